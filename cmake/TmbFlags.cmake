@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Language levels and compiler flags: `tmb_warnings` (an interface target that all our code links) and the
+# global sanitizer and coverage flags. Optimised builds keep assert(): NDEBUG is only for Release.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
+set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig)
+
+add_library(tmb_warnings INTERFACE)
+target_compile_options(tmb_warnings INTERFACE -Wall -Wextra $<$<COMPILE_LANGUAGE:C>:-Wvla>)
+if(TMB_WERROR)
+  target_compile_options(tmb_warnings INTERFACE -Werror)
+endif()
+
+if(TMB_SANITIZE)
+  add_compile_options(-fsanitize=${TMB_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TMB_SANITIZE})
+  if(TMB_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+if(TMB_COVERAGE)
+  add_compile_options(--coverage)
+  add_link_options(--coverage)
+endif()

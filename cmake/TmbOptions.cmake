@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Every option of the build, the default build type, and where outputs go.
+option(TMB_WERROR "Treat compiler warnings as errors" ON)
+option(TMB_TESTS "Build the tests" ON)
+option(TMB_BENCH "Build the benchmarks" ON)
+option(TMB_EXAMPLES "Build the examples" ON)
+option(TMB_INSTALL "Create the install rules" ON)
+option(TMB_COVERAGE "Instrument for gcov" OFF)
+set(TMB_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, address,undefined or thread")
+set(TMB_TEST_RANKS "" CACHE STRING "Run the multi-rank tests only at these rank counts (list)")
+set_property(CACHE TMB_SANITIZE PROPERTY STRINGS "" "address,undefined" "thread")
+
+get_property(tmb_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+if(NOT CMAKE_BUILD_TYPE AND NOT tmb_multi_config)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

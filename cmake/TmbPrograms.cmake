@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs: tools/*.c -> bin/tombolo; bench/*.c -> bench/<name>, bench/apps/ft/*.c -> bench/ft;
+# examples/*.{c,cc} -> examples/<name>. A folder that is not there yet, or an optional package that is missing,
+# is left out with a message.
+
+# tmb_client_program(TARGET OUTDIR SOURCES...): a program of the public headers and the library only.
+# It is compiled as a GASNET_SEQ client unless a source says `/* mode: PAR */` (see TmbHeader.cmake).
+include(TmbHeader)
+function(tmb_client_program target outdir)
+  add_executable(${target} ${ARGN})
+  string(REGEX REPLACE "^.*__" "" name "${target}")
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME "${name}"
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${outdir}")
+  target_link_libraries(${target} PRIVATE tmb_warnings tmb_client Threads::Threads m)
+  tmb_read_header(hdr ${ARGN})
+  target_compile_definitions(${target} PRIVATE GASNET_${hdr_mode}=1)
+  if(hdr_debug)
+    target_compile_definitions(${target} PRIVATE GASNET_DEBUG=1)
+  endif()
+endfunction()
+
+# ---- the tombolo command
+file(GLOB tmb_tool_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*.c")
+list(FILTER tmb_tool_sources EXCLUDE REGEX "_test\\.c$")
+if(tmb_tool_sources)
+  if(NOT PkgConfig_FOUND)
+    message(FATAL_ERROR "pkg-config is needed to find jansson: run scripts/install_deps.sh")
+  endif()
+  pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+  add_executable(tombolo_tool ${tmb_tool_sources})
+  set_target_properties(tombolo_tool PROPERTIES OUTPUT_NAME tombolo)
+  target_include_directories(tombolo_tool PRIVATE
+    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
+  target_link_libraries(tombolo_tool PRIVATE tmb_warnings tombolo_static PkgConfig::JANSSON m)
+else()
+  message(STATUS "tombolo: no tools/ yet: the tombolo command is left out")
+endif()
+
+# ---- benchmarks
+if(TMB_BENCH)
+  file(GLOB tmb_bench_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/lib/*.c")
+  file(GLOB tmb_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c")
+  foreach(src IN LISTS tmb_bench_sources)
+    get_filename_component(name "${src}" NAME_WE)
+    tmb_client_program(bench__${name} bench ${src} ${tmb_bench_lib})
+    target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+  endforeach()
+
+  file(GLOB tmb_ft_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/ft/*.c")
+  list(FILTER tmb_ft_sources EXCLUDE REGEX "_test\\.c$")
+  if(PkgConfig_FOUND)
+    pkg_check_modules(FFTW3 IMPORTED_TARGET fftw3)
+  endif()
+  if(tmb_ft_sources AND FFTW3_FOUND)
+    tmb_client_program(bench__ft bench ${tmb_ft_sources})
+    target_link_libraries(bench__ft PRIVATE PkgConfig::FFTW3)
+  elseif(tmb_ft_sources)
+    message(STATUS "tombolo: FFTW 3 not found (package libfftw3-dev): bench/ft is left out")
+  endif()
+endif()
+
+# ---- examples
+if(TMB_EXAMPLES)
+  file(GLOB tmb_example_sources CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/examples/*.c" "${PROJECT_SOURCE_DIR}/examples/*.cc")
+  foreach(src IN LISTS tmb_example_sources)
+    get_filename_component(name "${src}" NAME_WE)
+    tmb_client_program(examples__${name} examples ${src})
+  endforeach()
+endif()

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests, each labelled by its folder: unit (src/**/*_test.c, cmocka, linked with libtombolo.a so that hidden symbols
+# are seen), conformance, multi and fault (tests/<folder>/*, run under `tombolo run` at several rank counts).
+
+# ---- unit tests
+file(GLOB_RECURSE tmb_unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*_test.c")
+if(tmb_unit_sources)
+  pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+endif()
+foreach(src IN LISTS tmb_unit_sources)
+  tmb_read_header(hdr ${src})
+  file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}/src" "${src}")
+  string(REGEX REPLACE "_test\\.c$" "" name "${name}")
+  string(REPLACE "/" "." name "${name}")
+  add_executable(unit.${name} ${src})
+  set_target_properties(unit.${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/unit")
+  target_include_directories(unit.${name} PRIVATE "${PROJECT_SOURCE_DIR}/include"
+    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
+  target_link_libraries(unit.${name} PRIVATE tmb_warnings tombolo_static PkgConfig::CMOCKA m)
+  add_test(NAME unit.${name} COMMAND unit.${name})
+  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${hdr_mode}" TIMEOUT ${hdr_timeout}
+    SKIP_RETURN_CODE 77)
+endforeach()
+
+# ---- multi-rank tests
+# tmb_add_multi_test(NAME SOURCE [RANKS n...] [LABEL label]): one program, one ctest for each rank count. RANKS
+# is what a source without a `/* ranks: */` line gets.
+file(GLOB tmb_test_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/lib/*.c")
+function(tmb_add_multi_test name src)
+  cmake_parse_arguments(arg "" "LABEL" "RANKS" ${ARGN})
+  tmb_read_header(hdr ${src})
+  set(target ${arg_LABEL}.${name})
+  add_executable(${target} ${src} ${tmb_test_lib})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/${arg_LABEL}")
+  target_include_directories(${target} PRIVATE
+    "${PROJECT_SOURCE_DIR}/tests/lib" "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${target} PRIVATE tmb_warnings tmb_client m)
+  target_compile_definitions(${target} PRIVATE GASNET_${hdr_mode}=1)
+  if(hdr_debug)
+    target_compile_definitions(${target} PRIVATE GASNET_DEBUG=1)
+  endif()
+  if(NOT TARGET tombolo_tool)
+    return()
+  endif()
+  if(NOT hdr_ranks)
+    set(hdr_ranks ${arg_RANKS})
+  endif()
+  tmb_reduce_ranks(ranks ${hdr_ranks})
+  set(cases ${hdr_cases})
+  if(NOT cases)
+    set(cases "-")
+  endif()
+  foreach(case IN LISTS cases)
+    foreach(n IN LISTS ranks)
+      set(test ${target}.n${n})
+      set(args ${hdr_args})
+      if(NOT case STREQUAL "-")
+        set(test ${target}.${case}.n${n})
+        list(PREPEND args ${case})
+      endif()
+      set(command $<TARGET_FILE:tombolo_tool> run -n ${n} --timeout ${hdr_timeout} ${hdr_launch} --
+        $<TARGET_FILE:${target}> ${args})
+      tmb_register_run(${test} ${arg_LABEL} "${command}")
+    endforeach()
+  endforeach()
+endfunction()
+
+# Keeps the counts that TMB_TEST_RANKS allows; the smallest one where none is left.
+function(tmb_reduce_ranks out)
+  set(kept ${ARGN})
+  if(TMB_TEST_RANKS)
+    set(kept "")
+    foreach(n IN LISTS ARGN)
+      if(n IN_LIST TMB_TEST_RANKS)
+        list(APPEND kept ${n})
+      endif()
+    endforeach()
+    if(NOT kept)
+      set(sorted ${ARGN})
+      list(SORT sorted COMPARE NATURAL)
+      list(GET sorted 0 kept)
+    endif()
+  endif()
+  set(${out} ${kept} PARENT_SCOPE)
+endfunction()
+
+# Registers a command; `expect:` (exit code) and `match:` (text that must appear) go through scripts/expect.py.
+macro(tmb_register_run test label command)
+  set(full ${command})
+  if(NOT hdr_expect STREQUAL "0" OR NOT hdr_match STREQUAL "")
+    set(full python3 ${PROJECT_SOURCE_DIR}/scripts/expect.py "--code=${hdr_expect}" "--match=${hdr_match}" --
+      ${command})
+  endif()
+  add_test(NAME ${test} COMMAND ${full})
+  math(EXPR ctest_timeout "${hdr_timeout} + 15")
+  set_tests_properties(${test} PROPERTIES LABELS "${label};${hdr_mode}" TIMEOUT ${ctest_timeout}
+    SKIP_RETURN_CODE 77
+    ENVIRONMENT "TOMBOLO=$<TARGET_FILE:tombolo_tool>;TMB_BUILD=${PROJECT_BINARY_DIR};${hdr_env}")
+endmacro()
+
+if(NOT TARGET tombolo_tool)
+  message(STATUS "tombolo: no tombolo command yet: multi-rank tests are built but not registered")
+endif()
+foreach(dir conformance multi fault)
+  file(GLOB sources CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/tests/${dir}/*.c" "${PROJECT_SOURCE_DIR}/tests/${dir}/*.cc")
+  foreach(src IN LISTS sources)
+    get_filename_component(name "${src}" NAME_WE)
+    tmb_add_multi_test(${name} ${src} LABEL ${dir} RANKS 1 2 3 4 7)
+  endforeach()
+  # Scripts drive the command themselves: $TOMBOLO is the command, $TMB_BUILD the build tree.
+  file(GLOB scripts CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/tests/${dir}/*.sh" "${PROJECT_SOURCE_DIR}/tests/${dir}/*.py")
+  foreach(script IN LISTS scripts)
+    if(TARGET tombolo_tool)
+      get_filename_component(name "${script}" NAME_WE)
+      tmb_read_header(hdr ${script})
+      if(script MATCHES "\\.py$")
+        tmb_register_run(${dir}.${name} ${dir} "python3;${script}")
+      else()
+        tmb_register_run(${dir}.${name} ${dir} "bash;${script}")
+      endif()
+    endif()
+  endforeach()
+endforeach()
