@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Console messages and the fatal-error path.
+ *
+ * Owns: the process's rank as shown in messages, and the two debugging hooks that the os layer fills.
+ * Called by every layer. Calls: config (verbosity, freeze and backtrace settings), libc.
+ * Invariants: one message is one write(2) of whole lines, so that messages of several ranks do not mix;
+ * the fatal path runs once per process: a second fatal error, on the same or another thread, cannot
+ * recurse into it.
+ */
+#ifndef TMB_BASE_LOG_H
+#define TMB_BASE_LOG_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+
+#define TMB_RANK_UNKNOWN UINT32_MAX
+
+/*
+ * Record who this process is; messages show the rank from now on.
+ * in rank: this process's job rank; in size: ranks in the job, > rank.
+ * Threads: call once, at start-up, before other threads log.
+ */
+void tmb_log_set_rank(uint32_t rank, uint32_t size);
+
+/* Rank as set by tmb_log_set_rank, TMB_RANK_UNKNOWN before. Threads: any. */
+uint32_t tmb_log_rank(void);
+
+/* Job size as set by tmb_log_set_rank, 0 before. Threads: any. */
+uint32_t tmb_log_size(void);
+
+/* Print "tombolo: rank R: warning: ..." as one line on stderr. Keeps errno. Threads: any. */
+void tmb_warn(const char *fmt, ...) TMB_PRINTF(1, 2);
+
+/* Print "tombolo: rank R: ..." on stderr if TOMBOLO_VERBOSE is set. Keeps errno. Threads: any. */
+void tmb_info(const char *fmt, ...) TMB_PRINTF(1, 2);
+
+/* Print "tombolo: rank R: ..." on stderr always, without the word warning. Keeps errno. Threads: any. */
+void tmb_note(const char *fmt, ...) TMB_PRINTF(1, 2);
+
+/*
+ * End the process for API misuse or an unrecoverable failure: one console message with the rank, then
+ * freeze for a debugger (if set), backtrace (if set), flush of the standard streams, abort().
+ * The macro adds the source position; `tmb_fatal_nopos` omits it.
+ */
+#define tmb_fatal(...) tmb_fatal_at(__func__, __FILE__, __LINE__, __VA_ARGS__)
+_Noreturn void tmb_fatal_at(const char *func, const char *file, int line, const char *fmt, ...)
+    TMB_PRINTF(4, 5) TMB_COLD;
+_Noreturn void tmb_fatal_nopos(const char *fmt, ...) TMB_PRINTF(1, 2) TMB_COLD;
+
+/* As tmb_fatal, for a broken invariant of this library: the message asks for a report. */
+#define tmb_bug(...) tmb_bug_at(__func__, __FILE__, __LINE__, __VA_ARGS__)
+_Noreturn void tmb_bug_at(const char *func, const char *file, int line, const char *fmt, ...)
+    TMB_PRINTF(4, 5) TMB_COLD;
+
+/*
+ * The part of the fatal path after the message: freeze, backtrace, flush. Signal handlers of fatal
+ * signals call it. Runs at most once per process, later calls return at once.
+ */
+void tmb_fatal_epilogue(void);
+
+/* Flush stdout and stderr without blocking on a stream that another thread has locked. */
+void tmb_flush_streams(void);
+
+/*
+ * Debugging hooks; both may be NULL. The os layer sets them when it is loaded, the api layer redirects
+ * the first to the client's gasnett_print_backtrace_ifenabled. The hooks decide by the settings
+ * whether to act: backtrace_hook returns 0 if it printed, freeze_hook returns when released.
+ */
+extern int (*tmb_backtrace_hook)(int fd);
+extern void (*tmb_freeze_hook)(void);
+
+/* Internal assertions: on in every build; tmb_assert_cmp prints both values. */
+#define tmb_assert(cond)                                                                           \
+    do {                                                                                           \
+        if (TMB_UNLIKELY(!(cond))) tmb_bug("assertion failed: %s", #cond);                         \
+    } while (0)
+#define tmb_assert_cmp(a, op, b)                                                                   \
+    do {                                                                                           \
+        const long long tmb_a_ = (long long)(a), tmb_b_ = (long long)(b);                          \
+        if (TMB_UNLIKELY(!(tmb_a_ op tmb_b_)))                                                     \
+            tmb_bug("assertion failed: %s %s %s (%lld, %lld)", #a, #op, #b, tmb_a_, tmb_b_);       \
+    } while (0)
+
+/* Expensive assertions: only with -DTMB_PARANOID=1 (the sanitizer presets). */
+#if defined(TMB_PARANOID) && TMB_PARANOID
+#define tmb_assert_slow(cond) tmb_assert(cond)
+#else
+#define tmb_assert_slow(cond) ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Facts about the machine and thin wrappers of system services: processors, memory, names, time, limits.
+ *
+ * Owns: cached facts (page size, names, processor counts at first use).
+ * Called by: boot, conduits, core, api, tools. Calls: base, libc, /proc, /sys.
+ * Invariants: nothing here ends the process; an unknown fact is 0 or an empty string, and never a guess
+ * unless the comment says so. All functions are safe for any thread.
+ */
+#ifndef TMB_OS_OS_H
+#define TMB_OS_OS_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+
+/* ---- processors */
+
+/*
+ * Processors that this process may use: its affinity mask, lowered by a cgroup's CPU quota (rounded up).
+ * Read anew at each call; >= 1. Cost: a few system calls.
+ */
+int tmb_os_cpus_usable(void);
+
+/* Processors that are online in the machine; >= 1. */
+int tmb_os_cpus_online(void);
+
+/* CPU quota of the cgroups above this process in processors, 0 if there is none. */
+double tmb_os_cpu_quota(void);
+
+/*
+ * Bind the calling thread to the index-th (modulo their number) processor of the mask that it may use.
+ * Returns 0 or TMB_E_SYS with errno set.
+ */
+int tmb_os_bind_cpu(int index);
+
+/* Number of the processor that runs the caller now; 0 if unknown. */
+int tmb_os_cpu_current(void);
+
+/* How the processors are arranged; fields are 0 where /sys does not tell. */
+struct tmb_os_topology {
+  int online, usable;         /* processors, as the functions above */
+  int sockets, cores;         /* among the online processors */
+  int threads_per_core;       /* most hardware threads of one core */
+  int numa_nodes;             /* memory nodes with processors or memory */
+  uint64_t l1d, l2, l3;       /* cache sizes in bytes of processor 0 */
+  int cache_line;             /* bytes */
+  char model[96];             /* processor's name, "" if unknown */
+};
+void tmb_os_topology(struct tmb_os_topology *out);
+
+/* ---- memory */
+
+/* Bytes of one page of ordinary memory: a power of two. */
+size_t tmb_os_page_size(void);
+
+/* Physical memory of the machine in bytes, 0 if unknown. */
+uint64_t tmb_os_mem_total(void);
+
+/* Memory that the kernel thinks available without swapping, in bytes, 0 if unknown. */
+uint64_t tmb_os_mem_available(void);
+
+/*
+ * Most memory that this process may use: the least of physical memory, the cgroups' limits and
+ * RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE (which bounds shared memory files).
+ * out name: if not NULL, name of the binding limit: "physical memory", "cgroup memory limit (PATH)", "RLIMIT_AS".
+ *   The string stays valid until the calling thread asks again.
+ * Returns bytes; UINT64_MAX if nothing limits. Cost: reads /proc and /sys.
+ */
+uint64_t tmb_os_mem_limit(const char **name);
+
+struct tmb_os_limit {
+  char name[160];
+  uint64_t bytes; /* UINT64_MAX: unlimited */
+};
+
+/* All limits that tmb_os_mem_limit considers. out limits: [capacity]. Returns how many were filled. */
+size_t tmb_os_mem_limits(struct tmb_os_limit *limits, size_t capacity);
+
+/* ---- names */
+
+/* This host's name in lower case; "" if unknown. Constant after the first call. */
+const char *tmb_os_hostname(void);
+
+/* Absolute path of the running executable; "" if unknown. Constant after the first call. */
+const char *tmb_os_exe_name(void);
+
+/* ---- time */
+
+/* Nanoseconds of the monotonic clock; the origin is arbitrary but common to all processes of the host. */
+uint64_t tmb_os_now_ns(void);
+
+/* Microseconds since 1970. */
+uint64_t tmb_os_walltime_us(void);
+
+/* Sleep. Returns 0, or -1 with errno EINTR if a signal ended the sleep early. 0 ns returns at once. */
+int tmb_os_nsleep(uint64_t ns);
+
+/* Give the processor to another thread that is ready to run. */
+void tmb_os_yield(void);
+
+/* ---- limits of the process */
+
+/*
+ * Raise one resource limit (RLIMIT_*) as far as allowed, unless GASNET_MAXIMIZE_<desc> is 0.
+ * in desc: the limit's name as in "RLIMIT_CORE" (also accepted without the prefix in the variable).
+ * Returns true on success or if told not to.
+ */
+bool tmb_os_maximize_rlimit(int resource, const char *desc);
+
+/* The same for the limits that matter to large programs (AS, DATA, FSIZE, NOFILE, RSS, STACK). */
+bool tmb_os_maximize_rlimits(void);
+
+#endif
