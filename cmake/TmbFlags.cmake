@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Language levels and compiler flags: `tmb_warnings` (an interface target that all our code links) and the
-# global sanitizer and coverage flags. Optimised builds keep assert(): NDEBUG is only for Release.
+# Language levels and compiler flags: `tmb_warnings` (an interface target that all our code links)
+# and the global sanitizer and coverage flags. Optimised builds keep assert(): NDEBUG is only for
+# Release.
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)

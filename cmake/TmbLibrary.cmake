@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The library: every src/**/*.c that is not a unit test is compiled once (PIC, hidden visibility) and put into
-# both libtombolo.so (versioned, exports limited by tombolo.map) and libtombolo.a.
+# The library: every src/**/*.c that is not a unit test is compiled once (PIC, hidden visibility)
+# and put into both libtombolo.so (versioned, exports limited by tombolo.map) and libtombolo.a.
 # Also generates build_info.h: what this build is, for `tombolo info`.
 file(GLOB_RECURSE TMB_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
 list(FILTER TMB_SOURCES EXCLUDE REGEX "_test\\.c$")
@@ -9,7 +9,8 @@ if(NOT TMB_SOURCES)
 endif()
 
 execute_process(COMMAND git -C "${PROJECT_SOURCE_DIR}" describe --always --dirty
-  OUTPUT_VARIABLE TMB_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE tmb_git_rc)
+  OUTPUT_VARIABLE TMB_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE
+  ERROR_QUIET RESULT_VARIABLE tmb_git_rc)
 if(NOT tmb_git_rc EQUAL 0)
   set(TMB_REVISION "unknown")
 endif()
@@ -19,7 +20,8 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/build_info.h.in"
   "${PROJECT_BINARY_DIR}/generated/build_info.h" @ONLY)
 
 add_library(tmb_objects OBJECT ${TMB_SOURCES})
-set_target_properties(tmb_objects PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+set_target_properties(tmb_objects PROPERTIES
+  POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 target_include_directories(tmb_objects PRIVATE
   "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
 target_link_libraries(tmb_objects PRIVATE tmb_warnings Threads::Threads)
@@ -27,7 +29,8 @@ target_link_libraries(tmb_objects PRIVATE tmb_warnings Threads::Threads)
 set(tmb_map "${PROJECT_SOURCE_DIR}/cmake/tombolo.map")
 add_library(tombolo_shared SHARED $<TARGET_OBJECTS:tmb_objects>)
 set_target_properties(tombolo_shared PROPERTIES OUTPUT_NAME tombolo EXPORT_NAME tombolo
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C LINK_DEPENDS "${tmb_map}")
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
+  LINK_DEPENDS "${tmb_map}")
 target_link_options(tombolo_shared PRIVATE "LINKER:--version-script=${tmb_map}")
 if(NOT TMB_SANITIZE)
   target_link_options(tombolo_shared PRIVATE "LINKER:--no-undefined")
@@ -39,11 +42,13 @@ set_target_properties(tombolo_static PROPERTIES OUTPUT_NAME tombolo EXPORT_NAME 
 
 foreach(lib tombolo_shared tombolo_static)
   target_include_directories(${lib} INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${lib} PUBLIC Threads::Threads)
 endforeach()
 
-# What our programs and multi-rank tests link: as a user would, except that a sanitizer wants one image.
+# What our programs and multi-rank tests link: as a user would, except that a sanitizer wants one
+# image.
 if(TMB_SANITIZE)
   add_library(tmb_client ALIAS tombolo_static)
 else()

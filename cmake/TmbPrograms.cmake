@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs: tools/*.c -> bin/tombolo; bench/*.c -> bench/<name>, bench/apps/ft/*.c -> bench/ft;
-# examples/*.{c,cc} -> examples/<name>. A folder that is not there yet, or an optional package that is missing,
-# is left out with a message.
+# examples/*.{c,cc} -> examples/<name>. A folder that is not there yet, or an optional package
+# that is missing, is left out with a message.
 
-# tmb_client_program(TARGET OUTDIR SOURCES...): a program of the public headers and the library only.
-# It is compiled as a GASNET_SEQ client unless a source says `/* mode: PAR */` (see TmbHeader.cmake).
+# tmb_client_program(TARGET OUTDIR SOURCES...): a program of the public headers and the library
+# only. It is compiled as a GASNET_SEQ client unless a source says `/* mode: PAR */` (see
+# TmbHeader.cmake).
 include(TmbHeader)
 function(tmb_client_program target outdir)
   add_executable(${target} ${ARGN})

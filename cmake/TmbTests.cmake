@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests, each labelled by its folder: unit (src/**/*_test.c, cmocka, linked with libtombolo.a so that hidden symbols
-# are seen), conformance, multi and fault (tests/<folder>/*, run under `tombolo run` at several rank counts).
+# Tests, each labelled by its folder: unit (src/**/*_test.c, cmocka, linked with libtombolo.a so
+# that hidden symbols are seen), conformance, multi and fault (tests/<folder>/*, run under
+# `tombolo run` at several rank counts).
 
 # ---- unit tests
 file(GLOB_RECURSE tmb_unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*_test.c")
@@ -24,8 +25,8 @@ foreach(src IN LISTS tmb_unit_sources)
 endforeach()
 
 # ---- multi-rank tests
-# tmb_add_multi_test(NAME SOURCE [RANKS n...] [LABEL label]): one program, one ctest for each rank count. RANKS
-# is what a source without a `/* ranks: */` line gets.
+# tmb_add_multi_test(NAME SOURCE [RANKS n...] [LABEL label]): one program, one ctest for each rank
+# count. RANKS is what a source without a `/* ranks: */` line gets.
 file(GLOB tmb_test_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/lib/*.c")
 function(tmb_add_multi_test name src)
   cmake_parse_arguments(arg "" "LABEL" "RANKS" ${ARGN})
@@ -86,11 +87,13 @@ function(tmb_reduce_ranks out)
   set(${out} ${kept} PARENT_SCOPE)
 endfunction()
 
-# Registers a command; `expect:` (exit code) and `match:` (text that must appear) go through scripts/expect.py.
+# Registers a command; `expect:` (exit code) and `match:` (text that must appear) go through
+# scripts/expect.py.
 macro(tmb_register_run test label command)
   set(full ${command})
   if(NOT hdr_expect STREQUAL "0" OR NOT hdr_match STREQUAL "")
-    set(full python3 ${PROJECT_SOURCE_DIR}/scripts/expect.py "--code=${hdr_expect}" "--match=${hdr_match}" --
+    set(full python3 ${PROJECT_SOURCE_DIR}/scripts/expect.py
+      "--code=${hdr_expect}" "--match=${hdr_match}" --
       ${command})
   endif()
   add_test(NAME ${test} COMMAND ${full})

@@ -3,8 +3,10 @@
 """Runs a command and passes when its exit code and its output are the expected ones.
 
 Usage: expect.py [--code N|any|fail] [--match REGEX] -- COMMAND [ARGS...]
-Called by ctest for tests whose source says `expect:` or `match:`. A command that skips (77) skips here too.
+Called by ctest for tests whose source says `expect:` or `match:`. A command that skips (77) skips
+here too.
 """
+
 import argparse
 import re
 import subprocess
@@ -22,12 +24,19 @@ def code_is_expected(code, want):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--code", default="0", help="exit code wanted, `any`, or `fail` (non-zero)")
-    parser.add_argument("--match", default="", help="regular expression that the output must contain")
+    parser.add_argument(
+        "--match", default="", help="regular expression that the output must contain"
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False)
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
     text = done.stdout.decode(errors="replace")
     sys.stdout.write(text)
     code = done.returncode if done.returncode >= 0 else 128 - done.returncode

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A thin front to CMake and scripts/: `make demo` and `make test` need nothing else to be done first.
+BUILD ?= build
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+CMAKE_ARGS ?=
+
+.PHONY: all help deps configure build demo test bench install clean format tidy
+all: build
+
+help:
+	@echo "make demo              build, then run NAS FT class W on 4 ranks and a short benchmark"
+	@echo "make test              everything that CI checks (see CONTRIBUTING.md)"
+	@echo "make build             $(BUILD)/bin/tombolo, $(BUILD)/lib, $(BUILD)/bench, $(BUILD)/examples"
+	@echo "make bench             the full set of measurements"
+	@echo "make install PREFIX=/usr/local"
+	@echo "make deps              install the Debian packages that are missing"
+	@echo "make format            run clang-format on the sources;  make tidy: check the house rules"
+	@echo "make clean             remove the build trees"
+
+deps:
+	@bash scripts/install_deps.sh
+
+configure:
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS) >$(BUILD).log 2>&1 \
+	  || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+
+build: configure
+	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: deps
+	@$(MAKE) --no-print-directory build
+	$(BUILD)/bin/tombolo run -n 4 $(BUILD)/bench/ft --class W --schedule all
+	$(BUILD)/bin/tombolo bench --quick
+
+test: deps
+	@python3 scripts/run_tests.py
+
+bench: build
+	$(BUILD)/bin/tombolo bench
+
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+format:
+	@python3 scripts/check_format.py --fix
+
+tidy:
+	@python3 scripts/tidy.py
+
+clean:
+	rm -rf build build-asan build-tsan build-coverage build-release

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs the Debian packages that building and testing Tombolo needs, and only those that are missing. Says what
+# it would install first. Root installs directly; another user through sudo when sudo asks no password; otherwise
+# it prints the command to run and fails. Nothing is done when everything is there. `--check` installs nothing.
+set -euo pipefail
+
+PACKAGES=(build-essential clang clang-format cmake ninja-build pkg-config libcmocka-dev libfftw3-dev
+  libjansson-dev gnuplot-nox python3)
+
+is_installed() {
+  dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+}
+
+# Without dpkg (another distribution) only the tools can be looked for.
+if ! command -v dpkg-query >/dev/null; then
+  missing=()
+  for tool in cc c++ cmake ninja pkg-config python3; do
+    command -v "$tool" >/dev/null || missing+=("$tool")
+  done
+  if [ ${#missing[@]} -gt 0 ]; then
+    echo "install_deps: this is not Debian; please install: ${missing[*]} (also cmocka, FFTW 3, jansson)" >&2
+    exit 1
+  fi
+  exit 0
+fi
+
+missing=()
+for package in "${PACKAGES[@]}"; do
+  is_installed "$package" || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "install_deps: all ${#PACKAGES[@]} packages are installed"
+  exit 0
+fi
+
+echo "install_deps: missing packages: ${missing[*]}"
+if [ "${1:-}" = "--check" ]; then
+  exit 1
+fi
+if [ "$(id -u)" -eq 0 ]; then
+  as_root=()
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+  as_root=(sudo -n)
+else
+  echo "install_deps: not root, and sudo is missing or wants a password. Run this, then try again:" >&2
+  echo "    sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
+  exit 1
+fi
+echo "install_deps: installing them with apt-get"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+run_apt() {
+  if ! ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get "$@" \
+      >"$log" 2>&1 </dev/null; then
+    cat "$log" >&2
+    echo "install_deps: apt-get $1 failed" >&2
+    exit 1
+  fi
+}
+run_apt -q update
+run_apt -q install -y --no-install-recommends "${missing[@]}"
+for package in "${missing[@]}"; do
+  is_installed "$package" || { echo "install_deps: $package is still not installed" >&2; exit 1; }
+done
+echo "install_deps: done"

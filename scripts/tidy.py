@@ -1,0 +1,483 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks the house rules that a script can check (docs/ARCHITECTURE.md, CONTRIBUTING.md, LAYERS).
+
+Usage: tidy.py [--root DIR] [--list-rules] [PATH...]
+Without paths the whole tree is checked, including the gates over all functions. Prints
+`file:line: rule: message` and exits 1 when something was found. A line (or the line after it) is
+excused from one rule by the comment `tidy-allow: RULE because REASON`; the number of excuses is
+printed.
+"""
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+
+import ctokens
+
+MAX_LINE = 100
+MAX_LINE_TABLE = 120  # rows of a .def table
+MAX_FUNCTION = 70
+MAX_PARAMS = 6
+MAX_COMPLEXITY = 15
+MAX_FILE_LINES = 1000
+MAX_NAME = 32
+P90_LINES = 40
+P99_LINES = 60
+GATE_MIN_FUNCTIONS = 100
+
+FOLDERS = ("include", "src", "tools", "bench", "examples", "tests", "scripts", "cmake")
+C_ENDINGS = (".c", ".h", ".cc", ".def")
+ENDINGS = C_ENDINGS + (".py", ".sh", ".cmake", ".map", ".in")
+PUBLIC = ("gex_", "gexx_", "gasnet_", "gasnett_")
+BRANCHES = {"if", "for", "while", "switch", "catch", "&&", "||", "?"}
+BANNED = {
+    "strcpy": "snprintf or memcpy with a known size",
+    "strcat": "snprintf",
+    "sprintf": "snprintf",
+    "vsprintf": "vsnprintf",
+    "gets": "fgets",
+    "alloca": "malloc or a fixed array",
+}
+PLATFORM = re.compile(
+    r"\b(__linux__|__linux|__APPLE__|__MACH__|_WIN32|_WIN64|__FreeBSD__|__NetBSD__"
+    r"|__OpenBSD__|__CYGWIN__|__ANDROID__|__x86_64__|__i386__|__amd64__|__aarch64__|__arm__|__riscv"
+    r"|__powerpc\w*|__PPC\w*|__s390x?__|__sun)\b"
+)
+PLATFORM_OK = (
+    "src/os/",
+    "src/base/",
+    "include/tombolo/platform.h",
+    "include/tombolo/tools_config.h",
+    "include/gasnet_tools.h",
+)
+ALLOCATORS = {"malloc", "calloc", "realloc", "aligned_alloc", "strdup", "strndup"}
+GENERATED = {"build_info.h"}
+RULES = (
+    "spdx",
+    "head",
+    "line-length",
+    "file-lines",
+    "function-lines",
+    "params",
+    "complexity",
+    "name-length",
+    "doc",
+    "layers",
+    "include-c",
+    "banned",
+    "getenv",
+    "malloc",
+    "assert",
+    "vla",
+    "platform",
+    "atomics",
+    "macro-flow",
+    "gate",
+)
+ALLOW = re.compile(r"tidy-allow: ([a-z-]+) because \S+")
+
+
+class SourceFile:
+    """One file with everything that the rules read from it, computed once."""
+
+    def __init__(self, root, path):
+        self.path = path
+        self.text = (root / path).read_text(encoding="utf-8", errors="replace")
+        self.lines = self.text.split("\n")
+        if self.lines and self.lines[-1] == "":
+            self.lines.pop()
+        self.is_c = path.endswith(C_ENDINGS)
+        self.is_test = path.endswith("_test.c") or path.startswith("tests/")
+        self.in_library = path.startswith(("src/", "include/", "tools/")) and not self.is_test
+        self.functions, self.tokens, self.directives, self.code = [], [], [], ""
+        if self.is_c:
+            self.code = ctokens.blank_comments(self.text)
+            plain, self.directives = ctokens.split_directives(self.code)
+            self.tokens = ctokens.tokenize(plain)
+            if not path.endswith(".def"):
+                self.functions = ctokens.find_functions(self.tokens, self.directives)
+
+
+# ---- rules on text
+def check_head(file):
+    """SPDX first (after a #! line); C files then carry a comment that says what the file is."""
+    first = 1 if file.lines and file.lines[0].startswith("#!") else 0
+    if len(file.lines) <= first or "SPDX-License-Identifier: BSD-3-Clause" not in file.lines[first]:
+        yield first + 1, "spdx", "the first line must be the SPDX line: BSD-3-Clause"
+        return
+    if not file.is_c:
+        return
+    match = re.match(r"(?:\s*(?:/\*.*?\*/|//[^\n]*))+", file.text, re.S)
+    head = [line for line in match.group().split("\n") if re.search(r"\w", line)] if match else []
+    short = file.is_test or file.path.startswith("examples/")
+    least = 1 if short else 3
+    if len(head) - 1 < least:
+        yield 1, "head", f"a comment after the SPDX line must say what this file is ({least} lines)"
+
+
+def check_lines(file):
+    """Line length, and file length where documentation in public headers does not count."""
+    limit = MAX_LINE_TABLE if file.path.endswith(".def") else MAX_LINE
+    for number, line in enumerate(file.lines, 1):
+        if len(line) > limit:
+            yield number, "line-length", f"{len(line)} columns, at most {limit}"
+    count = len(file.lines)
+    if file.path.startswith("include/"):
+        count = sum(1 for line in file.code.split("\n") if line.strip())
+    if count > MAX_FILE_LINES and file.is_c:
+        yield 1, "file-lines", f"{count} lines, at most {MAX_FILE_LINES}"
+
+
+# ---- rules on functions
+def complexity_of(function):
+    """Modified cyclomatic complexity: a switch counts once, whatever its number of cases."""
+    return 1 + sum(1 for token in function.body if token.text in BRANCHES)
+
+
+def check_functions(file):
+    """Length, parameters (not for public API, whose signatures are given), complexity, names."""
+    for function in file.functions:
+        where, name = function.line, function.name
+        length = function.end - function.line + 1
+        if length > MAX_FUNCTION:
+            yield where, "function-lines", f"{name} has {length} lines, at most {MAX_FUNCTION}"
+        if function.params > MAX_PARAMS and not name.startswith(PUBLIC):
+            yield where, "params", f"{name} has {function.params} parameters, at most {MAX_PARAMS}"
+        if complexity_of(function) > MAX_COMPLEXITY:
+            yield (
+                where,
+                "complexity",
+                f"{name} has complexity {complexity_of(function)}, at most {MAX_COMPLEXITY}",
+            )
+        if name.startswith("tmb_") and len(name) > MAX_NAME:
+            yield where, "name-length", f"{name} has {len(name)} characters, at most {MAX_NAME}"
+
+
+def check_docs(file):
+    """Each public function declared in include/ stands in a paragraph that holds a comment."""
+    if not file.path.startswith("include/"):
+        return
+    documented = set()
+    for name, line in ctokens.find_declarations(file.tokens, PUBLIC):
+        top = line - 1
+        while top > 0 and file.lines[top - 1].strip():
+            top -= 1
+        paragraph = "\n".join(file.lines[top:line])
+        if "*/" in paragraph or "//" in paragraph:
+            documented.add(name)
+        elif name not in documented:
+            yield line, "doc", f"{name} needs a doc comment just before it"
+
+
+# ---- rules on tokens
+def check_banned(file):
+    """Calls that may not be used at all, and getenv outside its one file."""
+    may_getenv = file.path == "src/base/config.c" or not file.in_library
+    for token, after in zip(file.tokens, file.tokens[1:]):
+        if after.text != "(":
+            continue
+        if token.text in BANNED:
+            yield token.line, "banned", f"{token.text}: use {BANNED[token.text]}"
+        if token.text in ("getenv", "secure_getenv") and not may_getenv:
+            yield token.line, "getenv", "use the settings of src/base/config.h (tmb_env_get)"
+
+
+def check_atomics(file):
+    """Compiler atomics only in base/atomic.h and the public headers."""
+    if not file.path.startswith(("src/", "tools/")) or file.path == "src/base/atomic.h":
+        return
+    for token in file.tokens:
+        if token.text.startswith(("__atomic_", "__sync_")) or token.text == "_Atomic":
+            yield token.line, "atomics", f"{token.text}: use the helpers of src/base/atomic.h"
+    for directive in file.directives:
+        if re.match(r"#\s*include\s*<stdatomic\.h>", directive.text):
+            yield directive.line, "atomics", "stdatomic.h: use the helpers of src/base/atomic.h"
+
+
+def _statements(function):
+    """The body's statements as lists of tokens, split at ; { and }."""
+    statement, depth = [], 0
+    for token in function.body:
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if token.text in "{}" or (token.text == ";" and depth == 0):
+            if statement:
+                yield statement
+            statement = []
+        else:
+            statement.append(token)
+
+
+def _malloc_target(texts):
+    """The variable that receives the result; None when used on the spot; "" when all is well."""
+    call = next(i for i, text in enumerate(texts) if text in ALLOCATORS)
+    if texts[0] in ("return", "if", "while") or "?" in texts:
+        return ""
+    if "=" not in texts[:call]:
+        return None
+    assign = texts.index("=")
+    between = [t for t in texts[assign + 1 : call] if not re.match(r"[\w*() ]+$", t)]
+    names = [t for t in texts[:assign] if ctokens.IDENT.match(t)]
+    inside_call = any(
+        ctokens.IDENT.match(a) and b == "(" and a not in ("sizeof",)
+        for a, b in zip(texts[assign + 1 : call], texts[assign + 2 : call])
+    )
+    return None if between or inside_call or not names else names[-1]
+
+
+def check_malloc(file):
+    """The result of an allocation is tested before it is used: within the next four statements."""
+    for function in file.functions:
+        statements = list(_statements(function))
+        for i, statement in enumerate(statements):
+            texts = [token.text for token in statement]
+            calls = [t for t, n in zip(texts, texts[1:]) if t in ALLOCATORS and n == "("]
+            if not calls:
+                continue
+            name = _malloc_target(texts)
+            if name == "":
+                continue
+            tested = name is not None and any(_tests(s, name) for s in statements[i + 1 : i + 5])
+            if not tested:
+                what = (
+                    "is used without a name"
+                    if name is None
+                    else f"({name}) is not tested right after"
+                )
+                yield statement[0].line, "malloc", f"the result of {calls[0]} {what}"
+
+
+CHECKER = re.compile(r"(\w*assert\w*|CHECK\w*|\w*_check\w*|\w*_require\w*)$")
+
+
+def _tests(statement, name):
+    """Whether a statement tests or passes on the variable."""
+    texts = [token.text for token in statement]
+    if name not in texts:
+        return False
+    head = texts[0]
+    return (
+        head in ("if", "while", "return")
+        or "?" in texts
+        or "&&" in texts
+        or "||" in texts
+        or "!" in texts
+        or CHECKER.match(head) is not None
+    )
+
+
+SIDE_EFFECTS = {"++", "--", "=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%=", "<<=", ">>="}
+
+
+def check_assert(file):
+    """assert(...) without a side effect: it may be compiled out."""
+    tokens = file.tokens
+    for i, token in enumerate(tokens[:-1]):
+        if token.text not in ("assert", "tmb_assert") or tokens[i + 1].text != "(":
+            continue
+        depth = 0
+        for inner in tokens[i + 1 :]:
+            depth += {"(": 1, ")": -1}.get(inner.text, 0)
+            if depth == 0:
+                break
+            if inner.text in SIDE_EFFECTS:
+                yield inner.line, "assert", f"side effect in {token.text}: {inner.text}"
+                break
+
+
+TYPE_START = {
+    "char",
+    "short",
+    "int",
+    "long",
+    "unsigned",
+    "signed",
+    "float",
+    "double",
+    "size_t",
+    "struct",
+    "const",
+    "void",
+    "_Bool",
+    "bool",
+}
+
+
+def check_vla(file):
+    """No variable-length arrays. (-Wvla is exact; this also sees code that is not compiled.)"""
+    for function in file.functions:
+        for statement in _statements(function):
+            texts = [token.text for token in statement]
+            if not (texts[0] in TYPE_START or re.match(r"\w+_t$", texts[0])) or "[" not in texts:
+                continue
+            if "=" in texts[: texts.index("[")] or "(" in texts[: texts.index("[")]:
+                continue
+            size = texts[texts.index("[") + 1 : texts.index("]")]
+            names = [t for t in size if ctokens.IDENT.match(t)]
+            if names and "sizeof" not in size and all(name.islower() for name in names):
+                yield statement[0].line, "vla", f"array of variable length [{' '.join(size)}]"
+
+
+# ---- rules on preprocessor lines
+def check_directives(file):
+    """Platform tests only at the bottom of the tree; no control flow hidden in macros."""
+    for directive in file.directives:
+        word = re.match(r"#\s*(\w+)", directive.text)
+        kind = word.group(1) if word else ""
+        if kind in ("if", "ifdef", "ifndef", "elif") and file.in_library:
+            match = PLATFORM.search(directive.text)
+            if match and not file.path.startswith(PLATFORM_OK):
+                yield directive.line, "platform", f"{match.group()} belongs to src/os or src/base"
+        if kind == "define" and file.in_library:
+            match = re.search(r"\b(return|goto)\b", directive.text)
+            if match:
+                yield directive.line, "macro-flow", f"a macro holds `{match.group()}`"
+
+
+def read_layers(root):
+    """The rules of LAYERS as a list of (folder pattern, allowed prefixes)."""
+    layers = []
+    for number, line in enumerate((root / "LAYERS").read_text(encoding="utf-8").split("\n"), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        folder, arrow, allowed = line.partition("->")
+        if not arrow:
+            raise SystemExit(f"LAYERS:{number}: expected `FOLDER -> ALLOWED...`")
+        layers.append((folder.strip(), allowed.split()))
+    return layers
+
+
+def _prefix_length(path, pattern):
+    """Components of `pattern` when `path` lies under it (`*` is one component), else 0."""
+    parts, wanted = path.split("/"), pattern.split("/")
+    if len(parts) < len(wanted) or (wanted[-1] == "*" and len(parts) == len(wanted)):
+        return 0
+    return len(wanted) if all(w in ("*", p) for p, w in zip(parts, wanted)) else 0
+
+
+def layer_of(path, layers):
+    """(the folder of `path`, allowed prefixes) by the longest matching rule, or None."""
+    best = max(layers, key=lambda rule: (_prefix_length(path, rule[0]), "*" not in rule[0]))
+    length = _prefix_length(path, best[0])
+    return ("/".join(path.split("/")[:length]), best[1]) if length else None
+
+
+def resolve_include(root, path, name, quoted):
+    """The file of this tree that an #include names, or None."""
+    places = [os.path.dirname(path)] if quoted else []
+    places += ["include", "src", "tests/lib", "tests", "bench"]
+    for place in places:
+        candidate = os.path.normpath(os.path.join(place, name))
+        if (root / candidate).is_file():
+            return candidate
+    return None
+
+
+def check_includes(file, root, layers):
+    """Every edge between two files of the tree is one that LAYERS allows."""
+    for number, line in enumerate(file.lines, 1):
+        match = re.match(r'\s*#\s*include\s*([<"])([^">]+)[">]', line)
+        if not match:
+            continue
+        quoted, name = match.group(1) == '"', match.group(2)
+        if name.endswith((".c", ".cc")):
+            yield number, "include-c", f"{name}: no source file includes another"
+        target = resolve_include(root, file.path, name, quoted)
+        if target is None:
+            if quoted and name not in GENERATED:
+                yield number, "layers", f"{name} is not in this tree (system headers take <>)"
+            continue
+        layer = layer_of(file.path, layers)
+        if layer is None:
+            yield number, "layers", f"LAYERS has no rule for {file.path}"
+            continue
+        own, allowed = layer
+        if not any(target == p or target.startswith(p + "/") for p in [own] + allowed):
+            yield number, "layers", f"{own} may not include {target}"
+
+
+# ---- whole tree
+def check_gates(files):
+    """The tail of all function lengths: 90 % and 99 % must stay short."""
+    lengths = sorted(f.end - f.line + 1 for file in files for f in file.functions)
+    if len(lengths) < GATE_MIN_FUNCTIONS:
+        return
+    for percent, limit in ((90, P90_LINES), (99, P99_LINES)):
+        value = lengths[min(len(lengths) - 1, len(lengths) * percent // 100)]
+        if value > limit:
+            count = len(lengths)
+            yield f"gate: {percent} % of {count} functions have up to {value} lines, not {limit}"
+
+
+def list_files(root, paths):
+    """The files to check, relative to the root, sorted."""
+    found = set()
+    starts = [os.path.relpath(p, root) for p in paths] if paths else list(FOLDERS)
+    for start in starts:
+        if (root / start).is_file():
+            found.add(start)
+        for folder, dirs, names in os.walk(root / start):
+            dirs[:] = [d for d in dirs if not d.startswith((".", "build", "__pycache__"))]
+            found.update(os.path.relpath(os.path.join(folder, name), root) for name in names)
+    return sorted(p for p in found if p.endswith(ENDINGS) or p.endswith("CMakeLists.txt"))
+
+
+def check_file(file, root, layers):
+    """One file's findings as (line, rule, message), and how many a comment excuses."""
+    rules = [check_head, check_lines]
+    if file.is_c:
+        rules += [
+            check_functions,
+            check_docs,
+            check_banned,
+            check_atomics,
+            check_malloc,
+            check_assert,
+            check_vla,
+            check_directives,
+        ]
+    found = [finding for rule in rules for finding in rule(file)]
+    if file.is_c:
+        found += check_includes(file, root, layers)
+    allowed = {}
+    for number, line in enumerate(file.lines, 1):
+        for match in ALLOW.finditer(line):
+            allowed.setdefault(match.group(1), set()).update((number, number + 1))
+    kept = [f for f in found if f[0] not in allowed.get(f[1], ())]
+    return sorted(kept), len(found) - len(kept)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--root", default=Path(__file__).resolve().parent.parent, type=Path)
+    parser.add_argument("--list-rules", action="store_true", help="print the rule names and stop")
+    parser.add_argument("paths", nargs="*", help="files or folders; default: the whole tree")
+    options = parser.parse_args(argv)
+    if options.list_rules:
+        print("\n".join(RULES))
+        return 0
+    root = options.root.resolve()
+    layers = read_layers(root)
+    files = [SourceFile(root, path) for path in list_files(root, options.paths)]
+    count = excused = 0
+    for file in files:
+        findings, allowed = check_file(file, root, layers)
+        excused += allowed
+        for line, rule, message in findings:
+            print(f"{file.path}:{line}: {rule}: {message}")
+            count += 1
+    for message in [] if options.paths else check_gates(files):
+        print(message)
+        count += 1
+    functions = sum(len(file.functions) for file in files)
+    print(f"tidy: {len(files)} files, {functions} functions, {excused} excused, {count} findings")
+    return 1 if count or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

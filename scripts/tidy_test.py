@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Unit test of scripts/tidy.py: each rule fires on code that breaks it, and only on that."""
+
+import contextlib
+import io
+import tempfile
+import unittest
+from pathlib import Path
+
+import tidy
+
+SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
+HEAD = SPDX + "/* What it owns.\n * Who calls it.\n * What it calls. */\n"
+LAYERS = """# test
+include ->
+src/base ->
+src/os -> src/base
+src/conduit -> src/base
+src/conduit/* -> src/conduit/conduit.h src/conduit/shm/shm.h src/base
+src/core -> src/conduit/conduit.h src/base include
+tests -> include
+"""
+
+
+def run(files, paths=()):
+    """Runs tidy on a tree made of `files` {path: text}; returns (exit code, output)."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / "LAYERS").write_text(LAYERS)
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            code = tidy.main(["--root", folder] + [str(root / p) for p in paths])
+        return code, out.getvalue()
+
+
+class Rules(unittest.TestCase):
+    """One test for each rule: `fires` and `quiet`."""
+
+    def fires(self, rule, files, at=None):
+        if isinstance(files, str):
+            files = {"src/base/x.c": HEAD + files}
+        code, out = run(files)
+        self.assertEqual(code, 1, out)
+        self.assertIn(f": {rule}: " if rule != "gate" else "gate: ", out)
+        if at:
+            self.assertIn(f"{at}: {rule}: ", out)
+
+    def quiet(self, files):
+        if isinstance(files, str):
+            files = {"src/base/x.c": HEAD + files}
+        code, out = run(files)
+        self.assertEqual((code, out.count("\n")), (0, 1), out)
+
+    def test_spdx(self):
+        self.fires(
+            "spdx", {"src/base/x.c": "/* What.\n * Who.\n * How. */\nint x;\n"}, "src/base/x.c:1"
+        )
+        self.fires("spdx", {"scripts/x.py": "#!/usr/bin/env python3\nprint()\n"}, "scripts/x.py:2")
+        self.fires("spdx", {"scripts/x.sh": "# SPDX-License-Identifier: MIT\n"})
+        self.quiet(
+            {"scripts/x.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: BSD-3-Clause\n"}
+        )
+
+    def test_head(self):
+        self.fires("head", {"src/base/x.c": SPDX + "int x;\n"})
+        self.fires("head", {"src/base/x.c": SPDX + "/* Short. */\nint x;\n"})
+        self.quiet("int x;\n")
+        self.quiet({"tests/multi/x.c": SPDX + "/* What it tests. */\nint x;\n"})
+
+    def test_line_length(self):
+        self.fires("line-length", "int x; /* " + "a" * 100 + " */\n", "src/base/x.c:5")
+        self.quiet("int " + "x" * 95 + ";\n")
+
+    def test_file_lines(self):
+        self.fires("file-lines", "int x;\n" * 1001)
+        docs = "/* d\n" + " * doc\n" * 1500 + " */\n"
+        self.quiet({"include/x.h": HEAD + docs + "int x;\n"})
+        self.fires("file-lines", {"src/base/x.h": HEAD + docs + "int x;\n"})
+
+    def test_function_lines(self):
+        self.fires("function-lines", "int f(void)\n{\n" + "  g();\n" * 70 + "}\n")
+        self.fires("function-lines", 'extern "C" {\nint f(void) {\n' + "  g();\n" * 70 + "}\n}\n")
+        self.fires(
+            "function-lines", "int f(void) __attribute__((cold)) {\n" + "  g();\n" * 70 + "}\n"
+        )
+        branch = "#if A\nint f(void) {\n#else\nint f(int a) {\n#endif\n"
+        self.fires("function-lines", branch + "  g();\n" * 70 + "}\nint h(void) { return 1; }\n")
+        self.quiet("int f(void) {\n" + "  g();\n" * 68 + "}\n")
+        self.quiet(
+            "struct s {\n" + "  int m;\n" * 100 + "};\nint t[] = {\n" + "  1,\n" * 100 + "};\n"
+        )
+
+    def test_params(self):
+        self.fires(
+            "params", "int f(int a, int b, int c, int d, int e, int (*f)(int, int), int g) {}\n"
+        )
+        self.quiet("int f(int a, int b, int c, int d, int e, int (*f)(int, int)) {}\n")
+        self.quiet("int gex_RMA_Put(int a, int b, int c, int d, int e, int f, int g) {}\n")
+
+    def test_complexity(self):
+        body = "".join(f"  if (a == {i} || b) g();\n" for i in range(8))
+        self.fires("complexity", "int f(int a) {\n" + body + "}\n")
+        cases = "".join(f"  case {i}: return 1;\n" for i in range(17))
+        self.quiet("int f(int a) {\n  switch (a) {\n" + cases + "  }\n  return 0;\n}\n")
+
+    def test_name_length(self):
+        self.fires("name-length", "int tmb_" + "x" * 29 + "(void) {}\n")
+        self.quiet("int tmb_" + "x" * 28 + "(void) {}\n")
+
+    def test_doc(self):
+        self.fires("doc", {"include/x.h": HEAD + "\nint gex_f(void);\n"}, "include/x.h:6")
+        self.fires(
+            "doc", {"include/x.h": HEAD + "\n/* A. */\nint gex_f(void);\n\nint gex_g(void);\n"}
+        )
+        self.fires("doc", {"include/x.h": HEAD + '\nextern "C" {\nint gex_f(void);\n}\n'})
+        self.fires(
+            "doc", {"include/x.h": HEAD + "\nstatic inline int gasnet_f(void) { return 1; }\n"}
+        )
+        self.quiet({"include/x.h": HEAD + "\n/* A. */\nint gex_f(void);\nint gex_g(void);\n"})
+        self.quiet({"include/x.h": HEAD + "\nint tmb_f(void);\ntypedef int (*gex_t)(int);\n"})
+
+    def test_layers(self):
+        base = {"src/base/b.h": HEAD, "src/os/o.h": HEAD, "src/conduit/conduit.h": HEAD}
+        self.fires(
+            "layers", {**base, "src/base/x.c": HEAD + '#include "os/o.h"\n'}, "src/base/x.c:5"
+        )
+        self.fires("layers", {**base, "src/core/c.c": HEAD + '#include "os/o.h"\n'})
+        two = {**base, "src/conduit/a/a.h": HEAD, "src/conduit/shm/shm.h": HEAD}
+        self.fires("layers", {**two, "src/conduit/b/b.c": HEAD + '#include "conduit/a/a.h"\n'})
+        self.fires("layers", {"src/base/x.c": HEAD + '#include "nowhere.h"\n'})
+        self.fires("layers", {"include/p.h": HEAD, "src/base/x.c": HEAD + "#include <p.h>\n"})
+        self.fires("layers", {**base, "tests/multi/x.c": HEAD + '#include "../../src/base/b.h"\n'})
+        self.fires("layers", {**base, "src/other/x.c": HEAD + '#include "base/b.h"\n'})
+        edges = '#include "conduit/conduit.h"\n#include "conduit/shm/shm.h"\n#include "../../base/b.h"\n'
+        edges += "#include <stdio.h>\n"
+        self.quiet({**two, "src/conduit/b/b.c": HEAD + edges})
+
+    def test_include_c(self):
+        self.fires("include-c", {"src/base/y.c": HEAD, "src/base/x.c": HEAD + '#include "y.c"\n'})
+
+    def test_banned(self):
+        for name in ("strcpy", "strcat", "sprintf", "vsprintf", "gets", "alloca"):
+            self.fires("banned", f"void f(void) {{ {name}(a, b); }}\n", "src/base/x.c:5")
+        self.quiet('/* strcpy(a) */ char *s = "sprintf(a)"; void f(void) { snprintf(a); }\n')
+
+    def test_getenv(self):
+        self.fires("getenv", 'void f(void) { getenv("A"); }\n')
+        self.quiet({"src/base/config.c": HEAD + 'void f(void) { getenv("A"); }\n'})
+        self.quiet({"tests/multi/x.c": HEAD + 'void f(void) { getenv("A"); }\n'})
+
+    def test_malloc(self):
+        self.fires("malloc", "void f(void) { int *p = malloc(4); *p = 1; }\n")
+        self.fires("malloc", "void f(void) { use(malloc(4)); }\n")
+        self.fires("malloc", "void f(void) { char *s = trim(strdup(t)); if (s) g(); }\n")
+        self.quiet("int f(void) { int *p = malloc(4); if (p == NULL) return 1; return *p; }\n")
+        self.quiet("void f(void) { s->p = calloc(4, sizeof(int)); assert_non_null(s->p); }\n")
+        self.quiet("void *f(void) { return malloc(4); }\n")
+
+    def test_assert(self):
+        self.fires("assert", "void f(void) { assert(i++ < 3); }\n")
+        self.fires("assert", "void f(void) { assert((n = g()) > 0); }\n")
+        self.quiet("void f(void) { assert(n >= 0 && m == 1); }\n")
+
+    def test_vla(self):
+        self.fires("vla", "void f(int n) { char text[n]; }\n")
+        self.fires("vla", "void f(int n) { uint64_t text[2 * n + 1]; }\n")
+        self.quiet(
+            "void f(void) { char text[MAX]; int x[4] = {0}; a[n] = 3; char b[sizeof(x) * 2]; }\n"
+        )
+
+    def test_platform(self):
+        code = "#if defined(__linux__)\n#endif\n"
+        self.fires("platform", {"src/core/x.c": HEAD + code}, "src/core/x.c:5")
+        self.quiet({"src/os/x.c": HEAD + code})
+        self.quiet({"include/tombolo/platform.h": HEAD + code})
+
+    def test_atomics(self):
+        self.fires("atomics", "void f(void) { __atomic_load_n(p, 0); }\n")
+        self.fires("atomics", "void f(void) { __sync_synchronize(); }\n")
+        self.fires("atomics", "#include <stdatomic.h>\n")
+        self.quiet({"src/base/atomic.h": HEAD + "static int f(void) { __atomic_load_n(p, 0); }\n"})
+
+    def test_macro_flow(self):
+        self.fires("macro-flow", "#define TRY(x) \\\n  if (x) \\\n    return 1\n", "src/base/x.c:5")
+        self.quiet("#define RETURNS 1\n")
+
+    def test_gate(self):
+        short = "int f(void) { return 1; }\n" * 95
+        medium = "int f(void) {\n" + "  g();\n" * 45 + "}\n"
+        files = {f"src/base/x{i}.c": HEAD + medium * 15 for i in range(2)}
+        self.fires("gate", {"src/base/a.c": HEAD + short, **files})
+        long = "int f(void) {\n" + "  g();\n" * 63 + "}\n"
+        self.fires("gate", {"src/base/a.c": HEAD + short + short, "src/base/b.c": HEAD + long * 3})
+        self.quiet({"src/base/a.c": HEAD + short + short + long})
+
+    def test_every_rule_has_a_test(self):
+        names = {
+            name[len("test_") :].replace("_", "-") for name in dir(self) if name.startswith("test_")
+        }
+        self.assertEqual(set(tidy.RULES) - names, set())
+
+
+class Use(unittest.TestCase):
+    """Excuses, paths and empty trees."""
+
+    def test_excuse(self):
+        allow = "/* tidy-allow: getenv because it is a test */\n"
+        code, out = run({"src/base/x.c": HEAD + allow + 'void f(void) { getenv("A"); }\n'})
+        self.assertEqual(code, 0, out)
+        self.assertIn("1 excused", out)
+        no_reason = "/* tidy-allow: getenv */\n"
+        code, out = run({"src/base/x.c": HEAD + no_reason + 'void f(void) { getenv("A"); }\n'})
+        self.assertEqual(code, 1, out)
+        code, out = run({"src/base/x.c": HEAD + allow + "void f(void) { gets(a); }\n"})
+        self.assertEqual(code, 1, out)
+
+    def test_paths(self):
+        files = {"src/base/x.c": "int x;\n", "src/os/y.c": HEAD}
+        self.assertEqual(run(files)[0], 1)
+        self.assertEqual(run(files, ["src/os"])[0], 0)
+        self.assertEqual(run(files, ["src/base/x.c"])[0], 1)
+
+    def test_nothing_to_check(self):
+        self.assertEqual(run({})[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
