@@ -13,35 +13,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TMB_PRINTF(fmt_arg, first_arg) __attribute__((format(printf, fmt_arg, first_arg)))
-#define TMB_COLD __attribute__((cold, noinline))
-#define TMB_NOINLINE __attribute__((noinline))
-#define TMB_ALWAYS_INLINE __attribute__((always_inline)) inline
-#define TMB_UNUSED __attribute__((unused))
-#define TMB_NODISCARD __attribute__((warn_unused_result))
-#define TMB_ALIGNED(bytes) __attribute__((aligned(bytes)))
-#define TMB_MALLOC __attribute__((malloc, warn_unused_result))
-#define TMB_WEAK __attribute__((weak))
+#define TMB_PRINTF(fmt_arg, first_arg)      __attribute__((format(printf, fmt_arg, first_arg)))
+#define TMB_COLD                            __attribute__((cold, noinline))
+#define TMB_NOINLINE                        __attribute__((noinline))
+#define TMB_ALWAYS_INLINE                   __attribute__((always_inline)) inline
+#define TMB_UNUSED                          __attribute__((unused))
+#define TMB_NODISCARD                       __attribute__((warn_unused_result))
+#define TMB_ALIGNED(bytes)                  __attribute__((aligned(bytes)))
+#define TMB_MALLOC                          __attribute__((malloc, warn_unused_result))
+#define TMB_WEAK                            __attribute__((weak))
 /* Gives a symbol of the library default visibility: the library is built with hidden visibility. */
-#define TMB_EXPORT __attribute__((visibility("default")))
+#define TMB_EXPORT                          __attribute__((visibility("default")))
 
-#define TMB_LIKELY(cond) __builtin_expect(!!(cond), 1)
-#define TMB_UNLIKELY(cond) __builtin_expect(!!(cond), 0)
-#define TMB_UNREACHABLE() __builtin_unreachable()
+#define TMB_LIKELY(cond)                    __builtin_expect(!!(cond), 1)
+#define TMB_UNLIKELY(cond)                  __builtin_expect(!!(cond), 0)
+#define TMB_UNREACHABLE()                   __builtin_unreachable()
 
-#define TMB_CACHE_LINE 64
+#define TMB_CACHE_LINE                      64
 
-#define TMB_MIN(a, b) ((a) < (b) ? (a) : (b))
-#define TMB_MAX(a, b) ((a) > (b) ? (a) : (b))
-#define TMB_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define TMB_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define TMB_MIN(a, b)                       ((a) < (b) ? (a) : (b))
+#define TMB_MAX(a, b)                       ((a) > (b) ? (a) : (b))
+#define TMB_ARRAY_LEN(a)                    (sizeof(a) / sizeof((a)[0]))
+#define TMB_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 /* Round up or down to a multiple of `unit`, which must be a power of two. */
-#define TMB_ALIGN_UP(value, unit) (((value) + (unit) - 1) & ~((unit) - 1))
-#define TMB_ALIGN_DOWN(value, unit) ((value) & ~((unit) - 1))
-#define TMB_IS_POW2(value) ((value) != 0 && ((value) & ((value) - 1)) == 0)
+#define TMB_ALIGN_UP(value, unit)           (((value) + (unit)-1) & ~((unit)-1))
+#define TMB_ALIGN_DOWN(value, unit)         ((value) & ~((unit)-1))
+#define TMB_IS_POW2(value)                  ((value) != 0 && ((value) & ((value)-1)) == 0)
 
-#define TMB_STRINGIFY_RAW(x) #x
-#define TMB_STRINGIFY(x) TMB_STRINGIFY_RAW(x)
+#define TMB_STRINGIFY_RAW(x)                #x
+#define TMB_STRINGIFY(x)                    TMB_STRINGIFY_RAW(x)
 
 #endif

@@ -2,10 +2,11 @@
 /*
  * Settings and the environment: see config.h.
  *
- * Owns: the table of rows (from config.def), the values, and the list of variables already reported.
- * Called by every layer at set-up time. Calls: fmt to parse, log to complain, libc.
- * Invariants: `loaded` is set once, under `lock`, after the value is complete; no message is printed and
- * nothing fatal happens while `lock` is held, because the fatal path reads settings itself.
+ * Owns: the table of rows (from config.def), the values, and the list of variables already
+ * reported. Called by every layer at set-up time. Calls: fmt to parse, log to complain, libc.
+ * Invariants: `loaded` is set once, under `lock`, after the value is complete; no message is
+ * printed and nothing fatal happens while `lock` is held, because the fatal path reads settings
+ * itself.
  */
 #include "base/config.h"
 
@@ -23,10 +24,10 @@ extern char **environ;
 enum { TEXT_BYTES = 256, NAME_BYTES = 96 };
 
 static const struct tmb_cfg_row rows[TMB_CFG_COUNT] = {
-#define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help)                             \
-    [TMB_CFG_##id] = {#id, name, alias, TMB_##type, dflt, min, max, unit, help, false},
-#define TMB_SETTING_IGNORED(id, name, type, dflt, help)                                            \
-    [TMB_CFG_##id] = {#id, NULL, name, TMB_##type, dflt, 0, 0, "", help, true},
+#define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help) \
+ [TMB_CFG_##id] = {#id, name, alias, TMB_##type, dflt, min, max, unit, help, false},
+#define TMB_SETTING_IGNORED(id, name, type, dflt, help) \
+ [TMB_CFG_##id] = {#id, NULL, name, TMB_##type, dflt, 0, 0, "", help, true},
 #define TMB_SETTING_PREFIX(id, prefix, help)
 #include "base/config.def"
 #undef TMB_SETTING
@@ -45,14 +46,14 @@ static const struct tmb_cfg_prefix prefixes[] = {
 };
 
 struct value {
-    bool loaded;       /* the rest is complete */
-    bool is_set;       /* not the default */
-    bool over_env;     /* `forced` replaces the environment too */
-    const char *text;  /* as given; for TMB_ENUM the row's spelling; NULL: unset */
-    const char *forced, *forced_source; /* from tmb_cfg_override, or NULL */
-    int64_t integer;   /* TMB_BOOL, TMB_INT, TMB_SIZE, index of TMB_ENUM (-1: unset) */
-    double real;
-    char source[NAME_BYTES];
+  bool loaded;                        /* the rest is complete */
+  bool is_set;                        /* not the default */
+  bool over_env;                      /* `forced` replaces the environment too */
+  const char *text;                   /* as given; for TMB_ENUM the row's spelling; NULL: unset */
+  const char *forced, *forced_source; /* from tmb_cfg_override, or NULL */
+  int64_t integer; /* TMB_BOOL, TMB_INT, TMB_SIZE, index of TMB_ENUM (-1: unset) */
+  double real;
+  char source[NAME_BYTES];
 };
 
 static struct value values[TMB_CFG_COUNT];
@@ -61,390 +62,401 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A variable whose value was reported, or waits for the rank to be known. */
 struct report {
-    struct report *next;
-    bool printed;
-    const char *line; /* behind the name, in `name` */
-    char name[];
+  struct report *next;
+  bool printed;
+  const char *line; /* behind the name, in `name` */
+  char name[];
 };
 
 static struct report *reports, **reports_end = &reports;
 
 const struct tmb_cfg_row *tmb_cfg_row(enum tmb_cfg_id id) {
-    tmb_assert((unsigned)id < TMB_CFG_COUNT);
-    return &rows[id];
+  tmb_assert((unsigned)id < TMB_CFG_COUNT);
+  return &rows[id];
 }
 
 const struct tmb_cfg_prefix *tmb_cfg_prefixes(size_t *count) {
-    *count = TMB_ARRAY_LEN(prefixes);
-    return prefixes;
+  *count = TMB_ARRAY_LEN(prefixes);
+  return prefixes;
 }
 
-const char *tmb_env_get(const char *name) { return getenv(name); }
+const char *tmb_env_get(const char *name) {
+  return getenv(name);
+}
 
 void tmb_env_set(const char *name, const char *value) {
-    if (setenv(name, value, 1) != 0)
-        tmb_fatal("cannot set environment variable \"%s\" to \"%s\": %m", name, value);
+  if (setenv(name, value, 1) != 0)
+    tmb_fatal("cannot set environment variable \"%s\" to \"%s\": %m", name, value);
 }
 
 void tmb_env_unset(const char *name) {
-    if (unsetenv(name) != 0) tmb_fatal("cannot remove environment variable \"%s\": %m", name);
+  if (unsetenv(name) != 0) tmb_fatal("cannot remove environment variable \"%s\": %m", name);
 }
 
 /* A copy of `text` that lives as long as the process; equal texts are kept once. */
 static const char *keep_text(const char *text) {
-    static struct kept {
-        struct kept *next;
-        char text[];
-    } *kept;
-    for (const struct kept *k = kept; k; k = k->next) {
-        if (strcmp(k->text, text) == 0) return k->text;
-    }
-    const size_t bytes = strlen(text) + 1;
-    struct kept *k = malloc(sizeof *k + bytes);
-    if (!k) return NULL;
-    memcpy(k->text, text, bytes);
-    k->next = kept;
-    kept = k;
-    return k->text;
+  static struct kept {
+    struct kept *next;
+    char text[];
+  } * kept;
+  for (const struct kept *k = kept; k; k = k->next) {
+    if (strcmp(k->text, text) == 0) return k->text;
+  }
+  const size_t bytes = strlen(text) + 1;
+  struct kept *k = malloc(sizeof *k + bytes);
+  if (!k) return NULL;
+  memcpy(k->text, text, bytes);
+  k->next = kept;
+  kept = k;
+  return k->text;
 }
 
 /* Index and spelling of `text` in a list "a|b|c", letter case ignored; -1 if absent. */
 static int find_word(const char *list, const char *text, char *word, size_t word_bytes) {
-    for (int index = 0;; index++) {
-        const size_t len = strcspn(list, "|");
-        if (strlen(text) == len && strncasecmp(list, text, len) == 0 && len < word_bytes) {
-            memcpy(word, list, len);
-            word[len] = '\0';
-            return index;
-        }
-        if (list[len] == '\0') return -1;
-        list += len + 1;
+  for (int index = 0;; index++) {
+    const size_t len = strcspn(list, "|");
+    if (strlen(text) == len && strncasecmp(list, text, len) == 0 && len < word_bytes) {
+      memcpy(word, list, len);
+      word[len] = '\0';
+      return index;
     }
+    if (list[len] == '\0') return -1;
+    list += len + 1;
+  }
 }
 
 /* Parses `text` as the row says into *v (integer, real). Returns 0 or TMB_E_ARG. */
 static int parse_number(const struct tmb_cfg_row *row, const char *text, struct value *v) {
-    int rc;
-    bool flag = false;
-    switch (row->type) {
-    case TMB_BOOL:
-        rc = tmb_fmt_parse_bool(text, &flag);
-        v->integer = flag;
-        return rc;
-    case TMB_DOUBLE:
-        rc = tmb_fmt_parse_dbl(text, &v->real);
-        if (rc == TMB_OK && row->min != row->max &&
-            (v->real < (double)row->min || v->real > (double)row->max))
-            rc = TMB_E_ARG;
-        return rc;
-    default:
-        rc = tmb_fmt_parse_int(text, row->type == TMB_SIZE ? 1 : 0, &v->integer);
-        if (rc == TMB_OK && row->min != row->max &&
-            (v->integer < row->min || v->integer > row->max))
-            rc = TMB_E_ARG;
-        v->real = (double)v->integer;
-        return rc;
-    }
+  int rc;
+  bool flag = false;
+  switch (row->type) {
+  case TMB_BOOL:
+    rc = tmb_fmt_parse_bool(text, &flag);
+    v->integer = flag;
+    return rc;
+  case TMB_DOUBLE:
+    rc = tmb_fmt_parse_dbl(text, &v->real);
+    if (rc == TMB_OK && row->min != row->max &&
+        (v->real < (double)row->min || v->real > (double)row->max))
+      rc = TMB_E_ARG;
+    return rc;
+  default:
+    rc = tmb_fmt_parse_int(text, row->type == TMB_SIZE ? 1 : 0, &v->integer);
+    if (rc == TMB_OK && row->min != row->max && (v->integer < row->min || v->integer > row->max))
+      rc = TMB_E_ARG;
+    v->real = (double)v->integer;
+    return rc;
+  }
 }
 
 /* Checks settings whose text has a syntax of its own that this layer knows. */
 static int check_string(enum tmb_cfg_id id, const char *text) {
-    struct tmb_segsize size;
-    if (id == TMB_CFG_MAX_SEGSIZE) return tmb_fmt_parse_segsize(text, &size);
-    if (id == TMB_CFG_BACKTRACE_NODES) return tmb_fmt_rank_listed(text, 0) < 0 ? TMB_E_ARG : TMB_OK;
-    return TMB_OK;
+  struct tmb_segsize size;
+  if (id == TMB_CFG_MAX_SEGSIZE) return tmb_fmt_parse_segsize(text, &size);
+  if (id == TMB_CFG_BACKTRACE_NODES) return tmb_fmt_rank_listed(text, 0) < 0 ? TMB_E_ARG : TMB_OK;
+  return TMB_OK;
 }
 
 /* Parses `text` (not NULL) for setting `id` into *v. `word` receives the spelling of an enum. */
 static int parse_value(enum tmb_cfg_id id, const char *text, struct value *v, char *word) {
-    const struct tmb_cfg_row *row = &rows[id];
-    if (row->ignored) return TMB_OK;
-    switch (row->type) {
-    case TMB_STRING:
-        return check_string(id, text);
-    case TMB_ENUM:
-        v->integer = find_word(row->unit, text, word, TEXT_BYTES);
-        return v->integer >= 0 ? TMB_OK : TMB_E_ARG;
-    default:
-        return parse_number(row, text, v);
-    }
+  const struct tmb_cfg_row *row = &rows[id];
+  if (row->ignored) return TMB_OK;
+  switch (row->type) {
+  case TMB_STRING: return check_string(id, text);
+  case TMB_ENUM:
+    v->integer = find_word(row->unit, text, word, TEXT_BYTES);
+    return v->integer >= 0 ? TMB_OK : TMB_E_ARG;
+  default: return parse_number(row, text, v);
+  }
 }
 
 /* Describes what a setting may be, for the message about a bad value. */
 static void describe_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
-    const struct tmb_cfg_row *row = &rows[id];
-    const char *kind = row->type == TMB_SIZE     ? "a size with optional B, KB, MB, GB or TB"
-                       : row->type == TMB_DOUBLE ? "a number or fraction"
-                                                 : "an integer";
-    if (row->type == TMB_BOOL)
-        snprintf(buf, buf_bytes, "1, y, yes or 0, n, no");
-    else if (row->type == TMB_ENUM)
-        snprintf(buf, buf_bytes, "one of %s", row->unit);
-    else if (id == TMB_CFG_MAX_SEGSIZE)
-        snprintf(buf, buf_bytes, "a size as 1.5GB or a fraction as 0.85, with optional /P or /H");
-    else if (id == TMB_CFG_BACKTRACE_NODES)
-        snprintf(buf, buf_bytes, "a list of ranks as 0,2-4 or *");
-    else if (row->type == TMB_STRING)
-        snprintf(buf, buf_bytes, "%s", row->unit);
-    else if (row->min == row->max)
-        snprintf(buf, buf_bytes, "%s", kind);
-    else
-        snprintf(buf, buf_bytes, "%s from %lld to %lld", kind, (long long)row->min,
-                 (long long)row->max);
+  const struct tmb_cfg_row *row = &rows[id];
+  const char *kind = row->type == TMB_SIZE     ? "a size with optional B, KB, MB, GB or TB"
+                     : row->type == TMB_DOUBLE ? "a number or fraction"
+                                               : "an integer";
+  if (row->type == TMB_BOOL)
+    snprintf(buf, buf_bytes, "1, y, yes or 0, n, no");
+  else if (row->type == TMB_ENUM)
+    snprintf(buf, buf_bytes, "one of %s", row->unit);
+  else if (id == TMB_CFG_MAX_SEGSIZE)
+    snprintf(buf, buf_bytes, "a size as 1.5GB or a fraction as 0.85, with optional /P or /H");
+  else if (id == TMB_CFG_BACKTRACE_NODES)
+    snprintf(buf, buf_bytes, "a list of ranks as 0,2-4 or *");
+  else if (row->type == TMB_STRING)
+    snprintf(buf, buf_bytes, "%s", row->unit);
+  else if (row->min == row->max)
+    snprintf(buf, buf_bytes, "%s", kind);
+  else
+    snprintf(buf, buf_bytes, "%s from %lld to %lld", kind, (long long)row->min,
+             (long long)row->max);
 }
 
 void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) {
-    const struct tmb_cfg_row *row = tmb_cfg_row(id);
-    const char *text = values[id].text ? values[id].text : "";
-    tmb_fatal_nopos("setting %s=\"%s\" (%s) is not valid: expected %s; it means: %s",
-                    row->name ? row->name : row->alias, text, values[id].source, allowed, row->help);
+  const struct tmb_cfg_row *row = tmb_cfg_row(id);
+  const char *text = values[id].text ? values[id].text : "";
+  tmb_fatal_nopos("setting %s=\"%s\" (%s) is not valid: expected %s; it means: %s",
+                  row->name ? row->name : row->alias, text, values[id].source, allowed, row->help);
 }
 
 /* Finds the text for a setting and where it comes from; fills v->source, v->is_set. */
 static const char *find_text(enum tmb_cfg_id id, const char **name, struct value *v) {
-    const struct tmb_cfg_row *row = &rows[id];
-    const char *const names[] = {row->name, row->alias};
-    v->is_set = true;
-    *name = row->name ? row->name : row->alias;
-    if (v->forced && v->over_env) {
-        snprintf(v->source, sizeof v->source, "%s", v->forced_source);
-        return v->forced;
-    }
-    for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
-        const char *text = names[i] ? getenv(names[i]) : NULL;
-        if (!text || *text == '\0') continue;
-        *name = names[i];
-        snprintf(v->source, sizeof v->source, "environment %s", names[i]);
-        return text;
-    }
-    if (v->forced) {
-        snprintf(v->source, sizeof v->source, "%s", v->forced_source);
-        return v->forced;
-    }
-    v->is_set = false;
-    snprintf(v->source, sizeof v->source, "default");
-    return row->dflt;
+  const struct tmb_cfg_row *row = &rows[id];
+  const char *const names[] = {row->name, row->alias};
+  v->is_set = true;
+  *name = row->name ? row->name : row->alias;
+  if (v->forced && v->over_env) {
+    snprintf(v->source, sizeof v->source, "%s", v->forced_source);
+    return v->forced;
+  }
+  for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
+    const char *text = names[i] ? getenv(names[i]) : NULL;
+    if (!text || *text == '\0') continue;
+    *name = names[i];
+    snprintf(v->source, sizeof v->source, "environment %s", names[i]);
+    return text;
+  }
+  if (v->forced) {
+    snprintf(v->source, sizeof v->source, "%s", v->forced_source);
+    return v->forced;
+  }
+  v->is_set = false;
+  snprintf(v->source, sizeof v->source, "default");
+  return row->dflt;
 }
 
 /* Reads setting `id` from the environment, checks and publishes it. */
 static void load(enum tmb_cfg_id id) {
-    struct value v = values[id];
-    char word[TEXT_BYTES] = "", allowed[TEXT_BYTES];
-    const char *name;
-    v.integer = rows[id].type == TMB_ENUM ? -1 : 0;
-    v.real = 0;
-    const char *text = find_text(id, &name, &v);
-    if (text && parse_value(id, text, &v, word) != TMB_OK) {
-        describe_allowed(id, allowed, sizeof allowed);
-        tmb_fatal_nopos("setting %s=\"%s\" (%s) is not valid: expected %s; it means: %s", name, text,
-                        v.source, allowed, rows[id].help);
-    }
-    pthread_mutex_lock(&lock);
-    v.text = text ? keep_text(word[0] ? word : text) : NULL;
-    const bool no_memory = text && !v.text;
-    v.loaded = true;
-    if (!no_memory) values[id] = v;
-    pthread_mutex_unlock(&lock);
-    if (no_memory) tmb_fatal("out of memory while reading setting %s", name);
-    if (id != TMB_CFG_VERBOSEENV && !rows[id].ignored)
-        tmb_env_report(name, v.text ? v.text : "(unset)", !v.is_set);
+  struct value v = values[id];
+  char word[TEXT_BYTES] = "", allowed[TEXT_BYTES];
+  const char *name;
+  v.integer = rows[id].type == TMB_ENUM ? -1 : 0;
+  v.real = 0;
+  const char *text = find_text(id, &name, &v);
+  if (text && parse_value(id, text, &v, word) != TMB_OK) {
+    describe_allowed(id, allowed, sizeof allowed);
+    tmb_fatal_nopos("setting %s=\"%s\" (%s) is not valid: expected %s; it means: %s", name, text,
+                    v.source, allowed, rows[id].help);
+  }
+  pthread_mutex_lock(&lock);
+  v.text = text ? keep_text(word[0] ? word : text) : NULL;
+  const bool no_memory = text && !v.text;
+  v.loaded = true;
+  if (!no_memory) values[id] = v;
+  pthread_mutex_unlock(&lock);
+  if (no_memory) tmb_fatal("out of memory while reading setting %s", name);
+  if (id != TMB_CFG_VERBOSEENV && !rows[id].ignored)
+    tmb_env_report(name, v.text ? v.text : "(unset)", !v.is_set);
 }
 
 /* The value of a setting of type a or b, read on first use. */
 static const struct value *fetch(enum tmb_cfg_id id, unsigned type_mask) {
-    tmb_assert((unsigned)id < TMB_CFG_COUNT);
-    if (!((1u << rows[id].type) & type_mask))
-        tmb_bug("setting %s read by the getter of another type", rows[id].id);
-    pthread_mutex_lock(&lock);
-    const bool loaded = values[id].loaded;
-    pthread_mutex_unlock(&lock);
-    if (!loaded) load(id);
-    return &values[id];
+  tmb_assert((unsigned)id < TMB_CFG_COUNT);
+  if (!((1u << rows[id].type) & type_mask))
+    tmb_bug("setting %s read by the getter of another type", rows[id].id);
+  pthread_mutex_lock(&lock);
+  const bool loaded = values[id].loaded;
+  pthread_mutex_unlock(&lock);
+  if (!loaded) load(id);
+  return &values[id];
 }
 
-bool tmb_cfg_bool(enum tmb_cfg_id id) { return fetch(id, 1u << TMB_BOOL)->integer != 0; }
+bool tmb_cfg_bool(enum tmb_cfg_id id) {
+  return fetch(id, 1u << TMB_BOOL)->integer != 0;
+}
 
 int64_t tmb_cfg_int(enum tmb_cfg_id id) {
-    return fetch(id, 1u << TMB_INT | 1u << TMB_SIZE)->integer;
+  return fetch(id, 1u << TMB_INT | 1u << TMB_SIZE)->integer;
 }
 
 double tmb_cfg_dbl(enum tmb_cfg_id id) {
-    return fetch(id, 1u << TMB_INT | 1u << TMB_SIZE | 1u << TMB_DOUBLE)->real;
+  return fetch(id, 1u << TMB_INT | 1u << TMB_SIZE | 1u << TMB_DOUBLE)->real;
 }
 
 const char *tmb_cfg_str(enum tmb_cfg_id id) {
-    return fetch(id, 1u << TMB_STRING | 1u << TMB_ENUM)->text;
+  return fetch(id, 1u << TMB_STRING | 1u << TMB_ENUM)->text;
 }
 
-int tmb_cfg_enum(enum tmb_cfg_id id) { return (int)fetch(id, 1u << TMB_ENUM)->integer; }
+int tmb_cfg_enum(enum tmb_cfg_id id) {
+  return (int)fetch(id, 1u << TMB_ENUM)->integer;
+}
 
-const char *tmb_cfg_text(enum tmb_cfg_id id) { return fetch(id, ~0u)->text; }
+const char *tmb_cfg_text(enum tmb_cfg_id id) {
+  return fetch(id, ~0u)->text;
+}
 
-bool tmb_cfg_is_set(enum tmb_cfg_id id) { return fetch(id, ~0u)->is_set; }
+bool tmb_cfg_is_set(enum tmb_cfg_id id) {
+  return fetch(id, ~0u)->is_set;
+}
 
-const char *tmb_cfg_source(enum tmb_cfg_id id) { return fetch(id, ~0u)->source; }
+const char *tmb_cfg_source(enum tmb_cfg_id id) {
+  return fetch(id, ~0u)->source;
+}
 
 void tmb_cfg_override(enum tmb_cfg_id id, const char *text, const char *source, bool over_env) {
-    tmb_assert((unsigned)id < TMB_CFG_COUNT);
-    pthread_mutex_lock(&lock);
-    values[id].forced = keep_text(text);
-    values[id].forced_source = source;
-    values[id].over_env = over_env;
-    pthread_mutex_unlock(&lock);
-    load(id);
+  tmb_assert((unsigned)id < TMB_CFG_COUNT);
+  pthread_mutex_lock(&lock);
+  values[id].forced = keep_text(text);
+  values[id].forced_source = source;
+  values[id].over_env = over_env;
+  pthread_mutex_unlock(&lock);
+  load(id);
 }
 
 /* True if `name` is one of the two names of the row. */
 static bool row_has_name(const struct tmb_cfg_row *row, const char *name) {
-    return (row->name && strcmp(row->name, name) == 0) ||
-           (row->alias && strcmp(row->alias, name) == 0);
+  return (row->name && strcmp(row->name, name) == 0) ||
+         (row->alias && strcmp(row->alias, name) == 0);
 }
 
 bool tmb_cfg_known(const char *name) {
-    for (size_t i = 0; i < TMB_ARRAY_LEN(prefixes); i++) {
-        if (strncmp(name, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0) return true;
-    }
-    for (int id = 0; id < TMB_CFG_COUNT; id++) {
-        if (row_has_name(&rows[id], name)) return true;
-    }
-    return false;
+  for (size_t i = 0; i < TMB_ARRAY_LEN(prefixes); i++) {
+    if (strncmp(name, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0) return true;
+  }
+  for (int id = 0; id < TMB_CFG_COUNT; id++) {
+    if (row_has_name(&rows[id], name)) return true;
+  }
+  return false;
 }
 
 const char *tmb_cfg_nearest(const char *name) {
-    const char *best = NULL;
-    unsigned best_distance = (unsigned)TMB_MIN(strlen(name) / 3, (size_t)9) + 1;
-    for (int id = 0; id < TMB_CFG_COUNT; id++) {
-        const char *const names[] = {rows[id].name, rows[id].alias};
-        for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
-            if (!names[i]) continue;
-            const unsigned distance = tmb_fmt_edit_distance(name, names[i]);
-            if (distance < best_distance) {
-                best_distance = distance;
-                best = names[i];
-            }
-        }
+  const char *best = NULL;
+  unsigned best_distance = (unsigned)TMB_MIN(strlen(name) / 3, (size_t)9) + 1;
+  for (int id = 0; id < TMB_CFG_COUNT; id++) {
+    const char *const names[] = {rows[id].name, rows[id].alias};
+    for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
+      if (!names[i]) continue;
+      const unsigned distance = tmb_fmt_edit_distance(name, names[i]);
+      if (distance < best_distance) {
+        best_distance = distance;
+        best = names[i];
+      }
     }
-    return best;
+  }
+  return best;
 }
 
 /* Warns about every TOMBOLO_* and GASNET_* variable that no row knows. */
 static void warn_unknown_names(void) {
-    for (char **entry = environ; entry && *entry; entry++) {
-        if (strncmp(*entry, "TOMBOLO_", 8) != 0 && strncmp(*entry, "GASNET_", 7) != 0) continue;
-        char name[NAME_BYTES];
-        const size_t len = strcspn(*entry, "=");
-        if (len >= sizeof name) continue;
-        memcpy(name, *entry, len);
-        name[len] = '\0';
-        if (tmb_cfg_known(name)) continue;
-        const char *nearest = tmb_cfg_nearest(name);
-        if (nearest)
-            tmb_warn("unknown setting %s in the environment has no effect; did you mean %s?", name,
-                     nearest);
-        else
-            tmb_warn("unknown setting %s in the environment has no effect; see tombolo info --config",
-                     name);
-    }
+  for (char **entry = environ; entry && *entry; entry++) {
+    if (strncmp(*entry, "TOMBOLO_", 8) != 0 && strncmp(*entry, "GASNET_", 7) != 0) continue;
+    char name[NAME_BYTES];
+    const size_t len = strcspn(*entry, "=");
+    if (len >= sizeof name) continue;
+    memcpy(name, *entry, len);
+    name[len] = '\0';
+    if (tmb_cfg_known(name)) continue;
+    const char *nearest = tmb_cfg_nearest(name);
+    if (nearest)
+      tmb_warn("unknown setting %s in the environment has no effect; did you mean %s?", name,
+               nearest);
+    else
+      tmb_warn("unknown setting %s in the environment has no effect; see tombolo info --config",
+               name);
+  }
 }
 
 /* True in the process that prints reports and warnings for the whole job. */
 static bool speaks_for_job(void) {
-    const uint32_t rank = tmb_log_rank();
-    if (rank != TMB_RANK_UNKNOWN) return rank == 0;
-    /* Before the rank is known only a process that no launcher started is alone. */
-    for (char **entry = environ; entry && *entry; entry++) {
-        if (strncmp(*entry, "TOMBOLO_BOOT_", 13) == 0) return false;
-    }
-    return true;
+  const uint32_t rank = tmb_log_rank();
+  if (rank != TMB_RANK_UNKNOWN) return rank == 0;
+  /* Before the rank is known only a process that no launcher started is alone. */
+  for (char **entry = environ; entry && *entry; entry++) {
+    if (strncmp(*entry, "TOMBOLO_BOOT_", 13) == 0) return false;
+  }
+  return true;
 }
 
-bool tmb_env_verbose(void) { return tmb_cfg_bool(TMB_CFG_VERBOSEENV) && speaks_for_job(); }
+bool tmb_env_verbose(void) {
+  return tmb_cfg_bool(TMB_CFG_VERBOSEENV) && speaks_for_job();
+}
 
 /* Prints the reports that were held back. */
 static void print_reports(void) {
-    if (!speaks_for_job()) return;
-    for (;;) {
-        pthread_mutex_lock(&lock);
-        struct report *r = reports;
-        while (r && r->printed) r = r->next;
-        if (r) r->printed = true;
-        pthread_mutex_unlock(&lock);
-        if (!r) return;
-        tmb_note("%s", r->line);
-    }
+  if (!speaks_for_job()) return;
+  for (;;) {
+    pthread_mutex_lock(&lock);
+    struct report *r = reports;
+    while (r && r->printed) r = r->next;
+    if (r) r->printed = true;
+    pthread_mutex_unlock(&lock);
+    if (!r) return;
+    tmb_note("%s", r->line);
+  }
 }
 
 void tmb_env_report(const char *name, const char *text, bool is_default) {
-    if (!tmb_cfg_bool(TMB_CFG_VERBOSEENV)) return;
-    char line[NAME_BYTES + TEXT_BYTES * 2];
-    snprintf(line, sizeof line, "setting %s = %s%s", name, text, is_default ? " (default)" : "");
-    const size_t name_bytes = strlen(name) + 1, line_bytes = strlen(line) + 1;
-    pthread_mutex_lock(&lock);
-    const struct report *r = reports;
-    while (r && strcmp(r->name, name) != 0) r = r->next;
-    struct report *fresh = r ? NULL : malloc(sizeof *fresh + name_bytes + line_bytes);
-    if (fresh) {
-        memcpy(fresh->name, name, name_bytes);
-        memcpy(fresh->name + name_bytes, line, line_bytes);
-        fresh->line = fresh->name + name_bytes;
-        fresh->printed = false;
-        fresh->next = NULL;
-        *reports_end = fresh;
-        reports_end = &fresh->next;
-    }
-    pthread_mutex_unlock(&lock);
-    print_reports();
+  if (!tmb_cfg_bool(TMB_CFG_VERBOSEENV)) return;
+  char line[NAME_BYTES + TEXT_BYTES * 2];
+  snprintf(line, sizeof line, "setting %s = %s%s", name, text, is_default ? " (default)" : "");
+  const size_t name_bytes = strlen(name) + 1, line_bytes = strlen(line) + 1;
+  pthread_mutex_lock(&lock);
+  const struct report *r = reports;
+  while (r && strcmp(r->name, name) != 0) r = r->next;
+  struct report *fresh = r ? NULL : malloc(sizeof *fresh + name_bytes + line_bytes);
+  if (fresh) {
+    memcpy(fresh->name, name, name_bytes);
+    memcpy(fresh->name + name_bytes, line, line_bytes);
+    fresh->line = fresh->name + name_bytes;
+    fresh->printed = false;
+    fresh->next = NULL;
+    *reports_end = fresh;
+    reports_end = &fresh->next;
+  }
+  pthread_mutex_unlock(&lock);
+  print_reports();
 }
 
 void tmb_cfg_init(void) {
-    if (initialised) return;
-    initialised = true;
-    for (int id = 0; id < TMB_CFG_COUNT; id++) load((enum tmb_cfg_id)id);
-    tmb_env_report("GASNET_VERBOSEENV", "1", false);
-    print_reports();
-    if (speaks_for_job() && !tmb_cfg_bool(TMB_CFG_QUIET)) warn_unknown_names();
+  if (initialised) return;
+  initialised = true;
+  for (int id = 0; id < TMB_CFG_COUNT; id++) load((enum tmb_cfg_id)id);
+  tmb_env_report("GASNET_VERBOSEENV", "1", false);
+  print_reports();
+  if (speaks_for_job() && !tmb_cfg_bool(TMB_CFG_QUIET)) warn_unknown_names();
 }
 
 const char *tmb_env_str(const char *name, const char *dflt) {
-    const char *text = getenv(name);
-    tmb_env_report(name, text ? text : dflt ? dflt : "(unset)", !text);
-    return text ? text : dflt;
+  const char *text = getenv(name);
+  tmb_env_report(name, text ? text : dflt ? dflt : "(unset)", !text);
+  return text ? text : dflt;
 }
 
 int64_t tmb_env_int(const char *name, int64_t dflt, uint64_t unit_bytes) {
-    const char *text = getenv(name);
-    int64_t value = dflt;
-    char shown[TMB_FMT_BYTES];
-    const bool is_set = text && *text;
-    if (is_set && tmb_fmt_parse_int(text, unit_bytes, &value) != TMB_OK)
-        tmb_fatal_nopos("environment variable %s=\"%s\" is not valid: expected %s", name, text,
-                        unit_bytes ? "a size with optional B, KB, MB, GB or TB"
-                                   : "a decimal or 0x hexadecimal integer");
-    tmb_env_report(name, tmb_fmt_number(value, shown, sizeof shown, unit_bytes != 0), !is_set);
-    return value;
+  const char *text = getenv(name);
+  int64_t value = dflt;
+  char shown[TMB_FMT_BYTES];
+  const bool is_set = text && *text;
+  if (is_set && tmb_fmt_parse_int(text, unit_bytes, &value) != TMB_OK)
+    tmb_fatal_nopos("environment variable %s=\"%s\" is not valid: expected %s", name, text,
+                    unit_bytes ? "a size with optional B, KB, MB, GB or TB"
+                               : "a decimal or 0x hexadecimal integer");
+  tmb_env_report(name, tmb_fmt_number(value, shown, sizeof shown, unit_bytes != 0), !is_set);
+  return value;
 }
 
 double tmb_env_dbl(const char *name, double dflt) {
-    const char *text = getenv(name);
-    double value = dflt;
-    char shown[TMB_FMT_BYTES];
-    const bool is_set = text && *text;
-    if (is_set && tmb_fmt_parse_dbl(text, &value) != TMB_OK)
-        tmb_fatal_nopos("environment variable %s=\"%s\" is not valid: expected a number as 1.5, -1e4 "
-                        "or a fraction as 3/8",
-                        name, text);
-    snprintf(shown, sizeof shown, "%g", value);
-    tmb_env_report(name, shown, !is_set);
-    return value;
+  const char *text = getenv(name);
+  double value = dflt;
+  char shown[TMB_FMT_BYTES];
+  const bool is_set = text && *text;
+  if (is_set && tmb_fmt_parse_dbl(text, &value) != TMB_OK)
+    tmb_fatal_nopos("environment variable %s=\"%s\" is not valid: expected a number as 1.5, -1e4 "
+                    "or a fraction as 3/8",
+                    name, text);
+  snprintf(shown, sizeof shown, "%g", value);
+  tmb_env_report(name, shown, !is_set);
+  return value;
 }
 
 bool tmb_env_bool(const char *name, bool dflt) {
-    const char *text = getenv(name);
-    bool value = dflt;
-    const bool is_set = text && *text;
-    if (is_set && tmb_fmt_parse_bool(text, &value) != TMB_OK)
-        tmb_fatal_nopos("environment variable %s=\"%s\" is not valid: expected 1, y, yes or 0, n, no",
-                        name, text);
-    tmb_env_report(name, value ? "1" : "0", !is_set);
-    return value;
+  const char *text = getenv(name);
+  bool value = dflt;
+  const bool is_set = text && *text;
+  if (is_set && tmb_fmt_parse_bool(text, &value) != TMB_OK)
+    tmb_fatal_nopos("environment variable %s=\"%s\" is not valid: expected 1, y, yes or 0, n, no",
+                    name, text);
+  tmb_env_report(name, value ? "1" : "0", !is_set);
+  return value;
 }

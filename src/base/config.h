@@ -4,8 +4,8 @@
  *
  * Owns: the table of values and all access to the environment (the only getenv of the library).
  * Called by every layer, at set-up time: the fast path caches what it needs. Calls: fmt, log.
- * Invariants: a value, once read after tmb_cfg_init, never changes; a bad value ends the process with the
- * name, the value and what is allowed; if both names of a setting are set, TOMBOLO_* wins.
+ * Invariants: a value, once read after tmb_cfg_init, never changes; a bad value ends the process
+ * with the name, the value and what is allowed; if both names of a setting are set, TOMBOLO_* wins.
  */
 #ifndef TMB_BASE_CONFIG_H
 #define TMB_BASE_CONFIG_H
@@ -18,42 +18,44 @@ enum tmb_cfg_type { TMB_BOOL, TMB_INT, TMB_SIZE, TMB_DOUBLE, TMB_STRING, TMB_ENU
 
 enum tmb_cfg_id {
 #define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help) TMB_CFG_##id,
-#define TMB_SETTING_IGNORED(id, name, type, dflt, help) TMB_CFG_##id,
+#define TMB_SETTING_IGNORED(id, name, type, dflt, help)                TMB_CFG_##id,
 #define TMB_SETTING_PREFIX(id, prefix, help)
 #include "base/config.def"
 #undef TMB_SETTING
 #undef TMB_SETTING_IGNORED
 #undef TMB_SETTING_PREFIX
-    TMB_CFG_COUNT
+  TMB_CFG_COUNT
 };
 
 /* One row of the table, for the generators of documentation and `tombolo info`. */
 struct tmb_cfg_row {
-    const char *id;         /* "PSHM_NODES" */
-    const char *name;       /* "TOMBOLO_..." or NULL if only the GASNet name exists */
-    const char *alias;      /* "GASNET_..." or NULL */
-    enum tmb_cfg_type type; /* how `dflt` and the environment's text are read */
-    const char *dflt;       /* as text; NULL: unset */
-    int64_t min, max;       /* inclusive, of numbers; min == max: no limits */
-    const char *unit;       /* "bytes", "ns", ...; for TMB_ENUM the allowed words "a|b|c" */
-    const char *help;       /* one sentence */
-    bool ignored;           /* accepted for compatibility, without effect here */
+  const char *id;         /* "PSHM_NODES" */
+  const char *name;       /* "TOMBOLO_..." or NULL if only the GASNet name exists */
+  const char *alias;      /* "GASNET_..." or NULL */
+  enum tmb_cfg_type type; /* how `dflt` and the environment's text are read */
+  const char *dflt;       /* as text; NULL: unset */
+  int64_t min, max;       /* inclusive, of numbers; min == max: no limits */
+  const char *unit;       /* "bytes", "ns", ...; for TMB_ENUM the allowed words "a|b|c" */
+  const char *help;       /* one sentence */
+  bool ignored;           /* accepted for compatibility, without effect here */
 };
 
 /* A family of names that share a prefix, such as GASNET_MAXIMIZE_<limit>. */
 struct tmb_cfg_prefix {
-    const char *prefix;
-    const char *help;
+  const char *prefix;
+  const char *help;
 };
 
 /*
- * Read every setting, end the process on a bad value, warn about unknown TOMBOLO_* and GASNET_* names (on
- * rank 0), report the settings if GASNET_VERBOSEENV is set. Call once, after the environment of the job
- * and the rank (tmb_log_set_rank) are known; later calls read nothing anew. Threads: one.
+ * Read every setting, end the process on a bad value, warn about unknown TOMBOLO_* and GASNET_*
+ * names (on rank 0), report the settings if GASNET_VERBOSEENV is set. Call once, after the
+ * environment of the job and the rank (tmb_log_set_rank) are known; later calls read nothing anew.
+ * Threads: one.
  */
 void tmb_cfg_init(void);
 
-/* Getters. Before tmb_cfg_init each reads its setting on first use. Wrong type: tmb_bug. Threads: any. */
+/* Getters. Before tmb_cfg_init each reads its setting on first use. Wrong type: tmb_bug. Threads:
+ * any. */
 bool tmb_cfg_bool(enum tmb_cfg_id id);
 int64_t tmb_cfg_int(enum tmb_cfg_id id);     /* TMB_INT and TMB_SIZE (bytes) */
 double tmb_cfg_dbl(enum tmb_cfg_id id);      /* TMB_DOUBLE, TMB_INT, TMB_SIZE */
@@ -94,7 +96,8 @@ const struct tmb_cfg_prefix *tmb_cfg_prefixes(size_t *count);
  */
 const char *tmb_cfg_nearest(const char *name);
 
-/* True if `name` is a setting, matches a prefix row, or is reserved (GASNET_TEST_*, TOMBOLO_BOOT_*). */
+/* True if `name` is a setting, matches a prefix row, or is reserved (GASNET_TEST_*,
+ * TOMBOLO_BOOT_*). */
 bool tmb_cfg_known(const char *name);
 
 /* The raw environment of this process. Threads: as getenv and setenv. */
@@ -106,9 +109,9 @@ void tmb_env_unset(const char *name);
 bool tmb_env_verbose(void);
 
 /*
- * Report a setting once per name, on rank 0, if GASNET_VERBOSEENV is on. Held back while the rank of a
- * launched process is not known yet.
- * in text: the value as shown; in is_default: it was not set. Threads: any.
+ * Report a setting once per name, on rank 0, if GASNET_VERBOSEENV is on. Held back while the rank
+ * of a launched process is not known yet. in text: the value as shown; in is_default: it was not
+ * set. Threads: any.
  */
 void tmb_env_report(const char *name, const char *text, bool is_default);
 

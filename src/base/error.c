@@ -8,15 +8,13 @@
 #include "base/error.h"
 
 const char *tmb_error_text(int code) {
-    switch (code) {
-    case TMB_OK:
-        return "success";
-#define TMB_ERROR(name, value, text)                                                               \
-    case value:                                                                                    \
-        return text;
+  switch (code) {
+  case TMB_OK: return "success";
+#define TMB_ERROR(name, value, text) \
+ case value:                         \
+  return text;
 #include "base/error.def"
 #undef TMB_ERROR
-    default:
-        return "unknown error";
-    }
+  default: return "unknown error";
+  }
 }

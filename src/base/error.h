@@ -9,7 +9,7 @@
 #define TMB_BASE_ERROR_H
 
 enum tmb_error {
-    TMB_OK = 0,
+  TMB_OK = 0,
 #define TMB_ERROR(name, value, text) TMB_##name = (value),
 #include "base/error.def"
 #undef TMB_ERROR

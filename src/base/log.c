@@ -4,8 +4,8 @@
  *
  * Owns: the shown rank, the debugging hooks, the once-only state of the fatal path.
  * Called by every layer. Calls: config for TOMBOLO_VERBOSE, the hooks, libc.
- * Invariants: a message is formatted on the stack and leaves in one write(2); errno survives a warning;
- * whoever enters the fatal path second never runs freeze or backtrace again.
+ * Invariants: a message is formatted on the stack and leaves in one write(2); errno survives a
+ * warning; whoever enters the fatal path second never runs freeze or backtrace again.
  */
 #include "base/log.h"
 
@@ -22,8 +22,8 @@
 enum { MESSAGE_BYTES = 4096 };
 
 struct message {
-    size_t len; /* bytes used, < MESSAGE_BYTES - 1: room for the newline stays */
-    char text[MESSAGE_BYTES];
+  size_t len; /* bytes used, < MESSAGE_BYTES - 1: room for the newline stays */
+  char text[MESSAGE_BYTES];
 };
 
 int (*tmb_backtrace_hook)(int fd);
@@ -37,141 +37,145 @@ static pthread_mutex_t fatal_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool fatal_here;
 
 void tmb_log_set_rank(uint32_t rank, uint32_t size) {
-    shown_rank = rank;
-    shown_size = size;
+  shown_rank = rank;
+  shown_size = size;
 }
 
-uint32_t tmb_log_rank(void) { return shown_rank; }
+uint32_t tmb_log_rank(void) {
+  return shown_rank;
+}
 
-uint32_t tmb_log_size(void) { return shown_size; }
+uint32_t tmb_log_size(void) {
+  return shown_size;
+}
 
 static void add_v(struct message *msg, const char *fmt, va_list args) {
-    const size_t room = MESSAGE_BYTES - 1 - msg->len;
-    const int n = vsnprintf(msg->text + msg->len, room, fmt, args);
-    if (n < 0) return;
-    if ((size_t)n < room) {
-        msg->len += (size_t)n;
-        return;
-    }
-    msg->len = MESSAGE_BYTES - 2;
-    memcpy(msg->text + msg->len - 3, "...", 3);
+  const size_t room = MESSAGE_BYTES - 1 - msg->len;
+  const int n = vsnprintf(msg->text + msg->len, room, fmt, args);
+  if (n < 0) return;
+  if ((size_t)n < room) {
+    msg->len += (size_t)n;
+    return;
+  }
+  msg->len = MESSAGE_BYTES - 2;
+  memcpy(msg->text + msg->len - 3, "...", 3);
 }
 
 TMB_PRINTF(2, 3) static void add(struct message *msg, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    add_v(msg, fmt, args);
-    va_end(args);
+  va_list args;
+  va_start(args, fmt);
+  add_v(msg, fmt, args);
+  va_end(args);
 }
 
 /* Ends the message with one newline and writes it to stderr. */
 static void emit(struct message *msg) {
-    while (msg->len > 0 && msg->text[msg->len - 1] == '\n') msg->len--;
-    msg->text[msg->len++] = '\n';
-    size_t done = 0;
-    while (done < msg->len) {
-        const ssize_t n = write(STDERR_FILENO, msg->text + done, msg->len - done);
-        if (n > 0)
-            done += (size_t)n;
-        else if (n == 0 || errno != EINTR)
-            return;
-    }
+  while (msg->len > 0 && msg->text[msg->len - 1] == '\n') msg->len--;
+  msg->text[msg->len++] = '\n';
+  size_t done = 0;
+  while (done < msg->len) {
+    const ssize_t n = write(STDERR_FILENO, msg->text + done, msg->len - done);
+    if (n > 0)
+      done += (size_t)n;
+    else if (n == 0 || errno != EINTR)
+      return;
+  }
 }
 
 /* Formats and emits "tombolo: rank R: <kind><text>", keeping errno. */
 static void say(const char *kind, const char *fmt, va_list args) {
-    const int saved_errno = errno;
-    struct message msg;
-    msg.len = 0;
-    add(&msg, "tombolo: ");
-    if (shown_rank != TMB_RANK_UNKNOWN) add(&msg, "rank %u: ", (unsigned)shown_rank);
-    add(&msg, "%s", kind);
-    errno = saved_errno;
-    add_v(&msg, fmt, args);
-    emit(&msg);
-    errno = saved_errno;
+  const int saved_errno = errno;
+  struct message msg;
+  msg.len = 0;
+  add(&msg, "tombolo: ");
+  if (shown_rank != TMB_RANK_UNKNOWN) add(&msg, "rank %u: ", (unsigned)shown_rank);
+  add(&msg, "%s", kind);
+  errno = saved_errno;
+  add_v(&msg, fmt, args);
+  emit(&msg);
+  errno = saved_errno;
 }
 
 void tmb_warn(const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    say("warning: ", fmt, args);
-    va_end(args);
+  va_list args;
+  va_start(args, fmt);
+  say("warning: ", fmt, args);
+  va_end(args);
 }
 
 void tmb_note(const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    say("", fmt, args);
-    va_end(args);
+  va_list args;
+  va_start(args, fmt);
+  say("", fmt, args);
+  va_end(args);
 }
 
 void tmb_info(const char *fmt, ...) {
-    if (!tmb_cfg_bool(TMB_CFG_VERBOSE)) return;
-    va_list args;
-    va_start(args, fmt);
-    say("", fmt, args);
-    va_end(args);
+  if (!tmb_cfg_bool(TMB_CFG_VERBOSE)) return;
+  va_list args;
+  va_start(args, fmt);
+  say("", fmt, args);
+  va_end(args);
 }
 
 /* Flushes one stream unless another thread is inside it. */
 static void try_flush(FILE *stream) {
-    if (ftrylockfile(stream) != 0) return;
-    fflush(stream);
-    funlockfile(stream);
+  if (ftrylockfile(stream) != 0) return;
+  fflush(stream);
+  funlockfile(stream);
 }
 
 void tmb_flush_streams(void) {
-    try_flush(stdout);
-    try_flush(stderr);
+  try_flush(stdout);
+  try_flush(stderr);
 }
 
 void tmb_fatal_epilogue(void) {
-    if (fatal_here) return;
-    fatal_here = true;
-    if (pthread_mutex_trylock(&fatal_lock) != 0) return;
-    if (tmb_freeze_hook) tmb_freeze_hook();
-    if (tmb_backtrace_hook) (void)tmb_backtrace_hook(STDERR_FILENO);
-    tmb_flush_streams();
+  if (fatal_here) return;
+  fatal_here = true;
+  if (pthread_mutex_trylock(&fatal_lock) != 0) return;
+  if (tmb_freeze_hook) tmb_freeze_hook();
+  if (tmb_backtrace_hook) (void)tmb_backtrace_hook(STDERR_FILENO);
+  tmb_flush_streams();
 }
 
 /* Where a fatal message comes from; func is NULL for a message without position. */
 struct position {
-    const char *func, *file;
-    int line;
+  const char *func, *file;
+  int line;
 };
 
 _Noreturn static void die(const struct position *pos, const char *suffix, const char *fmt,
                           va_list args) {
-    const int saved_errno = errno;
-    struct message msg;
-    msg.len = 0;
-    add(&msg, "*** FATAL ERROR");
-    if (shown_rank != TMB_RANK_UNKNOWN) add(&msg, " (proc %u)", (unsigned)shown_rank);
-    add(&msg, ": ");
-    if (pos->func) add(&msg, "in %s() at %s:%d: ", pos->func, pos->file, pos->line);
-    errno = saved_errno;
-    add_v(&msg, fmt, args);
-    add(&msg, "%s", suffix);
-    emit(&msg);
-    tmb_fatal_epilogue();
-    abort();
+  const int saved_errno = errno;
+  struct message msg;
+  msg.len = 0;
+  add(&msg, "*** FATAL ERROR");
+  if (shown_rank != TMB_RANK_UNKNOWN) add(&msg, " (proc %u)", (unsigned)shown_rank);
+  add(&msg, ": ");
+  if (pos->func) add(&msg, "in %s() at %s:%d: ", pos->func, pos->file, pos->line);
+  errno = saved_errno;
+  add_v(&msg, fmt, args);
+  add(&msg, "%s", suffix);
+  emit(&msg);
+  tmb_fatal_epilogue();
+  abort();
 }
 
 void tmb_fatal_at(const char *func, const char *file, int line, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    die(&(struct position){func, file, line}, "", fmt, args);
+  va_list args;
+  va_start(args, fmt);
+  die(&(struct position){func, file, line}, "", fmt, args);
 }
 
 void tmb_fatal_nopos(const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    die(&(struct position){0}, "", fmt, args);
+  va_list args;
+  va_start(args, fmt);
+  die(&(struct position){0}, "", fmt, args);
 }
 
 void tmb_bug_at(const char *func, const char *file, int line, const char *fmt, ...) {
-    va_list args;
-    va_start(args, fmt);
-    die(&(struct position){func, file, line}, " (a defect in Tombolo: please report it)", fmt, args);
+  va_list args;
+  va_start(args, fmt);
+  die(&(struct position){func, file, line}, " (a defect in Tombolo: please report it)", fmt, args);
 }

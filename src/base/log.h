@@ -2,11 +2,11 @@
 /*
  * Console messages and the fatal-error path.
  *
- * Owns: the process's rank as shown in messages, and the two debugging hooks that the os layer fills.
- * Called by every layer. Calls: config (verbosity, freeze and backtrace settings), libc.
- * Invariants: one message is one write(2) of whole lines, so that messages of several ranks do not mix;
- * the fatal path runs once per process: a second fatal error, on the same or another thread, cannot
- * recurse into it.
+ * Owns: the process's rank as shown in messages, and the two debugging hooks that the os layer
+ * fills. Called by every layer. Calls: config (verbosity, freeze and backtrace settings), libc.
+ * Invariants: one message is one write(2) of whole lines, so that messages of several ranks do not
+ * mix; the fatal path runs once per process: a second fatal error, on the same or another thread,
+ * cannot recurse into it.
  */
 #ifndef TMB_BASE_LOG_H
 #define TMB_BASE_LOG_H
@@ -36,12 +36,13 @@ void tmb_warn(const char *fmt, ...) TMB_PRINTF(1, 2);
 /* Print "tombolo: rank R: ..." on stderr if TOMBOLO_VERBOSE is set. Keeps errno. Threads: any. */
 void tmb_info(const char *fmt, ...) TMB_PRINTF(1, 2);
 
-/* Print "tombolo: rank R: ..." on stderr always, without the word warning. Keeps errno. Threads: any. */
+/* Print "tombolo: rank R: ..." on stderr always, without the word warning. Keeps errno. Threads:
+ * any. */
 void tmb_note(const char *fmt, ...) TMB_PRINTF(1, 2);
 
 /*
- * End the process for API misuse or an unrecoverable failure: one console message with the rank, then
- * freeze for a debugger (if set), backtrace (if set), flush of the standard streams, abort().
+ * End the process for API misuse or an unrecoverable failure: one console message with the rank,
+ * then freeze for a debugger (if set), backtrace (if set), flush of the standard streams, abort().
  * The macro adds the source position; `tmb_fatal_nopos` omits it.
  */
 #define tmb_fatal(...) tmb_fatal_at(__func__, __FILE__, __LINE__, __VA_ARGS__)
@@ -64,30 +65,31 @@ void tmb_fatal_epilogue(void);
 void tmb_flush_streams(void);
 
 /*
- * Debugging hooks; both may be NULL. The os layer sets them when it is loaded, the api layer redirects
- * the first to the client's gasnett_print_backtrace_ifenabled. The hooks decide by the settings
- * whether to act: backtrace_hook returns 0 if it printed, freeze_hook returns when released.
+ * Debugging hooks; both may be NULL. The os layer sets them when it is loaded, the api layer
+ * redirects the first to the client's gasnett_print_backtrace_ifenabled. The hooks decide by the
+ * settings whether to act: backtrace_hook returns 0 if it printed, freeze_hook returns when
+ * released.
  */
 extern int (*tmb_backtrace_hook)(int fd);
 extern void (*tmb_freeze_hook)(void);
 
 /* Internal assertions: on in every build; tmb_assert_cmp prints both values. */
-#define tmb_assert(cond)                                                                           \
-    do {                                                                                           \
-        if (TMB_UNLIKELY(!(cond))) tmb_bug("assertion failed: %s", #cond);                         \
-    } while (0)
-#define tmb_assert_cmp(a, op, b)                                                                   \
-    do {                                                                                           \
-        const long long tmb_a_ = (long long)(a), tmb_b_ = (long long)(b);                          \
-        if (TMB_UNLIKELY(!(tmb_a_ op tmb_b_)))                                                     \
-            tmb_bug("assertion failed: %s %s %s (%lld, %lld)", #a, #op, #b, tmb_a_, tmb_b_);       \
-    } while (0)
+#define tmb_assert(cond)                                             \
+ do {                                                                \
+  if (TMB_UNLIKELY(!(cond))) tmb_bug("assertion failed: %s", #cond); \
+ } while (0)
+#define tmb_assert_cmp(a, op, b)                                                    \
+ do {                                                                               \
+  const long long tmb_a_ = (long long)(a), tmb_b_ = (long long)(b);                 \
+  if (TMB_UNLIKELY(!(tmb_a_ op tmb_b_)))                                            \
+   tmb_bug("assertion failed: %s %s %s (%lld, %lld)", #a, #op, #b, tmb_a_, tmb_b_); \
+ } while (0)
 
 /* Expensive assertions: only with -DTMB_PARANOID=1 (the sanitizer presets). */
 #if defined(TMB_PARANOID) && TMB_PARANOID
-#define tmb_assert_slow(cond) tmb_assert(cond)
+# define tmb_assert_slow(cond) tmb_assert(cond)
 #else
-#define tmb_assert_slow(cond) ((void)0)
+# define tmb_assert_slow(cond) ((void)0)
 #endif
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts about the machine and thin wrappers of system services: processors, memory, names, time, limits.
+ * Facts about the machine and thin wrappers of system services: processors, memory, names, time,
+ * limits.
  *
  * Owns: cached facts (page size, names, processor counts at first use).
  * Called by: boot, conduits, core, api, tools. Calls: base, libc, /proc, /sys.
- * Invariants: nothing here ends the process; an unknown fact is 0 or an empty string, and never a guess
- * unless the comment says so. All functions are safe for any thread.
+ * Invariants: nothing here ends the process; an unknown fact is 0 or an empty string, and never a
+ * guess unless the comment says so. All functions are safe for any thread.
  */
 #ifndef TMB_OS_OS_H
 #define TMB_OS_OS_H
@@ -17,8 +18,8 @@
 /* ---- processors */
 
 /*
- * Processors that this process may use: its affinity mask, lowered by a cgroup's CPU quota (rounded up).
- * Read anew at each call; >= 1. Cost: a few system calls.
+ * Processors that this process may use: its affinity mask, lowered by a cgroup's CPU quota (rounded
+ * up). Read anew at each call; >= 1. Cost: a few system calls.
  */
 int tmb_os_cpus_usable(void);
 
@@ -29,8 +30,8 @@ int tmb_os_cpus_online(void);
 double tmb_os_cpu_quota(void);
 
 /*
- * Bind the calling thread to the index-th (modulo their number) processor of the mask that it may use.
- * Returns 0 or TMB_E_SYS with errno set.
+ * Bind the calling thread to the index-th (modulo their number) processor of the mask that it may
+ * use. Returns 0 or TMB_E_SYS with errno set.
  */
 int tmb_os_bind_cpu(int index);
 
@@ -39,13 +40,13 @@ int tmb_os_cpu_current(void);
 
 /* How the processors are arranged; fields are 0 where /sys does not tell. */
 struct tmb_os_topology {
-  int online, usable;         /* processors, as the functions above */
-  int sockets, cores;         /* among the online processors */
-  int threads_per_core;       /* most hardware threads of one core */
-  int numa_nodes;             /* memory nodes with processors or memory */
-  uint64_t l1d, l2, l3;       /* cache sizes in bytes of processor 0 */
-  int cache_line;             /* bytes */
-  char model[96];             /* processor's name, "" if unknown */
+  int online, usable;   /* processors, as the functions above */
+  int sockets, cores;   /* among the online processors */
+  int threads_per_core; /* most hardware threads of one core */
+  int numa_nodes;       /* memory nodes with processors or memory */
+  uint64_t l1d, l2, l3; /* cache sizes in bytes of processor 0 */
+  int cache_line;       /* bytes */
+  char model[96];       /* processor's name, "" if unknown */
 };
 void tmb_os_topology(struct tmb_os_topology *out);
 
@@ -63,9 +64,9 @@ uint64_t tmb_os_mem_available(void);
 /*
  * Most memory that this process may use: the least of physical memory, the cgroups' limits and
  * RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE (which bounds shared memory files).
- * out name: if not NULL, name of the binding limit: "physical memory", "cgroup memory limit (PATH)", "RLIMIT_AS".
- *   The string stays valid until the calling thread asks again.
- * Returns bytes; UINT64_MAX if nothing limits. Cost: reads /proc and /sys.
+ * out name: if not NULL, name of the binding limit: "physical memory", "cgroup memory limit
+ * (PATH)", "RLIMIT_AS". The string stays valid until the calling thread asks again. Returns bytes;
+ * UINT64_MAX if nothing limits. Cost: reads /proc and /sys.
  */
 uint64_t tmb_os_mem_limit(const char **name);
 
@@ -74,7 +75,8 @@ struct tmb_os_limit {
   uint64_t bytes; /* UINT64_MAX: unlimited */
 };
 
-/* All limits that tmb_os_mem_limit considers. out limits: [capacity]. Returns how many were filled. */
+/* All limits that tmb_os_mem_limit considers. out limits: [capacity]. Returns how many were filled.
+ */
 size_t tmb_os_mem_limits(struct tmb_os_limit *limits, size_t capacity);
 
 /* ---- names */
@@ -87,13 +89,15 @@ const char *tmb_os_exe_name(void);
 
 /* ---- time */
 
-/* Nanoseconds of the monotonic clock; the origin is arbitrary but common to all processes of the host. */
+/* Nanoseconds of the monotonic clock; the origin is arbitrary but common to all processes of the
+ * host. */
 uint64_t tmb_os_now_ns(void);
 
 /* Microseconds since 1970. */
 uint64_t tmb_os_walltime_us(void);
 
-/* Sleep. Returns 0, or -1 with errno EINTR if a signal ended the sleep early. 0 ns returns at once. */
+/* Sleep. Returns 0, or -1 with errno EINTR if a signal ended the sleep early. 0 ns returns at once.
+ */
 int tmb_os_nsleep(uint64_t ns);
 
 /* Give the processor to another thread that is ready to run. */
