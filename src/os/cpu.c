@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Processors: counts, quota, binding, topology: see os.h.
+ *
+ * Owns: nothing. Called by core (spin thresholds), boot (binding), tools. Calls: sysfile, libc.
+ * Invariants: counts are at least 1; masks are sized at run time, so that more than 1024 processors
+ * work.
+ */
+#define _GNU_SOURCE
+#include "os/os.h"
+
+#include "base/error.h"
+#include "os/sysfile.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MASK_CPUS = 1 << 14 }; /* most processors that a mask here can name: 2 KiB */
+
+typedef union {
+  cpu_set_t set;
+  unsigned char bytes[MASK_CPUS / 8];
+} cpu_mask;
+
+/* Reads the calling thread's mask. Returns how many processors it holds, 0 on failure. */
+static int read_mask(cpu_mask *mask) {
+  memset(mask, 0, sizeof *mask);
+  if (sched_getaffinity(0, sizeof *mask, &mask->set) != 0) return 0;
+  return CPU_COUNT_S(sizeof *mask, &mask->set);
+}
+
+int tmb_os_cpus_online(void) {
+  const long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (int)n : 1;
+}
+
+/* Quota of one cgroup in processors, 0 if it has none. */
+static double read_quota(const struct tmb_cgroup_walk *walk) {
+  char text[64];
+  double quota_us, period_us;
+  if (walk->v2) {
+    if (tmb_cgroup_read(walk, "cpu.max", text, sizeof text) <= 0) return 0;
+    if (sscanf(text, "%lf %lf", &quota_us, &period_us) != 2) return 0; /* "max 100000" */
+  } else {
+    if (tmb_cgroup_read(walk, "cpu.cfs_quota_us", text, sizeof text) <= 0) return 0;
+    quota_us = atof(text);
+    if (tmb_cgroup_read(walk, "cpu.cfs_period_us", text, sizeof text) <= 0) return 0;
+    period_us = atof(text);
+  }
+  return quota_us > 0 && period_us > 0 ? quota_us / period_us : 0;
+}
+
+double tmb_os_cpu_quota(void) {
+  struct tmb_cgroup_walk walk;
+  double least = 0;
+  for (bool more = tmb_cgroup_first(&walk, "cpu"); more; more = tmb_cgroup_next(&walk)) {
+    const double quota = read_quota(&walk);
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+  }
+  return least;
+}
+
+int tmb_os_cpus_usable(void) {
+  cpu_mask mask;
+  int count = read_mask(&mask);
+  if (count <= 0) count = tmb_os_cpus_online();
+  const double quota = tmb_os_cpu_quota();
+  if (quota > 0 && quota < count) count = (int)quota + (quota > (int)quota);
+  return TMB_MAX(count, 1);
+}
+
+int tmb_os_bind_cpu(int index) {
+  cpu_mask mask, one;
+  const int count = read_mask(&mask);
+  if (count <= 0) return TMB_E_SYS;
+  int left = ((index % count) + count) % count;
+  memset(&one, 0, sizeof one);
+  for (int cpu = 0; cpu < MASK_CPUS; cpu++) {
+    if (!CPU_ISSET_S(cpu, sizeof mask, &mask.set) || left-- > 0) continue;
+    CPU_SET_S(cpu, sizeof one, &one.set);
+    break;
+  }
+  return sched_setaffinity(0, sizeof one, &one.set) == 0 ? TMB_OK : TMB_E_SYS;
+}
+
+int tmb_os_cpu_current(void) {
+  const int cpu = sched_getcpu();
+  return cpu >= 0 ? cpu : 0;
+}
+
+/* Reads a small number below /sys/devices/system/cpu/cpu<cpu>/; -1 if absent. */
+static int cpu_file(int cpu, const char *name) {
+  char path[192];
+  uint64_t value;
+  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", cpu, name);
+  return tmb_sysfile_read_u64(path, &value) == TMB_OK && value <= INT32_MAX ? (int)value : -1;
+}
+
+/* A physical core, named by its socket and its number there. */
+struct core {
+  int socket, core;
+};
+
+static int compare_cores(const void *a, const void *b) {
+  const struct core *x = a, *y = b;
+  if (x->socket != y->socket) return x->socket < y->socket ? -1 : 1;
+  return (x->core > y->core) - (x->core < y->core);
+}
+
+/* Counts sockets, cores and threads from a sorted list with one entry per processor. */
+static void count_cores(const struct core *list, int count, struct tmb_os_topology *out) {
+  int threads = 0;
+  for (int i = 0; i < count; i++) {
+    const bool new_socket = i == 0 || list[i].socket != list[i - 1].socket;
+    const bool new_core = i == 0 || compare_cores(&list[i], &list[i - 1]) != 0;
+    out->sockets += new_socket;
+    out->cores += new_core;
+    threads = new_core ? 1 : threads + 1;
+    out->threads_per_core = TMB_MAX(out->threads_per_core, threads);
+  }
+}
+
+static void read_cores(struct tmb_os_topology *out) {
+  const long configured = sysconf(_SC_NPROCESSORS_CONF);
+  if (configured <= 0 || configured > MASK_CPUS) return;
+  struct core *list = malloc((size_t)configured * sizeof *list);
+  if (!list) return;
+  int count = 0;
+  for (int cpu = 0; cpu < configured; cpu++) {
+    const int core = cpu_file(cpu, "topology/core_id");
+    if (core < 0) continue; /* offline or unknown */
+    list[count++] = (struct core){cpu_file(cpu, "topology/physical_package_id"), core};
+  }
+  qsort(list, (size_t)count, sizeof *list, compare_cores);
+  count_cores(list, count, out);
+  free(list);
+}
+
+/* Size of processor 0's cache of one level that holds data, 0 if unknown. */
+static uint64_t cache_bytes(int level) {
+  for (int i = 0; i < 8; i++) {
+    char path[128], type[32], size[32];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", i);
+    if (tmb_sysfile_read(path, type, sizeof type) <= 0) return 0;
+    snprintf(path, sizeof path, "cache/index%d/level", i);
+    if (cpu_file(0, path) != level || strcmp(type, "Instruction") == 0) continue;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+    if (tmb_sysfile_read(path, size, sizeof size) <= 0) return 0;
+    char *end;
+    const uint64_t value = strtoull(size, &end, 10);
+    return *end == 'K' ? value << 10 : *end == 'M' ? value << 20 : value;
+  }
+  return 0;
+}
+
+static int count_numa_nodes(void) {
+  int nodes = 0;
+  char path[64];
+  for (int i = 0; i < 1024; i++) {
+    snprintf(path, sizeof path, "/sys/devices/system/node/node%d", i);
+    if (access(path, F_OK) == 0)
+      nodes++;
+    else if (i > nodes + 64)
+      break;
+  }
+  return nodes;
+}
+
+static void read_model(char *model, size_t model_bytes) {
+  char line[256];
+  FILE *file = fopen("/proc/cpuinfo", "re");
+  if (!file) return;
+  while (fgets(line, sizeof line, file)) {
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+    line[strcspn(line, "\n")] = '\0';
+    snprintf(model, model_bytes, "%.*s", (int)model_bytes - 1,
+             colon + 1 + strspn(colon + 1, " \t"));
+    break;
+  }
+  fclose(file);
+}
+
+void tmb_os_topology(struct tmb_os_topology *out) {
+  memset(out, 0, sizeof *out);
+  out->online = tmb_os_cpus_online();
+  out->usable = tmb_os_cpus_usable();
+  read_cores(out);
+  out->numa_nodes = count_numa_nodes();
+  out->l1d = cache_bytes(1);
+  out->l2 = cache_bytes(2);
+  out->l3 = cache_bytes(3);
+  const int line = cpu_file(0, "cache/index0/coherency_line_size");
+  out->cache_line = line > 0 ? line : 0;
+  read_model(out->model, sizeof out->model);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names and page size of the host and the process: see os.h.
+ *
+ * Owns: the cached hostname and executable name. Called by boot, core, api, tools. Calls: libc,
+ * /proc. Invariants: a cached name never changes after pthread_once.
+ */
+#include "os/os.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+static char hostname[256];
+static char exe_name[PATH_MAX];
+
+static void read_hostname(void) {
+  if (gethostname(hostname, sizeof hostname - 1) != 0) hostname[0] = '\0';
+  for (char *p = hostname; *p; p++) *p = (char)tolower((unsigned char)*p);
+}
+
+static void read_exe_name(void) {
+  const ssize_t n = readlink("/proc/self/exe", exe_name, sizeof exe_name - 1);
+  exe_name[n > 0 && exe_name[0] == '/' ? n : 0] = '\0';
+}
+
+const char *tmb_os_hostname(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, read_hostname);
+  return hostname;
+}
+
+const char *tmb_os_exe_name(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, read_exe_name);
+  return exe_name;
+}
+
+size_t tmb_os_page_size(void) {
+  const long bytes = sysconf(_SC_PAGESIZE);
+  return bytes > 0 ? (size_t)bytes : 4096;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory of the machine and what this process may use of it: see os.h.
+ *
+ * Owns: a thread-local copy of the binding limit's name. Called by core (segment sizes), boot,
+ * tools. Calls: sysfile, libc. Invariants: a limit at or above 2^62 counts as none; cgroup version
+ * 1 spells "none" as a huge number.
+ */
+#include "os/os.h"
+
+#include "os/sysfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { MAX_LIMITS = 48 };
+
+uint64_t tmb_os_mem_total(void) {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  return pages > 0 ? (uint64_t)pages * tmb_os_page_size() : 0;
+}
+
+uint64_t tmb_os_mem_available(void) {
+  return tmb_sysfile_read_kb("/proc/meminfo", "MemAvailable:");
+}
+
+struct limit_list {
+  struct tmb_os_limit *items;
+  size_t count, capacity;
+};
+
+static void add_limit(struct limit_list *list, const char *name, uint64_t bytes) {
+  if (list->count == list->capacity) return;
+  struct tmb_os_limit *item = &list->items[list->count++];
+  snprintf(item->name, sizeof item->name, "%s", name);
+  item->bytes = bytes >= 1ull << 62 ? UINT64_MAX : bytes;
+}
+
+static void add_rlimit(struct limit_list *list, const char *name, __rlimit_resource_t resource) {
+  struct rlimit limit;
+  if (getrlimit(resource, &limit) != 0) return;
+  add_limit(list, name, limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur);
+}
+
+/* Adds the limit of each cgroup from this process's one up to the root, if it has one. */
+static void add_cgroup_limits(struct limit_list *list) {
+  struct tmb_cgroup_walk walk;
+  char text[64], *end;
+  for (bool more = tmb_cgroup_first(&walk, "memory"); more; more = tmb_cgroup_next(&walk)) {
+    if (tmb_cgroup_read(&walk, walk.v2 ? "memory.max" : "memory.limit_in_bytes", text,
+                        sizeof text) <= 0)
+      continue;
+    const unsigned long long bytes = strtoull(text, &end, 10);
+    if (end == text || *end != '\0' || bytes >= 1ull << 62) continue; /* "max" or none */
+    struct tmb_os_limit item;
+    snprintf(item.name, sizeof item.name, "cgroup memory limit (%.130s)", walk.dir);
+    add_limit(list, item.name, bytes);
+  }
+}
+
+size_t tmb_os_mem_limits(struct tmb_os_limit *limits, size_t capacity) {
+  struct limit_list list = {limits, 0, capacity};
+  const uint64_t total = tmb_os_mem_total();
+  add_limit(&list, "physical memory", total ? total : UINT64_MAX);
+  add_rlimit(&list, "RLIMIT_AS", RLIMIT_AS);
+  add_rlimit(&list, "RLIMIT_DATA", RLIMIT_DATA);
+  add_rlimit(&list, "RLIMIT_FSIZE", RLIMIT_FSIZE);
+  add_cgroup_limits(&list);
+  return list.count;
+}
+
+uint64_t tmb_os_mem_limit(const char **name) {
+  static _Thread_local char binding[sizeof((struct tmb_os_limit *)0)->name];
+  struct tmb_os_limit limits[MAX_LIMITS];
+  const size_t count = tmb_os_mem_limits(limits, MAX_LIMITS);
+  size_t least = 0;
+  for (size_t i = 1; i < count; i++) {
+    if (limits[i].bytes < limits[least].bytes) least = i;
+  }
+  if (name) {
+    snprintf(binding, sizeof binding, "%s",
+             limits[least].bytes == UINT64_MAX ? "none" : limits[least].name);
+    *name = binding;
+  }
+  return limits[least].bytes;
+}

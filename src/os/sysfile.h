@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Small reads of /proc and /sys, and the cgroups above this process. Private to src/os.
+ *
+ * Owns: nothing. Called by cpu.c and mem.c. Calls: libc.
+ * Invariants: a file that cannot be read is an error code, never a message.
+ */
+#ifndef TMB_OS_SYSFILE_H
+#define TMB_OS_SYSFILE_H
+
+#include "base/compiler.h"
+
+#include <limits.h>
+#include <stdbool.h>
+
+/*
+ * Read the start of a text file without its last newline.
+ * out buf: [buf_bytes], always NUL-terminated. Returns the length, or -1 if the file cannot be
+ * read.
+ */
+int tmb_sysfile_read(const char *path, char *buf, size_t buf_bytes);
+
+/* Read a file that holds one number in decimal. Returns 0 or TMB_E_SYS. */
+int tmb_sysfile_read_u64(const char *path, uint64_t *value);
+
+/*
+ * Value in bytes of a "Key:   123 kB" line of a file such as /proc/meminfo; 0 if absent.
+ * in key: with the colon.
+ */
+uint64_t tmb_sysfile_read_kb(const char *path, const char *key);
+
+/* A walk from this process's cgroup up to the root of its hierarchy. */
+struct tmb_cgroup_walk {
+  bool v2;
+  size_t root_len;    /* length of the mount point at the start of dir */
+  char dir[PATH_MAX]; /* folder of the current cgroup */
+};
+
+/*
+ * Start a walk at the cgroup that controls this process.
+ * in controller: "memory" or "cpu". Returns true if the first step is ready in walk->dir.
+ */
+bool tmb_cgroup_first(struct tmb_cgroup_walk *walk, const char *controller);
+
+/* Move to the parent cgroup. Returns false behind the root. */
+bool tmb_cgroup_next(struct tmb_cgroup_walk *walk);
+
+/* Read file `name` of the walk's current cgroup, as tmb_sysfile_read. */
+int tmb_cgroup_read(const struct tmb_cgroup_walk *walk, const char *name, char *buf,
+                    size_t buf_bytes);
+
+#endif
