@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gasnet_tools.h: GASNet-Tools, portable helpers without communication (API reference 09).
+ *
+ * Usable alone (-DGASNETT_THREAD_SAFE=1, _THREAD_SINGLE=1 or _LITE_MODE=1, or none), or with
+ * gasnetex.h in either order: the parts that need a conduit (section 14) appear as soon as both
+ * headers were seen. gasnet.h includes it. Owns nothing itself: each topic is one header under
+ * tombolo/. Everything links with libtombolo.
+ */
+#ifndef GASNET_TOOLS_H
+#define GASNET_TOOLS_H
+
+#include "tombolo/tools_config.h"
+
+#include "tombolo/tools_annotations.h"
+#include "tombolo/tools_fences.h"
+#include "tombolo/tools_timer.h"
+#ifndef GASNETT_LITE_MODE
+# include "tombolo/tools_atomics.h"
+# include "tombolo/tools_ctype.h"
+# include "tombolo/tools_heap.h"
+# include "tombolo/tools_locks.h"
+# include "tombolo/tools_services.h"
+# include "tombolo/tools_threadkey.h"
+# include "tombolo/tools_trace.h"
+#endif
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tombolo/helpers.h: general names that existing clients expect to find after gasnetex.h or
+ * gasnet_tools.h.
+ *
+ * Owns nothing that Tombolo itself uses: MIN, MAX, stringify and concat helpers, PRI* for size_t,
+ * and a few autoconf-style facts (API reference 00, section 2.3). Included by gasnetex.h and
+ * gasnet_tools.h. Includes the C headers that clients lean on. Each name is left alone when the
+ * client has defined it already. MIN and MAX stay usable in constant expressions and so evaluate
+ * the chosen argument twice.
+ */
+#ifndef GEXX_HELPERS_H
+#define GEXX_HELPERS_H
+
+#ifdef __cplusplus
+# ifndef __STDC_FORMAT_MACROS
+#  define __STDC_FORMAT_MACROS 1
+# endif
+# ifndef __STDC_LIMIT_MACROS
+#  define __STDC_LIMIT_MACROS 1
+# endif
+# ifndef __STDC_CONSTANT_MACROS
+#  define __STDC_CONSTANT_MACROS 1
+# endif
+#endif
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef MIN
+# define MIN(x, y) ((x) < (y) ? (x) : (y))
+#endif
+#ifndef MAX
+# define MAX(x, y) ((x) > (y) ? (x) : (y))
+#endif
+
+#ifndef _STRINGIFY
+# define _STRINGIFY_HELPER(x) # x
+# define _STRINGIFY(x)        _STRINGIFY_HELPER(x)
+#endif
+#ifndef _CONCAT
+# define _CONCAT_HELPER(a, b) a##b
+# define _CONCAT(a, b)        _CONCAT_HELPER(a, b)
+#endif
+
+/* `if` with a hint: rarely true, mostly true. May be followed by else. */
+#ifndef if_pf
+# define if_pf(cond) if (__builtin_expect(!!(cond), 0))
+#endif
+#ifndef if_pt
+# define if_pt(cond) if (__builtin_expect(!!(cond), 1))
+#endif
+
+#ifndef PRIuSZ
+# define PRIuSZ "zu"
+#endif
+#ifndef PRIdSZ
+# define PRIdSZ "zd"
+#endif
+#ifndef PRIxSZ
+# define PRIxSZ "zx"
+#endif
+
+#if defined(__unix__) || defined(__APPLE__)
+# ifndef HAVE_PTHREAD_H
+#  define HAVE_PTHREAD_H 1
+# endif
+# ifndef HAVE_MMAP
+#  define HAVE_MMAP 1
+# endif
+# ifndef HAVE_PTHREAD_SETCONCURRENCY
+#  define HAVE_PTHREAD_SETCONCURRENCY 1
+# endif
+#endif
+#if defined(__OpenBSD__) && !defined(HAVE_SRAND_DETERMINISTIC)
+# define HAVE_SRAND_DETERMINISTIC 1
+#endif
+
+#ifndef SIZEOF_INT
+# define SIZEOF_INT __SIZEOF_INT__
+#endif
+#ifndef SIZEOF_LONG
+# define SIZEOF_LONG __SIZEOF_LONG__
+#endif
+#ifndef SIZEOF_VOID_P
+# define SIZEOF_VOID_P __SIZEOF_POINTER__
+#endif
+
+#endif
