@@ -149,7 +149,9 @@ GEXX_INLINE int gexx_g1_reply(unsigned kind, gasnet_token_t token, gasnet_handle
 #define gasnet_AMReplyLong(token, handler, src, nbytes, to, ...)                                   \
     gexx_g1_reply(2, (token), (handler), (src), (nbytes), (to), GEXX_AM_ARGS(__VA_ARGS__))
 #endif
+#ifndef GEXX_NO_NUMBERED
 #include "tombolo/am_numbered_g1.h"
+#endif
 
 #include "tombolo/inline_g1.h"
 

@@ -276,6 +276,8 @@ GEXX_INLINE int gexx_am_com(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, unsigne
     gexx_am_com((sd), (handler), 7, GEXX_AM_COM(__VA_ARGS__))
 #endif
 
+#ifndef GEXX_NO_NUMBERED
 #include "am_numbered.h"
+#endif
 
 #endif
