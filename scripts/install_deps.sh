@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the Debian packages that building and testing Tombolo needs, and only those that are missing. Says what
-# it would install first. Root installs directly; another user through sudo when sudo asks no password; otherwise
-# it prints the command to run and fails. Nothing is done when everything is there. `--check` installs nothing.
+# Installs the Debian packages that building and testing Tombolo needs, and only those that are
+# missing. Says first what it installs. Root installs directly; another user through sudo when sudo
+# asks no password; otherwise it prints the command to run and fails. Does nothing when everything
+# is there. `--check` installs nothing.
 set -euo pipefail
 
 PACKAGES=(build-essential clang clang-format cmake ninja-build pkg-config libcmocka-dev libfftw3-dev
@@ -19,7 +20,8 @@ if ! command -v dpkg-query >/dev/null; then
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   if [ ${#missing[@]} -gt 0 ]; then
-    echo "install_deps: this is not Debian; please install: ${missing[*]} (also cmocka, FFTW 3, jansson)" >&2
+    echo "install_deps: this is not Debian; please install: ${missing[*]}" \
+      "(and cmocka, FFTW 3, jansson)" >&2
     exit 1
   fi
   exit 0
@@ -43,8 +45,9 @@ if [ "$(id -u)" -eq 0 ]; then
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
   as_root=(sudo -n)
 else
-  echo "install_deps: not root, and sudo is missing or wants a password. Run this, then try again:" >&2
-  echo "    sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
+  echo "install_deps: not root, and sudo is missing or wants a password. First run:" >&2
+  echo "    sudo apt-get update" >&2
+  echo "    sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
   exit 1
 fi
 echo "install_deps: installing them with apt-get"

@@ -135,7 +135,8 @@ class Rules(unittest.TestCase):
         self.fires("layers", {"include/p.h": HEAD, "src/base/x.c": HEAD + "#include <p.h>\n"})
         self.fires("layers", {**base, "tests/multi/x.c": HEAD + '#include "../../src/base/b.h"\n'})
         self.fires("layers", {**base, "src/other/x.c": HEAD + '#include "base/b.h"\n'})
-        edges = '#include "conduit/conduit.h"\n#include "conduit/shm/shm.h"\n#include "../../base/b.h"\n'
+        names = ("conduit/conduit.h", "conduit/shm/shm.h", "../../base/b.h")
+        edges = "".join(f'#include "{name}"\n' for name in names)
         edges += "#include <stdio.h>\n"
         self.quiet({**two, "src/conduit/b/b.c": HEAD + edges})
 

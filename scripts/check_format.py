@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks (or with --fix applies) .clang-format on every C and C++ source of the tree.
+
+Usage: check_format.py [--fix] [PATH...]. Exits 1 naming each file that differs, 77 without
+clang-format.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("include", "src", "tools", "bench", "examples", "tests")
+ENDINGS = (".c", ".h", ".cc")
+
+
+def sources(starts):
+    """All C and C++ files under the given files and folders, sorted."""
+    found = set()
+    for start in starts:
+        if start.is_file():
+            found.add(start)
+        for folder, _, names in os.walk(start):
+            found.update(Path(folder) / name for name in names)
+    return sorted(path for path in found if path.suffix in ENDINGS)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--fix", action="store_true", help="rewrite the files")
+    parser.add_argument("paths", nargs="*", type=Path, help="files or folders; default: all")
+    options = parser.parse_args()
+    if not shutil.which("clang-format"):
+        print("check_format: skipped: clang-format is not installed")
+        return 77
+    files = sources([p.resolve() for p in options.paths] or [ROOT / name for name in FOLDERS])
+    if not files:
+        print("check_format: no file to check")
+        return 1
+    bad = 0
+    for path in files:
+        command = ["clang-format", "--style=file", str(path)]
+        wanted = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+        if wanted == path.read_bytes():
+            continue
+        bad += 1
+        if options.fix:
+            path.write_bytes(wanted)
+        print(f"{path.relative_to(ROOT)}: {'formatted' if options.fix else 'run make format'}")
+    print(f"check_format: {len(files)} files, {bad} {'rewritten' if options.fix else 'differ'}")
+    return 1 if bad and not options.fix else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

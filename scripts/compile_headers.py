@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compiles a public header alone in every language standard, thread mode and compiler that it supports.
+
+Usage: compile_headers.py --include DIR HEADER | --all
+HEADER is included twice in an otherwise empty source; `--all` includes every public header, in both
+orders. Each combination of compiler (gcc, clang, where installed), standard (C99 to C17, C++11 to
+C++20), mode (SEQ, PARSYNC, PAR) and debug (on, off) must pass with the warnings below as errors.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
+C_STANDARDS = ["c99", "c11", "c17"]
+CXX_STANDARDS = ["c++11", "c++17", "c++20"]
+COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
+MODES = ["GASNET_SEQ", "GASNET_PARSYNC", "GASNET_PAR"]
+MODELESS = {"gasnet_fwd.h", "gasnet_tools.h"}  # these also stand without a thread mode
+
+
+def program(headers):
+    """A source that includes the headers; the function keeps it from being empty."""
+    lines = [f"#include <{header}>" for header in headers]
+    return "\n".join(lines + ["int probe(void);", "int probe(void) { return 0; }", ""])
+
+
+def variants(headers):
+    """All macro sets to compile with, as lists of -D options."""
+    sets = [[f"-D{mode}=1"] + debug for mode in MODES for debug in ([], ["-DGASNET_DEBUG=1"])]
+    if all(header in MODELESS for header in headers):
+        sets.append([])
+    return sets
+
+
+def compilers():
+    """(command, language, standard) for each installed compiler."""
+    for c_compiler, cxx_compiler in COMPILERS:
+        if shutil.which(c_compiler):
+            yield from ((c_compiler, "c", standard) for standard in C_STANDARDS)
+        if shutil.which(cxx_compiler):
+            yield from ((cxx_compiler, "c++", standard) for standard in CXX_STANDARDS)
+
+
+def check(include, headers):
+    """Compiles the headers in every combination; returns (runs, failures)."""
+    runs = failures = 0
+    for compiler, language, standard in compilers():
+        for defines in variants(headers):
+            command = [compiler, f"-std={standard}", *WARNINGS, f"-I{include}", *defines]
+            done = subprocess.run(
+                command + ["-x", language, "-"],
+                input=program(headers).encode(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+            runs += 1
+            if done.returncode:
+                failures += 1
+                print(f"FAILED: {' '.join(command)} with {', '.join(headers)}")
+                print("\n".join(done.stdout.decode(errors="replace").split("\n")[:12]))
+    return runs, failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--include", required=True, type=Path, help="folder of the public headers")
+    parser.add_argument("--all", action="store_true", help="all public headers in one source")
+    parser.add_argument("header", nargs="?", help="one public header")
+    options = parser.parse_args()
+    if options.all:
+        names = sorted(path.name for path in options.include.glob("*.h"))
+        groups = [names, names[::-1]]
+    elif options.header:
+        groups = [[options.header, options.header]]
+    else:
+        parser.error("name a header, or use --all")
+    runs = failures = 0
+    for group in groups:
+        done, failed = check(options.include, group)
+        runs += done
+        failures += failed
+    print(f"compile_headers: {runs} compilations, {failures} failed")
+    return 1 if failures or not runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

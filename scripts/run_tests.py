@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs everything that `make test` promises, stage by stage, and ends with the totals.
+
+Usage: run_tests.py [--only STAGE]... [--list] [--jobs N]
+A stage is a build or the tests of one ctest label in one build tree. A test stage that runs no test
+fails. The last line is `N passed, N failed` with `, N skipped` where there are any; the exit code
+is 1 when something failed.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ASAN_ENV = {
+    "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+}
+TSAN_ENV = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
+
+
+@dataclass
+class Stage:
+    """One build, or the tests of a label; `preset` names the tree (CMakePresets.json)."""
+
+    name: str
+    preset: str
+    label: str = ""  # empty: a build
+    also: str = ""  # a second label that the tests must have
+    env: tuple = ()
+
+
+STAGES = (
+    Stage("build", "dev"),
+    Stage("lint", "dev", "lint"),
+    Stage("unit", "dev", "unit"),
+    Stage("compile", "dev", "compile"),
+    Stage("conformance", "dev", "conformance"),
+    Stage("multi", "dev", "multi"),
+    Stage("fault", "dev", "fault"),
+    Stage("examples", "dev", "examples"),
+    Stage("bench", "dev", "bench"),
+    Stage("install", "dev", "install"),
+    Stage("build-asan", "asan-ubsan"),
+    Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items())),
+    Stage("asan-conformance", "asan-ubsan", "conformance", env=tuple(ASAN_ENV.items())),
+    Stage("build-tsan", "tsan"),
+    Stage("tsan-unit", "tsan", "unit", env=tuple(TSAN_ENV.items())),
+    Stage("tsan-par", "tsan", "conformance|multi", "PAR", env=tuple(TSAN_ENV.items())),
+)
+TREES = {"dev": "build", "asan-ubsan": "build-asan", "tsan": "build-tsan"}
+
+
+@dataclass
+class Count:
+    """Results of one stage, or of all."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def add(self, other):
+        """Adds another count to this one."""
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def __str__(self):
+        text = f"{self.passed} passed, {self.failed} failed"
+        return text + (f", {self.skipped} skipped" if self.skipped else "")
+
+
+def say(text):
+    """Prints a line at once, also when the output goes to a file."""
+    print(text, flush=True)
+
+
+def run_quietly(command):
+    """Runs a command; shows its output only when it fails. Returns whether it succeeded."""
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    if done.returncode:
+        say(done.stdout.decode(errors="replace"))
+    return done.returncode == 0
+
+
+def tsan_prefix():
+    """What to put before a program under the thread sanitizer here; None when it cannot run.
+
+    Kernels with many random bits in mmap addresses stop gcc 12's run-time before main.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = Path(folder) / "t.c", Path(folder) / "t"
+        source.write_text("int main(void) { return 0; }\n")
+        command = ["cc", "-fsanitize=thread", str(source), "-o", str(program)]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            return None
+        prefixes = [[]] + ([["setarch", "-R"]] if shutil.which("setarch") else [])
+        for prefix in prefixes:
+            runs = [
+                subprocess.run(prefix + [str(program)], capture_output=True, check=False)
+                for _ in range(5)
+            ]
+            if all(run.returncode == 0 for run in runs):
+                return prefix
+    return None
+
+
+def build(stage, jobs):
+    """Configures and builds a tree with warnings as errors; counts as one test."""
+    ok = run_quietly(["cmake", "--preset", stage.preset, "-DTMB_WERROR=ON"]) and run_quietly(
+        ["cmake", "--build", TREES[stage.preset], "-j", str(jobs)]
+    )
+    return Count(passed=int(ok), failed=int(not ok))
+
+
+def read_report(path):
+    """Counts the cases of a JUnit report of ctest."""
+    count = Count()
+    if not path.exists():
+        return count
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        status = case.get("status")
+        if status == "run":
+            count.passed += 1
+        elif status == "fail":
+            count.failed += 1
+        else:
+            count.skipped += 1
+    return count
+
+
+def run_ctest(stage, jobs, prefix):
+    """Runs the tests of a stage's labels; a stage without a test is a failure."""
+    tree = ROOT / TREES[stage.preset]
+    if not (tree / "CTestTestfile.cmake").exists():
+        say(f"{stage.name}: there is no build tree {tree.name}")
+        return Count(failed=1)
+    report = tree / f"report-{stage.name}.xml"
+    report.unlink(missing_ok=True)
+    command = prefix + [
+        "ctest",
+        "--test-dir",
+        str(tree),
+        "-j",
+        str(jobs),
+        "--output-on-failure",
+        "--output-junit",
+        str(report),
+        "-L",
+        f"^({stage.label})$",
+    ]
+    if stage.also:
+        command += ["-L", f"^{stage.also}$"]
+    environment = {**os.environ, **dict(stage.env)}
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment, check=False)
+    count = read_report(report)
+    if count.passed + count.failed == 0:
+        say(f"{stage.name}: no test was run")
+        count.failed += 1
+    elif done.returncode and not count.failed:
+        say(f"{stage.name}: ctest failed with code {done.returncode}")
+        count.failed += 1
+    return count
+
+
+def run_stage(stage, jobs):
+    """Runs one stage; thread-sanitizer stages are skipped where its run-time does not start."""
+    prefix = []
+    if stage.preset == "tsan":
+        prefix = tsan_prefix()
+        if prefix is None:
+            say(f"{stage.name}: skipped: programs under the thread sanitizer do not start here")
+            return Count(skipped=1)
+    return run_ctest(stage, jobs, prefix) if stage.label else build(stage, jobs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", action="append", metavar="STAGE", help="run this stage only")
+    parser.add_argument("--list", action="store_true", help="print the stages and stop")
+    parser.add_argument("--jobs", type=int, default=2, help="tests and compilers at a time")
+    options = parser.parse_args()
+    names = [stage.name for stage in STAGES]
+    if options.list:
+        print("\n".join(names))
+        return 0
+    unknown = set(options.only or ()) - set(names)
+    if unknown:
+        parser.error(f"no stage {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    total, lines = Count(), []
+    for stage in STAGES:
+        if options.only and stage.name not in options.only:
+            continue
+        say(f"\n==== {stage.name}")
+        start = time.monotonic()
+        count = run_stage(stage, options.jobs)
+        total.add(count)
+        lines.append(f"  {stage.name:18} {count}  ({time.monotonic() - start:.0f} s)")
+    say("\nStages:\n" + "\n".join(lines) + "\n")
+    say(str(total))
+    return 1 if total.failed or not total.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
