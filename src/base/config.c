@@ -10,6 +10,7 @@
  */
 #include "base/config.h"
 
+#include "base/atomic.h"
 #include "base/fmt.h"
 #include "base/log.h"
 
@@ -242,8 +243,11 @@ static void load(enum tmb_cfg_id id) {
   pthread_mutex_lock(&lock);
   v.text = text ? keep_text(word[0] ? word : text) : NULL;
   const bool no_memory = text && !v.text;
-  v.loaded = true;
-  if (!no_memory) values[id] = v;
+  if (!no_memory) {
+    v.loaded = false; /* published below, behind the other fields */
+    values[id] = v;
+    tmb_store_rel(&values[id].loaded, true);
+  }
   pthread_mutex_unlock(&lock);
   if (no_memory) tmb_fatal("out of memory while reading setting %s", name);
   if (id != TMB_CFG_VERBOSEENV && !rows[id].ignored)
@@ -255,10 +259,7 @@ static const struct value *fetch(enum tmb_cfg_id id, unsigned type_mask) {
   tmb_assert((unsigned)id < TMB_CFG_COUNT);
   if (!((1u << rows[id].type) & type_mask))
     tmb_bug("setting %s read by the getter of another type", rows[id].id);
-  pthread_mutex_lock(&lock);
-  const bool loaded = values[id].loaded;
-  pthread_mutex_unlock(&lock);
-  if (!loaded) load(id);
+  if (!tmb_load_acq(&values[id].loaded)) load(id);
   return &values[id];
 }
 

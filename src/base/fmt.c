@@ -91,30 +91,56 @@ static int parse_plain(const char *text, int64_t *value) {
   return TMB_OK;
 }
 
-/* Parses a decimal number, with fraction, and a unit; exact where the number is an integer. */
-static int parse_scaled(const char *text, const struct unit *units, size_t count, uint64_t none,
-                        int64_t *value) {
-  const char *digits = text + (*text == '+' || *text == '-');
-  if (!isdigit((unsigned char)*digits) && *digits != '.') return TMB_E_ARG;
-  const size_t number_len = strspn(digits, "0123456789.");
-  char number[64];
-  if (number_len >= sizeof number) return TMB_E_ARG;
-  memcpy(number, digits, number_len);
-  number[number_len] = '\0';
-  char *dot = strchr(number, '.');
-  if (dot && (strchr(dot + 1, '.') || number_len == 1)) return TMB_E_ARG;
-  const uint64_t factor = suffix_factor(skip_blanks(digits + number_len), units, count, none);
-  if (factor == 0) return TMB_E_ARG;
+/* What stands before a unit: digits, a point, digits. */
+struct decimal {
+  unsigned long long whole;
+  long double fraction; /* 0 <= fraction < 1 */
+};
 
-  /* Whole and fractional parts are read apart: strtold would follow the locale's decimal point. */
-  if (dot) *dot = '\0';
-  errno = 0;
-  const unsigned long long whole = strtoull(number, NULL, 10);
-  if (errno == ERANGE || whole > (uint64_t)INT64_MAX / factor) return TMB_E_ARG;
-  long double fraction = 0, weight = 0.1L;
-  for (const char *p = dot ? dot + 1 : ""; *p; p++, weight /= 10) fraction += weight * (*p - '0');
-  const uint64_t part = (uint64_t)(fraction * (long double)factor + 1e-9L);
-  const uint64_t magnitude = whole * factor + part;
+/* Reads an unsigned decimal at the start of `text`; by hand, as strtod follows the locale's point.
+ */
+static int read_decimal(const char *text, size_t len, struct decimal *out) {
+  struct decimal d = {0, 0};
+  long double weight = 1;
+  bool point = false;
+  size_t digits = 0;
+  for (size_t i = 0; i < len; i++) {
+    if (text[i] == '.') {
+      if (point) return TMB_E_ARG;
+      point = true;
+      continue;
+    }
+    const unsigned digit = (unsigned)(text[i] - '0');
+    digits++;
+    if (point) {
+      d.fraction += (weight /= 10) * digit;
+    } else if (__builtin_mul_overflow(d.whole, 10, &d.whole) ||
+               __builtin_add_overflow(d.whole, digit, &d.whole)) {
+      return TMB_E_ARG;
+    }
+  }
+  *out = d;
+  return digits > 0 ? TMB_OK : TMB_E_ARG;
+}
+
+/* Units of one kind, and the factor of a number without a unit (0: not allowed). */
+struct unit_set {
+  const struct unit *units;
+  size_t count;
+  uint64_t none;
+};
+
+/* Parses a decimal number, with fraction, and a unit; exact where the number is an integer. */
+static int parse_scaled(const char *text, const struct unit_set *set, int64_t *value) {
+  const char *digits = text + (*text == '+' || *text == '-');
+  const size_t len = strspn(digits, "0123456789.");
+  const uint64_t factor =
+      suffix_factor(skip_blanks(digits + len), set->units, set->count, set->none);
+  struct decimal d;
+  if (factor == 0 || read_decimal(digits, len, &d) != TMB_OK) return TMB_E_ARG;
+  if (d.whole > (uint64_t)INT64_MAX / factor) return TMB_E_ARG;
+  const uint64_t part = (uint64_t)(d.fraction * (long double)factor + 1e-9L);
+  const uint64_t magnitude = d.whole * factor + part;
   if (magnitude > INT64_MAX) return TMB_E_ARG;
   *value = *text == '-' ? -(int64_t)magnitude : (int64_t)magnitude;
   return TMB_OK;
@@ -136,7 +162,8 @@ int tmb_fmt_parse_int(const char *text, uint64_t unit_bytes, int64_t *value) {
     if (parse_plain(trimmed, &plain) != TMB_OK) return TMB_E_ARG;
     return __builtin_mul_overflow(plain, unit_bytes, value) ? TMB_E_ARG : TMB_OK;
   }
-  return parse_scaled(trimmed, size_units, TMB_ARRAY_LEN(size_units), unit_bytes, value);
+  const struct unit_set set = {size_units, TMB_ARRAY_LEN(size_units), unit_bytes};
+  return parse_scaled(trimmed, &set, value);
 }
 
 /* Parses one finite floating-point number that fills `text`. */
@@ -180,36 +207,43 @@ int tmb_fmt_parse_duration(const char *text, uint64_t unit_ns, uint64_t *ns) {
   char trimmed[96];
   int64_t value;
   if (!text || !copy_trimmed(text, trimmed, sizeof trimmed)) return TMB_E_ARG;
-  if (parse_scaled(trimmed, time_units, TMB_ARRAY_LEN(time_units), unit_ns, &value) != TMB_OK ||
-      value < 0)
-    return TMB_E_ARG;
+  const struct unit_set set = {time_units, TMB_ARRAY_LEN(time_units), unit_ns};
+  if (parse_scaled(trimmed, &set, &value) != TMB_OK || value < 0) return TMB_E_ARG;
   *ns = (uint64_t)value;
+  return TMB_OK;
+}
+
+/* Parses the amount of a segment limit, without /P or /H. */
+static int parse_amount(char *text, struct tmb_segsize *out) {
+  const size_t len = strlen(text);
+  double number;
+  int64_t bytes;
+  if (len == 0) return TMB_E_ARG;
+  if (text[len - 1] == '%') {
+    text[len - 1] = '\0';
+    if (parse_float(text, &number) != TMB_OK || number <= 0 || number > 100) return TMB_E_ARG;
+    out->fraction = number / 100;
+    return TMB_OK;
+  }
+  if (tmb_fmt_parse_dbl(text, &number) == TMB_OK && number > 0 && number <= 1) {
+    out->fraction = number;
+    return TMB_OK;
+  }
+  if (tmb_fmt_parse_int(text, 1, &bytes) != TMB_OK || bytes <= 0) return TMB_E_ARG;
+  out->bytes = (uint64_t)bytes;
   return TMB_OK;
 }
 
 int tmb_fmt_parse_segsize(const char *text, struct tmb_segsize *out) {
   char trimmed[96];
-  if (!text || !copy_trimmed(text, trimmed, sizeof trimmed)) return TMB_E_ARG;
   struct tmb_segsize result = {0};
+  if (!text || !copy_trimmed(text, trimmed, sizeof trimmed)) return TMB_E_ARG;
   char *slash = strrchr(trimmed, '/');
   if (slash && slash[1] && strchr("pPhH", slash[1]) && slash[2] == '\0') {
     result.per_host = slash[1] == 'h' || slash[1] == 'H';
     *slash = '\0';
   }
-  size_t len = strlen(trimmed);
-  double number;
-  int64_t bytes;
-  if (len > 1 && trimmed[len - 1] == '%') {
-    trimmed[len - 1] = '\0';
-    if (parse_float(trimmed, &number) != TMB_OK || number <= 0 || number > 100) return TMB_E_ARG;
-    result.fraction = number / 100;
-  } else if (tmb_fmt_parse_dbl(trimmed, &number) == TMB_OK && number > 0 && number <= 1) {
-    result.fraction = number;
-  } else if (len > 0 && tmb_fmt_parse_int(trimmed, 1, &bytes) == TMB_OK && bytes > 0) {
-    result.bytes = (uint64_t)bytes;
-  } else {
-    return TMB_E_ARG;
-  }
+  if (parse_amount(trimmed, &result) != TMB_OK) return TMB_E_ARG;
   *out = result;
   return TMB_OK;
 }
