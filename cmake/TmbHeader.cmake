@@ -2,7 +2,8 @@
 # tmb_read_header(PREFIX SOURCES...): reads the `/* key: value */` comment lines (`# key: value`
 # in scripts) among the first 30 lines of each source and sets PREFIX_ranks (list), PREFIX_mode
 # (SEQ), PREFIX_debug, PREFIX_timeout (60), PREFIX_args, PREFIX_env (list), PREFIX_launch,
-# PREFIX_expect (0), PREFIX_match and PREFIX_cases in the caller's scope. The first source that
+# PREFIX_expect (0), PREFIX_match, PREFIX_cases and PREFIX_again (each NAME=VALUE repeats the
+# tests with that in the environment) in the caller's scope. The first source that
 # has a key wins. CONTRIBUTING.md explains the keys to test writers.
 function(tmb_read_header prefix)
   string(ASCII 1 open) # brackets would change how CMake splits the text into lines
@@ -17,6 +18,7 @@ function(tmb_read_header prefix)
   set(expect "0")
   set(match "")
   set(cases "")
+  set(again "")
   set(seen "")
   foreach(src IN LISTS ARGN)
     set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${src}")
@@ -28,7 +30,7 @@ function(tmb_read_header prefix)
     list(SUBLIST lines 0 30 lines)
     foreach(line IN LISTS lines)
       if(line MATCHES
-         "^(/\\*|#|//) *(ranks|mode|debug|timeout|args|env|launch|expect|match|cases): *(.*)$")
+         "^(/\\*|#|//) *(ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again): *(.*)$")
         set(key "${CMAKE_MATCH_2}")
         string(REGEX REPLACE " *\\*/ *$" "" value "${CMAKE_MATCH_3}")
         string(STRIP "${value}" value)
@@ -50,10 +52,10 @@ function(tmb_read_header prefix)
   if(debug MATCHES "^(no|off|0)$")
     set(debug "")
   endif()
-  foreach(key ranks args env launch cases)
+  foreach(key ranks args env launch cases again)
     string(REGEX REPLACE "[ ,]+" ";" ${key} "${${key}}")
   endforeach()
-  foreach(key ranks mode debug timeout args env launch expect match cases)
+  foreach(key ranks mode debug timeout args env launch expect match cases again)
     set(${prefix}_${key} "${${key}}" PARENT_SCOPE)
   endforeach()
 endfunction()

@@ -1,3 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Install rules.
-install(TARGETS tombolo_shared tombolo_static)
+# Install rules: headers, libraries, the command, the CMake package, and the layout that programs
+# written for other GASNet implementations look for: make fragments, pkg-config files, library names
+# for each thread mode and launch scripts, all thin names over the one library. Files that hold the
+# prefix are written at install time, so that `cmake --install --prefix` moves them too.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING PATTERN "*.h")
+install(TARGETS tombolo_shared tombolo_static EXPORT tombolo-targets)
+if(TARGET tombolo_tool)
+  install(TARGETS tombolo_tool)
+endif()
+get_property(tmb_targets DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
+foreach(target IN LISTS tmb_targets)
+  if(target MATCHES "^bench__")
+    set_target_properties(${target} PROPERTIES
+      INSTALL_RPATH "$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}")
+    install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+  endif()
+endforeach()
+
+set(tmb_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tombolo")
+install(EXPORT tombolo-targets NAMESPACE tombolo:: DESTINATION "${tmb_package_dir}")
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/install/tombolo-config.cmake.in"
+  "${PROJECT_BINARY_DIR}/generated/tombolo-config.cmake" INSTALL_DESTINATION "${tmb_package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/tombolo-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/generated/tombolo-config.cmake"
+  "${PROJECT_BINARY_DIR}/generated/tombolo-config-version.cmake" DESTINATION "${tmb_package_dir}")
+
+# The conduits that clients may ask for by name; each gets its fragments (cmake/install/*.in).
+set(TMB_CONDUITS smp)
+configure_file("${PROJECT_SOURCE_DIR}/cmake/install/layout.cmake.in"
+  "${PROJECT_BINARY_DIR}/generated/layout.cmake" @ONLY)
+install(SCRIPT "${PROJECT_BINARY_DIR}/generated/layout.cmake")

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# check.sh mak|pkg-config|cmake BUILD_DIR: installs the build into a fresh prefix, then builds and
+# runs clients the way that a user would who only knows that prefix.
+set -euo pipefail
+way=$1
+build=$2
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+cmake --install "$build" --prefix "$prefix" >"$work/install.log" || {
+  cat "$work/install.log"
+  exit 1
+}
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+cd "$work"
+
+# Runs a client on three ranks, with and without a launcher; it must say that it is well.
+run_client() {
+  "$prefix/bin/gasnetrun_smp" -n 3 -- "$1" | grep -x "install client: 3 ranks ok"
+  GASNET_PSHM_NODES=2 timeout 60 "$1" | grep -x "install client: 2 ranks ok"
+}
+
+expect_variable() { # every name of the build contract has a value or is known to be empty
+  case $1 in
+    *MISC* | *MANUAL*) ;;
+    *) [ -n "$2" ] || { echo "FAILED: $1 is empty in $3"; exit 1; } ;;
+  esac
+}
+
+by_mak() {
+  for mode in seq par parsync; do
+    {
+      echo "include $prefix/include/smp-conduit/smp-$mode.mak"
+      echo "client: client.o"
+      printf '\t$(GASNET_LD) $(GASNET_LDFLAGS) -o $@ $< $(GASNET_LIBS)\n'
+      echo "client.o: $here/client.c"
+      printf '\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -c -o $@ $<\n'
+      printf 'show-%%:\n\t@echo "$($*)"\n'
+    } >"Makefile.$mode"
+    rm -f client client.o
+    make -s -f "Makefile.$mode" client
+    run_client ./client
+    while read -r name; do
+      expect_variable "$name" "$(make -s -f "Makefile.$mode" "show-$name")" "smp-$mode.mak"
+    done < <(awk -F '\t' '$2 == "make-var" && /^GASNET_/ { print $1 }' "$here/../data/symbols.txt")
+  done
+  for mode in seq par; do
+    {
+      echo "include $prefix/include/gasnet_tools-$mode.mak"
+      echo "tools: $here/tools_client.c"
+      printf '\t$(GASNETTOOLS_CC) $(GASNETTOOLS_CPPFLAGS) $(GASNETTOOLS_CFLAGS) '
+      printf '$(GASNETTOOLS_LDFLAGS) -o $@ $< $(GASNETTOOLS_LIBS)\n'
+    } >"Makefile.tools-$mode"
+    rm -f tools
+    make -s -f "Makefile.tools-$mode" tools
+    ./tools
+  done
+  # The shortest thing that people type; the static names must link too.
+  cc -DGASNET_SEQ -I"$prefix/include" "$here/client.c" -o plain \
+    -L"$prefix/lib" -lgasnet-smp-seq -Wl,-rpath,"$prefix/lib"
+  run_client ./plain
+  cc -DGASNET_PAR -I"$prefix/include" "$here/client.c" -o static \
+    "$prefix/lib/libgasnet-smp-par.a" -lpthread -lm
+  run_client ./static
+}
+
+by_pkg_config() {
+  # shellcheck disable=SC2046
+  for mode in seq par parsync; do
+    package=gasnet-smp-$mode
+    $(pkg-config --variable=GASNET_CC $package) $(pkg-config --cflags $package) \
+      "$here/client.c" -o client $(pkg-config --libs $package)
+    run_client ./client
+    while read -r name; do
+      expect_variable "$name" "$(pkg-config "--variable=$name" $package)" "$package.pc"
+    done < <(awk -F '\t' '$2 == "make-var" && /^GASNET_/ { print $1 }' "$here/../data/symbols.txt")
+  done
+  for mode in seq par; do
+    cc $(pkg-config --cflags gasnet_tools-$mode) "$here/tools_client.c" -o tools \
+      $(pkg-config --libs gasnet_tools-$mode)
+    ./tools
+  done
+  cc -DGASNET_SEQ "$here/client.c" -o client $(pkg-config --cflags --libs tombolo)
+  run_client ./client
+}
+
+by_cmake() {
+  mkdir src
+  cp "$here/client.c" src/
+  cat >src/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(client LANGUAGES C)
+find_package(tombolo 0.1 REQUIRED)
+foreach(kind tombolo tombolo_static)
+  add_executable(client_${kind} client.c)
+  target_compile_definitions(client_${kind} PRIVATE GASNET_PARSYNC=1)
+  target_link_libraries(client_${kind} PRIVATE tombolo::${kind})
+endforeach()
+END
+  cmake -S src -B out -DCMAKE_PREFIX_PATH="$prefix" >cmake.log || { cat cmake.log; exit 1; }
+  cmake --build out >build.log || { cat build.log; exit 1; }
+  run_client out/client_tombolo
+  run_client out/client_tombolo_static
+}
+
+case $way in
+  mak) by_mak ;;
+  pkg-config) by_pkg_config ;;
+  cmake) by_cmake ;;
+  *)
+    echo "check.sh: unknown way $way"
+    exit 2
+    ;;
+esac
+echo "install through $way: ok"
