@@ -126,16 +126,25 @@
 # define GASNETT_PTR_CONFIG 32bit
 #endif
 
-#define GEXX_TOOLS_CONFIG_COMMON                                                                                                                                                                                                                                  \
- "RELEASE=" GEXX_PLATFORM_DOTTED(GASNETT_RELEASE_VERSION_MAJOR, GASNETT_RELEASE_VERSION_MINOR, GASNETT_RELEASE_VERSION_PATCH) ",SPEC=" GEXX_PLATFORM_STR(GASNETT_SPEC_VERSION_MAJOR) "." GEXX_PLATFORM_STR(GASNETT_SPEC_VERSION_MINOR) ",PTR=" GEXX_PLATFORM_STR( \
-     GASNETT_PTR_CONFIG) "," GEXX_PLATFORM_STR(GASNETT_DEBUG_CONFIG) "," GEXX_PLATFORM_STR(GASNETT_THREAD_MODEL) "," GEXX_PLATFORM_STR(GASNETT_TIMER_CONFIG) "," GEXX_PLATFORM_STR(GASNETT_MEMBAR_CONFIG)
+/* clang-format off */
+#define GEXX_TOOLS_RELEASE_STR                                                                     \
+ GEXX_PLATFORM_DOTTED(GASNETT_RELEASE_VERSION_MAJOR, GASNETT_RELEASE_VERSION_MINOR,                \
+                      GASNETT_RELEASE_VERSION_PATCH)
+#define GEXX_TOOLS_SPEC_STR                                                                        \
+ GEXX_PLATFORM_STR(GASNETT_SPEC_VERSION_MAJOR) "." GEXX_PLATFORM_STR(GASNETT_SPEC_VERSION_MINOR)
+#define GEXX_TOOLS_CONFIG_COMMON                                                                   \
+ "RELEASE=" GEXX_TOOLS_RELEASE_STR ",SPEC=" GEXX_TOOLS_SPEC_STR                                    \
+ ",PTR=" GEXX_PLATFORM_STR(GASNETT_PTR_CONFIG) "," GEXX_PLATFORM_STR(GASNETT_DEBUG_CONFIG) ","     \
+ GEXX_PLATFORM_STR(GASNETT_THREAD_MODEL) "," GEXX_PLATFORM_STR(GASNETT_TIMER_CONFIG) ","           \
+ GEXX_PLATFORM_STR(GASNETT_MEMBAR_CONFIG)
 #ifdef GASNETT_LITE_MODE
 # define GASNETT_CONFIG_STRING GEXX_TOOLS_CONFIG_COMMON
 #else
-# define GASNETT_CONFIG_STRING                                                                 \
-  GEXX_TOOLS_CONFIG_COMMON "," GEXX_PLATFORM_STR(GASNETT_ATOMIC_CONFIG) "," GEXX_PLATFORM_STR( \
-      GASNETT_ATOMIC32_CONFIG) "," GEXX_PLATFORM_STR(GASNETT_ATOMIC64_CONFIG)
+# define GASNETT_CONFIG_STRING                                                                     \
+  GEXX_TOOLS_CONFIG_COMMON "," GEXX_PLATFORM_STR(GASNETT_ATOMIC_CONFIG) ","                        \
+  GEXX_PLATFORM_STR(GASNETT_ATOMIC32_CONFIG) "," GEXX_PLATFORM_STR(GASNETT_ATOMIC64_CONFIG)
 #endif
+/* clang-format on */
 
 /*
  * Identity of the build. A build fragment (.mak, .pc) may pass what the library was built with as

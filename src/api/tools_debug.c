@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fatal errors, backtraces, freezing, signals of the tools API (API reference 09, sections 8 and
+ * 10).
+ *
+ * Owns: the two variables that clients may replace, gasnett_backtrace_user (defined weakly here)
+ * and gasnett_print_backtrace_ifenabled. Called by clients, and by the fatal path of base/log
+ * through its hook. Calls os/debug.h, which owns the mechanisms, base/log.h, os/signals.h.
+ * Invariant: every fatal path prints its backtrace through gasnett_print_backtrace_ifenabled.
+ */
+#define GASNETT_THREAD_SAFE 1
+
+#include "base/log.h"
+#include "gasnet_tools.h"
+#include "os/debug.h"
+#include "os/signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#undef gasnett_fatalerror
+
+/* A client's strong definition takes this one's place, also when the library is shared. */
+TMB_WEAK gasnett_backtrace_type_t gasnett_backtrace_user = {NULL, NULL, 0};
+
+gasnett_stats_callback_t gasnett_stats_callback;
+
+/* --- backtraces --- */
+
+/* Hands the client's mechanism to the os layer once it is there: it may be filled in at run time.
+ */
+static void adopt_user_mechanism(void) {
+  static int adopted;
+  if (!gasnett_backtrace_user.name || !gasnett_backtrace_user.fnp) return;
+  if (__atomic_exchange_n(&adopted, 1, __ATOMIC_ACQ_REL)) return;
+  tmb_os_backtrace_add_user(gasnett_backtrace_user.name, gasnett_backtrace_user.fnp);
+}
+
+static int print_backtrace_ifenabled(int fd) {
+  adopt_user_mechanism();
+  return tmb_os_backtrace_ifenabled(fd);
+}
+
+int (*gasnett_print_backtrace_ifenabled)(int fd) = print_backtrace_ifenabled;
+
+/* What the fatal path calls: looks at the variable at that moment. */
+static int backtrace_hook(int fd) {
+  int (*const print)(int) = gasnett_print_backtrace_ifenabled;
+  return print ? print(fd) : 1;
+}
+
+__attribute__((constructor)) static void set_hook(void) {
+  tmb_backtrace_hook = backtrace_hook;
+}
+
+void gasnett_backtrace_init(const char *exename) {
+  (void)exename; /* the mechanisms find the running executable by themselves */
+  adopt_user_mechanism();
+}
+
+int gasnett_print_backtrace(int fd) {
+  adopt_user_mechanism();
+  return tmb_os_backtrace(fd);
+}
+
+/* --- freezing --- */
+
+void gasnett_freezeForDebuggerNow(volatile int *flag, const char *flagsymname) {
+  tmb_os_freeze(flag, flagsymname);
+}
+
+void gasnett_freezeForDebuggerErr(void) {
+  tmb_os_freeze_on_error();
+}
+
+/* --- fatal errors --- */
+
+enum { MESSAGE_BYTES = 4096 };
+
+void gexx_tools_fatal_at(const char *func, const char *file, int line, const char *fmt, ...) {
+  char text[MESSAGE_BYTES];
+  va_list args;
+  va_start(args, fmt);
+  (void)vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  tmb_fatal_at(func, file, line, "%s", text);
+}
+
+TMB_PRINTF(1, 0) _Noreturn static void die_without_position(const char *fmt, va_list args) {
+  char text[MESSAGE_BYTES];
+  (void)vsnprintf(text, sizeof text, fmt, args);
+  tmb_fatal_nopos("%s", text);
+}
+
+/* Only callers of the symbol come here: the macro of this name knows the position. */
+void gasnett_fatalerror(const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  die_without_position(fmt, args);
+}
+
+void gasnett_fatalerror_nopos(const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  die_without_position(fmt, args);
+}
+
+void gexx_tools_unreachable(const char *func, const char *file, int line, const char *what) {
+  tmb_fatal_at(func, file, line, "the assumption %s does not hold", what);
+}
+
+void gasnett_killmyprocess(int exitcode) {
+  _exit(exitcode);
+}
+
+char *gexx_tools_current_loc(const char *func, const char *file, int line) {
+  const int len = snprintf(NULL, 0, "%s at %s:%d", func, file, line);
+  char *const text = malloc((size_t)len + 1);
+  if (!text) tmb_fatal("gasnett_current_loc: out of memory");
+  (void)snprintf(text, (size_t)len + 1, "%s at %s:%d", func, file, line);
+  return text;
+}
+
+/* --- signals --- */
+
+gasnett_sighandlerfn_t gasnett_reghandler(int sig, gasnett_sighandlerfn_t fp) {
+  const gasnett_sighandlerfn_t old = signal(sig, fp);
+  if (old == SIG_ERR)
+    tmb_fatal("gasnett_reghandler(%d): no handler can be installed for this signal", sig);
+  return old;
+}
+
+const char *gasnett_signame_fromval(int sig) {
+  return tmb_os_signal_name(sig);
+}
