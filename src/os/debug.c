@@ -257,6 +257,6 @@ void tmb_os_debug_init(void) {
 
 /* Fatal errors may come before any other call into this file. */
 __attribute__((constructor)) static void set_hooks(void) {
-  tmb_backtrace_hook = tmb_os_backtrace_ifenabled;
+  if (!tmb_backtrace_hook) tmb_backtrace_hook = tmb_os_backtrace_ifenabled; /* api may come first */
   tmb_freeze_hook = tmb_os_freeze_on_error;
 }
