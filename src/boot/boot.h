@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Process start: how this process becomes a rank of a job, and what ranks share before a network
+ * exists.
+ *
+ * Owns: the job's control block (ctl.h) and the descriptors of its shared memory. Called by core at
+ * client initialisation and at exit, by conduit set-up through core. Calls: launch, join, ctl,
+ * base, os. Invariants: only ranks return from tmb_boot_start; a process that started its own peers
+ * stays behind as their supervisor. The environment and the arguments of a rank are those of the
+ * user's command line. Every call here, tmb_boot_peer_pid and tmb_boot_note_exit apart, belongs to
+ * one thread at a time.
+ */
+#ifndef TMB_BOOT_BOOT_H
+#define TMB_BOOT_BOOT_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define TMB_BOOT_RANKS_MAX 1024 /* most ranks on one machine */
+#define TMB_BOOT_GATHER_BYTES_MAX                               \
+ 64 /* most bytes that a rank contributes to tmb_boot_allgather \
+     */
+
+struct tmb_ctl;
+
+/* This process's place in the job. Written by boot only. */
+struct tmb_boot {
+  uint32_t rank, size; /* rank < size <= TMB_BOOT_RANKS_MAX */
+  uint64_t job_id;     /* random, the same on every rank, differs between jobs */
+  int arena_fd;        /* shared memory of the job, empty at start: conduit/shm grows and maps it */
+  int segment_fd;      /* shared memory of the job, empty at start: grown when segments attach */
+  bool supervised;     /* a supervisor ends the job when a rank dies; false for a single process */
+  pid_t pid;           /* of this process when it joined: a forked child of a client differs */
+  struct tmb_ctl *ctl; /* control block, NULL if not supervised */
+  uint32_t gathers;    /* calls of tmb_boot_allgather so far */
+};
+
+/*
+ * Join the job that `tombolo run` started, or start GASNET_PSHM_NODES ranks by forking, or be the
+ * only rank. With more than one rank to start, the calling process flushes stdio, forks the ranks
+ * and stays behind as supervisor: it never returns and exits with the job's code; threads other
+ * than the caller do not exist in the ranks. Ranks above 0 get /dev/null as standard input. out
+ * boot: zeroed on failure. Returns 0, or a negative code after a message: TMB_E_SYS, TMB_E_LIMIT,
+ * TMB_E_ARG, TMB_E_STATE (this rank was taken before by another program, or the job is ending).
+ * Does not wait for the other ranks. Cost: one fork per rank in the process that starts peers.
+ */
+int tmb_boot_start(struct tmb_boot *boot);
+
+/*
+ * Wait until every rank of the job is here. Sleeps on a futex; a rank that dies ends the job, so
+ * nobody waits for ever. Full memory fence. Cost: one atomic add per rank, one wake-up of all.
+ */
+void tmb_boot_barrier(struct tmb_boot *boot);
+
+/*
+ * Every rank contributes `bytes` bytes and gets those of all.
+ * in mine: [bytes]; in bytes: 1..TMB_BOOT_GATHER_BYTES_MAX, the same on every rank.
+ * out all: [size * bytes], ordered by rank. Includes one barrier.
+ */
+void tmb_boot_allgather(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
+
+/*
+ * Record that this rank ends the job on purpose: its code counts for the job, and the time it takes
+ * to flush its output is granted. Only the first call counts; ignored in a forked child of the
+ * client and when the supervisor told this rank to end before. Threads: any; also from a signal
+ * handler. in code: the exit code, of which the low 8 bits reach the launcher.
+ */
+void tmb_boot_note_exit(struct tmb_boot *boot, int code);
+
+/* True if the supervisor told this rank to end (by SIGQUIT). Threads: any; signal handlers. */
+bool tmb_boot_told_to_end(const struct tmb_boot *boot);
+
+/* Process id of a rank, 0 while it has not joined. in rank: < size. Threads: any. */
+pid_t tmb_boot_peer_pid(const struct tmb_boot *boot, uint32_t rank);
+
+/* Release the control block and the descriptors; `boot` is zeroed. Ranks need not stop together. */
+void tmb_boot_stop(struct tmb_boot *boot);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Control block: creation, mapping, state of ranks, and the start barrier.
+ *
+ * Owns: no process state. Called by launch, join, supervise, boot. Calls: os/memfd, os/futex, base.
+ * The barrier is a central counter with a generation word that the waiters sleep on; with at most
+ * 1024 ranks of one machine and a handful of rounds per job nothing better pays. Invariants:
+ * `arrived` is reset before `generation` moves, so a rank of the next round finds it at 0.
+ */
+#define _GNU_SOURCE
+#include "boot/ctl.h"
+
+#include "base/atomic.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "os/futex.h"
+#include "os/memfd.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define YIELDS_BEFORE_SLEEP 4
+
+_Static_assert(sizeof(struct tmb_ctl_rank) <= 192, "a rank's record must stay small");
+
+size_t tmb_ctl_bytes(uint32_t size) {
+  return sizeof(struct tmb_ctl) + (size_t)size * sizeof(struct tmb_ctl_rank);
+}
+
+/* Different for every job, also without a source of randomness. */
+static uint64_t new_job_id(void) {
+  uint64_t id = 0;
+  if (getrandom(&id, sizeof id, GRND_NONBLOCK) == (ssize_t)sizeof id && id) return id;
+  return (tmb_os_now_ns() << 20 ^ (uint64_t)getpid()) | 1;
+}
+
+static struct tmb_ctl *map_fd(int fd, uint32_t size) {
+  void *at = mmap(NULL, tmb_ctl_bytes(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+int tmb_ctl_create(uint32_t size, bool avoid_memfd, int *fd_out, struct tmb_ctl **ctl_out) {
+  const int fd = tmb_memfd_create("tombolo-ctl", avoid_memfd);
+  if (fd < 0) return fd;
+  char why[TMB_MEMFD_WHY_BYTES];
+  int rc = tmb_memfd_resize(fd, tmb_ctl_bytes(size), why, sizeof why);
+  if (rc) {
+    tmb_warn("cannot start %u ranks: %s", size, why);
+    goto fail_close;
+  }
+  struct tmb_ctl *ctl = map_fd(fd, size);
+  if (!ctl) {
+    tmb_warn("cannot start %u ranks: mapping %zu bytes of shared memory: %s (see ulimit -v)", size,
+             tmb_ctl_bytes(size), strerror(errno));
+    rc = TMB_E_SYS;
+    goto fail_close;
+  }
+  ctl->magic = TMB_CTL_MAGIC;
+  ctl->job_id = new_job_id();
+  ctl->start_ns = tmb_os_now_ns();
+  ctl->size = size;
+  ctl->supervisor_pid = (int32_t)getpid();
+  *fd_out = fd;
+  *ctl_out = ctl;
+  return TMB_OK;
+fail_close:
+  close(fd);
+  return rc;
+}
+
+struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id) {
+  const int64_t bytes = tmb_memfd_bytes(fd);
+  if (bytes < 0) return NULL; /* errno says why */
+  errno = EINVAL;
+  if (size == 0 || size > TMB_BOOT_RANKS_MAX || (uint64_t)bytes != tmb_ctl_bytes(size)) return NULL;
+  struct tmb_ctl *ctl = map_fd(fd, size);
+  if (!ctl) return NULL;
+  if (ctl->magic == TMB_CTL_MAGIC && ctl->size == size && ctl->job_id == job_id) return ctl;
+  munmap(ctl, tmb_ctl_bytes(size));
+  errno = EINVAL;
+  return NULL;
+}
+
+void tmb_ctl_unmap(struct tmb_ctl *ctl) {
+  munmap(ctl, tmb_ctl_bytes(ctl->size));
+}
+
+int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid) {
+  struct tmb_ctl_rank *r = &ctl->rank[rank];
+  uint32_t expected = TMB_RANK_NEW;
+  if (tmb_load_acq(&ctl->ending)) return TMB_E_STATE;
+  if (!tmb_cas_acq_rel(&r->state, &expected, (uint32_t)TMB_RANK_JOINED)) return TMB_E_STATE;
+  tmb_store_rel(&r->pid, (int32_t)pid);
+  tmb_fetch_add_acq_rel(&ctl->ranks_joined, 1u);
+  return TMB_OK;
+}
+
+bool tmb_ctl_note_exit(struct tmb_ctl *ctl, uint32_t rank, int code) {
+  const uint32_t exiting = TMB_RANK_EXITING | ((uint32_t)code & 0xff) << 8;
+  uint32_t word = tmb_load_acq(&ctl->rank[rank].state);
+  while (TMB_RANK_STATE(word) == TMB_RANK_NEW || TMB_RANK_STATE(word) == TMB_RANK_JOINED)
+    if (tmb_cas_acq_rel(&ctl->rank[rank].state, &word, exiting)) return true;
+  return false;
+}
+
+uint32_t tmb_ctl_tell(struct tmb_ctl *ctl, uint32_t rank) {
+  uint32_t word = tmb_load_acq(&ctl->rank[rank].state);
+  while (TMB_RANK_STATE(word) == TMB_RANK_NEW || TMB_RANK_STATE(word) == TMB_RANK_JOINED)
+    if (tmb_cas_acq_rel(&ctl->rank[rank].state, &word, (uint32_t)TMB_RANK_TOLD)) return word;
+  return word;
+}
+
+void tmb_ctl_end(struct tmb_ctl *ctl) {
+  tmb_store_rel(&ctl->ending, 1u);
+}
+
+uint32_t tmb_ctl_state(const struct tmb_ctl *ctl, uint32_t rank) {
+  return tmb_load_acq(&ctl->rank[rank].state);
+}
+
+uint32_t tmb_ctl_joined(const struct tmb_ctl *ctl) {
+  return tmb_load_acq(&ctl->ranks_joined);
+}
+
+pid_t tmb_ctl_pid(const struct tmb_ctl *ctl, uint32_t rank) {
+  return (pid_t)tmb_load_acq(&ctl->rank[rank].pid);
+}
+
+void tmb_ctl_barrier(struct tmb_ctl *ctl) {
+  const uint32_t generation = tmb_load_acq(&ctl->generation);
+  if (tmb_fetch_add_acq_rel(&ctl->arrived, 1u) + 1 == ctl->size) {
+    tmb_store_rlx(&ctl->arrived, 0u);
+    tmb_store_rel(&ctl->generation, generation + 1);
+    (void)tmb_futex_wake(&ctl->generation, INT_MAX);
+  } else {
+    for (int i = 0; i < YIELDS_BEFORE_SLEEP; i++) {
+      if (tmb_load_acq(&ctl->generation) != generation) break;
+      sched_yield();
+    }
+    while (tmb_load_acq(&ctl->generation) == generation)
+      (void)tmb_futex_wait(&ctl->generation, generation, UINT64_MAX);
+  }
+  tmb_fence_seq();
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Launching: creates a job's shared memory and forks its ranks on this machine.
+ *
+ * Owns: nothing global; the state is the caller's struct tmb_launch. Called by tmb_boot_start (a
+ * program that starts its own peers) and by `tombolo run`. Calls: ctl, os, base. Invariants: a rank
+ * dies (SIGKILL) when the process that forked it dies; if not all ranks can be forked, those that
+ * were are killed and reaped before the failure is returned.
+ */
+#ifndef TMB_BOOT_LAUNCH_H
+#define TMB_BOOT_LAUNCH_H
+
+#include "base/compiler.h"
+#include "boot/boot.h"
+
+#include <signal.h>
+#include <stdbool.h>
+
+#define TMB_LAUNCH_ENV        "TOMBOLO_BOOT" /* variable that tells an executed program its rank */
+#define TMB_LAUNCH_ENV_BYTES  128            /* a buffer of this many bytes holds its value */
+
+/* Who keeps the launcher's standard input, if not one rank; the others get /dev/null. */
+#define TMB_LAUNCH_STDIN_NONE UINT32_MAX
+#define TMB_LAUNCH_STDIN_ALL  (UINT32_MAX - 1)
+
+struct tmb_launch {
+  /* set by the caller */
+  uint32_t size;       /* ranks to start, 1..TMB_BOOT_RANKS_MAX */
+  uint32_t stdin_rank; /* a rank or TMB_LAUNCH_STDIN_* */
+  bool line_buffered;  /* standard output of the ranks is written line by line */
+  void (*before_fork)(void *arg, uint32_t rank); /* in the parent, before each fork; may be NULL */
+  void (*after_fork)(void *arg, uint32_t rank);  /* in the parent, after each fork; may be NULL */
+  void *arg;
+  /* filled by tmb_launch_open and tmb_launch_fork */
+  struct tmb_ctl *ctl;
+  int ctl_fd, arena_fd, segment_fd; /* close-on-exec */
+  int signal_fd;                    /* signals that the supervisor reads */
+  pid_t *pids;                      /* [size] children, 0 once reaped */
+  sigset_t mask_before;             /* signal mask that the ranks get */
+  struct sigaction chld_before;     /* action for SIGCHLD that the ranks get */
+};
+
+/*
+ * Create the shared memory of a job and block the signals that the supervisor will read.
+ * Returns 0, or TMB_E_SYS, TMB_E_LIMIT, TMB_E_NOMEM after a message; then nothing is left open.
+ */
+int tmb_launch_open(struct tmb_launch *launch);
+
+/*
+ * Fork the ranks.
+ * Returns TMB_LAUNCH_PARENT in the caller, the rank (>= 0) in each child, or TMB_E_SYS in the
+ * caller after a message. A child has the signal mask, the SIGCHLD action and the standard input of
+ * a rank and is tied to its parent's life.
+ */
+#define TMB_LAUNCH_PARENT INT32_MAX
+int tmb_launch_fork(struct tmb_launch *launch);
+
+/* Release what tmb_launch_open and tmb_launch_fork made; the ranks must be gone. Restores the
+ * signals. */
+void tmb_launch_close(struct tmb_launch *launch);
+
+/*
+ * In a child that is about to execute a program: keep the job's descriptors over exec.
+ * out env: [env_bytes >= TMB_LAUNCH_ENV_BYTES] value of TMB_LAUNCH_ENV for `rank`.
+ * Returns 0 or TMB_E_SYS.
+ */
+int tmb_launch_pass(const struct tmb_launch *launch, uint32_t rank, char *env, size_t env_bytes);
+
+#endif

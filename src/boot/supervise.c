@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Supervision of a job's ranks: reaping, the order of the end, signals, messages.
+ *
+ * Owns: no process state; one struct sup on the stack of tmb_supervise. Calls: ctl, os, base.
+ * The end of a job: GRACE (ranks may still end by themselves; each that does renews the grace, up
+ * to four times), ASKED (SIGQUIT to the rest; ranks that are ending by themselves get a little
+ * longer), KILLED (SIGKILL). Codes of ranks that were asked or killed do not count. Invariants: a
+ * rank is reaped before it is asked or killed, so that its own end is never mistaken for ours; pids
+ * of reaped ranks are never signalled.
+ */
+#define _GNU_SOURCE
+#include "boot/supervise.h"
+
+#include "base/config.h"
+#include "base/log.h"
+#include "boot/ctl.h"
+#include "boot/ranklist.h"
+#include "os/os.h"
+#include "os/signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NS_PER_S     UINT64_C(1000000000)
+#define NS_PER_MS    UINT64_C(1000000)
+#define ASKED_NS     (500 * NS_PER_MS)  /* from SIGQUIT to SIGKILL */
+#define EXITING_NS   (2000 * NS_PER_MS) /* the same for a rank that is ending by itself */
+#define GRACE_ROUNDS 4 /* grace is renewed by own ends up to this many times its length */
+#define GIVE_UP_NS                                                                       \
+ (10 * NS_PER_S)           /* from SIGKILL to giving up on a process stuck in the kernel \
+                            */
+#define ENDING_TICK_MS 20  /* how often the output is looked at while the job ends */
+#define ABSENT_TICK_MS 100 /* how often late joins are looked for */
+
+enum phase { RUNNING, GRACE, ASKED, KILLED };
+
+struct sup {
+  struct tmb_launch *l;
+  enum phase phase;
+  uint32_t alive;
+  uint32_t gone_unjoined; /* ranks that ended with code 0 without ever joining */
+  int code;               /* the job's, so far */
+  bool cut_short;         /* by the timeout or a signal to us */
+  bool failed;            /* something went wrong: do not wait for slow output */
+  uint64_t grace_ns, slow_output_ns;
+  uint64_t first_end_ns, last_end_ns, asked_ns, killed_ns; /* times of clock() */
+  uint64_t held_ns;    /* time during which clock() stood still */
+  uint64_t tick_ns;    /* last look at the output */
+  uint64_t timeout_ns; /* when the job's time is over; UINT64_MAX: never */
+};
+
+/* Monotonic time less the time during which the end of the job waited for slow output. */
+static uint64_t clock_ns(const struct sup *s) {
+  return tmb_os_now_ns() - s->held_ns;
+}
+
+static double seconds_since_start(const struct sup *s) {
+  return (double)(tmb_os_now_ns() - s->l->ctl->start_ns) / (double)NS_PER_S;
+}
+
+/* ---- signals to ranks */
+
+/* Sends to the process that was forked and, behind a wrapper, to the one that joined. */
+static void signal_rank(const struct sup *s, uint32_t rank, int sig, bool wrapper_too) {
+  const pid_t child = s->l->pids[rank];
+  if (child == 0) return;
+  const pid_t joined = tmb_ctl_pid(s->l->ctl, rank);
+  const bool wrapped = joined != 0 && joined != child;
+  if (wrapped) kill(joined, sig);
+  if (!wrapped || wrapper_too) kill(child, sig);
+}
+
+static void signal_all(const struct sup *s, int sig, bool wrapper_too) {
+  for (uint32_t r = 0; r < s->l->size; r++) signal_rank(s, r, sig, wrapper_too);
+}
+
+/* Asks every rank that is not ending by itself to end. A program that never joined gets SIGTERM. */
+static void ask_to_end(struct sup *s) {
+  tmb_ctl_end(s->l->ctl);
+  for (uint32_t r = 0; r < s->l->size; r++) {
+    if (s->l->pids[r] == 0) continue;
+    const enum tmb_rank_state before = TMB_RANK_STATE(tmb_ctl_tell(s->l->ctl, r));
+    if (before == TMB_RANK_EXITING) continue;
+    signal_rank(s, r, before == TMB_RANK_NEW ? SIGTERM : SIGQUIT, false);
+    signal_rank(s, r, SIGCONT, true);
+  }
+  s->phase = ASKED;
+  s->asked_ns = clock_ns(s);
+}
+
+/* Kills what is left; ranks that are ending by themselves only if `exiting_too`. */
+static void kill_rest(struct sup *s, bool exiting_too) {
+  for (uint32_t r = 0; r < s->l->size; r++) {
+    if (s->l->pids[r] == 0) continue;
+    const uint32_t state = tmb_ctl_state(s->l->ctl, r);
+    if (!exiting_too && TMB_RANK_STATE(state) == TMB_RANK_EXITING) continue;
+    signal_rank(s, r, SIGKILL, true);
+  }
+}
+
+/* ---- ends of ranks */
+
+static void begin_end(struct sup *s) {
+  s->last_end_ns = clock_ns(s);
+  if (s->phase != RUNNING) return;
+  s->phase = GRACE;
+  s->first_end_ns = s->last_end_ns;
+  tmb_ctl_end(s->l->ctl);
+}
+
+/* "; ending the other 7 ranks" if there are any. */
+static const char *others_text(const struct sup *s, char *buf, size_t bytes) {
+  if (s->alive == 0) return "";
+  snprintf(buf, bytes, "; ending the other %u rank%s", s->alive, s->alive == 1 ? "" : "s");
+  return buf;
+}
+
+static void report_end(const struct sup *s, uint32_t rank, pid_t pid, int status) {
+  char others[48], how[80];
+  if (WIFSIGNALED(status)) {
+    const char *name = tmb_os_signal_name(WTERMSIG(status));
+    snprintf(how, sizeof how, "killed by signal %d (%s)%s", WTERMSIG(status), name ? name : "?",
+             WCOREDUMP(status) ? ", core dumped" : "");
+  } else {
+    snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
+  }
+  tmb_note("rank %u (pid %d on %s) %s after %.2f s%s", rank, (int)pid, tmb_os_hostname(), how,
+           seconds_since_start(s), others_text(s, others, sizeof others));
+}
+
+/* A rank ended by itself; `code` is its part of the job's code. */
+static void own_end(struct sup *s, uint32_t rank, pid_t pid, int status, int code) {
+  const bool first_failure = code != 0 && !s->failed;
+  if (code != 0) s->failed = true;
+  if (s->code == 0) s->code = code;
+  if (first_failure || WIFSIGNALED(status))
+    report_end(s, rank, pid, status);
+  else if (s->phase == RUNNING && s->alive > 0)
+    tmb_info("rank %u (pid %d) ended with code 0 after %.2f s while %u others run", rank, (int)pid,
+             seconds_since_start(s), s->alive);
+  begin_end(s);
+}
+
+/* One child is reaped: decide whether it ended by itself and what that means. */
+static void rank_ended(struct sup *s, uint32_t rank, pid_t pid, int status) {
+  const uint32_t word = tmb_ctl_state(s->l->ctl, rank);
+  const enum tmb_rank_state state = TMB_RANK_STATE(word);
+  const bool killed_by_us = s->phase >= ASKED && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  s->l->pids[rank] = 0;
+  s->alive--;
+  if (state == TMB_RANK_TOLD) return;
+  if (state == TMB_RANK_EXITING) {
+    const bool crashed = WIFSIGNALED(status) && !killed_by_us;
+    const int code = crashed ? 128 + WTERMSIG(status) : TMB_RANK_CODE(word);
+    own_end(s, rank, pid, crashed ? status : code << 8, code);
+    return;
+  }
+  if (killed_by_us) return;
+  if (WIFSIGNALED(status)) {
+    own_end(s, rank, pid, status, 128 + WTERMSIG(status));
+    return;
+  }
+  const int code = WEXITSTATUS(status);
+  if (state == TMB_RANK_NEW && code == 0) {
+    s->gone_unjoined++;
+    return;
+  }
+  if (state == TMB_RANK_JOINED && !tmb_cfg_bool(TMB_CFG_CATCH_EXIT)) {
+    if (s->code == 0) s->code = code;
+    return;
+  }
+  own_end(s, rank, pid, status, code);
+}
+
+static void reap(struct sup *s) {
+  for (;;) {
+    int status;
+    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid < 0 && errno == EINTR) continue;
+    if (pid <= 0) return;
+    for (uint32_t r = 0; r < s->l->size; r++) {
+      if (s->l->pids[r] != pid) continue;
+      rank_ended(s, r, pid, status);
+      break;
+    }
+  }
+}
+
+/* A rank that ended without joining is missing as soon as any other has joined. */
+static void check_absent(struct sup *s) {
+  if (s->phase != RUNNING || s->gone_unjoined == 0 || s->alive == 0) return;
+  if (tmb_ctl_joined(s->l->ctl) == 0) return;
+  tmb_info("%u ranks ended without joining the job", s->gone_unjoined);
+  begin_end(s);
+}
+
+/* ---- signals to the supervisor */
+
+/* Ends the job because the user or the system wants it; the second time without asking. */
+static void end_by_signal(struct sup *s, int sig) {
+  if (s->failed && s->phase >= ASKED) {
+    kill_rest(s, true);
+    return;
+  }
+  tmb_info("ending the job on signal %d (%s)", sig, tmb_os_signal_name(sig));
+  s->code = 128 + sig;
+  s->cut_short = true;
+  s->failed = true;
+  ask_to_end(s);
+}
+
+/* Stops the ranks and this process; returns when continued. */
+static void stop_job(struct sup *s, bool forward) {
+  const uint64_t from = tmb_os_now_ns();
+  if (forward) signal_all(s, SIGTSTP, true);
+  raise(SIGSTOP);
+  const uint64_t stopped = tmb_os_now_ns() - from;
+  if (s->timeout_ns != UINT64_MAX) s->timeout_ns += stopped;
+}
+
+static void read_signals(struct sup *s) {
+  struct signalfd_siginfo info;
+  while (read(s->l->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+    const int sig = (int)info.ssi_signo;
+    const bool by_terminal = info.ssi_code == SI_KERNEL; /* the ranks got it, too */
+    switch (sig) {
+    case SIGCHLD: break;
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+    case SIGQUIT: end_by_signal(s, sig); break;
+    case SIGTSTP: stop_job(s, !by_terminal); break;
+    default:
+      if (!by_terminal) signal_all(s, sig, true);
+    }
+  }
+}
+
+/* ---- the clock */
+
+/* True if the reader of our standard output or error is alive but does not take any more. */
+static bool output_is_full(void) {
+  struct pollfd out[2] = {{.fd = STDOUT_FILENO, .events = POLLOUT},
+                          {.fd = STDERR_FILENO, .events = POLLOUT}};
+  if (poll(out, 2, 0) < 0) return false;
+  return out[0].revents == 0 || out[1].revents == 0;
+}
+
+/* While the job ends in good order, time spent on a slow reader does not count. */
+static void hold_clock(struct sup *s) {
+  const uint64_t now = tmb_os_now_ns();
+  const uint64_t passed = now - s->tick_ns;
+  s->tick_ns = now;
+  if (s->phase == RUNNING || s->failed || s->held_ns >= s->slow_output_ns) return;
+  if (output_is_full()) s->held_ns += passed;
+}
+
+static void check_timeout(struct sup *s, double timeout_s) {
+  if (s->phase != RUNNING || tmb_os_now_ns() < s->timeout_ns) return;
+  char list[TMB_RANKLIST_BYTES];
+  tmb_ranklist_format(list, sizeof list, s->l->size, s->l->pids);
+  tmb_note("time limit of %g s is over; ranks still running: %s; ending them", timeout_s, list);
+  s->code = TMB_EXIT_TIMEOUT;
+  s->cut_short = true;
+  s->failed = true;
+  ask_to_end(s);
+}
+
+/* Ends that come in one after the other renew the grace, within a limit. */
+static bool grace_is_over(const struct sup *s) {
+  const uint64_t now = clock_ns(s);
+  return now - s->last_end_ns >= s->grace_ns || now - s->first_end_ns >= GRACE_ROUNDS * s->grace_ns;
+}
+
+static void advance(struct sup *s) {
+  if (s->phase == RUNNING) return;
+  if (s->phase == GRACE && grace_is_over(s)) ask_to_end(s);
+  if (s->phase == ASKED) {
+    const uint64_t asked = clock_ns(s) - s->asked_ns;
+    if (asked >= ASKED_NS) kill_rest(s, false);
+    if (asked >= (s->failed ? ASKED_NS : EXITING_NS)) {
+      kill_rest(s, true);
+      s->phase = KILLED;
+      s->killed_ns = clock_ns(s);
+    }
+  }
+}
+
+/* True if what is left cannot be killed: a process that hangs in the kernel. */
+static bool must_give_up(const struct sup *s) {
+  if (s->phase != KILLED || clock_ns(s) - s->killed_ns < GIVE_UP_NS) return false;
+  char list[TMB_RANKLIST_BYTES];
+  tmb_ranklist_format(list, sizeof list, s->l->size, s->l->pids);
+  tmb_note("ranks %s did not die of SIGKILL: they hang in the kernel; leaving them", list);
+  return true;
+}
+
+/* How long to sleep until something has to be looked at; -1: until a signal. */
+static int sleep_ms(const struct sup *s) {
+  if (s->phase != RUNNING) return ENDING_TICK_MS;
+  if (s->gone_unjoined) return ABSENT_TICK_MS;
+  if (s->timeout_ns == UINT64_MAX) return -1;
+  const uint64_t now = tmb_os_now_ns();
+  if (now >= s->timeout_ns) return 0;
+  const uint64_t ms = (s->timeout_ns - now) / NS_PER_MS + 1;
+  return ms > 60000 ? 60000 : (int)ms;
+}
+
+static uint64_t seconds_ns(double seconds) {
+  return (uint64_t)(seconds * (double)NS_PER_S);
+}
+
+static uint64_t grace_setting_ns(uint32_t size) {
+  if (tmb_cfg_is_set(TMB_CFG_EXITTIMEOUT)) return seconds_ns(tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT));
+  const double wanted =
+      tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT_MIN) + size * tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT_FACTOR);
+  const double most = tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT_MAX);
+  return seconds_ns(wanted < most ? wanted : most);
+}
+
+int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
+  struct sup s = {.l = l, .phase = RUNNING, .alive = l->size, .timeout_ns = UINT64_MAX};
+  s.grace_ns = grace_setting_ns(l->size);
+  s.slow_output_ns = seconds_ns(tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT));
+  if (options->timeout_s > 0) s.timeout_ns = l->ctl->start_ns + seconds_ns(options->timeout_s);
+  s.tick_ns = tmb_os_now_ns();
+  while (s.alive > 0 && !must_give_up(&s)) {
+    struct pollfd wake = {.fd = l->signal_fd, .events = POLLIN};
+    (void)poll(&wake, 1, sleep_ms(&s));
+    read_signals(&s);
+    reap(&s);
+    check_absent(&s);
+    check_timeout(&s, options->timeout_s);
+    hold_clock(&s);
+    advance(&s);
+  }
+  options->cut_short = s.cut_short;
+  return s.code;
+}

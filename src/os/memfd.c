@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Anonymous shared memory: memfd_create, or where the kernel refuses it an unlinked temporary file.
+ *
+ * Owns: no state. Called by boot and conduit/shm at set-up. Calls: base/config, base/log, base/fmt,
+ * libc. Invariants: the fallback file never has a name (O_TMPFILE), or loses it before
+ * tmb_memfd_create returns (mkostemp, unlink); SIGXFSZ, which ftruncate raises beyond RLIMIT_FSIZE,
+ * is taken from the queue of this thread and never reaches the client.
+ */
+#define _GNU_SOURCE
+#include "os/memfd.h"
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/fmt.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL
+# define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+#define PATH_BYTES 512
+
+/* memfd_create, also where a system-wide rule wants such memory never to be executable. */
+static int kernel_memfd(const char *name) {
+  int fd = memfd_create(name, MFD_CLOEXEC);
+  if (fd < 0 && errno == EACCES) fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+  return fd;
+}
+
+/* A file without a name in `dir`; -1 with errno if that is not possible there. */
+static int nameless_file(const char *dir, const char *name) {
+  int fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+  if (fd >= 0) return fd;
+  char path[PATH_BYTES];
+  if (snprintf(path, sizeof path, "%s/%s.XXXXXX", dir, name) >= (int)sizeof path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  sigset_t all, before; /* no signal may end us between creation and unlink */
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  fd = mkostemp(path, O_CLOEXEC);
+  if (fd >= 0) unlink(path);
+  const int err = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = err;
+  return fd;
+}
+
+/* Appends ", place: reason" to the list of failures in `tried`. */
+static void note_failure(char *tried, size_t tried_bytes, const char *place) {
+  const size_t used = strlen(tried);
+  snprintf(tried + used, tried_bytes - used, "%s%s: %s", used ? ", " : "", place, strerror(errno));
+}
+
+int tmb_memfd_create(const char *name, bool avoid_memfd) {
+  char tried[TMB_MEMFD_WHY_BYTES * 2] = "";
+  if (!avoid_memfd) {
+    const int fd = kernel_memfd(name);
+    if (fd >= 0) return fd;
+    note_failure(tried, sizeof tried, "memfd_create");
+  }
+  const char *dirs[] = {tmb_env_get("GASNET_TMPDIR"), tmb_env_get("TMPDIR"), "/dev/shm", "/tmp",
+                        "/var/tmp"};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(dirs); i++) {
+    if (!dirs[i] || !*dirs[i]) continue;
+    const int fd = nameless_file(dirs[i], name);
+    if (fd >= 0) return fd;
+    note_failure(tried, sizeof tried, dirs[i]);
+  }
+  tmb_warn("cannot create shared memory (%s); set GASNET_TMPDIR to a directory that can be written",
+           tried);
+  return TMB_E_SYS;
+}
+
+/* ftruncate that reports EFBIG instead of letting SIGXFSZ end the process. Returns 0 or an errno.
+ */
+static int truncate_quietly(int fd, off_t bytes) {
+  sigset_t xfsz, before, pending;
+  sigemptyset(&xfsz);
+  sigaddset(&xfsz, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &xfsz, &before);
+  sigpending(&pending);
+  int err = 0;
+  while (ftruncate(fd, bytes) != 0) {
+    err = errno;
+    if (err != EINTR) break;
+    err = 0;
+  }
+  if (err == EFBIG && !sigismember(&pending, SIGXFSZ)) {
+    const struct timespec now = {0, 0};
+    sigtimedwait(&xfsz, NULL, &now);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return err;
+}
+
+/* Says why a size was refused. Returns the code that fits. */
+static int explain(int err, uint64_t bytes, char *why, size_t why_bytes) {
+  char asked[TMB_FMT_BYTES], limit_text[TMB_FMT_BYTES];
+  tmb_fmt_bytes(bytes, asked, sizeof asked);
+  struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  if (err == EFBIG && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
+    tmb_fmt_bytes(limit.rlim_cur, limit_text, sizeof limit_text);
+    snprintf(why, why_bytes,
+             "%s of shared memory asked for, but the file size limit (ulimit -f) is %s; raise it "
+             "with 'ulimit -f unlimited' or ask for less",
+             asked, limit_text);
+    return TMB_E_LIMIT;
+  }
+  if (err == ENOSPC || err == EDQUOT || err == EFBIG || err == EINVAL || err == ENOMEM) {
+    snprintf(why, why_bytes,
+             "%s of shared memory asked for, which the system refuses (%s); ask for less, or free "
+             "memory or space",
+             asked, strerror(err));
+    return TMB_E_LIMIT;
+  }
+  snprintf(why, why_bytes, "cannot set shared memory to %s: %s", asked, strerror(err));
+  return TMB_E_SYS;
+}
+
+int tmb_memfd_resize(int fd, uint64_t bytes, char *why, size_t why_bytes) {
+  int err = bytes > INT64_MAX ? EFBIG : truncate_quietly(fd, (off_t)bytes);
+  if (err) return explain(err, bytes, why, why_bytes);
+  return TMB_OK;
+}
+
+int64_t tmb_memfd_bytes(int fd) {
+  struct stat st;
+  return fstat(fd, &st) == 0 ? (int64_t)st.st_size : TMB_E_SYS;
+}
+
+int tmb_memfd_cloexec(int fd, bool on) {
+  const int flags = fcntl(fd, F_GETFD);
+  if (flags < 0) return TMB_E_SYS;
+  const int wanted = on ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC;
+  return fcntl(fd, F_SETFD, wanted) == 0 ? TMB_OK : TMB_E_SYS;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The `tombolo` command: finds the subcommand and hands over.
+ *
+ * Owns: the table of subcommands. Called by the user. Calls: tool_<name>_main.
+ * Invariants: an unknown subcommand is exit code 2 with the list of known ones.
+ */
+#include "tool.h"
+
+#include "build_info.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct subcommand {
+  const char *name;
+  int (*main)(int argc, char **argv);
+  const char *help;
+};
+
+const char *tool_version(void) {
+  return "tombolo " TMB_BUILD_VERSION " (" TMB_BUILD_REVISION ", " TMB_BUILD_COMPILER ")";
+}
+
+static void print_usage(FILE *to, const struct subcommand *table) {
+  fputs("Usage: tombolo COMMAND [ARGUMENTS]\n\nCommands:\n", to);
+  for (const struct subcommand *s = table; s->name; s++)
+    if (s->main) fprintf(to, "  %-8s %s\n", s->name, s->help);
+  fputs("\n'tombolo COMMAND --help' explains a command; 'tombolo --version' shows the version.\n",
+        to);
+}
+
+int main(int argc, char **argv) {
+  const struct subcommand table[] = {
+      {"run", tool_run_main, "start a program as the ranks of a job on this machine"},
+      {"info", tool_info_main, "show version, settings, conduits, topology and limits"},
+      {"bench", tool_bench_main, "measure put, get, messages and start-up"},
+      {NULL, NULL, NULL},
+  };
+  if (argc < 2) {
+    print_usage(stderr, table);
+    return TOOL_EXIT_USAGE;
+  }
+  if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+    puts(tool_version());
+    return 0;
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+      strcmp(argv[1], "help") == 0) {
+    print_usage(stdout, table);
+    return 0;
+  }
+  for (const struct subcommand *s = table; s->name; s++) {
+    if (!s->main || strcmp(argv[1], s->name) != 0) continue;
+    char name[64];
+    snprintf(name, sizeof name, "tombolo %s", s->name);
+    argv[1] = name;
+    return s->main(argc - 1, argv + 1);
+  }
+  fprintf(stderr, "tombolo: unknown command '%s'\n", argv[1]);
+  print_usage(stderr, table);
+  return TOOL_EXIT_USAGE;
+}

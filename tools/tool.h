@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The `tombolo` command: what its subcommands share.
+ *
+ * Owns: the list of subcommands' entry points. Included by every tools/x.c. Calls: nothing.
+ * Invariants: a subcommand gets its own arguments with "tombolo NAME" as argv[0] and returns the
+ * exit code; it may use src/base, src/os, src/boot and the public headers, not core or conduits.
+ */
+#ifndef TMB_TOOL_H
+#define TMB_TOOL_H
+
+/* Exit codes. Usage: wrong arguments; the message names argument, value and remedy. */
+#define TOOL_EXIT_FAILED         1
+#define TOOL_EXIT_USAGE          2
+#define TOOL_EXIT_NOT_EXECUTABLE 126
+#define TOOL_EXIT_NOT_FOUND      127
+
+/*
+ * Subcommands. in argv: [argc], argv[0] is "tombolo NAME". Return the exit code. A subcommand that
+ * is not built is a null pointer.
+ */
+int tool_run_main(int argc, char **argv);
+int tool_info_main(int argc, char **argv) __attribute__((weak));
+int tool_bench_main(int argc, char **argv) __attribute__((weak));
+
+/* "tombolo 0.1.0 (revision)" as printed by --version. */
+const char *tool_version(void);
+
+#endif
