@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Start and end of a multi-rank test (job.h) on the public API.
+ */
+#include "job.h"
+
+#include <time.h>
+
+struct test_job job;
+
+static void find_segments(void) {
+  job.peer = (char **)calloc(job.size, sizeof *job.peer);
+  if (!job.peer) check_abandon();
+  job.mapped = 1;
+  for (gex_Rank_t r = 0; r < job.size; r++) {
+    void *owner = NULL, *local = NULL;
+    uintptr_t bytes = 0;
+    REQUIRE(gex_Segment_QueryBound(job.tm, r, &owner, &local, &bytes) == 0);
+    REQUIRE(bytes >= job.bytes);
+    job.peer[r] = (char *)owner;
+    if (!local) job.mapped = 0;
+  }
+  if (env_number("TOMBOLO_SHM_MAP", 1) == 0) job.mapped = 0;
+}
+
+void job_start(int *argc, char ***argv, uintptr_t seg_bytes, gex_AM_Entry_t *table,
+               size_t entries) {
+  REQUIRE(gex_Client_Init(&job.client, &job.ep, &job.tm, "CONFORM", argc, argv, 0) == GASNET_OK);
+  job.rank = gex_TM_QueryRank(job.tm);
+  job.size = gex_TM_QuerySize(job.tm);
+  check_set_rank(job.rank);
+  REQUIRE(job.size >= 1 && job.rank < job.size);
+  if (entries) REQUIRE(gex_EP_RegisterHandlers(job.ep, table, entries) == GASNET_OK);
+  if (seg_bytes) {
+    job.bytes = (seg_bytes + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE * GASNET_PAGESIZE;
+    REQUIRE(gex_Segment_Attach(&job.seg, job.tm, job.bytes) == GASNET_OK);
+    job.base = (char *)gex_Segment_QueryAddr(job.seg);
+    find_segments();
+  }
+  job_barrier();
+}
+
+void job_barrier(void) {
+  gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
+}
+
+int job_finish(void) {
+  if (check_done()) gasnet_exit(1);
+  job_barrier();
+  return 0;
+}
+
+void sleep_ms(unsigned ms) {
+  struct timespec left = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+  while (nanosleep(&left, &left) != 0) {}
+}
+
+double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

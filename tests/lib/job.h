@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The job of a multi-rank test: init, attach, handlers, barrier, orderly end. Test programs that
+ * study one of these steps do them by hand instead.
+ */
+#ifndef TMB_TEST_JOB_H
+#define TMB_TEST_JOB_H
+
+#include <gasnetex.h>
+
+#include "check.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct test_job {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_TM_t tm;
+  gex_Segment_t seg; /* GEX_SEGMENT_INVALID when job_start got 0 bytes */
+  gex_Rank_t rank;
+  gex_Rank_t size;
+  char *base;      /* own segment */
+  uintptr_t bytes; /* its size, the same on all ranks */
+  char **peer;     /* [size] segment bases as their owners see them */
+  int mapped;      /* peers' segments are mapped: puts and gets complete at once */
+};
+extern struct test_job job;
+
+/* Init, register `table`, attach seg_bytes (0: no segment), barrier. Fills `job`; ends the program
+ * on failure. */
+void job_start(int *argc, char ***argv, uintptr_t seg_bytes, gex_AM_Entry_t *table, size_t entries);
+
+/* Barrier over the job. */
+void job_barrier(void);
+
+/* Failed here: ends the job with code 1 at once. Otherwise waits for all ranks and returns 0. */
+int job_finish(void);
+
+/* Sleeps; nothing is polled. */
+void sleep_ms(unsigned ms);
+
+/* Seconds of a monotonic clock. */
+double now_s(void);
+
+/* ---- signals outside the library, for tests where a rank must not poll */
+
+/* Collective: opens one datagram socket per rank. Needs no handler; uses one barrier. */
+void oob_open(void);
+/* Wakes oob_wait of `rank` with `value`. */
+void oob_send(gex_Rank_t rank, int value);
+/* Waits without polling the library for any value; -1 after `ms` milliseconds. */
+int oob_wait(unsigned ms);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
