@@ -4,16 +4,10 @@
 # `tombolo run` at several rank counts).
 
 # ---- unit tests
-file(GLOB_RECURSE tmb_unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*_test.c")
-if(tmb_unit_sources)
-  pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-endif()
-foreach(src IN LISTS tmb_unit_sources)
+# tmb_add_unit_test(NAME SOURCE [SOURCES...]): a cmocka program; SOURCES are compiled into it.
+function(tmb_add_unit_test name src)
   tmb_read_header(hdr ${src})
-  file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}/src" "${src}")
-  string(REGEX REPLACE "_test\\.c$" "" name "${name}")
-  string(REPLACE "/" "." name "${name}")
-  add_executable(unit.${name} ${src})
+  add_executable(unit.${name} ${src} ${ARGN})
   set_target_properties(unit.${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/unit")
   target_include_directories(unit.${name} PRIVATE "${PROJECT_SOURCE_DIR}/include"
@@ -22,6 +16,34 @@ foreach(src IN LISTS tmb_unit_sources)
   add_test(NAME unit.${name} COMMAND unit.${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${hdr_mode}" TIMEOUT ${hdr_timeout}
     SKIP_RETURN_CODE 77)
+endfunction()
+
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+file(GLOB_RECURSE tmb_unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*_test.c")
+foreach(src IN LISTS tmb_unit_sources)
+  file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}/src" "${src}")
+  string(REGEX REPLACE "_test\\.c$" "" name "${name}")
+  string(REPLACE "/" "." name "${name}")
+  tmb_add_unit_test(${name} ${src})
+endforeach()
+
+# Unit tests of the command and of FT get that program's sources, less its main.
+file(GLOB tmb_tool_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*_test.c")
+list(FILTER tmb_tool_sources EXCLUDE REGEX "/main\\.c$")
+foreach(src IN LISTS tmb_tool_tests)
+  get_filename_component(name "${src}" NAME_WE)
+  tmb_add_unit_test(tools.${name} ${src} ${tmb_tool_sources})
+  target_link_libraries(unit.tools.${name} PRIVATE PkgConfig::JANSSON)
+endforeach()
+file(GLOB tmb_ft_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/ft/*_test.c")
+list(FILTER tmb_ft_sources EXCLUDE REGEX "/main\\.c$")
+foreach(src IN LISTS tmb_ft_tests)
+  if(FFTW3_FOUND)
+    get_filename_component(name "${src}" NAME_WE)
+    tmb_add_unit_test(ft.${name} ${src} ${tmb_ft_sources})
+    target_compile_definitions(unit.ft.${name} PRIVATE GASNET_SEQ=1)
+    target_link_libraries(unit.ft.${name} PRIVATE PkgConfig::FFTW3)
+  endif()
 endforeach()
 
 # ---- multi-rank tests
