@@ -26,3 +26,8 @@
 #endif
 
 #endif
+
+/* Outside the guard: gasnetex.h may have come since. */
+#if defined(GASNETEX_H) && !defined(GASNETT_LITE_MODE)
+#include "tombolo/tools_conduit.h"
+#endif

@@ -466,5 +466,8 @@ GEXX_API gasnet_threadinfo_t gexx_threadinfo(void);
 
 #include "tombolo/inline_rma.h"
 #include "tombolo/inline_am.h"
+#if defined(GASNET_TOOLS_H) && !defined(GASNETT_LITE_MODE)
+#include "tombolo/tools_conduit.h"
+#endif
 
 #endif

@@ -145,7 +145,7 @@
 #  define PLATFORM_COMPILER_VERSION_STR \
    GEXX_PLATFORM_DOTTED(__cray_major__, __cray_minor__, __cray_patchlevel__)
 # else
-#  define PLATFORM_COMPILER_VERSION     PLATFORM_COMPILER_VERSION_INT(_RELEASE_MAJOR, _RELEASE_MINOR, 0)
+#  define PLATFORM_COMPILER_VERSION     ((_RELEASE_MAJOR << 16) | (_RELEASE_MINOR << 8))
 #  define PLATFORM_COMPILER_VERSION_STR GEXX_PLATFORM_DOTTED(_RELEASE_MAJOR, _RELEASE_MINOR, 0)
 # endif
 #elif defined(__ibmxl__) || defined(__xlC__)

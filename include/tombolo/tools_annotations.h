@@ -288,7 +288,7 @@
 
 #define GASNETT_CURRENT_FUNCTION __func__
 /* A fresh string from malloc: "function at file:line"; the caller frees it. */
-#define gasnett_current_loc      gexx_tools_current_loc(GASNETT_CURRENT_FUNCTION, __FILE__, __LINE__)
+#define gasnett_current_loc      gexx_tools_current_loc(__func__, __FILE__, __LINE__)
 
 /* Embeds a text in the object file; `name` must be unique in the program. */
 #define GASNETT_IDENT(name, text)   \

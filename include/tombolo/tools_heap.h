@@ -12,19 +12,19 @@
 #ifndef GEXX_TOOLS_HEAP_H
 #define GEXX_TOOLS_HEAP_H
 
-#if defined(GASNET_DEBUGMALLOC) && (GASNET_DEBUGMALLOC + 0)
-
-# include "tools_annotations.h"
-
-# ifdef __cplusplus
-extern "C" {
-# endif
+#include "tools_annotations.h"
 
 typedef struct {
   uint64_t allocated_bytes, freed_bytes, live_bytes, live_bytes_max;         /* clients' bytes */
   uint64_t allocated_objects, freed_objects, live_objects, live_objects_max; /* counts */
   uint64_t overhead_bytes; /* of headers and canaries of live objects */
 } gasnett_heapstats_t;
+
+#if defined(GASNET_DEBUGMALLOC) && (GASNET_DEBUGMALLOC + 0)
+
+# ifdef __cplusplus
+extern "C" {
+# endif
 
 /* in loc: constant string, "file:line" or a function's name; kept. The checks are fatal and name
  * both locations. */

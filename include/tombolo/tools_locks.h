@@ -77,7 +77,7 @@ struct gexx_tools_site gexx_tools_here(const char *func, const char *file, int l
   site.threaded = GEXX_TOOLS_TRUE_MUTEXES;
   return site;
 }
-# define GEXX_HERE                          gexx_tools_here(GASNETT_CURRENT_FUNCTION, __FILE__, __LINE__)
+# define GEXX_HERE                          gexx_tools_here(__func__, __FILE__, __LINE__)
 
 # define gasnett_mutex_init(m)              gexx_tools_mutex_init((m), GEXX_HERE)
 # define gasnett_mutex_destroy(m)           ((void)gexx_tools_mutex_destroy((m), 0, GEXX_HERE))
