@@ -84,6 +84,11 @@ by_pkg_config() {
   done
   cc -DGASNET_SEQ "$here/client.c" -o client $(pkg-config --cflags --libs tombolo)
   run_client ./client
+  # The program that README.md shows, compiled as it says.
+  awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../README.md" >neighbour.c
+  cc -Wall -Wextra -Werror neighbour.c -o neighbour $(pkg-config --cflags --libs tombolo)
+  "$prefix/bin/tombolo" run -n 4 ./neighbour >neighbour.out
+  [ "$(grep -c 'of 4 got' neighbour.out)" = 4 ] || { cat neighbour.out; exit 1; }
 }
 
 by_cmake() {
