@@ -54,6 +54,7 @@ struct value {
   const char *forced, *forced_source; /* from tmb_cfg_override, or NULL */
   int64_t integer; /* TMB_BOOL, TMB_INT, TMB_SIZE, index of TMB_ENUM (-1: unset) */
   double real;
+  const char *name; /* that was found in the environment, else the row's first */
   char source[NAME_BYTES];
 };
 
@@ -194,19 +195,25 @@ static void describe_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
              (long long)row->max);
 }
 
-void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) {
-  const struct tmb_cfg_row *row = tmb_cfg_row(id);
-  const char *text = values[id].text ? values[id].text : "";
-  tmb_fatal_nopos("setting %s=\"%s\" (%s) is not valid: expected %s; it means: %s",
-                  row->name ? row->name : row->alias, text, values[id].source, allowed, row->help);
+/* Ends the process because of the text of a setting. */
+_Noreturn static void refuse(enum tmb_cfg_id id, const struct value *v, const char *text,
+                             const char *allowed) {
+  const bool from_env = strncmp(v->source, "environment ", 12) == 0;
+  tmb_fatal_nopos("setting %s=\"%s\"%s%s is not valid: expected %s; it means: %s", v->name, text,
+                  from_env ? "" : ", from ", from_env ? "" : v->source, allowed, rows[id].help);
 }
 
-/* Finds the text for a setting and where it comes from; fills v->source, v->is_set. */
-static const char *find_text(enum tmb_cfg_id id, const char **name, struct value *v) {
+void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) {
+  const char *text = tmb_cfg_text(id);
+  refuse(id, &values[id], text ? text : "", allowed);
+}
+
+/* Finds the text for a setting and where it comes from; fills v->name, v->source, v->is_set. */
+static const char *find_text(enum tmb_cfg_id id, struct value *v) {
   const struct tmb_cfg_row *row = &rows[id];
   const char *const names[] = {row->name, row->alias};
   v->is_set = true;
-  *name = row->name ? row->name : row->alias;
+  v->name = row->name ? row->name : row->alias;
   if (v->forced && v->over_env) {
     snprintf(v->source, sizeof v->source, "%s", v->forced_source);
     return v->forced;
@@ -214,7 +221,7 @@ static const char *find_text(enum tmb_cfg_id id, const char **name, struct value
   for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
     const char *text = names[i] ? getenv(names[i]) : NULL;
     if (!text || *text == '\0') continue;
-    *name = names[i];
+    v->name = names[i];
     snprintf(v->source, sizeof v->source, "environment %s", names[i]);
     return text;
   }
@@ -227,39 +234,40 @@ static const char *find_text(enum tmb_cfg_id id, const char **name, struct value
   return row->dflt;
 }
 
-/* Reads setting `id` from the environment, checks and publishes it. */
-static void load(enum tmb_cfg_id id) {
+/*
+ * Reads setting `id` from the environment, checks and publishes it.
+ * in again: read anew what was read before; then no other thread may be reading settings.
+ */
+static void load(enum tmb_cfg_id id, bool again) {
   struct value v = values[id];
   char word[TEXT_BYTES] = "", allowed[TEXT_BYTES];
-  const char *name;
   v.integer = rows[id].type == TMB_ENUM ? -1 : 0;
   v.real = 0;
-  const char *text = find_text(id, &name, &v);
+  const char *text = find_text(id, &v);
   if (text && parse_value(id, text, &v, word) != TMB_OK) {
     describe_allowed(id, allowed, sizeof allowed);
-    tmb_fatal_nopos("setting %s=\"%s\" (%s) is not valid: expected %s; it means: %s", name, text,
-                    v.source, allowed, rows[id].help);
+    refuse(id, &v, text, allowed);
   }
   pthread_mutex_lock(&lock);
   v.text = text ? keep_text(word[0] ? word : text) : NULL;
   const bool no_memory = text && !v.text;
-  if (!no_memory) {
+  if (!no_memory && (again || !values[id].loaded)) {
     v.loaded = false; /* published below, behind the other fields */
     values[id] = v;
     tmb_store_rel(&values[id].loaded, true);
   }
   pthread_mutex_unlock(&lock);
-  if (no_memory) tmb_fatal("out of memory while reading setting %s", name);
+  if (no_memory) tmb_fatal("out of memory while reading setting %s", v.name);
   if (id != TMB_CFG_VERBOSEENV && !rows[id].ignored)
-    tmb_env_report(name, v.text ? v.text : "(unset)", !v.is_set);
+    tmb_env_report(v.name, v.text ? v.text : "(unset)", !v.is_set);
 }
 
-/* The value of a setting of type a or b, read on first use. */
+/* The value of a setting, read on first use. in type_mask: bits of the types the getter is for. */
 static const struct value *fetch(enum tmb_cfg_id id, unsigned type_mask) {
   tmb_assert((unsigned)id < TMB_CFG_COUNT);
   if (!((1u << rows[id].type) & type_mask))
     tmb_bug("setting %s read by the getter of another type", rows[id].id);
-  if (!tmb_load_acq(&values[id].loaded)) load(id);
+  if (!tmb_load_acq(&values[id].loaded)) load(id, false);
   return &values[id];
 }
 
@@ -302,7 +310,7 @@ void tmb_cfg_override(enum tmb_cfg_id id, const char *text, const char *source, 
   values[id].forced_source = source;
   values[id].over_env = over_env;
   pthread_mutex_unlock(&lock);
-  load(id);
+  load(id, true);
 }
 
 /* True if `name` is one of the two names of the row. */
@@ -321,18 +329,24 @@ bool tmb_cfg_known(const char *name) {
   return false;
 }
 
+/* Edit distance of two names, in which another prefix (GASNET_ for TOMBOLO_) counts as one edit. */
+static unsigned name_distance(const char *a, const char *b) {
+  const char *a_rest = strchr(a, '_'), *b_rest = strchr(b, '_');
+  if (!a_rest || !b_rest) return tmb_fmt_edit_distance(a, b);
+  const bool same_prefix = a_rest - a == b_rest - b && strncmp(a, b, (size_t)(a_rest - a)) == 0;
+  return tmb_fmt_edit_distance(a_rest, b_rest) + !same_prefix;
+}
+
 const char *tmb_cfg_nearest(const char *name) {
   const char *best = NULL;
-  unsigned best_distance = (unsigned)TMB_MIN(strlen(name) / 3, (size_t)9) + 1;
+  unsigned best_distance = (unsigned)TMB_MIN(strlen(name) / 4, (size_t)6) + 1;
   for (int id = 0; id < TMB_CFG_COUNT; id++) {
     const char *const names[] = {rows[id].name, rows[id].alias};
     for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
-      if (!names[i]) continue;
-      const unsigned distance = tmb_fmt_edit_distance(name, names[i]);
-      if (distance < best_distance) {
-        best_distance = distance;
-        best = names[i];
-      }
+      const unsigned distance = names[i] ? name_distance(name, names[i]) : UINT32_MAX;
+      if (distance >= best_distance) continue;
+      best_distance = distance;
+      best = names[i];
     }
   }
   return best;
@@ -412,7 +426,7 @@ void tmb_env_report(const char *name, const char *text, bool is_default) {
 void tmb_cfg_init(void) {
   if (initialised) return;
   initialised = true;
-  for (int id = 0; id < TMB_CFG_COUNT; id++) load((enum tmb_cfg_id)id);
+  for (int id = 0; id < TMB_CFG_COUNT; id++) load((enum tmb_cfg_id)id, true);
   tmb_env_report("GASNET_VERBOSEENV", "1", false);
   print_reports();
   if (speaks_for_job() && !tmb_cfg_bool(TMB_CFG_QUIET)) warn_unknown_names();

@@ -133,7 +133,9 @@ void tmb_flush_streams(void) {
 void tmb_fatal_epilogue(void) {
   if (fatal_here) return;
   fatal_here = true;
-  if (pthread_mutex_trylock(&fatal_lock) != 0) return;
+  if (pthread_mutex_trylock(&fatal_lock) != 0) {
+    for (;;) pause(); /* the thread that is in there ends the process */
+  }
   if (tmb_freeze_hook) tmb_freeze_hook();
   if (tmb_backtrace_hook) (void)tmb_backtrace_hook(STDERR_FILENO);
   tmb_flush_streams();

@@ -56,8 +56,9 @@ _Noreturn void tmb_bug_at(const char *func, const char *file, int line, const ch
     TMB_PRINTF(4, 5) TMB_COLD;
 
 /*
- * The part of the fatal path after the message: freeze, backtrace, flush. Signal handlers of fatal
- * signals call it. Runs at most once per process, later calls return at once.
+ * The part of the fatal path after the message: freeze, backtrace, flush. Handlers of fatal signals
+ * call it and then end the process. One thread runs it: called again by that thread it returns at
+ * once, called by another thread it never returns.
  */
 void tmb_fatal_epilogue(void);
 

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unit tests of base/config: defaults, sources, bad values, unknown names, reports.
+ *
+ * Owns: nothing. Run by ctest. Calls: base/config, base/log.
+ * Invariants: each case runs in a child process, because settings are read once per process.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/capture_test.h"
+#include "base/config.h"
+#include "base/fmt.h"
+#include "base/log.h"
+
+#include <string.h>
+
+extern char **environ;
+
+/* What a child does: sets `env` ("A=1 B=2"), takes `rank`, reads all settings. */
+struct scenario {
+  const char *const *env; /* NULL-terminated "NAME=value" */
+  uint32_t rank;
+  void (*then)(void);
+};
+
+static void run_scenario(void *arg) {
+  static char *none[] = {NULL};
+  const struct scenario *s = arg;
+  environ = none;
+  for (size_t i = 0; s->env && s->env[i]; i++) putenv((char *)(uintptr_t)s->env[i]);
+  tmb_log_set_rank(s->rank, 4);
+  tmb_cfg_init();
+  if (s->then) s->then();
+}
+
+static void run(struct capture *c, uint32_t rank, const char *const *env, void (*then)(void)) {
+  struct scenario s = {env, rank, then};
+  assert_int_equal(capture_run(c, run_scenario, &s), 0);
+}
+
+#define ENV(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static struct capture cap;
+
+/* Checks inside a child: prints and exits non-zero, since cmocka's state belongs to the parent. */
+#define CHILD_CHECK(cond)                            \
+ do {                                                \
+  if (!(cond)) {                                     \
+   printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+   fflush(stdout);                                   \
+   _exit(9);                                         \
+  }                                                  \
+ } while (0)
+
+static void expect_well(void) {
+  if (!capture_ended_well(&cap)) fail_msg("child failed: %s", cap.text);
+}
+
+static void expect_fatal(const char *part) {
+  if (!capture_died_of(&cap, SIGABRT)) fail_msg("child was not aborted: %s", cap.text);
+  if (!strstr(cap.text, part)) fail_msg("\"%s\" is not in: %s", part, cap.text);
+}
+
+static void check_defaults(void) {
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_PSHM_NODES) == 1);
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_AM_INLINE_MAX) == 2048);
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_SPIN_NS) == -1);
+  CHILD_CHECK(tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT_MAX) == 5);
+  CHILD_CHECK(!tmb_cfg_bool(TMB_CFG_QUIET));
+  CHILD_CHECK(tmb_cfg_bool(TMB_CFG_SHM_MAP));
+  CHILD_CHECK(tmb_cfg_str(TMB_CFG_CONDUIT) == NULL);
+  CHILD_CHECK(tmb_cfg_str(TMB_CFG_BARRIER) == NULL && tmb_cfg_enum(TMB_CFG_BARRIER) == -1);
+  CHILD_CHECK(strcmp(tmb_cfg_str(TMB_CFG_WAIT), "spinblock") == 0);
+  CHILD_CHECK(tmb_cfg_enum(TMB_CFG_WAIT) == 2);
+  CHILD_CHECK(!tmb_cfg_is_set(TMB_CFG_WAIT));
+  CHILD_CHECK(strcmp(tmb_cfg_source(TMB_CFG_WAIT), "default") == 0);
+}
+
+static void defaults_apply(void **state) {
+  (void)state;
+  run(&cap, 0, NULL, check_defaults);
+  expect_well();
+  assert_string_equal(cap.text, "");
+}
+
+static void check_env(void) {
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_MAX_THREADS) == 17);
+  CHILD_CHECK(strcmp(tmb_cfg_source(TMB_CFG_MAX_THREADS), "environment GASNET_MAX_THREADS") == 0);
+  CHILD_CHECK(tmb_cfg_is_set(TMB_CFG_MAX_THREADS));
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_AM_INLINE_MAX) == 1024);
+  CHILD_CHECK(strcmp(tmb_cfg_str(TMB_CFG_WAIT), "block") == 0 && tmb_cfg_enum(TMB_CFG_WAIT) == 1);
+  CHILD_CHECK(tmb_cfg_bool(TMB_CFG_QUIET));
+  CHILD_CHECK(!tmb_cfg_bool(TMB_CFG_CATCH_EXIT));
+  CHILD_CHECK(strcmp(tmb_cfg_source(TMB_CFG_CATCH_EXIT), "environment TOMBOLO_CATCH_EXIT") == 0);
+  CHILD_CHECK(tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT) == 2.5);
+  CHILD_CHECK(strcmp(tmb_cfg_str(TMB_CFG_BARRIER), "AMDISSEM") == 0);
+  CHILD_CHECK(!tmb_cfg_is_set(TMB_CFG_SHM_MAP)); /* empty counts as unset */
+}
+
+static void environment_wins_over_defaults(void **state) {
+  (void)state;
+  run(&cap, 0,
+      ENV("GASNET_MAX_THREADS=17", "TOMBOLO_AM_INLINE_MAX=1KB", "TOMBOLO_WAIT=BLOCK",
+          "GASNET_QUIET=Y", "TOMBOLO_CATCH_EXIT=0", "GASNET_CATCH_EXIT=1", "GASNET_EXITTIMEOUT=5/2",
+          "GASNET_BARRIER=amdissem", "TOMBOLO_SHM_MAP="),
+      check_env);
+  expect_well();
+}
+
+static void bad_values_are_fatal(void **state) {
+  (void)state;
+  static const struct {
+    const char *env, *name, *value, *allowed;
+  } rows[] = {
+      {"GASNET_MAX_THREADS=5000", "GASNET_MAX_THREADS", "\"5000\"", "from 1 to 4096"},
+      {"GASNET_MAX_THREADS=two", "GASNET_MAX_THREADS", "\"two\"", "an integer"},
+      {"GASNET_QUIET=2", "GASNET_QUIET", "\"2\"", "1, y, yes or 0, n, no"},
+      {"TOMBOLO_BARRIER=FAST", "TOMBOLO_BARRIER", "\"FAST\"", "DISSEM|AMDISSEM"},
+      {"GASNET_MAX_SEGSIZE=huge", "GASNET_MAX_SEGSIZE", "\"huge\"", "1.5GB"},
+      {"GASNET_BACKTRACE_NODES=x", "GASNET_BACKTRACE_NODES", "\"x\"", "list of ranks"},
+      {"GASNET_EXITTIMEOUT=-1", "GASNET_EXITTIMEOUT", "\"-1\"", "from 0 to 86400"},
+      {"TOMBOLO_AM_INLINE_MAX=1XB", "TOMBOLO_AM_INLINE_MAX", "\"1XB\"", "size"},
+  };
+  for (size_t i = 0; i < TMB_ARRAY_LEN(rows); i++) {
+    run(&cap, 2, ENV(rows[i].env), NULL);
+    expect_fatal(rows[i].name);
+    expect_fatal(rows[i].value);
+    expect_fatal(rows[i].allowed);
+    expect_fatal("proc 2");
+  }
+}
+
+static void ignored_settings_accept_anything(void **state) {
+  (void)state;
+  run(&cap, 0, ENV("GASNET_NETWORKDEPTH=x", "GASNET_TRACEFILE=t%", "GASNET_COLL_GATHER_GEOM=1"),
+      NULL);
+  expect_well();
+  assert_string_equal(cap.text, "");
+}
+
+static void unknown_names_are_reported_on_rank_0(void **state) {
+  (void)state;
+  const char *const env[] = {"GASNET_MAX_THRAEDS=3",
+                             "TOMBOLO_XYZZY=1",
+                             "GASNET_TEST_FOO=1",
+                             "TOMBOLO_BOOT_SIZE=4",
+                             "OTHER=1",
+                             "GASNET_MAXIMIZE_RLIMIT_AS=0",
+                             NULL};
+  run(&cap, 0, env, NULL);
+  expect_well();
+  assert_non_null(strstr(cap.text, "GASNET_MAX_THRAEDS"));
+  assert_non_null(strstr(cap.text, "did you mean GASNET_MAX_THREADS?"));
+  assert_non_null(strstr(cap.text, "TOMBOLO_XYZZY"));
+  assert_null(strstr(cap.text, "GASNET_TEST_FOO"));
+  assert_null(strstr(cap.text, "BOOT"));
+  assert_null(strstr(cap.text, "MAXIMIZE"));
+  run(&cap, 1, env, NULL);
+  assert_string_equal(cap.text, "");
+  run(&cap, 0, ENV("GASNET_MAX_THRAEDS=3", "GASNET_QUIET=1"), NULL);
+  assert_string_equal(cap.text, "");
+}
+
+/* Number of times `part` occurs in `text`. */
+static int occurrences(const char *text, const char *part) {
+  int count = 0;
+  for (const char *p = text; (p = strstr(p, part)); p++) count++;
+  return count;
+}
+
+static void read_client_variables(void) {
+  CHILD_CHECK(tmb_env_int("MY_SIZE", 3, 1024) == 65536);
+  CHILD_CHECK(tmb_env_int("MY_SIZE", 3, 1024) == 65536);
+  CHILD_CHECK(tmb_env_int("MY_ABSENT", 3, 0) == 3);
+  CHILD_CHECK(tmb_env_dbl("MY_DBL", 1) == 0.375);
+  CHILD_CHECK(tmb_env_bool("MY_BOOL", true) == false);
+  CHILD_CHECK(strcmp(tmb_env_str("MY_STR", "x"), "hello") == 0);
+  CHILD_CHECK(tmb_env_str("MY_NULL", NULL) == NULL);
+  tmb_env_set("MY_STR", "changed");
+  CHILD_CHECK(strcmp(tmb_env_get("MY_STR"), "changed") == 0);
+  tmb_env_unset("MY_STR");
+  CHILD_CHECK(tmb_env_get("MY_STR") == NULL);
+  tmb_cfg_int(TMB_CFG_MAX_THREADS);
+}
+
+static void verbose_reports_each_name_once(void **state) {
+  (void)state;
+  const char *const env[] = {
+      "GASNET_VERBOSEENV=1", "GASNET_MAX_THREADS=9", "MY_SIZE=64", "MY_DBL=3/8",
+      "MY_BOOL=no",          "MY_STR=hello",         NULL};
+  run(&cap, 0, env, read_client_variables);
+  expect_well();
+  assert_int_equal(occurrences(cap.text, "GASNET_VERBOSEENV = 1"), 1);
+  assert_int_equal(occurrences(cap.text, "GASNET_MAX_THREADS = 9\n"), 1);
+  assert_int_equal(occurrences(cap.text, "MY_SIZE = 64 KB\n"), 1);
+  assert_int_equal(occurrences(cap.text, "MY_ABSENT = 3 (default)\n"), 1);
+  assert_int_equal(occurrences(cap.text, "TOMBOLO_WAIT = spinblock (default)\n"), 1);
+  assert_null(strstr(cap.text, "GASNET_NETWORKDEPTH"));
+  run(&cap, 1, env, read_client_variables);
+  expect_well();
+  assert_string_equal(cap.text, "");
+}
+
+/* A launched rank reads settings before it knows its rank: reports wait, values are read anew. */
+static void early_child(void *arg) {
+  const bool launched = *(bool *)arg;
+  static char *none[] = {NULL};
+  environ = none;
+  if (launched) tmb_env_set("TOMBOLO_BOOT_RANK", "0");
+  tmb_env_set("GASNET_VERBOSEENV", "1");
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_PSHM_NODES) == 1);
+  puts("-- rank known");
+  fflush(stdout);
+  tmb_env_set("GASNET_PSHM_NODES", "4");
+  tmb_log_set_rank(0, 4);
+  tmb_cfg_init();
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_PSHM_NODES) == 4);
+}
+
+static void reports_wait_for_the_rank(void **state) {
+  (void)state;
+  bool launched = true;
+  assert_int_equal(capture_run(&cap, early_child, &launched), 0);
+  expect_well();
+  assert_ptr_equal(strstr(cap.text, "-- rank known"), cap.text);
+  assert_int_equal(occurrences(cap.text, "GASNET_PSHM_NODES"), 1);
+  launched = false;
+  assert_int_equal(capture_run(&cap, early_child, &launched), 0);
+  expect_well();
+  assert_true(strstr(cap.text, "GASNET_PSHM_NODES = 1 (default)") < strstr(cap.text, "-- rank"));
+}
+
+static void check_override(void) {
+  tmb_cfg_override(TMB_CFG_MAX_SEGSIZE, "1GB/P", "client's gasnet_max_segsize_str", false);
+  CHILD_CHECK(strcmp(tmb_cfg_str(TMB_CFG_MAX_SEGSIZE), "1GB/P") == 0);
+  CHILD_CHECK(strcmp(tmb_cfg_source(TMB_CFG_MAX_SEGSIZE), "client's gasnet_max_segsize_str") == 0);
+  CHILD_CHECK(tmb_cfg_is_set(TMB_CFG_MAX_SEGSIZE));
+  tmb_cfg_override(TMB_CFG_MAX_THREADS, "5", "code", false);
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_MAX_THREADS) == 17); /* the environment is stronger */
+  tmb_cfg_override(TMB_CFG_MAX_THREADS, "5", "command line", true);
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_MAX_THREADS) == 5);
+}
+
+static void overrides_rank_between_default_and_environment(void **state) {
+  (void)state;
+  run(&cap, 0, ENV("GASNET_MAX_THREADS=17"), check_override);
+  expect_well();
+}
+
+static void bad_client_int(void) {
+  tmb_env_int("MY_SIZE", 0, 0);
+}
+static void bad_client_bool(void) {
+  tmb_env_bool("MY_BOOL", false);
+}
+static void bad_client_dbl(void) {
+  tmb_env_dbl("MY_DBL", 0);
+}
+static void wrong_getter(void) {
+  (void)tmb_cfg_bool(TMB_CFG_MAX_THREADS);
+}
+static void reader_complains(void) {
+  tmb_cfg_bad_value(TMB_CFG_CONDUIT, "one of smp, udp");
+}
+
+static void misuse_is_fatal(void **state) {
+  (void)state;
+  run(&cap, 0, ENV("MY_SIZE=12x"), bad_client_int);
+  expect_fatal("MY_SIZE=\"12x\"");
+  run(&cap, 0, ENV("MY_BOOL=3"), bad_client_bool);
+  expect_fatal("MY_BOOL=\"3\"");
+  run(&cap, 0, ENV("MY_DBL=one"), bad_client_dbl);
+  expect_fatal("MY_DBL=\"one\"");
+  run(&cap, 0, NULL, wrong_getter);
+  expect_fatal("MAX_THREADS");
+  run(&cap, 0, ENV("TOMBOLO_CONDUIT=pigeon"), reader_complains);
+  expect_fatal("TOMBOLO_CONDUIT=\"pigeon\"");
+  expect_fatal("one of smp, udp");
+}
+
+static bool starts_with(const char *text, const char *prefix) {
+  return !text || strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void every_row_is_well_formed(void **state) {
+  (void)state;
+  for (int id = 0; id < TMB_CFG_COUNT; id++) {
+    const struct tmb_cfg_row *row = tmb_cfg_row((enum tmb_cfg_id)id);
+    assert_non_null(row->id);
+    if (!row->name && !row->alias) fail_msg("row %s has no name", row->id);
+    if (!starts_with(row->name, "TOMBOLO_")) fail_msg("row %s: %s", row->id, row->name);
+    if (!starts_with(row->alias, "GASNET_")) fail_msg("row %s: %s", row->id, row->alias);
+    if (row->type == TMB_ENUM && !strchr(row->unit, '|')) fail_msg("%s has no words", row->id);
+    /* A bar would break the table of docs/SETTINGS.md. */
+    if (strlen(row->help) < 10 || strchr(row->help, '|')) fail_msg("help of %s", row->id);
+  }
+}
+
+static bool same_name(const char *a, const char *b) {
+  return a && b && strcmp(a, b) == 0;
+}
+
+static void no_name_appears_twice(void **state) {
+  (void)state;
+  for (int id = 0; id < TMB_CFG_COUNT; id++) {
+    const struct tmb_cfg_row *row = tmb_cfg_row((enum tmb_cfg_id)id);
+    for (int other = 0; other < id; other++) {
+      const struct tmb_cfg_row *o = tmb_cfg_row((enum tmb_cfg_id)other);
+      if (same_name(row->alias, o->alias)) fail_msg("%s appears twice", row->alias);
+      if (same_name(row->name, o->name)) fail_msg("%s appears twice", row->name);
+    }
+  }
+}
+
+static void names_near_a_setting_are_found(void **state) {
+  (void)state;
+  assert_string_equal(tmb_cfg_nearest("GASNET_BARIER"), "GASNET_BARRIER");
+  assert_string_equal(tmb_cfg_nearest("TOMBOLO_PSHM_NODES"), "GASNET_PSHM_NODES");
+  assert_null(tmb_cfg_nearest("TOMBOLO_ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
+  assert_true(tmb_cfg_known("GASNET_TEST_ANYTHING"));
+  assert_true(tmb_cfg_known("TOMBOLO_WAIT"));
+  assert_false(tmb_cfg_known("GASNET_WAIT"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(defaults_apply),
+      cmocka_unit_test(environment_wins_over_defaults),
+      cmocka_unit_test(bad_values_are_fatal),
+      cmocka_unit_test(ignored_settings_accept_anything),
+      cmocka_unit_test(unknown_names_are_reported_on_rank_0),
+      cmocka_unit_test(verbose_reports_each_name_once),
+      cmocka_unit_test(reports_wait_for_the_rank),
+      cmocka_unit_test(overrides_rank_between_default_and_environment),
+      cmocka_unit_test(misuse_is_fatal),
+      cmocka_unit_test(every_row_is_well_formed),
+      cmocka_unit_test(no_name_appears_twice),
+      cmocka_unit_test(names_near_a_setting_are_found),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unit tests of the machine facts: processors, memory limits, names, clocks, ticks, resource
+ * limits.
+ *
+ * Owns: nothing. Run by ctest. Calls: os/os.h, os/ticks.h, os/sysfile.h.
+ * Invariants: what changes the process (limits, affinity) is done in a child.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/capture_test.h"
+#include "base/config.h"
+#include "base/error.h"
+#include "os/os.h"
+#include "os/sysfile.h"
+#include "os/ticks.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+static struct capture cap;
+
+#define CHILD_CHECK(cond)                            \
+ do {                                                \
+  if (!(cond)) {                                     \
+   printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+   fflush(stdout);                                   \
+   _exit(9);                                         \
+  }                                                  \
+ } while (0)
+
+static void run_child(void (*fn)(void *), void *arg) {
+  assert_int_equal(capture_run(&cap, fn, arg), 0);
+  if (!capture_ended_well(&cap)) fail_msg("child failed: %s", cap.text);
+}
+
+static void counts_processors(void **state) {
+  (void)state;
+  const int online = tmb_os_cpus_online(), usable = tmb_os_cpus_usable();
+  assert_in_range(usable, 1, online);
+  assert_true(tmb_os_cpu_quota() >= 0);
+}
+
+static void bind_and_count(void *arg) {
+  (void)arg;
+  cpu_set_t before, after;
+  CHILD_CHECK(sched_getaffinity(0, sizeof before, &before) == 0);
+  const int count = CPU_COUNT(&before);
+  CHILD_CHECK(tmb_os_bind_cpu(count - 1) == TMB_OK);
+  CHILD_CHECK(sched_getaffinity(0, sizeof after, &after) == 0);
+  CHILD_CHECK(CPU_COUNT(&after) == 1);
+  CHILD_CHECK(CPU_ISSET(tmb_os_cpu_current(), &after));
+  int last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(last, &before)) last--;
+  CHILD_CHECK(CPU_ISSET(last, &after));
+  CHILD_CHECK(tmb_os_cpus_usable() == 1);
+  /* Indices wrap around, negative ones too. */
+  CHILD_CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
+  CHILD_CHECK(tmb_os_bind_cpu(-1) == TMB_OK);
+  CHILD_CHECK(sched_getaffinity(0, sizeof after, &after) == 0 && CPU_ISSET(last, &after));
+}
+
+static void binding_narrows_the_mask(void **state) {
+  (void)state;
+  run_child(bind_and_count, NULL);
+}
+
+static void topology_is_consistent(void **state) {
+  (void)state;
+  struct tmb_os_topology t;
+  tmb_os_topology(&t);
+  assert_true(t.online >= t.usable && t.usable >= 1);
+  if (t.cores) {
+    assert_in_range(t.cores, t.sockets, t.online);
+    assert_in_range(t.threads_per_core, 1, t.online);
+    assert_true(t.cores * t.threads_per_core >= t.online);
+  }
+  if (t.cache_line) assert_true(TMB_IS_POW2(t.cache_line));
+}
+
+static void memory_is_known(void **state) {
+  (void)state;
+  const uint64_t total = tmb_os_mem_total();
+  assert_true(total > 16 << 20);
+  assert_true(tmb_os_mem_available() > 0 && tmb_os_mem_available() <= total);
+  assert_true(TMB_IS_POW2(tmb_os_page_size()));
+  const char *name = NULL;
+  const uint64_t limit = tmb_os_mem_limit(&name);
+  assert_true(limit > 0 && limit <= total);
+  assert_non_null(name);
+  assert_true(*name);
+  assert_int_equal(tmb_os_mem_limit(NULL), limit);
+}
+
+struct limit_case {
+  int resource;
+  const char *name;
+};
+
+static void set_and_ask(void *arg) {
+  const struct limit_case *c = arg;
+  const struct rlimit limit = {64 << 20, 64 << 20};
+  const char *name;
+  CHILD_CHECK(setrlimit((__rlimit_resource_t)c->resource, &limit) == 0);
+  CHILD_CHECK(tmb_os_mem_limit(&name) == 64 << 20);
+  CHILD_CHECK(strcmp(name, c->name) == 0);
+}
+
+static void resource_limits_bind(void **state) {
+  (void)state;
+  struct limit_case fsize = {RLIMIT_FSIZE, "RLIMIT_FSIZE"}, data = {RLIMIT_DATA, "RLIMIT_DATA"};
+  run_child(set_and_ask, &fsize);
+  run_child(set_and_ask, &data);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  struct limit_case as = {RLIMIT_AS, "RLIMIT_AS"}; /* sanitizers reserve terabytes */
+  run_child(set_and_ask, &as);
+#endif
+}
+
+static void maximize_in_child(void *arg) {
+  (void)arg;
+  struct rlimit limit;
+  CHILD_CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  const rlim_t hard = limit.rlim_max;
+  limit.rlim_cur = 64;
+  CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  tmb_env_set("GASNET_MAXIMIZE_RLIMIT_NOFILE", "0");
+  CHILD_CHECK(tmb_os_maximize_rlimit(RLIMIT_NOFILE, "RLIMIT_NOFILE"));
+  CHILD_CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == 64);
+  tmb_env_unset("GASNET_MAXIMIZE_RLIMIT_NOFILE");
+  tmb_env_set("GASNET_MAXIMIZE_NOFILE", "no");
+  CHILD_CHECK(tmb_os_maximize_rlimit(RLIMIT_NOFILE, "RLIMIT_NOFILE"));
+  CHILD_CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == 64);
+  tmb_env_unset("GASNET_MAXIMIZE_NOFILE");
+  CHILD_CHECK(tmb_os_maximize_rlimits());
+  CHILD_CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= hard);
+  CHILD_CHECK(!tmb_os_maximize_rlimit(12345, "RLIMIT_NONE"));
+}
+
+static void limits_are_raised(void **state) {
+  (void)state;
+  run_child(maximize_in_child, NULL);
+}
+
+static void names_are_known(void **state) {
+  (void)state;
+  const char *host = tmb_os_hostname(), *exe = tmb_os_exe_name();
+  assert_true(*host);
+  for (const char *p = host; *p; p++) assert_false(*p >= 'A' && *p <= 'Z');
+  assert_int_equal(exe[0], '/');
+  assert_non_null(strstr(exe, "test"));
+  assert_int_equal(access(exe, X_OK), 0);
+}
+
+static void clocks_run_forward(void **state) {
+  (void)state;
+  uint64_t last = tmb_os_now_ns();
+  for (int i = 0; i < 1000; i++) {
+    const uint64_t now = tmb_os_now_ns();
+    assert_true(now >= last);
+    last = now;
+  }
+  const uint64_t wall_us = tmb_os_walltime_us();
+  assert_true(wall_us / 1000000 - (uint64_t)time(NULL) + 1 <= 2);
+  const uint64_t begin = tmb_os_now_ns();
+  assert_int_equal(tmb_os_nsleep(3000000), 0);
+  assert_true(tmb_os_now_ns() - begin >= 3000000);
+  assert_int_equal(tmb_os_nsleep(0), 0);
+}
+
+static void on_alarm(int sig) {
+  (void)sig;
+}
+
+static void interrupted_sleep(void *arg) {
+  (void)arg;
+  const struct sigaction action = {.sa_handler = on_alarm};
+  const struct itimerval soon = {.it_value = {0, 20000}};
+  CHILD_CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+  CHILD_CHECK(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+  CHILD_CHECK(tmb_os_nsleep(30000000000ull) == -1);
+  CHILD_CHECK(errno == EINTR);
+}
+
+static void a_signal_ends_a_sleep(void **state) {
+  (void)state;
+  run_child(interrupted_sleep, NULL);
+}
+
+/* Error of the tick clock against the monotonic clock over some milliseconds, as a fraction. */
+static double tick_error(void) {
+  const uint64_t ns0 = tmb_os_now_ns(), t0 = tmb_os_ticks_now();
+  tmb_os_nsleep(50000000);
+  const uint64_t t1 = tmb_os_ticks_now(), ns1 = tmb_os_now_ns();
+  const double ticks_ns = (double)tmb_os_ticks_to_ns(t1 - t0), ns = (double)(ns1 - ns0);
+  return ticks_ns > ns ? ticks_ns / ns - 1 : 1 - ticks_ns / ns;
+}
+
+static void ticks_follow_the_clock(void **state) {
+  (void)state;
+  tmb_os_ticks_native();
+  double best = 1;
+  /* A preemption between the two readings spoils a round, but not three. */
+  for (int i = 0; i < 3; i++) best = TMB_MIN(best, tick_error());
+  assert_true(best < 0.001);
+  assert_true(tmb_os_ticks_hz() > 1e6);
+  assert_true(*tmb_os_ticks_source());
+  double granularity, overhead;
+  tmb_os_ticks_measure(&granularity, &overhead);
+  assert_true(granularity > 0 && overhead > 0 && overhead < 1e5);
+  /* Large values convert without overflow. */
+  const double big = (double)tmb_os_ticks_to_ns(1ull << 62) * tmb_os_ticks_hz() / 1e9;
+  assert_true(big > 0.99 * (double)(1ull << 62) && big < 1.01 * (double)(1ull << 62));
+}
+
+static void rate_from_setting(void *arg) {
+  const char *const *env = arg;
+  tmb_env_set("GASNET_TSC_RATE", env[0]);
+  if (env[1]) tmb_env_set("GASNET_TSC_RATE_HARD_TOLERANCE", env[1]);
+  printf("hz %.0f native %d\n", tmb_os_ticks_hz(), tmb_os_ticks_native());
+}
+
+static void told_rates_are_checked(void **state) {
+  (void)state;
+  if (!tmb_os_ticks_native()) skip(); /* ticks are nanoseconds here */
+  const char *const wrong[] = {"123456789", NULL};
+  run_child(rate_from_setting, (void *)(uintptr_t)wrong);
+  assert_non_null(strstr(cap.text, "hz 123456789"));
+  assert_non_null(strstr(cap.text, "warning"));
+  assert_non_null(strstr(cap.text, "GASNET_TSC_RATE=123456789"));
+  const char *const fatal[] = {"123456789", "0.1"};
+  assert_int_equal(capture_run(&cap, rate_from_setting, (void *)(uintptr_t)fatal), 0);
+  assert_true(capture_died_of(&cap, SIGABRT));
+  const char *const nonsense[] = {"fast", NULL};
+  assert_int_equal(capture_run(&cap, rate_from_setting, (void *)(uintptr_t)nonsense), 0);
+  assert_true(capture_died_of(&cap, SIGABRT));
+  assert_non_null(strstr(cap.text, "\"fast\""));
+}
+
+static void small_files_are_read(void **state) {
+  (void)state;
+  char buf[8];
+  uint64_t value;
+  assert_int_equal(tmb_sysfile_read("/nonexistent", buf, sizeof buf), -1);
+  assert_string_equal(buf, "");
+  assert_true(tmb_sysfile_read("/proc/self/comm", buf, sizeof buf) > 0);
+  assert_null(strchr(buf, '\n'));
+  assert_int_equal(tmb_sysfile_read_u64("/proc/self/comm", &value), TMB_E_SYS);
+  assert_int_equal(tmb_sysfile_read_u64("/proc/sys/kernel/pid_max", &value), TMB_OK);
+  assert_true(value > 100);
+  assert_int_equal(tmb_sysfile_read_kb("/proc/meminfo", "Nonsense:"), 0);
+}
+
+static void cgroup_walk_ends(void **state) {
+  (void)state;
+  struct tmb_cgroup_walk walk;
+  int steps = 0;
+  for (bool more = tmb_cgroup_first(&walk, "memory"); more; more = tmb_cgroup_next(&walk)) {
+    assert_int_equal(walk.dir[0], '/');
+    assert_true(++steps < 100);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(counts_processors),      cmocka_unit_test(binding_narrows_the_mask),
+      cmocka_unit_test(topology_is_consistent), cmocka_unit_test(memory_is_known),
+      cmocka_unit_test(resource_limits_bind),   cmocka_unit_test(limits_are_raised),
+      cmocka_unit_test(names_are_known),        cmocka_unit_test(clocks_run_forward),
+      cmocka_unit_test(a_signal_ends_a_sleep),  cmocka_unit_test(told_rates_are_checked),
+      cmocka_unit_test(ticks_follow_the_clock), cmocka_unit_test(small_files_are_read),
+      cmocka_unit_test(cgroup_walk_ends),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
