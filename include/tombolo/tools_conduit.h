@@ -30,13 +30,16 @@ GEXX_API void *gasnett_mmap(uintptr_t size);
 
 /*
  * Self-test of this process's tools and, with a team, of its communication with one peer.
- * Collective over the team. in iters: repetitions, >= 1; in threadcnt: threads for the local tests,
- * >= 1 (they never enter GASNet). in testsections: letters of the tests to run, in any case; NULL
- * or "": all. A atomics, L locks, T timer and fences, H heap and numbers, M messages (needs the
- * handlers below in the team's endpoint), R put and get. in team: GEX_TM_INVALID: local tests only.
- * in myseg, peerseg: GEXX_DIAG_BYTES each, in own and peer's segment; NULL: skip R. in peer: in
- * team; the peers of all members form a permutation. Returns the number of errors, each explained
- * on stderr. Polls if it communicates.
+ * Collective over the team.
+ * in iters: repetitions, >= 1.
+ * in threadcnt: threads for the local tests, >= 1; they never enter GASNet.
+ * in testsections: letters of the tests to run, in any case; NULL or "": all. A atomics, L locks,
+ *   T timer and fences, N numbers, M messages (needs the handlers below in the team's endpoint,
+ *   skipped if nobody asked for them), R put and get.
+ * in team: GEX_TM_INVALID: local tests only.
+ * in myseg, peerseg: GEXX_DIAG_BYTES each, in own and peer's segment; NULL: skip R.
+ * in peer: in team; the peers of all members form a permutation.
+ * Returns the number of errors, each explained on stderr. Polls if it communicates.
  */
 #define GEXX_DIAG_BYTES 65536
 GEXX_API int gasnett_run_diagnostics(int iters, int threadcnt, const char *testsections,
