@@ -94,7 +94,8 @@ function(tmb_add_multi_test name src)
           set(test ${target}${variant}.${case}.n${n})
           list(PREPEND args ${case})
         endif()
-        set(command $<TARGET_FILE:tombolo_tool> run -n ${n} --timeout ${hdr_timeout} ${hdr_launch} --
+        set(command $<TARGET_FILE:tombolo_tool> run -n ${n} --timeout ${hdr_timeout}
+          ${hdr_launch} --
           $<TARGET_FILE:${target}> ${args})
         tmb_register_run(${test} ${arg_LABEL} "${command}")
       endforeach()

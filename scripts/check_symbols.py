@@ -82,7 +82,7 @@ def undeclared(include, mode, rows):
 
 
 def find_missing(include, symbols, optional, exports):
-    """(name, what is wrong) for every row that is not provided, in a threaded and a plain client."""
+    """(name, what is wrong) for every row that a threaded or a plain client does not get."""
     missing = {}
     for mode in ("GASNET_SEQ", "GASNET_PAR"):
         defined = macros(include, mode)

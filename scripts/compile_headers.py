@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles a public header alone in every language standard, thread mode and compiler that it supports.
+"""Compiles a public header alone in every language standard, thread mode and compiler.
 
 Usage: compile_headers.py --include DIR HEADER | --all
 HEADER is included twice in an otherwise empty source; `--all` includes every public header, in both

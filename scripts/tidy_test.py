@@ -187,7 +187,9 @@ class Rules(unittest.TestCase):
 
     def test_macro_flow(self):
         self.fires("macro-flow", "#define TRY(x) \\\n  if (x) \\\n    return 1\n", "src/base/x.c:5")
+        self.fires("macro-flow", "#define TRY(x) do { if (x) { goto fail; } } while (0)\n")
         self.quiet("#define RETURNS 1\n")
+        self.quiet("#define DEFINE(t) static inline t f_##t(t x) { return x; }\n")
 
     def test_gate(self):
         short = "int f(void) { return 1; }\n" * 95
