@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The communication schedules of FT as one table at the end of the file: packed, slabs,
+ * slabs-blocking. Called by transform.c; calls comm.c. After Bell, Bonachea, Nishtala, Yelick:
+ * Optimizing bandwidth limited problems using one-sided communication and overlap (IPDPS 2006).
+ * Destinations are staggered: member m starts with member m + 1, so that no member is everybody's
+ * target at once. Invariants: a landing zone is written by others only between two synchronisations
+ * of the job that enclose one use of it (the sum of each iteration's checksum, or the barrier after
+ * the forward transform), so a fast rank cannot overwrite what a slow one still reads; `send` is
+ * reused only after comm_put_wait or a blocking put.
+ */
+#include "exchange.h"
+
+#include <string.h>
+
+static size_t land_index(const struct ft_exchange *x, int source, int plane) {
+  size_t slot = x->order == FT_BY_PLANE ? (size_t)plane * (size_t)x->team->size + (size_t)source
+                                        : (size_t)source * (size_t)x->planes + (size_t)plane;
+  return slot * x->piece;
+}
+
+static struct cplx *send_piece(const struct ft_exchange *x, int plane, int member) {
+  return x->send + ((size_t)plane * (size_t)x->team->size + (size_t)member) * x->piece;
+}
+
+static int rank_of(const struct ft_team *team, int member) {
+  return team->first + member * team->stride;
+}
+
+static void count_put(struct ft_exchange *x, size_t bytes) {
+  x->messages++;
+  x->bytes += bytes;
+}
+
+typedef void put_fn(int rank, size_t offset, const void *src, size_t bytes);
+
+/* Sends one plane's pieces to the others, then copies the own one. */
+static void send_plane(struct ft_exchange *x, int plane, put_fn *put) {
+  const struct ft_team *team = x->team;
+  size_t bytes = x->piece * sizeof(struct cplx);
+  size_t index = land_index(x, team->me, plane);
+  ft_phases_enter(x->phases, FT_COMM);
+  for (int i = 1; i < team->size; i++) {
+    int member = (team->me + i) % team->size;
+    put(rank_of(team, member), x->land_offset + index * sizeof(struct cplx),
+        send_piece(x, plane, member), bytes);
+    count_put(x, bytes);
+  }
+  ft_phases_enter(x->phases, FT_MOVE);
+  memcpy(x->land + index, send_piece(x, plane, team->me), bytes);
+}
+
+static void slabs_plane(struct ft_exchange *x, int plane) {
+  send_plane(x, plane, comm_put_start);
+}
+
+static void blocking_plane(struct ft_exchange *x, int plane) {
+  send_plane(x, plane, comm_put);
+}
+
+static void slabs_finish(struct ft_exchange *x) {
+  ft_phases_enter(x->phases, FT_COMM);
+  comm_put_wait();
+  ft_phases_enter(x->phases, FT_SYNC);
+  comm_team_sync(x->team);
+}
+
+static void packed_plane(struct ft_exchange *x, int plane) {
+  (void)x;
+  (void)plane;
+}
+
+/* Own pieces go straight to their place, the others' into one message for each destination. */
+static void pack(struct ft_exchange *x) {
+  const struct ft_team *team = x->team;
+  size_t bytes = x->piece * sizeof(struct cplx);
+  for (int member = 0; member < team->size; member++)
+    for (int plane = 0; plane < x->planes; plane++) {
+      size_t slot = (size_t)member * (size_t)x->planes + (size_t)plane;
+      struct cplx *to =
+          member == team->me ? x->land + land_index(x, team->me, plane) : x->pack + slot * x->piece;
+      memcpy(to, send_piece(x, plane, member), bytes);
+    }
+}
+
+/* [source][plane] to [plane][source]; where the next stage reads by source the data landed in
+ * place. */
+static void unpack(struct ft_exchange *x) {
+  const struct ft_team *team = x->team;
+  for (int plane = 0; plane < x->planes; plane++)
+    for (int source = 0; source < team->size; source++) {
+      if (source == team->me) continue;
+      size_t slot = (size_t)source * (size_t)x->planes + (size_t)plane;
+      memcpy(x->land + land_index(x, source, plane), x->staging + slot * x->piece,
+             x->piece * sizeof(struct cplx));
+    }
+}
+
+static void packed_finish(struct ft_exchange *x) {
+  const struct ft_team *team = x->team;
+  size_t block = (size_t)x->planes * x->piece;
+  size_t bytes = block * sizeof(struct cplx);
+  size_t zone = x->order == FT_BY_PLANE ? x->staging_offset : x->land_offset;
+  ft_phases_enter(x->phases, FT_MOVE);
+  pack(x);
+  ft_phases_enter(x->phases, FT_COMM);
+  for (int i = 1; i < team->size; i++) {
+    int member = (team->me + i) % team->size;
+    comm_put_start(rank_of(team, member), zone + (size_t)team->me * bytes,
+                   x->pack + (size_t)member * block, bytes);
+    count_put(x, bytes);
+  }
+  slabs_finish(x);
+  if (x->order != FT_BY_PLANE) return;
+  ft_phases_enter(x->phases, FT_MOVE);
+  unpack(x);
+}
+
+struct cplx *ft_exchange_target(const struct ft_exchange *x, int plane) {
+  size_t index = (size_t)plane * (size_t)x->team->size * x->piece;
+  return (x->team->size == 1 ? x->land : x->send) + index;
+}
+
+void ft_exchange_plane(const struct ft_schedule *schedule, struct ft_exchange *x, int plane) {
+  if (x->team->size > 1) schedule->plane(x, plane);
+}
+
+void ft_exchange_finish(const struct ft_schedule *schedule, struct ft_exchange *x) {
+  if (x->team->size > 1) schedule->finish(x);
+}
+
+const struct ft_schedule ft_schedules[] = {
+    {.name = "packed",
+     .help = "transform all planes, pack, one large put to each rank, unpack",
+     .packs = true,
+     .plane = packed_plane,
+     .finish = packed_finish},
+    {.name = "slabs-blocking",
+     .help = "a blocking put of each plane's pieces as soon as it is transformed",
+     .plane = blocking_plane,
+     .finish = slabs_finish},
+    {.name = "slabs",
+     .help = "non-blocking puts of each plane's pieces, overlapped with the next plane",
+     .plane = slabs_plane,
+     .finish = slabs_finish},
+};
+const int ft_schedule_count = sizeof ft_schedules / sizeof ft_schedules[0];

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Set-up of a rank's solver: teams, buffers, exchanges, plans; initial data and checksum.
+ * transform.c holds the transforms. Called by run.c; calls comm.c, pencil.c, problem.c. Memory of a
+ * rank, in arrays of `points` complex numbers: spectrum and work (private), one landing zone for
+ * each team of more than one rank (segment; of the column team also when it is one rank, then
+ * private), and for the packed schedule a pack buffer (private) and, if there is a row team, a
+ * staging zone (segment). Invariant: the segment of every rank has the same layout, [gathered
+ * statistics][column][row][staging].
+ */
+#include "solver.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CHECKSUM_POINTS 1024
+#define HUGE_PAGE       ((size_t)2 << 20)
+#define ZONE_ALIGN      ((size_t)4096)
+
+struct zones {
+  size_t column, row, staging, end; /* offsets in the segment */
+};
+
+static size_t array_bytes(const struct ft_layout *layout) {
+  size_t bytes = layout->points * sizeof(struct cplx);
+  return (bytes + ZONE_ALIGN - 1) / ZONE_ALIGN * ZONE_ALIGN;
+}
+
+static struct zones place_zones(const struct ft_layout *layout, bool packs) {
+  size_t array = array_bytes(layout);
+  size_t statistics = comm_gather_bytes(FT_PHASES + 1);
+  struct zones at;
+  at.column = (statistics + ZONE_ALIGN - 1) / ZONE_ALIGN * ZONE_ALIGN;
+  at.row = at.column + (layout->tz > 1 ? array : 0);
+  at.staging = at.row + (layout->ty > 1 ? array : 0);
+  at.end = at.staging + (packs && layout->ty > 1 ? array : 0);
+  return at;
+}
+
+struct ft_buffers ft_solver_buffers(const struct ft_layout *layout, bool packs) {
+  size_t private_arrays = 2 + (packs ? 1 : 0) + (layout->tz == 1 ? 1 : 0);
+  return (struct ft_buffers){.segment_bytes = place_zones(layout, packs).end,
+                             .private_bytes = private_arrays * array_bytes(layout)};
+}
+
+void ft_solver_teams(struct ft_team *team, const struct ft_layout *l) {
+  team[FT_ROW] =
+      (struct ft_team){.size = l->ty, .me = l->my_ty, .first = l->my_tz * l->ty, .stride = 1};
+  team[FT_COLUMN] =
+      (struct ft_team){.size = l->tz, .me = l->my_tz, .first = l->my_ty, .stride = l->ty};
+  comm_team_init(&team[FT_ROW], FT_ROW);
+  comm_team_init(&team[FT_COLUMN], FT_COLUMN);
+}
+
+/* Memory of its own in large pages where the system has them, touched now so that no fault falls
+ * into the timed part. */
+static struct cplx *private_array(const struct ft_layout *layout) {
+  size_t bytes = (array_bytes(layout) + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+  struct cplx *array = aligned_alloc(HUGE_PAGE, bytes);
+  if (!array) return NULL;
+  madvise(array, bytes, MADV_HUGEPAGE); /* a wish: failure only costs speed */
+  memset(array, 0, bytes);
+  return array;
+}
+
+/* Sizes of the four exchanges: see the stages in transform.c. */
+static void init_exchanges(struct ft_solver *s, char *segment, const struct zones *at) {
+  const struct ft_layout *l = &s->layout;
+  const size_t row = (size_t)l->ny_x * (size_t)l->nx, column = (size_t)l->ny_z * (size_t)l->nx;
+  const struct {
+    int planes;
+    size_t piece;
+    enum ft_order order;
+  } shape[FT_EXCHANGES] = {
+      [FT_ROW_FORWARD] = {l->nz, row, FT_BY_PLANE},
+      [FT_COLUMN_FORWARD] = {l->nz, column, FT_BY_SOURCE},
+      [FT_COLUMN_INVERSE] = {l->ny_z, (size_t)l->nz * (size_t)l->nx, FT_BY_SOURCE},
+      [FT_ROW_INVERSE] = {l->nz, row, FT_BY_PLANE},
+  };
+  for (int i = 0; i < FT_EXCHANGES; i++) {
+    bool is_row = i == FT_ROW_FORWARD || i == FT_ROW_INVERSE;
+    struct ft_exchange *x = &s->exchange[i];
+    *x = (struct ft_exchange){.team = &s->team[is_row ? FT_ROW : FT_COLUMN],
+                              .phases = &s->phases,
+                              .planes = shape[i].planes,
+                              .piece = shape[i].piece,
+                              .order = shape[i].order,
+                              .send = s->work,
+                              .land_offset = is_row ? at->row : at->column,
+                              .pack = s->pack,
+                              .staging_offset = at->staging};
+    x->land = (struct cplx *)(void *)(segment + x->land_offset);
+    x->staging = (struct cplx *)(void *)(segment + at->staging);
+    if (!is_row && l->tz == 1) x->land = s->inner;
+    if (is_row && l->ty == 1) x->land = NULL; /* the stages of x and y then share their planes */
+  }
+}
+
+static bool init_plans(struct ft_solver *s, unsigned flags) {
+  const struct ft_layout *l = &s->layout;
+  const int count[3] = {l->ny_x, l->nx, l->nx}; /* pencils of a plane, by dimension */
+  bool ok = true;
+  for (int d = 0; d < 3; d++) {
+    ok = ft_pencil_init(&s->forward[d], l->n[d], count[d], FFTW_FORWARD, flags) && ok;
+    ok = ft_pencil_init(&s->inverse[d], l->n[d], count[d], FFTW_BACKWARD, flags) && ok;
+  }
+  return ok;
+}
+
+const char *ft_solver_init(struct ft_solver *s, char *segment, bool packs, unsigned fftw_flags) {
+  const struct ft_layout *l = &s->layout;
+  struct zones at = place_zones(l, packs);
+  s->spectrum = private_array(l);
+  s->work = private_array(l);
+  s->pack = packs ? private_array(l) : NULL;
+  s->inner = l->tz == 1 ? private_array(l) : NULL;
+  s->decay[0] = calloc((size_t)l->nx, sizeof(double));
+  s->decay[1] = calloc((size_t)l->ny_z, sizeof(double));
+  s->decay[2] = calloc((size_t)l->n[2], sizeof(double));
+  if (!s->spectrum || !s->work || (packs && !s->pack) || (l->tz == 1 && !s->inner))
+    return "memory for the grid";
+  if (!s->decay[0] || !s->decay[1] || !s->decay[2]) return "memory for the decay factors";
+  memset(segment, 0, at.end);
+  init_exchanges(s, segment, &at);
+  return init_plans(s, fftw_flags) ? NULL : "FFTW plans";
+}
+
+void ft_solver_free(struct ft_solver *s) {
+  for (int d = 0; d < 3; d++) {
+    ft_pencil_free(&s->forward[d]);
+    ft_pencil_free(&s->inverse[d]);
+    free(s->decay[d]);
+  }
+  free(s->spectrum);
+  free(s->work);
+  free(s->pack);
+  free(s->inner);
+}
+
+void ft_solver_fill(struct ft_solver *s) {
+  ft_phases_enter(&s->phases, FT_SETUP);
+  ft_initial_data(s->spectrum, &s->layout);
+}
+
+struct cplx *ft_solver_point(const struct ft_solver *s, struct cplx *base, int x, int y, int z) {
+  const struct ft_layout *l = &s->layout;
+  int row = y - l->y0_x, plane = z - l->z0;
+  if (row < 0 || row >= l->ny_x || plane < 0 || plane >= l->nz) return NULL;
+  return base + ((size_t)plane * (size_t)l->ny_x + (size_t)row) * (size_t)l->n[0] + x;
+}
+
+struct cplx ft_solver_checksum(struct ft_solver *s) {
+  const int *n = s->layout.n;
+  struct cplx sum = {0, 0};
+  ft_phases_enter(&s->phases, FT_CHECKSUM);
+  for (int j = 1; j <= CHECKSUM_POINTS; j++) {
+    const struct cplx *u = ft_solver_point(s, s->work, j % n[0], 3 * j % n[1], 5 * j % n[2]);
+    if (!u) continue;
+    sum.re += u->re;
+    sum.im += u->im;
+  }
+  ft_phases_enter(&s->phases, FT_SYNC);
+  return comm_sum(sum);
+}
