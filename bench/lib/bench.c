@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Start-up, sampling and reports of the measuring programs; see bench.h for the protocol.
+ *
+ * Owns: the lock-step of ranks 0 and 1. Called by: bench/tombolo-bench-*.c. Calls: the public API.
+ * Invariants: rank 1 learns from rank 0, through the shared head, which function to run next and
+ * how often, so that only rank 0 decides when a figure has been measured well enough.
+ */
+#include "lib/bench.h"
+
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum command { COMMAND_END, COMMAND_FIGURE, COMMAND_FLOOR };
+
+uint64_t bench_now_ns(void) {
+  struct timespec ts;
+  clock_gettime(CLOCK_MONOTONIC, &ts);
+  return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void bench_fail(struct bench *b, const char *format, ...) {
+  va_list args;
+  fprintf(stderr, "tombolo-bench: rank %u: ", (unsigned)b->rank);
+  va_start(args, format);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  fputc('\n', stderr);
+  gasnet_exit(1);
+}
+
+static double number_or_fail(struct bench *b, const char *option, const char *text, double least,
+                             double most) {
+  char *end = NULL;
+  const double value = text ? strtod(text, &end) : 0;
+  if (!text || end == text || *end || value < least || value > most)
+    bench_fail(b, "%s '%s': give a number from %g to %g", option, text ? text : "", least, most);
+  return value;
+}
+
+static void parse_options(struct bench *b, int argc, char **argv) {
+  b->opts.runs = 41;
+  b->opts.sample_ns = 300e3;
+  b->opts.mode = "";
+  for (int i = 1; i < argc; i++) {
+    const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+    if (strcmp(argv[i], "--quick") == 0) {
+      b->opts.quick = true;
+      continue;
+    }
+    if (strcmp(argv[i], "--runs") == 0)
+      b->opts.runs = (int)number_or_fail(b, argv[i], value, 3, BENCH_RUNS_MAX);
+    else if (strcmp(argv[i], "--sample-us") == 0)
+      b->opts.sample_ns = 1000 * number_or_fail(b, argv[i], value, 1, 1e6);
+    else if (strcmp(argv[i], "--mode") == 0 && value)
+      b->opts.mode = value;
+    else
+      bench_fail(b, "unknown option '%s'; known: --quick --runs N --sample-us US --mode MODE",
+                 argv[i]);
+    i++;
+  }
+}
+
+void bench_start(struct bench *b, const char *program, int *argc, char ***argv) {
+  memset(b, 0, sizeof *b);
+  const int rc = gex_Client_Init(&b->client, &b->ep, &b->tm, "BENCH", argc, argv, 0);
+  if (rc != GASNET_OK) {
+    fprintf(stderr, "tombolo-bench: gex_Client_Init: %s\n", gasnet_ErrorDesc(rc));
+    exit(1);
+  }
+  b->rank = gex_TM_QueryRank(b->tm);
+  b->size = gex_TM_QuerySize(b->tm);
+  b->peer = b->rank ^ 1;
+  parse_options(b, *argc, *argv);
+  if (b->rank == 0)
+    printf("tombolo-bench 1 %s ranks=%u runs=%d sample_us=%g quick=%d\n", program,
+           (unsigned)b->size, b->opts.runs, b->opts.sample_ns / 1000, b->opts.quick);
+}
+
+/* Where the segment of `rank` lies here; fails if it is not mapped. */
+static char *mapped_segment(struct bench *b, gex_Rank_t rank, char **owner_address) {
+  void *owner = NULL, *local = NULL;
+  uintptr_t size = 0;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(b->tm, rank, &owner, &local, &size, 0));
+  if (!local || !size)
+    bench_fail(b,
+               "the segment of rank %u is not mapped here: run on one host, without settings "
+               "that switch shared memory off",
+               (unsigned)rank);
+  if (owner_address) *owner_address = owner;
+  return local;
+}
+
+void bench_attach(struct bench *b, gex_AM_Entry_t *handlers, size_t count, size_t data_bytes) {
+  gex_Segment_t segment;
+  const size_t bytes = BENCH_CONTROL_BYTES + data_bytes;
+  if (b->size < 2) bench_fail(b, "at least 2 ranks are needed: tombolo run -n 2");
+  if (count && gex_EP_RegisterHandlers(b->ep, handlers, count) != GASNET_OK)
+    bench_fail(b, "gex_EP_RegisterHandlers failed");
+  const int rc = gex_Segment_Attach(&segment, b->tm, bytes);
+  if (rc != GASNET_OK)
+    bench_fail(b, "gex_Segment_Attach of %zu bytes: %s (limit %zu)", bytes, gasnet_ErrorDesc(rc),
+               (size_t)gasnet_getMaxLocalSegmentSize());
+  _Static_assert(sizeof(struct bench_shared) <= BENCH_CONTROL_BYTES, "control bytes too few");
+  b->mine = (char *)gex_Segment_QueryAddr(segment) + BENCH_CONTROL_BYTES;
+  b->bytes = data_bytes;
+  b->shared = (struct bench_shared *)(void *)mapped_segment(b, 0, NULL);
+  if (b->rank < 2) {
+    b->theirs = mapped_segment(b, b->peer, &b->theirs_at) + BENCH_CONTROL_BYTES;
+    b->theirs_at += BENCH_CONTROL_BYTES;
+  }
+  bench_barrier(b);
+}
+
+void bench_finish(struct bench *b) {
+  if (b->rank == 0) {
+    printf("end %d\n", b->figures);
+    fflush(stdout);
+  }
+  bench_barrier(b);
+  gasnet_exit(0);
+}
+
+void bench_barrier(struct bench *b) {
+  gex_Coll_BarrierBlocking(b->tm, 0);
+}
+
+void bench_meet(struct bench *b) {
+  const uint64_t now = ++b->meets;
+  __atomic_store_n(&b->shared->meet[b->rank].value, now, __ATOMIC_RELEASE);
+  for (unsigned spins = 0; __atomic_load_n(&b->shared->meet[b->peer].value, __ATOMIC_ACQUIRE) < now;
+       spins++)
+    if (spins > 20000) sched_yield();
+}
+
+/* Run one sample on this rank, and on rank 1 if it takes part. */
+static double sample(struct bench *b, const struct bench_row *row, enum command what, size_t n) {
+  bench_fn *fn = what == COMMAND_FLOOR ? row->floor : row->figure;
+  if (!row->alone) {
+    b->shared->command.value = what;
+    b->shared->count.value = n;
+    bench_meet(b);
+  }
+  return fn(b, n, row->bytes);
+}
+
+/* Rank 1's side of all samples of a row. */
+static void follow(struct bench *b, const struct bench_row *row) {
+  for (;;) {
+    bench_meet(b);
+    const uint64_t command = b->shared->command.value;
+    if (command == COMMAND_END) return;
+    (void)(command == COMMAND_FLOOR ? row->floor : row->figure)(b, b->shared->count.value,
+                                                                row->bytes);
+  }
+}
+
+/* Operations that take about opts.sample_ns. */
+static size_t calibrate(struct bench *b, const struct bench_row *row, enum command what) {
+  size_t n = 1;
+  if (row->count) return row->count;
+  for (;;) {
+    const double total = sample(b, row, what, n) * (double)n;
+    if (total >= b->opts.sample_ns / 3 || n >= (size_t)1 << 30) {
+      const double scaled = (double)n * b->opts.sample_ns / (total > 1 ? total : 1);
+      return scaled < 1 ? 1 : (size_t)scaled;
+    }
+    n *= total < b->opts.sample_ns / 30 ? 8 : 2;
+  }
+}
+
+static void print_samples(char tag, const double *values, int runs) {
+  putchar(tag);
+  for (int i = 0; i < runs; i++) printf(" %.6g", values[i]);
+  putchar('\n');
+}
+
+void bench_report(struct bench *b, const struct bench_row *row, const char *unit,
+                  const double *figure, const double *floor, int runs) {
+  if (b->rank != 0) return;
+  printf("figure %s %s bytes=%zu unit=%s", row->group, row->name, row->bytes, unit);
+  if (floor) printf(" floor=%s", row->floor_name);
+  if (row->target > 0) printf(" target=%g", row->target);
+  printf(" better=%s\n", row->bandwidth ? "more" : "less");
+  print_samples('x', figure, runs);
+  if (floor) print_samples('f', floor, runs);
+  fflush(stdout);
+  b->figures++;
+}
+
+void bench_measure(struct bench *b, const struct bench_row *row) {
+  const int runs = row->runs ? row->runs : b->opts.runs;
+  bench_barrier(b);
+  if (b->rank == 1 && !row->alone) follow(b, row);
+  if (b->rank == 0) {
+    double *figure = calloc(2 * (size_t)runs, sizeof *figure);
+    double *floor = figure + runs;
+    if (!figure) bench_fail(b, "no memory for %d samples", runs);
+    const size_t floor_ops = row->floor ? calibrate(b, row, COMMAND_FLOOR) : 0;
+    const size_t ops = calibrate(b, row, COMMAND_FIGURE);
+    for (int i = 0; i < runs; i++) {
+      if (row->floor) floor[i] = sample(b, row, COMMAND_FLOOR, floor_ops);
+      figure[i] = sample(b, row, COMMAND_FIGURE, ops);
+    }
+    if (!row->alone) {
+      b->shared->command.value = COMMAND_END;
+      bench_meet(b);
+    }
+    bench_report(b, row, "ns", figure, row->floor ? floor : NULL, runs);
+    free(figure);
+  }
+  bench_barrier(b);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floors: hand-off, copies, atomics, context switches and futexes, without the library.
+ *
+ * Owns: the private copy buffer. Called by: bench_measure through the rows of the measuring
+ * programs. Calls: libc, the futex system call. Invariants: see floors.h. The hand-off rotates over
+ * many pairs of cache lines, one pair a sample, because the cost of a line depends on where in the
+ * chip its home is.
+ */
+#define _GNU_SOURCE 1 /* sched_setaffinity, sched_getcpu */
+#include "lib/floors.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t load_acq(const struct bench_word *word) {
+  return __atomic_load_n(&word->value, __ATOMIC_ACQUIRE);
+}
+
+static void store_rel(struct bench_word *word, uint64_t value) {
+  __atomic_store_n(&word->value, value, __ATOMIC_RELEASE);
+}
+
+/* n round trips starting at sequence number `from`. */
+static void hand_off(struct bench *b, size_t n, uint64_t from, size_t line) {
+  struct bench_word *ping = &b->shared->ping[line], *pong = ping + BENCH_LINES;
+  for (uint64_t i = from + 1; i <= from + n; i++) {
+    if (b->rank == 0) {
+      store_rel(ping, i);
+      while (load_acq(pong) != i) {}
+    } else {
+      while (load_acq(ping) != i) {}
+      store_rel(pong, i);
+    }
+  }
+}
+
+double floor_handoff(struct bench *b, size_t n, size_t bytes) {
+  static size_t line;
+  (void)bytes;
+  line = (line + 1) % BENCH_LINES;
+  hand_off(b, BENCH_WARM_OPS, b->seq, line);
+  const uint64_t start = bench_now_ns();
+  hand_off(b, n, b->seq + BENCH_WARM_OPS, line);
+  const uint64_t end = bench_now_ns();
+  b->seq += n + BENCH_WARM_OPS;
+  return (double)(end - start) / (double)n;
+}
+
+double floor_switch(struct bench *b, size_t n, size_t bytes) {
+  cpu_set_t before, one;
+  struct bench_word *ping = &b->shared->ping[0], *pong = ping + BENCH_LINES;
+  (void)bytes;
+  if (sched_getaffinity(0, sizeof before, &before) != 0) bench_fail(b, "sched_getaffinity failed");
+  CPU_ZERO(&one);
+  CPU_SET(0, &one);
+  if (b->rank == 0) b->shared->note[15].value = (uint64_t)sched_getcpu();
+  bench_meet(b);
+  CPU_ZERO(&one);
+  CPU_SET((int)b->shared->note[15].value, &one);
+  if (sched_setaffinity(0, sizeof one, &one) != 0) bench_fail(b, "sched_setaffinity failed");
+  bench_meet(b);
+  const uint64_t start = bench_now_ns();
+  for (uint64_t i = b->seq + 1; i <= b->seq + n; i++) {
+    if (b->rank == 0) store_rel(ping, i);
+    while (load_acq(b->rank ? ping : pong) != i) sched_yield();
+    if (b->rank == 1) store_rel(pong, i);
+  }
+  const uint64_t end = bench_now_ns();
+  b->seq += n;
+  bench_meet(b);
+  sched_setaffinity(0, sizeof before, &before);
+  return (double)(end - start) / (double)n;
+}
+
+double floor_add_alone(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) __atomic_fetch_add(&b->shared->sum.value, 1, __ATOMIC_SEQ_CST);
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+double floor_add_contended(struct bench *b, size_t n, size_t bytes) {
+  bench_meet(b);
+  return floor_add_alone(b, n, bytes);
+}
+
+/* ---- copies */
+
+char *floor_private(struct bench *b) {
+  static char *buffer;
+  if (!buffer) {
+    if (posix_memalign((void **)&buffer, 4096, 2 * FLOOR_COLD_BYTES) != 0)
+      bench_fail(b, "no memory for a copy buffer of %zu bytes", 2 * FLOOR_COLD_BYTES);
+    memset(buffer, 1, 2 * FLOOR_COLD_BYTES);
+  }
+  return buffer;
+}
+
+/* One copy of 8 bytes behind one test of a word in memory; the test fails never, and would then do
+ * what a library has to do: call something with the same arguments. */
+static inline void copy8(struct bench *b, const volatile int *reachable, char *to,
+                         const char *from) {
+  if (__builtin_expect(!*reachable, 0))
+    bench_fail(b, "test failed: %p %p", (void *)to, (void *)from);
+  bench_fence();
+  memcpy(to, from, 8);
+  bench_fence();
+}
+
+size_t floor_word_offset(void) {
+  static unsigned turn;
+  return turn++ * 5 % 56 * 64;
+}
+
+/* The loops of the put and get figures with copy8 in place of the library. */
+static inline double copy8_loop(struct bench *b, size_t n, char *to, const char *from) {
+  const volatile int reachable = 1;
+  const size_t first = floor_word_offset();
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i += FLOOR_WORDS) {
+    const size_t at = first + i % 64 * 8;
+    copy8(b, &reachable, to + at, from + at);
+    copy8(b, &reachable, to + at + 8, from + at + 8);
+    copy8(b, &reachable, to + at + 16, from + at + 16);
+    copy8(b, &reachable, to + at + 24, from + at + 24);
+  }
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+double floor_copy8_put(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  return copy8_loop(b, n, b->theirs, floor_private(b));
+}
+
+double floor_copy8_get(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  return copy8_loop(b, n, floor_private(b), b->theirs);
+}
+
+static double copy_loop(char *to, const char *from, size_t n, size_t bytes) {
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) {
+    bench_fence();
+    memcpy(to, from, bytes);
+    bench_fence();
+  }
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+double floor_memcpy_put(struct bench *b, size_t n, size_t bytes) {
+  return copy_loop(b->theirs, floor_private(b), n, bytes);
+}
+
+double floor_memcpy_get(struct bench *b, size_t n, size_t bytes) {
+  return copy_loop(floor_private(b), b->theirs, n, bytes);
+}
+
+double floor_memcpy_private(struct bench *b, size_t n, size_t bytes) {
+  return copy_loop(floor_private(b) + FLOOR_COLD_BYTES, floor_private(b), n, bytes);
+}
+
+static double cold_loop(char *to, const char *from, size_t n, size_t bytes) {
+  static size_t place;
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) {
+    const size_t at = floor_cold_offset(place++, bytes);
+    memcpy(to + at, from + at, bytes);
+    bench_fence();
+  }
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+double floor_memcpy_put_cold(struct bench *b, size_t n, size_t bytes) {
+  return cold_loop(b->theirs, floor_private(b), n, bytes);
+}
+
+double floor_memcpy_get_cold(struct bench *b, size_t n, size_t bytes) {
+  return cold_loop(floor_private(b), b->theirs, n, bytes);
+}
+
+/* ---- futexes */
+
+static uint32_t *futex_word(struct bench *b, unsigned rank) {
+  return (uint32_t *)(void *)&b->shared->futex[rank]
+      .value; /* the low or the high half, always the same */
+}
+
+static void futex_post(struct bench *b, unsigned rank, uint32_t value) {
+  __atomic_store_n(futex_word(b, rank), value, __ATOMIC_SEQ_CST);
+  syscall(SYS_futex, futex_word(b, rank), FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void futex_await(struct bench *b, unsigned rank, uint32_t value) {
+  for (;;) {
+    const uint32_t seen = __atomic_load_n(futex_word(b, rank), __ATOMIC_ACQUIRE);
+    if (seen == value) return;
+    syscall(SYS_futex, futex_word(b, rank), FUTEX_WAIT, seen, NULL, NULL, 0);
+  }
+}
+
+double floor_futex(struct bench *b, size_t n, size_t bytes) {
+  static uint32_t turn;
+  (void)bytes;
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) {
+    turn++;
+    if (b->rank == 0) {
+      futex_post(b, 1, turn);
+      futex_await(b, 0, turn);
+    } else {
+      futex_await(b, 1, turn);
+      futex_post(b, 0, turn);
+    }
+  }
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+void floor_rest(void) {
+  const struct timespec rest = {0, FLOOR_REST_NS};
+  nanosleep(&rest, NULL);
+}
+
+double floor_futex_slept(struct bench *b, size_t n, size_t bytes) {
+  (void)n;
+  if (b->rank == 0) floor_rest();
+  return floor_futex(b, 1, bytes);
+}

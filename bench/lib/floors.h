@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Floors: what the machine can do without Tombolo, as functions that bench_measure samples.
+ *
+ * Owns: nothing. Called by: the measuring programs. Calls: libc and the kernel, never the library.
+ * Invariants: each returns ns per operation on rank 0. Two-sided ones are called by ranks 0 and 1.
+ */
+#ifndef TMB_BENCH_FLOORS_H
+#define TMB_BENCH_FLOORS_H
+
+#include "lib/bench.h"
+
+/* Round trip of a hand-off: rank 0 writes one cache line, rank 1 sees it and writes another. */
+bench_fn floor_handoff;
+
+/* The same with both ranks on one core, yielding to each other: two context switches. */
+bench_fn floor_switch;
+
+/* Lock-prefixed add: rank 0 alone; ranks 0 and 1 at once on one word (ns per add of one rank). */
+bench_fn floor_add_alone;
+bench_fn floor_add_contended;
+
+/* Copies of 8 bytes, written out in the loop: test of a word in memory, then the copy, put or get
+ * way. */
+bench_fn floor_copy8_put;
+bench_fn floor_copy8_get;
+
+#define FLOOR_WORDS 4 /* operations in each turn of the 8-byte loops, here and in the figures */
+
+/* Where the 64 words of the next sample begin in their page: elsewhere each time, because a word
+ * whose address agrees with that of an unrelated one in the low 12 bits is slow on many processors.
+ */
+size_t floor_word_offset(void);
+
+/* memcpy between private memory and the peer's segment, through its mapping: the very bytes that
+ * the put (out) or get (in) beside it copies, so in the same cache level and the same physical
+ * pages. */
+bench_fn floor_memcpy_put;
+bench_fn floor_memcpy_get;
+bench_fn floor_memcpy_private; /* both ends in private memory */
+
+/* The same, each copy from and to other addresses of windows of FLOOR_COLD_BYTES. */
+bench_fn floor_memcpy_put_cold;
+bench_fn floor_memcpy_get_cold;
+
+/* Round trip of futex wake-ups: both ranks sleep in the kernel until woken. */
+bench_fn floor_futex;
+bench_fn floor_futex_slept; /* rank 0 rests FLOOR_REST_NS before each; n is taken as 1 */
+
+#define FLOOR_COLD_BYTES ((size_t)32 << 20)
+#define FLOOR_WARM_BYTES ((size_t)4 << 20) /* largest warm copy */
+#define FLOOR_REST_NS    6000000 /* longer than any spinning: the peer is asleep for sure */
+
+/* Private memory of 2 * FLOOR_COLD_BYTES, touched: source and destination of copies. */
+char *floor_private(struct bench *b);
+
+/* Sleep on rank 0 until rank 1 has been idle for FLOOR_REST_NS. */
+void floor_rest(void);
+
+/* Where the i-th copy of a cold walk begins in a window of FLOOR_COLD_BYTES. */
+static inline size_t floor_cold_offset(size_t i, size_t bytes) {
+  const size_t places = FLOOR_COLD_BYTES / bytes;
+  return (i * 5 % places) * bytes; /* coprime to a power of two: visits every place */
+}
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measures active messages between ranks 0 and 1: round trips, floods, negotiated payload,
+ * barriers.
+ *
+ * Owns: the am rows. Called by: `tombolo bench am`. Calls: bench/lib, the public API.
+ * The floor of every row is the round trip of a cache-line hand-off, sampled in alternation.
+ * Round trips: rank 0 sends, the handler on rank 1 replies, rank 0 waits with GASNET_BLOCKUNTIL
+ * before it sends again; rank 1 waits in GASNET_BLOCKUNTIL until all have come. Floods: rank 0
+ * sends without waiting; the handler of the last message replies, and the time until then is
+ * divided by the count.
+ */
+#include "lib/bench.h"
+#include "lib/floors.h"
+
+#include <string.h>
+
+enum handler {
+  H_SHORT = 200,
+  H_MEDIUM,
+  H_MEDIUM_BACK,
+  H_LONG,
+  H_FLOOD,
+  H_FLOOD_PAYLOAD,
+  H_ACK,
+  H_BACK
+};
+
+static struct bench bench;
+static volatile uint64_t arrived; /* on rank 1: requests so far */
+static volatile uint64_t replies; /* on rank 0: replies so far */
+static uint64_t flood_last;       /* on rank 1: the value of `arrived` that is acknowledged */
+static uint64_t expected;         /* on rank 1: the value of `arrived` after the current sample */
+
+/* ---- handlers */
+
+static void on_short(gex_Token_t token) {
+  arrived++;
+  gex_AM_ReplyShort(token, H_ACK, 0);
+}
+
+static void on_medium(gex_Token_t token, void *buffer, size_t bytes) {
+  (void)buffer, (void)bytes;
+  arrived++;
+  gex_AM_ReplyShort(token, H_ACK, 0);
+}
+
+static void on_medium_back(gex_Token_t token, void *buffer, size_t bytes) {
+  (void)buffer;
+  arrived++;
+  gex_AM_ReplyMedium(token, H_BACK, floor_private(&bench), bytes, GEX_EVENT_NOW, 0);
+}
+
+static void on_flood(gex_Token_t token) {
+  if (++arrived == flood_last) gex_AM_ReplyShort(token, H_ACK, 0);
+}
+
+static void on_flood_payload(gex_Token_t token, void *buffer, size_t bytes) {
+  (void)buffer, (void)bytes;
+  if (++arrived == flood_last) gex_AM_ReplyShort(token, H_ACK, 0);
+}
+
+static void on_ack(gex_Token_t token) {
+  (void)token;
+  replies++;
+}
+
+static void on_back(gex_Token_t token, void *buffer, size_t bytes) {
+  (void)token, (void)buffer, (void)bytes;
+  replies++;
+}
+
+/* ---- round trips */
+
+/* Sends one request of a round trip. */
+typedef void send_fn(struct bench *b, size_t bytes);
+
+static void send_short(struct bench *b, size_t bytes) {
+  (void)bytes;
+  gex_AM_RequestShort(b->tm, b->peer, H_SHORT, 0);
+}
+
+static void send_medium(struct bench *b, size_t bytes) {
+  gex_AM_RequestMedium(b->tm, b->peer, H_MEDIUM, floor_private(b), bytes, GEX_EVENT_NOW, 0);
+}
+
+static void send_medium_back(struct bench *b, size_t bytes) {
+  gex_AM_RequestMedium(b->tm, b->peer, H_MEDIUM_BACK, floor_private(b), bytes, GEX_EVENT_NOW, 0);
+}
+
+static void send_long(struct bench *b, size_t bytes) {
+  gex_AM_RequestLong(b->tm, b->peer, H_LONG, floor_private(b), bytes, b->theirs_at, GEX_EVENT_NOW,
+                     0);
+}
+
+/* The client writes its payload straight into the library's buffer. */
+static void send_negotiated(struct bench *b, size_t bytes) {
+  const gex_AM_SrcDesc_t sd =
+      gex_AM_PrepareRequestMedium(b->tm, b->peer, NULL, bytes, bytes, NULL, 0, 0);
+  memset(gex_AM_SrcDescAddr(sd), 3, bytes);
+  gex_AM_CommitRequestMedium(sd, H_MEDIUM, bytes);
+}
+
+/* What a client does without it: writes a buffer of its own, and sends that. */
+static void send_written(struct bench *b, size_t bytes) {
+  memset(floor_private(b), 3, bytes);
+  send_medium(b, bytes);
+}
+
+/* Rank 1: wait until n more requests have come. */
+static void serve(size_t n) {
+  expected += n;
+  GASNET_BLOCKUNTIL(arrived == expected);
+}
+
+/* n round trips; inlined into each caller so that `send` is a direct call, as in a client. */
+static inline __attribute__((always_inline)) double round_trips(struct bench *b, size_t n,
+                                                                size_t bytes, send_fn *send) {
+  uint64_t start = 0;
+  if (b->rank == 1) {
+    serve(n + BENCH_WARM_OPS);
+    return 0;
+  }
+  for (size_t i = 0; i < n + BENCH_WARM_OPS; i++) {
+    const uint64_t next = replies + 1;
+    if (i == BENCH_WARM_OPS) start = bench_now_ns();
+    send(b, bytes);
+    GASNET_BLOCKUNTIL(replies == next);
+  }
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double short_rtt(struct bench *b, size_t n, size_t bytes) {
+  return round_trips(b, n, bytes, send_short);
+}
+
+static double medium_rtt(struct bench *b, size_t n, size_t bytes) {
+  return round_trips(b, n, bytes, send_medium);
+}
+
+static double medium_rtt_back(struct bench *b, size_t n, size_t bytes) {
+  return round_trips(b, n, bytes, send_medium_back);
+}
+
+static double long_rtt(struct bench *b, size_t n, size_t bytes) {
+  return round_trips(b, n, bytes, send_long);
+}
+
+static double negotiated_rtt(struct bench *b, size_t n, size_t bytes) {
+  return round_trips(b, n, bytes, send_negotiated);
+}
+
+static double written_rtt(struct bench *b, size_t n, size_t bytes) {
+  return round_trips(b, n, bytes, send_written);
+}
+
+/* Both ranks poll by hand instead of waiting. */
+static double short_rtt_poll(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  if (b->rank == 1) {
+    expected += n;
+    while (arrived != expected) gasnet_AMPoll();
+    return 0;
+  }
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t next = replies + 1;
+    gex_AM_RequestShort(b->tm, b->peer, H_SHORT, 0);
+    while (replies != next) gasnet_AMPoll();
+  }
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* ---- floods */
+
+/* n one-way messages and an acknowledgement. */
+static inline __attribute__((always_inline)) double flood(struct bench *b, size_t n, size_t bytes,
+                                                          send_fn *send) {
+  if (b->rank == 1) flood_last = expected + n;
+  bench_meet(b);
+  if (b->rank == 1) {
+    serve(n);
+    return 0;
+  }
+  const uint64_t next = replies + 1;
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) send(b, bytes);
+  GASNET_BLOCKUNTIL(replies == next);
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static void send_flood(struct bench *b, size_t bytes) {
+  (void)bytes;
+  gex_AM_RequestShort(b->tm, b->peer, H_FLOOD, 0);
+}
+
+static void send_flood_payload(struct bench *b, size_t bytes) {
+  gex_AM_RequestMedium(b->tm, b->peer, H_FLOOD_PAYLOAD, floor_private(b), bytes, GEX_EVENT_NOW, 0);
+}
+
+static double short_flood(struct bench *b, size_t n, size_t bytes) {
+  return flood(b, n, bytes, send_flood);
+}
+
+static double medium_flood(struct bench *b, size_t n, size_t bytes) {
+  return flood(b, n, bytes, send_flood_payload);
+}
+
+static double barrier(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) gex_Coll_BarrierBlocking(b->tm, 0);
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* ---- rows */
+
+static const struct {
+  const char *name;
+  bench_fn *fn;
+  size_t bytes;
+  double target;
+  bool quick; /* part of the short table */
+} rows[] = {
+    {"short_rtt", short_rtt, 0, 1.25, true},
+    {"short_rtt_poll", short_rtt_poll, 0, 0, false},
+    {"short_flood", short_flood, 0, 0.16, true},
+    {"medium_rtt", medium_rtt, 8, 0, false},
+    {"medium_rtt", medium_rtt, 64, 0, false},
+    {"medium_rtt", medium_rtt, 256, 0, false},
+    {"medium_rtt", medium_rtt, 1024, 1.7, true},
+    {"medium_rtt", medium_rtt, 4096, 0, false},
+    {"medium_rtt", medium_rtt, 16384, 0, false},
+    {"medium_rtt", medium_rtt, 65536, 12, true},
+    {"medium_rtt_back", medium_rtt_back, 8, 0, false},
+    {"medium_rtt_back", medium_rtt_back, 64, 0, false},
+    {"medium_rtt_back", medium_rtt_back, 1024, 1.7, false},
+    {"medium_rtt_back", medium_rtt_back, 4096, 0, false},
+    {"medium_rtt_back", medium_rtt_back, 16384, 0, false},
+    {"medium_rtt_back", medium_rtt_back, 65536, 12, false},
+    {"medium_flood", medium_flood, 8, 0, false},
+    {"medium_flood", medium_flood, 64, 0.22, true},
+    {"medium_flood", medium_flood, 1024, 0, true},
+    {"medium_flood", medium_flood, 8192, 0, false},
+    {"medium_flood", medium_flood, 65536, 0, true},
+    {"long_rtt", long_rtt, 8, 0, false},
+    {"long_rtt", long_rtt, 1024, 0, false},
+    {"long_rtt", long_rtt, 65536, 0, false},
+    {"long_rtt", long_rtt, 1048576, 0, false},
+    {"written_rtt", written_rtt, 1024, 0, false},
+    {"negotiated_rtt", negotiated_rtt, 1024, 0, false},
+    {"written_rtt", written_rtt, 65536, 0, false},
+    {"negotiated_rtt", negotiated_rtt, 65536, 0, false},
+    {"barrier", barrier, 0, 0, true},
+};
+
+/* The size of a row, lowered to what one message of the library can carry. */
+static size_t fit(struct bench *b, bench_fn *fn, size_t bytes) {
+  const size_t request = gex_AM_MaxRequestMedium(b->tm, b->peer, GEX_EVENT_NOW, 0, 0);
+  const size_t reply = gex_AM_MaxReplyMedium(b->tm, b->peer, GEX_EVENT_NOW, 0, 0);
+  const size_t least =
+      gex_AM_MaxRequestMedium(b->tm, b->peer, NULL, GEX_FLAG_AM_PREPARE_LEAST_ALLOC, 0);
+  size_t most = request;
+  if (fn == long_rtt) return bytes;
+  if (fn == medium_rtt_back && reply < most) most = reply;
+  if (fn == negotiated_rtt && least < most) most = least;
+  return bytes < most ? bytes : most;
+}
+
+int main(int argc, char **argv) {
+  struct bench *b = &bench;
+  gex_AM_Entry_t handlers[] = {
+      {H_SHORT, on_short, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "short"},
+      {H_MEDIUM, on_medium, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "medium"},
+      {H_MEDIUM_BACK, on_medium_back, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
+       "medium_back"},
+      {H_LONG, on_medium, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, "long"},
+      {H_FLOOD, on_flood, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "flood"},
+      {H_FLOOD_PAYLOAD, on_flood_payload, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
+       "flood_payload"},
+      {H_ACK, on_ack, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "ack"},
+      {H_BACK, on_back, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "back"},
+  };
+  bench_start(b, "am", &argc, &argv);
+  bench_attach(b, handlers, sizeof handlers / sizeof *handlers, (size_t)1 << 20);
+  memset(b->mine, 2, b->bytes);
+  floor_private(b);
+  bench_barrier(b);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (b->opts.quick && !rows[i].quick) continue;
+    const struct bench_row row = {.group = "am",
+                                  .name = rows[i].name,
+                                  .floor_name = "handoff",
+                                  .figure = rows[i].fn,
+                                  .floor = floor_handoff,
+                                  .bytes = b->rank < 2 ? fit(b, rows[i].fn, rows[i].bytes) : 0,
+                                  .target = rows[i].target};
+    bench_measure(b, &row);
+  }
+  bench_finish(b);
+}
