@@ -2,10 +2,13 @@
 /*
  * Lists for programs that write code for every argument count 0..16: TEST_EACH_NARGS(X) expands
  * X(0) .. X(16); TEST_PARAMS_n is ", gex_AM_Arg_t a0, ..."; TEST_NAMES_n is ", a0, ...";
- * TEST_ARGS_n is ", ARG(0), ..." for a macro ARG(i) of the program.
+ * TEST_ARGS_n is ", ARG(0), ..." for a macro ARG(i) of the program. TEST_CALL(f, ...) calls f,
+ * which may be a macro, once these lists are expanded.
  */
 #ifndef TMB_TEST_AM_ARGS_H
 #define TMB_TEST_AM_ARGS_H
+
+#define TEST_CALL(f, ...) f(__VA_ARGS__)
 
 #define TEST_PARAMS_0
 #define TEST_PARAMS_1  , gex_AM_Arg_t a0

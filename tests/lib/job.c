@@ -31,13 +31,15 @@ void job_start(int *argc, char ***argv, uintptr_t seg_bytes, gex_AM_Entry_t *tab
   check_set_rank(job.rank);
   REQUIRE(job.size >= 1 && job.rank < job.size);
   if (entries) REQUIRE(gex_EP_RegisterHandlers(job.ep, table, entries) == GASNET_OK);
-  if (seg_bytes) {
-    job.bytes = (seg_bytes + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE * GASNET_PAGESIZE;
-    REQUIRE(gex_Segment_Attach(&job.seg, job.tm, job.bytes) == GASNET_OK);
-    job.base = (char *)gex_Segment_QueryAddr(job.seg);
-    find_segments();
-  }
+  if (seg_bytes) job_attach(seg_bytes);
   job_barrier();
+}
+
+void job_attach(uintptr_t bytes) {
+  job.bytes = (bytes + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE * GASNET_PAGESIZE;
+  REQUIRE(gex_Segment_Attach(&job.seg, job.tm, job.bytes) == GASNET_OK);
+  job.base = (char *)gex_Segment_QueryAddr(job.seg);
+  find_segments();
 }
 
 void job_barrier(void) {

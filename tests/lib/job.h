@@ -32,6 +32,10 @@ extern struct test_job job;
  * on failure. */
 void job_start(int *argc, char ***argv, uintptr_t seg_bytes, gex_AM_Entry_t *table, size_t entries);
 
+/* Attaches a segment of `bytes` and fills the segment part of `job`; called by job_start when it
+ * gets bytes. */
+void job_attach(uintptr_t bytes);
+
 /* Barrier over the job. */
 void job_barrier(void);
 

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starts jobs for the fault and launcher tests and checks what they leave behind.
+
+Used by tests/fault/*.py and tests/multi/*.py; needs only the Python standard library. $TOMBOLO is the
+command, $TMB_BUILD the build tree (ctest sets both). Every wait is bounded: BOUND seconds, long enough
+for a loaded machine with two cores. Processes of a test carry a mark in their environment, by which
+those that outlive their job are found.
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import uuid
+
+BOUND = 40.0
+TOMBOLO = os.environ.get("TOMBOLO", "build/bin/tombolo")
+VICTIM = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/victim")
+MARK = "TMBTEST_MARK"
+WAYS = ("run", "self")
+
+
+class Failure(Exception):
+    """A check did not hold."""
+
+
+def check(held, *what):
+    """Fails the current case, with everything that helps to see why."""
+    if not held:
+        raise Failure(" ".join(str(part) for part in what))
+
+
+def marked_processes(mark):
+    """Processes, zombies apart, that carry the mark."""
+    found = []
+    wanted = f"{MARK}={mark}".encode()
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                if wanted in file.read().split(b"\0"):
+                    found.append(int(name))
+        except OSError:
+            continue
+    return found
+
+
+def names_left():
+    """Files of ours in the places where shared memory or temporary files could have names."""
+    left = []
+    for place in ("/dev/shm", "/tmp", "/var/tmp"):
+        try:
+            left += [f"{place}/{name}" for name in os.listdir(place) if name.startswith("tombolo-")]
+        except OSError:
+            continue
+    return left
+
+
+class Job:
+    """A running job; `way` is "run" (tombolo run) or "self" (the program starts its own ranks)."""
+
+    def __init__(self, ranks, program, way="run", options=(), env=None, **popen):
+        self.mark = uuid.uuid4().hex
+        variables = {k: v for k, v in os.environ.items() if not k.startswith(("TOMBOLO_", "GASNET_"))}
+        variables.update(env or {})
+        variables[MARK] = self.mark
+        command = [TOMBOLO, "run", "-n", str(ranks), *options, "--", *program]
+        if way == "self":
+            command = list(program)
+            variables["GASNET_PSHM_NODES"] = str(ranks)
+        self.ranks = ranks
+        self.began = time.monotonic()
+        popen.setdefault("stdin", subprocess.DEVNULL)
+        popen.setdefault("stdout", subprocess.PIPE)
+        popen.setdefault("stderr", subprocess.PIPE)
+        self.process = subprocess.Popen(command, env=variables, **popen)
+        self.out = self.err = ""
+
+    def ready(self):
+        """Waits until every rank has said `ready RANK PID`. Returns {rank: pid}."""
+        pids = {}
+        while len(pids) < self.ranks:
+            line = self.process.stdout.readline().decode()
+            check(line, "job ended before all ranks were ready:", self.process.stderr.read())
+            match = re.search(r"ready (\d+) (\d+)", line)
+            if match:
+                pids[int(match[1])] = int(match[2])
+        return pids
+
+    def end(self, bound=BOUND):
+        """Waits for the end. Returns the exit code (negative: died by that signal)."""
+        try:
+            out, err = self.process.communicate(timeout=bound)
+        except subprocess.TimeoutExpired:
+            for pid in marked_processes(self.mark):
+                os.kill(pid, signal.SIGKILL)
+            self.process.kill()
+            out, err = self.process.communicate()
+            raise Failure(f"job did not end within {bound} s; stdout {out!r}, stderr {err!r}") from None
+        self.out, self.err = (out or b"").decode(), (err or b"").decode()
+        self.seconds = time.monotonic() - self.began
+        return self.process.returncode
+
+    def expect(self, code, *patterns, bound=BOUND):
+        """Waits for the end; checks the exit code, text on stderr, and that nothing is left."""
+        got = self.end(bound)
+        check(got == code, f"exit code {got}, expected {code}; stdout {self.out!r}, stderr {self.err!r}")
+        for pattern in patterns:
+            check(re.search(pattern, self.err), f"stderr lacks /{pattern}/: {self.err!r}")
+        self.nothing_left()
+        return self
+
+    def nothing_left(self, bound=10.0):
+        """Checks that no process and no name outlives the job."""
+        until = time.monotonic() + bound
+        while marked_processes(self.mark):
+            check(time.monotonic() < until, "processes are left:", marked_processes(self.mark))
+            time.sleep(0.02)
+        check(not names_left(), "names are left:", names_left())
+
+
+def wait_for(what, condition, bound=BOUND):
+    """Waits until condition() is true."""
+    until = time.monotonic() + bound
+    while not condition():
+        check(time.monotonic() < until, "waited in vain for", what)
+        time.sleep(0.02)
+
+
+def skip(reason):
+    """Ends the whole test as skipped."""
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
+def run_cases(cases):
+    """Runs the functions in `cases`; each takes no argument. Exits 1 if one failed, 77 if all skipped."""
+    wanted = sys.argv[1:]
+    failed = skipped = 0
+    for case in cases:
+        name = getattr(case, "name", case.__name__)
+        if wanted and not any(word in name for word in wanted):
+            continue
+        began = time.monotonic()
+        try:
+            reason = case()
+        except Failure as failure:
+            failed += 1
+            reason = None
+            print(f"FAILED {name}: {failure}")
+        except Exception:  # a broken test is a failed test
+            failed += 1
+            reason = None
+            print(f"FAILED {name}:\n{traceback.format_exc()}")
+        else:
+            verdict = f"skipped ({reason})" if reason else "ok"
+            print(f"{verdict} {name} {time.monotonic() - began:.2f} s")
+        skipped += bool(reason)
+        sys.stdout.flush()
+    if failed:
+        sys.exit(1)
+    sys.exit(77 if skipped == len(cases) else 0)
+
+
+def named(name, function, *args):
+    """A case with a name of its own: function(*args)."""
+
+    def case():
+        return function(*args)
+
+    case.name = name
+    return case
