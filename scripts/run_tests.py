@@ -53,8 +53,7 @@ STAGES = (
     Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items())),
     Stage("asan-conformance", "asan-ubsan", "conformance", env=tuple(ASAN_ENV.items())),
     Stage("build-tsan", "tsan"),
-    Stage("tsan-unit", "tsan", "unit", env=tuple(TSAN_ENV.items())),
-    Stage("tsan-par", "tsan", "conformance|multi", "PAR", env=tuple(TSAN_ENV.items())),
+    Stage("tsan-par", "tsan", "unit|conformance|multi", "PAR", env=tuple(TSAN_ENV.items())),
 )
 TREES = {"dev": "build", "asan-ubsan": "build-asan", "tsan": "build-tsan"}
 
