@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables and texts of the GASNet-1 layer: segments, placement, names of return codes (API 08.3).
+ *
+ * Owns: the texts of the public return codes. Called by clients of either layer. Calls: nothing.
+ * Invariants: the two table calls fill min(numentries, ranks) entries and leave the others alone;
+ * all ranks of a job are on one host and share memory.
+ */
+#include "core/check.h"
+#include "core/job.h"
+
+/* Entries to fill, or -1 for arguments that cannot be. */
+static int entries(const void *table, int numentries) {
+  if (numentries < 0 || (numentries && !table)) return -1;
+  return TMB_MIN(numentries, (int)tmb_job.size);
+}
+
+int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int numentries) {
+  TMB_CHECK_CONTEXT("gasnet_getSegmentInfo");
+  if (!tmb_job_ready() || !tmb_job.attached) return GASNET_ERR_NOT_INIT;
+  const int count = entries(table, numentries);
+  if (count < 0) return GASNET_ERR_BAD_ARG;
+  for (int r = 0; r < count; r++) {
+    table[r].addr = (void *)tmb_job.peer_segment[r].base;
+    table[r].size = tmb_job.peer_segment[r].size;
+  }
+  return GASNET_OK;
+}
+
+int gasnet_getNodeInfo(gasnet_nodeinfo_t *table, int numentries) {
+  TMB_CHECK_CONTEXT("gasnet_getNodeInfo");
+  if (!tmb_job_ready()) return GASNET_ERR_NOT_INIT;
+  const int count = entries(table, numentries);
+  if (count < 0) return GASNET_ERR_BAD_ARG;
+  for (int r = 0; r < count; r++) {
+    const intptr_t delta = tmb_job.attached ? tmb_job.mapped_delta[r] : 0;
+    table[r].host = 0;
+    table[r].supernode = 0;
+    table[r].offset = delta == GEXX_UNMAPPED ? 0 : (uintptr_t)delta;
+  }
+  return GASNET_OK;
+}
+
+static const struct {
+  int code;
+  const char *name, *text;
+} codes[] = {
+    {GASNET_OK, "GASNET_OK", "no error"},
+    {GASNET_ERR_NOT_INIT, "GASNET_ERR_NOT_INIT",
+     "not possible in this state: before initialisation, or done before"},
+    {GASNET_ERR_RESOURCE, "GASNET_ERR_RESOURCE", "a resource is missing or used up"},
+    {GASNET_ERR_BAD_ARG, "GASNET_ERR_BAD_ARG", "an argument is not valid"},
+    {GASNET_ERR_NOT_READY, "GASNET_ERR_NOT_READY", "not complete yet"},
+    {GASNET_ERR_BARRIER_MISMATCH, "GASNET_ERR_BARRIER_MISMATCH",
+     "ranks gave different names to a barrier"},
+};
+
+const char *gasnet_ErrorName(int errval) {
+  for (size_t i = 0; i < TMB_ARRAY_LEN(codes); i++)
+    if (codes[i].code == errval) return codes[i].name;
+  return "*unknown*";
+}
+
+const char *gasnet_ErrorDesc(int errval) {
+  for (size_t i = 0; i < TMB_ARRAY_LEN(codes); i++)
+    if (codes[i].code == errval) return codes[i].text;
+  return "no such return code";
+}
