@@ -172,9 +172,8 @@ static int parse_value(enum tmb_cfg_id id, const char *text, struct value *v, ch
   }
 }
 
-/* Describes what a setting may be, for the message about a bad value. */
-static void describe_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
-  const struct tmb_cfg_row *row = &rows[id];
+char *tmb_cfg_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
+  const struct tmb_cfg_row *row = tmb_cfg_row(id);
   const char *kind = row->type == TMB_SIZE     ? "a size with optional B, KB, MB, GB or TB"
                      : row->type == TMB_DOUBLE ? "a number or fraction"
                                                : "an integer";
@@ -187,25 +186,28 @@ static void describe_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes) {
   else if (id == TMB_CFG_BACKTRACE_NODES)
     snprintf(buf, buf_bytes, "a list of ranks as 0,2-4 or *");
   else if (row->type == TMB_STRING)
-    snprintf(buf, buf_bytes, "%s", row->unit);
+    snprintf(buf, buf_bytes, "%s", *row->unit ? row->unit : "text");
   else if (row->min == row->max)
     snprintf(buf, buf_bytes, "%s", kind);
   else
     snprintf(buf, buf_bytes, "%s from %lld to %lld", kind, (long long)row->min,
              (long long)row->max);
+  return buf;
 }
 
-/* Ends the process because of the text of a setting. */
-_Noreturn static void refuse(enum tmb_cfg_id id, const struct value *v, const char *text,
-                             const char *allowed) {
+/* Says what is wrong with the text of a setting. */
+static void explain(enum tmb_cfg_id id, const struct value *v, const char *text,
+                    const char *allowed, char *why, size_t why_bytes) {
   const bool from_env = strncmp(v->source, "environment ", 12) == 0;
-  tmb_fatal_nopos("setting %s=\"%s\"%s%s is not valid: expected %s; it means: %s", v->name, text,
-                  from_env ? "" : ", from ", from_env ? "" : v->source, allowed, rows[id].help);
+  snprintf(why, why_bytes, "setting %s=\"%s\"%s%s is not valid: expected %s; it means: %s", v->name,
+           text, from_env ? "" : ", from ", from_env ? "" : v->source, allowed, rows[id].help);
 }
 
 void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) {
+  char why[TEXT_BYTES * 4];
   const char *text = tmb_cfg_text(id);
-  refuse(id, &values[id], text ? text : "", allowed);
+  explain(id, &values[id], text ? text : "", allowed, why, sizeof why);
+  tmb_fatal_nopos("%s", why);
 }
 
 /* Finds the text for a setting and where it comes from; fills v->name, v->source, v->is_set. */
@@ -235,19 +237,38 @@ static const char *find_text(enum tmb_cfg_id id, struct value *v) {
 }
 
 /*
+ * Finds and parses the text of setting `id` into *v. out word: [TEXT_BYTES] spelling of an enum.
+ * Returns the text, NULL if unset, or NULL and `why` filled if it is wrong.
+ */
+static const char *read_setting(enum tmb_cfg_id id, struct value *v, char *word, char *why,
+                                size_t why_bytes) {
+  char allowed[TEXT_BYTES];
+  word[0] = why[0] = '\0';
+  v->integer = rows[id].type == TMB_ENUM ? -1 : 0;
+  v->real = 0;
+  const char *text = find_text(id, v);
+  if (!text || parse_value(id, text, v, word) == TMB_OK) return text;
+  tmb_cfg_allowed(id, allowed, sizeof allowed);
+  explain(id, v, text, allowed, why, why_bytes);
+  return NULL;
+}
+
+int tmb_cfg_check(enum tmb_cfg_id id, char *why, size_t why_bytes) {
+  struct value v = values[tmb_cfg_row(id) - rows];
+  char word[TEXT_BYTES];
+  (void)read_setting(id, &v, word, why, why_bytes);
+  return why[0] ? TMB_E_ARG : TMB_OK;
+}
+
+/*
  * Reads setting `id` from the environment, checks and publishes it.
  * in again: read anew what was read before; then no other thread may be reading settings.
  */
 static void load(enum tmb_cfg_id id, bool again) {
   struct value v = values[id];
-  char word[TEXT_BYTES] = "", allowed[TEXT_BYTES];
-  v.integer = rows[id].type == TMB_ENUM ? -1 : 0;
-  v.real = 0;
-  const char *text = find_text(id, &v);
-  if (text && parse_value(id, text, &v, word) != TMB_OK) {
-    describe_allowed(id, allowed, sizeof allowed);
-    refuse(id, &v, text, allowed);
-  }
+  char word[TEXT_BYTES], why[TEXT_BYTES * 4];
+  const char *text = read_setting(id, &v, word, why, sizeof why);
+  if (why[0]) tmb_fatal_nopos("%s", why);
   pthread_mutex_lock(&lock);
   v.text = text ? keep_text(word[0] ? word : text) : NULL;
   const bool no_memory = text && !v.text;

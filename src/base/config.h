@@ -79,6 +79,15 @@ const char *tmb_cfg_source(enum tmb_cfg_id id);
 void tmb_cfg_override(enum tmb_cfg_id id, const char *text, const char *source, bool over_env);
 
 /*
+ * Check a setting as tmb_cfg_init does, without ending the process.
+ * out why: [why_bytes] if it is wrong: name, value and what is allowed. Returns 0 or TMB_E_ARG.
+ */
+int tmb_cfg_check(enum tmb_cfg_id id, char *why, size_t why_bytes);
+
+/* What a setting may be, as "an integer from 1 to 4096". Returns buf. */
+char *tmb_cfg_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes);
+
+/*
  * End the process because a setting's text is wrong in a way that only its reader can tell.
  * in allowed: what would have been valid, as "one of smp, udp".
  */

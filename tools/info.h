@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo info`: the document that is collected once and printed as text, JSON or Markdown.
+ *
+ * Owns: nothing. Included by tools/info*.c. Calls: jansson.
+ * Invariants: the document is {section: {key: value} or [{...}]} in print order; a key's last word
+ * is the unit of its number: bytes, ns, hz.
+ */
+#ifndef TMB_TOOLS_INFO_H
+#define TMB_TOOLS_INFO_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* Everything but the settings; call info_settings first. Returns a new reference, NULL without
+ * memory. */
+json_t *info_collect(void);
+
+/*
+ * Every setting; takes those that are wrong out of our environment: [{name, alias, value, source,
+ * default, type, allowed, unit, help, effect, error}]. out bad: how many have a value that is not
+ * allowed. Returns a new reference, NULL without memory.
+ */
+json_t *info_settings(int *bad);
+
+/* Print the document or the settings for people on stdout. */
+void info_print_text(const json_t *document);
+void info_print_settings(const json_t *settings);
+
+/* Print the table of docs/SETTINGS.md on stdout: no values, nothing of this machine. */
+void info_print_markdown(const json_t *settings);
+
+#endif
