@@ -203,6 +203,7 @@ if(NOT TMB_SANITIZE)
   set(tmb_scripts "${PROJECT_SOURCE_DIR}/scripts")
   tmb_add_check(tidy lint python3 ${tmb_scripts}/tidy.py)
   tmb_add_check(tidy_test lint python3 ${tmb_scripts}/tidy_test.py)
+  tmb_add_check(harness_test lint python3 ${tmb_scripts}/harness_test.py)
   tmb_add_check(format lint python3 ${tmb_scripts}/check_format.py)
   tmb_add_check(symbols lint python3 ${tmb_scripts}/check_symbols.py
     --lib $<TARGET_FILE:tombolo_shared> --include ${PROJECT_SOURCE_DIR}/include

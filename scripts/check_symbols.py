@@ -102,13 +102,13 @@ def find_missing(include, symbols, optional, exports):
     return sorted(missing.items())
 
 
-def main():
+def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lib", required=True, type=Path)
     parser.add_argument("--include", required=True, type=Path)
     parser.add_argument("--symbols", required=True, type=Path)
     parser.add_argument("--optional", required=True, type=Path)
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     symbols = read_rows(options.symbols)
     lines = options.optional.read_text().split("\n")
     optional = {line.split("#")[0].strip() for line in lines} - {""}

@@ -54,15 +54,16 @@ echo "install_deps: installing them with apt-get"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 run_apt() {
-  if ! ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get "$@" \
+  if ! ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
+      apt-get -o DPkg::Lock::Timeout=300 "$@" \
       >"$log" 2>&1 </dev/null; then
     cat "$log" >&2
     echo "install_deps: apt-get $1 failed" >&2
     exit 1
   fi
 }
-run_apt -q update
-run_apt -q install -y --no-install-recommends "${missing[@]}"
+run_apt update -q
+run_apt install -q -y --no-install-recommends "${missing[@]}"
 for package in "${missing[@]}"; do
   is_installed "$package" || { echo "install_deps: $package is still not installed" >&2; exit 1; }
 done

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Unit test of the scripts that judge other tests: each must fail when it should."""
+
+import contextlib
+import io
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import check_symbols
+import run_tests
+
+HERE = Path(__file__).resolve().parent
+REPORT = """<testsuite><testcase name="a" status="run"/><testcase name="b" status="fail"/>
+<testcase name="c" status="notrun"/><testcase name="d" status="run"/></testsuite>"""
+ROWS = (
+    "gex_f\tfunction\tgasnetex.h\t01\ngex_m\tfunction\tgasnetex.h\t01\n"
+    "gex_T\ttype\tgasnetex.h\t01\ngex_T.field\tfield\tgasnetex.h\t01\nGEX_ONE\tconst\tgasnetex.h\t01\n"
+)
+HEADER = "#define gex_m(x) (x)\nint gex_f(void);\ntypedef struct { int field; } gex_T;\n"
+
+
+class Expect(unittest.TestCase):
+    """scripts/expect.py: exit code and text of a command."""
+
+    def run_expect(self, options, shell):
+        command = [sys.executable, str(HERE / "expect.py"), *options, "--", "sh", "-c", shell]
+        return subprocess.run(command, capture_output=True, check=False).returncode
+
+    def test_codes(self):
+        self.assertEqual(self.run_expect(["--code=3"], "exit 3"), 0)
+        self.assertEqual(self.run_expect(["--code=3"], "exit 4"), 1)
+        self.assertEqual(self.run_expect(["--code=fail"], "exit 4"), 0)
+        self.assertEqual(self.run_expect(["--code=fail"], "exit 0"), 1)
+        self.assertEqual(self.run_expect(["--code=any"], "exit 9"), 0)
+        self.assertEqual(self.run_expect(["--code=137"], "kill -9 $$"), 0)
+        self.assertEqual(self.run_expect(["--code=fail"], "exit 77"), 77)
+
+    def test_match(self):
+        self.assertEqual(self.run_expect(["--match=ab+c"], "echo xabbc"), 0)
+        self.assertEqual(self.run_expect(["--match=ab+c"], "echo ac"), 1)
+        self.assertEqual(self.run_expect(["--match=ab+c"], "echo abc >&2"), 0)
+        self.assertEqual(self.run_expect(["--match=abc"], "echo abc; exit 1"), 1)
+
+
+class Runner(unittest.TestCase):
+    """scripts/run_tests.py: counting."""
+
+    def test_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "r.xml"
+            self.assertEqual(str(run_tests.read_report(path)), "0 passed, 0 failed")
+            path.write_text(REPORT)
+            self.assertEqual(str(run_tests.read_report(path)), "2 passed, 1 failed, 1 skipped")
+
+    def test_no_tree_is_a_failure(self):
+        stage = run_tests.Stage("x", "dev", "unit")
+        trees, run_tests.TREES = run_tests.TREES, {"dev": "no-such-tree"}
+        with contextlib.redirect_stdout(io.StringIO()):
+            count = run_tests.run_ctest(stage, 1, [])
+        run_tests.TREES = trees
+        self.assertEqual(str(count), "0 passed, 1 failed")
+
+
+class Symbols(unittest.TestCase):
+    """scripts/check_symbols.py on a library of one function."""
+
+    def check(self, header, source, rows=ROWS):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name in check_symbols.FIRST:
+                (root / name).write_text("#pragma once\n")
+            (root / "gasnetex.h").write_text("#pragma once\n" + header)
+            (root / "rows").write_text(rows)
+            (root / "optional").write_text("# none\n")
+            command = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(root / "l.so")]
+            subprocess.run(command, input=source.encode(), check=True)
+            arguments = ["--lib", str(root / "l.so"), "--include", folder]
+            arguments += ["--symbols", str(root / "rows"), "--optional", str(root / "optional")]
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                code = check_symbols.main(arguments)
+            return code, out.getvalue()
+
+    def test_symbols(self):
+        good = "int gex_f(void) { return 1; }\n"
+        one = "#define GEX_ONE 1\n"
+        self.assertEqual(self.check(HEADER + one, good)[0], 0)
+        code, out = self.check(HEADER, good)
+        self.assertEqual(code, 1)
+        self.assertIn("missing: GEX_ONE", out)
+        self.assertIn("missing: gex_f", self.check(HEADER + one, "int gex_g;\n")[1])
+        self.assertIn("foreign: other", self.check(HEADER + one, good + "int other;\n")[1])
+        bad_field = (HEADER + one).replace("int field", "int wrong")
+        self.assertIn("missing: gex_T.field", self.check(bad_field, good)[1])
+        self.assertEqual(self.check(HEADER + one, good, rows="")[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
