@@ -7,8 +7,6 @@
  */
 #include "tool.h"
 
-#include "build_info.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -17,10 +15,6 @@ struct subcommand {
   int (*main)(int argc, char **argv);
   const char *help;
 };
-
-const char *tool_version(void) {
-  return "tombolo " TMB_BUILD_VERSION " (" TMB_BUILD_REVISION ", " TMB_BUILD_COMPILER ")";
-}
 
 static void print_usage(FILE *to, const struct subcommand *table) {
   fputs("Usage: tombolo COMMAND [ARGUMENTS]\n\nCommands:\n", to);
