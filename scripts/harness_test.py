@@ -18,7 +18,8 @@ REPORT = """<testsuite><testcase name="a" status="run"/><testcase name="b" statu
 <testcase name="c" status="notrun"/><testcase name="d" status="run"/></testsuite>"""
 ROWS = (
     "gex_f\tfunction\tgasnetex.h\t01\ngex_m\tfunction\tgasnetex.h\t01\n"
-    "gex_T\ttype\tgasnetex.h\t01\ngex_T.field\tfield\tgasnetex.h\t01\nGEX_ONE\tconst\tgasnetex.h\t01\n"
+    "gex_T\ttype\tgasnetex.h\t01\ngex_T.field\tfield\tgasnetex.h\t01\n"
+    "GEX_ONE\tconst\tgasnetex.h\t01\n"
 )
 HEADER = "#define gex_m(x) (x)\nint gex_f(void);\ntypedef struct { int field; } gex_T;\n"
 
