@@ -135,6 +135,10 @@ void comm_put_start(int rank, size_t offset, const void *src, size_t bytes) {
   gex_RMA_PutNBI(job.tm, (gex_Rank_t)rank, job.base[rank] + offset, src, bytes, GEX_EVENT_DEFER, 0);
 }
 
+bool comm_puts_done(void) {
+  return gex_NBI_Test(GEX_EC_PUT, 0) == GASNET_OK;
+}
+
 void comm_put_wait(void) {
   gex_NBI_Wait(GEX_EC_PUT, 0);
 }

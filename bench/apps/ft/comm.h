@@ -9,6 +9,7 @@
 
 #include "problem.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ft_team_id { FT_ROW, FT_COLUMN, FT_TEAMS };
@@ -40,6 +41,7 @@ void comm_team_init(struct ft_team *team, enum ft_team_id id);
 /* Starts a put; src must stay unchanged until comm_put_wait returns, which is when all started puts
  * are complete at their targets. comm_put is complete on return. */
 void comm_put_start(int rank, size_t offset, const void *src, size_t bytes);
+bool comm_puts_done(void); /* whether comm_put_wait would return at once; does not wait */
 void comm_put_wait(void);
 void comm_put(int rank, size_t offset, const void *src, size_t bytes);
 

@@ -18,8 +18,8 @@ static size_t land_index(const struct ft_exchange *x, int source, int plane) {
   return slot * x->piece;
 }
 
-static struct cplx *send_piece(const struct ft_exchange *x, int plane, int member) {
-  return x->send + ((size_t)plane * (size_t)x->team->size + (size_t)member) * x->piece;
+static struct cplx *send_piece(const struct ft_exchange *x, int slot, int member) {
+  return x->send + ((size_t)slot * (size_t)x->team->size + (size_t)member) * x->piece;
 }
 
 static int rank_of(const struct ft_team *team, int member) {
@@ -42,15 +42,19 @@ static void send_plane(struct ft_exchange *x, int plane, put_fn *put) {
   for (int i = 1; i < team->size; i++) {
     int member = (team->me + i) % team->size;
     put(rank_of(team, member), x->land_offset + index * sizeof(struct cplx),
-        send_piece(x, plane, member), bytes);
+        send_piece(x, x->slot, member), bytes);
     count_put(x, bytes);
   }
   ft_phases_enter(x->phases, FT_MOVE);
-  memcpy(x->land + index, send_piece(x, plane, team->me), bytes);
+  memcpy(x->land + index, send_piece(x, x->slot, team->me), bytes);
 }
 
+/* When all puts have completed already (on one node they have) the buffer of this plane is used
+ * again, while it is in cache; else the next plane takes the next one. There is one for each plane,
+ * so nothing ever waits for a buffer. */
 static void slabs_plane(struct ft_exchange *x, int plane) {
   send_plane(x, plane, comm_put_start);
+  x->slot = comm_puts_done() ? 0 : x->slot + 1;
 }
 
 static void blocking_plane(struct ft_exchange *x, int plane) {
@@ -60,13 +64,13 @@ static void blocking_plane(struct ft_exchange *x, int plane) {
 static void slabs_finish(struct ft_exchange *x) {
   ft_phases_enter(x->phases, FT_COMM);
   comm_put_wait();
+  x->slot = 0;
   ft_phases_enter(x->phases, FT_SYNC);
   comm_team_sync(x->team);
 }
 
 static void packed_plane(struct ft_exchange *x, int plane) {
-  (void)x;
-  (void)plane;
+  x->slot = plane + 1;
 }
 
 /* Own pieces go straight to their place, the others' into one message for each destination. */
@@ -116,8 +120,8 @@ static void packed_finish(struct ft_exchange *x) {
 }
 
 struct cplx *ft_exchange_target(const struct ft_exchange *x, int plane) {
-  size_t index = (size_t)plane * (size_t)x->team->size * x->piece;
-  return (x->team->size == 1 ? x->land : x->send) + index;
+  if (x->team->size == 1) return x->land + (size_t)plane * x->piece;
+  return send_piece(x, x->slot, 0);
 }
 
 void ft_exchange_plane(const struct ft_schedule *schedule, struct ft_exchange *x, int plane) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One all-to-all of a transform, and the schedules by which it can run.
  *
- * A stage produces its planes one after the other into send[plane][destination][piece]; when plane
+ * A stage produces its planes one after the other into send[slot][destination][piece]; when plane
  * p is done it says so with ft_exchange_plane, and after the last plane ft_exchange_finish returns
  * when all that others send here has arrived. Pieces land either by source, [source][plane][piece],
  * or by plane, [plane][source][piece], whichever the next stage reads. With a team of one rank
@@ -23,7 +23,8 @@ struct ft_exchange {
   int planes;           /* this rank's planes of the stage; the same number on all members */
   size_t piece;         /* complex numbers for one destination from one plane */
   enum ft_order order;  /* of what lands */
-  struct cplx *send;    /* [planes][team size][piece] */
+  struct cplx *send;    /* [planes][team size][piece], one slot a plane */
+  int slot;             /* where the next plane goes */
   struct cplx *land;    /* [planes * team size * piece], in the segment */
   size_t land_offset;   /* its offset in the segment of every rank, bytes */
   struct cplx *pack;    /* packed only: [team size][planes][piece], private */

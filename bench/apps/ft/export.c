@@ -48,7 +48,7 @@ static void plot_script(FILE *gp, const char *path, const struct ft_setting *s, 
   fprintf(gp,
           "set style data histograms\nset style histogram rowstacked\n"
           "set style fill solid 0.85 border -1\nset boxwidth 0.6\nset key outside right top\n"
-          "set ylabel 'seconds, mean over ranks'\nset yrange [0:*]\nset grid ytics\n"
+          "set ylabel 'seconds, mean over ranks'\nset yrange [0:*]\nset grid ytics\nset bmargin 4\n"
           "set xrange [-0.7:%d.7]\n",
           count - 1);
   fprintf(gp, "plot for [c=2:%d] $phases using c:xticlabels(1) title columnheader(c)\n",

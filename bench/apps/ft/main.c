@@ -18,10 +18,6 @@ static _Noreturn void refuse(const char *reason, const char *advice) {
   comm_exit(EXIT_REFUSED);
 }
 
-static bool wants_packed(const struct ft_options *o) {
-  return o->schedule == FT_ALL_SCHEDULES || ft_schedules[o->schedule].packs;
-}
-
 static void choose_grid(struct ft_setting *s, const struct ft_options *o) {
   char reason[REASON_BYTES], advice[REASON_BYTES];
   int ranks = comm_size(), ty = o->ty, tz = o->tz;
@@ -37,7 +33,7 @@ static void choose_grid(struct ft_setting *s, const struct ft_options *o) {
 
 static struct ft_buffers check_memory(const struct ft_setting *s, const struct ft_options *o) {
   char reason[REASON_BYTES];
-  struct ft_buffers need = ft_solver_buffers(&s->layout, wants_packed(o));
+  struct ft_buffers need = ft_solver_buffers(&s->layout, ft_options_pack(o));
   uint64_t all = need.segment_bytes + need.private_bytes, limit = comm_segment_limit();
   if (all <= limit) return need;
   snprintf(

@@ -136,3 +136,7 @@ enum ft_verdict ft_options_parse(struct ft_options *options, int argc, char **ar
   if (rc != 0) return FT_USAGE;
   return FT_GO;
 }
+
+bool ft_options_pack(const struct ft_options *options) {
+  return options->schedule == FT_ALL_SCHEDULES || ft_schedules[options->schedule].packs;
+}

@@ -28,4 +28,7 @@ struct ft_options {
 /* Parses argv. speak: this rank prints help and complaints. FT_DONE: only help was wanted. */
 enum ft_verdict ft_options_parse(struct ft_options *options, int argc, char **argv, bool speak);
 
+/* Whether a schedule that is asked for needs pack buffers. */
+bool ft_options_pack(const struct ft_options *options);
+
 #endif

@@ -43,7 +43,7 @@ const char *ft_verification_name(enum ft_verification v) {
 
 void ft_report_head(FILE *out, const struct ft_setting *s) {
   const struct ft_layout *l = &s->layout;
-  struct ft_buffers most = ft_solver_buffers(l, true);
+  struct ft_buffers most = ft_solver_buffers(l, ft_options_pack(s->options));
   fprintf(
       out,
       "NAS FT class %c: %d x %d x %d points, %d iterations, %d rank%s as grid %d x %d (TY x TZ)\n",
@@ -53,9 +53,13 @@ void ft_report_head(FILE *out, const struct ft_setting *s) {
   const char *shape = l->ty > 1 && l->tz > 1 ? "pencils, two exchanges a transform"
                       : comm_size() > 1      ? "slabs of planes, one exchange a transform"
                                              : "one rank, no exchange";
-  fprintf(out, "decomposition: %s; up to %.1f MiB a rank; FFTW %s plans\n", shape,
+  fprintf(out, "decomposition: %s; %.1f MiB a rank; FFTW %s plans\n", shape,
           (double)(most.segment_bytes + most.private_bytes) / 0x1p20,
           s->options->measure ? "measured" : "estimated");
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (comm_size() > cores)
+    fprintf(out, "note: %d ranks share %ld cores; waiting for a core counts as synchronisation\n",
+            comm_size(), cores);
 }
 
 static void print_sums(FILE *out, const struct ft_result *r) {
@@ -79,9 +83,9 @@ static void print_phases(FILE *out, const struct ft_result *r) {
 }
 
 static void print_verdict(FILE *out, const struct ft_setting *s, const struct ft_result *r) {
-  fprintf(out, "%s: class %c, %s, %d ranks (%dx%d): %.4f s, %.1f Mop/s",
+  fprintf(out, "%s: class %c, %s, %d rank%s (%dx%d): %.4f s, %.1f Mop/s",
           ft_verification_name(r->verification), s->class->name, r->schedule->name, comm_size(),
-          s->layout.ty, s->layout.tz, r->seconds, r->mops);
+          comm_size() == 1 ? "" : "s", s->layout.ty, s->layout.tz, r->seconds, r->mops);
   if (r->compared < r->iterations)
     fprintf(out, " (%d of %d iterations have a reference)", r->compared, r->iterations);
   fprintf(out, "\n");
