@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
                                 .name = "wake_rtt",
                                 .floor_name = "futex_rtt",
                                 .figure = wake_rtt,
-                                .floor = floor_futex_slept,
+                                .floor = floor_futex,
                                 .target = 3,
                                 .count = 1};
   bench_start(&b, "wake", &argc, &argv);

@@ -204,30 +204,23 @@ static void futex_await(struct bench *b, unsigned rank, uint32_t value) {
   }
 }
 
-double floor_futex(struct bench *b, size_t n, size_t bytes) {
-  static uint32_t turn;
-  (void)bytes;
-  const uint64_t start = bench_now_ns();
-  for (size_t i = 0; i < n; i++) {
-    turn++;
-    if (b->rank == 0) {
-      futex_post(b, 1, turn);
-      futex_await(b, 0, turn);
-    } else {
-      futex_await(b, 1, turn);
-      futex_post(b, 0, turn);
-    }
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
 void floor_rest(void) {
   const struct timespec rest = {0, FLOOR_REST_NS};
   nanosleep(&rest, NULL);
 }
 
-double floor_futex_slept(struct bench *b, size_t n, size_t bytes) {
-  (void)n;
-  if (b->rank == 0) floor_rest();
-  return floor_futex(b, 1, bytes);
+double floor_futex(struct bench *b, size_t n, size_t bytes) {
+  static uint32_t turn;
+  (void)n, (void)bytes;
+  turn++;
+  if (b->rank == 1) {
+    futex_await(b, 1, turn);
+    futex_post(b, 0, turn);
+    return 0;
+  }
+  floor_rest();
+  const uint64_t start = bench_now_ns();
+  futex_post(b, 1, turn);
+  futex_await(b, 0, turn);
+  return (double)(bench_now_ns() - start);
 }

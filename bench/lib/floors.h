@@ -43,9 +43,9 @@ bench_fn floor_memcpy_private; /* both ends in private memory */
 bench_fn floor_memcpy_put_cold;
 bench_fn floor_memcpy_get_cold;
 
-/* Round trip of futex wake-ups: both ranks sleep in the kernel until woken. */
+/* Round trip of futex wake-ups between sleeping ranks. Rank 0 rests for FLOOR_REST_NS before, so
+ * that both sleep in the kernel; n is taken as 1. */
 bench_fn floor_futex;
-bench_fn floor_futex_slept; /* rank 0 rests FLOOR_REST_NS before each; n is taken as 1 */
 
 #define FLOOR_COLD_BYTES ((size_t)32 << 20)
 #define FLOOR_WARM_BYTES ((size_t)4 << 20) /* largest warm copy */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo bench`: figures, options, and the parts of the command.
+ *
+ * Owns: struct bench_figure and struct bench_results. Included by tools/bench*.c. Calls: nothing.
+ * bench.c chooses what to run, bench_job.c runs a measuring program and reads what it prints (the
+ * protocol is described in bench/lib/bench.h), bench_start.c times whole jobs, bench_stat.c makes
+ * medians and ratios, bench_table.c and bench_json.c show them. Invariants: samples are kept in the
+ * order in which they were taken, floor sample i just before figure sample i. A ratio is the median
+ * of the sample-wise ratios.
+ */
+#ifndef TMB_TOOL_BENCH_H
+#define TMB_TOOL_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#define BENCH_NAME_BYTES 32
+
+/* One measured figure with its floor. */
+struct bench_figure {
+  char group[BENCH_NAME_BYTES], name[BENCH_NAME_BYTES];
+  char unit[BENCH_NAME_BYTES];  /* of samples and floor: ns, us, bytes */
+  char floor[BENCH_NAME_BYTES]; /* name of the floor, "" if none */
+  uint32_t ranks;
+  uint64_t bytes;  /* of one operation, 0 if it has no size */
+  double target;   /* 0: none; else the limit of the ratio, or of the figure if there is no floor */
+  bool more;       /* the ratio is bandwidth over the floor's bandwidth, and must not be less */
+  double *samples; /* [count] */
+  double *floors;  /* [floor_count]: count or 0 */
+  size_t count, floor_count;
+};
+
+struct bench_results {
+  struct bench_figure *figures; /* [count] */
+  size_t count, capacity;
+};
+
+struct bench_options {
+  bool p2p, am, startup, oversubscribed, wake;
+  bool quick, verbose, bind;
+  uint32_t ranks;      /* of oversubscribed, most of startup; 0: chosen */
+  uint32_t runs;       /* samples of a figure */
+  double sample_us;    /* length of a sample */
+  const char *json;    /* file, "-" for standard output, NULL for none */
+  const char *dir;     /* folder of the measuring programs, NULL: found */
+  char self[4096];     /* this executable */
+  char programs[4096]; /* folder in which they were found */
+  double timeout_s;    /* of one program */
+};
+
+/* ---- bench_job.c */
+
+/* One run of a measuring program. */
+struct bench_job {
+  const char *program; /* "p2p": tombolo-bench-p2p */
+  const char *mode;    /* --mode, or NULL */
+  uint32_t ranks;
+  bool bind;
+  double wall_s; /* out: from before the launch to its end */
+};
+
+/* Find the folder of the measuring programs. Returns 0, or the exit code after a message. */
+int bench_find_programs(struct bench_options *options);
+
+/* Run `tombolo run` with the program and append what it reports. out results: may be NULL.
+ * Returns 0, or the exit code after a message when the program failed or its report is not
+ * complete. */
+int bench_job_run(const struct bench_options *options, struct bench_job *job,
+                  struct bench_results *results);
+
+/* Append a copy of the named figure's identity with room for `samples` samples. NULL: no memory
+ * (said). */
+struct bench_figure *bench_add(struct bench_results *results, const char *group, const char *name,
+                               size_t samples);
+void bench_results_free(struct bench_results *results);
+
+/* ---- bench_start.c */
+
+/* Start time, all-pairs and memory at several rank counts. Returns 0 or the exit code. */
+int bench_startup(const struct bench_options *options, struct bench_results *results);
+
+/* ---- bench_stat.c */
+
+struct bench_summary {
+  double min, p10, median, p90, max;
+  double floor_min, floor_median; /* NaN without a floor */
+  double ratio, ratio_min; /* median of sample ratios, ratio of the minima; NaN without a floor */
+  double gb_per_s;         /* of the median; NaN if it makes no sense */
+  int verdict;             /* 1 meets the target, 0 does not, -1 has none */
+};
+void bench_summarise(const struct bench_figure *figure, struct bench_summary *out);
+
+/* ---- bench_table.c, bench_json.c */
+void bench_print_table(const struct bench_results *results, const struct bench_options *options);
+void bench_print_machine(const struct bench_options *options);
+
+/* The whole report; the caller owns it. NULL: no memory. */
+json_t *bench_to_json(const struct bench_results *results, const struct bench_options *options);
+
+#endif
