@@ -27,7 +27,7 @@ configure:
 	@rm -f $(BUILD).log
 
 build: configure
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) --target programs -j $(JOBS)
 
 demo: deps
 	@$(MAKE) --no-print-directory build
