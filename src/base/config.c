@@ -254,7 +254,10 @@ static const char *read_setting(enum tmb_cfg_id id, struct value *v, char *word,
 }
 
 int tmb_cfg_check(enum tmb_cfg_id id, char *why, size_t why_bytes) {
-  struct value v = values[tmb_cfg_row(id) - rows];
+  tmb_assert((unsigned)id < TMB_CFG_COUNT);
+  pthread_mutex_lock(&lock);
+  struct value v = values[id];
+  pthread_mutex_unlock(&lock);
   char word[TEXT_BYTES];
   (void)read_setting(id, &v, word, why, why_bytes);
   return why[0] ? TMB_E_ARG : TMB_OK;
@@ -265,15 +268,18 @@ int tmb_cfg_check(enum tmb_cfg_id id, char *why, size_t why_bytes) {
  * in again: read anew what was read before; then no other thread may be reading settings.
  */
 static void load(enum tmb_cfg_id id, bool again) {
-  struct value v = values[id];
   char word[TEXT_BYTES], why[TEXT_BYTES * 4];
+  pthread_mutex_lock(&lock);
+  struct value v = values[id];
+  pthread_mutex_unlock(&lock);
+  if (v.loaded && !again) return;
   const char *text = read_setting(id, &v, word, why, sizeof why);
   if (why[0]) tmb_fatal_nopos("%s", why);
   pthread_mutex_lock(&lock);
   v.text = text ? keep_text(word[0] ? word : text) : NULL;
   const bool no_memory = text && !v.text;
   if (!no_memory && (again || !values[id].loaded)) {
-    v.loaded = false; /* published below, behind the other fields */
+    v.loaded = false; /* set below, behind the other fields */
     values[id] = v;
     tmb_store_rel(&values[id].loaded, true);
   }

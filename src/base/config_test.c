@@ -16,6 +16,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 
+#include <pthread.h>
 #include <string.h>
 
 extern char **environ;
@@ -326,6 +327,37 @@ static void names_near_a_setting_are_found(void **state) {
   assert_false(tmb_cfg_known("GASNET_WAIT"));
 }
 
+static void *read_all(void *arg) {
+  (void)arg;
+  for (int id = 0; id < TMB_CFG_COUNT; id++) {
+    const char *text = tmb_cfg_text((enum tmb_cfg_id)id);
+    CHILD_CHECK(tmb_cfg_row((enum tmb_cfg_id)id)->dflt == NULL || text != NULL);
+    CHILD_CHECK(*tmb_cfg_source((enum tmb_cfg_id)id) != '\0');
+  }
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_MAX_THREADS) == 256);
+  return NULL;
+}
+
+static void read_on_threads(void *arg) {
+  static char *none[] = {NULL};
+  environ = none;
+  pthread_t threads[8];
+  (void)arg;
+  tmb_env_set("GASNET_VERBOSEENV", "1");
+  for (size_t i = 0; i < TMB_ARRAY_LEN(threads); i++)
+    CHILD_CHECK(pthread_create(&threads[i], NULL, read_all, NULL) == 0);
+  for (size_t i = 0; i < TMB_ARRAY_LEN(threads); i++)
+    CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+static void threads_may_read_before_init(void **state) {
+  (void)state;
+  assert_int_equal(capture_run(&cap, read_on_threads, NULL), 0);
+  expect_well();
+  assert_int_equal(occurrences(cap.text, "TOMBOLO_WAIT = "), 1);
+  assert_int_equal(occurrences(cap.text, "GASNET_PSHM_NODES = "), 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(defaults_apply),
@@ -337,6 +369,7 @@ int main(void) {
       cmocka_unit_test(reports_wait_for_the_rank),
       cmocka_unit_test(overrides_rank_between_default_and_environment),
       cmocka_unit_test(misuse_is_fatal),
+      cmocka_unit_test(threads_may_read_before_init),
       cmocka_unit_test(every_row_is_well_formed),
       cmocka_unit_test(no_name_appears_twice),
       cmocka_unit_test(names_near_a_setting_are_found),

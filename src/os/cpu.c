@@ -37,27 +37,11 @@ int tmb_os_cpus_online(void) {
   return n > 0 ? (int)n : 1;
 }
 
-/* Quota of one cgroup in processors, 0 if it has none. */
-static double read_quota(const struct tmb_cgroup_walk *walk) {
-  char text[64];
-  double quota_us, period_us;
-  if (walk->v2) {
-    if (tmb_cgroup_read(walk, "cpu.max", text, sizeof text) <= 0) return 0;
-    if (sscanf(text, "%lf %lf", &quota_us, &period_us) != 2) return 0; /* "max 100000" */
-  } else {
-    if (tmb_cgroup_read(walk, "cpu.cfs_quota_us", text, sizeof text) <= 0) return 0;
-    quota_us = atof(text);
-    if (tmb_cgroup_read(walk, "cpu.cfs_period_us", text, sizeof text) <= 0) return 0;
-    period_us = atof(text);
-  }
-  return quota_us > 0 && period_us > 0 ? quota_us / period_us : 0;
-}
-
 double tmb_os_cpu_quota(void) {
   struct tmb_cgroup_walk walk;
   double least = 0;
   for (bool more = tmb_cgroup_first(&walk, "cpu"); more; more = tmb_cgroup_next(&walk)) {
-    const double quota = read_quota(&walk);
+    const double quota = tmb_cgroup_cpu_quota(&walk);
     if (quota > 0 && (least == 0 || quota < least)) least = quota;
   }
   return least;

@@ -11,7 +11,6 @@
 #include "os/sysfile.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -48,13 +47,9 @@ static void add_rlimit(struct limit_list *list, const char *name, __rlimit_resou
 /* Adds the limit of each cgroup from this process's one up to the root, if it has one. */
 static void add_cgroup_limits(struct limit_list *list) {
   struct tmb_cgroup_walk walk;
-  char text[64], *end;
   for (bool more = tmb_cgroup_first(&walk, "memory"); more; more = tmb_cgroup_next(&walk)) {
-    if (tmb_cgroup_read(&walk, walk.v2 ? "memory.max" : "memory.limit_in_bytes", text,
-                        sizeof text) <= 0)
-      continue;
-    const unsigned long long bytes = strtoull(text, &end, 10);
-    if (end == text || *end != '\0' || bytes >= 1ull << 62) continue; /* "max" or none */
+    const uint64_t bytes = tmb_cgroup_mem_limit(&walk);
+    if (bytes == UINT64_MAX) continue;
     struct tmb_os_limit item;
     snprintf(item.name, sizeof item.name, "cgroup memory limit (%.130s)", walk.dir);
     add_limit(list, item.name, bytes);

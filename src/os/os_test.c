@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -269,15 +270,121 @@ static void cgroup_walk_ends(void **state) {
   }
 }
 
+/* Writes text to DIR/NAME. */
+static void put_file(const char *dir, const char *name, const char *text) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", dir, name);
+  FILE *file = fopen(path, "w");
+  if (!file) fail_msg("cannot write %s", path);
+  fputs(text, file);
+  fclose(file);
+}
+
+/* A pretended hierarchy: ROOT/a/b with limits, and the two files of /proc that lead there. */
+struct fake {
+  char root[64], cgroup[96], mounts[96];
+};
+
+static void make_fake(struct fake *f, const char *cgroup_text, const char *mount_options) {
+  char line[256], dir[128];
+  snprintf(f->root, sizeof f->root, "/tmp/tmb-os-test-XXXXXX");
+  assert_non_null(mkdtemp(f->root));
+  snprintf(f->cgroup, sizeof f->cgroup, "%s/proc-cgroup", f->root);
+  snprintf(f->mounts, sizeof f->mounts, "%s/proc-mounts", f->root);
+  put_file(f->root, "proc-cgroup", cgroup_text);
+  snprintf(line, sizeof line, "sys /sys sysfs rw 0 0\nx %s %s 0 0\n", f->root, mount_options);
+  put_file(f->root, "proc-mounts", line);
+  snprintf(dir, sizeof dir, "%s/a", f->root);
+  assert_int_equal(mkdir(dir, 0700), 0);
+  snprintf(dir, sizeof dir, "%s/a/b", f->root);
+  assert_int_equal(mkdir(dir, 0700), 0);
+}
+
+static void remove_fake(const struct fake *f) {
+  char command[128];
+  snprintf(command, sizeof command, "rm -r '%s'", f->root);
+  assert_int_equal(system(command), 0);
+}
+
+static void cgroup_2_limits_are_read(void **state) {
+  (void)state;
+  struct fake f;
+  struct tmb_cgroup_walk walk;
+  make_fake(&f, "0::/a/b\n", "cgroup2 rw");
+  put_file(f.root, "a/b/memory.max", "max\n");
+  put_file(f.root, "a/memory.max", "123456\n");
+  put_file(f.root, "a/b/cpu.max", "150000 100000\n");
+  put_file(f.root, "a/cpu.max", "max 100000\n");
+  assert_true(tmb_cgroup_first_from(&walk, "memory", f.cgroup, f.mounts));
+  assert_true(walk.v2);
+  assert_true(tmb_cgroup_mem_limit(&walk) == UINT64_MAX);
+  assert_true(tmb_cgroup_cpu_quota(&walk) == 1.5);
+  assert_true(tmb_cgroup_next(&walk));
+  assert_int_equal(tmb_cgroup_mem_limit(&walk), 123456);
+  assert_true(tmb_cgroup_cpu_quota(&walk) == 0);
+  assert_true(tmb_cgroup_next(&walk));
+  assert_string_equal(walk.dir, f.root);
+  assert_true(tmb_cgroup_mem_limit(&walk) == UINT64_MAX);
+  assert_false(tmb_cgroup_next(&walk));
+  remove_fake(&f);
+}
+
+static void cgroup_1_limits_are_read(void **state) {
+  (void)state;
+  struct fake f;
+  struct tmb_cgroup_walk walk;
+  make_fake(&f, "0::/\n5:cpu,cpuacct:/a\n4:memory:/a/b\n", "cgroup rw,relatime,memory,cpu");
+  put_file(f.root, "a/b/memory.limit_in_bytes", "65536\n");
+  put_file(f.root, "a/memory.limit_in_bytes", "9223372036854771712\n");
+  put_file(f.root, "a/cpu.cfs_quota_us", "-1\n");
+  put_file(f.root, "a/cpu.cfs_period_us", "100000\n");
+  put_file(f.root, "cpu.cfs_quota_us", "50000\n");
+  put_file(f.root, "cpu.cfs_period_us", "100000\n");
+  assert_true(tmb_cgroup_first_from(&walk, "memory", f.cgroup, f.mounts));
+  assert_false(walk.v2);
+  assert_int_equal(tmb_cgroup_mem_limit(&walk), 65536);
+  assert_true(tmb_cgroup_next(&walk));
+  assert_true(tmb_cgroup_mem_limit(&walk) == UINT64_MAX);
+  assert_true(tmb_cgroup_first_from(&walk, "cpu", f.cgroup, f.mounts));
+  assert_true(tmb_cgroup_cpu_quota(&walk) == 0);
+  assert_true(tmb_cgroup_next(&walk));
+  assert_true(tmb_cgroup_cpu_quota(&walk) == 0.5);
+  remove_fake(&f);
+}
+
+/* In a container the path of /proc/self/cgroup may lie outside what is mounted. */
+static void a_path_that_is_not_mounted_means_the_mount_point(void **state) {
+  (void)state;
+  struct fake f;
+  struct tmb_cgroup_walk walk;
+  make_fake(&f, "4:memory:/docker/0123\n", "cgroup rw,memory");
+  put_file(f.root, "memory.limit_in_bytes", "777\n");
+  assert_true(tmb_cgroup_first_from(&walk, "memory", f.cgroup, f.mounts));
+  assert_int_equal(tmb_cgroup_mem_limit(&walk), 777);
+  assert_false(tmb_cgroup_next(&walk));
+  assert_false(tmb_cgroup_first_from(&walk, "cpu", f.cgroup, f.mounts));
+  assert_false(tmb_cgroup_first_from(&walk, "memory", "/nonexistent", f.mounts));
+  remove_fake(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counts_processors),      cmocka_unit_test(binding_narrows_the_mask),
-      cmocka_unit_test(topology_is_consistent), cmocka_unit_test(memory_is_known),
-      cmocka_unit_test(resource_limits_bind),   cmocka_unit_test(limits_are_raised),
-      cmocka_unit_test(names_are_known),        cmocka_unit_test(clocks_run_forward),
-      cmocka_unit_test(a_signal_ends_a_sleep),  cmocka_unit_test(told_rates_are_checked),
-      cmocka_unit_test(ticks_follow_the_clock), cmocka_unit_test(small_files_are_read),
+      cmocka_unit_test(counts_processors),
+      cmocka_unit_test(binding_narrows_the_mask),
+      cmocka_unit_test(topology_is_consistent),
+      cmocka_unit_test(memory_is_known),
+      cmocka_unit_test(resource_limits_bind),
+      cmocka_unit_test(limits_are_raised),
+      cmocka_unit_test(names_are_known),
+      cmocka_unit_test(clocks_run_forward),
+      cmocka_unit_test(a_signal_ends_a_sleep),
+      cmocka_unit_test(told_rates_are_checked),
+      cmocka_unit_test(ticks_follow_the_clock),
+      cmocka_unit_test(small_files_are_read),
       cmocka_unit_test(cgroup_walk_ends),
+      cmocka_unit_test(cgroup_2_limits_are_read),
+      cmocka_unit_test(cgroup_1_limits_are_read),
+      cmocka_unit_test(a_path_that_is_not_mounted_means_the_mount_point),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,9 +72,10 @@ static bool list_has(const char *list, const char *word) {
   return false;
 }
 
-/* Finds where the hierarchy is mounted. Version 1 hierarchies are told apart by their options. */
-static bool find_mount(const char *controller, bool v2, char *dir, size_t dir_bytes) {
-  FILE *file = fopen("/proc/self/mounts", "re");
+/* Finds where the hierarchy is mounted. out dir: [PATH_MAX]. Version 1 hierarchies are told apart
+ * by their options. */
+static bool find_mount(const char *mounts_file, const char *controller, bool v2, char *dir) {
+  FILE *file = fopen(mounts_file, "re");
   if (!file) return false;
   char line[PATH_MAX + 512];
   bool found = false;
@@ -87,16 +88,17 @@ static bool find_mount(const char *controller, bool v2, char *dir, size_t dir_by
     if (!source || !options) continue;
     if (strcmp(type, v2 ? "cgroup2" : "cgroup") != 0) continue;
     if (!v2 && !list_has(options, controller)) continue;
-    found = strlen(point) < dir_bytes;
+    found = strlen(point) < PATH_MAX;
     if (found) memcpy(dir, point, strlen(point) + 1);
   }
   fclose(file);
   return found;
 }
 
-/* Finds this process's path in the controller's hierarchy (version 1) or in the unified one. */
-static bool find_path(const char *controller, bool v2, char *path, size_t path_bytes) {
-  FILE *file = fopen("/proc/self/cgroup", "re");
+/* Finds this process's path in the controller's hierarchy (version 1) or in the unified one.
+ * out path: [PATH_MAX]. */
+static bool find_path(const char *cgroup_file, const char *controller, bool v2, char *path) {
+  FILE *file = fopen(cgroup_file, "re");
   if (!file) return false;
   char line[PATH_MAX + 256];
   bool found = false;
@@ -108,7 +110,7 @@ static bool find_path(const char *controller, bool v2, char *path, size_t path_b
     *list++ = '\0';
     *name++ = '\0';
     found = v2 ? strcmp(line, "0") == 0 && *list == '\0' : list_has(list, controller);
-    if (found && strlen(name) < path_bytes)
+    if (found && strlen(name) < PATH_MAX)
       memcpy(path, name, strlen(name) + 1);
     else
       found = false;
@@ -117,13 +119,14 @@ static bool find_path(const char *controller, bool v2, char *path, size_t path_b
   return found;
 }
 
-bool tmb_cgroup_first(struct tmb_cgroup_walk *walk, const char *controller) {
+bool tmb_cgroup_first_from(struct tmb_cgroup_walk *walk, const char *controller,
+                           const char *cgroup_file, const char *mounts_file) {
   char path[PATH_MAX];
   struct stat st;
   /* A controller is bound to one hierarchy; on a mixed system version 1 holds it. */
   for (int v2 = 0; v2 <= 1; v2++) {
-    if (!find_path(controller, v2, path, sizeof path)) continue;
-    if (!find_mount(controller, v2, walk->dir, sizeof walk->dir)) continue;
+    if (!find_path(cgroup_file, controller, v2, path)) continue;
+    if (!find_mount(mounts_file, controller, v2, walk->dir)) continue;
     walk->v2 = v2;
     walk->root_len = strlen(walk->dir);
     if (strcmp(path, "/") != 0 && walk->root_len + strlen(path) < sizeof walk->dir) {
@@ -135,6 +138,10 @@ bool tmb_cgroup_first(struct tmb_cgroup_walk *walk, const char *controller) {
   return false;
 }
 
+bool tmb_cgroup_first(struct tmb_cgroup_walk *walk, const char *controller) {
+  return tmb_cgroup_first_from(walk, controller, "/proc/self/cgroup", "/proc/self/mounts");
+}
+
 bool tmb_cgroup_next(struct tmb_cgroup_walk *walk) {
   if (strlen(walk->dir) <= walk->root_len) return false;
   char *slash = strrchr(walk->dir + walk->root_len, '/');
@@ -143,11 +150,36 @@ bool tmb_cgroup_next(struct tmb_cgroup_walk *walk) {
   return true;
 }
 
-int tmb_cgroup_read(const struct tmb_cgroup_walk *walk, const char *name, char *buf,
-                    size_t buf_bytes) {
+/* Reads file `name` of the walk's current cgroup, as tmb_sysfile_read. */
+static int read_cgroup(const struct tmb_cgroup_walk *walk, const char *name, char *buf,
+                       size_t buf_bytes) {
   char path[PATH_MAX + 64];
   buf[0] = '\0';
   const int n = snprintf(path, sizeof path, "%s/%s", walk->dir, name);
   if (n < 0 || (size_t)n >= sizeof path) return -1;
   return tmb_sysfile_read(path, buf, buf_bytes);
+}
+
+uint64_t tmb_cgroup_mem_limit(const struct tmb_cgroup_walk *walk) {
+  char text[64], *end;
+  const char *name = walk->v2 ? "memory.max" : "memory.limit_in_bytes";
+  if (read_cgroup(walk, name, text, sizeof text) <= 0) return UINT64_MAX;
+  const unsigned long long bytes = strtoull(text, &end, 10);
+  /* "max" in version 2, a number near 2^63 in version 1 */
+  return end == text || *end != '\0' || bytes >= 1ull << 62 ? UINT64_MAX : bytes;
+}
+
+double tmb_cgroup_cpu_quota(const struct tmb_cgroup_walk *walk) {
+  char text[64];
+  double quota_us, period_us;
+  if (walk->v2) {
+    if (read_cgroup(walk, "cpu.max", text, sizeof text) <= 0) return 0;
+    if (sscanf(text, "%lf %lf", &quota_us, &period_us) != 2) return 0; /* "max 100000" */
+  } else {
+    if (read_cgroup(walk, "cpu.cfs_quota_us", text, sizeof text) <= 0) return 0;
+    quota_us = atof(text); /* -1: none */
+    if (read_cgroup(walk, "cpu.cfs_period_us", text, sizeof text) <= 0) return 0;
+    period_us = atof(text);
+  }
+  return quota_us > 0 && period_us > 0 ? quota_us / period_us : 0;
 }

@@ -42,11 +42,17 @@ struct tmb_cgroup_walk {
  */
 bool tmb_cgroup_first(struct tmb_cgroup_walk *walk, const char *controller);
 
+/* The same, reading the two files of /proc from elsewhere (for tests). */
+bool tmb_cgroup_first_from(struct tmb_cgroup_walk *walk, const char *controller,
+                           const char *cgroup_file, const char *mounts_file);
+
 /* Move to the parent cgroup. Returns false behind the root. */
 bool tmb_cgroup_next(struct tmb_cgroup_walk *walk);
 
-/* Read file `name` of the walk's current cgroup, as tmb_sysfile_read. */
-int tmb_cgroup_read(const struct tmb_cgroup_walk *walk, const char *name, char *buf,
-                    size_t buf_bytes);
+/* Memory limit of the walk's current cgroup in bytes, UINT64_MAX if it has none. */
+uint64_t tmb_cgroup_mem_limit(const struct tmb_cgroup_walk *walk);
+
+/* CPU quota of the walk's current cgroup in processors, 0 if it has none. */
+double tmb_cgroup_cpu_quota(const struct tmb_cgroup_walk *walk);
 
 #endif
