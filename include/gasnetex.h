@@ -2,12 +2,13 @@
 /*
  * gasnetex.h: the GASNet-EX core and extended API of Tombolo.
  *
- * Owns the public types, constants and prototypes of clients, endpoints, segments, teams, active messages, RMA, events,
- * locks and barriers. Called by every client; gasnet.h, gasnet_vis.h, gasnet_coll.h, gasnet_ratomic.h and gasnet_mk.h
- * include it. Needs exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR.
- * Invariants: handles are opaque pointers, zero is never a valid one; every function declared here exists as a symbol.
- * Conventions in the comments: "API nn.s" is section s of file nn of the API reference; "restricted context" is an
- * active-message handler, a held HSL, or the interval between a Prepare and its Commit or Cancel.
+ * Owns the public types, constants and prototypes of clients, endpoints, segments, teams, active
+ * messages, RMA, events, locks and barriers. Called by every client; gasnet.h, gasnet_vis.h,
+ * gasnet_coll.h, gasnet_ratomic.h and gasnet_mk.h include it. Needs exactly one of GASNET_SEQ,
+ * GASNET_PARSYNC and GASNET_PAR. Invariants: handles are opaque pointers, zero is never a valid
+ * one; every function declared here exists as a symbol. Conventions in the comments: "API nn.s" is
+ * section s of file nn of the API reference; "restricted context" is an active-message handler, a
+ * held HSL, or the interval between a Prepare and its Commit or Cancel.
  */
 #ifndef GASNETEX_H
 #define GASNETEX_H
@@ -24,7 +25,7 @@
 #include "tombolo/config.h"
 #include "tombolo/helpers.h"
 #if !GASNET_SEQ
-#include <pthread.h>
+# include <pthread.h>
 #endif
 
 #ifdef __cplusplus
@@ -43,54 +44,53 @@ typedef struct gexx_mk_s *gex_MK_t;
 typedef uint8_t gex_AM_Index_t;
 typedef int32_t gex_AM_Arg_t;
 #if defined(__clang__) && __clang_major__ >= 15
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wdeprecated-non-prototype"
-#pragma clang diagnostic ignored "-Wstrict-prototypes"
+# pragma clang diagnostic push
+# pragma clang diagnostic ignored "-Wdeprecated-non-prototype"
+# pragma clang diagnostic ignored "-Wstrict-prototypes"
 #endif
 typedef void (*gex_AM_Fn_t)(); /* any handler; unprototyped so that C accepts it without a cast */
 #if defined(__clang__) && __clang_major__ >= 15
-#pragma clang diagnostic pop
+# pragma clang diagnostic pop
 #endif
 typedef uint64_t gex_RMA_Value_t;
 typedef unsigned int gex_EC_t;
 typedef unsigned int gex_TI_t;
 typedef struct {
-    void *gex_addr;
-    size_t gex_len;
+  void *gex_addr;
+  size_t gex_len;
 } gex_Memvec_t;
-typedef const struct {
-    gex_Rank_t gex_jobrank;
-} gex_RankInfo_t;
+typedef const struct { gex_Rank_t gex_jobrank; } gex_RankInfo_t;
 
-#define GEX_CLIENT_INVALID ((gex_Client_t)(uintptr_t)0)
-#define GEX_EP_INVALID ((gex_EP_t)(uintptr_t)0)
-#define GEX_SEGMENT_INVALID ((gex_Segment_t)(uintptr_t)0)
-#define GEX_TM_INVALID ((gex_TM_t)(uintptr_t)0)
-#define GEX_MK_INVALID ((gex_MK_t)(uintptr_t)0)
-#define GEX_MK_HOST ((gex_MK_t)(uintptr_t)1)
-#define GEX_AM_SRCDESC_NO_OP ((gex_AM_SrcDesc_t)(uintptr_t)0)
+#define GEX_CLIENT_INVALID          ((gex_Client_t)(uintptr_t)0)
+#define GEX_EP_INVALID              ((gex_EP_t)(uintptr_t)0)
+#define GEX_SEGMENT_INVALID         ((gex_Segment_t)(uintptr_t)0)
+#define GEX_TM_INVALID              ((gex_TM_t)(uintptr_t)0)
+#define GEX_MK_INVALID              ((gex_MK_t)(uintptr_t)0)
+#define GEX_MK_HOST                 ((gex_MK_t)(uintptr_t)1)
+#define GEX_AM_SRCDESC_NO_OP        ((gex_AM_SrcDesc_t)(uintptr_t)0)
 
-#define GEX_FLAG_PEER_NEVER_SELF (1u << 24)
-#define GEX_FLAG_PEER_NEVER_NBRHD (1u << 25)
+#define GEX_FLAG_PEER_NEVER_SELF    (1u << 24)
+#define GEX_FLAG_PEER_NEVER_NBRHD   (1u << 25)
 
 /* ---------------------------------------------------------------- return codes (API 00.7) */
 
-#define GASNET_OK 0
-#define GASNET_ERR_NOT_INIT 10001
-#define GASNET_ERR_RESOURCE 10002
-#define GASNET_ERR_BAD_ARG 10003
-#define GASNET_ERR_NOT_READY 10004
+#define GASNET_OK                   0
+#define GASNET_ERR_NOT_INIT         10001
+#define GASNET_ERR_RESOURCE         10002
+#define GASNET_ERR_BAD_ARG          10003
+#define GASNET_ERR_NOT_READY        10004
 #define GASNET_ERR_BARRIER_MISMATCH 10005
 
 /* Name of a return code.
- * [in] errval: any int. Returns a constant string, "*unknown*" for other values; never NULL. Restricted context: yes.
- * API 08.3. */
+ * [in] errval: any int. Returns a constant string, "*unknown*" for other values; never NULL.
+ * Restricted context: yes. API 08.3. */
 GEXX_API const char *gasnet_ErrorName(int errval);
 
 /* Description of a return code in words. Same rules as gasnet_ErrorName. API 08.3. */
 GEXX_API const char *gasnet_ErrorDesc(int errval);
 
-/* Whether calls that return certain non-fatal errors also print a line. Returns 0 or 1. API 00.7. */
+/* Whether calls that return certain non-fatal errors also print a line. Returns 0 or 1. API 00.7.
+ */
 GEXX_API int gex_System_GetVerboseErrors(void);
 
 /* Sets that. [in] enable: 0 or 1; any other value is misuse (fatal in debug clients). API 00.7. */
@@ -98,40 +98,43 @@ GEXX_API void gex_System_SetVerboseErrors(int enable);
 
 /* ---------------------------------------------------------------- job (API 00.11, 01.1, 01.3) */
 
-/* What gex_Client_Init takes, with how the caller was compiled; used by the inline below and by gasnet_init. */
+/* What gex_Client_Init takes, with how the caller was compiled; used by the inline below and by
+ * gasnet_init. */
 struct gexx_client_init {
-    struct gexx_client_mode mode;
-    gex_Client_t *client_p;
-    gex_EP_t *ep_p;
-    gex_TM_t *tm_p;
-    const char *name;
-    int *argc;
-    char ***argv;
-    gex_Flags_t flags;
+  struct gexx_client_mode mode;
+  gex_Client_t *client_p;
+  gex_EP_t *ep_p;
+  gex_TM_t *tm_p;
+  const char *name;
+  int *argc;
+  char ***argv;
+  gex_Flags_t flags;
 };
 
-/* Initialises the process; the body of gex_Client_Init. [in] init: arguments, read before return. API 01.1. */
+/* Initialises the process; the body of gex_Client_Init. [in] init: arguments, read before return.
+ * API 01.1. */
 GEXX_API int gexx_client_init(const struct gexx_client_init *init);
 
-#define GEXX_CLIENT_MODE_INIT                                                                      \
-    { GEXX_ABI_VERSION, GEXX_THREAD_MODE, GEXX_DEBUG, 0, GASNET_CONFIG_STRING }
+#define GEXX_CLIENT_MODE_INIT \
+ { GEXX_ABI_VERSION, GEXX_THREAD_MODE, GEXX_DEBUG, 0, GASNET_CONFIG_STRING }
 
-/* Starts or joins the job and creates client, primordial endpoint and primordial team; collective over the job, once.
- * [out] client_p, ep_p, tm_p: the objects, written on success. [in] name: [A-Z][A-Z0-9_]+, the same on all ranks, copied.
- * [in,out] argc, argv: of main; both may be NULL. [in] flags: GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS, single-valued.
- * Nobody returns before everybody can receive messages. May fork peers (GASNET_PSHM_NODES). Normal context; polls.
+/* Starts or joins the job and creates client, primordial endpoint and primordial team; collective
+ * over the job, once. [out] client_p, ep_p, tm_p: the objects, written on success. [in] name:
+ * [A-Z][A-Z0-9_]+, the same on all ranks, copied. [in,out] argc, argv: of main; both may be NULL.
+ * [in] flags: GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS, single-valued. Nobody returns before
+ * everybody can receive messages. May fork peers (GASNET_PSHM_NODES). Normal context; polls.
  * Returns GASNET_OK; GASNET_ERR_NOT_INIT on a second call; GASNET_ERR_RESOURCE. API 01.1. */
 GEXX_INLINE int gex_Client_Init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
                                 const char *name, int *argc, char ***argv, gex_Flags_t flags) {
-    struct gexx_client_init init = {GEXX_CLIENT_MODE_INIT, NULL, NULL, NULL, NULL, NULL, NULL, 0};
-    init.client_p = client_p;
-    init.ep_p = ep_p;
-    init.tm_p = tm_p;
-    init.name = name;
-    init.argc = argc;
-    init.argv = argv;
-    init.flags = flags;
-    return gexx_client_init(&init);
+  struct gexx_client_init init = {GEXX_CLIENT_MODE_INIT, NULL, NULL, NULL, NULL, NULL, NULL, 0};
+  init.client_p = client_p;
+  init.ep_p = ep_p;
+  init.tm_p = tm_p;
+  init.name = name;
+  init.argc = argc;
+  init.argv = argv;
+  init.flags = flags;
+  return gexx_client_init(&init);
 }
 
 /* Flags given to gex_Client_Init. Restricted context: yes. API 01.1. */
@@ -140,17 +143,19 @@ GEXX_API gex_Flags_t gex_Client_QueryFlags(gex_Client_t client);
 /* Name given to gex_Client_Init; library-owned. Restricted context: yes. API 01.1. */
 GEXX_API const char *gex_Client_QueryName(gex_Client_t client);
 
-/* Ends the whole job. [in] exitcode: delivered to the launcher (low 8 bits). Any thread, any context; does not return.
- * Flushes stdio; peers that do not end by themselves are ended within about a second. API 00.11. */
+/* Ends the whole job. [in] exitcode: delivered to the launcher (low 8 bits). Any thread, any
+ * context; does not return. Flushes stdio; peers that do not end by themselves are ended within
+ * about a second. API 00.11. */
 GEXX_API GEXX_NORETURN void gasnet_exit(int exitcode);
 
-/* This process's rank in the job, and the number of processes. Valid after init. Restricted context: yes. API 01.3. */
+/* This process's rank in the job, and the number of processes. Valid after init. Restricted
+ * context: yes. API 01.3. */
 GEXX_API gex_Rank_t gex_System_QueryJobRank(void);
 GEXX_API gex_Rank_t gex_System_QueryJobSize(void);
 
 /* Processes that share memory with this one, ascending by jobrank, the caller included.
- * [out] info_p: library-owned array [*info_count_p], constant; [out] my_info_index_p: index of the caller. Each may be NULL.
- * API 01.3. */
+ * [out] info_p: library-owned array [*info_count_p], constant; [out] my_info_index_p: index of the
+ * caller. Each may be NULL. API 01.3. */
 GEXX_API void gex_System_QueryNbrhdInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
                                         gex_Rank_t *my_info_index_p);
 
@@ -158,34 +163,39 @@ GEXX_API void gex_System_QueryNbrhdInfo(gex_RankInfo_t **info_p, gex_Rank_t *inf
 GEXX_API void gex_System_QueryHostInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
                                        gex_Rank_t *my_info_index_p);
 
-/* Number of neighbourhoods and hosts in the job and the index of the caller's; each pointer may be NULL. API 01.3. */
+/* Number of neighbourhoods and hosts in the job and the index of the caller's; each pointer may be
+ * NULL. API 01.3. */
 GEXX_API void gex_System_QueryMyPosition(gex_Rank_t *nbrhd_set_size_p, gex_Rank_t *nbrhd_set_rank_p,
                                          gex_Rank_t *host_set_size_p, gex_Rank_t *host_set_rank_p);
 
-/* Limit on live client threads of this process: 1 in SEQ, otherwise GASNET_MAX_THREADS. API 00.9. */
+/* Limit on live client threads of this process: 1 in SEQ, otherwise GASNET_MAX_THREADS. API 00.9.
+ */
 GEXX_API uint64_t gex_System_QueryMaxThreads(void);
 
 /* Number of library threads that may run handlers: 0. API 01.3. */
 GEXX_API int gex_System_QueryHiddenAMConcurrencyLevel(void);
 
 typedef struct {
-    const char *gex_device_list;
-    unsigned int gex_thread_roles;
-    void *(*gex_progress_fn)(void *);
-    void *gex_progress_arg;
+  const char *gex_device_list;
+  unsigned int gex_thread_roles;
+  void *(*gex_progress_fn)(void *);
+  void *gex_progress_arg;
 } gex_ProgressThreadInfo_t;
 #define GEX_THREAD_ROLE_RCV (1u << 0)
 #define GEX_THREAD_ROLE_SND (1u << 1)
 
 /* Progress threads that a client which passed GEX_FLAG_DEFER_THREADS must run; legal once.
  * [out] count_p: number (0: none), [out] info_p: library-owned array. [in] flags: 0.
- * Returns GASNET_OK, GASNET_ERR_BAD_ARG (NULL or flags), GASNET_ERR_RESOURCE (threads were not deferred). API 01.11. */
+ * Returns GASNET_OK, GASNET_ERR_BAD_ARG (NULL or flags), GASNET_ERR_RESOURCE (threads were not
+ * deferred). API 01.11. */
 GEXX_API int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
-                                             const gex_ProgressThreadInfo_t **info_p, gex_Flags_t flags);
+                                             const gex_ProgressThreadInfo_t **info_p,
+                                             gex_Flags_t flags);
 
 /* ---------------------------------------------------------------- client data (API 01.2) */
 
-/* One pointer per object, NULL at first, never freed by the library. The client serialises writers. Restricted context: yes. */
+/* One pointer per object, NULL at first, never freed by the library. The client serialises writers.
+ * Restricted context: yes. */
 GEXX_API void gex_Client_SetCData(gex_Client_t client, const void *val);
 GEXX_API void *gex_Client_QueryCData(gex_Client_t client);
 GEXX_API void gex_Segment_SetCData(gex_Segment_t segment, const void *val);
@@ -197,32 +207,39 @@ GEXX_API void *gex_EP_QueryCData(gex_EP_t ep);
 
 /* ---------------------------------------------------------------- segments (API 01.4, 01.5) */
 
-/* Allocates a segment of `size` bytes and binds it to the endpoint of the primordial team; collective, once, a barrier.
- * [out] segment_p: written on success. [in] size: bytes, non-zero multiple of GASNET_PAGESIZE, at most
- * gasnet_getMaxLocalSegmentSize(); may differ per rank. The base is page aligned; untouched pages cost nothing.
- * Normal context; polls. Returns GASNET_OK, GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE (the limit is printed). API 01.4. */
+/* Allocates a segment of `size` bytes and binds it to the endpoint of the primordial team;
+ * collective, once, a barrier. [out] segment_p: written on success. [in] size: bytes, non-zero
+ * multiple of GASNET_PAGESIZE, at most gasnet_getMaxLocalSegmentSize(); may differ per rank. The
+ * base is page aligned; untouched pages cost nothing. Normal context; polls. Returns GASNET_OK,
+ * GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE (the limit is printed). API 01.4. */
 GEXX_API int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size);
 
-/* Properties of a segment; address and size in bytes as its owner sees them. Restricted context: yes. API 01.4. */
+/* Properties of a segment; address and size in bytes as its owner sees them. Restricted context:
+ * yes. API 01.4. */
 GEXX_API gex_Client_t gex_Segment_QueryClient(gex_Segment_t segment);
 GEXX_API gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t segment);
 GEXX_API void *gex_Segment_QueryAddr(gex_Segment_t segment);
 GEXX_API uintptr_t gex_Segment_QuerySize(gex_Segment_t segment);
 
-/* Blocking query of the bound segment of (tm, rank). [out] owneraddr_p, localaddr_p (NULL when not mapped), size_p: each may
- * be NULL, untouched on failure. Returns 0 when there is one, non-zero otherwise. Normal context. API 01.5. */
+/* Blocking query of the bound segment of (tm, rank). [out] owneraddr_p, localaddr_p (NULL when not
+ * mapped), size_p: each may be NULL, untouched on failure. Returns 0 when there is one, non-zero
+ * otherwise. Normal context. API 01.5. */
 GEXX_API int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p,
                                     void **localaddr_p, uintptr_t *size_p);
 
 /* Non-blocking form: root event (INVALID when done); *size_p is 0 when there is no bound segment.
  * [in] flags: 0 or GEX_FLAG_IMMEDIATE. Restricted context: with IMMEDIATE. API 01.5. */
 GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank,
-                                                                 void **owneraddr_p, void **localaddr_p,
-                                                                 uintptr_t *size_p, gex_Flags_t flags);
+                                                                 void **owneraddr_p,
+                                                                 void **localaddr_p,
+                                                                 uintptr_t *size_p,
+                                                                 gex_Flags_t flags);
 
-/* ---------------------------------------------------------------- endpoints and teams (API 01.5, 01.6, 01.8) */
+/* ---------------------------------------------------------------- endpoints and teams (API 01.5,
+ * 01.6, 01.8) */
 
-/* Properties of an endpoint. QuerySegment is GEX_SEGMENT_INVALID while unbound. Restricted context: yes. API 01.5. */
+/* Properties of an endpoint. QuerySegment is GEX_SEGMENT_INVALID while unbound. Restricted context:
+ * yes. API 01.5. */
 GEXX_API gex_Client_t gex_EP_QueryClient(gex_EP_t ep);
 GEXX_API gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep);
 GEXX_API gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep);
@@ -235,82 +252,90 @@ GEXX_API gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm);
 GEXX_API gex_Rank_t gex_TM_QueryRank(gex_TM_t tm);
 GEXX_API gex_Rank_t gex_TM_QuerySize(gex_TM_t tm);
 
-/* Rank translation. rank < team size, jobrank < job size; JobrankToRank is GEX_RANK_INVALID when that process has no member.
- * Normal context. API 01.6. */
+/* Rank translation. rank < team size, jobrank < job size; JobrankToRank is GEX_RANK_INVALID when
+ * that process has no member. Normal context. API 01.6. */
 GEXX_API gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank);
 GEXX_API gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank);
-GEXX_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags);
+GEXX_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank,
+                                                    gex_Flags_t flags);
 
-/* Names the route from a local endpoint to endpoint `remote_ep_index` of the process whose jobrank is then passed as rank.
- * A pure value: nothing to free; equal arguments give equal values. Restricted context: yes. API 01.8. */
+/* Names the route from a local endpoint to endpoint `remote_ep_index` of the process whose jobrank
+ * is then passed as rank. A pure value: nothing to free; equal arguments give equal values.
+ * Restricted context: yes. API 01.8. */
 GEXX_API gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index);
 
-/* ---------------------------------------------------------------- handler registration (API 01.10) */
+/* ---------------------------------------------------------------- handler registration (API 01.10)
+ */
 
 typedef struct {
-    gex_AM_Index_t gex_index; /* 0: choose the highest free one; else GEX_AM_INDEX_BASE..255 */
-    gex_AM_Fn_t gex_fnptr;
-    gex_Flags_t gex_flags;  /* one category and one of REQUEST, REPLY, REQREP */
-    unsigned int gex_nargs; /* exact argument count, 0..gex_AM_MaxArgs() */
-    const void *gex_cdata;  /* shallow copy; may be NULL */
-    const char *gex_name;   /* shallow copy; may be NULL */
+  gex_AM_Index_t gex_index; /* 0: choose the highest free one; else GEX_AM_INDEX_BASE..255 */
+  gex_AM_Fn_t gex_fnptr;
+  gex_Flags_t gex_flags;  /* one category and one of REQUEST, REPLY, REQREP */
+  unsigned int gex_nargs; /* exact argument count, 0..gex_AM_MaxArgs() */
+  const void *gex_cdata;  /* shallow copy; may be NULL */
+  const char *gex_name;   /* shallow copy; may be NULL */
 } gex_AM_Entry_t;
 
-/* Registers handlers on an endpoint. [in,out] table: [numentries]; zero indices are replaced by the chosen ones.
- * May be repeated; fixed indices first, then zero ones in order from 255 down. No barrier. Normal context.
- * Returns GASNET_OK, GASNET_ERR_BAD_ARG (NULL table, index out of range or taken), GASNET_ERR_RESOURCE (full). API 01.10. */
+/* Registers handlers on an endpoint. [in,out] table: [numentries]; zero indices are replaced by the
+ * chosen ones. May be repeated; fixed indices first, then zero ones in order from 255 down. No
+ * barrier. Normal context. Returns GASNET_OK, GASNET_ERR_BAD_ARG (NULL table, index out of range or
+ * taken), GASNET_ERR_RESOURCE (full). API 01.10. */
 GEXX_API int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentries);
 
-/* ---------------------------------------------------------------- polling and waiting (API 02.8, 08.3) */
+/* ---------------------------------------------------------------- polling and waiting (API 02.8,
+ * 08.3) */
 
-/* Runs progress: handlers of messages that have arrived, a bounded number of them. Returns GASNET_OK. Normal context. */
+/* Runs progress: handlers of messages that have arrived, a bounded number of them. Returns
+ * GASNET_OK. Normal context. */
 GEXX_API int gasnet_AMPoll(void);
 
-#define GASNET_WAIT_SPIN 0
-#define GASNET_WAIT_BLOCK 1
+#define GASNET_WAIT_SPIN      0
+#define GASNET_WAIT_BLOCK     1
 #define GASNET_WAIT_SPINBLOCK 2
 
 /* How this process waits: spin, yield at once, or spin then yield and sleep (default).
  * Returns GASNET_OK or GASNET_ERR_BAD_ARG. API 08.3. */
 GEXX_API int gasnet_set_waitmode(int wait_mode);
 
-/* State of one wait: gexx_wait_begin, then gexx_wait_step until the condition, evaluated after each, holds. */
+/* State of one wait: gexx_wait_begin, then gexx_wait_step until the condition, evaluated after
+ * each, holds. */
 struct gexx_wait {
-    uint64_t seen;  /* progress count sampled before the condition was evaluated */
-    uint64_t since; /* tick at which the wait began */
-    uint32_t steps;
-    uint32_t phase;
+  uint64_t seen;  /* progress count sampled before the condition was evaluated */
+  uint64_t since; /* tick at which the wait began */
+  uint32_t steps;
+  uint32_t phase;
 };
 
 /* Begins a wait. [out] wait: filled. Normal context. */
 GEXX_API void gexx_wait_begin(struct gexx_wait *wait);
 
-/* One step of a wait: runs progress; spins, yields or sleeps when nothing happened. Returns after at most one sleep; a
- * condition that a handler or another thread's progress made true since the last step is never slept over. */
+/* One step of a wait: runs progress; spins, yields or sleeps when nothing happened. Returns after
+ * at most one sleep; a condition that a handler or another thread's progress made true since the
+ * last step is never slept over. */
 GEXX_API void gexx_wait_step(struct gexx_wait *wait);
 
-/* Waits until `cond`, which active-message handlers of this process make true; polls or sleeps in between. API 02.8. */
-#define GASNET_BLOCKUNTIL(cond)                                                                    \
-    do {                                                                                           \
-        if (!(cond)) {                                                                             \
-            struct gexx_wait gexx_wait_state_;                                                     \
-            gexx_wait_begin(&gexx_wait_state_);                                                    \
-            while (!(cond))                                                                        \
-                gexx_wait_step(&gexx_wait_state_);                                                 \
-        }                                                                                          \
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);                                                   \
-    } while (0)
+/* Waits until `cond`, which active-message handlers of this process make true; polls or sleeps in
+ * between. API 02.8. */
+#define GASNET_BLOCKUNTIL(cond)                       \
+ do {                                                 \
+  if (!(cond)) {                                      \
+   struct gexx_wait gexx_wait_state_;                 \
+   gexx_wait_begin(&gexx_wait_state_);                \
+   while (!(cond)) gexx_wait_step(&gexx_wait_state_); \
+  }                                                   \
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);            \
+ } while (0)
 
 /* ---------------------------------------------------------------- handler-safe locks (API 01.9) */
 
 typedef struct {
-    uint32_t gexx_state; /* 0 free, 1 held, 2 held with sleepers */
-    uint32_t gexx_owner; /* thread of the holder; debug clients */
-    uint64_t gexx_debug; /* link in the holder's list of held locks; debug clients */
+  uint32_t gexx_state; /* 0 free, 1 held, 2 held with sleepers */
+  uint32_t gexx_owner; /* thread of the holder; debug clients */
+  uint64_t gexx_debug; /* link in the holder's list of held locks; debug clients */
 } gex_HSL_t;
 
-#define GEX_HSL_INITIALIZER                                                                        \
-    { 0, 0, 0 }
+#define GEX_HSL_INITIALIZER \
+ { 0, 0, 0 }
 
 /* Checked and blocking forms behind the inlines below; [in,out] hsl: a lock of this process. */
 GEXX_API void gexx_hsl_init(gex_HSL_t *hsl);
@@ -319,37 +344,43 @@ GEXX_API void gexx_hsl_lock(gex_HSL_t *hsl);
 GEXX_API void gexx_hsl_unlock(gex_HSL_t *hsl);
 GEXX_API int gexx_hsl_trylock(gex_HSL_t *hsl);
 
-/* Makes *hsl a free lock; not needed after GEX_HSL_INITIALIZER. Restricted context: yes. API 01.9. */
-GEXX_INLINE void gex_HSL_Init(gex_HSL_t *hsl) { gexx_hsl_init(hsl); }
+/* Makes *hsl a free lock; not needed after GEX_HSL_INITIALIZER. Restricted context: yes. API 01.9.
+ */
+GEXX_INLINE void gex_HSL_Init(gex_HSL_t *hsl) {
+  gexx_hsl_init(hsl);
+}
 
 /* Ends the use of a free lock. Restricted context: yes. API 01.9. */
-GEXX_INLINE void gex_HSL_Destroy(gex_HSL_t *hsl) { gexx_hsl_destroy(hsl); }
+GEXX_INLINE void gex_HSL_Destroy(gex_HSL_t *hsl) {
+  gexx_hsl_destroy(hsl);
+}
 
-/* Acquires; not recursive; while held the thread is in restricted context. Does not poll. API 01.9. */
+/* Acquires; not recursive; while held the thread is in restricted context. Does not poll. API 01.9.
+ */
 GEXX_INLINE void gex_HSL_Lock(gex_HSL_t *hsl) {
 #if GEXX_THREAD_MODE == 1 && !GEXX_DEBUG
-    (void)hsl;
+  (void)hsl;
 #else
-    gexx_hsl_lock(hsl);
+  gexx_hsl_lock(hsl);
 #endif
 }
 
 /* Releases a lock held by this thread; last acquired first. API 01.9. */
 GEXX_INLINE void gex_HSL_Unlock(gex_HSL_t *hsl) {
 #if GEXX_THREAD_MODE == 1 && !GEXX_DEBUG
-    (void)hsl;
+  (void)hsl;
 #else
-    gexx_hsl_unlock(hsl);
+  gexx_hsl_unlock(hsl);
 #endif
 }
 
 /* Acquires if free: GASNET_OK, else GASNET_ERR_NOT_READY. API 01.9. */
 GEXX_INLINE int gex_HSL_Trylock(gex_HSL_t *hsl) {
 #if GEXX_THREAD_MODE == 1 && !GEXX_DEBUG
-    (void)hsl;
-    return GASNET_OK;
+  (void)hsl;
+  return GASNET_OK;
 #else
-    return gexx_hsl_trylock(hsl);
+  return gexx_hsl_trylock(hsl);
 #endif
 }
 
@@ -357,8 +388,8 @@ GEXX_INLINE int gex_HSL_Trylock(gex_HSL_t *hsl) {
 
 #define GEX_EC_GET (1u << 0)
 #define GEX_EC_PUT (1u << 1)
-#define GEX_EC_AM (1u << 2)
-#define GEX_EC_LC (1u << 3)
+#define GEX_EC_AM  (1u << 2)
+#define GEX_EC_LC  (1u << 3)
 #define GEX_EC_RMW (1u << 4)
 #define GEX_EC_ALL (GEX_EC_GET | GEX_EC_PUT | GEX_EC_AM | GEX_EC_LC | GEX_EC_RMW)
 
@@ -366,108 +397,119 @@ GEXX_INLINE int gex_HSL_Trylock(gex_HSL_t *hsl) {
 GEXX_API int gexx_event_test(gex_Event_t event);
 GEXX_API void gexx_event_wait(gex_Event_t event);
 
-/* Tests one event: 0 when complete (the handle is then dead), else GASNET_ERR_NOT_READY. Never polls. API 03.5. */
+/* Tests one event: 0 when complete (the handle is then dead), else GASNET_ERR_NOT_READY. Never
+ * polls. API 03.5. */
 GEXX_INLINE int gex_Event_Test(gex_Event_t event) {
-    return event == GEX_EVENT_INVALID ? GASNET_OK : gexx_event_test(event);
+  return event == GEX_EVENT_INVALID ? GASNET_OK : gexx_event_test(event);
 }
 
 /* Waits for one event, running progress; returns at once for GEX_EVENT_INVALID. API 03.5. */
 GEXX_INLINE void gex_Event_Wait(gex_Event_t event) {
-    if (event != GEX_EVENT_INVALID)
-        gexx_event_wait(event);
+  if (event != GEX_EVENT_INVALID) gexx_event_wait(event);
 }
 
-/* Array forms: [in,out] pevent: [numevents], completed entries become GEX_EVENT_INVALID; [in] flags: 0. Some: at least one
- * completed now, or none was live; All: every one is complete. Test forms never poll and return 0 or GASNET_ERR_NOT_READY.
- * API 03.5. */
+/* Array forms: [in,out] pevent: [numevents], completed entries become GEX_EVENT_INVALID; [in]
+ * flags: 0. Some: at least one completed now, or none was live; All: every one is complete. Test
+ * forms never poll and return 0 or GASNET_ERR_NOT_READY. API 03.5. */
 GEXX_API int gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
 GEXX_API void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
 GEXX_API int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
 GEXX_API void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
 
-/* Leaf of a root event for one category: GEX_EC_LC of a put, or any single category of an access region.
- * Returns GEX_EVENT_INVALID for a complete root. A query: no obligation to sync it. API 03.5. */
+/* Leaf of a root event for one category: GEX_EC_LC of a put, or any single category of an access
+ * region. Returns GEX_EVENT_INVALID for a complete root. A query: no obligation to sync it. API
+ * 03.5. */
 GEXX_API gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category);
 
-/* Implicit events of the calling thread. [in] event_mask: OR of GEX_EC_*; [in] flags: 0. Test: 0 when all are complete, else
- * GASNET_ERR_NOT_READY, never polls; Wait polls. Misuse inside an access region. API 03.6. */
+/* Implicit events of the calling thread. [in] event_mask: OR of GEX_EC_*; [in] flags: 0. Test: 0
+ * when all are complete, else GASNET_ERR_NOT_READY, never polls; Wait polls. Misuse inside an
+ * access region. API 03.6. */
 GEXX_API int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags);
 GEXX_API void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags);
 
-/* Between Begin and End the thread's implicit operations join one root event, which End returns. Not nestable. API 03.6. */
+/* Between Begin and End the thread's implicit operations join one root event, which End returns.
+ * Not nestable. API 03.6. */
 GEXX_API void gex_NBI_BeginAccessRegion(gex_Flags_t flags);
 GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags);
 
 /* ---------------------------------------------------------------- barriers (API 06.2, 08.7) */
 
-/* Non-blocking barrier over a team: the event completes after every member has called. Initiation releases, sync acquires.
- * [in] flags: 0. Collective; any number may be outstanding. Normal context. API 06.2. */
+/* Non-blocking barrier over a team: the event completes after every member has called. Initiation
+ * releases, sync acquires. [in] flags: 0. Collective; any number may be outstanding. Normal
+ * context. API 06.2. */
 GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags);
 
 /* gex_Coll_BarrierNB and a wait. API 06.2. */
 GEXX_API void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags);
 
 #define GASNET_BARRIERFLAG_ANONYMOUS 1
-#define GASNET_BARRIERFLAG_MISMATCH 2
-#define GASNET_BARRIERFLAG_UNNAMED (GASNET_BARRIERFLAG_ANONYMOUS | 4)
+#define GASNET_BARRIERFLAG_MISMATCH  2
+#define GASNET_BARRIERFLAG_UNNAMED   (GASNET_BARRIERFLAG_ANONYMOUS | 4)
 
-/* Split-phase barrier over the job, one thread of each process at a time. [in] id: name, ignored with ANONYMOUS;
- * [in] flags: 0 or GASNET_BARRIERFLAG_*. notify does not block; wait, try and barrier return GASNET_OK or
- * GASNET_ERR_BARRIER_MISMATCH, try also GASNET_ERR_NOT_READY. API 08.7. */
+/* Split-phase barrier over the job, one thread of each process at a time. [in] id: name, ignored
+ * with ANONYMOUS; [in] flags: 0 or GASNET_BARRIERFLAG_*. notify does not block; wait, try and
+ * barrier return GASNET_OK or GASNET_ERR_BARRIER_MISMATCH, try also GASNET_ERR_NOT_READY. API 08.7.
+ */
 GEXX_API void gasnet_barrier_notify(int id, int flags);
 GEXX_API int gasnet_barrier_wait(int id, int flags);
 GEXX_API int gasnet_barrier_try(int id, int flags);
 GEXX_API int gasnet_barrier(int id, int flags);
 
-/* Outcome of the last phase: non-zero when it was anonymous, else 0 and its name in *id. API 08.7. */
+/* Outcome of the last phase: non-zero when it was anonymous, else 0 and its name in *id. API 08.7.
+ */
 GEXX_API int gasnet_barrier_result(int *id);
 
-/* ---------------------------------------------------------------- GASNet-1 items of this header (API 08) */
+/* ---------------------------------------------------------------- GASNet-1 items of this header
+ * (API 08) */
 
 typedef struct {
-    void *addr;
-    uintptr_t size;
+  void *addr;
+  uintptr_t size;
 } gasnet_seginfo_t;
 typedef struct {
-    gex_Rank_t host;      /* equal exactly for processes of one host */
-    gex_Rank_t supernode; /* equal exactly for processes that share memory */
-    uintptr_t offset;     /* add to an address of that process's segment to get ours */
+  gex_Rank_t host;      /* equal exactly for processes of one host */
+  gex_Rank_t supernode; /* equal exactly for processes that share memory */
+  uintptr_t offset;     /* add to an address of that process's segment to get ours */
 } gasnet_nodeinfo_t;
 typedef void *gasnet_threadinfo_t;
 
-/* Largest segment that this process, and that every process, may attach: bytes, a multiple of GASNET_PAGESIZE. API 08.2. */
+/* Largest segment that this process, and that every process, may attach: bytes, a multiple of
+ * GASNET_PAGESIZE. API 08.2. */
 GEXX_API uintptr_t gasnet_getMaxLocalSegmentSize(void);
 GEXX_API uintptr_t gasnet_getMaxGlobalSegmentSize(void);
 
-/* Segments, or placement, of ranks 0..numentries-1. [out] table: [numentries], entries past the job size are left alone.
- * Return GASNET_OK, GASNET_ERR_BAD_ARG (negative count, NULL table), GASNET_ERR_NOT_INIT. API 08.3. */
+/* Segments, or placement, of ranks 0..numentries-1. [out] table: [numentries], entries past the job
+ * size are left alone. Return GASNET_OK, GASNET_ERR_BAD_ARG (negative count, NULL table),
+ * GASNET_ERR_NOT_INIT. API 08.3. */
 GEXX_API int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int numentries);
 GEXX_API int gasnet_getNodeInfo(gasnet_nodeinfo_t *table, int numentries);
 
 /* Value of an environment variable of the job, NULL when unset; do not modify. API 08.3. */
 GEXX_API char *gasnet_getenv(const char *name);
 
-/* Client-definable: default of GASNET_MAX_SEGSIZE ("1GB/P"), its older form in bytes, a call-back between creation of the
- * segment memory and its use, and the flag a debugger clears to release a frozen process. API 08.2. */
+/* Client-definable: default of GASNET_MAX_SEGSIZE ("1GB/P"), its older form in bytes, a call-back
+ * between creation of the segment memory and its use, and the flag a debugger clears to release a
+ * frozen process. API 08.2. */
 GEXX_API extern const char *gasnet_max_segsize_str;
 GEXX_API extern uint64_t gasnet_max_segsize;
 GEXX_API extern void (*gasnet_client_attach_hook)(void *segbase, uintptr_t size);
 GEXX_API extern volatile int gasnet_frozen;
 
-/* Thread information: valid on the calling thread. The POST form is a declaration and has no run-time meaning. API 08.9. */
+/* Thread information: valid on the calling thread. The POST form is a declaration and has no
+ * run-time meaning. API 08.9. */
 GEXX_API gasnet_threadinfo_t gexx_threadinfo(void);
-#define GASNET_GET_THREADINFO() (gexx_threadinfo())
+#define GASNET_GET_THREADINFO()      (gexx_threadinfo())
 #define GASNET_POST_THREADINFO(info) GEXX_UNUSED gasnet_threadinfo_t gexx_threadinfo_ = (info)
-#define GASNET_BEGIN_FUNCTION() GASNET_POST_THREADINFO(GASNET_GET_THREADINFO())
+#define GASNET_BEGIN_FUNCTION()      GASNET_POST_THREADINFO(GASNET_GET_THREADINFO())
 
 #ifdef __cplusplus
 }
 #endif
 
-#include "tombolo/inline_rma.h"
 #include "tombolo/inline_am.h"
+#include "tombolo/inline_rma.h"
 #if defined(GASNET_TOOLS_H) && !defined(GASNETT_LITE_MODE)
-#include "tombolo/tools_conduit.h"
+# include "tombolo/tools_conduit.h"
 #endif
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tombolo/abi.h: linkage macros and the fixed-layout heads of library objects that inline code may read.
+ * tombolo/abi.h: linkage macros and the fixed-layout heads of library objects that inline code may
+ * read.
  *
- * Included by gasnetex.h and gasnet_tools.h; clients never include it themselves. A library object starts with the head
- * declared here and continues privately. Inline bodies read heads; only the library writes them.
- * Invariant: sizeof(struct gexx_tm_s) == 64 and the offsets below never change within one SONAME.
- * GEXX_INLINE is `static inline` for clients; src/api/symbols.c sets it to an exported definition, so that every inline
- * also exists as a real symbol for languages that cannot include C headers.
+ * Included by gasnetex.h and gasnet_tools.h; clients never include it themselves. A library object
+ * starts with the head declared here and continues privately. Inline bodies read heads; only the
+ * library writes them. Invariant: sizeof(struct gexx_tm_s) == 64 and the offsets below never change
+ * within one SONAME. GEXX_INLINE is `static inline` for clients; src/api/symbols.c sets it to an
+ * exported definition, so that every inline also exists as a real symbol for languages that cannot
+ * include C headers.
  */
 #ifndef GEXX_ABI_H
 #define GEXX_ABI_H
@@ -15,23 +17,23 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define GEXX_API __attribute__((visibility("default")))
-#define GEXX_UNUSED __attribute__((unused))
-#define GEXX_WARN_UNUSED __attribute__((warn_unused_result))
-#define GEXX_NORETURN __attribute__((noreturn))
-#define GEXX_LIKELY(e) __builtin_expect(!!(e), 1)
-#define GEXX_UNLIKELY(e) __builtin_expect(!!(e), 0)
-#define GEXX_COMPILER_FENCE() __asm__ __volatile__("" ::: "memory")
+# define GEXX_API              __attribute__((visibility("default")))
+# define GEXX_UNUSED           __attribute__((unused))
+# define GEXX_WARN_UNUSED      __attribute__((warn_unused_result))
+# define GEXX_NORETURN         __attribute__((noreturn))
+# define GEXX_LIKELY(e)        __builtin_expect(!!(e), 1)
+# define GEXX_UNLIKELY(e)      __builtin_expect(!!(e), 0)
+# define GEXX_COMPILER_FENCE() __asm__ __volatile__("" ::: "memory")
 #else
-#error "Tombolo's headers need a compiler with GNU C extensions (gcc or clang)."
+# error "Tombolo's headers need a compiler with GNU C extensions (gcc or clang)."
 #endif
 
 #ifndef GEXX_INLINE
-#define GEXX_INLINE static __inline__ GEXX_UNUSED
+# define GEXX_INLINE static __inline__ GEXX_UNUSED
 #endif
 
 /* Marks a peer that this process cannot reach by load and store. */
-#define GEXX_UNMAPPED INTPTR_MIN
+#define GEXX_UNMAPPED    INTPTR_MIN
 
 /* Version of the client-visible object layout; checked at initialisation. */
 #define GEXX_ABI_VERSION 1u
@@ -47,30 +49,31 @@ struct gexx_token_s;
 struct gexx_srcdesc_s;
 struct gexx_mk_s;
 
-/* Head of a team member or TM-pair. Written once by its creator; `delta` entries change only while a segment attaches. */
+/* Head of a team member or TM-pair. Written once by its creator; `delta` entries change only while
+ * a segment attaches. */
 struct gexx_tm_s {
-    uint32_t rank;              /* caller's rank; for a TM-pair the jobrank */
-    uint32_t size;              /* members; for a TM-pair the job size */
-    const intptr_t *delta;      /* [size] add to an owner's address to get ours, or GEXX_UNMAPPED */
-    const uint32_t *jobrank;    /* [size] rank -> jobrank, or NULL when equal */
-    struct gexx_ep_s *ep;       /* local endpoint */
-    struct gexx_client_s *client;
-    void *cdata;                /* client data; written by gex_TM_SetCData */
-    uint32_t flags;
-    uint32_t magic;             /* GEXX_MAGIC_TM or GEXX_MAGIC_PAIR; anything else is a stale handle */
-    uint64_t reserved;
+  uint32_t rank;           /* caller's rank; for a TM-pair the jobrank */
+  uint32_t size;           /* members; for a TM-pair the job size */
+  const intptr_t *delta;   /* [size] add to an owner's address to get ours, or GEXX_UNMAPPED */
+  const uint32_t *jobrank; /* [size] rank -> jobrank, or NULL when equal */
+  struct gexx_ep_s *ep;    /* local endpoint */
+  struct gexx_client_s *client;
+  void *cdata; /* client data; written by gex_TM_SetCData */
+  uint32_t flags;
+  uint32_t magic; /* GEXX_MAGIC_TM or GEXX_MAGIC_PAIR; anything else is a stale handle */
+  uint64_t reserved;
 };
 
-#define GEXX_MAGIC_TM 0x746d5f31u
+#define GEXX_MAGIC_TM   0x746d5f31u
 #define GEXX_MAGIC_PAIR 0x70616972u
 
 /* How the client was compiled; passed to the library by gex_Client_Init and gasnet_init. */
 struct gexx_client_mode {
-    uint32_t abi_version; /* GEXX_ABI_VERSION of the headers */
-    uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */
-    uint32_t debug;       /* 1 when compiled with GASNET_DEBUG */
-    uint32_t conduit;     /* reserved: conduit that the build fragment names; 0 none */
-    const char *config;   /* GASNET_CONFIG_STRING of the client */
+  uint32_t abi_version; /* GEXX_ABI_VERSION of the headers */
+  uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */
+  uint32_t debug;       /* 1 when compiled with GASNET_DEBUG */
+  uint32_t conduit;     /* reserved: conduit that the build fragment names; 0 none */
+  const char *config;   /* GASNET_CONFIG_STRING of the client */
 };
 
 #ifdef __cplusplus

@@ -2,139 +2,142 @@
 /*
  * tombolo/config.h: configuration, version and feature macros (API reference 00, sections 3 and 4).
  *
- * Included by gasnetex.h only. Checks the thread mode that the client chose and derives every macro that depends on it;
- * one library serves all modes, so these macros describe the client's translation unit, and gex_Client_Init passes them
- * to the library, which refuses a mixture with a readable error.
- * Invariant: version, feature and size macros are plain integer expressions.
+ * Included by gasnetex.h only. Checks the thread mode that the client chose and derives every macro
+ * that depends on it; one library serves all modes, so these macros describe the client's
+ * translation unit, and gex_Client_Init passes them to the library, which refuses a mixture with a
+ * readable error. Invariant: version, feature and size macros are plain integer expressions.
  */
 #ifndef GEXX_CONFIG_H
 #define GEXX_CONFIG_H
 
 #if (defined(GASNET_SEQ) + defined(GASNET_PARSYNC) + defined(GASNET_PAR)) != 1
-#error "Define exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR before including gasnetex.h"
+# error \
+     "Define exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR before including gasnetex.h"
 #endif
 #if defined(GASNET_SEQ)
-#undef GASNET_SEQ
-#define GASNET_SEQ 1
-#define GEXX_THREAD_MODE 1u
-#define GEXX_THREAD_MODE_STR "SEQ"
+# undef GASNET_SEQ
+# define GASNET_SEQ           1
+# define GEXX_THREAD_MODE     1u
+# define GEXX_THREAD_MODE_STR "SEQ"
 #elif defined(GASNET_PARSYNC)
-#undef GASNET_PARSYNC
-#define GASNET_PARSYNC 1
-#define GEXX_THREAD_MODE 2u
-#define GEXX_THREAD_MODE_STR "PARSYNC"
+# undef GASNET_PARSYNC
+# define GASNET_PARSYNC       1
+# define GEXX_THREAD_MODE     2u
+# define GEXX_THREAD_MODE_STR "PARSYNC"
 #else
-#undef GASNET_PAR
-#define GASNET_PAR 1
-#define GEXX_THREAD_MODE 3u
-#define GEXX_THREAD_MODE_STR "PAR"
+# undef GASNET_PAR
+# define GASNET_PAR           1
+# define GEXX_THREAD_MODE     3u
+# define GEXX_THREAD_MODE_STR "PAR"
 #endif
 
 /* Debug checks are chosen by the client: -DGASNET_DEBUG=1. */
 #if defined(GASNET_DEBUG) && !(GASNET_DEBUG + 0)
-#undef GASNET_DEBUG
+# undef GASNET_DEBUG
 #endif
 #ifdef GASNET_DEBUG
-#undef GASNET_DEBUG
-#define GASNET_DEBUG 1
-#undef GASNET_NDEBUG
-#define GEXX_DEBUG 1
-#define GEXX_DEBUG_STR "debug"
+# undef GASNET_DEBUG
+# define GASNET_DEBUG 1
+# undef GASNET_NDEBUG
+# define GEXX_DEBUG     1
+# define GEXX_DEBUG_STR "debug"
 #else
-#undef GASNET_NDEBUG
-#define GASNET_NDEBUG 1
-#define GEXX_DEBUG 0
-#define GEXX_DEBUG_STR "nodebug"
+# undef GASNET_NDEBUG
+# define GASNET_NDEBUG  1
+# define GEXX_DEBUG     0
+# define GEXX_DEBUG_STR "nodebug"
 #endif
 
-#define GASNET_SEGMENT_FAST 1
-#define GASNET_PSHM 1
+#define GASNET_SEGMENT_FAST                1
+#define GASNET_PSHM                        1
 
-#define GASNET_RELEASE_VERSION_MAJOR 2025
-#define GASNET_RELEASE_VERSION_MINOR 8
-#define GASNET_RELEASE_VERSION_PATCH 0
-#define GEX_SPEC_VERSION_MAJOR 0
-#define GEX_SPEC_VERSION_MINOR 19
+#define GASNET_RELEASE_VERSION_MAJOR       2025
+#define GASNET_RELEASE_VERSION_MINOR       8
+#define GASNET_RELEASE_VERSION_PATCH       0
+#define GEX_SPEC_VERSION_MAJOR             0
+#define GEX_SPEC_VERSION_MINOR             19
 
-#define GASNET_SUPPORTS_AM_CANCEL 20240418L
-#define GASNET_SUPPORTS_AM_COMMIT_V2 20240906L
-#define GASNET_SUPPORTS_TI_SRCRANK 1
-#define GASNET_SUPPORTS_TI_EP 1
-#define GASNET_SUPPORTS_TI_ENTRY 1
-#define GASNET_SUPPORTS_TI_IS_REQ 1
-#define GASNET_SUPPORTS_TI_IS_LONG 1
-#define GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM 1
-#define GASNET_NATIVE_NP_ALLOC_REP_MEDIUM 1
+#define GASNET_SUPPORTS_AM_CANCEL          20240418L
+#define GASNET_SUPPORTS_AM_COMMIT_V2       20240906L
+#define GASNET_SUPPORTS_TI_SRCRANK         1
+#define GASNET_SUPPORTS_TI_EP              1
+#define GASNET_SUPPORTS_TI_ENTRY           1
+#define GASNET_SUPPORTS_TI_IS_REQ          1
+#define GASNET_SUPPORTS_TI_IS_LONG         1
+#define GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM  1
+#define GASNET_NATIVE_NP_ALLOC_REP_MEDIUM  1
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
-#define GASNET_HAVE_MK_CLASS_HOST 1
-#define SIZEOF_GEX_RMA_VALUE_T 8
-#define GEX_AM_INDEX_BASE 128
+#define GASNET_HAVE_MK_CLASS_HOST          1
+#define SIZEOF_GEX_RMA_VALUE_T             8
+#define GEX_AM_INDEX_BASE                  128
 
-#define GASNET_PAGESIZE 4096
-#define GASNET_ALIGNED_SEGMENTS 0
-#define GASNET_NULL_ARGV_OK 1
-#define GASNET_MAXNODES 0x7FFFFFFF
-#define GASNET_MAXEPS 1
+#define GASNET_PAGESIZE                    4096
+#define GASNET_ALIGNED_SEGMENTS            0
+#define GASNET_NULL_ARGV_OK                1
+#define GASNET_MAXNODES                    0x7FFFFFFF
+#define GASNET_MAXEPS                      1
 
-/* The build fragment of a conduit defines GASNET_CONDUIT_<NET>; without one the on-node conduit is meant. */
-#if !defined(GASNET_CONDUIT_SMP) && !defined(GASNET_CONDUIT_UDP) && !defined(GASNET_CONDUIT_MPI) &&\
-    !defined(GASNET_CONDUIT_IBV) && !defined(GASNET_CONDUIT_OFI) && !defined(GASNET_CONDUIT_UCX)
-#define GASNET_CONDUIT_SMP 1
+/* The build fragment of a conduit defines GASNET_CONDUIT_<NET>; without one the on-node conduit is
+ * meant. */
+#if !defined(GASNET_CONDUIT_SMP) && !defined(GASNET_CONDUIT_UDP) && \
+    !defined(GASNET_CONDUIT_MPI) && !defined(GASNET_CONDUIT_IBV) && \
+    !defined(GASNET_CONDUIT_OFI) && !defined(GASNET_CONDUIT_UCX)
+# define GASNET_CONDUIT_SMP 1
 #endif
 #if defined(GASNET_CONDUIT_SMP)
-#ifndef GASNET_SMP_CONDUIT
-#define GASNET_SMP_CONDUIT 1
-#endif
-#define GASNET_CONDUIT_NAME SMP
-#define GASNET_CONDUIT_NAME_STR "SMP"
+# ifndef GASNET_SMP_CONDUIT
+#  define GASNET_SMP_CONDUIT 1
+# endif
+# define GASNET_CONDUIT_NAME     SMP
+# define GASNET_CONDUIT_NAME_STR "SMP"
 #elif defined(GASNET_CONDUIT_UDP)
-#ifndef GASNET_UDP_CONDUIT
-#define GASNET_UDP_CONDUIT 1
-#endif
-#define GASNET_CONDUIT_NAME UDP
-#define GASNET_CONDUIT_NAME_STR "UDP"
+# ifndef GASNET_UDP_CONDUIT
+#  define GASNET_UDP_CONDUIT 1
+# endif
+# define GASNET_CONDUIT_NAME     UDP
+# define GASNET_CONDUIT_NAME_STR "UDP"
 #elif defined(GASNET_CONDUIT_MPI)
-#ifndef GASNET_MPI_CONDUIT
-#define GASNET_MPI_CONDUIT 1
-#endif
-#define GASNET_CONDUIT_NAME MPI
-#define GASNET_CONDUIT_NAME_STR "MPI"
+# ifndef GASNET_MPI_CONDUIT
+#  define GASNET_MPI_CONDUIT 1
+# endif
+# define GASNET_CONDUIT_NAME     MPI
+# define GASNET_CONDUIT_NAME_STR "MPI"
 #elif defined(GASNET_CONDUIT_IBV)
-#ifndef GASNET_IBV_CONDUIT
-#define GASNET_IBV_CONDUIT 1
-#endif
-#define GASNET_CONDUIT_NAME IBV
-#define GASNET_CONDUIT_NAME_STR "IBV"
+# ifndef GASNET_IBV_CONDUIT
+#  define GASNET_IBV_CONDUIT 1
+# endif
+# define GASNET_CONDUIT_NAME     IBV
+# define GASNET_CONDUIT_NAME_STR "IBV"
 #elif defined(GASNET_CONDUIT_OFI)
-#ifndef GASNET_OFI_CONDUIT
-#define GASNET_OFI_CONDUIT 1
-#endif
-#define GASNET_CONDUIT_NAME OFI
-#define GASNET_CONDUIT_NAME_STR "OFI"
+# ifndef GASNET_OFI_CONDUIT
+#  define GASNET_OFI_CONDUIT 1
+# endif
+# define GASNET_CONDUIT_NAME     OFI
+# define GASNET_CONDUIT_NAME_STR "OFI"
 #else
-#ifndef GASNET_UCX_CONDUIT
-#define GASNET_UCX_CONDUIT 1
-#endif
-#define GASNET_CONDUIT_NAME UCX
-#define GASNET_CONDUIT_NAME_STR "UCX"
+# ifndef GASNET_UCX_CONDUIT
+#  define GASNET_UCX_CONDUIT 1
+# endif
+# define GASNET_CONDUIT_NAME     UCX
+# define GASNET_CONDUIT_NAME_STR "UCX"
 #endif
 
-#define GASNET_CORE_NAME GASNET_CONDUIT_NAME
-#define GASNET_CORE_NAME_STR GASNET_CONDUIT_NAME_STR
-#define GASNET_CORE_VERSION 0.1
-#define GASNET_CORE_VERSION_STR "0.1"
-#define GASNET_EXTENDED_NAME GASNET_CONDUIT_NAME
-#define GASNET_EXTENDED_NAME_STR GASNET_CONDUIT_NAME_STR
-#define GASNET_EXTENDED_VERSION 0.1
+#define GASNET_CORE_NAME            GASNET_CONDUIT_NAME
+#define GASNET_CORE_NAME_STR        GASNET_CONDUIT_NAME_STR
+#define GASNET_CORE_VERSION         0.1
+#define GASNET_CORE_VERSION_STR     "0.1"
+#define GASNET_EXTENDED_NAME        GASNET_CONDUIT_NAME
+#define GASNET_EXTENDED_NAME_STR    GASNET_CONDUIT_NAME_STR
+#define GASNET_EXTENDED_VERSION     0.1
 #define GASNET_EXTENDED_VERSION_STR "0.1"
 
-#define GEXX_CONFIG_TAIL                                                                           \
-    ",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,noalign,pshm," GEXX_DEBUG_STR                     \
-    ",notrace,nostats,nodebugmalloc,nosrclines,timers_native,membars_native,atomics_native,"       \
-    "atomic32_native,atomic64_native"
-#define GASNET_CONFIG_STRING                                                                       \
-    "RELEASE=2025.8.0,SPEC=0.19,CONDUIT=" GASNET_CONDUIT_NAME_STR                                  \
-    "(" GASNET_CONDUIT_NAME_STR "-" GASNET_CORE_VERSION_STR "/" GASNET_CONDUIT_NAME_STR            \
-    "-" GASNET_EXTENDED_VERSION_STR "),THREADMODEL=" GEXX_THREAD_MODE_STR GEXX_CONFIG_TAIL
+#define GEXX_CONFIG_TAIL                                                                  \
+ ",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,noalign,pshm," GEXX_DEBUG_STR               \
+ ",notrace,nostats,nodebugmalloc,nosrclines,timers_native,membars_native,atomics_native," \
+ "atomic32_native,atomic64_native"
+#define GASNET_CONFIG_STRING                                                               \
+ "RELEASE=2025.8.0,SPEC=0.19,CONDUIT=" GASNET_CONDUIT_NAME_STR "(" GASNET_CONDUIT_NAME_STR \
+ "-" GASNET_CORE_VERSION_STR "/" GASNET_CONDUIT_NAME_STR "-" GASNET_EXTENDED_VERSION_STR   \
+ "),THREADMODEL=" GEXX_THREAD_MODE_STR GEXX_CONFIG_TAIL
 
 #endif

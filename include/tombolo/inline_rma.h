@@ -2,11 +2,12 @@
 /*
  * tombolo/inline_rma.h: put and get (API 03), the part that runs in the caller.
  *
- * Included by gasnetex.h. Each inline is: mapped? copy and done; otherwise call the library's checked form, which serves
- * unmapped peers, unusual flags and every call of a debug client.
- * Invariants: no loop, no lock; a copy is fenced against the compiler on both sides, so that a loop of gets re-reads;
- * on the mapped path the operation is complete on return, hence the event is GEX_EVENT_INVALID.
- * Addresses: `dest` of a put and `src` of a get are in the owner's address space, inside its bound segment.
+ * Included by gasnetex.h. Each inline is: mapped? copy and done; otherwise call the library's
+ * checked form, which serves unmapped peers, unusual flags and every call of a debug client.
+ * Invariants: no loop, no lock; a copy is fenced against the compiler on both sides, so that a loop
+ * of gets re-reads; on the mapped path the operation is complete on return, hence the event is
+ * GEX_EVENT_INVALID. Addresses: `dest` of a put and `src` of a get are in the owner's address
+ * space, inside its bound segment.
  */
 #ifndef GEXX_INLINE_RMA_H
 #define GEXX_INLINE_RMA_H
@@ -16,9 +17,9 @@ extern "C" {
 #endif
 
 /* Flags that the inlines leave to the library. */
-#define GEXX_RMA_SLOW_FLAGS                                                                        \
-    (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN |             \
-     GEX_FLAG_PEER_SEG_SOME)
+#define GEXX_RMA_SLOW_FLAGS                                                         \
+ (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN | \
+  GEX_FLAG_PEER_SEG_SOME)
 
 /* Library forms: same contracts as the gex_RMA_ calls of the same ending. */
 GEXX_API int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
@@ -44,138 +45,137 @@ GEXX_API gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *des
 
 /* Whether (tm, rank) can be served by a copy here. */
 GEXX_INLINE int gexx_rma_direct(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
-    return !GEXX_DEBUG && GEXX_LIKELY(tm->delta[rank] != GEXX_UNMAPPED) &&
-           !(flags & GEXX_RMA_SLOW_FLAGS);
+  return !GEXX_DEBUG && GEXX_LIKELY(tm->delta[rank] != GEXX_UNMAPPED) &&
+         !(flags & GEXX_RMA_SLOW_FLAGS);
 }
 
 /* Address in this process of an address of a mapped peer. */
 GEXX_INLINE void *gexx_rma_local(gex_TM_t tm, gex_Rank_t rank, const void *addr) {
-    return (void *)((uintptr_t)addr + (uintptr_t)tm->delta[rank]);
+  return (void *)((uintptr_t)addr + (uintptr_t)tm->delta[rank]);
 }
 
 /* Copies nbytes (zero: neither address is used) between fences against the compiler. */
 GEXX_INLINE void gexx_rma_copy(void *dest, const void *src, size_t nbytes) {
-    GEXX_COMPILER_FENCE();
-    if (nbytes)
-        memcpy(dest, src, nbytes);
-    GEXX_COMPILER_FENCE();
+  GEXX_COMPILER_FENCE();
+  if (nbytes) memcpy(dest, src, nbytes);
+  GEXX_COMPILER_FENCE();
 }
 
 /* Stores the low nbytes bytes of value in native order; 0..8. */
 GEXX_INLINE void gexx_rma_store_val(void *dest, gex_RMA_Value_t value, size_t nbytes) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    gexx_rma_copy(dest, (const char *)&value + (sizeof value - nbytes), nbytes);
+  gexx_rma_copy(dest, (const char *)&value + (sizeof value - nbytes), nbytes);
 #else
-    gexx_rma_copy(dest, &value, nbytes);
+  gexx_rma_copy(dest, &value, nbytes);
 #endif
 }
 
 /* Loads nbytes bytes, zero-extended; 0..8. */
 GEXX_INLINE gex_RMA_Value_t gexx_rma_load_val(const void *src, size_t nbytes) {
-    gex_RMA_Value_t value = 0;
+  gex_RMA_Value_t value = 0;
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    gexx_rma_copy((char *)&value + (sizeof value - nbytes), src, nbytes);
+  gexx_rma_copy((char *)&value + (sizeof value - nbytes), src, nbytes);
 #else
-    gexx_rma_copy(&value, src, nbytes);
+  gexx_rma_copy(&value, src, nbytes);
 #endif
-    return value;
+  return value;
 }
 
 /* Puts nbytes from local src to dest at (tm, rank); returns when the data are there.
- * Returns 0; non-zero only with GEX_FLAG_IMMEDIATE when nothing was done. Normal context; may poll. Any thread. API 03.1. */
+ * Returns 0; non-zero only with GEX_FLAG_IMMEDIATE when nothing was done. Normal context; may poll.
+ * Any thread. API 03.1. */
 GEXX_INLINE int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
                                     size_t nbytes, gex_Flags_t flags) {
-    if (!gexx_rma_direct(tm, rank, flags))
-        return gexx_rma_put(tm, rank, dest, src, nbytes, flags);
-    gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
-    return 0;
+  if (!gexx_rma_direct(tm, rank, flags)) return gexx_rma_put(tm, rank, dest, src, nbytes, flags);
+  gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
+  return 0;
 }
 
-/* Puts without waiting; completion in category GEX_EC_PUT of the thread's implicit set or open access region.
- * [in] lc_opt: GEX_EVENT_NOW, DEFER or GROUP. Returns as PutBlocking. API 03.1, 03.4. */
+/* Puts without waiting; completion in category GEX_EC_PUT of the thread's implicit set or open
+ * access region. [in] lc_opt: GEX_EVENT_NOW, DEFER or GROUP. Returns as PutBlocking. API 03.1,
+ * 03.4. */
 GEXX_INLINE int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
                                size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags) {
-    if (!gexx_rma_direct(tm, rank, flags))
-        return gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-    gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
-    return 0;
+  if (!gexx_rma_direct(tm, rank, flags))
+    return gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
+  gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
+  return 0;
 }
 
-/* Puts without waiting; returns the root event of remote completion (GEX_EVENT_INVALID: complete; GEX_EVENT_NO_OP only with
- * GEX_FLAG_IMMEDIATE). [out] lc_opt: GEX_EVENT_NOW, DEFER, or where to store the leaf of local completion. API 03.1, 03.4. */
+/* Puts without waiting; returns the root event of remote completion (GEX_EVENT_INVALID: complete;
+ * GEX_EVENT_NO_OP only with GEX_FLAG_IMMEDIATE). [out] lc_opt: GEX_EVENT_NOW, DEFER, or where to
+ * store the leaf of local completion. API 03.1, 03.4. */
 GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                                        const void *src, size_t nbytes,
                                                        gex_Event_t *lc_opt, gex_Flags_t flags) {
-    if (!gexx_rma_direct(tm, rank, flags))
-        return gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
-    gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
-    if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP)
-        *lc_opt = GEX_EVENT_INVALID;
-    return GEX_EVENT_INVALID;
+  if (!gexx_rma_direct(tm, rank, flags))
+    return gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
+  gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
+  if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
+  return GEX_EVENT_INVALID;
 }
 
-/* Gets nbytes from src at (tm, rank) to local dest; returns with the data. Note the argument order. API 03.1. */
+/* Gets nbytes from src at (tm, rank) to local dest; returns with the data. Note the argument order.
+ * API 03.1. */
 GEXX_INLINE int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
                                     size_t nbytes, gex_Flags_t flags) {
-    if (!gexx_rma_direct(tm, rank, flags))
-        return gexx_rma_get(tm, dest, rank, src, nbytes, flags);
-    gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
-    return 0;
+  if (!gexx_rma_direct(tm, rank, flags)) return gexx_rma_get(tm, dest, rank, src, nbytes, flags);
+  gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
+  return 0;
 }
 
 /* Gets without waiting; category GEX_EC_GET. API 03.1. */
 GEXX_INLINE int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                                gex_Flags_t flags) {
-    if (!gexx_rma_direct(tm, rank, flags))
-        return gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
-    gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
-    return 0;
+  if (!gexx_rma_direct(tm, rank, flags))
+    return gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
+  gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
+  return 0;
 }
 
 /* Gets without waiting; returns the root event. API 03.1. */
 GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, gex_Rank_t rank,
                                                        void *src, size_t nbytes,
                                                        gex_Flags_t flags) {
-    if (!gexx_rma_direct(tm, rank, flags))
-        return gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
-    gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
-    return GEX_EVENT_INVALID;
+  if (!gexx_rma_direct(tm, rank, flags)) return gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
+  gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
+  return GEX_EVENT_INVALID;
 }
 
-/* Gets an integer of nbytes (1..8) bytes in native order, zero-extended; GEX_FLAG_IMMEDIATE is ignored. API 03.2. */
+/* Gets an integer of nbytes (1..8) bytes in native order, zero-extended; GEX_FLAG_IMMEDIATE is
+ * ignored. API 03.2. */
 GEXX_INLINE gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *src,
                                                    size_t nbytes, gex_Flags_t flags) {
-    if (!gexx_rma_direct(tm, rank, flags))
-        return gexx_rma_get_val(tm, rank, src, nbytes, flags);
-    return gexx_rma_load_val(gexx_rma_local(tm, rank, src), nbytes);
+  if (!gexx_rma_direct(tm, rank, flags)) return gexx_rma_get_val(tm, rank, src, nbytes, flags);
+  return gexx_rma_load_val(gexx_rma_local(tm, rank, src), nbytes);
 }
 
 /* Puts the low nbytes (1..8) bytes of value as an integer in native order; blocking. API 03.2. */
 GEXX_INLINE int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                        gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-    if (!gexx_rma_direct(tm, rank, flags))
-        return gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
-    gexx_rma_store_val(gexx_rma_local(tm, rank, dest), value, nbytes);
-    return 0;
+  if (!gexx_rma_direct(tm, rank, flags))
+    return gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
+  gexx_rma_store_val(gexx_rma_local(tm, rank, dest), value, nbytes);
+  return 0;
 }
 
 /* Same with implicit completion, category GEX_EC_PUT. API 03.2. */
 GEXX_INLINE int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
                                   size_t nbytes, gex_Flags_t flags) {
-    if (!gexx_rma_direct(tm, rank, flags))
-        return gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags);
-    gexx_rma_store_val(gexx_rma_local(tm, rank, dest), value, nbytes);
-    return 0;
+  if (!gexx_rma_direct(tm, rank, flags))
+    return gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags);
+  gexx_rma_store_val(gexx_rma_local(tm, rank, dest), value, nbytes);
+  return 0;
 }
 
 /* Same with a root event. API 03.2. */
 GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                                           gex_RMA_Value_t value, size_t nbytes,
                                                           gex_Flags_t flags) {
-    if (!gexx_rma_direct(tm, rank, flags))
-        return gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags);
-    gexx_rma_store_val(gexx_rma_local(tm, rank, dest), value, nbytes);
-    return GEX_EVENT_INVALID;
+  if (!gexx_rma_direct(tm, rank, flags))
+    return gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags);
+  gexx_rma_store_val(gexx_rma_local(tm, rank, dest), value, nbytes);
+  return GEX_EVENT_INVALID;
 }
 
 #ifdef __cplusplus

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queries and client data of the primordial objects, job queries, polling and waiting: thin entry
+ * points over core.
+ *
+ * Owns nothing. Called by clients, mostly in any context. Calls: core.
+ * Invariants: queries never communicate or poll; all processes of a job are on one host and share
+ * memory, so the neighbourhood and the host are the whole job.
+ */
+#include "base/config.h"
+#include "core/check.h"
+#include "core/exit.h"
+#include "core/job.h"
+#include "core/progress.h"
+#include "core/thread.h"
+
+#define DBG(stmt)                        \
+ do {                                    \
+  if (TMB_UNLIKELY(tmb_job.debug)) stmt; \
+ } while (0)
+
+/* ---- job */
+
+void gasnet_exit(int exitcode) {
+  tmb_exit(exitcode);
+}
+
+gex_Rank_t gex_System_QueryJobRank(void) {
+  DBG(tmb_check_ready_at("gex_System_QueryJobRank"));
+  return tmb_job.rank;
+}
+
+gex_Rank_t gex_System_QueryJobSize(void) {
+  DBG(tmb_check_ready_at("gex_System_QueryJobSize"));
+  return tmb_job.size;
+}
+
+static void whole_job(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
+                      gex_Rank_t *my_info_index_p) {
+  if (info_p) *info_p = (gex_RankInfo_t *)(void *)tmb_job.identity;
+  if (info_count_p) *info_count_p = tmb_job.size;
+  if (my_info_index_p) *my_info_index_p = tmb_job.rank;
+}
+
+void gex_System_QueryNbrhdInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
+                               gex_Rank_t *my_info_index_p) {
+  DBG(tmb_check_ready_at("gex_System_QueryNbrhdInfo"));
+  whole_job(info_p, info_count_p, my_info_index_p);
+}
+
+void gex_System_QueryHostInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
+                              gex_Rank_t *my_info_index_p) {
+  DBG(tmb_check_ready_at("gex_System_QueryHostInfo"));
+  whole_job(info_p, info_count_p, my_info_index_p);
+}
+
+void gex_System_QueryMyPosition(gex_Rank_t *nbrhd_set_size_p, gex_Rank_t *nbrhd_set_rank_p,
+                                gex_Rank_t *host_set_size_p, gex_Rank_t *host_set_rank_p) {
+  DBG(tmb_check_ready_at("gex_System_QueryMyPosition"));
+  if (nbrhd_set_size_p) *nbrhd_set_size_p = 1;
+  if (nbrhd_set_rank_p) *nbrhd_set_rank_p = 0;
+  if (host_set_size_p) *host_set_size_p = 1;
+  if (host_set_rank_p) *host_set_rank_p = 0;
+}
+
+uint64_t gex_System_QueryMaxThreads(void) {
+  if (tmb_job_ready()) return tmb_job.threads_max;
+  return (uint64_t)tmb_cfg_int(TMB_CFG_MAX_THREADS);
+}
+
+int gex_System_QueryHiddenAMConcurrencyLevel(void) {
+  return GASNET_HIDDEN_AM_CONCURRENCY_LEVEL;
+}
+
+int gex_System_GetVerboseErrors(void) {
+  return tmb_job.verbose_errors;
+}
+
+void gex_System_SetVerboseErrors(int enable) {
+  TMB_CHECK(enable == 0 || enable == 1,
+            "gex_System_SetVerboseErrors: argument enable is %d; 0 and 1 are allowed", enable);
+  tmb_job.verbose_errors = enable != 0;
+}
+
+int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
+                                    const gex_ProgressThreadInfo_t **info_p, gex_Flags_t flags) {
+  static const gex_ProgressThreadInfo_t none;
+  static bool called;
+  if (!client || !count_p || !info_p || flags) return GASNET_ERR_BAD_ARG;
+  DBG(tmb_check_client("gex_System_QueryProgressThreads", client));
+  if (!(client->flags & GEX_FLAG_DEFER_THREADS)) return GASNET_ERR_RESOURCE;
+  TMB_CHECK(!called, "gex_System_QueryProgressThreads: second call; it is legal exactly once");
+  called = true;
+  *count_p = 0;
+  *info_p = &none;
+  return GASNET_OK;
+}
+
+/* ---- client */
+
+gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) {
+  DBG(tmb_check_client("gex_Client_QueryFlags", client));
+  return client->flags;
+}
+
+const char *gex_Client_QueryName(gex_Client_t client) {
+  DBG(tmb_check_client("gex_Client_QueryName", client));
+  return client->name;
+}
+
+/* ---- client data */
+
+#define CDATA(T, handle_t, check)                            \
+ void gex_##T##_SetCData(handle_t object, const void *val) { \
+  DBG(check("gex_" #T "_SetCData", object));                 \
+  object->cdata = (void *)(uintptr_t)val;                    \
+ }                                                           \
+ void *gex_##T##_QueryCData(handle_t object) {               \
+  DBG(check("gex_" #T "_QueryCData", object));               \
+  return object->cdata;                                      \
+ }
+
+static void check_team(const char *call, gex_TM_t tm) {
+  tmb_check_tm(call, tm, false);
+}
+
+CDATA(Client, gex_Client_t, tmb_check_client)
+CDATA(Segment, gex_Segment_t, tmb_check_segment)
+CDATA(EP, gex_EP_t, tmb_check_ep)
+CDATA(TM, gex_TM_t, check_team)
+
+/* ---- segment, endpoint */
+
+gex_Client_t gex_Segment_QueryClient(gex_Segment_t segment) {
+  DBG(tmb_check_segment("gex_Segment_QueryClient", segment));
+  return segment->client;
+}
+
+gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t segment) {
+  DBG(tmb_check_segment("gex_Segment_QueryFlags", segment));
+  (void)segment;
+  return 0;
+}
+
+void *gex_Segment_QueryAddr(gex_Segment_t segment) {
+  DBG(tmb_check_segment("gex_Segment_QueryAddr", segment));
+  return segment->base;
+}
+
+uintptr_t gex_Segment_QuerySize(gex_Segment_t segment) {
+  DBG(tmb_check_segment("gex_Segment_QuerySize", segment));
+  return segment->size;
+}
+
+gex_Client_t gex_EP_QueryClient(gex_EP_t ep) {
+  DBG(tmb_check_ep("gex_EP_QueryClient", ep));
+  return ep->client;
+}
+
+gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) {
+  DBG(tmb_check_ep("gex_EP_QueryFlags", ep));
+  return ep->flags;
+}
+
+gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) {
+  DBG(tmb_check_ep("gex_EP_QuerySegment", ep));
+  return ep->segment;
+}
+
+gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) {
+  DBG(tmb_check_ep("gex_EP_QueryIndex", ep));
+  return ep->index;
+}
+
+/* ---- team */
+
+gex_Client_t gex_TM_QueryClient(gex_TM_t tm) {
+  DBG(check_team("gex_TM_QueryClient", tm));
+  return tm->client;
+}
+
+gex_EP_t gex_TM_QueryEP(gex_TM_t tm) {
+  DBG(check_team("gex_TM_QueryEP", tm));
+  return tm->ep;
+}
+
+gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm) {
+  DBG(check_team("gex_TM_QueryFlags", tm));
+  return tm->flags;
+}
+
+gex_Rank_t gex_TM_QueryRank(gex_TM_t tm) {
+  DBG(check_team("gex_TM_QueryRank", tm));
+  return tm->rank;
+}
+
+gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) {
+  DBG(check_team("gex_TM_QuerySize", tm));
+  return tm->size;
+}
+
+/* Normal context, a real team, and a rank of it; debug clients. */
+static void check_translate(const char *call, gex_TM_t tm, const char *what, gex_Rank_t rank,
+                            gex_Rank_t bound) {
+  tmb_check_context_at(call);
+  tmb_check_tm(call, tm, false);
+  if (rank >= bound)
+    tmb_fatal_nopos("%s: argument %s is %u, but there are %u ranks (0..%u)", call, what, rank,
+                    bound, bound - 1);
+}
+
+gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
+  DBG(check_translate("gex_TM_TranslateRankToJobrank", tm, "rank", rank, tm ? tm->size : 0));
+  return tmb_jobrank(tm, rank);
+}
+
+gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
+  DBG(check_translate("gex_TM_TranslateJobrankToRank", tm, "jobrank", jobrank, tmb_job.size));
+  if (!tm->jobrank) return jobrank;
+  for (gex_Rank_t r = 0; r < tm->size; r++)
+    if (tm->jobrank[r] == jobrank) return r;
+  return GEX_RANK_INVALID;
+}
+
+gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
+  DBG(check_translate("gex_TM_TranslateRankToEP", tm, "rank", rank, tm ? tm->size : 0));
+  DBG(tmb_check_flags("gex_TM_TranslateRankToEP", flags, 0));
+  (void)flags;
+  return (gex_EP_Location_t){tmb_jobrank(tm, rank), 0};
+}
+
+gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
+  DBG(tmb_check_ep("gex_TM_Pair", local_ep));
+  if (TMB_UNLIKELY(remote_ep_index >= GASNET_MAXEPS))
+    tmb_fatal_nopos(
+        "gex_TM_Pair: argument remote_ep_index is %u; this build has %d endpoint per process",
+        remote_ep_index, GASNET_MAXEPS);
+  return &local_ep->pair[remote_ep_index];
+}
+
+/* ---- polling and waiting */
+
+int gasnet_AMPoll(void) {
+  TMB_CHECK_CONTEXT("gasnet_AMPoll");
+  (void)tmb_progress(TMB_SERVE_ALL);
+  return GASNET_OK;
+}
+
+int gasnet_set_waitmode(int wait_mode) {
+  if (wait_mode < GASNET_WAIT_SPIN || wait_mode > GASNET_WAIT_SPINBLOCK) {
+    if (tmb_job.verbose_errors)
+      tmb_note(
+          "gasnet_set_waitmode: argument wait_mode is %d; GASNET_WAIT_SPIN, BLOCK and SPINBLOCK "
+          "are allowed",
+          wait_mode);
+    return GASNET_ERR_BAD_ARG;
+  }
+  tmb_job.wait.mode = (uint32_t)wait_mode;
+  return GASNET_OK;
+}
+
+void gexx_wait_begin(struct gexx_wait *wait) {
+  TMB_CHECK_CONTEXT("GASNET_BLOCKUNTIL");
+  tmb_wait_begin(wait);
+}
+
+void gexx_wait_step(struct gexx_wait *wait) {
+  tmb_wait_step(wait);
+}
+
+gasnet_threadinfo_t gexx_threadinfo(void) {
+  return tmb_thread();
+}

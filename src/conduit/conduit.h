@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The contract between core and a conduit: one table of functions, and a handful of upcalls.
+ *
+ * Owns no state. Included by core and by every conduit; a conduit is one folder that fills one
+ * struct tmb_conduit_ops. Core calls the slots; a conduit calls the upcalls at the end of this
+ * file. Invariants: open, close, am_send and progress are mandatory; an empty slot is filled from
+ * conduit/defaults, which builds it from active messages (tmb_conduit_complete). Peers are
+ * jobranks. No slot runs handlers except progress. Returns are 0, TMB_AGAIN, or a negative code
+ * from base/error.def.
+ */
+#ifndef TMB_CONDUIT_CONDUIT_H
+#define TMB_CONDUIT_CONDUIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tmb_am_category { TMB_AM_SHORT = 0, TMB_AM_MEDIUM = 1, TMB_AM_LONG = 2 };
+
+/* What progress serves. */
+enum { TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB_SERVE_ALL = 3 };
+
+#define TMB_AM_ARGS_MAX         16
+#define TMB_AM_MEDIUM_BYTES_MAX 65536u
+#define TMB_AM_LONG_BYTES_MAX   0x7fffffffu
+
+/* One message on its way out. Filled by the caller except `staged`, which am_send keeps across
+ * retries. */
+struct tmb_am_out {
+  uint32_t peer;       /* jobrank */
+  uint8_t category;    /* enum tmb_am_category */
+  uint8_t handler;     /* index at the target; below 128: internal */
+  uint8_t nargs;       /* 0..TMB_AM_ARGS_MAX */
+  uint8_t is_reply;    /* replies have their own resources */
+  uint8_t immediate;   /* a failed attempt must leave no trace at the target */
+  uint8_t filled;      /* payload already lies in the staged buffer (a prepared message) */
+  int32_t staged;      /* -1, or a conduit buffer that belongs to this message */
+  const int32_t *args; /* [nargs] */
+  const void *src;     /* payload; read before am_send returns 0 */
+  size_t nbytes;
+  void *dest; /* Long: address in the target's space */
+};
+
+/* One message that has arrived. Everything it points at is valid only during the upcall. */
+struct tmb_am_in {
+  uint32_t src; /* jobrank */
+  uint8_t category;
+  uint8_t handler;
+  uint8_t nargs;
+  uint8_t is_reply;
+  const int32_t *args; /* [nargs] */
+  void *payload;       /* aligned to 16; Long: the address the sender named */
+  size_t nbytes;
+};
+
+/* What core tells a conduit at open. Lifetime: the job. */
+struct tmb_conduit_env {
+  uint32_t rank, size;
+  int arena_fd;               /* host-shared memory for rings; empty */
+  int segment_fd;             /* host-shared memory for segments; empty */
+  bool threads;               /* client threads may be inside the library at once */
+  void *ctx;                  /* argument of the two functions below */
+  void (*barrier)(void *ctx); /* collective, bootstrap only */
+  void (*allgather)(void *ctx, const void *mine, size_t bytes,
+                    void *all); /* collective, bytes <= 64 */
+};
+
+struct tmb_conduit; /* a conduit's own state */
+
+/* A remote memory operation; `op` and `category` go back through tmb_up_op_done, once per call that
+ * returned 0. */
+struct tmb_rma {
+  uint32_t peer;
+  void *remote; /* address in the peer's space */
+  void *local;
+  size_t nbytes;
+  void *op;
+  uint32_t category; /* index of the event category, opaque to the conduit */
+  bool immediate;
+};
+
+struct tmb_conduit_ops {
+  const char *name; /* lower case, as in TOMBOLO_CONDUIT */
+
+  /* Connect to the job; collective. out c: state. Returns 0 or an error that has been printed. May
+   * block. */
+  int (*open)(const struct tmb_conduit_env *env, struct tmb_conduit **c);
+
+  /* Release everything; not collective. */
+  void (*close)(struct tmb_conduit *c);
+
+  /* Try to send. 0: the payload has been read. TMB_AGAIN: no resources now; out->staged may hold
+   * one, call again with the same struct or am_release. Never blocks, never runs handlers. Any
+   * thread. */
+  int (*am_send)(struct tmb_conduit *c, struct tmb_am_out *out);
+
+  /* Reserve a buffer of TMB_AM_MEDIUM_BYTES_MAX bytes that the target reads in place. out->is_reply
+   * is read, out->staged set. Returns its address, or NULL when none is free now. Any thread. */
+  void *(*am_stage)(struct tmb_conduit *c, struct tmb_am_out *out);
+
+  /* Give back out->staged of a message that will not be sent. */
+  void (*am_release)(struct tmb_conduit *c, struct tmb_am_out *out);
+
+  /* Run what has arrived (tmb_up_am) and finish local work; bounded. in serve: TMB_SERVE_*. Returns
+   * how much was done, 0 if nothing. Never sleeps. Any thread; concurrent calls that find another
+   * at work return 0. */
+  int (*progress)(struct tmb_conduit *c, int serve);
+
+  /* Sleep until something may have arrived. `still_idle` is asked after the intention to sleep is
+   * visible to peers; when it returns false there is no sleep. in timeout_ns: UINT64_MAX for none.
+   */
+  void (*sleep)(struct tmb_conduit *c, bool (*still_idle)(void *arg), void *arg,
+                uint64_t timeout_ns);
+
+  /* Wake threads of this process that are in sleep. Cheap when there are none. */
+  void (*wake_self)(struct tmb_conduit *c);
+
+  /* Create this rank's segment and map those of all peers; collective, with a barrier. in sizes:
+   * [size] bytes, page multiples. out base: own segment; out delta: [size] add to the owner's
+   * address, or INTPTR_MIN. Returns 0 or an error that has been printed. */
+  int (*attach)(struct tmb_conduit *c, const uint64_t *sizes, void **base, intptr_t *delta);
+
+  /* Set a control word of a peer after all earlier stores: flag[index] = value there, and wake it.
+   * Words are written by one peer each. */
+  void (*flag_post)(struct tmb_conduit *c, uint32_t peer, uint32_t index, uint64_t value);
+
+  /* This rank's control words. Read with acquire. */
+  const uint64_t *(*flag_word)(struct tmb_conduit *c, uint32_t index);
+
+  /* Remote memory access; may send several messages and so run progress. 0: tmb_up_op_done follows
+   * `*parts` times (out). */
+  int (*put)(struct tmb_conduit *c, const struct tmb_rma *rma);
+  int (*get)(struct tmb_conduit *c, const struct tmb_rma *rma);
+};
+
+#define TMB_FLAG_WORDS 40 /* control words per rank */
+
+/* Fill the empty optional slots of `ops` from conduit/defaults. Mandatory slots must be there
+ * (tmb_bug otherwise). */
+void tmb_conduit_complete(struct tmb_conduit_ops *ops);
+
+/* The conduits of this build: [*count] tables; the first that opens is used unless TOMBOLO_CONDUIT
+ * names one. */
+const struct tmb_conduit_ops *const *tmb_conduit_list(size_t *count);
+
+/* ---------------------------------------------------------------- upcalls, implemented by core */
+
+/* A message has arrived: runs its handler. Called from progress only. */
+void tmb_up_am(const struct tmb_am_in *in);
+
+/* One part of an operation is complete. Any thread. */
+void tmb_up_op_done(void *op, uint32_t category);
+
+/* A further part of `op` will complete: called before the part is sent. */
+void tmb_up_op_more(void *op, uint32_t category);
+
+/* Send, running progress until resources are there. Not from handlers unless out->is_reply. Returns
+ * 0, or TMB_AGAIN for an immediate message. */
+int tmb_up_am_send(struct tmb_am_out *out);
+
+/* Handlers of internal messages, index < 128. Set at start-up only. */
+typedef void (*tmb_internal_fn)(const struct tmb_am_in *in);
+void tmb_up_set_internal(uint8_t index, tmb_internal_fn fn);
+
+#endif

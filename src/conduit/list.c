@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The conduits of this build, in order of preference.
+ *
+ * Owns: the list. Called by core at initialisation. Calls: conduit/defaults to fill empty slots.
+ * Invariant: every table that is returned has all slots filled.
+ */
+#include "base/compiler.h"
+#include "base/log.h"
+#include "conduit/conduit.h"
+
+extern const struct tmb_conduit_ops tmb_conduit_smp;
+
+const struct tmb_conduit_ops *const *tmb_conduit_list(size_t *count) {
+  static struct tmb_conduit_ops table[1];
+  static const struct tmb_conduit_ops *const list[] = {&table[0]};
+  table[0] = tmb_conduit_smp;
+  tmb_conduit_complete(&table[0]);
+  *count = TMB_ARRAY_LEN(list);
+  return list;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * On-node engine: message rings, message buffers, doorbells, control words and segments in shared
+ * memory.
+ *
+ * Owns: struct tmb_shm, one per process, and the layout of the arena, a memory file that all ranks
+ * of a host map. Called by: conduit/smp, and later by network conduits for their on-node peers.
+ * Calls: base, os, conduit.h's upcalls. Arena: [control block x size][request and reply ring x
+ * size][message buffers x size]; each part page aligned, every rank computes the same offsets from
+ * the same settings. Pages are touched on first use only, so a pair that never talks costs nothing
+ * and the whole arena is one mapping. Invariants: ring positions are slot counts that never
+ * decrease, tail - head <= slots; a record is contiguous; a slot is ready when its lap word equals
+ * the lap of its position; interior slots of a record have lap 0 after consumption, so payload is
+ * never taken for a header.
+ */
+#ifndef TMB_CONDUIT_SHM_SHM_H
+#define TMB_CONDUIT_SHM_SHM_H
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "conduit/conduit.h"
+
+#define TMB_SHM_SLOT_BYTES       64
+#define TMB_SHM_RECORD_SLOTS_MAX 192 /* 12 KiB: fits the slot count byte */
+
+/* One 64-byte slot. The first word is written last, with release order. */
+struct tmb_shm_slot {
+  uint32_t lap; /* 0: not ready; else lap of the position, high bit set */
+  uint8_t handler;
+  uint8_t nargs;
+  uint8_t kind;  /* TMB_SHM_KIND_* | reply bit not needed: rings are separate */
+  uint8_t slots; /* of this record */
+  uint32_t src;  /* jobrank */
+  uint32_t nbytes;
+  uint8_t body[48]; /* args, padded to 16 bytes, then payload; Long and bulk: 8-byte word first */
+};
+_Static_assert(sizeof(struct tmb_shm_slot) == TMB_SHM_SLOT_BYTES, "a slot is one cache line");
+
+enum {
+  TMB_SHM_KIND_SHORT,
+  TMB_SHM_KIND_MEDIUM, /* payload in the record */
+  TMB_SHM_KIND_LONG,   /* word: destination address at the target */
+  TMB_SHM_KIND_BULK,   /* medium; word: buffer index of the sender */
+  TMB_SHM_KIND_PAD     /* nothing: the record before the wrap */
+};
+
+/* A ring in the arena. tail: any producer, by compare and swap. head: the owner, lazily. */
+struct tmb_shm_ring {
+  uint64_t tail TMB_ALIGNED(TMB_CACHE_LINE);
+  uint64_t head TMB_ALIGNED(TMB_CACHE_LINE);
+  struct tmb_shm_slot slot[] TMB_ALIGNED(TMB_CACHE_LINE);
+};
+
+/* A word alone in its cache line. */
+struct tmb_shm_line {
+  uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
+};
+
+/* Control block of a rank in the arena. */
+struct tmb_shm_ctl {
+  struct {
+    uint32_t bell;     /* futex; incremented by wakers */
+    uint32_t sleeping; /* 1: somebody sleeps or is about to; set by the owner, cleared by wakers */
+  } door TMB_ALIGNED(TMB_CACHE_LINE);
+  struct tmb_shm_line flag[TMB_FLAG_WORDS]; /* control words, one writer each */
+};
+
+/* Consumer side of a ring, private to the owning process. */
+struct tmb_shm_inbox {
+  struct tmb_shm_ring *ring;
+  uint64_t head;      /* next position to consume; written under `busy` */
+  uint64_t published; /* last value stored in ring->head */
+  uint32_t busy;      /* 1: a thread is consuming */
+} TMB_ALIGNED(TMB_CACHE_LINE);
+
+/* What this process remembers of a peer's rings: heads as last seen, 16 bytes per peer. */
+struct tmb_shm_seen {
+  uint64_t head[2];
+};
+
+struct tmb_shm {
+  struct tmb_conduit_env env;
+  char *arena; /* mapping of arena_fd */
+  size_t arena_bytes;
+  size_t ring_offset, ring_stride; /* request ring, then reply ring at ring_reply */
+  size_t ring_reply;
+  size_t bulk_offset, bulk_stride;
+  uint32_t slots[2], slots_log2[2]; /* of request and reply rings */
+  uint32_t inline_bytes_max;        /* largest medium payload inside a record */
+  uint32_t bulk_count[2];           /* message buffers for requests and replies */
+  bool sender_fences;               /* no membarrier on some rank: wakers fence */
+  struct tmb_shm_inbox inbox[2];    /* 0 requests, 1 replies */
+  struct tmb_shm_seen *seen;        /* [size] */
+  intptr_t *delta;                  /* [size] as conduit.h's attach; valid after it */
+  char *segments;                   /* mapping of segment_fd, NULL before attach */
+  size_t segments_bytes;
+};
+
+/* Control block of a rank. */
+static inline struct tmb_shm_ctl *tmb_shm_ctl(const struct tmb_shm *shm, uint32_t rank) {
+  return (struct tmb_shm_ctl *)(void *)shm->arena + rank;
+}
+
+/* Ring of a rank. in reply: 0 requests, 1 replies. */
+static inline struct tmb_shm_ring *tmb_shm_ring(const struct tmb_shm *shm, uint32_t rank,
+                                                uint32_t reply) {
+  return (struct tmb_shm_ring *)(void *)(shm->arena + shm->ring_offset + rank * shm->ring_stride +
+                                         (reply ? shm->ring_reply : 0));
+}
+
+/* shm_arena.c: compute the layout, create and map the arena; collective. out shm: zeroed by the
+ * caller. Returns 0 or a printed error. */
+int tmb_shm_open(struct tmb_shm *shm, const struct tmb_conduit_env *env);
+void tmb_shm_close(struct tmb_shm *shm);
+
+/* shm_am.c: the am_send, progress slots of conduit.h. */
+int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out);
+int tmb_shm_progress(struct tmb_shm *shm, int serve);
+
+/* shm_bulk.c: message buffers. Index space: requests 0..bulk_count[0]-1, then replies. */
+void *tmb_shm_bulk_take(struct tmb_shm *shm, struct tmb_am_out *out);
+void tmb_shm_bulk_release(struct tmb_shm *shm, struct tmb_am_out *out);
+void *tmb_shm_bulk_addr(const struct tmb_shm *shm, uint32_t rank, uint32_t index);
+void tmb_shm_bulk_done(struct tmb_shm *shm, uint32_t rank, uint32_t index);
+
+/* shm_door.c: doorbells, control words. */
+void tmb_shm_door_ring(struct tmb_shm *shm, uint32_t rank);
+void tmb_shm_sleep(struct tmb_shm *shm, bool (*still_idle)(void *), void *arg, uint64_t timeout_ns);
+void tmb_shm_wake_self(struct tmb_shm *shm);
+void tmb_shm_flag_post(struct tmb_shm *shm, uint32_t peer, uint32_t index, uint64_t value);
+
+/* shm_segment.c: the attach slot. */
+int tmb_shm_attach(struct tmb_shm *shm, const uint64_t *sizes, void **base, intptr_t *delta);
+
+/* Wakes `rank` if it sleeps; call after the store that it waits for. */
+static inline void tmb_shm_notify(struct tmb_shm *shm, uint32_t rank) {
+  if (TMB_UNLIKELY(shm->sender_fences)) tmb_fence_seq();
+  tmb_fence_compiler();
+  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_shm_ctl(shm, rank)->door.sleeping)))
+    tmb_shm_door_ring(shm, rank);
+}
+
+#endif

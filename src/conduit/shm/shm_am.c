@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Active messages over the rings: send and progress.
+ *
+ * Owns: the record format. Called through the am_send and progress slots. Calls: shm_bulk,
+ * doorbells, tmb_up_am. A record is 1..192 consecutive slots: 16-byte header, for Long and bulk an
+ * 8-byte word, arguments, padding to 16, inline payload. A producer reserves slots by advancing
+ * `tail`, fills them, and stores the header's first word with release. The consumer runs the
+ * handler on the payload in place, clears the lap words of interior slots and advances its head,
+ * which it publishes every quarter of the ring.
+ * Invariants: a record never wraps (a PAD record fills the end); requests and replies use separate
+ * rings, and only the request ring may be left unserved while a reply is being sent, so replies
+ * always drain. Design follows the bounded queue with a sequence number per slot (D. Vyukov), with
+ * variable-length records.
+ */
+#include "base/error.h"
+#include "conduit/shm/shm.h"
+
+#include <string.h>
+
+#define PROGRESS_BATCH    32 /* records that one progress call consumes at most */
+#define RESERVE_LOOKAHEAD 8u /* slots that a producer asks the cache for ahead of its tail */
+
+static inline uint32_t lap_of(uint64_t pos, uint32_t slots_log2) {
+  return (uint32_t)(pos >> slots_log2) | 0x80000000u;
+}
+
+/* The first eight bytes of a slot as one word; little and big endian agree because both sides use
+ * it. */
+static inline uint64_t header_word(uint32_t lap, const struct tmb_shm_slot *h) {
+  struct tmb_shm_slot s;
+  uint64_t w;
+  s.lap = lap;
+  s.handler = h->handler;
+  s.nargs = h->nargs;
+  s.kind = h->kind;
+  s.slots = h->slots;
+  memcpy(&w, &s, sizeof w);
+  return w;
+}
+
+static inline void publish(struct tmb_shm_slot *slot, uint32_t lap, const struct tmb_shm_slot *h) {
+  tmb_store_rel((uint64_t *)(void *)slot, header_word(lap, h));
+}
+
+/*
+ * Reserve `need` consecutive slots of a ring. out pos: position of the first. Returns false when
+ * there is no room. in seen: this process's copy of the ring's head; stale values only make the
+ * answer conservative.
+ */
+static bool reserve(struct tmb_shm_ring *ring, uint32_t slots_log2, uint32_t need, uint64_t *seen,
+                    uint64_t *pos) {
+  const uint64_t slots = UINT64_C(1) << slots_log2;
+  uint64_t tail = tmb_load_rlx(&ring->tail);
+  uint64_t pad;
+  do {
+    const uint64_t index = tail & (slots - 1);
+    pad = index + need > slots ? slots - index : 0;
+    if (TMB_UNLIKELY(tail + pad + need - tmb_load_rlx(seen) > slots)) {
+      tmb_store_rlx(seen, tmb_load_acq(&ring->head));
+      if (tail + pad + need - tmb_load_rlx(seen) > slots) return false;
+    }
+  } while (TMB_UNLIKELY(!tmb_cas_weak_rlx(&ring->tail, &tail, tail + pad + need)));
+  if (TMB_UNLIKELY(pad)) {
+    const struct tmb_shm_slot h = {.kind = TMB_SHM_KIND_PAD, .slots = (uint8_t)pad};
+    publish(&ring->slot[tail & (slots - 1)], lap_of(tail, slots_log2), &h);
+  }
+  *pos = tail + pad;
+  tmb_prefetch_write(&ring->slot[(*pos + need + RESERVE_LOOKAHEAD) & (slots - 1)]);
+  return true;
+}
+
+/* How a message is represented, decided once per attempt. */
+struct shape {
+  uint8_t kind;
+  uint32_t args_at;    /* offset of the arguments from the record's start */
+  uint32_t payload_at; /* offset of inline payload */
+  uint32_t slots;
+};
+
+static inline struct shape shape_of(const struct tmb_shm *shm, const struct tmb_am_out *out) {
+  struct shape s = {.kind = TMB_SHM_KIND_SHORT, .args_at = 16};
+  uint32_t end = 16 + 4u * out->nargs;
+  if (out->category == TMB_AM_MEDIUM) {
+    if (out->staged >= 0 || out->nbytes > shm->inline_bytes_max) {
+      s.kind = TMB_SHM_KIND_BULK;
+    } else {
+      s.kind = TMB_SHM_KIND_MEDIUM;
+      s.payload_at = TMB_ALIGN_UP(end, 16u);
+      end = s.payload_at + (uint32_t)out->nbytes;
+    }
+  } else if (out->category == TMB_AM_LONG) {
+    s.kind = TMB_SHM_KIND_LONG;
+  }
+  if (s.kind == TMB_SHM_KIND_LONG || s.kind == TMB_SHM_KIND_BULK) {
+    s.args_at = 24;
+    end += 8;
+  }
+  s.slots = (end + TMB_SHM_SLOT_BYTES - 1) / TMB_SHM_SLOT_BYTES;
+  return s;
+}
+
+/* Put the payload where the target will find it, before a slot is reserved. Returns false when no
+ * buffer is free. */
+static bool place_early(struct tmb_shm *shm, struct tmb_am_out *out, uint8_t kind, void *target) {
+  if (kind == TMB_SHM_KIND_BULK && !out->filled) {
+    void *buffer = out->staged >= 0 ? tmb_shm_bulk_addr(shm, shm->env.rank, (uint32_t)out->staged)
+                                    : tmb_shm_bulk_take(shm, out);
+    if (!buffer) return false;
+    memcpy(buffer, out->src, out->nbytes);
+    out->filled = 1;
+  } else if (kind == TMB_SHM_KIND_LONG && !out->filled && !out->immediate && out->nbytes) {
+    memcpy(target, out->src, out->nbytes);
+    out->filled = 1;
+  }
+  return true;
+}
+
+/* Address in this process of an address in a peer's segment. */
+static void *peer_address(const struct tmb_shm *shm, const struct tmb_am_out *out) {
+  return (void *)((uintptr_t)out->dest + (uintptr_t)shm->delta[out->peer]);
+}
+
+int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out) {
+  const uint32_t reply = out->is_reply;
+  const struct shape s = shape_of(shm, out);
+  void *target = s.kind == TMB_SHM_KIND_LONG && out->nbytes ? peer_address(shm, out) : NULL;
+  if ((s.kind == TMB_SHM_KIND_BULK || s.kind == TMB_SHM_KIND_LONG) &&
+      !place_early(shm, out, s.kind, target))
+    return TMB_AGAIN;
+
+  struct tmb_shm_ring *ring = tmb_shm_ring(shm, out->peer, reply);
+  uint64_t pos;
+  if (!reserve(ring, shm->slots_log2[reply], s.slots, &shm->seen[out->peer].head[reply], &pos))
+    return TMB_AGAIN;
+  struct tmb_shm_slot *slot = &ring->slot[pos & (shm->slots[reply] - 1)];
+  char *record = (char *)slot;
+  if (s.kind == TMB_SHM_KIND_LONG) {
+    if (!out->filled && out->nbytes) memcpy(target, out->src, out->nbytes);
+    memcpy(record + 16, &out->dest, 8);
+  } else if (s.kind == TMB_SHM_KIND_BULK) {
+    const uint64_t index = (uint64_t)out->staged;
+    memcpy(record + 16, &index, 8);
+  } else if (s.kind == TMB_SHM_KIND_MEDIUM && out->nbytes) {
+    memcpy(record + s.payload_at, out->src, out->nbytes);
+  }
+  int32_t *args = (int32_t *)(void *)(record + s.args_at);
+  for (uint32_t i = 0; i < out->nargs; i++) args[i] = out->args[i];
+  slot->src = shm->env.rank;
+  slot->nbytes = (uint32_t)out->nbytes;
+  const struct tmb_shm_slot h = {
+      .handler = out->handler, .nargs = out->nargs, .kind = s.kind, .slots = (uint8_t)s.slots};
+  publish(slot, lap_of(pos, shm->slots_log2[reply]), &h);
+  if (s.kind == TMB_SHM_KIND_BULK) out->staged = -1;
+  tmb_shm_notify(shm, out->peer);
+  return 0;
+}
+
+/* Run the handler of one record. */
+static void deliver(struct tmb_shm *shm, struct tmb_shm_slot *slot, uint64_t word, bool reply) {
+  struct tmb_shm_slot h;
+  memcpy(&h, &word, sizeof word);
+  char *record = (char *)slot;
+  struct tmb_am_in in = {.src = slot->src,
+                         .handler = h.handler,
+                         .nargs = h.nargs,
+                         .is_reply = reply,
+                         .nbytes = slot->nbytes};
+  uint64_t aux = 0;
+  switch (h.kind) {
+  case TMB_SHM_KIND_SHORT:
+    in.category = TMB_AM_SHORT;
+    in.args = (const int32_t *)(const void *)(record + 16);
+    break;
+  case TMB_SHM_KIND_MEDIUM:
+    in.category = TMB_AM_MEDIUM;
+    in.args = (const int32_t *)(const void *)(record + 16);
+    in.payload = record + TMB_ALIGN_UP(16u + 4u * h.nargs, 16u);
+    break;
+  default:
+    memcpy(&aux, record + 16, 8);
+    in.args = (const int32_t *)(const void *)(record + 24);
+    in.category = h.kind == TMB_SHM_KIND_LONG ? TMB_AM_LONG : TMB_AM_MEDIUM;
+    in.payload = h.kind == TMB_SHM_KIND_LONG ? (void *)(uintptr_t)aux
+                                             : tmb_shm_bulk_addr(shm, in.src, (uint32_t)aux);
+  }
+  tmb_up_am(&in);
+  if (h.kind == TMB_SHM_KIND_BULK) tmb_shm_bulk_done(shm, in.src, (uint32_t)aux);
+}
+
+/* Consume what is ready in one inbox, at most a batch. The caller owns inbox->busy. */
+static int drain(struct tmb_shm *shm, uint32_t reply) {
+  struct tmb_shm_inbox *box = &shm->inbox[reply];
+  const uint32_t log2 = shm->slots_log2[reply];
+  const uint32_t mask = shm->slots[reply] - 1;
+  uint64_t head = box->head;
+  int done = 0;
+  while (done < PROGRESS_BATCH) {
+    struct tmb_shm_slot *slot = &box->ring->slot[head & mask];
+    const uint64_t word = tmb_load_acq((uint64_t *)(void *)slot);
+    struct tmb_shm_slot h;
+    memcpy(&h, &word, sizeof word);
+    if (h.lap != lap_of(head, log2)) break;
+    if (TMB_LIKELY(h.kind != TMB_SHM_KIND_PAD)) {
+      deliver(shm, slot, word, reply);
+      done++;
+    }
+    for (uint32_t i = 1; i < h.slots; i++) tmb_store_rlx(&slot[i].lap, 0);
+    head += h.slots;
+    tmb_store_rlx(&box->head, head);
+    if (head - box->published >= (mask + 1) / 4) {
+      box->published = head;
+      tmb_store_rel(&box->ring->head, head);
+    }
+  }
+  return done;
+}
+
+/* Whether the next record of an inbox is there; a racy look that decides only whether to try. */
+static inline bool pending(const struct tmb_shm *shm, uint32_t reply) {
+  const struct tmb_shm_inbox *box = &shm->inbox[reply];
+  const uint64_t head = tmb_load_rlx(&box->head);
+  const struct tmb_shm_slot *slot = &box->ring->slot[head & (shm->slots[reply] - 1)];
+  return tmb_load_rlx(&slot->lap) == lap_of(head, shm->slots_log2[reply]);
+}
+
+static int serve_box(struct tmb_shm *shm, uint32_t reply) {
+  struct tmb_shm_inbox *box = &shm->inbox[reply];
+  if (!pending(shm, reply)) return 0;
+  if (!shm->env.threads) {
+    if (box->busy) return 0; /* a handler of this very ring is running further up the stack */
+    box->busy = 1;
+    const int done = drain(shm, reply);
+    box->busy = 0;
+    return done;
+  }
+  if (tmb_load_rlx(&box->busy) || tmb_xchg_acq(&box->busy, 1)) return 0;
+  const int done = drain(shm, reply);
+  tmb_store_rel(&box->busy, 0);
+  return done;
+}
+
+int tmb_shm_progress(struct tmb_shm *shm, int serve) {
+  int done = 0;
+  if (serve & TMB_SERVE_REPLIES) done += serve_box(shm, 1);
+  if (serve & TMB_SERVE_REQUESTS) done += serve_box(shm, 0);
+  return done;
+}

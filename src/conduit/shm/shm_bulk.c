@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Message buffers of the on-node engine: payload that is too large for a ring record, and prepared
+ * messages.
+ *
+ * Owns: the buffers in the sender's part of the arena. The sender takes and fills one, the target's
+ * handler reads it in place and then clears the busy word. Called by shm_am.c and through the
+ * am_stage slots. Invariants: a buffer is owned by the sender while busy == 1 and the message is
+ * not published, then by the target until it stores 0 with release; requests and replies have
+ * separate buffers, so replies always find theirs free in the end. The lowest free index is taken,
+ * which keeps the working set in cache.
+ */
+#include "conduit/shm/shm.h"
+
+static struct tmb_shm_line *busy_words(const struct tmb_shm *shm, uint32_t rank) {
+  return (struct tmb_shm_line *)(void *)(shm->arena + shm->bulk_offset + rank * shm->bulk_stride);
+}
+
+void *tmb_shm_bulk_addr(const struct tmb_shm *shm, uint32_t rank, uint32_t index) {
+  const size_t buffers = shm->bulk_count[0] + shm->bulk_count[1];
+  char *end = shm->arena + shm->bulk_offset + (rank + 1) * shm->bulk_stride;
+  return end - (buffers - index) * TMB_AM_MEDIUM_BYTES_MAX;
+}
+
+void *tmb_shm_bulk_take(struct tmb_shm *shm, struct tmb_am_out *out) {
+  struct tmb_shm_line *busy = busy_words(shm, shm->env.rank);
+  const uint32_t first = out->is_reply ? shm->bulk_count[0] : 0;
+  const uint32_t end = first + shm->bulk_count[out->is_reply ? 1 : 0];
+  for (uint32_t i = first; i < end; i++) {
+    uint64_t expected = 0;
+    if (tmb_load_rlx(&busy[i].word) == 0 && tmb_cas_acq(&busy[i].word, &expected, 1)) {
+      out->staged = (int32_t)i;
+      return tmb_shm_bulk_addr(shm, shm->env.rank, i);
+    }
+  }
+  return NULL;
+}
+
+void tmb_shm_bulk_release(struct tmb_shm *shm, struct tmb_am_out *out) {
+  if (out->staged < 0) return;
+  tmb_store_rel(&busy_words(shm, shm->env.rank)[out->staged].word, 0);
+  out->staged = -1;
+}
+
+void tmb_shm_bulk_done(struct tmb_shm *shm, uint32_t rank, uint32_t index) {
+  tmb_store_rel(&busy_words(shm, rank)[index].word, 0);
+}

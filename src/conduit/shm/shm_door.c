@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Doorbells: how a rank sleeps until a peer has something for it; and control words.
+ *
+ * Owns: the `door` and `flag` parts of the control block. Called by the send paths (through
+ * tmb_shm_notify) and core. Calls: os/futex. Protocol. Sleeper: b = bell; sleeping = 1;
+ * process-wide fence; look again; sleep while bell == b. Waker: publish; if sleeping: sleeping = 0,
+ * bell += 1, wake all. The waker's store-load order is enforced by the sleeper's membarrier (or, on
+ * kernels without it, by a fence of the waker). bell is read before sleeping is set, so a waker
+ * that clears another thread's mark also changes the value that this one sleeps on: no wake-up is
+ * lost with several sleepers.
+ */
+#include "conduit/shm/shm.h"
+#include "os/futex.h"
+
+#include <limits.h>
+
+void tmb_shm_door_ring(struct tmb_shm *shm, uint32_t rank) {
+  struct tmb_shm_ctl *ctl = tmb_shm_ctl(shm, rank);
+  if (!tmb_xchg_acq_rel(&ctl->door.sleeping, 0)) return;
+  tmb_fetch_add_rel(&ctl->door.bell, 1);
+  tmb_futex_wake(&ctl->door.bell, INT_MAX);
+}
+
+void tmb_shm_sleep(struct tmb_shm *shm, bool (*still_idle)(void *), void *arg,
+                   uint64_t timeout_ns) {
+  struct tmb_shm_ctl *ctl = tmb_shm_ctl(shm, shm->env.rank);
+  const uint32_t bell = tmb_load_acq(&ctl->door.bell);
+  tmb_store_rel(&ctl->door.sleeping, 1);
+  if (shm->sender_fences)
+    tmb_fence_seq();
+  else
+    tmb_membarrier();
+  if (still_idle(arg)) tmb_futex_wait(&ctl->door.bell, bell, timeout_ns);
+  /* A single sleeper clears its mark so that wakers need no system call; others may still need it.
+   */
+  if (!shm->env.threads) tmb_store_rlx(&ctl->door.sleeping, 0);
+}
+
+void tmb_shm_wake_self(struct tmb_shm *shm) {
+  tmb_shm_notify(shm, shm->env.rank);
+}
+
+void tmb_shm_flag_post(struct tmb_shm *shm, uint32_t peer, uint32_t index, uint64_t value) {
+  tmb_store_rel(&tmb_shm_ctl(shm, peer)->flag[index].word, value);
+  tmb_shm_notify(shm, peer);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Segments of the on-node engine: one memory file holds the segments of all ranks of a host, mapped
+ * whole by each.
+ *
+ * Owns: the mapping of segment_fd. Called through the attach slot, once. Calls: os/memfd, the
+ * bootstrap exchange. One mapping per process whatever the number of ranks; pages cost memory only
+ * when touched. Rank r's segment starts at the sum of the sizes of the ranks before it. Invariants:
+ * sizes are page multiples; an address of r plus delta[r] is the same byte in this process; nothing
+ * is mapped unless every rank can map it.
+ */
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "conduit/shm/shm.h"
+#include "os/memfd.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* What a rank tells the others after it tried to map: its base address, 0 on failure. */
+static int exchange(struct tmb_shm *shm, char *base, uint64_t *bases) {
+  const uint64_t mine = (uint64_t)(uintptr_t)base;
+  shm->env.allgather(shm->env.ctx, &mine, sizeof mine, bases);
+  for (uint32_t r = 0; r < shm->env.size; r++)
+    if (!bases[r]) return TMB_E_LIMIT;
+  return 0;
+}
+
+static char *map_all(struct tmb_shm *shm, uint64_t total) {
+  char why[TMB_MEMFD_WHY_BYTES] = "";
+  /* Every rank asks for the same size: the first sets it, the others find it set. */
+  if (tmb_memfd_resize(shm->env.segment_fd, total, why, sizeof why)) {
+    tmb_note("cannot create segments of %llu bytes in all: %s", (unsigned long long)total, why);
+    return NULL;
+  }
+  void *p =
+      mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, shm->env.segment_fd, 0);
+  if (p == MAP_FAILED) {
+    const char *limit = NULL;
+    const int err = errno;
+    const uint64_t bytes = tmb_os_mem_limit(&limit);
+    tmb_note(
+        "cannot map segments of %llu bytes in all: %s; the limit here is %s, %llu bytes; attach "
+        "smaller segments or raise the limit",
+        (unsigned long long)total, strerror(err), limit, (unsigned long long)bytes);
+    return NULL;
+  }
+  if (tmb_cfg_bool(TMB_CFG_USE_HUGEPAGES)) (void)madvise(p, total, MADV_HUGEPAGE);
+  return p;
+}
+
+int tmb_shm_attach(struct tmb_shm *shm, const uint64_t *sizes, void **base, intptr_t *delta) {
+  const uint32_t size = shm->env.size;
+  uint64_t total = 0;
+  uint64_t mine = 0;
+  for (uint32_t r = 0; r < size; r++) {
+    if (r == shm->env.rank) mine = total;
+    if (__builtin_add_overflow(total, sizes[r], &total)) total = UINT64_MAX;
+  }
+  uint64_t *bases = calloc(size, sizeof *bases);
+  if (!bases) tmb_fatal("out of memory for %u addresses", size);
+  char *map = map_all(shm, total);
+  const int rc = exchange(shm, map, bases);
+  if (rc) {
+    if (map) munmap(map, total);
+    free(bases);
+    return rc;
+  }
+  shm->segments = map;
+  shm->segments_bytes = total;
+  for (uint32_t r = 0; r < size; r++)
+    shm->delta[r] = (intptr_t)((uintptr_t)map - (uintptr_t)bases[r]);
+  memcpy(delta, shm->delta, size * sizeof *delta);
+  *base = map + mine;
+  free(bases);
+  return 0;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sending active messages: the entry points behind the public macros, and the blocking send.
+ *
+ * Owns nothing. Called by inline_am.h, npam.c, the GASNet-1 layer and conduit/defaults
+ * (tmb_up_am_send). Calls: the conduit's am_send, progress. Invariants: a message is accepted
+ * exactly once; an immediate one never waits and never runs a handler; local completion is reached
+ * on return, because am_send has read the payload.
+ */
+#include "core/am.h"
+
+#include "base/error.h"
+#include "core/check.h"
+#include "core/progress.h"
+
+int tmb_up_am_send(struct tmb_am_out *out) {
+  const struct tmb_conduit_ops *ops = tmb_job.ops;
+  int rc = ops->am_send(tmb_job.conduit, out);
+  if (TMB_LIKELY(rc == 0)) return 0;
+  if (out->immediate) {
+    ops->am_release(tmb_job.conduit, out);
+    return TMB_AGAIN;
+  }
+  struct gexx_wait wait;
+  tmb_wait_begin(&wait);
+  do {
+    tmb_wait_retry(&wait, out->is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_ALL);
+    rc = ops->am_send(tmb_job.conduit, out);
+  } while (rc == TMB_AGAIN);
+  if (rc) tmb_fatal_nopos("sending a message to rank %u failed with code %d", out->peer, rc);
+  return 0;
+}
+
+const char *tmb_am_call_name(bool is_reply, unsigned category) {
+  static const char *const name[2][3] = {
+      {"gex_AM_RequestShort", "gex_AM_RequestMedium", "gex_AM_RequestLong"},
+      {"gex_AM_ReplyShort", "gex_AM_ReplyMedium", "gex_AM_ReplyLong"}};
+  return category < 3 ? name[is_reply][category] : "gex_AM";
+}
+
+static void check_lc(const struct tmb_am_check *c, const struct gexx_am_msg *m) {
+  if (!m->lc_opt)
+    tmb_fatal_nopos(
+        "%s: argument lc_opt is NULL; pass GEX_EVENT_NOW, %s or the address of an event", c->call,
+        c->is_reply ? "nothing else" : "GEX_EVENT_GROUP");
+  if (m->lc_opt == GEX_EVENT_DEFER)
+    tmb_fatal_nopos(
+        "%s: argument lc_opt is GEX_EVENT_DEFER, which active messages do not take; pass "
+        "GEX_EVENT_NOW or the address of an event",
+        c->call);
+  if (c->is_reply && m->lc_opt == GEX_EVENT_GROUP)
+    tmb_fatal_nopos("%s: argument lc_opt is GEX_EVENT_GROUP, which replies do not take; pass "
+                    "GEX_EVENT_NOW or the address of an event",
+                    c->call);
+}
+
+void tmb_am_check_msg(const struct tmb_am_check *c, const struct gexx_am_msg *m) {
+  tmb_check_flags(c->call, m->flags, TMB_AM_FLAGS);
+  if (m->nargs > TMB_AM_ARGS_MAX)
+    tmb_fatal_nopos("%s: %u arguments given, at most %d are possible", c->call, m->nargs,
+                    TMB_AM_ARGS_MAX);
+  if (m->handler < TMB_HANDLER_FIRST)
+    tmb_fatal_nopos("%s: argument handler is %u; registered indices are %d..255", c->call,
+                    m->handler, TMB_HANDLER_FIRST);
+  if (m->category == TMB_AM_SHORT) return;
+  const size_t max = m->category == TMB_AM_LONG ? TMB_AM_LONG_BYTES_MAX : TMB_AM_MEDIUM_BYTES_MAX;
+  if (m->nbytes > max)
+    tmb_fatal_nopos("%s: argument nbytes is %zu, the limit to this peer is %zu (see gex_AM_Max*)",
+                    c->call, m->nbytes, max);
+  if (m->nbytes && !m->src)
+    tmb_fatal_nopos("%s: argument source_addr is NULL with nbytes %zu", c->call, m->nbytes);
+  if (c->check_lc) check_lc(c, m);
+  if (m->category == TMB_AM_LONG && !(m->flags & GEX_FLAG_PEER_SEG_OFFSET))
+    tmb_check_remote(c->call, "dest_addr", c->tm, c->rank, m->dest, m->nbytes);
+}
+
+void tmb_am_check_token(const char *call, gex_Token_t token) {
+  tmb_check_ready_at(call);
+  if (!token) tmb_fatal_nopos("%s: argument token is NULL", call);
+  if (token->magic != TMB_MAGIC_TOKEN)
+    tmb_fatal_nopos(
+        "%s: argument token (%p) belongs to no running handler; a token is dead once its "
+        "handler has returned",
+        call, (void *)token);
+  const struct tmb_thread *t = tmb_thread();
+  if (token->thread != t)
+    tmb_fatal_nopos("%s: argument token (%p) belongs to a handler on another thread", call,
+                    (void *)token);
+  if (!token->is_req || (t->context & TMB_IN_REPLY))
+    tmb_fatal_nopos("%s: called in a reply handler (handler index %u); only request handlers reply",
+                    call, token->entry->gex_index);
+  if (token->replied)
+    tmb_fatal_nopos("%s: second reply to the request of rank %u (handler index %u); a request "
+                    "handler replies at most once",
+                    call, token->src, token->entry->gex_index);
+  tmb_check_no_hsl(call, "called");
+}
+
+void tmb_am_resolve_offsets(struct tmb_am_out *out, gex_Flags_t flags) {
+  if (flags & GEX_FLAG_PEER_SEG_OFFSET)
+    out->dest = (void *)(tmb_job.peer_segment[out->peer].base + (uintptr_t)out->dest);
+  if (flags & GEX_FLAG_SELF_SEG_OFFSET)
+    out->src = (const char *)tmb_job.segment.base + (uintptr_t)out->src;
+}
+
+static inline struct tmb_am_out out_of(const struct gexx_am_msg *m, uint32_t peer, bool is_reply) {
+  return (struct tmb_am_out){.peer = peer,
+                             .category = m->category,
+                             .handler = m->handler,
+                             .nargs = m->nargs,
+                             .is_reply = is_reply,
+                             .immediate = (m->flags & GEX_FLAG_IMMEDIATE) != 0,
+                             .staged = -1,
+                             .args = m->args,
+                             .src = m->src,
+                             .nbytes = m->nbytes,
+                             .dest = m->dest};
+}
+
+int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    const char *call = tmb_am_call_name(false, m->category);
+    tmb_check_context_at(call);
+    tmb_check_tm_rank(call, tm, rank);
+    tmb_am_check_msg(&(struct tmb_am_check){call, tm, rank, false, true}, m);
+  }
+  struct tmb_am_out out = out_of(m, tmb_jobrank(tm, rank), false);
+  if (TMB_UNLIKELY(m->flags & (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)))
+    tmb_am_resolve_offsets(&out, m->flags);
+  if (TMB_UNLIKELY(tmb_up_am_send(&out))) return 1;
+  tmb_am_complete_lc(m->lc_opt);
+  return 0;
+}
+
+int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *m) {
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    const char *call = tmb_am_call_name(true, m->category);
+    tmb_am_check_token(call, token);
+    if (tmb_thread()->context & TMB_PREPARED)
+      tmb_fatal_nopos(
+          "%s: called while a prepared message is outstanding; commit or cancel it first", call);
+    tmb_am_check_msg(&(struct tmb_am_check){call, &tmb_job.tm, token->src, true, true}, m);
+  }
+  struct tmb_am_out out = out_of(m, token->src, true);
+  if (TMB_UNLIKELY(m->flags & (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)))
+    tmb_am_resolve_offsets(&out, m->flags);
+  if (TMB_UNLIKELY(tmb_up_am_send(&out))) return 1;
+  token->replied = true;
+  tmb_am_complete_lc(m->lc_opt);
+  return 0;
+}

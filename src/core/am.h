@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Active messages inside core: sending with retry, delivery, checks shared with prepared messages.
+ *
+ * Owns: declarations of am.c, am_deliver.c. Called by am entry points, npam.c and the GASNet-1
+ * layer. Invariants: requests are sent from normal context and may run any handler while they wait;
+ * replies are sent from request handlers and run only reply handlers while they wait.
+ */
+#ifndef TMB_CORE_AM_H
+#define TMB_CORE_AM_H
+
+#include "core/job.h"
+#include "core/thread.h"
+
+/* Flags of injection calls. */
+#define TMB_AM_FLAGS                                                                            \
+ (GEX_FLAG_IMMEDIATE | GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO | GEX_FLAG_SELF_SEG_UNKNOWN | \
+  GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET |                 \
+  GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND |                \
+  GEX_FLAG_PEER_SEG_OFFSET)
+
+/* Checks common to fixed-payload and prepared messages; debug clients. in call: name shown;
+ * `dest_rank` gives the bounds of a Long destination. */
+struct tmb_am_check {
+  const char *call;
+  gex_TM_t tm; /* of the peer: the primordial team for replies */
+  gex_Rank_t rank;
+  bool is_reply, check_lc;
+};
+void tmb_am_check_msg(const struct tmb_am_check *c, const struct gexx_am_msg *m);
+
+/* Checks of a reply's token and context. */
+void tmb_am_check_token(const char *call, gex_Token_t token);
+
+/* Name of the fixed-payload call for messages: "gex_AM_RequestMedium". */
+const char *tmb_am_call_name(bool is_reply, unsigned category);
+
+/* Replace offsets by addresses (GEX_FLAG_SELF_SEG_OFFSET, PEER_SEG_OFFSET). */
+void tmb_am_resolve_offsets(struct tmb_am_out *out, gex_Flags_t flags);
+
+/* Store "complete" where lc_opt says so. */
+static inline void tmb_am_complete_lc(gex_Event_t *lc_opt) {
+  if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
+}
+
+#endif

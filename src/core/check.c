@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Misuse checks, see check.h.
+ *
+ * Owns nothing. Called from entry points of debug clients, off the fast path. Calls: base/log.
+ * Invariants: each function either returns or ends the process with one message.
+ */
+#include "core/check.h"
+
+#include "core/thread.h"
+
+void tmb_check_ready_at(const char *call) {
+  if (!tmb_job_ready())
+    tmb_fatal_nopos("%s: the library is not initialised; call gex_Client_Init or gasnet_init first",
+                    call);
+}
+
+void tmb_check_context_at(const char *call) {
+  tmb_check_ready_at(call);
+  const struct tmb_thread *t = tmb_thread();
+  if (t->context & (TMB_IN_REQUEST | TMB_IN_REPLY))
+    tmb_fatal_nopos(
+        "%s: called in a %s handler (handler index %u), where communication and polling "
+        "are not allowed; reply, or record the work and do it after the handler",
+        call, t->context & TMB_IN_REPLY ? "reply" : "request",
+        t->token[t->context & TMB_IN_REPLY ? 1 : 0].entry->gex_index);
+  if (t->context & TMB_PREPARED)
+    tmb_fatal_nopos(
+        "%s: called between gex_AM_Prepare and Commit or Cancel of descriptor %p; commit "
+        "or cancel it first",
+        call, (const void *)&t->srcdesc);
+  if (t->context & TMB_NO_INTERRUPT)
+    tmb_fatal_nopos("%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts", call);
+  tmb_check_no_hsl(call, "called");
+}
+
+void tmb_check_no_hsl(const char *call, const char *where) {
+  const struct tmb_thread *t = tmb_thread();
+  if (t->hsl)
+    tmb_fatal_nopos("%s: %s while this thread holds the handler-safe lock %p; unlock it first",
+                    call, where, (const void *)t->hsl);
+}
+
+void tmb_check_tm(const char *call, gex_TM_t tm, bool pair) {
+  tmb_check_ready_at(call);
+  if (!tm) tmb_fatal_nopos("%s: argument tm is GEX_TM_INVALID", call);
+  if (tm->magic == GEXX_MAGIC_TM) return;
+  if (tm->magic != GEXX_MAGIC_PAIR)
+    tmb_fatal_nopos("%s: argument tm (%p) is not a team handle", call, (void *)tm);
+  if (!pair)
+    tmb_fatal_nopos("%s: argument tm (%p) is a TM-pair; this call takes only teams", call,
+                    (void *)tm);
+}
+
+void tmb_check_tm_rank(const char *call, gex_TM_t tm, gex_Rank_t rank) {
+  tmb_check_tm(call, tm, true);
+  if (rank >= tm->size)
+    tmb_fatal_nopos("%s: argument rank is %u, but %s has %u ranks (0..%u)", call, rank,
+                    tm->magic == GEXX_MAGIC_PAIR ? "the job" : "the team", tm->size, tm->size - 1);
+}
+
+void tmb_check_ep(const char *call, gex_EP_t ep) {
+  tmb_check_ready_at(call);
+  if (!ep) tmb_fatal_nopos("%s: argument ep is GEX_EP_INVALID", call);
+  if (ep->magic != TMB_MAGIC_EP)
+    tmb_fatal_nopos("%s: argument ep (%p) is not an endpoint handle", call, (void *)ep);
+}
+
+void tmb_check_client(const char *call, gex_Client_t client) {
+  tmb_check_ready_at(call);
+  if (!client) tmb_fatal_nopos("%s: argument client is GEX_CLIENT_INVALID", call);
+  if (client->magic != TMB_MAGIC_CLIENT)
+    tmb_fatal_nopos("%s: argument client (%p) is not a client handle", call, (void *)client);
+}
+
+void tmb_check_segment(const char *call, gex_Segment_t segment) {
+  tmb_check_ready_at(call);
+  if (!segment) tmb_fatal_nopos("%s: argument segment is GEX_SEGMENT_INVALID", call);
+  if (segment->magic != TMB_MAGIC_SEGMENT)
+    tmb_fatal_nopos("%s: argument segment (%p) is not a segment handle", call, (void *)segment);
+}
+
+void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
+                      const void *addr, size_t nbytes) {
+  if (!nbytes) return;
+  const uint32_t peer = tmb_jobrank(tm, rank);
+  if (!tmb_job.attached)
+    tmb_fatal_nopos(
+        "%s: argument %s (%p) names remote memory, but no segment is attached yet; call "
+        "gex_Segment_Attach first",
+        call, what, addr);
+  const struct tmb_peer_segment *s = &tmb_job.peer_segment[peer];
+  const uintptr_t a = (uintptr_t)addr;
+  if (a < s->base || nbytes > s->size || a - s->base > s->size - nbytes)
+    tmb_fatal_nopos("%s: argument %s: %zu bytes at %p are outside the segment of rank %u, which is "
+                    "%zu bytes at %p",
+                    call, what, nbytes, addr, rank, (size_t)s->size, (void *)s->base);
+}
+
+void tmb_check_flags(const char *call, gex_Flags_t flags, gex_Flags_t known) {
+  if (flags & ~known)
+    tmb_fatal_nopos("%s: argument flags is 0x%x; this call knows only 0x%x", call, flags, known);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Misuse checks of debug clients.
+ *
+ * Owns nothing. Called at the top of entry points; every check is skipped unless the client was
+ * compiled with GASNET_DEBUG. Calls: base/log. Invariants: a message names the function, the
+ * argument and its value, and says what is allowed; a failed check does not return.
+ */
+#ifndef TMB_CORE_CHECK_H
+#define TMB_CORE_CHECK_H
+
+#include "base/log.h"
+#include "core/job.h"
+
+/* In debug clients: fatal unless `cond`. The text starts with the function's name. */
+#define TMB_CHECK(cond, ...)                                                              \
+ do {                                                                                     \
+  if (TMB_UNLIKELY(tmb_job.debug) && TMB_UNLIKELY(!(cond))) tmb_fatal_nopos(__VA_ARGS__); \
+ } while (0)
+
+/* Fatal unless the thread is in normal context: no handler, no lock held, nothing prepared. in
+ * call: function's name. */
+void tmb_check_context_at(const char *call);
+#define TMB_CHECK_CONTEXT(call)                                \
+ do {                                                          \
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_context_at(call); \
+ } while (0)
+
+/* Fatal unless the library is initialised. */
+void tmb_check_ready_at(const char *call);
+
+/* Handle checks: magic numbers; `pair` allows a TM-pair. */
+void tmb_check_tm(const char *call, gex_TM_t tm, bool pair);
+void tmb_check_tm_rank(const char *call, gex_TM_t tm, gex_Rank_t rank);
+void tmb_check_ep(const char *call, gex_EP_t ep);
+void tmb_check_client(const char *call, gex_Client_t client);
+void tmb_check_segment(const char *call, gex_Segment_t segment);
+
+/* Remote range [addr, addr+nbytes) against the bound segment of (tm, rank). in what: the argument's
+ * name. */
+void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
+                      const void *addr, size_t nbytes);
+
+/* flags against those that `call` knows. */
+void tmb_check_flags(const char *call, gex_Flags_t flags, gex_Flags_t known);
+
+/* Locks held by this thread must be none. in where: what is about to happen. */
+void tmb_check_no_hsl(const char *call, const char *where);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Initialisation: from main's first call to a rank with a client, an endpoint and a team.
+ *
+ * Owns: tmb_job. Called by gex_Client_Init and gasnet_init, once. Calls: boot, settings, conduit
+ * open, exit handlers. Order: check the client's mode; boot (may fork); settings; signal handlers;
+ * conduit; objects; barrier. Invariants: on failure nothing is left running and the reason has been
+ * printed; nobody returns before everybody can receive messages.
+ */
+#include "core/barrier.h"
+#include "core/check.h"
+#include "core/exit.h"
+#include "core/job.h"
+#include "core/progress.h"
+#include "core/segment.h"
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+
+#include <gasnet.h>
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tmb_job tmb_job;
+
+static void boot_barrier(void *ctx) {
+  tmb_boot_barrier(ctx);
+}
+
+static void boot_allgather(void *ctx, const void *mine, size_t bytes, void *all) {
+  tmb_boot_allgather(ctx, mine, bytes, all);
+}
+
+/* The client's headers against this library. */
+static void check_mode(const struct gexx_client_mode *mode) {
+  if (mode->abi_version != GEXX_ABI_VERSION)
+    tmb_fatal_nopos(
+        "this program was compiled with headers of object layout %u, but this libtombolo has "
+        "layout %u; recompile it with the headers of this library",
+        mode->abi_version, GEXX_ABI_VERSION);
+  if (mode->thread_mode < 1 || mode->thread_mode > 3)
+    tmb_fatal_nopos(
+        "this program asks for thread mode %u; define one of GASNET_SEQ, GASNET_PARSYNC and "
+        "GASNET_PAR when compiling",
+        mode->thread_mode);
+}
+
+static void check_name(const char *name) {
+  if (!name) tmb_fatal_nopos("gex_Client_Init: argument clientName is NULL");
+  const size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+  if (!isupper((unsigned char)name[0]) || n < 2 || name[n] || n >= TMB_CLIENT_NAME_MAX)
+    tmb_fatal_nopos(
+        "gex_Client_Init: argument clientName is \"%s\"; it must match [A-Z][A-Z0-9_]+ and be "
+        "shorter than %d characters",
+        name, TMB_CLIENT_NAME_MAX);
+}
+
+static void check_init(const struct gexx_client_init *init) {
+  check_name(init->name);
+  if (!init->client_p || !init->ep_p || !init->tm_p)
+    tmb_fatal_nopos("gex_Client_Init: argument %s is NULL", !init->client_p ? "client_p"
+                                                            : !init->ep_p   ? "ep_p"
+                                                                            : "tm_p");
+  if (init->flags & ~(GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS))
+    tmb_fatal_nopos("gex_Client_Init: argument flags is 0x%x; GEX_FLAG_USES_GASNET1 and "
+                    "GEX_FLAG_DEFER_THREADS are known",
+                    init->flags);
+}
+
+/* Tables with one entry per rank. */
+static int make_tables(void) {
+  const uint32_t size = tmb_job.size;
+  tmb_job.delta = malloc(size * sizeof *tmb_job.delta);
+  tmb_job.mapped_delta = malloc(size * sizeof *tmb_job.mapped_delta);
+  tmb_job.peer_segment = calloc(size, sizeof *tmb_job.peer_segment);
+  tmb_job.identity = malloc(size * sizeof *tmb_job.identity);
+  if (!tmb_job.delta || !tmb_job.mapped_delta || !tmb_job.peer_segment || !tmb_job.identity) {
+    tmb_note("out of memory for the tables of %u ranks", size);
+    return TMB_E_NOMEM;
+  }
+  for (uint32_t r = 0; r < size; r++) {
+    tmb_job.delta[r] = GEXX_UNMAPPED;
+    tmb_job.mapped_delta[r] = GEXX_UNMAPPED;
+    tmb_job.identity[r] = r;
+  }
+  return 0;
+}
+
+static struct gexx_tm_s tm_head(uint32_t magic, gex_Flags_t flags) {
+  return (struct gexx_tm_s){.rank = tmb_job.rank,
+                            .size = tmb_job.size,
+                            .delta = tmb_job.delta,
+                            .ep = &tmb_job.ep,
+                            .client = &tmb_job.client,
+                            .flags = flags,
+                            .magic = magic};
+}
+
+static void make_objects(const struct gexx_client_init *init) {
+  tmb_job.client = (struct gexx_client_s){.magic = TMB_MAGIC_CLIENT, .flags = init->flags};
+  memcpy(tmb_job.client.name, init->name, strlen(init->name) + 1);
+  tmb_job.ep.magic = TMB_MAGIC_EP;
+  tmb_job.ep.client = &tmb_job.client;
+  for (uint32_t i = 0; i < GASNET_MAXEPS; i++) tmb_job.ep.pair[i] = tm_head(GEXX_MAGIC_PAIR, 0);
+  tmb_job.tm = tm_head(GEXX_MAGIC_TM, 0);
+}
+
+/* Open the conduit that the user or the build names, else the first that works. */
+static int open_conduit(void) {
+  const struct tmb_conduit_env env = {.rank = tmb_job.rank,
+                                      .size = tmb_job.size,
+                                      .arena_fd = tmb_job.boot.arena_fd,
+                                      .segment_fd = tmb_job.boot.segment_fd,
+                                      .threads = tmb_job.threads,
+                                      .ctx = &tmb_job.boot,
+                                      .barrier = boot_barrier,
+                                      .allgather = boot_allgather};
+  const char *asked = tmb_cfg_str(TMB_CFG_CONDUIT);
+  size_t count;
+  const struct tmb_conduit_ops *const *list = tmb_conduit_list(&count);
+  for (size_t i = 0; i < count; i++) {
+    if (asked && asked[0] && strcmp(asked, list[i]->name) != 0) continue;
+    tmb_job.ops = list[i];
+    const int rc = list[i]->open(&env, &tmb_job.conduit);
+    if (rc == 0 || asked) return rc;
+  }
+  tmb_cfg_bad_value(TMB_CFG_CONDUIT, "smp");
+}
+
+/* The client's own default of GASNET_MAX_SEGSIZE. */
+static void client_defaults(void) {
+  char text[32];
+  if (gasnet_max_segsize_str) {
+    tmb_cfg_override(TMB_CFG_MAX_SEGSIZE, gasnet_max_segsize_str, "client (gasnet_max_segsize_str)",
+                     false);
+  } else if (gasnet_max_segsize) {
+    snprintf(text, sizeof text, "%llu/P", (unsigned long long)gasnet_max_segsize);
+    tmb_cfg_override(TMB_CFG_MAX_SEGSIZE, text, "client (gasnet_max_segsize)", false);
+  }
+}
+
+static int bring_up(const struct gexx_client_init *init) {
+  int rc = tmb_boot_start(&tmb_job.boot);
+  if (rc) return rc;
+  tmb_job.rank = tmb_job.boot.rank;
+  tmb_job.size = tmb_job.boot.size;
+  tmb_log_set_rank(tmb_job.rank, tmb_job.size);
+  client_defaults();
+  tmb_cfg_init();
+  tmb_job.thread_mode = init->mode.thread_mode;
+  tmb_job.threads = init->mode.thread_mode == 3;
+  tmb_job.threads_max =
+      init->mode.thread_mode == 1 ? 1 : (uint64_t)tmb_cfg_int(TMB_CFG_MAX_THREADS);
+  tmb_job.debug = init->mode.debug != 0;
+  tmb_exit_install(&tmb_job.boot);
+  tmb_wait_policy_init();
+  rc = make_tables();
+  if (!rc) rc = open_conduit();
+  if (rc) return rc;
+  tmb_barrier_init();
+  make_objects(init);
+  tmb_segment_limits();
+  tmb_boot_barrier(&tmb_job.boot);
+  return 0;
+}
+
+int gexx_client_init(const struct gexx_client_init *init) {
+  check_mode(&init->mode);
+  if (tmb_job.state != TMB_JOB_NONE) return GASNET_ERR_NOT_INIT;
+  check_init(init);
+  tmb_job.state = TMB_JOB_STARTING;
+  if (bring_up(init)) {
+    tmb_job.state = TMB_JOB_NONE;
+    return GASNET_ERR_RESOURCE;
+  }
+  tmb_job.state = TMB_JOB_READY;
+  *init->client_p = &tmb_job.client;
+  *init->ep_p = &tmb_job.ep;
+  *init->tm_p = &tmb_job.tm;
+  if (init->flags & GEX_FLAG_USES_GASNET1) gexx_legacy_tm = &tmb_job.tm;
+  return GASNET_OK;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The state of this process in its job: one instance, tmb_job, and the objects that hang off it.
+ *
+ * Owns: declarations of struct tmb_job, clients, endpoints, segments, teams and threads. Included
+ * by core and api. Written by client.c (set-up), segment.c (attach), register.c (handlers),
+ * thread.c; read everywhere. Invariants: there is one client, one endpoint and one segment per
+ * process at present; object heads follow tombolo/abi.h; everything that the fast path reads is
+ * written before gex_Client_Init returns, except `delta`, which attach fills between two barriers.
+ */
+#ifndef TMB_CORE_JOB_H
+#define TMB_CORE_JOB_H
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "boot/boot.h"
+#include "conduit/conduit.h"
+#include "core/gex.h"
+
+#include <stdbool.h>
+
+#define TMB_CLIENT_NAME_MAX 64
+#define TMB_HANDLER_FIRST   GEX_AM_INDEX_BASE
+
+/* States of gex_Client_Init and of the GASNet-1 attach. */
+enum tmb_job_state { TMB_JOB_NONE, TMB_JOB_STARTING, TMB_JOB_READY };
+
+struct gexx_client_s {
+  uint32_t magic;
+  gex_Flags_t flags;
+  void *cdata;
+  char name[TMB_CLIENT_NAME_MAX];
+};
+
+struct gexx_segment_s {
+  uint32_t magic;
+  gex_Client_t client;
+  void *base;     /* in this process */
+  uintptr_t size; /* bytes */
+  void *cdata;
+};
+
+/* TM-pairs of an endpoint, by remote endpoint index: real objects, so that the fast path needs no
+ * test for pairs. */
+struct gexx_ep_s {
+  uint32_t magic;
+  gex_EP_Index_t index;
+  gex_Client_t client;
+  gex_Segment_t segment; /* NULL while unbound */
+  gex_Flags_t flags;
+  void *cdata;
+  gex_AM_Entry_t handler[256];          /* by index; fnptr NULL: free */
+  uint64_t legacy[4];                   /* bit per index: any category and argument count */
+  struct gexx_tm_s pair[GASNET_MAXEPS]; /* by remote endpoint index */
+};
+
+#define TMB_MAGIC_CLIENT  0x636c6931u
+#define TMB_MAGIC_EP      0x65705f31u
+#define TMB_MAGIC_SEGMENT 0x73656731u
+
+/* Where a peer's segment is, in its own address space. */
+struct tmb_peer_segment {
+  uintptr_t base, size;
+};
+
+/* Waiting, decided at start-up and by gasnet_set_waitmode. */
+struct tmb_wait_policy {
+  uint32_t mode;        /* GASNET_WAIT_* */
+  uint32_t yield_count; /* yields before sleeping */
+  uint64_t spin_ns;     /* polling before the first yield */
+};
+
+struct tmb_job {
+  /* read by every operation */
+  uint32_t rank, size;
+  bool debug;   /* the client was compiled with GASNET_DEBUG */
+  bool threads; /* PAR: client threads may be inside at once */
+  const struct tmb_conduit_ops *ops;
+  struct tmb_conduit *conduit;
+  intptr_t *delta;        /* [size] for the heads of teams; all unmapped before attach and without
+                             TOMBOLO_SHM_MAP */
+  intptr_t *mapped_delta; /* [size] the same, whatever TOMBOLO_SHM_MAP says */
+  struct tmb_peer_segment *peer_segment; /* [size] */
+  uint64_t progress_count
+      TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
+  uint32_t barriers_active;        /* barriers for progress to advance */
+
+  enum tmb_job_state state TMB_ALIGNED(TMB_CACHE_LINE);
+  bool attached;
+  bool legacy_attached;
+  int verbose_errors;
+  uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */
+  uint64_t threads_max;
+  struct tmb_wait_policy wait;
+  struct tmb_boot boot;
+  struct gexx_client_s client;
+  struct gexx_ep_s ep;
+  struct gexx_segment_s segment;
+  struct gexx_tm_s tm; /* primordial team */
+  uintptr_t segment_bytes_max, segment_bytes_max_all;
+  gex_Rank_t *identity; /* [size] 0, 1, ..: query arrays */
+};
+
+extern struct tmb_job tmb_job;
+
+/* progress.c: run what has arrived. in serve: TMB_SERVE_*. Returns how much was done. Any thread.
+ */
+int tmb_progress(int serve);
+
+/* True once gex_Client_Init has succeeded. */
+static inline bool tmb_job_ready(void) {
+  return tmb_job.state == TMB_JOB_READY;
+}
+
+/* Jobrank of a team rank. */
+static inline uint32_t tmb_jobrank(gex_TM_t tm, gex_Rank_t rank) {
+  return tm->jobrank ? tm->jobrank[rank] : rank;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations behind events: what is pending, by category.
+ *
+ * Owns: struct tmb_op, its pool, and the encoding of gex_Event_t. Called by rma, barrier, nbi and
+ * event entry points. Encoding: a root event is the address of an op (64-byte aligned); a leaf is
+ * that address plus 1 + category index. So 0 (INVALID), 1 (NO_OP) and the GEX_EVENT_ sentinels are
+ * never live events. Invariants: an op is complete when every pending counter is zero; the
+ * initiator increments before it sends, completions decrement with release, a test acquires; a root
+ * is freed by the one successful sync; freed ops are reused oldest first, so that a stale handle is
+ * found out in debug clients.
+ */
+#ifndef TMB_CORE_OP_H
+#define TMB_CORE_OP_H
+
+#include "base/compiler.h"
+#include "core/gex.h"
+
+#include <stdbool.h>
+
+/* Category indices: bit number of the GEX_EC_ constants. */
+enum { TMB_CAT_GET, TMB_CAT_PUT, TMB_CAT_AM, TMB_CAT_LC, TMB_CAT_RMW, TMB_CAT_COUNT };
+
+enum tmb_op_kind { TMB_OP_FREE, TMB_OP_SINGLE, TMB_OP_REGION, TMB_OP_IMPLICIT };
+
+struct tmb_op {
+  uint32_t pending[TMB_CAT_COUNT]; /* parts outstanding; atomic */
+  uint32_t kind;                   /* enum tmb_op_kind */
+  uint32_t leaves;                 /* categories that QueryLeaf may name, GEX_EC_ bits */
+  uint32_t serial;                 /* uses of this slot */
+  uint64_t wanted;                 /* barriers: sequence number that completes it */
+  struct tmb_op *next;             /* pool, or queue of its owner */
+} TMB_ALIGNED(64);
+_Static_assert(sizeof(struct tmb_op) == 64, "one cache line");
+
+/* Take an op from the pool, all counters zero. Fatal when memory is gone. Any thread. */
+struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves);
+
+/* Give an op back. */
+void tmb_op_free(struct tmb_op *op);
+
+/* Whether nothing is pending; acquires when true. in mask: GEX_EC_ bits. */
+bool tmb_op_done(const struct tmb_op *op, uint32_t mask);
+
+static inline gex_Event_t tmb_op_event(struct tmb_op *op) {
+  return (gex_Event_t)(void *)op;
+}
+
+/* Number of ops in use, and the most ever. */
+void tmb_op_stats(uint64_t *live, uint64_t *slots);
+
+#endif

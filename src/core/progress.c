@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The progress loop and waiting.
+ *
+ * Owns: how long a wait spins, yields and sleeps. Called by AMPoll, every wait, and sends that lack
+ * resources. Calls: the conduit's progress and sleep, barrier.h. Invariants: a wait samples
+ * progress_count before its condition is evaluated, and sleeps only if the count is unchanged after
+ * the intention to sleep is visible; so a condition that a handler made true, on any thread, is
+ * never slept over.
+ */
+#include "core/progress.h"
+
+#include "base/config.h"
+#include "base/error.h"
+#include "core/barrier.h"
+#include "core/check.h"
+#include "core/job.h"
+#include "core/thread.h"
+#include "os/os.h"
+
+#define CLOCK_EVERY  8 /* idle steps between looks at the clock */
+#define RETRY_NS_MIN 20000u
+#define RETRY_NS_MAX 5000000u
+
+int tmb_progress(int serve) {
+  int done = tmb_job.ops->progress(tmb_job.conduit, serve);
+  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.barriers_active))) done += tmb_barrier_advance();
+  if (done) {
+    if (tmb_job.threads) {
+      tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
+      tmb_job.ops->wake_self(tmb_job.conduit);
+    } else {
+      tmb_job.progress_count++;
+    }
+  }
+  return done;
+}
+
+void tmb_wait_policy_init(void) {
+  struct tmb_wait_policy *w = &tmb_job.wait;
+  const bool crowded = (uint32_t)tmb_os_cpus_usable() < tmb_job.size;
+  const int64_t spin = tmb_cfg_int(TMB_CFG_SPIN_NS);
+  const int64_t yields = tmb_cfg_int(TMB_CFG_YIELD_COUNT);
+  const char *mode = tmb_cfg_str(TMB_CFG_WAIT);
+  w->spin_ns = spin >= 0 ? (uint64_t)spin : crowded ? 3000 : 100000;
+  w->yield_count = yields >= 0 ? (uint32_t)yields : crowded ? 4 : 16;
+  w->mode = mode[0] == 'b' ? GASNET_WAIT_BLOCK
+            : mode[4] == 0 ? GASNET_WAIT_SPIN
+                           : GASNET_WAIT_SPINBLOCK;
+}
+
+void tmb_wait_begin(struct gexx_wait *wait) {
+  wait->seen = tmb_load_rlx(&tmb_job.progress_count);
+  wait->since = 0;
+  wait->steps = 0;
+  wait->phase = 0;
+}
+
+/* Asked by the conduit after the intention to sleep is visible: nothing has happened and nothing is
+ * there. */
+static bool still_idle(void *arg) {
+  const struct gexx_wait *wait = arg;
+  return tmb_progress(TMB_SERVE_ALL) == 0 && tmb_load_acq(&tmb_job.progress_count) == wait->seen;
+}
+
+/* A wait that found nothing: spin, yield or sleep. in timeout_ns: bound of a sleep. */
+static void idle(struct gexx_wait *wait, uint64_t timeout_ns) {
+  const struct tmb_wait_policy *policy = &tmb_job.wait;
+  wait->steps++;
+  if (policy->mode == GASNET_WAIT_SPIN) {
+    tmb_cpu_pause();
+    return;
+  }
+  if (wait->phase == 0 && policy->mode == GASNET_WAIT_SPINBLOCK) {
+    if (wait->steps % CLOCK_EVERY == 0) {
+      const uint64_t now = tmb_os_now_ns();
+      if (!wait->since)
+        wait->since = now;
+      else if (now - wait->since >= policy->spin_ns)
+        wait->phase = 1;
+    }
+    tmb_cpu_pause();
+    return;
+  }
+  if (wait->phase <= policy->yield_count) {
+    wait->phase++;
+    tmb_os_yield();
+    return;
+  }
+  tmb_job.ops->sleep(tmb_job.conduit, still_idle, wait, timeout_ns);
+}
+
+void tmb_wait_step(struct gexx_wait *wait) {
+  if (tmb_progress(TMB_SERVE_ALL) == 0 && tmb_load_acq(&tmb_job.progress_count) == wait->seen)
+    idle(wait, UINT64_MAX);
+  else
+    wait->steps = wait->phase = 0, wait->since = 0;
+  wait->seen = tmb_load_acq(&tmb_job.progress_count);
+}
+
+void tmb_wait_retry(struct gexx_wait *wait, int serve) {
+  if (tmb_progress(serve)) {
+    wait->steps = wait->phase = 0;
+    wait->since = 0;
+  } else if (serve == TMB_SERVE_ALL) {
+    /* Nobody rings when a ring drains, so the sleep is bounded and grows. */
+    const uint32_t yields = tmb_job.wait.yield_count;
+    const uint32_t shift = wait->phase > yields ? TMB_MIN(wait->phase - yields, 8u) : 0;
+    idle(wait, TMB_MIN((uint64_t)RETRY_NS_MIN << shift, (uint64_t)RETRY_NS_MAX));
+    if (wait->phase > yields) wait->phase++;
+  } else {
+    wait->steps++;
+    if (wait->steps % 64 == 0)
+      tmb_os_yield();
+    else
+      tmb_cpu_pause();
+  }
+  wait->seen = tmb_load_acq(&tmb_job.progress_count);
+}

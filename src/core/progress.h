@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting inside the library.
+ *
+ * Owns: declarations of progress.c. Called by every blocking operation.
+ * Loop shape: tmb_wait_begin; while (!condition) tmb_wait_step. The condition must become true
+ * through progress. Invariants: as stated in progress.c; tmb_wait_retry is for conditions that
+ * nobody announces (a full ring), so its sleeps are bounded.
+ */
+#ifndef TMB_CORE_PROGRESS_H
+#define TMB_CORE_PROGRESS_H
+
+#include "core/gex.h"
+
+/* Begin a wait. */
+void tmb_wait_begin(struct gexx_wait *wait);
+
+/* Run progress; when nothing happened, spin, yield or sleep until something may have. */
+void tmb_wait_step(struct gexx_wait *wait);
+
+/* The same between attempts to get a resource. in serve: TMB_SERVE_REPLIES inside request handlers.
+ */
+void tmb_wait_retry(struct gexx_wait *wait, int serve);
+
+/* Read the settings; after rank and size are known. */
+void tmb_wait_policy_init(void);
+
+#endif

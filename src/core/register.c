@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registration of active-message handlers on an endpoint.
+ *
+ * Owns: the handler table of the endpoint. Called by clients; serialised by them. Calls: checks.
+ * Invariants: fixed indices are taken first, then zero ones get the highest free index in table
+ * order; an entry is a shallow copy of the client's; on a refusal the entries before it may stay
+ * registered (API 01.10 allows it).
+ */
+#include "core/check.h"
+
+static void check_entry(const gex_AM_Entry_t *e, size_t i) {
+  const char *call = "gex_EP_RegisterHandlers";
+  const gex_Flags_t kind = e->gex_flags & (GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG);
+  if (!kind || (kind & GEX_FLAG_AM_SHORT && kind != GEX_FLAG_AM_SHORT))
+    tmb_fatal_nopos(
+        "%s: table[%zu].gex_flags is 0x%x; it needs one of GEX_FLAG_AM_SHORT, MEDIUM, LONG, "
+        "MEDLONG",
+        call, i, e->gex_flags);
+  if (!(e->gex_flags & GEX_FLAG_AM_REQREP))
+    tmb_fatal_nopos(
+        "%s: table[%zu].gex_flags is 0x%x; it needs one of GEX_FLAG_AM_REQUEST, REPLY, REQREP",
+        call, i, e->gex_flags);
+  if (e->gex_nargs > TMB_AM_ARGS_MAX)
+    tmb_fatal_nopos("%s: table[%zu].gex_nargs is %u, at most %d are possible", call, i,
+                    e->gex_nargs, TMB_AM_ARGS_MAX);
+  if (!e->gex_fnptr) tmb_fatal_nopos("%s: table[%zu].gex_fnptr is NULL", call, i);
+}
+
+/* Print why a table is refused, if the client wants to hear it. */
+static int refuse(int code, const char *why, unsigned value) {
+  if (tmb_job.verbose_errors)
+    tmb_note("gex_EP_RegisterHandlers returns %s: %s %u", gasnet_ErrorName(code), why, value);
+  return code;
+}
+
+static void install(gex_EP_t ep, const gex_AM_Entry_t *e, unsigned index) {
+  ep->handler[index] = *e;
+  ep->handler[index].gex_index = (gex_AM_Index_t)index;
+}
+
+int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentries) {
+  TMB_CHECK_CONTEXT("gex_EP_RegisterHandlers");
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ep("gex_EP_RegisterHandlers", ep);
+  if (numentries == 0) return GASNET_OK;
+  if (!table)
+    return refuse(GASNET_ERR_BAD_ARG, "argument table is NULL, numentries", (unsigned)numentries);
+  if (numentries > 256 - TMB_HANDLER_FIRST)
+    return refuse(GASNET_ERR_RESOURCE, "too many handlers:", (unsigned)numentries);
+  for (size_t i = 0; i < numentries; i++) {
+    const unsigned index = table[i].gex_index;
+    if (tmb_job.debug) check_entry(&table[i], i);
+    if (!index) continue;
+    if (index < TMB_HANDLER_FIRST)
+      return refuse(GASNET_ERR_BAD_ARG, "index below GEX_AM_INDEX_BASE:", index);
+    if (ep->handler[index].gex_fnptr) return refuse(GASNET_ERR_BAD_ARG, "index is taken:", index);
+    install(ep, &table[i], index);
+  }
+  unsigned next = 255;
+  for (size_t i = 0; i < numentries; i++) {
+    if (table[i].gex_index) continue;
+    while (next >= TMB_HANDLER_FIRST && ep->handler[next].gex_fnptr) next--;
+    if (next < TMB_HANDLER_FIRST)
+      return refuse(GASNET_ERR_RESOURCE, "no index is free for entry", (unsigned)i);
+    install(ep, &table[i], next);
+    table[i].gex_index = (gex_AM_Index_t)next;
+  }
+  return GASNET_OK;
+}

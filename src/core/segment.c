@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The segment of this process: how large it may be, attach, queries.
+ *
+ * Owns: tmb_job.segment, peer_segment, delta. Called at initialisation (limits) and by clients.
+ * Calls: the conduit's attach. Invariants: delta entries are GEXX_UNMAPPED before attach, and stay
+ * so for teams when TOMBOLO_SHM_MAP=0; a refused attach changes nothing and says which limit
+ * refused it.
+ */
+#include "core/segment.h"
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/fmt.h"
+#include "core/check.h"
+#include "os/os.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What one rank contributes to the exchange of attach. */
+struct seg_info {
+  uint64_t base, size;
+};
+
+/* Bytes that GASNET_MAX_SEGSIZE allows this process, before rounding. in limit: memory that this
+ * process may use. */
+static uint64_t asked_max(uint64_t limit) {
+  struct tmb_segsize asked;
+  if (tmb_fmt_parse_segsize(tmb_cfg_text(TMB_CFG_MAX_SEGSIZE), &asked))
+    tmb_cfg_bad_value(TMB_CFG_MAX_SEGSIZE, "a size or a fraction of memory, then /P or /H");
+  const double bytes = asked.fraction > 0 ? asked.fraction * (double)limit : (double)asked.bytes;
+  return (uint64_t)(asked.per_host ? bytes / tmb_job.size : bytes);
+}
+
+void tmb_segment_limits(void) {
+  const uint64_t page = tmb_os_page_size();
+  const uint64_t limit = tmb_os_mem_limit(NULL);
+  const uint64_t address_space = UINT64_C(1) << 46;
+  uint64_t bytes = asked_max(TMB_MIN(limit, address_space));
+  bytes = TMB_ALIGN_DOWN(TMB_MIN(bytes, address_space / tmb_job.size), page);
+  tmb_job.segment_bytes_max = TMB_MAX(bytes, page);
+  uint64_t mine = tmb_job.segment_bytes_max;
+  uint64_t *all = calloc(tmb_job.size, sizeof *all);
+  if (!all) tmb_fatal("out of memory for %u sizes", tmb_job.size);
+  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
+  for (uint32_t r = 0; r < tmb_job.size; r++) mine = TMB_MIN(mine, all[r]);
+  tmb_job.segment_bytes_max_all = mine;
+  free(all);
+}
+
+uintptr_t gasnet_getMaxLocalSegmentSize(void) {
+  TMB_CHECK(tmb_job_ready(), "gasnet_getMaxLocalSegmentSize: the library is not initialised");
+  return tmb_job.segment_bytes_max;
+}
+
+uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
+  TMB_CHECK(tmb_job_ready(), "gasnet_getMaxGlobalSegmentSize: the library is not initialised");
+  return tmb_job.segment_bytes_max_all;
+}
+
+static void check_attach(const gex_Segment_t *segment_p, gex_TM_t tm) {
+  tmb_check_context_at("gex_Segment_Attach");
+  if (!segment_p) tmb_fatal_nopos("gex_Segment_Attach: argument segment_p is NULL");
+  tmb_check_tm("gex_Segment_Attach", tm, false);
+  if (tmb_job.attached)
+    tmb_fatal_nopos("gex_Segment_Attach: second call; a process attaches one segment");
+}
+
+/* Whether a size can be attached; says why not. Returns a GASNET code. */
+static int size_verdict(uintptr_t size) {
+  if (size == 0 || size % tmb_os_page_size()) {
+    TMB_CHECK(false,
+              "gex_Segment_Attach: argument size is %zu; it must be a non-zero multiple of "
+              "GASNET_PAGESIZE (%d)",
+              (size_t)size, GASNET_PAGESIZE);
+    return GASNET_ERR_BAD_ARG;
+  }
+  if (size > tmb_job.segment_bytes_max) {
+    const char *name = NULL;
+    const uint64_t limit = tmb_os_mem_limit(&name);
+    tmb_note(
+        "gex_Segment_Attach: argument size is %zu bytes, but at most %zu are allowed here "
+        "(GASNET_MAX_SEGSIZE=%s of %llu bytes, the %s, for %u ranks); ask for less or raise the "
+        "limit",
+        (size_t)size, (size_t)tmb_job.segment_bytes_max, tmb_cfg_text(TMB_CFG_MAX_SEGSIZE),
+        (unsigned long long)limit, name, tmb_job.size);
+    return GASNET_ERR_BAD_ARG;
+  }
+  return GASNET_OK;
+}
+
+/* Let the conduit create and map; collective. `sizes` are those of all ranks. */
+static int attach_all(const uint64_t *sizes) {
+  void *base;
+  const int rc = tmb_job.ops->attach(tmb_job.conduit, sizes, &base, tmb_job.mapped_delta);
+  if (rc) return GASNET_ERR_RESOURCE;
+  tmb_job.segment = (struct gexx_segment_s){.magic = TMB_MAGIC_SEGMENT,
+                                            .client = &tmb_job.client,
+                                            .base = base,
+                                            .size = sizes[tmb_job.rank]};
+  const struct seg_info mine = {(uint64_t)(uintptr_t)base, sizes[tmb_job.rank]};
+  struct seg_info *all = calloc(tmb_job.size, sizeof *all);
+  if (!all) tmb_fatal("out of memory for %u segments", tmb_job.size);
+  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
+  for (uint32_t r = 0; r < tmb_job.size; r++)
+    tmb_job.peer_segment[r] = (struct tmb_peer_segment){(uintptr_t)all[r].base, all[r].size};
+  free(all);
+  if (tmb_cfg_bool(TMB_CFG_SHM_MAP))
+    memcpy(tmb_job.delta, tmb_job.mapped_delta, tmb_job.size * sizeof *tmb_job.delta);
+  if (gasnet_client_attach_hook) gasnet_client_attach_hook(base, sizes[tmb_job.rank]);
+  tmb_job.ep.segment = &tmb_job.segment;
+  tmb_job.attached = true;
+  return GASNET_OK;
+}
+
+int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_attach(segment_p, tm);
+  if (!tmb_job_ready()) return GASNET_ERR_NOT_INIT;
+  if (!segment_p || !tm || tmb_job.attached) return GASNET_ERR_BAD_ARG;
+  /* A size that is refused on one rank is refused on all: 0 tells the others. */
+  const int verdict = size_verdict(size);
+  const uint64_t mine = verdict == GASNET_OK ? size : 0;
+  uint64_t *sizes = calloc(tmb_job.size, sizeof *sizes);
+  if (!sizes) tmb_fatal("out of memory for %u sizes", tmb_job.size);
+  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, sizes);
+  int rc = verdict;
+  for (uint32_t r = 0; r < tmb_job.size && rc == GASNET_OK; r++)
+    if (!sizes[r]) rc = GASNET_ERR_RESOURCE;
+  if (rc == GASNET_OK) rc = attach_all(sizes);
+  free(sizes);
+  tmb_boot_barrier(&tmb_job.boot);
+  if (rc == GASNET_OK) *segment_p = &tmb_job.segment;
+  return rc;
+}
+
+int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
+                           uintptr_t *size_p) {
+  TMB_CHECK_CONTEXT("gex_Segment_QueryBound");
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank("gex_Segment_QueryBound", tm, rank);
+  if (!tmb_job.attached) return 1;
+  const uint32_t peer = tmb_jobrank(tm, rank);
+  const struct tmb_peer_segment *s = &tmb_job.peer_segment[peer];
+  const intptr_t delta = tmb_job.mapped_delta[peer];
+  if (owneraddr_p) *owneraddr_p = (void *)s->base;
+  if (localaddr_p)
+    *localaddr_p = delta == GEXX_UNMAPPED ? NULL : (void *)(s->base + (uintptr_t)delta);
+  if (size_p) *size_p = s->size;
+  return 0;
+}
+
+gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p,
+                                       void **localaddr_p, uintptr_t *size_p, gex_Flags_t flags) {
+  const char *call = "gex_EP_QueryBoundSegmentNB";
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_tm_rank(call, tm, rank);
+    tmb_check_flags(call, flags, GEX_FLAG_IMMEDIATE);
+    if (!(flags & GEX_FLAG_IMMEDIATE)) tmb_check_context_at(call);
+  }
+  if (!tmb_job.attached) {
+    if (size_p) *size_p = 0;
+    return GEX_EVENT_INVALID;
+  }
+  const uint32_t peer = tmb_jobrank(tm, rank);
+  const struct tmb_peer_segment *s = &tmb_job.peer_segment[peer];
+  const intptr_t delta = tmb_job.mapped_delta[peer];
+  if (owneraddr_p) *owneraddr_p = (void *)s->base;
+  if (localaddr_p)
+    *localaddr_p = delta == GEXX_UNMAPPED ? NULL : (void *)(s->base + (uintptr_t)delta);
+  if (size_p) *size_p = s->size;
+  return GEX_EVENT_INVALID;
+}

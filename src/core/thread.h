@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Per-thread state: context, implicit operations, prepared message, tokens, held locks.
+ *
+ * Owns: struct tmb_thread, one per client thread that has entered the library, reclaimed when the
+ * thread exits. Called by every operation that depends on the calling thread. Calls: op.h for the
+ * implicit set. Invariants: only the owning thread writes it, except the counters inside `nbi`,
+ * which completions decrement.
+ */
+#ifndef TMB_CORE_THREAD_H
+#define TMB_CORE_THREAD_H
+
+#include "conduit/conduit.h"
+#include "core/gex.h"
+#include "core/op.h"
+
+#include <stdbool.h>
+
+/* Bits of tmb_thread.context. */
+enum {
+  TMB_IN_REQUEST = 1,  /* a request handler is running on this thread */
+  TMB_IN_REPLY = 2,    /* a reply handler is running on this thread */
+  TMB_PREPARED = 4,    /* between Prepare and Commit or Cancel */
+  TMB_NO_INTERRUPT = 8 /* between gasnet_hold_interrupts and resume */
+};
+
+#define TMB_MAGIC_TOKEN 0x746f6b31u
+
+/* The message whose handler runs; gex_Token_t points at one. */
+struct gexx_token_s {
+  uint32_t magic; /* TMB_MAGIC_TOKEN while the handler runs */
+  uint32_t src;
+  const gex_AM_Entry_t *entry;
+  bool is_req, is_long, replied;
+  struct tmb_thread *thread;
+};
+
+/* A prepared message; gex_AM_SrcDesc_t points at one. */
+struct gexx_srcdesc_s {
+  bool live, is_reply, is_long, immediate;
+  unsigned nargs;
+  void *addr;
+  size_t size;
+  size_t canary_bytes; /* prefix that Prepare filled, 0: none */
+  void *dest;          /* Long: given at Prepare, or NULL */
+  gex_Event_t *lc_opt;
+  gex_Token_t token; /* replies */
+  gex_TM_t tm;       /* requests */
+  gex_Rank_t rank;
+  struct tmb_am_out out; /* peer, is_reply, staged buffer */
+};
+
+struct tmb_thread {
+  uint32_t context;             /* TMB_IN_* */
+  uint32_t id;                  /* 1.. */
+  gex_HSL_t *hsl;               /* locks held, last first, through gexx_debug; debug clients */
+  struct gexx_token_s token[2]; /* request, and a reply handler run inside it */
+  struct gexx_srcdesc_s srcdesc;
+  struct tmb_op nbi;     /* implicit operations outside access regions */
+  struct tmb_op *region; /* open access region, or NULL */
+};
+
+extern _Thread_local struct tmb_thread *tmb_thread_self __attribute__((tls_model("initial-exec")));
+
+/* Enter the calling thread; fatal when more threads are alive than gex_System_QueryMaxThreads. */
+struct tmb_thread *tmb_thread_enter(void);
+
+/* This thread's state, created at first use. */
+static inline struct tmb_thread *tmb_thread(void) {
+  struct tmb_thread *t = tmb_thread_self;
+  return TMB_LIKELY(t != NULL) ? t : tmb_thread_enter();
+}
+
+/* Where this thread's implicit operations are counted now. */
+static inline struct tmb_op *tmb_thread_iop(struct tmb_thread *t) {
+  return t->region ? t->region : &t->nbi;
+}
+
+#endif
