@@ -121,6 +121,7 @@ static void all_sizes(char *room) {
   release_replies();
   CHECK_EQ(requests, sent);
   CHECK_EQ(replies, sent);
+  job_barrier();
 }
 
 /* The source may lie in pages without write permission. */
