@@ -124,18 +124,18 @@
 #endif
 
 /* GASNETT_USE_RESTRICT may be 0, 1, empty, or the keyword itself. */
-#define GEXX_TOOLS_RESTRICT_
-#define GEXX_TOOLS_RESTRICT_0
-#define GEXX_TOOLS_RESTRICT_1            __restrict__
-#define GEXX_TOOLS_RESTRICT_restrict     __restrict__
-#define GEXX_TOOLS_RESTRICT___restrict   __restrict__
-#define GEXX_TOOLS_RESTRICT___restrict__ __restrict__
-#define GEXX_TOOLS_PASTE_(a, b)          a##b
-#define GEXX_TOOLS_PASTE(a, b)           GEXX_TOOLS_PASTE_(a, b)
+#define GEXX_TOOLS_RESTRICT__IS
+#define GEXX_TOOLS_RESTRICT_0_IS
+#define GEXX_TOOLS_RESTRICT_1_IS            __restrict__
+#define GEXX_TOOLS_RESTRICT_restrict_IS     __restrict__
+#define GEXX_TOOLS_RESTRICT___restrict_IS   __restrict__
+#define GEXX_TOOLS_RESTRICT___restrict___IS __restrict__
+#define GEXX_TOOLS_RESTRICT_FOR_(how)       GEXX_TOOLS_RESTRICT_##how##_IS
+#define GEXX_TOOLS_RESTRICT_FOR(how)        GEXX_TOOLS_RESTRICT_FOR_(how)
 #ifndef GASNETT_USE_RESTRICT
 # define GASNETT_USE_RESTRICT __restrict__
 #endif
-#define GASNETT_RESTRICT GEXX_TOOLS_PASTE(GEXX_TOOLS_RESTRICT_, GASNETT_USE_RESTRICT)
+#define GASNETT_RESTRICT GEXX_TOOLS_RESTRICT_FOR(GASNETT_USE_RESTRICT)
 
 /* --- attributes of functions and objects --- */
 #if GEXX_TOOLS_DEBUG
