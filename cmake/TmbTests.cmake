@@ -189,6 +189,7 @@ if(TARGET tombolo_tool AND NOT TMB_SANITIZE)
   tmb_read_header(hdr)
   set(hdr_timeout 120)
   tmb_register_run(bench.quick bench "$<TARGET_FILE:tombolo_tool>;bench;--quick")
+  tmb_register_run(bench.report bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/bench_report.py")
 endif()
 
 # ---- checks of the sources and of what is installed
