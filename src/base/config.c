@@ -4,7 +4,7 @@
  *
  * Owns: the table of rows (from config.def), the values, and the list of variables already
  * reported. Called by every layer at set-up time. Calls: fmt to parse, log to complain, libc.
- * Invariants: `loaded` is set once, under `lock`, after the value is complete; no message is
+ * Invariants: `loaded[id]` is set, under `lock`, after the value is complete; no message is
  * printed and nothing fatal happens while `lock` is held, because the fatal path reads settings
  * itself.
  */
@@ -47,7 +47,6 @@ static const struct tmb_cfg_prefix prefixes[] = {
 };
 
 struct value {
-  bool loaded;                        /* the rest is complete */
   bool is_set;                        /* not the default */
   bool over_env;                      /* `forced` replaces the environment too */
   const char *text;                   /* as given; for TMB_ENUM the row's spelling; NULL: unset */
@@ -59,6 +58,7 @@ struct value {
 };
 
 static struct value values[TMB_CFG_COUNT];
+static bool loaded[TMB_CFG_COUNT]; /* values[id] is complete; stored with release */
 static bool initialised;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -271,17 +271,17 @@ static void load(enum tmb_cfg_id id, bool again) {
   char word[TEXT_BYTES], why[TEXT_BYTES * 4];
   pthread_mutex_lock(&lock);
   struct value v = values[id];
+  const bool done = loaded[id] && !again;
   pthread_mutex_unlock(&lock);
-  if (v.loaded && !again) return;
+  if (done) return;
   const char *text = read_setting(id, &v, word, why, sizeof why);
   if (why[0]) tmb_fatal_nopos("%s", why);
   pthread_mutex_lock(&lock);
   v.text = text ? keep_text(word[0] ? word : text) : NULL;
   const bool no_memory = text && !v.text;
-  if (!no_memory && (again || !values[id].loaded)) {
-    v.loaded = false; /* set below, behind the other fields */
+  if (!no_memory && (again || !loaded[id])) {
     values[id] = v;
-    tmb_store_rel(&values[id].loaded, true);
+    tmb_store_rel(&loaded[id], true);
   }
   pthread_mutex_unlock(&lock);
   if (no_memory) tmb_fatal("out of memory while reading setting %s", v.name);
@@ -294,7 +294,7 @@ static const struct value *fetch(enum tmb_cfg_id id, unsigned type_mask) {
   tmb_assert((unsigned)id < TMB_CFG_COUNT);
   if (!((1u << rows[id].type) & type_mask))
     tmb_bug("setting %s read by the getter of another type", rows[id].id);
-  if (!tmb_load_acq(&values[id].loaded)) load(id, false);
+  if (!tmb_load_acq(&loaded[id])) load(id, false);
   return &values[id];
 }
 

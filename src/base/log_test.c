@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/atomic.h"
 #include "base/capture_test.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -144,11 +145,11 @@ static void hooks_run_once_in_order(void **state) {
                       "*** FATAL ERROR: first\ntombolo: freeze\n*** FATAL ERROR: again\n");
 }
 
-static volatile int second_started;
+static int second_started;
 
 static void *die_second(void *arg) {
   (void)arg;
-  second_started = 1;
+  tmb_store_rel(&second_started, 1);
   tmb_fatal_nopos("second");
 }
 
@@ -158,7 +159,7 @@ static void slow_freeze(void) {
   pthread_t thread;
   pthread_create(&thread, NULL, die_second, NULL);
   usleep(200000);
-  tmb_note(second_started ? "first thread goes on" : "second thread did not run");
+  tmb_note(tmb_load_acq(&second_started) ? "first thread goes on" : "second thread did not run");
 }
 
 static void die_on_two_threads(void *arg) {
