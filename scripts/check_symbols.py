@@ -18,6 +18,7 @@ PREFIXES = ("gex_", "gexx_", "gasnet_", "gasnett_")
 CALLABLE = {"function", "legacy-function", "variable"}
 TYPES = {"type", "legacy-type"}
 VERSION_NODE = re.compile(r"TOMBOLO_\d+$")
+DEFINES = ["-DGASNET_DEBUGMALLOC=1"]  # some names exist only with it
 FIRST = ["gasnetex.h", "gasnet_tools.h", "gasnet.h"]
 
 
@@ -44,7 +45,7 @@ def includes(folder):
 
 def gcc(include, mode, source, *options):
     """Runs the C compiler on a source text; returns the completed process."""
-    command = ["cc", "-std=gnu17", "-w", f"-I{include}", f"-D{mode}=1", *options, "-x", "c", "-"]
+    command = ["cc", "-std=gnu17", "-w", f"-I{include}", f"-D{mode}=1", *DEFINES, *options, "-x", "c", "-"]
     return subprocess.run(command, input=source.encode(), capture_output=True, check=False)
 
 

@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
   gex_EP_t ep;
   gex_TM_t tm;
   gex_Segment_t segment;
-  gex_Client_Init(&client, &ep, &tm, "install_client", &argc, &argv, 0);
+  gex_Client_Init(&client, &ep, &tm, "INSTALL_CLIENT", &argc, &argv, 0);
   if (gex_Segment_Attach(&segment, tm, 1 << 20) != GASNET_OK) gasnet_exit(1);
   gex_Rank_t me = gex_TM_QueryRank(tm), size = gex_TM_QuerySize(tm);
   void *address = NULL;
