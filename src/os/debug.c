@@ -255,7 +255,8 @@ void tmb_os_debug_init(void) {
   if (tmb_cfg_bool(TMB_CFG_FREEZE)) tmb_os_freeze(freeze_flag, freeze_flag_name);
 }
 
-/* Fatal errors may come before any other call into this file. */
+/* Fatal errors may come before any other call into this file. The api layer's constructor may have
+ * run first: its hook stands above ours. */
 __attribute__((constructor)) static void set_hooks(void) {
   if (!tmb_backtrace_hook) tmb_backtrace_hook = tmb_os_backtrace_ifenabled; /* api may come first */
   tmb_freeze_hook = tmb_os_freeze_on_error;
