@@ -4,6 +4,7 @@
  * barriers.
  *
  * Owns: the am rows. Called by: `tombolo bench am`. Calls: bench/lib, the public API.
+ * Option --mode NAME: only rows whose names begin with NAME.
  * The floor of every row is the round trip of a cache-line hand-off, sampled in alternation.
  * Round trips: rank 0 sends, the handler on rank 1 replies, rank 0 waits with GASNET_BLOCKUNTIL
  * before it sends again; rank 1 waits in GASNET_BLOCKUNTIL until all have come. Floods: rank 0
@@ -288,6 +289,7 @@ int main(int argc, char **argv) {
   bench_barrier(b);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if (b->opts.quick && !rows[i].quick) continue;
+    if (strncmp(rows[i].name, b->opts.mode, strlen(b->opts.mode)) != 0) continue;
     const struct bench_row row = {.group = "am",
                                   .name = rows[i].name,
                                   .floor_name = "handoff",
