@@ -59,23 +59,28 @@
 #ifndef PRIdSZ
 # define PRIdSZ "zd"
 #endif
+#ifndef PRIiSZ
+# define PRIiSZ "zi"
+#endif
+#ifndef PRIoSZ
+# define PRIoSZ "zo"
+#endif
+#ifndef PRIXSZ
+# define PRIXSZ "zX"
+#endif
 #ifndef PRIxSZ
 # define PRIxSZ "zx"
 #endif
 
-#if defined(__unix__) || defined(__APPLE__)
-# ifndef HAVE_PTHREAD_H
-#  define HAVE_PTHREAD_H 1
-# endif
-# ifndef HAVE_MMAP
-#  define HAVE_MMAP 1
-# endif
-# ifndef HAVE_PTHREAD_SETCONCURRENCY
-#  define HAVE_PTHREAD_SETCONCURRENCY 1
-# endif
+/* True of every system that Tombolo runs on; HAVE_SRAND_DETERMINISTIC stays undefined. */
+#ifndef HAVE_PTHREAD_H
+# define HAVE_PTHREAD_H 1
 #endif
-#if defined(__OpenBSD__) && !defined(HAVE_SRAND_DETERMINISTIC)
-# define HAVE_SRAND_DETERMINISTIC 1
+#ifndef HAVE_MMAP
+# define HAVE_MMAP 1
+#endif
+#ifndef HAVE_PTHREAD_SETCONCURRENCY
+# define HAVE_PTHREAD_SETCONCURRENCY 1
 #endif
 
 #ifndef SIZEOF_INT

@@ -295,11 +295,18 @@
  GASNETT_EXTERNC const char name[]; \
  const char name[] __attribute__((__used__)) = text
 
-GASNETT_BEGIN_EXTERNC
-/* Support for the macros above; not for direct use. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Ends the process: `what`, which the client assumed at this place, does not hold. */
 GEXX_API void gexx_tools_unreachable(const char *func, const char *file, int line, const char *what)
     __attribute__((__noreturn__, __cold__));
+/* gasnett_current_loc's text, from malloc. */
 GEXX_API char *gexx_tools_current_loc(const char *func, const char *file, int line);
-GASNETT_END_EXTERNC
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

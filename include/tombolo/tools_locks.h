@@ -68,6 +68,7 @@ GEXX_API void gexx_tools_rwlock_unlock(gasnett_rwlock_t *r, struct gexx_tools_si
 /* in want: 0 unlocked, 1 locked for reading, 2 for writing, 3 either. */
 GEXX_API void gexx_tools_rwlock_assert(gasnett_rwlock_t *r, int want, struct gexx_tools_site site);
 
+/* The site of the macro that calls it. */
 GASNETT_INLINE(gexx_tools_here)
 struct gexx_tools_site gexx_tools_here(const char *func, const char *file, int line) {
   struct gexx_tools_site site;

@@ -134,6 +134,7 @@ GEXX_API int gasnett_set_affinity(int rank);
 
 /* --- miscellany (section 12) --- */
 
+/* Let another thread or process have the processor. */
 GEXX_API void gasnett_sched_yield(void);
 GEXX_API void gasnett_flush_streams(void); /* stdout, stderr */
 GEXX_API void gasnett_close_streams(void); /* flushes, then closes stdin, stdout, stderr */

@@ -10,6 +10,7 @@
  */
 #define GASNETT_THREAD_SAFE 1
 
+#include "base/atomic.h"
 #include "base/log.h"
 #include "gasnet_tools.h"
 #include "os/debug.h"
@@ -34,7 +35,7 @@ gasnett_stats_callback_t gasnett_stats_callback;
 static void adopt_user_mechanism(void) {
   static int adopted;
   if (!gasnett_backtrace_user.name || !gasnett_backtrace_user.fnp) return;
-  if (__atomic_exchange_n(&adopted, 1, __ATOMIC_ACQ_REL)) return;
+  if (tmb_xchg_acq_rel(&adopted, 1)) return;
   tmb_os_backtrace_add_user(gasnett_backtrace_user.name, gasnett_backtrace_user.fnp);
 }
 

@@ -12,6 +12,7 @@
 #define GASNETT_THREAD_SAFE 1
 #define GASNET_DEBUG        1
 
+#include "base/atomic.h"
 #include "base/log.h"
 #include "gasnet_tools.h"
 
@@ -46,11 +47,11 @@ static uint64_t self(void) {
 
 /* Owner fields are read by threads that do not hold the lock. */
 static uint64_t owner_of(const gasnett_mutex_t *m) {
-  return __atomic_load_n(&m->gexx_owner, __ATOMIC_RELAXED);
+  return tmb_load_rlx(&m->gexx_owner);
 }
 
 static void own(gasnett_mutex_t *m, uint64_t thread) {
-  __atomic_store_n(&m->gexx_owner, thread, __ATOMIC_RELAXED);
+  tmb_store_rlx(&m->gexx_owner, thread);
 }
 
 #define MISUSE(site, ...) tmb_fatal_at((site).func, (site).file, (site).line, __VA_ARGS__)

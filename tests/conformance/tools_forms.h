@@ -181,6 +181,8 @@ static void forms_helpers(void) {
   snprintf(buf, sizeof buf, "%" PRIuSZ " %" PRIdSZ " %" PRIxSZ " %" PRIuPTR, (size_t)7, (size_t)8,
            (size_t)255, (uintptr_t)9);
   CHECK_STR(buf, "7 8 ff 9");
+  snprintf(buf, sizeof buf, "%" PRIiSZ " %" PRIoSZ " %" PRIXSZ, (size_t)7, (size_t)8, (size_t)255);
+  CHECK_STR(buf, "7 10 FF");
   CHECK_EQ(SIZEOF_INT, sizeof(int));
   CHECK_EQ(SIZEOF_LONG, sizeof(long));
   CHECK_EQ(SIZEOF_VOID_P, sizeof(void *));
