@@ -94,7 +94,10 @@ void tmb_ctl_unmap(struct tmb_ctl *ctl) {
 int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid) {
   struct tmb_ctl_rank *r = &ctl->rank[rank];
   uint32_t expected = TMB_RANK_NEW;
-  if (tmb_load_acq(&ctl->ending)) return TMB_E_STATE;
+  if (tmb_load_acq(&ctl->ending)) {
+    (void)tmb_ctl_tell(ctl, rank); /* whatever it does now is not its own doing */
+    return TMB_E_STATE;
+  }
   if (!tmb_cas_acq_rel(&r->state, &expected, (uint32_t)TMB_RANK_JOINED)) return TMB_E_STATE;
   tmb_store_rel(&r->pid, (int32_t)pid);
   tmb_fetch_add_acq_rel(&ctl->ranks_joined, 1u);

@@ -56,7 +56,8 @@ struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id);
 
 void tmb_ctl_unmap(struct tmb_ctl *ctl);
 
-/* Rank: NEW -> JOINED. Returns 0 or TMB_E_STATE. */
+/* Rank: NEW -> JOINED. Returns 0, or TMB_E_STATE if it was taken or the job is ending (then TOLD).
+ */
 int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid);
 
 /* Rank: NEW or JOINED -> EXITING with `code`. Returns false if the state had moved on before. */

@@ -19,6 +19,7 @@ BOUND = 40.0
 TOMBOLO = os.environ.get("TOMBOLO", "build/bin/tombolo")
 VICTIM = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/victim")
 MARK = "TMBTEST_MARK"
+OUR_NAME = re.compile(r"tombolo-(ctl|arena|segment)\.")
 WAYS = ("run", "self")
 
 
@@ -53,7 +54,7 @@ def names_left():
     left = []
     for place in ("/dev/shm", "/tmp", "/var/tmp"):
         try:
-            left += [f"{place}/{name}" for name in os.listdir(place) if name.startswith("tombolo-")]
+            left += [f"{place}/{name}" for name in os.listdir(place) if OUR_NAME.match(name)]
         except OSError:
             continue
     return left
@@ -84,7 +85,8 @@ class Job:
         pids = {}
         while len(pids) < self.ranks:
             line = self.process.stdout.readline().decode()
-            check(line, "job ended before all ranks were ready:", self.process.stderr.read())
+            if not line:
+                raise Failure(f"job ended before all ranks were ready: {self.process.stderr.read()!r}")
             match = re.search(r"ready (\d+) (\d+)", line)
             if match:
                 pids[int(match[1])] = int(match[2])
@@ -139,6 +141,10 @@ def skip(reason):
 def run_cases(cases):
     """Runs the functions in `cases`; each takes no argument. Exits 1 if one failed, 77 if all skipped."""
     wanted = sys.argv[1:]
+    for program in (TOMBOLO, VICTIM):
+        if not os.access(program, os.X_OK):
+            print(f"FAILED: {program} is missing; build the tests and set $TOMBOLO and $TMB_BUILD")
+            sys.exit(1)
     failed = skipped = 0
     for case in cases:
         name = getattr(case, "name", case.__name__)

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 240
+"""How jobs end: exit codes, early ends, crashes, kills, stops; for both ways to start a job."""
+import os
+import signal
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from jobs import VICTIM, WAYS, Job, check, named, run_cases, wait_for  # noqa: E402
+
+
+# One rank ends on its own, three hang: (how, argument, exit code of the job, message).
+OWN_ENDS = [
+    ("gexit", 7, 7, r"rank 1 .*exited with code 7 after \d+\.\d+ s"),
+    ("gexit", 0, 0, None),
+    ("gexit", 256 + 9, 9, r"rank 1 .*exited with code 9"),
+    ("exit", 5, 5, r"rank 1 .*exited with code 5"),
+    ("return", 6, 6, r"rank 1 .*exited with code 6"),
+    ("return", 0, 0, None),
+    ("uexit", 4, 4, r"rank 1 .*exited with code 4"),
+    ("threads", 8, 8, r"rank 1 .*exited with code 8"),
+    ("insignal", 11, 11, r"rank 1 .*exited with code 11"),
+    ("locked", 12, 12, r"rank 1 .*exited with code 12"),
+    ("abort", 0, 134, r"caught signal 6 \(SIGABRT.*\n.*rank 1 .*killed by signal 6 \(SIGABRT\)"),
+    ("segv", 0, 139, r"caught signal 11 \(SIGSEGV.*\n.*rank 1 .*killed by signal 11 \(SIGSEGV\)"),
+    ("overflow", 0, 139, r"caught signal 11 \(SIGSEGV.*\n.*rank 1 .*killed by signal 11"),
+    ("raise", signal.SIGKILL, 137, r"rank 1 \(pid \d+ on \S+\) killed by signal 9 \(SIGKILL\)"),
+    ("raise", signal.SIGTERM, 143, r"rank 1 .*exited with code 143"),
+    ("raise", signal.SIGQUIT, 1, r"rank 1 .*exited with code 1\b"),
+    ("raise", signal.SIGALRM, 142, r"rank 1 .*killed by signal 14 \(SIGALRM\)"),
+]
+
+
+def own_end(way, how, argument, code, message):
+    job = Job(4, [VICTIM, "one", how, "1", str(argument)], way)
+    job.expect(code, *([message] if message else []))
+    if not message:
+        check(job.err == "", "an early end with code 0 is not quiet:", job.err)
+
+
+def handler_exit(way):
+    """gasnet_exit in a handler: rank 1 asks rank 2."""
+    Job(4, [VICTIM, "one", "handler", "1", "13"], way).expect(13, r"rank 2 .*exited with code 13")
+
+
+def no_other_left(way):
+    """A single rank of two."""
+    Job(2, [VICTIM, "one", "gexit", "0", "3"], way).expect(3, r"ending the other 1 rank\b")
+
+
+def first_code_counts(way):
+    """All ranks give different codes: the job's is one of them."""
+    job = Job(4, [VICTIM, "all", "20"], way)
+    code = job.end()
+    check(20 <= code < 24, "exit code", code)
+    job.nothing_left()
+
+
+def before_attach(way):
+    for how, code in (("gexit", 3), ("return", 4), ("exit", 0)):
+        Job(3, [VICTIM, "early", how, "1", str(code)], way).expect(code)
+
+
+def never_joins(code):
+    """One process of the job is no rank at all: the others must not wait for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        Job(3, [VICTIM, "noinit", folder + "/first", str(code)]).expect(code)
+
+
+def other_program():
+    """Programs that know nothing of the library run side by side to their own ends."""
+    job = Job(3, ["sh", "-c", "sleep 0.$$; sleep 0.5; echo done"]).expect(0)
+    check(job.out.count("done") == 3, job.out)
+
+
+def catch_exit_off(way):
+    """With GASNET_CATCH_EXIT=0 only gasnet_exit ends the job, and codes still count."""
+    env = {"GASNET_CATCH_EXIT": "0"}
+    job = Job(3, [VICTIM, "one", "return", "1", "5"], way, env=env)
+    pids = job.ready()
+    wait_for("rank 1 to end", lambda: not os.path.exists(f"/proc/{pids[1]}"))
+    time.sleep(1.5)
+    check(job.process.poll() is None, "the job ended with code", job.process.poll())
+    check(os.path.exists(f"/proc/{pids[0]}"), "rank 0 is gone")
+    job.process.send_signal(signal.SIGTERM)
+    job.expect(128 + signal.SIGTERM)
+
+
+def kill_one(way):
+    job = Job(4, [VICTIM, "hang"], way)
+    pids = job.ready()
+    began = time.monotonic()
+    os.kill(pids[2], signal.SIGKILL)
+    job.expect(137, r"rank 2 \(pid %d on \S+\) killed by signal 9 \(SIGKILL\) after \d+\.\d\d s; "
+               r"ending the other 3 ranks" % pids[2])
+    check(time.monotonic() - began < 10, "took", time.monotonic() - began, "s")
+
+
+def kill_all_ranks(way):
+    job = Job(4, [VICTIM, "hang"], way)
+    for pid in job.ready().values():
+        os.kill(pid, signal.SIGKILL)
+    job.expect(137, r"killed by signal 9")
+
+
+def kill_supervisor(way):
+    job = Job(4, [VICTIM, "hang"], way)
+    job.ready()
+    job.process.kill()
+    job.expect(-signal.SIGKILL)
+
+
+def kill_everything(way):
+    job = Job(4, [VICTIM, "hang"], way)
+    pids = list(job.ready().values())
+    for pid in [job.process.pid, *pids]:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it followed the supervisor already
+    job.expect(-signal.SIGKILL)
+
+
+def stop_and_continue(way):
+    job = Job(3, [VICTIM, "work", "2"], way)
+    pids = job.ready()
+    os.kill(pids[1], signal.SIGSTOP)
+    time.sleep(1)
+    check(job.process.poll() is None, "a stopped rank ended the job")
+    os.kill(pids[1], signal.SIGCONT)
+    job.expect(0)
+    check(job.out.count("worked") == 3, job.out)
+
+
+def stopped_rank_is_ended(way):
+    job = Job(3, [VICTIM, "hang"], way)
+    pids = job.ready()
+    os.kill(pids[1], signal.SIGSTOP)
+    os.kill(pids[2], signal.SIGKILL)
+    job.expect(137, r"rank 2 .*killed by signal 9")
+
+
+def deaf_rank_is_ended(way):
+    """Ranks that ignore SIGQUIT and SIGTERM."""
+    job = Job(3, [VICTIM, "ignore"], way)
+    os.kill(job.ready()[0], signal.SIGKILL)
+    job.expect(137, r"rank 0 .*killed by signal 9")
+
+
+def client_quit_handler(way):
+    """The others are told by SIGQUIT, which the client may catch; their codes do not count."""
+    job = Job(3, [VICTIM, "client-quit", "9"], way)
+    os.kill(job.ready()[0], signal.SIGKILL)
+    job.expect(137)
+    check(job.out.count("client handler") == 2, job.out)
+
+
+def client_catches_terminator(way):
+    """SIGTERM to one rank arrives as SIGQUIT in the client's handler, whose code counts."""
+    job = Job(3, [VICTIM, "client-quit", "9"], way)
+    os.kill(job.ready()[0], signal.SIGTERM)
+    job.expect(9, r"rank 0 .*exited with code 9")
+
+
+def signal_left_alone(way):
+    env = {"GASNET_NO_CATCH_SIGNAL": "SIGTERM,segv"}
+    Job(2, [VICTIM, "one", "raise", "1", "15"], way, env=env).expect(143, r"killed by signal 15")
+    job = Job(2, [VICTIM, "one", "segv", "1", "0"], way, env=env).expect(139, r"killed by signal 11")
+    check("caught signal" not in job.err, job.err)
+
+
+def end_by_signal(way, number):
+    job = Job(4, [VICTIM, "hang"], way)
+    job.ready()
+    job.process.send_signal(number)
+    job.expect(128 + number)
+
+
+def end_by_signal_twice(way):
+    """The second signal kills at once also ranks that do not listen."""
+    job = Job(2, [VICTIM, "ignore"], way)
+    job.ready()
+    job.process.send_signal(signal.SIGINT)
+    job.process.send_signal(signal.SIGTERM)
+    code = job.end()
+    check(code in (130, 143), "exit code", code)
+    job.nothing_left()
+
+
+def descriptors(way):
+    """Programs that a rank starts inherit none of the job's descriptors."""
+    job = Job(2, [VICTIM, "fds"], way).expect(0)
+    for line in job.out.strip().split("\n"):
+        extra = [int(n) for n in line.split() if int(n) > 3]
+        check(not extra, "descriptors", extra, "in", job.out)
+
+
+def both_ways(function):
+    return [named(f"{function.__name__}/{way}", function, way) for way in WAYS]
+
+
+CASES = [named(f"own_end/{way}/{end[0]}({end[1]})", own_end, way, *end) for way in WAYS for end in OWN_ENDS]
+for case in (handler_exit, no_other_left, first_code_counts, before_attach, catch_exit_off, kill_one,
+             kill_all_ranks, kill_supervisor, kill_everything, stop_and_continue, stopped_rank_is_ended,
+             deaf_rank_is_ended, client_quit_handler, client_catches_terminator, signal_left_alone,
+             end_by_signal_twice, descriptors):
+    CASES += both_ways(case)
+CASES += [named(f"end_by_signal/{way}/{s}", end_by_signal, way, s)
+          for way in WAYS for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)]
+CASES += [named(f"never_joins/{code}", never_joins, code) for code in (0, 3)]
+CASES += [other_program]
+
+if __name__ == "__main__":
+    run_cases(CASES)

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rank that misbehaves on request, driven by the scripts in tests/fault and tests/multi.
+ * Without arguments it starts, meets the others and ends well. `R` is a rank, `C` an exit code.
+ */
+/* mode: PAR */
+/* ranks: 1 2 4 */
+#define _GNU_SOURCE
+#include <gasnet.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HANDLER_EXIT = 200 };
+
+static int me, count;
+static int exit_code;
+
+static void barrier(void) {
+  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  if (gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS) != GASNET_OK) {
+    fprintf(stderr, "victim: rank %d: barrier failed\n", me);
+    gasnet_exit(99);
+  }
+}
+
+static void on_exit_request(gasnet_token_t token, gasnet_handlerarg_t code) {
+  (void)token;
+  gasnet_exit(code);
+}
+
+/* Tells the driver that this rank is where it should be. */
+static void say_ready(void) {
+  printf("ready %d %d\n", me, (int)getpid());
+  fflush(stdout);
+}
+
+/* Half of the ranks wait in the library, half outside of it. */
+static void hang(void) {
+  if (me % 2) barrier();
+  for (;;) pause();
+}
+
+static void attach(void) {
+  gasnet_handlerentry_t table[] = {{HANDLER_EXIT, (void (*)())on_exit_request}};
+  const int rc = gasnet_attach(table, 1, GASNET_PAGESIZE, 0);
+  if (rc != GASNET_OK) {
+    fprintf(stderr, "victim: rank %d: gasnet_attach: %s\n", me, gasnet_ErrorName(rc));
+    gasnet_exit(98);
+  }
+}
+
+static void start(int *argc, char ***argv) {
+  const int rc = gasnet_init(argc, argv);
+  if (rc != GASNET_OK) {
+    fprintf(stderr, "victim: gasnet_init: %s\n", gasnet_ErrorName(rc));
+    exit(97);
+  }
+  me = (int)gasnet_mynode();
+  count = (int)gasnet_nodes();
+}
+
+static void on_user_signal(int sig) {
+  (void)sig;
+  gasnet_exit(exit_code);
+}
+
+static void on_client_quit(int sig) {
+  (void)sig;
+  static const char text[] = "client handler\n";
+  if (write(STDOUT_FILENO, text, sizeof text - 1) < 0) _exit(96);
+  gasnet_exit(exit_code);
+}
+
+static void *exit_thread(void *arg) {
+  (void)arg;
+  gasnet_exit(exit_code);
+  return NULL;
+}
+
+static void *lock_thread(void *arg) {
+  flockfile(stdout);
+  *(volatile int *)arg = 1;
+  for (;;) pause();
+  return NULL;
+}
+
+static void exit_from_threads(void) {
+  pthread_t threads[8];
+  for (int i = 0; i < 8; i++)
+    if (pthread_create(&threads[i], NULL, exit_thread, NULL) != 0) abort();
+  gasnet_exit(exit_code);
+}
+
+static void exit_with_locked_stream(void) {
+  static volatile int locked;
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, lock_thread, (void *)&locked) != 0) abort();
+  while (!locked) usleep(1000);
+  gasnet_exit(exit_code);
+}
+
+static volatile int depth_left = 1 << 30;
+
+static void overflow_stack(volatile char *above) {
+  volatile char here[4096];
+  here[0] = above ? (char)(above[0] + 1) : 0;
+  if (depth_left-- > 0) overflow_stack(here);
+  here[1] = here[0];
+}
+
+static void write_to_nowhere(void) {
+  volatile uintptr_t nowhere = 8;
+  *(volatile int *)nowhere = 1;
+}
+
+static void ignore_requests(void) {
+  signal(SIGQUIT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  say_ready();
+  hang();
+}
+
+/* Ways in which one rank ends while the others hang. Returns only for `return`. */
+static void end_one(const char *how) {
+  if (strcmp(how, "gexit") == 0) gasnet_exit(exit_code);
+  if (strcmp(how, "exit") == 0) exit(exit_code);
+  if (strcmp(how, "uexit") == 0) _exit(exit_code);
+  if (strcmp(how, "abort") == 0) abort();
+  if (strcmp(how, "segv") == 0) write_to_nowhere();
+  if (strcmp(how, "overflow") == 0) overflow_stack(NULL);
+  if (strcmp(how, "raise") == 0) raise(exit_code);
+  if (strcmp(how, "threads") == 0) exit_from_threads();
+  if (strcmp(how, "locked") == 0) exit_with_locked_stream();
+  if (strcmp(how, "insignal") == 0) {
+    signal(SIGUSR1, on_user_signal);
+    raise(SIGUSR1);
+  }
+  if (strcmp(how, "handler") == 0) {
+    gasnet_AMRequestShort1((gasnet_node_t)((me + 1) % count), HANDLER_EXIT, exit_code);
+    for (;;) gasnet_AMPoll();
+  }
+}
+
+/* one HOW R C: rank R ends as HOW says with code C, the others hang. */
+static int one(char **argv) {
+  const int who = atoi(argv[1]);
+  exit_code = atoi(argv[2]);
+  attach();
+  say_ready();
+  barrier();
+  if (me != who) hang();
+  end_one(argv[0]);
+  return exit_code;
+}
+
+/* early HOW R C: rank R ends before it attaches; the others attach. */
+static int early(char **argv) {
+  exit_code = atoi(argv[2]);
+  if (me == atoi(argv[1])) {
+    end_one(argv[0]);
+    return exit_code;
+  }
+  attach();
+  hang();
+  return 0;
+}
+
+/* work SECONDS: meets the others again and again. */
+static int work(char **argv) {
+  const double seconds = atof(argv[0]);
+  struct timespec from, now;
+  attach();
+  say_ready();
+  clock_gettime(CLOCK_MONOTONIC, &from);
+  long rounds = 0;
+  int go_on = 1;
+  while (go_on) {
+    for (int i = 0; i < 10; i++) barrier();
+    rounds += 10;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double passed =
+        (double)(now.tv_sec - from.tv_sec) + (double)(now.tv_nsec - from.tv_nsec) * 1e-9;
+    /* rank 0 decides; the value of a named barrier carries the decision to the others */
+    const int done = passed >= seconds;
+    gasnet_barrier_notify(done, me == 0 ? 0 : GASNET_BARRIERFLAG_ANONYMOUS);
+    gasnet_barrier_wait(done, me == 0 ? 0 : GASNET_BARRIERFLAG_ANONYMOUS);
+    int result = 0;
+    go_on = gasnet_barrier_result(&result) == 0 && result == 0;
+  }
+  printf("worked %d\n", me);
+  return rounds > 0 ? 0 : 95;
+}
+
+/* lines N: N numbered lines on each stream, then one without an end. */
+static int lines(char **argv) {
+  const long n = atol(argv[0]);
+  for (long i = 0; i < n; i++) {
+    printf("out %ld of rank %d abcdefghijklmnopqrstuvwxyz\n", i, me);
+    if (i % 8 == 0) fprintf(stderr, "err %ld of rank %d\n", i, me);
+  }
+  printf("last of rank %d", me);
+  return 0;
+}
+
+static int print_stdin(void) {
+  char line[256];
+  while (fgets(line, sizeof line, stdin)) printf("rank %d read %s", me, line);
+  printf("rank %d at end\n", me);
+  fflush(stdout);
+  barrier();
+  return 0;
+}
+
+static int print_env(char **argv) {
+  const char *value = getenv(argv[0]);
+  printf("rank %d env %s\n", me, value ? value : "(unset)");
+  barrier();
+  return 0;
+}
+
+/* Open descriptors, that a program started by a rank would get: none of ours may be among them. */
+static int print_fds(void) {
+  char command[64];
+  fflush(stdout);
+  snprintf(command, sizeof command, "ls /proc/self/fd | tr '\\n' ' '");
+  const int rc = system(command);
+  barrier();
+  return rc == 0 ? 0 : 94;
+}
+
+static int dispatch(char **argv) {
+  const char *what = argv[0];
+  if (strcmp(what, "one") == 0) return one(argv + 1);
+  if (strcmp(what, "early") == 0) return early(argv + 1);
+  if (strcmp(what, "work") == 0) return work(argv + 1);
+  attach();
+  if (strcmp(what, "hang") == 0) {
+    say_ready();
+    hang();
+  }
+  if (strcmp(what, "ignore") == 0) ignore_requests();
+  if (strcmp(what, "all") == 0) gasnet_exit(atoi(argv[1]) + me);
+  if (strcmp(what, "client-quit") == 0) {
+    exit_code = atoi(argv[1]);
+    signal(SIGQUIT, on_client_quit);
+    say_ready();
+    hang();
+  }
+  if (strcmp(what, "lines") == 0) return lines(argv + 1);
+  if (strcmp(what, "stdin") == 0) return print_stdin();
+  if (strcmp(what, "env") == 0) return print_env(argv + 1);
+  if (strcmp(what, "fds") == 0) return print_fds();
+  fprintf(stderr, "victim: unknown request '%s'\n", what);
+  return 93;
+}
+
+/* noinit FILE C: the process that creates FILE ends with code C without joining the job. */
+static void maybe_never_join(int argc, char **argv) {
+  if (argc < 4 || strcmp(argv[1], "noinit") != 0) return;
+  if (open(argv[2], O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) >= 0) exit(atoi(argv[3]));
+}
+
+int main(int argc, char **argv) {
+  maybe_never_join(argc, argv);
+  start(&argc, &argv);
+  if (argc > 1 && strcmp(argv[1], "noinit") != 0) return dispatch(argv + 1);
+  attach();
+  barrier();
+  printf("rank %d of %d is fine\n", me, count);
+  return 0;
+}
