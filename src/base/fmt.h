@@ -15,8 +15,8 @@
 
 #include <stdbool.h>
 
-#define TMB_FMT_BYTES 32 /* a buffer of this many bytes holds every result of the formatters here \
-                          */
+/* A buffer of this many bytes holds every result of the formatters here. */
+#define TMB_FMT_BYTES 32
 
 /*
  * Parse an integer or a memory size (API 09 section 9).
