@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Misuse cases: each runs in a process of its own, which must die of SIGABRT after a message that
+ * names the function, the argument and the value.
+ *
+ * The program calls itself once for each case, `<program> --case NAME`; that child is a job of its
+ * own (1 rank unless the case says more) and never inherits the launcher's variables. A case with
+ * no expected words is a control: it must not be reported and must end with code 0.
+ * Use: static const struct dbg_case cases[] = {...}; int main(...) { return dbg_main(...); }
+ */
+#ifndef TMB_TEST_DBG_CASE_H
+#define TMB_TEST_DBG_CASE_H
+
+#include <gasnet.h>
+#include <unistd.h>
+
+enum { DBG_WORDS_MAX = 6, DBG_SURVIVED = 42 };
+
+struct dbg_case {
+  const char *name;
+  void (*run)(void);                /* commits the misuse; should not return */
+  const char *words[DBG_WORDS_MAX]; /* all must be in the message; none: a control */
+  int ranks;                        /* 0 means 1 */
+  const char *env;                  /* "NAME=VALUE" for the child, or NULL */
+};
+
+/* Runs all cases, or with `--case NAME` that one in this process. Returns the exit code of main.
+ * in setup: run in the child before the case; in count: number of cases. */
+int dbg_main(int argc, char **argv, void (*setup)(int *argc, char ***argv),
+             const struct dbg_case *cases, size_t count);
+
+/* ---- for cases: the job that dbg_setup makes, 4 pages of segment on each rank */
+struct dbg_job {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_TM_t tm;
+  gex_Segment_t seg;
+  gex_Rank_t rank, size;
+  char *base; /* own segment */
+};
+extern struct dbg_job dbg;
+enum { DBG_SEG_BYTES = 4 * GASNET_PAGESIZE };
+
+/* Client_Init with GEX_FLAG_USES_GASNET1, attach, barrier. */
+void dbg_setup(int *argc, char ***argv);
+/* The same without the segment. */
+void dbg_setup_no_segment(int *argc, char ***argv);
+/* Nothing: the case initialises, or misuses the library before that. */
+void dbg_setup_none(int *argc, char ***argv);
+/* argc and argv of main, for cases that initialise. */
+extern int *dbg_argc;
+extern char ***dbg_argv;
+
+/* Registers a handler at an index that the library chooses, which is returned. */
+gex_AM_Index_t dbg_handler(gex_AM_Fn_t fn, gex_Flags_t flags, unsigned nargs);
+
+/* Runs `fn` inside a request handler, or in the handler of its reply, on this rank. */
+void dbg_in_request(void (*fn)(gex_Token_t token));
+void dbg_in_reply(void (*fn)(gex_Token_t token));
+
+/* A put to this rank that is not complete: needs .env = DBG_UNMAPPED. */
+#define DBG_UNMAPPED "TOMBOLO_SHM_MAP=0"
+gex_Event_t dbg_live_event(gex_Event_t *lc_opt);
+
+#endif
