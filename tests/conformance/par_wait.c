@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mode: PAR */
+/* ranks: 1 2 4 */
+/* timeout: 120 */
+/*
+ * API 02.8: all threads of a process block in GASNET_BLOCKUNTIL at once, on conditions of their
+ * own, until a peer's thread makes each true in another order, now and then after a pause in which
+ * everybody falls asleep.
+ */
+#include "job.h"
+#include "threads.h"
+
+enum { THREADS = 16, ROUNDS = 60 };
+
+static gex_AM_Index_t wake_index;
+static int level[THREADS];
+static uint64_t payload[THREADS][8];
+
+static void on_wake(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t thread,
+                    gex_AM_Arg_t round) {
+  (void)token;
+  CHECK_EQ(nbytes, sizeof payload[0]);
+  memcpy(payload[thread], buf, nbytes);
+  __atomic_store_n(&level[thread], round, __ATOMIC_RELEASE);
+}
+
+static int reached(int thread) {
+  return __atomic_load_n(&level[thread], __ATOMIC_RELAXED);
+}
+
+/* Thread t waits for round k and then wakes thread perm(t) of the next rank for that round: a chain
+ * over all threads. */
+static void chain(int thread) {
+  const gex_Rank_t next = (job.rank + 1) % job.size;
+  for (int round = 1; round <= ROUNDS; round++) {
+    const int starts = job.rank == 0 && thread == 0;
+    if (!starts) {
+      GASNET_BLOCKUNTIL(reached(thread) == round);
+      CHECK_BYTES(payload[thread], sizeof payload[0], (unsigned)(thread * 1000 + round));
+    }
+    if (round % 20 == 0 && thread == 3) sleep_ms(30);
+    /* the chain goes through all ranks for thread t, then on to thread t + 1 */
+    const int to = next == 0 ? thread + 1 : thread;
+    if (to < THREADS) {
+      uint64_t out[8];
+      pattern_fill(out, sizeof out, (unsigned)(to * 1000 + round));
+      CHECK_EQ(gex_AM_RequestMedium2(job.tm, next, wake_index, out, sizeof out, GEX_EVENT_NOW, 0,
+                                     to, round),
+               0);
+    } else { /* the last one: tells the first that the round is over */
+      uint64_t out[8];
+      pattern_fill(out, sizeof out, (unsigned)round);
+      CHECK_EQ(
+          gex_AM_RequestMedium2(job.tm, 0, wake_index, out, sizeof out, GEX_EVENT_NOW, 0, 0, round),
+          0);
+    }
+    if (starts) {
+      GASNET_BLOCKUNTIL(reached(0) == round);
+      CHECK_BYTES(payload[0], sizeof payload[0], (unsigned)round);
+    }
+  }
+}
+
+int main(int argc, char **argv) {
+  gex_AM_Entry_t entry = {
+      0, (gex_AM_Fn_t)on_wake, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 2, NULL, "wake"};
+  job_start(&argc, &argv, 0, &entry, 1);
+  wake_index = entry.gex_index;
+  for (int mode = GASNET_WAIT_BLOCK; mode <= GASNET_WAIT_SPINBLOCK; mode++) {
+    CHECK_EQ(gasnet_set_waitmode(mode), GASNET_OK);
+    memset(level, 0, sizeof level);
+    job_barrier();
+    run_threads(THREADS, chain);
+    job_barrier();
+    for (int t = 0; t < THREADS; t++) CHECK_EQ(level[t], ROUNDS);
+    job_barrier();
+  }
+  return job_finish();
+}
