@@ -152,14 +152,14 @@ static void soak_message(struct soak_worker *w, gex_Rank_t to, int kind) {
   } else if (kind == SOAK_MEDIUM) {
     pattern_fill(w->buf, n, seed);
     CHECK_EQ(gex_AM_RequestMedium3(job.tm, to, soak_data_req, w->buf, n, GEX_EVENT_NOW, 0, w->id,
-                                   -1, hi, lo),
+                                   hi, lo),
              0);
   } else {
     pattern_fill(w->buf, n, seed);
     __atomic_store_n(&s->busy, 1, __ATOMIC_RELEASE);
     CHECK_EQ(gex_AM_RequestLong3(job.tm, to, soak_data_req, w->buf, n,
-                                 soak_addr(to, w->id, slot, 1), GEX_EVENT_NOW, 0, w->id, slot, hi,
-                                 lo),
+                                 soak_addr(to, w->id, slot, 1), GEX_EVENT_NOW, 0,
+                                 w->id | (int)(slot + 1) << 8, hi, lo),
              0);
   }
 }
