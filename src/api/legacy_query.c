@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables and texts of the GASNet-1 layer: segments, placement, names of return codes (API 08.3).
+ * Queries of the GASNet-1 layer: segments, placement, environment, names of return codes (API
+ * 08.3).
  *
- * Owns: the texts of the public return codes. Called by clients of either layer. Calls: nothing.
+ * Owns: the texts of the public return codes. Called by clients of either layer. Calls: settings.
  * Invariants: the two table calls fill min(numentries, ranks) entries and leave the others alone;
  * all ranks of a job are on one host and share memory.
  */
+#include "base/config.h"
 #include "core/check.h"
 #include "core/job.h"
 
@@ -39,6 +41,12 @@ int gasnet_getNodeInfo(gasnet_nodeinfo_t *table, int numentries) {
     table[r].offset = delta == GEXX_UNMAPPED ? 0 : (uintptr_t)delta;
   }
   return GASNET_OK;
+}
+
+char *gasnet_getenv(const char *name) {
+  TMB_CHECK(tmb_job_ready(), "gasnet_getenv: the library is not initialised");
+  TMB_CHECK(name, "gasnet_getenv: argument name is NULL");
+  return (char *)(uintptr_t)tmb_env_get(name);
 }
 
 static const struct {

@@ -3,12 +3,18 @@
  * Variables that a client may define itself or assign (API 08.2).
  *
  * Owns: their defaults. Read by core at initialisation and attach.
- * Invariant: weak, so that a client's own definition replaces ours, in the static and in the shared
- * library alike.
+ * gasnet_frozen is what a debugger clears; the os layer waits on it. Invariant: weak, so that a
+ * client's own definition replaces ours, in the static and in the shared library alike.
  */
 #include "base/compiler.h"
 #include "core/gex.h"
+#include "os/debug.h"
 
 TMB_WEAK const char *gasnet_max_segsize_str = NULL;
 TMB_WEAK uint64_t gasnet_max_segsize = 0;
 TMB_WEAK void (*gasnet_client_attach_hook)(void *segbase, uintptr_t size) = NULL;
+TMB_WEAK volatile int gasnet_frozen = 0;
+
+__attribute__((constructor)) static void watch_gasnet_frozen(void) {
+  tmb_os_freeze_set_flag(&gasnet_frozen, "gasnet_frozen");
+}
