@@ -19,7 +19,7 @@
 # error "atomics are instructions on our targets"
 #endif
 
-enum { THREADS = 4, ROUNDS = 20000, EXCHANGES = 5000 };
+enum { THREADS = 4, ROUNDS = 500000, EXCHANGES = 5000 };
 
 static gasnett_atomic_t by_increment = gasnett_atomic_init(0);
 static gasnett_atomic32_t by_cas = gasnett_atomic32_init(0);
@@ -29,9 +29,11 @@ static gasnett_atomic32_t token = gasnett_atomic32_init(1); /* 1: nobody has it 
 static gasnett_atomic32_t last = gasnett_atomic32_init(THREADS);
 static gasnett_atomic32_t zeros = gasnett_atomic32_init(0);
 static long by_swap_lock;
+static pthread_barrier_t gate;
 
 static void *count(void *arg) {
   (void)arg;
+  pthread_barrier_wait(&gate); /* so that the threads overlap */
   for (int i = 0; i < ROUNDS; i++) {
     uint32_t old;
     gasnett_atomic_increment(&by_increment, 0);
@@ -40,6 +42,8 @@ static void *count(void *arg) {
     do {
       old = gasnett_atomic32_read(&by_cas, 0);
     } while (!gasnett_atomic32_compare_and_swap(&by_cas, old, old + 1, 0));
+  }
+  for (int i = 0; i < ROUNDS / 25; i++) {
     while (!gasnett_atomic32_swap(&token, 0, GASNETT_ATOMIC_ACQ)) gasnett_sched_yield();
     by_swap_lock++;
     gasnett_atomic32_set(&token, 1, GASNETT_ATOMIC_REL);
@@ -52,13 +56,14 @@ static void *count(void *arg) {
 static void test_counters(void) {
   pthread_t thread[THREADS];
   const uint64_t total = (uint64_t)THREADS * ROUNDS;
+  pthread_barrier_init(&gate, NULL, THREADS);
   for (int i = 0; i < THREADS; i++) REQUIRE(pthread_create(&thread[i], NULL, count, NULL) == 0);
   for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
   CHECK_EQ(gasnett_atomic_read(&by_increment, 0), total);
   CHECK_EQ(gasnett_atomic32_read(&by_cas, 0), total);
   CHECK_EQ(gasnett_atomic64_read(&by_add, 0), total * UINT64_C(0x100000003));
   CHECK_EQ(gasnett_strongatomic64_read(&by_subtract, 0), 0 - total);
-  CHECK_EQ(by_swap_lock, total);
+  CHECK_EQ(by_swap_lock, total / 25);
   CHECK_EQ(gasnett_atomic32_read(&zeros, 0), 1);
 }
 

@@ -6,6 +6,7 @@
  */
 #include <gasnet_tools.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include "tools_child.h"
 
@@ -70,19 +71,20 @@ static void test_backtrace(void) {
   CHECK(gasnett_print_backtrace_ifenabled != NULL);
 }
 
-static volatile int frozen;
-
-static void unfreeze(int sig) {
-  (void)sig;
-  frozen = 0;
-}
+/* In memory that a second process can write, as a debugger would. */
+static volatile int *frozen;
 
 static void freeze(void) {
-  gasnett_reghandler(SIGALRM, unfreeze);
-  frozen = 1;
-  (void)alarm(1);
-  gasnett_freezeForDebuggerNow(&frozen, "frozen");
-  _exit(frozen ? 3 : 5);
+  const pid_t debugger = fork();
+  if (debugger == 0) {
+    while (*frozen == 0) (void)gasnett_nsleep(1000000); /* freezing sets it */
+    (void)gasnett_nsleep(100000000);
+    *frozen = 0;
+    _exit(0);
+  }
+  *frozen = 0;
+  gasnett_freezeForDebuggerNow(frozen, "frozen");
+  _exit(*frozen ? 3 : 5);
 }
 
 static void exit_hook(void) {
@@ -95,6 +97,8 @@ static void kill_process(void) {
 }
 
 static void test_freeze_and_kill(void) {
+  frozen = mmap(NULL, sizeof *frozen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE((const void *)(uintptr_t)frozen != MAP_FAILED);
   const struct child_end end = child_run(freeze);
   CHECK_EQ(end.code, 5);
   CHECK(strstr(end.text, "frozen") != NULL);
