@@ -54,15 +54,20 @@ static inline void tmb_cpu_pause(void) {
 #endif
 }
 
-/* Asks for the line in a state in which it can be written. The built-in would only read it: without
- * -mprfchw gcc takes the instruction that every x86-64 processor accepts for missing. */
+/* Asks the cache for the line at p, in a state in which it can be written. */
 static inline void tmb_prefetch_write(const void *p) {
 #if defined(__x86_64__)
+  /* The built-in would emit a read prefetch unless the target is told to have prefetchw; where it
+   * lacks it, it is a no-op. */
   __asm__ __volatile__("prefetchw %0" : : "m"(*(const char *)p));
 #else
   __builtin_prefetch(p, 1, 3);
 #endif
 }
-#define tmb_prefetch_read(p) __builtin_prefetch((p), 0, 3)
+
+/* Asks the cache for the line at p, to be read. */
+static inline void tmb_prefetch_read(const void *p) {
+  __builtin_prefetch(p, 0, 3);
+}
 
 #endif

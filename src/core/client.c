@@ -17,6 +17,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "os/debug.h"
 
 #include <gasnet.h>
 
@@ -155,6 +156,8 @@ static int bring_up(const struct gexx_client_init *init) {
   tmb_job.threads_max =
       init->mode.thread_mode == 1 ? 1 : (uint64_t)tmb_cfg_int(TMB_CFG_MAX_THREADS);
   tmb_job.debug = init->mode.debug != 0;
+  tmb_os_freeze_set_flag(&gasnet_frozen, "gasnet_frozen");
+  tmb_os_debug_init();
   tmb_exit_install(&tmb_job.boot);
   tmb_wait_policy_init();
   rc = make_tables();

@@ -19,6 +19,13 @@
 #include "os/os.h"
 
 #define CLOCK_EVERY  8 /* idle steps between looks at the clock */
+/*
+ * After progress, a waiting loop leaves the ring alone for a moment (about a third of a hand-off):
+ * a sender in full flow keeps its cache lines and a batch gathers, while a sender that waits for
+ * our answer cannot be back sooner.
+ */
+#define HOLD_PAUSES  6
+#define PHASE_HELD   UINT32_MAX /* wait->phase: the last step made progress */
 #define RETRY_NS_MIN 20000u
 #define RETRY_NS_MAX 5000000u
 
@@ -91,10 +98,17 @@ static void idle(struct gexx_wait *wait, uint64_t timeout_ns) {
 }
 
 void tmb_wait_step(struct gexx_wait *wait) {
-  if (tmb_progress(TMB_SERVE_ALL) == 0 && tmb_load_acq(&tmb_job.progress_count) == wait->seen)
+  if (wait->phase == PHASE_HELD) {
+    for (int i = 0; i < HOLD_PAUSES; i++) tmb_cpu_pause();
+    wait->phase = 0;
+  }
+  if (tmb_progress(TMB_SERVE_ALL) == 0 && tmb_load_acq(&tmb_job.progress_count) == wait->seen) {
     idle(wait, UINT64_MAX);
-  else
-    wait->steps = wait->phase = 0, wait->since = 0;
+  } else {
+    wait->steps = 0;
+    wait->since = 0;
+    wait->phase = PHASE_HELD;
+  }
   wait->seen = tmb_load_acq(&tmb_job.progress_count);
 }
 

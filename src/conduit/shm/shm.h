@@ -88,6 +88,7 @@ struct tmb_shm {
   uint32_t slots[2], slots_log2[2]; /* of request and reply rings */
   uint32_t inline_bytes_max;        /* largest medium payload inside a record */
   uint32_t bulk_count[2];           /* message buffers for requests and replies */
+  uint32_t bulk_next[2];            /* where the search for a free buffer begins; a hint */
   bool sender_fences;               /* no membarrier on some rank: wakers fence */
   struct tmb_shm_inbox inbox[2];    /* 0 requests, 1 replies */
   struct tmb_shm_seen *seen;        /* [size] */

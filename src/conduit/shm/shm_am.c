@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define PROGRESS_BATCH    32 /* records that one progress call consumes at most */
-#define RESERVE_LOOKAHEAD 8u /* slots that a producer asks the cache for ahead of its tail */
+#define RESERVE_LOOKAHEAD 8u
 
 static inline uint32_t lap_of(uint64_t pos, uint32_t slots_log2) {
   return (uint32_t)(pos >> slots_log2) | 0x80000000u;
@@ -52,6 +52,7 @@ static bool reserve(struct tmb_shm_ring *ring, uint32_t slots_log2, uint32_t nee
                     uint64_t *pos) {
   const uint64_t slots = UINT64_C(1) << slots_log2;
   uint64_t tail = tmb_load_rlx(&ring->tail);
+  tmb_prefetch_write(&ring->slot[tail & (slots - 1)]);
   uint64_t pad;
   do {
     const uint64_t index = tail & (slots - 1);
@@ -66,7 +67,8 @@ static bool reserve(struct tmb_shm_ring *ring, uint32_t slots_log2, uint32_t nee
     publish(&ring->slot[tail & (slots - 1)], lap_of(tail, slots_log2), &h);
   }
   *pos = tail + pad;
-  tmb_prefetch_write(&ring->slot[(*pos + need + RESERVE_LOOKAHEAD) & (slots - 1)]);
+  tmb_prefetch_write(&ring->slot[(*pos + RESERVE_LOOKAHEAD) & (slots - 1)]);
+  if (need > 1) tmb_prefetch_write(&ring->slot[(*pos + RESERVE_LOOKAHEAD + 1) & (slots - 1)]);
   return true;
 }
 

@@ -12,6 +12,9 @@
  */
 #include "conduit/shm/shm.h"
 
+#define ROTATE_BYTES_MAX 8192u
+#define ROTATE_COUNT     4u
+
 static struct tmb_shm_line *busy_words(const struct tmb_shm *shm, uint32_t rank) {
   return (struct tmb_shm_line *)(void *)(shm->arena + shm->bulk_offset + rank * shm->bulk_stride);
 }
@@ -22,18 +25,27 @@ void *tmb_shm_bulk_addr(const struct tmb_shm *shm, uint32_t rank, uint32_t index
   return end - (buffers - index) * TMB_AM_MEDIUM_BYTES_MAX;
 }
 
+/* Try to own a buffer. */
+static bool own(struct tmb_shm_line *busy) {
+  uint64_t expected = 0;
+  return tmb_load_rlx(&busy->word) == 0 && tmb_cas_acq(&busy->word, &expected, 1);
+}
+
 void *tmb_shm_bulk_take(struct tmb_shm *shm, struct tmb_am_out *out) {
-  struct tmb_shm_line *busy = busy_words(shm, shm->env.rank);
-  const uint32_t first = out->is_reply ? shm->bulk_count[0] : 0;
-  const uint32_t end = first + shm->bulk_count[out->is_reply ? 1 : 0];
-  for (uint32_t i = first; i < end; i++) {
-    uint64_t expected = 0;
-    if (tmb_load_rlx(&busy[i].word) == 0 && tmb_cas_acq(&busy[i].word, &expected, 1)) {
-      out->staged = (int32_t)i;
-      return tmb_shm_bulk_addr(shm, shm->env.rank, i);
-    }
-  }
-  return NULL;
+  const uint32_t reply = out->is_reply;
+  const uint32_t count = shm->bulk_count[reply];
+  struct tmb_shm_line *busy = busy_words(shm, shm->env.rank) + (reply ? shm->bulk_count[0] : 0);
+  uint32_t i = tmb_load_rlx(&shm->bulk_next[reply]);
+  for (uint32_t tries = 0; !own(&busy[i]); i = i + 1 == count ? 0 : i + 1)
+    if (++tries == count) return NULL;
+  /* Small payloads rotate over a few buffers, so that the next busy word is back in this cache when
+   * it is needed. */
+  const uint32_t next =
+      out->nbytes <= ROTATE_BYTES_MAX ? (i + 1) % TMB_MIN(count, ROTATE_COUNT) : 0;
+  tmb_store_rlx(&shm->bulk_next[reply], next);
+  tmb_prefetch_write(&busy[next]);
+  out->staged = (int32_t)(i + (reply ? shm->bulk_count[0] : 0));
+  return tmb_shm_bulk_addr(shm, shm->env.rank, (uint32_t)out->staged);
 }
 
 void tmb_shm_bulk_release(struct tmb_shm *shm, struct tmb_am_out *out) {
