@@ -24,6 +24,8 @@ ASAN_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=0",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
 }
+# A rank ends by gasnet_exit wherever it is, so what its client still holds is no leak.
+ASAN_JOB_ENV = {**ASAN_ENV, "ASAN_OPTIONS": ASAN_ENV["ASAN_OPTIONS"] + ":detect_leaks=0"}
 TSAN_ENV = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
 
 
@@ -51,7 +53,7 @@ STAGES = (
     Stage("install", "dev", "install"),
     Stage("build-asan", "asan-ubsan"),
     Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items())),
-    Stage("asan-conformance", "asan-ubsan", "conformance", env=tuple(ASAN_ENV.items())),
+    Stage("asan-conformance", "asan-ubsan", "conformance", env=tuple(ASAN_JOB_ENV.items())),
     Stage("build-tsan", "tsan"),
     Stage("tsan-par", "tsan", "unit|conformance|multi", "PAR", env=tuple(TSAN_ENV.items())),
 )
