@@ -115,6 +115,7 @@ struct gexx_g1_am {
 };
 GEXX_API int gexx_legacy_am(const struct gexx_g1_am *am, unsigned n, const gex_AM_Arg_t *v);
 
+/* Packs and sends a request; v[0] is the count, v+1 the n arguments. API 08.4. */
 GEXX_INLINE int gexx_g1_request(unsigned kind, gasnet_node_t dest, gasnet_handler_t handler,
                                 const void *src, size_t nbytes, void *to, unsigned n,
                                 const gex_AM_Arg_t *v) {
@@ -128,6 +129,7 @@ GEXX_INLINE int gexx_g1_request(unsigned kind, gasnet_node_t dest, gasnet_handle
   return gexx_legacy_am(&am, n, v);
 }
 
+/* Packs and sends a reply; v as above. API 08.4. */
 GEXX_INLINE int gexx_g1_reply(unsigned kind, gasnet_token_t token, gasnet_handler_t handler,
                               const void *src, size_t nbytes, void *to, unsigned n,
                               const gex_AM_Arg_t *v) {

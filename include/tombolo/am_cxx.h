@@ -12,6 +12,7 @@
 
 extern "C++" {
 
+/* C++ form of gex_AM_RequestShort; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline int gex_AM_RequestShort(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                gex_Flags_t flags, A... a) {
@@ -20,6 +21,7 @@ inline int gex_AM_RequestShort(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t hand
   return gexx_am_req_short(tm, rank, handler, (unsigned)sizeof...(A), v);
 }
 
+/* C++ form of gex_AM_RequestMedium; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline int gex_AM_RequestMedium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                 const void *src, size_t nbytes, gex_Event_t *lc_opt,
@@ -29,6 +31,7 @@ inline int gex_AM_RequestMedium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t han
   return gexx_am_req_medium(tm, rank, handler, src, nbytes, lc_opt, (unsigned)sizeof...(A), v);
 }
 
+/* C++ form of gex_AM_RequestLong; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline int gex_AM_RequestLong(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void *src,
                               size_t nbytes, void *dest, gex_Event_t *lc_opt, gex_Flags_t flags,
@@ -38,6 +41,7 @@ inline int gex_AM_RequestLong(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handl
   return gexx_am_req_long(tm, rank, handler, src, nbytes, dest, lc_opt, (unsigned)sizeof...(A), v);
 }
 
+/* C++ form of gex_AM_ReplyShort; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline int gex_AM_ReplyShort(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, A... a) {
   static_assert(sizeof...(A) <= 16, "an active message takes at most 16 arguments");
@@ -45,6 +49,7 @@ inline int gex_AM_ReplyShort(gex_Token_t token, gex_AM_Index_t handler, gex_Flag
   return gexx_am_rep_short(token, handler, (unsigned)sizeof...(A), v);
 }
 
+/* C++ form of gex_AM_ReplyMedium; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline int gex_AM_ReplyMedium(gex_Token_t token, gex_AM_Index_t handler, const void *src,
                               size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags, A... a) {
@@ -53,6 +58,7 @@ inline int gex_AM_ReplyMedium(gex_Token_t token, gex_AM_Index_t handler, const v
   return gexx_am_rep_medium(token, handler, src, nbytes, lc_opt, (unsigned)sizeof...(A), v);
 }
 
+/* C++ form of gex_AM_ReplyLong; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline int gex_AM_ReplyLong(gex_Token_t token, gex_AM_Index_t handler, const void *src,
                             size_t nbytes, void *dest, gex_Event_t *lc_opt, gex_Flags_t flags,
@@ -62,6 +68,7 @@ inline int gex_AM_ReplyLong(gex_Token_t token, gex_AM_Index_t handler, const voi
   return gexx_am_rep_long(token, handler, src, nbytes, dest, lc_opt, (unsigned)sizeof...(A), v);
 }
 
+/* C++ form of gex_AM_CommitRequestMedium; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline void gex_AM_CommitRequestMedium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                        A... a) {
@@ -70,6 +77,7 @@ inline void gex_AM_CommitRequestMedium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handl
   (void)gexx_am_com(sd, handler, 0, (unsigned)sizeof...(A) + 1, v);
 }
 
+/* C++ form of gex_AM_CommitReplyMedium; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline void gex_AM_CommitReplyMedium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                      A... a) {
@@ -78,6 +86,7 @@ inline void gex_AM_CommitReplyMedium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler
   (void)gexx_am_com(sd, handler, 1, (unsigned)sizeof...(A) + 1, v);
 }
 
+/* C++ form of gex_AM_CommitRequestLong; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline void gex_AM_CommitRequestLong(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                      void *dest, A... a) {
@@ -86,6 +95,7 @@ inline void gex_AM_CommitRequestLong(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler
   (void)gexx_am_com(sd, handler, 2, (unsigned)sizeof...(A) + 2, v);
 }
 
+/* C++ form of gex_AM_CommitReplyLong; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline void gex_AM_CommitReplyLong(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                    void *dest, A... a) {
@@ -94,6 +104,7 @@ inline void gex_AM_CommitReplyLong(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, 
   (void)gexx_am_com(sd, handler, 3, (unsigned)sizeof...(A) + 2, v);
 }
 
+/* C++ form of gex_AM_CommitRequestMedium_v2; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline int gex_AM_CommitRequestMedium_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                          gex_Flags_t commit_flags, A... a) {
@@ -102,6 +113,7 @@ inline int gex_AM_CommitRequestMedium_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t han
   return gexx_am_com(sd, handler, 4, (unsigned)sizeof...(A) + 2, v);
 }
 
+/* C++ form of gex_AM_CommitReplyMedium_v2; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline int gex_AM_CommitReplyMedium_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                        gex_Flags_t commit_flags, A... a) {
@@ -110,6 +122,7 @@ inline int gex_AM_CommitReplyMedium_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handl
   return gexx_am_com(sd, handler, 5, (unsigned)sizeof...(A) + 2, v);
 }
 
+/* C++ form of gex_AM_CommitRequestLong_v2; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline int gex_AM_CommitRequestLong_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                        void *dest, gex_Flags_t commit_flags, A... a) {
@@ -119,6 +132,7 @@ inline int gex_AM_CommitRequestLong_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handl
   return gexx_am_com(sd, handler, 6, (unsigned)sizeof...(A) + 3, v);
 }
 
+/* C++ form of gex_AM_CommitReplyLong_v2; same contract as the C one (API 02.3, 02.5). */
 template <class... A>
 inline int gex_AM_CommitReplyLong_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                      void *dest, gex_Flags_t commit_flags, A... a) {

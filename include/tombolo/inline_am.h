@@ -136,12 +136,14 @@ GEXX_INLINE struct gexx_am_msg gexx_am_pack(unsigned category, gex_AM_Index_t ha
   return m;
 }
 
+/* Packs and sends a Short request; a[0] is flags, a+1 the nargs arguments. API 02.3. */
 GEXX_INLINE int gexx_am_req_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                   unsigned nargs, const gex_AM_Arg_t *a) {
   const struct gexx_am_msg m = gexx_am_pack(0, handler, nargs, a);
   return gexx_am_request(tm, rank, &m);
 }
 
+/* Packs and sends a Medium request; a[0] is flags, a+1 the nargs arguments. API 02.3. */
 GEXX_INLINE int gexx_am_req_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                    const void *src, size_t nbytes, gex_Event_t *lc_opt,
                                    unsigned nargs, const gex_AM_Arg_t *a) {
@@ -152,6 +154,7 @@ GEXX_INLINE int gexx_am_req_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t 
   return gexx_am_request(tm, rank, &m);
 }
 
+/* Packs and sends a Long request; a[0] is flags, a+1 the nargs arguments. API 02.3. */
 GEXX_INLINE int gexx_am_req_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                  const void *src, size_t nbytes, void *dest, gex_Event_t *lc_opt,
                                  unsigned nargs, const gex_AM_Arg_t *a) {
@@ -163,12 +166,14 @@ GEXX_INLINE int gexx_am_req_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t ha
   return gexx_am_request(tm, rank, &m);
 }
 
+/* Packs and sends a Short reply; a[0] is flags, a+1 the nargs arguments. API 02.3. */
 GEXX_INLINE int gexx_am_rep_short(gex_Token_t token, gex_AM_Index_t handler, unsigned nargs,
                                   const gex_AM_Arg_t *a) {
   const struct gexx_am_msg m = gexx_am_pack(0, handler, nargs, a);
   return gexx_am_reply(token, &m);
 }
 
+/* Packs and sends a Medium reply; a[0] is flags, a+1 the nargs arguments. API 02.3. */
 GEXX_INLINE int gexx_am_rep_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src,
                                    size_t nbytes, gex_Event_t *lc_opt, unsigned nargs,
                                    const gex_AM_Arg_t *a) {
@@ -179,6 +184,7 @@ GEXX_INLINE int gexx_am_rep_medium(gex_Token_t token, gex_AM_Index_t handler, co
   return gexx_am_reply(token, &m);
 }
 
+/* Packs and sends a Long reply; a[0] is flags, a+1 the nargs arguments. API 02.3. */
 GEXX_INLINE int gexx_am_rep_long(gex_Token_t token, gex_AM_Index_t handler, const void *src,
                                  size_t nbytes, void *dest, gex_Event_t *lc_opt, unsigned nargs,
                                  const gex_AM_Arg_t *a) {
