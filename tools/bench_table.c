@@ -103,9 +103,10 @@ static void print_row(const struct bench_figure *f) {
   bench_summarise(f, &s);
   format_size(size, f);
   format_value(median, s.median, f->unit);
-  format_value(min, s.min, f->unit);
-  format_value(p10, s.p10, f->unit);
-  format_value(p90, s.p90, f->unit);
+  const bool spread = f->count > 1;
+  format_value(min, spread ? s.min : NAN, f->unit);
+  format_value(p10, spread ? s.p10 : NAN, f->unit);
+  format_value(p90, spread ? s.p90 : NAN, f->unit);
   format_value(floor, s.floor_median, f->unit);
   format_target(target, f, &s);
   if (!isnan(s.gb_per_s)) {
@@ -114,7 +115,7 @@ static void print_row(const struct bench_figure *f) {
     snprintf(rate, sizeof rate, "%s GB/s", digits);
   }
   if (!isnan(s.ratio)) format_digits(ratio, sizeof ratio, s.ratio);
-  printf("  %-18s %10s %10s %10s  %9s..%-9s %5zu %10s  %-11s %9s %6s  %s\n", f->name, size, median,
+  printf("  %-18s %10s %10s %10s  %9s%s%-9s %5zu %10s  %-11s %9s %6s  %s\n", f->name, size, median,
          min, p10, p90, f->count, rate, f->floor, floor, ratio, target);
 }
 
