@@ -20,6 +20,7 @@
 #include "os/memfd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,18 +31,56 @@
 
 /* ---- a rank of a launched job */
 
+/* What the launcher's variable says apart from rank, size and job. */
+struct invitation {
+  int supervisor, ctl_fd, arena_fd, segment_fd;
+};
+
 /* Reads the launcher's variable. Returns 0 or TMB_E_ARG after a message. */
-static int parse_env(const char *text, struct tmb_boot *b, int *ctl_fd) {
+static int parse_env(const char *text, struct tmb_boot *b, struct invitation *in) {
   int end = 0;
-  const int fields = sscanf(text, "1:%" SCNu32 ":%" SCNu32 ":%" SCNx64 ":%d:%d:%d%n", &b->rank,
-                            &b->size, &b->job_id, ctl_fd, &b->arena_fd, &b->segment_fd, &end);
-  if (fields == 6 && text[end] == '\0' && b->rank < b->size && b->size <= TMB_BOOT_RANKS_MAX)
+  const int fields =
+      sscanf(text, "1:%" SCNu32 ":%" SCNu32 ":%" SCNx64 ":%d:%d:%d:%d%n", &b->rank, &b->size,
+             &b->job_id, &in->supervisor, &in->ctl_fd, &in->arena_fd, &in->segment_fd, &end);
+  if (fields == 7 && text[end] == '\0' && b->rank < b->size && b->size <= TMB_BOOT_RANKS_MAX)
     return TMB_OK;
   tmb_warn(
       "%s=\"%s\" was not set by this version of 'tombolo run'; unset it, or use the launcher of "
       "the library that the program is linked with",
       TMB_LAUNCH_ENV, text);
   return TMB_E_ARG;
+}
+
+/* Opens the supervisor's own descriptor anew, for when a wrapper has closed ours. */
+static int reopen_fd(const struct invitation *in, int number) {
+  char path[48];
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", in->supervisor, number);
+  return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* Maps the control block and finds the two other descriptors. Returns 0 or TMB_E_SYS. */
+static int reach_memory(struct tmb_boot *b, const struct invitation *in) {
+  b->ctl = tmb_ctl_map(in->ctl_fd, b->size, b->job_id);
+  b->arena_fd = in->arena_fd;
+  b->segment_fd = in->segment_fd;
+  if (b->ctl && tmb_memfd_bytes(b->arena_fd) >= 0 && tmb_memfd_bytes(b->segment_fd) >= 0) {
+    close(in->ctl_fd);
+    tmb_memfd_cloexec(b->arena_fd, true);
+    tmb_memfd_cloexec(b->segment_fd, true);
+    return TMB_OK;
+  }
+  const int ctl_fd = reopen_fd(in, in->ctl_fd);
+  if (!b->ctl) b->ctl = tmb_ctl_map(ctl_fd, b->size, b->job_id);
+  b->arena_fd = reopen_fd(in, in->arena_fd);
+  b->segment_fd = reopen_fd(in, in->segment_fd);
+  const int err = errno;
+  if (ctl_fd >= 0) close(ctl_fd);
+  if (b->ctl && b->arena_fd >= 0 && b->segment_fd >= 0) return TMB_OK;
+  if (b->ctl) tmb_ctl_unmap(b->ctl);
+  tmb_warn("rank %u cannot reach the job's shared memory (descriptors %d, %d, %d): %s; a program "
+           "between 'tombolo run' and this one must not close inherited descriptors",
+           b->rank, in->ctl_fd, in->arena_fd, in->segment_fd, strerror(err));
+  return TMB_E_SYS;
 }
 
 /* Ties this process to its parent's life, also behind a wrapper such as a shell or a debugger. */
@@ -66,32 +105,20 @@ static int report_taken(const struct tmb_boot *b) {
 }
 
 static int join_job(struct tmb_boot *b, const char *text) {
-  int ctl_fd = -1;
-  int rc = parse_env(text, b, &ctl_fd);
+  struct invitation in;
+  int rc = parse_env(text, b, &in);
+  if (rc == TMB_OK) rc = reach_memory(b, &in);
   if (rc) return rc;
-  b->ctl = tmb_ctl_map(ctl_fd, b->size, b->job_id);
-  if (!b->ctl || tmb_memfd_bytes(b->arena_fd) < 0 || tmb_memfd_bytes(b->segment_fd) < 0) {
-    tmb_warn("rank %u cannot reach the job's shared memory (descriptors %d, %d, %d): %s; a program "
-             "between 'tombolo run' and this one must not close inherited descriptors",
-             b->rank, ctl_fd, b->arena_fd, b->segment_fd, strerror(errno));
-    return TMB_E_SYS;
-  }
   rc = tie_to_supervisor(b->ctl);
-  if (rc) goto fail_unmap;
-  if (tmb_ctl_join(b->ctl, b->rank, getpid())) {
-    rc = report_taken(b);
-    goto fail_unmap;
+  if (rc == TMB_OK && tmb_ctl_join(b->ctl, b->rank, getpid()) != 0) rc = report_taken(b);
+  if (rc) {
+    tmb_ctl_unmap(b->ctl);
+    return rc;
   }
-  close(ctl_fd);
-  tmb_memfd_cloexec(b->arena_fd, true);
-  tmb_memfd_cloexec(b->segment_fd, true);
   tmb_env_unset(TMB_LAUNCH_ENV);
   if (b->ctl->line_buffered) setvbuf(stdout, NULL, _IOLBF, 0);
   b->supervised = true;
   return TMB_OK;
-fail_unmap:
-  tmb_ctl_unmap(b->ctl);
-  return rc;
 }
 
 /* ---- no launcher */

@@ -69,12 +69,20 @@ static void close_memory(struct tmb_launch *l) {
   close(l->ctl_fd);
 }
 
+/* What our parent ignores for us (nohup, background jobs) stays ignored: blocked, it would arrive.
+ */
+static bool is_ignored(int sig) {
+  struct sigaction now;
+  if (sig == SIGCHLD || sigaction(sig, NULL, &now) != 0) return false;
+  return !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_IGN;
+}
+
 /* Blocks the signals of the supervisor and opens the descriptor that it reads them from. */
 static int open_signals(struct tmb_launch *l) {
   sigset_t set;
   sigemptyset(&set);
   for (size_t i = 0; i < TMB_ARRAY_LEN(supervised_signals); i++)
-    sigaddset(&set, supervised_signals[i]);
+    if (!is_ignored(supervised_signals[i])) sigaddset(&set, supervised_signals[i]);
   l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (l->signal_fd < 0) {
     tmb_warn("cannot supervise ranks: signalfd: %s", strerror(errno));
@@ -180,7 +188,7 @@ int tmb_launch_pass(const struct tmb_launch *l, uint32_t rank, char *env, size_t
   if (tmb_memfd_cloexec(l->ctl_fd, false) || tmb_memfd_cloexec(l->arena_fd, false) ||
       tmb_memfd_cloexec(l->segment_fd, false))
     return TMB_E_SYS;
-  snprintf(env, env_bytes, "1:%u:%u:%" PRIx64 ":%d:%d:%d", rank, l->size, l->ctl->job_id, l->ctl_fd,
-           l->arena_fd, l->segment_fd);
+  snprintf(env, env_bytes, "1:%u:%u:%" PRIx64 ":%d:%d:%d:%d", rank, l->size, l->ctl->job_id,
+           (int)l->ctl->supervisor_pid, l->ctl_fd, l->arena_fd, l->segment_fd);
   return TMB_OK;
 }

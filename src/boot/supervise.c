@@ -37,6 +37,7 @@
  (10 * NS_PER_S)           /* from SIGKILL to giving up on a process stuck in the kernel \
                             */
 #define ENDING_TICK_MS 20  /* how often the output is looked at while the job ends */
+#define IDLE_TICK_MS   500 /* how often ranks behind wrappers are looked at */
 #define ABSENT_TICK_MS 100 /* how often late joins are looked for */
 
 enum phase { RUNNING, GRACE, ASKED, KILLED };
@@ -148,35 +149,36 @@ static void own_end(struct sup *s, uint32_t rank, pid_t pid, int status, int cod
   begin_end(s);
 }
 
+/* A rank that was ending on purpose is gone: its code, unless something happened on the way out. */
+static void exiting_rank_ended(struct sup *s, uint32_t rank, pid_t pid, int status, bool killed) {
+  const bool crashed = WIFSIGNALED(status) && !killed;
+  int code = TMB_RANK_CODE(tmb_ctl_state(s->l->ctl, rank));
+  if (crashed)
+    code = 128 + WTERMSIG(status);
+  else if (code == 0 && WIFEXITED(status))
+    code = WEXITSTATUS(status);
+  own_end(s, rank, pid, crashed ? status : code << 8, code);
+}
+
 /* One child is reaped: decide whether it ended by itself and what that means. */
 static void rank_ended(struct sup *s, uint32_t rank, pid_t pid, int status) {
-  const uint32_t word = tmb_ctl_state(s->l->ctl, rank);
-  const enum tmb_rank_state state = TMB_RANK_STATE(word);
-  const bool killed_by_us = s->phase >= ASKED && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  const enum tmb_rank_state state = TMB_RANK_STATE(tmb_ctl_state(s->l->ctl, rank));
+  const bool killed = s->phase >= ASKED && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   s->l->pids[rank] = 0;
   s->alive--;
   if (state == TMB_RANK_TOLD) return;
   if (state == TMB_RANK_EXITING) {
-    const bool crashed = WIFSIGNALED(status) && !killed_by_us;
-    const int code = crashed ? 128 + WTERMSIG(status) : TMB_RANK_CODE(word);
-    own_end(s, rank, pid, crashed ? status : code << 8, code);
+    exiting_rank_ended(s, rank, pid, status, killed);
     return;
   }
-  if (killed_by_us) return;
-  if (WIFSIGNALED(status)) {
-    own_end(s, rank, pid, status, 128 + WTERMSIG(status));
-    return;
-  }
-  const int code = WEXITSTATUS(status);
-  if (state == TMB_RANK_NEW && code == 0) {
+  if (killed) return;
+  const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (state == TMB_RANK_NEW && code == 0)
     s->gone_unjoined++;
-    return;
-  }
-  if (state == TMB_RANK_JOINED && !tmb_cfg_bool(TMB_CFG_CATCH_EXIT)) {
-    if (s->code == 0) s->code = code;
-    return;
-  }
-  own_end(s, rank, pid, status, code);
+  else if (state == TMB_RANK_JOINED && WIFEXITED(status) && !tmb_cfg_bool(TMB_CFG_CATCH_EXIT))
+    s->code = s->code ? s->code : code;
+  else
+    own_end(s, rank, pid, status, code);
 }
 
 static void reap(struct sup *s) {
@@ -199,6 +201,19 @@ static void check_absent(struct sup *s) {
   if (tmb_ctl_joined(s->l->ctl) == 0) return;
   tmb_info("%u ranks ended without joining the job", s->gone_unjoined);
   begin_end(s);
+}
+
+/* Behind a wrapper that goes on, a rank ends without becoming a zombie of ours. */
+static void check_wrapped(struct sup *s) {
+  if (s->phase != RUNNING) return;
+  for (uint32_t r = 0; r < s->l->size; r++) {
+    const pid_t child = s->l->pids[r], joined = tmb_ctl_pid(s->l->ctl, r);
+    if (child == 0 || joined == 0 || joined == child) continue;
+    if (kill(joined, 0) == 0 || errno != ESRCH) continue;
+    tmb_info("rank %u (pid %d) ended, but the program around it goes on", r, (int)joined);
+    exiting_rank_ended(s, r, joined, TMB_RANK_CODE(tmb_ctl_state(s->l->ctl, r)) << 8, false);
+    return;
+  }
 }
 
 /* ---- signals to the supervisor */
@@ -302,15 +317,15 @@ static bool must_give_up(const struct sup *s) {
   return true;
 }
 
-/* How long to sleep until something has to be looked at; -1: until a signal. */
+/* How long to sleep until something has to be looked at. */
 static int sleep_ms(const struct sup *s) {
   if (s->phase != RUNNING) return ENDING_TICK_MS;
   if (s->gone_unjoined) return ABSENT_TICK_MS;
-  if (s->timeout_ns == UINT64_MAX) return -1;
+  if (s->timeout_ns == UINT64_MAX) return IDLE_TICK_MS;
   const uint64_t now = tmb_os_now_ns();
   if (now >= s->timeout_ns) return 0;
   const uint64_t ms = (s->timeout_ns - now) / NS_PER_MS + 1;
-  return ms > 60000 ? 60000 : (int)ms;
+  return ms > IDLE_TICK_MS ? IDLE_TICK_MS : (int)ms;
 }
 
 static uint64_t seconds_ns(double seconds) {
@@ -337,6 +352,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
     read_signals(&s);
     reap(&s);
     check_absent(&s);
+    check_wrapped(&s);
     check_timeout(&s, options->timeout_s);
     hold_clock(&s);
     advance(&s);

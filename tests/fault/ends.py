@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 240
 """How jobs end: exit codes, early ends, crashes, kills, stops; for both ways to start a job."""
+
 import os
 import signal
 import sys
@@ -10,7 +11,6 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from jobs import VICTIM, WAYS, Job, check, named, run_cases, wait_for  # noqa: E402
-
 
 # One rank ends on its own, three hang: (how, argument, exit code of the job, message).
 OWN_ENDS = [
@@ -94,8 +94,11 @@ def kill_one(way):
     pids = job.ready()
     began = time.monotonic()
     os.kill(pids[2], signal.SIGKILL)
-    job.expect(137, r"rank 2 \(pid %d on \S+\) killed by signal 9 \(SIGKILL\) after \d+\.\d\d s; "
-               r"ending the other 3 ranks" % pids[2])
+    job.expect(
+        137,
+        r"rank 2 \(pid %d on \S+\) killed by signal 9 \(SIGKILL\) after \d+\.\d\d s; "
+        r"ending the other 3 ranks" % pids[2],
+    )
     check(time.monotonic() - began < 10, "took", time.monotonic() - began, "s")
 
 
@@ -168,7 +171,9 @@ def client_catches_terminator(way):
 def signal_left_alone(way):
     env = {"GASNET_NO_CATCH_SIGNAL": "SIGTERM,segv"}
     Job(2, [VICTIM, "one", "raise", "1", "15"], way, env=env).expect(143, r"killed by signal 15")
-    job = Job(2, [VICTIM, "one", "segv", "1", "0"], way, env=env).expect(139, r"killed by signal 11")
+    job = Job(2, [VICTIM, "one", "segv", "1", "0"], way, env=env).expect(
+        139, r"killed by signal 11"
+    )
     check("caught signal" not in job.err, job.err)
 
 
@@ -202,14 +207,36 @@ def both_ways(function):
     return [named(f"{function.__name__}/{way}", function, way) for way in WAYS]
 
 
-CASES = [named(f"own_end/{way}/{end[0]}({end[1]})", own_end, way, *end) for way in WAYS for end in OWN_ENDS]
-for case in (handler_exit, no_other_left, first_code_counts, before_attach, catch_exit_off, kill_one,
-             kill_all_ranks, kill_supervisor, kill_everything, stop_and_continue, stopped_rank_is_ended,
-             deaf_rank_is_ended, client_quit_handler, client_catches_terminator, signal_left_alone,
-             end_by_signal_twice, descriptors):
+CASES = [
+    named(f"own_end/{way}/{end[0]}({end[1]})", own_end, way, *end)
+    for way in WAYS
+    for end in OWN_ENDS
+]
+for case in (
+    handler_exit,
+    no_other_left,
+    first_code_counts,
+    before_attach,
+    catch_exit_off,
+    kill_one,
+    kill_all_ranks,
+    kill_supervisor,
+    kill_everything,
+    stop_and_continue,
+    stopped_rank_is_ended,
+    deaf_rank_is_ended,
+    client_quit_handler,
+    client_catches_terminator,
+    signal_left_alone,
+    end_by_signal_twice,
+    descriptors,
+):
     CASES += both_ways(case)
-CASES += [named(f"end_by_signal/{way}/{s}", end_by_signal, way, s)
-          for way in WAYS for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)]
+CASES += [
+    named(f"end_by_signal/{way}/{s}", end_by_signal, way, s)
+    for way in WAYS
+    for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+]
 CASES += [named(f"never_joins/{code}", never_joins, code) for code in (0, 3)]
 CASES += [other_program]
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 200
 """Output under stress: slow, absent and stubborn readers, labelled lines, many ranks."""
+
 import os
 import re
 import signal
@@ -49,7 +50,9 @@ def slow_reader(way, options):
         for rank in range(3):
             check(f"[{rank}] last of rank {rank}\n" in text, "the unfinished line is missing", rank)
     else:
-        wanted = sum(len(f"out {i} of rank 0 {ALPHABET}\n") for i in range(LINES)) + len("last of rank 0")
+        wanted = sum(len(f"out {i} of rank 0 {ALPHABET}\n") for i in range(LINES)) + len(
+            "last of rank 0"
+        )
         check(len(text) == 3 * wanted, len(text), "characters of", 3 * wanted)
     job.nothing_left()
 
@@ -58,8 +61,12 @@ def nobody_reads_and_a_rank_dies(way, options):
     """A full pipe does not hold up the end of a job that failed."""
     job = Job(3, [VICTIM, "lines", str(LINES)], way, options, stderr=subprocess.DEVNULL)
     time.sleep(1.5)
-    ranks = [int(p) for p in subprocess.run(["pgrep", "-P", str(job.process.pid)], check=False,
-                                            stdout=subprocess.PIPE).stdout.split()]
+    ranks = [
+        int(p)
+        for p in subprocess.run(
+            ["pgrep", "-P", str(job.process.pid)], check=False, stdout=subprocess.PIPE
+        ).stdout.split()
+    ]
     check(len(ranks) == 3, "ranks that wait for the reader:", ranks)
     began = time.monotonic()
     os.kill(ranks[1], signal.SIGKILL)
@@ -116,9 +123,13 @@ def labels_of_both_streams():
 
 def labels_in_one_file():
     """Both streams in one pipe: lines stay whole."""
-    job = Job(4, [VICTIM, "lines", str(LINES)], "run", ("--label",), stderr=subprocess.STDOUT).expect(0)
+    job = Job(
+        4, [VICTIM, "lines", str(LINES)], "run", ("--label",), stderr=subprocess.STDOUT
+    ).expect(0)
     count_lines(job.out, 4, True)
-    pattern = re.compile(r"\[(\d)\] (out \d+ of rank \1 [a-z]{26}|err \d+ of rank \1|last of rank \1)$")
+    pattern = re.compile(
+        r"\[(\d)\] (out \d+ of rank \1 [a-z]{26}|err \d+ of rank \1|last of rank \1)$"
+    )
     bad = [line for line in job.out.split("\n") if line and not pattern.match(line)]
     check(not bad, "torn lines:", bad[:3])
 
@@ -155,13 +166,31 @@ def stray_child():
 
 
 CASES = []
-for case in (slow_reader, nobody_reads_and_a_rank_dies, nobody_reads_and_the_user_gives_up, reader_goes_away):
-    CASES += [named(f"{case.__name__}/{way}{''.join(options)}", case, way, options)
-              for way, options in KINDS]
-CASES += [named(f"nobody_reads_and_time_is_over{''.join(options)}", nobody_reads_and_time_is_over, options)
-          for way, options in KINDS if way in WAYS[:1]]
-CASES += [labels_of_both_streams, labels_in_one_file, long_line, no_newline_no_output, closed_output,
-          stray_child]
+for case in (
+    slow_reader,
+    nobody_reads_and_a_rank_dies,
+    nobody_reads_and_the_user_gives_up,
+    reader_goes_away,
+):
+    CASES += [
+        named(f"{case.__name__}/{way}{''.join(options)}", case, way, options)
+        for way, options in KINDS
+    ]
+CASES += [
+    named(
+        f"nobody_reads_and_time_is_over{''.join(options)}", nobody_reads_and_time_is_over, options
+    )
+    for way, options in KINDS
+    if way in WAYS[:1]
+]
+CASES += [
+    labels_of_both_streams,
+    labels_in_one_file,
+    long_line,
+    no_newline_no_output,
+    closed_output,
+    stray_child,
+]
 
 if __name__ == "__main__":
     run_cases(CASES)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starts jobs for the fault and launcher tests and checks what they leave behind.
 
-Used by tests/fault/*.py and tests/multi/*.py; needs only the Python standard library. $TOMBOLO is the
-command, $TMB_BUILD the build tree (ctest sets both). Every wait is bounded: BOUND seconds, long enough
-for a loaded machine with two cores. Processes of a test carry a mark in their environment, by which
-those that outlive their job are found.
+Used by tests/fault/*.py and tests/multi/*.py; needs only the Python standard library. $TOMBOLO is
+the command, $TMB_BUILD the build tree (ctest sets both). Every wait is bounded: BOUND seconds, long
+enough for a loaded machine with two cores. Processes of a test carry a mark in their environment,
+by which those that outlive their job are found.
 """
+
 import os
 import re
 import signal
@@ -65,7 +66,9 @@ class Job:
 
     def __init__(self, ranks, program, way="run", options=(), env=None, **popen):
         self.mark = uuid.uuid4().hex
-        variables = {k: v for k, v in os.environ.items() if not k.startswith(("TOMBOLO_", "GASNET_"))}
+        variables = {
+            k: v for k, v in os.environ.items() if not k.startswith(("TOMBOLO_", "GASNET_"))
+        }
         variables.update(env or {})
         variables[MARK] = self.mark
         command = [TOMBOLO, "run", "-n", str(ranks), *options, "--", *program]
@@ -86,7 +89,9 @@ class Job:
         while len(pids) < self.ranks:
             line = self.process.stdout.readline().decode()
             if not line:
-                raise Failure(f"job ended before all ranks were ready: {self.process.stderr.read()!r}")
+                raise Failure(
+                    f"job ended before all ranks were ready: {self.process.stderr.read()!r}"
+                )
             match = re.search(r"ready (\d+) (\d+)", line)
             if match:
                 pids[int(match[1])] = int(match[2])
@@ -101,7 +106,9 @@ class Job:
                 os.kill(pid, signal.SIGKILL)
             self.process.kill()
             out, err = self.process.communicate()
-            raise Failure(f"job did not end within {bound} s; stdout {out!r}, stderr {err!r}") from None
+            raise Failure(
+                f"job did not end within {bound} s; stdout {out!r}, stderr {err!r}"
+            ) from None
         self.out, self.err = (out or b"").decode(), (err or b"").decode()
         self.seconds = time.monotonic() - self.began
         return self.process.returncode
@@ -109,7 +116,10 @@ class Job:
     def expect(self, code, *patterns, bound=BOUND):
         """Waits for the end; checks the exit code, text on stderr, and that nothing is left."""
         got = self.end(bound)
-        check(got == code, f"exit code {got}, expected {code}; stdout {self.out!r}, stderr {self.err!r}")
+        check(
+            got == code,
+            f"exit code {got}, expected {code}; stdout {self.out!r}, stderr {self.err!r}",
+        )
         for pattern in patterns:
             check(re.search(pattern, self.err), f"stderr lacks /{pattern}/: {self.err!r}")
         self.nothing_left()
@@ -139,7 +149,7 @@ def skip(reason):
 
 
 def run_cases(cases):
-    """Runs the functions in `cases`; each takes no argument. Exits 1 if one failed, 77 if all skipped."""
+    """Runs the functions in `cases`. Exits 1 if one failed, 77 if all were skipped."""
     wanted = sys.argv[1:]
     for program in (TOMBOLO, VICTIM):
         if not os.access(program, os.X_OK):

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 200
+"""Tight limits and poor places: little memory, few files, no /dev/shm, no memfd, no root."""
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from jobs import TOMBOLO, VICTIM, WAYS, Job, check, named, run_cases  # noqa: E402
+
+NO_MEMFD = {"TOMBOLO_BOOT_NO_MEMFD": "1"}
+
+
+def limited(**limits):
+    """A preexec function that lowers limits: RLIMIT_<name>=value."""
+
+    def lower():
+        for name, value in limits.items():
+            hard = resource.getrlimit(getattr(resource, "RLIMIT_" + name))[1]
+            resource.setrlimit(getattr(resource, "RLIMIT_" + name), (value, hard))
+
+    return lower
+
+
+def runs(ranks, way="run", options=(), env=None, **popen):
+    """The job runs well."""
+    job = Job(ranks, [VICTIM], way, options, env, **popen).expect(0)
+    check(job.out.count("is fine") == ranks, job.out)
+    return job
+
+
+def runs_or_is_refused(ranks, way, words, **popen):
+    """The job runs, or ends with a message of ours that says what is missing."""
+    job = Job(ranks, [VICTIM], way, **popen)
+    code = job.end()
+    job.nothing_left()
+    if code == 0:
+        check(job.out.count("is fine") == ranks, job.out)
+        return
+    check(code not in (134, 137, 139), "crashed with", code, job.err)
+    check(re.search(words, job.err), f"exit code {code}, but no message /{words}/:", repr(job.err))
+
+
+def little_memory(way, kib):
+    words = r"memory|ulimit -v|RLIMIT_AS|cannot allocate|shared object"
+    runs_or_is_refused(2, way, words, preexec_fn=limited(AS=kib << 10))
+
+
+def small_files(way, size):
+    """RLIMIT_FSIZE bounds shared memory, too: SIGXFSZ must not end anybody."""
+    words = r"ulimit -f|RLIMIT_FSIZE|file size limit"
+    runs_or_is_refused(4, way, words, preexec_fn=limited(FSIZE=size))
+
+
+def few_files():
+    runs(8, "run", preexec_fn=limited(NOFILE=16))
+    runs(40, "run", ("--label",), preexec_fn=limited(NOFILE=24))
+
+
+def few_processes(way):
+    """fork fails in the middle: a message, and nobody is left."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        return "needs root and setpriv"
+    identity = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"]
+    bash = ["bash", "-c", 'ulimit -u 12; exec "$0" "$@"']
+    env = {"GASNET_PSHM_NODES": "30", "PATH": os.environ["PATH"]}
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        victim, command = copy_programs(folder)
+        program = [victim] if way == "self" else [command, "run", "-n", "30", victim]
+        done = subprocess.run(
+            [*identity, *bash, *program],
+            env=env,
+            timeout=60,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    text = done.stderr.decode()
+    check(done.returncode not in (0, 137), "exit code", done.returncode, text)
+    check(
+        re.search(r"cannot start rank \d+ of 30: fork: .*\(process limit, ulimit -u: 12\)", text),
+        repr(text),
+    )
+    return None
+
+
+def copy_programs(folder):
+    """Copies of our programs, with their library, that every user can reach."""
+    for program in (VICTIM, TOMBOLO):
+        shutil.copy(program, folder)
+        found = subprocess.run(
+            ["ldd", program], stdout=subprocess.PIPE, check=False
+        ).stdout.decode()
+        for path in re.findall(r"=> (\S*libtombolo\S*)", found):
+            shutil.copy(path, folder)
+    os.environ["LD_LIBRARY_PATH"] = folder
+    return os.path.join(folder, "victim"), os.path.join(folder, "tombolo")
+
+
+def as_nobody(way):
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        return "needs root and setpriv"
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        victim, command = copy_programs(folder)
+        program = [victim] if way == "self" else [command, "run", "-n", "3", victim]
+        env = {"HOME": "/nonexistent", "LD_LIBRARY_PATH": folder}
+        if way == "self":
+            env["GASNET_PSHM_NODES"] = "3"
+        for extra in ({}, NO_MEMFD):
+            done = subprocess.run(
+                ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *program],
+                env={**env, **extra},
+                cwd="/",
+                timeout=60,
+                check=False,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+            text = done.stdout.decode()
+            check(done.returncode == 0 and text.count("is fine") == 3, done.returncode, text)
+    return None
+
+
+def unshared(script, way, env=None):
+    """Runs a job in a mount namespace of its own, after `script`. Returns (code, text) or None."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        return None
+    program = f'exec "{VICTIM}"' if way == "self" else f'exec "{TOMBOLO}" run -n 3 "{VICTIM}"'
+    variables = {**os.environ, **(env or {})}
+    if way == "self":
+        variables["GASNET_PSHM_NODES"] = "3"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", f"({script}) || exit 177; {program}"],
+        env=variables,
+        timeout=60,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    if done.returncode == 177 or b"unshare failed" in done.stdout:
+        return None
+    return done.returncode, done.stdout.decode()
+
+
+def no_dev_shm(way, env):
+    """As in a container without /dev/shm."""
+    script = (
+        "mount -t tmpfs none /mnt && mknod -m 666 /mnt/null c 1 3 && mount --move /mnt /dev && "
+        "test ! -e /dev/shm"
+    )
+    result = unshared(script, way, env)
+    if result is None:
+        return "needs root and mount namespaces"
+    check(result[0] == 0 and result[1].count("is fine") == 3, result)
+    return None
+
+
+def read_only_everything(way):
+    """Nothing can be written: home, /tmp, /dev/shm, the working folder."""
+    script = (
+        "mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /var/tmp && "
+        "mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /root"
+    )
+    inside = [path for path in (VICTIM, TOMBOLO) if path.startswith(("/tmp", "/root", "/var/tmp"))]
+    if inside:
+        return "the programs lie where the test mounts"
+    result = unshared(script, way)
+    if result is None:
+        return "needs root and mount namespaces"
+    check(result[0] == 0 and result[1].count("is fine") == 3, result)
+    result = unshared(script, way, NO_MEMFD)
+    check(result is not None and result[0] not in (0, 137, 139), result)
+    check("cannot create shared memory (/dev/shm: Read-only file system" in result[1], result)
+    return None
+
+
+def no_memfd(way):
+    """The fallback of old kernels; also with a folder for it that cannot be used."""
+    for extra in ({}, {"GASNET_TMPDIR": "/nonexistent"}, {"GASNET_TMPDIR": "/proc"}):
+        runs(3, way, env={**NO_MEMFD, **extra})
+
+
+CASES = [
+    named(f"little_memory/{way}/{kib}", little_memory, way, kib)
+    for way in WAYS
+    for kib in (2048, 4096, 8192, 16384, 65536)
+]
+CASES += [
+    named(f"small_files/{way}/{size}", small_files, way, size)
+    for way in WAYS
+    for size in (0, 512, 4096, 1 << 20)
+]
+for case in (few_processes, as_nobody, read_only_everything, no_memfd):
+    CASES += [named(f"{case.__name__}/{way}", case, way) for way in WAYS]
+CASES += [
+    named(f"no_dev_shm/{way}/{'no_memfd' if env else 'memfd'}", no_dev_shm, way, env)
+    for way in WAYS
+    for env in ({}, NO_MEMFD)
+]
+CASES += [few_files]
+
+if __name__ == "__main__":
+    run_cases(CASES)
