@@ -116,7 +116,7 @@ static void print_row(const struct bench_figure *f) {
   }
   if (!isnan(s.ratio)) format_digits(ratio, sizeof ratio, s.ratio);
   printf("  %-18s %10s %10s %10s  %9s%s%-9s %5zu %10s  %-11s %9s %6s  %s\n", f->name, size, median,
-         min, p10, p90, f->count, rate, f->floor, floor, ratio, target);
+         min, p10, spread ? ".." : "  ", p90, f->count, rate, f->floor, floor, ratio, target);
 }
 
 static void print_group(const struct bench_results *results, const char *group) {
