@@ -84,6 +84,7 @@ int main(int argc, char **argv) {
   job_start(&argc, &argv, 65536, table, 2);
   request_index = table[0].gex_index;
   reply_index = table[1].gex_index;
+  job_barrier(); /* handlers use these */
   static char client[3000];
   for (int id = 0; id < ROUNDS; id++) {
     const gex_Rank_t to = (job.rank + (gex_Rank_t)id) % job.size;

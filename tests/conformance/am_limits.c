@@ -145,6 +145,7 @@ int main(int argc, char **argv) {
   compare_index = table[0].gex_index;
   big_index = table[1].gex_index;
   back_index = table[2].gex_index;
+  job_barrier(); /* handlers use these */
   check_all();
   exchange();
   send_largest();

@@ -150,6 +150,7 @@ int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, table, 2);
   request_index = table[0].gex_index;
   reply_index = table[1].gex_index;
+  job_barrier(); /* handlers use these */
   const size_t most = gex_AM_MaxRequestMedium(job.tm, GEX_RANK_INVALID, GEX_EVENT_NOW, 0, 0);
   char *room = (char *)malloc(most + (1 << 20));
   if (!room) check_abandon();

@@ -96,6 +96,7 @@ int main(int argc, char **argv) {
   medium_req = table[1].gex_index;
   short_rep = table[2].gex_index;
   medium_rep = table[3].gex_index;
+  job_barrier(); /* handlers use these */
   uint64_t want[THREADS_MAX] = {0};
   for (int threads = 1; threads <= THREADS_MAX; threads *= 2) {
     run_threads(threads, inject);
