@@ -393,19 +393,20 @@ GEXX_INLINE int gex_HSL_Trylock(gex_HSL_t *hsl) {
 #define GEX_EC_RMW (1u << 4)
 #define GEX_EC_ALL (GEX_EC_GET | GEX_EC_PUT | GEX_EC_AM | GEX_EC_LC | GEX_EC_RMW)
 
-/* The parts of the inlines below that look at a live event. [in] event: not GEX_EVENT_INVALID. */
+/* The parts of the inlines below that look at an event; debug clients also bring GEX_EVENT_INVALID
+ * here, so that the context is checked. */
 GEXX_API int gexx_event_test(gex_Event_t event);
 GEXX_API void gexx_event_wait(gex_Event_t event);
 
 /* Tests one event: 0 when complete (the handle is then dead), else GASNET_ERR_NOT_READY. Never
  * polls. API 03.5. */
 GEXX_INLINE int gex_Event_Test(gex_Event_t event) {
-  return event == GEX_EVENT_INVALID ? GASNET_OK : gexx_event_test(event);
+  return event == GEX_EVENT_INVALID && !GEXX_DEBUG ? GASNET_OK : gexx_event_test(event);
 }
 
 /* Waits for one event, running progress; returns at once for GEX_EVENT_INVALID. API 03.5. */
 GEXX_INLINE void gex_Event_Wait(gex_Event_t event) {
-  if (event != GEX_EVENT_INVALID) gexx_event_wait(event);
+  if (event != GEX_EVENT_INVALID || GEXX_DEBUG) gexx_event_wait(event);
 }
 
 /* Array forms: [in,out] pevent: [numevents], completed entries become GEX_EVENT_INVALID; [in]

@@ -20,13 +20,13 @@
 
 #define FILL_BYTES 8192
 
-/* Debug clients: node and range under the name of the memset call. */
-static gex_TM_t checked_team(const char *call, gasnet_node_t node, const void *dest,
-                             size_t nbytes) {
+/* Debug clients: node and range under the name of the call. in what: name of the address. */
+static gex_TM_t checked_team(const char *call, const char *what, gasnet_node_t node,
+                             const void *addr, size_t nbytes) {
   if (!gexx_legacy_tm || tmb_job.debug) {
     (void)gexx_legacy_team(call);
     tmb_check_tm_rank(call, gexx_legacy_tm, node);
-    tmb_check_remote(call, "dest", gexx_legacy_tm, node, dest, nbytes);
+    tmb_check_remote(call, what, gexx_legacy_tm, node, addr, nbytes);
   }
   return gexx_legacy_tm;
 }
@@ -64,23 +64,23 @@ static gex_Event_t fill_nb(gex_TM_t tm, gasnet_node_t node, void *dest, int val,
 }
 
 void gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  const gex_TM_t tm = checked_team("gasnet_memset", node, dest, nbytes);
+  const gex_TM_t tm = checked_team("gasnet_memset", "dest", node, dest, nbytes);
   gex_Event_Wait(fill_nb(tm, node, dest, val, nbytes));
 }
 
 gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  const gex_TM_t tm = checked_team("gasnet_memset_nb", node, dest, nbytes);
+  const gex_TM_t tm = checked_team("gasnet_memset_nb", "dest", node, dest, nbytes);
   return fill_nb(tm, node, dest, val, nbytes);
 }
 
 void gasnet_memset_nbi(gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  const gex_TM_t tm = checked_team("gasnet_memset_nbi", node, dest, nbytes);
+  const gex_TM_t tm = checked_team("gasnet_memset_nbi", "dest", node, dest, nbytes);
   (void)fill(tm, node, dest, val, nbytes);
 }
 
 gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void *src, size_t nbytes) {
   const char *const call = "gasnet_get_nb_val";
-  const gex_TM_t tm = checked_team(call, node, src, nbytes);
+  const gex_TM_t tm = checked_team(call, "src", node, src, nbytes);
   TMB_CHECK(nbytes >= 1 && nbytes <= SIZEOF_GASNET_REGISTER_VALUE_T,
             "%s: argument nbytes is %zu; a value has 1..%d bytes", call, nbytes,
             SIZEOF_GASNET_REGISTER_VALUE_T);

@@ -67,11 +67,13 @@ void tmb_am_check_msg(const struct tmb_am_check *c, const struct gexx_am_msg *m)
   if (m->nbytes > max)
     tmb_fatal_nopos("%s: argument nbytes is %zu, the limit to this peer is %zu (see gex_AM_Max*)",
                     c->call, m->nbytes, max);
-  if (m->nbytes && !m->src)
-    tmb_fatal_nopos("%s: argument source_addr is NULL with nbytes %zu", c->call, m->nbytes);
+  tmb_check_seg_flags(c->call, m->flags);
+  if (c->check_lc) tmb_check_local(c->call, "source_addr", m->src, m->nbytes, m->flags);
   if (c->check_lc) check_lc(c, m);
-  if (m->category == TMB_AM_LONG && !(m->flags & GEX_FLAG_PEER_SEG_OFFSET))
-    tmb_check_remote(c->call, "dest_addr", c->tm, c->rank, m->dest, m->nbytes);
+  if (m->category != TMB_AM_LONG || (m->flags & GEX_FLAG_PEER_SEG_OFFSET)) return;
+  tmb_check_remote(c->call, "dest_addr", c->tm, c->rank, m->dest, m->nbytes);
+  if (!(m->flags & GEX_FLAG_SELF_SEG_OFFSET))
+    tmb_check_overlap(c->call, tmb_jobrank(c->tm, c->rank), m->dest, m->src, m->nbytes);
 }
 
 void tmb_am_check_token(const char *call, gex_Token_t token) {

@@ -272,6 +272,8 @@ int gasnet_barrier(int id, int flags) {
 }
 
 int gasnet_barrier_result(int *id) {
+  TMB_CHECK_CONTEXT("gasnet_barrier_result");
+  TMB_CHECK(barrier.named.phase, "gasnet_barrier_result: called before the first barrier phase");
   TMB_CHECK(!barrier.named.notified,
             "gasnet_barrier_result: called between notify and wait of phase %llu",
             (unsigned long long)barrier.named.phase);

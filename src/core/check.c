@@ -101,3 +101,50 @@ void tmb_check_flags(const char *call, gex_Flags_t flags, gex_Flags_t known) {
   if (flags & ~known)
     tmb_fatal_nopos("%s: argument flags is 0x%x; this call knows only 0x%x", call, flags, known);
 }
+
+#define SELF_SEG                                                                 \
+ (GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | \
+  GEX_FLAG_SELF_SEG_OFFSET)
+#define PEER_SEG                                                                 \
+ (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND | \
+  GEX_FLAG_PEER_SEG_OFFSET)
+
+void tmb_check_seg_flags(const char *call, gex_Flags_t flags) {
+  const char *family = __builtin_popcount(flags & SELF_SEG) > 1   ? "GEX_FLAG_SELF_SEG_"
+                       : __builtin_popcount(flags & PEER_SEG) > 1 ? "GEX_FLAG_PEER_SEG_"
+                       : (flags & GEX_FLAG_LC_COPY_YES) && (flags & GEX_FLAG_LC_COPY_NO)
+                           ? "GEX_FLAG_LC_COPY_"
+                           : NULL;
+  if (family)
+    tmb_fatal_nopos("%s: argument flags is 0x%x: it holds more than one %s flag", call, flags,
+                    family);
+}
+
+void tmb_check_local(const char *call, const char *what, const void *addr, size_t nbytes,
+                     gex_Flags_t flags) {
+  const uintptr_t a = (uintptr_t)addr, size = tmb_job.segment.size;
+  const uintptr_t base = flags & GEX_FLAG_SELF_SEG_OFFSET ? 0 : (uintptr_t)tmb_job.segment.base;
+  if (!nbytes) return;
+  if (!addr && !(flags & GEX_FLAG_SELF_SEG_OFFSET))
+    tmb_fatal_nopos("%s: argument %s is NULL with nbytes %zu", call, what, nbytes);
+  if (!(flags & (GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET)))
+    return;
+  if (a >= base && nbytes <= size && a - base <= size - nbytes) return;
+  if (flags & GEX_FLAG_SELF_SEG_OFFSET)
+    tmb_fatal_nopos(
+        "%s: argument %s: %zu bytes at offset %zu are outside the segment of this rank, "
+        "which has %zu bytes",
+        call, what, nbytes, (size_t)a, (size_t)size);
+  tmb_fatal_nopos(
+      "%s: argument %s: %zu bytes at %p are outside the segment of this rank, but flags "
+      "0x%x promise the opposite (GEX_FLAG_SELF_SEG_BOUND or SOME)",
+      call, what, nbytes, addr, flags);
+}
+
+void tmb_check_overlap(const char *call, uint32_t jobrank, const void *dest, const void *src,
+                       size_t nbytes) {
+  const uintptr_t d = (uintptr_t)dest, s = (uintptr_t)src;
+  if (jobrank != tmb_job.rank || (d < s ? s - d : d - s) >= nbytes) return;
+  tmb_fatal_nopos("%s: the source (%p) and the destination (%p) of these %zu bytes overlap", call,
+                  src, dest, nbytes);
+}

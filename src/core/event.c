@@ -24,6 +24,7 @@ static uint32_t tag_of(gex_Event_t event) {
 }
 
 static void check_event(const char *call, gex_Event_t event) {
+  if (event == GEX_EVENT_INVALID) return;
   if (event == GEX_EVENT_NO_OP)
     tmb_fatal_nopos(
         "%s: argument event is GEX_EVENT_NO_OP: the immediate call started nothing, there "
@@ -54,6 +55,7 @@ int gexx_event_test(gex_Event_t event) {
     tmb_check_context_at("gex_Event_Test");
     check_event("gex_Event_Test", event);
   }
+  if (event == GEX_EVENT_INVALID) return GASNET_OK;
   if (!complete(event)) return GASNET_ERR_NOT_READY;
   retire(event);
   return GASNET_OK;
@@ -64,6 +66,7 @@ void gexx_event_wait(gex_Event_t event) {
     tmb_check_context_at("gex_Event_Wait");
     check_event("gex_Event_Wait", event);
   }
+  if (event == GEX_EVENT_INVALID) return;
   if (!complete(event)) {
     struct gexx_wait wait;
     tmb_wait_begin(&wait);
@@ -164,6 +167,7 @@ void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 
 gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
   const char *call = "gex_Event_QueryLeaf";
+  TMB_CHECK_CONTEXT(call);
   if (root == GEX_EVENT_INVALID) return root;
   if (TMB_UNLIKELY(tmb_job.debug)) {
     check_event(call, root);

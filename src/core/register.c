@@ -21,6 +21,10 @@ static void check_entry(const gex_AM_Entry_t *e, size_t i) {
     tmb_fatal_nopos(
         "%s: table[%zu].gex_flags is 0x%x; it needs one of GEX_FLAG_AM_REQUEST, REPLY, REQREP",
         call, i, e->gex_flags);
+  const gex_Flags_t known = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQREP;
+  if (e->gex_flags & ~known)
+    tmb_fatal_nopos("%s: table[%zu].gex_flags is 0x%x; only 0x%x are known", call, i, e->gex_flags,
+                    known);
   if (e->gex_nargs > TMB_AM_ARGS_MAX)
     tmb_fatal_nopos("%s: table[%zu].gex_nargs is %u, at most %d are possible", call, i,
                     e->gex_nargs, TMB_AM_ARGS_MAX);

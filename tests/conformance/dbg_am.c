@@ -263,7 +263,7 @@ static const struct dbg_case cases[] = {
     ROW(source_null_long, "gex_AM_RequestLong", "source_addr", "NULL", "5"),
     ROW(dest_below, "gex_AM_RequestLong", "dest_addr", "5 bytes", "outside"),
     ROW(dest_end, "gex_AM_RequestLong", "dest_addr", "5 bytes", "outside"),
-    ROW(dest_overlap, "gex_AM_RequestLong", "dest_addr", "overlap"),
+    ROW(dest_overlap, "gex_AM_RequestLong", "destination", "overlap"),
     ROW(lc_null_medium, "gex_AM_RequestMedium", "lc_opt", "NULL"),
     ROW(lc_null_long, "gex_AM_RequestLong", "lc_opt", "NULL"),
     ROW(lc_defer_medium, "gex_AM_RequestMedium", "lc_opt", "GEX_EVENT_DEFER"),

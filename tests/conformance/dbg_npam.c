@@ -12,18 +12,17 @@ static gex_AM_Index_t medium_index, reply_index;
 static void payload0(gex_Token_t token, void *payload, size_t nbytes) {
   (void)token, (void)payload, (void)nbytes;
 }
-static void prepare_handlers(void) {
+static void setup(int *argc, char ***argv) {
+  dbg_setup(argc, argv);
   medium_index = dbg_handler((gex_AM_Fn_t)payload0, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST, 0);
   reply_index = dbg_handler((gex_AM_Fn_t)payload0, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REPLY, 0);
 }
 
 /* A prepared Medium or Long of up to 64 bytes in our buffer, without arguments. */
 static gex_AM_SrcDesc_t medium(void) {
-  prepare_handlers();
   return gex_AM_PrepareRequestMedium(dbg.tm, 0, buf, 1, 64, GEX_EVENT_NOW, 0, 0);
 }
 static gex_AM_SrcDesc_t longer(void *dest) {
-  prepare_handlers();
   return gex_AM_PrepareRequestLong(dbg.tm, 0, buf, 1, 64, dest, GEX_EVENT_NOW, 0, 0);
 }
 
@@ -82,7 +81,6 @@ static void after_reply_body(gex_Token_t token) {
   (void)gex_AM_PrepareReplyMedium(token, NULL, 1, 64, NULL, 0, 0);
 }
 static void after_reply(void) {
-  prepare_handlers();
   dbg_in_request(after_reply_body);
 }
 
@@ -104,7 +102,6 @@ static void commit_request_body(gex_Token_t token) {
                               medium_index, 1);
 }
 static void commit_request_of_reply(void) {
-  prepare_handlers();
   dbg_in_request(commit_request_body);
 }
 static void commit_nargs(void) {
@@ -137,7 +134,6 @@ static void commit_v2_flags(void) {
   (void)gex_AM_CommitRequestMedium0_v2(medium(), medium_index, 1, GEX_FLAG_LC_COPY_YES);
 }
 static void commit_untouched(void) {
-  prepare_handlers();
   const gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(dbg.tm, 0, NULL, 400, 400, NULL, 0, 0);
   gex_AM_CommitRequestMedium0(sd, medium_index, 400);
 }
@@ -242,5 +238,5 @@ static const struct dbg_case cases[] = {
 };
 
 int main(int argc, char **argv) {
-  return dbg_main(argc, argv, dbg_setup, cases, sizeof cases / sizeof *cases);
+  return dbg_main(argc, argv, setup, cases, sizeof cases / sizeof *cases);
 }

@@ -20,6 +20,7 @@ static void attach_zero(void) {
 static void attach_odd(void) {
   (void)gex_Segment_Attach(&segment, dbg.tm, GASNET_PAGESIZE + 8);
 }
+/* Not fatal: refused with the limit in a message and a return code. */
 static void attach_huge(void) {
   const uintptr_t max = gasnet_getMaxLocalSegmentSize();
   if (gex_Segment_Attach(&segment, dbg.tm, max + GASNET_PAGESIZE) == GASNET_ERR_BAD_ARG) abort();
