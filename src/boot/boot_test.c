@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unit tests of boot: lists of ranks, the control block's states, barrier and allgather of many
+ * ranks.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "boot/boot.h"
+#include "boot/ctl.h"
+#include "boot/ranklist.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void expect_list(uint32_t size, const pid_t *pids, size_t bytes, const char *expected) {
+  char buf[TMB_RANKLIST_BYTES];
+  assert_true(bytes <= sizeof buf);
+  assert_string_equal(tmb_ranklist_format(buf, bytes, size, pids), expected);
+}
+
+static void formats_rank_lists(void **state) {
+  (void)state;
+  const pid_t some[] = {1, 1, 1, 0, 0, 1, 0, 1, 1};
+  const pid_t none[] = {0, 0};
+  expect_list(9, some, TMB_RANKLIST_BYTES, "0-2, 5, 7-8");
+  expect_list(1, some, TMB_RANKLIST_BYTES, "0");
+  expect_list(4, some + 3, TMB_RANKLIST_BYTES, "2");
+  expect_list(2, none, TMB_RANKLIST_BYTES, "none");
+  expect_list(9, some, 12, "0-2, 5, ...");
+  expect_list(9, some, 11, "0-2, ...");
+  expect_list(9, some, 8, "...");
+  pid_t many[TMB_BOOT_RANKS_MAX];
+  for (int i = 0; i < TMB_BOOT_RANKS_MAX; i++) many[i] = i % 2;
+  char buf[TMB_RANKLIST_BYTES];
+  tmb_ranklist_format(buf, sizeof buf, TMB_BOOT_RANKS_MAX, many);
+  assert_true(strlen(buf) < sizeof buf);
+  assert_string_equal(buf + strlen(buf) - 5, ", ...");
+}
+
+static struct tmb_ctl *new_ctl(uint32_t size) {
+  struct tmb_ctl *ctl = NULL;
+  int fd = -1;
+  assert_int_equal(tmb_ctl_create(size, false, &fd, &ctl), TMB_OK);
+  assert_ptr_equal(tmb_ctl_map(fd, size + 1, ctl->job_id), NULL);
+  assert_ptr_equal(tmb_ctl_map(fd, size, ctl->job_id + 1), NULL);
+  struct tmb_ctl *again = tmb_ctl_map(fd, size, ctl->job_id);
+  assert_non_null(again);
+  tmb_ctl_unmap(again);
+  close(fd);
+  return ctl;
+}
+
+static void expect_state(struct tmb_ctl *ctl, uint32_t rank, enum tmb_rank_state state, int code) {
+  const uint32_t word = tmb_ctl_state(ctl, rank);
+  assert_int_equal(TMB_RANK_STATE(word), state);
+  assert_int_equal(TMB_RANK_CODE(word), code);
+}
+
+static void keeps_own_and_imposed_ends_apart(void **state) {
+  (void)state;
+  struct tmb_ctl *ctl = new_ctl(4);
+  expect_state(ctl, 0, TMB_RANK_NEW, 0);
+  assert_int_equal(tmb_ctl_join(ctl, 0, 17), TMB_OK);
+  assert_int_equal(tmb_ctl_pid(ctl, 0), 17);
+  assert_int_equal(tmb_ctl_joined(ctl), 1);
+  assert_int_equal(tmb_ctl_join(ctl, 0, 18), TMB_E_STATE);
+  assert_int_equal(tmb_ctl_pid(ctl, 0), 17);
+  assert_true(tmb_ctl_note_exit(ctl, 0, 0x105));
+  expect_state(ctl, 0, TMB_RANK_EXITING, 5);
+  assert_false(tmb_ctl_note_exit(ctl, 0, 6));
+  assert_int_equal(TMB_RANK_STATE(tmb_ctl_tell(ctl, 0)), TMB_RANK_EXITING);
+  expect_state(ctl, 0, TMB_RANK_EXITING, 5);
+
+  assert_int_equal(tmb_ctl_join(ctl, 1, 19), TMB_OK);
+  assert_int_equal(TMB_RANK_STATE(tmb_ctl_tell(ctl, 1)), TMB_RANK_JOINED);
+  assert_false(tmb_ctl_note_exit(ctl, 1, 7));
+  expect_state(ctl, 1, TMB_RANK_TOLD, 0);
+
+  tmb_ctl_end(ctl);
+  assert_int_equal(tmb_ctl_join(ctl, 2, 20), TMB_E_STATE);
+  expect_state(ctl, 2, TMB_RANK_TOLD, 0);
+  assert_int_equal(tmb_ctl_joined(ctl), 2);
+  tmb_ctl_unmap(ctl);
+}
+
+/* A rank of the job that the next test starts; the exit code says which round failed. */
+static int gather_rounds(struct tmb_boot *boot) {
+  uint64_t all[64][8];
+  for (uint64_t round = 0; round < 200; round++) {
+    const size_t words = 1 + round % 8;
+    uint64_t mine[8];
+    for (size_t i = 0; i < words; i++) mine[i] = round << 32 | boot->rank << 8 | i;
+    tmb_boot_allgather(boot, mine, words * 8, all);
+    for (uint32_t r = 0; r < boot->size; r++)
+      for (size_t i = 0; i < words; i++)
+        if (((uint64_t *)all)[r * words + i] != (round << 32 | r << 8 | i)) return 10;
+    if (round % 16 == boot->rank % 16) usleep(500);
+    tmb_boot_barrier(boot);
+  }
+  for (uint32_t r = 0; r < boot->size; r++)
+    if (tmb_boot_peer_pid(boot, r) <= 0) return 11;
+  return tmb_boot_peer_pid(boot, boot->rank) == getpid() ? 0 : 12;
+}
+
+/* Runs a job of `size` self-started ranks in a child and returns its wait status. */
+static int run_job(const char *size, int (*rank_main)(struct tmb_boot *)) {
+  int status;
+  const pid_t child = fork();
+  if (child == 0) {
+    struct tmb_boot boot;
+    tmb_env_set("GASNET_PSHM_NODES", size);
+    if (tmb_boot_start(&boot) != 0) _exit(99);
+    const int code = rank_main(&boot);
+    tmb_boot_note_exit(&boot, code);
+    tmb_boot_stop(&boot);
+    _exit(code);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return status;
+}
+
+static void gathers_from_all(void **state) {
+  (void)state;
+  assert_int_equal(run_job("2", gather_rounds), 0);
+  assert_int_equal(run_job("7", gather_rounds), 0);
+  assert_int_equal(run_job("33", gather_rounds), 0);
+}
+
+/* Rank 2 ends with a code of its own while the others wait for it. */
+static int one_leaves(struct tmb_boot *boot) {
+  tmb_boot_barrier(boot);
+  if (boot->rank != 2) tmb_boot_barrier(boot);
+  return boot->rank == 2 ? 42 : 43;
+}
+
+static void ends_with_the_first(void **state) {
+  (void)state;
+  const int status = run_job("4", one_leaves);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+static void is_alone_without_a_launcher(void **state) {
+  (void)state;
+  struct tmb_boot boot;
+  uint32_t mine = 5, all = 0;
+  assert_int_equal(tmb_boot_start(&boot), TMB_OK);
+  assert_int_equal(boot.rank, 0);
+  assert_int_equal(boot.size, 1);
+  assert_false(boot.supervised);
+  tmb_boot_barrier(&boot);
+  tmb_boot_allgather(&boot, &mine, sizeof mine, &all);
+  assert_int_equal(all, 5);
+  assert_int_equal(tmb_boot_peer_pid(&boot, 0), getpid());
+  assert_false(tmb_boot_told_to_end(&boot));
+  tmb_boot_note_exit(&boot, 3);
+  tmb_boot_stop(&boot);
+  assert_int_equal(boot.size, 0);
+  tmb_boot_stop(&boot);
+}
+
+int main(void) {
+  tmb_env_unset("TOMBOLO_BOOT");
+  tmb_env_unset("GASNET_PSHM_NODES");
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(formats_rank_lists),
+      cmocka_unit_test(keeps_own_and_imposed_ends_apart),
+      /* the jobs before anything else reads the settings in this process */
+      cmocka_unit_test(gathers_from_all),
+      cmocka_unit_test(ends_with_the_first),
+      cmocka_unit_test(is_alone_without_a_launcher),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
