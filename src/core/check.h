@@ -41,6 +41,19 @@ void tmb_check_segment(const char *call, gex_Segment_t segment);
 void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
                       const void *addr, size_t nbytes);
 
+/* At most one GEX_FLAG_SELF_SEG_, one PEER_SEG_ and one LC_COPY_ flag. */
+void tmb_check_seg_flags(const char *call, gex_Flags_t flags);
+
+/* Local range against NULL and what GEX_FLAG_SELF_SEG_ flags promise. in what: the argument's name.
+ */
+void tmb_check_local(const char *call, const char *what, const void *addr, size_t nbytes,
+                     gex_Flags_t flags);
+
+/* Source and destination of an operation on this process must not overlap; addresses, not offsets.
+ */
+void tmb_check_overlap(const char *call, uint32_t jobrank, const void *dest, const void *src,
+                       size_t nbytes);
+
 /* flags against those that `call` knows. */
 void tmb_check_flags(const char *call, gex_Flags_t flags, gex_Flags_t known);
 

@@ -21,6 +21,9 @@
   GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND |                \
   GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_NEVER_SELF | GEX_FLAG_PEER_NEVER_NBRHD)
 
+/* The remote range may lie outside the bound segment. */
+#define RMA_ANYWHERE (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)
+
 /* One access. `is_get`: remote is the source. */
 struct access {
   const char *call;
@@ -34,16 +37,10 @@ struct access {
 };
 
 static void check_access(const struct access *a) {
-  const gex_Flags_t self = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
-                           GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET;
-  const gex_Flags_t peer = self << 4;
   tmb_check_context_at(a->call);
   tmb_check_tm_rank(a->call, a->tm, a->rank);
   tmb_check_flags(a->call, a->flags, RMA_FLAGS);
-  if (__builtin_popcount(a->flags & self) > 1 || __builtin_popcount(a->flags & peer) > 1)
-    tmb_fatal_nopos(
-        "%s: argument flags is 0x%x: more than one GEX_FLAG_SELF_SEG_ or PEER_SEG_ flag", a->call,
-        a->flags);
+  tmb_check_seg_flags(a->call, a->flags);
   if (a->flags & (GEX_FLAG_PEER_NEVER_SELF | GEX_FLAG_PEER_NEVER_NBRHD)) {
     const uint32_t jobrank = tmb_jobrank(a->tm, a->rank);
     if (jobrank == tmb_job.rank || (a->flags & GEX_FLAG_PEER_NEVER_NBRHD))
@@ -51,9 +48,7 @@ static void check_access(const struct access *a) {
           "%s: argument flags is 0x%x, which promises that rank %u is not %s, but it is", a->call,
           a->flags, a->rank, jobrank == tmb_job.rank ? "this process" : "in this neighbourhood");
   }
-  if (a->nbytes && !a->local && !(a->flags & GEX_FLAG_SELF_SEG_OFFSET))
-    tmb_fatal_nopos("%s: argument %s is NULL with nbytes %zu", a->call, a->is_get ? "dest" : "src",
-                    a->nbytes);
+  tmb_check_local(a->call, a->is_get ? "dest" : "src", a->local, a->nbytes, a->flags);
   if (a->flags & GEX_FLAG_PEER_SEG_OFFSET) {
     const uintptr_t size = tmb_job.peer_segment[tmb_jobrank(a->tm, a->rank)].size;
     if ((uintptr_t)a->remote > size || a->nbytes > size - (uintptr_t)a->remote)
@@ -61,8 +56,11 @@ static void check_access(const struct access *a) {
           "%s: %zu bytes at offset %zu are outside the segment of rank %u, which has %zu "
           "bytes",
           a->call, a->nbytes, (size_t)(uintptr_t)a->remote, a->rank, (size_t)size);
-  } else {
+  } else if (!(a->flags & RMA_ANYWHERE)) {
     tmb_check_remote(a->call, a->is_get ? "src" : "dest", a->tm, a->rank, a->remote, a->nbytes);
+    if (!(a->flags & GEX_FLAG_SELF_SEG_OFFSET))
+      tmb_check_overlap(a->call, tmb_jobrank(a->tm, a->rank), a->is_get ? a->local : a->remote,
+                        a->is_get ? a->remote : a->local, a->nbytes);
   }
 }
 
@@ -76,6 +74,15 @@ static void resolve(struct access *a) {
     a->local = (char *)tmb_job.segment.base + (uintptr_t)a->local;
 }
 
+/* Whether the access is a copy here: the peer's segment is mapped and the range lies inside it. */
+static bool direct(const struct access *a) {
+  if (a->tm->delta[a->rank] == GEXX_UNMAPPED) return false;
+  if (TMB_LIKELY(!(a->flags & RMA_ANYWHERE))) return true;
+  const struct tmb_peer_segment *s = &tmb_job.peer_segment[tmb_jobrank(a->tm, a->rank)];
+  const uintptr_t offset = (uintptr_t)a->remote - s->base;
+  return offset < s->size && a->nbytes <= s->size - offset;
+}
+
 /*
  * Serve an access; parts that remain are counted in op. Returns 0 when started (or done), TMB_AGAIN
  * for an immediate access without resources.
@@ -83,7 +90,7 @@ static void resolve(struct access *a) {
 static int start(struct access *a, struct tmb_op *op) {
   resolve(a);
   if (a->nbytes == 0) return 0;
-  if (a->tm->delta[a->rank] != GEXX_UNMAPPED) {
+  if (direct(a)) {
     void *mapped = gexx_rma_local(a->tm, a->rank, a->remote);
     if (a->is_get)
       gexx_rma_copy(a->local, mapped, a->nbytes);
@@ -118,7 +125,7 @@ static int implicit(struct access *a) {
 }
 
 static gex_Event_t with_event(struct access *a, uint32_t leaves) {
-  if (!tmb_job.debug && (a->nbytes == 0 || a->tm->delta[a->rank] != GEXX_UNMAPPED)) {
+  if (!tmb_job.debug && (a->nbytes == 0 || direct(a))) {
     (void)start(a, NULL);
     return GEX_EVENT_INVALID;
   }
