@@ -25,18 +25,27 @@ static inline uint32_t lap_of(uint64_t pos, uint32_t slots_log2) {
   return (uint32_t)(pos >> slots_log2) | 0x80000000u;
 }
 
-/* The first eight bytes of a slot as one word; little and big endian agree because both sides use
- * it. */
+/*
+ * The first eight bytes of a slot as one word, lap in the low half. Made by shifts: bytes put
+ * together in memory would be read back before they have reached the cache, a stall of every send.
+ */
 static inline uint64_t header_word(uint32_t lap, const struct tmb_shm_slot *h) {
-  struct tmb_shm_slot s;
-  uint64_t w;
-  s.lap = lap;
-  s.handler = h->handler;
-  s.nargs = h->nargs;
-  s.kind = h->kind;
-  s.slots = h->slots;
-  memcpy(&w, &s, sizeof w);
-  return w;
+  return (uint64_t)lap | (uint64_t)h->handler << 32 | (uint64_t)h->nargs << 40 |
+         (uint64_t)h->kind << 48 | (uint64_t)h->slots << 56;
+}
+
+/* What header_word put together. */
+struct header {
+  uint32_t lap;
+  uint8_t handler, nargs, kind, slots;
+};
+
+static inline struct header header_of(uint64_t word) {
+  return (struct header){.lap = (uint32_t)word,
+                         .handler = (uint8_t)(word >> 32),
+                         .nargs = (uint8_t)(word >> 40),
+                         .kind = (uint8_t)(word >> 48),
+                         .slots = (uint8_t)(word >> 56)};
 }
 
 static inline void publish(struct tmb_shm_slot *slot, uint32_t lap, const struct tmb_shm_slot *h) {
@@ -160,8 +169,7 @@ int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out) {
 
 /* Run the handler of one record. */
 static void deliver(struct tmb_shm *shm, struct tmb_shm_slot *slot, uint64_t word, bool reply) {
-  struct tmb_shm_slot h;
-  memcpy(&h, &word, sizeof word);
+  const struct header h = header_of(word);
   char *record = (char *)slot;
   struct tmb_am_in in = {.src = slot->src,
                          .handler = h.handler,
@@ -200,14 +208,13 @@ static int drain(struct tmb_shm *shm, uint32_t reply) {
   while (done < PROGRESS_BATCH) {
     struct tmb_shm_slot *slot = &box->ring->slot[head & mask];
     const uint64_t word = tmb_load_acq((uint64_t *)(void *)slot);
-    struct tmb_shm_slot h;
-    memcpy(&h, &word, sizeof word);
+    const struct header h = header_of(word);
     if (h.lap != lap_of(head, log2)) break;
     if (TMB_LIKELY(h.kind != TMB_SHM_KIND_PAD)) {
       deliver(shm, slot, word, reply);
       done++;
     }
-    for (uint32_t i = 1; i < h.slots; i++) tmb_store_rlx(&slot[i].lap, 0);
+    for (uint32_t i = 1; i < h.slots; i++) tmb_store_rlx((uint64_t *)(void *)&slot[i], 0);
     head += h.slots;
     tmb_store_rlx(&box->head, head);
     if (head - box->published >= (mask + 1) / 4) {
@@ -223,7 +230,8 @@ static inline bool pending(const struct tmb_shm *shm, uint32_t reply) {
   const struct tmb_shm_inbox *box = &shm->inbox[reply];
   const uint64_t head = tmb_load_rlx(&box->head);
   const struct tmb_shm_slot *slot = &box->ring->slot[head & (shm->slots[reply] - 1)];
-  return tmb_load_rlx(&slot->lap) == lap_of(head, shm->slots_log2[reply]);
+  const uint64_t word = tmb_load_rlx((const uint64_t *)(const void *)slot);
+  return (uint32_t)word == lap_of(head, shm->slots_log2[reply]);
 }
 
 static int serve_box(struct tmb_shm *shm, uint32_t reply) {
