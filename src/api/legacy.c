@@ -12,6 +12,7 @@
 #include "core/am.h"
 #include "core/check.h"
 #include "core/job.h"
+#include "core/segment.h"
 #include "core/thread.h"
 
 #include <gasnet.h>
@@ -59,23 +60,39 @@ int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***arg
   return rc;
 }
 
-/* Registers the table; entries take any category and count. Returns a GASNET code. */
-static int register_legacy(gasnet_handlerentry_t *table, size_t count) {
-  gex_AM_Entry_t entry[256];
-  if (count > TMB_ARRAY_LEN(entry) - TMB_HANDLER_FIRST) return GASNET_ERR_RESOURCE;
+/* Whether the table can be registered whole: indices in range, free and different, enough free ones
+ * for the rest. */
+static int table_verdict(const gasnet_handlerentry_t *table, size_t count) {
+  bool taken[256];
+  size_t free_count = 0;
+  for (size_t i = TMB_HANDLER_FIRST; i < 256; i++) {
+    taken[i] = tmb_job.ep.handler[i].gex_fnptr != NULL;
+    free_count += !taken[i];
+  }
+  if (count > free_count) return GASNET_ERR_RESOURCE;
   for (size_t i = 0; i < count; i++) {
-    if (table[i].index && table[i].index < TMB_HANDLER_FIRST) return GASNET_ERR_RESOURCE;
+    const gasnet_handler_t index = table[i].index;
+    if (!table[i].fnptr) return GASNET_ERR_RESOURCE;
+    if (!index) continue;
+    if (index < TMB_HANDLER_FIRST || taken[index]) return GASNET_ERR_RESOURCE;
+    taken[index] = true;
+  }
+  return GASNET_OK;
+}
+
+/* Registers a table that has passed table_verdict; entries take any category and count. */
+static void register_legacy(gasnet_handlerentry_t *table, size_t count) {
+  gex_AM_Entry_t entry[256];
+  for (size_t i = 0; i < count; i++)
     entry[i] = (gex_AM_Entry_t){
         table[i].index, table[i].fnptr,      GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQREP, 0,
         NULL,           "from gasnet_attach"};
-  }
-  const int rc = gex_EP_RegisterHandlers(&tmb_job.ep, entry, count);
-  if (rc != GASNET_OK) return GASNET_ERR_RESOURCE;
+  if (gex_EP_RegisterHandlers(&tmb_job.ep, entry, count) != GASNET_OK)
+    tmb_bug("a handler table of %zu entries was checked and then refused", count);
   for (size_t i = 0; i < count; i++) {
     table[i].index = entry[i].gex_index;
     tmb_job.ep.legacy[entry[i].gex_index / 64] |= UINT64_C(1) << (entry[i].gex_index % 64);
   }
-  return GASNET_OK;
 }
 
 int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsize,
@@ -83,14 +100,18 @@ int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsiz
   (void)minheapoffset;
   if (!legacy_enabled() || tmb_job.attached) return GASNET_ERR_NOT_INIT;
   TMB_CHECK_CONTEXT("gasnet_attach");
-  if (numentries < 0 || (numentries && !table)) return GASNET_ERR_BAD_ARG;
-  if (segsize % GASNET_PAGESIZE || segsize > gasnet_getMaxLocalSegmentSize())
-    return GASNET_ERR_BAD_ARG;
-  if (register_legacy(table, (size_t)numentries) != GASNET_OK) return GASNET_ERR_RESOURCE;
-  gex_Segment_t segment;
-  if (gex_Segment_Attach(&segment, &tmb_job.tm, segsize ? segsize : GASNET_PAGESIZE) != GASNET_OK)
-    return GASNET_ERR_RESOURCE;
+  if (!segsize) segsize = GASNET_PAGESIZE;
+  int rc = numentries < 0 || (numentries && !table) ? GASNET_ERR_BAD_ARG
+                                                    : tmb_segment_verdict("gasnet_attach", segsize);
+  if (rc == GASNET_OK) rc = table_verdict(table, (size_t)numentries);
+  rc = tmb_segment_attach(rc, segsize);
+  if (rc != GASNET_OK) {
+    if (tmb_job.verbose_errors) tmb_note("gasnet_attach returns %s", gasnet_ErrorName(rc));
+    return rc;
+  }
+  register_legacy(table, (size_t)numentries);
   gexx_legacy_tm = &tmb_job.tm;
+  gex_Event_Wait(gex_Coll_BarrierNB(gexx_legacy_tm, 0)); /* nobody sends before all registered */
   return GASNET_OK;
 }
 

@@ -67,27 +67,17 @@ static void check_attach(const gex_Segment_t *segment_p, gex_TM_t tm) {
     tmb_fatal_nopos("gex_Segment_Attach: second call; a process attaches one segment");
 }
 
-/* Whether a size can be attached; says why not. Returns a GASNET code. */
-static int size_verdict(uintptr_t size) {
-  if (size == 0 || size % tmb_os_page_size()) {
-    TMB_CHECK(false,
-              "gex_Segment_Attach: argument size is %zu; it must be a non-zero multiple of "
-              "GASNET_PAGESIZE (%d)",
-              (size_t)size, GASNET_PAGESIZE);
-    return GASNET_ERR_BAD_ARG;
-  }
-  if (size > tmb_job.segment_bytes_max) {
-    const char *name = NULL;
-    const uint64_t limit = tmb_os_mem_limit(&name);
-    tmb_note(
-        "gex_Segment_Attach: argument size is %zu bytes, but at most %zu are allowed here "
-        "(GASNET_MAX_SEGSIZE=%s of %llu bytes, the %s, for %u ranks); ask for less or raise the "
-        "limit",
-        (size_t)size, (size_t)tmb_job.segment_bytes_max, tmb_cfg_text(TMB_CFG_MAX_SEGSIZE),
-        (unsigned long long)limit, name, tmb_job.size);
-    return GASNET_ERR_BAD_ARG;
-  }
-  return GASNET_OK;
+int tmb_segment_verdict(const char *call, uintptr_t size) {
+  if (size % tmb_os_page_size()) return GASNET_ERR_BAD_ARG;
+  if (size <= tmb_job.segment_bytes_max) return GASNET_OK;
+  const char *name = NULL;
+  const uint64_t limit = tmb_os_mem_limit(&name);
+  tmb_note(
+      "%s: argument size is %zu bytes, but at most %zu are allowed here (GASNET_MAX_SEGSIZE=%s of "
+      "%llu bytes, the %s, for %u ranks); ask for less or raise the limit",
+      call, (size_t)size, (size_t)tmb_job.segment_bytes_max, tmb_cfg_text(TMB_CFG_MAX_SEGSIZE),
+      (unsigned long long)limit, name, tmb_job.size);
+  return GASNET_ERR_BAD_ARG;
 }
 
 /* Let the conduit create and map; collective. `sizes` are those of all ranks. */
@@ -114,12 +104,7 @@ static int attach_all(const uint64_t *sizes) {
   return GASNET_OK;
 }
 
-int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
-  if (TMB_UNLIKELY(tmb_job.debug)) check_attach(segment_p, tm);
-  if (!tmb_job_ready()) return GASNET_ERR_NOT_INIT;
-  if (!segment_p || !tm || tmb_job.attached) return GASNET_ERR_BAD_ARG;
-  /* A size that is refused on one rank is refused on all: 0 tells the others. */
-  const int verdict = size_verdict(size);
+int tmb_segment_attach(int verdict, uintptr_t size) {
   const uint64_t mine = verdict == GASNET_OK ? size : 0;
   uint64_t *sizes = calloc(tmb_job.size, sizeof *sizes);
   if (!sizes) tmb_fatal("out of memory for %u sizes", tmb_job.size);
@@ -130,6 +115,19 @@ int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
   if (rc == GASNET_OK) rc = attach_all(sizes);
   free(sizes);
   tmb_boot_barrier(&tmb_job.boot);
+  return rc;
+}
+
+int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
+  const char *call = "gex_Segment_Attach";
+  if (TMB_UNLIKELY(tmb_job.debug)) check_attach(segment_p, tm);
+  if (!tmb_job_ready()) return GASNET_ERR_NOT_INIT;
+  if (!segment_p || !tm || tmb_job.attached) return GASNET_ERR_BAD_ARG;
+  TMB_CHECK(size && size % tmb_os_page_size() == 0,
+            "%s: argument size is %zu; it must be a non-zero multiple of GASNET_PAGESIZE (%d)",
+            call, (size_t)size, GASNET_PAGESIZE);
+  const int verdict = size ? tmb_segment_verdict(call, size) : GASNET_ERR_BAD_ARG;
+  const int rc = tmb_segment_attach(verdict, size);
   if (rc == GASNET_OK) *segment_p = &tmb_job.segment;
   return rc;
 }

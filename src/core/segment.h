@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segment limits, computed at initialisation.
+ * Segment limits, and attach as shared by gex_Segment_Attach and gasnet_attach.
  *
- * Owns: declaration of what client.c needs from segment.c. Called once. Calls: settings, os,
- * bootstrap exchange. Invariant: afterwards tmb_job.segment_bytes_max is a non-zero page multiple,
- * and segment_bytes_max_all its minimum over ranks.
+ * Owns: declarations of segment.c. Called by client.c at initialisation and by the two attach
+ * calls. Calls: settings, os, bootstrap exchange. Invariant: after tmb_segment_limits
+ * tmb_job.segment_bytes_max is a non-zero page multiple, and segment_bytes_max_all its minimum over
+ * ranks.
  */
 #ifndef TMB_CORE_SEGMENT_H
 #define TMB_CORE_SEGMENT_H
 
+#include <stdint.h>
+
 /* Compute the limits; collective. */
 void tmb_segment_limits(void);
+
+/*
+ * Whether this process may attach `size` bytes. in call: name for the message that says which limit
+ * is exceeded. Returns GASNET_OK or GASNET_ERR_BAD_ARG.
+ */
+int tmb_segment_verdict(const char *call, uintptr_t size);
+
+/*
+ * Attach, collective: every rank brings the verdict on its own arguments, and one refusal is a
+ * refusal for all, so that nobody is left waiting. in size: non-zero page multiple if the verdict
+ * is GASNET_OK. Returns the verdict if it is an error, GASNET_ERR_RESOURCE if another rank refused
+ * or memory is lacking, else GASNET_OK. Ends with a barrier.
+ */
+int tmb_segment_attach(int verdict, uintptr_t size);
 
 #endif

@@ -59,7 +59,7 @@ static void between(uintptr_t *max_local) {
   *max_local = local;
 }
 
-/* Refusals that must leave the job able to attach afterwards. All ranks pass the same. */
+/* Refusals that must leave the job able to attach afterwards. */
 static void bad_attaches(uintptr_t max_local) {
   gasnet_handlerentry_t none[] = {{0, (gex_AM_Fn_t)ping0}};
   CHECK_EQ(gasnet_attach(none, 1, GASNET_PAGESIZE + 1, 0), GASNET_ERR_BAD_ARG);
@@ -68,6 +68,16 @@ static void bad_attaches(uintptr_t max_local) {
   CHECK_EQ(none[0].index, 0);
   gasnet_handlerentry_t low[] = {{GEX_AM_INDEX_BASE - 1, (gex_AM_Fn_t)ping0}};
   CHECK_EQ(gasnet_attach(low, 1, GASNET_PAGESIZE, 0), GASNET_ERR_RESOURCE);
+  gasnet_handlerentry_t same[] = {{140, (gex_AM_Fn_t)ping0}, {140, (gex_AM_Fn_t)ping0}};
+  CHECK_EQ(gasnet_attach(same, 2, GASNET_PAGESIZE, 0), GASNET_ERR_RESOURCE);
+  CHECK_EQ(gasnet_attach(NULL, 1, GASNET_PAGESIZE, 0), GASNET_ERR_BAD_ARG);
+  CHECK_EQ(gasnet_attach(none, -1, GASNET_PAGESIZE, 0), GASNET_ERR_BAD_ARG);
+  /* A refusal on one rank is one on all, and leaves no handler behind. */
+  const gasnet_node_t last = gasnet_nodes() - 1;
+  gasnet_handlerentry_t fine[] = {{255, (gex_AM_Fn_t)ping0}};
+  const int rc = gasnet_mynode() == last ? gasnet_attach(low, 1, GASNET_PAGESIZE, 0)
+                                         : gasnet_attach(fine, 1, GASNET_PAGESIZE, 0);
+  CHECK_EQ(rc, GASNET_ERR_RESOURCE);
   CHECK_EQ(hook_calls, 0);
 }
 
