@@ -47,8 +47,6 @@ foreach(src IN LISTS tmb_ft_tests)
 endforeach()
 
 # ---- multi-rank tests
-# tmb_add_multi_test(NAME SOURCE [RANKS n...] [LABEL label]): one program, one ctest for each rank
-# count. RANKS is what a source without a `/* ranks: */` line gets.
 file(GLOB tmb_test_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/lib/*.c")
 # tests/lib compiled for one thread mode and debug setting, as the programs that link it are.
 function(tmb_test_support out mode debug)
@@ -69,6 +67,8 @@ function(tmb_test_support out mode debug)
   set(${out} ${lib} PARENT_SCOPE)
 endfunction()
 
+# tmb_add_multi_test(NAME SOURCE [RANKS n...] [LABEL label]): one program, one ctest for each rank
+# count. RANKS is what a source without a `/* ranks: */` line gets.
 function(tmb_add_multi_test name src)
   cmake_parse_arguments(arg "" "LABEL" "RANKS" ${ARGN})
   tmb_read_header(hdr ${src})
