@@ -156,9 +156,9 @@ static double get_cold(struct bench *b, size_t n, size_t bytes) {
 
 static void measure_floors(struct bench *b) {
   const struct bench_row rows[] = {
-      {.group = "floor", .name = "handoff_rtt", .figure = floor_handoff, .bytes = 8},
-      {.group = "floor", .name = "add_alone", .figure = floor_add_alone, .bytes = 8, .alone = true},
-      {.group = "floor", .name = "add_contended", .figure = floor_add_contended, .bytes = 8},
+      {.group = "floor", .name = "handoff_rtt", .figure = floor_handoff},
+      {.group = "floor", .name = "add_alone", .figure = floor_add_alone, .alone = true},
+      {.group = "floor", .name = "add_contended", .figure = floor_add_contended},
       {.group = "floor",
        .name = "memcpy_private",
        .figure = floor_memcpy_private,

@@ -30,9 +30,9 @@ TARGETS = {
     ("oversubscribed", "short_rtt", 0): 3.0,
 }
 OTHERS = [
-    ("floor", "handoff_rtt", 8),
-    ("floor", "add_alone", 8),
-    ("floor", "add_contended", 8),
+    ("floor", "handoff_rtt", 0),
+    ("floor", "add_alone", 0),
+    ("floor", "add_contended", 0),
     ("floor", "futex_rtt", 0),
     ("am", "medium_flood", 1024),
     ("am", "barrier", 0),
