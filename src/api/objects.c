@@ -86,6 +86,7 @@ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
                                     const gex_ProgressThreadInfo_t **info_p, gex_Flags_t flags) {
   static const gex_ProgressThreadInfo_t none;
   static bool called;
+  TMB_CHECK_CONTEXT("gex_System_QueryProgressThreads");
   if (!client || !count_p || !info_p || flags) return GASNET_ERR_BAD_ARG;
   DBG(tmb_check_client("gex_System_QueryProgressThreads", client));
   if (!(client->flags & GEX_FLAG_DEFER_THREADS)) return GASNET_ERR_RESOURCE;

@@ -114,6 +114,23 @@ static void init_flags(void) {
   init("EARLY", 1u << 20);
 }
 
+/* ---- progress threads */
+static void progress_threads_twice(void) {
+  unsigned count = 7;
+  const gex_ProgressThreadInfo_t *info;
+  start(GEX_FLAG_DEFER_THREADS);
+  if (gex_System_QueryProgressThreads(client, &count, &info, 0) || count) _exit(7);
+  (void)gex_System_QueryProgressThreads(client, &count, &info, 0);
+}
+static void progress_threads_in_lock(void) {
+  unsigned count;
+  const gex_ProgressThreadInfo_t *info;
+  gex_HSL_t lock = GEX_HSL_INITIALIZER;
+  start(GEX_FLAG_DEFER_THREADS);
+  gex_HSL_Lock(&lock);
+  (void)gex_System_QueryProgressThreads(client, &count, &info, 0);
+}
+
 #define ROW(fn, ...) \
  { #fn, fn, {__VA_ARGS__ }, 0, NULL }
 
@@ -136,6 +153,8 @@ static const struct dbg_case cases[] = {
     ROW(g1_init_only_get, "gasnet_get", "gasnet_attach"),
     ROW(g1_init_only_request, "gasnet_AMRequestMedium", "gasnet_attach"),
     ROW(g1_init_only_objects, "gasnet_QueryGexObjects", "gasnet_attach"),
+    ROW(progress_threads_twice, "gex_System_QueryProgressThreads", "second"),
+    ROW(progress_threads_in_lock, "gex_System_QueryProgressThreads", "handler-safe lock"),
     ROW(init_null_client, "gex_Client_Init", "client_p", "NULL"),
     ROW(init_null_ep, "gex_Client_Init", "ep_p", "NULL"),
     ROW(init_null_tm, "gex_Client_Init", "tm_p", "NULL"),

@@ -84,6 +84,14 @@ static void after_reply(void) {
   dbg_in_request(after_reply_body);
 }
 
+static void reply_while_prepared_body(gex_Token_t token) {
+  (void)gex_AM_PrepareReplyMedium(token, NULL, 1, 64, NULL, 0, 0);
+  gex_AM_ReplyMedium0(token, reply_index, buf, 1, GEX_EVENT_NOW, 0);
+}
+static void reply_while_prepared(void) {
+  dbg_in_request(reply_while_prepared_body);
+}
+
 /* ---- Commit */
 static void commit_no_op(void) {
   gex_AM_CommitRequestMedium0(GEX_AM_SRCDESC_NO_OP, 128, 1);
@@ -210,6 +218,7 @@ static const struct dbg_case cases[] = {
     ROW(self_offset, "gex_AM_PrepareRequestMedium", "flags", "SELF_SEG_OFFSET"),
     ROW(in_reply, "gex_AM_PrepareReplyMedium", "reply handler"),
     ROW(after_reply, "gex_AM_PrepareReplyMedium", "second reply"),
+    ROW(reply_while_prepared, "gex_AM_ReplyMedium", "prepared"),
     ROW(commit_no_op, "gex_AM_CommitRequestMedium", "sd", "GEX_AM_SRCDESC_NO_OP"),
     ROW(commit_long_of_medium, "gex_AM_CommitRequestLong", "sd", "gex_AM_PrepareRequestMedium"),
     ROW(commit_medium_of_long, "gex_AM_CommitRequestMedium", "sd", "gex_AM_PrepareRequestLong"),

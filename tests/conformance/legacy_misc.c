@@ -4,6 +4,7 @@
  * sections, thread-info macros, wait modes and GASNET_BLOCKUNTIL in each of them.
  */
 /* mode: PARSYNC */
+/* again: TOMBOLO_WAIT=block */
 /* ranks: 1 2 4 */
 #include "legacy.h"
 
