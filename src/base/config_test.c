@@ -70,7 +70,7 @@ static void expect_fatal(const char *part) {
 
 static void check_defaults(void) {
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_PSHM_NODES) == 1);
-  CHILD_CHECK(tmb_cfg_int(TMB_CFG_AM_INLINE_MAX) == 2048);
+  CHILD_CHECK(tmb_cfg_int(TMB_CFG_AM_INLINE_MAX) == 256);
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_SPIN_NS) == -1);
   CHILD_CHECK(tmb_cfg_dbl(TMB_CFG_EXITTIMEOUT_MAX) == 5);
   CHILD_CHECK(!tmb_cfg_bool(TMB_CFG_QUIET));
