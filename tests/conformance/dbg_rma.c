@@ -30,15 +30,19 @@ static void call_one(int which, gex_TM_t tm, gex_Rank_t rank, void *remote, size
 }
 
 /* The same misuse of all ten calls. */
-#define ALL_CALLS(X, kind)                                                 \
- X(0, kind, "gex_RMA_PutBlocking")                                         \
- X(1, kind, "gex_RMA_PutNBI")                                              \
- X(2, kind, "gex_RMA_PutNB")                                               \
- X(3, kind, "gex_RMA_GetBlocking")                                         \
- X(4, kind, "gex_RMA_GetNBI")                                              \
- X(5, kind, "gex_RMA_GetNB")                                               \
- X(6, kind, "gex_RMA_GetBlockingVal") X(7, kind, "gex_RMA_PutBlockingVal") \
-     X(8, kind, "gex_RMA_PutNBIVal") X(9, kind, "gex_RMA_PutNBVal")
+/* clang-format off */
+#define ALL_CALLS(X, kind) \
+ X(0, kind, "gex_RMA_PutBlocking") \
+ X(1, kind, "gex_RMA_PutNBI") \
+ X(2, kind, "gex_RMA_PutNB") \
+ X(3, kind, "gex_RMA_GetBlocking") \
+ X(4, kind, "gex_RMA_GetNBI") \
+ X(5, kind, "gex_RMA_GetNB") \
+ X(6, kind, "gex_RMA_GetBlockingVal") \
+ X(7, kind, "gex_RMA_PutBlockingVal") \
+ X(8, kind, "gex_RMA_PutNBIVal") \
+ X(9, kind, "gex_RMA_PutNBVal")
+/* clang-format on */
 
 static void rank_misuse(int which) {
   call_one(which, dbg.tm, none, dbg.base, 4, 0);
