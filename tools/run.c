@@ -226,6 +226,7 @@ int tool_run_main(int argc, char **argv) {
   }
   raise_file_limit(&run);
   rc = start(&run);
+  if (!run_label_close(run.label)) _exit(rc);
   free(run.program);
   free(run.cpus);
   return rc;

@@ -68,4 +68,7 @@ int run_label_start(struct run_label *label); /* 0 or -1 after a message */
  */
 int run_label_finish(struct run_label *label, int signal_fd, double limit_s);
 
+/* Release everything. Returns false if output that nobody reads keeps its threads. NULL is fine. */
+bool run_label_close(struct run_label *label);
+
 #endif

@@ -62,7 +62,7 @@ struct run_label {
   struct stream stream[2];
   int child_end[2]; /* write ends for the rank that is being forked */
   int done_fd;
-  bool started;
+  bool running;            /* the threads */
   pthread_mutex_t lock[2]; /* the second is unused if both streams go to one file */
 };
 
@@ -294,6 +294,7 @@ int run_label_start(struct run_label *label) {
   for (int i = 0; i < 2 && err == 0; i++)
     err = pthread_create(&label->stream[i].thread, &attr, carry, &label->stream[i]);
   pthread_attr_destroy(&attr);
+  label->running = true;
   if (err) tmb_note("run: --label: cannot start a thread: %s", strerror(err));
   return err ? -1 : 0;
 }
@@ -331,5 +332,23 @@ int run_label_finish(struct run_label *label, int signal_fd, double limit_s) {
     const int sig = wait[1].revents ? ending_signal(signal_fd) : 0;
     if (sig) return sig;
   }
+  for (int i = 0; i < 2; i++) pthread_join(label->stream[i].thread, NULL);
+  label->running = false;
   return 0;
+}
+
+bool run_label_close(struct run_label *label) {
+  if (!label) return true;
+  if (label->running) return false; /* threads that cannot deliver still use it */
+  for (int i = 0; i < 2; i++) {
+    struct stream *s = &label->stream[i];
+    for (uint32_t r = 0; r < s->ranks; r++) close_pipe(s, r);
+    close(s->epoll_fd);
+    close(s->gone_fd);
+    free(s->read_fd);
+    free(s->partial);
+  }
+  close(label->done_fd);
+  free(label);
+  return true;
 }

@@ -149,5 +149,4 @@ void tmb_ctl_barrier(struct tmb_ctl *ctl) {
     while (tmb_load_acq(&ctl->generation) == generation)
       (void)tmb_futex_wait(&ctl->generation, generation, UINT64_MAX);
   }
-  tmb_fence_seq();
 }

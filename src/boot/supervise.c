@@ -33,6 +33,7 @@
 #define ASKED_NS     (500 * NS_PER_MS)  /* from SIGQUIT to SIGKILL */
 #define EXITING_NS   (2000 * NS_PER_MS) /* the same for a rank that is ending by itself */
 #define GRACE_ROUNDS 4 /* grace is renewed by own ends up to this many times its length */
+#define SLOW_EXIT_NS (2 * NS_PER_S) /* a rank that takes longer to leave counts as gone */
 #define GIVE_UP_NS                                                                       \
  (10 * NS_PER_S)           /* from SIGKILL to giving up on a process stuck in the kernel \
                             */
@@ -52,9 +53,10 @@ struct sup {
   bool failed;            /* something went wrong: do not wait for slow output */
   uint64_t grace_ns, slow_output_ns;
   uint64_t first_end_ns, last_end_ns, asked_ns, killed_ns; /* times of clock() */
-  uint64_t held_ns;    /* time during which clock() stood still */
-  uint64_t tick_ns;    /* last look at the output */
-  uint64_t timeout_ns; /* when the job's time is over; UINT64_MAX: never */
+  uint64_t exiting_since_ns; /* a rank is on its way out since then; 0: none */
+  uint64_t held_ns;          /* time during which clock() stood still */
+  uint64_t tick_ns;          /* last look at the output */
+  uint64_t timeout_ns;       /* when the job's time is over; UINT64_MAX: never */
 };
 
 /* Monotonic time less the time during which the end of the job waited for slow output. */
@@ -201,6 +203,22 @@ static void check_absent(struct sup *s) {
   if (tmb_ctl_joined(s->l->ctl) == 0) return;
   tmb_info("%u ranks ended without joining the job", s->gone_unjoined);
   begin_end(s);
+}
+
+/* A rank that takes long to leave on purpose holds up the others no longer than a hung one would.
+ */
+static void check_exiting(struct sup *s) {
+  if (s->phase != RUNNING) return;
+  for (uint32_t r = 0; r < s->l->size; r++) {
+    const uint32_t word = tmb_ctl_state(s->l->ctl, r);
+    if (s->l->pids[r] == 0 || TMB_RANK_STATE(word) != TMB_RANK_EXITING) continue;
+    const uint64_t now = clock_ns(s);
+    if (s->exiting_since_ns == 0) s->exiting_since_ns = now;
+    if (now - s->exiting_since_ns >= SLOW_EXIT_NS)
+      exiting_rank_ended(s, r, s->l->pids[r], TMB_RANK_CODE(word) << 8, false);
+    return;
+  }
+  s->exiting_since_ns = 0;
 }
 
 /* Behind a wrapper that goes on, a rank ends without becoming a zombie of ours. */
@@ -353,6 +371,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
     reap(&s);
     check_absent(&s);
     check_wrapped(&s);
+    check_exiting(&s);
     check_timeout(&s, options->timeout_s);
     hold_clock(&s);
     advance(&s);

@@ -48,7 +48,7 @@ def runs_or_is_refused(ranks, way, words, **popen):
 
 
 def little_memory(way, kib):
-    words = r"memory|ulimit -v|RLIMIT_AS|cannot allocate|shared object"
+    words = r"memory|ulimit -v|RLIMIT_AS|cannot allocate|shared object|Sanitizer"
     runs_or_is_refused(2, way, words, preexec_fn=limited(AS=kib << 10))
 
 

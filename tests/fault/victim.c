@@ -88,7 +88,7 @@ static void *exit_thread(void *arg) {
 
 static void *lock_thread(void *arg) {
   flockfile(stdout);
-  *(volatile int *)arg = 1;
+  __atomic_store_n((int *)arg, 1, __ATOMIC_RELEASE);
   for (;;) pause();
   return NULL;
 }
@@ -101,10 +101,10 @@ static void exit_from_threads(void) {
 }
 
 static void exit_with_locked_stream(void) {
-  static volatile int locked;
+  static int locked;
   pthread_t thread;
-  if (pthread_create(&thread, NULL, lock_thread, (void *)&locked) != 0) abort();
-  while (!locked) usleep(1000);
+  if (pthread_create(&thread, NULL, lock_thread, &locked) != 0) abort();
+  while (!__atomic_load_n(&locked, __ATOMIC_ACQUIRE)) usleep(1000);
   gasnet_exit(exit_code);
 }
 

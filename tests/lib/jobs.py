@@ -20,6 +20,7 @@ BOUND = 40.0
 TOMBOLO = os.environ.get("TOMBOLO", "build/bin/tombolo")
 VICTIM = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/victim")
 MARK = "TMBTEST_MARK"
+SANITIZER = "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0"
 OUR_NAME = re.compile(r"tombolo-(ctl|arena|segment)\.")
 WAYS = ("run", "self")
 
@@ -69,6 +70,9 @@ class Job:
         variables = {
             k: v for k, v in os.environ.items() if not k.startswith(("TOMBOLO_", "GASNET_"))
         }
+        for tool in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):  # these faults are ours
+            given = variables.get(tool)
+            variables[tool] = (given + ":" if given else "") + SANITIZER
         variables.update(env or {})
         variables[MARK] = self.mark
         command = [TOMBOLO, "run", "-n", str(ranks), *options, "--", *program]
