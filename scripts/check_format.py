@@ -8,6 +8,7 @@ clang-format.
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,16 @@ def sources(starts):
     return sorted(path for path in found if path.suffix in ENDINGS)
 
 
+def differing(files):
+    """The files that clang-format would change."""
+    command = ["clang-format", "--style=file", "--dry-run", "--ferror-limit=0", *files]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        raise SystemExit("check_format: clang-format failed:\n" + done.stderr.decode())
+    names = re.findall(r"^(.+?):\d+:\d+: warning: ", done.stderr.decode(errors="replace"), re.M)
+    return sorted({Path(name) for name in names})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fix", action="store_true", help="rewrite the files")
@@ -41,17 +52,12 @@ def main():
     if not files:
         print("check_format: no file to check")
         return 1
-    bad = 0
-    for path in files:
-        command = ["clang-format", "--style=file", str(path)]
-        wanted = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
-        if wanted == path.read_bytes():
-            continue
-        bad += 1
-        if options.fix:
-            path.write_bytes(wanted)
+    bad = differing(files)
+    for path in bad:
         print(f"{path.relative_to(ROOT)}: {'formatted' if options.fix else 'run make format'}")
-    print(f"check_format: {len(files)} files, {bad} {'rewritten' if options.fix else 'differ'}")
+    if options.fix and bad:
+        subprocess.run(["clang-format", "--style=file", "-i", *bad], check=True)
+    print(f"check_format: {len(files)} files, {len(bad)} {'rewritten' if options.fix else 'differ'}")
     return 1 if bad and not options.fix else 0
 
 

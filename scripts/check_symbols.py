@@ -45,8 +45,10 @@ def includes(folder):
 
 def gcc(include, mode, source, *options):
     """Runs the C compiler on a source text; returns the completed process."""
-    command = ["cc", "-std=gnu17", "-w", f"-I{include}", f"-D{mode}=1", *DEFINES, *options, "-x", "c", "-"]
-    return subprocess.run(command, input=source.encode(), capture_output=True, check=False)
+    command = ["cc", "-std=gnu17", "-w", f"-I{include}", f"-D{mode}=1", *DEFINES, *options]
+    return subprocess.run(
+        command + ["-x", "c", "-"], input=source.encode(), capture_output=True, check=False
+    )
 
 
 def macros(include, mode):
