@@ -57,7 +57,8 @@ def main():
         print(f"{path.relative_to(ROOT)}: {'formatted' if options.fix else 'run make format'}")
     if options.fix and bad:
         subprocess.run(["clang-format", "--style=file", "-i", *bad], check=True)
-    print(f"check_format: {len(files)} files, {len(bad)} {'rewritten' if options.fix else 'differ'}")
+    verb = "rewritten" if options.fix else "differ"
+    print(f"check_format: {len(files)} files, {len(bad)} {verb}")
     return 1 if bad and not options.fix else 0
 
 
