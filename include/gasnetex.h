@@ -259,6 +259,44 @@ GEXX_API gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobran
 GEXX_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank,
                                                     gex_Flags_t flags);
 
+/* Splits a team: one new team per distinct colour, ranks ordered by (key, parent rank). [out]
+ * new_tm_p: this member's new team, written on return; NULL: the caller joins none. [in] color: >=
+ * 0; [in] key: any. [in] scratch_addr: [scratch_size] bytes of the endpoint's bound segment that
+ * the library owns until the team is destroyed (an offset with GEX_FLAG_SCRATCH_SEG_OFFSET);
+ * ignored with GEX_FLAG_TM_NO_SCRATCH. [in] flags: GEX_FLAG_TM_LOCAL_SCRATCH (default) or
+ * GEX_FLAG_TM_NO_SCRATCH, the same in each new team; with GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED (or
+ * the deprecated _MIN) nothing is made and the scratch size to use is returned, 0 for a caller that
+ * joins none. Otherwise returns 1 when a team was made, 0 when not. Collective over the parent;
+ * normal context; polls. Cost: ceil(log2 P) messages. API 01.7. */
+GEXX_API size_t gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key,
+                             void *scratch_addr, size_t scratch_size, gex_Flags_t flags);
+
+/* Makes a team of listed endpoints. [out] new_tms: [num_new_tms] one handle per listed endpoint of
+ * this process, in rank order. [in] args: [numargs] members in rank order; gex_rank is a rank of
+ * the parent, or a jobrank with GEX_FLAG_RANK_IS_JOBRANK; the same on all callers of one team, and
+ * disjoint between teams; numargs 0: the caller makes none. [in] scratch_addrs, scratch_size: with
+ * GEX_FLAG_TM_SYMMETRIC_SCRATCH one address for all, _LOCAL_SCRATCH one per local member,
+ * _GLOBAL_SCRATCH [numargs], _NO_SCRATCH ignored; offsets with GEX_FLAG_SCRATCH_SEG_OFFSET. Exactly
+ * one mode. Scratch queries and return value as in gex_TM_Split. Collective over the parent; normal
+ * context; polls. API 01.7. */
+GEXX_API size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm,
+                              gex_EP_Location_t *args, size_t numargs, gex_Addr_t *scratch_addrs,
+                              size_t scratch_size, gex_Flags_t flags);
+
+/* Ends a team, which must not be the primordial one; the endpoint lives on. [out] scratch_p: where
+ * the client's scratch memory was (offset with GEX_FLAG_SCRATCH_SEG_OFFSET); may be NULL. [in]
+ * flags: GEX_FLAG_GLOBALLY_QUIESCED asserts that all members have finished their collectives on the
+ * team, so that nothing is synchronised. Returns non-zero when *scratch_p was written. Collective;
+ * normal context; polls. API 01.7. */
+GEXX_API int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags);
+
+/* Makes a team with the members and order of another one, and a collective order of its own. [in]
+ * scratch_addr, scratch_len: as in gex_TM_Split, at least the minimum. [in] flags: one of
+ * GEX_FLAG_TM_SYMMETRIC_SCRATCH, _LOCAL_SCRATCH, _NO_SCRATCH, or a scratch query. Collective;
+ * normal context; polls. API 01.7. */
+GEXX_API size_t gex_TM_Dup(gex_TM_t *new_tm_p, gex_TM_t orig_tm, gex_Addr_t scratch_addr,
+                           size_t scratch_len, gex_Flags_t flags);
+
 /* Names the route from a local endpoint to endpoint `remote_ep_index` of the process whose jobrank
  * is then passed as rank. A pure value: nothing to free; equal arguments give equal values.
  * Restricted context: yes. API 01.8. */

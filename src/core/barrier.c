@@ -2,13 +2,14 @@
 /*
  * Barriers, see barrier.h.
  *
- * Owns: the state of both barriers of this process. Called by clients and by progress. Calls: the
- * conduit's control words. EX barrier: calls are numbered; round k of number s is passed when
- * control word k has reached s, so words only grow and any number of barriers may be outstanding;
- * they complete in order. Named barrier: a word carries {phase, state, id}; combining is
- * associative, commutative and idempotent, so dissemination with overlap gives every rank the same
- * outcome. Invariants: state is changed under `lock`; a rank posts round k only after rounds 0..k-1
- * of the same number have passed.
+ * Owns: the state of the named barrier and the list of teams with EX barriers in flight. Called by
+ * clients and by progress. Calls: the conduit's control words and am_send. EX barrier: calls on a
+ * team are numbered; round k of number s is passed when signal k has reached s, so signals only
+ * grow and any number of barriers may be outstanding; they complete in order. The primordial team
+ * signals by control words, others by internal messages. Named barrier: a word carries {phase,
+ * state, id}; combining is associative, commutative and idempotent, so dissemination with overlap
+ * gives every rank the same outcome. Invariants: state is changed under `lock`, under which nothing
+ * waits; a rank posts round k only after rounds 0..k-1 of the same number have passed.
  */
 #include "core/barrier.h"
 
@@ -16,6 +17,7 @@
 #include "core/op.h"
 #include "core/progress.h"
 #include "core/thread.h"
+#include "os/os.h"
 
 #define EX_WORDS    0
 #define NAMED_WORDS 16
@@ -28,11 +30,8 @@ enum { STATE_ANONYMOUS = 0, STATE_NAMED = 1, STATE_MISMATCH = 2 };
 static struct {
   uint32_t lock;
   uint32_t rounds;
-  struct {
-    uint64_t started, done; /* numbers of the last barrier called, and completed */
-    uint32_t round;         /* next to pass, of number done + 1 */
-    struct tmb_op *first, *last;
-  } ex;
+  struct tmb_team *busy; /* teams with EX barriers in flight, the primordial one apart */
+  bool stalled;          /* a signal found no resources: try again soon */
   struct {
     uint64_t phase; /* of the current or last barrier, from 1 */
     uint32_t round;
@@ -42,10 +41,13 @@ static struct {
   } named;
 } barrier;
 
+static void on_barrier(const struct tmb_am_in *in);
+
 void tmb_barrier_init(void) {
   barrier.rounds = 0;
   while ((UINT64_C(1) << barrier.rounds) < tmb_job.size) barrier.rounds++;
   tmb_assert_cmp(barrier.rounds, <=, ROUNDS_MAX);
+  tmb_up_set_internal(TMB_TEAM_AM_BARRIER, on_barrier);
 }
 
 static bool try_lock(void) {
@@ -71,33 +73,136 @@ static uint64_t word_value(uint32_t word) {
 
 /* ---- EX barrier */
 
-static void ex_complete(void) {
-  struct tmb_op *op = barrier.ex.first;
-  barrier.ex.done++;
-  barrier.ex.round = 0;
-  barrier.ex.first = op->next;
-  if (!barrier.ex.first) barrier.ex.last = NULL;
+/* Arguments of its message: uid(0,1), target's rank(2), round(3), number(4,5). */
+enum { EX_ARGS = 6 };
+
+static void on_barrier(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[2], in);
+  if (!team) return;
+  const uint64_t number = tmb_team_join64(in->args + 4);
+  uint64_t *arrived = &team->barrier.arrived[in->args[3]];
+  if (number > tmb_load_rlx(arrived)) tmb_store_rel(arrived, number);
+}
+
+/* Signal the peer of the current round, number done + 1. Returns false when there are no resources
+ * now. */
+static bool ex_post(struct tmb_team *team) {
+  const struct tmb_team_barrier *b = &team->barrier;
+  if (team == &tmb_job.team) {
+    post(b->round, EX_WORDS + b->round, b->done + 1);
+    return true;
+  }
+  const uint32_t to = (uint32_t)((team->head.rank + (UINT64_C(1) << b->round)) % team->head.size);
+  int32_t args[EX_ARGS];
+  tmb_team_args64(args, team->uid);
+  args[2] = (int32_t)to;
+  args[3] = (int32_t)b->round;
+  tmb_team_args64(args + 4, b->done + 1);
+  struct tmb_am_out out = {.peer = tmb_team_jobrank(team, to),
+                           .category = TMB_AM_SHORT,
+                           .handler = TMB_TEAM_AM_BARRIER,
+                           .nargs = EX_ARGS,
+                           .immediate = 1,
+                           .staged = -1,
+                           .args = args};
+  return tmb_job.ops->am_send(tmb_job.conduit, &out) == 0;
+}
+
+static uint64_t ex_arrived(const struct tmb_team *team) {
+  const uint32_t round = team->barrier.round;
+  if (team == &tmb_job.team) return word_value(EX_WORDS + round);
+  return tmb_load_acq(&team->barrier.arrived[round]);
+}
+
+static void ex_complete(struct tmb_team_barrier *b) {
+  struct tmb_op *op = b->first;
+  b->done++;
+  b->round = 0;
   tmb_fetch_sub_rel(&tmb_job.barriers_active, 1);
+  if (!op) return; /* of an unattended destroy: no event */
+  b->first = op->next;
+  if (!b->first) b->last = NULL;
   tmb_up_op_done(op, TMB_CAT_PUT);
 }
 
-static int ex_advance(void) {
+static int ex_advance(struct tmb_team *team) {
+  struct tmb_team_barrier *b = &team->barrier;
   int passed = 0;
-  while (barrier.ex.done < barrier.ex.started) {
-    const uint64_t number = barrier.ex.done + 1;
-    while (barrier.ex.round < barrier.rounds && word_value(EX_WORDS + barrier.ex.round) >= number) {
-      barrier.ex.round++;
+  while (b->done < b->started) {
+    while (b->round < team->rounds) {
+      if (!b->posted) b->posted = ex_post(team);
+      if (!b->posted) {
+        barrier.stalled = true;
+        return passed;
+      }
+      if (ex_arrived(team) < b->done + 1) return passed;
+      b->posted = false;
+      b->round++;
       passed++;
-      if (barrier.ex.round < barrier.rounds)
-        post(barrier.ex.round, EX_WORDS + barrier.ex.round, number);
     }
-    if (barrier.ex.round < barrier.rounds) break;
-    ex_complete();
+    ex_complete(b);
     passed++;
-    if (barrier.ex.done < barrier.ex.started && barrier.rounds)
-      post(0, EX_WORDS, barrier.ex.done + 1);
   }
   return passed;
+}
+
+/* Advance the teams with barriers in flight; under the lock. out closed: teams whose destruction is
+ * complete, linked by barrier.next, to be let go of without the lock. */
+static int ex_advance_list(struct tmb_team **closed) {
+  int passed = 0;
+  for (struct tmb_team **p = &barrier.busy; *p;) {
+    struct tmb_team *const team = *p;
+    passed += ex_advance(team);
+    if (team->barrier.done < team->barrier.started) {
+      p = &team->barrier.next;
+      continue;
+    }
+    *p = team->barrier.next;
+    team->barrier.listed = false;
+    if (team->barrier.closing) {
+      team->barrier.next = *closed;
+      *closed = team;
+    }
+  }
+  return passed;
+}
+
+static void close_all(struct tmb_team *closed) {
+  while (closed) {
+    struct tmb_team *const team = closed;
+    closed = team->barrier.next;
+    tmb_team_close(team);
+  }
+}
+
+/* Begin the next barrier of a team. in op: completes with it, or NULL: the team is closed then. */
+static void ex_start(struct tmb_team *team, struct tmb_op *op) {
+  struct tmb_team_barrier *b = &team->barrier;
+  struct tmb_team *closed = NULL;
+  lock();
+  b->started++;
+  b->closing = !op;
+  if (op && b->last)
+    b->last->next = op;
+  else if (op)
+    b->first = op;
+  if (op) b->last = op;
+  tmb_fetch_add_acq_rel(&tmb_job.barriers_active, 1);
+  if (!b->listed) (void)ex_advance(team);
+  if (b->done < b->started && !b->listed && team != &tmb_job.team) {
+    b->listed = true;
+    b->next = barrier.busy;
+    barrier.busy = team;
+  } else if (b->done == b->started && b->closing && !b->listed) {
+    b->next = NULL;
+    closed = team;
+  }
+  unlock();
+  close_all(closed);
+}
+
+void tmb_barrier_close(struct tmb_team *team) {
+  ex_start(team, NULL);
 }
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
@@ -108,18 +213,7 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   }
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
   tmb_up_op_more(op, TMB_CAT_PUT);
-  lock();
-  const bool idle = barrier.ex.done == barrier.ex.started;
-  barrier.ex.started++;
-  if (barrier.ex.last)
-    barrier.ex.last->next = op;
-  else
-    barrier.ex.first = op;
-  barrier.ex.last = op;
-  tmb_fetch_add_acq_rel(&tmb_job.barriers_active, 1);
-  if (idle && barrier.rounds) post(0, EX_WORDS, barrier.ex.started);
-  if (idle) (void)ex_advance();
-  unlock();
+  ex_start(tmb_team_of(tm), op);
   if (!tmb_job.debug && tmb_op_done(op, GEX_EC_ALL)) {
     tmb_op_free(op);
     return GEX_EVENT_INVALID;
@@ -172,9 +266,18 @@ static int named_advance(void) {
 }
 
 int tmb_barrier_advance(void) {
+  struct tmb_team *closed = NULL;
   if (!try_lock()) return 0;
-  const int passed = ex_advance() + named_advance();
+  int passed = ex_advance(&tmb_job.team) + named_advance();
+  barrier.stalled = false;
+  if (barrier.busy) passed += ex_advance_list(&closed);
+  const bool stalled = barrier.stalled;
   unlock();
+  if (TMB_UNLIKELY(stalled)) {
+    tmb_os_yield(); /* nobody wakes us when a ring drains, so this counts as progress */
+    passed++;
+  }
+  if (closed) close_all(closed);
   return passed;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barriers over the job: the split-phase named barrier of GASNet-1 and the non-blocking EX barrier.
+ * The split-phase named barrier of GASNet-1 over the job, and the non-blocking EX barrier over any
+ * team.
  *
  * Owns: declarations of barrier.c. Called by progress (advance) and the public calls.
  * Algorithm: dissemination (Hensgen, Finkel, Manber, Int. J. Parallel Program. 17, 1988,
@@ -11,8 +12,14 @@
 #ifndef TMB_CORE_BARRIER_H
 #define TMB_CORE_BARRIER_H
 
+#include "core/team.h"
+
 /* Compute rounds; after rank and size are known. */
 void tmb_barrier_init(void);
+
+/* Close a team (tmb_team_close) once every member has called this or a barrier of the same number;
+ * does not wait. */
+void tmb_barrier_close(struct tmb_team *team);
 
 /* Advance barriers in flight. Returns how many rounds were passed. Any thread. */
 int tmb_barrier_advance(void);

@@ -92,14 +92,13 @@ static int make_tables(void) {
   return 0;
 }
 
-static struct gexx_tm_s tm_head(uint32_t magic, gex_Flags_t flags) {
+static struct gexx_tm_s pair_head(void) {
   return (struct gexx_tm_s){.rank = tmb_job.rank,
                             .size = tmb_job.size,
                             .delta = tmb_job.delta,
                             .ep = &tmb_job.ep,
                             .client = &tmb_job.client,
-                            .flags = flags,
-                            .magic = magic};
+                            .magic = GEXX_MAGIC_PAIR};
 }
 
 static void make_objects(const struct gexx_client_init *init) {
@@ -107,8 +106,8 @@ static void make_objects(const struct gexx_client_init *init) {
   memcpy(tmb_job.client.name, init->name, strlen(init->name) + 1);
   tmb_job.ep.magic = TMB_MAGIC_EP;
   tmb_job.ep.client = &tmb_job.client;
-  for (uint32_t i = 0; i < GASNET_MAXEPS; i++) tmb_job.ep.pair[i] = tm_head(GEXX_MAGIC_PAIR, 0);
-  tmb_job.tm = tm_head(GEXX_MAGIC_TM, 0);
+  for (uint32_t i = 0; i < GASNET_MAXEPS; i++) tmb_job.ep.pair[i] = pair_head();
+  tmb_team_init_primordial(&tmb_job.team);
 }
 
 /* Open the conduit that the user or the build names, else the first that works. */
@@ -166,6 +165,7 @@ static int bring_up(const struct gexx_client_init *init) {
   if (!rc) rc = open_conduit();
   if (rc) return rc;
   tmb_barrier_init();
+  tmb_team_gather_init();
   make_objects(init);
   tmb_segment_limits();
   tmb_boot_barrier(&tmb_job.boot);

@@ -16,6 +16,7 @@
 #include "boot/boot.h"
 #include "conduit/conduit.h"
 #include "core/gex.h"
+#include "core/team.h"
 
 #include <stdbool.h>
 
@@ -96,7 +97,10 @@ struct tmb_job {
   struct gexx_client_s client;
   struct gexx_ep_s ep;
   struct gexx_segment_s segment;
-  struct gexx_tm_s tm; /* primordial team */
+  union { /* primordial team: its head, and whole */
+    struct gexx_tm_s tm;
+    struct tmb_team team;
+  };
   uintptr_t segment_bytes_max, segment_bytes_max_all;
   gex_Rank_t *identity; /* [size] 0, 1, ..: query arrays */
 };

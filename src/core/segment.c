@@ -85,6 +85,8 @@ static int attach_all(const uint64_t *sizes) {
   void *base;
   const int rc = tmb_job.ops->attach(tmb_job.conduit, sizes, &base, tmb_job.mapped_delta);
   if (rc) return GASNET_ERR_RESOURCE;
+  if (!tmb_cfg_bool(TMB_CFG_SHM))
+    for (uint32_t r = 0; r < tmb_job.size; r++) tmb_job.mapped_delta[r] = GEXX_UNMAPPED;
   tmb_job.segment = (struct gexx_segment_s){.magic = TMB_MAGIC_SEGMENT,
                                             .client = &tmb_job.client,
                                             .base = base,
@@ -99,6 +101,7 @@ static int attach_all(const uint64_t *sizes) {
   if (tmb_cfg_bool(TMB_CFG_SHM_MAP))
     memcpy(tmb_job.delta, tmb_job.mapped_delta, tmb_job.size * sizeof *tmb_job.delta);
   if (gasnet_client_attach_hook) gasnet_client_attach_hook(base, sizes[tmb_job.rank]);
+  tmb_team_refresh();
   tmb_job.ep.segment = &tmb_job.segment;
   tmb_job.attached = true;
   return GASNET_OK;

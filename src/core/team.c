@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Team objects and their registry, see team.h.
+ *
+ * Owns: the hash table of the teams of this process, messages that came before their team, and the
+ * numbers of teams. Called by client.c, team_make.c, barrier.c, coll and message handlers. Calls:
+ * job.h tables. A team and its tables are one allocation. Invariants: the registry is guarded by
+ * its lock, which is never held while anything is sent or a handler runs; in debug clients the last
+ * GRAVES destroyed teams stay allocated with a dead magic number, so that a stale handle is named.
+ */
+#include "core/team.h"
+
+#include "base/log.h"
+#include "core/barrier.h"
+#include "core/check.h"
+#include "core/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 256
+#define GRAVES  64
+
+/* A message whose team does not exist here yet. */
+struct parked {
+  struct parked *next;
+  uint64_t uid;
+  uint32_t rank;
+  struct tmb_am_in in;
+  int32_t args[TMB_AM_ARGS_MAX];
+  char payload[] TMB_ALIGNED(16);
+};
+
+static struct {
+  uint32_t lock;
+  uint32_t grave_next;
+  struct tmb_team *bucket[BUCKETS];
+  struct parked *parked; /* in order of arrival */
+  uint64_t uids;
+  struct tmb_team_stats stats;
+  void (*on_free)(struct tmb_team *team);
+  struct tmb_team *grave[GRAVES];
+} reg;
+
+static void lock(void) {
+  while (tmb_xchg_acq(&reg.lock, 1))
+    while (tmb_load_rlx(&reg.lock)) tmb_cpu_pause();
+}
+
+static void unlock(void) {
+  tmb_store_rel(&reg.lock, 0);
+}
+
+static struct tmb_team **bucket_of(uint64_t uid) {
+  return &reg.bucket[(uid ^ uid >> 40) % BUCKETS];
+}
+
+static uint32_t rounds_of(uint32_t size) {
+  uint32_t rounds = 0;
+  while ((UINT64_C(1) << rounds) < size) rounds++;
+  tmb_assert_cmp(rounds, <=, TMB_TEAM_ROUNDS_MAX);
+  return rounds;
+}
+
+uint64_t tmb_team_uid(void) {
+  return (uint64_t)(tmb_job.rank + 1) << 40 | tmb_fetch_add_rlx(&reg.uids, 1);
+}
+
+void tmb_team_on_free(void (*fn)(struct tmb_team *team)) {
+  reg.on_free = fn;
+}
+
+static void insert(struct tmb_team *team) {
+  struct tmb_team **bucket = bucket_of(team->uid);
+  team->hash_next = *bucket;
+  *bucket = team;
+}
+
+void tmb_team_init_primordial(struct tmb_team *team) {
+  *team = (struct tmb_team){.head = {.rank = tmb_job.rank,
+                                     .size = tmb_job.size,
+                                     .delta = tmb_job.delta,
+                                     .ep = &tmb_job.ep,
+                                     .client = &tmb_job.client,
+                                     .magic = GEXX_MAGIC_TM},
+                            .rounds = rounds_of(tmb_job.size),
+                            .refs = 1};
+  insert(team);
+}
+
+/* Place a part of `bytes` bytes behind what is there. */
+static size_t place(size_t *total, size_t bytes) {
+  const size_t at = *total;
+  *total = TMB_ALIGN_UP(at + bytes, sizeof(uint64_t));
+  return at;
+}
+
+/* Bytes of the allocation of a team. */
+static size_t team_bytes(uint32_t size, bool scratch, size_t at[4]) {
+  size_t total = sizeof(struct tmb_team);
+  at[0] = place(&total, size * sizeof(intptr_t));
+  at[1] = place(&total, size * sizeof(uint32_t));
+  at[2] = place(&total, size * sizeof(gex_EP_Index_t));
+  at[3] = place(&total, scratch ? size * sizeof(uint64_t) : 0);
+  return total;
+}
+
+struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t **ep_index) {
+  size_t at[4];
+  const size_t bytes = team_bytes(size, with_scratch, at);
+  struct tmb_team *team = malloc(bytes);
+  if (!team) tmb_fatal("out of memory for a team of %u members (%zu bytes)", size, bytes);
+  char *const base = (char *)team;
+  memset(team, 0, sizeof *team);
+  team->head.size = size;
+  team->head.client = &tmb_job.client;
+  team->refs = 1;
+  team->rounds = rounds_of(size);
+  team->own_delta = (intptr_t *)(void *)(base + at[0]);
+  team->own_jobrank = (uint32_t *)(void *)(base + at[1]);
+  *ep_index = (gex_EP_Index_t *)(void *)(base + at[2]);
+  team->ep_index = *ep_index;
+  if (with_scratch) team->peer_scratch = (uint64_t *)(void *)(base + at[3]);
+  return team;
+}
+
+/* Fill own_delta from what is known of segments. */
+static void fill_delta(struct tmb_team *team) {
+  for (uint32_t r = 0; r < team->head.size; r++)
+    team->own_delta[r] = tmb_job.delta[team->own_jobrank[r]];
+}
+
+/* Use the job's tables where the team's say the same. */
+static void simplify(struct tmb_team *team) {
+  bool identity = team->head.size == tmb_job.size, primordial = true;
+  for (uint32_t r = 0; r < team->head.size; r++) {
+    identity = identity && team->own_jobrank[r] == r;
+    primordial = primordial && team->ep_index[r] == 0;
+  }
+  if (primordial) team->ep_index = NULL;
+  if (identity) team->own_jobrank = NULL;
+  if (identity && primordial) team->own_delta = NULL;
+}
+
+/* Take the parked messages of a team out of the list; under the lock. */
+static struct parked *unpark(const struct tmb_team *team) {
+  struct parked *mine = NULL, **end = &mine;
+  for (struct parked **p = &reg.parked; *p;) {
+    struct parked *const m = *p;
+    if (m->uid != team->uid || m->rank != team->head.rank) {
+      p = &m->next;
+      continue;
+    }
+    *p = m->next;
+    m->next = NULL;
+    *end = m;
+    end = &m->next;
+    reg.stats.parked--;
+  }
+  return mine;
+}
+
+void tmb_team_register(struct tmb_team *team) {
+  size_t at[4];
+  simplify(team);
+  if (team->own_delta) fill_delta(team);
+  team->head.jobrank = team->own_jobrank;
+  team->head.delta = team->own_delta ? team->own_delta : tmb_job.delta;
+  team->head.magic = GEXX_MAGIC_TM;
+  lock();
+  insert(team);
+  reg.stats.made++;
+  reg.stats.bytes += team_bytes(team->head.size, team->peer_scratch != NULL, at);
+  struct parked *early = reg.parked ? unpark(team) : NULL;
+  unlock();
+  while (early) {
+    struct parked *const m = early;
+    early = m->next;
+    tmb_up_am(&m->in);
+    free(m);
+  }
+}
+
+/* Copy a message that came too early; under the lock. */
+static void park(uint64_t uid, uint32_t rank, const struct tmb_am_in *in) {
+  struct parked *m = malloc(sizeof *m + in->nbytes);
+  if (!m) tmb_fatal("out of memory for a message of %zu bytes that precedes its team", in->nbytes);
+  m->next = NULL;
+  m->uid = uid;
+  m->rank = rank;
+  m->in = *in;
+  m->in.args = m->args;
+  m->in.payload = m->payload;
+  memcpy(m->args, in->args, in->nargs * sizeof *m->args);
+  if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
+  struct parked **end = &reg.parked;
+  while (*end) end = &(*end)->next;
+  *end = m;
+  reg.stats.parked++;
+}
+
+struct tmb_team *tmb_team_find(uint64_t uid, uint32_t rank, const struct tmb_am_in *in) {
+  if (uid == 0) return &tmb_job.team;
+  lock();
+  struct tmb_team *team = *bucket_of(uid);
+  while (team && (team->uid != uid || team->head.rank != rank)) team = team->hash_next;
+  if (TMB_UNLIKELY(!team) && in) park(uid, rank, in);
+  unlock();
+  return team;
+}
+
+uint32_t tmb_team_local_members(uint64_t uid) {
+  uint32_t count = 0;
+  lock();
+  for (const struct tmb_team *t = *bucket_of(uid); t; t = t->hash_next) count += t->uid == uid;
+  unlock();
+  return count;
+}
+
+void tmb_team_hold(struct tmb_team *team) {
+  tmb_fetch_add_rlx(&team->refs, 1);
+}
+
+static void dispose(struct tmb_team *team) {
+  size_t at[4];
+  if (reg.on_free) reg.on_free(team);
+  for (int i = 0; i < 2; i++) free(team->gather[i].blocks);
+  lock();
+  reg.stats.freed++;
+  reg.stats.bytes -= team_bytes(team->head.size, team->peer_scratch != NULL, at);
+  if (tmb_job.debug) {
+    struct tmb_team **grave = &reg.grave[reg.grave_next++ % GRAVES];
+    struct tmb_team *const old = *grave;
+    *grave = team;
+    team = old;
+  }
+  unlock();
+  free(team);
+}
+
+void tmb_team_release(struct tmb_team *team) {
+  if (tmb_fetch_sub_acq_rel(&team->refs, 1) == 1) dispose(team);
+}
+
+void tmb_team_close(struct tmb_team *team) {
+  lock();
+  struct tmb_team **p = bucket_of(team->uid);
+  while (*p != team) p = &(*p)->hash_next;
+  *p = team->hash_next;
+  unlock();
+  team->head.magic = 0;
+  tmb_team_release(team);
+}
+
+void tmb_team_refresh(void) {
+  lock();
+  for (uint32_t b = 0; b < BUCKETS; b++)
+    for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
+      if (t->own_delta) fill_delta(t);
+  unlock();
+}
+
+struct tmb_team_stats tmb_team_stats(void) {
+  lock();
+  const struct tmb_team_stats stats = reg.stats;
+  unlock();
+  return stats;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Teams: struct tmb_team behind gex_TM_t, the registry that finds a team by its number, and the
+ * all-gather that team creation is built on.
+ *
+ * Owns: declarations of team.c (objects, registry), team_gather.c (all-gather), team_make.c (the
+ * public calls). Called by client.c (primordial team), barrier.c, coll, and the handlers of
+ * internal messages that belong to a team. Calls: op.h types only. A message of a team carries
+ * (uid, rank of the target in the team): a process may have several members of one team.
+ * Invariants: uid is equal on all members and never used again in the job; 0 is the primordial
+ * team; tables are written before the team is registered, `delta` entries also by attach and
+ * publish; a team is freed when its handle and every user that took a reference have let go.
+ */
+#ifndef TMB_CORE_TEAM_H
+#define TMB_CORE_TEAM_H
+
+#include "base/compiler.h"
+#include "conduit/conduit.h"
+#include "core/gex.h"
+
+#include <stdbool.h>
+
+#define TMB_TEAM_ROUNDS_MAX   20   /* teams of at most 2^20 members */
+#define TMB_TEAM_GATHER_BYTES 64   /* most that a member contributes to tmb_team_allgather */
+#define TMB_TEAM_SCRATCH_MIN  4096 /* answer of GEX_FLAG_TM_SCRATCH_SIZE_MIN, bytes */
+
+/* Internal message handlers of teams: 40..47. */
+enum { TMB_TEAM_AM_BARRIER = 40, TMB_TEAM_AM_GATHER = 41, TMB_TEAM_AM_WRITE = 42 };
+
+struct tmb_op;
+
+/* EX barriers of a team member; guarded by the lock of barrier.c, except `arrived`. */
+struct tmb_team_barrier {
+  uint64_t started, done; /* numbers of the last barrier called, and completed */
+  uint32_t round;         /* next to pass, of number done + 1 */
+  bool posted;            /* the signal of that round has been sent */
+  bool listed;            /* in barrier.c's list of teams with barriers in flight */
+  bool closing;           /* the last barrier is that of an unattended gex_TM_Destroy */
+  struct tmb_op *first, *last;
+  struct tmb_team *next;                 /* that list */
+  uint64_t arrived[TMB_TEAM_ROUNDS_MAX]; /* highest number signalled per round; by the handler */
+};
+
+/* One all-gather in flight or arriving early: two per member, by parity of its number. */
+struct tmb_team_gather {
+  char *blocks; /* [size * TMB_TEAM_GATHER_BYTES], block i is that of rank + i; NULL until needed */
+  uint32_t got[TMB_TEAM_ROUNDS_MAX]; /* bytes that have arrived per round; by the handler */
+};
+
+/* A member of a team. `head` is what clients see. */
+struct tmb_team {
+  struct gexx_tm_s head;
+  uint64_t uid;
+  uint32_t rounds;                /* ceil(log2 size) */
+  uint32_t refs;                  /* the handle, and each user of tmb_team_hold; atomic */
+  const gex_EP_Index_t *ep_index; /* [size], or NULL when all are primordial */
+  uint32_t *own_jobrank;          /* [size] what head.jobrank points at unless that is NULL */
+  intptr_t *own_delta;            /* [size] what head.delta points at, unless the job's table */
+  void *scratch;                  /* own scratch memory, NULL without */
+  size_t scratch_bytes;           /* the same on every member; 0: NO_SCRATCH */
+  uint64_t *peer_scratch;         /* [size] addresses in their owners' space, NULL without */
+  uint64_t coll_seq;              /* collectives started on this member; owned by coll */
+  void *coll;                     /* owned by coll; see tmb_team_on_free */
+  uint64_t gather_seq;            /* all-gathers started */
+  struct tmb_team_gather gather[2];
+  struct tmb_team_barrier barrier;
+  struct tmb_team *hash_next; /* registry */
+};
+
+static inline struct tmb_team *tmb_team_of(gex_TM_t tm) {
+  return (struct tmb_team *)(void *)tm;
+}
+
+/* Jobrank of a member. */
+static inline uint32_t tmb_team_jobrank(const struct tmb_team *team, uint32_t rank) {
+  return team->head.jobrank ? team->head.jobrank[rank] : rank;
+}
+
+/* ---- team.c */
+
+/* Make the primordial team in place; after rank, size and tables are known. */
+void tmb_team_init_primordial(struct tmb_team *team);
+
+/* A team of `size` members with tables to be filled by the caller: own_jobrank, *ep_index
+ * (writable), *peer_scratch (scratch only). Not registered. Fatal when memory is gone. */
+struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t **ep_index);
+
+/* Complete and register a filled team: rank, ep and flags of its head, uid and tables are set.
+ * Messages that came before are delivered now. */
+void tmb_team_register(struct tmb_team *team);
+
+/* Let go of a reference; the last one frees. tmb_team_close is that of the handle, which dies. */
+void tmb_team_hold(struct tmb_team *team);
+void tmb_team_release(struct tmb_team *team);
+void tmb_team_close(struct tmb_team *team);
+
+/* The member with this number and rank in this process. NULL: not made yet here; then the message
+ * `in` has been copied, and its handler will be run again once the team is registered. Any thread.
+ */
+struct tmb_team *tmb_team_find(uint64_t uid, uint32_t rank, const struct tmb_am_in *in);
+
+/* Members of team `uid` in this process that are registered. */
+uint32_t tmb_team_local_members(uint64_t uid);
+
+/* A number for a team that this process proposes. */
+uint64_t tmb_team_uid(void);
+
+/* Call `fn` before a team's memory is freed; one function, set at start-up. */
+void tmb_team_on_free(void (*fn)(struct tmb_team *team));
+
+/* Recompute the delta tables of all teams after segments were attached or published. */
+void tmb_team_refresh(void);
+
+/* Teams made and freed by this process so far, and bytes in live teams; for tests and reports. */
+struct tmb_team_stats {
+  uint64_t made, freed, bytes, parked;
+};
+struct tmb_team_stats tmb_team_stats(void);
+
+/* ---- team_gather.c */
+
+/*
+ * Every member contributes `bytes` bytes (1..TMB_TEAM_GATHER_BYTES, the same on all) and gets those
+ * of all by rank. Collective over the team in team order; normal context; polls. Bruck's algorithm:
+ * ceil(log2 P) rounds, one message per round.
+ */
+void tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all);
+
+/* The same in two steps, so that one thread can serve several members: begin all, then finish each.
+ */
+struct tmb_team_gathering {
+  struct tmb_team *team;
+  struct tmb_team_gather *slot;
+  uint32_t bytes, round;
+  bool sent;
+};
+void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, const void *mine,
+                           size_t bytes);
+/* Whether it is complete; sends what can be sent. */
+bool tmb_team_gather_step(struct tmb_team_gathering *g);
+/* Copy out and end; after step has returned true. */
+void tmb_team_gather_end(struct tmb_team_gathering *g, void *all);
+
+/* Install the internal handlers of teams. */
+void tmb_team_gather_init(void);
+
+/* 64-bit values travel as two arguments, low half first. */
+static inline void tmb_team_args64(int32_t *args, uint64_t v) {
+  args[0] = (int32_t)(uint32_t)v;
+  args[1] = (int32_t)(uint32_t)(v >> 32);
+}
+static inline uint64_t tmb_team_join64(const int32_t *args) {
+  return (uint64_t)(uint32_t)args[0] | (uint64_t)(uint32_t)args[1] << 32;
+}
+
+#endif
