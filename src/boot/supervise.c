@@ -32,6 +32,7 @@
 #define NS_PER_MS    UINT64_C(1000000)
 #define ASKED_NS     (500 * NS_PER_MS)  /* from SIGQUIT to SIGKILL */
 #define EXITING_NS   (2000 * NS_PER_MS) /* the same for a rank that is ending by itself */
+#define REPORTS_MAX  8
 #define GRACE_ROUNDS 4 /* grace is renewed by own ends up to this many times its length */
 #define SLOW_EXIT_NS (2 * NS_PER_S) /* a rank that takes longer to leave counts as gone */
 #define GIVE_UP_NS                                                                       \
@@ -47,6 +48,7 @@ struct sup {
   struct tmb_launch *l;
   enum phase phase;
   uint32_t alive;
+  uint32_t reports;       /* failures so far; the first REPORTS_MAX are shown */
   uint32_t gone_unjoined; /* ranks that ended with code 0 without ever joining */
   int code;               /* the job's, so far */
   bool cut_short;         /* by the timeout or a signal to us */
@@ -376,6 +378,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
     hold_clock(&s);
     advance(&s);
   }
+  if (s.reports > REPORTS_MAX) tmb_note("%u more ranks failed", s.reports - REPORTS_MAX);
   options->cut_short = s.cut_short;
   return s.code;
 }

@@ -122,13 +122,16 @@ static int open_conduit(void) {
                                       .allgather = boot_allgather};
   const char *asked = tmb_cfg_str(TMB_CFG_CONDUIT);
   size_t count;
+  int failure = 0;
   const struct tmb_conduit_ops *const *list = tmb_conduit_list(&count);
   for (size_t i = 0; i < count; i++) {
     if (asked && asked[0] && strcmp(asked, list[i]->name) != 0) continue;
     tmb_job.ops = list[i];
     const int rc = list[i]->open(&env, &tmb_job.conduit);
     if (rc == 0 || asked) return rc;
+    failure = rc; /* it has said why; there may be another */
   }
+  if (failure) return failure;
   tmb_cfg_bad_value(TMB_CFG_CONDUIT, "smp");
 }
 

@@ -42,8 +42,8 @@ def own_end(way, how, argument, code, message):
 
 
 def handler_exit(way):
-    """gasnet_exit in a handler: rank 1 asks rank 2."""
-    Job(4, [VICTIM, "one", "handler", "1", "13"], way).expect(13, r"rank 2 .*exited with code 13")
+    """gasnet_exit in a handler: rank 1 asks rank 3, which waits in the library."""
+    Job(4, [VICTIM, "one", "handler", "1", "13"], way).expect(13, r"rank 3 .*exited with code 13")
 
 
 def no_other_left(way):

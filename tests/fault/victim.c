@@ -145,7 +145,7 @@ static void end_one(const char *how) {
     raise(SIGUSR1);
   }
   if (strcmp(how, "handler") == 0) {
-    gasnet_AMRequestShort1((gasnet_node_t)((me + 1) % count), HANDLER_EXIT, exit_code);
+    gasnet_AMRequestShort1((gasnet_node_t)((me + 2) % count), HANDLER_EXIT, exit_code);
     for (;;) gasnet_AMPoll();
   }
 }
