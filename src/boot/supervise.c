@@ -145,7 +145,7 @@ static void own_end(struct sup *s, uint32_t rank, pid_t pid, int status, int cod
   const bool first_failure = code != 0 && !s->failed;
   if (code != 0) s->failed = true;
   if (s->code == 0) s->code = code;
-  if (first_failure || WIFSIGNALED(status))
+  if ((first_failure || WIFSIGNALED(status)) && s->reports++ < REPORTS_MAX)
     report_end(s, rank, pid, status);
   else if (s->phase == RUNNING && s->alive > 0)
     tmb_info("rank %u (pid %d) ended with code 0 after %.2f s while %u others run", rank, (int)pid,
