@@ -131,22 +131,20 @@ static double put_nbi(struct bench *b, size_t n, size_t bytes) {
 }
 
 static double put_cold(struct bench *b, size_t n, size_t bytes) {
-  static size_t place;
   LOCALS(b);
   const uint64_t start = bench_now_ns();
   for (size_t i = 0; i < n; i++) {
-    const size_t at = floor_cold_offset(place++, bytes);
+    const size_t at = floor_cold_next(bytes);
     gex_RMA_PutBlocking(tm, peer, far + at, near + at, bytes, 0);
   }
   return (double)(bench_now_ns() - start) / (double)n;
 }
 
 static double get_cold(struct bench *b, size_t n, size_t bytes) {
-  static size_t place;
   LOCALS(b);
   const uint64_t start = bench_now_ns();
   for (size_t i = 0; i < n; i++) {
-    const size_t at = floor_cold_offset(place++, bytes);
+    const size_t at = floor_cold_next(bytes);
     gex_RMA_GetBlocking(tm, near + at, peer, far + at, bytes, 0);
   }
   return (double)(bench_now_ns() - start) / (double)n;

@@ -32,10 +32,10 @@ static const struct argp_option option_table[] = {
     {"quick", OPT_QUICK, NULL, 0, "a short table in a few seconds", 0},
     {"json", OPT_JSON, "FILE", 0,
      "write everything, samples included, to FILE; - is standard output", 0},
-    {"runs", OPT_RUNS, "R", 0, "samples of each figure, 3 to 10000 (default 41, with --quick 15)",
+    {"runs", OPT_RUNS, "R", 0, "samples of each figure, 3 to 10000 (default 101, with --quick 31)",
      0},
     {"min-time", OPT_MIN_TIME, "TIME", 0,
-     "length of one sample (default 300us, with --quick 150us); without unit: us", 0},
+     "length of one sample (default 100us, with --quick 60us); without unit: us", 0},
     {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs", 0},
     {"no-bind", OPT_NO_BIND, NULL, 0, "let ranks move between processors", 0},
     {"timeout", OPT_TIMEOUT, "TIME", 0, "end a measuring program after TIME (default 300s)", 0},
@@ -124,8 +124,8 @@ static void complete_options(struct bench_options *o) {
     o->p2p = o->am = o->wake = true;
     o->startup = o->oversubscribed = !o->quick;
   }
-  if (!o->runs) o->runs = o->quick ? 15 : 41;
-  if (o->sample_us <= 0) o->sample_us = o->quick ? 150 : 300;
+  if (!o->runs) o->runs = o->quick ? 31 : 101;
+  if (o->sample_us <= 0) o->sample_us = o->quick ? 60 : 100;
 }
 
 /* ---- crowded processors */
@@ -138,7 +138,7 @@ static struct bench_figure *find(struct bench_results *results, const char *name
 
 /* One run with two ranks, one with all, by turns; the first is the floor of the second. */
 static int measure_oversubscribed(const struct bench_options *o, struct bench_results *results) {
-  const int rounds = o->quick ? 2 : 5;
+  const int rounds = o->quick ? 2 : 3;
   uint32_t ranks = o->ranks ? o->ranks : 4 * (uint32_t)tmb_os_cpus_usable();
   if (ranks > RANKS_MAX) ranks = RANKS_MAX;
   struct bench_figure *f =

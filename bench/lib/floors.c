@@ -165,11 +165,16 @@ double floor_memcpy_private(struct bench *b, size_t n, size_t bytes) {
   return copy_loop(floor_private(b) + FLOOR_COLD_BYTES, floor_private(b), n, bytes);
 }
 
+size_t floor_cold_next(size_t bytes) {
+  static size_t turn;
+  return turn++ * 5 % (FLOOR_COLD_BYTES / bytes) *
+         bytes; /* 5 and a power of two: visits every place */
+}
+
 static double cold_loop(char *to, const char *from, size_t n, size_t bytes) {
-  static size_t place;
   const uint64_t start = bench_now_ns();
   for (size_t i = 0; i < n; i++) {
-    const size_t at = floor_cold_offset(place++, bytes);
+    const size_t at = floor_cold_next(bytes);
     memcpy(to + at, from + at, bytes);
     bench_fence();
   }

@@ -57,10 +57,8 @@ char *floor_private(struct bench *b);
 /* Sleep on rank 0 until rank 1 has been idle for FLOOR_REST_NS. */
 void floor_rest(void);
 
-/* Where the i-th copy of a cold walk begins in a window of FLOOR_COLD_BYTES. */
-static inline size_t floor_cold_offset(size_t i, size_t bytes) {
-  const size_t places = FLOOR_COLD_BYTES / bytes;
-  return (i * 5 % places) * bytes; /* coprime to a power of two: visits every place */
-}
+/* Offset, in a window of FLOOR_COLD_BYTES, of the next copy of a cold walk: each place is used once
+ * before any comes again, whoever copies. in bytes: a power of two. */
+size_t floor_cold_next(size_t bytes);
 
 #endif
