@@ -24,6 +24,35 @@ static void on_wake(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t th
   __atomic_store_n(&level[thread], round, __ATOMIC_RELEASE);
 }
 
+/* Takes long enough for every other thread to fall asleep again before the condition becomes true.
+ */
+static int slow_done, slow_stop;
+static void on_slow(gex_Token_t token, gex_AM_Arg_t n) {
+  (void)token;
+  sleep_ms(8);
+  __atomic_store_n(&slow_done, n, __ATOMIC_RELEASE);
+}
+
+static gex_AM_Index_t slow_index;
+
+/* Thread 0 polls without pause and so runs the handlers; thread 1 asks; all others wait for what
+ * thread 0 does. */
+static void slow(int thread) {
+  const gex_Rank_t next = (job.rank + 1) % job.size;
+  for (int n = 1; n <= 40; n++) {
+    if (thread == 1) {
+      sleep_ms(3);
+      CHECK_EQ(gex_AM_RequestShort1(job.tm, next, slow_index, 0, n), 0);
+    }
+    if (thread == 0) {
+      while (__atomic_load_n(&slow_stop, __ATOMIC_ACQUIRE) < n) gasnet_AMPoll();
+    } else {
+      GASNET_BLOCKUNTIL(__atomic_load_n(&slow_done, __ATOMIC_RELAXED) >= n);
+      if (thread == 1) __atomic_store_n(&slow_stop, n, __ATOMIC_RELEASE);
+    }
+  }
+}
+
 static int reached(int thread) {
   return __atomic_load_n(&level[thread], __ATOMIC_RELAXED);
 }
@@ -66,6 +95,10 @@ int main(int argc, char **argv) {
       0, (gex_AM_Fn_t)on_wake, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 2, NULL, "wake"};
   job_start(&argc, &argv, 0, &entry, 1);
   wake_index = entry.gex_index;
+  gex_AM_Entry_t slow_entry = {
+      0, (gex_AM_Fn_t)on_slow, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, NULL, "slow"};
+  REQUIRE(gex_EP_RegisterHandlers(job.ep, &slow_entry, 1) == GASNET_OK);
+  slow_index = slow_entry.gex_index;
   for (int mode = GASNET_WAIT_BLOCK; mode <= GASNET_WAIT_SPINBLOCK; mode++) {
     CHECK_EQ(gasnet_set_waitmode(mode), GASNET_OK);
     memset(level, 0, sizeof level);
@@ -75,5 +108,10 @@ int main(int argc, char **argv) {
     for (int t = 0; t < THREADS; t++) CHECK_EQ(level[t], ROUNDS);
     job_barrier();
   }
+  slow_done = slow_stop = 0;
+  job_barrier();
+  run_threads(4, slow);
+  job_barrier();
+  CHECK_EQ(slow_done, 40);
   return job_finish();
 }

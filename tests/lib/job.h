@@ -56,6 +56,8 @@ void oob_open(void);
 void oob_send(gex_Rank_t rank, int value);
 /* Waits without polling the library for any value; -1 after `ms` milliseconds. */
 int oob_wait(unsigned ms);
+/* Barrier over the job that never enters the library. */
+void oob_meet(void);
 
 #ifdef __cplusplus
 }

@@ -64,3 +64,14 @@ int oob_wait(unsigned ms) {
     if (n > 0 && recv(sock, &value, sizeof value, 0) == (ssize_t)sizeof value) return value;
   }
 }
+
+void oob_meet(void) {
+  enum { HERE = 1001, GO = 1002, LIMIT_MS = 60000 };
+  if (job.rank != 0) {
+    oob_send(0, HERE);
+    REQUIRE(oob_wait(LIMIT_MS) == GO);
+    return;
+  }
+  for (gex_Rank_t r = 1; r < job.size; r++) REQUIRE(oob_wait(LIMIT_MS) == HERE);
+  for (gex_Rank_t r = 1; r < job.size; r++) oob_send(r, GO);
+}
