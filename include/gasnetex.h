@@ -221,6 +221,19 @@ GEXX_API gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t segment);
 GEXX_API void *gex_Segment_QueryAddr(gex_Segment_t segment);
 GEXX_API uintptr_t gex_Segment_QuerySize(gex_Segment_t segment);
 
+/* Makes a segment of host memory that is not bound yet. [out] segment_p: untouched on error. [in]
+ * address: NULL: the library allocates `length` bytes (rounded up to pages, untouched pages cost
+ * nothing); else client memory [address, address + length), readable and writable until Destroy.
+ * [in] kind: GEX_MK_HOST; [in] flags: 0. Peers reach it by messages, through the endpoints that it
+ * is bound to. Not collective; normal context. Returns GASNET_OK, GASNET_ERR_BAD_ARG,
+ * GASNET_ERR_RESOURCE. API 01.4. */
+GEXX_API int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address,
+                                uintptr_t length, gex_MK_t kind, gex_Flags_t flags);
+
+/* Ends a created segment, and frees memory that the library allocated. After entry nobody uses it,
+ * operations in flight included. [in] flags: 0. Normal context. API 01.4. */
+GEXX_API void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags);
+
 /* Blocking query of the bound segment of (tm, rank). [out] owneraddr_p, localaddr_p (NULL when not
  * mapped), size_p: each may be NULL, untouched on failure. Returns 0 when there is one, non-zero
  * otherwise. Normal context. API 01.5. */
@@ -237,6 +250,26 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, ge
 
 /* ---------------------------------------------------------------- endpoints and teams (API 01.5,
  * 01.6, 01.8) */
+
+/* Makes a further endpoint of this process: unbound, in no team, with its own handler table. [out]
+ * ep_p: untouched on error; its index is 1, 2, .. in creation order. [in] capabilities: OR of
+ * GEX_EP_CAPABILITY_*, not 0; [in] flags: GEX_FLAG_HINT_ACCEL_*. Not collective; normal context.
+ * Returns GASNET_OK, GASNET_ERR_BAD_ARG (capabilities), GASNET_ERR_RESOURCE (GASNET_MAXEPS
+ * reached). API 01.5. */
+GEXX_API int gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
+                           gex_Flags_t flags);
+
+/* Makes `segment` the bound segment of `ep`; one segment may be bound to many endpoints. [in]
+ * flags: 0. Not collective; normal context. Returns GASNET_OK, GASNET_ERR_BAD_ARG (invalid handle,
+ * flags, endpoint bound before). API 01.5. */
+GEXX_API int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags);
+
+/* Tells all members of `tm` the bound segments of the listed endpoints of this process, so that
+ * they may be targeted through any team or TM-pair. [in] eps: [num_eps], distinct, idle; unbound
+ * ones are skipped; num_eps may be 0 and differ. [in] flags: 0. Collective; normal context; polls.
+ * Returns GASNET_OK. API 01.5. */
+GEXX_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps,
+                                        gex_Flags_t flags);
 
 /* Properties of an endpoint. QuerySegment is GEX_SEGMENT_INVALID while unbound. Restricted context:
  * yes. API 01.5. */

@@ -60,8 +60,8 @@ struct gexx_tm_s {
   struct gexx_client_s *client;
   void *cdata; /* client data; written by gex_TM_SetCData */
   uint32_t flags;
-  uint32_t magic; /* GEXX_MAGIC_TM or GEXX_MAGIC_PAIR; anything else is a stale handle */
-  uint64_t reserved;
+  uint32_t magic;    /* GEXX_MAGIC_TM or GEXX_MAGIC_PAIR; anything else is a stale handle */
+  uint64_t reserved; /* library's: 0 when only primordial endpoints are involved */
 };
 
 #define GEXX_MAGIC_TM   0x746d5f31u

@@ -75,7 +75,7 @@
 #define GASNET_ALIGNED_SEGMENTS            0
 #define GASNET_NULL_ARGV_OK                1
 #define GASNET_MAXNODES                    0x7FFFFFFF
-#define GASNET_MAXEPS                      1
+#define GASNET_MAXEPS                      33
 
 /* The build fragment of a conduit defines GASNET_CONDUIT_<NET>; without one the on-node conduit is
  * meant. */

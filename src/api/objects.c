@@ -35,30 +35,33 @@ gex_Rank_t gex_System_QueryJobSize(void) {
   return tmb_job.size;
 }
 
-static void whole_job(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
-                      gex_Rank_t *my_info_index_p) {
-  if (info_p) *info_p = (gex_RankInfo_t *)(void *)tmb_job.identity;
-  if (info_count_p) *info_count_p = tmb_job.size;
-  if (my_info_index_p) *my_info_index_p = tmb_job.rank;
+/* Consecutive jobranks first..first+count-1 as an info array. */
+static void info_of(gex_Rank_t first, gex_Rank_t count, gex_RankInfo_t **info_p,
+                    gex_Rank_t *info_count_p, gex_Rank_t *my_info_index_p) {
+  if (info_p) *info_p = (gex_RankInfo_t *)(void *)(tmb_job.identity + first);
+  if (info_count_p) *info_count_p = count;
+  if (my_info_index_p) *my_info_index_p = tmb_job.rank - first;
 }
 
 void gex_System_QueryNbrhdInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
                                gex_Rank_t *my_info_index_p) {
   DBG(tmb_check_ready_at("gex_System_QueryNbrhdInfo"));
-  whole_job(info_p, info_count_p, my_info_index_p);
+  const gex_Rank_t first = tmb_nbrhd_of(tmb_job.rank) * tmb_job.nbrhd_size;
+  info_of(first, TMB_MIN(tmb_job.nbrhd_size, tmb_job.size - first), info_p, info_count_p,
+          my_info_index_p);
 }
 
 void gex_System_QueryHostInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
                               gex_Rank_t *my_info_index_p) {
   DBG(tmb_check_ready_at("gex_System_QueryHostInfo"));
-  whole_job(info_p, info_count_p, my_info_index_p);
+  info_of(0, tmb_job.size, info_p, info_count_p, my_info_index_p);
 }
 
 void gex_System_QueryMyPosition(gex_Rank_t *nbrhd_set_size_p, gex_Rank_t *nbrhd_set_rank_p,
                                 gex_Rank_t *host_set_size_p, gex_Rank_t *host_set_rank_p) {
   DBG(tmb_check_ready_at("gex_System_QueryMyPosition"));
-  if (nbrhd_set_size_p) *nbrhd_set_size_p = 1;
-  if (nbrhd_set_rank_p) *nbrhd_set_rank_p = 0;
+  if (nbrhd_set_size_p) *nbrhd_set_size_p = tmb_nbrhd_of(tmb_job.size - 1) + 1;
+  if (nbrhd_set_rank_p) *nbrhd_set_rank_p = tmb_nbrhd_of(tmb_job.rank);
   if (host_set_size_p) *host_set_size_p = 1;
   if (host_set_rank_p) *host_set_rank_p = 0;
 }
@@ -227,14 +230,14 @@ gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Fla
   DBG(check_translate("gex_TM_TranslateRankToEP", tm, "rank", rank, tm ? tm->size : 0));
   DBG(tmb_check_flags("gex_TM_TranslateRankToEP", flags, 0));
   (void)flags;
-  return (gex_EP_Location_t){tmb_jobrank(tm, rank), 0};
+  return (gex_EP_Location_t){tmb_jobrank(tm, rank), tmb_ep_index(tm, rank)};
 }
 
 gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
   DBG(tmb_check_ep("gex_TM_Pair", local_ep));
   if (TMB_UNLIKELY(remote_ep_index >= GASNET_MAXEPS))
     tmb_fatal_nopos(
-        "gex_TM_Pair: argument remote_ep_index is %u; this build has %d endpoint per process",
+        "gex_TM_Pair: argument remote_ep_index is %u; a process has at most %d endpoints",
         remote_ep_index, GASNET_MAXEPS);
   return &local_ep->pair[remote_ep_index];
 }
@@ -243,7 +246,7 @@ gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
 
 int gasnet_AMPoll(void) {
   TMB_CHECK_CONTEXT("gasnet_AMPoll");
-  (void)tmb_progress(TMB_SERVE_ALL);
+  tmb_poll();
   return GASNET_OK;
 }
 

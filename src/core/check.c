@@ -7,6 +7,8 @@
  */
 #include "core/check.h"
 
+#include "core/bound.h"
+#include "core/segment.h"
 #include "core/thread.h"
 
 void tmb_check_ready_at(const char *call) {
@@ -83,13 +85,19 @@ void tmb_check_segment(const char *call, gex_Segment_t segment) {
 void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
                       const void *addr, size_t nbytes) {
   if (!nbytes) return;
-  const uint32_t peer = tmb_jobrank(tm, rank);
-  if (!tmb_job.attached)
+  const gex_EP_Index_t index = tmb_ep_index(tm, rank);
+  const struct tmb_peer_segment *s = tmb_bound_at(tm, rank);
+  if (!s && !index)
     tmb_fatal_nopos(
         "%s: argument %s (%p) names remote memory, but no segment is attached yet; call "
         "gex_Segment_Attach first",
         call, what, addr);
-  const struct tmb_peer_segment *s = &tmb_job.peer_segment[peer];
+  if (!s)
+    tmb_fatal_nopos(
+        "%s: argument %s (%p) names memory of endpoint %u of rank %u, but no bound segment of that "
+        "endpoint has been published to this rank; call gex_EP_BindSegment and "
+        "gex_EP_PublishBoundSegment first",
+        call, what, addr, index, rank);
   const uintptr_t a = (uintptr_t)addr;
   if (a < s->base || nbytes > s->size || a - s->base > s->size - nbytes)
     tmb_fatal_nopos("%s: argument %s: %zu bytes at %p are outside the segment of rank %u, which is "
@@ -120,25 +128,31 @@ void tmb_check_seg_flags(const char *call, gex_Flags_t flags) {
                     family);
 }
 
-void tmb_check_local(const char *call, const char *what, const void *addr, size_t nbytes,
-                     gex_Flags_t flags) {
-  const uintptr_t a = (uintptr_t)addr, size = tmb_job.segment.size;
-  const uintptr_t base = flags & GEX_FLAG_SELF_SEG_OFFSET ? 0 : (uintptr_t)tmb_job.segment.base;
-  if (!nbytes) return;
-  if (!addr && !(flags & GEX_FLAG_SELF_SEG_OFFSET))
-    tmb_fatal_nopos("%s: argument %s is NULL with nbytes %zu", call, what, nbytes);
-  if (!(flags & (GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET)))
+void tmb_check_local_ep(const struct tmb_local_range *r) {
+  const struct gexx_segment_s *segment = r->ep->segment;
+  const uintptr_t a = (uintptr_t)r->addr, size = segment ? segment->size : 0;
+  const bool offset = (r->flags & GEX_FLAG_SELF_SEG_OFFSET) != 0;
+  const uintptr_t base = offset || !segment ? 0 : (uintptr_t)segment->base;
+  if (!r->nbytes) return;
+  if (!r->addr && !offset)
+    tmb_fatal_nopos("%s: argument %s is NULL with nbytes %zu", r->call, r->what, r->nbytes);
+  if (!(r->flags & (GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET)))
     return;
-  if (a >= base && nbytes <= size && a - base <= size - nbytes) return;
-  if (flags & GEX_FLAG_SELF_SEG_OFFSET)
-    tmb_fatal_nopos(
-        "%s: argument %s: %zu bytes at offset %zu are outside the segment of this rank, "
-        "which has %zu bytes",
-        call, what, nbytes, (size_t)a, (size_t)size);
+  if (a >= base && r->nbytes <= size && a - base <= size - r->nbytes) return;
+  if ((r->flags & GEX_FLAG_SELF_SEG_SOME) && tmb_segment_holds(r->addr, r->nbytes)) return;
+  if (offset)
+    tmb_fatal_nopos("%s: argument %s: %zu bytes at offset %zu are outside the segment of this "
+                    "rank, which has %zu bytes",
+                    r->call, r->what, r->nbytes, (size_t)a, (size_t)size);
   tmb_fatal_nopos(
       "%s: argument %s: %zu bytes at %p are outside the segment of this rank, but flags "
       "0x%x promise the opposite (GEX_FLAG_SELF_SEG_BOUND or SOME)",
-      call, what, nbytes, addr, flags);
+      r->call, r->what, r->nbytes, r->addr, r->flags);
+}
+
+void tmb_check_local(const char *call, const char *what, const void *addr, size_t nbytes,
+                     gex_Flags_t flags) {
+  tmb_check_local_ep(&(struct tmb_local_range){call, what, &tmb_job.ep, addr, nbytes, flags});
 }
 
 void tmb_check_overlap(const char *call, uint32_t jobrank, const void *dest, const void *src,

@@ -46,6 +46,16 @@ void tmb_check_seg_flags(const char *call, gex_Flags_t flags);
 
 /* Local range against NULL and what GEX_FLAG_SELF_SEG_ flags promise. in what: the argument's name.
  */
+struct tmb_local_range {
+  const char *call, *what;
+  gex_EP_t ep; /* whose bound segment the flags talk of */
+  const void *addr;
+  size_t nbytes;
+  gex_Flags_t flags;
+};
+void tmb_check_local_ep(const struct tmb_local_range *r);
+
+/* The same for the primordial endpoint. */
 void tmb_check_local(const char *call, const char *what, const void *addr, size_t nbytes,
                      gex_Flags_t flags);
 

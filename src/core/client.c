@@ -8,7 +8,9 @@
  * printed; nobody returns before everybody can receive messages.
  */
 #include "core/barrier.h"
+#include "core/bound.h"
 #include "core/check.h"
+#include "core/endpoint.h"
 #include "core/exit.h"
 #include "core/job.h"
 #include "core/progress.h"
@@ -92,22 +94,20 @@ static int make_tables(void) {
   return 0;
 }
 
-static struct gexx_tm_s pair_head(void) {
-  return (struct gexx_tm_s){.rank = tmb_job.rank,
-                            .size = tmb_job.size,
-                            .delta = tmb_job.delta,
-                            .ep = &tmb_job.ep,
-                            .client = &tmb_job.client,
-                            .magic = GEXX_MAGIC_PAIR};
-}
-
 static void make_objects(const struct gexx_client_init *init) {
   tmb_job.client = (struct gexx_client_s){.magic = TMB_MAGIC_CLIENT, .flags = init->flags};
   memcpy(tmb_job.client.name, init->name, strlen(init->name) + 1);
-  tmb_job.ep.magic = TMB_MAGIC_EP;
-  tmb_job.ep.client = &tmb_job.client;
-  for (uint32_t i = 0; i < GASNET_MAXEPS; i++) tmb_job.ep.pair[i] = pair_head();
+  tmb_bound_init();
+  tmb_job.ep.capabilities = GEX_EP_CAPABILITY_ALL;
+  tmb_ep_init(&tmb_job.ep, 0);
   tmb_team_init_primordial(&tmb_job.team);
+}
+
+/* Ranks per neighbourhood: all, unless the user limits sharing. */
+static uint32_t nbrhd_size(void) {
+  const int64_t most = tmb_cfg_int(TMB_CFG_SUPERNODE_MAXSIZE);
+  if (!tmb_cfg_bool(TMB_CFG_SHM)) return 1;
+  return most > 0 && most < tmb_job.size ? (uint32_t)most : tmb_job.size;
 }
 
 /* Open the conduit that the user or the build names, else the first that works. */
@@ -163,6 +163,7 @@ static int bring_up(const struct gexx_client_init *init) {
   tmb_os_freeze_set_flag(&gasnet_frozen, "gasnet_frozen");
   tmb_os_debug_init();
   tmb_exit_install(&tmb_job.boot);
+  tmb_job.nbrhd_size = nbrhd_size();
   tmb_wait_policy_init();
   rc = make_tables();
   if (!rc) rc = open_conduit();

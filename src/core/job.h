@@ -4,9 +4,9 @@
  *
  * Owns: declarations of struct tmb_job, clients, endpoints, segments, teams and threads. Included
  * by core and api. Written by client.c (set-up), segment.c (attach), register.c (handlers),
- * thread.c; read everywhere. Invariants: there is one client, one endpoint and one segment per
- * process at present; object heads follow tombolo/abi.h; everything that the fast path reads is
- * written before gex_Client_Init returns, except `delta`, which attach fills between two barriers.
+ * thread.c; read everywhere. Invariants: there is one client per process; object heads
+ * follow tombolo/abi.h; everything that the fast path reads is written before gex_Client_Init
+ * returns, except `delta`, which attach, bind and publish fill.
  */
 #ifndef TMB_CORE_JOB_H
 #define TMB_CORE_JOB_H
@@ -39,6 +39,9 @@ struct gexx_segment_s {
   void *base;     /* in this process */
   uintptr_t size; /* bytes */
   void *cdata;
+  const struct tmb_mk_ops *mk; /* kind of memory; NULL: attached */
+  bool owned;                  /* Destroy returns the memory */
+  struct gexx_segment_s *next; /* list of created segments */
 };
 
 /* TM-pairs of an endpoint, by remote endpoint index: real objects, so that the fast path needs no
@@ -49,6 +52,7 @@ struct gexx_ep_s {
   gex_Client_t client;
   gex_Segment_t segment; /* NULL while unbound */
   gex_Flags_t flags;
+  gex_EP_Capabilities_t capabilities;
   void *cdata;
   gex_AM_Entry_t handler[256];          /* by index; fnptr NULL: free */
   uint64_t legacy[4];                   /* bit per index: any category and argument count */
@@ -69,6 +73,7 @@ struct tmb_wait_policy {
   uint32_t mode;        /* GASNET_WAIT_* */
   uint32_t yield_count; /* yields before sleeping */
   uint64_t spin_ns;     /* polling before the first yield */
+  bool crowded;         /* ranks outnumber the cores they may use */
 };
 
 struct tmb_job {
@@ -85,19 +90,29 @@ struct tmb_job {
   uint64_t progress_count
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
   uint32_t barriers_active;        /* barriers for progress to advance */
+  uint32_t colls_runnable;         /* collectives that have something to send; by coll */
+  int (*colls_advance)(void);      /* sends it, returns how much was done; NULL without coll */
 
   enum tmb_job_state state TMB_ALIGNED(TMB_CACHE_LINE);
   bool attached;
   bool legacy_attached;
   int verbose_errors;
+  uint32_t
+      nbrhd_size; /* ranks per memory-sharing neighbourhood, consecutive; the last may be smaller */
   uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */
   uint64_t threads_max;
   struct tmb_wait_policy wait;
   struct tmb_boot boot;
   struct gexx_client_s client;
-  struct gexx_ep_s ep;
-  struct gexx_segment_s segment;
-  union { /* primordial team: its head, and whole */
+  struct gexx_ep_s ep;                           /* primordial */
+  gex_EP_t eps[GASNET_MAXEPS];                   /* by index, NULL: not made */
+  uint32_t eps_made;                             /* beside the primordial one */
+  struct tmb_peer_segment *bound[GASNET_MAXEPS]; /* [size] by endpoint index, or NULL; [0] is
+                                                    peer_segment */
+  intptr_t *ep_delta[GASNET_MAXEPS]; /* [size] by endpoint index, or NULL; [0] is delta */
+  intptr_t *unmapped;                /* [size] what an index without a table of its own has */
+  struct gexx_segment_s segment;     /* attached */
+  union {                            /* primordial team: its head, and whole */
     struct gexx_tm_s tm;
     struct tmb_team team;
   };
@@ -116,9 +131,22 @@ static inline bool tmb_job_ready(void) {
   return tmb_job.state == TMB_JOB_READY;
 }
 
+/* Number of the memory-sharing neighbourhood of a rank. */
+static inline uint32_t tmb_nbrhd_of(uint32_t jobrank) {
+  return jobrank / tmb_job.nbrhd_size;
+}
+
 /* Jobrank of a team rank. */
 static inline uint32_t tmb_jobrank(gex_TM_t tm, gex_Rank_t rank) {
   return tm->jobrank ? tm->jobrank[rank] : rank;
+}
+
+/* Endpoint index of (tm, rank): 0 unless the team or pair leaves the primordial endpoints. */
+static inline gex_EP_Index_t tmb_ep_index(gex_TM_t tm, gex_Rank_t rank) {
+  if (TMB_LIKELY(!tm->reserved)) return 0;
+  if (tm->magic == GEXX_MAGIC_PAIR) return (gex_EP_Index_t)(tm - tm->ep->pair);
+  const gex_EP_Index_t *table = tmb_team_of(tm)->ep_index;
+  return table ? table[rank] : 0;
 }
 
 #endif

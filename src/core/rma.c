@@ -10,6 +10,7 @@
  * is found out.
  */
 #include "base/error.h"
+#include "core/bound.h"
 #include "core/check.h"
 #include "core/op.h"
 #include "core/progress.h"
@@ -48,9 +49,11 @@ static void check_access(const struct access *a) {
           "%s: argument flags is 0x%x, which promises that rank %u is not %s, but it is", a->call,
           a->flags, a->rank, jobrank == tmb_job.rank ? "this process" : "in this neighbourhood");
   }
-  tmb_check_local(a->call, a->is_get ? "dest" : "src", a->local, a->nbytes, a->flags);
+  tmb_check_local_ep(&(struct tmb_local_range){a->call, a->is_get ? "dest" : "src", a->tm->ep,
+                                               a->local, a->nbytes, a->flags});
   if (a->flags & GEX_FLAG_PEER_SEG_OFFSET) {
-    const uintptr_t size = tmb_job.peer_segment[tmb_jobrank(a->tm, a->rank)].size;
+    const struct tmb_peer_segment *s = tmb_bound_at(a->tm, a->rank);
+    const uintptr_t size = s ? s->size : 0;
     if ((uintptr_t)a->remote > size || a->nbytes > size - (uintptr_t)a->remote)
       tmb_fatal_nopos(
           "%s: %zu bytes at offset %zu are outside the segment of rank %u, which has %zu "
@@ -67,20 +70,15 @@ static void check_access(const struct access *a) {
 /* Turn offsets into addresses. */
 static void resolve(struct access *a) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_access(a);
-  if (a->flags & GEX_FLAG_PEER_SEG_OFFSET)
-    a->remote =
-        (void *)(tmb_job.peer_segment[tmb_jobrank(a->tm, a->rank)].base + (uintptr_t)a->remote);
-  if (a->flags & GEX_FLAG_SELF_SEG_OFFSET)
-    a->local = (char *)tmb_job.segment.base + (uintptr_t)a->local;
+  if (a->flags & GEX_FLAG_PEER_SEG_OFFSET) a->remote = tmb_bound_offset(a->tm, a->rank, a->remote);
+  if (a->flags & GEX_FLAG_SELF_SEG_OFFSET) a->local = tmb_bound_self_offset(a->tm->ep, a->local);
 }
 
 /* Whether the access is a copy here: the peer's segment is mapped and the range lies inside it. */
 static bool direct(const struct access *a) {
   if (a->tm->delta[a->rank] == GEXX_UNMAPPED) return false;
   if (TMB_LIKELY(!(a->flags & RMA_ANYWHERE))) return true;
-  const struct tmb_peer_segment *s = &tmb_job.peer_segment[tmb_jobrank(a->tm, a->rank)];
-  const uintptr_t offset = (uintptr_t)a->remote - s->base;
-  return offset < s->size && a->nbytes <= s->size - offset;
+  return tmb_bound_maps(a->tm, a->rank, a->remote, a->nbytes);
 }
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The segment of this process: how large it may be, attach, queries.
+ * The segment of this process: how large it may be, attach.
  *
  * Owns: tmb_job.segment, peer_segment, delta. Called at initialisation (limits) and by clients.
  * Calls: the conduit's attach. Invariants: delta entries are GEXX_UNMAPPED before attach, and stay
@@ -12,11 +12,11 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/fmt.h"
+#include "core/bound.h"
 #include "core/check.h"
 #include "os/os.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What one rank contributes to the exchange of attach. */
 struct seg_info {
@@ -85,8 +85,8 @@ static int attach_all(const uint64_t *sizes) {
   void *base;
   const int rc = tmb_job.ops->attach(tmb_job.conduit, sizes, &base, tmb_job.mapped_delta);
   if (rc) return GASNET_ERR_RESOURCE;
-  if (!tmb_cfg_bool(TMB_CFG_SHM))
-    for (uint32_t r = 0; r < tmb_job.size; r++) tmb_job.mapped_delta[r] = GEXX_UNMAPPED;
+  for (uint32_t r = 0; r < tmb_job.size; r++)
+    if (tmb_nbrhd_of(r) != tmb_nbrhd_of(tmb_job.rank)) tmb_job.mapped_delta[r] = GEXX_UNMAPPED;
   tmb_job.segment = (struct gexx_segment_s){.magic = TMB_MAGIC_SEGMENT,
                                             .client = &tmb_job.client,
                                             .base = base,
@@ -98,12 +98,10 @@ static int attach_all(const uint64_t *sizes) {
   for (uint32_t r = 0; r < tmb_job.size; r++)
     tmb_job.peer_segment[r] = (struct tmb_peer_segment){(uintptr_t)all[r].base, all[r].size};
   free(all);
-  if (tmb_cfg_bool(TMB_CFG_SHM_MAP))
-    memcpy(tmb_job.delta, tmb_job.mapped_delta, tmb_job.size * sizeof *tmb_job.delta);
   if (gasnet_client_attach_hook) gasnet_client_attach_hook(base, sizes[tmb_job.rank]);
-  tmb_team_refresh();
   tmb_job.ep.segment = &tmb_job.segment;
   tmb_job.attached = true;
+  tmb_bound_refresh();
   return GASNET_OK;
 }
 
@@ -133,41 +131,4 @@ int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
   const int rc = tmb_segment_attach(verdict, size);
   if (rc == GASNET_OK) *segment_p = &tmb_job.segment;
   return rc;
-}
-
-int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
-                           uintptr_t *size_p) {
-  TMB_CHECK_CONTEXT("gex_Segment_QueryBound");
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank("gex_Segment_QueryBound", tm, rank);
-  if (!tmb_job.attached) return 1;
-  const uint32_t peer = tmb_jobrank(tm, rank);
-  const struct tmb_peer_segment *s = &tmb_job.peer_segment[peer];
-  const intptr_t delta = tmb_job.mapped_delta[peer];
-  if (owneraddr_p) *owneraddr_p = (void *)s->base;
-  if (localaddr_p)
-    *localaddr_p = delta == GEXX_UNMAPPED ? NULL : (void *)(s->base + (uintptr_t)delta);
-  if (size_p) *size_p = s->size;
-  return 0;
-}
-
-gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p,
-                                       void **localaddr_p, uintptr_t *size_p, gex_Flags_t flags) {
-  const char *call = "gex_EP_QueryBoundSegmentNB";
-  if (TMB_UNLIKELY(tmb_job.debug)) {
-    tmb_check_tm_rank(call, tm, rank);
-    tmb_check_flags(call, flags, GEX_FLAG_IMMEDIATE);
-    if (!(flags & GEX_FLAG_IMMEDIATE)) tmb_check_context_at(call);
-  }
-  if (!tmb_job.attached) {
-    if (size_p) *size_p = 0;
-    return GEX_EVENT_INVALID;
-  }
-  const uint32_t peer = tmb_jobrank(tm, rank);
-  const struct tmb_peer_segment *s = &tmb_job.peer_segment[peer];
-  const intptr_t delta = tmb_job.mapped_delta[peer];
-  if (owneraddr_p) *owneraddr_p = (void *)s->base;
-  if (localaddr_p)
-    *localaddr_p = delta == GEXX_UNMAPPED ? NULL : (void *)(s->base + (uintptr_t)delta);
-  if (size_p) *size_p = s->size;
-  return GEX_EVENT_INVALID;
 }

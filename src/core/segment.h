@@ -10,6 +10,9 @@
 #ifndef TMB_CORE_SEGMENT_H
 #define TMB_CORE_SEGMENT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include <stdint.h>
 
 /* Compute the limits; collective. */
@@ -28,5 +31,8 @@ int tmb_segment_verdict(const char *call, uintptr_t size);
  * or memory is lacking, else GASNET_OK. Ends with a barrier.
  */
 int tmb_segment_attach(int verdict, uintptr_t size);
+
+/* Whether a range lies inside one segment of this process, attached or created. */
+bool tmb_segment_holds(const void *addr, size_t nbytes);
 
 #endif

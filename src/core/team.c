@@ -11,7 +11,7 @@
 #include "core/team.h"
 
 #include "base/log.h"
-#include "core/barrier.h"
+#include "core/bound.h"
 #include "core/check.h"
 #include "core/job.h"
 
@@ -127,7 +127,8 @@ struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t *
 /* Fill own_delta from what is known of segments. */
 static void fill_delta(struct tmb_team *team) {
   for (uint32_t r = 0; r < team->head.size; r++)
-    team->own_delta[r] = tmb_job.delta[team->own_jobrank[r]];
+    team->own_delta[r] =
+        tmb_bound_delta(team->ep_index ? team->ep_index[r] : 0)[tmb_team_jobrank(team, r)];
 }
 
 /* Use the job's tables where the team's say the same. */
@@ -138,6 +139,7 @@ static void simplify(struct tmb_team *team) {
     primordial = primordial && team->ep_index[r] == 0;
   }
   if (primordial) team->ep_index = NULL;
+  team->head.reserved = !primordial || team->head.ep->index;
   if (identity) team->own_jobrank = NULL;
   if (identity && primordial) team->own_delta = NULL;
 }
@@ -163,8 +165,8 @@ static struct parked *unpark(const struct tmb_team *team) {
 void tmb_team_register(struct tmb_team *team) {
   size_t at[4];
   simplify(team);
-  if (team->own_delta) fill_delta(team);
   team->head.jobrank = team->own_jobrank;
+  if (team->own_delta) fill_delta(team);
   team->head.delta = team->own_delta ? team->own_delta : tmb_job.delta;
   team->head.magic = GEXX_MAGIC_TM;
   lock();

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables of bound segments, and the calls that publish and query them (API 01.5).
+ *
+ * Owns: tmb_job.bound and tmb_job.ep_delta. Called by clients, attach and endpoint.c. Calls: the
+ * all-gather of teams. A segment may be bound to many endpoints; it can be reached by load and
+ * store when it lies inside the peer's attached segment, which the conduit maps, or when it is in
+ * this process. Invariants: tables are only added to; publish changes entries of endpoints that the
+ * client keeps idle.
+ */
+#include "core/bound.h"
+
+#include "base/config.h"
+#include "core/check.h"
+
+#include <stdlib.h>
+
+/* What a member publishes in one step of the exchange; 64 bytes. */
+#define PART_ENTRIES 2
+struct part {
+  uint64_t total; /* entries of this member, over all steps */
+  struct {
+    uint64_t base, size, ep;
+  } entry[PART_ENTRIES];
+};
+_Static_assert(sizeof(struct part) <= TMB_TEAM_GATHER_BYTES, "fits one all-gather");
+
+const struct tmb_peer_segment *tmb_bound_of(uint32_t jobrank, gex_EP_Index_t ep) {
+  const struct tmb_peer_segment *table = ep < GASNET_MAXEPS ? tmb_job.bound[ep] : NULL;
+  return table && table[jobrank].size ? &table[jobrank] : NULL;
+}
+
+static bool inside(const struct tmb_peer_segment *s, const void *addr, size_t nbytes) {
+  const uintptr_t offset = (uintptr_t)addr - s->base;
+  return offset < s->size && nbytes <= s->size - offset;
+}
+
+bool tmb_bound_attached(uint32_t jobrank, const void *addr, size_t nbytes) {
+  return tmb_job.attached && tmb_job.mapped_delta[jobrank] != GEXX_UNMAPPED &&
+         inside(&tmb_job.peer_segment[jobrank], addr, nbytes);
+}
+
+bool tmb_bound_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbytes) {
+  const struct tmb_peer_segment *s = tmb_bound_at(tm, rank);
+  return tm->delta[rank] != GEXX_UNMAPPED && s && inside(s, addr, nbytes);
+}
+
+/* Add to an address in the segment of a process to get ours, whatever TOMBOLO_SHM_MAP says. */
+static intptr_t delta_of(uint32_t jobrank, const struct tmb_peer_segment *s) {
+  if (jobrank == tmb_job.rank) return 0;
+  if (tmb_bound_attached(jobrank, (const void *)s->base, s->size))
+    return tmb_job.mapped_delta[jobrank];
+  return GEXX_UNMAPPED;
+}
+
+static void *table(size_t item_bytes) {
+  void *p = calloc(tmb_job.size, item_bytes);
+  if (!p) tmb_fatal("out of memory for a table of %u ranks", tmb_job.size);
+  return p;
+}
+
+/* All unmapped. */
+static intptr_t *unmapped_table(void) {
+  intptr_t *t = table(sizeof *t);
+  for (uint32_t r = 0; r < tmb_job.size; r++) t[r] = GEXX_UNMAPPED;
+  return t;
+}
+
+void tmb_bound_init(void) {
+  tmb_job.bound[0] = tmb_job.peer_segment;
+  tmb_job.ep_delta[0] = tmb_job.delta;
+  tmb_job.unmapped = unmapped_table();
+}
+
+const intptr_t *tmb_bound_delta(gex_EP_Index_t ep) {
+  return tmb_job.ep_delta[ep] ? tmb_job.ep_delta[ep] : tmb_job.unmapped;
+}
+
+/* The table of an index that may be written; TM-pairs move from the shared one to it. */
+static intptr_t *own_delta(gex_EP_Index_t ep) {
+  if (!tmb_job.ep_delta[ep]) {
+    tmb_job.ep_delta[ep] = unmapped_table();
+    for (gex_EP_Index_t i = 0; i < GASNET_MAXEPS; i++)
+      if (tmb_job.eps[i]) tmb_job.eps[i]->pair[ep].delta = tmb_job.ep_delta[ep];
+  }
+  return tmb_job.ep_delta[ep];
+}
+
+void tmb_bound_set(uint32_t jobrank, gex_EP_Index_t ep, const struct tmb_peer_segment *s) {
+  if (!tmb_job.bound[ep]) tmb_job.bound[ep] = table(sizeof *tmb_job.bound[ep]);
+  tmb_job.bound[ep][jobrank] = *s;
+}
+
+void tmb_bound_refresh(void) {
+  const bool map = tmb_cfg_bool(TMB_CFG_SHM_MAP);
+  for (gex_EP_Index_t e = 0; e < GASNET_MAXEPS; e++) {
+    const struct tmb_peer_segment *s = tmb_job.bound[e];
+    if (!s || !map) continue;
+    intptr_t *delta = own_delta(e);
+    for (uint32_t r = 0; r < tmb_job.size; r++)
+      if (s[r].size) delta[r] = delta_of(r, &s[r]);
+  }
+  tmb_team_refresh();
+}
+
+/* ---- publish */
+
+static void check_publish(gex_TM_t tm, const gex_EP_t *eps, size_t num_eps, gex_Flags_t flags) {
+  const char *call = "gex_EP_PublishBoundSegment";
+  tmb_check_context_at(call);
+  tmb_check_tm(call, tm, false);
+  tmb_check_flags(call, flags, 0);
+  if (num_eps && !eps) tmb_fatal_nopos("%s: argument eps is NULL with num_eps %zu", call, num_eps);
+  if (num_eps > GASNET_MAXEPS)
+    tmb_fatal_nopos("%s: argument num_eps is %zu; a process has at most %d endpoints", call,
+                    num_eps, GASNET_MAXEPS);
+  for (size_t i = 0; i < num_eps; i++) {
+    tmb_check_ep(call, eps[i]);
+    for (size_t k = 0; k < i; k++)
+      if (eps[k] == eps[i])
+        tmb_fatal_nopos("%s: argument eps names endpoint %u twice (entries %zu and %zu)", call,
+                        eps[i]->index, k, i);
+  }
+}
+
+/* Entries first, first + 1.. of the bound endpoints among `eps`. */
+static struct part part_of(const gex_EP_t *eps, size_t num_eps, size_t first) {
+  struct part p = {0};
+  for (size_t i = 0; i < num_eps; i++) {
+    const struct gexx_segment_s *s = eps[i]->segment;
+    if (!s) continue;
+    const size_t at = p.total++ - first;
+    if (at >= PART_ENTRIES) continue;
+    p.entry[at].base = (uint64_t)(uintptr_t)s->base;
+    p.entry[at].size = s->size;
+    p.entry[at].ep = eps[i]->index;
+  }
+  return p;
+}
+
+int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_publish(tm, eps, num_eps, flags);
+  if (flags || (num_eps && !eps)) return GASNET_ERR_BAD_ARG;
+  struct tmb_team *team = tmb_team_of(tm);
+  struct part *all = calloc(tm->size, sizeof *all);
+  if (!all) tmb_fatal("out of memory for %u members", tm->size);
+  size_t most = 1;
+  for (size_t first = 0; first < most; first += PART_ENTRIES) {
+    const struct part mine = part_of(eps, num_eps, first);
+    tmb_team_allgather(team, &mine, sizeof mine, all);
+    for (uint32_t r = 0; r < tm->size; r++) {
+      most = TMB_MAX(most, (size_t)all[r].total);
+      for (size_t i = 0; i < PART_ENTRIES && first + i < all[r].total; i++) {
+        const struct tmb_peer_segment s = {(uintptr_t)all[r].entry[i].base, all[r].entry[i].size};
+        tmb_bound_set(tmb_team_jobrank(team, r), (gex_EP_Index_t)all[r].entry[i].ep, &s);
+      }
+    }
+  }
+  free(all);
+  tmb_bound_refresh();
+  return GASNET_OK;
+}
+
+/* ---- query */
+
+/* The bound segment of (tm, rank), also of an own endpoint that was not published. Returns false
+ * when there is none that this process knows. */
+static bool find_bound(gex_TM_t tm, gex_Rank_t rank, struct tmb_peer_segment *out) {
+  const uint32_t jobrank = tmb_jobrank(tm, rank);
+  const gex_EP_Index_t index = tmb_ep_index(tm, rank);
+  if (jobrank == tmb_job.rank) {
+    const struct gexx_ep_s *ep = tmb_job.eps[index];
+    if (!ep || !ep->segment) return false;
+    *out = (struct tmb_peer_segment){(uintptr_t)ep->segment->base, ep->segment->size};
+    return true;
+  }
+  const struct tmb_peer_segment *s = tmb_bound_of(jobrank, index);
+  if (s) *out = *s;
+  return s != NULL;
+}
+
+static void report(uint32_t jobrank, const struct tmb_peer_segment *s, void **owneraddr_p,
+                   void **localaddr_p, uintptr_t *size_p) {
+  const intptr_t delta = delta_of(jobrank, s);
+  if (owneraddr_p) *owneraddr_p = (void *)s->base;
+  if (localaddr_p)
+    *localaddr_p = delta == GEXX_UNMAPPED ? NULL : (void *)(s->base + (uintptr_t)delta);
+  if (size_p) *size_p = s->size;
+}
+
+int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, void **localaddr_p,
+                           uintptr_t *size_p) {
+  TMB_CHECK_CONTEXT("gex_Segment_QueryBound");
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank("gex_Segment_QueryBound", tm, rank);
+  struct tmb_peer_segment s;
+  if (!find_bound(tm, rank, &s)) return 1;
+  report(tmb_jobrank(tm, rank), &s, owneraddr_p, localaddr_p, size_p);
+  return 0;
+}
+
+gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p,
+                                       void **localaddr_p, uintptr_t *size_p, gex_Flags_t flags) {
+  const char *call = "gex_EP_QueryBoundSegmentNB";
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_tm_rank(call, tm, rank);
+    tmb_check_flags(call, flags, GEX_FLAG_IMMEDIATE);
+    if (!(flags & GEX_FLAG_IMMEDIATE)) tmb_check_context_at(call);
+  }
+  struct tmb_peer_segment s;
+  if (find_bound(tm, rank, &s))
+    report(tmb_jobrank(tm, rank), &s, owneraddr_p, localaddr_p, size_p);
+  else if (size_p)
+    *size_p = 0;
+  return GEX_EVENT_INVALID;
+}

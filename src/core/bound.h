@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bound segments of the endpoints of all processes, as far as this process knows them.
+ *
+ * Owns: declarations of bound.c. Called by attach, endpoint.c, rma.c, am.c and checks. Calls
+ * nothing. Invariants: an entry of size 0 is not known; tables of endpoint indices that nobody has
+ * bound do not exist; delta tables say GEXX_UNMAPPED for whatever is not inside a segment that this
+ * process has mapped, and everywhere with TOMBOLO_SHM_MAP=0.
+ */
+#ifndef TMB_CORE_BOUND_H
+#define TMB_CORE_BOUND_H
+
+#include "core/job.h"
+
+/* Known bound segment of endpoint `ep` of a process; NULL when there is none or it is not known. */
+const struct tmb_peer_segment *tmb_bound_of(uint32_t jobrank, gex_EP_Index_t ep);
+
+/* The same of (tm, rank). */
+static inline const struct tmb_peer_segment *tmb_bound_at(gex_TM_t tm, gex_Rank_t rank) {
+  return tmb_bound_of(tmb_jobrank(tm, rank), tmb_ep_index(tm, rank));
+}
+
+/* Address of an offset into the bound segment of (tm, rank), or of a local endpoint. */
+static inline void *tmb_bound_offset(gex_TM_t tm, gex_Rank_t rank, const void *offset) {
+  const struct tmb_peer_segment *s = tmb_bound_at(tm, rank);
+  return (void *)((s ? s->base : 0) + (uintptr_t)offset);
+}
+static inline void *tmb_bound_self_offset(gex_EP_t ep, const void *offset) {
+  return (void *)((ep->segment ? (uintptr_t)ep->segment->base : 0) + (uintptr_t)offset);
+}
+
+/* Whether [addr, addr + nbytes) of (tm, rank)'s process can be reached by tm->delta[rank]. */
+bool tmb_bound_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbytes);
+
+/* Whether it lies in the segment that the process attached and the conduit has mapped. */
+bool tmb_bound_attached(uint32_t jobrank, const void *addr, size_t nbytes);
+
+/* Delta table of an endpoint index: [job size]. */
+const intptr_t *tmb_bound_delta(gex_EP_Index_t ep);
+
+/* Note a bound segment; tmb_bound_refresh makes teams and TM-pairs see it. */
+void tmb_bound_set(uint32_t jobrank, gex_EP_Index_t ep, const struct tmb_peer_segment *s);
+void tmb_bound_refresh(void);
+
+/* Make the tables of the primordial endpoints; after the job's tables exist. */
+void tmb_bound_init(void);
+
+#endif

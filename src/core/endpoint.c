@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Endpoints: making further ones, binding segments (API 01.5).
+ *
+ * Owns: tmb_job.eps. Called by clients and client.c. Calls: bound.h. An endpoint carries its
+ * handler table and one TM-pair object per remote endpoint index; all pairs of one remote index
+ * share a delta table. Invariants: indices count up in creation order and are never reused; an
+ * endpoint lives as long as the process; a bound segment stays bound.
+ */
+#include "core/endpoint.h"
+
+#include "core/bound.h"
+#include "core/check.h"
+
+#include <stdlib.h>
+
+#define HINTS GEX_FLAG_HINT_ACCEL_ALL
+
+void tmb_ep_init(struct gexx_ep_s *ep, gex_EP_Index_t index) {
+  ep->magic = TMB_MAGIC_EP;
+  ep->index = index;
+  ep->client = &tmb_job.client;
+  for (gex_EP_Index_t i = 0; i < GASNET_MAXEPS; i++)
+    ep->pair[i] = (struct gexx_tm_s){.rank = tmb_job.rank,
+                                     .size = tmb_job.size,
+                                     .delta = tmb_bound_delta(i),
+                                     .ep = ep,
+                                     .client = &tmb_job.client,
+                                     .magic = GEXX_MAGIC_PAIR,
+                                     .reserved = index || i};
+  tmb_job.eps[index] = ep;
+}
+
+/* Print why a call returns an error, if the client wants to hear it. */
+static int refuse(const char *call, int code, const char *why, unsigned value) {
+  if (tmb_job.verbose_errors)
+    tmb_note("%s returns %s: %s %u", call, gasnet_ErrorName(code), why, value);
+  return code;
+}
+
+static void check_create(const gex_EP_t *ep_p, gex_Client_t client, gex_Flags_t flags) {
+  const char *call = "gex_EP_Create";
+  tmb_check_context_at(call);
+  if (!ep_p) tmb_fatal_nopos("%s: argument ep_p is NULL", call);
+  tmb_check_client(call, client);
+  tmb_check_flags(call, flags, HINTS);
+}
+
+int gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
+                  gex_Flags_t flags) {
+  const char *call = "gex_EP_Create";
+  if (TMB_UNLIKELY(tmb_job.debug)) check_create(ep_p, client, flags);
+  if (!ep_p || !client || (flags & ~HINTS))
+    return refuse(call, GASNET_ERR_BAD_ARG, "an argument is NULL or flags are unknown; flags",
+                  flags);
+  if (!capabilities || (capabilities & ~GEX_EP_CAPABILITY_ALL))
+    return refuse(call, GASNET_ERR_BAD_ARG, "argument capabilities is", capabilities);
+  const uint32_t index = tmb_fetch_add_rlx(&tmb_job.eps_made, 1) + 1;
+  if (index >= GASNET_MAXEPS) {
+    tmb_store_rlx(&tmb_job.eps_made, GASNET_MAXEPS - 1);
+    return refuse(call, GASNET_ERR_RESOURCE,
+                  "all endpoints of this process are in use:", GASNET_MAXEPS);
+  }
+  struct gexx_ep_s *ep = calloc(1, sizeof *ep);
+  if (!ep) return refuse(call, GASNET_ERR_RESOURCE, "out of memory for endpoint", index);
+  ep->capabilities = capabilities;
+  ep->flags = flags;
+  tmb_ep_init(ep, (gex_EP_Index_t)index);
+  *ep_p = ep;
+  return GASNET_OK;
+}
+
+int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
+  const char *call = "gex_EP_BindSegment";
+  TMB_CHECK_CONTEXT(call);
+  if (!ep || !segment || flags)
+    return refuse(call, GASNET_ERR_BAD_ARG, "a handle is invalid or flags are not 0; flags", flags);
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_ep(call, ep);
+    tmb_check_segment(call, segment);
+  }
+  if (ep->segment)
+    return refuse(call, GASNET_ERR_BAD_ARG, "a segment is already bound to endpoint", ep->index);
+  ep->segment = segment;
+  const struct tmb_peer_segment s = {(uintptr_t)segment->base, segment->size};
+  tmb_bound_set(tmb_job.rank, ep->index, &s);
+  tmb_bound_refresh();
+  return GASNET_OK;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Segments beside the attached one: gex_Segment_Create, gex_Segment_Destroy (API 01.4).
+ *
+ * Owns: the host memory kind, the list of created segments. Called by clients. Calls: os memory
+ * mapping. A kind of memory is a table of functions (mk.h); a kind handle of the client names one,
+ * GEX_MK_HOST the one here. Memory of the host kind is private to the process: peers reach it by
+ * messages. Invariants: memory that the library allocated is unmapped by Destroy, memory of the
+ * client is never touched; a destroyed handle has a dead magic number until its memory is reused.
+ */
+#include "core/check.h"
+#include "core/mk.h"
+#include "core/segment.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static int host_alloc(struct gexx_segment_s *s) {
+  s->size = TMB_ALIGN_UP(s->size, (uintptr_t)GASNET_PAGESIZE);
+  void *p = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
+  if (p == MAP_FAILED) return GASNET_ERR_RESOURCE;
+  s->base = p;
+  return GASNET_OK;
+}
+
+static void host_free(struct gexx_segment_s *s) {
+  munmap(s->base, s->size);
+}
+
+static int host_import(struct gexx_segment_s *s) {
+  return (uintptr_t)s->base + s->size < s->size ? GASNET_ERR_BAD_ARG : GASNET_OK;
+}
+
+const struct tmb_mk_ops tmb_mk_host = {.name = "host",
+                                       .host_memory = true,
+                                       .alloc = host_alloc,
+                                       .free = host_free,
+                                       .import = host_import};
+
+/* Segments that exist beside the attached one; under `lock`. */
+static struct {
+  uint32_t lock;
+  struct gexx_segment_s *first;
+} made;
+
+static void lock(void) {
+  while (tmb_xchg_acq(&made.lock, 1)) tmb_cpu_pause();
+}
+
+static void unlock(void) {
+  tmb_store_rel(&made.lock, 0);
+}
+
+static void enlist(struct gexx_segment_s *s) {
+  lock();
+  s->next = made.first;
+  made.first = s;
+  unlock();
+}
+
+static void delist(struct gexx_segment_s *s) {
+  lock();
+  struct gexx_segment_s **p = &made.first;
+  while (*p && *p != s) p = &(*p)->next;
+  if (*p) *p = s->next;
+  unlock();
+}
+
+static bool holds(const struct gexx_segment_s *s, const void *addr, size_t nbytes) {
+  const uintptr_t offset = (uintptr_t)addr - (uintptr_t)s->base;
+  return offset < s->size && nbytes <= s->size - offset;
+}
+
+bool tmb_segment_holds(const void *addr, size_t nbytes) {
+  if (holds(&tmb_job.segment, addr, nbytes)) return true;
+  lock();
+  const struct gexx_segment_s *s = made.first;
+  while (s && !holds(s, addr, nbytes)) s = s->next;
+  unlock();
+  return s != NULL;
+}
+
+/* Kinds beside the host's are not built in: their handles are refused. */
+static const struct tmb_mk_ops *ops_of(gex_MK_t kind) {
+  return kind == GEX_MK_HOST ? &tmb_mk_host : NULL;
+}
+
+static void check_create(const gex_Segment_t *segment_p, gex_Client_t client, uintptr_t length,
+                         gex_MK_t kind, gex_Flags_t flags) {
+  const char *call = "gex_Segment_Create";
+  tmb_check_context_at(call);
+  if (!segment_p) tmb_fatal_nopos("%s: argument segment_p is NULL", call);
+  tmb_check_client(call, client);
+  if (!length) tmb_fatal_nopos("%s: argument length is 0", call);
+  if (kind == GEX_MK_INVALID) tmb_fatal_nopos("%s: argument kind is GEX_MK_INVALID", call);
+  tmb_check_flags(call, flags, 0);
+}
+
+static int refuse(int code, const char *why, uintptr_t value) {
+  if (tmb_job.verbose_errors)
+    tmb_note("gex_Segment_Create returns %s: %s %zu", gasnet_ErrorName(code), why, (size_t)value);
+  return code;
+}
+
+int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address,
+                       uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_create(segment_p, client, length, kind, flags);
+  const struct tmb_mk_ops *ops = ops_of(kind);
+  if (!segment_p || !client || !ops || !length || flags)
+    return refuse(GASNET_ERR_BAD_ARG,
+                  "an argument is NULL, zero or of an unknown kind; argument length is", length);
+  if (!address && length > tmb_job.segment_bytes_max)
+    return refuse(GASNET_ERR_RESOURCE,
+                  "argument length is more than gasnet_getMaxLocalSegmentSize():", length);
+  struct gexx_segment_s *s = malloc(sizeof *s);
+  if (!s) return refuse(GASNET_ERR_RESOURCE, "out of memory for a segment of bytes", length);
+  *s = (struct gexx_segment_s){.magic = TMB_MAGIC_SEGMENT,
+                               .client = client,
+                               .base = address,
+                               .size = length,
+                               .mk = ops,
+                               .owned = !address};
+  const int rc = address ? ops->import(s) : ops->alloc(s);
+  if (rc != GASNET_OK) {
+    free(s);
+    return refuse(rc, "cannot provide this many bytes:", length);
+  }
+  enlist(s);
+  *segment_p = s;
+  return GASNET_OK;
+}
+
+void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    const char *call = "gex_Segment_Destroy";
+    tmb_check_context_at(call);
+    tmb_check_segment(call, segment);
+    tmb_check_flags(call, flags, 0);
+    if (segment == &tmb_job.segment)
+      tmb_fatal_nopos("%s: argument segment (%p) is the attached one, which lives as long as the "
+                      "job",
+                      call, (void *)segment);
+  }
+  (void)flags;
+  delist(segment);
+  if (segment->owned)
+    segment->mk->free(segment);
+  else if (segment->mk->release)
+    segment->mk->release(segment);
+  segment->magic = 0;
+  if (!tmb_job.debug) free(segment); /* debug clients: a stale handle is named, at 64 bytes each */
+}
