@@ -32,6 +32,7 @@
 int tmb_progress(int serve) {
   int done = tmb_job.ops->progress(tmb_job.conduit, serve);
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.barriers_active))) done += tmb_barrier_advance();
+  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.colls_runnable))) done += tmb_job.colls_advance();
   if (done) {
     if (tmb_job.threads) {
       tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reduction to one member.
+ *
+ * Owns nothing. Called through select.c's table and by two-level forms. Calls: schedule.h.
+ * Flat: everybody sends to the root, which combines from the highest rank down. Binomial tree: as
+ * in R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005,
+ * doi:10.1177/1094342005051521. Pipelined chain: J. Pjesivac-Grbovic et al., Cluster Computing 10,
+ * 2007, doi:10.1007/s10586-007-0012-0. Invariants: trees and chains are rotated to the root only if
+ * the operator commutes; otherwise they end at member 0, which forwards the result. A member that
+ * combines does so in dst at the root and in temporary memory elsewhere.
+ */
+#include "coll/alg.h"
+
+#include "base/compiler.h"
+
+#define TAG_FORWARD (TMB_TAG_PHASE / 2)
+
+void tmb_alg_reduce_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+  if (c->rank != c->root) {
+    tmb_sched_send(s, c, (struct tmb_msg){c->root, 0, c->src, c->bytes, 0});
+    return;
+  }
+  const struct tmb_ref acc = tmb_sched_tmp(s, c->bytes);
+  for (uint32_t i = c->size; i-- > 0;) {
+    const bool first = i + 1 == c->size;
+    tmb_sched_next(s);
+    if (i == c->rank && first)
+      tmb_sched_copy(s, acc, c->src, c->bytes);
+    else if (i == c->rank)
+      tmb_sched_reduce(s, acc, c->src, c->bytes, 0);
+    else if (first)
+      tmb_sched_recv(s, c, (struct tmb_msg){i, 0, acc, c->bytes, TMB_STEP_EARLY});
+    else
+      tmb_sched_recv_reduce(s, c, (struct tmb_msg){i, 0, acc, c->bytes, TMB_STEP_FREE});
+  }
+  tmb_sched_next(s);
+  tmb_sched_copy(s, c->dst, acc, c->bytes);
+}
+
+/* Member at which trees and chains end. */
+static uint32_t tree_root(const struct tmb_coll_shape *c) {
+  return c->commutes ? c->root : 0;
+}
+
+/* The result moves from member 0 to the root if the tree ends elsewhere than at the root. */
+static void forward(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_ref acc) {
+  if (tree_root(c) == c->root) return;
+  tmb_sched_next(s);
+  if (c->rank == c->root)
+    tmb_sched_recv(s, c, (struct tmb_msg){0, TAG_FORWARD, c->dst, c->bytes, 0});
+  else if (c->rank == 0)
+    tmb_sched_send(s, c, (struct tmb_msg){c->root, TAG_FORWARD, acc, c->bytes, 0});
+}
+
+void tmb_alg_reduce_binomial(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+  const uint32_t top = tree_root(c), vrank = tmb_coll_up(c, c->rank, c->size - top);
+  struct tmb_ref acc = c->src; /* until there is something to combine */
+  for (uint32_t mask = 1; mask < c->size; mask <<= 1) {
+    if (vrank & mask) {
+      tmb_sched_next(s);
+      const uint32_t parent = tmb_coll_up(c, vrank - mask, top);
+      tmb_sched_send(s, c, (struct tmb_msg){parent, 0, acc, c->bytes, 0});
+      break;
+    }
+    if ((uint64_t)vrank + mask >= c->size) continue;
+    if (acc.buf == TMB_BUF_SRC) {
+      acc = c->rank == c->root ? c->dst : tmb_sched_tmp(s, c->bytes);
+      tmb_sched_copy(s, acc, c->src, c->bytes);
+    }
+    tmb_sched_next(s);
+    const uint32_t child = tmb_coll_up(c, vrank + mask, top);
+    tmb_sched_recv_reduce(
+        s, c, (struct tmb_msg){child, 0, acc, c->bytes, TMB_STEP_RIGHT | TMB_STEP_FREE});
+  }
+  if (c->size == 1) tmb_sched_copy(s, c->dst, c->src, c->bytes);
+  forward(s, c, acc);
+}
+
+/* One segment of the chain at this member. */
+static void chain_segment(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_ref acc,
+                          struct tmb_msg m) {
+  const uint32_t top = tree_root(c), vrank = tmb_coll_up(c, c->rank, c->size - top);
+  const unsigned gated = m.flags;
+  if (vrank + 1 < c->size) {
+    m.peer = tmb_coll_up(c, vrank + 1, top);
+    m.at = tmb_ref_at(acc, m.at.at);
+    m.flags = gated | TMB_STEP_RIGHT | TMB_STEP_SOON;
+    tmb_sched_recv_reduce(s, c, m);
+    tmb_sched_next(s);
+  } else {
+    m.at = tmb_ref_at(c->src, m.at.at);
+  }
+  m.flags = gated;
+  if (vrank > 0) {
+    m.peer = tmb_coll_up(c, vrank - 1, top);
+    tmb_sched_send(s, c, m);
+  }
+}
+
+void tmb_alg_reduce_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+  const uint64_t segment = TMB_MAX(c->segment / c->elem, UINT64_C(1)) * c->elem;
+  const uint32_t vrank = tmb_coll_up(c, c->rank, c->size - tree_root(c));
+  const bool combines = vrank + 1 < c->size;
+  struct tmb_ref acc = c->src;
+  if (c->rank == c->root)
+    acc = c->dst;
+  else if (combines)
+    acc = tmb_sched_tmp(s, c->bytes);
+  if (combines || c->size == 1) tmb_sched_copy(s, acc, c->src, c->bytes);
+  tmb_sched_next(s);
+  uint32_t tag = 0;
+  for (uint64_t at = 0; at < c->bytes; at += segment, tag++)
+    chain_segment(s, c, acc,
+                  (struct tmb_msg){.tag = tag,
+                                   .at = {0, at},
+                                   .bytes = TMB_MIN(segment, c->bytes - at),
+                                   .flags = !tag && c->bytes > c->eager ? TMB_STEP_GATED : 0});
+  forward(s, c, acc);
+}

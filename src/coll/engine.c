@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Running schedules, see engine.h.
+ *
+ * Owns: ops in flight, the queue of those that can go on, the handlers of messages 48 and 49.
+ * Called by tmb_coll_start, by progress (hook) and by the conduit (handlers). Calls: the conduit's
+ * am_send. A handler delivers a message into the buffer that its receive names and runs local
+ * steps; when the next step sends, the op is queued for the hook. Messages are cut at `chunk`, a
+ * multiple of the element size; an element larger than that is put together before it is combined.
+ * Flow: a message longer than the eager limit waits for the receiver; and every FENCE_EVERY
+ * collectives a synchronising one runs behind the client's back, whose predecessor must be
+ * complete, so no member is ahead of another by more than twice as many. Invariants: see engine.h;
+ * an op is in its team's bucket until it is complete and in the run queue at most once.
+ */
+#include "coll/engine.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "coll/tuning.h"
+#include "core/progress.h"
+#include "os/os.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FENCE_EVERY   128u
+#define WINDOW_CHUNKS 4u         /* chunks that one visit of the hook sends for an op */
+#define TMP_KEEP      (1u << 20) /* temporary memory that an idle op keeps, bytes */
+
+static struct {
+  struct tmb_coll_op *free;
+  struct tmb_coll_op *run, **run_end; /* ops whose next step sends */
+  struct tmb_coll_op *fences;         /* complete; their teams are to be released */
+} engine = {NULL, NULL, &engine.run, NULL};
+
+enum outcome { WAITS, DONE };
+static enum outcome advance(struct tmb_coll_op *op, bool may_send);
+
+/* ---- ops */
+
+static void *grown(void *old, size_t bytes, const char *what) {
+  free(old);
+  void *p = aligned_alloc(64, TMB_ALIGN_UP(bytes, (size_t)64));
+  if (!p) tmb_fatal("out of memory for %s of a collective (%zu bytes)", what, bytes);
+  return p;
+}
+
+static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
+  struct tmb_coll_op *op = engine.free;
+  if (op) {
+    engine.free = op->next;
+  } else {
+    op = calloc(1, sizeof *op);
+    if (!op) tmb_fatal("out of memory for a collective");
+  }
+  if (op->got_capacity < s->recvs) {
+    op->got = grown(op->got, s->recvs * sizeof *op->got, "the receives");
+    op->got_capacity = s->recvs;
+  }
+  if (s->recvs) memset(op->got, 0, s->recvs * sizeof *op->got);
+  if (op->tmp_capacity < s->tmp_bytes) {
+    op->base[TMB_BUF_TMP] = grown(op->base[TMB_BUF_TMP], s->tmp_bytes, "the temporary memory");
+    op->tmp_capacity = s->tmp_bytes;
+  }
+  op->next = op->next_run = NULL;
+  op->event = NULL;
+  op->runnable = op->held = op->live = op->fence = op->finished = false;
+  op->pc = op->posted_end = op->waiting = op->round = op->hint = 0;
+  op->sent = 0;
+  return op;
+}
+
+static void op_free(struct tmb_coll_op *op) {
+  tmb_coll_plan_release(op->plan);
+  free(op->assembly);
+  op->assembly = NULL;
+  if (op->tmp_capacity > TMP_KEEP) {
+    free(op->base[TMB_BUF_TMP]);
+    op->base[TMB_BUF_TMP] = NULL;
+    op->tmp_capacity = 0;
+  }
+  op->next = engine.free;
+  engine.free = op;
+}
+
+static struct tmb_coll_op **bucket_of(struct tmb_coll_team *ct, uint32_t seq) {
+  return &ct->active[seq % TMB_COLL_BUCKETS];
+}
+
+static struct tmb_coll_op *find_op(struct tmb_coll_team *ct, uint32_t seq) {
+  struct tmb_coll_op *op = *bucket_of(ct, seq);
+  while (op && op->seq != seq) op = op->next;
+  return op;
+}
+
+static void queue(struct tmb_coll_op *op) {
+  if (op->runnable) return;
+  op->runnable = true;
+  op->next_run = NULL;
+  *engine.run_end = op;
+  engine.run_end = &op->next_run;
+  tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable + 1);
+}
+
+/* The fence is passed: what it held back begins, up to the next but one. */
+static void release_held(struct tmb_coll_team *ct) {
+  ct->fence = false;
+  for (struct tmb_coll_op *op; (op = ct->held) != NULL && !(op->fence && ct->fence);) {
+    ct->held = op->next_run;
+    ct->fence = ct->fence || op->fence;
+    op->held = false;
+    queue(op);
+  }
+  if (!ct->held) ct->held_end = &ct->held;
+}
+
+static void complete(struct tmb_coll_op *op) {
+  struct tmb_coll_team *ct = op->team->coll;
+  struct tmb_coll_op **p = bucket_of(ct, op->seq);
+  while (*p != op) p = &(*p)->next;
+  *p = op->next;
+  if (op->event) tmb_up_op_done(op->event, TMB_CAT_PUT);
+  if (op->fence) {
+    release_held(ct);
+    op->next = engine.fences;
+    engine.fences = op;
+  } else if (op->runnable) {
+    op->finished = true; /* the hook finds it in its queue */
+  } else {
+    op_free(op);
+  }
+}
+
+/* End a critical section. Let go of the teams of fences that have passed, which may free them. */
+static void leave(void) {
+  struct tmb_coll_op *op = engine.fences;
+  engine.fences = NULL;
+  tmb_coll_unlock();
+  while (TMB_UNLIKELY(op != NULL)) {
+    struct tmb_coll_op *next = op->next;
+    tmb_team_release(op->team);
+    tmb_coll_lock();
+    if (op->runnable)
+      op->finished = true;
+    else
+      op_free(op);
+    tmb_coll_unlock();
+    op = next;
+  }
+}
+
+/* ---- receiving */
+
+static char *place(const struct tmb_coll_op *op, uint32_t buf, uint64_t at) {
+  return op->base[buf] + at;
+}
+
+/* Step index of the receive for this sender and tag, UINT32_MAX when there is none. */
+static uint32_t match(struct tmb_coll_op *op, uint32_t src, uint32_t tag) {
+  const struct tmb_sched *s = &op->plan->sched;
+  uint32_t i = op->hint < s->recvs ? op->hint : 0;
+  for (uint32_t k = 0; k < s->recvs; k++) {
+    const struct tmb_step *step = &s->step[s->recv_step[i]];
+    if (step->peer == src && step->tag == tag) {
+      op->hint = i;
+      return s->recv_step[i];
+    }
+    if (++i == s->recvs) i = 0;
+  }
+  return UINT32_MAX;
+}
+
+/* Parts of an element larger than a message: collect, combine when all are there. */
+static void assemble(struct tmb_coll_op *op, const struct tmb_step *step, const char *data,
+                     size_t at, size_t bytes) {
+  const uint32_t recvs = op->plan->sched.recvs;
+  if (!op->assembly) op->assembly = calloc(recvs, sizeof *op->assembly);
+  if (!op->assembly) tmb_fatal("out of memory for the receives of a collective");
+  char **whole = &op->assembly[step->recv];
+  if (!*whole) *whole = grown(NULL, step->bytes, "an element");
+  memcpy(*whole + at, data, bytes);
+  if (op->got[step->recv] + bytes < step->bytes) return;
+  tmb_reduce_apply(&op->reducer, place(op, step->to, step->to_at), *whole, step->bytes,
+                   step->flags & TMB_STEP_RIGHT);
+  free(*whole);
+  *whole = NULL;
+}
+
+/* Deliver part of a message into its receive. */
+static void deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes) {
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  char *to = place(op, step->to, step->to_at + at);
+  if (step->kind == TMB_STEP_RECV)
+    memcpy(to, data, bytes);
+  else if (TMB_LIKELY(op->chunk >= op->reducer.elem))
+    tmb_reduce_apply(&op->reducer, to, data, bytes, step->flags & TMB_STEP_RIGHT);
+  else
+    assemble(op, step, data, at, bytes);
+  uint64_t *got = &op->got[step->recv];
+  *got += bytes;
+  if (*got < step->bytes) return;
+  op->hint = step->recv + 1;
+  if (index < op->posted_end) op->waiting--;
+}
+
+/* Post the receives that begin at pc. Returns whether they are all complete. */
+static bool receives_done(struct tmb_coll_op *op) {
+  const struct tmb_sched *s = &op->plan->sched;
+  struct tmb_coll_team *ct = op->team->coll;
+  if (op->posted_end > op->pc) return op->waiting == 0;
+  uint32_t end = op->pc;
+  while (end < s->count && s->step[end].kind >= TMB_STEP_RECV && s->step[end].round == op->round)
+    end++;
+  for (uint32_t i = op->pc; i < end; i++) {
+    const struct tmb_step *step = &s->step[i];
+    const struct tmb_stash like = {.seq = op->seq, .src = step->peer, .tag = step->tag};
+    struct tmb_stash *m;
+    while (op->got[step->recv] < step->bytes && ct->stash[op->seq % TMB_COLL_BUCKETS] &&
+           (m = tmb_stash_take(ct, &like)) != NULL) {
+      deliver(op, i, m->payload, m->at, m->bytes);
+      tmb_stash_free(m);
+    }
+    if (op->got[step->recv] < step->bytes) op->waiting++;
+  }
+  op->posted_end = end;
+  return op->waiting == 0;
+}
+
+static void on_data(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
+  if (!team) return;
+  tmb_coll_lock();
+  struct tmb_coll_team *ct = tmb_coll_team_of(team);
+  struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
+  const uint32_t index =
+      op && !op->held ? match(op, (uint32_t)in->args[4], (uint32_t)in->args[5]) : UINT32_MAX;
+  if (index == UINT32_MAX ||
+      (index >= op->posted_end && op->plan->sched.step[index].open > op->round)) {
+    tmb_stash_put(ct, in);
+  } else {
+    deliver(op, index, in->payload, tmb_team_join64(in->args + 6), in->nbytes);
+    if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
+  }
+  leave();
+}
+
+static void on_ready(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
+  if (!team) return;
+  tmb_coll_lock();
+  struct tmb_coll_team *ct = tmb_coll_team_of(team);
+  tmb_stash_put(ct, in);
+  struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
+  if (op && !op->held) queue(op);
+  leave();
+}
+
+/* ---- sending */
+
+/* Fill op->out for the message of a step. */
+static void address(struct tmb_coll_op *op, const struct tmb_step *step, uint64_t at) {
+  int32_t *a = op->args;
+  tmb_team_args64(a, op->team->uid);
+  a[2] = (int32_t)op->seq;
+  a[3] = (int32_t)step->peer;
+  a[4] = (int32_t)op->team->head.rank;
+  a[5] = (int32_t)step->tag;
+  tmb_team_args64(a + 6, at);
+  op->out = (struct tmb_am_out){.peer = tmb_team_jobrank(op->team, step->peer),
+                                .nargs = TMB_COLL_ARGS,
+                                .staged = -1,
+                                .args = a};
+  op->live = true;
+}
+
+/* Try to send op->out. */
+static bool transmit(struct tmb_coll_op *op) {
+  const int rc = tmb_job.ops->am_send(tmb_job.conduit, &op->out);
+  if (TMB_LIKELY(rc == 0)) {
+    op->live = false;
+    return true;
+  }
+  if (rc != TMB_AGAIN)
+    tmb_fatal("sending a message of a collective to rank %u failed with code %d", op->out.peer, rc);
+  return false;
+}
+
+static bool send_ready(struct tmb_coll_op *op, const struct tmb_step *step) {
+  if (!op->live) {
+    address(op, step, 0);
+    op->out.category = TMB_AM_SHORT;
+    op->out.handler = TMB_COLL_AM_READY;
+  }
+  return transmit(op);
+}
+
+/* Whether a gated message may begin. */
+static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
+  if (!(step->flags & TMB_STEP_GATED) || op->sent || op->live) return true;
+  const struct tmb_stash like = {
+      .seq = op->seq, .src = step->peer, .tag = step->tag, .ready = true};
+  struct tmb_stash *m = tmb_stash_take(op->team->coll, &like);
+  if (!m) return false;
+  tmb_stash_free(m);
+  return true;
+}
+
+/* Send the rest of a step, as far as the window goes. Returns whether it is gone. in,out stalled:
+ * no resources, or the window is full: try again. */
+static bool send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *again) {
+  *again = false;
+  if (!allowed(op, step)) return false;
+  for (uint32_t k = 0; op->sent < step->bytes; k++) {
+    *again = true;
+    if (k == WINDOW_CHUNKS) return false;
+    if (!op->live) {
+      address(op, step, op->sent);
+      op->out.category = TMB_AM_MEDIUM;
+      op->out.handler = TMB_COLL_AM_DATA;
+      op->out.src = place(op, step->from, step->from_at + op->sent);
+      op->out.nbytes = TMB_MIN(step->bytes - op->sent, (uint64_t)op->chunk);
+    }
+    const size_t bytes = op->out.nbytes;
+    if (!transmit(op)) return false;
+    op->sent += bytes;
+  }
+  op->sent = 0;
+  return true;
+}
+
+/* ---- running */
+
+static void run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
+  char *to = place(op, step->to, step->to_at), *from = place(op, step->from, step->from_at);
+  if (step->kind == TMB_STEP_REDUCE)
+    tmb_reduce_apply(&op->reducer, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
+  else if (to != from)
+    memcpy(to, from, step->bytes);
+}
+
+/* Run steps until the collective waits for others or is complete; then it is freed. */
+static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
+  const struct tmb_sched *s = &op->plan->sched;
+  while (op->pc < s->count) {
+    const struct tmb_step *step = &s->step[op->pc];
+    op->round = step->round;
+    if (step->kind >= TMB_STEP_RECV) {
+      if (!receives_done(op)) return WAITS;
+      op->pc = op->posted_end;
+      continue;
+    }
+    if (step->kind == TMB_STEP_COPY || step->kind == TMB_STEP_REDUCE) {
+      run_local(op, step);
+    } else if (!may_send) {
+      queue(op);
+      return WAITS;
+    } else {
+      bool again = true;
+      const bool gone =
+          step->kind == TMB_STEP_READY ? send_ready(op, step) : send_data(op, step, &again);
+      if (!gone) {
+        if (again) queue(op);
+        return WAITS;
+      }
+    }
+    op->pc++;
+  }
+  complete(op);
+  return DONE;
+}
+
+/* The progress hook: ops whose next step sends. Returns how much was done. */
+static int hook(void) {
+  if (!tmb_coll_try_lock()) return 0;
+  struct tmb_coll_op *op = engine.run;
+  engine.run = NULL;
+  engine.run_end = &engine.run;
+  int done = 0;
+  while (op) {
+    struct tmb_coll_op *next = op->next_run;
+    const uint32_t pc = op->pc;
+    const uint64_t sent = op->sent;
+    op->runnable = false;
+    tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable - 1);
+    if (op->finished)
+      op_free(op);
+    else if (advance(op, true) == DONE || op->pc != pc || op->sent != sent)
+      done++;
+    op = next;
+  }
+  const bool stalled = !done && engine.run;
+  leave();
+  if (TMB_UNLIKELY(stalled)) {
+    tmb_os_yield(); /* nobody wakes us when a ring drains, so this counts as progress */
+    done++;
+  }
+  return done;
+}
+
+/* ---- starting */
+
+static uint32_t chunk_of(const struct tmb_reducer *r) {
+  const uint64_t most = tmb_coll_tuning_chunk();
+  if (!r->elem) return (uint32_t)most;
+  if (r->elem <= most) return (uint32_t)(most - most % r->elem);
+  return r->elem <= TMB_AM_MEDIUM_BYTES_MAX ? (uint32_t)r->elem : (uint32_t)most;
+}
+
+/* Link a new op and run it. Returns false when it is complete. */
+static bool launch(struct tmb_team *team, struct tmb_coll_op *op) {
+  struct tmb_coll_team *ct = team->coll;
+  op->team = team;
+  op->seq = (uint32_t)team->coll_seq++;
+  struct tmb_coll_op **bucket = bucket_of(ct, op->seq);
+  op->next = *bucket;
+  *bucket = op;
+  if (TMB_LIKELY(!ct->held) && !(op->fence && ct->fence)) {
+    ct->fence = ct->fence || op->fence;
+    return advance(op, true) == WAITS;
+  }
+  op->held = true;
+  *ct->held_end = op;
+  ct->held_end = &op->next_run;
+  return true;
+}
+
+/* After every FENCE_EVERY collectives. */
+static void fence(struct tmb_team *team) {
+  const struct tmb_coll_call sync = {
+      .name = "collective", .tm = &team->head, .kind = TMB_COLL_SYNC, .bytes = 1};
+  struct tmb_coll_plan *plan = tmb_coll_plan_get(team, &sync, true);
+  struct tmb_coll_op *op = op_new(&plan->sched);
+  op->plan = plan;
+  op->chunk = 1;
+  op->fence = true;
+  tmb_team_hold(team);
+  (void)launch(team, op);
+}
+
+gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
+  struct tmb_team *team = tmb_team_of(call->tm);
+  tmb_coll_lock();
+  (void)tmb_coll_team_of(team);
+  if (plan)
+    plan->refs++;
+  else
+    plan = tmb_coll_plan_get(team, call, true);
+  struct tmb_coll_op *op = op_new(&plan->sched);
+  op->plan = plan;
+  op->base[TMB_BUF_SRC] = (char *)(uintptr_t)call->src;
+  op->base[TMB_BUF_DST] = call->dst;
+  op->reducer = call->reducer;
+  op->chunk = chunk_of(&call->reducer);
+  /* The event must be there before a handler on another thread can complete the op: the lock sees
+   * to that. */
+  const bool flying = launch(team, op);
+  struct tmb_op *event = NULL;
+  if (flying || tmb_job.debug) {
+    event = tmb_op_new(TMB_OP_SINGLE, 0);
+    if (flying) {
+      op->event = event;
+      tmb_up_op_more(event, TMB_CAT_PUT);
+    }
+  }
+  if (team->head.size > 1 && team->coll_seq % FENCE_EVERY == FENCE_EVERY - 1) fence(team);
+  const bool queued = engine.run != NULL;
+  leave();
+  if (TMB_UNLIKELY(queued) && tmb_job.threads) { /* a thread that sleeps must send the rest */
+    tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
+    tmb_job.ops->wake_self(tmb_job.conduit);
+  }
+  return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
+}
+
+/* Before main: core must not know this folder. */
+__attribute__((constructor)) static void install(void) {
+  tmb_up_set_internal(TMB_COLL_AM_DATA, on_data);
+  tmb_up_set_internal(TMB_COLL_AM_READY, on_ready);
+  tmb_job.colls_advance = hook;
+}

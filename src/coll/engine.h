@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine that runs schedules, and what belongs to a collective in flight.
+ *
+ * Owns: struct tmb_coll_op, struct tmb_coll_plan, struct tmb_coll_team; declarations of engine.c,
+ * stash.c, plan.c. Called by entry points (call.c), by progress and by the handlers of internal
+ * messages 48 and 49. Calls: core's teams, ops and the conduit's am_send. A collective is one op
+ * per member, named by its number in the team; data travel as Medium requests, one per chunk.
+ * Invariants: everything here is guarded by tmb_coll.lock; nothing waits under it; the engine sends
+ * from initiation and from the progress hook, never from a handler; a client's reduction function
+ * runs under the lock, as API 06.4 allows.
+ */
+#ifndef TMB_COLL_ENGINE_H
+#define TMB_COLL_ENGINE_H
+
+#include "coll/reduce.h"
+#include "coll/select.h"
+#include "core/job.h"
+#include "core/op.h"
+
+#define TMB_COLL_BUCKETS 32u /* by collective number; power of two */
+#define TMB_COLL_PLANS   32u /* cached schedules of a team; power of two */
+
+/* Internal message handlers of collectives: 48..55. */
+enum { TMB_COLL_AM_DATA = 48, TMB_COLL_AM_READY = 49 };
+
+/* A schedule with what it was made for. */
+struct tmb_coll_plan {
+  struct tmb_sched sched;
+  struct tmb_coll_choice choice;
+  struct tmb_coll_shape shape;
+  uint32_t refs; /* the cache, a client's plan, and ops */
+};
+
+/* What one call asks for. */
+struct tmb_coll_call {
+  const char *name; /* public function */
+  gex_TM_t tm;
+  enum tmb_coll_kind kind;
+  gex_Rank_t root;
+  void *dst;
+  const void *src;
+  size_t bytes;               /* of the vector or block */
+  struct tmb_reducer reducer; /* elem 0: nothing is reduced */
+  bool commutes;
+  struct tmb_coll_blocks send, recv;
+};
+
+/* A message that came before its receive was posted. */
+struct tmb_stash {
+  struct tmb_stash *next;
+  uint32_t seq, src, tag;
+  bool ready;       /* a READY, no data */
+  size_t at, bytes; /* place in the message */
+  size_t capacity;
+  char payload[] TMB_ALIGNED(16);
+};
+
+/* Collectives of one member of a team. */
+struct tmb_coll_team {
+  struct tmb_coll_op *active[TMB_COLL_BUCKETS];
+  struct tmb_stash *stash[TMB_COLL_BUCKETS], **stash_end[TMB_COLL_BUCKETS];
+  struct tmb_coll_plan *plan[TMB_COLL_PLANS];
+  struct tmb_coll_op *held, **held_end; /* not begun: too far ahead of others */
+  bool fence;                           /* a synchronising collective is in flight */
+};
+
+struct tmb_coll_op {
+  struct tmb_coll_op *next; /* bucket, free list, or the held */
+  struct tmb_coll_op *next_run;
+  struct tmb_team *team;
+  struct tmb_coll_plan *plan;
+  struct tmb_op *event; /* NULL while the initiating call has not returned */
+  uint32_t seq;
+  bool runnable, held, live; /* live: `out` has begun to be sent */
+  bool fence, finished;      /* finished: complete, but still in the run queue */
+  char *base[TMB_BUF_COUNT];
+  struct tmb_reducer reducer;
+  uint32_t pc;         /* next step */
+  uint32_t posted_end; /* receives below this step may be matched */
+  uint32_t waiting;    /* receives between pc and posted_end that are incomplete */
+  uint32_t round;      /* of the step at pc */
+  uint32_t hint;       /* where matching begins */
+  uint32_t chunk;      /* bytes of a message at most */
+  uint64_t sent;       /* bytes of the SEND at pc that are gone */
+  uint64_t *got;       /* [receives] bytes that have come */
+  uint32_t got_capacity;
+  char **assembly; /* [receives] or NULL: elements larger than a message are put together here */
+  size_t tmp_capacity;
+  struct tmb_am_out out;
+  int32_t args[8];
+};
+
+/* ---- engine.c */
+
+/* Start a collective. in plan: NULL to choose and find one. Returns its event, INVALID when it is
+ * complete. Normal context, any thread. */
+gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan);
+
+/* ---- plan.c */
+
+/* The schedule for a call, with a reference; from the team's cache if `cached`. Fatal when memory
+ * is gone. */
+struct tmb_coll_plan *tmb_coll_plan_get(struct tmb_team *team, const struct tmb_coll_call *call,
+                                        bool cached);
+void tmb_coll_plan_release(struct tmb_coll_plan *plan);
+
+/* ---- stash.c */
+struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team);
+void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in);
+/* Take the first message with this number, sender and tag, and kind; NULL when none. */
+struct tmb_stash *tmb_stash_take(struct tmb_coll_team *ct, const struct tmb_stash *like);
+void tmb_stash_free(struct tmb_stash *m);
+
+/* The lock of all collectives of this process. */
+void tmb_coll_lock(void);
+bool tmb_coll_try_lock(void);
+void tmb_coll_unlock(void);
+
+/* Arguments of messages: uid(0,1) number(2) target's rank(3) sender's rank(4) tag(5) offset(6,7).
+ */
+enum { TMB_COLL_ARGS = 8 };
+
+#endif

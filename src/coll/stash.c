@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a team keeps for its collectives: messages that came early, and the lock.
+ *
+ * Owns: struct tmb_coll_team of each team member, kept messages and their free list, the lock of
+ * all collectives. Called by the engine; on_free by core when a team dies. Calls: libc. Invariants:
+ * kept messages of one number are in order of arrival; unasked data are at most the eager limit for
+ * each of the collectives that a member may be ahead (engine.c), so the memory is bounded.
+ */
+#include "base/log.h"
+#include "coll/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL_BYTES 256u /* payload of messages on the free list */
+
+static struct {
+  uint32_t lock;
+  struct tmb_stash *free; /* of SMALL_BYTES each */
+} state;
+
+bool tmb_coll_try_lock(void) {
+  if (tmb_job.threads) return !tmb_load_rlx(&state.lock) && !tmb_xchg_acq(&state.lock, 1);
+  if (state.lock) return false;
+  state.lock = 1;
+  return true;
+}
+
+void tmb_coll_lock(void) {
+  while (!tmb_coll_try_lock()) tmb_cpu_pause();
+}
+
+void tmb_coll_unlock(void) {
+  if (tmb_job.threads)
+    tmb_store_rel(&state.lock, 0);
+  else
+    state.lock = 0;
+}
+
+struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team) {
+  if (TMB_LIKELY(team->coll != NULL)) return team->coll;
+  struct tmb_coll_team *ct = calloc(1, sizeof *ct);
+  if (!ct) tmb_fatal("out of memory for the collectives of a team");
+  for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++) ct->stash_end[i] = &ct->stash[i];
+  ct->held_end = &ct->held;
+  team->coll = ct;
+  return ct;
+}
+
+static struct tmb_stash *stash_new(size_t bytes) {
+  struct tmb_stash *m = state.free;
+  if (bytes <= SMALL_BYTES && m) {
+    state.free = m->next;
+    return m;
+  }
+  const size_t capacity = TMB_MAX(bytes, (size_t)SMALL_BYTES);
+  m = aligned_alloc(16, TMB_ALIGN_UP(sizeof *m + capacity, (size_t)16));
+  if (!m) tmb_fatal("out of memory for an early message of a collective (%zu bytes)", bytes);
+  m->capacity = capacity;
+  return m;
+}
+
+void tmb_stash_free(struct tmb_stash *m) {
+  if (m->capacity > SMALL_BYTES) {
+    free(m);
+    return;
+  }
+  m->next = state.free;
+  state.free = m;
+}
+
+void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in) {
+  struct tmb_stash *m = stash_new(in->nbytes);
+  const uint32_t seq = (uint32_t)in->args[2], bucket = seq % TMB_COLL_BUCKETS;
+  m->next = NULL;
+  m->seq = seq;
+  m->src = (uint32_t)in->args[4];
+  m->tag = (uint32_t)in->args[5];
+  m->ready = in->handler == TMB_COLL_AM_READY;
+  m->at = tmb_team_join64(in->args + 6);
+  m->bytes = in->nbytes;
+  if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
+  *ct->stash_end[bucket] = m;
+  ct->stash_end[bucket] = &m->next;
+}
+
+struct tmb_stash *tmb_stash_take(struct tmb_coll_team *ct, const struct tmb_stash *like) {
+  const uint32_t bucket = like->seq % TMB_COLL_BUCKETS;
+  for (struct tmb_stash **p = &ct->stash[bucket], *m; (m = *p) != NULL; p = &m->next) {
+    if (m->seq != like->seq || m->src != like->src || m->tag != like->tag ||
+        m->ready != like->ready)
+      continue;
+    *p = m->next;
+    if (!*p) ct->stash_end[bucket] = p;
+    return m;
+  }
+  return NULL;
+}
+
+static void on_free(struct tmb_team *team) {
+  struct tmb_coll_team *ct = team->coll;
+  if (!ct) return;
+  tmb_coll_lock();
+  for (uint32_t i = 0; i < TMB_COLL_PLANS; i++)
+    if (ct->plan[i]) tmb_coll_plan_release(ct->plan[i]);
+  for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++)
+    for (struct tmb_stash *m = ct->stash[i], *next; m; m = next) {
+      next = m->next;
+      tmb_stash_free(m);
+    }
+  tmb_coll_unlock();
+  free(ct);
+  team->coll = NULL;
+}
+
+/* Before main: core must not know this folder. */
+__attribute__((constructor)) static void install(void) {
+  tmb_team_on_free(on_free);
+}
