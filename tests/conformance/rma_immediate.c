@@ -72,5 +72,7 @@ int main(int argc, char **argv) {
     job_barrier();
   }
   CHECK(gex_NBI_Test(GEX_EC_ALL, 0) == GASNET_OK);
+  free(room);
+  free(events);
   return job_finish();
 }

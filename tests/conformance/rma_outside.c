@@ -54,5 +54,8 @@ int main(int argc, char **argv) {
     CHECK_BYTES(heap + share * from, share, mix64(from * 64 + job.rank));
     CHECK_BYTES(fixed + share * from, share, mix64(from * 64 + job.rank) + 1);
   }
+  free(work);
+  job_barrier();
+  free(heap);
   return job_finish();
 }
