@@ -25,6 +25,9 @@
 /* Gives a symbol of the library default visibility: the library is built with hidden visibility. */
 #define TMB_EXPORT                          __attribute__((visibility("default")))
 
+/* A function whose reads may race on purpose. */
+#define TMB_NO_TSAN                         __attribute__((no_sanitize("thread")))
+
 #define TMB_LIKELY(cond)                    __builtin_expect(!!(cond), 1)
 #define TMB_UNLIKELY(cond)                  __builtin_expect(!!(cond), 0)
 #define TMB_UNREACHABLE()                   __builtin_unreachable()

@@ -80,6 +80,16 @@ struct tmb_rma {
   bool immediate;
 };
 
+enum { TMB_SIGNAL_SET = 0, TMB_SIGNAL_ADD = 1 };
+
+/* A signal that changes at the peer once the data of a put is visible there, or that of a get has
+ * been read. */
+struct tmb_signal {
+  void *addr; /* aligned 64-bit word in the peer's space */
+  uint64_t value;
+  uint32_t op; /* TMB_SIGNAL_* */
+};
+
 struct tmb_conduit_ops {
   const char *name; /* lower case, as in TOMBOLO_CONDUIT */
 
@@ -132,6 +142,19 @@ struct tmb_conduit_ops {
    * `*parts` times (out). */
   int (*put)(struct tmb_conduit *c, const struct tmb_rma *rma);
   int (*get)(struct tmb_conduit *c, const struct tmb_rma *rma);
+
+  /* As put and get, and `signal` changes at the peer afterwards; rma->op may be NULL: nobody asks
+   * for completion. */
+  int (*put_signal)(struct tmb_conduit *c, const struct tmb_rma *rma,
+                    const struct tmb_signal *signal);
+  int (*get_signal)(struct tmb_conduit *c, const struct tmb_rma *rma,
+                    const struct tmb_signal *signal);
+
+  /* Send a Long whose destination this process has not mapped; contract of tmb_up_am_send. */
+  int (*am_long)(struct tmb_conduit *c, struct tmb_am_out *out);
+
+  /* Wake a mapped peer that may be waiting for memory which was just written. */
+  void (*notify)(struct tmb_conduit *c, uint32_t peer);
 };
 
 #define TMB_FLAG_WORDS 40 /* control words per rank */
@@ -158,6 +181,13 @@ void tmb_up_op_more(void *op, uint32_t category);
 /* Send, running progress until resources are there. Not from handlers unless out->is_reply. Returns
  * 0, or TMB_AGAIN for an immediate message. */
 int tmb_up_am_send(struct tmb_am_out *out);
+
+/* Reserve a message buffer (am_stage), running progress until there is one; NULL only for an
+ * immediate message. */
+void *tmb_up_am_stage(struct tmb_am_out *out);
+
+/* This rank's control word, to be written by the default of flag_post. */
+uint64_t *tmb_up_flag_word(uint32_t index);
 
 /* Handlers of internal messages, index < 128. Set at start-up only. */
 typedef void (*tmb_internal_fn)(const struct tmb_am_in *in);

@@ -6,6 +6,7 @@
  * Invariant: every table that is returned has all slots filled.
  */
 #include "base/compiler.h"
+#include "base/config.h"
 #include "base/log.h"
 #include "conduit/conduit.h"
 
@@ -15,6 +16,11 @@ const struct tmb_conduit_ops *const *tmb_conduit_list(size_t *count) {
   static struct tmb_conduit_ops table[1];
   static const struct tmb_conduit_ops *const list[] = {&table[0]};
   table[0] = tmb_conduit_smp;
+  if (!tmb_cfg_bool(TMB_CFG_SHM)) {
+    /* Everything through messages: what a network without remote memory access has. */
+    table[0].flag_post = NULL;
+    table[0].notify = NULL;
+  }
   tmb_conduit_complete(&table[0]);
   *count = TMB_ARRAY_LEN(list);
   return list;

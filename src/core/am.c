@@ -13,22 +13,50 @@
 #include "core/check.h"
 #include "core/progress.h"
 
+/* Try to send; nothing waits. */
+static inline int try_send(struct tmb_am_out *out) {
+  return tmb_job.ops->am_send(tmb_job.conduit, out);
+}
+
+static int serve_of(const struct tmb_am_out *out) {
+  return out->is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_ALL;
+}
+
 int tmb_up_am_send(struct tmb_am_out *out) {
-  const struct tmb_conduit_ops *ops = tmb_job.ops;
-  int rc = ops->am_send(tmb_job.conduit, out);
+  if (TMB_UNLIKELY(out->category == TMB_AM_LONG) && out->nbytes &&
+      tmb_job.mapped_delta[out->peer] == GEXX_UNMAPPED)
+    return tmb_job.ops->am_long(tmb_job.conduit, out);
+  int rc = try_send(out);
   if (TMB_LIKELY(rc == 0)) return 0;
   if (out->immediate) {
-    ops->am_release(tmb_job.conduit, out);
+    tmb_job.ops->am_release(tmb_job.conduit, out);
     return TMB_AGAIN;
   }
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
   do {
-    tmb_wait_retry(&wait, out->is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_ALL);
-    rc = ops->am_send(tmb_job.conduit, out);
+    tmb_wait_retry(&wait, serve_of(out));
+    rc = try_send(out);
   } while (rc == TMB_AGAIN);
   if (rc) tmb_fatal_nopos("sending a message to rank %u failed with code %d", out->peer, rc);
   return 0;
+}
+
+void *tmb_up_am_stage(struct tmb_am_out *out) {
+  const struct tmb_conduit_ops *ops = tmb_job.ops;
+  void *buffer = ops->am_stage(tmb_job.conduit, out);
+  if (buffer || out->immediate) return buffer;
+  struct gexx_wait wait;
+  tmb_wait_begin(&wait);
+  while (!buffer) {
+    tmb_wait_retry(&wait, serve_of(out));
+    buffer = ops->am_stage(tmb_job.conduit, out);
+  }
+  return buffer;
+}
+
+uint64_t *tmb_up_flag_word(uint32_t index) {
+  return (uint64_t *)(uintptr_t)tmb_job.ops->flag_word(tmb_job.conduit, index);
 }
 
 const char *tmb_am_call_name(bool is_reply, unsigned category) {

@@ -365,7 +365,7 @@ int gasnet_barrier_try(int id, int flags) {
   check_notified("gasnet_barrier_try", id);
   TMB_CHECK_CONTEXT("gasnet_barrier_try");
   if (tmb_job.debug) check_flags("gasnet_barrier_try", flags);
-  (void)tmb_progress(TMB_SERVE_ALL);
+  tmb_poll();
   return named_complete() ? outcome(id, flags) : GASNET_ERR_NOT_READY;
 }
 

@@ -104,20 +104,6 @@ static void canary_check(const struct gexx_srcdesc_s *sd, size_t nbytes) {
       commit_name[sd->is_reply][sd->is_long], sd->addr, sd->canary_bytes);
 }
 
-/* Get a message buffer; NULL only for immediate calls. */
-static void *stage(struct tmb_am_out *out, bool immediate) {
-  const struct tmb_conduit_ops *ops = tmb_job.ops;
-  void *buffer = ops->am_stage(tmb_job.conduit, out);
-  if (buffer || immediate) return buffer;
-  struct gexx_wait wait;
-  tmb_wait_begin(&wait);
-  while (!buffer) {
-    tmb_wait_retry(&wait, out->is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_ALL);
-    buffer = ops->am_stage(tmb_job.conduit, out);
-  }
-  return buffer;
-}
-
 static gex_AM_SrcDesc_t prepare(const struct prepare *p) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_prepare(p);
   struct tmb_thread *t = tmb_thread();
@@ -127,7 +113,9 @@ static gex_AM_SrcDesc_t prepare(const struct prepare *p) {
                            .staged = -1};
   void *addr = (void *)(uintptr_t)p->client_buf;
   if (!addr) {
-    addr = stage(&out, (p->flags & GEX_FLAG_IMMEDIATE) != 0);
+    out.immediate = (p->flags & GEX_FLAG_IMMEDIATE) != 0;
+    addr = tmb_up_am_stage(&out);
+    out.immediate = 0;
     if (!addr) return GEX_AM_SRCDESC_NO_OP;
   }
   *sd = (struct gexx_srcdesc_s){.live = true,
@@ -256,6 +244,15 @@ static void check_commit(const char *call, gex_AM_SrcDesc_t sd, const struct gex
   canary_check(sd, m->nbytes);
 }
 
+/* One attempt that leaves a library buffer with its descriptor. */
+static int send_now(struct tmb_am_out *out) {
+  const struct tmb_conduit_ops *ops = tmb_job.ops;
+  out->immediate = out->category == TMB_AM_LONG;
+  if (out->immediate && out->nbytes && tmb_job.mapped_delta[out->peer] == GEXX_UNMAPPED)
+    return ops->am_long(tmb_job.conduit, out);
+  return ops->am_send(tmb_job.conduit, out);
+}
+
 int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *m) {
   const bool is_long = m->category == TMB_AM_LONG;
   if (TMB_UNLIKELY(tmb_job.debug)) {
@@ -277,8 +274,7 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
   out.filled = out.staged >= 0 && !is_long;
   const int32_t staged = out.staged;
   if (m->flags & GEX_FLAG_IMMEDIATE) {
-    out.immediate = is_long;
-    if (tmb_job.ops->am_send(tmb_job.conduit, &out)) {
+    if (send_now(&out)) {
       if (staged < 0) tmb_job.ops->am_release(tmb_job.conduit, &out);
       return 1;
     }

@@ -75,8 +75,7 @@ void tmb_op_free(struct tmb_op *op) {
 
 bool tmb_op_done(const struct tmb_op *op, uint32_t mask) {
   for (uint32_t c = 0; c < TMB_CAT_COUNT; c++)
-    if ((mask >> c & 1) && tmb_load_rlx(&op->pending[c])) return false;
-  tmb_fence_acq();
+    if ((mask >> c & 1) && tmb_load_acq(&op->pending[c])) return false;
   return true;
 }
 

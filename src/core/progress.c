@@ -18,16 +18,17 @@
 #include "core/thread.h"
 #include "os/os.h"
 
-#define CLOCK_EVERY  8 /* idle steps between looks at the clock */
+#define CLOCK_EVERY        8 /* idle steps between looks at the clock */
 /*
  * After progress, a waiting loop leaves the ring alone for a moment (about a third of a hand-off):
  * a sender in full flow keeps its cache lines and a batch gathers, while a sender that waits for
  * our answer cannot be back sooner.
  */
-#define HOLD_PAUSES  6
-#define PHASE_HELD   UINT32_MAX /* wait->phase: the last step made progress */
-#define RETRY_NS_MIN 20000u
-#define RETRY_NS_MAX 5000000u
+#define HOLD_PAUSES        6
+#define PHASE_HELD         UINT32_MAX /* wait->phase: the last step made progress */
+#define POLLS_BEFORE_YIELD 100
+#define RETRY_NS_MIN       20000u
+#define RETRY_NS_MAX       5000000u
 
 int tmb_progress(int serve) {
   int done = tmb_job.ops->progress(tmb_job.conduit, serve);
@@ -46,15 +47,24 @@ int tmb_progress(int serve) {
 
 void tmb_wait_policy_init(void) {
   struct tmb_wait_policy *w = &tmb_job.wait;
-  const bool crowded = (uint32_t)tmb_os_cpus_usable() < tmb_job.size;
+  w->crowded = (uint32_t)tmb_os_cpus_usable() < tmb_job.size;
   const int64_t spin = tmb_cfg_int(TMB_CFG_SPIN_NS);
   const int64_t yields = tmb_cfg_int(TMB_CFG_YIELD_COUNT);
   const char *mode = tmb_cfg_str(TMB_CFG_WAIT);
-  w->spin_ns = spin >= 0 ? (uint64_t)spin : crowded ? 3000 : 100000;
-  w->yield_count = yields >= 0 ? (uint32_t)yields : crowded ? 4 : 16;
+  w->spin_ns = spin >= 0 ? (uint64_t)spin : w->crowded ? 3000 : 100000;
+  w->yield_count = yields >= 0 ? (uint32_t)yields : w->crowded ? 4 : 16;
   w->mode = mode[0] == 'b' ? GASNET_WAIT_BLOCK
             : mode[4] == 0 ? GASNET_WAIT_SPIN
                            : GASNET_WAIT_SPINBLOCK;
+}
+
+void tmb_poll(void) {
+  static _Thread_local uint32_t empty __attribute__((tls_model("initial-exec")));
+  if (tmb_progress(TMB_SERVE_ALL) || !tmb_job.wait.crowded) {
+    empty = 0;
+    return;
+  }
+  if (++empty > POLLS_BEFORE_YIELD) tmb_os_yield();
 }
 
 void tmb_wait_begin(struct gexx_wait *wait) {
@@ -64,15 +74,22 @@ void tmb_wait_begin(struct gexx_wait *wait) {
   wait->phase = 0;
 }
 
-/* Asked by the conduit after the intention to sleep is visible: nothing has happened and nothing is
- * there. */
+/* What a sleeper looks at once more when its intention is visible. */
+struct last_look {
+  const struct gexx_wait *wait;
+  bool (*ready)(void *arg); /* NULL: only progress counts */
+  void *arg;
+};
+
+/* Asked by the conduit: nothing has happened and nothing is there. */
 static bool still_idle(void *arg) {
-  const struct gexx_wait *wait = arg;
-  return tmb_progress(TMB_SERVE_ALL) == 0 && tmb_load_acq(&tmb_job.progress_count) == wait->seen;
+  const struct last_look *look = arg;
+  return !(look->ready && look->ready(look->arg)) && tmb_progress(TMB_SERVE_ALL) == 0 &&
+         tmb_load_acq(&tmb_job.progress_count) == look->wait->seen;
 }
 
 /* A wait that found nothing: spin, yield or sleep. in timeout_ns: bound of a sleep. */
-static void idle(struct gexx_wait *wait, uint64_t timeout_ns) {
+static void idle(struct gexx_wait *wait, struct last_look *look, uint64_t timeout_ns) {
   const struct tmb_wait_policy *policy = &tmb_job.wait;
   wait->steps++;
   if (policy->mode == GASNET_WAIT_SPIN) {
@@ -95,22 +112,46 @@ static void idle(struct gexx_wait *wait, uint64_t timeout_ns) {
     tmb_os_yield();
     return;
   }
-  tmb_job.ops->sleep(tmb_job.conduit, still_idle, wait, timeout_ns);
+  look->wait = wait;
+  tmb_job.ops->sleep(tmb_job.conduit, still_idle, look, timeout_ns);
 }
 
-void tmb_wait_step(struct gexx_wait *wait) {
+static void step(struct gexx_wait *wait, struct last_look *look, uint64_t timeout_ns) {
   if (wait->phase == PHASE_HELD) {
     for (int i = 0; i < HOLD_PAUSES; i++) tmb_cpu_pause();
     wait->phase = 0;
   }
   if (tmb_progress(TMB_SERVE_ALL) == 0 && tmb_load_acq(&tmb_job.progress_count) == wait->seen) {
-    idle(wait, UINT64_MAX);
+    idle(wait, look, timeout_ns);
   } else {
     wait->steps = 0;
     wait->since = 0;
     wait->phase = PHASE_HELD;
   }
   wait->seen = tmb_load_acq(&tmb_job.progress_count);
+}
+
+void tmb_wait_step(struct gexx_wait *wait) {
+  struct last_look look = {0};
+  step(wait, &look, UINT64_MAX);
+}
+
+bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns) {
+  if (ready(arg)) return true;
+  struct gexx_wait wait;
+  struct last_look look = {.ready = ready, .arg = arg};
+  const uint64_t limit = timeout_ns == UINT64_MAX ? UINT64_MAX : tmb_os_now_ns() + timeout_ns;
+  tmb_wait_begin(&wait);
+  while (!ready(arg)) {
+    uint64_t left = UINT64_MAX;
+    if (limit != UINT64_MAX) {
+      const uint64_t now = tmb_os_now_ns();
+      if (now >= limit) return false;
+      left = limit - now;
+    }
+    step(&wait, &look, left);
+  }
+  return true;
 }
 
 void tmb_wait_retry(struct gexx_wait *wait, int serve) {
@@ -121,7 +162,8 @@ void tmb_wait_retry(struct gexx_wait *wait, int serve) {
     /* Nobody rings when a ring drains, so the sleep is bounded and grows. */
     const uint32_t yields = tmb_job.wait.yield_count;
     const uint32_t shift = wait->phase > yields ? TMB_MIN(wait->phase - yields, 8u) : 0;
-    idle(wait, TMB_MIN((uint64_t)RETRY_NS_MIN << shift, (uint64_t)RETRY_NS_MAX));
+    struct last_look look = {0};
+    idle(wait, &look, TMB_MIN((uint64_t)RETRY_NS_MIN << shift, (uint64_t)RETRY_NS_MAX));
     if (wait->phase > yields) wait->phase++;
   } else {
     wait->steps++;

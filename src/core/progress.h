@@ -12,6 +12,8 @@
 
 #include "core/gex.h"
 
+#include <stdbool.h>
+
 /* Begin a wait. */
 void tmb_wait_begin(struct gexx_wait *wait);
 
@@ -21,6 +23,18 @@ void tmb_wait_step(struct gexx_wait *wait);
 /* The same between attempts to get a resource. in serve: TMB_SERVE_REPLIES inside request handlers.
  */
 void tmb_wait_retry(struct gexx_wait *wait, int serve);
+
+/*
+ * Wait until ready(arg), which a peer's store or progress makes true; peers that store must notify
+ * (conduit.h). At most timeout_ns (UINT64_MAX: no limit). Returns whether it became true.
+ */
+bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns);
+
+/*
+ * One poll on behalf of a client that may be polling in a loop: when ranks outnumber cores and many
+ * polls in a row found nothing, gives the core away, so that the rank that is waited for can run.
+ */
+void tmb_poll(void);
 
 /* Read the settings; after rank and size are known. */
 void tmb_wait_policy_init(void);

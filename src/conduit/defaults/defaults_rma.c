@@ -10,14 +10,14 @@
  * before it is sent and completed once; only the first part of an immediate access may fail; 64-bit
  * values travel as two arguments, low half first.
  */
+#include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "conduit/conduit.h"
+#include "conduit/defaults/defaults.h"
 
 #include <string.h>
-
-enum { INTERNAL_PUT = 1, INTERNAL_ACK, INTERNAL_GET, INTERNAL_DATA };
 
 static void split(int32_t *args, uint64_t v) {
   args[0] = (int32_t)(uint32_t)v;
@@ -36,25 +36,22 @@ static void *join_ptr(const int32_t *args) {
 
 static void on_put(const struct tmb_am_in *in) {
   memcpy(join_ptr(in->args), in->payload, in->nbytes);
-  struct tmb_am_out ack = {.peer = in->src,
-                           .handler = INTERNAL_ACK,
-                           .nargs = 3,
-                           .is_reply = 1,
-                           .staged = -1,
-                           .args = in->args + 2};
-  (void)tmb_up_am_send(&ack);
+  tmb_default_ack(in->src, join(in->args + 2), (uint32_t)in->args[4]);
 }
 
 static void on_ack(const struct tmb_am_in *in) {
   tmb_up_op_done(join_ptr(in->args), (uint32_t)in->args[2]);
 }
 
-/* ---- target side of a get: src(0,1) bytes(2) op(3,4) category(5) dest(6,7) */
+/* ---- target side of a get: src(0,1) bytes(2) op(3,4) category(5) dest(6,7), and with a signal:
+ * signal(8,9) value(10,11) signal op(12) id(13) total(14,15) */
+
+enum { GET_ARGS = 8, GET_SIGNAL_ARGS = 16 };
 
 static void on_get(const struct tmb_am_in *in) {
   struct tmb_am_out data = {.peer = in->src,
                             .category = TMB_AM_MEDIUM,
-                            .handler = INTERNAL_DATA,
+                            .handler = TMB_INTERNAL_DATA,
                             .nargs = 5,
                             .is_reply = 1,
                             .staged = -1,
@@ -62,6 +59,9 @@ static void on_get(const struct tmb_am_in *in) {
                             .src = join_ptr(in->args),
                             .nbytes = (uint32_t)in->args[2]};
   (void)tmb_up_am_send(&data);
+  if (in->nargs == GET_SIGNAL_ARGS &&
+      tmb_default_count(in->src, (uint32_t)in->args[13], join(in->args + 14), data.nbytes))
+    tmb_default_signal(join_ptr(in->args + 8), (uint32_t)in->args[12], join(in->args + 10));
 }
 
 static void on_data(const struct tmb_am_in *in) {
@@ -90,7 +90,7 @@ static int default_put(struct tmb_conduit *c, const struct tmb_rma *rma) {
     split(args + 2, (uint64_t)(uintptr_t)rma->op);
     args[4] = (int32_t)rma->category;
     struct tmb_am_out out = {.category = TMB_AM_MEDIUM,
-                             .handler = INTERNAL_PUT,
+                             .handler = TMB_INTERNAL_PUT,
                              .nargs = 5,
                              .args = args,
                              .src = (const char *)rma->local + at,
@@ -100,28 +100,91 @@ static int default_put(struct tmb_conduit *c, const struct tmb_rma *rma) {
   return 0;
 }
 
-static int default_get(struct tmb_conduit *c, const struct tmb_rma *rma) {
-  (void)c;
-  for (size_t at = 0; at < rma->nbytes; at += TMB_AM_MEDIUM_BYTES_MAX) {
-    int32_t args[8];
+/* Get, and with `signal` its change at the owner after the last part was read. */
+static int get_parts(const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  const uint32_t id = signal ? tmb_default_next_id() : 0;
+  size_t at = 0;
+  while (at < rma->nbytes || (signal && rma->nbytes == 0 && at == 0)) {
+    const size_t bytes = TMB_MIN(rma->nbytes - at, (size_t)TMB_AM_MEDIUM_BYTES_MAX);
+    int32_t args[GET_SIGNAL_ARGS];
     split(args, (uint64_t)(uintptr_t)rma->remote + at);
-    args[2] = (int32_t)TMB_MIN(rma->nbytes - at, (size_t)TMB_AM_MEDIUM_BYTES_MAX);
+    args[2] = (int32_t)bytes;
     split(args + 3, (uint64_t)(uintptr_t)rma->op);
     args[5] = (int32_t)rma->category;
     split(args + 6, (uint64_t)(uintptr_t)rma->local + at);
-    struct tmb_am_out out = {.handler = INTERNAL_GET, .nargs = 8, .args = args};
+    if (signal) {
+      split(args + 8, (uint64_t)(uintptr_t)signal->addr);
+      split(args + 10, signal->value);
+      args[12] = (int32_t)signal->op;
+      args[13] = (int32_t)id;
+      split(args + 14, rma->nbytes);
+    }
+    struct tmb_am_out out = {
+        .handler = TMB_INTERNAL_GET, .nargs = signal ? GET_SIGNAL_ARGS : GET_ARGS, .args = args};
     if (send_part(&out, rma, at)) return TMB_AGAIN;
+    at += bytes ? bytes : 1;
   }
   return 0;
+}
+
+static int default_get(struct tmb_conduit *c, const struct tmb_rma *rma) {
+  (void)c;
+  return get_parts(rma, NULL);
+}
+
+static int default_get_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
+                              const struct tmb_signal *signal) {
+  (void)c;
+  return get_parts(rma, signal);
+}
+
+/* ---- control words: index(0) value(1,2) */
+
+static void on_flag(const struct tmb_am_in *in) {
+  tmb_store_rel(tmb_up_flag_word((uint32_t)in->args[0]), join(in->args + 1));
+}
+
+static void default_flag_post(struct tmb_conduit *c, uint32_t peer, uint32_t index,
+                              uint64_t value) {
+  (void)c;
+  int32_t args[3] = {(int32_t)index};
+  split(args + 1, value);
+  struct tmb_am_out out = {
+      .peer = peer, .handler = TMB_INTERNAL_FLAG, .nargs = 3, .staged = -1, .args = args};
+  (void)tmb_up_am_send(&out);
+}
+
+static void default_notify(struct tmb_conduit *c, uint32_t peer) {
+  tmb_bug("conduit %p maps rank %u but cannot wake it", (void *)c, peer);
+}
+
+void tmb_default_ack(uint32_t origin, uint64_t op, uint32_t category) {
+  int32_t args[3];
+  split(args, op);
+  args[2] = (int32_t)category;
+  struct tmb_am_out ack = {.peer = origin,
+                           .handler = TMB_INTERNAL_ACK,
+                           .nargs = 3,
+                           .is_reply = 1,
+                           .staged = -1,
+                           .args = args};
+  (void)tmb_up_am_send(&ack);
 }
 
 void tmb_conduit_complete(struct tmb_conduit_ops *ops) {
   if (!ops->open || !ops->close || !ops->am_send || !ops->progress)
     tmb_bug("conduit %s lacks a mandatory slot", ops->name);
-  tmb_up_set_internal(INTERNAL_PUT, on_put);
-  tmb_up_set_internal(INTERNAL_ACK, on_ack);
-  tmb_up_set_internal(INTERNAL_GET, on_get);
-  tmb_up_set_internal(INTERNAL_DATA, on_data);
+  tmb_up_set_internal(TMB_INTERNAL_PUT, on_put);
+  tmb_up_set_internal(TMB_INTERNAL_ACK, on_ack);
+  tmb_up_set_internal(TMB_INTERNAL_GET, on_get);
+  tmb_up_set_internal(TMB_INTERNAL_DATA, on_data);
+  tmb_up_set_internal(TMB_INTERNAL_FLAG, on_flag);
+  tmb_default_frag_init();
+  if (!ops->put_signal) ops->put_signal = tmb_default_put_signal;
+  if (!ops->get_signal) ops->get_signal = default_get_signal;
+  if (!ops->am_long) ops->am_long = tmb_default_am_long;
+  if (!ops->flag_post) ops->flag_post = default_flag_post;
+  if (!ops->notify) ops->notify = default_notify;
   if (!ops->put) ops->put = default_put;
   if (!ops->get) ops->get = default_get;
 }

@@ -225,8 +225,12 @@ static int drain(struct tmb_shm *shm, uint32_t reply) {
   return done;
 }
 
-/* Whether the next record of an inbox is there; a racy look that decides only whether to try. */
-static inline bool pending(const struct tmb_shm *shm, uint32_t reply) {
+/*
+ * Whether the next record of an inbox is there; a look that decides only whether to try. With
+ * several consuming threads `head` may be out of date, and then this reads a word that a producer
+ * is just filling: hence not checked for races.
+ */
+TMB_NO_TSAN static bool pending(const struct tmb_shm *shm, uint32_t reply) {
   const struct tmb_shm_inbox *box = &shm->inbox[reply];
   const uint64_t head = tmb_load_rlx(&box->head);
   const struct tmb_shm_slot *slot = &box->ring->slot[head & (shm->slots[reply] - 1)];

@@ -76,6 +76,10 @@ static const uint64_t *smp_flag_word(struct tmb_conduit *c, uint32_t index) {
   return &tmb_shm_ctl(&c->shm, c->shm.env.rank)->flag[index].word;
 }
 
+static void smp_notify(struct tmb_conduit *c, uint32_t peer) {
+  tmb_shm_notify(&c->shm, peer);
+}
+
 extern const struct tmb_conduit_ops tmb_conduit_smp;
 const struct tmb_conduit_ops tmb_conduit_smp = {
     .name = "smp",
@@ -90,4 +94,5 @@ const struct tmb_conduit_ops tmb_conduit_smp = {
     .attach = smp_attach,
     .flag_post = smp_flag_post,
     .flag_word = smp_flag_word,
+    .notify = smp_notify,
 };

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Payload to memory that is not mapped, with an action once all of it is there: AM Long,
+ * put-with-signal.
+ *
+ * Owns: internal handler FRAG and the table of incomplete payloads of this process. Called through
+ * the am_long and put_signal slots. Calls: am_stage, am_send and the upcalls. A payload is cut into
+ * Medium messages, each with the whole header, so they may arrive in any order; the target copies a
+ * piece to its place and counts bytes; the piece that completes the count runs the action: the
+ * handler of the Long, or the change of the signal, and for a signal an acknowledgement by reply. A
+ * payload of one piece needs no table entry. Invariants: (source, id) names a payload until its
+ * last piece; pieces of a reply are replies, so they may be sent from a request handler; the action
+ * follows every byte in the target's memory order (release).
+ */
+#include "base/atomic.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "conduit/conduit.h"
+#include "conduit/defaults/defaults.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ACTION_LONG, ACTION_SIGNAL };
+
+struct frag_head {
+  uint64_t total, offset;
+  uint64_t dest;              /* of the whole payload, in the target's space */
+  uint64_t signal, value, op; /* ACTION_SIGNAL; op: 0 without acknowledgement */
+  uint32_t id, category;      /* category: of op */
+  uint8_t action, signal_op, handler, nargs;
+  int32_t args[TMB_AM_ARGS_MAX];
+};
+#define PIECE_BYTES_MAX (TMB_AM_MEDIUM_BYTES_MAX - sizeof(struct frag_head))
+
+/* An incomplete payload at the target. */
+struct incomplete {
+  struct incomplete *next;
+  uint64_t missing;
+  uint32_t id, src;
+};
+
+static struct {
+  uint32_t lock;
+  uint64_t next_id;
+  struct incomplete *list;
+} frag;
+
+static void lock(void) {
+  while (tmb_xchg_acq(&frag.lock, 1)) tmb_cpu_pause();
+}
+
+static void unlock(void) {
+  tmb_store_rel(&frag.lock, 0);
+}
+
+uint32_t tmb_default_next_id(void) {
+  return (uint32_t)tmb_fetch_add_rlx(&frag.next_id, 1);
+}
+
+bool tmb_default_count(uint32_t src, uint32_t id, uint64_t total, uint64_t bytes) {
+  if (bytes == total) return true;
+  lock();
+  struct incomplete **p = &frag.list;
+  while (*p && ((*p)->id != id || (*p)->src != src)) p = &(*p)->next;
+  struct incomplete *e = *p;
+  if (!e) {
+    e = malloc(sizeof *e);
+    if (!e) tmb_fatal("out of memory for an incoming payload");
+    *e = (struct incomplete){NULL, total, id, src};
+    *p = e;
+  }
+  e->missing -= bytes;
+  const bool complete = e->missing == 0;
+  if (complete) {
+    *p = e->next;
+    free(e);
+  }
+  unlock();
+  return complete;
+}
+
+void tmb_default_signal(void *signal, uint32_t op, uint64_t value) {
+  if (op == TMB_SIGNAL_SET)
+    tmb_store_rel((uint64_t *)signal, value);
+  else
+    tmb_fetch_add_rel((uint64_t *)signal, value);
+}
+
+static void on_frag(const struct tmb_am_in *in) {
+  struct frag_head h;
+  memcpy(&h, in->payload, sizeof h);
+  const size_t bytes = in->nbytes - sizeof h;
+  void *dest = (void *)(uintptr_t)h.dest;
+  if (bytes) memcpy((char *)dest + h.offset, (const char *)in->payload + sizeof h, bytes);
+  if (!tmb_default_count(in->src, h.id, h.total, bytes)) return;
+  if (h.action == ACTION_LONG) {
+    const struct tmb_am_in done = {.src = in->src,
+                                   .category = TMB_AM_LONG,
+                                   .handler = h.handler,
+                                   .nargs = h.nargs,
+                                   .is_reply = in->is_reply,
+                                   .args = h.args,
+                                   .payload = dest,
+                                   .nbytes = h.total};
+    tmb_up_am(&done);
+    return;
+  }
+  tmb_default_signal((void *)(uintptr_t)h.signal, h.signal_op, h.value);
+  if (h.op) tmb_default_ack(in->src, h.op, h.category);
+}
+
+/* Send one piece from a staged buffer. Returns 0 or, for an immediate one, TMB_AGAIN. */
+static int send_piece(struct tmb_am_out *out, const struct frag_head *h, const void *src,
+                      size_t bytes) {
+  char *buffer = tmb_up_am_stage(out);
+  if (!buffer) return TMB_AGAIN;
+  memcpy(buffer, h, sizeof *h);
+  if (bytes) memcpy(buffer + sizeof *h, src, bytes);
+  out->filled = 1;
+  out->src = buffer;
+  out->nbytes = sizeof *h + bytes;
+  return tmb_up_am_send(out);
+}
+
+/* Send a whole payload. Only the first piece of an immediate one may fail. */
+static int send_all(const struct tmb_am_out *like, struct frag_head *h, const void *src) {
+  h->id = tmb_default_next_id();
+  size_t at = 0;
+  do {
+    const size_t bytes = TMB_MIN(h->total - at, (size_t)PIECE_BYTES_MAX);
+    struct tmb_am_out out = {.peer = like->peer,
+                             .category = TMB_AM_MEDIUM,
+                             .handler = TMB_INTERNAL_FRAG,
+                             .is_reply = like->is_reply,
+                             .immediate = like->immediate && at == 0,
+                             .staged = -1};
+    h->offset = at;
+    if (send_piece(&out, h, (const char *)src + at, bytes)) return TMB_AGAIN;
+    at += bytes;
+  } while (at < h->total);
+  return 0;
+}
+
+int tmb_default_am_long(struct tmb_conduit *c, struct tmb_am_out *out) {
+  (void)c;
+  struct frag_head h = {.total = out->nbytes,
+                        .dest = (uint64_t)(uintptr_t)out->dest,
+                        .action = ACTION_LONG,
+                        .handler = out->handler,
+                        .nargs = out->nargs};
+  memcpy(h.args, out->args, 4u * out->nargs);
+  return send_all(out, &h, out->src);
+}
+
+int tmb_default_put_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
+                           const struct tmb_signal *signal) {
+  (void)c;
+  struct frag_head h = {.total = rma->nbytes,
+                        .dest = (uint64_t)(uintptr_t)rma->remote,
+                        .signal = (uint64_t)(uintptr_t)signal->addr,
+                        .value = signal->value,
+                        .op = (uint64_t)(uintptr_t)rma->op,
+                        .category = rma->category,
+                        .action = ACTION_SIGNAL,
+                        .signal_op = (uint8_t)signal->op};
+  const struct tmb_am_out like = {.peer = rma->peer, .immediate = rma->immediate};
+  if (rma->op) tmb_up_op_more(rma->op, rma->category);
+  const int rc = send_all(&like, &h, rma->local);
+  if (rc && rma->op) tmb_up_op_done(rma->op, rma->category);
+  return rc;
+}
+
+void tmb_default_frag_init(void) {
+  tmb_up_set_internal(TMB_INTERNAL_FRAG, on_frag);
+}
