@@ -68,10 +68,21 @@ function(tmb_test_support out mode debug)
 endfunction()
 
 # tmb_add_multi_test(NAME SOURCE [RANKS n...] [LABEL label]): one program, one ctest for each rank
-# count. RANKS is what a source without a `/* ranks: */` line gets.
+# count. RANKS is what a source without a `/* ranks: */` line gets. A source that says `debug: both`
+# also becomes NAME_debug, a debug client, run at two ranks.
 function(tmb_add_multi_test name src)
-  cmake_parse_arguments(arg "" "LABEL" "RANKS" ${ARGN})
+  cmake_parse_arguments(arg "DEBUG" "LABEL" "RANKS" ${ARGN})
   tmb_read_header(hdr ${src})
+  if(hdr_debug STREQUAL "both")
+    set(hdr_debug "")
+    if(arg_DEBUG)
+      set(hdr_debug "yes")
+      set(hdr_ranks 2)
+      set(hdr_again "")
+    else()
+      tmb_add_multi_test(${name}_debug ${src} DEBUG ${ARGN})
+    endif()
+  endif()
   set(target ${arg_LABEL}.${name})
   tmb_test_support(support ${hdr_mode} "${hdr_debug}")
   add_executable(${target} ${src})

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
+/* debug: both */
 /* again: TOMBOLO_RING_SLOTS=64 */
 /*
  * API 02.5: Cancel of every kind releases everything (many more cancels than there are buffers), a

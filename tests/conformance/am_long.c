@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
+/* debug: both */
 /* again: TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM_MAP=0 */
 /*
  * API 02.1, 02.3: long payloads from 0 bytes to beyond a mebibyte at unaligned sources and

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
+/* debug: both */
 /* again: TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM_MAP=0 */
 /*
  * API 02.5: negotiated payload: medium and long, client and library buffers, destination given at

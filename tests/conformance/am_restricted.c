@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 */
+/* debug: both */
 /*
  * API 00.8: everything that is legal in a request handler, a reply handler, with a lock held, and
  * between Prepare and Commit gives the same answers there as outside.

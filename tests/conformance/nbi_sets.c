@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
+/* debug: both */
 /* again: TOMBOLO_SHM_MAP=0 */
 /*
  * API 03.6: the thread's implicit set: each category after operations of its own and of other

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 1 2 4 */
+/* debug: both */
 /*
  * API 01.9: handler-safe locks: mutual exclusion between threads and with handlers, Lock and
  * Trylock, static and made locks, several held at a time.

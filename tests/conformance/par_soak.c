@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 1 2 4 */
+/* debug: both */
 /* again: TOMBOLO_SHM_MAP=0 TOMBOLO_RING_SLOTS=64 */
 /* timeout: 120 */
 /*
