@@ -21,9 +21,16 @@ enum tmb_am_category { TMB_AM_SHORT = 0, TMB_AM_MEDIUM = 1, TMB_AM_LONG = 2 };
 /* What progress serves. */
 enum { TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB_SERVE_ALL = 3 };
 
-#define TMB_AM_ARGS_MAX         16
-#define TMB_AM_MEDIUM_BYTES_MAX 65536u
-#define TMB_AM_LONG_BYTES_MAX   0x7fffffffu
+#define TMB_AM_ARGS_MAX           16
+#define TMB_AM_MEDIUM_BYTES_MAX   65536u
+#define TMB_AM_LONG_BYTES_MAX     0x7fffffffu
+
+/* Endpoints of a message as one number of 12 bits, 0 between primordial ones: index at the target,
+ * and index at the source, where a reply goes. A conduit carries it unread. */
+#define TMB_ROUTE(target, source) ((uint16_t)((source) << 6 | (target)))
+#define TMB_ROUTE_TARGET(route)   ((route)&63u)
+#define TMB_ROUTE_SOURCE(route)   ((route) >> 6)
+#define TMB_ROUTE_BITS            12
 
 /* One message on its way out. Filled by the caller except `staged`, which am_send keeps across
  * retries. */
@@ -35,6 +42,8 @@ struct tmb_am_out {
   uint8_t is_reply;    /* replies have their own resources */
   uint8_t immediate;   /* a failed attempt must leave no trace at the target */
   uint8_t filled;      /* payload already lies in the staged buffer (a prepared message) */
+  uint8_t far;         /* Long: the destination is known not to be mapped here */
+  uint16_t route;      /* TMB_ROUTE */
   int32_t staged;      /* -1, or a conduit buffer that belongs to this message */
   const int32_t *args; /* [nargs] */
   const void *src;     /* payload; read before am_send returns 0 */
@@ -49,6 +58,7 @@ struct tmb_am_in {
   uint8_t handler;
   uint8_t nargs;
   uint8_t is_reply;
+  uint16_t route;      /* TMB_ROUTE */
   const int32_t *args; /* [nargs] */
   void *payload;       /* aligned to 16; Long: the address the sender named */
   size_t nbytes;

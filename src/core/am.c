@@ -10,6 +10,7 @@
 #include "core/am.h"
 
 #include "base/error.h"
+#include "core/bound.h"
 #include "core/check.h"
 #include "core/progress.h"
 
@@ -23,9 +24,7 @@ static int serve_of(const struct tmb_am_out *out) {
 }
 
 int tmb_up_am_send(struct tmb_am_out *out) {
-  if (TMB_UNLIKELY(out->category == TMB_AM_LONG) && out->nbytes &&
-      tmb_job.mapped_delta[out->peer] == GEXX_UNMAPPED)
-    return tmb_job.ops->am_long(tmb_job.conduit, out);
+  if (TMB_UNLIKELY(tmb_am_is_far(out))) return tmb_job.ops->am_long(tmb_job.conduit, out);
   int rc = try_send(out);
   if (TMB_LIKELY(rc == 0)) return 0;
   if (out->immediate) {
@@ -96,9 +95,13 @@ void tmb_am_check_msg(const struct tmb_am_check *c, const struct gexx_am_msg *m)
     tmb_fatal_nopos("%s: argument nbytes is %zu, the limit to this peer is %zu (see gex_AM_Max*)",
                     c->call, m->nbytes, max);
   tmb_check_seg_flags(c->call, m->flags);
-  if (c->check_lc) tmb_check_local(c->call, "source_addr", m->src, m->nbytes, m->flags);
+  if (c->check_lc)
+    tmb_check_local_ep(
+        &(struct tmb_local_range){c->call, "source_addr", c->tm->ep, m->src, m->nbytes, m->flags});
   if (c->check_lc) check_lc(c, m);
-  if (m->category != TMB_AM_LONG || (m->flags & GEX_FLAG_PEER_SEG_OFFSET)) return;
+  if (m->category != TMB_AM_LONG ||
+      (m->flags & (GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)))
+    return;
   tmb_check_remote(c->call, "dest_addr", c->tm, c->rank, m->dest, m->nbytes);
   if (!(m->flags & GEX_FLAG_SELF_SEG_OFFSET))
     tmb_check_overlap(c->call, tmb_jobrank(c->tm, c->rank), m->dest, m->src, m->nbytes);
@@ -126,11 +129,13 @@ void tmb_am_check_token(const char *call, gex_Token_t token) {
   tmb_check_no_hsl(call, "called");
 }
 
-void tmb_am_resolve_offsets(struct tmb_am_out *out, gex_Flags_t flags) {
+void tmb_am_resolve(struct tmb_am_out *out, gex_Flags_t flags) {
+  const gex_EP_t ep = tmb_job.eps[TMB_ROUTE_SOURCE(out->route)];
   if (flags & GEX_FLAG_PEER_SEG_OFFSET)
-    out->dest = (void *)(tmb_job.peer_segment[out->peer].base + (uintptr_t)out->dest);
-  if (flags & GEX_FLAG_SELF_SEG_OFFSET)
-    out->src = (const char *)tmb_job.segment.base + (uintptr_t)out->src;
+    out->dest = tmb_bound_offset(&ep->pair[TMB_ROUTE_TARGET(out->route)], out->peer, out->dest);
+  if (flags & GEX_FLAG_SELF_SEG_OFFSET) out->src = tmb_bound_self_offset(ep, out->src);
+  if (out->category == TMB_AM_LONG)
+    out->far = !tmb_bound_attached(out->peer, out->dest, out->nbytes);
 }
 
 static inline struct tmb_am_out out_of(const struct gexx_am_msg *m, uint32_t peer, bool is_reply) {
@@ -155,8 +160,8 @@ int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
     tmb_am_check_msg(&(struct tmb_am_check){call, tm, rank, false, true}, m);
   }
   struct tmb_am_out out = out_of(m, tmb_jobrank(tm, rank), false);
-  if (TMB_UNLIKELY(m->flags & (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)))
-    tmb_am_resolve_offsets(&out, m->flags);
+  out.route = tmb_am_route(tm, rank);
+  if (TMB_UNLIKELY(out.route || (m->flags & TMB_AM_RESOLVE_FLAGS))) tmb_am_resolve(&out, m->flags);
   if (TMB_UNLIKELY(tmb_up_am_send(&out))) return 1;
   tmb_am_complete_lc(m->lc_opt);
   return 0;
@@ -169,11 +174,12 @@ int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *m) {
     if (tmb_thread()->context & TMB_PREPARED)
       tmb_fatal_nopos(
           "%s: called while a prepared message is outstanding; commit or cancel it first", call);
-    tmb_am_check_msg(&(struct tmb_am_check){call, &tmb_job.tm, token->src, true, true}, m);
+    tmb_am_check_msg(&(struct tmb_am_check){call, tmb_am_pair_back(token), token->src, true, true},
+                     m);
   }
   struct tmb_am_out out = out_of(m, token->src, true);
-  if (TMB_UNLIKELY(m->flags & (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)))
-    tmb_am_resolve_offsets(&out, m->flags);
+  out.route = tmb_am_route_back(token);
+  if (TMB_UNLIKELY(out.route || (m->flags & TMB_AM_RESOLVE_FLAGS))) tmb_am_resolve(&out, m->flags);
   if (TMB_UNLIKELY(tmb_up_am_send(&out))) return 1;
   token->replied = true;
   tmb_am_complete_lc(m->lc_opt);

@@ -23,7 +23,7 @@
  * `dest_rank` gives the bounds of a Long destination. */
 struct tmb_am_check {
   const char *call;
-  gex_TM_t tm; /* of the peer: the primordial team for replies */
+  gex_TM_t tm; /* of the peer; a TM-pair for replies */
   gex_Rank_t rank;
   bool is_reply, check_lc;
 };
@@ -35,8 +35,35 @@ void tmb_am_check_token(const char *call, gex_Token_t token);
 /* Name of the fixed-payload call for messages: "gex_AM_RequestMedium". */
 const char *tmb_am_call_name(bool is_reply, unsigned category);
 
-/* Replace offsets by addresses (GEX_FLAG_SELF_SEG_OFFSET, PEER_SEG_OFFSET). */
-void tmb_am_resolve_offsets(struct tmb_am_out *out, gex_Flags_t flags);
+/* Flags after which, or a route, tmb_am_resolve must be called. */
+#define TMB_AM_RESOLVE_FLAGS                                                        \
+ (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN | \
+  GEX_FLAG_PEER_SEG_SOME)
+
+/* Replace offsets by addresses, and find out whether a Long's destination is mapped; after peer and
+ * route are set. */
+void tmb_am_resolve(struct tmb_am_out *out, gex_Flags_t flags);
+
+/* Route of a request to (tm, rank). */
+static inline uint16_t tmb_am_route(gex_TM_t tm, gex_Rank_t rank) {
+  return TMB_LIKELY(!tm->reserved) ? 0 : TMB_ROUTE(tmb_ep_index(tm, rank), tm->ep->index);
+}
+
+/* Route of a reply. */
+static inline uint16_t tmb_am_route_back(const struct gexx_token_s *token) {
+  return TMB_ROUTE(TMB_ROUTE_SOURCE(token->route), TMB_ROUTE_TARGET(token->route));
+}
+
+/* TM-pair that names the sender of a request, for checks of replies. */
+static inline gex_TM_t tmb_am_pair_back(const struct gexx_token_s *token) {
+  return &tmb_job.eps[TMB_ROUTE_TARGET(token->route)]->pair[TMB_ROUTE_SOURCE(token->route)];
+}
+
+/* Whether a message must go through am_long: its destination cannot be written from here. */
+static inline bool tmb_am_is_far(const struct tmb_am_out *out) {
+  return TMB_UNLIKELY(out->category == TMB_AM_LONG) && out->nbytes &&
+         (out->far || tmb_job.mapped_delta[out->peer] == GEXX_UNMAPPED);
+}
 
 /* Store "complete" where lc_opt says so. */
 static inline void tmb_am_complete_lc(gex_Event_t *lc_opt) {

@@ -88,7 +88,7 @@ static inline void call_payload(gex_AM_Fn_t fn, gex_Token_t token, const struct 
 /* Entry against message; debug clients. */
 static void check_entry(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
   static const char *const category[] = {"Short", "Medium", "Long"};
-  if (tmb_job.ep.legacy[in->handler / 64] >> (in->handler % 64) & 1) return;
+  if (!in->route && tmb_job.ep.legacy[in->handler / 64] >> (in->handler % 64) & 1) return;
   const char *kind = in->is_reply ? "reply" : "request";
   const char *name = e->gex_name ? e->gex_name : "unnamed";
   if (!(e->gex_flags >> in->category & 1))
@@ -119,6 +119,17 @@ static void check_left(const struct tmb_thread *t, const struct tmb_am_in *in,
                     in->handler);
 }
 
+/* Entry of a message that leaves the primordial endpoints. */
+static const gex_AM_Entry_t *routed_entry(const struct tmb_am_in *in) {
+  const unsigned index = TMB_ROUTE_TARGET(in->route);
+  const gex_EP_t ep = index < GASNET_MAXEPS ? tmb_job.eps[index] : NULL;
+  if (!ep)
+    tmb_fatal_nopos("a message from rank %u names endpoint %u, which this rank has not created; "
+                    "create it with gex_EP_Create and pass a barrier before peers send",
+                    in->src, index);
+  return &ep->handler[in->handler];
+}
+
 void tmb_up_am(const struct tmb_am_in *in) {
   if (in->handler < TMB_HANDLER_FIRST) {
     if (!internal[in->handler]) tmb_bug("internal message %u has no handler", in->handler);
@@ -126,6 +137,7 @@ void tmb_up_am(const struct tmb_am_in *in) {
     return;
   }
   const gex_AM_Entry_t *e = &tmb_job.ep.handler[in->handler];
+  if (TMB_UNLIKELY(in->route)) e = routed_entry(in);
   if (TMB_UNLIKELY(!e->gex_fnptr))
     tmb_fatal_nopos("a message from rank %u names handler %u, which this rank has not registered; "
                     "register it with gex_EP_RegisterHandlers and pass a barrier before peers send",
@@ -141,6 +153,7 @@ void tmb_up_am(const struct tmb_am_in *in) {
   token->is_req = !in->is_reply;
   token->is_long = in->category == TMB_AM_LONG;
   token->replied = false;
+  token->route = in->route;
   token->thread = t;
   t->context = context | (in->is_reply ? TMB_IN_REPLY : TMB_IN_REQUEST);
   if (in->category == TMB_AM_SHORT)

@@ -110,7 +110,7 @@ gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask
                       GEX_TI_ALL);
   }
   info->gex_srcrank = token->src;
-  info->gex_ep = &tmb_job.ep;
+  info->gex_ep = tmb_job.eps[TMB_ROUTE_TARGET(token->route)];
   info->gex_entry = token->entry;
   info->gex_is_req = token->is_req;
   info->gex_is_long = token->is_long;

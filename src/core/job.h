@@ -59,6 +59,8 @@ struct gexx_ep_s {
   struct gexx_tm_s pair[GASNET_MAXEPS]; /* by remote endpoint index */
 };
 
+_Static_assert(GASNET_MAXEPS <= 64, "an endpoint index fits its part of TMB_ROUTE");
+
 #define TMB_MAGIC_CLIENT  0x636c6931u
 #define TMB_MAGIC_EP      0x65705f31u
 #define TMB_MAGIC_SEGMENT 0x73656731u

@@ -110,6 +110,8 @@ static gex_AM_SrcDesc_t prepare(const struct prepare *p) {
   struct gexx_srcdesc_s *sd = &t->srcdesc;
   struct tmb_am_out out = {.peer = p->is_reply ? p->token->src : tmb_jobrank(p->tm, p->rank),
                            .is_reply = p->is_reply,
+                           .route = p->is_reply ? tmb_am_route_back(p->token)
+                                                : tmb_am_route(p->tm, p->rank),
                            .staged = -1};
   void *addr = (void *)(uintptr_t)p->client_buf;
   if (!addr) {
@@ -130,8 +132,7 @@ static gex_AM_SrcDesc_t prepare(const struct prepare *p) {
                                 .tm = p->tm,
                                 .rank = p->rank,
                                 .out = out};
-  if (TMB_UNLIKELY(p->flags & GEX_FLAG_PEER_SEG_OFFSET))
-    sd->out.filled = 2; /* remembered until commit: dest is an offset */
+  sd->resolve = p->flags & TMB_AM_RESOLVE_FLAGS;
   if (!p->client_buf) canary_fill(sd);
   t->context |= TMB_PREPARED;
   return sd;
@@ -237,8 +238,8 @@ static void check_commit(const char *call, gex_AM_SrcDesc_t sd, const struct gex
   tmb_check_flags(call, m->flags, GEX_FLAG_IMMEDIATE);
   struct gexx_am_msg copy = *m;
   copy.src = sd->addr;
-  if (sd->out.filled == 2) copy.flags |= GEX_FLAG_PEER_SEG_OFFSET;
-  const struct tmb_am_check c = {call, sd->is_reply ? &tmb_job.tm : sd->tm,
+  copy.flags |= sd->resolve;
+  const struct tmb_am_check c = {call, sd->is_reply ? tmb_am_pair_back(sd->token) : sd->tm,
                                  sd->is_reply ? sd->token->src : sd->rank, sd->is_reply, false};
   tmb_am_check_msg(&c, &copy);
   canary_check(sd, m->nbytes);
@@ -248,8 +249,7 @@ static void check_commit(const char *call, gex_AM_SrcDesc_t sd, const struct gex
 static int send_now(struct tmb_am_out *out) {
   const struct tmb_conduit_ops *ops = tmb_job.ops;
   out->immediate = out->category == TMB_AM_LONG;
-  if (out->immediate && out->nbytes && tmb_job.mapped_delta[out->peer] == GEXX_UNMAPPED)
-    return ops->am_long(tmb_job.conduit, out);
+  if (tmb_am_is_far(out)) return ops->am_long(tmb_job.conduit, out);
   return ops->am_send(tmb_job.conduit, out);
 }
 
@@ -270,7 +270,7 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
   out.src = copy.addr;
   out.nbytes = m->nbytes;
   out.dest = m->dest;
-  if (TMB_UNLIKELY(out.filled == 2)) tmb_am_resolve_offsets(&out, GEX_FLAG_PEER_SEG_OFFSET);
+  if (TMB_UNLIKELY(out.route || copy.resolve)) tmb_am_resolve(&out, copy.resolve);
   out.filled = out.staged >= 0 && !is_long;
   const int32_t staged = out.staged;
   if (m->flags & GEX_FLAG_IMMEDIATE) {

@@ -32,6 +32,7 @@ struct gexx_token_s {
   uint32_t src;
   const gex_AM_Entry_t *entry;
   bool is_req, is_long, replied;
+  uint16_t route; /* of the message */
   struct tmb_thread *thread;
 };
 
@@ -47,7 +48,8 @@ struct gexx_srcdesc_s {
   gex_Token_t token; /* replies */
   gex_TM_t tm;       /* requests */
   gex_Rank_t rank;
-  struct tmb_am_out out; /* peer, is_reply, staged buffer */
+  gex_Flags_t resolve;   /* flags of Prepare that tell how dest is meant */
+  struct tmb_am_out out; /* peer, is_reply, route, staged buffer */
 };
 
 struct tmb_thread {

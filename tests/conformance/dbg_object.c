@@ -216,7 +216,7 @@ static const struct dbg_case cases[] = {
     ROW(tm_invalid, "gex_TM_QueryRank", "tm", "GEX_TM_INVALID"),
     ROW(tm_junk, "gex_TM_QuerySize", "tm", "0x"),
     ROW(pair_ep_junk, "gex_TM_Pair", "ep", "0x"),
-    ROW(pair_index, "gex_TM_Pair", "remote_ep_index", "1"),
+    ROW(pair_index, "gex_TM_Pair", "remote_ep_index", "33"),
     ROW(pair_client, "gex_TM_QueryClient", "TM-pair"),
     ROW(pair_ep, "gex_TM_QueryEP", "TM-pair"),
     ROW(pair_flags, "gex_TM_QueryFlags", "TM-pair"),

@@ -100,6 +100,7 @@ static void on_frag(const struct tmb_am_in *in) {
                                    .handler = h.handler,
                                    .nargs = h.nargs,
                                    .is_reply = in->is_reply,
+                                   .route = in->route,
                                    .args = h.args,
                                    .payload = dest,
                                    .nbytes = h.total};
@@ -133,6 +134,7 @@ static int send_all(const struct tmb_am_out *like, struct frag_head *h, const vo
                              .category = TMB_AM_MEDIUM,
                              .handler = TMB_INTERNAL_FRAG,
                              .is_reply = like->is_reply,
+                             .route = like->route,
                              .immediate = like->immediate && at == 0,
                              .staged = -1};
     h->offset = at;

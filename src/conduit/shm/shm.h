@@ -20,6 +20,7 @@
 #include "base/compiler.h"
 #include "conduit/conduit.h"
 
+#define TMB_SHM_RANK_BITS        (32 - TMB_ROUTE_BITS) /* 2^20 ranks */
 #define TMB_SHM_SLOT_BYTES       64
 #define TMB_SHM_RECORD_SLOTS_MAX 192 /* 12 KiB: fits the slot count byte */
 
@@ -30,7 +31,7 @@ struct tmb_shm_slot {
   uint8_t nargs;
   uint8_t kind;  /* TMB_SHM_KIND_* | reply bit not needed: rings are separate */
   uint8_t slots; /* of this record */
-  uint32_t src;  /* jobrank */
+  uint32_t src;  /* jobrank; route in the upper TMB_ROUTE_BITS: no cost while it is 0 */
   uint32_t nbytes;
   uint8_t body[48]; /* args, padded to 16 bytes, then payload; Long and bulk: 8-byte word first */
 };

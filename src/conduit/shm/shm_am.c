@@ -157,7 +157,7 @@ int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out) {
   }
   int32_t *args = (int32_t *)(void *)(record + s.args_at);
   for (uint32_t i = 0; i < out->nargs; i++) args[i] = out->args[i];
-  slot->src = shm->env.rank;
+  slot->src = shm->env.rank | (uint32_t)out->route << TMB_SHM_RANK_BITS;
   slot->nbytes = (uint32_t)out->nbytes;
   const struct tmb_shm_slot h = {
       .handler = out->handler, .nargs = out->nargs, .kind = s.kind, .slots = (uint8_t)s.slots};
@@ -171,7 +171,8 @@ int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out) {
 static void deliver(struct tmb_shm *shm, struct tmb_shm_slot *slot, uint64_t word, bool reply) {
   const struct header h = header_of(word);
   char *record = (char *)slot;
-  struct tmb_am_in in = {.src = slot->src,
+  struct tmb_am_in in = {.src = slot->src & ((UINT32_C(1) << TMB_SHM_RANK_BITS) - 1),
+                         .route = (uint16_t)(slot->src >> TMB_SHM_RANK_BITS),
                          .handler = h.handler,
                          .nargs = h.nargs,
                          .is_reply = reply,
