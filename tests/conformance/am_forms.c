@@ -51,7 +51,8 @@ int main(int argc, char **argv) {
   uint32_t sent = 0;
   CHECK_EQ(gex_AM_RequestShort3(job.tm, target(), three_index, 0, minus_one(&count), big, red), 0);
   CHECK_EQ(gex_AM_RequestShort(job.tm, target(), three_index, 0, minus_one(&count), big, red), 0);
-  CHECK_EQ(PASTE(Short, 3)(job.tm, target(), three_index, 0, (signed char)-1, (long)big, (short)RED), 0);
+  CHECK_EQ(
+      PASTE(Short, 3)(job.tm, target(), three_index, 0, (signed char)-1, (long)big, (short)RED), 0);
   CHECK_EQ(calls, 3);
   CHECK_EQ(count, 2);
   CHECK_EQ(WRAP(-1, big, red), 0);

@@ -139,7 +139,7 @@ int main(int argc, char **argv) {
   reply_index = table[1].gex_index;
   zero_index = table[2].gex_index;
   job_barrier(); /* handlers use these */
-  zero_bytes(); /* before a segment exists */
+  zero_bytes();  /* before a segment exists */
   job_attach((uintptr_t)AREA * 2 * job.size);
   memset(job.base, GUARD, job.bytes);
   job_barrier();
