@@ -149,6 +149,7 @@ void tmb_up_am(const struct tmb_am_in *in) {
   struct gexx_token_s *token = &t->token[in->is_reply];
   token->magic = TMB_MAGIC_TOKEN;
   token->src = in->src;
+  t->src_last = in->src;
   token->entry = e;
   token->is_req = !in->is_reply;
   token->is_long = in->category == TMB_AM_LONG;

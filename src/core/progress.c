@@ -18,6 +18,8 @@
 #include "core/thread.h"
 #include "os/os.h"
 
+#include <stdlib.h>
+
 #define CLOCK_EVERY        8 /* idle steps between looks at the clock */
 /*
  * After progress, a waiting loop leaves the ring alone for a moment (about a third of a hand-off):
@@ -27,6 +29,12 @@
 #define HOLD_PAUSES        6
 #define PHASE_HELD         UINT32_MAX /* wait->phase: the last step made progress */
 #define POLLS_BEFORE_YIELD 100
+/*
+ * With more ranks than processors, two ranks that talk may share one while others idle: the kernel
+ * sees both as running and lets them be. Where yields end waits this often, they do share it.
+ */
+#define MOVE_AFTER         8u       /* yields that paid */
+#define MOVE_EVERY_NS      2000000u /* at most one move in this time */
 #define RETRY_NS_MIN       20000u
 #define RETRY_NS_MAX       5000000u
 
@@ -45,13 +53,32 @@ int tmb_progress(int serve) {
   return done;
 }
 
+/*
+ * Whether ranks outnumber the processors that they may use together: a bound rank sees only its
+ * own. Collective.
+ */
+static bool ranks_crowded(void) {
+  uint8_t mine[TMB_BOOT_GATHER_BYTES_MAX];
+  uint32_t cpus = 0;
+  uint8_t *all = calloc(tmb_job.size, sizeof mine);
+  if (!all) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  tmb_os_cpu_bits(mine, sizeof mine);
+  tmb_boot_allgather(&tmb_job.boot, mine, sizeof mine, all);
+  for (uint32_t r = 0; r < tmb_job.size; r++)
+    for (size_t i = 0; i < sizeof mine; i++) mine[i] |= all[r * sizeof mine + i];
+  free(all);
+  for (size_t i = 0; i < sizeof mine; i++) cpus += (uint32_t)__builtin_popcount(mine[i]);
+  const double quota = tmb_os_cpu_quota();
+  return cpus < tmb_job.size || (quota > 0 && quota < tmb_job.size);
+}
+
 void tmb_wait_policy_init(void) {
   struct tmb_wait_policy *w = &tmb_job.wait;
-  w->crowded = (uint32_t)tmb_os_cpus_usable() < tmb_job.size;
+  w->crowded = ranks_crowded();
   const int64_t spin = tmb_cfg_int(TMB_CFG_SPIN_NS);
   const int64_t yields = tmb_cfg_int(TMB_CFG_YIELD_COUNT);
   const char *mode = tmb_cfg_str(TMB_CFG_WAIT);
-  w->spin_ns = spin >= 0 ? (uint64_t)spin : w->crowded ? 3000 : 100000;
+  w->spin_ns = spin >= 0 ? (uint64_t)spin : w->crowded ? 1000 : 100000;
   w->yield_count = yields >= 0 ? (uint32_t)yields : w->crowded ? 4 : 16;
   w->mode = mode[0] == 'b' ? GASNET_WAIT_BLOCK
             : mode[4] == 0 ? GASNET_WAIT_SPIN
@@ -116,19 +143,41 @@ static void idle(struct gexx_wait *wait, struct last_look *look, uint64_t timeou
   tmb_job.ops->sleep(tmb_job.conduit, still_idle, look, timeout_ns);
 }
 
+/* A wait made progress. in yielded: its last step was a yield. The higher rank of a pair moves. */
+static void consider_move(bool yielded) {
+  struct tmb_thread *t = tmb_thread();
+  const uint32_t src = t->src_last;
+  t->src_last = tmb_job.rank;
+  if (src == tmb_job.rank) return; /* no message from a peer */
+  if (!yielded) {
+    if (t->yields_paid) t->yields_paid--;
+    return;
+  }
+  if (++t->yields_paid < MOVE_AFTER || tmb_job.rank < src) return;
+  const uint64_t now = tmb_os_now_ns();
+  if (now - t->moved_ns < MOVE_EVERY_NS) return;
+  t->moved_ns = now;
+  t->yields_paid = 0;
+  (void)tmb_os_cpu_leave();
+}
+
 static void step(struct gexx_wait *wait, struct last_look *look, uint64_t timeout_ns) {
+  const uint32_t phase = wait->phase;
   if (wait->phase == PHASE_HELD) {
     for (int i = 0; i < HOLD_PAUSES; i++) tmb_cpu_pause();
     wait->phase = 0;
   }
-  if (tmb_progress(TMB_SERVE_ALL) == 0 && tmb_load_acq(&tmb_job.progress_count) == wait->seen) {
+  if (tmb_progress(TMB_SERVE_ALL) == 0 && tmb_load_acq(&tmb_job.progress_count) == wait->seen)
     idle(wait, look, timeout_ns);
-  } else {
+  /* Progress made while idle prepared to sleep counts too: else the next step would sleep again. */
+  const uint64_t seen = tmb_load_acq(&tmb_job.progress_count);
+  if (seen != wait->seen) {
     wait->steps = 0;
     wait->since = 0;
     wait->phase = PHASE_HELD;
+    if (TMB_UNLIKELY(tmb_job.wait.crowded)) consider_move(phase > 1 && phase != PHASE_HELD);
   }
-  wait->seen = tmb_load_acq(&tmb_job.progress_count);
+  wait->seen = seen;
 }
 
 void tmb_wait_step(struct gexx_wait *wait) {

@@ -70,6 +70,27 @@ int tmb_os_bind_cpu(int index) {
   return sched_setaffinity(0, sizeof one, &one.set) == 0 ? TMB_OK : TMB_E_SYS;
 }
 
+void tmb_os_cpu_bits(uint8_t *bits, size_t bytes) {
+  cpu_mask mask;
+  memset(bits, 0, bytes);
+  if (read_mask(&mask) <= 0) return;
+  for (size_t cpu = 0; cpu < TMB_MIN(8 * bytes, (size_t)MASK_CPUS); cpu++)
+    if (CPU_ISSET_S(cpu, sizeof mask, &mask.set)) bits[cpu / 8] |= (uint8_t)(1u << cpu % 8);
+}
+
+int tmb_os_cpu_leave(void) {
+  cpu_mask mask, one;
+  const int here = sched_getcpu();
+  if (here < 0 || read_mask(&mask) < 2) return TMB_E_SYS;
+  int cpu = here;
+  do cpu = (cpu + 1) % MASK_CPUS;
+  while (!CPU_ISSET_S(cpu, sizeof mask, &mask.set));
+  memset(&one, 0, sizeof one);
+  CPU_SET_S(cpu, sizeof one, &one.set);
+  if (sched_setaffinity(0, sizeof one, &one.set) != 0) return TMB_E_SYS;
+  return sched_setaffinity(0, sizeof mask, &mask.set) == 0 ? TMB_OK : TMB_E_SYS;
+}
+
 int tmb_os_cpu_current(void) {
   const int cpu = sched_getcpu();
   return cpu >= 0 ? cpu : 0;

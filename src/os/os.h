@@ -35,6 +35,19 @@ double tmb_os_cpu_quota(void);
  */
 int tmb_os_bind_cpu(int index);
 
+/*
+ * Bit i % 8 of byte i / 8 says whether the calling thread may use processor i.
+ * out bits: [bytes]; processors beyond are left out, all 0 if the mask cannot be read.
+ */
+void tmb_os_cpu_bits(uint8_t *bits, size_t bytes);
+
+/*
+ * Move the calling thread to another processor of its mask, which stays as it is; the kernel may
+ * move it again. Returns 0, or TMB_E_SYS if there is no other. Cost: four system calls and a
+ * migration.
+ */
+int tmb_os_cpu_leave(void);
+
 /* Number of the processor that runs the caller now; 0 if unknown. */
 int tmb_os_cpu_current(void);
 
