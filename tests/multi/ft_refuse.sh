@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# NAS FT refuses what it cannot run: exit code 2, one line on standard error that gives the reason, nothing hangs. And
-# what it writes: JSON that parses, a drawing, exit code 3 if a file cannot be written.
+# NAS FT refuses what it cannot run: exit code 2, one line on standard error that gives the reason,
+# nothing hangs. And what it writes: JSON that parses, a drawing, exit code 3 if a file cannot be
+# written.
 # Needs $TOMBOLO (the command) and $TMB_BUILD (the build tree).
 # timeout: 120
 set -u
@@ -28,6 +29,11 @@ refused() {
   if grep -q VERIFIED <<<"$out"; then fail "ft $* on $ranks ranks: ran all the same: $out"; fi
 }
 
+# Class S or another on two ranks.
+run2() {
+  "$TOMBOLO" run -n 2 --timeout 30 -- "$ft" "$@"
+}
+
 refused 2 "--class is missing"
 refused 2 "--class Q: expected S, W, A, B or C" --class Q
 refused 2 "--grid 2: expected TYxTZ" --class S --grid 2
@@ -37,14 +43,15 @@ refused 2 "--iterations 0: expected" --class S --iterations 0
 refused 2 "--fft-plan guess: expected" --class S --fft-plan guess
 refused 2 "--plot x.gif: expected a name that ends in .svg or .png" --class S --plot x.gif
 refused 2 "unrecognized option" --class S --colour
-refused 4 "grid 1x3 has 3 places, but the job has 4 ranks; possible grids: 1x4 2x2 4x1" --class S --grid 1x3
+refused 4 "grid 1x3 has 3 places, but the job has 4 ranks; possible grids: 1x4 2x2 4x1" \
+  --class S --grid 1x3
 refused 3 "class S cannot be divided among 3 ranks" --class S
 refused 3 "TZ = 3 must divide ny = 64 and nz = 64" --class S --grid 1x3
 export GASNET_MAX_SEGSIZE=1MB/P
 refused 2 "is the most a rank can have here" --class A
 unset GASNET_MAX_SEGSIZE
 
-"$TOMBOLO" run -n 2 --timeout 30 -- "$ft" --class S --schedule all --json "$dir/ft.json" --quiet >/dev/null ||
+run2 --class S --schedule all --json "$dir/ft.json" --quiet >/dev/null ||
   fail "--json FILE: exit code $?"
 python3 - "$dir/ft.json" <<'P' || fail "--json: not what was expected"
 import json, sys
@@ -56,17 +63,19 @@ for run in data["runs"]:
     parts = sum(p["mean"] for p in run["phases"].values())
     assert 0 < parts <= run["seconds"] * 1.001, (parts, run["seconds"])
 P
-"$TOMBOLO" run -n 2 --timeout 30 -- "$ft" --class S --json - 2>/dev/null | python3 -m json.tool >/dev/null ||
+run2 --class S --json - 2>/dev/null | python3 -m json.tool >/dev/null ||
   fail "--json -: standard output is not JSON alone"
 
-"$TOMBOLO" run -n 2 --timeout 30 -- "$ft" --class S --quiet --json "$dir/none/ft.json" >/dev/null 2>"$dir/err"
+run2 --class S --quiet --json "$dir/none/ft.json" >/dev/null 2>"$dir/err"
 code=$?
-[ "$code" -eq 3 ] || fail "--json in a missing folder: exit code $code, expected 3: $(cat "$dir/err")"
-grep -q "cannot write: No such file or directory" "$dir/err" || fail "no reason given: $(cat "$dir/err")"
+[ "$code" -eq 3 ] ||
+  fail "--json in a missing folder: exit code $code, expected 3: $(cat "$dir/err")"
+grep -q "cannot write: No such file or directory" "$dir/err" ||
+  fail "no reason given: $(cat "$dir/err")"
 
 if command -v gnuplot >/dev/null; then
   for kind in svg png; do
-    "$TOMBOLO" run -n 2 --timeout 30 -- "$ft" --class S --schedule all --quiet --plot "$dir/it's.$kind" >/dev/null ||
+    run2 --class S --schedule all --quiet --plot "$dir/it's.$kind" >/dev/null ||
       fail "--plot .$kind: exit code $?"
     [ -s "$dir/it's.$kind" ] || fail "--plot .$kind: nothing was written"
   done

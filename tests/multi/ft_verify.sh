@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# NAS FT class S must match the published checksums at 1, 2, 4 and 8 ranks, on one- and two-dimensional grids, with every
-# schedule; and must say FAILED, exit code 1, when one input value is flipped. Also: the compiled-in reference table is
-# the one of npb_ft_reference.csv. Needs $TOMBOLO (the command) and $TMB_BUILD (the build tree).
+# NAS FT class S must match the published checksums at 1, 2, 4 and 8 ranks, on one- and
+# two-dimensional grids, with every schedule; and must say FAILED, exit code 1, when one input value
+# is flipped. Also: the compiled-in reference table is the one of npb_ft_reference.csv.
+# Needs $TOMBOLO (the command) and $TMB_BUILD (the build tree).
 # timeout: 120
 set -u
 ft=$TMB_BUILD/bench/ft
@@ -34,18 +35,21 @@ for case in 1:1x1 2:1x2 2:2x1 4:1x4 4:4x1 4:2x2 8:2x4 8:4x2; do
   done
   if [ "$ranks" = 1 ] || [ "$ranks" = 4 ]; then
     run "$ranks" --grid "$grid" --schedule all --quiet --inject-error
-    [ "$code" -eq 1 ] || fail "$ranks ranks as $grid, flipped value: exit code $code, expected 1: $out"
+    [ "$code" -eq 1 ] ||
+      fail "$ranks ranks as $grid, flipped value: exit code $code, expected 1: $out"
     [ "$(grep -c '^FAILED: class S' <<<"$out")" -eq 3 ] ||
       fail "$ranks ranks as $grid: a flipped value was not noticed by all three schedules: $out"
   fi
 done
 
-# More iterations than reference rows: what has a reference is verified, and the report says how many that is.
+# More iterations than reference rows: what has a reference is verified, and the report says how
+# many that is.
 run 2 --iterations 8 --quiet
 [ "$code" -eq 0 ] && grep -q "6 of 8 iterations have a reference" <<<"$out" ||
   fail "8 iterations: exit code $code, expected 0 and a remark about 6 of 8: $out"
 
 # The program can start its own ranks.
-out=$(GASNET_PSHM_NODES=2 "$ft" --class S --quiet 2>&1) || fail "without a launcher: exit code $?: $out"
+out=$(GASNET_PSHM_NODES=2 "$ft" --class S --quiet 2>&1) ||
+  fail "without a launcher: exit code $?: $out"
 grep -q "^VERIFIED: class S, slabs, 2 ranks (1x2)" <<<"$out" || fail "without a launcher: $out"
 echo "all checksums verified"
