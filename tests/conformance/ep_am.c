@@ -32,10 +32,15 @@ static void check_token(gex_Token_t token, int want_ep, int is_req, int is_long)
 }
 
 /* Arguments: seed; kind of the reply; where the reply's payload goes, in two halves. */
-static void serve(int here, gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t seed,
-                  gex_AM_Arg_t kind, gex_AM_Arg_t lo, gex_AM_Arg_t hi) {
+struct asked {
+  gex_AM_Arg_t seed, kind, lo, hi;
+};
+
+static void serve(int here, gex_Token_t token, void *buf, size_t nbytes, const struct asked *a) {
+  const gex_AM_Arg_t seed = a->seed, kind = a->kind;
   char out[3000];
-  void *const dest = (void *)(uintptr_t)((uint64_t)(uint32_t)hi << 32 | (uint64_t)(uint32_t)lo);
+  void *const dest =
+      (void *)(uintptr_t)((uint64_t)(uint32_t)a->hi << 32 | (uint64_t)(uint32_t)a->lo);
   check_token(token, here, 1, kind == LONG);
   CHECK_BYTES(buf, nbytes, (uint64_t)seed);
   const size_t n = nbytes < sizeof out ? nbytes : sizeof out;
@@ -60,7 +65,8 @@ static void answered(int here, gex_Token_t token, void *buf, size_t nbytes, gex_
 #define HANDLERS(i)                                                                     \
  static void serve##i(gex_Token_t t, void *b, size_t n, gex_AM_Arg_t s, gex_AM_Arg_t k, \
                       gex_AM_Arg_t lo, gex_AM_Arg_t hi) {                               \
-  serve(i, t, b, n, s, k, lo, hi);                                                      \
+  const struct asked a = {s, k, lo, hi};                                                \
+  serve(i, t, b, n, &a);                                                                \
  }                                                                                      \
  static void answered##i(gex_Token_t t, void *b, size_t n, gex_AM_Arg_t s) {            \
   answered(i, t, b, n, s);                                                              \
