@@ -98,15 +98,23 @@ static bool receives(const struct tmb_step *step) {
   return step->kind >= TMB_STEP_RECV;
 }
 
+/* Append the READY steps of the gated receives first..end-1 that go out early, or that do not. */
+static void order_ready(struct tmb_sched *out, const struct tmb_sched *s, uint32_t first,
+                        uint32_t end, bool early) {
+  for (uint32_t i = first; i < end; i++) {
+    struct tmb_step ready = s->step[i];
+    if (!receives(&ready) || !(ready.flags & TMB_STEP_GATED)) continue;
+    if (!(ready.flags & TMB_STEP_ASK) == early) continue;
+    ready.kind = TMB_STEP_READY;
+    ready.round = s->step[first].round;
+    out->step[out->count++] = ready;
+  }
+}
+
 /* Append one round, in order, to `out`. in first, end: its steps in s. */
 static void order_round(struct tmb_sched *out, const struct tmb_sched *s, uint32_t first,
                         uint32_t end) {
-  for (uint32_t i = first; i < end; i++) {
-    if (!receives(&s->step[i]) || !(s->step[i].flags & TMB_STEP_GATED)) continue;
-    struct tmb_step ready = s->step[i];
-    ready.kind = TMB_STEP_READY;
-    out->step[out->count++] = ready;
-  }
+  order_ready(out, s, first, end, false);
   for (uint32_t i = first; i < end; i++)
     if (!receives(&s->step[i])) out->step[out->count++] = s->step[i];
   for (uint32_t i = first; i < end; i++) {
@@ -136,6 +144,7 @@ int tmb_sched_seal(struct tmb_sched *s) {
     s->failed = true;
     return -1;
   }
+  order_ready(&out, s, 0, s->count, true);
   for (uint32_t i = 0, end; i < s->count; i = end) {
     for (end = i; end < s->count && s->step[end].round == s->step[i].round;) end++;
     order_round(&out, s, i, end);

@@ -32,6 +32,28 @@ static const struct tmb_coll_alg algs[] = {
     {"binomial", TMB_COLL_GATHER, tmb_alg_gather_binomial, false, false},
     {"flat", TMB_COLL_SCATTERV, tmb_alg_scatter_flat, false, false},
     {"flat", TMB_COLL_GATHERV, tmb_alg_gather_flat, false, false},
+    {"flat", TMB_COLL_ALLGATHER, tmb_alg_allgather_flat, false, false},
+    {"ring", TMB_COLL_ALLGATHER, tmb_alg_allgather_ring, false, false},
+    {"bruck", TMB_COLL_ALLGATHER, tmb_alg_allgather_bruck, false, false},
+    {"doubling", TMB_COLL_ALLGATHER, tmb_alg_allgather_doubling, false, false},
+    {"flat", TMB_COLL_ALLGATHERV, tmb_alg_allgather_flat, false, false},
+    {"ring", TMB_COLL_ALLGATHERV, tmb_alg_allgather_ring, false, false},
+    {"flat", TMB_COLL_EXCHANGE, tmb_alg_exchange_flat, false, false},
+    {"pairwise", TMB_COLL_EXCHANGE, tmb_alg_exchange_pairwise, false, false},
+    {"bruck", TMB_COLL_EXCHANGE, tmb_alg_exchange_bruck, false, false},
+    {"flat", TMB_COLL_EXCHANGEV, tmb_alg_exchange_flat, false, false},
+    {"pairwise", TMB_COLL_EXCHANGEV, tmb_alg_exchange_pairwise, false, false},
+    {"flat", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_flat, false, false},
+    {"pairwise", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_pairwise, true, false},
+    {"flat", TMB_COLL_SCAN, tmb_alg_scan_chain, false, false},
+    {"doubling", TMB_COLL_SCAN, tmb_alg_scan_doubling, false, false},
+    {"flat", TMB_COLL_EXSCAN, tmb_alg_exscan_chain, false, false},
+    {"doubling", TMB_COLL_EXSCAN, tmb_alg_exscan_doubling, false, false},
+    {"nodes", TMB_COLL_BROADCAST, tmb_alg_bcast_nodes, false, true},
+    {"nodes", TMB_COLL_REDUCE, tmb_alg_reduce_nodes, true, true},
+    {"nodes", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_nodes, true, true},
+    {"nodes", TMB_COLL_ALLGATHER, tmb_alg_allgather_nodes, false, true},
+    {"nodes", TMB_COLL_SYNC, tmb_alg_sync_nodes, false, true},
     {"dissemination", TMB_COLL_SYNC, tmb_alg_sync, false, false},
 };
 
@@ -67,7 +89,7 @@ static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb
   case TMB_COLL_SCATTER:
   case TMB_COLL_GATHER: return c->bytes <= t->gather_tree_max ? "binomial" : "flat";
   case TMB_COLL_ALLGATHER:
-    return c->bytes * c->size <= t->allgather_doubling_max ? "bruck" : "ring";
+    return c->bytes * c->size <= t->allgather_doubling_max ? "doubling" : "ring";
   case TMB_COLL_EXCHANGE:
     return c->size > 4 && c->bytes <= t->exchange_bruck_max ? "bruck" : "pairwise";
   case TMB_COLL_REDUCE_SCATTER: return c->commutes ? "pairwise" : "flat";
