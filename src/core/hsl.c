@@ -25,7 +25,7 @@ static void lock_slow(gex_HSL_t *hsl) {
 /* Note the acquisition in the thread's list; debug clients. */
 static void link_lock(gex_HSL_t *hsl) {
   struct tmb_thread *t = tmb_thread();
-  hsl->gexx_owner = t->id;
+  tmb_store_rlx(&hsl->gexx_owner, t->id);
   hsl->gexx_debug = (uint64_t)(uintptr_t)t->hsl;
   t->hsl = hsl;
 }
@@ -68,7 +68,7 @@ static void unlink_lock(gex_HSL_t *hsl) {
   if (!hsl) tmb_fatal_nopos("gex_HSL_Unlock: argument hsl is NULL");
   if (!tmb_load_rlx(&hsl->gexx_state))
     tmb_fatal_nopos("gex_HSL_Unlock: the handler-safe lock %p is not held", (void *)hsl);
-  if (hsl->gexx_owner != t->id)
+  if (tmb_load_rlx(&hsl->gexx_owner) != t->id)
     tmb_fatal_nopos("gex_HSL_Unlock: the handler-safe lock %p is held by another thread",
                     (void *)hsl);
   if (t->hsl != hsl)
@@ -77,7 +77,7 @@ static void unlink_lock(gex_HSL_t *hsl) {
         "%p; release in reverse order",
         (void *)hsl, (void *)t->hsl);
   t->hsl = (gex_HSL_t *)(uintptr_t)hsl->gexx_debug;
-  hsl->gexx_owner = 0;
+  tmb_store_rlx(&hsl->gexx_owner, 0);
 }
 
 void gexx_hsl_unlock(gex_HSL_t *hsl) {

@@ -66,9 +66,9 @@ static bool reserve(struct tmb_shm_ring *ring, uint32_t slots_log2, uint32_t nee
   do {
     const uint64_t index = tail & (slots - 1);
     pad = index + need > slots ? slots - index : 0;
-    if (TMB_UNLIKELY(tail + pad + need - tmb_load_rlx(seen) > slots)) {
-      tmb_store_rlx(seen, tmb_load_acq(&ring->head));
-      if (tail + pad + need - tmb_load_rlx(seen) > slots) return false;
+    if (TMB_UNLIKELY(tail + pad + need - tmb_load_acq(seen) > slots)) {
+      tmb_store_rel(seen, tmb_load_acq(&ring->head));
+      if (tail + pad + need - tmb_load_acq(seen) > slots) return false;
     }
   } while (TMB_UNLIKELY(!tmb_cas_weak_rlx(&ring->tail, &tail, tail + pad + need)));
   if (TMB_UNLIKELY(pad)) {
