@@ -16,6 +16,7 @@
 #include "core/check.h"
 #include "core/progress.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const prepare_name[2][2] = {
@@ -104,6 +105,18 @@ static void canary_check(const struct gexx_srcdesc_s *sd, size_t nbytes) {
       commit_name[sd->is_reply][sd->is_long], sd->addr, sd->canary_bytes);
 }
 
+/*
+ * Library buffer of a prepared Long: the thread's own. One that peers read in place would gain
+ * nothing, and to unmapped memory Commit needs those itself, so holding one could block for ever.
+ * Reply and request have one each, because a handler may run while a request is being committed.
+ */
+static void *long_buffer(struct tmb_thread *t, bool is_reply) {
+  void **buf = &t->long_buf[is_reply];
+  if (!*buf) *buf = aligned_alloc(64, TMB_AM_MEDIUM_BYTES_MAX);
+  if (!*buf) tmb_fatal("out of memory for a prepared message (%u bytes)", TMB_AM_MEDIUM_BYTES_MAX);
+  return *buf;
+}
+
 static gex_AM_SrcDesc_t prepare(const struct prepare *p) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_prepare(p);
   struct tmb_thread *t = tmb_thread();
@@ -114,6 +127,7 @@ static gex_AM_SrcDesc_t prepare(const struct prepare *p) {
                                                 : tmb_am_route(p->tm, p->rank),
                            .staged = -1};
   void *addr = (void *)(uintptr_t)p->client_buf;
+  if (!addr && p->is_long) addr = long_buffer(t, p->is_reply);
   if (!addr) {
     out.immediate = (p->flags & GEX_FLAG_IMMEDIATE) != 0;
     addr = tmb_up_am_stage(&out);
@@ -271,7 +285,7 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
   out.nbytes = m->nbytes;
   out.dest = m->dest;
   if (TMB_UNLIKELY(out.route || copy.resolve)) tmb_am_resolve(&out, copy.resolve);
-  out.filled = out.staged >= 0 && !is_long;
+  out.filled = out.staged >= 0;
   const int32_t staged = out.staged;
   if (m->flags & GEX_FLAG_IMMEDIATE) {
     if (send_now(&out)) {
@@ -285,7 +299,6 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
   }
   sd->live = false;
   t->context &= ~(uint32_t)TMB_PREPARED;
-  if (staged >= 0 && is_long) tmb_job.ops->am_release(tmb_job.conduit, &out);
   if (copy.is_reply) copy.token->replied = true;
   tmb_am_complete_lc(copy.lc_opt);
   return 0;
