@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
 /* again: TOMBOLO_SHM_MAP=0 */
+/* debug: both */
 /* timeout: 120 */
 /*
  * API 01.5, 02, 03.3: messages between further endpoints: each has its own handler table, a reply

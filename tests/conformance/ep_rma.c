@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
 /* again: TOMBOLO_SHM_MAP=0 */
+/* debug: both */
 /* timeout: 120 */
 /*
  * API 01.4, 01.5, 01.7, 01.8, 03: put and get to segments of further endpoints, through TM-pairs

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
 /* again: TOMBOLO_SHM_MAP=0 */
+/* debug: both */
 /* timeout: 120 */
 /*
  * API 01.7, 06.2: a random tree of teams against a sequential model: every rank computes, from one
