@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
-/* again: TOMBOLO_RING_SLOTS=64 */
+/* again: TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM=0 */
 /* timeout: 120 */
 /*
  * API 02.4: IMMEDIATE under back-pressure. Rank 0 does not poll (it waits on a socket) while all

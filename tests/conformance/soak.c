@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_RING_SLOTS=64 */
+/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM=0 */
 /* timeout: 120 */
 /*
  * Random mix of all point-to-point operations with every payload checked (soak_mix.h). The number
