@@ -13,20 +13,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TMB_PRINTF(fmt_arg, first_arg)      __attribute__((format(printf, fmt_arg, first_arg)))
-#define TMB_COLD                            __attribute__((cold, noinline))
-#define TMB_NOINLINE                        __attribute__((noinline))
-#define TMB_ALWAYS_INLINE                   __attribute__((always_inline)) inline
-#define TMB_UNUSED                          __attribute__((unused))
-#define TMB_NODISCARD                       __attribute__((warn_unused_result))
-#define TMB_ALIGNED(bytes)                  __attribute__((aligned(bytes)))
-#define TMB_MALLOC                          __attribute__((malloc, warn_unused_result))
-#define TMB_WEAK                            __attribute__((weak))
+#define TMB_PRINTF(fmt_arg, first_arg) __attribute__((format(printf, fmt_arg, first_arg)))
+#define TMB_COLD                       __attribute__((cold, noinline))
+#define TMB_NOINLINE                   __attribute__((noinline))
+#define TMB_ALWAYS_INLINE              __attribute__((always_inline)) inline
+#define TMB_UNUSED                     __attribute__((unused))
+#define TMB_NODISCARD                  __attribute__((warn_unused_result))
+#define TMB_ALIGNED(bytes)             __attribute__((aligned(bytes)))
+#define TMB_MALLOC                     __attribute__((malloc, warn_unused_result))
+#define TMB_WEAK                       __attribute__((weak))
 /* Gives a symbol of the library default visibility: the library is built with hidden visibility. */
-#define TMB_EXPORT                          __attribute__((visibility("default")))
+#define TMB_EXPORT                     __attribute__((visibility("default")))
 
 /* A function whose reads may race on purpose. */
-#define TMB_NO_TSAN                         __attribute__((no_sanitize("thread")))
+#define TMB_NO_TSAN                    __attribute__((no_sanitize("thread")))
+
+/*
+ * Tell the thread sanitizer of an order that another process provides (a buffer or slot comes back
+ * through it): what was done before TMB_TSAN_RELEASE(p) is visible after TMB_TSAN_ACQUIRE(p).
+ */
+#if defined(__SANITIZE_THREAD__)
+void __tsan_acquire(void *addr);
+void __tsan_release(void *addr);
+# define TMB_TSAN_ACQUIRE(p) __tsan_acquire((void *)(uintptr_t)(p))
+# define TMB_TSAN_RELEASE(p) __tsan_release((void *)(uintptr_t)(p))
+#else
+# define TMB_TSAN_ACQUIRE(p) ((void)0)
+# define TMB_TSAN_RELEASE(p) ((void)0)
+#endif
 
 #define TMB_LIKELY(cond)                    __builtin_expect(!!(cond), 1)
 #define TMB_UNLIKELY(cond)                  __builtin_expect(!!(cond), 0)

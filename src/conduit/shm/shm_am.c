@@ -48,7 +48,10 @@ static inline struct header header_of(uint64_t word) {
                          .slots = (uint8_t)(word >> 56)};
 }
 
-static inline void publish(struct tmb_shm_slot *slot, uint32_t lap, const struct tmb_shm_slot *h) {
+/* The store is hidden from the thread sanitizer, which is told by annotations instead: the slot
+ * comes back through the consumer, often another process. */
+TMB_NO_TSAN static inline void publish(struct tmb_shm_slot *slot, uint32_t lap,
+                                       const struct tmb_shm_slot *h) {
   tmb_store_rel((uint64_t *)(void *)slot, header_word(lap, h));
 }
 
@@ -75,6 +78,7 @@ static bool reserve(struct tmb_shm_ring *ring, uint32_t slots_log2, uint32_t nee
     const struct tmb_shm_slot h = {.kind = TMB_SHM_KIND_PAD, .slots = (uint8_t)pad};
     publish(&ring->slot[tail & (slots - 1)], lap_of(tail, slots_log2), &h);
   }
+  TMB_TSAN_ACQUIRE(ring);
   *pos = tail + pad;
   tmb_prefetch_write(&ring->slot[(*pos + RESERVE_LOOKAHEAD) & (slots - 1)]);
   if (need > 1) tmb_prefetch_write(&ring->slot[(*pos + RESERVE_LOOKAHEAD + 1) & (slots - 1)]);
@@ -161,6 +165,8 @@ int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out) {
   slot->nbytes = (uint32_t)out->nbytes;
   const struct tmb_shm_slot h = {
       .handler = out->handler, .nargs = out->nargs, .kind = s.kind, .slots = (uint8_t)s.slots};
+  TMB_TSAN_RELEASE(ring);
+  if (s.kind == TMB_SHM_KIND_BULK) TMB_TSAN_RELEASE(shm->arena);
   publish(slot, lap_of(pos, shm->slots_log2[reply]), &h);
   if (s.kind == TMB_SHM_KIND_BULK) out->staged = -1;
   tmb_shm_notify(shm, out->peer);
@@ -211,6 +217,7 @@ static int drain(struct tmb_shm *shm, uint32_t reply) {
     const uint64_t word = tmb_load_acq((uint64_t *)(void *)slot);
     const struct header h = header_of(word);
     if (h.lap != lap_of(head, log2)) break;
+    TMB_TSAN_ACQUIRE(box->ring);
     if (TMB_LIKELY(h.kind != TMB_SHM_KIND_PAD)) {
       deliver(shm, slot, word, reply);
       done++;

@@ -38,6 +38,7 @@ void *tmb_shm_bulk_take(struct tmb_shm *shm, struct tmb_am_out *out) {
   uint32_t i = tmb_load_rlx(&shm->bulk_next[reply]);
   for (uint32_t tries = 0; !own(&busy[i]); i = i + 1 == count ? 0 : i + 1)
     if (++tries == count) return NULL;
+  TMB_TSAN_ACQUIRE(shm->arena);
   /* Small payloads rotate over a few buffers, so that the next busy word is back in this cache when
    * it is needed. */
   const uint32_t next =
@@ -50,6 +51,7 @@ void *tmb_shm_bulk_take(struct tmb_shm *shm, struct tmb_am_out *out) {
 
 void tmb_shm_bulk_release(struct tmb_shm *shm, struct tmb_am_out *out) {
   if (out->staged < 0) return;
+  TMB_TSAN_RELEASE(shm->arena);
   tmb_store_rel(&busy_words(shm, shm->env.rank)[out->staged].word, 0);
   out->staged = -1;
 }
