@@ -36,6 +36,9 @@
 #define tmb_cas_acq_rel(p, expected, v) \
  __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
+#define tmb_cas_seq(p, expected, v) \
+ __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+
 #define tmb_fence_acq()      __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define tmb_fence_rel()      __atomic_thread_fence(__ATOMIC_RELEASE)
 #define tmb_fence_seq()      __atomic_thread_fence(__ATOMIC_SEQ_CST)

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Atomic domains: creation, destruction, queries (API 05.3).
+ *
+ * Owns: domain objects. Called by clients. Calls: the all-gather of teams, checks. Members agree on
+ * the mechanism when a domain is made: direct if every member has mapped the bound segments of all
+ * members, else messages; a segment that is attached or published later does not change it.
+ * Invariants: nobody returns from creation before every member has called it; a domain holds its
+ * team, so that the delta table outlives it; a domain destroyed by a debug client keeps its memory
+ * with a dead magic number, so that a stale handle is named.
+ */
+#include "core/check.h"
+#include "ratomic/ratomic.h"
+
+#include <stdlib.h>
+
+#define FAVOR (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE)
+
+/* What members tell each other. */
+struct part {
+  uint32_t dt, ops, flags;
+  uint32_t mapped;
+};
+
+static void check_create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
+                         gex_Flags_t flags) {
+  const char *call = "gex_AD_Create";
+  const bool real = dt == GEX_DT_FLT || dt == GEX_DT_DBL;
+  tmb_check_context_at(call);
+  if (!ad_p) tmb_fatal_nopos("%s: argument ad_p is NULL", call);
+  tmb_check_tm(call, tm, false);
+  if (__builtin_popcount(dt) != 1 || !(dt & TMB_RATOMIC_TYPES))
+    tmb_fatal_nopos("%s: argument dt is 0x%x; one built-in data type is needed (0x%x)", call, dt,
+                    TMB_RATOMIC_TYPES);
+  if (!ops || (ops & ~(TMB_RATOMIC_FETCHING | TMB_RATOMIC_PLAIN)))
+    tmb_fatal_nopos("%s: argument ops is 0x%x; it must be an OR of opcodes of atomics (0x%x)", call,
+                    ops, TMB_RATOMIC_FETCHING | TMB_RATOMIC_PLAIN);
+  if (real && (ops & TMB_RATOMIC_INTEGER))
+    tmb_fatal_nopos("%s: argument ops is 0x%x: AND, OR and XOR (0x%x) are defined for integers "
+                    "only; dt is 0x%x",
+                    call, ops, TMB_RATOMIC_INTEGER, dt);
+  tmb_check_flags(call, flags, FAVOR);
+  if (__builtin_popcount(flags) > 1)
+    tmb_fatal_nopos("%s: argument flags is 0x%x: it holds more than one GEX_FLAG_AD_FAVOR_ flag",
+                    call, flags);
+}
+
+static bool all_mapped(gex_TM_t tm) {
+  for (uint32_t r = 0; r < tm->size; r++)
+    if (tm->delta[r] == GEXX_UNMAPPED) return false;
+  return true;
+}
+
+/* Exchange parts; returns whether all members can work directly. */
+static bool agree(gex_TM_t tm, const struct part *mine) {
+  bool direct = true;
+  struct part *all = calloc(tm->size, sizeof *all);
+  if (!all) tmb_fatal("out of memory for an atomic domain of %u members", tm->size);
+  tmb_team_allgather(tmb_team_of(tm), mine, sizeof *mine, all);
+  for (uint32_t r = 0; r < tm->size; r++) {
+    const struct part *p = &all[r];
+    TMB_CHECK(p->dt == mine->dt && p->ops == mine->ops && p->flags == mine->flags,
+              "gex_AD_Create: arguments dt, ops and flags are 0x%x, 0x%x and 0x%x, but rank %u of "
+              "the team passed 0x%x, 0x%x and 0x%x; they must be the same on all ranks",
+              mine->dt, mine->ops, mine->flags, r, p->dt, p->ops, p->flags);
+    direct = direct && p->mapped;
+  }
+  free(all);
+  return direct;
+}
+
+void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_create(ad_p, tm, dt, ops, flags);
+  const struct part mine = {dt, ops, flags, all_mapped(tm)};
+  struct gexx_ad_s *ad = malloc(sizeof *ad);
+  if (!ad) tmb_fatal("out of memory for an atomic domain");
+  tmb_team_hold(tmb_team_of(tm));
+  *ad = (struct gexx_ad_s){.delta = agree(tm, &mine) ? tm->delta : NULL,
+                           .tm = tm,
+                           .dt = dt,
+                           .ops = ops,
+                           .flags = flags,
+                           .magic = TMB_MAGIC_AD};
+  *ad_p = ad;
+}
+
+static void check_ad(const char *call, gex_AD_t ad) {
+  tmb_check_ready_at(call);
+  if (!ad) tmb_fatal_nopos("%s: argument ad is GEX_AD_INVALID", call);
+  if (ad->magic != TMB_MAGIC_AD)
+    tmb_fatal_nopos("%s: argument ad (%p) is not the handle of an atomic domain", call, (void *)ad);
+}
+
+void gex_AD_Destroy(gex_AD_t ad) {
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_context_at("gex_AD_Destroy");
+    check_ad("gex_AD_Destroy", ad);
+  }
+  ad->magic = 0;
+  tmb_team_release(tmb_team_of(ad->tm));
+  if (!tmb_job.debug) free(ad);
+}
+
+gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_QueryFlags", ad);
+  return ad->flags;
+}
+
+gex_TM_t gex_AD_QueryTM(gex_AD_t ad) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_QueryTM", ad);
+  return ad->tm;
+}
+
+gex_DT_t gex_AD_QueryDT(gex_AD_t ad) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_QueryDT", ad);
+  return ad->dt;
+}
+
+gex_OP_t gex_AD_QueryOps(gex_AD_t ad) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_QueryOps", ad);
+  return ad->ops;
+}
+
+void gex_AD_SetCData(gex_AD_t ad, const void *val) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_SetCData", ad);
+  ad->cdata = (void *)(uintptr_t)val;
+}
+
+void *gex_AD_QueryCData(gex_AD_t ad) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_ad("gex_AD_QueryCData", ad);
+  return ad->cdata;
+}

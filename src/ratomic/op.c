@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations on atomic domains off the inline path: debug clients, unusual flags, messages.
+ *
+ * Owns: the handlers of TMB_RATOMIC_AM_OP and TMB_RATOMIC_AM_DONE. Called by inline_ratomic.h.
+ * Calls: apply.c, internal Short messages, op.h. A message names the word, the operation and its
+ * operands, so the target needs no knowledge of the domain; its handler performs the operation and
+ * replies with the value before. Operations on words of this process are done in place: their
+ * mechanism is that of the handler. Invariants: an operation is counted before its message is sent;
+ * the result is stored before it is counted done.
+ */
+#include "core/op.h"
+#include "base/error.h"
+#include "core/bound.h"
+#include "core/check.h"
+#include "core/thread.h"
+#include "ratomic/ratomic.h"
+
+#include <string.h>
+
+#define MY_FLAGS (GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD)
+#define AD_FLAGS                                                                                 \
+ (GEX_FLAG_IMMEDIATE | MY_FLAGS | GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL | GEX_FLAG_RANK_IS_JOBRANK | \
+  GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_SELF_SEG_UNKNOWN |              \
+  GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_PEER_SEG_BOUND)
+
+/* ---- messages. Request: word(0,1) type(2) opcode(3) operands(4..7) op(8,9) category(10)
+ * result(11,12), result 0: not asked for. Reply: op(0,1) category(2) result(3,4) bytes(5) value
+ * before(6,7). */
+enum { OP_ARGS = 13, DONE_ARGS = 8 };
+
+static void split(int32_t *args, uint64_t v) {
+  memcpy(args, &v, sizeof v);
+}
+
+static uint64_t join(const int32_t *args) {
+  uint64_t v;
+  memcpy(&v, args, sizeof v);
+  return v;
+}
+
+static void on_op(const struct tmb_am_in *in) {
+  const int32_t *a = in->args;
+  const void *const operand[2] = {a + 4, a + 6};
+  int32_t args[DONE_ARGS] = {a[8], a[9], a[10], a[11], a[12]};
+  const struct tmb_ratomic_rmw rmw = {.dt = (gex_DT_t)a[2],
+                                      .opcode = (gex_OP_t)a[3],
+                                      .addr = (void *)(uintptr_t)join(a),
+                                      .operand = operand,
+                                      .old = args + 6};
+  tmb_ratomic_apply(&rmw);
+  args[5] = (int32_t)tmb_ratomic_bytes(rmw.dt);
+  struct tmb_am_out reply = {.peer = in->src,
+                             .handler = TMB_RATOMIC_AM_DONE,
+                             .nargs = DONE_ARGS,
+                             .is_reply = 1,
+                             .staged = -1,
+                             .args = args};
+  (void)tmb_up_am_send(&reply);
+}
+
+static void on_done(const struct tmb_am_in *in) {
+  void *result = (void *)(uintptr_t)join(in->args + 3);
+  if (result) memcpy(result, in->args + 6, (size_t)in->args[5]);
+  tmb_up_op_done((void *)(uintptr_t)join(in->args), (uint32_t)in->args[2]);
+}
+
+__attribute__((constructor)) static void install(void) {
+  tmb_up_set_internal(TMB_RATOMIC_AM_OP, on_op);
+  tmb_up_set_internal(TMB_RATOMIC_AM_DONE, on_done);
+}
+
+/* ---- checks of debug clients */
+
+/* in dt: one type, that of the call's suffix. */
+static const char *name_of(gex_DT_t dt, bool nbi) {
+  static const char *const name[][2] = {
+#define GEXX_AD_INT(S, T, W) {"gex_AD_OpNB_" #S, "gex_AD_OpNBI_" #S},
+#define GEXX_AD_REAL         GEXX_AD_INT
+#include "tombolo/ratomic_types.def"
+#undef GEXX_AD_INT
+#undef GEXX_AD_REAL
+  };
+  return name[__builtin_ctz(dt)][nbi];
+}
+
+static void check_handle(const char *call, gex_AD_t ad, const struct gexx_ad_op *o) {
+  tmb_check_context_at(call);
+  if (!ad) tmb_fatal_nopos("%s: argument ad is GEX_AD_INVALID", call);
+  if (ad->magic != TMB_MAGIC_AD)
+    tmb_fatal_nopos("%s: argument ad (%p) is not the handle of an atomic domain", call, (void *)ad);
+  if (ad->dt != o->dt)
+    tmb_fatal_nopos("%s: argument ad has data type 0x%x, but the call is for 0x%x", call, ad->dt,
+                    o->dt);
+  if (__builtin_popcount(o->opcode) != 1)
+    tmb_fatal_nopos("%s: argument opcode is 0x%x; exactly one opcode is needed", call, o->opcode);
+  if (!(o->opcode & ad->ops))
+    tmb_fatal_nopos("%s: argument opcode is 0x%x, but the domain was made for 0x%x", call,
+                    o->opcode, ad->ops);
+  tmb_check_flags(call, o->flags, AD_FLAGS);
+  tmb_check_seg_flags(call, o->flags);
+}
+
+/* in rank: of the team. */
+static void check_promise(const char *call, gex_AD_t ad, const struct gexx_ad_op *o,
+                          gex_Rank_t rank) {
+  const uint32_t jobrank = tmb_jobrank(ad->tm, rank);
+  if ((o->flags & MY_FLAGS) == MY_FLAGS)
+    tmb_fatal_nopos("%s: argument flags is 0x%x: GEX_FLAG_AD_MY_RANK and GEX_FLAG_AD_MY_NBRHD "
+                    "exclude each other",
+                    call, o->flags);
+  if ((o->flags & GEX_FLAG_AD_MY_RANK) && rank != ad->tm->rank)
+    tmb_fatal_nopos("%s: argument flags is 0x%x, which promises that rank %u is the caller, which "
+                    "has rank %u",
+                    call, o->flags, rank, ad->tm->rank);
+  if ((o->flags & GEX_FLAG_AD_MY_NBRHD) && tmb_nbrhd_of(jobrank) != tmb_nbrhd_of(tmb_job.rank))
+    tmb_fatal_nopos("%s: argument flags is 0x%x, which promises that rank %u is in the caller's "
+                    "neighbourhood, but it is not",
+                    call, o->flags, rank);
+}
+
+static void check_memory(const char *call, gex_AD_t ad, const struct gexx_ad_op *o,
+                         gex_Rank_t rank) {
+  const size_t bytes = tmb_ratomic_bytes(o->dt);
+  const struct tmb_peer_segment *s = tmb_bound_at(ad->tm, rank);
+  uintptr_t addr = (uintptr_t)o->addr;
+  if ((o->flags & GEX_FLAG_PEER_SEG_OFFSET) && s) addr += s->base;
+  if (addr % bytes)
+    tmb_fatal_nopos("%s: argument tgt_addr (%p) is not aligned to %zu bytes", call, o->addr, bytes);
+  tmb_check_remote(call, "tgt_addr", ad->tm, rank, (void *)addr, bytes);
+  if (!(o->opcode & TMB_RATOMIC_FETCHING)) return;
+  if (!(o->flags & GEX_FLAG_SELF_SEG_OFFSET) && !o->result)
+    tmb_fatal_nopos("%s: argument result_p is NULL, but opcode 0x%x fetches a value", call,
+                    o->opcode);
+  if ((uintptr_t)o->result % bytes)
+    tmb_fatal_nopos("%s: argument result_p (%p) is not aligned to %zu bytes", call, o->result,
+                    bytes);
+  tmb_check_local_ep(
+      &(struct tmb_local_range){call, "result_p", ad->tm->ep, o->result, bytes, o->flags});
+}
+
+/* ---- entry points */
+
+/* Rank in the team of the domain. */
+static gex_Rank_t team_rank(const char *call, gex_AD_t ad, const struct gexx_ad_op *o) {
+  if (!(o->flags & GEX_FLAG_RANK_IS_JOBRANK)) {
+    if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank(call, ad->tm, o->rank);
+    return o->rank;
+  }
+  TMB_CHECK(o->rank < tmb_job.size, "%s: argument tgt_rank is %u, but the job has %u ranks (0..%u)",
+            call, o->rank, tmb_job.size, tmb_job.size - 1);
+  const gex_Rank_t rank = gex_TM_TranslateJobrankToRank(ad->tm, o->rank);
+  TMB_CHECK(rank != GEX_RANK_INVALID,
+            "%s: argument tgt_rank is %u, but that process has no member in the domain's team",
+            call, o->rank);
+  return rank;
+}
+
+/* Replace offsets, jobrank and, where nothing is fetched, the result. */
+static void resolve(const char *call, gex_AD_t ad, struct gexx_ad_op *o) {
+  const bool fetches = (o->opcode & TMB_RATOMIC_FETCHING) != 0;
+  if (TMB_UNLIKELY(tmb_job.debug)) check_handle(call, ad, o);
+  const gex_Rank_t rank = team_rank(call, ad, o);
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    check_promise(call, ad, o, rank);
+    check_memory(call, ad, o, rank);
+  }
+  o->rank = rank;
+  if (o->flags & GEX_FLAG_PEER_SEG_OFFSET) o->addr = tmb_bound_offset(ad->tm, rank, o->addr);
+  if (!fetches)
+    o->result = NULL;
+  else if (o->flags & GEX_FLAG_SELF_SEG_OFFSET)
+    o->result = tmb_bound_self_offset(ad->tm->ep, o->result);
+}
+
+/* Performs a resolved operation here if it can be. */
+static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
+  const bool self = tmb_jobrank(ad->tm, o->rank) == tmb_job.rank;
+  if (!ad->delta && !self) return false;
+  const uintptr_t delta = ad->delta && !self ? (uintptr_t)ad->delta[o->rank] : 0;
+  uint64_t unused;
+  gexx_ad_before(o->opcode, o->flags);
+  tmb_ratomic_apply(&(struct tmb_ratomic_rmw){.dt = o->dt,
+                                              .opcode = o->opcode,
+                                              .addr = (void *)((uintptr_t)o->addr + delta),
+                                              .operand = o->operand,
+                                              .old = o->result ? o->result : &unused});
+  return true;
+}
+
+static uint32_t category_of(gex_OP_t opcode) {
+  return opcode == GEX_OP_SET ? TMB_CAT_PUT : opcode == GEX_OP_GET ? TMB_CAT_GET : TMB_CAT_RMW;
+}
+
+/* Sends a resolved operation. Returns 0, or TMB_AGAIN: nothing was done. */
+static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
+  const uint32_t category = category_of(o->opcode);
+  const size_t bytes = tmb_ratomic_bytes(o->dt);
+  int32_t args[OP_ARGS] = {0};
+  split(args, (uint64_t)(uintptr_t)o->addr);
+  args[2] = (int32_t)o->dt;
+  args[3] = (int32_t)o->opcode;
+  memcpy(args + 4, o->operand[0], bytes);
+  memcpy(args + 6, o->operand[1], bytes);
+  split(args + 8, (uint64_t)(uintptr_t)op);
+  args[10] = (int32_t)category;
+  split(args + 11, (uint64_t)(uintptr_t)o->result);
+  struct tmb_am_out out = {.peer = tmb_jobrank(ad->tm, o->rank),
+                           .handler = TMB_RATOMIC_AM_OP,
+                           .nargs = OP_ARGS,
+                           .immediate = (o->flags & GEX_FLAG_IMMEDIATE) != 0,
+                           .staged = -1,
+                           .args = args};
+  tmb_up_op_more(op, category);
+  const int rc = tmb_up_am_send(&out);
+  if (rc) tmb_up_op_done(op, category);
+  return rc;
+}
+
+gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *asked) {
+  struct gexx_ad_op o = *asked;
+  resolve(name_of(o.dt, false), ad, &o);
+  if (done_here(ad, &o))
+    return TMB_UNLIKELY(tmb_job.debug) ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0))
+                                       : GEX_EVENT_INVALID;
+  struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
+  if (send(ad, &o, op)) {
+    tmb_op_free(op);
+    return GEX_EVENT_NO_OP;
+  }
+  return tmb_op_event(op);
+}
+
+int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *asked) {
+  struct gexx_ad_op o = *asked;
+  resolve(name_of(o.dt, true), ad, &o);
+  if (done_here(ad, &o)) return 0;
+  return send(ad, &o, tmb_thread_iop(tmb_thread())) ? 1 : 0;
+}

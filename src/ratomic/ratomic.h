@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Remote atomics inside the library.
+ *
+ * Owns: declarations of ratomic: apply.c (one operation on a word of this process), domain.c
+ * (domains), op.c (entry points off the inline path, and the messages of domains that are not
+ * direct). Called by clients through gasnet_ratomic.h. Calls: core. Invariants: every operation on
+ * every domain ends in gexx_ad_do_ of inline_ratomic.h or tmb_ratomic_apply, so processor
+ * instructions of the target's host are the only mechanism today.
+ */
+#ifndef TMB_RATOMIC_RATOMIC_H
+#define TMB_RATOMIC_RATOMIC_H
+
+#include "core/gex.h"
+
+#include <gasnet_ratomic.h>
+
+#include <stdbool.h>
+
+#define TMB_MAGIC_AD 0x61645f31u
+
+/* Internal message handlers: 24..31. */
+enum { TMB_RATOMIC_AM_OP = 24, TMB_RATOMIC_AM_DONE = 25 };
+
+/* Opcodes of atomics; those that read or write one operand or two; those of integers only. */
+#define TMB_RATOMIC_FETCHING                                                          \
+ (GEX_OP_FAND | GEX_OP_FOR | GEX_OP_FXOR | GEX_OP_FADD | GEX_OP_FSUB | GEX_OP_FMULT | \
+  GEX_OP_FMIN | GEX_OP_FMAX | GEX_OP_FINC | GEX_OP_FDEC | GEX_OP_SWAP | GEX_OP_FCAS | GEX_OP_GET)
+#define TMB_RATOMIC_PLAIN                                                                    \
+ (GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR | GEX_OP_ADD | GEX_OP_SUB | GEX_OP_MULT | GEX_OP_MIN | \
+  GEX_OP_MAX | GEX_OP_INC | GEX_OP_DEC | GEX_OP_SET | GEX_OP_CAS)
+#define TMB_RATOMIC_INTEGER \
+ (GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR | GEX_OP_FAND | GEX_OP_FOR | GEX_OP_FXOR)
+#define TMB_RATOMIC_TYPES \
+ (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_I64 | GEX_DT_U64 | GEX_DT_FLT | GEX_DT_DBL)
+
+/* Bytes of a built-in type. */
+static inline size_t tmb_ratomic_bytes(gex_DT_t dt) {
+  return dt & (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_FLT) ? 4 : 8;
+}
+
+/* One operation on a word of this process. in operand: [2] values of type dt; out old: the value
+ * before, of type dt. Any thread, any context. */
+struct tmb_ratomic_rmw {
+  gex_DT_t dt;
+  gex_OP_t opcode;
+  void *addr;
+  const void *const *operand;
+  void *old;
+};
+void tmb_ratomic_apply(const struct tmb_ratomic_rmw *rmw);
+
+#endif
