@@ -29,6 +29,7 @@ struct tmb_coll_plan {
   struct tmb_sched sched;
   struct tmb_coll_choice choice;
   struct tmb_coll_shape shape;
+  uint8_t sync;
   uint32_t refs; /* the cache, a client's plan, and ops */
 };
 
@@ -44,6 +45,17 @@ struct tmb_coll_call {
   struct tmb_reducer reducer; /* elem 0: nothing is reduced */
   bool commutes;
   struct tmb_coll_blocks send, recv;
+  uint8_t sync; /* TMB_COLL_SYNC_IN, OUT */
+};
+
+/* Everybody has entered before data move; everybody is done before the collective is complete. */
+enum { TMB_COLL_SYNC_IN = 1, TMB_COLL_SYNC_OUT = 2 };
+
+/* Split-phase barrier of GASNet-1 over a team; legacy.c. */
+struct tmb_named_barrier {
+  uint64_t vote;
+  gex_Event_t event;
+  bool notified, used;
 };
 
 /* A message that came before its receive was posted. */
@@ -63,6 +75,7 @@ struct tmb_coll_team {
   struct tmb_coll_plan *plan[TMB_COLL_PLANS];
   struct tmb_coll_op *held, **held_end; /* not begun: too far ahead of others */
   bool fence;                           /* a synchronising collective is in flight */
+  struct tmb_named_barrier barrier;
 };
 
 struct tmb_coll_op {

@@ -9,10 +9,14 @@
  */
 #include "base/config.h"
 #include "base/log.h"
+#include "coll/alg.h"
 #include "coll/engine.h"
 #include "coll/tuning.h"
 
 #include <stdlib.h>
+
+/* Tag phases that no algorithm uses. */
+enum { PHASE_IN = 40, PHASE_OUT = 41 };
 
 static struct tmb_coll_shape shape_of(struct tmb_team *team, const struct tmb_coll_call *call,
                                       const struct tmb_coll_tuning *t) {
@@ -35,10 +39,10 @@ static bool v_form(const struct tmb_coll_call *call) {
 }
 
 /* Whether a plan of the same team serves a shape. */
-static bool serves(const struct tmb_coll_plan *plan, const struct tmb_coll_shape *c) {
+static bool serves(const struct tmb_coll_plan *plan, const struct tmb_coll_shape *c, uint8_t sync) {
   const struct tmb_coll_shape *p = &plan->shape;
-  return p->kind == c->kind && p->bytes == c->bytes && p->root == c->root && p->elem == c->elem &&
-         p->commutes == c->commutes;
+  return plan->sync == sync && p->kind == c->kind && p->bytes == c->bytes && p->root == c->root &&
+         p->elem == c->elem && p->commutes == c->commutes;
 }
 
 static uint32_t slot_of(const struct tmb_coll_shape *c) {
@@ -47,15 +51,28 @@ static uint32_t slot_of(const struct tmb_coll_shape *c) {
   return (uint32_t)(h >> 32) % TMB_COLL_PLANS;
 }
 
-static struct tmb_coll_plan *build(const struct tmb_coll_shape *c,
-                                   const struct tmb_coll_tuning *t) {
+/* Nobody passes before everybody has come. */
+static void emit_sync(struct tmb_sched *s, const struct tmb_coll_shape *c, uint32_t phase) {
+  struct tmb_coll_shape p = *c;
+  p.tag = phase * TMB_TAG_PHASE;
+  tmb_sched_next(s);
+  tmb_alg_sync(s, &p);
+  tmb_sched_next(s);
+}
+
+static struct tmb_coll_plan *build(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
+                                   uint8_t sync) {
   struct tmb_coll_plan *plan = calloc(1, sizeof *plan);
   if (!plan) tmb_fatal("out of memory for the schedule of a collective");
   plan->shape = *c;
   plan->choice = tmb_coll_select(c, t);
   plan->shape.radix = plan->choice.radix;
   plan->shape.segment = plan->choice.segment;
+  plan->sync = sync;
+  if (sync & TMB_COLL_SYNC_IN) emit_sync(&plan->sched, &plan->shape, PHASE_IN);
+  plan->sched.first = plan->sched.round;
   plan->choice.alg->fn(&plan->sched, &plan->shape);
+  if (sync & TMB_COLL_SYNC_OUT) emit_sync(&plan->sched, &plan->shape, PHASE_OUT);
   if (tmb_sched_seal(&plan->sched))
     tmb_fatal("out of memory for the schedule of a collective (%s, %s, %u ranks)",
               tmb_coll_kind_name(c->kind), plan->choice.alg->name, c->size);
@@ -68,11 +85,11 @@ struct tmb_coll_plan *tmb_coll_plan_get(struct tmb_team *team, const struct tmb_
                                         bool cached) {
   const struct tmb_coll_tuning *t = tmb_coll_tuning();
   const struct tmb_coll_shape c = shape_of(team, call, t);
-  if (!cached || v_form(call)) return build(&c, t);
+  if (!cached || v_form(call)) return build(&c, t, call->sync);
   struct tmb_coll_plan **slot = &tmb_coll_team_of(team)->plan[slot_of(&c)];
-  if (!*slot || !serves(*slot, &c)) {
+  if (!*slot || !serves(*slot, &c, call->sync)) {
     if (*slot) tmb_coll_plan_release(*slot);
-    *slot = build(&c, t);
+    *slot = build(&c, t, call->sync);
   }
   (*slot)->refs++;
   return *slot;

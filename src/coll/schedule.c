@@ -41,7 +41,7 @@ static void emit(struct tmb_sched *s, struct tmb_step step) {
   }
   step.round = s->round;
   step.open = step.flags & TMB_STEP_EARLY  ? 0
-              : step.flags & TMB_STEP_SOON ? TMB_MIN(1, step.round)
+              : step.flags & TMB_STEP_SOON ? TMB_MIN(s->first + 1, step.round)
               : step.flags & TMB_STEP_FREE ? step.round
                                            : UINT32_MAX;
   s->step[s->count++] = step;

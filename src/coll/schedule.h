@@ -60,6 +60,7 @@ struct tmb_sched {
   uint32_t *recv_step; /* [recvs] index of each receive in `step` */
   uint32_t recvs;
   uint32_t round;     /* of the next step emitted */
+  uint32_t first;     /* round in which the algorithm begins: what TMB_STEP_SOON counts from */
   uint64_t tmp_bytes; /* size of TMB_BUF_TMP */
   bool failed;        /* out of memory while building */
 };
