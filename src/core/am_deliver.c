@@ -132,7 +132,11 @@ static const gex_AM_Entry_t *routed_entry(const struct tmb_am_in *in) {
 
 void tmb_up_am(const struct tmb_am_in *in) {
   if (in->handler < TMB_HANDLER_FIRST) {
-    if (!internal[in->handler]) tmb_bug("internal message %u has no handler", in->handler);
+    if (TMB_UNLIKELY(!internal[in->handler]))
+      tmb_fatal_nopos(
+          "a message from rank %u names handler %u, but registered indices are %d..255; "
+          "check the handler argument at the sender",
+          in->src, in->handler, TMB_HANDLER_FIRST);
     internal[in->handler](in);
     return;
   }

@@ -91,40 +91,61 @@ static void check_array(const char *call, const gex_Event_t *events, size_t coun
   }
 }
 
-/* Whether entry i is a root that must wait for the leaves of the same op that follow it. */
-static bool leaf_follows(const gex_Event_t *events, size_t count, size_t i) {
-  for (size_t k = i + 1; k < count; k++)
-    if (events[k] != GEX_EVENT_INVALID && tag_of(events[k]) && op_of(events[k]) == op_of(events[i]))
-      return true;
-  return false;
-}
-
-/*
- * Retire the complete entries. out live: entries that were and are not complete. Returns how many
- * completed. A complete root whose leaf comes later in the array also retires that leaf.
- */
-static size_t sweep(gex_Event_t *events, size_t count, size_t *live) {
+/* Retire the complete leaves, or the complete roots, of an array. Returns how many; *live counts
+ * the others. */
+static size_t sweep_kind(gex_Event_t *events, size_t count, bool leaves, size_t *live) {
   size_t done = 0;
-  *live = 0;
   for (size_t i = 0; i < count; i++) {
     const gex_Event_t event = events[i];
-    if (event == GEX_EVENT_INVALID) continue;
+    if (event == GEX_EVENT_INVALID || (tag_of(event) != 0) != leaves) continue;
     if (!complete(event)) {
       ++*live;
       continue;
-    }
-    if (tag_of(event) == 0 && op_of(event)->leaves && leaf_follows(events, count, i)) {
-      for (size_t k = i + 1; k < count; k++)
-        if (events[k] != GEX_EVENT_INVALID && tag_of(events[k]) &&
-            op_of(events[k]) == op_of(event)) {
-          events[k] = GEX_EVENT_INVALID;
-          done++;
-        }
     }
     events[i] = GEX_EVENT_INVALID;
     retire(event);
     done++;
   }
+  return done;
+}
+
+/* Retire the leaves of a complete op that were live when they were looked at. Returns how many. */
+static size_t sweep_leaves_of(const struct tmb_op *op, gex_Event_t *events, size_t count) {
+  size_t done = 0;
+  for (size_t i = 0; i < count; i++)
+    if (events[i] != GEX_EVENT_INVALID && tag_of(events[i]) && op_of(events[i]) == op) {
+      events[i] = GEX_EVENT_INVALID;
+      done++;
+    }
+  return done;
+}
+
+/*
+ * Retire the complete entries. out live: entries that were and are not complete. Returns how many
+ * completed. Leaves go first, because retiring a root ends its leaves.
+ */
+static size_t sweep(gex_Event_t *events, size_t count, size_t *live) {
+  size_t live_leaves = 0;
+  *live = 0;
+  size_t done = sweep_kind(events, count, true, &live_leaves);
+  if (live_leaves == 0) return done + sweep_kind(events, count, false, live);
+  for (size_t i = 0; i < count; i++) {
+    const gex_Event_t event = events[i];
+    if (event == GEX_EVENT_INVALID || tag_of(event)) continue;
+    if (!complete(event)) {
+      ++*live;
+      continue;
+    }
+    if (op_of(event)->leaves) {
+      const size_t late = sweep_leaves_of(op_of(event), events, count);
+      live_leaves -= late;
+      done += late;
+    }
+    events[i] = GEX_EVENT_INVALID;
+    retire(event);
+    done++;
+  }
+  *live += live_leaves;
   return done;
 }
 
