@@ -224,8 +224,9 @@ GEXX_API uintptr_t gex_Segment_QuerySize(gex_Segment_t segment);
 /* Makes a segment of host memory that is not bound yet. [out] segment_p: untouched on error. [in]
  * address: NULL: the library allocates `length` bytes (rounded up to pages, untouched pages cost
  * nothing); else client memory [address, address + length), readable and writable until Destroy.
- * [in] kind: GEX_MK_HOST; [in] flags: 0. Peers reach it by messages, through the endpoints that it
- * is bound to. Not collective; normal context. Returns GASNET_OK, GASNET_ERR_BAD_ARG,
+ * [in] kind: GEX_MK_HOST; [in] flags: 0. Peers reach it through the endpoints that it is bound
+ * to; memory of the library is mapped by those that share memory with this process, when it is
+ * published. Not collective; normal context. Returns GASNET_OK, GASNET_ERR_BAD_ARG,
  * GASNET_ERR_RESOURCE. API 01.4. */
 GEXX_API int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address,
                                 uintptr_t length, gex_MK_t kind, gex_Flags_t flags);

@@ -14,6 +14,8 @@
 #include "core/check.h"
 #include "core/progress.h"
 
+#include <string.h>
+
 /* Try to send; nothing waits. */
 static inline int try_send(struct tmb_am_out *out) {
   return tmb_job.ops->am_send(tmb_job.conduit, out);
@@ -129,13 +131,21 @@ void tmb_am_check_token(const char *call, gex_Token_t token) {
   tmb_check_no_hsl(call, "called");
 }
 
+/* Write the payload of a Long to a created segment that this process has mapped. */
+static bool place(struct tmb_am_out *out, gex_TM_t pair) {
+  if (out->immediate || !tmb_bound_maps(pair, out->peer, out->dest, out->nbytes)) return false;
+  if (out->nbytes) memcpy(gexx_rma_local(pair, out->peer, out->dest), out->src, out->nbytes);
+  out->filled = 1;
+  return true;
+}
+
 void tmb_am_resolve(struct tmb_am_out *out, gex_Flags_t flags) {
   const gex_EP_t ep = tmb_job.eps[TMB_ROUTE_SOURCE(out->route)];
-  if (flags & GEX_FLAG_PEER_SEG_OFFSET)
-    out->dest = tmb_bound_offset(&ep->pair[TMB_ROUTE_TARGET(out->route)], out->peer, out->dest);
+  const gex_TM_t pair = &ep->pair[TMB_ROUTE_TARGET(out->route)];
+  if (flags & GEX_FLAG_PEER_SEG_OFFSET) out->dest = tmb_bound_offset(pair, out->peer, out->dest);
   if (flags & GEX_FLAG_SELF_SEG_OFFSET) out->src = tmb_bound_self_offset(ep, out->src);
   if (out->category == TMB_AM_LONG)
-    out->far = !tmb_bound_attached(out->peer, out->dest, out->nbytes);
+    out->far = !tmb_bound_attached(out->peer, out->dest, out->nbytes) && !place(out, pair);
 }
 
 static inline struct tmb_am_out out_of(const struct gexx_am_msg *m, uint32_t peer, bool is_reply) {

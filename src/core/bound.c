@@ -4,14 +4,15 @@
  *
  * Owns: tmb_job.bound and tmb_job.ep_delta. Called by clients, attach and endpoint.c. Calls: the
  * all-gather of teams. A segment may be bound to many endpoints; it can be reached by load and
- * store when it lies inside the peer's attached segment, which the conduit maps, or when it is in
- * this process. Invariants: tables are only added to; publish changes entries of endpoints that the
- * client keeps idle.
+ * store when it lies inside the peer's attached segment, which the conduit maps, when its owner
+ * shares it and publish could map it here, or when it is in this process. Invariants: tables are
+ * only added to; publish changes entries of endpoints that the client keeps idle.
  */
 #include "core/bound.h"
 
 #include "base/config.h"
 #include "core/check.h"
+#include "os/memfd_peer.h"
 
 #include <stdlib.h>
 
@@ -20,7 +21,8 @@
 struct part {
   uint64_t total; /* entries of this member, over all steps */
   struct {
-    uint64_t base, size, ep;
+    uint64_t base, size;
+    uint32_t ep, share; /* share: 1 + descriptor of the owner, 0: none */
   } entry[PART_ENTRIES];
 };
 _Static_assert(sizeof(struct part) <= TMB_TEAM_GATHER_BYTES, "fits one all-gather");
@@ -48,6 +50,7 @@ bool tmb_bound_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbyte
 /* Add to an address in the segment of a process to get ours, whatever TOMBOLO_SHM_MAP says. */
 static intptr_t delta_of(uint32_t jobrank, const struct tmb_peer_segment *s) {
   if (jobrank == tmb_job.rank) return 0;
+  if (s->local) return (intptr_t)((uintptr_t)s->local - s->base);
   if (tmb_bound_attached(jobrank, (const void *)s->base, s->size))
     return tmb_job.mapped_delta[jobrank];
   return GEXX_UNMAPPED;
@@ -134,8 +137,34 @@ static struct part part_of(const gex_EP_t *eps, size_t num_eps, size_t first) {
     p.entry[at].base = (uint64_t)(uintptr_t)s->base;
     p.entry[at].size = s->size;
     p.entry[at].ep = eps[i]->index;
+    p.entry[at].share = (uint32_t)s->share;
   }
   return p;
+}
+
+/* Map what a peer of the neighbourhood shares, once. */
+static void map_shared(uint32_t jobrank, gex_EP_Index_t ep, struct tmb_peer_segment *s, int fd) {
+  const struct tmb_peer_segment *known = tmb_bound_of(jobrank, ep);
+  if (known && known->base == s->base && known->size == s->size) {
+    s->local = known->local;
+  } else if (jobrank != tmb_job.rank && tmb_nbrhd_of(jobrank) == tmb_nbrhd_of(tmb_job.rank)) {
+    s->local = tmb_memfd_map_peer(tmb_boot_peer_pid(&tmb_job.boot, jobrank), fd, s->size);
+  }
+}
+
+/* Enter what a member publishes. Returns whether it shares memory. */
+static bool enter_part(uint32_t jobrank, const struct part *p, size_t count) {
+  bool shares = false;
+  for (size_t i = 0; i < count; i++) {
+    const gex_EP_Index_t ep = (gex_EP_Index_t)p->entry[i].ep;
+    struct tmb_peer_segment s = {(uintptr_t)p->entry[i].base, p->entry[i].size, NULL};
+    if (p->entry[i].share) {
+      map_shared(jobrank, ep, &s, (int)p->entry[i].share - 1);
+      shares = true;
+    }
+    tmb_bound_set(jobrank, ep, &s);
+  }
+  return shares;
 }
 
 int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags_t flags) {
@@ -145,19 +174,20 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_F
   struct part *all = calloc(tm->size, sizeof *all);
   if (!all) tmb_fatal("out of memory for %u members", tm->size);
   size_t most = 1;
+  bool shares = false;
   for (size_t first = 0; first < most; first += PART_ENTRIES) {
     const struct part mine = part_of(eps, num_eps, first);
     tmb_team_allgather(team, &mine, sizeof mine, all);
     for (uint32_t r = 0; r < tm->size; r++) {
-      most = TMB_MAX(most, (size_t)all[r].total);
-      for (size_t i = 0; i < PART_ENTRIES && first + i < all[r].total; i++) {
-        const struct tmb_peer_segment s = {(uintptr_t)all[r].entry[i].base, all[r].entry[i].size};
-        tmb_bound_set(tmb_team_jobrank(team, r), (gex_EP_Index_t)all[r].entry[i].ep, &s);
-      }
+      const size_t total = (size_t)all[r].total, left = total > first ? total - first : 0;
+      most = TMB_MAX(most, total);
+      shares |= enter_part(tmb_team_jobrank(team, r), &all[r], TMB_MIN(left, (size_t)PART_ENTRIES));
     }
   }
   free(all);
   tmb_bound_refresh();
+  /* An owner that goes on may close the descriptor that a peer still has to open. */
+  if (shares) gex_Coll_BarrierBlocking(tm, 0);
   return GASNET_OK;
 }
 
@@ -171,7 +201,7 @@ static bool find_bound(gex_TM_t tm, gex_Rank_t rank, struct tmb_peer_segment *ou
   if (jobrank == tmb_job.rank) {
     const struct gexx_ep_s *ep = tmb_job.eps[index];
     if (!ep || !ep->segment) return false;
-    *out = (struct tmb_peer_segment){(uintptr_t)ep->segment->base, ep->segment->size};
+    *out = (struct tmb_peer_segment){(uintptr_t)ep->segment->base, ep->segment->size, NULL};
     return true;
   }
   const struct tmb_peer_segment *s = tmb_bound_of(jobrank, index);

@@ -82,7 +82,7 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   if (ep->segment)
     return refuse(call, GASNET_ERR_BAD_ARG, "a segment is already bound to endpoint", ep->index);
   ep->segment = segment;
-  const struct tmb_peer_segment s = {(uintptr_t)segment->base, segment->size};
+  const struct tmb_peer_segment s = {(uintptr_t)segment->base, segment->size, NULL};
   tmb_bound_set(tmb_job.rank, ep->index, &s);
   tmb_bound_refresh();
   return GASNET_OK;

@@ -41,6 +41,7 @@ struct gexx_segment_s {
   void *cdata;
   const struct tmb_mk_ops *mk; /* kind of memory; NULL: attached */
   bool owned;                  /* Destroy returns the memory */
+  int share;                   /* 1 + descriptor that peers may map, 0: none */
   struct gexx_segment_s *next; /* list of created segments */
 };
 
@@ -68,6 +69,7 @@ _Static_assert(GASNET_MAXEPS <= 64, "an endpoint index fits its part of TMB_ROUT
 /* Where a peer's segment is, in its own address space. */
 struct tmb_peer_segment {
   uintptr_t base, size;
+  char *local; /* where this process has mapped it by itself, or NULL */
 };
 
 /* Waiting, decided at start-up and by gasnet_set_waitmode. */

@@ -284,8 +284,10 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
   out.src = copy.addr;
   out.nbytes = m->nbytes;
   out.dest = m->dest;
-  if (TMB_UNLIKELY(out.route || copy.resolve)) tmb_am_resolve(&out, copy.resolve);
   out.filled = out.staged >= 0;
+  out.immediate = (m->flags & GEX_FLAG_IMMEDIATE) != 0;
+  if (TMB_UNLIKELY(out.route || copy.resolve)) tmb_am_resolve(&out, copy.resolve);
+  out.immediate = 0;
   const int32_t staged = out.staged;
   if (m->flags & GEX_FLAG_IMMEDIATE) {
     if (send_now(&out)) {

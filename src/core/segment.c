@@ -96,7 +96,7 @@ static int attach_all(const uint64_t *sizes) {
   if (!all) tmb_fatal("out of memory for %u segments", tmb_job.size);
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
   for (uint32_t r = 0; r < tmb_job.size; r++)
-    tmb_job.peer_segment[r] = (struct tmb_peer_segment){(uintptr_t)all[r].base, all[r].size};
+    tmb_job.peer_segment[r] = (struct tmb_peer_segment){(uintptr_t)all[r].base, all[r].size, NULL};
   free(all);
   if (gasnet_client_attach_hook) gasnet_client_attach_hook(base, sizes[tmb_job.rank]);
   tmb_job.ep.segment = &tmb_job.segment;

@@ -4,19 +4,32 @@
  *
  * Owns: the host memory kind, the list of created segments. Called by clients. Calls: os memory
  * mapping. A kind of memory is a table of functions (mk.h); a kind handle of the client names one,
- * GEX_MK_HOST the one here. Memory of the host kind is private to the process: peers reach it by
- * messages. Invariants: memory that the library allocated is unmapped by Destroy, memory of the
- * client is never touched; a destroyed handle has a dead magic number until its memory is reused.
+ * GEX_MK_HOST the one here. Memory that the library allocates is shared with the neighbourhood,
+ * which maps it when it is published; memory of the client is private to the process, and peers
+ * reach it by messages. Invariants: memory that the library allocated is returned to the system by
+ * Destroy, memory of the client is never touched; a destroyed handle has a dead magic number until
+ * its memory is reused.
  */
 #include "core/check.h"
 #include "core/mk.h"
 #include "core/segment.h"
+#include "os/memfd_peer.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* Memory that peers can map, if there are any and the system lets us. */
+static void *alloc_shared(struct gexx_segment_s *s) {
+  int fd;
+  void *p = tmb_job.nbrhd_size > 1 ? tmb_memfd_map_new(s->size, &fd) : NULL;
+  if (p) s->share = fd + 1;
+  return p;
+}
+
 static int host_alloc(struct gexx_segment_s *s) {
   s->size = TMB_ALIGN_UP(s->size, (uintptr_t)GASNET_PAGESIZE);
+  s->base = alloc_shared(s);
+  if (s->base) return GASNET_OK;
   void *p = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                  -1, 0);
   if (p == MAP_FAILED) return GASNET_ERR_RESOURCE;
@@ -25,7 +38,10 @@ static int host_alloc(struct gexx_segment_s *s) {
 }
 
 static void host_free(struct gexx_segment_s *s) {
-  munmap(s->base, s->size);
+  if (s->share)
+    tmb_memfd_unmap_own(s->base, s->size, s->share - 1);
+  else
+    munmap(s->base, s->size);
 }
 
 static int host_import(struct gexx_segment_s *s) {

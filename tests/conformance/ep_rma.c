@@ -30,6 +30,33 @@ static void make_endpoints(void) {
   }
 }
 
+/* Where localaddr is given, loads and stores there reach the owner's memory. */
+static void check_local(void) {
+  const gex_Rank_t next = (job.rank + 1) % job.size;
+  void *local[EPS];
+  for (int i = 0; i < EPS; i++) {
+    const gex_TM_t pair = gex_TM_Pair(job.ep, (gex_EP_Index_t)(i + 1));
+    REQUIRE(gex_Segment_QueryBound(pair, next, NULL, &local[i], NULL) == 0);
+    uint64_t value = job.rank + 100u * (unsigned)i;
+    if (local[i]) memcpy((char *)local[i] + 8, &value, 8);
+    CHECK(local[i] != NULL || next != job.rank);
+  }
+  job_barrier();
+  for (int i = 0; i < EPS; i++) {
+    const gex_Rank_t last = (job.rank + job.size - 1) % job.size;
+    void *back = NULL; /* who we map maps us */
+    const gex_TM_t pair = gex_TM_Pair(job.ep, (gex_EP_Index_t)(i + 1));
+    CHECK_EQ(gex_Segment_QueryBound(pair, last, NULL, &back, NULL), 0);
+    uint64_t value;
+    memcpy(&value, base[i] + 8, 8);
+    if (back) CHECK_EQ(value, last + 100u * (unsigned)i);
+  }
+  /* Memory of the library and attached memory are mapped alike; memory of the client is not. */
+  CHECK_EQ(local[0] != NULL, local[2] != NULL);
+  CHECK_EQ(local[1] != NULL, next == job.rank);
+  job_barrier();
+}
+
 static void publish(void) {
   REQUIRE(gex_EP_PublishBoundSegment(job.tm, ep, EPS, 0) == GASNET_OK);
   for (int i = 0; i < EPS; i++) {
@@ -42,6 +69,7 @@ static void publish(void) {
       peer_base[i][r] = (char *)owner;
     }
   }
+  check_local();
 }
 
 /* One put and one get of each form to (tm, rank); `addr` is in the owner's space, `offset` that of
