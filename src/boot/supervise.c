@@ -251,10 +251,11 @@ static void end_by_signal(struct sup *s, int sig) {
   ask_to_end(s);
 }
 
-/* Stops the ranks and this process; returns when continued. */
+/* Stops the ranks and this process; returns when continued. SIGSTOP, because the kernel ignores
+ * SIGTSTP in a process group that no shell looks after (nohup, batch systems). */
 static void stop_job(struct sup *s, bool forward) {
   const uint64_t from = tmb_os_now_ns();
-  if (forward) signal_all(s, SIGTSTP, true);
+  if (forward) signal_all(s, SIGSTOP, true);
   raise(SIGSTOP);
   const uint64_t stopped = tmb_os_now_ns() - from;
   if (s->timeout_ns != UINT64_MAX) s->timeout_ns += stopped;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`tombolo bench`: the report is complete and consistent, and wrong arguments are refused.
 
-Needs $TOMBOLO. Asserts nothing about time: only that every figure that the issue asks for is there with
-its floor and target, and that medians, ratios and verdicts follow from the samples.
+Needs $TOMBOLO. Asserts nothing about time: only that every figure that the issue asks for is there
+with its floor and target, and that medians, ratios and verdicts follow from the samples.
 """
 
 import json

@@ -136,6 +136,23 @@ static void *peer_address(const struct tmb_shm *shm, const struct tmb_am_out *ou
   return (void *)((uintptr_t)out->dest + (uintptr_t)shm->delta[out->peer]);
 }
 
+/* Write what a record holds beside its header: word, payload, arguments. in target: mapped
+ * destination of a Long. */
+static inline void fill_record(char *record, const struct tmb_am_out *out, const struct shape *s,
+                               void *target) {
+  if (s->kind == TMB_SHM_KIND_LONG) {
+    if (!out->filled && out->nbytes) memcpy(target, out->src, out->nbytes);
+    memcpy(record + 16, &out->dest, 8);
+  } else if (s->kind == TMB_SHM_KIND_BULK) {
+    const uint64_t index = (uint64_t)out->staged;
+    memcpy(record + 16, &index, 8);
+  } else if (s->kind == TMB_SHM_KIND_MEDIUM && out->nbytes) {
+    memcpy(record + s->payload_at, out->src, out->nbytes);
+  }
+  int32_t *args = (int32_t *)(void *)(record + s->args_at);
+  for (uint32_t i = 0; i < out->nargs; i++) args[i] = out->args[i];
+}
+
 int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out) {
   const uint32_t reply = out->is_reply;
   const struct shape s = shape_of(shm, out);
@@ -149,18 +166,7 @@ int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out) {
   if (!reserve(ring, shm->slots_log2[reply], s.slots, &shm->seen[out->peer].head[reply], &pos))
     return TMB_AGAIN;
   struct tmb_shm_slot *slot = &ring->slot[pos & (shm->slots[reply] - 1)];
-  char *record = (char *)slot;
-  if (s.kind == TMB_SHM_KIND_LONG) {
-    if (!out->filled && out->nbytes) memcpy(target, out->src, out->nbytes);
-    memcpy(record + 16, &out->dest, 8);
-  } else if (s.kind == TMB_SHM_KIND_BULK) {
-    const uint64_t index = (uint64_t)out->staged;
-    memcpy(record + 16, &index, 8);
-  } else if (s.kind == TMB_SHM_KIND_MEDIUM && out->nbytes) {
-    memcpy(record + s.payload_at, out->src, out->nbytes);
-  }
-  int32_t *args = (int32_t *)(void *)(record + s.args_at);
-  for (uint32_t i = 0; i < out->nargs; i++) args[i] = out->args[i];
+  fill_record((char *)slot, out, &s, target);
   slot->src = shm->env.rank | (uint32_t)out->route << TMB_SHM_RANK_BITS;
   slot->nbytes = (uint32_t)out->nbytes;
   const struct tmb_shm_slot h = {
