@@ -172,4 +172,8 @@ GEXX_INLINE int gexx_g1_reply(unsigned kind, gasnet_token_t token, gasnet_handle
 
 #include "tombolo/inline_g1.h"
 
+#ifdef GASNET_VIS_H
+# include "tombolo/vis_legacy.h"
+#endif
+
 #endif

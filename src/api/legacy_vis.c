@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * GASNet-1 non-contiguous put and get (API 08.8): the EX transfers of src/vis under older names.
+ *
+ * Owns nothing. Called by clients. Calls: tmb_vis_blocking, _nb and _nbi. Invariants: messages name
+ * the GASNet-1 function; a chunk of count[0] bytes is the element of the EX form, so the counts
+ * that follow are its counts.
+ */
+#include "core/check.h"
+#include "vis/vis.h"
+
+#include <gasnet.h>
+#include <gasnet_vis.h>
+
+_Static_assert(sizeof(gasnet_memvec_t) == sizeof(gex_Memvec_t) &&
+                   offsetof(gasnet_memvec_t, len) == offsetof(gex_Memvec_t, gex_len),
+               "one entry under two names");
+
+static gex_TM_t team(const char *call) {
+  return TMB_UNLIKELY(!gexx_legacy_tm || tmb_job.debug) ? gexx_legacy_team(call) : gexx_legacy_tm;
+}
+
+static const gex_Memvec_t *entries(const gasnet_memvec_t *list) {
+  return (const gex_Memvec_t *)(const void *)list;
+}
+
+static void check_strides(const char *call, const char *what, const size_t *stride,
+                          const size_t *count, size_t levels) {
+  size_t least = count[0];
+  for (size_t d = 0; d < levels; d++) {
+    if (d && __builtin_mul_overflow(count[d], stride[d - 1], &least)) least = SIZE_MAX;
+    if (stride[d] < least)
+      tmb_fatal_nopos("%s: argument %s: stride %zu is %zu, but what lies below it takes %zu bytes",
+                      call, what, d, stride[d], least);
+  }
+}
+
+static struct tmb_vis_strided strided(const char *call, const size_t *dst, const size_t *src,
+                                      const size_t *count, size_t levels) {
+  size_t any = 1;
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    for (size_t d = 0; d <= levels; d++) any = any && count[d];
+    if (any) check_strides(call, "dststrides", dst, count, levels);
+    if (any) check_strides(call, "srcstrides", src, count, levels);
+  }
+  return (struct tmb_vis_strided){
+      {(const ptrdiff_t *)(const void *)dst, (const ptrdiff_t *)(const void *)src},
+      count + 1,
+      count[0],
+      levels};
+}
+
+void gasnet_putv_bulk(gasnet_node_t dstnode, size_t dstcount, gasnet_memvec_t const dstlist[],
+                      size_t srccount, gasnet_memvec_t const srclist[]) {
+  (void)tmb_vis_blocking(&(struct tmb_vis){.call = "gasnet_putv_bulk",
+                                           .tm = team("gasnet_putv_bulk"),
+                                           .rank = dstnode,
+                                           .list = {{.vec = entries(dstlist), .count = dstcount},
+                                                    {.vec = entries(srclist), .count = srccount}}});
+}
+
+gasnet_handle_t gasnet_putv_nb_bulk(gasnet_node_t dstnode, size_t dstcount,
+                                    gasnet_memvec_t const dstlist[], size_t srccount,
+                                    gasnet_memvec_t const srclist[]) {
+  return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_putv_nb_bulk",
+                                      .tm = team("gasnet_putv_nb_bulk"),
+                                      .rank = dstnode,
+                                      .list = {{.vec = entries(dstlist), .count = dstcount},
+                                               {.vec = entries(srclist), .count = srccount}}});
+}
+
+void gasnet_putv_nbi_bulk(gasnet_node_t dstnode, size_t dstcount, gasnet_memvec_t const dstlist[],
+                          size_t srccount, gasnet_memvec_t const srclist[]) {
+  (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_putv_nbi_bulk",
+                                      .tm = team("gasnet_putv_nbi_bulk"),
+                                      .rank = dstnode,
+                                      .list = {{.vec = entries(dstlist), .count = dstcount},
+                                               {.vec = entries(srclist), .count = srccount}}});
+}
+
+void gasnet_getv_bulk(size_t dstcount, gasnet_memvec_t const dstlist[], gasnet_node_t srcnode,
+                      size_t srccount, gasnet_memvec_t const srclist[]) {
+  (void)tmb_vis_blocking(&(struct tmb_vis){.call = "gasnet_getv_bulk",
+                                           .tm = team("gasnet_getv_bulk"),
+                                           .rank = srcnode,
+                                           .is_get = true,
+                                           .list = {{.vec = entries(dstlist), .count = dstcount},
+                                                    {.vec = entries(srclist), .count = srccount}}});
+}
+
+gasnet_handle_t gasnet_getv_nb_bulk(size_t dstcount, gasnet_memvec_t const dstlist[],
+                                    gasnet_node_t srcnode, size_t srccount,
+                                    gasnet_memvec_t const srclist[]) {
+  return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_getv_nb_bulk",
+                                      .tm = team("gasnet_getv_nb_bulk"),
+                                      .rank = srcnode,
+                                      .is_get = true,
+                                      .list = {{.vec = entries(dstlist), .count = dstcount},
+                                               {.vec = entries(srclist), .count = srccount}}});
+}
+
+void gasnet_getv_nbi_bulk(size_t dstcount, gasnet_memvec_t const dstlist[], gasnet_node_t srcnode,
+                          size_t srccount, gasnet_memvec_t const srclist[]) {
+  (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_getv_nbi_bulk",
+                                      .tm = team("gasnet_getv_nbi_bulk"),
+                                      .rank = srcnode,
+                                      .is_get = true,
+                                      .list = {{.vec = entries(dstlist), .count = dstcount},
+                                               {.vec = entries(srclist), .count = srccount}}});
+}
+
+void gasnet_puti_bulk(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[], size_t dstlen,
+                      size_t srccount, void *const srclist[], size_t srclen) {
+  (void)tmb_vis_blocking(
+      &(struct tmb_vis){.call = "gasnet_puti_bulk",
+                        .tm = team("gasnet_puti_bulk"),
+                        .rank = dstnode,
+                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
+                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+}
+
+gasnet_handle_t gasnet_puti_nb_bulk(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[],
+                                    size_t dstlen, size_t srccount, void *const srclist[],
+                                    size_t srclen) {
+  return tmb_vis_nb(
+      &(struct tmb_vis){.call = "gasnet_puti_nb_bulk",
+                        .tm = team("gasnet_puti_nb_bulk"),
+                        .rank = dstnode,
+                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
+                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+}
+
+void gasnet_puti_nbi_bulk(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[],
+                          size_t dstlen, size_t srccount, void *const srclist[], size_t srclen) {
+  (void)tmb_vis_nbi(
+      &(struct tmb_vis){.call = "gasnet_puti_nbi_bulk",
+                        .tm = team("gasnet_puti_nbi_bulk"),
+                        .rank = dstnode,
+                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
+                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+}
+
+void gasnet_geti_bulk(size_t dstcount, void *const dstlist[], size_t dstlen, gasnet_node_t srcnode,
+                      size_t srccount, void *const srclist[], size_t srclen) {
+  (void)tmb_vis_blocking(
+      &(struct tmb_vis){.call = "gasnet_geti_bulk",
+                        .tm = team("gasnet_geti_bulk"),
+                        .rank = srcnode,
+                        .is_get = true,
+                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
+                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+}
+
+gasnet_handle_t gasnet_geti_nb_bulk(size_t dstcount, void *const dstlist[], size_t dstlen,
+                                    gasnet_node_t srcnode, size_t srccount, void *const srclist[],
+                                    size_t srclen) {
+  return tmb_vis_nb(
+      &(struct tmb_vis){.call = "gasnet_geti_nb_bulk",
+                        .tm = team("gasnet_geti_nb_bulk"),
+                        .rank = srcnode,
+                        .is_get = true,
+                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
+                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+}
+
+void gasnet_geti_nbi_bulk(size_t dstcount, void *const dstlist[], size_t dstlen,
+                          gasnet_node_t srcnode, size_t srccount, void *const srclist[],
+                          size_t srclen) {
+  (void)tmb_vis_nbi(
+      &(struct tmb_vis){.call = "gasnet_geti_nbi_bulk",
+                        .tm = team("gasnet_geti_nbi_bulk"),
+                        .rank = srcnode,
+                        .is_get = true,
+                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
+                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+}
+
+void gasnet_puts_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],
+                      void *srcaddr, const size_t srcstrides[], const size_t count[],
+                      size_t stridelevels) {
+  (void)tmb_vis_blocking(&(struct tmb_vis){
+      .call = "gasnet_puts_bulk",
+      .tm = team("gasnet_puts_bulk"),
+      .rank = dstnode,
+      .strided = true,
+      .base = {dstaddr, srcaddr},
+      .stride = strided("gasnet_puts_bulk", dststrides, srcstrides, count, stridelevels)});
+}
+
+gasnet_handle_t gasnet_puts_nb_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],
+                                    void *srcaddr, const size_t srcstrides[], const size_t count[],
+                                    size_t stridelevels) {
+  return tmb_vis_nb(&(struct tmb_vis){
+      .call = "gasnet_puts_nb_bulk",
+      .tm = team("gasnet_puts_nb_bulk"),
+      .rank = dstnode,
+      .strided = true,
+      .base = {dstaddr, srcaddr},
+      .stride = strided("gasnet_puts_nb_bulk", dststrides, srcstrides, count, stridelevels)});
+}
+
+void gasnet_puts_nbi_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],
+                          void *srcaddr, const size_t srcstrides[], const size_t count[],
+                          size_t stridelevels) {
+  (void)tmb_vis_nbi(&(struct tmb_vis){
+      .call = "gasnet_puts_nbi_bulk",
+      .tm = team("gasnet_puts_nbi_bulk"),
+      .rank = dstnode,
+      .strided = true,
+      .base = {dstaddr, srcaddr},
+      .stride = strided("gasnet_puts_nbi_bulk", dststrides, srcstrides, count, stridelevels)});
+}
+
+void gasnet_gets_bulk(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode,
+                      void *srcaddr, const size_t srcstrides[], const size_t count[],
+                      size_t stridelevels) {
+  (void)tmb_vis_blocking(&(struct tmb_vis){
+      .call = "gasnet_gets_bulk",
+      .tm = team("gasnet_gets_bulk"),
+      .rank = srcnode,
+      .is_get = true,
+      .strided = true,
+      .base = {dstaddr, srcaddr},
+      .stride = strided("gasnet_gets_bulk", dststrides, srcstrides, count, stridelevels)});
+}
+
+gasnet_handle_t gasnet_gets_nb_bulk(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode,
+                                    void *srcaddr, const size_t srcstrides[], const size_t count[],
+                                    size_t stridelevels) {
+  return tmb_vis_nb(&(struct tmb_vis){
+      .call = "gasnet_gets_nb_bulk",
+      .tm = team("gasnet_gets_nb_bulk"),
+      .rank = srcnode,
+      .is_get = true,
+      .strided = true,
+      .base = {dstaddr, srcaddr},
+      .stride = strided("gasnet_gets_nb_bulk", dststrides, srcstrides, count, stridelevels)});
+}
+
+void gasnet_gets_nbi_bulk(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode,
+                          void *srcaddr, const size_t srcstrides[], const size_t count[],
+                          size_t stridelevels) {
+  (void)tmb_vis_nbi(&(struct tmb_vis){
+      .call = "gasnet_gets_nbi_bulk",
+      .tm = team("gasnet_gets_nbi_bulk"),
+      .rank = srcnode,
+      .is_get = true,
+      .strided = true,
+      .base = {dstaddr, srcaddr},
+      .stride = strided("gasnet_gets_nbi_bulk", dststrides, srcstrides, count, stridelevels)});
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Strided shapes: the contiguity analysis, and copies that follow a shape.
+ *
+ * Owns: struct tmb_vis_shape. Called by vis.c (mapped peers) and vis_am.c (packing). Calls nothing.
+ * A shape describes both sides of a transfer at once. Invariants after tmb_vis_shape_make: no
+ * dimension has count 1; destination strides are positive and grow outwards, except that dim[1] is
+ * the one with the least source stride when that is not dim[0] (a transposition); no two adjacent
+ * dimensions, nor element and dim[0], are contiguous on both sides. The order of dimensions is the
+ * order of packed data.
+ */
+#ifndef TMB_VIS_SHAPE_H
+#define TMB_VIS_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A dimension that counts at least doubles the number of bytes. */
+#define TMB_VIS_LEVELS_MAX 64
+
+enum { TMB_VIS_DST = 0, TMB_VIS_SRC = 1 };
+
+struct tmb_vis_dim {
+  size_t count;
+  ptrdiff_t stride[2]; /* bytes; by side */
+};
+
+struct tmb_vis_shape {
+  size_t elem;        /* contiguous bytes */
+  size_t bytes;       /* of the whole */
+  ptrdiff_t first[2]; /* add to the caller's address to get that of element 0; by side */
+  uint32_t levels;
+  struct tmb_vis_dim dim[TMB_VIS_LEVELS_MAX]; /* [levels] */
+};
+
+/* A strided transfer as the caller describes it. */
+struct tmb_vis_strided {
+  const ptrdiff_t *stride[2]; /* [levels] */
+  const size_t *count;        /* [levels] */
+  size_t elemsz, levels;
+};
+
+/* Normalise. Pure. Returns 1, 0 when there is nothing to move (only `bytes` and `levels` are set
+ * then), or -1 when the number of bytes overflows. */
+int tmb_vis_shape_make(struct tmb_vis_shape *shape, const struct tmb_vis_strided *in);
+
+/* Lowest address and extent in bytes of one side, relative to element 0. */
+void tmb_vis_shape_hull(const struct tmb_vis_shape *shape, unsigned side, ptrdiff_t *low,
+                        size_t *extent);
+
+/* ---- copy.c */
+
+/* Copy everything. in dst, src: addresses of element 0. */
+void tmb_vis_copy(const struct tmb_vis_shape *shape, char *dst, const char *src);
+
+/* A range of the packed form of one side. */
+struct tmb_vis_part {
+  const struct tmb_vis_shape *shape;
+  unsigned side;     /* only its strides are read */
+  char *base;        /* address of element 0 */
+  char *packed;      /* [nbytes] */
+  size_t at, nbytes; /* range of the packed bytes */
+};
+void tmb_vis_pack(const struct tmb_vis_part *part);
+void tmb_vis_unpack(const struct tmb_vis_part *part);
+
+/* Copy n bytes; short ones without a call. */
+static inline void tmb_vis_bytes(char *dst, const char *src, size_t n) {
+  if (n < 16 || n > 128) {
+    __builtin_memcpy(dst, src, n);
+    return;
+  }
+  const size_t last = n - 16;
+  for (size_t i = 0; i < last; i += 16) __builtin_memcpy(dst + i, src + i, 16);
+  __builtin_memcpy(dst + last, src + last, 16);
+}
+
+#endif

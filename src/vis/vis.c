@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Serving a non-contiguous put or get: copies when the peer is mapped, else messages.
+ *
+ * Owns: the armed completion handler of each thread. Called by calls.c and legacy_vis.c. Calls:
+ * shape.c, copy.c, list.c, vis_am.c, vis_check.c, op.h, progress. Invariants: local completion is
+ * reached on return, because the source has been read; the completion handler is armed for one put
+ * that started; a debug client's complete NB operation still yields a live root event.
+ */
+#include "vis/vis.h"
+
+#include "base/error.h"
+#include "core/bound.h"
+#include "core/check.h"
+#include "core/progress.h"
+#include "core/thread.h"
+
+#include <gasnet_vis.h>
+
+/* The remote side may lie outside the bound segment. */
+#define ANYWHERE (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)
+
+static _Thread_local struct tmb_vis_note armed; /* of the next put of this thread */
+
+void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source_addr,
+                                      size_t nbytes, gex_Flags_t flags) {
+  const char *call = "gex_VIS_SetPeerCompletionHandler";
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_context_at(call);
+    tmb_check_flags(call, flags, 0);
+    if (handler && handler < TMB_HANDLER_FIRST)
+      tmb_fatal_nopos("%s: argument handler is %u; registered indices are %d..255, 0 disarms", call,
+                      handler, TMB_HANDLER_FIRST);
+    if (handler && nbytes > GEX_VIS_MAX_PEERCOMPLETION)
+      tmb_fatal_nopos("%s: argument nbytes is %zu, the limit is %zu (GEX_VIS_MAX_PEERCOMPLETION)",
+                      call, nbytes, GEX_VIS_MAX_PEERCOMPLETION);
+    if (handler && nbytes && !source_addr)
+      tmb_fatal_nopos("%s: argument source_addr is NULL with nbytes %zu", call, nbytes);
+  }
+  armed = (struct tmb_vis_note){handler, source_addr, nbytes};
+}
+
+/* Turn offsets into segments into addresses. */
+static void resolve(struct tmb_vis *v) {
+  const unsigned remote = tmb_vis_remote(v);
+  uintptr_t shift[2] = {0, 0};
+  if (v->flags & GEX_FLAG_PEER_SEG_OFFSET)
+    shift[remote] = (uintptr_t)tmb_bound_offset(v->tm, v->rank, NULL);
+  if (v->flags & GEX_FLAG_SELF_SEG_OFFSET)
+    shift[!remote] = (uintptr_t)tmb_bound_self_offset(v->tm->ep, NULL);
+  for (unsigned side = 0; side < 2; side++) {
+    v->list[side].shift = shift[side];
+    if (v->strided)
+      v->base[side] =
+          (char *)((uintptr_t)v->base[side] + shift[side] + (uintptr_t)v->shape->first[side]);
+  }
+}
+
+/* Find out what is to be moved. out shape: used by strided calls. */
+static void measure(struct tmb_vis *v, struct tmb_vis_shape *shape) {
+  if (v->strided) {
+    if (tmb_vis_shape_make(shape, &v->stride) < 0)
+      tmb_fatal_nopos("%s: argument count: the elements of %zu bytes do not fit the address space",
+                      v->call, v->stride.elemsz);
+    v->shape = shape;
+    v->bytes = shape->bytes;
+    return;
+  }
+  if (TMB_LIKELY(!tmb_job.debug) && (!v->list[0].count || !v->list[1].count)) {
+    v->bytes = 0;
+    return;
+  }
+  size_t bytes[2] = {0, 0};
+  for (unsigned side = 0; side < 2; side++)
+    if (!tmb_vis_list_bytes(&v->list[side], &bytes[side]))
+      tmb_fatal_nopos("%s: argument %s: its bytes do not fit the address space", v->call,
+                      side == TMB_VIS_DST ? "dstlist" : "srclist");
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_totals(v, bytes[TMB_VIS_DST], bytes[TMB_VIS_SRC]);
+  v->bytes = TMB_MIN(bytes[0], bytes[1]);
+}
+
+/* Whether the remote side can be reached by load and store. */
+static bool direct(const struct tmb_vis *v) {
+  if (v->tm->delta[v->rank] == GEXX_UNMAPPED) return false;
+  if (TMB_LIKELY(!(v->flags & ANYWHERE))) return true;
+  const unsigned remote = tmb_vis_remote(v);
+  if (v->strided) {
+    ptrdiff_t low;
+    size_t extent;
+    tmb_vis_shape_hull(v->shape, remote, &low, &extent);
+    return tmb_bound_maps(v->tm, v->rank, v->base[remote] + low, extent);
+  }
+  const struct tmb_vis_list *list = &v->list[remote];
+  for (size_t i = 0; i < list->count; i++)
+    if (tmb_vis_len(list, i) &&
+        !tmb_bound_maps(v->tm, v->rank, tmb_vis_addr(list, i), tmb_vis_len(list, i)))
+      return false;
+  return true;
+}
+
+/* Copy between mapped memories. */
+static void copy(struct tmb_vis *v) {
+  const unsigned remote = tmb_vis_remote(v);
+  const uintptr_t delta = (uintptr_t)v->tm->delta[v->rank];
+  if (v->strided) {
+    char *base[2] = {v->base[0], v->base[1]};
+    base[remote] = (char *)((uintptr_t)base[remote] + delta);
+    tmb_vis_copy(v->shape, base[TMB_VIS_DST], base[TMB_VIS_SRC]);
+  } else {
+    v->list[remote].shift += delta;
+    tmb_vis_list_copy(&v->list[TMB_VIS_DST], &v->list[TMB_VIS_SRC]);
+  }
+}
+
+static uint32_t leaves_of(const struct tmb_vis *v) {
+  return v->flags & GEX_FLAG_ENABLE_LEAF_LC ? GEX_EC_LC : 0;
+}
+
+/* Serve a call; parts that remain are counted in v->op, which is made here when it is NULL and
+ * needed. Returns 0, or TMB_AGAIN for an immediate call without resources. */
+static int start(struct tmb_vis *v, bool blocking) {
+  struct tmb_vis_shape shape;
+  v->note = armed;
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_call(v, blocking);
+  measure(v, &shape);
+  if (!v->bytes && !v->note.handler) return 0;
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank(v->call, v->tm, v->rank);
+  if (v->bytes) {
+    resolve(v);
+    if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_ranges(v);
+    if (TMB_UNLIKELY(!direct(v))) {
+      if (!v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
+      const int rc = tmb_vis_send(v);
+      if (rc == 0) armed.handler = 0;
+      return rc;
+    }
+    copy(v);
+  }
+  if (TMB_UNLIKELY(v->note.handler != 0)) {
+    armed.handler = 0;
+    tmb_vis_send_note(v);
+  }
+  return 0;
+}
+
+int tmb_vis_blocking(struct tmb_vis *v) {
+  struct tmb_op op = {.kind = TMB_OP_SINGLE};
+  v->op = &op;
+  if (start(v, true)) return 1;
+  if (!tmb_op_done(&op, GEX_EC_ALL)) {
+    struct gexx_wait wait;
+    tmb_wait_begin(&wait);
+    while (!tmb_op_done(&op, GEX_EC_ALL)) tmb_wait_step(&wait);
+  }
+  return 0;
+}
+
+int tmb_vis_nbi(struct tmb_vis *v) {
+  v->op = tmb_thread_iop(tmb_thread());
+  return start(v, false) ? 1 : 0;
+}
+
+gex_Event_t tmb_vis_nb(struct tmb_vis *v) {
+  v->op = NULL;
+  if (start(v, false)) {
+    tmb_op_free(v->op);
+    return GEX_EVENT_NO_OP;
+  }
+  if (TMB_UNLIKELY(tmb_job.debug) && !v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
+  return v->op ? tmb_op_event(v->op) : GEX_EVENT_INVALID;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Target of non-contiguous transfers that come as messages, and of peer completion handlers.
+ *
+ * Owns: internal handlers PUT, GET, NOTE, and the table of puts whose pieces are being counted.
+ * Called from progress. Calls: copy.c, list.c, am_stage, am_send, tmb_up_am. Invariants: (source,
+ * id) names a put with a note until its last piece; the client's handler runs as a Medium reply
+ * without arguments, after every byte of the put is in place here.
+ */
+#include "base/atomic.h"
+#include "core/am.h"
+#include "core/check.h"
+#include "vis/vis.h"
+#include "vis/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- notes */
+
+/* A put with a note of which pieces are missing. */
+struct incomplete {
+  struct incomplete *next;
+  uint64_t missing;
+  uint32_t src, id;
+};
+
+static struct {
+  uint32_t lock;
+  struct incomplete *list;
+} counts;
+
+/* Count a piece. Returns true when it was the last one. */
+static bool count_piece(uint32_t src, const struct tmb_vis_head *h) {
+  if (h->bytes == h->total) return true;
+  while (tmb_xchg_acq(&counts.lock, 1)) tmb_cpu_pause();
+  struct incomplete **p = &counts.list;
+  while (*p && ((*p)->id != h->id || (*p)->src != src)) p = &(*p)->next;
+  struct incomplete *e = *p;
+  if (!e) {
+    e = malloc(sizeof *e);
+    if (!e) tmb_fatal("out of memory for an incoming put");
+    *e = (struct incomplete){NULL, h->total, src, h->id};
+    *p = e;
+  }
+  e->missing -= h->bytes;
+  const bool complete = e->missing == 0;
+  if (complete) {
+    *p = e->next;
+    free(e);
+  }
+  tmb_store_rel(&counts.lock, 0);
+  return complete;
+}
+
+/* Debug clients: how the handler was registered. */
+static void check_handler(const struct tmb_am_in *in, uint8_t handler) {
+  const unsigned index = TMB_ROUTE_TARGET(in->route);
+  const gex_EP_t ep = index < GASNET_MAXEPS ? tmb_job.eps[index] : NULL;
+  if (!ep || !ep->handler[handler].gex_fnptr) return; /* delivery says so */
+  const gex_Flags_t flags = ep->handler[handler].gex_flags;
+  if (flags != (GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY))
+    tmb_fatal_nopos("a put of rank %u runs peer completion handler %u, whose registered gex_flags "
+                    "are 0x%x; they must be GEX_FLAG_AM_MEDIUM|GEX_FLAG_AM_REPLY (0x%x)",
+                    in->src, handler, flags, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY);
+}
+
+/* Run the client's handler as the reply that it is registered for. */
+static void deliver(const struct tmb_am_in *in, uint8_t handler, void *payload, size_t nbytes) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_handler(in, handler);
+  const struct tmb_am_in reply = {.src = in->src,
+                                  .category = TMB_AM_MEDIUM,
+                                  .handler = handler,
+                                  .is_reply = 1,
+                                  .route = in->route,
+                                  .payload = payload,
+                                  .nbytes = nbytes};
+  tmb_up_am(&reply);
+}
+
+static void on_note(const struct tmb_am_in *in) {
+  deliver(in, (uint8_t)in->args[0], in->payload, in->nbytes);
+}
+
+/* ---- the remote side of a piece */
+
+/* Copy between packed data and the list that the wire describes. */
+static void move_list(const struct tmb_vis_head *h, const char *wire, char *packed, bool unpack) {
+  const size_t each = h->elem ? sizeof(uint64_t) : sizeof(struct tmb_vis_wire_vec);
+  size_t left = (size_t)h->bytes;
+  for (uint32_t i = 0; i < h->count; i++) {
+    struct tmb_vis_wire_vec e = {0, i ? h->elem : h->first};
+    memcpy(&e, wire + i * each, each);
+    const size_t n = TMB_MIN((size_t)e.len, left);
+    char *at = (char *)(uintptr_t)e.addr;
+    tmb_vis_bytes(unpack ? at : packed, unpack ? packed : at, n);
+    packed += n;
+    left -= n;
+  }
+}
+
+/* The same for a shape. in side: whose strides are filled. */
+static void move_shape(const struct tmb_vis_head *h, const char *wire, char *packed, bool unpack) {
+  struct tmb_vis_shape shape;
+  shape.elem = (size_t)h->elem;
+  shape.levels = h->count;
+  for (uint32_t i = 0; i < h->count; i++) {
+    struct tmb_vis_wire_dim dim;
+    memcpy(&dim, wire + i * sizeof dim, sizeof dim);
+    shape.dim[i] = (struct tmb_vis_dim){(size_t)dim.count, {(ptrdiff_t)dim.stride, 0}};
+  }
+  const struct tmb_vis_part part = {&shape, TMB_VIS_DST,   (char *)(uintptr_t)h->base,
+                                    packed, (size_t)h->at, (size_t)h->bytes};
+  if (unpack)
+    tmb_vis_unpack(&part);
+  else
+    tmb_vis_pack(&part);
+}
+
+static void move(const struct tmb_vis_head *h, const char *wire, char *packed, bool unpack) {
+  if (h->strided)
+    move_shape(h, wire, packed, unpack);
+  else
+    move_list(h, wire, packed, unpack);
+}
+
+/* ---- handlers */
+
+static void acknowledge(uint32_t origin, const struct tmb_vis_head *h) {
+  int32_t args[TMB_VIS_ACK_ARGS];
+  tmb_vis_split(args, h->owner);
+  args[2] = (int32_t)h->category;
+  struct tmb_am_out ack = {.peer = origin,
+                           .handler = TMB_VIS_AM_ACK,
+                           .nargs = TMB_VIS_ACK_ARGS,
+                           .is_reply = 1,
+                           .staged = -1,
+                           .args = args};
+  (void)tmb_up_am_send(&ack);
+}
+
+static void on_put(const struct tmb_am_in *in) {
+  struct tmb_vis_head h;
+  memcpy(&h, in->payload, sizeof h);
+  char *note = (char *)in->payload + sizeof h;
+  move(&h, note + tmb_vis_pad16(h.note_bytes), (char *)in->payload + in->nbytes - h.bytes, true);
+  if (h.handler && count_piece(in->src, &h)) deliver(in, h.handler, note, h.note_bytes);
+  acknowledge(in->src, &h);
+}
+
+static void on_get(const struct tmb_am_in *in) {
+  struct tmb_vis_head h;
+  memcpy(&h, in->payload, sizeof h);
+  int32_t args[TMB_VIS_DATA_ARGS];
+  tmb_vis_split(args, h.owner);
+  tmb_vis_split(args + 2, h.at);
+  tmb_vis_split(args + 4, h.index);
+  tmb_vis_split(args + 6, h.skip);
+  struct tmb_am_out data = {.peer = in->src,
+                            .category = TMB_AM_MEDIUM,
+                            .handler = TMB_VIS_AM_DATA,
+                            .nargs = TMB_VIS_DATA_ARGS,
+                            .is_reply = 1,
+                            .staged = -1,
+                            .args = args,
+                            .nbytes = (size_t)h.bytes};
+  char small[512] TMB_ALIGNED(16);
+  char *buffer = small;
+  if (h.bytes > sizeof small) {
+    buffer = tmb_up_am_stage(&data);
+    data.filled = 1;
+  }
+  move(&h, (const char *)in->payload + sizeof h, buffer, false);
+  data.src = buffer;
+  (void)tmb_up_am_send(&data);
+}
+
+/* The messages may come before this process makes a call of its own. */
+__attribute__((constructor)) static void install(void) {
+  tmb_up_set_internal(TMB_VIS_AM_PUT, on_put);
+  tmb_up_set_internal(TMB_VIS_AM_GET, on_get);
+  tmb_up_set_internal(TMB_VIS_AM_NOTE, on_note);
+}
