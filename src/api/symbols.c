@@ -11,3 +11,6 @@
 #define GASNET_PAR  1
 #define GEXX_INLINE __attribute__((visibility("default")))
 #include <gasnet.h>
+#include <gasnet_ratomic.h>
+
+#include <gasnetex_ext.h>

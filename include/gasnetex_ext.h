@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gasnetex_ext.h: what Tombolo adds to the GASNet-EX API, under gexx_.
+ *
+ * Included by clients after, or instead of, gasnetex.h. Implemented in src/notify and src/coll.
+ * Conventions are those of gasnetex.h: argument order, flags, events, contexts. Guide:
+ * docs/NOTIFY.md.
+ */
+#ifndef GASNETEX_EXT_H
+#define GASNETEX_EXT_H
+
+#include "gasnetex.h"
+
+#include "tombolo/ext_coll.h"
+#include "tombolo/ext_notify.h"
+#include "tombolo/inline_notify.h"
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting for signals.
+ *
+ * Owns nothing. Called by owners of signals and by semaphores. Calls: core's progress and waits.
+ * A wait looks at the word in short bursts and runs progress between them: a look costs a cached
+ * load, progress several, and the word is what usually changes. Invariants: every success acquires;
+ * consuming is one compare and swap, so several threads may do it.
+ */
+#include "base/atomic.h"
+#include "core/check.h"
+#include "core/progress.h"
+#include "notify/notify.h"
+
+#define LOOKS 8 /* at the word for each run of progress */
+
+/* A condition on one word. */
+struct look {
+  const uint64_t *sig;
+  uint64_t value, found;
+  int cmp;
+  bool taken; /* consumed: a wait may ask again after it was told yes */
+};
+
+static inline bool holds(uint64_t found, int cmp, uint64_t value) {
+  switch (cmp) {
+  case GEXX_SIG_EQ: return found == value;
+  case GEXX_SIG_NE: return found != value;
+  case GEXX_SIG_GT: return found > value;
+  case GEXX_SIG_GE: return found >= value;
+  case GEXX_SIG_LT: return found < value;
+  default: return found <= value;
+  }
+}
+
+static inline bool look_once(struct look *l) {
+  l->found = tmb_load_acq(l->sig);
+  return holds(l->found, l->cmp, l->value);
+}
+
+static bool look_ready(void *arg) {
+  struct look *l = arg;
+  for (int i = 1; i < LOOKS; i++) {
+    if (look_once(l)) return true;
+    tmb_cpu_pause();
+  }
+  return look_once(l);
+}
+
+static void check_word(const char *call, const char *what, const uint64_t *sig) {
+  if (TMB_LIKELY(!tmb_job.debug)) return;
+  tmb_check_context_at(call);
+  if (!sig || (uintptr_t)sig % sizeof *sig)
+    tmb_fatal_nopos("%s: argument %s is %p; give the address of an aligned 64-bit word", call, what,
+                    (const void *)sig);
+}
+
+static void check_cmp(const char *call, int cmp) {
+  TMB_CHECK(cmp >= GEXX_SIG_EQ && cmp <= GEXX_SIG_LE,
+            "%s: argument cmp is %d; give one of GEXX_SIG_EQ, NE, GT, GE, LT, LE", call, cmp);
+}
+
+void tmb_signal_wait(bool (*ready)(void *arg), void *arg) {
+  (void)tmb_wait_until(ready, arg, UINT64_MAX);
+}
+
+uint64_t gexx_Signal_Fetch(const uint64_t *sig) {
+  check_word("gexx_Signal_Fetch", "sig", sig);
+  tmb_poll();
+  return tmb_load_acq(sig);
+}
+
+int gexx_Signal_Test(const uint64_t *sig, int cmp, uint64_t value) {
+  struct look l = {.sig = sig, .value = value, .cmp = cmp};
+  check_word("gexx_Signal_Test", "sig", sig);
+  check_cmp("gexx_Signal_Test", cmp);
+  if (look_once(&l)) return GASNET_OK;
+  tmb_poll();
+  return look_once(&l) ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+
+uint64_t gexx_Signal_Wait(const uint64_t *sig, int cmp, uint64_t value) {
+  struct look l = {.sig = sig, .value = value, .cmp = cmp};
+  check_word("gexx_Signal_Wait", "sig", sig);
+  check_cmp("gexx_Signal_Wait", cmp);
+  tmb_signal_wait(look_ready, &l);
+  return l.found;
+}
+
+/* ---- consuming */
+
+static bool consume_once(struct look *l, uint64_t *sig) {
+  uint64_t found = tmb_load_rlx(sig);
+  while (found >= l->value) {
+    if (tmb_cas_acq(sig, &found, found - l->value)) {
+      l->found = found - l->value;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool consume_ready(void *arg) {
+  struct look *l = arg;
+  for (int i = 0; i < LOOKS && !l->taken; i++) {
+    l->taken = consume_once(l, (uint64_t *)(uintptr_t)l->sig);
+    if (!l->taken) tmb_cpu_pause();
+  }
+  return l->taken;
+}
+
+int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
+  struct look l = {.sig = sig, .value = n};
+  check_word("gexx_Signal_TryConsume", "sig", sig);
+  if (consume_once(&l, sig)) return GASNET_OK;
+  tmb_poll();
+  return consume_once(&l, sig) ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+
+uint64_t gexx_Signal_WaitConsume(uint64_t *sig, uint64_t n) {
+  struct look l = {.sig = sig, .value = n};
+  check_word("gexx_Signal_WaitConsume", "sig", sig);
+  tmb_signal_wait(consume_ready, &l);
+  return l.found;
+}
+
+uint64_t gexx_Signal_Reset(uint64_t *sig) {
+  TMB_CHECK(sig && (uintptr_t)sig % sizeof *sig == 0,
+            "gexx_Signal_Reset: argument sig is %p; give the address of an aligned 64-bit word",
+            (void *)sig);
+  return tmb_xchg_acq(sig, 0);
+}
+
+/* ---- one of many */
+
+struct range {
+  const char *sigs;
+  size_t count, stride, at; /* at: where the search begins, then what was found */
+  uint64_t found;
+};
+
+static bool range_ready(void *arg) {
+  struct range *r = arg;
+  size_t i = r->at;
+  for (size_t n = 0; n < r->count; n++) {
+    r->found = tmb_load_acq((const uint64_t *)(const void *)(r->sigs + i * r->stride));
+    if (r->found) {
+      r->at = i;
+      return true;
+    }
+    if (++i == r->count) i = 0;
+  }
+  return false;
+}
+
+static void check_range(const char *call, const struct range *r, const size_t *index) {
+  if (TMB_LIKELY(!tmb_job.debug)) return;
+  check_word(call, "sigs", (const uint64_t *)(const void *)r->sigs);
+  if (!r->count) tmb_fatal_nopos("%s: argument count is 0; nothing can be found", call);
+  if (r->count > 1 && (r->stride < sizeof(uint64_t) || r->stride % sizeof(uint64_t)))
+    tmb_fatal_nopos("%s: argument stride is %zu; give a multiple of 8 bytes", call, r->stride);
+  if (!index) tmb_fatal_nopos("%s: argument index is NULL", call);
+  if (*index >= r->count)
+    tmb_fatal_nopos("%s: argument *index is %zu, where the search begins; it must be below %zu",
+                    call, *index, r->count);
+}
+
+int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
+  struct range r = {(const char *)sigs, count, stride, 0, 0};
+  check_range("gexx_Signal_TestSome", &r, index);
+  r.at = *index;
+  if (!range_ready(&r)) {
+    tmb_poll();
+    if (!range_ready(&r)) return GASNET_ERR_NOT_READY;
+  }
+  *index = r.at;
+  return GASNET_OK;
+}
+
+uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
+  struct range r = {(const char *)sigs, count, stride, 0, 0};
+  check_range("gexx_Signal_WaitSome", &r, index);
+  r.at = *index;
+  tmb_signal_wait(range_ready, &r);
+  *index = r.at;
+  return r.found;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ranks: 1 2 3 4 7 16 */
+/* debug: both */
+/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 */
+/* timeout: 60 */
+/*
+ * Put and get with a signal, and the owner's tests and waits: every form, peer and operation; the
+ * data are whole when the signal is seen; bare signals; counting, consuming and finding one of
+ * many.
+ */
+#include "job.h"
+
+#include <gasnetex_ext.h>
+
+enum {
+  AREA = 256 << 10, /* data from each peer */
+  SIGNALS = 16,     /* words from each peer, before its data */
+  HEAD = SIGNALS * 8,
+  BLOCK = AREA + HEAD,
+  ROUNDS = 40
+};
+
+static char *local;
+
+/* What rank `from` owns in the segment of `to`: signals, then data. */
+static uint64_t *signal_of(gex_Rank_t to, gex_Rank_t from, int i) {
+  return (uint64_t *)(void *)(job.peer[to] + (size_t)from * BLOCK) + i;
+}
+static char *data_of(gex_Rank_t to, gex_Rank_t from) {
+  return job.peer[to] + (size_t)from * BLOCK + HEAD;
+}
+
+static size_t size_of(int round) {
+  static const size_t sizes[] = {0,    1,    7,     8,     9,     64,     100, 513,
+                                 4096, 5000, 65000, 65536, 65537, 131073, AREA};
+  return sizes[(size_t)round % (sizeof sizes / sizeof *sizes)];
+}
+
+static uint64_t seed_of(gex_Rank_t from, gex_Rank_t to, int round) {
+  return mix64(from * 64 + to) + (unsigned)round;
+}
+
+/* Puts a pattern, then sets or adds to signal 0 of this pair. */
+static void put(gex_Rank_t to, int round, int op, uint64_t value) {
+  const size_t n = size_of(round);
+  char *const dest = data_of(to, job.rank);
+  uint64_t *const sig = signal_of(to, job.rank, 0);
+  pattern_fill(local, n, seed_of(job.rank, to, round));
+  if (round % 3 == 0) {
+    CHECK_EQ(
+        gexx_RMA_PutSignalBlocking(job.tm, to, dest, local, n, GEX_EVENT_NOW, sig, op, value, 0),
+        0);
+    memset(local, 0x55, n);
+  } else if (round % 3 == 1) {
+    CHECK_EQ(gexx_RMA_PutSignalNBI(job.tm, to, dest, local, n, GEX_EVENT_DEFER, sig, op, value, 0),
+             0);
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+  } else {
+    gex_Event_t leaf = GEX_EVENT_NO_OP;
+    const gex_Event_t root =
+        gexx_RMA_PutSignalNB(job.tm, to, dest, local, n, &leaf, sig, op, value, 0);
+    CHECK(root != GEX_EVENT_NO_OP && leaf != GEX_EVENT_NO_OP);
+    gex_Event_Wait(leaf);
+    memset(local, 0x55, n);
+    gex_Event_Wait(root);
+  }
+}
+
+/* Everybody puts to everybody; each looks at what the signal promised, and answers by a signal. */
+static void exchange(void) {
+  for (int round = 0; round < ROUNDS; round++) {
+    const int add = round % 2;
+    for (gex_Rank_t k = 0; k < job.size; k++)
+      put((job.rank + k) % job.size, round, add ? GEXX_SIG_ADD : GEXX_SIG_SET,
+          add ? 1 : (uint64_t)round + 1);
+    for (gex_Rank_t from = 0; from < job.size; from++) {
+      const uint64_t want = (uint64_t)round + 1;
+      const uint64_t got = gexx_Signal_Wait(signal_of(job.rank, from, 0), GEXX_SIG_GE, want);
+      CHECK_EQ(got, want);
+      CHECK_BYTES(data_of(job.rank, from), size_of(round), seed_of(from, job.rank, round));
+      CHECK_EQ(gexx_RMA_PutSignalBlocking(job.tm, from, NULL, NULL, 0, GEX_EVENT_NOW,
+                                          signal_of(from, job.rank, 1), GEXX_SIG_ADD, 3, 0),
+               0);
+    }
+    for (gex_Rank_t from = 0; from < job.size; from++)
+      (void)gexx_Signal_WaitConsume(signal_of(job.rank, from, 1), 3);
+  }
+  for (gex_Rank_t from = 0; from < job.size; from++) {
+    CHECK_EQ(gexx_Signal_Reset(signal_of(job.rank, from, 0)), ROUNDS);
+    CHECK_EQ(gexx_Signal_Fetch(signal_of(job.rank, from, 0)), 0);
+    CHECK_EQ(gexx_Signal_Fetch(signal_of(job.rank, from, 1)), 0);
+  }
+}
+
+/* Readers get what the owner wrote, and say when it may be overwritten. */
+static void gets(void) {
+  const gex_Rank_t from = (job.rank + 1) % job.size; /* whom this rank reads */
+  const gex_Rank_t reader = (job.rank + job.size - 1) % job.size;
+  char *const mine = data_of(job.rank, job.rank);
+  uint64_t *const ready = signal_of(reader, job.rank, 2);    /* at the reader */
+  uint64_t *const ready_here = signal_of(job.rank, from, 2); /* from whom we read */
+  uint64_t *const done = signal_of(from, job.rank, 3);       /* at the owner */
+  for (int round = 0; round < ROUNDS; round++) {
+    const size_t n = size_of(round);
+    pattern_fill(mine, n, seed_of(job.rank, job.rank, round));
+    CHECK_EQ(gexx_RMA_PutSignalBlocking(job.tm, reader, NULL, NULL, 0, GEX_EVENT_NOW, ready,
+                                        GEXX_SIG_ADD, 1, 0),
+             0);
+    (void)gexx_Signal_WaitConsume(ready_here, 1);
+    memset(local, 0, n);
+    if (round % 2) {
+      CHECK_EQ(gexx_RMA_GetSignalNBI(job.tm, local, from, data_of(from, from), n, done,
+                                     GEXX_SIG_ADD, 1, 0),
+               0);
+      gex_NBI_Wait(GEX_EC_GET, 0);
+    } else {
+      const gex_Event_t e = gexx_RMA_GetSignalNB(job.tm, local, from, data_of(from, from), n, done,
+                                                 GEXX_SIG_SET, (uint64_t)round + 1, 0);
+      CHECK(e != GEX_EVENT_NO_OP);
+      gex_Event_Wait(e);
+    }
+    CHECK_BYTES(local, n, seed_of(from, from, round));
+    (void)gexx_Signal_Wait(signal_of(job.rank, reader, 3), GEXX_SIG_GT, (uint64_t)round);
+  }
+}
+
+static void comparisons(void) {
+  uint64_t *const sig = signal_of(job.rank, job.rank, 4);
+  static const struct {
+    int cmp;
+    uint64_t value;
+    int holds;
+  } cases[] = {{GEXX_SIG_EQ, 7, 1}, {GEXX_SIG_EQ, 8, 0}, {GEXX_SIG_NE, 8, 1}, {GEXX_SIG_NE, 7, 0},
+               {GEXX_SIG_GT, 6, 1}, {GEXX_SIG_GT, 7, 0}, {GEXX_SIG_GE, 7, 1}, {GEXX_SIG_GE, 8, 0},
+               {GEXX_SIG_LT, 8, 1}, {GEXX_SIG_LT, 7, 0}, {GEXX_SIG_LE, 7, 1}, {GEXX_SIG_LE, 6, 0}};
+  *sig = 7;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    CHECK_EQ(gexx_Signal_Test(sig, cases[i].cmp, cases[i].value),
+             cases[i].holds ? GASNET_OK : GASNET_ERR_NOT_READY);
+    if (cases[i].holds) CHECK_EQ(gexx_Signal_Wait(sig, cases[i].cmp, cases[i].value), 7);
+  }
+  CHECK_EQ(gexx_Signal_TryConsume(sig, 8), GASNET_ERR_NOT_READY);
+  CHECK_EQ(gexx_Signal_TryConsume(sig, 5), GASNET_OK);
+  CHECK_EQ(gexx_Signal_WaitConsume(sig, 2), 0);
+  CHECK_EQ(gexx_Signal_TryConsume(sig, 0), GASNET_OK);
+  CHECK_EQ(*sig, 0);
+}
+
+/* Each rank sets one word in a range at rank 0, which finds them all, in whatever order. */
+static void some(void) {
+  size_t index = 0;
+  gex_Rank_t found = 0;
+  uint64_t sum = 0, want = 0;
+  uint64_t *const first = signal_of(0, 0, 5);
+  job_barrier();
+  if (job.rank == 0) {
+    CHECK_EQ(gexx_Signal_TestSome(signal_of(0, 0, 6), job.size, BLOCK, &index),
+             GASNET_ERR_NOT_READY);
+    CHECK_EQ(index, 0);
+  }
+  CHECK_EQ(gexx_RMA_PutSignalBlocking(job.tm, 0, NULL, NULL, 0, GEX_EVENT_NOW,
+                                      signal_of(0, job.rank, 5), GEXX_SIG_SET, job.rank + 1u, 0),
+           0);
+  if (job.rank) return;
+  while (found < job.size) {
+    if (found % 2)
+      while (gexx_Signal_TestSome(first, job.size, BLOCK, &index) != GASNET_OK) continue;
+    else
+      CHECK(gexx_Signal_WaitSome(first, job.size, BLOCK, &index) <= job.size);
+    CHECK_EQ(gexx_Signal_Fetch(signal_of(0, (gex_Rank_t)index, 5)), index + 1);
+    sum += gexx_Signal_Reset(signal_of(0, (gex_Rank_t)index, 5));
+    want += ++found;
+    index = (index + 1) % job.size;
+  }
+  CHECK_EQ(sum, want);
+  CHECK_EQ(gexx_Signal_TestSome(first, job.size, BLOCK, &index), GASNET_ERR_NOT_READY);
+}
+
+/* Offsets into the bound segment, TM-pairs, and an immediate attempt. */
+static void other_addressing(void) {
+  const gex_Rank_t to = (job.rank + 1) % job.size, from = (job.rank + job.size - 1) % job.size;
+  const gex_TM_t pair = gex_TM_Pair(job.ep, 0);
+  uint64_t *const sig = signal_of(job.rank, from, 7);
+  const size_t at = (size_t)(data_of(to, job.rank) - job.peer[to]);
+  const size_t sig_at = (size_t)((char *)signal_of(to, job.rank, 7) - job.peer[to]);
+  job_barrier();
+  pattern_fill(local, 3000, job.rank);
+  CHECK_EQ(gexx_RMA_PutSignalBlocking(job.tm, to, (void *)at, local, 3000, GEX_EVENT_NOW,
+                                      (uint64_t *)sig_at, GEXX_SIG_ADD, 1,
+                                      GEX_FLAG_PEER_SEG_OFFSET),
+           0);
+  CHECK_EQ(gexx_Signal_Wait(sig, GEXX_SIG_EQ, 1), 1);
+  CHECK_BYTES(data_of(job.rank, from), 3000, from);
+  job_barrier();
+  while (gexx_RMA_PutSignalBlocking(pair, to, data_of(to, job.rank) + 1, local, 3000, GEX_EVENT_NOW,
+                                    signal_of(to, job.rank, 7), GEXX_SIG_ADD, 1,
+                                    GEX_FLAG_IMMEDIATE))
+    gasnet_AMPoll();
+  CHECK_EQ(gexx_Signal_Wait(sig, GEXX_SIG_NE, 1), 2);
+  CHECK_BYTES(data_of(job.rank, from) + 1, 3000, from);
+  job_barrier();
+}
+
+int main(int argc, char **argv) {
+  job_start(&argc, &argv, 0, NULL, 0);
+  job_attach((uintptr_t)BLOCK * job.size);
+  memset(job.base, 0, job.bytes);
+  local = (char *)malloc(AREA);
+  if (!local) check_abandon();
+  job_barrier();
+  comparisons();
+  exchange();
+  gets();
+  some();
+  other_addressing();
+  return job_finish();
+}
