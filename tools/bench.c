@@ -48,7 +48,8 @@ static const char doc[] =
     "beside "
     "what the machine could do at best, measured in alternation by the same processes."
     "\v"
-    "SUITE is p2p, am, startup, oversubscribed, wake or all. Without one: all, with --quick p2p, "
+    "SUITE is p2p, am, startup, oversubscribed, wake, vis or all. Without one: all, with --quick "
+    "p2p, "
     "am and "
     "wake. 'ratio' is the median over all samples of figure / floor (for bandwidths: of bandwidth "
     "/ floor's "
@@ -83,18 +84,17 @@ static int parse_suite(struct bench_options *o, const char *name) {
   const struct {
     const char *name;
     bool *on;
-  } suites[] = {{"p2p", &o->p2p},
-                {"am", &o->am},
-                {"startup", &o->startup},
-                {"oversubscribed", &o->oversubscribed},
-                {"wake", &o->wake}};
+  } suites[] = {{"p2p", &o->p2p},         {"am", &o->am},
+                {"startup", &o->startup}, {"oversubscribed", &o->oversubscribed},
+                {"wake", &o->wake},       {"vis", &o->vis}};
   bool known = all;
   for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
     if (!all && strcmp(name, suites[i].name) != 0) continue;
     *suites[i].on = true;
     known = true;
   }
-  return known ? 0 : usage("suite", name, "give p2p, am, startup, oversubscribed, wake or all");
+  return known ? 0
+               : usage("suite", name, "give p2p, am, startup, oversubscribed, wake, vis or all");
 }
 
 /* Ends the process on a wrong option, as argp itself does for unknown ones. */
@@ -120,9 +120,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 }
 
 static void complete_options(struct bench_options *o) {
-  if (!o->p2p && !o->am && !o->startup && !o->oversubscribed && !o->wake) {
+  if (!o->p2p && !o->am && !o->startup && !o->oversubscribed && !o->wake && !o->vis) {
     o->p2p = o->am = o->wake = true;
-    o->startup = o->oversubscribed = !o->quick;
+    o->startup = o->oversubscribed = o->vis = !o->quick;
   }
   if (!o->runs) o->runs = o->quick ? 31 : 101;
   if (o->sample_us <= 0) o->sample_us = o->quick ? 60 : 100;
@@ -171,7 +171,7 @@ static int measure(const struct bench_options *o, struct bench_results *results)
   const struct {
     const char *program;
     bool on;
-  } pairs[] = {{"p2p", o->p2p}, {"am", o->am}, {"wake", o->wake}};
+  } pairs[] = {{"p2p", o->p2p}, {"am", o->am}, {"wake", o->wake}, {"vis", o->vis}};
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     struct bench_job job = {.program = pairs[i].program, .ranks = 2, .bind = o->bind};
     const int rc = pairs[i].on ? bench_job_run(o, &job, results) : 0;

@@ -259,24 +259,34 @@ static size_t differs(const char *a, const char *b) {
   return i;
 }
 
-/* Run one transfer of kind 0 strided, 1 vector, 2 indexed, and compare both sides with the model.
- */
-static void transfer(unsigned kind, struct call *c, const struct shape *s, const struct list l[2]) {
+enum kind { STRIDED, VECTOR, INDEXED, KINDS };
+
+/* Start one transfer and complete it. */
+static void run(enum kind kind, const struct call *c, const struct shape *s,
+                const struct list l[2]) {
   const int leaf = !c->get && (c->form == NB_LEAF || (c->form == NBI && below(2)));
   const gex_Flags_t flags = leaf ? GEX_FLAG_ENABLE_LEAF_LC : 0;
-  char *remote = job.peer[c->peer] + (size_t)job.rank * SLOT;
-  c->base[DST] = c->get ? near_mem : remote;
-  c->base[SRC] = c->get ? remote : near_mem;
-  char *model_dst = c->get ? near_want : far_want, *model_src = c->get ? far_want : near_want;
+  gex_Event_t ev;
   if (c->form == REGION) gex_NBI_BeginAccessRegion(0);
-  gex_Event_t ev = kind == 0   ? run_shape(c, s, flags)
-                   : kind == 1 ? run_vector(c, l, flags)
-                               : run_indexed(c, l, flags);
+  if (kind == STRIDED)
+    ev = run_shape(c, s, flags);
+  else
+    ev = kind == VECTOR ? run_vector(c, l, flags) : run_indexed(c, l, flags);
   if (c->form == REGION) ev = gex_NBI_EndAccessRegion(0);
   if (c->form == NBI && leaf) gex_NBI_Wait(GEX_EC_LC, 0);
   if (c->form == NBI) gex_NBI_Wait(c->get ? GEX_EC_GET : GEX_EC_PUT, 0);
   finish(ev, leaf && c->form == NB_LEAF);
-  if (kind == 0)
+}
+
+/* The same, and compare both sides with the model. */
+static void transfer(enum kind kind, struct call *c, const struct shape *s,
+                     const struct list l[2]) {
+  char *remote = job.peer[c->peer] + (size_t)job.rank * SLOT;
+  c->base[DST] = c->get ? near_mem : remote;
+  c->base[SRC] = c->get ? remote : near_mem;
+  char *model_dst = c->get ? near_want : far_want, *model_src = c->get ? far_want : near_want;
+  run(kind, c, s, l);
+  if (kind == STRIDED)
     model_shape(s, model_dst, model_src);
   else
     model_lists(l, model_dst, model_src);
@@ -288,16 +298,16 @@ static void transfer(unsigned kind, struct call *c, const struct shape *s, const
 static void round_trip(uint64_t round) {
   static struct list l[2];
   struct shape s = {0};
-  const unsigned kind = (unsigned)below(3);
+  const enum kind kind = (enum kind)below(KINDS);
   struct call c = {
       .form = (enum form)below(FORMS), .get = (int)below(2), .peer = (gex_Rank_t)below(job.size)};
   pattern_fill(near_want, SLOT, test_seed() + round);
   memcpy(near_mem, near_want, SLOT);
   gex_RMA_GetBlocking(job.tm, far_want, c.peer, job.peer[c.peer] + (size_t)job.rank * SLOT, SLOT,
                       0);
-  if (kind == 0) {
+  if (kind == STRIDED) {
     draw_shape(&s);
-  } else if (kind == 1) {
+  } else if (kind == VECTOR) {
     const size_t total = below(8) == 0 ? 0 : below(below(2) ? 2000 : SLOT / 2);
     draw_vector(&l[DST], total, 0);
     draw_vector(&l[SRC], total, below(3) == 0);
@@ -308,7 +318,8 @@ static void round_trip(uint64_t round) {
   transfer(kind, &c, &s, l);
   if (check_failures() != before)
     check_fail(__FILE__, __LINE__, "round %llu: kind %u form %d get %d peer %u elem %zu levels %zu",
-               (unsigned long long)round, kind, (int)c.form, c.get, c.peer, s.elem, s.levels);
+               (unsigned long long)round, (unsigned)kind, (int)c.form, c.get, c.peer, s.elem,
+               s.levels);
 }
 
 int main(int argc, char **argv) {
