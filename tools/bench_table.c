@@ -25,6 +25,8 @@ static const struct {
     {"p2p", "Put and get between two ranks"},
     {"am", "Active messages between two ranks"},
     {"wake", "A rank that sleeps"},
+    {"vis", "Strided and indexed put and get, beside loop nests"},
+    {"atomic", "Remote atomics, by one rank and by two at once on one word"},
     {"oversubscribed", "A round trip between two of many ranks, the others wait in a barrier"},
     {"startup", "Start-up"},
 };
