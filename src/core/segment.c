@@ -68,6 +68,12 @@ static void check_attach(const gex_Segment_t *segment_p, gex_TM_t tm) {
 }
 
 int tmb_segment_verdict(const char *call, uintptr_t size) {
+  if (tmb_job.ep.segment) {
+    tmb_note("%s: a created segment is bound to the primordial endpoint of this process already; "
+             "attach instead of binding, or bind further endpoints",
+             call);
+    return GASNET_ERR_BAD_ARG;
+  }
   if (size % tmb_os_page_size()) return GASNET_ERR_BAD_ARG;
   if (size <= tmb_job.segment_bytes_max) return GASNET_OK;
   const char *name = NULL;
