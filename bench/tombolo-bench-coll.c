@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measures collectives: broadcast, reductions, all-gather, exchange, from 8 bytes to 1 MiB.
+ *
+ * Owns: the coll rows. Called by: `tombolo bench coll`. Calls: bench/lib, the public API.
+ * Option --mode NAME: only rows whose names begin with NAME. With two ranks the floor of every row
+ * is the round trip of a cache-line hand-off, sampled in alternation; with more there is none.
+ * The root of a broadcast or reduction changes with every operation, so that none can begin before
+ * the one before has come to an end on its root. bytes is the length of the vector, or of one
+ * block.
+ */
+#include "lib/bench.h"
+#include "lib/floors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <gasnet_coll.h>
+#include <tombolo/ext_coll.h>
+
+enum { BYTES_MAX = 1 << 20, OPS_MIN = 3, OPS_BYTES = 2 << 20, OPS_MAX = 2000 };
+
+static struct bench bench;
+static char *src, *dst;
+
+/* A root may be done before the other rank has begun: neither begins before both have come. */
+static void together(struct bench *b) {
+  if (b->size == 2)
+    bench_meet(b);
+  else
+    bench_barrier(b);
+}
+
+static double broadcast(struct bench *b, size_t n, size_t bytes) {
+  together(b);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(gex_Coll_BroadcastNB(b->tm, (gex_Rank_t)(i % b->size), dst, src, bytes, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double reduce(struct bench *b, size_t n, size_t bytes) {
+  together(b);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(gex_Coll_ReduceToOneNB(b->tm, (gex_Rank_t)(i % b->size), dst, src, GEX_DT_DBL, 8,
+                                          bytes / 8, GEX_OP_ADD, NULL, NULL, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double allreduce(struct bench *b, size_t n, size_t bytes) {
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(gex_Coll_ReduceToAllNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
+                                          NULL, NULL, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double allgather(struct bench *b, size_t n, size_t bytes) {
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) gex_Event_Wait(gexx_Coll_AllGatherNB(b->tm, dst, src, bytes, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double exchange(struct bench *b, size_t n, size_t bytes) {
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) gex_Event_Wait(gexx_Coll_ExchangeNB(b->tm, dst, src, bytes, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static const struct {
+  const char *name;
+  bench_fn *fn;
+} kinds[] = {{"broadcast", broadcast},
+             {"reduce", reduce},
+             {"allreduce", allreduce},
+             {"allgather", allgather},
+             {"exchange", exchange}};
+
+static const struct {
+  size_t bytes;
+  bool quick;
+} sizes[] = {{8, true},      {64, false},   {512, false},    {4096, true},
+             {16384, false}, {65536, true}, {262144, false}, {1048576, true}};
+
+/* More than two ranks: everybody takes part, as often as the length of the data allows. */
+static void measure_all(struct bench *b, const struct bench_row *row) {
+  const int runs = b->opts.runs;
+  const size_t per_op = row->bytes * b->size;
+  size_t n = per_op ? OPS_BYTES / per_op : OPS_MAX;
+  n = n < OPS_MIN ? OPS_MIN : n > OPS_MAX ? OPS_MAX : n;
+  double *sample = malloc((size_t)runs * sizeof *sample);
+  if (!sample) bench_fail(b, "out of memory for %d samples", runs);
+  (void)row->figure(b, OPS_MIN, row->bytes);
+  for (int i = 0; i < runs; i++) {
+    bench_barrier(b);
+    sample[i] = row->figure(b, n, row->bytes);
+  }
+  bench_report(b, row, "ns", sample, NULL, runs);
+  free(sample);
+}
+
+int main(int argc, char **argv) {
+  struct bench *b = &bench;
+  bench_start(b, "coll", &argc, &argv);
+  bench_attach(b, NULL, 0, (size_t)1 << 20);
+  const size_t room = (size_t)BYTES_MAX * b->size;
+  src = aligned_alloc(4096, room);
+  dst = aligned_alloc(4096, room);
+  if (!src || !dst) bench_fail(b, "out of memory for buffers of %zu bytes", room);
+  memset(src, 0, room);
+  memset(dst, 0, room);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      if (b->opts.quick && !sizes[i].quick) continue;
+      if (strncmp(kinds[k].name, b->opts.mode, strlen(b->opts.mode)) != 0) continue;
+      const struct bench_row row = {.group = "coll",
+                                    .name = kinds[k].name,
+                                    .floor_name = b->size == 2 ? "handoff" : "",
+                                    .figure = kinds[k].fn,
+                                    .floor = b->size == 2 ? floor_handoff : NULL,
+                                    .bytes = sizes[i].bytes};
+      if (b->size == 2)
+        bench_measure(b, &row);
+      else
+        measure_all(b, &row);
+    }
+  bench_finish(b);
+}
