@@ -16,6 +16,7 @@
 #include <string.h>
 
 enum { BLOCK_MAX = 128, BLOCK_BYTES = (BLOCK_MAX + 2) * (BLOCK_MAX + 2) * (BLOCK_MAX + 2) * 8 };
+_Static_assert(BLOCK_BYTES <= FLOOR_COLD_BYTES, "a block fits the memory of the floors");
 enum { INDEXED_MAX = 4096 };
 
 static size_t n; /* interior of the block along each axis */
@@ -297,7 +298,7 @@ static void measure(struct bench *b) {
 int main(int argc, char **argv) {
   static struct bench b;
   bench_start(&b, "vis", &argc, &argv);
-  bench_attach(&b, NULL, 0, BLOCK_BYTES);
+  bench_attach(&b, NULL, 0, FLOOR_COLD_BYTES);
   near_block = (double *)(void *)floor_private(&b);
   far_block = (double *)(void *)b.theirs;
   far_at = (double *)(void *)b.theirs_at;

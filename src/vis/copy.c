@@ -25,24 +25,36 @@ struct rect {
   struct tmb_vis_dim row, column; /* row: the inner one */
 };
 
+/* One row: n elements. in fixed: elem is a constant. */
+static TMB_ALWAYS_INLINE void copy_row(const struct rect *r, size_t elem, bool fixed) {
+  const ptrdiff_t to = r->row.stride[TMB_VIS_DST], from = r->row.stride[TMB_VIS_SRC];
+  char *dst = r->dst;
+  const char *src = r->src;
+  size_t n = r->row.count;
+  for (; fixed && n >= 4; n -= 4) {
+    memcpy(dst, src, elem);
+    memcpy(dst + to, src + from, elem);
+    memcpy(dst + 2 * to, src + 2 * from, elem);
+    memcpy(dst + 3 * to, src + 3 * from, elem);
+    dst += 4 * to;
+    src += 4 * from;
+  }
+  for (; n; n--) {
+    if (fixed)
+      memcpy(dst, src, elem);
+    else
+      tmb_vis_bytes(dst, src, elem);
+    dst += to;
+    src += from;
+  }
+}
+
 static TMB_ALWAYS_INLINE void loop(const struct rect *r, size_t elem, bool fixed) {
-  const size_t columns = r->column.count, n = r->row.count;
-  const ptrdiff_t dst_step = r->row.stride[TMB_VIS_DST], src_step = r->row.stride[TMB_VIS_SRC];
-  char *dst_row = r->dst;
-  const char *src_row = r->src;
-  for (size_t k = 0; k < columns; k++) {
-    char *dst = dst_row;
-    const char *src = src_row;
-    for (size_t i = 0; i < n; i++) {
-      if (fixed)
-        memcpy(dst, src, elem);
-      else
-        tmb_vis_bytes(dst, src, elem);
-      dst += dst_step;
-      src += src_step;
-    }
-    dst_row += r->column.stride[TMB_VIS_DST];
-    src_row += r->column.stride[TMB_VIS_SRC];
+  struct rect row = *r;
+  for (size_t k = 0; k < r->column.count; k++) {
+    copy_row(&row, elem, fixed);
+    row.dst += r->column.stride[TMB_VIS_DST];
+    row.src += r->column.stride[TMB_VIS_SRC];
   }
 }
 

@@ -22,41 +22,57 @@ bool tmb_vis_list_bytes(const struct tmb_vis_list *list, size_t *bytes) {
   return true;
 }
 
-/* Entries of `long_side` take several of the other, all of `len` bytes. */
+/* Entry lengths that divide each other: pieces of `len` bytes, the shorter one. */
 static TMB_ALWAYS_INLINE void scatter(const struct tmb_vis_list *dst,
                                       const struct tmb_vis_list *src, size_t len, bool fixed) {
-  size_t i = 0, k = 0, dst_skip = 0, src_skip = 0;
-  while (i < dst->count && k < src->count) {
-    char *d = tmb_vis_addr(dst, i) + dst_skip;
-    const char *s = tmb_vis_addr(src, k) + src_skip;
+  const uintptr_t to = dst->shift, from = src->shift;
+  void *const *const dst_addr = dst->addr, *const *const src_addr = src->addr;
+  const size_t dst_pieces = dst->len / len, src_pieces = src->len / len;
+  const size_t entries = TMB_MAX(dst_pieces, src_pieces);
+  const size_t count = TMB_MIN(dst->count * dst_pieces, src->count * src_pieces);
+  for (size_t i = 0, k = 0; k < count; i++)
+    for (size_t part = 0; part < entries && k < count; part++, k++) {
+      const size_t d = dst_pieces > 1 ? i : k, s = src_pieces > 1 ? i : k;
+      char *at = (char *)((uintptr_t)dst_addr[d] + to) + (dst_pieces > 1 ? part * len : 0);
+      const char *of = (char *)((uintptr_t)src_addr[s] + from) + (src_pieces > 1 ? part * len : 0);
+      if (fixed)
+        memcpy(at, of, len);
+      else
+        tmb_vis_bytes(at, of, len);
+    }
+}
+
+/* Equal entry lengths. */
+static TMB_ALWAYS_INLINE void pair(const struct tmb_vis_list *dst, const struct tmb_vis_list *src,
+                                   size_t len, bool fixed) {
+  const uintptr_t to = dst->shift, from = src->shift;
+  void *const *d = dst->addr, *const *s = src->addr;
+  if (dst->len != src->len) {
+    scatter(dst, src, len, fixed);
+    return;
+  }
+  const size_t count = TMB_MIN(dst->count, src->count);
+  for (size_t i = 0; i < count; i++) {
+    char *at = (char *)((uintptr_t)d[i] + to);
+    const char *of = (char *)((uintptr_t)s[i] + from);
     if (fixed)
-      memcpy(d, s, len);
+      memcpy(at, of, len);
     else
-      tmb_vis_bytes(d, s, len);
-    dst_skip += len;
-    src_skip += len;
-    if (dst_skip == dst->len) {
-      dst_skip = 0;
-      i++;
-    }
-    if (src_skip == src->len) {
-      src_skip = 0;
-      k++;
-    }
+      tmb_vis_bytes(at, of, len);
   }
 }
 
 static void copy_indexed(const struct tmb_vis_list *dst, const struct tmb_vis_list *src) {
   const size_t len = TMB_MIN(dst->len, src->len);
   switch (len) {
-  case 1: scatter(dst, src, 1, true); break;
-  case 2: scatter(dst, src, 2, true); break;
-  case 4: scatter(dst, src, 4, true); break;
-  case 8: scatter(dst, src, 8, true); break;
-  case 16: scatter(dst, src, 16, true); break;
-  case 32: scatter(dst, src, 32, true); break;
-  case 64: scatter(dst, src, 64, true); break;
-  default: scatter(dst, src, len, false);
+  case 1: pair(dst, src, 1, true); break;
+  case 2: pair(dst, src, 2, true); break;
+  case 4: pair(dst, src, 4, true); break;
+  case 8: pair(dst, src, 8, true); break;
+  case 16: pair(dst, src, 16, true); break;
+  case 32: pair(dst, src, 32, true); break;
+  case 64: pair(dst, src, 64, true); break;
+  default: pair(dst, src, len, false);
   }
 }
 

@@ -65,15 +65,16 @@ struct tmb_vis_part {
 void tmb_vis_pack(const struct tmb_vis_part *part);
 void tmb_vis_unpack(const struct tmb_vis_part *part);
 
-/* Copy n bytes; short ones without a call. */
+/* Copy n bytes; short ones without a call, the last piece over the end of the one before. */
 static inline void tmb_vis_bytes(char *dst, const char *src, size_t n) {
-  if (n < 16 || n > 128) {
+  if (n < 16 || n > 1024) {
     __builtin_memcpy(dst, src, n);
     return;
   }
-  const size_t last = n - 16;
-  for (size_t i = 0; i < last; i += 16) __builtin_memcpy(dst + i, src + i, 16);
-  __builtin_memcpy(dst + last, src + last, 16);
+  size_t i = 0;
+  for (; i + 64 < n; i += 64) __builtin_memcpy(dst + i, src + i, 64);
+  for (; i + 16 < n; i += 16) __builtin_memcpy(dst + i, src + i, 16);
+  __builtin_memcpy(dst + n - 16, src + n - 16, 16);
 }
 
 #endif
