@@ -5,8 +5,9 @@
  * Owns: the hash table of the teams of this process, messages that came before their team, and the
  * numbers of teams. Called by client.c, team_make.c, barrier.c, coll and message handlers. Calls:
  * job.h tables. A team and its tables are one allocation. Invariants: the registry is guarded by
- * its lock, which is never held while anything is sent or a handler runs; in debug clients the last
- * GRAVES destroyed teams stay allocated with a dead magic number, so that a stale handle is named.
+ * its lock (with threads), which is never held while anything is sent or a handler runs; in debug
+ * clients the last GRAVES destroyed teams stay allocated with a dead magic number, so that a stale
+ * handle is named.
  */
 #include "core/team.h"
 
@@ -43,12 +44,13 @@ static struct {
 } reg;
 
 static void lock(void) {
+  if (!tmb_job.threads) return;
   while (tmb_xchg_acq(&reg.lock, 1))
     while (tmb_load_rlx(&reg.lock)) tmb_cpu_pause();
 }
 
 static void unlock(void) {
-  tmb_store_rel(&reg.lock, 0);
+  if (tmb_job.threads) tmb_store_rel(&reg.lock, 0);
 }
 
 static struct tmb_team **bucket_of(uint64_t uid) {
