@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unit tests of the contiguity analysis, of copies that follow a shape, and of lists.
+ *
+ * Run by ctest as unit.vis.shape. Calls: shape.c, copy.c, list.c. Random shapes are compared with a
+ * walk over the caller's description; the seed is printed on failure. Invariant: no process but
+ * this one, no job.
+ */
+#include "vis/shape.h"
+
+#include "vis/list.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LEVELS 8
+#define ROOM   8192
+
+static uint64_t state = 12345;
+
+static size_t below(size_t limit) {
+  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (size_t)(state >> 33) % limit;
+}
+
+struct given {
+  ptrdiff_t dst[LEVELS], src[LEVELS];
+  size_t count[LEVELS], elem, levels;
+};
+
+static int make(struct tmb_vis_shape *s, const struct given *g) {
+  const struct tmb_vis_strided in = {{g->dst, g->src}, g->count, g->elem, g->levels};
+  return tmb_vis_shape_make(s, &in);
+}
+
+/* ---- normal forms */
+
+static void contiguous_becomes_one_piece(void **unused) {
+  (void)unused;
+  struct tmb_vis_shape s;
+  const struct given g = {{8, 80, 800}, {8, 80, 800}, {10, 10, 3}, 8, 3};
+  assert_int_equal(make(&s, &g), 1);
+  assert_int_equal(s.levels, 0);
+  assert_int_equal(s.elem, 2400);
+  assert_int_equal(s.bytes, 2400);
+}
+
+static void order_of_dimensions_does_not_matter(void **unused) {
+  (void)unused;
+  struct tmb_vis_shape s;
+  const struct given g = {{800, 8, 80}, {800, 8, 80}, {3, 10, 10}, 8, 3};
+  assert_int_equal(make(&s, &g), 1);
+  assert_int_equal(s.levels, 0);
+  assert_int_equal(s.elem, 2400);
+}
+
+static void counts_of_one_are_dropped(void **unused) {
+  (void)unused;
+  struct tmb_vis_shape s;
+  const struct given g = {{7, 100, 9}, {5, 64, -3}, {1, 4, 1}, 16, 3};
+  assert_int_equal(make(&s, &g), 1);
+  assert_int_equal(s.levels, 1);
+  assert_int_equal(s.elem, 16);
+  assert_int_equal(s.dim[0].count, 4);
+  assert_int_equal(s.dim[0].stride[TMB_VIS_DST], 100);
+  assert_int_equal(s.dim[0].stride[TMB_VIS_SRC], 64);
+}
+
+static void padded_rows_merge_outwards(void **unused) {
+  (void)unused;
+  struct tmb_vis_shape s; /* a column of a matrix in both, three matrices deep */
+  const struct given g = {{40, 400}, {80, 800}, {10, 3}, 8, 2};
+  assert_int_equal(make(&s, &g), 1);
+  assert_int_equal(s.levels, 1);
+  assert_int_equal(s.dim[0].count, 30);
+  assert_int_equal(s.dim[0].stride[TMB_VIS_SRC], 80);
+}
+
+static void one_sided_contiguity_stays(void **unused) {
+  (void)unused;
+  struct tmb_vis_shape s;
+  const struct given g = {{8, 80}, {8, 160}, {10, 10}, 8, 2};
+  assert_int_equal(make(&s, &g), 1);
+  assert_int_equal(s.elem, 80);
+  assert_int_equal(s.levels, 1);
+}
+
+static void reflection_of_both_sides_is_contiguous(void **unused) {
+  (void)unused;
+  struct tmb_vis_shape s;
+  const struct given g = {{-4}, {-4}, {25}, 4, 1};
+  assert_int_equal(make(&s, &g), 1);
+  assert_int_equal(s.levels, 0);
+  assert_int_equal(s.elem, 100);
+  assert_int_equal(s.first[TMB_VIS_DST], -96);
+  assert_int_equal(s.first[TMB_VIS_SRC], -96);
+}
+
+static void reflection_of_one_side_is_not(void **unused) {
+  (void)unused;
+  struct tmb_vis_shape s;
+  const struct given g = {{-4}, {4}, {25}, 4, 1};
+  assert_int_equal(make(&s, &g), 1);
+  assert_int_equal(s.levels, 1);
+  assert_int_equal(s.first[TMB_VIS_DST], -96);
+  assert_int_equal(s.first[TMB_VIS_SRC], 96);
+  assert_int_equal(s.dim[0].stride[TMB_VIS_DST], 4);
+  assert_int_equal(s.dim[0].stride[TMB_VIS_SRC], -4);
+}
+
+static void transposition_shows_the_source(void **unused) {
+  (void)unused;
+  struct tmb_vis_shape s;
+  const struct given g = {{8, 800, 80000}, {80000, 800, 8}, {10, 10, 10}, 8, 3};
+  assert_int_equal(make(&s, &g), 1);
+  assert_int_equal(s.levels, 3);
+  assert_int_equal(s.dim[0].stride[TMB_VIS_DST], 8);
+  assert_int_equal(s.dim[1].stride[TMB_VIS_SRC], 8);
+}
+
+static void nothing_to_move(void **unused) {
+  (void)unused;
+  struct tmb_vis_shape s;
+  const struct given none = {{8}, {8}, {0}, 8, 1}, empty = {{8}, {8}, {5}, 0, 1};
+  assert_int_equal(make(&s, &none), 0);
+  assert_int_equal(s.bytes, 0);
+  assert_int_equal(make(&s, &empty), 0);
+  assert_int_equal(s.bytes, 0);
+  const struct tmb_vis_strided bare = {{NULL, NULL}, NULL, 24, 0};
+  assert_int_equal(tmb_vis_shape_make(&s, &bare), 1);
+  assert_int_equal(s.levels, 0);
+  assert_int_equal(s.elem, 24);
+}
+
+static void overflow_is_reported(void **unused) {
+  (void)unused;
+  struct tmb_vis_shape s;
+  const struct given g = {{8, 8}, {8, 8}, {SIZE_MAX / 4, 16}, 8, 2};
+  assert_int_equal(make(&s, &g), -1);
+}
+
+static void many_levels(void **unused) {
+  (void)unused;
+  enum { MANY = 1000 };
+  static ptrdiff_t stride[MANY];
+  static size_t count[MANY];
+  for (size_t i = 0; i < MANY; i++) count[i] = 1;
+  count[500] = 3;
+  stride[500] = 16;
+  struct tmb_vis_shape s;
+  const struct tmb_vis_strided in = {{stride, stride}, count, 4, MANY};
+  assert_int_equal(tmb_vis_shape_make(&s, &in), 1);
+  assert_int_equal(s.levels, 1);
+  assert_int_equal(s.bytes, 12);
+}
+
+/* ---- random shapes against the caller's description */
+
+static int draw_strides(struct given *g, ptrdiff_t *stride, ptrdiff_t *low) {
+  size_t order[LEVELS], reach = g->elem;
+  *low = 0;
+  for (size_t i = 0; i < g->levels; i++) order[i] = i;
+  for (size_t i = g->levels; i > 1; i--) {
+    const size_t k = below(i), t = order[i - 1];
+    order[i - 1] = order[k];
+    order[k] = t;
+  }
+  for (size_t i = 0; i < g->levels; i++) {
+    const size_t d = order[i], step = reach + below(2) * below(9);
+    const ptrdiff_t span = (ptrdiff_t)(step * (g->count[d] - 1));
+    reach += (size_t)span;
+    stride[d] = below(3) ? (ptrdiff_t)step : -(ptrdiff_t)step;
+    if (stride[d] < 0) *low += span;
+  }
+  return reach <= ROOM;
+}
+
+static void walk(const struct given *g, char *dst, const char *src) {
+  size_t index[LEVELS] = {0};
+  for (;;) {
+    ptrdiff_t to = 0, from = 0;
+    for (size_t d = 0; d < g->levels; d++) {
+      to += (ptrdiff_t)index[d] * g->dst[d];
+      from += (ptrdiff_t)index[d] * g->src[d];
+    }
+    memcpy(dst + to, src + from, g->elem);
+    size_t d = 0;
+    while (d < g->levels && ++index[d] == g->count[d]) index[d++] = 0;
+    if (d == g->levels) return;
+  }
+}
+
+/* Invariants of shape.h. */
+static void check_form(const struct tmb_vis_shape *s) {
+  size_t bytes = s->elem;
+  for (uint32_t i = 0; i < s->levels; i++) {
+    const struct tmb_vis_dim *d = &s->dim[i];
+    bytes *= d->count;
+    assert_true(d->count > 1);
+    assert_true(d->stride[TMB_VIS_DST] >= (ptrdiff_t)s->elem);
+    if (i != 1 && i > 2) assert_true(d->stride[TMB_VIS_DST] > s->dim[i - 1].stride[TMB_VIS_DST]);
+  }
+  assert_int_equal(bytes, s->bytes);
+  if (s->levels)
+    assert_false(s->dim[0].stride[0] == (ptrdiff_t)s->elem &&
+                 s->dim[0].stride[1] == (ptrdiff_t)s->elem);
+}
+
+/* Pack and unpack in pieces of odd sizes; the result is that of a copy. */
+static void by_pieces(const struct tmb_vis_shape *s, char *dst, char *src) {
+  static char packed[ROOM];
+  for (size_t at = 0; at < s->bytes;) {
+    size_t n = 1 + below(below(2) ? 40 : 3000);
+    if (n > s->bytes - at) n = s->bytes - at;
+    tmb_vis_pack(&(struct tmb_vis_part){s, TMB_VIS_SRC, src, packed, at, n});
+    tmb_vis_unpack(&(struct tmb_vis_part){s, TMB_VIS_DST, dst, packed, at, n});
+    at += n;
+  }
+}
+
+static void random_shapes(void **unused) {
+  (void)unused;
+  static char src[ROOM], want[ROOM], got[ROOM], pieces[ROOM];
+  for (size_t i = 0; i < ROOM; i++) src[i] = (char)below(256);
+  for (int round = 0; round < 4000; round++) {
+    const uint64_t seed = state;
+    struct given g;
+    ptrdiff_t low[2];
+    do {
+      g.levels = below(7);
+      g.elem = below(2) ? (size_t)1 << below(8) : 1 + below(90);
+      for (size_t d = 0; d < g.levels; d++) g.count[d] = 1 + below(below(3) ? 4 : 40);
+    } while (!draw_strides(&g, g.dst, &low[0]) || !draw_strides(&g, g.src, &low[1]));
+    struct tmb_vis_shape s;
+    assert_int_equal(make(&s, &g), 1);
+    check_form(&s);
+    for (unsigned side = 0; side < 2; side++) {
+      ptrdiff_t lowest;
+      size_t extent;
+      tmb_vis_shape_hull(&s, side, &lowest, &extent);
+      assert_int_equal(s.first[side] + lowest, -low[side]);
+      assert_true(extent <= ROOM);
+    }
+    memset(want, 1, ROOM);
+    memset(got, 1, ROOM);
+    memset(pieces, 1, ROOM);
+    walk(&g, want + low[0], src + low[1]);
+    tmb_vis_copy(&s, got + low[0] + s.first[0], src + low[1] + s.first[1]);
+    by_pieces(&s, pieces + low[0] + s.first[0], src + low[1] + s.first[1]);
+    if (memcmp(want, got, ROOM) != 0 || memcmp(want, pieces, ROOM) != 0)
+      fail_msg("round %d differs: state %llu", round, (unsigned long long)seed);
+  }
+}
+
+/* ---- lists */
+
+static void list_cursor(void **unused) {
+  (void)unused;
+  char a[10] = "abcdefghi", packed[10] = "";
+  const gex_Memvec_t vec[] = {{NULL, 0}, {a + 4, 3}, {NULL, 0}, {a, 2}, {NULL, 0}};
+  const struct tmb_vis_list list = {.vec = vec, .count = 5};
+  size_t bytes;
+  assert_true(tmb_vis_list_bytes(&list, &bytes));
+  assert_int_equal(bytes, 5);
+  struct tmb_vis_cursor c = {&list, 0, 0};
+  tmb_vis_list_pack(&c, packed, 2);
+  assert_memory_equal(packed, "ef", 2);
+  tmb_vis_list_pack(&c, packed, 3);
+  assert_memory_equal(packed, "gab", 3);
+  char *at;
+  assert_int_equal(tmb_vis_next(&c, &at), 0);
+  struct tmb_vis_cursor back = {&list, 0, 0};
+  tmb_vis_list_advance(&back, 4);
+  tmb_vis_list_unpack(&back, "Z", 1);
+  assert_string_equal(a, "aZcdefghi");
+}
+
+static void list_overflow(void **unused) {
+  (void)unused;
+  const gex_Memvec_t vec[] = {{NULL, SIZE_MAX}, {NULL, 1}};
+  const struct tmb_vis_list list = {.vec = vec, .count = 2},
+                            indexed = {.count = 3, .len = SIZE_MAX};
+  size_t bytes;
+  assert_false(tmb_vis_list_bytes(&list, &bytes));
+  assert_false(tmb_vis_list_bytes(&indexed, &bytes));
+}
+
+static void indexed_of_unequal_lengths(void **unused) {
+  (void)unused;
+  char src[64], dst[64], want[64];
+  for (size_t ratio = 1; ratio <= 4; ratio++)
+    for (size_t len = 1; len <= 16; len++) {
+      void *to[16], *from[16];
+      const size_t n = 16 / ratio > 64 / (len * ratio) ? 64 / (len * ratio) : 16 / ratio;
+      for (size_t i = 0; i < 64; i++) src[i] = (char)below(256);
+      for (size_t i = 0; i < n; i++) to[i] = dst + (n - 1 - i) * len * ratio;
+      for (size_t i = 0; i < n * ratio && i < 16; i++) from[i] = src + i * len;
+      memset(dst, 0, sizeof dst);
+      memset(want, 0, sizeof want);
+      for (size_t i = 0; i < n; i++)
+        memcpy(want + (n - 1 - i) * len * ratio, src + i * len * ratio, len * ratio);
+      const struct tmb_vis_list d = {.addr = to, .count = n, .len = len * ratio};
+      const struct tmb_vis_list s = {.addr = from, .count = n * ratio, .len = len};
+      tmb_vis_list_copy(&d, &s);
+      assert_memory_equal(dst, want, sizeof want);
+      memset(want, 0, sizeof want);
+      tmb_vis_list_copy(&(struct tmb_vis_list){.addr = from, .count = n * ratio, .len = len},
+                        &(struct tmb_vis_list){.addr = to, .count = n, .len = len * ratio});
+      for (size_t i = 0; i < n; i++)
+        assert_memory_equal(src + i * len * ratio, (char *)to[i], len * ratio);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(contiguous_becomes_one_piece),
+      cmocka_unit_test(order_of_dimensions_does_not_matter),
+      cmocka_unit_test(counts_of_one_are_dropped),
+      cmocka_unit_test(padded_rows_merge_outwards),
+      cmocka_unit_test(one_sided_contiguity_stays),
+      cmocka_unit_test(reflection_of_both_sides_is_contiguous),
+      cmocka_unit_test(reflection_of_one_side_is_not),
+      cmocka_unit_test(transposition_shows_the_source),
+      cmocka_unit_test(nothing_to_move),
+      cmocka_unit_test(overflow_is_reported),
+      cmocka_unit_test(many_levels),
+      cmocka_unit_test(random_shapes),
+      cmocka_unit_test(list_cursor),
+      cmocka_unit_test(list_overflow),
+      cmocka_unit_test(indexed_of_unequal_lengths),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
