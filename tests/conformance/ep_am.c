@@ -226,6 +226,30 @@ static void check_large(void) {
   job_barrier();
 }
 
+/* Immediate messages, tried until one is accepted; none is delivered twice or in part. */
+static void check_immediate(void) {
+  const gex_Rank_t next = (job.rank + 1) % job.size;
+  const gex_TM_t pair = gex_TM_Pair(ep[2], 1);
+  answers = 0;
+  pattern_fill(payload, 2000, 21);
+  while (gex_AM_RequestMedium4(pair, next, INDEX, payload, 2000, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE,
+                               21, MEDIUM, 0, 0))
+    gasnet_AMPoll();
+  await_answer(1, 2000);
+  while (gex_AM_RequestLong4(pair, next, INDEX, payload, 2000, peer_base[1][next] + slot(),
+                             GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE, 21, LONG, 0, 0))
+    gasnet_AMPoll();
+  await_answer(2, 2000);
+  gex_AM_SrcDesc_t sd;
+  while ((sd = gex_AM_PrepareRequestLong(pair, next, NULL, 2000, 2000, NULL, NULL,
+                                         GEX_FLAG_IMMEDIATE, 4)) == GEX_AM_SRCDESC_NO_OP)
+    gasnet_AMPoll();
+  memcpy(gex_AM_SrcDescAddr(sd), payload, 2000);
+  gex_AM_CommitRequestLong4(sd, INDEX, 2000, peer_base[1][next] + slot(), 21, LONG, 0, 0);
+  await_answer(3, 2000);
+  job_barrier();
+}
+
 /* A team whose members are endpoints 2, 1, 0 of ranks in descending order. */
 static void check_team(void) {
   gex_EP_Location_t *const args = (gex_EP_Location_t *)calloc((size_t)job.size * EPS, sizeof *args);
@@ -258,6 +282,7 @@ int main(int argc, char **argv) {
   exchange_outside();
   check_pairs();
   check_large();
+  check_immediate();
   check_team();
   job_barrier();
   return job_finish();

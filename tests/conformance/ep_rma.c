@@ -117,6 +117,35 @@ static void check_pairs(void) {
   job_barrier();
 }
 
+/* Local buffers named by offset into the initiating endpoint's own segment, targets at the
+ * primordial endpoint of the next rank; immediate calls until one succeeds. */
+static void check_self_offsets(void) {
+  const gex_Rank_t next = (job.rank + 1) % job.size;
+  const uintptr_t from = BYTES / 2, back = from + SLOT, there = from + 2 * SLOT;
+  const gex_Flags_t both = GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET;
+  for (int i = 0; i < EPS - 1; i++) { /* the last one shares the attached segment */
+    const gex_TM_t pair = gex_TM_Pair(ep[i], 0);
+    pattern_fill(base[i] + from, SLOT, job.rank + 7u);
+    CHECK_EQ(gex_RMA_PutBlocking(pair, next, (void *)there, (void *)from, SLOT, both), 0);
+    CHECK_EQ(gex_RMA_GetBlocking(pair, (void *)back, next, (void *)there, SLOT, both), 0);
+    CHECK_BYTES(base[i] + back, SLOT, job.rank + 7u);
+    CHECK_EQ(gex_RMA_PutBlocking(pair, next, job.peer[next] + there, base[i] + from, SLOT,
+                                 GEX_FLAG_SELF_SEG_BOUND),
+             0);
+    gex_Event_t event;
+    do {
+      gasnet_AMPoll();
+      event = gex_RMA_PutNB(gex_TM_Pair(ep[i], 2), next, peer_base[1][next] + there, base[i] + from,
+                            SLOT, GEX_EVENT_DEFER, GEX_FLAG_IMMEDIATE);
+    } while (event == GEX_EVENT_NO_OP);
+    gex_Event_Wait(event);
+    job_barrier();
+    CHECK_BYTES(job.base + there, SLOT, (job.rank + job.size - 1) % job.size + 7u);
+    CHECK_BYTES(base[1] + there, SLOT, (job.rank + job.size - 1) % job.size + 7u);
+    job_barrier();
+  }
+}
+
 /* Memory outside every segment, and a large transfer. */
 static char outside[BYTES];
 static void check_outside(void) {
@@ -186,6 +215,7 @@ int main(int argc, char **argv) {
   make_big_team(tms); /* before the segments are published */
   publish();
   check_pairs();
+  check_self_offsets();
   check_outside();
   check_big_team(tms);
   for (int i = 0; i < EPS; i++) CHECK_EQ(gex_TM_Destroy(tms[i], NULL, 0), 0);
