@@ -114,7 +114,7 @@ int main(int argc, char **argv) {
       {.name = "add_contended",
        .figure = add_both,
        .floor = floor_add_contended,
-       .floor_name = "lock add"},
+       .floor_name = "lock_add"},
       {.name = "fadd_runtime_op",
        .figure = fadd_chosen,
        .floor = raw_fadd,
@@ -123,12 +123,12 @@ int main(int argc, char **argv) {
       {.name = "fadd_double",
        .figure = fadd_real,
        .floor = raw_real,
-       .floor_name = "cas loop",
+       .floor_name = "cas_loop",
        .alone = true},
       {.name = "fadd_double_contended",
        .figure = fadd_real_both,
        .floor = raw_real_both,
-       .floor_name = "cas loop"},
+       .floor_name = "cas_loop"},
   };
   bench_start(&b, "atomic", &argc, &argv);
   bench_attach(&b, NULL, 0, 4096);
@@ -137,7 +137,6 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct bench_row row = rows[i];
     row.group = "atomic";
-    row.bytes = 8;
     bench_measure(&b, &row);
   }
   bench_finish(&b);
