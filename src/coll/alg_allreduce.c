@@ -50,18 +50,18 @@ static uint32_t unfolded(const struct fold *f, uint32_t rank) {
   return rank < f->rem ? 2 * rank + 1 : rank + f->rem;
 }
 
-/* Own vector into dst, and that of the member that sits out. */
-static void begin(struct tmb_sched *s, const struct tmb_coll_shape *c, const struct fold *f) {
-  if (f->rank == UINT32_MAX) {
+/* Take in the vector of the member that sits out, or give it. Returns where the vector is now: dst
+ * once anything was combined. */
+static struct tmb_ref begin(struct tmb_sched *s, const struct tmb_coll_shape *c,
+                            const struct fold *f) {
+  if (c->size == 1) tmb_sched_copy(s, c->dst, c->src, c->bytes);
+  if (f->rank == UINT32_MAX)
     tmb_sched_send(s, c, (struct tmb_msg){c->rank + 1, TAG_FOLD, c->src, c->bytes, 0});
-    return;
-  }
-  tmb_sched_copy(s, c->dst, c->src, c->bytes);
+  if (f->rank == UINT32_MAX || c->rank >= 2 * f->rem) return c->src;
+  tmb_sched_combine(s, c, (struct tmb_msg){c->rank - 1, TAG_FOLD, c->dst, c->bytes, TMB_STEP_EARLY},
+                    c->src);
   tmb_sched_next(s);
-  if (c->rank < 2 * f->rem)
-    tmb_sched_recv_reduce(s, c,
-                          (struct tmb_msg){c->rank - 1, TAG_FOLD, c->dst, c->bytes, TMB_STEP_FREE});
-  tmb_sched_next(s);
+  return c->dst;
 }
 
 static void finish(struct tmb_sched *s, const struct tmb_coll_shape *c, const struct fold *f) {
@@ -75,15 +75,17 @@ static void finish(struct tmb_sched *s, const struct tmb_coll_shape *c, const st
 
 void tmb_alg_allreduce_doubling(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const struct fold f = fold_of(c);
-  begin(s, c, &f);
+  struct tmb_ref own = begin(s, c, &f);
   uint32_t tag = 0;
   for (uint32_t mask = 1; mask < f.power && f.rank != UINT32_MAX; mask <<= 1, tag++) {
     const uint32_t partner = f.rank ^ mask;
-    struct tmb_msg m = {unfolded(&f, partner), tag, c->dst, c->bytes, 0};
+    struct tmb_msg m = {unfolded(&f, partner), tag, own, c->bytes, 0};
     tmb_sched_next(s);
     tmb_sched_send(s, c, m);
+    m.at = c->dst;
     m.flags = partner > f.rank ? TMB_STEP_RIGHT : 0;
-    tmb_sched_recv_reduce(s, c, m);
+    tmb_sched_combine(s, c, m, own);
+    own = c->dst;
   }
   finish(s, c, &f);
 }
@@ -93,10 +95,18 @@ struct range {
   uint64_t first, end;
 };
 
+/* The message with range r of dst. */
 static struct tmb_msg part(const struct tmb_coll_shape *c, struct range r, uint32_t peer,
                            uint32_t tag) {
   return (struct tmb_msg){peer, tag, tmb_ref_at(c->dst, r.first * c->elem),
                           (r.end - r.first) * c->elem, 0};
+}
+
+/* Send range r of the vector at `from`. */
+static void send_part(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m,
+                      struct tmb_ref from) {
+  m.at = tmb_ref_at(from, m.at.at - c->dst.at);
+  tmb_sched_send(s, c, m);
 }
 
 /* Split r; out mine, theirs: the halves that this member and its partner keep. */
@@ -111,7 +121,7 @@ void tmb_alg_allreduce_halving(struct tmb_sched *s, const struct tmb_coll_shape 
   const struct fold f = fold_of(c);
   struct range mine[33] = {{0, c->bytes / c->elem}}, theirs[33];
   uint32_t level = 0;
-  begin(s, c, &f);
+  struct tmb_ref own = begin(s, c, &f);
   if (f.rank == UINT32_MAX) {
     finish(s, c, &f);
     return;
@@ -120,10 +130,11 @@ void tmb_alg_allreduce_halving(struct tmb_sched *s, const struct tmb_coll_shape 
     const uint32_t partner = f.rank ^ UINT32_C(1) << level;
     split(mine[level], partner < f.rank, &mine[level + 1], &theirs[level]);
     tmb_sched_next(s);
-    tmb_sched_send(s, c, part(c, theirs[level], unfolded(&f, partner), level));
+    send_part(s, c, part(c, theirs[level], unfolded(&f, partner), level), own);
     struct tmb_msg in = part(c, mine[level + 1], unfolded(&f, partner), level);
     in.flags = TMB_STEP_FREE | (partner > f.rank ? TMB_STEP_RIGHT : 0);
-    tmb_sched_recv_reduce(s, c, in);
+    tmb_sched_combine(s, c, in, tmb_ref_at(own, in.at.at - c->dst.at));
+    own = c->dst;
   }
   while (level-- > 0) {
     const uint32_t partner = f.rank ^ UINT32_C(1) << level;
@@ -144,21 +155,21 @@ static struct range block(const struct tmb_coll_shape *c, uint32_t i) {
 
 void tmb_alg_allreduce_ring(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const uint32_t next = tmb_coll_up(c, c->rank, 1), previous = tmb_coll_up(c, c->rank, c->size - 1);
-  tmb_sched_copy(s, c->dst, c->src, c->bytes);
+  if (c->size == 1) tmb_sched_copy(s, c->dst, c->src, c->bytes);
   for (uint32_t k = 0; k + 1 < c->size; k++) {
     const uint32_t out = tmb_coll_up(c, c->rank, c->size - k);
     tmb_sched_next(s);
-    tmb_sched_send(s, c, part(c, block(c, out), next, k));
+    send_part(s, c, part(c, block(c, out), next, k), k ? c->dst : c->src);
     struct tmb_msg in = part(c, block(c, tmb_coll_up(c, out, c->size - 1)), previous, k);
-    in.flags = TMB_STEP_SOON;
-    tmb_sched_recv_reduce(s, c, in);
+    in.flags = TMB_STEP_EARLY;
+    tmb_sched_combine(s, c, in, tmb_ref_at(c->src, in.at.at - c->dst.at));
   }
   for (uint32_t k = 0; k + 1 < c->size; k++) {
     const uint32_t out = tmb_coll_up(c, c->rank, c->size - k + 1);
     tmb_sched_next(s);
     tmb_sched_send(s, c, part(c, block(c, out), next, c->size + k));
     struct tmb_msg in = part(c, block(c, tmb_coll_up(c, out, c->size - 1)), previous, c->size + k);
-    in.flags = TMB_STEP_SOON;
+    in.flags = TMB_STEP_EARLY;
     tmb_sched_recv(s, c, in);
   }
 }

@@ -56,6 +56,7 @@ static void forward(struct tmb_sched *s, const struct tmb_coll_shape *c, struct 
 void tmb_alg_reduce_binomial(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const uint32_t top = tree_root(c), vrank = tmb_coll_up(c, c->rank, c->size - top);
   struct tmb_ref acc = c->src; /* until there is something to combine */
+  bool combined = false;
   for (uint32_t mask = 1; mask < c->size; mask <<= 1) {
     if (vrank & mask) {
       tmb_sched_next(s);
@@ -64,14 +65,13 @@ void tmb_alg_reduce_binomial(struct tmb_sched *s, const struct tmb_coll_shape *c
       break;
     }
     if ((uint64_t)vrank + mask >= c->size) continue;
-    if (acc.buf == TMB_BUF_SRC) {
-      acc = c->rank == c->root ? c->dst : tmb_sched_tmp(s, c->bytes);
-      tmb_sched_copy(s, acc, c->src, c->bytes);
-    }
+    const struct tmb_ref own = acc;
+    if (!combined) acc = c->rank == c->root ? c->dst : tmb_sched_tmp(s, c->bytes);
+    combined = true;
     tmb_sched_next(s);
     const uint32_t child = tmb_coll_up(c, vrank + mask, top);
-    tmb_sched_recv_reduce(
-        s, c, (struct tmb_msg){child, 0, acc, c->bytes, TMB_STEP_RIGHT | TMB_STEP_FREE});
+    tmb_sched_combine(
+        s, c, (struct tmb_msg){child, 0, acc, c->bytes, TMB_STEP_RIGHT | TMB_STEP_FREE}, own);
   }
   if (c->size == 1) tmb_sched_copy(s, c->dst, c->src, c->bytes);
   forward(s, c, acc);
@@ -83,10 +83,11 @@ static void chain_segment(struct tmb_sched *s, const struct tmb_coll_shape *c, s
   const uint32_t top = tree_root(c), vrank = tmb_coll_up(c, c->rank, c->size - top);
   const unsigned gated = m.flags;
   if (vrank + 1 < c->size) {
+    const struct tmb_ref own = tmb_ref_at(c->src, m.at.at);
     m.peer = tmb_coll_up(c, vrank + 1, top);
     m.at = tmb_ref_at(acc, m.at.at);
-    m.flags = gated | TMB_STEP_RIGHT | TMB_STEP_SOON;
-    tmb_sched_recv_reduce(s, c, m);
+    m.flags = gated | TMB_STEP_RIGHT | TMB_STEP_EARLY;
+    tmb_sched_combine(s, c, m, own);
     tmb_sched_next(s);
   } else {
     m.at = tmb_ref_at(c->src, m.at.at);
@@ -107,7 +108,7 @@ void tmb_alg_reduce_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
     acc = c->dst;
   else if (combines)
     acc = tmb_sched_tmp(s, c->bytes);
-  if (combines || c->size == 1) tmb_sched_copy(s, acc, c->src, c->bytes);
+  if (c->size == 1) tmb_sched_copy(s, acc, c->src, c->bytes);
   tmb_sched_next(s);
   uint32_t tag = 0;
   for (uint64_t at = 0; at < c->bytes; at += segment, tag++)

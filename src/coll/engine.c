@@ -180,7 +180,8 @@ static void assemble(struct tmb_coll_op *op, const struct tmb_step *step, const 
   if (!*whole) *whole = grown(NULL, step->bytes, "an element");
   memcpy(*whole + at, data, bytes);
   if (op->got[step->recv] + bytes < step->bytes) return;
-  tmb_reduce_apply(&op->reducer, place(op, step->to, step->to_at), *whole, step->bytes,
+  tmb_reduce_apply(&op->reducer, place(op, step->to, step->to_at),
+                   place(op, step->from, step->from_at), *whole, step->bytes,
                    step->flags & TMB_STEP_RIGHT);
   free(*whole);
   *whole = NULL;
@@ -193,7 +194,8 @@ static void deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t a
   if (step->kind == TMB_STEP_RECV)
     memcpy(to, data, bytes);
   else if (TMB_LIKELY(op->chunk >= op->reducer.elem))
-    tmb_reduce_apply(&op->reducer, to, data, bytes, step->flags & TMB_STEP_RIGHT);
+    tmb_reduce_apply(&op->reducer, to, place(op, step->from, step->from_at + at), data, bytes,
+                     step->flags & TMB_STEP_RIGHT);
   else
     assemble(op, step, data, at, bytes);
   uint64_t *got = &op->got[step->recv];
@@ -333,7 +335,7 @@ static bool send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool 
 static void run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
   char *to = place(op, step->to, step->to_at), *from = place(op, step->from, step->from_at);
   if (step->kind == TMB_STEP_REDUCE)
-    tmb_reduce_apply(&op->reducer, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
+    tmb_reduce_apply(&op->reducer, to, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
   else if (to != from)
     memcpy(to, from, step->bytes);
 }

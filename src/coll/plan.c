@@ -70,7 +70,6 @@ static struct tmb_coll_plan *build(const struct tmb_coll_shape *c, const struct 
   plan->shape.segment = plan->choice.segment;
   plan->sync = sync;
   if (sync & TMB_COLL_SYNC_IN) emit_sync(&plan->sched, &plan->shape, PHASE_IN);
-  plan->sched.first = plan->sched.round;
   plan->choice.alg->fn(&plan->sched, &plan->shape);
   if (sync & TMB_COLL_SYNC_OUT) emit_sync(&plan->sched, &plan->shape, PHASE_OUT);
   if (tmb_sched_seal(&plan->sched))

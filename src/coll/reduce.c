@@ -12,22 +12,20 @@
 #include "base/compiler.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-# define VECTORISE __attribute__((optimize("O3")))
+# define VECTORISE   __attribute__((optimize("O3")))
+# define VECTOR_LOOP _Pragma("GCC ivdep") /* out is x or y or overlaps neither */
 #else
 # define VECTORISE
+# define VECTOR_LOOP
 #endif
 
-#define LOOP(name, T, expr)                                                              \
- VECTORISE static void name(const void *px, void *py, size_t count, const void *cdata) { \
-  const T *restrict x = px;                                                              \
-  T *restrict y = py;                                                                    \
-  (void)cdata;                                                                           \
-  for (size_t i = 0; i < count; i++) y[i] = (T)(expr);                                   \
+#define LOOP(name, T, E)                                                                \
+ VECTORISE static void name(const void *px, const void *py, void *pout, size_t count) { \
+  const T *x = px, *y = py;                                                             \
+  T *out = pout;                                                                        \
+  VECTOR_LOOP                                                                           \
+  for (size_t i = 0; i < count; i++) out[i] = (T)(E(x[i], y[i]));                       \
  }
-/* Both orders of operands. */
-#define LOOPS(name, T, E)            \
- LOOP(name##_left, T, E(x[i], y[i])) \
- LOOP(name##_right, T, E(y[i], x[i]))
 
 #define ADD(a, b)  ((a) + (b))
 #define MULT(a, b) ((a) * (b))
@@ -37,20 +35,20 @@
 #define OR(a, b)   ((a) | (b))
 #define XOR(a, b)  ((a) ^ (b))
 
-#define COMMON(DT, T)     \
- LOOPS(min_##DT, T, MIN_) \
- LOOPS(max_##DT, T, MAX_)
+#define COMMON(DT, T)    \
+ LOOP(min_##DT, T, MIN_) \
+ LOOP(max_##DT, T, MAX_)
 #define TMB_REDUCE_INT(DT, T, U) \
  COMMON(DT, T)                   \
- LOOPS(add_##DT, U, ADD)         \
- LOOPS(mult_##DT, U, MULT)       \
- LOOPS(and_##DT, U, AND)         \
- LOOPS(or_##DT, U, OR)           \
- LOOPS(xor_##DT, U, XOR)
+ LOOP(add_##DT, U, ADD)          \
+ LOOP(mult_##DT, U, MULT)        \
+ LOOP(and_##DT, U, AND)          \
+ LOOP(or_##DT, U, OR)            \
+ LOOP(xor_##DT, U, XOR)
 #define TMB_REDUCE_REAL(DT, T) \
  COMMON(DT, T)                 \
- LOOPS(add_##DT, T, ADD)       \
- LOOPS(mult_##DT, T, MULT)
+ LOOP(add_##DT, T, ADD)        \
+ LOOP(mult_##DT, T, MULT)
 #include "coll/reduce_types.def"
 #undef TMB_REDUCE_INT
 #undef TMB_REDUCE_REAL
@@ -59,10 +57,10 @@ struct row {
   gex_DT_t dt;
   gex_OP_t op;
   size_t elem;
-  tmb_reduce_fn *left, *right;
+  tmb_reduce_loop *loop;
 };
 
-#define ROW(DT, T, OP, name) {GEX_DT_##DT, GEX_OP_##OP, sizeof(T), name##_left, name##_right},
+#define ROW(DT, T, OP, name) {GEX_DT_##DT, GEX_OP_##OP, sizeof(T), name},
 #define COMMON_ROWS(DT, T)   \
  ROW(DT, T, ADD, add_##DT)   \
  ROW(DT, T, MULT, mult_##DT) \
@@ -81,7 +79,7 @@ static const struct row rows[] = {
 bool tmb_reduce_builtin(gex_DT_t dt, gex_OP_t op, struct tmb_reducer *out) {
   for (size_t i = 0; i < TMB_ARRAY_LEN(rows); i++) {
     if (rows[i].dt != dt || rows[i].op != op) continue;
-    *out = (struct tmb_reducer){rows[i].left, rows[i].right, NULL, rows[i].elem};
+    *out = (struct tmb_reducer){NULL, rows[i].loop, NULL, rows[i].elem};
     return true;
   }
   return false;

@@ -14,13 +14,18 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* A client's function: y = x + y. */
 typedef void tmb_reduce_fn(const void *x, void *y, size_t count, const void *cdata);
 
-/* How a collective combines. left: y = x + y. right: y = y + x; NULL for client's functions. */
+/* A built-in loop: out = x + y; out may be x or y. */
+typedef void tmb_reduce_loop(const void *x, const void *y, void *out, size_t count);
+
+/* How a collective combines: one of user and loop is NULL. */
 struct tmb_reducer {
-  tmb_reduce_fn *left, *right;
-  const void *cdata;
-  size_t elem; /* bytes */
+  tmb_reduce_fn *user;
+  tmb_reduce_loop *loop;
+  const void *cdata; /* of user */
+  size_t elem;       /* bytes */
 };
 
 /* Find the loops of a built-in type and operator. Returns false when there are none (type or
@@ -30,19 +35,19 @@ bool tmb_reduce_builtin(gex_DT_t dt, gex_OP_t op, struct tmb_reducer *out);
 /* Bytes of a built-in type, 0 for others. */
 size_t tmb_reduce_type_bytes(gex_DT_t dt);
 
-/* to = from + to, or to + from when `right`; a client's function then overwrites `from`. in bytes:
- * multiple of the element size. */
-
-static inline void tmb_reduce_apply(const struct tmb_reducer *r, void *to, void *from, size_t bytes,
-                                    bool right) {
+/* to = message + own, or own + message when `right`; a client's function then overwrites the
+ * message. `to` may be `own`. in bytes: multiple of the element size. */
+static inline void tmb_reduce_apply(const struct tmb_reducer *r, void *to, const void *own,
+                                    void *message, size_t bytes, bool right) {
   const size_t count = bytes / r->elem;
-  if (!right) {
-    r->left(from, to, count, r->cdata);
-  } else if (r->right) {
-    r->right(from, to, count, r->cdata);
+  if (r->loop) {
+    r->loop(right ? own : message, right ? message : own, to, count);
+  } else if (right) {
+    r->user(own, message, count, r->cdata);
+    memcpy(to, message, bytes);
   } else {
-    r->left(to, from, count, r->cdata);
-    memcpy(to, from, bytes);
+    if (to != own) memcpy(to, own, bytes);
+    r->user(message, to, count, r->cdata);
   }
 }
 

@@ -41,7 +41,6 @@ static void emit(struct tmb_sched *s, struct tmb_step step) {
   }
   step.round = s->round;
   step.open = step.flags & TMB_STEP_EARLY  ? 0
-              : step.flags & TMB_STEP_SOON ? TMB_MIN(s->first + 1, step.round)
               : step.flags & TMB_STEP_FREE ? step.round
                                            : UINT32_MAX;
   s->step[s->count++] = step;
@@ -90,8 +89,16 @@ void tmb_sched_recv(struct tmb_sched *s, const struct tmb_coll_shape *c, struct 
   emit(s, message(c, &m, TMB_STEP_RECV));
 }
 
+void tmb_sched_combine(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m,
+                       struct tmb_ref own) {
+  struct tmb_step step = message(c, &m, TMB_STEP_RECV_REDUCE);
+  step.from = (uint8_t)own.buf;
+  step.from_at = own.at;
+  emit(s, step);
+}
+
 void tmb_sched_recv_reduce(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m) {
-  emit(s, message(c, &m, TMB_STEP_RECV_REDUCE));
+  tmb_sched_combine(s, c, m, m.at);
 }
 
 static bool receives(const struct tmb_step *step) {

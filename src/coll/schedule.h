@@ -22,13 +22,12 @@ enum tmb_step_kind {
   TMB_STEP_REDUCE,     /* to = from + to, or to + from with TMB_STEP_RIGHT */
   TMB_STEP_SEND,       /* from goes to peer */
   TMB_STEP_RECV,       /* to = message */
-  TMB_STEP_RECV_REDUCE /* to = message + to, or to + message with TMB_STEP_RIGHT */
+  TMB_STEP_RECV_REDUCE /* to = message + from, or from + message with TMB_STEP_RIGHT */
 };
 
 enum {
   TMB_STEP_RIGHT = 1,  /* the message, or `from`, is the right operand */
   TMB_STEP_EARLY = 2,  /* `to` may be written from the beginning of the collective */
-  TMB_STEP_SOON = 4,   /* the same from the beginning of the second round */
   TMB_STEP_FREE = 8,   /* the same from the beginning of the receive's own round */
   TMB_STEP_GATED = 16, /* the sender waits for the receiver's TMB_STEP_READY */
   TMB_STEP_ASK = 32    /* READY goes out in the first round, not in the receive's own */
@@ -60,7 +59,6 @@ struct tmb_sched {
   uint32_t *recv_step; /* [recvs] index of each receive in `step` */
   uint32_t recvs;
   uint32_t round;     /* of the next step emitted */
-  uint32_t first;     /* round in which the algorithm begins: what TMB_STEP_SOON counts from */
   uint64_t tmp_bytes; /* size of TMB_BUF_TMP */
   bool failed;        /* out of memory while building */
 };
@@ -92,6 +90,10 @@ struct tmb_msg {
 };
 void tmb_sched_send(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m);
 void tmb_sched_recv(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m);
+/* in own: what is combined with the message; the result goes to m.at. */
+void tmb_sched_combine(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m,
+                       struct tmb_ref own);
+/* The same with m.at itself. */
 void tmb_sched_recv_reduce(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m);
 
 /* Order the steps of each round (READY, local and SEND, receives) and number the receives. Returns

@@ -164,7 +164,8 @@ static void take(struct world *w, struct member *m, const struct tmb_step *step,
   if (step->kind == TMB_STEP_RECV)
     memcpy(to, mail->data, mail->bytes);
   else
-    tmb_reduce_apply(&w->reducer, to, mail->data, mail->bytes, step->flags & TMB_STEP_RIGHT);
+    tmb_reduce_apply(&w->reducer, to, m->base[step->from] + step->from_at, mail->data, mail->bytes,
+                     step->flags & TMB_STEP_RIGHT);
   m->got[step->recv] = 1 + mail->depth;
 }
 
@@ -220,7 +221,7 @@ static bool run_step(struct world *w, uint32_t rank) {
     if (to != from) memcpy(to, from, step->bytes);
     break;
   case TMB_STEP_REDUCE:
-    tmb_reduce_apply(&w->reducer, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
+    tmb_reduce_apply(&w->reducer, to, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
     break;
   case TMB_STEP_SEND:
     if (step->flags & TMB_STEP_GATED) {
@@ -266,7 +267,7 @@ static void combined(const struct world *w, uint32_t first, uint32_t last, uint6
   const uint64_t bytes = w->shape.bytes;
   memcpy(out, source(w, last) + at, bytes);
   for (uint32_t r = last; r-- > first;)
-    w->reducer.left(source(w, r) + at, out, bytes / w->reducer.elem, NULL);
+    w->reducer.user(source(w, r) + at, out, bytes / w->reducer.elem, NULL);
 }
 
 static void v_free(struct v_lists v) {
