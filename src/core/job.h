@@ -97,6 +97,9 @@ struct tmb_job {
   uint32_t colls_runnable;         /* collectives that have something to send; by coll */
   int (*colls_advance)(void);      /* sends it, returns how much was done; NULL without coll */
 
+  const struct tmb_conduit_ops *(*ops_watch)(
+      const struct tmb_conduit_ops *ops); /* wraps the table when operations are counted; by notify */
+
   enum tmb_job_state state TMB_ALIGNED(TMB_CACHE_LINE);
   bool attached;
   bool legacy_attached;
@@ -117,7 +120,7 @@ struct tmb_job {
   intptr_t *unmapped;                /* [size] what an index without a table of its own has */
   struct gexx_segment_s segment;     /* attached */
   union {                            /* primordial team: its head, and whole */
-    struct gexx_tm_s tm;
+    struct gexx_tm_s tm TMB_ALIGNED(TMB_CACHE_LINE);
     struct tmb_team team;
   };
   uintptr_t segment_bytes_max, segment_bytes_max_all;

@@ -40,7 +40,9 @@
 
 int tmb_progress(int serve) {
   int done = tmb_job.ops->progress(tmb_job.conduit, serve);
-  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.barriers_active))) done += tmb_barrier_advance();
+  /* Not inside request handlers: where control words are messages, a barrier may wait for room. */
+  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.barriers_active)) && serve == TMB_SERVE_ALL)
+    done += tmb_barrier_advance();
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.colls_runnable))) done += tmb_job.colls_advance();
   if (done) {
     if (tmb_job.threads) {
