@@ -13,6 +13,7 @@
 
 #include "tombolo/ext_coll.h"
 #include "tombolo/ext_notify.h"
+#include "tombolo/ext_progress.h"
 #include "tombolo/inline_notify.h"
 
 #endif

@@ -165,9 +165,15 @@ struct tmb_conduit_ops {
 
   /* Wake a mapped peer that may be waiting for memory which was just written. */
   void (*notify)(struct tmb_conduit *c, uint32_t peer);
+
+  /* A word of rank `peer` (this one too) that every mapped rank reaches by load and store, from
+   * open to close, zero at first; its use is up to the upper layers. in index: < TMB_SHARED_WORDS.
+   * May be left empty: there are none. */
+  uint64_t *(*shared_word)(struct tmb_conduit *c, uint32_t peer, uint32_t index);
 };
 
-#define TMB_FLAG_WORDS 40 /* control words per rank */
+#define TMB_FLAG_WORDS   40   /* control words per rank */
+#define TMB_SHARED_WORDS 1024 /* shared_word, per rank */
 
 /* Fill the empty optional slots of `ops` from conduit/defaults. Mandatory slots must be there
  * (tmb_bug otherwise). */

@@ -20,6 +20,7 @@ const struct tmb_conduit_ops *const *tmb_conduit_list(size_t *count) {
     /* Everything through messages: what a network without remote memory access has. */
     table[0].flag_post = NULL;
     table[0].notify = NULL;
+    table[0].shared_word = NULL;
   }
   tmb_conduit_complete(&table[0]);
   *count = TMB_ARRAY_LEN(list);

@@ -168,6 +168,8 @@ static int bring_up(const struct gexx_client_init *init) {
   rc = make_tables();
   if (!rc) rc = open_conduit();
   if (rc) return rc;
+  if (tmb_job.ops_watch && tmb_cfg_bool(TMB_CFG_STATS))
+    tmb_job.ops = tmb_job.ops_watch(tmb_job.ops);
   tmb_barrier_init();
   tmb_team_gather_init();
   make_objects(init);

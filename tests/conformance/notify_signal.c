@@ -93,7 +93,7 @@ static void exchange(void) {
 }
 
 /* Readers get what the owner wrote, and say when it may be overwritten. */
-static void gets(void) {
+static void readers(void) {
   const gex_Rank_t from = (job.rank + 1) % job.size; /* whom this rank reads */
   const gex_Rank_t reader = (job.rank + job.size - 1) % job.size;
   char *const mine = data_of(job.rank, job.rank);
@@ -210,7 +210,7 @@ int main(int argc, char **argv) {
   job_barrier();
   comparisons();
   exchange();
-  gets();
+  readers();
   some();
   other_addressing();
   return job_finish();

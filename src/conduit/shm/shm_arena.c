@@ -64,7 +64,9 @@ static void layout(struct tmb_shm *shm) {
   const size_t buffers = shm->bulk_count[0] + shm->bulk_count[1];
   shm->bulk_stride =
       TMB_ALIGN_UP(buffers * sizeof(struct tmb_shm_line), page) + buffers * TMB_AM_MEDIUM_BYTES_MAX;
-  shm->arena_bytes = shm->bulk_offset + size * shm->bulk_stride;
+  shm->word_offset = shm->bulk_offset + size * shm->bulk_stride;
+  shm->arena_bytes = TMB_ALIGN_UP(
+      shm->word_offset + (size_t)size * TMB_SHARED_WORDS * sizeof(struct tmb_shm_line), page);
 }
 
 /* Whether `ok` is true on every rank; collective. */

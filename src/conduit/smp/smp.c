@@ -80,6 +80,10 @@ static void smp_notify(struct tmb_conduit *c, uint32_t peer) {
   tmb_shm_notify(&c->shm, peer);
 }
 
+static uint64_t *smp_shared_word(struct tmb_conduit *c, uint32_t peer, uint32_t index) {
+  return tmb_shm_word(&c->shm, peer, index);
+}
+
 extern const struct tmb_conduit_ops tmb_conduit_smp;
 const struct tmb_conduit_ops tmb_conduit_smp = {
     .name = "smp",
@@ -95,4 +99,5 @@ const struct tmb_conduit_ops tmb_conduit_smp = {
     .flag_post = smp_flag_post,
     .flag_word = smp_flag_word,
     .notify = smp_notify,
+    .shared_word = smp_shared_word,
 };

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Semaphores: counters that any rank raises and their owner takes from.
+ *
+ * Owns: struct gexx_sem_s and the use of this rank's shared words. Called by clients. Calls: the
+ * conduit's shared_word, notify and put_signal; wait.c's way of waiting. A counter is a shared word
+ * while there are any, else private memory; a post is one atomic operation on a shared word that is
+ * mapped here, else a signal without data. Invariants: a handle holds all that a post needs; freed
+ * semaphores are reused but never returned to the system, so a stale pointer is named in debug
+ * clients; a BOOLEAN counter is 0 or 1.
+ */
+#include "base/atomic.h"
+#include "base/config.h"
+#include "core/check.h"
+#include "core/progress.h"
+#include "notify/notify.h"
+
+#include <stdlib.h>
+
+#define MAGIC_SEM 0x73656d31u
+#define NO_WORD   UINT16_MAX
+#define LOOKS     8
+
+struct gexx_sem_s {
+  uint32_t magic; /* 0 when free */
+  uint32_t waiters;
+  uint64_t *count; /* shared word, or &own */
+  uint64_t own TMB_ALIGNED(TMB_CACHE_LINE);
+  gexx_Sem_Handle_t handle;
+  struct gexx_sem_s *next; /* free list */
+};
+
+static struct {
+  uint32_t lock;
+  uint32_t words_used; /* of the shared words, ever */
+  struct gexx_sem_s *free_list;
+} sems;
+
+_Static_assert(sizeof(gexx_Sem_Handle_t) == 16, "a handle can be sent as 16 bytes");
+_Static_assert(TMB_SHARED_WORDS < NO_WORD, "an index fits the handle");
+
+static uint64_t *word_of(uint32_t rank, uint32_t index) {
+  if (index == NO_WORD || !tmb_job.ops->shared_word) return NULL;
+  return tmb_job.ops->shared_word(tmb_job.conduit, rank, index);
+}
+
+/* A new semaphore with the next shared word; under the lock. */
+static struct gexx_sem_s *make(void) {
+  struct gexx_sem_s *s = aligned_alloc(TMB_CACHE_LINE, sizeof *s);
+  if (!s) return NULL;
+  *s = (struct gexx_sem_s){.handle = {.gexx_rank = tmb_job.rank, .gexx_index = NO_WORD}};
+  s->count = &s->own;
+  if (sems.words_used < TMB_SHARED_WORDS && tmb_job.ops->shared_word &&
+      tmb_cfg_bool(TMB_CFG_SHM_MAP)) {
+    s->handle.gexx_index = (uint16_t)sems.words_used++;
+    s->count = word_of(tmb_job.rank, s->handle.gexx_index);
+  }
+  s->handle.gexx_addr = (uint64_t)(uintptr_t)s->count;
+  return s;
+}
+
+static bool one_of(unsigned flags, unsigned a, unsigned b) {
+  return !(flags & a) != !(flags & b);
+}
+
+int gexx_Sem_Alloc(gexx_Sem_t *sem_p, unsigned flags) {
+  if (tmb_job.debug) tmb_check_context_at("gexx_Sem_Alloc");
+  if (!sem_p || flags > 0x3f || !one_of(flags, GEXX_SEM_BOOLEAN, GEXX_SEM_INTEGER) ||
+      !one_of(flags, GEXX_SEM_SPRODUCER, GEXX_SEM_MPRODUCER) ||
+      !one_of(flags, GEXX_SEM_SCONSUMER, GEXX_SEM_MCONSUMER))
+    return GASNET_ERR_BAD_ARG;
+  while (tmb_xchg_acq(&sems.lock, 1)) tmb_cpu_pause();
+  struct gexx_sem_s *s = sems.free_list;
+  if (s)
+    sems.free_list = s->next;
+  else
+    s = make();
+  tmb_store_rel(&sems.lock, 0);
+  if (!s) return GASNET_ERR_RESOURCE;
+  s->handle.gexx_flags = (uint16_t)flags;
+  tmb_store_rel(s->count, 0);
+  s->waiters = 0;
+  s->magic = MAGIC_SEM;
+  *sem_p = s;
+  return GASNET_OK;
+}
+
+static void check_sem(const char *call, gexx_Sem_t sem) {
+  if (TMB_LIKELY(!tmb_job.debug)) return;
+  tmb_check_ready_at(call);
+  if (!sem || sem->magic != MAGIC_SEM)
+    tmb_fatal_nopos(
+        "%s: argument sem (%p) is not a semaphore of this rank; it is NULL, or was freed", call,
+        (void *)sem);
+}
+
+void gexx_Sem_Free(gexx_Sem_t sem) {
+  check_sem("gexx_Sem_Free", sem);
+  TMB_CHECK(!tmb_load_rlx(&sem->waiters), "gexx_Sem_Free: %u threads wait for the semaphore %p",
+            sem->waiters, (void *)sem);
+  sem->magic = 0;
+  while (tmb_xchg_acq(&sems.lock, 1)) tmb_cpu_pause();
+  sem->next = sems.free_list;
+  sems.free_list = sem;
+  tmb_store_rel(&sems.lock, 0);
+}
+
+gexx_Sem_Handle_t gexx_Sem_QueryHandle(gexx_Sem_t sem) {
+  check_sem("gexx_Sem_QueryHandle", sem);
+  return sem->handle;
+}
+
+/* ---- producers */
+
+static void check_post(const char *call, const gexx_Sem_Handle_t *h, uint64_t n, bool many) {
+  if (TMB_LIKELY(!tmb_job.debug)) return;
+  tmb_check_context_at(call);
+  if (h->gexx_rank >= tmb_job.size || !h->gexx_addr || !h->gexx_flags || h->gexx_flags > 0x3f)
+    tmb_fatal_nopos("%s: argument sem is not the handle of a semaphore (rank %u, flags 0x%x)", call,
+                    h->gexx_rank, h->gexx_flags);
+  if ((h->gexx_flags & GEXX_SEM_BOOLEAN) && (many || n != 1))
+    tmb_fatal_nopos("%s: argument sem is a BOOLEAN semaphore, argument n is %llu; a BOOLEAN one is "
+                    "posted by gexx_Sem_Post, or with n = 1 by gexx_Sem_PutSignal",
+                    call, (unsigned long long)n);
+}
+
+/* Where a semaphore is, as seen from here; NULL: only messages reach it. */
+static uint64_t *counter_of(const gexx_Sem_Handle_t *h) {
+  if (h->gexx_rank == tmb_job.rank) return (uint64_t *)(uintptr_t)h->gexx_addr;
+  return word_of(h->gexx_rank, h->gexx_index);
+}
+
+static void raise(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n) {
+  if (h->gexx_flags & GEXX_SEM_BOOLEAN)
+    tmb_store_rel(count, 1);
+  else
+    tmb_fetch_add_rel(count, n);
+  gexx_signal_wake(&tmb_job.tm, h->gexx_rank);
+}
+
+/* By message: put, then raise. */
+static void send(const gexx_Sem_Handle_t *h, void *dest, const void *src, size_t nbytes,
+                 uint64_t n) {
+  const struct tmb_rma rma = {
+      .peer = h->gexx_rank, .remote = dest, .local = (void *)(uintptr_t)src, .nbytes = nbytes};
+  const struct tmb_signal signal = {(void *)(uintptr_t)h->gexx_addr, n,
+                                    h->gexx_flags & GEXX_SEM_BOOLEAN ? TMB_SIGNAL_SET
+                                                                     : TMB_SIGNAL_ADD};
+  (void)tmb_job.ops->put_signal(tmb_job.conduit, &rma, &signal);
+}
+
+static void post(const gexx_Sem_Handle_t *h, uint64_t n) {
+  uint64_t *count = counter_of(h);
+  if (TMB_LIKELY(count != NULL))
+    raise(h, count, n);
+  else
+    send(h, NULL, NULL, 0, n);
+}
+
+void gexx_Sem_Post(gexx_Sem_Handle_t sem) {
+  check_post("gexx_Sem_Post", &sem, 1, false);
+  post(&sem, 1);
+}
+
+void gexx_Sem_PostN(gexx_Sem_Handle_t sem, uint64_t n) {
+  check_post("gexx_Sem_PostN", &sem, n, true);
+  post(&sem, n);
+}
+
+static void put_post(const char *call, const gexx_Sem_Handle_t *h,
+                     const struct gexx_signal_op *put) {
+  check_post(call, h, put->value, false);
+  if (TMB_UNLIKELY(tmb_job.debug) && put->nbytes) {
+    tmb_check_remote(call, "dest", put->tm, put->rank, put->remote, put->nbytes);
+    tmb_check_local(call, "src", put->local, put->nbytes, 0);
+  }
+  if (put->nbytes && put->tm->delta[put->rank] == GEXX_UNMAPPED) {
+    send(h, put->remote, put->local, put->nbytes, put->value);
+    return;
+  }
+  if (put->nbytes)
+    gexx_rma_copy(gexx_rma_local(put->tm, put->rank, put->remote), put->local, put->nbytes);
+  post(h, put->value);
+}
+
+void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
+                        uint64_t n) {
+  const struct gexx_signal_op put = {.tm = &tmb_job.tm,
+                                     .rank = sem.gexx_rank,
+                                     .remote = dest,
+                                     .local = (void *)(uintptr_t)src,
+                                     .nbytes = nbytes,
+                                     .value = n};
+  put_post("gexx_Sem_PutSignal", &sem, &put);
+}
+
+/* Every conduit of this build reads the source before it returns, so that nothing is gained by
+ * returning earlier. */
+void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
+                             uint64_t n) {
+  const struct gexx_signal_op put = {.tm = &tmb_job.tm,
+                                     .rank = sem.gexx_rank,
+                                     .remote = dest,
+                                     .local = (void *)(uintptr_t)src,
+                                     .nbytes = nbytes,
+                                     .value = n};
+  put_post("gexx_Sem_PutSignalAsync", &sem, &put);
+}
+
+/* ---- the owner */
+
+struct take {
+  uint64_t *count;
+  uint64_t n;
+  bool taken; /* a wait may ask again after it was told yes */
+};
+
+static bool take_once(struct take *t) {
+  uint64_t found = tmb_load_rlx(t->count);
+  while (!t->taken && found >= t->n) t->taken = tmb_cas_acq(t->count, &found, found - t->n);
+  return t->taken;
+}
+
+static bool take_ready(void *arg) {
+  for (int i = 0; i < LOOKS; i++) {
+    if (take_once(arg)) return true;
+    tmb_cpu_pause();
+  }
+  return false;
+}
+
+static void check_take(const char *call, gexx_Sem_t sem, bool many) {
+  if (TMB_LIKELY(!tmb_job.debug)) return;
+  tmb_check_context_at(call);
+  check_sem(call, sem);
+  if (many && (sem->handle.gexx_flags & GEXX_SEM_BOOLEAN))
+    tmb_fatal_nopos(
+        "%s: argument sem is a BOOLEAN semaphore, which holds at most one; take it with "
+        "gexx_Sem_Wait or gexx_Sem_Try",
+        call);
+}
+
+static void wait_for(const char *call, gexx_Sem_t sem, uint64_t n) {
+  struct take t = {sem->count, n, false};
+  if (take_once(&t)) return;
+  const uint32_t others = tmb_fetch_add_rlx(&sem->waiters, 1);
+  TMB_CHECK(!others || !(sem->handle.gexx_flags & GEXX_SEM_SCONSUMER),
+            "%s: %u threads wait for a semaphore that was allocated with GEXX_SEM_SCONSUMER; "
+            "allocate it with GEXX_SEM_MCONSUMER",
+            call, others + 1);
+  tmb_signal_wait(take_ready, &t);
+  tmb_fetch_sub_rel(&sem->waiters, 1);
+}
+
+void gexx_Sem_Wait(gexx_Sem_t sem) {
+  check_take("gexx_Sem_Wait", sem, false);
+  wait_for("gexx_Sem_Wait", sem, 1);
+}
+
+void gexx_Sem_WaitN(gexx_Sem_t sem, uint64_t n) {
+  check_take("gexx_Sem_WaitN", sem, true);
+  wait_for("gexx_Sem_WaitN", sem, n);
+}
+
+static int try(gexx_Sem_t sem, uint64_t n) {
+  struct take t = {sem->count, n, false};
+  if (take_once(&t)) return GASNET_OK;
+  tmb_poll();
+  return take_once(&t) ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+
+int gexx_Sem_Try(gexx_Sem_t sem) {
+  check_take("gexx_Sem_Try", sem, false);
+  return try(sem, 1);
+}
+
+int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n) {
+  check_take("gexx_Sem_TryN", sem, true);
+  return try(sem, n);
+}

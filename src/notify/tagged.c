@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tagged notification, the target's side: requests, matching, kept notifications.
+ *
+ * Owns: the list of active requests in the order in which they were started, the list of kept
+ * notifications in the order of arrival, and what is owed to each sender. Called by clients and by
+ * the message handler of tagged_send.c. Calls: tagged_send.c to give credit back. Both lists are
+ * searched from their heads. Invariants: everything is guarded by one lock, under which nothing is
+ * sent; no kept notification matches an active request; at most credits * processes notifications
+ * are kept.
+ */
+#include "notify/tagged.h"
+
+#include "base/atomic.h"
+#include "core/check.h"
+#include "core/progress.h"
+#include "core/team.h"
+
+#include <stdlib.h>
+
+#define MAGIC_REQ 0x6e746631u
+
+enum { INACTIVE, ACTIVE, COMPLETE };
+
+struct gexx_notify_s {
+  uint32_t magic;
+  uint32_t state; /* INACTIVE .. COMPLETE; atomic */
+  uint64_t uid;
+  uint32_t target;         /* rank of this member in its team */
+  uint32_t source, tag;    /* asked for */
+  uint32_t expected, left; /* notifications of one activation, still missing */
+  gexx_Notify_Status_t last;
+  struct gexx_notify_s *next; /* active */
+};
+
+static struct {
+  uint32_t lock;
+  struct gexx_notify_s *active, **active_end;
+  struct tmb_note *kept, **kept_end, *spare;
+  uint32_t *owed; /* [job size] credit to give back */
+  gexx_Notify_Stats_t stats;
+} box;
+
+static void lock(void) {
+  while (tmb_xchg_acq(&box.lock, 1)) tmb_cpu_pause();
+  if (TMB_LIKELY(box.owed != NULL)) return;
+  box.active_end = &box.active;
+  box.kept_end = &box.kept;
+  box.owed = calloc(tmb_job.size, sizeof *box.owed);
+  if (!box.owed) tmb_fatal("out of memory for notifications of %u ranks", tmb_job.size);
+}
+
+static void unlock(void) {
+  tmb_store_rel(&box.lock, 0);
+}
+
+static bool matches(const struct gexx_notify_s *req, const struct tmb_note *note) {
+  return req->uid == note->uid && req->target == note->target &&
+         (req->source == GEXX_NOTIFY_ANY_SOURCE || req->source == note->source) &&
+         (req->tag == GEXX_NOTIFY_ANY_TAG || req->tag == note->tag);
+}
+
+/* Count a match; returns credit for the sender when a batch is full. */
+static uint32_t take(struct gexx_notify_s *req, const struct tmb_note *note) {
+  req->last = (gexx_Notify_Status_t){note->source, note->tag, note->nbytes};
+  req->left--;
+  uint32_t *owed = &box.owed[note->jobrank];
+  if (++*owed < tmb_note_credits() / 2) return 0;
+  const uint32_t credit = *owed;
+  *owed = 0;
+  return credit;
+}
+
+static void keep(const struct tmb_note *note) {
+  struct tmb_note *n = box.spare;
+  if (n)
+    box.spare = n->next;
+  else
+    n = malloc(sizeof *n);
+  if (!n) tmb_fatal("out of memory for a notification");
+  *n = *note;
+  n->next = NULL;
+  *box.kept_end = n;
+  box.kept_end = &n->next;
+  box.stats.gexx_kept_total++;
+  if (++box.stats.gexx_kept > box.stats.gexx_kept_max)
+    box.stats.gexx_kept_max = box.stats.gexx_kept;
+}
+
+uint32_t tmb_note_arrive(const struct tmb_note *note) {
+  uint32_t credit = 0;
+  lock();
+  struct gexx_notify_s **p = &box.active;
+  while (*p && !matches(*p, note)) p = &(*p)->next;
+  struct gexx_notify_s *req = *p;
+  if (!req) {
+    keep(note);
+  } else {
+    credit = take(req, note);
+    box.stats.gexx_matched++;
+    if (!req->left) {
+      *p = req->next;
+      if (box.active_end == &req->next) box.active_end = p;
+      tmb_store_rel(&req->state, COMPLETE);
+    }
+  }
+  unlock();
+  return credit;
+}
+
+/* Match one kept notification; under the lock. Returns whether there was one; *credit and *jobrank
+ * say what to give back. */
+static bool take_kept(struct gexx_notify_s *req, uint32_t *jobrank, uint32_t *credit) {
+  struct tmb_note **p = &box.kept;
+  while (*p && !matches(req, *p)) p = &(*p)->next;
+  struct tmb_note *n = *p;
+  if (!n) return false;
+  *jobrank = n->jobrank;
+  *credit = take(req, n);
+  *p = n->next;
+  if (box.kept_end == &n->next) box.kept_end = p;
+  n->next = box.spare;
+  box.spare = n;
+  box.stats.gexx_kept--;
+  return true;
+}
+
+/* ---- requests */
+
+static void check_req(const char *call, gexx_Notify_t req, bool started) {
+  if (TMB_LIKELY(!tmb_job.debug)) return;
+  tmb_check_context_at(call);
+  if (!req || req->magic != MAGIC_REQ)
+    tmb_fatal_nopos("%s: argument req (%p) is not a live request", call, (void *)req);
+  const bool inactive = tmb_load_acq(&req->state) == INACTIVE;
+  if (started && inactive)
+    tmb_fatal_nopos("%s: argument req (%p) is inactive; start it with gexx_Notify_Start", call,
+                    (void *)req);
+  if (!started && !inactive)
+    tmb_fatal_nopos("%s: argument req (%p) is active; complete it with gexx_Notify_Wait first",
+                    call, (void *)req);
+}
+
+int gexx_Notify_Init(gex_TM_t tm, gex_Rank_t source, uint32_t tag, uint32_t expected_count,
+                     gexx_Notify_t *req_p) {
+  static const char call[] = "gexx_Notify_Init";
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_context_at(call);
+    tmb_check_tm(call, tm, false);
+    if (source != GEXX_NOTIFY_ANY_SOURCE) tmb_check_tm_rank(call, tm, source);
+    if (!expected_count) tmb_fatal_nopos("%s: argument expected_count is 0; give at least 1", call);
+    if (!req_p) tmb_fatal_nopos("%s: argument req_p is NULL", call);
+  }
+  struct gexx_notify_s *req = malloc(sizeof *req);
+  if (!req) return GASNET_ERR_RESOURCE;
+  *req = (struct gexx_notify_s){.magic = MAGIC_REQ,
+                                .uid = tmb_team_of(tm)->uid,
+                                .target = tm->rank,
+                                .source = source,
+                                .tag = tag,
+                                .expected = expected_count};
+  *req_p = req;
+  return GASNET_OK;
+}
+
+void gexx_Notify_Start(gexx_Notify_t req) {
+  check_req("gexx_Notify_Start", req, false);
+  req->left = req->expected;
+  req->next = NULL;
+  tmb_store_rlx(&req->state, ACTIVE);
+  lock();
+  uint32_t jobrank = 0, credit = 0;
+  while (req->left && take_kept(req, &jobrank, &credit)) {
+    if (!credit) continue;
+    unlock();
+    tmb_note_give(jobrank, credit);
+    lock();
+  }
+  if (req->left) {
+    *box.active_end = req;
+    box.active_end = &req->next;
+  } else {
+    tmb_store_rel(&req->state, COMPLETE);
+  }
+  unlock();
+}
+
+static bool is_complete(void *arg) {
+  const struct gexx_notify_s *req = arg;
+  return tmb_load_acq(&req->state) == COMPLETE;
+}
+
+static void finish(gexx_Notify_t req, gexx_Notify_Status_t *status) {
+  if (status) *status = req->last;
+  tmb_store_rlx(&req->state, INACTIVE);
+}
+
+int gexx_Notify_Test(gexx_Notify_t req, gexx_Notify_Status_t *status) {
+  check_req("gexx_Notify_Test", req, true);
+  if (!is_complete(req)) {
+    tmb_poll();
+    if (!is_complete(req)) return GASNET_ERR_NOT_READY;
+  }
+  finish(req, status);
+  return GASNET_OK;
+}
+
+void gexx_Notify_Wait(gexx_Notify_t req, gexx_Notify_Status_t *status) {
+  check_req("gexx_Notify_Wait", req, true);
+  tmb_signal_wait(is_complete, req);
+  finish(req, status);
+}
+
+void gexx_Notify_Free(gexx_Notify_t req) {
+  check_req("gexx_Notify_Free", req, false);
+  req->magic = 0;
+  free(req);
+}
+
+void gexx_Notify_QueryStats(gexx_Notify_Stats_t *stats) {
+  TMB_CHECK(stats, "gexx_Notify_QueryStats: argument stats is NULL");
+  lock();
+  *stats = box.stats;
+  unlock();
+  stats->gexx_stalls = tmb_note_stalls();
+  stats->gexx_credits = tmb_note_credits();
+}
