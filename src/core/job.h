@@ -97,8 +97,8 @@ struct tmb_job {
   uint32_t colls_runnable;         /* collectives that have something to send; by coll */
   int (*colls_advance)(void);      /* sends it, returns how much was done; NULL without coll */
 
-  const struct tmb_conduit_ops *(*ops_watch)(
-      const struct tmb_conduit_ops *ops); /* wraps the table when operations are counted; by notify */
+  /* wraps the table when operations are counted; by notify */
+  const struct tmb_conduit_ops *(*ops_watch)(const struct tmb_conduit_ops *ops);
 
   enum tmb_job_state state TMB_ALIGNED(TMB_CACHE_LINE);
   bool attached;
