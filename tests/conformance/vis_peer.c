@@ -152,6 +152,7 @@ static void extremes(void) {
   gex_VIS_VectorPutBlocking(job.tm, peer, 0, NULL, 0, NULL, 0);
   wait_for(&empties, 1);
   CHECK_EQ(longest, 0);
+  job_barrier();
   gex_VIS_SetPeerCompletionHandler(index_note, most, 5, 0);
   gex_VIS_SetPeerCompletionHandler(index_empty, most, sizeof most, 0);
   gex_VIS_StridedPutNBI(job.tm, peer, NULL, &stride, NULL, &stride, 8, &none, 1, 0);
