@@ -3,9 +3,9 @@
 #
 # compare.py: Tombolo's collectives beside those of the MPI libraries that are installed.
 #
-# Compiles coll_gex.c against a build tree and coll_mpi.c with each of mpicc.openmpi and mpicc.mpich,
-# runs them in alternation, and prints for each collective and size the median over the rounds and
-# the ratio of ours to the better peer. A peer that is not installed is named and left out.
+# Compiles coll_gex.c against a build tree and coll_mpi.c with each of mpicc.openmpi and
+# mpicc.mpich, runs them in alternation, and prints for each collective and size the median over the
+# rounds and the ratio of ours to the better peer. A peer that is not installed is named and left out.
 #   bench/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--json FILE]
 import argparse
 import json
@@ -50,7 +50,8 @@ def one_run(command):
 def table(results, names):
     """Prints medians and ratios. Returns them as records."""
     records = []
-    print(f"{'collective':<11}{'bytes':>9}" + "".join(f"{n + ' us':>13}" for n in names) + "   ratio")
+    heads = "".join(f"{n + ' us':>13}" for n in names)
+    print(f"{'collective':<11}{'bytes':>9}{heads}   ratio")
     for key in results["tombolo"][0]:
         medians = {n: statistics.median(run[key] for run in results[n]) for n in names}
         peers = [medians[n] for n in names if n != "tombolo"]
