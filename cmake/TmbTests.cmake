@@ -46,6 +46,14 @@ foreach(src IN LISTS tmb_ft_tests)
   endif()
 endforeach()
 
+# ---- a kind of memory that simulates a device
+add_library(mk_sim MODULE "${PROJECT_SOURCE_DIR}/tests/plugin/mk_sim.c")
+target_include_directories(mk_sim PRIVATE "${PROJECT_SOURCE_DIR}/include")
+target_compile_definitions(mk_sim PRIVATE GASNET_PAR=1)
+target_link_libraries(mk_sim PRIVATE tmb_warnings Threads::Threads)
+set_target_properties(mk_sim PROPERTIES PREFIX "lib" OUTPUT_NAME tombolo-mk-sim SUFFIX ".so"
+  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin")
+
 # ---- multi-rank tests
 file(GLOB tmb_test_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/lib/*.c")
 # tests/lib compiled for one thread mode and debug setting, as the programs that link it are.

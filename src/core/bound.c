@@ -12,17 +12,19 @@
 
 #include "base/config.h"
 #include "core/check.h"
+#include "core/mk.h"
 #include "os/memfd_peer.h"
 
 #include <stdlib.h>
 
 /* What a member publishes in one step of the exchange; 64 bytes. */
 #define PART_ENTRIES 2
+#define PART_DEVICE  UINT32_MAX /* device memory */
 struct part {
   uint64_t total; /* entries of this member, over all steps */
   struct {
     uint64_t base, size;
-    uint32_t ep, share; /* share: 1 + descriptor of the owner, 0: none */
+    uint32_t ep, share; /* share: 1 + descriptor of the owner, 0: none, PART_DEVICE */
   } entry[PART_ENTRIES];
 };
 _Static_assert(sizeof(struct part) <= TMB_TEAM_GATHER_BYTES, "fits one all-gather");
@@ -49,6 +51,7 @@ bool tmb_bound_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbyte
 
 /* Add to an address in the segment of a process to get ours, whatever TOMBOLO_SHM_MAP says. */
 static intptr_t delta_of(uint32_t jobrank, const struct tmb_peer_segment *s) {
+  if (s->local == TMB_LOCAL_DEVICE) return GEXX_UNMAPPED;
   if (jobrank == tmb_job.rank) return 0;
   if (s->local) return (intptr_t)((uintptr_t)s->local - s->base);
   if (tmb_bound_attached(jobrank, (const void *)s->base, s->size))
@@ -84,7 +87,8 @@ static intptr_t *own_delta(gex_EP_Index_t ep) {
   if (!tmb_job.ep_delta[ep]) {
     tmb_job.ep_delta[ep] = unmapped_table();
     for (gex_EP_Index_t i = 0; i < GASNET_MAXEPS; i++)
-      if (tmb_job.eps[i]) tmb_job.eps[i]->pair[ep].delta = tmb_job.ep_delta[ep];
+      if (tmb_job.eps[i] && !tmb_mk_device(tmb_job.eps[i]->segment))
+        tmb_job.eps[i]->pair[ep].delta = tmb_job.ep_delta[ep];
   }
   return tmb_job.ep_delta[ep];
 }
@@ -137,7 +141,7 @@ static struct part part_of(const gex_EP_t *eps, size_t num_eps, size_t first) {
     p.entry[at].base = (uint64_t)(uintptr_t)s->base;
     p.entry[at].size = s->size;
     p.entry[at].ep = eps[i]->index;
-    p.entry[at].share = (uint32_t)s->share;
+    p.entry[at].share = tmb_mk_device(s) ? PART_DEVICE : (uint32_t)s->share;
   }
   return p;
 }
@@ -158,7 +162,9 @@ static bool enter_part(uint32_t jobrank, const struct part *p, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const gex_EP_Index_t ep = (gex_EP_Index_t)p->entry[i].ep;
     struct tmb_peer_segment s = {(uintptr_t)p->entry[i].base, p->entry[i].size, NULL};
-    if (p->entry[i].share) {
+    if (p->entry[i].share == PART_DEVICE) {
+      s.local = TMB_LOCAL_DEVICE;
+    } else if (p->entry[i].share) {
       map_shared(jobrank, ep, &s, (int)p->entry[i].share - 1);
       shares = true;
     }
@@ -201,7 +207,7 @@ static bool find_bound(gex_TM_t tm, gex_Rank_t rank, struct tmb_peer_segment *ou
   if (jobrank == tmb_job.rank) {
     const struct gexx_ep_s *ep = tmb_job.eps[index];
     if (!ep || !ep->segment) return false;
-    *out = (struct tmb_peer_segment){(uintptr_t)ep->segment->base, ep->segment->size, NULL};
+    *out = tmb_mk_bound(ep->segment);
     return true;
   }
   const struct tmb_peer_segment *s = tmb_bound_of(jobrank, index);

@@ -11,6 +11,7 @@
 
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/mk.h"
 
 #include <stdlib.h>
 
@@ -81,8 +82,12 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   }
   if (ep->segment)
     return refuse(call, GASNET_ERR_BAD_ARG, "a segment is already bound to endpoint", ep->index);
+  const bool device = tmb_mk_device(segment) != NULL;
+  if (device && ep->index == 0)
+    return refuse(call, GASNET_ERR_BAD_ARG, "device memory cannot be bound to endpoint", 0);
   ep->segment = segment;
-  const struct tmb_peer_segment s = {(uintptr_t)segment->base, segment->size, NULL};
+  for (gex_EP_Index_t i = 0; device && i < GASNET_MAXEPS; i++) ep->pair[i].delta = tmb_job.unmapped;
+  const struct tmb_peer_segment s = tmb_mk_bound(segment);
   tmb_bound_set(tmb_job.rank, ep->index, &s);
   tmb_bound_refresh();
   return GASNET_OK;

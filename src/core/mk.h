@@ -2,16 +2,21 @@
 /*
  * Kinds of segment memory.
  *
- * Owns: struct tmb_mk_ops, what a kind provides to segment_create.c. Called by gex_Segment_Create
- * and gex_Segment_Destroy. Calls nothing. A segment arrives with `base` and `size` as the client
- * asked; functions return GASNET_OK or the code that the public call returns. Invariants: `alloc`
- * sets base and may raise size; `free` undoes alloc; `import` checks and registers memory of the
- * client, `release` (may be NULL) undoes that.
+ * Owns: struct tmb_mk_ops, what a kind provides to segment_create.c; kinds of devices (mk.c), and
+ * their put and get (mk_rma.c). Called by gex_Segment_Create, gex_Segment_Destroy, endpoint.c,
+ * bound.c, team.c, rma.c. A segment arrives with `base` and `size` as the client asked; functions
+ * return GASNET_OK or the code that the public call returns. Invariants: `alloc` sets base and may
+ * raise size; `free` undoes alloc; `import` checks and registers memory of the client, `release`
+ * (may be NULL) undoes that; an endpoint with a device segment, and what names it remotely, has
+ * unmapped delta tables, so that every access comes to mk_rma.c.
  */
 #ifndef TMB_CORE_MK_H
 #define TMB_CORE_MK_H
 
 #include "core/job.h"
+
+struct tmb_op;
+struct gexx_mk_plugin;
 
 struct tmb_mk_ops {
   const char *name;
@@ -23,5 +28,57 @@ struct tmb_mk_ops {
 };
 
 extern const struct tmb_mk_ops tmb_mk_host;
+
+/* A kind of a device. */
+struct gexx_mk_s {
+  struct tmb_mk_ops ops;
+  uint32_t magic;
+  uint32_t class_id; /* gex_MK_Class_t */
+  gex_Client_t client;
+  void *cdata;
+  const struct gexx_mk_plugin *plugin;
+  void *device;
+  uint32_t segments; /* that use it; atomic */
+};
+
+#define TMB_MAGIC_MK 0x6d6b5f31u
+
+/* Functions of a kind handle of the client; NULL when it is none. */
+const struct tmb_mk_ops *tmb_mk_ops_of(gex_MK_t kind);
+
+/* Kind of a segment in device memory, NULL for host memory and for no segment. */
+static inline struct gexx_mk_s *tmb_mk_device(const struct gexx_segment_s *s) {
+  return s && s->mk && !s->mk->host_memory ? (struct gexx_mk_s *)(uintptr_t)s->mk : NULL;
+}
+
+/* tmb_peer_segment.local of device memory. */
+#define TMB_LOCAL_DEVICE ((char *)UINTPTR_MAX)
+
+/* Entry of the tables of bound.c for a segment of this process. */
+static inline struct tmb_peer_segment tmb_mk_bound(const struct gexx_segment_s *s) {
+  return (struct tmb_peer_segment){(uintptr_t)s->base, s->size,
+                                   tmb_mk_device(s) ? TMB_LOCAL_DEVICE : NULL};
+}
+
+/* Whether the bound segment of (tm, rank), or that of the local endpoint, is device memory. */
+bool tmb_mk_remote(gex_TM_t tm, gex_Rank_t rank);
+static inline bool tmb_mk_involved(gex_TM_t tm, gex_Rank_t rank) {
+  return TMB_UNLIKELY(tm->reserved) && (tmb_mk_device(tm->ep->segment) || tmb_mk_remote(tm, rank));
+}
+
+/* Fatal when (tm, rank) involves device memory, which `call` does not serve. */
+void tmb_mk_refuse(const char *call, gex_TM_t tm, gex_Rank_t rank);
+
+/* A put or get that involves device memory; parts that remain are counted in op. Returns 0, or
+ * TMB_AGAIN for an immediate one without resources. */
+struct tmb_mk_access {
+  gex_TM_t tm;
+  gex_Rank_t rank;
+  bool is_get, immediate;
+  void *remote, *local;
+  size_t nbytes;
+  struct tmb_op *op;
+};
+int tmb_mk_rma(const struct tmb_mk_access *a);
 
 #endif

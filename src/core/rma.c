@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/mk.h"
 #include "core/op.h"
 #include "core/progress.h"
 #include "core/thread.h"
@@ -37,6 +38,14 @@ struct access {
   gex_Flags_t flags;
 };
 
+/* Local memory of an endpoint with a device segment must lie inside that. */
+static void check_local_side(const struct access *a) {
+  const bool bound = tmb_mk_device(a->tm->ep->segment) && !(a->flags & GEX_FLAG_SELF_SEG_OFFSET);
+  tmb_check_local_ep(&(struct tmb_local_range){a->call, a->is_get ? "dest" : "src", a->tm->ep,
+                                               a->local, a->nbytes,
+                                               a->flags | (bound ? GEX_FLAG_SELF_SEG_BOUND : 0)});
+}
+
 static void check_access(const struct access *a) {
   tmb_check_context_at(a->call);
   tmb_check_tm_rank(a->call, a->tm, a->rank);
@@ -49,8 +58,7 @@ static void check_access(const struct access *a) {
           "%s: argument flags is 0x%x, which promises that rank %u is not %s, but it is", a->call,
           a->flags, a->rank, jobrank == tmb_job.rank ? "this process" : "in this neighbourhood");
   }
-  tmb_check_local_ep(&(struct tmb_local_range){a->call, a->is_get ? "dest" : "src", a->tm->ep,
-                                               a->local, a->nbytes, a->flags});
+  check_local_side(a);
   if (a->flags & GEX_FLAG_PEER_SEG_OFFSET) {
     const struct tmb_peer_segment *s = tmb_bound_at(a->tm, a->rank);
     const uintptr_t size = s ? s->size : 0;
@@ -88,6 +96,15 @@ static bool direct(const struct access *a) {
 static int start(struct access *a, struct tmb_op *op) {
   resolve(a);
   if (a->nbytes == 0) return 0;
+  if (tmb_mk_involved(a->tm, a->rank))
+    return tmb_mk_rma(&(struct tmb_mk_access){.tm = a->tm,
+                                              .rank = a->rank,
+                                              .is_get = a->is_get,
+                                              .immediate = (a->flags & GEX_FLAG_IMMEDIATE) != 0,
+                                              .remote = a->remote,
+                                              .local = a->local,
+                                              .nbytes = a->nbytes,
+                                              .op = op});
   if (direct(a)) {
     void *mapped = gexx_rma_local(a->tm, a->rank, a->remote);
     if (a->is_get)
@@ -215,10 +232,20 @@ static void check_value(const char *call, size_t nbytes, gex_Flags_t flags) {
             "%s: argument flags is 0x%x: a value has no local buffer to be an offset", call, flags);
 }
 
+/* A value is host memory whatever the local endpoint's segment is: go from the primordial one. */
+static void from_host(gex_TM_t *tm, gex_Rank_t *rank) {
+  if (TMB_LIKELY(!(*tm)->reserved) || !tmb_mk_device((*tm)->ep->segment)) return;
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank("gex_RMA_", *tm, *rank);
+  const gex_EP_Index_t index = tmb_ep_index(*tm, *rank);
+  *rank = tmb_jobrank(*tm, *rank);
+  *tm = &tmb_job.ep.pair[index];
+}
+
 gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes,
                                  gex_Flags_t flags) {
   gex_RMA_Value_t value = 0;
   check_value("gex_RMA_GetBlockingVal", nbytes, flags);
+  if (tm) from_host(&tm, &rank);
   (void)blocking(&(struct access){"gex_RMA_GetBlockingVal", tm, rank, true, src,
                                   value_bytes(&value, nbytes), nbytes,
                                   flags & ~GEX_FLAG_IMMEDIATE});
@@ -228,6 +255,7 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
 int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
                      gex_Flags_t flags) {
   check_value("gex_RMA_PutBlockingVal", nbytes, flags);
+  if (tm) from_host(&tm, &rank);
   return blocking(&(struct access){"gex_RMA_PutBlockingVal", tm, rank, false, dest,
                                    value_bytes(&value, nbytes), nbytes, flags});
 }
@@ -235,6 +263,7 @@ int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t v
 int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
                          size_t nbytes, gex_Flags_t flags) {
   check_value("gex_RMA_PutNBIVal", nbytes, flags);
+  if (tm) from_host(&tm, &rank);
   return implicit(&(struct access){"gex_RMA_PutNBIVal", tm, rank, false, dest,
                                    value_bytes(&value, nbytes), nbytes, flags});
 }
@@ -242,6 +271,7 @@ int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value
 gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
                                 size_t nbytes, gex_Flags_t flags) {
   check_value("gex_RMA_PutNBVal", nbytes, flags);
+  if (tm) from_host(&tm, &rank);
   return with_event(&(struct access){"gex_RMA_PutNBVal", tm, rank, false, dest,
                                      value_bytes(&value, nbytes), nbytes, flags},
                     0);

@@ -97,11 +97,6 @@ bool tmb_segment_holds(const void *addr, size_t nbytes) {
   return s != NULL;
 }
 
-/* Kinds beside the host's are not built in: their handles are refused. */
-static const struct tmb_mk_ops *ops_of(gex_MK_t kind) {
-  return kind == GEX_MK_HOST ? &tmb_mk_host : NULL;
-}
-
 static void check_create(const gex_Segment_t *segment_p, gex_Client_t client, uintptr_t length,
                          gex_MK_t kind, gex_Flags_t flags) {
   const char *call = "gex_Segment_Create";
@@ -122,11 +117,11 @@ static int refuse(int code, const char *why, uintptr_t value) {
 int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address,
                        uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(segment_p, client, length, kind, flags);
-  const struct tmb_mk_ops *ops = ops_of(kind);
+  const struct tmb_mk_ops *ops = tmb_mk_ops_of(kind);
   if (!segment_p || !client || !ops || !length || flags)
     return refuse(GASNET_ERR_BAD_ARG,
                   "an argument is NULL, zero or of an unknown kind; argument length is", length);
-  if (!address && length > tmb_job.segment_bytes_max)
+  if (!address && ops->host_memory && length > tmb_job.segment_bytes_max)
     return refuse(GASNET_ERR_RESOURCE,
                   "argument length is more than gasnet_getMaxLocalSegmentSize():", length);
   struct gexx_segment_s *s = malloc(sizeof *s);

@@ -15,6 +15,7 @@
 #include "core/bound.h"
 #include "core/check.h"
 #include "core/job.h"
+#include "core/mk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,9 +129,11 @@ struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t *
 
 /* Fill own_delta from what is known of segments. */
 static void fill_delta(struct tmb_team *team) {
+  const bool device = tmb_mk_device(team->head.ep->segment) != NULL;
   for (uint32_t r = 0; r < team->head.size; r++)
     team->own_delta[r] =
-        tmb_bound_delta(team->ep_index ? team->ep_index[r] : 0)[tmb_team_jobrank(team, r)];
+        device ? GEXX_UNMAPPED
+               : tmb_bound_delta(team->ep_index ? team->ep_index[r] : 0)[tmb_team_jobrank(team, r)];
 }
 
 /* Use the job's tables where the team's say the same. */

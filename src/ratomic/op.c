@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/mk.h"
 #include "core/thread.h"
 #include "ratomic/ratomic.h"
 
@@ -161,6 +162,7 @@ static void resolve(const char *call, gex_AD_t ad, struct gexx_ad_op *o) {
   const bool fetches = (o->opcode & TMB_RATOMIC_FETCHING) != 0;
   if (TMB_UNLIKELY(tmb_job.debug)) check_handle(call, ad, o);
   const gex_Rank_t rank = team_rank(call, ad, o);
+  tmb_mk_refuse(call, ad->tm, rank);
   if (TMB_UNLIKELY(tmb_job.debug)) {
     check_promise(call, ad, o, rank);
     check_memory(call, ad, o, rank);

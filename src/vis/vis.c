@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/mk.h"
 #include "core/progress.h"
 #include "core/thread.h"
 
@@ -129,6 +130,7 @@ static int start(struct tmb_vis *v, bool blocking) {
     resolve(v);
     if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_ranges(v);
     if (TMB_UNLIKELY(!direct(v))) {
+      tmb_mk_refuse(v->call, v->tm, v->rank);
       if (!v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
       const int rc = tmb_vis_send(v);
       if (rc == 0) armed.handler = 0;

@@ -97,20 +97,32 @@ static inline uint64_t ad_model(gex_DT_t dt, gex_OP_t op, uint64_t x, uint64_t a
   return AD_SWITCH(dt, ad_arith, plain, x, a);
 }
 
-/* Starts an operation of any type; event NULL: implicit. Returns whether nothing was started. */
-static inline int ad_call(gex_AD_t ad, void *result, gex_Rank_t rank, void *addr, gex_OP_t op,
-                          uint64_t a, uint64_t b, gex_Flags_t flags, gex_Event_t *event) {
-  return AD_SWITCH(gex_AD_QueryDT(ad), ad_call, ad, result, rank, addr, op, a, b, flags, event);
+/* A request of any type. */
+struct ad_request {
+  gex_Rank_t rank;
+  void *addr;
+  gex_OP_t op;
+  uint64_t a, b;
+  gex_Flags_t flags;
+};
+
+/* Starts an operation; event NULL: implicit. Returns whether nothing was started. */
+static inline int ad_start(gex_AD_t ad, void *result, struct ad_request q, gex_Event_t *event) {
+  return AD_SWITCH(gex_AD_QueryDT(ad), ad_call, ad, result, q.rank, q.addr, q.op, q.a, q.b, q.flags,
+                   event);
 }
+#define ad_call(ad, result, rank, addr, op, a, b, flags, event) \
+ ad_start((ad), (result), (struct ad_request){(rank), (addr), (op), (a), (b), (flags)}, (event))
 
 /* The same, complete on return; returns the value before if `op` fetches, else 0. */
-static inline uint64_t ad_do(gex_AD_t ad, gex_Rank_t rank, void *addr, gex_OP_t op, uint64_t a,
-                             uint64_t b, gex_Flags_t flags) {
+static inline uint64_t ad_finish(gex_AD_t ad, struct ad_request q) {
   uint64_t result = 0;
   gex_Event_t event;
-  CHECK_EQ(ad_call(ad, &result, rank, addr, op, a, b, flags, &event), 0);
+  CHECK_EQ(ad_start(ad, &result, q, &event), 0);
   gex_Event_Wait(event);
   return result;
 }
+#define ad_do(ad, rank, addr, op, a, b, flags) \
+ ad_finish((ad), (struct ad_request){(rank), (addr), (op), (a), (b), (flags)})
 
 #endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tombolo/mk_plugin.h: what a plug-in provides that serves a class of device memory.
+ *
+ * Included by plug-ins and by the library (core/mk.c); not by clients. A plug-in is a shared object
+ * libtombolo-mk-CLASS.so (cuda, hip, ze) beside libtombolo.so or in the loader's path, with the
+ * entry point gexx_mk_plugin. The library loads it when a kind of the class is made. Invariants:
+ * functions may be called by any thread, also inside message handlers, and call nothing of the
+ * library; copies are complete on return, and visible to the device's later work; the library
+ * touches memory of the device through these functions only. Returns are GASNET_OK or the code that
+ * the public call returns.
+ */
+#ifndef GEXX_MK_PLUGIN_H
+#define GEXX_MK_PLUGIN_H
+
+#include <gasnet_mk.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GEXX_MK_PLUGIN_VERSION 1u
+#define GEXX_MK_PLUGIN_ENTRY   "gexx_mk_plugin"
+
+struct gexx_mk_plugin {
+  uint32_t version; /* GEXX_MK_PLUGIN_VERSION */
+  const char *name;
+
+  /* Begin to use the device that `args` names; out device: the plug-in's own state. */
+  int (*open)(const gex_MK_Create_args_t *args, void **device);
+  void (*close)(void *device);
+
+  /* Memory of the device; free undoes alloc. */
+  int (*alloc)(void *device, size_t bytes, void **addr);
+  void (*free)(void *device, void *addr, size_t bytes);
+
+  /* Whether [addr, addr + bytes) is memory that the client allocated on this device. */
+  int (*query)(void *device, const void *addr, size_t bytes);
+
+  /* Copy host to device, device to host, and inside one device. */
+  int (*copy_in)(void *device, void *dest, const void *host_src, size_t bytes);
+  int (*copy_out)(void *device, void *host_dest, const void *src, size_t bytes);
+  int (*copy)(void *device, void *dest, const void *src, size_t bytes);
+};
+
+/* Type of the entry point. */
+typedef const struct gexx_mk_plugin *gexx_mk_plugin_fn(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Misuse of memory kinds in debug clients, and calls that refuse device memory (API 07): handles,
+ * a kind in use, local addresses outside the device segment, atomics, strided transfers.
+ */
+/* ranks: 1 */
+/* debug: yes */
+#include "dbg_case.h"
+#include "mk_sim.h"
+
+#include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
+
+static gex_EP_t ep; /* bound to device memory, in tests that ask for it */
+static char *device;
+
+static void setup(int *argc, char ***argv) {
+  sim_select();
+  dbg_setup(argc, argv);
+}
+
+static void bind(void) {
+  gex_Segment_t seg = GEX_SEGMENT_INVALID;
+  (void)gex_EP_Create(&ep, dbg.client, GEX_EP_CAPABILITY_ALL, 0);
+  (void)gex_Segment_Create(&seg, dbg.client, NULL, 4096, sim_kind(dbg.client, 0), 0);
+  (void)gex_EP_BindSegment(ep, seg, 0);
+  (void)gex_EP_PublishBoundSegment(dbg.tm, &ep, 1, 0);
+  device = (char *)gex_Segment_QueryAddr(seg);
+}
+
+static gex_TM_t pair(gex_EP_t from, gex_EP_t to) {
+  return gex_TM_Pair(from, gex_EP_QueryIndex(to));
+}
+
+static void destroy_host(void) {
+  gex_MK_Destroy(GEX_MK_HOST, 0);
+}
+static void destroy_invalid(void) {
+  gex_MK_Destroy(GEX_MK_INVALID, 0);
+}
+static void destroy_flags(void) {
+  gex_MK_Destroy(sim_kind(dbg.client, 0), 5);
+}
+static void destroy_twice(void) {
+  const gex_MK_t kind = sim_kind(dbg.client, 0);
+  gex_MK_Destroy(kind, 0);
+  gex_MK_Destroy(kind, 0);
+}
+static void destroy_used(void) {
+  const gex_MK_t kind = sim_kind(dbg.client, 0);
+  gex_Segment_t seg = GEX_SEGMENT_INVALID;
+  (void)gex_Segment_Create(&seg, dbg.client, NULL, 4096, kind, 0);
+  gex_MK_Destroy(kind, 0);
+}
+static void query_host(void) {
+  (void)gex_MK_QueryClass(GEX_MK_HOST);
+}
+static void set_host(void) {
+  gex_MK_SetCData(GEX_MK_HOST, &ep);
+}
+static void put_host_memory(void) {
+  char buf[8] = {0};
+  bind();
+  (void)gex_RMA_PutBlocking(pair(ep, dbg.ep), 0, dbg.base, buf, 8, 0);
+}
+static void put_outside(void) {
+  bind();
+  (void)gex_RMA_PutBlocking(pair(dbg.ep, ep), 0, device + 4090, dbg.base, 8, 0);
+}
+static void vis_device(void) {
+  gex_Memvec_t to = {NULL, 8}, from = {NULL, 8};
+  bind();
+  to.gex_addr = device;
+  from.gex_addr = dbg.base;
+  (void)gex_VIS_VectorPutBlocking(pair(dbg.ep, ep), 0, 1, &to, 1, &from, 0);
+}
+static void atomic_device(void) {
+  gex_TM_t tm = GEX_TM_INVALID;
+  gex_AD_t ad = GEX_AD_INVALID;
+  gex_EP_Location_t member = {0, 0};
+  bind();
+  member.gex_ep_index = gex_EP_QueryIndex(ep);
+  (void)gex_TM_Create(&tm, 1, dbg.tm, &member, 1, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  gex_AD_Create(&ad, tm, GEX_DT_U64, GEX_OP_INC, 0);
+  (void)gex_AD_OpNBI_U64(ad, NULL, 0, device, GEX_OP_INC, 0, 0, 0);
+}
+static void legal(void) {
+  bind();
+  (void)gex_RMA_PutBlockingVal(pair(ep, ep), dbg.rank, device + 4088, 5, 8, 0);
+  (void)gex_RMA_GetBlocking(pair(ep, dbg.ep), device, dbg.rank, dbg.base, 4096, 0);
+}
+
+static const struct dbg_case cases[] = {
+    {"destroy_host", destroy_host, {"gex_MK_Destroy", "kind", "GEX_MK_HOST"}, 0, NULL},
+    {"destroy_invalid", destroy_invalid, {"gex_MK_Destroy", "kind", "INVALID"}, 0, NULL},
+    {"destroy_flags", destroy_flags, {"gex_MK_Destroy", "flags", "0x5"}, 0, NULL},
+    {"destroy_twice", destroy_twice, {"gex_MK_Destroy", "kind", "not the handle"}, 0, NULL},
+    {"destroy_used", destroy_used, {"gex_MK_Destroy", "kind", "1 segments"}, 0, NULL},
+    {"query_host", query_host, {"gex_MK_QueryClass", "GEX_MK_HOST"}, 0, NULL},
+    {"set_host", set_host, {"gex_MK_SetCData", "GEX_MK_HOST"}, 0, NULL},
+    {"put_host_memory", put_host_memory, {"gex_RMA_PutBlocking", "src", "outside"}, 0, NULL},
+    {"put_outside", put_outside, {"gex_RMA_PutBlocking", "dest", "outside"}, 0, NULL},
+    {"vis_device", vis_device, {"gex_VIS_VectorPutBlocking", "device memory"}, 0, NULL},
+    {"atomic_device", atomic_device, {"gex_AD_OpNBI_U64", "device memory"}, 0, NULL},
+    {"legal", legal, {NULL}, 0, NULL},
+    {"legal_far", legal, {NULL}, 2, DBG_UNMAPPED},
+};
+
+int main(int argc, char **argv) {
+  return dbg_main(argc, argv, setup, cases, sizeof cases / sizeof *cases);
+}

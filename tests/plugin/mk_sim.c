@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A plug-in of device memory without a device: memory that the processor must not touch. Pages are
+ * inaccessible except while one of the copy functions below runs, so that any other access of the
+ * library ends the process. Devices 0..3 exist; their memories do not mix.
+ */
+#define _GNU_SOURCE 1
+#include <tombolo/mk_plugin.h>
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+enum { DEVICES = 4, RANGES = 256 };
+
+/* Allocations; under `lock`, as are the copies. */
+struct range {
+  const void *device;
+  char *addr;
+  size_t bytes; /* 0: free */
+};
+static struct range ranges[RANGES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int devices[DEVICES];
+
+static int sim_open(const gex_MK_Create_args_t *args, void **device) {
+  const int ordinal = args->gex_args.gex_class_cuda_uva.gex_CUdevice;
+  if (ordinal < 0 || ordinal >= DEVICES) return GASNET_ERR_RESOURCE;
+  *device = &devices[ordinal];
+  return GASNET_OK;
+}
+
+static void sim_close(void *device) {
+  (void)device;
+}
+
+static size_t pages(size_t bytes) {
+  return (bytes + 4095) / 4096 * 4096;
+}
+
+static int sim_alloc(void *device, size_t bytes, void **addr) {
+  int rc = GASNET_ERR_RESOURCE;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < RANGES && rc; i++) {
+    if (ranges[i].bytes) continue;
+    void *p = mmap(NULL, pages(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) break;
+    ranges[i] = (struct range){device, (char *)p, pages(bytes)};
+    *addr = p;
+    rc = GASNET_OK;
+  }
+  pthread_mutex_unlock(&lock);
+  return rc;
+}
+
+static void sim_free(void *device, void *addr, size_t bytes) {
+  (void)device;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < RANGES; i++)
+    if (ranges[i].bytes && ranges[i].addr == addr) ranges[i].bytes = 0;
+  munmap(addr, pages(bytes));
+  pthread_mutex_unlock(&lock);
+}
+
+/* The allocation of a device that holds a range, or NULL; under `lock`. A NULL device is any. */
+static struct range *find(const void *device, const void *addr, size_t bytes) {
+  for (int i = 0; i < RANGES; i++) {
+    const size_t at = (size_t)((const char *)addr - ranges[i].addr);
+    if (ranges[i].bytes && (!device || ranges[i].device == device) &&
+        (const char *)addr >= ranges[i].addr && at + bytes <= ranges[i].bytes)
+      return &ranges[i];
+  }
+  return NULL;
+}
+
+static int sim_query(void *device, const void *addr, size_t bytes) {
+  pthread_mutex_lock(&lock);
+  const int found = find(device, addr, bytes) != NULL;
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+/* Copies while the named sides are accessible. */
+static int copy_open(struct range *to, void *dest, struct range *from, const void *src,
+                     size_t bytes) {
+  const int all = PROT_READ | PROT_WRITE;
+  if (to && mprotect(to->addr, to->bytes, all)) return GASNET_ERR_RESOURCE;
+  if (from && mprotect(from->addr, from->bytes, all)) return GASNET_ERR_RESOURCE;
+  memcpy(dest, src, bytes);
+  if (to && mprotect(to->addr, to->bytes, PROT_NONE)) return GASNET_ERR_RESOURCE;
+  if (from && mprotect(from->addr, from->bytes, PROT_NONE)) return GASNET_ERR_RESOURCE;
+  return GASNET_OK;
+}
+
+static int sim_copy_in(void *device, void *dest, const void *host_src, size_t bytes) {
+  pthread_mutex_lock(&lock);
+  struct range *to = find(device, dest, bytes);
+  const int rc = to && !find(NULL, host_src, 1) ? copy_open(to, dest, NULL, host_src, bytes)
+                                                : GASNET_ERR_BAD_ARG;
+  pthread_mutex_unlock(&lock);
+  return rc;
+}
+
+static int sim_copy_out(void *device, void *host_dest, const void *src, size_t bytes) {
+  pthread_mutex_lock(&lock);
+  struct range *from = find(device, src, bytes);
+  const int rc = from && !find(NULL, host_dest, 1) ? copy_open(NULL, host_dest, from, src, bytes)
+                                                   : GASNET_ERR_BAD_ARG;
+  pthread_mutex_unlock(&lock);
+  return rc;
+}
+
+static int sim_copy(void *device, void *dest, const void *src, size_t bytes) {
+  pthread_mutex_lock(&lock);
+  struct range *to = find(device, dest, bytes), *from = find(device, src, bytes);
+  const int rc = to && from ? copy_open(to, dest, from, src, bytes) : GASNET_ERR_BAD_ARG;
+  pthread_mutex_unlock(&lock);
+  return rc;
+}
+
+GEXX_API const struct gexx_mk_plugin *gexx_mk_plugin(void);
+
+const struct gexx_mk_plugin *gexx_mk_plugin(void) {
+  static const struct gexx_mk_plugin plugin = {.version = GEXX_MK_PLUGIN_VERSION,
+                                               .name = "sim",
+                                               .open = sim_open,
+                                               .close = sim_close,
+                                               .alloc = sim_alloc,
+                                               .free = sim_free,
+                                               .query = sim_query,
+                                               .copy_in = sim_copy_in,
+                                               .copy_out = sim_copy_out,
+                                               .copy = sim_copy};
+  return &plugin;
+}
