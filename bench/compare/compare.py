@@ -4,8 +4,9 @@
 # compare.py: Tombolo's collectives beside those of the MPI libraries that are installed.
 #
 # Compiles coll_gex.c against a build tree and coll_mpi.c with each of mpicc.openmpi and
-# mpicc.mpich, runs them in alternation, and prints for each collective and size the median over the
-# rounds and the ratio of ours to the better peer. A peer that is not installed is named and left out.
+# mpicc.mpich, runs them in alternation, and prints for each collective and size the median over
+# the rounds and the ratio of ours to the better peer. A peer that is not installed is named and
+# left out.
 #   bench/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--json FILE]
 import argparse
 import json
