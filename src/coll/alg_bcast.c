@@ -73,7 +73,7 @@ void tmb_alg_bcast_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   uint32_t tag = 0;
   for (uint64_t at = 0; at < c->bytes; at += segment, tag++) {
     const uint64_t bytes = TMB_MIN(segment, c->bytes - at);
-    const unsigned flags = tag ? 0 : gated;
+    const unsigned flags = tag ? TMB_STEP_UNGATED : gated;
     if (vrank > 0) {
       const uint32_t from = real_rank(c, vrank - 1);
       tmb_sched_recv(

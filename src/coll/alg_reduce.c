@@ -103,6 +103,7 @@ void tmb_alg_reduce_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const uint64_t segment = TMB_MAX(c->segment / c->elem, UINT64_C(1)) * c->elem;
   const uint32_t vrank = tmb_coll_up(c, c->rank, c->size - tree_root(c));
   const bool combines = vrank + 1 < c->size;
+  const unsigned gated = c->bytes > c->eager ? TMB_STEP_GATED : 0;
   struct tmb_ref acc = c->src;
   if (c->rank == c->root)
     acc = c->dst;
@@ -116,6 +117,6 @@ void tmb_alg_reduce_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
                   (struct tmb_msg){.tag = tag,
                                    .at = {0, at},
                                    .bytes = TMB_MIN(segment, c->bytes - at),
-                                   .flags = !tag && c->bytes > c->eager ? TMB_STEP_GATED : 0});
+                                   .flags = tag ? TMB_STEP_UNGATED : gated});
   forward(s, c, acc);
 }

@@ -24,8 +24,9 @@
 #include <string.h>
 
 #define FENCE_EVERY   128u
-#define WINDOW_CHUNKS 4u         /* chunks that one visit of the hook sends for an op */
-#define TMP_KEEP      (1u << 20) /* temporary memory that an idle op keeps, bytes */
+#define WINDOW_CHUNKS 4u           /* chunks that one visit of the hook sends for an op */
+#define DIRECT_PIECE  (256u << 10) /* bytes that one visit writes into a receiver's buffer */
+#define TMP_KEEP      (1u << 20)   /* temporary memory that an idle op keeps, bytes */
 
 static struct {
   struct tmb_coll_op *free;
@@ -67,6 +68,7 @@ static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
   op->runnable = op->held = op->live = op->fence = op->finished = false;
   op->pc = op->posted_end = op->waiting = op->round = op->hint = 0;
   op->sent = 0;
+  op->direct.address = 0;
   return op;
 }
 
@@ -187,6 +189,16 @@ static void assemble(struct tmb_coll_op *op, const struct tmb_step *step, const 
   *whole = NULL;
 }
 
+/* Bytes of a receive have come. */
+static void account(struct tmb_coll_op *op, uint32_t index, size_t bytes) {
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  uint64_t *got = &op->got[step->recv];
+  *got += bytes;
+  if (*got < step->bytes) return;
+  op->hint = step->recv + 1;
+  if (index < op->posted_end) op->waiting--;
+}
+
 /* Deliver part of a message into its receive. */
 static void deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes) {
   const struct tmb_step *step = &op->plan->sched.step[index];
@@ -198,11 +210,7 @@ static void deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t a
                      step->flags & TMB_STEP_RIGHT);
   else
     assemble(op, step, data, at, bytes);
-  uint64_t *got = &op->got[step->recv];
-  *got += bytes;
-  if (*got < step->bytes) return;
-  op->hint = step->recv + 1;
-  if (index < op->posted_end) op->waiting--;
+  account(op, index, bytes);
 }
 
 /* Post the receives that begin at pc. Returns whether they are all complete. */
@@ -243,6 +251,19 @@ static void on_data(const struct tmb_am_in *in) {
     deliver(op, index, in->payload, tmb_team_join64(in->args + 6), in->nbytes);
     if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
   }
+  leave();
+}
+
+/* The sender has written all of a message into the buffer that this rank offered. */
+static void on_done(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
+  if (!team) return;
+  tmb_coll_lock();
+  struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
+  const uint32_t index = op ? match(op, (uint32_t)in->args[4], (uint32_t)in->args[5]) : UINT32_MAX;
+  if (index == UINT32_MAX) tmb_bug("a collective's message from rank %u names no receive", in->src);
+  account(op, index, op->plan->sched.step[index].bytes);
+  if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
   leave();
 }
 
@@ -287,11 +308,25 @@ static bool transmit(struct tmb_coll_op *op) {
   return false;
 }
 
+/* Whether a message is better written by its sender than passed on. From a root both sides are
+ * busy with a copy each, one behind the other; where all ranks send, one copy less is less work. */
+static bool offers(const struct tmb_coll_op *op, const struct tmb_step *step) {
+  switch (op->plan->shape.kind) {
+  case TMB_COLL_BROADCAST:
+  case TMB_COLL_SCATTER:
+  case TMB_COLL_SCATTERV: return false;
+  default: return step->plain && step->open <= op->round;
+  }
+}
+
 static bool send_ready(struct tmb_coll_op *op, const struct tmb_step *step) {
   if (!op->live) {
     address(op, step, 0);
     op->out.category = TMB_AM_SHORT;
     op->out.handler = TMB_COLL_AM_READY;
+    op->out.nargs = TMB_COLL_ARGS + TMB_DIRECT_ARGS;
+    tmb_direct_offer(op->args + TMB_COLL_ARGS,
+                     offers(op, step) ? place(op, step->to, step->to_at) : NULL);
   }
   return transmit(op);
 }
@@ -303,7 +338,32 @@ static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
       .seq = op->seq, .src = step->peer, .tag = step->tag, .ready = true};
   struct tmb_stash *m = tmb_stash_take(op->team->coll, &like);
   if (!m) return false;
+  op->direct = tmb_direct_take(tmb_team_jobrank(op->team, step->peer), m->offer);
   tmb_stash_free(m);
+  return true;
+}
+
+/* Write the rest of a step into the receiver's buffer, a piece at a visit, then say so. Returns
+ * whether it is done. */
+static bool write_data(struct tmb_coll_op *op, const struct tmb_step *step) {
+  const uint32_t peer = tmb_team_jobrank(op->team, step->peer);
+  if (op->sent < step->bytes) {
+    const size_t bytes = TMB_MIN(step->bytes - op->sent, (uint64_t)DIRECT_PIECE);
+    if (!tmb_direct_write(peer, &op->direct, op->sent,
+                          place(op, step->from, step->from_at + op->sent), bytes))
+      tmb_fatal("writing into the memory of rank %u (process %d) failed; set TOMBOLO_COLL_DIRECT=0",
+                peer, op->direct.pid);
+    op->sent += bytes;
+    if (op->sent < step->bytes) return false;
+  }
+  if (!op->live) {
+    address(op, step, 0);
+    op->out.category = TMB_AM_SHORT;
+    op->out.handler = TMB_COLL_AM_DONE;
+  }
+  if (!transmit(op)) return false;
+  op->direct.address = 0;
+  op->sent = 0;
   return true;
 }
 
@@ -312,6 +372,10 @@ static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
 static bool send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *again) {
   *again = false;
   if (!allowed(op, step)) return false;
+  if (op->direct.address) {
+    *again = true;
+    return write_data(op, step);
+  }
   for (uint32_t k = 0; op->sent < step->bytes; k++) {
     *again = true;
     if (k == WINDOW_CHUNKS) return false;
@@ -478,5 +542,6 @@ gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_pla
 __attribute__((constructor)) static void install(void) {
   tmb_up_set_internal(TMB_COLL_AM_DATA, on_data);
   tmb_up_set_internal(TMB_COLL_AM_READY, on_ready);
+  tmb_up_set_internal(TMB_COLL_AM_DONE, on_done);
   tmb_job.colls_advance = hook;
 }

@@ -13,6 +13,7 @@
 #ifndef TMB_COLL_ENGINE_H
 #define TMB_COLL_ENGINE_H
 
+#include "coll/direct.h"
 #include "coll/reduce.h"
 #include "coll/select.h"
 #include "core/job.h"
@@ -22,7 +23,11 @@
 #define TMB_COLL_PLANS   32u /* cached schedules of a team; power of two */
 
 /* Internal message handlers of collectives: 48..55. */
-enum { TMB_COLL_AM_DATA = 48, TMB_COLL_AM_READY = 49 };
+enum { TMB_COLL_AM_DATA = 48, TMB_COLL_AM_READY = 49, TMB_COLL_AM_DONE = 50 };
+
+/* Arguments of messages: uid(0,1) number(2) target's rank(3) sender's rank(4) tag(5) offset(6,7);
+ * READY has an offer after them (direct.h). DONE: all data of the message have been written. */
+enum { TMB_COLL_ARGS = 8 };
 
 /* A schedule with what it was made for. */
 struct tmb_coll_plan {
@@ -62,8 +67,9 @@ struct tmb_named_barrier {
 struct tmb_stash {
   struct tmb_stash *next;
   uint32_t seq, src, tag;
-  bool ready;       /* a READY, no data */
-  size_t at, bytes; /* place in the message */
+  bool ready;                     /* a READY, no data */
+  size_t at, bytes;               /* place in the message */
+  int32_t offer[TMB_DIRECT_ARGS]; /* of a READY */
   size_t capacity;
   char payload[] TMB_ALIGNED(16);
 };
@@ -101,7 +107,8 @@ struct tmb_coll_op {
   char **assembly; /* [receives] or NULL: elements larger than a message are put together here */
   size_t tmp_capacity;
   struct tmb_am_out out;
-  int32_t args[8];
+  struct tmb_direct direct; /* where the SEND at pc writes, if anywhere */
+  int32_t args[TMB_COLL_ARGS + TMB_DIRECT_ARGS];
 };
 
 /* ---- engine.c */
@@ -129,9 +136,5 @@ void tmb_stash_free(struct tmb_stash *m);
 void tmb_coll_lock(void);
 bool tmb_coll_try_lock(void);
 void tmb_coll_unlock(void);
-
-/* Arguments of messages: uid(0,1) number(2) target's rank(3) sender's rank(4) tag(5) offset(6,7).
- */
-enum { TMB_COLL_ARGS = 8 };
 
 #endif

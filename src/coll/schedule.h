@@ -26,11 +26,12 @@ enum tmb_step_kind {
 };
 
 enum {
-  TMB_STEP_RIGHT = 1,  /* the message, or `from`, is the right operand */
-  TMB_STEP_EARLY = 2,  /* `to` may be written from the beginning of the collective */
-  TMB_STEP_FREE = 8,   /* the same from the beginning of the receive's own round */
-  TMB_STEP_GATED = 16, /* the sender waits for the receiver's TMB_STEP_READY */
-  TMB_STEP_ASK = 32    /* READY goes out in the first round, not in the receive's own */
+  TMB_STEP_RIGHT = 1,   /* the message, or `from`, is the right operand */
+  TMB_STEP_EARLY = 2,   /* `to` may be written from the beginning of the collective */
+  TMB_STEP_FREE = 8,    /* the same from the beginning of the receive's own round */
+  TMB_STEP_GATED = 16,  /* the sender waits for the receiver's TMB_STEP_READY */
+  TMB_STEP_UNGATED = 4, /* a later segment of a message whose first one is gated */
+  TMB_STEP_ASK = 32     /* READY goes out in the first round, not in the receive's own */
 };
 
 enum tmb_coll_buf { TMB_BUF_SRC, TMB_BUF_DST, TMB_BUF_TMP, TMB_BUF_COUNT };
@@ -48,6 +49,7 @@ struct tmb_step {
   uint32_t peer; /* rank in the team */
   uint32_t tag;
   uint64_t to_at, from_at, bytes;
+  bool plain;    /* READY: its receive does not reduce */
   uint32_t recv; /* index among the receives; set by tmb_sched_seal */
   uint32_t open; /* receives: round from whose beginning `to` may be written; UINT32_MAX: only after
                     the sends of its own round */

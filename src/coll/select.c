@@ -83,7 +83,8 @@ static bool legal(const struct tmb_coll_alg *alg, const struct tmb_coll_shape *c
 /* Name of the algorithm that the thresholds give. */
 static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
   switch (c->kind) {
-  case TMB_COLL_BROADCAST: return c->bytes <= t->bcast_tree_max ? "knomial" : "chain";
+  case TMB_COLL_BROADCAST:
+    return c->size == 2 || c->bytes <= t->bcast_tree_max ? "knomial" : "chain";
   case TMB_COLL_REDUCE: return c->bytes <= t->reduce_tree_max ? "binomial" : "chain";
   case TMB_COLL_ALLREDUCE: return c->bytes <= t->allreduce_doubling_max ? "doubling" : "halving";
   case TMB_COLL_SCATTER:

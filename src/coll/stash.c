@@ -80,6 +80,7 @@ void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in) {
   m->ready = in->handler == TMB_COLL_AM_READY;
   m->at = tmb_team_join64(in->args + 6);
   m->bytes = in->nbytes;
+  if (m->ready) memcpy(m->offer, in->args + TMB_COLL_ARGS, sizeof m->offer);
   if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
   *ct->stash_end[bucket] = m;
   ct->stash_end[bucket] = &m->next;

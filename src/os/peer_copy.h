@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copying between the memories of two processes of one machine, without the other's help.
+ *
+ * Owns nothing. Called by the collectives' engine. Calls: process_vm_readv, process_vm_writev.
+ * Both need the permission to trace the other process, which the kernel (Yama), a container or a
+ * sandbox may deny: callers try with a read first and have another way. Invariants: a process
+ * number is one of the caller's own namespace; that it names the process meant is for the caller to
+ * verify.
+ */
+#ifndef TMB_OS_PEER_COPY_H
+#define TMB_OS_PEER_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Read from, or write to, [remote, remote + bytes) of process `pid`. Returns whether all was done.
+ */
+bool tmb_os_peer_read(int pid, void *local, uint64_t remote, size_t bytes);
+bool tmb_os_peer_write(int pid, uint64_t remote, const void *local, size_t bytes);
+
+/* Own process number. */
+int tmb_os_pid(void);
+
+#endif
