@@ -27,6 +27,7 @@ static const struct {
     {"wake", "A rank that sleeps"},
     {"vis", "Strided and indexed put and get, beside loop nests"},
     {"atomic", "Remote atomics, by one rank and by two at once on one word"},
+    {"notify", "Notified access between two ranks, one way"},
     {"oversubscribed", "A round trip between two of many ranks, the others wait in a barrier"},
     {"startup", "Start-up"},
 };

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measures notified access between ranks 0 and 1, one way: half of a ping-pong.
+ *
+ * Owns: the notify rows. Called by: `tombolo bench notify`. Calls: bench/lib, the public API.
+ * Floor of the first rows: the round trip of a cache-line hand-off, so that half of it would be a
+ * ratio of 0.5. put_signal/message: the same put with a signal, beside a put that a Short message
+ * announces. The waiter uses gexx_Signal_Wait, or GASNET_BLOCKUNTIL for messages, and then reads
+ * the first word of the data in all cases. Signal and data lie side by side, as a program would
+ * have them.
+ */
+#include "lib/bench.h"
+#include "lib/floors.h"
+
+#include <gasnetex_ext.h>
+#include <string.h>
+
+enum { H_ANNOUNCE = 200, SIGNAL_AT = 4096, DATA_AT = SIGNAL_AT + 8 };
+
+static volatile uint64_t announced; /* messages so far */
+static volatile uint64_t sink;      /* what came is looked at */
+static uint64_t turns;              /* ping-pongs so far, the same on both ranks */
+static gexx_Sem_t sem;
+static gexx_Sem_Handle_t peer_sem;
+static gexx_Notify_t request;
+
+static void on_announce(gex_Token_t token) {
+  (void)token;
+  announced++;
+}
+
+/* Announce turn `turn` to the peer; wait for it to come. */
+typedef void send_fn(struct bench *b, uint64_t turn, size_t bytes);
+typedef void wait_fn(struct bench *b, uint64_t turn);
+
+static void send_signal(struct bench *b, uint64_t turn, size_t bytes) {
+  gexx_RMA_PutSignalBlocking(b->tm, b->peer, b->theirs_at + DATA_AT, floor_private(b), bytes,
+                             GEX_EVENT_NOW, (uint64_t *)(void *)(b->theirs_at + SIGNAL_AT),
+                             GEXX_SIG_SET, turn, 0);
+}
+
+static void send_signal_add(struct bench *b, uint64_t turn, size_t bytes) {
+  (void)turn;
+  gexx_RMA_PutSignalBlocking(b->tm, b->peer, b->theirs_at + DATA_AT, floor_private(b), bytes,
+                             GEX_EVENT_NOW, (uint64_t *)(void *)(b->theirs_at + SIGNAL_AT),
+                             GEXX_SIG_ADD, 1, 0);
+}
+
+static void wait_signal(struct bench *b, uint64_t turn) {
+  (void)gexx_Signal_Wait((uint64_t *)(void *)(b->mine + SIGNAL_AT), GEXX_SIG_EQ, turn);
+}
+
+static void send_message(struct bench *b, uint64_t turn, size_t bytes) {
+  (void)turn;
+  gex_RMA_PutBlocking(b->tm, b->peer, b->theirs_at + DATA_AT, floor_private(b), bytes, 0);
+  gex_AM_RequestShort(b->tm, b->peer, H_ANNOUNCE, 0);
+}
+
+static void wait_message(struct bench *b, uint64_t turn) {
+  (void)b;
+  GASNET_BLOCKUNTIL(announced >= turn);
+}
+
+static void send_sem(struct bench *b, uint64_t turn, size_t bytes) {
+  (void)turn;
+  gexx_Sem_PutSignal(peer_sem, b->theirs_at + DATA_AT, floor_private(b), bytes, 1);
+}
+
+static void wait_sem(struct bench *b, uint64_t turn) {
+  (void)b, (void)turn;
+  gexx_Sem_Wait(sem);
+}
+
+static void send_note(struct bench *b, uint64_t turn, size_t bytes) {
+  gexx_RMA_PutNotify(b->tm, b->peer, b->theirs_at + DATA_AT, floor_private(b), bytes,
+                     (uint32_t)turn & 0xff, 0);
+}
+
+static void wait_note(struct bench *b, uint64_t turn) {
+  (void)b, (void)turn;
+  gexx_Notify_Start(request);
+  gexx_Notify_Wait(request, NULL);
+}
+
+/* Wait for the turn, and look at the data. */
+static void take(struct bench *b, wait_fn *wait) {
+  wait(b, turns);
+  sink = *(const uint64_t *)(const void *)(b->mine + DATA_AT);
+}
+
+/* n ping-pongs; ns of one way. */
+static double ping_pong(struct bench *b, size_t n, size_t bytes, send_fn *send, wait_fn *wait) {
+  uint64_t start = 0;
+  for (size_t i = 0; i < n + BENCH_WARM_OPS; i++) {
+    if (i == BENCH_WARM_OPS) start = bench_now_ns();
+    turns++;
+    if (b->rank == 1) take(b, wait);
+    send(b, turns, bytes);
+    if (b->rank == 0) take(b, wait);
+  }
+  return (double)(bench_now_ns() - start) / (double)n / 2;
+}
+
+/* Every way keeps the counters of the others at the number of turns. */
+static void level(struct bench *b) {
+  *(volatile uint64_t *)(void *)(b->mine + SIGNAL_AT) = turns;
+  announced = turns;
+  bench_meet(b);
+}
+
+static double put_signal(struct bench *b, size_t n, size_t bytes) {
+  level(b);
+  return ping_pong(b, n, bytes, send_signal, wait_signal);
+}
+static double put_signal_add(struct bench *b, size_t n, size_t bytes) {
+  level(b);
+  return ping_pong(b, n, bytes, send_signal_add, wait_signal);
+}
+static double put_message(struct bench *b, size_t n, size_t bytes) {
+  level(b);
+  return ping_pong(b, n, bytes, send_message, wait_message);
+}
+static double sem_put(struct bench *b, size_t n, size_t bytes) {
+  level(b);
+  return ping_pong(b, n, bytes, send_sem, wait_sem);
+}
+static double put_notify(struct bench *b, size_t n, size_t bytes) {
+  level(b);
+  return ping_pong(b, n, bytes, send_note, wait_note);
+}
+
+static void set_up(struct bench *b) {
+  if (gexx_Sem_Alloc(&sem, GEXX_SEM_INTEGER | GEXX_SEM_SPRODUCER | GEXX_SEM_SCONSUMER) != GASNET_OK)
+    bench_fail(b, "no semaphore");
+  if (gexx_Notify_Init(b->tm, GEXX_NOTIFY_ANY_SOURCE, GEXX_NOTIFY_ANY_TAG, 1, &request) !=
+      GASNET_OK)
+    bench_fail(b, "no request");
+  *(gexx_Sem_Handle_t *)(void *)(b->mine + DATA_AT) = gexx_Sem_QueryHandle(sem);
+  bench_barrier(b);
+  if (b->rank < 2)
+    gex_RMA_GetBlocking(b->tm, &peer_sem, b->peer, b->theirs_at + DATA_AT, sizeof peer_sem, 0);
+  bench_barrier(b);
+}
+
+int main(int argc, char **argv) {
+  static struct bench b;
+  gex_AM_Entry_t table[] = {{H_ANNOUNCE, (gex_AM_Fn_t)on_announce,
+                             GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0, NULL, "announce"}};
+  bench_start(&b, "notify", &argc, &argv);
+  bench_attach(&b, table, 1, FLOOR_COLD_BYTES);
+  set_up(&b);
+  const struct bench_row rows[] = {
+      {"notify", "put_signal", "handoff_rtt", put_signal, floor_handoff, .bytes = 8,
+       .target = 0.65},
+      {"notify", "put_signal", "put+message", put_signal, put_message, .bytes = 8, .target = 0.6},
+      {"notify", "put_signal_add", "handoff_rtt", put_signal_add, floor_handoff, .bytes = 8},
+      {"notify", "put_message", "handoff_rtt", put_message, floor_handoff, .bytes = 8},
+      {"notify", "sem_put", "handoff_rtt", sem_put, floor_handoff, .bytes = 8},
+      {"notify", "put_notify", "handoff_rtt", put_notify, floor_handoff, .bytes = 8},
+      {"notify", "put_signal", "put+message", put_signal, put_message, .bytes = 4096},
+      {"notify", "put_signal", "put+message", put_signal, put_message, .bytes = 65536},
+  };
+  const size_t count = b.opts.quick ? 2 : sizeof rows / sizeof *rows;
+  for (size_t i = 0; i < count; i++) bench_measure(&b, &rows[i]);
+  bench_finish(&b);
+}
