@@ -3,7 +3,7 @@
  * Copies that follow a shape: loops over the two innermost dimensions, specialised by element size,
  * inside an odometer over the others.
  *
- * Owns nothing. Called by vis.c and vis_am.c. Calls memcpy.
+ * Owns nothing. Called by vis.c and vis_send.c. Calls memcpy.
  * A transposition (the source's innermost dimension is the second one here) is walked in tiles, so
  * that every cache line of the source is used up while it is at hand: see M. Lam, E. Rothberg,
  * M. Wolf, The Cache Performance and Optimizations of Blocked Algorithms, ASPLOS 1991,

@@ -2,7 +2,7 @@
 /*
  * Copies between lists of pieces, see list.h.
  *
- * Owns nothing. Called by vis.c and vis_am.c. Calls memcpy. Indexed transfers whose entry lengths
+ * Owns nothing. Called by vis.c and vis_send.c. Calls memcpy. Indexed transfers whose entry lengths
  * divide each other are loops over the shorter length, specialised by size; everything else walks
  * both lists piece by piece. Invariant: byte k of one side meets byte k of the other.
  */

@@ -2,8 +2,8 @@
 /*
  * Lists of pieces: one side of a vector or indexed transfer, and a place in it.
  *
- * Owns: struct tmb_vis_list and its cursor. Called by vis.c (mapped peers), vis_am.c (packing) and
- * vis_check.c. Calls memcpy. A list is the caller's: either entries of (address, length), or
+ * Owns: struct tmb_vis_list and its cursor. Called by vis.c (mapped peers), vis_send.c (packing)
+ * and vis_check.c. Calls memcpy. A list is the caller's: either entries of (address, length), or
  * addresses of entries of one length. Invariants: a list is never written; `shift` is added to
  * every address (a mapping, or the base of a segment); a cursor stands at a byte that is there, or
  * at the end (index == count).

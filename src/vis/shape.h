@@ -2,12 +2,12 @@
 /*
  * Strided shapes: the contiguity analysis, and copies that follow a shape.
  *
- * Owns: struct tmb_vis_shape. Called by vis.c (mapped peers) and vis_am.c (packing). Calls nothing.
- * A shape describes both sides of a transfer at once. Invariants after tmb_vis_shape_make: no
- * dimension has count 1; destination strides are positive and grow outwards, except that dim[1] is
- * the one with the least source stride when that is not dim[0] (a transposition); no two adjacent
- * dimensions, nor element and dim[0], are contiguous on both sides. The order of dimensions is the
- * order of packed data.
+ * Owns: struct tmb_vis_shape. Called by vis.c (mapped peers) and vis_send.c (packing). Calls
+ * nothing. A shape describes both sides of a transfer at once. Invariants after tmb_vis_shape_make:
+ * no dimension has count 1; destination strides are positive and grow outwards, except that dim[1]
+ * is the one with the least source stride when that is not dim[0] (a transposition); no two
+ * adjacent dimensions, nor element and dim[0], are contiguous on both sides. The order of
+ * dimensions is the order of packed data.
  */
 #ifndef TMB_VIS_SHAPE_H
 #define TMB_VIS_SHAPE_H

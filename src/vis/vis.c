@@ -3,7 +3,7 @@
  * Serving a non-contiguous put or get: copies when the peer is mapped, else messages.
  *
  * Owns: the armed completion handler of each thread. Called by calls.c and legacy_vis.c. Calls:
- * shape.c, copy.c, list.c, vis_am.c, vis_check.c, op.h, progress. Invariants: local completion is
+ * shape.c, copy.c, list.c, vis_send.c, vis_check.c, op.h, progress. Invariants: local completion is
  * reached on return, because the source has been read; the completion handler is armed for one put
  * that started; a debug client's complete NB operation still yields a live root event.
  */
@@ -130,9 +130,8 @@ static int start(struct tmb_vis *v, bool blocking) {
     resolve(v);
     if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_ranges(v);
     if (TMB_UNLIKELY(!direct(v))) {
-      tmb_mk_refuse(v->call, v->tm, v->rank);
       if (!v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
-      const int rc = tmb_vis_send(v);
+      const int rc = tmb_mk_involved(v->tm, v->rank) ? tmb_vis_device(v) : tmb_vis_send(v);
       if (rc == 0) armed.handler = 0;
       return rc;
     }
@@ -145,15 +144,18 @@ static int start(struct tmb_vis *v, bool blocking) {
   return 0;
 }
 
+void tmb_vis_wait(const struct tmb_op *op) {
+  if (tmb_op_done(op, GEX_EC_ALL)) return;
+  struct gexx_wait wait;
+  tmb_wait_begin(&wait);
+  while (!tmb_op_done(op, GEX_EC_ALL)) tmb_wait_step(&wait);
+}
+
 int tmb_vis_blocking(struct tmb_vis *v) {
   struct tmb_op op = {.kind = TMB_OP_SINGLE};
   v->op = &op;
   if (start(v, true)) return 1;
-  if (!tmb_op_done(&op, GEX_EC_ALL)) {
-    struct gexx_wait wait;
-    tmb_wait_begin(&wait);
-    while (!tmb_op_done(&op, GEX_EC_ALL)) tmb_wait_step(&wait);
-  }
+  tmb_vis_wait(&op);
   return 0;
 }
 

@@ -5,8 +5,8 @@
  * Owns: struct tmb_vis, one call. Included by src/vis and src/api/legacy_vis.c. calls.c and the
  * GASNet-1 layer fill one and hand it to tmb_vis_blocking, _nbi or _nb (vis.c), which checks it
  * (vis_check.c) and serves it by copies (copy.c, list.c) when the peer is mapped, else by messages
- * (vis_am.c). Invariants: sides are TMB_VIS_DST and TMB_VIS_SRC; the remote side is the destination
- * of a put and the source of a get; a struct tmb_vis lives on the stack of the call.
+ * (vis_send.c). Invariants: sides are TMB_VIS_DST and TMB_VIS_SRC; the remote side is the
+ * destination of a put and the source of a get; a struct tmb_vis lives on the stack of the call.
  */
 #ifndef TMB_VIS_VIS_H
 #define TMB_VIS_VIS_H
@@ -48,6 +48,9 @@ int tmb_vis_blocking(struct tmb_vis *v);
 int tmb_vis_nbi(struct tmb_vis *v);
 gex_Event_t tmb_vis_nb(struct tmb_vis *v);
 
+/* Wait until nothing of op is pending. */
+void tmb_vis_wait(const struct tmb_op *op);
+
 /* ---- vis_check.c: debug clients; addresses, not offsets. Fatal on misuse. */
 
 /* Context, flags, and what is armed. in blocking: the form has no leaf. */
@@ -57,13 +60,16 @@ void tmb_vis_check_totals(const struct tmb_vis *v, size_t dst, size_t src);
 /* Bounds and overlap; after offsets have become addresses. */
 void tmb_vis_check_ranges(const struct tmb_vis *v);
 
-/* ---- vis_am.c */
+/* ---- vis_send.c */
 
 /* Serve by messages; parts are counted in v->op. Returns 0, or TMB_AGAIN for an immediate call that
  * found no resources. */
 int tmb_vis_send(const struct tmb_vis *v);
 
-/* Only the completion handler: the data are in place. */
+/* ---- vis_device.c: the same where one side is device memory; sends the completion handler too. */
+int tmb_vis_device(const struct tmb_vis *v);
+
+/* ---- vis_send.c: only the completion handler; the data are in place. */
 void tmb_vis_send_note(const struct tmb_vis *v);
 
 #endif

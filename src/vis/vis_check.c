@@ -10,6 +10,7 @@
  */
 #include "base/compiler.h"
 #include "core/check.h"
+#include "core/mk.h"
 #include "core/segment.h"
 #include "vis/vis.h"
 
@@ -64,8 +65,8 @@ static void check_piece(const struct tmb_vis *v, unsigned side, const void *addr
     return;
   }
   gex_Flags_t flags = v->flags;
-  if (flags & GEX_FLAG_SELF_SEG_OFFSET) /* it is an address by now */
-    flags = (flags & ~GEX_FLAG_SELF_SEG_OFFSET) | GEX_FLAG_SELF_SEG_BOUND;
+  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) || tmb_mk_device(v->tm->ep->segment))
+    flags = (flags & ~GEX_FLAG_SELF_SEG_OFFSET) | GEX_FLAG_SELF_SEG_BOUND; /* it is an address */
   tmb_check_local_ep(
       &(struct tmb_local_range){v->call, side_name(v, side), v->tm->ep, addr, nbytes, flags});
 }

@@ -70,7 +70,7 @@ static void put_outside(void) {
 static void vis_device(void) {
   gex_Memvec_t to = {NULL, 8}, from = {NULL, 8};
   bind();
-  to.gex_addr = device;
+  to.gex_addr = device + 4090;
   from.gex_addr = dbg.base;
   (void)gex_VIS_VectorPutBlocking(pair(dbg.ep, ep), 0, 1, &to, 1, &from, 0);
 }
@@ -100,7 +100,7 @@ static const struct dbg_case cases[] = {
     {"set_host", set_host, {"gex_MK_SetCData", "GEX_MK_HOST"}, 0, NULL},
     {"put_host_memory", put_host_memory, {"gex_RMA_PutBlocking", "src", "outside"}, 0, NULL},
     {"put_outside", put_outside, {"gex_RMA_PutBlocking", "dest", "outside"}, 0, NULL},
-    {"vis_device", vis_device, {"gex_VIS_VectorPutBlocking", "device memory"}, 0, NULL},
+    {"vis_device", vis_device, {"gex_VIS_VectorPutBlocking", "dstlist", "outside"}, 0, NULL},
     {"atomic_device", atomic_device, {"gex_AD_OpNBI_U64", "device memory"}, 0, NULL},
     {"legal", legal, {NULL}, 0, NULL},
     {"legal_far", legal, {NULL}, 2, DBG_UNMAPPED},
