@@ -48,7 +48,8 @@ static const char doc[] =
     "beside "
     "what the machine could do at best, measured in alternation by the same processes."
     "\v"
-    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify or all. Without one: "
+    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll or all. Without "
+    "one: "
     "all, with "
     "--quick "
     "p2p, "
@@ -89,16 +90,19 @@ static int parse_suite(struct bench_options *o, const char *name) {
   } suites[] = {{"p2p", &o->p2p},         {"am", &o->am},
                 {"startup", &o->startup}, {"oversubscribed", &o->oversubscribed},
                 {"wake", &o->wake},       {"vis", &o->vis},
-                {"atomic", &o->atomic},   {"notify", &o->notify}};
+                {"atomic", &o->atomic},   {"notify", &o->notify},
+                {"coll", &o->coll}};
   bool known = all;
   for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
     if (!all && strcmp(name, suites[i].name) != 0) continue;
     *suites[i].on = true;
     known = true;
   }
-  return known ? 0
-               : usage("suite", name,
-                       "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify or all");
+  return known
+             ? 0
+             : usage(
+                   "suite", name,
+                   "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll or all");
 }
 
 /* Ends the process on a wrong option, as argp itself does for unknown ones. */
@@ -125,9 +129,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 
 static void complete_options(struct bench_options *o) {
   if (!o->p2p && !o->am && !o->startup && !o->oversubscribed && !o->wake && !o->vis && !o->atomic &&
-      !o->notify) {
+      !o->notify && !o->coll) {
     o->p2p = o->am = o->wake = true;
-    o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = !o->quick;
+    o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = o->coll = !o->quick;
   }
   if (!o->runs) o->runs = o->quick ? 31 : 101;
   if (o->sample_us <= 0) o->sample_us = o->quick ? 60 : 100;
@@ -176,8 +180,8 @@ static int measure(const struct bench_options *o, struct bench_results *results)
   const struct {
     const char *program;
     bool on;
-  } pairs[] = {{"p2p", o->p2p}, {"am", o->am},         {"wake", o->wake},
-               {"vis", o->vis}, {"atomic", o->atomic}, {"notify", o->notify}};
+  } pairs[] = {{"p2p", o->p2p},       {"am", o->am},         {"wake", o->wake}, {"vis", o->vis},
+               {"atomic", o->atomic}, {"notify", o->notify}, {"coll", o->coll}};
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     struct bench_job job = {.program = pairs[i].program, .ranks = 2, .bind = o->bind};
     const int rc = pairs[i].on ? bench_job_run(o, &job, results) : 0;

@@ -10,13 +10,53 @@
 
 #include "base/compiler.h"
 #include "base/config.h"
+#include "base/log.h"
+#include "coll/table.h"
 #include "core/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 static struct {
   bool ready;
   uint64_t chunk;
   struct tmb_coll_tuning t;
 } tuning;
+
+#define TABLE_BYTES_MAX (1 << 20)
+
+/* The whole file as a string; fatal when it cannot be read. */
+static char *read_file(const char *path) {
+  char *text = malloc(TABLE_BYTES_MAX);
+  FILE *file = fopen(path, "r");
+  if (!text || !file)
+    tmb_fatal("TOMBOLO_COLL_TABLE=%s: %s", path, file ? "out of memory" : "cannot open this file");
+  const size_t bytes = fread(text, 1, TABLE_BYTES_MAX, file);
+  if (ferror(file) || bytes == TABLE_BYTES_MAX)
+    tmb_fatal("TOMBOLO_COLL_TABLE=%s: cannot be read, or is longer than %d bytes", path,
+              TABLE_BYTES_MAX);
+  fclose(file);
+  text[bytes] = 0;
+  return text;
+}
+
+static void read_algorithms(struct tmb_coll_tuning *t) {
+  const char *forced = tmb_cfg_str(TMB_CFG_COLL_ALG), *path = tmb_cfg_str(TMB_CFG_COLL_TABLE);
+  char bad[64];
+  if (forced && !tmb_coll_forced_parse(forced, t->forced, bad, sizeof bad))
+    tmb_fatal("TOMBOLO_COLL_ALG: '%s' names no collective and algorithm; write, for example, "
+              "broadcast=chain,allreduce=ring",
+              bad);
+  if (!path || !path[0]) return;
+  char *text = read_file(path);
+  struct tmb_coll_rule *rules = NULL;
+  const uint32_t line = tmb_coll_table_parse(text, &rules, &t->rule_count);
+  if (line)
+    tmb_fatal("TOMBOLO_COLL_TABLE=%s: line %u is no rule; make the table with `tombolo tune`", path,
+              line);
+  t->rules = rules;
+  free(text);
+}
 
 static void read_settings(void) {
   struct tmb_coll_tuning *t = &tuning.t;
@@ -30,6 +70,7 @@ static void read_settings(void) {
   t->allgather_doubling_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_ALLGATHER_BRUCK_MAX);
   t->exchange_bruck_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_EXCHANGE_BRUCK_MAX);
   t->gather_tree_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_GATHER_TREE_MAX);
+  read_algorithms(t);
   tuning.ready = true;
 }
 

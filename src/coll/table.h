@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Text that says which algorithm to use: the table of `tombolo tune`, and TOMBOLO_COLL_ALG.
+ *
+ * Owns: declarations of table.c. Called by tuning.c and tests. Calls: select.h's table of
+ * algorithms. Table: one rule a line, "collective ranks_min ranks_max bytes algorithm radix
+ * segment"; it holds for teams of ranks_min..ranks_max members and vectors or blocks of at most
+ * `bytes` bytes; the first rule that fits is used; # begins a comment. Invariants: pure functions
+ * of the text; a text with an error changes nothing.
+ */
+#ifndef TMB_COLL_TABLE_H
+#define TMB_COLL_TABLE_H
+
+#include "coll/select.h"
+
+#include <stddef.h>
+
+/* Number of a kind, TMB_COLL_KINDS when there is none of that name. */
+uint32_t tmb_coll_kind_find(const char *name);
+
+/* Parse a table. out rules: [*count], to be freed by the caller. Returns 0, or the number of the
+ * first line that is wrong. */
+uint32_t tmb_coll_table_parse(const char *text, struct tmb_coll_rule **rules, uint32_t *count);
+
+/* Parse "kind=algorithm,...". out forced: [TMB_COLL_KINDS]; entries not named stay. Returns false,
+ * with the word that is wrong in bad[bytes]. */
+bool tmb_coll_forced_parse(const char *text, const struct tmb_coll_alg **forced, char *bad,
+                           size_t bytes);
+
+#endif

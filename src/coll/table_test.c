@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Parsing of tables and forced algorithms, and what select makes of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "coll/table.h"
+
+static struct tmb_coll_tuning defaults(void) {
+  return (struct tmb_coll_tuning){.radix = 4, .segment = 1000, .bcast_tree_max = 100};
+}
+
+static struct tmb_coll_shape shape(uint32_t kind, uint32_t size, uint64_t bytes, bool commutes) {
+  return (struct tmb_coll_shape){.kind = kind, .size = size, .bytes = bytes, .commutes = commutes};
+}
+
+static const char *chosen(const struct tmb_coll_tuning *t, struct tmb_coll_shape c) {
+  return tmb_coll_select(&c, t).alg->name;
+}
+
+static void tables(void **state) {
+  struct tmb_coll_rule *rules = NULL;
+  uint32_t count = 0;
+  (void)state;
+  const char *text = "# comment\n"
+                     "broadcast 2 4 64 flat 2 500   # first that fits\n"
+                     "\n"
+                     "broadcast 2 4 4096 scatter 2 500\n"
+                     "allreduce 2 64 1000000 ring 3 7";
+  assert_int_equal(tmb_coll_table_parse(text, &rules, &count), 0);
+  assert_int_equal(count, 3);
+  struct tmb_coll_tuning t = defaults();
+  t.rules = rules;
+  t.rule_count = count;
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 64, false)), "flat");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 65, false)), "scatter");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 4097, false)), "chain");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 5, 64, false)), "knomial");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_ALLREDUCE, 8, 8, true)), "ring");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_ALLREDUCE, 8, 8, false)), "halving");
+  const struct tmb_coll_shape c = shape(TMB_COLL_ALLREDUCE, 8, 8, true);
+  assert_int_equal(tmb_coll_select(&c, &t).radix, 3);
+  assert_int_equal(tmb_coll_select(&c, &t).segment, 7);
+  free(rules);
+}
+
+static void bad_tables(void **state) {
+  struct tmb_coll_rule *rules = NULL;
+  uint32_t count = 7;
+  (void)state;
+  assert_int_equal(tmb_coll_table_parse("broadcast 2 4 64 flat 2\n", &rules, &count), 1);
+  assert_int_equal(tmb_coll_table_parse("\nbroadcast 2 4 64 flat 2 5 6\n", &rules, &count), 2);
+  assert_int_equal(tmb_coll_table_parse("broadcast 2 4 64 ring 2 5\n", &rules, &count), 1);
+  assert_int_equal(tmb_coll_table_parse("cast 2 4 64 flat 2 5\n", &rules, &count), 1);
+  assert_int_equal(tmb_coll_table_parse("broadcast 4 2 64 flat 2 5\n", &rules, &count), 1);
+  assert_int_equal(tmb_coll_table_parse("broadcast 2 4 64 flat 1 5\n", &rules, &count), 1);
+  assert_int_equal(tmb_coll_table_parse("broadcast 2 4 64 flat 2 0\n", &rules, &count), 1);
+  assert_int_equal(count, 7);
+  assert_int_equal(tmb_coll_table_parse("", &rules, &count), 0);
+  assert_int_equal(count, 0);
+}
+
+static void forced(void **state) {
+  struct tmb_coll_tuning t = defaults();
+  char bad[64];
+  (void)state;
+  assert_true(tmb_coll_forced_parse("broadcast=scatter,reduce-scatter=pairwise,", t.forced, bad,
+                                    sizeof bad));
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 1, false)), "scatter");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_REDUCE_SCATTER, 4, 1, true)), "pairwise");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_REDUCE_SCATTER, 4, 1, false)), "flat");
+  assert_true(tmb_coll_forced_parse("broadcast=nodes", t.forced, bad, sizeof bad));
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 1, false)), "knomial");
+  assert_false(tmb_coll_forced_parse("broadcast=ring", t.forced, bad, sizeof bad));
+  assert_string_equal(bad, "broadcast=ring");
+  assert_false(tmb_coll_forced_parse("scan=flat,nothing", t.forced, bad, sizeof bad));
+  assert_string_equal(bad, "nothing");
+}
+
+/* Every kind has a flat form or the only one, and something is always chosen. */
+static void always_something(void **state) {
+  const struct tmb_coll_tuning t = defaults();
+  (void)state;
+  for (uint32_t kind = 0; kind < TMB_COLL_KINDS; kind++) {
+    assert_int_equal(tmb_coll_kind_find(tmb_coll_kind_name(kind)), kind);
+    for (uint32_t size = 1; size < 40; size++)
+      for (uint64_t bytes = 0; bytes < 1000000; bytes = bytes * 3 + 1) {
+        const struct tmb_coll_shape c = shape(kind, size, bytes, size % 2);
+        const struct tmb_coll_choice choice = tmb_coll_select(&c, &t);
+        assert_non_null(choice.alg);
+        assert_int_equal(choice.alg->kind, kind);
+        assert_false(choice.alg->commutes && !c.commutes);
+        assert_false(choice.alg->nodes);
+      }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(tables), cmocka_unit_test(bad_tables),
+                                     cmocka_unit_test(forced), cmocka_unit_test(always_something)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
