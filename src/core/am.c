@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/mk.h"
 #include "core/progress.h"
 
 #include <string.h>
@@ -144,6 +145,8 @@ void tmb_am_resolve(struct tmb_am_out *out, gex_Flags_t flags) {
   const gex_TM_t pair = &ep->pair[TMB_ROUTE_TARGET(out->route)];
   if (flags & GEX_FLAG_PEER_SEG_OFFSET) out->dest = tmb_bound_offset(pair, out->peer, out->dest);
   if (flags & GEX_FLAG_SELF_SEG_OFFSET) out->src = tmb_bound_self_offset(ep, out->src);
+  if (out->category == TMB_AM_LONG && out->nbytes && tmb_mk_remote(pair, out->peer))
+    tmb_mk_refuse(tmb_am_call_name(out->is_reply, out->category), pair, out->peer);
   if (out->category == TMB_AM_LONG)
     out->far = !tmb_bound_attached(out->peer, out->dest, out->nbytes) && !place(out, pair);
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/mk.h"
 #include "core/op.h"
 #include "core/thread.h"
 #include "notify/notify.h"
@@ -97,6 +98,7 @@ static void check_transfer(const struct transfer *t) {
 static void resolve(struct transfer *t) {
   struct gexx_signal_op *a = &t->a;
   if (TMB_UNLIKELY(tmb_job.debug)) check_transfer(t);
+  tmb_mk_refuse(t->call, a->tm, a->rank);
   if (a->flags & GEX_FLAG_PEER_SEG_OFFSET) {
     a->remote = tmb_bound_offset(a->tm, a->rank, a->remote);
     a->sig_addr = tmb_bound_offset(a->tm, a->rank, a->sig_addr);

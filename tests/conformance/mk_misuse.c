@@ -10,6 +10,7 @@
 
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
+#include <gasnetex_ext.h>
 
 static gex_EP_t ep; /* bound to device memory, in tests that ask for it */
 static char *device;
@@ -74,6 +75,20 @@ static void vis_device(void) {
   from.gex_addr = dbg.base;
   (void)gex_VIS_VectorPutBlocking(pair(dbg.ep, ep), 0, 1, &to, 1, &from, 0);
 }
+static void on_long(gex_Token_t token, void *buf, size_t nbytes) {
+  (void)token, (void)buf, (void)nbytes;
+}
+static void long_device(void) {
+  bind();
+  gex_AM_Entry_t entry = {200, on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, "long"};
+  (void)gex_EP_RegisterHandlers(ep, &entry, 1);
+  (void)gex_AM_RequestLong(pair(dbg.ep, ep), 0, 200, dbg.base, 8, device, GEX_EVENT_NOW, 0);
+}
+static void signal_device(void) {
+  bind();
+  (void)gexx_RMA_PutSignalBlocking(pair(dbg.ep, ep), 0, device, dbg.base, 8, GEX_EVENT_NOW,
+                                   (uint64_t *)(void *)(device + 8), GEXX_SIG_SET, 1, 0);
+}
 static void atomic_device(void) {
   gex_TM_t tm = GEX_TM_INVALID;
   gex_AD_t ad = GEX_AD_INVALID;
@@ -101,6 +116,8 @@ static const struct dbg_case cases[] = {
     {"put_host_memory", put_host_memory, {"gex_RMA_PutBlocking", "src", "outside"}, 0, NULL},
     {"put_outside", put_outside, {"gex_RMA_PutBlocking", "dest", "outside"}, 0, NULL},
     {"vis_device", vis_device, {"gex_VIS_VectorPutBlocking", "dstlist", "outside"}, 0, NULL},
+    {"long_device", long_device, {"gex_AM_RequestLong", "device memory"}, 0, NULL},
+    {"signal_device", signal_device, {"PutSignal", "device memory"}, 0, NULL},
     {"atomic_device", atomic_device, {"gex_AD_OpNBI_U64", "device memory"}, 0, NULL},
     {"legal", legal, {NULL}, 0, NULL},
     {"legal_far", legal, {NULL}, 2, DBG_UNMAPPED},

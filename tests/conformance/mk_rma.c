@@ -183,6 +183,34 @@ static void check_arrival(void) {
   job_barrier();
 }
 
+/* A team with members on devices and in host memory, ranks in reverse order. */
+static void check_team(void) {
+  gex_TM_t tm = GEX_TM_INVALID;
+  gex_EP_Location_t *member = (gex_EP_Location_t *)calloc(job.size, sizeof *member);
+  if (!member) check_abandon();
+  for (gex_Rank_t r = 0; r < job.size; r++) {
+    member[r].gex_rank = job.size - 1 - r;
+    member[r].gex_ep_index = (gex_EP_Index_t)(1 + member[r].gex_rank % 3);
+  }
+  REQUIRE(gex_TM_Create(&tm, 1, job.tm, member, job.size, NULL, 0, GEX_FLAG_TM_NO_SCRATCH) == 1);
+  const int l = 1 + (int)(job.rank % 3);
+  for (gex_Rank_t r = 0; r < job.size; r++) {
+    const gex_Rank_t jobrank = job.size - 1 - r;
+    char *const there = remote(1 + (int)(jobrank % 3), jobrank);
+    poke_pattern(l, local(l, 0), 70000, r * 16 + job.rank);
+    CHECK_EQ(gex_RMA_PutBlocking(tm, r, there, local(l, 0), 70000, 0), 0);
+    gex_Event_Wait(gex_RMA_GetNB(tm, local(l, 1), r, there, 70000, 0));
+    expect(l, local(l, 1), 70000, r * 16 + job.rank);
+  }
+  job_barrier();
+  const gex_Rank_t me = gex_TM_QueryRank(tm);
+  for (gex_Rank_t r = 0; r < job.size; r++)
+    expect(l, own[l] + (size_t)r * SLOT, 70000, me * 16 + r);
+  job_barrier();
+  CHECK_EQ(gex_TM_Destroy(tm, NULL, 0), 0);
+  free(member);
+}
+
 static sigjmp_buf back;
 
 static void on_fault(int sig) {
@@ -210,6 +238,7 @@ int main(int argc, char **argv) {
       for (gex_Rank_t i = 0; i < job.size; i++) check_route(l, e, (job.rank + i) % job.size);
   job_barrier();
   check_arrival();
+  check_team();
   check_closed(2);
   return job_finish();
 }
