@@ -245,8 +245,10 @@ void tmb_vis_send_note(const struct tmb_vis *v) {
   (void)tmb_up_am_send(&out);
 }
 
-/* The messages may come before this process makes a call of its own. */
+/* The messages may come before this process makes a call of its own. The call of vis_serve.c also
+ * makes a linker take it from the static library. */
 __attribute__((constructor)) static void install(void) {
+  tmb_vis_serve_install();
   tmb_up_set_internal(TMB_VIS_AM_ACK, on_ack);
   tmb_up_set_internal(TMB_VIS_AM_DATA, on_data);
 }

@@ -175,8 +175,7 @@ static void on_get(const struct tmb_am_in *in) {
   (void)tmb_up_am_send(&data);
 }
 
-/* The messages may come before this process makes a call of its own. */
-__attribute__((constructor)) static void install(void) {
+void tmb_vis_serve_install(void) {
   tmb_up_set_internal(TMB_VIS_AM_PUT, on_put);
   tmb_up_set_internal(TMB_VIS_AM_GET, on_get);
   tmb_up_set_internal(TMB_VIS_AM_NOTE, on_note);
