@@ -241,5 +241,7 @@ int main(int argc, char **argv) {
     outside(theirs);
   }
   job_barrier();
+  free(theirs);
+  free(room);
   return job_finish();
 }
