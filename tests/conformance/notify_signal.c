@@ -21,6 +21,8 @@ enum {
 };
 
 static char *local;
+static gex_Event_t kept[2048];
+static size_t kept_count;
 
 /* What rank `from` owns in the segment of `to`: signals, then data. */
 static uint64_t *signal_of(gex_Rank_t to, gex_Rank_t from, int i) {
@@ -201,6 +203,39 @@ static void other_addressing(void) {
   job_barrier();
 }
 
+/* Immediate attempts that nobody serves are refused in the end, and leave no trace. */
+static void immediate(void) {
+  enum { ATTEMPTS = 3000 };
+  const gex_Rank_t to = (job.rank + 1) % job.size, from = (job.rank + job.size - 1) % job.size;
+  uint64_t accepted = 0;
+  for (int i = 0; i < ATTEMPTS; i++) {
+    uint64_t *const sig = signal_of(to, job.rank, 8);
+    if (i % 2) {
+      accepted += !gexx_RMA_PutSignalNBI(job.tm, to, data_of(to, job.rank), local, 100,
+                                         GEX_EVENT_DEFER, sig, GEXX_SIG_ADD, 1, GEX_FLAG_IMMEDIATE);
+    } else {
+      const gex_Event_t e = gexx_RMA_PutSignalNB(job.tm, to, NULL, NULL, 0, GEX_EVENT_NOW, sig,
+                                                 GEXX_SIG_ADD, 1, GEX_FLAG_IMMEDIATE);
+      accepted += e != GEX_EVENT_NO_OP;
+      if (e == GEX_EVENT_NO_OP) continue;
+      if (i % 256 == 0)
+        gex_Event_Wait(e);
+      else
+        kept[kept_count++] = e;
+    }
+  }
+  CHECK(job.mapped ? accepted == ATTEMPTS : accepted < ATTEMPTS);
+  CHECK(accepted > 0);
+  gex_Event_WaitAll(kept, kept_count, 0);
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  CHECK_EQ(gexx_RMA_PutSignalBlocking(job.tm, to, NULL, NULL, 0, GEX_EVENT_NOW,
+                                      signal_of(to, job.rank, 9), GEXX_SIG_SET, accepted, 0),
+           0);
+  const uint64_t want = gexx_Signal_Wait(signal_of(job.rank, from, 9), GEXX_SIG_NE, 0);
+  CHECK_EQ(gexx_Signal_Fetch(signal_of(job.rank, from, 8)), want);
+  job_barrier();
+}
+
 int main(int argc, char **argv) {
   job_start(&argc, &argv, 0, NULL, 0);
   job_attach((uintptr_t)BLOCK * job.size);
@@ -213,5 +248,6 @@ int main(int argc, char **argv) {
   readers();
   some();
   other_addressing();
+  immediate();
   return job_finish();
 }

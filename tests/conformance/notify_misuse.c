@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Misuse of signals, semaphores and tagged notification in debug clients.
+ */
+/* ranks: 1 */
+/* debug: yes */
+#include "dbg_case.h"
+
+#include <gasnetex_ext.h>
+
+static char buf[64];
+
+static uint64_t *sig(size_t at) {
+  return (uint64_t *)(void *)(dbg.base + at);
+}
+
+/* A put with one argument changed. */
+struct put {
+  gex_Rank_t rank;
+  void *dest;
+  size_t nbytes;
+  gex_Event_t *lc_opt;
+  uint64_t *sig;
+  int op;
+  gex_Flags_t flags;
+};
+static struct put legal_put(void) {
+  const struct put p = {0, dbg.base + 64, 8, GEX_EVENT_NOW, sig(0), GEXX_SIG_ADD, 0};
+  return p;
+}
+static void blocking(struct put p) {
+  (void)gexx_RMA_PutSignalBlocking(dbg.tm, p.rank, p.dest, buf, p.nbytes, p.lc_opt, p.sig, p.op, 1,
+                                   p.flags);
+}
+
+#define PUT_CASE(fn, change)  \
+ static void fn(void) {       \
+  struct put p = legal_put(); \
+  change;                     \
+  blocking(p);                \
+ }
+PUT_CASE(null_signal, p.sig = NULL)
+PUT_CASE(odd_signal, p.sig = (uint64_t *)(void *)(dbg.base + 4))
+PUT_CASE(signal_outside, p.sig = sig(DBG_SEG_BYTES))
+PUT_CASE(signal_before, p.sig = (uint64_t *)(void *)(dbg.base - 8))
+PUT_CASE(bad_op, p.op = 2)
+PUT_CASE(bad_rank, p.rank = 9)
+PUT_CASE(bad_flags, p.flags = GEX_FLAG_AM_PREPARE_LEAST_CLIENT)
+PUT_CASE(never_self, p.flags = GEX_FLAG_PEER_NEVER_SELF)
+PUT_CASE(data_outside, p.dest = dbg.base + DBG_SEG_BYTES - 4)
+PUT_CASE(null_lc, p.lc_opt = NULL)
+PUT_CASE(deferred_lc, p.lc_opt = GEX_EVENT_DEFER)
+PUT_CASE(offset_outside, (p.flags = GEX_FLAG_PEER_SEG_OFFSET, p.dest = (void *)64,
+                          p.sig = (uint64_t *)(uintptr_t)DBG_SEG_BYTES))
+
+static void nbi_address(void) {
+  gex_Event_t leaf;
+  (void)gexx_RMA_PutSignalNBI(dbg.tm, 0, dbg.base + 64, buf, 8, &leaf, sig(0), GEXX_SIG_SET, 1, 0);
+}
+static void nb_group(void) {
+  gex_Event_Wait(gexx_RMA_PutSignalNB(dbg.tm, 0, dbg.base + 64, buf, 8, GEX_EVENT_GROUP, sig(0),
+                                      GEXX_SIG_SET, 1, 0));
+}
+static void get_null_signal(void) {
+  (void)gexx_RMA_GetSignalNBI(dbg.tm, buf, 0, dbg.base, 8, NULL, GEXX_SIG_SET, 1, 0);
+}
+static void get_outside(void) {
+  gex_Event_Wait(gexx_RMA_GetSignalNB(dbg.tm, buf, 0, dbg.base + DBG_SEG_BYTES, 8, sig(0),
+                                      GEXX_SIG_SET, 1, 0));
+}
+static void wait_in_handler(gex_Token_t token) {
+  (void)token;
+  (void)gexx_Signal_Wait(sig(0), GEXX_SIG_EQ, 0);
+}
+static void wait_in_request(void) {
+  dbg_in_request(wait_in_handler);
+}
+
+/* ---- the owner's side */
+static void wait_null(void) {
+  (void)gexx_Signal_Wait(NULL, GEXX_SIG_EQ, 0);
+}
+static void test_odd(void) {
+  (void)gexx_Signal_Test((uint64_t *)(void *)(dbg.base + 2), GEXX_SIG_EQ, 0);
+}
+static void bad_cmp(void) {
+  (void)gexx_Signal_Test(sig(0), 6, 0);
+}
+static void consume_null(void) {
+  (void)gexx_Signal_TryConsume(NULL, 1);
+}
+static void no_range(void) {
+  size_t index = 0;
+  (void)gexx_Signal_TestSome(sig(0), 0, 8, &index);
+}
+static void odd_stride(void) {
+  size_t index = 0;
+  (void)gexx_Signal_TestSome(sig(0), 4, 12, &index);
+}
+static void index_beyond(void) {
+  size_t index = 4;
+  (void)gexx_Signal_WaitSome(sig(0), 4, 8, &index);
+}
+
+/* ---- semaphores */
+static gexx_Sem_t make(unsigned kind) {
+  gexx_Sem_t sem = NULL;
+  (void)gexx_Sem_Alloc(&sem, kind | GEXX_SEM_SPRODUCER | GEXX_SEM_SCONSUMER);
+  return sem;
+}
+static void post_many_boolean(void) {
+  gexx_Sem_PostN(gexx_Sem_QueryHandle(make(GEXX_SEM_BOOLEAN)), 2);
+}
+static void wait_many_boolean(void) {
+  gexx_Sem_WaitN(make(GEXX_SEM_BOOLEAN), 1);
+}
+static void try_many_boolean(void) {
+  (void)gexx_Sem_TryN(make(GEXX_SEM_BOOLEAN), 1);
+}
+static void put_many_boolean(void) {
+  gexx_Sem_PutSignal(gexx_Sem_QueryHandle(make(GEXX_SEM_BOOLEAN)), dbg.base, buf, 8, 3);
+}
+static void put_outside(void) {
+  gexx_Sem_PutSignal(gexx_Sem_QueryHandle(make(GEXX_SEM_INTEGER)), dbg.base + DBG_SEG_BYTES, buf, 8,
+                     1);
+}
+static void freed_twice(void) {
+  const gexx_Sem_t sem = make(GEXX_SEM_INTEGER);
+  gexx_Sem_Free(sem);
+  gexx_Sem_Free(sem);
+}
+static void try_null(void) {
+  (void)gexx_Sem_Try(NULL);
+}
+static void no_handle(void) {
+  const gexx_Sem_Handle_t h = {0, 0, 0, 0};
+  gexx_Sem_Post(h);
+}
+
+/* ---- tagged notification */
+static gexx_Notify_t request(void) {
+  gexx_Notify_t req = NULL;
+  (void)gexx_Notify_Init(dbg.tm, 0, 1, 1, &req);
+  return req;
+}
+static void any_tag(void) {
+  (void)gexx_RMA_PutNotify(dbg.tm, 0, dbg.base, buf, 8, GEXX_NOTIFY_ANY_TAG, 0);
+}
+static void notify_pair(void) {
+  (void)gexx_RMA_PutNotify(gex_TM_Pair(dbg.ep, 0), 0, dbg.base, buf, 8, 1, 0);
+}
+static void notify_outside(void) {
+  (void)gexx_RMA_PutNotify(dbg.tm, 0, dbg.base - 1, buf, 8, 1, 0);
+}
+static void no_count(void) {
+  gexx_Notify_t req;
+  (void)gexx_Notify_Init(dbg.tm, 0, 1, 0, &req);
+}
+static void bad_source(void) {
+  gexx_Notify_t req;
+  (void)gexx_Notify_Init(dbg.tm, 7, 1, 1, &req);
+}
+static void not_started(void) {
+  gexx_Notify_Wait(request(), NULL);
+}
+static void started_twice(void) {
+  const gexx_Notify_t req = request();
+  gexx_Notify_Start(req);
+  gexx_Notify_Start(req);
+}
+static void freed_active(void) {
+  const gexx_Notify_t req = request();
+  gexx_Notify_Start(req);
+  gexx_Notify_Free(req);
+}
+static void too_many(void) {
+  for (;;) (void)gexx_RMA_PutNotify(dbg.tm, 0, NULL, NULL, 0, 1, 0);
+}
+
+static void legal(void) {
+  blocking(legal_put());
+  (void)gexx_Signal_WaitConsume(sig(0), 1);
+  const gexx_Sem_t sem = make(GEXX_SEM_BOOLEAN);
+  gexx_Sem_Post(gexx_Sem_QueryHandle(sem));
+  gexx_Sem_Wait(sem);
+  gexx_Sem_Free(sem);
+  const gexx_Notify_t req = request();
+  (void)gexx_RMA_PutNotify(dbg.tm, 0, dbg.base, buf, 8, 1, 0);
+  gexx_Notify_Start(req);
+  gexx_Notify_Wait(req, NULL);
+  gexx_Notify_Free(req);
+}
+
+#define ROW(fn, ...) \
+ { #fn, fn, {__VA_ARGS__ }, 0, NULL }
+static const struct dbg_case cases[] = {
+    ROW(null_signal, "gexx_RMA_PutSignalBlocking", "sig_addr", "NULL"),
+    ROW(odd_signal, "gexx_RMA_PutSignalBlocking", "sig_addr", "aligned"),
+    ROW(signal_outside, "gexx_RMA_PutSignalBlocking", "sig_addr", "0x"),
+    ROW(signal_before, "gexx_RMA_PutSignalBlocking", "sig_addr", "0x"),
+    ROW(bad_op, "gexx_RMA_PutSignalBlocking", "op is 2", "GEXX_SIG_ADD"),
+    ROW(bad_rank, "gexx_RMA_PutSignalBlocking", "rank", "9"),
+    ROW(bad_flags, "gexx_RMA_PutSignalBlocking", "flags"),
+    ROW(never_self, "gexx_RMA_PutSignalBlocking", "flags", "this process"),
+    ROW(data_outside, "gexx_RMA_PutSignalBlocking", "dest", "0x"),
+    ROW(null_lc, "gexx_RMA_PutSignalBlocking", "lc_opt", "NULL"),
+    ROW(deferred_lc, "gexx_RMA_PutSignalBlocking", "lc_opt", "GEX_EVENT_NOW"),
+    ROW(offset_outside, "gexx_RMA_PutSignalBlocking", "sig_addr", "offset"),
+    ROW(nbi_address, "gexx_RMA_PutSignalNBI", "lc_opt", "0x"),
+    ROW(nb_group, "gexx_RMA_PutSignalNB", "lc_opt", "GEX_EVENT_GROUP"),
+    ROW(get_null_signal, "gexx_RMA_GetSignalNBI", "sig_addr", "NULL"),
+    ROW(get_outside, "gexx_RMA_GetSignalNB", "src", "0x"),
+    ROW(wait_in_request, "gexx_Signal_Wait", "handler"),
+    ROW(wait_null, "gexx_Signal_Wait", "sig", "aligned"),
+    ROW(test_odd, "gexx_Signal_Test", "sig", "aligned"),
+    ROW(bad_cmp, "gexx_Signal_Test", "cmp is 6", "GEXX_SIG_EQ"),
+    ROW(consume_null, "gexx_Signal_TryConsume", "sig"),
+    ROW(no_range, "gexx_Signal_TestSome", "count is 0"),
+    ROW(odd_stride, "gexx_Signal_TestSome", "stride is 12"),
+    ROW(index_beyond, "gexx_Signal_WaitSome", "index is 4", "below 4"),
+    ROW(post_many_boolean, "gexx_Sem_PostN", "sem", "BOOLEAN", "n is 2"),
+    ROW(wait_many_boolean, "gexx_Sem_WaitN", "sem", "BOOLEAN"),
+    ROW(try_many_boolean, "gexx_Sem_TryN", "sem", "BOOLEAN"),
+    ROW(put_many_boolean, "gexx_Sem_PutSignal", "sem", "BOOLEAN", "n is 3"),
+    ROW(put_outside, "gexx_Sem_PutSignal", "dest", "0x"),
+    ROW(freed_twice, "gexx_Sem_Free", "sem", "freed"),
+    ROW(try_null, "gexx_Sem_Try", "sem", "NULL"),
+    ROW(no_handle, "gexx_Sem_Post", "sem", "handle"),
+    ROW(any_tag, "gexx_RMA_PutNotify", "tag", "GEXX_NOTIFY_ANY_TAG"),
+    ROW(notify_pair, "gexx_RMA_PutNotify", "tm"),
+    ROW(notify_outside, "gexx_RMA_PutNotify", "dest", "0x"),
+    ROW(no_count, "gexx_Notify_Init", "expected_count is 0"),
+    ROW(bad_source, "gexx_Notify_Init", "rank", "7"),
+    ROW(not_started, "gexx_Notify_Wait", "req", "inactive"),
+    ROW(started_twice, "gexx_Notify_Start", "req", "active"),
+    ROW(freed_active, "gexx_Notify_Free", "req", "active"),
+    ROW(too_many, "gexx_RMA_PutNotify", "128", "TOMBOLO_NOTIFY_CREDITS"),
+    {"legal", legal, {NULL}, 0, NULL},
+    {"legal_unmapped", legal, {NULL}, 0, DBG_UNMAPPED},
+};
+
+int main(int argc, char **argv) {
+  return dbg_main(argc, argv, dbg_setup, cases, sizeof cases / sizeof *cases);
+}
