@@ -199,10 +199,22 @@ static void account(struct tmb_coll_op *op, uint32_t index, size_t bytes) {
   if (index < op->posted_end) op->waiting--;
 }
 
+/* More data than this rank's arguments say. */
+_Noreturn TMB_COLD static void mismatch(const struct tmb_coll_op *op, const struct tmb_step *step,
+                                        size_t bytes) {
+  tmb_fatal_nopos(
+      "collective %u of a team of %u ranks (%s): rank %u of the team sends %zu bytes or "
+      "more where this rank, %u, expects %zu; all ranks must make the same calls in the "
+      "same order with the same lengths",
+      op->seq, op->team->head.size, tmb_coll_kind_name(op->plan->shape.kind), step->peer, bytes,
+      op->team->head.rank, (size_t)step->bytes);
+}
+
 /* Deliver part of a message into its receive. */
 static void deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes) {
   const struct tmb_step *step = &op->plan->sched.step[index];
   char *to = place(op, step->to, step->to_at + at);
+  if (TMB_UNLIKELY(at + bytes > step->bytes)) mismatch(op, step, at + bytes);
   if (step->kind == TMB_STEP_RECV)
     memcpy(to, data, bytes);
   else if (TMB_LIKELY(op->chunk >= op->reducer.elem))

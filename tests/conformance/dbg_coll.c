@@ -98,6 +98,12 @@ static void synced_twice(void) {
   gex_Event_Wait(ev);
   gex_Event_Wait(ev);
 }
+/* Two ranks that differ in nbytes. */
+static void lengths_differ(void) {
+  static char big[2][64];
+  gex_Event_Wait(gex_Coll_BroadcastNB(dbg.tm, 0, big[0], big[1], dbg.rank == 0 ? 64 : 32, 0));
+  for (;;) gasnet_AMPoll();
+}
 static void legal(void) {
   broadcast(dbg.tm, 0, out, in, 0);
   broadcast(dbg.tm, 0, out, out, 0);
@@ -130,6 +136,7 @@ static const struct dbg_case cases[] = {
     {"wrong_block", wrong_block, {"gexx_Coll_GatherVNB", "nbytes", "8", "16"}, 0, NULL},
     {"not_a_plan", not_a_plan, {"gexx_Coll_StartNB", "plan"}, 0, NULL},
     {"synced_twice", synced_twice, {"gex_Event_Wait", "event", "synchronised before"}, 0, NULL},
+    {"lengths_differ", lengths_differ, {"broadcast", "rank 0", "64", "32", "same"}, 2, NULL},
     {"legal", legal, {NULL}, 0, NULL},
 };
 
