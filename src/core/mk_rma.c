@@ -107,10 +107,12 @@ static void on_get(const struct tmb_am_in *in) {
 /* ---- origin's side */
 
 static void on_ack(const struct tmb_am_in *in) {
+  TMB_TSAN_ACQUIRE(pointer(in->args));
   tmb_up_op_done(pointer(in->args), (uint32_t)in->args[2]);
 }
 
 static void on_data(const struct tmb_am_in *in) {
+  TMB_TSAN_ACQUIRE(pointer(in->args));
   move_part(place_of(in->args[5], pointer(in->args + 3)), (struct place){NULL, in->payload},
             in->nbytes);
   tmb_up_op_done(pointer(in->args), (uint32_t)in->args[2]);
@@ -135,6 +137,7 @@ static int send_part(struct tmb_am_out *out, const struct part *p, uint32_t cate
   out->staged = -1;
   out->immediate = p->a->immediate && p->at == 0;
   tmb_up_op_more(p->a->op, category);
+  TMB_TSAN_RELEASE(p->a->op);
   const int rc = tmb_up_am_send(out);
   if (rc) tmb_up_op_done(p->a->op, category);
   return rc;

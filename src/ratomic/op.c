@@ -61,9 +61,10 @@ static void on_op(const struct tmb_am_in *in) {
 }
 
 static void on_done(const struct tmb_am_in *in) {
-  void *result = (void *)(uintptr_t)join(in->args + 3);
+  void *op = (void *)(uintptr_t)join(in->args), *result = (void *)(uintptr_t)join(in->args + 3);
+  TMB_TSAN_ACQUIRE(op);
   if (result) memcpy(result, in->args + 6, (size_t)in->args[5]);
-  tmb_up_op_done((void *)(uintptr_t)join(in->args), (uint32_t)in->args[2]);
+  tmb_up_op_done(op, (uint32_t)in->args[2]);
 }
 
 __attribute__((constructor)) static void install(void) {
@@ -214,6 +215,7 @@ static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
                            .staged = -1,
                            .args = args};
   tmb_up_op_more(op, category);
+  TMB_TSAN_RELEASE(op);
   const int rc = tmb_up_am_send(&out);
   if (rc) tmb_up_op_done(op, category);
   return rc;
