@@ -257,7 +257,7 @@ if(NOT TMB_SANITIZE)
   tmb_add_check(format lint python3 ${tmb_scripts}/check_format.py)
   tmb_add_check(symbols lint python3 ${tmb_scripts}/check_symbols.py
     --lib $<TARGET_FILE:tombolo_shared> --include ${PROJECT_SOURCE_DIR}/include
-    --symbols ${PROJECT_SOURCE_DIR}/tests/data/symbols_issue2.txt
+    --symbols ${PROJECT_SOURCE_DIR}/tests/data/symbols.txt
     --optional ${PROJECT_SOURCE_DIR}/tests/data/symbols_optional.txt)
 
   file(GLOB tmb_public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/*.h")

@@ -17,6 +17,7 @@ from pathlib import Path
 PREFIXES = ("gex_", "gexx_", "gasnet_", "gasnett_")
 CALLABLE = {"function", "legacy-function", "variable"}
 TYPES = {"type", "legacy-type"}
+OUTSIDE = {"env", "make-var", "client-macro"}  # not declared by headers
 VERSION_NODE = re.compile(r"TOMBOLO_\d+$")
 DEFINES = ["-DGASNET_DEBUGMALLOC=1"]  # some names exist only with it
 FIRST = ["gasnetex.h", "gasnet_tools.h", "gasnet.h"]
@@ -25,7 +26,7 @@ FIRST = ["gasnetex.h", "gasnet_tools.h", "gasnet.h"]
 def read_rows(path):
     """The rows of the symbol list as (name, kind, header)."""
     rows = [line.split("\t") for line in path.read_text().split("\n") if line.strip()]
-    return [tuple(row[:3]) for row in rows]
+    return [tuple(row[:3]) for row in rows if row[1] not in OUTSIDE]
 
 
 def exported(lib):
