@@ -25,6 +25,14 @@ static uint64_t alone(size_t rows, size_t columns) {
   return last;
 }
 
+/* One row of this rank's block. [in] before: the entry left of it, 0 in the first block. */
+static void fill_row(uint64_t *row, size_t n, uint64_t before, int first_row, int first_block) {
+  for (size_t j = 0; j < n; j++) {
+    row[j] = first_row || (first_block && j == 0) ? 1 : row[j] + before;
+    before = row[j];
+  }
+}
+
 int main(int argc, char **argv) {
   gex_Client_t client;
   gex_EP_t ep;
@@ -44,10 +52,7 @@ int main(int argc, char **argv) {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   for (size_t i = 0; i < n; i++) {
     if (me) (void)gexx_Signal_Wait(rows_done, GEXX_SIG_GT, i);
-    for (size_t j = 0; j < n; j++) {
-      const uint64_t before = j ? row[j - 1] : me ? left[i] : 0;
-      row[j] = i == 0 || (me == 0 && j == 0) ? 1 : row[j] + before;
-    }
+    fill_row(row, n, me ? left[i] : 0, i == 0, me == 0);
     if (next)
       gexx_RMA_PutSignalBlocking(team, me + 1, next + 1 + i, &row[n - 1], sizeof *row,
                                  GEX_EVENT_NOW, next, GEXX_SIG_ADD, 1, 0);

@@ -47,7 +47,7 @@ static void all_see(int id) {
 
 /* Half of the threads produce at the next rank what the other half consumes there. */
 static void each_takes(int id) {
-  for (int round = 0; round < ROUNDS; round++) {
+  for (int round = 0; round < 10 * ROUNDS; round++) {
     if (id % 2) {
       post(1, 2);
     } else {

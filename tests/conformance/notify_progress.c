@@ -47,6 +47,7 @@ static void wake(int how) {
                0);
     if (how == 1) gexx_Sem_Post(next_sem);
     if (how == 2) CHECK_EQ(gexx_RMA_PutNotify(job.tm, next(), NULL, NULL, 0, 4, 0), 0);
+    CHECK_EQ(oob_wait(10000), how); /* nothing else that this rank does has woken it */
   }
   if (job.rank % 2) {
     const double before = cpu_s();
@@ -60,6 +61,7 @@ static void wake(int how) {
       gexx_Notify_Free(req);
     }
     CHECK(cpu_s() - before < NAP_MS * 0.5e-3);
+    oob_send(job.rank - 1, how);
     (void)gexx_Signal_Reset(sig);
   }
 }
@@ -117,6 +119,7 @@ int main(int argc, char **argv) {
   job_barrier();
   CHECK_EQ(
       gex_RMA_GetBlocking(job.tm, &next_sem, next(), job.peer[next()] + 64, sizeof next_sem, 0), 0);
+  oob_open();
   for (int how = 0; how < 3; how++) wake(how);
   polls();
   counts();

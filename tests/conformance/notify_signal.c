@@ -126,6 +126,46 @@ static void readers(void) {
   }
 }
 
+/* Even ranks put to odd ones, which look at once when the signal comes, and the other way round by
+ * get: the signal must neither come before the last byte is there nor before the last one is read.
+ */
+static void torn(void) {
+  enum { BYTES = 60000, TIMES = 120 };
+  const gex_Rank_t partner = job.rank ^ 1u;
+  char *const mine = data_of(job.rank, job.rank);
+  uint64_t *const here = signal_of(job.rank, partner, 10);
+  job_barrier();
+  for (int i = 1; partner < job.size && i <= TIMES; i++) {
+    uint64_t *const there = signal_of(partner, job.rank, 10);
+    if (job.rank % 2) {
+      (void)gexx_Signal_Wait(here, GEXX_SIG_GE, (uint64_t)i);
+      CHECK_EQ(fill_diff(data_of(job.rank, partner) + BYTES - 64, 64, i), 64); /* written last */
+      CHECK_EQ(fill_diff(data_of(job.rank, partner), BYTES, i), BYTES);
+      memset(mine, i, BYTES);
+    } else {
+      memset(local, i, BYTES);
+    }
+    CHECK_EQ(gexx_RMA_PutSignalBlocking(job.tm, partner, data_of(partner, job.rank), local,
+                                        job.rank % 2 ? 0 : BYTES, GEX_EVENT_NOW, there,
+                                        GEXX_SIG_SET, (uint64_t)i, 0),
+             0);
+    if (job.rank % 2) {
+      (void)gexx_Signal_WaitConsume(signal_of(job.rank, partner, 11), 1);
+      memset(mine, 0xee, BYTES); /* read by then */
+      CHECK_EQ(gexx_RMA_PutSignalBlocking(job.tm, partner, NULL, NULL, 0, GEX_EVENT_NOW,
+                                          signal_of(partner, job.rank, 11), GEXX_SIG_ADD, 1, 0),
+               0);
+    } else {
+      (void)gexx_Signal_Wait(here, GEXX_SIG_GE, (uint64_t)i);
+      gex_Event_Wait(gexx_RMA_GetSignalNB(job.tm, local, partner, data_of(partner, partner), BYTES,
+                                          signal_of(partner, job.rank, 11), GEXX_SIG_ADD, 1, 0));
+      CHECK_EQ(fill_diff(local, BYTES, i), BYTES);
+      (void)gexx_Signal_WaitConsume(signal_of(job.rank, partner, 11), 1);
+    }
+  }
+  job_barrier();
+}
+
 static void comparisons(void) {
   uint64_t *const sig = signal_of(job.rank, job.rank, 4);
   static const struct {
@@ -246,6 +286,7 @@ int main(int argc, char **argv) {
   comparisons();
   exchange();
   readers();
+  torn();
   some();
   other_addressing();
   immediate();
