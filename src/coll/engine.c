@@ -320,15 +320,9 @@ static bool transmit(struct tmb_coll_op *op) {
   return false;
 }
 
-/* Whether a message is better written by its sender than passed on. From a root both sides are
- * busy with a copy each, one behind the other; where all ranks send, one copy less is less work. */
+/* Whether the sender may write this message into its destination. */
 static bool offers(const struct tmb_coll_op *op, const struct tmb_step *step) {
-  switch (op->plan->shape.kind) {
-  case TMB_COLL_BROADCAST:
-  case TMB_COLL_SCATTER:
-  case TMB_COLL_SCATTERV: return false;
-  default: return step->plain && step->open <= op->round;
-  }
+  return step->plain && step->open <= op->round && tmb_coll_kind_direct(op->plan->shape.kind);
 }
 
 static bool send_ready(struct tmb_coll_op *op, const struct tmb_step *step) {

@@ -76,6 +76,12 @@ const char *tmb_coll_kind_name(uint32_t kind) {
   return kind < TMB_COLL_KINDS ? name[kind] : "unknown";
 }
 
+bool tmb_coll_kind_direct(uint32_t kind) {
+  return kind == TMB_COLL_ALLREDUCE || kind == TMB_COLL_GATHER || kind == TMB_COLL_ALLGATHER ||
+         kind == TMB_COLL_EXCHANGE || kind == TMB_COLL_GATHERV || kind == TMB_COLL_ALLGATHERV ||
+         kind == TMB_COLL_EXCHANGEV;
+}
+
 static bool legal(const struct tmb_coll_alg *alg, const struct tmb_coll_shape *c) {
   return (!alg->commutes || c->commutes) && (!alg->nodes || c->node);
 }
@@ -90,9 +96,11 @@ static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb
   case TMB_COLL_SCATTER:
   case TMB_COLL_GATHER: return c->bytes <= t->gather_tree_max ? "binomial" : "flat";
   case TMB_COLL_ALLGATHER:
+    if (c->size <= t->flat_ranks_max) return "flat";
     return c->bytes * c->size <= t->allgather_doubling_max ? "doubling" : "ring";
   case TMB_COLL_EXCHANGE:
-    return c->size > 4 && c->bytes <= t->exchange_bruck_max ? "bruck" : "pairwise";
+    if (c->size <= t->flat_ranks_max) return "flat";
+    return c->bytes <= t->exchange_bruck_max ? "bruck" : "pairwise";
   case TMB_COLL_REDUCE_SCATTER: return c->commutes ? "pairwise" : "flat";
   case TMB_COLL_SCAN:
   case TMB_COLL_EXSCAN: return "doubling";

@@ -45,7 +45,9 @@ struct tmb_coll_tuning {
   const struct tmb_coll_rule *rules;                 /* [rule_count] measured, or NULL */
   uint32_t rule_count;
   uint32_t radix;
-  uint64_t segment, eager;
+  uint32_t flat_ranks_max;
+  uint64_t segment, eager, direct_min;
+  bool direct;
   uint64_t bcast_tree_max, reduce_tree_max, allreduce_doubling_max, allgather_doubling_max,
       exchange_bruck_max, gather_tree_max; /* bytes up to which the first form is used */
 };
@@ -55,6 +57,10 @@ struct tmb_coll_choice {
   uint32_t radix;
   uint64_t segment;
 };
+
+/* Whether senders may write into the receivers' memory. From a root both sides are busy with a copy
+ * each, one behind the other; where all ranks send, one copy less is less work. */
+bool tmb_coll_kind_direct(uint32_t kind);
 
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
                                        const struct tmb_coll_tuning *t);
