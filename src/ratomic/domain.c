@@ -22,6 +22,12 @@ struct part {
   uint32_t mapped;
 };
 
+/* Other members may operate on this process before it makes a call of its own, or without one: the
+ * call of op.c also makes a linker take it from the static library. */
+__attribute__((constructor)) static void install(void) {
+  tmb_ratomic_op_install();
+}
+
 static void check_create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
                          gex_Flags_t flags) {
   const char *call = "gex_AD_Create";

@@ -67,7 +67,7 @@ static void on_done(const struct tmb_am_in *in) {
   tmb_up_op_done(op, (uint32_t)in->args[2]);
 }
 
-__attribute__((constructor)) static void install(void) {
+void tmb_ratomic_op_install(void) {
   tmb_up_set_internal(TMB_RATOMIC_AM_OP, on_op);
   tmb_up_set_internal(TMB_RATOMIC_AM_DONE, on_done);
 }

@@ -50,4 +50,7 @@ struct tmb_ratomic_rmw {
 };
 void tmb_ratomic_apply(const struct tmb_ratomic_rmw *rmw);
 
+/* Install the handlers of op.c. */
+void tmb_ratomic_op_install(void);
+
 #endif
