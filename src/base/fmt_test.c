@@ -19,10 +19,11 @@
 static const int64_t UNTOUCHED = -123456789;
 
 static void expect_int(const char *text, uint64_t unit, int64_t expected) {
+  const char *const shown = text ? text : "(null)";
   int64_t value = UNTOUCHED;
-  if (tmb_fmt_parse_int(text, unit, &value) != TMB_OK) fail_msg("\"%s\" was refused", text);
+  if (tmb_fmt_parse_int(text, unit, &value) != TMB_OK) fail_msg("\"%s\" was refused", shown);
   if (value != expected)
-    fail_msg("\"%s\" gave %lld, expected %lld", text, (long long)value, (long long)expected);
+    fail_msg("\"%s\" gave %lld, expected %lld", shown, (long long)value, (long long)expected);
 }
 
 static void refuse_int(const char *text, uint64_t unit) {
