@@ -137,7 +137,6 @@ void tmb_up_am(const struct tmb_am_in *in) {
           "a message from rank %u names handler %u, but registered indices are %d..255; "
           "check the handler argument at the sender",
           in->src, in->handler, TMB_HANDLER_FIRST);
-    tmb_thread()->src_last = in->src;
     internal[in->handler](in);
     return;
   }

@@ -35,8 +35,6 @@
  */
 #define MOVE_AFTER         8u       /* yields that paid */
 #define MOVE_EVERY_NS      2000000u /* at most one move in this time */
-#define YIELDS_PAID_MAX    (2 * MOVE_AFTER)
-#define SHARED_SPIN_NS     UINT64_C(1000)
 #define RETRY_NS_MIN       20000u
 #define RETRY_NS_MAX       5000000u
 
@@ -119,12 +117,6 @@ static bool still_idle(void *arg) {
          tmb_load_acq(&tmb_job.progress_count) == look->wait->seen;
 }
 
-/* How long to spin now: briefly while yields keep ending waits, for then the peer needs this very
- * processor. */
-static uint64_t spin_limit(const struct tmb_wait_policy *policy) {
-  return tmb_thread()->yields_paid > 1 ? TMB_MIN(policy->spin_ns, SHARED_SPIN_NS) : policy->spin_ns;
-}
-
 /* A wait that found nothing: spin, yield or sleep. in timeout_ns: bound of a sleep. */
 static void idle(struct gexx_wait *wait, struct last_look *look, uint64_t timeout_ns) {
   const struct tmb_wait_policy *policy = &tmb_job.wait;
@@ -138,7 +130,7 @@ static void idle(struct gexx_wait *wait, struct last_look *look, uint64_t timeou
       const uint64_t now = tmb_os_now_ns();
       if (!wait->since)
         wait->since = now;
-      else if (now - wait->since >= spin_limit(policy))
+      else if (now - wait->since >= policy->spin_ns)
         wait->phase = 1;
     }
     tmb_cpu_pause();
@@ -158,13 +150,12 @@ static void consider_move(bool yielded) {
   struct tmb_thread *t = tmb_thread();
   const uint32_t src = t->src_last;
   t->src_last = tmb_job.rank;
+  if (src == tmb_job.rank) return; /* no message from a peer */
   if (!yielded) {
-    if (TMB_UNLIKELY(t->yields_paid)) t->yields_paid--;
+    if (t->yields_paid) t->yields_paid--;
     return;
   }
-  t->yields_paid = TMB_MIN(t->yields_paid + 1, YIELDS_PAID_MAX);
-  if (src == tmb_job.rank) return; /* no message from a peer */
-  if (t->yields_paid < MOVE_AFTER || tmb_job.rank < src) return;
+  if (++t->yields_paid < MOVE_AFTER || tmb_job.rank < src) return;
   const uint64_t now = tmb_os_now_ns();
   if (now - t->moved_ns < MOVE_EVERY_NS) return;
   t->moved_ns = now;
@@ -186,7 +177,7 @@ static void step(struct gexx_wait *wait, struct last_look *look, uint64_t timeou
     wait->steps = 0;
     wait->since = 0;
     wait->phase = PHASE_HELD;
-    consider_move(phase > 1 && phase != PHASE_HELD);
+    if (TMB_UNLIKELY(tmb_job.wait.crowded)) consider_move(phase > 1 && phase != PHASE_HELD);
   }
   wait->seen = seen;
 }
