@@ -13,11 +13,13 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "base/fmt.h"
 #include "core/check.h"
 #include "core/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const prepare_name[2][2] = {
     {"gex_AM_PrepareRequestMedium", "gex_AM_PrepareRequestLong"},
@@ -84,13 +86,24 @@ static void check_prepare(const struct prepare *p) {
                     p->lc_opt == GEX_EVENT_DEFER ? "DEFER" : "GROUP");
 }
 
+/* Byte i of what library buffers of debug clients are filled with: of a double NaN, or one byte. */
+static unsigned char canary_byte(size_t i) {
+  static const unsigned char nan_bytes[8] = {0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
+  const char *text = tmb_cfg_str(TMB_CFG_SD_INITVAL);
+  int64_t value;
+  if (strcasecmp(text, "NAN") == 0) return nan_bytes[i % sizeof nan_bytes];
+  if (tmb_fmt_parse_int(text, 0, &value) || value < 0 || value > 255)
+    tmb_cfg_bad_value(TMB_CFG_SD_INITVAL, "NAN, or a byte from 0 to 255");
+  return (unsigned char)value;
+}
+
 /* Debug clients: fill the start of a library buffer so that Commit can tell whether the client
  * wrote it. */
 static void canary_fill(struct gexx_srcdesc_s *sd) {
   const size_t length = (size_t)tmb_cfg_int(TMB_CFG_SD_INITLEN);
   sd->canary_bytes = 0;
   if (!tmb_job.debug || !tmb_cfg_bool(TMB_CFG_SD_INIT) || sd->size < length) return;
-  memset(sd->addr, 0xfb, length);
+  for (size_t i = 0; i < length; i++) ((unsigned char *)sd->addr)[i] = canary_byte(i);
   sd->canary_bytes = length;
 }
 
@@ -98,7 +111,7 @@ static void canary_check(const struct gexx_srcdesc_s *sd, size_t nbytes) {
   if (!sd->canary_bytes || nbytes < sd->canary_bytes) return;
   const unsigned char *p = sd->addr;
   for (size_t i = 0; i < sd->canary_bytes; i++)
-    if (p[i] != 0xfb) return;
+    if (p[i] != canary_byte(i)) return;
   tmb_fatal_nopos(
       "%s: the buffer %p was never written (its first %zu bytes are as Prepare left them); "
       "fill gex_AM_SrcDescAddr before commit, or set GASNET_SD_INIT=0",

@@ -146,6 +146,13 @@ static void commit_untouched(void) {
   gex_AM_CommitRequestMedium0(sd, medium_index, 400);
 }
 
+/* Written, but with what GASNET_SD_INITVAL=17 makes Prepare fill in. */
+static void commit_seventeen(void) {
+  const gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(dbg.tm, 0, NULL, 400, 400, NULL, 0, 0);
+  memset(gex_AM_SrcDescAddr(sd), 17, 400);
+  gex_AM_CommitRequestMedium0(sd, medium_index, 400);
+}
+
 /* ---- Cancel, queries */
 static void cancel_no_op(void) {
   (void)gex_AM_CancelRequestMedium(GEX_AM_SRCDESC_NO_OP, 0);
@@ -243,6 +250,13 @@ static const struct dbg_case cases[] = {
     ROW(size_no_op, "gex_AM_SrcDescSize", "sd"),
     ROW(size_dead, "gex_AM_SrcDescSize", "sd", "0x"),
     ROW(legal, NULL),
+    ROW(commit_seventeen, NULL),
+    {"untouched_by_value", commit_seventeen, {"never written"}, 0, "GASNET_SD_INITVAL=17"},
+    {"untouched_bad_value",
+     commit_seventeen,
+     {"SD_INITVAL", "300", "255"},
+     0,
+     "GASNET_SD_INITVAL=300"},
     {"untouched_allowed", commit_untouched, {NULL}, 0, "GASNET_SD_INIT=0"},
 };
 
