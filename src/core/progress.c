@@ -35,6 +35,7 @@
  */
 #define MOVE_AFTER         8u       /* yields that paid */
 #define MOVE_EVERY_NS      2000000u /* at most one move in this time */
+#define HOME_AFTER         2u /* with a processor for each rank: they spin long before they yield */
 #define RETRY_NS_MIN       20000u
 #define RETRY_NS_MAX       5000000u
 
@@ -163,6 +164,30 @@ static void consider_move(bool yielded) {
   (void)tmb_os_cpu_leave();
 }
 
+/*
+ * There are processors for all ranks, and yet a yield ended a wait: this rank and the one that it
+ * waits for share one, as happens beside foreign load. Each rank has a home of its own; who is
+ * away goes there.
+ */
+static void consider_home(void) {
+  struct tmb_thread *t = tmb_thread();
+  if (tmb_job.threads || ++t->yields_paid < HOME_AFTER) return;
+  const uint64_t now = tmb_os_now_ns();
+  if (now - t->moved_ns < MOVE_EVERY_NS) return;
+  t->moved_ns = now;
+  t->yields_paid = 0;
+  (void)tmb_os_cpu_visit((int)tmb_job.rank);
+}
+
+/* A wait is over or has made progress. in phase: before its last step. */
+static void learn(uint32_t phase) {
+  const bool yielded = phase > 1 && phase != PHASE_HELD;
+  if (tmb_job.wait.crowded)
+    consider_move(yielded);
+  else if (TMB_UNLIKELY(yielded))
+    consider_home();
+}
+
 static void step(struct gexx_wait *wait, struct last_look *look, uint64_t timeout_ns) {
   const uint32_t phase = wait->phase;
   if (wait->phase == PHASE_HELD) {
@@ -177,7 +202,7 @@ static void step(struct gexx_wait *wait, struct last_look *look, uint64_t timeou
     wait->steps = 0;
     wait->since = 0;
     wait->phase = PHASE_HELD;
-    if (TMB_UNLIKELY(tmb_job.wait.crowded)) consider_move(phase > 1 && phase != PHASE_HELD);
+    learn(phase);
   }
   wait->seen = seen;
 }
@@ -202,6 +227,7 @@ bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns) {
     }
     step(&wait, &look, left);
   }
+  if (TMB_UNLIKELY(wait.phase > 1 && wait.phase != PHASE_HELD)) learn(wait.phase);
   return true;
 }
 

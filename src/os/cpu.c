@@ -56,18 +56,31 @@ int tmb_os_cpus_usable(void) {
   return TMB_MAX(count, 1);
 }
 
-int tmb_os_bind_cpu(int index) {
-  cpu_mask mask, one;
-  const int count = read_mask(&mask);
-  if (count <= 0) return TMB_E_SYS;
+/* The index-th processor of a mask of `count`, modulo that. */
+static int nth_cpu(const cpu_mask *mask, int count, int index) {
   int left = ((index % count) + count) % count;
+  for (int cpu = 0; cpu < MASK_CPUS; cpu++)
+    if (CPU_ISSET_S(cpu, sizeof *mask, &mask->set) && left-- == 0) return cpu;
+  return 0;
+}
+
+static int bind_to(int cpu) {
+  cpu_mask one;
   memset(&one, 0, sizeof one);
-  for (int cpu = 0; cpu < MASK_CPUS; cpu++) {
-    if (!CPU_ISSET_S(cpu, sizeof mask, &mask.set) || left-- > 0) continue;
-    CPU_SET_S(cpu, sizeof one, &one.set);
-    break;
-  }
+  CPU_SET_S(cpu, sizeof one, &one.set);
   return sched_setaffinity(0, sizeof one, &one.set) == 0 ? TMB_OK : TMB_E_SYS;
+}
+
+/* Go to a processor and take the old mask again. */
+static int visit(int cpu, const cpu_mask *mask) {
+  if (bind_to(cpu)) return TMB_E_SYS;
+  return sched_setaffinity(0, sizeof *mask, &mask->set) == 0 ? TMB_OK : TMB_E_SYS;
+}
+
+int tmb_os_bind_cpu(int index) {
+  cpu_mask mask;
+  const int count = read_mask(&mask);
+  return count > 0 ? bind_to(nth_cpu(&mask, count, index)) : TMB_E_SYS;
 }
 
 void tmb_os_cpu_bits(uint8_t *bits, size_t bytes) {
@@ -79,16 +92,21 @@ void tmb_os_cpu_bits(uint8_t *bits, size_t bytes) {
 }
 
 int tmb_os_cpu_leave(void) {
-  cpu_mask mask, one;
+  cpu_mask mask;
   const int here = sched_getcpu();
   if (here < 0 || read_mask(&mask) < 2) return TMB_E_SYS;
   int cpu = here;
   do cpu = (cpu + 1) % MASK_CPUS;
   while (!CPU_ISSET_S(cpu, sizeof mask, &mask.set));
-  memset(&one, 0, sizeof one);
-  CPU_SET_S(cpu, sizeof one, &one.set);
-  if (sched_setaffinity(0, sizeof one, &one.set) != 0) return TMB_E_SYS;
-  return sched_setaffinity(0, sizeof mask, &mask.set) == 0 ? TMB_OK : TMB_E_SYS;
+  return visit(cpu, &mask);
+}
+
+int tmb_os_cpu_visit(int index) {
+  cpu_mask mask;
+  const int count = read_mask(&mask);
+  if (count < 2) return TMB_E_SYS;
+  const int cpu = nth_cpu(&mask, count, index);
+  return cpu == sched_getcpu() ? TMB_OK : visit(cpu, &mask);
 }
 
 int tmb_os_cpu_current(void) {

@@ -48,6 +48,12 @@ void tmb_os_cpu_bits(uint8_t *bits, size_t bytes);
  */
 int tmb_os_cpu_leave(void);
 
+/*
+ * The same to the index-th (modulo their number) processor of the mask; no more than two system
+ * calls if the thread is there already. Returns 0, or TMB_E_SYS if the mask has one processor only.
+ */
+int tmb_os_cpu_visit(int index);
+
 /* Number of the processor that runs the caller now; 0 if unknown. */
 int tmb_os_cpu_current(void);
 
