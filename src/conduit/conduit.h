@@ -170,10 +170,18 @@ struct tmb_conduit_ops {
    * open to close, zero at first; its use is up to the upper layers. in index: < TMB_SHARED_WORDS.
    * May be left empty: there are none. */
   uint64_t *(*shared_word)(struct tmb_conduit *c, uint32_t peer, uint32_t index);
+
+  /* An area of TMB_SHARED_AREA_BYTES of rank `peer` (this one too) that every mapped rank reaches
+   * by load and store, page aligned, zero at first; one that is never touched costs no memory. in
+   * index: < shared_areas(c). NULL for a peer that is not mapped. Both or neither may be left
+   * empty: there are none. */
+  void *(*shared_area)(struct tmb_conduit *c, uint32_t peer, uint32_t index);
+  uint32_t (*shared_areas)(struct tmb_conduit *c);
 };
 
-#define TMB_FLAG_WORDS   40   /* control words per rank */
-#define TMB_SHARED_WORDS 1024 /* shared_word, per rank */
+#define TMB_FLAG_WORDS        40   /* control words per rank */
+#define TMB_SHARED_WORDS      1024 /* shared_word, per rank */
+#define TMB_SHARED_AREA_BYTES (136u << 10)
 
 /* Fill the empty optional slots of `ops` from conduit/defaults. Mandatory slots must be there
  * (tmb_bug otherwise). */

@@ -21,6 +21,8 @@ const struct tmb_conduit_ops *const *tmb_conduit_list(size_t *count) {
     table[0].flag_post = NULL;
     table[0].notify = NULL;
     table[0].shared_word = NULL;
+    table[0].shared_area = NULL;
+    table[0].shared_areas = NULL;
   }
   tmb_conduit_complete(&table[0]);
   *count = TMB_ARRAY_LEN(list);

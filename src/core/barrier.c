@@ -5,14 +5,17 @@
  * Owns: the state of the named barrier and the list of teams with EX barriers in flight. Called by
  * clients and by progress. Calls: the conduit's control words and am_send. EX barrier: calls on a
  * team are numbered; round k of number s is passed when signal k has reached s, so signals only
- * grow and any number of barriers may be outstanding; they complete in order. The primordial team
- * signals by control words, others by internal messages. Named barrier: a word carries {phase,
- * state, id}; combining is associative, commutative and idempotent, so dissemination with overlap
- * gives every rank the same outcome. Invariants: state is changed under `lock`, under which nothing
- * waits; a rank posts round k only after rounds 0..k-1 of the same number have passed.
+ * grow and any number of barriers may be outstanding; they complete in order. A team with a board
+ * signals there, others by internal messages, the primordial one by control words. Where ranks
+ * outnumber processors a round costs each rank a turn on its processor, so teams with a board count
+ * arrivals in one word there, and the last to arrive releases all. Named barrier: a word carries
+ * {phase, state, id}; combining is associative, commutative and idempotent, so dissemination with
+ * overlap gives every rank the same outcome. Invariants: state is changed under `lock`, under which
+ * nothing waits; a rank posts round k only after rounds 0..k-1 of the same number have passed.
  */
 #include "core/barrier.h"
 
+#include "core/board.h"
 #include "core/check.h"
 #include "core/op.h"
 #include "core/progress.h"
@@ -84,15 +87,44 @@ static void on_barrier(const struct tmb_am_in *in) {
   if (number > tmb_load_rlx(arrived)) tmb_store_rel(arrived, number);
 }
 
+static bool ex_central(const struct tmb_team *team) {
+  return team->board && tmb_job.wait.crowded;
+}
+
+static uint32_t ex_rounds(const struct tmb_team *team) {
+  return ex_central(team) ? 1 : team->rounds;
+}
+
+/* Count this member in; the last one releases all, whose next arrivals come after that. */
+static void ex_arrive(const struct tmb_team *team) {
+  const uint64_t number = team->barrier.done + 1;
+  if (tmb_fetch_add_acq_rel(&tmb_board_row(team, 0)->arrive.word, 1) + 1 !=
+      number * team->head.size)
+    return;
+  for (uint32_t r = 0; r < team->head.size; r++) {
+    tmb_store_rel(&tmb_board_row(team, r)->release.word, number);
+    tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, r));
+  }
+}
+
 /* Signal the peer of the current round, number done + 1. Returns false when there are no resources
  * now. */
 static bool ex_post(struct tmb_team *team) {
   const struct tmb_team_barrier *b = &team->barrier;
+  if (ex_central(team)) {
+    ex_arrive(team);
+    return true;
+  }
   if (team == &tmb_job.team) {
     post(b->round, EX_WORDS + b->round, b->done + 1);
     return true;
   }
   const uint32_t to = (uint32_t)((team->head.rank + (UINT64_C(1) << b->round)) % team->head.size);
+  if (team->board) {
+    tmb_store_rel(&tmb_board_row(team, to)->flag[b->round].word, b->done + 1);
+    tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, to));
+    return true;
+  }
   int32_t args[EX_ARGS];
   tmb_team_args64(args, team->uid);
   args[2] = (int32_t)to;
@@ -110,15 +142,19 @@ static bool ex_post(struct tmb_team *team) {
 
 static uint64_t ex_arrived(const struct tmb_team *team) {
   const uint32_t round = team->barrier.round;
+  if (ex_central(team)) return tmb_load_acq(&tmb_board_row(team, team->head.rank)->release.word);
   if (team == &tmb_job.team) return word_value(EX_WORDS + round);
+  if (team->board) return tmb_load_acq(&tmb_board_row(team, team->head.rank)->flag[round].word);
   return tmb_load_acq(&team->barrier.arrived[round]);
 }
 
-static void ex_complete(struct tmb_team_barrier *b) {
+static void ex_complete(struct tmb_team *team) {
+  struct tmb_team_barrier *b = &team->barrier;
   struct tmb_op *op = b->first;
   b->done++;
   b->round = 0;
   tmb_fetch_sub_rel(&tmb_job.barriers_active, 1);
+  if (ex_central(team)) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
   if (!op) return; /* of an unattended destroy: no event */
   b->first = op->next;
   if (!b->first) b->last = NULL;
@@ -129,7 +165,7 @@ static int ex_advance(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   int passed = 0;
   while (b->done < b->started) {
-    while (b->round < team->rounds) {
+    while (b->round < ex_rounds(team)) {
       if (!b->posted) b->posted = ex_post(team);
       if (!b->posted) {
         barrier.stalled = true;
@@ -140,7 +176,7 @@ static int ex_advance(struct tmb_team *team) {
       b->round++;
       passed++;
     }
-    ex_complete(b);
+    ex_complete(team);
     passed++;
   }
   return passed;
@@ -188,6 +224,7 @@ static void ex_start(struct tmb_team *team, struct tmb_op *op) {
     b->first = op;
   if (op) b->last = op;
   tmb_fetch_add_acq_rel(&tmb_job.barriers_active, 1);
+  if (ex_central(team)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
   if (!b->listed) (void)ex_advance(team);
   if (b->done < b->started && !b->listed && team != &tmb_job.team) {
     b->listed = true;

@@ -8,6 +8,7 @@
  * printed; nobody returns before everybody can receive messages.
  */
 #include "core/barrier.h"
+#include "core/board.h"
 #include "core/bound.h"
 #include "core/check.h"
 #include "core/endpoint.h"
@@ -101,6 +102,7 @@ static void make_objects(const struct gexx_client_init *init) {
   tmb_job.ep.capabilities = GEX_EP_CAPABILITY_ALL;
   tmb_ep_init(&tmb_job.ep, 0);
   tmb_team_init_primordial(&tmb_job.team);
+  tmb_board_init();
 }
 
 /* Ranks per neighbourhood: all, unless the user limits sharing. */

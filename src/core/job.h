@@ -95,6 +95,7 @@ struct tmb_job {
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
   uint32_t barriers_active;        /* barriers for progress to advance */
   uint32_t colls_runnable;         /* collectives that have something to send; by coll */
+  uint32_t crowd_waits;            /* operations in flight that need ranks which have no processor */
   int (*colls_advance)(void);      /* sends it, returns how much was done; NULL without coll */
 
   /* wraps the table when operations are counted; by notify */

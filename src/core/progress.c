@@ -126,7 +126,8 @@ static void idle(struct gexx_wait *wait, struct last_look *look, uint64_t timeou
     tmb_cpu_pause();
     return;
   }
-  if (wait->phase == 0 && policy->mode == GASNET_WAIT_SPINBLOCK) {
+  if (wait->phase == 0 && policy->mode == GASNET_WAIT_SPINBLOCK &&
+      !tmb_load_rlx(&tmb_job.crowd_waits)) {
     if (wait->steps % CLOCK_EVERY == 0) {
       const uint64_t now = tmb_os_now_ns();
       if (!wait->since)

@@ -12,6 +12,7 @@
 #include "core/team.h"
 
 #include "base/log.h"
+#include "core/board.h"
 #include "core/bound.h"
 #include "core/check.h"
 #include "core/job.h"
@@ -99,17 +100,18 @@ static size_t place(size_t *total, size_t bytes) {
 }
 
 /* Bytes of the allocation of a team. */
-static size_t team_bytes(uint32_t size, bool scratch, size_t at[4]) {
+static size_t team_bytes(uint32_t size, bool scratch, size_t at[5]) {
   size_t total = sizeof(struct tmb_team);
   at[0] = place(&total, size * sizeof(intptr_t));
   at[1] = place(&total, size * sizeof(uint32_t));
   at[2] = place(&total, size * sizeof(gex_EP_Index_t));
   at[3] = place(&total, scratch ? size * sizeof(uint64_t) : 0);
+  at[4] = place(&total, size);
   return total;
 }
 
 struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t **ep_index) {
-  size_t at[4];
+  size_t at[5];
   const size_t bytes = team_bytes(size, with_scratch, at);
   struct tmb_team *team = malloc(bytes);
   if (!team) tmb_fatal("out of memory for a team of %u members (%zu bytes)", size, bytes);
@@ -123,6 +125,7 @@ struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t *
   team->own_jobrank = (uint32_t *)(void *)(base + at[1]);
   *ep_index = (gex_EP_Index_t *)(void *)(base + at[2]);
   team->ep_index = *ep_index;
+  team->board_row = (uint8_t *)(base + at[4]);
   if (with_scratch) team->peer_scratch = (uint64_t *)(void *)(base + at[3]);
   return team;
 }
@@ -168,7 +171,7 @@ static struct parked *unpark(const struct tmb_team *team) {
 }
 
 void tmb_team_register(struct tmb_team *team) {
-  size_t at[4];
+  size_t at[5];
   simplify(team);
   team->head.jobrank = team->own_jobrank;
   if (team->own_delta) fill_delta(team);
@@ -229,7 +232,8 @@ void tmb_team_hold(struct tmb_team *team) {
 }
 
 static void dispose(struct tmb_team *team) {
-  size_t at[4];
+  size_t at[5];
+  if (team->board) tmb_board_give(team->board_row[team->head.rank]);
   if (reg.on_free) reg.on_free(team);
   for (int i = 0; i < 2; i++) free(team->gather[i].blocks);
   lock();

@@ -64,6 +64,8 @@ struct tmb_team {
   uint64_t gather_seq;            /* all-gathers started */
   struct tmb_team_gather gather[2];
   struct tmb_team_barrier barrier;
+  bool board;                 /* all members are on this host and have a row; see board.h */
+  uint8_t *board_row;         /* [size] their rows, or NULL: all 0 */
   struct tmb_team *hash_next; /* registry */
 };
 
@@ -82,7 +84,7 @@ static inline uint32_t tmb_team_jobrank(const struct tmb_team *team, uint32_t ra
 void tmb_team_init_primordial(struct tmb_team *team);
 
 /* A team of `size` members with tables to be filled by the caller: own_jobrank, *ep_index
- * (writable), *peer_scratch (scratch only). Not registered. Fatal when memory is gone. */
+ * (writable), board_row, *peer_scratch (scratch only). Not registered. Fatal when memory is gone. */
 struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t **ep_index);
 
 /* Complete and register a filled team: rank, ep and flags of its head, uid and tables are set.

@@ -12,17 +12,19 @@
 #include "core/team_make.h"
 
 #include "core/barrier.h"
+#include "core/board.h"
 #include "core/check.h"
 
 #include <stdlib.h>
 
-/* What a member of the parent contributes; 32 bytes. */
+/* What a member of the parent contributes; 40 bytes. */
 struct offer {
   int32_t color; /* -1: joins nothing */
   int32_t key;
   uint64_t uid;     /* number of the new team, if this member is its rank 0 */
   uint64_t scratch; /* address */
   uint64_t bytes;   /* of scratch, 0: none */
+  uint32_t row;     /* for the board, or TMB_BOARD_NONE */
 };
 
 /* Sort key of a member: (key, rank in the parent) in one word. */
@@ -60,6 +62,19 @@ static void check_agreement(const char *call, const struct offer *all, const str
                       call, (unsigned long long)mine->bytes, (unsigned long long)all[r].bytes, r);
 }
 
+/* Give the new team a board if all its members have a row for it. */
+static void set_board(struct tmb_team *team, const struct offer *all, const uint64_t *order) {
+  const uint32_t size = team->head.size;
+  team->board = size > 1;
+  for (uint32_t i = 0; i < size && team->board; i++) {
+    const uint32_t row = all[(uint32_t)order[i]].row;
+    team->board = row != TMB_BOARD_NONE;
+    team->board_row[i] = (uint8_t)row;
+  }
+  const uint32_t mine = all[(uint32_t)order[team->head.rank]].row;
+  if (!team->board && mine != TMB_BOARD_NONE) tmb_board_give(mine);
+}
+
 /* The new team of this member, registered. in all: offers by parent rank. */
 static struct tmb_team *make(const struct tmb_team *parent, const struct offer *all,
                              const struct offer *mine, gex_Flags_t flags) {
@@ -76,6 +91,7 @@ static struct tmb_team *make(const struct tmb_team *parent, const struct offer *
     if (r == parent->head.rank) team->head.rank = i;
   }
   team->uid = all[(uint32_t)order[0]].uid;
+  set_board(team, all, order);
   free(order);
   team->head.ep = parent->head.ep;
   team->head.flags = flags;
@@ -91,6 +107,7 @@ static struct tmb_team *split(const char *call, struct tmb_team *parent, struct 
   struct offer *all = malloc(parent->head.size * sizeof *all);
   if (!all) tmb_fatal("out of memory for %u members", parent->head.size);
   mine->uid = tmb_team_uid();
+  mine->row = mine->color >= 0 ? tmb_board_take() : TMB_BOARD_NONE;
   tmb_team_allgather(parent, mine, sizeof *mine, all);
   struct tmb_team *team = NULL;
   if (mine->color >= 0) {

@@ -6,12 +6,12 @@
  * Owns: struct tmb_shm, one per process, and the layout of the arena, a memory file that all ranks
  * of a host map. Called by: conduit/smp, and later by network conduits for their on-node peers.
  * Calls: base, os, conduit.h's upcalls. Arena: [control block x size][request and reply ring x
- * size][message buffers x size][words for semaphores x size]; each part page aligned, every rank
- * computes the same offsets from the same settings. Pages are touched on first use only, so a pair
- * that never talks costs nothing and the whole arena is one mapping. Invariants: ring positions are
- * slot counts that never decrease, tail - head <= slots; a record is contiguous; a slot is ready
- * when its lap word equals the lap of its position; interior slots of a record have lap 0 after
- * consumption, so payload is never taken for a header.
+ * size][message buffers x size][words for semaphores x size][areas x size]; each part page aligned,
+ * every rank computes the same offsets from the same settings. Pages are touched on first use only,
+ * so a pair that never talks costs nothing and the whole arena is one mapping. Invariants: ring
+ * positions are slot counts that never decrease, tail - head <= slots; a record is contiguous; a
+ * slot is ready when its lap word equals the lap of its position; interior slots of a record have
+ * lap 0 after consumption, so payload is never taken for a header.
  */
 #ifndef TMB_CONDUIT_SHM_SHM_H
 #define TMB_CONDUIT_SHM_SHM_H
@@ -86,7 +86,9 @@ struct tmb_shm {
   size_t ring_offset, ring_stride; /* request ring, then reply ring at ring_reply */
   size_t ring_reply;
   size_t bulk_offset, bulk_stride;
-  size_t word_offset;               /* TMB_SHARED_WORDS lines for each rank */
+  size_t word_offset; /* TMB_SHARED_WORDS lines for each rank */
+  size_t area_offset; /* `areas` times TMB_SHARED_AREA_BYTES for each rank */
+  uint32_t areas;
   uint32_t slots[2], slots_log2[2]; /* of request and reply rings */
   uint32_t inline_bytes_max;        /* largest medium payload inside a record */
   uint32_t bulk_count[2];           /* message buffers for requests and replies */
@@ -115,6 +117,12 @@ static inline struct tmb_shm_ring *tmb_shm_ring(const struct tmb_shm *shm, uint3
 static inline uint64_t *tmb_shm_word(const struct tmb_shm *shm, uint32_t rank, uint32_t index) {
   struct tmb_shm_line *lines = (struct tmb_shm_line *)(void *)(shm->arena + shm->word_offset);
   return &lines[(size_t)rank * TMB_SHARED_WORDS + index].word;
+}
+
+/* An area that `rank` lends to the upper layers. */
+static inline void *tmb_shm_area(const struct tmb_shm *shm, uint32_t rank, uint32_t index) {
+  return shm->arena + shm->area_offset +
+         ((size_t)rank * shm->areas + index) * TMB_SHARED_AREA_BYTES;
 }
 
 /* shm_arena.c: compute the layout, create and map the arena; collective. out shm: zeroed by the

@@ -39,6 +39,12 @@ static uint32_t bulk_total(uint32_t size) {
   return 8;
 }
 
+/* Areas of a rank: one for the primordial team, the others for the teams that are alive. */
+static uint32_t areas_auto(uint32_t size) {
+  if (size <= 64) return 16;
+  return size <= 256 ? 8 : 2;
+}
+
 static void layout(struct tmb_shm *shm) {
   const uint32_t size = shm->env.size;
   const size_t page = tmb_os_page_size();
@@ -65,8 +71,11 @@ static void layout(struct tmb_shm *shm) {
   shm->bulk_stride =
       TMB_ALIGN_UP(buffers * sizeof(struct tmb_shm_line), page) + buffers * TMB_AM_MEDIUM_BYTES_MAX;
   shm->word_offset = shm->bulk_offset + size * shm->bulk_stride;
-  shm->arena_bytes = TMB_ALIGN_UP(
+  shm->area_offset = TMB_ALIGN_UP(
       shm->word_offset + (size_t)size * TMB_SHARED_WORDS * sizeof(struct tmb_shm_line), page);
+  shm->areas = areas_auto(size);
+  shm->arena_bytes =
+      TMB_ALIGN_UP(shm->area_offset + (size_t)size * shm->areas * TMB_SHARED_AREA_BYTES, page);
 }
 
 /* Whether `ok` is true on every rank; collective. */

@@ -84,6 +84,14 @@ static uint64_t *smp_shared_word(struct tmb_conduit *c, uint32_t peer, uint32_t 
   return tmb_shm_word(&c->shm, peer, index);
 }
 
+static void *smp_shared_area(struct tmb_conduit *c, uint32_t peer, uint32_t index) {
+  return tmb_shm_area(&c->shm, peer, index);
+}
+
+static uint32_t smp_shared_areas(struct tmb_conduit *c) {
+  return c->shm.areas;
+}
+
 extern const struct tmb_conduit_ops tmb_conduit_smp;
 const struct tmb_conduit_ops tmb_conduit_smp = {
     .name = "smp",
@@ -100,4 +108,6 @@ const struct tmb_conduit_ops tmb_conduit_smp = {
     .flag_word = smp_flag_word,
     .notify = smp_notify,
     .shared_word = smp_shared_word,
+    .shared_area = smp_shared_area,
+    .shared_areas = smp_shared_areas,
 };

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Boards: memory in which the members of a team, all on one host, show each other data and signals.
+ *
+ * Owns: struct tmb_board_row, one row per member of a team that has a board; rows are areas of the
+ * conduit (shared_area). Called by team creation (take, give), barrier.c and coll/board.c. Calls:
+ * the conduit. Each line has one writer at a time, named beside it. Invariants: row 0 of every rank
+ * belongs to the primordial team; a row is clear when it is taken, and it is offered to others only
+ * after that; a team has a board on all its members or on none; a row is given back when its member
+ * is disposed of, and then no other member will touch it again (see gex_TM_Destroy's barrier).
+ */
+#ifndef TMB_CORE_BOARD_H
+#define TMB_CORE_BOARD_H
+
+#include "base/atomic.h"
+#include "core/job.h"
+
+#define TMB_BOARD_SLOTS    8u     /* chunks that a member may have shown and others not yet read */
+#define TMB_BOARD_BYTES    16384u /* of a chunk */
+#define TMB_BOARD_SMALL    48u    /* bytes that lie beside their number */
+#define TMB_BOARD_ROWS_MAX 64u
+#define TMB_BOARD_NONE     UINT32_MAX
+
+struct tmb_board_line {
+  uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
+};
+
+/* What a member shows. The odd number of lines keeps the heads of slots in different cache sets. */
+struct tmb_board_slot {
+  uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the chunk + 1; written last */
+  uint64_t what;                               /* of the collective, to find mismatches */
+  char small[TMB_BOARD_SMALL];                 /* chunks of at most this, else: */
+  char data[TMB_BOARD_BYTES];
+};
+_Static_assert(sizeof(struct tmb_board_slot) == TMB_BOARD_BYTES + TMB_CACHE_LINE, "no padding");
+
+struct tmb_board_row {
+  struct tmb_board_line read;    /* chunks that this member has read; by the member */
+  struct tmb_board_line arrive;  /* arrivals at barriers, all members together; row of rank 0 */
+  struct tmb_board_line release; /* barriers that are complete; by the last to arrive */
+  struct tmb_board_line flag[TMB_TEAM_ROUNDS_MAX]; /* barriers' signals by round; by one peer */
+  struct tmb_board_slot slot[TMB_BOARD_SLOTS];
+};
+_Static_assert(sizeof(struct tmb_board_row) <= TMB_SHARED_AREA_BYTES, "a row fits its area");
+
+/* Give the primordial team its board if the conduit has areas; after the conduit is open. */
+void tmb_board_init(void);
+
+/* Take a clear row of this process; TMB_BOARD_NONE when there is none. Any thread. */
+uint32_t tmb_board_take(void);
+void tmb_board_give(uint32_t row);
+
+/* Row of a member of a team that has a board. */
+static inline struct tmb_board_row *tmb_board_row(const struct tmb_team *team, uint32_t rank) {
+  return tmb_job.ops->shared_area(tmb_job.conduit, tmb_team_jobrank(team, rank),
+                                  team->board_row ? team->board_row[rank] : 0);
+}
+
+#endif
