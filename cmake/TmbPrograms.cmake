@@ -73,5 +73,6 @@ endif()
 # ---- everything but the tests: what `make build`, `make demo` and `make install` need
 add_custom_target(programs)
 get_property(tmb_programs DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
-list(FILTER tmb_programs INCLUDE REGEX "^(tombolo_(shared|static|tool)|(bench|examples)__.*)$")
+list(FILTER tmb_programs INCLUDE REGEX
+  "^(tombolo_(shared|static|tool|mk_cuda)|(bench|examples)__.*)$")
 add_dependencies(programs ${tmb_programs})

@@ -54,6 +54,16 @@ target_link_libraries(mk_sim PRIVATE tmb_warnings Threads::Threads)
 set_target_properties(mk_sim PROPERTIES PREFIX "lib" OUTPUT_NAME tombolo-mk-sim SUFFIX ".so"
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin")
 
+# ---- a CUDA driver without a device
+if(TMB_CUDA)
+  add_library(cuda_mock SHARED "${PROJECT_SOURCE_DIR}/tests/plugin/cuda_mock.c")
+  target_include_directories(cuda_mock PRIVATE "${PROJECT_SOURCE_DIR}/plugins/cuda")
+  target_link_libraries(cuda_mock PRIVATE tmb_warnings Threads::Threads)
+  set_target_properties(cuda_mock PROPERTIES PREFIX "lib" OUTPUT_NAME cuda SUFFIX ".so.1"
+    C_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin/cuda")
+endif()
+
 # ---- multi-rank tests
 file(GLOB tmb_test_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/lib/*.c")
 # tests/lib compiled for one thread mode and debug setting, as the programs that link it are.

@@ -5,8 +5,8 @@
  * Owns the public types and prototypes of kinds of segment memory beside the host's. Called by
  * clients that place segments in device memory. Calls gasnetex.h, which has gex_MK_t, GEX_MK_HOST
  * and GEX_MK_INVALID. A class is served by a plug-in (tombolo/mk_plugin.h) that is loaded when a
- * kind of it is made. Invariants: a kind belongs to its client; data moves between processes by
- * messages with copies by the plug-ins, never by load and store.
+ * kind of it is made. Invariants: a kind belongs to its client; device memory is reached by copies
+ * of the plug-ins, never by load and store. More: docs/MEMORY_KINDS.md.
  */
 #ifndef GASNET_MK_H
 #define GASNET_MK_H

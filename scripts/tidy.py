@@ -28,7 +28,7 @@ P90_LINES = 40
 P99_LINES = 60
 GATE_MIN_FUNCTIONS = 100
 
-FOLDERS = ("include", "src", "tools", "bench", "examples", "tests", "scripts", "cmake")
+FOLDERS = ("include", "src", "plugins", "tools", "bench", "examples", "tests", "scripts", "cmake")
 C_ENDINGS = (".c", ".h", ".cc", ".def")
 ENDINGS = C_ENDINGS + (".py", ".sh", ".cmake", ".map", ".in")
 PUBLIC = ("gex_", "gexx_", "gasnet_", "gasnett_")
@@ -91,7 +91,9 @@ class SourceFile:
             self.lines.pop()
         self.is_c = path.endswith(C_ENDINGS)
         self.is_test = path.endswith("_test.c") or path.startswith("tests/")
-        self.in_library = path.startswith(("src/", "include/", "tools/")) and not self.is_test
+        self.in_library = (
+            path.startswith(("src/", "include/", "plugins/", "tools/")) and not self.is_test
+        )
         self.functions, self.tokens, self.directives, self.code = [], [], [], ""
         if self.is_c:
             self.code = ctokens.blank_comments(self.text)
@@ -379,6 +381,8 @@ def resolve_include(root, path, name, quoted):
     """The file of this tree that an #include names, or None."""
     places = [os.path.dirname(path)] if quoted else []
     places += ["include", "src", "tests/lib", "tests", "bench"]
+    if path.startswith("tests/plugin/"):
+        places.append("plugins/cuda")
     for place in places:
         candidate = os.path.normpath(os.path.join(place, name))
         if (root / candidate).is_file():

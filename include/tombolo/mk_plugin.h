@@ -19,15 +19,22 @@
 extern "C" {
 #endif
 
-#define GEXX_MK_PLUGIN_VERSION 1u
+#define GEXX_MK_PLUGIN_VERSION 2u
 #define GEXX_MK_PLUGIN_ENTRY   "gexx_mk_plugin"
+
+/* Bytes of what names memory of a device to other processes. */
+#define GEXX_MK_HANDLE_BYTES   128
+
+/* What a device is to do, for open. */
+#define GEXX_MK_SYNC_MEMOPS    1u /* the client's own copies to and from segments are synchronous */
 
 struct gexx_mk_plugin {
   uint32_t version; /* GEXX_MK_PLUGIN_VERSION */
   const char *name;
 
-  /* Begin to use the device that `args` names; out device: the plug-in's own state. */
-  int (*open)(const gex_MK_Create_args_t *args, void **device);
+  /* Begin to use the device that `args` names. in options: GEXX_MK_SYNC_MEMOPS or 0; out device:
+   * the plug-in's own state, one for each open. */
+  int (*open)(const gex_MK_Create_args_t *args, uint32_t options, void **device);
   void (*close)(void *device);
 
   /* Memory of the device; free undoes alloc. */
@@ -41,6 +48,23 @@ struct gexx_mk_plugin {
   int (*copy_in)(void *device, void *dest, const void *host_src, size_t bytes);
   int (*copy_out)(void *device, void *host_dest, const void *src, size_t bytes);
   int (*copy)(void *device, void *dest, const void *src, size_t bytes);
+
+  /* The rest may be NULL; then the library does without. */
+
+  /* Copy between two devices of this plug-in. */
+  int (*copy_across)(void *to, void *dest, void *from, const void *src, size_t bytes);
+
+  /* Memory of other processes of this machine. share: out handle, GEXX_MK_HANDLE_BYTES that name
+   * [addr, addr + bytes) to them. attach: out addr, where the copies of `device` reach what a
+   * handle names; a failure is normal, and the library sends messages instead. detach undoes
+   * attach. */
+  int (*share)(void *device, void *addr, size_t bytes, void *handle);
+  int (*attach)(void *device, const void *handle, void **addr);
+  void (*detach)(void *device, const void *handle, void *addr);
+
+  /* Why the last call of this thread that failed did so, for error messages; valid until the next
+   * one. */
+  const char *(*reason)(void);
 };
 
 /* Type of the entry point. */

@@ -13,20 +13,25 @@
 #include "base/config.h"
 #include "core/check.h"
 #include "core/mk.h"
+#include "core/mk_peer.h"
 #include "os/memfd_peer.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <tombolo/mk_plugin.h>
 
 /* What a member publishes in one step of the exchange; 64 bytes. */
 #define PART_ENTRIES 2
-#define PART_DEVICE  UINT32_MAX /* device memory */
+#define PART_DEVICE  0xffffff00u /* and above: device memory */
+#define PART_CLASS   0xffu       /* the rest of it: 0, or 1 + class of memory that has a handle */
 struct part {
   uint64_t total; /* entries of this member, over all steps */
   struct {
     uint64_t base, size;
-    uint32_t ep, share; /* share: 1 + descriptor of the owner, 0: none, PART_DEVICE */
+    uint32_t ep, share; /* share: 1 + descriptor of the owner, 0: none, PART_DEVICE | class */
   } entry[PART_ENTRIES];
 };
+typedef unsigned char handle[GEXX_MK_HANDLE_BYTES];
 _Static_assert(sizeof(struct part) <= TMB_TEAM_GATHER_BYTES, "fits one all-gather");
 
 const struct tmb_peer_segment *tmb_bound_of(uint32_t jobrank, gex_EP_Index_t ep) {
@@ -130,8 +135,13 @@ static void check_publish(gex_TM_t tm, const gex_EP_t *eps, size_t num_eps, gex_
   }
 }
 
-/* Entries first, first + 1.. of the bound endpoints among `eps`. */
-static struct part part_of(const gex_EP_t *eps, size_t num_eps, size_t first) {
+static uint32_t share_device(const struct gexx_segment_s *s, unsigned char *out) {
+  return PART_DEVICE | (tmb_mk_peer_share(s, out) ? 1 + tmb_mk_device(s)->class_id : 0);
+}
+
+/* Entries first, first + 1.. of the bound endpoints among `eps`. out handles: of those that have
+ * one. */
+static struct part part_of(const gex_EP_t *eps, size_t num_eps, size_t first, handle *handles) {
   struct part p = {0};
   for (size_t i = 0; i < num_eps; i++) {
     const struct gexx_segment_s *s = eps[i]->segment;
@@ -141,7 +151,7 @@ static struct part part_of(const gex_EP_t *eps, size_t num_eps, size_t first) {
     p.entry[at].base = (uint64_t)(uintptr_t)s->base;
     p.entry[at].size = s->size;
     p.entry[at].ep = eps[i]->index;
-    p.entry[at].share = tmb_mk_device(s) ? PART_DEVICE : (uint32_t)s->share;
+    p.entry[at].share = tmb_mk_device(s) ? share_device(s, handles[at]) : (uint32_t)s->share;
   }
   return p;
 }
@@ -162,7 +172,7 @@ static bool enter_part(uint32_t jobrank, const struct part *p, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const gex_EP_Index_t ep = (gex_EP_Index_t)p->entry[i].ep;
     struct tmb_peer_segment s = {(uintptr_t)p->entry[i].base, p->entry[i].size, NULL};
-    if (p->entry[i].share == PART_DEVICE) {
+    if (p->entry[i].share >= PART_DEVICE) {
       s.local = TMB_LOCAL_DEVICE;
     } else if (p->entry[i].share) {
       map_shared(jobrank, ep, &s, (int)p->entry[i].share - 1);
@@ -171,6 +181,36 @@ static bool enter_part(uint32_t jobrank, const struct part *p, size_t count) {
     tmb_bound_set(jobrank, ep, &s);
   }
   return shares;
+}
+
+/* Class of the device memory of an entry that has a handle, else 0. */
+static uint32_t class_of(const struct part *p, size_t i) {
+  return p->entry[i].share >= PART_DEVICE ? p->entry[i].share & PART_CLASS : 0;
+}
+
+/* Exchange the handles of entry i, if any member has one. */
+static void exchange_handles(struct tmb_team *team, const struct part *all, size_t i,
+                             const unsigned char *mine) {
+  enum { PIECES = GEXX_MK_HANDLE_BYTES / TMB_TEAM_GATHER_BYTES };
+  const uint32_t size = team->head.size;
+  uint32_t r = 0;
+  while (r < size && !class_of(&all[r], i)) r++;
+  if (r == size) return;
+  unsigned char *got = malloc((size_t)size * GEXX_MK_HANDLE_BYTES);
+  if (!got) tmb_fatal("out of memory for the device memory of %u members", size);
+  for (size_t k = 0; k < PIECES; k++)
+    tmb_team_allgather(team, mine + k * TMB_TEAM_GATHER_BYTES, TMB_TEAM_GATHER_BYTES,
+                       got + k * size * TMB_TEAM_GATHER_BYTES);
+  for (; r < size; r++) {
+    handle whole;
+    for (size_t k = 0; k < PIECES; k++)
+      memcpy(whole + k * TMB_TEAM_GATHER_BYTES, got + (k * size + r) * TMB_TEAM_GATHER_BYTES,
+             TMB_TEAM_GATHER_BYTES);
+    if (class_of(&all[r], i))
+      tmb_mk_peer_set(tmb_team_jobrank(team, r), (gex_EP_Index_t)all[r].entry[i].ep,
+                      class_of(&all[r], i) - 1, whole);
+  }
+  free(got);
 }
 
 int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags_t flags) {
@@ -182,13 +222,15 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_F
   size_t most = 1;
   bool shares = false;
   for (size_t first = 0; first < most; first += PART_ENTRIES) {
-    const struct part mine = part_of(eps, num_eps, first);
+    handle handles[PART_ENTRIES] = {{0}};
+    const struct part mine = part_of(eps, num_eps, first, handles);
     tmb_team_allgather(team, &mine, sizeof mine, all);
     for (uint32_t r = 0; r < tm->size; r++) {
       const size_t total = (size_t)all[r].total, left = total > first ? total - first : 0;
       most = TMB_MAX(most, total);
       shares |= enter_part(tmb_team_jobrank(team, r), &all[r], TMB_MIN(left, (size_t)PART_ENTRIES));
     }
+    for (size_t i = 0; i < PART_ENTRIES; i++) exchange_handles(team, all, i, handles[i]);
   }
   free(all);
   tmb_bound_refresh();

@@ -97,6 +97,7 @@ struct tmb_job {
   uint32_t colls_runnable;         /* collectives that have something to send; by coll */
   uint32_t crowd_waits;            /* operations in flight that need ranks which have no processor */
   int (*colls_advance)(void);      /* sends it, returns how much was done; NULL without coll */
+  uint32_t device_segments;        /* segments of this process in device memory; atomic */
 
   /* wraps the table when operations are counted; by notify */
   const struct tmb_conduit_ops *(*ops_watch)(const struct tmb_conduit_ops *ops);

@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/mk_peer.h"
 
 #include <gasnet_mk.h>
 #include <tombolo/mk_plugin.h>
@@ -22,33 +23,54 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PATH_BYTES = 4096 };
 
 /* ---- segments of a device */
 
+/* Segments of this process in device memory: tmb_mk_find is asked when there are any. */
+static void count(struct gexx_mk_s *kind) {
+  tmb_fetch_add_rlx(&kind->segments, 1);
+  tmb_fetch_add_rlx(&tmb_job.device_segments, 1);
+}
+
+static void uncount(struct gexx_mk_s *kind) {
+  tmb_fetch_sub_rel(&tmb_job.device_segments, 1);
+  tmb_fetch_sub_rel(&kind->segments, 1);
+}
+
+/* gex_Segment_Create adds its own note. */
+static int refuse_segment(const struct gexx_mk_s *kind, int code) {
+  if (tmb_job.verbose_errors)
+    tmb_note("gex_Segment_Create: memory kind %s: %s", kind->ops.name, tmb_mk_reason(kind->plugin));
+  return code;
+}
+
 static int device_alloc(struct gexx_segment_s *s) {
   struct gexx_mk_s *kind = tmb_mk_device(s);
   const int rc = kind->plugin->alloc(kind->device, s->size, &s->base);
-  if (rc == GASNET_OK) tmb_fetch_add_rlx(&kind->segments, 1);
-  return rc;
+  if (rc != GASNET_OK) return refuse_segment(kind, rc);
+  count(kind);
+  return GASNET_OK;
 }
 
 static void device_free(struct gexx_segment_s *s) {
   struct gexx_mk_s *kind = tmb_mk_device(s);
   kind->plugin->free(kind->device, s->base, s->size);
-  tmb_fetch_sub_rel(&kind->segments, 1);
+  uncount(kind);
 }
 
 static int device_import(struct gexx_segment_s *s) {
   struct gexx_mk_s *kind = tmb_mk_device(s);
-  if (!kind->plugin->query(kind->device, s->base, s->size)) return GASNET_ERR_BAD_ARG;
-  tmb_fetch_add_rlx(&kind->segments, 1);
+  if (!kind->plugin->query(kind->device, s->base, s->size))
+    return refuse_segment(kind, GASNET_ERR_BAD_ARG);
+  count(kind);
   return GASNET_OK;
 }
 
 static void device_release(struct gexx_segment_s *s) {
-  tmb_fetch_sub_rel(&tmb_mk_device(s)->segments, 1);
+  uncount(tmb_mk_device(s));
 }
 
 /* ---- plug-ins */
@@ -63,21 +85,12 @@ static const char *word_of(gex_MK_Class_t class_id) {
   }
 }
 
-/* Open the plug-in of a class. NULL: there is none. */
-static void *open_library(const char *word) {
-  char path[PATH_BYTES];
-  Dl_info self;
-  const char *asked = tmb_cfg_str(TMB_CFG_MK_PLUGIN);
-  if (asked && asked[0]) return dlopen(asked, RTLD_NOW | RTLD_LOCAL);
-  const char *slash = dladdr((const void *)&tmb_mk_host, &self) && self.dli_fname
-                          ? strrchr(self.dli_fname, '/')
-                          : NULL;
-  void *library = NULL;
-  if (slash && snprintf(path, sizeof path, "%.*s/libtombolo-mk-%s.so",
-                        (int)(slash - self.dli_fname), self.dli_fname, word) < (int)sizeof path)
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  snprintf(path, sizeof path, "libtombolo-mk-%s.so", word);
-  return library ? library : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+/* Options of a class from the settings. */
+static uint32_t options_of(gex_MK_Class_t class_id) {
+  const bool sync = class_id == GEX_MK_CLASS_HIP        ? tmb_cfg_bool(TMB_CFG_USE_HIP_SYNC_MEMOPS)
+                    : class_id == GEX_MK_CLASS_CUDA_UVA ? tmb_cfg_bool(TMB_CFG_USE_CUDA_SYNC_MEMOPS)
+                                                        : false;
+  return sync ? GEXX_MK_SYNC_MEMOPS : 0;
 }
 
 static int refuse(int code, const char *why, const char *what) {
@@ -87,13 +100,41 @@ static int refuse(int code, const char *why, const char *what) {
   return code;
 }
 
+/* Open the plug-in of a class. in word: part of its name. NULL: there is none, which was said. */
+static void *open_library(const char *word) {
+  char path[PATH_BYTES] = "", name[64];
+  Dl_info self;
+  const char *asked = tmb_cfg_str(TMB_CFG_MK_PLUGIN);
+  if (asked && asked[0]) {
+    void *library = dlopen(asked, RTLD_NOW | RTLD_LOCAL);
+    if (!library) (void)refuse(GASNET_ERR_BAD_ARG, "TOMBOLO_MK_PLUGIN cannot be loaded", dlerror());
+    return library;
+  }
+  snprintf(name, sizeof name, "libtombolo-mk-%s.so", word);
+  const char *slash = dladdr((const void *)&tmb_mk_host, &self) && self.dli_fname
+                          ? strrchr(self.dli_fname, '/')
+                          : NULL;
+  void *library = NULL;
+  if (slash && snprintf(path, sizeof path, "%.*s/%s", (int)(slash - self.dli_fname), self.dli_fname,
+                        name) < (int)sizeof path)
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const bool broken = !library && slash && access(path, F_OK) == 0;
+  if (!library && !broken) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!library && tmb_job.verbose_errors)
+    tmb_note("gex_MK_Create returns GASNET_ERR_BAD_ARG: no plug-in serves devices of class %s: %s; "
+             "the plug-in %s must lie beside the library (%s) or where the loader looks "
+             "(LD_LIBRARY_PATH), or TOMBOLO_MK_PLUGIN names its file",
+             word, dlerror(), name, slash ? self.dli_fname : "unknown");
+  return library;
+}
+
 /* Find the functions of a class. Returns GASNET_OK or what gex_MK_Create returns. */
 static int find_plugin(gex_MK_Class_t class_id, const struct gexx_mk_plugin **out) {
   gexx_mk_plugin_fn *entry;
   const char *word = word_of(class_id);
   if (!word) return refuse(GASNET_ERR_BAD_ARG, "argument args names no class of devices", NULL);
   void *library = open_library(word);
-  if (!library) return refuse(GASNET_ERR_BAD_ARG, "no plug-in serves this class", dlerror());
+  if (!library) return GASNET_ERR_BAD_ARG;
   void *const symbol = dlsym(library, GEXX_MK_PLUGIN_ENTRY);
   memcpy(&entry, &symbol, sizeof entry);
   const struct gexx_mk_plugin *plugin = symbol ? entry() : NULL;
@@ -103,6 +144,11 @@ static int find_plugin(gex_MK_Class_t class_id, const struct gexx_mk_plugin **ou
   }
   *out = plugin;
   return GASNET_OK;
+}
+
+const char *tmb_mk_reason(const struct gexx_mk_plugin *plugin) {
+  const char *text = plugin->reason ? plugin->reason() : NULL;
+  return text && text[0] ? text : "the plug-in gives no reason";
 }
 
 /* ---- calls */
@@ -138,11 +184,12 @@ int gex_MK_Create(gex_MK_t *kind_p, gex_Client_t client, const gex_MK_Create_arg
                              .class_id = args->gex_class,
                              .client = client,
                              .plugin = plugin};
-  rc = plugin->open(args, &kind->device);
+  rc = plugin->open(args, options_of(args->gex_class), &kind->device);
   if (rc != GASNET_OK) {
     free(kind);
-    return refuse(rc, "the plug-in cannot use the device", plugin->name);
+    return refuse(rc, plugin->name, tmb_mk_reason(plugin));
   }
+  tmb_mk_peer_enlist(kind);
   *kind_p = kind;
   return GASNET_OK;
 }
@@ -159,6 +206,7 @@ void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {
                       (void *)kind, users);
   }
   (void)flags;
+  tmb_mk_peer_delist(kind);
   kind->plugin->close(kind->device);
   kind->magic = 0;
   if (!tmb_job.debug) free(kind); /* debug clients: a stale handle is named */

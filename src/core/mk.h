@@ -38,13 +38,17 @@ struct gexx_mk_s {
   void *cdata;
   const struct gexx_mk_plugin *plugin;
   void *device;
-  uint32_t segments; /* that use it; atomic */
+  uint32_t segments;      /* that use it; atomic */
+  struct gexx_mk_s *next; /* list of mk_peer.c */
 };
 
 #define TMB_MAGIC_MK 0x6d6b5f31u
 
 /* Functions of a kind handle of the client; NULL when it is none. */
 const struct tmb_mk_ops *tmb_mk_ops_of(gex_MK_t kind);
+
+/* Why the last call of this thread into a plug-in failed. */
+const char *tmb_mk_reason(const struct gexx_mk_plugin *plugin);
 
 /* Kind of a segment in device memory, NULL for host memory and for no segment. */
 static inline struct gexx_mk_s *tmb_mk_device(const struct gexx_segment_s *s) {

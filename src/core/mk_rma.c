@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get where one side is device memory: staged copies, executed at each side's owner.
+ * Put and get where one side is device memory.
  *
- * Owns: handlers PUT, ACK, GET, DATA of kinds. Called by rma.c. Calls: plug-ins, internal messages,
- * op.h. A put is cut into Medium requests; the target's handler moves the payload into its segment
- * and acknowledges. A get is cut into Short requests, answered by Medium replies. A message names
- * the endpoint whose bound segment tells how memory is reached there; both ends in this process are
- * copied at once. Invariants: as in defaults_rma.c: every part is counted before it is sent, only
+ * Owns: handlers PUT, ACK, GET, DATA of kinds. Called by rma.c, vis. Calls: plug-ins, mk_peer.h,
+ * internal messages, op.h. Where this process reaches both sides (its own memory, mapped host
+ * memory, attached device memory of a peer), one copy does it. Otherwise copies are staged and
+ * executed at each side's owner: a put is cut into Medium requests; the target's handler moves the
+ * payload into its segment and acknowledges. A get is cut into Short requests, answered by Medium
+ * replies. A message names the endpoint whose bound segment tells how memory is reached there.
+ * Invariants: as in defaults_rma.c: every part is counted before it is sent, only
  * the first part of an immediate access may fail; the source has been read when a call returns.
  */
 #include "base/error.h"
+#include "core/bound.h"
 #include "core/check.h"
 #include "core/mk.h"
+#include "core/mk_peer.h"
 #include "core/op.h"
 
 #include <tombolo/mk_plugin.h>
@@ -30,7 +34,9 @@ static void *pointer(const int32_t *args) {
   return (void *)(uintptr_t)tmb_team_join64(args);
 }
 
-/* Memory of this process: of a device, or of the host when kind is NULL. */
+#define STAGE_BYTES (1u << 20) /* of host memory between two devices */
+
+/* Memory that this process reaches: of a device, or of the host when kind is NULL. */
 struct place {
   struct gexx_mk_s *kind;
   void *addr;
@@ -46,35 +52,50 @@ static void *stage_of(size_t nbytes) {
   return stage;
 }
 
-/* Copy at most TMB_AM_MEDIUM_BYTES_MAX bytes between two places of this process. */
-static void move_part(struct place to, struct place from, size_t nbytes) {
-  int rc = GASNET_OK;
-  if (!to.kind && !from.kind) {
-    memcpy(to.addr, from.addr, nbytes);
-  } else if (!from.kind) {
-    rc = to.kind->plugin->copy_in(to.kind->device, to.addr, from.addr, nbytes);
-  } else if (!to.kind) {
-    rc = from.kind->plugin->copy_out(from.kind->device, to.addr, from.addr, nbytes);
-  } else if (to.kind == from.kind) {
-    rc = to.kind->plugin->copy(to.kind->device, to.addr, from.addr, nbytes);
-  } else {
-    void *stage = stage_of(nbytes);
-    rc = from.kind->plugin->copy_out(from.kind->device, stage, from.addr, nbytes);
-    if (rc == GASNET_OK) rc = to.kind->plugin->copy_in(to.kind->device, to.addr, stage, nbytes);
-    free(stage);
+_Noreturn TMB_COLD static void fail(const struct gexx_mk_s *kind, const struct place *to,
+                                    const struct place *from, size_t nbytes) {
+  tmb_fatal("the memory kind %s failed to copy %zu bytes from %p to %p: %s", kind->ops.name, nbytes,
+            from->addr, to->addr, tmb_mk_reason(kind->plugin));
+}
+
+/* Between two devices that cannot copy to each other. */
+static void move_staged(struct place to, struct place from, size_t nbytes) {
+  const size_t most = TMB_MIN(nbytes, (size_t)STAGE_BYTES);
+  char *stage = stage_of(most);
+  for (size_t at = 0, n; at < nbytes; at += n) {
+    n = TMB_MIN(nbytes - at, most);
+    if (from.kind->plugin->copy_out(from.kind->device, stage, (char *)from.addr + at, n))
+      fail(from.kind, &to, &from, nbytes);
+    if (to.kind->plugin->copy_in(to.kind->device, (char *)to.addr + at, stage, n))
+      fail(to.kind, &to, &from, nbytes);
   }
-  if (rc != GASNET_OK)
-    tmb_fatal("the memory kind %s failed to copy %zu bytes from %p to %p (%s)",
-              (to.kind ? to.kind : from.kind)->ops.name, nbytes, from.addr, to.addr,
-              gasnet_ErrorName(rc));
+  free(stage);
+}
+
+/* Copy between two places that this process reaches. */
+static void move(struct place to, struct place from, size_t nbytes) {
+  int rc = GASNET_OK;
+  if (!to.kind && !from.kind)
+    memcpy(to.addr, from.addr, nbytes);
+  else if (!from.kind)
+    rc = to.kind->plugin->copy_in(to.kind->device, to.addr, from.addr, nbytes);
+  else if (!to.kind)
+    rc = from.kind->plugin->copy_out(from.kind->device, to.addr, from.addr, nbytes);
+  else if (to.kind == from.kind)
+    rc = to.kind->plugin->copy(to.kind->device, to.addr, from.addr, nbytes);
+  else if (to.kind->plugin == from.kind->plugin && to.kind->plugin->copy_across)
+    rc = to.kind->plugin->copy_across(to.kind->device, to.addr, from.kind->device, from.addr,
+                                      nbytes);
+  else
+    move_staged(to, from, nbytes);
+  if (rc != GASNET_OK) fail(to.kind ? to.kind : from.kind, &to, &from, nbytes);
 }
 
 /* ---- owner's side */
 
 static void on_put(const struct tmb_am_in *in) {
   int32_t args[ACK_ARGS] = {in->args[2], in->args[3], in->args[4]};
-  move_part(place_of(in->args[5], pointer(in->args)), (struct place){NULL, in->payload},
-            in->nbytes);
+  move(place_of(in->args[5], pointer(in->args)), (struct place){NULL, in->payload}, in->nbytes);
   struct tmb_am_out ack = {.peer = in->src,
                            .handler = AM_ACK,
                            .nargs = ACK_ARGS,
@@ -90,7 +111,7 @@ static void on_get(const struct tmb_am_in *in) {
   const size_t nbytes = (uint32_t)a[2];
   int32_t args[DATA_ARGS] = {a[3], a[4], a[5], a[6], a[7], a[9]};
   void *stage = from.kind ? stage_of(nbytes) : from.addr;
-  if (from.kind) move_part((struct place){NULL, stage}, from, nbytes);
+  if (from.kind) move((struct place){NULL, stage}, from, nbytes);
   struct tmb_am_out data = {.peer = in->src,
                             .category = TMB_AM_MEDIUM,
                             .handler = AM_DATA,
@@ -113,8 +134,7 @@ static void on_ack(const struct tmb_am_in *in) {
 
 static void on_data(const struct tmb_am_in *in) {
   TMB_TSAN_ACQUIRE(pointer(in->args));
-  move_part(place_of(in->args[5], pointer(in->args + 3)), (struct place){NULL, in->payload},
-            in->nbytes);
+  move(place_of(in->args[5], pointer(in->args + 3)), (struct place){NULL, in->payload}, in->nbytes);
   tmb_up_op_done(pointer(in->args), (uint32_t)in->args[2]);
 }
 
@@ -151,7 +171,7 @@ static int put_part(const struct part *p) {
   args[4] = TMB_CAT_PUT;
   args[5] = p->remote_ep;
   void *stage = from.kind ? stage_of(p->bytes) : from.addr;
-  if (from.kind) move_part((struct place){NULL, stage}, from, p->bytes);
+  if (from.kind) move((struct place){NULL, stage}, from, p->bytes);
   struct tmb_am_out out = {.category = TMB_AM_MEDIUM,
                            .handler = AM_PUT,
                            .nargs = PUT_ARGS,
@@ -176,22 +196,35 @@ static int get_part(const struct part *p) {
   return send_part(&out, p, TMB_CAT_GET);
 }
 
-/* Both sides are in this process. */
-static void copy_part(const struct part *p) {
-  const struct place near = place_of(p->a->tm->ep->index, (char *)p->a->local + p->at);
-  const struct place far = place_of(p->remote_ep, (char *)p->a->remote + p->at);
-  move_part(p->a->is_get ? near : far, p->a->is_get ? far : near, p->bytes);
+/* The remote side, where this process reaches it without the owner: out far. */
+static bool reach(const struct tmb_mk_access *a, struct place *far) {
+  const uint32_t jobrank = tmb_jobrank(a->tm, a->rank);
+  const gex_EP_Index_t ep = tmb_ep_index(a->tm, a->rank);
+  if (jobrank == tmb_job.rank) {
+    *far = place_of(ep, a->remote);
+    return true;
+  }
+  if (tmb_mk_remote(a->tm, a->rank))
+    return tmb_mk_peer_reach(
+        &(struct tmb_mk_far){jobrank, ep, a->remote, tmb_mk_device(a->tm->ep->segment)}, &far->kind,
+        &far->addr);
+  const gex_TM_t host = &tmb_job.ep.pair[ep];
+  if (!tmb_bound_maps(host, jobrank, a->remote, a->nbytes)) return false;
+  *far = (struct place){NULL, gexx_rma_local(host, jobrank, a->remote)};
+  return true;
 }
 
 int tmb_mk_rma(const struct tmb_mk_access *a) {
-  const bool here = tmb_jobrank(a->tm, a->rank) == tmb_job.rank;
   struct part p = {.a = a, .remote_ep = tmb_ep_index(a->tm, a->rank)};
+  struct place far;
+  if (reach(a, &far)) {
+    const struct place near = place_of(a->tm->ep->index, a->local);
+    move(a->is_get ? near : far, a->is_get ? far : near, a->nbytes);
+    return 0;
+  }
   for (; p.at < a->nbytes; p.at += p.bytes) {
     p.bytes = TMB_MIN(a->nbytes - p.at, (size_t)TMB_AM_MEDIUM_BYTES_MAX);
-    if (here)
-      copy_part(&p);
-    else if (a->is_get ? get_part(&p) : put_part(&p))
-      return TMB_AGAIN;
+    if (a->is_get ? get_part(&p) : put_part(&p)) return TMB_AGAIN;
   }
   return 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 */
 /* debug: both */
+/* again: TMB_DEVICE=cuda */
 /*
  * API 07.1, 07.2, 07.4: creation and ends of kinds, queries, client data, errors; segments of
  * devices: client's memory, many endpoints, the primordial endpoint; a class that nothing serves.
  */
 #include "job.h"
-#include "mk_sim.h"
+#include "mk_dev.h"
 
 static gex_MK_Create_args_t args_of(gex_MK_Class_t class_id, int device) {
   gex_MK_Create_args_t args;
@@ -56,7 +57,7 @@ static void check_queries(void) {
 
 /* Memory of the library, then a part of it as memory of the client. */
 static void check_segments(void) {
-  const gex_MK_t kind = sim_kind(job.client, 0), other = sim_kind(job.client, 1);
+  const gex_MK_t kind = dev_kind(job.client, 0), other = dev_kind(job.client, 1);
   gex_Segment_t whole = GEX_SEGMENT_INVALID, part = GEX_SEGMENT_INVALID, none = part;
   CHECK_EQ(gex_Segment_Create(&whole, job.client, NULL, 10000, kind, 0), GASNET_OK);
   char *const addr = (char *)gex_Segment_QueryAddr(whole);
@@ -83,7 +84,7 @@ static void check_segments(void) {
     CHECK_EQ(gex_RMA_PutBlockingVal(pair, job.rank, addr + 100 + i * 8, 7 + (unsigned)i, 8, 0), 0);
   }
   uint64_t seen[2] = {0, 0};
-  CHECK_EQ(sim->copy_out(NULL, seen, addr + 100, sizeof seen), GASNET_OK);
+  dev_read(seen, addr + 100, sizeof seen);
   CHECK(seen[0] == 7 && seen[1] == 8);
   gex_MK_Destroy(other, 0);
 }
@@ -91,20 +92,20 @@ static void check_segments(void) {
 /* Segments that were never bound die before their kind. */
 static void check_ends(void) {
   for (int i = 0; i < 300; i++) {
-    const gex_MK_t kind = sim_kind(job.client, i % 4);
+    const gex_MK_t kind = dev_kind(job.client, i % 4);
     gex_Segment_t seg = GEX_SEGMENT_INVALID;
     REQUIRE(gex_Segment_Create(&seg, job.client, NULL, 1 + (uintptr_t)i * 100, kind, 0) ==
             GASNET_OK);
     void *const addr = gex_Segment_QueryAddr(seg);
-    CHECK(sim->query(NULL, addr, 1));
+    CHECK(dev_holds(addr, 1));
     gex_Segment_Destroy(seg, 0);
-    CHECK(!sim->query(NULL, addr, 1));
+    CHECK(!dev_holds(addr, 1));
     gex_MK_Destroy(kind, 0);
   }
 }
 
 int main(int argc, char **argv) {
-  sim_select();
+  dev_select();
   job_start(&argc, &argv, 0, NULL, 0);
   check_errors();
   check_queries();

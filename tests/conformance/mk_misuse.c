@@ -6,7 +6,7 @@
 /* ranks: 1 */
 /* debug: yes */
 #include "dbg_case.h"
-#include "mk_sim.h"
+#include "mk_dev.h"
 
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
@@ -16,14 +16,14 @@ static gex_EP_t ep; /* bound to device memory, in tests that ask for it */
 static char *device;
 
 static void setup(int *argc, char ***argv) {
-  sim_select();
+  dev_select();
   dbg_setup(argc, argv);
 }
 
 static void bind(void) {
   gex_Segment_t seg = GEX_SEGMENT_INVALID;
   (void)gex_EP_Create(&ep, dbg.client, GEX_EP_CAPABILITY_ALL, 0);
-  (void)gex_Segment_Create(&seg, dbg.client, NULL, 4096, sim_kind(dbg.client, 0), 0);
+  (void)gex_Segment_Create(&seg, dbg.client, NULL, 4096, dev_kind(dbg.client, 0), 0);
   (void)gex_EP_BindSegment(ep, seg, 0);
   (void)gex_EP_PublishBoundSegment(dbg.tm, &ep, 1, 0);
   device = (char *)gex_Segment_QueryAddr(seg);
@@ -40,15 +40,15 @@ static void destroy_invalid(void) {
   gex_MK_Destroy(GEX_MK_INVALID, 0);
 }
 static void destroy_flags(void) {
-  gex_MK_Destroy(sim_kind(dbg.client, 0), 5);
+  gex_MK_Destroy(dev_kind(dbg.client, 0), 5);
 }
 static void destroy_twice(void) {
-  const gex_MK_t kind = sim_kind(dbg.client, 0);
+  const gex_MK_t kind = dev_kind(dbg.client, 0);
   gex_MK_Destroy(kind, 0);
   gex_MK_Destroy(kind, 0);
 }
 static void destroy_used(void) {
-  const gex_MK_t kind = sim_kind(dbg.client, 0);
+  const gex_MK_t kind = dev_kind(dbg.client, 0);
   gex_Segment_t seg = GEX_SEGMENT_INVALID;
   (void)gex_Segment_Create(&seg, dbg.client, NULL, 4096, kind, 0);
   gex_MK_Destroy(kind, 0);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 1 2 3 */
-/* again: TOMBOLO_SHM=0 */
+/* again: TOMBOLO_SHM=0 TMB_DEVICE=cuda TMB_DEVICE=cuda+TOMBOLO_MK_PEER=0 */
 /* timeout: 60 */
 /*
  * API 07.3: device memory used by many threads of every rank at once.
  */
 #include "job.h"
-#include "mk_sim.h"
+#include "mk_dev.h"
 #include "threads.h"
 
 enum { THREADS = 6, ROUNDS = 25, BYTES = 70000 };
@@ -37,11 +37,11 @@ static void body(int id) {
 int main(int argc, char **argv) {
   gex_EP_t ep = GEX_EP_INVALID;
   gex_Segment_t seg = GEX_SEGMENT_INVALID;
-  sim_select();
+  dev_select();
   job_start(&argc, &argv, 65536, NULL, 0);
   REQUIRE(gex_EP_Create(&ep, job.client, GEX_EP_CAPABILITY_RMA, 0) == GASNET_OK);
   REQUIRE(gex_Segment_Create(&seg, job.client, NULL, (uintptr_t)(job.size + 1) * THREADS * BYTES,
-                             sim_kind(job.client, 0), 0) == GASNET_OK);
+                             dev_kind(job.client, 0), 0) == GASNET_OK);
   REQUIRE(gex_EP_BindSegment(ep, seg, 0) == GASNET_OK);
   REQUIRE(gex_EP_PublishBoundSegment(job.tm, &ep, 1, 0) == GASNET_OK);
   to_device = gex_TM_Pair(job.ep, gex_EP_QueryIndex(ep));

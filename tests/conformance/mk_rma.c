@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 */
+/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TMB_DEVICE=cuda TMB_DEVICE=cuda+TOMBOLO_MK_PEER=0 */
 /* timeout: 120 */
 /*
  * API 07.2, 07.3: put and get between host memory and the memories of two devices, in every
@@ -10,7 +10,7 @@
  * process.
  */
 #include "job.h"
-#include "mk_sim.h"
+#include "mk_dev.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -32,14 +32,14 @@ static int is_device(int e) {
 
 static void poke(int e, char *addr, const void *from, size_t n) {
   if (is_device(e))
-    CHECK_EQ(sim->copy_in(NULL, addr, from, n), GASNET_OK);
+    dev_write(addr, from, n);
   else
     memcpy(addr, from, n);
 }
 
 static void peek(int e, void *to, const char *addr, size_t n) {
   if (is_device(e))
-    CHECK_EQ(sim->copy_out(NULL, to, addr, n), GASNET_OK);
+    dev_read(to, addr, n);
   else
     memcpy(to, addr, n);
 }
@@ -74,7 +74,7 @@ static void make_endpoints(void) {
   own[0] = job.base;
   for (int e = 1; e < EPS; e++) {
     gex_Segment_t seg = GEX_SEGMENT_INVALID;
-    const gex_MK_t kind = is_device(e) ? sim_kind(job.client, e) : GEX_MK_HOST;
+    const gex_MK_t kind = is_device(e) ? dev_kind(job.client, e) : GEX_MK_HOST;
     REQUIRE(gex_EP_Create(&ep[e], job.client, GEX_EP_CAPABILITY_RMA, 0) == GASNET_OK);
     REQUIRE(gex_Segment_Create(&seg, job.client, NULL, bytes, kind, 0) == GASNET_OK);
     REQUIRE(gex_EP_BindSegment(ep[e], seg, 0) == GASNET_OK);
@@ -229,7 +229,7 @@ static void check_closed(int e) {
 }
 
 int main(int argc, char **argv) {
-  sim_select();
+  dev_select();
   job_start(&argc, &argv, 0, NULL, 0);
   make_endpoints();
   check_closed(1);

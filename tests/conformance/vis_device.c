@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
-/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 */
+/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TMB_DEVICE=cuda TMB_DEVICE=cuda+TOMBOLO_MK_PEER=0 */
 /* timeout: 120 */
 /*
  * API 04, 07.2: strided, vector and indexed transfers between host memory and the memory of a
@@ -10,7 +10,7 @@
  * process.
  */
 #include "job.h"
-#include "mk_sim.h"
+#include "mk_dev.h"
 
 #include <gasnet_vis.h>
 #include <stdlib.h>
@@ -26,14 +26,14 @@ static gex_AM_Index_t note;
 
 static void poke(int e, char *addr, const void *from, size_t n) {
   if (e)
-    CHECK_EQ(sim->copy_in(NULL, addr, from, n), GASNET_OK);
+    dev_write(addr, from, n);
   else
     memcpy(addr, from, n);
 }
 
 static void peek(int e, void *to, const char *addr, size_t n) {
   if (e)
-    CHECK_EQ(sim->copy_out(NULL, to, addr, n), GASNET_OK);
+    dev_read(to, addr, n);
   else
     memcpy(to, addr, n);
 }
@@ -59,7 +59,7 @@ static void make_endpoints(void) {
   ep[0] = job.ep;
   own[0] = job.base;
   REQUIRE(gex_EP_Create(&ep[1], job.client, GEX_EP_CAPABILITY_RMA, 0) == GASNET_OK);
-  REQUIRE(gex_Segment_Create(&seg, job.client, NULL, bytes, sim_kind(job.client, 1), 0) ==
+  REQUIRE(gex_Segment_Create(&seg, job.client, NULL, bytes, dev_kind(job.client, 1), 0) ==
           GASNET_OK);
   REQUIRE(gex_EP_BindSegment(ep[1], seg, 0) == GASNET_OK);
   own[1] = (char *)gex_Segment_QueryAddr(seg);
@@ -134,7 +134,7 @@ static void notified(void) {
 }
 
 int main(int argc, char **argv) {
-  sim_select();
+  dev_select();
   gex_AM_Entry_t table[] = {
       {0, (gex_AM_Fn_t)on_note, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "note"}};
   job_start(&argc, &argv, 0, table, 1);

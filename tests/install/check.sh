@@ -91,6 +91,12 @@ by_pkg_config() {
   [ "$(grep -c 'of 4 got' neighbour.out)" = 4 ] || { cat neighbour.out; exit 1; }
 }
 
+# Plug-ins lie beside the library, where it looks for them.
+if grep -q '^TMB_CUDA:BOOL=ON' "$build/CMakeCache.txt"; then
+  plugin=$prefix/lib/libtombolo-mk-cuda.so
+  [ -f "$plugin" ] || { echo "FAILED: $plugin was not installed"; exit 1; }
+fi
+
 by_cmake() {
   mkdir src
   cp "$here/client.c" src/

@@ -22,7 +22,8 @@ static struct range ranges[RANGES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int devices[DEVICES];
 
-static int sim_open(const gex_MK_Create_args_t *args, void **device) {
+static int sim_open(const gex_MK_Create_args_t *args, uint32_t options, void **device) {
+  (void)options;
   const int ordinal = args->gex_args.gex_class_cuda_uva.gex_CUdevice;
   if (ordinal < 0 || ordinal >= DEVICES) return GASNET_ERR_RESOURCE;
   *device = &devices[ordinal];

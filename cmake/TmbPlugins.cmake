@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Plug-ins: plugins/<name>/ is a shared object that the library loads when it is used, beside
+# libtombolo.so. They link nothing of the library. The CUDA plug-in needs neither the toolkit nor a
+# driver to be built: it has its own declarations of the driver's interface, which are compared with
+# NVIDIA's cuda.h where that is found.
+
+# tmb_add_plugin(TARGET OUTPUT SOURCES...)
+function(tmb_add_plugin target output)
+  add_library(${target} MODULE ${ARGN})
+  set_target_properties(${target} PROPERTIES PREFIX "lib" OUTPUT_NAME "${output}" SUFFIX ".so"
+    C_VISIBILITY_PRESET hidden)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  target_compile_definitions(${target} PRIVATE GASNET_PAR=1)
+  target_link_libraries(${target} PRIVATE tmb_warnings Threads::Threads ${CMAKE_DL_LIBS})
+endfunction()
+
+if(TMB_CUDA)
+  set(tmb_cuda_dir "${PROJECT_SOURCE_DIR}/plugins/cuda")
+  tmb_add_plugin(tombolo_mk_cuda tombolo-mk-cuda "${tmb_cuda_dir}/plugin.c"
+    "${tmb_cuda_dir}/driver.c")
+
+  find_path(TMB_CUDA_INCLUDE cuda.h HINTS ENV CUDA_PATH ENV CUDA_HOME ENV CUDAToolkit_ROOT
+    PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES include targets/x86_64-linux/include
+    DOC "Folder of NVIDIA's cuda.h, for a check of the CUDA plug-in's declarations")
+  if(TMB_CUDA_INCLUDE)
+    if(NOT EXISTS "${TMB_CUDA_INCLUDE}/cuda.h")
+      message(FATAL_ERROR "TMB_CUDA_INCLUDE is ${TMB_CUDA_INCLUDE}, which has no cuda.h")
+    endif()
+    message(STATUS "tombolo: the CUDA plug-in's declarations are checked against "
+      "${TMB_CUDA_INCLUDE}/cuda.h")
+    add_library(tmb_cuda_abi OBJECT "${tmb_cuda_dir}/abi_check.c")
+    target_include_directories(tmb_cuda_abi SYSTEM PRIVATE "${TMB_CUDA_INCLUDE}")
+    target_link_libraries(tmb_cuda_abi PRIVATE tmb_warnings)
+  else()
+    message(STATUS "tombolo: cuda.h not found, so the CUDA plug-in's declarations are not checked "
+      "against it (set TMB_CUDA_INCLUDE or CUDA_PATH); the plug-in is built all the same")
+  endif()
+else()
+  message(STATUS "tombolo: TMB_CUDA is OFF: gex_MK_Create of GEX_MK_CLASS_CUDA_UVA will find no "
+    "plug-in")
+endif()
