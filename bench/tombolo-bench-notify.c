@@ -17,6 +17,9 @@
 
 enum { H_ANNOUNCE = 200, SIGNAL_AT = 4096, DATA_AT = SIGNAL_AT + 8 };
 
+/* Ranges for WaitSome: many signals, and few behind them. */
+enum { MANY = 1000000, FEW = 16, MANY_AT = 1 << 20, FEW_AT = MANY_AT + MANY * 8 + 4096 };
+
 static volatile uint64_t announced; /* messages so far */
 static volatile uint64_t sink;      /* what came is looked at */
 static uint64_t turns;              /* ping-pongs so far, the same on both ranks */
@@ -69,6 +72,53 @@ static void send_sem(struct bench *b, uint64_t turn, size_t bytes) {
 static void wait_sem(struct bench *b, uint64_t turn) {
   (void)b, (void)turn;
   gexx_Sem_Wait(sem);
+}
+
+/* Which signal of a range changes in a turn: 16 of them in no order, at equal distances, so that as
+ * many cache lines change hands whatever the range; or any. */
+static size_t spread(uint64_t turn, size_t count) {
+  return (turn * UINT64_C(0x9e3779b97f4a7c15) >> 60) * (count / FEW);
+}
+static size_t anywhere(uint64_t turn, size_t count) {
+  return (turn * UINT64_C(0x9e3779b97f4a7c15) >> 32) * count >> 32;
+}
+
+static void send_some(struct bench *b, uint64_t turn, size_t range_at, size_t index) {
+  uint64_t *const sigs = (uint64_t *)(void *)(b->theirs_at + range_at);
+  gexx_RMA_PutSignalBlocking(b->tm, b->peer, b->theirs_at + DATA_AT, floor_private(b), 8,
+                             GEX_EVENT_NOW, sigs + index, GEXX_SIG_SET, turn, 0);
+}
+
+static void wait_some(struct bench *b, uint64_t turn, size_t range_at, size_t want) {
+  uint64_t *const sigs = (uint64_t *)(void *)(b->mine + range_at);
+  const size_t count = range_at == MANY_AT ? MANY : FEW;
+  size_t index = 0;
+  if (gexx_Signal_WaitSome(sigs, count, sizeof *sigs, &index) != turn || index != want)
+    bench_fail(b, "WaitSome found signal %zu of %zu, but turn %llu has signalled %zu", index, count,
+               (unsigned long long)turn, want);
+  (void)gexx_Signal_Reset(sigs + index);
+}
+
+static void send_many(struct bench *b, uint64_t turn, size_t bytes) {
+  (void)bytes;
+  send_some(b, turn, MANY_AT, spread(turn, MANY));
+}
+static void wait_many(struct bench *b, uint64_t turn) {
+  wait_some(b, turn, MANY_AT, spread(turn, MANY));
+}
+static void send_any(struct bench *b, uint64_t turn, size_t bytes) {
+  (void)bytes;
+  send_some(b, turn, MANY_AT, anywhere(turn, MANY));
+}
+static void wait_any(struct bench *b, uint64_t turn) {
+  wait_some(b, turn, MANY_AT, anywhere(turn, MANY));
+}
+static void send_few(struct bench *b, uint64_t turn, size_t bytes) {
+  (void)bytes;
+  send_some(b, turn, FEW_AT, spread(turn, FEW));
+}
+static void wait_few(struct bench *b, uint64_t turn) {
+  wait_some(b, turn, FEW_AT, spread(turn, FEW));
 }
 
 static void send_note(struct bench *b, uint64_t turn, size_t bytes) {
@@ -129,12 +179,26 @@ static double put_notify(struct bench *b, size_t n, size_t bytes) {
   return ping_pong(b, n, bytes, send_note, wait_note);
 }
 
+static double some_of_many(struct bench *b, size_t n, size_t bytes) {
+  level(b);
+  return ping_pong(b, n, bytes, send_many, wait_many);
+}
+static double any_of_many(struct bench *b, size_t n, size_t bytes) {
+  level(b);
+  return ping_pong(b, n, bytes, send_any, wait_any);
+}
+static double some_of_few(struct bench *b, size_t n, size_t bytes) {
+  level(b);
+  return ping_pong(b, n, bytes, send_few, wait_few);
+}
+
 static void set_up(struct bench *b) {
   if (gexx_Sem_Alloc(&sem, GEXX_SEM_INTEGER | GEXX_SEM_SPRODUCER | GEXX_SEM_SCONSUMER) != GASNET_OK)
     bench_fail(b, "no semaphore");
   if (gexx_Notify_Init(b->tm, GEXX_NOTIFY_ANY_SOURCE, GEXX_NOTIFY_ANY_TAG, 1, &request) !=
       GASNET_OK)
     bench_fail(b, "no request");
+  memset(b->mine + MANY_AT, 0, FEW_AT - MANY_AT + FEW * sizeof(uint64_t));
   *(gexx_Sem_Handle_t *)(void *)(b->mine + DATA_AT) = gexx_Sem_QueryHandle(sem);
   bench_barrier(b);
   if (b->rank < 2)
@@ -157,6 +221,10 @@ int main(int argc, char **argv) {
       {"notify", "put_message", "handoff_rtt", put_message, floor_handoff, .bytes = 8},
       {"notify", "sem_put", "handoff_rtt", sem_put, floor_handoff, .bytes = 8},
       {"notify", "put_notify", "handoff_rtt", put_notify, floor_handoff, .bytes = 8},
+      {"notify", "wait_some_1e6", "wait_some_16", some_of_many, some_of_few, .bytes = 8,
+       .target = 2},
+      {"notify", "wait_some_16", "handoff_rtt", some_of_few, floor_handoff, .bytes = 8},
+      {"notify", "wait_any_1e6", "wait_some_16", any_of_many, some_of_few, .bytes = 8},
       {"notify", "put_signal", "put+message", put_signal, put_message, .bytes = 4096},
       {"notify", "put_signal", "put+message", put_signal, put_message, .bytes = 65536},
   };

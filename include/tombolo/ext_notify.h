@@ -42,12 +42,22 @@ GEXX_API uint64_t gexx_Signal_WaitConsume(uint64_t *sig, uint64_t n);
 /* Sets the signal to zero and returns what it was. Restricted context: yes. */
 GEXX_API uint64_t gexx_Signal_Reset(uint64_t *sig);
 
-/* Finds a signal that is not zero among `count` signals, `stride` bytes apart. [in,out] index: the
- * search begins at *index (below count) and goes round once; on success the index found, so that
- * passing it on plus one serves all in turn. Cost: one load per signal looked at. */
+/* Finds a changed signal, which is one that is not zero, among `count` signals, `stride` bytes
+ * apart. [in,out] index: the search begins at *index (below count) and goes round once; on success
+ * the index found, so that passing it on plus one (modulo count) serves all in turn and none
+ * starves. A signal is found until it is reset or consumed; of several threads that find the same,
+ * the one whose gexx_Signal_Reset returns its value has it. A signal operation that was complete
+ * before the call is seen; a signal that was changed otherwise (store, put, atomic) is seen after
+ * at most count / 64 + 1 vain calls. Polls once when nothing is found. Cost: up to 64 signals: a
+ * load for each; more: a few loads whatever the range, by an index that a range gets at its first
+ * search, which looks at all signals. A process keeps 8 of them; one that was not used in 4096
+ * searches goes to the next range without. Further ranges, and conduits that cannot tell of changed
+ * signals, look at all. */
 GEXX_API int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index);
 
-/* Waits for one; returns its value. The caller resets or consumes it. */
+/* Waits for one; returns its value. The caller resets or consumes it. A signal that was changed
+ * otherwise before the call is found, too; one that is changed otherwise during the wait may not
+ * be. */
 GEXX_API uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride,
                                        size_t *index);
 

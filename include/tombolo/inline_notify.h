@@ -48,6 +48,10 @@ GEXX_API gex_Event_t gexx_get_signal_nb(const struct gexx_signal_op *op);
  * rank in tm. Never blocks. Any thread. */
 GEXX_API void gexx_signal_wake(gex_TM_t tm, gex_Rank_t rank);
 
+/* The same after the word `sig_addr` of its segment, in its address space, was changed: enters it
+ * in the index of WaitSome first, if the peer has one. */
+GEXX_API void gexx_signal_changed(gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig_addr);
+
 /* Changes a mapped signal after all earlier accesses, and wakes its owner. */
 GEXX_INLINE void gexx_signal_post(gex_TM_t tm, gex_Rank_t rank, uint64_t *sig_addr, int op,
                                   uint64_t value) {
@@ -56,7 +60,7 @@ GEXX_INLINE void gexx_signal_post(gex_TM_t tm, gex_Rank_t rank, uint64_t *sig_ad
     __atomic_store_n(sig, value, __ATOMIC_RELEASE);
   else
     __atomic_fetch_add(sig, value, __ATOMIC_RELEASE);
-  gexx_signal_wake(tm, rank);
+  gexx_signal_changed(tm, rank, sig_addr);
 }
 
 /* Puts nbytes from local src to dest at (tm, rank), then changes the signal there; returns when src

@@ -14,6 +14,7 @@
 
 #define tmb_load_rlx(p)             __atomic_load_n((p), __ATOMIC_RELAXED)
 #define tmb_load_acq(p)             __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define tmb_load_seq(p)             __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define tmb_store_rlx(p, v)         __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define tmb_store_rel(p, v)         __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define tmb_xchg_rlx(p, v)          __atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
@@ -25,6 +26,8 @@
 #define tmb_fetch_sub_rel(p, v)     __atomic_fetch_sub((p), (v), __ATOMIC_RELEASE)
 #define tmb_fetch_sub_acq_rel(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
 #define tmb_fetch_or_acq_rel(p, v)  __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
+#define tmb_fetch_or_seq(p, v)      __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
+#define tmb_xchg_seq(p, v)          __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 
 /* Compare and swap; on failure *expected is what was found. Weak forms may fail spuriously. */
 #define tmb_cas_rlx(p, expected, v) \

@@ -166,6 +166,20 @@ struct tmb_conduit_ops {
   /* Wake a mapped peer that may be waiting for memory which was just written. */
   void (*notify)(struct tmb_conduit *c, uint32_t peer);
 
+  /* The same for a signal; returns false, with nothing done, where the peer watches (below): the
+   * caller enters the signal in the peer's index, then notifies. Filled where notify is. */
+  bool (*notify_unwatched)(struct tmb_conduit *c, uint32_t peer);
+
+  /* Watch: on return, whoever writes memory of this process sees it in notify_unwatched, and what
+   * others wrote before they could see it is visible here. May be left empty by a conduit that maps
+   * nobody. */
+  void (*watch)(struct tmb_conduit *c);
+
+  /* TMB_INDEX_AREA_BYTES of rank `peer` (this one too) that every mapped rank reaches by load and
+   * store, from open to close, zero at first, page aligned; for the index of its signals. May be
+   * left empty by a conduit that maps nobody. */
+  void *(*index_area)(struct tmb_conduit *c, uint32_t peer);
+
   /* A word of rank `peer` (this one too) that every mapped rank reaches by load and store, from
    * open to close, zero at first; its use is up to the upper layers. in index: < TMB_SHARED_WORDS.
    * May be left empty: there are none. */
@@ -177,11 +191,16 @@ struct tmb_conduit_ops {
    * empty: there are none. */
   void *(*shared_area)(struct tmb_conduit *c, uint32_t peer, uint32_t index);
   uint32_t (*shared_areas)(struct tmb_conduit *c);
+
+  /* Set by tmb_conduit_complete: each change of a signal of this process is announced, by
+   * notify_unwatched or by tmb_up_signal. */
+  bool signals_told;
 };
 
 #define TMB_FLAG_WORDS        40   /* control words per rank */
 #define TMB_SHARED_WORDS      1024 /* shared_word, per rank */
 #define TMB_SHARED_AREA_BYTES (136u << 10)
+#define TMB_INDEX_AREA_BYTES  (272u << 10)
 
 /* Fill the empty optional slots of `ops` from conduit/defaults. Mandatory slots must be there
  * (tmb_bug otherwise). */
@@ -209,6 +228,9 @@ int tmb_up_am_send(struct tmb_am_out *out);
 /* Reserve a message buffer (am_stage), running progress until there is one; NULL only for an
  * immediate message. */
 void *tmb_up_am_stage(struct tmb_am_out *out);
+
+/* A signal of this process has been changed by a message. Any thread; from handlers. */
+void tmb_up_signal(const void *addr);
 
 /* This rank's control word, to be written by the default of flag_post. */
 uint64_t *tmb_up_flag_word(uint32_t index);

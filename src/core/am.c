@@ -57,6 +57,11 @@ void *tmb_up_am_stage(struct tmb_am_out *out) {
   return buffer;
 }
 
+void tmb_up_signal(const void *addr) {
+  if (tmb_job.threads) tmb_fence_seq(); /* before the look whether there is an index */
+  if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.signal_index) != NULL)) tmb_job.signal_index(addr);
+}
+
 uint64_t *tmb_up_flag_word(uint32_t index) {
   return (uint64_t *)(uintptr_t)tmb_job.ops->flag_word(tmb_job.conduit, index);
 }

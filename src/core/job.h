@@ -99,6 +99,8 @@ struct tmb_job {
   int (*colls_advance)(void);      /* sends it, returns how much was done; NULL without coll */
   uint32_t device_segments;        /* segments of this process in device memory; atomic */
 
+  void (*signal_index)(const void *addr); /* a signal here has changed; NULL until it matters */
+
   /* wraps the table when operations are counted; by notify */
   const struct tmb_conduit_ops *(*ops_watch)(const struct tmb_conduit_ops *ops);
 

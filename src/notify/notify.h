@@ -19,4 +19,7 @@
  * true. It may be asked again after it has said yes. */
 void tmb_signal_wait(bool (*ready)(void *arg), void *arg);
 
+/* Debug clients: context, and `sig` as an aligned word. in what: name of the argument. */
+void tmb_signal_check(const char *call, const char *what, const uint64_t *sig);
+
 #endif

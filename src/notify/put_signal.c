@@ -15,6 +15,7 @@
 #include "core/mk.h"
 #include "core/op.h"
 #include "core/thread.h"
+#include "notify/index.h"
 #include "notify/notify.h"
 
 _Static_assert(GEXX_SIG_SET == TMB_SIGNAL_SET && GEXX_SIG_ADD == TMB_SIGNAL_ADD,
@@ -179,6 +180,18 @@ void gexx_signal_wake(gex_TM_t tm, gex_Rank_t rank) {
     tmb_job.ops->notify(tmb_job.conduit, peer);
   else if (tmb_job.threads)
     tmb_job.ops->wake_self(tmb_job.conduit);
+}
+
+void gexx_signal_changed(gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig_addr) {
+  const uint32_t peer = tmb_jobrank(tm, rank);
+  if (TMB_LIKELY(peer != tmb_job.rank)) {
+    if (TMB_LIKELY(tmb_job.ops->notify_unwatched(tmb_job.conduit, peer))) return;
+    tmb_index_mark(peer, sig_addr);
+    tmb_job.ops->notify(tmb_job.conduit, peer);
+    return;
+  }
+  tmb_up_signal(sig_addr);
+  if (tmb_job.threads) tmb_job.ops->wake_self(tmb_job.conduit);
 }
 
 int gexx_put_signal(const struct gexx_signal_op *op) {

@@ -71,6 +71,12 @@ static void wake(struct tmb_conduit *c, uint32_t peer) {
   count(GEXX_STATS_WAKE, peer, 0);
 }
 
+static bool wake_unwatched(struct tmb_conduit *c, uint32_t peer) {
+  if (!stats.inner->notify_unwatched(c, peer)) return false; /* a wake follows */
+  count(GEXX_STATS_WAKE, peer, 0);
+  return true;
+}
+
 static const struct tmb_conduit_ops *watch(const struct tmb_conduit_ops *ops) {
   stats.by_peer = calloc(tmb_job.size, sizeof *stats.by_peer);
   if (!stats.by_peer) tmb_fatal("out of memory for the counts of %u ranks", tmb_job.size);
@@ -82,6 +88,7 @@ static const struct tmb_conduit_ops *watch(const struct tmb_conduit_ops *ops) {
   stats.table.put_signal = put_signal;
   stats.table.get_signal = get_signal;
   stats.table.notify = wake;
+  stats.table.notify_unwatched = wake_unwatched;
   return &stats.table;
 }
 

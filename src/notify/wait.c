@@ -2,10 +2,10 @@
 /*
  * Waiting for signals.
  *
- * Owns nothing. Called by owners of signals and by semaphores. Calls: core's progress and waits.
- * A wait looks at the word in short bursts and runs progress between them: a look costs a cached
- * load, progress several, and the word is what usually changes. Invariants: every success acquires;
- * consuming is one compare and swap, so several threads may do it.
+ * Owns nothing. Called by owners of signals, some.c and semaphores. Calls: core's progress and
+ * waits. A wait looks at the word in short bursts and runs progress between them: a look costs a
+ * cached load, progress several, and the word is what usually changes. Invariants: every success
+ * acquires; consuming is one compare and swap, so several threads may do it.
  */
 #include "base/atomic.h"
 #include "core/check.h"
@@ -47,7 +47,7 @@ static bool look_ready(void *arg) {
   return look_once(l);
 }
 
-static void check_word(const char *call, const char *what, const uint64_t *sig) {
+void tmb_signal_check(const char *call, const char *what, const uint64_t *sig) {
   if (TMB_LIKELY(!tmb_job.debug)) return;
   tmb_check_context_at(call);
   if (!sig || (uintptr_t)sig % sizeof *sig)
@@ -65,14 +65,14 @@ void tmb_signal_wait(bool (*ready)(void *arg), void *arg) {
 }
 
 uint64_t gexx_Signal_Fetch(const uint64_t *sig) {
-  check_word("gexx_Signal_Fetch", "sig", sig);
+  tmb_signal_check("gexx_Signal_Fetch", "sig", sig);
   tmb_poll();
   return tmb_load_acq(sig);
 }
 
 int gexx_Signal_Test(const uint64_t *sig, int cmp, uint64_t value) {
   struct look l = {.sig = sig, .value = value, .cmp = cmp};
-  check_word("gexx_Signal_Test", "sig", sig);
+  tmb_signal_check("gexx_Signal_Test", "sig", sig);
   check_cmp("gexx_Signal_Test", cmp);
   if (look_once(&l)) return GASNET_OK;
   tmb_poll();
@@ -81,7 +81,7 @@ int gexx_Signal_Test(const uint64_t *sig, int cmp, uint64_t value) {
 
 uint64_t gexx_Signal_Wait(const uint64_t *sig, int cmp, uint64_t value) {
   struct look l = {.sig = sig, .value = value, .cmp = cmp};
-  check_word("gexx_Signal_Wait", "sig", sig);
+  tmb_signal_check("gexx_Signal_Wait", "sig", sig);
   check_cmp("gexx_Signal_Wait", cmp);
   tmb_signal_wait(look_ready, &l);
   return l.found;
@@ -111,7 +111,7 @@ static bool consume_ready(void *arg) {
 
 int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
   struct look l = {.sig = sig, .value = n};
-  check_word("gexx_Signal_TryConsume", "sig", sig);
+  tmb_signal_check("gexx_Signal_TryConsume", "sig", sig);
   if (consume_once(&l, sig)) return GASNET_OK;
   tmb_poll();
   return consume_once(&l, sig) ? GASNET_OK : GASNET_ERR_NOT_READY;
@@ -119,7 +119,7 @@ int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
 
 uint64_t gexx_Signal_WaitConsume(uint64_t *sig, uint64_t n) {
   struct look l = {.sig = sig, .value = n};
-  check_word("gexx_Signal_WaitConsume", "sig", sig);
+  tmb_signal_check("gexx_Signal_WaitConsume", "sig", sig);
   tmb_signal_wait(consume_ready, &l);
   return l.found;
 }
@@ -129,59 +129,4 @@ uint64_t gexx_Signal_Reset(uint64_t *sig) {
             "gexx_Signal_Reset: argument sig is %p; give the address of an aligned 64-bit word",
             (void *)sig);
   return tmb_xchg_acq(sig, 0);
-}
-
-/* ---- one of many */
-
-struct range {
-  const char *sigs;
-  size_t count, stride, at; /* at: where the search begins, then what was found */
-  uint64_t found;
-};
-
-static bool range_ready(void *arg) {
-  struct range *r = arg;
-  size_t i = r->at;
-  for (size_t n = 0; n < r->count; n++) {
-    r->found = tmb_load_acq((const uint64_t *)(const void *)(r->sigs + i * r->stride));
-    if (r->found) {
-      r->at = i;
-      return true;
-    }
-    if (++i == r->count) i = 0;
-  }
-  return false;
-}
-
-static void check_range(const char *call, const struct range *r, const size_t *index) {
-  if (TMB_LIKELY(!tmb_job.debug)) return;
-  check_word(call, "sigs", (const uint64_t *)(const void *)r->sigs);
-  if (!r->count) tmb_fatal_nopos("%s: argument count is 0; nothing can be found", call);
-  if (r->count > 1 && (r->stride < sizeof(uint64_t) || r->stride % sizeof(uint64_t)))
-    tmb_fatal_nopos("%s: argument stride is %zu; give a multiple of 8 bytes", call, r->stride);
-  if (!index) tmb_fatal_nopos("%s: argument index is NULL", call);
-  if (*index >= r->count)
-    tmb_fatal_nopos("%s: argument *index is %zu, where the search begins; it must be below %zu",
-                    call, *index, r->count);
-}
-
-int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
-  struct range r = {(const char *)sigs, count, stride, 0, 0};
-  check_range("gexx_Signal_TestSome", &r, index);
-  r.at = *index;
-  if (!range_ready(&r)) {
-    tmb_poll();
-    if (!range_ready(&r)) return GASNET_ERR_NOT_READY;
-  }
-  *index = r.at;
-  return GASNET_OK;
-}
-
-uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
-  struct range r = {(const char *)sigs, count, stride, 0, 0};
-  check_range("gexx_Signal_WaitSome", &r, index);
-  r.at = *index;
-  tmb_signal_wait(range_ready, &r);
-  *index = r.at;
-  return r.found;
 }

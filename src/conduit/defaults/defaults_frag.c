@@ -85,6 +85,7 @@ void tmb_default_signal(void *signal, uint32_t op, uint64_t value) {
     tmb_store_rel((uint64_t *)signal, value);
   else
     tmb_fetch_add_rel((uint64_t *)signal, value);
+  tmb_up_signal(signal);
 }
 
 static void on_frag(const struct tmb_am_in *in) {

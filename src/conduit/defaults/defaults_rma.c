@@ -158,6 +158,11 @@ static void default_notify(struct tmb_conduit *c, uint32_t peer) {
   tmb_bug("conduit %p maps rank %u but cannot wake it", (void *)c, peer);
 }
 
+static bool default_notify_unwatched(struct tmb_conduit *c, uint32_t peer) {
+  default_notify(c, peer);
+  return true;
+}
+
 void tmb_default_ack(uint32_t origin, uint64_t op, uint32_t category) {
   int32_t args[3];
   split(args, op);
@@ -171,9 +176,21 @@ void tmb_default_ack(uint32_t origin, uint64_t op, uint32_t category) {
   (void)tmb_up_am_send(&ack);
 }
 
+/* Before put_signal and get_signal are filled. */
+static void complete_notify(struct tmb_conduit_ops *ops) {
+  if (!ops->notify != !ops->notify_unwatched)
+    tmb_bug("conduit %s fills one of notify and notify_unwatched", ops->name);
+  ops->signals_told =
+      !ops->put_signal && !ops->get_signal && (!ops->notify || (ops->index_area && ops->watch));
+  if (ops->notify) return;
+  ops->notify = default_notify;
+  ops->notify_unwatched = default_notify_unwatched;
+}
+
 void tmb_conduit_complete(struct tmb_conduit_ops *ops) {
   if (!ops->open || !ops->close || !ops->am_send || !ops->progress)
     tmb_bug("conduit %s lacks a mandatory slot", ops->name);
+  complete_notify(ops);
   tmb_up_set_internal(TMB_INTERNAL_PUT, on_put);
   tmb_up_set_internal(TMB_INTERNAL_ACK, on_ack);
   tmb_up_set_internal(TMB_INTERNAL_GET, on_get);
@@ -184,7 +201,6 @@ void tmb_conduit_complete(struct tmb_conduit_ops *ops) {
   if (!ops->get_signal) ops->get_signal = default_get_signal;
   if (!ops->am_long) ops->am_long = tmb_default_am_long;
   if (!ops->flag_post) ops->flag_post = default_flag_post;
-  if (!ops->notify) ops->notify = default_notify;
   if (!ops->put) ops->put = default_put;
   if (!ops->get) ops->get = default_get;
 }

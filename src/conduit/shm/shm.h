@@ -6,12 +6,12 @@
  * Owns: struct tmb_shm, one per process, and the layout of the arena, a memory file that all ranks
  * of a host map. Called by: conduit/smp, and later by network conduits for their on-node peers.
  * Calls: base, os, conduit.h's upcalls. Arena: [control block x size][request and reply ring x
- * size][message buffers x size][words for semaphores x size][areas x size]; each part page aligned,
- * every rank computes the same offsets from the same settings. Pages are touched on first use only,
- * so a pair that never talks costs nothing and the whole arena is one mapping. Invariants: ring
- * positions are slot counts that never decrease, tail - head <= slots; a record is contiguous; a
- * slot is ready when its lap word equals the lap of its position; interior slots of a record have
- * lap 0 after consumption, so payload is never taken for a header.
+ * size][message buffers x size][words for semaphores x size][areas x size][index of signals x
+ * size]; each part page aligned, every rank computes the same offsets from the same settings. Pages
+ * are touched on first use only, so a pair that never talks costs nothing and the whole arena is
+ * one mapping. Invariants: ring positions are slot counts that never decrease, tail - head <=
+ * slots; a record is contiguous; a slot is ready when its lap word equals the lap of its position;
+ * interior slots of a record have lap 0 after consumption, so payload is never taken for a header.
  */
 #ifndef TMB_CONDUIT_SHM_SHM_H
 #define TMB_CONDUIT_SHM_SHM_H
@@ -62,6 +62,7 @@ struct tmb_shm_ctl {
   struct {
     uint32_t bell;     /* futex; incremented by wakers */
     uint32_t sleeping; /* 1: somebody sleeps or is about to; set by the owner, cleared by wakers */
+    uint32_t watched;  /* 1: the owner wants its signals indexed; set by the owner, for ever */
   } door TMB_ALIGNED(TMB_CACHE_LINE);
   struct tmb_shm_line flag[TMB_FLAG_WORDS]; /* control words, one writer each */
 };
@@ -89,6 +90,7 @@ struct tmb_shm {
   size_t word_offset; /* TMB_SHARED_WORDS lines for each rank */
   size_t area_offset; /* `areas` times TMB_SHARED_AREA_BYTES for each rank */
   uint32_t areas;
+  size_t index_offset;              /* TMB_INDEX_AREA_BYTES for each rank */
   uint32_t slots[2], slots_log2[2]; /* of request and reply rings */
   uint32_t inline_bytes_max;        /* largest medium payload inside a record */
   uint32_t bulk_count[2];           /* message buffers for requests and replies */
@@ -125,6 +127,11 @@ static inline void *tmb_shm_area(const struct tmb_shm *shm, uint32_t rank, uint3
          ((size_t)rank * shm->areas + index) * TMB_SHARED_AREA_BYTES;
 }
 
+/* The index of the signals of `rank`. */
+static inline void *tmb_shm_index(const struct tmb_shm *shm, uint32_t rank) {
+  return shm->arena + shm->index_offset + (size_t)rank * TMB_INDEX_AREA_BYTES;
+}
+
 /* shm_arena.c: compute the layout, create and map the arena; collective. out shm: zeroed by the
  * caller. Returns 0 or a printed error. */
 int tmb_shm_open(struct tmb_shm *shm, const struct tmb_conduit_env *env);
@@ -145,6 +152,7 @@ void tmb_shm_door_ring(struct tmb_shm *shm, uint32_t rank);
 void tmb_shm_sleep(struct tmb_shm *shm, bool (*still_idle)(void *), void *arg, uint64_t timeout_ns);
 void tmb_shm_wake_self(struct tmb_shm *shm);
 void tmb_shm_flag_post(struct tmb_shm *shm, uint32_t peer, uint32_t index, uint64_t value);
+void tmb_shm_watch(struct tmb_shm *shm);
 
 /* shm_segment.c: the attach slot. */
 int tmb_shm_attach(struct tmb_shm *shm, const uint64_t *sizes, void **base, intptr_t *delta);
@@ -155,6 +163,18 @@ static inline void tmb_shm_notify(struct tmb_shm *shm, uint32_t rank) {
   tmb_fence_compiler();
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_shm_ctl(shm, rank)->door.sleeping)))
     tmb_shm_door_ring(shm, rank);
+}
+
+/* The same unless `rank` watches; then nothing. Returns whether it was done. */
+static inline bool tmb_shm_notify_unwatched(struct tmb_shm *shm, uint32_t rank) {
+  const struct tmb_shm_ctl *ctl = tmb_shm_ctl(shm, rank);
+  if (TMB_UNLIKELY(shm->sender_fences)) tmb_fence_seq();
+  tmb_fence_compiler();
+  if (TMB_LIKELY(!(tmb_load_rlx(&ctl->door.sleeping) | tmb_load_rlx(&ctl->door.watched))))
+    return true;
+  if (tmb_load_rlx(&ctl->door.watched)) return false;
+  tmb_shm_door_ring(shm, rank);
+  return true;
 }
 
 #endif

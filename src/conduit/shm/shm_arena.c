@@ -74,8 +74,9 @@ static void layout(struct tmb_shm *shm) {
   shm->area_offset = TMB_ALIGN_UP(
       shm->word_offset + (size_t)size * TMB_SHARED_WORDS * sizeof(struct tmb_shm_line), page);
   shm->areas = areas_auto(size);
-  shm->arena_bytes =
+  shm->index_offset =
       TMB_ALIGN_UP(shm->area_offset + (size_t)size * shm->areas * TMB_SHARED_AREA_BYTES, page);
+  shm->arena_bytes = TMB_ALIGN_UP(shm->index_offset + (size_t)size * TMB_INDEX_AREA_BYTES, page);
 }
 
 /* Whether `ok` is true on every rank; collective. */

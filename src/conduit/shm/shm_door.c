@@ -41,6 +41,16 @@ void tmb_shm_wake_self(struct tmb_shm *shm) {
   tmb_shm_notify(shm, shm->env.rank);
 }
 
+/* The fence of tmb_shm_sleep, for the same reason: a peer that has not seen the mark wrote before.
+ */
+void tmb_shm_watch(struct tmb_shm *shm) {
+  tmb_store_rel(&tmb_shm_ctl(shm, shm->env.rank)->door.watched, 1);
+  if (shm->sender_fences)
+    tmb_fence_seq();
+  else
+    tmb_membarrier();
+}
+
 void tmb_shm_flag_post(struct tmb_shm *shm, uint32_t peer, uint32_t index, uint64_t value) {
   tmb_store_rel(&tmb_shm_ctl(shm, peer)->flag[index].word, value);
   tmb_shm_notify(shm, peer);

@@ -80,6 +80,18 @@ static void smp_notify(struct tmb_conduit *c, uint32_t peer) {
   tmb_shm_notify(&c->shm, peer);
 }
 
+static bool smp_notify_unwatched(struct tmb_conduit *c, uint32_t peer) {
+  return tmb_shm_notify_unwatched(&c->shm, peer);
+}
+
+static void smp_watch(struct tmb_conduit *c) {
+  tmb_shm_watch(&c->shm);
+}
+
+static void *smp_index_area(struct tmb_conduit *c, uint32_t peer) {
+  return tmb_shm_index(&c->shm, peer);
+}
+
 static uint64_t *smp_shared_word(struct tmb_conduit *c, uint32_t peer, uint32_t index) {
   return tmb_shm_word(&c->shm, peer, index);
 }
@@ -107,6 +119,9 @@ const struct tmb_conduit_ops tmb_conduit_smp = {
     .flag_post = smp_flag_post,
     .flag_word = smp_flag_word,
     .notify = smp_notify,
+    .notify_unwatched = smp_notify_unwatched,
+    .watch = smp_watch,
+    .index_area = smp_index_area,
     .shared_word = smp_shared_word,
     .shared_area = smp_shared_area,
     .shared_areas = smp_shared_areas,

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The index of signals, see index.h.
+ *
+ * Owns: the use of each process's shared area: WATCHES entries that say which ranges have an index,
+ * and what producers leave for each. Called by some.c and gexx_signal_changed. Calls: the conduit's
+ * index_area and watch. A mark names a group of 2^shift signals. A producer changes the signal,
+ * then leaves a mark in a line of a few slots, or, when that is full, in a shared tree of bits. The
+ * owner collects marks into a private tree of three levels of 64-bit words, in which it finds the
+ * next one in a few loads; a mark whose group is all zero is dropped when it is met, so that each
+ * costs one visit. Invariants: a signal that is not zero is marked, or its producer is about to
+ * mark it, or it was changed otherwise; a mark is a hint only, so stale and foreign ones do no
+ * harm. In the shared tree a producer sets below, then reads above, and the owner clears above,
+ * then reads below, sequentially consistent, so one of them sees the other. A new entry is followed
+ * by the conduit's watch and then a look at all signals: a producer that missed the entry is seen.
+ */
+#include "notify/index.h"
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "base/log.h"
+#include "core/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WATCHES      8
+#define SLOTS        8
+#define FANOUT       64
+#define GROUPS       ((size_t)FANOUT * FANOUT * FANOUT)
+#define NONE         SIZE_MAX
+#define IDLE_LOOKUPS 4096 /* after which an index may be given to another range */
+
+/* What producers read. version: 0 never used; odd while it is written. */
+struct entry {
+  uint64_t version TMB_ALIGNED(TMB_CACHE_LINE);
+  uint64_t base, bytes, stride;
+  uint64_t shift; /* log2 of the signals in a group */
+};
+
+/* A set bit: something below it is set. */
+struct tree {
+  uint64_t top TMB_ALIGNED(TMB_CACHE_LINE);
+  uint64_t middle[FANOUT] TMB_ALIGNED(TMB_CACHE_LINE);
+  uint64_t leaf[FANOUT * FANOUT];
+};
+
+/* What producers leave. slot: a group plus one; 0: free. */
+struct box {
+  uint64_t slot[SLOTS] TMB_ALIGNED(TMB_CACHE_LINE);
+  struct tree tree;
+};
+
+struct area {
+  struct entry entry[WATCHES];
+  struct box box[WATCHES];
+};
+_Static_assert(sizeof(struct area) <= TMB_INDEX_AREA_BYTES, "the area holds the index");
+
+struct tmb_watch {
+  struct tmb_range range; /* count 0: free */
+  struct box *box;
+  struct tree *tree; /* private */
+  uint32_t shift;
+  uint32_t users;  /* searches under way */
+  size_t cursor;   /* where the next sweep begins */
+  uint64_t lookup; /* number of the last one */
+};
+
+/* Guarded by the lock (with threads), except `area`. */
+static struct {
+  uint32_t lock;
+  struct area *area; /* this process's; atomic */
+  struct tmb_watch watch[WATCHES];
+  uint64_t lookups;
+} own;
+
+static void lock(void) {
+  if (!tmb_job.threads) return;
+  while (tmb_xchg_acq(&own.lock, 1))
+    while (tmb_load_rlx(&own.lock)) tmb_cpu_pause();
+}
+
+static void unlock(void) {
+  if (tmb_job.threads) tmb_store_rel(&own.lock, 0);
+}
+
+static const uint64_t *signal_at(const struct tmb_range *r, size_t i) {
+  return (const uint64_t *)(const void *)(r->sigs + i * r->stride);
+}
+
+size_t tmb_range_scan(const struct tmb_range *r, size_t from, size_t to, uint64_t *value) {
+  size_t i = from;
+  if (r->stride == sizeof(uint64_t)) {
+    for (; i + 8 <= to; i += 8) {
+      const uint64_t *s = signal_at(r, i);
+      uint64_t any = 0;
+      for (int k = 0; k < 8; k++) any |= tmb_load_rlx(&s[k]);
+      if (any) break;
+    }
+  }
+  for (; i < to; i++)
+    if ((*value = tmb_load_acq(signal_at(r, i))) != 0) return i;
+  return to;
+}
+
+static uint64_t bit(size_t i) {
+  return UINT64_C(1) << i % FANOUT;
+}
+
+/* ---- what producers leave */
+
+static void set_above(uint64_t *word, size_t i) {
+  if (!(tmb_load_seq(word) & bit(i))) tmb_fetch_or_seq(word, bit(i));
+}
+
+static void leave(struct box *box, size_t group) {
+  const size_t word = group / FANOUT;
+  for (size_t k = 0; k < SLOTS; k++) {
+    uint64_t *const slot = &box->slot[(k + tmb_job.rank) % SLOTS];
+    uint64_t found = tmb_load_rlx(slot);
+    if (!found && tmb_cas_acq_rel(slot, &found, (uint64_t)group + 1)) return;
+  }
+  tmb_fetch_or_seq(&box->tree.leaf[word], bit(group));
+  set_above(&box->tree.middle[word / FANOUT], word);
+  set_above(&box->tree.top, word / FANOUT);
+}
+
+/* ---- the owner's tree; under the lock */
+
+static void set(struct tree *t, size_t group) {
+  const size_t word = group / FANOUT;
+  t->leaf[word] |= bit(group);
+  t->middle[word / FANOUT] |= bit(word);
+  t->top |= bit(word / FANOUT);
+}
+
+static void clear(struct tree *t, size_t group) {
+  const size_t word = group / FANOUT;
+  if (t->leaf[word] &= ~bit(group)) return;
+  if (t->middle[word / FANOUT] &= ~bit(word)) return;
+  t->top &= ~bit(word / FANOUT);
+}
+
+/* Bits of a word from bit i on. */
+static uint64_t from_bit(uint64_t word, size_t i) {
+  return i < FANOUT ? word & ~UINT64_C(0) << i : 0;
+}
+
+static size_t lowest(uint64_t bits) {
+  return (size_t)__builtin_ctzll(bits);
+}
+
+/* The first group, `group` or beyond, that is marked. */
+static size_t next_group(const struct tree *t, size_t group) {
+  size_t word = group / FANOUT, m = word / FANOUT;
+  if (m >= FANOUT) return NONE;
+  uint64_t bits = from_bit(t->leaf[word], group % FANOUT);
+  if (bits) return word * FANOUT + lowest(bits);
+  bits = from_bit(t->middle[m], word % FANOUT + 1);
+  if (!bits) {
+    bits = from_bit(t->top, m + 1);
+    if (!bits) return NONE;
+    m = lowest(bits);
+    bits = t->middle[m];
+  }
+  word = m * FANOUT + lowest(bits);
+  return word * FANOUT + lowest(t->leaf[word]);
+}
+
+static bool any_left(const struct box *box) {
+  uint64_t any = tmb_load_rlx(&box->tree.top);
+  for (size_t k = 0; k < SLOTS; k++) any |= tmb_load_rlx(&box->slot[k]);
+  return any != 0;
+}
+
+/* Take over the marks of a leaf word of the shared tree. */
+static void collect_word(struct tmb_watch *w, size_t word) {
+  uint64_t bits = tmb_xchg_seq(&w->box->tree.leaf[word], 0);
+  for (; bits; bits &= bits - 1) set(w->tree, word * FANOUT + lowest(bits));
+}
+
+static void collect(struct tmb_watch *w) {
+  struct box *const box = w->box;
+  for (size_t k = 0; k < SLOTS; k++) {
+    const uint64_t left = tmb_load_rlx(&box->slot[k]) ? tmb_xchg_acq_rel(&box->slot[k], 0) : 0;
+    if (left && left <= GROUPS) set(w->tree, left - 1);
+  }
+  if (TMB_LIKELY(!tmb_load_acq(&box->tree.top))) return;
+  uint64_t top = tmb_xchg_seq(&box->tree.top, 0);
+  for (; top; top &= top - 1) {
+    const size_t m = lowest(top);
+    uint64_t middle = tmb_xchg_seq(&box->tree.middle[m], 0);
+    for (; middle; middle &= middle - 1) collect_word(w, m * FANOUT + lowest(middle));
+  }
+}
+
+/* The first signal in [from, to) that is marked and not zero; `to`: none. */
+static size_t find(struct tmb_watch *w, size_t from, size_t to, uint64_t *value) {
+  size_t group = from >> w->shift;
+  while ((group = next_group(w->tree, group)) != NONE) {
+    const size_t first = group << w->shift, end = (group + 1) << w->shift;
+    if (first >= to) return to;
+    const size_t all = TMB_MIN(end, w->range.count);
+    const size_t i = tmb_range_scan(&w->range, TMB_MAX(first, from), TMB_MIN(all, to), value);
+    if (i < TMB_MIN(all, to)) return i;
+    uint64_t other;
+    const bool whole = first >= from && all <= to;
+    if (whole || tmb_range_scan(&w->range, first, all, &other) == all) clear(w->tree, group);
+    group++;
+  }
+  return to;
+}
+
+bool tmb_index_find(struct tmb_watch *w, size_t *at, uint64_t *value) {
+  const bool left = any_left(w->box);
+  /* Another thread may just be moving marks, so threads look under the lock. */
+  if (!tmb_job.threads && !left && !w->tree->top) return false;
+  lock();
+  if (left) collect(w);
+  size_t end = w->range.count, i = find(w, *at, end, value);
+  if (i == end) {
+    end = *at;
+    i = find(w, 0, end, value);
+  }
+  if (i < end) *at = i;
+  unlock();
+  return i < end;
+}
+
+void tmb_index_sweep(struct tmb_watch *w, size_t count) {
+  uint64_t value;
+  lock();
+  const size_t end = TMB_MIN(w->cursor + count, w->range.count);
+  const size_t i = tmb_range_scan(&w->range, w->cursor, end, &value);
+  if (i < end) set(w->tree, i >> w->shift);
+  w->cursor = i + 1 < w->range.count ? TMB_MIN(i + 1, end) : 0;
+  unlock();
+}
+
+/* ---- ranges */
+
+static void mark_own(const void *addr) {
+  tmb_index_mark(tmb_job.rank, addr);
+}
+
+/* This process's area, made at first use; NULL without memory. */
+static struct area *own_area(void) {
+  const struct tmb_conduit_ops *ops = tmb_job.ops;
+  if (own.area) return own.area;
+  struct area *a = ops->index_area ? ops->index_area(tmb_job.conduit, tmb_job.rank)
+                                   : aligned_alloc(TMB_CACHE_LINE, sizeof *a);
+  if (!a) return NULL;
+  if (!ops->index_area) memset(a, 0, sizeof *a);
+  tmb_store_rel(&own.area, a);
+  tmb_store_rel(&tmb_job.signal_index, mark_own);
+  return a;
+}
+
+/* Write an entry; producers that read it meanwhile pass it over. */
+static void write_entry(struct entry *e, const struct tmb_range *r, uint64_t shift) {
+  const uint64_t version = tmb_load_rlx(&e->version);
+  tmb_store_rlx(&e->version, version + 1);
+  tmb_fence_seq();
+  tmb_store_rlx(&e->base, (uint64_t)(uintptr_t)r->sigs);
+  tmb_store_rlx(&e->bytes, (uint64_t)r->count * r->stride);
+  tmb_store_rlx(&e->stride, r->stride);
+  tmb_store_rlx(&e->shift, shift);
+  tmb_store_rel(&e->version, version + 2);
+}
+
+/* Give index k to a range. Returns false without memory. Marks of the range before are stale. */
+static bool assign(size_t k, const struct tmb_range *r) {
+  struct area *a = own_area();
+  struct tree *tree =
+      own.watch[k].tree ? own.watch[k].tree : aligned_alloc(TMB_CACHE_LINE, sizeof *tree);
+  if (!a || !tree) return false;
+  memset(tree, 0, sizeof *tree);
+  uint32_t shift = 0;
+  while ((r->count - 1) >> shift >= GROUPS) shift++;
+  own.watch[k] = (struct tmb_watch){.range = *r, .box = &a->box[k], .tree = tree, .shift = shift};
+  write_entry(&a->entry[k], r, shift);
+  tmb_fence_seq();
+  if (tmb_job.ops->watch) tmb_job.ops->watch(tmb_job.conduit);
+  uint64_t value;
+  for (size_t i = 0; (i = tmb_range_scan(r, i, r->count, &value)) < r->count; i++)
+    set(tree, i >> shift);
+  return true;
+}
+
+/* A free one, or that which was not used for the longest; NONE when that is not long ago. */
+static size_t replaceable(void) {
+  size_t oldest = NONE;
+  uint64_t before = own.lookups - TMB_MIN(own.lookups, (uint64_t)IDLE_LOOKUPS);
+  for (size_t k = 0; k < WATCHES; k++) {
+    const struct tmb_watch *w = &own.watch[k];
+    if (!w->range.count) return k;
+    if (w->users || w->lookup >= before) continue;
+    before = w->lookup;
+    oldest = k;
+  }
+  return oldest;
+}
+
+static bool is_of(const struct tmb_watch *w, const struct tmb_range *r) {
+  return w->range.sigs == r->sigs && w->range.count == r->count && w->range.stride == r->stride;
+}
+
+struct tmb_watch *tmb_index_of(const struct tmb_range *r) {
+  if (!tmb_job.ops->signals_told) return NULL;
+  lock();
+  size_t k = 0;
+  own.lookups++;
+  while (k < WATCHES && !is_of(&own.watch[k], r)) k++;
+  if (k == WATCHES && (k = replaceable()) != NONE && !assign(k, r)) k = NONE;
+  if (k != NONE) {
+    own.watch[k].lookup = own.lookups;
+    own.watch[k].users++;
+  }
+  unlock();
+  return k == NONE ? NULL : &own.watch[k];
+}
+
+void tmb_index_release(struct tmb_watch *w) {
+  lock();
+  w->users--;
+  unlock();
+}
+
+/* ---- producers */
+
+void tmb_index_mark(uint32_t jobrank, const void *addr) {
+  struct area *a = jobrank == tmb_job.rank ? tmb_load_acq(&own.area)
+                                           : tmb_job.ops->index_area(tmb_job.conduit, jobrank);
+  if (!a) return;
+  for (size_t k = 0; k < WATCHES; k++) {
+    const struct entry *e = &a->entry[k];
+    const uint64_t version = tmb_load_acq(&e->version);
+    if (!version) return; /* they are used in order */
+    const uint64_t offset = (uint64_t)(uintptr_t)addr - tmb_load_rlx(&e->base);
+    const uint64_t bytes = tmb_load_rlx(&e->bytes), stride = tmb_load_rlx(&e->stride);
+    const uint64_t shift = tmb_load_rlx(&e->shift);
+    tmb_fence_acq();
+    /* An entry that changes now is followed by a look at all signals, which finds this one. */
+    if (version % 2 || tmb_load_rlx(&e->version) != version || offset >= bytes) continue;
+    const uint64_t i = stride == sizeof(uint64_t) ? offset / sizeof(uint64_t) : offset / stride;
+    if (i * stride == offset) leave(&a->box[k], i >> shift);
+  }
+}

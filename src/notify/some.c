@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finding one of many signals: gexx_Signal_TestSome and WaitSome.
+ *
+ * Owns nothing. Called by owners of signals. Calls: index.c, progress and waits. A short range is
+ * looked at whole each time; a long one has an index, in which the signal operations enter what
+ * they change. What was changed otherwise is found by looking at SWEEP signals after each vain look
+ * into the index; a wait sleeps only when all have been looked at. Invariants: every success
+ * acquires; the search begins at *index and goes round once, so the caller decides who is next.
+ */
+#include "base/atomic.h"
+#include "core/check.h"
+#include "core/progress.h"
+#include "notify/index.h"
+#include "notify/notify.h"
+
+#define SCAN_MAX 64 /* signals in a range that needs no index */
+#define SWEEP    64
+
+struct search {
+  struct tmb_range range;
+  struct tmb_watch *watch; /* NULL: look at all */
+  size_t at;               /* where it begins, then what was found */
+  uint64_t found;
+};
+
+static void check_range(const char *call, const struct tmb_range *r, const size_t *index) {
+  if (TMB_LIKELY(!tmb_job.debug)) return;
+  tmb_signal_check(call, "sigs", (const uint64_t *)(const void *)r->sigs);
+  if (!r->count) tmb_fatal_nopos("%s: argument count is 0; nothing can be found", call);
+  if (r->count > 1 && (r->stride < sizeof(uint64_t) || r->stride % sizeof(uint64_t)))
+    tmb_fatal_nopos("%s: argument stride is %zu; give a multiple of 8 bytes", call, r->stride);
+  if (!index) tmb_fatal_nopos("%s: argument index is NULL", call);
+  if (*index >= r->count)
+    tmb_fatal_nopos("%s: argument *index is %zu, where the search begins; it must be below %zu",
+                    call, *index, r->count);
+}
+
+static struct search begin(const char *call, const uint64_t *sigs, size_t count, size_t stride,
+                           const size_t *index) {
+  struct search s = {.range = {(const char *)sigs, count, stride}};
+  check_range(call, &s.range, index);
+  s.at = *index;
+  if (count > SCAN_MAX && stride >= sizeof(uint64_t)) s.watch = tmb_index_of(&s.range);
+  return s;
+}
+
+static void end(const struct search *s, size_t *index) {
+  if (s->watch) tmb_index_release(s->watch);
+  *index = s->at;
+}
+
+static bool look(void *arg) {
+  struct search *s = arg;
+  if (s->watch) return tmb_index_find(s->watch, &s->at, &s->found);
+  size_t i = tmb_range_scan(&s->range, s->at, s->range.count, &s->found);
+  if (i == s->range.count) {
+    i = tmb_range_scan(&s->range, 0, s->at, &s->found);
+    if (i == s->at) return false;
+  }
+  s->at = i;
+  return true;
+}
+
+/* A look, and another when some signals themselves have been looked at. */
+static bool look_further(struct search *s) {
+  if (look(s)) return true;
+  if (!s->watch) return false;
+  tmb_index_sweep(s->watch, SWEEP);
+  return look(s);
+}
+
+int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
+  struct search s = begin("gexx_Signal_TestSome", sigs, count, stride, index);
+  bool found = look(&s);
+  if (!found) {
+    tmb_poll();
+    found = look_further(&s);
+  }
+  end(&s, index);
+  return found ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+
+uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
+  struct search s = begin("gexx_Signal_WaitSome", sigs, count, stride, index);
+  bool found = look(&s);
+  for (size_t seen = 0; !found && s.watch && seen < count; seen += SWEEP) {
+    found = look_further(&s);
+    if (!found) tmb_poll();
+  }
+  if (!found) tmb_signal_wait(look, &s);
+  end(&s, index);
+  return s.found;
+}
