@@ -460,6 +460,7 @@ static int hook(void) {
       done++;
     op = next;
   }
+  done += tmb_coll_board_advance();
   const bool stalled = !done && engine.run;
   leave();
   if (TMB_UNLIKELY(stalled)) {
@@ -512,6 +513,11 @@ static void fence(struct tmb_team *team) {
 gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
   tmb_coll_lock();
+  if (tmb_coll_board_takes(team, call)) {
+    const gex_Event_t event = tmb_coll_board_start(team, call);
+    tmb_coll_unlock();
+    return event;
+  }
   (void)tmb_coll_team_of(team);
   if (plan)
     plan->refs++;

@@ -13,6 +13,7 @@
 #ifndef TMB_COLL_ENGINE_H
 #define TMB_COLL_ENGINE_H
 
+#include "coll/board.h"
 #include "coll/direct.h"
 #include "coll/reduce.h"
 #include "coll/select.h"
@@ -82,6 +83,7 @@ struct tmb_coll_team {
   struct tmb_coll_op *held, **held_end; /* not begun: too far ahead of others */
   bool fence;                           /* a synchronising collective is in flight */
   struct tmb_named_barrier barrier;
+  struct tmb_coll_board board;
 };
 
 struct tmb_coll_op {

@@ -111,6 +111,7 @@ static void on_free(struct tmb_team *team) {
       tmb_stash_free(m);
     }
   tmb_coll_unlock();
+  free(ct->board.row);
   free(ct);
   team->coll = NULL;
 }

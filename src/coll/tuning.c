@@ -74,6 +74,9 @@ static void read_settings(void) {
   t->exchange_bruck_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_EXCHANGE_BRUCK_MAX);
   t->gather_tree_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_GATHER_TREE_MAX);
   read_algorithms(t);
+  t->board_ranks_max = (uint32_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_RANKS_MAX);
+  for (uint32_t k = 0; k < TMB_COLL_KINDS; k++)
+    t->board_max[k] = t->forced[k] ? 0 : (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_MAX);
   tuning.ready = true;
 }
 

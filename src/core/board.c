@@ -18,7 +18,6 @@ void tmb_board_init(void) {
 
 static void clear(struct tmb_board_row *row) {
   memset(row, 0, offsetof(struct tmb_board_row, slot));
-  for (uint32_t i = 0; i < TMB_BOARD_SLOTS; i++) row->slot[i].number = 0;
 }
 
 uint32_t tmb_board_take(void) {

@@ -15,9 +15,10 @@
 #include "base/atomic.h"
 #include "core/job.h"
 
-#define TMB_BOARD_SLOTS    8u     /* chunks that a member may have shown and others not yet read */
+#define TMB_BOARD_HEADS    64u    /* chunks that a member may have shown and others not yet read */
+#define TMB_BOARD_SLOTS    8u     /* the same of chunks that need a slot */
 #define TMB_BOARD_BYTES    16384u /* of a chunk */
-#define TMB_BOARD_SMALL    48u    /* bytes that lie beside their number */
+#define TMB_BOARD_SMALL    48u    /* bytes that need no slot */
 #define TMB_BOARD_ROWS_MAX 64u
 #define TMB_BOARD_NONE     UINT32_MAX
 
@@ -25,20 +26,25 @@ struct tmb_board_line {
   uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
 };
 
-/* What a member shows. The odd number of lines keeps the heads of slots in different cache sets. */
-struct tmb_board_slot {
+/* What a member shows. */
+struct tmb_board_head {
   uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the chunk + 1; written last */
   uint64_t what;                               /* of the collective, to find mismatches */
-  char small[TMB_BOARD_SMALL];                 /* chunks of at most this, else: */
-  char data[TMB_BOARD_BYTES];
+  char small[TMB_BOARD_SMALL];                 /* chunks of at most this */
 };
-_Static_assert(sizeof(struct tmb_board_slot) == TMB_BOARD_BYTES + TMB_CACHE_LINE, "no padding");
+_Static_assert(sizeof(struct tmb_board_head) == TMB_CACHE_LINE, "one cache line");
+
+/* Others. An odd number of lines: the slots begin in different sets of a cache. */
+struct tmb_board_slot {
+  char data[TMB_BOARD_BYTES + TMB_CACHE_LINE] TMB_ALIGNED(TMB_CACHE_LINE);
+};
 
 struct tmb_board_row {
   struct tmb_board_line read;    /* chunks that this member has read; by the member */
   struct tmb_board_line arrive;  /* arrivals at barriers, all members together; row of rank 0 */
   struct tmb_board_line release; /* barriers that are complete; by the last to arrive */
   struct tmb_board_line flag[TMB_TEAM_ROUNDS_MAX]; /* barriers' signals by round; by one peer */
+  struct tmb_board_head head[TMB_BOARD_HEADS];
   struct tmb_board_slot slot[TMB_BOARD_SLOTS];
 };
 _Static_assert(sizeof(struct tmb_board_row) <= TMB_SHARED_AREA_BYTES, "a row fits its area");

@@ -95,9 +95,9 @@ struct tmb_job {
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
   uint32_t barriers_active;        /* barriers for progress to advance */
   uint32_t colls_runnable;         /* collectives that have something to send; by coll */
-  uint32_t crowd_waits;            /* operations in flight that need ranks which have no processor */
-  int (*colls_advance)(void);      /* sends it, returns how much was done; NULL without coll */
-  uint32_t device_segments;        /* segments of this process in device memory; atomic */
+  uint32_t crowd_waits;       /* operations in flight that need ranks which have no processor */
+  int (*colls_advance)(void); /* sends it, returns how much was done; NULL without coll */
+  uint32_t device_segments;   /* segments of this process in device memory; atomic */
 
   void (*signal_index)(const void *addr); /* a signal here has changed; NULL until it matters */
 

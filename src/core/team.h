@@ -84,7 +84,8 @@ static inline uint32_t tmb_team_jobrank(const struct tmb_team *team, uint32_t ra
 void tmb_team_init_primordial(struct tmb_team *team);
 
 /* A team of `size` members with tables to be filled by the caller: own_jobrank, *ep_index
- * (writable), board_row, *peer_scratch (scratch only). Not registered. Fatal when memory is gone. */
+ * (writable), board_row, *peer_scratch (scratch only). Not registered. Fatal when memory is gone.
+ */
 struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t **ep_index);
 
 /* Complete and register a filled team: rank, ep and flags of its head, uid and tables are set.

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives over boards, see board.h.
+ *
+ * Owns: the ops that wait, a free list of them, the list of their teams. Called by the engine.
+ * Calls: core's board rows and ops, the conduit's notify. A member publishes its count of read
+ * chunks, and wakes the others, at multiples of STRIDE only, so most chunks cost the reader no
+ * store; heads and slots are used again by halves, whose numbers are such multiples. Reductions go
+ * from the highest rank down, the left operand is the new one: the same order on every rank and in
+ * every run, and a client's function, which overwrites its right operand, never writes to a slot.
+ * Invariants: guarded by the lock of collectives; ops of a team complete in order; nothing here
+ * blocks.
+ */
+#include "coll/board.h"
+
+#include "base/log.h"
+#include "coll/engine.h"
+#include "coll/tuning.h"
+#include "core/op.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A call looks this often for what others may be about to show: cheaper than to come back. */
+#define LOOKS       16u
+#define LOOK_PAUSES 2u
+
+#define STRIDE      (TMB_BOARD_SLOTS / 2) /* chunks after which a member tells what it has read */
+
+struct tmb_coll_board_op {
+  struct tmb_coll_board_op *next;
+  struct tmb_op *event; /* NULL while the initiating call has not returned */
+  struct tmb_coll_call call;
+  uint64_t first;       /* number of its first chunk */
+  uint64_t unit;        /* bytes of a block in a chunk */
+  uint64_t shown, read; /* chunks so far, of `chunks` */
+  uint64_t chunks;
+  uint32_t looked; /* members whose part of chunk `read` has been taken */
+  bool shows;      /* this member has data for others */
+};
+
+static struct {
+  struct tmb_team *teams; /* with ops that wait */
+  struct tmb_coll_board_op *free;
+} boards;
+
+/* ---- what the kinds do */
+
+/* Whose data others look at. */
+enum shower { ROOT, OTHERS, ALL, NOBODY };
+
+static const struct {
+  uint8_t shower;
+  bool blocks; /* a chunk holds a block for each member */
+  bool reduces;
+} kinds[TMB_COLL_KINDS] = {
+    [TMB_COLL_BROADCAST] = {ROOT, false, false},    [TMB_COLL_REDUCE] = {OTHERS, false, true},
+    [TMB_COLL_ALLREDUCE] = {ALL, false, true},      [TMB_COLL_SCATTER] = {ROOT, true, false},
+    [TMB_COLL_GATHER] = {OTHERS, false, false},     [TMB_COLL_ALLGATHER] = {ALL, false, false},
+    [TMB_COLL_EXCHANGE] = {ALL, true, false},       [TMB_COLL_REDUCE_SCATTER] = {ALL, true, true},
+    [TMB_COLL_SCAN] = {ALL, false, true},           [TMB_COLL_EXSCAN] = {ALL, false, true},
+    [TMB_COLL_SCATTERV] = {NOBODY, false, false},   [TMB_COLL_GATHERV] = {NOBODY, false, false},
+    [TMB_COLL_ALLGATHERV] = {NOBODY, false, false}, [TMB_COLL_EXCHANGEV] = {NOBODY, false, false},
+    [TMB_COLL_SYNC] = {NOBODY, false, false},
+};
+
+static uint64_t blocks_of(const struct tmb_team *team, const struct tmb_coll_call *call) {
+  return kinds[call->kind].blocks ? team->head.size : 1;
+}
+
+bool tmb_coll_board_takes(const struct tmb_team *team, const struct tmb_coll_call *call) {
+  if (!team->board || kinds[call->kind].shower == NOBODY || call->sync) return false;
+  const struct tmb_coll_tuning *t = tmb_coll_tuning();
+  const uint64_t blocks = blocks_of(team, call), most = t->board_max[call->kind];
+  return team->head.size <= t->board_ranks_max && call->bytes && call->bytes <= most &&
+         call->bytes * blocks <= most && call->reducer.elem <= TMB_BOARD_BYTES &&
+         call->reducer.elem * blocks <= TMB_BOARD_BYTES;
+}
+
+/* Members [*low, *high) whose data this member takes; from the highest down where it reduces. */
+static void sources(const struct tmb_team *team, const struct tmb_coll_call *call, uint32_t *low,
+                    uint32_t *high) {
+  const uint32_t me = team->head.rank, size = team->head.size;
+  *low = 0;
+  *high = size;
+  switch (call->kind) {
+  case TMB_COLL_BROADCAST:
+  case TMB_COLL_SCATTER:
+    *low = call->root;
+    *high = call->root + 1;
+    break;
+  case TMB_COLL_REDUCE:
+  case TMB_COLL_GATHER:
+    if (me != call->root) *high = 0;
+    break;
+  case TMB_COLL_SCAN: *high = me + 1; break;
+  case TMB_COLL_EXSCAN: *high = me; break;
+  default: break;
+  }
+}
+
+/* ---- showing */
+
+static uint64_t what_of(const struct tmb_coll_call *call) {
+  return (uint64_t)call->kind << 56 | ((uint64_t)call->root & 0xffff) << 40 |
+         (call->bytes & ((UINT64_C(1) << 40) - 1));
+}
+
+static void wake(const struct tmb_team *team, uint32_t rank) {
+  if (rank != team->head.rank) tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, rank));
+}
+
+static void wake_readers(const struct tmb_team *team, const struct tmb_coll_call *call) {
+  if (kinds[call->kind].shower == OTHERS) {
+    wake(team, call->root);
+    return;
+  }
+  for (uint32_t r = 0; r < team->head.size; r++) wake(team, r);
+}
+
+/* Whether the head of a chunk is free again, and the slot of one that is not small. */
+static bool has_room(const struct tmb_team *team, struct tmb_coll_board *b, uint64_t number,
+                     bool small) {
+  const uint64_t many = small ? TMB_BOARD_HEADS / 2 : TMB_BOARD_SLOTS / 2;
+  if (TMB_LIKELY(number < b->room[!small])) return true;
+  const uint64_t half = number & ~(many - 1);
+  if (half >= 2 * many) {
+    const uint64_t least = half - many;
+    if (b->read < least) return false;
+    for (uint32_t r = 0; r < team->head.size; r++)
+      if (r != team->head.rank && tmb_load_acq(&b->row[r]->read.word) < least) return false;
+  }
+  b->room[!small] = half + many;
+  return true;
+}
+
+/* Bytes of a block in a chunk of an op. */
+static uint64_t length_of(const struct tmb_coll_board_op *op, uint64_t chunk) {
+  return TMB_MIN(op->unit, op->call.bytes - chunk * op->unit);
+}
+
+static struct tmb_board_head *head_of(struct tmb_board_row *row, uint64_t number) {
+  return &row->head[number % TMB_BOARD_HEADS];
+}
+
+static char *data_in(struct tmb_board_row *row, uint64_t number, uint64_t bytes) {
+  return bytes <= TMB_BOARD_SMALL ? head_of(row, number)->small
+                                  : row->slot[number % TMB_BOARD_SLOTS].data;
+}
+
+/* Show the next chunk. Returns false when there is no room for it. */
+static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
+  const uint64_t number = op->first + op->shown, at = op->shown * op->unit;
+  const uint64_t length = length_of(op, op->shown), blocks = blocks_of(team, &op->call);
+  struct tmb_board_row *row = b->row[team->head.rank];
+  struct tmb_board_head *head = head_of(row, number);
+  if (!has_room(team, b, number, length * blocks <= TMB_BOARD_SMALL)) return false;
+  char *to = data_in(row, number, length * blocks);
+  const char *from = (const char *)op->call.src + at;
+  for (uint64_t i = 0; i < blocks; i++) memcpy(to + i * length, from + i * op->call.bytes, length);
+  head->what = what_of(&op->call);
+  tmb_store_rel(&head->number, number + 1);
+  op->shown++;
+  wake_readers(team, &op->call);
+  return true;
+}
+
+/* ---- looking */
+
+_Noreturn TMB_COLD static void mismatch(const struct tmb_team *team, const struct tmb_coll_call *c,
+                                        uint32_t member, uint64_t what) {
+  tmb_fatal_nopos(
+      "%s (root %u, %zu bytes) meets a collective '%s' (root %u, %llu bytes) of rank %u of the "
+      "team of %u ranks; all ranks must make the same calls in the same order with the same "
+      "arguments",
+      c->name, c->root, c->bytes, tmb_coll_kind_name((uint32_t)(what >> 56)),
+      (unsigned)(what >> 40) & 0xffff, (unsigned long long)(what & ((UINT64_C(1) << 40) - 1)),
+      member, team->head.size);
+}
+
+/* A member's data for this one in chunk `read`, NULL while they are not there. */
+static const char *look(const struct tmb_team *team, const struct tmb_coll_board *b,
+                        const struct tmb_coll_board_op *op, uint32_t member) {
+  const bool blocks = kinds[op->call.kind].blocks, mine = member == team->head.rank;
+  const uint64_t length = length_of(op, op->read), skip = blocks ? team->head.rank : 0;
+  if (mine && !(op->shows && kinds[op->call.kind].reduces))
+    return (const char *)op->call.src + op->read * op->unit + skip * op->call.bytes;
+  const uint64_t number = op->first + op->read;
+  const struct tmb_board_head *head = head_of(b->row[member], number);
+  if (tmb_load_acq(&head->number) != number + 1) return NULL;
+  if (TMB_UNLIKELY(head->what != what_of(&op->call))) mismatch(team, &op->call, member, head->what);
+  return data_in(b->row[member], number, length * (blocks ? team->head.size : 1)) + skip * length;
+}
+
+/* Take the data of members one by one, each to its place. */
+static bool collect(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
+  const uint32_t me = team->head.rank;
+  const uint64_t length = length_of(op, op->read), at = op->read * op->unit;
+  uint32_t low, high;
+  sources(team, &op->call, &low, &high);
+  for (; op->looked < high - low; op->looked++) {
+    const uint32_t turn = me + op->looked, many = high - low;
+    const uint32_t member = low + (many == 1 ? 0 : turn < many ? turn : turn - many);
+    const char *from = look(team, b, op, member);
+    if (!from) return false;
+    char *to = (char *)op->call.dst + at + (many > 1 ? member * op->call.bytes : 0);
+    if (to != from) memcpy(to, from, length);
+  }
+  return true;
+}
+
+/* Combine the data of members, the highest first. */
+static bool combine(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
+  const struct tmb_reducer *r = &op->call.reducer;
+  const uint64_t length = length_of(op, op->read);
+  char *to = (char *)op->call.dst + op->read * op->unit;
+  uint32_t low, high;
+  sources(team, &op->call, &low, &high);
+  if (op->looked == 0 && high - low > 1 && r->loop) {
+    const char *right = look(team, b, op, high - 1), *left = look(team, b, op, high - 2);
+    if (!right || !left) return false;
+    r->loop(left, right, to, length / r->elem);
+    op->looked = 2;
+  }
+  for (; op->looked < high - low; op->looked++) {
+    const char *from = look(team, b, op, high - 1 - op->looked);
+    if (!from) return false;
+    if (op->looked == 0)
+      memcpy(to, from, length);
+    else if (r->loop)
+      r->loop(from, to, to, length / r->elem);
+    else
+      r->user(from, to, length / r->elem, r->cdata);
+  }
+  return true;
+}
+
+/* This member is through with a chunk. */
+static void count_read(struct tmb_team *team, struct tmb_coll_board *b,
+                       struct tmb_coll_board_op *op) {
+  op->read++;
+  op->looked = 0;
+  if (++b->read % STRIDE) return;
+  tmb_store_rel(&b->row[team->head.rank]->read.word, b->read);
+  for (uint32_t r = 0; r < team->head.size; r++) wake(team, r);
+}
+
+/* ---- running */
+
+/* Show and read what can be. in head: it is the team's oldest. Returns how many chunks. */
+static uint64_t advance(struct tmb_team *team, struct tmb_coll_board *b,
+                        struct tmb_coll_board_op *op, bool head) {
+  const uint64_t before = op->shown + op->read;
+  const bool reduces = kinds[op->call.kind].reduces;
+  for (uint64_t seen = UINT64_MAX; seen != op->shown + op->read;) {
+    seen = op->shown + op->read;
+    while (op->shown < op->chunks && show(team, b, op)) {}
+    while (head && op->read < op->shown && (reduces ? combine(team, b, op) : collect(team, b, op)))
+      count_read(team, b, op);
+  }
+  return op->shown + op->read - before;
+}
+
+static void begin(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
+  const struct tmb_coll_call *c = &op->call;
+  const uint8_t shower = kinds[c->kind].shower;
+  const bool root = team->head.rank == c->root;
+  op->unit = c->bytes;
+  op->chunks = 1;
+  if (c->bytes * blocks_of(team, c) > TMB_BOARD_BYTES) {
+    const uint64_t most = TMB_BOARD_BYTES / blocks_of(team, c), elem = c->reducer.elem;
+    op->unit = elem ? most - most % elem : most;
+    op->chunks = (c->bytes + op->unit - 1) / op->unit;
+  }
+  op->shows =
+      shower == ALL || (shower == ROOT) == root || (c->kind == TMB_COLL_REDUCE && c->src == c->dst);
+  op->shown = op->shows ? 0 : op->chunks;
+  op->read = 0;
+  op->looked = 0;
+  op->first = b->next;
+  b->next += op->chunks;
+}
+
+static struct tmb_coll_board_op *op_new(void) {
+  struct tmb_coll_board_op *op = boards.free;
+  if (op)
+    boards.free = op->next;
+  else
+    op = malloc(sizeof *op);
+  if (!op) tmb_fatal("out of memory for a collective");
+  return op;
+}
+
+/* A team begins to wait, or waits no longer. */
+static void list(struct tmb_team *team, struct tmb_coll_board *b) {
+  b->next_team = boards.teams;
+  boards.teams = team;
+  tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable + 1);
+  if (tmb_job.wait.crowded) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+}
+
+static void unlist(struct tmb_team **place, struct tmb_coll_board *b) {
+  *place = b->next_team;
+  tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable - 1);
+  if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+}
+
+/* Advance the ops of a team. Returns how many chunks. */
+static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_board *b) {
+  uint64_t done = 0;
+  for (struct tmb_coll_board_op *op; (op = b->first) != NULL;) {
+    done += advance(team, b, op, true);
+    if (op->read < op->chunks) break;
+    b->first = op->next;
+    if (!b->first) b->end = &b->first;
+    tmb_up_op_done(op->event, TMB_CAT_PUT);
+    op->next = boards.free;
+    boards.free = op;
+  }
+  for (struct tmb_coll_board_op *op = b->first ? b->first->next : NULL; op; op = op->next)
+    done += advance(team, b, op, false);
+  return done;
+}
+
+int tmb_coll_board_advance(void) {
+  uint64_t done = 0;
+  for (struct tmb_team **place = &boards.teams, *team; (team = *place) != NULL;) {
+    struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
+    done += advance_team(team, b);
+    if (b->first)
+      place = &b->next_team;
+    else
+      unlist(place, b);
+  }
+  return done > INT32_MAX ? INT32_MAX : (int)done;
+}
+
+static void open_board(struct tmb_team *team, struct tmb_coll_board *b) {
+  b->row = malloc(team->head.size * sizeof(struct tmb_board_row *));
+  if (!b->row) tmb_fatal("out of memory for a team of %u ranks", team->head.size);
+  for (uint32_t r = 0; r < team->head.size; r++) b->row[r] = tmb_board_row(team, r);
+  b->end = &b->first;
+}
+
+gex_Event_t tmb_coll_board_start(struct tmb_team *team, const struct tmb_coll_call *call) {
+  struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
+  struct tmb_coll_board_op now = {.call = *call};
+  if (TMB_UNLIKELY(!b->row)) open_board(team, b);
+  begin(team, b, &now);
+  (void)advance(team, b, &now, !b->first);
+  if (!b->first && !tmb_job.wait.crowded)
+    for (uint32_t i = 0; i < LOOKS && now.read < now.chunks; i++) {
+      for (uint32_t k = 0; k < LOOK_PAUSES; k++) tmb_cpu_pause();
+      (void)advance(team, b, &now, true);
+    }
+  const bool complete = now.read == now.chunks;
+  struct tmb_op *event = NULL;
+  if (!complete || tmb_job.debug) event = tmb_op_new(TMB_OP_SINGLE, 0);
+  if (!complete) {
+    struct tmb_coll_board_op *op = op_new();
+    *op = now;
+    op->event = event;
+    op->next = NULL;
+    tmb_up_op_more(event, TMB_CAT_PUT);
+    if (!b->first) list(team, b);
+    *b->end = op;
+    b->end = &op->next;
+  }
+  return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
+}
