@@ -133,11 +133,13 @@ typedef struct {
 } gexx_Notify_Status_t;
 
 /* Puts as gex_RMA_Put, then notifies (tm, rank) with a tag (not ANY_TAG). tm is a team, not a
- * TM-pair. The first form returns at local completion; nbytes may be 0. Notifications of one
- * process for another arrive in order. At most TOMBOLO_NOTIFY_CREDITS of them are unmatched or in
- * flight: a further one waits, polling, until the target matches some (with GEX_FLAG_IMMEDIATE:
- * returns non-zero, or GEX_EVENT_NO_OP); half as many never wait. NB: root event of remote
- * completion of the data. [in] flags: 0 or GEX_FLAG_IMMEDIATE. */
+ * TM-pair. The first form is blocking: it returns at local completion; nbytes may be 0.
+ * Notifications of one process for another arrive in order. At most TOMBOLO_NOTIFY_CREDITS of them
+ * are unmatched or in flight: a further one waits, polling, until the target matches some (with
+ * GEX_FLAG_IMMEDIATE: returns non-zero, or GEX_EVENT_NO_OP, and nothing was done); half as many
+ * never wait. What nobody has awaited when the target's member of tm is destroyed is dropped. NBI:
+ * category GEX_EC_PUT; NB: root event of remote completion of the data. [in] lc_opt, flags: as
+ * gex_RMA_PutNBI and PutNB. Host memory on both sides. Normal context; polls; any thread. */
 GEXX_API int gexx_RMA_PutNotify(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
                                 size_t nbytes, uint32_t tag, gex_Flags_t flags);
 GEXX_API int gexx_RMA_PutNotifyNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
@@ -148,9 +150,18 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank
                                                            gex_Event_t *lc_opt, uint32_t tag,
                                                            gex_Flags_t flags);
 
-/* Gets as gex_RMA_GetBlocking, then notifies the owner that its data have been read. */
+/* Gets as gex_RMA_GetBlocking, GetNBI and GetNB, and notifies the owner once its data have been
+ * read and may be overwritten, which may be before they are here. The status names the bytes that
+ * were read; nbytes may be 0. Category GEX_EC_GET; the event says that the data are here. All else
+ * as the puts. Cost: mapped: a copy and a Short message; else a message and its answer for each 64
+ * KiB, and none for the notification. */
 GEXX_API int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                                 uint32_t tag, gex_Flags_t flags);
+GEXX_API int gexx_RMA_GetNotifyNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
+                                   size_t nbytes, uint32_t tag, gex_Flags_t flags);
+GEXX_API GEXX_WARN_UNUSED gex_Event_t gexx_RMA_GetNotifyNB(gex_TM_t tm, void *dest, gex_Rank_t rank,
+                                                           void *src, size_t nbytes, uint32_t tag,
+                                                           gex_Flags_t flags);
 
 /* Makes an inactive request for `expected_count` (at least 1) notifications through team tm from
  * `source`, or any, with `tag`, or any. [out] req_p. Returns GASNET_OK, GASNET_ERR_RESOURCE. */
@@ -170,9 +181,11 @@ GEXX_API void gexx_Notify_Wait(gexx_Notify_t req, gexx_Notify_Status_t *status);
 GEXX_API void gexx_Notify_Free(gexx_Notify_t req);
 
 /* Kept notifications of this process: now, the most ever, all that were ever kept, and matched at
- * once; sends that had to wait for credit. Restricted context: yes. */
+ * once; sends that had to wait for credit; dropped, because their team has ended. Restricted
+ * context: yes. */
 typedef struct {
   uint64_t gexx_kept, gexx_kept_max, gexx_kept_total, gexx_matched, gexx_stalls, gexx_credits;
+  uint64_t gexx_dropped;
 } gexx_Notify_Stats_t;
 GEXX_API void gexx_Notify_QueryStats(gexx_Notify_Stats_t *stats);
 

@@ -41,7 +41,10 @@ static struct {
   struct parked *parked; /* in order of arrival */
   uint64_t uids;
   struct tmb_team_stats stats;
+  uint32_t making; /* calls under way; atomic */
   void (*on_free)(struct tmb_team *team);
+  void (*on_close)(const struct tmb_team *team);
+  void (*on_made)(void);
   struct tmb_team *grave[GRAVES];
 } reg;
 
@@ -72,6 +75,22 @@ uint64_t tmb_team_uid(void) {
 
 void tmb_team_on_free(void (*fn)(struct tmb_team *team)) {
   reg.on_free = fn;
+}
+
+void tmb_team_on_change(void (*closed)(const struct tmb_team *team), void (*made)(void)) {
+  reg.on_close = closed;
+  reg.on_made = made;
+}
+
+void tmb_team_making(bool begins) {
+  if (begins)
+    tmb_fetch_add_acq_rel(&reg.making, 1);
+  else if (tmb_fetch_sub_acq_rel(&reg.making, 1) == 1 && reg.on_made)
+    reg.on_made();
+}
+
+bool tmb_team_in_making(void) {
+  return tmb_load_acq(&reg.making) != 0;
 }
 
 static void insert(struct tmb_team *team) {
@@ -260,6 +279,7 @@ void tmb_team_close(struct tmb_team *team) {
   *p = team->hash_next;
   unlock();
   team->head.magic = 0;
+  if (reg.on_close) reg.on_close(team);
   tmb_team_release(team);
 }
 

@@ -98,8 +98,8 @@ void tmb_team_release(struct tmb_team *team);
 void tmb_team_close(struct tmb_team *team);
 
 /* The member with this number and rank in this process. NULL: not made yet here; then the message
- * `in` has been copied, and its handler will be run again once the team is registered. Any thread.
- */
+ * `in`, unless NULL, has been copied, and its handler will be run again once the team is
+ * registered. Any thread. */
 struct tmb_team *tmb_team_find(uint64_t uid, uint32_t rank, const struct tmb_am_in *in);
 
 /* Members of team `uid` in this process that are registered. */
@@ -110,6 +110,17 @@ uint64_t tmb_team_uid(void);
 
 /* Call `fn` before a team's memory is freed; one function, set at start-up. */
 void tmb_team_on_free(void (*fn)(struct tmb_team *team));
+
+/*
+ * A peer may know a team before this process has registered it, but only while a call that makes
+ * teams is under way here: tmb_team_making brackets these calls, tmb_team_in_making asks.
+ */
+void tmb_team_making(bool begins);
+bool tmb_team_in_making(void);
+
+/* Call `closed` when a member has left the registry, `made` when the last call that makes teams has
+ * ended; not under a lock, so they may send. One each, set at start-up. */
+void tmb_team_on_change(void (*closed)(const struct tmb_team *team), void (*made)(void));
 
 /* Recompute the delta tables of all teams after segments were attached or published. */
 void tmb_team_refresh(void);

@@ -215,6 +215,23 @@ static void exchange_scratch(struct tmb_team *const *teams, size_t count) {
   free(g);
 }
 
+/* All local members of this caller's team, once its number is known. Returns how many. */
+static size_t make_members(const struct create *c) {
+  if (!c->numargs) return 0;
+  struct tmb_team **teams = calloc(c->num_new_tms + 1, sizeof *teams);
+  if (!teams) tmb_fatal("out of memory for %zu local members", c->num_new_tms);
+  size_t local = 0;
+  for (size_t i = 0; i < c->numargs && local < c->num_new_tms; i++) {
+    if (jobrank_of(c, i) != tmb_job.rank) continue;
+    teams[local] = make_member(c, i, local);
+    local++;
+  }
+  if (has_scratch(c)) exchange_scratch(teams, local);
+  for (size_t k = 0; k < local; k++) c->new_tms[k] = &teams[k]->head;
+  free(teams);
+  return local;
+}
+
 size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm,
                      gex_EP_Location_t *args, size_t numargs, gex_Addr_t *scratch_addrs,
                      size_t scratch_size, gex_Flags_t flags) {
@@ -223,18 +240,9 @@ size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm,
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(&c);
   if (flags & TMB_TEAM_QUERY_FLAGS)
     return numargs ? tmb_team_scratch_query("gex_TM_Create", parent_tm, flags) : 0;
+  tmb_team_making(true);
   c.uid = agree_on_uid(&c);
-  if (!numargs) return 0;
-  struct tmb_team **teams = calloc(num_new_tms + 1, sizeof *teams);
-  if (!teams) tmb_fatal("out of memory for %zu local members", num_new_tms);
-  size_t local = 0;
-  for (size_t i = 0; i < numargs && local < num_new_tms; i++) {
-    if (jobrank_of(&c, i) != tmb_job.rank) continue;
-    teams[local] = make_member(&c, i, local);
-    local++;
-  }
-  if (has_scratch(&c)) exchange_scratch(teams, local);
-  for (size_t k = 0; k < local; k++) new_tms[k] = &teams[k]->head;
-  free(teams);
-  return local ? 1 : 0;
+  const size_t made = make_members(&c);
+  tmb_team_making(false);
+  return made ? 1 : 0;
 }

@@ -106,6 +106,7 @@ static struct tmb_team *split(const char *call, struct tmb_team *parent, struct 
                               gex_Flags_t flags) {
   struct offer *all = malloc(parent->head.size * sizeof *all);
   if (!all) tmb_fatal("out of memory for %u members", parent->head.size);
+  tmb_team_making(true);
   mine->uid = tmb_team_uid();
   mine->row = mine->color >= 0 ? tmb_board_take() : TMB_BOARD_NONE;
   tmb_team_allgather(parent, mine, sizeof *mine, all);
@@ -115,6 +116,7 @@ static struct tmb_team *split(const char *call, struct tmb_team *parent, struct 
     team = make(parent, all, mine, flags);
   }
   free(all);
+  tmb_team_making(false);
   return team;
 }
 

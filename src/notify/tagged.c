@@ -5,13 +5,16 @@
  * Owns: the list of active requests in the order in which they were started, the list of kept
  * notifications in the order of arrival, and what is owed to each sender. Called by clients and by
  * the message handler of tagged_send.c. Calls: tagged_send.c to give credit back. Both lists are
- * searched from their heads. Invariants: everything is guarded by one lock, under which nothing is
- * sent; no kept notification matches an active request; at most credits * processes notifications
- * are kept.
+ * searched from their heads. Notifications whose team has ended are dropped: those that are kept
+ * when it ends, and those that come later. A team that is not known here may also be one that this
+ * process is still making; what comes for it is kept until that call has ended. Invariants:
+ * everything is guarded by one lock, under which nothing is sent; no kept notification matches an
+ * active request; at most credits * processes notifications are kept.
  */
 #include "notify/tagged.h"
 
 #include "base/atomic.h"
+#include "base/log.h"
 #include "core/check.h"
 #include "core/progress.h"
 #include "core/team.h"
@@ -46,8 +49,9 @@ static void lock(void) {
   if (TMB_LIKELY(box.owed != NULL)) return;
   box.active_end = &box.active;
   box.kept_end = &box.kept;
-  box.owed = calloc(tmb_job.size, sizeof *box.owed);
-  if (!box.owed) tmb_fatal("out of memory for notifications of %u ranks", tmb_job.size);
+  uint32_t *owed = calloc(tmb_job.size, sizeof *owed);
+  if (!owed) tmb_fatal("out of memory for notifications of %u ranks", tmb_job.size);
+  tmb_store_rel(&box.owed, owed);
 }
 
 static void unlock(void) {
@@ -60,15 +64,25 @@ static bool matches(const struct gexx_notify_s *req, const struct tmb_note *note
          (req->tag == GEXX_NOTIFY_ANY_TAG || req->tag == note->tag);
 }
 
-/* Count a match; returns credit for the sender when a batch is full. */
-static uint32_t take(struct gexx_notify_s *req, const struct tmb_note *note) {
-  req->last = (gexx_Notify_Status_t){note->source, note->tag, note->nbytes};
-  req->left--;
+/* Count one that is gone; returns credit for the sender when a batch is full. */
+static uint32_t owe(const struct tmb_note *note) {
   uint32_t *owed = &box.owed[note->jobrank];
   if (++*owed < tmb_note_credits() / 2) return 0;
   const uint32_t credit = *owed;
   *owed = 0;
   return credit;
+}
+
+static uint32_t take(struct gexx_notify_s *req, const struct tmb_note *note) {
+  req->last = (gexx_Notify_Status_t){note->source, note->tag, note->nbytes};
+  req->left--;
+  return owe(note);
+}
+
+/* Whether the member that is notified is there, or may yet be. */
+static bool has_target(const struct tmb_note *note) {
+  const bool making = tmb_team_in_making(); /* first: what has been made since is found */
+  return tmb_team_find(note->uid, note->target, NULL) || making;
 }
 
 static void keep(const struct tmb_note *note) {
@@ -89,12 +103,17 @@ static void keep(const struct tmb_note *note) {
 
 uint32_t tmb_note_arrive(const struct tmb_note *note) {
   uint32_t credit = 0;
+  bool dropped = false;
   lock();
   struct gexx_notify_s **p = &box.active;
   while (*p && !matches(*p, note)) p = &(*p)->next;
   struct gexx_notify_s *req = *p;
-  if (!req) {
+  if (!req && has_target(note)) {
     keep(note);
+  } else if (!req) {
+    dropped = true;
+    box.stats.gexx_dropped++;
+    credit = owe(note);
   } else {
     credit = take(req, note);
     box.stats.gexx_matched++;
@@ -105,7 +124,21 @@ uint32_t tmb_note_arrive(const struct tmb_note *note) {
     }
   }
   unlock();
+  if (dropped && tmb_job.debug)
+    tmb_warn("a notification with tag %u from rank %u of team 0x%llx came for rank %u after "
+             "gex_TM_Destroy there, and was dropped",
+             note->tag, note->source, (unsigned long long)note->uid, note->target);
   return credit;
+}
+
+/* Take a kept notification out; under the lock. */
+static void unlink_kept(struct tmb_note **p) {
+  struct tmb_note *n = *p;
+  *p = n->next;
+  if (box.kept_end == &n->next) box.kept_end = p;
+  n->next = box.spare;
+  box.spare = n;
+  box.stats.gexx_kept--;
 }
 
 /* Match one kept notification; under the lock. Returns whether there was one; *credit and *jobrank
@@ -117,12 +150,52 @@ static bool take_kept(struct gexx_notify_s *req, uint32_t *jobrank, uint32_t *cr
   if (!n) return false;
   *jobrank = n->jobrank;
   *credit = take(req, n);
-  *p = n->next;
-  if (box.kept_end == &n->next) box.kept_end = p;
-  n->next = box.spare;
-  box.spare = n;
-  box.stats.gexx_kept--;
+  unlink_kept(p);
   return true;
+}
+
+/* ---- teams end */
+
+/* Drop kept notifications: those of a member, or with NULL those whose member is not there. */
+static void drop(const struct tmb_team *team) {
+  struct tmb_note last = {0};
+  uint64_t count = 0;
+  if (!tmb_load_acq(&box.owed)) return; /* there never was one */
+  lock();
+  for (struct tmb_note **p = &box.kept; *p;) {
+    const bool gone =
+        team ? (*p)->uid == team->uid && (*p)->target == team->head.rank : !has_target(*p);
+    if (!gone) {
+      p = &(*p)->next;
+      continue;
+    }
+    last = **p;
+    unlink_kept(p);
+    count++;
+    box.stats.gexx_dropped++;
+    const uint32_t credit = owe(&last);
+    if (!credit) continue;
+    unlock();
+    tmb_note_give(last.jobrank, credit);
+    lock();
+    p = &box.kept;
+  }
+  unlock();
+  if (count && tmb_job.debug)
+    tmb_warn(
+        "gex_TM_Destroy of rank %u of team 0x%llx: %llu notifications that nobody awaited were "
+        "dropped, the last with tag %u from rank %u",
+        last.target, (unsigned long long)last.uid, (unsigned long long)count, last.tag,
+        last.source);
+}
+
+static void all_made(void) {
+  drop(NULL);
+}
+
+/* Before main, as the handlers of messages. */
+__attribute__((constructor)) static void install(void) {
+  tmb_team_on_change(drop, all_made);
 }
 
 /* ---- requests */

@@ -4,9 +4,9 @@
  *
  * Owns: credit towards each process; internal messages 64 (notification, with the data as a Long
  * when there are any), 65 (reply: credit, and completion of an operation), 66 (credit). Called by
- * clients and by matching. Calls: tmb_up_am_send, tagged.c, op.h. Invariants: credit is taken
- * before a notification is sent; a notification for this process itself is matched at once; data
- * are in place before the handler of their notification runs.
+ * clients, by matching and tagged_get.c. Calls: tmb_up_am_send, tagged.c, transfer.c, op.h.
+ * Invariants: credit is taken before a notification is sent; a notification for this process itself
+ * is matched at once; data are in place before the handler of their notification runs.
  */
 #include "base/atomic.h"
 #include "base/config.h"
@@ -24,7 +24,7 @@
 
 /* Notification: uid(0,1) target(2) source(3) tag(4) nbytes(5,6) op(7,8). Reply: op(0,1) credit(2).
  * Credit: credit(0). */
-enum { NOTE_ARGS = 9, ACK_ARGS = 3, CREDIT_ARGS = 1 };
+enum { NOTE_ARGS = TMB_NOTE_HEAD_ARGS + 2, ACK_ARGS = 3, CREDIT_ARGS = 1 };
 
 static struct {
   uint32_t *used; /* [job size] credit taken; atomic */
@@ -63,8 +63,8 @@ static bool try_credit(uint32_t *used) {
   return false;
 }
 
-static void return_credit(uint32_t jobrank, uint32_t credit) {
-  if (credit) tmb_fetch_sub_rel(&used_table()[jobrank], credit);
+void tmb_note_regain(uint32_t jobrank, uint32_t credits) {
+  if (credits) tmb_fetch_sub_rel(&used_table()[jobrank], credits);
 }
 
 struct credit_wait {
@@ -78,8 +78,7 @@ static bool credit_ready(void *arg) {
   return w->taken;
 }
 
-/* Take credit. Returns false only for an immediate operation. */
-static bool take_credit(const char *call, uint32_t jobrank, bool immediate) {
+bool tmb_note_take(const char *call, uint32_t jobrank, bool immediate) {
   struct credit_wait w = {&used_table()[jobrank], false};
   if (TMB_LIKELY(credit_ready(&w))) return true;
   if (immediate) return false;
@@ -94,18 +93,28 @@ static bool take_credit(const char *call, uint32_t jobrank, bool immediate) {
 
 /* ---- messages */
 
-static void on_note(const struct tmb_am_in *in) {
-  const int32_t *a = in->args;
-  const struct tmb_note note = {.uid = tmb_team_join64(a),
-                                .target = (uint32_t)a[2],
-                                .source = (uint32_t)a[3],
-                                .jobrank = in->src,
-                                .tag = (uint32_t)a[4],
-                                .nbytes = tmb_team_join64(a + 5)};
-  const uint32_t credit = tmb_note_arrive(&note);
-  if (!credit && !a[7] && !a[8]) return;
-  const int32_t args[ACK_ARGS] = {a[7], a[8], (int32_t)credit};
-  struct tmb_am_out ack = {.peer = in->src,
+void tmb_note_pack(int32_t *args, const struct tmb_note *note) {
+  tmb_team_args64(args, note->uid);
+  args[2] = (int32_t)note->target;
+  args[3] = (int32_t)note->source;
+  args[4] = (int32_t)note->tag;
+  tmb_team_args64(args + 5, note->nbytes);
+}
+
+struct tmb_note tmb_note_unpack(const int32_t *args) {
+  return (struct tmb_note){.uid = tmb_team_join64(args),
+                           .target = (uint32_t)args[2],
+                           .source = (uint32_t)args[3],
+                           .tag = (uint32_t)args[4],
+                           .nbytes = tmb_team_join64(args + 5)};
+}
+
+void tmb_note_reply(uint32_t jobrank, uint64_t op, uint32_t credit) {
+  int32_t args[ACK_ARGS];
+  if (!credit && !op) return;
+  tmb_team_args64(args, op);
+  args[2] = (int32_t)credit;
+  struct tmb_am_out ack = {.peer = jobrank,
                            .handler = TMB_NOTE_AM_ACK,
                            .nargs = ACK_ARGS,
                            .is_reply = 1,
@@ -114,19 +123,25 @@ static void on_note(const struct tmb_am_in *in) {
   (void)tmb_up_am_send(&ack);
 }
 
+static void on_note(const struct tmb_am_in *in) {
+  struct tmb_note note = tmb_note_unpack(in->args);
+  note.jobrank = in->src;
+  tmb_note_reply(in->src, tmb_team_join64(in->args + TMB_NOTE_HEAD_ARGS), tmb_note_arrive(&note));
+}
+
 static void on_ack(const struct tmb_am_in *in) {
   void *op = (void *)(uintptr_t)tmb_team_join64(in->args);
-  return_credit(in->src, (uint32_t)in->args[2]);
+  tmb_note_regain(in->src, (uint32_t)in->args[2]);
   if (op) tmb_up_op_done(op, TMB_CAT_PUT);
 }
 
 static void on_credit(const struct tmb_am_in *in) {
-  return_credit(in->src, (uint32_t)in->args[0]);
+  tmb_note_regain(in->src, (uint32_t)in->args[0]);
 }
 
 void tmb_note_give(uint32_t jobrank, uint32_t credits) {
   if (jobrank == tmb_job.rank) {
-    return_credit(jobrank, credits);
+    tmb_note_regain(jobrank, credits);
     return;
   }
   const int32_t args[CREDIT_ARGS] = {(int32_t)credits};
@@ -147,117 +162,122 @@ __attribute__((constructor)) static void install(void) {
 
 /* ---- sending */
 
-/* One operation. */
-struct send {
-  const char *call;
-  gex_TM_t tm;
-  gex_Rank_t rank;
-  void *dest;
-  const void *src;
-  size_t nbytes; /* of data that travel with the notification */
-  size_t told;   /* what the status says */
-  uint32_t tag;
-  gex_Flags_t flags;
-};
-
-static void check_send(const struct send *s, const void *remote, const char *what) {
-  tmb_check_context_at(s->call);
-  tmb_check_tm(s->call, s->tm, false);
-  tmb_check_tm_rank(s->call, s->tm, s->rank);
-  tmb_check_flags(s->call, s->flags, GEX_FLAG_IMMEDIATE);
+void tmb_note_check(const struct tmb_note_send *s) {
+  const struct tmb_transfer *t = &s->data;
+  tmb_check_context_at(t->call);
+  tmb_check_tm(t->call, t->tm, false);
+  tmb_transfer_check(t);
   if (s->tag == GEXX_NOTIFY_ANY_TAG)
-    tmb_fatal_nopos("%s: argument tag is GEXX_NOTIFY_ANY_TAG, which only requests take", s->call);
-  if (s->told) tmb_check_remote(s->call, what, s->tm, s->rank, remote, s->told);
+    tmb_fatal_nopos("%s: argument tag is GEXX_NOTIFY_ANY_TAG, which only requests take", t->call);
 }
 
-static bool is_far(const struct send *s, uint32_t jobrank) {
-  return s->nbytes && (!tmb_bound_attached(jobrank, s->dest, s->nbytes) ||
-                       tmb_job.mapped_delta[jobrank] == GEXX_UNMAPPED);
+struct tmb_note tmb_note_of(const struct tmb_note_send *s) {
+  return (struct tmb_note){.uid = tmb_team_of(s->data.tm)->uid,
+                           .target = s->data.rank,
+                           .source = s->data.tm->rank,
+                           .jobrank = tmb_job.rank,
+                           .tag = s->tag,
+                           .nbytes = s->data.nbytes};
 }
 
-/* To this process: copy, match. */
-static void deliver(const struct send *s) {
-  const struct tmb_note note = {.uid = tmb_team_of(s->tm)->uid,
-                                .target = s->rank,
-                                .source = s->tm->rank,
-                                .jobrank = tmb_job.rank,
-                                .tag = s->tag,
-                                .nbytes = s->told};
-  if (s->nbytes) memmove(s->dest, s->src, s->nbytes);
-  return_credit(tmb_job.rank, tmb_note_arrive(&note));
-  if (tmb_job.threads) tmb_job.ops->wake_self(tmb_job.conduit);
-}
-
-/*
- * Send data and notification; when the data are not there on return and somebody asks (op), they
- * are acknowledged. Returns 0, or TMB_AGAIN for an immediate operation without credit or resources.
- */
-static int start(struct send *s, struct tmb_op *op) {
-  const uint32_t jobrank = tmb_jobrank(s->tm, s->rank);
-  const bool immediate = (s->flags & GEX_FLAG_IMMEDIATE) != 0;
-  if (!take_credit(s->call, jobrank, immediate)) return TMB_AGAIN;
-  if (jobrank == tmb_job.rank) {
-    deliver(s);
-    return 0;
-  }
-  if (s->nbytes > TMB_AM_LONG_BYTES_MAX) {
-    (void)gexx_rma_put(s->tm, s->rank, s->dest, s->src, s->nbytes, 0);
-    s->nbytes = 0;
-  }
-  const bool far = is_far(s, jobrank);
+/* The notification, with nbytes of data; when they are not there on return and somebody asks (op),
+ * they are acknowledged. */
+static int send(const struct tmb_note_send *s, size_t nbytes, struct tmb_op *op) {
+  const struct tmb_transfer *t = &s->data;
+  const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);
+  const struct tmb_note note = tmb_note_of(s);
+  const bool far = nbytes && (!tmb_bound_attached(jobrank, t->remote, nbytes) ||
+                              tmb_job.mapped_delta[jobrank] == GEXX_UNMAPPED);
   int32_t args[NOTE_ARGS] = {0};
-  tmb_team_args64(args, tmb_team_of(s->tm)->uid);
-  args[2] = (int32_t)s->rank;
-  args[3] = (int32_t)s->tm->rank;
-  args[4] = (int32_t)s->tag;
-  tmb_team_args64(args + 5, s->told);
+  tmb_note_pack(args, &note);
   if (far && op) {
-    tmb_team_args64(args + 7, (uint64_t)(uintptr_t)op);
+    tmb_team_args64(args + TMB_NOTE_HEAD_ARGS, (uint64_t)(uintptr_t)op);
     tmb_up_op_more(op, TMB_CAT_PUT);
   }
   struct tmb_am_out out = {.peer = jobrank,
-                           .category = s->nbytes ? TMB_AM_LONG : TMB_AM_SHORT,
+                           .category = nbytes ? TMB_AM_LONG : TMB_AM_SHORT,
                            .handler = TMB_NOTE_AM_NOTE,
                            .nargs = NOTE_ARGS,
-                           .immediate = immediate,
+                           .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0,
                            .far = far,
                            .staged = -1,
                            .args = args,
-                           .src = s->src,
-                           .nbytes = s->nbytes,
-                           .dest = s->dest};
+                           .src = t->local,
+                           .nbytes = nbytes,
+                           .dest = t->remote};
   if (!tmb_up_am_send(&out)) return 0;
   if (far && op) tmb_up_op_done(op, TMB_CAT_PUT);
-  return_credit(jobrank, 1);
+  tmb_note_regain(jobrank, 1);
   return TMB_AGAIN;
+}
+
+int tmb_note_send_bare(const struct tmb_note_send *s) {
+  if (tmb_jobrank(s->data.tm, s->data.rank) != tmb_job.rank) return send(s, 0, NULL);
+  const struct tmb_note note = tmb_note_of(s);
+  tmb_note_regain(tmb_job.rank, tmb_note_arrive(&note));
+  if (tmb_job.threads) tmb_job.ops->wake_self(tmb_job.conduit);
+  return 0;
+}
+
+/* Put and notify. Returns 0, or TMB_AGAIN for an immediate operation without credit or resources.
+ */
+static int start(struct tmb_note_send *s, struct tmb_op *op) {
+  struct tmb_transfer *t = &s->data;
+  const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);
+  const bool immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0;
+  tmb_transfer_resolve(t);
+  if (!tmb_note_take(t->call, jobrank, immediate)) return TMB_AGAIN;
+  if (jobrank == tmb_job.rank) {
+    if (t->nbytes) memmove(t->remote, t->local, t->nbytes);
+    return tmb_note_send_bare(s);
+  }
+  if (t->nbytes <= TMB_AM_LONG_BYTES_MAX) return send(s, t->nbytes, op);
+  (void)gexx_rma_put(t->tm, t->rank, t->remote, t->local, t->nbytes, 0);
+  return send(s, 0, op);
+}
+
+static struct tmb_note_send put_of(const char *call, gex_TM_t tm, gex_Rank_t rank, void *dest,
+                                   const void *src, size_t nbytes) {
+  return (struct tmb_note_send){.data = {.call = call,
+                                         .tm = tm,
+                                         .rank = rank,
+                                         .remote = dest,
+                                         .local = (void *)(uintptr_t)src,
+                                         .nbytes = nbytes}};
 }
 
 int gexx_RMA_PutNotify(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                        uint32_t tag, gex_Flags_t flags) {
-  struct send s = {"gexx_RMA_PutNotify", tm, rank, dest, src, nbytes, nbytes, tag, flags};
-  if (TMB_UNLIKELY(tmb_job.debug)) check_send(&s, dest, "dest");
+  struct tmb_note_send s = put_of("gexx_RMA_PutNotify", tm, rank, dest, src, nbytes);
+  s.tag = tag;
+  s.data.flags = flags;
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_note_check(&s);
   return start(&s, NULL) ? 1 : 0;
 }
 
 int gexx_RMA_PutNotifyNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                           gex_Event_t *lc_opt, uint32_t tag, gex_Flags_t flags) {
-  struct send s = {"gexx_RMA_PutNotifyNBI", tm, rank, dest, src, nbytes, nbytes, tag, flags};
-  if (TMB_UNLIKELY(tmb_job.debug)) check_send(&s, dest, "dest");
-  TMB_CHECK(lc_opt && (uintptr_t)lc_opt <= (uintptr_t)GEX_EVENT_GROUP,
-            "%s: argument lc_opt is %p; give GEX_EVENT_NOW, DEFER or GROUP", s.call,
-            (void *)lc_opt);
+  struct tmb_note_send s = put_of("gexx_RMA_PutNotifyNBI", tm, rank, dest, src, nbytes);
+  s.tag = tag;
+  s.data.flags = flags;
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_note_check(&s);
+    tmb_transfer_check_lc(s.data.call, lc_opt, TMB_FORM_NBI);
+  }
   return start(&s, tmb_thread_iop(tmb_thread())) ? 1 : 0;
 }
 
 gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
                                  size_t nbytes, gex_Event_t *lc_opt, uint32_t tag,
                                  gex_Flags_t flags) {
-  struct send s = {"gexx_RMA_PutNotifyNB", tm, rank, dest, src, nbytes, nbytes, tag, flags};
+  struct tmb_note_send s = put_of("gexx_RMA_PutNotifyNB", tm, rank, dest, src, nbytes);
   const bool leaf = (uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP;
-  if (TMB_UNLIKELY(tmb_job.debug)) check_send(&s, dest, "dest");
-  TMB_CHECK(lc_opt && lc_opt != GEX_EVENT_GROUP,
-            "%s: argument lc_opt is %p; give GEX_EVENT_NOW, DEFER or the address of an event",
-            s.call, (void *)lc_opt);
+  s.tag = tag;
+  s.data.flags = flags;
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_note_check(&s);
+    tmb_transfer_check_lc(s.data.call, lc_opt, TMB_FORM_NB);
+  }
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, leaf ? GEX_EC_LC : 0);
   if (start(&s, op)) {
     tmb_op_free(op);
@@ -266,12 +286,4 @@ gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const
   const gex_Event_t event = tmb_op_event(op);
   if (leaf) *lc_opt = gex_Event_QueryLeaf(event, GEX_EC_LC);
   return event;
-}
-
-int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
-                       uint32_t tag, gex_Flags_t flags) {
-  struct send s = {"gexx_RMA_GetNotify", tm, rank, NULL, NULL, 0, nbytes, tag, flags};
-  if (TMB_UNLIKELY(tmb_job.debug)) check_send(&s, src, "src");
-  if (gexx_rma_get(tm, dest, rank, src, nbytes, flags)) return 1;
-  return start(&s, NULL) ? 1 : 0; /* a repetition reads the data again */
 }

@@ -152,6 +152,38 @@ static void notify_pair(void) {
 static void notify_outside(void) {
   (void)gexx_RMA_PutNotify(dbg.tm, 0, dbg.base - 1, buf, 8, 1, 0);
 }
+static void put_group(void) {
+  gex_Event_Wait(gexx_RMA_PutNotifyNB(dbg.tm, 0, dbg.base, buf, 8, GEX_EVENT_GROUP, 1, 0));
+}
+static void put_never_self(void) {
+  (void)gexx_RMA_PutNotify(dbg.tm, 0, dbg.base, buf, 8, 1, GEX_FLAG_PEER_NEVER_SELF);
+}
+static void put_offset_beyond(void) {
+  (void)gexx_RMA_PutNotify(dbg.tm, 0, (void *)(uintptr_t)DBG_SEG_BYTES, buf, 8, 1,
+                           GEX_FLAG_PEER_SEG_OFFSET);
+}
+static void get_any_tag(void) {
+  (void)gexx_RMA_GetNotify(dbg.tm, buf, 0, dbg.base, 8, GEXX_NOTIFY_ANY_TAG, 0);
+}
+static void get_pair(void) {
+  (void)gexx_RMA_GetNotifyNBI(gex_TM_Pair(dbg.ep, 0), buf, 0, dbg.base, 8, 1, 0);
+}
+static void get_notify_outside(void) {
+  gex_Event_Wait(gexx_RMA_GetNotifyNB(dbg.tm, buf, 0, dbg.base + DBG_SEG_BYTES - 4, 8, 1, 0));
+}
+static void get_rank(void) {
+  (void)gexx_RMA_GetNotifyNBI(dbg.tm, buf, 3, dbg.base, 8, 1, 0);
+}
+static void get_flags(void) {
+  (void)gexx_RMA_GetNotify(dbg.tm, buf, 0, dbg.base, 8, 1, GEX_FLAG_AM_PREPARE_LEAST_CLIENT);
+}
+static void get_handler(gex_Token_t token) {
+  (void)token;
+  (void)gexx_RMA_GetNotifyNBI(dbg.tm, buf, 0, dbg.base, 8, 1, 0);
+}
+static void get_in_request(void) {
+  dbg_in_request(get_handler);
+}
 static void no_count(void) {
   gexx_Notify_t req;
   (void)gexx_Notify_Init(dbg.tm, 0, 1, 0, &req);
@@ -229,6 +261,15 @@ static const struct dbg_case cases[] = {
     ROW(any_tag, "gexx_RMA_PutNotify", "tag", "GEXX_NOTIFY_ANY_TAG"),
     ROW(notify_pair, "gexx_RMA_PutNotify", "tm"),
     ROW(notify_outside, "gexx_RMA_PutNotify", "dest", "0x"),
+    ROW(put_group, "gexx_RMA_PutNotifyNB", "lc_opt", "GEX_EVENT_GROUP"),
+    ROW(put_never_self, "gexx_RMA_PutNotify", "flags", "this process"),
+    ROW(put_offset_beyond, "gexx_RMA_PutNotify", "dest", "offset"),
+    ROW(get_any_tag, "gexx_RMA_GetNotify", "tag", "GEXX_NOTIFY_ANY_TAG"),
+    ROW(get_pair, "gexx_RMA_GetNotifyNBI", "tm"),
+    ROW(get_notify_outside, "gexx_RMA_GetNotifyNB", "src", "0x"),
+    ROW(get_rank, "gexx_RMA_GetNotifyNBI", "rank", "3"),
+    ROW(get_flags, "gexx_RMA_GetNotify", "flags"),
+    ROW(get_in_request, "gexx_RMA_GetNotifyNBI", "handler"),
     ROW(no_count, "gexx_Notify_Init", "expected_count is 0"),
     ROW(bad_source, "gexx_Notify_Init", "rank", "7"),
     ROW(not_started, "gexx_Notify_Wait", "req", "inactive"),

@@ -6,7 +6,7 @@
 /*
  * Tagged notification: matching by source and tag, any of them, counts, arrival order, kept
  * notifications, the bound on them and its back-pressure; data are there when a notification is
- * matched; a team whose ranks differ from the job's; get with notification.
+ * matched; a team whose ranks differ from the job's; get with notification in all forms.
  */
 #include "job.h"
 
@@ -177,22 +177,84 @@ static void team(void) {
   (void)gex_TM_Destroy(tm, NULL, 0);
 }
 
+/* One get with notification, in the form that `round` says; the data are here on return. */
+static void get(gex_Rank_t from, const char *src, size_t n, unsigned round) {
+  memset(local, 0, n);
+  if (round % 3 == 0) {
+    CHECK_EQ(gexx_RMA_GetNotify(job.tm, local, from, (void *)(uintptr_t)src, n, round, 0), 0);
+  } else if (round % 3 == 1) {
+    CHECK_EQ(gexx_RMA_GetNotifyNBI(job.tm, local, from, (void *)(uintptr_t)src, n, round, 0), 0);
+    gex_NBI_Wait(GEX_EC_GET, 0);
+  } else {
+    const gex_Event_t e =
+        gexx_RMA_GetNotifyNB(job.tm, local, from, (void *)(uintptr_t)src, n, round, 0);
+    CHECK(e != GEX_EVENT_NO_OP);
+    gex_Event_Wait(e);
+  }
+}
+
 /* The owner rewrites its data as soon as they were read. */
 static void readers(void) {
-  const gex_Rank_t from = (job.rank + 1) % job.size;
-  const gexx_Notify_t req = request(job.tm, GEXX_NOTIFY_ANY_SOURCE, 3, 1);
+  static const size_t sizes[] = {5000, 0, 1, BYTES, 65536, 65537};
+  const gex_Rank_t from = (job.rank + 1) % job.size, reader = (job.rank + job.size - 1) % job.size;
+  const gexx_Notify_t req = request(job.tm, GEXX_NOTIFY_ANY_SOURCE, GEXX_NOTIFY_ANY_TAG, 1);
+  char *const mine = slot(job.rank, 0);
   gexx_Notify_Status_t status;
-  for (unsigned round = 0; round < ROUNDS; round++) {
-    pattern_fill(slot(job.rank, 0), 5000, job.rank + round);
-    job_barrier();
-    gexx_Notify_Start(req);
-    CHECK_EQ(gexx_RMA_GetNotify(job.tm, local, from, slot(from, 0), 5000, 3, 0), 0);
-    CHECK_BYTES(local, 5000, from + round);
+  pattern_fill(mine, BYTES, job.rank);
+  job_barrier();
+  for (unsigned round = 0; round < 2 * ROUNDS; round++) {
+    const size_t n = sizes[round % 6];
+    if (round % 2) gexx_Notify_Start(req);
+    get(from, slot(from, 0), n, round);
+    CHECK_BYTES(local, n, from + round * 1000);
+    if (round % 2 == 0) gexx_Notify_Start(req);
     gexx_Notify_Wait(req, &status);
-    CHECK_EQ(status.gexx_source, (job.rank + job.size - 1) % job.size);
-    CHECK_EQ(status.gexx_nbytes, 5000);
+    pattern_fill(mine, BYTES, job.rank + (round + 1) * 1000); /* read by then */
+    CHECK_EQ(status.gexx_source, reader);
+    CHECK_EQ(status.gexx_tag, round);
+    CHECK_EQ(status.gexx_nbytes, n);
+    job_barrier();
   }
   gexx_Notify_Free(req);
+}
+
+enum { READS = 20 };
+
+static unsigned next_tag;
+
+/* Take what has come; notifications come in the order of the calls. The request is active until the
+ * last, of tag READS, has come. */
+static void take_next(gexx_Notify_t req) {
+  gexx_Notify_Status_t status;
+  if (next_tag > READS) gasnet_AMPoll();
+  if (next_tag > READS || gexx_Notify_Test(req, &status) != GASNET_OK) return;
+  CHECK_EQ(status.gexx_tag, next_tag);
+  if (next_tag++ < READS) gexx_Notify_Start(req);
+}
+
+/* Many gets in flight at once, offsets into segments, and a put after them: in order. */
+static void many_reads(void) {
+  enum { EACH = 3000, OFFSETS = GEX_FLAG_PEER_SEG_OFFSET };
+  const gex_Rank_t from = (job.rank + 1) % job.size, reader = (job.rank + job.size - 1) % job.size;
+  gex_Event_t events[READS];
+  const gexx_Notify_t req = request(job.tm, reader, GEXX_NOTIFY_ANY_TAG, 1);
+  pattern_fill(slot(job.rank, 0), (size_t)READS * EACH, job.rank + 5);
+  job_barrier();
+  gexx_Notify_Start(req);
+  for (unsigned i = 0; i < READS; i++) {
+    void *const at = (void *)(uintptr_t)(slot(from, 0) - job.peer[from] + (size_t)i * EACH);
+    do { /* without credit, the owner has to match some, as this rank does meanwhile */
+      events[i] = gexx_RMA_GetNotifyNB(job.tm, local + (size_t)i * EACH, from, at, EACH, i,
+                                       OFFSETS | GEX_FLAG_IMMEDIATE);
+      if (events[i] == GEX_EVENT_NO_OP) take_next(req);
+    } while (events[i] == GEX_EVENT_NO_OP);
+  }
+  gex_Event_WaitAll(events, READS, 0);
+  CHECK_BYTES(local, (size_t)READS * EACH, from + 5);
+  while (gexx_RMA_PutNotify(job.tm, from, NULL, NULL, 0, READS, GEX_FLAG_IMMEDIATE)) take_next(req);
+  while (next_tag <= READS) take_next(req);
+  gexx_Notify_Free(req);
+  job_barrier();
 }
 
 int main(int argc, char **argv) {
@@ -207,5 +269,6 @@ int main(int argc, char **argv) {
   limit();
   team();
   readers();
+  many_reads();
   return job_finish();
 }
