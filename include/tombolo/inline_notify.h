@@ -9,7 +9,9 @@
  *
  * A signal is an aligned uint64_t in a bound segment of its owner, who sets it to zero before
  * anybody signals. `sig_addr` is its address in the owner's space, or, with
- * GEX_FLAG_PEER_SEG_OFFSET, its offset, as the other remote address is.
+ * GEX_FLAG_PEER_SEG_OFFSET, its offset, as the other remote address is. Where (tm, rank) names
+ * device memory, the data are there, and the signal in any host segment that its owner has attached
+ * or published, by address.
  */
 #ifndef GEXX_INLINE_NOTIFY_H
 #define GEXX_INLINE_NOTIFY_H

@@ -14,6 +14,7 @@
 #include "core/check.h"
 #include "core/mk.h"
 #include "core/progress.h"
+#include "core/segment.h"
 
 #include <string.h>
 
@@ -89,6 +90,16 @@ static void check_lc(const struct tmb_am_check *c, const struct gexx_am_msg *m) 
                     c->call);
 }
 
+/* Messages carry host memory only. */
+static void check_source(const struct tmb_am_check *c, const struct gexx_am_msg *m) {
+  const bool offset = (m->flags & GEX_FLAG_SELF_SEG_OFFSET) != 0;
+  const void *src = offset ? tmb_bound_self_offset(c->tm->ep, m->src) : m->src;
+  if (m->nbytes && tmb_segment_device_at(src, 1))
+    tmb_fatal_nopos("%s: argument source_addr (%p) is device memory, which messages do not carry; "
+                    "copy the payload to host memory first (gex_RMA_Get)",
+                    c->call, src);
+}
+
 void tmb_am_check_msg(const struct tmb_am_check *c, const struct gexx_am_msg *m) {
   tmb_check_flags(c->call, m->flags, TMB_AM_FLAGS);
   if (m->nargs > TMB_AM_ARGS_MAX)
@@ -107,6 +118,7 @@ void tmb_am_check_msg(const struct tmb_am_check *c, const struct gexx_am_msg *m)
     tmb_check_local_ep(
         &(struct tmb_local_range){c->call, "source_addr", c->tm->ep, m->src, m->nbytes, m->flags});
   if (c->check_lc) check_lc(c, m);
+  if (tmb_load_rlx(&tmb_job.device_segments)) check_source(c, m);
   if (m->category != TMB_AM_LONG ||
       (m->flags & (GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)))
     return;

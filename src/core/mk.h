@@ -73,6 +73,10 @@ static inline bool tmb_mk_involved(gex_TM_t tm, gex_Rank_t rank) {
 /* Fatal when (tm, rank) involves device memory, which `call` does not serve. */
 void tmb_mk_refuse(const char *call, gex_TM_t tm, gex_Rank_t rank);
 
+/* Copy from the host to memory of a device of this process, and back. Fatal when that fails. */
+void tmb_mk_copy_in(struct gexx_mk_s *kind, void *dest, void *host_src, size_t nbytes);
+void tmb_mk_copy_out(struct gexx_mk_s *kind, void *host_dest, void *src, size_t nbytes);
+
 /* A put or get that involves device memory; parts that remain are counted in op. Returns 0, or
  * TMB_AGAIN for an immediate one without resources. */
 struct tmb_mk_access {
@@ -82,7 +86,14 @@ struct tmb_mk_access {
   void *remote, *local;
   size_t nbytes;
   struct tmb_op *op;
+  const struct tmb_signal *signal; /* tmb_mk_rma_signal: changes afterwards */
 };
 int tmb_mk_rma(const struct tmb_mk_access *a);
+
+/* The same with a signal; the op of a put may be NULL, nobody asks then. mk_signal.c */
+int tmb_mk_rma_signal(const struct tmb_mk_access *a);
+
+/* Fatal when a signal is not in a host segment of (tm, rank)'s process that this one knows. */
+void tmb_mk_check_signal(const char *call, gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig);
 
 #endif

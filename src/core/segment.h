@@ -35,4 +35,7 @@ int tmb_segment_attach(int verdict, uintptr_t size);
 /* Whether a range lies inside one segment of this process, attached or created. */
 bool tmb_segment_holds(const void *addr, size_t nbytes);
 
+/* A segment of this process in device memory that holds a range, or NULL. */
+const struct gexx_segment_s *tmb_segment_device_at(const void *addr, size_t nbytes);
+
 #endif

@@ -97,6 +97,14 @@ bool tmb_segment_holds(const void *addr, size_t nbytes) {
   return s != NULL;
 }
 
+const struct gexx_segment_s *tmb_segment_device_at(const void *addr, size_t nbytes) {
+  lock();
+  const struct gexx_segment_s *s = made.first;
+  while (s && !(tmb_mk_device(s) && holds(s, addr, nbytes))) s = s->next;
+  unlock();
+  return s;
+}
+
 static void check_create(const gex_Segment_t *segment_p, gex_Client_t client, uintptr_t length,
                          gex_MK_t kind, gex_Flags_t flags) {
   const char *call = "gex_Segment_Create";

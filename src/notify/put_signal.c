@@ -4,14 +4,16 @@
  * flags.
  *
  * Owns nothing. Called by inline_notify.h. Calls: the conduit's put_signal and get_signal, op.h,
- * transfer.c. A transfer is resolved once, then served by a copy and a release operation when
- * both the data and the signal are mapped, else by the conduit. Invariants: the op's counters are
- * raised before anything is sent; a put is locally complete when it returns, because the conduit
- * has read the source; a blocking put asks for no acknowledgement.
+ * transfer.c, core's memory kinds. A transfer is resolved once, then served by a copy and a release
+ * operation when both the data and the signal are mapped, by core when data are in device memory,
+ * else by the conduit. Invariants: the op's counters are raised before anything is sent; a put is
+ * locally complete when it returns, because the conduit has read the source; a blocking put asks
+ * for no acknowledgement.
  */
 #include "base/error.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/mk.h"
 #include "core/op.h"
 #include "core/thread.h"
 #include "notify/index.h"
@@ -58,8 +60,25 @@ static void check_signal(const struct operation *o) {
                     (const void *)o->sig_addr, sizeof(uint64_t));
   if (offset)
     tmb_transfer_check_offset(t, "sig_addr", o->sig_addr, sizeof *o->sig_addr);
-  else
+  else if (!tmb_mk_remote(t->tm, t->rank)) /* else tmb_mk_check_signal looks */
     tmb_check_remote(t->call, "sig_addr", t->tm, t->rank, o->sig_addr, sizeof *o->sig_addr);
+}
+
+/* Data in device memory on either side. */
+static int with_device(const struct operation *o, struct tmb_op *op) {
+  const struct tmb_transfer *t = &o->data;
+  const struct tmb_signal signal = {o->sig_addr, o->asked->value, (uint32_t)o->asked->op};
+  tmb_mk_check_signal(t->call, t->tm, t->rank, o->sig_addr);
+  return tmb_mk_rma_signal(
+      &(struct tmb_mk_access){.tm = t->tm,
+                              .rank = t->rank,
+                              .is_get = t->is_get,
+                              .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0,
+                              .remote = t->remote,
+                              .local = t->local,
+                              .nbytes = t->nbytes,
+                              .op = op,
+                              .signal = &signal});
 }
 
 /*
@@ -76,6 +95,7 @@ static int start(struct operation *o, struct tmb_op *op) {
   tmb_transfer_resolve(t);
   if (t->flags & GEX_FLAG_PEER_SEG_OFFSET)
     o->sig_addr = tmb_bound_offset(t->tm, t->rank, o->sig_addr);
+  if (tmb_transfer_device(t)) return with_device(o, op);
   if (tmb_transfer_direct(t)) {
     tmb_transfer_copy(t);
     gexx_signal_post(t->tm, t->rank, o->sig_addr, a->op, a->value);

@@ -125,7 +125,9 @@ static int start(struct tmb_note_send *s, struct tmb_op *op) {
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_note_check(s);
   tmb_transfer_resolve(t);
   if (!tmb_note_take(t->call, jobrank, (t->flags & GEX_FLAG_IMMEDIATE) != 0)) return TMB_AGAIN;
-  if (jobrank == tmb_job.rank && t->nbytes)
+  if (tmb_transfer_device(t))
+    (void)gexx_rma_get(t->tm, t->local, t->rank, t->remote, t->nbytes, 0);
+  else if (jobrank == tmb_job.rank && t->nbytes)
     memmove(t->local, t->remote, t->nbytes);
   else if (t->nbytes && !tmb_transfer_direct(t))
     return request(s, jobrank, op);

@@ -42,8 +42,10 @@ void tmb_transfer_check(const struct tmb_transfer *t) {
   tmb_check_seg_flags(t->call, t->flags);
   check_promises(t);
   if (!t->nbytes) return;
+  const bool bound = tmb_mk_device(t->tm->ep->segment) && !(t->flags & GEX_FLAG_SELF_SEG_OFFSET);
   tmb_check_local_ep(&(struct tmb_local_range){t->call, t->is_get ? "dest" : "src", t->tm->ep,
-                                               t->local, t->nbytes, t->flags});
+                                               t->local, t->nbytes,
+                                               t->flags | (bound ? GEX_FLAG_SELF_SEG_BOUND : 0)});
   if (t->flags & GEX_FLAG_PEER_SEG_OFFSET)
     tmb_transfer_check_offset(t, remote, t->remote, t->nbytes);
   else if (!(t->flags & ANYWHERE))
@@ -51,9 +53,12 @@ void tmb_transfer_check(const struct tmb_transfer *t) {
 }
 
 void tmb_transfer_resolve(struct tmb_transfer *t) {
-  tmb_mk_refuse(t->call, t->tm, t->rank);
   if (t->flags & GEX_FLAG_PEER_SEG_OFFSET) t->remote = tmb_bound_offset(t->tm, t->rank, t->remote);
   if (t->flags & GEX_FLAG_SELF_SEG_OFFSET) t->local = tmb_bound_self_offset(t->tm->ep, t->local);
+}
+
+bool tmb_transfer_device(const struct tmb_transfer *t) {
+  return tmb_mk_involved(t->tm, t->rank);
 }
 
 bool tmb_transfer_direct(const struct tmb_transfer *t) {

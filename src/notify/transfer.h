@@ -39,6 +39,9 @@ void tmb_transfer_check_offset(const struct tmb_transfer *t, const char *what, c
 /* Turn offsets into addresses. */
 void tmb_transfer_resolve(struct tmb_transfer *t);
 
+/* Whether data are in device memory on either side. */
+bool tmb_transfer_device(const struct tmb_transfer *t);
+
 /* Whether a resolved transfer is a copy here. */
 bool tmb_transfer_direct(const struct tmb_transfer *t);
 

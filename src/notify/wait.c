@@ -10,6 +10,7 @@
 #include "base/atomic.h"
 #include "core/check.h"
 #include "core/progress.h"
+#include "core/segment.h"
 #include "notify/notify.h"
 
 #define LOOKS 8 /* at the word for each run of progress */
@@ -53,6 +54,10 @@ void tmb_signal_check(const char *call, const char *what, const uint64_t *sig) {
   if (!sig || (uintptr_t)sig % sizeof *sig)
     tmb_fatal_nopos("%s: argument %s is %p; give the address of an aligned 64-bit word", call, what,
                     (const void *)sig);
+  if (tmb_load_rlx(&tmb_job.device_segments) && tmb_segment_device_at(sig, sizeof *sig))
+    tmb_fatal_nopos("%s: argument %s is %p, which is device memory; a signal is a word in a host "
+                    "segment",
+                    call, what, (const void *)sig);
 }
 
 static void check_cmp(const char *call, int cmp) {

@@ -84,6 +84,27 @@ static void long_device(void) {
   (void)gex_EP_RegisterHandlers(ep, &entry, 1);
   (void)gex_AM_RequestLong(pair(dbg.ep, ep), 0, 200, dbg.base, 8, device, GEX_EVENT_NOW, 0);
 }
+static void medium_device(void) {
+  bind();
+  gex_AM_Entry_t entry = {200, on_long, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "m"};
+  (void)gex_EP_RegisterHandlers(dbg.ep, &entry, 1);
+  (void)gex_AM_RequestMedium(dbg.tm, 0, 200, device, 8, GEX_EVENT_NOW, 0);
+}
+static void wait_device(void) {
+  bind();
+  gexx_Signal_Wait((uint64_t *)(void *)device, GEXX_SIG_EQ, 1);
+}
+static void signal_offset(void) {
+  bind();
+  (void)gexx_RMA_PutSignalBlocking(pair(dbg.ep, ep), 0, NULL, dbg.base, 8, GEX_EVENT_NOW,
+                                   (uint64_t *)64, GEXX_SIG_SET, 1, GEX_FLAG_PEER_SEG_OFFSET);
+}
+static void signal_source(void) {
+  uint64_t word = 0;
+  bind();
+  (void)gexx_RMA_PutSignalBlocking(pair(ep, dbg.ep), 0, dbg.base, &word, 8, GEX_EVENT_NOW,
+                                   (uint64_t *)(void *)(dbg.base + 64), GEXX_SIG_SET, 1, 0);
+}
 static void signal_device(void) {
   bind();
   (void)gexx_RMA_PutSignalBlocking(pair(dbg.ep, ep), 0, device, dbg.base, 8, GEX_EVENT_NOW,
@@ -117,7 +138,11 @@ static const struct dbg_case cases[] = {
     {"put_outside", put_outside, {"gex_RMA_PutBlocking", "dest", "outside"}, 0, NULL},
     {"vis_device", vis_device, {"gex_VIS_VectorPutBlocking", "dstlist", "outside"}, 0, NULL},
     {"long_device", long_device, {"gex_AM_RequestLong", "device memory"}, 0, NULL},
-    {"signal_device", signal_device, {"PutSignal", "device memory"}, 0, NULL},
+    {"medium_device", medium_device, {"gex_AM_RequestMedium", "source_addr", "device"}, 0, NULL},
+    {"wait_device", wait_device, {"gexx_Signal_Wait", "sig", "device memory"}, 0, NULL},
+    {"signal_offset", signal_offset, {"PutSignal", "sig_addr", "host segment"}, 0, NULL},
+    {"signal_source", signal_source, {"PutSignal", "src", "outside"}, 0, NULL},
+    {"signal_device", signal_device, {"PutSignal", "sig_addr", "host segment"}, 0, NULL},
     {"atomic_device", atomic_device, {"gex_AD_OpNBI_U64", "device memory"}, 0, NULL},
     {"legal", legal, {NULL}, 0, NULL},
     {"legal_far", legal, {NULL}, 2, DBG_UNMAPPED},

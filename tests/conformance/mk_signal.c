@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ranks: 1 2 3 4 */
+/* debug: both */
+/* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TMB_DEVICE=cuda TMB_DEVICE=cuda+TOMBOLO_MK_PEER=0 */
+/* timeout: 60 */
+/*
+ * Put and get with a signal, and tagged notification, where data are in device memory on either
+ * side or both; the signal is a word of the attached segment. Who sees the signal finds the data.
+ */
+#include "job.h"
+#include "mk_dev.h"
+
+#include <gasnetex_ext.h>
+#include <stdlib.h>
+
+enum { SLOT = 1 << 18, WAYS = 3, ROUNDS = 5, HEAD = 4096 };
+
+static gex_EP_t ep[2]; /* 0: host, 1: device */
+static char *own[2], **base[2];
+static gex_Rank_t next, before;
+
+/* Signals in the attached segment: of data that came, of data that were taken, acknowledgements. */
+static uint64_t *word_at(gex_Rank_t r, int which) {
+  return (uint64_t *)(void *)base[0][r] + 8 * which;
+}
+
+static void poke(int e, char *addr, const void *from, size_t n) {
+  if (e)
+    dev_write(addr, from, n);
+  else
+    memcpy(addr, from, n);
+}
+
+static void poke_pattern(int e, char *addr, size_t n, uint64_t seed) {
+  static char buf[SLOT];
+  pattern_fill(buf, n, seed);
+  poke(e, addr, buf, n);
+}
+
+static void expect(int e, const char *addr, size_t n, uint64_t seed) {
+  static char buf[SLOT];
+  if (e)
+    dev_read(buf, addr, n);
+  else
+    memcpy(buf, addr, n);
+  CHECK_BYTES(buf, n, seed);
+}
+
+/* Three slots in each memory: to send from, to receive in, to read from. */
+static char *slot(int e, gex_Rank_t r, int which) {
+  return base[e][r] + HEAD + (size_t)which * SLOT;
+}
+
+static void make_endpoints(void) {
+  const uintptr_t bytes = HEAD + (uintptr_t)WAYS * SLOT;
+  gex_Segment_t seg = GEX_SEGMENT_INVALID;
+  job_attach(bytes);
+  ep[0] = job.ep;
+  own[0] = job.base;
+  REQUIRE(gex_EP_Create(&ep[1], job.client, GEX_EP_CAPABILITY_RMA, 0) == GASNET_OK);
+  REQUIRE(gex_Segment_Create(&seg, job.client, NULL, bytes, dev_kind(job.client, 1), 0) ==
+          GASNET_OK);
+  REQUIRE(gex_EP_BindSegment(ep[1], seg, 0) == GASNET_OK);
+  own[1] = (char *)gex_Segment_QueryAddr(seg);
+  REQUIRE(gex_EP_PublishBoundSegment(job.tm, &ep[1], 1, 0) == GASNET_OK);
+  for (int e = 0; e < 2; e++) {
+    base[e] = (char **)calloc(job.size, sizeof(char *));
+    if (!base[e]) check_abandon();
+    for (gex_Rank_t r = 0; r < job.size; r++) {
+      void *owner = NULL;
+      const gex_TM_t pair = gex_TM_Pair(ep[1], (gex_EP_Index_t)e);
+      REQUIRE(gex_Segment_QueryBound(pair, r, &owner, NULL, NULL) == 0);
+      base[e][r] = (char *)owner;
+    }
+  }
+}
+
+/* Send in one of the forms; signal `which` of the next rank becomes `value` or is raised by 1. */
+static void put(int l, int e, size_t n, int form, uint64_t value) {
+  const gex_TM_t tm = gex_TM_Pair(ep[l], (gex_EP_Index_t)e);
+  char *const from = slot(l, job.rank, 0), *const to = slot(e, next, 1);
+  uint64_t *const sig = word_at(next, 0);
+  gex_Event_t lc = GEX_EVENT_INVALID, event = GEX_EVENT_NO_OP;
+  switch (form) {
+  case 0:
+    CHECK_EQ(gexx_RMA_PutSignalBlocking(tm, next, to, from, n, GEX_EVENT_NOW, sig, GEXX_SIG_SET,
+                                        value, 0),
+             0);
+    break;
+  case 1:
+    while (event == GEX_EVENT_NO_OP) {
+      event = gexx_RMA_PutSignalNB(tm, next, to, from, n, &lc, sig, GEXX_SIG_ADD, 1,
+                                   GEX_FLAG_IMMEDIATE);
+      if (event == GEX_EVENT_NO_OP) gasnet_AMPoll();
+    }
+    gex_Event_Wait(lc);
+    poke_pattern(l, from, n, 99); /* was read */
+    gex_Event_Wait(event);
+    break;
+  default:
+    CHECK_EQ(gexx_RMA_PutSignalNBI(tm, next, to, from, n, GEX_EVENT_NOW, sig, GEXX_SIG_ADD, 1, 0),
+             0);
+    poke_pattern(l, from, n, 98);
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+  }
+}
+
+static void check_puts(int l, int e) {
+  static const size_t sizes[] = {0, 8, 65000, 65536, SLOT};
+  const gex_TM_t host = job.tm;
+  static uint64_t rounds;
+  for (size_t i = 0; i < 5; i++)
+    for (int form = 0; form < 3; form++) {
+      const size_t n = sizes[i];
+      const uint64_t seed = ++rounds * 16;
+      poke_pattern(l, slot(l, job.rank, 0), n, seed + job.rank);
+      put(l, e, n, form, rounds);
+      gexx_Signal_Wait(word_at(job.rank, 0), GEXX_SIG_EQ, rounds);
+      expect(e, slot(e, job.rank, 1), n, seed + before);
+      /* The sender may overwrite it. */
+      CHECK_EQ(gexx_RMA_PutSignalBlocking(host, before, NULL, NULL, 0, GEX_EVENT_NOW,
+                                          word_at(before, 1), GEXX_SIG_ADD, 1, 0),
+               0);
+      gexx_Signal_Wait(word_at(job.rank, 1), GEXX_SIG_EQ, rounds);
+    }
+}
+
+/* Read from the next rank, who learns that it may overwrite. */
+static void check_gets(int l, int e) {
+  static const size_t sizes[] = {8, 65536, SLOT};
+  const gex_TM_t tm = gex_TM_Pair(ep[l], (gex_EP_Index_t)e);
+  static uint64_t rounds;
+  for (size_t i = 0; i < 3; i++)
+    for (int form = 0; form < 2; form++) {
+      const size_t n = sizes[i];
+      const uint64_t seed = ++rounds * 16;
+      poke_pattern(e, slot(e, job.rank, 2), n, seed + job.rank);
+      job_barrier();
+      if (form)
+        gex_Event_Wait(gexx_RMA_GetSignalNB(tm, slot(l, job.rank, 0), next, slot(e, next, 2), n,
+                                            word_at(next, 2), GEXX_SIG_ADD, 1, 0));
+      else
+        CHECK_EQ(gexx_RMA_GetSignalNBI(tm, slot(l, job.rank, 0), next, slot(e, next, 2), n,
+                                       word_at(next, 2), GEXX_SIG_ADD, 1, 0),
+                 0);
+      gexx_Signal_Wait(word_at(job.rank, 2), GEXX_SIG_EQ, rounds);
+      poke_pattern(e, slot(e, job.rank, 2), n, 97); /* was read */
+      gex_NBI_Wait(GEX_EC_GET, 0);
+      expect(l, slot(l, job.rank, 0), n, seed + next);
+    }
+}
+
+/* Tagged notification in a team of device endpoints. */
+static void check_tagged(void) {
+  gex_TM_t tm = GEX_TM_INVALID;
+  gex_EP_Location_t *member = (gex_EP_Location_t *)calloc(job.size, sizeof *member);
+  if (!member) check_abandon();
+  for (gex_Rank_t r = 0; r < job.size; r++) {
+    member[r].gex_rank = r;
+    member[r].gex_ep_index = 1;
+  }
+  REQUIRE(gex_TM_Create(&tm, 1, job.tm, member, job.size, NULL, 0, GEX_FLAG_TM_NO_SCRATCH) == 1);
+  gexx_Notify_t req;
+  gexx_Notify_Status_t status;
+  REQUIRE(gexx_Notify_Init(tm, before, 7, 1, &req) == GASNET_OK);
+  for (uint64_t k = 0; k < ROUNDS; k++) {
+    const size_t n = 1 + (size_t)k * 30000;
+    gexx_Notify_Start(req);
+    poke_pattern(1, slot(1, job.rank, 0), n, k * 16 + job.rank);
+    job_barrier();
+    CHECK_EQ(gexx_RMA_PutNotify(tm, next, slot(1, next, 1), slot(1, job.rank, 0), n, 7, 0), 0);
+    gexx_Notify_Wait(req, &status);
+    CHECK_EQ(status.gexx_nbytes, n);
+    expect(1, slot(1, job.rank, 1), n, k * 16 + before);
+    gexx_Notify_Start(req);
+    poke_pattern(1, slot(1, job.rank, 2), n, k * 16 + 500 + job.rank);
+    job_barrier();
+    CHECK_EQ(gexx_RMA_GetNotify(tm, slot(1, job.rank, 0), next, slot(1, next, 2), n, 7, 0), 0);
+    gexx_Notify_Wait(req, &status);
+    poke_pattern(1, slot(1, job.rank, 2), n, 96); /* was read */
+    expect(1, slot(1, job.rank, 0), n, k * 16 + 500 + next);
+    job_barrier();
+  }
+  gexx_Notify_Free(req);
+  CHECK_EQ(gex_TM_Destroy(tm, NULL, 0), 0);
+  free(member);
+}
+
+int main(int argc, char **argv) {
+  dev_select();
+  job_start(&argc, &argv, 0, NULL, 0);
+  next = (job.rank + 1) % job.size;
+  before = (job.rank + job.size - 1) % job.size;
+  make_endpoints();
+  memset(job.base, 0, HEAD);
+  job_barrier();
+  for (int l = 0; l < 2; l++)
+    for (int e = 0; e < 2; e++) {
+      check_puts(l, e);
+      check_gets(l, e);
+      job_barrier();
+    }
+  check_tagged();
+  return job_finish();
+}
