@@ -2,12 +2,13 @@
 /*
  * Running schedules, see engine.h.
  *
- * Owns: ops in flight, the queue of those that can go on, the handlers of messages 48 and 49.
+ * Owns: ops in flight, the queue of those that can go on, the handlers of messages 48 to 51.
  * Called by tmb_coll_start, by progress (hook) and by the conduit (handlers). Calls: the conduit's
  * am_send. A handler delivers a message into the buffer that its receive names and runs local
  * steps; when the next step sends, the op is queued for the hook. Messages are cut at `chunk`, a
  * multiple of the element size; an element larger than that is put together before it is combined.
- * Flow: a message longer than the eager limit waits for the receiver; and every FENCE_EVERY
+ * Flow: a long message is offered, and the receiver reads it in the sender's memory (pull.h); where
+ * that cannot be, one longer than the eager limit waits for the receiver; and every FENCE_EVERY
  * collectives a synchronising one runs behind the client's back, whose predecessor must be
  * complete, so no member is ahead of another by more than twice as many. Invariants: see engine.h;
  * an op is in its team's bucket until it is complete and in the run queue at most once.
@@ -25,8 +26,11 @@
 
 #define FENCE_EVERY   128u
 #define WINDOW_CHUNKS 4u           /* chunks that one visit of the hook sends for an op */
-#define DIRECT_PIECE  (256u << 10) /* bytes that one visit writes into a receiver's buffer */
-#define TMP_KEEP      (1u << 20)   /* temporary memory that an idle op keeps, bytes */
+#define PULL_PIECE    (256u << 10) /* bytes that one visit of the hook reads */
+#define BOUNCE_BYTES                                                                         \
+ (32u << 10)                /* what is read at once to be combined; fits a first-level cache \
+                             */
+#define TMP_KEEP (1u << 20) /* temporary memory that an idle op keeps, bytes */
 
 static struct {
   struct tmb_coll_op *free;
@@ -68,7 +72,9 @@ static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
   op->runnable = op->held = op->live = op->fence = op->finished = false;
   op->pc = op->posted_end = op->waiting = op->round = op->hint = 0;
   op->sent = 0;
-  op->direct.address = 0;
+  op->untaken = op->offered = op->owed = 0;
+  op->pull = NULL;
+  op->moves = 0;
   return op;
 }
 
@@ -210,6 +216,22 @@ _Noreturn TMB_COLD static void mismatch(const struct tmb_coll_op *op, const stru
       op->team->head.rank, (size_t)step->bytes);
 }
 
+/* Whether the buffer that a step writes is among `bits`. */
+static bool touches(const struct tmb_coll_op *op, const struct tmb_step *step, uint8_t bits) {
+  const bool same = op->base[TMB_BUF_SRC] == op->base[TMB_BUF_DST];
+  const uint8_t both = 1u << TMB_BUF_SRC | 1u << TMB_BUF_DST;
+  if (same && (bits & both)) bits |= both;
+  return bits >> step->to & 1;
+}
+
+/* Whether data may be written where a receive wants them: it says so, and what is there has been
+ * taken by those to whom it was offered. */
+static bool is_open(const struct tmb_coll_op *op, uint32_t index) {
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  return index < op->posted_end || step->open == 0 ||
+         (step->open <= op->round && !touches(op, step, op->owed));
+}
+
 /* Deliver part of a message into its receive. */
 static void deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes) {
   const struct tmb_step *step = &op->plan->sched.step[index];
@@ -235,7 +257,8 @@ static bool receives_done(struct tmb_coll_op *op) {
     end++;
   for (uint32_t i = op->pc; i < end; i++) {
     const struct tmb_step *step = &s->step[i];
-    const struct tmb_stash like = {.seq = op->seq, .src = step->peer, .tag = step->tag};
+    const struct tmb_stash like = {
+        .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_COLL_AM_DATA};
     struct tmb_stash *m;
     while (op->got[step->recv] < step->bytes && ct->stash[op->seq % TMB_COLL_BUCKETS] &&
            (m = tmb_stash_take(ct, &like)) != NULL) {
@@ -256,8 +279,7 @@ static void on_data(const struct tmb_am_in *in) {
   struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
   const uint32_t index =
       op && !op->held ? match(op, (uint32_t)in->args[4], (uint32_t)in->args[5]) : UINT32_MAX;
-  if (index == UINT32_MAX ||
-      (index >= op->posted_end && op->plan->sched.step[index].open > op->round)) {
+  if (index == UINT32_MAX || !is_open(op, index)) {
     tmb_stash_put(ct, in);
   } else {
     deliver(op, index, in->payload, tmb_team_join64(in->args + 6), in->nbytes);
@@ -266,20 +288,8 @@ static void on_data(const struct tmb_am_in *in) {
   leave();
 }
 
-/* The sender has written all of a message into the buffer that this rank offered. */
-static void on_done(const struct tmb_am_in *in) {
-  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
-  if (!team) return;
-  tmb_coll_lock();
-  struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
-  const uint32_t index = op ? match(op, (uint32_t)in->args[4], (uint32_t)in->args[5]) : UINT32_MAX;
-  if (index == UINT32_MAX) tmb_bug("a collective's message from rank %u names no receive", in->src);
-  account(op, index, op->plan->sched.step[index].bytes);
-  if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
-  leave();
-}
-
-static void on_ready(const struct tmb_am_in *in) {
+/* READY or OFFER: kept for the step that needs it. */
+static void on_notice(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
   if (!team) return;
   tmb_coll_lock();
@@ -287,6 +297,21 @@ static void on_ready(const struct tmb_am_in *in) {
   tmb_stash_put(ct, in);
   struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
   if (op && !op->held) queue(op);
+  leave();
+}
+
+/* A receiver has read a message that this rank offered. */
+static void on_taken(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
+  if (!team) return;
+  tmb_coll_lock();
+  struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
+  if (!op || !op->untaken)
+    tmb_bug("rank %u has read a message of a collective that was not offered", in->src);
+  if (--op->untaken == 0) {
+    op->offered = op->owed = 0;
+    (void)advance(op, false);
+  }
   leave();
 }
 
@@ -320,56 +345,36 @@ static bool transmit(struct tmb_coll_op *op) {
   return false;
 }
 
-/* Whether the sender may write this message into its destination. */
-static bool offers(const struct tmb_coll_op *op, const struct tmb_step *step) {
-  return step->plain && step->open <= op->round && tmb_coll_kind_direct(op->plan->shape.kind);
-}
-
-static bool send_ready(struct tmb_coll_op *op, const struct tmb_step *step) {
+/* Send a message without payload about a step. */
+static bool notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_t handler) {
   if (!op->live) {
-    address(op, step, 0);
+    address(op, step, step->bytes);
     op->out.category = TMB_AM_SHORT;
-    op->out.handler = TMB_COLL_AM_READY;
-    op->out.nargs = TMB_COLL_ARGS + TMB_DIRECT_ARGS;
-    tmb_direct_offer(op->args + TMB_COLL_ARGS,
-                     offers(op, step) ? place(op, step->to, step->to_at) : NULL);
+    op->out.handler = handler;
+    if (handler == TMB_COLL_AM_OFFER) {
+      op->out.nargs = TMB_COLL_OFFER_ARGS;
+      op->args[8] = tmb_job.pid;
+      tmb_team_args64(op->args + 9, (uint64_t)(uintptr_t)place(op, step->from, step->from_at));
+    }
   }
   return transmit(op);
+}
+
+static bool send_offer(struct tmb_coll_op *op, const struct tmb_step *step) {
+  if (!notice(op, step, TMB_COLL_AM_OFFER)) return false;
+  op->untaken++;
+  op->offered |= (uint8_t)(1u << step->from);
+  return true;
 }
 
 /* Whether a gated message may begin. */
 static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
   if (!(step->flags & TMB_STEP_GATED) || op->sent || op->live) return true;
   const struct tmb_stash like = {
-      .seq = op->seq, .src = step->peer, .tag = step->tag, .ready = true};
+      .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_COLL_AM_READY};
   struct tmb_stash *m = tmb_stash_take(op->team->coll, &like);
   if (!m) return false;
-  op->direct = tmb_direct_take(tmb_team_jobrank(op->team, step->peer), m->offer);
   tmb_stash_free(m);
-  return true;
-}
-
-/* Write the rest of a step into the receiver's buffer, a piece at a visit, then say so. Returns
- * whether it is done. */
-static bool write_data(struct tmb_coll_op *op, const struct tmb_step *step) {
-  const uint32_t peer = tmb_team_jobrank(op->team, step->peer);
-  if (op->sent < step->bytes) {
-    const size_t bytes = TMB_MIN(step->bytes - op->sent, (uint64_t)DIRECT_PIECE);
-    if (!tmb_direct_write(peer, &op->direct, op->sent,
-                          place(op, step->from, step->from_at + op->sent), bytes))
-      tmb_fatal("writing into the memory of rank %u (process %d) failed; set TOMBOLO_COLL_DIRECT=0",
-                peer, op->direct.pid);
-    op->sent += bytes;
-    if (op->sent < step->bytes) return false;
-  }
-  if (!op->live) {
-    address(op, step, 0);
-    op->out.category = TMB_AM_SHORT;
-    op->out.handler = TMB_COLL_AM_DONE;
-  }
-  if (!transmit(op)) return false;
-  op->direct.address = 0;
-  op->sent = 0;
   return true;
 }
 
@@ -378,10 +383,6 @@ static bool write_data(struct tmb_coll_op *op, const struct tmb_step *step) {
 static bool send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *again) {
   *again = false;
   if (!allowed(op, step)) return false;
-  if (op->direct.address) {
-    *again = true;
-    return write_data(op, step);
-  }
   for (uint32_t k = 0; op->sent < step->bytes; k++) {
     *again = true;
     if (k == WINDOW_CHUNKS) return false;
@@ -400,6 +401,104 @@ static bool send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool 
   return true;
 }
 
+/* ---- reading what was offered */
+
+/* Whether an offer may be read now: its receive is open, or it is the turn of its receive but the
+ * destination is still being sent. */
+static bool may_pull(struct tmb_coll_op *op, const struct tmb_stash *m) {
+  const uint32_t index = match(op, m->src, m->tag);
+  if (index == UINT32_MAX)
+    tmb_bug("a collective's message from rank %u of the team names no receive", m->src);
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  if (TMB_UNLIKELY(step->bytes != m->at)) mismatch(op, step, m->at);
+  return is_open(op, index) || step->round == op->round;
+}
+
+/* Combine a piece with what this rank has. */
+static void pull_reduce(struct tmb_coll_op *op, const struct tmb_step *step, uint32_t peer,
+                        uint64_t at, size_t bytes) {
+  static char *bounce;
+  static size_t capacity;
+  const struct tmb_stash *m = op->pull;
+  const bool right = step->flags & TMB_STEP_RIGHT;
+  char *from = tmb_pull_mapped(peer, m->address + at, bytes);
+  if (!from || (right && op->reducer.user)) { /* which overwrites it */
+    if (capacity < bytes) {
+      bounce = grown(bounce, bytes, "the pieces");
+      capacity = bytes;
+    }
+    from = bounce;
+    tmb_pull_read(peer, m->pid, m->address + at, from, bytes);
+  }
+  tmb_reduce_apply(&op->reducer, place(op, step->to, step->to_at + at),
+                   place(op, step->from, step->from_at + at), from, bytes, right);
+}
+
+/* Read a piece of op->pull, or all of it into kept memory if its receive is not open. */
+static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
+  const struct tmb_stash *m = op->pull;
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  const uint32_t peer = tmb_team_jobrank(op->team, step->peer);
+  const uint64_t at = op->pulled, left = step->bytes - at;
+  size_t bytes = TMB_MIN(left, (uint64_t)PULL_PIECE);
+  if (!is_open(op, index)) {
+    struct tmb_stash like = {.seq = m->seq, .src = m->src, .tag = m->tag, .kind = TMB_COLL_AM_DATA};
+    bytes = left;
+    tmb_pull_read(peer, m->pid, m->address, tmb_stash_add(op->team->coll, &like, bytes)->payload,
+                  bytes);
+  } else {
+    if (step->kind == TMB_STEP_RECV) {
+      tmb_pull_read(peer, m->pid, m->address + at, place(op, step->to, step->to_at + at), bytes);
+    } else {
+      const size_t elem = op->reducer.elem;
+      const size_t most = elem > BOUNCE_BYTES ? elem : BOUNCE_BYTES - BOUNCE_BYTES % elem;
+      bytes = TMB_MIN(left, (uint64_t)most);
+      pull_reduce(op, step, peer, at, bytes);
+    }
+    account(op, index, bytes);
+  }
+  op->pulled = at + bytes;
+}
+
+/* Tell the sender of op->pull. Returns false when there are no resources now. */
+static bool tell_taken(struct tmb_coll_op *op) {
+  int32_t args[TMB_COLL_ARGS] = {0};
+  tmb_team_args64(args, op->team->uid);
+  args[2] = (int32_t)op->seq;
+  args[3] = (int32_t)op->pull->src;
+  args[4] = (int32_t)op->team->head.rank;
+  args[5] = (int32_t)op->pull->tag;
+  struct tmb_am_out out = {.peer = tmb_team_jobrank(op->team, op->pull->src),
+                           .category = TMB_AM_SHORT,
+                           .handler = TMB_COLL_AM_TAKEN,
+                           .nargs = TMB_COLL_ARGS,
+                           .staged = -1,
+                           .args = args};
+  return tmb_job.ops->am_send(tmb_job.conduit, &out) == 0;
+}
+
+/* Read some of what was offered to this op. */
+static void pull_some(struct tmb_coll_op *op) {
+  struct tmb_coll_team *ct = op->team->coll;
+  for (uint64_t budget = PULL_PIECE; budget && budget <= PULL_PIECE;) {
+    if (!op->pull) {
+      struct tmb_stash *m = tmb_stash_offer(ct, op, may_pull);
+      if (!m) return;
+      op->pull = tmb_stash_take(ct, m);
+      op->pulled = 0;
+    }
+    const uint32_t index = match(op, op->pull->src, op->pull->tag);
+    const uint64_t before = op->pulled, all = op->plan->sched.step[index].bytes;
+    if (before < all) pull_piece(op, index);
+    budget -= op->pulled - before;
+    op->moves++;
+    if (op->pulled < all) continue;
+    if (!tell_taken(op)) return;
+    tmb_stash_free(op->pull);
+    op->pull = NULL;
+  }
+}
+
 /* ---- running */
 
 static void run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
@@ -410,35 +509,70 @@ static void run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
     memcpy(to, from, step->bytes);
 }
 
-/* Run steps until the collective waits for others or is complete; then it is freed. */
-static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
+/* Whether the receives at pc may be posted, as far as offers go that are not taken. */
+static bool may_post(const struct tmb_coll_op *op) {
+  const struct tmb_sched *s = &op->plan->sched;
+  for (uint32_t i = op->pc; op->untaken && i < s->count && s->step[i].round == op->round; i++) {
+    const struct tmb_step *step = &s->step[i];
+    const uint8_t bits = step->open == UINT32_MAX ? op->offered | op->owed : op->owed;
+    if (step->open && touches(op, step, bits)) return false;
+  }
+  return true;
+}
+
+/* Run the step at pc, which is no receive. Returns whether it is done. */
+static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, bool may_send) {
+  bool again = true, gone;
+  if (step->kind == TMB_STEP_COPY || step->kind == TMB_STEP_REDUCE) {
+    if (op->owed && touches(op, step, op->owed)) return false;
+    run_local(op, step);
+    return true;
+  }
+  if (!may_send)
+    gone = false;
+  else if (step->kind == TMB_STEP_READY)
+    gone = notice(op, step, TMB_COLL_AM_READY);
+  else if (step->flags & TMB_STEP_PULL)
+    gone = send_offer(op, step);
+  else
+    gone = send_data(op, step, &again);
+  if (!gone && again) queue(op);
+  return gone;
+}
+
+/* Run steps until the collective waits for others or its schedule ends. Returns whether it has. */
+static bool run(struct tmb_coll_op *op, bool may_send) {
   const struct tmb_sched *s = &op->plan->sched;
   while (op->pc < s->count) {
     const struct tmb_step *step = &s->step[op->pc];
-    op->round = step->round;
+    if (step->round != op->round) {
+      op->owed |= op->offered;
+      op->offered = 0;
+      op->round = step->round;
+    }
     if (step->kind >= TMB_STEP_RECV) {
-      if (!receives_done(op)) return WAITS;
+      if (op->posted_end <= op->pc && !may_post(op)) return false;
+      if (!receives_done(op)) return false;
       op->pc = op->posted_end;
-      continue;
-    }
-    if (step->kind == TMB_STEP_COPY || step->kind == TMB_STEP_REDUCE) {
-      run_local(op, step);
-    } else if (!may_send) {
-      queue(op);
-      return WAITS;
+    } else if (run_step(op, step, may_send)) {
+      op->pc++;
     } else {
-      bool again = true;
-      const bool gone =
-          step->kind == TMB_STEP_READY ? send_ready(op, step) : send_data(op, step, &again);
-      if (!gone) {
-        if (again) queue(op);
-        return WAITS;
-      }
+      return false;
     }
-    op->pc++;
   }
-  complete(op);
-  return DONE;
+  return !op->untaken && !op->pull;
+}
+
+/* Go on with a collective as far as it goes; when it is complete it is freed. in may_send: from the
+ * hook or from initiation, not from a handler. */
+static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
+  if (may_send) pull_some(op);
+  if (run(op, may_send)) {
+    complete(op);
+    return DONE;
+  }
+  if (op->pull || tmb_stash_offer(op->team->coll, op, may_pull)) queue(op);
+  return WAITS;
 }
 
 /* The progress hook: ops whose next step sends. Returns how much was done. */
@@ -451,12 +585,12 @@ static int hook(void) {
   while (op) {
     struct tmb_coll_op *next = op->next_run;
     const uint32_t pc = op->pc;
-    const uint64_t sent = op->sent;
+    const uint64_t sent = op->sent, moves = op->moves;
     op->runnable = false;
     tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable - 1);
     if (op->finished)
       op_free(op);
-    else if (advance(op, true) == DONE || op->pc != pc || op->sent != sent)
+    else if (advance(op, true) == DONE || op->pc != pc || op->sent != sent || op->moves != moves)
       done++;
     op = next;
   }
@@ -553,7 +687,8 @@ gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_pla
 /* Before main: core must not know this folder. */
 __attribute__((constructor)) static void install(void) {
   tmb_up_set_internal(TMB_COLL_AM_DATA, on_data);
-  tmb_up_set_internal(TMB_COLL_AM_READY, on_ready);
-  tmb_up_set_internal(TMB_COLL_AM_DONE, on_done);
+  tmb_up_set_internal(TMB_COLL_AM_READY, on_notice);
+  tmb_up_set_internal(TMB_COLL_AM_OFFER, on_notice);
+  tmb_up_set_internal(TMB_COLL_AM_TAKEN, on_taken);
   tmb_job.colls_advance = hook;
 }

@@ -4,7 +4,7 @@
  *
  * Owns: struct tmb_coll_op, struct tmb_coll_plan, struct tmb_coll_team; declarations of engine.c,
  * stash.c, plan.c. Called by entry points (call.c), by progress and by the handlers of internal
- * messages 48 and 49. Calls: core's teams, ops and the conduit's am_send. A collective is one op
+ * messages 48 to 51. Calls: core's teams, ops and the conduit's am_send. A collective is one op
  * per member, named by its number in the team; data travel as Medium requests, one per chunk.
  * Invariants: everything here is guarded by tmb_coll.lock; nothing waits under it; the engine sends
  * from initiation and from the progress hook, never from a handler; a client's reduction function
@@ -14,7 +14,7 @@
 #define TMB_COLL_ENGINE_H
 
 #include "coll/board.h"
-#include "coll/direct.h"
+#include "coll/pull.h"
 #include "coll/reduce.h"
 #include "coll/select.h"
 #include "core/job.h"
@@ -23,12 +23,13 @@
 #define TMB_COLL_BUCKETS 32u /* by collective number; power of two */
 #define TMB_COLL_PLANS   32u /* cached schedules of a team; power of two */
 
-/* Internal message handlers of collectives: 48..55. */
-enum { TMB_COLL_AM_DATA = 48, TMB_COLL_AM_READY = 49, TMB_COLL_AM_DONE = 50 };
+/* Internal message handlers of collectives: 48..55. READY: the receiver waits for data. OFFER: the
+ * data of a message may be read in the sender's memory. TAKEN: they have been. */
+enum { TMB_COLL_AM_DATA = 48, TMB_COLL_AM_READY, TMB_COLL_AM_OFFER, TMB_COLL_AM_TAKEN };
 
-/* Arguments of messages: uid(0,1) number(2) target's rank(3) sender's rank(4) tag(5) offset(6,7);
- * READY has an offer after them (direct.h). DONE: all data of the message have been written. */
-enum { TMB_COLL_ARGS = 8 };
+/* Arguments of messages: uid(0,1) number(2) target's rank(3) sender's rank(4) tag(5) offset, or
+ * bytes of an OFFER (6,7); an OFFER has process number(8) and address(9,10), too. */
+enum { TMB_COLL_ARGS = 8, TMB_COLL_OFFER_ARGS = 11 };
 
 /* A schedule with what it was made for. */
 struct tmb_coll_plan {
@@ -68,9 +69,11 @@ struct tmb_named_barrier {
 struct tmb_stash {
   struct tmb_stash *next;
   uint32_t seq, src, tag;
-  bool ready;                     /* a READY, no data */
-  size_t at, bytes;               /* place in the message */
-  int32_t offer[TMB_DIRECT_ARGS]; /* of a READY */
+  uint8_t kind;     /* TMB_COLL_AM_* */
+  int32_t pid;      /* of an OFFER */
+  uint64_t address; /* of an OFFER */
+  uint64_t at;      /* place in the message; OFFER: its bytes */
+  size_t bytes;     /* of payload */
   size_t capacity;
   char payload[] TMB_ALIGNED(16);
 };
@@ -109,8 +112,12 @@ struct tmb_coll_op {
   char **assembly; /* [receives] or NULL: elements larger than a message are put together here */
   size_t tmp_capacity;
   struct tmb_am_out out;
-  struct tmb_direct direct; /* where the SEND at pc writes, if anywhere */
-  int32_t args[TMB_COLL_ARGS + TMB_DIRECT_ARGS];
+  int32_t args[TMB_COLL_OFFER_ARGS];
+  uint32_t untaken;       /* OFFERs that have not been taken */
+  uint8_t offered, owed;  /* bit per buffer: offered in this round, in earlier ones; not taken */
+  struct tmb_stash *pull; /* OFFER that is being read, or NULL */
+  uint64_t pulled;        /* bytes of it; UINT64_MAX: all, but the sender does not know yet */
+  uint64_t moves;         /* pieces read so far */
 };
 
 /* ---- engine.c */
@@ -130,8 +137,14 @@ void tmb_coll_plan_release(struct tmb_coll_plan *plan);
 /* ---- stash.c */
 struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team);
 void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in);
+/* A kept message for data that have been read, `bytes` long, with the names of `like`. */
+struct tmb_stash *tmb_stash_add(struct tmb_coll_team *ct, const struct tmb_stash *like,
+                                size_t bytes);
 /* Take the first message with this number, sender and tag, and kind; NULL when none. */
 struct tmb_stash *tmb_stash_take(struct tmb_coll_team *ct, const struct tmb_stash *like);
+/* Find the first OFFER of a number for which fits(op, offer); NULL when none. */
+struct tmb_stash *tmb_stash_offer(struct tmb_coll_team *ct, struct tmb_coll_op *op,
+                                  bool (*fits)(struct tmb_coll_op *op, const struct tmb_stash *m));
 void tmb_stash_free(struct tmb_stash *m);
 
 /* The lock of all collectives of this process. */

@@ -18,11 +18,6 @@
 /* Tag phases that no algorithm uses. */
 enum { PHASE_IN = 40, PHASE_OUT = 41 };
 
-/* Longest message that is sent before the receiver has asked for it. */
-static uint64_t eager_of(const struct tmb_coll_tuning *t, uint32_t kind) {
-  return t->direct && tmb_coll_kind_direct(kind) ? TMB_MIN(t->eager, t->direct_min) : t->eager;
-}
-
 static struct tmb_coll_shape shape_of(struct tmb_team *team, const struct tmb_coll_call *call,
                                       const struct tmb_coll_tuning *t) {
   return (struct tmb_coll_shape){.kind = call->kind,
@@ -31,7 +26,8 @@ static struct tmb_coll_shape shape_of(struct tmb_team *team, const struct tmb_co
                                  .root = call->root,
                                  .bytes = call->bytes,
                                  .elem = call->reducer.elem ? call->reducer.elem : 1,
-                                 .eager = eager_of(t, call->kind),
+                                 .eager = t->eager,
+                                 .pull = tmb_pull_works() ? t->direct_min : UINT64_MAX,
                                  .commutes = call->commutes,
                                  .src = {TMB_BUF_SRC, 0},
                                  .dst = {TMB_BUF_DST, 0},

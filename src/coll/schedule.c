@@ -69,9 +69,12 @@ void tmb_sched_reduce(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref fro
 
 static struct tmb_step message(const struct tmb_coll_shape *c, const struct tmb_msg *m,
                                enum tmb_step_kind kind) {
-  const bool gated = m->bytes > c->eager && !(m->flags & TMB_STEP_UNGATED);
+  const bool pulled = m->bytes > c->pull;
+  const unsigned gated = m->bytes > c->eager && !(m->flags & TMB_STEP_UNGATED) ? TMB_STEP_GATED : 0;
+  const unsigned flags =
+      pulled ? (m->flags & ~(unsigned)TMB_STEP_GATED) | TMB_STEP_PULL : m->flags | gated;
   return (struct tmb_step){.kind = (uint8_t)kind,
-                           .flags = (uint8_t)(m->flags | (gated ? TMB_STEP_GATED : 0)),
+                           .flags = (uint8_t)flags,
                            .to = (uint8_t)m->at.buf,
                            .from = (uint8_t)m->at.buf,
                            .peer = tmb_coll_member(c, m->peer),
@@ -112,7 +115,6 @@ static void order_ready(struct tmb_sched *out, const struct tmb_sched *s, uint32
     struct tmb_step ready = s->step[i];
     if (!receives(&ready) || !(ready.flags & TMB_STEP_GATED)) continue;
     if (!(ready.flags & TMB_STEP_ASK) == early) continue;
-    ready.plain = ready.kind == TMB_STEP_RECV;
     ready.kind = TMB_STEP_READY;
     ready.round = s->step[first].round;
     out->step[out->count++] = ready;

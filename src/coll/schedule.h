@@ -8,7 +8,8 @@
  * and SEND run in the order in which they were emitted; then the receives of the round are awaited,
  * in any order. Rounds are private to a rank; messages match by sender and tag. Invariants: a pair
  * of ranks uses a tag once in a collective and direction; a receive and its send name the same
- * number of bytes and agree on TMB_STEP_GATED; a step of no bytes is not emitted.
+ * number of bytes and agree on TMB_STEP_GATED and PULL; a step of no bytes is not emitted; COPY and
+ * REDUCE do not write to what a SEND before them in the same round sends.
  */
 #ifndef TMB_COLL_SCHEDULE_H
 #define TMB_COLL_SCHEDULE_H
@@ -31,7 +32,8 @@ enum {
   TMB_STEP_FREE = 8,    /* the same from the beginning of the receive's own round */
   TMB_STEP_GATED = 16,  /* the sender waits for the receiver's TMB_STEP_READY */
   TMB_STEP_UNGATED = 4, /* a later segment of a message whose first one is gated */
-  TMB_STEP_ASK = 32     /* READY goes out in the first round, not in the receive's own */
+  TMB_STEP_ASK = 32,    /* READY goes out in the first round, not in the receive's own */
+  TMB_STEP_PULL = 64    /* the receiver reads the data in the sender's memory */
 };
 
 enum tmb_coll_buf { TMB_BUF_SRC, TMB_BUF_DST, TMB_BUF_TMP, TMB_BUF_COUNT };
@@ -49,7 +51,6 @@ struct tmb_step {
   uint32_t peer; /* rank in the team */
   uint32_t tag;
   uint64_t to_at, from_at, bytes;
-  bool plain;    /* READY: its receive does not reduce */
   uint32_t recv; /* index among the receives; set by tmb_sched_seal */
   uint32_t open; /* receives: round from whose beginning `to` may be written; UINT32_MAX: only after
                     the sends of its own round */
@@ -78,7 +79,7 @@ struct tmb_ref tmb_sched_tmp(struct tmb_sched *s, uint64_t bytes);
 void tmb_sched_next(struct tmb_sched *s);
 
 /* Emit steps into the current round. in peer: index in the shape's group; tag: added to the shape's
- * base; flags: TMB_STEP_*. GATED is added when bytes exceed the shape's eager limit. */
+ * base; flags: TMB_STEP_*. PULL or GATED is set when bytes exceed the shape's limits. */
 void tmb_sched_copy(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref from, uint64_t bytes);
 void tmb_sched_reduce(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref from, uint64_t bytes,
                       unsigned flags);

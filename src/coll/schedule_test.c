@@ -207,6 +207,17 @@ static void post(struct world *w, uint32_t from, const struct tmb_step *step, bo
   if (!w->late) take_open(w, to, to->pc);
 }
 
+/* What a SEND of this round names stays as it is: the receiver may read it there (PULL). */
+static void check_sources(const struct member *m) {
+  const struct tmb_step *step = &m->sched.step[m->pc];
+  for (uint32_t i = m->pc; i-- > 0 && m->sched.step[i].round == step->round;) {
+    const struct tmb_step *send = &m->sched.step[i];
+    if (send->kind == TMB_STEP_SEND && send->from == step->to &&
+        send->from_at < step->to_at + step->bytes && step->to_at < send->from_at + send->bytes)
+      fail_msg("step %u changes what step %u of its round sends", m->pc, i);
+  }
+}
+
 /* Run one step or receive group. Returns whether something happened. */
 static bool run_step(struct world *w, uint32_t rank) {
   struct member *m = &w->member[rank];
@@ -218,9 +229,11 @@ static bool run_step(struct world *w, uint32_t rank) {
   switch (step->kind) {
   case TMB_STEP_READY: post(w, rank, step, true); break;
   case TMB_STEP_COPY:
+    check_sources(m);
     if (to != from) memcpy(to, from, step->bytes);
     break;
   case TMB_STEP_REDUCE:
+    check_sources(m);
     tmb_reduce_apply(&w->reducer, to, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
     break;
   case TMB_STEP_SEND:
@@ -451,6 +464,7 @@ static bool run_size(const struct tmb_coll_alg *alg, uint32_t size, struct world
                                        .elem = reduces(alg->kind) ? 8 : 1,
                                        .segment = 24,
                                        .eager = variant < 3 ? 1000000 : 16,
+                                       .pull = UINT64_MAX,
                                        .radix = 2 + variant % 4,
                                        .commutes = alg->commutes,
                                        .src = {TMB_BUF_SRC, 0},
@@ -495,6 +509,7 @@ static uint32_t rounds_of(uint32_t kind, const char *name, uint32_t size) {
                                     .elem = reduces(kind) ? 8 : 1,
                                     .segment = 8,
                                     .eager = 1000000,
+                                    .pull = UINT64_MAX,
                                     .radix = 2,
                                     .commutes = w.alg->commutes,
                                     .src = {TMB_BUF_SRC, 0},

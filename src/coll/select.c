@@ -76,12 +76,6 @@ const char *tmb_coll_kind_name(uint32_t kind) {
   return kind < TMB_COLL_KINDS ? name[kind] : "unknown";
 }
 
-bool tmb_coll_kind_direct(uint32_t kind) {
-  return kind == TMB_COLL_ALLREDUCE || kind == TMB_COLL_GATHER || kind == TMB_COLL_ALLGATHER ||
-         kind == TMB_COLL_EXCHANGE || kind == TMB_COLL_GATHERV || kind == TMB_COLL_ALLGATHERV ||
-         kind == TMB_COLL_EXCHANGEV;
-}
-
 static bool legal(const struct tmb_coll_alg *alg, const struct tmb_coll_shape *c) {
   return (!alg->commutes || c->commutes) && (!alg->nodes || c->node);
 }

@@ -47,7 +47,6 @@ struct tmb_coll_tuning {
   uint32_t radix;
   uint32_t flat_ranks_max;
   uint64_t segment, eager, direct_min;
-  bool direct;
   uint64_t board_max[TMB_COLL_KINDS]; /* bytes that a member shows on a board at most */
   uint32_t board_ranks_max;           /* members of a team that uses its board */
   uint64_t bcast_tree_max, reduce_tree_max, allreduce_doubling_max, allgather_doubling_max,
@@ -59,10 +58,6 @@ struct tmb_coll_choice {
   uint32_t radix;
   uint64_t segment;
 };
-
-/* Whether senders may write into the receivers' memory. From a root both sides are busy with a copy
- * each, one behind the other; where all ranks send, one copy less is less work. */
-bool tmb_coll_kind_direct(uint32_t kind);
 
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
                                        const struct tmb_coll_tuning *t);

@@ -45,6 +45,7 @@ struct tmb_coll_shape {
   uint64_t elem;             /* bytes of an element; 1 where nothing is reduced */
   uint64_t segment;          /* bytes of a pipeline segment */
   uint64_t eager;            /* longest message that is sent unasked */
+  uint64_t pull;             /* longest message that is sent at all; longer ones are read */
   uint32_t radix;            /* of trees, at least 2 */
   uint32_t tag;              /* base of the tags of this phase */
   bool commutes;

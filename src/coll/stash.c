@@ -70,27 +70,45 @@ void tmb_stash_free(struct tmb_stash *m) {
   state.free = m;
 }
 
-void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in) {
-  struct tmb_stash *m = stash_new(in->nbytes);
-  const uint32_t seq = (uint32_t)in->args[2], bucket = seq % TMB_COLL_BUCKETS;
+struct tmb_stash *tmb_stash_add(struct tmb_coll_team *ct, const struct tmb_stash *like,
+                                size_t bytes) {
+  struct tmb_stash *m = stash_new(bytes);
+  const uint32_t bucket = like->seq % TMB_COLL_BUCKETS;
+  const size_t capacity = m->capacity;
+  *m = *like;
+  m->capacity = capacity;
   m->next = NULL;
-  m->seq = seq;
-  m->src = (uint32_t)in->args[4];
-  m->tag = (uint32_t)in->args[5];
-  m->ready = in->handler == TMB_COLL_AM_READY;
-  m->at = tmb_team_join64(in->args + 6);
-  m->bytes = in->nbytes;
-  if (m->ready) memcpy(m->offer, in->args + TMB_COLL_ARGS, sizeof m->offer);
-  if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
+  m->bytes = bytes;
   *ct->stash_end[bucket] = m;
   ct->stash_end[bucket] = &m->next;
+  return m;
+}
+
+void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in) {
+  struct tmb_stash like = {.seq = (uint32_t)in->args[2],
+                           .src = (uint32_t)in->args[4],
+                           .tag = (uint32_t)in->args[5],
+                           .kind = in->handler,
+                           .at = tmb_team_join64(in->args + 6)};
+  if (in->handler == TMB_COLL_AM_OFFER) {
+    like.pid = in->args[8];
+    like.address = tmb_team_join64(in->args + 9);
+  }
+  struct tmb_stash *m = tmb_stash_add(ct, &like, in->nbytes);
+  if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
+}
+
+struct tmb_stash *tmb_stash_offer(struct tmb_coll_team *ct, struct tmb_coll_op *op,
+                                  bool (*fits)(struct tmb_coll_op *op, const struct tmb_stash *m)) {
+  struct tmb_stash *m = ct->stash[op->seq % TMB_COLL_BUCKETS];
+  while (m && (m->kind != TMB_COLL_AM_OFFER || m->seq != op->seq || !fits(op, m))) m = m->next;
+  return m;
 }
 
 struct tmb_stash *tmb_stash_take(struct tmb_coll_team *ct, const struct tmb_stash *like) {
   const uint32_t bucket = like->seq % TMB_COLL_BUCKETS;
   for (struct tmb_stash **p = &ct->stash[bucket], *m; (m = *p) != NULL; p = &m->next) {
-    if (m->seq != like->seq || m->src != like->src || m->tag != like->tag ||
-        m->ready != like->ready)
+    if (m->seq != like->seq || m->src != like->src || m->tag != like->tag || m->kind != like->kind)
       continue;
     *p = m->next;
     if (!*p) ct->stash_end[bucket] = p;

@@ -62,7 +62,6 @@ static void read_settings(void) {
   struct tmb_coll_tuning *t = &tuning.t;
   tuning.chunk = TMB_MIN((uint64_t)tmb_cfg_int(TMB_CFG_COLL_CHUNK), TMB_AM_MEDIUM_BYTES_MAX);
   t->eager = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_EAGER_MAX);
-  t->direct = tmb_cfg_bool(TMB_CFG_COLL_DIRECT);
   t->direct_min = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_DIRECT_MIN);
   t->flat_ranks_max = (uint32_t)tmb_cfg_int(TMB_CFG_COLL_FLAT_RANKS_MAX);
   t->segment = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_SEGMENT);

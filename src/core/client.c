@@ -15,6 +15,7 @@
 #include "core/exit.h"
 #include "core/job.h"
 #include "core/progress.h"
+#include "core/reach.h"
 #include "core/segment.h"
 
 #include "base/config.h"
@@ -167,6 +168,7 @@ static int bring_up(const struct gexx_client_init *init) {
   tmb_exit_install(&tmb_job.boot);
   tmb_job.nbrhd_size = nbrhd_size();
   tmb_wait_policy_init();
+  tmb_reach_init();
   rc = make_tables();
   if (!rc) rc = open_conduit();
   if (rc) return rc;

@@ -108,6 +108,8 @@ struct tmb_job {
   bool attached;
   bool legacy_attached;
   int verbose_errors;
+  int pid;
+  bool peer_copy; /* every rank may read the memory of every other one, see reach.c */
   uint32_t
       nbrhd_size; /* ranks per memory-sharing neighbourhood, consecutive; the last may be smaller */
   uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */

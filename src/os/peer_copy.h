@@ -20,6 +20,10 @@
 bool tmb_os_peer_read(int pid, void *local, uint64_t remote, size_t bytes);
 bool tmb_os_peer_write(int pid, uint64_t remote, const void *local, size_t bytes);
 
+/* Let processes that descend from this one's parent read and write here, where the kernel asks for
+ * such consent (Yama). */
+void tmb_os_peer_allow(void);
+
 /* Own process number. */
 int tmb_os_pid(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
-/* again: TOMBOLO_RING_SLOTS=64 TOMBOLO_COLL_EAGER_MAX=0 TOMBOLO_COLL_DIRECT=0 */
+/* again: TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_RING_SLOTS=64 TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_COLL_EAGER_MAX=0 TOMBOLO_COLL_DIRECT=0 TOMBOLO_COLL_BOARD_MAX=1GB */
 /* timeout: 120 */
 /*
  * Random sequences of every collective, of the API and of the extension, on the job and on split

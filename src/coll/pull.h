@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Long messages that the receiver reads in the sender's memory: one copy instead of two.
+ *
+ * Owns: declarations of pull.c. Called by the engine and plan.c. Calls: core's tables of segments,
+ * os/peer_copy.h. A sender offers process number and address; the receiver reads through its
+ * mapping of the sender's segment, or through the kernel. Single-copy transfers as in B. Goglin, S.
+ * Moreaud, "KNEM: a generic and scalable kernel-assisted intra-node MPI communication framework",
+ * J. Parallel Distrib. Comput. 73(2), 2013, doi:10.1016/j.jpdc.2012.09.016. Invariants: all ranks
+ * of the job agree on whether it works, since initialisation.
+ */
+#ifndef TMB_COLL_PULL_H
+#define TMB_COLL_PULL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether long messages are pulled; the same on all ranks. */
+bool tmb_pull_works(void);
+
+/* Where memory of a peer is mapped here; NULL when it is not. */
+char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes);
+
+/* Copy memory of a peer. Fatal when the kernel refuses. */
+void tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, size_t bytes);
+
+#endif
