@@ -5,8 +5,8 @@
  * Owns the gexx_Coll_ prototypes and types. Included by gasnetex_ext.h. Calls nothing. The common
  * rules of collectives hold (gasnet_coll.h, API 06.1): every member of the team calls, in team
  * order; any number outstanding; the event stands for the caller's part; flags are 0; any host
- * memory. Blocks are given in bytes, and nbytes, counts and displacements may be 0. dst and src
- * must not overlap. "Single-valued" arguments are the same on all members.
+ * memory, and device segments. Blocks are given in bytes, and nbytes, counts and displacements may
+ * be 0. dst and src must not overlap. "Single-valued" arguments are the same on all members.
  */
 #ifndef GEXX_EXT_COLL_H
 #define GEXX_EXT_COLL_H

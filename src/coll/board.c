@@ -313,7 +313,7 @@ static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_board *b) {
     if (op->read < op->chunks) break;
     b->first = op->next;
     if (!b->first) b->end = &b->first;
-    tmb_up_op_done(op->event, TMB_CAT_PUT);
+    tmb_coll_event_done(op->event);
     op->next = boards.free;
     boards.free = op;
   }

@@ -127,7 +127,7 @@ static void complete(struct tmb_coll_op *op) {
   struct tmb_coll_op **p = bucket_of(ct, op->seq);
   while (*p != op) p = &(*p)->next;
   *p = op->next;
-  if (op->event) tmb_up_op_done(op->event, TMB_CAT_PUT);
+  if (op->event) tmb_coll_event_done(op->event);
   if (op->fence) {
     release_held(ct);
     op->next = engine.fences;
@@ -644,7 +644,7 @@ static void fence(struct tmb_team *team) {
   (void)launch(team, op);
 }
 
-gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
+gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
   tmb_coll_lock();
   if (tmb_coll_board_takes(team, call)) {

@@ -14,6 +14,7 @@
 #define TMB_COLL_ENGINE_H
 
 #include "coll/board.h"
+#include "coll/device.h"
 #include "coll/pull.h"
 #include "coll/reduce.h"
 #include "coll/select.h"
@@ -122,9 +123,17 @@ struct tmb_coll_op {
 
 /* ---- engine.c */
 
-/* Start a collective. in plan: NULL to choose and find one. Returns its event, INVALID when it is
- * complete. Normal context, any thread. */
-gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan);
+/* Start a collective on host memory. in plan: NULL to choose and find one. Returns its event,
+ * INVALID when it is complete. Normal context, any thread. */
+gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan);
+
+/* The same, with buffers in any memory. */
+static inline gex_Event_t tmb_coll_start(const struct tmb_coll_call *call,
+                                         struct tmb_coll_plan *plan) {
+  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.device_segments)))
+    return tmb_coll_device_start(call, plan);
+  return tmb_coll_run(call, plan);
+}
 
 /* ---- plan.c */
 

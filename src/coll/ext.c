@@ -12,6 +12,7 @@
 #include "core/check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tombolo/ext_coll.h"
 
@@ -23,6 +24,7 @@ struct gexx_coll_plan_s {
   uint32_t magic;
   struct tmb_coll_call call;
   struct tmb_coll_plan *plan;
+  uint64_t *lists; /* what call.send and call.recv point to */
 };
 
 static const struct {
@@ -223,6 +225,28 @@ REDUCTION(ExScan, GEXX_COLL_EX_SCAN)
 
 /* ---- persistent */
 
+/* Copy a block list of n entries to *at, which moves on. */
+static const uint64_t *keep(const uint64_t *list, size_t n, uint64_t **at) {
+  if (!list) return NULL;
+  uint64_t *const copy = *at;
+  memcpy(copy, list, n * sizeof *list);
+  *at += n;
+  return copy;
+}
+
+/* The caller's block lists end with Init; starting needs them for buffers in device memory. */
+static void keep_lists(struct gexx_coll_plan_s *p) {
+  const size_t n = p->call.tm->size;
+  struct tmb_coll_blocks *send = &p->call.send, *recv = &p->call.recv;
+  p->lists = NULL;
+  if (!send->bytes && !recv->bytes) return;
+  uint64_t *at = malloc(4 * n * sizeof *at);
+  if (!at) tmb_fatal("out of memory for a persistent collective");
+  p->lists = at;
+  *send = (struct tmb_coll_blocks){keep(send->bytes, n, &at), keep(send->at, n, &at)};
+  *recv = (struct tmb_coll_blocks){keep(recv->bytes, n, &at), keep(recv->at, n, &at)};
+}
+
 int gexx_Coll_Init(gexx_Coll_Plan_t *plan_p, gex_TM_t tm, const gexx_Coll_Args_t *args,
                    gex_Flags_t flags) {
   if (!plan_p || !args || (unsigned)args->gexx_kind >= TMB_ARRAY_LEN(kinds))
@@ -234,7 +258,7 @@ int gexx_Coll_Init(gexx_Coll_Plan_t *plan_p, gex_TM_t tm, const gexx_Coll_Args_t
   tmb_coll_lock();
   p->plan = tmb_coll_plan_get(tmb_team_of(tm), &p->call, false);
   tmb_coll_unlock();
-  p->call.send = p->call.recv = (struct tmb_coll_blocks){NULL, NULL};
+  keep_lists(p);
   *plan_p = p;
   return GASNET_OK;
 }
@@ -258,5 +282,6 @@ void gexx_Coll_Free(gexx_Coll_Plan_t plan) {
   tmb_coll_plan_release(plan->plan);
   tmb_coll_unlock();
   plan->magic = 0;
+  free(plan->lists);
   free(plan);
 }

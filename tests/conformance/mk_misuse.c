@@ -8,6 +8,7 @@
 #include "dbg_case.h"
 #include "mk_dev.h"
 
+#include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 #include <gasnetex_ext.h>
@@ -94,6 +95,10 @@ static void wait_device(void) {
   bind();
   gexx_Signal_Wait((uint64_t *)(void *)device, GEXX_SIG_EQ, 1);
 }
+static void coll_leaves(void) {
+  bind();
+  gex_Event_Wait(gex_Coll_BroadcastNB(dbg.tm, 0, device + 4000, dbg.base, 100, 0));
+}
 static void signal_offset(void) {
   bind();
   (void)gexx_RMA_PutSignalBlocking(pair(dbg.ep, ep), 0, NULL, dbg.base, 8, GEX_EVENT_NOW,
@@ -139,6 +144,7 @@ static const struct dbg_case cases[] = {
     {"vis_device", vis_device, {"gex_VIS_VectorPutBlocking", "dstlist", "outside"}, 0, NULL},
     {"long_device", long_device, {"gex_AM_RequestLong", "device memory"}, 0, NULL},
     {"medium_device", medium_device, {"gex_AM_RequestMedium", "source_addr", "device"}, 0, NULL},
+    {"coll_leaves", coll_leaves, {"gex_Coll_BroadcastNB", "dst", "100 bytes at"}, 0, NULL},
     {"wait_device", wait_device, {"gexx_Signal_Wait", "sig", "device memory"}, 0, NULL},
     {"signal_offset", signal_offset, {"PutSignal", "sig_addr", "host segment"}, 0, NULL},
     {"signal_source", signal_source, {"PutSignal", "src", "outside"}, 0, NULL},
