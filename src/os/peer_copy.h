@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copying between the memories of two processes of one machine, without the other's help.
+ * Reading the memory of another process of this machine, without its help.
  *
- * Owns nothing. Called by the collectives' engine. Calls: process_vm_readv, process_vm_writev.
- * Both need the permission to trace the other process, which the kernel (Yama), a container or a
- * sandbox may deny: callers try with a read first and have another way. Invariants: a process
+ * Owns nothing. Called by the collectives and core/reach.c. Calls: process_vm_readv, which needs
+ * the permission to trace the other process; the kernel (Yama), a container or a sandbox may deny
+ * it: callers try first and have another way. Invariants: a process
  * number is one of the caller's own namespace; that it names the process meant is for the caller to
  * verify.
  */
@@ -15,12 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Read from, or write to, [remote, remote + bytes) of process `pid`. Returns whether all was done.
- */
+/* Read [remote, remote + bytes) of process `pid`. Returns whether all was done. */
 bool tmb_os_peer_read(int pid, void *local, uint64_t remote, size_t bytes);
-bool tmb_os_peer_write(int pid, uint64_t remote, const void *local, size_t bytes);
 
-/* Let processes that descend from this one's parent read and write here, where the kernel asks for
+/* Let processes that descend from this one's parent read here, where the kernel asks for
  * such consent (Yama). */
 void tmb_os_peer_allow(void);
 
