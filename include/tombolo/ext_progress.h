@@ -23,10 +23,12 @@ GEXX_API int gexx_Poll(uint64_t timeout_us);
 
 /* ---------------------------------------------------------------- counts */
 
-/* What is counted with TOMBOLO_STATS=1: what reaches the conduit. Puts, gets and signals of mapped
- * peers are loads and stores of the caller and are not counted, except that GEXX_STATS_WAKE counts
- * wake-ups of mapped peers. Where the conduit has no put or get, the messages that make them are
- * counted, too. */
+/* What is counted with TOMBOLO_STATS=1: every operation that this process starts, also to itself. A
+ * strided, vector or indexed transfer to a mapped peer is one put or get. The data of a
+ * tagged notification are a put or get. PUT_SIGNAL counts puts with a signal and posts of
+ * semaphores, ATOMIC operations on atomic domains, WAKE the looks whether a mapped peer must be
+ * woken. What is made of messages, by a conduit that has nothing better, is counted with them.
+ * Operations that are otherwise done inline call the library then. */
 #define GEXX_STATS_AM_SHORT   0
 #define GEXX_STATS_AM_MEDIUM  1
 #define GEXX_STATS_AM_LONG    2
@@ -35,7 +37,8 @@ GEXX_API int gexx_Poll(uint64_t timeout_us);
 #define GEXX_STATS_PUT_SIGNAL 5
 #define GEXX_STATS_GET_SIGNAL 6
 #define GEXX_STATS_WAKE       7
-#define GEXX_STATS_KINDS      8
+#define GEXX_STATS_ATOMIC     8
+#define GEXX_STATS_KINDS      9
 
 /* Operations of one kind that this process has started towards a process, and their payload bytes.
  * [in] kind: GEXX_STATS_*; [in] jobrank: or GEX_RANK_INVALID: all together. [out] count, bytes:

@@ -9,12 +9,14 @@
  * `wanted`, the event of the get in `next` and the byte count in `leaves`, freed by its one
  * synchronisation.
  */
+#include "core/bound.h"
 #include "core/check.h"
 #include "core/job.h"
 #include "core/op.h"
 #include "core/thread.h"
 
 #include <gasnet.h>
+#include <gasnetex_ext.h>
 
 #include <string.h>
 
@@ -33,10 +35,11 @@ static gex_TM_t checked_team(const char *call, const char *what, gasnet_node_t n
 
 /* Memset as implicit puts of the calling thread; true if it is complete already. */
 static bool fill(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  if (TMB_LIKELY(tm->delta[node] != GEXX_UNMAPPED)) {
+  if (TMB_LIKELY(tmb_bound_table(tm)[node] != GEXX_UNMAPPED)) {
     tmb_fence_compiler();
-    if (nbytes) memset(gexx_rma_local(tm, node, dest), val, nbytes);
+    if (nbytes) memset(tmb_bound_here(tm, node, dest), val, nbytes);
     tmb_fence_compiler();
+    tmb_count(GEXX_STATS_PUT, node, nbytes);
     return true;
   }
   char block[FILL_BYTES];
@@ -49,7 +52,7 @@ static bool fill(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nb
 
 /* Memset with an event of its own: an access region inside whatever the thread has open. */
 static gex_Event_t fill_nb(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  if (tm->delta[node] != GEXX_UNMAPPED) {
+  if (tmb_bound_table(tm)[node] != GEXX_UNMAPPED) {
     (void)fill(tm, node, dest, val, nbytes);
     return GEX_EVENT_INVALID;
   }

@@ -152,7 +152,7 @@ void tmb_am_check_token(const char *call, gex_Token_t token) {
 /* Write the payload of a Long to a created segment that this process has mapped. */
 static bool place(struct tmb_am_out *out, gex_TM_t pair) {
   if (out->immediate || !tmb_bound_maps(pair, out->peer, out->dest, out->nbytes)) return false;
-  if (out->nbytes) memcpy(gexx_rma_local(pair, out->peer, out->dest), out->src, out->nbytes);
+  if (out->nbytes) memcpy(tmb_bound_here(pair, out->peer, out->dest), out->src, out->nbytes);
   out->filled = 1;
   return true;
 }

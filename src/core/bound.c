@@ -51,7 +51,7 @@ bool tmb_bound_attached(uint32_t jobrank, const void *addr, size_t nbytes) {
 
 bool tmb_bound_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbytes) {
   const struct tmb_peer_segment *s = tmb_bound_at(tm, rank);
-  return tm->delta[rank] != GEXX_UNMAPPED && s && inside(s, addr, nbytes);
+  return tmb_bound_table(tm)[rank] != GEXX_UNMAPPED && s && inside(s, addr, nbytes);
 }
 
 /* Add to an address in the segment of a process to get ours, whatever TOMBOLO_SHM_MAP says. */
@@ -70,30 +70,37 @@ static void *table(size_t item_bytes) {
   return p;
 }
 
-/* All unmapped. */
-static intptr_t *unmapped_table(void) {
-  intptr_t *t = table(sizeof *t);
-  for (uint32_t r = 0; r < tmb_job.size; r++) t[r] = GEXX_UNMAPPED;
+/* All unmapped, for so many endpoints of each process. */
+static intptr_t *unmapped_table(size_t endpoints) {
+  intptr_t *t = table(endpoints * sizeof *t);
+  for (size_t i = 0; i < endpoints * tmb_job.size; i++) t[i] = GEXX_UNMAPPED;
   return t;
 }
 
 void tmb_bound_init(void) {
   tmb_job.bound[0] = tmb_job.peer_segment;
   tmb_job.ep_delta[0] = tmb_job.delta;
-  tmb_job.unmapped = unmapped_table();
+  /* Shown by the heads of all teams while operations are counted, so as long as any. */
+  tmb_job.unmapped = unmapped_table(tmb_job.count ? GASNET_MAXEPS : 1);
 }
 
 const intptr_t *tmb_bound_delta(gex_EP_Index_t ep) {
   return tmb_job.ep_delta[ep] ? tmb_job.ep_delta[ep] : tmb_job.unmapped;
 }
 
+const intptr_t *tmb_bound_hidden(gex_TM_t tm) {
+  if (tm->magic != GEXX_MAGIC_PAIR) return tmb_team_delta(tmb_team_of(tm));
+  return tmb_mk_device(tm->ep->segment) ? tmb_job.unmapped
+                                        : tmb_bound_delta((gex_EP_Index_t)(tm - tm->ep->pair));
+}
+
 /* The table of an index that may be written; TM-pairs move from the shared one to it. */
 static intptr_t *own_delta(gex_EP_Index_t ep) {
   if (!tmb_job.ep_delta[ep]) {
-    tmb_job.ep_delta[ep] = unmapped_table();
+    tmb_job.ep_delta[ep] = unmapped_table(1);
     for (gex_EP_Index_t i = 0; i < GASNET_MAXEPS; i++)
       if (tmb_job.eps[i] && !tmb_mk_device(tmb_job.eps[i]->segment))
-        tmb_job.eps[i]->pair[ep].delta = tmb_job.ep_delta[ep];
+        tmb_job.eps[i]->pair[ep].delta = tmb_bound_shown(tmb_job.ep_delta[ep]);
   }
   return tmb_job.ep_delta[ep];
 }

@@ -29,7 +29,24 @@ static inline void *tmb_bound_self_offset(gex_EP_t ep, const void *offset) {
   return (void *)((ep->segment ? (uintptr_t)ep->segment->base : 0) + (uintptr_t)offset);
 }
 
-/* Whether [addr, addr + nbytes) of (tm, rank)'s process can be reached by tm->delta[rank]. */
+/* [size] What to add to an address of a peer to get ours, or GEXX_UNMAPPED: tm->delta, except that
+ * heads hide it while operations are counted. */
+const intptr_t *tmb_bound_hidden(gex_TM_t tm);
+static inline const intptr_t *tmb_bound_table(gex_TM_t tm) {
+  return TMB_LIKELY(!tmb_job.count) ? tm->delta : tmb_bound_hidden(tm);
+}
+
+/* What a head shows of such a table. */
+static inline const intptr_t *tmb_bound_shown(const intptr_t *table) {
+  return TMB_LIKELY(!tmb_job.count) ? table : tmb_job.unmapped;
+}
+
+/* Address in this process of an address of a mapped peer. */
+static inline void *tmb_bound_here(gex_TM_t tm, gex_Rank_t rank, const void *addr) {
+  return (void *)((uintptr_t)addr + (uintptr_t)tmb_bound_table(tm)[rank]);
+}
+
+/* Whether [addr, addr + nbytes) of (tm, rank)'s process can be reached by load and store. */
 bool tmb_bound_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbytes);
 
 /* Whether it lies in the segment that the process attached and the conduit has mapped. */

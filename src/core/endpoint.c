@@ -24,7 +24,7 @@ void tmb_ep_init(struct gexx_ep_s *ep, gex_EP_Index_t index) {
   for (gex_EP_Index_t i = 0; i < GASNET_MAXEPS; i++)
     ep->pair[i] = (struct gexx_tm_s){.rank = tmb_job.rank,
                                      .size = tmb_job.size,
-                                     .delta = tmb_bound_delta(i),
+                                     .delta = tmb_bound_shown(tmb_bound_delta(i)),
                                      .ep = ep,
                                      .client = &tmb_job.client,
                                      .magic = GEXX_MAGIC_PAIR,

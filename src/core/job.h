@@ -101,6 +101,11 @@ struct tmb_job {
 
   void (*signal_index)(const void *addr); /* a signal here has changed; NULL until it matters */
 
+  /* Counts an operation that does not reach the conduit: GEXX_STATS_ kind, jobrank, bytes. NULL
+   * unless operations are counted; then the heads of teams and TM-pairs say that nobody is mapped,
+   * so that the inline forms come to the library, which asks tmb_bound_table. */
+  void (*count)(int kind, uint32_t jobrank, size_t bytes);
+
   /* wraps the table when operations are counted; by notify */
   const struct tmb_conduit_ops *(*ops_watch)(const struct tmb_conduit_ops *ops);
 
@@ -123,9 +128,9 @@ struct tmb_job {
   struct tmb_peer_segment *bound[GASNET_MAXEPS]; /* [size] by endpoint index, or NULL; [0] is
                                                     peer_segment */
   intptr_t *ep_delta[GASNET_MAXEPS]; /* [size] by endpoint index, or NULL; [0] is delta */
-  intptr_t *unmapped;                /* [size] what an index without a table of its own has */
-  struct gexx_segment_s segment;     /* attached */
-  union {                            /* primordial team: its head, and whole */
+  intptr_t *unmapped; /* [size], at least: what an index without a table of its own has */
+  struct gexx_segment_s segment; /* attached */
+  union {                        /* primordial team: its head, and whole */
     struct gexx_tm_s tm TMB_ALIGNED(TMB_CACHE_LINE);
     struct tmb_team team;
   };
@@ -152,6 +157,11 @@ static inline uint32_t tmb_nbrhd_of(uint32_t jobrank) {
 /* Jobrank of a team rank. */
 static inline uint32_t tmb_jobrank(gex_TM_t tm, gex_Rank_t rank) {
   return tm->jobrank ? tm->jobrank[rank] : rank;
+}
+
+/* Count an operation that is done here. in kind: GEXX_STATS_. */
+static inline void tmb_count(int kind, uint32_t jobrank, size_t bytes) {
+  if (TMB_UNLIKELY(tmb_job.count != NULL)) tmb_job.count(kind, jobrank, bytes);
 }
 
 /* Endpoint index of (tm, rank): 0 unless the team or pair leaves the primordial endpoints. */

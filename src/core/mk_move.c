@@ -89,6 +89,6 @@ bool tmb_mk_reach(const struct tmb_mk_access *a, struct tmb_mk_place *far) {
         &far->addr);
   const gex_TM_t host = &tmb_job.ep.pair[ep];
   if (!tmb_bound_maps(host, jobrank, a->remote, a->nbytes)) return false;
-  *far = (struct tmb_mk_place){NULL, gexx_rma_local(host, jobrank, a->remote)};
+  *far = (struct tmb_mk_place){NULL, tmb_bound_here(host, jobrank, a->remote)};
   return true;
 }

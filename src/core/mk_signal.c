@@ -16,6 +16,7 @@
 #include "core/mk_move.h"
 #include "core/op.h"
 
+#include <gasnetex_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,13 +75,18 @@ static void change(void *signal, uint32_t op, uint64_t value) {
     tmb_fetch_add_rel((uint64_t *)signal, value);
 }
 
+static void change_here(const struct head *h) {
+  change((void *)(uintptr_t)h->signal, h->signal_op, h->value);
+  tmb_up_signal((void *)(uintptr_t)h->signal);
+}
+
 static void on_put(const struct tmb_am_in *in) {
   struct head h;
   memcpy(&h, in->payload, sizeof h);
   tmb_mk_move(tmb_mk_place_of((int32_t)h.ep, (void *)(uintptr_t)h.remote),
               (struct tmb_mk_place){NULL, (char *)in->payload + sizeof h}, h.bytes);
   if (!count(in->src, &h)) return;
-  change((void *)(uintptr_t)h.signal, h.signal_op, h.value);
+  change_here(&h);
   if (!h.op) return;
   int32_t op[2];
   tmb_team_args64(op, h.op);
@@ -97,7 +103,7 @@ static void on_get(const struct tmb_am_in *in) {
   args[5] = (int32_t)h.ep_there;
   tmb_mk_send_data(in->src, tmb_mk_place_of((int32_t)h.ep, (void *)(uintptr_t)h.remote), h.bytes,
                    args);
-  if (count(in->src, &h)) change((void *)(uintptr_t)h.signal, h.signal_op, h.value);
+  if (count(in->src, &h)) change_here(&h);
 }
 
 void tmb_mk_signal_install(void) {
@@ -130,13 +136,11 @@ void tmb_mk_check_signal(const char *call, gex_TM_t tm, gex_Rank_t rank, const u
 static int signal_only(const struct tmb_mk_access *a) {
   const uint32_t jobrank = tmb_jobrank(a->tm, a->rank);
   uint64_t *const sig = a->signal->addr;
-  const struct gexx_tm_s *home = &tmb_job.ep.pair[home_of(jobrank, sig)];
-  if (jobrank == tmb_job.rank) {
-    change(sig, a->signal->op, a->signal->value);
-    if (tmb_job.threads) tmb_job.ops->wake_self(tmb_job.conduit);
-  } else if (home->delta[jobrank] != GEXX_UNMAPPED) {
-    change((char *)sig + home->delta[jobrank], a->signal->op, a->signal->value);
-    tmb_job.ops->notify(tmb_job.conduit, jobrank);
+  const gex_TM_t home = &tmb_job.ep.pair[home_of(jobrank, sig)];
+  const intptr_t delta = jobrank == tmb_job.rank ? 0 : tmb_bound_table(home)[jobrank];
+  if (delta != GEXX_UNMAPPED) {
+    change((char *)sig + delta, a->signal->op, a->signal->value);
+    gexx_signal_changed(home, jobrank, sig);
   } else {
     const struct tmb_rma bare = {.peer = jobrank,
                                  .op = a->is_get ? NULL : a->op,

@@ -17,6 +17,8 @@
 #include "core/progress.h"
 #include "core/thread.h"
 
+#include <gasnetex_ext.h>
+
 #define RMA_FLAGS                                                                               \
  (GEX_FLAG_IMMEDIATE | GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO | GEX_FLAG_SELF_SEG_UNKNOWN | \
   GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET |                 \
@@ -84,18 +86,13 @@ static void resolve(struct access *a) {
 
 /* Whether the access is a copy here: the peer's segment is mapped and the range lies inside it. */
 static bool direct(const struct access *a) {
-  if (a->tm->delta[a->rank] == GEXX_UNMAPPED) return false;
+  if (tmb_bound_table(a->tm)[a->rank] == GEXX_UNMAPPED) return false;
   if (TMB_LIKELY(!(a->flags & RMA_ANYWHERE))) return true;
   return tmb_bound_maps(a->tm, a->rank, a->remote, a->nbytes);
 }
 
-/*
- * Serve an access; parts that remain are counted in op. Returns 0 when started (or done), TMB_AGAIN
- * for an immediate access without resources.
- */
-static int start(struct access *a, struct tmb_op *op) {
-  resolve(a);
-  if (a->nbytes == 0) return 0;
+/* Serve a resolved access that is not empty. */
+static int serve(const struct access *a, struct tmb_op *op) {
   if (tmb_mk_involved(a->tm, a->rank))
     return tmb_mk_rma(&(struct tmb_mk_access){.tm = a->tm,
                                               .rank = a->rank,
@@ -106,7 +103,7 @@ static int start(struct access *a, struct tmb_op *op) {
                                               .nbytes = a->nbytes,
                                               .op = op});
   if (direct(a)) {
-    void *mapped = gexx_rma_local(a->tm, a->rank, a->remote);
+    void *mapped = tmb_bound_here(a->tm, a->rank, a->remote);
     if (a->is_get)
       gexx_rma_copy(a->local, mapped, a->nbytes);
     else
@@ -122,6 +119,18 @@ static int start(struct access *a, struct tmb_op *op) {
                               .immediate = (a->flags & GEX_FLAG_IMMEDIATE) != 0};
   return a->is_get ? tmb_job.ops->get(tmb_job.conduit, &rma)
                    : tmb_job.ops->put(tmb_job.conduit, &rma);
+}
+
+/*
+ * Serve an access; parts that remain are counted in op. Returns 0 when started (or done), TMB_AGAIN
+ * for an immediate access without resources.
+ */
+static int start(struct access *a, struct tmb_op *op) {
+  resolve(a);
+  const int rc = a->nbytes ? serve(a, op) : 0;
+  if (rc == 0)
+    tmb_count(a->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, tmb_jobrank(a->tm, a->rank), a->nbytes);
+  return rc;
 }
 
 static int blocking(struct access *a) {

@@ -102,7 +102,7 @@ static void insert(struct tmb_team *team) {
 void tmb_team_init_primordial(struct tmb_team *team) {
   *team = (struct tmb_team){.head = {.rank = tmb_job.rank,
                                      .size = tmb_job.size,
-                                     .delta = tmb_job.delta,
+                                     .delta = tmb_bound_shown(tmb_job.delta),
                                      .ep = &tmb_job.ep,
                                      .client = &tmb_job.client,
                                      .magic = GEXX_MAGIC_TM},
@@ -171,6 +171,10 @@ static void simplify(struct tmb_team *team) {
   if (identity && primordial) team->own_delta = NULL;
 }
 
+const intptr_t *tmb_team_delta(const struct tmb_team *team) {
+  return team->own_delta ? team->own_delta : tmb_job.delta;
+}
+
 /* Take the parked messages of a team out of the list; under the lock. */
 static struct parked *unpark(const struct tmb_team *team) {
   struct parked *mine = NULL, **end = &mine;
@@ -194,7 +198,7 @@ void tmb_team_register(struct tmb_team *team) {
   simplify(team);
   team->head.jobrank = team->own_jobrank;
   if (team->own_delta) fill_delta(team);
-  team->head.delta = team->own_delta ? team->own_delta : tmb_job.delta;
+  team->head.delta = tmb_bound_shown(tmb_team_delta(team));
   team->head.magic = GEXX_MAGIC_TM;
   lock();
   insert(team);

@@ -55,7 +55,7 @@ struct tmb_team {
   uint32_t refs;                  /* the handle, and each user of tmb_team_hold; atomic */
   const gex_EP_Index_t *ep_index; /* [size], or NULL when all are primordial */
   uint32_t *own_jobrank;          /* [size] what head.jobrank points at unless that is NULL */
-  intptr_t *own_delta;            /* [size] what head.delta points at, unless the job's table */
+  intptr_t *own_delta;            /* [size], or NULL: the job's table; see tmb_team_delta */
   void *scratch;                  /* own scratch memory, NULL without */
   size_t scratch_bytes;           /* the same on every member; 0: NO_SCRATCH */
   uint64_t *peer_scratch;         /* [size] addresses in their owners' space, NULL without */
@@ -121,6 +121,9 @@ bool tmb_team_in_making(void);
 /* Call `closed` when a member has left the registry, `made` when the last call that makes teams has
  * ended; not under a lock, so they may send. One each, set at start-up. */
 void tmb_team_on_change(void (*closed)(const struct tmb_team *team), void (*made)(void));
+
+/* What head.delta shows, or hides: see tmb_bound_table. */
+const intptr_t *tmb_team_delta(const struct tmb_team *team);
 
 /* Recompute the delta tables of all teams after segments were attached or published. */
 void tmb_team_refresh(void);

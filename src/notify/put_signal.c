@@ -64,21 +64,40 @@ static void check_signal(const struct operation *o) {
     tmb_check_remote(t->call, "sig_addr", t->tm, t->rank, o->sig_addr, sizeof *o->sig_addr);
 }
 
+/* One that does not reach the conduit. */
+static void count(const struct tmb_transfer *t) {
+  tmb_count(t->is_get ? GEXX_STATS_GET_SIGNAL : GEXX_STATS_PUT_SIGNAL, tmb_jobrank(t->tm, t->rank),
+            t->nbytes);
+}
+
 /* Data in device memory on either side. */
 static int with_device(const struct operation *o, struct tmb_op *op) {
   const struct tmb_transfer *t = &o->data;
   const struct tmb_signal signal = {o->sig_addr, o->asked->value, (uint32_t)o->asked->op};
   tmb_mk_check_signal(t->call, t->tm, t->rank, o->sig_addr);
-  return tmb_mk_rma_signal(
-      &(struct tmb_mk_access){.tm = t->tm,
-                              .rank = t->rank,
-                              .is_get = t->is_get,
-                              .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0,
-                              .remote = t->remote,
-                              .local = t->local,
-                              .nbytes = t->nbytes,
-                              .op = op,
-                              .signal = &signal});
+  const int rc =
+      tmb_mk_rma_signal(&(struct tmb_mk_access){.tm = t->tm,
+                                                .rank = t->rank,
+                                                .is_get = t->is_get,
+                                                .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0,
+                                                .remote = t->remote,
+                                                .local = t->local,
+                                                .nbytes = t->nbytes,
+                                                .op = op,
+                                                .signal = &signal});
+  if (rc == 0) count(t);
+  return rc;
+}
+
+/* Change a mapped signal after all earlier accesses. */
+static void change(const struct tmb_transfer *t, uint64_t *sig_addr,
+                   const struct gexx_signal_op *a) {
+  uint64_t *const sig = tmb_bound_here(t->tm, t->rank, sig_addr);
+  if (a->op == GEXX_SIG_SET)
+    tmb_store_rel(sig, a->value);
+  else
+    tmb_fetch_add_rel(sig, a->value);
+  gexx_signal_changed(t->tm, t->rank, sig_addr);
 }
 
 /*
@@ -98,7 +117,8 @@ static int start(struct operation *o, struct tmb_op *op) {
   if (tmb_transfer_device(t)) return with_device(o, op);
   if (tmb_transfer_direct(t)) {
     tmb_transfer_copy(t);
-    gexx_signal_post(t->tm, t->rank, o->sig_addr, a->op, a->value);
+    change(t, o->sig_addr, a);
+    count(t);
     return 0;
   }
   const struct tmb_rma rma = {.peer = tmb_jobrank(t->tm, t->rank),

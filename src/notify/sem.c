@@ -11,6 +11,7 @@
  */
 #include "base/atomic.h"
 #include "base/config.h"
+#include "core/bound.h"
 #include "core/check.h"
 #include "core/progress.h"
 #include "notify/notify.h"
@@ -130,11 +131,12 @@ static uint64_t *counter_of(const gexx_Sem_Handle_t *h) {
   return word_of(h->gexx_rank, h->gexx_index);
 }
 
-static void raise(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n) {
+static void raise(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n, size_t nbytes) {
   if (h->gexx_flags & GEXX_SEM_BOOLEAN)
     tmb_store_rel(count, 1);
   else
     tmb_fetch_add_rel(count, n);
+  tmb_count(GEXX_STATS_PUT_SIGNAL, h->gexx_rank, nbytes);
   gexx_signal_wake(&tmb_job.tm, h->gexx_rank);
 }
 
@@ -149,22 +151,23 @@ static void send(const gexx_Sem_Handle_t *h, void *dest, const void *src, size_t
   (void)tmb_job.ops->put_signal(tmb_job.conduit, &rma, &signal);
 }
 
-static void post(const gexx_Sem_Handle_t *h, uint64_t n) {
+/* in nbytes: of data that were put before. */
+static void post(const gexx_Sem_Handle_t *h, uint64_t n, size_t nbytes) {
   uint64_t *count = counter_of(h);
   if (TMB_LIKELY(count != NULL))
-    raise(h, count, n);
+    raise(h, count, n, nbytes);
   else
     send(h, NULL, NULL, 0, n);
 }
 
 void gexx_Sem_Post(gexx_Sem_Handle_t sem) {
   check_post("gexx_Sem_Post", &sem, 1, false);
-  post(&sem, 1);
+  post(&sem, 1, 0);
 }
 
 void gexx_Sem_PostN(gexx_Sem_Handle_t sem, uint64_t n) {
   check_post("gexx_Sem_PostN", &sem, n, true);
-  post(&sem, n);
+  post(&sem, n, 0);
 }
 
 static void put_post(const char *call, const gexx_Sem_Handle_t *h,
@@ -174,13 +177,13 @@ static void put_post(const char *call, const gexx_Sem_Handle_t *h,
     tmb_check_remote(call, "dest", put->tm, put->rank, put->remote, put->nbytes);
     tmb_check_local(call, "src", put->local, put->nbytes, 0);
   }
-  if (put->nbytes && put->tm->delta[put->rank] == GEXX_UNMAPPED) {
+  if (put->nbytes && tmb_bound_table(put->tm)[put->rank] == GEXX_UNMAPPED) {
     send(h, put->remote, put->local, put->nbytes, put->value);
     return;
   }
   if (put->nbytes)
-    gexx_rma_copy(gexx_rma_local(put->tm, put->rank, put->remote), put->local, put->nbytes);
-  post(h, put->value);
+    gexx_rma_copy(tmb_bound_here(put->tm, put->rank, put->remote), put->local, put->nbytes);
+  post(h, put->value, put->nbytes);
 }
 
 void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,

@@ -3,10 +3,12 @@
  * Counting operations by kind and peer.
  *
  * Owns: the counts, and a table that wraps the conduit's while they are wanted. Called by client.c
- * once (through tmb_job.ops_watch), by everything that uses tmb_job.ops, and by clients. Calls: the
- * wrapped table. Invariants: without TOMBOLO_STATS nothing here runs; a try that finds no resources
- * is not counted; counts of one kind and peer are exact, a query while others count is not a
- * snapshot.
+ * once (through tmb_job.ops_watch), by everything that uses tmb_job.ops or tmb_count, and by
+ * clients. Calls: the wrapped table. Messages and signals are counted where they reach the table,
+ * all else where it is started: while tmb_job.count is set, the inline forms find nobody mapped and
+ * come to the library. Invariants: without TOMBOLO_STATS nothing here runs; a try that finds no
+ * resources is not counted; counts of one kind and peer are exact, a query while others count is
+ * not a snapshot.
  */
 #include "base/atomic.h"
 #include "base/log.h"
@@ -26,6 +28,7 @@ static struct {
   struct tally (*by_peer)[GEXX_STATS_KINDS]; /* [job size] */
 } stats;
 
+/* Also called by core and others, for what does not reach the conduit. */
 static void count(int kind, uint32_t peer, size_t bytes) {
   struct tally *t = &stats.by_peer[peer][kind];
   tmb_fetch_add_rlx(&t->count, 1);
@@ -37,18 +40,6 @@ static int am_send(struct tmb_conduit *c, struct tmb_am_out *out) {
   if (rc == 0)
     count(GEXX_STATS_AM_SHORT + out->category, out->peer,
           out->category == TMB_AM_SHORT ? 0 : out->nbytes);
-  return rc;
-}
-
-static int put(struct tmb_conduit *c, const struct tmb_rma *rma) {
-  const int rc = stats.inner->put(c, rma);
-  if (rc == 0) count(GEXX_STATS_PUT, rma->peer, rma->nbytes);
-  return rc;
-}
-
-static int get(struct tmb_conduit *c, const struct tmb_rma *rma) {
-  const int rc = stats.inner->get(c, rma);
-  if (rc == 0) count(GEXX_STATS_GET, rma->peer, rma->nbytes);
   return rc;
 }
 
@@ -81,10 +72,9 @@ static const struct tmb_conduit_ops *watch(const struct tmb_conduit_ops *ops) {
   stats.by_peer = calloc(tmb_job.size, sizeof *stats.by_peer);
   if (!stats.by_peer) tmb_fatal("out of memory for the counts of %u ranks", tmb_job.size);
   stats.inner = ops;
+  tmb_job.count = count;
   stats.table = *ops;
   stats.table.am_send = am_send;
-  stats.table.put = put;
-  stats.table.get = get;
   stats.table.put_signal = put_signal;
   stats.table.get_signal = get_signal;
   stats.table.notify = wake;
@@ -112,8 +102,9 @@ int gexx_Stats_Query(int kind, gex_Rank_t jobrank, uint64_t *count_p, uint64_t *
 }
 
 const char *gexx_Stats_Name(int kind) {
-  static const char *const names[GEXX_STATS_KINDS] = {
-      "am_short", "am_medium", "am_long", "put", "get", "put_signal", "get_signal", "wake"};
+  static const char *const names[GEXX_STATS_KINDS] = {"am_short",   "am_medium", "am_long",
+                                                      "put",        "get",       "put_signal",
+                                                      "get_signal", "wake",      "atomic"};
   return kind >= 0 && kind < GEXX_STATS_KINDS ? names[kind] : "unknown";
 }
 

@@ -118,13 +118,9 @@ static int request(const struct tmb_note_send *s, uint32_t jobrank, struct tmb_o
   return 0;
 }
 
-/* Get and notify; parts that remain are counted in op. Returns as the put's. */
-static int start(struct tmb_note_send *s, struct tmb_op *op) {
-  struct tmb_transfer *t = &s->data;
-  const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_note_check(s);
-  tmb_transfer_resolve(t);
-  if (!tmb_note_take(t->call, jobrank, (t->flags & GEX_FLAG_IMMEDIATE) != 0)) return TMB_AGAIN;
+/* Get and notify, with credit. */
+static int serve(const struct tmb_note_send *s, uint32_t jobrank, struct tmb_op *op) {
+  const struct tmb_transfer *t = &s->data;
   if (tmb_transfer_device(t))
     (void)gexx_rma_get(t->tm, t->local, t->rank, t->remote, t->nbytes, 0);
   else if (jobrank == tmb_job.rank && t->nbytes)
@@ -134,6 +130,18 @@ static int start(struct tmb_note_send *s, struct tmb_op *op) {
   else if (t->nbytes)
     tmb_transfer_copy(t);
   return tmb_note_send_bare(s);
+}
+
+/* Parts that remain are counted in op. Returns as the put's. */
+static int start(struct tmb_note_send *s, struct tmb_op *op) {
+  struct tmb_transfer *t = &s->data;
+  const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_note_check(s);
+  tmb_transfer_resolve(t);
+  if (!tmb_note_take(t->call, jobrank, (t->flags & GEX_FLAG_IMMEDIATE) != 0)) return TMB_AGAIN;
+  const int rc = serve(s, jobrank, op);
+  if (rc == 0 && !tmb_transfer_device(t)) tmb_count(GEXX_STATS_GET, jobrank, t->nbytes);
+  return rc;
 }
 
 int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,

@@ -227,14 +227,15 @@ static int start(struct tmb_note_send *s, struct tmb_op *op) {
   const bool immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0;
   tmb_transfer_resolve(t);
   if (!tmb_note_take(t->call, jobrank, immediate)) return TMB_AGAIN;
-  const bool device = tmb_transfer_device(t);
-  if (jobrank == tmb_job.rank && !device) {
-    if (t->nbytes) memmove(t->remote, t->local, t->nbytes);
+  if (tmb_transfer_device(t) || t->nbytes > TMB_AM_LONG_BYTES_MAX) {
+    (void)gexx_rma_put(t->tm, t->rank, t->remote, t->local, t->nbytes, 0);
     return tmb_note_send_bare(s);
   }
-  if (t->nbytes <= TMB_AM_LONG_BYTES_MAX && !device) return send(s, t->nbytes, op);
-  (void)gexx_rma_put(t->tm, t->rank, t->remote, t->local, t->nbytes, 0);
-  return tmb_note_send_bare(s);
+  const bool self = jobrank == tmb_job.rank;
+  if (self && t->nbytes) memmove(t->remote, t->local, t->nbytes);
+  const int rc = self ? tmb_note_send_bare(s) : send(s, t->nbytes, op);
+  if (rc == 0) tmb_count(GEXX_STATS_PUT, jobrank, t->nbytes);
+  return rc;
 }
 
 static struct tmb_note_send put_of(const char *call, gex_TM_t tm, gex_Rank_t rank, void *dest,

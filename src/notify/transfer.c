@@ -62,13 +62,13 @@ bool tmb_transfer_device(const struct tmb_transfer *t) {
 }
 
 bool tmb_transfer_direct(const struct tmb_transfer *t) {
-  if (t->tm->delta[t->rank] == GEXX_UNMAPPED) return false;
+  if (tmb_bound_table(t->tm)[t->rank] == GEXX_UNMAPPED) return false;
   return !(t->flags & ANYWHERE) || !t->nbytes ||
          tmb_bound_maps(t->tm, t->rank, t->remote, t->nbytes);
 }
 
 void tmb_transfer_copy(const struct tmb_transfer *t) {
-  void *mapped = gexx_rma_local(t->tm, t->rank, t->remote);
+  void *mapped = tmb_bound_here(t->tm, t->rank, t->remote);
   if (t->is_get)
     gexx_rma_copy(t->local, mapped, t->nbytes);
   else

@@ -9,6 +9,7 @@
  * team, so that the delta table outlives it; a domain destroyed by a debug client keeps its memory
  * with a dead magic number, so that a stale handle is named.
  */
+#include "core/bound.h"
 #include "core/check.h"
 #include "ratomic/ratomic.h"
 
@@ -53,7 +54,7 @@ static void check_create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
 
 static bool all_mapped(gex_TM_t tm) {
   for (uint32_t r = 0; r < tm->size; r++)
-    if (tm->delta[r] == GEXX_UNMAPPED) return false;
+    if (tmb_bound_table(tm)[r] == GEXX_UNMAPPED) return false;
   return true;
 }
 
@@ -81,7 +82,9 @@ void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   struct gexx_ad_s *ad = malloc(sizeof *ad);
   if (!ad) tmb_fatal("out of memory for an atomic domain");
   tmb_team_hold(tmb_team_of(tm));
-  *ad = (struct gexx_ad_s){.delta = agree(tm, &mine) ? tm->delta : NULL,
+  const intptr_t *table = agree(tm, &mine) ? tmb_bound_table(tm) : NULL;
+  *ad = (struct gexx_ad_s){.delta = tmb_job.count ? NULL : table, /* see tmb_bound_table */
+                           .reserved = {(uint64_t)(uintptr_t)table},
                            .tm = tm,
                            .dt = dt,
                            .ops = ops,

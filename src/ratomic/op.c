@@ -17,6 +17,7 @@
 #include "core/thread.h"
 #include "ratomic/ratomic.h"
 
+#include <gasnetex_ext.h>
 #include <string.h>
 
 #define MY_FLAGS (GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD)
@@ -179,8 +180,9 @@ static void resolve(const char *call, gex_AD_t ad, struct gexx_ad_op *o) {
 /* Performs a resolved operation here if it can be. */
 static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
   const bool self = tmb_jobrank(ad->tm, o->rank) == tmb_job.rank;
-  if (!ad->delta && !self) return false;
-  const uintptr_t delta = ad->delta && !self ? (uintptr_t)ad->delta[o->rank] : 0;
+  const intptr_t *const table = (const intptr_t *)(uintptr_t)ad->reserved[0];
+  if (!table && !self) return false;
+  const uintptr_t delta = table && !self ? (uintptr_t)table[o->rank] : 0;
   uint64_t unused;
   gexx_ad_before(o->opcode, o->flags);
   tmb_ratomic_apply(&(struct tmb_ratomic_rmw){.dt = o->dt,
@@ -188,6 +190,7 @@ static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
                                               .addr = (void *)((uintptr_t)o->addr + delta),
                                               .operand = o->operand,
                                               .old = o->result ? o->result : &unused});
+  tmb_count(GEXX_STATS_ATOMIC, tmb_jobrank(ad->tm, o->rank), tmb_ratomic_bytes(o->dt));
   return true;
 }
 
@@ -217,7 +220,10 @@ static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
   tmb_up_op_more(op, category);
   TMB_TSAN_RELEASE(op);
   const int rc = tmb_up_am_send(&out);
-  if (rc) tmb_up_op_done(op, category);
+  if (rc)
+    tmb_up_op_done(op, category);
+  else
+    tmb_count(GEXX_STATS_ATOMIC, out.peer, bytes);
   return rc;
 }
 

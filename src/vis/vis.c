@@ -17,6 +17,7 @@
 #include "core/thread.h"
 
 #include <gasnet_vis.h>
+#include <gasnetex_ext.h>
 
 /* The remote side may lie outside the bound segment. */
 #define ANYWHERE (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)
@@ -82,7 +83,7 @@ static void measure(struct tmb_vis *v, struct tmb_vis_shape *shape) {
 
 /* Whether the remote side can be reached by load and store. */
 static bool direct(const struct tmb_vis *v) {
-  if (v->tm->delta[v->rank] == GEXX_UNMAPPED) return false;
+  if (tmb_bound_table(v->tm)[v->rank] == GEXX_UNMAPPED) return false;
   if (TMB_LIKELY(!(v->flags & ANYWHERE))) return true;
   const unsigned remote = tmb_vis_remote(v);
   if (v->strided) {
@@ -102,7 +103,7 @@ static bool direct(const struct tmb_vis *v) {
 /* Copy between mapped memories. */
 static void copy(struct tmb_vis *v) {
   const unsigned remote = tmb_vis_remote(v);
-  const uintptr_t delta = (uintptr_t)v->tm->delta[v->rank];
+  const uintptr_t delta = (uintptr_t)tmb_bound_table(v->tm)[v->rank];
   if (v->strided) {
     char *base[2] = {v->base[0], v->base[1]};
     base[remote] = (char *)((uintptr_t)base[remote] + delta);
@@ -136,6 +137,7 @@ static int start(struct tmb_vis *v, bool blocking) {
       return rc;
     }
     copy(v);
+    tmb_count(v->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, tmb_jobrank(v->tm, v->rank), v->bytes);
   }
   if (TMB_UNLIKELY(v->note.handler != 0)) {
     armed.handler = 0;
