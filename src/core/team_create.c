@@ -10,11 +10,13 @@
  * members are registered before any waits, and one thread serves them all; handles are written when
  * the teams are usable.
  */
+#include "core/board.h"
 #include "core/check.h"
 #include "core/progress.h"
 #include "core/team_make.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CREATE_FLAGS (GEX_FLAG_SCRATCH_SEG_OFFSET | GEX_FLAG_RANK_IS_JOBRANK)
 
@@ -25,6 +27,7 @@ struct offer {
   uint64_t bytes; /* of scratch, 0: none */
   uint64_t first; /* place of the first entry; NOBODY without a list */
   uint64_t flags_count;
+  uint32_t row; /* for the board, or TMB_BOARD_NONE */
 };
 #define NOBODY UINT64_MAX
 
@@ -38,6 +41,7 @@ struct create {
   size_t bytes;
   gex_Flags_t flags;
   uint64_t uid;
+  uint8_t *rows; /* [numargs] of the members' boards, NULL: the team has none */
 };
 
 static uint32_t jobrank_of(const struct create *c, size_t i) {
@@ -146,8 +150,11 @@ static void check_agreement(const struct offer *mine, const struct offer *other,
 /* ---- making */
 
 static struct offer offer_of(const struct create *c) {
-  struct offer o = {.uid = tmb_team_uid(), .first = NOBODY};
+  struct offer o = {.uid = tmb_team_uid(), .first = NOBODY, .row = TMB_BOARD_NONE};
   if (!c->numargs) return o;
+  /* A process with several members would need several rows, and know their ranks in the parent. */
+  if (c->numargs > 1 && c->num_new_tms == 1 && !tmb_team_of(c->parent)->ep_index)
+    o.row = tmb_board_take();
   o.first = place_of(c, 0);
   o.bytes = has_scratch(c) ? c->bytes : 0;
   o.flags_count = (uint64_t)c->numargs << 32 | c->flags;
@@ -156,8 +163,27 @@ static struct offer offer_of(const struct create *c) {
   return o;
 }
 
+/* Note the rows that the members offer, if all do; else give back this one's. */
+static void agree_on_rows(struct create *c, const struct offer *all, const struct offer *mine) {
+  if (mine->row == TMB_BOARD_NONE) return;
+  c->rows = malloc(c->numargs);
+  if (!c->rows) tmb_fatal("out of memory for %zu members", c->numargs);
+  for (size_t i = 0; i < c->numargs; i++) {
+    const gex_Rank_t rank = gex_TM_TranslateJobrankToRank(c->parent, jobrank_of(c, i));
+    const uint32_t row =
+        rank < c->parent->size && all[rank].first == mine->first ? all[rank].row : TMB_BOARD_NONE;
+    if (row == TMB_BOARD_NONE) {
+      free(c->rows);
+      c->rows = NULL;
+      tmb_board_give(mine->row);
+      return;
+    }
+    c->rows[i] = (uint8_t)row;
+  }
+}
+
 /* Exchange offers; the number of this caller's team. */
-static uint64_t agree_on_uid(const struct create *c) {
+static uint64_t agree_on_uid(struct create *c) {
   const struct offer mine = offer_of(c);
   const uint32_t size = c->parent->size;
   struct offer *all = malloc(size * sizeof *all);
@@ -171,6 +197,7 @@ static uint64_t agree_on_uid(const struct create *c) {
     if (!found) uid = all[r].uid;
     found = true;
   }
+  agree_on_rows(c, all, &mine);
   free(all);
   return uid;
 }
@@ -184,6 +211,8 @@ static struct tmb_team *make_member(const struct create *c, size_t index, size_t
     ep_index[i] = c->args[i].gex_ep_index;
   }
   team->uid = c->uid;
+  team->board = c->rows != NULL;
+  if (c->rows) memcpy(team->board_row, c->rows, c->numargs);
   team->head.rank = (uint32_t)index;
   team->head.ep = tmb_job.eps[ep_index[index]];
   team->head.flags = c->flags;
@@ -236,7 +265,7 @@ size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm,
                      gex_EP_Location_t *args, size_t numargs, gex_Addr_t *scratch_addrs,
                      size_t scratch_size, gex_Flags_t flags) {
   struct create c = {new_tms,       num_new_tms,  parent_tm, args, numargs,
-                     scratch_addrs, scratch_size, flags,     0};
+                     scratch_addrs, scratch_size, flags,     0,    NULL};
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(&c);
   if (flags & TMB_TEAM_QUERY_FLAGS)
     return numargs ? tmb_team_scratch_query("gex_TM_Create", parent_tm, flags) : 0;
@@ -244,5 +273,6 @@ size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm,
   c.uid = agree_on_uid(&c);
   const size_t made = make_members(&c);
   tmb_team_making(false);
+  free(c.rows);
   return made ? 1 : 0;
 }
