@@ -5,6 +5,7 @@
  */
 /* ranks: 1 */
 /* debug: yes */
+/* again: TMB_DEVICE=cuda */
 #include "dbg_case.h"
 #include "mk_dev.h"
 
