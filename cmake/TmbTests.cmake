@@ -270,6 +270,15 @@ if(NOT TMB_SANITIZE)
     --symbols ${PROJECT_SOURCE_DIR}/tests/data/symbols.txt
     --optional ${PROJECT_SOURCE_DIR}/tests/data/symbols_optional.txt)
 
+  if(TMB_CUDA)
+    set(tmb_cuda_include "")
+    if(TMB_CUDA_INCLUDE)
+      set(tmb_cuda_include "--include=${TMB_CUDA_INCLUDE}")
+    endif()
+    tmb_add_check(cuda_abi compile python3 ${tmb_scripts}/check_cuda_abi.py
+      --cc ${CMAKE_C_COMPILER} --work ${PROJECT_BINARY_DIR}/cuda-abi ${tmb_cuda_include})
+  endif()
+
   file(GLOB tmb_public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/*.h")
   foreach(header IN LISTS tmb_public_headers)
     get_filename_component(name "${header}" NAME)
