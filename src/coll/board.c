@@ -31,6 +31,7 @@ struct tmb_coll_board_op {
   struct tmb_coll_board_op *next;
   struct tmb_op *event; /* NULL while the initiating call has not returned */
   struct tmb_coll_call call;
+  struct tmb_board_what what;
   uint64_t first;       /* number of its first chunk */
   uint64_t unit;        /* bytes of a block in a chunk */
   uint64_t shown, read; /* chunks so far, of `chunks` */
@@ -101,11 +102,6 @@ static void sources(const struct tmb_team *team, const struct tmb_coll_call *cal
 
 /* ---- showing */
 
-static uint64_t what_of(const struct tmb_coll_call *call) {
-  return (uint64_t)call->kind << 56 | ((uint64_t)call->root & 0xffff) << 40 |
-         (call->bytes & ((UINT64_C(1) << 40) - 1));
-}
-
 static void wake(const struct tmb_team *team, uint32_t rank) {
   if (rank != team->head.rank) tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, rank));
 }
@@ -158,7 +154,7 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
   char *to = data_in(row, number, length * blocks);
   const char *from = (const char *)op->call.src + at;
   for (uint64_t i = 0; i < blocks; i++) memcpy(to + i * length, from + i * op->call.bytes, length);
-  head->what = what_of(&op->call);
+  head->what = op->what;
   tmb_store_rel(&head->number, number + 1);
   op->shown++;
   wake_readers(team, &op->call);
@@ -166,17 +162,6 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
 }
 
 /* ---- looking */
-
-_Noreturn TMB_COLD static void mismatch(const struct tmb_team *team, const struct tmb_coll_call *c,
-                                        uint32_t member, uint64_t what) {
-  tmb_fatal_nopos(
-      "%s (root %u, %zu bytes) meets a collective '%s' (root %u, %llu bytes) of rank %u of the "
-      "team of %u ranks; all ranks must make the same calls in the same order with the same "
-      "arguments",
-      c->name, c->root, c->bytes, tmb_coll_kind_name((uint32_t)(what >> 56)),
-      (unsigned)(what >> 40) & 0xffff, (unsigned long long)(what & ((UINT64_C(1) << 40) - 1)),
-      member, team->head.size);
-}
 
 /* A member's data for this one in chunk `read`, NULL while they are not there. */
 static const char *look(const struct tmb_team *team, const struct tmb_coll_board *b,
@@ -188,7 +173,8 @@ static const char *look(const struct tmb_team *team, const struct tmb_coll_board
   const uint64_t number = op->first + op->read;
   const struct tmb_board_head *head = head_of(b->row[member], number);
   if (tmb_load_acq(&head->number) != number + 1) return NULL;
-  if (TMB_UNLIKELY(head->what != what_of(&op->call))) mismatch(team, &op->call, member, head->what);
+  if (TMB_UNLIKELY(head->what.call != op->what.call || head->what.bytes != op->what.bytes))
+    tmb_coll_mismatch(team, op->what, member, head->what);
   return data_in(b->row[member], number, length * (blocks ? team->head.size : 1)) + skip * length;
 }
 
@@ -277,6 +263,7 @@ static void begin(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_co
   op->shown = op->shows ? 0 : op->chunks;
   op->read = 0;
   op->looked = 0;
+  op->what = tmb_coll_what(c);
   op->first = b->next;
   b->next += op->chunks;
 }

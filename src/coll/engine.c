@@ -595,6 +595,7 @@ static int hook(void) {
     op = next;
   }
   done += tmb_coll_board_advance();
+  if (TMB_UNLIKELY(tmb_job.debug)) done += tmb_coll_compare();
   const bool stalled = !done && engine.run;
   leave();
   if (TMB_UNLIKELY(stalled)) {
@@ -647,6 +648,7 @@ static void fence(struct tmb_team *team) {
 gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
   tmb_coll_lock();
+  if (TMB_UNLIKELY(tmb_job.debug) && team->board) tmb_coll_note(team, call);
   if (tmb_coll_board_takes(team, call)) {
     const gex_Event_t event = tmb_coll_board_start(team, call);
     tmb_coll_unlock();

@@ -53,7 +53,8 @@ struct tmb_coll_call {
   struct tmb_reducer reducer; /* elem 0: nothing is reduced */
   bool commutes;
   struct tmb_coll_blocks send, recv;
-  uint8_t sync; /* TMB_COLL_SYNC_IN, OUT */
+  uint8_t sync;      /* TMB_COLL_SYNC_IN, OUT */
+  uint16_t operands; /* type and operator */
 };
 
 /* Everybody has entered before data move; everybody is done before the collective is complete. */
@@ -88,6 +89,8 @@ struct tmb_coll_team {
   bool fence;                           /* a synchronising collective is in flight */
   struct tmb_named_barrier barrier;
   struct tmb_coll_board board;
+  uint64_t noted, compared; /* collectives of a debug client, see what.c */
+  struct tmb_team *next_noted;
 };
 
 struct tmb_coll_op {
@@ -134,6 +137,20 @@ static inline gex_Event_t tmb_coll_start(const struct tmb_coll_call *call,
     return tmb_coll_device_start(call, plan);
   return tmb_coll_run(call, plan);
 }
+
+/* ---- what.c: whether the members call the same */
+struct tmb_board_what tmb_coll_what(const struct tmb_coll_call *call);
+
+/* Fatal: says what this rank and a member of the team call. */
+_Noreturn void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_board_what mine,
+                                 uint32_t member, struct tmb_board_what theirs);
+
+/* Note a call where the neighbour looks, debug clients of teams with a board; and look at the
+ * neighbour's, from progress. Returns how many were compared. */
+void tmb_coll_note(struct tmb_team *team, const struct tmb_coll_call *call);
+int tmb_coll_compare(void);
+/* A team ends. */
+void tmb_coll_forget(const struct tmb_team *team);
 
 /* ---- plan.c */
 

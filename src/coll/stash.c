@@ -121,6 +121,7 @@ static void on_free(struct tmb_team *team) {
   struct tmb_coll_team *ct = team->coll;
   if (!ct) return;
   tmb_coll_lock();
+  tmb_coll_forget(team);
   for (uint32_t i = 0; i < TMB_COLL_PLANS; i++)
     if (ct->plan[i]) tmb_coll_plan_release(ct->plan[i]);
   for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++)

@@ -18,7 +18,8 @@
 #define TMB_BOARD_HEADS    64u    /* chunks that a member may have shown and others not yet read */
 #define TMB_BOARD_SLOTS    8u     /* the same of chunks that need a slot */
 #define TMB_BOARD_BYTES    16384u /* of a chunk */
-#define TMB_BOARD_SMALL    48u    /* bytes that need no slot */
+#define TMB_BOARD_SMALL    40u    /* bytes that need no slot */
+#define TMB_BOARD_NOTES    16u    /* collectives that a member of a debug client has noted */
 #define TMB_BOARD_ROWS_MAX 64u
 #define TMB_BOARD_NONE     UINT32_MAX
 
@@ -26,10 +27,21 @@ struct tmb_board_line {
   uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
 };
 
+/* A collective and its arguments that must be the same on all members; its makers know how. */
+struct tmb_board_what {
+  uint64_t call, bytes;
+};
+
+/* A member's collectives, in order; debug clients. */
+struct tmb_board_note {
+  uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the collective + 1; 0 while it is written */
+  struct tmb_board_what what;
+};
+
 /* What a member shows. */
 struct tmb_board_head {
   uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the chunk + 1; written last */
-  uint64_t what;                               /* of the collective, to find mismatches */
+  struct tmb_board_what what;                  /* whose chunk it is */
   char small[TMB_BOARD_SMALL];                 /* chunks of at most this */
 };
 _Static_assert(sizeof(struct tmb_board_head) == TMB_CACHE_LINE, "one cache line");
@@ -44,6 +56,7 @@ struct tmb_board_row {
   struct tmb_board_line arrive;  /* arrivals at barriers, all members together; row of rank 0 */
   struct tmb_board_line release; /* barriers that are complete; by the last to arrive */
   struct tmb_board_line flag[TMB_TEAM_ROUNDS_MAX]; /* barriers' signals by round; by one peer */
+  struct tmb_board_note note[TMB_BOARD_NOTES];
   struct tmb_board_head head[TMB_BOARD_HEADS];
   struct tmb_board_slot slot[TMB_BOARD_SLOTS];
 };

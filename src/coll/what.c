@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether the members of a team call the same collectives with the same arguments.
+ *
+ * Owns: the list of teams of a debug client with calls to compare. Called by the engine and
+ * board.c, under the lock of collectives. Calls: the board. A member notes each call in its row and
+ * wakes the rank below, which compares it with its own: a ring of comparisons, so one difference
+ * anywhere is found while the ranks wait for each other, whatever way the data go. Invariants: a
+ * note is overwritten after TMB_BOARD_NOTES more; a neighbour that is too late to see it skips it.
+ */
+#include "base/log.h"
+#include "coll/engine.h"
+
+static struct tmb_team *teams; /* with calls that have not been compared */
+
+struct tmb_board_what tmb_coll_what(const struct tmb_coll_call *call) {
+  const bool v = call->kind >= TMB_COLL_SCATTERV && call->kind <= TMB_COLL_EXCHANGEV;
+  return (struct tmb_board_what){(uint64_t)call->kind << 56 | (uint64_t)call->operands << 32 |
+                                     call->root,
+                                 v ? 0 : call->bytes};
+}
+
+void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_board_what mine, uint32_t member,
+                       struct tmb_board_what theirs) {
+  const char *differ = (mine.call ^ theirs.call) >> 56        ? "kind"
+                       : (uint32_t)(mine.call ^ theirs.call)  ? "root"
+                       : (mine.call ^ theirs.call) << 8 >> 40 ? "type or operator"
+                                                              : "length";
+  tmb_fatal_nopos(
+      "collective %s of %zu bytes per rank, root %u, on a team of %u ranks: rank %u of the team, "
+      "%u "
+      "in the job, calls %s of %zu bytes, root %u, instead (another %s); all ranks must make the "
+      "same calls in the same order with the same arguments",
+      tmb_coll_kind_name((uint32_t)(mine.call >> 56)), (size_t)mine.bytes, (uint32_t)mine.call,
+      team->head.size, member, tmb_team_jobrank(team, member),
+      tmb_coll_kind_name((uint32_t)(theirs.call >> 56)), (size_t)theirs.bytes,
+      (uint32_t)theirs.call, differ);
+}
+
+void tmb_coll_note(struct tmb_team *team, const struct tmb_coll_call *call) {
+  const uint32_t size = team->head.size, me = team->head.rank;
+  struct tmb_coll_team *ct = tmb_coll_team_of(team);
+  struct tmb_board_note *note = &tmb_board_row(team, me)->note[ct->noted % TMB_BOARD_NOTES];
+  if (ct->noted++ == ct->compared) {
+    ct->next_noted = teams;
+    teams = team;
+    tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable + 1);
+  }
+  tmb_store_rlx(&note->number, 0);
+  tmb_fence_rel();
+  const struct tmb_board_what what = tmb_coll_what(call);
+  tmb_store_rlx(&note->what.call, what.call);
+  tmb_store_rlx(&note->what.bytes, what.bytes);
+  tmb_store_rel(&note->number, ct->noted);
+  tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, (me + size - 1) % size));
+}
+
+/* What a row says about a call. Returns false when it says nothing (any more). */
+static bool read_note(const struct tmb_board_row *row, uint64_t number,
+                      struct tmb_board_what *what) {
+  const struct tmb_board_note *note = &row->note[number % TMB_BOARD_NOTES];
+  if (tmb_load_acq(&note->number) != number + 1) return false;
+  what->call = tmb_load_rlx(&note->what.call);
+  what->bytes = tmb_load_rlx(&note->what.bytes);
+  tmb_fence_acq();
+  return tmb_load_rlx(&note->number) == number + 1;
+}
+
+/* Compare as far as both have come. Returns how many calls were compared, or skipped. */
+static uint64_t compare_team(struct tmb_team *team) {
+  struct tmb_coll_team *ct = team->coll;
+  const uint32_t next = (team->head.rank + 1) % team->head.size;
+  const struct tmb_board_row *own = tmb_board_row(team, team->head.rank);
+  const struct tmb_board_row *row = tmb_board_row(team, next);
+  const uint64_t before = ct->compared;
+  for (; ct->compared < ct->noted; ct->compared++) {
+    struct tmb_board_what mine, theirs;
+    const bool late = ct->noted - ct->compared > TMB_BOARD_NOTES;
+    if (!late && tmb_load_acq(&row->note[ct->compared % TMB_BOARD_NOTES].number) <= ct->compared)
+      break; /* not there yet, or being written */
+    if (late || !read_note(own, ct->compared, &mine) || !read_note(row, ct->compared, &theirs))
+      continue;
+    if (mine.call != theirs.call || mine.bytes != theirs.bytes)
+      tmb_coll_mismatch(team, mine, next, theirs);
+  }
+  return ct->compared - before;
+}
+
+static void unlist(struct tmb_team **place) {
+  *place = ((struct tmb_coll_team *)(*place)->coll)->next_noted;
+  tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable - 1);
+}
+
+int tmb_coll_compare(void) {
+  uint64_t done = 0;
+  for (struct tmb_team **place = &teams, *team; (team = *place) != NULL;) {
+    struct tmb_coll_team *ct = team->coll;
+    done += compare_team(team);
+    if (ct->compared == ct->noted)
+      unlist(place);
+    else
+      place = &ct->next_noted;
+  }
+  return done > INT32_MAX ? INT32_MAX : (int)done;
+}
+
+void tmb_coll_forget(const struct tmb_team *team) {
+  for (struct tmb_team **place = &teams; *place;)
+    if (*place == team)
+      unlist(place);
+    else
+      place = &((struct tmb_coll_team *)(*place)->coll)->next_noted;
+}
