@@ -32,16 +32,23 @@ tmb_coll_alg_fn tmb_alg_scatter_flat, tmb_alg_scatter_binomial, tmb_alg_gather_f
 tmb_coll_alg_fn tmb_alg_allgather_flat, tmb_alg_allgather_ring, tmb_alg_allgather_bruck,
     tmb_alg_allgather_doubling;
 
-/* alg_exchange.c; flat and pairwise serve the V form, too; rscatter_pairwise: commutes */
-tmb_coll_alg_fn tmb_alg_exchange_flat, tmb_alg_exchange_pairwise, tmb_alg_exchange_bruck,
-    tmb_alg_rscatter_flat, tmb_alg_rscatter_pairwise;
+/* alg_exchange.c; flat and pairwise serve the V form, too */
+tmb_coll_alg_fn tmb_alg_exchange_flat, tmb_alg_exchange_pairwise, tmb_alg_exchange_bruck;
+
+/* alg_rscatter.c; pairwise: commutes */
+tmb_coll_alg_fn tmb_alg_rscatter_flat, tmb_alg_rscatter_pairwise, tmb_alg_rscatter_halving;
 
 /* alg_scan.c */
 tmb_coll_alg_fn tmb_alg_scan_chain, tmb_alg_scan_doubling, tmb_alg_exscan_chain,
     tmb_alg_exscan_doubling;
 
-/* alg_nodes.c: two levels, with a node map; reduce and allreduce: commutes */
+/* alg_nodes.c: two levels, with a node map; reductions commute unless nodes are ranges of ranks,
+ * and scans need ranges */
 tmb_coll_alg_fn tmb_alg_bcast_nodes, tmb_alg_reduce_nodes, tmb_alg_allreduce_nodes,
-    tmb_alg_allgather_nodes, tmb_alg_sync_nodes;
+    tmb_alg_sync_nodes, tmb_alg_scan_nodes, tmb_alg_exscan_nodes;
+
+/* alg_nodes_blocks.c: the same; allgather serves the V form, too */
+tmb_coll_alg_fn tmb_alg_scatter_nodes, tmb_alg_gather_nodes, tmb_alg_allgather_nodes,
+    tmb_alg_exchange_nodes, tmb_alg_rscatter_nodes;
 
 #endif

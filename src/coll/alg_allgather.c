@@ -17,7 +17,8 @@
 /* Block i of the result. */
 static struct tmb_msg block(const struct tmb_coll_shape *c, uint32_t i) {
   if (!c->recv.bytes)
-    return (struct tmb_msg){.at = tmb_ref_at(c->dst, i * c->bytes), .bytes = c->bytes};
+    return (struct tmb_msg){.at = tmb_ref_at(c->dst, tmb_coll_span(c, 0, i)),
+                            .bytes = tmb_coll_span(c, i, 1)};
   return (struct tmb_msg){.at = tmb_ref_at(c->dst, c->recv.at[i]), .bytes = c->recv.bytes[i]};
 }
 
@@ -58,23 +59,26 @@ void tmb_alg_allgather_ring(struct tmb_sched *s, const struct tmb_coll_shape *c)
 }
 
 void tmb_alg_allgather_bruck(struct tmb_sched *s, const struct tmb_coll_shape *c) {
-  const struct tmb_ref turned = tmb_sched_tmp(s, c->size * c->bytes);
+  const struct tmb_ref turned = tmb_sched_tmp(s, tmb_coll_span(c, 0, c->size));
   uint32_t tag = 0;
-  tmb_sched_copy(s, turned, c->src, c->bytes);
+  tmb_sched_copy(s, turned, c->src, tmb_coll_span(c, c->rank, 1));
   for (uint64_t have = 1; have < c->size; have *= 2, tag++) {
-    const uint64_t bytes = TMB_MIN(have, c->size - have) * c->bytes;
+    const uint32_t count = (uint32_t)TMB_MIN(have, c->size - have);
     const uint32_t to = tmb_coll_up(c, c->rank, c->size - (uint32_t)have);
     const uint32_t from = tmb_coll_up(c, c->rank, (uint32_t)have);
     tmb_sched_next(s);
-    tmb_sched_send(s, c, (struct tmb_msg){to, tag, turned, bytes, 0});
-    tmb_sched_recv(
-        s, c,
-        (struct tmb_msg){from, tag, tmb_ref_at(turned, have * c->bytes), bytes, TMB_STEP_EARLY});
+    tmb_sched_send(s, c, (struct tmb_msg){to, tag, turned, tmb_coll_span(c, c->rank, count), 0});
+    tmb_sched_recv(s, c,
+                   (struct tmb_msg){from, tag,
+                                    tmb_ref_at(turned, tmb_coll_span(c, c->rank, (uint32_t)have)),
+                                    tmb_coll_span(c, from, count), TMB_STEP_EARLY});
   }
-  const uint64_t above = c->size - c->rank; /* blocks rank .. size-1 come first in `turned` */
+  /* blocks rank .. size-1 come first in `turned` */
+  const uint64_t above = tmb_coll_span(c, c->rank, c->size - c->rank);
+  const uint64_t below = tmb_coll_span(c, 0, c->rank);
   tmb_sched_next(s);
-  tmb_sched_copy(s, tmb_ref_at(c->dst, c->rank * c->bytes), turned, above * c->bytes);
-  tmb_sched_copy(s, c->dst, tmb_ref_at(turned, above * c->bytes), c->rank * c->bytes);
+  tmb_sched_copy(s, tmb_ref_at(c->dst, below), turned, above);
+  tmb_sched_copy(s, c->dst, tmb_ref_at(turned, above), below);
 }
 
 void tmb_alg_allgather_doubling(struct tmb_sched *s, const struct tmb_coll_shape *c) {

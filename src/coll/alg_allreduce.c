@@ -8,14 +8,14 @@
  * Collective Reduction Operations", ICCS 2004, LNCS 3036, doi:10.1007/978-3-540-24685-5_1. Ring: P.
  * Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", J.
  * Parallel Distrib. Comput. 69(2), 2009, doi:10.1016/j.jpdc.2008.09.002. Sizes that are no power of
- * two: of the first 2*rem members the even ones give their vector to the next one and get the
- * result from it. Invariants: partners hold neighbouring ranges of ranks, so operands stay in
- * order; both partners compute the same expression, or one computes it for both, so results are
- * equal bits.
+ * two: fold.h; the members that sit out get the result in the end. Invariants: partners hold
+ * neighbouring ranges of ranks, so operands stay in order; both partners compute the same
+ * expression, or one computes it for both, so results are equal bits.
  */
 #include "coll/alg.h"
 
 #include "base/compiler.h"
+#include "coll/fold.h"
 
 #define TAG_FOLD   (TMB_TAG_PHASE / 2)
 #define TAG_UNFOLD (TAG_FOLD + 1)
@@ -31,40 +31,21 @@ void tmb_alg_allreduce_flat(struct tmb_sched *s, const struct tmb_coll_shape *c)
   tmb_alg_bcast_flat(s, &p);
 }
 
-/* The members that take part in a power of two. */
-struct fold {
-  uint32_t power; /* largest power of two that is at most the size */
-  uint32_t rem;   /* members above it */
-  uint32_t rank;  /* of this member among the `power`; UINT32_MAX when it sits out */
-};
-
-static struct fold fold_of(const struct tmb_coll_shape *c) {
-  struct fold f = {.power = 1};
-  while (f.power <= c->size / 2) f.power *= 2;
-  f.rem = c->size - f.power;
-  f.rank = c->rank >= 2 * f.rem ? c->rank - f.rem : c->rank % 2 ? c->rank / 2 : UINT32_MAX;
-  return f;
-}
-
-static uint32_t unfolded(const struct fold *f, uint32_t rank) {
-  return rank < f->rem ? 2 * rank + 1 : rank + f->rem;
-}
-
 /* Take in the vector of the member that sits out, or give it. Returns where the vector is now: dst
  * once anything was combined. */
 static struct tmb_ref begin(struct tmb_sched *s, const struct tmb_coll_shape *c,
-                            const struct fold *f) {
+                            const struct tmb_fold *f) {
   if (c->size == 1) tmb_sched_copy(s, c->dst, c->src, c->bytes);
   if (f->rank == UINT32_MAX)
     tmb_sched_send(s, c, (struct tmb_msg){c->rank + 1, TAG_FOLD, c->src, c->bytes, 0});
   if (f->rank == UINT32_MAX || c->rank >= 2 * f->rem) return c->src;
-  tmb_sched_combine(s, c, (struct tmb_msg){c->rank - 1, TAG_FOLD, c->dst, c->bytes, TMB_STEP_EARLY},
+  tmb_sched_combine(s, c, (struct tmb_msg){c->rank - 1, TAG_FOLD, c->dst, c->bytes, TMB_STEP_FREE},
                     c->src);
   tmb_sched_next(s);
   return c->dst;
 }
 
-static void finish(struct tmb_sched *s, const struct tmb_coll_shape *c, const struct fold *f) {
+static void finish(struct tmb_sched *s, const struct tmb_coll_shape *c, const struct tmb_fold *f) {
   tmb_sched_next(s);
   if (f->rank == UINT32_MAX)
     tmb_sched_recv(s, c,
@@ -74,12 +55,12 @@ static void finish(struct tmb_sched *s, const struct tmb_coll_shape *c, const st
 }
 
 void tmb_alg_allreduce_doubling(struct tmb_sched *s, const struct tmb_coll_shape *c) {
-  const struct fold f = fold_of(c);
+  const struct tmb_fold f = tmb_fold_of(c);
   struct tmb_ref own = begin(s, c, &f);
   uint32_t tag = 0;
   for (uint32_t mask = 1; mask < f.power && f.rank != UINT32_MAX; mask <<= 1, tag++) {
     const uint32_t partner = f.rank ^ mask;
-    struct tmb_msg m = {unfolded(&f, partner), tag, own, c->bytes, 0};
+    struct tmb_msg m = {tmb_fold_member(&f, partner), tag, own, c->bytes, 0};
     tmb_sched_next(s);
     tmb_sched_send(s, c, m);
     m.at = c->dst;
@@ -118,7 +99,7 @@ static void split(struct range r, bool upper, struct range *mine, struct range *
 }
 
 void tmb_alg_allreduce_halving(struct tmb_sched *s, const struct tmb_coll_shape *c) {
-  const struct fold f = fold_of(c);
+  const struct tmb_fold f = tmb_fold_of(c);
   struct range mine[33] = {{0, c->bytes / c->elem}}, theirs[33];
   uint32_t level = 0;
   struct tmb_ref own = begin(s, c, &f);
@@ -130,8 +111,8 @@ void tmb_alg_allreduce_halving(struct tmb_sched *s, const struct tmb_coll_shape 
     const uint32_t partner = f.rank ^ UINT32_C(1) << level;
     split(mine[level], partner < f.rank, &mine[level + 1], &theirs[level]);
     tmb_sched_next(s);
-    send_part(s, c, part(c, theirs[level], unfolded(&f, partner), level), own);
-    struct tmb_msg in = part(c, mine[level + 1], unfolded(&f, partner), level);
+    send_part(s, c, part(c, theirs[level], tmb_fold_member(&f, partner), level), own);
+    struct tmb_msg in = part(c, mine[level + 1], tmb_fold_member(&f, partner), level);
     in.flags = TMB_STEP_FREE | (partner > f.rank ? TMB_STEP_RIGHT : 0);
     tmb_sched_combine(s, c, in, tmb_ref_at(own, in.at.at - c->dst.at));
     own = c->dst;
@@ -139,8 +120,9 @@ void tmb_alg_allreduce_halving(struct tmb_sched *s, const struct tmb_coll_shape 
   while (level-- > 0) {
     const uint32_t partner = f.rank ^ UINT32_C(1) << level;
     tmb_sched_next(s);
-    tmb_sched_send(s, c, part(c, mine[level + 1], unfolded(&f, partner), TAG_GATHER + level));
-    struct tmb_msg in = part(c, theirs[level], unfolded(&f, partner), TAG_GATHER + level);
+    tmb_sched_send(s, c,
+                   part(c, mine[level + 1], tmb_fold_member(&f, partner), TAG_GATHER + level));
+    struct tmb_msg in = part(c, theirs[level], tmb_fold_member(&f, partner), TAG_GATHER + level);
     in.flags = TMB_STEP_FREE;
     tmb_sched_recv(s, c, in);
   }

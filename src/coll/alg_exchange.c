@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchange (all-to-all), with blocks of one length or of many, and reduce-scatter.
+ * Exchange (all-to-all), with blocks of one length or of many.
  *
  * Owns nothing. Called through select.c's table. Calls: schedule.h. Bruck: J. Bruck et al., IEEE
  * Trans. Parallel Distrib. Syst. 8(11), 1997, doi:10.1109/71.642949. Pairwise: R. Thakur, R.
  * Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005,
- * doi:10.1177/1094342005051521; for reduce-scatter: G. Iannello, "Efficient algorithms for the
- * reduce-scatter operation in LogGP", IEEE Trans. Parallel Distrib. Syst. 8(9), 1997,
- * doi:10.1109/71.615442. Invariants: in pairwise round k a rank sends to rank + k and receives from
- * rank - k; reductions combine in a fixed order, so results repeat.
+ * doi:10.1177/1094342005051521. Invariants: in pairwise round k a rank sends to rank + k and
+ * receives from rank - k.
  */
 #include "coll/alg.h"
 
@@ -18,7 +16,8 @@
 static struct tmb_msg block(const struct tmb_coll_shape *c, const struct tmb_coll_blocks *v,
                             struct tmb_ref buf, uint32_t i) {
   if (!v->bytes)
-    return (struct tmb_msg){.peer = i, .at = tmb_ref_at(buf, i * c->bytes), .bytes = c->bytes};
+    return (struct tmb_msg){
+        .peer = i, .at = tmb_ref_at(buf, tmb_coll_span(c, 0, i)), .bytes = tmb_coll_span(c, i, 1)};
   return (struct tmb_msg){.peer = i, .at = tmb_ref_at(buf, v->at[i]), .bytes = v->bytes[i]};
 }
 
@@ -85,40 +84,4 @@ void tmb_alg_exchange_bruck(struct tmb_sched *s, const struct tmb_coll_shape *c)
   for (uint32_t i = 0; i < c->size; i++)
     tmb_sched_copy(s, tmb_ref_at(c->dst, tmb_coll_up(c, c->rank, c->size - i) * c->bytes),
                    tmb_ref_at(work, i * c->bytes), c->bytes);
-}
-
-/* ---- reduce-scatter: block i of the combined vectors goes to member i */
-
-void tmb_alg_rscatter_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
-  const struct tmb_ref acc = tmb_sched_tmp(s, c->bytes);
-  const struct tmb_ref own = tmb_ref_at(c->src, c->rank * c->bytes);
-  for (uint32_t k = 1; k < c->size; k++) {
-    const uint32_t to = tmb_coll_up(c, c->rank, k);
-    tmb_sched_send(s, c, (struct tmb_msg){to, 0, tmb_ref_at(c->src, to * c->bytes), c->bytes, 0});
-  }
-  for (uint32_t i = c->size; i-- > 0;) {
-    const bool first = i + 1 == c->size;
-    tmb_sched_next(s);
-    if (i == c->rank && first)
-      tmb_sched_copy(s, acc, own, c->bytes);
-    else if (i == c->rank)
-      tmb_sched_reduce(s, acc, own, c->bytes, 0);
-    else if (first)
-      tmb_sched_recv(s, c, (struct tmb_msg){i, 0, acc, c->bytes, TMB_STEP_EARLY | TMB_STEP_ASK});
-    else
-      tmb_sched_recv_reduce(s, c,
-                            (struct tmb_msg){i, 0, acc, c->bytes, TMB_STEP_FREE | TMB_STEP_ASK});
-  }
-  tmb_sched_next(s);
-  tmb_sched_copy(s, c->dst, acc, c->bytes);
-}
-
-void tmb_alg_rscatter_pairwise(struct tmb_sched *s, const struct tmb_coll_shape *c) {
-  tmb_sched_copy(s, c->dst, tmb_ref_at(c->src, c->rank * c->bytes), c->bytes);
-  for (uint32_t k = 1; k < c->size; k++) {
-    const uint32_t to = tmb_coll_up(c, c->rank, k), from = tmb_coll_up(c, c->rank, c->size - k);
-    tmb_sched_next(s);
-    tmb_sched_send(s, c, (struct tmb_msg){to, 0, tmb_ref_at(c->src, to * c->bytes), c->bytes, 0});
-    tmb_sched_recv_reduce(s, c, (struct tmb_msg){from, 0, c->dst, c->bytes, TMB_STEP_FREE});
-  }
 }

@@ -77,61 +77,72 @@ static uint32_t parent_distance(const struct tmb_coll_shape *c, uint32_t vrank) 
   return mask;
 }
 
+/* Bytes of the blocks of `count` members from vrank on, counted from the root. */
+static uint64_t span(const struct tmb_coll_shape *c, uint32_t vrank, uint32_t count) {
+  return tmb_coll_span(c, tmb_coll_up(c, vrank, c->root), count);
+}
+
 /* Copy between the blocks in rank order at `plain` and in order from the root at `turned`. */
 static void turn(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_ref plain,
                  struct tmb_ref turned, bool to_plain) {
-  const uint64_t high = (uint64_t)(c->size - c->root) * c->bytes, low = c->root * c->bytes;
+  const uint64_t high = tmb_coll_span(c, c->root, c->size - c->root);
+  const uint64_t low = tmb_coll_span(c, 0, c->root);
   const struct tmb_ref a[2] = {tmb_ref_at(plain, low), plain};
   const struct tmb_ref b[2] = {turned, tmb_ref_at(turned, high)};
   for (int i = 0; i < 2; i++)
     tmb_sched_copy(s, to_plain ? a[i] : b[i], to_plain ? b[i] : a[i], i ? low : high);
 }
 
+/* The message between vrank and its child at distance mask; `blocks` are those of vrank. */
+static struct tmb_msg to_child(const struct tmb_coll_shape *c, uint32_t vrank, uint32_t mask,
+                               struct tmb_ref blocks) {
+  const uint32_t child = vrank + mask;
+  return (struct tmb_msg){.peer = tmb_coll_up(c, child, c->root),
+                          .at = tmb_ref_at(blocks, span(c, vrank, mask)),
+                          .bytes = span(c, child, subtree(c, child, mask))};
+}
+
 void tmb_alg_scatter_binomial(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const uint32_t vrank = virtual_rank(c), distance = parent_distance(c, vrank);
   const uint32_t mine = subtree(c, vrank, distance);
+  const uint64_t bytes = span(c, vrank, mine);
   struct tmb_ref blocks = c->dst;
   if (vrank == 0 && c->root == 0) {
     blocks = c->src;
   } else if (vrank == 0 || mine > 1) {
-    blocks = tmb_sched_tmp(s, mine * c->bytes);
+    blocks = tmb_sched_tmp(s, bytes);
     if (vrank == 0) turn(s, c, c->src, blocks, false);
   }
   if (vrank)
     tmb_sched_recv(s, c,
-                   (struct tmb_msg){tmb_coll_up(c, vrank - distance, c->root), 0, blocks,
-                                    mine * c->bytes, TMB_STEP_EARLY});
+                   (struct tmb_msg){tmb_coll_up(c, vrank - distance, c->root), 0, blocks, bytes,
+                                    TMB_STEP_EARLY});
   tmb_sched_next(s);
   for (uint32_t mask = distance >> 1; mask; mask >>= 1)
-    if (vrank + mask < c->size)
-      tmb_sched_send(s, c,
-                     (struct tmb_msg){tmb_coll_up(c, vrank + mask, c->root), 0,
-                                      tmb_ref_at(blocks, mask * c->bytes),
-                                      subtree(c, (uint64_t)vrank + mask, mask) * c->bytes, 0});
-  tmb_sched_copy(s, c->dst, blocks, c->bytes);
+    if ((uint64_t)vrank + mask < c->size) tmb_sched_send(s, c, to_child(c, vrank, mask, blocks));
+  tmb_sched_copy(s, c->dst, blocks, span(c, vrank, 1));
 }
 
 void tmb_alg_gather_binomial(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const uint32_t vrank = virtual_rank(c), distance = parent_distance(c, vrank);
   const uint32_t mine = subtree(c, vrank, distance);
+  const uint64_t bytes = span(c, vrank, mine);
   struct tmb_ref blocks = c->src;
   if (vrank == 0 && c->root == 0)
     blocks = c->dst;
   else if (mine > 1 || vrank == 0)
-    blocks = tmb_sched_tmp(s, mine * c->bytes);
-  tmb_sched_copy(s, blocks, c->src, c->bytes);
-  for (uint32_t mask = 1; mask < distance; mask <<= 1)
-    if (vrank + mask < c->size)
-      tmb_sched_recv(s, c,
-                     (struct tmb_msg){tmb_coll_up(c, vrank + mask, c->root), 0,
-                                      tmb_ref_at(blocks, mask * c->bytes),
-                                      subtree(c, (uint64_t)vrank + mask, mask) * c->bytes,
-                                      TMB_STEP_EARLY});
+    blocks = tmb_sched_tmp(s, bytes);
+  tmb_sched_copy(s, blocks, c->src, span(c, vrank, 1));
+  for (uint32_t mask = 1; mask < distance; mask <<= 1) {
+    if ((uint64_t)vrank + mask >= c->size) continue;
+    struct tmb_msg in = to_child(c, vrank, mask, blocks);
+    in.flags = TMB_STEP_EARLY;
+    tmb_sched_recv(s, c, in);
+  }
   tmb_sched_next(s);
   if (vrank)
     tmb_sched_send(
-        s, c,
-        (struct tmb_msg){tmb_coll_up(c, vrank - distance, c->root), 0, blocks, mine * c->bytes, 0});
+        s, c, (struct tmb_msg){tmb_coll_up(c, vrank - distance, c->root), 0, blocks, bytes, 0});
   else if (c->root != 0)
     turn(s, c, c->dst, blocks, true);
 }

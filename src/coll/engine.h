@@ -85,6 +85,8 @@ struct tmb_coll_team {
   struct tmb_coll_op *active[TMB_COLL_BUCKETS];
   struct tmb_stash *stash[TMB_COLL_BUCKETS], **stash_end[TMB_COLL_BUCKETS];
   struct tmb_coll_plan *plan[TMB_COLL_PLANS];
+  struct tmb_coll_nodes *nodes; /* NULL: one node, or nobody shares one; made by plan.c */
+  bool nodes_known;
   struct tmb_coll_op *held, **held_end; /* not begun: too far ahead of others */
   bool fence;                           /* a synchronising collective is in flight */
   struct tmb_named_barrier barrier;

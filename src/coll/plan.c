@@ -9,14 +9,48 @@
  */
 #include "base/config.h"
 #include "base/log.h"
-#include "coll/alg.h"
 #include "coll/engine.h"
 #include "coll/tuning.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-/* Tag phases that no algorithm uses. */
-enum { PHASE_IN = 40, PHASE_OUT = 41 };
+/* Tag phases that no algorithm uses; a two-level form takes three. */
+enum { PHASE_IN = 40, PHASE_OUT = 44 };
+
+/* Fill label with the neighbourhoods of the members. Returns whether there are several. */
+static bool neighbourhoods(const struct tmb_team *team, uint32_t *label) {
+  bool several = false;
+  for (uint32_t r = 0; r < team->head.size; r++) {
+    label[r] = tmb_nbrhd_of(tmb_team_jobrank(team, r));
+    several |= label[r] != label[0];
+  }
+  return several;
+}
+
+/* The nodes of a team, made once: two levels where there are several and one has several members.
+ * NULL otherwise. */
+static const struct tmb_coll_nodes *nodes_of(struct tmb_team *team) {
+  struct tmb_coll_team *ct = tmb_coll_team_of(team);
+  if (TMB_LIKELY(ct->nodes_known)) return ct->nodes;
+  ct->nodes_known = true;
+  if (team->head.size < 3 || tmb_job.nbrhd_size <= 1 || tmb_job.nbrhd_size >= tmb_job.size)
+    return NULL;
+  uint32_t *label = malloc(team->head.size * sizeof *label);
+  if (!label) goto no_memory;
+  if (neighbourhoods(team, label)) {
+    ct->nodes = tmb_coll_nodes_make(label, team->head.size, tmb_nbrhd_of(tmb_job.size - 1) + 1);
+    if (!ct->nodes) goto no_memory;
+  }
+  free(label);
+  if (ct->nodes && ct->nodes->largest == 1) {
+    free(ct->nodes);
+    ct->nodes = NULL;
+  }
+  return ct->nodes;
+no_memory:
+  tmb_fatal("out of memory for the nodes of a team of %u ranks", team->head.size);
+}
 
 static struct tmb_coll_shape shape_of(struct tmb_team *team, const struct tmb_coll_call *call,
                                       const struct tmb_coll_tuning *t) {
@@ -32,7 +66,8 @@ static struct tmb_coll_shape shape_of(struct tmb_team *team, const struct tmb_co
                                  .src = {TMB_BUF_SRC, 0},
                                  .dst = {TMB_BUF_DST, 0},
                                  .send = call->send,
-                                 .recv = call->recv};
+                                 .recv = call->recv,
+                                 .nodes = nodes_of(team)};
 }
 
 static bool v_form(const struct tmb_coll_call *call) {
@@ -53,12 +88,34 @@ static uint32_t slot_of(const struct tmb_coll_shape *c) {
 }
 
 /* Nobody passes before everybody has come. */
-static void emit_sync(struct tmb_sched *s, const struct tmb_coll_shape *c, uint32_t phase) {
+static void emit_sync(struct tmb_sched *s, const struct tmb_coll_shape *c,
+                      const struct tmb_coll_tuning *t, uint32_t phase) {
   struct tmb_coll_shape p = *c;
+  p.kind = TMB_COLL_SYNC;
+  p.bytes = 1;
   p.tag = phase * TMB_TAG_PHASE;
   tmb_sched_next(s);
-  tmb_alg_sync(s, &p);
+  tmb_coll_select(&p, t).alg->fn(s, &p);
   tmb_sched_next(s);
+}
+
+/* Say, once for each, which algorithms are used and why. */
+static void announce(const struct tmb_coll_plan *plan) {
+  static const char *const reason[] = {"TOMBOLO_COLL_ALG", "TOMBOLO_COLL_TABLE", "thresholds"};
+  static uint8_t said[TMB_COLL_ALGS_MAX];
+  uint32_t count;
+  const uint32_t alg = (uint32_t)(plan->choice.alg - tmb_coll_algs(&count));
+  const uint8_t bit = (uint8_t)(1u << plan->choice.reason);
+  if (plan->shape.rank != 0 || (said[alg] & bit)) return;
+  said[alg] |= bit;
+  char line[32] = "", nodes[32] = "";
+  if (plan->choice.reason == TMB_CHOICE_RULE)
+    snprintf(line, sizeof line, ", line %u", plan->choice.line);
+  if (plan->shape.nodes) snprintf(nodes, sizeof nodes, " in %u nodes", plan->shape.nodes->count);
+  tmb_info("collectives: %s uses %s by %s%s; first for %llu bytes on %u ranks%s",
+           tmb_coll_kind_name(plan->shape.kind), plan->choice.alg->name,
+           reason[plan->choice.reason], line, (unsigned long long)plan->shape.bytes,
+           plan->shape.size, nodes);
 }
 
 static struct tmb_coll_plan *build(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
@@ -70,13 +127,15 @@ static struct tmb_coll_plan *build(const struct tmb_coll_shape *c, const struct 
   plan->shape.radix = plan->choice.radix;
   plan->shape.segment = plan->choice.segment;
   plan->sync = sync;
-  if (sync & TMB_COLL_SYNC_IN) emit_sync(&plan->sched, &plan->shape, PHASE_IN);
+  if (sync & TMB_COLL_SYNC_IN) emit_sync(&plan->sched, &plan->shape, t, PHASE_IN);
   plan->choice.alg->fn(&plan->sched, &plan->shape);
-  if (sync & TMB_COLL_SYNC_OUT) emit_sync(&plan->sched, &plan->shape, PHASE_OUT);
+  if (sync & TMB_COLL_SYNC_OUT) emit_sync(&plan->sched, &plan->shape, t, PHASE_OUT);
   if (tmb_sched_seal(&plan->sched))
     tmb_fatal("out of memory for the schedule of a collective (%s, %s, %u ranks)",
               tmb_coll_kind_name(c->kind), plan->choice.alg->name, c->size);
+  announce(plan);
   plan->shape.send = plan->shape.recv = (struct tmb_coll_blocks){NULL, NULL};
+  plan->shape.nodes = NULL;
   plan->refs = 1;
   return plan;
 }

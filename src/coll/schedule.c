@@ -46,8 +46,21 @@ static void emit(struct tmb_sched *s, struct tmb_step step) {
   s->step[s->count++] = step;
 }
 
+/* Lengthen the step before this copy if that does the same. */
+static bool extend_copy(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref from,
+                        uint64_t bytes) {
+  struct tmb_step *last = s->count ? &s->step[s->count - 1] : NULL;
+  if (!last || last->round != s->round || last->kind != TMB_STEP_COPY || to.buf == from.buf ||
+      last->to != to.buf || last->to_at + last->bytes != to.at || last->from != from.buf ||
+      last->from_at + last->bytes != from.at)
+    return false;
+  last->bytes += bytes;
+  return true;
+}
+
 void tmb_sched_copy(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref from, uint64_t bytes) {
   if (to.buf == from.buf && to.at == from.at) return;
+  if (extend_copy(s, to, from, bytes)) return;
   emit(s, (struct tmb_step){.kind = TMB_STEP_COPY,
                             .to = (uint8_t)to.buf,
                             .from = (uint8_t)from.buf,

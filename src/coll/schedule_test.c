@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timeout: 300 */
+/* timeout: 600 */
 /*
  * Every algorithm, executed for whole teams without a network, against a naive reference.
  *
  * Owns: a small executor with the rules of engine.h: a message is taken as soon as its receive is
  * open, or as late as possible; ranks run in random order; gated sends wait for READY. Sizes 1..64
- * with every algorithm, larger ones up to 4096 where the whole schedule is affordable. Reductions
- * use the composition of x -> ax + b modulo 2^32, which is associative and does not commute;
- * algorithms that need a commuting operator add instead. Prints rounds (longest chain of messages)
- * and bytes.
+ * with every algorithm, larger ones up to 4096 where the whole schedule is affordable; two-level
+ * forms on nodes that are ranges of ranks, round-robin, uneven and scattered. Reductions use the
+ * composition of x -> ax + b modulo 2^32, which is associative and does not commute, and addition,
+ * which does. Prints rounds (longest chain of messages), messages and bytes, and how much of that
+ * is between nodes of 16 ranks ("far").
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +65,7 @@ static void add(const void *px, void *py, size_t count, const void *cdata) {
 
 struct mail {
   struct mail *next;
-  uint32_t src, tag, depth;
+  uint32_t src, tag, depth, far;
   bool ready;
   uint64_t bytes;
   char data[];
@@ -74,8 +75,10 @@ struct member {
   struct tmb_sched sched;
   char *base[TMB_BUF_COUNT];
   struct mail *inbox;
-  uint32_t pc, round, depth;
-  uint32_t *got; /* [recvs] 1 + depth of the message, 0: not there */
+  uint32_t pc, round, depth, far;
+  struct {
+    uint32_t depth, far; /* depth: 1 + that of the message, 0: not there */
+  } * got;               /* [recvs] */
   char *src_copy;
 };
 
@@ -86,8 +89,8 @@ struct world {
   struct member *member;
   uint64_t src_bytes, dst_bytes;
   bool in_place, late;
-  uint64_t messages, sent_bytes;
-  uint32_t depth;
+  uint64_t messages, sent_bytes, far_messages, far_bytes;
+  uint32_t depth, far; /* far: between nodes */
 };
 
 static void fill_source(struct world *w, uint32_t rank) {
@@ -160,13 +163,14 @@ static void take(struct world *w, struct member *m, const struct tmb_step *step,
                  struct mail *mail) {
   char *to = m->base[step->to] + step->to_at;
   assert_int_equal(mail->bytes, step->bytes);
-  assert_false(m->got[step->recv]);
+  assert_false(m->got[step->recv].depth);
   if (step->kind == TMB_STEP_RECV)
     memcpy(to, mail->data, mail->bytes);
   else
     tmb_reduce_apply(&w->reducer, to, m->base[step->from] + step->from_at, mail->data, mail->bytes,
                      step->flags & TMB_STEP_RIGHT);
-  m->got[step->recv] = 1 + mail->depth;
+  m->got[step->recv].depth = 1 + mail->depth;
+  m->got[step->recv].far = mail->far;
 }
 
 /* Take a message out of the inbox; NULL when it is not there. */
@@ -185,7 +189,7 @@ static void take_open(struct world *w, struct member *m, uint32_t posted_end) {
   for (uint32_t i = 0; i < m->sched.recvs && m->inbox; i++) {
     const uint32_t index = m->sched.recv_step[i];
     const struct tmb_step *step = &m->sched.step[index];
-    if (m->got[i] || (index >= posted_end && (w->late || step->open > m->round))) continue;
+    if (m->got[i].depth || (index >= posted_end && (w->late || step->open > m->round))) continue;
     struct mail *mail = find(m, step->peer, step->tag, false);
     if (!mail) continue;
     take(w, m, step, mail);
@@ -198,12 +202,21 @@ static void post(struct world *w, uint32_t from, const struct tmb_step *step, bo
   const uint64_t bytes = ready ? 0 : step->bytes;
   struct mail *mail = zeros(sizeof *mail + bytes);
   assert_int_not_equal(step->peer, from);
-  *mail = (struct mail){to->inbox, from, step->tag, me->depth + !ready, ready, bytes};
+  const bool far = w->shape.nodes && w->shape.nodes->node[from] != w->shape.nodes->node[step->peer];
+  *mail = (struct mail){.next = to->inbox,
+                        .src = from,
+                        .tag = step->tag,
+                        .depth = me->depth + !ready,
+                        .far = me->far + (far && !ready),
+                        .ready = ready,
+                        .bytes = bytes};
   if (bytes) memcpy(mail->data, me->base[step->from] + step->from_at, bytes);
   to->inbox = mail;
   if (ready) return;
   w->messages++;
   w->sent_bytes += bytes;
+  w->far_messages += far;
+  w->far_bytes += far ? bytes : 0;
   if (!w->late) take_open(w, to, to->pc);
 }
 
@@ -246,8 +259,9 @@ static bool run_step(struct world *w, uint32_t rank) {
     break;
   default:
     take_open(w, m, m->pc + 1);
-    if (!m->got[step->recv]) return false;
-    m->depth = TMB_MAX(m->depth, m->got[step->recv] - 1);
+    if (!m->got[step->recv].depth) return false;
+    m->depth = TMB_MAX(m->depth, m->got[step->recv].depth - 1);
+    m->far = TMB_MAX(m->far, m->got[step->recv].far);
   }
   m->pc++;
   return true;
@@ -265,7 +279,8 @@ static void run(struct world *w) {
     if (w->member[r].pc != w->member[r].sched.count || w->member[r].inbox)
       fail_msg("%s %s: rank %u of %u stops at step %u of %u", tmb_coll_kind_name(w->shape.kind),
                w->alg->name, r, n, w->member[r].pc, w->member[r].sched.count);
-    if (w->member[r].depth > w->depth) w->depth = w->member[r].depth;
+    w->depth = TMB_MAX(w->depth, w->member[r].depth);
+    w->far = TMB_MAX(w->far, w->member[r].far);
   }
 }
 
@@ -353,10 +368,12 @@ static void verify(const struct world *w) {
     const uint64_t length = expected(w, r, total, want);
     const char *dst = m->base[TMB_BUF_DST];
     if (memcmp(dst, want, length) != 0)
-      fail_msg("%s %s: wrong result on rank %u of %u, root %u, %llu bytes%s%s",
-               tmb_coll_kind_name(w->shape.kind), w->alg->name, r, w->shape.size, w->shape.root,
-               (unsigned long long)w->shape.bytes, w->in_place ? ", in place" : "",
-               w->late ? ", late" : "");
+      fail_msg("%s %s: wrong result on rank %u of %u in %u nodes%s, root %u, %llu bytes%s%s%s",
+               tmb_coll_kind_name(w->shape.kind), w->alg->name, r, w->shape.size,
+               w->shape.nodes ? w->shape.nodes->count : 1,
+               w->shape.nodes && w->shape.nodes->ranges ? " (ranges)" : "", w->shape.root,
+               (unsigned long long)w->shape.bytes, w->shape.commutes ? ", commutes" : "",
+               w->in_place ? ", in place" : "", w->late ? ", late" : "");
     for (uint64_t i = length; i < w->dst_bytes && !w->in_place; i++)
       if (dst[i] != 0x5a)
         fail_msg("%s %s: rank %u of %u wrote byte %llu of dst", tmb_coll_kind_name(w->shape.kind),
@@ -409,15 +426,22 @@ static uint64_t buffer_bytes(const struct tmb_coll_shape *c, bool dst) {
   }
 }
 
-/* Whether a run of this size is affordable. */
+/* Whether a run of this size is affordable, judged by the root and the first ranks, which are those
+ * of a node. */
 static bool affordable(struct world *w) {
-  struct tmb_sched s;
-  build(w, w->shape.root, &s);
-  const uint64_t steps = (uint64_t)s.count * w->shape.size;
-  const uint64_t bytes = (s.tmp_bytes + w->src_bytes + w->dst_bytes) * w->shape.size;
-  const uint64_t inbox = (uint64_t)s.recvs * s.recvs * w->shape.size;
-  tmb_sched_free(&s);
-  return w->shape.size <= 64 || (steps < STEPS_MAX && bytes < BYTES_MAX && inbox < 100 * STEPS_MAX);
+  enum { SAMPLE = 16 };
+  uint64_t steps = 0, bytes = 0, inbox = 0;
+  if (w->shape.size <= 64) return true;
+  for (uint32_t i = 0; i <= SAMPLE; i++) {
+    struct tmb_sched s;
+    build(w, i < SAMPLE ? i : w->shape.root, &s);
+    const uint64_t weight = i < SAMPLE ? w->shape.size / SAMPLE : 1;
+    steps += s.count * weight;
+    bytes += (s.tmp_bytes + w->src_bytes + w->dst_bytes) * weight;
+    inbox += (uint64_t)s.recvs * s.recvs * weight;
+    tmb_sched_free(&s);
+  }
+  return steps < STEPS_MAX && bytes < BYTES_MAX && inbox < 100 * STEPS_MAX;
 }
 
 /* Returns false when it was not affordable. out w: figures. */
@@ -425,8 +449,9 @@ static bool run_case(struct world *w) {
   const struct tmb_coll_shape *c = &w->shape;
   w->src_bytes = buffer_bytes(c, false);
   w->dst_bytes = buffer_bytes(c, true);
-  w->reducer = (struct tmb_reducer){w->alg->commutes ? add : compose, NULL, NULL, 8};
-  w->messages = w->sent_bytes = w->depth = 0;
+  w->reducer = (struct tmb_reducer){c->commutes ? add : compose, NULL, NULL, 8};
+  w->messages = w->sent_bytes = w->far_messages = w->far_bytes = 0;
+  w->depth = w->far = 0;
   if (!affordable(w)) return false;
   w->member = zeros(c->size * sizeof *w->member);
   for (uint32_t r = 0; r < c->size; r++) member_make(w, r);
@@ -447,38 +472,88 @@ static bool reduces(uint32_t kind) {
          kind == TMB_COLL_SCAN || kind == TMB_COLL_EXSCAN;
 }
 
-/* One algorithm and size: roots, lengths, early and late, in place, several node maps. */
-static bool run_size(const struct tmb_coll_alg *alg, uint32_t size, struct world *w) {
-  static const uint32_t counts[] = {1, 5, 67};
-  uint32_t *node = zeros(size * sizeof *node);
-  bool ran = false;
-  for (unsigned variant = 0; variant < 6; variant++) {
-    if (size > 64 && variant != 1) continue;
-    const uint32_t per_node = 1 + (variant * 3 + 1) % 5;
-    for (uint32_t r = 0; r < size; r++)
-      node[r] = variant % 2 ? r / per_node : r % ((size + per_node - 1) / per_node);
-    *w = (struct world){.alg = alg, .late = variant % 2, .in_place = false};
-    w->shape = (struct tmb_coll_shape){.kind = alg->kind,
-                                       .size = size,
-                                       .bytes = 8 * counts[size > 64 ? 0 : variant % 3],
-                                       .elem = reduces(alg->kind) ? 8 : 1,
-                                       .segment = 24,
-                                       .eager = variant < 3 ? 1000000 : 16,
-                                       .pull = UINT64_MAX,
-                                       .radix = 2 + variant % 4,
-                                       .commutes = alg->commutes,
-                                       .src = {TMB_BUF_SRC, 0},
-                                       .dst = {TMB_BUF_DST, 0},
-                                       .node = node};
-    if (variant == 5) w->shape.bytes = 0;
-    w->in_place =
-        (alg->kind == TMB_COLL_ALLREDUCE || alg->kind == TMB_COLL_BROADCAST) && variant % 4 == 2;
-    if (rooted(alg->kind))
-      w->shape.root = variant % 3 == 0 ? 0 : variant % 3 == 1 ? size - 1 : size / 2;
-    ran |= run_case(w);
+/* ---- node maps */
+
+enum node_map { ROUND_ROBIN, RANGES, UNEVEN, SCATTERED };
+
+/* Node of a rank, below the size. in per: members of a node where they are alike. */
+static uint32_t label_of(enum node_map map, uint32_t rank, uint32_t size, uint32_t per) {
+  uint32_t node = 0, end = 1;
+  switch (map) {
+  case ROUND_ROBIN: return rank % ((size + per - 1) / per);
+  case RANGES: return rank / per;
+  case UNEVEN: /* of 1, 2, ..., per, 1, 2, ... ranks */
+    while (rank >= end) end += 1 + ++node % per;
+    return node;
+  default: return rank * UINT32_C(2654435761) / 65536 % ((size + per - 1) / per);
   }
-  free(node);
+}
+
+static struct tmb_coll_nodes *nodes_make(enum node_map map, uint32_t size, uint32_t per) {
+  uint32_t *label = zeros(size * sizeof *label);
+  for (uint32_t r = 0; r < size; r++) label[r] = label_of(map, r, size, per);
+  struct tmb_coll_nodes *nodes = tmb_coll_nodes_make(label, size, size);
+  assert_non_null(nodes);
+  free(label);
+  return nodes;
+}
+
+/* ---- every case */
+
+/* Variants of a case: enough to combine early and late, lengths, roots, operators and maps. */
+static unsigned variants(const struct tmb_coll_alg *alg) {
+  return alg->needs & TMB_ALG_NODES ? 13 : reduces(alg->kind) ? 8 : 6;
+}
+
+static enum node_map map_of(const struct tmb_coll_alg *alg, unsigned variant) {
+  const unsigned map = (variant + variant / 4) % 4;
+  return alg->needs & TMB_ALG_RANGES ? RANGES + map % 2 : map;
+}
+
+/* One algorithm and size. Returns whether it was affordable. */
+static bool run_variant(const struct tmb_coll_alg *alg, uint32_t size, unsigned v,
+                        struct world *w) {
+  static const uint32_t counts[] = {1, 5, 67};
+  const bool large = size > 64;
+  struct tmb_coll_nodes *nodes = nodes_make(map_of(alg, v), size, large ? 16 : 1 + (v * 3 + 1) % 5);
+  *w = (struct world){.alg = alg, .late = v % 2, .in_place = false};
+  w->shape = (struct tmb_coll_shape){.kind = alg->kind,
+                                     .size = size,
+                                     .bytes = 8 * counts[large ? 0 : v % 3],
+                                     .elem = reduces(alg->kind) ? 8 : 1,
+                                     .segment = 24,
+                                     .eager = v % 6 < 3 ? 1000000 : 16,
+                                     .pull = UINT64_MAX,
+                                     .radix = 2 + v % 4,
+                                     .commutes = reduces(alg->kind) && v / 2 % 2,
+                                     .src = {TMB_BUF_SRC, 0},
+                                     .dst = {TMB_BUF_DST, 0},
+                                     .nodes = nodes};
+  if (!tmb_coll_alg_legal(alg, &w->shape)) w->shape.commutes = true;
+  if (v + 1 == variants(alg)) w->shape.bytes = 0;
+  w->in_place = (alg->kind == TMB_COLL_ALLREDUCE || alg->kind == TMB_COLL_BROADCAST) && v % 4 == 2;
+  if (rooted(alg->kind)) w->shape.root = v % 3 == 0 ? 0 : v % 3 == 1 ? size - 1 : size / 2;
+  const bool ran = run_case(w);
+  free(nodes);
   return ran;
+}
+
+/* All variants of a size up to 64, a few of larger ones. out w: figures of the last one. */
+static bool run_size(const struct tmb_coll_alg *alg, uint32_t size, struct world *w) {
+  static const unsigned few[] = {7, 2, 1};
+  bool ran = false;
+  if (size <= 64)
+    for (unsigned v = 0; v < variants(alg); v++) ran |= run_variant(alg, size, v, w);
+  for (unsigned i = alg->needs & TMB_ALG_NODES ? 0 : 2; i < 3 && size > 64; i++)
+    ran |= run_variant(alg, size, few[i], w);
+  return ran;
+}
+
+static void print_figures(const struct world *w) {
+  printf("%-15s %-14s %6u %7u %12llu %12llu %7u %12llu %12llu\n", tmb_coll_kind_name(w->alg->kind),
+         w->alg->name, w->shape.size, w->depth, (unsigned long long)w->messages,
+         (unsigned long long)w->sent_bytes, w->far, (unsigned long long)w->far_messages,
+         (unsigned long long)w->far_bytes);
 }
 
 static void every_schedule(void **state) {
@@ -486,21 +561,22 @@ static void every_schedule(void **state) {
   uint32_t count;
   const struct tmb_coll_alg *alg = tmb_coll_algs(&count);
   (void)state;
-  printf("%-15s %-14s %6s %7s %12s %12s\n", "collective", "algorithm", "ranks", "rounds",
-         "messages", "bytes");
+  printf("%-15s %-14s %6s %7s %12s %12s %7s %12s %12s\n", "collective", "algorithm", "ranks",
+         "rounds", "messages", "bytes", "far", "messages", "bytes");
   for (uint32_t a = 0; a < count; a++) {
     struct world w = {0};
     for (uint32_t size = 1; size <= 64; size++) assert_true(run_size(&alg[a], size, &w));
     for (unsigned i = 0; i < TMB_ARRAY_LEN(more); i++)
-      if (run_size(&alg[a], more[i], &w) && (more[i] == 128 || more[i] == 1000 || more[i] == 4096))
-        printf("%-15s %-14s %6u %7u %12llu %12llu\n", tmb_coll_kind_name(alg[a].kind), alg[a].name,
-               more[i], w.depth, (unsigned long long)w.messages, (unsigned long long)w.sent_bytes);
+      if (run_size(&alg[a], more[i], &w) && w.messages &&
+          (more[i] == 128 || more[i] == 1000 || more[i] == 4096))
+        print_figures(&w);
   }
 }
 
 /* ---- the number of rounds that the literature promises */
 
-static uint32_t rounds_of(uint32_t kind, const char *name, uint32_t size) {
+static struct world figures_of(uint32_t kind, const char *name, uint32_t size,
+                               const struct tmb_coll_nodes *nodes) {
   struct world w = {.alg = tmb_coll_alg_find(kind, name)};
   assert_non_null(w.alg);
   w.shape = (struct tmb_coll_shape){.kind = kind,
@@ -511,11 +587,16 @@ static uint32_t rounds_of(uint32_t kind, const char *name, uint32_t size) {
                                     .eager = 1000000,
                                     .pull = UINT64_MAX,
                                     .radix = 2,
-                                    .commutes = w.alg->commutes,
+                                    .commutes = w.alg->needs & TMB_ALG_COMMUTES,
                                     .src = {TMB_BUF_SRC, 0},
-                                    .dst = {TMB_BUF_DST, 0}};
+                                    .dst = {TMB_BUF_DST, 0},
+                                    .nodes = nodes};
   assert_true(run_case(&w));
-  return w.depth;
+  return w;
+}
+
+static uint32_t rounds_of(uint32_t kind, const char *name, uint32_t size) {
+  return figures_of(kind, name, size, NULL).depth;
 }
 
 static void rounds(void **state) {
@@ -532,9 +613,55 @@ static void rounds(void **state) {
   assert_int_equal(rounds_of(TMB_COLL_SCAN, "doubling", 64), 6);
   assert_int_equal(rounds_of(TMB_COLL_SYNC, "dissemination", 64), 6);
   assert_int_equal(rounds_of(TMB_COLL_GATHER, "binomial", 64), 6);
+  /* log2 rounds of halving, one to the owners of the blocks: operators that do not commute */
+  assert_int_equal(rounds_of(TMB_COLL_REDUCE_SCATTER, "halving", 64), 7);
+  assert_int_equal(rounds_of(TMB_COLL_REDUCE_SCATTER, "halving", 65), 7);
+}
+
+/* 8 nodes of 8 ranks: how often messages go from node to node, in all and one after another. */
+static void between_nodes(void **state) {
+  static const struct {
+    uint32_t kind;
+    uint64_t messages;
+    uint32_t rounds;
+  } want[] = {{TMB_COLL_BROADCAST, 7, 3},  {TMB_COLL_REDUCE, 7, 3},
+              {TMB_COLL_ALLREDUCE, 24, 3}, {TMB_COLL_SCATTER, 7, 3},
+              {TMB_COLL_GATHER, 7, 3},     {TMB_COLL_ALLGATHER, 24, 3},
+              {TMB_COLL_EXCHANGE, 56, 7},  {TMB_COLL_REDUCE_SCATTER, 24, 3},
+              {TMB_COLL_SCAN, 21, 3},      {TMB_COLL_EXSCAN, 21, 3},
+              {TMB_COLL_SYNC, 24, 3}};
+  struct tmb_coll_nodes *nodes = nodes_make(RANGES, 64, 8);
+  (void)state;
+  for (unsigned i = 0; i < TMB_ARRAY_LEN(want); i++) {
+    const struct world w = figures_of(want[i].kind, "nodes", 64, nodes);
+    assert_int_equal(w.far_messages, want[i].messages);
+    assert_int_equal(w.far, want[i].rounds);
+  }
+  free(nodes);
+}
+
+static void node_numbers(void **state) {
+  static const uint32_t label[] = {5, 5, 2, 5, 9, 2}, ranges[] = {7, 7, 0, 0, 0, 3};
+  struct tmb_coll_nodes *n = tmb_coll_nodes_make(label, 6, 10);
+  (void)state;
+  assert_non_null(n);
+  assert_int_equal(n->count, 3);
+  assert_int_equal(n->largest, 3);
+  assert_false(n->ranges);
+  assert_memory_equal(n->node, ((uint32_t[]){0, 0, 1, 0, 2, 1}), 24);
+  assert_memory_equal(n->member, ((uint32_t[]){0, 1, 3, 2, 5, 4}), 24);
+  assert_memory_equal(n->start, ((uint32_t[]){0, 3, 5, 6}), 16);
+  free(n);
+  n = tmb_coll_nodes_make(ranges, 6, 8);
+  assert_non_null(n);
+  assert_true(n->ranges);
+  assert_memory_equal(n->start, ((uint32_t[]){0, 2, 5, 6}), 16);
+  free(n);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_schedule), cmocka_unit_test(rounds)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_schedule), cmocka_unit_test(rounds),
+                                     cmocka_unit_test(between_nodes),
+                                     cmocka_unit_test(node_numbers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,48 +14,60 @@
 
 #include <string.h>
 
+#define NODES_EXCHANGE_BLOCKS_MAX 16384u /* blocks that a leader moves one by one */
+
 static const struct tmb_coll_alg algs[] = {
-    {"flat", TMB_COLL_BROADCAST, tmb_alg_bcast_flat, false, false},
-    {"knomial", TMB_COLL_BROADCAST, tmb_alg_bcast_knomial, false, false},
-    {"chain", TMB_COLL_BROADCAST, tmb_alg_bcast_chain, false, false},
-    {"scatter", TMB_COLL_BROADCAST, tmb_alg_bcast_scatter, false, false},
-    {"flat", TMB_COLL_REDUCE, tmb_alg_reduce_flat, false, false},
-    {"binomial", TMB_COLL_REDUCE, tmb_alg_reduce_binomial, false, false},
-    {"chain", TMB_COLL_REDUCE, tmb_alg_reduce_chain, false, false},
-    {"flat", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_flat, false, false},
-    {"doubling", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_doubling, false, false},
-    {"halving", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_halving, false, false},
-    {"ring", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_ring, true, false},
-    {"flat", TMB_COLL_SCATTER, tmb_alg_scatter_flat, false, false},
-    {"binomial", TMB_COLL_SCATTER, tmb_alg_scatter_binomial, false, false},
-    {"flat", TMB_COLL_GATHER, tmb_alg_gather_flat, false, false},
-    {"binomial", TMB_COLL_GATHER, tmb_alg_gather_binomial, false, false},
-    {"flat", TMB_COLL_SCATTERV, tmb_alg_scatter_flat, false, false},
-    {"flat", TMB_COLL_GATHERV, tmb_alg_gather_flat, false, false},
-    {"flat", TMB_COLL_ALLGATHER, tmb_alg_allgather_flat, false, false},
-    {"ring", TMB_COLL_ALLGATHER, tmb_alg_allgather_ring, false, false},
-    {"bruck", TMB_COLL_ALLGATHER, tmb_alg_allgather_bruck, false, false},
-    {"doubling", TMB_COLL_ALLGATHER, tmb_alg_allgather_doubling, false, false},
-    {"flat", TMB_COLL_ALLGATHERV, tmb_alg_allgather_flat, false, false},
-    {"ring", TMB_COLL_ALLGATHERV, tmb_alg_allgather_ring, false, false},
-    {"flat", TMB_COLL_EXCHANGE, tmb_alg_exchange_flat, false, false},
-    {"pairwise", TMB_COLL_EXCHANGE, tmb_alg_exchange_pairwise, false, false},
-    {"bruck", TMB_COLL_EXCHANGE, tmb_alg_exchange_bruck, false, false},
-    {"flat", TMB_COLL_EXCHANGEV, tmb_alg_exchange_flat, false, false},
-    {"pairwise", TMB_COLL_EXCHANGEV, tmb_alg_exchange_pairwise, false, false},
-    {"flat", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_flat, false, false},
-    {"pairwise", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_pairwise, true, false},
-    {"flat", TMB_COLL_SCAN, tmb_alg_scan_chain, false, false},
-    {"doubling", TMB_COLL_SCAN, tmb_alg_scan_doubling, false, false},
-    {"flat", TMB_COLL_EXSCAN, tmb_alg_exscan_chain, false, false},
-    {"doubling", TMB_COLL_EXSCAN, tmb_alg_exscan_doubling, false, false},
-    {"nodes", TMB_COLL_BROADCAST, tmb_alg_bcast_nodes, false, true},
-    {"nodes", TMB_COLL_REDUCE, tmb_alg_reduce_nodes, true, true},
-    {"nodes", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_nodes, true, true},
-    {"nodes", TMB_COLL_ALLGATHER, tmb_alg_allgather_nodes, false, true},
-    {"nodes", TMB_COLL_SYNC, tmb_alg_sync_nodes, false, true},
-    {"dissemination", TMB_COLL_SYNC, tmb_alg_sync, false, false},
+    {"flat", TMB_COLL_BROADCAST, tmb_alg_bcast_flat, 0},
+    {"knomial", TMB_COLL_BROADCAST, tmb_alg_bcast_knomial, 0},
+    {"chain", TMB_COLL_BROADCAST, tmb_alg_bcast_chain, 0},
+    {"scatter", TMB_COLL_BROADCAST, tmb_alg_bcast_scatter, 0},
+    {"flat", TMB_COLL_REDUCE, tmb_alg_reduce_flat, 0},
+    {"binomial", TMB_COLL_REDUCE, tmb_alg_reduce_binomial, 0},
+    {"chain", TMB_COLL_REDUCE, tmb_alg_reduce_chain, 0},
+    {"flat", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_flat, 0},
+    {"doubling", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_doubling, 0},
+    {"halving", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_halving, 0},
+    {"ring", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_ring, TMB_ALG_COMMUTES},
+    {"flat", TMB_COLL_SCATTER, tmb_alg_scatter_flat, 0},
+    {"binomial", TMB_COLL_SCATTER, tmb_alg_scatter_binomial, 0},
+    {"flat", TMB_COLL_GATHER, tmb_alg_gather_flat, 0},
+    {"binomial", TMB_COLL_GATHER, tmb_alg_gather_binomial, 0},
+    {"flat", TMB_COLL_SCATTERV, tmb_alg_scatter_flat, 0},
+    {"flat", TMB_COLL_GATHERV, tmb_alg_gather_flat, 0},
+    {"flat", TMB_COLL_ALLGATHER, tmb_alg_allgather_flat, 0},
+    {"ring", TMB_COLL_ALLGATHER, tmb_alg_allgather_ring, 0},
+    {"bruck", TMB_COLL_ALLGATHER, tmb_alg_allgather_bruck, 0},
+    {"doubling", TMB_COLL_ALLGATHER, tmb_alg_allgather_doubling, 0},
+    {"flat", TMB_COLL_ALLGATHERV, tmb_alg_allgather_flat, 0},
+    {"ring", TMB_COLL_ALLGATHERV, tmb_alg_allgather_ring, 0},
+    {"flat", TMB_COLL_EXCHANGE, tmb_alg_exchange_flat, 0},
+    {"pairwise", TMB_COLL_EXCHANGE, tmb_alg_exchange_pairwise, 0},
+    {"bruck", TMB_COLL_EXCHANGE, tmb_alg_exchange_bruck, 0},
+    {"flat", TMB_COLL_EXCHANGEV, tmb_alg_exchange_flat, 0},
+    {"pairwise", TMB_COLL_EXCHANGEV, tmb_alg_exchange_pairwise, 0},
+    {"flat", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_flat, 0},
+    {"pairwise", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_pairwise, TMB_ALG_COMMUTES},
+    {"halving", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_halving, 0},
+    {"flat", TMB_COLL_SCAN, tmb_alg_scan_chain, 0},
+    {"doubling", TMB_COLL_SCAN, tmb_alg_scan_doubling, 0},
+    {"flat", TMB_COLL_EXSCAN, tmb_alg_exscan_chain, 0},
+    {"doubling", TMB_COLL_EXSCAN, tmb_alg_exscan_doubling, 0},
+    {"nodes", TMB_COLL_BROADCAST, tmb_alg_bcast_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_REDUCE, tmb_alg_reduce_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
+    {"nodes", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
+    {"nodes", TMB_COLL_SCATTER, tmb_alg_scatter_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_GATHER, tmb_alg_gather_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_ALLGATHER, tmb_alg_allgather_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_ALLGATHERV, tmb_alg_allgather_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_EXCHANGE, tmb_alg_exchange_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
+    {"nodes", TMB_COLL_SCAN, tmb_alg_scan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
+    {"nodes", TMB_COLL_EXSCAN, tmb_alg_exscan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
+    {"nodes", TMB_COLL_SYNC, tmb_alg_sync_nodes, TMB_ALG_NODES},
+    {"dissemination", TMB_COLL_SYNC, tmb_alg_sync, 0},
 };
+
+_Static_assert(TMB_ARRAY_LEN(algs) <= TMB_COLL_ALGS_MAX, "see plan.c");
 
 const struct tmb_coll_alg *tmb_coll_algs(uint32_t *count) {
   *count = TMB_ARRAY_LEN(algs);
@@ -76,13 +88,49 @@ const char *tmb_coll_kind_name(uint32_t kind) {
   return kind < TMB_COLL_KINDS ? name[kind] : "unknown";
 }
 
-static bool legal(const struct tmb_coll_alg *alg, const struct tmb_coll_shape *c) {
-  return (!alg->commutes || c->commutes) && (!alg->nodes || c->node);
+bool tmb_coll_alg_legal(const struct tmb_coll_alg *alg, const struct tmb_coll_shape *c) {
+  const bool ranges = c->nodes && c->nodes->ranges;
+  if ((alg->needs & TMB_ALG_NODES) && !c->nodes) return false;
+  if ((alg->needs & TMB_ALG_RANGES) && !ranges) return false;
+  /* Over nodes that are ranges of ranks, operands stay in order. */
+  return !(alg->needs & TMB_ALG_COMMUTES) || c->commutes ||
+         ((alg->needs & TMB_ALG_NODES) && ranges);
+}
+
+/* What rules and thresholds compare; the same on all members. Of the V forms only all-gather tells
+ * all lengths to all: their mean. */
+static uint64_t length_of(const struct tmb_coll_shape *c) {
+  uint64_t sum = 0;
+  if (c->kind < TMB_COLL_SCATTERV || c->kind > TMB_COLL_EXCHANGEV) return c->bytes;
+  if (c->kind != TMB_COLL_ALLGATHERV || !c->recv.bytes) return 0;
+  for (uint32_t i = 0; i < c->size; i++) sum += c->recv.bytes[i];
+  return (sum + c->size - 1) / c->size;
+}
+
+/* Whether the ranks of a node should act through one of them: the data of a rank must be few, for a
+ * leader handles those of its whole node. */
+static bool by_nodes(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
+                     uint64_t length) {
+  const struct tmb_coll_alg *alg = tmb_coll_alg_find(c->kind, "nodes");
+  if (!t->nodes_max || !alg || !tmb_coll_alg_legal(alg, c)) return false;
+  switch (c->kind) {
+  case TMB_COLL_EXCHANGE: /* steps of a leader */
+    if ((uint64_t)c->nodes->largest * c->size > NODES_EXCHANGE_BLOCKS_MAX) return false;
+    /* fallthrough */
+  case TMB_COLL_SCATTER:
+  case TMB_COLL_GATHER:
+  case TMB_COLL_ALLGATHER:
+  case TMB_COLL_ALLGATHERV:
+  case TMB_COLL_REDUCE_SCATTER: return length <= t->nodes_max / c->size;
+  default: return length <= t->nodes_max;
+  }
 }
 
 /* Name of the algorithm that the thresholds give. */
-static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
+                                uint64_t length) {
   const bool pulled = c->bytes > c->pull; /* receivers copy, all at once */
+  if (c->nodes && by_nodes(c, t, length)) return "nodes";
   switch (c->kind) {
   case TMB_COLL_BROADCAST:
     if (pulled && c->size <= t->flat_ranks_max) return "flat";
@@ -97,7 +145,9 @@ static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb
   case TMB_COLL_EXCHANGE:
     if (c->size <= t->flat_ranks_max) return "flat";
     return c->bytes <= t->exchange_bruck_max ? "bruck" : "pairwise";
-  case TMB_COLL_REDUCE_SCATTER: return c->commutes ? "pairwise" : "flat";
+  case TMB_COLL_REDUCE_SCATTER:
+    if (c->bytes * c->size <= t->rscatter_halving_max) return "halving";
+    return c->commutes ? "pairwise" : "flat";
   case TMB_COLL_SCAN:
   case TMB_COLL_EXSCAN: return "doubling";
   case TMB_COLL_ALLGATHERV: return "ring";
@@ -108,11 +158,11 @@ static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb
 }
 
 static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
-                                           const struct tmb_coll_tuning *t) {
+                                           const struct tmb_coll_tuning *t, uint64_t length) {
   for (uint32_t i = 0; i < t->rule_count; i++) {
     const struct tmb_coll_rule *r = &t->rules[i];
     if (r->kind == c->kind && c->size >= r->size_min && c->size <= r->size_max &&
-        c->bytes <= r->bytes && legal(r->alg, c))
+        length <= r->bytes && tmb_coll_alg_legal(r->alg, c))
       return r;
   }
   return NULL;
@@ -120,15 +170,15 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
 
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
                                        const struct tmb_coll_tuning *t) {
-  struct tmb_coll_choice choice = {NULL, t->radix, t->segment};
+  const uint64_t length = length_of(c);
   const struct tmb_coll_alg *forced = t->forced[c->kind];
-  if (forced && legal(forced, c)) {
-    choice.alg = forced;
-    return choice;
-  }
-  const struct tmb_coll_rule *rule = by_rule(c, t);
-  if (rule) return (struct tmb_coll_choice){rule->alg, rule->radix, rule->segment};
-  choice.alg = tmb_coll_alg_find(c->kind, by_threshold(c, t));
-  if (!choice.alg) choice.alg = tmb_coll_alg_find(c->kind, "flat");
-  return choice;
+  if (forced && tmb_coll_alg_legal(forced, c))
+    return (struct tmb_coll_choice){forced, t->radix, t->segment, TMB_CHOICE_FORCED, 0};
+  const struct tmb_coll_rule *rule = by_rule(c, t, length);
+  if (rule)
+    return (struct tmb_coll_choice){rule->alg, rule->radix, rule->segment, TMB_CHOICE_RULE,
+                                    rule->line};
+  const struct tmb_coll_alg *alg = tmb_coll_alg_find(c->kind, by_threshold(c, t, length));
+  if (!alg) alg = tmb_coll_alg_find(c->kind, "flat");
+  return (struct tmb_coll_choice){alg, t->radix, t->segment, TMB_CHOICE_THRESHOLD, 0};
 }

@@ -5,27 +5,36 @@
  * Owns: struct tmb_coll_choice, struct tmb_coll_tuning, the table of algorithms. Called by plan.c
  * and tests. Calls nothing but the table. Choosing is a pure function of the shape and the tuning,
  * so that all members choose alike. Invariants: every algorithm of a kind is legal for every shape,
- * except that those marked `commutes` need a commuting operator, and those marked `nodes` a node
- * map.
+ * except for what it needs (tmb_coll_alg_legal).
  */
 #ifndef TMB_COLL_SELECT_H
 #define TMB_COLL_SELECT_H
 
 #include "coll/shape.h"
 
+enum {
+  TMB_ALG_COMMUTES = 1, /* an operator that commutes; with NODES also any, if nodes are ranges */
+  TMB_ALG_NODES = 2,    /* a node map */
+  TMB_ALG_RANGES = 4    /* each node is a range of ranks */
+};
+
 struct tmb_coll_alg {
   const char *name; /* as in settings and tables */
   uint32_t kind;
   tmb_coll_alg_fn *fn;
-  bool commutes; /* only for operators that commute */
-  bool nodes;    /* needs a node map */
+  unsigned needs; /* TMB_ALG_* */
 };
 
-/* All algorithms; [*count]. */
+#define TMB_COLL_ALGS_MAX 64u
+
+/* All algorithms; [*count], at most TMB_COLL_ALGS_MAX. */
 const struct tmb_coll_alg *tmb_coll_algs(uint32_t *count);
 
 /* Find by kind and name; NULL when there is none. */
 const struct tmb_coll_alg *tmb_coll_alg_find(uint32_t kind, const char *name);
+
+/* Whether an algorithm works for this operator and node map. */
+bool tmb_coll_alg_legal(const struct tmb_coll_alg *alg, const struct tmb_coll_shape *c);
 
 /* Name of a kind, as in settings and tables: "broadcast". */
 const char *tmb_coll_kind_name(uint32_t kind);
@@ -33,10 +42,11 @@ const char *tmb_coll_kind_name(uint32_t kind);
 /* One row of a tuning table: up to `bytes` use this. Rows of a kind ascend. */
 struct tmb_coll_rule {
   uint32_t kind, size_min, size_max;
-  uint64_t bytes; /* of the vector or block */
+  uint64_t bytes; /* of the vector or block; allgatherv: mean block; other V forms: 0 is compared */
   const struct tmb_coll_alg *alg;
   uint32_t radix;
   uint64_t segment;
+  uint32_t line; /* of the table */
 };
 
 /* What the choice depends on besides the shape; the same on all ranks. */
@@ -50,13 +60,19 @@ struct tmb_coll_tuning {
   uint64_t board_max[TMB_COLL_KINDS]; /* bytes that a member shows on a board at most */
   uint32_t board_ranks_max;           /* members of a team that uses its board */
   uint64_t bcast_tree_max, reduce_tree_max, allreduce_doubling_max, allgather_doubling_max,
-      exchange_bruck_max, gather_tree_max; /* bytes up to which the first form is used */
+      exchange_bruck_max, gather_tree_max,
+      rscatter_halving_max; /* bytes up to which the first form is used */
+  uint64_t nodes_max;       /* data of a rank up to which teams over several nodes use leaders */
 };
+
+enum tmb_coll_reason { TMB_CHOICE_FORCED, TMB_CHOICE_RULE, TMB_CHOICE_THRESHOLD };
 
 struct tmb_coll_choice {
   const struct tmb_coll_alg *alg;
   uint32_t radix;
   uint64_t segment;
+  enum tmb_coll_reason reason;
+  uint32_t line; /* of the table, for a rule */
 };
 
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,

@@ -11,6 +11,7 @@
 #ifndef TMB_COLL_SHAPE_H
 #define TMB_COLL_SHAPE_H
 
+#include "coll/nodes.h"
 #include "coll/schedule.h"
 
 enum tmb_coll_kind {
@@ -51,7 +52,10 @@ struct tmb_coll_shape {
   bool commutes;
   struct tmb_ref src, dst;
   struct tmb_coll_blocks send, recv; /* V forms */
-  const uint32_t *node;              /* [size of the team] node of each rank; two-level forms */
+  /* [size + 1] where blocks of different lengths begin that lie one behind another, known to all;
+   * NULL: blocks of `bytes` each. Not in V forms, where nobody needs to know all. */
+  const uint64_t *block_at;
+  const struct tmb_coll_nodes *nodes; /* of the team, where it has several; NULL: one level */
 };
 
 /* Bits of a tag that an algorithm may use; the rest tells phases of two-level forms apart. */
@@ -64,6 +68,15 @@ static inline uint32_t tmb_coll_member(const struct tmb_coll_shape *c, uint32_t 
 /* Index `steps` above rank, in a circle. */
 static inline uint32_t tmb_coll_up(const struct tmb_coll_shape *c, uint32_t index, uint32_t steps) {
   return (uint32_t)(((uint64_t)index + steps) % c->size);
+}
+
+/* Bytes of `count` blocks from that of member `first` on, in a circle. */
+static inline uint64_t tmb_coll_span(const struct tmb_coll_shape *c, uint32_t first,
+                                     uint32_t count) {
+  const uint64_t *at = c->block_at;
+  if (!at) return count * c->bytes;
+  if (count <= c->size - first) return at[first + count] - at[first];
+  return at[c->size] - at[first] + at[count - (c->size - first)] - at[0];
 }
 
 /* An algorithm: emits the schedule of c->rank. */

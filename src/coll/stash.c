@@ -131,6 +131,7 @@ static void on_free(struct tmb_team *team) {
     }
   tmb_coll_unlock();
   free(ct->board.row);
+  free(ct->nodes);
   free(ct);
   team->coll = NULL;
 }

@@ -96,14 +96,65 @@ static void always_something(void **state) {
         const struct tmb_coll_choice choice = tmb_coll_select(&c, &t);
         assert_non_null(choice.alg);
         assert_int_equal(choice.alg->kind, kind);
-        assert_false(choice.alg->commutes && !c.commutes);
-        assert_false(choice.alg->nodes);
+        assert_true(tmb_coll_alg_legal(choice.alg, &c));
+        assert_false(choice.alg->needs & TMB_ALG_NODES);
       }
   }
 }
 
+/* Two levels: never without a map, and with operators that do not commute only over ranges. */
+static void nodes(void **state) {
+  struct tmb_coll_tuning t = defaults();
+  const uint32_t ranges[] = {0, 0, 1, 1, 1}, mixed[] = {0, 1, 0, 1, 0};
+  struct tmb_coll_nodes *map[2] = {tmb_coll_nodes_make(ranges, 5, 2),
+                                   tmb_coll_nodes_make(mixed, 5, 2)};
+  (void)state;
+  t.nodes_max = 100;
+  for (uint32_t kind = 0; kind < TMB_COLL_KINDS; kind++)
+    for (int i = 0; i < 8; i++) {
+      const bool scan = kind == TMB_COLL_SCAN || kind == TMB_COLL_EXSCAN, commutes = i & 1;
+      const bool reduces =
+          kind == TMB_COLL_REDUCE || kind == TMB_COLL_ALLREDUCE || kind == TMB_COLL_REDUCE_SCATTER;
+      struct tmb_coll_shape c = shape(kind, 5, i & 2 ? 20 : 101, commutes);
+      assert_non_null(map[i / 4]);
+      c.nodes = map[i / 4];
+      const bool has = tmb_coll_alg_find(kind, "nodes") != NULL;
+      const bool can = has && (i < 4 || (reduces ? commutes : !scan));
+      const bool is = strcmp(chosen(&t, c), "nodes") == 0;
+      assert_int_equal(is, can && (i & 2 || kind == TMB_COLL_ALLGATHERV));
+    }
+  t.nodes_max = 0;
+  struct tmb_coll_shape c = shape(TMB_COLL_BROADCAST, 5, 0, false);
+  c.nodes = map[0];
+  assert_string_equal(chosen(&t, c), "knomial");
+  assert_true(tmb_coll_forced_parse("broadcast=nodes", t.forced, (char[64]){0}, 64));
+  assert_string_equal(chosen(&t, c), "nodes");
+  free(map[0]);
+  free(map[1]);
+}
+
+/* The mean block of an all-gather V is compared; the other V forms know nothing that is the same on
+ * all. */
+static void v_lengths(void **state) {
+  const uint64_t bytes[] = {50, 0, 10, 41, 0}, at[5] = {0};
+  const uint32_t label[] = {0, 0, 1, 1, 1};
+  struct tmb_coll_nodes *map = tmb_coll_nodes_make(label, 5, 2);
+  struct tmb_coll_tuning t = defaults();
+  struct tmb_coll_shape c = shape(TMB_COLL_ALLGATHERV, 5, 0, false);
+  (void)state;
+  assert_non_null(map);
+  c.nodes = map;
+  c.recv = (struct tmb_coll_blocks){bytes, at};
+  t.nodes_max = 104; /* 101 bytes: 21 a block */
+  assert_string_equal(chosen(&t, c), "ring");
+  t.nodes_max = 105;
+  assert_string_equal(chosen(&t, c), "nodes");
+  free(map);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(tables), cmocka_unit_test(bad_tables),
-                                     cmocka_unit_test(forced), cmocka_unit_test(always_something)};
+                                     cmocka_unit_test(forced), cmocka_unit_test(always_something),
+                                     cmocka_unit_test(nodes),  cmocka_unit_test(v_lengths)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,8 @@ static void read_settings(void) {
   t->allgather_doubling_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_ALLGATHER_BRUCK_MAX);
   t->exchange_bruck_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_EXCHANGE_BRUCK_MAX);
   t->gather_tree_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_GATHER_TREE_MAX);
+  t->rscatter_halving_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_REDUCE_SCATTER_HALVING_MAX);
+  t->nodes_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_NODES_MAX);
   read_algorithms(t);
   t->board_ranks_max = (uint32_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_RANKS_MAX);
   for (uint32_t k = 0; k < TMB_COLL_KINDS; k++)

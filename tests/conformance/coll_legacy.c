@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
+/* again: GASNET_SUPERNODE_MAXSIZE=2 */
 /* timeout: 60 */
 /*
  * API 06.5: the collectives of GASNet-1, blocking and started, under every pair of synchronisation

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
 /* again: TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_RING_SLOTS=64 TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_COLL_EAGER_MAX=0 TOMBOLO_COLL_DIRECT=0 TOMBOLO_COLL_BOARD_MAX=1GB */
+/* again: GASNET_SUPERNODE_MAXSIZE=2 GASNET_SUPERNODE_MAXSIZE=2+TOMBOLO_COLL_NODES_MAX=1GB */
+/* again: GASNET_SUPERNODE_MAXSIZE=3+TOMBOLO_COLL_NODES_MAX=1GB+TOMBOLO_COLL_EAGER_MAX=0 */
 /* timeout: 120 */
 /*
  * Random sequences of every collective, of the API and of the extension, on the job and on split
  * teams, several in flight, against a sequential model; and the persistent forms of the same calls.
+ * Also with ranks in nodes of two and three, so that the two-level forms run; coll_nodes.py sees to
+ * it that they do.
  * The sequence depends on the seed alone (TMB_TEST_SEED), which a failure prints.
  */
 #include "job.h"
@@ -12,7 +16,7 @@
 #include <gasnetex_ext.h>
 #include <stdbool.h>
 
-enum { FLIGHT = 12, ROUNDS = 250, TEAMS = 3, MATRIX = 4 };
+enum { FLIGHT = 12, ROUNDS = 250, TEAMS = 4, MATRIX = 4 };
 
 struct team {
   gex_TM_t tm;
@@ -328,14 +332,19 @@ static void make_team(struct team *t, gex_TM_t tm) {
 
 int main(int argc, char **argv) {
   job_start(&argc, &argv, GASNET_PAGESIZE, NULL, 0);
-  gex_TM_t half, reversed;
+  gex_TM_t half, reversed, mixed;
   gex_TM_Split(&half, job.tm, (int)(job.rank % 2), 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   gex_TM_Split(&reversed, job.tm, 0, -(int)job.rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  /* first the even ranks: members of a node of two do not follow each other */
+  gex_TM_Split(&mixed, job.tm, 0, (int)(job.rank % 2 * job.size + job.rank), NULL, 0,
+               GEX_FLAG_TM_NO_SCRATCH);
   make_team(&team[0], job.tm);
   make_team(&team[1], half);
   make_team(&team[2], reversed);
+  make_team(&team[3], mixed);
   sequence();
   gex_TM_Destroy(half, NULL, 0);
   gex_TM_Destroy(reversed, NULL, 0);
+  gex_TM_Destroy(mixed, NULL, 0);
   return job_finish();
 }
