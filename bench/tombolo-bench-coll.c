@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures collectives: broadcast, reductions, all-gather, exchange, from 8 bytes to 1 MiB.
+ * Measures collectives: broadcast, reductions, all-gather, exchange, from 8 bytes to 1 MiB; for
+ * `tombolo tune` also the others.
  *
- * Owns: the coll rows. Called by: `tombolo bench coll`. Calls: bench/lib, the public API.
- * Option --mode NAME: only rows whose names begin with NAME. With two ranks the floor of every row
- * is the round trip of a cache-line hand-off, sampled in alternation; with more there is none.
- * The root of a broadcast or reduction changes with every operation, so that none can begin before
- * the one before has come to an end on its root. bytes is the length of the vector, or of one
- * block.
+ * Owns: the coll rows. Called by: `tombolo bench coll`, `tombolo tune`. Calls: bench/lib, the
+ * public API. Option --mode NAME: only rows whose names begin with NAME; --mode NAME:BYTES: that
+ * one of all collectives, up to BYTES. With two ranks the floor of every row is the round trip of a
+ * cache-line hand-off, sampled in alternation; with more there is none. The root of a broadcast or
+ * reduction changes with every operation, so that none can begin before the one before has come to
+ * an end on its root. bytes is the length of the vector, or of one block.
  */
 #include "lib/bench.h"
 #include "lib/floors.h"
@@ -18,7 +19,7 @@
 #include <gasnet_coll.h>
 #include <tombolo/ext_coll.h>
 
-enum { BYTES_MAX = 1 << 20, OPS_MIN = 3, OPS_BYTES = 2 << 20, OPS_MAX = 2000 };
+enum { BYTES_MAX = 1 << 20, OPS_MIN = 3, OPS_BYTES = 2 << 20, OPS_MAX = 2000, OPS_QUICK = 100 };
 
 static struct bench bench;
 static char *src, *dst;
@@ -68,14 +69,121 @@ static double exchange(struct bench *b, size_t n, size_t bytes) {
   return (double)(bench_now_ns() - start) / (double)n;
 }
 
+static double scatter(struct bench *b, size_t n, size_t bytes) {
+  together(b);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(gexx_Coll_ScatterNB(b->tm, (gex_Rank_t)(i % b->size), dst, src, bytes, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double gather(struct bench *b, size_t n, size_t bytes) {
+  together(b);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(gexx_Coll_GatherNB(b->tm, (gex_Rank_t)(i % b->size), dst, src, bytes, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double reduce_scatter(struct bench *b, size_t n, size_t bytes) {
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(gexx_Coll_ReduceScatterNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
+                                             NULL, NULL, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* Low ranks are done with a scan before high ones: the last one answers. */
+static void answer(struct bench *b) {
+  static uint64_t word[2];
+  gex_Event_Wait(gex_Coll_BroadcastNB(b->tm, b->size - 1, &word[0], &word[1], 8, 0));
+}
+
+static double scan(struct bench *b, size_t n, size_t bytes) {
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) {
+    gex_Event_Wait(
+        gexx_Coll_ScanNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD, NULL, NULL, 0));
+    answer(b);
+  }
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double exscan(struct bench *b, size_t n, size_t bytes) {
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) {
+    gex_Event_Wait(
+        gexx_Coll_ExScanNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD, NULL, NULL, 0));
+    answer(b);
+  }
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* ---- V forms, with blocks of one length */
+
+static size_t *lengths, *places; /* [size] */
+
+static void set_blocks(const struct bench *b, size_t bytes) {
+  for (gex_Rank_t r = 0; r < b->size; r++) {
+    lengths[r] = bytes;
+    places[r] = r * bytes;
+  }
+}
+
+static double scatterv(struct bench *b, size_t n, size_t bytes) {
+  set_blocks(b, bytes);
+  together(b);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(gexx_Coll_ScatterVNB(b->tm, (gex_Rank_t)(i % b->size), dst, bytes, src, lengths,
+                                        places, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double gatherv(struct bench *b, size_t n, size_t bytes) {
+  set_blocks(b, bytes);
+  together(b);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(
+        gexx_Coll_GatherVNB(b->tm, (gex_Rank_t)(i % b->size), dst, lengths, places, src, bytes, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double allgatherv(struct bench *b, size_t n, size_t bytes) {
+  set_blocks(b, bytes);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(gexx_Coll_AllGatherVNB(b->tm, dst, lengths, places, src, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double exchangev(struct bench *b, size_t n, size_t bytes) {
+  set_blocks(b, bytes);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(gexx_Coll_ExchangeVNB(b->tm, dst, lengths, places, src, lengths, places, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
 static const struct {
   const char *name;
   bench_fn *fn;
-} kinds[] = {{"broadcast", broadcast},
-             {"reduce", reduce},
-             {"allreduce", allreduce},
-             {"allgather", allgather},
-             {"exchange", exchange}};
+  bool plain; /* also measured without --mode NAME:BYTES */
+} kinds[] = {{"broadcast", broadcast, true},
+             {"reduce", reduce, true},
+             {"allreduce", allreduce, true},
+             {"allgather", allgather, true},
+             {"exchange", exchange, true},
+             {"scatter", scatter, false},
+             {"gather", gather, false},
+             {"reduce-scatter", reduce_scatter, false},
+             {"scan", scan, false},
+             {"exscan", exscan, false},
+             {"scatterv", scatterv, false},
+             {"gatherv", gatherv, false},
+             {"allgatherv", allgatherv, false},
+             {"exchangev", exchangev, false}};
 
 static const struct {
   size_t bytes;
@@ -89,6 +197,7 @@ static void measure_all(struct bench *b, const struct bench_row *row) {
   const size_t per_op = row->bytes * b->size;
   size_t n = per_op ? OPS_BYTES / per_op : OPS_MAX;
   n = n < OPS_MIN ? OPS_MIN : n > OPS_MAX ? OPS_MAX : n;
+  if (b->opts.quick && n > OPS_QUICK) n = OPS_QUICK;
   double *sample = malloc((size_t)runs * sizeof *sample);
   if (!sample) bench_fail(b, "out of memory for %d samples", runs);
   (void)row->figure(b, OPS_MIN, row->bytes);
@@ -100,20 +209,35 @@ static void measure_all(struct bench *b, const struct bench_row *row) {
   free(sample);
 }
 
+/* Whether --mode asks for a row. */
+static bool wanted(const struct bench *b, size_t kind, size_t bytes) {
+  const char *name = kinds[kind].name, *mode = b->opts.mode, *colon = strchr(mode, ':');
+  if (!colon) return kinds[kind].plain && strncmp(name, mode, strlen(mode)) == 0;
+  return strlen(name) == (size_t)(colon - mode) &&
+         strncmp(name, mode, (size_t)(colon - mode)) == 0 && bytes <= strtoull(colon + 1, NULL, 10);
+}
+
+static void make_buffers(struct bench *b) {
+  const size_t room = (size_t)BYTES_MAX * b->size;
+  src = aligned_alloc(4096, room);
+  dst = aligned_alloc(4096, room);
+  lengths = calloc(b->size, sizeof *lengths);
+  places = calloc(b->size, sizeof *places);
+  if (!src || !dst || !lengths || !places)
+    bench_fail(b, "out of memory for buffers of %zu bytes", room);
+  memset(src, 0, room);
+  memset(dst, 0, room);
+}
+
 int main(int argc, char **argv) {
   struct bench *b = &bench;
   bench_start(b, "coll", &argc, &argv);
   bench_attach(b, NULL, 0, (size_t)1 << 20);
-  const size_t room = (size_t)BYTES_MAX * b->size;
-  src = aligned_alloc(4096, room);
-  dst = aligned_alloc(4096, room);
-  if (!src || !dst) bench_fail(b, "out of memory for buffers of %zu bytes", room);
-  memset(src, 0, room);
-  memset(dst, 0, room);
+  make_buffers(b);
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       if (b->opts.quick && !sizes[i].quick) continue;
-      if (strncmp(kinds[k].name, b->opts.mode, strlen(b->opts.mode)) != 0) continue;
+      if (!wanted(b, k, sizes[i].bytes)) continue;
       const struct bench_row row = {.group = "coll",
                                     .name = kinds[k].name,
                                     .floor_name = b->size == 2 ? "handoff" : "",

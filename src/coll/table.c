@@ -3,16 +3,20 @@
  * Parsing tables of algorithms, see table.h.
  *
  * Owns nothing. Called by tuning.c and table_test.c. Calls: libc, select.h. Invariants: lines are
- * at most LINE_MAX_BYTES long; a rule has all its seven fields and nothing after them.
+ * at most LINE_BYTES_MAX long; a rule has all its seven fields and nothing after them; an error
+ * names the word that is wrong and what would be right.
  */
 #include "coll/table.h"
 
+#include "base/compiler.h"
+
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MAX_BYTES 200
-#define WORD_BYTES     32 /* the widths in the sscanf formats below are one less */
+enum { LINE_BYTES_MAX = 200, FIELDS = 7 };
 
 uint32_t tmb_coll_kind_find(const char *name) {
   uint32_t kind = 0;
@@ -20,11 +24,96 @@ uint32_t tmb_coll_kind_find(const char *name) {
   return kind;
 }
 
+/* ---- errors */
+
+TMB_PRINTF(2, 3) static bool wrong(struct tmb_coll_table_error *error, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(error->why, sizeof error->why, fmt, args);
+  va_end(args);
+  return false;
+}
+
+static void append(char *list, size_t bytes, const char *name) {
+  const size_t used = strlen(list);
+  snprintf(list + used, bytes - used, "%s%s", used ? ", " : "", name);
+}
+
+static bool wrong_kind(struct tmb_coll_table_error *error, const char *word) {
+  char known[200] = "";
+  for (uint32_t k = 0; k < TMB_COLL_KINDS; k++) append(known, sizeof known, tmb_coll_kind_name(k));
+  return wrong(error, "'%.20s' is no collective; write one of %s", word, known);
+}
+
+static bool wrong_algorithm(struct tmb_coll_table_error *error, uint32_t kind, const char *word) {
+  char known[160] = "";
+  uint32_t count;
+  const struct tmb_coll_alg *alg = tmb_coll_algs(&count);
+  for (uint32_t i = 0; i < count; i++)
+    if (alg[i].kind == kind) append(known, sizeof known, alg[i].name);
+  return wrong(error, "'%.20s' is no algorithm of %s; write one of %s", word,
+               tmb_coll_kind_name(kind), known);
+}
+
+/* ---- a rule */
+
+/* A whole number of at least `least`, at most `most`. */
+static bool number(struct tmb_coll_table_error *error, const char *what, const char *word,
+                   const uint64_t range[2], uint64_t *out) {
+  char *end = NULL;
+  errno = 0;
+  const uint64_t value = strtoull(word, &end, 10);
+  if (word[0] < '0' || word[0] > '9' || *end || errno || value < range[0] || value > range[1])
+    return wrong(error, "%s '%.30s' is not a whole number from %llu to %llu", what, word,
+                 (unsigned long long)range[0], (unsigned long long)range[1]);
+  *out = value;
+  return true;
+}
+
+static bool parse_numbers(char *const field[FIELDS], struct tmb_coll_rule *rule,
+                          struct tmb_coll_table_error *error) {
+  static const uint64_t ranks[2] = {1, UINT32_MAX}, bytes[2] = {0, UINT64_MAX};
+  static const uint64_t radix[2] = {2, 1024}, segment[2] = {1, UINT64_MAX};
+  uint64_t least, most, children;
+  if (!number(error, "ranks_min", field[1], ranks, &least) ||
+      !number(error, "ranks_max", field[2], (uint64_t[2]){least, UINT32_MAX}, &most) ||
+      !number(error, "bytes", field[3], bytes, &rule->bytes) ||
+      !number(error, "radix", field[5], radix, &children) ||
+      !number(error, "segment", field[6], segment, &rule->segment))
+    return false;
+  rule->size_min = (uint32_t)least;
+  rule->size_max = (uint32_t)most;
+  rule->radix = (uint32_t)children;
+  return true;
+}
+
+/* One line without its comment, which it cuts into words. out *empty: there is no rule in it. */
+static bool parse_line(char *line, struct tmb_coll_rule *rule, bool *empty,
+                       struct tmb_coll_table_error *error) {
+  char *field[FIELDS + 1], *save = NULL;
+  int fields = 0;
+  for (char *word = strtok_r(line, " \t\r", &save); word && fields <= FIELDS;
+       word = strtok_r(NULL, " \t\r", &save))
+    field[fields++] = word;
+  *empty = fields == 0;
+  if (*empty) return true;
+  rule->kind = tmb_coll_kind_find(field[0]);
+  if (rule->kind == TMB_COLL_KINDS) return wrong_kind(error, field[0]);
+  if (fields != FIELDS)
+    return wrong(error,
+                 "%s than 7 words; write: collective ranks_min ranks_max bytes algorithm radix "
+                 "segment",
+                 fields < FIELDS ? "fewer" : "more");
+  rule->alg = tmb_coll_alg_find(rule->kind, field[4]);
+  if (!rule->alg) return wrong_algorithm(error, rule->kind, field[4]);
+  return parse_numbers(field, rule, error);
+}
+
 /* Copy the line at *text without its comment and advance. Returns false when it is too long. */
 static bool next_line(const char **text, char *line) {
   const size_t length = strcspn(*text, "\n");
   const size_t used = strcspn(*text, "#\n");
-  const bool fits = used < LINE_MAX_BYTES;
+  const bool fits = used < LINE_BYTES_MAX;
   if (fits) {
     memcpy(line, *text, used);
     line[used] = 0;
@@ -33,64 +122,63 @@ static bool next_line(const char **text, char *line) {
   return fits;
 }
 
-static bool blank(const char *line) {
-  return line[strspn(line, " \t\r")] == 0;
-}
-
-static bool parse_rule(const char *line, struct tmb_coll_rule *rule) {
-  char kind[WORD_BYTES], alg[WORD_BYTES], more;
-  unsigned long long bytes, segment;
-  unsigned least, most, radix;
-  const int fields = sscanf(line, "%31s %u %u %llu %31s %u %llu %c", kind, &least, &most, &bytes,
-                            alg, &radix, &segment, &more);
-  if (fields != 7) return false;
-  *rule = (struct tmb_coll_rule){.kind = tmb_coll_kind_find(kind),
-                                 .size_min = least,
-                                 .size_max = most,
-                                 .bytes = bytes,
-                                 .radix = radix,
-                                 .segment = segment};
-  rule->alg = tmb_coll_alg_find(rule->kind, alg);
-  return rule->alg && least <= most && radix >= 2 && segment > 0;
-}
-
-uint32_t tmb_coll_table_parse(const char *text, struct tmb_coll_rule **rules, uint32_t *count) {
-  struct tmb_coll_rule *list = NULL, rule;
-  char line[LINE_MAX_BYTES];
-  uint32_t n = 0, number = 1;
-  for (; *text; number++) {
-    if (!next_line(&text, line)) goto wrong;
-    if (blank(line)) continue;
-    if (!parse_rule(line, &rule)) goto wrong;
+bool tmb_coll_table_parse(const char *text, struct tmb_coll_rule **rules, uint32_t *count,
+                          struct tmb_coll_table_error *error) {
+  struct tmb_coll_rule *list = NULL, rule = {0};
+  char line[LINE_BYTES_MAX];
+  uint32_t n = 0;
+  bool empty = true;
+  for (error->line = 1; *text; error->line++) {
+    if (!next_line(&text, line)) {
+      (void)wrong(error, "longer than %d characters", LINE_BYTES_MAX - 1);
+      goto failed;
+    }
+    if (!parse_line(line, &rule, &empty, error)) goto failed;
+    if (empty) continue;
+    rule.line = error->line;
     struct tmb_coll_rule *more = realloc(list, (n + 1) * sizeof *more);
-    if (!more) goto wrong;
+    if (!more) {
+      (void)wrong(error, "out of memory");
+      goto failed;
+    }
     list = more;
     list[n++] = rule;
   }
   *rules = list;
   *count = n;
-  return 0;
+  return true;
 
-wrong:
+failed:
   free(list);
-  return number;
+  return false;
 }
 
-bool tmb_coll_forced_parse(const char *text, const struct tmb_coll_alg **forced, char *bad,
-                           size_t bytes) {
+/* ---- forced algorithms */
+
+/* One "kind=algorithm". */
+static bool parse_forced(char *word, const struct tmb_coll_alg **found,
+                         struct tmb_coll_table_error *error) {
+  char *equals = strchr(word, '=');
+  if (!equals)
+    return wrong(error, "'%.40s' is not collective=algorithm, as in broadcast=chain", word);
+  *equals = 0;
+  const uint32_t kind = tmb_coll_kind_find(word);
+  if (kind == TMB_COLL_KINDS) return wrong_kind(error, word);
+  found[kind] = tmb_coll_alg_find(kind, equals + 1);
+  return found[kind] || wrong_algorithm(error, kind, equals + 1);
+}
+
+bool tmb_coll_forced_parse(const char *text, const struct tmb_coll_alg **forced,
+                           struct tmb_coll_table_error *error) {
   const struct tmb_coll_alg *found[TMB_COLL_KINDS] = {NULL};
+  error->line = 0;
   while (*text) {
+    char word[LINE_BYTES_MAX];
     const size_t length = strcspn(text, ",");
-    char word[2 * WORD_BYTES], kind[WORD_BYTES], alg[WORD_BYTES], more;
-    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
-             text);
-    const int fields = sscanf(word, "%31[a-z-]=%31[a-z-]%c", kind, alg, &more);
-    const uint32_t k = fields == 2 ? tmb_coll_kind_find(kind) : TMB_COLL_KINDS;
-    if (k < TMB_COLL_KINDS) found[k] = tmb_coll_alg_find(k, alg);
-    if (k == TMB_COLL_KINDS || !found[k]) {
-      snprintf(bad, bytes, "%s", word);
-      return false;
-    }
+    if (length >= sizeof word) return wrong(error, "'%.20s...' is too long", text);
+    memcpy(word, text, length);
+    word[length] = 0;
+    if (!parse_forced(word, found, error)) return false;
     text += length + (text[length] == ',');
   }
   for (uint32_t k = 0; k < TMB_COLL_KINDS; k++)

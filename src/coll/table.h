@@ -18,13 +18,19 @@
 /* Number of a kind, TMB_COLL_KINDS when there is none of that name. */
 uint32_t tmb_coll_kind_find(const char *name);
 
-/* Parse a table. out rules: [*count], to be freed by the caller. Returns 0, or the number of the
- * first line that is wrong. */
-uint32_t tmb_coll_table_parse(const char *text, struct tmb_coll_rule **rules, uint32_t *count);
+/* What is wrong with a text: the number of the line (0 where there is one only), and why. */
+struct tmb_coll_table_error {
+  uint32_t line;
+  char why[256];
+};
 
-/* Parse "kind=algorithm,...". out forced: [TMB_COLL_KINDS]; entries not named stay. Returns false,
- * with the word that is wrong in bad[bytes]. */
-bool tmb_coll_forced_parse(const char *text, const struct tmb_coll_alg **forced, char *bad,
-                           size_t bytes);
+/* Parse a table. out rules: [*count], to be freed by the caller. Returns false with *error set, and
+ * sets nothing else. */
+bool tmb_coll_table_parse(const char *text, struct tmb_coll_rule **rules, uint32_t *count,
+                          struct tmb_coll_table_error *error);
+
+/* Parse "kind=algorithm,...". out forced: [TMB_COLL_KINDS]; entries not named stay. The same. */
+bool tmb_coll_forced_parse(const char *text, const struct tmb_coll_alg **forced,
+                           struct tmb_coll_table_error *error);
 
 #endif

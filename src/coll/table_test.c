@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/compiler.h"
 #include "coll/table.h"
 
 static struct tmb_coll_tuning defaults(void) {
@@ -27,6 +28,7 @@ static const char *chosen(const struct tmb_coll_tuning *t, struct tmb_coll_shape
 
 static void tables(void **state) {
   struct tmb_coll_rule *rules = NULL;
+  struct tmb_coll_table_error error;
   uint32_t count = 0;
   (void)state;
   const char *text = "# comment\n"
@@ -34,7 +36,7 @@ static void tables(void **state) {
                      "\n"
                      "broadcast 2 4 4096 scatter 2 500\n"
                      "allreduce 2 64 1000000 ring 3 7";
-  assert_int_equal(tmb_coll_table_parse(text, &rules, &count), 0);
+  assert_true(tmb_coll_table_parse(text, &rules, &count, &error));
   assert_int_equal(count, 3);
   struct tmb_coll_tuning t = defaults();
   t.rules = rules;
@@ -48,40 +50,65 @@ static void tables(void **state) {
   const struct tmb_coll_shape c = shape(TMB_COLL_ALLREDUCE, 8, 8, true);
   assert_int_equal(tmb_coll_select(&c, &t).radix, 3);
   assert_int_equal(tmb_coll_select(&c, &t).segment, 7);
+  assert_int_equal(tmb_coll_select(&c, &t).line, 5);
+  assert_int_equal(tmb_coll_select(&c, &t).reason, TMB_CHOICE_RULE);
   free(rules);
 }
 
 static void bad_tables(void **state) {
+  static const struct {
+    const char *text;
+    uint32_t line;
+    const char *why;
+  } bad[] = {
+      {"broadcast 2 4 64 flat 2\n", 1, "fewer than 7 words"},
+      {"\nbroadcast 2 4 64 flat 2 5 6\n", 2, "more than 7 words"},
+      {"# x\nbroadcast 2 4 64 ring 2 5\n", 2,
+       "'ring' is no algorithm of broadcast; write one of flat, knomial, chain, scatter, nodes"},
+      {"cast 2 4 64 flat 2 5\n", 1, "'cast' is no collective; write one of broadcast, reduce,"},
+      {"broadcast 4 2 64 flat 2 5\n", 1, "ranks_max '2' is not a whole number from 4 to"},
+      {"broadcast 0 2 64 flat 2 5\n", 1, "ranks_min '0' is not a whole number from 1 to"},
+      {"broadcast 2 4 -64 flat 2 5\n", 1, "bytes '-64' is not a whole number from 0 to"},
+      {"broadcast 2 4 64K flat 2 5\n", 1, "bytes '64K' is not"},
+      {"broadcast 2 4 64 flat 1 5\n", 1, "radix '1' is not a whole number from 2 to 1024"},
+      {"broadcast 2 4 64 flat 2 0\n", 1, "segment '0' is not a whole number from 1 to"},
+  };
   struct tmb_coll_rule *rules = NULL;
+  struct tmb_coll_table_error error;
   uint32_t count = 7;
   (void)state;
-  assert_int_equal(tmb_coll_table_parse("broadcast 2 4 64 flat 2\n", &rules, &count), 1);
-  assert_int_equal(tmb_coll_table_parse("\nbroadcast 2 4 64 flat 2 5 6\n", &rules, &count), 2);
-  assert_int_equal(tmb_coll_table_parse("broadcast 2 4 64 ring 2 5\n", &rules, &count), 1);
-  assert_int_equal(tmb_coll_table_parse("cast 2 4 64 flat 2 5\n", &rules, &count), 1);
-  assert_int_equal(tmb_coll_table_parse("broadcast 4 2 64 flat 2 5\n", &rules, &count), 1);
-  assert_int_equal(tmb_coll_table_parse("broadcast 2 4 64 flat 1 5\n", &rules, &count), 1);
-  assert_int_equal(tmb_coll_table_parse("broadcast 2 4 64 flat 2 0\n", &rules, &count), 1);
+  for (unsigned i = 0; i < TMB_ARRAY_LEN(bad); i++) {
+    assert_false(tmb_coll_table_parse(bad[i].text, &rules, &count, &error));
+    assert_int_equal(error.line, bad[i].line);
+    if (!strstr(error.why, bad[i].why)) fail_msg("'%s' lacks '%s'", error.why, bad[i].why);
+  }
+  char text[300];
+  memset(text, 'x', sizeof text);
+  text[sizeof text - 1] = 0;
+  assert_false(tmb_coll_table_parse(text, &rules, &count, &error));
+  assert_non_null(strstr(error.why, "longer than"));
   assert_int_equal(count, 7);
-  assert_int_equal(tmb_coll_table_parse("", &rules, &count), 0);
+  assert_true(tmb_coll_table_parse("", &rules, &count, &error));
   assert_int_equal(count, 0);
 }
 
 static void forced(void **state) {
   struct tmb_coll_tuning t = defaults();
-  char bad[64];
+  struct tmb_coll_table_error error;
   (void)state;
-  assert_true(tmb_coll_forced_parse("broadcast=scatter,reduce-scatter=pairwise,", t.forced, bad,
-                                    sizeof bad));
+  assert_true(
+      tmb_coll_forced_parse("broadcast=scatter,reduce-scatter=pairwise,", t.forced, &error));
   assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 1, false)), "scatter");
   assert_string_equal(chosen(&t, shape(TMB_COLL_REDUCE_SCATTER, 4, 1, true)), "pairwise");
   assert_string_equal(chosen(&t, shape(TMB_COLL_REDUCE_SCATTER, 4, 1, false)), "flat");
-  assert_true(tmb_coll_forced_parse("broadcast=nodes", t.forced, bad, sizeof bad));
+  assert_true(tmb_coll_forced_parse("broadcast=nodes", t.forced, &error));
   assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 1, false)), "knomial");
-  assert_false(tmb_coll_forced_parse("broadcast=ring", t.forced, bad, sizeof bad));
-  assert_string_equal(bad, "broadcast=ring");
-  assert_false(tmb_coll_forced_parse("scan=flat,nothing", t.forced, bad, sizeof bad));
-  assert_string_equal(bad, "nothing");
+  assert_false(tmb_coll_forced_parse("broadcast=ring", t.forced, &error));
+  assert_non_null(strstr(error.why, "'ring' is no algorithm of broadcast; write one of flat,"));
+  assert_false(tmb_coll_forced_parse("scan=flat,nothing", t.forced, &error));
+  assert_non_null(strstr(error.why, "'nothing' is not collective=algorithm"));
+  assert_false(tmb_coll_forced_parse("scans=flat", t.forced, &error));
+  assert_non_null(strstr(error.why, "'scans' is no collective; write one of"));
 }
 
 /* Every kind has a flat form or the only one, and something is always chosen. */
@@ -127,7 +154,8 @@ static void nodes(void **state) {
   struct tmb_coll_shape c = shape(TMB_COLL_BROADCAST, 5, 0, false);
   c.nodes = map[0];
   assert_string_equal(chosen(&t, c), "knomial");
-  assert_true(tmb_coll_forced_parse("broadcast=nodes", t.forced, (char[64]){0}, 64));
+  assert_true(
+      tmb_coll_forced_parse("broadcast=nodes", t.forced, &(struct tmb_coll_table_error){0, ""}));
   assert_string_equal(chosen(&t, c), "nodes");
   free(map[0]);
   free(map[1]);

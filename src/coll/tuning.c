@@ -14,8 +14,10 @@
 #include "coll/table.h"
 #include "core/job.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
   bool ready;
@@ -29,12 +31,18 @@ static struct {
 static char *read_file(const char *path) {
   char *text = malloc(TABLE_BYTES_MAX);
   FILE *file = fopen(path, "r");
-  if (!text || !file)
-    tmb_fatal("TOMBOLO_COLL_TABLE=%s: %s", path, file ? "out of memory" : "cannot open this file");
+  if (!file)
+    tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: %s; name a file that `tombolo tune` has written, or "
+                    "unset it",
+                    path, strerror(errno));
+  if (!text) tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: out of memory", path);
   const size_t bytes = fread(text, 1, TABLE_BYTES_MAX, file);
-  if (ferror(file) || bytes == TABLE_BYTES_MAX)
-    tmb_fatal("TOMBOLO_COLL_TABLE=%s: cannot be read, or is longer than %d bytes", path,
-              TABLE_BYTES_MAX);
+  if (ferror(file)) tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: %s", path, strerror(errno));
+  if (bytes == TABLE_BYTES_MAX)
+    tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: %d bytes or more, which is no table of `tombolo tune`",
+                    path, TABLE_BYTES_MAX);
+  if (memchr(text, 0, bytes))
+    tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: no text, so no table of `tombolo tune`", path);
   fclose(file);
   text[bytes] = 0;
   return text;
@@ -42,18 +50,16 @@ static char *read_file(const char *path) {
 
 static void read_algorithms(struct tmb_coll_tuning *t) {
   const char *forced = tmb_cfg_str(TMB_CFG_COLL_ALG), *path = tmb_cfg_str(TMB_CFG_COLL_TABLE);
-  char bad[64];
-  if (forced && !tmb_coll_forced_parse(forced, t->forced, bad, sizeof bad))
-    tmb_fatal("TOMBOLO_COLL_ALG: '%s' names no collective and algorithm; write, for example, "
-              "broadcast=chain,allreduce=ring",
-              bad);
+  struct tmb_coll_table_error error;
+  if (forced && !tmb_coll_forced_parse(forced, t->forced, &error))
+    tmb_fatal_nopos("TOMBOLO_COLL_ALG=%s: %s", forced, error.why);
   if (!path || !path[0]) return;
   char *text = read_file(path);
   struct tmb_coll_rule *rules = NULL;
-  const uint32_t line = tmb_coll_table_parse(text, &rules, &t->rule_count);
-  if (line)
-    tmb_fatal("TOMBOLO_COLL_TABLE=%s: line %u is no rule; make the table with `tombolo tune`", path,
-              line);
+  if (!tmb_coll_table_parse(text, &rules, &t->rule_count, &error))
+    tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: line %u: %s; correct it or make the table anew with "
+                    "`tombolo tune -o %s`",
+                    path, error.line, error.why, path);
   t->rules = rules;
   free(text);
 }
