@@ -232,6 +232,7 @@ static void make_buffers(struct bench *b) {
 int main(int argc, char **argv) {
   struct bench *b = &bench;
   bench_start(b, "coll", &argc, &argv);
+  b->apart = true;
   bench_attach(b, NULL, 0, (size_t)1 << 20);
   make_buffers(b);
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)

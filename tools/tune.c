@@ -3,18 +3,21 @@
  * `tombolo tune`: measures the algorithms of collectives on this machine and writes the table that
  * TOMBOLO_COLL_TABLE names.
  *
- * Owns: the list of candidates. Called by main.c. Calls: bench_job.c, which runs tombolo-bench-coll
- * once for each collective and algorithm with TOMBOLO_COLL_ALG set. Table format: see the head of
- * src/coll/table.h. Invariants: a rule is written for each size measured, with the algorithm of the
- * smallest median; neighbouring sizes with the same algorithm become one rule; the file is written
- * only after everything was measured.
+ * Owns: the choice of what is measured. Called by main.c. Calls: bench_job.c, which runs
+ * tombolo-bench-coll once for each collective and algorithm with TOMBOLO_COLL_ALG set; the list of
+ * algorithms in src/coll/select.h. Table format: see the head of src/coll/table.h. Invariants: a
+ * rule is written for each size measured, with the algorithm of the smallest median; neighbouring
+ * sizes with the same algorithm become one rule; the file is written only after everything was
+ * measured. `sync` is no collective of clients and is not measured.
  */
 #include "bench.h"
 #include "tool.h"
 
+#include "base/compiler.h"
 #include "base/config.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "coll/select.h"
 #include "os/os.h"
 
 #include <argp.h>
@@ -23,26 +26,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES_MAX = 32, OPT_QUICK = 256, OPT_DIR };
-#define RADIX   4u
-#define SEGMENT 32768u
-
-static const struct {
-  const char *kind, *alg;
-} candidates[] = {
-    {"broadcast", "flat"},    {"broadcast", "knomial"}, {"broadcast", "chain"},
-    {"broadcast", "scatter"}, {"reduce", "flat"},       {"reduce", "binomial"},
-    {"reduce", "chain"},      {"allreduce", "flat"},    {"allreduce", "doubling"},
-    {"allreduce", "halving"}, {"allreduce", "ring"},    {"allgather", "flat"},
-    {"allgather", "ring"},    {"allgather", "bruck"},   {"allgather", "doubling"},
-    {"exchange", "flat"},     {"exchange", "pairwise"}, {"exchange", "bruck"},
-};
+enum { SIZES_MAX = 32, COUNTS_MAX = 16, OPT_QUICK = 256, OPT_DIR, OPT_MAX_BYTES };
+#define RADIX     4u
+#define SEGMENT   32768u
+#define V_BYTES   4096u /* of the V forms whose length the choice cannot see */
+#define ALL_BYTES UINT64_MAX
 
 /* The best so far for each length of one collective, ascending. */
 struct best {
   struct {
     uint64_t bytes;
-    const char *alg;
+    const struct tmb_coll_alg *alg;
+    uint32_t radix, segment;
     double ns;
   } size[SIZES_MAX];
   size_t count;
@@ -51,12 +46,19 @@ struct best {
 struct tune_options {
   struct bench_options bench;
   const char *output;
-  bool quick;
+  uint32_t ranks[COUNTS_MAX];
+  size_t counts; /* of `ranks` */
+  uint64_t bytes_max;
+  bool chosen[TMB_COLL_KINDS]; /* by --collective; none: all */
+  bool quick, some;            /* some: --collective was given */
 };
 
 static const struct argp_option option_table[] = {
-    {"ranks", 'n', "N", 0, "ranks of the job that is measured (default 2)", 0},
+    {"ranks", 'n', "N[,N...]", 0, "ranks of the jobs that are measured (default 2)", 0},
     {"output", 'o', "FILE", 0, "where the table goes; - is standard output (default)", 0},
+    {"collective", 'c', "NAME", 0, "measure this one; may be repeated (default: all)", 0},
+    {"max-bytes", OPT_MAX_BYTES, "SIZE", 0,
+     "longest vector or block that is measured; longer ones are left to the thresholds", 0},
     {"quick", OPT_QUICK, NULL, 0, "fewer sizes and samples", 0},
     {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs", 0},
     {"verbose", 'v', NULL, 0, "say what is being run", 0},
@@ -64,82 +66,191 @@ static const struct argp_option option_table[] = {
 };
 
 static const char doc[] =
-    "Measure every algorithm of broadcast, reduce, all-reduce, all-gather and exchange on this "
-    "machine and write a table of the fastest. Later runs read it with TOMBOLO_COLL_TABLE=FILE.";
+    "Measure every algorithm of every collective on this machine and write a table of the fastest. "
+    "Later runs read it with TOMBOLO_COLL_TABLE=FILE, and say so with TOMBOLO_VERBOSE=1. With "
+    "GASNET_SUPERNODE_MAXSIZE below the number of ranks, the forms for several nodes are measured, "
+    "too.";
+
+/* Kinds that clients can call. */
+static bool callable(uint32_t kind) {
+  return kind != TMB_COLL_SYNC;
+}
+
+static void parse_ranks(struct tune_options *o, char *arg, const struct argp_state *state) {
+  char *save = NULL;
+  o->counts = 0;
+  for (char *word = strtok_r(arg, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+    int64_t ranks;
+    if (tmb_fmt_parse_int(word, 0, &ranks) != 0 || ranks < 2 || ranks > 1024)
+      argp_error(state, "--ranks %s: give numbers from 2 to 1024", word);
+    if (o->counts == COUNTS_MAX)
+      argp_error(state, "--ranks %s: give at most %d numbers", word, COUNTS_MAX);
+    o->ranks[o->counts++] = (uint32_t)ranks;
+  }
+  if (!o->counts) argp_error(state, "--ranks: give numbers from 2 to 1024");
+}
+
+static void parse_collective(struct tune_options *o, const char *arg,
+                             const struct argp_state *state) {
+  char known[256] = "";
+  size_t used = 0;
+  for (uint32_t k = 0; k < TMB_COLL_KINDS; k++) {
+    const char *name = tmb_coll_kind_name(k);
+    if (!callable(k)) continue;
+    if (strcmp(name, arg) == 0) {
+      o->chosen[k] = o->some = true;
+      return;
+    }
+    used += (size_t)snprintf(known + used, sizeof known - used, " %s", name);
+  }
+  argp_error(state, "--collective %s: give one of%s", arg, known);
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
   struct tune_options *o = state->input;
-  int64_t ranks;
+  int64_t bytes;
   switch (key) {
-  case 'n':
-    if (tmb_fmt_parse_int(arg, 0, &ranks) != 0 || ranks < 2 || ranks > 1024)
-      argp_error(state, "--ranks %s: give a number from 2 to 1024", arg);
-    o->bench.ranks = (uint32_t)ranks;
-    return 0;
+  case 'n': parse_ranks(o, arg, state); return 0;
   case 'o': o->output = arg; return 0;
+  case 'c': parse_collective(o, arg, state); return 0;
+  case OPT_MAX_BYTES:
+    if (tmb_fmt_parse_int(arg, 1, &bytes) != 0 || bytes < 8)
+      argp_error(state, "--max-bytes %s: give a size of at least 8, such as 64KB", arg);
+    o->bytes_max = (uint64_t)bytes;
+    return 0;
   case OPT_QUICK: o->quick = true; return 0;
   case OPT_DIR: o->bench.dir = arg; return 0;
   case 'v': o->bench.verbose = true; return 0;
+  case ARGP_KEY_ARG: argp_error(state, "%s: there are only options", arg); return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
 }
 
-static void keep(struct best *best, const struct bench_figure *f, const char *alg) {
-  struct bench_summary sum;
-  bench_summarise(f, &sum);
+/* ---- measuring */
+
+/* Of these a rank knows no length that all know: one rule must do for all. */
+static bool blind(uint32_t kind) {
+  return kind == TMB_COLL_SCATTERV || kind == TMB_COLL_GATHERV || kind == TMB_COLL_EXCHANGEV;
+}
+
+/* A candidate: an algorithm with its parameters. */
+struct candidate {
+  const struct tmb_coll_alg *alg;
+  uint32_t radix, segment;
+};
+
+static void keep(struct best *best, uint64_t bytes, double ns, const struct candidate *c) {
   size_t i = 0;
-  while (i < best->count && best->size[i].bytes != f->bytes) i++;
+  while (i < best->count && best->size[i].bytes != bytes) i++;
   if (i == SIZES_MAX) return;
-  if (i < best->count && best->size[i].ns <= sum.median) return;
-  best->size[i].bytes = f->bytes;
-  best->size[i].alg = alg;
-  best->size[i].ns = sum.median;
+  if (i < best->count && best->size[i].ns <= ns) return;
+  best->size[i].bytes = bytes;
+  best->size[i].alg = c->alg;
+  best->size[i].radix = c->radix;
+  best->size[i].segment = c->segment;
+  best->size[i].ns = ns;
   if (i == best->count) best->count++;
 }
 
-static int measure(const struct tune_options *o, const char *kind, const char *alg,
+static int measure(struct tune_options *o, uint32_t ranks, const struct candidate *c,
                    struct best *best) {
-  char setting[64];
+  const char *kind = tmb_coll_kind_name(c->alg->kind);
+  char setting[64], number[16], mode[64];
   struct bench_results results = {0};
   struct bench_job job = {.program = "coll",
-                          .mode = kind,
-                          .ranks = o->bench.ranks,
-                          .bind = o->bench.ranks <= (uint32_t)tmb_os_cpus_usable()};
-  snprintf(setting, sizeof setting, "%s=%s", kind, alg);
+                          .mode = mode,
+                          .ranks = ranks,
+                          .bind = ranks <= (uint32_t)tmb_os_cpus_usable()};
+  const uint64_t most = blind(c->alg->kind) ? TMB_MIN(o->bytes_max, V_BYTES) : o->bytes_max;
+  snprintf(mode, sizeof mode, "%s:%llu", kind, (unsigned long long)most);
+  snprintf(setting, sizeof setting, "%s=%s", kind, c->alg->name);
   tmb_env_set("TOMBOLO_COLL_ALG", setting);
+  snprintf(number, sizeof number, "%u", c->radix);
+  tmb_env_set("TOMBOLO_COLL_RADIX", number);
+  snprintf(number, sizeof number, "%u", c->segment);
+  tmb_env_set("TOMBOLO_COLL_SEGMENT", number);
+  if (o->bench.verbose) tmb_note("tune: %s radix %u segment %u", setting, c->radix, c->segment);
   const int rc = bench_job_run(&o->bench, &job, &results);
-  for (size_t i = 0; rc == 0 && i < results.count; i++)
-    if (strcmp(results.figures[i].name, kind) == 0) keep(best, &results.figures[i], alg);
+  for (size_t i = 0; rc == 0 && i < results.count; i++) {
+    struct bench_summary sum;
+    if (strcmp(results.figures[i].name, kind) != 0) continue;
+    if (blind(c->alg->kind) && i + 1 < results.count) continue; /* the longest only */
+    bench_summarise(&results.figures[i], &sum);
+    keep(best, results.figures[i].bytes, sum.median, c);
+  }
   bench_results_free(&results);
   return rc;
 }
 
-/* The rules of one collective; the last one holds for everything above, too. */
-static void print_rules(FILE *out, const struct tune_options *o, const char *kind,
+/* An algorithm with each value of its parameter that matters. */
+static int measure_all(struct tune_options *o, uint32_t ranks, const struct tmb_coll_alg *alg,
+                       struct best *best) {
+  static const uint32_t radix[] = {2, 4, 8}, segment[] = {8192, 32768, 131072};
+  const bool tree = strcmp(alg->name, "knomial") == 0, chain = strcmp(alg->name, "chain") == 0;
+  for (size_t i = 0; i < 3; i++) {
+    struct candidate c = {alg, RADIX, SEGMENT};
+    if (tree) c.radix = radix[i];
+    if (chain) c.segment = segment[i];
+    if (!tree && !chain && i > 0) break;
+    if (tree && i > 0 && radix[i - 1] >= ranks) break; /* the same tree again */
+    if (chain && (ranks == 2 || o->bytes_max <= segment[0]) && i > 0) break;
+    const int rc = measure(o, ranks, &c, best);
+    if (rc) return rc;
+  }
+  return 0;
+}
+
+/* ---- the table */
+
+/* The rules of one collective; the last one holds for everything above, too, if the sizes were not
+ * limited. */
+static void print_rules(FILE *out, const struct tune_options *o, uint32_t ranks, uint32_t kind,
                         const struct best *best) {
   for (size_t i = 0; i < best->count; i++) {
     const bool last = i + 1 == best->count;
-    if (!last && best->size[i].alg == best->size[i + 1].alg) continue;
-    fprintf(out, "%s %u %u %llu %s %u %u   # %.0f ns\n", kind, o->bench.ranks, o->bench.ranks,
-            last ? (unsigned long long)INT64_MAX : (unsigned long long)best->size[i].bytes,
-            best->size[i].alg, RADIX, SEGMENT, best->size[i].ns);
+    if (!last && best->size[i].alg == best->size[i + 1].alg &&
+        best->size[i].radix == best->size[i + 1].radix &&
+        best->size[i].segment == best->size[i + 1].segment)
+      continue;
+    const bool open = last && (o->bytes_max == ALL_BYTES || blind(kind));
+    fprintf(out, "%s %u %u %llu %s %u %u   # %.0f ns\n", tmb_coll_kind_name(kind), ranks, ranks,
+            open ? (unsigned long long)INT64_MAX : (unsigned long long)best->size[i].bytes,
+            best->size[i].alg->name, best->size[i].radix, best->size[i].segment, best->size[i].ns);
   }
 }
 
-static int tune(const struct tune_options *o, FILE *out) {
+static int tune_kind(struct tune_options *o, uint32_t ranks, uint32_t kind, FILE *out) {
+  const int64_t node = tmb_cfg_int(TMB_CFG_SUPERNODE_MAXSIZE);
+  const bool nodes = node > 1 && node < ranks;
   struct best best = {.count = 0};
-  fprintf(out, "# collective ranks_min ranks_max bytes algorithm radix segment\n");
-  for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-    const char *kind = candidates[i].kind;
-    const int rc = measure(o, kind, candidates[i].alg, &best);
+  uint32_t count;
+  const struct tmb_coll_alg *alg = tmb_coll_algs(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (alg[i].kind != kind || ((alg[i].needs & TMB_ALG_NODES) && !nodes)) continue;
+    const int rc = measure_all(o, ranks, &alg[i], &best);
     if (rc) return rc;
-    const bool last = i + 1 == sizeof candidates / sizeof *candidates ||
-                      strcmp(candidates[i + 1].kind, kind) != 0;
-    if (!last) continue;
-    print_rules(out, o, kind, &best);
-    best.count = 0;
   }
+  print_rules(out, o, ranks, kind, &best);
   return 0;
+}
+
+static int tune(struct tune_options *o, FILE *out) {
+  fprintf(out, "# collective ranks_min ranks_max bytes algorithm radix segment\n");
+  for (size_t n = 0; n < o->counts; n++)
+    for (uint32_t kind = 0; kind < TMB_COLL_KINDS; kind++) {
+      if (!callable(kind) || (o->some && !o->chosen[kind])) continue;
+      const int rc = tune_kind(o, o->ranks[n], kind, out);
+      if (rc) return rc;
+    }
+  return 0;
+}
+
+/* Whether the table can be written, known before minutes of measuring. */
+static bool writable(const char *path) {
+  FILE *file = path && strcmp(path, "-") != 0 ? fopen(path, "a") : stdout;
+  if (!file) tmb_note("tune: --output %s: %s", path, strerror(errno));
+  if (file && file != stdout) fclose(file);
+  return file != NULL;
 }
 
 /* Write the finished table. */
@@ -155,7 +266,8 @@ static int save(const char *path, const char *text) {
 
 int tool_tune_main(int argc, char **argv) {
   static const struct argp parser = {option_table, parse_option, NULL, doc, 0, 0, 0};
-  struct tune_options o = {.bench = {.ranks = 2, .timeout_s = 300, .bind = true}};
+  struct tune_options o = {
+      .bench = {.timeout_s = 300, .bind = true}, .ranks = {2}, .counts = 1, .bytes_max = ALL_BYTES};
   char *text = NULL;
   size_t bytes = 0;
   argp_parse(&parser, argc, argv, 0, NULL, &o);
@@ -164,6 +276,7 @@ int tool_tune_main(int argc, char **argv) {
   o.bench.sample_us = 100;
   int rc = bench_find_programs(&o.bench);
   if (rc) return rc;
+  if (!writable(o.output)) return TOOL_EXIT_FAILED;
   FILE *out = open_memstream(&text, &bytes);
   if (!out) {
     tmb_note("tune: no memory");

@@ -112,6 +112,7 @@ void bench_attach(struct bench *b, gex_AM_Entry_t *handlers, size_t count, size_
   _Static_assert(sizeof(struct bench_shared) <= BENCH_CONTROL_BYTES, "control bytes too few");
   b->mine = (char *)gex_Segment_QueryAddr(segment) + BENCH_CONTROL_BYTES;
   b->bytes = data_bytes;
+  if (b->apart && b->size > 2) return;
   b->shared = (struct bench_shared *)(void *)mapped_segment(b, 0, NULL);
   if (b->rank < 2) {
     b->theirs = mapped_segment(b, b->peer, &b->theirs_at) + BENCH_CONTROL_BYTES;

@@ -66,6 +66,8 @@ struct bench {
   uint64_t meets;              /* calls of bench_meet so far */
   uint64_t seq;                /* hand-offs so far */
   int figures;                 /* reported so far */
+  bool apart; /* set before attach: more than two ranks need not share memory: no `shared`, `theirs`
+               */
   struct bench_opts opts;
 };
 

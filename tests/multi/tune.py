@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 240
+"""`tombolo tune`: the table covers every collective, later runs use it, and errors are clear.
+
+Needs $TOMBOLO and $TMB_BUILD. Asserts nothing about time, and so not which algorithm is best. That
+a run uses the table is read from TOMBOLO_VERBOSE; coll_random checks the results meanwhile.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOMBOLO = os.environ["TOMBOLO"]
+PROGRAM = os.path.join(os.environ["TMB_BUILD"], "tests", "conformance", "coll_random")
+COLLECTIVES = [
+    "broadcast",
+    "reduce",
+    "allreduce",
+    "scatter",
+    "gather",
+    "allgather",
+    "exchange",
+    "reduce-scatter",
+    "scan",
+    "exscan",
+    "scatterv",
+    "gatherv",
+    "allgatherv",
+    "exchangev",
+]
+BLIND = {"scatterv", "gatherv", "exchangev"}  # lengths that not all ranks know
+ENDLESS = 2**63 - 1
+CHOICE = re.compile(
+    r"collectives: (\S+) uses (\S+) by TOMBOLO_COLL_TABLE, line (\d+); first for (\d+) bytes"
+    r" on (\d+) ranks"
+)
+failures = []
+
+
+def check(condition, message):
+    if not condition:
+        failures.append(message)
+        print(f"FAILED: {message}")
+
+
+def run(*command, **settings):
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **settings},
+        timeout=200,
+        check=False,
+    )
+
+
+def tune(*arguments, **settings):
+    return run(TOMBOLO, "tune", "--quick", *arguments, **settings)
+
+
+def coll_random(ranks, **settings):
+    return run(TOMBOLO, "run", "-n", str(ranks), "--timeout", "60", "--", PROGRAM, **settings)
+
+
+def rules(text):
+    """{line number: (collective, least, most, bytes, algorithm)}."""
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        check(len(words) == 7, f"line {number} of the table: {line}")
+        found[number] = (words[0], *map(int, words[1:4]), words[4])
+    return found
+
+
+def check_table(table, ranks, most):
+    for name in COLLECTIVES:
+        sizes = [rule[3] for rule in table if rule[0] == name]
+        check(sizes, f"the table has no rule for {name}")
+        check(sizes == sorted(set(sizes)), f"{name}: sizes {sizes} do not ascend")
+        last = ENDLESS if name in BLIND else most
+        check(sizes[-1:] == [last], f"{name}: the last rule ends at {sizes[-1:]}, not {last}")
+    for rule in table:
+        check(rule[0] in COLLECTIVES, f"{rule[0]} is no collective")
+        check(rule[1] == rule[2] == ranks, f"{rule}: measured with {ranks} ranks")
+
+
+def check_use(path, ranks):
+    """A run with the table takes from it what it says it takes."""
+    table = rules(path.read_text())
+    done = coll_random(ranks, TOMBOLO_COLL_TABLE=str(path), TOMBOLO_VERBOSE="1")
+    check(done.returncode == 0, f"coll_random with the table: {done.stderr[-1000:]}")
+    used = CHOICE.findall(done.stderr)
+    check(used, "a run with the table names no algorithm of it")
+    for name, algorithm, line, size, members in used:
+        rule = table.get(int(line))
+        check(rule is not None, f"{name} is said to follow line {line}, which is no rule")
+        if rule is None:
+            continue
+        check(rule[0] == name and rule[4] == algorithm, f"{name} by {algorithm} is not {rule}")
+        check(rule[1] <= int(members) <= rule[2], f"{name} on {members} ranks is not {rule}")
+        if name not in BLIND:
+            check(int(size) <= rule[3], f"{name} of {size} bytes is not {rule}")
+    return {name for name, *_ in used}
+
+
+def measured(folder):
+    path = folder / "table"
+    done = tune("-n", "3", "--max-bytes", "4KB", "-o", str(path))
+    check(done.returncode == 0, f"tune: {done.stderr}")
+    check_table(list(rules(path.read_text()).values()), 3, 4096)
+    used = check_use(path, 3)
+    check(used == set(COLLECTIVES), f"not taken from the table: {set(COLLECTIVES) - used}")
+
+
+def nodes_too(folder):
+    """With several nodes their forms are candidates; one collective can be chosen."""
+    done = tune(
+        "-n", "4,3", "-c", "scan", "-c", "gather", "--max-bytes", "8", "-v",
+        GASNET_SUPERNODE_MAXSIZE="2",
+    )
+    check(done.returncode == 0, f"tune of two: {done.stderr}")
+    table = list(rules(done.stdout).values())
+    check({rule[0] for rule in table} == {"scan", "gather"}, f"tune of two: {table}")
+    check({rule[1] for rule in table} == {3, 4}, f"tune of 4 and 3 ranks: {table}")
+    for word in ("scan=nodes", "gather=nodes", "scan=doubling", "gather=binomial"):
+        check(word in done.stderr, f"tune did not measure {word}")
+    done = tune("-n", "3", "-c", "scan", "--max-bytes", "8", "-v")
+    check("scan=nodes" not in done.stderr, "tune measures nodes where there is one")
+
+
+def written_by_hand(folder):
+    """The first rule that fits is taken, by its line."""
+    path = folder / "hand"
+    path.write_text(
+        "# by hand\nallreduce 4 64 1000000 ring 2 512\nallreduce 2 3 1000000 flat 2 512\n"
+        "scan 2 3 1000000 flat 2 512\n"
+    )
+    done = coll_random(3, TOMBOLO_COLL_TABLE=str(path), TOMBOLO_VERBOSE="1")
+    used = {(name, alg, int(line)) for name, alg, line, *_ in CHOICE.findall(done.stderr)}
+    check(used == {("allreduce", "flat", 3), ("scan", "flat", 4)}, f"by hand: {used}")
+
+
+def bad_tables(folder):
+    path = folder / "bad"
+    for text, words in (
+        ("broadcast 2 4 64 rung 2 5", ["line 1", "'rung'", "broadcast", "knomial"]),
+        ("# x\nscan 2 4 64K flat 2 5", ["line 2", "bytes '64K'", "whole number"]),
+        ("\n\nscan 2 4 64 flat", ["line 3", "fewer than 7 words", "ranks_min ranks_max"]),
+        ("scans 2 4 64 flat 2 5", ["line 1", "'scans'", "exscan"]),
+        ("scan 2 4 64 flat 2 5\0", ["no text"]),
+    ):
+        path.write_text(text)
+        done = coll_random(2, TOMBOLO_COLL_TABLE=str(path))
+        check(done.returncode != 0, f"a table with {text!r} was taken")
+        for word in [str(path), "TOMBOLO_COLL_TABLE", "tombolo tune", *words]:
+            check(word in done.stderr, f"{text!r}: the message lacks {word!r}: {done.stderr}")
+    done = coll_random(2, TOMBOLO_COLL_TABLE=str(folder / "none"))
+    check(done.returncode != 0, "a table that is not there was taken")
+    check("No such file" in done.stderr, f"no file: {done.stderr}")
+    done = coll_random(2, TOMBOLO_COLL_ALG="scan=ring")
+    check(done.returncode != 0, "scan=ring was taken")
+    check("'ring' is no algorithm of scan" in done.stderr, f"scan=ring: {done.stderr}")
+
+
+def bad_arguments(folder):
+    for arguments, words in (
+        (["-n", "1"], ["--ranks", "1", "2 to 1024"]),
+        (["-n", "2,x"], ["--ranks", "x", "2 to 1024"]),
+        (["-c", "sync"], ["--collective", "sync", "reduce-scatter"]),
+        (["--max-bytes", "0"], ["--max-bytes", "0", "64KB"]),
+        (["-o", str(folder / "none" / "table")], ["--output", "none/table", "No such file"]),
+        (["extra"], ["extra", "only options"]),
+    ):
+        done = tune(*arguments)
+        check(done.returncode != 0, f"tune {arguments} succeeded")
+        for word in words:
+            check(word in done.stderr, f"tune {arguments}: no {word!r} in {done.stderr!r}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        bad_arguments(folder)
+        measured(folder)
+        nodes_too(folder)
+        written_by_hand(folder)
+        bad_tables(folder)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
