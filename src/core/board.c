@@ -13,7 +13,8 @@
 static uint64_t used = 1;
 
 void tmb_board_init(void) {
-  tmb_job.team.board = tmb_job.ops->shared_area && tmb_job.size > 1;
+  tmb_job.team.board =
+      tmb_job.ops->shared_area && tmb_job.size > 1 && tmb_job.nbrhd_size >= tmb_job.size;
 }
 
 static void clear(struct tmb_board_row *row) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Boards: memory in which the members of a team, all on one host, show each other data and signals.
+ * Boards: memory in which the members of a team, all in one neighbourhood, show each other data and
+ * signals.
  *
  * Owns: struct tmb_board_row, one row per member of a team that has a board; rows are areas of the
  * conduit (shared_area). Called by team creation (take, give), barrier.c and coll/board.c. Calls:

@@ -62,13 +62,14 @@ static void check_agreement(const char *call, const struct offer *all, const str
                       call, (unsigned long long)mine->bytes, (unsigned long long)all[r].bytes, r);
 }
 
-/* Give the new team a board if all its members have a row for it. */
+/* Give the new team a board if all its members share memory and have a row for it. */
 static void set_board(struct tmb_team *team, const struct offer *all, const uint64_t *order) {
   const uint32_t size = team->head.size;
   team->board = size > 1;
   for (uint32_t i = 0; i < size && team->board; i++) {
     const uint32_t row = all[(uint32_t)order[i]].row;
-    team->board = row != TMB_BOARD_NONE;
+    team->board =
+        row != TMB_BOARD_NONE && tmb_nbrhd_of(team->own_jobrank[i]) == tmb_nbrhd_of(tmb_job.rank);
     team->board_row[i] = (uint8_t)row;
   }
   const uint32_t mine = all[(uint32_t)order[team->head.rank]].row;

@@ -25,11 +25,12 @@ enum {
 };
 
 static char *src, *dst;
-static int32_t progress; /* collectives that rank 0 or 1 says it has completed */
+static int32_t phase;    /* counts root_ahead and root_behind */
+static int32_t progress; /* collectives of this phase that rank 0 or 1 says it has completed */
 
-static void on_progress(gex_Token_t token, gex_AM_Arg_t done) {
+static void on_progress(gex_Token_t token, gex_AM_Arg_t of, gex_AM_Arg_t done) {
   (void)token;
-  if (done > progress) progress = done;
+  if (of == phase && done > progress) progress = done; /* others came after their phase's barrier */
 }
 
 /* Bytes in use on the heap. */
@@ -65,12 +66,13 @@ static uint64_t watch(uint64_t limit) {
 }
 
 static void tell(gex_Rank_t to, unsigned done) {
-  gex_AM_RequestShort1(job.tm, to, PROGRESS, 0, (gex_AM_Arg_t)done);
+  gex_AM_RequestShort2(job.tm, to, PROGRESS, 0, phase, (gex_AM_Arg_t)done);
 }
 
 /* The root of broadcasts runs ahead of all others. */
 static void root_ahead(size_t bytes, unsigned count) {
   const uint64_t limit = AHEAD_MAX * (uint64_t)(bytes + KEPT_OVERHEAD) + SLACK;
+  phase++;
   progress = 0;
   job_barrier();
   if (job.rank != 0) {
@@ -92,6 +94,7 @@ static void root_ahead(size_t bytes, unsigned count) {
 /* All run ahead of the root of gathers. */
 static void root_behind(size_t bytes, unsigned count) {
   const uint64_t limit = AHEAD_MAX * (uint64_t)(bytes + KEPT_OVERHEAD) * (job.size - 1) + SLACK;
+  phase++;
   progress = 0;
   job_barrier();
   if (job.rank == 0) {
@@ -110,8 +113,8 @@ static void root_behind(size_t bytes, unsigned count) {
   job_barrier();
 }
 
-/* Many at once, first the odd ranks late, then the others, so that all have had as many in flight as
- * there are: more rounds take nothing more. */
+/* Many at once, first the odd ranks late, then the others, so that all have had as many in flight
+ * as there are: more rounds take nothing more. */
 static void in_flight(void) {
   enum { MANY = 1500, CYCLES = 6, WARM = 2 };
   static uint64_t in[MANY], out[MANY];
@@ -173,7 +176,7 @@ static void teams(void) {
 
 int main(int argc, char **argv) {
   static gex_AM_Entry_t table[] = {
-      {PROGRESS, (gex_AM_Fn_t)on_progress, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, NULL, NULL}};
+      {PROGRESS, (gex_AM_Fn_t)on_progress, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 2, NULL, NULL}};
   job_start(&argc, &argv, GASNET_PAGESIZE, table, 1);
   src = malloc(EAGER_MAX);
   dst = malloc((size_t)EAGER_MAX * job.size);
