@@ -219,14 +219,21 @@ static void print_rules(FILE *out, const struct tune_options *o, uint32_t ranks,
   }
 }
 
-static int tune_kind(struct tune_options *o, uint32_t ranks, uint32_t kind, FILE *out) {
+/* What the jobs that are measured lack, of TMB_ALG_NODES and BOARD. */
+static unsigned lacking(uint32_t ranks) {
   const int64_t node = tmb_cfg_int(TMB_CFG_SUPERNODE_MAXSIZE);
-  const bool nodes = node > 1 && node < ranks;
+  const bool shares = tmb_cfg_bool(TMB_CFG_SHM), splits = node > 0 && node < ranks;
+  return (shares && splits && node > 1 ? 0 : TMB_ALG_NODES) |
+         (shares && !splits ? 0 : TMB_ALG_BOARD);
+}
+
+static int tune_kind(struct tune_options *o, uint32_t ranks, uint32_t kind, FILE *out) {
+  const unsigned without = lacking(ranks);
   struct best best = {.count = 0};
   uint32_t count;
   const struct tmb_coll_alg *alg = tmb_coll_algs(&count);
   for (uint32_t i = 0; i < count; i++) {
-    if (alg[i].kind != kind || ((alg[i].needs & TMB_ALG_NODES) && !nodes)) continue;
+    if (alg[i].kind != kind || (alg[i].needs & without)) continue;
     const int rc = measure_all(o, ranks, &alg[i], &best);
     if (rc) return rc;
   }

@@ -69,13 +69,29 @@ static uint64_t blocks_of(const struct tmb_team *team, const struct tmb_coll_cal
   return kinds[call->kind].blocks ? team->head.size : 1;
 }
 
+/* For verbose users: why a board is used. */
+TMB_COLD static void announce(const struct tmb_coll_shape *c, uint64_t shown) {
+  struct tmb_coll_choice choice;
+  if (tmb_coll_select_board(c, tmb_coll_tuning(), shown, &choice)) tmb_coll_announce(c, &choice);
+}
+
 bool tmb_coll_board_takes(const struct tmb_team *team, const struct tmb_coll_call *call) {
-  if (!team->board || kinds[call->kind].shower == NOBODY || call->sync) return false;
-  const struct tmb_coll_tuning *t = tmb_coll_tuning();
-  const uint64_t blocks = blocks_of(team, call), most = t->board_max[call->kind];
-  return team->head.size <= t->board_ranks_max && call->bytes && call->bytes <= most &&
-         call->bytes * blocks <= most && call->reducer.elem <= TMB_BOARD_BYTES &&
-         call->reducer.elem * blocks <= TMB_BOARD_BYTES;
+  if (!team->board || kinds[call->kind].shower == NOBODY || call->sync || !call->bytes)
+    return false;
+  const uint64_t blocks = blocks_of(team, call);
+  if (call->reducer.elem > TMB_BOARD_BYTES || call->reducer.elem * blocks > TMB_BOARD_BYTES ||
+      call->bytes > UINT64_MAX / blocks)
+    return false;
+  const struct tmb_coll_shape c = {.kind = call->kind,
+                                   .size = team->head.size,
+                                   .rank = team->head.rank,
+                                   .bytes = call->bytes,
+                                   .commutes = call->commutes,
+                                   .board = true};
+  const uint64_t shown = call->bytes * blocks;
+  if (!tmb_coll_select_board(&c, tmb_coll_tuning(), shown, NULL)) return false;
+  if (TMB_UNLIKELY(tmb_coll_tuning()->verbose)) announce(&c, shown);
+  return true;
 }
 
 /* Members [*low, *high) whose data this member takes; from the highest down where it reduces. */

@@ -162,6 +162,9 @@ struct tmb_coll_plan *tmb_coll_plan_get(struct tmb_team *team, const struct tmb_
                                         bool cached);
 void tmb_coll_plan_release(struct tmb_coll_plan *plan);
 
+/* Say to verbose users, once for each algorithm and reason, what the first rank of a team uses. */
+void tmb_coll_announce(const struct tmb_coll_shape *c, const struct tmb_coll_choice *choice);
+
 /* ---- stash.c */
 struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team);
 void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in);

@@ -99,23 +99,20 @@ static void emit_sync(struct tmb_sched *s, const struct tmb_coll_shape *c,
   tmb_sched_next(s);
 }
 
-/* Say, once for each, which algorithms are used and why. */
-static void announce(const struct tmb_coll_plan *plan) {
+void tmb_coll_announce(const struct tmb_coll_shape *c, const struct tmb_coll_choice *choice) {
   static const char *const reason[] = {"TOMBOLO_COLL_ALG", "TOMBOLO_COLL_TABLE", "thresholds"};
   static uint8_t said[TMB_COLL_ALGS_MAX];
   uint32_t count;
-  const uint32_t alg = (uint32_t)(plan->choice.alg - tmb_coll_algs(&count));
-  const uint8_t bit = (uint8_t)(1u << plan->choice.reason);
-  if (plan->shape.rank != 0 || (said[alg] & bit)) return;
+  const uint32_t alg = (uint32_t)(choice->alg - tmb_coll_algs(&count));
+  const uint8_t bit = (uint8_t)(1u << choice->reason);
+  if (c->rank != 0 || (said[alg] & bit)) return;
   said[alg] |= bit;
   char line[32] = "", nodes[32] = "";
-  if (plan->choice.reason == TMB_CHOICE_RULE)
-    snprintf(line, sizeof line, ", line %u", plan->choice.line);
-  if (plan->shape.nodes) snprintf(nodes, sizeof nodes, " in %u nodes", plan->shape.nodes->count);
+  if (choice->reason == TMB_CHOICE_RULE) snprintf(line, sizeof line, ", line %u", choice->line);
+  if (c->nodes) snprintf(nodes, sizeof nodes, " in %u nodes", c->nodes->count);
   tmb_info("collectives: %s uses %s by %s%s; first for %llu bytes on %u ranks%s",
-           tmb_coll_kind_name(plan->shape.kind), plan->choice.alg->name,
-           reason[plan->choice.reason], line, (unsigned long long)plan->shape.bytes,
-           plan->shape.size, nodes);
+           tmb_coll_kind_name(c->kind), choice->alg->name, reason[choice->reason], line,
+           (unsigned long long)c->bytes, c->size, nodes);
 }
 
 static struct tmb_coll_plan *build(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
@@ -133,7 +130,6 @@ static struct tmb_coll_plan *build(const struct tmb_coll_shape *c, const struct 
   if (tmb_sched_seal(&plan->sched))
     tmb_fatal("out of memory for the schedule of a collective (%s, %s, %u ranks)",
               tmb_coll_kind_name(c->kind), plan->choice.alg->name, c->size);
-  announce(plan);
   plan->shape.send = plan->shape.recv = (struct tmb_coll_blocks){NULL, NULL};
   plan->shape.nodes = NULL;
   plan->refs = 1;
@@ -144,11 +140,16 @@ struct tmb_coll_plan *tmb_coll_plan_get(struct tmb_team *team, const struct tmb_
                                         bool cached) {
   const struct tmb_coll_tuning *t = tmb_coll_tuning();
   const struct tmb_coll_shape c = shape_of(team, call, t);
-  if (!cached || v_form(call)) return build(&c, t, call->sync);
+  if (!cached || v_form(call)) {
+    struct tmb_coll_plan *plan = build(&c, t, call->sync);
+    if (cached) tmb_coll_announce(&c, &plan->choice);
+    return plan;
+  }
   struct tmb_coll_plan **slot = &tmb_coll_team_of(team)->plan[slot_of(&c)];
   if (!*slot || !serves(*slot, &c, call->sync)) {
     if (*slot) tmb_coll_plan_release(*slot);
     *slot = build(&c, t, call->sync);
+    tmb_coll_announce(&c, &(*slot)->choice);
   }
   (*slot)->refs++;
   return *slot;

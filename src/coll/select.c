@@ -63,6 +63,16 @@ static const struct tmb_coll_alg algs[] = {
     {"nodes", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
     {"nodes", TMB_COLL_SCAN, tmb_alg_scan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
     {"nodes", TMB_COLL_EXSCAN, tmb_alg_exscan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
+    {"board", TMB_COLL_BROADCAST, NULL, TMB_ALG_BOARD},
+    {"board", TMB_COLL_REDUCE, NULL, TMB_ALG_BOARD},
+    {"board", TMB_COLL_ALLREDUCE, NULL, TMB_ALG_BOARD},
+    {"board", TMB_COLL_SCATTER, NULL, TMB_ALG_BOARD},
+    {"board", TMB_COLL_GATHER, NULL, TMB_ALG_BOARD},
+    {"board", TMB_COLL_ALLGATHER, NULL, TMB_ALG_BOARD},
+    {"board", TMB_COLL_EXCHANGE, NULL, TMB_ALG_BOARD},
+    {"board", TMB_COLL_REDUCE_SCATTER, NULL, TMB_ALG_BOARD},
+    {"board", TMB_COLL_SCAN, NULL, TMB_ALG_BOARD},
+    {"board", TMB_COLL_EXSCAN, NULL, TMB_ALG_BOARD},
     {"nodes", TMB_COLL_SYNC, tmb_alg_sync_nodes, TMB_ALG_NODES},
     {"dissemination", TMB_COLL_SYNC, tmb_alg_sync, 0},
 };
@@ -92,6 +102,7 @@ bool tmb_coll_alg_legal(const struct tmb_coll_alg *alg, const struct tmb_coll_sh
   const bool ranges = c->nodes && c->nodes->ranges;
   if ((alg->needs & TMB_ALG_NODES) && !c->nodes) return false;
   if ((alg->needs & TMB_ALG_RANGES) && !ranges) return false;
+  if ((alg->needs & TMB_ALG_BOARD) && !c->board) return false;
   /* Over nodes that are ranges of ranks, operands stay in order. */
   return !(alg->needs & TMB_ALG_COMMUTES) || c->commutes ||
          ((alg->needs & TMB_ALG_NODES) && ranges);
@@ -166,6 +177,24 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
       return r;
   }
   return NULL;
+}
+
+bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
+                           uint64_t shown, struct tmb_coll_choice *choice) {
+  const struct tmb_coll_rule *rule = NULL;
+  const struct tmb_coll_alg *alg = t->forced[c->kind];
+  enum tmb_coll_reason reason = TMB_CHOICE_FORCED;
+  if (TMB_UNLIKELY(!alg && t->rule_count) && (rule = by_rule(c, t, c->bytes)) != NULL) {
+    alg = rule->alg;
+    reason = TMB_CHOICE_RULE;
+  }
+  const bool is =
+      alg ? alg->needs & TMB_ALG_BOARD : c->size <= t->board_ranks_max && shown <= t->board_max;
+  if (TMB_UNLIKELY(choice != NULL) && is)
+    *choice = (struct tmb_coll_choice){.alg = tmb_coll_alg_find(c->kind, "board"),
+                                       .reason = alg ? reason : TMB_CHOICE_THRESHOLD,
+                                       .line = rule ? rule->line : 0};
+  return is;
 }
 
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,

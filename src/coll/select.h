@@ -15,14 +15,15 @@
 enum {
   TMB_ALG_COMMUTES = 1, /* an operator that commutes; with NODES also any, if nodes are ranges */
   TMB_ALG_NODES = 2,    /* a node map */
-  TMB_ALG_RANGES = 4    /* each node is a range of ranks */
+  TMB_ALG_RANGES = 4,   /* each node is a range of ranks */
+  TMB_ALG_BOARD = 8     /* the team's board: no schedule, see board.h */
 };
 
 struct tmb_coll_alg {
   const char *name; /* as in settings and tables */
   uint32_t kind;
-  tmb_coll_alg_fn *fn;
-  unsigned needs; /* TMB_ALG_* */
+  tmb_coll_alg_fn *fn; /* NULL: TMB_ALG_BOARD */
+  unsigned needs;      /* TMB_ALG_* */
 };
 
 #define TMB_COLL_ALGS_MAX 64u
@@ -57,11 +58,12 @@ struct tmb_coll_tuning {
   uint32_t radix;
   uint32_t flat_ranks_max;
   uint64_t segment, eager, direct_min;
-  uint64_t board_max[TMB_COLL_KINDS]; /* bytes that a member shows on a board at most */
-  uint32_t board_ranks_max;           /* members of a team that uses its board */
+  uint64_t board_max;       /* bytes that a member shows on a board at most */
+  uint32_t board_ranks_max; /* members of a team that uses its board */
   uint64_t bcast_tree_max, reduce_tree_max, allreduce_doubling_max, allgather_doubling_max,
       exchange_bruck_max, gather_tree_max,
       rscatter_halving_max; /* bytes up to which the first form is used */
+  bool verbose;             /* say what is used */
   uint64_t nodes_max;       /* data of a rank up to which teams over several nodes use leaders */
 };
 
@@ -75,6 +77,12 @@ struct tmb_coll_choice {
   uint32_t line; /* of the table, for a rule */
 };
 
+/* Whether a collective that the team's board can carry goes over it. in shown: bytes that a member
+ * shows; out choice: why, NULL where nobody asks. */
+bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
+                           uint64_t shown, struct tmb_coll_choice *choice);
+
+/* How a collective of messages is done. */
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
                                        const struct tmb_coll_tuning *t);
 

@@ -180,9 +180,52 @@ static void v_lengths(void **state) {
   free(map);
 }
 
+/* The board: forced, by rule, by threshold; never asked for messages. */
+static void board(void **state) {
+  struct tmb_coll_tuning t = defaults();
+  struct tmb_coll_table_error error;
+  struct tmb_coll_choice why;
+  struct tmb_coll_rule *rules = NULL;
+  struct tmb_coll_shape c = shape(TMB_COLL_EXCHANGE, 4, 100, false);
+  (void)state;
+  c.board = true;
+  t.board_max = 400;
+  t.board_ranks_max = 4;
+  assert_true(tmb_coll_select_board(&c, &t, 400, &why));
+  assert_int_equal(why.reason, TMB_CHOICE_THRESHOLD);
+  assert_string_equal(why.alg->name, "board");
+  assert_false(tmb_coll_select_board(&c, &t, 401, &why));
+  t.board_ranks_max = 3;
+  assert_false(tmb_coll_select_board(&c, &t, 400, &why));
+  assert_true(tmb_coll_table_parse("exchange 4 4 50 flat 2 1\nexchange 4 4 100 board 2 1\n"
+                                   "exchange 4 4 200 pairwise 2 1\n",
+                                   &rules, &t.rule_count, &error));
+  t.rules = rules;
+  assert_true(tmb_coll_select_board(&c, &t, 400, &why));
+  assert_int_equal(why.reason, TMB_CHOICE_RULE);
+  assert_int_equal(why.line, 2);
+  t.board_ranks_max = 4;
+  c.bytes = 50;
+  assert_false(tmb_coll_select_board(&c, &t, 200, &why));
+  c.bytes = 100; /* of messages: the next rule that is none */
+  c.board = false;
+  assert_string_equal(chosen(&t, c), "pairwise");
+  c.board = true;
+  assert_true(tmb_coll_forced_parse("exchange=bruck", t.forced, &error));
+  assert_false(tmb_coll_select_board(&c, &t, 400, &why));
+  assert_true(tmb_coll_forced_parse("exchange=board", t.forced, &error));
+  t.board_max = 0;
+  assert_true(tmb_coll_select_board(&c, &t, 400, &why));
+  assert_int_equal(why.reason, TMB_CHOICE_FORCED);
+  c.board = false;
+  assert_string_equal(chosen(&t, c), "pairwise");
+  free(rules);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(tables), cmocka_unit_test(bad_tables),
                                      cmocka_unit_test(forced), cmocka_unit_test(always_something),
-                                     cmocka_unit_test(nodes),  cmocka_unit_test(v_lengths)};
+                                     cmocka_unit_test(nodes),  cmocka_unit_test(v_lengths),
+                                     cmocka_unit_test(board)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,8 +82,8 @@ static void read_settings(void) {
   t->nodes_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_NODES_MAX);
   read_algorithms(t);
   t->board_ranks_max = (uint32_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_RANKS_MAX);
-  for (uint32_t k = 0; k < TMB_COLL_KINDS; k++)
-    t->board_max[k] = t->forced[k] ? 0 : (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_MAX);
+  t->board_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_MAX);
+  t->verbose = tmb_cfg_bool(TMB_CFG_VERBOSE);
   tuning.ready = true;
 }
 

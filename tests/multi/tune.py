@@ -129,22 +129,26 @@ def nodes_too(folder):
     table = list(rules(done.stdout).values())
     check({rule[0] for rule in table} == {"scan", "gather"}, f"tune of two: {table}")
     check({rule[1] for rule in table} == {3, 4}, f"tune of 4 and 3 ranks: {table}")
+    check("scan=board" not in done.stderr, "tune measures a board of several nodes")
     for word in ("scan=nodes", "gather=nodes", "scan=doubling", "gather=binomial"):
         check(word in done.stderr, f"tune did not measure {word}")
     done = tune("-n", "3", "-c", "scan", "--max-bytes", "8", "-v")
     check("scan=nodes" not in done.stderr, "tune measures nodes where there is one")
+    check("scan=board" in done.stderr, "tune does not measure the board")
 
 
 def written_by_hand(folder):
-    """The first rule that fits is taken, by its line."""
+    """The first rule that fits is taken, by its line; where none fits, a threshold."""
     path = folder / "hand"
     path.write_text(
         "# by hand\nallreduce 4 64 1000000 ring 2 512\nallreduce 2 3 1000000 flat 2 512\n"
-        "scan 2 3 1000000 flat 2 512\n"
+        "scan 2 3 1000000 flat 2 512\ngather 2 3 1000000 board 2 512\n"
     )
     done = coll_random(3, TOMBOLO_COLL_TABLE=str(path), TOMBOLO_VERBOSE="1")
     used = {(name, alg, int(line)) for name, alg, line, *_ in CHOICE.findall(done.stderr)}
-    check(used == {("allreduce", "flat", 3), ("scan", "flat", 4)}, f"by hand: {used}")
+    want = {("allreduce", "flat", 3), ("scan", "flat", 4), ("gather", "board", 5)}
+    check(used == want, f"by hand: {used}")
+    check("exchange uses board by thresholds" in done.stderr, "exchange does not use the board")
 
 
 def bad_tables(folder):
