@@ -538,12 +538,15 @@ static bool run_variant(const struct tmb_coll_alg *alg, uint32_t size, unsigned 
   return ran;
 }
 
-/* All variants of a size up to 64, a few of larger ones. out w: figures of the last one. */
+/* All variants of a size up to 32, of two-level forms a third (each time others) up to 64, a few of
+ * larger ones. out w: figures of the last one. */
 static bool run_size(const struct tmb_coll_alg *alg, uint32_t size, struct world *w) {
   static const unsigned few[] = {7, 2, 1};
+  const unsigned stride = size > 32 && (alg->needs & TMB_ALG_NODES) ? 3 : 1;
   bool ran = false;
   if (size <= 64)
-    for (unsigned v = 0; v < variants(alg); v++) ran |= run_variant(alg, size, v, w);
+    for (unsigned v = size % stride; v < variants(alg); v += stride)
+      ran |= run_variant(alg, size, v, w);
   for (unsigned i = alg->needs & TMB_ALG_NODES ? 0 : 2; i < 3 && size > 64; i++)
     ran |= run_variant(alg, size, few[i], w);
   return ran;
