@@ -137,15 +137,19 @@ static bool by_nodes(const struct tmb_coll_shape *c, const struct tmb_coll_tunin
   }
 }
 
+static const char *broadcast_by_threshold(const struct tmb_coll_shape *c,
+                                          const struct tmb_coll_tuning *t) {
+  const bool pulled = c->bytes > c->pull; /* receivers copy, all at once */
+  if (pulled && c->size <= t->flat_ranks_max) return "flat";
+  return c->size == 2 || c->bytes <= t->bcast_tree_max ? "knomial" : "chain";
+}
+
 /* Name of the algorithm that the thresholds give. */
 static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
                                 uint64_t length) {
-  const bool pulled = c->bytes > c->pull; /* receivers copy, all at once */
   if (c->nodes && by_nodes(c, t, length)) return "nodes";
   switch (c->kind) {
-  case TMB_COLL_BROADCAST:
-    if (pulled && c->size <= t->flat_ranks_max) return "flat";
-    return c->size == 2 || c->bytes <= t->bcast_tree_max ? "knomial" : "chain";
+  case TMB_COLL_BROADCAST: return broadcast_by_threshold(c, t);
   case TMB_COLL_REDUCE: return c->bytes <= t->reduce_tree_max ? "binomial" : "chain";
   case TMB_COLL_ALLREDUCE: return c->bytes <= t->allreduce_doubling_max ? "doubling" : "halving";
   case TMB_COLL_SCATTER:
