@@ -2,9 +2,9 @@
 /*
  * Copying between processes, see peer_copy.h.
  *
- * Owns nothing. Called by the collectives and core/reach.c. Calls: the kernel. A call may move fewer bytes
- * than asked for (it moves whole pages of the far side), so there is a loop. Invariants: errno is not
- * looked at: any failure means that the caller takes its other way.
+ * Owns nothing. Called by the collectives and core/reach.c. Calls: the kernel. A call may move
+ * fewer bytes than asked for (it moves whole pages of the far side), so there is a loop.
+ * Invariants: errno is not looked at: any failure means that the caller takes its other way.
  */
 #define _GNU_SOURCE
 #include "os/peer_copy.h"
