@@ -96,7 +96,8 @@ GEXX_API gexx_Sem_Handle_t gexx_Sem_QueryHandle(gexx_Sem_t sem);
 
 /* Adds 1, or n, on any rank; all earlier accesses of the calling thread to memory, and its complete
  * puts, are visible to the wait that takes them (release). PostN on a BOOLEAN semaphore is misuse.
- * May poll. Never waits for the owner. */
+ * May poll. Does not wait for the owner: a post that finds no room for its message goes later, and
+ * posts of one semaphore that wait are one (with 256 others waiting, it waits for one to go). */
 GEXX_API void gexx_Sem_Post(gexx_Sem_Handle_t sem);
 GEXX_API void gexx_Sem_PostN(gexx_Sem_Handle_t sem, uint64_t n);
 
@@ -111,7 +112,10 @@ GEXX_API int gexx_Sem_TryN(gexx_Sem_t sem, uint64_t n);
 /* Puts nbytes from local src to dest in the bound segment of the owner's primordial endpoint, and
  * posts n when they have arrived. [in] n: 1 for BOOLEAN. PutSignal returns when src may be reused.
  * The Async form may return earlier and gives no event: src is the library's until the consumer
- * tells the producer; that data have arrived. */
+ * tells the producer that data have arrived. Where dest is mapped it copies at once, as PutSignal
+ * does; otherwise it sends what there is room for, and the rest goes from the progress of this
+ * process. At most 256 such puts wait; a further one waits, polling, until one of them has gone.
+ * Puts and posts that wait are lost when the process ends. */
 GEXX_API void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
                                  uint64_t n);
 GEXX_API void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src,

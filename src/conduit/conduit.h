@@ -78,6 +78,13 @@ struct tmb_conduit_env {
 
 struct tmb_conduit; /* a conduit's own state */
 
+/* How far a put_signal that must not wait has come; zeroed before the first attempt. */
+struct tmb_resume {
+  uint64_t at; /* bytes of the source that have been read */
+  uint32_t id;
+  bool started;
+};
+
 /* A remote memory operation; `op` and `category` go back through tmb_up_op_done, once per call that
  * returned 0. */
 struct tmb_rma {
@@ -88,6 +95,7 @@ struct tmb_rma {
   void *op;
   uint32_t category; /* index of the event category, opaque to the conduit */
   bool immediate;
+  struct tmb_resume *resume; /* NULL, or as put_signal says */
 };
 
 enum { TMB_SIGNAL_SET = 0, TMB_SIGNAL_ADD = 1 };
@@ -154,7 +162,8 @@ struct tmb_conduit_ops {
   int (*get)(struct tmb_conduit *c, const struct tmb_rma *rma);
 
   /* As put and get, and `signal` changes at the peer afterwards; rma->op may be NULL: nobody asks
-   * for completion. */
+   * for completion. A put with rma->resume does not wait and runs no progress: TMB_AGAIN means that
+   * the rest is sent by further calls with the same arguments; a conduit without that may wait. */
   int (*put_signal)(struct tmb_conduit *c, const struct tmb_rma *rma,
                     const struct tmb_signal *signal);
   int (*get_signal)(struct tmb_conduit *c, const struct tmb_rma *rma,

@@ -101,6 +101,10 @@ struct tmb_job {
 
   void (*signal_index)(const void *addr); /* a signal here has changed; NULL until it matters */
 
+  /* puts that wait for room: how many, and who sends them, returning how many; by notify */
+  uint32_t later_waiting;
+  int (*later_advance)(void);
+
   /* Counts an operation that does not reach the conduit: GEXX_STATS_ kind, jobrank, bytes. NULL
    * unless operations are counted; then the heads of teams and TM-pairs say that nobody is mapped,
    * so that the inline forms come to the library, which asks tmb_bound_table. */

@@ -38,6 +38,7 @@
 #define HOME_AFTER         2u /* with a processor for each rank: they spin long before they yield */
 #define RETRY_NS_MIN       20000u
 #define RETRY_NS_MAX       5000000u
+#define LATER_NS           200000u /* longest sleep while puts wait for room: nobody rings then */
 
 int tmb_progress(int serve) {
   int done = tmb_job.ops->progress(tmb_job.conduit, serve);
@@ -45,6 +46,8 @@ int tmb_progress(int serve) {
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.barriers_active)) && serve == TMB_SERVE_ALL)
     done += tmb_barrier_advance();
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.colls_runnable))) done += tmb_job.colls_advance();
+  if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.later_waiting)) && serve == TMB_SERVE_ALL)
+    done += tmb_job.later_advance();
   if (done) {
     if (tmb_job.threads) {
       tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
@@ -118,6 +121,11 @@ static bool still_idle(void *arg) {
          tmb_load_acq(&tmb_job.progress_count) == look->wait->seen;
 }
 
+uint64_t tmb_sleep_bound(uint64_t timeout_ns) {
+  return tmb_load_rlx(&tmb_job.later_waiting) ? TMB_MIN(timeout_ns, (uint64_t)LATER_NS)
+                                              : timeout_ns;
+}
+
 /* A wait that found nothing: spin, yield or sleep. in timeout_ns: bound of a sleep. */
 static void idle(struct gexx_wait *wait, struct last_look *look, uint64_t timeout_ns) {
   const struct tmb_wait_policy *policy = &tmb_job.wait;
@@ -144,6 +152,7 @@ static void idle(struct gexx_wait *wait, struct last_look *look, uint64_t timeou
     return;
   }
   look->wait = wait;
+  timeout_ns = tmb_sleep_bound(timeout_ns);
   tmb_job.ops->sleep(tmb_job.conduit, still_idle, look, timeout_ns);
 }
 

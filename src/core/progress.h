@@ -30,6 +30,9 @@ void tmb_wait_retry(struct gexx_wait *wait, int serve);
  */
 bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns);
 
+/* A sleep that may be so long, shortened while puts wait for room that nobody announces. */
+uint64_t tmb_sleep_bound(uint64_t timeout_ns);
+
 /*
  * One poll on behalf of a client that may be polling in a loop: when ranks outnumber cores and many
  * polls in a row found nothing, gives the core away, so that the rank that is waited for can run.

@@ -2,9 +2,9 @@
 /*
  * Progress with a time limit.
  *
- * Owns nothing. Called by clients. Calls: progress, the conduit's sleep. Invariants: a process
- * sleeps once in a call, so that a wake-up by a peer's signal, which counts as no progress, ends
- * it; progress of another thread ends it, too.
+ * Owns nothing. Called by clients. Calls: progress, the conduit's sleep. Invariants: a
+ * wake-up ends the call, also one by a peer's signal, which counts as no progress; so does progress
+ * of another thread.
  */
 #include "base/atomic.h"
 #include "core/check.h"
@@ -44,8 +44,13 @@ int gexx_Poll(uint64_t timeout_us) {
     if (i % CLOCK_EVERY == 0) passed = tmb_os_now_ns() - start;
     if (passed >= limit) return 0;
   }
-  tmb_job.ops->sleep(tmb_job.conduit, still_idle, &seen,
-                     limit == UINT64_MAX ? UINT64_MAX : limit - passed);
-  if (tmb_progress(TMB_SERVE_ALL) || work_count() != seen) return 1;
-  return tmb_os_now_ns() - start < limit;
+  for (;;) {
+    const uint64_t now = tmb_os_now_ns(), left = limit == UINT64_MAX ? limit : limit - passed;
+    const uint64_t slice = tmb_sleep_bound(left);
+    tmb_job.ops->sleep(tmb_job.conduit, still_idle, &seen, slice);
+    if (tmb_progress(TMB_SERVE_ALL) || work_count() != seen) return 1;
+    passed = tmb_os_now_ns() - start;
+    if (passed >= limit) return 0;
+    if (start + passed - now < slice) return 1; /* woken */
+  }
 }

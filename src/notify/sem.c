@@ -3,17 +3,18 @@
  * Semaphores: counters that any rank raises and their owner takes from.
  *
  * Owns: struct gexx_sem_s and the use of this rank's shared words. Called by clients. Calls: the
- * conduit's shared_word, notify and put_signal; wait.c's way of waiting. A counter is a shared word
- * while there are any, else private memory; a post is one atomic operation on a shared word that is
- * mapped here, else a signal without data. Invariants: a handle holds all that a post needs; freed
- * semaphores are reused but never returned to the system, so a stale pointer is named in debug
- * clients; a BOOLEAN counter is 0 or 1.
+ * conduit's shared_word, notify and put_signal; wait.c's way of waiting; later.c. A counter is a
+ * shared word while there are any, else private memory; a post is one atomic operation on a shared
+ * word that is mapped here, else a signal without data. Invariants: a handle holds all that a post
+ * needs; freed semaphores are reused but never returned to the system, so a stale pointer is named
+ * in debug clients; a BOOLEAN counter is 0 or 1.
  */
 #include "base/atomic.h"
 #include "base/config.h"
 #include "core/bound.h"
 #include "core/check.h"
 #include "core/progress.h"
+#include "notify/later.h"
 #include "notify/notify.h"
 
 #include <stdlib.h>
@@ -140,15 +141,20 @@ static void raise(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n, size_
   gexx_signal_wake(&tmb_job.tm, h->gexx_rank);
 }
 
-/* By message: put, then raise. */
-static void send(const gexx_Sem_Handle_t *h, void *dest, const void *src, size_t nbytes,
-                 uint64_t n) {
-  const struct tmb_rma rma = {
-      .peer = h->gexx_rank, .remote = dest, .local = (void *)(uintptr_t)src, .nbytes = nbytes};
+/* By message: put, then raise. in later: the source need not be read before this returns. */
+static void send(const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put, uint64_t n,
+                 bool later) {
+  const struct tmb_rma rma = {.peer = h->gexx_rank,
+                              .remote = put ? put->remote : NULL,
+                              .local = put ? put->local : NULL,
+                              .nbytes = put ? put->nbytes : 0};
   const struct tmb_signal signal = {(void *)(uintptr_t)h->gexx_addr, n,
                                     h->gexx_flags & GEXX_SEM_BOOLEAN ? TMB_SIGNAL_SET
                                                                      : TMB_SIGNAL_ADD};
-  (void)tmb_job.ops->put_signal(tmb_job.conduit, &rma, &signal);
+  if (later)
+    tmb_later_put(&rma, &signal);
+  else
+    (void)tmb_job.ops->put_signal(tmb_job.conduit, &rma, &signal);
 }
 
 /* in nbytes: of data that were put before. */
@@ -157,7 +163,7 @@ static void post(const gexx_Sem_Handle_t *h, uint64_t n, size_t nbytes) {
   if (TMB_LIKELY(count != NULL))
     raise(h, count, n, nbytes);
   else
-    send(h, NULL, NULL, 0, n);
+    send(h, NULL, n, true);
 }
 
 void gexx_Sem_Post(gexx_Sem_Handle_t sem) {
@@ -170,15 +176,15 @@ void gexx_Sem_PostN(gexx_Sem_Handle_t sem, uint64_t n) {
   post(&sem, n, 0);
 }
 
-static void put_post(const char *call, const gexx_Sem_Handle_t *h,
-                     const struct gexx_signal_op *put) {
+static void put_post(const char *call, const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put,
+                     bool later) {
   check_post(call, h, put->value, false);
   if (TMB_UNLIKELY(tmb_job.debug) && put->nbytes) {
     tmb_check_remote(call, "dest", put->tm, put->rank, put->remote, put->nbytes);
     tmb_check_local(call, "src", put->local, put->nbytes, 0);
   }
   if (put->nbytes && tmb_bound_table(put->tm)[put->rank] == GEXX_UNMAPPED) {
-    send(h, put->remote, put->local, put->nbytes, put->value);
+    send(h, put, put->value, later);
     return;
   }
   if (put->nbytes)
@@ -194,11 +200,10 @@ void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size
                                      .local = (void *)(uintptr_t)src,
                                      .nbytes = nbytes,
                                      .value = n};
-  put_post("gexx_Sem_PutSignal", &sem, &put);
+  put_post("gexx_Sem_PutSignal", &sem, &put, false);
 }
 
-/* Every conduit of this build reads the source before it returns, so that nothing is gained by
- * returning earlier. */
+/* Where the data are mapped, copying is all there is to do, and it is done at once. */
 void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
                              uint64_t n) {
   const struct gexx_signal_op put = {.tm = &tmb_job.tm,
@@ -207,7 +212,7 @@ void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src,
                                      .local = (void *)(uintptr_t)src,
                                      .nbytes = nbytes,
                                      .value = n};
-  put_post("gexx_Sem_PutSignalAsync", &sem, &put);
+  put_post("gexx_Sem_PutSignalAsync", &sem, &put, true);
 }
 
 /* ---- the owner */

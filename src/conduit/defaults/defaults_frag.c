@@ -31,6 +31,7 @@ struct frag_head {
   uint8_t action, signal_op, handler, nargs;
   int32_t args[TMB_AM_ARGS_MAX];
 };
+#define SMALL_BYTES     512
 #define PIECE_BYTES_MAX (TMB_AM_MEDIUM_BYTES_MAX - sizeof(struct frag_head))
 
 /* An incomplete payload at the target. */
@@ -112,9 +113,18 @@ static void on_frag(const struct tmb_am_in *in) {
   if (h.op) tmb_default_ack(in->src, h.op, h.category);
 }
 
-/* Send one piece from a staged buffer. Returns 0 or, for an immediate one, TMB_AGAIN. */
+/* Send one piece, a large one from a staged buffer: there are few of these for all peers together.
+ * Returns 0 or, for an immediate one, TMB_AGAIN. */
 static int send_piece(struct tmb_am_out *out, const struct frag_head *h, const void *src,
                       size_t bytes) {
+  char small[SMALL_BYTES];
+  if (sizeof *h + bytes <= sizeof small) {
+    memcpy(small, h, sizeof *h);
+    if (bytes) memcpy(small + sizeof *h, src, bytes);
+    out->src = small;
+    out->nbytes = sizeof *h + bytes;
+    return tmb_up_am_send(out);
+  }
   char *buffer = tmb_up_am_stage(out);
   if (!buffer) return TMB_AGAIN;
   memcpy(buffer, h, sizeof *h);
@@ -125,10 +135,13 @@ static int send_piece(struct tmb_am_out *out, const struct frag_head *h, const v
   return tmb_up_am_send(out);
 }
 
-/* Send a whole payload. Only the first piece of an immediate one may fail. */
-static int send_all(const struct tmb_am_out *like, struct frag_head *h, const void *src) {
-  h->id = tmb_default_next_id();
-  size_t at = 0;
+/* Send a whole payload, or with `resume` what can be sent now. Else only the first piece of an
+ * immediate one may fail. */
+static int send_all(const struct tmb_am_out *like, struct frag_head *h, const void *src,
+                    struct tmb_resume *resume) {
+  size_t at = resume ? resume->at : 0;
+  h->id = resume && resume->started ? resume->id : tmb_default_next_id();
+  if (resume) *resume = (struct tmb_resume){at, h->id, true};
   do {
     const size_t bytes = TMB_MIN(h->total - at, (size_t)PIECE_BYTES_MAX);
     struct tmb_am_out out = {.peer = like->peer,
@@ -136,11 +149,12 @@ static int send_all(const struct tmb_am_out *like, struct frag_head *h, const vo
                              .handler = TMB_INTERNAL_FRAG,
                              .is_reply = like->is_reply,
                              .route = like->route,
-                             .immediate = like->immediate && at == 0,
+                             .immediate = resume || (like->immediate && at == 0),
                              .staged = -1};
     h->offset = at;
     if (send_piece(&out, h, (const char *)src + at, bytes)) return TMB_AGAIN;
     at += bytes;
+    if (resume) resume->at = at;
   } while (at < h->total);
   return 0;
 }
@@ -153,7 +167,7 @@ int tmb_default_am_long(struct tmb_conduit *c, struct tmb_am_out *out) {
                         .handler = out->handler,
                         .nargs = out->nargs};
   memcpy(h.args, out->args, 4u * out->nargs);
-  return send_all(out, &h, out->src);
+  return send_all(out, &h, out->src, NULL);
 }
 
 int tmb_default_put_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
@@ -169,7 +183,7 @@ int tmb_default_put_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
                         .signal_op = (uint8_t)signal->op};
   const struct tmb_am_out like = {.peer = rma->peer, .immediate = rma->immediate};
   if (rma->op) tmb_up_op_more(rma->op, rma->category);
-  const int rc = send_all(&like, &h, rma->local);
+  const int rc = send_all(&like, &h, rma->local, rma->resume);
   if (rc && rma->op) tmb_up_op_done(rma->op, rma->category);
   return rc;
 }

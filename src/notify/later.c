@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Puts with a signal that need not be sent before the call returns, see later.h.
+ *
+ * Owns: the queue of puts that found no room. Called by semaphores, and by progress while puts
+ * wait. Calls: the conduit's put_signal with `resume`, which neither waits nor runs progress; so it
+ * is called under the lock of the queue. A pass goes through the queue from the oldest; after a put
+ * that found no room, younger ones to the same peer are passed over, so that a slow peer holds
+ * nobody else up. A vain attempt may copy a piece, so attempts become rarer while they fail.
+ * Invariants: job.later_waiting is the length of the queue; entries are at most TMB_LATER_MAX and
+ * are reused; bare posts of one signal that wait are one entry.
+ */
+#include "notify/later.h"
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "base/log.h"
+#include "core/job.h"
+#include "core/progress.h"
+
+#include <stdlib.h>
+
+#define SENDS_PER_PASS 8
+#define SKIP_MAX       32u /* calls of progress from one vain attempt to the next */
+
+struct later {
+  struct later *next;
+  struct tmb_rma rma;
+  struct tmb_signal signal;
+  struct tmb_resume resume;
+};
+
+static struct {
+  uint32_t lock;
+  uint32_t skip, skipped; /* calls of progress to pass over, and passed over */
+  struct later *head, **tail, *spare;
+  uint64_t pass;
+  uint64_t *stuck; /* [job size] last pass in which a peer had no room */
+} queue;
+
+static bool try_lock(void) {
+  return !tmb_load_rlx(&queue.lock) && !tmb_xchg_acq(&queue.lock, 1);
+}
+
+static void lock(void) {
+  while (!try_lock()) tmb_cpu_pause();
+}
+
+static void unlock(void) {
+  tmb_store_rel(&queue.lock, 0);
+}
+
+static int attempt(struct later *l) {
+  l->rma.resume = &l->resume;
+  return tmb_job.ops->put_signal(tmb_job.conduit, &l->rma, &l->signal);
+}
+
+/* One pass. Returns how many puts were sent, whole or in part; under the lock. */
+static int pass(void) {
+  int sent = 0;
+  queue.pass++;
+  for (struct later **p = &queue.head; *p && sent < SENDS_PER_PASS;) {
+    struct later *const l = *p;
+    const uint64_t before = l->resume.at;
+    if (queue.stuck[l->rma.peer] == queue.pass) {
+      p = &l->next;
+      continue;
+    }
+    if (attempt(l)) {
+      queue.stuck[l->rma.peer] = queue.pass;
+      sent += l->resume.at != before;
+      p = &l->next;
+      continue;
+    }
+    *p = l->next;
+    if (queue.tail == &l->next) queue.tail = p;
+    l->next = queue.spare;
+    queue.spare = l;
+    tmb_fetch_sub_rel(&tmb_job.later_waiting, 1);
+    sent++;
+  }
+  return sent;
+}
+
+static int advance(void) {
+  if (!try_lock()) return 0;
+  int sent = 0;
+  if (queue.skipped++ >= queue.skip) {
+    sent = pass();
+    queue.skip = sent ? 0 : TMB_MIN(queue.skip * 2 + 1, SKIP_MAX);
+    queue.skipped = 0;
+  }
+  unlock();
+  return sent;
+}
+
+/* Tables, at first use; under the lock. */
+static void set_up(void) {
+  if (queue.stuck) return;
+  queue.stuck = calloc(tmb_job.size, sizeof *queue.stuck);
+  if (!queue.stuck) tmb_fatal("out of memory for puts to %u ranks", tmb_job.size);
+  queue.tail = &queue.head;
+  tmb_job.later_advance = advance;
+}
+
+/* Add a bare signal to one that waits; under the lock. */
+static bool merge(const struct later *l) {
+  if (l->rma.nbytes) return false;
+  for (struct later *o = queue.head; o; o = o->next) {
+    if (o->rma.nbytes || o->rma.peer != l->rma.peer || o->signal.addr != l->signal.addr ||
+        o->signal.op != l->signal.op)
+      continue;
+    o->signal.value =
+        l->signal.op == TMB_SIGNAL_ADD ? o->signal.value + l->signal.value : l->signal.value;
+    return true;
+  }
+  return false;
+}
+
+/* Queue a put. Returns false when there is no room in the queue. */
+static bool enqueue(const struct later *l) {
+  bool done = true;
+  lock();
+  set_up();
+  if (!merge(l)) {
+    done = tmb_load_rlx(&tmb_job.later_waiting) < TMB_LATER_MAX;
+    struct later *n = queue.spare;
+    if (done && n)
+      queue.spare = n->next;
+    else if (done)
+      n = malloc(sizeof *n);
+    if (done && !n) tmb_fatal("out of memory for a put with a signal");
+    if (done) {
+      *n = *l;
+      n->next = NULL;
+      *queue.tail = n;
+      queue.tail = &n->next;
+      tmb_fetch_add_rel(&tmb_job.later_waiting, 1);
+    }
+  }
+  unlock();
+  return done;
+}
+
+void tmb_later_put(const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  struct later l = {.rma = *rma, .signal = *signal};
+  /* Those that wait go first, or many small ones would keep the room from a large one. */
+  if (!tmb_load_rlx(&tmb_job.later_waiting) && !attempt(&l)) return;
+  if (enqueue(&l)) return;
+  struct gexx_wait wait;
+  tmb_wait_begin(&wait);
+  do tmb_wait_retry(&wait, TMB_SERVE_ALL);
+  while (!enqueue(&l));
+}
