@@ -76,6 +76,7 @@ struct member {
   char *base[TMB_BUF_COUNT];
   struct mail *inbox;
   uint32_t pc, round, depth, far;
+  uint32_t send; /* first SEND of the round, UINT32_MAX before it */
   struct {
     uint32_t depth, far; /* depth: 1 + that of the message, 0: not there */
   } * got;               /* [recvs] */
@@ -223,7 +224,7 @@ static void post(struct world *w, uint32_t from, const struct tmb_step *step, bo
 /* What a SEND of this round names stays as it is: the receiver may read it there (PULL). */
 static void check_sources(const struct member *m) {
   const struct tmb_step *step = &m->sched.step[m->pc];
-  for (uint32_t i = m->pc; i-- > 0 && m->sched.step[i].round == step->round;) {
+  for (uint32_t i = m->send; i < m->pc; i++) {
     const struct tmb_step *send = &m->sched.step[i];
     if (send->kind == TMB_STEP_SEND && send->from == step->to &&
         send->from_at < step->to_at + step->bytes && step->to_at < send->from_at + send->bytes)
@@ -237,6 +238,7 @@ static bool run_step(struct world *w, uint32_t rank) {
   if (m->pc == m->sched.count) return false;
   const struct tmb_step *step = &m->sched.step[m->pc];
   char *to = m->base[step->to] + step->to_at, *from = m->base[step->from] + step->from_at;
+  if (step->round != m->round) m->send = UINT32_MAX;
   m->round = step->round;
   struct mail *ready;
   switch (step->kind) {
@@ -256,6 +258,7 @@ static bool run_step(struct world *w, uint32_t rank) {
       free(ready);
     }
     post(w, rank, step, false);
+    m->send = TMB_MIN(m->send, m->pc);
     break;
   default:
     take_open(w, m, m->pc + 1);
@@ -388,7 +391,7 @@ static void verify(const struct world *w) {
 
 static void member_make(struct world *w, uint32_t rank) {
   struct member *m = &w->member[rank];
-  *m = (struct member){.pc = 0};
+  *m = (struct member){.send = UINT32_MAX};
   build(w, rank, &m->sched);
   m->base[TMB_BUF_SRC] = zeros(w->src_bytes + 8);
   fill_source(w, rank);
