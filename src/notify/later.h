@@ -2,12 +2,14 @@
 /*
  * Puts with a signal that need not be sent before the call returns.
  *
- * Owns: declarations of later.c. Called by semaphores. Calls nothing. Invariants: see later.c.
+ * Owns: declarations of later.c. Called by semaphores, for asynchronous puts and for posts. Calls
+ * nothing. Invariants: a put is sent whole, once, and in no order with others; its source is read
+ * before its signal changes; what waits is bounded by TMB_LATER_MAX.
  */
 #ifndef TMB_NOTIFY_LATER_H
 #define TMB_NOTIFY_LATER_H
 
-#include "conduit/conduit.h"
+#include "core/job.h"
 
 #define TMB_LATER_MAX 256 /* that wait at once in a process */
 
