@@ -10,6 +10,7 @@
 #include "bench.h"
 #include "tool.h"
 
+#include "base/compiler.h"
 #include "base/fmt.h"
 #include "base/log.h"
 #include "os/os.h"
@@ -48,7 +49,8 @@ static const char doc[] =
     "beside "
     "what the machine could do at best, measured in alternation by the same processes."
     "\v"
-    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll or all. Without "
+    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, team or all. "
+    "Without "
     "one: "
     "all, with "
     "--quick "
@@ -91,18 +93,17 @@ static int parse_suite(struct bench_options *o, const char *name) {
                 {"startup", &o->startup}, {"oversubscribed", &o->oversubscribed},
                 {"wake", &o->wake},       {"vis", &o->vis},
                 {"atomic", &o->atomic},   {"notify", &o->notify},
-                {"coll", &o->coll}};
+                {"coll", &o->coll},       {"team", &o->team}};
   bool known = all;
   for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
     if (!all && strcmp(name, suites[i].name) != 0) continue;
     *suites[i].on = true;
     known = true;
   }
-  return known
-             ? 0
-             : usage(
-                   "suite", name,
-                   "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll or all");
+  return known ? 0
+               : usage("suite", name,
+                       "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, "
+                       "team or all");
 }
 
 /* Ends the process on a wrong option, as argp itself does for unknown ones. */
@@ -129,9 +130,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 
 static void complete_options(struct bench_options *o) {
   if (!o->p2p && !o->am && !o->startup && !o->oversubscribed && !o->wake && !o->vis && !o->atomic &&
-      !o->notify && !o->coll) {
+      !o->notify && !o->coll && !o->team) {
     o->p2p = o->am = o->wake = true;
-    o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = o->coll = !o->quick;
+    o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = o->coll = o->team = !o->quick;
   }
   if (!o->runs) o->runs = o->quick ? 31 : 101;
   if (o->sample_us <= 0) o->sample_us = o->quick ? 60 : 100;
@@ -185,6 +186,13 @@ static int measure(const struct bench_options *o, struct bench_results *results)
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     struct bench_job job = {.program = pairs[i].program, .ranks = 2, .bind = o->bind};
     const int rc = pairs[i].on ? bench_job_run(o, &job, results) : 0;
+    if (rc) return rc;
+  }
+  const uint32_t sizes[] = {2, 4, 8 * (uint32_t)tmb_os_cpus_usable()};
+  for (size_t i = 0; o->team && i < sizeof sizes / sizeof *sizes; i++) {
+    struct bench_job job = {
+        .program = "team", .ranks = TMB_MIN(sizes[i], RANKS_MAX), .bind = o->bind && sizes[i] == 2};
+    const int rc = bench_job_run(o, &job, results);
     if (rc) return rc;
   }
   int rc = o->oversubscribed ? measure_oversubscribed(o, results) : 0;

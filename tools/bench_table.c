@@ -29,6 +29,7 @@ static const struct {
     {"atomic", "Remote atomics, by one rank and by two at once on one word"},
     {"notify", "Notified access between two ranks, one way"},
     {"coll", "Collectives of two ranks"},
+    {"team", "What all ranks do together: barriers; a team made and destroyed"},
     {"oversubscribed", "A round trip between two of many ranks, the others wait in a barrier"},
     {"startup", "Start-up"},
 };

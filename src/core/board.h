@@ -39,6 +39,12 @@ struct tmb_board_note {
   struct tmb_board_what what;
 };
 
+/* Contribution to an all-gather of the library's own, by parity of its number. */
+struct tmb_board_card {
+  uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the all-gather + 1 */
+  char block[TMB_TEAM_GATHER_BYTES] TMB_ALIGNED(TMB_CACHE_LINE);
+};
+
 /* What a member shows. */
 struct tmb_board_head {
   uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the chunk + 1; written last */
@@ -57,6 +63,7 @@ struct tmb_board_row {
   struct tmb_board_line arrive;  /* arrivals at barriers, all members together; row of rank 0 */
   struct tmb_board_line release; /* barriers that are complete; by the last to arrive */
   struct tmb_board_line flag[TMB_TEAM_ROUNDS_MAX]; /* barriers' signals by round; by one peer */
+  struct tmb_board_card card[2];
   struct tmb_board_note note[TMB_BOARD_NOTES];
   struct tmb_board_head head[TMB_BOARD_HEADS];
   struct tmb_board_slot slot[TMB_BOARD_SLOTS];

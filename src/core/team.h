@@ -148,6 +148,7 @@ void tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, v
 struct tmb_team_gathering {
   struct tmb_team *team;
   struct tmb_team_gather *slot;
+  uint64_t number; /* of this all-gather in the team */
   uint32_t bytes, round;
   bool sent;
 };

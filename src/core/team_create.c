@@ -225,6 +225,18 @@ static struct tmb_team *make_member(const struct create *c, size_t index, size_t
   return team;
 }
 
+struct gatherings {
+  struct tmb_team_gathering *g; /* [count] */
+  size_t count;
+};
+
+static bool all_complete(void *arg) {
+  const struct gatherings *all = arg;
+  bool done = true;
+  for (size_t k = 0; k < all->count; k++) done = tmb_team_gather_step(&all->g[k]) && done;
+  return done;
+}
+
 /* Tell the members of the new team each other's scratch memory; for all local ones at once. */
 static void exchange_scratch(struct tmb_team *const *teams, size_t count) {
   struct tmb_team_gathering *g = calloc(count, sizeof *g);
@@ -233,13 +245,8 @@ static void exchange_scratch(struct tmb_team *const *teams, size_t count) {
     const uint64_t mine = (uint64_t)(uintptr_t)teams[k]->scratch;
     tmb_team_gather_begin(&g[k], teams[k], &mine, sizeof mine);
   }
-  struct gexx_wait wait;
-  tmb_wait_begin(&wait);
-  for (bool done = false; !done;) {
-    done = true;
-    for (size_t k = 0; k < count; k++) done = tmb_team_gather_step(&g[k]) && done;
-    if (!done) tmb_wait_step(&wait);
-  }
+  struct gatherings all = {g, count};
+  (void)tmb_wait_until(all_complete, &all, UINT64_MAX);
   for (size_t k = 0; k < count; k++) tmb_team_gather_end(&g[k], teams[k]->peer_scratch);
   free(g);
 }

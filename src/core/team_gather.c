@@ -8,8 +8,10 @@
  * keeps block i of member r + i; in round k it sends its first min(2^k, P - 2^k) blocks to r - 2^k.
  * Invariants: a member cannot finish all-gather n before every member has begun it, so a message
  * belongs to the current or the next one, and two slots by parity suffice; within a slot each round
- * is written by one peer, to blocks that nothing else writes.
+ * is written by one peer, to blocks that nothing else writes. On a board each member shows its
+ * contribution and reads those of the others: one step, by the same argument two places suffice.
  */
+#include "core/board.h"
 #include "core/check.h"
 #include "core/progress.h"
 #include "core/team.h"
@@ -45,12 +47,26 @@ void tmb_team_gather_init(void) {
   tmb_up_set_internal(TMB_TEAM_AM_GATHER, on_gather);
 }
 
+static void show(const struct tmb_team_gathering *g, const void *mine) {
+  const struct tmb_team *team = g->team;
+  struct tmb_board_card *card = &tmb_board_row(team, team->head.rank)->card[g->number & 1];
+  memcpy(card->block, mine, g->bytes);
+  tmb_store_rel(&card->number, g->number + 1);
+  for (uint32_t r = 0; r < team->head.size; r++)
+    if (r != team->head.rank) tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, r));
+}
+
 void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, const void *mine,
                            size_t bytes) {
   tmb_assert_cmp(bytes, <=, (size_t)TMB_TEAM_GATHER_BYTES);
   *g = (struct tmb_team_gathering){
-      .team = team, .slot = &team->gather[team->gather_seq++ & 1], .bytes = (uint32_t)bytes};
-  memcpy(blocks_of(team, g->slot), mine, bytes);
+      .team = team, .number = team->gather_seq++, .bytes = (uint32_t)bytes};
+  g->slot = &team->gather[g->number & 1];
+  if (team->board)
+    show(g, mine);
+  else
+    memcpy(blocks_of(team, g->slot), mine, bytes);
+  if (tmb_job.wait.crowded) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
 }
 
 /* Blocks that change hands in a round. */
@@ -82,8 +98,18 @@ static void send_round(const struct tmb_team_gathering *g) {
   }
 }
 
+/* On a board: look at the members that have not shown theirs; g->round counts the others. */
+static bool look(struct tmb_team_gathering *g) {
+  const struct tmb_team *team = g->team;
+  for (; g->round < team->head.size; g->round++)
+    if (tmb_load_acq(&tmb_board_row(team, g->round)->card[g->number & 1].number) != g->number + 1)
+      return false;
+  return true;
+}
+
 bool tmb_team_gather_step(struct tmb_team_gathering *g) {
   const struct tmb_team *team = g->team;
+  if (team->board) return look(g);
   while (g->round < team->rounds) {
     if (!g->sent) {
       g->sent = true;
@@ -98,6 +124,13 @@ bool tmb_team_gather_step(struct tmb_team_gathering *g) {
 
 void tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
   const struct tmb_team *team = g->team;
+  if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+  if (team->board) {
+    for (uint32_t r = 0; r < team->head.size; r++)
+      memcpy((char *)all + r * g->bytes, tmb_board_row(team, r)->card[g->number & 1].block,
+             g->bytes);
+    return;
+  }
   const size_t low = (size_t)(team->head.size - team->head.rank) * g->bytes;
   const size_t high = (size_t)team->head.rank * g->bytes;
   memcpy((char *)all + high, g->slot->blocks, low);
@@ -105,13 +138,13 @@ void tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
   memset(g->slot->got, 0, team->rounds * sizeof *g->slot->got);
 }
 
+static bool complete(void *arg) {
+  return tmb_team_gather_step(arg);
+}
+
 void tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all) {
   struct tmb_team_gathering g;
   tmb_team_gather_begin(&g, team, mine, bytes);
-  if (!tmb_team_gather_step(&g)) {
-    struct gexx_wait wait;
-    tmb_wait_begin(&wait);
-    while (!tmb_team_gather_step(&g)) tmb_wait_step(&wait);
-  }
+  (void)tmb_wait_until(complete, &g, UINT64_MAX);
   tmb_team_gather_end(&g, all);
 }

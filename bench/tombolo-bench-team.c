@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measures what all ranks of a job do together: barriers, and making and destroying teams.
+ *
+ * Owns: the team rows. Called by: `tombolo bench team`, with 2 ranks (bound), 4, and 8 a processor.
+ * Calls: bench/lib, the public API. The floor of a barrier is the same thing made by hand: every
+ * rank counts itself in a shared word, the last one releases all, the others spin, or, where ranks
+ * outnumber processors, give the processor away; for two ranks it is the hand-off of a cache line.
+ * The floor of a split and destroy is the hand-off between ranks 0 and 1 while the others wait.
+ * Every rank takes part in every sample; rank 0 reports.
+ */
+#include "lib/bench.h"
+#include "lib/floors.h"
+
+#include <gasnet_coll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { OPS_BARRIER = 500, OPS_SPLIT = 100, OPS_QUICK = 50 };
+
+static bool crowded;
+
+static double barrier(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  gex_Coll_BarrierBlocking(b->tm, 0);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) gex_Coll_BarrierBlocking(b->tm, 0);
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double split_destroy(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  gex_Coll_BarrierBlocking(b->tm, 0);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) {
+    gex_TM_t tm;
+    (void)gex_TM_Split(&tm, b->tm, 0, (int)b->rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+    gex_TM_Destroy(tm, NULL, 0);
+  }
+  gex_Coll_BarrierBlocking(b->tm, 0);
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* The barrier by hand: arrivals in `sum`, releases in note[0]. */
+static double by_hand(struct bench *b, size_t n, size_t bytes) {
+  static uint64_t turn;
+  uint64_t *arrived = &b->shared->sum.value, *released = &b->shared->note[0].value;
+  (void)bytes;
+  gex_Coll_BarrierBlocking(b->tm, 0);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) {
+    turn++;
+    if (__atomic_add_fetch(arrived, 1, __ATOMIC_ACQ_REL) == turn * b->size) {
+      __atomic_store_n(released, turn, __ATOMIC_RELEASE);
+      continue;
+    }
+    while (__atomic_load_n(released, __ATOMIC_ACQUIRE) < turn)
+      if (crowded) sched_yield();
+  }
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* Everybody takes part in figure and floor. */
+static void measure(struct bench *b, const struct bench_row *row, size_t n) {
+  static double figure[BENCH_RUNS_MAX], floor[BENCH_RUNS_MAX];
+  if (b->opts.quick && n > OPS_QUICK) n = OPS_QUICK;
+  (void)row->floor(b, n, 0);
+  (void)row->figure(b, n, 0);
+  for (int i = 0; i < b->opts.runs; i++) {
+    floor[i] = row->floor(b, n, 0);
+    figure[i] = row->figure(b, n, 0);
+  }
+  bench_report(b, row, "ns", figure, floor, b->opts.runs);
+}
+
+/* Of ranks 0 and 1, which floor_handoff needs both. */
+static double handoff(struct bench *b, size_t n, size_t bytes) {
+  gex_Coll_BarrierBlocking(b->tm, 0);
+  const double ns = b->rank < 2 ? floor_handoff(b, n, bytes) : 0;
+  gex_Coll_BarrierBlocking(b->tm, 0);
+  return ns;
+}
+
+int main(int argc, char **argv) {
+  static struct bench b;
+  char names[2][32];
+  bench_start(&b, "team", &argc, &argv);
+  bench_attach(&b, NULL, 0, 4096);
+  crowded = b.size > (gex_Rank_t)sysconf(_SC_NPROCESSORS_ONLN);
+  snprintf(names[0], sizeof names[0], "barrier_%uranks", (unsigned)b.size);
+  snprintf(names[1], sizeof names[1], "split_destroy_%uranks", (unsigned)b.size);
+  const bool two = b.size == 2;
+  const struct bench_row bar = {.group = "team",
+                                .name = names[0],
+                                .floor_name = two ? "handoff" : "by hand",
+                                .figure = barrier,
+                                .floor = two ? handoff : by_hand,
+                                .target = two ? 1.0 : 1.5};
+  const struct bench_row split = {.group = "team",
+                                  .name = names[1],
+                                  .floor_name = "handoff",
+                                  .figure = split_destroy,
+                                  .floor = handoff,
+                                  .target = 20};
+  measure(&b, &bar, OPS_BARRIER);
+  if (b.size <= 4) measure(&b, &split, OPS_SPLIT);
+  bench_finish(&b);
+}
