@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
   const bool two = b.size == 2;
   const struct bench_row bar = {.group = "team",
                                 .name = names[0],
-                                .floor_name = two ? "handoff" : "by hand",
+                                .floor_name = two ? "handoff" : "by-hand",
                                 .figure = barrier,
                                 .floor = two ? handoff : by_hand,
                                 .target = two ? 1.0 : 1.5};
