@@ -2,9 +2,9 @@
 /*
  * gasnetex_ext.h: what Tombolo adds to the GASNet-EX API, under gexx_.
  *
- * Included by clients after, or instead of, gasnetex.h. Implemented in src/notify and src/coll.
- * Conventions are those of gasnetex.h: argument order, flags, events, contexts. Guide:
- * docs/NOTIFY.md.
+ * Included by clients after, or instead of, gasnetex.h. Implemented in src/notify, src/coll and
+ * src/core. Conventions are those of gasnetex.h: argument order, flags, events, contexts. Guides:
+ * docs/NOTIFY.md, docs/FAILURE.md.
  */
 #ifndef GASNETEX_EXT_H
 #define GASNETEX_EXT_H
@@ -12,6 +12,7 @@
 #include "gasnetex.h"
 
 #include "tombolo/ext_coll.h"
+#include "tombolo/ext_failure.h"
 #include "tombolo/ext_notify.h"
 #include "tombolo/ext_progress.h"
 #include "tombolo/inline_notify.h"

@@ -50,7 +50,7 @@ struct gexx_srcdesc_s;
 struct gexx_mk_s;
 
 /* Head of a team member or TM-pair. Written once by its creator; `delta` entries change only while
- * a segment attaches. */
+ * a segment attaches, and become GEXX_UNMAPPED when a peer is lost. */
 struct gexx_tm_s {
   uint32_t rank;           /* caller's rank; for a TM-pair the jobrank */
   uint32_t size;           /* members; for a TM-pair the job size */

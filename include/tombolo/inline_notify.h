@@ -54,10 +54,11 @@ GEXX_API void gexx_signal_wake(gex_TM_t tm, gex_Rank_t rank);
  * in the index of WaitSome first, if the peer has one. */
 GEXX_API void gexx_signal_changed(gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig_addr);
 
-/* Changes a mapped signal after all earlier accesses, and wakes its owner. */
-GEXX_INLINE void gexx_signal_post(gex_TM_t tm, gex_Rank_t rank, uint64_t *sig_addr, int op,
-                                  uint64_t value) {
-  uint64_t *const sig = (uint64_t *)gexx_rma_local(tm, rank, sig_addr);
+/* Changes a mapped signal after all earlier accesses, and wakes its owner. [in] delta: of the
+ * owner, as read for the data. */
+GEXX_INLINE void gexx_signal_post(gex_TM_t tm, gex_Rank_t rank, intptr_t delta, uint64_t *sig_addr,
+                                  int op, uint64_t value) {
+  uint64_t *const sig = (uint64_t *)gexx_rma_local(delta, sig_addr);
   if (op == GEXX_SIG_SET)
     __atomic_store_n(sig, value, __ATOMIC_RELEASE);
   else
@@ -76,13 +77,14 @@ GEXX_INLINE int gexx_RMA_PutSignalBlocking(gex_TM_t tm, gex_Rank_t rank, void *d
                                            const void *src, size_t nbytes, gex_Event_t *lc_opt,
                                            uint64_t *sig_addr, int op, uint64_t value,
                                            gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags)) {
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) {
     const struct gexx_signal_op a = {
         tm, rank, dest, (void *)(uintptr_t)src, nbytes, lc_opt, sig_addr, op, value, flags};
     return gexx_put_signal(&a);
   }
-  gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
-  gexx_signal_post(tm, rank, sig_addr, op, value);
+  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
+  gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return 0;
 }
 
@@ -91,13 +93,14 @@ GEXX_INLINE int gexx_RMA_PutSignalBlocking(gex_TM_t tm, gex_Rank_t rank, void *d
 GEXX_INLINE int gexx_RMA_PutSignalNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
                                       size_t nbytes, gex_Event_t *lc_opt, uint64_t *sig_addr,
                                       int op, uint64_t value, gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags)) {
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) {
     const struct gexx_signal_op a = {
         tm, rank, dest, (void *)(uintptr_t)src, nbytes, lc_opt, sig_addr, op, value, flags};
     return gexx_put_signal_nbi(&a);
   }
-  gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
-  gexx_signal_post(tm, rank, sig_addr, op, value);
+  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
+  gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return 0;
 }
 
@@ -108,13 +111,14 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gexx_RMA_PutSignalNB(gex_TM_t tm, gex_R
                                                               size_t nbytes, gex_Event_t *lc_opt,
                                                               uint64_t *sig_addr, int op,
                                                               uint64_t value, gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags)) {
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) {
     const struct gexx_signal_op a = {
         tm, rank, dest, (void *)(uintptr_t)src, nbytes, lc_opt, sig_addr, op, value, flags};
     return gexx_put_signal_nb(&a);
   }
-  gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
-  gexx_signal_post(tm, rank, sig_addr, op, value);
+  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
+  gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
 }
@@ -125,12 +129,13 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gexx_RMA_PutSignalNB(gex_TM_t tm, gex_R
 GEXX_INLINE int gexx_RMA_GetSignalNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
                                       size_t nbytes, uint64_t *sig_addr, int op, uint64_t value,
                                       gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags)) {
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) {
     const struct gexx_signal_op a = {tm, rank, src, dest, nbytes, NULL, sig_addr, op, value, flags};
     return gexx_get_signal_nbi(&a);
   }
-  gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
-  gexx_signal_post(tm, rank, sig_addr, op, value);
+  gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
+  gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return 0;
 }
 
@@ -140,12 +145,13 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gexx_RMA_GetSignalNB(gex_TM_t tm, void 
                                                               size_t nbytes, uint64_t *sig_addr,
                                                               int op, uint64_t value,
                                                               gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags)) {
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) {
     const struct gexx_signal_op a = {tm, rank, src, dest, nbytes, NULL, sig_addr, op, value, flags};
     return gexx_get_signal_nb(&a);
   }
-  gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
-  gexx_signal_post(tm, rank, sig_addr, op, value);
+  gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
+  gexx_signal_post(tm, rank, delta, sig_addr, op, value);
   return GEX_EVENT_INVALID;
 }
 

@@ -20,7 +20,7 @@ extern "C" {
 
 /* Head of an atomic domain. */
 struct gexx_ad_s {
-  const intptr_t *delta; /* [size] that of the team, or NULL: by messages */
+  const intptr_t *delta; /* [size] as that of the team, or NULL: the library has to look */
   gex_TM_t tm;
   void *cdata;
   uint32_t dt, ops, flags;
@@ -57,9 +57,15 @@ GEXX_API int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *op);
 /* Whether an opcode is one instruction, known when compiling. */
 #define GEXX_AD_ONE(op, loops) (__builtin_constant_p(op) && !(GEXX_AD_FETCHING(op) & (loops)))
 
-/* Whether an operation can be done here. */
-GEXX_INLINE int gexx_ad_direct(gex_AD_t ad, gex_Flags_t flags) {
-  return !GEXX_DEBUG && GEXX_LIKELY(ad->delta != NULL) && !(flags & GEXX_AD_SLOW_FLAGS);
+/* Table of a domain, NULL: the library has to look. Read once for each operation: it changes when a
+ * member is lost (ext_failure.h). */
+GEXX_INLINE const intptr_t *gexx_ad_delta(gex_AD_t ad) {
+  return GEXX_DEBUG ? (const intptr_t *)NULL : __atomic_load_n(&ad->delta, __ATOMIC_RELAXED);
+}
+
+/* Whether an operation on a domain with this table can be done here. */
+GEXX_INLINE int gexx_ad_direct(const intptr_t *delta, gex_Flags_t flags) {
+  return !GEXX_DEBUG && GEXX_LIKELY(delta != NULL) && !(flags & GEXX_AD_SLOW_FLAGS);
 }
 
 /* A release by a mere load needs a fence; all else that operations promise comes from their order.
@@ -150,9 +156,9 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
       result_p, tgt_addr, {&a, &b}, tgt_rank, GEX_DT_##S, opcode, flags};                          \
   return gexx_ad_op_nbi(ad, &op);                                                                  \
  }                                                                                                 \
- GEXX_INLINE void gexx_ad_near_##S(gex_AD_t ad, T *result_p, gex_Rank_t tgt_rank, void *tgt_addr,  \
-                                   gex_OP_t opcode, T a, T b, gex_Flags_t flags) {                 \
-  void *const here = (void *)((uintptr_t)tgt_addr + (uintptr_t)ad->delta[tgt_rank]);               \
+ GEXX_INLINE void gexx_ad_near_##S(const intptr_t *delta, T *result_p, gex_Rank_t tgt_rank,        \
+                                   void *tgt_addr, gex_OP_t opcode, T a, T b, gex_Flags_t flags) { \
+  void *const here = (void *)((uintptr_t)tgt_addr + (uintptr_t)delta[tgt_rank]);                   \
   gexx_ad_before(opcode, flags);                                                                   \
   const T old = gexx_ad_do_##S(here, opcode, a, b);                                                \
   if (opcode >= GEX_OP_FAND) *result_p = old;                                                      \
@@ -160,17 +166,19 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
  GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_AD_OpNB_##S(                                         \
      gex_AD_t ad, T *result_p, gex_Rank_t tgt_rank, void *tgt_addr, gex_OP_t opcode, T operand1,   \
      T operand2, gex_Flags_t flags) {                                                              \
-  if (!gexx_ad_direct(ad, flags))                                                                  \
+  const intptr_t *const delta = gexx_ad_delta(ad);                                                 \
+  if (!gexx_ad_direct(delta, flags))                                                               \
    return gexx_ad_far_nb_##S(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags); \
-  gexx_ad_near_##S(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);           \
+  gexx_ad_near_##S(delta, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);        \
   return GEX_EVENT_INVALID;                                                                        \
  }                                                                                                 \
  GEXX_INLINE int gex_AD_OpNBI_##S(gex_AD_t ad, T *result_p, gex_Rank_t tgt_rank, void *tgt_addr,   \
                                   gex_OP_t opcode, T operand1, T operand2, gex_Flags_t flags) {    \
-  if (!gexx_ad_direct(ad, flags))                                                                  \
+  const intptr_t *const delta = gexx_ad_delta(ad);                                                 \
+  if (!gexx_ad_direct(delta, flags))                                                               \
    return gexx_ad_far_nbi_##S(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2,        \
                               flags);                                                              \
-  gexx_ad_near_##S(ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);           \
+  gexx_ad_near_##S(delta, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags);        \
   return 0;                                                                                        \
  }
 #define GEXX_AD_INT(S, T, W)  GEXX_AD_CALLS(S, T)

@@ -43,15 +43,20 @@ GEXX_API int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_
 GEXX_API gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                          gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags);
 
-/* Whether (tm, rank) can be served by a copy here. */
-GEXX_INLINE int gexx_rma_direct(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
-  return !GEXX_DEBUG && GEXX_LIKELY(tm->delta[rank] != GEXX_UNMAPPED) &&
-         !(flags & GEXX_RMA_SLOW_FLAGS);
+/* What to add to an address of (tm, rank); GEXX_UNMAPPED also where the library has to look first.
+ * Read once for each operation: it changes when the peer is lost (ext_failure.h). */
+GEXX_INLINE intptr_t gexx_rma_delta(gex_TM_t tm, gex_Rank_t rank) {
+  return GEXX_DEBUG ? GEXX_UNMAPPED : __atomic_load_n(&tm->delta[rank], __ATOMIC_RELAXED);
+}
+
+/* Whether a peer with this delta can be served by a copy here. */
+GEXX_INLINE int gexx_rma_direct(intptr_t delta, gex_Flags_t flags) {
+  return !GEXX_DEBUG && GEXX_LIKELY(delta != GEXX_UNMAPPED) && !(flags & GEXX_RMA_SLOW_FLAGS);
 }
 
 /* Address in this process of an address of a mapped peer. */
-GEXX_INLINE void *gexx_rma_local(gex_TM_t tm, gex_Rank_t rank, const void *addr) {
-  return (void *)((uintptr_t)addr + (uintptr_t)tm->delta[rank]);
+GEXX_INLINE void *gexx_rma_local(intptr_t delta, const void *addr) {
+  return (void *)((uintptr_t)addr + (uintptr_t)delta);
 }
 
 /* Copies nbytes (zero: neither address is used) between fences against the compiler. */
@@ -86,8 +91,9 @@ GEXX_INLINE gex_RMA_Value_t gexx_rma_load_val(const void *src, size_t nbytes) {
  * Any thread. API 03.1. */
 GEXX_INLINE int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
                                     size_t nbytes, gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags)) return gexx_rma_put(tm, rank, dest, src, nbytes, flags);
-  gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) return gexx_rma_put(tm, rank, dest, src, nbytes, flags);
+  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
   return 0;
 }
 
@@ -96,9 +102,10 @@ GEXX_INLINE int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, co
  * 03.4. */
 GEXX_INLINE int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
                                size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags))
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags))
     return gexx_rma_put_nbi(tm, rank, dest, src, nbytes, lc_opt, flags);
-  gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
+  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
   return 0;
 }
 
@@ -108,9 +115,10 @@ GEXX_INLINE int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const v
 GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                                        const void *src, size_t nbytes,
                                                        gex_Event_t *lc_opt, gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags))
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags))
     return gexx_rma_put_nb(tm, rank, dest, src, nbytes, lc_opt, flags);
-  gexx_rma_copy(gexx_rma_local(tm, rank, dest), src, nbytes);
+  gexx_rma_copy(gexx_rma_local(delta, dest), src, nbytes);
   if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
   return GEX_EVENT_INVALID;
 }
@@ -119,17 +127,18 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t r
  * API 03.1. */
 GEXX_INLINE int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
                                     size_t nbytes, gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags)) return gexx_rma_get(tm, dest, rank, src, nbytes, flags);
-  gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) return gexx_rma_get(tm, dest, rank, src, nbytes, flags);
+  gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
   return 0;
 }
 
 /* Gets without waiting; category GEX_EC_GET. API 03.1. */
 GEXX_INLINE int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                                gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags))
-    return gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
-  gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) return gexx_rma_get_nbi(tm, dest, rank, src, nbytes, flags);
+  gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
   return 0;
 }
 
@@ -137,8 +146,9 @@ GEXX_INLINE int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *s
 GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, gex_Rank_t rank,
                                                        void *src, size_t nbytes,
                                                        gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags)) return gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
-  gexx_rma_copy(dest, gexx_rma_local(tm, rank, src), nbytes);
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) return gexx_rma_get_nb(tm, dest, rank, src, nbytes, flags);
+  gexx_rma_copy(dest, gexx_rma_local(delta, src), nbytes);
   return GEX_EVENT_INVALID;
 }
 
@@ -146,25 +156,27 @@ GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, 
  * ignored. API 03.2. */
 GEXX_INLINE gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *src,
                                                    size_t nbytes, gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags)) return gexx_rma_get_val(tm, rank, src, nbytes, flags);
-  return gexx_rma_load_val(gexx_rma_local(tm, rank, src), nbytes);
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) return gexx_rma_get_val(tm, rank, src, nbytes, flags);
+  return gexx_rma_load_val(gexx_rma_local(delta, src), nbytes);
 }
 
 /* Puts the low nbytes (1..8) bytes of value as an integer in native order; blocking. API 03.2. */
 GEXX_INLINE int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                        gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags))
-    return gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
-  gexx_rma_store_val(gexx_rma_local(tm, rank, dest), value, nbytes);
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags)) return gexx_rma_put_val(tm, rank, dest, value, nbytes, flags);
+  gexx_rma_store_val(gexx_rma_local(delta, dest), value, nbytes);
   return 0;
 }
 
 /* Same with implicit completion, category GEX_EC_PUT. API 03.2. */
 GEXX_INLINE int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
                                   size_t nbytes, gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags))
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags))
     return gexx_rma_put_nbi_val(tm, rank, dest, value, nbytes, flags);
-  gexx_rma_store_val(gexx_rma_local(tm, rank, dest), value, nbytes);
+  gexx_rma_store_val(gexx_rma_local(delta, dest), value, nbytes);
   return 0;
 }
 
@@ -172,9 +184,10 @@ GEXX_INLINE int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_
 GEXX_INLINE GEXX_WARN_UNUSED gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                                           gex_RMA_Value_t value, size_t nbytes,
                                                           gex_Flags_t flags) {
-  if (!gexx_rma_direct(tm, rank, flags))
+  const intptr_t delta = gexx_rma_delta(tm, rank);
+  if (!gexx_rma_direct(delta, flags))
     return gexx_rma_put_nb_val(tm, rank, dest, value, nbytes, flags);
-  gexx_rma_store_val(gexx_rma_local(tm, rank, dest), value, nbytes);
+  gexx_rma_store_val(gexx_rma_local(delta, dest), value, nbytes);
   return GEX_EVENT_INVALID;
 }
 

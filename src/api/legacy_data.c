@@ -35,9 +35,10 @@ static gex_TM_t checked_team(const char *call, const char *what, gasnet_node_t n
 
 /* Memset as implicit puts of the calling thread; true if it is complete already. */
 static bool fill(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  if (TMB_LIKELY(tmb_bound_table(tm)[node] != GEXX_UNMAPPED)) {
+  const intptr_t delta = tmb_bound_delta_of(tm, node);
+  if (TMB_LIKELY(delta != GEXX_UNMAPPED)) {
     tmb_fence_compiler();
-    if (nbytes) memset(tmb_bound_here(tm, node, dest), val, nbytes);
+    if (nbytes) memset(gexx_rma_local(delta, dest), val, nbytes);
     tmb_fence_compiler();
     tmb_count(GEXX_STATS_PUT, node, nbytes);
     return true;
@@ -52,10 +53,8 @@ static bool fill(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nb
 
 /* Memset with an event of its own: an access region inside whatever the thread has open. */
 static gex_Event_t fill_nb(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  if (tmb_bound_table(tm)[node] != GEXX_UNMAPPED) {
-    (void)fill(tm, node, dest, val, nbytes);
+  if (tmb_bound_delta_of(tm, node) != GEXX_UNMAPPED && fill(tm, node, dest, val, nbytes))
     return GEX_EVENT_INVALID;
-  }
   struct tmb_thread *t = tmb_thread();
   struct tmb_op *const outer = t->region;
   t->region = NULL;

@@ -11,6 +11,8 @@
 #include "core/check.h"
 #include "core/job.h"
 
+#include <gasnetex_ext.h>
+
 /* Entries to fill, or -1 for arguments that cannot be. */
 static int entries(const void *table, int numentries) {
   if (numentries < 0 || (numentries && !table)) return -1;
@@ -61,6 +63,7 @@ static const struct {
     {GASNET_ERR_NOT_READY, "GASNET_ERR_NOT_READY", "not complete yet"},
     {GASNET_ERR_BARRIER_MISMATCH, "GASNET_ERR_BARRIER_MISMATCH",
      "ranks gave different names to a barrier"},
+    {GEXX_ERR_LOST, "GEXX_ERR_LOST", "a process that took part was lost"},
 };
 
 const char *gasnet_ErrorName(int errval) {

@@ -28,12 +28,15 @@
 #define tmb_fetch_or_acq_rel(p, v)  __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
 #define tmb_fetch_or_seq(p, v)      __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
 #define tmb_xchg_seq(p, v)          __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
+#define tmb_fetch_and_acq_rel(p, v) __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
 
 /* Compare and swap; on failure *expected is what was found. Weak forms may fail spuriously. */
 #define tmb_cas_rlx(p, expected, v) \
  __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 #define tmb_cas_weak_rlx(p, expected, v) \
  __atomic_compare_exchange_n((p), (expected), (v), 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+#define tmb_cas_weak_rel(p, expected, v) \
+ __atomic_compare_exchange_n((p), (expected), (v), 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED)
 #define tmb_cas_acq(p, expected, v) \
  __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)
 #define tmb_cas_acq_rel(p, expected, v) \

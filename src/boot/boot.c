@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "boot/boot.h"
 
+#include "base/atomic.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -195,8 +196,8 @@ int tmb_boot_start(struct tmb_boot *b) {
   return rc;
 }
 
-void tmb_boot_barrier(struct tmb_boot *b) {
-  if (b->ctl) tmb_ctl_barrier(b->ctl);
+bool tmb_boot_barrier(struct tmb_boot *b) {
+  return !b->ctl || tmb_ctl_barrier(b->ctl);
 }
 
 void tmb_boot_allgather(struct tmb_boot *b, const void *mine, size_t bytes, void *all) {
@@ -209,7 +210,10 @@ void tmb_boot_allgather(struct tmb_boot *b, const void *mine, size_t bytes, void
    * reached. */
   const uint32_t slot = b->gathers++ & 1;
   memcpy(b->ctl->rank[b->rank].slot[slot], mine, bytes);
-  tmb_ctl_barrier(b->ctl);
+  if (!tmb_ctl_barrier(b->ctl)) {
+    memset(all, 0, b->size * bytes);
+    return;
+  }
   for (uint32_t r = 0; r < b->size; r++)
     memcpy((char *)all + r * bytes, b->ctl->rank[r].slot[slot], bytes);
 }
@@ -225,6 +229,24 @@ bool tmb_boot_told_to_end(const struct tmb_boot *b) {
 pid_t tmb_boot_peer_pid(const struct tmb_boot *b, uint32_t rank) {
   if (!b->ctl) return b->pid;
   return tmb_ctl_pid(b->ctl, rank);
+}
+
+void tmb_boot_report(struct tmb_boot *b, bool report, const struct tmb_boot_doors *doors) {
+  if (!b->ctl) return;
+  if (doors) {
+    tmb_store_rlx(&b->ctl->door_offset, doors->offset);
+    tmb_store_rlx(&b->ctl->door_stride, doors->stride);
+  }
+  tmb_store_rel(&b->ctl->rank[b->rank].report, (uint32_t)report);
+}
+
+const uint32_t *tmb_boot_changes(const struct tmb_boot *b) {
+  static const uint32_t never;
+  return b->ctl ? &b->ctl->changes : &never;
+}
+
+uint32_t tmb_boot_fate(const struct tmb_boot *b, uint32_t rank) {
+  return b->ctl ? tmb_load_acq(&b->ctl->rank[rank].fate) : TMB_FATE(TMB_FATE_ALIVE, 0, 0);
 }
 
 void tmb_boot_stop(struct tmb_boot *b) {

@@ -7,8 +7,8 @@
  * client initialisation and at exit, by conduit set-up through core. Calls: launch, join, ctl,
  * base, os. Invariants: only ranks return from tmb_boot_start; a process that started its own peers
  * stays behind as their supervisor. The environment and the arguments of a rank are those of the
- * user's command line. Every call here, tmb_boot_peer_pid and tmb_boot_note_exit apart, belongs to
- * one thread at a time.
+ * user's command line. Every call here, tmb_boot_peer_pid, tmb_boot_note_exit and those about fates
+ * apart, belongs to one thread at a time.
  */
 #ifndef TMB_BOOT_BOOT_H
 #define TMB_BOOT_BOOT_H
@@ -22,6 +22,23 @@
 #define TMB_BOOT_GATHER_BYTES_MAX                               \
  64 /* most bytes that a rank contributes to tmb_boot_allgather \
      */
+
+/*
+ * What has become of a rank, as one word: kind, and for those that are gone exit code and signal.
+ * SUSPENDED is known only of ranks that the supervisor forked itself (no program around them).
+ */
+enum tmb_fate { TMB_FATE_ALIVE, TMB_FATE_SUSPENDED, TMB_FATE_ENDED, TMB_FATE_FAILED };
+#define TMB_FATE(kind, code, sig) ((uint32_t)(kind) | (uint32_t)(code) << 8 | (uint32_t)(sig) << 16)
+#define TMB_FATE_KIND(word)       ((enum tmb_fate)((word)&0xff))
+#define TMB_FATE_CODE(word)       ((int)((word) >> 8 & 0xff))
+#define TMB_FATE_SIGNAL(word)     ((int)((word) >> 16 & 0xff))
+#define TMB_FATE_IS_GONE(word)    (TMB_FATE_KIND(word) >= TMB_FATE_ENDED)
+
+/* Words that ranks sleep on, one for each rank: 32-bit futexes in the arena file, at offset + rank
+ * * stride. Whoever wakes a rank adds 1 first. */
+struct tmb_boot_doors {
+  uint64_t offset, stride; /* stride 0: there are none */
+};
 
 struct tmb_ctl;
 
@@ -49,15 +66,17 @@ struct tmb_boot {
 int tmb_boot_start(struct tmb_boot *boot);
 
 /*
- * Wait until every rank of the job is here. Sleeps on a futex; a rank that dies ends the job, so
- * nobody waits for ever. Full memory fence. Cost: one atomic add per rank, one wake-up of all.
+ * Wait until every rank of the job is here. Sleeps on a futex; a rank that dies ends the job, or
+ * the wait of everybody, now and later, so nobody waits for ever. Full memory fence. Returns false
+ * in the second case. Cost: one atomic add per rank, one wake-up of all.
  */
-void tmb_boot_barrier(struct tmb_boot *boot);
+bool tmb_boot_barrier(struct tmb_boot *boot);
 
 /*
  * Every rank contributes `bytes` bytes and gets those of all.
  * in mine: [bytes]; in bytes: 1..TMB_BOOT_GATHER_BYTES_MAX, the same on every rank.
- * out all: [size * bytes], ordered by rank. Includes one barrier.
+ * out all: [size * bytes], ordered by rank; zeros if the barrier that it
+ * includes gives up.
  */
 void tmb_boot_allgather(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
 
@@ -74,6 +93,19 @@ bool tmb_boot_told_to_end(const struct tmb_boot *boot);
 
 /* Process id of a rank, 0 while it has not joined. in rank: < size. Threads: any. */
 pid_t tmb_boot_peer_pid(const struct tmb_boot *boot, uint32_t rank);
+
+/*
+ * Say whether this rank wants to go on when another ends. The job goes on without a rank only while
+ * all that are left want it. in doors: where this job's ranks sleep, equal on all; NULL: as before.
+ */
+void tmb_boot_report(struct tmb_boot *boot, bool report, const struct tmb_boot_doors *doors);
+
+/* A word that changes whenever the fate of a rank does; for the life of the job. */
+const uint32_t *tmb_boot_changes(const struct tmb_boot *boot);
+
+/* What has become of a rank: a TMB_FATE word. in rank: < size. Acquires: what a rank that is gone
+ * has written is visible. Threads: any. */
+uint32_t tmb_boot_fate(const struct tmb_boot *boot, uint32_t rank);
 
 /* Release the control block and the descriptors; `boot` is zeroed. Ranks need not stop together. */
 void tmb_boot_stop(struct tmb_boot *boot);

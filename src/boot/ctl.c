@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define YIELDS_BEFORE_SLEEP 4
+#define BARRIER_SLEEP_NS    50000000u /* a loss is noticed after this time at most */
 
 _Static_assert(sizeof(struct tmb_ctl_rank) <= 192, "a rank's record must stay small");
 
@@ -135,18 +136,58 @@ pid_t tmb_ctl_pid(const struct tmb_ctl *ctl, uint32_t rank) {
   return (pid_t)tmb_load_acq(&ctl->rank[rank].pid);
 }
 
-void tmb_ctl_barrier(struct tmb_ctl *ctl) {
+bool tmb_ctl_barrier(struct tmb_ctl *ctl) {
   const uint32_t generation = tmb_load_acq(&ctl->generation);
+  if (tmb_load_acq(&ctl->losses)) return false;
   if (tmb_fetch_add_acq_rel(&ctl->arrived, 1u) + 1 == ctl->size) {
     tmb_store_rlx(&ctl->arrived, 0u);
     tmb_store_rel(&ctl->generation, generation + 1);
     (void)tmb_futex_wake(&ctl->generation, INT_MAX);
-  } else {
-    for (int i = 0; i < YIELDS_BEFORE_SLEEP; i++) {
-      if (tmb_load_acq(&ctl->generation) != generation) break;
-      sched_yield();
-    }
-    while (tmb_load_acq(&ctl->generation) == generation)
-      (void)tmb_futex_wait(&ctl->generation, generation, UINT64_MAX);
+    return true;
   }
+  for (int i = 0; i < YIELDS_BEFORE_SLEEP; i++) {
+    if (tmb_load_acq(&ctl->generation) != generation) break;
+    sched_yield();
+  }
+  while (tmb_load_acq(&ctl->generation) == generation) {
+    if (tmb_load_acq(&ctl->losses)) return tmb_load_acq(&ctl->generation) != generation;
+    (void)tmb_futex_wait(&ctl->generation, generation, BARRIER_SLEEP_NS);
+  }
+  return true;
+}
+
+/* ---- ranks that are gone while the job goes on */
+
+bool tmb_ctl_reports(const struct tmb_ctl *ctl) {
+  for (uint32_t r = 0; r < ctl->size; r++)
+    if (!TMB_FATE_IS_GONE(tmb_load_rlx(&ctl->rank[r].fate)) && !tmb_load_acq(&ctl->rank[r].report))
+      return false;
+  return true;
+}
+
+bool tmb_ctl_set_fate(struct tmb_ctl *ctl, uint32_t rank, uint32_t fate) {
+  uint32_t *word = &ctl->rank[rank].fate;
+  const uint32_t before = tmb_load_rlx(word);
+  if (TMB_FATE_IS_GONE(before) || before == fate) return false;
+  tmb_store_rel(word, fate);
+  if (TMB_FATE_IS_GONE(fate)) tmb_fetch_add_rel(&ctl->losses, 1u);
+  tmb_fetch_add_rel(&ctl->changes, 1u);
+  return true;
+}
+
+void tmb_ctl_wake_all(const struct tmb_ctl *ctl, int arena_fd) {
+  const uint64_t offset = ctl->door_offset, stride = ctl->door_stride;
+  if (!stride) return;
+  const size_t bytes = (size_t)(offset + stride * ctl->size);
+  char *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
+  if (arena == MAP_FAILED) {
+    tmb_warn("cannot wake ranks that sleep: mapping %zu bytes: %s", bytes, strerror(errno));
+    return;
+  }
+  for (uint32_t r = 0; r < ctl->size; r++) {
+    uint32_t *bell = (uint32_t *)(void *)(arena + offset + r * stride);
+    tmb_fetch_add_acq_rel(bell, 1u);
+    (void)tmb_futex_wake(bell, INT_MAX);
+  }
+  munmap(arena, bytes);
 }

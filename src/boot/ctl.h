@@ -22,6 +22,8 @@ enum tmb_rank_state { TMB_RANK_NEW, TMB_RANK_JOINED, TMB_RANK_EXITING, TMB_RANK_
 struct tmb_ctl_rank {
   uint32_t state;                             /* see above; rank and supervisor, by CAS */
   int32_t pid;                                /* of the process that joined; the rank */
+  uint32_t fate;                              /* TMB_FATE_ word of boot.h; supervisor */
+  uint32_t report;                            /* 1: wants to outlive the others; the rank */
   uint8_t slot[2][TMB_BOOT_GATHER_BYTES_MAX]; /* allgather, by parity of the call; the rank */
 };
 
@@ -32,14 +34,17 @@ struct tmb_ctl {
   uint32_t size;
   uint32_t line_buffered; /* 1: standard output of the ranks is written line by line */
   int32_t supervisor_pid;
-  uint32_t ranks_joined;                           /* ranks past NEW; ranks */
-  uint32_t ending;                                 /* 1: no rank may join any more; supervisor */
+  uint32_t ranks_joined;             /* ranks past NEW; ranks */
+  uint32_t ending;                   /* 1: no rank may join any more; supervisor */
+  uint64_t door_offset, door_stride; /* where ranks sleep, in the arena file; stride 0: not known */
+  TMB_ALIGNED(TMB_CACHE_LINE) uint32_t changes;    /* of fates so far; supervisor */
+  uint32_t losses;                                 /* ranks that are gone; supervisor */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t arrived;    /* in this round of the barrier; ranks */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t generation; /* completed rounds, futex; ranks */
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[];
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f31) /* changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f32) /* changes with the layout */
 
 /* Bytes of a control block for `size` ranks. */
 size_t tmb_ctl_bytes(uint32_t size);
@@ -78,7 +83,19 @@ uint32_t tmb_ctl_joined(const struct tmb_ctl *ctl);
 /* Process that joined as `rank`, 0 before. */
 pid_t tmb_ctl_pid(const struct tmb_ctl *ctl, uint32_t rank);
 
-/* Wait until all ranks have called this equally often. */
-void tmb_ctl_barrier(struct tmb_ctl *ctl);
+/* Wait until all ranks have called this equally often. Returns false, at once or while waiting,
+ * when a rank is gone and the job goes on. */
+bool tmb_ctl_barrier(struct tmb_ctl *ctl);
+
+/* Supervisor: whether the job goes on without a rank that ends now: every rank that is not gone
+ * wants it. */
+bool tmb_ctl_reports(const struct tmb_ctl *ctl);
+
+/* Supervisor: what has become of a rank. A rank that is gone stays gone. Returns whether this was
+ * news. */
+bool tmb_ctl_set_fate(struct tmb_ctl *ctl, uint32_t rank, uint32_t fate);
+
+/* Supervisor: wake every rank that sleeps; in arena_fd: see tmb_boot_report. */
+void tmb_ctl_wake_all(const struct tmb_ctl *ctl, int arena_fd);
 
 #endif

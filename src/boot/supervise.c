@@ -5,13 +5,16 @@
  * Owns: no process state; one struct sup on the stack of tmb_supervise. Calls: ctl, os, base.
  * The end of a job: GRACE (ranks may still end by themselves; each that does renews the grace, up
  * to four times), ASKED (SIGQUIT to the rest; ranks that are ending by themselves get a little
- * longer), KILLED (SIGKILL). Codes of ranks that were asked or killed do not count. Invariants: a
+ * longer), KILLED (SIGKILL). Codes of ranks that were asked or killed do not count. While the ranks
+ * want to outlive each other (REPORT), an end is written into the control block, ranks that sleep
+ * are woken, and the job goes on until nobody is left. Invariants: a
  * rank is reaped before it is asked or killed, so that its own end is never mistaken for ours; pids
  * of reaped ranks are never signalled.
  */
 #define _GNU_SOURCE
 #include "boot/supervise.h"
 
+#include "base/atomic.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "boot/ctl.h"
@@ -121,13 +124,17 @@ static void begin_end(struct sup *s) {
 }
 
 /* "; ending the other 7 ranks" if there are any. */
-static const char *others_text(const struct sup *s, char *buf, size_t bytes) {
+static const char *others_text(const struct sup *s, bool go_on, char *buf, size_t bytes) {
   if (s->alive == 0) return "";
-  snprintf(buf, bytes, "; ending the other %u rank%s", s->alive, s->alive == 1 ? "" : "s");
+  snprintf(buf, bytes, "; %s other %u rank%s%s", go_on ? "the" : "ending the", s->alive,
+           s->alive == 1 ? "" : "s",
+           !go_on          ? ""
+           : s->alive == 1 ? " goes on"
+                           : " go on");
   return buf;
 }
 
-static void report_end(const struct sup *s, uint32_t rank, pid_t pid, int status) {
+static void report_end(const struct sup *s, uint32_t rank, pid_t pid, int status, bool go_on) {
   char others[48], how[80];
   if (WIFSIGNALED(status)) {
     const char *name = tmb_os_signal_name(WTERMSIG(status));
@@ -137,7 +144,7 @@ static void report_end(const struct sup *s, uint32_t rank, pid_t pid, int status
     snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
   }
   tmb_note("rank %u (pid %d on %s) %s after %.2f s%s", rank, (int)pid, tmb_os_hostname(), how,
-           seconds_since_start(s), others_text(s, others, sizeof others));
+           seconds_since_start(s), others_text(s, go_on, others, sizeof others));
 }
 
 /* A rank ended by itself; `code` is its part of the job's code. */
@@ -146,7 +153,7 @@ static void own_end(struct sup *s, uint32_t rank, pid_t pid, int status, int cod
   if (code != 0) s->failed = true;
   if (s->code == 0) s->code = code;
   if ((first_failure || WIFSIGNALED(status)) && s->reports++ < REPORTS_MAX)
-    report_end(s, rank, pid, status);
+    report_end(s, rank, pid, status, false);
   else if (s->phase == RUNNING && s->alive > 0)
     tmb_info("rank %u (pid %d) ended with code 0 after %.2f s while %u others run", rank, (int)pid,
              seconds_since_start(s), s->alive);
@@ -161,7 +168,39 @@ static void exiting_rank_ended(struct sup *s, uint32_t rank, pid_t pid, int stat
     code = 128 + WTERMSIG(status);
   else if (code == 0 && WIFEXITED(status))
     code = WEXITSTATUS(status);
+  /* A rank that ends the whole job after others were lost knows what the job is worth. */
+  const struct tmb_ctl *ctl = s->l->ctl;
+  if (s->phase == RUNNING && ctl->losses && !crashed && !tmb_load_acq(&ctl->rank[rank].report))
+    s->code = 0;
   own_end(s, rank, pid, crashed ? status : code << 8, code);
+}
+
+/* ---- the job goes on without a rank */
+
+static void set_fate(struct sup *s, uint32_t rank, uint32_t fate) {
+  if (tmb_ctl_set_fate(s->l->ctl, rank, fate)) tmb_ctl_wake_all(s->l->ctl, s->l->arena_fd);
+}
+
+/* A rank is gone and the others stay. in status: as of waitpid. Only a rank that left on purpose
+ * with code 0 has ended in good order. */
+static void lose(struct sup *s, uint32_t rank, pid_t pid, int status) {
+  const uint32_t state = tmb_ctl_state(s->l->ctl, rank);
+  const bool on_purpose = TMB_RANK_STATE(state) == TMB_RANK_EXITING;
+  const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  int code = sig ? 128 + sig : WEXITSTATUS(status);
+  if (on_purpose && !sig && TMB_RANK_CODE(state)) code = TMB_RANK_CODE(state);
+  const bool failed = code != 0 || !on_purpose;
+  if (s->code == 0) s->code = code;
+  if (failed && s->reports++ < REPORTS_MAX)
+    report_end(s, rank, pid, sig ? status : code << 8, true);
+  else if (!failed)
+    tmb_info("rank %u (pid %d) ended in good order after %.2f s; %u others run", rank, (int)pid,
+             seconds_since_start(s), s->alive);
+  set_fate(s, rank, TMB_FATE(failed ? TMB_FATE_FAILED : TMB_FATE_ENDED, code, sig));
+}
+
+static bool goes_on(const struct sup *s) {
+  return s->phase == RUNNING && s->alive > 0 && tmb_ctl_reports(s->l->ctl);
 }
 
 /* One child is reaped: decide whether it ended by itself and what that means. */
@@ -170,7 +209,11 @@ static void rank_ended(struct sup *s, uint32_t rank, pid_t pid, int status) {
   const bool killed = s->phase >= ASKED && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   s->l->pids[rank] = 0;
   s->alive--;
-  if (state == TMB_RANK_TOLD) return;
+  if (state == TMB_RANK_TOLD || TMB_FATE_IS_GONE(s->l->ctl->rank[rank].fate)) return;
+  if (goes_on(s)) {
+    lose(s, rank, pid, status);
+    return;
+  }
   if (state == TMB_RANK_EXITING) {
     exiting_rank_ended(s, rank, pid, status, killed);
     return;
@@ -185,15 +228,24 @@ static void rank_ended(struct sup *s, uint32_t rank, pid_t pid, int status) {
     own_end(s, rank, pid, status, code);
 }
 
+/* The state of a child has changed. */
+static void rank_changed(struct sup *s, uint32_t rank, pid_t pid, int status) {
+  const pid_t joined = tmb_ctl_pid(s->l->ctl, rank);
+  if (!WIFSTOPPED(status) && !WIFCONTINUED(status))
+    rank_ended(s, rank, pid, status);
+  else if (joined == pid)
+    set_fate(s, rank, TMB_FATE(WIFSTOPPED(status) ? TMB_FATE_SUSPENDED : TMB_FATE_ALIVE, 0, 0));
+}
+
 static void reap(struct sup *s) {
   for (;;) {
     int status;
-    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    const pid_t pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED);
     if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) return;
     for (uint32_t r = 0; r < s->l->size; r++) {
       if (s->l->pids[r] != pid) continue;
-      rank_ended(s, r, pid, status);
+      rank_changed(s, r, pid, status);
       break;
     }
   }
@@ -210,7 +262,7 @@ static void check_absent(struct sup *s) {
 /* A rank that takes long to leave on purpose holds up the others no longer than a hung one would.
  */
 static void check_exiting(struct sup *s) {
-  if (s->phase != RUNNING) return;
+  if (s->phase != RUNNING || goes_on(s)) return;
   for (uint32_t r = 0; r < s->l->size; r++) {
     const uint32_t word = tmb_ctl_state(s->l->ctl, r);
     if (s->l->pids[r] == 0 || TMB_RANK_STATE(word) != TMB_RANK_EXITING) continue;
@@ -230,6 +282,11 @@ static void check_wrapped(struct sup *s) {
     const pid_t child = s->l->pids[r], joined = tmb_ctl_pid(s->l->ctl, r);
     if (child == 0 || joined == 0 || joined == child) continue;
     if (kill(joined, 0) == 0 || errno != ESRCH) continue;
+    if (TMB_FATE_IS_GONE(s->l->ctl->rank[r].fate)) continue;
+    if (goes_on(s)) {
+      lose(s, r, joined, 0);
+      continue;
+    }
     tmb_info("rank %u (pid %d) ended, but the program around it goes on", r, (int)joined);
     exiting_rank_ended(s, r, joined, TMB_RANK_CODE(tmb_ctl_state(s->l->ctl, r)) << 8, false);
     return;

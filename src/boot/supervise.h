@@ -4,9 +4,10 @@
  *
  * Owns: the order in which a job ends. Called by boot (a program that started its own peers) and by
  * `tombolo run`. Calls: launch, ctl, os, base.
- * Invariants: returns only when every rank is reaped; when one rank has ended the others are ended
- * within a bounded time, stopped ones included, except that the clock stands still while nothing
- * failed and the reader of our output is slow.
+ * Invariants: returns only when every rank is reaped; when one rank has ended the others are ended,
+ * unless all of them have said that they want to go on (tmb_boot_report), within a bounded time,
+ * stopped ones included, except that the clock stands still while nothing failed and the reader of
+ * our output is slow.
  */
 #ifndef TMB_BOOT_SUPERVISE_H
 #define TMB_BOOT_SUPERVISE_H
@@ -22,7 +23,8 @@ struct tmb_supervise_options {
 };
 
 /*
- * Wait for the ranks and end the job when one of them ends. Messages name the rank that failed, its
+ * Wait for the ranks and end the job when one of them ends, or, while they want to outlive each
+ * other, when all have ended. Messages name the rank that failed, its
  * process, the host, how and when.
  * inout launch: after tmb_launch_fork; its `pids` are 0 afterwards.
  * Returns the job's exit code: the first non-zero code that a rank gave by itself (128 + signal for

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "coll/engine.h"
 #include "coll/tuning.h"
+#include "core/failure.h"
 #include "core/op.h"
 
 #include <stdlib.h>
@@ -336,6 +337,22 @@ int tmb_coll_board_advance(void) {
       unlist(place, b);
   }
   return done > INT32_MAX ? INT32_MAX : (int)done;
+}
+
+void tmb_coll_board_abandon(struct tmb_team *team) {
+  struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
+  if (!b->first) return;
+  for (struct tmb_coll_board_op *op; (op = b->first) != NULL;) {
+    b->first = op->next;
+    tmb_op_lose(op->event, TMB_CAT_PUT, team->lost - 1);
+    tmb_up_op_done(op->event, TMB_CAT_PUT);
+    op->next = boards.free;
+    boards.free = op;
+  }
+  b->end = &b->first;
+  struct tmb_team **place = &boards.teams;
+  while (*place != team) place = &tmb_coll_team_of(*place)->board.next_team;
+  unlist(place, b);
 }
 
 static void open_board(struct tmb_team *team, struct tmb_coll_board *b) {

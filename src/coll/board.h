@@ -36,4 +36,7 @@ gex_Event_t tmb_coll_board_start(struct tmb_team *team, const struct tmb_coll_ca
 /* Go on with those that wait. Returns how much was done. */
 int tmb_coll_board_advance(void);
 
+/* The team has lost a member: those that wait end, with a mark. */
+void tmb_coll_board_abandon(struct tmb_team *team);
+
 #endif

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "coll/tuning.h"
+#include "core/failure.h"
 #include "core/progress.h"
 #include "os/os.h"
 
@@ -273,7 +274,7 @@ static bool receives_done(struct tmb_coll_op *op) {
 
 static void on_data(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
-  if (!team) return;
+  if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
   struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
@@ -291,7 +292,7 @@ static void on_data(const struct tmb_am_in *in) {
 /* READY or OFFER: kept for the step that needs it. */
 static void on_notice(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
-  if (!team) return;
+  if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
   tmb_stash_put(ct, in);
@@ -303,7 +304,7 @@ static void on_notice(const struct tmb_am_in *in) {
 /* A receiver has read a message that this rank offered. */
 static void on_taken(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
-  if (!team) return;
+  if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
   struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
   if (!op || !op->untaken)
@@ -605,6 +606,39 @@ static int hook(void) {
   return done;
 }
 
+/* ---- teams that have lost a member */
+
+/* What is in flight on a team ends, with a mark. */
+static void abandon(struct tmb_team *team) {
+  tmb_coll_lock();
+  struct tmb_coll_team *ct = team->coll;
+  if (ct) {
+    tmb_coll_board_abandon(team);
+    ct->held = NULL;
+    ct->held_end = &ct->held;
+    ct->fence = false;
+  }
+  for (uint32_t i = 0; ct && i < TMB_COLL_BUCKETS; i++) {
+    for (struct tmb_coll_op *op; (op = ct->active[i]) != NULL;) {
+      for (uint32_t k = 0; op->assembly && k < op->plan->sched.recvs; k++) free(op->assembly[k]);
+      if (op->live) tmb_job.ops->am_release(tmb_job.conduit, &op->out);
+      if (op->pull) tmb_stash_free(op->pull);
+      op->pull = NULL;
+      op->held = false;
+      if (op->event) tmb_op_lose(op->event, TMB_CAT_PUT, team->lost - 1);
+      complete(op);
+    }
+    for (struct tmb_stash *m; (m = ct->stash[i]) != NULL; tmb_stash_free(m)) ct->stash[i] = m->next;
+    ct->stash_end[i] = &ct->stash[i];
+  }
+  leave();
+}
+
+static void on_lost(uint32_t jobrank) {
+  (void)jobrank;
+  tmb_team_each_lost(abandon);
+}
+
 /* ---- starting */
 
 static uint32_t chunk_of(const struct tmb_reducer *r) {
@@ -648,6 +682,10 @@ static void fence(struct tmb_team *team) {
 gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
   tmb_coll_lock();
+  if (TMB_UNLIKELY(team->lost)) {
+    tmb_coll_unlock();
+    return tmb_op_event(tmb_op_lost(TMB_CAT_PUT, team->lost - 1));
+  }
   if (TMB_UNLIKELY(tmb_job.debug) && team->board) tmb_coll_note(team, call);
   if (tmb_coll_board_takes(team, call)) {
     const gex_Event_t event = tmb_coll_board_start(team, call);
@@ -693,4 +731,5 @@ __attribute__((constructor)) static void install(void) {
   tmb_up_set_internal(TMB_COLL_AM_OFFER, on_notice);
   tmb_up_set_internal(TMB_COLL_AM_TAKEN, on_taken);
   tmb_job.colls_advance = hook;
+  tmb_failure_on_lost(on_lost);
 }

@@ -78,7 +78,7 @@ static bool v_form(const struct tmb_coll_call *call) {
 static bool serves(const struct tmb_coll_plan *plan, const struct tmb_coll_shape *c, uint8_t sync) {
   const struct tmb_coll_shape *p = &plan->shape;
   return plan->sync == sync && p->kind == c->kind && p->bytes == c->bytes && p->root == c->root &&
-         p->elem == c->elem && p->commutes == c->commutes;
+         p->elem == c->elem && p->commutes == c->commutes && p->pull == c->pull;
 }
 
 static uint32_t slot_of(const struct tmb_coll_shape *c) {

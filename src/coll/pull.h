@@ -7,7 +7,8 @@
  * mapping of the sender's segment, or through the kernel. Single-copy transfers as in B. Goglin, S.
  * Moreaud, "KNEM: a generic and scalable kernel-assisted intra-node MPI communication framework",
  * J. Parallel Distrib. Comput. 73(2), 2013, doi:10.1016/j.jpdc.2012.09.016. Invariants: all ranks
- * of the job agree on whether it works, since initialisation.
+ * of the job agree on whether it works, since initialisation or the last change of the failure
+ * policy.
  */
 #ifndef TMB_COLL_PULL_H
 #define TMB_COLL_PULL_H

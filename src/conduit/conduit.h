@@ -204,6 +204,18 @@ struct tmb_conduit_ops {
   /* Set by tmb_conduit_complete: each change of a signal of this process is announced, by
    * notify_unwatched or by tmb_up_signal. */
   bool signals_told;
+
+  /* From now on peers may be lost and this rank goes on: keep what that takes. Collective in
+   * effect: a barrier follows before a peer may be lost. No other thread is inside. out offset,
+   * stride: where ranks sleep in env->arena_fd, as 32-bit futexes that a waker increments; stride
+   * 0: a sleep ends by itself within a tenth of a second. May be left empty: nothing is kept. */
+  void (*expect_loss)(struct tmb_conduit *c, uint64_t *offset, uint64_t *stride);
+
+  /* Rank `peer` is gone; no message will be sent to it any more. Take back what its messages hold,
+   * and see that what it left half done stops nobody. Returns 0 once everything that it had sent
+   * has been handed up, TMB_AGAIN before: call again after progress. One thread at a time. May be
+   * left empty: 0. */
+  int (*lost)(struct tmb_conduit *c, uint32_t peer);
 };
 
 #define TMB_FLAG_WORDS        40   /* control words per rank */
@@ -229,6 +241,11 @@ void tmb_up_op_done(void *op, uint32_t category);
 
 /* A further part of `op` will complete: called before the part is sent. */
 void tmb_up_op_more(void *op, uint32_t category);
+
+/* The same for parts that a message from `peer` will complete: those still outstanding when the
+ * peer is lost are completed then, in error. In a pair for each part. Any thread. */
+void tmb_up_peer_more(void *op, uint32_t category, uint32_t peer);
+void tmb_up_peer_done(void *op, uint32_t category, uint32_t peer);
 
 /* Send, running progress until resources are there. Not from handlers unless out->is_reply. Returns
  * 0, or TMB_AGAIN for an immediate message. */

@@ -151,8 +151,11 @@ void tmb_am_check_token(const char *call, gex_Token_t token) {
 
 /* Write the payload of a Long to a created segment that this process has mapped. */
 static bool place(struct tmb_am_out *out, gex_TM_t pair) {
-  if (out->immediate || !tmb_bound_maps(pair, out->peer, out->dest, out->nbytes)) return false;
-  if (out->nbytes) memcpy(tmb_bound_here(pair, out->peer, out->dest), out->src, out->nbytes);
+  const intptr_t delta = tmb_bound_delta_of(pair, out->peer);
+  if (out->immediate || delta == GEXX_UNMAPPED ||
+      !tmb_bound_maps(pair, out->peer, out->dest, out->nbytes))
+    return false;
+  if (out->nbytes) memcpy(gexx_rma_local(delta, out->dest), out->src, out->nbytes);
   out->filled = 1;
   return true;
 }

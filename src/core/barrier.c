@@ -17,6 +17,7 @@
 
 #include "core/board.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/op.h"
 #include "core/progress.h"
 #include "core/thread.h"
@@ -41,6 +42,7 @@ static struct {
     uint32_t state;
     uint32_t id;
     bool notified, complete;
+    uint32_t lost; /* complete because of a lost rank: 1 + its number */
   } named;
 } barrier;
 
@@ -161,9 +163,21 @@ static void ex_complete(struct tmb_team *team) {
   tmb_up_op_done(op, TMB_CAT_PUT);
 }
 
+/* A member is lost: what is in flight ends, with a mark. */
+TMB_COLD static int ex_abandon(struct tmb_team *team) {
+  struct tmb_team_barrier *b = &team->barrier;
+  int ended = 0;
+  for (; b->done < b->started; ended++) {
+    if (b->first) tmb_op_lose(b->first, TMB_CAT_PUT, team->lost - 1);
+    ex_complete(team);
+  }
+  return ended;
+}
+
 static int ex_advance(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   int passed = 0;
+  if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) return ex_abandon(team);
   while (b->done < b->started) {
     while (b->round < ex_rounds(team)) {
       if (!b->posted) b->posted = ex_post(team);
@@ -251,7 +265,7 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
   tmb_up_op_more(op, TMB_CAT_PUT);
   ex_start(tmb_team_of(tm), op);
-  if (!tmb_job.debug && tmb_op_done(op, GEX_EC_ALL)) {
+  if (!tmb_job.debug && tmb_op_done(op, GEX_EC_ALL) && !op->lost_mask) {
     tmb_op_free(op);
     return GEX_EVENT_INVALID;
   }
@@ -289,7 +303,8 @@ static void named_post(uint32_t round) {
 static int named_advance(void) {
   int passed = 0;
   if (!barrier.named.notified || barrier.named.complete) return 0;
-  while (barrier.named.round < barrier.rounds) {
+  barrier.named.lost = tmb_load_rlx(&tmb_job.team.lost);
+  while (!barrier.named.lost && barrier.named.round < barrier.rounds) {
     const uint64_t v = word_value(named_word(barrier.named.round));
     if (v >> 34 != (barrier.named.phase & 0x3fffffff)) return passed;
     combine((uint32_t)(v >> 32) & 3, (uint32_t)v);
@@ -368,8 +383,9 @@ static int outcome(int id, int flags) {
                      !(flags & GASNET_BARRIERFLAG_ANONYMOUS) && barrier.named.id != (uint32_t)id;
   const int rc =
       barrier.named.state == STATE_MISMATCH || clash ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
+  const uint32_t lost = barrier.named.lost;
   unlock();
-  return rc;
+  return TMB_UNLIKELY(lost) ? tmb_lost_note(lost - 1) : rc;
 }
 
 static void check_notified(const char *call, int id) {

@@ -12,6 +12,7 @@
 
 #include "base/config.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/mk.h"
 #include "core/mk_peer.h"
 #include "os/memfd_peer.h"
@@ -117,8 +118,14 @@ void tmb_bound_refresh(void) {
     if (!s || !map) continue;
     intptr_t *delta = own_delta(e);
     for (uint32_t r = 0; r < tmb_job.size; r++)
-      if (s[r].size) delta[r] = delta_of(r, &s[r]);
+      if (s[r].size && !tmb_peer_lost(r)) delta[r] = delta_of(r, &s[r]);
   }
+  tmb_team_refresh();
+}
+
+void tmb_bound_lose(uint32_t jobrank) {
+  for (gex_EP_Index_t e = 0; e < GASNET_MAXEPS; e++)
+    if (tmb_job.ep_delta[e]) tmb_store_rlx(&tmb_job.ep_delta[e][jobrank], GEXX_UNMAPPED);
   tmb_team_refresh();
 }
 
@@ -195,20 +202,21 @@ static uint32_t class_of(const struct part *p, size_t i) {
   return p->entry[i].share >= PART_DEVICE ? p->entry[i].share & PART_CLASS : 0;
 }
 
-/* Exchange the handles of entry i, if any member has one. */
-static void exchange_handles(struct tmb_team *team, const struct part *all, size_t i,
+/* Exchange the handles of entry i, if any member has one. Returns false when a member is lost. */
+static bool exchange_handles(struct tmb_team *team, const struct part *all, size_t i,
                              const unsigned char *mine) {
   enum { PIECES = GEXX_MK_HANDLE_BYTES / TMB_TEAM_GATHER_BYTES };
   const uint32_t size = team->head.size;
   uint32_t r = 0;
   while (r < size && !class_of(&all[r], i)) r++;
-  if (r == size) return;
+  if (r == size) return true;
   unsigned char *got = malloc((size_t)size * GEXX_MK_HANDLE_BYTES);
   if (!got) tmb_fatal("out of memory for the device memory of %u members", size);
+  bool ok = true;
   for (size_t k = 0; k < PIECES; k++)
-    tmb_team_allgather(team, mine + k * TMB_TEAM_GATHER_BYTES, TMB_TEAM_GATHER_BYTES,
-                       got + k * size * TMB_TEAM_GATHER_BYTES);
-  for (; r < size; r++) {
+    ok = ok && tmb_team_allgather(team, mine + k * TMB_TEAM_GATHER_BYTES, TMB_TEAM_GATHER_BYTES,
+                                  got + k * size * TMB_TEAM_GATHER_BYTES);
+  for (; ok && r < size; r++) {
     handle whole;
     for (size_t k = 0; k < PIECES; k++)
       memcpy(whole + k * TMB_TEAM_GATHER_BYTES, got + (k * size + r) * TMB_TEAM_GATHER_BYTES,
@@ -218,6 +226,7 @@ static void exchange_handles(struct tmb_team *team, const struct part *all, size
                       class_of(&all[r], i) - 1, whole);
   }
   free(got);
+  return ok;
 }
 
 int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_Flags_t flags) {
@@ -227,19 +236,20 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_F
   struct part *all = calloc(tm->size, sizeof *all);
   if (!all) tmb_fatal("out of memory for %u members", tm->size);
   size_t most = 1;
-  bool shares = false;
-  for (size_t first = 0; first < most; first += PART_ENTRIES) {
+  bool shares = false, ok = true;
+  for (size_t first = 0; ok && first < most; first += PART_ENTRIES) {
     handle handles[PART_ENTRIES] = {{0}};
     const struct part mine = part_of(eps, num_eps, first, handles);
-    tmb_team_allgather(team, &mine, sizeof mine, all);
-    for (uint32_t r = 0; r < tm->size; r++) {
+    ok = tmb_team_allgather(team, &mine, sizeof mine, all);
+    for (uint32_t r = 0; ok && r < tm->size; r++) {
       const size_t total = (size_t)all[r].total, left = total > first ? total - first : 0;
       most = TMB_MAX(most, total);
       shares |= enter_part(tmb_team_jobrank(team, r), &all[r], TMB_MIN(left, (size_t)PART_ENTRIES));
     }
-    for (size_t i = 0; i < PART_ENTRIES; i++) exchange_handles(team, all, i, handles[i]);
+    for (size_t i = 0; i < PART_ENTRIES; i++) ok = ok && exchange_handles(team, all, i, handles[i]);
   }
   free(all);
+  if (!ok) return GEXX_ERR_LOST;
   tmb_bound_refresh();
   /* An owner that goes on may close the descriptor that a peer still has to open. */
   if (shares) gex_Coll_BarrierBlocking(tm, 0);

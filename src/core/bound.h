@@ -41,13 +41,16 @@ static inline const intptr_t *tmb_bound_shown(const intptr_t *table) {
   return TMB_LIKELY(!tmb_job.count) ? table : tmb_job.unmapped;
 }
 
-/* Address in this process of an address of a mapped peer. */
-static inline void *tmb_bound_here(gex_TM_t tm, gex_Rank_t rank, const void *addr) {
-  return (void *)((uintptr_t)addr + (uintptr_t)tmb_bound_table(tm)[rank]);
-}
-
 /* Whether [addr, addr + nbytes) of (tm, rank)'s process can be reached by load and store. */
 bool tmb_bound_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbytes);
+
+/* Entry of that table. Read it once for each access: another thread may take a lost peer away. */
+static inline intptr_t tmb_bound_delta_of(gex_TM_t tm, gex_Rank_t rank) {
+  return tmb_load_rlx(&tmb_bound_table(tm)[rank]);
+}
+
+/* A process is lost: nobody reaches its memory by a delta table any more. */
+void tmb_bound_lose(uint32_t jobrank);
 
 /* Whether it lies in the segment that the process attached and the conduit has mapped. */
 bool tmb_bound_attached(uint32_t jobrank, const void *addr, size_t nbytes);

@@ -8,6 +8,7 @@
  * in any order, because roots are freed after the whole array was seen.
  */
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/op.h"
 #include "core/progress.h"
 #include "core/thread.h"
@@ -47,7 +48,9 @@ static bool complete(gex_Event_t event) {
 }
 
 static void retire(gex_Event_t event) {
-  if (tag_of(event) == 0) tmb_op_free(op_of(event));
+  if (tag_of(event) != 0) return;
+  (void)tmb_op_sync(op_of(event), GEX_EC_ALL);
+  tmb_op_free(op_of(event));
 }
 
 int gexx_event_test(gex_Event_t event) {
@@ -226,17 +229,22 @@ static uint32_t nbi_mask(gex_EC_t mask) {
 }
 
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
-  const struct tmb_thread *t = nbi_thread("gex_NBI_Test", event_mask, flags);
-  return tmb_op_done(&t->nbi, nbi_mask(event_mask)) ? GASNET_OK : GASNET_ERR_NOT_READY;
+  struct tmb_thread *t = nbi_thread("gex_NBI_Test", event_mask, flags);
+  const uint32_t mask = nbi_mask(event_mask);
+  if (!tmb_op_done(&t->nbi, mask)) return GASNET_ERR_NOT_READY;
+  (void)tmb_op_sync(&t->nbi, mask);
+  return GASNET_OK;
 }
 
 void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
-  const struct tmb_thread *t = nbi_thread("gex_NBI_Wait", event_mask, flags);
+  struct tmb_thread *t = nbi_thread("gex_NBI_Wait", event_mask, flags);
   const uint32_t mask = nbi_mask(event_mask);
-  if (tmb_op_done(&t->nbi, mask)) return;
-  struct gexx_wait wait;
-  tmb_wait_begin(&wait);
-  while (!tmb_op_done(&t->nbi, mask)) tmb_wait_step(&wait);
+  if (!tmb_op_done(&t->nbi, mask)) {
+    struct gexx_wait wait;
+    tmb_wait_begin(&wait);
+    while (!tmb_op_done(&t->nbi, mask)) tmb_wait_step(&wait);
+  }
+  (void)tmb_op_sync(&t->nbi, mask);
 }
 
 void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
@@ -266,9 +274,19 @@ gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
   struct tmb_op *op = t->region;
   t->region = NULL;
   if (!op) return GEX_EVENT_INVALID;
-  if (!tmb_job.debug && tmb_op_done(op, GEX_EC_ALL)) {
+  if (!tmb_job.debug && tmb_op_done(op, GEX_EC_ALL) && !op->lost_mask) {
     tmb_op_free(op);
     return GEX_EVENT_INVALID;
   }
   return tmb_op_event(op);
+}
+
+int gexx_Event_Status(gex_Event_t event) {
+  TMB_CHECK_CONTEXT("gexx_Event_Status");
+  if (TMB_UNLIKELY(tmb_job.debug)) check_event("gexx_Event_Status", event);
+  if (event == GEX_EVENT_INVALID) return GASNET_OK;
+  if (!complete(event)) return GASNET_ERR_NOT_READY;
+  const uint32_t tag = tag_of(event);
+  const uint32_t mask = tag ? 1u << (tag - 1) : GEX_EC_ALL;
+  return tmb_load_acq(&op_of(event)->lost_mask) & mask ? GEXX_ERR_LOST : GASNET_OK;
 }

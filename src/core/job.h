@@ -91,6 +91,7 @@ struct tmb_job {
                              TOMBOLO_SHM_MAP */
   intptr_t *mapped_delta; /* [size] the same, whatever TOMBOLO_SHM_MAP says */
   struct tmb_peer_segment *peer_segment; /* [size] */
+  uint8_t *lost; /* [size] TMB_PEER_* of failure.h; NULL while a failure ends the job */
   uint64_t progress_count
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
   uint32_t barriers_active;        /* barriers for progress to advance */

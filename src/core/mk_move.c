@@ -88,7 +88,8 @@ bool tmb_mk_reach(const struct tmb_mk_access *a, struct tmb_mk_place *far) {
         &(struct tmb_mk_far){jobrank, ep, a->remote, tmb_mk_device(a->tm->ep->segment)}, &far->kind,
         &far->addr);
   const gex_TM_t host = &tmb_job.ep.pair[ep];
-  if (!tmb_bound_maps(host, jobrank, a->remote, a->nbytes)) return false;
-  *far = (struct tmb_mk_place){NULL, tmb_bound_here(host, jobrank, a->remote)};
+  const intptr_t delta = tmb_bound_delta_of(host, jobrank);
+  if (delta == GEXX_UNMAPPED || !tmb_bound_maps(host, jobrank, a->remote, a->nbytes)) return false;
+  *far = (struct tmb_mk_place){NULL, gexx_rma_local(delta, a->remote)};
   return true;
 }

@@ -12,6 +12,7 @@
  */
 #include "base/error.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/mk.h"
 #include "core/mk_move.h"
 #include "core/op.h"
@@ -75,14 +76,14 @@ static void on_get(const struct tmb_am_in *in) {
 
 static void on_ack(const struct tmb_am_in *in) {
   TMB_TSAN_ACQUIRE(pointer(in->args));
-  tmb_up_op_done(pointer(in->args), (uint32_t)in->args[2]);
+  tmb_up_peer_done(pointer(in->args), (uint32_t)in->args[2], in->src);
 }
 
 static void on_data(const struct tmb_am_in *in) {
   TMB_TSAN_ACQUIRE(pointer(in->args));
   tmb_mk_move(tmb_mk_place_of(in->args[5], pointer(in->args + 3)),
               (struct tmb_mk_place){NULL, in->payload}, in->nbytes);
-  tmb_up_op_done(pointer(in->args), (uint32_t)in->args[2]);
+  tmb_up_peer_done(pointer(in->args), (uint32_t)in->args[2], in->src);
 }
 
 __attribute__((constructor)) static void install(void) {
@@ -104,10 +105,10 @@ static int send_part(struct tmb_am_out *out, const struct part *p, uint32_t cate
   out->peer = tmb_jobrank(p->a->tm, p->a->rank);
   out->staged = -1;
   out->immediate = p->a->immediate && p->at == 0;
-  tmb_up_op_more(p->a->op, category);
+  tmb_up_peer_more(p->a->op, category, out->peer);
   TMB_TSAN_RELEASE(p->a->op);
   const int rc = tmb_up_am_send(out);
-  if (rc) tmb_up_op_done(p->a->op, category);
+  if (rc) tmb_up_peer_done(p->a->op, category, out->peer);
   return rc;
 }
 
@@ -150,7 +151,9 @@ int tmb_mk_rma(const struct tmb_mk_access *a) {
   struct tmb_mk_place far;
   if (tmb_mk_reach(a, &far)) {
     const struct tmb_mk_place near = tmb_mk_place_of(a->tm->ep->index, a->local);
+    const uint32_t peer = tmb_jobrank(a->tm, a->rank);
     tmb_mk_move(a->is_get ? near : far, a->is_get ? far : near, a->nbytes);
+    if (tmb_peer_lost(peer)) tmb_op_lose(a->op, a->is_get ? TMB_CAT_GET : TMB_CAT_PUT, peer);
     return 0;
   }
   for (; p.at < a->nbytes; p.at += p.bytes) {

@@ -137,7 +137,7 @@ static int signal_only(const struct tmb_mk_access *a) {
   const uint32_t jobrank = tmb_jobrank(a->tm, a->rank);
   uint64_t *const sig = a->signal->addr;
   const gex_TM_t home = &tmb_job.ep.pair[home_of(jobrank, sig)];
-  const intptr_t delta = jobrank == tmb_job.rank ? 0 : tmb_bound_table(home)[jobrank];
+  const intptr_t delta = jobrank == tmb_job.rank ? 0 : tmb_bound_delta_of(home, jobrank);
   if (delta != GEXX_UNMAPPED) {
     change((char *)sig + delta, a->signal->op, a->signal->value);
     gexx_signal_changed(home, jobrank, sig);
@@ -171,6 +171,7 @@ static int send_part(const struct tmb_mk_access *a, const struct head *h, bool i
 
 /* Every part of a get is answered, a put is acknowledged once. */
 static int send_all(const struct tmb_mk_access *a) {
+  const uint32_t peer = tmb_jobrank(a->tm, a->rank);
   struct head h = {.op = (uint64_t)(uintptr_t)a->op,
                    .signal = (uint64_t)(uintptr_t)a->signal->addr,
                    .value = a->signal->value,
@@ -185,10 +186,10 @@ static int send_all(const struct tmb_mk_access *a) {
     h.remote = (uint64_t)(uintptr_t)a->remote + at;
     h.local = (uint64_t)(uintptr_t)a->local + at;
     const bool counts = a->op && (a->is_get || at == 0);
-    if (counts) tmb_up_op_more(a->op, h.category);
+    if (counts) tmb_up_peer_more(a->op, h.category, peer);
     TMB_TSAN_RELEASE(a->op);
     if (!send_part(a, &h, a->immediate && at == 0)) continue;
-    if (counts) tmb_up_op_done(a->op, h.category);
+    if (counts) tmb_up_peer_done(a->op, h.category, peer);
     return TMB_AGAIN;
   }
   return 0;

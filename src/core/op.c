@@ -63,6 +63,7 @@ struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves) {
   op->leaves = leaves;
   op->serial++;
   op->next = NULL;
+  op->lost_mask = 0;
   return op;
 }
 

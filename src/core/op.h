@@ -30,6 +30,8 @@ struct tmb_op {
   uint32_t serial;                 /* uses of this slot */
   uint64_t wanted;                 /* barriers: sequence number that completes it */
   struct tmb_op *next;             /* pool, or queue of its owner */
+  uint32_t lost_mask;              /* GEX_EC_ bits of parts that ended with the loss of a peer */
+  uint32_t lost;                   /* jobrank of such a peer, while lost_mask is not 0 */
 } TMB_ALIGNED(64);
 _Static_assert(sizeof(struct tmb_op) == 64, "one cache line");
 

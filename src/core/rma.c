@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/mk.h"
 #include "core/op.h"
 #include "core/progress.h"
@@ -84,9 +85,10 @@ static void resolve(struct access *a) {
   if (a->flags & GEX_FLAG_SELF_SEG_OFFSET) a->local = tmb_bound_self_offset(a->tm->ep, a->local);
 }
 
-/* Whether the access is a copy here: the peer's segment is mapped and the range lies inside it. */
-static bool direct(const struct access *a) {
-  if (tmb_bound_table(a->tm)[a->rank] == GEXX_UNMAPPED) return false;
+/* Whether the access is a copy here: the peer's segment is mapped and the range lies inside it. in
+ * delta: of the peer. */
+static bool direct(const struct access *a, intptr_t delta) {
+  if (delta == GEXX_UNMAPPED) return false;
   if (TMB_LIKELY(!(a->flags & RMA_ANYWHERE))) return true;
   return tmb_bound_maps(a->tm, a->rank, a->remote, a->nbytes);
 }
@@ -102,8 +104,9 @@ static int serve(const struct access *a, struct tmb_op *op) {
                                               .local = a->local,
                                               .nbytes = a->nbytes,
                                               .op = op});
-  if (direct(a)) {
-    void *mapped = tmb_bound_here(a->tm, a->rank, a->remote);
+  const intptr_t delta = tmb_bound_delta_of(a->tm, a->rank);
+  if (direct(a, delta)) {
+    void *mapped = gexx_rma_local(delta, a->remote);
     if (a->is_get)
       gexx_rma_copy(a->local, mapped, a->nbytes);
     else
@@ -141,7 +144,7 @@ static int blocking(struct access *a) {
     tmb_wait_begin(&wait);
     while (!tmb_op_done(&op, GEX_EC_ALL)) tmb_wait_step(&wait);
   }
-  return 0;
+  return tmb_op_sync(&op, GEX_EC_ALL);
 }
 
 static int implicit(struct access *a) {
@@ -149,7 +152,8 @@ static int implicit(struct access *a) {
 }
 
 static gex_Event_t with_event(struct access *a, uint32_t leaves) {
-  if (!tmb_job.debug && (a->nbytes == 0 || direct(a))) {
+  if (!tmb_job.debug && !tmb_job.lost &&
+      (a->nbytes == 0 || direct(a, tmb_bound_delta_of(a->tm, a->rank)))) {
     (void)start(a, NULL);
     return GEX_EVENT_INVALID;
   }
@@ -167,6 +171,16 @@ void tmb_up_op_more(void *op, uint32_t category) {
 
 void tmb_up_op_done(void *op, uint32_t category) {
   tmb_fetch_sub_rel(&((struct tmb_op *)op)->pending[category], 1);
+}
+
+void tmb_up_peer_more(void *op, uint32_t category, uint32_t peer) {
+  if (TMB_LIKELY(!tmb_job.lost) || tmb_track_more(op, category, peer))
+    tmb_fetch_add_rlx(&((struct tmb_op *)op)->pending[category], 1);
+}
+
+void tmb_up_peer_done(void *op, uint32_t category, uint32_t peer) {
+  if (TMB_LIKELY(!tmb_job.lost) || tmb_track_done(op, category, peer))
+    tmb_fetch_sub_rel(&((struct tmb_op *)op)->pending[category], 1);
 }
 
 static void check_put_lc(const char *call, const gex_Event_t *lc_opt, bool nbi) {

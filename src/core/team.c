@@ -15,6 +15,7 @@
 #include "core/board.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/job.h"
 #include "core/mk.h"
 
@@ -200,6 +201,8 @@ void tmb_team_register(struct tmb_team *team) {
   if (team->own_delta) fill_delta(team);
   team->head.delta = tmb_bound_shown(tmb_team_delta(team));
   team->head.magic = GEXX_MAGIC_TM;
+  for (uint32_t r = 0; r < team->head.size && tmb_job.lost && !team->lost; r++)
+    if (tmb_peer_lost(tmb_team_jobrank(team, r))) team->lost = tmb_team_jobrank(team, r) + 1;
   lock();
   insert(team);
   reg.stats.made++;
@@ -256,7 +259,8 @@ void tmb_team_hold(struct tmb_team *team) {
 
 static void dispose(struct tmb_team *team) {
   size_t at[5];
-  if (team->board) tmb_board_give(team->board_row[team->head.rank]);
+  /* Members that have not heard of a loss may still write to the row. */
+  if (team->board && !team->lost) tmb_board_give(team->board_row[team->head.rank]);
   if (reg.on_free) reg.on_free(team);
   for (int i = 0; i < 2; i++) free(team->gather[i].blocks);
   lock();
@@ -293,6 +297,41 @@ void tmb_team_refresh(void) {
     for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
       if (t->own_delta) fill_delta(t);
   unlock();
+}
+
+static bool has_member(const struct tmb_team *team, uint32_t jobrank) {
+  for (uint32_t r = 0; r < team->head.size; r++)
+    if (tmb_team_jobrank(team, r) == jobrank) return true;
+  return false;
+}
+
+void tmb_team_lose(uint32_t jobrank) {
+  lock();
+  for (uint32_t b = 0; b < BUCKETS; b++)
+    for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
+      if (!t->lost && has_member(t, jobrank)) tmb_store_rel(&t->lost, jobrank + 1);
+  unlock();
+}
+
+void tmb_team_each_lost(void (*fn)(struct tmb_team *team)) {
+  lock();
+  size_t count = 0, at = 0;
+  for (uint32_t b = 0; b < BUCKETS; b++)
+    for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next) count += t->lost != 0;
+  struct tmb_team **found = calloc(count + 1, sizeof *found);
+  if (!found) tmb_fatal("out of memory for %zu teams", count);
+  for (uint32_t b = 0; b < BUCKETS; b++)
+    for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
+      if (t->lost) {
+        tmb_team_hold(t);
+        found[at++] = t;
+      }
+  unlock();
+  for (size_t i = 0; i < count; i++) {
+    fn(found[i]);
+    tmb_team_release(found[i]);
+  }
+  free(found);
 }
 
 struct tmb_team_stats tmb_team_stats(void) {

@@ -52,6 +52,7 @@ struct tmb_team {
   struct gexx_tm_s head;
   uint64_t uid;
   uint32_t rounds;                /* ceil(log2 size) */
+  uint32_t lost;                  /* 1 + jobrank of a member that is lost, 0: none */
   uint32_t refs;                  /* the handle, and each user of tmb_team_hold; atomic */
   const gex_EP_Index_t *ep_index; /* [size], or NULL when all are primordial */
   uint32_t *own_jobrank;          /* [size] what head.jobrank points at unless that is NULL */
@@ -128,6 +129,12 @@ const intptr_t *tmb_team_delta(const struct tmb_team *team);
 /* Recompute the delta tables of all teams after segments were attached or published. */
 void tmb_team_refresh(void);
 
+/* A process is lost: so are its teams for everything collective. */
+void tmb_team_lose(uint32_t jobrank);
+
+/* Call `fn` for every team that has lost a member, with a reference held and no lock. */
+void tmb_team_each_lost(void (*fn)(struct tmb_team *team));
+
 /* Teams made and freed by this process so far, and bytes in live teams; for tests and reports. */
 struct tmb_team_stats {
   uint64_t made, freed, bytes, parked;
@@ -138,10 +145,11 @@ struct tmb_team_stats tmb_team_stats(void);
 
 /*
  * Every member contributes `bytes` bytes (1..TMB_TEAM_GATHER_BYTES, the same on all) and gets those
- * of all by rank. Collective over the team in team order; normal context; polls. Bruck's algorithm:
- * ceil(log2 P) rounds, one message per round.
+ * of all by rank. Collective over the team in team order; normal context; polls. Returns false when
+ * a member is lost; the thread has met the loss. Bruck's algorithm: ceil(log2 P) rounds, one
+ * message per round.
  */
-void tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all);
+bool tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all);
 
 /* The same in two steps, so that one thread can serve several members: begin all, then finish each.
  */
@@ -154,10 +162,10 @@ struct tmb_team_gathering {
 };
 void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, const void *mine,
                            size_t bytes);
-/* Whether it is complete; sends what can be sent. */
+/* Whether it is complete, or cannot be any more; sends what can be sent. */
 bool tmb_team_gather_step(struct tmb_team_gathering *g);
-/* Copy out and end; after step has returned true. */
-void tmb_team_gather_end(struct tmb_team_gathering *g, void *all);
+/* Copy out and end; after step has returned true. Returns false as tmb_team_allgather. */
+bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all);
 
 /* Install the internal handlers of teams. */
 void tmb_team_gather_init(void);

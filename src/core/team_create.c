@@ -182,24 +182,25 @@ static void agree_on_rows(struct create *c, const struct offer *all, const struc
   }
 }
 
-/* Exchange offers; the number of this caller's team. */
-static uint64_t agree_on_uid(struct create *c) {
+/* Exchange offers; sets c->uid, the number of this caller's team. Returns false when a member of
+ * the parent is lost; a row that was offered is not used again then. */
+static bool agree_on_uid(struct create *c) {
   const struct offer mine = offer_of(c);
   const uint32_t size = c->parent->size;
   struct offer *all = malloc(size * sizeof *all);
   if (!all) tmb_fatal("out of memory for %u members", size);
-  tmb_team_allgather(tmb_team_of(c->parent), &mine, sizeof mine, all);
-  uint64_t uid = mine.uid;
+  const bool ok = tmb_team_allgather(tmb_team_of(c->parent), &mine, sizeof mine, all);
   bool found = false;
-  for (uint32_t r = 0; r < size && mine.first != NOBODY; r++) {
+  c->uid = mine.uid;
+  for (uint32_t r = 0; ok && r < size && mine.first != NOBODY; r++) {
     if (all[r].first != mine.first) continue;
     if (TMB_UNLIKELY(tmb_job.debug)) check_agreement(&mine, &all[r], r);
-    if (!found) uid = all[r].uid;
+    if (!found) c->uid = all[r].uid;
     found = true;
   }
-  agree_on_rows(c, all, &mine);
+  if (ok) agree_on_rows(c, all, &mine);
   free(all);
-  return uid;
+  return ok;
 }
 
 /* The local member that is entry `index` of the list, registered. */
@@ -237,8 +238,9 @@ static bool all_complete(void *arg) {
   return done;
 }
 
-/* Tell the members of the new team each other's scratch memory; for all local ones at once. */
-static void exchange_scratch(struct tmb_team *const *teams, size_t count) {
+/* Tell the members of the new team each other's scratch memory; for all local ones at once. Returns
+ * false when one is lost. */
+static bool exchange_scratch(struct tmb_team *const *teams, size_t count) {
   struct tmb_team_gathering *g = calloc(count, sizeof *g);
   if (!g) tmb_fatal("out of memory for %zu local members", count);
   for (size_t k = 0; k < count; k++) {
@@ -247,13 +249,14 @@ static void exchange_scratch(struct tmb_team *const *teams, size_t count) {
   }
   struct gatherings all = {g, count};
   (void)tmb_wait_until(all_complete, &all, UINT64_MAX);
-  for (size_t k = 0; k < count; k++) tmb_team_gather_end(&g[k], teams[k]->peer_scratch);
+  bool ok = true;
+  for (size_t k = 0; k < count; k++) ok = tmb_team_gather_end(&g[k], teams[k]->peer_scratch) && ok;
   free(g);
+  return ok;
 }
 
-/* All local members of this caller's team, once its number is known. Returns how many. */
+/* Make the local members of an agreed team. Returns 0 when a member is lost before it is usable. */
 static size_t make_members(const struct create *c) {
-  if (!c->numargs) return 0;
   struct tmb_team **teams = calloc(c->num_new_tms + 1, sizeof *teams);
   if (!teams) tmb_fatal("out of memory for %zu local members", c->num_new_tms);
   size_t local = 0;
@@ -262,10 +265,15 @@ static size_t make_members(const struct create *c) {
     teams[local] = make_member(c, i, local);
     local++;
   }
-  if (has_scratch(c)) exchange_scratch(teams, local);
-  for (size_t k = 0; k < local; k++) c->new_tms[k] = &teams[k]->head;
+  const bool usable = !has_scratch(c) || exchange_scratch(teams, local);
+  for (size_t k = 0; k < local; k++) {
+    if (usable)
+      c->new_tms[k] = &teams[k]->head;
+    else
+      tmb_team_close(teams[k]);
+  }
   free(teams);
-  return local;
+  return local && usable ? 1 : 0;
 }
 
 size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm,
@@ -276,10 +284,11 @@ size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm,
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(&c);
   if (flags & TMB_TEAM_QUERY_FLAGS)
     return numargs ? tmb_team_scratch_query("gex_TM_Create", parent_tm, flags) : 0;
+  for (size_t k = 0; k < num_new_tms && numargs; k++) new_tms[k] = GEX_TM_INVALID;
   tmb_team_making(true);
-  c.uid = agree_on_uid(&c);
-  const size_t made = make_members(&c);
+  const bool agreed = agree_on_uid(&c);
+  const size_t made = agreed && numargs ? make_members(&c) : 0;
   tmb_team_making(false);
   free(c.rows);
-  return made ? 1 : 0;
+  return made;
 }

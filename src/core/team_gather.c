@@ -10,9 +10,11 @@
  * belongs to the current or the next one, and two slots by parity suffice; within a slot each round
  * is written by one peer, to blocks that nothing else writes. On a board each member shows its
  * contribution and reads those of the others: one step, by the same argument two places suffice.
+ * A team that has lost a member makes no further all-gather.
  */
 #include "core/board.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/progress.h"
 #include "core/team.h"
 
@@ -109,8 +111,8 @@ static bool look(struct tmb_team_gathering *g) {
 
 bool tmb_team_gather_step(struct tmb_team_gathering *g) {
   const struct tmb_team *team = g->team;
-  if (team->board) return look(g);
-  while (g->round < team->rounds) {
+  if (team->board) return look(g) || team->lost;
+  while (g->round < team->rounds && TMB_LIKELY(!team->lost)) {
     if (!g->sent) {
       g->sent = true;
       send_round(g);
@@ -122,29 +124,34 @@ bool tmb_team_gather_step(struct tmb_team_gathering *g) {
   return true;
 }
 
-void tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
+bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
   const struct tmb_team *team = g->team;
   if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+  if (g->round < (team->board ? team->head.size : team->rounds)) {
+    (void)tmb_lost_note(team->lost - 1);
+    return false;
+  }
   if (team->board) {
     for (uint32_t r = 0; r < team->head.size; r++)
       memcpy((char *)all + r * g->bytes, tmb_board_row(team, r)->card[g->number & 1].block,
              g->bytes);
-    return;
+    return true;
   }
   const size_t low = (size_t)(team->head.size - team->head.rank) * g->bytes;
   const size_t high = (size_t)team->head.rank * g->bytes;
   memcpy((char *)all + high, g->slot->blocks, low);
   memcpy(all, g->slot->blocks + low, high);
   memset(g->slot->got, 0, team->rounds * sizeof *g->slot->got);
+  return true;
 }
 
 static bool complete(void *arg) {
   return tmb_team_gather_step(arg);
 }
 
-void tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all) {
+bool tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all) {
   struct tmb_team_gathering g;
   tmb_team_gather_begin(&g, team, mine, bytes);
   (void)tmb_wait_until(complete, &g, UINT64_MAX);
-  tmb_team_gather_end(&g, all);
+  return tmb_team_gather_end(&g, all);
 }

@@ -102,7 +102,8 @@ static struct tmb_team *make(const struct tmb_team *parent, const struct offer *
   return team;
 }
 
-/* Exchange offers and make the team; NULL for a member that joins nothing. */
+/* Exchange offers and make the team; NULL for a member that joins nothing, and when a member of the
+ * parent is lost. */
 static struct tmb_team *split(const char *call, struct tmb_team *parent, struct offer *mine,
                               gex_Flags_t flags) {
   struct offer *all = malloc(parent->head.size * sizeof *all);
@@ -110,9 +111,9 @@ static struct tmb_team *split(const char *call, struct tmb_team *parent, struct 
   tmb_team_making(true);
   mine->uid = tmb_team_uid();
   mine->row = mine->color >= 0 ? tmb_board_take() : TMB_BOARD_NONE;
-  tmb_team_allgather(parent, mine, sizeof *mine, all);
+  const bool ok = tmb_team_allgather(parent, mine, sizeof *mine, all);
   struct tmb_team *team = NULL;
-  if (mine->color >= 0) {
+  if (ok && mine->color >= 0) {
     if (TMB_UNLIKELY(tmb_job.debug)) check_agreement(call, all, mine, parent->head.size);
     team = make(parent, all, mine, flags);
   }
@@ -152,9 +153,8 @@ size_t gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key, 
     mine.bytes = scratch_size;
   }
   struct tmb_team *team = split("gex_TM_Split", tmb_team_of(parent_tm), &mine, flags);
-  if (!team) return 0;
-  *new_tm_p = &team->head;
-  return 1;
+  if (new_tm_p) *new_tm_p = team ? &team->head : GEX_TM_INVALID;
+  return team ? 1 : 0;
 }
 
 /* ---- Dup */
@@ -186,8 +186,8 @@ size_t gex_TM_Dup(gex_TM_t *new_tm_p, gex_TM_t orig_tm, gex_Addr_t scratch_addr,
     mine.bytes = scratch_len;
   }
   struct tmb_team *team = split("gex_TM_Dup", tmb_team_of(orig_tm), &mine, flags);
-  *new_tm_p = &team->head;
-  return 1;
+  *new_tm_p = team ? &team->head : GEX_TM_INVALID;
+  return team ? 1 : 0;
 }
 
 /* ---- Destroy */

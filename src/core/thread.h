@@ -63,7 +63,8 @@ struct tmb_thread {
   struct tmb_op *region; /* open access region, or NULL */
   uint32_t src_last;     /* sender of the last message handled; own rank: none since looked at */
   uint32_t yields_paid;  /* waits that a yield ended, less those that spinning ended; >= 0 */
-  uint64_t moved_ns;     /* when this thread last asked for another processor */
+  uint32_t lost;     /* 1 + jobrank of a peer whose loss an operation met, 0: none since asked */
+  uint64_t moved_ns; /* when this thread last asked for another processor */
 };
 
 extern _Thread_local struct tmb_thread *tmb_thread_self __attribute__((tls_model("initial-exec")));

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/mk.h"
 #include "core/op.h"
 #include "core/thread.h"
@@ -92,7 +93,7 @@ static int with_device(const struct operation *o, struct tmb_op *op) {
 /* Change a mapped signal after all earlier accesses. */
 static void change(const struct tmb_transfer *t, uint64_t *sig_addr,
                    const struct gexx_signal_op *a) {
-  uint64_t *const sig = tmb_bound_here(t->tm, t->rank, sig_addr);
+  uint64_t *const sig = gexx_rma_local(t->delta, sig_addr);
   if (a->op == GEXX_SIG_SET)
     tmb_store_rel(sig, a->value);
   else
@@ -170,7 +171,8 @@ void gexx_signal_changed(gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig_addr)
 int gexx_put_signal(const struct gexx_signal_op *op) {
   struct operation o = operation_of("gexx_RMA_PutSignalBlocking", false, op);
   if (tmb_job.debug) tmb_transfer_check_lc(o.data.call, op->lc_opt, TMB_FORM_BLOCKING);
-  return start(&o, NULL) ? 1 : 0;
+  if (start(&o, NULL)) return 1;
+  return tmb_peer_lost(tmb_jobrank(op->tm, op->rank)) ? GEXX_ERR_LOST : 0;
 }
 
 int gexx_put_signal_nbi(const struct gexx_signal_op *op) {

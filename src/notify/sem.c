@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/progress.h"
 #include "notify/later.h"
 #include "notify/notify.h"
@@ -160,6 +161,7 @@ static void send(const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put, u
 /* in nbytes: of data that were put before. */
 static void post(const gexx_Sem_Handle_t *h, uint64_t n, size_t nbytes) {
   uint64_t *count = counter_of(h);
+  if (tmb_peer_lost(h->gexx_rank)) (void)tmb_lost_note(h->gexx_rank);
   if (TMB_LIKELY(count != NULL))
     raise(h, count, n, nbytes);
   else
@@ -183,12 +185,12 @@ static void put_post(const char *call, const gexx_Sem_Handle_t *h, const struct 
     tmb_check_remote(call, "dest", put->tm, put->rank, put->remote, put->nbytes);
     tmb_check_local(call, "src", put->local, put->nbytes, 0);
   }
-  if (put->nbytes && tmb_bound_table(put->tm)[put->rank] == GEXX_UNMAPPED) {
+  const intptr_t delta = tmb_bound_delta_of(put->tm, put->rank);
+  if (put->nbytes && delta == GEXX_UNMAPPED) {
     send(h, put, put->value, later);
     return;
   }
-  if (put->nbytes)
-    gexx_rma_copy(tmb_bound_here(put->tm, put->rank, put->remote), put->local, put->nbytes);
+  if (put->nbytes) gexx_rma_copy(gexx_rma_local(delta, put->remote), put->local, put->nbytes);
   post(h, put->value, put->nbytes);
 }
 

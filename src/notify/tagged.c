@@ -16,6 +16,7 @@
 #include "base/atomic.h"
 #include "base/log.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/progress.h"
 #include "core/team.h"
 
@@ -31,6 +32,8 @@ struct gexx_notify_s {
   uint64_t uid;
   uint32_t target;         /* rank of this member in its team */
   uint32_t source, tag;    /* asked for */
+  uint32_t jobrank;        /* of the source; GEX_RANK_INVALID: any */
+  bool lost;               /* complete because the source is lost */
   uint32_t expected, left; /* notifications of one activation, still missing */
   gexx_Notify_Status_t last;
   struct gexx_notify_s *next; /* active */
@@ -193,11 +196,6 @@ static void all_made(void) {
   drop(NULL);
 }
 
-/* Before main, as the handlers of messages. */
-__attribute__((constructor)) static void install(void) {
-  tmb_team_on_change(drop, all_made);
-}
-
 /* ---- requests */
 
 static void check_req(const char *call, gexx_Notify_t req, bool started) {
@@ -226,12 +224,14 @@ int gexx_Notify_Init(gex_TM_t tm, gex_Rank_t source, uint32_t tag, uint32_t expe
   }
   struct gexx_notify_s *req = malloc(sizeof *req);
   if (!req) return GASNET_ERR_RESOURCE;
-  *req = (struct gexx_notify_s){.magic = MAGIC_REQ,
-                                .uid = tmb_team_of(tm)->uid,
-                                .target = tm->rank,
-                                .source = source,
-                                .tag = tag,
-                                .expected = expected_count};
+  *req = (struct gexx_notify_s){
+      .magic = MAGIC_REQ,
+      .uid = tmb_team_of(tm)->uid,
+      .target = tm->rank,
+      .source = source,
+      .jobrank = source == GEXX_NOTIFY_ANY_SOURCE ? GEX_RANK_INVALID : tmb_jobrank(tm, source),
+      .tag = tag,
+      .expected = expected_count};
   *req_p = req;
   return GASNET_OK;
 }
@@ -249,7 +249,8 @@ void gexx_Notify_Start(gexx_Notify_t req) {
     tmb_note_give(jobrank, credit);
     lock();
   }
-  if (req->left) {
+  req->lost = req->left && req->jobrank != GEX_RANK_INVALID && tmb_peer_lost(req->jobrank);
+  if (req->left && !req->lost) {
     *box.active_end = req;
     box.active_end = &req->next;
   } else {
@@ -258,14 +259,37 @@ void gexx_Notify_Start(gexx_Notify_t req) {
   unlock();
 }
 
+/* What a lost process would have notified never comes; all that it sent has been matched. */
+static void on_lost(uint32_t jobrank) {
+  lock();
+  for (struct gexx_notify_s **p = &box.active, *req; (req = *p) != NULL;) {
+    if (req->jobrank != jobrank) {
+      p = &req->next;
+      continue;
+    }
+    *p = req->next;
+    if (box.active_end == &req->next) box.active_end = p;
+    req->lost = true;
+    tmb_store_rel(&req->state, COMPLETE);
+  }
+  unlock();
+}
+
+/* Before main, as the handlers of messages. */
+__attribute__((constructor)) static void install(void) {
+  tmb_team_on_change(drop, all_made);
+  tmb_failure_on_lost(on_lost);
+}
+
 static bool is_complete(void *arg) {
   const struct gexx_notify_s *req = arg;
   return tmb_load_acq(&req->state) == COMPLETE;
 }
 
-static void finish(gexx_Notify_t req, gexx_Notify_Status_t *status) {
+static int finish(gexx_Notify_t req, gexx_Notify_Status_t *status) {
   if (status) *status = req->last;
   tmb_store_rlx(&req->state, INACTIVE);
+  return req->lost ? tmb_lost_note(req->jobrank) : GASNET_OK;
 }
 
 int gexx_Notify_Test(gexx_Notify_t req, gexx_Notify_Status_t *status) {
@@ -274,14 +298,13 @@ int gexx_Notify_Test(gexx_Notify_t req, gexx_Notify_Status_t *status) {
     tmb_poll();
     if (!is_complete(req)) return GASNET_ERR_NOT_READY;
   }
-  finish(req, status);
-  return GASNET_OK;
+  return finish(req, status);
 }
 
 void gexx_Notify_Wait(gexx_Notify_t req, gexx_Notify_Status_t *status) {
   check_req("gexx_Notify_Wait", req, true);
   tmb_signal_wait(is_complete, req);
-  finish(req, status);
+  (void)finish(req, status);
 }
 
 void gexx_Notify_Free(gexx_Notify_t req) {

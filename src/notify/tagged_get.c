@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "core/am.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/progress.h"
 #include "core/team.h"
 #include "core/thread.h"
@@ -83,7 +84,7 @@ static void on_get(const struct tmb_am_in *in) {
 
 static void on_data(const struct tmb_am_in *in) {
   memcpy((void *)(uintptr_t)tmb_team_join64(in->args), in->payload, in->nbytes);
-  tmb_up_op_done((void *)(uintptr_t)tmb_team_join64(in->args + 2), TMB_CAT_GET);
+  tmb_up_peer_done((void *)(uintptr_t)tmb_team_join64(in->args + 2), TMB_CAT_GET, in->src);
 }
 
 __attribute__((constructor)) static void install(void) {
@@ -109,9 +110,9 @@ static int request(const struct tmb_note_send *s, uint32_t jobrank, struct tmb_o
                              .immediate = at == 0 && (t->flags & GEX_FLAG_IMMEDIATE),
                              .staged = -1,
                              .args = args};
-    tmb_up_op_more(op, TMB_CAT_GET);
+    tmb_up_peer_more(op, TMB_CAT_GET, jobrank);
     if (!tmb_up_am_send(&out)) continue;
-    tmb_up_op_done(op, TMB_CAT_GET);
+    tmb_up_peer_done(op, TMB_CAT_GET, jobrank);
     tmb_note_regain(jobrank, 1);
     return TMB_AGAIN;
   }
@@ -139,6 +140,10 @@ static int start(struct tmb_note_send *s, struct tmb_op *op) {
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_note_check(s);
   tmb_transfer_resolve(t);
   if (!tmb_note_take(t->call, jobrank, (t->flags & GEX_FLAG_IMMEDIATE) != 0)) return TMB_AGAIN;
+  if (tmb_peer_lost(jobrank)) {
+    tmb_op_lose(op, TMB_CAT_GET, jobrank);
+    return 0;
+  }
   const int rc = serve(s, jobrank, op);
   if (rc == 0 && !tmb_transfer_device(t)) tmb_count(GEXX_STATS_GET, jobrank, t->nbytes);
   return rc;
@@ -146,25 +151,26 @@ static int start(struct tmb_note_send *s, struct tmb_op *op) {
 
 int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                        uint32_t tag, gex_Flags_t flags) {
-  struct tmb_note_send s = {{"gexx_RMA_GetNotify", tm, rank, true, src, dest, nbytes, flags}, tag};
+  struct tmb_note_send s = {{"gexx_RMA_GetNotify", tm, rank, true, src, dest, nbytes, flags, 0},
+                            tag};
   struct tmb_op op = {.kind = TMB_OP_SINGLE};
   struct gexx_wait wait;
   if (start(&s, &op)) return 1;
   tmb_wait_begin(&wait);
   while (!tmb_op_done(&op, GEX_EC_ALL)) tmb_wait_step(&wait);
-  return 0;
+  return tmb_op_sync(&op, GEX_EC_ALL);
 }
 
 int gexx_RMA_GetNotifyNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                           uint32_t tag, gex_Flags_t flags) {
-  struct tmb_note_send s = {{"gexx_RMA_GetNotifyNBI", tm, rank, true, src, dest, nbytes, flags},
+  struct tmb_note_send s = {{"gexx_RMA_GetNotifyNBI", tm, rank, true, src, dest, nbytes, flags, 0},
                             tag};
   return start(&s, tmb_thread_iop(tmb_thread())) ? 1 : 0;
 }
 
 gex_Event_t gexx_RMA_GetNotifyNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                                  uint32_t tag, gex_Flags_t flags) {
-  struct tmb_note_send s = {{"gexx_RMA_GetNotifyNB", tm, rank, true, src, dest, nbytes, flags},
+  struct tmb_note_send s = {{"gexx_RMA_GetNotifyNB", tm, rank, true, src, dest, nbytes, flags, 0},
                             tag};
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
   if (!start(&s, op)) return tmb_op_event(op);

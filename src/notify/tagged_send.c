@@ -14,6 +14,7 @@
 #include "core/am.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/op.h"
 #include "core/progress.h"
 #include "core/team.h"
@@ -69,17 +70,18 @@ void tmb_note_regain(uint32_t jobrank, uint32_t credits) {
 
 struct credit_wait {
   uint32_t *used;
+  uint32_t jobrank;
   bool taken; /* a wait may ask again after it was told yes */
 };
 
 static bool credit_ready(void *arg) {
   struct credit_wait *w = arg;
   if (!w->taken) w->taken = try_credit(w->used);
-  return w->taken;
+  return w->taken || tmb_peer_lost(w->jobrank); /* who is lost gives none back, and needs none */
 }
 
 bool tmb_note_take(const char *call, uint32_t jobrank, bool immediate) {
-  struct credit_wait w = {&used_table()[jobrank], false};
+  struct credit_wait w = {&used_table()[jobrank], jobrank, false};
   if (TMB_LIKELY(credit_ready(&w))) return true;
   if (immediate) return false;
   if (jobrank == tmb_job.rank && !tmb_job.threads)
@@ -132,7 +134,7 @@ static void on_note(const struct tmb_am_in *in) {
 static void on_ack(const struct tmb_am_in *in) {
   void *op = (void *)(uintptr_t)tmb_team_join64(in->args);
   tmb_note_regain(in->src, (uint32_t)in->args[2]);
-  if (op) tmb_up_op_done(op, TMB_CAT_PUT);
+  if (op) tmb_up_peer_done(op, TMB_CAT_PUT, in->src);
 }
 
 static void on_credit(const struct tmb_am_in *in) {
@@ -192,7 +194,7 @@ static int send(const struct tmb_note_send *s, size_t nbytes, struct tmb_op *op)
   tmb_note_pack(args, &note);
   if (far && op) {
     tmb_team_args64(args + TMB_NOTE_HEAD_ARGS, (uint64_t)(uintptr_t)op);
-    tmb_up_op_more(op, TMB_CAT_PUT);
+    tmb_up_peer_more(op, TMB_CAT_PUT, jobrank);
   }
   struct tmb_am_out out = {.peer = jobrank,
                            .category = nbytes ? TMB_AM_LONG : TMB_AM_SHORT,
@@ -206,7 +208,7 @@ static int send(const struct tmb_note_send *s, size_t nbytes, struct tmb_op *op)
                            .nbytes = nbytes,
                            .dest = t->remote};
   if (!tmb_up_am_send(&out)) return 0;
-  if (far && op) tmb_up_op_done(op, TMB_CAT_PUT);
+  if (far && op) tmb_up_peer_done(op, TMB_CAT_PUT, jobrank);
   tmb_note_regain(jobrank, 1);
   return TMB_AGAIN;
 }
@@ -227,6 +229,10 @@ static int start(struct tmb_note_send *s, struct tmb_op *op) {
   const bool immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0;
   tmb_transfer_resolve(t);
   if (!tmb_note_take(t->call, jobrank, immediate)) return TMB_AGAIN;
+  if (tmb_peer_lost(jobrank)) {
+    tmb_op_or_thread_lose(op, TMB_CAT_PUT, jobrank);
+    return 0;
+  }
   if (tmb_transfer_device(t) || t->nbytes > TMB_AM_LONG_BYTES_MAX) {
     (void)gexx_rma_put(t->tm, t->rank, t->remote, t->local, t->nbytes, 0);
     return tmb_note_send_bare(s);
@@ -254,7 +260,8 @@ int gexx_RMA_PutNotify(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src
   s.tag = tag;
   s.data.flags = flags;
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_note_check(&s);
-  return start(&s, NULL) ? 1 : 0;
+  if (start(&s, NULL)) return 1;
+  return tmb_peer_lost(tmb_jobrank(tm, rank)) ? GEXX_ERR_LOST : 0;
 }
 
 int gexx_RMA_PutNotifyNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,

@@ -55,6 +55,7 @@ void tmb_transfer_check(const struct tmb_transfer *t) {
 void tmb_transfer_resolve(struct tmb_transfer *t) {
   if (t->flags & GEX_FLAG_PEER_SEG_OFFSET) t->remote = tmb_bound_offset(t->tm, t->rank, t->remote);
   if (t->flags & GEX_FLAG_SELF_SEG_OFFSET) t->local = tmb_bound_self_offset(t->tm->ep, t->local);
+  t->delta = tmb_bound_delta_of(t->tm, t->rank);
 }
 
 bool tmb_transfer_device(const struct tmb_transfer *t) {
@@ -62,13 +63,13 @@ bool tmb_transfer_device(const struct tmb_transfer *t) {
 }
 
 bool tmb_transfer_direct(const struct tmb_transfer *t) {
-  if (tmb_bound_table(t->tm)[t->rank] == GEXX_UNMAPPED) return false;
+  if (t->delta == GEXX_UNMAPPED) return false;
   return !(t->flags & ANYWHERE) || !t->nbytes ||
          tmb_bound_maps(t->tm, t->rank, t->remote, t->nbytes);
 }
 
 void tmb_transfer_copy(const struct tmb_transfer *t) {
-  void *mapped = tmb_bound_here(t->tm, t->rank, t->remote);
+  void *mapped = gexx_rma_local(t->delta, t->remote);
   if (t->is_get)
     gexx_rma_copy(t->local, mapped, t->nbytes);
   else

@@ -26,6 +26,7 @@ struct tmb_transfer {
   void *local;
   size_t nbytes;
   gex_Flags_t flags;
+  intptr_t delta; /* of the peer, read once; set by tmb_transfer_resolve */
 };
 
 /* Whether the call may be made so; fatal if not. Debug clients. */
@@ -36,7 +37,7 @@ void tmb_transfer_check(const struct tmb_transfer *t);
 void tmb_transfer_check_offset(const struct tmb_transfer *t, const char *what, const void *offset,
                                size_t nbytes);
 
-/* Turn offsets into addresses. */
+/* Turn offsets into addresses, and look how the peer is reached. */
 void tmb_transfer_resolve(struct tmb_transfer *t);
 
 /* Whether data are in device memory on either side. */

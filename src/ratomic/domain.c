@@ -2,18 +2,42 @@
 /*
  * Atomic domains: creation, destruction, queries (API 05.3).
  *
- * Owns: domain objects. Called by clients. Calls: the all-gather of teams, checks. Members agree on
- * the mechanism when a domain is made: direct if every member has mapped the bound segments of all
- * members, else messages; a segment that is attached or published later does not change it.
- * Invariants: nobody returns from creation before every member has called it; a domain holds its
- * team, so that the delta table outlives it; a domain destroyed by a debug client keeps its memory
- * with a dead magic number, so that a stale handle is named.
+ * Owns: domain objects and their list. Called by clients. Calls: the all-gather of teams, checks.
+ * Members agree on the mechanism when a domain is made: direct if every member has mapped the bound
+ * segments of all members, else messages; a segment that is attached or published later does not
+ * change it. Invariants: nobody returns from creation before every member has called it; a domain
+ * holds its team, so that the delta table outlives it; a domain destroyed by a debug client keeps
+ * its memory with a dead magic number, so that a stale handle is named.
  */
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "ratomic/ratomic.h"
 
 #include <stdlib.h>
+
+static struct {
+  uint32_t lock;
+  struct tmb_ad *first; /* live domains */
+} domains;
+
+static void lock(void) {
+  while (tmb_xchg_acq(&domains.lock, 1)) tmb_cpu_pause();
+}
+
+static void unlock(void) {
+  tmb_store_rel(&domains.lock, 0);
+}
+
+/* A member is lost: its domains leave the inline path, where nobody looks whether a target lives.
+ */
+static void on_lost(uint32_t jobrank) {
+  (void)jobrank;
+  lock();
+  for (struct tmb_ad *d = domains.first; d; d = d->next)
+    if (tmb_team_of(d->head.tm)->lost) tmb_store_rel(&d->head.delta, NULL);
+  unlock();
+}
 
 #define FAVOR (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE)
 
@@ -27,6 +51,7 @@ struct part {
  * call of op.c also makes a linker take it from the static library. */
 __attribute__((constructor)) static void install(void) {
   tmb_ratomic_op_install();
+  tmb_failure_on_lost(on_lost);
 }
 
 static void check_create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
@@ -54,43 +79,53 @@ static void check_create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
 
 static bool all_mapped(gex_TM_t tm) {
   for (uint32_t r = 0; r < tm->size; r++)
-    if (tmb_bound_table(tm)[r] == GEXX_UNMAPPED) return false;
+    if (tmb_bound_delta_of(tm, r) == GEXX_UNMAPPED) return false;
   return true;
 }
 
-/* Exchange parts; returns whether all members can work directly. */
-static bool agree(gex_TM_t tm, const struct part *mine) {
-  bool direct = true;
+/* Exchange parts. out direct: whether all members can work directly. Returns false when a member is
+ * lost. */
+static bool agree(gex_TM_t tm, const struct part *mine, bool *direct) {
+  *direct = true;
   struct part *all = calloc(tm->size, sizeof *all);
   if (!all) tmb_fatal("out of memory for an atomic domain of %u members", tm->size);
-  tmb_team_allgather(tmb_team_of(tm), mine, sizeof *mine, all);
-  for (uint32_t r = 0; r < tm->size; r++) {
+  const bool ok = tmb_team_allgather(tmb_team_of(tm), mine, sizeof *mine, all);
+  for (uint32_t r = 0; ok && r < tm->size; r++) {
     const struct part *p = &all[r];
     TMB_CHECK(p->dt == mine->dt && p->ops == mine->ops && p->flags == mine->flags,
               "gex_AD_Create: arguments dt, ops and flags are 0x%x, 0x%x and 0x%x, but rank %u of "
               "the team passed 0x%x, 0x%x and 0x%x; they must be the same on all ranks",
               mine->dt, mine->ops, mine->flags, r, p->dt, p->ops, p->flags);
-    direct = direct && p->mapped;
+    *direct = *direct && p->mapped;
   }
   free(all);
-  return direct;
+  return ok;
 }
 
 void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(ad_p, tm, dt, ops, flags);
   const struct part mine = {dt, ops, flags, all_mapped(tm)};
-  struct gexx_ad_s *ad = malloc(sizeof *ad);
-  if (!ad) tmb_fatal("out of memory for an atomic domain");
+  bool direct;
+  *ad_p = GEX_AD_INVALID;
+  if (!agree(tm, &mine, &direct)) return;
+  struct tmb_ad *d = malloc(sizeof *d + tm->size * sizeof *d->delta);
+  if (!d) tmb_fatal("out of memory for an atomic domain");
+  for (uint32_t r = 0; r < tm->size; r++) d->delta[r] = tmb_bound_delta_of(tm, r);
   tmb_team_hold(tmb_team_of(tm));
-  const intptr_t *table = agree(tm, &mine) ? tmb_bound_table(tm) : NULL;
-  *ad = (struct gexx_ad_s){.delta = tmb_job.count ? NULL : table, /* see tmb_bound_table */
-                           .reserved = {(uint64_t)(uintptr_t)table},
-                           .tm = tm,
-                           .dt = dt,
-                           .ops = ops,
-                           .flags = flags,
-                           .magic = TMB_MAGIC_AD};
-  *ad_p = ad;
+  d->direct = direct;
+  d->head = (struct gexx_ad_s){.delta = direct && !tmb_job.count ? d->delta
+                                                                 : NULL, /* see tmb_bound_table */
+                               .tm = tm,
+                               .dt = dt,
+                               .ops = ops,
+                               .flags = flags,
+                               .magic = TMB_MAGIC_AD};
+  lock();
+  d->next = domains.first;
+  domains.first = d;
+  if (tmb_team_of(tm)->lost) tmb_store_rel(&d->head.delta, NULL);
+  unlock();
+  *ad_p = &d->head;
 }
 
 static void check_ad(const char *call, gex_AD_t ad) {
@@ -105,9 +140,14 @@ void gex_AD_Destroy(gex_AD_t ad) {
     tmb_check_context_at("gex_AD_Destroy");
     check_ad("gex_AD_Destroy", ad);
   }
+  struct tmb_ad **p = &domains.first;
+  lock();
+  while (*p != tmb_ad_of(ad)) p = &(*p)->next;
+  *p = (*p)->next;
+  unlock();
   ad->magic = 0;
   tmb_team_release(tmb_team_of(ad->tm));
-  if (!tmb_job.debug) free(ad);
+  if (!tmb_job.debug) free(tmb_ad_of(ad));
 }
 
 gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) {

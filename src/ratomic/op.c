@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/mk.h"
 #include "core/thread.h"
 #include "ratomic/ratomic.h"
@@ -65,7 +66,7 @@ static void on_done(const struct tmb_am_in *in) {
   void *op = (void *)(uintptr_t)join(in->args), *result = (void *)(uintptr_t)join(in->args + 3);
   TMB_TSAN_ACQUIRE(op);
   if (result) memcpy(result, in->args + 6, (size_t)in->args[5]);
-  tmb_up_op_done(op, (uint32_t)in->args[2]);
+  tmb_up_peer_done(op, (uint32_t)in->args[2], in->src);
 }
 
 void tmb_ratomic_op_install(void) {
@@ -179,10 +180,10 @@ static void resolve(const char *call, gex_AD_t ad, struct gexx_ad_op *o) {
 
 /* Performs a resolved operation here if it can be. */
 static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
+  const struct tmb_ad *d = tmb_ad_of(ad);
   const bool self = tmb_jobrank(ad->tm, o->rank) == tmb_job.rank;
-  const intptr_t *const table = (const intptr_t *)(uintptr_t)ad->reserved[0];
-  if (!table && !self) return false;
-  const uintptr_t delta = table && !self ? (uintptr_t)table[o->rank] : 0;
+  if (!d->direct && !self) return false;
+  const uintptr_t delta = d->direct && !self ? (uintptr_t)d->delta[o->rank] : 0;
   uint64_t unused;
   gexx_ad_before(o->opcode, o->flags);
   tmb_ratomic_apply(&(struct tmb_ratomic_rmw){.dt = o->dt,
@@ -217,11 +218,11 @@ static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
                            .immediate = (o->flags & GEX_FLAG_IMMEDIATE) != 0,
                            .staged = -1,
                            .args = args};
-  tmb_up_op_more(op, category);
+  tmb_up_peer_more(op, category, out.peer);
   TMB_TSAN_RELEASE(op);
   const int rc = tmb_up_am_send(&out);
   if (rc)
-    tmb_up_op_done(op, category);
+    tmb_up_peer_done(op, category, out.peer);
   else
     tmb_count(GEXX_STATS_ATOMIC, out.peer, bytes);
   return rc;
@@ -230,7 +231,10 @@ static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
 gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *asked) {
   struct gexx_ad_op o = *asked;
   resolve(name_of(o.dt, false), ad, &o);
-  if (done_here(ad, &o))
+  const uint32_t peer = tmb_jobrank(ad->tm, o.rank);
+  const bool done = done_here(ad, &o);
+  if (done && tmb_peer_lost(peer)) return tmb_op_event(tmb_op_lost(category_of(o.opcode), peer));
+  if (done)
     return TMB_UNLIKELY(tmb_job.debug) ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0))
                                        : GEX_EVENT_INVALID;
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
@@ -244,6 +248,9 @@ gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *asked) {
 int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *asked) {
   struct gexx_ad_op o = *asked;
   resolve(name_of(o.dt, true), ad, &o);
-  if (done_here(ad, &o)) return 0;
-  return send(ad, &o, tmb_thread_iop(tmb_thread())) ? 1 : 0;
+  struct tmb_op *op = tmb_thread_iop(tmb_thread());
+  if (!done_here(ad, &o)) return send(ad, &o, op) ? 1 : 0;
+  const uint32_t peer = tmb_jobrank(ad->tm, o.rank);
+  if (tmb_peer_lost(peer)) tmb_op_lose(op, category_of(o.opcode), peer);
+  return 0;
 }

@@ -39,6 +39,18 @@ static inline size_t tmb_ratomic_bytes(gex_DT_t dt) {
   return dt & (GEX_DT_I32 | GEX_DT_U32 | GEX_DT_FLT) ? 4 : 8;
 }
 
+/* A domain. */
+struct tmb_ad {
+  struct gexx_ad_s head;
+  struct tmb_ad *next; /* list of live domains */
+  bool direct;         /* head.delta was not NULL when it was made */
+  intptr_t delta[];    /* [team size] as it was then */
+};
+
+static inline struct tmb_ad *tmb_ad_of(gex_AD_t ad) {
+  return (struct tmb_ad *)(void *)ad;
+}
+
 /* One operation on a word of this process. in operand: [2] values of type dt; out old: the value
  * before, of type dt. Any thread, any context. */
 struct tmb_ratomic_rmw {

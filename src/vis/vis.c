@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "core/failure.h"
 #include "core/mk.h"
 #include "core/progress.h"
 #include "core/thread.h"
@@ -82,8 +83,8 @@ static void measure(struct tmb_vis *v, struct tmb_vis_shape *shape) {
 }
 
 /* Whether the remote side can be reached by load and store. */
-static bool direct(const struct tmb_vis *v) {
-  if (tmb_bound_table(v->tm)[v->rank] == GEXX_UNMAPPED) return false;
+static bool direct(const struct tmb_vis *v, intptr_t delta) {
+  if (delta == GEXX_UNMAPPED) return false;
   if (TMB_LIKELY(!(v->flags & ANYWHERE))) return true;
   const unsigned remote = tmb_vis_remote(v);
   if (v->strided) {
@@ -101,9 +102,8 @@ static bool direct(const struct tmb_vis *v) {
 }
 
 /* Copy between mapped memories. */
-static void copy(struct tmb_vis *v) {
+static void copy(struct tmb_vis *v, uintptr_t delta) {
   const unsigned remote = tmb_vis_remote(v);
-  const uintptr_t delta = (uintptr_t)tmb_bound_table(v->tm)[v->rank];
   if (v->strided) {
     char *base[2] = {v->base[0], v->base[1]};
     base[remote] = (char *)((uintptr_t)base[remote] + delta);
@@ -130,13 +130,14 @@ static int start(struct tmb_vis *v, bool blocking) {
   if (v->bytes) {
     resolve(v);
     if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_ranges(v);
-    if (TMB_UNLIKELY(!direct(v))) {
+    const intptr_t delta = tmb_bound_delta_of(v->tm, v->rank);
+    if (TMB_UNLIKELY(!direct(v, delta))) {
       if (!v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
       const int rc = tmb_mk_involved(v->tm, v->rank) ? tmb_vis_device(v) : tmb_vis_send(v);
       if (rc == 0) armed.handler = 0;
       return rc;
     }
-    copy(v);
+    copy(v, (uintptr_t)delta);
     tmb_count(v->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, tmb_jobrank(v->tm, v->rank), v->bytes);
   }
   if (TMB_UNLIKELY(v->note.handler != 0)) {
@@ -158,7 +159,7 @@ int tmb_vis_blocking(struct tmb_vis *v) {
   v->op = &op;
   if (start(v, true)) return 1;
   tmb_vis_wait(&op);
-  return 0;
+  return tmb_op_sync(&op, GEX_EC_ALL);
 }
 
 int tmb_vis_nbi(struct tmb_vis *v) {

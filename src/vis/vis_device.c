@@ -9,6 +9,7 @@
  * acknowledged, so an armed put waits.
  */
 #include "base/error.h"
+#include "core/failure.h"
 #include "core/mk.h"
 #include "vis/vis.h"
 
@@ -71,6 +72,7 @@ int tmb_vis_device(const struct tmb_vis *v) {
   if (v->strided ? walk_shape(&w) : walk_lists(&w)) return TMB_AGAIN;
   if (!v->note.handler) return 0;
   tmb_vis_wait(&own);
+  if (own.lost_mask) tmb_op_lose(v->op, v->is_get ? TMB_CAT_GET : TMB_CAT_PUT, own.lost);
   tmb_vis_send_note(v);
   return 0;
 }

@@ -6,9 +6,9 @@
  * Owns: the records of gets in flight, internal handlers ACK and DATA. Called by vis.c. Calls:
  * am_stage, am_send, copy.c, list.c, op.h through the upcalls. Pieces are written into the message
  * buffer in place; small ones go without a buffer. All pieces are sent at once, as fast as buffers
- * come free. Invariants: a piece is announced (tmb_up_op_more) before it is sent and completed
- * once; only the first piece of an immediate transfer may fail; a record outlives its last piece;
- * data of a get are unpacked before its part is completed.
+ * come free. Invariants: a piece is announced (tmb_up_peer_more) before it is sent and
+ * completed once; only the first piece of an immediate transfer may fail; a record outlives its
+ * last piece; data of a get are unpacked before its part is completed.
  */
 #include "base/atomic.h"
 #include "base/error.h"
@@ -158,11 +158,11 @@ static int send_piece(struct cut *c) {
   out.src = buffer;
   out.filled = !is_small;
   const uint32_t category = v->is_get ? TMB_CAT_GET : TMB_CAT_PUT;
-  tmb_up_op_more(v->op, category);
+  tmb_up_peer_more(v->op, category, out.peer);
   if (v->is_get) tmb_fetch_add_rlx(&c->record->left, 1);
   const int rc = tmb_up_am_send(&out);
   if (rc) {
-    tmb_up_op_done(v->op, category);
+    tmb_up_peer_done(v->op, category, out.peer);
     return rc;
   }
   c->at += (size_t)h.bytes;
@@ -201,11 +201,11 @@ static void on_data(const struct tmb_am_in *in) {
     tmb_vis_list_unpack(&to, in->payload, in->nbytes);
   }
   release(r);
-  tmb_up_op_done(op, TMB_CAT_GET);
+  tmb_up_peer_done(op, TMB_CAT_GET, in->src);
 }
 
 static void on_ack(const struct tmb_am_in *in) {
-  tmb_up_op_done((void *)(uintptr_t)tmb_vis_join(in->args), (uint32_t)in->args[2]);
+  tmb_up_peer_done((void *)(uintptr_t)tmb_vis_join(in->args), (uint32_t)in->args[2], in->src);
 }
 
 /* ---- entry points */

@@ -182,9 +182,9 @@ int tmb_default_put_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
                         .action = ACTION_SIGNAL,
                         .signal_op = (uint8_t)signal->op};
   const struct tmb_am_out like = {.peer = rma->peer, .immediate = rma->immediate};
-  if (rma->op) tmb_up_op_more(rma->op, rma->category);
+  if (rma->op) tmb_up_peer_more(rma->op, rma->category, rma->peer);
   const int rc = send_all(&like, &h, rma->local, rma->resume);
-  if (rc && rma->op) tmb_up_op_done(rma->op, rma->category);
+  if (rc && rma->op) tmb_up_peer_done(rma->op, rma->category, rma->peer);
   return rc;
 }
 

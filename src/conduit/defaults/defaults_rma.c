@@ -6,7 +6,7 @@
  * Owns: internal handlers PUT, ACK, GET, DATA. Called through the put and get slots. Calls:
  * tmb_up_am_send and upcalls. A put is cut into Medium requests, each acknowledged by a Short
  * reply; a get into Short requests, each answered by a Medium reply that carries the data. So the
- * target's part runs when the target polls. Invariants: every part is announced (tmb_up_op_more)
+ * target's part runs when the target polls. Invariants: every part is announced (tmb_up_peer_more)
  * before it is sent and completed once; only the first part of an immediate access may fail; 64-bit
  * values travel as two arguments, low half first.
  */
@@ -40,7 +40,7 @@ static void on_put(const struct tmb_am_in *in) {
 }
 
 static void on_ack(const struct tmb_am_in *in) {
-  tmb_up_op_done(join_ptr(in->args), (uint32_t)in->args[2]);
+  tmb_up_peer_done(join_ptr(in->args), (uint32_t)in->args[2], in->src);
 }
 
 /* ---- target side of a get: src(0,1) bytes(2) op(3,4) category(5) dest(6,7), and with a signal:
@@ -66,7 +66,7 @@ static void on_get(const struct tmb_am_in *in) {
 
 static void on_data(const struct tmb_am_in *in) {
   memcpy(join_ptr(in->args + 3), in->payload, in->nbytes);
-  tmb_up_op_done(join_ptr(in->args), (uint32_t)in->args[2]);
+  tmb_up_peer_done(join_ptr(in->args), (uint32_t)in->args[2], in->src);
 }
 
 /* ---- origin */
@@ -76,9 +76,9 @@ static int send_part(struct tmb_am_out *out, const struct tmb_rma *rma, size_t a
   out->peer = rma->peer;
   out->staged = -1;
   out->immediate = rma->immediate && at == 0;
-  tmb_up_op_more(rma->op, rma->category);
+  tmb_up_peer_more(rma->op, rma->category, rma->peer);
   const int rc = tmb_up_am_send(out);
-  if (rc) tmb_up_op_done(rma->op, rma->category);
+  if (rc) tmb_up_peer_done(rma->op, rma->category, rma->peer);
   return rc;
 }
 
@@ -163,6 +163,16 @@ static bool default_notify_unwatched(struct tmb_conduit *c, uint32_t peer) {
   return true;
 }
 
+static void default_expect_loss(struct tmb_conduit *c, uint64_t *offset, uint64_t *stride) {
+  (void)c;
+  *offset = *stride = 0;
+}
+
+static int default_lost(struct tmb_conduit *c, uint32_t peer) {
+  (void)c, (void)peer;
+  return 0;
+}
+
 void tmb_default_ack(uint32_t origin, uint64_t op, uint32_t category) {
   int32_t args[3];
   split(args, op);
@@ -201,6 +211,8 @@ void tmb_conduit_complete(struct tmb_conduit_ops *ops) {
   if (!ops->get_signal) ops->get_signal = default_get_signal;
   if (!ops->am_long) ops->am_long = tmb_default_am_long;
   if (!ops->flag_post) ops->flag_post = default_flag_post;
+  if (!ops->expect_loss) ops->expect_loss = default_expect_loss;
+  if (!ops->lost) ops->lost = default_lost;
   if (!ops->put) ops->put = default_put;
   if (!ops->get) ops->get = default_get;
 }

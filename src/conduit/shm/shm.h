@@ -23,6 +23,7 @@
 #define TMB_SHM_RANK_BITS        (32 - TMB_ROUTE_BITS) /* 2^20 ranks */
 #define TMB_SHM_SLOT_BYTES       64
 #define TMB_SHM_RECORD_SLOTS_MAX 192 /* 12 KiB: fits the slot count byte */
+#define TMB_SHM_CLAIMS           64  /* threads of a process that reserve at the same time */
 
 /* One 64-byte slot. The first word is written last, with release order. */
 struct tmb_shm_slot {
@@ -75,6 +76,11 @@ struct tmb_shm_inbox {
   uint32_t busy;      /* 1: a thread is consuming */
 } TMB_ALIGNED(TMB_CACHE_LINE);
 
+/* How far the rings had been reserved when a peer was lost. */
+struct tmb_shm_mark {
+  uint64_t tail[2];
+};
+
 /* What this process remembers of a peer's rings: heads as last seen, 16 bytes per peer. */
 struct tmb_shm_seen {
   uint64_t head[2];
@@ -91,6 +97,7 @@ struct tmb_shm {
   size_t area_offset; /* `areas` times TMB_SHARED_AREA_BYTES for each rank */
   uint32_t areas;
   size_t index_offset;              /* TMB_INDEX_AREA_BYTES for each rank */
+  size_t claim_offset;              /* TMB_SHM_CLAIMS words for each rank */
   uint32_t slots[2], slots_log2[2]; /* of request and reply rings */
   uint32_t inline_bytes_max;        /* largest medium payload inside a record */
   uint32_t bulk_count[2];           /* message buffers for requests and replies */
@@ -101,6 +108,10 @@ struct tmb_shm {
   intptr_t *delta;                  /* [size] as conduit.h's attach; valid after it */
   char *segments;                   /* mapping of segment_fd, NULL before attach */
   size_t segments_bytes;
+  uint64_t *claims;          /* of this process; NULL while no loss is expected */
+  uint8_t *gone;             /* [size] 1: lost; NULL as above */
+  uint32_t gone_count;       /* lost peers */
+  struct tmb_shm_mark *mark; /* [size] valid for lost peers; NULL as above */
 };
 
 /* Control block of a rank. */
@@ -132,6 +143,16 @@ static inline void *tmb_shm_index(const struct tmb_shm *shm, uint32_t rank) {
   return shm->arena + shm->index_offset + (size_t)rank * TMB_INDEX_AREA_BYTES;
 }
 
+/* Claims of a rank. */
+static inline uint64_t *tmb_shm_claims(const struct tmb_shm *shm, uint32_t rank) {
+  return (uint64_t *)(void *)(shm->arena + shm->claim_offset) + (size_t)rank * TMB_SHM_CLAIMS;
+}
+
+/* What the first word of a ready slot at this position has in its low half. */
+static inline uint32_t tmb_shm_lap(uint64_t pos, uint32_t slots_log2) {
+  return (uint32_t)(pos >> slots_log2) | 0x80000000u;
+}
+
 /* shm_arena.c: compute the layout, create and map the arena; collective. out shm: zeroed by the
  * caller. Returns 0 or a printed error. */
 int tmb_shm_open(struct tmb_shm *shm, const struct tmb_conduit_env *env);
@@ -146,6 +167,23 @@ void *tmb_shm_bulk_take(struct tmb_shm *shm, struct tmb_am_out *out);
 void tmb_shm_bulk_release(struct tmb_shm *shm, struct tmb_am_out *out);
 void *tmb_shm_bulk_addr(const struct tmb_shm *shm, uint32_t rank, uint32_t index);
 void tmb_shm_bulk_done(struct tmb_shm *shm, uint32_t rank, uint32_t index);
+
+/* A buffer is on its way to a peer; before the message is published. Then: the peer is lost. */
+void tmb_shm_bulk_sent(struct tmb_shm *shm, uint32_t index, uint32_t peer);
+void tmb_shm_bulk_reclaim(struct tmb_shm *shm, uint32_t peer);
+
+/* shm_loss.c: the expect_loss and lost slots. */
+void tmb_shm_expect_loss(struct tmb_shm *shm, uint64_t *offset, uint64_t *stride);
+int tmb_shm_lost(struct tmb_shm *shm, uint32_t peer);
+
+/* A word for this thread's next claim; given back by storing 0. Only once losses are expected. */
+uint64_t *tmb_shm_claim_take(struct tmb_shm *shm);
+/* A claim: slots [pos, pos + count) of a ring, which is named by tmb_shm_claim_ring. */
+uint64_t tmb_shm_claim_ring(uint32_t rank, uint32_t reply);
+uint64_t tmb_shm_claim(uint64_t ring, uint64_t pos, uint64_t count);
+/* Skip slots that a lost peer reserved and never published. The caller owns inbox->busy. Returns
+ * whether there were any. */
+int tmb_shm_repair(struct tmb_shm *shm, uint32_t reply);
 
 /* shm_door.c: doorbells, control words. */
 void tmb_shm_door_ring(struct tmb_shm *shm, uint32_t rank);

@@ -3,15 +3,14 @@
  * Active messages over the rings: send and progress.
  *
  * Owns: the record format. Called through the am_send and progress slots. Calls: shm_bulk,
- * doorbells, tmb_up_am. A record is 1..192 consecutive slots: 16-byte header, for Long and bulk an
- * 8-byte word, arguments, padding to 16, inline payload. A producer reserves slots by advancing
- * `tail`, fills them, and stores the header's first word with release. The consumer runs the
- * handler on the payload in place, clears the lap words of interior slots and advances its head,
- * which it publishes every quarter of the ring.
- * Invariants: a record never wraps (a PAD record fills the end); requests and replies use separate
- * rings, and only the request ring may be left unserved while a reply is being sent, so replies
- * always drain. Design follows the bounded queue with a sequence number per slot (D. Vyukov), with
- * variable-length records.
+ * doorbells, shm_loss, tmb_up_am. A record is 1..192 consecutive slots: 16-byte header, for Long
+ * and bulk an 8-byte word, arguments, padding to 16, inline payload. A producer reserves slots by
+ * advancing `tail`, fills them, and stores the header's first word with release. The consumer runs
+ * the handler on the payload in place, clears the lap words of interior slots and advances its
+ * head, which it publishes every quarter of the ring. Invariants: a record never wraps (a PAD
+ * record fills the end); requests and replies use separate rings, and only the request ring may be
+ * left unserved while a reply is being sent, so replies always drain. Design follows the bounded
+ * queue with a sequence number per slot (D. Vyukov), with variable-length records.
  */
 #include "base/error.h"
 #include "conduit/shm/shm.h"
@@ -20,10 +19,6 @@
 
 #define PROGRESS_BATCH    32 /* records that one progress call consumes at most */
 #define RESERVE_LOOKAHEAD 8u
-
-static inline uint32_t lap_of(uint64_t pos, uint32_t slots_log2) {
-  return (uint32_t)(pos >> slots_log2) | 0x80000000u;
-}
 
 /*
  * The first eight bytes of a slot as one word, lap in the low half. Made by shifts: bytes put
@@ -55,13 +50,19 @@ TMB_NO_TSAN static inline void publish(struct tmb_shm_slot *slot, uint32_t lap,
   tmb_store_rel((uint64_t *)(void *)slot, header_word(lap, h));
 }
 
+/* Where this thread says what it reserves, and in which ring; word NULL: losses are not expected.
+ */
+struct claim {
+  uint64_t *word, ring;
+};
+
 /*
  * Reserve `need` consecutive slots of a ring. out pos: position of the first. Returns false when
  * there is no room. in seen: this process's copy of the ring's head; stale values only make the
  * answer conservative.
  */
 static bool reserve(struct tmb_shm_ring *ring, uint32_t slots_log2, uint32_t need, uint64_t *seen,
-                    uint64_t *pos) {
+                    const struct claim *claim, uint64_t *pos) {
   const uint64_t slots = UINT64_C(1) << slots_log2;
   uint64_t tail = tmb_load_rlx(&ring->tail);
   tmb_prefetch_write(&ring->slot[tail & (slots - 1)]);
@@ -73,10 +74,12 @@ static bool reserve(struct tmb_shm_ring *ring, uint32_t slots_log2, uint32_t nee
       tmb_store_rel(seen, tmb_load_acq(&ring->head));
       if (tail + pad + need - tmb_load_acq(seen) > slots) return false;
     }
-  } while (TMB_UNLIKELY(!tmb_cas_weak_rlx(&ring->tail, &tail, tail + pad + need)));
+    if (TMB_UNLIKELY(claim->word != NULL))
+      tmb_store_rlx(claim->word, tmb_shm_claim(claim->ring, tail, pad + need));
+  } while (TMB_UNLIKELY(!tmb_cas_weak_rel(&ring->tail, &tail, tail + pad + need)));
   if (TMB_UNLIKELY(pad)) {
     const struct tmb_shm_slot h = {.kind = TMB_SHM_KIND_PAD, .slots = (uint8_t)pad};
-    publish(&ring->slot[tail & (slots - 1)], lap_of(tail, slots_log2), &h);
+    publish(&ring->slot[tail & (slots - 1)], tmb_shm_lap(tail, slots_log2), &h);
   }
   TMB_TSAN_ACQUIRE(ring);
   *pos = tail + pad;
@@ -162,9 +165,15 @@ int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out) {
     return TMB_AGAIN;
 
   struct tmb_shm_ring *ring = tmb_shm_ring(shm, out->peer, reply);
+  struct claim claim = {NULL, 0};
+  if (TMB_UNLIKELY(shm->claims != NULL))
+    claim = (struct claim){tmb_shm_claim_take(shm), tmb_shm_claim_ring(out->peer, reply)};
   uint64_t pos;
-  if (!reserve(ring, shm->slots_log2[reply], s.slots, &shm->seen[out->peer].head[reply], &pos))
+  if (!reserve(ring, shm->slots_log2[reply], s.slots, &shm->seen[out->peer].head[reply], &claim,
+               &pos)) {
+    if (claim.word) tmb_store_rel(claim.word, 0);
     return TMB_AGAIN;
+  }
   struct tmb_shm_slot *slot = &ring->slot[pos & (shm->slots[reply] - 1)];
   fill_record((char *)slot, out, &s, target);
   slot->src = shm->env.rank | (uint32_t)out->route << TMB_SHM_RANK_BITS;
@@ -173,7 +182,10 @@ int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out) {
       .handler = out->handler, .nargs = out->nargs, .kind = s.kind, .slots = (uint8_t)s.slots};
   TMB_TSAN_RELEASE(ring);
   if (s.kind == TMB_SHM_KIND_BULK) TMB_TSAN_RELEASE(shm->arena);
-  publish(slot, lap_of(pos, shm->slots_log2[reply]), &h);
+  if (TMB_UNLIKELY(claim.word != NULL) && s.kind == TMB_SHM_KIND_BULK)
+    tmb_shm_bulk_sent(shm, (uint32_t)out->staged, out->peer);
+  publish(slot, tmb_shm_lap(pos, shm->slots_log2[reply]), &h);
+  if (TMB_UNLIKELY(claim.word != NULL)) tmb_store_rel(claim.word, 0);
   if (s.kind == TMB_SHM_KIND_BULK) out->staged = -1;
   tmb_shm_notify(shm, out->peer);
   return 0;
@@ -222,7 +234,7 @@ static int drain(struct tmb_shm *shm, uint32_t reply) {
     struct tmb_shm_slot *slot = &box->ring->slot[head & mask];
     const uint64_t word = tmb_load_acq((uint64_t *)(void *)slot);
     const struct header h = header_of(word);
-    if (h.lap != lap_of(head, log2)) break;
+    if (h.lap != tmb_shm_lap(head, log2)) break;
     TMB_TSAN_ACQUIRE(box->ring);
     if (TMB_LIKELY(h.kind != TMB_SHM_KIND_PAD)) {
       deliver(shm, slot, word, reply);
@@ -230,7 +242,7 @@ static int drain(struct tmb_shm *shm, uint32_t reply) {
     }
     for (uint32_t i = 1; i < h.slots; i++) tmb_store_rlx((uint64_t *)(void *)&slot[i], 0);
     head += h.slots;
-    tmb_store_rlx(&box->head, head);
+    tmb_store_rel(&box->head, head);
     if (head - box->published >= (mask + 1) / 4) {
       box->published = head;
       tmb_store_rel(&box->ring->head, head);
@@ -249,12 +261,22 @@ TMB_NO_TSAN static bool pending(const struct tmb_shm *shm, uint32_t reply) {
   const uint64_t head = tmb_load_rlx(&box->head);
   const struct tmb_shm_slot *slot = &box->ring->slot[head & (shm->slots[reply] - 1)];
   const uint64_t word = tmb_load_rlx((const uint64_t *)(const void *)slot);
-  return (uint32_t)word == lap_of(head, shm->slots_log2[reply]);
+  return (uint32_t)word == tmb_shm_lap(head, shm->slots_log2[reply]);
+}
+
+/* A rank is lost and the next record is not there: it may never come. */
+TMB_COLD static int serve_hole(struct tmb_shm *shm, uint32_t reply) {
+  struct tmb_shm_inbox *box = &shm->inbox[reply];
+  if (tmb_load_rlx(&box->busy) || tmb_xchg_acq(&box->busy, 1)) return 0;
+  const int done = tmb_shm_repair(shm, reply);
+  tmb_store_rel(&box->busy, 0);
+  return done;
 }
 
 static int serve_box(struct tmb_shm *shm, uint32_t reply) {
   struct tmb_shm_inbox *box = &shm->inbox[reply];
-  if (!pending(shm, reply)) return 0;
+  if (!pending(shm, reply))
+    return TMB_UNLIKELY(tmb_load_rlx(&shm->gone_count)) ? serve_hole(shm, reply) : 0;
   if (!shm->env.threads) {
     if (box->busy) return 0; /* a handler of this very ring is running further up the stack */
     box->busy = 1;

@@ -76,7 +76,9 @@ static void layout(struct tmb_shm *shm) {
   shm->areas = areas_auto(size);
   shm->index_offset =
       TMB_ALIGN_UP(shm->area_offset + (size_t)size * shm->areas * TMB_SHARED_AREA_BYTES, page);
-  shm->arena_bytes = TMB_ALIGN_UP(shm->index_offset + (size_t)size * TMB_INDEX_AREA_BYTES, page);
+  shm->claim_offset = TMB_ALIGN_UP(shm->index_offset + (size_t)size * TMB_INDEX_AREA_BYTES, page);
+  shm->arena_bytes =
+      TMB_ALIGN_UP(shm->claim_offset + (size_t)size * TMB_SHM_CLAIMS * sizeof(uint64_t), page);
 }
 
 /* Whether `ok` is true on every rank; collective. */
@@ -150,5 +152,7 @@ void tmb_shm_close(struct tmb_shm *shm) {
   if (shm->arena) munmap(shm->arena, shm->arena_bytes);
   free(shm->seen);
   free(shm->delta);
+  free(shm->gone);
+  free(shm->mark);
   memset(shm, 0, sizeof *shm);
 }

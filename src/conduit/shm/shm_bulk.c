@@ -6,7 +6,8 @@
  * Owns: the buffers in the sender's part of the arena. The sender takes and fills one, the target's
  * handler reads it in place and then clears the busy word. Called by shm_am.c and through the
  * am_stage slots. Invariants: a buffer is owned by the sender while busy == 1 and the message is
- * not published, then by the target until it stores 0 with release; requests and replies have
+ * not published, then by the target until it stores 0 with release (busy names the target where
+ * losses are expected); requests and replies have
  * separate buffers, so replies always find theirs free in the end. The lowest free index is taken,
  * which keeps the working set in cache.
  */
@@ -58,4 +59,17 @@ void tmb_shm_bulk_release(struct tmb_shm *shm, struct tmb_am_out *out) {
 
 void tmb_shm_bulk_done(struct tmb_shm *shm, uint32_t rank, uint32_t index) {
   tmb_store_rel(&busy_words(shm, rank)[index].word, 0);
+}
+
+#define SENT_TO UINT64_C(2) /* busy, with the target added */
+
+void tmb_shm_bulk_sent(struct tmb_shm *shm, uint32_t index, uint32_t peer) {
+  tmb_store_rlx(&busy_words(shm, shm->env.rank)[index].word, SENT_TO + peer);
+}
+
+void tmb_shm_bulk_reclaim(struct tmb_shm *shm, uint32_t peer) {
+  struct tmb_shm_line *busy = busy_words(shm, shm->env.rank);
+  const uint32_t count = shm->bulk_count[0] + shm->bulk_count[1];
+  for (uint32_t i = 0; i < count; i++)
+    if (tmb_load_acq(&busy[i].word) == SENT_TO + peer) tmb_store_rel(&busy[i].word, 0);
 }

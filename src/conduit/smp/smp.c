@@ -104,6 +104,14 @@ static uint32_t smp_shared_areas(struct tmb_conduit *c) {
   return c->shm.areas;
 }
 
+static void smp_expect_loss(struct tmb_conduit *c, uint64_t *offset, uint64_t *stride) {
+  tmb_shm_expect_loss(&c->shm, offset, stride);
+}
+
+static int smp_lost(struct tmb_conduit *c, uint32_t peer) {
+  return tmb_shm_lost(&c->shm, peer);
+}
+
 extern const struct tmb_conduit_ops tmb_conduit_smp;
 const struct tmb_conduit_ops tmb_conduit_smp = {
     .name = "smp",
@@ -125,4 +133,6 @@ const struct tmb_conduit_ops tmb_conduit_smp = {
     .shared_word = smp_shared_word,
     .shared_area = smp_shared_area,
     .shared_areas = smp_shared_areas,
+    .expect_loss = smp_expect_loss,
+    .lost = smp_lost,
 };

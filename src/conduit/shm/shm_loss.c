@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the on-node engine does so that the loss of a rank stops nobody else.
+ *
+ * Owns: the claims of this process and what is known of lost peers. Called by shm_am.c (claims,
+ * repair) and through the expect_loss and lost slots. Calls: shm_bulk. A producer that dies between
+ * reserving slots and publishing its record leaves a hole that the consumer would wait at for ever.
+ * So, once losses are expected, a producer writes into the arena what it is about to reserve before
+ * each attempt; a consumer that stands before a hole looks at all claims, and skips it when only
+ * lost ranks claim it. Invariants: whoever has reserved a slot claims it until it is published, so
+ * a reserved slot that no living rank claims is a lost rank's or was published meanwhile; a failed
+ * attempt leaves no claim; of several claims of lost ranks the shortest is skipped, because the
+ * rest is claimed again.
+ */
+#include "base/error.h"
+#include "base/log.h"
+#include "conduit/shm/shm.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* A claim: position of the first slot, number of slots (0: none), request or reply ring, owner. */
+#define POS_BITS   34
+#define COUNT_BITS 9
+#define POS_MASK   ((UINT64_C(1) << POS_BITS) - 1)
+#define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
+#define TAKEN      UINT64_C(1) /* a word that a thread has taken and not written yet */
+_Static_assert(POS_BITS + COUNT_BITS + 1 + TMB_SHM_RANK_BITS == 64, "a claim is one word");
+_Static_assert(2 * TMB_SHM_RECORD_SLOTS_MAX <= COUNT_MASK, "a record and its padding fit");
+
+void tmb_shm_expect_loss(struct tmb_shm *shm, uint64_t *offset, uint64_t *stride) {
+  *offset = offsetof(struct tmb_shm_ctl, door.bell);
+  *stride = sizeof(struct tmb_shm_ctl);
+  if (shm->claims) return;
+  shm->gone = calloc(shm->env.size, sizeof *shm->gone);
+  shm->mark = calloc(shm->env.size, sizeof *shm->mark);
+  if (!shm->gone || !shm->mark)
+    tmb_fatal("out of memory for the failure reports of %u ranks", shm->env.size);
+  shm->claims = tmb_shm_claims(shm, shm->env.rank);
+}
+
+/* ---- producers */
+
+uint64_t tmb_shm_claim_ring(uint32_t rank, uint32_t reply) {
+  return (uint64_t)(rank << 1 | reply) << (POS_BITS + COUNT_BITS);
+}
+
+uint64_t tmb_shm_claim(uint64_t ring, uint64_t pos, uint64_t count) {
+  return ring | count << POS_BITS | (pos & POS_MASK);
+}
+
+uint64_t *tmb_shm_claim_take(struct tmb_shm *shm) {
+  static _Thread_local uint32_t last; /* most likely free: nobody else prefers it for long */
+  if (!shm->env.threads) return shm->claims;
+  for (uint32_t i = last;; i = (i + 1) % TMB_SHM_CLAIMS) {
+    uint64_t expected = 0;
+    if (tmb_load_rlx(&shm->claims[i]) || !tmb_cas_acq(&shm->claims[i], &expected, TAKEN)) continue;
+    last = i;
+    return &shm->claims[i];
+  }
+}
+
+/* ---- consumers */
+
+static bool is_ready(const struct tmb_shm_inbox *box, uint64_t head, uint32_t log2) {
+  const struct tmb_shm_slot *slot = &box->ring->slot[head & ((UINT64_C(1) << log2) - 1)];
+  const uint64_t word = tmb_load_acq((const uint64_t *)(const void *)slot);
+  return (uint32_t)word == tmb_shm_lap(head, log2);
+}
+
+/* Slots from `head` on that a claim covers, 0: none. */
+static uint32_t covered(uint64_t claim, uint64_t ring, uint64_t head) {
+  const uint64_t count = claim >> POS_BITS & COUNT_MASK;
+  const uint64_t past = (head - claim) & POS_MASK;
+  if (claim >> (POS_BITS + COUNT_BITS) != ring >> (POS_BITS + COUNT_BITS) || past >= count)
+    return 0;
+  return (uint32_t)(count - past);
+}
+
+/* How many slots from `head` on only lost ranks claim; 0: none, or a living rank may write there.
+ */
+static uint32_t hole(const struct tmb_shm *shm, uint32_t reply, uint64_t head) {
+  const uint64_t ring = tmb_shm_claim_ring(shm->env.rank, reply);
+  uint32_t shortest = 0;
+  for (uint32_t r = 0; r < shm->env.size; r++) {
+    const uint64_t *claims = tmb_shm_claims(shm, r);
+    for (uint32_t i = 0; i < TMB_SHM_CLAIMS; i++) {
+      const uint32_t slots = covered(tmb_load_acq(&claims[i]), ring, head);
+      if (slots && !shm->gone[r]) return 0;
+      if (slots && (!shortest || slots < shortest)) shortest = slots;
+    }
+  }
+  return shortest;
+}
+
+int tmb_shm_repair(struct tmb_shm *shm, uint32_t reply) {
+  struct tmb_shm_inbox *box = &shm->inbox[reply];
+  const uint32_t log2 = shm->slots_log2[reply];
+  const uint64_t head = box->head;
+  if (tmb_load_acq(&box->ring->tail) == head || is_ready(box, head, log2)) return 0;
+  const uint32_t slots = hole(shm, reply, head);
+  if (!slots || is_ready(box, head, log2)) return 0;
+  for (uint32_t i = 0; i < slots; i++)
+    tmb_store_rlx((uint64_t *)(void *)&box->ring->slot[(head + i) & (shm->slots[reply] - 1)], 0);
+  box->published = head + slots;
+  tmb_store_rel(&box->head, head + slots);
+  tmb_store_rel(&box->ring->head, head + slots);
+  return 1;
+}
+
+int tmb_shm_lost(struct tmb_shm *shm, uint32_t peer) {
+  if (!shm->gone[peer]) {
+    for (uint32_t i = 0; i < 2; i++)
+      shm->mark[peer].tail[i] = tmb_load_acq(&shm->inbox[i].ring->tail);
+    tmb_shm_bulk_reclaim(shm, peer);
+    tmb_store_rel(&shm->gone[peer], 1);
+    tmb_store_rel(&shm->gone_count, shm->gone_count + 1);
+  }
+  for (uint32_t i = 0; i < 2; i++)
+    if (tmb_load_acq(&shm->inbox[i].head) < shm->mark[peer].tail[i]) return TMB_AGAIN;
+  return 0;
+}

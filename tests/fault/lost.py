@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 240
+"""Jobs that go on when a rank ends (GEXX_FAILURE_REPORT): every way to end, who ends, what the
+supervisor says, the job's exit code, suspended ranks, the way back to GEXX_FAILURE_ABORT."""
+
+import os
+import re
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from jobs import WAYS, Job, check, named, run_cases, wait_for  # noqa: E402
+
+FOLDER = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault")
+P2P, COLL, PLAY = (os.path.join(FOLDER, name) for name in ("lost_p2p", "lost_coll", "lost_play"))
+
+# How a rank ends, the job's code, what the supervisor says.
+ENDS = [
+    ("kill", 137, r"rank 3 .*killed by signal 9 \(SIGKILL\) after .*; the other 3 ranks go on"),
+    ("abort", 134, r"rank 3 .*killed by signal 6 \(SIGABRT\).*the other 3 ranks go on"),
+    ("segv", 139, r"rank 3 .*killed by signal 11 \(SIGSEGV\).*the other 3 ranks go on"),
+    ("exit3", 3, r"rank 3 .*exited with code 3 .*the other 3 ranks go on"),
+    ("uexit", 0, r"rank 3 .*exited with code 0 .*the other 3 ranks go on"),
+    ("end", 0, None),
+]
+
+
+def survivors(job, count):
+    check(job.out.count("survived") == count, "survivors:", job.out, job.err)
+    check("FAILED" not in job.err, job.err)
+
+
+def ends(way, scenario, how, code, message):
+    job = Job(4, [P2P, scenario, how], way).expect(code, *([message] if message else []))
+    survivors(job, 3)
+    if not message:
+        check(job.err == "", "an end in good order is not quiet:", job.err)
+
+
+def middle(way, program, scenario, env):
+    """SIGKILL in the middle of traffic."""
+    for seed in range(3):
+        variables = {**env, "TMB_TEST_SEED": str(seed)}
+        survivors(Job(4, [program, scenario, "kill"], way, env=variables).expect(137), 3)
+
+
+def rank_0(way, scenario):
+    survivors(Job(4, [P2P, scenario, "kill", "0"], way).expect(137, r"rank 0 .*signal 9"), 3)
+
+
+def one_by_one(way):
+    """Killed from outside, until one is left; that one ends by itself."""
+    job = Job(4, [PLAY, "watch"], way)
+    pids = job.ready()
+    for rank in (2, 0, 3):
+        os.kill(pids[rank], signal.SIGKILL)
+        wait_line(job, rf"rank 1 sees {rank} state 2")
+        check(job.process.poll() is None, "the job ended with the loss of rank", rank)
+    os.kill(pids[1], signal.SIGUSR1)
+    job.expect(137, r"rank 2 .*; the other 3 ranks go on", r"rank 3 .*; the other 1 rank goes on")
+
+
+def all_killed(way):
+    job = Job(3, [PLAY, "watch"], way)
+    for pid in job.ready().values():
+        os.kill(pid, signal.SIGKILL)
+    job.expect(137, r"killed by signal 9")
+
+
+def wait_line(job, pattern, bound=20.0):
+    """Reads standard output until a line matches."""
+    until = time.monotonic() + bound
+    seen = []
+    while True:
+        line = job.process.stdout.readline().decode()
+        seen.append(line)
+        if re.search(pattern, line):
+            return
+        check(line and time.monotonic() < until, f"no line /{pattern}/ in", seen)
+
+
+def suspended(way):
+    """A rank that is stopped by a signal is seen as such, and is not lost."""
+    job = Job(3, [PLAY, "watch"], way)
+    pids = job.ready()
+    os.kill(pids[1], signal.SIGSTOP)
+    wait_line(job, r"rank 0 sees 1 suspended")
+    os.kill(pids[1], signal.SIGCONT)
+    wait_line(job, r"rank 0 sees 1 alive")
+    os.kill(pids[1], signal.SIGKILL)
+    wait_line(job, r"rank 0 sees 1 state 2")
+    for rank in (0, 2):
+        os.kill(pids[rank], signal.SIGUSR1)
+    job.expect(137)
+
+
+def aborts(way):
+    """Any rank can end the whole job: ABORT, then gasnet_exit. Its code counts, 0 too."""
+    job = Job(4, [PLAY, "abort", "7"], way)
+    job.expect(7, r"rank 1 .*exited with code 7 .*; ending the other 2 ranks", r"rank 3 .*go on")
+    Job(4, [PLAY, "abort", "0"], way).expect(0, r"rank 3 .*go on")
+
+
+def not_all_want(way):
+    """While one rank wants ABORT, a failure ends the job as ever."""
+    job = Job(3, [PLAY, "back"], way)
+    pids = job.ready()
+    wait_line(job, "is back")
+    os.kill(pids[0], signal.SIGKILL)
+    job.expect(137, r"rank 0 .*killed by signal 9 .*; ending the other 2 ranks")
+
+
+def interrupted(way):
+    """The launcher ends such a job on SIGTERM like any other."""
+    job = Job(3, [PLAY, "watch"], way)
+    pids = job.ready()
+    os.kill(pids[2], signal.SIGKILL)
+    wait_line(job, r"rank \d sees 2 state 2")
+    job.process.send_signal(signal.SIGTERM)
+    job.expect(128 + signal.SIGTERM)
+
+
+def supervisor_killed(way):
+    job = Job(3, [PLAY, "watch"], way)
+    job.ready()
+    job.process.kill()
+    job.expect(-signal.SIGKILL)
+
+
+def wrapped(_way):
+    """Behind a shell that goes on after its rank."""
+    script = '"$0" watch; echo "after $?"; sleep 1'
+    job = Job(3, ["sh", "-c", script, PLAY])
+    pids = job.ready()
+    os.kill(pids[2], signal.SIGKILL)
+    wait_line(job, r"rank \d sees 2 state 2")
+    for rank in (0, 1):
+        os.kill(pids[rank], signal.SIGUSR1)
+    job.end()
+    job.nothing_left()
+
+
+def timeout():
+    """The time limit holds although ranks were lost."""
+    job = Job(3, [PLAY, "watch"], options=("--timeout", "2"))
+    os.kill(job.ready()[1], signal.SIGKILL)
+    job.expect(124, r"ranks still running: 0, 2;")
+
+
+SETTINGS = {"mapped": {}, "messages": {"TOMBOLO_SHM_MAP": "0"}, "no_shm": {"TOMBOLO_SHM": "0"}}
+CASES = [named(f"ends/{way}/{end[0]}", ends, way, "idle", *end) for way in WAYS for end in ENDS]
+CASES += [named(f"asleep/{end[0]}", ends, "run", "asleep", *end) for end in ENDS]
+CASES += [
+    named(f"middle/{scenario}/{name}", middle, "run", program, scenario, env)
+    for program, scenario in ((P2P, "flood"), (P2P, "pending"), (COLL, "barrier"), (COLL, "coll"))
+    for name, env in SETTINGS.items()
+]
+CASES += [named(f"rank_0/{scenario}", rank_0, "run", scenario) for scenario in ("asleep", "known")]
+for case in (
+    one_by_one,
+    all_killed,
+    suspended,
+    aborts,
+    not_all_want,
+    interrupted,
+    supervisor_killed,
+):
+    CASES += [named(f"{case.__name__}/{way}", case, way) for way in WAYS]
+CASES += [named("wrapped", wrapped, "run"), timeout]
+
+if __name__ == "__main__":
+    run_cases(CASES)
