@@ -92,7 +92,7 @@ GEXX_API void gexx_Job_SetFailureCallback(gexx_Failure_Fn_t fn, void *cdata);
 
 /* Whether an operation of the calling thread has met a loss since this was last asked: one that was
  * started without an event, or synchronised, in any way. [out] jobrank_p: a lost peer that was met;
- * may be NULL. Returns GASNET_OK or GEXX_ERR_LOST, and forgets. Does not poll. Calls that return
+ * may be NULL. Returns GASNET_OK or GEXX_ERR_LOST, and forgets. May poll. Calls that return
  * int and are blocking return GEXX_ERR_LOST themselves, too: gex_RMA_PutBlocking and GetBlocking,
  * their Val form, VIS blocking forms, gexx_RMA_PutSignalBlocking, PutNotify, GetNotify,
  * gasnet_barrier_wait and try; gex_TM_Split, Dup and Create return 0 and GEX_TM_INVALID, and

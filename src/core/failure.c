@@ -68,9 +68,18 @@ struct tmb_op *tmb_op_lost(uint32_t category, uint32_t jobrank) {
   return op;
 }
 
+/* A peer that has been found gone is not yet lost to everything: go on until it is, before the
+ * client hears of it. From normal context. */
+static void settle(uint32_t peer) {
+  struct gexx_wait wait;
+  if (!tmb_job.lost || tmb_load_acq(&tmb_job.lost[peer]) != TMB_PEER_GONE) return;
+  tmb_wait_begin(&wait);
+  while (tmb_load_acq(&tmb_job.lost[peer]) == TMB_PEER_GONE) tmb_wait_retry(&wait, TMB_SERVE_ALL);
+}
+
 int tmb_op_sync_lost(struct tmb_op *op, uint32_t mask) {
   tmb_fetch_and_acq_rel(&op->lost_mask, ~mask);
-  return tmb_lost_note(tmb_load_rlx(&op->lost));
+  return tmb_lost_note(tmb_load_rlx(&op->lost)); /* tests of events must not poll */
 }
 
 int gexx_Lost_Take(gex_Rank_t *jobrank_p) {
@@ -78,6 +87,7 @@ int gexx_Lost_Take(gex_Rank_t *jobrank_p) {
   struct tmb_thread *t = tmb_thread();
   const uint32_t lost = t->lost;
   if (!lost) return GASNET_OK;
+  settle(lost - 1);
   t->lost = 0;
   if (jobrank_p) *jobrank_p = lost - 1;
   return GEXX_ERR_LOST;
@@ -287,8 +297,10 @@ int gexx_Peer_Query(gex_Rank_t jobrank) {
   check_rank("gexx_Peer_Query", jobrank);
   const struct tmb_thread *t = tmb_thread();
   if (tmb_job.lost && !tmb_peer_lost(jobrank) &&
-      !(t->context & (TMB_IN_REQUEST | TMB_IN_REPLY | TMB_PREPARED)))
+      !(t->context & (TMB_IN_REQUEST | TMB_IN_REPLY | TMB_PREPARED))) {
     tmb_poll();
+    settle(jobrank);
+  }
   return state_of(known_fate(jobrank));
 }
 
