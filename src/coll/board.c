@@ -23,10 +23,12 @@
 #include <string.h>
 
 /* A call looks this often for what others may be about to show: cheaper than to come back. */
-#define LOOKS       16u
-#define LOOK_PAUSES 2u
+#define HEADS_AHEAD   4u /* of what will be written next */
+#define PREPARE_BYTES 4096u
+#define LOOKS         8u
+#define LOOK_PAUSES   2u
 
-#define STRIDE      (TMB_BOARD_SLOTS / 2) /* chunks after which a member tells what it has read */
+#define STRIDE        (TMB_BOARD_SLOTS / 2) /* chunks after which a member tells what it has read */
 
 struct tmb_coll_board_op {
   struct tmb_coll_board_op *next;
@@ -161,6 +163,13 @@ static char *data_in(struct tmb_board_row *row, uint64_t number, uint64_t bytes)
                                   : row->slot[number % TMB_BOARD_SLOTS].data;
 }
 
+/* The next chunk will probably be as long: begin to get its lines, which others have read, back. */
+static void prepare(struct tmb_board_row *row, uint64_t number, uint64_t bytes) {
+  const char *slot = data_in(row, number, bytes);
+  for (uint64_t i = 0; i < TMB_MIN(bytes, (uint64_t)PREPARE_BYTES); i += TMB_CACHE_LINE)
+    tmb_prefetch_write(slot + i);
+}
+
 /* Show the next chunk. Returns false when there is no room for it. */
 static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
   const uint64_t number = op->first + op->shown, at = op->shown * op->unit;
@@ -173,6 +182,8 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
   for (uint64_t i = 0; i < blocks; i++) memcpy(to + i * length, from + i * op->call.bytes, length);
   head->what = op->what;
   tmb_store_rel(&head->number, number + 1);
+  tmb_prefetch_write(head_of(row, number + HEADS_AHEAD));
+  if (length * blocks > TMB_BOARD_SMALL) prepare(row, number + 1, length * blocks);
   op->shown++;
   wake_readers(team, &op->call);
   return true;

@@ -220,7 +220,7 @@ struct tmb_conduit_ops {
 
 #define TMB_FLAG_WORDS        40   /* control words per rank */
 #define TMB_SHARED_WORDS      1024 /* shared_word, per rank */
-#define TMB_SHARED_AREA_BYTES (140u << 10)
+#define TMB_SHARED_AREA_BYTES (148u << 10)
 #define TMB_INDEX_AREA_BYTES  (272u << 10)
 
 /* Fill the empty optional slots of `ops` from conduit/defaults. Mandatory slots must be there

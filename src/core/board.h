@@ -19,7 +19,7 @@
 #define TMB_BOARD_HEADS    64u    /* chunks that a member may have shown and others not yet read */
 #define TMB_BOARD_SLOTS    8u     /* the same of chunks that need a slot */
 #define TMB_BOARD_BYTES    16384u /* of a chunk */
-#define TMB_BOARD_SMALL    40u    /* bytes that need no slot */
+#define TMB_BOARD_SMALL    104u   /* bytes that need no slot */
 #define TMB_BOARD_NOTES    16u    /* collectives that a member of a debug client has noted */
 #define TMB_BOARD_ROWS_MAX 64u
 #define TMB_BOARD_NONE     UINT32_MAX
@@ -45,13 +45,13 @@ struct tmb_board_card {
   char block[TMB_TEAM_GATHER_BYTES] TMB_ALIGNED(TMB_CACHE_LINE);
 };
 
-/* What a member shows. */
+/* What a member shows. Two lines, which many processors fetch as a pair. */
 struct tmb_board_head {
-  uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the chunk + 1; written last */
-  struct tmb_board_what what;                  /* whose chunk it is */
-  char small[TMB_BOARD_SMALL];                 /* chunks of at most this */
+  uint64_t number TMB_ALIGNED(2 * TMB_CACHE_LINE); /* of the chunk + 1; written last */
+  struct tmb_board_what what;                      /* whose chunk it is */
+  char small[TMB_BOARD_SMALL];                     /* chunks of at most this */
 };
-_Static_assert(sizeof(struct tmb_board_head) == TMB_CACHE_LINE, "one cache line");
+_Static_assert(sizeof(struct tmb_board_head) == 2 * TMB_CACHE_LINE, "two cache lines");
 
 /* Others. An odd number of lines: the slots begin in different sets of a cache. */
 struct tmb_board_slot {
