@@ -25,8 +25,8 @@
 /* A call looks this often for what others may be about to show: cheaper than to come back. */
 #define HEADS_AHEAD   4u /* of what will be written next */
 #define PREPARE_BYTES 4096u
-#define LOOKS         8u
-#define LOOK_PAUSES   2u
+#define LOOKS         4u
+#define LOOK_PAUSES   8u
 
 #define STRIDE        (TMB_BOARD_SLOTS / 2) /* chunks after which a member tells what it has read */
 

@@ -26,8 +26,8 @@
 #include <string.h>
 
 #define FENCE_EVERY   128u
-#define WINDOW_CHUNKS 4u           /* chunks that one visit of the hook sends for an op */
-#define PULL_PIECE    (256u << 10) /* bytes that one visit of the hook reads */
+#define WINDOW_CHUNKS 4u         /* chunks that one visit of the hook sends for an op */
+#define PULL_PIECE    (1u << 20) /* bytes that one visit of the hook reads */
 #define BOUNCE_BYTES                                                                         \
  (32u << 10)                /* what is read at once to be combined; fits a first-level cache \
                              */

@@ -183,6 +183,11 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
   return NULL;
 }
 
+static bool reduces(uint32_t kind) {
+  return kind == TMB_COLL_REDUCE || kind == TMB_COLL_ALLREDUCE || kind == TMB_COLL_REDUCE_SCATTER ||
+         kind == TMB_COLL_SCAN || kind == TMB_COLL_EXSCAN;
+}
+
 bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
                            uint64_t shown, struct tmb_coll_choice *choice) {
   const struct tmb_coll_rule *rule = NULL;
@@ -192,8 +197,8 @@ bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll
     alg = rule->alg;
     reason = TMB_CHOICE_RULE;
   }
-  const bool is =
-      alg ? alg->needs & TMB_ALG_BOARD : c->size <= t->board_ranks_max && shown <= t->board_max;
+  const uint64_t most = reduces(c->kind) ? t->board_max : TMB_MIN(t->board_max, t->board_copy_max);
+  const bool is = alg ? alg->needs & TMB_ALG_BOARD : c->size <= t->board_ranks_max && shown <= most;
   if (TMB_UNLIKELY(choice != NULL) && is)
     *choice = (struct tmb_coll_choice){.alg = tmb_coll_alg_find(c->kind, "board"),
                                        .reason = alg ? reason : TMB_CHOICE_THRESHOLD,

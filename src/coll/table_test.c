@@ -190,11 +190,17 @@ static void board(void **state) {
   (void)state;
   c.board = true;
   t.board_max = 400;
+  t.board_copy_max = 400;
   t.board_ranks_max = 4;
   assert_true(tmb_coll_select_board(&c, &t, 400, &why));
   assert_int_equal(why.reason, TMB_CHOICE_THRESHOLD);
   assert_string_equal(why.alg->name, "board");
   assert_false(tmb_coll_select_board(&c, &t, 401, &why));
+  t.board_max = 500; /* copies have a limit of their own */
+  assert_false(tmb_coll_select_board(&c, &t, 401, &why));
+  c.kind = TMB_COLL_ALLREDUCE;
+  assert_true(tmb_coll_select_board(&c, &t, 401, &why));
+  c.kind = TMB_COLL_EXCHANGE;
   t.board_ranks_max = 3;
   assert_false(tmb_coll_select_board(&c, &t, 400, &why));
   assert_true(tmb_coll_table_parse("exchange 4 4 50 flat 2 1\nexchange 4 4 100 board 2 1\n"

@@ -65,5 +65,7 @@ int main(int argc, char **argv) {
     wrong(argv[1], tm, odd);
   }
   gex_Coll_BarrierBlocking(tm, 0);
+  gasnet_AMPoll(); /* a barrier may be through without */
+  gex_Coll_BarrierBlocking(tm, 0);
   gasnet_exit(0);
 }
