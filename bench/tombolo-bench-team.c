@@ -2,7 +2,7 @@
 /*
  * Measures what all ranks of a job do together: barriers, and making and destroying teams.
  *
- * Owns: the team rows. Called by: `tombolo bench team`, with 2 ranks (bound), 4, and 8 a processor.
+ * Owns: the team rows. Called by: `tombolo bench coll`, with 2 ranks (bound), 4, and 8 a processor.
  * Calls: bench/lib, the public API. The floor of a barrier is the same thing made by hand: every
  * rank counts itself in a shared word, the last one releases all, the others spin, or, where ranks
  * outnumber processors, give the processor away; for two ranks it is the hand-off of a cache line.

@@ -49,7 +49,7 @@ static const char doc[] =
     "beside "
     "what the machine could do at best, measured in alternation by the same processes."
     "\v"
-    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, team or all. "
+    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll or all. "
     "Without "
     "one: "
     "all, with "
@@ -93,7 +93,7 @@ static int parse_suite(struct bench_options *o, const char *name) {
                 {"startup", &o->startup}, {"oversubscribed", &o->oversubscribed},
                 {"wake", &o->wake},       {"vis", &o->vis},
                 {"atomic", &o->atomic},   {"notify", &o->notify},
-                {"coll", &o->coll},       {"team", &o->team}};
+                {"coll", &o->coll}};
   bool known = all;
   for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
     if (!all && strcmp(name, suites[i].name) != 0) continue;
@@ -102,8 +102,8 @@ static int parse_suite(struct bench_options *o, const char *name) {
   }
   return known ? 0
                : usage("suite", name,
-                       "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, "
-                       "team or all");
+                       "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll "
+                       "or all");
 }
 
 /* Ends the process on a wrong option, as argp itself does for unknown ones. */
@@ -130,9 +130,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 
 static void complete_options(struct bench_options *o) {
   if (!o->p2p && !o->am && !o->startup && !o->oversubscribed && !o->wake && !o->vis && !o->atomic &&
-      !o->notify && !o->coll && !o->team) {
+      !o->notify && !o->coll) {
     o->p2p = o->am = o->wake = true;
-    o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = o->coll = o->team = !o->quick;
+    o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = o->coll = !o->quick;
   }
   if (!o->runs) o->runs = o->quick ? 31 : 101;
   if (o->sample_us <= 0) o->sample_us = o->quick ? 60 : 100;
@@ -175,6 +175,17 @@ static int measure_oversubscribed(const struct bench_options *o, struct bench_re
   return 0;
 }
 
+/* Barriers and teams, of two ranks, of four, and of eight a processor. */
+static int measure_teams(const struct bench_options *o, struct bench_results *results) {
+  const uint32_t sizes[] = {2, 4, TMB_MIN(8 * (uint32_t)tmb_os_cpus_usable(), RANKS_MAX)};
+  int rc = 0;
+  for (size_t i = 0; rc == 0 && i < sizeof sizes / sizeof *sizes; i++) {
+    struct bench_job job = {.program = "team", .ranks = sizes[i], .bind = o->bind && sizes[i] == 2};
+    rc = bench_job_run(o, &job, results);
+  }
+  return rc;
+}
+
 /* ---- all of them */
 
 static int measure(const struct bench_options *o, struct bench_results *results) {
@@ -188,14 +199,8 @@ static int measure(const struct bench_options *o, struct bench_results *results)
     const int rc = pairs[i].on ? bench_job_run(o, &job, results) : 0;
     if (rc) return rc;
   }
-  const uint32_t sizes[] = {2, 4, 8 * (uint32_t)tmb_os_cpus_usable()};
-  for (size_t i = 0; o->team && i < sizeof sizes / sizeof *sizes; i++) {
-    struct bench_job job = {
-        .program = "team", .ranks = TMB_MIN(sizes[i], RANKS_MAX), .bind = o->bind && sizes[i] == 2};
-    const int rc = bench_job_run(o, &job, results);
-    if (rc) return rc;
-  }
-  int rc = o->oversubscribed ? measure_oversubscribed(o, results) : 0;
+  int rc = o->coll ? measure_teams(o, results) : 0;
+  if (rc == 0 && o->oversubscribed) rc = measure_oversubscribed(o, results);
   if (rc == 0 && o->startup) rc = bench_startup(o, results);
   return rc;
 }

@@ -69,8 +69,8 @@ static int loop_main(const struct side *s) {
          bytes = bytes == 262144 ? LOOP_BYTES_MAX : bytes * 8) {
       const double us = loop_figure(s, kind, dst, src, bytes);
       if (s->rank == 0) printf("%s %zu %.4f\n", name[kind], bytes, us);
+      if (s->rank == 0) fflush(stdout); /* a run may be cut off */
     }
-  if (s->rank == 0) fflush(stdout);
   free(dst);
   free(src);
   return 0;

@@ -5,11 +5,14 @@
 #
 # Compiles coll_gex.c against a build tree and coll_mpi.c with each of mpicc.openmpi and
 # mpicc.mpich, runs them in alternation, and prints for each collective and size the median over
-# the rounds and the ratio of ours to the better peer. A peer that is not installed is named and
-# left out.
-#   bench/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--json FILE]
+# the rounds, the ratio of ours to the better peer, and whether that is within the target: at most
+# 1, and up to 4 KiB at most 1/1.5. A peer that is not installed is named and left out; one that does
+# not finish within --timeout (MPICH spins, so more ranks than processors can take it minutes) counts
+# with the rows that it has printed.
+#   bench/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 import argparse
 import json
+import re
 import shutil
 import statistics
 import subprocess
@@ -17,6 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+ROW = re.compile(r"([a-z]+) (\d+) ([\d.]+)")
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PEERS = {"openmpi": ("mpicc.openmpi", ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"]),
@@ -40,26 +44,44 @@ def compile_all(folder, build):
     return sides, programs
 
 
-def one_run(command):
+def one_run(name, command, timeout):
     """Runs one side once. Returns {(kind, bytes): microseconds}."""
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=600,
-                          check=True, stdin=subprocess.DEVNULL)
-    rows = (line.split() for line in done.stdout.splitlines())
-    return {(kind, int(size)): float(us) for kind, size, us in rows}
+    child = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True,
+                             stdin=subprocess.DEVNULL)
+    try:
+        out, _ = child.communicate(timeout=timeout)
+        if child.returncode:
+            sys.exit(f"{name}: {command[0]} ended with exit code {child.returncode}")
+    except subprocess.TimeoutExpired:
+        child.terminate()
+        out, _ = child.communicate()
+        print(f"{name}: not done after {timeout} s", file=sys.stderr)
+    rows = (ROW.fullmatch(line.strip()) for line in out.splitlines())
+    return {(row[1], int(row[2])): float(row[3]) for row in rows if row}
+
+
+def target(size):
+    """Largest ratio that is meant to be reached."""
+    return 1 / 1.5 if size <= 4096 else 1.0
 
 
 def table(results, names):
     """Prints medians and ratios. Returns them as records."""
     records = []
     heads = "".join(f"{n + ' us':>13}" for n in names)
-    print(f"{'collective':<11}{'bytes':>9}{heads}   ratio")
+    print(f"{'collective':<11}{'bytes':>9}{heads}   ratio  target")
     for key in results["tombolo"][0]:
-        medians = {n: statistics.median(run[key] for run in results[n]) for n in names}
-        peers = [medians[n] for n in names if n != "tombolo"]
+        times = {n: [run[key] for run in results[n] if key in run] for n in names}
+        medians = {n: statistics.median(t) for n, t in times.items() if t}
+        peers = [medians[n] for n in medians if n != "tombolo"]
         ratio = medians["tombolo"] / min(peers) if peers else None
-        records.append({"collective": key[0], "bytes": key[1], "us": medians, "ratio": ratio})
-        print(f"{key[0]:<11}{key[1]:>9}" + "".join(f"{medians[n]:>13.2f}" for n in names) +
-              (f"{ratio:>8.2f}" if ratio else "       -"))
+        ok = ratio is not None and ratio <= target(key[1])
+        records.append({"collective": key[0], "bytes": key[1], "us": medians, "ratio": ratio,
+                        "target": target(key[1]), "ok": ok})
+        cells = "".join(f"{medians[n]:>13.2f}" if n in medians else f"{'-':>13}" for n in names)
+        verdict = f"{ratio:>8.2f}  <= {target(key[1]):.2f} {'ok' if ok else 'OVER'}" if peers else ""
+        print(f"{key[0]:<11}{key[1]:>9}{cells}{verdict}")
+    print(f"\n{sum(r['ok'] for r in records)} of {len(records)} targets met")
     return records
 
 
@@ -68,6 +90,7 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +98,8 @@ def main():
         results = {name: [] for name in sides}
         for _ in range(options.rounds):
             for name, launcher in sides.items():
-                results[name].append(one_run([*launcher, "-n", options.ranks, programs[name]]))
+                command = [*launcher, "-n", options.ranks, programs[name]]
+                results[name].append(one_run(name, command, options.timeout))
         records = table(results, list(sides))
     if options.json:
         options.json.write_text(json.dumps({"ranks": options.ranks, "rounds": options.rounds,
