@@ -6,9 +6,9 @@
 # Compiles coll_gex.c against a build tree and coll_mpi.c with each of mpicc.openmpi and
 # mpicc.mpich, runs them in alternation, and prints for each collective and size the median over
 # the rounds, the ratio of ours to the better peer, and whether that is within the target: at most
-# 1, and up to 4 KiB at most 1/1.5. A peer that is not installed is named and left out; one that does
-# not finish within --timeout (MPICH spins, so more ranks than processors can take it minutes) counts
-# with the rows that it has printed.
+# 1, and up to 4 KiB at most 1/1.5. A peer that is not installed is named and left out; one that is
+# not done within --timeout (MPICH spins: more ranks than processors can take it minutes) counts with
+# the rows that it has printed.
 #   bench/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 import argparse
 import json
@@ -79,7 +79,8 @@ def table(results, names):
         records.append({"collective": key[0], "bytes": key[1], "us": medians, "ratio": ratio,
                         "target": target(key[1]), "ok": ok})
         cells = "".join(f"{medians[n]:>13.2f}" if n in medians else f"{'-':>13}" for n in names)
-        verdict = f"{ratio:>8.2f}  <= {target(key[1]):.2f} {'ok' if ok else 'OVER'}" if peers else ""
+        verdict = f"{ratio:>8.2f}  <= {target(key[1]):.2f} " if peers else ""
+        verdict += ("ok" if ok else "OVER") if peers else ""
         print(f"{key[0]:<11}{key[1]:>9}{cells}{verdict}")
     print(f"\n{sum(r['ok'] for r in records)} of {len(records)} targets met")
     return records

@@ -85,13 +85,15 @@ bool tmb_coll_board_takes(const struct tmb_team *team, const struct tmb_coll_cal
   if (call->reducer.elem > TMB_BOARD_BYTES || call->reducer.elem * blocks > TMB_BOARD_BYTES ||
       call->bytes > UINT64_MAX / blocks)
     return false;
+  const uint64_t shown = call->bytes * blocks;
+  const bool pulls = shown > tmb_coll_tuning()->board_copy_max && tmb_pull_works();
   const struct tmb_coll_shape c = {.kind = call->kind,
+                                   .pull = pulls ? 0 : UINT64_MAX,
                                    .size = team->head.size,
                                    .rank = team->head.rank,
                                    .bytes = call->bytes,
                                    .commutes = call->commutes,
                                    .board = true};
-  const uint64_t shown = call->bytes * blocks;
   if (!tmb_coll_select_board(&c, tmb_coll_tuning(), shown, NULL)) return false;
   if (TMB_UNLIKELY(tmb_coll_tuning()->verbose)) announce(&c, shown);
   return true;

@@ -18,7 +18,7 @@
 
 bool tmb_pull_works(void) {
   if (tmb_job.lost) return false; /* a sender may give up, and use its memory for something else */
-  return tmb_job.peer_copy && tmb_cfg_bool(TMB_CFG_COLL_DIRECT);
+  return tmb_job.peer_copy && tmb_cfg_bool(TMB_CFG_SHM) && tmb_cfg_bool(TMB_CFG_COLL_DIRECT);
 }
 
 char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes) {

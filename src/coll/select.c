@@ -197,7 +197,8 @@ bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll
     alg = rule->alg;
     reason = TMB_CHOICE_RULE;
   }
-  const uint64_t most = reduces(c->kind) ? t->board_max : TMB_MIN(t->board_max, t->board_copy_max);
+  const bool copies = !reduces(c->kind) && c->pull != UINT64_MAX;
+  const uint64_t most = copies ? TMB_MIN(t->board_max, t->board_copy_max) : t->board_max;
   const bool is = alg ? alg->needs & TMB_ALG_BOARD : c->size <= t->board_ranks_max && shown <= most;
   if (TMB_UNLIKELY(choice != NULL) && is)
     *choice = (struct tmb_coll_choice){.alg = tmb_coll_alg_find(c->kind, "board"),

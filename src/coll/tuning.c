@@ -11,7 +11,6 @@
 #include "base/compiler.h"
 #include "base/config.h"
 #include "base/log.h"
-#include "coll/pull.h"
 #include "coll/table.h"
 #include "core/job.h"
 
@@ -85,9 +84,8 @@ static void read_settings(void) {
   t->board_ranks_max = (uint32_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_RANKS_MAX);
   t->board_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_MAX);
   /* To read in the sender's memory takes an offer and an answer: turns on a crowded processor. */
-  t->board_copy_max = tmb_pull_works() && !tmb_job.wait.crowded
-                          ? (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_COPY_MAX)
-                          : t->board_max;
+  t->board_copy_max =
+      tmb_job.wait.crowded ? t->board_max : (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_COPY_MAX);
   t->verbose = tmb_cfg_bool(TMB_CFG_VERBOSE);
   tuning.ready = true;
 }

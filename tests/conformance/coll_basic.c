@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 16 */
+/* again: TOMBOLO_SHM=0 */
 /* again: TOMBOLO_SHM_MAP=0 TOMBOLO_COLL_BOARD_MAX=0 */
 /* again: TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_RING_SLOTS=64 */
 /* again: TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_COLL_CHUNK=64 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mode: PAR */
 /* ranks: 1 2 3 4 */
+/* again: TOMBOLO_SHM=0 */
 /* debug: both */
 /* again: TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_RING_SLOTS=64 */
 /* again: TOMBOLO_COLL_BOARD_MAX=0+TOMBOLO_COLL_CHUNK=64 */

@@ -243,7 +243,7 @@ static void other_addressing(void) {
   job_barrier();
 }
 
-/* Immediate attempts that nobody serves are refused in the end, and leave no trace. */
+/* Immediate attempts that find no room are refused, and leave no trace. */
 static void immediate(void) {
   enum { ATTEMPTS = 3000 };
   const gex_Rank_t to = (job.rank + 1) % job.size, from = (job.rank + job.size - 1) % job.size;
@@ -264,7 +264,7 @@ static void immediate(void) {
         kept[kept_count++] = e;
     }
   }
-  CHECK(job.mapped ? accepted == ATTEMPTS : accepted < ATTEMPTS);
+  if (job.mapped) CHECK_EQ(accepted, ATTEMPTS); /* else: as the neighbour happens to serve */
   CHECK(accepted > 0);
   gex_Event_WaitAll(kept, kept_count, 0);
   gex_NBI_Wait(GEX_EC_PUT, 0);

@@ -27,6 +27,7 @@ static int is_victim(void) {
 
 static void make_others(void) {
   (void)gex_TM_Split(&others, job.tm, is_victim(), 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  gex_Coll_BarrierBlocking(job.tm, 0); /* the victim dies after all have made their team */
 }
 
 /* The team of those that are left is as good as before. */
