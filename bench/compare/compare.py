@@ -7,8 +7,8 @@
 # mpicc.mpich, runs them in alternation, and prints for each collective and size the median over
 # the rounds, the ratio of ours to the better peer, and whether that is within the target: at most
 # 1, and up to 4 KiB at most 1/1.5. A peer that is not installed is named and left out; one that is
-# not done within --timeout (MPICH spins: more ranks than processors can take it minutes) counts with
-# the rows that it has printed.
+# not done within --timeout (MPICH spins: more ranks than processors can take minutes) counts
+# with the rows that it has printed.
 #   bench/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 import argparse
 import json

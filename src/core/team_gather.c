@@ -111,7 +111,7 @@ static bool look(struct tmb_team_gathering *g) {
 
 bool tmb_team_gather_step(struct tmb_team_gathering *g) {
   const struct tmb_team *team = g->team;
-  if (team->board) return look(g) || team->lost;
+  if (team->board) return team->lost || look(g);
   while (g->round < team->rounds && TMB_LIKELY(!team->lost)) {
     if (!g->sent) {
       g->sent = true;
