@@ -165,6 +165,14 @@ static char *data_in(struct tmb_board_row *row, uint64_t number, uint64_t bytes)
                                   : row->slot[number % TMB_BOARD_SLOTS].data;
 }
 
+/* A member's data are in their place: name them, so that others look. */
+static void publish(struct tmb_board_row *row, uint64_t number, struct tmb_board_what what) {
+  struct tmb_board_head *head = head_of(row, number);
+  head->what = what;
+  tmb_store_rel(&head->number, number + 1);
+  tmb_prefetch_write(head_of(row, number + HEADS_AHEAD));
+}
+
 /* The next chunk will probably be as long: begin to get its lines, which others have read, back. */
 static void prepare(struct tmb_board_row *row, uint64_t number, uint64_t bytes) {
   const char *slot = data_in(row, number, bytes);
@@ -177,14 +185,11 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
   const uint64_t number = op->first + op->shown, at = op->shown * op->unit;
   const uint64_t length = length_of(op, op->shown), blocks = blocks_of(team, &op->call);
   struct tmb_board_row *row = b->row[team->head.rank];
-  struct tmb_board_head *head = head_of(row, number);
   if (!has_room(team, b, number, length * blocks <= TMB_BOARD_SMALL)) return false;
   char *to = data_in(row, number, length * blocks);
   const char *from = (const char *)op->call.src + at;
   for (uint64_t i = 0; i < blocks; i++) memcpy(to + i * length, from + i * op->call.bytes, length);
-  head->what = op->what;
-  tmb_store_rel(&head->number, number + 1);
-  tmb_prefetch_write(head_of(row, number + HEADS_AHEAD));
+  publish(row, number, op->what);
   if (length * blocks > TMB_BOARD_SMALL) prepare(row, number + 1, length * blocks);
   op->shown++;
   wake_readers(team, &op->call);
@@ -192,6 +197,12 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
 }
 
 /* ---- looking */
+
+static void check_what(const struct tmb_team *team, struct tmb_board_what mine, uint32_t member,
+                       const struct tmb_board_head *head) {
+  if (TMB_UNLIKELY(head->what.call != mine.call || head->what.bytes != mine.bytes))
+    tmb_coll_mismatch(team, mine, member, head->what);
+}
 
 /* A member's data for this one in chunk `read`, NULL while they are not there. */
 static const char *look(const struct tmb_team *team, const struct tmb_coll_board *b,
@@ -203,8 +214,7 @@ static const char *look(const struct tmb_team *team, const struct tmb_coll_board
   const uint64_t number = op->first + op->read;
   const struct tmb_board_head *head = head_of(b->row[member], number);
   if (tmb_load_acq(&head->number) != number + 1) return NULL;
-  if (TMB_UNLIKELY(head->what.call != op->what.call || head->what.bytes != op->what.bytes))
-    tmb_coll_mismatch(team, op->what, member, head->what);
+  check_what(team, op->what, member, head);
   return data_in(b->row[member], number, length * (blocks ? team->head.size : 1)) + skip * length;
 }
 
@@ -252,10 +262,7 @@ static bool combine(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_
 }
 
 /* This member is through with a chunk. */
-static void count_read(struct tmb_team *team, struct tmb_coll_board *b,
-                       struct tmb_coll_board_op *op) {
-  op->read++;
-  op->looked = 0;
+static void count_read(struct tmb_team *team, struct tmb_coll_board *b) {
   if (++b->read % STRIDE) return;
   tmb_store_rel(&b->row[team->head.rank]->read.word, b->read);
   for (uint32_t r = 0; r < team->head.size; r++) wake(team, r);
@@ -271,8 +278,12 @@ static uint64_t advance(struct tmb_team *team, struct tmb_coll_board *b,
   for (uint64_t seen = UINT64_MAX; seen != op->shown + op->read;) {
     seen = op->shown + op->read;
     while (op->shown < op->chunks && show(team, b, op)) {}
-    while (head && op->read < op->shown && (reduces ? combine(team, b, op) : collect(team, b, op)))
-      count_read(team, b, op);
+    while (head && op->read < op->shown &&
+           (reduces ? combine(team, b, op) : collect(team, b, op))) {
+      op->read++;
+      op->looked = 0;
+      count_read(team, b);
+    }
   }
   return op->shown + op->read - before;
 }
@@ -375,10 +386,56 @@ static void open_board(struct tmb_team *team, struct tmb_coll_board *b) {
   b->end = &b->first;
 }
 
+/* The shortest way of a small broadcast, when nothing is in flight and nobody must be waited for.
+ * Returns whether it has been done. */
+static bool broadcast_now(struct tmb_team *team, struct tmb_coll_board *b,
+                          const struct tmb_coll_call *call) {
+  const uint64_t number = b->next;
+  struct tmb_board_row *row = b->row[call->root];
+  struct tmb_board_head *head = head_of(row, number);
+  const struct tmb_board_what what = tmb_coll_what(call);
+  if (team->head.rank == call->root) {
+    if (!has_room(team, b, number, true)) return false;
+    memcpy(head->small, call->src, call->bytes);
+    publish(row, number, what);
+    wake_readers(team, call);
+    if (call->dst != call->src) memcpy(call->dst, call->src, call->bytes);
+  } else {
+    if (tmb_load_acq(&head->number) != number + 1) return false;
+    check_what(team, what, call->root, head);
+    memcpy(call->dst, head->small, call->bytes);
+  }
+  b->next++;
+  count_read(team, b);
+  return true;
+}
+
+/* Keep an op until others have done their part. Returns its event. */
+static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_board *b,
+                           const struct tmb_coll_board_op *now) {
+  struct tmb_coll_board_op *op = op_new();
+  *op = *now;
+  op->event = tmb_op_new(TMB_OP_SINGLE, 0);
+  op->next = NULL;
+  tmb_up_op_more(op->event, TMB_CAT_PUT);
+  if (!b->first) list(team, b);
+  *b->end = op;
+  b->end = &op->next;
+  return op->event;
+}
+
+/* Event of a collective that is complete. */
+static gex_Event_t done(void) {
+  return tmb_job.debug ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0)) : GEX_EVENT_INVALID;
+}
+
 gex_Event_t tmb_coll_board_start(struct tmb_team *team, const struct tmb_coll_call *call) {
   struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
-  struct tmb_coll_board_op now = {.call = *call};
   if (TMB_UNLIKELY(!b->row)) open_board(team, b);
+  if (call->kind == TMB_COLL_BROADCAST && call->bytes <= TMB_BOARD_SMALL && !b->first &&
+      broadcast_now(team, b, call))
+    return done();
+  struct tmb_coll_board_op now = {.call = *call};
   begin(team, b, &now);
   (void)advance(team, b, &now, !b->first);
   if (!b->first && !tmb_job.wait.crowded)
@@ -386,18 +443,5 @@ gex_Event_t tmb_coll_board_start(struct tmb_team *team, const struct tmb_coll_ca
       for (uint32_t k = 0; k < LOOK_PAUSES; k++) tmb_cpu_pause();
       (void)advance(team, b, &now, true);
     }
-  const bool complete = now.read == now.chunks;
-  struct tmb_op *event = NULL;
-  if (!complete || tmb_job.debug) event = tmb_op_new(TMB_OP_SINGLE, 0);
-  if (!complete) {
-    struct tmb_coll_board_op *op = op_new();
-    *op = now;
-    op->event = event;
-    op->next = NULL;
-    tmb_up_op_more(event, TMB_CAT_PUT);
-    if (!b->first) list(team, b);
-    *b->end = op;
-    b->end = &op->next;
-  }
-  return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
+  return now.read == now.chunks ? done() : tmb_op_event(keep(team, b, &now));
 }
