@@ -183,9 +183,9 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
   return NULL;
 }
 
-static bool reduces(uint32_t kind) {
-  return kind == TMB_COLL_REDUCE || kind == TMB_COLL_ALLREDUCE || kind == TMB_COLL_REDUCE_SCATTER ||
-         kind == TMB_COLL_SCAN || kind == TMB_COLL_EXSCAN;
+/* Where every rank both shows and reads all: two copies are twice the work, not two at once. */
+static bool all_copy(uint32_t kind) {
+  return kind == TMB_COLL_ALLGATHER || kind == TMB_COLL_EXCHANGE;
 }
 
 bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
@@ -197,7 +197,7 @@ bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll
     alg = rule->alg;
     reason = TMB_CHOICE_RULE;
   }
-  const bool copies = !reduces(c->kind) && c->pull != UINT64_MAX;
+  const bool copies = all_copy(c->kind) && c->pull != UINT64_MAX;
   const uint64_t most = copies ? TMB_MIN(t->board_max, t->board_copy_max) : t->board_max;
   const bool is = alg ? alg->needs & TMB_ALG_BOARD : c->size <= t->board_ranks_max && shown <= most;
   if (TMB_UNLIKELY(choice != NULL) && is)
