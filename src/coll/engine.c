@@ -13,7 +13,7 @@
  * complete, so no member is ahead of another by more than twice as many. Invariants: see engine.h;
  * an op is in its team's bucket until it is complete and in the run queue at most once.
  */
-#include "coll/engine.h"
+#include "coll/receive.h"
 
 #include "base/error.h"
 #include "base/log.h"
@@ -27,11 +27,7 @@
 
 #define FENCE_EVERY   128u
 #define WINDOW_CHUNKS 4u         /* chunks that one visit of the hook sends for an op */
-#define PULL_PIECE    (1u << 20) /* bytes that one visit of the hook reads */
-#define BOUNCE_BYTES                                                                         \
- (32u << 10)                /* what is read at once to be combined; fits a first-level cache \
-                             */
-#define TMP_KEEP (1u << 20) /* temporary memory that an idle op keeps, bytes */
+#define TMP_KEEP      (1u << 20) /* temporary memory that an idle op keeps, bytes */
 
 static struct {
   struct tmb_coll_op *free;
@@ -44,13 +40,6 @@ static enum outcome advance(struct tmb_coll_op *op, bool may_send);
 
 /* ---- ops */
 
-static void *grown(void *old, size_t bytes, const char *what) {
-  free(old);
-  void *p = aligned_alloc(64, TMB_ALIGN_UP(bytes, (size_t)64));
-  if (!p) tmb_fatal("out of memory for %s of a collective (%zu bytes)", what, bytes);
-  return p;
-}
-
 static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
   struct tmb_coll_op *op = engine.free;
   if (op) {
@@ -60,12 +49,13 @@ static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
     if (!op) tmb_fatal("out of memory for a collective");
   }
   if (op->got_capacity < s->recvs) {
-    op->got = grown(op->got, s->recvs * sizeof *op->got, "the receives");
+    op->got = tmb_coll_grown(op->got, s->recvs * sizeof *op->got, "the receives");
     op->got_capacity = s->recvs;
   }
   if (s->recvs) memset(op->got, 0, s->recvs * sizeof *op->got);
   if (op->tmp_capacity < s->tmp_bytes) {
-    op->base[TMB_BUF_TMP] = grown(op->base[TMB_BUF_TMP], s->tmp_bytes, "the temporary memory");
+    op->base[TMB_BUF_TMP] =
+        tmb_coll_grown(op->base[TMB_BUF_TMP], s->tmp_bytes, "the temporary memory");
     op->tmp_capacity = s->tmp_bytes;
   }
   op->next = op->next_run = NULL;
@@ -160,94 +150,6 @@ static void leave(void) {
 
 /* ---- receiving */
 
-static char *place(const struct tmb_coll_op *op, uint32_t buf, uint64_t at) {
-  return op->base[buf] + at;
-}
-
-/* Step index of the receive for this sender and tag, UINT32_MAX when there is none. */
-static uint32_t match(struct tmb_coll_op *op, uint32_t src, uint32_t tag) {
-  const struct tmb_sched *s = &op->plan->sched;
-  uint32_t i = op->hint < s->recvs ? op->hint : 0;
-  for (uint32_t k = 0; k < s->recvs; k++) {
-    const struct tmb_step *step = &s->step[s->recv_step[i]];
-    if (step->peer == src && step->tag == tag) {
-      op->hint = i;
-      return s->recv_step[i];
-    }
-    if (++i == s->recvs) i = 0;
-  }
-  return UINT32_MAX;
-}
-
-/* Parts of an element larger than a message: collect, combine when all are there. */
-static void assemble(struct tmb_coll_op *op, const struct tmb_step *step, const char *data,
-                     size_t at, size_t bytes) {
-  const uint32_t recvs = op->plan->sched.recvs;
-  if (!op->assembly) op->assembly = calloc(recvs, sizeof *op->assembly);
-  if (!op->assembly) tmb_fatal("out of memory for the receives of a collective");
-  char **whole = &op->assembly[step->recv];
-  if (!*whole) *whole = grown(NULL, step->bytes, "an element");
-  memcpy(*whole + at, data, bytes);
-  if (op->got[step->recv] + bytes < step->bytes) return;
-  tmb_reduce_apply(&op->reducer, place(op, step->to, step->to_at),
-                   place(op, step->from, step->from_at), *whole, step->bytes,
-                   step->flags & TMB_STEP_RIGHT);
-  free(*whole);
-  *whole = NULL;
-}
-
-/* Bytes of a receive have come. */
-static void account(struct tmb_coll_op *op, uint32_t index, size_t bytes) {
-  const struct tmb_step *step = &op->plan->sched.step[index];
-  uint64_t *got = &op->got[step->recv];
-  *got += bytes;
-  if (*got < step->bytes) return;
-  op->hint = step->recv + 1;
-  if (index < op->posted_end) op->waiting--;
-}
-
-/* More data than this rank's arguments say. */
-_Noreturn TMB_COLD static void mismatch(const struct tmb_coll_op *op, const struct tmb_step *step,
-                                        size_t bytes) {
-  tmb_fatal_nopos(
-      "collective %u of a team of %u ranks (%s): rank %u of the team sends %zu bytes or "
-      "more where this rank, %u, expects %zu; all ranks must make the same calls in the "
-      "same order with the same lengths",
-      op->seq, op->team->head.size, tmb_coll_kind_name(op->plan->shape.kind), step->peer, bytes,
-      op->team->head.rank, (size_t)step->bytes);
-}
-
-/* Whether the buffer that a step writes is among `bits`. */
-static bool touches(const struct tmb_coll_op *op, const struct tmb_step *step, uint8_t bits) {
-  const bool same = op->base[TMB_BUF_SRC] == op->base[TMB_BUF_DST];
-  const uint8_t both = 1u << TMB_BUF_SRC | 1u << TMB_BUF_DST;
-  if (same && (bits & both)) bits |= both;
-  return bits >> step->to & 1;
-}
-
-/* Whether data may be written where a receive wants them: it says so, and what is there has been
- * taken by those to whom it was offered. */
-static bool is_open(const struct tmb_coll_op *op, uint32_t index) {
-  const struct tmb_step *step = &op->plan->sched.step[index];
-  return index < op->posted_end || step->open == 0 ||
-         (step->open <= op->round && !touches(op, step, op->owed));
-}
-
-/* Deliver part of a message into its receive. */
-static void deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes) {
-  const struct tmb_step *step = &op->plan->sched.step[index];
-  char *to = place(op, step->to, step->to_at + at);
-  if (TMB_UNLIKELY(at + bytes > step->bytes)) mismatch(op, step, at + bytes);
-  if (step->kind == TMB_STEP_RECV)
-    memcpy(to, data, bytes);
-  else if (TMB_LIKELY(op->chunk >= op->reducer.elem))
-    tmb_reduce_apply(&op->reducer, to, place(op, step->from, step->from_at + at), data, bytes,
-                     step->flags & TMB_STEP_RIGHT);
-  else
-    assemble(op, step, data, at, bytes);
-  account(op, index, bytes);
-}
-
 /* Post the receives that begin at pc. Returns whether they are all complete. */
 static bool receives_done(struct tmb_coll_op *op) {
   const struct tmb_sched *s = &op->plan->sched;
@@ -263,7 +165,7 @@ static bool receives_done(struct tmb_coll_op *op) {
     struct tmb_stash *m;
     while (op->got[step->recv] < step->bytes && ct->stash[op->seq % TMB_COLL_BUCKETS] &&
            (m = tmb_stash_take(ct, &like)) != NULL) {
-      deliver(op, i, m->payload, m->at, m->bytes);
+      tmb_recv_deliver(op, i, m->payload, m->at, m->bytes);
       tmb_stash_free(m);
     }
     if (op->got[step->recv] < step->bytes) op->waiting++;
@@ -278,12 +180,13 @@ static void on_data(const struct tmb_am_in *in) {
   tmb_coll_lock();
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
   struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
-  const uint32_t index =
-      op && !op->held ? match(op, (uint32_t)in->args[4], (uint32_t)in->args[5]) : UINT32_MAX;
-  if (index == UINT32_MAX || !is_open(op, index)) {
+  const uint32_t index = op && !op->held
+                             ? tmb_recv_match(op, (uint32_t)in->args[4], (uint32_t)in->args[5])
+                             : UINT32_MAX;
+  if (index == UINT32_MAX || !tmb_recv_is_open(op, index)) {
     tmb_stash_put(ct, in);
   } else {
-    deliver(op, index, in->payload, tmb_team_join64(in->args + 6), in->nbytes);
+    tmb_recv_deliver(op, index, in->payload, tmb_team_join64(in->args + 6), in->nbytes);
     if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
   }
   leave();
@@ -355,7 +258,8 @@ static bool notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_t 
     if (handler == TMB_COLL_AM_OFFER) {
       op->out.nargs = TMB_COLL_OFFER_ARGS;
       op->args[8] = tmb_job.pid;
-      tmb_team_args64(op->args + 9, (uint64_t)(uintptr_t)place(op, step->from, step->from_at));
+      tmb_team_args64(op->args + 9,
+                      (uint64_t)(uintptr_t)tmb_coll_place(op, step->from, step->from_at));
     }
   }
   return transmit(op);
@@ -391,7 +295,7 @@ static bool send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool 
       address(op, step, op->sent);
       op->out.category = TMB_AM_MEDIUM;
       op->out.handler = TMB_COLL_AM_DATA;
-      op->out.src = place(op, step->from, step->from_at + op->sent);
+      op->out.src = tmb_coll_place(op, step->from, step->from_at + op->sent);
       op->out.nbytes = TMB_MIN(step->bytes - op->sent, (uint64_t)op->chunk);
     }
     const size_t bytes = op->out.nbytes;
@@ -402,108 +306,11 @@ static bool send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool 
   return true;
 }
 
-/* ---- reading what was offered */
-
-/* Whether an offer may be read now: its receive is open, or it is the turn of its receive but the
- * destination is still being sent. */
-static bool may_pull(struct tmb_coll_op *op, const struct tmb_stash *m) {
-  const uint32_t index = match(op, m->src, m->tag);
-  if (index == UINT32_MAX)
-    tmb_bug("a collective's message from rank %u of the team names no receive", m->src);
-  const struct tmb_step *step = &op->plan->sched.step[index];
-  if (TMB_UNLIKELY(step->bytes != m->at)) mismatch(op, step, m->at);
-  return is_open(op, index) || step->round == op->round;
-}
-
-/* Combine a piece with what this rank has. */
-static void pull_reduce(struct tmb_coll_op *op, const struct tmb_step *step, uint32_t peer,
-                        uint64_t at, size_t bytes) {
-  static char *bounce;
-  static size_t capacity;
-  const struct tmb_stash *m = op->pull;
-  const bool right = step->flags & TMB_STEP_RIGHT;
-  char *from = tmb_pull_mapped(peer, m->address + at, bytes);
-  if (!from || (right && op->reducer.user)) { /* which overwrites it */
-    if (capacity < bytes) {
-      bounce = grown(bounce, bytes, "the pieces");
-      capacity = bytes;
-    }
-    from = bounce;
-    tmb_pull_read(peer, m->pid, m->address + at, from, bytes);
-  }
-  tmb_reduce_apply(&op->reducer, place(op, step->to, step->to_at + at),
-                   place(op, step->from, step->from_at + at), from, bytes, right);
-}
-
-/* Read a piece of op->pull, or all of it into kept memory if its receive is not open. */
-static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
-  const struct tmb_stash *m = op->pull;
-  const struct tmb_step *step = &op->plan->sched.step[index];
-  const uint32_t peer = tmb_team_jobrank(op->team, step->peer);
-  const uint64_t at = op->pulled, left = step->bytes - at;
-  size_t bytes = TMB_MIN(left, (uint64_t)PULL_PIECE);
-  if (!is_open(op, index)) {
-    struct tmb_stash like = {.seq = m->seq, .src = m->src, .tag = m->tag, .kind = TMB_COLL_AM_DATA};
-    bytes = left;
-    tmb_pull_read(peer, m->pid, m->address, tmb_stash_add(op->team->coll, &like, bytes)->payload,
-                  bytes);
-  } else {
-    if (step->kind == TMB_STEP_RECV) {
-      tmb_pull_read(peer, m->pid, m->address + at, place(op, step->to, step->to_at + at), bytes);
-    } else {
-      const size_t elem = op->reducer.elem;
-      const size_t most = elem > BOUNCE_BYTES ? elem : BOUNCE_BYTES - BOUNCE_BYTES % elem;
-      bytes = TMB_MIN(left, (uint64_t)most);
-      pull_reduce(op, step, peer, at, bytes);
-    }
-    account(op, index, bytes);
-  }
-  op->pulled = at + bytes;
-}
-
-/* Tell the sender of op->pull. Returns false when there are no resources now. */
-static bool tell_taken(struct tmb_coll_op *op) {
-  int32_t args[TMB_COLL_ARGS] = {0};
-  tmb_team_args64(args, op->team->uid);
-  args[2] = (int32_t)op->seq;
-  args[3] = (int32_t)op->pull->src;
-  args[4] = (int32_t)op->team->head.rank;
-  args[5] = (int32_t)op->pull->tag;
-  struct tmb_am_out out = {.peer = tmb_team_jobrank(op->team, op->pull->src),
-                           .category = TMB_AM_SHORT,
-                           .handler = TMB_COLL_AM_TAKEN,
-                           .nargs = TMB_COLL_ARGS,
-                           .staged = -1,
-                           .args = args};
-  return tmb_job.ops->am_send(tmb_job.conduit, &out) == 0;
-}
-
-/* Read some of what was offered to this op. */
-static void pull_some(struct tmb_coll_op *op) {
-  struct tmb_coll_team *ct = op->team->coll;
-  for (uint64_t budget = PULL_PIECE; budget && budget <= PULL_PIECE;) {
-    if (!op->pull) {
-      struct tmb_stash *m = tmb_stash_offer(ct, op, may_pull);
-      if (!m) return;
-      op->pull = tmb_stash_take(ct, m);
-      op->pulled = 0;
-    }
-    const uint32_t index = match(op, op->pull->src, op->pull->tag);
-    const uint64_t before = op->pulled, all = op->plan->sched.step[index].bytes;
-    if (before < all) pull_piece(op, index);
-    budget -= op->pulled - before;
-    op->moves++;
-    if (op->pulled < all) continue;
-    if (!tell_taken(op)) return;
-    tmb_stash_free(op->pull);
-    op->pull = NULL;
-  }
-}
-
 /* ---- running */
 
 static void run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
-  char *to = place(op, step->to, step->to_at), *from = place(op, step->from, step->from_at);
+  char *to = tmb_coll_place(op, step->to, step->to_at),
+       *from = tmb_coll_place(op, step->from, step->from_at);
   if (step->kind == TMB_STEP_REDUCE)
     tmb_reduce_apply(&op->reducer, to, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
   else if (to != from)
@@ -516,7 +323,7 @@ static bool may_post(const struct tmb_coll_op *op) {
   for (uint32_t i = op->pc; op->untaken && i < s->count && s->step[i].round == op->round; i++) {
     const struct tmb_step *step = &s->step[i];
     const uint8_t bits = step->open == UINT32_MAX ? op->offered | op->owed : op->owed;
-    if (step->open && touches(op, step, bits)) return false;
+    if (step->open && tmb_recv_touches(op, step, bits)) return false;
   }
   return true;
 }
@@ -525,7 +332,7 @@ static bool may_post(const struct tmb_coll_op *op) {
 static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, bool may_send) {
   bool again = true, gone;
   if (step->kind == TMB_STEP_COPY || step->kind == TMB_STEP_REDUCE) {
-    if (op->owed && touches(op, step, op->owed)) return false;
+    if (op->owed && tmb_recv_touches(op, step, op->owed)) return false;
     run_local(op, step);
     return true;
   }
@@ -567,12 +374,12 @@ static bool run(struct tmb_coll_op *op, bool may_send) {
 /* Go on with a collective as far as it goes; when it is complete it is freed. in may_send: from the
  * hook or from initiation, not from a handler. */
 static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
-  if (may_send) pull_some(op);
+  if (may_send) tmb_recv_pull(op);
   if (run(op, may_send)) {
     complete(op);
     return DONE;
   }
-  if (op->pull || tmb_stash_offer(op->team->coll, op, may_pull)) queue(op);
+  if (op->pull || tmb_stash_offer(op->team->coll, op, tmb_recv_may_pull)) queue(op);
   return WAITS;
 }
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receiving in a schedule, see receive.h.
+ *
+ * Owns: the memory in which pieces are combined. Called by the engine under the lock of
+ * collectives. Calls: pull.h, the stash, the conduit's am_send for the answer to an offer. An
+ * element larger than a message is put together before it is combined; what is read in the sender's
+ * memory is combined in pieces that fit a first-level cache. Invariants: data go where their
+ * receive says only while that is open; otherwise they are kept in the stash.
+ */
+#include "coll/receive.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PULL_PIECE   (1u << 20)  /* bytes that one visit of the hook reads */
+#define BOUNCE_BYTES (32u << 10) /* what is read at once to be combined */
+
+void *tmb_coll_grown(void *old, size_t bytes, const char *what) {
+  free(old);
+  void *p = aligned_alloc(64, TMB_ALIGN_UP(bytes, (size_t)64));
+  if (!p) tmb_fatal("out of memory for %s of a collective (%zu bytes)", what, bytes);
+  return p;
+}
+
+uint32_t tmb_recv_match(struct tmb_coll_op *op, uint32_t src, uint32_t tag) {
+  const struct tmb_sched *s = &op->plan->sched;
+  uint32_t i = op->hint < s->recvs ? op->hint : 0;
+  for (uint32_t k = 0; k < s->recvs; k++) {
+    const struct tmb_step *step = &s->step[s->recv_step[i]];
+    if (step->peer == src && step->tag == tag) {
+      op->hint = i;
+      return s->recv_step[i];
+    }
+    if (++i == s->recvs) i = 0;
+  }
+  return UINT32_MAX;
+}
+
+/* Parts of an element larger than a message: collect, combine when all are there. */
+static void assemble(struct tmb_coll_op *op, const struct tmb_step *step, const char *data,
+                     size_t at, size_t bytes) {
+  const uint32_t recvs = op->plan->sched.recvs;
+  if (!op->assembly) op->assembly = calloc(recvs, sizeof *op->assembly);
+  if (!op->assembly) tmb_fatal("out of memory for the receives of a collective");
+  char **whole = &op->assembly[step->recv];
+  if (!*whole) *whole = tmb_coll_grown(NULL, step->bytes, "an element");
+  memcpy(*whole + at, data, bytes);
+  if (op->got[step->recv] + bytes < step->bytes) return;
+  tmb_reduce_apply(&op->reducer, tmb_coll_place(op, step->to, step->to_at),
+                   tmb_coll_place(op, step->from, step->from_at), *whole, step->bytes,
+                   step->flags & TMB_STEP_RIGHT);
+  free(*whole);
+  *whole = NULL;
+}
+
+/* Bytes of a receive have come. */
+static void account(struct tmb_coll_op *op, uint32_t index, size_t bytes) {
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  uint64_t *got = &op->got[step->recv];
+  *got += bytes;
+  if (*got < step->bytes) return;
+  op->hint = step->recv + 1;
+  if (index < op->posted_end) op->waiting--;
+}
+
+/* More data than this rank's arguments say. */
+_Noreturn TMB_COLD static void mismatch(const struct tmb_coll_op *op, const struct tmb_step *step,
+                                        size_t bytes) {
+  tmb_fatal_nopos(
+      "collective %u of a team of %u ranks (%s): rank %u of the team sends %zu bytes or "
+      "more where this rank, %u, expects %zu; all ranks must make the same calls in the "
+      "same order with the same lengths",
+      op->seq, op->team->head.size, tmb_coll_kind_name(op->plan->shape.kind), step->peer, bytes,
+      op->team->head.rank, (size_t)step->bytes);
+}
+
+bool tmb_recv_touches(const struct tmb_coll_op *op, const struct tmb_step *step, uint8_t bits) {
+  const bool same = op->base[TMB_BUF_SRC] == op->base[TMB_BUF_DST];
+  const uint8_t both = 1u << TMB_BUF_SRC | 1u << TMB_BUF_DST;
+  if (same && (bits & both)) bits |= both;
+  return bits >> step->to & 1;
+}
+
+bool tmb_recv_is_open(const struct tmb_coll_op *op, uint32_t index) {
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  return index < op->posted_end || step->open == 0 ||
+         (step->open <= op->round && !tmb_recv_touches(op, step, op->owed));
+}
+
+void tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes) {
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  char *to = tmb_coll_place(op, step->to, step->to_at + at);
+  if (TMB_UNLIKELY(at + bytes > step->bytes)) mismatch(op, step, at + bytes);
+  if (step->kind == TMB_STEP_RECV)
+    memcpy(to, data, bytes);
+  else if (TMB_LIKELY(op->chunk >= op->reducer.elem))
+    tmb_reduce_apply(&op->reducer, to, tmb_coll_place(op, step->from, step->from_at + at), data,
+                     bytes, step->flags & TMB_STEP_RIGHT);
+  else
+    assemble(op, step, data, at, bytes);
+  account(op, index, bytes);
+}
+
+/* ---- reading what was offered */
+
+bool tmb_recv_may_pull(struct tmb_coll_op *op, const struct tmb_stash *m) {
+  const uint32_t index = tmb_recv_match(op, m->src, m->tag);
+  if (index == UINT32_MAX)
+    tmb_bug("a collective's message from rank %u of the team names no receive", m->src);
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  if (TMB_UNLIKELY(step->bytes != m->at)) mismatch(op, step, m->at);
+  return tmb_recv_is_open(op, index) || step->round == op->round;
+}
+
+/* Combine a piece with what this rank has. */
+static void pull_reduce(struct tmb_coll_op *op, const struct tmb_step *step, uint32_t peer,
+                        uint64_t at, size_t bytes) {
+  static char *bounce;
+  static size_t capacity;
+  const struct tmb_stash *m = op->pull;
+  const bool right = step->flags & TMB_STEP_RIGHT;
+  char *from = tmb_pull_mapped(peer, m->address + at, bytes);
+  if (!from || (right && op->reducer.user)) { /* which overwrites it */
+    if (capacity < bytes) {
+      bounce = tmb_coll_grown(bounce, bytes, "the pieces");
+      capacity = bytes;
+    }
+    from = bounce;
+    tmb_pull_read(peer, m->pid, m->address + at, from, bytes);
+  }
+  tmb_reduce_apply(&op->reducer, tmb_coll_place(op, step->to, step->to_at + at),
+                   tmb_coll_place(op, step->from, step->from_at + at), from, bytes, right);
+}
+
+/* Read a piece of op->pull, or all of it into kept memory if its receive is not open. */
+static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
+  const struct tmb_stash *m = op->pull;
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  const uint32_t peer = tmb_team_jobrank(op->team, step->peer);
+  const uint64_t at = op->pulled, left = step->bytes - at;
+  size_t bytes = TMB_MIN(left, (uint64_t)PULL_PIECE);
+  if (!tmb_recv_is_open(op, index)) {
+    struct tmb_stash like = {.seq = m->seq, .src = m->src, .tag = m->tag, .kind = TMB_COLL_AM_DATA};
+    bytes = left;
+    tmb_pull_read(peer, m->pid, m->address, tmb_stash_add(op->team->coll, &like, bytes)->payload,
+                  bytes);
+  } else {
+    if (step->kind == TMB_STEP_RECV) {
+      tmb_pull_read(peer, m->pid, m->address + at, tmb_coll_place(op, step->to, step->to_at + at),
+                    bytes);
+    } else {
+      const size_t elem = op->reducer.elem;
+      const size_t most = elem > BOUNCE_BYTES ? elem : BOUNCE_BYTES - BOUNCE_BYTES % elem;
+      bytes = TMB_MIN(left, (uint64_t)most);
+      pull_reduce(op, step, peer, at, bytes);
+    }
+    account(op, index, bytes);
+  }
+  op->pulled = at + bytes;
+}
+
+/* Tell the sender of op->pull. Returns false when there are no resources now. */
+static bool tell_taken(struct tmb_coll_op *op) {
+  int32_t args[TMB_COLL_ARGS] = {0};
+  tmb_team_args64(args, op->team->uid);
+  args[2] = (int32_t)op->seq;
+  args[3] = (int32_t)op->pull->src;
+  args[4] = (int32_t)op->team->head.rank;
+  args[5] = (int32_t)op->pull->tag;
+  struct tmb_am_out out = {.peer = tmb_team_jobrank(op->team, op->pull->src),
+                           .category = TMB_AM_SHORT,
+                           .handler = TMB_COLL_AM_TAKEN,
+                           .nargs = TMB_COLL_ARGS,
+                           .staged = -1,
+                           .args = args};
+  return tmb_job.ops->am_send(tmb_job.conduit, &out) == 0;
+}
+
+void tmb_recv_pull(struct tmb_coll_op *op) {
+  struct tmb_coll_team *ct = op->team->coll;
+  for (uint64_t budget = PULL_PIECE; budget && budget <= PULL_PIECE;) {
+    if (!op->pull) {
+      struct tmb_stash *m = tmb_stash_offer(ct, op, tmb_recv_may_pull);
+      if (!m) return;
+      op->pull = tmb_stash_take(ct, m);
+      op->pulled = 0;
+    }
+    const uint32_t index = tmb_recv_match(op, op->pull->src, op->pull->tag);
+    const uint64_t before = op->pulled, all = op->plan->sched.step[index].bytes;
+    if (before < all) pull_piece(op, index);
+    budget -= op->pulled - before;
+    op->moves++;
+    if (op->pulled < all) continue;
+    if (!tell_taken(op)) return;
+    tmb_stash_free(op->pull);
+    op->pull = NULL;
+  }
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receiving in a schedule: whose data go where, and when they may.
+ *
+ * Owns: declarations of receive.c. Called by engine.c, under the lock of collectives. Calls
+ * nothing. A receive is named by its step's index. Data come as messages (deliver), or are read
+ * where their sender offers them (pull). Invariants: a buffer that this rank has offered is not
+ * written before it is taken: op->offered and op->owed say which.
+ */
+#ifndef TMB_COLL_RECEIVE_H
+#define TMB_COLL_RECEIVE_H
+
+#include "coll/engine.h"
+
+/* Address of a place in the buffers of an op. */
+static inline char *tmb_coll_place(const struct tmb_coll_op *op, uint32_t buf, uint64_t at) {
+  return op->base[buf] + at;
+}
+
+/* New memory of `bytes` bytes, aligned to a cache line, instead of `old`, whose contents are lost.
+ * Fatal when there is none. in what: for the message. */
+void *tmb_coll_grown(void *old, size_t bytes, const char *what);
+
+/* Step index of the receive for this sender and tag, UINT32_MAX when there is none. */
+uint32_t tmb_recv_match(struct tmb_coll_op *op, uint32_t src, uint32_t tag);
+
+/* Whether the buffer that a step writes is among `bits`. */
+bool tmb_recv_touches(const struct tmb_coll_op *op, const struct tmb_step *step, uint8_t bits);
+
+/* Whether data may be written where a receive wants them: it says so, and what is there has been
+ * taken by those to whom it was offered. */
+bool tmb_recv_is_open(const struct tmb_coll_op *op, uint32_t index);
+
+/* Deliver part of a message into its receive; fatal when it is longer than that. */
+void tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes);
+
+/* Whether an offer may be read now: its receive is open, or it is the turn of its receive but the
+ * destination is still being sent. */
+bool tmb_recv_may_pull(struct tmb_coll_op *op, const struct tmb_stash *m);
+
+/* Read some of what was offered to this op, and tell those whose data have been read. */
+void tmb_recv_pull(struct tmb_coll_op *op);
+
+#endif
