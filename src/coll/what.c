@@ -49,6 +49,7 @@ void tmb_coll_note(struct tmb_team *team, const struct tmb_coll_call *call) {
   tmb_store_rlx(&note->number, 0);
   tmb_fence_rel();
   const struct tmb_board_what what = tmb_coll_what(call);
+  tmb_store_rlx(&note->uid, team->uid);
   tmb_store_rlx(&note->what.call, what.call);
   tmb_store_rlx(&note->what.bytes, what.bytes);
   tmb_store_rel(&note->number, ct->noted);
@@ -56,14 +57,15 @@ void tmb_coll_note(struct tmb_team *team, const struct tmb_coll_call *call) {
 }
 
 /* What a row says about a call. Returns false when it says nothing (any more). */
-static bool read_note(const struct tmb_board_row *row, uint64_t number,
+static bool read_note(const struct tmb_team *team, const struct tmb_board_row *row, uint64_t number,
                       struct tmb_board_what *what) {
   const struct tmb_board_note *note = &row->note[number % TMB_BOARD_NOTES];
   if (tmb_load_acq(&note->number) != number + 1) return false;
   what->call = tmb_load_rlx(&note->what.call);
   what->bytes = tmb_load_rlx(&note->what.bytes);
+  const uint64_t uid = tmb_load_rlx(&note->uid);
   tmb_fence_acq();
-  return tmb_load_rlx(&note->number) == number + 1;
+  return tmb_load_rlx(&note->number) == number + 1 && uid == team->uid;
 }
 
 /* Compare as far as both have come. Returns how many calls were compared, or skipped. */
@@ -78,7 +80,8 @@ static uint64_t compare_team(struct tmb_team *team) {
     const bool late = ct->noted - ct->compared > TMB_BOARD_NOTES;
     if (!late && tmb_load_acq(&row->note[ct->compared % TMB_BOARD_NOTES].number) <= ct->compared)
       break; /* not there yet, or being written */
-    if (late || !read_note(own, ct->compared, &mine) || !read_note(row, ct->compared, &theirs))
+    if (late || !read_note(team, own, ct->compared, &mine) ||
+        !read_note(team, row, ct->compared, &theirs))
       continue;
     if (mine.call != theirs.call || mine.bytes != theirs.bytes)
       tmb_coll_mismatch(team, mine, next, theirs);

@@ -36,6 +36,7 @@ struct tmb_board_what {
 /* A member's collectives, in order; debug clients. */
 struct tmb_board_note {
   uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the collective + 1; 0 while it is written */
+  uint64_t uid;                                /* of the team: a row may have got another one */
   struct tmb_board_what what;
 };
 
