@@ -183,9 +183,15 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
   return NULL;
 }
 
-/* Where every rank both shows and reads all: two copies are twice the work, not two at once. */
-static bool all_copy(uint32_t kind) {
-  return kind == TMB_COLL_ALLGATHER || kind == TMB_COLL_EXCHANGE;
+/* Bytes that a member shows on a board at most. */
+static uint64_t board_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+  const bool exchange = c->kind == TMB_COLL_EXCHANGE;
+  const bool blocks = exchange || c->kind == TMB_COLL_SCATTER || c->kind == TMB_COLL_REDUCE_SCATTER;
+  if (t->board_long && !blocks) return UINT64_MAX;
+  /* Where every rank both shows and reads all, two copies are twice the work, not two at once. */
+  if ((exchange || c->kind == TMB_COLL_ALLGATHER) && c->pull != UINT64_MAX)
+    return TMB_MIN(t->board_max, t->board_copy_max);
+  return t->board_max;
 }
 
 bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
@@ -197,9 +203,8 @@ bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll
     alg = rule->alg;
     reason = TMB_CHOICE_RULE;
   }
-  const bool copies = all_copy(c->kind) && c->pull != UINT64_MAX;
-  const uint64_t most = copies ? TMB_MIN(t->board_max, t->board_copy_max) : t->board_max;
-  const bool is = alg ? alg->needs & TMB_ALG_BOARD : c->size <= t->board_ranks_max && shown <= most;
+  const bool is = alg ? alg->needs & TMB_ALG_BOARD
+                      : c->size <= t->board_ranks_max && shown <= board_limit(c, t);
   if (TMB_UNLIKELY(choice != NULL) && is)
     *choice = (struct tmb_coll_choice){.alg = tmb_coll_alg_find(c->kind, "board"),
                                        .reason = alg ? reason : TMB_CHOICE_THRESHOLD,

@@ -59,6 +59,7 @@ struct tmb_coll_tuning {
   uint32_t flat_ranks_max;
   uint64_t segment, eager, direct_min;
   uint64_t board_max;       /* bytes that a member shows on a board at most */
+  bool board_long;          /* there is no limit, except for blocks */
   uint64_t board_copy_max;  /* of all-gather and exchange, where long messages are pulled */
   uint32_t board_ranks_max; /* members of a team that uses its board */
   uint64_t bcast_tree_max, reduce_tree_max, allreduce_doubling_max, allgather_doubling_max,

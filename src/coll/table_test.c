@@ -196,6 +196,12 @@ static void board(void **state) {
   assert_int_equal(why.reason, TMB_CHOICE_THRESHOLD);
   assert_string_equal(why.alg->name, "board");
   assert_false(tmb_coll_select_board(&c, &t, 401, &why));
+  c.kind = TMB_COLL_BROADCAST;
+  t.board_long = true; /* but not for blocks */
+  assert_true(tmb_coll_select_board(&c, &t, 401, &why));
+  c.kind = TMB_COLL_EXCHANGE;
+  assert_false(tmb_coll_select_board(&c, &t, 401, &why));
+  t.board_long = false;
   t.board_max = 500; /* copies have a limit of their own */
   assert_false(tmb_coll_select_board(&c, &t, 401, &why));
   c.kind = TMB_COLL_ALLREDUCE;

@@ -83,9 +83,9 @@ static void read_settings(void) {
   read_algorithms(t);
   t->board_ranks_max = (uint32_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_RANKS_MAX);
   t->board_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_MAX);
-  /* To read in the sender's memory takes an offer and an answer: turns on a crowded processor. */
-  t->board_copy_max =
-      tmb_job.wait.crowded ? t->board_max : (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_COPY_MAX);
+  t->board_copy_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_COPY_MAX);
+  /* Messages, offers and answers are turns on a crowded processor: show even long data. */
+  t->board_long = tmb_job.wait.crowded && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
   t->verbose = tmb_cfg_bool(TMB_CFG_VERBOSE);
   tuning.ready = true;
 }
