@@ -14,6 +14,9 @@
 
 #include <string.h>
 
+/* Ranks up to which each may as well combine everything by itself. */
+#define BOARD_COMBINERS           4u
+
 #define NODES_EXCHANGE_BLOCKS_MAX 16384u /* blocks that a leader moves one by one */
 
 static const struct tmb_coll_alg algs[] = {
@@ -183,15 +186,23 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
   return NULL;
 }
 
-/* Bytes that a member shows on a board at most. */
+/* Bytes that a member shows on a board at most. in c->size: at least 2. */
 static uint64_t board_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
-  const bool exchange = c->kind == TMB_COLL_EXCHANGE;
-  const bool blocks = exchange || c->kind == TMB_COLL_SCATTER || c->kind == TMB_COLL_REDUCE_SCATTER;
-  if (t->board_long && !blocks) return UINT64_MAX;
-  /* Where every rank both shows and reads all, two copies are twice the work, not two at once. */
-  if ((exchange || c->kind == TMB_COLL_ALLGATHER) && c->pull != UINT64_MAX)
-    return TMB_MIN(t->board_max, t->board_copy_max);
-  return t->board_max;
+  switch (c->kind) {
+  case TMB_COLL_ALLREDUCE:
+  case TMB_COLL_SCAN:
+  case TMB_COLL_EXSCAN:
+    /* Every rank combines what all show: work that grows with the team and that others share. */
+    return c->size <= BOARD_COMBINERS ? t->board_max : t->board_max * BOARD_COMBINERS / c->size;
+  case TMB_COLL_SCATTER:
+  case TMB_COLL_REDUCE_SCATTER: return t->board_max;
+  case TMB_COLL_EXCHANGE:
+  case TMB_COLL_ALLGATHER:
+    /* Every rank both shows and reads all: two copies are twice the work, not two at once. */
+    if (t->board_long && c->kind == TMB_COLL_ALLGATHER) return UINT64_MAX;
+    return c->pull == UINT64_MAX ? t->board_max : TMB_MIN(t->board_max, t->board_copy_max);
+  default: return t->board_long ? UINT64_MAX : t->board_max;
+  }
 }
 
 bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,

@@ -19,7 +19,7 @@
 #define TMB_BOARD_HEADS    64u    /* chunks that a member may have shown and others not yet read */
 #define TMB_BOARD_SLOTS    8u     /* the same of chunks that need a slot */
 #define TMB_BOARD_BYTES    16384u /* of a chunk */
-#define TMB_BOARD_SMALL    104u   /* bytes that need no slot */
+#define TMB_BOARD_SMALL    96u    /* bytes that need no slot */
 #define TMB_BOARD_NOTES    16u    /* collectives that a member of a debug client has noted */
 #define TMB_BOARD_ROWS_MAX 64u
 #define TMB_BOARD_NONE     UINT32_MAX
@@ -50,7 +50,7 @@ struct tmb_board_card {
 struct tmb_board_head {
   uint64_t number TMB_ALIGNED(2 * TMB_CACHE_LINE); /* of the chunk + 1; written last */
   struct tmb_board_what what;                      /* whose chunk it is */
-  char small[TMB_BOARD_SMALL];                     /* chunks of at most this */
+  char small[TMB_BOARD_SMALL] TMB_ALIGNED(16);     /* chunks of at most this; fit for any type */
 };
 _Static_assert(sizeof(struct tmb_board_head) == 2 * TMB_CACHE_LINE, "two cache lines");
 

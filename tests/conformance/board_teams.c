@@ -70,6 +70,42 @@ static void listed_team(uint64_t seed) {
   gex_TM_Destroy(tm, NULL, 0);
 }
 
+/* A type of 16 bytes that wants its alignment, API 06.4. */
+struct wide {
+  _Alignas(16) uint64_t v[2];
+};
+
+static void add_wide(const void *x, void *y, size_t count, const void *cdata) {
+  const struct wide *a = x;
+  struct wide *b = y;
+  CHECK_EQ((uintptr_t)x % 16, 0);
+  CHECK_EQ((uintptr_t)y % 16, 0);
+  CHECK(cdata == &world);
+  for (size_t i = 0; i < count && (uintptr_t)x % 16 == 0 && (uintptr_t)y % 16 == 0; i++) {
+    b[i].v[0] += a[i].v[0];
+    b[i].v[1] ^= a[i].v[1];
+  }
+}
+
+/* Vectors of every way: beside the number, in a slot, in several, in the sender's memory. */
+static void aligned(void) {
+  static struct wide in[LONG_WORDS], out[LONG_WORDS];
+  const size_t counts[] = {1, 2, 3, 5, 6, 7, 100, 1023, 1025, LONG_WORDS};
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+    for (size_t i = 0; i < counts[k]; i++) in[i] = (struct wide){{me + i, me % 2 ? i : 0}};
+    gex_Event_Wait(gex_Coll_ReduceToAllNB(world, out, in, GEX_DT_USER, sizeof *in, counts[k],
+                                          GEX_OP_USER, add_wide, &world, 0));
+    for (size_t i = 0; i < counts[k]; i++) {
+      CHECK_EQ(out[i].v[0], size * i + (uint64_t)size * (size - 1) / 2);
+      CHECK_EQ(out[i].v[1], size / 2 % 2 ? i : 0);
+    }
+    gex_Event_Wait(gexx_Coll_ScanNB(world, out, in, GEX_DT_USER, sizeof *in, counts[k], GEX_OP_USER,
+                                    add_wide, &world, 0));
+    for (size_t i = 0; i < counts[k]; i++)
+      CHECK_EQ(out[i].v[0], (me + 1) * i + (uint64_t)me * (me + 1) / 2);
+  }
+}
+
 /* The root is through with many broadcasts before the last rank looks at the first. */
 static void run_ahead(void) {
   static uint64_t data[AHEAD], big[AHEAD][64];
@@ -100,6 +136,7 @@ int main(int argc, char **argv) {
     listed_team(1000 * i + 500);
   }
   run_ahead();
+  aligned();
   use(world, 1);
   gasnet_exit(check_done());
 }
