@@ -36,6 +36,7 @@
 #define MOVE_AFTER         8u       /* yields that paid */
 #define MOVE_EVERY_NS      2000000u /* at most one move in this time */
 #define HOME_AFTER         2u /* with a processor for each rank: they spin long before they yield */
+#define SWITCH_NS          2000u /* a yield that takes longer has let somebody else run */
 #define RETRY_NS_MIN       20000u
 #define RETRY_NS_MAX       5000000u
 #define LATER_NS           200000u /* longest sleep while puts wait for room: nobody rings then */
@@ -126,6 +127,17 @@ uint64_t tmb_sleep_bound(uint64_t timeout_ns) {
                                               : timeout_ns;
 }
 
+/* Give the processor away; with a processor for each rank, note for how long. */
+static void yield(void) {
+  if (tmb_job.wait.crowded) {
+    tmb_os_yield();
+    return;
+  }
+  const uint64_t start = tmb_os_now_ns();
+  tmb_os_yield();
+  tmb_thread()->yield_ns = tmb_os_now_ns() - start;
+}
+
 /* A wait that found nothing: spin, yield or sleep. in timeout_ns: bound of a sleep. */
 static void idle(struct gexx_wait *wait, struct last_look *look, uint64_t timeout_ns) {
   const struct tmb_wait_policy *policy = &tmb_job.wait;
@@ -148,7 +160,7 @@ static void idle(struct gexx_wait *wait, struct last_look *look, uint64_t timeou
   }
   if (wait->phase <= policy->yield_count) {
     wait->phase++;
-    tmb_os_yield();
+    yield();
     return;
   }
   look->wait = wait;
@@ -175,13 +187,13 @@ static void consider_move(bool yielded) {
 }
 
 /*
- * There are processors for all ranks, and yet a yield ended a wait: this rank and the one that it
- * waits for share one, as happens beside foreign load. Each rank has a home of its own; who is
- * away goes there.
+ * There are processors for all ranks, and yet a yield ended a wait, and let somebody else run: this
+ * rank and the one that it waits for share one, as happens beside foreign load. Each rank has a
+ * home of its own; who is away goes there.
  */
 static void consider_home(void) {
   struct tmb_thread *t = tmb_thread();
-  if (tmb_job.threads || ++t->yields_paid < HOME_AFTER) return;
+  if (tmb_job.threads || t->yield_ns < SWITCH_NS || ++t->yields_paid < HOME_AFTER) return;
   const uint64_t now = tmb_os_now_ns();
   if (now - t->moved_ns < MOVE_EVERY_NS) return;
   t->moved_ns = now;

@@ -64,6 +64,7 @@ struct tmb_thread {
   uint32_t src_last;     /* sender of the last message handled; own rank: none since looked at */
   uint32_t yields_paid;  /* waits that a yield ended, less those that spinning ended; >= 0 */
   uint32_t lost;     /* 1 + jobrank of a peer whose loss an operation met, 0: none since asked */
+  uint64_t yield_ns; /* how long the last yield took; with a processor for each rank */
   uint64_t moved_ns; /* when this thread last asked for another processor */
 };
 
