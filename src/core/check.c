@@ -11,6 +11,20 @@
 #include "core/segment.h"
 #include "core/thread.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
+void tmb_advise(enum tmb_advice what, const char *fmt, ...) {
+  char text[512];
+  va_list args;
+  const uint32_t bit = UINT32_C(1) << what;
+  if (!tmb_job.debug || (tmb_fetch_or_acq_rel(&tmb_job.advised, bit) & bit)) return;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  tmb_warn("%s", text);
+}
+
 void tmb_check_ready_at(const char *call) {
   if (!tmb_job_ready())
     tmb_fatal_nopos("%s: the library is not initialised; call gex_Client_Init or gasnet_init first",

@@ -18,6 +18,13 @@
   if (TMB_UNLIKELY(tmb_job.debug) && TMB_UNLIKELY(!(cond))) tmb_fatal_nopos(__VA_ARGS__); \
  } while (0)
 
+/* Rules of the text that released programs break and yet work: the call goes on. Which checks are
+ * of this kind, and why: docs/DECISIONS/0040-judged-checks.md. */
+enum tmb_advice { TMB_ADVICE_CLIENT_NAME };
+
+/* In debug clients: warn, once in this process for each `what`. Threads: any. */
+void tmb_advise(enum tmb_advice what, const char *fmt, ...) TMB_PRINTF(2, 3) TMB_COLD;
+
 /* Fatal unless the thread is in normal context: no handler, no lock held, nothing prepared. in
  * call: function's name. */
 void tmb_check_context_at(const char *call);

@@ -55,18 +55,17 @@ static void check_mode(const struct gexx_client_mode *mode) {
         mode->thread_mode);
 }
 
-static void check_name(const char *name) {
-  if (!name) tmb_fatal_nopos("gex_Client_Init: argument clientName is NULL");
+/* Once there is a rank: the text asks for [A-Z][A-Z0-9_]+, released clients pass "upcxx". */
+static void advise_name(const char *name) {
   const size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-  if (!isupper((unsigned char)name[0]) || n < 2 || name[n] || n >= TMB_CLIENT_NAME_MAX)
-    tmb_fatal_nopos(
-        "gex_Client_Init: argument clientName is \"%s\"; it must match [A-Z][A-Z0-9_]+ and be "
-        "shorter than %d characters",
-        name, TMB_CLIENT_NAME_MAX);
+  if (tmb_job.rank || (isupper((unsigned char)name[0]) && n >= 2 && !name[n])) return;
+  tmb_advise(TMB_ADVICE_CLIENT_NAME,
+             "gex_Client_Init: argument clientName is \"%s\"; the API asks for [A-Z][A-Z0-9_]+",
+             name);
 }
 
 static void check_init(const struct gexx_client_init *init) {
-  check_name(init->name);
+  if (!init->name) tmb_fatal_nopos("gex_Client_Init: argument clientName is NULL");
   if (!init->client_p || !init->ep_p || !init->tm_p)
     tmb_fatal_nopos("gex_Client_Init: argument %s is NULL", !init->client_p ? "client_p"
                                                             : !init->ep_p   ? "ep_p"
@@ -96,14 +95,21 @@ static int make_tables(void) {
   return 0;
 }
 
-static void make_objects(const struct gexx_client_init *init) {
-  tmb_job.client = (struct gexx_client_s){.magic = TMB_MAGIC_CLIENT, .flags = init->flags};
-  memcpy(tmb_job.client.name, init->name, strlen(init->name) + 1);
+static int make_objects(const struct gexx_client_init *init) {
+  char *name = strdup(init->name);
+  if (!name) {
+    tmb_note("out of memory for the client's name (%zu bytes)", strlen(init->name));
+    return TMB_E_NOMEM;
+  }
+  advise_name(name);
+  tmb_job.client =
+      (struct gexx_client_s){.magic = TMB_MAGIC_CLIENT, .flags = init->flags, .name = name};
   tmb_bound_init();
   tmb_job.ep.capabilities = GEX_EP_CAPABILITY_ALL;
   tmb_ep_init(&tmb_job.ep, 0);
   tmb_team_init_primordial(&tmb_job.team);
   tmb_board_init();
+  return 0;
 }
 
 /* Ranks per neighbourhood: all, unless the user limits sharing. */
@@ -176,7 +182,8 @@ static int bring_up(const struct gexx_client_init *init) {
     tmb_job.ops = tmb_job.ops_watch(tmb_job.ops);
   tmb_barrier_init();
   tmb_team_gather_init();
-  make_objects(init);
+  rc = make_objects(init);
+  if (rc) return rc;
   tmb_segment_limits();
   tmb_boot_barrier(&tmb_job.boot);
   return 0;

@@ -20,8 +20,7 @@
 
 #include <stdbool.h>
 
-#define TMB_CLIENT_NAME_MAX 64
-#define TMB_HANDLER_FIRST   GEX_AM_INDEX_BASE
+#define TMB_HANDLER_FIRST GEX_AM_INDEX_BASE
 
 /* States of gex_Client_Init and of the GASNet-1 attach. */
 enum tmb_job_state { TMB_JOB_NONE, TMB_JOB_STARTING, TMB_JOB_READY };
@@ -30,7 +29,7 @@ struct gexx_client_s {
   uint32_t magic;
   gex_Flags_t flags;
   void *cdata;
-  char name[TMB_CLIENT_NAME_MAX];
+  char *name; /* copy; lives as long as the process */
 };
 
 struct gexx_segment_s {
@@ -118,6 +117,7 @@ struct tmb_job {
   bool attached;
   bool legacy_attached;
   int verbose_errors;
+  uint32_t advised; /* bit per enum tmb_advice: said already; atomic */
   int pid;
   bool peer_copy; /* every rank may read the memory of every other one, see reach.c */
   uint32_t

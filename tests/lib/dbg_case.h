@@ -5,7 +5,8 @@
  *
  * The program calls itself once for each case, `<program> --case NAME`; that child is a job of its
  * own (1 rank unless the case says more) and never inherits the launcher's variables. A case with
- * no expected words is a control: it must not be reported and must end with code 0.
+ * no expected words is a control: it must not be reported and must end with code 0. A case whose
+ * first word is DBG_WARNS must print its words and end with code 0.
  * Use: static const struct dbg_case cases[] = {...}; int main(...) { return dbg_main(...); }
  */
 #ifndef TMB_TEST_DBG_CASE_H
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 enum { DBG_WORDS_MAX = 6, DBG_SURVIVED = 42 };
+#define DBG_WARNS "warning: "
 
 struct dbg_case {
   const char *name;
