@@ -5,12 +5,13 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 
-.PHONY: all help deps configure build demo test bench install clean format tidy
+.PHONY: all help deps configure build demo check test bench install clean format tidy
 all: build
 
 help:
 	@echo "make demo              build, then run NAS FT class W on 4 ranks and a short benchmark"
 	@echo "make test              everything that CI checks (see CONTRIBUTING.md)"
+	@echo "make check             everyday work: build, lint, unit, conformance at 1 and 3 ranks; 1 minute"
 	@echo "make build             $(BUILD)/bin/tombolo, $(BUILD)/lib, $(BUILD)/bench, $(BUILD)/examples"
 	@echo "make bench             the full set of measurements"
 	@echo "make install PREFIX=/usr/local"
@@ -33,6 +34,9 @@ demo: deps
 	@$(MAKE) --no-print-directory build
 	$(BUILD)/bin/tombolo run -n 4 $(BUILD)/bench/ft --class W --schedule all
 	$(BUILD)/bin/tombolo bench --quick
+
+check: deps
+	@python3 scripts/run_tests.py --check
 
 test: deps
 	@python3 scripts/run_tests.py

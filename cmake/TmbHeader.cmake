@@ -2,9 +2,9 @@
 # tmb_read_header(PREFIX SOURCES...): reads the `/* key: value */` comment lines (`# key: value`
 # in scripts) among the first 30 lines of each source and sets PREFIX_ranks (list), PREFIX_mode
 # (SEQ), PREFIX_debug, PREFIX_timeout (60), PREFIX_args, PREFIX_env (list), PREFIX_launch,
-# PREFIX_expect (0), PREFIX_match, PREFIX_cases and PREFIX_again (each NAME=VALUE, or several
-# joined by +, repeats the tests with that in the environment) in the caller's scope. The first
-# source that has a key wins. CONTRIBUTING.md explains the keys to test writers.
+# PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_cases and PREFIX_again (each NAME=VALUE, or
+# several joined by +, repeats the tests with that in the environment) in the caller's scope. The
+# first source that has a key wins. CONTRIBUTING.md explains the keys to test writers.
 function(tmb_read_header prefix)
   string(ASCII 1 open) # brackets would change how CMake splits the text into lines
   string(ASCII 2 close)
@@ -19,8 +19,9 @@ function(tmb_read_header prefix)
   set(match "")
   set(cases "")
   set(again "")
+  set(long "")
   set(seen "")
-  set(keys "ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again")
+  set(keys "ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again|long")
   foreach(src IN LISTS ARGN)
     set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${src}")
     file(READ "${src}" head LIMIT 4000)
@@ -58,7 +59,7 @@ function(tmb_read_header prefix)
   foreach(key ranks args env launch cases again)
     string(REGEX REPLACE "[ ,]+" ";" ${key} "${${key}}")
   endforeach()
-  foreach(key ranks mode debug timeout args env launch expect match cases again)
+  foreach(key ranks mode debug timeout args env launch expect match cases again long)
     set(${prefix}_${key} "${${key}}" PARENT_SCOPE)
   endforeach()
 endfunction()

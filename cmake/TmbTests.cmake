@@ -4,7 +4,9 @@
 # `tombolo run` at several rank counts).
 
 # ---- unit tests
-# tmb_add_unit_test(NAME SOURCE [SOURCES...]): a cmocka program; SOURCES are compiled into it.
+# tmb_add_unit_test(NAME SOURCE [SOURCES...]): a cmocka program; SOURCES are compiled into it. With
+# `/* long: ARGUMENT */` it is also run with that argument, as NAME.long with the label "long",
+# which `make check` leaves out.
 function(tmb_add_unit_test name src)
   tmb_read_header(hdr ${src})
   add_executable(unit.${name} ${src} ${ARGN})
@@ -16,6 +18,11 @@ function(tmb_add_unit_test name src)
   add_test(NAME unit.${name} COMMAND unit.${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${hdr_mode}" TIMEOUT ${hdr_timeout}
     SKIP_RETURN_CODE 77)
+  if(hdr_long)
+    add_test(NAME unit.${name}.long COMMAND unit.${name} ${hdr_long})
+    set_tests_properties(unit.${name}.long PROPERTIES LABELS "unit;${hdr_mode};long"
+      TIMEOUT ${hdr_timeout} SKIP_RETURN_CODE 77)
+  endif()
 endfunction()
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)

@@ -4,6 +4,7 @@
 
 import contextlib
 import io
+import re
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,17 @@ class Runner(unittest.TestCase):
             count = run_tests.run_ctest(stage, 1, [])
         run_tests.TREES = trees
         self.assertEqual(str(count), "0 passed, 1 failed")
+
+    def test_check_leaves_out(self):
+        """`make check` runs a part of the stages of `make test`, and names no stage of its own."""
+        whole = {stage.name: stage for stage in run_tests.STAGES}
+        for stage in run_tests.CHECK_STAGES:
+            self.assertEqual(whole[stage.name].label, stage.label)
+            self.assertEqual(whole[stage.name].select, ())
+        chosen = [s for s in run_tests.CHECK_STAGES if s.name == "conformance"][0].select
+        pattern = chosen[chosen.index("-R") + 1]
+        for test, wanted in (("a.b.n1", 1), ("a.b.shm-0.n3", 1), ("a.b.n13", 0), ("a.b.n2", 0)):
+            self.assertEqual(bool(re.search(pattern, test)), bool(wanted), test)
 
 
 class Symbols(unittest.TestCase):

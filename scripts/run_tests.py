@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs everything that `make test` promises, stage by stage, and ends with the totals.
 
-Usage: run_tests.py [--only STAGE]... [--list] [--jobs N]
-A stage is a build or the tests of one ctest label in one build tree. A test stage that runs no test
-fails. The last line is `N passed, N failed` with `, N skipped` where there are any; the exit code
-is 1 when something failed.
+Usage: run_tests.py [--check] [--only STAGE]... [--list] [--jobs N]
+`--check` is the everyday selection of `make check`: build, lint, unit tests without the long
+sweeps, conformance at 1 and 3 ranks. A stage is a build or the tests of one ctest label in one
+build tree. A test stage that runs no test fails. The last line is `N passed, N failed` with
+`, N skipped` where there are any; the exit code is 1 when something failed.
 """
 
 import argparse
@@ -38,6 +39,7 @@ class Stage:
     label: str = ""  # empty: a build
     also: str = ""  # a second label that the tests must have
     env: tuple = ()
+    select: tuple = ()  # options of ctest that choose among the tests of the label
 
 
 STAGES = (
@@ -56,6 +58,12 @@ STAGES = (
     Stage("asan-conformance", "asan-ubsan", "conformance", env=tuple(ASAN_JOB_ENV.items())),
     Stage("build-tsan", "tsan"),
     Stage("tsan-par", "tsan", "unit|conformance|multi", "PAR", env=tuple(TSAN_ENV.items())),
+)
+CHECK_STAGES = (
+    Stage("build", "dev"),
+    Stage("lint", "dev", "lint"),
+    Stage("unit", "dev", "unit", select=("-LE", "^long$")),
+    Stage("conformance", "dev", "conformance", select=("-R", r"\.n[13]$")),
 )
 TREES = {"dev": "build", "asan-ubsan": "build-asan", "tsan": "build-tsan"}
 
@@ -167,6 +175,7 @@ def run_ctest(stage, jobs, prefix):
     ]
     if stage.also:
         command += ["-L", f"^{stage.also}$"]
+    command += stage.select
     environment = {**os.environ, **dict(stage.env)}
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment, check=False)
     count = read_report(report)
@@ -192,11 +201,13 @@ def run_stage(stage, jobs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="the everyday selection only")
     parser.add_argument("--only", action="append", metavar="STAGE", help="run this stage only")
     parser.add_argument("--list", action="store_true", help="print the stages and stop")
     parser.add_argument("--jobs", type=int, default=2, help="tests and compilers at a time")
     options = parser.parse_args()
-    names = [stage.name for stage in STAGES]
+    stages = CHECK_STAGES if options.check else STAGES
+    names = [stage.name for stage in stages]
     if options.list:
         print("\n".join(names))
         return 0
@@ -204,7 +215,7 @@ def main():
     if unknown:
         parser.error(f"no stage {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     total, lines = Count(), []
-    for stage in STAGES:
+    for stage in stages:
         if options.only and stage.name not in options.only:
             continue
         say(f"\n==== {stage.name}")

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeout: 600 */
+/* long: every */
 /*
- * Every algorithm, executed for whole teams without a network, against a naive reference.
+ * Every algorithm, executed for whole teams without a network, against a naive reference. With the
+ * argument "every" all sizes to 64 and those of thousands, without it a few.
  *
  * Owns: a small executor with the rules of engine.h: a message is taken as soon as its receive is
  * open, or as late as possible; ranks run in random order; gated sends wait for READY. Sizes 1..64
@@ -562,6 +564,16 @@ static void print_figures(const struct world *w) {
          (unsigned long long)w->far_bytes);
 }
 
+static bool every_size; /* the long test */
+
+/* The sizes of the short test: around powers of two, and primes. */
+static bool is_chosen(uint32_t size) {
+  static const uint32_t chosen[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 33};
+  for (unsigned i = 0; i < TMB_ARRAY_LEN(chosen); i++)
+    if (chosen[i] == size) return true;
+  return every_size;
+}
+
 static void every_schedule(void **state) {
   static const uint32_t more[] = {100, 128, 255, 1000, 1024, 4095, 4096};
   uint32_t count;
@@ -572,8 +584,9 @@ static void every_schedule(void **state) {
   for (uint32_t a = 0; a < count; a++) {
     struct world w = {0};
     if (alg[a].needs & TMB_ALG_BOARD) continue; /* no schedule */
-    for (uint32_t size = 1; size <= 64; size++) assert_true(run_size(&alg[a], size, &w));
-    for (unsigned i = 0; i < TMB_ARRAY_LEN(more); i++)
+    for (uint32_t size = 1; size <= 64; size++)
+      if (is_chosen(size)) assert_true(run_size(&alg[a], size, &w));
+    for (unsigned i = 0; i < (every_size ? TMB_ARRAY_LEN(more) : 2); i++)
       if (run_size(&alg[a], more[i], &w) && w.messages &&
           (more[i] == 128 || more[i] == 1000 || more[i] == 4096))
         print_figures(&w);
@@ -666,9 +679,10 @@ static void node_numbers(void **state) {
   free(n);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_schedule), cmocka_unit_test(rounds),
                                      cmocka_unit_test(between_nodes),
                                      cmocka_unit_test(node_numbers)};
+  every_size = argc > 1 && strcmp(argv[1], "every") == 0;
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
