@@ -155,7 +155,7 @@ static void keep(struct best *best, uint64_t bytes, double ns, const struct cand
 static int measure(struct tune_options *o, uint32_t ranks, const struct candidate *c,
                    struct best *best) {
   const char *kind = tmb_coll_kind_name(c->alg->kind);
-  char setting[64], number[16], mode[64];
+  char setting[96], mode[64];
   struct bench_results results = {0};
   struct bench_job job = {.program = "coll",
                           .mode = mode,
@@ -163,13 +163,9 @@ static int measure(struct tune_options *o, uint32_t ranks, const struct candidat
                           .bind = ranks <= (uint32_t)tmb_os_cpus_usable()};
   const uint64_t most = blind(c->alg->kind) ? TMB_MIN(o->bytes_max, V_BYTES) : o->bytes_max;
   snprintf(mode, sizeof mode, "%s:%llu", kind, (unsigned long long)most);
-  snprintf(setting, sizeof setting, "%s=%s", kind, c->alg->name);
+  snprintf(setting, sizeof setting, "%s=%s:%u:%u", kind, c->alg->name, c->radix, c->segment);
   tmb_env_set("TOMBOLO_COLL_ALG", setting);
-  snprintf(number, sizeof number, "%u", c->radix);
-  tmb_env_set("TOMBOLO_COLL_RADIX", number);
-  snprintf(number, sizeof number, "%u", c->segment);
-  tmb_env_set("TOMBOLO_COLL_SEGMENT", number);
-  if (o->bench.verbose) tmb_note("tune: %s radix %u segment %u", setting, c->radix, c->segment);
+  if (o->bench.verbose) tmb_note("tune: %s", setting);
   const int rc = bench_job_run(&o->bench, &job, &results);
   for (size_t i = 0; rc == 0 && i < results.count; i++) {
     struct bench_summary sum;

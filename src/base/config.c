@@ -46,6 +46,26 @@ static const struct tmb_cfg_prefix prefixes[] = {
 #undef TMB_SETTING_PREFIX
 };
 
+/* Names of former releases. in instead: the variable that does the same now. */
+static const struct retired {
+  const char *name, *instead;
+} retired[] = {
+    {"TOMBOLO_COLL_BOARD_COPY_MAX", "TOMBOLO_COLL_BOARD_MAX or TOMBOLO_COLL_TABLE"},
+    {"TOMBOLO_COLL_BOARD_RANKS_MAX", "TOMBOLO_COLL_TABLE"},
+    {"TOMBOLO_COLL_DIRECT_MIN", "TOMBOLO_COLL_DIRECT"},
+    {"TOMBOLO_COLL_FLAT_RANKS_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
+    {"TOMBOLO_COLL_SEGMENT", "TOMBOLO_COLL_ALG=broadcast=chain:2:BYTES"},
+    {"TOMBOLO_COLL_RADIX", "TOMBOLO_COLL_ALG=broadcast=knomial:RADIX"},
+    {"TOMBOLO_COLL_BROADCAST_TREE_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
+    {"TOMBOLO_COLL_REDUCE_TREE_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
+    {"TOMBOLO_COLL_ALLREDUCE_DOUBLING_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
+    {"TOMBOLO_COLL_ALLGATHER_BRUCK_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
+    {"TOMBOLO_COLL_EXCHANGE_BRUCK_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
+    {"TOMBOLO_COLL_GATHER_TREE_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
+    {"TOMBOLO_COLL_REDUCE_SCATTER_HALVING_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
+    {"TOMBOLO_COLL_NODES_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
+};
+
 struct value {
   bool is_set;                        /* not the default */
   bool over_env;                      /* `forced` replaces the environment too */
@@ -379,6 +399,16 @@ const char *tmb_cfg_nearest(const char *name) {
   return best;
 }
 
+/* Warns if `name` is one of a former release. Returns whether it is. */
+static bool warn_retired(const char *name) {
+  for (size_t i = 0; i < TMB_ARRAY_LEN(retired); i++) {
+    if (strcmp(retired[i].name, name) != 0) continue;
+    tmb_warn("setting %s of a former release has no effect; use %s", name, retired[i].instead);
+    return true;
+  }
+  return false;
+}
+
 /* Warns about every TOMBOLO_* and GASNET_* variable that no row knows. */
 static void warn_unknown_names(void) {
   for (char **entry = environ; entry && *entry; entry++) {
@@ -388,7 +418,7 @@ static void warn_unknown_names(void) {
     if (len >= sizeof name) continue;
     memcpy(name, *entry, len);
     name[len] = '\0';
-    if (tmb_cfg_known(name)) continue;
+    if (tmb_cfg_known(name) || warn_retired(name)) continue;
     const char *nearest = tmb_cfg_nearest(name);
     if (nearest)
       tmb_warn("unknown setting %s in the environment has no effect; did you mean %s?", name,

@@ -168,6 +168,16 @@ static void unknown_names_are_reported_on_rank_0(void **state) {
   assert_string_equal(cap.text, "");
 }
 
+static void retired_names_say_what_to_use(void **state) {
+  (void)state;
+  run(&cap, 0, ENV("TOMBOLO_COLL_RADIX=8", "TOMBOLO_COLL_NODES_MAX=0"), NULL);
+  expect_well();
+  assert_non_null(strstr(cap.text, "TOMBOLO_COLL_RADIX of a former release has no effect; use "
+                                   "TOMBOLO_COLL_ALG=broadcast=knomial:RADIX"));
+  assert_non_null(strstr(cap.text, "TOMBOLO_COLL_NODES_MAX of a former release"));
+  assert_null(strstr(cap.text, "unknown"));
+}
+
 /* Number of times `part` occurs in `text`. */
 static int occurrences(const char *text, const char *part) {
   int count = 0;
@@ -367,6 +377,7 @@ int main(void) {
       cmocka_unit_test(bad_values_are_fatal),
       cmocka_unit_test(ignored_settings_accept_anything),
       cmocka_unit_test(unknown_names_are_reported_on_rank_0),
+      cmocka_unit_test(retired_names_say_what_to_use),
       cmocka_unit_test(verbose_reports_each_name_once),
       cmocka_unit_test(reports_wait_for_the_rank),
       cmocka_unit_test(overrides_rank_between_default_and_environment),

@@ -208,7 +208,7 @@ static uint64_t board_limit(const struct tmb_coll_shape *c, const struct tmb_col
 bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
                            uint64_t shown, struct tmb_coll_choice *choice) {
   const struct tmb_coll_rule *rule = NULL;
-  const struct tmb_coll_alg *alg = t->forced[c->kind];
+  const struct tmb_coll_alg *alg = t->forced[c->kind].alg;
   enum tmb_coll_reason reason = TMB_CHOICE_FORCED;
   if (TMB_UNLIKELY(!alg && t->rule_count) && (rule = by_rule(c, t, c->bytes)) != NULL) {
     alg = rule->alg;
@@ -226,9 +226,11 @@ bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
                                        const struct tmb_coll_tuning *t) {
   const uint64_t length = length_of(c);
-  const struct tmb_coll_alg *forced = t->forced[c->kind];
-  if (forced && tmb_coll_alg_legal(forced, c))
-    return (struct tmb_coll_choice){forced, t->radix, t->segment, TMB_CHOICE_FORCED, 0};
+  const struct tmb_coll_forced *forced = &t->forced[c->kind];
+  if (forced->alg && tmb_coll_alg_legal(forced->alg, c))
+    return (struct tmb_coll_choice){forced->alg, forced->radix ? forced->radix : t->radix,
+                                    forced->segment ? forced->segment : t->segment,
+                                    TMB_CHOICE_FORCED, 0};
   const struct tmb_coll_rule *rule = by_rule(c, t, length);
   if (rule)
     return (struct tmb_coll_choice){rule->alg, rule->radix, rule->segment, TMB_CHOICE_RULE,

@@ -50,10 +50,17 @@ struct tmb_coll_rule {
   uint32_t line; /* of the table */
 };
 
+/* An algorithm that a setting forces. */
+struct tmb_coll_forced {
+  const struct tmb_coll_alg *alg; /* NULL: none */
+  uint32_t radix;                 /* 0: the default */
+  uint64_t segment;               /* bytes; 0: the default */
+};
+
 /* What the choice depends on besides the shape; the same on all ranks. */
 struct tmb_coll_tuning {
-  const struct tmb_coll_alg *forced[TMB_COLL_KINDS]; /* by a setting, or NULL */
-  const struct tmb_coll_rule *rules;                 /* [rule_count] measured, or NULL */
+  struct tmb_coll_forced forced[TMB_COLL_KINDS]; /* by TOMBOLO_COLL_ALG */
+  const struct tmb_coll_rule *rules;             /* [rule_count] measured, or NULL */
   uint32_t rule_count;
   uint32_t radix;
   uint32_t flat_ranks_max;

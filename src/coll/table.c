@@ -57,6 +57,8 @@ static bool wrong_algorithm(struct tmb_coll_table_error *error, uint32_t kind, c
 
 /* ---- a rule */
 
+static const uint64_t radix_range[2] = {2, 1024}, segment_range[2] = {1, UINT64_MAX};
+
 /* A whole number of at least `least`, at most `most`. */
 static bool number(struct tmb_coll_table_error *error, const char *what, const char *word,
                    const uint64_t range[2], uint64_t *out) {
@@ -73,13 +75,12 @@ static bool number(struct tmb_coll_table_error *error, const char *what, const c
 static bool parse_numbers(char *const field[FIELDS], struct tmb_coll_rule *rule,
                           struct tmb_coll_table_error *error) {
   static const uint64_t ranks[2] = {1, UINT32_MAX}, bytes[2] = {0, UINT64_MAX};
-  static const uint64_t radix[2] = {2, 1024}, segment[2] = {1, UINT64_MAX};
   uint64_t least, most, children;
   if (!number(error, "ranks_min", field[1], ranks, &least) ||
       !number(error, "ranks_max", field[2], (uint64_t[2]){least, UINT32_MAX}, &most) ||
       !number(error, "bytes", field[3], bytes, &rule->bytes) ||
-      !number(error, "radix", field[5], radix, &children) ||
-      !number(error, "segment", field[6], segment, &rule->segment))
+      !number(error, "radix", field[5], radix_range, &children) ||
+      !number(error, "segment", field[6], segment_range, &rule->segment))
     return false;
   rule->size_min = (uint32_t)least;
   rule->size_max = (uint32_t)most;
@@ -155,22 +156,53 @@ failed:
 
 /* ---- forced algorithms */
 
-/* One "kind=algorithm". */
-static bool parse_forced(char *word, const struct tmb_coll_alg **found,
+/* The algorithm of a kind, or of every kind that has it. in word: its name. */
+static bool set_forced(uint32_t kind, const char *word, struct tmb_coll_forced one,
+                       struct tmb_coll_forced *found, struct tmb_coll_table_error *error) {
+  const bool all = kind == TMB_COLL_KINDS;
+  bool some = false;
+  for (uint32_t k = all ? 0 : kind; k < (all ? TMB_COLL_KINDS : kind + 1); k++) {
+    one.alg = tmb_coll_alg_find(k, word);
+    if (!one.alg) continue;
+    found[k] = one;
+    some = true;
+  }
+  if (some) return true;
+  if (!all) return wrong_algorithm(error, kind, word);
+  return wrong(error, "'%.20s' is an algorithm of no collective", word);
+}
+
+/* The parameters of an algorithm, "radix" or "radix:segment"; NULL: none. */
+static bool parse_parameters(char *text, struct tmb_coll_forced *one,
+                             struct tmb_coll_table_error *error) {
+  uint64_t children;
+  if (!text) return true;
+  char *segment = strchr(text, ':');
+  if (segment) *segment++ = 0;
+  if (!number(error, "radix", text, radix_range, &children)) return false;
+  one->radix = (uint32_t)children;
+  return !segment || number(error, "segment", segment, segment_range, &one->segment);
+}
+
+/* One "kind=algorithm[:radix[:segment]]". */
+static bool parse_forced(char *word, struct tmb_coll_forced *found,
                          struct tmb_coll_table_error *error) {
+  struct tmb_coll_forced one = {NULL, 0, 0};
   char *equals = strchr(word, '=');
   if (!equals)
     return wrong(error, "'%.40s' is not collective=algorithm, as in broadcast=chain", word);
   *equals = 0;
   const uint32_t kind = tmb_coll_kind_find(word);
-  if (kind == TMB_COLL_KINDS) return wrong_kind(error, word);
-  found[kind] = tmb_coll_alg_find(kind, equals + 1);
-  return found[kind] || wrong_algorithm(error, kind, equals + 1);
+  if (kind == TMB_COLL_KINDS && strcmp(word, "all") != 0) return wrong_kind(error, word);
+  char *colon = strchr(equals + 1, ':');
+  if (colon) *colon++ = 0;
+  return parse_parameters(colon, &one, error) && set_forced(kind, equals + 1, one, found, error);
 }
 
-bool tmb_coll_forced_parse(const char *text, const struct tmb_coll_alg **forced,
+bool tmb_coll_forced_parse(const char *text, struct tmb_coll_forced *forced,
                            struct tmb_coll_table_error *error) {
-  const struct tmb_coll_alg *found[TMB_COLL_KINDS] = {NULL};
+  struct tmb_coll_forced found[TMB_COLL_KINDS];
+  memcpy(found, forced, sizeof found);
   error->line = 0;
   while (*text) {
     char word[LINE_BYTES_MAX];
@@ -181,7 +213,6 @@ bool tmb_coll_forced_parse(const char *text, const struct tmb_coll_alg **forced,
     if (!parse_forced(word, found, error)) return false;
     text += length + (text[length] == ',');
   }
-  for (uint32_t k = 0; k < TMB_COLL_KINDS; k++)
-    if (found[k]) forced[k] = found[k];
+  memcpy(forced, found, sizeof found);
   return true;
 }

@@ -29,8 +29,10 @@ struct tmb_coll_table_error {
 bool tmb_coll_table_parse(const char *text, struct tmb_coll_rule **rules, uint32_t *count,
                           struct tmb_coll_table_error *error);
 
-/* Parse "kind=algorithm,...". out forced: [TMB_COLL_KINDS]; entries not named stay. The same. */
-bool tmb_coll_forced_parse(const char *text, const struct tmb_coll_alg **forced,
+/* Parse "kind=algorithm[:radix[:segment]],..."; the kind "all" means all that have the algorithm,
+ * and a later word replaces an earlier one. out forced: [TMB_COLL_KINDS]; entries not named stay.
+ * Returns as tmb_coll_table_parse. */
+bool tmb_coll_forced_parse(const char *text, struct tmb_coll_forced *forced,
                            struct tmb_coll_table_error *error);
 
 #endif

@@ -111,6 +111,31 @@ static void forced(void **state) {
   assert_non_null(strstr(error.why, "'scans' is no collective; write one of"));
 }
 
+/* Parameters of a forced algorithm, and one for all collectives. */
+static void forced_more(void **state) {
+  struct tmb_coll_tuning t = defaults();
+  struct tmb_coll_table_error error;
+  struct tmb_coll_shape c = shape(TMB_COLL_BROADCAST, 4, 1, false);
+  (void)state;
+  assert_true(
+      tmb_coll_forced_parse("all=flat,broadcast=chain:3:77,scan=doubling", t.forced, &error));
+  assert_string_equal(chosen(&t, shape(TMB_COLL_REDUCE, 4, 1, false)), "flat");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_SCAN, 4, 1, false)), "doubling");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_SYNC, 4, 1, false)), "dissemination");
+  assert_string_equal(chosen(&t, c), "chain");
+  assert_int_equal(tmb_coll_select(&c, &t).radix, 3);
+  assert_int_equal(tmb_coll_select(&c, &t).segment, 77);
+  c.kind = TMB_COLL_SCAN;
+  assert_int_equal(tmb_coll_select(&c, &t).radix, 4);
+  assert_int_equal(tmb_coll_select(&c, &t).segment, 1000);
+  assert_false(tmb_coll_forced_parse("broadcast=chain:1", t.forced, &error));
+  assert_non_null(strstr(error.why, "radix '1' is not a whole number from 2 to 1024"));
+  assert_false(tmb_coll_forced_parse("broadcast=chain:2:x", t.forced, &error));
+  assert_non_null(strstr(error.why, "segment 'x' is not"));
+  assert_false(tmb_coll_forced_parse("all=rung", t.forced, &error));
+  assert_non_null(strstr(error.why, "'rung' is an algorithm of no collective"));
+}
+
 /* Every kind has a flat form or the only one, and something is always chosen. */
 static void always_something(void **state) {
   const struct tmb_coll_tuning t = defaults();
@@ -235,9 +260,10 @@ static void board(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tables), cmocka_unit_test(bad_tables),
-                                     cmocka_unit_test(forced), cmocka_unit_test(always_something),
-                                     cmocka_unit_test(nodes),  cmocka_unit_test(v_lengths),
-                                     cmocka_unit_test(board)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tables),           cmocka_unit_test(bad_tables),
+      cmocka_unit_test(forced),           cmocka_unit_test(forced_more),
+      cmocka_unit_test(always_something), cmocka_unit_test(nodes),
+      cmocka_unit_test(v_lengths),        cmocka_unit_test(board)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

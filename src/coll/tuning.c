@@ -25,6 +25,27 @@ static struct {
   struct tmb_coll_tuning t;
 } tuning;
 
+#define KB UINT64_C(1024)
+
+/* Where neither TOMBOLO_COLL_ALG nor a table decides: measured on hosts of 2 to 16 ranks, except
+ * for nodes_max, which is an estimate (docs/COLLECTIVES.md). Lengths in bytes. */
+static const struct tmb_coll_tuning thresholds = {
+    .radix = 4,
+    .segment = 32 * KB,
+    .flat_ranks_max = 8,
+    .direct_min = 8 * KB,
+    .bcast_tree_max = 16 * KB,
+    .reduce_tree_max = 16 * KB,
+    .allreduce_doubling_max = 8 * KB,
+    .allgather_doubling_max = 64 * KB,
+    .exchange_bruck_max = 128,
+    .gather_tree_max = 4 * KB,
+    .rscatter_halving_max = 64 * KB,
+    .nodes_max = 16 * KB,
+    .board_copy_max = 16 * KB,
+    .board_ranks_max = 32,
+};
+
 #define TABLE_BYTES_MAX (1 << 20)
 
 /* The whole file as a string; fatal when it cannot be read. */
@@ -66,24 +87,11 @@ static void read_algorithms(struct tmb_coll_tuning *t) {
 
 static void read_settings(void) {
   struct tmb_coll_tuning *t = &tuning.t;
+  *t = thresholds;
   tuning.chunk = TMB_MIN((uint64_t)tmb_cfg_int(TMB_CFG_COLL_CHUNK), TMB_AM_MEDIUM_BYTES_MAX);
   t->eager = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_EAGER_MAX);
-  t->direct_min = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_DIRECT_MIN);
-  t->flat_ranks_max = (uint32_t)tmb_cfg_int(TMB_CFG_COLL_FLAT_RANKS_MAX);
-  t->segment = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_SEGMENT);
-  t->radix = (uint32_t)tmb_cfg_int(TMB_CFG_COLL_RADIX);
-  t->bcast_tree_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BROADCAST_TREE_MAX);
-  t->reduce_tree_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_REDUCE_TREE_MAX);
-  t->allreduce_doubling_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_ALLREDUCE_DOUBLING_MAX);
-  t->allgather_doubling_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_ALLGATHER_BRUCK_MAX);
-  t->exchange_bruck_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_EXCHANGE_BRUCK_MAX);
-  t->gather_tree_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_GATHER_TREE_MAX);
-  t->rscatter_halving_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_REDUCE_SCATTER_HALVING_MAX);
-  t->nodes_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_NODES_MAX);
   read_algorithms(t);
-  t->board_ranks_max = (uint32_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_RANKS_MAX);
   t->board_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_MAX);
-  t->board_copy_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_COPY_MAX);
   /* Messages, offers and answers are turns on a crowded processor: show even long data. */
   t->board_long = tmb_job.wait.crowded && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
   t->verbose = tmb_cfg_bool(TMB_CFG_VERBOSE);

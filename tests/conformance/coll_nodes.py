@@ -84,7 +84,6 @@ def main():
         want = (name, "nodes", "thresholds", True)
         check(want in found, f"7 ranks in nodes of 2: {name} never chose nodes")
     for settings in (
-        {"GASNET_SUPERNODE_MAXSIZE": "2", "TOMBOLO_COLL_NODES_MAX": "0"},
         {"GASNET_SUPERNODE_MAXSIZE": "1"},
         {},
     ):
