@@ -22,6 +22,7 @@
 
 #include <gasnet.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,6 +100,27 @@ static json_t *collect_topology(void) {
   return o;
 }
 
+/* Tries what `tombolo run` does, and takes it back. */
+static const char *same_addresses(char *buf, size_t bytes) {
+  if (!tmb_os_randomised()) return "the same in all ranks: nothing is randomised here";
+  if (tmb_cfg_check(TMB_CFG_SAME_ADDRESSES, buf, bytes) != TMB_OK ||
+      !tmb_cfg_bool(TMB_CFG_SAME_ADDRESSES))
+    return "random in each rank: TOMBOLO_SAME_ADDRESSES=0";
+  if (tmb_os_randomise(false) != TMB_OK) {
+    snprintf(buf, bytes, "random in each rank: personality() is refused (%s)", strerror(errno));
+    return buf;
+  }
+  tmb_os_randomise(true);
+  return "the same in all ranks of a program";
+}
+
+static json_t *collect_start(void) {
+  char why[TMB_MEMFD_WHY_BYTES];
+  return json_pack("{s:s, s:s}", "addresses_of_launched_ranks", same_addresses(why, sizeof why),
+                   "addresses_of_forked_ranks",
+                   "the same in all ranks: they are forked from one process");
+}
+
 static json_t *collect_memory(void) {
   struct tmb_os_limit limits[32];
   const char *binding;
@@ -173,10 +195,11 @@ static json_t *collect_sizes(void) {
 
 json_t *info_collect(void) {
   tmb_os_ticks_native(); /* the calibration starts now */
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", collect_version(),
-                   "build", collect_build(), "conduits", collect_conduits(), "topology",
-                   collect_topology(), "memory", collect_memory(), "clock", collect_clock(),
-                   "limits", collect_limits(), "structure_sizes", collect_sizes());
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", collect_version(),
+                   "build", collect_build(), "conduits", collect_conduits(), "start",
+                   collect_start(), "topology", collect_topology(), "memory", collect_memory(),
+                   "clock", collect_clock(), "limits", collect_limits(), "structure_sizes",
+                   collect_sizes());
 }
 
 static const char *const type_names[] = {

@@ -19,6 +19,7 @@
 #include "boot/supervise.h"
 #include "os/coverage.h"
 #include "os/memfd.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,6 +118,7 @@ static int join_job(struct tmb_boot *b, const char *text) {
     return rc;
   }
   tmb_env_unset(TMB_LAUNCH_ENV);
+  if (b->ctl->rank[b->rank].derandomised) tmb_os_randomise(true); /* for what this rank starts */
   if (b->ctl->line_buffered) setvbuf(stdout, NULL, _IOLBF, 0);
   b->supervised = true;
   return TMB_OK;

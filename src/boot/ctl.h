@@ -24,6 +24,7 @@ struct tmb_ctl_rank {
   int32_t pid;                                /* of the process that joined; the rank */
   uint32_t fate;                              /* TMB_FATE_ word of boot.h; supervisor */
   uint32_t report;                            /* 1: wants to outlive the others; the rank */
+  uint32_t derandomised;                      /* 1: executed so by us; the rank, before exec */
   uint8_t slot[2][TMB_BOOT_GATHER_BYTES_MAX]; /* allgather, by parity of the call; the rank */
 };
 
@@ -44,7 +45,7 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[];
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f32) /* changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f33) /* changes with the layout */
 
 /* Bytes of a control block for `size` ranks. */
 size_t tmb_ctl_bytes(uint32_t size);

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "boot/ctl.h"
 #include "os/memfd.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,6 +102,7 @@ static void restore_signals(const struct tmb_launch *l) {
 }
 
 int tmb_launch_open(struct tmb_launch *l) {
+  l->same_addresses = tmb_cfg_bool(TMB_CFG_SAME_ADDRESSES);
   l->pids = calloc(l->size, sizeof *l->pids);
   if (!l->pids) {
     tmb_warn("cannot start %u ranks: out of memory", l->size);
@@ -184,11 +186,21 @@ int tmb_launch_fork(struct tmb_launch *l) {
   return TMB_LAUNCH_PARENT;
 }
 
+/* The rank itself takes it back, so that programs which it starts are as any other. */
+static void ask_same_addresses(const struct tmb_launch *l, uint32_t rank) {
+  if (!l->same_addresses || !tmb_os_randomised()) return;
+  if (tmb_os_randomise(false) == TMB_OK)
+    l->ctl->rank[rank].derandomised = 1;
+  else if (rank == 0)
+    tmb_info("addresses differ from rank to rank: personality: %s", strerror(errno));
+}
+
 int tmb_launch_pass(const struct tmb_launch *l, uint32_t rank, char *env, size_t env_bytes) {
   if (tmb_memfd_cloexec(l->ctl_fd, false) || tmb_memfd_cloexec(l->arena_fd, false) ||
       tmb_memfd_cloexec(l->segment_fd, false))
     return TMB_E_SYS;
   snprintf(env, env_bytes, "1:%u:%u:%" PRIx64 ":%d:%d:%d:%d", rank, l->size, l->ctl->job_id,
            (int)l->ctl->supervisor_pid, l->ctl_fd, l->arena_fd, l->segment_fd);
+  ask_same_addresses(l, rank);
   return TMB_OK;
 }

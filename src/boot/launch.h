@@ -33,6 +33,7 @@ struct tmb_launch {
   void *arg;
   /* filled by tmb_launch_open and tmb_launch_fork */
   struct tmb_ctl *ctl;
+  bool same_addresses; /* executed programs are to lie at the same addresses in all ranks */
   int ctl_fd, arena_fd, segment_fd; /* close-on-exec */
   int signal_fd;                    /* signals that the supervisor reads */
   pid_t *pids;                      /* [size] children, 0 once reaped */
@@ -60,7 +61,8 @@ int tmb_launch_fork(struct tmb_launch *launch);
 void tmb_launch_close(struct tmb_launch *launch);
 
 /*
- * In a child that is about to execute a program: keep the job's descriptors over exec.
+ * In a child that is about to execute a program: keep the job's descriptors over exec, and ask for
+ * the same addresses in all ranks (without them where the system refuses it).
  * out env: [env_bytes >= TMB_LAUNCH_ENV_BYTES] value of TMB_LAUNCH_ENV for `rank`.
  * Returns 0 or TMB_E_SYS.
  */

@@ -122,6 +122,15 @@ int tmb_os_nsleep(uint64_t ns);
 /* Give the processor to another thread that is ready to run. */
 void tmb_os_yield(void);
 
+/* ---- addresses */
+
+/* Whether programs that this process executes get random addresses. True also if unknown. */
+bool tmb_os_randomised(void);
+
+/* Turn that on or off, for this process' next exec and its children. Returns 0, or TMB_E_SYS with
+ * errno set where it is not allowed (seccomp). */
+int tmb_os_randomise(bool on);
+
 /* ---- limits of the process */
 
 /*
