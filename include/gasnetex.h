@@ -401,7 +401,7 @@ GEXX_API void gexx_wait_step(struct gexx_wait *wait);
 /* ---------------------------------------------------------------- handler-safe locks (API 01.9) */
 
 typedef struct {
-  uint32_t gexx_state; /* 0 free, 1 held, 2 held with sleepers */
+  uint32_t gexx_state; /* 0 free; else of the library */
   uint32_t gexx_owner; /* thread of the holder; debug clients */
   uint64_t gexx_debug; /* link in the holder's list of held locks; debug clients */
 } gex_HSL_t;

@@ -42,6 +42,25 @@ void __tsan_release(void *addr);
 # define TMB_TSAN_RELEASE(p) ((void)0)
 #endif
 
+/*
+ * Which lock guards what, checked by clang -Wthread-safety (test lint.locks); nothing for others. A
+ * lock is an lvalue that is in scope: C has no names for the fields of the same struct.
+ */
+#if defined(__clang__)
+# define TMB_LOCK_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
+#else
+# define TMB_LOCK_ATTRIBUTE(...)
+#endif
+#define TMB_CAPABILITY(name)                TMB_LOCK_ATTRIBUTE(capability(name))
+#define TMB_GUARDED_BY(lock)                TMB_LOCK_ATTRIBUTE(guarded_by(lock))
+#define TMB_REQUIRES(...)                   TMB_LOCK_ATTRIBUTE(requires_capability(__VA_ARGS__))
+#define TMB_EXCLUDES(...)                   TMB_LOCK_ATTRIBUTE(locks_excluded(__VA_ARGS__))
+#define TMB_ACQUIRE(...)                    TMB_LOCK_ATTRIBUTE(acquire_capability(__VA_ARGS__))
+#define TMB_RELEASE(...)                    TMB_LOCK_ATTRIBUTE(release_capability(__VA_ARGS__))
+#define TMB_TRY_ACQUIRE(...)                TMB_LOCK_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
+/* A function that clang does not understand; say why. */
+#define TMB_NO_LOCK_CHECK                   TMB_LOCK_ATTRIBUTE(no_thread_safety_analysis)
+
 #define TMB_LIKELY(cond)                    __builtin_expect(!!(cond), 1)
 #define TMB_UNLIKELY(cond)                  __builtin_expect(!!(cond), 0)
 #define TMB_UNREACHABLE()                   __builtin_unreachable()

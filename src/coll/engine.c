@@ -131,7 +131,7 @@ static void complete(struct tmb_coll_op *op) {
 }
 
 /* End a critical section. Let go of the teams of fences that have passed, which may free them. */
-static void leave(void) {
+TMB_RELEASE(tmb_coll_guard) static void leave(void) {
   struct tmb_coll_op *op = engine.fences;
   engine.fences = NULL;
   tmb_coll_unlock();

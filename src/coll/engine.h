@@ -6,9 +6,9 @@
  * stash.c, plan.c. Called by entry points (call.c), by progress and by the handlers of internal
  * messages 48 to 51. Calls: core's teams, ops and the conduit's am_send. A collective is one op
  * per member, named by its number in the team; data travel as Medium requests, one per chunk.
- * Invariants: everything here is guarded by tmb_coll.lock; nothing waits under it; the engine sends
- * from initiation and from the progress hook, never from a handler; a client's reduction function
- * runs under the lock, as API 06.4 allows.
+ * Invariants: everything here is guarded by tmb_coll_guard; nothing waits under it; the engine
+ * sends from initiation and from the progress hook, never from a handler; a client's reduction
+ * function runs under the lock, as API 06.4 allows.
  */
 #ifndef TMB_COLL_ENGINE_H
 #define TMB_COLL_ENGINE_H
@@ -20,6 +20,7 @@
 #include "coll/select.h"
 #include "core/job.h"
 #include "core/op.h"
+#include "os/lock.h"
 
 #define TMB_COLL_BUCKETS 32u /* by collective number; power of two */
 #define TMB_COLL_PLANS   32u /* cached schedules of a team; power of two */
@@ -179,8 +180,18 @@ struct tmb_stash *tmb_stash_offer(struct tmb_coll_team *ct, struct tmb_coll_op *
 void tmb_stash_free(struct tmb_stash *m);
 
 /* The lock of all collectives of this process. */
-void tmb_coll_lock(void);
-bool tmb_coll_try_lock(void);
-void tmb_coll_unlock(void);
+extern struct tmb_lock tmb_coll_guard;
+
+TMB_ACQUIRE(tmb_coll_guard) static inline void tmb_coll_lock(void) {
+  tmb_lock_acquire(&tmb_coll_guard);
+}
+
+TMB_TRY_ACQUIRE(true, tmb_coll_guard) static inline bool tmb_coll_try_lock(void) {
+  return tmb_lock_try(&tmb_coll_guard);
+}
+
+TMB_RELEASE(tmb_coll_guard) static inline void tmb_coll_unlock(void) {
+  tmb_lock_release(&tmb_coll_guard);
+}
 
 #endif

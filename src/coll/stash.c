@@ -15,28 +15,8 @@
 
 #define SMALL_BYTES 256u /* payload of messages on the free list */
 
-static struct {
-  uint32_t lock;
-  struct tmb_stash *free; /* of SMALL_BYTES each */
-} state;
-
-bool tmb_coll_try_lock(void) {
-  if (tmb_job.threads) return !tmb_load_rlx(&state.lock) && !tmb_xchg_acq(&state.lock, 1);
-  if (state.lock) return false;
-  state.lock = 1;
-  return true;
-}
-
-void tmb_coll_lock(void) {
-  while (!tmb_coll_try_lock()) tmb_cpu_pause();
-}
-
-void tmb_coll_unlock(void) {
-  if (tmb_job.threads)
-    tmb_store_rel(&state.lock, 0);
-  else
-    state.lock = 0;
-}
+struct tmb_lock tmb_coll_guard;
+static struct tmb_stash *spare; /* of SMALL_BYTES each; under the lock */
 
 struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team) {
   if (TMB_LIKELY(team->coll != NULL)) return team->coll;
@@ -49,9 +29,9 @@ struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team) {
 }
 
 static struct tmb_stash *stash_new(size_t bytes) {
-  struct tmb_stash *m = state.free;
+  struct tmb_stash *m = spare;
   if (bytes <= SMALL_BYTES && m) {
-    state.free = m->next;
+    spare = m->next;
     return m;
   }
   const size_t capacity = TMB_MAX(bytes, (size_t)SMALL_BYTES);
@@ -66,8 +46,8 @@ void tmb_stash_free(struct tmb_stash *m) {
     free(m);
     return;
   }
-  m->next = state.free;
-  state.free = m;
+  m->next = spare;
+  spare = m;
 }
 
 struct tmb_stash *tmb_stash_add(struct tmb_coll_team *ct, const struct tmb_stash *like,

@@ -21,6 +21,7 @@
 #include "core/op.h"
 #include "core/progress.h"
 #include "core/thread.h"
+#include "os/lock.h"
 #include "os/os.h"
 
 #define EX_WORDS    0
@@ -31,9 +32,9 @@ _Static_assert(NAMED_WORDS + 2 * ROUNDS_MAX <= TMB_FLAG_WORDS, "control words su
 /* Word of the named barrier: bits 0..31 id, 32..33 state, 34..63 phase. */
 enum { STATE_ANONYMOUS = 0, STATE_NAMED = 1, STATE_MISMATCH = 2 };
 
+static uint32_t rounds; /* of the named barrier; set once */
+static struct tmb_lock barrier_lock;
 static struct {
-  uint32_t lock;
-  uint32_t rounds;
   struct tmb_team *busy; /* teams with EX barriers in flight, the primordial one apart */
   bool stalled;          /* a signal found no resources: try again soon */
   struct {
@@ -44,27 +45,15 @@ static struct {
     bool notified, complete;
     uint32_t lost; /* complete because of a lost rank: 1 + its number */
   } named;
-} barrier;
+} barrier TMB_GUARDED_BY(barrier_lock);
 
 static void on_barrier(const struct tmb_am_in *in);
 
 void tmb_barrier_init(void) {
-  barrier.rounds = 0;
-  while ((UINT64_C(1) << barrier.rounds) < tmb_job.size) barrier.rounds++;
-  tmb_assert_cmp(barrier.rounds, <=, ROUNDS_MAX);
+  rounds = 0;
+  while ((UINT64_C(1) << rounds) < tmb_job.size) rounds++;
+  tmb_assert_cmp(rounds, <=, ROUNDS_MAX);
   tmb_up_set_internal(TMB_TEAM_AM_BARRIER, on_barrier);
-}
-
-static bool try_lock(void) {
-  return !tmb_load_rlx(&barrier.lock) && !tmb_xchg_acq(&barrier.lock, 1);
-}
-
-static void lock(void) {
-  while (!try_lock()) tmb_cpu_pause();
-}
-
-static void unlock(void) {
-  tmb_store_rel(&barrier.lock, 0);
 }
 
 static void post(uint32_t round, uint32_t word, uint64_t value) {
@@ -174,7 +163,7 @@ TMB_COLD static int ex_abandon(struct tmb_team *team) {
   return ended;
 }
 
-static int ex_advance(struct tmb_team *team) {
+TMB_REQUIRES(barrier_lock) static int ex_advance(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   int passed = 0;
   if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) return ex_abandon(team);
@@ -198,7 +187,7 @@ static int ex_advance(struct tmb_team *team) {
 
 /* Advance the teams with barriers in flight; under the lock. out closed: teams whose destruction is
  * complete, linked by barrier.next, to be let go of without the lock. */
-static int ex_advance_list(struct tmb_team **closed) {
+TMB_REQUIRES(barrier_lock) static int ex_advance_list(struct tmb_team **closed) {
   int passed = 0;
   for (struct tmb_team **p = &barrier.busy; *p;) {
     struct tmb_team *const team = *p;
@@ -229,7 +218,7 @@ static void close_all(struct tmb_team *closed) {
 static void ex_start(struct tmb_team *team, struct tmb_op *op) {
   struct tmb_team_barrier *b = &team->barrier;
   struct tmb_team *closed = NULL;
-  lock();
+  tmb_lock_acquire(&barrier_lock);
   b->started++;
   b->closing = !op;
   if (op && b->last)
@@ -248,7 +237,7 @@ static void ex_start(struct tmb_team *team, struct tmb_op *op) {
     b->next = NULL;
     closed = team;
   }
-  unlock();
+  tmb_lock_release(&barrier_lock);
   close_all(closed);
 }
 
@@ -282,7 +271,7 @@ static uint64_t pack(uint64_t phase, uint32_t state, uint32_t id) {
   return phase << 34 | (uint64_t)state << 32 | id;
 }
 
-static void combine(uint32_t state, uint32_t id) {
+TMB_REQUIRES(barrier_lock) static void combine(uint32_t state, uint32_t id) {
   if (state == STATE_ANONYMOUS || barrier.named.state == STATE_MISMATCH) return;
   if (state == STATE_MISMATCH || (barrier.named.state == STATE_NAMED && barrier.named.id != id)) {
     barrier.named.state = STATE_MISMATCH;
@@ -292,25 +281,25 @@ static void combine(uint32_t state, uint32_t id) {
   barrier.named.id = id;
 }
 
-static uint32_t named_word(uint32_t round) {
+TMB_REQUIRES(barrier_lock) static uint32_t named_word(uint32_t round) {
   return NAMED_WORDS + (uint32_t)(barrier.named.phase & 1) * ROUNDS_MAX + round;
 }
 
-static void named_post(uint32_t round) {
+TMB_REQUIRES(barrier_lock) static void named_post(uint32_t round) {
   post(round, named_word(round), pack(barrier.named.phase, barrier.named.state, barrier.named.id));
 }
 
-static int named_advance(void) {
+TMB_REQUIRES(barrier_lock) static int named_advance(void) {
   int passed = 0;
   if (!barrier.named.notified || barrier.named.complete) return 0;
   barrier.named.lost = tmb_load_rlx(&tmb_job.team.lost);
-  while (!barrier.named.lost && barrier.named.round < barrier.rounds) {
+  while (!barrier.named.lost && barrier.named.round < rounds) {
     const uint64_t v = word_value(named_word(barrier.named.round));
     if (v >> 34 != (barrier.named.phase & 0x3fffffff)) return passed;
     combine((uint32_t)(v >> 32) & 3, (uint32_t)v);
     barrier.named.round++;
     passed++;
-    if (barrier.named.round < barrier.rounds) named_post(barrier.named.round);
+    if (barrier.named.round < rounds) named_post(barrier.named.round);
   }
   barrier.named.complete = true;
   tmb_fetch_sub_rel(&tmb_job.barriers_active, 1);
@@ -319,12 +308,12 @@ static int named_advance(void) {
 
 int tmb_barrier_advance(void) {
   struct tmb_team *closed = NULL;
-  if (!try_lock()) return 0;
+  if (!tmb_lock_try(&barrier_lock)) return 0;
   int passed = ex_advance(&tmb_job.team) + named_advance();
   barrier.stalled = false;
   if (barrier.busy) passed += ex_advance_list(&closed);
   const bool stalled = barrier.stalled;
-  unlock();
+  tmb_lock_release(&barrier_lock);
   if (TMB_UNLIKELY(stalled)) {
     tmb_os_yield(); /* nobody wakes us when a ring drains, so this counts as progress */
     passed++;
@@ -347,7 +336,7 @@ static void notify(const char *call, int id, int flags) {
   tmb_check_ready_at(call);
   TMB_CHECK_CONTEXT(call);
   if (tmb_job.debug) check_flags(call, flags);
-  lock();
+  tmb_lock_acquire(&barrier_lock);
   if (barrier.named.notified)
     tmb_fatal_nopos(
         "%s: called with id %d after a notify without a successful wait or try; the two "
@@ -362,35 +351,38 @@ static void notify(const char *call, int id, int flags) {
                         : flags & GASNET_BARRIERFLAG_ANONYMOUS ? STATE_ANONYMOUS
                                                                : STATE_NAMED;
   tmb_fetch_add_acq_rel(&tmb_job.barriers_active, 1);
-  if (barrier.rounds) named_post(0);
+  if (rounds) named_post(0);
   (void)named_advance();
-  unlock();
+  tmb_lock_release(&barrier_lock);
 }
 
 static bool named_complete(void) {
-  lock();
+  tmb_lock_acquire(&barrier_lock);
   (void)named_advance();
   const bool complete = barrier.named.complete;
-  unlock();
+  tmb_lock_release(&barrier_lock);
   return complete;
 }
 
 /* Consume a complete phase. */
 static int outcome(int id, int flags) {
-  lock();
+  tmb_lock_acquire(&barrier_lock);
   barrier.named.notified = false;
   const bool clash = barrier.named.state == STATE_NAMED &&
                      !(flags & GASNET_BARRIERFLAG_ANONYMOUS) && barrier.named.id != (uint32_t)id;
   const int rc =
       barrier.named.state == STATE_MISMATCH || clash ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
   const uint32_t lost = barrier.named.lost;
-  unlock();
+  tmb_lock_release(&barrier_lock);
   return TMB_UNLIKELY(lost) ? tmb_lost_note(lost - 1) : rc;
 }
 
 static void check_notified(const char *call, int id) {
   tmb_check_ready_at(call);
-  if (!barrier.named.notified)
+  tmb_lock_acquire(&barrier_lock);
+  const bool notified = barrier.named.notified;
+  tmb_lock_release(&barrier_lock);
+  if (!notified)
     tmb_fatal_nopos("%s: called with id %d without a gasnet_barrier_notify before it", call, id);
 }
 
@@ -429,11 +421,16 @@ int gasnet_barrier(int id, int flags) {
 
 int gasnet_barrier_result(int *id) {
   TMB_CHECK_CONTEXT("gasnet_barrier_result");
-  TMB_CHECK(barrier.named.phase, "gasnet_barrier_result: called before the first barrier phase");
-  TMB_CHECK(!barrier.named.notified,
-            "gasnet_barrier_result: called between notify and wait of phase %llu",
-            (unsigned long long)barrier.named.phase);
-  if (barrier.named.state != STATE_NAMED) return 1;
-  if (id) *id = (int)barrier.named.id;
+  tmb_lock_acquire(&barrier_lock);
+  const uint64_t phase = barrier.named.phase;
+  const bool notified = barrier.named.notified;
+  const bool named = barrier.named.state == STATE_NAMED;
+  const int value = (int)barrier.named.id;
+  tmb_lock_release(&barrier_lock);
+  TMB_CHECK(phase, "gasnet_barrier_result: called before the first barrier phase");
+  TMB_CHECK(!notified, "gasnet_barrier_result: called between notify and wait of phase %llu",
+            (unsigned long long)phase);
+  if (!named) return 1;
+  if (id) *id = value;
   return 0;
 }

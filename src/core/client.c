@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "os/debug.h"
+#include "os/lock.h"
 
 #include <gasnet.h>
 
@@ -166,6 +167,7 @@ static int bring_up(const struct gexx_client_init *init) {
   tmb_cfg_init();
   tmb_job.thread_mode = init->mode.thread_mode;
   tmb_job.threads = init->mode.thread_mode == 3;
+  tmb_lock_init(tmb_job.threads);
   tmb_job.threads_max =
       init->mode.thread_mode == 1 ? 1 : (uint64_t)tmb_cfg_int(TMB_CFG_MAX_THREADS);
   tmb_job.debug = init->mode.debug != 0;

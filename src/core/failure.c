@@ -17,18 +17,19 @@
 #include "core/check.h"
 #include "core/progress.h"
 #include "core/thread.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define HOOKS_MAX 4
 
+static struct tmb_lock attending; /* held by the thread that deals with changes */
 static struct {
   const struct tmb_conduit_ops *inner;
   struct tmb_conduit_ops table;
   const uint32_t *changes; /* counted by the supervisor */
   uint32_t seen;           /* changes that are dealt with */
-  uint32_t busy;           /* 1: a thread deals with them */
   int policy;
   uint8_t *told; /* [size] 1: the callback was called or there was none */
   uint64_t dropped;
@@ -206,10 +207,10 @@ static void tell(void) {
 }
 
 TMB_COLD static int attend(int serve) {
-  if (tmb_load_rlx(&failure.busy) || tmb_xchg_acq(&failure.busy, 1)) return 0;
+  if (!tmb_lock_try(&attending)) return 0;
   int ended = 0;
   const int done = look(serve == TMB_SERVE_ALL, &ended);
-  tmb_store_rel(&failure.busy, 0);
+  tmb_lock_release(&attending);
   if (ended) tell();
   return done;
 }

@@ -12,6 +12,7 @@
 #include "core/failure.h"
 
 #include "base/log.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 
@@ -22,23 +23,13 @@ struct part {
   uint32_t peer, category, count;
 };
 
+static struct tmb_lock track_lock;
 static struct {
-  uint32_t lock;
   size_t used, capacity; /* power of two */
   struct part *part;
-} track;
+} track TMB_GUARDED_BY(track_lock);
 
-static void lock(void) {
-  if (!tmb_job.threads) return;
-  while (tmb_xchg_acq(&track.lock, 1))
-    while (tmb_load_rlx(&track.lock)) tmb_cpu_pause();
-}
-
-static void unlock(void) {
-  if (tmb_job.threads) tmb_store_rel(&track.lock, 0);
-}
-
-static size_t home(const struct part *p) {
+TMB_REQUIRES(track_lock) static size_t home(const struct part *p) {
   const uint64_t key =
       ((uintptr_t)p->op >> 6) ^ ((uint64_t)p->peer << 40) ^ ((uint64_t)p->category << 60);
   return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (track.capacity - 1);
@@ -49,13 +40,13 @@ static bool same(const struct part *a, const struct part *b) {
 }
 
 /* Where an entry is, or the free place where it belongs. */
-static struct part *find(const struct part *like) {
+TMB_REQUIRES(track_lock) static struct part *find(const struct part *like) {
   size_t i = home(like);
   while (track.part[i].op && !same(&track.part[i], like)) i = (i + 1) & (track.capacity - 1);
   return &track.part[i];
 }
 
-static void grow(void) {
+TMB_REQUIRES(track_lock) static void grow(void) {
   struct part *const old = track.part;
   const size_t count = track.capacity;
   track.capacity = count ? 2 * count : CAPACITY_MIN;
@@ -67,7 +58,7 @@ static void grow(void) {
 }
 
 /* Free the place i and close the gap. */
-static void erase(size_t i) {
+TMB_REQUIRES(track_lock) static void erase(size_t i) {
   const size_t mask = track.capacity - 1;
   track.used--;
   for (size_t next = (i + 1) & mask; track.part[next].op; next = (next + 1) & mask) {
@@ -81,7 +72,7 @@ static void erase(size_t i) {
 
 bool tmb_track_more(struct tmb_op *op, uint32_t category, uint32_t peer) {
   const struct part like = {op, peer, category, 1};
-  lock();
+  tmb_lock_acquire(&track_lock);
   const bool lost = tmb_peer_lost(peer);
   if (!lost) {
     if (2 * (track.used + 1) > track.capacity) grow();
@@ -93,25 +84,25 @@ bool tmb_track_more(struct tmb_op *op, uint32_t category, uint32_t peer) {
       track.used++;
     }
   }
-  unlock();
+  tmb_lock_release(&track_lock);
   if (lost) tmb_op_lose(op, category, peer);
   return !lost;
 }
 
 bool tmb_track_done(struct tmb_op *op, uint32_t category, uint32_t peer) {
   const struct part like = {op, peer, category, 1};
-  lock();
+  tmb_lock_acquire(&track_lock);
   bool counts = !tmb_peer_lost(peer); /* else completed already */
   if (counts && track.capacity) {
     struct part *p = find(&like);
     if (p->op && --p->count == 0) erase((size_t)(p - track.part));
   }
-  unlock();
+  tmb_lock_release(&track_lock);
   return counts;
 }
 
 void tmb_track_lose(uint32_t peer) {
-  lock();
+  tmb_lock_acquire(&track_lock);
   for (size_t i = 0; i < track.capacity; i++)
     while (track.part[i].op && track.part[i].peer == peer) {
       const struct part p = track.part[i];
@@ -119,14 +110,14 @@ void tmb_track_lose(uint32_t peer) {
       tmb_op_lose(p.op, p.category, peer);
       tmb_fetch_sub_rel(&p.op->pending[p.category], p.count);
     }
-  unlock();
+  tmb_lock_release(&track_lock);
 }
 
 size_t tmb_track_count(void) {
-  lock();
+  tmb_lock_acquire(&track_lock);
   size_t count = 0;
   for (size_t i = 0; i < track.capacity; i++)
     if (track.part[i].op) count += track.part[i].count;
-  unlock();
+  tmb_lock_release(&track_lock);
   return count;
 }

@@ -2,24 +2,23 @@
 /*
  * Handler-safe locks.
  *
- * Owns nothing: the lock is in the client's memory. Called by the inlines of gasnetex.h. Calls:
- * futex(2) after spinning. The lock is the three-state futex mutex of U. Drepper, "Futexes Are
- * Tricky" (2011): 0 free, 1 held, 2 held with sleepers. Invariants: never polls; debug clients
- * chain the locks that a thread holds, last first, through gexx_debug.
+ * Owns nothing: the lock is in the client's memory. Called by the inlines of gasnetex.h. Calls: the
+ * library's lock (os/lock.h), whose bytes gexx_state holds; in the form that also excludes threads
+ * of PARSYNC clients, which may hold a lock outside the library. Invariants: never polls; debug
+ * clients chain the locks that a thread holds, last first, through gexx_debug.
  */
 #include "core/check.h"
 #include "core/thread.h"
-#include "os/futex.h"
+#include "os/lock.h"
 
-#define SPINS 200
+_Static_assert(sizeof(struct tmb_lock) == sizeof(((gex_HSL_t *)0)->gexx_state), "same bytes");
 
-static void lock_slow(gex_HSL_t *hsl) {
-  for (int i = 0; i < SPINS; i++) {
-    uint32_t expected = 0;
-    if (tmb_load_rlx(&hsl->gexx_state) == 0 && tmb_cas_acq(&hsl->gexx_state, &expected, 1)) return;
-    tmb_cpu_pause();
-  }
-  while (tmb_xchg_acq(&hsl->gexx_state, 2)) (void)tmb_futex_wait(&hsl->gexx_state, 2, UINT64_MAX);
+static struct tmb_lock *lock_of(gex_HSL_t *hsl) {
+  return (struct tmb_lock *)(void *)&hsl->gexx_state;
+}
+
+static bool is_held(const gex_HSL_t *hsl) {
+  return tmb_load_rlx(&((const struct tmb_lock *)(const void *)&hsl->gexx_state)->held);
 }
 
 /* Note the acquisition in the thread's list; debug clients. */
@@ -32,7 +31,7 @@ static void link_lock(gex_HSL_t *hsl) {
 
 static void check_recursion(const char *call, const gex_HSL_t *hsl) {
   if (!hsl) tmb_fatal_nopos("%s: argument hsl is NULL", call);
-  if (tmb_load_rlx(&hsl->gexx_state) && tmb_load_rlx(&hsl->gexx_owner) == tmb_thread()->id)
+  if (is_held(hsl) && tmb_load_rlx(&hsl->gexx_owner) == tmb_thread()->id)
     tmb_fatal_nopos("%s: this thread already holds the handler-safe lock %p; it is not recursive",
                     call, (const void *)hsl);
 }
@@ -44,21 +43,19 @@ void gexx_hsl_init(gex_HSL_t *hsl) {
 
 void gexx_hsl_destroy(gex_HSL_t *hsl) {
   TMB_CHECK(hsl, "gex_HSL_Destroy: argument hsl is NULL");
-  TMB_CHECK(tmb_load_rlx(&hsl->gexx_state) == 0,
-            "gex_HSL_Destroy: the handler-safe lock %p is held; unlock it first", (void *)hsl);
+  TMB_CHECK(!is_held(hsl), "gex_HSL_Destroy: the handler-safe lock %p is held; unlock it first",
+            (void *)hsl);
 }
 
-void gexx_hsl_lock(gex_HSL_t *hsl) {
+TMB_NO_LOCK_CHECK void gexx_hsl_lock(gex_HSL_t *hsl) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_recursion("gex_HSL_Lock", hsl);
-  uint32_t expected = 0;
-  if (TMB_UNLIKELY(!tmb_cas_acq(&hsl->gexx_state, &expected, 1))) lock_slow(hsl);
+  tmb_lock_acquire_shared(lock_of(hsl));
   if (TMB_UNLIKELY(tmb_job.debug)) link_lock(hsl);
 }
 
-int gexx_hsl_trylock(gex_HSL_t *hsl) {
+TMB_NO_LOCK_CHECK int gexx_hsl_trylock(gex_HSL_t *hsl) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_recursion("gex_HSL_Trylock", hsl);
-  uint32_t expected = 0;
-  if (!tmb_cas_acq(&hsl->gexx_state, &expected, 1)) return GASNET_ERR_NOT_READY;
+  if (!tmb_lock_try_shared(lock_of(hsl))) return GASNET_ERR_NOT_READY;
   if (TMB_UNLIKELY(tmb_job.debug)) link_lock(hsl);
   return GASNET_OK;
 }
@@ -66,7 +63,7 @@ int gexx_hsl_trylock(gex_HSL_t *hsl) {
 static void unlink_lock(gex_HSL_t *hsl) {
   struct tmb_thread *t = tmb_thread();
   if (!hsl) tmb_fatal_nopos("gex_HSL_Unlock: argument hsl is NULL");
-  if (!tmb_load_rlx(&hsl->gexx_state))
+  if (!is_held(hsl))
     tmb_fatal_nopos("gex_HSL_Unlock: the handler-safe lock %p is not held", (void *)hsl);
   if (tmb_load_rlx(&hsl->gexx_owner) != t->id)
     tmb_fatal_nopos("gex_HSL_Unlock: the handler-safe lock %p is held by another thread",
@@ -80,8 +77,7 @@ static void unlink_lock(gex_HSL_t *hsl) {
   tmb_store_rlx(&hsl->gexx_owner, 0);
 }
 
-void gexx_hsl_unlock(gex_HSL_t *hsl) {
+TMB_NO_LOCK_CHECK void gexx_hsl_unlock(gex_HSL_t *hsl) {
   if (TMB_UNLIKELY(tmb_job.debug)) unlink_lock(hsl);
-  if (TMB_UNLIKELY(tmb_xchg_acq_rel(&hsl->gexx_state, 0) == 2))
-    (void)tmb_futex_wake(&hsl->gexx_state, 1);
+  tmb_lock_release(lock_of(hsl));
 }

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "core/bound.h"
 #include "core/mk.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,19 +32,11 @@ struct far {
   unsigned char handle[GEXX_MK_HANDLE_BYTES];
 };
 
+static struct tmb_lock peer_lock;
 static struct {
-  uint32_t lock;
   struct gexx_mk_s *kinds;
   struct far **far[GASNET_MAXEPS]; /* [job size] or NULL */
-} peer;
-
-static void lock(void) {
-  while (tmb_xchg_acq(&peer.lock, 1)) tmb_cpu_pause();
-}
-
-static void unlock(void) {
-  tmb_store_rel(&peer.lock, 0);
-}
+} peer TMB_GUARDED_BY(peer_lock);
 
 static void detach(struct far *f) {
   if (f->state == READY) f->kind->plugin->detach(f->kind->device, f->handle, f->addr);
@@ -53,6 +46,7 @@ static void detach(struct far *f) {
 /* ---- kinds */
 
 /* Call `act` for all that is known; under lock. */
+TMB_REQUIRES(peer_lock)
 static void each(void (*act)(struct far *f, const struct gexx_mk_s *kind),
                  const struct gexx_mk_s *kind) {
   for (gex_EP_Index_t e = 0; e < GASNET_MAXEPS; e++)
@@ -70,20 +64,20 @@ static void drop(struct far *f, const struct gexx_mk_s *kind) {
 }
 
 void tmb_mk_peer_enlist(struct gexx_mk_s *kind) {
-  lock();
+  tmb_lock_acquire(&peer_lock);
   kind->next = peer.kinds;
   peer.kinds = kind;
   each(retry, kind);
-  unlock();
+  tmb_lock_release(&peer_lock);
 }
 
 void tmb_mk_peer_delist(struct gexx_mk_s *kind) {
-  lock();
+  tmb_lock_acquire(&peer_lock);
   struct gexx_mk_s **p = &peer.kinds;
   while (*p && *p != kind) p = &(*p)->next;
   if (*p) *p = kind->next;
   each(drop, kind);
-  unlock();
+  tmb_lock_release(&peer_lock);
 }
 
 /* ---- publication */
@@ -102,7 +96,7 @@ bool tmb_mk_peer_share(const struct gexx_segment_s *s, void *handle) {
 
 void tmb_mk_peer_set(uint32_t jobrank, gex_EP_Index_t ep, uint32_t class_id, const void *handle) {
   if (jobrank == tmb_job.rank || tmb_nbrhd_of(jobrank) != tmb_nbrhd_of(tmb_job.rank)) return;
-  lock();
+  tmb_lock_acquire(&peer_lock);
   if (!peer.far[ep]) peer.far[ep] = calloc(tmb_job.size, sizeof(struct far *));
   struct far *f = peer.far[ep] ? peer.far[ep][jobrank] : NULL;
   if (!f) f = calloc(1, sizeof *f);
@@ -111,7 +105,7 @@ void tmb_mk_peer_set(uint32_t jobrank, gex_EP_Index_t ep, uint32_t class_id, con
   memcpy(f->handle, handle, sizeof f->handle);
   f->class_id = class_id;
   peer.far[ep][jobrank] = f;
-  unlock();
+  tmb_lock_release(&peer_lock);
 }
 
 /* ---- access */
@@ -129,7 +123,7 @@ static bool attach(struct far *f, struct gexx_mk_s *kind) {
 
 /* First use. in first: the kind to try first, or NULL. */
 static bool find_way(struct far *f, struct gexx_mk_s *first) {
-  lock();
+  tmb_lock_acquire(&peer_lock);
   bool found = f->state == READY || (f->state == NEW && first && attach(f, first));
   for (struct gexx_mk_s *k = peer.kinds; !found && f->state == NEW && k; k = k->next)
     found = k != first && attach(f, k);
@@ -139,12 +133,19 @@ static bool find_way(struct far *f, struct gexx_mk_s *first) {
       tmb_info("device memory of a peer is reached by messages: %s",
                tmb_mk_reason(peer.kinds->plugin));
   }
-  unlock();
+  tmb_lock_release(&peer_lock);
   return found;
 }
 
+static struct far *find(gex_EP_Index_t ep, uint32_t jobrank) {
+  tmb_lock_acquire(&peer_lock);
+  struct far *const f = peer.far[ep] ? peer.far[ep][jobrank] : NULL;
+  tmb_lock_release(&peer_lock);
+  return f;
+}
+
 bool tmb_mk_peer_reach(const struct tmb_mk_far *at, struct gexx_mk_s **kind, void **addr) {
-  struct far *f = peer.far[at->ep] ? peer.far[at->ep][at->jobrank] : NULL;
+  struct far *f = find(at->ep, at->jobrank);
   const struct tmb_peer_segment *s = tmb_bound_of(at->jobrank, at->ep);
   if (!f || !s) return false;
   const uint32_t state = tmb_load_acq(&f->state);

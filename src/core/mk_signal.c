@@ -15,6 +15,7 @@
 #include "core/check.h"
 #include "core/mk_move.h"
 #include "core/op.h"
+#include "os/lock.h"
 
 #include <gasnetex_ext.h>
 #include <stdlib.h>
@@ -35,20 +36,20 @@ struct head {
 
 /* ---- the owner */
 
+static struct tmb_lock table_lock;
 static struct {
-  uint32_t lock;
   uint32_t next_id;
   struct incomplete {
     struct incomplete *next;
     uint64_t missing;
     uint32_t id, src;
   } * list;
-} table;
+} table TMB_GUARDED_BY(table_lock);
 
 /* A part of a transfer has been served. Returns whether it was the last. */
 static bool count(uint32_t src, const struct head *h) {
   if (h->bytes == h->total) return true;
-  while (tmb_xchg_acq(&table.lock, 1)) tmb_cpu_pause();
+  tmb_lock_acquire(&table_lock);
   struct incomplete **p = &table.list;
   while (*p && ((*p)->id != h->id || (*p)->src != src)) p = &(*p)->next;
   struct incomplete *e = *p;
@@ -64,7 +65,7 @@ static bool count(uint32_t src, const struct head *h) {
     *p = e->next;
     free(e);
   }
-  tmb_store_rel(&table.lock, 0);
+  tmb_lock_release(&table_lock);
   return complete;
 }
 

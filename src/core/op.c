@@ -11,28 +11,20 @@
 
 #include "base/atomic.h"
 #include "base/log.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 
 #define SLAB_OPS 256
 #define MIN_FREE 128
 
+static struct tmb_lock pool_lock;
 static struct {
-  uint32_t lock;
   uint64_t free_count, slots;
   struct tmb_op *head, *tail;
-} pool;
+} pool TMB_GUARDED_BY(pool_lock);
 
-static void lock(void) {
-  while (tmb_xchg_acq(&pool.lock, 1))
-    while (tmb_load_rlx(&pool.lock)) tmb_cpu_pause();
-}
-
-static void unlock(void) {
-  tmb_store_rel(&pool.lock, 0);
-}
-
-static void push(struct tmb_op *op) {
+TMB_REQUIRES(pool_lock) static void push(struct tmb_op *op) {
   op->next = NULL;
   if (pool.tail)
     pool.tail->next = op;
@@ -42,7 +34,7 @@ static void push(struct tmb_op *op) {
   pool.free_count++;
 }
 
-static void grow(void) {
+TMB_REQUIRES(pool_lock) static void grow(void) {
   struct tmb_op *slab = aligned_alloc(64, SLAB_OPS * sizeof *slab);
   if (!slab) tmb_fatal("out of memory for %d operations", SLAB_OPS);
   for (int i = 0; i < SLAB_OPS; i++) {
@@ -53,12 +45,12 @@ static void grow(void) {
 }
 
 struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves) {
-  lock();
+  tmb_lock_acquire(&pool_lock);
   if (pool.free_count <= MIN_FREE) grow();
   struct tmb_op *op = pool.head;
   pool.head = op->next;
   pool.free_count--;
-  unlock();
+  tmb_lock_release(&pool_lock);
   op->kind = kind;
   op->leaves = leaves;
   op->serial++;
@@ -69,9 +61,9 @@ struct tmb_op *tmb_op_new(enum tmb_op_kind kind, uint32_t leaves) {
 
 void tmb_op_free(struct tmb_op *op) {
   tmb_store_rel(&op->kind, TMB_OP_FREE);
-  lock();
+  tmb_lock_acquire(&pool_lock);
   push(op);
-  unlock();
+  tmb_lock_release(&pool_lock);
 }
 
 bool tmb_op_done(const struct tmb_op *op, uint32_t mask) {
@@ -81,8 +73,8 @@ bool tmb_op_done(const struct tmb_op *op, uint32_t mask) {
 }
 
 void tmb_op_stats(uint64_t *live, uint64_t *slots) {
-  lock();
+  tmb_lock_acquire(&pool_lock);
   *live = pool.slots - pool.free_count;
   *slots = pool.slots;
-  unlock();
+  tmb_lock_release(&pool_lock);
 }

@@ -13,6 +13,7 @@
 #include "core/check.h"
 #include "core/mk.h"
 #include "core/segment.h"
+#include "os/lock.h"
 #include "os/memfd_peer.h"
 
 #include <stdlib.h>
@@ -55,32 +56,22 @@ const struct tmb_mk_ops tmb_mk_host = {.name = "host",
                                        .import = host_import};
 
 /* Segments that exist beside the attached one; under `lock`. */
-static struct {
-  uint32_t lock;
-  struct gexx_segment_s *first;
-} made;
-
-static void lock(void) {
-  while (tmb_xchg_acq(&made.lock, 1)) tmb_cpu_pause();
-}
-
-static void unlock(void) {
-  tmb_store_rel(&made.lock, 0);
-}
+static struct tmb_lock made_lock;
+static struct { struct gexx_segment_s *first; } made TMB_GUARDED_BY(made_lock);
 
 static void enlist(struct gexx_segment_s *s) {
-  lock();
+  tmb_lock_acquire(&made_lock);
   s->next = made.first;
   made.first = s;
-  unlock();
+  tmb_lock_release(&made_lock);
 }
 
 static void delist(struct gexx_segment_s *s) {
-  lock();
+  tmb_lock_acquire(&made_lock);
   struct gexx_segment_s **p = &made.first;
   while (*p && *p != s) p = &(*p)->next;
   if (*p) *p = s->next;
-  unlock();
+  tmb_lock_release(&made_lock);
 }
 
 static bool holds(const struct gexx_segment_s *s, const void *addr, size_t nbytes) {
@@ -90,18 +81,18 @@ static bool holds(const struct gexx_segment_s *s, const void *addr, size_t nbyte
 
 bool tmb_segment_holds(const void *addr, size_t nbytes) {
   if (holds(&tmb_job.segment, addr, nbytes)) return true;
-  lock();
+  tmb_lock_acquire(&made_lock);
   const struct gexx_segment_s *s = made.first;
   while (s && !holds(s, addr, nbytes)) s = s->next;
-  unlock();
+  tmb_lock_release(&made_lock);
   return s != NULL;
 }
 
 const struct gexx_segment_s *tmb_segment_device_at(const void *addr, size_t nbytes) {
-  lock();
+  tmb_lock_acquire(&made_lock);
   const struct gexx_segment_s *s = made.first;
   while (s && !(tmb_mk_device(s) && holds(s, addr, nbytes))) s = s->next;
-  unlock();
+  tmb_lock_release(&made_lock);
   return s;
 }
 

@@ -18,6 +18,7 @@
 #include "core/failure.h"
 #include "core/job.h"
 #include "core/mk.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,31 +36,21 @@ struct parked {
   char payload[] TMB_ALIGNED(16);
 };
 
+static struct tmb_lock reg_lock;
 static struct {
-  uint32_t lock;
-  uint32_t grave_next;
-  struct tmb_team *bucket[BUCKETS];
-  struct parked *parked; /* in order of arrival */
+  uint32_t grave_next TMB_GUARDED_BY(reg_lock);
+  struct tmb_team *bucket[BUCKETS] TMB_GUARDED_BY(reg_lock);
+  struct parked *parked TMB_GUARDED_BY(reg_lock); /* in order of arrival */
   uint64_t uids;
-  struct tmb_team_stats stats;
+  struct tmb_team_stats stats TMB_GUARDED_BY(reg_lock);
   uint32_t making; /* calls under way; atomic */
   void (*on_free)(struct tmb_team *team);
   void (*on_close)(const struct tmb_team *team);
   void (*on_made)(void);
-  struct tmb_team *grave[GRAVES];
+  struct tmb_team *grave[GRAVES] TMB_GUARDED_BY(reg_lock);
 } reg;
 
-static void lock(void) {
-  if (!tmb_job.threads) return;
-  while (tmb_xchg_acq(&reg.lock, 1))
-    while (tmb_load_rlx(&reg.lock)) tmb_cpu_pause();
-}
-
-static void unlock(void) {
-  if (tmb_job.threads) tmb_store_rel(&reg.lock, 0);
-}
-
-static struct tmb_team **bucket_of(uint64_t uid) {
+TMB_REQUIRES(reg_lock) static struct tmb_team **bucket_of(uint64_t uid) {
   return &reg.bucket[(uid ^ uid >> 40) % BUCKETS];
 }
 
@@ -94,7 +85,7 @@ bool tmb_team_in_making(void) {
   return tmb_load_acq(&reg.making) != 0;
 }
 
-static void insert(struct tmb_team *team) {
+TMB_REQUIRES(reg_lock) static void insert(struct tmb_team *team) {
   struct tmb_team **bucket = bucket_of(team->uid);
   team->hash_next = *bucket;
   *bucket = team;
@@ -109,7 +100,9 @@ void tmb_team_init_primordial(struct tmb_team *team) {
                                      .magic = GEXX_MAGIC_TM},
                             .rounds = rounds_of(tmb_job.size),
                             .refs = 1};
+  tmb_lock_acquire(&reg_lock);
   insert(team);
+  tmb_lock_release(&reg_lock);
 }
 
 /* Place a part of `bytes` bytes behind what is there. */
@@ -177,7 +170,7 @@ const intptr_t *tmb_team_delta(const struct tmb_team *team) {
 }
 
 /* Take the parked messages of a team out of the list; under the lock. */
-static struct parked *unpark(const struct tmb_team *team) {
+TMB_REQUIRES(reg_lock) static struct parked *unpark(const struct tmb_team *team) {
   struct parked *mine = NULL, **end = &mine;
   for (struct parked **p = &reg.parked; *p;) {
     struct parked *const m = *p;
@@ -203,12 +196,12 @@ void tmb_team_register(struct tmb_team *team) {
   team->head.magic = GEXX_MAGIC_TM;
   for (uint32_t r = 0; r < team->head.size && tmb_job.lost && !team->lost; r++)
     if (tmb_peer_lost(tmb_team_jobrank(team, r))) team->lost = tmb_team_jobrank(team, r) + 1;
-  lock();
+  tmb_lock_acquire(&reg_lock);
   insert(team);
   reg.stats.made++;
   reg.stats.bytes += team_bytes(team->head.size, team->peer_scratch != NULL, at);
   struct parked *early = reg.parked ? unpark(team) : NULL;
-  unlock();
+  tmb_lock_release(&reg_lock);
   while (early) {
     struct parked *const m = early;
     early = m->next;
@@ -218,7 +211,7 @@ void tmb_team_register(struct tmb_team *team) {
 }
 
 /* Copy a message that came too early; under the lock. */
-static void park(uint64_t uid, uint32_t rank, const struct tmb_am_in *in) {
+TMB_REQUIRES(reg_lock) static void park(uint64_t uid, uint32_t rank, const struct tmb_am_in *in) {
   struct parked *m = malloc(sizeof *m + in->nbytes);
   if (!m) tmb_fatal("out of memory for a message of %zu bytes that precedes its team", in->nbytes);
   m->next = NULL;
@@ -237,19 +230,19 @@ static void park(uint64_t uid, uint32_t rank, const struct tmb_am_in *in) {
 
 struct tmb_team *tmb_team_find(uint64_t uid, uint32_t rank, const struct tmb_am_in *in) {
   if (uid == 0) return &tmb_job.team;
-  lock();
+  tmb_lock_acquire(&reg_lock);
   struct tmb_team *team = *bucket_of(uid);
   while (team && (team->uid != uid || team->head.rank != rank)) team = team->hash_next;
   if (TMB_UNLIKELY(!team) && in) park(uid, rank, in);
-  unlock();
+  tmb_lock_release(&reg_lock);
   return team;
 }
 
 uint32_t tmb_team_local_members(uint64_t uid) {
   uint32_t count = 0;
-  lock();
+  tmb_lock_acquire(&reg_lock);
   for (const struct tmb_team *t = *bucket_of(uid); t; t = t->hash_next) count += t->uid == uid;
-  unlock();
+  tmb_lock_release(&reg_lock);
   return count;
 }
 
@@ -263,7 +256,7 @@ static void dispose(struct tmb_team *team) {
   if (team->board && !team->lost) tmb_board_give(team->board_row[team->head.rank]);
   if (reg.on_free) reg.on_free(team);
   for (int i = 0; i < 2; i++) free(team->gather[i].blocks);
-  lock();
+  tmb_lock_acquire(&reg_lock);
   reg.stats.freed++;
   reg.stats.bytes -= team_bytes(team->head.size, team->peer_scratch != NULL, at);
   if (tmb_job.debug) {
@@ -272,7 +265,7 @@ static void dispose(struct tmb_team *team) {
     *grave = team;
     team = old;
   }
-  unlock();
+  tmb_lock_release(&reg_lock);
   free(team);
 }
 
@@ -281,22 +274,22 @@ void tmb_team_release(struct tmb_team *team) {
 }
 
 void tmb_team_close(struct tmb_team *team) {
-  lock();
+  tmb_lock_acquire(&reg_lock);
   struct tmb_team **p = bucket_of(team->uid);
   while (*p != team) p = &(*p)->hash_next;
   *p = team->hash_next;
-  unlock();
+  tmb_lock_release(&reg_lock);
   team->head.magic = 0;
   if (reg.on_close) reg.on_close(team);
   tmb_team_release(team);
 }
 
 void tmb_team_refresh(void) {
-  lock();
+  tmb_lock_acquire(&reg_lock);
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
       if (t->own_delta) fill_delta(t);
-  unlock();
+  tmb_lock_release(&reg_lock);
 }
 
 static bool has_member(const struct tmb_team *team, uint32_t jobrank) {
@@ -306,15 +299,15 @@ static bool has_member(const struct tmb_team *team, uint32_t jobrank) {
 }
 
 void tmb_team_lose(uint32_t jobrank) {
-  lock();
+  tmb_lock_acquire(&reg_lock);
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
       if (!t->lost && has_member(t, jobrank)) tmb_store_rel(&t->lost, jobrank + 1);
-  unlock();
+  tmb_lock_release(&reg_lock);
 }
 
 void tmb_team_each_lost(void (*fn)(struct tmb_team *team)) {
-  lock();
+  tmb_lock_acquire(&reg_lock);
   size_t count = 0, at = 0;
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next) count += t->lost != 0;
@@ -326,7 +319,7 @@ void tmb_team_each_lost(void (*fn)(struct tmb_team *team)) {
         tmb_team_hold(t);
         found[at++] = t;
       }
-  unlock();
+  tmb_lock_release(&reg_lock);
   for (size_t i = 0; i < count; i++) {
     fn(found[i]);
     tmb_team_release(found[i]);
@@ -335,8 +328,8 @@ void tmb_team_each_lost(void (*fn)(struct tmb_team *team)) {
 }
 
 struct tmb_team_stats tmb_team_stats(void) {
-  lock();
+  tmb_lock_acquire(&reg_lock);
   const struct tmb_team_stats stats = reg.stats;
-  unlock();
+  tmb_lock_release(&reg_lock);
   return stats;
 }

@@ -20,6 +20,7 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "core/job.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,22 +69,12 @@ struct tmb_watch {
 };
 
 /* Guarded by the lock (with threads), except `area`. */
+static struct tmb_lock own_lock;
 static struct {
-  uint32_t lock;
   struct area *area; /* this process's; atomic */
-  struct tmb_watch watch[WATCHES];
-  uint64_t lookups;
+  struct tmb_watch watch[WATCHES] TMB_GUARDED_BY(own_lock);
+  uint64_t lookups TMB_GUARDED_BY(own_lock);
 } own;
-
-static void lock(void) {
-  if (!tmb_job.threads) return;
-  while (tmb_xchg_acq(&own.lock, 1))
-    while (tmb_load_rlx(&own.lock)) tmb_cpu_pause();
-}
-
-static void unlock(void) {
-  if (tmb_job.threads) tmb_store_rel(&own.lock, 0);
-}
 
 static const uint64_t *signal_at(const struct tmb_range *r, size_t i) {
   return (const uint64_t *)(const void *)(r->sigs + i * r->stride);
@@ -216,7 +207,7 @@ bool tmb_index_find(struct tmb_watch *w, size_t *at, uint64_t *value) {
   const bool left = any_left(w->box);
   /* Another thread may just be moving marks, so threads look under the lock. */
   if (!tmb_job.threads && !left && !w->tree->top) return false;
-  lock();
+  tmb_lock_acquire(&own_lock);
   if (left) collect(w);
   size_t end = w->range.count, i = find(w, *at, end, value);
   if (i == end) {
@@ -224,18 +215,18 @@ bool tmb_index_find(struct tmb_watch *w, size_t *at, uint64_t *value) {
     i = find(w, 0, end, value);
   }
   if (i < end) *at = i;
-  unlock();
+  tmb_lock_release(&own_lock);
   return i < end;
 }
 
 void tmb_index_sweep(struct tmb_watch *w, size_t count) {
   uint64_t value;
-  lock();
+  tmb_lock_acquire(&own_lock);
   const size_t end = TMB_MIN(w->cursor + count, w->range.count);
   const size_t i = tmb_range_scan(&w->range, w->cursor, end, &value);
   if (i < end) set(w->tree, i >> w->shift);
   w->cursor = i + 1 < w->range.count ? TMB_MIN(i + 1, end) : 0;
-  unlock();
+  tmb_lock_release(&own_lock);
 }
 
 /* ---- ranges */
@@ -245,7 +236,7 @@ static void mark_own(const void *addr) {
 }
 
 /* This process's area, made at first use; NULL without memory. */
-static struct area *own_area(void) {
+TMB_REQUIRES(own_lock) static struct area *own_area(void) {
   const struct tmb_conduit_ops *ops = tmb_job.ops;
   if (own.area) return own.area;
   struct area *a = ops->index_area ? ops->index_area(tmb_job.conduit, tmb_job.rank)
@@ -270,7 +261,7 @@ static void write_entry(struct entry *e, const struct tmb_range *r, uint64_t shi
 }
 
 /* Give index k to a range. Returns false without memory. Marks of the range before are stale. */
-static bool assign(size_t k, const struct tmb_range *r) {
+TMB_REQUIRES(own_lock) static bool assign(size_t k, const struct tmb_range *r) {
   struct area *a = own_area();
   struct tree *tree =
       own.watch[k].tree ? own.watch[k].tree : aligned_alloc(TMB_CACHE_LINE, sizeof *tree);
@@ -289,7 +280,7 @@ static bool assign(size_t k, const struct tmb_range *r) {
 }
 
 /* A free one, or that which was not used for the longest; NONE when that is not long ago. */
-static size_t replaceable(void) {
+TMB_REQUIRES(own_lock) static size_t replaceable(void) {
   size_t oldest = NONE;
   uint64_t before = own.lookups - TMB_MIN(own.lookups, (uint64_t)IDLE_LOOKUPS);
   for (size_t k = 0; k < WATCHES; k++) {
@@ -308,7 +299,7 @@ static bool is_of(const struct tmb_watch *w, const struct tmb_range *r) {
 
 struct tmb_watch *tmb_index_of(const struct tmb_range *r) {
   if (!tmb_job.ops->signals_told) return NULL;
-  lock();
+  tmb_lock_acquire(&own_lock);
   size_t k = 0;
   own.lookups++;
   while (k < WATCHES && !is_of(&own.watch[k], r)) k++;
@@ -317,14 +308,14 @@ struct tmb_watch *tmb_index_of(const struct tmb_range *r) {
     own.watch[k].lookup = own.lookups;
     own.watch[k].users++;
   }
-  unlock();
+  tmb_lock_release(&own_lock);
   return k == NONE ? NULL : &own.watch[k];
 }
 
 void tmb_index_release(struct tmb_watch *w) {
-  lock();
+  tmb_lock_acquire(&own_lock);
   w->users--;
-  unlock();
+  tmb_lock_release(&own_lock);
 }
 
 /* ---- producers */

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "core/job.h"
 #include "core/progress.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 
@@ -30,25 +31,13 @@ struct later {
   struct tmb_resume resume;
 };
 
+static struct tmb_lock queue_lock;
 static struct {
-  uint32_t lock;
   uint32_t skip, skipped; /* calls of progress to pass over, and passed over */
   struct later *head, **tail, *spare;
   uint64_t pass;
   uint64_t *stuck; /* [job size] last pass in which a peer had no room */
-} queue;
-
-static bool try_lock(void) {
-  return !tmb_load_rlx(&queue.lock) && !tmb_xchg_acq(&queue.lock, 1);
-}
-
-static void lock(void) {
-  while (!try_lock()) tmb_cpu_pause();
-}
-
-static void unlock(void) {
-  tmb_store_rel(&queue.lock, 0);
-}
+} queue TMB_GUARDED_BY(queue_lock);
 
 static int attempt(struct later *l) {
   l->rma.resume = &l->resume;
@@ -56,7 +45,7 @@ static int attempt(struct later *l) {
 }
 
 /* One pass. Returns how many puts were sent, whole or in part; under the lock. */
-static int pass(void) {
+TMB_REQUIRES(queue_lock) static int pass(void) {
   int sent = 0;
   queue.pass++;
   for (struct later **p = &queue.head; *p && sent < SENDS_PER_PASS;) {
@@ -83,19 +72,19 @@ static int pass(void) {
 }
 
 static int advance(void) {
-  if (!try_lock()) return 0;
+  if (!tmb_lock_try(&queue_lock)) return 0;
   int sent = 0;
   if (queue.skipped++ >= queue.skip) {
     sent = pass();
     queue.skip = sent ? 0 : TMB_MIN(queue.skip * 2 + 1, SKIP_MAX);
     queue.skipped = 0;
   }
-  unlock();
+  tmb_lock_release(&queue_lock);
   return sent;
 }
 
 /* Tables, at first use; under the lock. */
-static void set_up(void) {
+TMB_REQUIRES(queue_lock) static void set_up(void) {
   if (queue.stuck) return;
   queue.stuck = calloc(tmb_job.size, sizeof *queue.stuck);
   if (!queue.stuck) tmb_fatal("out of memory for puts to %u ranks", tmb_job.size);
@@ -104,7 +93,7 @@ static void set_up(void) {
 }
 
 /* Add a bare signal to one that waits; under the lock. */
-static bool merge(const struct later *l) {
+TMB_REQUIRES(queue_lock) static bool merge(const struct later *l) {
   if (l->rma.nbytes) return false;
   for (struct later *o = queue.head; o; o = o->next) {
     if (o->rma.nbytes || o->rma.peer != l->rma.peer || o->signal.addr != l->signal.addr ||
@@ -120,7 +109,7 @@ static bool merge(const struct later *l) {
 /* Queue a put. Returns false when there is no room in the queue. */
 static bool enqueue(const struct later *l) {
   bool done = true;
-  lock();
+  tmb_lock_acquire(&queue_lock);
   set_up();
   if (!merge(l)) {
     done = tmb_load_rlx(&tmb_job.later_waiting) < TMB_LATER_MAX;
@@ -138,7 +127,7 @@ static bool enqueue(const struct later *l) {
       tmb_fetch_add_rel(&tmb_job.later_waiting, 1);
     }
   }
-  unlock();
+  tmb_lock_release(&queue_lock);
   return done;
 }
 

@@ -17,6 +17,7 @@
 #include "core/progress.h"
 #include "notify/later.h"
 #include "notify/notify.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 
@@ -33,11 +34,11 @@ struct gexx_sem_s {
   struct gexx_sem_s *next; /* free list */
 };
 
+static struct tmb_lock sems_lock;
 static struct {
-  uint32_t lock;
   uint32_t words_used; /* of the shared words, ever */
   struct gexx_sem_s *free_list;
-} sems;
+} sems TMB_GUARDED_BY(sems_lock);
 
 _Static_assert(sizeof(gexx_Sem_Handle_t) == 16, "a handle can be sent as 16 bytes");
 _Static_assert(TMB_SHARED_WORDS < NO_WORD, "an index fits the handle");
@@ -48,7 +49,7 @@ static uint64_t *word_of(uint32_t rank, uint32_t index) {
 }
 
 /* A new semaphore with the next shared word; under the lock. */
-static struct gexx_sem_s *make(void) {
+TMB_REQUIRES(sems_lock) static struct gexx_sem_s *make(void) {
   struct gexx_sem_s *s = aligned_alloc(TMB_CACHE_LINE, sizeof *s);
   if (!s) return NULL;
   *s = (struct gexx_sem_s){.handle = {.gexx_rank = tmb_job.rank, .gexx_index = NO_WORD}};
@@ -72,13 +73,13 @@ int gexx_Sem_Alloc(gexx_Sem_t *sem_p, unsigned flags) {
       !one_of(flags, GEXX_SEM_SPRODUCER, GEXX_SEM_MPRODUCER) ||
       !one_of(flags, GEXX_SEM_SCONSUMER, GEXX_SEM_MCONSUMER))
     return GASNET_ERR_BAD_ARG;
-  while (tmb_xchg_acq(&sems.lock, 1)) tmb_cpu_pause();
+  tmb_lock_acquire(&sems_lock);
   struct gexx_sem_s *s = sems.free_list;
   if (s)
     sems.free_list = s->next;
   else
     s = make();
-  tmb_store_rel(&sems.lock, 0);
+  tmb_lock_release(&sems_lock);
   if (!s) return GASNET_ERR_RESOURCE;
   s->handle.gexx_flags = (uint16_t)flags;
   tmb_store_rel(s->count, 0);
@@ -102,10 +103,10 @@ void gexx_Sem_Free(gexx_Sem_t sem) {
   TMB_CHECK(!tmb_load_rlx(&sem->waiters), "gexx_Sem_Free: %u threads wait for the semaphore %p",
             sem->waiters, (void *)sem);
   sem->magic = 0;
-  while (tmb_xchg_acq(&sems.lock, 1)) tmb_cpu_pause();
+  tmb_lock_acquire(&sems_lock);
   sem->next = sems.free_list;
   sems.free_list = sem;
-  tmb_store_rel(&sems.lock, 0);
+  tmb_lock_release(&sems_lock);
 }
 
 gexx_Sem_Handle_t gexx_Sem_QueryHandle(gexx_Sem_t sem) {

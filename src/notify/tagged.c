@@ -19,6 +19,7 @@
 #include "core/failure.h"
 #include "core/progress.h"
 #include "core/team.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 
@@ -39,26 +40,29 @@ struct gexx_notify_s {
   struct gexx_notify_s *next; /* active */
 };
 
+static struct tmb_lock box_lock;
 static struct {
-  uint32_t lock;
   struct gexx_notify_s *active, **active_end;
   struct tmb_note *kept, **kept_end, *spare;
   uint32_t *owed; /* [job size] credit to give back */
   gexx_Notify_Stats_t stats;
-} box;
+} box TMB_GUARDED_BY(box_lock);
+static bool used; /* whether the box was ever locked; atomic */
 
-static void lock(void) {
-  while (tmb_xchg_acq(&box.lock, 1)) tmb_cpu_pause();
+/* Lock the box, made at first use. */
+TMB_ACQUIRE(box_lock) static void lock(void) {
+  tmb_lock_acquire(&box_lock);
   if (TMB_LIKELY(box.owed != NULL)) return;
   box.active_end = &box.active;
   box.kept_end = &box.kept;
   uint32_t *owed = calloc(tmb_job.size, sizeof *owed);
   if (!owed) tmb_fatal("out of memory for notifications of %u ranks", tmb_job.size);
-  tmb_store_rel(&box.owed, owed);
+  box.owed = owed;
+  tmb_store_rel(&used, true);
 }
 
-static void unlock(void) {
-  tmb_store_rel(&box.lock, 0);
+TMB_RELEASE(box_lock) static void unlock(void) {
+  tmb_lock_release(&box_lock);
 }
 
 static bool matches(const struct gexx_notify_s *req, const struct tmb_note *note) {
@@ -68,7 +72,7 @@ static bool matches(const struct gexx_notify_s *req, const struct tmb_note *note
 }
 
 /* Count one that is gone; returns credit for the sender when a batch is full. */
-static uint32_t owe(const struct tmb_note *note) {
+TMB_REQUIRES(box_lock) static uint32_t owe(const struct tmb_note *note) {
   uint32_t *owed = &box.owed[note->jobrank];
   if (++*owed < tmb_note_credits() / 2) return 0;
   const uint32_t credit = *owed;
@@ -76,6 +80,7 @@ static uint32_t owe(const struct tmb_note *note) {
   return credit;
 }
 
+TMB_REQUIRES(box_lock)
 static uint32_t take(struct gexx_notify_s *req, const struct tmb_note *note) {
   req->last = (gexx_Notify_Status_t){note->source, note->tag, note->nbytes};
   req->left--;
@@ -88,7 +93,7 @@ static bool has_target(const struct tmb_note *note) {
   return tmb_team_find(note->uid, note->target, NULL) || making;
 }
 
-static void keep(const struct tmb_note *note) {
+TMB_REQUIRES(box_lock) static void keep(const struct tmb_note *note) {
   struct tmb_note *n = box.spare;
   if (n)
     box.spare = n->next;
@@ -135,7 +140,7 @@ uint32_t tmb_note_arrive(const struct tmb_note *note) {
 }
 
 /* Take a kept notification out; under the lock. */
-static void unlink_kept(struct tmb_note **p) {
+TMB_REQUIRES(box_lock) static void unlink_kept(struct tmb_note **p) {
   struct tmb_note *n = *p;
   *p = n->next;
   if (box.kept_end == &n->next) box.kept_end = p;
@@ -146,6 +151,7 @@ static void unlink_kept(struct tmb_note **p) {
 
 /* Match one kept notification; under the lock. Returns whether there was one; *credit and *jobrank
  * say what to give back. */
+TMB_REQUIRES(box_lock)
 static bool take_kept(struct gexx_notify_s *req, uint32_t *jobrank, uint32_t *credit) {
   struct tmb_note **p = &box.kept;
   while (*p && !matches(req, *p)) p = &(*p)->next;
@@ -163,7 +169,7 @@ static bool take_kept(struct gexx_notify_s *req, uint32_t *jobrank, uint32_t *cr
 static void drop(const struct tmb_team *team) {
   struct tmb_note last = {0};
   uint64_t count = 0;
-  if (!tmb_load_acq(&box.owed)) return; /* there never was one */
+  if (!tmb_load_acq(&used)) return; /* there never was one */
   lock();
   for (struct tmb_note **p = &box.kept; *p;) {
     const bool gone =

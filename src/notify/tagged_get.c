@@ -20,6 +20,7 @@
 #include "core/team.h"
 #include "core/thread.h"
 #include "notify/tagged.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 
@@ -34,17 +35,17 @@ struct unread {
   uint32_t src, id;
 };
 
+static struct tmb_lock gets_lock;
 static struct {
-  uint32_t lock;
   uint32_t next_id;
   struct unread *list;
-} gets;
+} gets TMB_GUARDED_BY(gets_lock);
 
 /* Count `bytes` that have been read. Returns true for the last ones. */
 static bool count(const struct tmb_am_in *in, uint64_t total, uint64_t bytes) {
   const uint32_t id = (uint32_t)in->args[14];
   if (bytes == total) return true;
-  while (tmb_xchg_acq(&gets.lock, 1)) tmb_cpu_pause();
+  tmb_lock_acquire(&gets_lock);
   struct unread **p = &gets.list;
   while (*p && ((*p)->id != id || (*p)->src != in->src)) p = &(*p)->next;
   struct unread *u = *p;
@@ -60,7 +61,7 @@ static bool count(const struct tmb_am_in *in, uint64_t total, uint64_t bytes) {
     *p = u->next;
     free(u);
   }
-  tmb_store_rel(&gets.lock, 0);
+  tmb_lock_release(&gets_lock);
   return last;
 }
 

@@ -12,31 +12,22 @@
 #include "core/bound.h"
 #include "core/check.h"
 #include "core/failure.h"
+#include "os/lock.h"
 #include "ratomic/ratomic.h"
 
 #include <stdlib.h>
 
-static struct {
-  uint32_t lock;
-  struct tmb_ad *first; /* live domains */
-} domains;
-
-static void lock(void) {
-  while (tmb_xchg_acq(&domains.lock, 1)) tmb_cpu_pause();
-}
-
-static void unlock(void) {
-  tmb_store_rel(&domains.lock, 0);
-}
+static struct tmb_lock domains_lock;
+static struct { struct tmb_ad *first; /* live domains */ } domains TMB_GUARDED_BY(domains_lock);
 
 /* A member is lost: its domains leave the inline path, where nobody looks whether a target lives.
  */
 static void on_lost(uint32_t jobrank) {
   (void)jobrank;
-  lock();
+  tmb_lock_acquire(&domains_lock);
   for (struct tmb_ad *d = domains.first; d; d = d->next)
     if (tmb_team_of(d->head.tm)->lost) tmb_store_rel(&d->head.delta, NULL);
-  unlock();
+  tmb_lock_release(&domains_lock);
 }
 
 #define FAVOR (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE)
@@ -120,11 +111,11 @@ void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
                                .ops = ops,
                                .flags = flags,
                                .magic = TMB_MAGIC_AD};
-  lock();
+  tmb_lock_acquire(&domains_lock);
   d->next = domains.first;
   domains.first = d;
   if (tmb_team_of(tm)->lost) tmb_store_rel(&d->head.delta, NULL);
-  unlock();
+  tmb_lock_release(&domains_lock);
   *ad_p = &d->head;
 }
 
@@ -141,10 +132,10 @@ void gex_AD_Destroy(gex_AD_t ad) {
     check_ad("gex_AD_Destroy", ad);
   }
   struct tmb_ad **p = &domains.first;
-  lock();
+  tmb_lock_acquire(&domains_lock);
   while (*p != tmb_ad_of(ad)) p = &(*p)->next;
   *p = (*p)->next;
-  unlock();
+  tmb_lock_release(&domains_lock);
   ad->magic = 0;
   tmb_team_release(tmb_team_of(ad->tm));
   if (!tmb_job.debug) free(tmb_ad_of(ad));

@@ -10,6 +10,7 @@
 #include "base/atomic.h"
 #include "core/am.h"
 #include "core/check.h"
+#include "os/lock.h"
 #include "vis/vis.h"
 #include "vis/wire.h"
 
@@ -25,15 +26,13 @@ struct incomplete {
   uint32_t src, id;
 };
 
-static struct {
-  uint32_t lock;
-  struct incomplete *list;
-} counts;
+static struct tmb_lock counts_lock;
+static struct { struct incomplete *list; } counts TMB_GUARDED_BY(counts_lock);
 
 /* Count a piece. Returns true when it was the last one. */
 static bool count_piece(uint32_t src, const struct tmb_vis_head *h) {
   if (h->bytes == h->total) return true;
-  while (tmb_xchg_acq(&counts.lock, 1)) tmb_cpu_pause();
+  tmb_lock_acquire(&counts_lock);
   struct incomplete **p = &counts.list;
   while (*p && ((*p)->id != h->id || (*p)->src != src)) p = &(*p)->next;
   struct incomplete *e = *p;
@@ -49,7 +48,7 @@ static bool count_piece(uint32_t src, const struct tmb_vis_head *h) {
     *p = e->next;
     free(e);
   }
-  tmb_store_rel(&counts.lock, 0);
+  tmb_lock_release(&counts_lock);
   return complete;
 }
 

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "conduit/conduit.h"
 #include "conduit/defaults/defaults.h"
+#include "os/lock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,19 +42,11 @@ struct incomplete {
   uint32_t id, src;
 };
 
+static struct tmb_lock frag_lock;
 static struct {
-  uint32_t lock;
   uint64_t next_id;
   struct incomplete *list;
-} frag;
-
-static void lock(void) {
-  while (tmb_xchg_acq(&frag.lock, 1)) tmb_cpu_pause();
-}
-
-static void unlock(void) {
-  tmb_store_rel(&frag.lock, 0);
-}
+} frag TMB_GUARDED_BY(frag_lock);
 
 uint32_t tmb_default_next_id(void) {
   return (uint32_t)tmb_fetch_add_rlx(&frag.next_id, 1);
@@ -61,7 +54,7 @@ uint32_t tmb_default_next_id(void) {
 
 bool tmb_default_count(uint32_t src, uint32_t id, uint64_t total, uint64_t bytes) {
   if (bytes == total) return true;
-  lock();
+  tmb_lock_acquire(&frag_lock);
   struct incomplete **p = &frag.list;
   while (*p && ((*p)->id != id || (*p)->src != src)) p = &(*p)->next;
   struct incomplete *e = *p;
@@ -77,7 +70,7 @@ bool tmb_default_count(uint32_t src, uint32_t id, uint64_t total, uint64_t bytes
     *p = e->next;
     free(e);
   }
-  unlock();
+  tmb_lock_release(&frag_lock);
   return complete;
 }
 

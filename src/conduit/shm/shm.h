@@ -19,6 +19,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "conduit/conduit.h"
+#include "os/lock.h"
 
 #define TMB_SHM_RANK_BITS        (32 - TMB_ROUTE_BITS) /* 2^20 ranks */
 #define TMB_SHM_SLOT_BYTES       64
@@ -71,9 +72,9 @@ struct tmb_shm_ctl {
 /* Consumer side of a ring, private to the owning process. */
 struct tmb_shm_inbox {
   struct tmb_shm_ring *ring;
-  uint64_t head;      /* next position to consume; written under `busy` */
-  uint64_t published; /* last value stored in ring->head */
-  uint32_t busy;      /* 1: a thread is consuming */
+  struct tmb_lock lock; /* held by the thread that consumes */
+  uint64_t head;        /* next position to consume; written under the lock */
+  uint64_t published;   /* last value stored in ring->head; under the lock */
 } TMB_ALIGNED(TMB_CACHE_LINE);
 
 /* How far the rings had been reserved when a peer was lost. */
@@ -181,9 +182,10 @@ uint64_t *tmb_shm_claim_take(struct tmb_shm *shm);
 /* A claim: slots [pos, pos + count) of a ring, which is named by tmb_shm_claim_ring. */
 uint64_t tmb_shm_claim_ring(uint32_t rank, uint32_t reply);
 uint64_t tmb_shm_claim(uint64_t ring, uint64_t pos, uint64_t count);
-/* Skip slots that a lost peer reserved and never published. The caller owns inbox->busy. Returns
- * whether there were any. */
-int tmb_shm_repair(struct tmb_shm *shm, uint32_t reply);
+/* Skip slots that a lost peer reserved and never published. in box: the inbox of this ring.
+ * Returns whether there were any. */
+int tmb_shm_repair(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t reply)
+    TMB_REQUIRES(box->lock);
 
 /* shm_door.c: doorbells, control words. */
 void tmb_shm_door_ring(struct tmb_shm *shm, uint32_t rank);

@@ -223,9 +223,10 @@ static void deliver(struct tmb_shm *shm, struct tmb_shm_slot *slot, uint64_t wor
   if (h.kind == TMB_SHM_KIND_BULK) tmb_shm_bulk_done(shm, in.src, (uint32_t)aux);
 }
 
-/* Consume what is ready in one inbox, at most a batch. The caller owns inbox->busy. */
-static int drain(struct tmb_shm *shm, uint32_t reply) {
-  struct tmb_shm_inbox *box = &shm->inbox[reply];
+/* Consume what is ready in one inbox, at most a batch. */
+static int drain(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t reply)
+    TMB_REQUIRES(box->lock);
+static int drain(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t reply) {
   const uint32_t log2 = shm->slots_log2[reply];
   const uint32_t mask = shm->slots[reply] - 1;
   uint64_t head = box->head;
@@ -267,9 +268,9 @@ TMB_NO_TSAN static bool pending(const struct tmb_shm *shm, uint32_t reply) {
 /* A rank is lost and the next record is not there: it may never come. */
 TMB_COLD static int serve_hole(struct tmb_shm *shm, uint32_t reply) {
   struct tmb_shm_inbox *box = &shm->inbox[reply];
-  if (tmb_load_rlx(&box->busy) || tmb_xchg_acq(&box->busy, 1)) return 0;
-  const int done = tmb_shm_repair(shm, reply);
-  tmb_store_rel(&box->busy, 0);
+  if (!tmb_lock_try(&box->lock)) return 0;
+  const int done = tmb_shm_repair(shm, box, reply);
+  tmb_lock_release(&box->lock);
   return done;
 }
 
@@ -277,16 +278,9 @@ static int serve_box(struct tmb_shm *shm, uint32_t reply) {
   struct tmb_shm_inbox *box = &shm->inbox[reply];
   if (!pending(shm, reply))
     return TMB_UNLIKELY(tmb_load_rlx(&shm->gone_count)) ? serve_hole(shm, reply) : 0;
-  if (!shm->env.threads) {
-    if (box->busy) return 0; /* a handler of this very ring is running further up the stack */
-    box->busy = 1;
-    const int done = drain(shm, reply);
-    box->busy = 0;
-    return done;
-  }
-  if (tmb_load_rlx(&box->busy) || tmb_xchg_acq(&box->busy, 1)) return 0;
-  const int done = drain(shm, reply);
-  tmb_store_rel(&box->busy, 0);
+  if (!tmb_lock_try(&box->lock)) return 0; /* perhaps a handler of this ring, up the stack */
+  const int done = drain(shm, box, reply);
+  tmb_lock_release(&box->lock);
   return done;
 }
 

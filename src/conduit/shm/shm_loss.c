@@ -93,8 +93,7 @@ static uint32_t hole(const struct tmb_shm *shm, uint32_t reply, uint64_t head) {
   return shortest;
 }
 
-int tmb_shm_repair(struct tmb_shm *shm, uint32_t reply) {
-  struct tmb_shm_inbox *box = &shm->inbox[reply];
+int tmb_shm_repair(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t reply) {
   const uint32_t log2 = shm->slots_log2[reply];
   const uint64_t head = box->head;
   if (tmb_load_acq(&box->ring->tail) == head || is_ready(box, head, log2)) return 0;

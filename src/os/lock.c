@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting for a lock, see lock.h.
+ *
+ * Owns: tmb_lock_threads, and whether the kernel has the sleeper's fence. Called by the inlines of
+ * lock.h. Calls: os/futex, the scheduler. Protocol. Sleeper: asleep = 1; fence on all processors;
+ * try; sleep while the word says held and asleep. Releaser: held = 0; if asleep: asleep = 0, wake
+ * one. Invariants: whoever has slept says asleep = 1 again before it tries, so when it gets the
+ * lock its release wakes the next one; a releaser that clears the mark of a thread which has just
+ * set it changes the word that this one sleeps on, or wakes it. Clearing is therefore a plain
+ * store.
+ */
+#include "os/lock.h"
+
+#include "base/log.h"
+#include "os/futex.h"
+#include "os/os.h"
+
+#define SPINS            64u /* looks with pauses between them, about one or two hand-offs */
+#define PAUSES_MAX       8u
+#define YIELDS           8u
+#define SLEEP_NS_BOUNDED 1000000u /* where a releaser may miss a sleeper */
+
+bool tmb_lock_threads = true;
+static bool fenced;
+
+void tmb_lock_init(bool threads) {
+  tmb_lock_threads = threads;
+  fenced = tmb_membarrier_register();
+}
+
+/* Look until the lock is free, more and more rarely. */
+TMB_NO_LOCK_CHECK static bool spin(struct tmb_lock *lock) {
+  uint32_t pauses = 1;
+  for (uint32_t i = 0; i < SPINS; i += pauses) {
+    for (uint32_t k = 0; k < pauses; k++) tmb_cpu_pause();
+    if (tmb_lock_try_shared(lock)) return true;
+    if (pauses < PAUSES_MAX) pauses *= 2;
+  }
+  return false;
+}
+
+TMB_NO_LOCK_CHECK void tmb_lock_wait(struct tmb_lock *lock) {
+  if (spin(lock)) return;
+  for (uint32_t i = 0; i < YIELDS; i++) {
+    tmb_os_yield();
+    if (tmb_lock_try_shared(lock)) return;
+  }
+  const struct tmb_lock sleeping = {.held = 1, .asleep = 1};
+  for (;;) {
+    tmb_store_rel(&lock->asleep, 1);
+    if (fenced)
+      tmb_membarrier();
+    else
+      tmb_fence_seq();
+    if (!tmb_xchg_acq(&lock->held, 1)) return;
+    (void)tmb_futex_wait(&lock->word, sleeping.word, fenced ? UINT64_MAX : SLEEP_NS_BOUNDED);
+  }
+}
+
+void tmb_lock_deadlock(void) {
+  tmb_bug("the only thread in the library takes a lock that it holds");
+}
+
+void tmb_lock_wake(struct tmb_lock *lock) {
+  tmb_store_rlx(&lock->asleep, 0);
+  (void)tmb_futex_wake(&lock->word, 1);
+}
