@@ -52,200 +52,248 @@ static struct tmb_vis_strided strided(const char *call, const size_t *dst, const
 
 void gasnet_putv_bulk(gasnet_node_t dstnode, size_t dstcount, gasnet_memvec_t const dstlist[],
                       size_t srccount, gasnet_memvec_t const srclist[]) {
-  (void)tmb_vis_blocking(&(struct tmb_vis){.call = "gasnet_putv_bulk",
-                                           .tm = team("gasnet_putv_bulk"),
-                                           .rank = dstnode,
-                                           .list = {{.vec = entries(dstlist), .count = dstcount},
-                                                    {.vec = entries(srclist), .count = srccount}}});
+  const gex_TM_t tm = team("gasnet_putv_bulk");
+  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
+  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
+  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
+  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return;
+  (void)tmb_vis_blocking(
+      &(struct tmb_vis){.call = "gasnet_putv_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
 }
 
 gasnet_handle_t gasnet_putv_nb_bulk(gasnet_node_t dstnode, size_t dstcount,
                                     gasnet_memvec_t const dstlist[], size_t srccount,
                                     gasnet_memvec_t const srclist[]) {
-  return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_putv_nb_bulk",
-                                      .tm = team("gasnet_putv_nb_bulk"),
-                                      .rank = dstnode,
-                                      .list = {{.vec = entries(dstlist), .count = dstcount},
-                                               {.vec = entries(srclist), .count = srccount}}});
+  const gex_TM_t tm = team("gasnet_putv_nb_bulk");
+  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
+  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
+  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
+  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return GEX_EVENT_INVALID;
+  return tmb_vis_nb(&(struct tmb_vis){
+      .call = "gasnet_putv_nb_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
 }
 
 void gasnet_putv_nbi_bulk(gasnet_node_t dstnode, size_t dstcount, gasnet_memvec_t const dstlist[],
                           size_t srccount, gasnet_memvec_t const srclist[]) {
-  (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_putv_nbi_bulk",
-                                      .tm = team("gasnet_putv_nbi_bulk"),
-                                      .rank = dstnode,
-                                      .list = {{.vec = entries(dstlist), .count = dstcount},
-                                               {.vec = entries(srclist), .count = srccount}}});
+  const gex_TM_t tm = team("gasnet_putv_nbi_bulk");
+  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
+  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
+  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
+  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return;
+  (void)tmb_vis_nbi(&(struct tmb_vis){
+      .call = "gasnet_putv_nbi_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
 }
 
 void gasnet_getv_bulk(size_t dstcount, gasnet_memvec_t const dstlist[], gasnet_node_t srcnode,
                       size_t srccount, gasnet_memvec_t const srclist[]) {
-  (void)tmb_vis_blocking(&(struct tmb_vis){.call = "gasnet_getv_bulk",
-                                           .tm = team("gasnet_getv_bulk"),
-                                           .rank = srcnode,
-                                           .is_get = true,
-                                           .list = {{.vec = entries(dstlist), .count = dstcount},
-                                                    {.vec = entries(srclist), .count = srccount}}});
+  const gex_TM_t tm = team("gasnet_getv_bulk");
+  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
+  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
+  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
+  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return;
+  (void)tmb_vis_blocking(&(struct tmb_vis){
+      .call = "gasnet_getv_bulk", .tm = tm, .rank = srcnode, .is_get = true, .list = {dst, src}});
 }
 
 gasnet_handle_t gasnet_getv_nb_bulk(size_t dstcount, gasnet_memvec_t const dstlist[],
                                     gasnet_node_t srcnode, size_t srccount,
                                     gasnet_memvec_t const srclist[]) {
+  const gex_TM_t tm = team("gasnet_getv_nb_bulk");
+  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
+  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
+  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
+  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return GEX_EVENT_INVALID;
   return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_getv_nb_bulk",
-                                      .tm = team("gasnet_getv_nb_bulk"),
+                                      .tm = tm,
                                       .rank = srcnode,
                                       .is_get = true,
-                                      .list = {{.vec = entries(dstlist), .count = dstcount},
-                                               {.vec = entries(srclist), .count = srccount}}});
+                                      .list = {dst, src}});
 }
 
 void gasnet_getv_nbi_bulk(size_t dstcount, gasnet_memvec_t const dstlist[], gasnet_node_t srcnode,
                           size_t srccount, gasnet_memvec_t const srclist[]) {
+  const gex_TM_t tm = team("gasnet_getv_nbi_bulk");
+  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
+  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
+  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
+  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return;
   (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_getv_nbi_bulk",
-                                      .tm = team("gasnet_getv_nbi_bulk"),
+                                      .tm = tm,
                                       .rank = srcnode,
                                       .is_get = true,
-                                      .list = {{.vec = entries(dstlist), .count = dstcount},
-                                               {.vec = entries(srclist), .count = srccount}}});
+                                      .list = {dst, src}});
 }
 
 void gasnet_puti_bulk(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[], size_t dstlen,
                       size_t srccount, void *const srclist[], size_t srclen) {
+  const gex_TM_t tm = team("gasnet_puti_bulk");
+  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
+  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
+  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
+  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return;
   (void)tmb_vis_blocking(
-      &(struct tmb_vis){.call = "gasnet_puti_bulk",
-                        .tm = team("gasnet_puti_bulk"),
-                        .rank = dstnode,
-                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
-                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+      &(struct tmb_vis){.call = "gasnet_puti_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
 }
 
 gasnet_handle_t gasnet_puti_nb_bulk(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[],
                                     size_t dstlen, size_t srccount, void *const srclist[],
                                     size_t srclen) {
-  return tmb_vis_nb(
-      &(struct tmb_vis){.call = "gasnet_puti_nb_bulk",
-                        .tm = team("gasnet_puti_nb_bulk"),
-                        .rank = dstnode,
-                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
-                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+  const gex_TM_t tm = team("gasnet_puti_nb_bulk");
+  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
+  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
+  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
+  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return GEX_EVENT_INVALID;
+  return tmb_vis_nb(&(struct tmb_vis){
+      .call = "gasnet_puti_nb_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
 }
 
 void gasnet_puti_nbi_bulk(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[],
                           size_t dstlen, size_t srccount, void *const srclist[], size_t srclen) {
-  (void)tmb_vis_nbi(
-      &(struct tmb_vis){.call = "gasnet_puti_nbi_bulk",
-                        .tm = team("gasnet_puti_nbi_bulk"),
-                        .rank = dstnode,
-                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
-                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+  const gex_TM_t tm = team("gasnet_puti_nbi_bulk");
+  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
+  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
+  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
+  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return;
+  (void)tmb_vis_nbi(&(struct tmb_vis){
+      .call = "gasnet_puti_nbi_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
 }
 
 void gasnet_geti_bulk(size_t dstcount, void *const dstlist[], size_t dstlen, gasnet_node_t srcnode,
                       size_t srccount, void *const srclist[], size_t srclen) {
-  (void)tmb_vis_blocking(
-      &(struct tmb_vis){.call = "gasnet_geti_bulk",
-                        .tm = team("gasnet_geti_bulk"),
-                        .rank = srcnode,
-                        .is_get = true,
-                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
-                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+  const gex_TM_t tm = team("gasnet_geti_bulk");
+  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
+  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
+  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
+  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return;
+  (void)tmb_vis_blocking(&(struct tmb_vis){
+      .call = "gasnet_geti_bulk", .tm = tm, .rank = srcnode, .is_get = true, .list = {dst, src}});
 }
 
 gasnet_handle_t gasnet_geti_nb_bulk(size_t dstcount, void *const dstlist[], size_t dstlen,
                                     gasnet_node_t srcnode, size_t srccount, void *const srclist[],
                                     size_t srclen) {
-  return tmb_vis_nb(
-      &(struct tmb_vis){.call = "gasnet_geti_nb_bulk",
-                        .tm = team("gasnet_geti_nb_bulk"),
-                        .rank = srcnode,
-                        .is_get = true,
-                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
-                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+  const gex_TM_t tm = team("gasnet_geti_nb_bulk");
+  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
+  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
+  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
+  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return GEX_EVENT_INVALID;
+  return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_geti_nb_bulk",
+                                      .tm = tm,
+                                      .rank = srcnode,
+                                      .is_get = true,
+                                      .list = {dst, src}});
 }
 
 void gasnet_geti_nbi_bulk(size_t dstcount, void *const dstlist[], size_t dstlen,
                           gasnet_node_t srcnode, size_t srccount, void *const srclist[],
                           size_t srclen) {
-  (void)tmb_vis_nbi(
-      &(struct tmb_vis){.call = "gasnet_geti_nbi_bulk",
-                        .tm = team("gasnet_geti_nbi_bulk"),
-                        .rank = srcnode,
-                        .is_get = true,
-                        .list = {{.addr = dstlist, .count = dstcount, .len = dstlen},
-                                 {.addr = srclist, .count = srccount, .len = srclen}}});
+  const gex_TM_t tm = team("gasnet_geti_nbi_bulk");
+  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
+  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
+  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
+  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return;
+  (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_geti_nbi_bulk",
+                                      .tm = tm,
+                                      .rank = srcnode,
+                                      .is_get = true,
+                                      .list = {dst, src}});
 }
 
 void gasnet_puts_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],
                       void *srcaddr, const size_t srcstrides[], const size_t count[],
                       size_t stridelevels) {
-  (void)tmb_vis_blocking(&(struct tmb_vis){
-      .call = "gasnet_puts_bulk",
-      .tm = team("gasnet_puts_bulk"),
-      .rank = dstnode,
-      .strided = true,
-      .base = {dstaddr, srcaddr},
-      .stride = strided("gasnet_puts_bulk", dststrides, srcstrides, count, stridelevels)});
+  const gex_TM_t tm = team("gasnet_puts_bulk");
+  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
+  const struct tmb_vis_strided in =
+      strided("gasnet_puts_bulk", dststrides, srcstrides, count, stridelevels);
+  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return;
+  (void)tmb_vis_blocking(&(struct tmb_vis){.call = "gasnet_puts_bulk",
+                                           .tm = tm,
+                                           .rank = dstnode,
+                                           .strided = true,
+                                           .base = {dstaddr, srcaddr},
+                                           .stride = in});
 }
 
 gasnet_handle_t gasnet_puts_nb_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],
                                     void *srcaddr, const size_t srcstrides[], const size_t count[],
                                     size_t stridelevels) {
-  return tmb_vis_nb(&(struct tmb_vis){
-      .call = "gasnet_puts_nb_bulk",
-      .tm = team("gasnet_puts_nb_bulk"),
-      .rank = dstnode,
-      .strided = true,
-      .base = {dstaddr, srcaddr},
-      .stride = strided("gasnet_puts_nb_bulk", dststrides, srcstrides, count, stridelevels)});
+  const gex_TM_t tm = team("gasnet_puts_nb_bulk");
+  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
+  const struct tmb_vis_strided in =
+      strided("gasnet_puts_nb_bulk", dststrides, srcstrides, count, stridelevels);
+  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return GEX_EVENT_INVALID;
+  return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_puts_nb_bulk",
+                                      .tm = tm,
+                                      .rank = dstnode,
+                                      .strided = true,
+                                      .base = {dstaddr, srcaddr},
+                                      .stride = in});
 }
 
 void gasnet_puts_nbi_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],
                           void *srcaddr, const size_t srcstrides[], const size_t count[],
                           size_t stridelevels) {
-  (void)tmb_vis_nbi(&(struct tmb_vis){
-      .call = "gasnet_puts_nbi_bulk",
-      .tm = team("gasnet_puts_nbi_bulk"),
-      .rank = dstnode,
-      .strided = true,
-      .base = {dstaddr, srcaddr},
-      .stride = strided("gasnet_puts_nbi_bulk", dststrides, srcstrides, count, stridelevels)});
+  const gex_TM_t tm = team("gasnet_puts_nbi_bulk");
+  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
+  const struct tmb_vis_strided in =
+      strided("gasnet_puts_nbi_bulk", dststrides, srcstrides, count, stridelevels);
+  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return;
+  (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_puts_nbi_bulk",
+                                      .tm = tm,
+                                      .rank = dstnode,
+                                      .strided = true,
+                                      .base = {dstaddr, srcaddr},
+                                      .stride = in});
 }
 
 void gasnet_gets_bulk(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode,
                       void *srcaddr, const size_t srcstrides[], const size_t count[],
                       size_t stridelevels) {
-  (void)tmb_vis_blocking(&(struct tmb_vis){
-      .call = "gasnet_gets_bulk",
-      .tm = team("gasnet_gets_bulk"),
-      .rank = srcnode,
-      .is_get = true,
-      .strided = true,
-      .base = {dstaddr, srcaddr},
-      .stride = strided("gasnet_gets_bulk", dststrides, srcstrides, count, stridelevels)});
+  const gex_TM_t tm = team("gasnet_gets_bulk");
+  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
+  const struct tmb_vis_strided in =
+      strided("gasnet_gets_bulk", dststrides, srcstrides, count, stridelevels);
+  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return;
+  (void)tmb_vis_blocking(&(struct tmb_vis){.call = "gasnet_gets_bulk",
+                                           .tm = tm,
+                                           .rank = srcnode,
+                                           .is_get = true,
+                                           .strided = true,
+                                           .base = {dstaddr, srcaddr},
+                                           .stride = in});
 }
 
 gasnet_handle_t gasnet_gets_nb_bulk(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode,
                                     void *srcaddr, const size_t srcstrides[], const size_t count[],
                                     size_t stridelevels) {
-  return tmb_vis_nb(&(struct tmb_vis){
-      .call = "gasnet_gets_nb_bulk",
-      .tm = team("gasnet_gets_nb_bulk"),
-      .rank = srcnode,
-      .is_get = true,
-      .strided = true,
-      .base = {dstaddr, srcaddr},
-      .stride = strided("gasnet_gets_nb_bulk", dststrides, srcstrides, count, stridelevels)});
+  const gex_TM_t tm = team("gasnet_gets_nb_bulk");
+  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
+  const struct tmb_vis_strided in =
+      strided("gasnet_gets_nb_bulk", dststrides, srcstrides, count, stridelevels);
+  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return GEX_EVENT_INVALID;
+  return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_gets_nb_bulk",
+                                      .tm = tm,
+                                      .rank = srcnode,
+                                      .is_get = true,
+                                      .strided = true,
+                                      .base = {dstaddr, srcaddr},
+                                      .stride = in});
 }
 
 void gasnet_gets_nbi_bulk(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode,
                           void *srcaddr, const size_t srcstrides[], const size_t count[],
                           size_t stridelevels) {
-  (void)tmb_vis_nbi(&(struct tmb_vis){
-      .call = "gasnet_gets_nbi_bulk",
-      .tm = team("gasnet_gets_nbi_bulk"),
-      .rank = srcnode,
-      .is_get = true,
-      .strided = true,
-      .base = {dstaddr, srcaddr},
-      .stride = strided("gasnet_gets_nbi_bulk", dststrides, srcstrides, count, stridelevels)});
+  const gex_TM_t tm = team("gasnet_gets_nbi_bulk");
+  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
+  const struct tmb_vis_strided in =
+      strided("gasnet_gets_nbi_bulk", dststrides, srcstrides, count, stridelevels);
+  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return;
+  (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_gets_nbi_bulk",
+                                      .tm = tm,
+                                      .rank = srcnode,
+                                      .is_get = true,
+                                      .strided = true,
+                                      .base = {dstaddr, srcaddr},
+                                      .stride = in});
 }

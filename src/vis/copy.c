@@ -130,6 +130,64 @@ void tmb_vis_copy(const struct tmb_vis_shape *s, char *dst, const char *src) {
   tmb_fence_compiler();
 }
 
+/* ---- short analysis: what most callers give */
+
+/*
+ * Join what is contiguous on both sides, without sorting: callers give the innermost dimension
+ * first or last. Returns 1 when two dimensions are left at most, and rows are as they should be for
+ * copy_rect; 0 when that takes tmb_vis_shape_make; -1 when the number of bytes overflows.
+ */
+static int flatten(struct rect *r, size_t *elem, const struct tmb_vis_strided *in) {
+  const ptrdiff_t *to = in->stride[TMB_VIS_DST], *from = in->stride[TMB_VIS_SRC];
+  const size_t levels = in->levels;
+  const bool outer_first = levels > 1 && magnitude(to[0]) > magnitude(to[levels - 1]);
+  struct tmb_vis_dim *last = NULL; /* of the dimensions kept */
+  size_t bytes = in->elemsz;
+  *elem = bytes;
+  for (size_t k = 0; k < levels; k++) {
+    const size_t d = outer_first ? levels - 1 - k : k;
+    const struct tmb_vis_dim dim = {in->count[d], {to[d], from[d]}};
+    if (dim.count == 1) continue;
+    if (__builtin_mul_overflow(bytes, dim.count, &bytes)) return -1;
+    const ptrdiff_t end[2] = {
+        last ? last->stride[TMB_VIS_DST] * (ptrdiff_t)last->count : (ptrdiff_t)*elem,
+        last ? last->stride[TMB_VIS_SRC] * (ptrdiff_t)last->count : (ptrdiff_t)*elem};
+    if (dim.stride[TMB_VIS_DST] == end[TMB_VIS_DST] &&
+        dim.stride[TMB_VIS_SRC] == end[TMB_VIS_SRC]) {
+      *(last ? &last->count : elem) *= dim.count;
+    } else if (last == &r->column) {
+      return 0;
+    } else {
+      last = last ? &r->column : &r->row;
+      *last = dim;
+    }
+  }
+  return last != &r->column ||
+         (magnitude(r->column.stride[TMB_VIS_DST]) >= magnitude(r->row.stride[TMB_VIS_DST]) &&
+          magnitude(r->column.stride[TMB_VIS_SRC]) >= magnitude(r->row.stride[TMB_VIS_SRC]));
+}
+
+bool tmb_vis_strided_copy(char *dst, const char *src, const struct tmb_vis_strided *in) {
+  static const struct tmb_vis_dim once = {1, {0, 0}};
+  struct rect r = {dst, src, once, once};
+  size_t elem;
+  const int flat = flatten(&r, &elem, in);
+  if (TMB_UNLIKELY(flat < 0)) return false;
+  if (TMB_LIKELY(flat)) {
+    tmb_fence_compiler();
+    if (r.row.count == 1)
+      tmb_vis_bytes(dst, src, elem);
+    else
+      copy_rect(&r, elem);
+    tmb_fence_compiler();
+    return true;
+  }
+  struct tmb_vis_shape shape;
+  if (tmb_vis_shape_make(&shape, in) < 0) return false;
+  tmb_vis_copy(&shape, dst + shape.first[TMB_VIS_DST], src + shape.first[TMB_VIS_SRC]);
+  return true;
+}
+
 /* ---- packed ranges */
 
 /* Offset of element `e`. out index: its place in the two innermost dimensions. */

@@ -80,21 +80,55 @@ static bool divide(size_t a, size_t b) {
   return a && b && (a < b ? b % a : a % b) == 0;
 }
 
-void tmb_vis_list_copy(const struct tmb_vis_list *dst, const struct tmb_vis_list *src) {
-  tmb_fence_compiler();
-  if (!dst->vec && !src->vec && divide(dst->len, src->len)) {
-    copy_indexed(dst, src);
-  } else {
-    struct tmb_vis_cursor to = {dst, 0, 0}, from = {src, 0, 0};
-    char *d, *s;
-    size_t room, there;
-    while ((room = tmb_vis_next(&to, &d)) && (there = tmb_vis_next(&from, &s))) {
-      const size_t n = TMB_MIN(room, there);
-      tmb_vis_bytes(d, s, n);
-      tmb_vis_skip(&to, n);
-      tmb_vis_skip(&from, n);
+/* Piece by piece, from the cursors on. */
+static TMB_NOINLINE void walk(struct tmb_vis_cursor to, struct tmb_vis_cursor from) {
+  char *d, *s;
+  size_t room = tmb_vis_next(&to, &d), there = tmb_vis_next(&from, &s);
+  while (room && there) {
+    const size_t n = TMB_MIN(room, there);
+    tmb_vis_bytes(d, s, n);
+    d += n;
+    s += n;
+    room -= n;
+    there -= n;
+    if (!room) {
+      to.index++;
+      room = tmb_vis_next(&to, &d);
+    }
+    if (!there) {
+      from.index++;
+      there = tmb_vis_next(&from, &s);
     }
   }
+}
+
+void tmb_vis_vector_copy(const gex_Memvec_t *dst, size_t dst_count, const gex_Memvec_t *src,
+                         size_t src_count, uintptr_t dst_shift, uintptr_t src_shift) {
+  const size_t count = TMB_MIN(dst_count, src_count);
+  size_t i = 0;
+  tmb_fence_compiler();
+  for (; i < count; i++) {
+    const size_t len = src[i].gex_len;
+    if (TMB_UNLIKELY(dst[i].gex_len != len)) break;
+    tmb_vis_bytes((char *)((uintptr_t)dst[i].gex_addr + dst_shift),
+                  (const char *)((uintptr_t)src[i].gex_addr + src_shift), len);
+  }
+  if (TMB_UNLIKELY(i < dst_count && i < src_count)) {
+    const struct tmb_vis_list to = {.vec = dst, .count = dst_count, .shift = dst_shift};
+    const struct tmb_vis_list from = {.vec = src, .count = src_count, .shift = src_shift};
+    walk((struct tmb_vis_cursor){&to, i, 0}, (struct tmb_vis_cursor){&from, i, 0});
+  }
+  tmb_fence_compiler();
+}
+
+void tmb_vis_list_copy(const struct tmb_vis_list *dst, const struct tmb_vis_list *src) {
+  tmb_fence_compiler();
+  if (dst->vec && src->vec)
+    tmb_vis_vector_copy(dst->vec, dst->count, src->vec, src->count, dst->shift, src->shift);
+  else if (!dst->vec && !src->vec && divide(dst->len, src->len))
+    copy_indexed(dst, src);
+  else
+    walk((struct tmb_vis_cursor){dst, 0, 0}, (struct tmb_vis_cursor){src, 0, 0});
   tmb_fence_compiler();
 }
 

@@ -61,8 +61,13 @@ static inline void tmb_vis_skip(struct tmb_vis_cursor *c, size_t nbytes) {
 /* Total of a list. Returns false when it overflows. */
 bool tmb_vis_list_bytes(const struct tmb_vis_list *list, size_t *bytes);
 
-/* Copy all of src to dst; equal totals. */
+/* Copy all of src to dst; equal totals, else as much as the shorter one has. */
 void tmb_vis_list_copy(const struct tmb_vis_list *dst, const struct tmb_vis_list *src);
+
+/* The same of two lists with lengths, as their fields. in dst_shift, src_shift: added to addresses.
+ */
+void tmb_vis_vector_copy(const gex_Memvec_t *dst, size_t dst_count, const gex_Memvec_t *src,
+                         size_t src_count, uintptr_t dst_shift, uintptr_t src_shift);
 
 /* Copy nbytes between the cursor's place and packed memory, and move the cursor. */
 void tmb_vis_list_pack(struct tmb_vis_cursor *c, char *packed, size_t nbytes);

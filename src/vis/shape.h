@@ -54,6 +54,10 @@ void tmb_vis_shape_hull(const struct tmb_vis_shape *shape, unsigned side, ptrdif
 /* Copy everything. in dst, src: addresses of element 0. */
 void tmb_vis_copy(const struct tmb_vis_shape *shape, char *dst, const char *src);
 
+/* Copy what the caller describes; no count and no size is zero. in dst, src: addresses of index 0.
+ * Returns false, with nothing done, when the number of bytes overflows. */
+bool tmb_vis_strided_copy(char *dst, const char *src, const struct tmb_vis_strided *in);
+
 /* A range of the packed form of one side. */
 struct tmb_vis_part {
   const struct tmb_vis_shape *shape;
@@ -65,16 +69,47 @@ struct tmb_vis_part {
 void tmb_vis_pack(const struct tmb_vis_part *part);
 void tmb_vis_unpack(const struct tmb_vis_part *part);
 
-/* Copy n bytes; short ones without a call, the last piece over the end of the one before. */
+/* Copy n bytes; up to 64 without a call: loads and stores of one width, the last over the end of
+ * the one before. Longer ones go to memcpy, which has wider registers than this file may use. */
 static inline void tmb_vis_bytes(char *dst, const char *src, size_t n) {
-  if (n < 16 || n > 1024) {
+  typedef uint64_t wide __attribute__((vector_size(16)));
+  wide a, b, c, d;
+  if (n == 8) {
+    __builtin_memcpy(dst, src, 8);
+  } else if (n > 64) {
     __builtin_memcpy(dst, src, n);
-    return;
+  } else if (n > 32) {
+    __builtin_memcpy(&a, src, 16);
+    __builtin_memcpy(&b, src + 16, 16);
+    __builtin_memcpy(&c, src + n - 32, 16);
+    __builtin_memcpy(&d, src + n - 16, 16);
+    __builtin_memcpy(dst, &a, 16);
+    __builtin_memcpy(dst + 16, &b, 16);
+    __builtin_memcpy(dst + n - 32, &c, 16);
+    __builtin_memcpy(dst + n - 16, &d, 16);
+  } else if (n >= 16) {
+    __builtin_memcpy(&a, src, 16);
+    __builtin_memcpy(&b, src + n - 16, 16);
+    __builtin_memcpy(dst, &a, 16);
+    __builtin_memcpy(dst + n - 16, &b, 16);
+  } else if (n > 8) {
+    uint64_t low, high;
+    __builtin_memcpy(&low, src, 8);
+    __builtin_memcpy(&high, src + n - 8, 8);
+    __builtin_memcpy(dst, &low, 8);
+    __builtin_memcpy(dst + n - 8, &high, 8);
+  } else if (n >= 4) {
+    uint32_t low, high;
+    __builtin_memcpy(&low, src, 4);
+    __builtin_memcpy(&high, src + n - 4, 4);
+    __builtin_memcpy(dst, &low, 4);
+    __builtin_memcpy(dst + n - 4, &high, 4);
+  } else if (n) {
+    const char first = src[0], middle = src[n / 2], last = src[n - 1];
+    dst[0] = first;
+    dst[n / 2] = middle;
+    dst[n - 1] = last;
   }
-  size_t i = 0;
-  for (; i + 64 < n; i += 64) __builtin_memcpy(dst + i, src + i, 64);
-  for (; i + 16 < n; i += 16) __builtin_memcpy(dst + i, src + i, 16);
-  __builtin_memcpy(dst + n - 16, src + n - 16, 16);
 }
 
 #endif

@@ -142,6 +142,9 @@ static void overflow_is_reported(void **unused) {
   struct tmb_vis_shape s;
   const struct given g = {{8, 8}, {8, 8}, {SIZE_MAX / 4, 16}, 8, 2};
   assert_int_equal(make(&s, &g), -1);
+  const struct tmb_vis_strided in = {{g.dst, g.src}, g.count, g.elem, g.levels};
+  char byte = 0;
+  assert_false(tmb_vis_strided_copy(&byte, &byte, &in));
 }
 
 static void many_levels(void **unused) {
@@ -161,11 +164,13 @@ static void many_levels(void **unused) {
 
 /* ---- random shapes against the caller's description */
 
-static int draw_strides(struct given *g, ptrdiff_t *stride, ptrdiff_t *low) {
+enum order { SHUFFLED, INNER_FIRST, OUTER_FIRST };
+
+static int draw_strides(struct given *g, ptrdiff_t *stride, ptrdiff_t *low, enum order how) {
   size_t order[LEVELS], reach = g->elem;
   *low = 0;
-  for (size_t i = 0; i < g->levels; i++) order[i] = i;
-  for (size_t i = g->levels; i > 1; i--) {
+  for (size_t i = 0; i < g->levels; i++) order[i] = how == OUTER_FIRST ? g->levels - 1 - i : i;
+  for (size_t i = g->levels; how == SHUFFLED && i > 1; i--) {
     const size_t k = below(i), t = order[i - 1];
     order[i - 1] = order[k];
     order[k] = t;
@@ -225,17 +230,18 @@ static void by_pieces(const struct tmb_vis_shape *s, char *dst, char *src) {
 
 static void random_shapes(void **unused) {
   (void)unused;
-  static char src[ROOM], want[ROOM], got[ROOM], pieces[ROOM];
+  static char src[ROOM], want[ROOM], got[ROOM], pieces[ROOM], flat[ROOM];
   for (size_t i = 0; i < ROOM; i++) src[i] = (char)below(256);
   for (int round = 0; round < 4000; round++) {
     const uint64_t seed = state;
     struct given g;
     ptrdiff_t low[2];
+    const enum order how = (enum order)below(3);
     do {
       g.levels = below(7);
       g.elem = below(2) ? (size_t)1 << below(8) : 1 + below(90);
       for (size_t d = 0; d < g.levels; d++) g.count[d] = 1 + below(below(3) ? 4 : 40);
-    } while (!draw_strides(&g, g.dst, &low[0]) || !draw_strides(&g, g.src, &low[1]));
+    } while (!draw_strides(&g, g.dst, &low[0], how) || !draw_strides(&g, g.src, &low[1], how));
     struct tmb_vis_shape s;
     assert_int_equal(make(&s, &g), 1);
     check_form(&s);
@@ -249,15 +255,77 @@ static void random_shapes(void **unused) {
     memset(want, 1, ROOM);
     memset(got, 1, ROOM);
     memset(pieces, 1, ROOM);
+    memset(flat, 1, ROOM);
     walk(&g, want + low[0], src + low[1]);
     tmb_vis_copy(&s, got + low[0] + s.first[0], src + low[1] + s.first[1]);
     by_pieces(&s, pieces + low[0] + s.first[0], src + low[1] + s.first[1]);
-    if (memcmp(want, got, ROOM) != 0 || memcmp(want, pieces, ROOM) != 0)
+    const struct tmb_vis_strided in = {{g.dst, g.src}, g.count, g.elem, g.levels};
+    assert_true(tmb_vis_strided_copy(flat + low[0], src + low[1], &in));
+    if (memcmp(want, got, ROOM) != 0 || memcmp(want, pieces, ROOM) != 0 ||
+        memcmp(want, flat, ROOM) != 0)
       fail_msg("round %d differs: state %llu", round, (unsigned long long)seed);
   }
 }
 
 /* ---- lists */
+
+/* Every length and misalignment, and nothing written beside it. */
+static void short_pieces(void **unused) {
+  (void)unused;
+  enum { MOST = 300, GUARD = 16 };
+  char src[MOST + 8], dst[MOST + 2 * GUARD], want[sizeof dst];
+  for (size_t i = 0; i < sizeof src; i++) src[i] = (char)below(256);
+  for (size_t n = 0; n <= MOST - 8; n++)
+    for (size_t skew = 0; skew < 8; skew++) {
+      memset(dst, 7, sizeof dst);
+      memset(want, 7, sizeof want);
+      memcpy(want + GUARD + skew, src + 7 - skew, n);
+      tmb_vis_bytes(dst + GUARD + skew, src + 7 - skew, n);
+      assert_memory_equal(dst, want, sizeof want);
+    }
+}
+
+/* A list over consecutive bytes from `base` on. Returns how many entries. */
+static size_t draw_vector(gex_Memvec_t *vec, char *base, size_t total, size_t entries) {
+  size_t at = 0, n = 0;
+  for (; n < entries && at < total; n++) {
+    const size_t most = total - at, len = n + 1 == entries ? most : below(4) ? below(130) : 0;
+    vec[n] = (gex_Memvec_t){len ? base + at : NULL, len < most ? len : most};
+    at += vec[n].gex_len;
+  }
+  return n;
+}
+
+/* Boundaries that meet for a while, then do not; empty entries; one side that is shorter. */
+static void vectors(void **unused) {
+  (void)unused;
+  enum { ENTRIES = 40, BYTES = 2000 };
+  static char src[BYTES], dst[BYTES], want[BYTES];
+  for (size_t i = 0; i < BYTES; i++) src[i] = (char)(1 + below(255));
+  for (int round = 0; round < 3000; round++) {
+    gex_Memvec_t to[ENTRIES + 1], from[ENTRIES + 1];
+    const size_t total = below(BYTES), same = below(ENTRIES);
+    size_t n = draw_vector(to, dst, total, 1 + below(ENTRIES)), k = 0, at = 0;
+    for (; k < same && k < n; at += to[k++].gex_len)
+      from[k] = (gex_Memvec_t){src + at, to[k].gex_len};
+    if (k < n) k += draw_vector(from + k, src + at, total - at, ENTRIES - k);
+    const size_t cut = below(4) == 0 && n > 0 ? to[n - 1].gex_len : 0; /* dst is shorter */
+    if (cut) n--;
+    memset(dst, 0, BYTES);
+    memset(want, 0, BYTES);
+    memcpy(want, src, total - cut);
+    /* a shift belongs to every address */
+    for (size_t i = 0; i < n; i++) to[i].gex_addr = (char *)((uintptr_t)to[i].gex_addr - 4096);
+    const struct tmb_vis_list d = {.vec = to, .count = n, .shift = 4096};
+    const struct tmb_vis_list s = {.vec = from, .count = k};
+    size_t bytes[2];
+    assert_true(tmb_vis_list_bytes(&d, &bytes[0]) && tmb_vis_list_bytes(&s, &bytes[1]));
+    assert_int_equal(bytes[0], total - cut);
+    assert_int_equal(bytes[1], total);
+    tmb_vis_list_copy(&d, &s);
+    assert_memory_equal(dst, want, BYTES);
+  }
+}
 
 static void list_cursor(void **unused) {
   (void)unused;
@@ -330,6 +398,8 @@ int main(void) {
       cmocka_unit_test(overflow_is_reported),
       cmocka_unit_test(many_levels),
       cmocka_unit_test(random_shapes),
+      cmocka_unit_test(short_pieces),
+      cmocka_unit_test(vectors),
       cmocka_unit_test(list_cursor),
       cmocka_unit_test(list_overflow),
       cmocka_unit_test(indexed_of_unequal_lengths),

@@ -23,7 +23,7 @@
 /* The remote side may lie outside the bound segment. */
 #define ANYWHERE (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)
 
-static _Thread_local struct tmb_vis_note armed; /* of the next put of this thread */
+_Thread_local struct tmb_vis_note tmb_vis_armed __attribute__((tls_model("initial-exec")));
 
 void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source_addr,
                                       size_t nbytes, gex_Flags_t flags) {
@@ -40,7 +40,7 @@ void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source
     if (handler && nbytes && !source_addr)
       tmb_fatal_nopos("%s: argument source_addr is NULL with nbytes %zu", call, nbytes);
   }
-  armed = (struct tmb_vis_note){handler, source_addr, nbytes};
+  tmb_vis_armed = (struct tmb_vis_note){handler, source_addr, nbytes};
 }
 
 /* Turn offsets into segments into addresses. */
@@ -122,7 +122,7 @@ static uint32_t leaves_of(const struct tmb_vis *v) {
  * needed. Returns 0, or TMB_AGAIN for an immediate call without resources. */
 static int start(struct tmb_vis *v, bool blocking) {
   struct tmb_vis_shape shape;
-  v->note = armed;
+  v->note = tmb_vis_armed;
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_call(v, blocking);
   measure(v, &shape);
   if (!v->bytes && !v->note.handler) return 0;
@@ -134,14 +134,14 @@ static int start(struct tmb_vis *v, bool blocking) {
     if (TMB_UNLIKELY(!direct(v, delta))) {
       if (!v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
       const int rc = tmb_mk_involved(v->tm, v->rank) ? tmb_vis_device(v) : tmb_vis_send(v);
-      if (rc == 0) armed.handler = 0;
+      if (rc == 0) tmb_vis_armed.handler = 0;
       return rc;
     }
     copy(v, (uintptr_t)delta);
     tmb_count(v->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, tmb_jobrank(v->tm, v->rank), v->bytes);
   }
   if (TMB_UNLIKELY(v->note.handler != 0)) {
-    armed.handler = 0;
+    tmb_vis_armed.handler = 0;
     tmb_vis_send_note(v);
   }
   return 0;

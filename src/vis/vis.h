@@ -11,6 +11,7 @@
 #ifndef TMB_VIS_VIS_H
 #define TMB_VIS_VIS_H
 
+#include "core/job.h"
 #include "core/op.h"
 #include "vis/list.h"
 #include "vis/shape.h"
@@ -21,6 +22,9 @@ struct tmb_vis_note {
   const void *payload;
   size_t nbytes;
 };
+
+/* The next put of this thread takes it along. */
+extern _Thread_local struct tmb_vis_note tmb_vis_armed __attribute__((tls_model("initial-exec")));
 
 struct tmb_vis {
   const char *call; /* for messages: name of the public function */
@@ -40,6 +44,70 @@ struct tmb_vis {
 
 static inline unsigned tmb_vis_remote(const struct tmb_vis *v) {
   return v->is_get ? TMB_VIS_SRC : TMB_VIS_DST;
+}
+
+/* ---- the short way: a check, then the copy */
+
+/* Flags that make no difference where everything is complete on return. */
+#define TMB_VIS_SHORT_FLAGS (GEX_FLAG_IMMEDIATE | GEX_FLAG_ENABLE_LEAF_LC)
+
+/* Who is the other side of a call. */
+struct tmb_vis_peer {
+  gex_TM_t tm;
+  gex_Rank_t rank;
+  bool is_get;
+  gex_Flags_t flags;
+};
+
+/* What to add to an address of a mapped peer; GEXX_UNMAPPED where vis.c has to look first. */
+static TMB_ALWAYS_INLINE intptr_t tmb_vis_delta(struct tmb_vis_peer peer) {
+  if (TMB_UNLIKELY(tmb_job.debug || tmb_vis_armed.handler || (peer.flags & ~TMB_VIS_SHORT_FLAGS) ||
+                   peer.rank >= peer.tm->size))
+    return GEXX_UNMAPPED;
+  return tmb_load_rlx(&peer.tm->delta[peer.rank]);
+}
+
+/* Serve a vector call if that takes no more than copies. Returns whether it is done. */
+static TMB_ALWAYS_INLINE bool tmb_vis_vector_now(struct tmb_vis_peer peer, struct tmb_vis_list dst,
+                                                 struct tmb_vis_list src) {
+  if (TMB_UNLIKELY(!dst.count || !src.count)) return false; /* nobody may look at tm */
+  const intptr_t delta = tmb_vis_delta(peer);
+  if (TMB_UNLIKELY(delta == GEXX_UNMAPPED)) return false;
+  tmb_vis_vector_copy(dst.vec, dst.count, src.vec, src.count, peer.is_get ? 0 : (uintptr_t)delta,
+                      peer.is_get ? (uintptr_t)delta : 0);
+  return true;
+}
+
+/* The same of an indexed call. */
+static TMB_ALWAYS_INLINE bool tmb_vis_indexed_now(struct tmb_vis_peer peer, struct tmb_vis_list dst,
+                                                  struct tmb_vis_list src) {
+  if (TMB_UNLIKELY(!dst.count || !src.count)) return false;
+  const intptr_t delta = tmb_vis_delta(peer);
+  if (TMB_UNLIKELY(delta == GEXX_UNMAPPED)) return false;
+  *(peer.is_get ? &src.shift : &dst.shift) = (uintptr_t)delta;
+  if (dst.count == 1 && src.count == 1) {
+    tmb_fence_compiler();
+    tmb_vis_bytes(tmb_vis_addr(&dst, 0), tmb_vis_addr(&src, 0), TMB_MIN(dst.len, src.len));
+    tmb_fence_compiler();
+  } else {
+    tmb_vis_list_copy(&dst, &src);
+  }
+  return true;
+}
+
+/* The same of a strided call. in dst, src: addresses of index 0. */
+static TMB_ALWAYS_INLINE bool tmb_vis_strided_now(struct tmb_vis_peer peer, char *dst,
+                                                  const char *src, struct tmb_vis_strided in) {
+  bool any = in.elemsz != 0;
+  for (size_t d = 0; any && d < in.levels; d++) any = in.count[d] != 0;
+  if (TMB_UNLIKELY(!any)) return false; /* nobody may look at tm */
+  const intptr_t delta = tmb_vis_delta(peer);
+  if (TMB_UNLIKELY(delta == GEXX_UNMAPPED)) return false;
+  if (peer.is_get)
+    src += delta;
+  else
+    dst += delta;
+  return tmb_vis_strided_copy(dst, src, &in);
 }
 
 /* ---- vis.c */
