@@ -14,6 +14,7 @@
 #include "base/fmt.h"
 #include "core/bound.h"
 #include "core/check.h"
+#include "os/memfd.h"
 #include "os/os.h"
 
 #include <stdlib.h>
@@ -33,9 +34,18 @@ static uint64_t asked_max(uint64_t limit) {
   return (uint64_t)(asked.per_host ? bytes / tmb_job.size : bytes);
 }
 
+/* Most memory for the segments of this machine. out name: what sets the limit. */
+static uint64_t memory_limit(const char **name) {
+  const uint64_t memory = tmb_os_mem_limit(name);
+  const uint64_t space = tmb_memfd_space(tmb_job.boot.segment_fd);
+  if (space < memory) *name = "space of the file system for shared memory, see GASNET_TMPDIR";
+  return TMB_MIN(memory, space);
+}
+
 void tmb_segment_limits(void) {
   const uint64_t page = tmb_os_page_size();
-  const uint64_t limit = tmb_os_mem_limit(NULL);
+  const char *name = NULL;
+  const uint64_t limit = memory_limit(&name);
   const uint64_t address_space = UINT64_C(1) << 46;
   uint64_t bytes = asked_max(TMB_MIN(limit, address_space));
   bytes = TMB_ALIGN_DOWN(TMB_MIN(bytes, address_space / tmb_job.size), page);
@@ -77,7 +87,7 @@ int tmb_segment_verdict(const char *call, uintptr_t size) {
   if (size % tmb_os_page_size()) return GASNET_ERR_BAD_ARG;
   if (size <= tmb_job.segment_bytes_max) return GASNET_OK;
   const char *name = NULL;
-  const uint64_t limit = tmb_os_mem_limit(&name);
+  const uint64_t limit = memory_limit(&name);
   tmb_note(
       "%s: argument size is %zu bytes, but at most %zu are allowed here (GASNET_MAX_SEGSIZE=%s of "
       "%llu bytes, the %s, for %u ranks); ask for less or raise the limit",

@@ -5,7 +5,8 @@
  * Owns: no state. Called by boot and conduit/shm at set-up. Calls: base/config, base/log, base/fmt,
  * libc. Invariants: the fallback file never has a name (O_TMPFILE), or loses it before
  * tmb_memfd_create returns (mkostemp, unlink); SIGXFSZ, which ftruncate raises beyond RLIMIT_FSIZE,
- * is taken from the queue of this thread and never reaches the client.
+ * is taken from the queue of this thread and never reaches the client. A memfd lives in a file
+ * system of the kernel's that has no size: f_blocks is 0.
  */
 #define _GNU_SOURCE
 #include "os/memfd.h"
@@ -14,6 +15,7 @@
 #include "base/error.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +27,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -109,10 +112,54 @@ static int truncate_quietly(int fd, off_t bytes) {
   return err;
 }
 
+uint64_t tmb_memfd_space(int fd) {
+  struct statfs fs;
+  struct stat st;
+  if (fstatfs(fd, &fs) != 0 || fs.f_blocks == 0 || fstat(fd, &st) != 0) return UINT64_MAX;
+  return (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize + (uint64_t)st.st_blocks * 512;
+}
+
+/* Makes sure that every byte can be touched. Returns 0 or an errno. */
+static int reserve(int fd, uint64_t bytes) {
+  const uint64_t space = tmb_memfd_space(fd), memory = tmb_os_mem_available();
+  if (space == UINT64_MAX || bytes == 0) return 0;
+  int err = space < bytes ? ENOSPC : 0;
+  const bool affordable = memory == 0 || bytes <= memory / 2;
+  while (!err && affordable && fallocate(fd, 0, 0, (off_t)bytes) != 0)
+    if (errno != EINTR) err = errno;
+  return err == EOPNOTSUPP ? 0 : err; /* where there is no such call, the look has to do */
+}
+
+/* The folder in which the object was made, as "/dev/shm"; "?" if unknown. */
+static const char *folder_of(int fd, char *path, size_t path_bytes) {
+  char link[48];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t length = readlink(link, path, path_bytes - 1);
+  path[length > 0 ? length : 0] = '\0';
+  char *slash = strrchr(path, '/');
+  if (!slash || slash == path) return "?";
+  *slash = '\0';
+  return path;
+}
+
+static int explain_full(int fd, const char *asked, char *why, size_t why_bytes) {
+  char free_text[TMB_FMT_BYTES], path[128];
+  tmb_fmt_bytes(tmb_memfd_space(fd), free_text, sizeof free_text);
+  snprintf(
+      why, why_bytes,
+      "%s of shared memory asked for, but the file system of %s has %s left, and "
+      "memfd_create, which needs none, is not available; ask for less, or set GASNET_TMPDIR to "
+      "a folder with more space",
+      asked, folder_of(fd, path, sizeof path), free_text);
+  return TMB_E_LIMIT;
+}
+
 /* Says why a size was refused. Returns the code that fits. */
-static int explain(int err, uint64_t bytes, char *why, size_t why_bytes) {
+static int explain(int fd, int err, uint64_t bytes, char *why, size_t why_bytes) {
   char asked[TMB_FMT_BYTES], limit_text[TMB_FMT_BYTES];
   tmb_fmt_bytes(bytes, asked, sizeof asked);
+  if (err == ENOSPC && tmb_memfd_space(fd) != UINT64_MAX)
+    return explain_full(fd, asked, why, why_bytes);
   struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
   getrlimit(RLIMIT_FSIZE, &limit);
   if (err == EFBIG && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
@@ -135,8 +182,13 @@ static int explain(int err, uint64_t bytes, char *why, size_t why_bytes) {
 }
 
 int tmb_memfd_resize(int fd, uint64_t bytes, char *why, size_t why_bytes) {
+  const int64_t before = tmb_memfd_bytes(fd);
   int err = bytes > INT64_MAX ? EFBIG : truncate_quietly(fd, (off_t)bytes);
-  if (err) return explain(err, bytes, why, why_bytes);
+  if (!err) {
+    err = reserve(fd, bytes);
+    if (err) (void)truncate_quietly(fd, before);
+  }
+  if (err) return explain(fd, err, bytes, why, why_bytes);
   return TMB_OK;
 }
 

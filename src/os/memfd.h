@@ -5,7 +5,7 @@
  * Owns: nothing that outlives the descriptor: no name is left anywhere, whatever kills the process.
  * Called by boot (control block, arena, segment) and conduit/shm (growing them). Calls: base, libc.
  * Invariants: every descriptor made here is close-on-exec; resizing never raises SIGXFSZ; memory
- * that nobody touched costs nothing.
+ * that nobody touched costs nothing, but in a file system of limited size, where it is reserved.
  */
 #ifndef TMB_OS_MEMFD_H
 #define TMB_OS_MEMFD_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #define TMB_MEMFD_WHY_BYTES                                            \
- 256 /* a buffer of this many bytes holds every explanation given here \
+ 384 /* a buffer of this many bytes holds every explanation given here \
       */
 
 /*
@@ -30,11 +30,18 @@ int tmb_memfd_create(const char *name, bool avoid_memfd);
 
 /*
  * Set the size of a shared memory object; new bytes read as zero and cost nothing until touched.
+ * Of a file in a file system of limited size (no memfd) the bytes are reserved, because touching
+ * what is not there would be SIGBUS; if they are more than half of the memory that is available,
+ * the space is only looked at, because reserving would take that memory at once.
  * in fd: from tmb_memfd_create; in bytes: new size.
  * out why: [why_bytes] on failure one sentence: what was asked, which limit refuses it, the remedy.
  * Returns 0, TMB_E_LIMIT (file size limit, or no space), TMB_E_SYS. Threads: any; on one fd, one.
  */
 int tmb_memfd_resize(int fd, uint64_t bytes, char *why, size_t why_bytes);
+
+/* Most bytes that the object could have by the space of its file system; UINT64_MAX if only memory
+ * bounds it. Threads: any. */
+uint64_t tmb_memfd_space(int fd);
 
 /* Current size in bytes, or TMB_E_SYS. Threads: any. */
 int64_t tmb_memfd_bytes(int fd);

@@ -129,11 +129,13 @@ def as_nobody(way):
     return None
 
 
-def unshared(script, way, env=None):
+def unshared(script, way, env=None, arguments=""):
     """Runs a job in a mount namespace of its own, after `script`. Returns (code, text) or None."""
     if os.geteuid() != 0 or not shutil.which("unshare"):
         return None
-    program = f'exec "{VICTIM}"' if way == "self" else f'exec "{TOMBOLO}" run -n 3 "{VICTIM}"'
+    program = f'exec "{VICTIM}" {arguments}'
+    if way == "run":
+        program = f'exec "{TOMBOLO}" run -n 3 "{VICTIM}" {arguments}'
     variables = {**os.environ, **(env or {})}
     if way == "self":
         variables["GASNET_PSHM_NODES"] = "3"
@@ -188,6 +190,27 @@ def no_memfd(way):
         runs(3, way, env={**NO_MEMFD, **extra})
 
 
+def small_file_system(way):
+    """The fallback in a file system that is too small: refused at attach, never SIGBUS."""
+    script = "mount -t tmpfs -o size=64m none /dev/shm"
+    env = {**NO_MEMFD, "TMPDIR": "", "GASNET_TMPDIR": ""}
+    result = unshared(script, way, env, "segment 8")
+    if result is None:
+        return "needs root and mount namespaces"
+    check(result[0] == 0 and result[1].count("touched") == 3, result)
+    for mib in (20, 100):
+        code, text = unshared(script, way, env, f"segment {mib}")
+        check(code == 91 and text.count("refused GASNET_ERR") >= 1, code, text)
+        check("SIG" not in text, text)
+        check(re.search(r"/dev/shm|space of the file system", text), text)
+        check("GASNET_TMPDIR" in text, text)
+    # the messages alone do not fit
+    code, text = unshared("mount -t tmpfs -o size=64k none /dev/shm", way, env, "segment 1")
+    check(code not in (0, 134, 135, 137, 139), code, text)
+    check(text.count("the file system of /dev/shm has") == 1, text)
+    return None
+
+
 CASES = [
     named(f"little_memory/{way}/{kib}", little_memory, way, kib)
     for way in WAYS
@@ -198,7 +221,7 @@ CASES += [
     for way in WAYS
     for size in (0, 512, 4096, 1 << 20)
 ]
-for case in (few_processes, as_nobody, read_only_everything, no_memfd):
+for case in (few_processes, as_nobody, read_only_everything, no_memfd, small_file_system):
     CASES += [named(f"{case.__name__}/{way}", case, way) for way in WAYS]
 CASES += [
     named(f"no_dev_shm/{way}/{'no_memfd' if env else 'memfd'}", no_dev_shm, way, env)

@@ -238,6 +238,23 @@ static int print_fds(void) {
   return rc == 0 ? 0 : 94;
 }
 
+/* segment MIB: attaches that much, and touches all of it. */
+static int touch_segment(char **argv) {
+  const size_t bytes = (size_t)atol(argv[0]) << 20;
+  const int rc = gasnet_attach(NULL, 0, bytes, 0);
+  if (rc != GASNET_OK) {
+    printf("refused %s\n", gasnet_ErrorName(rc));
+    return 91;
+  }
+  gasnet_seginfo_t *all = calloc((size_t)count, sizeof *all);
+  if (!all || gasnet_getSegmentInfo(all, count) != GASNET_OK) return 90;
+  memset(all[me].addr, 1, bytes);
+  barrier();
+  printf("touched %d\n", me);
+  free(all);
+  return 0;
+}
+
 /* Where code and variables of this rank lie, and what a program started by it would inherit. */
 static int print_addresses(void) {
   printf("addresses %p %p %p\n", (void *)(uintptr_t)barrier, (void *)&exit_code,
@@ -252,6 +269,7 @@ static int dispatch(char **argv) {
   if (strcmp(what, "one") == 0) return one(argv + 1);
   if (strcmp(what, "early") == 0) return early(argv + 1);
   if (strcmp(what, "work") == 0) return work(argv + 1);
+  if (strcmp(what, "segment") == 0) return touch_segment(argv + 1);
   attach();
   if (strcmp(what, "hang") == 0) {
     say_ready();

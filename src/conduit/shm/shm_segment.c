@@ -17,6 +17,7 @@
 #include "os/os.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,27 +31,33 @@ static int exchange(struct tmb_shm *shm, char *base, uint64_t *bases) {
   return 0;
 }
 
-static char *map_all(struct tmb_shm *shm, uint64_t total) {
-  char why[TMB_MEMFD_WHY_BYTES] = "";
-  /* Every rank asks for the same size: the first sets it, the others find it set. */
-  if (tmb_memfd_resize(shm->env.segment_fd, total, why, sizeof why)) {
-    tmb_note("cannot create segments of %llu bytes in all: %s", (unsigned long long)total, why);
+/* Returns NULL and `why` if the limits of this rank refuse it. */
+static char *map_all(struct tmb_shm *shm, uint64_t total, char *why, size_t why_bytes) {
+  /* The first rank sets the size; the others may map before: nobody touches before all know. */
+  if (shm->env.rank == 0 && tmb_memfd_resize(shm->env.segment_fd, total, why, why_bytes))
     return NULL;
-  }
   void *p =
       mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, shm->env.segment_fd, 0);
   if (p == MAP_FAILED) {
     const char *limit = NULL;
     const int err = errno;
     const uint64_t bytes = tmb_os_mem_limit(&limit);
-    tmb_note(
-        "cannot map segments of %llu bytes in all: %s; the limit here is %s, %llu bytes; attach "
-        "smaller segments or raise the limit",
-        (unsigned long long)total, strerror(err), limit, (unsigned long long)bytes);
+    snprintf(why, why_bytes,
+             "%s; the limit here is %s, %llu bytes; attach smaller segments or raise the limit",
+             strerror(err), limit, (unsigned long long)bytes);
     return NULL;
   }
   if (tmb_cfg_bool(TMB_CFG_USE_HUGEPAGES)) (void)madvise(p, total, MADV_HUGEPAGE);
   return p;
+}
+
+/* One rank tells why segments were refused: the first that failed. */
+static void report_refusal(const struct tmb_shm *shm, const uint64_t *bases, uint64_t total,
+                           const char *why) {
+  uint32_t first = 0;
+  while (bases[first]) first++;
+  if (first == shm->env.rank)
+    tmb_note("cannot make segments of %llu bytes in all: %s", (unsigned long long)total, why);
 }
 
 int tmb_shm_attach(struct tmb_shm *shm, const uint64_t *sizes, void **base, intptr_t *delta) {
@@ -63,9 +70,11 @@ int tmb_shm_attach(struct tmb_shm *shm, const uint64_t *sizes, void **base, intp
   }
   uint64_t *bases = calloc(size, sizeof *bases);
   if (!bases) tmb_fatal("out of memory for %u addresses", size);
-  char *map = map_all(shm, total);
+  char why[TMB_MEMFD_WHY_BYTES] = "";
+  char *map = map_all(shm, total, why, sizeof why);
   const int rc = exchange(shm, map, bases);
   if (rc) {
+    report_refusal(shm, bases, total, why);
     if (map) munmap(map, total);
     free(bases);
     return rc;
