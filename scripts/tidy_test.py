@@ -68,12 +68,12 @@ class Rules(unittest.TestCase):
     def test_head(self):
         self.fires("head", {"src/base/x.c": SPDX + "int x;\n"})
         self.fires("head", {"src/base/x.c": SPDX + "/* Short. */\nint x;\n"})
-        self.quiet("int x;\n")
+        self.quiet("extern int x;\n")
         self.quiet({"tests/multi/x.c": SPDX + "/* What it tests. */\nint x;\n"})
 
     def test_line_length(self):
         self.fires("line-length", "int x; /* " + "a" * 100 + " */\n", "src/base/x.c:5")
-        self.quiet("int " + "x" * 95 + ";\n")
+        self.quiet("extern int " + "x" * 88 + ";\n")
 
     def test_file_lines(self):
         self.fires("file-lines", "int x;\n" * 1001)
@@ -91,7 +91,7 @@ class Rules(unittest.TestCase):
         self.fires("function-lines", branch + "  g();\n" * 70 + "}\nint h(void) { return 1; }\n")
         self.quiet("int f(void) {\n" + "  g();\n" * 68 + "}\n")
         self.quiet(
-            "struct s {\n" + "  int m;\n" * 100 + "};\nint t[] = {\n" + "  1,\n" * 100 + "};\n"
+            "struct s {\n" + "  int m;\n" * 90 + "};\nconst int t[] = {\n" + "  1,\n" * 90 + "};\n"
         )
 
     def test_params(self):
@@ -146,7 +146,7 @@ class Rules(unittest.TestCase):
     def test_banned(self):
         for name in ("strcpy", "strcat", "sprintf", "vsprintf", "gets", "alloca"):
             self.fires("banned", f"void f(void) {{ {name}(a, b); }}\n", "src/base/x.c:5")
-        self.quiet('/* strcpy(a) */ char *s = "sprintf(a)"; void f(void) { snprintf(a); }\n')
+        self.quiet('/* strcpy(a) */ char *const s = "sprintf(a)"; void f(void) { snprintf(a); }\n')
 
     def test_getenv(self):
         self.fires("getenv", 'void f(void) { getenv("A"); }\n')
@@ -190,6 +190,37 @@ class Rules(unittest.TestCase):
         self.fires("macro-flow", "#define TRY(x) do { if (x) { goto fail; } } while (0)\n")
         self.quiet("#define RETURNS 1\n")
         self.quiet("#define DEFINE(t) static inline t f_##t(t x) { return x; }\n")
+
+    def test_state(self):
+        rows = "| file | what | why |\n|---|---|---|\n| `src/base/x.c` | a | b |\n"
+        table = {"docs/ARCHITECTURE.md": rows}
+        for change in (
+            "int x;",
+            "static struct { int a; } x;",
+            "static const char *x;",
+            "static int (*x[2])(void);",
+            "_Thread_local int x;",
+            "struct a { int b; } x = {1};",
+            "int f(void) {\n  static char x[sizeof(f())];\n  return x[0];\n}",
+            "TMB_WEAK int x;",
+        ):
+            with self.subTest(change):
+                self.fires("state", change + "\n")
+            self.quiet({"src/base/x.c": HEAD + change + "\n", **table})
+        for fixed in (
+            "static const int x[] = {1};",
+            "static const char *const x = 0;",
+            "extern int x;",
+            "struct a { int *b; };",
+            "typedef int x;",
+            "int f(int *a);",
+            "static int f(int *a) {\n  int x = *a;\n  return x;\n}",
+            "struct tmb_job tmb_job = {1};",
+        ):
+            self.quiet(fixed + "\n")
+        code, out = run({"src/base/x.c": HEAD, **table})
+        self.assertEqual(code, 1, out)
+        self.assertIn("docs/ARCHITECTURE.md:3: state: src/base/x.c has no variable", out)
 
     def test_gate(self):
         short = "int f(void) { return 1; }\n" * 95

@@ -88,13 +88,13 @@ void gex_System_SetVerboseErrors(int enable) {
 int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
                                     const gex_ProgressThreadInfo_t **info_p, gex_Flags_t flags) {
   static const gex_ProgressThreadInfo_t none;
-  static bool called;
   TMB_CHECK_CONTEXT("gex_System_QueryProgressThreads");
   if (!client || !count_p || !info_p || flags) return GASNET_ERR_BAD_ARG;
   DBG(tmb_check_client("gex_System_QueryProgressThreads", client));
   if (!(client->flags & GEX_FLAG_DEFER_THREADS)) return GASNET_ERR_RESOURCE;
-  TMB_CHECK(!called, "gex_System_QueryProgressThreads: second call; it is legal exactly once");
-  called = true;
+  TMB_CHECK(!tmb_job.threads_queried,
+            "gex_System_QueryProgressThreads: second call; it is legal exactly once");
+  tmb_job.threads_queried = true;
   *count_p = 0;
   *info_p = &none;
   return GASNET_OK;

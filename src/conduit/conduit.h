@@ -4,8 +4,10 @@
  *
  * Owns no state. Included by core and by every conduit; a conduit is one folder that fills one
  * struct tmb_conduit_ops. Core calls the slots; a conduit calls the upcalls at the end of this
- * file. Invariants: open, close, am_send and progress are mandatory; an empty slot is filled from
- * conduit/defaults, which builds it from active messages (tmb_conduit_complete). Peers are
+ * file. Invariants: ten slots are mandatory: open, close, am_send, am_stage, am_release, progress,
+ * sleep, wake_self, attach and flag_word; of the others an empty one is filled from
+ * conduit/defaults, which builds it from active messages, or stays empty where its comment says
+ * what that means (tmb_conduit_complete). Peers are
  * jobranks. No slot runs handlers except progress. Returns are 0, TMB_AGAIN, or a negative code
  * from base/error.def.
  */

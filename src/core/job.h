@@ -117,7 +117,10 @@ struct tmb_job {
   bool attached;
   bool legacy_attached;
   int verbose_errors;
-  uint32_t advised; /* bit per enum tmb_advice: said already; atomic */
+  uint32_t advised;         /* bit per enum tmb_advice: said already; atomic */
+  uint32_t scratch_warned;  /* the deprecated scratch query was named; atomic */
+  bool threads_queried;     /* gex_System_QueryProgressThreads was called */
+  uint64_t peer_copy_proof; /* random; peers read it to find out whether they may, see reach.c */
   int pid;
   bool peer_copy; /* every rank may read the memory of every other one, see reach.c */
   uint32_t

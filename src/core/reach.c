@@ -26,12 +26,13 @@ static bool reads(const struct card *next) {
 }
 
 void tmb_reach_init(void) {
-  static uint64_t cookie;
   tmb_job.pid = tmb_os_pid();
   if (tmb_job.size < 2) return;
   tmb_os_peer_allow();
-  cookie = (tmb_os_now_ns() ^ (uint64_t)tmb_job.pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
-  const struct card mine = {(uint64_t)(uintptr_t)&cookie, cookie, tmb_job.pid};
+  const uint64_t cookie =
+      (tmb_os_now_ns() ^ (uint64_t)tmb_job.pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
+  tmb_job.peer_copy_proof = cookie;
+  const struct card mine = {(uint64_t)(uintptr_t)&tmb_job.peer_copy_proof, cookie, tmb_job.pid};
   struct card *cards = malloc(tmb_job.size * sizeof *cards);
   uint8_t *good = malloc(tmb_job.size);
   if (!cards || !good) tmb_fatal("out of memory for %u ranks", tmb_job.size);

@@ -60,12 +60,11 @@ void tmb_team_check_scratch(const char *call, gex_EP_t ep, gex_Addr_t addr, size
 }
 
 size_t tmb_team_scratch_query(const char *call, gex_TM_t parent, gex_Flags_t flags) {
-  static uint32_t warned;
   if (flags & GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED) {
     const int64_t bytes = tmb_cfg_int(TMB_CFG_COLL_SCRATCH_SIZE);
     return TMB_MAX((size_t)bytes, (size_t)TMB_TEAM_SCRATCH_MIN);
   }
-  if (parent->rank == 0 && !tmb_xchg_acq_rel(&warned, 1))
+  if (parent->rank == 0 && !tmb_xchg_acq_rel(&tmb_job.scratch_warned, 1))
     tmb_warn("%s: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated; ask for "
              "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED",
              call);

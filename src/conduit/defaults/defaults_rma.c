@@ -197,9 +197,23 @@ static void complete_notify(struct tmb_conduit_ops *ops) {
   ops->notify_unwatched = default_notify_unwatched;
 }
 
+/* What nothing else can be built from, or what core calls without asking whether it is there. */
+static void check_mandatory(const struct tmb_conduit_ops *ops) {
+  const struct {
+    const char *name;
+    bool there;
+  } slot[] = {
+      {"open", ops->open},           {"close", ops->close},           {"am_send", ops->am_send},
+      {"am_stage", ops->am_stage},   {"am_release", ops->am_release}, {"progress", ops->progress},
+      {"sleep", ops->sleep},         {"wake_self", ops->wake_self},   {"attach", ops->attach},
+      {"flag_word", ops->flag_word},
+  };
+  for (size_t i = 0; i < TMB_ARRAY_LEN(slot); i++)
+    if (!slot[i].there) tmb_bug("conduit %s lacks the mandatory slot %s", ops->name, slot[i].name);
+}
+
 void tmb_conduit_complete(struct tmb_conduit_ops *ops) {
-  if (!ops->open || !ops->close || !ops->am_send || !ops->progress)
-    tmb_bug("conduit %s lacks a mandatory slot", ops->name);
+  check_mandatory(ops);
   complete_notify(ops);
   tmb_up_set_internal(TMB_INTERNAL_PUT, on_put);
   tmb_up_set_internal(TMB_INTERNAL_ACK, on_ack);
