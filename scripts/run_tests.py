@@ -48,6 +48,7 @@ STAGES = (
     Stage("unit", "dev", "unit"),
     Stage("compile", "dev", "compile"),
     Stage("conformance", "dev", "conformance"),
+    Stage("inside", "dev", "inside"),
     Stage("multi", "dev", "multi"),
     Stage("fault", "dev", "fault"),
     Stage("examples", "dev", "examples"),
@@ -55,9 +56,9 @@ STAGES = (
     Stage("install", "dev", "install"),
     Stage("build-asan", "asan-ubsan"),
     Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items())),
-    Stage("asan-conformance", "asan-ubsan", "conformance", env=tuple(ASAN_JOB_ENV.items())),
+    Stage("asan-conformance", "asan-ubsan", "conformance|inside", env=tuple(ASAN_JOB_ENV.items())),
     Stage("build-tsan", "tsan"),
-    Stage("tsan-par", "tsan", "unit|conformance|multi", "PAR", env=tuple(TSAN_ENV.items())),
+    Stage("tsan-par", "tsan", "unit|conformance|inside|multi", "PAR", env=tuple(TSAN_ENV.items())),
 )
 CHECK_STAGES = (
     Stage("build", "dev"),

@@ -5,9 +5,10 @@
  * Owns: the hash table of the teams of this process, messages that came before their team, and the
  * numbers of teams. Called by client.c, team_make.c, barrier.c, coll and message handlers. Calls:
  * job.h tables. A team and its tables are one allocation. Invariants: the registry is guarded by
- * its lock (with threads), which is never held while anything is sent or a handler runs; in debug
- * clients the last GRAVES destroyed teams stay allocated with a dead magic number, so that a stale
- * handle is named.
+ * its lock (with threads), which is never held while anything is sent or a handler runs; messages
+ * find a team until its last reference is gone, also after its handle is; one that finds none is
+ * kept only while a call that makes teams is under way; in debug clients the last GRAVES destroyed
+ * teams stay allocated with a dead magic number, so that a stale handle is named.
  */
 #include "core/team.h"
 
@@ -40,7 +41,8 @@ static struct tmb_lock reg_lock;
 static struct {
   uint32_t grave_next TMB_GUARDED_BY(reg_lock);
   struct tmb_team *bucket[BUCKETS] TMB_GUARDED_BY(reg_lock);
-  struct parked *parked TMB_GUARDED_BY(reg_lock); /* in order of arrival */
+  struct parked *parked[BUCKETS] TMB_GUARDED_BY(reg_lock);      /* in order of arrival */
+  struct parked **parked_end[BUCKETS] TMB_GUARDED_BY(reg_lock); /* NULL: empty */
   uint64_t uids;
   struct tmb_team_stats stats TMB_GUARDED_BY(reg_lock);
   uint32_t making; /* calls under way; atomic */
@@ -50,8 +52,12 @@ static struct {
   struct tmb_team *grave[GRAVES] TMB_GUARDED_BY(reg_lock);
 } reg;
 
+static uint32_t hash(uint64_t uid) {
+  return (uint32_t)((uid ^ uid >> 40) % BUCKETS);
+}
+
 TMB_REQUIRES(reg_lock) static struct tmb_team **bucket_of(uint64_t uid) {
-  return &reg.bucket[(uid ^ uid >> 40) % BUCKETS];
+  return &reg.bucket[hash(uid)];
 }
 
 static uint32_t rounds_of(uint32_t size) {
@@ -74,11 +80,38 @@ void tmb_team_on_change(void (*closed)(const struct tmb_team *team), void (*made
   reg.on_made = made;
 }
 
+/* Take all parked messages of a bucket for which no team will be registered; under the lock. */
+TMB_REQUIRES(reg_lock) static struct parked *unpark_all(uint32_t bucket, struct parked *others) {
+  struct parked *first = reg.parked[bucket];
+  if (!first) return others;
+  for (const struct parked *m = first; m; m = m->next) reg.stats.parked--;
+  *reg.parked_end[bucket] = others;
+  reg.parked[bucket] = NULL;
+  reg.parked_end[bucket] = NULL;
+  return first;
+}
+
+/* The last call that makes teams has ended: what is parked is for a team that is no more. */
+static void drop_parked(void) {
+  struct parked *all = NULL;
+  tmb_lock_acquire(&reg_lock);
+  for (uint32_t b = 0; b < BUCKETS && reg.stats.parked && !tmb_load_acq(&reg.making); b++)
+    all = unpark_all(b, all);
+  tmb_lock_release(&reg_lock);
+  while (all) {
+    struct parked *const m = all;
+    all = m->next;
+    free(m);
+  }
+}
+
 void tmb_team_making(bool begins) {
-  if (begins)
+  if (begins) {
     tmb_fetch_add_acq_rel(&reg.making, 1);
-  else if (tmb_fetch_sub_acq_rel(&reg.making, 1) == 1 && reg.on_made)
-    reg.on_made();
+  } else if (tmb_fetch_sub_acq_rel(&reg.making, 1) == 1) {
+    drop_parked();
+    if (reg.on_made) reg.on_made();
+  }
 }
 
 bool tmb_team_in_making(void) {
@@ -169,10 +202,11 @@ const intptr_t *tmb_team_delta(const struct tmb_team *team) {
   return team->own_delta ? team->own_delta : tmb_job.delta;
 }
 
-/* Take the parked messages of a team out of the list; under the lock. */
+/* Take the parked messages of a team out of their bucket; under the lock. */
 TMB_REQUIRES(reg_lock) static struct parked *unpark(const struct tmb_team *team) {
-  struct parked *mine = NULL, **end = &mine;
-  for (struct parked **p = &reg.parked; *p;) {
+  const uint32_t bucket = hash(team->uid);
+  struct parked *mine = NULL, **end = &mine, **p = &reg.parked[bucket];
+  while (*p) {
     struct parked *const m = *p;
     if (m->uid != team->uid || m->rank != team->head.rank) {
       p = &m->next;
@@ -184,6 +218,7 @@ TMB_REQUIRES(reg_lock) static struct parked *unpark(const struct tmb_team *team)
     end = &m->next;
     reg.stats.parked--;
   }
+  reg.parked_end[bucket] = reg.parked[bucket] ? p : NULL;
   return mine;
 }
 
@@ -200,7 +235,7 @@ void tmb_team_register(struct tmb_team *team) {
   insert(team);
   reg.stats.made++;
   reg.stats.bytes += team_bytes(team->head.size, team->peer_scratch != NULL, at);
-  struct parked *early = reg.parked ? unpark(team) : NULL;
+  struct parked *early = reg.stats.parked ? unpark(team) : NULL;
   tmb_lock_release(&reg_lock);
   while (early) {
     struct parked *const m = early;
@@ -222,9 +257,9 @@ TMB_REQUIRES(reg_lock) static void park(uint64_t uid, uint32_t rank, const struc
   m->in.payload = m->payload;
   memcpy(m->args, in->args, in->nargs * sizeof *m->args);
   if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
-  struct parked **end = &reg.parked;
-  while (*end) end = &(*end)->next;
-  *end = m;
+  const uint32_t bucket = hash(uid);
+  *(reg.parked_end[bucket] ? reg.parked_end[bucket] : &reg.parked[bucket]) = m;
+  reg.parked_end[bucket] = &m->next;
   reg.stats.parked++;
 }
 
@@ -233,7 +268,8 @@ struct tmb_team *tmb_team_find(uint64_t uid, uint32_t rank, const struct tmb_am_
   tmb_lock_acquire(&reg_lock);
   struct tmb_team *team = *bucket_of(uid);
   while (team && (team->uid != uid || team->head.rank != rank)) team = team->hash_next;
-  if (TMB_UNLIKELY(!team) && in) park(uid, rank, in);
+  if (TMB_UNLIKELY(!team) && in && tmb_team_in_making()) park(uid, rank, in);
+  if (team && team->closed && !in) team = NULL;
   tmb_lock_release(&reg_lock);
   return team;
 }
@@ -241,7 +277,8 @@ struct tmb_team *tmb_team_find(uint64_t uid, uint32_t rank, const struct tmb_am_
 uint32_t tmb_team_local_members(uint64_t uid) {
   uint32_t count = 0;
   tmb_lock_acquire(&reg_lock);
-  for (const struct tmb_team *t = *bucket_of(uid); t; t = t->hash_next) count += t->uid == uid;
+  for (const struct tmb_team *t = *bucket_of(uid); t; t = t->hash_next)
+    count += t->uid == uid && !t->closed;
   tmb_lock_release(&reg_lock);
   return count;
 }
@@ -250,8 +287,24 @@ void tmb_team_hold(struct tmb_team *team) {
   tmb_fetch_add_rlx(&team->refs, 1);
 }
 
+/* The same for a team that was found under the lock, unless its last reference is gone. */
+static bool hold_found(struct tmb_team *team) {
+  uint32_t refs = tmb_load_rlx(&team->refs);
+  while (refs && !tmb_cas_acq_rel(&team->refs, &refs, refs + 1)) {}
+  return refs != 0;
+}
+
+static void unregister(struct tmb_team *team) {
+  tmb_lock_acquire(&reg_lock);
+  struct tmb_team **p = bucket_of(team->uid);
+  while (*p != team) p = &(*p)->hash_next;
+  *p = team->hash_next;
+  tmb_lock_release(&reg_lock);
+}
+
 static void dispose(struct tmb_team *team) {
   size_t at[5];
+  unregister(team);
   /* Members that have not heard of a loss may still write to the row. */
   if (team->board && !team->lost) tmb_board_give(team->board_row[team->head.rank]);
   if (reg.on_free) reg.on_free(team);
@@ -275,9 +328,7 @@ void tmb_team_release(struct tmb_team *team) {
 
 void tmb_team_close(struct tmb_team *team) {
   tmb_lock_acquire(&reg_lock);
-  struct tmb_team **p = bucket_of(team->uid);
-  while (*p != team) p = &(*p)->hash_next;
-  *p = team->hash_next;
+  team->closed = true;
   tmb_lock_release(&reg_lock);
   team->head.magic = 0;
   if (reg.on_close) reg.on_close(team);
@@ -288,7 +339,7 @@ void tmb_team_refresh(void) {
   tmb_lock_acquire(&reg_lock);
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
-      if (t->own_delta) fill_delta(t);
+      if (t->own_delta && !t->closed) fill_delta(t);
   tmb_lock_release(&reg_lock);
 }
 
@@ -315,12 +366,9 @@ void tmb_team_each_lost(void (*fn)(struct tmb_team *team)) {
   if (!found) tmb_fatal("out of memory for %zu teams", count);
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
-      if (t->lost) {
-        tmb_team_hold(t);
-        found[at++] = t;
-      }
+      if (t->lost && hold_found(t)) found[at++] = t;
   tmb_lock_release(&reg_lock);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < at; i++) {
     fn(found[i]);
     tmb_team_release(found[i]);
   }

@@ -9,7 +9,8 @@
  * (uid, rank of the target in the team): a process may have several members of one team.
  * Invariants: uid is equal on all members and never used again in the job; 0 is the primordial
  * team; tables are written before the team is registered, `delta` entries also by attach and
- * publish; a team is freed when its handle and every user that took a reference have let go.
+ * publish; a team is freed, and messages find it no longer, when its handle and every user that
+ * took a reference have let go: a collective in flight, also one of the library's own, holds one.
  */
 #ifndef TMB_CORE_TEAM_H
 #define TMB_CORE_TEAM_H
@@ -67,6 +68,7 @@ struct tmb_team {
   struct tmb_team_barrier barrier;
   bool board;                 /* all members are on this host and have a row; see board.h */
   uint8_t *board_row;         /* [size] their rows, or NULL: all 0 */
+  bool closed;                /* the handle is gone; guarded by the registry's lock */
   struct tmb_team *hash_next; /* registry */
 };
 
@@ -98,9 +100,10 @@ void tmb_team_hold(struct tmb_team *team);
 void tmb_team_release(struct tmb_team *team);
 void tmb_team_close(struct tmb_team *team);
 
-/* The member with this number and rank in this process. NULL: not made yet here; then the message
- * `in`, unless NULL, has been copied, and its handler will be run again once the team is
- * registered. Any thread. */
+/* The member with this number and rank in this process. in `in`: the message that asks; NULL: a
+ * member whose handle is gone is not found. Returns NULL when there is none; then, while a call
+ * that makes teams is under way here, the message has been copied, and its handler will be run
+ * again once the team is registered; otherwise it is for a team that is no more. Any thread. */
 struct tmb_team *tmb_team_find(uint64_t uid, uint32_t rank, const struct tmb_am_in *in);
 
 /* Members of team `uid` in this process that are registered. */
@@ -119,7 +122,7 @@ void tmb_team_on_free(void (*fn)(struct tmb_team *team));
 void tmb_team_making(bool begins);
 bool tmb_team_in_making(void);
 
-/* Call `closed` when a member has left the registry, `made` when the last call that makes teams has
+/* Call `closed` when the handle of a member is gone, `made` when the last call that makes teams has
  * ended; not under a lock, so they may send. One each, set at start-up. */
 void tmb_team_on_change(void (*closed)(const struct tmb_team *team), void (*made)(void));
 

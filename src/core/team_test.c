@@ -81,6 +81,20 @@ static void on_early(const struct tmb_am_in *in) {
   memcpy(early_seen, in->payload, sizeof early_seen);
 }
 
+/* Of many messages: each says which of its team's it is. */
+static int32_t counted;
+
+static void on_counted(const struct tmb_am_in *in) {
+  assert_int_equal(in->args[0], counted++);
+}
+
+static void park_numbered(uint64_t uid, int32_t number, const struct tmb_am_in *like) {
+  struct tmb_am_in in = *like;
+  in.nargs = 1;
+  in.args = &number;
+  assert_null(tmb_team_find(uid, 0, &in));
+}
+
 static void early_messages_wait_for_their_team(void **state) {
   (void)state;
   int32_t args[1] = {77};
@@ -94,6 +108,10 @@ static void early_messages_wait_for_their_team(void **state) {
   tmb_up_set_internal(EARLY, on_early);
   early_uid = tmb_team_uid() + 1; /* of the next team that this process proposes */
   tmb_up_am(&in);
+  assert_int_equal(tmb_team_stats().parked, 0); /* nobody makes a team: it is for one that was */
+  early_runs = 0;
+  tmb_team_making(true);
+  tmb_up_am(&in);
   assert_int_equal(early_runs, 1);
   assert_int_equal(early_found, 0);
   assert_int_equal(tmb_team_stats().parked, 1);
@@ -105,6 +123,32 @@ static void early_messages_wait_for_their_team(void **state) {
   assert_string_equal(early_seen, "fifteen letters");
   assert_int_equal(tmb_team_stats().parked, 0);
   (void)gex_TM_Destroy(tm, NULL, 0);
+  tmb_up_am(&in); /* its team is no more */
+  assert_int_equal(tmb_team_stats().parked, 1);
+  tmb_team_making(false);
+  assert_int_equal(tmb_team_stats().parked, 0);
+}
+
+/* Messages for many teams that are not there yet, each taken out without a look at the others. */
+static void many_early_messages_keep_their_order(void **state) {
+  (void)state;
+  enum { TEAMS = 40, EACH = 50 };
+  const struct tmb_am_in in = {.category = TMB_AM_SHORT, .handler = EARLY, .nargs = 0};
+  tmb_up_set_internal(EARLY, on_counted);
+  tmb_team_making(true);
+  const uint64_t first = tmb_team_uid() + 1;
+  for (int i = 0; i < EACH; i++)
+    for (uint64_t k = 0; k < TEAMS; k++) park_numbered(first + k, i, &in);
+  assert_int_equal(tmb_team_stats().parked, TEAMS * EACH);
+  for (uint64_t k = 0; k < TEAMS; k++) {
+    counted = 0;
+    const gex_TM_t tm = make();
+    assert_int_equal(tmb_team_of(tm)->uid, first + k);
+    assert_int_equal(counted, EACH);
+    (void)gex_TM_Destroy(tm, NULL, 0);
+  }
+  assert_int_equal(tmb_team_stats().parked, 0);
+  tmb_team_making(false);
 }
 
 static void references_keep_a_team(void **state) {
@@ -115,9 +159,13 @@ static void references_keep_a_team(void **state) {
   tmb_team_hold(team);
   (void)gex_TM_Destroy(tm, NULL, 0);
   assert_int_equal(tmb_team_stats().freed, freed);
+  const struct tmb_am_in in = {.category = TMB_AM_SHORT};
   assert_null(tmb_team_find(team->uid, 0, NULL));
+  assert_ptr_equal(tmb_team_find(team->uid, 0, &in), team); /* messages still do */
+  const uint64_t uid = team->uid;
   tmb_team_release(team);
   assert_int_equal(tmb_team_stats().freed, freed + 1);
+  assert_null(tmb_team_find(uid, 0, &in));
 }
 
 static void gather_of_one(void **state) {
@@ -137,6 +185,7 @@ int main(void) {
       cmocka_unit_test(cycles_return_memory),
       cmocka_unit_test(many_live_teams_are_found),
       cmocka_unit_test(early_messages_wait_for_their_team),
+      cmocka_unit_test(many_early_messages_keep_their_order),
       cmocka_unit_test(references_keep_a_team),
       cmocka_unit_test(gather_of_one),
   };
