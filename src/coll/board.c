@@ -3,18 +3,15 @@
  * Collectives over boards, see board.h.
  *
  * Owns: the ops that wait, a free list of them, the list of their teams. Called by the engine.
- * Calls: core's board rows and ops, the conduit's notify. A member publishes its count of read
- * chunks, and wakes the others, at multiples of STRIDE only, so most chunks cost the reader no
- * store; heads and slots are used again by halves, whose numbers are such multiples. Reductions go
- * from the highest rank down, the left operand is the new one: the same order on every rank and in
- * every run, and a client's function, which overwrites its right operand, never writes to a slot.
+ * Calls: board_row.h, board_now.c for small data, core's ops. Reductions go from the highest rank
+ * down, the left operand is the new one: the same order on every rank and in every run, and a
+ * client's function, which overwrites its right operand, never writes to a slot.
  * Invariants: guarded by the lock of collectives; ops of a team complete in order; nothing here
  * blocks.
  */
-#include "coll/board.h"
+#include "coll/board_row.h"
 
 #include "base/log.h"
-#include "coll/engine.h"
 #include "coll/tuning.h"
 #include "core/failure.h"
 #include "core/op.h"
@@ -23,12 +20,8 @@
 #include <string.h>
 
 /* A call looks this often for what others may be about to show: cheaper than to come back. */
-#define HEADS_AHEAD   4u /* of what will be written next */
 #define PREPARE_BYTES 4096u
-#define LOOKS         4u
-#define LOOK_PAUSES   8u
-
-#define STRIDE        (TMB_BOARD_SLOTS / 2) /* chunks after which a member tells what it has read */
+#define LOOKS         16u
 
 struct tmb_coll_board_op {
   struct tmb_coll_board_op *next;
@@ -78,9 +71,12 @@ TMB_COLD static void announce(const struct tmb_coll_shape *c, uint64_t shown) {
   if (tmb_coll_select_board(c, tmb_coll_tuning(), shown, &choice)) tmb_coll_announce(c, &choice);
 }
 
-bool tmb_coll_board_takes(const struct tmb_team *team, const struct tmb_coll_call *call) {
+bool tmb_coll_board_takes(struct tmb_team *team, const struct tmb_coll_call *call) {
   if (!team->board || kinds[call->kind].shower == NOBODY || call->sync || !call->bytes)
     return false;
+  const struct tmb_board_what what = tmb_coll_what(call);
+  struct tmb_board_what *known = &tmb_coll_team_of(team)->board.known;
+  if (known->call == what.call && known->bytes == what.bytes) return true;
   const uint64_t blocks = blocks_of(team, call);
   if (call->reducer.elem > TMB_BOARD_BYTES || call->reducer.elem * blocks > TMB_BOARD_BYTES ||
       call->bytes > UINT64_MAX / blocks)
@@ -96,6 +92,7 @@ bool tmb_coll_board_takes(const struct tmb_team *team, const struct tmb_coll_cal
                                    .board = true};
   if (!tmb_coll_select_board(&c, tmb_coll_tuning(), shown, NULL)) return false;
   if (TMB_UNLIKELY(tmb_coll_tuning()->verbose)) announce(&c, shown);
+  if (shown <= TMB_BOARD_SMALL) *known = what;
   return true;
 }
 
@@ -123,32 +120,12 @@ static void sources(const struct tmb_team *team, const struct tmb_coll_call *cal
 
 /* ---- showing */
 
-static void wake(const struct tmb_team *team, uint32_t rank) {
-  if (rank != team->head.rank) tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, rank));
-}
-
 static void wake_readers(const struct tmb_team *team, const struct tmb_coll_call *call) {
   if (kinds[call->kind].shower == OTHERS) {
-    wake(team, call->root);
+    tmb_row_wake(team, call->root);
     return;
   }
-  for (uint32_t r = 0; r < team->head.size; r++) wake(team, r);
-}
-
-/* Whether the head of a chunk is free again, and the slot of one that is not small. */
-static bool has_room(const struct tmb_team *team, struct tmb_coll_board *b, uint64_t number,
-                     bool small) {
-  const uint64_t many = small ? TMB_BOARD_HEADS / 2 : TMB_BOARD_SLOTS / 2;
-  if (TMB_LIKELY(number < b->room[!small])) return true;
-  const uint64_t half = number & ~(many - 1);
-  if (half >= 2 * many) {
-    const uint64_t least = half - many;
-    if (b->read < least) return false;
-    for (uint32_t r = 0; r < team->head.size; r++)
-      if (r != team->head.rank && tmb_load_acq(&b->row[r]->read.word) < least) return false;
-  }
-  b->room[!small] = half + many;
-  return true;
+  tmb_row_wake_all(team);
 }
 
 /* Bytes of a block in a chunk of an op. */
@@ -156,26 +133,9 @@ static uint64_t length_of(const struct tmb_coll_board_op *op, uint64_t chunk) {
   return TMB_MIN(op->unit, op->call.bytes - chunk * op->unit);
 }
 
-static struct tmb_board_head *head_of(struct tmb_board_row *row, uint64_t number) {
-  return &row->head[number % TMB_BOARD_HEADS];
-}
-
-static char *data_in(struct tmb_board_row *row, uint64_t number, uint64_t bytes) {
-  return bytes <= TMB_BOARD_SMALL ? head_of(row, number)->small
-                                  : row->slot[number % TMB_BOARD_SLOTS].data;
-}
-
-/* A member's data are in their place: name them, so that others look. */
-static void publish(struct tmb_board_row *row, uint64_t number, struct tmb_board_what what) {
-  struct tmb_board_head *head = head_of(row, number);
-  head->what = what;
-  tmb_store_rel(&head->number, number + 1);
-  tmb_prefetch_write(head_of(row, number + HEADS_AHEAD));
-}
-
 /* The next chunk will probably be as long: begin to get its lines, which others have read, back. */
 static void prepare(struct tmb_board_row *row, uint64_t number, uint64_t bytes) {
-  const char *slot = data_in(row, number, bytes);
+  const char *slot = tmb_row_data(row, number, bytes);
   for (uint64_t i = 0; i < TMB_MIN(bytes, (uint64_t)PREPARE_BYTES); i += TMB_CACHE_LINE)
     tmb_prefetch_write(slot + i);
 }
@@ -185,11 +145,11 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
   const uint64_t number = op->first + op->shown, at = op->shown * op->unit;
   const uint64_t length = length_of(op, op->shown), blocks = blocks_of(team, &op->call);
   struct tmb_board_row *row = b->row[team->head.rank];
-  if (!has_room(team, b, number, length * blocks <= TMB_BOARD_SMALL)) return false;
-  char *to = data_in(row, number, length * blocks);
+  if (!tmb_row_has_room(team, b, number, length * blocks <= TMB_BOARD_SMALL)) return false;
+  char *to = tmb_row_data(row, number, length * blocks);
   const char *from = (const char *)op->call.src + at;
   for (uint64_t i = 0; i < blocks; i++) memcpy(to + i * length, from + i * op->call.bytes, length);
-  publish(row, number, op->what);
+  tmb_row_publish(row, number, op->what);
   if (length * blocks > TMB_BOARD_SMALL) prepare(row, number + 1, length * blocks);
   op->shown++;
   wake_readers(team, &op->call);
@@ -197,12 +157,6 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
 }
 
 /* ---- looking */
-
-static void check_what(const struct tmb_team *team, struct tmb_board_what mine, uint32_t member,
-                       const struct tmb_board_head *head) {
-  if (TMB_UNLIKELY(head->what.call != mine.call || head->what.bytes != mine.bytes))
-    tmb_coll_mismatch(team, mine, member, head->what);
-}
 
 /* A member's data for this one in chunk `read`, NULL while they are not there. */
 static const char *look(const struct tmb_team *team, const struct tmb_coll_board *b,
@@ -212,10 +166,11 @@ static const char *look(const struct tmb_team *team, const struct tmb_coll_board
   if (mine && !(op->shows && kinds[op->call.kind].reduces))
     return (const char *)op->call.src + op->read * op->unit + skip * op->call.bytes;
   const uint64_t number = op->first + op->read;
-  const struct tmb_board_head *head = head_of(b->row[member], number);
+  const struct tmb_board_head *head = tmb_row_head(b->row[member], number);
   if (tmb_load_acq(&head->number) != number + 1) return NULL;
-  check_what(team, op->what, member, head);
-  return data_in(b->row[member], number, length * (blocks ? team->head.size : 1)) + skip * length;
+  tmb_row_check(team, op->what, member, head);
+  return tmb_row_data(b->row[member], number, length * (blocks ? team->head.size : 1)) +
+         skip * length;
 }
 
 /* Take the data of members one by one, each to its place. */
@@ -261,13 +216,6 @@ static bool combine(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_
   return true;
 }
 
-/* This member is through with a chunk. */
-static void count_read(struct tmb_team *team, struct tmb_coll_board *b) {
-  if (++b->read % STRIDE) return;
-  tmb_store_rel(&b->row[team->head.rank]->read.word, b->read);
-  for (uint32_t r = 0; r < team->head.size; r++) wake(team, r);
-}
-
 /* ---- running */
 
 /* Show and read what can be. in head: it is the team's oldest. Returns how many chunks. */
@@ -282,7 +230,7 @@ static uint64_t advance(struct tmb_team *team, struct tmb_coll_board *b,
            (reduces ? combine(team, b, op) : collect(team, b, op))) {
       op->read++;
       op->looked = 0;
-      count_read(team, b);
+      tmb_row_count_read(team, b);
     }
   }
   return op->shown + op->read - before;
@@ -386,30 +334,6 @@ static void open_board(struct tmb_team *team, struct tmb_coll_board *b) {
   b->end = &b->first;
 }
 
-/* The shortest way of a small broadcast, when nothing is in flight and nobody must be waited for.
- * Returns whether it has been done. */
-static bool broadcast_now(struct tmb_team *team, struct tmb_coll_board *b,
-                          const struct tmb_coll_call *call) {
-  const uint64_t number = b->next;
-  struct tmb_board_row *row = b->row[call->root];
-  struct tmb_board_head *head = head_of(row, number);
-  const struct tmb_board_what what = tmb_coll_what(call);
-  if (team->head.rank == call->root) {
-    if (!has_room(team, b, number, true)) return false;
-    memcpy(head->small, call->src, call->bytes);
-    publish(row, number, what);
-    wake_readers(team, call);
-    if (call->dst != call->src) memcpy(call->dst, call->src, call->bytes);
-  } else {
-    if (tmb_load_acq(&head->number) != number + 1) return false;
-    check_what(team, what, call->root, head);
-    memcpy(call->dst, head->small, call->bytes);
-  }
-  b->next++;
-  count_read(team, b);
-  return true;
-}
-
 /* Keep an op until others have done their part. Returns its event. */
 static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_board *b,
                            const struct tmb_coll_board_op *now) {
@@ -432,15 +356,15 @@ static gex_Event_t done(void) {
 gex_Event_t tmb_coll_board_start(struct tmb_team *team, const struct tmb_coll_call *call) {
   struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
   if (TMB_UNLIKELY(!b->row)) open_board(team, b);
-  if (call->kind == TMB_COLL_BROADCAST && call->bytes <= TMB_BOARD_SMALL && !b->first &&
-      broadcast_now(team, b, call))
-    return done();
+  const enum tmb_board_now state = b->first ? TMB_BOARD_NOT_NOW : tmb_coll_board_now(team, call);
+  if (TMB_LIKELY(state == TMB_BOARD_COMPLETE)) return done();
   struct tmb_coll_board_op now = {.call = *call};
   begin(team, b, &now);
+  if (state == TMB_BOARD_SHOWN) now.shown = now.chunks;
   (void)advance(team, b, &now, !b->first);
-  if (!b->first && !tmb_job.wait.crowded)
+  if (!b->first && !tmb_job.wait.crowded && state == TMB_BOARD_NOT_NOW)
     for (uint32_t i = 0; i < LOOKS && now.read < now.chunks; i++) {
-      for (uint32_t k = 0; k < LOOK_PAUSES; k++) tmb_cpu_pause();
+      tmb_cpu_pause();
       (void)advance(team, b, &now, true);
     }
   return now.read == now.chunks ? done() : tmb_op_event(keep(team, b, &now));

@@ -19,19 +19,31 @@ struct tmb_coll_call;
 struct tmb_coll_board_op;
 
 struct tmb_coll_board {
-  struct tmb_board_row **row; /* [size], NULL before first use */
-  uint64_t next;              /* number of the next collective's first chunk */
-  uint64_t read;              /* chunks that this member has read */
-  uint64_t room[2];           /* chunks below it may be shown: small ones, those with a slot */
+  struct tmb_board_row **row;  /* [size], NULL before first use */
+  uint64_t next;               /* number of the next collective's first chunk */
+  uint64_t read;               /* chunks that this member has read */
+  uint64_t room[2];            /* chunks below it may be shown: small ones, those with a slot */
+  struct tmb_board_what known; /* the last call with small data that went over the board */
   struct tmb_coll_board_op *first, **end; /* begun and not complete, in order */
   struct tmb_team *next_team;             /* list of teams with such */
 };
 
 /* Whether a call goes over the board; the same answer on all members. */
-bool tmb_coll_board_takes(const struct tmb_team *team, const struct tmb_coll_call *call);
+bool tmb_coll_board_takes(struct tmb_team *team, const struct tmb_coll_call *call);
 
 /* Start it. Returns its event, INVALID when it is complete. */
 gex_Event_t tmb_coll_board_start(struct tmb_team *team, const struct tmb_coll_call *call);
+
+/* ---- board_now.c */
+
+enum tmb_board_now { TMB_BOARD_NOT_NOW, TMB_BOARD_SHOWN, TMB_BOARD_COMPLETE };
+
+/* Do a small collective inside the call, when nothing of the team is in flight. Returns COMPLETE;
+ * SHOWN when others did not come soon: this member's data are on the board, the rest is to be done
+ * in the general way; NOT_NOW when all of it is. */
+enum tmb_board_now tmb_coll_board_now(struct tmb_team *team, const struct tmb_coll_call *call);
+
+/* ---- board.c */
 
 /* Go on with those that wait. Returns how much was done. */
 int tmb_coll_board_advance(void);

@@ -142,7 +142,12 @@ static inline gex_Event_t tmb_coll_start(const struct tmb_coll_call *call,
 }
 
 /* ---- what.c: whether the members call the same */
-struct tmb_board_what tmb_coll_what(const struct tmb_coll_call *call);
+static inline struct tmb_board_what tmb_coll_what(const struct tmb_coll_call *call) {
+  const bool v = call->kind >= TMB_COLL_SCATTERV && call->kind <= TMB_COLL_EXCHANGEV;
+  return (struct tmb_board_what){(uint64_t)call->kind << 56 | (uint64_t)call->operands << 32 |
+                                     call->root,
+                                 v ? 0 : call->bytes};
+}
 
 /* Fatal: says what this rank and a member of the team call. */
 _Noreturn void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_board_what mine,

@@ -53,40 +53,38 @@
 #undef TMB_REDUCE_INT
 #undef TMB_REDUCE_REAL
 
-struct row {
-  gex_DT_t dt;
-  gex_OP_t op;
-  size_t elem;
-  tmb_reduce_loop *loop;
-};
+/* By bit numbers of type and operator. */
+enum { TYPES = 6, OPS = 8 };
+#define BIT(value) __builtin_ctz(value)
 
-#define ROW(DT, T, OP, name) {GEX_DT_##DT, GEX_OP_##OP, sizeof(T), name},
-#define COMMON_ROWS(DT, T)   \
- ROW(DT, T, ADD, add_##DT)   \
- ROW(DT, T, MULT, mult_##DT) \
- ROW(DT, T, MIN, min_##DT)   \
- ROW(DT, T, MAX, max_##DT)
-#define TMB_REDUCE_INT(DT, T, U) \
- COMMON_ROWS(DT, T)              \
- ROW(DT, T, AND, and_##DT)       \
- ROW(DT, T, OR, or_##DT)         \
- ROW(DT, T, XOR, xor_##DT)
-#define TMB_REDUCE_REAL(DT, T) COMMON_ROWS(DT, T)
-static const struct row rows[] = {
+static const struct type {
+  size_t elem;
+  tmb_reduce_loop *loop[OPS];
+} types[TYPES] = {
+#define COMMON_OPS(DT)                                                                       \
+ [BIT(GEX_OP_ADD)] = add_##DT, [BIT(GEX_OP_MULT)] = mult_##DT, [BIT(GEX_OP_MIN)] = min_##DT, \
+ [BIT(GEX_OP_MAX)] = max_##DT
+#define TMB_REDUCE_INT(DT, T, U)                                                                  \
+ [BIT(GEX_DT_##DT)] = {sizeof(T),                                                                 \
+                       {COMMON_OPS(DT), [BIT(GEX_OP_AND)] = and_##DT, [BIT(GEX_OP_OR)] = or_##DT, \
+                        [BIT(GEX_OP_XOR)] = xor_##DT}},
+#define TMB_REDUCE_REAL(DT, T) [BIT(GEX_DT_##DT)] = {sizeof(T), {COMMON_OPS(DT)}},
 #include "coll/reduce_types.def"
 };
 
+/* What there is for a type; NULL when it is none. */
+static const struct type *type_of(gex_DT_t dt) {
+  return dt && !(dt & (dt - 1)) && BIT(dt) < TYPES ? &types[BIT(dt)] : NULL;
+}
+
 bool tmb_reduce_builtin(gex_DT_t dt, gex_OP_t op, struct tmb_reducer *out) {
-  for (size_t i = 0; i < TMB_ARRAY_LEN(rows); i++) {
-    if (rows[i].dt != dt || rows[i].op != op) continue;
-    *out = (struct tmb_reducer){NULL, rows[i].loop, NULL, rows[i].elem};
-    return true;
-  }
-  return false;
+  const struct type *t = type_of(dt);
+  if (!t || !op || (op & (op - 1)) || BIT(op) >= OPS || !t->loop[BIT(op)]) return false;
+  *out = (struct tmb_reducer){NULL, t->loop[BIT(op)], NULL, t->elem};
+  return true;
 }
 
 size_t tmb_reduce_type_bytes(gex_DT_t dt) {
-  for (size_t i = 0; i < TMB_ARRAY_LEN(rows); i++)
-    if (rows[i].dt == dt) return rows[i].elem;
-  return 0;
+  const struct type *t = type_of(dt);
+  return t ? t->elem : 0;
 }

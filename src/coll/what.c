@@ -13,13 +13,6 @@
 
 static struct tmb_team *teams; /* with calls that have not been compared */
 
-struct tmb_board_what tmb_coll_what(const struct tmb_coll_call *call) {
-  const bool v = call->kind >= TMB_COLL_SCATTERV && call->kind <= TMB_COLL_EXCHANGEV;
-  return (struct tmb_board_what){(uint64_t)call->kind << 56 | (uint64_t)call->operands << 32 |
-                                     call->root,
-                                 v ? 0 : call->bytes};
-}
-
 void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_board_what mine, uint32_t member,
                        struct tmb_board_what theirs) {
   const char *differ = (mine.call ^ theirs.call) >> 56        ? "kind"

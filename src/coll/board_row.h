@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Showing and looking on the rows of a team's board: what board.c and board_now.c share.
+ *
+ * Owns nothing. Included by board.c and board_now.c. Calls: core's board rows, the conduit's
+ * notify. A member publishes its count of read chunks, and wakes the others, at multiples of STRIDE
+ * only, so most chunks cost the reader no store; heads and slots are used again by halves, whose
+ * numbers are such multiples. Invariants: as in board.h; guarded by the lock of collectives.
+ */
+#ifndef TMB_COLL_BOARD_ROW_H
+#define TMB_COLL_BOARD_ROW_H
+
+#include "coll/engine.h"
+
+#define TMB_ROW_STRIDE \
+ (TMB_BOARD_SLOTS / 2)   /* chunks after which a member tells what it has read */
+#define TMB_ROW_AHEAD 4u /* heads between a chunk and the line made ready */
+
+/* Ring a member's doorbell, if it sleeps. */
+static inline void tmb_row_wake(const struct tmb_team *team, uint32_t rank) {
+  if (rank != team->head.rank) tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, rank));
+}
+
+static inline void tmb_row_wake_all(const struct tmb_team *team) {
+  for (uint32_t r = 0; r < team->head.size; r++) tmb_row_wake(team, r);
+}
+
+/* Whether the head of a chunk is free again, and the slot of one that is not small. */
+static inline bool tmb_row_has_room(const struct tmb_team *team, struct tmb_coll_board *b,
+                                    uint64_t number, bool small) {
+  const uint64_t many = small ? TMB_BOARD_HEADS / 2 : TMB_BOARD_SLOTS / 2;
+  if (TMB_LIKELY(number < b->room[!small])) return true;
+  const uint64_t half = number & ~(many - 1);
+  if (half >= 2 * many) {
+    const uint64_t least = half - many;
+    if (b->read < least) return false;
+    for (uint32_t r = 0; r < team->head.size; r++)
+      if (r != team->head.rank && tmb_load_acq(&b->row[r]->read.word) < least) return false;
+  }
+  b->room[!small] = half + many;
+  return true;
+}
+
+static inline struct tmb_board_head *tmb_row_head(struct tmb_board_row *row, uint64_t number) {
+  return &row->head[number % TMB_BOARD_HEADS];
+}
+
+/* Where the data of a chunk of so many bytes are. */
+static inline char *tmb_row_data(struct tmb_board_row *row, uint64_t number, uint64_t bytes) {
+  return bytes <= TMB_BOARD_SMALL ? tmb_row_head(row, number)->small
+                                  : row->slot[number % TMB_BOARD_SLOTS].data;
+}
+
+/* A member's data are in their place: name them, so that others look. */
+static inline void tmb_row_publish(struct tmb_board_row *row, uint64_t number,
+                                   struct tmb_board_what what) {
+  struct tmb_board_head *head = tmb_row_head(row, number);
+  head->what = what;
+  tmb_store_rel(&head->number, number + 1);
+  tmb_prefetch_write(tmb_row_head(row, number + TMB_ROW_AHEAD));
+}
+
+/* A member shows something: it must be of the same collective. */
+static inline void tmb_row_check(const struct tmb_team *team, struct tmb_board_what mine,
+                                 uint32_t member, const struct tmb_board_head *head) {
+  if (TMB_UNLIKELY(head->what.call != mine.call || head->what.bytes != mine.bytes))
+    tmb_coll_mismatch(team, mine, member, head->what);
+}
+
+/* This member is through with a chunk. */
+static inline void tmb_row_count_read(const struct tmb_team *team, struct tmb_coll_board *b) {
+  if (++b->read % TMB_ROW_STRIDE) return;
+  tmb_store_rel(&b->row[team->head.rank]->read.word, b->read);
+  tmb_row_wake_all(team);
+}
+
+#endif
