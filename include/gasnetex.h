@@ -89,8 +89,8 @@ GEXX_API const char *gasnet_ErrorName(int errval);
 /* Description of a return code in words. Same rules as gasnet_ErrorName. API 08.3. */
 GEXX_API const char *gasnet_ErrorDesc(int errval);
 
-/* Whether calls that return certain non-fatal errors also print a line. Returns 0 or 1. API 00.7.
- */
+/* Whether calls that return certain non-fatal errors also print a line, 1 at start. Returns 0 or 1.
+ * API 00.7. */
 GEXX_API int gex_System_GetVerboseErrors(void);
 
 /* Sets that. [in] enable: 0 or 1; any other value is misuse (fatal in debug clients). API 00.7. */

@@ -62,19 +62,31 @@ int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***arg
 
 /* Whether the table can be registered whole: indices in range, free and different, enough free ones
  * for the rest. */
-static int table_verdict(const gasnet_handlerentry_t *table, size_t count) {
+static int table_verdict(const gasnet_handlerentry_t *table, int numentries) {
+  const char *call = "gasnet_attach";
+  const size_t count = (size_t)numentries;
   bool taken[256];
   size_t free_count = 0;
+  if (numentries < 0 || (numentries && !table))
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG, "argument table is %p with numentries %d",
+                      (const void *)table, numentries);
   for (size_t i = TMB_HANDLER_FIRST; i < 256; i++) {
     taken[i] = tmb_job.ep.handler[i].gex_fnptr != NULL;
     free_count += !taken[i];
   }
-  if (count > free_count) return GASNET_ERR_RESOURCE;
+  if (count > free_count)
+    return tmb_refuse(call, GASNET_ERR_RESOURCE,
+                      "argument numentries is %d, but only %zu indices are free", numentries,
+                      free_count);
   for (size_t i = 0; i < count; i++) {
     const gasnet_handler_t index = table[i].index;
-    if (!table[i].fnptr) return GASNET_ERR_RESOURCE;
+    if (!table[i].fnptr)
+      return tmb_refuse(call, GASNET_ERR_RESOURCE, "table[%zu].fnptr is NULL", i);
     if (!index) continue;
-    if (index < TMB_HANDLER_FIRST || taken[index]) return GASNET_ERR_RESOURCE;
+    if (index < TMB_HANDLER_FIRST || taken[index])
+      return tmb_refuse(call, GASNET_ERR_RESOURCE,
+                        "table[%zu].index is %u; 0, or a free one of %d..255 is needed", i, index,
+                        TMB_HANDLER_FIRST);
     taken[index] = true;
   }
   return GASNET_OK;
@@ -98,17 +110,18 @@ static void register_legacy(gasnet_handlerentry_t *table, size_t count) {
 int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsize,
                   uintptr_t minheapoffset) {
   (void)minheapoffset;
-  if (!legacy_enabled() || tmb_job.attached) return GASNET_ERR_NOT_INIT;
-  TMB_CHECK_CONTEXT("gasnet_attach");
+  const char *call = "gasnet_attach";
+  if (!legacy_enabled() || tmb_job.attached)
+    return tmb_refuse(call, GASNET_ERR_NOT_INIT, "%s",
+                      tmb_job.attached   ? "a segment is attached already"
+                      : !tmb_job_ready() ? "the library is not initialised"
+                                         : "gex_Client_Init was not given GEX_FLAG_USES_GASNET1");
+  TMB_CHECK_CONTEXT(call);
   if (!segsize) segsize = GASNET_PAGESIZE;
-  int rc = numentries < 0 || (numentries && !table) ? GASNET_ERR_BAD_ARG
-                                                    : tmb_segment_verdict("gasnet_attach", segsize);
-  if (rc == GASNET_OK) rc = table_verdict(table, (size_t)numentries);
-  rc = tmb_segment_attach(rc, segsize);
-  if (rc != GASNET_OK) {
-    if (tmb_job.verbose_errors) tmb_note("gasnet_attach returns %s", gasnet_ErrorName(rc));
-    return rc;
-  }
+  int rc = tmb_segment_verdict(call, segsize);
+  if (rc == GASNET_OK) rc = table_verdict(table, numentries);
+  rc = tmb_segment_attach(call, rc, segsize);
+  if (rc != GASNET_OK) return rc;
   register_legacy(table, (size_t)numentries);
   gexx_legacy_tm = &tmb_job.tm;
   gex_Event_Wait(gex_Coll_BarrierNB(gexx_legacy_tm, 0)); /* nobody sends before all registered */
@@ -131,7 +144,8 @@ int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t *srcindex) {
             "gasnet_AMGetMsgSource: argument token (%p) belongs to no running handler; a token is "
             "dead once its handler has returned",
             (void *)token);
-  if (!srcindex) return GASNET_ERR_BAD_ARG;
+  if (!srcindex)
+    return tmb_refuse("gasnet_AMGetMsgSource", GASNET_ERR_BAD_ARG, "argument srcindex is NULL");
   *srcindex = token->src;
   return GASNET_OK;
 }

@@ -13,16 +13,22 @@
 
 #include <gasnetex_ext.h>
 
-/* Entries to fill, or -1 for arguments that cannot be. */
-static int entries(const void *table, int numentries) {
-  if (numentries < 0 || (numentries && !table)) return -1;
+/* Entries to fill, or -1 for arguments that cannot be, which it says. */
+static int entries(const char *call, const void *table, int numentries) {
+  if (numentries < 0 || (numentries && !table)) {
+    (void)tmb_refuse(call, GASNET_ERR_BAD_ARG, "argument table is %p with numentries %d", table,
+                     numentries);
+    return -1;
+  }
   return TMB_MIN(numentries, (int)tmb_job.size);
 }
 
 int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int numentries) {
-  TMB_CHECK_CONTEXT("gasnet_getSegmentInfo");
-  if (!tmb_job_ready() || !tmb_job.attached) return GASNET_ERR_NOT_INIT;
-  const int count = entries(table, numentries);
+  const char *call = "gasnet_getSegmentInfo";
+  TMB_CHECK_CONTEXT(call);
+  if (!tmb_job_ready() || !tmb_job.attached)
+    return tmb_refuse(call, GASNET_ERR_NOT_INIT, "no segment is attached yet");
+  const int count = entries(call, table, numentries);
   if (count < 0) return GASNET_ERR_BAD_ARG;
   for (int r = 0; r < count; r++) {
     table[r].addr = (void *)tmb_job.peer_segment[r].base;
@@ -32,9 +38,11 @@ int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int numentries) {
 }
 
 int gasnet_getNodeInfo(gasnet_nodeinfo_t *table, int numentries) {
-  TMB_CHECK_CONTEXT("gasnet_getNodeInfo");
-  if (!tmb_job_ready()) return GASNET_ERR_NOT_INIT;
-  const int count = entries(table, numentries);
+  const char *call = "gasnet_getNodeInfo";
+  TMB_CHECK_CONTEXT(call);
+  if (!tmb_job_ready())
+    return tmb_refuse(call, GASNET_ERR_NOT_INIT, "the library is not initialised");
+  const int count = entries(call, table, numentries);
   if (count < 0) return GASNET_ERR_BAD_ARG;
   for (int r = 0; r < count; r++) {
     const intptr_t delta = tmb_job.attached ? tmb_job.mapped_delta[r] : 0;

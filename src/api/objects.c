@@ -88,12 +88,19 @@ void gex_System_SetVerboseErrors(int enable) {
 int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
                                     const gex_ProgressThreadInfo_t **info_p, gex_Flags_t flags) {
   static const gex_ProgressThreadInfo_t none;
-  TMB_CHECK_CONTEXT("gex_System_QueryProgressThreads");
-  if (!client || !count_p || !info_p || flags) return GASNET_ERR_BAD_ARG;
-  DBG(tmb_check_client("gex_System_QueryProgressThreads", client));
-  if (!(client->flags & GEX_FLAG_DEFER_THREADS)) return GASNET_ERR_RESOURCE;
-  TMB_CHECK(!tmb_job.threads_queried,
-            "gex_System_QueryProgressThreads: second call; it is legal exactly once");
+  const char *call = "gex_System_QueryProgressThreads";
+  TMB_CHECK_CONTEXT(call);
+  if (!client || !count_p || !info_p || flags)
+    return tmb_refuse(
+        call, GASNET_ERR_BAD_ARG,
+        "argument client is %p, count_p is %p, info_p is %p, flags is 0x%x; only flags "
+        "must be 0",
+        (void *)client, (void *)count_p, (void *)info_p, flags);
+  DBG(tmb_check_client(call, client));
+  if (!(client->flags & GEX_FLAG_DEFER_THREADS))
+    return tmb_refuse(call, GASNET_ERR_RESOURCE,
+                      "gex_Client_Init was not given GEX_FLAG_DEFER_THREADS");
+  TMB_CHECK(!tmb_job.threads_queried, "%s: second call; it is legal exactly once", call);
   tmb_job.threads_queried = true;
   *count_p = 0;
   *info_p = &none;
@@ -251,14 +258,10 @@ int gasnet_AMPoll(void) {
 }
 
 int gasnet_set_waitmode(int wait_mode) {
-  if (wait_mode < GASNET_WAIT_SPIN || wait_mode > GASNET_WAIT_SPINBLOCK) {
-    if (tmb_job.verbose_errors)
-      tmb_note(
-          "gasnet_set_waitmode: argument wait_mode is %d; GASNET_WAIT_SPIN, BLOCK and SPINBLOCK "
-          "are allowed",
-          wait_mode);
-    return GASNET_ERR_BAD_ARG;
-  }
+  if (wait_mode < GASNET_WAIT_SPIN || wait_mode > GASNET_WAIT_SPINBLOCK)
+    return tmb_refuse("gasnet_set_waitmode", GASNET_ERR_BAD_ARG,
+                      "argument wait_mode is %d; GASNET_WAIT_SPIN, BLOCK and SPINBLOCK are allowed",
+                      wait_mode);
   tmb_job.wait.mode = (uint32_t)wait_mode;
   return GASNET_OK;
 }

@@ -25,6 +25,17 @@ void tmb_advise(enum tmb_advice what, const char *fmt, ...) {
   tmb_warn("%s", text);
 }
 
+int tmb_refuse(const char *call, int code, const char *fmt, ...) {
+  char text[512];
+  va_list args;
+  if (!tmb_job.verbose_errors) return code;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  tmb_note("%s returns %s: %s", call, gasnet_ErrorName(code), text);
+  return code;
+}
+
 void tmb_check_ready_at(const char *call) {
   if (!tmb_job_ready())
     tmb_fatal_nopos("%s: the library is not initialised; call gex_Client_Init or gasnet_init first",

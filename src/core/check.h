@@ -25,6 +25,10 @@ enum tmb_advice { TMB_ADVICE_CLIENT_NAME };
 /* In debug clients: warn, once in this process for each `what`. Threads: any. */
 void tmb_advise(enum tmb_advice what, const char *fmt, ...) TMB_PRINTF(2, 3) TMB_COLD;
 
+/* A call returns an error code: with gex_System_SetVerboseErrors(1), the default, say which and
+ * why. Returns `code`. Threads: any. */
+int tmb_refuse(const char *call, int code, const char *fmt, ...) TMB_PRINTF(3, 4) TMB_COLD;
+
 /* Fatal unless the thread is in normal context: no handler, no lock held, nothing prepared. in
  * call: function's name. */
 void tmb_check_context_at(const char *call);

@@ -32,7 +32,7 @@
 
 /* Checks are on until the client has said whether it wants them: calls before initialisation are
  * reported in every build. */
-struct tmb_job tmb_job = {.debug = true};
+struct tmb_job tmb_job = {.debug = true, .verbose_errors = 1};
 
 static void boot_barrier(void *ctx) {
   tmb_boot_barrier(ctx);
@@ -193,7 +193,11 @@ static int bring_up(const struct gexx_client_init *init) {
 
 int gexx_client_init(const struct gexx_client_init *init) {
   check_mode(&init->mode);
-  if (tmb_job.state != TMB_JOB_NONE) return GASNET_ERR_NOT_INIT;
+  if (tmb_job.state != TMB_JOB_NONE)
+    return tmb_refuse(
+        "initialisation", GASNET_ERR_NOT_INIT,
+        "gex_Client_Init or gasnet_init was called before; a process calls one of them "
+        "once");
   check_init(init);
   tmb_job.state = TMB_JOB_STARTING;
   if (bring_up(init)) {

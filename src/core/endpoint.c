@@ -32,13 +32,6 @@ void tmb_ep_init(struct gexx_ep_s *ep, gex_EP_Index_t index) {
   tmb_job.eps[index] = ep;
 }
 
-/* Print why a call returns an error, if the client wants to hear it. */
-static int refuse(const char *call, int code, const char *why, unsigned value) {
-  if (tmb_job.verbose_errors)
-    tmb_note("%s returns %s: %s %u", call, gasnet_ErrorName(code), why, value);
-  return code;
-}
-
 static void check_create(const gex_EP_t *ep_p, gex_Client_t client, gex_Flags_t flags) {
   const char *call = "gex_EP_Create";
   tmb_check_context_at(call);
@@ -52,18 +45,21 @@ int gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t cap
   const char *call = "gex_EP_Create";
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(ep_p, client, flags);
   if (!ep_p || !client || (flags & ~HINTS))
-    return refuse(call, GASNET_ERR_BAD_ARG, "an argument is NULL or flags are unknown; flags",
-                  flags);
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                      "argument ep_p is %p, client is %p, flags is 0x%x of which 0x%x are known",
+                      (void *)ep_p, (void *)client, flags, HINTS);
   if (!capabilities || (capabilities & ~GEX_EP_CAPABILITY_ALL))
-    return refuse(call, GASNET_ERR_BAD_ARG, "argument capabilities is", capabilities);
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                      "argument capabilities is 0x%x; it takes some of 0x%x", capabilities,
+                      GEX_EP_CAPABILITY_ALL);
   const uint32_t index = tmb_fetch_add_rlx(&tmb_job.eps_made, 1) + 1;
   if (index >= GASNET_MAXEPS) {
     tmb_store_rlx(&tmb_job.eps_made, GASNET_MAXEPS - 1);
-    return refuse(call, GASNET_ERR_RESOURCE,
-                  "all endpoints of this process are in use:", GASNET_MAXEPS);
+    return tmb_refuse(call, GASNET_ERR_RESOURCE, "all %d endpoints of this process are in use",
+                      GASNET_MAXEPS);
   }
   struct gexx_ep_s *ep = calloc(1, sizeof *ep);
-  if (!ep) return refuse(call, GASNET_ERR_RESOURCE, "out of memory for endpoint", index);
+  if (!ep) return tmb_refuse(call, GASNET_ERR_RESOURCE, "out of memory for endpoint %u", index);
   ep->capabilities = capabilities;
   ep->flags = flags;
   tmb_ep_init(ep, (gex_EP_Index_t)index);
@@ -75,16 +71,19 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   const char *call = "gex_EP_BindSegment";
   TMB_CHECK_CONTEXT(call);
   if (!ep || !segment || flags)
-    return refuse(call, GASNET_ERR_BAD_ARG, "a handle is invalid or flags are not 0; flags", flags);
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                      "argument ep is %p, segment is %p, flags is 0x%x; flags must be 0",
+                      (void *)ep, (void *)segment, flags);
   if (TMB_UNLIKELY(tmb_job.debug)) {
     tmb_check_ep(call, ep);
     tmb_check_segment(call, segment);
   }
   if (ep->segment)
-    return refuse(call, GASNET_ERR_BAD_ARG, "a segment is already bound to endpoint", ep->index);
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG, "a segment is already bound to endpoint %u",
+                      ep->index);
   const bool device = tmb_mk_device(segment) != NULL;
   if (device && ep->index == 0)
-    return refuse(call, GASNET_ERR_BAD_ARG, "device memory cannot be bound to endpoint", 0);
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG, "device memory cannot be bound to endpoint 0");
   ep->segment = segment;
   for (gex_EP_Index_t i = 0; device && i < GASNET_MAXEPS; i++) ep->pair[i].delta = tmb_job.unmapped;
   const struct tmb_peer_segment s = tmb_mk_bound(segment);

@@ -94,10 +94,7 @@ static uint32_t options_of(gex_MK_Class_t class_id) {
 }
 
 static int refuse(int code, const char *why, const char *what) {
-  if (tmb_job.verbose_errors)
-    tmb_note("gex_MK_Create returns %s: %s%s%s", gasnet_ErrorName(code), why, what ? ": " : "",
-             what ? what : "");
-  return code;
+  return tmb_refuse("gex_MK_Create", code, "%s%s%s", why, what ? ": " : "", what ? what : "");
 }
 
 /* Open the plug-in of a class. in word: part of its name. NULL: there is none, which was said. */
@@ -120,11 +117,13 @@ static void *open_library(const char *word) {
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const bool broken = !library && slash && access(path, F_OK) == 0;
   if (!library && !broken) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library && tmb_job.verbose_errors)
-    tmb_note("gex_MK_Create returns GASNET_ERR_BAD_ARG: no plug-in serves devices of class %s: %s; "
-             "the plug-in %s must lie beside the library (%s) or where the loader looks "
-             "(LD_LIBRARY_PATH), or TOMBOLO_MK_PLUGIN names its file",
-             word, dlerror(), name, slash ? self.dli_fname : "unknown");
+  if (!library)
+    (void)tmb_refuse(
+        "gex_MK_Create", GASNET_ERR_BAD_ARG,
+        "no plug-in serves devices of class %s: %s; the plug-in %s must lie beside the "
+        "library (%s) or where the loader looks (LD_LIBRARY_PATH), or "
+        "TOMBOLO_MK_PLUGIN names its file",
+        word, dlerror(), name, slash ? self.dli_fname : "unknown");
   return library;
 }
 
@@ -166,7 +165,7 @@ static void check_kind(const char *call, gex_MK_t kind) {
 
 int gex_MK_Create(gex_MK_t *kind_p, gex_Client_t client, const gex_MK_Create_args_t *args,
                   gex_Flags_t flags) {
-  const struct gexx_mk_plugin *plugin;
+  const struct gexx_mk_plugin *plugin = NULL;
   TMB_CHECK_CONTEXT("gex_MK_Create");
   if (!kind_p || !client || !args || flags || args->gex_flags)
     return refuse(GASNET_ERR_BAD_ARG, "an argument is NULL or flags are not 0", NULL);

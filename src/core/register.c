@@ -31,33 +31,34 @@ static void check_entry(const gex_AM_Entry_t *e, size_t i) {
   if (!e->gex_fnptr) tmb_fatal_nopos("%s: table[%zu].gex_fnptr is NULL", call, i);
 }
 
-/* Print why a table is refused, if the client wants to hear it. */
-static int refuse(int code, const char *why, unsigned value) {
-  if (tmb_job.verbose_errors)
-    tmb_note("gex_EP_RegisterHandlers returns %s: %s %u", gasnet_ErrorName(code), why, value);
-  return code;
-}
-
 static void install(gex_EP_t ep, const gex_AM_Entry_t *e, unsigned index) {
   ep->handler[index] = *e;
   ep->handler[index].gex_index = (gex_AM_Index_t)index;
 }
 
 int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentries) {
-  TMB_CHECK_CONTEXT("gex_EP_RegisterHandlers");
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ep("gex_EP_RegisterHandlers", ep);
+  const char *call = "gex_EP_RegisterHandlers";
+  TMB_CHECK_CONTEXT(call);
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ep(call, ep);
   if (numentries == 0) return GASNET_OK;
   if (!table)
-    return refuse(GASNET_ERR_BAD_ARG, "argument table is NULL, numentries", (unsigned)numentries);
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG, "argument table is NULL with numentries %zu",
+                      numentries);
   if (numentries > 256 - TMB_HANDLER_FIRST)
-    return refuse(GASNET_ERR_RESOURCE, "too many handlers:", (unsigned)numentries);
+    return tmb_refuse(call, GASNET_ERR_RESOURCE,
+                      "argument numentries is %zu, at most %d are possible", numentries,
+                      256 - TMB_HANDLER_FIRST);
   for (size_t i = 0; i < numentries; i++) {
     const unsigned index = table[i].gex_index;
     if (tmb_job.debug) check_entry(&table[i], i);
     if (!index) continue;
     if (index < TMB_HANDLER_FIRST)
-      return refuse(GASNET_ERR_BAD_ARG, "index below GEX_AM_INDEX_BASE:", index);
-    if (ep->handler[index].gex_fnptr) return refuse(GASNET_ERR_BAD_ARG, "index is taken:", index);
+      return tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                        "table[%zu].gex_index is %u; 0 or %d..255 are allowed", i, index,
+                        TMB_HANDLER_FIRST);
+    if (ep->handler[index].gex_fnptr)
+      return tmb_refuse(call, GASNET_ERR_BAD_ARG, "table[%zu].gex_index is %u, which is taken", i,
+                        index);
     install(ep, &table[i], index);
   }
   unsigned next = 255;
@@ -65,7 +66,7 @@ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentrie
     if (table[i].gex_index) continue;
     while (next >= TMB_HANDLER_FIRST && ep->handler[next].gex_fnptr) next--;
     if (next < TMB_HANDLER_FIRST)
-      return refuse(GASNET_ERR_RESOURCE, "no index is free for entry", (unsigned)i);
+      return tmb_refuse(call, GASNET_ERR_RESOURCE, "no index is free for table[%zu]", i);
     install(ep, &table[i], next);
     table[i].gex_index = (gex_AM_Index_t)next;
   }

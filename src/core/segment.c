@@ -73,27 +73,28 @@ static void check_attach(const gex_Segment_t *segment_p, gex_TM_t tm) {
   tmb_check_context_at("gex_Segment_Attach");
   if (!segment_p) tmb_fatal_nopos("gex_Segment_Attach: argument segment_p is NULL");
   tmb_check_tm("gex_Segment_Attach", tm, false);
-  if (tmb_job.attached)
-    tmb_fatal_nopos("gex_Segment_Attach: second call; a process attaches one segment");
 }
 
 int tmb_segment_verdict(const char *call, uintptr_t size) {
   if (tmb_job.ep.segment) {
-    tmb_note("%s: a created segment is bound to the primordial endpoint of this process already; "
-             "attach instead of binding, or bind further endpoints",
-             call);
-    return GASNET_ERR_BAD_ARG;
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                      "a created segment is bound to the primordial endpoint of this process "
+                      "already; attach instead of binding, or bind further endpoints");
   }
-  if (size % tmb_os_page_size()) return GASNET_ERR_BAD_ARG;
+  if (!size || size % tmb_os_page_size())
+    return tmb_refuse(
+        call, GASNET_ERR_BAD_ARG,
+        "argument size is %zu; it must be a non-zero multiple of GASNET_PAGESIZE (%d)",
+        (size_t)size, GASNET_PAGESIZE);
   if (size <= tmb_job.segment_bytes_max) return GASNET_OK;
   const char *name = NULL;
   const uint64_t limit = memory_limit(&name);
-  tmb_note(
-      "%s: argument size is %zu bytes, but at most %zu are allowed here (GASNET_MAX_SEGSIZE=%s of "
+  return tmb_refuse(
+      call, GASNET_ERR_BAD_ARG,
+      "argument size is %zu bytes, but at most %zu are allowed here (GASNET_MAX_SEGSIZE=%s of "
       "%llu bytes, the %s, for %u ranks); ask for less or raise the limit",
-      call, (size_t)size, (size_t)tmb_job.segment_bytes_max, tmb_cfg_text(TMB_CFG_MAX_SEGSIZE),
+      (size_t)size, (size_t)tmb_job.segment_bytes_max, tmb_cfg_text(TMB_CFG_MAX_SEGSIZE),
       (unsigned long long)limit, name, tmb_job.size);
-  return GASNET_ERR_BAD_ARG;
 }
 
 /* Let the conduit create and map; collective. `sizes` are those of all ranks. */
@@ -121,14 +122,15 @@ static int attach_all(const uint64_t *sizes) {
   return GASNET_OK;
 }
 
-int tmb_segment_attach(int verdict, uintptr_t size) {
+int tmb_segment_attach(const char *call, int verdict, uintptr_t size) {
   const uint64_t mine = verdict == GASNET_OK ? size : 0;
   uint64_t *sizes = calloc(tmb_job.size, sizeof *sizes);
   if (!sizes) tmb_fatal("out of memory for %u sizes", tmb_job.size);
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, sizes);
   int rc = verdict;
   for (uint32_t r = 0; r < tmb_job.size && rc == GASNET_OK; r++)
-    if (!sizes[r]) rc = GASNET_ERR_RESOURCE;
+    if (!sizes[r])
+      rc = tmb_refuse(call, GASNET_ERR_RESOURCE, "rank %u has refused its own arguments", r);
   if (rc == GASNET_OK) rc = attach_all(sizes);
   free(sizes);
   tmb_boot_barrier(&tmb_job.boot);
@@ -138,13 +140,15 @@ int tmb_segment_attach(int verdict, uintptr_t size) {
 int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
   const char *call = "gex_Segment_Attach";
   if (TMB_UNLIKELY(tmb_job.debug)) check_attach(segment_p, tm);
-  if (!tmb_job_ready()) return GASNET_ERR_NOT_INIT;
-  if (!segment_p || !tm || tmb_job.attached) return GASNET_ERR_BAD_ARG;
-  TMB_CHECK(size && size % tmb_os_page_size() == 0,
-            "%s: argument size is %zu; it must be a non-zero multiple of GASNET_PAGESIZE (%d)",
-            call, (size_t)size, GASNET_PAGESIZE);
-  const int verdict = size ? tmb_segment_verdict(call, size) : GASNET_ERR_BAD_ARG;
-  const int rc = tmb_segment_attach(verdict, size);
+  if (!tmb_job_ready())
+    return tmb_refuse(call, GASNET_ERR_NOT_INIT, "the library is not initialised");
+  if (!segment_p || !tm || tmb_job.attached)
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG, "argument segment_p is %p, tm is %p%s",
+                      (void *)segment_p, (void *)tm,
+                      tmb_job.attached ? ", and this is the second call; a process attaches one "
+                                         "segment"
+                                       : "");
+  const int rc = tmb_segment_attach(call, tmb_segment_verdict(call, size), size);
   if (rc == GASNET_OK) *segment_p = &tmb_job.segment;
   return rc;
 }

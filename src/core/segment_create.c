@@ -107,24 +107,22 @@ static void check_create(const gex_Segment_t *segment_p, gex_Client_t client, ui
   tmb_check_flags(call, flags, 0);
 }
 
-static int refuse(int code, const char *why, uintptr_t value) {
-  if (tmb_job.verbose_errors)
-    tmb_note("gex_Segment_Create returns %s: %s %zu", gasnet_ErrorName(code), why, (size_t)value);
-  return code;
-}
-
 int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address,
                        uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
+  const char *call = "gex_Segment_Create";
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(segment_p, client, length, kind, flags);
   const struct tmb_mk_ops *ops = tmb_mk_ops_of(kind);
   if (!segment_p || !client || !ops || !length || flags)
-    return refuse(GASNET_ERR_BAD_ARG,
-                  "an argument is NULL, zero or of an unknown kind; argument length is", length);
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                      "argument segment_p is %p, client is %p, length is %zu, kind is %p, flags is "
+                      "0x%x; none but flags may be 0, which must be",
+                      (void *)segment_p, (void *)client, (size_t)length, (void *)kind, flags);
   if (!address && ops->host_memory && length > tmb_job.segment_bytes_max)
-    return refuse(GASNET_ERR_RESOURCE,
-                  "argument length is more than gasnet_getMaxLocalSegmentSize():", length);
+    return tmb_refuse(call, GASNET_ERR_RESOURCE,
+                      "argument length is %zu, more than gasnet_getMaxLocalSegmentSize(), %zu",
+                      (size_t)length, (size_t)tmb_job.segment_bytes_max);
   struct gexx_segment_s *s = malloc(sizeof *s);
-  if (!s) return refuse(GASNET_ERR_RESOURCE, "out of memory for a segment of bytes", length);
+  if (!s) return tmb_refuse(call, GASNET_ERR_RESOURCE, "out of memory for a segment's handle");
   *s = (struct gexx_segment_s){.magic = TMB_MAGIC_SEGMENT,
                                .client = client,
                                .base = address,
@@ -134,7 +132,8 @@ int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t
   const int rc = address ? ops->import(s) : ops->alloc(s);
   if (rc != GASNET_OK) {
     free(s);
-    return refuse(rc, "cannot provide this many bytes:", length);
+    return tmb_refuse(call, rc, "cannot provide %zu bytes of memory%s", (size_t)length,
+                      address ? " at the client's address" : "");
   }
   enlist(s);
   *segment_p = s;

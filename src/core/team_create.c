@@ -125,11 +125,10 @@ static void check_create(const struct create *c) {
   const char *call = "gex_TM_Create";
   tmb_team_check_call(&(struct tmb_team_call){call, c->parent, c->flags, CREATE_FLAGS,
                                               TMB_TEAM_MODE_FLAGS, c->numargs != 0});
-  if (!c->numargs) return;
+  if (!c->numargs || (c->flags & TMB_TEAM_QUERY_FLAGS)) return;
   if (!c->args) tmb_fatal_nopos("%s: argument args is NULL with numargs %zu", call, c->numargs);
   check_ranks(call, c);
   check_distinct(call, c);
-  if (c->flags & TMB_TEAM_QUERY_FLAGS) return;
   if (!c->new_tms) tmb_fatal_nopos("%s: argument new_tms is NULL", call);
   if (has_scratch(c) && !c->addrs) tmb_fatal_nopos("%s: argument scratch_addrs is NULL", call);
   check_local_members(call, c);

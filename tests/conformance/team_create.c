@@ -141,6 +141,9 @@ static void check_queries(void) {
       gex_TM_Create(&tm, 1, job.tm, args, job.size, NULL, 0, ask | GEX_FLAG_TM_LOCAL_SCRATCH);
   CHECK(bytes > 0 && bytes <= 2u << 20);
   CHECK_EQ(gex_TM_Create(NULL, 0, job.tm, NULL, 0, NULL, 0, ask), 0);
+  CHECK_EQ(gex_TM_Create(NULL, 1, job.tm, NULL, job.size, NULL, 0, ask), bytes); /* no list */
+  memset(args, 0xff, sizeof args);
+  CHECK_EQ(gex_TM_Create(&tm, 1, job.tm, args, job.size, NULL, 0, ask), bytes);
   CHECK_EQ(gex_TM_Dup(&tm, job.tm, NULL, 0, ask | GEX_FLAG_TM_LOCAL_SCRATCH), bytes);
   CHECK_PTR(tm, GEX_TM_INVALID);
 }
