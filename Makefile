@@ -14,7 +14,7 @@ help:
 	@echo "make check             everyday work: build, lint, unit, conformance at 1 and 3 ranks; 1 minute"
 	@echo "make build             $(BUILD)/bin/tombolo, $(BUILD)/lib, $(BUILD)/bench, $(BUILD)/examples"
 	@echo "make bench             the full set of measurements"
-	@echo "make install PREFIX=/usr/local"
+	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: what clients are told to use"
 	@echo "make deps              install the Debian packages that are missing"
 	@echo "make format            run clang-format on the sources;  make tidy: check the house rules"
 	@echo "make clean             remove the build trees"
@@ -44,8 +44,11 @@ test: deps
 bench: build
 	$(BUILD)/bin/tombolo bench
 
+# CC and CXX, where given, are recorded in the make fragments and pkg-config files of clients.
+given = $(if $(filter command% environment%,$(origin $(1))),$($(1)))
 install: build
-	cmake --install $(BUILD) --prefix $(PREFIX)
+	GASNET_CC="$(or $(GASNET_CC),$(call given,CC))" GASNET_CXX="$(or $(GASNET_CXX),$(call given,CXX))" \
+	  cmake --install $(BUILD) --prefix $(PREFIX)
 
 format:
 	@python3 scripts/check_format.py --fix

@@ -24,6 +24,7 @@ set_target_properties(tmb_objects PROPERTIES
   POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 target_include_directories(tmb_objects PRIVATE
   "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
+target_compile_definitions(tmb_objects PRIVATE GEXX_NO_IDENT=1)
 target_link_libraries(tmb_objects PRIVATE tmb_warnings Threads::Threads)
 
 set(tmb_map "${PROJECT_SOURCE_DIR}/cmake/tombolo.map")

@@ -10,6 +10,7 @@
  */
 #ifndef GASNET_H
 #define GASNET_H
+#define _GASNET_H 1
 
 #include "gasnet_tools.h"
 #include "gasnetex.h"

@@ -9,21 +9,26 @@
  */
 #ifndef GASNET_TOOLS_H
 #define GASNET_TOOLS_H
+#define _GASNET_TOOLS_H 1
+
+#include "tombolo/language.h"
 
 #include "tombolo/tools_config.h"
 
 #include "tombolo/tools_annotations.h"
 #include "tombolo/tools_fences.h"
+#include "tombolo/tools_heap.h"
 #include "tombolo/tools_timer.h"
+#include "tombolo/tools_trace.h"
 #ifndef GASNETT_LITE_MODE
 # include "tombolo/tools_atomics.h"
 # include "tombolo/tools_ctype.h"
-# include "tombolo/tools_heap.h"
 # include "tombolo/tools_locks.h"
 # include "tombolo/tools_services.h"
 # include "tombolo/tools_threadkey.h"
-# include "tombolo/tools_trace.h"
 #endif
+
+#include "tombolo/ident.h"
 
 #endif
 

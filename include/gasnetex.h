@@ -12,6 +12,11 @@
  */
 #ifndef GASNETEX_H
 #define GASNETEX_H
+/* Guards that clients test to learn whether the header of a job was included. */
+#define _GASNETEX_H        1
+#define _INCLUDED_GASNET_H 1
+
+#include "tombolo/language.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -20,10 +25,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gasnet_config.h"
 #include "gasnet_fwd.h"
+#include "gasnet_portable_platform.h"
 #include "tombolo/abi.h"
 #include "tombolo/config.h"
 #include "tombolo/helpers.h"
+#include "tombolo/ident.h"
 #if !GASNET_SEQ
 # include <pthread.h>
 #endif
@@ -360,6 +368,8 @@ GEXX_API int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t 
 /* Runs progress: handlers of messages that have arrived, a bounded number of them. Returns
  * GASNET_OK. Normal context. */
 GEXX_API int gasnet_AMPoll(void);
+/* The same under the name that scripts look for in an executable or a library. */
+GEXX_API int gasnetc_AMPoll(void);
 
 #define GASNET_WAIT_SPIN      0
 #define GASNET_WAIT_BLOCK     1

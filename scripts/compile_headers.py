@@ -19,7 +19,8 @@ C_STANDARDS = ["c99", "c11", "c17"]
 CXX_STANDARDS = ["c++11", "c++17", "c++20"]
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
 MODES = ["GASNET_SEQ", "GASNET_PARSYNC", "GASNET_PAR"]
-MODELESS = {"gasnet_fwd.h", "gasnet_tools.h"}  # these also stand without a thread mode
+# These also stand without a thread mode.
+MODELESS = {"gasnet_config.h", "gasnet_fwd.h", "gasnet_portable_platform.h", "gasnet_tools.h"}
 
 
 def program(headers):

@@ -49,7 +49,7 @@ PLATFORM = re.compile(
 PLATFORM_OK = (
     "src/os/",
     "src/base/",
-    "include/tombolo/platform.h",
+    "include/gasnet_portable_platform.h",
     "include/tombolo/tools_",
     "include/gasnet_tools.h",
 )

@@ -177,7 +177,7 @@ class Rules(unittest.TestCase):
         code = "#if defined(__linux__)\n#endif\n"
         self.fires("platform", {"src/core/x.c": HEAD + code}, "src/core/x.c:5")
         self.quiet({"src/os/x.c": HEAD + code})
-        self.quiet({"include/tombolo/platform.h": HEAD + code})
+        self.quiet({"include/gasnet_portable_platform.h": HEAD + code})
 
     def test_atomics(self):
         self.fires("atomics", "void f(void) { __atomic_load_n(p, 0); }\n")

@@ -130,6 +130,18 @@ typedef void (*gasnet_coll_overlap_sample_work_t)(void *arg);
 GEXX_API void gasnet_coll_loadTuningState(char *filename, gasnet_team_handle_t team);
 GEXX_API void gasnet_coll_dumpTuningState(char *filename, gasnet_team_handle_t team);
 GEXX_API void gasnet_coll_dumpProfile(char *filename, gasnet_team_handle_t team);
+/* Parameters of an algorithm that may be tuned: there are none, so any index is out of range. */
+typedef struct {
+  gasnet_coll_tuning_param_type_t tuning_param;
+  uint32_t start, end, stride, flags;
+} gasnet_coll_tuning_parameter_t;
+/* [in] algorithm: ignored. Returns 0. */
+GEXX_API size_t gasnet_coll_get_num_params(gasnet_team_handle_t team, gasnet_coll_optype_t optype,
+                                           uint32_t algorithm);
+/* [in] index: of a parameter. Returns an empty range of no parameter. */
+GEXX_API gasnet_coll_tuning_parameter_t gasnet_coll_get_param(gasnet_team_handle_t team,
+                                                              gasnet_coll_optype_t optype,
+                                                              uint32_t algorithm, size_t index);
 /* Returns 0: trees are chosen by the library. */
 GEXX_API int gasnet_coll_get_num_tree_classes(gasnet_team_handle_t team,
                                               gasnet_coll_optype_t optype);

@@ -2,10 +2,11 @@
 /*
  * tombolo/config.h: configuration, version and feature macros (API reference 00, sections 3 and 4).
  *
- * Included by gasnetex.h only. Checks the thread mode that the client chose and derives every macro
- * that depends on it; one library serves all modes, so these macros describe the client's
- * translation unit, and gex_Client_Init passes them to the library, which refuses a mixture with a
- * readable error. Invariant: version, feature and size macros are plain integer expressions.
+ * Included by gasnetex.h only; the release version is in gasnet_config.h. Checks the thread mode
+ * that the client chose and derives every macro that depends on it; one library serves all modes,
+ * so these macros describe the client's translation unit, and gex_Client_Init passes them to the
+ * library, which refuses a mixture with a readable error. Invariant: version, feature and size
+ * macros are plain integer expressions.
  */
 #ifndef GEXX_CONFIG_H
 #define GEXX_CONFIG_H
@@ -51,9 +52,6 @@
 #define GASNET_SEGMENT_FAST                1
 #define GASNET_PSHM                        1
 
-#define GASNET_RELEASE_VERSION_MAJOR       2025
-#define GASNET_RELEASE_VERSION_MINOR       8
-#define GASNET_RELEASE_VERSION_PATCH       0
 #define GEX_SPEC_VERSION_MAJOR             0
 #define GEX_SPEC_VERSION_MINOR             19
 
@@ -78,6 +76,12 @@
 #define GASNET_NULL_ARGV_OK                1
 #define GASNET_MAXNODES                    0x7FFFFFFF
 #define GASNET_MAXEPS                      33
+/* Most threads of a client that can be in GASNet at once. */
+#ifdef GASNET_SEQ
+# define GASNETI_MAX_THREADS 1
+#else
+# define GASNETI_MAX_THREADS 256
+#endif
 
 /* The build fragment of a conduit defines GASNET_CONDUIT_<NET>; without one the on-node conduit is
  * meant. */

@@ -24,10 +24,15 @@
 # endif
 #endif
 #include <inttypes.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
+#include <unistd.h>
 
 #ifndef MIN
 # define MIN(x, y) ((x) < (y) ? (x) : (y))

@@ -14,11 +14,7 @@
 #include "tools_config.h"
 
 /* Most threads of this client that can be in GASNet at once. */
-#ifdef GASNET_SEQ
-# define GASNETT_MAX_THREADS 1
-#else
-# define GASNETT_MAX_THREADS 256
-#endif
+#define GASNETT_MAX_THREADS GASNETI_MAX_THREADS
 
 #ifdef __cplusplus
 extern "C" {

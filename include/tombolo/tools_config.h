@@ -13,8 +13,9 @@
 #define GEXX_TOOLS_CONFIG_H
 
 #include "abi.h"
+#include "gasnet_config.h"
+#include "gasnet_portable_platform.h"
 #include "helpers.h"
-#include "platform.h"
 
 /* --- mode --- */
 #ifdef GASNETT_THREAD_SAFE
@@ -100,9 +101,9 @@
 /* --- versions --- */
 #define GASNETT_SPEC_VERSION_MAJOR    1
 #define GASNETT_SPEC_VERSION_MINOR    20
-#define GASNETT_RELEASE_VERSION_MAJOR 2025
-#define GASNETT_RELEASE_VERSION_MINOR 8
-#define GASNETT_RELEASE_VERSION_PATCH 0
+#define GASNETT_RELEASE_VERSION_MAJOR GASNET_RELEASE_VERSION_MAJOR
+#define GASNETT_RELEASE_VERSION_MINOR GASNET_RELEASE_VERSION_MINOR
+#define GASNETT_RELEASE_VERSION_PATCH GASNET_RELEASE_VERSION_PATCH
 
 /* --- configuration tokens --- */
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
@@ -156,7 +157,7 @@
   GEXX_PLATFORM_STR(PLATFORM_ARCH_FAMILYNAME) "-" GEXX_PLATFORM_STR(PLATFORM_OS_FAMILYNAME)
 #endif
 #ifndef GASNETT_CONFIGURE_ARGS
-# define GASNETT_CONFIGURE_ARGS ""
+# define GASNETT_CONFIGURE_ARGS GASNETI_CONFIGURE_ARGS
 #endif
 #ifdef GASNETT_PLATFORM_COMPILER_ID
 # if GASNETT_PLATFORM_COMPILER_ID != PLATFORM_COMPILER_ID || \
@@ -189,6 +190,19 @@
                            */
 # define GASNETT_PAGESHIFT GEXX_TOOLS_PAGESHIFT_DFLT
 #endif
-#define GASNETT_PAGESIZE (1 << GASNETT_PAGESHIFT)
+#define GASNETT_PAGESIZE              (1 << GASNETT_PAGESHIFT)
+
+/*
+ * A variable of the library whose name says that headers and library belong together: a client that
+ * refers to it does not link with the library of another implementation. All modes share one.
+ */
+#define GASNETT_LINKCONFIG_IDIOTCHECK gexx_tools_linkconfig_2025_8_0
+#ifdef __cplusplus
+extern "C" {
+#endif
+GEXX_API extern int gexx_tools_linkconfig_2025_8_0;
+#ifdef __cplusplus
+}
+#endif
 
 #endif

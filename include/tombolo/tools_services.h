@@ -92,10 +92,21 @@ typedef void (*gasnett_sighandlerfn_t)(int);
 GEXX_API gasnett_sighandlerfn_t gasnett_reghandler(int sig, gasnett_sighandlerfn_t fp);
 /* "SIGSEGV", or NULL for a number that is no signal. */
 GEXX_API const char *gasnett_signame_fromval(int sig);
+/* What is known of a signal. */
+typedef struct {
+  int signum;
+  const char *signame; /* "SIGSEGV" */
+  const char *desc;    /* "segmentation fault" */
+} gasnett_siginfo_t;
+/* Of a signal given as "SIGSEGV", "segv" or "11", or by its number. Returns an object of the
+ * library that must not be changed, NULL if there is no such signal. */
+GEXX_API gasnett_siginfo_t *gasnett_siginfo_fromstr(const char *str);
+GEXX_API gasnett_siginfo_t *gasnett_siginfo_fromval(int sig);
 
 /* --- system properties (section 11) --- */
 
 GEXX_API const char *gasnett_gethostname(void); /* lower case */
+GEXX_API const char *gasneti_gethostname(void); /* the same under its older name */
 GEXX_API const char *gasnett_exe_name(void);    /* absolute path, or "" */
 GEXX_API int gasnett_cpu_count(void); /* processors that this process may use; 0 unknown */
 /* Bytes of physical memory; 0 if unknown and failureIsFatal is 0. */
@@ -124,7 +135,8 @@ GEXX_TOOLS_INLINE const char *gasnett_performance_warning_str(void) {
                                         GEXX_TOOLS_UNOPTIMISED);
 }
 GEXX_API const char *gasnett_release_version_str(void); /* "2025.8.0" */
-GEXX_API uint64_t gasnett_release_version(void);        /* grows with releases */
+/* MAJOR * 1000000 + MINOR * 10000 + PATCH */
+GEXX_API uint64_t gasnett_release_version(void);
 /* Bind the calling thread to processor rank modulo their number. 0, or non-zero if that failed.
  * Deprecated. */
 GEXX_API int gasnett_set_affinity(int rank);

@@ -28,6 +28,13 @@
 # define GASNETT_THREADKEY_DECLARE(key) extern GEXX_TOOLS_TLS void *gexx_threadkey_##key
 #endif
 
+/* Part of initialising a key elsewhere; here, where keys need none, only a name that clients refer
+ * to. [in] key: ignored. */
+static __inline__ void _gasneti_threadkey_init(void *key) __attribute__((__unused__));
+static __inline__ void _gasneti_threadkey_init(void *key) {
+  (void)key;
+}
+
 #define gasnett_threadkey_get(key)             (gexx_threadkey_##key)
 #define gasnett_threadkey_set(key, val)        ((void)(gexx_threadkey_##key = (void *)(val)))
 #define gasnett_threadkey_init(key)            ((void)gexx_threadkey_##key)

@@ -5,7 +5,7 @@
  * Owns GASNETT_TRACE_* and GASNETT_STATS_*. The library records no trace and no statistics, so
  * these are the stubs that the reference prescribes: GASNETT_TRACE_ENABLED is 0, masks are "", the
  * rest are void expressions. Arguments are evaluated once and printf formats are checked. Included
- * by gasnet_tools.h except in LITE mode.
+ * by gasnet_tools.h in every mode.
  */
 #ifndef GEXX_TOOLS_TRACE_H
 #define GEXX_TOOLS_TRACE_H
@@ -16,10 +16,10 @@
 extern "C" {
 #endif
 
-/* Swallows a trace or statistics message. */
-static __inline__ void gexx_tools_discard(const char *fmt, ...)
+/* Swallows a trace or statistics message; clients take its address. */
+static __inline__ void _gasnett_trace_printf_noop(const char *fmt, ...)
     __attribute__((__unused__, __format__(__printf__, 1, 2)));
-static __inline__ void gexx_tools_discard(const char *fmt, ...) {
+static __inline__ void _gasnett_trace_printf_noop(const char *fmt, ...) {
   (void)fmt;
 }
 
@@ -33,8 +33,8 @@ GEXX_API extern gasnett_stats_callback_t gasnett_stats_callback;
 #endif
 
 #define GASNETT_TRACE_ENABLED                 0
-#define GASNETT_TRACE_PRINTF                  gexx_tools_discard
-#define GASNETT_TRACE_PRINTF_FORCE            gexx_tools_discard
+#define GASNETT_TRACE_PRINTF                  _gasnett_trace_printf_noop
+#define GASNETT_TRACE_PRINTF_FORCE            _gasnett_trace_printf_noop
 #define GASNETT_TRACE_GETMASK()               ""
 #define GASNETT_TRACE_SETMASK(mask)           ((void)(mask))
 #define GASNETT_TRACE_GET_TRACELOCAL()        (0)
@@ -44,8 +44,8 @@ GEXX_API extern gasnett_stats_callback_t gasnett_stats_callback;
 #define GASNETT_TRACE_FREEZESOURCELINE()      ((void)0)
 #define GASNETT_TRACE_UNFREEZESOURCELINE()    ((void)0)
 
-#define GASNETT_STATS_PRINTF                  gexx_tools_discard
-#define GASNETT_STATS_PRINTF_FORCE            gexx_tools_discard
+#define GASNETT_STATS_PRINTF                  _gasnett_trace_printf_noop
+#define GASNETT_STATS_PRINTF_FORCE            _gasnett_trace_printf_noop
 #define GASNETT_STATS_GETMASK()               ""
 #define GASNETT_STATS_SETMASK(mask)           ((void)(mask))
 #define GASNETT_STATS_INIT(fn)                ((void)(fn), 0)

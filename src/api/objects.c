@@ -257,6 +257,10 @@ int gasnet_AMPoll(void) {
   return GASNET_OK;
 }
 
+int gasnetc_AMPoll(void) {
+  return gasnet_AMPoll();
+}
+
 int gasnet_set_waitmode(int wait_mode) {
   if (wait_mode < GASNET_WAIT_SPIN || wait_mode > GASNET_WAIT_SPINBLOCK)
     return tmb_refuse("gasnet_set_waitmode", GASNET_ERR_BAD_ARG,

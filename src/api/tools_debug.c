@@ -136,3 +136,17 @@ gasnett_sighandlerfn_t gasnett_reghandler(int sig, gasnett_sighandlerfn_t fp) {
 const char *gasnett_signame_fromval(int sig) {
   return tmb_os_signal_name(sig);
 }
+
+/* The rows of the system layer are shown to clients as they are. */
+_Static_assert(sizeof(gasnett_siginfo_t) == sizeof(struct tmb_os_signal) &&
+                   offsetof(gasnett_siginfo_t, signame) == offsetof(struct tmb_os_signal, name) &&
+                   offsetof(gasnett_siginfo_t, desc) == offsetof(struct tmb_os_signal, text),
+               "gasnett_siginfo_t is laid out as struct tmb_os_signal");
+
+gasnett_siginfo_t *gasnett_siginfo_fromval(int sig) {
+  return (gasnett_siginfo_t *)(uintptr_t)tmb_os_signal_find(sig);
+}
+
+gasnett_siginfo_t *gasnett_siginfo_fromstr(const char *str) {
+  return str ? gasnett_siginfo_fromval(tmb_os_signal_number(str)) : NULL;
+}

@@ -83,13 +83,17 @@ const char *gasnett_release_version_str(void) {
 }
 
 uint64_t gasnett_release_version(void) {
-  return (uint64_t)GASNETT_RELEASE_VERSION_MAJOR * 10000 + GASNETT_RELEASE_VERSION_MINOR * 100 +
+  return (uint64_t)GASNETT_RELEASE_VERSION_MAJOR * 1000000 + GASNETT_RELEASE_VERSION_MINOR * 10000 +
          GASNETT_RELEASE_VERSION_PATCH;
 }
 
 /* --- system properties --- */
 
 const char *gasnett_gethostname(void) {
+  return tmb_os_hostname();
+}
+
+const char *gasneti_gethostname(void) {
   return tmb_os_hostname();
 }
 

@@ -263,6 +263,20 @@ int gasnet_coll_get_num_tree_classes(gasnet_team_handle_t team, gasnet_coll_opty
   return 0;
 }
 
+size_t gasnet_coll_get_num_params(gasnet_team_handle_t team, gasnet_coll_optype_t optype,
+                                  uint32_t algorithm) {
+  (void)team, (void)optype, (void)algorithm;
+  return 0;
+}
+
+gasnet_coll_tuning_parameter_t gasnet_coll_get_param(gasnet_team_handle_t team,
+                                                     gasnet_coll_optype_t optype,
+                                                     uint32_t algorithm, size_t index) {
+  (void)team, (void)optype, (void)algorithm, (void)index;
+  const gasnet_coll_tuning_parameter_t none = {GASNET_COLL_NUM_PARAM_TYPES, 0, 0, 0, 0};
+  return none;
+}
+
 void gasnet_coll_set_tree_kind(gasnet_team_handle_t team, int tree_type, int fanout,
                                gasnet_coll_optype_t optype) {
   (void)team, (void)tree_type, (void)fanout, (void)optype;

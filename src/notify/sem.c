@@ -134,7 +134,7 @@ static uint64_t *counter_of(const gexx_Sem_Handle_t *h) {
   return word_of(h->gexx_rank, h->gexx_index);
 }
 
-static void raise(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n, size_t nbytes) {
+static void add_posts(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n, size_t nbytes) {
   if (h->gexx_flags & GEXX_SEM_BOOLEAN)
     tmb_store_rel(count, 1);
   else
@@ -164,7 +164,7 @@ static void post(const gexx_Sem_Handle_t *h, uint64_t n, size_t nbytes) {
   uint64_t *count = counter_of(h);
   if (tmb_peer_lost(h->gexx_rank)) (void)tmb_lost_note(h->gexx_rank);
   if (TMB_LIKELY(count != NULL))
-    raise(h, count, n, nbytes);
+    add_posts(h, count, n, nbytes);
   else
     send(h, NULL, n, true);
 }

@@ -13,12 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-struct signal_row {
-  int sig;
-  const char *name, *text;
-};
-
-static const struct signal_row table[] = {
+static const struct tmb_os_signal table[] = {
     {SIGHUP, "SIGHUP", "hangup"},
     {SIGINT, "SIGINT", "interrupt"},
     {SIGQUIT, "SIGQUIT", "quit"},
@@ -60,7 +55,7 @@ static const struct signal_row table[] = {
 #endif
 };
 
-static const struct signal_row *find_row(int sig) {
+const struct tmb_os_signal *tmb_os_signal_find(int sig) {
   for (size_t i = 0; i < TMB_ARRAY_LEN(table); i++) {
     if (table[i].sig == sig) return &table[i];
   }
@@ -68,12 +63,12 @@ static const struct signal_row *find_row(int sig) {
 }
 
 const char *tmb_os_signal_name(int sig) {
-  const struct signal_row *row = find_row(sig);
+  const struct tmb_os_signal *row = tmb_os_signal_find(sig);
   return row ? row->name : NULL;
 }
 
 const char *tmb_os_signal_text(int sig) {
-  const struct signal_row *row = find_row(sig);
+  const struct tmb_os_signal *row = tmb_os_signal_find(sig);
   return row ? row->text : "unknown signal";
 }
 

@@ -12,6 +12,15 @@
 
 #include <stdbool.h>
 
+/* One signal. */
+struct tmb_os_signal {
+  int sig;
+  const char *name, *text;
+};
+
+/* Row of a signal, constant; NULL for a number without one (0, the real-time signals). */
+const struct tmb_os_signal *tmb_os_signal_find(int sig);
+
 /* Name of a signal as "SIGSEGV"; NULL for a number without one (0, the real-time signals). */
 const char *tmb_os_signal_name(int sig);
 

@@ -42,7 +42,7 @@ static void test_system(void) {
 
 static void test_versions(void) {
   CHECK_STR(gasnett_release_version_str(), "2025.8.0");
-  CHECK_EQ(gasnett_release_version(), 20250800);
+  CHECK_EQ(gasnett_release_version(), 2025080000);
   CHECK_EQ(GASNETT_RELEASE_VERSION_MAJOR, 2025);
   CHECK_EQ(GASNETT_RELEASE_VERSION_MINOR, 8);
   CHECK_EQ(GASNETT_RELEASE_VERSION_PATCH, 0);

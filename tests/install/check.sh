@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh mak|pkg-config|cmake BUILD_DIR: installs the build into a fresh prefix, then builds and
-# runs clients the way that a user would who only knows that prefix.
+# check.sh mak|pkg-config|cmake|names|compilers BUILD_DIR: installs the build into a fresh prefix,
+# then builds and runs clients the way that a user would who only knows that prefix.
 set -euo pipefail
 way=$1
 build=$2
@@ -57,6 +57,13 @@ by_mak() {
     make -s -f "Makefile.tools-$mode" tools
     ./tools
   done
+  # Another compiler, chosen by this client alone.
+  if command -v clang >/dev/null; then
+    rm -f client client.o
+    GASNET_CC=clang make -f Makefile.par client >make.out
+    [ "$(grep -c '^clang ' make.out)" = 2 ] || { cat make.out; echo "FAILED: not clang"; exit 1; }
+    run_client ./client
+  fi
   # The shortest thing that people type; the static names must link too.
   cc -DGASNET_SEQ -I"$prefix/include" "$here/client.c" -o plain \
     -L"$prefix/lib" -lgasnet-smp-seq -Wl,-rpath,"$prefix/lib"
@@ -120,6 +127,8 @@ case $way in
   mak) by_mak ;;
   pkg-config) by_pkg_config ;;
   cmake) by_cmake ;;
+  names) bash "$here/names.sh" "$prefix" ;;
+  compilers) bash "$here/compilers.sh" "$build" ;;
   *)
     echo "check.sh: unknown way $way"
     exit 2

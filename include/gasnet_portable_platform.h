@@ -1,17 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tombolo/platform.h: PLATFORM_*, what the preprocessor knows about system, processor and compiler.
+ * gasnet_portable_platform.h: PLATFORM_*, what the preprocessor knows about system, processor and
+ * compiler.
  *
  * Owns the PLATFORM_ names of API reference 09, section 16. Included by gasnetex.h and
- * gasnet_tools.h; clients may also meet it through them only. Includes nothing. Convention: a
- * detection macro is 1 or undefined; ..._FAMILYNAME macros are bare tokens; ids are integers that
- * never change meaning; PLATFORM_COMPILER_VERSION grows with the compiler's version and is usable
- * in #if.
+ * gasnet_tools.h; may also be included alone, in any language that has this preprocessor. Includes
+ * nothing. Convention: a detection macro is 1 or undefined; ..._FAMILYNAME macros are bare tokens;
+ * ids are integers that never change meaning; PLATFORM_COMPILER_VERSION grows with the compiler's
+ * version and is usable in #if. Other packages (mpi.h of Open MPI is one) carry a header that
+ * defines some of the same names with other spellings of the same values, so those that have a
+ * value are defined anew here.
  */
-#ifndef GEXX_PLATFORM_H
+#ifndef _PORTABLE_PLATFORM_H
+#define _PORTABLE_PLATFORM_H
 #define GEXX_PLATFORM_H
 
+#undef PLATFORM_HEADER_VERSION
+#undef PLATFORM_STRINGIFY
+#undef PLATFORM_OS_FAMILYNAME
+#undef PLATFORM_OS_SUBFAMILYNAME
+#undef PLATFORM_ARCH_FAMILYNAME
+#undef PLATFORM_COMPILER_FAMILYNAME
+#undef PLATFORM_COMPILER_FAMILYID
+#undef PLATFORM_COMPILER_ID
+#undef PLATFORM_COMPILER_IDSTR
+#undef PLATFORM_COMPILER_VERSION
+#undef PLATFORM_COMPILER_VERSION_STR
+#undef PLATFORM_COMPILER_VERSION_INT
+#undef PLATFORM_COMPILER_VERSION_GT
+#undef PLATFORM_COMPILER_VERSION_GE
+#undef PLATFORM_COMPILER_VERSION_EQ
+#undef PLATFORM_COMPILER_VERSION_LE
+#undef PLATFORM_COMPILER_VERSION_LT
+#undef PLATFORM_COMPILER_C_LANGLVL
+#undef PLATFORM_COMPILER_CXX_LANGLVL
+
 #define PLATFORM_HEADER_VERSION 24
+
+/* The argument, expanded, as a string literal. */
+#define GEXX_PLATFORM_STR_(x)   #x
+#define GEXX_PLATFORM_STR(x)    GEXX_PLATFORM_STR_(x)
+#define PLATFORM_STRINGIFY(x)   GEXX_PLATFORM_STR_(x)
 
 /* --- operating system --- */
 #if defined(__CYGWIN__)
@@ -102,8 +131,6 @@
 /* --- compiler: the ones that imitate others come first --- */
 #define PLATFORM_COMPILER_VERSION_INT(maj, min, pat) (((maj) << 16) | ((min) << 8) | (pat))
 
-#define GEXX_PLATFORM_STR_(x)                        #x
-#define GEXX_PLATFORM_STR(x)                         GEXX_PLATFORM_STR_(x)
 #define GEXX_PLATFORM_DOTTED(maj, min, pat) \
  GEXX_PLATFORM_STR(maj) "." GEXX_PLATFORM_STR(min) "." GEXX_PLATFORM_STR(pat)
 
