@@ -3,10 +3,10 @@
  * Settings and the environment: see config.h.
  *
  * Owns: the table of rows (from config.def), the values, and the list of variables already
- * reported. Called by every layer at set-up time. Calls: fmt to parse, log to complain, libc.
- * Invariants: `loaded[id]` is set, under `lock`, after the value is complete; no message is
- * printed and nothing fatal happens while `lock` is held, because the fatal path reads settings
- * itself.
+ * reported. Names that are not in the table are config_names.c's. Called by every layer at set-up
+ * time. Calls: fmt to parse, log to complain, libc. Invariants: `loaded[id]` is set, under `lock`,
+ * after the value is complete; no message is printed and nothing fatal happens while `lock` is
+ * held, because the fatal path reads settings itself.
  */
 #include "base/config.h"
 
@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-extern char **environ;
 
 enum { TEXT_BYTES = 256, NAME_BYTES = 96 };
 
@@ -44,26 +42,6 @@ static const struct tmb_cfg_prefix prefixes[] = {
 #undef TMB_SETTING
 #undef TMB_SETTING_IGNORED
 #undef TMB_SETTING_PREFIX
-};
-
-/* Names of former releases. in instead: the variable that does the same now. */
-static const struct retired {
-  const char *name, *instead;
-} retired[] = {
-    {"TOMBOLO_COLL_BOARD_COPY_MAX", "TOMBOLO_COLL_BOARD_MAX or TOMBOLO_COLL_TABLE"},
-    {"TOMBOLO_COLL_BOARD_RANKS_MAX", "TOMBOLO_COLL_TABLE"},
-    {"TOMBOLO_COLL_DIRECT_MIN", "TOMBOLO_COLL_DIRECT"},
-    {"TOMBOLO_COLL_FLAT_RANKS_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_SEGMENT", "TOMBOLO_COLL_ALG=broadcast=chain:2:BYTES"},
-    {"TOMBOLO_COLL_RADIX", "TOMBOLO_COLL_ALG=broadcast=knomial:RADIX"},
-    {"TOMBOLO_COLL_BROADCAST_TREE_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_REDUCE_TREE_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_ALLREDUCE_DOUBLING_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_ALLGATHER_BRUCK_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_EXCHANGE_BRUCK_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_GATHER_TREE_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_REDUCE_SCATTER_HALVING_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
-    {"TOMBOLO_COLL_NODES_MAX", "TOMBOLO_COLL_TABLE or TOMBOLO_COLL_ALG"},
 };
 
 struct value {
@@ -360,84 +338,13 @@ void tmb_cfg_override(enum tmb_cfg_id id, const char *text, const char *source, 
   load(id, true);
 }
 
-/* True if `name` is one of the two names of the row. */
-static bool row_has_name(const struct tmb_cfg_row *row, const char *name) {
-  return (row->name && strcmp(row->name, name) == 0) ||
-         (row->alias && strcmp(row->alias, name) == 0);
-}
-
-bool tmb_cfg_known(const char *name) {
-  for (size_t i = 0; i < TMB_ARRAY_LEN(prefixes); i++) {
-    if (strncmp(name, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0) return true;
-  }
-  for (int id = 0; id < TMB_CFG_COUNT; id++) {
-    if (row_has_name(&rows[id], name)) return true;
-  }
-  return false;
-}
-
-/* Edit distance of two names, in which another prefix (GASNET_ for TOMBOLO_) counts as one edit. */
-static unsigned name_distance(const char *a, const char *b) {
-  const char *a_rest = strchr(a, '_'), *b_rest = strchr(b, '_');
-  if (!a_rest || !b_rest) return tmb_fmt_edit_distance(a, b);
-  const bool same_prefix = a_rest - a == b_rest - b && strncmp(a, b, (size_t)(a_rest - a)) == 0;
-  return tmb_fmt_edit_distance(a_rest, b_rest) + !same_prefix;
-}
-
-const char *tmb_cfg_nearest(const char *name) {
-  const char *best = NULL;
-  unsigned best_distance = (unsigned)TMB_MIN(strlen(name) / 4, (size_t)6) + 1;
-  for (int id = 0; id < TMB_CFG_COUNT; id++) {
-    const char *const names[] = {rows[id].name, rows[id].alias};
-    for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
-      const unsigned distance = names[i] ? name_distance(name, names[i]) : UINT32_MAX;
-      if (distance >= best_distance) continue;
-      best_distance = distance;
-      best = names[i];
-    }
-  }
-  return best;
-}
-
-/* Warns if `name` is one of a former release. Returns whether it is. */
-static bool warn_retired(const char *name) {
-  for (size_t i = 0; i < TMB_ARRAY_LEN(retired); i++) {
-    if (strcmp(retired[i].name, name) != 0) continue;
-    tmb_warn("setting %s of a former release has no effect; use %s", name, retired[i].instead);
-    return true;
-  }
-  return false;
-}
-
-/* Warns about every TOMBOLO_* and GASNET_* variable that no row knows. */
-static void warn_unknown_names(void) {
-  for (char **entry = environ; entry && *entry; entry++) {
-    if (strncmp(*entry, "TOMBOLO_", 8) != 0 && strncmp(*entry, "GASNET_", 7) != 0) continue;
-    char name[NAME_BYTES];
-    const size_t len = strcspn(*entry, "=");
-    if (len >= sizeof name) continue;
-    memcpy(name, *entry, len);
-    name[len] = '\0';
-    if (tmb_cfg_known(name) || warn_retired(name)) continue;
-    const char *nearest = tmb_cfg_nearest(name);
-    if (nearest)
-      tmb_warn("unknown setting %s in the environment has no effect; did you mean %s?", name,
-               nearest);
-    else
-      tmb_warn("unknown setting %s in the environment has no effect; see tombolo info --config",
-               name);
-  }
-}
-
 /* True in the process that prints reports and warnings for the whole job. */
 static bool speaks_for_job(void) {
   const uint32_t rank = tmb_log_rank();
   if (rank != TMB_RANK_UNKNOWN) return rank == 0;
-  /* Before the rank is known only a process that no launcher started is alone. */
-  for (char **entry = environ; entry && *entry; entry++) {
-    if (strncmp(*entry, "TOMBOLO_BOOT_", 13) == 0) return false;
-  }
-  return true;
+  /* A process that a launcher started, before it has joined: the variable starts "1:RANK:". */
+  const char *invitation = getenv("TOMBOLO_BOOT");
+  return !invitation || strncmp(invitation, "1:0:", 4) == 0;
 }
 
 bool tmb_env_verbose(void) {
@@ -486,7 +393,7 @@ void tmb_cfg_init(void) {
   for (int id = 0; id < TMB_CFG_COUNT; id++) load((enum tmb_cfg_id)id, true);
   tmb_env_report("GASNET_VERBOSEENV", "1", false);
   print_reports();
-  if (speaks_for_job() && !tmb_cfg_bool(TMB_CFG_QUIET)) warn_unknown_names();
+  if (speaks_for_job() && !tmb_cfg_bool(TMB_CFG_QUIET)) tmb_cfg_warn_unknown();
 }
 
 const char *tmb_env_str(const char *name, const char *dflt) {

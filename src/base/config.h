@@ -109,6 +109,10 @@ const char *tmb_cfg_nearest(const char *name);
  * TOMBOLO_BOOT_*). */
 bool tmb_cfg_known(const char *name);
 
+/* Warn, in one line, about names in the environment that are surely meant to be settings and are
+ * not known. */
+void tmb_cfg_warn_unknown(void);
+
 /* The raw environment of this process. Threads: as getenv and setenv. */
 const char *tmb_env_get(const char *name);
 void tmb_env_set(const char *name, const char *value);

@@ -145,6 +145,38 @@ static void ignored_settings_accept_anything(void **state) {
   assert_string_equal(cap.text, "");
 }
 
+static int count_char(const char *text, char c) {
+  int count = 0;
+  for (; *text; text++) count += *text == c;
+  return count;
+}
+
+/* Names that other builds know, and names that are far from any of ours. */
+static void names_of_other_builds_are_no_mistake(void **state) {
+  (void)state;
+  run(&cap, 0,
+      ENV("GASNET_PHYSMEM_PROBE=1", "GASNET_PHYSMEM_MAX=1GB", "GASNET_ODP_VERBOSE=0",
+          "GASNET_OFI_NUM_INITIAL_BBUFS=8", "GASNET_IBV_PORTS=x", "GASNET_SSH_SERVERS=a,b"),
+      NULL);
+  assert_string_equal(cap.text, "");
+  run(&cap, 0,
+      ENV("GASNET_SPAWN_CONTROL=ssh", "GASNET_CFLAGS=-O2", "GASNET_CONDUIT=ibv",
+          "GASNET_BACKTRACE_SOMETHING=1", "GASNET_NOBODY_KNOWS=1", "TOMBOLO_BOOT=1:0:2:x"),
+      NULL);
+  assert_string_equal(cap.text, "");
+  run(&cap, 0, ENV("GASNET_PSHM_NODE=4"), NULL);
+  assert_non_null(strstr(cap.text, "did you mean GASNET_PSHM_NODES?"));
+}
+
+/* Every setting is known by both of its names, and none is offered instead of itself. */
+static void every_setting_is_known(void **state) {
+  (void)state;
+  for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
+    const char *const names[] = {tmb_cfg_row(id)->name, tmb_cfg_row(id)->alias};
+    for (int i = 0; i < 2; i++) assert_true(!names[i] || tmb_cfg_known(names[i]));
+  }
+}
+
 static void unknown_names_are_reported_on_rank_0(void **state) {
   (void)state;
   const char *const env[] = {"GASNET_MAX_THRAEDS=3",
@@ -162,6 +194,7 @@ static void unknown_names_are_reported_on_rank_0(void **state) {
   assert_null(strstr(cap.text, "GASNET_TEST_FOO"));
   assert_null(strstr(cap.text, "BOOT"));
   assert_null(strstr(cap.text, "MAXIMIZE"));
+  assert_int_equal(count_char(cap.text, '\n'), 1);
   run(&cap, 1, env, NULL);
   assert_string_equal(cap.text, "");
   run(&cap, 0, ENV("GASNET_MAX_THRAEDS=3", "GASNET_QUIET=1"), NULL);
@@ -172,10 +205,9 @@ static void retired_names_say_what_to_use(void **state) {
   (void)state;
   run(&cap, 0, ENV("TOMBOLO_COLL_RADIX=8", "TOMBOLO_COLL_NODES_MAX=0"), NULL);
   expect_well();
-  assert_non_null(strstr(cap.text, "TOMBOLO_COLL_RADIX of a former release has no effect; use "
-                                   "TOMBOLO_COLL_ALG=broadcast=knomial:RADIX"));
-  assert_non_null(strstr(cap.text, "TOMBOLO_COLL_NODES_MAX of a former release"));
-  assert_null(strstr(cap.text, "unknown"));
+  assert_non_null(strstr(cap.text, "TOMBOLO_COLL_RADIX (of a former release; use "
+                                   "TOMBOLO_COLL_ALG=broadcast=knomial:RADIX)"));
+  assert_non_null(strstr(cap.text, "TOMBOLO_COLL_NODES_MAX (of a former release"));
 }
 
 /* Number of times `part` occurs in `text`. */
@@ -223,7 +255,7 @@ static void early_child(void *arg) {
   const bool launched = *(bool *)arg;
   static char *none[] = {NULL};
   environ = none;
-  if (launched) tmb_env_set("TOMBOLO_BOOT_RANK", "0");
+  if (launched) tmb_env_set("TOMBOLO_BOOT", "1:3:4:0");
   tmb_env_set("GASNET_VERBOSEENV", "1");
   CHILD_CHECK(tmb_cfg_int(TMB_CFG_PSHM_NODES) == 1);
   puts("-- rank known");
@@ -377,6 +409,8 @@ int main(void) {
       cmocka_unit_test(bad_values_are_fatal),
       cmocka_unit_test(ignored_settings_accept_anything),
       cmocka_unit_test(unknown_names_are_reported_on_rank_0),
+      cmocka_unit_test(names_of_other_builds_are_no_mistake),
+      cmocka_unit_test(every_setting_is_known),
       cmocka_unit_test(retired_names_say_what_to_use),
       cmocka_unit_test(verbose_reports_each_name_once),
       cmocka_unit_test(reports_wait_for_the_rank),
