@@ -2,17 +2,21 @@
 /*
  * The index of signals, see index.h.
  *
- * Owns: the use of each process's shared area: WATCHES entries that say which ranges have an index,
- * and what producers leave for each. Called by some.c and gexx_signal_changed. Calls: the conduit's
- * index_area and watch. A mark names a group of 2^shift signals. A producer changes the signal,
- * then leaves a mark in a line of a few slots, or, when that is full, in a shared tree of bits. The
- * owner collects marks into a private tree of three levels of 64-bit words, in which it finds the
- * next one in a few loads; a mark whose group is all zero is dropped when it is met, so that each
- * costs one visit. Invariants: a signal that is not zero is marked, or its producer is about to
- * mark it, or it was changed otherwise; a mark is a hint only, so stale and foreign ones do no
- * harm. In the shared tree a producer sets below, then reads above, and the owner clears above,
- * then reads below, sequentially consistent, so one of them sees the other. A new entry is followed
- * by the conduit's watch and then a look at all signals: a producer that missed the entry is seen.
+ * Owns: the area that each process shares with those that map its memory (the conduit's
+ * index_area): up to WATCHES entries, each saying which range of signals has an index, and for each
+ * entry the marks that producers set. Called by some.c and gexx_signal_changed. Calls: the
+ * conduit's index_area and watch. Producer: whoever changes a signal; owner: the process whose
+ * signal it is. A mark names a group of 2^shift consecutive signals. A producer changes the signal,
+ * then sets a mark: in one of a few slots in one cache line, or, when those are full, in a shared
+ * tree of bits. The owner collects marks into a private tree of three levels of 64-bit words, in
+ * which it finds the next one in a few loads; a mark whose group is all zero is dropped when it is
+ * met, so that each costs one visit. Invariants: a signal that is not zero is marked, or its
+ * producer is about to mark it, or it was changed otherwise; a mark is a hint only, so stale and
+ * foreign ones do no harm. In the shared tree a producer sets the bit in the leaf word and then
+ * reads the words above it, and the owner clears the words above and then reads the leaf word, all
+ * sequentially consistent, so at least one of them sees what the other did. A new entry is followed
+ * by the conduit's watch and then one pass over all signals of the range, which finds what was
+ * changed by producers that did not see the entry yet.
  */
 #include "notify/index.h"
 
@@ -32,21 +36,23 @@
 #define NONE         SIZE_MAX
 #define IDLE_LOOKUPS 4096 /* after which an index may be given to another range */
 
-/* What producers read. version: 0 never used; odd while it is written. */
+/* One range with an index, written by the owner, read by producers. version: 0: never used; odd
+ * while the owner writes the entry. */
 struct entry {
   uint64_t version TMB_ALIGNED(TMB_CACHE_LINE);
   uint64_t base, bytes, stride;
   uint64_t shift; /* log2 of the signals in a group */
 };
 
-/* A set bit: something below it is set. */
+/* The marks as bits, in three levels: a bit of `top` or `middle` is set when the word below it
+ * is not 0. */
 struct tree {
   uint64_t top TMB_ALIGNED(TMB_CACHE_LINE);
   uint64_t middle[FANOUT] TMB_ALIGNED(TMB_CACHE_LINE);
   uint64_t leaf[FANOUT * FANOUT];
 };
 
-/* What producers leave. slot: a group plus one; 0: free. */
+/* The marks that producers have set in one entry. slot: number of a group plus one; 0: free. */
 struct box {
   uint64_t slot[SLOTS] TMB_ALIGNED(TMB_CACHE_LINE);
   struct tree tree;
@@ -71,7 +77,7 @@ struct tmb_watch {
 /* Guarded by the lock (with threads), except `area`. */
 static struct tmb_lock own_lock;
 static struct {
-  struct area *area; /* this process's; atomic */
+  struct area *area; /* of this process, made at first use; atomic */
   struct tmb_watch watch[WATCHES] TMB_GUARDED_BY(own_lock);
   uint64_t lookups TMB_GUARDED_BY(own_lock);
 } own;
@@ -99,7 +105,7 @@ static uint64_t bit(size_t i) {
   return UINT64_C(1) << i % FANOUT;
 }
 
-/* ---- what producers leave */
+/* ---- producers: set a mark */
 
 static void set_above(uint64_t *word, size_t i) {
   if (!(tmb_load_seq(word) & bit(i))) tmb_fetch_or_seq(word, bit(i));
@@ -133,7 +139,7 @@ static void clear(struct tree *t, size_t group) {
   t->top &= ~bit(word / FANOUT);
 }
 
-/* Bits of a word from bit i on. */
+/* The word without its bits below bit i. */
 static uint64_t from_bit(uint64_t word, size_t i) {
   return i < FANOUT ? word & ~UINT64_C(0) << i : 0;
 }
@@ -186,7 +192,8 @@ static void collect(struct tmb_watch *w) {
   }
 }
 
-/* The first signal in [from, to) that is marked and not zero; `to`: none. */
+/* Index of the first signal in [from, to) that is marked and not zero; `to` when there is none.
+ * Clears the marks of groups in which all signals are zero. */
 static size_t find(struct tmb_watch *w, size_t from, size_t to, uint64_t *value) {
   size_t group = from >> w->shift;
   while ((group = next_group(w->tree, group)) != NONE) {
@@ -205,7 +212,8 @@ static size_t find(struct tmb_watch *w, size_t from, size_t to, uint64_t *value)
 
 bool tmb_index_find(struct tmb_watch *w, size_t *at, uint64_t *value) {
   const bool left = any_left(w->box);
-  /* Another thread may just be moving marks, so threads look under the lock. */
+  /* Without threads, no mark anywhere means that no signal is set. With threads another one may
+   * hold marks that it is moving from the box to the tree, so ask under the lock. */
   if (!tmb_job.threads && !left && !w->tree->top) return false;
   tmb_lock_acquire(&own_lock);
   if (left) collect(w);
@@ -279,7 +287,8 @@ TMB_REQUIRES(own_lock) static bool assign(size_t k, const struct tmb_range *r) {
   return true;
 }
 
-/* A free one, or that which was not used for the longest; NONE when that is not long ago. */
+/* An index that may be given to a new range: a free one, else the one that was not used for the
+ * longest time; NONE when all were used within the last IDLE_LOOKUPS searches. */
 TMB_REQUIRES(own_lock) static size_t replaceable(void) {
   size_t oldest = NONE;
   uint64_t before = own.lookups - TMB_MIN(own.lookups, (uint64_t)IDLE_LOOKUPS);
@@ -327,12 +336,13 @@ void tmb_index_mark(uint32_t jobrank, const void *addr) {
   for (size_t k = 0; k < WATCHES; k++) {
     const struct entry *e = &a->entry[k];
     const uint64_t version = tmb_load_acq(&e->version);
-    if (!version) return; /* they are used in order */
+    if (!version) return; /* entries are used in order, so the rest are free too */
     const uint64_t offset = (uint64_t)(uintptr_t)addr - tmb_load_rlx(&e->base);
     const uint64_t bytes = tmb_load_rlx(&e->bytes), stride = tmb_load_rlx(&e->stride);
     const uint64_t shift = tmb_load_rlx(&e->shift);
     tmb_fence_acq();
-    /* An entry that changes now is followed by a look at all signals, which finds this one. */
+    /* Pass over an entry that the owner is writing: it goes through all signals afterwards, and
+     * so finds this one without a mark. */
     if (version % 2 || tmb_load_rlx(&e->version) != version || offset >= bytes) continue;
     const uint64_t i = stride == sizeof(uint64_t) ? offset / sizeof(uint64_t) : offset / stride;
     if (i * stride == offset) leave(&a->box[k], i >> shift);

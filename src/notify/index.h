@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Index of the signals of a range that may not be zero, so that WaitSome need not look at all.
+ * Index of a range of signals: which of them may be other than zero, so that gexx_Signal_WaitSome
+ * need not read them all.
  *
  * Owns: struct tmb_watch. Called by some.c (owner) and by whoever changes signals (producers,
  * message handlers). Calls nothing. Invariants: see index.c.
@@ -25,16 +26,20 @@ size_t tmb_range_scan(const struct tmb_range *r, size_t from, size_t to, uint64_
 /* A range with an index; owner. */
 struct tmb_watch;
 
-/* The index of a range, made when it has none and there is room; NULL: there is none. It remains
- * that of the range until it is released. Any thread. */
+/* The index of a range, made now when the range has none. NULL when no index is free or the
+ * conduit does not announce changes: then the caller reads all signals. The index stays with this
+ * range until tmb_index_release. Any thread. */
 struct tmb_watch *tmb_index_of(const struct tmb_range *r);
 void tmb_index_release(struct tmb_watch *w);
 
-/* Search for a signal that is not zero from *at, round to it again. On success *at is its place.
- * Returns false when the index names none. */
+/* Search for a signal that is not zero: from *at to the end of the range, then from its
+ * beginning to *at. Returns true with its index in *at and its value in *value; false when the
+ * index has no mark of one. */
 bool tmb_index_find(struct tmb_watch *w, size_t *at, uint64_t *value);
 
-/* Look at the next `count` signals themselves, going round; enters the first that is not zero. */
+/* Read the next `count` signals after those of the previous call, starting over at the end of
+ * the range, and mark the first that is not zero. This finds signals that were changed by plain
+ * stores, which set no mark. */
 void tmb_index_sweep(struct tmb_watch *w, size_t count);
 
 /* The signal at `addr` of process jobrank, in its address space, has changed. Any thread. */

@@ -3,12 +3,13 @@
  * Puts with a signal that need not be sent before the call returns, see later.h.
  *
  * Owns: the queue of puts that found no room. Called by semaphores, and by progress while puts
- * wait. Calls: the conduit's put_signal with `resume`, which neither waits nor runs progress; so it
- * is called under the lock of the queue. A pass goes through the queue from the oldest; after a put
- * that found no room, younger ones to the same peer are passed over, so that a slow peer holds
- * nobody else up. A vain attempt may copy a piece, so attempts become rarer while they fail.
- * Invariants: job.later_waiting is the length of the queue; entries are at most TMB_LATER_MAX and
- * are reused; bare posts of one signal that wait are one entry.
+ * wait. Calls: the conduit's put_signal with `resume`, which may be called under the lock of the
+ * queue because in that form it neither waits nor runs progress. Each pass tries the puts from the
+ * oldest to the youngest; after one that found no room at its target, those to the same target are
+ * not tried in this pass, so a slow target holds up no other. An attempt without success may have
+ * copied a piece of the data in vain, so attempts become rarer while they fail. Invariants:
+ * job.later_waiting is the length of the queue; entries are at most TMB_LATER_MAX and are reused;
+ * signals without data that wait for the same word are added up in one entry.
  */
 #include "notify/later.h"
 
@@ -22,7 +23,7 @@
 #include <stdlib.h>
 
 #define SENDS_PER_PASS 8
-#define SKIP_MAX       32u /* calls of progress from one vain attempt to the next */
+#define SKIP_MAX       32u /* longest pause, in calls of progress */
 
 struct later {
   struct later *next;
@@ -33,10 +34,11 @@ struct later {
 
 static struct tmb_lock queue_lock;
 static struct {
-  uint32_t skip, skipped; /* calls of progress to pass over, and passed over */
+  uint32_t skip, skipped; /* length of the present pause, and how much of it has passed, in calls of
+                             progress */
   struct later *head, **tail, *spare;
   uint64_t pass;
-  uint64_t *stuck; /* [job size] last pass in which a peer had no room */
+  uint64_t *stuck; /* [job size] number of the last pass in which the rank had no room */
 } queue TMB_GUARDED_BY(queue_lock);
 
 static int attempt(struct later *l) {
@@ -133,7 +135,8 @@ static bool enqueue(const struct later *l) {
 
 void tmb_later_put(const struct tmb_rma *rma, const struct tmb_signal *signal) {
   struct later l = {.rma = *rma, .signal = *signal};
-  /* Those that wait go first, or many small ones would keep the room from a large one. */
+  /* Do not overtake puts that wait: many small ones would for ever take the room that a large
+   * one needs. */
   if (!tmb_load_rlx(&tmb_job.later_waiting) && !attempt(&l)) return;
   if (enqueue(&l)) return;
   struct gexx_wait wait;

@@ -4,18 +4,18 @@
  *
  * Owns: declarations of later.c. Called by semaphores, for asynchronous puts and for posts. Calls
  * nothing. Invariants: a put is sent whole, once, and in no order with others; its source is read
- * before its signal changes; what waits is bounded by TMB_LATER_MAX.
+ * before its signal changes; at most TMB_LATER_MAX wait in a process.
  */
 #ifndef TMB_NOTIFY_LATER_H
 #define TMB_NOTIFY_LATER_H
 
 #include "core/job.h"
 
-#define TMB_LATER_MAX 256 /* that wait at once in a process */
+#define TMB_LATER_MAX 256 /* puts that may wait in a process at a time */
 
-/* Send a put by message now or from progress; nobody asks for completion, and without data nothing
- * is needed of the caller. Waits only while TMB_LATER_MAX wait already. Normal context; any thread.
- */
+/* Send a put by message, now or later from progress. The caller is not told when it is complete,
+ * and keeps the source unchanged until the signal has changed. Returns at once unless TMB_LATER_MAX
+ * puts wait already; then it waits for room. Normal context; any thread. */
 void tmb_later_put(const struct tmb_rma *rma, const struct tmb_signal *signal);
 
 #endif

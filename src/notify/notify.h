@@ -15,11 +15,13 @@
 
 #include <stdbool.h>
 
-/* Wait until ready(arg), which a peer's release operation followed by a wake-up, or progress, makes
- * true. It may be asked again after it has said yes. */
+/* Wait until ready(arg) returns true, running progress. ready must become true either by
+ * progress of this process or by a store of a peer that wakes this process afterwards. It may be
+ * called once more after it has returned true. */
 void tmb_signal_wait(bool (*ready)(void *arg), void *arg);
 
-/* Debug clients: context, and `sig` as an aligned word. in what: name of the argument. */
+/* Debug clients: fatal unless the thread may wait here and `sig` is an aligned 64-bit word. in
+ * what: name of the argument in the message. */
 void tmb_signal_check(const char *call, const char *what, const uint64_t *sig);
 
 #endif

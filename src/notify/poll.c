@@ -2,9 +2,9 @@
 /*
  * Progress with a time limit.
  *
- * Owns nothing. Called by clients. Calls: progress, the conduit's sleep. Invariants: a
- * wake-up ends the call, also one by a peer's signal, which counts as no progress; so does progress
- * of another thread.
+ * Owns nothing. Called by clients. Calls: progress, the conduit's sleep. Invariants: the call ends
+ * when progress was made here or by another thread, and when a peer wakes the process, even if that
+ * brought no progress (a changed signal).
  */
 #include "base/atomic.h"
 #include "core/check.h"
@@ -12,7 +12,7 @@
 #include "notify/notify.h"
 #include "os/os.h"
 
-#define CLOCK_EVERY 8 /* idle polls between looks at the clock */
+#define CLOCK_EVERY 8 /* polls without progress from one reading of the clock to the next */
 
 static uint64_t work_count(void) {
   return tmb_load_acq(&tmb_job.progress_count);
@@ -51,6 +51,7 @@ int gexx_Poll(uint64_t timeout_us) {
     if (tmb_progress(TMB_SERVE_ALL) || work_count() != seen) return 1;
     passed = tmb_os_now_ns() - start;
     if (passed >= limit) return 0;
-    if (start + passed - now < slice) return 1; /* woken */
+    if (start + passed - now < slice)
+      return 1; /* a peer woke this process before the time had passed */
   }
 }

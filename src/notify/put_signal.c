@@ -61,11 +61,13 @@ static void check_signal(const struct operation *o) {
                     (const void *)o->sig_addr, sizeof(uint64_t));
   if (offset)
     tmb_transfer_check_offset(t, "sig_addr", o->sig_addr, sizeof *o->sig_addr);
-  else if (!tmb_mk_remote(t->tm, t->rank)) /* else tmb_mk_check_signal looks */
+  else if (!tmb_mk_remote(
+               t->tm,
+               t->rank)) /* the signals of device segments are checked by tmb_mk_check_signal */
     tmb_check_remote(t->call, "sig_addr", t->tm, t->rank, o->sig_addr, sizeof *o->sig_addr);
 }
 
-/* One that does not reach the conduit. */
+/* Count an operation that is done by copying, without the conduit. */
 static void count(const struct tmb_transfer *t) {
   tmb_count(t->is_get ? GEXX_STATS_GET_SIGNAL : GEXX_STATS_PUT_SIGNAL, tmb_jobrank(t->tm, t->rank),
             t->nbytes);
@@ -138,7 +140,8 @@ static int implicit(struct operation *o) {
   return start(o, tmb_thread_iop(tmb_thread())) ? 1 : 0;
 }
 
-/* A debug client's complete operation still yields a live event, as for other puts and gets. */
+/* Start an operation and make its event. In debug clients also one that is complete already has
+ * a live event, so that a missing wait is found, as for other puts and gets. */
 static gex_Event_t with_event(struct operation *o, uint32_t leaves) {
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, leaves);
   if (start(o, op)) {

@@ -36,7 +36,7 @@ struct gexx_sem_s {
 
 static struct tmb_lock sems_lock;
 static struct {
-  uint32_t words_used; /* of the shared words, ever */
+  uint32_t words_used; /* shared words given to semaphores so far; they are never returned */
   struct gexx_sem_s *free_list;
 } sems TMB_GUARDED_BY(sems_lock);
 
@@ -128,7 +128,8 @@ static void check_post(const char *call, const gexx_Sem_Handle_t *h, uint64_t n,
                     call, (unsigned long long)n);
 }
 
-/* Where a semaphore is, as seen from here; NULL: only messages reach it. */
+/* Address in this process of the counter of a semaphore; NULL when it is not mapped here, so
+ * that only messages reach it. */
 static uint64_t *counter_of(const gexx_Sem_Handle_t *h) {
   if (h->gexx_rank == tmb_job.rank) return (uint64_t *)(uintptr_t)h->gexx_addr;
   return word_of(h->gexx_rank, h->gexx_index);
@@ -143,7 +144,8 @@ static void add_posts(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n, s
   gexx_signal_wake(&tmb_job.tm, h->gexx_rank);
 }
 
-/* By message: put, then raise. in later: the source need not be read before this returns. */
+/* Put the data (if any) and raise the counter by message. in later: the caller keeps the source
+ * until the counter is raised, so it need not have been read when this returns. */
 static void send(const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put, uint64_t n,
                  bool later) {
   const struct tmb_rma rma = {.peer = h->gexx_rank,
@@ -159,7 +161,8 @@ static void send(const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put, u
     (void)tmb_job.ops->put_signal(tmb_job.conduit, &rma, &signal);
 }
 
-/* in nbytes: of data that were put before. */
+/* Raise the counter by n. in nbytes: length of the data that were put before, for the
+ * statistics. */
 static void post(const gexx_Sem_Handle_t *h, uint64_t n, size_t nbytes) {
   uint64_t *count = counter_of(h);
   if (tmb_peer_lost(h->gexx_rank)) (void)tmb_lost_note(h->gexx_rank);
@@ -206,7 +209,8 @@ void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size
   put_post("gexx_Sem_PutSignal", &sem, &put, false);
 }
 
-/* Where the data are mapped, copying is all there is to do, and it is done at once. */
+/* The asynchronous form differs only where the data travel by message; mapped data are copied at
+ * once. */
 void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
                              uint64_t n) {
   const struct gexx_signal_op put = {.tm = &tmb_job.tm,
@@ -223,7 +227,7 @@ void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src,
 struct take {
   uint64_t *count;
   uint64_t n;
-  bool taken; /* a wait may ask again after it was told yes */
+  bool taken; /* done: tmb_signal_wait may call again after success, and n must be taken once */
 };
 
 static bool take_once(struct take *t) {

@@ -4,9 +4,10 @@
  *
  * Owns nothing. Called by owners of signals. Calls: index.c, progress and waits. A short range is
  * looked at whole each time; a long one has an index, in which the signal operations enter what
- * they change. What was changed otherwise is found by looking at SWEEP signals after each vain look
- * into the index; a wait sleeps only when all have been looked at. Invariants: every success
- * acquires; the search begins at *index and goes round once, so the caller decides who is next.
+ * they change. Signals that were changed by plain stores are not in the index: after each search of
+ * the index that found nothing, SWEEP signals are read themselves, and a wait sleeps only after all
+ * have been read once. Invariants: a signal that is found is read with acquire order; the search
+ * begins at *index and ends just before it again, so the caller decides which signal is next.
  */
 #include "base/atomic.h"
 #include "core/check.h"
@@ -19,8 +20,8 @@
 
 struct search {
   struct tmb_range range;
-  struct tmb_watch *watch; /* NULL: look at all */
-  size_t at;               /* where it begins, then what was found */
+  struct tmb_watch *watch; /* NULL: no index, read all signals */
+  size_t at;               /* where the search begins, then the index of the signal found */
   uint64_t found;
 };
 
@@ -62,7 +63,7 @@ static bool look(void *arg) {
   return true;
 }
 
-/* A look, and another when some signals themselves have been looked at. */
+/* Search; when the index has nothing, read the next SWEEP signals and search again. */
 static bool look_further(struct search *s) {
   if (look(s)) return true;
   if (!s->watch) return false;

@@ -28,7 +28,8 @@ static struct {
   struct tally (*by_peer)[GEXX_STATS_KINDS]; /* [job size] */
 } stats;
 
-/* Also called by core and others, for what does not reach the conduit. */
+/* Count one operation. Also called through tmb_job.count, for operations that do not reach the
+ * conduit. */
 static void count(int kind, uint32_t peer, size_t bytes) {
   struct tally *t = &stats.by_peer[peer][kind];
   tmb_fetch_add_rlx(&t->count, 1);
@@ -63,7 +64,8 @@ static void wake(struct tmb_conduit *c, uint32_t peer) {
 }
 
 static bool wake_unwatched(struct tmb_conduit *c, uint32_t peer) {
-  if (!stats.inner->notify_unwatched(c, peer)) return false; /* a wake follows */
+  if (!stats.inner->notify_unwatched(c, peer))
+    return false; /* the caller then uses notify, which is counted */
   count(GEXX_STATS_WAKE, peer, 0);
   return true;
 }

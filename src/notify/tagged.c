@@ -7,9 +7,9 @@
  * the message handler of tagged_send.c. Calls: tagged_send.c to give credit back. Both lists are
  * searched from their heads. Notifications whose team has ended are dropped: those that are kept
  * when it ends, and those that come later. A team that is not known here may also be one that this
- * process is still making; what comes for it is kept until that call has ended. Invariants:
- * everything is guarded by one lock, under which nothing is sent; no kept notification matches an
- * active request; at most credits * processes notifications are kept.
+ * process is still making; a notification for it is kept until the call that makes the team has
+ * ended. Invariants: everything is guarded by one lock, under which nothing is sent; no kept
+ * notification matches an active request; at most credits * processes notifications are kept.
  */
 #include "notify/tagged.h"
 
@@ -32,7 +32,7 @@ struct gexx_notify_s {
   uint32_t state; /* INACTIVE .. COMPLETE; atomic */
   uint64_t uid;
   uint32_t target;         /* rank of this member in its team */
-  uint32_t source, tag;    /* asked for */
+  uint32_t source, tag;    /* that match; may be GEXX_NOTIFY_ANY_* */
   uint32_t jobrank;        /* of the source; GEX_RANK_INVALID: any */
   bool lost;               /* complete because the source is lost */
   uint32_t expected, left; /* notifications of one activation, still missing */
@@ -71,7 +71,8 @@ static bool matches(const struct gexx_notify_s *req, const struct tmb_note *note
          (req->tag == GEXX_NOTIFY_ANY_TAG || req->tag == note->tag);
 }
 
-/* Count one that is gone; returns credit for the sender when a batch is full. */
+/* Count a notification that was matched or dropped. Returns the credit to give back to its
+ * sender now: a whole batch, or 0. */
 TMB_REQUIRES(box_lock) static uint32_t owe(const struct tmb_note *note) {
   uint32_t *owed = &box.owed[note->jobrank];
   if (++*owed < tmb_note_credits() / 2) return 0;
@@ -89,7 +90,8 @@ static uint32_t take(struct gexx_notify_s *req, const struct tmb_note *note) {
 
 /* Whether the member that is notified is there, or may yet be. */
 static bool has_target(const struct tmb_note *note) {
-  const bool making = tmb_team_in_making(); /* first: what has been made since is found */
+  const bool making = tmb_team_in_making(); /* asked first: a team made between the two questions is
+                                               found by the second */
   return tmb_team_find(note->uid, note->target, NULL) || making;
 }
 
@@ -165,11 +167,12 @@ static bool take_kept(struct gexx_notify_s *req, uint32_t *jobrank, uint32_t *cr
 
 /* ---- teams end */
 
-/* Drop kept notifications: those of a member, or with NULL those whose member is not there. */
+/* Drop kept notifications, with their credit given back. in team: the team that ends here: those
+ * for its member; NULL: those whose team does not exist here. */
 static void drop(const struct tmb_team *team) {
   struct tmb_note last = {0};
   uint64_t count = 0;
-  if (!tmb_load_acq(&used)) return; /* there never was one */
+  if (!tmb_load_acq(&used)) return; /* no notification has ever come */
   lock();
   for (struct tmb_note **p = &box.kept; *p;) {
     const bool gone =
@@ -265,7 +268,8 @@ void gexx_Notify_Start(gexx_Notify_t req) {
   unlock();
 }
 
-/* What a lost process would have notified never comes; all that it sent has been matched. */
+/* Complete, in error, the requests that only the lost process could satisfy; everything it had
+ * sent has been handled before this call. */
 static void on_lost(uint32_t jobrank) {
   lock();
   for (struct gexx_notify_s **p = &box.active, *req; (req = *p) != NULL;) {
@@ -281,7 +285,7 @@ static void on_lost(uint32_t jobrank) {
   unlock();
 }
 
-/* Before main, as the handlers of messages. */
+/* Before main, like the handlers of messages: core does not know this folder. */
 __attribute__((constructor)) static void install(void) {
   tmb_team_on_change(drop, all_made);
   tmb_failure_on_lost(on_lost);

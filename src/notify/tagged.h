@@ -4,9 +4,10 @@
  * share.
  *
  * Owns: struct tmb_note, message handler indices 64..68. Called by those files only. Calls nothing.
- * Credits: a process may have tmb_note_credits() notifications for another one in flight or
- * unmatched; the target gives credit back in batches of half of that when notifications are matched
- * or dropped, by the reply of the message that made the batch full or else by a message.
+ * Credits bound the memory of the target: a process may have tmb_note_credits() notifications for
+ * another one in flight or unmatched. When notifications are matched or dropped the target gives
+ * credit back, in batches of half that number: in the reply to the message that made the batch full
+ * if there is one, else in a message of its own.
  */
 #ifndef TMB_NOTIFY_TAGGED_H
 #define TMB_NOTIFY_TAGGED_H
@@ -26,10 +27,10 @@ enum {
 
 /* One notification at its target. */
 struct tmb_note {
-  struct tmb_note *next; /* kept */
+  struct tmb_note *next; /* in the list of those kept */
   uint64_t uid;          /* of the team */
-  uint32_t target;       /* rank in it of the member that is notified */
-  uint32_t source;       /* rank in it of the sender */
+  uint32_t target;       /* team rank of the member that is notified */
+  uint32_t source;       /* team rank of the sender */
   uint32_t jobrank;      /* the sender's process */
   uint32_t tag;
   uint64_t nbytes;
@@ -37,8 +38,8 @@ struct tmb_note {
 
 /* ---- tagged.c */
 
-/* Match a notification, or keep it, or drop it when its team has ended. Returns how much credit to
- * give back to its sender now. Any thread; from handlers. */
+/* A notification has arrived: match it with a request, or keep it, or drop it when its team has
+ * ended. Returns how much credit to give back to its sender now. Any thread; from handlers. */
 uint32_t tmb_note_arrive(const struct tmb_note *note);
 
 /* ---- tagged_send.c */
@@ -64,22 +65,24 @@ struct tmb_note_send {
   uint32_t tag;
 };
 
-/* A notification without data, for which credit was taken; of one for this process itself, too.
- * Returns 0, or TMB_AGAIN, credit regained, for an immediate one without resources. */
+/* Send a notification without data, also to this process itself; its credit was taken before.
+ * Returns 0; or TMB_AGAIN for an immediate one that found no resources, with the credit returned.
+ * */
 int tmb_note_send_bare(const struct tmb_note_send *s);
 
 /* The notification as its target sees it. */
 struct tmb_note tmb_note_of(const struct tmb_note_send *s);
 
-/* Arguments 0..6 of messages that carry it, and back; the sender's process is set by the caller. */
+/* A notification as arguments 0..6 of a message (pack), and back (unpack, which does not know
+ * jobrank: the caller sets it). */
 enum { TMB_NOTE_HEAD_ARGS = 7 };
 void tmb_note_pack(int32_t *args, const struct tmb_note *note);
 struct tmb_note tmb_note_unpack(const int32_t *args);
 
-/* Debug clients: whether the call may be made so. */
+/* Debug clients: fatal unless the arguments of the call are valid. */
 void tmb_note_check(const struct tmb_note_send *s);
 
-/* Sends that found no credit. */
+/* How many sends have had to wait for credit. */
 uint64_t tmb_note_stalls(void);
 
 #endif

@@ -28,7 +28,7 @@
  * op(2,3). */
 enum { GET_ARGS = 15, DATA_ARGS = 4 };
 
-/* A get of several parts, at the owner. */
+/* At the owner of the data: a get of several parts, of which some are still to be read. */
 struct unread {
   struct unread *next;
   uint64_t missing;
@@ -41,7 +41,7 @@ static struct {
   struct unread *list;
 } gets TMB_GUARDED_BY(gets_lock);
 
-/* Count `bytes` that have been read. Returns true for the last ones. */
+/* Count `bytes` of a get that have been read. Returns true when all are. */
 static bool count(const struct tmb_am_in *in, uint64_t total, uint64_t bytes) {
   const uint32_t id = (uint32_t)in->args[14];
   if (bytes == total) return true;
@@ -134,7 +134,8 @@ static int serve(const struct tmb_note_send *s, uint32_t jobrank, struct tmb_op 
   return tmb_note_send_bare(s);
 }
 
-/* Parts that remain are counted in op. Returns as the put's. */
+/* Get and notify, after taking credit. Parts that come later are counted in op. Returns 0, or
+ * TMB_AGAIN for an immediate operation without credit or resources. */
 static int start(struct tmb_note_send *s, struct tmb_op *op) {
   struct tmb_transfer *t = &s->data;
   const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);

@@ -71,13 +71,15 @@ void tmb_note_regain(uint32_t jobrank, uint32_t credits) {
 struct credit_wait {
   uint32_t *used;
   uint32_t jobrank;
-  bool taken; /* a wait may ask again after it was told yes */
+  bool
+      taken; /* done: tmb_signal_wait may call again after success, and credit must be taken once */
 };
 
 static bool credit_ready(void *arg) {
   struct credit_wait *w = arg;
   if (!w->taken) w->taken = try_credit(w->used);
-  return w->taken || tmb_peer_lost(w->jobrank); /* who is lost gives none back, and needs none */
+  return w->taken || tmb_peer_lost(w->jobrank); /* a lost process gives no credit back, and what is
+                                                   sent to it is dropped */
 }
 
 bool tmb_note_take(const char *call, uint32_t jobrank, bool immediate) {
@@ -182,8 +184,8 @@ struct tmb_note tmb_note_of(const struct tmb_note_send *s) {
                            .nbytes = s->data.nbytes};
 }
 
-/* The notification, with nbytes of data; when they are not there on return and somebody asks (op),
- * they are acknowledged. */
+/* Send the notification with nbytes of data. With op the target acknowledges them, and op counts
+ * that. */
 static int send(const struct tmb_note_send *s, size_t nbytes, struct tmb_op *op) {
   const struct tmb_transfer *t = &s->data;
   const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data of puts and gets that tell the other side, see transfer.h.
+ * The data of puts and gets that also signal or notify the other side, see transfer.h.
  *
  * Owns nothing. Called by put_signal.c, tagged_send.c and tagged_get.c. Calls: core's checks and
  * tables of segments. Invariant: nothing is sent from here.

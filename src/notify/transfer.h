@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The data of a put or get that tells the other side: checks, addresses, copies.
+ * The data of a put or get that also signals or notifies the other side: checks, addresses, copies.
  *
  * Owns: struct tmb_transfer. Called by put_signal.c, tagged_send.c and tagged_get.c. Calls: core's
  * checks and tables. Invariants: addresses are those of the client until tmb_transfer_resolve, then
@@ -26,10 +26,11 @@ struct tmb_transfer {
   void *local;
   size_t nbytes;
   gex_Flags_t flags;
-  intptr_t delta; /* of the peer, read once; set by tmb_transfer_resolve */
+  intptr_t delta; /* what to add to the peer's addresses to get ours, read once; set by
+                     tmb_transfer_resolve */
 };
 
-/* Whether the call may be made so; fatal if not. Debug clients. */
+/* Debug clients: fatal unless the arguments of the call are valid. */
 void tmb_transfer_check(const struct tmb_transfer *t);
 
 /* Whether nbytes at an offset are inside the peer's segment; fatal if not. in what: the argument.
@@ -37,16 +38,16 @@ void tmb_transfer_check(const struct tmb_transfer *t);
 void tmb_transfer_check_offset(const struct tmb_transfer *t, const char *what, const void *offset,
                                size_t nbytes);
 
-/* Turn offsets into addresses, and look how the peer is reached. */
+/* Turn offsets into addresses, and find out whether the peer's memory is mapped here. */
 void tmb_transfer_resolve(struct tmb_transfer *t);
 
 /* Whether data are in device memory on either side. */
 bool tmb_transfer_device(const struct tmb_transfer *t);
 
-/* Whether a resolved transfer is a copy here. */
+/* Whether a resolved transfer can be done by copying: all its data are mapped here. */
 bool tmb_transfer_direct(const struct tmb_transfer *t);
 
-/* Do a direct one. */
+/* Copy the data of a direct transfer. */
 void tmb_transfer_copy(const struct tmb_transfer *t);
 
 /* The lc_opt of a put. Debug clients. */

@@ -3,9 +3,10 @@
  * Waiting for signals.
  *
  * Owns nothing. Called by owners of signals, some.c and semaphores. Calls: core's progress and
- * waits. A wait looks at the word in short bursts and runs progress between them: a look costs a
- * cached load, progress several, and the word is what usually changes. Invariants: every success
- * acquires; consuming is one compare and swap, so several threads may do it.
+ * waits. A wait reads the word LOOKS times, then runs progress once, and so on: reading the word
+ * costs one cached load, progress costs several, and usually it is the word that changes.
+ * Invariants: a wait that succeeds has acquire order; a signal is consumed by one compare-and-swap,
+ * so several threads may wait for the same one.
  */
 #include "base/atomic.h"
 #include "core/check.h"
@@ -13,14 +14,14 @@
 #include "core/segment.h"
 #include "notify/notify.h"
 
-#define LOOKS 8 /* at the word for each run of progress */
+#define LOOKS 8 /* readings of the word for each run of progress */
 
 /* A condition on one word. */
 struct look {
   const uint64_t *sig;
   uint64_t value, found;
   int cmp;
-  bool taken; /* consumed: a wait may ask again after it was told yes */
+  bool taken; /* consumed: tmb_signal_wait may call again after success */
 };
 
 static inline bool holds(uint64_t found, int cmp, uint64_t value) {
