@@ -195,7 +195,7 @@ int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *m) {
   struct tmb_am_out out = out_of(m, tmb_jobrank(tm, rank), false);
   out.route = tmb_am_route(tm, rank);
   if (TMB_UNLIKELY(out.route || (m->flags & TMB_AM_RESOLVE_FLAGS))) tmb_am_resolve(&out, m->flags);
-  if (TMB_UNLIKELY(tmb_up_am_send(&out))) return 1;
+  if (TMB_UNLIKELY(tmb_am_inject(&out))) return 1;
   tmb_am_complete_lc(m->lc_opt);
   return 0;
 }
@@ -213,7 +213,7 @@ int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *m) {
   struct tmb_am_out out = out_of(m, token->src, true);
   out.route = tmb_am_route_back(token);
   if (TMB_UNLIKELY(out.route || (m->flags & TMB_AM_RESOLVE_FLAGS))) tmb_am_resolve(&out, m->flags);
-  if (TMB_UNLIKELY(tmb_up_am_send(&out))) return 1;
+  if (TMB_UNLIKELY(tmb_am_inject(&out))) return 1;
   token->replied = true;
   tmb_am_complete_lc(m->lc_opt);
   return 0;

@@ -2,9 +2,9 @@
 /*
  * Active messages inside core: sending with retry, delivery, checks shared with prepared messages.
  *
- * Owns: declarations of am.c, am_deliver.c. Called by am entry points, npam.c and the GASNet-1
- * layer. Invariants: requests are sent from normal context and may run any handler while they wait;
- * replies are sent from request handlers and run only reply handlers while they wait.
+ * Owns: declarations of am.c, am_self.c, am_deliver.c. Called by am entry points, npam.c and the
+ * GASNet-1 layer. Invariants: requests are sent from normal context and may run any handler while
+ * they wait; replies are sent from request handlers and run only reply handlers while they wait.
  */
 #ifndef TMB_CORE_AM_H
 #define TMB_CORE_AM_H
@@ -63,6 +63,16 @@ static inline gex_TM_t tmb_am_pair_back(const struct gexx_token_s *token) {
 static inline bool tmb_am_is_far(const struct tmb_am_out *out) {
   return TMB_UNLIKELY(out->category == TMB_AM_LONG) && out->nbytes &&
          (out->far || tmb_job.mapped_delta[out->peer] == GEXX_UNMAPPED);
+}
+
+/* Run the handler of a message to this rank, here and now. Returns false, with nothing done, where
+ * that could nest without bound: the message is to be queued. */
+bool tmb_am_self(struct tmb_am_out *out);
+
+/* Send a message of the client; contract of tmb_up_am_send. */
+static inline int tmb_am_inject(struct tmb_am_out *out) {
+  if (TMB_UNLIKELY(out->peer == tmb_job.rank) && tmb_am_self(out)) return 0;
+  return tmb_up_am_send(out);
 }
 
 /* Store "complete" where lc_opt says so. */

@@ -302,7 +302,7 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
   if (TMB_UNLIKELY(out.route || copy.resolve)) tmb_am_resolve(&out, copy.resolve);
   out.immediate = 0;
   const int32_t staged = out.staged;
-  if (m->flags & GEX_FLAG_IMMEDIATE) {
+  if ((m->flags & GEX_FLAG_IMMEDIATE) && out.peer != tmb_job.rank) {
     if (send_now(&out)) {
       if (staged < 0) tmb_job.ops->am_release(tmb_job.conduit, &out);
       return 1;
@@ -310,7 +310,7 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
   } else {
     sd->live = false;
     t->context &= ~(uint32_t)TMB_PREPARED;
-    (void)tmb_up_am_send(&out);
+    (void)tmb_am_inject(&out);
   }
   sd->live = false;
   t->context &= ~(uint32_t)TMB_PREPARED;

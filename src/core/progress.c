@@ -41,6 +41,15 @@
 #define RETRY_NS_MAX       5000000u
 #define LATER_NS           200000u /* longest sleep while puts wait for room: nobody rings then */
 
+void tmb_progress_made(void) {
+  if (tmb_job.threads) {
+    tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
+    tmb_job.ops->wake_self(tmb_job.conduit);
+  } else {
+    tmb_job.progress_count++;
+  }
+}
+
 int tmb_progress(int serve) {
   int done = tmb_job.ops->progress(tmb_job.conduit, serve);
   /* Not inside request handlers: where control words are messages, a barrier may wait for room. */
@@ -49,14 +58,7 @@ int tmb_progress(int serve) {
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.colls_runnable))) done += tmb_job.colls_advance();
   if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.later_waiting)) && serve == TMB_SERVE_ALL)
     done += tmb_job.later_advance();
-  if (done) {
-    if (tmb_job.threads) {
-      tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
-      tmb_job.ops->wake_self(tmb_job.conduit);
-    } else {
-      tmb_job.progress_count++;
-    }
-  }
+  if (done) tmb_progress_made();
   return done;
 }
 

@@ -14,6 +14,9 @@
 
 #include <stdbool.h>
 
+/* Something was done that a thread of this process may wait for: wake those that sleep. */
+void tmb_progress_made(void);
+
 /* Begin a wait. */
 void tmb_wait_begin(struct gexx_wait *wait);
 

@@ -29,6 +29,8 @@ static void leave(void *arg) {
   tmb_fetch_sub_acq_rel(&alive, 1);
   free(t->long_buf[0]);
   free(t->long_buf[1]);
+  free(t->self_buf[0]);
+  free(t->self_buf[1]);
   if (!t->region && tmb_op_done(&t->nbi, GEX_EC_ALL)) free(t);
 }
 

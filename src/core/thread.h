@@ -59,6 +59,7 @@ struct tmb_thread {
   struct gexx_token_s token[2]; /* request, and a reply handler run inside it */
   struct gexx_srcdesc_s srcdesc;
   void *long_buf[2];     /* library buffers of prepared Longs: request, reply; made at first use */
+  void *self_buf[2];     /* payloads of Mediums to this rank: request, reply; made at first use */
   struct tmb_op nbi;     /* implicit operations outside access regions */
   struct tmb_op *region; /* open access region, or NULL */
   uint32_t src_last;     /* sender of the last message handled; own rank: none since looked at */
