@@ -85,6 +85,17 @@ static int reach_memory(struct tmb_boot *b, const struct invitation *in) {
   return TMB_E_SYS;
 }
 
+/* Ranks name each other by process numbers: those of another space mean other processes. */
+static int check_pid_space(struct tmb_boot *b) {
+  const uint64_t ours = tmb_os_pid_space();
+  if (!ours || !b->ctl->pid_space || ours == b->ctl->pid_space) return TMB_OK;
+  if (tmb_fetch_add_rlx(&b->ctl->refusals, 1u) == 0)
+    tmb_warn("rank %u runs in a process number space (container) of its own, where it cannot reach "
+             "the others; start 'tombolo run' inside of the container",
+             b->rank);
+  return TMB_E_STATE;
+}
+
 /* Ties this process to its parent's life, also behind a wrapper such as a shell or a debugger. */
 static int tie_to_supervisor(const struct tmb_ctl *ctl) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -111,7 +122,8 @@ static int join_job(struct tmb_boot *b, const char *text) {
   int rc = parse_env(text, b, &in);
   if (rc == TMB_OK) rc = reach_memory(b, &in);
   if (rc) return rc;
-  rc = tie_to_supervisor(b->ctl);
+  rc = check_pid_space(b);
+  if (rc == TMB_OK) rc = tie_to_supervisor(b->ctl);
   if (rc == TMB_OK && tmb_ctl_join(b->ctl, b->rank, getpid()) != 0) rc = report_taken(b);
   if (rc) {
     tmb_ctl_unmap(b->ctl);

@@ -67,6 +67,7 @@ int tmb_ctl_create(uint32_t size, bool avoid_memfd, int *fd_out, struct tmb_ctl 
   ctl->start_ns = tmb_os_now_ns();
   ctl->size = size;
   ctl->supervisor_pid = (int32_t)getpid();
+  ctl->pid_space = tmb_os_pid_space();
   *fd_out = fd;
   *ctl_out = ctl;
   return TMB_OK;
@@ -92,6 +93,13 @@ void tmb_ctl_unmap(struct tmb_ctl *ctl) {
   munmap(ctl, tmb_ctl_bytes(ctl->size));
 }
 
+/* A child of the supervisor keeps its number until it is reaped; behind a wrapper it may be another
+ * process's later, and in a container within the job it says nothing outside. */
+static uint64_t own_start_time(const struct tmb_ctl *ctl, pid_t pid) {
+  if (getppid() == ctl->supervisor_pid || tmb_os_pid_space() != ctl->pid_space) return 0;
+  return tmb_os_start_time(pid);
+}
+
 int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid) {
   struct tmb_ctl_rank *r = &ctl->rank[rank];
   uint32_t expected = TMB_RANK_NEW;
@@ -100,6 +108,7 @@ int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid) {
     return TMB_E_STATE;
   }
   if (!tmb_cas_acq_rel(&r->state, &expected, (uint32_t)TMB_RANK_JOINED)) return TMB_E_STATE;
+  r->start_time = own_start_time(ctl, pid);
   tmb_store_rel(&r->pid, (int32_t)pid);
   tmb_fetch_add_acq_rel(&ctl->ranks_joined, 1u);
   return TMB_OK;
@@ -134,6 +143,11 @@ uint32_t tmb_ctl_joined(const struct tmb_ctl *ctl) {
 
 pid_t tmb_ctl_pid(const struct tmb_ctl *ctl, uint32_t rank) {
   return (pid_t)tmb_load_acq(&ctl->rank[rank].pid);
+}
+
+int tmb_ctl_signal(const struct tmb_ctl *ctl, uint32_t rank, int sig) {
+  const pid_t pid = tmb_ctl_pid(ctl, rank);
+  return tmb_os_signal_process(pid, ctl->rank[rank].start_time, sig);
 }
 
 bool tmb_ctl_barrier(struct tmb_ctl *ctl) {

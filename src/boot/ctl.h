@@ -20,21 +20,25 @@ enum tmb_rank_state { TMB_RANK_NEW, TMB_RANK_JOINED, TMB_RANK_EXITING, TMB_RANK_
 #define TMB_RANK_CODE(word)  ((int)((word) >> 8 & 0xff))
 
 struct tmb_ctl_rank {
-  uint32_t state;                             /* see above; rank and supervisor, by CAS */
-  int32_t pid;                                /* of the process that joined; the rank */
-  uint32_t fate;                              /* TMB_FATE_ word of boot.h; supervisor */
-  uint32_t report;                            /* 1: wants to outlive the others; the rank */
-  uint32_t derandomised;                      /* 1: executed so by us; the rank, before exec */
+  uint32_t state;        /* see above; rank and supervisor, by CAS */
+  int32_t pid;           /* of the process that joined; the rank */
+  uint64_t start_time;   /* of that process (os.h), 0: unknown; the rank, before pid */
+  uint32_t fate;         /* TMB_FATE_ word of boot.h; supervisor */
+  uint32_t report;       /* 1: wants to outlive the others; the rank */
+  uint32_t derandomised; /* 1: executed so by us; the rank, before exec */
   uint8_t slot[2][TMB_BOOT_GATHER_BYTES_MAX]; /* allgather, by parity of the call; the rank */
 };
 
 struct tmb_ctl {
-  uint64_t magic; /* TMB_CTL_MAGIC; this and the next six: the supervisor, before any rank exists */
+  uint64_t
+      magic; /* TMB_CTL_MAGIC; this and the next seven: the supervisor, before any rank exists */
   uint64_t job_id;
   uint64_t start_ns; /* when the job started, monotonic clock */
   uint32_t size;
   uint32_t line_buffered; /* 1: standard output of the ranks is written line by line */
   int32_t supervisor_pid;
+  uint32_t refusals;                 /* to take part, so far: the first one is told; ranks */
+  uint64_t pid_space;                /* of the supervisor, see tmb_os_pid_space */
   uint32_t ranks_joined;             /* ranks past NEW; ranks */
   uint32_t ending;                   /* 1: no rank may join any more; supervisor */
   uint64_t door_offset, door_stride; /* where ranks sleep, in the arena file; stride 0: not known */
@@ -45,7 +49,7 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[];
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f33) /* changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f34) /* changes with the layout */
 
 /* Bytes of a control block for `size` ranks. */
 size_t tmb_ctl_bytes(uint32_t size);
@@ -83,6 +87,11 @@ uint32_t tmb_ctl_joined(const struct tmb_ctl *ctl);
 
 /* Process that joined as `rank`, 0 before. */
 pid_t tmb_ctl_pid(const struct tmb_ctl *ctl, uint32_t rank);
+
+/* Supervisor: signal the process that joined as `rank` behind a wrapper, if it still is that
+ * process. in sig: 0: only look. Returns as tmb_os_signal_process; TMB_E_ARG: it cannot be named.
+ */
+int tmb_ctl_signal(const struct tmb_ctl *ctl, uint32_t rank, int sig);
 
 /* Wait until all ranks have called this equally often. Returns false, at once or while waiting,
  * when a rank is gone and the job goes on. */

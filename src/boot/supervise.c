@@ -16,6 +16,7 @@
 
 #include "base/atomic.h"
 #include "base/config.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "boot/ctl.h"
 #include "boot/ranklist.h"
@@ -75,14 +76,15 @@ static double seconds_since_start(const struct sup *s) {
 
 /* ---- signals to ranks */
 
-/* Sends to the process that was forked and, behind a wrapper, to the one that joined. */
+/* Sends to the process that was forked, which keeps its number until it is reaped, and, behind a
+ * wrapper, to the one that joined, if that can be told from a later owner of its number. */
 static void signal_rank(const struct sup *s, uint32_t rank, int sig, bool wrapper_too) {
   const pid_t child = s->l->pids[rank];
   if (child == 0) return;
   const pid_t joined = tmb_ctl_pid(s->l->ctl, rank);
   const bool wrapped = joined != 0 && joined != child;
-  if (wrapped) kill(joined, sig);
-  if (!wrapped || wrapper_too) kill(child, sig);
+  const bool unnamed = wrapped && tmb_ctl_signal(s->l->ctl, rank, sig) == TMB_E_ARG;
+  if (!wrapped || wrapper_too || unnamed) kill(child, sig);
 }
 
 static void signal_all(const struct sup *s, int sig, bool wrapper_too) {
@@ -281,7 +283,7 @@ static void check_wrapped(struct sup *s) {
   for (uint32_t r = 0; r < s->l->size; r++) {
     const pid_t child = s->l->pids[r], joined = tmb_ctl_pid(s->l->ctl, r);
     if (child == 0 || joined == 0 || joined == child) continue;
-    if (kill(joined, 0) == 0 || errno != ESRCH) continue;
+    if (tmb_ctl_signal(s->l->ctl, r, 0) != TMB_E_STATE) continue;
     if (TMB_FATE_IS_GONE(s->l->ctl->rank[r].fate)) continue;
     if (goes_on(s)) {
       lose(s, r, joined, 0);

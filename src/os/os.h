@@ -14,6 +14,7 @@
 #include "base/compiler.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* ---- processors */
 
@@ -130,6 +131,22 @@ bool tmb_os_randomised(void);
 /* Turn that on or off, for this process' next exec and its children. Returns 0, or TMB_E_SYS with
  * errno set where it is not allowed (seccomp). */
 int tmb_os_randomise(bool on);
+
+/* ---- processes */
+
+/* When a process started, in ticks since the machine did; 0 if there is none or /proc is not there.
+ * With the number it names a process for ever. */
+uint64_t tmb_os_start_time(pid_t pid);
+
+/* Names the space in which process numbers of this process are valid; 0 if unknown. */
+uint64_t tmb_os_pid_space(void);
+
+/*
+ * Send a signal to a process that is not a child of ours: only if it started at `start_time`.
+ * in sig: 0: only look. Returns 0, TMB_E_STATE if that process is gone, TMB_E_ARG for a start time
+ * of 0, TMB_E_SYS if it may not be signalled.
+ */
+int tmb_os_signal_process(pid_t pid, uint64_t start_time, int sig);
 
 /* ---- limits of the process */
 

@@ -367,6 +367,28 @@ static void a_path_that_is_not_mounted_means_the_mount_point(void **state) {
   remove_fake(&f);
 }
 
+/* A process is signalled only under its own start time. */
+static void processes_are_known_by_their_start(void **state) {
+  (void)state;
+  int status;
+  const pid_t child = fork();
+  if (child == 0)
+    for (;;) pause();
+  const uint64_t start = tmb_os_start_time(child);
+  assert_true(start > 0);
+  assert_true(tmb_os_start_time(getpid()) <= start);
+  assert_int_equal(tmb_os_signal_process(child, start + 1, SIGKILL), TMB_E_STATE);
+  assert_int_equal(tmb_os_signal_process(child, 0, SIGKILL), TMB_E_ARG);
+  assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+  assert_int_equal(tmb_os_signal_process(child, start, 0), 0);
+  assert_int_equal(tmb_os_signal_process(child, start, SIGKILL), 0);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+  assert_int_equal(tmb_os_signal_process(child, start, 0), TMB_E_STATE);
+  assert_int_equal(tmb_os_start_time(child), 0);
+  assert_true(tmb_os_pid_space() > 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(counts_processors),
@@ -376,6 +398,7 @@ int main(void) {
       cmocka_unit_test(resource_limits_bind),
       cmocka_unit_test(limits_are_raised),
       cmocka_unit_test(names_are_known),
+      cmocka_unit_test(processes_are_known_by_their_start),
       cmocka_unit_test(clocks_run_forward),
       cmocka_unit_test(a_signal_ends_a_sleep),
       cmocka_unit_test(told_rates_are_checked),

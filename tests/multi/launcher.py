@@ -5,6 +5,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -247,6 +248,21 @@ def behind_a_wrapper():
     job.expect(-signal.SIGKILL)
 
 
+def behind_another_pid_space():
+    """In a container within the job, process numbers mean others: refused, told once."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        return "needs root and unshare"
+    space = ["unshare", "--pid", "--fork", "--kill-child"]
+    if subprocess.run([*space, "true"], capture_output=True, check=False).returncode:
+        return "process namespaces are not allowed here"
+    job = Job(3, [*space, VICTIM]).expect(97)
+    check(job.err.count("process number space") == 1, job.err)
+    inside = [*space, TOMBOLO, "run", "-n", "3", VICTIM]
+    done = subprocess.run(inside, capture_output=True, check=True, timeout=60)
+    check(done.stdout.count(b"is fine") == 3, done)
+    return None
+
+
 def wrapper_goes_on():
     """The program ends, the one around it does not: the job ends all the same. This wrapper also
     closes the descriptors that it does not know."""
@@ -312,6 +328,7 @@ CASES += [
     forwarded_signal,
     no_orphan_of_the_shell,
     behind_a_wrapper,
+    behind_another_pid_space,
     wrapper_goes_on,
     two_programs_for_one_rank,
     stale_variable,
