@@ -66,9 +66,9 @@ struct tmb_boot {
 int tmb_boot_start(struct tmb_boot *boot);
 
 /*
- * Wait until every rank of the job is here. Sleeps on a futex; a rank that dies ends the job, or
- * the wait of everybody, now and later, so nobody waits for ever. Full memory fence. Returns false
- * in the second case. Cost: one atomic add per rank, one wake-up of all.
+ * Wait until every rank of the job is here. Sleeps on a futex; when a rank dies, either the job
+ * ends, or, where ranks outlive each other, this barrier and all later ones end at once with false,
+ * so nobody waits for ever. Full memory fence. Cost: one atomic add per rank, one wake-up of all.
  */
 bool tmb_boot_barrier(struct tmb_boot *boot);
 

@@ -104,7 +104,8 @@ int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid) {
   struct tmb_ctl_rank *r = &ctl->rank[rank];
   uint32_t expected = TMB_RANK_NEW;
   if (tmb_load_acq(&ctl->ending)) {
-    (void)tmb_ctl_tell(ctl, rank); /* whatever it does now is not its own doing */
+    (void)tmb_ctl_tell(
+        ctl, rank); /* mark it as told to end, so that its end does not count as its own */
     return TMB_E_STATE;
   }
   if (!tmb_cas_acq_rel(&r->state, &expected, (uint32_t)TMB_RANK_JOINED)) return TMB_E_STATE;

@@ -143,7 +143,7 @@ static void drop_stdin(void) {
 /* What every rank does first. `parent` is the supervisor. */
 static void become_rank(const struct tmb_launch *l, uint32_t rank, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(128 + SIGKILL); /* it died before the line above */
+  if (getppid() != parent) _exit(128 + SIGKILL); /* the parent died before prctl took effect */
   close(l->signal_fd);
   restore_signals(l);
   if (l->stdin_rank != TMB_LAUNCH_STDIN_ALL && l->stdin_rank != rank) drop_stdin();
@@ -186,7 +186,8 @@ int tmb_launch_fork(struct tmb_launch *l) {
   return TMB_LAUNCH_PARENT;
 }
 
-/* The rank itself takes it back, so that programs which it starts are as any other. */
+/* The rank turns it on again for itself (boot.c), so that programs which it starts get random
+ * addresses as usual. */
 static void ask_same_addresses(const struct tmb_launch *l, uint32_t rank) {
   if (!l->same_addresses || !tmb_os_randomised()) return;
   if (tmb_os_randomise(false) == TMB_OK)

@@ -32,12 +32,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NS_PER_S     UINT64_C(1000000000)
-#define NS_PER_MS    UINT64_C(1000000)
-#define ASKED_NS     (500 * NS_PER_MS)  /* from SIGQUIT to SIGKILL */
-#define EXITING_NS   (2000 * NS_PER_MS) /* the same for a rank that is ending by itself */
-#define REPORTS_MAX  8
-#define GRACE_ROUNDS 4 /* grace is renewed by own ends up to this many times its length */
+#define NS_PER_S  UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
+#define ASKED_NS  (500 * NS_PER_MS) /* from SIGQUIT to SIGKILL */
+#define EXITING_NS \
+ (2000 * NS_PER_MS) /* from SIGQUIT to SIGKILL for a rank that is ending by itself */
+#define REPORTS_MAX 8
+#define GRACE_ROUNDS                                                                               \
+ 4 /* a rank that ends by itself starts the grace period anew, up to this many times its length in \
+      all */
 #define SLOW_EXIT_NS (2 * NS_PER_S) /* a rank that takes longer to leave counts as gone */
 #define GIVE_UP_NS                                                                       \
  (10 * NS_PER_S)           /* from SIGKILL to giving up on a process stuck in the kernel \
@@ -170,7 +173,8 @@ static void exiting_rank_ended(struct sup *s, uint32_t rank, pid_t pid, int stat
     code = 128 + WTERMSIG(status);
   else if (code == 0 && WIFEXITED(status))
     code = WEXITSTATUS(status);
-  /* A rank that ends the whole job after others were lost knows what the job is worth. */
+  /* When the job went on without lost ranks, the code of a rank that ends the whole job counts,
+   * not those of the lost ones. */
   const struct tmb_ctl *ctl = s->l->ctl;
   if (s->phase == RUNNING && ctl->losses && !crashed && !tmb_load_acq(&ctl->rank[rank].report))
     s->code = 0;
@@ -368,7 +372,8 @@ static void check_timeout(struct sup *s, double timeout_s) {
   ask_to_end(s);
 }
 
-/* Ends that come in one after the other renew the grace, within a limit. */
+/* End of the grace period: each rank that ends by itself starts it anew, up to GRACE_ROUNDS
+ * times. */
 static bool grace_is_over(const struct sup *s) {
   const uint64_t now = clock_ns(s);
   return now - s->last_end_ns >= s->grace_ns || now - s->first_end_ns >= GRACE_ROUNDS * s->grace_ns;

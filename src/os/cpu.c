@@ -56,7 +56,8 @@ int tmb_os_cpus_usable(void) {
   return TMB_MAX(count, 1);
 }
 
-/* The index-th processor of a mask of `count`, modulo that. */
+/* Number of the index-th processor in a mask that holds `count` of them; indices beyond start
+ * over. */
 static int nth_cpu(const cpu_mask *mask, int count, int index) {
   int left = ((index % count) + count) % count;
   for (int cpu = 0; cpu < MASK_CPUS; cpu++)
@@ -71,7 +72,7 @@ static int bind_to(int cpu) {
   return sched_setaffinity(0, sizeof one, &one.set) == 0 ? TMB_OK : TMB_E_SYS;
 }
 
-/* Go to a processor and take the old mask again. */
+/* Move the thread to a processor by a mask of that one, then restore the mask it had. */
 static int visit(int cpu, const cpu_mask *mask) {
   if (bind_to(cpu)) return TMB_E_SYS;
   return sched_setaffinity(0, sizeof *mask, &mask->set) == 0 ? TMB_OK : TMB_E_SYS;

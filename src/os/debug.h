@@ -26,7 +26,8 @@ void tmb_os_debug_init(void);
  */
 int tmb_os_backtrace(int fd);
 
-/* The same if GASNET_BACKTRACE is on and GASNET_BACKTRACE_NODES names this rank; else returns 1. */
+/* tmb_os_backtrace if GASNET_BACKTRACE is on and GASNET_BACKTRACE_NODES names this rank; else
+ * returns 1. */
 int tmb_os_backtrace_ifenabled(int fd);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping on a word of shared memory, and the fence that lets wakers skip theirs.
+ * Sleeping on a word of shared memory, and a fence on all processors (membarrier) that saves
+ * whoever wakes sleepers a fence of its own.
  *
  * Owns nothing. Called by boot (barrier) and the shared-memory engine (doorbells). Calls futex(2)
  * and membarrier(2). Invariants: words may be shared between processes; waits may return early, so

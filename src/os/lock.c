@@ -6,9 +6,9 @@
  * lock.h. Calls: os/futex, the scheduler. Protocol. Sleeper: asleep = 1; fence on all processors;
  * try; sleep while the word says held and asleep. Releaser: held = 0; if asleep: asleep = 0, wake
  * one. Invariants: whoever has slept says asleep = 1 again before it tries, so when it gets the
- * lock its release wakes the next one; a releaser that clears the mark of a thread which has just
- * set it changes the word that this one sleeps on, or wakes it. Clearing is therefore a plain
- * store.
+ * lock its release wakes the next one; a releaser that clears `asleep` just after another thread
+ * has set it either wakes that thread or changes the word that it is about to sleep on, so that it
+ * does not sleep. Clearing is therefore a plain store.
  */
 #include "os/lock.h"
 
@@ -16,10 +16,12 @@
 #include "os/futex.h"
 #include "os/os.h"
 
-#define SPINS            64u /* looks with pauses between them, about one or two hand-offs */
-#define PAUSES_MAX       8u
-#define YIELDS           8u
-#define SLEEP_NS_BOUNDED 1000000u /* where a releaser may miss a sleeper */
+#define SPINS      64u /* looks with pauses between them, about one or two hand-offs */
+#define PAUSES_MAX 8u
+#define YIELDS     8u
+#define SLEEP_NS_BOUNDED                                                                          \
+ 1000000u /* longest sleep where the kernel has no fence on all processors, so that a release may \
+             not see a sleeper */
 
 bool tmb_lock_threads = true;
 static bool fenced;
@@ -29,7 +31,8 @@ void tmb_lock_init(bool threads) {
   fenced = tmb_membarrier_register();
 }
 
-/* Look until the lock is free, more and more rarely. */
+/* Try to take the lock until it is free, with longer and longer pauses. Returns false after
+ * SPINS tries. */
 TMB_NO_LOCK_CHECK static bool spin(struct tmb_lock *lock) {
   uint32_t pauses = 1;
   for (uint32_t i = 0; i < SPINS; i += pauses) {

@@ -127,7 +127,8 @@ static int reserve(int fd, uint64_t bytes) {
   const bool affordable = memory == 0 || bytes <= memory / 2;
   while (!err && affordable && fallocate(fd, 0, 0, (off_t)bytes) != 0)
     if (errno != EINTR) err = errno;
-  return err == EOPNOTSUPP ? 0 : err; /* where there is no such call, the look has to do */
+  return err == EOPNOTSUPP ? 0 : err; /* a file system without fallocate: the space available was
+                                         compared above, which must do */
 }
 
 /* The folder in which the object was made, as "/dev/shm"; "?" if unknown. */

@@ -50,8 +50,9 @@ void tmb_os_cpu_bits(uint8_t *bits, size_t bytes);
 int tmb_os_cpu_leave(void);
 
 /*
- * The same to the index-th (modulo their number) processor of the mask; no more than two system
- * calls if the thread is there already. Returns 0, or TMB_E_SYS if the mask has one processor only.
+ * Move the calling thread to the index-th (modulo their number) processor of its mask, as
+ * tmb_os_cpu_leave; no more than two system calls if the thread is there already. Returns 0, or
+ * TMB_E_SYS if the mask has one processor only.
  */
 int tmb_os_cpu_visit(int index);
 
@@ -128,8 +129,8 @@ void tmb_os_yield(void);
 /* Whether programs that this process executes get random addresses. True also if unknown. */
 bool tmb_os_randomised(void);
 
-/* Turn that on or off, for this process' next exec and its children. Returns 0, or TMB_E_SYS with
- * errno set where it is not allowed (seccomp). */
+/* Turn address randomisation on or off, for this process' next exec and its children. Returns 0,
+ * or TMB_E_SYS with errno set where it is not allowed (seccomp). */
 int tmb_os_randomise(bool on);
 
 /* ---- processes */
@@ -157,7 +158,8 @@ int tmb_os_signal_process(pid_t pid, uint64_t start_time, int sig);
  */
 bool tmb_os_maximize_rlimit(int resource, const char *desc);
 
-/* The same for the limits that matter to large programs (AS, DATA, FSIZE, NOFILE, RSS, STACK). */
+/* Call tmb_os_maximize_rlimit for the limits that matter to large programs (AS, DATA, FSIZE,
+ * NOFILE, RSS, STACK). Returns whether all succeeded. */
 bool tmb_os_maximize_rlimits(void);
 
 #endif

@@ -42,7 +42,7 @@ struct tmb_cgroup_walk {
  */
 bool tmb_cgroup_first(struct tmb_cgroup_walk *walk, const char *controller);
 
-/* The same, reading the two files of /proc from elsewhere (for tests). */
+/* tmb_cgroup_first with the two files of /proc read from elsewhere, for tests. */
 bool tmb_cgroup_first_from(struct tmb_cgroup_walk *walk, const char *controller,
                            const char *cgroup_file, const char *mounts_file);
 

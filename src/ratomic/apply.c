@@ -2,12 +2,12 @@
 /*
  * Atomic operations on words of this process, for every type and opcode.
  *
- * Owns: the loops of operations that the processor lacks. Called by the inlines of
- * inline_ratomic.h and by message handlers. Calls: those inlines for what is one instruction. A
- * loop asks for the cache line in a state in which it can be written and tries; a compare-and-swap
- * that fails has fetched the line, so the next attempt follows at once and mostly succeeds, whoever
- * won before; only after QUICK_TRIES failures (many contenders) does it rest for a random time,
- * longer each time. Invariants: nobody holds anything, so a descheduled rank delays no other; a
+ * Owns: the loops of operations that the processor lacks. Called by the inlines of inline_ratomic.h
+ * and by message handlers. Calls: those inlines for what is one instruction. A loop asks for the
+ * cache line in a state in which it can be written and tries; a compare-and-swap that fails has
+ * fetched the line, so the next attempt follows at once and mostly succeeds, whoever won before;
+ * only after QUICK_TRIES failures (many contenders) does it rest for a random time, longer each
+ * time. Invariants: there is no lock, so a rank that the kernel has suspended delays no other; a
  * minimum or maximum that changes nothing does not write.
  */
 #include "base/atomic.h"
@@ -24,7 +24,8 @@ struct contest {
   uint32_t random;
 };
 
-/* Returns whether time has passed, so that the word should be read again. */
+/* After a failed compare-and-swap: pause if there were many. Returns whether it paused, so that
+ * the word should be read again. */
 static bool rest(struct contest *c) {
   if (++c->tries < QUICK_TRIES) return false;
   const uint32_t grown = c->tries - QUICK_TRIES + 1;

@@ -20,8 +20,8 @@
 static struct tmb_lock domains_lock;
 static struct { struct tmb_ad *first; /* live domains */ } domains TMB_GUARDED_BY(domains_lock);
 
-/* A member is lost: its domains leave the inline path, where nobody looks whether a target lives.
- */
+/* A member is lost: take its domains off the inline path, which does not ask whether a target is
+ * alive. */
 static void on_lost(uint32_t jobrank) {
   (void)jobrank;
   tmb_lock_acquire(&domains_lock);
@@ -32,14 +32,14 @@ static void on_lost(uint32_t jobrank) {
 
 #define FAVOR (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE)
 
-/* What members tell each other. */
+/* What each member tells all others when a domain is made. */
 struct part {
   uint32_t dt, ops, flags;
   uint32_t mapped;
 };
 
-/* Other members may operate on this process before it makes a call of its own, or without one: the
- * call of op.c also makes a linker take it from the static library. */
+/* Before main: other members may operate on this process before it makes any call on a domain,
+ * or without one. The call of op.c also makes a linker take op.c from the static library. */
 __attribute__((constructor)) static void install(void) {
   tmb_ratomic_op_install();
   tmb_failure_on_lost(on_lost);
@@ -74,8 +74,8 @@ static bool all_mapped(gex_TM_t tm) {
   return true;
 }
 
-/* Exchange parts. out direct: whether all members can work directly. Returns false when a member is
- * lost. */
+/* All-gather the members' parts. out direct: whether every member has mapped the segments of
+ * all, so that operations need no messages. Returns false when a member is lost. */
 static bool agree(gex_TM_t tm, const struct part *mine, bool *direct) {
   *direct = true;
   struct part *all = calloc(tm->size, sizeof *all);

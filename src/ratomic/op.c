@@ -76,7 +76,7 @@ void tmb_ratomic_op_install(void) {
 
 /* ---- checks of debug clients */
 
-/* in dt: one type, that of the call's suffix. */
+/* Name of the public call, for messages. in dt: the one type of the call's suffix. */
 static const char *name_of(gex_DT_t dt, bool nbi) {
   static const char *const name[][2] = {
 #define GEXX_AD_INT(S, T, W) {"gex_AD_OpNB_" #S, "gex_AD_OpNBI_" #S},
@@ -105,7 +105,7 @@ static void check_handle(const char *call, gex_AD_t ad, const struct gexx_ad_op 
   tmb_check_seg_flags(call, o->flags);
 }
 
-/* in rank: of the team. */
+/* Debug clients: fatal when a flag of the call promises what is not so. */
 static void check_promise(const char *call, gex_AD_t ad, const struct gexx_ad_op *o,
                           gex_Rank_t rank) {
   const uint32_t jobrank = tmb_jobrank(ad->tm, rank);

@@ -44,7 +44,7 @@ struct tmb_ad {
   struct gexx_ad_s head;
   struct tmb_ad *next; /* list of live domains */
   bool direct;         /* head.delta was not NULL when it was made */
-  intptr_t delta[];    /* [team size] as it was then */
+  intptr_t delta[];    /* [team size] delta table of the team when the domain was made */
 };
 
 static inline struct tmb_ad *tmb_ad_of(gex_AD_t ad) {

@@ -3,10 +3,10 @@
  * Copies that follow a shape: loops over the two innermost dimensions, specialised by element size,
  * inside an odometer over the others.
  *
- * Owns nothing. Called by vis.c and vis_send.c. Calls memcpy.
- * A transposition (the source's innermost dimension is the second one here) is walked in tiles, so
- * that every cache line of the source is used up while it is at hand: see M. Lam, E. Rothberg,
- * M. Wolf, The Cache Performance and Optimizations of Blocked Algorithms, ASPLOS 1991,
+ * Owns nothing. Called by vis.c and vis_send.c. Calls memcpy. A transposition (the innermost
+ * dimension of the source is the second one of the destination) is copied in tiles, so that every
+ * cache line of the source is read while it is in the cache: see M. Lam, E. Rothberg, M. Wolf, The
+ * Cache Performance and Optimizations of Blocked Algorithms, ASPLOS 1991,
  * doi:10.1145/106972.106981. Invariant: no recursion, no packing.
  */
 #include "base/atomic.h"
@@ -18,14 +18,14 @@
 #define TILE_LINE 64  /* bytes of the source that a narrow side of a tile takes */
 #define TILE_ROWS 128 /* elements along the other side */
 
-/* Two nested dimensions. */
+/* The two innermost dimensions of a shape. */
 struct rect {
   char *dst;
   const char *src;
   struct tmb_vis_dim row, column; /* row: the inner one */
 };
 
-/* One row: n elements. in fixed: elem is a constant. */
+/* Copy one row. in fixed: elem is a constant known to the compiler. */
 static TMB_ALWAYS_INLINE void copy_row(const struct rect *r, size_t elem, bool fixed) {
   const ptrdiff_t to = r->row.stride[TMB_VIS_DST], from = r->row.stride[TMB_VIS_SRC];
   char *dst = r->dst;
@@ -71,7 +71,7 @@ static void copy_rect(const struct rect *r, size_t elem) {
   }
 }
 
-/* The same in tiles, columns first. */
+/* Copy a rectangle in tiles, along columns first. */
 static void copy_tiled(const struct rect *r, size_t elem) {
   const size_t width = TMB_MAX(TILE_LINE / elem, (size_t)1);
   for (size_t i = 0; i < r->row.count; i += TILE_ROWS)
@@ -190,7 +190,8 @@ bool tmb_vis_strided_copy(char *dst, const char *src, const struct tmb_vis_strid
 
 /* ---- packed ranges */
 
-/* Offset of element `e`. out index: its place in the two innermost dimensions. */
+/* Offset in bytes of element number `e` of the packed order. out index: its indices in the two
+ * innermost dimensions. */
 static ptrdiff_t locate(const struct tmb_vis_part *p, size_t e, size_t index[2]) {
   ptrdiff_t offset = 0;
   index[0] = index[1] = 0;

@@ -80,7 +80,7 @@ static bool divide(size_t a, size_t b) {
   return a && b && (a < b ? b % a : a % b) == 0;
 }
 
-/* Piece by piece, from the cursors on. */
+/* Copy piece by piece from where the cursors stand, until one list ends. */
 static TMB_NOINLINE void walk(struct tmb_vis_cursor to, struct tmb_vis_cursor from) {
   char *d, *s;
   size_t room = tmb_vis_next(&to, &d), there = tmb_vis_next(&from, &s);

@@ -25,7 +25,7 @@ struct tmb_vis_list {
 
 struct tmb_vis_cursor {
   const struct tmb_vis_list *list;
-  size_t index, skip; /* entry, and bytes of it that are behind */
+  size_t index, skip; /* number of the entry, and bytes of it that the cursor has passed */
 };
 
 static inline size_t tmb_vis_len(const struct tmb_vis_list *list, size_t i) {
@@ -50,7 +50,7 @@ static inline size_t tmb_vis_next(struct tmb_vis_cursor *c, char **at) {
   return 0;
 }
 
-/* Go on by at most what tmb_vis_next returned. */
+/* Move the cursor on by nbytes, at most what tmb_vis_next returned. */
 static inline void tmb_vis_skip(struct tmb_vis_cursor *c, size_t nbytes) {
   c->skip += nbytes;
   if (c->skip < tmb_vis_len(c->list, c->index)) return;
@@ -64,8 +64,8 @@ bool tmb_vis_list_bytes(const struct tmb_vis_list *list, size_t *bytes);
 /* Copy all of src to dst; equal totals, else as much as the shorter one has. */
 void tmb_vis_list_copy(const struct tmb_vis_list *dst, const struct tmb_vis_list *src);
 
-/* The same of two lists with lengths, as their fields. in dst_shift, src_shift: added to addresses.
- */
+/* tmb_vis_list_copy of two lists of (address, length). in dst_shift, src_shift: added to the
+ * addresses. */
 void tmb_vis_vector_copy(const gex_Memvec_t *dst, size_t dst_count, const gex_Memvec_t *src,
                          size_t src_count, uintptr_t dst_shift, uintptr_t src_shift);
 

@@ -23,7 +23,8 @@ struct tmb_vis_note {
   size_t nbytes;
 };
 
-/* The next put of this thread takes it along. */
+/* The completion handler that the next put of this thread takes along; set by
+ * gex_VIS_SetPeerCompletionHandler. */
 extern _Thread_local struct tmb_vis_note tmb_vis_armed __attribute__((tls_model("initial-exec")));
 
 struct tmb_vis {
@@ -70,7 +71,7 @@ static TMB_ALWAYS_INLINE intptr_t tmb_vis_delta(struct tmb_vis_peer peer) {
 /* Serve a vector call if that takes no more than copies. Returns whether it is done. */
 static TMB_ALWAYS_INLINE bool tmb_vis_vector_now(struct tmb_vis_peer peer, struct tmb_vis_list dst,
                                                  struct tmb_vis_list src) {
-  if (TMB_UNLIKELY(!dst.count || !src.count)) return false; /* nobody may look at tm */
+  if (TMB_UNLIKELY(!dst.count || !src.count)) return false; /* an empty call may be given any tm */
   const intptr_t delta = tmb_vis_delta(peer);
   if (TMB_UNLIKELY(delta == GEXX_UNMAPPED)) return false;
   tmb_vis_vector_copy(dst.vec, dst.count, src.vec, src.count, peer.is_get ? 0 : (uintptr_t)delta,
@@ -78,7 +79,7 @@ static TMB_ALWAYS_INLINE bool tmb_vis_vector_now(struct tmb_vis_peer peer, struc
   return true;
 }
 
-/* The same of an indexed call. */
+/* Serve an indexed call if that takes no more than copies. Returns whether it is done. */
 static TMB_ALWAYS_INLINE bool tmb_vis_indexed_now(struct tmb_vis_peer peer, struct tmb_vis_list dst,
                                                   struct tmb_vis_list src) {
   if (TMB_UNLIKELY(!dst.count || !src.count)) return false;
@@ -95,12 +96,13 @@ static TMB_ALWAYS_INLINE bool tmb_vis_indexed_now(struct tmb_vis_peer peer, stru
   return true;
 }
 
-/* The same of a strided call. in dst, src: addresses of index 0. */
+/* Serve a strided call if that takes no more than copies. in dst, src: addresses of index 0.
+ * Returns whether it is done. */
 static TMB_ALWAYS_INLINE bool tmb_vis_strided_now(struct tmb_vis_peer peer, char *dst,
                                                   const char *src, struct tmb_vis_strided in) {
   bool any = in.elemsz != 0;
   for (size_t d = 0; any && d < in.levels; d++) any = in.count[d] != 0;
-  if (TMB_UNLIKELY(!any)) return false; /* nobody may look at tm */
+  if (TMB_UNLIKELY(!any)) return false; /* an empty call may be given any tm */
   const intptr_t delta = tmb_vis_delta(peer);
   if (TMB_UNLIKELY(delta == GEXX_UNMAPPED)) return false;
   if (peer.is_get)
@@ -121,11 +123,13 @@ void tmb_vis_wait(const struct tmb_op *op);
 
 /* ---- vis_check.c: debug clients; addresses, not offsets. Fatal on misuse. */
 
-/* Context, flags, and what is armed. in blocking: the form has no leaf. */
+/* Fatal unless the context, the flags and the armed completion handler are valid. in blocking:
+ * the form of the call has no leaf event. */
 void tmb_vis_check_call(const struct tmb_vis *v, bool blocking);
-/* Totals of lists, before they are used. */
+/* Fatal unless both lists have the same number of bytes; before they are used. */
 void tmb_vis_check_totals(const struct tmb_vis *v, size_t dst, size_t src);
-/* Bounds and overlap; after offsets have become addresses. */
+/* Fatal when an address lies outside its segment or source and destination overlap; after
+ * offsets have become addresses. */
 void tmb_vis_check_ranges(const struct tmb_vis *v);
 
 /* ---- vis_send.c */
@@ -134,10 +138,11 @@ void tmb_vis_check_ranges(const struct tmb_vis *v);
  * found no resources. */
 int tmb_vis_send(const struct tmb_vis *v);
 
-/* ---- vis_device.c: the same where one side is device memory; sends the completion handler too. */
+/* ---- vis_device.c: serve a call where one side is device memory, with the completion handler;
+ * returns as tmb_vis_send. */
 int tmb_vis_device(const struct tmb_vis *v);
 
-/* ---- vis_send.c: only the completion handler; the data are in place. */
+/* ---- vis_send.c: have the target run the completion handler of a put whose data are in place. */
 void tmb_vis_send_note(const struct tmb_vis *v);
 
 #endif

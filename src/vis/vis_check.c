@@ -66,7 +66,8 @@ static void check_piece(const struct tmb_vis *v, unsigned side, const void *addr
   }
   gex_Flags_t flags = v->flags;
   if ((flags & GEX_FLAG_SELF_SEG_OFFSET) || tmb_mk_device(v->tm->ep->segment))
-    flags = (flags & ~GEX_FLAG_SELF_SEG_OFFSET) | GEX_FLAG_SELF_SEG_BOUND; /* it is an address */
+    flags = (flags & ~GEX_FLAG_SELF_SEG_OFFSET) |
+            GEX_FLAG_SELF_SEG_BOUND; /* offsets have become addresses */
   tmb_check_local_ep(
       &(struct tmb_local_range){v->call, side_name(v, side), v->tm->ep, addr, nbytes, flags});
 }

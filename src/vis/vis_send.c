@@ -26,7 +26,7 @@
 /* A get in flight: where its data go. */
 struct record {
   void *op;
-  uint64_t left; /* pieces outstanding, and 1 while more may come; atomic */
+  uint64_t left; /* pieces sent and not answered, plus 1 while more may be sent; atomic */
   bool strided;
   char *base;
   union {
@@ -119,7 +119,8 @@ static void pack(struct cut *c, const struct tmb_vis_head *h, char *to) {
     tmb_vis_list_pack(&c->near, to, (size_t)h->bytes);
 }
 
-/* Most bytes that the message of all that is left can have. */
+/* Upper limit of the length in bytes of one message that would carry all that is left; SIZE_MAX
+ * when it is certainly too long for the stack. */
 static size_t bound(const struct cut *c) {
   const struct tmb_vis *v = c->v;
   const size_t entries = v->strided ? v->shape->levels : c->remote.list->count - c->remote.index;
@@ -245,8 +246,8 @@ void tmb_vis_send_note(const struct tmb_vis *v) {
   (void)tmb_up_am_send(&out);
 }
 
-/* The messages may come before this process makes a call of its own. The call of vis_serve.c also
- * makes a linker take it from the static library. */
+/* Before main: messages may come before this process makes any such call. The call of
+ * vis_serve.c also makes a linker take that file from the static library. */
 __attribute__((constructor)) static void install(void) {
   tmb_vis_serve_install();
   tmb_up_set_internal(TMB_VIS_AM_ACK, on_ack);

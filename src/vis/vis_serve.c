@@ -56,7 +56,7 @@ static bool count_piece(uint32_t src, const struct tmb_vis_head *h) {
 static void check_handler(const struct tmb_am_in *in, uint8_t handler) {
   const unsigned index = TMB_ROUTE_TARGET(in->route);
   const gex_EP_t ep = index < GASNET_MAXEPS ? tmb_job.eps[index] : NULL;
-  if (!ep || !ep->handler[handler].gex_fnptr) return; /* delivery says so */
+  if (!ep || !ep->handler[handler].gex_fnptr) return; /* delivery of the message reports it */
   const gex_Flags_t flags = ep->handler[handler].gex_flags;
   if (flags != (GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY))
     tmb_fatal_nopos("a put of rank %u runs peer completion handler %u, whose registered gex_flags "
@@ -98,7 +98,7 @@ static void move_list(const struct tmb_vis_head *h, const char *wire, char *pack
   }
 }
 
-/* The same for a shape. in side: whose strides are filled. */
+/* Copy between packed data and the strided memory that the wire describes. */
 static void move_shape(const struct tmb_vis_head *h, const char *wire, char *packed, bool unpack) {
   struct tmb_vis_shape shape;
   shape.elem = (size_t)h->elem;

@@ -26,7 +26,7 @@ enum {
 enum { TMB_VIS_ACK_ARGS = 3, TMB_VIS_DATA_ARGS = 8 };
 
 struct tmb_vis_head {
-  uint64_t owner;       /* put: op; get: record; of the origin */
+  uint64_t owner;       /* address at the origin: of the op (put), of the record (get) */
   uint64_t base;        /* strided: remote address of element 0 */
   uint64_t elem;        /* strided: bytes of an element; indexed: of an entry; vector: 0 */
   uint64_t at;          /* strided: place of the first byte in the packed order */
@@ -35,7 +35,7 @@ struct tmb_vis_head {
   uint64_t index, skip; /* get: place of the data in the origin's list, to be echoed */
   uint64_t total;       /* put with a note: data of all pieces */
   uint32_t id;          /* put with a note: number of the transfer, unique at its origin */
-  uint32_t category;    /* put: of the op */
+  uint32_t category;    /* put: event category in which the op counts the piece */
   uint32_t count;       /* dimensions or entries that follow */
   uint16_t note_bytes;
   uint8_t handler; /* of the note; 0: none */
