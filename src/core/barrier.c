@@ -8,10 +8,11 @@
  * grow and any number of barriers may be outstanding; they complete in order. A team with a board
  * signals there, others by internal messages, the primordial one by control words. Where ranks
  * outnumber processors a round costs each rank a turn on its processor, so teams with a board count
- * arrivals in one word there, and the last to arrive releases all. Named barrier: a word carries
- * {phase, state, id}; combining is associative, commutative and idempotent, so dissemination with
- * overlap gives every rank the same outcome. Invariants: state is changed under `lock`, under which
- * nothing waits; a rank posts round k only after rounds 0..k-1 of the same number have passed.
+ * arrivals in one word there, and the last to arrive releases all. Named barrier: the same, and a
+ * word carries {phase, state, id}; combining is associative, commutative and idempotent, so
+ * dissemination with overlap gives every rank the same outcome. Invariants: state is changed under
+ * `lock`, under which nothing waits; a rank posts round k only after rounds 0..k-1 of the same
+ * number have passed.
  */
 #include "core/barrier.h"
 
@@ -29,8 +30,11 @@
 #define ROUNDS_MAX  11
 _Static_assert(NAMED_WORDS + 2 * ROUNDS_MAX <= TMB_FLAG_WORDS, "control words suffice");
 
-/* Word of the named barrier: bits 0..31 id, 32..33 state, 34..63 phase. */
+/* Word of the named barrier: bits 0..31 id, 32..33 state, 34..63 phase, or arrivals. The first two
+ * are the vote of some ranks. */
 enum { STATE_ANONYMOUS = 0, STATE_NAMED = 1, STATE_MISMATCH = 2 };
+#define VOTE_BITS 34
+#define VOTE_MASK ((UINT64_C(1) << VOTE_BITS) - 1)
 
 static uint32_t rounds; /* of the named barrier; set once */
 static struct tmb_lock barrier_lock;
@@ -40,8 +44,8 @@ static struct {
   struct {
     uint64_t phase; /* of the current or last barrier, from 1 */
     uint32_t round;
-    uint32_t state;
-    uint32_t id;
+    uint64_t vote;           /* of the ranks heard so far */
+    const uint64_t *outcome; /* where the last to arrive tells it; NULL: signals by round */
     bool notified, complete;
     uint32_t lost; /* complete because of a lost rank: 1 + its number */
   } named;
@@ -267,18 +271,19 @@ void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
 
 /* ---- named barrier */
 
-static uint64_t pack(uint64_t phase, uint32_t state, uint32_t id) {
-  return phase << 34 | (uint64_t)state << 32 | id;
+static uint64_t vote_of(uint32_t state, uint32_t id) {
+  return (uint64_t)state << 32 | id;
 }
 
-TMB_REQUIRES(barrier_lock) static void combine(uint32_t state, uint32_t id) {
-  if (state == STATE_ANONYMOUS || barrier.named.state == STATE_MISMATCH) return;
-  if (state == STATE_MISMATCH || (barrier.named.state == STATE_NAMED && barrier.named.id != id)) {
-    barrier.named.state = STATE_MISMATCH;
-    return;
-  }
-  barrier.named.state = STATE_NAMED;
-  barrier.named.id = id;
+/* The vote of two groups of ranks. */
+static uint64_t combined(uint64_t a, uint64_t b) {
+  if (b >> 32 == STATE_ANONYMOUS || a >> 32 == STATE_MISMATCH) return a;
+  if (a >> 32 == STATE_ANONYMOUS || b >> 32 == STATE_MISMATCH || a == b) return b;
+  return vote_of(STATE_MISMATCH, 0);
+}
+
+TMB_REQUIRES(barrier_lock) static uint64_t named_pack(void) {
+  return barrier.named.phase << VOTE_BITS | barrier.named.vote;
 }
 
 TMB_REQUIRES(barrier_lock) static uint32_t named_word(uint32_t round) {
@@ -286,23 +291,53 @@ TMB_REQUIRES(barrier_lock) static uint32_t named_word(uint32_t round) {
 }
 
 TMB_REQUIRES(barrier_lock) static void named_post(uint32_t round) {
-  post(round, named_word(round), pack(barrier.named.phase, barrier.named.state, barrier.named.id));
+  post(round, named_word(round), named_pack());
+}
+
+/* Count this rank and its vote in; the last one tells all the outcome, and nobody counts himself in
+ * again before he has seen it, or after he has heard of a loss. */
+TMB_REQUIRES(barrier_lock) static void named_arrive(void) {
+  struct tmb_board_row *const row = tmb_board_row(&tmb_job.team, 0);
+  barrier.named.outcome = &row->outcome.word;
+  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.team.lost))) return;
+  const uint64_t one = UINT64_C(1) << VOTE_BITS;
+  uint64_t seen = tmb_load_rlx(&row->named.word), now;
+  do {
+    const uint64_t vote = combined(seen & VOTE_MASK, barrier.named.vote);
+    now = ((seen & ~VOTE_MASK) + one) | vote;
+  } while (!tmb_cas_acq_rel(&row->named.word, &seen, now));
+  if (now >> VOTE_BITS != tmb_job.size) return;
+  barrier.named.vote = now & VOTE_MASK;
+  tmb_store_rlx(&row->named.word, 0);
+  tmb_store_rel(&row->outcome.word, named_pack());
+  for (uint32_t r = 0; r < tmb_job.size; r++)
+    if (r != tmb_job.rank) tmb_job.ops->notify(tmb_job.conduit, r);
+}
+
+/* Look for the signal of the current round, or the outcome. Returns whether it was there. */
+TMB_REQUIRES(barrier_lock) static bool named_look(void) {
+  const uint64_t *outcome = barrier.named.outcome;
+  const uint64_t v = outcome ? tmb_load_acq(outcome) : word_value(named_word(barrier.named.round));
+  if ((v ^ barrier.named.phase << VOTE_BITS) >> VOTE_BITS) return false;
+  barrier.named.vote = combined(barrier.named.vote, v & VOTE_MASK);
+  return true;
 }
 
 TMB_REQUIRES(barrier_lock) static int named_advance(void) {
+  const bool central = barrier.named.outcome != NULL;
+  const uint32_t steps = central ? 1 : rounds;
   int passed = 0;
   if (!barrier.named.notified || barrier.named.complete) return 0;
   barrier.named.lost = tmb_load_rlx(&tmb_job.team.lost);
-  while (!barrier.named.lost && barrier.named.round < rounds) {
-    const uint64_t v = word_value(named_word(barrier.named.round));
-    if (v >> 34 != (barrier.named.phase & 0x3fffffff)) return passed;
-    combine((uint32_t)(v >> 32) & 3, (uint32_t)v);
+  while (!barrier.named.lost && barrier.named.round < steps) {
+    if (!named_look()) return passed;
     barrier.named.round++;
     passed++;
-    if (barrier.named.round < rounds) named_post(barrier.named.round);
+    if (barrier.named.round < steps) named_post(barrier.named.round);
   }
   barrier.named.complete = true;
   tmb_fetch_sub_rel(&tmb_job.barriers_active, 1);
+  if (central) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
   return passed + 1;
 }
 
@@ -346,12 +381,16 @@ static void notify(const char *call, int id, int flags) {
   barrier.named.round = 0;
   barrier.named.notified = true;
   barrier.named.complete = false;
-  barrier.named.id = flags & GASNET_BARRIERFLAG_ANONYMOUS ? 0 : (uint32_t)id;
-  barrier.named.state = flags & GASNET_BARRIERFLAG_MISMATCH    ? STATE_MISMATCH
-                        : flags & GASNET_BARRIERFLAG_ANONYMOUS ? STATE_ANONYMOUS
-                                                               : STATE_NAMED;
+  barrier.named.vote = flags & GASNET_BARRIERFLAG_MISMATCH    ? vote_of(STATE_MISMATCH, 0)
+                       : flags & GASNET_BARRIERFLAG_ANONYMOUS ? vote_of(STATE_ANONYMOUS, 0)
+                                                              : vote_of(STATE_NAMED, (uint32_t)id);
   tmb_fetch_add_acq_rel(&tmb_job.barriers_active, 1);
-  if (rounds) named_post(0);
+  if (ex_central(&tmb_job.team)) {
+    tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+    named_arrive();
+  } else if (rounds) {
+    named_post(0);
+  }
   (void)named_advance();
   tmb_lock_release(&barrier_lock);
 }
@@ -368,10 +407,10 @@ static bool named_complete(void) {
 static int outcome(int id, int flags) {
   tmb_lock_acquire(&barrier_lock);
   barrier.named.notified = false;
-  const bool clash = barrier.named.state == STATE_NAMED &&
-                     !(flags & GASNET_BARRIERFLAG_ANONYMOUS) && barrier.named.id != (uint32_t)id;
-  const int rc =
-      barrier.named.state == STATE_MISMATCH || clash ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
+  const uint64_t vote = barrier.named.vote;
+  const bool clash = vote >> 32 == STATE_NAMED && !(flags & GASNET_BARRIERFLAG_ANONYMOUS) &&
+                     (uint32_t)vote != (uint32_t)id;
+  const int rc = vote >> 32 == STATE_MISMATCH || clash ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
   const uint32_t lost = barrier.named.lost;
   tmb_lock_release(&barrier_lock);
   return TMB_UNLIKELY(lost) ? tmb_lost_note(lost - 1) : rc;
@@ -424,8 +463,8 @@ int gasnet_barrier_result(int *id) {
   tmb_lock_acquire(&barrier_lock);
   const uint64_t phase = barrier.named.phase;
   const bool notified = barrier.named.notified;
-  const bool named = barrier.named.state == STATE_NAMED;
-  const int value = (int)barrier.named.id;
+  const bool named = barrier.named.vote >> 32 == STATE_NAMED;
+  const int value = (int)(uint32_t)barrier.named.vote;
   tmb_lock_release(&barrier_lock);
   TMB_CHECK(phase, "gasnet_barrier_result: called before the first barrier phase");
   TMB_CHECK(!notified, "gasnet_barrier_result: called between notify and wait of phase %llu",

@@ -63,6 +63,8 @@ struct tmb_board_row {
   struct tmb_board_line read;    /* chunks that this member has read; by the member */
   struct tmb_board_line arrive;  /* arrivals at barriers, all members together; row of rank 0 */
   struct tmb_board_line release; /* barriers that are complete; by the last to arrive */
+  struct tmb_board_line named;   /* the same of named barriers, with votes; rank 0 of the job */
+  struct tmb_board_line outcome; /* of the last named barrier; by the last to arrive */
   struct tmb_board_line flag[TMB_TEAM_ROUNDS_MAX]; /* barriers' signals by round; by one peer */
   struct tmb_board_card card[2];
   struct tmb_board_note note[TMB_BOARD_NOTES];
