@@ -124,7 +124,7 @@ int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsiz
   if (rc != GASNET_OK) return rc;
   register_legacy(table, (size_t)numentries);
   gexx_legacy_tm = &tmb_job.tm;
-  gex_Event_Wait(gex_Coll_BarrierNB(gexx_legacy_tm, 0)); /* nobody sends before all registered */
+  tmb_boot_barrier(&tmb_job.boot); /* nobody sends before all registered; runs no handler */
   return GASNET_OK;
 }
 

@@ -122,7 +122,13 @@ static int attach_all(const uint64_t *sizes) {
   return GASNET_OK;
 }
 
+/*
+ * Collective. A rank may owe another one an answer before that one calls, so handlers run until all
+ * have called; from then on nobody polls, because ranks that have returned send messages whose
+ * handlers rely on this rank's attach.
+ */
 int tmb_segment_attach(const char *call, int verdict, uintptr_t size) {
+  gex_Coll_BarrierBlocking(&tmb_job.tm, 0);
   const uint64_t mine = verdict == GASNET_OK ? size : 0;
   uint64_t *sizes = calloc(tmb_job.size, sizeof *sizes);
   if (!sizes) tmb_fatal("out of memory for %u sizes", tmb_job.size);
