@@ -306,6 +306,10 @@ if(NOT TMB_SANITIZE)
     tmb_add_check(${name} compile python3 ${tmb_scripts}/compile_headers.py
       --include ${PROJECT_SOURCE_DIR}/include ${name})
   endforeach()
+  tmb_add_check(prototypes compile python3 ${tmb_scripts}/check_prototypes.py
+    --include ${PROJECT_SOURCE_DIR}/include --lib $<TARGET_FILE:tombolo_shared>
+    --lib $<TARGET_FILE:tombolo_static>
+    --prototypes ${PROJECT_SOURCE_DIR}/tests/data/prototypes.txt)
   tmb_add_check(all compile python3 ${tmb_scripts}/compile_headers.py
     --include ${PROJECT_SOURCE_DIR}/include --all)
 

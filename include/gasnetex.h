@@ -32,7 +32,7 @@
 #include "tombolo/config.h"
 #include "tombolo/helpers.h"
 #include "tombolo/ident.h"
-#if !GASNET_SEQ
+#ifndef GASNET_SEQ
 # include <pthread.h>
 #endif
 
@@ -51,14 +51,16 @@ typedef struct gexx_srcdesc_s *gex_AM_SrcDesc_t;
 typedef struct gexx_mk_s *gex_MK_t;
 typedef uint8_t gex_AM_Index_t;
 typedef int32_t gex_AM_Arg_t;
-#if defined(__clang__) && __clang_major__ >= 15
-# pragma clang diagnostic push
-# pragma clang diagnostic ignored "-Wdeprecated-non-prototype"
-# pragma clang diagnostic ignored "-Wstrict-prototypes"
+#ifndef __cplusplus
+# pragma GCC diagnostic push
+# pragma GCC diagnostic ignored "-Wstrict-prototypes"
+# if defined(__clang__) && __clang_major__ >= 15
+#  pragma GCC diagnostic ignored "-Wdeprecated-non-prototype"
+# endif
 #endif
 typedef void (*gex_AM_Fn_t)(); /* any handler; unprototyped so that C accepts it without a cast */
-#if defined(__clang__) && __clang_major__ >= 15
-# pragma clang diagnostic pop
+#ifndef __cplusplus
+# pragma GCC diagnostic pop
 #endif
 typedef uint64_t gex_RMA_Value_t;
 typedef unsigned int gex_EC_t;

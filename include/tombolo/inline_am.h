@@ -201,7 +201,7 @@ GEXX_INLINE int gexx_am_rep_long(gex_Token_t token, gex_AM_Index_t handler, cons
 GEXX_INLINE int gexx_am_com(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, unsigned kind, unsigned n,
                             const uint64_t *v) {
   gex_AM_Arg_t a[18] = {0};
-  const unsigned skip = 1 + !!(kind & 2) + !!(kind & 4);
+  const unsigned skip = 1u + (kind >> 1 & 1u) + (kind >> 2 & 1u);
   struct gexx_am_msg m;
   unsigned i;
   for (i = skip; i < n && i - skip < 16; i++) a[1 + i - skip] = (gex_AM_Arg_t)v[i];

@@ -35,7 +35,7 @@ GEXX_API extern gasnett_stats_callback_t gasnett_stats_callback;
 #define GASNETT_TRACE_ENABLED                 0
 #define GASNETT_TRACE_PRINTF                  _gasnett_trace_printf_noop
 #define GASNETT_TRACE_PRINTF_FORCE            _gasnett_trace_printf_noop
-#define GASNETT_TRACE_GETMASK()               ""
+#define GASNETT_TRACE_GETMASK()               ((const char *)"")
 #define GASNETT_TRACE_SETMASK(mask)           ((void)(mask))
 #define GASNETT_TRACE_GET_TRACELOCAL()        (0)
 #define GASNETT_TRACE_SET_TRACELOCAL(on)      ((void)(on))
@@ -46,7 +46,7 @@ GEXX_API extern gasnett_stats_callback_t gasnett_stats_callback;
 
 #define GASNETT_STATS_PRINTF                  _gasnett_trace_printf_noop
 #define GASNETT_STATS_PRINTF_FORCE            _gasnett_trace_printf_noop
-#define GASNETT_STATS_GETMASK()               ""
+#define GASNETT_STATS_GETMASK()               ((const char *)"")
 #define GASNETT_STATS_SETMASK(mask)           ((void)(mask))
 #define GASNETT_STATS_INIT(fn)                ((void)(fn), 0)
 #define GASNETT_STATS_DUMP(reset)             ((void)(reset))
