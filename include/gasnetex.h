@@ -110,7 +110,7 @@ GEXX_API void gex_System_SetVerboseErrors(int enable);
 
 /* What gex_Client_Init takes, with how the caller was compiled; used by the inline below and by
  * gasnet_init. */
-struct gexx_client_init {
+struct gexx_client_args {
   struct gexx_client_mode mode;
   gex_Client_t *client_p;
   gex_EP_t *ep_p;
@@ -123,7 +123,7 @@ struct gexx_client_init {
 
 /* Initialises the process; the body of gex_Client_Init. [in] init: arguments, read before return.
  * API 01.1. */
-GEXX_API int gexx_client_init(const struct gexx_client_init *init);
+GEXX_API int gexx_client_init(const struct gexx_client_args *init);
 
 #define GEXX_CLIENT_MODE_INIT \
  { GEXX_ABI_VERSION, GEXX_THREAD_MODE, GEXX_DEBUG, 0, GASNET_CONFIG_STRING }
@@ -136,7 +136,7 @@ GEXX_API int gexx_client_init(const struct gexx_client_init *init);
  * Returns GASNET_OK; GASNET_ERR_NOT_INIT on a second call; GASNET_ERR_RESOURCE. API 01.1. */
 GEXX_INLINE int gex_Client_Init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
                                 const char *name, int *argc, char ***argv, gex_Flags_t flags) {
-  struct gexx_client_init init = {GEXX_CLIENT_MODE_INIT, NULL, NULL, NULL, NULL, NULL, NULL, 0};
+  struct gexx_client_args init = {GEXX_CLIENT_MODE_INIT, NULL, NULL, NULL, NULL, NULL, NULL, 0};
   init.client_p = client_p;
   init.ep_p = ep_p;
   init.tm_p = tm_p;

@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
+WARNINGS += ["-Wundef", "-Wshadow", "-Wwrite-strings", "-Wcast-align", "-Wconversion"]
+C_WARNINGS = ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Wold-style-definition"]
 C_STANDARDS = ["c99", "c11", "c17"]
 CXX_STANDARDS = ["c++11", "c++17", "c++20"]
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
@@ -52,6 +54,7 @@ def check(include, headers):
     for compiler, language, standard in compilers():
         for defines in variants(headers):
             command = [compiler, f"-std={standard}", *WARNINGS, f"-I{include}", *defines]
+            command += C_WARNINGS if language == "c" else []
             done = subprocess.run(
                 command + ["-x", language, "-"],
                 input=program(headers).encode(),

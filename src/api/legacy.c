@@ -47,7 +47,7 @@ int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, char ***arg
   gex_Client_t client;
   gex_EP_t ep;
   gex_TM_t tm;
-  const struct gexx_client_init init = {.mode = *mode,
+  const struct gexx_client_args init = {.mode = *mode,
                                         .client_p = &client,
                                         .ep_p = &ep,
                                         .tm_p = &tm,

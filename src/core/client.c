@@ -65,7 +65,7 @@ static void advise_name(const char *name) {
              name);
 }
 
-static void check_init(const struct gexx_client_init *init) {
+static void check_init(const struct gexx_client_args *init) {
   if (!init->name) tmb_fatal_nopos("gex_Client_Init: argument clientName is NULL");
   if (!init->client_p || !init->ep_p || !init->tm_p)
     tmb_fatal_nopos("gex_Client_Init: argument %s is NULL", !init->client_p ? "client_p"
@@ -96,7 +96,7 @@ static int make_tables(void) {
   return 0;
 }
 
-static int make_objects(const struct gexx_client_init *init) {
+static int make_objects(const struct gexx_client_args *init) {
   char *name = strdup(init->name);
   if (!name) {
     tmb_note("out of memory for the client's name (%zu bytes)", strlen(init->name));
@@ -157,7 +157,7 @@ static void client_defaults(void) {
   }
 }
 
-static int bring_up(const struct gexx_client_init *init) {
+static int bring_up(const struct gexx_client_args *init) {
   int rc = tmb_boot_start(&tmb_job.boot);
   if (rc) return rc;
   tmb_job.rank = tmb_job.boot.rank;
@@ -191,7 +191,7 @@ static int bring_up(const struct gexx_client_init *init) {
   return 0;
 }
 
-int gexx_client_init(const struct gexx_client_init *init) {
+int gexx_client_init(const struct gexx_client_args *init) {
   check_mode(&init->mode);
   if (tmb_job.state != TMB_JOB_NONE)
     return tmb_refuse(

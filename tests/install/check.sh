@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh mak|pkg-config|cmake|names|compilers BUILD_DIR: installs the build into a fresh prefix,
-# then builds and runs clients the way that a user would who only knows that prefix.
+# check.sh mak|pkg-config|cmake|names|idioms|compilers BUILD_DIR: installs the build into a fresh
+# prefix, then builds and runs clients the way that a user would who only knows that prefix.
 set -euo pipefail
 way=$1
 build=$2
@@ -128,6 +128,7 @@ case $way in
   pkg-config) by_pkg_config ;;
   cmake) by_cmake ;;
   names) bash "$here/names.sh" "$prefix" ;;
+  idioms) bash "$here/idioms.sh" "$prefix" ;;
   compilers) bash "$here/compilers.sh" "$build" ;;
   *)
     echo "check.sh: unknown way $way"
