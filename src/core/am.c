@@ -59,7 +59,8 @@ void *tmb_up_am_stage(struct tmb_am_out *out) {
 }
 
 void tmb_up_signal(const void *addr) {
-  if (tmb_job.threads) tmb_fence_seq(); /* before the look whether there is an index */
+  if (tmb_job.threads)
+    tmb_fence_seq(); /* the store of the signal comes before the test whether there is an index */
   if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.signal_index) != NULL)) tmb_job.signal_index(addr);
 }
 

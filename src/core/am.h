@@ -35,7 +35,8 @@ void tmb_am_check_token(const char *call, gex_Token_t token);
 /* Name of the fixed-payload call for messages: "gex_AM_RequestMedium". */
 const char *tmb_am_call_name(bool is_reply, unsigned category);
 
-/* Flags after which, or a route, tmb_am_resolve must be called. */
+/* A message with one of these flags, or with a route other than 0, needs tmb_am_resolve before
+ * it is sent. */
 #define TMB_AM_RESOLVE_FLAGS                                                        \
  (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN | \
   GEX_FLAG_PEER_SEG_SOME)

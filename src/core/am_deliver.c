@@ -85,7 +85,7 @@ static inline void call_payload(gex_AM_Fn_t fn, gex_Token_t token, const struct 
   }
 }
 
-/* Entry against message; debug clients. */
+/* Debug clients: fatal unless the handler was registered for messages of this kind. */
 static void check_entry(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
   static const char *const category[] = {"Short", "Medium", "Long"};
   if (!in->route && tmb_job.ep.legacy[in->handler / 64] >> (in->handler % 64) & 1) return;
@@ -108,7 +108,7 @@ static void check_entry(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
         category[in->category], kind, in->src, in->nargs, in->handler, name, e->gex_nargs);
 }
 
-/* What a handler must not leave behind; debug clients. */
+/* Debug clients: fatal if a handler has returned with a lock held or a message prepared. */
 static void check_left(const struct tmb_thread *t, const struct tmb_am_in *in,
                        const gex_HSL_t *hsl) {
   if (t->hsl != hsl)

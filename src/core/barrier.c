@@ -3,16 +3,17 @@
  * Barriers, see barrier.h.
  *
  * Owns: the state of the named barrier and the list of teams with EX barriers in flight. Called by
- * clients and by progress. Calls: the conduit's control words and am_send. EX barrier: calls on a
- * team are numbered; round k of number s is passed when signal k has reached s, so signals only
- * grow and any number of barriers may be outstanding; they complete in order. A team with a board
- * signals there, others by internal messages, the primordial one by control words. Where ranks
- * outnumber processors a round costs each rank a turn on its processor, so teams with a board count
- * arrivals in one word there, and the last to arrive releases all. Named barrier: the same, and a
- * word carries {phase, state, id}; combining is associative, commutative and idempotent, so
- * dissemination with overlap gives every rank the same outcome. Invariants: state is changed under
- * `lock`, under which nothing waits; a rank posts round k only after rounds 0..k-1 of the same
- * number have passed.
+ * clients and by progress. Calls: the conduit's control words and am_send. EX barrier: the barriers
+ * of a team are numbered; each round has one signal word at each member, which holds the number of
+ * the last barrier for which the peer of that round has signalled. Barrier s has passed round k
+ * when that word is at least s, so signals only grow, any number of barriers may be outstanding,
+ * and they complete in order. A team with a board signals there, others by internal messages, the
+ * primordial one by control words. Where ranks outnumber processors every round costs each rank one
+ * turn on its processor, so teams with a board do without rounds there: they count arrivals in one
+ * word, and the last member to arrive releases all. Named barrier: the same, and a word carries
+ * {phase, state, id}; combining is associative, commutative and idempotent, so dissemination with
+ * overlap gives every rank the same outcome. Invariants: state is changed under `lock`, under which
+ * nothing waits; a rank posts round k only after rounds 0..k-1 of the same number have passed.
  */
 #include "core/barrier.h"
 
@@ -36,13 +37,14 @@ enum { STATE_ANONYMOUS = 0, STATE_NAMED = 1, STATE_MISMATCH = 2 };
 #define VOTE_BITS 34
 #define VOTE_MASK ((UINT64_C(1) << VOTE_BITS) - 1)
 
-static uint32_t rounds; /* of the named barrier; set once */
+static uint32_t
+    rounds; /* rounds of the named barrier: log2 of the job's size, rounded up; set once */
 static struct tmb_lock barrier_lock;
 static struct {
   struct tmb_team *busy; /* teams with EX barriers in flight, the primordial one apart */
-  bool stalled;          /* a signal found no resources: try again soon */
+  bool stalled;          /* sending a signal found no resources, so progress must try again */
   struct {
-    uint64_t phase; /* of the current or last barrier, from 1 */
+    uint64_t phase; /* number of the current or last named barrier, from 1 */
     uint32_t round;
     uint64_t vote;           /* of the ranks heard so far */
     const uint64_t *outcome; /* where the last to arrive tells it; NULL: signals by round */
@@ -90,7 +92,8 @@ static uint32_t ex_rounds(const struct tmb_team *team) {
   return ex_central(team) ? 1 : team->rounds;
 }
 
-/* Count this member in; the last one releases all, whose next arrivals come after that. */
+/* Count this member's arrival. The word counts all arrivals of the team ever, so the last
+ * arrival at barrier s is the one that makes it s * size; that member releases all. */
 static void ex_arrive(const struct tmb_team *team) {
   const uint64_t number = team->barrier.done + 1;
   if (tmb_fetch_add_acq_rel(&tmb_board_row(team, 0)->arrive.word, 1) + 1 !=
@@ -102,8 +105,8 @@ static void ex_arrive(const struct tmb_team *team) {
   }
 }
 
-/* Signal the peer of the current round, number done + 1. Returns false when there are no resources
- * now. */
+/* Signal the peer of the current round that this member has come to the next barrier (number
+ * done + 1). Returns false when there are no resources now. */
 static bool ex_post(struct tmb_team *team) {
   const struct tmb_team_barrier *b = &team->barrier;
   if (ex_central(team)) {
@@ -150,13 +153,14 @@ static void ex_complete(struct tmb_team *team) {
   b->round = 0;
   tmb_fetch_sub_rel(&tmb_job.barriers_active, 1);
   if (ex_central(team)) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
-  if (!op) return; /* of an unattended destroy: no event */
+  if (!op) return; /* a team that is destroyed without an event */
   b->first = op->next;
   if (!b->first) b->last = NULL;
   tmb_up_op_done(op, TMB_CAT_PUT);
 }
 
-/* A member is lost: what is in flight ends, with a mark. */
+/* A member is lost: complete the team's barriers in flight, marked as having met a loss. Returns
+ * how many. */
 TMB_COLD static int ex_abandon(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   int ended = 0;
@@ -189,8 +193,8 @@ TMB_REQUIRES(barrier_lock) static int ex_advance(struct tmb_team *team) {
   return passed;
 }
 
-/* Advance the teams with barriers in flight; under the lock. out closed: teams whose destruction is
- * complete, linked by barrier.next, to be let go of without the lock. */
+/* Advance the teams with barriers in flight. out closed: teams whose destruction is complete,
+ * linked by barrier.next; the caller releases them after the lock. */
 TMB_REQUIRES(barrier_lock) static int ex_advance_list(struct tmb_team **closed) {
   int passed = 0;
   for (struct tmb_team **p = &barrier.busy; *p;) {
@@ -350,7 +354,7 @@ int tmb_barrier_advance(void) {
   const bool stalled = barrier.stalled;
   tmb_lock_release(&barrier_lock);
   if (TMB_UNLIKELY(stalled)) {
-    tmb_os_yield(); /* nobody wakes us when a ring drains, so this counts as progress */
+    tmb_os_yield(); /* no wake-up comes when a ring drains: do not sleep, only yield */
     passed++;
   }
   if (closed) close_all(closed);

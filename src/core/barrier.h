@@ -14,7 +14,7 @@
 
 #include "core/team.h"
 
-/* Compute rounds; after rank and size are known. */
+/* Compute the number of rounds; after rank and size are known. */
 void tmb_barrier_init(void);
 
 /* Close a team (tmb_team_close) once every member has called this or a barrier of the same number;

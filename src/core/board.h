@@ -16,11 +16,16 @@
 #include "base/atomic.h"
 #include "core/job.h"
 
-#define TMB_BOARD_HEADS    64u    /* chunks that a member may have shown and others not yet read */
-#define TMB_BOARD_SLOTS    8u     /* the same of chunks that need a slot */
-#define TMB_BOARD_BYTES    16384u /* of a chunk */
-#define TMB_BOARD_SMALL    96u    /* bytes that need no slot */
-#define TMB_BOARD_NOTES    16u    /* collectives that a member of a debug client has noted */
+#define TMB_BOARD_HEADS                                                                       \
+ 64u /* descriptors of chunks in a row: a member may be this many chunks ahead of the slowest \
+        reader */
+#define TMB_BOARD_SLOTS                                                                           \
+ 8u /* chunks longer than TMB_BOARD_SMALL: a member may be this many of them ahead of the slowest \
+       reader */
+#define TMB_BOARD_BYTES 16384u /* length of a chunk, at most */
+#define TMB_BOARD_SMALL \
+ 96u /* chunks up to this length lie in the descriptor itself and need no slot */
+#define TMB_BOARD_NOTES    16u /* in debug jobs: signatures of the last collectives of a member */
 #define TMB_BOARD_ROWS_MAX 64u
 #define TMB_BOARD_NONE     UINT32_MAX
 
@@ -28,44 +33,54 @@ struct tmb_board_line {
   uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
 };
 
-/* A collective and its arguments that must be the same on all members; its makers know how. */
+/* Signature of a collective: its kind and the arguments that all members must give alike, packed
+ * by tmb_coll_what. Members compare signatures. */
 struct tmb_board_what {
   uint64_t call, bytes;
 };
 
-/* A member's collectives, in order; debug clients. */
+/* In debug jobs: the signature of one collective that a member has called. */
 struct tmb_board_note {
-  uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the collective + 1; 0 while it is written */
-  uint64_t uid;                                /* of the team: a row may have got another one */
+  uint64_t number TMB_ALIGNED(
+      TMB_CACHE_LINE); /* of the collective in its team + 1; 0 while the entry is written */
+  uint64_t uid;        /* of the team: rows are used again by other teams */
   struct tmb_board_what what;
 };
 
-/* Contribution to an all-gather of the library's own, by parity of its number. */
+/* A member's contribution to an all-gather of the library itself (making teams, not the
+ * client's). There are two, used by turns: by the parity of the all-gather's number. */
 struct tmb_board_card {
   uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the all-gather + 1 */
   char block[TMB_TEAM_GATHER_BYTES] TMB_ALIGNED(TMB_CACHE_LINE);
 };
 
-/* What a member shows. Two lines, which many processors fetch as a pair. */
+/* Descriptor of a chunk that a member shows to the others, with its data if they are short. Two
+ * cache lines, because many processors fetch lines in pairs. */
 struct tmb_board_head {
   uint64_t number TMB_ALIGNED(2 * TMB_CACHE_LINE); /* of the chunk + 1; written last */
-  struct tmb_board_what what;                      /* whose chunk it is */
-  char small[TMB_BOARD_SMALL] TMB_ALIGNED(16);     /* chunks of at most this; fit for any type */
+  struct tmb_board_what what;                  /* of the collective to which the chunk belongs */
+  char small[TMB_BOARD_SMALL] TMB_ALIGNED(16); /* data of a short chunk; aligned for any type */
 };
 _Static_assert(sizeof(struct tmb_board_head) == 2 * TMB_CACHE_LINE, "two cache lines");
 
-/* Others. An odd number of lines: the slots begin in different sets of a cache. */
+/* Data of a chunk longer than TMB_BOARD_SMALL. One cache line longer than the data, so that a
+ * slot has an odd number of lines: slots whose size is a power of two would all begin in the same
+ * set of the cache. */
 struct tmb_board_slot {
   char data[TMB_BOARD_BYTES + TMB_CACHE_LINE] TMB_ALIGNED(TMB_CACHE_LINE);
 };
 
 struct tmb_board_row {
-  struct tmb_board_line read;    /* chunks that this member has read; by the member */
-  struct tmb_board_line arrive;  /* arrivals at barriers, all members together; row of rank 0 */
-  struct tmb_board_line release; /* barriers that are complete; by the last to arrive */
-  struct tmb_board_line named;   /* the same of named barriers, with votes; rank 0 of the job */
+  struct tmb_board_line read;   /* chunks that this member has read so far; written by the member */
+  struct tmb_board_line arrive; /* arrivals of all members at all barriers so far; every member adds
+                                   to that of team rank 0 */
+  struct tmb_board_line
+      release;                 /* barriers complete so far; written by the last member to arrive */
+  struct tmb_board_line named; /* the same of named barriers, with votes; rank 0 of the job */
   struct tmb_board_line outcome; /* of the last named barrier; by the last to arrive */
-  struct tmb_board_line flag[TMB_TEAM_ROUNDS_MAX]; /* barriers' signals by round; by one peer */
+  struct tmb_board_line
+      flag[TMB_TEAM_ROUNDS_MAX]; /* [round] number of the last barrier in which the peer of that
+                                    round has signalled; written by that peer */
   struct tmb_board_card card[2];
   struct tmb_board_note note[TMB_BOARD_NOTES];
   struct tmb_board_head head[TMB_BOARD_HEADS];
@@ -73,10 +88,12 @@ struct tmb_board_row {
 };
 _Static_assert(sizeof(struct tmb_board_row) <= TMB_SHARED_AREA_BYTES, "a row fits its area");
 
-/* Give the primordial team its board if the conduit has areas; after the conduit is open. */
+/* Say in the primordial team that it has a board, if the conduit has shared areas; after the
+ * conduit is open. */
 void tmb_board_init(void);
 
-/* Take a clear row of this process; TMB_BOARD_NONE when there is none. Any thread. */
+/* Take a row of this process that no team uses, and clear it. Returns its index, or
+ * TMB_BOARD_NONE when all are in use; give it back with tmb_board_give. Any thread. */
 uint32_t tmb_board_take(void);
 void tmb_board_give(uint32_t row);
 

@@ -23,8 +23,9 @@
 
 /* What a member publishes in one step of the exchange; 64 bytes. */
 #define PART_ENTRIES 2
-#define PART_DEVICE  0xffffff00u /* and above: device memory */
-#define PART_CLASS   0xffu       /* the rest of it: 0, or 1 + class of memory that has a handle */
+#define PART_DEVICE  0xffffff00u /* values from here on: device memory */
+#define PART_CLASS \
+ 0xffu /* the low bits of such a value: 0, or 1 + the class of memory whose handle follows */
 struct part {
   uint64_t total; /* entries of this member, over all steps */
   struct {
@@ -55,7 +56,8 @@ bool tmb_bound_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbyte
   return tmb_bound_table(tm)[rank] != GEXX_UNMAPPED && s && inside(s, addr, nbytes);
 }
 
-/* Add to an address in the segment of a process to get ours, whatever TOMBOLO_SHM_MAP says. */
+/* What to add to an address in the segment of a process to get ours, or GEXX_UNMAPPED; whatever
+ * TOMBOLO_SHM_MAP says. */
 static intptr_t delta_of(uint32_t jobrank, const struct tmb_peer_segment *s) {
   if (s->local == TMB_LOCAL_DEVICE) return GEXX_UNMAPPED;
   if (jobrank == tmb_job.rank) return 0;
@@ -71,7 +73,7 @@ static void *table(size_t item_bytes) {
   return p;
 }
 
-/* All unmapped, for so many endpoints of each process. */
+/* A new delta table in which everything is unmapped, for so many endpoints of each process. */
 static intptr_t *unmapped_table(size_t endpoints) {
   intptr_t *t = table(endpoints * sizeof *t);
   for (size_t i = 0; i < endpoints * tmb_job.size; i++) t[i] = GEXX_UNMAPPED;
@@ -81,7 +83,8 @@ static intptr_t *unmapped_table(size_t endpoints) {
 void tmb_bound_init(void) {
   tmb_job.bound[0] = tmb_job.peer_segment;
   tmb_job.ep_delta[0] = tmb_job.delta;
-  /* Shown by the heads of all teams while operations are counted, so as long as any. */
+  /* While operations are counted the heads of all teams point to this table, so it has an entry
+   * for every endpoint. */
   tmb_job.unmapped = unmapped_table(tmb_job.count ? GASNET_MAXEPS : 1);
 }
 
@@ -95,7 +98,9 @@ const intptr_t *tmb_bound_hidden(gex_TM_t tm) {
                                         : tmb_bound_delta((gex_EP_Index_t)(tm - tm->ep->pair));
 }
 
-/* The table of an index that may be written; TM-pairs move from the shared one to it. */
+/* The delta table of an endpoint index for writing. Indices start with one common table of
+ * unmapped entries; at the first write the index gets its own, and its TM-pairs are pointed to
+ * that. */
 static intptr_t *own_delta(gex_EP_Index_t ep) {
   if (!tmb_job.ep_delta[ep]) {
     tmb_job.ep_delta[ep] = unmapped_table(1);
@@ -153,8 +158,8 @@ static uint32_t share_device(const struct gexx_segment_s *s, unsigned char *out)
   return PART_DEVICE | (tmb_mk_peer_share(s, out) ? 1 + tmb_mk_device(s)->class_id : 0);
 }
 
-/* Entries first, first + 1.. of the bound endpoints among `eps`. out handles: of those that have
- * one. */
+/* What this process publishes in one step: entries `first` and following of the bound endpoints
+ * among `eps`. out handles: of the device segments among them. */
 static struct part part_of(const gex_EP_t *eps, size_t num_eps, size_t first, handle *handles) {
   struct part p = {0};
   for (size_t i = 0; i < num_eps; i++) {
@@ -170,7 +175,7 @@ static struct part part_of(const gex_EP_t *eps, size_t num_eps, size_t first, ha
   return p;
 }
 
-/* Map what a peer of the neighbourhood shares, once. */
+/* Map a segment that a peer of the neighbourhood shares, unless it is mapped already. */
 static void map_shared(uint32_t jobrank, gex_EP_Index_t ep, struct tmb_peer_segment *s, int fd) {
   const struct tmb_peer_segment *known = tmb_bound_of(jobrank, ep);
   if (known && known->base == s->base && known->size == s->size) {
@@ -180,7 +185,7 @@ static void map_shared(uint32_t jobrank, gex_EP_Index_t ep, struct tmb_peer_segm
   }
 }
 
-/* Enter what a member publishes. Returns whether it shares memory. */
+/* Enter the segments that a member publishes in the tables. Returns whether it shares memory. */
 static bool enter_part(uint32_t jobrank, const struct part *p, size_t count) {
   bool shares = false;
   for (size_t i = 0; i < count; i++) {

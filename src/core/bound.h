@@ -15,7 +15,7 @@
 /* Known bound segment of endpoint `ep` of a process; NULL when there is none or it is not known. */
 const struct tmb_peer_segment *tmb_bound_of(uint32_t jobrank, gex_EP_Index_t ep);
 
-/* The same of (tm, rank). */
+/* Known bound segment of the endpoint that (tm, rank) names; NULL as above. */
 static inline const struct tmb_peer_segment *tmb_bound_at(gex_TM_t tm, gex_Rank_t rank) {
   return tmb_bound_of(tmb_jobrank(tm, rank), tmb_ep_index(tm, rank));
 }
@@ -29,14 +29,16 @@ static inline void *tmb_bound_self_offset(gex_EP_t ep, const void *offset) {
   return (void *)((ep->segment ? (uintptr_t)ep->segment->base : 0) + (uintptr_t)offset);
 }
 
-/* [size] What to add to an address of a peer to get ours, or GEXX_UNMAPPED: tm->delta, except that
- * heads hide it while operations are counted. */
+/* The delta table of a team, [team size]: what to add to an address of a member to get ours, or
+ * GEXX_UNMAPPED. It is tm->delta, but while operations are counted tm->delta says that nobody is
+ * mapped, so that inline calls come to the library; then this asks elsewhere. */
 const intptr_t *tmb_bound_hidden(gex_TM_t tm);
 static inline const intptr_t *tmb_bound_table(gex_TM_t tm) {
   return TMB_LIKELY(!tmb_job.count) ? tm->delta : tmb_bound_hidden(tm);
 }
 
-/* What a head shows of such a table. */
+/* What to store in tm->delta for a delta table: the table, or while operations are counted one
+ * that says that nobody is mapped. */
 static inline const intptr_t *tmb_bound_shown(const intptr_t *table) {
   return TMB_LIKELY(!tmb_job.count) ? table : tmb_job.unmapped;
 }
@@ -44,21 +46,24 @@ static inline const intptr_t *tmb_bound_shown(const intptr_t *table) {
 /* Whether [addr, addr + nbytes) of (tm, rank)'s process can be reached by load and store. */
 bool tmb_bound_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbytes);
 
-/* Entry of that table. Read it once for each access: another thread may take a lost peer away. */
+/* Entry of (tm, rank) in its delta table. Read it once for each access: another thread may set
+ * it to GEXX_UNMAPPED when the peer is lost. */
 static inline intptr_t tmb_bound_delta_of(gex_TM_t tm, gex_Rank_t rank) {
   return tmb_load_rlx(&tmb_bound_table(tm)[rank]);
 }
 
-/* A process is lost: nobody reaches its memory by a delta table any more. */
+/* A process is lost: set its entries of all delta tables to GEXX_UNMAPPED. */
 void tmb_bound_lose(uint32_t jobrank);
 
-/* Whether it lies in the segment that the process attached and the conduit has mapped. */
+/* Whether [addr, addr + nbytes) lies in the segment that a process attached and the conduit has
+ * mapped here. */
 bool tmb_bound_attached(uint32_t jobrank, const void *addr, size_t nbytes);
 
 /* Delta table of an endpoint index: [job size]. */
 const intptr_t *tmb_bound_delta(gex_EP_Index_t ep);
 
-/* Note a bound segment; tmb_bound_refresh makes teams and TM-pairs see it. */
+/* Record the bound segment of an endpoint of a process; teams and TM-pairs see it after
+ * tmb_bound_refresh. */
 void tmb_bound_set(uint32_t jobrank, gex_EP_Index_t ep, const struct tmb_peer_segment *s);
 void tmb_bound_refresh(void);
 

@@ -40,23 +40,24 @@ void tmb_check_context_at(const char *call);
 /* Fatal unless the library is initialised. */
 void tmb_check_ready_at(const char *call);
 
-/* Handle checks: magic numbers; `pair` allows a TM-pair. */
+/* Fatal unless the handle is a live object, by its magic number. in pair: a TM-pair is allowed,
+ * too. */
 void tmb_check_tm(const char *call, gex_TM_t tm, bool pair);
 void tmb_check_tm_rank(const char *call, gex_TM_t tm, gex_Rank_t rank);
 void tmb_check_ep(const char *call, gex_EP_t ep);
 void tmb_check_client(const char *call, gex_Client_t client);
 void tmb_check_segment(const char *call, gex_Segment_t segment);
 
-/* Remote range [addr, addr+nbytes) against the bound segment of (tm, rank). in what: the argument's
- * name. */
+/* Fatal unless the remote range [addr, addr+nbytes) is inside the bound segment of (tm, rank).
+ * in what: the argument's name. */
 void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
                       const void *addr, size_t nbytes);
 
-/* At most one GEX_FLAG_SELF_SEG_, one PEER_SEG_ and one LC_COPY_ flag. */
+/* Fatal if more than one GEX_FLAG_SELF_SEG_, one PEER_SEG_ or one LC_COPY_ flag is set. */
 void tmb_check_seg_flags(const char *call, gex_Flags_t flags);
 
-/* Local range against NULL and what GEX_FLAG_SELF_SEG_ flags promise. in what: the argument's name.
- */
+/* Fatal if a local range is NULL and not empty, or not where the GEX_FLAG_SELF_SEG_ flags
+ * promise. in what: the argument's name. */
 struct tmb_local_range {
   const char *call, *what;
   gex_EP_t ep; /* whose bound segment the flags talk of */
@@ -66,19 +67,19 @@ struct tmb_local_range {
 };
 void tmb_check_local_ep(const struct tmb_local_range *r);
 
-/* The same for the primordial endpoint. */
+/* tmb_check_local_ep for the primordial endpoint. */
 void tmb_check_local(const char *call, const char *what, const void *addr, size_t nbytes,
                      gex_Flags_t flags);
 
-/* Source and destination of an operation on this process must not overlap; addresses, not offsets.
- */
+/* Fatal if source and destination of an operation on this process overlap; addresses, not
+ * offsets. */
 void tmb_check_overlap(const char *call, uint32_t jobrank, const void *dest, const void *src,
                        size_t nbytes);
 
-/* flags against those that `call` knows. */
+/* Fatal if flags has a bit that is not in `known`, the flags that `call` accepts. */
 void tmb_check_flags(const char *call, gex_Flags_t flags, gex_Flags_t known);
 
-/* Locks held by this thread must be none. in where: what is about to happen. */
+/* Fatal if this thread holds a handler-safe lock. in where: what is about to happen. */
 void tmb_check_no_hsl(const char *call, const char *where);
 
 #endif

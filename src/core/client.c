@@ -42,7 +42,7 @@ static void boot_allgather(void *ctx, const void *mine, size_t bytes, void *all)
   tmb_boot_allgather(ctx, mine, bytes, all);
 }
 
-/* The client's headers against this library. */
+/* Refuse a client whose headers do not fit this library. */
 static void check_mode(const struct gexx_client_mode *mode) {
   if (mode->abi_version != GEXX_ABI_VERSION)
     tmb_fatal_nopos(
@@ -139,7 +139,7 @@ static int open_conduit(void) {
     tmb_job.ops = list[i];
     const int rc = list[i]->open(&env, &tmb_job.conduit);
     if (rc == 0 || asked) return rc;
-    failure = rc; /* it has said why; there may be another */
+    failure = rc; /* the reason has been printed; try the next conduit */
   }
   if (failure) return failure;
   tmb_cfg_bad_value(TMB_CFG_CONDUIT, "smp");

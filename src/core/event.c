@@ -112,7 +112,8 @@ static size_t sweep_kind(gex_Event_t *events, size_t count, bool leaves, size_t 
   return done;
 }
 
-/* Retire the leaves of a complete op that were live when they were looked at. Returns how many. */
+/* A root has been retired: set to INVALID the leaves of its op that are still in the array.
+ * Returns how many there were. */
 static size_t sweep_leaves_of(const struct tmb_op *op, gex_Event_t *events, size_t count) {
   size_t done = 0;
   for (size_t i = 0; i < count; i++)

@@ -28,7 +28,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define FLUSH_TICK_S   1          /* a flush that takes longer is looked into */
+#define FLUSH_TICK_S   1          /* after this time it is found out why a flush takes so long */
 #define ALTSTACK_BYTES (64 << 10) /* printing and a backtrace fit; paged in only when used */
 
 static const int fatal_signals[] = {SIGABRT, SIGILL, SIGSEGV, SIGBUS, SIGFPE};
@@ -37,11 +37,12 @@ static const int terminators[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 static struct {
   struct tmb_boot *boot; /* NULL before tmb_exit_install */
   bool fs_sync;
-  int slow_output_s;    /* longest wait for a slow reader of our output */
-  int32_t exit_thread;  /* kernel's number of the thread inside tmb_exit, 0: none; by CAS */
-  int32_t fatal_thread; /* the same for a fatal signal */
-  int code;             /* of the first tmb_exit; its thread */
-  int flush_ticks;      /* SIGALRMs so far; the handler */
+  int slow_output_s;   /* longest wait for a slow reader of our output */
+  int32_t exit_thread; /* kernel's number of the thread inside tmb_exit, 0: none; by CAS */
+  int32_t
+      fatal_thread; /* kernel's number of the thread that handles a fatal signal, 0: none; by CAS */
+  int code;         /* of the first tmb_exit; its thread */
+  int flush_ticks;  /* SIGALRMs so far; the handler */
   volatile sig_atomic_t terminator; /* the signal that was turned into SIGQUIT, 0: none */
 } leaving;
 
@@ -139,7 +140,8 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
   raise_default(sig);
 }
 
-/* Default action of SIGQUIT. If it stands for another signal, the exit code tells. */
+/* Default action of SIGQUIT: end the job with 128 + the signal that was turned into SIGQUIT, if
+ * one was. */
 static void on_quit(int sig) {
   (void)sig;
   tmb_exit(leaving.terminator ? 128 + (int)leaving.terminator : 1);

@@ -104,7 +104,7 @@ static bool gone(uint32_t peer) {
   return TMB_UNLIKELY(tmb_load_rlx(&tmb_job.lost[peer]) != TMB_PEER_HERE);
 }
 
-/* Take a message for a peer that is gone out of the world. */
+/* Drop a message for a peer that is gone: release its buffer, as if it had been sent. */
 static int drop(struct tmb_conduit *c, struct tmb_am_out *out) {
   if (out->staged >= 0) failure.inner->am_release(c, out);
   tmb_fetch_add_rlx(&failure.dropped, 1);
@@ -124,7 +124,8 @@ static void flag_post(struct tmb_conduit *c, uint32_t peer, uint32_t index, uint
   if (!gone(peer)) failure.inner->flag_post(c, peer, index, value);
 }
 
-/* What is still mapped is moved all the same. Returns 0: the access is complete, with a mark. */
+/* A put or get with a peer that is gone. Data that are still mapped are moved all the same.
+ * Returns 0: the access is complete, and its op is marked as having met a loss. */
 static int lose(const struct tmb_rma *rma, bool is_get) {
   if (rma->nbytes && tmb_bound_attached(rma->peer, rma->remote, rma->nbytes)) {
     void *mapped = gexx_rma_local(tmb_job.mapped_delta[rma->peer], rma->remote);
@@ -164,8 +165,9 @@ static void end_peer(uint32_t peer) {
 }
 
 /*
- * Look at the fate of every peer; `may_end`: from normal context. out ended: how many were ended.
- * Returns how much was done: after a peer was found gone, nobody sleeps before the next poll.
+ * Go through the fates of all peers. in may_end: the caller is in normal context, so losses may be
+ * completed. out ended: how many were. Returns how much was done: not 0 after a peer was found
+ * gone, so that nobody sleeps before the next poll.
  */
 static int look(bool may_end, int *ended) {
   const uint32_t changes = tmb_load_acq(failure.changes);
@@ -264,7 +266,8 @@ int gexx_Job_SetFailurePolicy(int policy) {
   if (first) begin(&doors);
   tmb_boot_report(&tmb_job.boot, true, first ? &doors : NULL);
   const uint32_t before = tmb_thread()->lost;
-  gex_Coll_BarrierBlocking(&tmb_job.tm, 0); /* it is in force also if it meets a loss */
+  gex_Coll_BarrierBlocking(&tmb_job.tm,
+                           0); /* the policy is in force even if this barrier meets a loss */
   tmb_thread()->lost = before;
   return GASNET_OK;
 }

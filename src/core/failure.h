@@ -29,16 +29,17 @@ static inline bool tmb_peer_lost(uint32_t jobrank) {
  * start-up. */
 void tmb_failure_on_lost(void (*fn)(uint32_t jobrank));
 
-/* The calling thread has met a loss: gexx_Lost_Take will say so. Returns GEXX_ERR_LOST. */
+/* Record that the calling thread has met the loss of a process, for gexx_Lost_Take. Returns
+ * GEXX_ERR_LOST. */
 int tmb_lost_note(uint32_t jobrank);
 
 /* Mark an op: a part of it ended with the loss of a process. Before that part is counted done. */
 void tmb_op_lose(struct tmb_op *op, uint32_t category, uint32_t jobrank);
 
-/* The same where there may be no op: then the thread has met the loss. */
+/* tmb_op_lose where op may be NULL: then the loss is recorded for the calling thread. */
 void tmb_op_or_thread_lose(struct tmb_op *op, uint32_t category, uint32_t jobrank);
 
-/* A complete op of its own that carries the mark. */
+/* Make an op that is complete already and marked with the loss. */
 struct tmb_op *tmb_op_lost(uint32_t category, uint32_t jobrank);
 
 /* Move the marks of an op that was synchronised to the thread. */
@@ -56,7 +57,8 @@ static inline int tmb_op_sync(struct tmb_op *op, uint32_t mask) {
  * the peer is lost, then the op is marked. */
 bool tmb_track_more(struct tmb_op *op, uint32_t category, uint32_t peer);
 
-/* Such a part is complete; returns whether the op must count it. */
+/* A part that was counted by tmb_track_more is complete; returns whether the op must count it as
+ * done (not when the loss has completed it already). */
 bool tmb_track_done(struct tmb_op *op, uint32_t category, uint32_t peer);
 
 /* Complete every part that `peer` would have completed; tmb_job.lost says LOST. */

@@ -92,7 +92,7 @@ bool tmb_track_more(struct tmb_op *op, uint32_t category, uint32_t peer) {
 bool tmb_track_done(struct tmb_op *op, uint32_t category, uint32_t peer) {
   const struct part like = {op, peer, category, 1};
   tmb_lock_acquire(&track_lock);
-  bool counts = !tmb_peer_lost(peer); /* else completed already */
+  bool counts = !tmb_peer_lost(peer); /* when the peer was lost the part was completed then */
   if (counts && track.capacity) {
     struct part *p = find(&like);
     if (p->op && --p->count == 0) erase((size_t)(p - track.part));

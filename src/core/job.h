@@ -88,20 +88,23 @@ struct tmb_job {
   struct tmb_conduit *conduit;
   intptr_t *delta;        /* [size] for the heads of teams; all unmapped before attach and without
                              TOMBOLO_SHM_MAP */
-  intptr_t *mapped_delta; /* [size] the same, whatever TOMBOLO_SHM_MAP says */
+  intptr_t *mapped_delta; /* [size] as delta, but also with TOMBOLO_SHM_MAP=0 */
   struct tmb_peer_segment *peer_segment; /* [size] */
   uint8_t *lost; /* [size] TMB_PEER_* of failure.h; NULL while a failure ends the job */
   uint64_t progress_count
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
   uint32_t barriers_active;        /* barriers for progress to advance */
   uint32_t colls_runnable;         /* collectives that have something to send; by coll */
-  uint32_t crowd_waits;       /* operations in flight that need ranks which have no processor */
-  int (*colls_advance)(void); /* sends it, returns how much was done; NULL without coll */
-  uint32_t device_segments;   /* segments of this process in device memory; atomic */
+  uint32_t crowd_waits; /* operations in flight that need ranks which have no processor */
+  int (*colls_advance)(
+      void); /* sends for collectives, returns how much was done; set by coll, NULL without it */
+  uint32_t device_segments; /* segments of this process in device memory; atomic */
 
-  void (*signal_index)(const void *addr); /* a signal here has changed; NULL until it matters */
+  void (*signal_index)(const void *addr); /* called when a signal of this process has changed; NULL
+                                             until a range has an index */
 
-  /* puts that wait for room: how many, and who sends them, returning how many; by notify */
+  /* deferred puts: how many wait for room, and the function that sends them and returns how many
+   * it sent; by notify */
   uint32_t later_waiting;
   int (*later_advance)(void);
 

@@ -29,7 +29,8 @@ enum { PATH_BYTES = 4096 };
 
 /* ---- segments of a device */
 
-/* Segments of this process in device memory: tmb_mk_find is asked when there are any. */
+/* Count a segment of this kind, here and in tmb_job.device_segments: while that is 0 nobody asks
+ * tmb_mk_find. */
 static void count(struct gexx_mk_s *kind) {
   tmb_fetch_add_rlx(&kind->segments, 1);
   tmb_fetch_add_rlx(&tmb_job.device_segments, 1);
@@ -40,7 +41,7 @@ static void uncount(struct gexx_mk_s *kind) {
   tmb_fetch_sub_rel(&kind->segments, 1);
 }
 
-/* gex_Segment_Create adds its own note. */
+/* Print why the plug-in refused a segment; gex_Segment_Create prints its own message besides. */
 static int refuse_segment(const struct gexx_mk_s *kind, int code) {
   if (tmb_job.verbose_errors)
     tmb_note("gex_Segment_Create: memory kind %s: %s", kind->ops.name, tmb_mk_reason(kind->plugin));

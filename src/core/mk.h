@@ -90,7 +90,8 @@ struct tmb_mk_access {
 };
 int tmb_mk_rma(const struct tmb_mk_access *a);
 
-/* The same with a signal; the op of a put may be NULL, nobody asks then. mk_signal.c */
+/* mk_signal.c: a put or get as tmb_mk_rma, after which a->signal changes. The op of a put may be
+ * NULL: then nobody asks for its completion. */
 int tmb_mk_rma_signal(const struct tmb_mk_access *a);
 
 /* Fatal when a signal is not in a host segment of (tm, rank)'s process that this one knows. */

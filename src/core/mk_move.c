@@ -36,7 +36,7 @@ _Noreturn TMB_COLD static void fail(const struct gexx_mk_s *kind, const struct t
             from->addr, to->addr, tmb_mk_reason(kind->plugin));
 }
 
-/* Between two devices that cannot copy to each other. */
+/* Copy between two devices that cannot copy to each other, through host memory. */
 static void move_staged(struct tmb_mk_place to, struct tmb_mk_place from, size_t nbytes) {
   const size_t most = TMB_MIN(nbytes, (size_t)STAGE_BYTES);
   char *stage = tmb_mk_stage(most);

@@ -17,11 +17,12 @@ struct tmb_mk_place {
   void *addr;
 };
 
-/* An address in the bound segment of an own endpoint, or host memory if that is none of a device.
- */
+/* The place of an address: in device memory if the bound segment of endpoint `ep` of this
+ * process is of a device, else in host memory. */
 struct tmb_mk_place tmb_mk_place_of(int32_t ep, void *addr);
 
-/* The remote side of an access, where this process reaches it without the owner: out far. */
+/* The remote side of an access as a place that this process can copy to and from without the
+ * owner's help. out far: that place. Returns false when there is no such way. */
 bool tmb_mk_reach(const struct tmb_mk_access *a, struct tmb_mk_place *far);
 
 /* Copy. Fatal when that fails. */

@@ -45,7 +45,7 @@ static void detach(struct far *f) {
 
 /* ---- kinds */
 
-/* Call `act` for all that is known; under lock. */
+/* Call `act` for every known device segment of a peer. */
 TMB_REQUIRES(peer_lock)
 static void each(void (*act)(struct far *f, const struct gexx_mk_s *kind),
                  const struct gexx_mk_s *kind) {
@@ -121,7 +121,8 @@ static bool attach(struct far *f, struct gexx_mk_s *kind) {
   return true;
 }
 
-/* First use. in first: the kind to try first, or NULL. */
+/* At the first use of a peer's segment: find a kind that can attach it. in first: the kind to
+ * try first, or NULL. */
 static bool find_way(struct far *f, struct gexx_mk_s *first) {
   tmb_lock_acquire(&peer_lock);
   bool found = f->state == READY || (f->state == NEW && first && attach(f, first));

@@ -21,7 +21,8 @@ void tmb_mk_peer_delist(struct gexx_mk_s *kind);
  * must send messages. */
 bool tmb_mk_peer_share(const struct gexx_segment_s *s, void *handle);
 
-/* Note what a process published; ignored for those out of reach. in class_id: of its kind. */
+/* Record the handle of a device segment that a process published; ignored for processes of other
+ * neighbourhoods. in class_id: class of its kind. */
 void tmb_mk_peer_set(uint32_t jobrank, gex_EP_Index_t ep, uint32_t class_id, const void *handle);
 
 /* A place in the bound device segment of another process. */
@@ -32,8 +33,8 @@ struct tmb_mk_far {
   struct gexx_mk_s *near; /* of the local endpoint, tried first; may be NULL */
 };
 
-/* How this process reaches it. out kind, addr: for copies of the plug-in. Returns false when only
- * messages do. Any thread. */
+/* Make a place of another process accessible here. out kind, addr: what to give to the plug-in's
+ * copy. Returns false when only messages reach it. Any thread. */
 bool tmb_mk_peer_reach(const struct tmb_mk_far *at, struct gexx_mk_s **kind, void **addr);
 
 #endif

@@ -3,7 +3,7 @@
  * Put and get where one side is device memory.
  *
  * Owns: handlers PUT, ACK, GET, DATA of kinds. Called by rma.c, vis. Calls: mk_move.h, internal
- * messages, op.h. Where this process reaches both sides, one copy does it. Otherwise copies are
+ * messages, op.h. When this process can access both sides, one copy does it. Otherwise copies are
  * staged and executed at each side's owner: a put is cut into Medium requests; the target's handler
  * moves the payload into its segment and acknowledges. A get is cut into Short requests, answered
  * by Medium replies. A message names the endpoint whose bound segment tells how memory is reached

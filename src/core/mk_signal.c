@@ -4,7 +4,7 @@
  *
  * Owns: handlers PUT_SIGNAL and GET_SIGNAL, and the table of transfers of which not every part has
  * come. Called by notify. Calls: mk_move.h, internal messages, the conduit's put_signal for bare
- * signals. Where this process reaches both sides of the data, it copies, then signals. Otherwise
+ * signals. When this process can access both sides of the data, it copies, then signals. Otherwise
  * parts travel as in mk_rma.c, each with all that the owner must know, so they may arrive in any
  * order: the one that completes the count changes the signal. Invariants: (source, id) names a
  * transfer until its last part; a put is counted once in its op, a get once for each part; the
@@ -26,7 +26,7 @@ enum { AM_PUT_SIGNAL = 32, AM_GET_SIGNAL = 33 };
 /* What an owner needs: the payload of GET_SIGNAL, and what comes first in that of PUT_SIGNAL. */
 struct head {
   uint64_t remote, local;        /* of this part: in the owner's space, in the origin's */
-  uint64_t op;                   /* of the origin, 0: nobody asks */
+  uint64_t op;                   /* op at the origin, 0: the origin does not ask for completion */
   uint64_t signal, value, total; /* total: bytes of all parts */
   uint32_t bytes, id, signal_op, category;
   uint32_t ep, ep_there; /* of the owner, of the origin */
@@ -170,7 +170,8 @@ static int send_part(const struct tmb_mk_access *a, const struct head *h, bool i
   return rc;
 }
 
-/* Every part of a get is answered, a put is acknowledged once. */
+/* Send all parts: a get is answered part by part, a put is acknowledged once, after its last
+ * part. */
 static int send_all(const struct tmb_mk_access *a) {
   const uint32_t peer = tmb_jobrank(a->tm, a->rank);
   struct head h = {.op = (uint64_t)(uintptr_t)a->op,

@@ -86,7 +86,8 @@ static void check_prepare(const struct prepare *p) {
                     p->lc_opt == GEX_EVENT_DEFER ? "DEFER" : "GROUP");
 }
 
-/* Byte i of what library buffers of debug clients are filled with: of a double NaN, or one byte. */
+/* Byte i of the pattern with which library buffers of debug clients are filled
+ * (TOMBOLO_SD_INITVAL): the bytes of a double NaN, or one byte again and again. */
 static unsigned char canary_byte(size_t i) {
   static const unsigned char nan_bytes[8] = {0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
   const char *text = tmb_cfg_str(TMB_CFG_SD_INITVAL);
@@ -119,9 +120,11 @@ static void canary_check(const struct gexx_srcdesc_s *sd, size_t nbytes) {
 }
 
 /*
- * Library buffer of a prepared Long: the thread's own. One that peers read in place would gain
- * nothing, and to unmapped memory Commit needs those itself, so holding one could block for ever.
- * Reply and request have one each, because a handler may run while a request is being committed.
+ * Library buffer of a prepared Long: memory of the thread, not a conduit buffer that peers read in
+ * place. Such a buffer would gain nothing, because the data have to be copied to the destination
+ * anyway, and for destinations that are not mapped Commit itself needs conduit buffers, so holding
+ * one could block for ever. Reply and request have one each, because a handler may run while a
+ * request is being committed.
  */
 static void *long_buffer(struct tmb_thread *t, bool is_reply) {
   void **buf = &t->long_buf[is_reply];
@@ -225,7 +228,8 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_b
                                    .nargs = numargs});
 }
 
-/* The descriptor against this thread and the call that names it; debug clients. */
+/* Debug clients: fatal unless the descriptor is this thread's and was made by the matching
+ * Prepare call. */
 static void check_sd(const char *call, gex_AM_SrcDesc_t sd, int is_reply, bool is_long) {
   if (sd == GEX_AM_SRCDESC_NO_OP)
     tmb_fatal_nopos("%s: argument sd is GEX_AM_SRCDESC_NO_OP: the immediate Prepare found no "
@@ -272,7 +276,8 @@ static void check_commit(const char *call, gex_AM_SrcDesc_t sd, const struct gex
   canary_check(sd, m->nbytes);
 }
 
-/* One attempt that leaves a library buffer with its descriptor. */
+/* Try once to send. When there are no resources the library buffer stays with its descriptor, so
+ * that Commit can be called again. */
 static int send_now(struct tmb_am_out *out) {
   const struct tmb_conduit_ops *ops = tmb_job.ops;
   out->immediate = out->category == TMB_AM_LONG;

@@ -27,11 +27,11 @@ struct tmb_op {
   uint32_t pending[TMB_CAT_COUNT]; /* parts outstanding; atomic */
   uint32_t kind;                   /* enum tmb_op_kind */
   uint32_t leaves;                 /* categories that QueryLeaf may name, GEX_EC_ bits */
-  uint32_t serial;                 /* uses of this slot */
-  uint64_t wanted;                 /* barriers: sequence number that completes it */
-  struct tmb_op *next;             /* pool, or queue of its owner */
-  uint32_t lost_mask;              /* GEX_EC_ bits of parts that ended with the loss of a peer */
-  uint32_t lost;                   /* jobrank of such a peer, while lost_mask is not 0 */
+  uint32_t serial;     /* how often this slot has been used, so that an old event is recognised */
+  uint64_t wanted;     /* barriers: sequence number that completes it */
+  struct tmb_op *next; /* pool, or queue of its owner */
+  uint32_t lost_mask;  /* GEX_EC_ bits of parts that ended with the loss of a peer */
+  uint32_t lost;       /* jobrank of such a peer, while lost_mask is not 0 */
 } TMB_ALIGNED(64);
 _Static_assert(sizeof(struct tmb_op) == 64, "one cache line");
 
@@ -48,7 +48,7 @@ static inline gex_Event_t tmb_op_event(struct tmb_op *op) {
   return (gex_Event_t)(void *)op;
 }
 
-/* Number of ops in use, and the most ever. */
+/* For tests and reports. out live: ops in use; slots: ops ever allocated. */
 void tmb_op_stats(uint64_t *live, uint64_t *slots);
 
 #endif

@@ -23,8 +23,8 @@ void tmb_wait_begin(struct gexx_wait *wait);
 /* Run progress; when nothing happened, spin, yield or sleep until something may have. */
 void tmb_wait_step(struct gexx_wait *wait);
 
-/* The same between attempts to get a resource. in serve: TMB_SERVE_REPLIES inside request handlers.
- */
+/* tmb_wait_step between attempts to get a resource whose return nobody announces. in serve:
+ * TMB_SERVE_REPLIES inside request handlers, else TMB_SERVE_ALL. */
 void tmb_wait_retry(struct gexx_wait *wait, int serve);
 
 /*
@@ -33,7 +33,8 @@ void tmb_wait_retry(struct gexx_wait *wait, int serve);
  */
 bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns);
 
-/* A sleep that may be so long, shortened while puts wait for room that nobody announces. */
+/* How long a sleep may be that otherwise may last timeout_ns: shorter while deferred puts wait,
+ * because nobody wakes us when there is room for them. */
 uint64_t tmb_sleep_bound(uint64_t timeout_ns);
 
 /*

@@ -3,8 +3,9 @@
  * Whether ranks may read each other's memory, see reach.h.
  *
  * Owns nothing. Called by client.c. Calls: os/peer_copy.h, the bootstrap all-gather. Each rank
- * reads a cookie of the next one; the ranks have one parent and the same rights, so what every rank
- * may do to one it may do to all. Invariants: a rank's cookie stays in place until all have looked.
+ * reads a random number in the memory of the next rank; the ranks have one parent and the same
+ * rights, so a rank that may read one other may read all. Invariants: the number stays in place
+ * until all ranks have read.
  */
 #include "core/reach.h"
 

@@ -255,7 +255,8 @@ static void check_value(const char *call, size_t nbytes, gex_Flags_t flags) {
             "%s: argument flags is 0x%x: a value has no local buffer to be an offset", call, flags);
 }
 
-/* A value is host memory whatever the local endpoint's segment is: go from the primordial one. */
+/* The value of a put or get by value is host memory, also when the local endpoint has a device
+ * segment: replace (tm, rank) by the primordial endpoint's pair. */
 static void from_host(gex_TM_t *tm, gex_Rank_t *rank) {
   if (TMB_LIKELY(!(*tm)->reserved) || !tmb_mk_device((*tm)->ep->segment)) return;
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank("gex_RMA_", *tm, *rank);

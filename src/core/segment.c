@@ -97,7 +97,8 @@ int tmb_segment_verdict(const char *call, uintptr_t size) {
       (unsigned long long)limit, name, tmb_job.size);
 }
 
-/* Let the conduit create and map; collective. `sizes` are those of all ranks. */
+/* Let the conduit create this rank's segment and map all others; collective. in sizes: [job
+ * size] bytes. */
 static int attach_all(const uint64_t *sizes) {
   void *base;
   const int rc = tmb_job.ops->attach(tmb_job.conduit, sizes, &base, tmb_job.mapped_delta);

@@ -158,5 +158,6 @@ void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   else if (segment->mk->release)
     segment->mk->release(segment);
   segment->magic = 0;
-  if (!tmb_job.debug) free(segment); /* debug clients: a stale handle is named, at 64 bytes each */
+  if (!tmb_job.debug)
+    free(segment); /* debug clients keep the 64 bytes, so that a stale handle is recognised */
 }

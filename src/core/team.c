@@ -41,11 +41,12 @@ static struct tmb_lock reg_lock;
 static struct {
   uint32_t grave_next TMB_GUARDED_BY(reg_lock);
   struct tmb_team *bucket[BUCKETS] TMB_GUARDED_BY(reg_lock);
-  struct parked *parked[BUCKETS] TMB_GUARDED_BY(reg_lock);      /* in order of arrival */
+  struct parked *parked[BUCKETS] TMB_GUARDED_BY(
+      reg_lock); /* first of those for teams of this bucket, in order of arrival */
   struct parked **parked_end[BUCKETS] TMB_GUARDED_BY(reg_lock); /* NULL: empty */
   uint64_t uids;
   struct tmb_team_stats stats TMB_GUARDED_BY(reg_lock);
-  uint32_t making; /* calls under way; atomic */
+  uint32_t making; /* calls that make teams under way in this process; atomic */
   void (*on_free)(struct tmb_team *team);
   void (*on_close)(const struct tmb_team *team);
   void (*on_made)(void);
@@ -138,7 +139,7 @@ void tmb_team_init_primordial(struct tmb_team *team) {
   tmb_lock_release(&reg_lock);
 }
 
-/* Place a part of `bytes` bytes behind what is there. */
+/* Reserve `bytes` bytes behind those counted so far, aligned. Returns their offset. */
 static size_t place(size_t *total, size_t bytes) {
   const size_t at = *total;
   *total = TMB_ALIGN_UP(at + bytes, sizeof(uint64_t));
@@ -185,7 +186,7 @@ static void fill_delta(struct tmb_team *team) {
                : tmb_bound_delta(team->ep_index ? team->ep_index[r] : 0)[tmb_team_jobrank(team, r)];
 }
 
-/* Use the job's tables where the team's say the same. */
+/* Drop tables of the team that say the same as the job's, and use those. */
 static void simplify(struct tmb_team *team) {
   bool identity = team->head.size == tmb_job.size, primordial = true;
   for (uint32_t r = 0; r < team->head.size; r++) {
@@ -287,7 +288,8 @@ void tmb_team_hold(struct tmb_team *team) {
   tmb_fetch_add_rlx(&team->refs, 1);
 }
 
-/* The same for a team that was found under the lock, unless its last reference is gone. */
+/* Take a reference to a team that was found under the lock. Returns false when its last
+ * reference is already gone. */
 static bool hold_found(struct tmb_team *team) {
   uint32_t refs = tmb_load_rlx(&team->refs);
   while (refs && !tmb_cas_acq_rel(&team->refs, &refs, refs + 1)) {}
@@ -305,7 +307,8 @@ static void unregister(struct tmb_team *team) {
 static void dispose(struct tmb_team *team) {
   size_t at[5];
   unregister(team);
-  /* Members that have not heard of a loss may still write to the row. */
+  /* After a loss the row is not used again: members that do not know of the loss yet may still
+   * write to it. */
   if (team->board && !team->lost) tmb_board_give(team->board_row[team->head.rank]);
   if (reg.on_free) reg.on_free(team);
   for (int i = 0; i < 2; i++) free(team->gather[i].blocks);

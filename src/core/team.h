@@ -33,13 +33,15 @@ struct tmb_op;
 /* EX barriers of a team member; guarded by the lock of barrier.c, except `arrived`. */
 struct tmb_team_barrier {
   uint64_t started, done; /* numbers of the last barrier called, and completed */
-  uint32_t round;         /* next to pass, of number done + 1 */
+  uint32_t round;         /* next round to pass, of barrier number done + 1 */
   bool posted;            /* the signal of that round has been sent */
   bool listed;            /* in barrier.c's list of teams with barriers in flight */
   bool closing;           /* the last barrier is that of an unattended gex_TM_Destroy */
   struct tmb_op *first, *last;
-  struct tmb_team *next;                 /* that list */
-  uint64_t arrived[TMB_TEAM_ROUNDS_MAX]; /* highest number signalled per round; by the handler */
+  struct tmb_team *next; /* in the list of teams with barriers in flight */
+  uint64_t
+      arrived[TMB_TEAM_ROUNDS_MAX]; /* [round] number of the last barrier for which the peer of that
+                                       round has signalled; written by the message handler */
 };
 
 /* One all-gather in flight or arriving early: two per member, by parity of its number. */
@@ -56,14 +58,14 @@ struct tmb_team {
   uint32_t lost;                  /* 1 + jobrank of a member that is lost, 0: none */
   uint32_t refs;                  /* the handle, and each user of tmb_team_hold; atomic */
   const gex_EP_Index_t *ep_index; /* [size], or NULL when all are primordial */
-  uint32_t *own_jobrank;          /* [size] what head.jobrank points at unless that is NULL */
-  intptr_t *own_delta;            /* [size], or NULL: the job's table; see tmb_team_delta */
-  void *scratch;                  /* own scratch memory, NULL without */
-  size_t scratch_bytes;           /* the same on every member; 0: NO_SCRATCH */
-  uint64_t *peer_scratch;         /* [size] addresses in their owners' space, NULL without */
-  uint64_t coll_seq;              /* collectives started on this member; owned by coll */
-  void *coll;                     /* owned by coll; see tmb_team_on_free */
-  uint64_t gather_seq;            /* all-gathers started */
+  uint32_t *own_jobrank;          /* [size] memory for head.jobrank, unused while that is NULL */
+  intptr_t *own_delta; /* [size] delta table of this team, or NULL: the job's; see tmb_team_delta */
+  void *scratch;       /* this member's scratch memory, NULL: none */
+  size_t scratch_bytes;   /* the same on every member; 0: NO_SCRATCH */
+  uint64_t *peer_scratch; /* [size] addresses in their owners' space, NULL without */
+  uint64_t coll_seq;      /* collectives started on this member; owned by coll */
+  void *coll;             /* owned by coll; see tmb_team_on_free */
+  uint64_t gather_seq;    /* all-gathers started */
   struct tmb_team_gather gather[2];
   struct tmb_team_barrier barrier;
   bool board;                 /* all members are on this host and have a row; see board.h */
@@ -126,13 +128,14 @@ bool tmb_team_in_making(void);
  * ended; not under a lock, so they may send. One each, set at start-up. */
 void tmb_team_on_change(void (*closed)(const struct tmb_team *team), void (*made)(void));
 
-/* What head.delta shows, or hides: see tmb_bound_table. */
+/* The delta table of a team, also while operations are counted and head.delta hides it: see
+ * tmb_bound_table. */
 const intptr_t *tmb_team_delta(const struct tmb_team *team);
 
 /* Recompute the delta tables of all teams after segments were attached or published. */
 void tmb_team_refresh(void);
 
-/* A process is lost: so are its teams for everything collective. */
+/* A process is lost: its teams can do nothing collective any more. */
 void tmb_team_lose(uint32_t jobrank);
 
 /* Call `fn` for every team that has lost a member, with a reference held and no lock. */
@@ -154,8 +157,8 @@ struct tmb_team_stats tmb_team_stats(void);
  */
 bool tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all);
 
-/* The same in two steps, so that one thread can serve several members: begin all, then finish each.
- */
+/* The all-gather in steps, so that one thread can serve several members of a team: begin for
+ * each, step until all are complete, then end each. */
 struct tmb_team_gathering {
   struct tmb_team *team;
   struct tmb_team_gather *slot;
@@ -165,9 +168,11 @@ struct tmb_team_gathering {
 };
 void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, const void *mine,
                            size_t bytes);
-/* Whether it is complete, or cannot be any more; sends what can be sent. */
+/* Send what can be sent. Returns whether the all-gather is complete, or never will be because a
+ * member is lost. */
 bool tmb_team_gather_step(struct tmb_team_gathering *g);
-/* Copy out and end; after step has returned true. Returns false as tmb_team_allgather. */
+/* Copy the result to `all` and end; after tmb_team_gather_step has returned true. Returns false
+ * as tmb_team_allgather. */
 bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all);
 
 /* Install the internal handlers of teams. */

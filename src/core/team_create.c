@@ -23,7 +23,7 @@
 /* What a caller contributes. */
 struct offer {
   uint64_t uid;
-  uint64_t hash;  /* of the list */
+  uint64_t hash;  /* of the whole list, to find callers whose lists differ */
   uint64_t bytes; /* of scratch, 0: none */
   uint64_t first; /* place of the first entry; NOBODY without a list */
   uint64_t flags_count;
@@ -49,7 +49,7 @@ static uint32_t jobrank_of(const struct create *c, size_t i) {
   return c->flags & GEX_FLAG_RANK_IS_JOBRANK ? rank : tmb_jobrank(c->parent, rank);
 }
 
-/* Process and endpoint of a list entry as one word. */
+/* Job rank and endpoint index of a list entry in one word, for comparing. */
 static uint64_t place_of(const struct create *c, size_t i) {
   return (uint64_t)jobrank_of(c, i) << 16 | c->args[i].gex_ep_index;
 }
@@ -162,7 +162,8 @@ static struct offer offer_of(const struct create *c) {
   return o;
 }
 
-/* Note the rows that the members offer, if all do; else give back this one's. */
+/* Keep the rows that the members offer for the new team's board if every member offers one; else
+ * give back this one's. */
 static void agree_on_rows(struct create *c, const struct offer *all, const struct offer *mine) {
   if (mine->row == TMB_BOARD_NONE) return;
   c->rows = malloc(c->numargs);

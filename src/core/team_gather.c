@@ -71,7 +71,7 @@ void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, 
   if (tmb_job.wait.crowded) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
 }
 
-/* Blocks that change hands in a round. */
+/* Blocks that each member sends in a round. */
 static uint32_t blocks_in(const struct tmb_team *team, uint32_t round) {
   return TMB_MIN(UINT32_C(1) << round, team->head.size - (UINT32_C(1) << round));
 }
@@ -100,7 +100,8 @@ static void send_round(const struct tmb_team_gathering *g) {
   }
 }
 
-/* On a board: look at the members that have not shown theirs; g->round counts the others. */
+/* In a team with a board: count in g->round the members, in rank order, that have shown their
+ * contribution. Returns whether all have. */
 static bool look(struct tmb_team_gathering *g) {
   const struct tmb_team *team = g->team;
   for (; g->round < team->head.size; g->round++)

@@ -62,9 +62,11 @@ struct tmb_thread {
   void *self_buf[2];     /* payloads of Mediums to this rank: request, reply; made at first use */
   struct tmb_op nbi;     /* implicit operations outside access regions */
   struct tmb_op *region; /* open access region, or NULL */
-  uint32_t src_last;     /* sender of the last message handled; own rank: none since looked at */
-  uint32_t yields_paid;  /* waits that a yield ended, less those that spinning ended; >= 0 */
-  uint32_t lost;     /* 1 + jobrank of a peer whose loss an operation met, 0: none since asked */
+  uint32_t src_last; /* sender of the last message handled since this was last read; this process's
+                        rank: none */
+  uint32_t
+      yields_paid; /* waits that ended after a yield, less those that ended while spinning; >= 0 */
+  uint32_t lost;   /* 1 + jobrank of a peer whose loss an operation met, 0: none since asked */
   uint64_t yield_ns; /* how long the last yield took; with a processor for each rank */
   uint64_t moved_ns; /* when this thread last asked for another processor */
 };
