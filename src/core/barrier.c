@@ -10,10 +10,11 @@
  * and they complete in order. A team with a board signals there, others by internal messages, the
  * primordial one by control words. Where ranks outnumber processors every round costs each rank one
  * turn on its processor, so teams with a board do without rounds there: they count arrivals in one
- * word, and the last member to arrive releases all. Named barrier: the same, and a word carries
- * {phase, state, id}; combining is associative, commutative and idempotent, so dissemination with
- * overlap gives every rank the same outcome. Invariants: state is changed under `lock`, under which
- * nothing waits; a rank posts round k only after rounds 0..k-1 of the same number have passed.
+ * word, and the last member to arrive releases all. Named barrier: works in the same two ways, and
+ * its words also carry {phase, state, id}; combining is associative, commutative and idempotent, so
+ * dissemination with overlap gives every rank the same outcome. Invariants: state is changed under
+ * `lock`, under which nothing waits; a rank posts round k only after rounds 0..k-1 of the same
+ * number have passed.
  */
 #include "core/barrier.h"
 
@@ -46,7 +47,7 @@ static struct {
   struct {
     uint64_t phase; /* number of the current or last named barrier, from 1 */
     uint32_t round;
-    uint64_t vote;           /* of the ranks heard so far */
+    uint64_t vote;           /* combined votes of the ranks heard so far, see VOTE_BITS */
     const uint64_t *outcome; /* where the last to arrive tells it; NULL: signals by round */
     bool notified, complete;
     uint32_t lost; /* complete because of a lost rank: 1 + its number */

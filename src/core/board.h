@@ -76,8 +76,10 @@ struct tmb_board_row {
                                    to that of team rank 0 */
   struct tmb_board_line
       release;                 /* barriers complete so far; written by the last member to arrive */
-  struct tmb_board_line named; /* the same of named barriers, with votes; rank 0 of the job */
-  struct tmb_board_line outcome; /* of the last named barrier; by the last to arrive */
+  struct tmb_board_line named; /* arrivals at named barriers, with the combined votes; every rank
+                                  changes that of job rank 0 */
+  struct tmb_board_line
+      outcome; /* outcome of the last named barrier; written by the last rank to arrive */
   struct tmb_board_line
       flag[TMB_TEAM_ROUNDS_MAX]; /* [round] number of the last barrier in which the peer of that
                                     round has signalled; written by that peer */
