@@ -73,7 +73,7 @@ void tmb_alg_allgather_bruck(struct tmb_sched *s, const struct tmb_coll_shape *c
                                     tmb_ref_at(turned, tmb_coll_span(c, c->rank, (uint32_t)have)),
                                     tmb_coll_span(c, from, count), TMB_STEP_EARLY});
   }
-  /* blocks rank .. size-1 come first in `turned` */
+  /* `turned` holds the blocks beginning with this rank's: rank .. size-1, then 0 .. rank-1 */
   const uint64_t above = tmb_coll_span(c, c->rank, c->size - c->rank);
   const uint64_t below = tmb_coll_span(c, 0, c->rank);
   tmb_sched_next(s);

@@ -31,8 +31,9 @@ void tmb_alg_allreduce_flat(struct tmb_sched *s, const struct tmb_coll_shape *c)
   tmb_alg_bcast_flat(s, &p);
 }
 
-/* Take in the vector of the member that sits out, or give it. Returns where the vector is now: dst
- * once anything was combined. */
+/* First step for sizes that are no power of two (fold.h): a member that sits out sends its
+ * vector, its partner combines it with its own. Returns where this member's vector is now: in dst
+ * once anything was combined, else in src. */
 static struct tmb_ref begin(struct tmb_sched *s, const struct tmb_coll_shape *c,
                             const struct tmb_fold *f) {
   if (c->size == 1) tmb_sched_copy(s, c->dst, c->src, c->bytes);

@@ -25,12 +25,12 @@ static uint32_t real_rank(const struct tmb_coll_shape *c, uint32_t vrank) {
   return tmb_coll_up(c, vrank, c->root);
 }
 
-/* Where this rank has the data once it has them. */
+/* Where the data are on this rank once they have arrived: src at the root, dst elsewhere. */
 static struct tmb_ref held(const struct tmb_coll_shape *c) {
   return c->rank == c->root ? c->src : c->dst;
 }
 
-/* The root's own copy, last. */
+/* At the root: copy src to dst, after all sends. */
 static void own_copy(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   if (c->rank == c->root) tmb_sched_copy(s, c->dst, c->src, c->bytes);
 }
@@ -94,7 +94,8 @@ static uint64_t cut(const struct tmb_coll_shape *c, uint64_t i) {
   return TMB_MIN(i * block, c->bytes);
 }
 
-/* Binomial scatter: after it vrank holds the blocks of its subtree. */
+/* Scatter along a binomial tree. Afterwards the member with virtual rank vrank holds the blocks
+ * of its subtree. */
 static void scatter_blocks(struct tmb_sched *s, const struct tmb_coll_shape *c, uint32_t vrank) {
   uint32_t mask = 1;
   for (; mask < c->size; mask <<= 1) {
@@ -120,8 +121,8 @@ void tmb_alg_bcast_scatter(struct tmb_sched *s, const struct tmb_coll_shape *c) 
   const uint32_t vrank = virtual_rank(c);
   own_copy(s, c);
   scatter_blocks(s, c, vrank);
-  /* Ring all-gather; nobody sends to the root. Blocks of the own subtree arrive a second time with
-   * the same bytes. */
+  /* All-gather in a ring, in which nobody sends to the root. The blocks that a member has from
+   * the scatter already arrive once more, with the same bytes. */
   for (uint32_t k = 0; k + 1 < c->size; k++) {
     const uint32_t out = tmb_coll_up(c, vrank, c->size - k);
     const uint32_t in = tmb_coll_up(c, vrank, c->size - k - 1);

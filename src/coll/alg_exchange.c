@@ -68,7 +68,7 @@ void tmb_alg_exchange_bruck(struct tmb_sched *s, const struct tmb_coll_shape *c)
   const struct tmb_ref out = tmb_sched_tmp(s, (c->size + 1) / 2 * c->bytes);
   const struct tmb_ref in = tmb_sched_tmp(s, (c->size + 1) / 2 * c->bytes);
   uint32_t tag = 0;
-  /* Block i of `work` is on its way to the member at distance i. */
+  /* `work` holds the blocks by distance: block i is to go to the member i ranks above. */
   tmb_sched_copy(s, work, tmb_ref_at(c->src, c->rank * c->bytes), (c->size - c->rank) * c->bytes);
   tmb_sched_copy(s, tmb_ref_at(work, (c->size - c->rank) * c->bytes), c->src, c->rank * c->bytes);
   for (uint32_t mask = 1; mask && mask < c->size; mask <<= 1, tag++) {

@@ -65,7 +65,8 @@ void tmb_alg_gather_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
 
 /* ---- binomial */
 
-/* Members of the subtree of vrank below a parent at distance mask. */
+/* Number of members in the subtree of the member with virtual rank vrank, whose parent is `mask`
+ * virtual ranks below. */
 static uint32_t subtree(const struct tmb_coll_shape *c, uint64_t vrank, uint32_t mask) {
   return vrank >= c->size ? 0 : (uint32_t)TMB_MIN((uint64_t)mask, c->size - vrank);
 }
@@ -82,7 +83,8 @@ static uint64_t span(const struct tmb_coll_shape *c, uint32_t vrank, uint32_t co
   return tmb_coll_span(c, tmb_coll_up(c, vrank, c->root), count);
 }
 
-/* Copy between the blocks in rank order at `plain` and in order from the root at `turned`. */
+/* Copy all blocks between `plain`, in the order of ranks, and `turned`, in the order of virtual
+ * ranks (beginning with the root's). */
 static void turn(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_ref plain,
                  struct tmb_ref turned, bool to_plain) {
   const uint64_t high = tmb_coll_span(c, c->root, c->size - c->root);

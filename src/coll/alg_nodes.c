@@ -14,7 +14,8 @@
 
 #include "base/compiler.h"
 
-#define DOUBLING_BYTES_MAX 8192u /* leaders: longest vector that is combined by doubling */
+#define DOUBLING_BYTES_MAX \
+ 8192u /* longest vector, in bytes, that the leaders combine by recursive doubling */
 
 void tmb_alg_bcast_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   struct tmb_levels l;
@@ -22,7 +23,7 @@ void tmb_alg_bcast_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   struct tmb_coll_shape p = tmb_levels_among(c, &l, 0);
   if (l.leads) tmb_alg_bcast_knomial(s, &p);
   p = tmb_levels_inside(c, &l, 1);
-  p.src = c->dst; /* the leader has it there, the root, too */
+  p.src = c->dst; /* the leader has the data in dst, also where it is the root */
   tmb_sched_next(s);
   tmb_alg_bcast_knomial(s, &p);
   tmb_levels_free(&l);
@@ -80,9 +81,11 @@ void tmb_alg_sync_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   tmb_levels_free(&l);
 }
 
-/* ---- scans: inside, then exclusively among the last members, whose totals are those of nodes */
+/* ---- scans: first inside each node; then an exclusive scan among the last members of the
+ * nodes, each of which holds the total of its node */
 
-/* The combination of all nodes below goes from the leaders, at `total`, to all at `prefix`. */
+/* Broadcast the combination of all lower nodes inside each node: from the leader's `total` to
+ * everybody's `prefix`. */
 static void prefixes(struct tmb_sched *s, const struct tmb_coll_shape *c,
                      const struct tmb_levels *l, struct tmb_ref total, struct tmb_ref prefix) {
   struct tmb_coll_shape p = tmb_levels_among(c, l, 1);

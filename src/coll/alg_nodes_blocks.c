@@ -7,8 +7,9 @@
  * algorithms with graceful degradation", IPDPS 2004. Exchange: J. L. Traeff, A. Rougier, "MPI
  * collectives and datatypes for hierarchical all-to-all communication", EuroMPI 2014,
  * doi:10.1145/2642769.2642770. The blocks of a node travel together, in the order of nodes; where
- * that is not the order of ranks, they are put into it in temporary memory. Invariants: nobody
- * needs lengths that the call does not tell it: of the V forms only all-gather tells all to all.
+ * that is not the order of ranks, they are put into it in temporary memory. Invariants: no member
+ * needs a length that its call does not give; of the V forms only all-gather gives all lengths to
+ * all members, so it is the only one here.
  */
 #include "coll/alg.h"
 #include "coll/levels.h"
@@ -17,7 +18,8 @@
 
 #include <stdlib.h>
 
-#define BRUCK_BYTES_MAX 65536u /* leaders: longest result that is gathered in log2 rounds */
+#define BRUCK_BYTES_MAX \
+ 65536u /* longest result, in bytes, that the leaders gather by Bruck's algorithm */
 
 /* Where each node's blocks begin in the order of nodes, in bytes; [nodes + 1]. NULL: no memory. */
 static uint64_t *node_places(struct tmb_sched *s, const struct tmb_coll_shape *c, uint64_t block) {
@@ -38,7 +40,8 @@ static void permute(struct tmb_sched *s, const struct tmb_coll_shape *c, struct 
   }
 }
 
-/* The size * bytes at `plain` in the order of nodes: there, or a copy. */
+/* All blocks in the order of nodes: `plain` itself when the order of ranks is that, else a copy
+ * in temporary memory. */
 static struct tmb_ref by_node(struct tmb_sched *s, const struct tmb_coll_shape *c,
                               struct tmb_ref plain) {
   if (c->nodes->ranges) return plain;
@@ -107,8 +110,8 @@ static uint64_t *places(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   return at;
 }
 
-/* Leaders gather the blocks of all nodes at `whole`, where their own are. in node_at: places of
- * nodes. */
+/* All-gather among the leaders: each has its node's blocks at their place in `whole` and gets
+ * those of all nodes. in node_at: [nodes + 1] where each node's blocks begin in `whole`. */
 static void gather_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c,
                          const struct tmb_levels *l, struct tmb_ref whole,
                          const uint64_t *node_at) {
@@ -163,8 +166,8 @@ no_levels:
 
 /* ---- exchange: leaders hold a row of blocks, in the order of nodes, for each member */
 
-/* From the members' rows to what goes to each node at `out`: the parts of all rows one behind
- * another. */
+/* At a leader: from the rows of its members, which hold one block for every rank, collect at
+ * `out` what goes to each node: the parts of all rows for it, one behind another. */
 static void sort_rows(struct tmb_sched *s, const struct tmb_coll_shape *c,
                       const struct tmb_levels *l, struct tmb_ref rows, struct tmb_ref out) {
   const uint32_t *start = c->nodes->start;
@@ -177,7 +180,8 @@ static void sort_rows(struct tmb_sched *s, const struct tmb_coll_shape *c,
   }
 }
 
-/* From what came from each node at `in` to the members' columns, in the order of ranks. */
+/* At a leader: from what came from each node at `in` make the column of each member: its block
+ * from every rank, in the order of ranks. */
 static void sort_columns(struct tmb_sched *s, const struct tmb_coll_shape *c,
                          const struct tmb_levels *l, struct tmb_ref in, struct tmb_ref columns) {
   for (uint32_t m = 0; m < l->count; m++) {

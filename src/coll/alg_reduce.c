@@ -38,7 +38,8 @@ void tmb_alg_reduce_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   tmb_sched_copy(s, c->dst, acc, c->bytes);
 }
 
-/* Member at which trees and chains end. */
+/* Member that has the result of a tree or chain: the root if the operator commutes, else member
+ * 0. */
 static uint32_t tree_root(const struct tmb_coll_shape *c) {
   return c->commutes ? c->root : 0;
 }
@@ -55,7 +56,7 @@ static void forward(struct tmb_sched *s, const struct tmb_coll_shape *c, struct 
 
 void tmb_alg_reduce_binomial(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const uint32_t top = tree_root(c), vrank = tmb_coll_up(c, c->rank, c->size - top);
-  struct tmb_ref acc = c->src; /* until there is something to combine */
+  struct tmb_ref acc = c->src; /* stays src until something is combined with it */
   bool combined = false;
   for (uint32_t mask = 1; mask < c->size; mask <<= 1) {
     if (vrank & mask) {

@@ -63,7 +63,8 @@ static uint32_t reversed(uint32_t value, uint32_t power) {
   return out;
 }
 
-/* Folded rank that has the result of slot q: the blocks of the members that q stands for. */
+/* Folded rank (fold.h) that ends with slot q: the result blocks of the members that folded rank
+ * q stands for. */
 static uint32_t holder(const struct tmb_coll_shape *c, const struct tmb_fold *f, uint32_t q) {
   return c->commutes ? q : reversed(q, f->power);
 }
@@ -76,7 +77,8 @@ static struct tmb_msg slots(const struct tmb_coll_shape *c, const struct tmb_fol
                           .bytes = tmb_coll_span(c, first, end - first)};
 }
 
-/* Halve until one slot is left, out *slot. Returns where the vector is, of which it is part. */
+/* Recursive halving until one slot is left. out slot: its number. Returns where the vector is
+ * that holds it. */
 static struct tmb_ref halve(struct tmb_sched *s, const struct tmb_coll_shape *c,
                             const struct tmb_fold *f, struct tmb_ref own, struct tmb_ref acc,
                             uint32_t *slot) {
@@ -102,7 +104,7 @@ static struct tmb_ref halve(struct tmb_sched *s, const struct tmb_coll_shape *c,
   return own;
 }
 
-/* Give the blocks of a slot to their members. */
+/* Send the blocks of the slot that this member has to the members that they belong to. */
 static void hand_out(struct tmb_sched *s, const struct tmb_coll_shape *c, const struct tmb_fold *f,
                      struct tmb_ref own, uint32_t slot) {
   const uint32_t end = tmb_fold_first(f, slot + 1);
@@ -119,8 +121,9 @@ static void hand_out(struct tmb_sched *s, const struct tmb_coll_shape *c, const 
 void tmb_alg_rscatter_halving(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const struct tmb_fold f = tmb_fold_of(c);
   const uint64_t whole = tmb_coll_span(c, 0, c->size);
-  const uint32_t from =
-      tmb_fold_member(&f, holder(c, &f, tmb_fold_of_member(&f, c->rank))); /* of the own block */
+  const uint32_t from = tmb_fold_member(
+      &f,
+      holder(c, &f, tmb_fold_of_member(&f, c->rank))); /* the member that has this member's block */
   if (f.rank == UINT32_MAX) {
     tmb_sched_send(s, c, (struct tmb_msg){c->rank + 1, TAG_FOLD, c->src, whole, 0});
   } else {

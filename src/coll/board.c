@@ -19,31 +19,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call looks this often for what others may be about to show: cheaper than to come back. */
+/* Bytes of the next slot that are fetched for writing in advance. */
 #define PREPARE_BYTES 4096u
 #define LOOKS         16u
 
 struct tmb_coll_board_op {
   struct tmb_coll_board_op *next;
-  struct tmb_op *event; /* NULL while the initiating call has not returned */
+  struct tmb_op *event; /* NULL until the call that starts the collective has made one */
   struct tmb_coll_call call;
   struct tmb_board_what what;
-  uint64_t first;       /* number of its first chunk */
-  uint64_t unit;        /* bytes of a block in a chunk */
-  uint64_t shown, read; /* chunks so far, of `chunks` */
+  uint64_t first; /* number of its first chunk */
+  uint64_t unit;  /* most bytes of each block that one chunk carries */
+  uint64_t shown,
+      read; /* chunks that this member has shown, and read; the collective has `chunks` */
   uint64_t chunks;
-  uint32_t looked; /* members whose part of chunk `read` has been taken */
-  bool shows;      /* this member has data for others */
+  uint32_t looked; /* members of whose part of chunk number `read` this member has taken its data */
+  bool shows;      /* this member has data for others and writes chunks */
 };
 
 static struct {
-  struct tmb_team *teams; /* with ops that wait */
+  struct tmb_team *teams; /* teams with ops that wait for other members */
   struct tmb_coll_board_op *free;
 } boards;
 
 /* ---- what the kinds do */
 
-/* Whose data others look at. */
+/* Which members show data: the root, all but the root, all; nobody: not done over boards. */
 enum shower { ROOT, OTHERS, ALL, NOBODY };
 
 static const struct {
@@ -96,7 +97,8 @@ bool tmb_coll_board_takes(struct tmb_team *team, const struct tmb_coll_call *cal
   return true;
 }
 
-/* Members [*low, *high) whose data this member takes; from the highest down where it reduces. */
+/* Members whose data this member takes: *low up to *high - 1. Where it reduces, it takes them
+ * from the highest down. */
 static void sources(const struct tmb_team *team, const struct tmb_coll_call *call, uint32_t *low,
                     uint32_t *high) {
   const uint32_t me = team->head.rank, size = team->head.size;
@@ -158,7 +160,8 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
 
 /* ---- looking */
 
-/* A member's data for this one in chunk `read`, NULL while they are not there. */
+/* Address of the data that a member shows for this one in the chunk to be read next; NULL while
+ * it has not shown them. */
 static const char *look(const struct tmb_team *team, const struct tmb_coll_board *b,
                         const struct tmb_coll_board_op *op, uint32_t member) {
   const bool blocks = kinds[op->call.kind].blocks, mine = member == team->head.rank;
@@ -218,7 +221,9 @@ static bool combine(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_
 
 /* ---- running */
 
-/* Show and read what can be. in head: it is the team's oldest. Returns how many chunks. */
+/* Show chunks as far as there is room and read chunks as far as they are shown. in head: this is
+ * the oldest op of the team, the only one that may read. Returns how many chunks were shown and
+ * read. */
 static uint64_t advance(struct tmb_team *team, struct tmb_coll_board *b,
                         struct tmb_coll_board_op *op, bool head) {
   const uint64_t before = op->shown + op->read;
@@ -267,7 +272,7 @@ static struct tmb_coll_board_op *op_new(void) {
   return op;
 }
 
-/* A team begins to wait, or waits no longer. */
+/* Enter the team in the list of those with ops that wait, or take it out. */
 static void list(struct tmb_team *team, struct tmb_coll_board *b) {
   b->next_team = boards.teams;
   boards.teams = team;
@@ -281,7 +286,7 @@ static void unlist(struct tmb_team **place, struct tmb_coll_board *b) {
   if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
 }
 
-/* Advance the ops of a team. Returns how many chunks. */
+/* Advance the ops of a team in order. Returns how many chunks were shown and read. */
 static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_board *b) {
   uint64_t done = 0;
   for (struct tmb_coll_board_op *op; (op = b->first) != NULL;) {
@@ -334,7 +339,7 @@ static void open_board(struct tmb_team *team, struct tmb_coll_board *b) {
   b->end = &b->first;
 }
 
-/* Keep an op until others have done their part. Returns its event. */
+/* Queue a collective that cannot be completed in its call. Returns the op of its event. */
 static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_board *b,
                            const struct tmb_coll_board_op *now) {
   struct tmb_coll_board_op *op = op_new();

@@ -5,25 +5,27 @@
  * Owns nothing. Called by board.c when nothing of the team is in flight. Calls: board_row.h. Small
  * data lie in the cache line of their number, so one store shows them and one miss brings them.
  * Where each rank has a processor, the others of a blocking collective are at most a hand-off
- * behind: the call looks for them for about that long before it leaves the rest to progress, with
- * nothing between two looks that would cost more than a look. Invariants: guarded by the lock of
- * collectives, so the looking is bounded; a client's function is not called here; who returns SHOWN
- * has counted no chunk as read, and the general way reads all of it again.
+ * behind: the call reads their rows again and again for about that long, with nothing in between,
+ * before it leaves the rest to progress. Invariants: guarded by the lock of collectives, so the
+ * number of readings is bounded; a client's function is not called here; a call that returns SHOWN
+ * has counted no chunk as read, so tmb_coll_board_start reads the whole chunk again.
  */
 #include "coll/board_row.h"
 
 #include <string.h>
 
-#define LOOKS 600u /* for others' data, where each rank has a processor; about 0.3 us */
+#define LOOKS                                                                                     \
+ 600u /* most readings of others' rows in one call, where each rank has a processor; about 0.3 us \
+       */
 
-/* What looking for the others' data needs. */
+/* One collective that is done inside its call. */
 struct now {
   struct tmb_team *team;
   struct tmb_coll_board *b;
   const struct tmb_coll_call *call;
   struct tmb_board_what what;
   uint64_t number;
-  uint32_t looks; /* left */
+  uint32_t looks; /* readings that are left, of LOOKS */
 };
 
 static inline void copy(void *to, const void *from, size_t bytes) {
@@ -59,7 +61,8 @@ static bool combine(struct now *n) {
   return right != NULL;
 }
 
-/* Take the others' blocks. in skip: where this member's is in what they show. */
+/* Copy the blocks of all members to dst. in skip: offset of the block for this member in what
+ * each member shows. */
 static bool collect(struct now *n, size_t skip) {
   const uint32_t size = n->team->head.size, me = n->team->head.rank;
   const size_t bytes = n->call->bytes;
@@ -92,7 +95,8 @@ static enum tmb_board_now broadcast(struct now *n) {
   return TMB_BOARD_COMPLETE;
 }
 
-/* All show, all look. in blocks: one for each member is shown, not one for all. */
+/* A collective in which all members show data and all read. in blocks: each shows one block for
+ * every member, else one that is for all. */
 static enum tmb_board_now all(struct now *n, bool blocks) {
   const struct tmb_coll_call *c = n->call;
   struct tmb_board_row *row = n->b->row[n->team->head.rank];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Showing and looking on the rows of a team's board: what board.c and board_now.c share.
+ * Writing (showing) and reading chunks in the rows of a team's board: what board.c and board_now.c
+ * share.
  *
  * Owns nothing. Included by board.c and board_now.c. Calls: core's board rows, the conduit's
  * notify. A member publishes its count of read chunks, and wakes the others, at multiples of STRIDE
- * only, so most chunks cost the reader no store; heads and slots are used again by halves, whose
- * numbers are such multiples. Invariants: as in board.h; guarded by the lock of collectives.
+ * only, so most chunks cost the reader no store. Therefore heads and slots become free half of them
+ * at a time. Invariants: as in board.h; guarded by the lock of collectives.
  */
 #ifndef TMB_COLL_BOARD_ROW_H
 #define TMB_COLL_BOARD_ROW_H
@@ -13,8 +14,8 @@
 #include "coll/engine.h"
 
 #define TMB_ROW_STRIDE \
- (TMB_BOARD_SLOTS / 2)   /* chunks after which a member tells what it has read */
-#define TMB_ROW_AHEAD 4u /* heads between a chunk and the line made ready */
+ (TMB_BOARD_SLOTS / 2)   /* a member publishes its count of chunks read after this many */
+#define TMB_ROW_AHEAD 4u /* how many heads ahead the line is fetched for writing */
 
 /* Ring a member's doorbell, if it sleeps. */
 static inline void tmb_row_wake(const struct tmb_team *team, uint32_t rank) {
@@ -25,7 +26,8 @@ static inline void tmb_row_wake_all(const struct tmb_team *team) {
   for (uint32_t r = 0; r < team->head.size; r++) tmb_row_wake(team, r);
 }
 
-/* Whether the head of a chunk is free again, and the slot of one that is not small. */
+/* Whether this member may show chunk `number`: all members have read the chunk that used its
+ * head before, and its slot if it is not small. */
 static inline bool tmb_row_has_room(const struct tmb_team *team, struct tmb_coll_board *b,
                                     uint64_t number, bool small) {
   const uint64_t many = small ? TMB_BOARD_HEADS / 2 : TMB_BOARD_SLOTS / 2;
@@ -51,7 +53,8 @@ static inline char *tmb_row_data(struct tmb_board_row *row, uint64_t number, uin
                                   : row->slot[number % TMB_BOARD_SLOTS].data;
 }
 
-/* A member's data are in their place: name them, so that others look. */
+/* A member has written the data of a chunk: publish its number, after which others may read
+ * them. */
 static inline void tmb_row_publish(struct tmb_board_row *row, uint64_t number,
                                    struct tmb_board_what what) {
   struct tmb_board_head *head = tmb_row_head(row, number);
@@ -60,14 +63,14 @@ static inline void tmb_row_publish(struct tmb_board_row *row, uint64_t number,
   tmb_prefetch_write(tmb_row_head(row, number + TMB_ROW_AHEAD));
 }
 
-/* A member shows something: it must be of the same collective. */
+/* Fatal unless the chunk that a member shows belongs to the same collective. */
 static inline void tmb_row_check(const struct tmb_team *team, struct tmb_board_what mine,
                                  uint32_t member, const struct tmb_board_head *head) {
   if (TMB_UNLIKELY(head->what.call != mine.call || head->what.bytes != mine.bytes))
     tmb_coll_mismatch(team, mine, member, head->what);
 }
 
-/* This member is through with a chunk. */
+/* Count a chunk that this member has read. */
 static inline void tmb_row_count_read(const struct tmb_team *team, struct tmb_coll_board *b) {
   if (++b->read % TMB_ROW_STRIDE) return;
   tmb_store_rel(&b->row[team->head.rank]->read.word, b->read);

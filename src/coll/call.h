@@ -26,7 +26,7 @@ struct tmb_coll_operands {
 /* Fill call->reducer, commutes and bytes; fatal, naming call->name, for what is not legal. */
 void tmb_coll_operands(struct tmb_coll_call *call, const struct tmb_coll_operands *o);
 
-/* Debug clients: context, team, root, flags, buffers. */
+/* Debug clients: fatal unless context, team, root, flags and buffers are valid. */
 void tmb_coll_check(const struct tmb_coll_call *call, gex_Flags_t flags);
 
 #endif

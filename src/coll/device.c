@@ -4,8 +4,8 @@
  *
  * Owns: host buffers of collectives in flight, by event. Called by tmb_coll_start in processes that
  * have device segments, and when a collective completes. Calls: core's kinds, the engine.
- * Reductions combine on the host. Each member decides for itself; members with host buffers take
- * part as ever. Invariants: the list is guarded by the lock of collectives; an event completes
+ * Reductions combine on the host. Each member decides for itself; members with host buffers do as
+ * in any collective. Invariants: the list is guarded by the lock of collectives; an event completes
  * after the last byte has reached the device; only bytes that the collective defines are written,
  * so gaps between blocks stay as they are.
  */
@@ -48,8 +48,8 @@ struct piece {
 /* A buffer in device memory, and host memory in its place. */
 struct side {
   struct gexx_mk_s *kind;
-  char *device, *host; /* both: of the address that the client gave */
-  char *memory;        /* where the host memory begins */
+  char *device, *host; /* addresses of the same byte: as the client gave it, and in host memory */
+  char *memory;        /* the host memory, to be freed */
   size_t pieces;
   struct piece piece[];
 };
@@ -167,7 +167,8 @@ gex_Event_t tmb_coll_device_start(const struct tmb_coll_call *call, struct tmb_c
   const gex_Event_t event = tmb_coll_run(&host, plan);
   const struct tmb_op *op = (const struct tmb_op *)(const void *)event;
   tmb_coll_lock();
-  /* If it completed meanwhile, nobody has seen that yet. */
+  /* The collective may have completed before it was entered in the list: then do here what its
+   * completion would have done. */
   const bool done = event == GEX_EVENT_INVALID || tmb_op_done(op, GEX_EC_ALL);
   staged->event = op;
   if (!done) {

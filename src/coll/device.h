@@ -18,7 +18,7 @@ struct tmb_coll_staged;
 /* Collectives in flight whose results go to device memory or whose sources were there. */
 extern struct tmb_coll_staged *tmb_coll_staged;
 
-/* As tmb_coll_start, in a process that has device segments. */
+/* tmb_coll_start for a process that has device segments. */
 gex_Event_t tmb_coll_device_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan);
 
 /* The data of the collective behind an event are there: move them on to the device. Under the lock

@@ -2,16 +2,17 @@
 /*
  * Running schedules, see engine.h.
  *
- * Owns: ops in flight, the queue of those that can go on, the handlers of messages 48 to 51.
- * Called by tmb_coll_start, by progress (hook) and by the conduit (handlers). Calls: the conduit's
+ * Owns: ops in flight, the queue of those that can go on, the handlers of messages 48 to 51. Called
+ * by tmb_coll_start, by progress (hook) and by the conduit (handlers). Calls: the conduit's
  * am_send. A handler delivers a message into the buffer that its receive names and runs local
  * steps; when the next step sends, the op is queued for the hook. Messages are cut at `chunk`, a
- * multiple of the element size; an element larger than that is put together before it is combined.
- * Flow: a long message is offered, and the receiver reads it in the sender's memory (pull.h); where
- * that cannot be, one longer than the eager limit waits for the receiver; and every FENCE_EVERY
- * collectives a synchronising one runs behind the client's back, whose predecessor must be
- * complete, so no member is ahead of another by more than twice as many. Invariants: see engine.h;
- * an op is in its team's bucket until it is complete and in the run queue at most once.
+ * multiple of the element size; an element larger than `chunk` is put together before it is
+ * combined. Flow control: a long message is offered, and the receiver reads it in the sender's
+ * memory (pull.h); where that is not possible, a message longer than the eager limit waits for the
+ * receiver's READY. After every FENCE_EVERY collectives of a team the engine starts a synchronising
+ * one of its own, the fence; a member begins no fence before its previous one is complete, so no
+ * member is ahead of another by more than 2 * FENCE_EVERY collectives. Invariants: see engine.h; an
+ * op is in its team's bucket until it is complete and in the run queue at most once.
  */
 #include "coll/receive.h"
 
@@ -26,13 +27,14 @@
 #include <string.h>
 
 #define FENCE_EVERY   128u
-#define WINDOW_CHUNKS 4u         /* chunks that one visit of the hook sends for an op */
+#define WINDOW_CHUNKS 4u /* most chunks of one op that one call of the progress hook sends */
 #define TMP_KEEP      (1u << 20) /* temporary memory that an idle op keeps, bytes */
 
 static struct {
   struct tmb_coll_op *free;
   struct tmb_coll_op *run, **run_end; /* ops whose next step sends */
-  struct tmb_coll_op *fences;         /* complete; their teams are to be released */
+  struct tmb_coll_op *fences; /* fences that are complete; their references to teams are released
+                                 outside of the lock */
 } engine = {NULL, NULL, &engine.run, NULL};
 
 enum outcome { WAITS, DONE };
@@ -101,7 +103,8 @@ static void queue(struct tmb_coll_op *op) {
   tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable + 1);
 }
 
-/* The fence is passed: what it held back begins, up to the next but one. */
+/* A fence is complete: start the collectives that it held back, the next fence among them, but
+ * not the fence after that nor what follows it. */
 static void release_held(struct tmb_coll_team *ct) {
   ct->fence = false;
   for (struct tmb_coll_op *op; (op = ct->held) != NULL && !(op->fence && ct->fence);) {
@@ -130,7 +133,8 @@ static void complete(struct tmb_coll_op *op) {
   }
 }
 
-/* End a critical section. Let go of the teams of fences that have passed, which may free them. */
+/* Release the lock, then the references to teams that complete fences held, which may free the
+ * teams. */
 TMB_RELEASE(tmb_coll_guard) static void leave(void) {
   struct tmb_coll_op *op = engine.fences;
   engine.fences = NULL;
@@ -192,7 +196,7 @@ static void on_data(const struct tmb_am_in *in) {
   leave();
 }
 
-/* READY or OFFER: kept for the step that needs it. */
+/* A READY or OFFER has arrived: keep it for the step that needs it, and run the op. */
 static void on_notice(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
   if (!team || TMB_UNLIKELY(team->lost)) return;
@@ -272,7 +276,7 @@ static bool send_offer(struct tmb_coll_op *op, const struct tmb_step *step) {
   return true;
 }
 
-/* Whether a gated message may begin. */
+/* Whether the message of a gated step may be sent: its receiver has said READY. */
 static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
   if (!(step->flags & TMB_STEP_GATED) || op->sent || op->live) return true;
   const struct tmb_stash like = {
@@ -317,7 +321,8 @@ static void run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
     memcpy(to, from, step->bytes);
 }
 
-/* Whether the receives at pc may be posted, as far as offers go that are not taken. */
+/* Whether the receives at pc may be posted: none of them writes to a buffer that this rank has
+ * offered and that has not been read yet. */
 static bool may_post(const struct tmb_coll_op *op) {
   const struct tmb_sched *s = &op->plan->sched;
   for (uint32_t i = op->pc; op->untaken && i < s->count && s->step[i].round == op->round; i++) {
@@ -371,8 +376,8 @@ static bool run(struct tmb_coll_op *op, bool may_send) {
   return !op->untaken && !op->pull;
 }
 
-/* Go on with a collective as far as it goes; when it is complete it is freed. in may_send: from the
- * hook or from initiation, not from a handler. */
+/* Run a collective until it waits for others; when it is complete it is freed. in may_send: the
+ * caller is the progress hook or the call that starts it, not a handler. */
 static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
   if (may_send) tmb_recv_pull(op);
   if (run(op, may_send)) {
@@ -407,7 +412,7 @@ static int hook(void) {
   const bool stalled = !done && engine.run;
   leave();
   if (TMB_UNLIKELY(stalled)) {
-    tmb_os_yield(); /* nobody wakes us when a ring drains, so this counts as progress */
+    tmb_os_yield(); /* no wake-up comes when a ring drains: do not sleep, only yield */
     done++;
   }
   return done;
@@ -415,7 +420,7 @@ static int hook(void) {
 
 /* ---- teams that have lost a member */
 
-/* What is in flight on a team ends, with a mark. */
+/* Complete all collectives of a team in flight, marked as having met a loss. */
 static void abandon(struct tmb_team *team) {
   tmb_coll_lock();
   struct tmb_coll_team *ct = team->coll;
@@ -473,7 +478,7 @@ static bool launch(struct tmb_team *team, struct tmb_coll_op *op) {
   return true;
 }
 
-/* After every FENCE_EVERY collectives. */
+/* Start the synchronising collective that follows every FENCE_EVERY collectives of a team. */
 static void fence(struct tmb_team *team) {
   const struct tmb_coll_call sync = {
       .name = "collective", .tm = &team->head, .kind = TMB_COLL_SYNC, .bytes = 1};
@@ -510,8 +515,8 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
   op->base[TMB_BUF_DST] = call->dst;
   op->reducer = call->reducer;
   op->chunk = chunk_of(&call->reducer);
-  /* The event must be there before a handler on another thread can complete the op: the lock sees
-   * to that. */
+  /* The event is made after the op was started; the lock keeps handlers on other threads from
+   * completing the op in between. */
   const bool flying = launch(team, op);
   struct tmb_op *event = NULL;
   if (flying || tmb_job.debug) {
@@ -524,7 +529,8 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
   if (team->head.size > 1 && team->coll_seq % FENCE_EVERY == FENCE_EVERY - 1) fence(team);
   const bool queued = engine.run != NULL;
   leave();
-  if (TMB_UNLIKELY(queued) && tmb_job.threads) { /* a thread that sleeps must send the rest */
+  if (TMB_UNLIKELY(queued) &&
+      tmb_job.threads) { /* wake a thread that sleeps in progress: it must send the rest */
     tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
     tmb_job.ops->wake_self(tmb_job.conduit);
   }

@@ -58,7 +58,8 @@ struct tmb_coll_call {
   uint16_t operands; /* type and operator */
 };
 
-/* Everybody has entered before data move; everybody is done before the collective is complete. */
+/* Synchronisation of GASNet-1 calls. IN: all members have called before data move. OUT: all
+ * members' data have moved before the collective is complete on any. */
 enum { TMB_COLL_SYNC_IN = 1, TMB_COLL_SYNC_OUT = 2 };
 
 /* Split-phase barrier of GASNet-1 over a team; legacy.c. */
@@ -75,8 +76,8 @@ struct tmb_stash {
   uint8_t kind;     /* TMB_COLL_AM_* */
   int32_t pid;      /* of an OFFER */
   uint64_t address; /* of an OFFER */
-  uint64_t at;      /* place in the message; OFFER: its bytes */
-  size_t bytes;     /* of payload */
+  uint64_t at;      /* offset of the payload in the message; OFFER: length of the data offered */
+  size_t bytes;     /* length of the payload */
   size_t capacity;
   char payload[] TMB_ALIGNED(16);
 };
@@ -86,10 +87,12 @@ struct tmb_coll_team {
   struct tmb_coll_op *active[TMB_COLL_BUCKETS];
   struct tmb_stash *stash[TMB_COLL_BUCKETS], **stash_end[TMB_COLL_BUCKETS];
   struct tmb_coll_plan *plan[TMB_COLL_PLANS];
-  struct tmb_coll_nodes *nodes; /* NULL: one node, or nobody shares one; made by plan.c */
+  struct tmb_coll_nodes
+      *nodes; /* NULL: all members are on one node, or each on another; made by plan.c */
   bool nodes_known;
-  struct tmb_coll_op *held, **held_end; /* not begun: too far ahead of others */
-  bool fence;                           /* a synchronising collective is in flight */
+  struct tmb_coll_op *held,
+      **held_end; /* collectives not begun, because this member is too far ahead of others */
+  bool fence;     /* a synchronising collective is in flight */
   struct tmb_named_barrier barrier;
   struct tmb_coll_board board;
   uint64_t noted, compared; /* collectives of a debug client, see what.c */
@@ -97,7 +100,7 @@ struct tmb_coll_team {
 };
 
 struct tmb_coll_op {
-  struct tmb_coll_op *next; /* bucket, free list, or the held */
+  struct tmb_coll_op *next; /* next in its bucket, in the free list or in the list of those held */
   struct tmb_coll_op *next_run;
   struct tmb_team *team;
   struct tmb_coll_plan *plan;
@@ -111,9 +114,9 @@ struct tmb_coll_op {
   uint32_t posted_end; /* receives below this step may be matched */
   uint32_t waiting;    /* receives between pc and posted_end that are incomplete */
   uint32_t round;      /* of the step at pc */
-  uint32_t hint;       /* where matching begins */
+  uint32_t hint;       /* receive at which the search for a match begins */
   uint32_t chunk;      /* bytes of a message at most */
-  uint64_t sent;       /* bytes of the SEND at pc that are gone */
+  uint64_t sent;       /* bytes of the SEND at pc that have been sent */
   uint64_t *got;       /* [receives] bytes that have come */
   uint32_t got_capacity;
   char **assembly; /* [receives] or NULL: elements larger than a message are put together here */
@@ -121,10 +124,11 @@ struct tmb_coll_op {
   struct tmb_am_out out;
   int32_t args[TMB_COLL_OFFER_ARGS];
   uint32_t untaken;       /* OFFERs that have not been taken */
-  uint8_t offered, owed;  /* bit per buffer: offered in this round, in earlier ones; not taken */
+  uint8_t offered, owed;  /* bit per buffer with an OFFER that has not been taken: made in this
+                             round, made in earlier ones */
   struct tmb_stash *pull; /* OFFER that is being read, or NULL */
-  uint64_t pulled;        /* bytes of it; UINT64_MAX: all, but the sender does not know yet */
-  uint64_t moves;         /* pieces read so far */
+  uint64_t pulled; /* bytes of it read; UINT64_MAX: all, and the sender is still to be told */
+  uint64_t moves;  /* pieces read so far */
 };
 
 /* ---- engine.c */
@@ -133,7 +137,7 @@ struct tmb_coll_op {
  * INVALID when it is complete. Normal context, any thread. */
 gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan);
 
-/* The same, with buffers in any memory. */
+/* Start a collective whose buffers may be in device memory; returns as tmb_coll_run. */
 static inline gex_Event_t tmb_coll_start(const struct tmb_coll_call *call,
                                          struct tmb_coll_plan *plan) {
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.device_segments)))
@@ -153,11 +157,12 @@ static inline struct tmb_board_what tmb_coll_what(const struct tmb_coll_call *ca
 _Noreturn void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_board_what mine,
                                  uint32_t member, struct tmb_board_what theirs);
 
-/* Note a call where the neighbour looks, debug clients of teams with a board; and look at the
- * neighbour's, from progress. Returns how many were compared. */
+/* Debug jobs, teams with a board. tmb_coll_note publishes the signature of a call in this
+ * member's row; tmb_coll_compare, from progress, compares the signatures of this member and its
+ * neighbour as far as both have published them, and returns how many it compared. */
 void tmb_coll_note(struct tmb_team *team, const struct tmb_coll_call *call);
 int tmb_coll_compare(void);
-/* A team ends. */
+/* A team ends: it is taken out of the list of teams with calls to compare. */
 void tmb_coll_forget(const struct tmb_team *team);
 
 /* ---- plan.c */
@@ -168,16 +173,19 @@ struct tmb_coll_plan *tmb_coll_plan_get(struct tmb_team *team, const struct tmb_
                                         bool cached);
 void tmb_coll_plan_release(struct tmb_coll_plan *plan);
 
-/* Say to verbose users, once for each algorithm and reason, what the first rank of a team uses. */
+/* With TOMBOLO_VERBOSE, on the first rank of a team: print once for each algorithm and reason
+ * that it is used. */
 void tmb_coll_announce(const struct tmb_coll_shape *c, const struct tmb_coll_choice *choice);
 
 /* ---- stash.c */
 struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team);
 void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in);
-/* A kept message for data that have been read, `bytes` long, with the names of `like`. */
+/* Keep a message of `bytes` bytes that came before its receive was open; number, sender, tag and
+ * kind are those of `like`. Returns it; the caller fills in the payload. */
 struct tmb_stash *tmb_stash_add(struct tmb_coll_team *ct, const struct tmb_stash *like,
                                 size_t bytes);
-/* Take the first message with this number, sender and tag, and kind; NULL when none. */
+/* Take out the first kept message with the number, sender, tag and kind of `like`; NULL when
+ * there is none. */
 struct tmb_stash *tmb_stash_take(struct tmb_coll_team *ct, const struct tmb_stash *like);
 /* Find the first OFFER of a number for which fits(op, offer); NULL when none. */
 struct tmb_stash *tmb_stash_offer(struct tmb_coll_team *ct, struct tmb_coll_op *op,

@@ -76,7 +76,7 @@ static void check_own(const struct tmb_coll_call *call) {
                     call->name, call->bytes, sends ? "src" : "dst", rank, (size_t)mine);
 }
 
-/* Block lists, where this member needs them. */
+/* Set the lists of block lengths and places in the call, where this member needs them. */
 static void lists(struct tmb_coll_call *call, const gexx_Coll_Args_t *a) {
   const bool all = call->kind == TMB_COLL_EXCHANGEV, root = call->tm->rank == call->root;
   const bool rooted_v = call->kind == TMB_COLL_SCATTERV || call->kind == TMB_COLL_GATHERV;
@@ -234,7 +234,8 @@ static const uint64_t *keep(const uint64_t *list, size_t n, uint64_t **at) {
   return copy;
 }
 
-/* The caller's block lists end with Init; starting needs them for buffers in device memory. */
+/* Copy the caller's block lists, which need not live longer than the Init call; starting needs
+ * them when buffers are in device memory. */
 static void keep_lists(struct gexx_coll_plan_s *p) {
   const size_t n = p->call.tm->size;
   struct tmb_coll_blocks *send = &p->call.send, *recv = &p->call.recv;

@@ -26,8 +26,9 @@ struct tmb_levels {
   bool leads;
 };
 
-/* in root: team rank that leads its node while the first ranks lead theirs, or TMB_LEAD_FIRST,
- * TMB_LEAD_LAST for all nodes. Returns false without memory, and then marks the schedule. */
+/* Find the groups of this member. in root: a team rank, which leads its own node while in the
+ * other nodes the first rank leads; or TMB_LEAD_FIRST, TMB_LEAD_LAST: in every node the first, or
+ * the last, rank leads. */
 bool tmb_levels_make(struct tmb_levels *l, struct tmb_sched *s, const struct tmb_coll_shape *c,
                      uint32_t root);
 void tmb_levels_free(struct tmb_levels *l);

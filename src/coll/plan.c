@@ -2,10 +2,10 @@
 /*
  * Plans: schedules with what they were made for, and a cache of them in each team.
  *
- * Owns: the tuning of this process, read from the settings at first use. Called by the engine and
- * by persistent collectives. Calls: select.c, the algorithm, base/config. Invariants: guarded by
- * the lock of engine.h; a plan is immutable once built and lives while anyone refers to it; V forms
- * are not cached, because their counts are the caller's.
+ * Owns: which algorithms have been announced. Called by the engine and by persistent collectives.
+ * Calls: select.c, the algorithm, base/config. Invariants: guarded by the lock of engine.h; a plan
+ * is immutable once built and lives while anyone refers to it; V forms are not cached, because
+ * their counts are the caller's.
  */
 #include "base/config.h"
 #include "base/log.h"
@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Tag phases that no algorithm uses; a two-level form takes three. */
+/* Phases of tags for synchronisation before and after an algorithm, apart from those of the
+ * algorithm itself; a two-level form takes three phases. */
 enum { PHASE_IN = 40, PHASE_OUT = 44 };
 
 /* Fill label with the neighbourhoods of the members. Returns whether there are several. */
@@ -87,7 +88,7 @@ static uint32_t slot_of(const struct tmb_coll_shape *c) {
   return (uint32_t)(h >> 32) % TMB_COLL_PLANS;
 }
 
-/* Nobody passes before everybody has come. */
+/* Append a synchronisation to the schedule: no member goes on before all have come to it. */
 static void emit_sync(struct tmb_sched *s, const struct tmb_coll_shape *c,
                       const struct tmb_coll_tuning *t, uint32_t phase) {
   struct tmb_coll_shape p = *c;

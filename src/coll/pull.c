@@ -17,7 +17,9 @@
 #include <string.h>
 
 bool tmb_pull_works(void) {
-  if (tmb_job.lost) return false; /* a sender may give up, and use its memory for something else */
+  if (tmb_job.lost)
+    return false; /* when failures are reported, a sender may give up and use its memory for
+                     something else */
   return tmb_job.peer_copy && tmb_cfg_bool(TMB_CFG_SHM) && tmb_cfg_bool(TMB_CFG_COLL_DIRECT);
 }
 

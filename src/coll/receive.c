@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PULL_PIECE   (1u << 20)  /* bytes that one visit of the hook reads */
-#define BOUNCE_BYTES (32u << 10) /* what is read at once to be combined */
+#define PULL_PIECE   (1u << 20)  /* most bytes that one call of the progress hook reads */
+#define BOUNCE_BYTES (32u << 10) /* bytes that are read at a time when they are to be combined */
 
 void *tmb_coll_grown(void *old, size_t bytes, const char *what) {
   free(old);
@@ -56,7 +56,7 @@ static void assemble(struct tmb_coll_op *op, const struct tmb_step *step, const 
   *whole = NULL;
 }
 
-/* Bytes of a receive have come. */
+/* Count bytes of a receive that have arrived. */
 static void account(struct tmb_coll_op *op, uint32_t index, size_t bytes) {
   const struct tmb_step *step = &op->plan->sched.step[index];
   uint64_t *got = &op->got[step->recv];
@@ -123,7 +123,8 @@ static void pull_reduce(struct tmb_coll_op *op, const struct tmb_step *step, uin
   const struct tmb_stash *m = op->pull;
   const bool right = step->flags & TMB_STEP_RIGHT;
   char *from = tmb_pull_mapped(peer, m->address + at, bytes);
-  if (!from || (right && op->reducer.user)) { /* which overwrites it */
+  if (!from ||
+      (right && op->reducer.user)) { /* a client's function would overwrite the peer's memory */
     if (capacity < bytes) {
       bounce = tmb_coll_grown(bounce, bytes, "the pieces");
       capacity = bytes;

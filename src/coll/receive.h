@@ -27,15 +27,15 @@ uint32_t tmb_recv_match(struct tmb_coll_op *op, uint32_t src, uint32_t tag);
 /* Whether the buffer that a step writes is among `bits`. */
 bool tmb_recv_touches(const struct tmb_coll_op *op, const struct tmb_step *step, uint8_t bits);
 
-/* Whether data may be written where a receive wants them: it says so, and what is there has been
- * taken by those to whom it was offered. */
+/* Whether the destination of a receive may be written now: the schedule allows it
+ * (TMB_STEP_EARLY, FREE), and what this rank has offered from that buffer has been taken. */
 bool tmb_recv_is_open(const struct tmb_coll_op *op, uint32_t index);
 
 /* Deliver part of a message into its receive; fatal when it is longer than that. */
 void tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes);
 
-/* Whether an offer may be read now: its receive is open, or it is the turn of its receive but the
- * destination is still being sent. */
+/* Whether an offer may be read now: its receive is open, or its receive's round has come and
+ * only the destination is still being read by others (then the data are kept). */
 bool tmb_recv_may_pull(struct tmb_coll_op *op, const struct tmb_stash *m);
 
 /* Read some of what was offered to this op, and tell those whose data have been read. */

@@ -35,7 +35,8 @@ bool tmb_reduce_builtin(gex_DT_t dt, gex_OP_t op, struct tmb_reducer *out);
 /* Bytes of a built-in type, 0 for others. */
 size_t tmb_reduce_type_bytes(gex_DT_t dt);
 
-/* to = message + own, or own + message when `right`; a client's function then overwrites the
+/* Combine a message with this rank's data: to = message + own, or own + message when `right`. A
+ * client's function has its result in its second operand, so with `right` it overwrites the
  * message. `to` may be `own`. in bytes: multiple of the element size. */
 static inline void tmb_reduce_apply(const struct tmb_reducer *r, void *to, const void *own,
                                     void *message, size_t bytes, bool right) {

@@ -46,7 +46,8 @@ static void emit(struct tmb_sched *s, struct tmb_step step) {
   s->step[s->count++] = step;
 }
 
-/* Lengthen the step before this copy if that does the same. */
+/* Merge a copy with the step before it if that is a copy that ends where this one begins.
+ * Returns whether it did. */
 static bool extend_copy(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref from,
                         uint64_t bytes) {
   struct tmb_step *last = s->count ? &s->step[s->count - 1] : NULL;

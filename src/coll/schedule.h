@@ -29,7 +29,7 @@ enum tmb_step_kind {
 enum {
   TMB_STEP_RIGHT = 1,   /* the message, or `from`, is the right operand */
   TMB_STEP_EARLY = 2,   /* `to` may be written from the beginning of the collective */
-  TMB_STEP_FREE = 8,    /* the same from the beginning of the receive's own round */
+  TMB_STEP_FREE = 8,    /* `to` may be written from the beginning of the receive's own round */
   TMB_STEP_GATED = 16,  /* the sender waits for the receiver's TMB_STEP_READY */
   TMB_STEP_UNGATED = 4, /* a later segment of a message whose first one is gated */
   TMB_STEP_ASK = 32,    /* READY goes out in the first round, not in the receive's own */
@@ -84,7 +84,7 @@ void tmb_sched_copy(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref from,
 void tmb_sched_reduce(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref from, uint64_t bytes,
                       unsigned flags);
 
-/* One message, from both sides. */
+/* One message, as the schedules of its sender and of its receiver name it. */
 struct tmb_msg {
   uint32_t peer, tag;
   struct tmb_ref at;
@@ -93,10 +93,10 @@ struct tmb_msg {
 };
 void tmb_sched_send(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m);
 void tmb_sched_recv(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m);
-/* in own: what is combined with the message; the result goes to m.at. */
+/* Emit a receive that combines a message with `own` and stores the result at m.at. */
 void tmb_sched_combine(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m,
                        struct tmb_ref own);
-/* The same with m.at itself. */
+/* Emit a receive that combines the message with what is at m.at, in place. */
 void tmb_sched_recv_reduce(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m);
 
 /* Order the steps of each round (READY, local and SEND, receives) and number the receives. Returns

@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-/* Ranks up to which each may as well combine everything by itself. */
+/* Team size up to which every member combines the data of all by itself at the full length
+ * limit; the limit of larger teams is lower. */
 #define BOARD_COMBINERS           4u
 
 #define NODES_EXCHANGE_BLOCKS_MAX 16384u /* blocks that a leader moves one by one */
@@ -128,7 +129,7 @@ static bool by_nodes(const struct tmb_coll_shape *c, const struct tmb_coll_tunin
   const struct tmb_coll_alg *alg = tmb_coll_alg_find(c->kind, "nodes");
   if (!t->nodes_max || !alg || !tmb_coll_alg_legal(alg, c)) return false;
   switch (c->kind) {
-  case TMB_COLL_EXCHANGE: /* steps of a leader */
+  case TMB_COLL_EXCHANGE: /* bounds the number of steps of a leader */
     if ((uint64_t)c->nodes->largest * c->size > NODES_EXCHANGE_BLOCKS_MAX) return false;
     /* fallthrough */
   case TMB_COLL_SCATTER:
@@ -142,7 +143,8 @@ static bool by_nodes(const struct tmb_coll_shape *c, const struct tmb_coll_tunin
 
 static const char *broadcast_by_threshold(const struct tmb_coll_shape *c,
                                           const struct tmb_coll_tuning *t) {
-  const bool pulled = c->bytes > c->pull; /* receivers copy, all at once */
+  const bool pulled =
+      c->bytes > c->pull; /* receivers read in the sender's memory, all at the same time */
   if (pulled && c->size <= t->flat_ranks_max) return "flat";
   return c->size == 2 || c->bytes <= t->bcast_tree_max ? "knomial" : "chain";
 }
@@ -192,13 +194,15 @@ static uint64_t board_limit(const struct tmb_coll_shape *c, const struct tmb_col
   case TMB_COLL_ALLREDUCE:
   case TMB_COLL_SCAN:
   case TMB_COLL_EXSCAN:
-    /* Every rank combines what all show: work that grows with the team and that others share. */
+    /* Every member combines the data of all: work that grows with the team, while algorithms
+     * with messages divide it among the members. */
     return c->size <= BOARD_COMBINERS ? t->board_max : t->board_max * BOARD_COMBINERS / c->size;
   case TMB_COLL_SCATTER:
   case TMB_COLL_REDUCE_SCATTER: return t->board_max;
   case TMB_COLL_EXCHANGE:
   case TMB_COLL_ALLGATHER:
-    /* Every rank both shows and reads all: two copies are twice the work, not two at once. */
+    /* Every member copies its data into its row and then copies all rows out: twice the copying
+     * of a direct read, with nothing to overlap it. */
     if (t->board_long && c->kind == TMB_COLL_ALLGATHER) return UINT64_MAX;
     return c->pull == UINT64_MAX ? t->board_max : TMB_MIN(t->board_max, t->board_copy_max);
   default: return t->board_long ? UINT64_MAX : t->board_max;

@@ -45,7 +45,7 @@ struct tmb_coll_shape {
   uint64_t bytes;            /* of the vector, or of one block */
   uint64_t elem;             /* bytes of an element; 1 where nothing is reduced */
   uint64_t segment;          /* bytes of a pipeline segment */
-  uint64_t eager;            /* longest message that is sent unasked */
+  uint64_t eager;            /* longest message that is sent before its receiver asks for it */
   uint64_t pull;             /* longest message that is sent at all; longer ones are read */
   uint32_t radix;            /* of trees, at least 2 */
   uint32_t tag;              /* base of the tags of this phase */
@@ -55,7 +55,7 @@ struct tmb_coll_shape {
   /* [size + 1] where blocks of different lengths begin that lie one behind another, known to all;
    * NULL: blocks of `bytes` each. Not in V forms, where nobody needs to know all. */
   const uint64_t *block_at;
-  bool board;                         /* only where the team's board is an alternative */
+  bool board;                         /* the collective could be done over the team's board */
   const struct tmb_coll_nodes *nodes; /* of the team, where it has several; NULL: one level */
 };
 

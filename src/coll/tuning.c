@@ -92,7 +92,8 @@ static void read_settings(void) {
   t->eager = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_EAGER_MAX);
   read_algorithms(t);
   t->board_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_MAX);
-  /* Messages, offers and answers are turns on a crowded processor: show even long data. */
+  /* Where ranks outnumber processors each message, offer and answer costs a turn on a processor,
+   * so even long data are shown on the board. */
   t->board_long = tmb_job.wait.crowded && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
   t->verbose = tmb_cfg_bool(TMB_CFG_VERBOSE);
   tuning.ready = true;

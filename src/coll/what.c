@@ -3,15 +3,16 @@
  * Whether the members of a team call the same collectives with the same arguments.
  *
  * Owns: the list of teams of a debug client with calls to compare. Called by the engine and
- * board.c, under the lock of collectives. Calls: the board. A member notes each call in its row and
- * wakes the rank below, which compares it with its own: a ring of comparisons, so one difference
- * anywhere is found while the ranks wait for each other, whatever way the data go. Invariants: a
- * note is overwritten after TMB_BOARD_NOTES more; a neighbour that is too late to see it skips it.
+ * board.c, under the lock of collectives. Calls: the board. A member publishes the signature of
+ * each call in its row and wakes the rank below, which compares it with the signature of its own
+ * call. The comparisons form a ring, so a difference anywhere in the team is found while the ranks
+ * wait for each other, however the data travel. Invariants: a signature is overwritten after
+ * TMB_BOARD_NOTES more calls; a neighbour that is too late to read it skips it.
  */
 #include "base/log.h"
 #include "coll/engine.h"
 
-static struct tmb_team *teams; /* with calls that have not been compared */
+static struct tmb_team *teams; /* list of teams with calls that have not been compared */
 
 void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_board_what mine, uint32_t member,
                        struct tmb_board_what theirs) {
@@ -49,7 +50,8 @@ void tmb_coll_note(struct tmb_team *team, const struct tmb_coll_call *call) {
   tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, (me + size - 1) % size));
 }
 
-/* What a row says about a call. Returns false when it says nothing (any more). */
+/* Read the signature of a call from a member's row. Returns false when it is not there yet, or
+ * has been overwritten. */
 static bool read_note(const struct tmb_team *team, const struct tmb_board_row *row, uint64_t number,
                       struct tmb_board_what *what) {
   const struct tmb_board_note *note = &row->note[number % TMB_BOARD_NOTES];
@@ -61,7 +63,8 @@ static bool read_note(const struct tmb_team *team, const struct tmb_board_row *r
   return tmb_load_rlx(&note->number) == number + 1 && uid == team->uid;
 }
 
-/* Compare as far as both have come. Returns how many calls were compared, or skipped. */
+/* Compare the signatures of this member and the next one as far as both have published them.
+ * Returns how many calls were compared or skipped. */
 static uint64_t compare_team(struct tmb_team *team) {
   struct tmb_coll_team *ct = team->coll;
   const uint32_t next = (team->head.rank + 1) % team->head.size;
