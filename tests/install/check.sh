@@ -57,6 +57,11 @@ by_mak() {
     make -s -f "Makefile.tools-$mode" tools
     ./tools
   done
+  # The makefile that docs/PORTING.md shows.
+  awk '/^```make$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../docs/PORTING.md" >Makefile
+  cp "$here/client.c" program.c
+  make -s PREFIX="$prefix" program
+  run_client ./program
   # Another compiler, chosen by this client alone.
   if command -v clang >/dev/null; then
     rm -f client client.o
