@@ -2,16 +2,18 @@
 /*
  * Atomic domains: creation, destruction, queries (API 05.3).
  *
- * Owns: domain objects and their list. Called by clients. Calls: the all-gather of teams, checks.
- * Members agree on the mechanism when a domain is made: direct if every member has mapped the bound
- * segments of all members, else messages; a segment that is attached or published later does not
- * change it. Invariants: nobody returns from creation before every member has called it; a domain
- * holds its team, so that the delta table outlives it; a domain destroyed by a debug client keeps
- * its memory with a dead magic number, so that a stale handle is named.
+ * Owns: domain objects and their list. Called by clients. Calls: checks; the all-gather of teams
+ * for debug clients. No state of a domain needs agreement: a message names the word, type, opcode
+ * and operands, and its handler performs them with the same processor instructions as a member that
+ * has mapped the word; so each member decides alone, for each target, which way it goes, and
+ * creation waits for nobody. Debug clients compare their arguments, and wait for that. Invariants:
+ * a domain holds its team, so that the delta table outlives it; a domain destroyed by a debug
+ * client keeps its memory with a dead magic number, so that a stale handle is named.
  */
 #include "core/bound.h"
 #include "core/check.h"
 #include "core/failure.h"
+#include "core/progress.h"
 #include "os/lock.h"
 #include "ratomic/ratomic.h"
 
@@ -32,10 +34,9 @@ static void on_lost(uint32_t jobrank) {
 
 #define FAVOR (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE)
 
-/* What each member tells all others when a domain is made. */
+/* What members of debug clients compare. */
 struct part {
   uint32_t dt, ops, flags;
-  uint32_t mapped;
 };
 
 /* Before main: other members may operate on this process before it makes any call on a domain,
@@ -74,10 +75,8 @@ static bool all_mapped(gex_TM_t tm) {
   return true;
 }
 
-/* All-gather the members' parts. out direct: whether every member has mapped the segments of
- * all, so that operations need no messages. Returns false when a member is lost. */
-static bool agree(gex_TM_t tm, const struct part *mine, bool *direct) {
-  *direct = true;
+/* Compare arguments; debug clients. Returns false when a member is lost. */
+static bool check_agreement(gex_TM_t tm, const struct part *mine) {
   struct part *all = calloc(tm->size, sizeof *all);
   if (!all) tmb_fatal("out of memory for an atomic domain of %u members", tm->size);
   const bool ok = tmb_team_allgather(tmb_team_of(tm), mine, sizeof *mine, all);
@@ -87,30 +86,35 @@ static bool agree(gex_TM_t tm, const struct part *mine, bool *direct) {
               "gex_AD_Create: arguments dt, ops and flags are 0x%x, 0x%x and 0x%x, but rank %u of "
               "the team passed 0x%x, 0x%x and 0x%x; they must be the same on all ranks",
               mine->dt, mine->ops, mine->flags, r, p->dt, p->ops, p->flags);
-    *direct = *direct && p->mapped;
   }
   free(all);
   return ok;
 }
 
+/* Whether this process knows that a member is lost, which it notes. */
+static bool team_lost(gex_TM_t tm) {
+  if (TMB_LIKELY(!tmb_job.lost)) return false;
+  tmb_poll(); /* a client that only makes domains hears of it here */
+  const uint32_t lost = tmb_load_acq(&tmb_team_of(tm)->lost);
+  if (lost) (void)tmb_lost_note(lost - 1);
+  return lost != 0;
+}
+
 void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(ad_p, tm, dt, ops, flags);
-  const struct part mine = {dt, ops, flags, all_mapped(tm)};
-  bool direct;
   *ad_p = GEX_AD_INVALID;
-  if (!agree(tm, &mine, &direct)) return;
+  if (tmb_job.debug ? !check_agreement(tm, &(struct part){dt, ops, flags}) : team_lost(tm)) return;
   struct tmb_ad *d = malloc(sizeof *d + tm->size * sizeof *d->delta);
   if (!d) tmb_fatal("out of memory for an atomic domain");
   for (uint32_t r = 0; r < tm->size; r++) d->delta[r] = tmb_bound_delta_of(tm, r);
   tmb_team_hold(tmb_team_of(tm));
-  d->direct = direct;
-  d->head = (struct gexx_ad_s){.delta = direct && !tmb_job.count ? d->delta
-                                                                 : NULL, /* see tmb_bound_table */
-                               .tm = tm,
-                               .dt = dt,
-                               .ops = ops,
-                               .flags = flags,
-                               .magic = TMB_MAGIC_AD};
+  d->head = (struct gexx_ad_s){
+      .delta = all_mapped(tm) && !tmb_job.count ? d->delta : NULL, /* see tmb_bound_table */
+      .tm = tm,
+      .dt = dt,
+      .ops = ops,
+      .flags = flags,
+      .magic = TMB_MAGIC_AD};
   tmb_lock_acquire(&domains_lock);
   d->next = domains.first;
   domains.first = d;

@@ -181,16 +181,18 @@ static void resolve(const char *call, gex_AD_t ad, struct gexx_ad_op *o) {
 /* Performs a resolved operation here if it can be. */
 static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
   const struct tmb_ad *d = tmb_ad_of(ad);
-  const bool self = tmb_jobrank(ad->tm, o->rank) == tmb_job.rank;
-  if (!d->direct && !self) return false;
-  const uintptr_t delta = d->direct && !self ? (uintptr_t)d->delta[o->rank] : 0;
+  intptr_t delta = d->delta[o->rank];
+  if (delta == GEXX_UNMAPPED) delta = tmb_bound_delta_of(ad->tm, o->rank); /* attached later */
+  if (tmb_jobrank(ad->tm, o->rank) == tmb_job.rank) delta = 0;
+  if (delta == GEXX_UNMAPPED) return false;
   uint64_t unused;
   gexx_ad_before(o->opcode, o->flags);
-  tmb_ratomic_apply(&(struct tmb_ratomic_rmw){.dt = o->dt,
-                                              .opcode = o->opcode,
-                                              .addr = (void *)((uintptr_t)o->addr + delta),
-                                              .operand = o->operand,
-                                              .old = o->result ? o->result : &unused});
+  tmb_ratomic_apply(
+      &(struct tmb_ratomic_rmw){.dt = o->dt,
+                                .opcode = o->opcode,
+                                .addr = (void *)((uintptr_t)o->addr + (uintptr_t)delta),
+                                .operand = o->operand,
+                                .old = o->result ? o->result : &unused});
   tmb_count(GEXX_STATS_ATOMIC, tmb_jobrank(ad->tm, o->rank), tmb_ratomic_bytes(o->dt));
   return true;
 }

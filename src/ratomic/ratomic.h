@@ -43,7 +43,6 @@ static inline size_t tmb_ratomic_bytes(gex_DT_t dt) {
 struct tmb_ad {
   struct gexx_ad_s head;
   struct tmb_ad *next; /* list of live domains */
-  bool direct;         /* head.delta was not NULL when it was made */
   intptr_t delta[];    /* [team size] delta table of the team when the domain was made */
 };
 
