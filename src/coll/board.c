@@ -150,7 +150,9 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
   if (!tmb_row_has_room(team, b, number, length * blocks <= TMB_BOARD_SMALL)) return false;
   char *to = tmb_row_data(row, number, length * blocks);
   const char *from = (const char *)op->call.src + at;
-  for (uint64_t i = 0; i < blocks; i++) memcpy(to + i * length, from + i * op->call.bytes, length);
+  const uint64_t mine = kinds[op->call.kind].reduces ? UINT64_MAX : team->head.rank;
+  for (uint64_t i = 0; i < blocks; i++)
+    if (i != mine || blocks == 1) memcpy(to + i * length, from + i * op->call.bytes, length);
   tmb_row_publish(row, number, op->what);
   if (length * blocks > TMB_BOARD_SMALL) prepare(row, number + 1, length * blocks);
   op->shown++;

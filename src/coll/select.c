@@ -190,6 +190,7 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
 
 /* Bytes that a member shows on a board at most. in c->size: at least 2. */
 static uint64_t board_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+  if (t->board_near && c->size <= BOARD_COMBINERS) return UINT64_MAX;
   switch (c->kind) {
   case TMB_COLL_ALLREDUCE:
   case TMB_COLL_SCAN:

@@ -68,6 +68,7 @@ struct tmb_coll_tuning {
   uint64_t board_max; /* bytes that a member shows on a board at most */
   bool board_long; /* data of any length are shown, except by collectives that show a block for each
                       member */
+  bool board_near; /* whether teams of few ranks have no limit: their caches are near */
   uint64_t board_copy_max;  /* the same limit for all-gather and exchange where long messages can be
                                read in the sender's memory */
   uint32_t board_ranks_max; /* largest team that uses its board */

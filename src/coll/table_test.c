@@ -227,6 +227,13 @@ static void board(void **state) {
   c.kind = TMB_COLL_EXCHANGE;
   assert_false(tmb_coll_select_board(&c, &t, 401, &why));
   t.board_long = false;
+  t.board_near = true; /* for a team as small as this one, blocks as well */
+  assert_true(tmb_coll_select_board(&c, &t, 401, &why));
+  c.size = 8;
+  t.board_ranks_max = 8;
+  assert_false(tmb_coll_select_board(&c, &t, 401, &why));
+  c.size = t.board_ranks_max = 4;
+  t.board_near = false;
   t.board_max = 500; /* copies have a limit of their own */
   assert_false(tmb_coll_select_board(&c, &t, 401, &why));
   c.kind = TMB_COLL_ALLREDUCE;

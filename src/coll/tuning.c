@@ -12,6 +12,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "coll/table.h"
+#include "core/board.h"
 #include "core/job.h"
 
 #include <errno.h>
@@ -25,7 +26,11 @@ static struct {
   struct tmb_coll_tuning t;
 } tuning;
 
-#define KB UINT64_C(1024)
+#define KB      UINT64_C(1024)
+
+/* A hand-off and back that processors under one cache need at most: there two copies through a
+ * board are faster than one by the kernel. Farther apart, a line takes longer than its copy. */
+#define NEAR_NS 250u
 
 /* Where neither TOMBOLO_COLL_ALG nor a table decides: measured on hosts of 2 to 16 ranks, except
  * for nodes_max, which is an estimate (docs/COLLECTIVES.md). Lengths in bytes. */
@@ -95,6 +100,8 @@ static void read_settings(void) {
   /* Where ranks outnumber processors each message, offer and answer costs a turn on a processor,
    * so even long data are shown on the board. */
   t->board_long = tmb_job.wait.crowded && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
+  const uint64_t handoff_ns = tmb_board_handoff_ns();
+  t->board_near = handoff_ns && handoff_ns <= NEAR_NS && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
   t->verbose = tmb_cfg_bool(TMB_CFG_VERBOSE);
   tuning.ready = true;
 }

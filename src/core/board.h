@@ -80,6 +80,9 @@ struct tmb_board_row {
                                   changes that of job rank 0 */
   struct tmb_board_line
       outcome; /* outcome of the last named barrier; written by the last rank to arrive */
+  struct tmb_board_line ask;     /* number of the trip that job rank 0 begins; in its own row */
+  struct tmb_board_line answer;  /* of the trip that the last rank has answered; in the same row */
+  struct tmb_board_line handoff; /* time of a round trip in ns, 0: unknown; written by job rank 0 */
   struct tmb_board_line
       flag[TMB_TEAM_ROUNDS_MAX]; /* [round] number of the last barrier in which the peer of that
                                     round has signalled; written by that peer */
@@ -93,6 +96,11 @@ _Static_assert(sizeof(struct tmb_board_row) <= TMB_SHARED_AREA_BYTES, "a row fit
 /* Say in the primordial team that it has a board, if the conduit has shared areas; after the
  * conduit is open. */
 void tmb_board_init(void);
+
+/* Time of a round trip in ns in which job rank 0 hands a cache line to the last rank and gets it
+ * back, measured at start-up; 0 where that was not possible. The same on all ranks once they are
+ * initialised. */
+uint64_t tmb_board_handoff_ns(void);
 
 /* Take a row of this process that no team uses, and clear it. Returns its index, or
  * TMB_BOARD_NONE when all are in use; give it back with tmb_board_give. Any thread. */
