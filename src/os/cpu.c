@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MASK_CPUS = 1 << 14 }; /* most processors that a mask here can name: 2 KiB */
@@ -72,9 +73,21 @@ static int bind_to(int cpu) {
   return sched_setaffinity(0, sizeof one, &one.set) == 0 ? TMB_OK : TMB_E_SYS;
 }
 
-/* Move the thread to a processor by a mask of that one, then restore the mask it had. */
+/* Whether this process has other threads, which could be binding this one right now. */
+static bool has_threads(void) {
+  struct stat st;
+  return stat("/proc/self/task", &st) != 0 || st.st_nlink > 3; /* ".", "..", and each thread */
+}
+
+/*
+ * Move the thread to a processor by a mask of that one, then restore the mask it had. Another
+ * thread that sets our mask meanwhile would lose its setting: so not where there is one. What
+ * another process (taskset) sets meanwhile stays.
+ */
 static int visit(int cpu, const cpu_mask *mask) {
-  if (bind_to(cpu)) return TMB_E_SYS;
+  cpu_mask now;
+  if (has_threads() || bind_to(cpu)) return TMB_E_SYS;
+  if (read_mask(&now) != 1 || !CPU_ISSET_S(cpu, sizeof now, &now.set)) return TMB_E_STATE;
   return sched_setaffinity(0, sizeof *mask, &mask->set) == 0 ? TMB_OK : TMB_E_SYS;
 }
 

@@ -44,8 +44,9 @@ void tmb_os_cpu_bits(uint8_t *bits, size_t bytes);
 
 /*
  * Move the calling thread to another processor of its mask, which stays as it is; the kernel may
- * move it again. Returns 0, or TMB_E_SYS if there is no other. Cost: four system calls and a
- * migration.
+ * move it again. Not in a process with several threads, of which another may be setting this one's
+ * mask. Returns 0, or TMB_E_SYS if there is no other; TMB_E_STATE if somebody set the mask
+ * meanwhile. Cost: six system calls and a migration.
  */
 int tmb_os_cpu_leave(void);
 
