@@ -124,7 +124,8 @@ int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsiz
   if (rc != GASNET_OK) return rc;
   register_legacy(table, (size_t)numentries);
   gexx_legacy_tm = &tmb_job.tm;
-  tmb_boot_barrier(&tmb_job.boot); /* nobody sends before all registered; runs no handler */
+  tmb_boot_barrier(&tmb_job.boot); /* nobody sends before all have registered; a bootstrap barrier,
+                                      which runs no handler */
   return GASNET_OK;
 }
 
@@ -157,7 +158,8 @@ static const char *call_name(bool is_reply, unsigned category) {
   return name[is_reply][category];
 }
 
-/* Checks of debug clients, under the GASNet-1 name; core's own then find nothing. */
+/* Debug clients: check the arguments here, so that messages name the GASNet-1 function; core's
+ * checks of the same arguments then pass. */
 static void check_am(const struct gexx_g1_am *am, const struct gexx_am_msg *m, bool is_reply) {
   const char *call = call_name(is_reply, m->category);
   if (is_reply) {

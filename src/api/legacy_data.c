@@ -22,7 +22,8 @@
 
 #define FILL_BYTES 8192
 
-/* Debug clients: node and range under the name of the call. in what: name of the address. */
+/* Debug clients: fatal unless node and range are valid. in what: name of the address argument.
+ * Returns the team of the GASNet-1 calls. */
 static gex_TM_t checked_team(const char *call, const char *what, gasnet_node_t node,
                              const void *addr, size_t nbytes) {
   if (!gexx_legacy_tm || tmb_job.debug) {

@@ -13,7 +13,7 @@
 
 #include <gasnetex_ext.h>
 
-/* Entries to fill, or -1 for arguments that cannot be, which it says. */
+/* Number of entries to fill; -1, after printing why, for invalid arguments. */
 static int entries(const char *call, const void *table, int numentries) {
   if (numentries < 0 || (numentries && !table)) {
     (void)tmb_refuse(call, GASNET_ERR_BAD_ARG, "argument table is %p with numentries %d", table,

@@ -210,7 +210,7 @@ gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) {
   return tm->size;
 }
 
-/* Normal context, a real team, and a rank of it; debug clients. */
+/* Debug clients: fatal unless the context is normal, tm a real team and the rank below `bound`. */
 static void check_translate(const char *call, gex_TM_t tm, const char *what, gex_Rank_t rank,
                             gex_Rank_t bound) {
   tmb_check_context_at(call);

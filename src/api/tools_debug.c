@@ -46,7 +46,8 @@ static int print_backtrace_ifenabled(int fd) {
 
 int (*gasnett_print_backtrace_ifenabled)(int fd) = print_backtrace_ifenabled;
 
-/* What the fatal path calls: looks at the variable at that moment. */
+/* The hook of the fatal path: calls what gasnett_print_backtrace_ifenabled points to at that
+ * moment. */
 static int backtrace_hook(int fd) {
   int (*const print)(int) = gasnett_print_backtrace_ifenabled;
   return print ? print(fd) : 1;
@@ -95,7 +96,8 @@ TMB_PRINTF(1, 0) _Noreturn static void die_without_position(const char *fmt, va_
   tmb_fatal_nopos("%s", text);
 }
 
-/* Only callers of the symbol come here: the macro of this name knows the position. */
+/* For callers of the symbol, in other languages; C and C++ use the macro of this name, which
+ * also passes file and line. */
 void gasnett_fatalerror(const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);

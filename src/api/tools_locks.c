@@ -26,8 +26,8 @@ _Static_assert(sizeof(pthread_t) <= sizeof(uint64_t), "a thread id fits the owne
 
 enum { READ_HELD_MAX = 64 };
 
-/* Locks that this thread holds for reading; `lost` counts those beyond the table, while it is not 0
- * nothing is judged. */
+/* Locks that this thread holds for reading. lost: how many more there are than the table holds;
+ * while it is not 0 no misuse is reported. */
 static _Thread_local struct {
   const gasnett_rwlock_t *lock[READ_HELD_MAX];
   int count, lost;

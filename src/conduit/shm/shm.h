@@ -77,12 +77,14 @@ struct tmb_shm_inbox {
   uint64_t published;   /* last value stored in ring->head; under the lock */
 } TMB_ALIGNED(TMB_CACHE_LINE);
 
-/* How far the rings had been reserved when a peer was lost. */
+/* The tails of this process's rings when a peer was lost: everything that the peer sent has been
+ * handled once the heads have reached them. */
 struct tmb_shm_mark {
   uint64_t tail[2];
 };
 
-/* What this process remembers of a peer's rings: heads as last seen, 16 bytes per peer. */
+/* This process's copies of the heads of a peer's two rings, as it last read them; 16 bytes per
+ * peer. */
 struct tmb_shm_seen {
   uint64_t head[2];
 };
@@ -103,13 +105,14 @@ struct tmb_shm {
   uint32_t inline_bytes_max;        /* largest medium payload inside a record */
   uint32_t bulk_count[2];           /* message buffers for requests and replies */
   uint32_t bulk_next[2];            /* where the search for a free buffer begins; a hint */
-  bool sender_fences;               /* no membarrier on some rank: wakers fence */
-  struct tmb_shm_inbox inbox[2];    /* 0 requests, 1 replies */
-  struct tmb_shm_seen *seen;        /* [size] */
-  intptr_t *delta;                  /* [size] as conduit.h's attach; valid after it */
-  char *segments;                   /* mapping of segment_fd, NULL before attach */
+  bool sender_fences; /* some rank's kernel has no membarrier, so whoever wakes others needs a fence
+                         of its own */
+  struct tmb_shm_inbox inbox[2]; /* 0 requests, 1 replies */
+  struct tmb_shm_seen *seen;     /* [size] */
+  intptr_t *delta;               /* [size] as conduit.h's attach; valid after it */
+  char *segments;                /* mapping of segment_fd, NULL before attach */
   size_t segments_bytes;
-  uint64_t *claims;          /* of this process; NULL while no loss is expected */
+  uint64_t *claims;          /* claims of this process's threads; NULL while no loss is expected */
   uint8_t *gone;             /* [size] 1: lost; NULL as above */
   uint32_t gone_count;       /* lost peers */
   struct tmb_shm_mark *mark; /* [size] valid for lost peers; NULL as above */
@@ -149,7 +152,7 @@ static inline uint64_t *tmb_shm_claims(const struct tmb_shm *shm, uint32_t rank)
   return (uint64_t *)(void *)(shm->arena + shm->claim_offset) + (size_t)rank * TMB_SHM_CLAIMS;
 }
 
-/* What the first word of a ready slot at this position has in its low half. */
+/* The lap of a ring position: the value of the `lap` word of a slot that is ready there. */
 static inline uint32_t tmb_shm_lap(uint64_t pos, uint32_t slots_log2) {
   return (uint32_t)(pos >> slots_log2) | 0x80000000u;
 }
@@ -169,7 +172,8 @@ void tmb_shm_bulk_release(struct tmb_shm *shm, struct tmb_am_out *out);
 void *tmb_shm_bulk_addr(const struct tmb_shm *shm, uint32_t rank, uint32_t index);
 void tmb_shm_bulk_done(struct tmb_shm *shm, uint32_t rank, uint32_t index);
 
-/* A buffer is on its way to a peer; before the message is published. Then: the peer is lost. */
+/* tmb_shm_bulk_sent: record that a buffer goes to a peer, before its message is published.
+ * tmb_shm_bulk_reclaim: the peer is lost, take back the buffers that went to it. */
 void tmb_shm_bulk_sent(struct tmb_shm *shm, uint32_t index, uint32_t peer);
 void tmb_shm_bulk_reclaim(struct tmb_shm *shm, uint32_t peer);
 
@@ -177,7 +181,8 @@ void tmb_shm_bulk_reclaim(struct tmb_shm *shm, uint32_t peer);
 void tmb_shm_expect_loss(struct tmb_shm *shm, uint64_t *offset, uint64_t *stride);
 int tmb_shm_lost(struct tmb_shm *shm, uint32_t peer);
 
-/* A word for this thread's next claim; given back by storing 0. Only once losses are expected. */
+/* Take a word in which this thread writes its claims; storing 0 in it gives it back. Only once
+ * losses are expected. */
 uint64_t *tmb_shm_claim_take(struct tmb_shm *shm);
 /* A claim: slots [pos, pos + count) of a ring, which is named by tmb_shm_claim_ring. */
 uint64_t tmb_shm_claim_ring(uint32_t rank, uint32_t reply);
@@ -205,7 +210,8 @@ static inline void tmb_shm_notify(struct tmb_shm *shm, uint32_t rank) {
     tmb_shm_door_ring(shm, rank);
 }
 
-/* The same unless `rank` watches; then nothing. Returns whether it was done. */
+/* Wake `rank` as tmb_shm_notify, unless it has an index of its signals: then do nothing, because
+ * the caller must enter the signal there first. Returns whether it was done. */
 static inline bool tmb_shm_notify_unwatched(struct tmb_shm *shm, uint32_t rank) {
   const struct tmb_shm_ctl *ctl = tmb_shm_ctl(shm, rank);
   if (TMB_UNLIKELY(shm->sender_fences)) tmb_fence_seq();

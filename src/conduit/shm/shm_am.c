@@ -21,8 +21,9 @@
 #define RESERVE_LOOKAHEAD 8u
 
 /*
- * The first eight bytes of a slot as one word, lap in the low half. Made by shifts: bytes put
- * together in memory would be read back before they have reached the cache, a stall of every send.
+ * The first eight bytes of a slot as one word, lap in the low half. Made by shifts: storing the
+ * bytes one by one and loading them as a word would stall every send until the stores have left the
+ * store buffer.
  */
 static inline uint64_t header_word(uint32_t lap, const struct tmb_shm_slot *h) {
   return (uint64_t)lap | (uint64_t)h->handler << 32 | (uint64_t)h->nargs << 40 |

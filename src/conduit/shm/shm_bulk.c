@@ -26,7 +26,7 @@ void *tmb_shm_bulk_addr(const struct tmb_shm *shm, uint32_t rank, uint32_t index
   return end - (buffers - index) * TMB_AM_MEDIUM_BYTES_MAX;
 }
 
-/* Try to own a buffer. */
+/* Try to take a free buffer. */
 static bool own(struct tmb_shm_line *busy) {
   uint64_t expected = 0;
   return tmb_load_rlx(&busy->word) == 0 && tmb_cas_acq(&busy->word, &expected, 1);
@@ -61,7 +61,7 @@ void tmb_shm_bulk_done(struct tmb_shm *shm, uint32_t rank, uint32_t index) {
   tmb_store_rel(&busy_words(shm, rank)[index].word, 0);
 }
 
-#define SENT_TO UINT64_C(2) /* busy, with the target added */
+#define SENT_TO UINT64_C(2) /* flag in the busy word: the other bits name the target */
 
 void tmb_shm_bulk_sent(struct tmb_shm *shm, uint32_t index, uint32_t peer) {
   tmb_store_rlx(&busy_words(shm, shm->env.rank)[index].word, SENT_TO + peer);

@@ -32,8 +32,8 @@ void tmb_shm_sleep(struct tmb_shm *shm, bool (*still_idle)(void *), void *arg,
   else
     tmb_membarrier();
   if (still_idle(arg)) tmb_futex_wait(&ctl->door.bell, bell, timeout_ns);
-  /* A single sleeper clears its mark so that wakers need no system call; others may still need it.
-   */
+  /* Without threads the only sleeper of this process clears its mark itself, which saves wakers
+   * a system call; with threads another one may still sleep. */
   if (!shm->env.threads) tmb_store_rlx(&ctl->door.sleeping, 0);
 }
 
@@ -41,8 +41,8 @@ void tmb_shm_wake_self(struct tmb_shm *shm) {
   tmb_shm_notify(shm, shm->env.rank);
 }
 
-/* The fence of tmb_shm_sleep, for the same reason: a peer that has not seen the mark wrote before.
- */
+/* Set the mark, then run a fence on all processors, as tmb_shm_sleep does: what a peer wrote
+ * without having seen the mark is visible here afterwards. */
 void tmb_shm_watch(struct tmb_shm *shm) {
   tmb_store_rel(&tmb_shm_ctl(shm, shm->env.rank)->door.watched, 1);
   if (shm->sender_fences)

@@ -24,7 +24,9 @@
 #define COUNT_BITS 9
 #define POS_MASK   ((UINT64_C(1) << POS_BITS) - 1)
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
-#define TAKEN      UINT64_C(1) /* a word that a thread has taken and not written yet */
+#define TAKEN \
+ UINT64_C(    \
+     1) /* value of a word that a thread has taken and in which it has not written a claim yet */
 _Static_assert(POS_BITS + COUNT_BITS + 1 + TMB_SHM_RANK_BITS == 64, "a claim is one word");
 _Static_assert(2 * TMB_SHM_RECORD_SLOTS_MAX <= COUNT_MASK, "a record and its padding fit");
 
@@ -50,7 +52,8 @@ uint64_t tmb_shm_claim(uint64_t ring, uint64_t pos, uint64_t count) {
 }
 
 uint64_t *tmb_shm_claim_take(struct tmb_shm *shm) {
-  static _Thread_local uint32_t last; /* most likely free: nobody else prefers it for long */
+  static _Thread_local uint32_t last; /* the word that this thread took last: most likely free,
+                                         because each thread begins its search at its own */
   if (!shm->env.threads) return shm->claims;
   for (uint32_t i = last;; i = (i + 1) % TMB_SHM_CLAIMS) {
     uint64_t expected = 0;
@@ -77,8 +80,8 @@ static uint32_t covered(uint64_t claim, uint64_t ring, uint64_t head) {
   return (uint32_t)(count - past);
 }
 
-/* How many slots from `head` on only lost ranks claim; 0: none, or a living rank may write there.
- */
+/* How many slots from `head` on are claimed by lost ranks only; 0 when there are none or a
+ * living rank may write there. */
 static uint32_t hole(const struct tmb_shm *shm, uint32_t reply, uint64_t head) {
   const uint64_t ring = tmb_shm_claim_ring(shm->env.rank, reply);
   uint32_t shortest = 0;

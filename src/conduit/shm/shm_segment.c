@@ -33,7 +33,8 @@ static int exchange(struct tmb_shm *shm, char *base, uint64_t *bases) {
 
 /* Returns NULL and `why` if the limits of this rank refuse it. */
 static char *map_all(struct tmb_shm *shm, uint64_t total, char *why, size_t why_bytes) {
-  /* The first rank sets the size; the others may map before: nobody touches before all know. */
+  /* Rank 0 sets the size of the file; others may map it before that, because nobody touches it
+   * before the exchange of results. */
   if (shm->env.rank == 0 && tmb_memfd_resize(shm->env.segment_fd, total, why, why_bytes))
     return NULL;
   void *p =
