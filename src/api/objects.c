@@ -13,6 +13,7 @@
 #include "core/job.h"
 #include "core/progress.h"
 #include "core/thread.h"
+#include "core/wait.h"
 
 #define DBG(stmt)                        \
  do {                                    \
@@ -276,7 +277,7 @@ void gexx_wait_begin(struct gexx_wait *wait) {
 }
 
 void gexx_wait_step(struct gexx_wait *wait) {
-  tmb_wait_step(wait);
+  tmb_wait_step_client(wait);
 }
 
 gasnet_threadinfo_t gexx_threadinfo(void) {

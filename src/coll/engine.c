@@ -388,9 +388,10 @@ static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
   return WAITS;
 }
 
-/* The progress hook: ops whose next step sends. Returns how much was done. */
+/* The progress hook: ops whose next step sends. Returns TMB_FOUND_ bits: BUSY also when messages
+ * wait for room, for nobody rings when a ring drains. */
 static int hook(void) {
-  if (!tmb_coll_try_lock()) return 0;
+  if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
   struct tmb_coll_op *op = engine.run;
   engine.run = NULL;
   engine.run_end = &engine.run;
@@ -411,11 +412,8 @@ static int hook(void) {
   if (TMB_UNLIKELY(tmb_job.debug)) done += tmb_coll_compare();
   const bool stalled = !done && engine.run;
   leave();
-  if (TMB_UNLIKELY(stalled)) {
-    tmb_os_yield(); /* no wake-up comes when a ring drains: do not sleep, only yield */
-    done++;
-  }
-  return done;
+  if (TMB_UNLIKELY(stalled)) return TMB_FOUND_BUSY;
+  return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
 /* ---- teams that have lost a member */
@@ -529,10 +527,8 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
   if (team->head.size > 1 && team->coll_seq % FENCE_EVERY == FENCE_EVERY - 1) fence(team);
   const bool queued = engine.run != NULL;
   leave();
-  if (TMB_UNLIKELY(queued) &&
-      tmb_job.threads) { /* wake a thread that sleeps in progress: it must send the rest */
-    tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
-    tmb_job.ops->wake_self(tmb_job.conduit);
+  if (TMB_UNLIKELY(queued) && tmb_job.threads) { /* a thread that sleeps must send the rest */
+    tmb_progress_made();
   }
   return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
 }

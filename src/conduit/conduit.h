@@ -23,6 +23,11 @@ enum tmb_am_category { TMB_AM_SHORT = 0, TMB_AM_MEDIUM = 1, TMB_AM_LONG = 2 };
 /* What progress serves. */
 enum { TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB_SERVE_ALL = 3 };
 
+/* What a look for work has found: bits. BUSY: this thread could not look everywhere, because
+ * another one is at work there, or could not go on for lack of a resource; who waits must look
+ * again soon, for nobody will ring. */
+enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
+
 #define TMB_AM_ARGS_MAX           16
 #define TMB_AM_MEDIUM_BYTES_MAX   65536u
 #define TMB_AM_LONG_BYTES_MAX     0x7fffffffu
@@ -133,15 +138,14 @@ struct tmb_conduit_ops {
   void (*am_release)(struct tmb_conduit *c, struct tmb_am_out *out);
 
   /* Run what has arrived (tmb_up_am) and finish local work; bounded. in serve: TMB_SERVE_*. Returns
-   * how much was done, 0 if nothing. Never sleeps. Any thread; concurrent calls that find another
-   * at work return 0. */
+   * TMB_FOUND_ bits: WORK if something was done, BUSY if a part was skipped because another thread
+   * is at work there. Never sleeps. Any thread. */
   int (*progress)(struct tmb_conduit *c, int serve);
 
-  /* Sleep until something may have arrived. `still_idle` is asked after the intention to sleep is
-   * visible to peers; when it returns false there is no sleep. in timeout_ns: UINT64_MAX for none.
-   */
-  void (*sleep)(struct tmb_conduit *c, bool (*still_idle)(void *arg), void *arg,
-                uint64_t timeout_ns);
+  /* Sleep until something may have arrived. `last_look` is asked after the intention to sleep is
+   * visible to peers and to other threads of this process: for how many nanoseconds at most, 0:
+   * there is no sleep, UINT64_MAX: no limit. Returns whether it slept and was woken. */
+  bool (*sleep)(struct tmb_conduit *c, uint64_t (*last_look)(void *arg), void *arg);
 
   /* Wake threads of this process that are in sleep. Cheap when there are none. */
   void (*wake_self)(struct tmb_conduit *c);

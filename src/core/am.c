@@ -13,8 +13,8 @@
 #include "core/bound.h"
 #include "core/check.h"
 #include "core/mk.h"
-#include "core/progress.h"
 #include "core/segment.h"
+#include "core/wait.h"
 
 #include <string.h>
 

@@ -24,6 +24,7 @@
 #include "core/op.h"
 #include "core/progress.h"
 #include "core/thread.h"
+#include "core/wait.h"
 #include "os/lock.h"
 #include "os/os.h"
 
@@ -348,18 +349,15 @@ TMB_REQUIRES(barrier_lock) static int named_advance(void) {
 
 int tmb_barrier_advance(void) {
   struct tmb_team *closed = NULL;
-  if (!tmb_lock_try(&barrier_lock)) return 0;
+  if (!tmb_lock_try(&barrier_lock)) return TMB_FOUND_BUSY;
   int passed = ex_advance(&tmb_job.team) + named_advance();
   barrier.stalled = false;
   if (barrier.busy) passed += ex_advance_list(&closed);
   const bool stalled = barrier.stalled;
   tmb_lock_release(&barrier_lock);
-  if (TMB_UNLIKELY(stalled)) {
-    tmb_os_yield(); /* no wake-up comes when a ring drains: do not sleep, only yield */
-    passed++;
-  }
   if (closed) close_all(closed);
-  return passed;
+  const int found = passed ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
+  return TMB_UNLIKELY(stalled) ? found | TMB_FOUND_BUSY : found; /* nobody rings for room */
 }
 
 static void check_flags(const char *call, int flags) {

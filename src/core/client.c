@@ -14,9 +14,9 @@
 #include "core/endpoint.h"
 #include "core/exit.h"
 #include "core/job.h"
-#include "core/progress.h"
 #include "core/reach.h"
 #include "core/segment.h"
+#include "core/wait.h"
 
 #include "base/config.h"
 #include "base/error.h"

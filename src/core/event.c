@@ -10,8 +10,8 @@
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/op.h"
-#include "core/progress.h"
 #include "core/thread.h"
+#include "core/wait.h"
 
 #define TAG_MASK ((uintptr_t)63)
 

@@ -17,6 +17,7 @@
 #include "core/check.h"
 #include "core/progress.h"
 #include "core/thread.h"
+#include "core/wait.h"
 #include "os/lock.h"
 
 #include <stdlib.h>
@@ -209,18 +210,18 @@ static void tell(void) {
 }
 
 TMB_COLD static int attend(int serve) {
-  if (!tmb_lock_try(&attending)) return 0;
+  if (!tmb_lock_try(&attending)) return TMB_FOUND_BUSY;
   int ended = 0;
   const int done = look(serve == TMB_SERVE_ALL, &ended);
   tmb_lock_release(&attending);
   if (ended) tell();
-  return done;
+  return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
 static int progress(struct tmb_conduit *c, int serve) {
-  const int done = failure.inner->progress(c, serve);
-  if (TMB_LIKELY(tmb_load_rlx(failure.changes) == tmb_load_rlx(&failure.seen))) return done;
-  return done + attend(serve);
+  const int found = failure.inner->progress(c, serve);
+  if (TMB_LIKELY(tmb_load_rlx(failure.changes) == tmb_load_rlx(&failure.seen))) return found;
+  return found | attend(serve);
 }
 
 /* ---- the policy */

@@ -97,14 +97,14 @@ struct tmb_job {
   uint32_t colls_runnable;         /* collectives that have something to send; by coll */
   uint32_t crowd_waits; /* operations in flight that need ranks which have no processor */
   int (*colls_advance)(
-      void); /* sends for collectives, returns how much was done; set by coll, NULL without it */
+      void); /* sends for collectives, returns TMB_FOUND_ bits; set by coll, NULL without it */
   uint32_t device_segments; /* segments of this process in device memory; atomic */
 
   void (*signal_index)(const void *addr); /* called when a signal of this process has changed; NULL
                                              until a range has an index */
 
-  /* deferred puts: how many wait for room, and the function that sends them and returns how many
-   * it sent; by notify */
+  /* deferred puts: how many wait for room, and the function that sends them and returns
+   * TMB_FOUND_ bits; by notify */
   uint32_t later_waiting;
   int (*later_advance)(void);
 
@@ -150,10 +150,6 @@ struct tmb_job {
 };
 
 extern struct tmb_job tmb_job;
-
-/* progress.c: run what has arrived. in serve: TMB_SERVE_*. Returns how much was done. Any thread.
- */
-int tmb_progress(int serve);
 
 /* True once gex_Client_Init has succeeded. */
 static inline bool tmb_job_ready(void) {

@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/fmt.h"
 #include "core/check.h"
-#include "core/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,8 +15,8 @@
 #include "core/failure.h"
 #include "core/mk.h"
 #include "core/op.h"
-#include "core/progress.h"
 #include "core/thread.h"
+#include "core/wait.h"
 
 #include <gasnetex_ext.h>
 

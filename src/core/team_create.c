@@ -12,8 +12,8 @@
  */
 #include "core/board.h"
 #include "core/check.h"
-#include "core/progress.h"
 #include "core/team_make.h"
+#include "core/wait.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,8 +15,8 @@
 #include "core/board.h"
 #include "core/check.h"
 #include "core/failure.h"
-#include "core/progress.h"
 #include "core/team.h"
+#include "core/wait.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "core/job.h"
-#include "core/progress.h"
+#include "core/wait.h"
 #include "os/lock.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ TMB_REQUIRES(queue_lock) static int pass(void) {
 }
 
 static int advance(void) {
-  if (!tmb_lock_try(&queue_lock)) return 0;
+  if (!tmb_lock_try(&queue_lock)) return TMB_FOUND_BUSY;
   int sent = 0;
   if (queue.skipped++ >= queue.skip) {
     sent = pass();
@@ -82,7 +82,7 @@ static int advance(void) {
     queue.skipped = 0;
   }
   tmb_lock_release(&queue_lock);
-  return sent;
+  return sent ? TMB_FOUND_WORK : TMB_FOUND_BUSY; /* nobody rings for room */
 }
 
 /* Tables, at first use; under the lock. */

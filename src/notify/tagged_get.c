@@ -16,9 +16,9 @@
 #include "core/am.h"
 #include "core/check.h"
 #include "core/failure.h"
-#include "core/progress.h"
 #include "core/team.h"
 #include "core/thread.h"
+#include "core/wait.h"
 #include "notify/tagged.h"
 #include "os/lock.h"
 

@@ -16,7 +16,6 @@
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/op.h"
-#include "core/progress.h"
 #include "core/team.h"
 #include "core/thread.h"
 #include "notify/tagged.h"

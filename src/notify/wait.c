@@ -8,6 +8,7 @@
  * Invariants: a wait that succeeds has acquire order; a signal is consumed by one compare-and-swap,
  * so several threads may wait for the same one.
  */
+#include "core/wait.h"
 #include "base/atomic.h"
 #include "core/check.h"
 #include "core/progress.h"

@@ -16,12 +16,13 @@
 #include "os/futex.h"
 #include "os/os.h"
 
-#define SPINS      64u /* looks with pauses between them, about one or two hand-offs */
-#define PAUSES_MAX 8u
-#define YIELDS     8u
-#define SLEEP_NS_BOUNDED                                                                          \
- 1000000u /* longest sleep where the kernel has no fence on all processors, so that a release may \
-             not see a sleeper */
+#include <limits.h>
+
+#define SPINS            64u /* looks with pauses between them, about one or two hand-offs */
+#define PAUSES_MAX       8u
+#define YIELDS           8u
+#define VAIN_TRIES       2u       /* after which a sleeper is hungry */
+#define SLEEP_NS_BOUNDED 1000000u /* where a release may not see a sleeper: no fence */
 
 bool tmb_lock_threads = true;
 static bool fenced;
@@ -43,29 +44,58 @@ TMB_NO_LOCK_CHECK static bool spin(struct tmb_lock *lock) {
   return false;
 }
 
+/* Whether the lock is this thread's, by a grant or because it is free. */
+static bool take(struct tmb_lock *lock, bool hungry) {
+  if (hungry && tmb_load_rlx(&lock->granted) && tmb_xchg_acq(&lock->granted, 0)) return true;
+  return !tmb_xchg_acq(&lock->held, 1);
+}
+
+static void sleep_for(struct tmb_lock *lock) {
+  for (uint32_t tries = 0;; tries++) {
+    const bool hungry = tries >= VAIN_TRIES;
+    tmb_store_rel(&lock->asleep, 1);
+    if (hungry) tmb_store_rel(&lock->hungry, 1);
+    if (fenced)
+      tmb_membarrier();
+    else
+      tmb_fence_seq();
+    if (take(lock, hungry)) break;
+    const struct tmb_lock seen = {.word = tmb_load_acq(&lock->word)};
+    if (seen.held && seen.asleep && !(hungry && seen.granted))
+      (void)tmb_futex_wait(&lock->word, seen.word, fenced ? UINT64_MAX : SLEEP_NS_BOUNDED);
+  }
+  tmb_store_rlx(&lock->hungry, 0);
+}
+
 TMB_NO_LOCK_CHECK void tmb_lock_wait(struct tmb_lock *lock) {
   if (spin(lock)) return;
   for (uint32_t i = 0; i < YIELDS; i++) {
     tmb_os_yield();
     if (tmb_lock_try_shared(lock)) return;
   }
-  const struct tmb_lock sleeping = {.held = 1, .asleep = 1};
-  for (;;) {
-    tmb_store_rel(&lock->asleep, 1);
-    if (fenced)
-      tmb_membarrier();
-    else
-      tmb_fence_seq();
-    if (!tmb_xchg_acq(&lock->held, 1)) return;
-    (void)tmb_futex_wait(&lock->word, sleeping.word, fenced ? UINT64_MAX : SLEEP_NS_BOUNDED);
-  }
+  sleep_for(lock);
 }
 
 void tmb_lock_deadlock(void) {
   tmb_bug("the only thread in the library takes a lock that it holds");
 }
 
+/*
+ * Take a free lock for a hungry thread. Returns whether that was done. A hungry thread takes its
+ * mark back while it holds the lock, so a mark that a holder sees is that of one which still waits.
+ */
+TMB_NO_LOCK_CHECK static bool grant(struct tmb_lock *lock) {
+  if (!tmb_load_rlx(&lock->hungry) || !tmb_lock_try_shared(lock)) return false;
+  const bool waits = tmb_load_rlx(&lock->hungry);
+  if (waits)
+    tmb_store_rel(&lock->granted, 1);
+  else
+    tmb_lock_release(lock);
+  return waits;
+}
+
 void tmb_lock_wake(struct tmb_lock *lock) {
   tmb_store_rlx(&lock->asleep, 0);
-  (void)tmb_futex_wake(&lock->word, 1);
+  /* Only hungry threads pick a grant up, and the kernel does not know who they are. */
+  (void)tmb_futex_wake(&lock->word, grant(lock) ? INT_MAX : 1);
 }

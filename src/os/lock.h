@@ -8,8 +8,10 @@
  * because the holder may be waiting for one, then sleeps on the word. Releasing is a plain store
  * and a look whether somebody sleeps: the sleeper runs a fence on all processors of the job between
  * saying that it sleeps and its last attempt (0011 in docs/DECISIONS); where the kernel has no such
- * fence it sleeps for a bounded time. Invariants: all bytes zero is a free lock; locks are private
- * to a process; not recursive; a thread that holds one neither waits nor runs a client's function.
+ * fence it sleeps for a bounded time. A sleeper that wakes in vain is handed the lock by the next
+ * release, so a holder that takes it again at once starves nobody. Invariants: all bytes zero is a
+ * free lock; locks are private to a process; not recursive; a thread that holds one neither waits
+ * nor runs a client's function.
  */
 #ifndef TMB_OS_LOCK_H
 #define TMB_OS_LOCK_H
@@ -23,8 +25,10 @@ struct TMB_CAPABILITY("lock") tmb_lock {
   union {
     uint32_t word; /* what a sleeper sleeps on */
     struct {
-      uint8_t held;   /* 1: taken */
-      uint8_t asleep; /* 1: somebody sleeps, or is about to */
+      uint8_t held;    /* 1: taken */
+      uint8_t asleep;  /* 1: somebody sleeps, or is about to */
+      uint8_t hungry;  /* 1: a sleeper found it taken again when it woke */
+      uint8_t granted; /* 1: taken for a sleeper that is to pick it up; only with held */
     };
   };
 };

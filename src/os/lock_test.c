@@ -90,6 +90,46 @@ static void wakes_all_sleepers(void **state) {
   }
 }
 
+static uint64_t turns; /* of the other thread; atomic */
+static uint64_t passed_over;
+static bool stop;
+
+/* Holds the lock nearly always; counts how often it could take it again before a thread that waits
+ * in vain. */
+TMB_NO_LOCK_CHECK static void *hold_on(void *arg) {
+  (void)arg;
+  tmb_lock_acquire(&lock);
+  while (!tmb_load_acq(&stop)) {
+    const uint64_t end = tmb_os_now_ns() + 200000;
+    while (tmb_os_now_ns() < end) tmb_cpu_pause();
+    const bool hungry = tmb_load_acq(&lock.hungry);
+    const uint64_t before = tmb_load_acq(&turns);
+    tmb_lock_release(&lock);
+    if (!tmb_lock_try(&lock))
+      tmb_lock_acquire(&lock);
+    else if (hungry && tmb_load_acq(&turns) == before)
+      passed_over++;
+  }
+  tmb_lock_release(&lock);
+  return NULL;
+}
+
+/* Who takes the lock again at once does not starve who sleeps on it. */
+static void starves_nobody(void **state) {
+  (void)state;
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, hold_on, NULL), 0);
+  for (int i = 0; i < 100; i++) {
+    while (!tmb_load_acq(&lock.held)) sched_yield();
+    tmb_lock_acquire(&lock);
+    tmb_fetch_add_rel(&turns, 1);
+    tmb_lock_release(&lock);
+  }
+  tmb_store_rel(&stop, true);
+  pthread_join(thread, NULL);
+  assert_in_range(passed_over, 0, 20); /* thousands where nobody is handed the lock */
+}
+
 TMB_NO_LOCK_CHECK static void tries(void **state) {
   (void)state;
   for (int threads = 1; threads >= 0; threads--) {
@@ -118,6 +158,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_fence), /* before tmb_lock_init */
       cmocka_unit_test(with_fence),
+      cmocka_unit_test(starves_nobody),
       cmocka_unit_test(tries),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,8 +14,8 @@
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/mk.h"
-#include "core/progress.h"
 #include "core/thread.h"
+#include "core/wait.h"
 
 #include <gasnet_vis.h>
 #include <gasnetex_ext.h>

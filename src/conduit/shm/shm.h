@@ -194,7 +194,7 @@ int tmb_shm_repair(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t repl
 
 /* shm_door.c: doorbells, control words. */
 void tmb_shm_door_ring(struct tmb_shm *shm, uint32_t rank);
-void tmb_shm_sleep(struct tmb_shm *shm, bool (*still_idle)(void *), void *arg, uint64_t timeout_ns);
+bool tmb_shm_sleep(struct tmb_shm *shm, uint64_t (*last_look)(void *), void *arg);
 void tmb_shm_wake_self(struct tmb_shm *shm);
 void tmb_shm_flag_post(struct tmb_shm *shm, uint32_t peer, uint32_t index, uint64_t value);
 void tmb_shm_watch(struct tmb_shm *shm);

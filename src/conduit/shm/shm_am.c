@@ -269,25 +269,26 @@ TMB_NO_TSAN static bool pending(const struct tmb_shm *shm, uint32_t reply) {
 /* A rank is lost and the next record is not there: it may never come. */
 TMB_COLD static int serve_hole(struct tmb_shm *shm, uint32_t reply) {
   struct tmb_shm_inbox *box = &shm->inbox[reply];
-  if (!tmb_lock_try(&box->lock)) return 0;
+  if (!tmb_lock_try(&box->lock)) return TMB_FOUND_BUSY;
   const int done = tmb_shm_repair(shm, box, reply);
   tmb_lock_release(&box->lock);
-  return done;
+  return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
 static int serve_box(struct tmb_shm *shm, uint32_t reply) {
   struct tmb_shm_inbox *box = &shm->inbox[reply];
   if (!pending(shm, reply))
-    return TMB_UNLIKELY(tmb_load_rlx(&shm->gone_count)) ? serve_hole(shm, reply) : 0;
-  if (!tmb_lock_try(&box->lock)) return 0; /* perhaps a handler of this ring, up the stack */
+    return TMB_UNLIKELY(tmb_load_rlx(&shm->gone_count)) ? serve_hole(shm, reply)
+                                                        : TMB_FOUND_NOTHING;
+  if (!tmb_lock_try(&box->lock)) return TMB_FOUND_BUSY; /* also a handler of it, up the stack */
   const int done = drain(shm, box, reply);
   tmb_lock_release(&box->lock);
-  return done;
+  return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
 int tmb_shm_progress(struct tmb_shm *shm, int serve) {
-  int done = 0;
-  if (serve & TMB_SERVE_REPLIES) done += serve_box(shm, 1);
-  if (serve & TMB_SERVE_REQUESTS) done += serve_box(shm, 0);
-  return done;
+  int found = TMB_FOUND_NOTHING;
+  if (serve & TMB_SERVE_REPLIES) found |= serve_box(shm, 1);
+  if (serve & TMB_SERVE_REQUESTS) found |= serve_box(shm, 0);
+  return found;
 }

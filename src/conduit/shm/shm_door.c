@@ -10,6 +10,7 @@
  * that clears another thread's mark also changes the value that this one sleeps on: no wake-up is
  * lost with several sleepers.
  */
+#include "base/error.h"
 #include "conduit/shm/shm.h"
 #include "os/futex.h"
 
@@ -22,19 +23,32 @@ void tmb_shm_door_ring(struct tmb_shm *shm, uint32_t rank) {
   tmb_futex_wake(&ctl->door.bell, INT_MAX);
 }
 
-void tmb_shm_sleep(struct tmb_shm *shm, bool (*still_idle)(void *), void *arg,
-                   uint64_t timeout_ns) {
-  struct tmb_shm_ctl *ctl = tmb_shm_ctl(shm, shm->env.rank);
-  const uint32_t bell = tmb_load_acq(&ctl->door.bell);
+/* Say that this rank sleeps, so that wakers which did not see it have published before. */
+static void show_sleeping(const struct tmb_shm *shm, struct tmb_shm_ctl *ctl) {
   tmb_store_rel(&ctl->door.sleeping, 1);
   if (shm->sender_fences)
     tmb_fence_seq();
   else
     tmb_membarrier();
-  if (still_idle(arg)) tmb_futex_wait(&ctl->door.bell, bell, timeout_ns);
+}
+
+bool tmb_shm_sleep(struct tmb_shm *shm, uint64_t (*last_look)(void *), void *arg) {
+  struct tmb_shm_ctl *ctl = tmb_shm_ctl(shm, shm->env.rank);
+  const uint32_t bell = tmb_load_acq(&ctl->door.bell);
+  /* A single sleeper whose last sleep has run out still says so, and it costs nothing to sleep on;
+   * of several, one may see the mark of another whose fence is still to come. */
+  if (shm->env.threads || !tmb_load_acq(&ctl->door.sleeping)) show_sleeping(shm, ctl);
+  const uint64_t limit_ns = last_look(arg);
+  if (limit_ns) {
+    const int rc = tmb_futex_wait(&ctl->door.bell, bell, limit_ns);
+    if (rc == TMB_E_TIMEOUT) return false;
+    if (!shm->env.threads) tmb_store_rlx(&ctl->door.sleeping, 0);
+    return rc == 0;
+  }
   /* Without threads the only sleeper of this process clears its mark itself, which saves wakers
    * a system call; with threads another one may still sleep. */
   if (!shm->env.threads) tmb_store_rlx(&ctl->door.sleeping, 0);
+  return false;
 }
 
 void tmb_shm_wake_self(struct tmb_shm *shm) {

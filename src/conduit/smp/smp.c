@@ -55,9 +55,8 @@ static int smp_progress(struct tmb_conduit *c, int serve) {
   return tmb_shm_progress(&c->shm, serve);
 }
 
-static void smp_sleep(struct tmb_conduit *c, bool (*still_idle)(void *), void *arg,
-                      uint64_t timeout_ns) {
-  tmb_shm_sleep(&c->shm, still_idle, arg, timeout_ns);
+static bool smp_sleep(struct tmb_conduit *c, uint64_t (*last_look)(void *), void *arg) {
+  return tmb_shm_sleep(&c->shm, last_look, arg);
 }
 
 static void smp_wake_self(struct tmb_conduit *c) {
