@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The coarray run-time library: its state, and what its files call of each other.
+ *
+ * Owns: struct caf, one per process. Included by every file of coarray/. Calls: the public headers
+ * of the library, nothing else. Invariants: images are numbered from 1 in the current team; ranks
+ * from 0 in the job; a token lists the address of the coarray on every rank of the job; all of the
+ * memory that other images may touch lies in the bound segment.
+ */
+#ifndef CAF_H
+#define CAF_H
+
+#include "abi.h"
+
+#include <gasnet_coll.h>
+#include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
+#include <gasnetex.h>
+#include <gasnetex_ext.h>
+
+struct caf_token;
+
+/* Words of a member of a team that the others read. */
+struct caf_words {
+  uint64_t begun; /* collectives of the team that this image has begun */
+  uint64_t slot;  /* what it tells the others in caf_tell */
+};
+
+/* A team of images. The initial one has number -1, and identity as its table. */
+struct caf_team {
+  struct caf_team *parent;
+  gex_TM_t tm; /* GEX_TM_INVALID: formed after the loss of an image */
+  int number;
+  uint32_t size, rank; /* rank: of this image in it, from 0 */
+  uint32_t *jobrank;   /* [size] */
+  struct caf_words *words; /* of this image, in the segment */
+  uintptr_t *words_at;     /* [size] addresses of the members' */
+  struct caf_token *coarrays; /* allocated while it was the current team */
+};
+
+/* A coarray, or a component (type CAF_REGISTER_ONLY, for which `addr` has no entries). */
+struct caf_token {
+  struct caf_token *next, **link; /* in the list of its team; link NULL: in none */
+  void *base;                     /* of this image; NULL: not allocated */
+  size_t bytes;
+  struct caf_desc *desc; /* components: the descriptor, for deallocation */
+  int type;              /* enum caf_register */
+  uint32_t ranks;        /* entries of addr */
+  uintptr_t addr[];      /* [ranks] of the job, as the owners see them; 0: no member */
+};
+
+struct caf {
+  struct caf_team *team; /* current */
+  uint32_t size, rank;   /* of the job */
+  gex_TM_t tm;           /* of the job */
+  struct caf_team initial;
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_AD_t ad32, ad64;
+  char *segment;
+  uintptr_t segment_bytes;
+  struct caf_shared *shared; /* of this image, at the start of its segment */
+  uintptr_t *shared_addr;    /* [size] addresses of the others' */
+  uint64_t *expected;        /* [size] sync images: posts of each image that were waited for */
+  int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is gone */
+  uint32_t lost_count;
+  bool ready, ending;
+};
+extern struct caf caf;
+
+/* What other images touch, at the start of each segment. */
+struct caf_shared {
+  uint64_t ended;  /* images that have ended normally: each adds 1 to all others' */
+  uint64_t state;  /* of this image: 0 running, CAF_STAT_STOPPED */
+  uint64_t post[]; /* [size] sync images: posts by each rank */
+};
+
+/* Starts the library at the first call, from a constructor or from `init`. */
+void caf_start(int *argc, char ***argv);
+
+/* Where an image error goes: STAT= and ERRMSG= of the statement. */
+struct caf_status {
+  int *stat;
+  char *errmsg;
+  size_t errmsg_len;
+};
+
+/* Ends a statement well: STAT= becomes 0. */
+static inline void caf_ok(int *stat) {
+  if (stat) *stat = 0;
+}
+
+/* Ends a statement badly: sets STAT= and ERRMSG=, or ends the program with the message. */
+__attribute__((format(printf, 3, 4))) void caf_fail(const struct caf_status *to, int code,
+                                                    const char *format, ...);
+
+/* Words for a STAT code in a message. */
+static inline const char *caf_end_name(int code) {
+  return code == CAF_STAT_FAILED ? "failed" : "ended normally and cannot take part";
+}
+
+/* Ends all images. */
+__attribute__((noreturn)) void caf_error_stop(int code);
+
+/* Memory of the segment: aligned to 64 bytes; NULL when there is not enough. */
+void caf_heap_init(void *base, size_t bytes);
+void *caf_heap_alloc(size_t bytes);
+void caf_heap_free(void *memory);
+size_t caf_heap_largest(void);
+
+/* Rank in the job of an image of the current team; 0: this image. UINT32_MAX, after caf_fail, when
+ * there is no such image. */
+uint32_t caf_rank_slow(int image, const struct caf_status *to);
+static inline uint32_t caf_rank(int image, const struct caf_status *to) {
+  const struct caf_team *team = caf.team;
+  if (__builtin_expect((uint32_t)image - 1u < team->size, 1)) return team->jobrank[image - 1];
+  return caf_rank_slow(image, to);
+}
+
+/* Address on a rank of `offset` bytes into a coarray. Calls caf_fail and returns NULL when the
+ * coarray does not exist there. */
+void *caf_address_slow(const struct caf_token *token, uint32_t rank, const struct caf_status *to);
+static inline void *caf_address(const struct caf_token *token, size_t offset, uint32_t rank,
+                                const struct caf_status *to) {
+  if (__builtin_expect(token && rank < token->ranks && token->addr[rank], 1))
+    return (void *)(token->addr[rank] + offset);
+  return caf_address_slow(token, rank, to);
+}
+
+/* A collective of the team begins: the others may see that this image takes part. */
+static inline void caf_begin(struct caf_team *team) {
+  __atomic_store_n(&team->words->begun, team->words->begun + 1, __ATOMIC_RELEASE);
+}
+
+/* Begins a collective and waits for its event. Returns 0, or when an image will never take part:
+ * CAF_STAT_STOPPED or CAF_STAT_FAILED. */
+int caf_wait_event(gex_Event_t event, struct caf_team *team);
+
+/* Begins a collective and waits until every member that is not lost has begun it, too. Needs no
+ * gex_TM_t. Returns as caf_wait_event. */
+int caf_meet(struct caf_team *team);
+
+/* Every member tells a number to all that are not lost. [out] all: [size], 0 for the lost. Two
+ * collectives. Returns as caf_wait_event. */
+int caf_tell(struct caf_team *team, uint64_t mine, uint64_t *all);
+
+/* Makes the words of a new team, whose table of ranks is there; collective over `parent`, or NULL
+ * for the initial team. Returns 0 or a STAT code. */
+int caf_words_init(struct caf_team *team, struct caf_team *parent);
+
+/* State of a rank of the job: 0, CAF_STAT_STOPPED or CAF_STAT_FAILED. */
+int caf_state_of(uint32_t rank);
+
+/* STAT code of a team: CAF_STAT_STOPPED if a member has ended normally, else CAF_STAT_FAILED if one
+ * has failed, else 0. */
+int caf_team_state(const struct caf_team *team);
+
+/* Barrier of the members that are left. Returns as caf_wait_event. */
+int caf_barrier(struct caf_team *team);
+
+/* Frees the coarrays of a team that ends. */
+void caf_team_free_coarrays(struct caf_team *team);
+
+/* ---- sections */
+
+/* A section: elements at base + sum of i[d] * stride[d], 0 <= i[d] < count[d]; where index[d] is
+ * not NULL, at index[d][i[d]] instead of i[d] * stride[d]. All in bytes. */
+struct caf_section {
+  char *base;
+  unsigned levels;
+  size_t elem_len;
+  size_t count[CAF_RANK_MAX];
+  ptrdiff_t stride[CAF_RANK_MAX];
+  ptrdiff_t *index[CAF_RANK_MAX]; /* malloc'ed */
+  bool indexed;
+};
+
+/* Element type. */
+struct caf_elem {
+  int type, kind;
+  size_t len; /* bytes */
+};
+
+/* Describes the elements of a descriptor, with base instead of its own address. vector: NULL or
+ * [rank]. Call caf_section_free afterwards. */
+void caf_section_of(struct caf_section *s, const struct caf_desc *desc, char *base,
+                    const struct caf_vector *vector);
+void caf_section_free(struct caf_section *s);
+size_t caf_section_elements(const struct caf_section *s);
+
+/* Calls fn with the address of each element, in array element order. */
+void caf_section_each(const struct caf_section *s, void (*fn)(void *arg, char *element), void *arg);
+
+/* Copies a remote section of `rank` into a local buffer [elements], and back. */
+void caf_pull(uint32_t rank, const struct caf_section *remote, void *buffer);
+void caf_push(uint32_t rank, const struct caf_section *remote, const void *buffer);
+
+/* Converts one element, as an assignment does: kinds and types of numbers; characters are cut or
+ * padded with blanks. */
+void caf_convert(void *to, const struct caf_elem *to_elem, const void *from,
+                 const struct caf_elem *from_elem);
+static inline bool caf_same_elem(const struct caf_elem *a, const struct caf_elem *b) {
+  return a->type == b->type && a->kind == b->kind && a->len == b->len;
+}
+
+/* remote = local, local = remote: whole assignments, conversion included. */
+void caf_assign_remote(uint32_t rank, const struct caf_section *remote,
+                       const struct caf_elem *remote_elem, const struct caf_section *local,
+                       const struct caf_elem *local_elem);
+void caf_assign_local(const struct caf_section *local, const struct caf_elem *local_elem,
+                      uint32_t rank, const struct caf_section *remote,
+                      const struct caf_elem *remote_elem);
+
+/* remote = other remote, through a buffer here. */
+void caf_relay(uint32_t dst_rank, const struct caf_section *dst, const struct caf_elem *dst_elem,
+               uint32_t src_rank, const struct caf_section *src, const struct caf_elem *src_elem);
+
+#endif

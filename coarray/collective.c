@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collective subroutines: CO_SUM, CO_MIN, CO_MAX, CO_BROADCAST.
+ *
+ * Owns nothing beyond a call. Called by compiled programs; CO_REDUCE is in reduce.c. Calls: the
+ * collectives of the team. Invariants: a contiguous argument is reduced in place, without a copy;
+ * any other is packed, and unpacked where it is defined. Types that the layer has no name for (kinds 1, 2,
+ * 10 and 16, complex numbers, characters) are reduced by functions of this file.
+ */
+#include "collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+CAF_EXPORT void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg,
+                            size_t errmsg_len);
+CAF_EXPORT void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg,
+                            int a_len, size_t errmsg_len);
+CAF_EXPORT void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg,
+                            int a_len, size_t errmsg_len);
+CAF_EXPORT void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg,
+                                  size_t errmsg_len);
+
+/* ---- functions for types that have no GEX_DT_ */
+
+#define LOOP(T, EXPR)                                          \
+ {                                                             \
+  const T *x = a;                                              \
+  T *y = b;                                                    \
+  for (size_t i = 0; i < count; i++) y[i] = (T)(EXPR);         \
+ }
+
+#define NUMERIC(S, T)                                                                             \
+ static void sum_##S(const void *a, void *b, size_t count, const void *cdata) {                   \
+  (void)cdata;                                                                                    \
+  LOOP(T, x[i] + y[i])                                                                            \
+ }
+
+#define ORDERED(S, T)                                                                             \
+ NUMERIC(S, T)                                                                                    \
+ static void min_##S(const void *a, void *b, size_t count, const void *cdata) {                   \
+  (void)cdata;                                                                                    \
+  LOOP(T, x[i] < y[i] ? x[i] : y[i])                                                              \
+ }                                                                                                \
+ static void max_##S(const void *a, void *b, size_t count, const void *cdata) {                   \
+  (void)cdata;                                                                                    \
+  LOOP(T, x[i] > y[i] ? x[i] : y[i])                                                              \
+ }
+
+ORDERED(i1, int8_t)
+ORDERED(i2, int16_t)
+ORDERED(i16, __int128)
+ORDERED(r10, long double)
+ORDERED(r16, __float128)
+NUMERIC(c4, float _Complex)
+NUMERIC(c8, double _Complex)
+NUMERIC(c10, long double _Complex)
+typedef _Complex float complex128 __attribute__((mode(TC)));
+NUMERIC(c16, complex128)
+
+/* Characters compare by code; cdata: struct caf_elem. */
+static int compare_characters(const char *x, const char *y, const struct caf_elem *e) {
+  if (e->kind == 1) return memcmp(x, y, e->len);
+  for (size_t i = 0; i < e->len; i += 4) {
+    uint32_t c, d;
+    memcpy(&c, x + i, 4);
+    memcpy(&d, y + i, 4);
+    if (c != d) return c < d ? -1 : 1;
+  }
+  return 0;
+}
+
+static void min_character(const void *a, void *b, size_t count, const void *cdata) {
+  const struct caf_elem *e = cdata;
+  for (size_t i = 0; i < count; i++) {
+    const char *x = (const char *)a + i * e->len;
+    char *y = (char *)b + i * e->len;
+    if (compare_characters(x, y, e) < 0) memcpy(y, x, e->len);
+  }
+}
+
+static void max_character(const void *a, void *b, size_t count, const void *cdata) {
+  const struct caf_elem *e = cdata;
+  for (size_t i = 0; i < count; i++) {
+    const char *x = (const char *)a + i * e->len;
+    char *y = (char *)b + i * e->len;
+    if (compare_characters(x, y, e) > 0) memcpy(y, x, e->len);
+  }
+}
+
+struct row {
+  int type;
+  size_t len;
+  gex_DT_t dt; /* GEX_DT_USER: the functions */
+  gex_Coll_ReduceFn_t fn[3]; /* by enum caf_fold */
+};
+
+/* Kind 10 has elements of 16 bytes, too: told apart by the kind. */
+static const struct row rows[] = {
+    {CAF_INTEGER, 1, GEX_DT_USER, {sum_i1, min_i1, max_i1}},
+    {CAF_INTEGER, 2, GEX_DT_USER, {sum_i2, min_i2, max_i2}},
+    {CAF_INTEGER, 4, GEX_DT_I32, {0}},
+    {CAF_INTEGER, 8, GEX_DT_I64, {0}},
+    {CAF_INTEGER, 16, GEX_DT_USER, {sum_i16, min_i16, max_i16}},
+    {CAF_REAL, 4, GEX_DT_FLT, {0}},
+    {CAF_REAL, 8, GEX_DT_DBL, {0}},
+    {CAF_REAL, 16, GEX_DT_USER, {sum_r16, min_r16, max_r16}},
+    {CAF_COMPLEX, 8, GEX_DT_USER, {sum_c4, NULL, NULL}},
+    {CAF_COMPLEX, 16, GEX_DT_USER, {sum_c8, NULL, NULL}},
+    {CAF_COMPLEX, 32, GEX_DT_USER, {sum_c16, NULL, NULL}},
+};
+static const struct row row_r10 = {CAF_REAL, 16, GEX_DT_USER, {sum_r10, min_r10, max_r10}};
+static const struct row row_c10 = {CAF_COMPLEX, 32, GEX_DT_USER, {sum_c10, NULL, NULL}};
+static const struct row row_character = {
+    CAF_CHARACTER, 0, GEX_DT_USER, {NULL, min_character, max_character}};
+
+/* Padding of an 80-bit real is zero, and its leading bit is explicit: as a 128-bit real it would be
+ * smaller than any number that programs use. */
+static bool is_kind10(const char *value) {
+  static const char zero[16];
+  return memcmp(value + 10, zero, 6) == 0 &&
+         (((const unsigned char *)value)[7] & 0x80 || memcmp(value, zero, 10) == 0);
+}
+
+struct kind_vote {
+  uint64_t all10;
+  size_t parts;
+};
+
+static void vote(void *arg, char *element) {
+  struct kind_vote *v = arg;
+  for (size_t i = 0; i < v->parts; i++)
+    if (!is_kind10(element + 16 * i)) v->all10 = 0;
+}
+
+/* Reals of kind 10 and 16 look alike in a descriptor: the images look at the values, and agree. */
+static bool agree_kind10(const struct caf_desc *a) {
+  struct kind_vote v = {1, a->dtype.elem_len / 16};
+  struct caf_section s;
+  caf_section_of(&s, a, a->base, NULL);
+  caf_section_each(&s, vote, &v);
+  uint64_t all = 0;
+  (void)caf_wait_event(gex_Coll_ReduceToAllNB(caf.team->tm, &all, &v.all10, GEX_DT_U64, 8, 1,
+                                              GEX_OP_MIN, NULL, NULL, 0),
+                       caf.team);
+  return all != 0;
+}
+
+/* The row of an argument's type, NULL: there is none. */
+static const struct row *row_of(const struct caf_desc *a) {
+  const int type = a->dtype.type;
+  const size_t len = a->dtype.elem_len;
+  if (type == CAF_CHARACTER) return &row_character;
+  if (type == CAF_REAL && len == 16 && agree_kind10(a)) return &row_r10;
+  if (type == CAF_COMPLEX && len == 32 && agree_kind10(a)) return &row_c10;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if (rows[i].type == type && rows[i].len == len) return &rows[i];
+  return NULL;
+}
+
+enum caf_fold { FOLD_SUM, FOLD_MIN, FOLD_MAX };
+
+static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a_len,
+                 const struct caf_status *to) {
+  static const struct {
+    const char *name;
+    gex_OP_t op;
+  } of[] = {{"CO_SUM", GEX_OP_ADD}, {"CO_MIN", GEX_OP_MIN}, {"CO_MAX", GEX_OP_MAX}};
+  const struct row *row = row_of(a);
+  if (!row || (row->dt == GEX_DT_USER && !row->fn[kind])) {
+    caf_fail(to, CAF_STAT_ERROR, "%s: an argument of type %d with elements of %zu bytes",
+             of[kind].name, a->dtype.type, a->dtype.elem_len);
+    return;
+  }
+  struct caf_elem elem = {CAF_CHARACTER, 1, a->dtype.elem_len};
+  if (row == &row_character && a_len > 0) elem.kind = (int)(elem.len / (size_t)a_len);
+  const struct caf_reduction how = {.name = of[kind].name,
+                                    .dt = row->dt,
+                                    .op = row->dt == GEX_DT_USER ? GEX_OP_USER : of[kind].op,
+                                    .fn = row->fn[kind],
+                                    .cdata = &elem};
+  caf_reduce_run(a, result_image, &how, to);
+}
+
+void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg, size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  fold(a, result_image, FOLD_SUM, 0, &to);
+}
+
+void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
+                 size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  fold(a, result_image, FOLD_MIN, a_len, &to);
+}
+
+void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
+                 size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  fold(a, result_image, FOLD_MAX, a_len, &to);
+}
+
+/* ---- packing */
+
+struct pack {
+  char *at;
+  size_t len;
+  bool out; /* from the buffer to the array */
+};
+
+static void pack_element(void *arg, char *element) {
+  struct pack *p = arg;
+  if (p->out)
+    memcpy(element, p->at, p->len);
+  else
+    memcpy(p->at, element, p->len);
+  p->at += p->len;
+}
+
+/* Whether a section is one piece of memory in its order. */
+static bool contiguous(const struct caf_section *s) {
+  ptrdiff_t next = (ptrdiff_t)s->elem_len;
+  for (unsigned d = 0; d < s->levels; d++) {
+    if (s->count[d] != 1 && s->stride[d] != next) return false;
+    next *= (ptrdiff_t)s->count[d];
+  }
+  return true;
+}
+
+/* The argument as one piece of memory: itself, or a packed copy (*copy), which is malloc'ed. */
+static void *pack(const struct caf_section *s, size_t elements, void **copy) {
+  *copy = NULL;
+  if (contiguous(s)) return s->base;
+  *copy = malloc(elements * s->elem_len + 1);
+  if (!*copy) {
+    const struct caf_status none = {0};
+    caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a collective subroutine",
+             elements * s->elem_len);
+  }
+  struct pack p = {*copy, s->elem_len, false};
+  caf_section_each(s, pack_element, &p);
+  return *copy;
+}
+
+static void unpack(const struct caf_section *s, void *copy, bool defined) {
+  struct pack p = {copy, s->elem_len, true};
+  if (copy && defined) caf_section_each(s, pack_element, &p);
+  free(copy);
+}
+
+void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduction *how,
+                    const struct caf_status *to) {
+  struct caf_team *team = caf.team;
+  if (result_image < 0 || (uint32_t)result_image > team->size) {
+    caf_fail(to, CAF_STAT_ERROR, "%s: RESULT_IMAGE=%d: the current team has images 1 to %u",
+             how->name, result_image, team->size);
+    return;
+  }
+  struct caf_section s;
+  caf_section_of(&s, a, a->base, NULL);
+  const size_t elements = caf_section_elements(&s), len = s.elem_len;
+  void *copy, *data = pack(&s, elements, &copy);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  const gex_Event_t event =
+      result_image == 0
+          ? gex_Coll_ReduceToAllNB(team->tm, data, data, how->dt, len, elements, how->op, how->fn,
+                                   how->cdata, 0)
+          : gex_Coll_ReduceToOneNB(team->tm, (gex_Rank_t)result_image - 1, data, data, how->dt, len,
+                                   elements, how->op, how->fn, how->cdata, 0);
+  const int code = caf_wait_event(event, team);
+  unpack(&s, copy, result_image == 0 || (uint32_t)result_image == team->rank + 1);
+  if (code)
+    caf_fail(to, code, "%s: an image of the team has %s", how->name, caf_end_name(code));
+  else
+    caf_ok(to->stat);
+}
+
+void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg,
+                       size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  struct caf_team *team = caf.team;
+  if (source < 1 || (uint32_t)source > team->size) {
+    caf_fail(&to, CAF_STAT_ERROR,
+             "CO_BROADCAST: SOURCE_IMAGE=%d: the current team has images 1 to %u", source,
+             team->size);
+    return;
+  }
+  struct caf_section s;
+  caf_section_of(&s, a, a->base, NULL);
+  const size_t elements = caf_section_elements(&s);
+  void *copy, *data = pack(&s, elements, &copy);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  const int code = caf_wait_event(gex_Coll_BroadcastNB(team->tm, (gex_Rank_t)source - 1, data, data,
+                                                       elements * s.elem_len, 0),
+                                  team);
+  unpack(&s, copy, true);
+  if (code)
+    caf_fail(&to, code, "CO_BROADCAST: an image of the team has %s", caf_end_name(code));
+  else
+    caf_ok(stat);
+}

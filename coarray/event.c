@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Events, locks and critical sections.
+ *
+ * Owns nothing: an event is a signal word, a lock a word with the rank of its holder, in the
+ * coarray. Called by compiled programs. Calls: signals, remote atomics. Invariants: an event counts
+ * posts that were not waited for; a lock word is 0 when free, else 1 + rank of the holder; each
+ * statement is an image control: what was written before is visible after.
+ */
+#include "caf.h"
+
+/* tidy-allow: params because the compiler's interface has them */
+CAF_EXPORT void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat,
+                          char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg,
+                            size_t errmsg_len);
+CAF_EXPORT void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errmsg,
+                                size_t errmsg_len);
+CAF_EXPORT void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errmsg,
+                                size_t errmsg_len);
+CAF_EXPORT void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat);
+
+#define WORD    8u    /* bytes of an event or a lock */
+#define TESTS   1000u /* looks before a wait sleeps between them */
+#define LOOK_US 1000u /* longest sleep between looks at who is lost */
+
+void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errmsg,
+                     size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  const uint32_t rank = caf_rank(image, &to);
+  if (rank == UINT32_MAX) return;
+  void *word = caf_address(token, index * WORD, rank, &to);
+  if (!word) return;
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, word, GEXX_SIG_ADD, 1, 0);
+  caf_ok(stat);
+}
+
+/* Wait for posts and take them. Returns 0, or the code of a team that has lost a member, which may be
+ * the one that would have posted. */
+static int wait_consume(uint64_t *word, uint64_t want) {
+  for (uint32_t i = 0; gexx_Signal_TryConsume(word, want) != GASNET_OK; i++) {
+    if (i < TESTS) continue;
+    gexx_Poll(LOOK_US);
+    const int code = caf.lost_count ? caf_team_state(caf.team) : 0;
+    if (code && gexx_Signal_TryConsume(word, want) != GASNET_OK) return code;
+    if (code) return 0;
+  }
+  return 0;
+}
+
+void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errmsg,
+                     size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  uint64_t *word = caf_address(token, index * WORD, caf.rank, &to);
+  if (!word) return;
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  const uint64_t want = until > 0 ? (uint64_t)until : 1;
+  const int code = wait_consume(word, want);
+  if (code)
+    caf_fail(&to, code, "EVENT WAIT: %d posts have not come, and an image of the team has %s",
+             (int)want, caf_end_name(code));
+  else
+    caf_ok(stat);
+}
+
+void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat) {
+  const struct caf_status to = {.stat = stat};
+  const uint32_t rank = image == 0 ? caf.rank : caf_rank(image, &to);
+  if (rank == UINT32_MAX) return;
+  uint64_t *word = caf_address(token, index * WORD, rank, &to);
+  uint64_t value = 0;
+  if (!word) return;
+  if (rank == caf.rank)
+    value = gexx_Signal_Fetch(word);
+  else
+    gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);
+  *count = (int)value;
+  caf_ok(stat);
+}
+
+/* Compare and swap a lock word; returns what it was. */
+static int64_t swap_word(uint32_t rank, void *word, int64_t expected, int64_t value) {
+  int64_t before;
+  gex_Event_Wait(gex_AD_OpNB_I64(caf.ad64, &before, rank, word, GEX_OP_FCAS, expected, value, 0));
+  return before;
+}
+
+/* tidy-allow: params because the compiler's interface has them */
+void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, char *errmsg,
+               size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  const uint32_t rank = caf_rank(image, &to);
+  void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, rank, &to);
+  if (!word) return;
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  int64_t before = swap_word(rank, word, 0, (int64_t)caf.rank + 1);
+  if (acquired) {
+    *acquired = before == 0;
+    caf_ok(stat);
+    return;
+  }
+  if (before == (int64_t)caf.rank + 1) {
+    caf_fail(&to, CAF_STAT_LOCKED, "LOCK: this image holds the lock variable already");
+    return;
+  }
+  for (uint32_t i = 0; before != 0; i++) {
+    gexx_Poll(i < TESTS ? 0 : LOOK_US / 10);
+    const uint32_t holder = (uint32_t)before - 1;
+    before = swap_word(rank, word, holder < caf.size && caf.lost[holder] ? before : 0,
+                       (int64_t)caf.rank + 1);
+    if (before == (int64_t)holder + 1 && caf.lost[holder]) break; /* taken from one that failed */
+  }
+  caf_ok(stat);
+}
+
+void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg,
+                 size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  const uint32_t rank = caf_rank(image, &to);
+  void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, rank, &to);
+  if (!word) return;
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  const int64_t before = swap_word(rank, word, (int64_t)caf.rank + 1, 0);
+  if (before == (int64_t)caf.rank + 1)
+    caf_ok(stat);
+  else if (before == 0)
+    caf_fail(&to, CAF_STAT_LOCKED, "UNLOCK: the lock variable is not locked");
+  else
+    caf_fail(&to, CAF_STAT_LOCKED_OTHER, "UNLOCK: image %lld of the initial team holds the lock",
+             (long long)before);
+}

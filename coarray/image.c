@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Images: their numbers, and how a program ends.
+ *
+ * Owns: the words by which images learn that others have ended. Called by compiled programs. Calls:
+ * signals, gasnet_exit. Invariants: normal termination (STOP, END PROGRAM) waits until every image
+ * has come to it, since others may still use this image's coarrays; error termination ends all
+ * images at once.
+ */
+#include "caf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+CAF_EXPORT void CAF(init)(int *argc, char ***argv);
+CAF_EXPORT void CAF(finalize)(void);
+CAF_EXPORT int CAF(this_image)(int distance);
+CAF_EXPORT int CAF(num_images)(int distance, int failed);
+CAF_EXPORT int CAF(image_status)(int image, void *team);
+CAF_EXPORT void CAF(failed_images)(struct caf_desc *array, void *team, int *kind);
+CAF_EXPORT void CAF(stopped_images)(struct caf_desc *array, void *team, int *kind);
+CAF_EXPORT __attribute__((noreturn)) void CAF(fail_image)(void);
+CAF_EXPORT __attribute__((noreturn)) void CAF(stop_numeric)(int code, bool quiet);
+CAF_EXPORT __attribute__((noreturn)) void CAF(stop_str)(const char *text, size_t len, bool quiet);
+CAF_EXPORT __attribute__((noreturn)) void CAF(error_stop)(int code, bool quiet);
+CAF_EXPORT __attribute__((noreturn)) void CAF(error_stop_str)(const char *text, size_t len,
+                                                              bool quiet);
+CAF_EXPORT void CAF(random_init)(bool repeatable, bool image_distinct);
+extern void _gfortran_random_seed_i4(void *size, struct caf_desc *put, struct caf_desc *get);
+
+/* ---- errors */
+
+void caf_fail(const struct caf_status *to, int code, const char *format, ...) {
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  if (!to->stat) {
+    fprintf(stderr, "Error on image %u: %s\n", caf.rank + 1, text);
+    caf_error_stop(code);
+  }
+  *to->stat = code;
+  if (!to->errmsg || to->errmsg_len == 0) return;
+  const size_t len = strlen(text) < to->errmsg_len ? strlen(text) : to->errmsg_len;
+  memset(to->errmsg, ' ', to->errmsg_len);
+  memcpy(to->errmsg, text, len);
+}
+
+void caf_error_stop(int code) {
+  fflush(NULL);
+  gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT);
+  gasnet_exit(code ? code : 1);
+  abort();
+}
+
+uint32_t caf_rank_slow(int image, const struct caf_status *to) {
+  if (image == 0) return caf.rank;
+  caf_fail(to, CAF_STAT_ERROR, "there is no image %d: the current team has images 1 to %u", image,
+           caf.team->size);
+  return UINT32_MAX;
+}
+
+void *caf_address_slow(const struct caf_token *token, uint32_t rank, const struct caf_status *to) {
+  if (!token)
+    caf_fail(to, CAF_STAT_ERROR, "a coarray that is not allocated is used with an image index");
+  else
+    caf_fail(to, CAF_STAT_ERROR, "the coarray does not exist on image %u of the initial team",
+             rank + 1);
+  return NULL;
+}
+
+/* ---- start and end */
+
+void CAF(init)(int *argc, char ***argv) { caf_start(argc, argv); }
+
+/* Whether every other image has come to its end, or is lost before it. */
+static bool everybody_ended(void) {
+  if (gexx_Signal_Test(&caf.shared->ended, GEXX_SIG_GE, caf.size) == GASNET_OK)
+    return true;
+  if (caf.lost_count == 0) return false;
+  for (uint32_t r = 0; r < caf.size; r++)
+    if (caf_state_of(r) == 0) return false;
+  return true;
+}
+
+/* Tell all images that this one has ended, and wait for the others. */
+static void end_normally(void) {
+  if (caf.ending) return;
+  caf.ending = true;
+  __atomic_store_n(&caf.shared->state, CAF_STAT_STOPPED, __ATOMIC_RELEASE);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  for (uint32_t r = 0; r < caf.size; r++) {
+    struct caf_shared *there = (struct caf_shared *)caf.shared_addr[r];
+    if (caf.lost[r]) continue;
+    gexx_RMA_PutSignalBlocking(caf.tm, r, NULL, NULL, 0, GEX_EVENT_NOW, &there->ended,
+                               GEXX_SIG_ADD, 1, 0);
+  }
+  while (!everybody_ended()) gexx_Poll(1000);
+}
+
+__attribute__((noreturn)) static void stop(int code) {
+  fflush(NULL);
+  end_normally();
+  gasnet_exit(code);
+  abort();
+}
+
+void CAF(finalize)(void) {
+  fflush(NULL);
+  end_normally();
+  gasnet_exit(0);
+}
+
+void CAF(stop_numeric)(int code, bool quiet) {
+  if (!quiet) fprintf(stderr, "STOP %d\n", code);
+  stop(code);
+}
+
+void CAF(stop_str)(const char *text, size_t len, bool quiet) {
+  if (!quiet && text && len) fprintf(stderr, "STOP %.*s\n", (int)len, text);
+  stop(0);
+}
+
+void CAF(error_stop)(int code, bool quiet) {
+  if (!quiet) fprintf(stderr, "ERROR STOP %d\n", code);
+  caf_error_stop(code);
+}
+
+void CAF(error_stop_str)(const char *text, size_t len, bool quiet) {
+  if (!quiet) fprintf(stderr, "ERROR STOP %.*s\n", (int)len, text);
+  caf_error_stop(1);
+}
+
+void CAF(fail_image)(void) {
+  fflush(NULL);
+  _exit(1);
+}
+
+/* ---- queries */
+
+int CAF(this_image)(int distance) {
+  const struct caf_team *team = caf.team;
+  while (distance-- > 0 && team->parent) team = team->parent;
+  return (int)team->rank + 1;
+}
+
+int CAF(num_images)(int distance, int failed) {
+  const struct caf_team *team = caf.team;
+  while (distance-- > 0 && team->parent) team = team->parent;
+  if (failed < 0) return (int)team->size;
+  int count = 0;
+  for (uint32_t i = 0; i < team->size; i++) count += caf_state_of(team->jobrank[i]) == CAF_STAT_FAILED;
+  return failed ? count : (int)team->size - count;
+}
+
+int CAF(image_status)(int image, void *team) {
+  (void)team;
+  const struct caf_status none = {0};
+  return caf_state_of(caf_rank(image, &none));
+}
+
+static void store_kind(char *at, int kind, int value) {
+  switch (kind) {
+  case 1: *(int8_t *)at = (int8_t)value; break;
+  case 2: *(int16_t *)(void *)at = (int16_t)value; break;
+  case 8: *(int64_t *)(void *)at = value; break;
+  default: *(int32_t *)(void *)at = value;
+  }
+}
+
+/* Images of the current team in a state; the compiler frees the array. */
+static void list_images(struct caf_desc *array, const int *kind, int state) {
+  const int bytes = kind ? *kind : 4;
+  const uint32_t size = caf.team->size;
+  char *list = malloc((size_t)size * (size_t)bytes + 1);
+  ptrdiff_t count = 0;
+  for (uint32_t i = 0; list && i < size; i++)
+    if (caf_state_of(caf.team->jobrank[i]) == state)
+      store_kind(list + count++ * bytes, bytes, (int)i + 1);
+  array->base = list;
+  array->offset = 0;
+  array->dtype.elem_len = (size_t)bytes;
+  array->dtype.rank = 1;
+  array->dtype.type = CAF_INTEGER;
+  array->span = bytes;
+  array->dim[0] = (struct caf_dim){.stride = 1, .lb = 0, .ub = count - 1};
+}
+
+void CAF(failed_images)(struct caf_desc *array, void *team, int *kind) {
+  (void)team;
+  list_images(array, kind, CAF_STAT_FAILED);
+}
+
+void CAF(stopped_images)(struct caf_desc *array, void *team, int *kind) {
+  (void)team;
+  list_images(array, kind, CAF_STAT_STOPPED);
+}
+
+/* ---- random numbers */
+
+/* Bytes of the seed of image `number`: splitmix64 (G. Steele and others, doi 10.1145/2714064.2660195). */
+static void fill_seed(uint32_t *seed, size_t words, uint64_t start) {
+  for (size_t i = 0; i < words; i++) {
+    uint64_t z = (start += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    seed[i] = (uint32_t)(z ^ (z >> 31));
+  }
+}
+
+void CAF(random_init)(bool repeatable, bool image_distinct) {
+  uint32_t seed[64];
+  int32_t words = 0;
+  _gfortran_random_seed_i4(&words, NULL, NULL);
+  if (words <= 0 || words > 64) return;
+  uint64_t start = 0x746f6d626f6c6f;
+  if (!repeatable && getrandom(&start, sizeof start, 0) != sizeof start) start ^= (uint64_t)getpid();
+  if (!repeatable && !image_distinct)
+    gex_Event_Wait(gex_Coll_BroadcastNB(caf.team->tm, 0, &start, &start, sizeof start, 0));
+  if (image_distinct) start += (uint64_t)caf.rank << 32;
+  fill_seed(seed, (size_t)words, start);
+  struct caf_desc_any put = {.base = seed,
+                             .dtype = {.elem_len = 4, .rank = 1, .type = CAF_INTEGER},
+                             .span = 4,
+                             .dim = {{.stride = 1, .lb = 0, .ub = words - 1}}};
+  _gfortran_random_seed_i4(NULL, (struct caf_desc *)(void *)&put, NULL);
+}

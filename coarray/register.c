@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registration of coarrays and of allocatable and pointer components.
+ *
+ * Owns: tokens, and the lists of coarrays by team. Called by compiled programs: constructors for
+ * static coarrays, ALLOCATE and DEALLOCATE for the rest. Calls: the heap, an all-gather of
+ * addresses. Invariants: registering a coarray is collective over the current team, in the same
+ * order on all of its images; components are local. New memory is zero for locks and events only.
+ */
+#include "caf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+CAF_EXPORT void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc,
+                              int *stat, char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg,
+                                size_t errmsg_len);
+
+#define WORD_BYTES 8u /* of a lock or an event: the compiler's addressing counts elements */
+
+static struct caf_token *token_new(uint32_t ranks, int type) {
+  struct caf_token *t = calloc(1, sizeof *t + ranks * sizeof t->addr[0]);
+  if (!t) return NULL;
+  t->ranks = ranks;
+  t->type = type;
+  return t;
+}
+
+static void join_team(struct caf_token *t) {
+  t->next = caf.team->coarrays;
+  t->link = &caf.team->coarrays;
+  if (t->next) t->next->link = &t->next;
+  caf.team->coarrays = t;
+}
+
+static void leave_team(struct caf_token *t) {
+  if (!t->link) return;
+  *t->link = t->next;
+  if (t->next) t->next->link = t->link;
+  t->link = NULL;
+}
+
+/* Tell the team where the memory of this image is; an odd number stands for none. Returns whether
+ * every image that is left has got some. */
+static bool gather(struct caf_token *t) {
+  struct caf_team *team = caf.team;
+  uint64_t *all = calloc(team->size, sizeof *all);
+  if (!all) return false;
+  const uint64_t mine = t->base ? (uintptr_t)t->base : 1;
+  int code;
+  if (team->tm == GEX_TM_INVALID || caf.lost_count)
+    code = caf_tell(team, mine, all);
+  else
+    code = caf_wait_event(gexx_Coll_AllGatherNB(team->tm, all, &mine, sizeof mine, 0), team);
+  bool complete = code == 0 || code == CAF_STAT_FAILED;
+  for (uint32_t i = 0; i < team->size; i++) {
+    if (all[i] & 1) complete = false;
+    t->addr[team->jobrank[i]] = all[i];
+  }
+  free(all);
+  return complete;
+}
+
+static void register_coarray(size_t bytes, int type, void **token_p, struct caf_desc *desc,
+                             const struct caf_status *to) {
+  struct caf_token *t = token_new(caf.size, type);
+  if (t) t->base = caf_heap_alloc(bytes);
+  if (!t) {
+    caf_fail(to, CAF_STAT_ERROR, "out of memory for the description of a coarray");
+    return;
+  }
+  t->bytes = bytes;
+  t->desc = desc;
+  if (t->base && type >= CAF_LOCK_STATIC && type <= CAF_EVENT_ALLOC) memset(t->base, 0, bytes);
+  const bool mine = t->base != NULL;
+  if (!gather(t)) {
+    caf_heap_free(t->base);
+    free(t);
+    caf_fail(to, CAF_STAT_ERROR,
+             mine ? "another image of the team cannot allocate this coarray of %zu bytes, or has "
+                    "ended"
+                  : "no memory for a coarray of %zu bytes: the largest free block of this image's "
+                    "%zu bytes has %zu; set GASNET_MAX_SEGSIZE to more",
+             bytes, (size_t)caf.segment_bytes, caf_heap_largest());
+    return;
+  }
+  join_team(t);
+  *token_p = t;
+  desc->base = t->base;
+  caf_ok(to->stat);
+}
+
+/* Memory for a component; its token may be there already, from CAF_REGISTER_ONLY. */
+static void allocate_component(size_t bytes, void **token_p, struct caf_desc *desc,
+                               const struct caf_status *to) {
+  struct caf_token *t = *token_p;
+  if (!t) *token_p = t = token_new(0, CAF_REGISTER_ONLY);
+  void *memory = t ? caf_heap_alloc(bytes) : NULL;
+  if (!memory) {
+    caf_fail(to, CAF_STAT_ERROR,
+             "no memory for a component of %zu bytes: the largest free block of this image's %zu "
+             "bytes has %zu; set GASNET_MAX_SEGSIZE to more",
+             bytes, (size_t)caf.segment_bytes, caf_heap_largest());
+    return;
+  }
+  t->base = desc->base = memory;
+  t->bytes = bytes;
+  caf_ok(to->stat);
+}
+
+void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc, int *stat,
+                   char *errmsg, size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  caf_start(NULL, NULL);
+  switch (type) {
+  case CAF_STATIC:
+  case CAF_ALLOC:
+    register_coarray(size, type, token_p, desc, &to);
+    break;
+  case CAF_LOCK_STATIC:
+  case CAF_LOCK_ALLOC:
+  case CAF_CRITICAL:
+  case CAF_EVENT_STATIC:
+  case CAF_EVENT_ALLOC:
+    register_coarray((size ? size : 1) * WORD_BYTES, type, token_p, desc, &to);
+    break;
+  case CAF_REGISTER_ONLY:
+    *token_p = token_new(0, CAF_REGISTER_ONLY);
+    if (*token_p)
+      caf_ok(stat);
+    else
+      caf_fail(&to, CAF_STAT_ERROR, "out of memory for the description of a component");
+    break;
+  case CAF_ALLOCATE_ONLY:
+    allocate_component(size, token_p, desc, &to);
+    break;
+  default:
+    caf_fail(&to, CAF_STAT_ERROR,
+             "the compiler asks for memory of type %d, which this library does not know", type);
+  }
+}
+
+void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  struct caf_token *t = *token_p;
+  if (!t) {
+    caf_ok(stat);
+    return;
+  }
+  if (t->type == CAF_REGISTER_ONLY) {
+    caf_heap_free(t->base);
+    t->base = NULL;
+    if (type == 0) {
+      free(t);
+      *token_p = NULL;
+    }
+    caf_ok(stat);
+    return;
+  }
+  /* Nobody may still be using the coarray: all images of the team have come here. */
+  const int code = caf_barrier(caf.team);
+  if (code == CAF_STAT_STOPPED) {
+    caf_fail(&to, code, "DEALLOCATE of a coarray: an image of the team has ended");
+    return;
+  }
+  leave_team(t);
+  caf_heap_free(t->base);
+  free(t);
+  *token_p = NULL;
+  caf_ok(stat);
+}
+
+void caf_team_free_coarrays(struct caf_team *team) {
+  for (struct caf_token *t; (t = team->coarrays) != NULL;) {
+    leave_team(t);
+    caf_heap_free(t->base);
+    free(t);
+  }
+}

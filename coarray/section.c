@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Array sections: from the compiler's descriptors to counts and strides, and their transfer.
+ *
+ * Owns nothing beyond a call. Called by transfer.c, ref.c and collective.c. Calls: contiguous and
+ * strided put and get, and the indexed forms where a subscript is a vector. Invariants: the first
+ * dimension varies fastest; dimensions that continue each other are joined, so that a whole array
+ * is one element of its full length.
+ */
+#include "caf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static ptrdiff_t vector_at(const void *vector, int kind, size_t i) {
+  switch (kind) {
+  case 1: return ((const int8_t *)vector)[i];
+  case 2: return ((const int16_t *)vector)[i];
+  case 4: return ((const int32_t *)vector)[i];
+  case 8: return (ptrdiff_t)((const int64_t *)vector)[i];
+  default: return (ptrdiff_t)((const __int128 *)vector)[i];
+  }
+}
+
+static void *must(void *memory, size_t bytes) {
+  if (!memory) {
+    const struct caf_status none = {0};
+    caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer", bytes);
+  }
+  return memory;
+}
+
+static void apply_vector(struct caf_section *s, unsigned d, const struct caf_vector *v,
+                         const struct caf_dim *dim) {
+  const ptrdiff_t unit = s->stride[d];
+  if (v->nvec == 0) {
+    const ptrdiff_t step = v->u.triplet.stride, lb = v->u.triplet.lb, ub = v->u.triplet.ub;
+    const ptrdiff_t n = step > 0 ? (ub - lb + step) / step : (lb - ub - step) / -step;
+    s->base += (lb - dim->lb) * unit;
+    s->count[d] = n > 0 ? (size_t)n : 0;
+    s->stride[d] = step * unit;
+    return;
+  }
+  s->count[d] = v->nvec;
+  s->index[d] = must(malloc(v->nvec * sizeof *s->index[d]), v->nvec * sizeof *s->index[d]);
+  for (size_t i = 0; i < v->nvec; i++)
+    s->index[d][i] = (vector_at(v->u.v.vector, v->u.v.kind, i) - dim->lb) * unit;
+  s->indexed = true;
+}
+
+void caf_section_of(struct caf_section *s, const struct caf_desc *desc, char *base,
+                    const struct caf_vector *vector) {
+  s->base = base;
+  s->elem_len = desc->dtype.elem_len;
+  s->levels = (unsigned)desc->dtype.rank;
+  s->indexed = false;
+  const ptrdiff_t unit = desc->span ? desc->span : (ptrdiff_t)desc->dtype.elem_len;
+  for (unsigned d = 0; d < s->levels; d++) {
+    const ptrdiff_t n = desc->dim[d].ub - desc->dim[d].lb + 1;
+    s->count[d] = n > 0 ? (size_t)n : 0;
+    s->stride[d] = desc->dim[d].stride * unit;
+    s->index[d] = NULL;
+    if (vector) apply_vector(s, d, &vector[d], &desc->dim[d]);
+  }
+}
+
+void caf_section_free(struct caf_section *s) {
+  if (!s->indexed) return;
+  for (unsigned d = 0; d < s->levels; d++) free(s->index[d]);
+}
+
+size_t caf_section_elements(const struct caf_section *s) {
+  size_t n = 1;
+  for (unsigned d = 0; d < s->levels; d++) n *= s->count[d];
+  return n;
+}
+
+void caf_section_each(const struct caf_section *s, void (*fn)(void *arg, char *element),
+                      void *arg) {
+  size_t at[CAF_RANK_MAX] = {0};
+  if (caf_section_elements(s) == 0) return;
+  for (;;) {
+    char *p = s->base;
+    for (unsigned d = 0; d < s->levels; d++)
+      p += s->index[d] ? s->index[d][at[d]] : (ptrdiff_t)at[d] * s->stride[d];
+    fn(arg, p);
+    unsigned d = 0;
+    while (d < s->levels && ++at[d] == s->count[d]) at[d++] = 0;
+    if (d == s->levels) return;
+  }
+}
+
+struct list {
+  void **address;
+  size_t count;
+};
+
+static void list_add(void *arg, char *element) {
+  struct list *list = arg;
+  list->address[list->count++] = element;
+}
+
+/* Addresses of all elements; malloc'ed. */
+static struct list list_of(const struct caf_section *s) {
+  const size_t n = caf_section_elements(s);
+  struct list list = {must(malloc(n * sizeof(void *) + 1), n * sizeof(void *)), 0};
+  caf_section_each(s, list_add, &list);
+  return list;
+}
+
+/* Strides of a dense buffer with the shape of a section. */
+static void dense(const struct caf_section *s, ptrdiff_t *stride) {
+  ptrdiff_t next = (ptrdiff_t)s->elem_len;
+  for (unsigned d = 0; d < s->levels; d++) {
+    stride[d] = next;
+    next *= (ptrdiff_t)s->count[d];
+  }
+}
+
+void caf_pull(uint32_t rank, const struct caf_section *remote, void *buffer) {
+  const size_t n = caf_section_elements(remote);
+  if (n == 0 || remote->elem_len == 0) return;
+  if (remote->indexed) {
+    struct list list = list_of(remote);
+    gex_VIS_IndexedGetBlocking(caf.tm, 1, &buffer, n * remote->elem_len, rank, n, list.address,
+                               remote->elem_len, 0);
+    free(list.address);
+    return;
+  }
+  ptrdiff_t stride[CAF_RANK_MAX];
+  dense(remote, stride);
+  gex_VIS_StridedGetBlocking(caf.tm, buffer, stride, rank, remote->base, remote->stride,
+                             remote->elem_len, remote->count, remote->levels, 0);
+}
+
+void caf_push(uint32_t rank, const struct caf_section *remote, const void *buffer) {
+  const size_t n = caf_section_elements(remote);
+  void *source = (void *)(uintptr_t)buffer;
+  if (n == 0 || remote->elem_len == 0) return;
+  if (remote->indexed) {
+    struct list list = list_of(remote);
+    gex_VIS_IndexedPutBlocking(caf.tm, rank, n, list.address, remote->elem_len, 1, &source,
+                               n * remote->elem_len, 0);
+    free(list.address);
+    return;
+  }
+  ptrdiff_t stride[CAF_RANK_MAX];
+  dense(remote, stride);
+  gex_VIS_StridedPutBlocking(caf.tm, rank, remote->base, remote->stride, source, stride,
+                             remote->elem_len, remote->count, remote->levels, 0);
+}
+
+/* ---- assignment of sections */
+
+/* Walk of the local side of an assignment, beside a dense buffer. */
+struct walk {
+  char *buffer;
+  const struct caf_elem *local, *remote;
+  size_t step; /* bytes of a buffer element; 0: a scalar is given to all */
+};
+
+static void gather_element(void *arg, char *element) {
+  struct walk *w = arg;
+  caf_convert(w->buffer, w->remote, element, w->local);
+  w->buffer += w->remote->len;
+}
+
+static void scatter_element(void *arg, char *element) {
+  struct walk *w = arg;
+  caf_convert(element, w->local, w->buffer, w->remote);
+  w->buffer += w->step;
+}
+
+/* Whether both sides can be given to the strided engine as they are. */
+static bool plain(const struct caf_section *a, const struct caf_elem *ae,
+                  const struct caf_section *b, const struct caf_elem *be) {
+  return caf_same_elem(ae, be) && !a->indexed && !b->indexed && a->levels == b->levels;
+}
+
+/* Whether memory of the two sections may overlap on this image. */
+static bool overlaps(uint32_t rank) { return rank == caf.rank; }
+
+void caf_assign_remote(uint32_t rank, const struct caf_section *remote,
+                       const struct caf_elem *remote_elem, const struct caf_section *local,
+                       const struct caf_elem *local_elem) {
+  const size_t n = caf_section_elements(remote);
+  if (n == 0 || remote->elem_len == 0) return;
+  if (local->levels == 0 && remote->levels > 0 && caf_same_elem(remote_elem, local_elem) &&
+      !remote->indexed && !overlaps(rank)) {
+    const ptrdiff_t still[CAF_RANK_MAX] = {0};
+    gex_VIS_StridedPutBlocking(caf.tm, rank, remote->base, remote->stride, local->base, still,
+                               remote->elem_len, remote->count, remote->levels, 0);
+    return;
+  }
+  if (plain(remote, remote_elem, local, local_elem) && !overlaps(rank)) {
+    gex_VIS_StridedPutBlocking(caf.tm, rank, remote->base, remote->stride, local->base,
+                               local->stride, remote->elem_len, remote->count, remote->levels, 0);
+    return;
+  }
+  char *buffer = must(malloc(n * remote_elem->len), n * remote_elem->len);
+  struct walk walk = {buffer, local_elem, remote_elem, remote_elem->len};
+  if (local->levels == 0 && remote->levels > 0)
+    for (size_t i = 0; i < n; i++) gather_element(&walk, local->base);
+  else
+    caf_section_each(local, gather_element, &walk);
+  caf_push(rank, remote, buffer);
+  free(buffer);
+}
+
+void caf_assign_local(const struct caf_section *local, const struct caf_elem *local_elem,
+                      uint32_t rank, const struct caf_section *remote,
+                      const struct caf_elem *remote_elem) {
+  const size_t n = caf_section_elements(remote);
+  if (n == 0 || caf_section_elements(local) == 0) return;
+  if (plain(remote, remote_elem, local, local_elem) && !overlaps(rank)) {
+    gex_VIS_StridedGetBlocking(caf.tm, local->base, local->stride, rank, remote->base,
+                               remote->stride, remote->elem_len, remote->count, remote->levels, 0);
+    return;
+  }
+  char *buffer = must(malloc(n * remote_elem->len + 1), n * remote_elem->len);
+  caf_pull(rank, remote, buffer);
+  struct walk walk = {buffer, local_elem, remote_elem,
+                      remote->levels == 0 && local->levels > 0 ? 0 : remote_elem->len};
+  caf_section_each(local, scatter_element, &walk);
+  free(buffer);
+}
+
+void caf_relay(uint32_t dst_rank, const struct caf_section *dst, const struct caf_elem *dst_elem,
+               uint32_t src_rank, const struct caf_section *src, const struct caf_elem *src_elem) {
+  const size_t n = caf_section_elements(src);
+  if (n == 0) return;
+  char *buffer = must(malloc(n * src_elem->len + 1), n * src_elem->len);
+  caf_pull(src_rank, src, buffer);
+  struct caf_section dense_copy = *src;
+  dense_copy.base = buffer;
+  dense_copy.indexed = false;
+  dense(src, dense_copy.stride);
+  memset(dense_copy.index, 0, sizeof dense_copy.index);
+  caf_assign_remote(dst_rank, dst, dst_elem, &dense_copy, src_elem);
+  free(buffer);
+}

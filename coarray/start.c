@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Start of the run-time library: it joins the job, attaches the segment, makes the initial team.
+ *
+ * Owns: struct caf. Called by the first `register` of a static coarray, which runs before main, or
+ * by `init`. Calls: the public interface. Invariants: every image starts at the same point of the
+ * same program; the segment is as large as the library allows, because memory that is not touched
+ * costs nothing.
+ */
+#include "caf.h"
+
+#include <gasnet_tools.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct caf caf;
+
+static void make_initial_team(void) {
+  struct caf_team *team = &caf.initial;
+  team->tm = caf.tm;
+  team->number = -1;
+  team->size = caf.size;
+  team->rank = caf.rank;
+  team->jobrank = malloc(caf.size * sizeof *team->jobrank);
+  if (!team->jobrank) {
+    fprintf(stderr, "coarray: out of memory for the table of %u images\n", caf.size);
+    gasnet_exit(1);
+  }
+  for (uint32_t r = 0; r < caf.size; r++) team->jobrank[r] = r;
+  caf.team = team;
+}
+
+static void make_shared(void) {
+  caf.shared = caf_heap_alloc(sizeof *caf.shared + caf.size * sizeof caf.shared->post[0]);
+  caf.shared_addr = malloc(caf.size * sizeof *caf.shared_addr);
+  caf.expected = calloc(caf.size, sizeof *caf.expected);
+  caf.lost = calloc(caf.size, sizeof *caf.lost);
+  if (!caf.shared || !caf.shared_addr || !caf.expected || !caf.lost) {
+    fprintf(stderr, "coarray: out of memory for the counters of %u images; segment of %zu bytes\n",
+            caf.size, (size_t)caf.segment_bytes);
+    gasnet_exit(1);
+  }
+  /* The segment begins as zeros, and nothing was allocated from it before. */
+  const uintptr_t mine = (uintptr_t)caf.shared;
+  gex_Event_Wait(gexx_Coll_AllGatherNB(caf.tm, caf.shared_addr, &mine, sizeof mine, 0));
+  if (caf_words_init(&caf.initial, NULL)) gasnet_exit(1);
+}
+
+/* A process of the job is gone. Called from polls. */
+static void on_loss(gex_Rank_t rank, int state, void *cdata) {
+  (void)cdata;
+  if (caf.lost[rank]) return;
+  caf.lost[rank] = state == GEXX_PEER_STOPPED ? CAF_STAT_STOPPED : CAF_STAT_FAILED;
+  __atomic_fetch_add(&caf.lost_count, 1, __ATOMIC_RELEASE);
+}
+
+/* From now on the images that are left go on when one fails. */
+static void survive(void) {
+  if (caf.size < 2 || !gasnett_getenv_yesno_withdefault("TOMBOLO_CAF_SURVIVE", 1)) return;
+  gexx_Job_SetFailureCallback(on_loss, NULL);
+  gexx_Job_SetFailurePolicy(GEXX_FAILURE_REPORT);
+}
+
+void caf_start(int *argc, char ***argv) {
+  if (caf.ready) return;
+  caf.ready = true;
+  if (gex_Client_Init(&caf.client, &caf.ep, &caf.tm, "TOMBOLO_CAF", argc, argv, 0) != GASNET_OK) {
+    fprintf(stderr, "coarray: the communication layer does not start\n");
+    exit(1);
+  }
+  caf.rank = gex_TM_QueryRank(caf.tm);
+  caf.size = gex_TM_QuerySize(caf.tm);
+  make_initial_team();
+  gex_Segment_t segment;
+  caf.segment_bytes = gasnet_getMaxLocalSegmentSize();
+  if (gex_Segment_Attach(&segment, caf.tm, caf.segment_bytes) != GASNET_OK) {
+    fprintf(stderr, "coarray: no segment of %zu bytes; set GASNET_MAX_SEGSIZE to less\n",
+            (size_t)caf.segment_bytes);
+    gasnet_exit(1);
+  }
+  caf.segment = gex_Segment_QueryAddr(segment);
+  caf.segment_bytes = gex_Segment_QuerySize(segment);
+  caf_heap_init(caf.segment, caf.segment_bytes);
+  make_shared();
+  const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_ADD | GEX_OP_FAND |
+                       GEX_OP_AND | GEX_OP_FOR | GEX_OP_OR | GEX_OP_FXOR | GEX_OP_XOR |
+                       GEX_OP_FCAS | GEX_OP_SWAP;
+  gex_AD_Create(&caf.ad32, caf.tm, GEX_DT_I32, ops, 0);
+  gex_AD_Create(&caf.ad64, caf.tm, GEX_DT_I64, ops, 0);
+  survive();
+}

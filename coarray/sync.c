@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Image control: SYNC ALL, SYNC IMAGES, SYNC MEMORY, SYNC TEAM, and what they share.
+ *
+ * Owns: the counts of SYNC IMAGES. Called by compiled programs and by the other files of this
+ * folder. Calls: barriers, signals. Invariants: a wait never outlives the hope of its end: when an
+ * image that has to take part has ended normally, the statement fails with STAT_STOPPED_IMAGE. SYNC
+ * IMAGES: each pair of images counts its posts, so that the n-th of one meets the n-th of the
+ * other; posts grow only.
+ */
+#include "caf.h"
+
+#include <stdlib.h>
+
+CAF_EXPORT void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg,
+                                 size_t errmsg_len);
+
+#define TESTS   1000u /* looks before a wait sleeps between them */
+#define LOOK_US 1000u /* longest sleep between looks at who has ended */
+
+int caf_state_of(uint32_t rank) {
+  uint64_t state = 0;
+  struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
+  if (caf.lost[rank]) return caf.lost[rank];
+  gex_RMA_GetBlocking(caf.tm, &state, rank, &there->state, sizeof state, 0);
+  return (int)state;
+}
+
+/* Whether no image of the job has ended or failed: then nobody needs to be asked. */
+static bool all_well(void) {
+  return __atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE) == 0 &&
+         __atomic_load_n(&caf.lost_count, __ATOMIC_ACQUIRE) == 0;
+}
+
+int caf_team_state(const struct caf_team *team) {
+  int worst = 0;
+  if (all_well()) return 0;
+  for (uint32_t i = 0; i < team->size; i++) {
+    const int state = caf_state_of(team->jobrank[i]);
+    if (state == CAF_STAT_STOPPED) return state;
+    if (state) worst = state;
+  }
+  return worst;
+}
+
+static uint64_t begun_by(const struct caf_team *team, uint32_t i) {
+  const struct caf_words *there = (const struct caf_words *)team->words_at[i];
+  uint64_t begun = 0;
+  gex_RMA_GetBlocking(caf.tm, &begun, team->jobrank[i], (void *)(uintptr_t)&there->begun,
+                      sizeof begun, 0);
+  return begun;
+}
+
+/* Code of a member that has not begun the collective of this image and never will, 0: there is
+ * none. */
+static int never_comes(const struct caf_team *team) {
+  int worst = 0;
+  if (all_well()) return 0;
+  for (uint32_t i = 0; i < team->size; i++) {
+    const int state = caf_state_of(team->jobrank[i]);
+    if (!state || begun_by(team, i) >= team->words->begun) continue;
+    if (state == CAF_STAT_STOPPED) return state;
+    worst = state;
+  }
+  return worst;
+}
+
+int caf_wait_event(gex_Event_t event, struct caf_team *team) {
+  caf_begin(team);
+  for (uint32_t i = 0; gex_Event_Test(event) != GASNET_OK; i++) {
+    if (i < TESTS) continue;
+    gexx_Poll(LOOK_US);
+    const int code = never_comes(team);
+    if (code) return code;
+  }
+  if (__builtin_expect(caf.lost_count != 0, 0) && gexx_Lost_Take(NULL) == GEXX_ERR_LOST)
+    return caf_team_state(team);
+  return 0;
+}
+
+int caf_meet(struct caf_team *team) {
+  int code = 0;
+  caf_begin(team);
+  for (uint32_t i = 0; i < team->size; i++) {
+    uint32_t looks = 0;
+    while (begun_by(team, i) < team->words->begun) {
+      const int state = caf_state_of(team->jobrank[i]);
+      if (state) break;
+      gexx_Poll(looks++ < TESTS ? 0 : LOOK_US / 10);
+    }
+    const int state = begun_by(team, i) < team->words->begun ? caf_state_of(team->jobrank[i]) : 0;
+    if (state && code != CAF_STAT_STOPPED) code = state;
+  }
+  return code;
+}
+
+int caf_tell(struct caf_team *team, uint64_t mine, uint64_t *all) {
+  __atomic_store_n(&team->words->slot, mine, __ATOMIC_RELEASE);
+  const int code = caf_meet(team);
+  for (uint32_t i = 0; i < team->size; i++) {
+    const struct caf_words *there = (const struct caf_words *)team->words_at[i];
+    all[i] = 0;
+    if (caf_state_of(team->jobrank[i]) != CAF_STAT_FAILED)
+      gex_RMA_GetBlocking(caf.tm, &all[i], team->jobrank[i], (void *)(uintptr_t)&there->slot,
+                          sizeof all[i], 0);
+  }
+  const int after = caf_meet(team); /* nobody changes its slot before all have read it */
+  return code ? code : after;
+}
+
+int caf_words_init(struct caf_team *team, struct caf_team *parent) {
+  team->words = caf_heap_alloc(sizeof *team->words);
+  team->words_at = malloc(team->size * sizeof *team->words_at);
+  if (!team->words || !team->words_at) return CAF_STAT_ERROR;
+  *team->words = (struct caf_words){0, 0};
+  const uint64_t mine = (uintptr_t)team->words;
+  if (!parent) {
+    gex_Event_Wait(gexx_Coll_AllGatherNB(team->tm, team->words_at, &mine, sizeof mine, 0));
+    return 0;
+  }
+  uint64_t *all = calloc(parent->size, sizeof *all);
+  if (!all) return CAF_STAT_ERROR;
+  const int code = caf_tell(parent, mine, all);
+  for (uint32_t i = 0, k = 0; k < team->size && i < parent->size; i++)
+    if (parent->jobrank[i] == team->jobrank[k]) team->words_at[k++] = all[i];
+  free(all);
+  return code == CAF_STAT_FAILED ? 0 : code; /* the lost are no members */
+}
+
+int caf_barrier(struct caf_team *team) {
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  if (__builtin_expect(team->tm == GEX_TM_INVALID || caf.lost_count != 0, 0))
+    return caf_meet(team);
+  const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
+  if (code == 0) return 0;
+  /* It was cut short: those that are left meet without it, under the same number. */
+  team->words->begun--;
+  return caf_meet(team);
+}
+
+void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  const int code = caf_barrier(caf.team);
+  if (code)
+    caf_fail(&to, code, "SYNC ALL: an image of the team has %s", caf_end_name(code));
+  else
+    caf_ok(stat);
+}
+
+void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len) {
+  (void)errmsg;
+  (void)errmsg_len;
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  caf_ok(stat);
+}
+
+static void post_to(uint32_t rank) {
+  struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
+  gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, &there->post[caf.rank],
+                             GEXX_SIG_ADD, 1, 0);
+}
+
+/* Wait for the next post of a rank. Returns 0 or the code of its end. */
+static int wait_for(uint32_t rank) {
+  const uint64_t *post = &caf.shared->post[rank];
+  const uint64_t want = ++caf.expected[rank];
+  for (uint32_t i = 0; gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK; i++) {
+    if (i < TESTS) continue;
+    gexx_Poll(LOOK_US);
+    const int state = caf_state_of(rank);
+    if (state && gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK) return state;
+  }
+  return 0;
+}
+
+/* Ranks of the images that SYNC IMAGES names; NULL, after caf_fail, when one is wrong. */
+static uint32_t *ranks_of(int count, const int *images, const struct caf_status *to) {
+  uint32_t *rank = malloc(((size_t)count + 1) * sizeof *rank);
+  for (int i = 0; rank && i < count; i++) {
+    rank[i] = images ? caf_rank(images[i], to) : caf.team->jobrank[i];
+    if (rank[i] == UINT32_MAX) {
+      free(rank);
+      return NULL;
+    }
+  }
+  return rank;
+}
+
+void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  if (count == 0) {
+    CAF(sync_memory)(stat, errmsg, errmsg_len);
+    return;
+  }
+  if (count < 0) {
+    images = NULL;
+    count = (int)caf.team->size;
+  }
+  uint32_t *rank = ranks_of(count, images, &to);
+  if (!rank) return;
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  for (int i = 0; i < count; i++)
+    if (rank[i] != caf.rank && !caf.lost[rank[i]]) post_to(rank[i]);
+  int code = 0;
+  uint32_t who = 0;
+  for (int i = 0; i < count; i++) {
+    const int state = rank[i] == caf.rank ? 0 : wait_for(rank[i]);
+    if (state && code != CAF_STAT_STOPPED) {
+      code = state;
+      who = rank[i];
+    }
+  }
+  free(rank);
+  if (code)
+    caf_fail(&to, code, "SYNC IMAGES: image %u of the initial team has %s", who + 1,
+             caf_end_name(code));
+  else
+    caf_ok(stat);
+}

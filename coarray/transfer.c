@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Assignments from and to coindexed objects: get, send and sendget.
+ *
+ * Owns nothing. Called by compiled programs. Calls: put and get, section.c. Invariants: an
+ * assignment is complete when its call returns, so the order of assignments to one image is that of
+ * the program; scalars of one type go straight to the put or get. The address of the remote side is
+ * token + offset; its descriptor gives only shape and strides.
+ */
+#include "caf.h"
+
+#include <string.h>
+
+/* The arguments are the compiler's. */
+/* tidy-allow: params because the compiler's interface has them */
+CAF_EXPORT void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
+                         struct caf_vector *vector, struct caf_desc *dst, int src_kind,
+                         int dst_kind, bool may_need_tmp, int *stat);
+/* tidy-allow: params because the compiler's interface has them */
+CAF_EXPORT void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
+                          struct caf_vector *vector, struct caf_desc *src, int dst_kind,
+                          int src_kind, bool may_need_tmp, int *stat, void *team);
+/* tidy-allow: params because the compiler's interface has them */
+CAF_EXPORT void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image,
+                             struct caf_desc *dst, struct caf_vector *dst_vector, void *src_token,
+                             size_t src_offset, int src_image, struct caf_desc *src,
+                             struct caf_vector *src_vector, int dst_kind, int src_kind,
+                             bool may_need_tmp, int *stat);
+
+static struct caf_elem elem_of(const struct caf_desc *desc, int kind) {
+  return (struct caf_elem){desc->dtype.type, kind, desc->dtype.elem_len};
+}
+
+/* Both sides are scalars of one type: most assignments. */
+static inline bool same_scalars(const struct caf_desc *a, const struct caf_desc *b, int a_kind,
+                                int b_kind) {
+  return (a->dtype.rank | b->dtype.rank) == 0 && a_kind == b_kind &&
+         a->dtype.type == b->dtype.type && a->dtype.elem_len == b->dtype.elem_len;
+}
+
+/* tidy-allow: params because the compiler's interface has them */
+void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
+              struct caf_vector *vector, struct caf_desc *dst, int src_kind, int dst_kind,
+              bool may_need_tmp, int *stat) {
+  (void)may_need_tmp;
+  const struct caf_status to = {.stat = stat};
+  const uint32_t rank = caf_rank(image, &to);
+  if (__builtin_expect(rank == UINT32_MAX, 0)) return;
+  void *remote = caf_address(token, offset, rank, &to);
+  if (__builtin_expect(!remote, 0)) return;
+  caf_ok(stat);
+  if (__builtin_expect(same_scalars(src, dst, src_kind, dst_kind), 1)) {
+    gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, dst->dtype.elem_len, 0);
+    return;
+  }
+  struct caf_section from, into;
+  caf_section_of(&from, src, remote, vector);
+  caf_section_of(&into, dst, dst->base, NULL);
+  const struct caf_elem from_elem = elem_of(src, src_kind), into_elem = elem_of(dst, dst_kind);
+  caf_assign_local(&into, &into_elem, rank, &from, &from_elem);
+  caf_section_free(&from);
+}
+
+/* tidy-allow: params because the compiler's interface has them */
+void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
+               struct caf_vector *vector, struct caf_desc *src, int dst_kind, int src_kind,
+               bool may_need_tmp, int *stat, void *team) {
+  (void)may_need_tmp;
+  (void)team;
+  const struct caf_status to = {.stat = stat};
+  const uint32_t rank = caf_rank(image, &to);
+  if (__builtin_expect(rank == UINT32_MAX, 0)) return;
+  void *remote = caf_address(token, offset, rank, &to);
+  if (__builtin_expect(!remote, 0)) return;
+  caf_ok(stat);
+  if (__builtin_expect(same_scalars(src, dst, src_kind, dst_kind), 1)) {
+    gex_RMA_PutBlocking(caf.tm, rank, remote, src->base, src->dtype.elem_len, 0);
+    return;
+  }
+  struct caf_section into, from;
+  caf_section_of(&into, dst, remote, vector);
+  caf_section_of(&from, src, src->base, NULL);
+  const struct caf_elem from_elem = elem_of(src, src_kind), into_elem = elem_of(dst, dst_kind);
+  caf_assign_remote(rank, &into, &into_elem, &from, &from_elem);
+  caf_section_free(&into);
+}
+
+/* tidy-allow: params because the compiler's interface has them */
+void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_desc *dst,
+                  struct caf_vector *dst_vector, void *src_token, size_t src_offset, int src_image,
+                  struct caf_desc *src, struct caf_vector *src_vector, int dst_kind, int src_kind,
+                  bool may_need_tmp, int *stat) {
+  (void)may_need_tmp;
+  const struct caf_status to = {.stat = stat};
+  const uint32_t dst_rank = caf_rank(dst_image, &to), src_rank = caf_rank(src_image, &to);
+  if (dst_rank == UINT32_MAX || src_rank == UINT32_MAX) return;
+  void *dst_at = caf_address(dst_token, dst_offset, dst_rank, &to);
+  void *src_at = caf_address(src_token, src_offset, src_rank, &to);
+  if (!dst_at || !src_at) return;
+  caf_ok(stat);
+  struct caf_section from, into;
+  caf_section_of(&from, src, src_at, src_vector);
+  caf_section_of(&into, dst, dst_at, dst_vector);
+  const struct caf_elem from_elem = elem_of(src, src_kind), into_elem = elem_of(dst, dst_kind);
+  caf_relay(dst_rank, &into, &into_elem, src_rank, &from, &from_elem);
+  caf_section_free(&from);
+  caf_section_free(&into);
+}
