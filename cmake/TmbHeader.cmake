@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tmb_read_header(PREFIX SOURCES...): reads the `/* key: value */` comment lines (`# key: value`
-# in scripts) among the first 30 lines of each source and sets PREFIX_ranks (list), PREFIX_mode
+# in scripts, `! key: value` in Fortran) among the first 30 lines of each source and sets PREFIX_ranks (list), PREFIX_mode
 # (SEQ), PREFIX_debug, PREFIX_timeout (60), PREFIX_args, PREFIX_env (list), PREFIX_launch,
 # PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_cases and PREFIX_again (each NAME=VALUE, or
 # several joined by +, repeats the tests with that in the environment) in the caller's scope. The
@@ -20,8 +20,9 @@ function(tmb_read_header prefix)
   set(cases "")
   set(again "")
   set(long "")
+  set(since "")
   set(seen "")
-  set(keys "ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again|long")
+  set(keys "ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again|long|since")
   foreach(src IN LISTS ARGN)
     set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${src}")
     file(READ "${src}" head LIMIT 4000)
@@ -32,7 +33,7 @@ function(tmb_read_header prefix)
     list(SUBLIST lines 0 30 lines)
     foreach(line IN LISTS lines)
       if(line MATCHES
-         "^(/\\*|#|//) *(${keys}): *(.*)$")
+         "^(/\\*|#|//|!) *(${keys}): *(.*)$")
         set(key "${CMAKE_MATCH_2}")
         string(REGEX REPLACE " *\\*/ *$" "" value "${CMAKE_MATCH_3}")
         string(STRIP "${value}" value)
@@ -59,7 +60,7 @@ function(tmb_read_header prefix)
   foreach(key ranks args env launch cases again)
     string(REGEX REPLACE "[ ,]+" ";" ${key} "${${key}}")
   endforeach()
-  foreach(key ranks mode debug timeout args env launch expect match cases again long)
+  foreach(key ranks mode debug timeout args env launch expect match cases again long since)
     set(${prefix}_${key} "${${key}}" PARENT_SCOPE)
   endforeach()
 endfunction()

@@ -36,7 +36,7 @@ static bool find(struct atom *a, void *token, size_t offset, int image, int kind
     return false;
   }
   a->rank = caf_rank(image, &to);
-  a->word = a->rank == UINT32_MAX ? NULL : caf_address(token, offset, a->rank, &to);
+  a->word = a->rank == UINT32_MAX ? NULL : caf_address(token, offset, (size_t)kind, a->rank, &to);
   return a->word != NULL;
 }
 

@@ -117,14 +117,16 @@ static inline uint32_t caf_rank(int image, const struct caf_status *to) {
   return caf_rank_slow(image, to);
 }
 
-/* Address on a rank of `offset` bytes into a coarray. Calls caf_fail and returns NULL when the
- * coarray does not exist there. */
-void *caf_address_slow(const struct caf_token *token, uint32_t rank, const struct caf_status *to);
-static inline void *caf_address(const struct caf_token *token, size_t offset, uint32_t rank,
-                                const struct caf_status *to) {
-  if (__builtin_expect(token && rank < token->ranks && token->addr[rank], 1))
+/* Address on a rank of `offset` bytes into a coarray, where an element of `bytes` begins. Calls
+ * caf_fail and returns NULL when the coarray does not exist there, or is shorter. */
+void *caf_address_slow(const struct caf_token *token, size_t offset, size_t bytes, uint32_t rank,
+                       const struct caf_status *to);
+static inline void *caf_address(const struct caf_token *token, size_t offset, size_t bytes,
+                                uint32_t rank, const struct caf_status *to) {
+  if (__builtin_expect(token && rank < token->ranks && token->addr[rank] && offset < token->bytes,
+                       1))
     return (void *)(token->addr[rank] + offset);
-  return caf_address_slow(token, rank, to);
+  return caf_address_slow(token, offset, bytes, rank, to);
 }
 
 /* A collective of the team begins: the others may see that this image takes part. */

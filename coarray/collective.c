@@ -114,36 +114,53 @@ static const struct row row_c10 = {CAF_COMPLEX, 32, GEX_DT_USER, {sum_c10, NULL,
 static const struct row row_character = {
     CAF_CHARACTER, 0, GEX_DT_USER, {NULL, min_character, max_character}};
 
-/* Padding of an 80-bit real is zero, and its leading bit is explicit: as a 128-bit real it would be
- * smaller than any number that programs use. */
-static bool is_kind10(const char *value) {
-  static const char zero[16];
-  return memcmp(value + 10, zero, 6) == 0 &&
-         (((const unsigned char *)value)[7] & 0x80 || memcmp(value, zero, 10) == 0);
+/* Exponents that programs use, of both wide kinds, which have the same range. */
+static bool is_usual(unsigned exponent) {
+  const int e = (int)(exponent & 0x7fff) - 16383;
+  return e > -1500 && e < 1500;
+}
+
+enum { KIND_EITHER, KIND_10, KIND_16 };
+
+/* Guess the kind of a wide real from its bits: kind 10 has its exponent in bytes 8 and 9, a leading
+ * bit before them, and padding behind, which may hold anything; kind 16 its exponent in bytes 14
+ * and 15. */
+static int kind_of(const char *value) {
+  uint64_t mantissa;
+  uint16_t exponent10, exponent16;
+  memcpy(&mantissa, value, 8);
+  memcpy(&exponent10, value + 8, 2);
+  memcpy(&exponent16, value + 14, 2);
+  if (mantissa == 0 && (exponent10 & 0x7fff) == 0)
+    return is_usual(exponent16) ? KIND_16 : KIND_EITHER;
+  const bool may10 = mantissa >> 63 && is_usual(exponent10);
+  return !may10 ? KIND_16 : is_usual(exponent16) ? KIND_EITHER : KIND_10;
 }
 
 struct kind_vote {
-  uint64_t all10;
+  uint64_t votes[2]; /* for kind 10, for kind 16 */
   size_t parts;
 };
 
 static void vote(void *arg, char *element) {
   struct kind_vote *v = arg;
-  for (size_t i = 0; i < v->parts; i++)
-    if (!is_kind10(element + 16 * i)) v->all10 = 0;
+  for (size_t i = 0; i < v->parts; i++) {
+    const int kind = kind_of(element + 16 * i);
+    if (kind != KIND_EITHER) v->votes[kind == KIND_16]++;
+  }
 }
 
 /* Reals of kind 10 and 16 look alike in a descriptor: the images look at the values, and agree. */
 static bool agree_kind10(const struct caf_desc *a) {
-  struct kind_vote v = {1, a->dtype.elem_len / 16};
+  struct kind_vote v = {{0, 0}, a->dtype.elem_len / 16};
   struct caf_section s;
   caf_section_of(&s, a, a->base, NULL);
   caf_section_each(&s, vote, &v);
-  uint64_t all = 0;
-  (void)caf_wait_event(gex_Coll_ReduceToAllNB(caf.team->tm, &all, &v.all10, GEX_DT_U64, 8, 1,
-                                              GEX_OP_MIN, NULL, NULL, 0),
+  uint64_t all[2] = {0, 0};
+  (void)caf_wait_event(gex_Coll_ReduceToAllNB(caf.team->tm, all, v.votes, GEX_DT_U64, 8, 2,
+                                              GEX_OP_ADD, NULL, NULL, 0),
                        caf.team);
-  return all != 0;
+  return all[0] > all[1];
 }
 
 /* The row of an argument's type, NULL: there is none. */

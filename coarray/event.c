@@ -29,7 +29,7 @@ void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errm
   const struct caf_status to = {stat, errmsg, errmsg_len};
   const uint32_t rank = caf_rank(image, &to);
   if (rank == UINT32_MAX) return;
-  void *word = caf_address(token, index * WORD, rank, &to);
+  void *word = caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
   gex_NBI_Wait(GEX_EC_ALL, 0);
   gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, word, GEXX_SIG_ADD, 1, 0);
@@ -52,7 +52,7 @@ static int wait_consume(uint64_t *word, uint64_t want) {
 void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errmsg,
                      size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
-  uint64_t *word = caf_address(token, index * WORD, caf.rank, &to);
+  uint64_t *word = caf_address(token, index * WORD, WORD, caf.rank, &to);
   if (!word) return;
   gex_NBI_Wait(GEX_EC_ALL, 0);
   const uint64_t want = until > 0 ? (uint64_t)until : 1;
@@ -68,7 +68,7 @@ void CAF(event_query)(void *token, size_t index, int image, int *count, int *sta
   const struct caf_status to = {.stat = stat};
   const uint32_t rank = image == 0 ? caf.rank : caf_rank(image, &to);
   if (rank == UINT32_MAX) return;
-  uint64_t *word = caf_address(token, index * WORD, rank, &to);
+  uint64_t *word = caf_address(token, index * WORD, WORD, rank, &to);
   uint64_t value = 0;
   if (!word) return;
   if (rank == caf.rank)
@@ -91,7 +91,7 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
                size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
   const uint32_t rank = caf_rank(image, &to);
-  void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, rank, &to);
+  void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
   gex_NBI_Wait(GEX_EC_ALL, 0);
   int64_t before = swap_word(rank, word, 0, (int64_t)caf.rank + 1);
@@ -104,12 +104,12 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
     caf_fail(&to, CAF_STAT_LOCKED, "LOCK: this image holds the lock variable already");
     return;
   }
-  for (uint32_t i = 0; before != 0; i++) {
+  int64_t expected = 0;
+  for (uint32_t i = 0; before != expected; i++) {
     gexx_Poll(i < TESTS ? 0 : LOOK_US / 10);
-    const uint32_t holder = (uint32_t)before - 1;
-    before = swap_word(rank, word, holder < caf.size && caf.lost[holder] ? before : 0,
-                       (int64_t)caf.rank + 1);
-    if (before == (int64_t)holder + 1 && caf.lost[holder]) break; /* taken from one that failed */
+    const uint64_t holder = (uint64_t)before - 1; /* none: before is 0 */
+    expected = holder < caf.size && caf.lost[holder] ? before : 0;
+    before = swap_word(rank, word, expected, (int64_t)caf.rank + 1);
   }
   caf_ok(stat);
 }
@@ -118,7 +118,7 @@ void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg,
                  size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
   const uint32_t rank = caf_rank(image, &to);
-  void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, rank, &to);
+  void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
   gex_NBI_Wait(GEX_EC_ALL, 0);
   const int64_t before = swap_word(rank, word, (int64_t)caf.rank + 1, 0);

@@ -30,7 +30,16 @@ CAF_EXPORT __attribute__((noreturn)) void CAF(error_stop)(int code, bool quiet);
 CAF_EXPORT __attribute__((noreturn)) void CAF(error_stop_str)(const char *text, size_t len,
                                                               bool quiet);
 CAF_EXPORT void CAF(random_init)(bool repeatable, bool image_distinct);
-extern void _gfortran_random_seed_i4(void *size, struct caf_desc *put, struct caf_desc *get);
+/* Of libgfortran, which the program links; weak, so that this library does not need it. */
+extern void _gfortran_random_seed_i4(void *size, struct caf_desc *put, struct caf_desc *get)
+    __attribute__((weak));
+extern void _gfortran_flush_i4(const int32_t *unit) __attribute__((weak));
+
+/* Write what Fortran's units and C's streams hold: the end of a process does not. */
+static void flush_all(void) {
+  if (_gfortran_flush_i4) _gfortran_flush_i4(NULL);
+  fflush(NULL);
+}
 
 /* ---- errors */
 
@@ -52,7 +61,7 @@ void caf_fail(const struct caf_status *to, int code, const char *format, ...) {
 }
 
 void caf_error_stop(int code) {
-  fflush(NULL);
+  flush_all();
   gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT);
   gasnet_exit(code ? code : 1);
   abort();
@@ -65,12 +74,23 @@ uint32_t caf_rank_slow(int image, const struct caf_status *to) {
   return UINT32_MAX;
 }
 
-void *caf_address_slow(const struct caf_token *token, uint32_t rank, const struct caf_status *to) {
-  if (!token)
+void *caf_address_slow(const struct caf_token *token, size_t offset, size_t bytes, uint32_t rank,
+                       const struct caf_status *to) {
+  if (!token) {
     caf_fail(to, CAF_STAT_ERROR, "a coarray that is not allocated is used with an image index");
-  else
+  } else if (rank >= token->ranks || !token->addr[rank]) {
     caf_fail(to, CAF_STAT_ERROR, "the coarray does not exist on image %u of the initial team",
              rank + 1);
+  } else if (token->bytes == 0) {
+    return (void *)token->addr[rank];
+  } else if (token->bytes == bytes) {
+    caf_fail(to, CAF_STAT_ERROR,
+             "the compiler gives the address of a copy for this scalar coarray, as gfortran 11 and "
+             "12 do for COMPLEX: make it an array of one element");
+  } else {
+    caf_fail(to, CAF_STAT_ERROR, "byte %zu of a coarray of %zu bytes is used with an image index",
+             offset, token->bytes);
+  }
   return NULL;
 }
 
@@ -104,14 +124,14 @@ static void end_normally(void) {
 }
 
 __attribute__((noreturn)) static void stop(int code) {
-  fflush(NULL);
+  flush_all();
   end_normally();
   gasnet_exit(code);
   abort();
 }
 
 void CAF(finalize)(void) {
-  fflush(NULL);
+  flush_all();
   end_normally();
   gasnet_exit(0);
 }
@@ -137,7 +157,7 @@ void CAF(error_stop_str)(const char *text, size_t len, bool quiet) {
 }
 
 void CAF(fail_image)(void) {
-  fflush(NULL);
+  flush_all();
   _exit(1);
 }
 
@@ -216,6 +236,7 @@ static void fill_seed(uint32_t *seed, size_t words, uint64_t start) {
 void CAF(random_init)(bool repeatable, bool image_distinct) {
   uint32_t seed[64];
   int32_t words = 0;
+  if (!_gfortran_random_seed_i4) return;
   _gfortran_random_seed_i4(&words, NULL, NULL);
   if (words <= 0 || words > 64) return;
   uint64_t start = 0x746f6d626f6c6f;

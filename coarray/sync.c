@@ -11,6 +11,7 @@
 #include "caf.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 CAF_EXPORT void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
 CAF_EXPORT void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len);
@@ -140,8 +141,17 @@ int caf_barrier(struct caf_team *team) {
   return caf_meet(team);
 }
 
+/* Where ERRMSG= of a SYNC statement is: gfortran 11 and 12 pass the address of a pointer to it. An
+ * address has zeros in its upper two bytes, which the text of a message has not. */
+static char *sync_errmsg(char *errmsg) {
+  uint64_t word;
+  if (!errmsg) return NULL;
+  memcpy(&word, errmsg, sizeof word);
+  return word && word >> 47 == 0 ? (char *)(uintptr_t)word : errmsg;
+}
+
 void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
-  const struct caf_status to = {stat, errmsg, errmsg_len};
+  const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
   const int code = caf_barrier(caf.team);
   if (code)
     caf_fail(&to, code, "SYNC ALL: an image of the team has %s", caf_end_name(code));
@@ -190,7 +200,7 @@ static uint32_t *ranks_of(int count, const int *images, const struct caf_status 
 }
 
 void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len) {
-  const struct caf_status to = {stat, errmsg, errmsg_len};
+  const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
   if (count == 0) {
     CAF(sync_memory)(stat, errmsg, errmsg_len);
     return;

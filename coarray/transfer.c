@@ -46,7 +46,7 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
   const struct caf_status to = {.stat = stat};
   const uint32_t rank = caf_rank(image, &to);
   if (__builtin_expect(rank == UINT32_MAX, 0)) return;
-  void *remote = caf_address(token, offset, rank, &to);
+  void *remote = caf_address(token, offset, src->dtype.elem_len, rank, &to);
   if (__builtin_expect(!remote, 0)) return;
   caf_ok(stat);
   if (__builtin_expect(same_scalars(src, dst, src_kind, dst_kind), 1)) {
@@ -70,7 +70,7 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
   const struct caf_status to = {.stat = stat};
   const uint32_t rank = caf_rank(image, &to);
   if (__builtin_expect(rank == UINT32_MAX, 0)) return;
-  void *remote = caf_address(token, offset, rank, &to);
+  void *remote = caf_address(token, offset, dst->dtype.elem_len, rank, &to);
   if (__builtin_expect(!remote, 0)) return;
   caf_ok(stat);
   if (__builtin_expect(same_scalars(src, dst, src_kind, dst_kind), 1)) {
@@ -94,8 +94,8 @@ void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_
   const struct caf_status to = {.stat = stat};
   const uint32_t dst_rank = caf_rank(dst_image, &to), src_rank = caf_rank(src_image, &to);
   if (dst_rank == UINT32_MAX || src_rank == UINT32_MAX) return;
-  void *dst_at = caf_address(dst_token, dst_offset, dst_rank, &to);
-  void *src_at = caf_address(src_token, src_offset, src_rank, &to);
+  void *dst_at = caf_address(dst_token, dst_offset, dst->dtype.elem_len, dst_rank, &to);
+  void *src_at = caf_address(src_token, src_offset, src->dtype.elem_len, src_rank, &to);
   if (!dst_at || !src_at) return;
   caf_ok(stat);
   struct caf_section from, into;

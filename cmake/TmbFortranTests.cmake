@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of coarray Fortran: tests/fortran/*.f90, each compiled by `tombolo fc` together with
+# tests/fortran/lib/check.f90, once for each gfortran that is found, and run at several numbers of
+# images. Without a compiler they are left out with a message.
+if(NOT TARGET caf_shared OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
+  return()
+endif()
+set(tmb_fortran_compilers "")
+foreach(version 11 12 13 14)
+  find_program(TMB_GFORTRAN_${version} gfortran-${version})
+  mark_as_advanced(TMB_GFORTRAN_${version})
+  if(TMB_GFORTRAN_${version})
+    list(APPEND tmb_fortran_compilers ${version})
+  endif()
+endforeach()
+if(NOT tmb_fortran_compilers)
+  message(STATUS "tombolo: no gfortran (package gfortran): coarray Fortran is not tested")
+  return()
+endif()
+
+set(tmb_fortran_dir "${PROJECT_SOURCE_DIR}/tests/fortran")
+file(GLOB tmb_fortran_tests CONFIGURE_DEPENDS "${tmb_fortran_dir}/*.f90")
+set(tmb_fortran_programs "")
+list(GET tmb_fortran_compilers -1 tmb_fortran_newest)
+foreach(version IN LISTS tmb_fortran_compilers)
+  foreach(src IN LISTS tmb_fortran_tests)
+    get_filename_component(name "${src}" NAME_WE)
+    tmb_read_header(hdr ${src})
+    if(hdr_since AND version LESS hdr_since) # older compilers break on it
+      continue()
+    endif()
+    set(folder "${PROJECT_BINARY_DIR}/tests/fortran/${version}/${name}")
+    set(program "${folder}/${name}")
+    add_custom_command(OUTPUT "${program}"
+      COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
+      COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${version}} -O1 -g -Wall
+        -Wno-character-truncation -J "${folder}" "${tmb_fortran_dir}/lib/check.f90"
+        "${src}" -o "${program}"
+      DEPENDS "${src}" "${tmb_fortran_dir}/lib/check.f90" tombolo_tool caf_shared
+      COMMENT "Fortran ${version}: ${name}" VERBATIM)
+    list(APPEND tmb_fortran_programs "${program}")
+    if(NOT hdr_ranks)
+      set(hdr_ranks 1 2 3 4 8)
+    endif()
+    set(test fortran.${name})
+    if(NOT version EQUAL tmb_fortran_newest) # the libraries are the same: few runs show that
+      set(hdr_ranks 3)
+      set(hdr_again "")
+      set(test fortran.${name}.gfortran${version})
+    endif()
+    tmb_register_program(${test} fortran "${program}")
+  endforeach()
+endforeach()
+add_custom_target(fortran_tests ALL DEPENDS ${tmb_fortran_programs})

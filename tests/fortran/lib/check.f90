@@ -1,0 +1,22 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! What the tests of coarray Fortran share: a check that says where it failed, and the end of a test.
+module check
+  implicit none
+  private
+  public :: expect, finish
+  integer :: failures = 0
+contains
+  ! Records a failure. what: says which check it was.
+  subroutine expect(condition, what)
+    logical, intent(in) :: condition
+    character(*), intent(in) :: what
+    if (condition) return
+    failures = failures + 1
+    if (failures <= 10) print '(a,i0,2a)', 'image ', this_image(), ' FAILED: ', what
+  end subroutine
+
+  ! Ends the test: with an error when a check has failed on this image.
+  subroutine finish()
+    if (failures > 0) error stop 1
+  end subroutine
+end module
