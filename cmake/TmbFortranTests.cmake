@@ -51,4 +51,28 @@ foreach(version IN LISTS tmb_fortran_compilers)
     tmb_register_program(${test} fortran "${program}")
   endforeach()
 endforeach()
+# Scripts.
+file(GLOB tmb_fortran_scripts CONFIGURE_DEPENDS "${tmb_fortran_dir}/*.py")
+foreach(src IN LISTS tmb_fortran_scripts)
+  get_filename_component(name "${src}" NAME_WE)
+  tmb_read_header(hdr ${src})
+  list(APPEND hdr_env "TOMBOLO_FC=${TMB_GFORTRAN_${tmb_fortran_newest}}")
+  tmb_register_run(fortran.${name} fortran "python3;${src}")
+endforeach()
+
+# Examples, with the newest compiler.
+file(GLOB tmb_fortran_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/fortran/*.f90")
+foreach(src IN LISTS tmb_fortran_examples)
+  get_filename_component(name "${src}" NAME_WE)
+  set(program "${PROJECT_BINARY_DIR}/examples/fortran/${name}")
+  add_custom_command(OUTPUT "${program}"
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/examples/fortran"
+    COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O2
+      -Wall "${src}" -o "${program}"
+    DEPENDS "${src}" tombolo_tool caf_shared COMMENT "Fortran example: ${name}" VERBATIM)
+  list(APPEND tmb_fortran_programs "${program}")
+  tmb_read_header(hdr ${src})
+  set(hdr_ranks 1 2 4)
+  tmb_register_program(examples.fortran.${name} examples "${program}")
+endforeach()
 add_custom_target(fortran_tests ALL DEPENDS ${tmb_fortran_programs})

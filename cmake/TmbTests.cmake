@@ -319,7 +319,7 @@ if(NOT TMB_SANITIZE)
     --include ${PROJECT_SOURCE_DIR}/include --all)
 
   if(TMB_INSTALL)
-    foreach(way mak pkg-config cmake names idioms compilers)
+    foreach(way mak pkg-config cmake fortran names idioms compilers)
       tmb_add_check(${way} install bash ${PROJECT_SOURCE_DIR}/tests/install/check.sh ${way}
         ${PROJECT_BINARY_DIR})
     endforeach()

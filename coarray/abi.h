@@ -35,8 +35,8 @@ enum caf_register {
   CAF_CRITICAL = 4,
   CAF_EVENT_STATIC = 5,
   CAF_EVENT_ALLOC = 6,
-  CAF_REGISTER_ONLY = 7,  /* a component: a token without memory; local */
-  CAF_ALLOCATE_ONLY = 8   /* memory for such a token; local */
+  CAF_REGISTER_ONLY = 7, /* a component: a token without memory; local */
+  CAF_ALLOCATE_ONLY = 8  /* memory for such a token; local */
 };
 
 /* Values of STAT= (iso_fortran_env). */

@@ -7,16 +7,12 @@
  */
 #include "caf.h"
 
-/* tidy-allow: params because the compiler's interface has them */
 CAF_EXPORT void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int *stat,
                                    int type, int kind);
-/* tidy-allow: params because the compiler's interface has them */
 CAF_EXPORT void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *stat,
                                 int type, int kind);
-/* tidy-allow: params because the compiler's interface has them */
 CAF_EXPORT void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *compare,
                                 void *new_value, int *stat, int type, int kind);
-/* tidy-allow: params because the compiler's interface has them */
 CAF_EXPORT void CAF(atomic_op)(int op, void *token, size_t offset, int image, void *value,
                                void *old, int *stat, int type, int kind);
 
@@ -55,8 +51,8 @@ static void store(void *p, int kind, int64_t value) {
 static int64_t perform(const struct atom *a, gex_OP_t op, int64_t x, int64_t y) {
   if (a->kind == 4) {
     int32_t before = 0;
-    gex_Event_Wait(gex_AD_OpNB_I32(caf.ad32, &before, a->rank, a->word, op, (int32_t)x, (int32_t)y,
-                                   0));
+    gex_Event_Wait(
+        gex_AD_OpNB_I32(caf.ad32, &before, a->rank, a->word, op, (int32_t)x, (int32_t)y, 0));
     return before;
   }
   int64_t before = 0;
@@ -64,7 +60,6 @@ static int64_t perform(const struct atom *a, gex_OP_t op, int64_t x, int64_t y) 
   return before;
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int *stat, int type,
                         int kind) {
   (void)type;
@@ -74,7 +69,6 @@ void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int 
   caf_ok(stat);
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *stat, int type,
                      int kind) {
   (void)type;
@@ -84,7 +78,6 @@ void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *st
   caf_ok(stat);
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *compare,
                      void *new_value, int *stat, int type, int kind) {
   (void)type;
@@ -94,7 +87,6 @@ void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *com
   caf_ok(stat);
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(atomic_op)(int op, void *token, size_t offset, int image, void *value, void *old,
                     int *stat, int type, int kind) {
   (void)type;
@@ -102,7 +94,8 @@ void CAF(atomic_op)(int op, void *token, size_t offset, int image, void *value, 
   const struct caf_status to = {.stat = stat};
   struct atom a;
   if (op < 1 || op > 4) {
-    caf_fail(&to, CAF_STAT_ERROR, "the compiler asks for atomic operation %d, which is unknown", op);
+    caf_fail(&to, CAF_STAT_ERROR, "the compiler asks for atomic operation %d, which is unknown",
+             op);
     return;
   }
   if (!find(&a, token, offset, image, kind, stat)) return;

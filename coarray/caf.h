@@ -31,10 +31,10 @@ struct caf_team {
   struct caf_team *parent;
   gex_TM_t tm; /* GEX_TM_INVALID: formed after the loss of an image */
   int number;
-  uint32_t size, rank; /* rank: of this image in it, from 0 */
-  uint32_t *jobrank;   /* [size] */
-  struct caf_words *words; /* of this image, in the segment */
-  uintptr_t *words_at;     /* [size] addresses of the members' */
+  uint32_t size, rank;        /* rank: of this image in it, from 0 */
+  uint32_t *jobrank;          /* [size] */
+  struct caf_words *words;    /* of this image, in the segment */
+  uintptr_t *words_at;        /* [size] addresses of the members' */
   struct caf_token *coarrays; /* allocated while it was the current team */
 };
 

@@ -4,8 +4,8 @@
  *
  * Owns nothing beyond a call. Called by compiled programs; CO_REDUCE is in reduce.c. Calls: the
  * collectives of the team. Invariants: a contiguous argument is reduced in place, without a copy;
- * any other is packed, and unpacked where it is defined. Types that the layer has no name for (kinds 1, 2,
- * 10 and 16, complex numbers, characters) are reduced by functions of this file.
+ * any other is packed, and unpacked where it is defined. Types that the layer has no name for
+ * (kinds 1, 2, 10 and 16, complex numbers, characters) are reduced by functions of this file.
  */
 #include "collective.h"
 
@@ -23,28 +23,28 @@ CAF_EXPORT void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, cha
 
 /* ---- functions for types that have no GEX_DT_ */
 
-#define LOOP(T, EXPR)                                          \
- {                                                             \
-  const T *x = a;                                              \
-  T *y = b;                                                    \
-  for (size_t i = 0; i < count; i++) y[i] = (T)(EXPR);         \
+#define LOOP(T, EXPR)                                  \
+ {                                                     \
+  const T *x = a;                                      \
+  T *y = b;                                            \
+  for (size_t i = 0; i < count; i++) y[i] = (T)(EXPR); \
  }
 
-#define NUMERIC(S, T)                                                                             \
- static void sum_##S(const void *a, void *b, size_t count, const void *cdata) {                   \
-  (void)cdata;                                                                                    \
-  LOOP(T, x[i] + y[i])                                                                            \
+#define NUMERIC(S, T)                                                           \
+ static void sum_##S(const void *a, void *b, size_t count, const void *cdata) { \
+  (void)cdata;                                                                  \
+  LOOP(T, x[i] + y[i])                                                          \
  }
 
-#define ORDERED(S, T)                                                                             \
- NUMERIC(S, T)                                                                                    \
- static void min_##S(const void *a, void *b, size_t count, const void *cdata) {                   \
-  (void)cdata;                                                                                    \
-  LOOP(T, x[i] < y[i] ? x[i] : y[i])                                                              \
- }                                                                                                \
- static void max_##S(const void *a, void *b, size_t count, const void *cdata) {                   \
-  (void)cdata;                                                                                    \
-  LOOP(T, x[i] > y[i] ? x[i] : y[i])                                                              \
+#define ORDERED(S, T)                                                           \
+ NUMERIC(S, T)                                                                  \
+ static void min_##S(const void *a, void *b, size_t count, const void *cdata) { \
+  (void)cdata;                                                                  \
+  LOOP(T, x[i] < y[i] ? x[i] : y[i])                                            \
+ }                                                                              \
+ static void max_##S(const void *a, void *b, size_t count, const void *cdata) { \
+  (void)cdata;                                                                  \
+  LOOP(T, x[i] > y[i] ? x[i] : y[i])                                            \
  }
 
 ORDERED(i1, int8_t)
@@ -91,7 +91,7 @@ static void max_character(const void *a, void *b, size_t count, const void *cdat
 struct row {
   int type;
   size_t len;
-  gex_DT_t dt; /* GEX_DT_USER: the functions */
+  gex_DT_t dt;               /* GEX_DT_USER: the functions */
   gex_Coll_ReduceFn_t fn[3]; /* by enum caf_fold */
 };
 
@@ -157,6 +157,7 @@ static bool agree_kind10(const struct caf_desc *a) {
   caf_section_of(&s, a, a->base, NULL);
   caf_section_each(&s, vote, &v);
   uint64_t all[2] = {0, 0};
+  if (caf.team->tm == GEX_TM_INVALID) return v.votes[0] > v.votes[1];
   (void)caf_wait_event(gex_Coll_ReduceToAllNB(caf.team->tm, all, v.votes, GEX_DT_U64, 8, 2,
                                               GEX_OP_ADD, NULL, NULL, 0),
                        caf.team);
@@ -264,6 +265,45 @@ static void unpack(const struct caf_section *s, void *copy, bool defined) {
   free(copy);
 }
 
+/* A reduction of a whole argument. */
+struct fold_all {
+  const struct caf_reduction *how;
+  size_t elements, len;
+};
+
+#define FOLD_AS(T)                                                                           \
+ for (size_t i = 0; i < all->elements; i++) {                                                \
+  const T x = ((const T *)in)[i], y = ((T *)inout)[i];                                       \
+  const bool less = x < y;                                                                   \
+  ((T *)inout)[i] = how->op == GEX_OP_ADD ? x + y : (how->op == GEX_OP_MIN) == less ? x : y; \
+ }
+
+/* inout = in op inout, for teams that the layer does not know. */
+static void fold_elements(void *arg, const void *in, void *inout) {
+  const struct fold_all *all = arg;
+  const struct caf_reduction *how = all->how;
+  switch (how->dt) {
+  case GEX_DT_I32: FOLD_AS(int32_t) break;
+  case GEX_DT_I64: FOLD_AS(int64_t) break;
+  case GEX_DT_FLT: FOLD_AS(float) break;
+  case GEX_DT_DBL: FOLD_AS(double) break;
+  default: how->fn(in, inout, all->elements, how->cdata);
+  }
+}
+
+static int reduce_in_layer(struct caf_team *team, void *data, int result_image,
+                           const struct fold_all *all) {
+  const struct caf_reduction *how = all->how;
+  if (result_image == 0)
+    return caf_wait_event(gex_Coll_ReduceToAllNB(team->tm, data, data, how->dt, all->len,
+                                                 all->elements, how->op, how->fn, how->cdata, 0),
+                          team);
+  return caf_wait_event(gex_Coll_ReduceToOneNB(team->tm, (gex_Rank_t)result_image - 1, data, data,
+                                               how->dt, all->len, all->elements, how->op, how->fn,
+                                               how->cdata, 0),
+                        team);
+}
+
 void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduction *how,
                     const struct caf_status *to) {
   struct caf_team *team = caf.team;
@@ -277,13 +317,10 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
   const size_t elements = caf_section_elements(&s), len = s.elem_len;
   void *copy, *data = pack(&s, elements, &copy);
   gex_NBI_Wait(GEX_EC_ALL, 0);
-  const gex_Event_t event =
-      result_image == 0
-          ? gex_Coll_ReduceToAllNB(team->tm, data, data, how->dt, len, elements, how->op, how->fn,
-                                   how->cdata, 0)
-          : gex_Coll_ReduceToOneNB(team->tm, (gex_Rank_t)result_image - 1, data, data, how->dt, len,
-                                   elements, how->op, how->fn, how->cdata, 0);
-  const int code = caf_wait_event(event, team);
+  struct fold_all all = {how, elements, len};
+  const int code = team->tm == GEX_TM_INVALID
+                       ? caf_survivors_reduce(team, data, elements * len, fold_elements, &all)
+                       : reduce_in_layer(team, data, result_image, &all);
   unpack(&s, copy, result_image == 0 || (uint32_t)result_image == team->rank + 1);
   if (code)
     caf_fail(to, code, "%s: an image of the team has %s", how->name, caf_end_name(code));
@@ -291,8 +328,7 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
     caf_ok(to->stat);
 }
 
-void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg,
-                       size_t errmsg_len) {
+void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
   struct caf_team *team = caf.team;
   if (source < 1 || (uint32_t)source > team->size) {
@@ -306,9 +342,12 @@ void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg,
   const size_t elements = caf_section_elements(&s);
   void *copy, *data = pack(&s, elements, &copy);
   gex_NBI_Wait(GEX_EC_ALL, 0);
-  const int code = caf_wait_event(gex_Coll_BroadcastNB(team->tm, (gex_Rank_t)source - 1, data, data,
-                                                       elements * s.elem_len, 0),
-                                  team);
+  const size_t bytes = elements * s.elem_len;
+  const gex_Rank_t root = (gex_Rank_t)source - 1;
+  const int code =
+      team->tm == GEX_TM_INVALID
+          ? caf_survivors_broadcast(team, root, data, bytes)
+          : caf_wait_event(gex_Coll_BroadcastNB(team->tm, root, data, data, bytes, 0), team);
   unpack(&s, copy, true);
   if (code)
     caf_fail(&to, code, "CO_BROADCAST: an image of the team has %s", caf_end_name(code));

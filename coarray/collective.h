@@ -2,7 +2,8 @@
 /*
  * What the collective subroutines share: how an argument is packed, reduced and unpacked.
  *
- * Owns nothing. Included by collective.c and reduce.c. Calls nothing.
+ * Owns nothing. Included by collective.c, reduce.c and survivors.c. Calls nothing. Invariants: an
+ * argument is an array of any shape; its elements are taken in array element order.
  */
 #ifndef CAF_COLLECTIVE_H
 #define CAF_COLLECTIVE_H
@@ -21,5 +22,11 @@ struct caf_reduction {
 /* Reduces the argument over the current team, in place. in result_image: 0: on all images. */
 void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduction *how,
                     const struct caf_status *to);
+
+/* Collectives of a team without a gex_TM_t (survivors.c): each image reads the data of the others.
+ * in fold: combines two arrays, inout = in op inout. Return 0 or a STAT code. */
+int caf_survivors_broadcast(struct caf_team *team, uint32_t source, void *data, size_t bytes);
+int caf_survivors_reduce(struct caf_team *team, void *data, size_t bytes,
+                         void (*fold)(void *arg, const void *in, void *inout), void *arg);
 
 #endif

@@ -69,7 +69,9 @@ static void store_real(char *p, int kind, wide_real v) {
 }
 
 /* Bytes of a real of a kind in memory. */
-static size_t real_bytes(int kind) { return kind == 10 ? 16 : (size_t)kind; }
+static size_t real_bytes(int kind) {
+  return kind == 10 ? 16 : (size_t)kind;
+}
 
 static struct number load_number(const void *p, const struct caf_elem *e) {
   struct number n = {0, 0, 0, false};

@@ -9,7 +9,6 @@
  */
 #include "caf.h"
 
-/* tidy-allow: params because the compiler's interface has them */
 CAF_EXPORT void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat,
                           char *errmsg, size_t errmsg_len);
 CAF_EXPORT void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg,
@@ -36,8 +35,8 @@ void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errm
   caf_ok(stat);
 }
 
-/* Wait for posts and take them. Returns 0, or the code of a team that has lost a member, which may be
- * the one that would have posted. */
+/* Wait for posts and take them. Returns 0, or the code of a team that has lost a member, which may
+ * be the one that would have posted. */
 static int wait_consume(uint64_t *word, uint64_t want) {
   for (uint32_t i = 0; gexx_Signal_TryConsume(word, want) != GASNET_OK; i++) {
     if (i < TESTS) continue;
@@ -86,7 +85,6 @@ static int64_t swap_word(uint32_t rank, void *word, int64_t expected, int64_t va
   return before;
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, char *errmsg,
                size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
@@ -114,8 +112,7 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
   caf_ok(stat);
 }
 
-void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg,
-                 size_t errmsg_len) {
+void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg, size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
   const uint32_t rank = caf_rank(image, &to);
   void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, WORD, rank, &to);

@@ -15,8 +15,8 @@
 #define BINS  64
 
 struct block {
-  size_t bytes;      /* header included; multiple of ALIGN */
-  size_t prev_bytes; /* of the block before, 0: first */
+  size_t bytes;               /* header included; multiple of ALIGN */
+  size_t prev_bytes;          /* of the block before, 0: first */
   struct block *next, **link; /* free: in its bin; link NULL: in use */
   char pad[ALIGN - 4 * sizeof(void *)];
 };
@@ -27,7 +27,9 @@ static struct {
   struct block *bin[BINS];
 } heap;
 
-static unsigned bin_of(size_t bytes) { return 63u - (unsigned)__builtin_clzll(bytes); }
+static unsigned bin_of(size_t bytes) {
+  return 63u - (unsigned)__builtin_clzll(bytes);
+}
 
 static struct block *after(const struct block *b) {
   char *at = (char *)(uintptr_t)b + b->bytes;

@@ -27,8 +27,8 @@ CAF_EXPORT __attribute__((noreturn)) void CAF(fail_image)(void);
 CAF_EXPORT __attribute__((noreturn)) void CAF(stop_numeric)(int code, bool quiet);
 CAF_EXPORT __attribute__((noreturn)) void CAF(stop_str)(const char *text, size_t len, bool quiet);
 CAF_EXPORT __attribute__((noreturn)) void CAF(error_stop)(int code, bool quiet);
-CAF_EXPORT __attribute__((noreturn)) void CAF(error_stop_str)(const char *text, size_t len,
-                                                              bool quiet);
+CAF_EXPORT
+    __attribute__((noreturn)) void CAF(error_stop_str)(const char *text, size_t len, bool quiet);
 CAF_EXPORT void CAF(random_init)(bool repeatable, bool image_distinct);
 /* Of libgfortran, which the program links; weak, so that this library does not need it. */
 extern void _gfortran_random_seed_i4(void *size, struct caf_desc *put, struct caf_desc *get)
@@ -96,12 +96,13 @@ void *caf_address_slow(const struct caf_token *token, size_t offset, size_t byte
 
 /* ---- start and end */
 
-void CAF(init)(int *argc, char ***argv) { caf_start(argc, argv); }
+void CAF(init)(int *argc, char ***argv) {
+  caf_start(argc, argv);
+}
 
 /* Whether every other image has come to its end, or is lost before it. */
 static bool everybody_ended(void) {
-  if (gexx_Signal_Test(&caf.shared->ended, GEXX_SIG_GE, caf.size) == GASNET_OK)
-    return true;
+  if (gexx_Signal_Test(&caf.shared->ended, GEXX_SIG_GE, caf.size) == GASNET_OK) return true;
   if (caf.lost_count == 0) return false;
   for (uint32_t r = 0; r < caf.size; r++)
     if (caf_state_of(r) == 0) return false;
@@ -117,8 +118,8 @@ static void end_normally(void) {
   for (uint32_t r = 0; r < caf.size; r++) {
     struct caf_shared *there = (struct caf_shared *)caf.shared_addr[r];
     if (caf.lost[r]) continue;
-    gexx_RMA_PutSignalBlocking(caf.tm, r, NULL, NULL, 0, GEX_EVENT_NOW, &there->ended,
-                               GEXX_SIG_ADD, 1, 0);
+    gexx_RMA_PutSignalBlocking(caf.tm, r, NULL, NULL, 0, GEX_EVENT_NOW, &there->ended, GEXX_SIG_ADD,
+                               1, 0);
   }
   while (!everybody_ended()) gexx_Poll(1000);
 }
@@ -174,7 +175,8 @@ int CAF(num_images)(int distance, int failed) {
   while (distance-- > 0 && team->parent) team = team->parent;
   if (failed < 0) return (int)team->size;
   int count = 0;
-  for (uint32_t i = 0; i < team->size; i++) count += caf_state_of(team->jobrank[i]) == CAF_STAT_FAILED;
+  for (uint32_t i = 0; i < team->size; i++)
+    count += caf_state_of(team->jobrank[i]) == CAF_STAT_FAILED;
   return failed ? count : (int)team->size - count;
 }
 
@@ -223,7 +225,8 @@ void CAF(stopped_images)(struct caf_desc *array, void *team, int *kind) {
 
 /* ---- random numbers */
 
-/* Bytes of the seed of image `number`: splitmix64 (G. Steele and others, doi 10.1145/2714064.2660195). */
+/* Bytes of the seed of image `number`: splitmix64 (G. Steele and others,
+ * doi 10.1145/2714064.2660195). */
 static void fill_seed(uint32_t *seed, size_t words, uint64_t start) {
   for (size_t i = 0; i < words; i++) {
     uint64_t z = (start += 0x9e3779b97f4a7c15u);
@@ -240,7 +243,8 @@ void CAF(random_init)(bool repeatable, bool image_distinct) {
   _gfortran_random_seed_i4(&words, NULL, NULL);
   if (words <= 0 || words > 64) return;
   uint64_t start = 0x746f6d626f6c6f;
-  if (!repeatable && getrandom(&start, sizeof start, 0) != sizeof start) start ^= (uint64_t)getpid();
+  if (!repeatable && getrandom(&start, sizeof start, 0) != sizeof start)
+    start ^= (uint64_t)getpid();
   if (!repeatable && !image_distinct)
     gex_Event_Wait(gex_Coll_BroadcastNB(caf.team->tm, 0, &start, &start, sizeof start, 0));
   if (image_distinct) start += (uint64_t)caf.rank << 32;

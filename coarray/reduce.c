@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* tidy-allow: params because the compiler's interface has them */
 CAF_EXPORT void CAF(co_reduce)(struct caf_desc *a, void *(*function)(void *, void *), int flags,
                                int result_image, int *stat, char *errmsg, int a_len,
                                size_t errmsg_len);
@@ -25,14 +24,14 @@ struct operation {
   size_t elem_len, characters;
 };
 
-#define REDUCE(S, T)                                                                              \
- static void reduce_##S(const void *a, void *b, size_t count, const void *cdata) {                \
-  const struct operation *op = cdata;                                                             \
-  const T *x = a;                                                                                 \
-  T *y = b;                                                                                       \
-  for (size_t i = 0; i < count; i++)                                                              \
-   y[i] = op->by_value ? ((T(*)(T, T))op->function)(x[i], y[i])                                   \
-                       : ((T(*)(const T *, const T *))op->function)(&x[i], &y[i]);                \
+#define REDUCE(S, T)                                                               \
+ static void reduce_##S(const void *a, void *b, size_t count, const void *cdata) { \
+  const struct operation *op = cdata;                                              \
+  const T *x = a;                                                                  \
+  T *y = b;                                                                        \
+  for (size_t i = 0; i < count; i++)                                               \
+   y[i] = op->by_value ? ((T(*)(T, T))op->function)(x[i], y[i])                    \
+                       : ((T(*)(const T *, const T *))op->function)(&x[i], &y[i]); \
  }
 typedef _Complex float complex128 __attribute__((mode(TC)));
 REDUCE(i1, int8_t)
@@ -79,11 +78,11 @@ static const struct {
   size_t len;
   gex_Coll_ReduceFn_t fn;
 } rows[] = {
-    {CAF_INTEGER, 1, reduce_i1},  {CAF_INTEGER, 2, reduce_i2},   {CAF_INTEGER, 4, reduce_i4},
-    {CAF_INTEGER, 8, reduce_i8},  {CAF_INTEGER, 16, reduce_i16}, {CAF_LOGICAL, 1, reduce_i1},
-    {CAF_LOGICAL, 2, reduce_i2},  {CAF_LOGICAL, 4, reduce_i4},   {CAF_LOGICAL, 8, reduce_i8},
-    {CAF_REAL, 4, reduce_r4},     {CAF_REAL, 8, reduce_r8},      {CAF_REAL, 16, reduce_r16},
-    {CAF_COMPLEX, 8, reduce_c4},  {CAF_COMPLEX, 16, reduce_c8},  {CAF_COMPLEX, 32, reduce_c16},
+    {CAF_INTEGER, 1, reduce_i1}, {CAF_INTEGER, 2, reduce_i2},   {CAF_INTEGER, 4, reduce_i4},
+    {CAF_INTEGER, 8, reduce_i8}, {CAF_INTEGER, 16, reduce_i16}, {CAF_LOGICAL, 1, reduce_i1},
+    {CAF_LOGICAL, 2, reduce_i2}, {CAF_LOGICAL, 4, reduce_i4},   {CAF_LOGICAL, 8, reduce_i8},
+    {CAF_REAL, 4, reduce_r4},    {CAF_REAL, 8, reduce_r8},      {CAF_REAL, 16, reduce_r16},
+    {CAF_COMPLEX, 8, reduce_c4}, {CAF_COMPLEX, 16, reduce_c8},  {CAF_COMPLEX, 32, reduce_c16},
 };
 
 static gex_Coll_ReduceFn_t function_of(const struct caf_desc *a, int flags) {
@@ -95,7 +94,6 @@ static gex_Coll_ReduceFn_t function_of(const struct caf_desc *a, int flags) {
   return NULL;
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(co_reduce)(struct caf_desc *a, void *(*function)(void *, void *), int flags,
                     int result_image, int *stat, char *errmsg, int a_len, size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
@@ -107,10 +105,11 @@ void CAF(co_reduce)(struct caf_desc *a, void *(*function)(void *, void *), int f
                                     .fn = function_of(a, flags),
                                     .cdata = &op};
   if (!how.fn) {
-    caf_fail(&to, CAF_STAT_ERROR,
-             "CO_REDUCE: no way to call a function of type %d with results of %zu bytes (flags %d): "
-             "derived types need more than 16 bytes and arguments by reference",
-             a->dtype.type, a->dtype.elem_len, flags);
+    caf_fail(
+        &to, CAF_STAT_ERROR,
+        "CO_REDUCE: no way to call a function of type %d with results of %zu bytes (flags %d): "
+        "derived types need more than 16 bytes and arguments by reference",
+        a->dtype.type, a->dtype.elem_len, flags);
     return;
   }
   caf_reduce_run(a, result_image, &how, &to);

@@ -3,8 +3,8 @@
  * Assignments by reference: coindexed objects with components, such as x[2]%a(2:3)%b.
  *
  * Owns nothing beyond a call. Called by compiled programs. Calls: gets of the remote pointers and
- * descriptors on the way, section.c for the data. Invariants: a reference is walked from the base of
- * the coarray; an allocatable or pointer component is followed by reading its pointer, or its
+ * descriptors on the way, section.c for the data. Invariants: a reference is walked from the base
+ * of the coarray; an allocatable or pointer component is followed by reading its pointer, or its
  * descriptor, from the remote object; at the end stands a section, whose addresses are the owner's.
  */
 #include "caf.h"
@@ -12,15 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* tidy-allow: params because the compiler's interface has them */
 CAF_EXPORT void CAF(get_by_ref)(void *token, int image, struct caf_desc *dst, struct caf_ref *refs,
                                 int dst_kind, int src_kind, bool may_need_tmp, bool dst_realloc,
                                 int *stat, int src_type);
-/* tidy-allow: params because the compiler's interface has them */
-CAF_EXPORT void CAF(send_by_ref)(void *token, int image, struct caf_desc *src,
-                                 struct caf_ref *refs, int dst_kind, int src_kind,
-                                 bool may_need_tmp, bool dst_realloc, int *stat, int dst_type);
-/* tidy-allow: params because the compiler's interface has them */
+CAF_EXPORT void CAF(send_by_ref)(void *token, int image, struct caf_desc *src, struct caf_ref *refs,
+                                 int dst_kind, int src_kind, bool may_need_tmp, bool dst_realloc,
+                                 int *stat, int dst_type);
 CAF_EXPORT void CAF(sendget_by_ref)(void *dst_token, int dst_image, struct caf_ref *dst_refs,
                                     void *src_token, int src_image, struct caf_ref *src_refs,
                                     int dst_kind, int src_kind, bool may_need_tmp, int *dst_stat,
@@ -86,8 +83,7 @@ static void select_vector(struct walk *w, const struct caf_ref *ref, int d, ptrd
   const size_t n = ref->u.a.dim[d].v.nvec;
   ptrdiff_t *index = malloc((n + 1) * sizeof *index);
   for (size_t i = 0; index && i < n; i++)
-    index[i] =
-        (vector_value(ref->u.a.dim[d].v.vector, ref->u.a.dim[d].v.kind, i) - first) * unit;
+    index[i] = (vector_value(ref->u.a.dim[d].v.vector, ref->u.a.dim[d].v.kind, i) - first) * unit;
   s->count[s->levels] = index ? n : 0;
   s->stride[s->levels] = 0;
   s->index[s->levels++] = index;
@@ -169,7 +165,8 @@ static bool resolve(struct walk *w, const struct caf_token *token, int image,
   return false;
 }
 
-/* Give an allocatable variable of this image the shape of a section. Returns false without memory. */
+/* Give an allocatable variable of this image the shape of a section. Returns false without memory.
+ */
 static bool reallocate(struct caf_desc *dst, const struct caf_section *s) {
   bool same = dst->base != NULL;
   size_t elements = 1;
@@ -194,7 +191,6 @@ static bool reallocate(struct caf_desc *dst, const struct caf_section *s) {
   return true;
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(get_by_ref)(void *token, int image, struct caf_desc *dst, struct caf_ref *refs,
                      int dst_kind, int src_kind, bool may_need_tmp, bool dst_realloc, int *stat,
                      int src_type) {
@@ -215,7 +211,6 @@ void CAF(get_by_ref)(void *token, int image, struct caf_desc *dst, struct caf_re
   caf_ok(stat);
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(send_by_ref)(void *token, int image, struct caf_desc *src, struct caf_ref *refs,
                       int dst_kind, int src_kind, bool may_need_tmp, bool dst_realloc, int *stat,
                       int dst_type) {
@@ -240,11 +235,10 @@ void CAF(send_by_ref)(void *token, int image, struct caf_desc *src, struct caf_r
   if (from.levels == 0 || have == want) caf_ok(stat);
 }
 
-/* tidy-allow: params because the compiler's interface has them */
-void CAF(sendget_by_ref)(void *dst_token, int dst_image, struct caf_ref *dst_refs,
-                         void *src_token, int src_image, struct caf_ref *src_refs, int dst_kind,
-                         int src_kind, bool may_need_tmp, int *dst_stat, int *src_stat,
-                         int dst_type, int src_type) {
+void CAF(sendget_by_ref)(void *dst_token, int dst_image, struct caf_ref *dst_refs, void *src_token,
+                         int src_image, struct caf_ref *src_refs, int dst_kind, int src_kind,
+                         bool may_need_tmp, int *dst_stat, int *src_stat, int dst_type,
+                         int src_type) {
   (void)may_need_tmp;
   const struct caf_status dst_to = {.stat = dst_stat}, src_to = {.stat = src_stat};
   struct walk into = {.to = &dst_to}, from = {.to = &src_to};

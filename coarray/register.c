@@ -116,9 +116,7 @@ void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc,
   caf_start(NULL, NULL);
   switch (type) {
   case CAF_STATIC:
-  case CAF_ALLOC:
-    register_coarray(size, type, token_p, desc, &to);
-    break;
+  case CAF_ALLOC: register_coarray(size, type, token_p, desc, &to); break;
   case CAF_LOCK_STATIC:
   case CAF_LOCK_ALLOC:
   case CAF_CRITICAL:
@@ -133,9 +131,7 @@ void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc,
     else
       caf_fail(&to, CAF_STAT_ERROR, "out of memory for the description of a component");
     break;
-  case CAF_ALLOCATE_ONLY:
-    allocate_component(size, token_p, desc, &to);
-    break;
+  case CAF_ALLOCATE_ONLY: allocate_component(size, token_p, desc, &to); break;
   default:
     caf_fail(&to, CAF_STAT_ERROR,
              "the compiler asks for memory of type %d, which this library does not know", type);

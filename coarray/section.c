@@ -22,7 +22,9 @@ static ptrdiff_t vector_at(const void *vector, int kind, size_t i) {
   }
 }
 
-static void *must(void *memory, size_t bytes) {
+/* Memory of a transfer; at least one byte. Ends the program when there is none. */
+static void *temporary(size_t bytes) {
+  void *memory = malloc(bytes + 1);
   if (!memory) {
     const struct caf_status none = {0};
     caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer", bytes);
@@ -42,7 +44,7 @@ static void apply_vector(struct caf_section *s, unsigned d, const struct caf_vec
     return;
   }
   s->count[d] = v->nvec;
-  s->index[d] = must(malloc(v->nvec * sizeof *s->index[d]), v->nvec * sizeof *s->index[d]);
+  s->index[d] = temporary(v->nvec * sizeof *s->index[d]);
   for (size_t i = 0; i < v->nvec; i++)
     s->index[d][i] = (vector_at(v->u.v.vector, v->u.v.kind, i) - dim->lb) * unit;
   s->indexed = true;
@@ -103,7 +105,7 @@ static void list_add(void *arg, char *element) {
 /* Addresses of all elements; malloc'ed. */
 static struct list list_of(const struct caf_section *s) {
   const size_t n = caf_section_elements(s);
-  struct list list = {must(malloc(n * sizeof(void *) + 1), n * sizeof(void *)), 0};
+  struct list list = {temporary(n * sizeof(void *)), 0};
   caf_section_each(s, list_add, &list);
   return list;
 }
@@ -178,7 +180,9 @@ static bool plain(const struct caf_section *a, const struct caf_elem *ae,
 }
 
 /* Whether memory of the two sections may overlap on this image. */
-static bool overlaps(uint32_t rank) { return rank == caf.rank; }
+static bool overlaps(uint32_t rank) {
+  return rank == caf.rank;
+}
 
 void caf_assign_remote(uint32_t rank, const struct caf_section *remote,
                        const struct caf_elem *remote_elem, const struct caf_section *local,
@@ -197,7 +201,7 @@ void caf_assign_remote(uint32_t rank, const struct caf_section *remote,
                                local->stride, remote->elem_len, remote->count, remote->levels, 0);
     return;
   }
-  char *buffer = must(malloc(n * remote_elem->len), n * remote_elem->len);
+  char *buffer = temporary(n * remote_elem->len);
   struct walk walk = {buffer, local_elem, remote_elem, remote_elem->len};
   if (local->levels == 0 && remote->levels > 0)
     for (size_t i = 0; i < n; i++) gather_element(&walk, local->base);
@@ -217,7 +221,7 @@ void caf_assign_local(const struct caf_section *local, const struct caf_elem *lo
                                remote->stride, remote->elem_len, remote->count, remote->levels, 0);
     return;
   }
-  char *buffer = must(malloc(n * remote_elem->len + 1), n * remote_elem->len);
+  char *buffer = temporary(n * remote_elem->len);
   caf_pull(rank, remote, buffer);
   struct walk walk = {buffer, local_elem, remote_elem,
                       remote->levels == 0 && local->levels > 0 ? 0 : remote_elem->len};
@@ -229,7 +233,7 @@ void caf_relay(uint32_t dst_rank, const struct caf_section *dst, const struct ca
                uint32_t src_rank, const struct caf_section *src, const struct caf_elem *src_elem) {
   const size_t n = caf_section_elements(src);
   if (n == 0) return;
-  char *buffer = must(malloc(n * src_elem->len + 1), n * src_elem->len);
+  char *buffer = temporary(n * src_elem->len);
   caf_pull(src_rank, src, buffer);
   struct caf_section dense_copy = *src;
   dense_copy.base = buffer;

@@ -20,7 +20,8 @@ CAF_EXPORT int CAF(team_number)(void *team);
 static const struct caf_status no_stat;
 
 /* Table of the members, by what every image of the parent has told. Returns whether it was made. */
-static bool list_members(struct caf_team *team, const struct caf_team *parent, const uint64_t *told) {
+static bool list_members(struct caf_team *team, const struct caf_team *parent,
+                         const uint64_t *told) {
   const uint64_t mine = told[parent->rank];
   team->jobrank = malloc(parent->size * sizeof *team->jobrank);
   for (uint32_t i = 0; team->jobrank && i < parent->size; i++) {

@@ -12,15 +12,12 @@
 #include <string.h>
 
 /* The arguments are the compiler's. */
-/* tidy-allow: params because the compiler's interface has them */
 CAF_EXPORT void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
                          struct caf_vector *vector, struct caf_desc *dst, int src_kind,
                          int dst_kind, bool may_need_tmp, int *stat);
-/* tidy-allow: params because the compiler's interface has them */
 CAF_EXPORT void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
                           struct caf_vector *vector, struct caf_desc *src, int dst_kind,
                           int src_kind, bool may_need_tmp, int *stat, void *team);
-/* tidy-allow: params because the compiler's interface has them */
 CAF_EXPORT void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image,
                              struct caf_desc *dst, struct caf_vector *dst_vector, void *src_token,
                              size_t src_offset, int src_image, struct caf_desc *src,
@@ -38,7 +35,6 @@ static inline bool same_scalars(const struct caf_desc *a, const struct caf_desc 
          a->dtype.type == b->dtype.type && a->dtype.elem_len == b->dtype.elem_len;
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
               struct caf_vector *vector, struct caf_desc *dst, int src_kind, int dst_kind,
               bool may_need_tmp, int *stat) {
@@ -61,7 +57,6 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
   caf_section_free(&from);
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
                struct caf_vector *vector, struct caf_desc *src, int dst_kind, int src_kind,
                bool may_need_tmp, int *stat, void *team) {
@@ -85,7 +80,6 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
   caf_section_free(&into);
 }
 
-/* tidy-allow: params because the compiler's interface has them */
 void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_desc *dst,
                   struct caf_vector *dst_vector, void *src_token, size_t src_offset, int src_image,
                   struct caf_desc *src, struct caf_vector *src_vector, int dst_kind, int src_kind,

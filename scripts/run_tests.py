@@ -53,6 +53,7 @@ STAGES = (
     Stage("fault", "dev", "fault"),
     Stage("examples", "dev", "examples"),
     Stage("bench", "dev", "bench"),
+    Stage("fortran", "dev", "fortran"),
     Stage("install", "dev", "install"),
     Stage("build-asan", "asan-ubsan"),
     Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items())),

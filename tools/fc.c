@@ -32,7 +32,8 @@ struct command {
 
 static const char usage[] =
     "Usage: tombolo fc [--show] [--compiler=COMMAND] ARGUMENTS OF GFORTRAN...\n\n"
-    "Compiles coarray Fortran, and links it with Tombolo unless the arguments stop before (-c, -S,\n"
+    "Compiles coarray Fortran, and links it with Tombolo unless the arguments stop before (-c, "
+    "-S,\n"
     "-E, -fsyntax-only). Run the program with 'tombolo run -n IMAGES ./PROGRAM'.\n\n"
     "  --show              print the command instead of running it\n"
     "  --compiler=COMMAND  the compiler, instead of $TOMBOLO_FC, else gfortran\n"
@@ -140,8 +141,9 @@ static int add_libraries(struct command *c) {
 int tool_fc_main(int argc, char **argv) {
   const char *compiler = tmb_env_get("TOMBOLO_FC");
   bool only_show = false;
-  struct command c = {calloc((size_t)argc + EXTRA, sizeof *c.argv), 0};
-  if (!c.argv) {
+  char **arguments = calloc((size_t)argc + EXTRA, sizeof *arguments);
+  struct command c = {arguments, 0};
+  if (!arguments) {
     tmb_note("fc: out of memory");
     return TOOL_EXIT_FAILED;
   }

@@ -50,6 +50,11 @@ program failed
     end do
     call expect(n == images*(images - 1)/2, 'coarray of survivors')
     sync all
+    n = me
+    call co_sum(n)
+    call expect(n == images*(images + 1)/2 - 2, 'co_sum of survivors')
+    call co_broadcast(a, num_images())
+    call expect(all(a == num_images()), 'co_broadcast of survivors')
     deallocate (a)
     if (this_image() == 1) print '(a)', 'survivors are well'
   end team

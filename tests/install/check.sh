@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh mak|pkg-config|cmake|names|idioms|compilers BUILD_DIR: installs the build into a fresh
-# prefix, then builds and runs clients the way that a user would who only knows that prefix.
+# check.sh mak|pkg-config|cmake|fortran|names|idioms|compilers BUILD_DIR: installs the build into a
+# fresh prefix, then builds and runs clients the way that a user would who only knows that prefix.
 set -euo pipefail
 way=$1
 build=$2
@@ -128,7 +128,43 @@ END
   run_client out/client_tombolo_static
 }
 
+# Coarray Fortran: the wrapper, pkg-config, and CMake's component.
+by_fortran() {
+  command -v gfortran >/dev/null || { echo "skipped: no gfortran"; exit 77; }
+  [ ! -e "$prefix/bin/caf" ] || { echo "FAILED: caf was installed unasked"; exit 1; }
+  CAF_ALIASES=1 cmake --install "$build" --prefix "$work/aliases" >install2.log
+  "$prefix/bin/tombolo" fc -O2 "$here/client.f90" -o wrapped
+  run_fortran "$prefix/bin/tombolo" run -n 3 ./wrapped
+  "$work/aliases/bin/caf" "$here/client.f90" -o aliased
+  run_fortran "$work/aliases/bin/cafrun" -n 3 ./aliased
+  # shellcheck disable=SC2046
+  gfortran "$here/client.f90" -o by_hand $(pkg-config --cflags --libs caf_tombolo)
+  run_fortran env GASNET_PSHM_NODES=3 ./by_hand
+  mkdir src
+  cp "$here/client.f90" src/
+  cat >src/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(client LANGUAGES C Fortran)
+find_package(tombolo 0.1 REQUIRED COMPONENTS Fortran)
+add_executable(client client.f90)
+target_link_libraries(client PRIVATE tombolo::caf)
+END
+  cmake -S src -B out -DCMAKE_PREFIX_PATH="$prefix" >cmake.log || { cat cmake.log; exit 1; }
+  cmake --build out >build.log || { cat build.log; exit 1; }
+  run_fortran "$prefix/bin/tombolo" run -n 3 out/client
+  # One image without a launcher.
+  [ "$(./by_hand)" = "fortran client: 1 images ok" ] || { ./by_hand; exit 1; }
+  # What is not ours goes through, and nothing is linked where the arguments say so.
+  "$prefix/bin/tombolo" fc --show -c x.f90 | grep -qx "gfortran -fcoarray=lib -c x.f90"
+  "$prefix/bin/tombolo" fc --show x.f90 -o 'a b' | grep -q -- "-o 'a b' .*-lcaf_tombolo$"
+  "$prefix/bin/tombolo" fc --compiler=no-such-compiler x.f90 2>said && exit 1
+  grep -q "no-such-compiler.*not found" said
+}
+
+run_fortran() { "$@" | grep -x "fortran client: 3 images ok"; }
+
 case $way in
+  fortran) by_fortran ;;
   mak) by_mak ;;
   pkg-config) by_pkg_config ;;
   cmake) by_cmake ;;

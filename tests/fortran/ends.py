@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# How coarray programs end: exit codes and output of STOP, ERROR STOP, errors, and lost images.
+# timeout: 120
+"""Compiles one program with `tombolo fc` and runs its cases; prints what differs."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCE = """
+program ends
+  use iso_fortran_env
+  implicit none
+  integer :: a(2)[*], s, i
+  integer, allocatable :: b(:)[:]
+  type(event_type) :: e[*]
+  character(20) :: what
+  call get_command_argument(1, what)
+  a = 0
+  sync all
+  print '(a)', 'began'
+  select case (what)
+  case ('stop')
+    if (this_image() == 2) stop 7
+  case ('stop_text')
+    if (this_image() == 1) stop 'done here'
+  case ('error_stop')
+    if (this_image() == 2) error stop 9
+    sync all
+  case ('error_text')
+    if (this_image() == 2) error stop 'bad thing'
+    event wait (e)
+  case ('range')
+    a(1)[num_images() + 1] = 1
+  case ('unallocated')
+    i = 1
+    b(i)[1] = 3
+  case ('stopped')
+    if (this_image() == 2) stop
+    sync all (stat=s)
+    if (s == stat_stopped_image) print '(a)', 'saw it'
+  case ('stopped_bare')
+    if (this_image() == 2) stop
+    sync all
+  case ('huge')
+    allocate (b(1000000000000_8)[*], stat=s)
+    if (s /= 0) print '(a)', 'refused'
+  case ('huge_bare')
+    allocate (b(1000000000000_8)[*])
+  end select
+end program
+"""
+
+# case, exit code, what the output has
+CASES = (
+    ("end", 0, "began"),
+    ("stop", 7, "STOP 7"),
+    ("stop_text", 0, "STOP done here"),
+    ("error_stop", 9, "ERROR STOP 9"),
+    ("error_text", 1, "ERROR STOP bad thing"),
+    ("range", 3, "there is no image 4: the current team has images 1 to 3"),
+    ("unallocated", 3, "is not allocated"),
+    ("stopped", 0, "saw it"),
+    ("stopped_bare", None, "SYNC ALL: an image of the team has ended normally"),
+    ("huge", 0, "refused"),
+    ("huge_bare", None, "set GASNET_MAX_SEGSIZE"),
+)
+
+
+def run(command):
+    """Runs a command; returns its exit code and all of its output."""
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def main():
+    tombolo = os.environ["TOMBOLO"]
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = Path(folder) / "ends.f90", Path(folder) / "ends"
+        source.write_text(SOURCE)
+        code, text = run([tombolo, "fc", "-g", str(source), "-o", str(program)])
+        if code:
+            print(text)
+            return 1
+        for case, expected, match in CASES:
+            code, text = run([tombolo, "run", "-n", "3", str(program), case])
+            ok = match in text and (code == expected if expected is not None else code != 0)
+            if not ok:
+                wrong += 1
+                print(f"FAILED: {case}: exit code {code}, expected {expected}, and {match!r} in:\n{text}")
+    print(f"{len(CASES) - wrong} of {len(CASES)} cases ended as they should")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
