@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tmb_read_header(PREFIX SOURCES...): reads the `/* key: value */` comment lines (`# key: value`
 # in scripts, `! key: value` in Fortran) among the first 30 lines of each source and sets
-# PREFIX_ranks (list), PREFIX_mode (SEQ), PREFIX_debug, PREFIX_timeout (60), PREFIX_args, PREFIX_env (list), PREFIX_launch,
-# PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_cases and PREFIX_again (each NAME=VALUE, or
+# PREFIX_ranks (list), PREFIX_mode (SEQ), PREFIX_debug, PREFIX_timeout (60), PREFIX_args, PREFIX_env
+# (list), PREFIX_launch, PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_cases, PREFIX_since
+# (of Fortran tests: the oldest gfortran that compiles it) and PREFIX_again (each NAME=VALUE, or
 # several joined by +, repeats the tests with that in the environment) in the caller's scope. The
 # first source that has a key wins. CONTRIBUTING.md explains the keys to test writers.
 function(tmb_read_header prefix)

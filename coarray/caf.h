@@ -64,7 +64,7 @@ struct caf {
   uint64_t *expected;        /* [size] sync images: posts of each image that were waited for */
   int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is gone */
   uint32_t lost_count;
-  bool ready, ending;
+  bool ready, ending, settled;
 };
 extern struct caf caf;
 
@@ -77,6 +77,13 @@ struct caf_shared {
 
 /* Starts the library at the first call, from a constructor or from `init`. */
 void caf_start(int *argc, char ***argv);
+
+/* Once, when the program runs: libgfortran's start, which comes after `init`, has taken the signal
+ * by which the launcher ends the other images; give it back, or each would print a backtrace. */
+void caf_settle_slow(void);
+static inline void caf_settle(void) {
+  if (__builtin_expect(!caf.settled, 0)) caf_settle_slow();
+}
 
 /* Where an image error goes: STAT= and ERRMSG= of the statement. */
 struct caf_status {

@@ -28,7 +28,7 @@ CAF_EXPORT __attribute__((noreturn)) void CAF(stop_numeric)(int code, bool quiet
 CAF_EXPORT __attribute__((noreturn)) void CAF(stop_str)(const char *text, size_t len, bool quiet);
 CAF_EXPORT __attribute__((noreturn)) void CAF(error_stop)(int code, bool quiet);
 CAF_EXPORT
-    __attribute__((noreturn)) void CAF(error_stop_str)(const char *text, size_t len, bool quiet);
+__attribute__((noreturn)) void CAF(error_stop_str)(const char *text, size_t len, bool quiet);
 CAF_EXPORT void CAF(random_init)(bool repeatable, bool image_distinct);
 /* Of libgfortran, which the program links; weak, so that this library does not need it. */
 extern void _gfortran_random_seed_i4(void *size, struct caf_desc *put, struct caf_desc *get)
@@ -165,12 +165,14 @@ void CAF(fail_image)(void) {
 /* ---- queries */
 
 int CAF(this_image)(int distance) {
+  caf_settle();
   const struct caf_team *team = caf.team;
   while (distance-- > 0 && team->parent) team = team->parent;
   return (int)team->rank + 1;
 }
 
 int CAF(num_images)(int distance, int failed) {
+  caf_settle();
   const struct caf_team *team = caf.team;
   while (distance-- > 0 && team->parent) team = team->parent;
   if (failed < 0) return (int)team->size;

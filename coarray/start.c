@@ -10,10 +10,13 @@
 #include "caf.h"
 
 #include <gasnet_tools.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct caf caf;
+static struct sigaction quit_action; /* of SIGQUIT, when the layer had started */
 
 static void make_initial_team(void) {
   struct caf_team *team = &caf.initial;
@@ -88,4 +91,10 @@ void caf_start(int *argc, char ***argv) {
   gex_AD_Create(&caf.ad32, caf.tm, GEX_DT_I32, ops, 0);
   gex_AD_Create(&caf.ad64, caf.tm, GEX_DT_I64, ops, 0);
   survive();
+  sigaction(SIGQUIT, NULL, &quit_action);
+}
+
+void caf_settle_slow(void) {
+  caf.settled = true;
+  sigaction(SIGQUIT, &quit_action, NULL);
 }

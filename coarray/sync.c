@@ -131,6 +131,7 @@ int caf_words_init(struct caf_team *team, struct caf_team *parent) {
 }
 
 int caf_barrier(struct caf_team *team) {
+  caf_settle();
   gex_NBI_Wait(GEX_EC_ALL, 0);
   if (__builtin_expect(team->tm == GEX_TM_INVALID || caf.lost_count != 0, 0)) return caf_meet(team);
   const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
