@@ -99,7 +99,7 @@ def main():
             ok = ok and "Backtrace" not in text
             if not ok:
                 wrong += 1
-                print(f"FAILED: {case}: exit code {code}, expected {expected}, {match!r} in:\n{text}")
+                print(f"FAILED: {case}: exit code {code}, not {expected}, or no {match!r}:\n{text}")
     print(f"{len(CASES) - wrong} of {len(CASES)} cases ended as they should")
     return 1 if wrong else 0
 
