@@ -57,6 +57,7 @@ GEXX_API int gexx_legacy_init(const struct gexx_client_mode *mode, int *argc, ch
  * be NULL. Returns GASNET_OK, GASNET_ERR_RESOURCE, GASNET_ERR_NOT_INIT (second call). API 08.2. */
 GEXX_INLINE int gasnet_init(int *argc, char ***argv) {
   const struct gexx_client_mode mode = GEXX_CLIENT_MODE_INIT;
+  GEXX_CHECK_FILES();
   return gexx_legacy_init(&mode, argc, argv);
 }
 

@@ -125,6 +125,15 @@ struct gexx_client_args {
  * API 01.1. */
 GEXX_API int gexx_client_init(const struct gexx_client_args *init);
 
+/* Ends the program if its files were compiled for different thread modes. [in] first, last: one
+ * mode for each file, 1 SEQ, 2 PARSYNC, 3 PAR; both NULL where the linker gives none. */
+GEXX_API void gexx_client_files(const uint32_t *first, const uint32_t *last);
+#ifdef GEXX_FILE_MODES
+# define GEXX_CHECK_FILES() gexx_client_files(__start_gexx_file_modes, __stop_gexx_file_modes)
+#else
+# define GEXX_CHECK_FILES() ((void)0)
+#endif
+
 #define GEXX_CLIENT_MODE_INIT \
  { GEXX_ABI_VERSION, GEXX_THREAD_MODE, GEXX_DEBUG, 0, GASNET_CONFIG_STRING }
 
@@ -144,6 +153,7 @@ GEXX_INLINE int gex_Client_Init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t
   init.argc = argc;
   init.argv = argv;
   init.flags = flags;
+  GEXX_CHECK_FILES();
   return gexx_client_init(&init);
 }
 

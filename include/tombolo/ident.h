@@ -47,6 +47,22 @@ static const char gexx_ident_job[] GEXX_IDENT_ATTR =
     GEXX_IDENT_STR("DebugMode", GEXX_DEBUG_STR)
     GEXX_IDENT_STR("CompilerId", PLATFORM_COMPILER_IDSTR);
 /* clang-format on */
+
+/* The thread mode of this file, in a section where initialisation finds those of all files that are
+ * linked into one executable or shared object. The linker names the bounds of the section. */
+#ifdef __ELF__
+# define GEXX_FILE_MODES 1
+static const uint32_t gexx_file_mode GEXX_IDENT_ATTR
+    __attribute__((__section__("gexx_file_modes"))) = GEXX_THREAD_MODE;
+# ifdef __cplusplus
+extern "C" {
+# endif
+extern const uint32_t __start_gexx_file_modes[] __attribute__((__weak__, __visibility__("hidden")));
+extern const uint32_t __stop_gexx_file_modes[] __attribute__((__weak__, __visibility__("hidden")));
+# ifdef __cplusplus
+}
+# endif
+#endif
 #endif
 
 #if defined(GASNETT_CONFIG_STRING) && !defined(GEXX_IDENT_TOOLS) && !defined(GEXX_NO_IDENT)

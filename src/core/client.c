@@ -56,6 +56,17 @@ static void check_mode(const struct gexx_client_mode *mode) {
         mode->thread_mode);
 }
 
+/* An inline of one file would do nothing where that of another takes a lock. */
+void gexx_client_files(const uint32_t *first, const uint32_t *last) {
+  static const char *const name[] = {"no", "GASNET_SEQ", "GASNET_PARSYNC", "GASNET_PAR"};
+  for (const uint32_t *mode = first; mode < last; mode++)
+    if (*mode != *first)
+      tmb_fatal_nopos(
+          "this program has files that were compiled with %s and files with %s; compile all of "
+          "them for one thread mode",
+          name[*first & 3], name[*mode & 3]);
+}
+
 /* Once there is a rank: the text asks for [A-Z][A-Z0-9_]+, released clients pass "upcxx". */
 static void advise_name(const char *name) {
   const size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");

@@ -63,4 +63,14 @@ run_idioms() {
     g++ one.o two.o -o idioms $shared
 } >log 2>&1 || fail "C and C++ in one program"
 run_idioms "C and C++ in one program"
+
+# Files for different thread modes do not make a program: refused at initialisation.
+gcc -DGASNET_SEQ -I"$prefix/include" -c "$here/idioms.c" -o one.o
+gcc -DGASNET_PARSYNC -I"$prefix/include" -c "$here/idioms_two.c" -o two.o
+for library in "$shared" "$static"; do
+  # shellcheck disable=SC2086
+  gcc one.o two.o -o idioms $library
+  if ./idioms >log 2>&1; then fail "a program of files for SEQ and PARSYNC runs"; fi
+  grep -q 'compiled with GASNET_SEQ and files with GASNET_PARSYNC' log || fail "no reason is given"
+done
 echo "idioms: $count programs"
