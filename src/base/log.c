@@ -130,6 +130,10 @@ void tmb_flush_streams(void) {
   try_flush(stderr);
 }
 
+bool tmb_fatal_begun(void) {
+  return fatal_here;
+}
+
 void tmb_fatal_epilogue(void) {
   if (fatal_here) return;
   fatal_here = true;

@@ -62,6 +62,10 @@ _Noreturn void tmb_bug_at(const char *func, const char *file, int line, const ch
  */
 void tmb_fatal_epilogue(void);
 
+/* Whether this thread is on the fatal path: its reason has been printed. Signal handlers may ask.
+ */
+bool tmb_fatal_begun(void);
+
 /* Flush stdout and stderr without blocking on a stream that another thread has locked. */
 void tmb_flush_streams(void);
 

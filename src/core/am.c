@@ -27,8 +27,19 @@ static int serve_of(const struct tmb_am_out *out) {
   return out->is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_ALL;
 }
 
+void tmb_am_check_attached(const struct tmb_am_out *out) {
+  if (out->far || out->handler < TMB_HANDLER_FIRST) return;
+  tmb_check_attached(tmb_am_call_name(out->is_reply, TMB_AM_LONG), "dest_addr", &tmb_job.tm,
+                     out->peer, out->dest);
+}
+
+static int send_far(struct tmb_am_out *out) {
+  tmb_am_check_attached(out);
+  return tmb_job.ops->am_long(tmb_job.conduit, out);
+}
+
 int tmb_up_am_send(struct tmb_am_out *out) {
-  if (TMB_UNLIKELY(tmb_am_is_far(out))) return tmb_job.ops->am_long(tmb_job.conduit, out);
+  if (TMB_UNLIKELY(tmb_am_is_far(out))) return send_far(out);
   int rc = try_send(out);
   if (TMB_LIKELY(rc == 0)) return 0;
   if (out->immediate) {

@@ -66,6 +66,9 @@ static inline bool tmb_am_is_far(const struct tmb_am_out *out) {
          (out->far || tmb_job.mapped_delta[out->peer] == GEXX_UNMAPPED);
 }
 
+/* Fatal, in every client, for a Long of the client's when no segment is attached or bound yet. */
+void tmb_am_check_attached(const struct tmb_am_out *out);
+
 /* Run the handler of a message to this rank, here and now. Returns false, with nothing done, where
  * that could nest without bound: the message is to be queued. */
 bool tmb_am_self(struct tmb_am_out *out);

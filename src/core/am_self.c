@@ -22,6 +22,7 @@
 static void *payload_of(struct tmb_thread *t, const struct tmb_am_out *out) {
   if (out->category == TMB_AM_SHORT) return NULL;
   if (out->category == TMB_AM_LONG) {
+    if (out->nbytes) tmb_am_check_attached(out);
     if (out->nbytes && !out->filled) memmove(out->dest, out->src, out->nbytes);
     return out->dest;
   }

@@ -107,22 +107,25 @@ void tmb_check_segment(const char *call, gex_Segment_t segment) {
     tmb_fatal_nopos("%s: argument segment (%p) is not a segment handle", call, (void *)segment);
 }
 
+void tmb_check_attached(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
+                        const void *addr) {
+  if (tmb_job.ep.segment || tmb_ep_index(tm, rank) || tmb_bound_at(tm, rank)) return;
+  tmb_fatal_nopos("%s: argument %s (%p) names memory of rank %u, but no segment is attached yet; "
+                  "call gex_Segment_Attach first",
+                  call, what, addr, rank);
+}
+
 void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
                       const void *addr, size_t nbytes) {
   if (!nbytes) return;
-  const gex_EP_Index_t index = tmb_ep_index(tm, rank);
   const struct tmb_peer_segment *s = tmb_bound_at(tm, rank);
-  if (!s && !index)
-    tmb_fatal_nopos(
-        "%s: argument %s (%p) names remote memory, but no segment is attached yet; call "
-        "gex_Segment_Attach first",
-        call, what, addr);
+  if (!s) tmb_check_attached(call, what, tm, rank, addr);
   if (!s)
     tmb_fatal_nopos(
         "%s: argument %s (%p) names memory of endpoint %u of rank %u, but no bound segment of that "
         "endpoint has been published to this rank; call gex_EP_BindSegment and "
         "gex_EP_PublishBoundSegment first",
-        call, what, addr, index, rank);
+        call, what, addr, tmb_ep_index(tm, rank), rank);
   const uintptr_t a = (uintptr_t)addr;
   if (a < s->base || nbytes > s->size || a - s->base > s->size - nbytes)
     tmb_fatal_nopos("%s: argument %s: %zu bytes at %p are outside the segment of rank %u, which is "

@@ -53,6 +53,11 @@ void tmb_check_segment(const char *call, gex_Segment_t segment);
 void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
                       const void *addr, size_t nbytes);
 
+/* Fatal, in every client, if (tm, rank) is a primordial endpoint and no segment is attached or
+ * bound yet: else there is only a fault at the peer. For what is not inline. */
+void tmb_check_attached(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
+                        const void *addr);
+
 /* Fatal if more than one GEX_FLAG_SELF_SEG_, one PEER_SEG_ or one LC_COPY_ flag is set. */
 void tmb_check_seg_flags(const char *call, gex_Flags_t flags);
 

@@ -130,7 +130,9 @@ static void raise_default(int sig) {
 static void on_fatal(int sig, siginfo_t *info, void *context) {
   (void)context;
   if (claim(&leaving.fatal_thread)) {
-    if (info->si_code > 0 && (sig == SIGSEGV || sig == SIGBUS))
+    if (sig == SIGABRT && tmb_fatal_begun())
+      ; /* the abort of a fatal error, whose reason is on the screen */
+    else if (info->si_code > 0 && (sig == SIGSEGV || sig == SIGBUS))
       tmb_note("caught signal %d (%s: %s) at address %p", sig, tmb_os_signal_name(sig),
                tmb_os_signal_text(sig), info->si_addr);
     else

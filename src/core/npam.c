@@ -280,7 +280,10 @@ static void check_commit(const char *call, gex_AM_SrcDesc_t sd, const struct gex
 static int send_now(struct tmb_am_out *out) {
   const struct tmb_conduit_ops *ops = tmb_job.ops;
   out->immediate = out->category == TMB_AM_LONG;
-  if (tmb_am_is_far(out)) return ops->am_long(tmb_job.conduit, out);
+  if (tmb_am_is_far(out)) {
+    tmb_am_check_attached(out);
+    return ops->am_long(tmb_job.conduit, out);
+  }
   return ops->am_send(tmb_job.conduit, out);
 }
 

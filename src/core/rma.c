@@ -113,6 +113,8 @@ static int serve(const struct access *a, struct tmb_op *op) {
       gexx_rma_copy(mapped, a->local, a->nbytes);
     return 0;
   }
+  if (!(a->flags & RMA_ANYWHERE))
+    tmb_check_attached(a->call, a->is_get ? "src" : "dest", a->tm, a->rank, a->remote);
   const struct tmb_rma rma = {.peer = tmb_jobrank(a->tm, a->rank),
                               .remote = a->remote,
                               .local = a->local,

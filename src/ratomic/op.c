@@ -166,6 +166,7 @@ static void resolve(const char *call, gex_AD_t ad, struct gexx_ad_op *o) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_handle(call, ad, o);
   const gex_Rank_t rank = team_rank(call, ad, o);
   tmb_mk_refuse(call, ad->tm, rank);
+  tmb_check_attached(call, "tgt_addr", ad->tm, rank, o->addr);
   if (TMB_UNLIKELY(tmb_job.debug)) {
     check_promise(call, ad, o, rank);
     check_memory(call, ad, o, rank);

@@ -132,6 +132,9 @@ static int start(struct tmb_vis *v, bool blocking) {
     if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_ranges(v);
     const intptr_t delta = tmb_bound_delta_of(v->tm, v->rank);
     if (TMB_UNLIKELY(!direct(v, delta))) {
+      if (!(v->flags & ANYWHERE))
+        tmb_check_attached(v->call, v->is_get ? "src" : "dst", v->tm, v->rank,
+                           v->base[tmb_vis_remote(v)]);
       if (!v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
       const int rc = tmb_mk_involved(v->tm, v->rank) ? tmb_vis_device(v) : tmb_vis_send(v);
       if (rc == 0) tmb_vis_armed.handler = 0;

@@ -90,11 +90,16 @@ static void am_async_dest(void) {
 static void am_source(void) {
   gasnet_AMRequestMedium0(0, 200, NULL, 8);
 }
+static gex_AM_Index_t answer_i;
+static void on_answer(gex_Token_t token) {
+  (void)token;
+}
 static void reply_twice_body(gex_Token_t token) {
-  gasnet_AMReplyShort0(token, 200);
-  gasnet_AMReplyShort0(token, 200);
+  gasnet_AMReplyShort0(token, answer_i);
+  gasnet_AMReplyShort0(token, answer_i);
 }
 static void reply_twice(void) {
+  answer_i = dbg_handler((gex_AM_Fn_t)on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0);
   dbg_in_request(reply_twice_body);
 }
 static void reply_in_reply_body(gex_Token_t token) {

@@ -5,6 +5,9 @@
  * GASNet-1 message (08.4), calls before initialisation; and that unchecked legal use stays legal.
  */
 /* ranks: 1 */
+#include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
+
 #include "dbg_case.h"
 
 static char buf[64];
@@ -45,6 +48,42 @@ static void wrong_count(void) {
   start();
   gasnet_AMRequestShort(0, 200, 3, 1, 2);
 }
+/* Nothing is attached: the address is worthless, and so would be a fault at the peer. */
+static void no_segment(void) {
+  dbg_setup_no_segment(dbg_argc, dbg_argv);
+}
+static void put_unattached(void) {
+  no_segment();
+  gex_RMA_PutBlocking(dbg.tm, dbg.size - 1, buf, buf + 8, 8, 0);
+}
+static void put_nbi_unattached(void) {
+  no_segment();
+  gex_RMA_PutNBI(dbg.tm, dbg.size - 1, NULL, buf, 8, GEX_EVENT_NOW, 0);
+}
+static void get_unattached(void) {
+  no_segment();
+  gex_RMA_GetBlocking(dbg.tm, buf, dbg.size - 1, NULL, 8, 0);
+}
+static void value_unattached(void) {
+  no_segment();
+  gex_RMA_PutBlockingVal(dbg.tm, dbg.size - 1, NULL, 7, 8, 0);
+}
+static void long_unattached(void) {
+  no_segment();
+  gex_AM_RequestLong0(dbg.tm, dbg.size - 1, 200, buf, 8, NULL, GEX_EVENT_NOW, 0);
+}
+static void vis_unattached(void) {
+  const ptrdiff_t stride = 16;
+  const size_t count = 2;
+  no_segment();
+  gex_VIS_StridedPutBlocking(dbg.tm, dbg.size - 1, NULL, &stride, buf, &stride, 8, &count, 1, 0);
+}
+static void atomic_unattached(void) {
+  gex_AD_t ad;
+  no_segment();
+  gex_AD_Create(&ad, dbg.tm, GEX_DT_U64, GEX_OP_ADD, 0);
+  gex_Event_Wait(gex_AD_OpNB_U64(ad, NULL, dbg.size - 1, NULL, GEX_OP_ADD, 1, 0, 0));
+}
 static void poll_early(void) {
   gasnet_AMPoll();
 }
@@ -75,6 +114,18 @@ static void unchecked(void) {
 static const struct dbg_case cases[] = {
     ROW(wait_only, "gasnet_barrier_wait", "17", "gasnet_barrier_notify"),
     ROW(try_only, "gasnet_barrier_try", "18", "gasnet_barrier_notify"),
+    ROW(put_unattached, "gex_RMA_PutBlocking", "dest", "no segment is attached"),
+    ROW(put_nbi_unattached, "gex_RMA_PutNBI", "dest", "no segment is attached"),
+    ROW(get_unattached, "gex_RMA_GetBlocking", "src", "no segment is attached"),
+    ROW(value_unattached, "gex_RMA_PutBlockingVal", "dest", "no segment is attached"),
+    ROW(long_unattached, "gex_AM_RequestLong", "dest_addr", "no segment is attached"),
+    ROW(vis_unattached, "gex_VIS_StridedPutBlocking", "dst", "no segment is attached"),
+    ROW(atomic_unattached, "gex_AD_OpNB_U64", "tgt_addr", "no segment is attached"),
+    {"put_unattached2", put_unattached, {"gex_RMA_PutBlocking", "dest", "no segment"}, 2, NULL},
+    {"get_unattached2", get_unattached, {"gex_RMA_GetBlocking", "src", "no segment"}, 2, NULL},
+    {"long_unattached2", long_unattached, {"gex_AM_RequestLong", "dest", "no segment"}, 2, NULL},
+    {"vis_unattached2", vis_unattached, {"gex_VIS_StridedPut", "dst", "no segment"}, 2, NULL},
+    {"atomic_unattached2", atomic_unattached, {"gex_AD_OpNB_U64", "no segment"}, 2, NULL},
     ROW(notify_twice, "gasnet_barrier_notify", "19"),
     ROW(barrier_inside, "gasnet_barrier", "20"),
     ROW(unregistered, "rank 0", "handler 200", "register"),

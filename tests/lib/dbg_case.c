@@ -89,6 +89,8 @@ static void judge(const struct dbg_case *c, int status, const char *text) {
     check_fail(c->name, 0, "ended with wait status 0x%x, not by SIGABRT", (unsigned)status);
   } else if (missing) {
     check_fail(c->name, 0, "the message does not say \"%s\"", missing);
+  } else if (strstr(text, "caught signal")) {
+    check_fail(c->name, 0, "the rank has more to say than the misuse");
   }
   check_count(1);
   if (check_failures() != before) fprintf(stderr, "  output of case %s:\n%s\n", c->name, text);
