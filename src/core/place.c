@@ -13,7 +13,8 @@
 #include "core/thread.h"
 #include "os/os.h"
 
-#define MOVE_AFTER    8u       /* yields that paid */
+#define MOVE_AFTER \
+ 8u /* waits ended by yields, less those ended by spinning, after which a rank moves */
 #define MOVE_EVERY_NS 2000000u /* at most one move in this time */
 #define HOME_AFTER    2u    /* with a processor for each rank: they spin long before they yield */
 #define SWITCH_NS     2000u /* a yield that takes longer has let somebody else run */
@@ -28,7 +29,8 @@ void tmb_place_yield(void) {
   tmb_thread()->yield_ns = tmb_os_now_ns() - start;
 }
 
-/* Crowded: the higher rank of a pair moves. */
+/* More ranks than processors: of two ranks that keep waiting for each other by yields, the
+ * higher one moves to another processor. */
 static void consider_move(bool yielded) {
   struct tmb_thread *t = tmb_thread();
   const uint32_t src = t->src_last;
@@ -47,9 +49,9 @@ static void consider_move(bool yielded) {
 }
 
 /*
- * There are processors for all ranks, and yet a yield ended a wait, and let somebody else run: this
- * rank and the one that it waits for share one. Each rank has a home of its own; who is away goes
- * there.
+ * There is a processor for each rank, and yet a yield ended a wait, and took so long that somebody
+ * else has run: this rank and the one that it waits for share a processor. Each rank has one of its
+ * own, the one with its number modulo their count; move there.
  */
 static void consider_home(void) {
   struct tmb_thread *t = tmb_thread();

@@ -5,11 +5,12 @@
  * Owns: how long a wait spins, yields and sleeps. Called by every blocking operation. Calls:
  * progress.h, place.h, the conduit's sleep. A step that finds nothing spins at first, then yields a
  * few times, then sleeps. The last look, when the intention to sleep is visible to everybody, says
- * how long: for ever if there was nothing, not at all if there was something, and for a short,
- * growing time if another thread had a lock that this one needed: what that thread did not see,
- * this one has not seen either, and nobody may ring for it. Invariants: a wait samples
- * progress_count before its condition is evaluated, and sleeps only if the count is unchanged at
- * the last look; so a condition that a handler made true, on any thread, is never slept over.
+ * how long: without a limit if it found nothing; not at all if it found something; for a short,
+ * growing time if another thread held a lock that this one needed, because then this thread has not
+ * seen everything, and nobody may wake it for what the other thread misses. Invariants: a wait
+ * samples progress_count before its condition is evaluated, and sleeps only if the count is
+ * unchanged at the last look; so a condition that a handler made true, on any thread, is never
+ * slept over.
  */
 #include "core/wait.h"
 
@@ -30,9 +31,10 @@
  */
 #define HOLD_PAUSES  6
 #define PHASE_HELD   UINT32_MAX /* wait->phase: the last step made progress */
-/* Sleeps that nobody may end: the first one, doubled up to the last one. */
+/* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
+ * long, BUSY_DOUBLED times. */
 #define BUSY_NS_MIN  20000u
-#define BUSY_DOUBLED 6u       /* times: 1.3 ms */
+#define BUSY_DOUBLED 6u       /* so at most 1.3 ms */
 #define CLIENT_NS    1000000u /* longest sleep over a condition that any store may change */
 #define RETRY_YIELDS 64       /* attempts between yields where sleeping is not allowed */
 
@@ -83,7 +85,7 @@ struct sleep_rule {
   uint64_t limit_ns; /* UINT64_MAX: what is waited for is announced */
 };
 
-/* A bounded sleep after so many steps that found nothing. */
+/* Length of a sleep without a promised wake-up, by the number of steps that have found nothing. */
 static uint64_t busy_ns(const struct gexx_wait *wait) {
   const uint32_t before = tmb_job.wait.yield_count + 2; /* phases before the second sleep */
   const uint32_t slept = wait->phase > before ? wait->phase - before : 0;

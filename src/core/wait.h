@@ -23,11 +23,12 @@ void tmb_wait_begin(struct gexx_wait *wait);
  * conditions that only progress changes. */
 void tmb_wait_step(struct gexx_wait *wait);
 
-/* The same for a condition of the client, which any store may change: sleeps are bounded. */
+/* tmb_wait_step for a condition of the client, which a store by anybody may change without a
+ * wake-up: its sleeps are bounded. */
 void tmb_wait_step_client(struct gexx_wait *wait);
 
-/* The same between attempts to get a resource, which nobody announces. in serve: TMB_SERVE_REPLIES
- * inside request handlers. */
+/* tmb_wait_step between attempts to get a resource whose return nobody announces: its sleeps are
+ * bounded. in serve: TMB_SERVE_REPLIES inside request handlers, else TMB_SERVE_ALL. */
 void tmb_wait_retry(struct gexx_wait *wait, int serve);
 
 /*
