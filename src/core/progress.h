@@ -20,8 +20,10 @@ int tmb_progress(int serve);
 void tmb_progress_made(void);
 
 /*
- * One poll on behalf of a client that may be polling in a loop: when ranks outnumber cores and many
- * polls in a row found nothing, gives the core away, so that the rank that is waited for can run.
+ * One poll on behalf of a client. A client that only polls may be waiting for a rank that has no
+ * processor, so where ranks outnumber processors one that polls without pause gives its own away:
+ * soon while that brings something, at most once in 100 us while it does not. A client that works
+ * between its polls keeps its turn.
  */
 void tmb_poll(void);
 
