@@ -15,6 +15,7 @@
 #include "coll/tuning.h"
 #include "core/failure.h"
 #include "core/op.h"
+#include "core/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +24,17 @@
 #define PREPARE_BYTES 4096u
 #define LOOKS         16u
 
+/* The calls of a client's function for an op, one after another. */
+struct client {
+  struct tmb_apply apply;
+  struct tmb_team *team;
+  struct tmb_coll_board_op *op;
+};
+
 struct tmb_coll_board_op {
   struct tmb_coll_board_op *next;
-  struct tmb_op *event; /* NULL until the call that starts the collective has made one */
+  struct client *client; /* NULL without such a function, and until the op is kept */
+  struct tmb_op *event;  /* NULL until the call that starts the collective has made one */
   struct tmb_coll_call call;
   struct tmb_board_what what;
   uint64_t first; /* number of its first chunk */
@@ -195,6 +204,31 @@ static bool collect(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_
   return true;
 }
 
+/* A client's function has combined the data of one more member. */
+static void applied(struct tmb_apply *apply) {
+  const struct client *client = (const struct client *)(const void *)apply;
+  client->op->looked++;
+  if (TMB_UNLIKELY(client->team->lost)) tmb_coll_board_abandon(client->team);
+}
+
+static bool applies(const struct tmb_coll_board_op *op) {
+  return op->client && (op->client->apply.posted || op->client->apply.running);
+}
+
+/* Have a client's function called, once the op is one that waits. */
+static void apply(struct tmb_coll_board_op *op, char *to, const char *from, uint64_t length) {
+  if (!op->client) return;
+  struct tmb_apply *a = &op->client->apply;
+  *a = (struct tmb_apply){.reducer = &op->call.reducer,
+                          .to = to,
+                          .own = to,
+                          .message = (char *)(uintptr_t)from, /* which is the left operand */
+                          .bytes = length,
+                          .event = op->event,
+                          .then = applied};
+  tmb_apply_post(a);
+}
+
 /* Combine the data of members, the highest first. */
 static bool combine(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
   const struct tmb_reducer *r = &op->call.reducer;
@@ -215,8 +249,10 @@ static bool combine(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_
       memcpy(to, from, length);
     else if (r->loop)
       r->loop(from, to, to, length / r->elem);
-    else
-      r->user(from, to, length / r->elem, r->cdata);
+    else {
+      apply(op, to, from, length);
+      return false;
+    }
   }
   return true;
 }
@@ -233,7 +269,7 @@ static uint64_t advance(struct tmb_team *team, struct tmb_coll_board *b,
   for (uint64_t seen = UINT64_MAX; seen != op->shown + op->read;) {
     seen = op->shown + op->read;
     while (op->shown < op->chunks && show(team, b, op)) {}
-    while (head && op->read < op->shown &&
+    while (head && op->read < op->shown && !applies(op) &&
            (reduces ? combine(team, b, op) : collect(team, b, op))) {
       op->read++;
       op->looked = 0;
@@ -274,6 +310,12 @@ static struct tmb_coll_board_op *op_new(void) {
   return op;
 }
 
+static void op_free(struct tmb_coll_board_op *op) {
+  free(op->client);
+  op->next = boards.free;
+  boards.free = op;
+}
+
 /* Enter the team in the list of those with ops that wait, or take it out. */
 static void list(struct tmb_team *team, struct tmb_coll_board *b) {
   b->next_team = boards.teams;
@@ -297,8 +339,7 @@ static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_board *b) {
     b->first = op->next;
     if (!b->first) b->end = &b->first;
     tmb_coll_event_done(op->event);
-    op->next = boards.free;
-    boards.free = op;
+    op_free(op);
   }
   for (struct tmb_coll_board_op *op = b->first ? b->first->next : NULL; op; op = op->next)
     done += advance(team, b, op, false);
@@ -320,15 +361,22 @@ int tmb_coll_board_advance(void) {
 
 void tmb_coll_board_abandon(struct tmb_team *team) {
   struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
-  if (!b->first) return;
-  for (struct tmb_coll_board_op *op; (op = b->first) != NULL;) {
-    b->first = op->next;
+  struct tmb_coll_board_op *op = b->first, *running = NULL, *next;
+  if (!op) return;
+  if (op->client && !tmb_apply_cancel(&op->client->apply) && op->client->apply.running) {
+    running = op; /* ends when its function has returned */
+    op = op->next;
+    running->next = NULL;
+  }
+  b->first = running;
+  b->end = running ? &running->next : &b->first;
+  for (; op; op = next) {
+    next = op->next;
     tmb_op_lose(op->event, TMB_CAT_PUT, team->lost - 1);
     tmb_up_op_done(op->event, TMB_CAT_PUT);
-    op->next = boards.free;
-    boards.free = op;
+    op_free(op);
   }
-  b->end = &b->first;
+  if (running) return;
   struct tmb_team **place = &boards.teams;
   while (*place != team) place = &tmb_coll_team_of(*place)->board.next_team;
   unlist(place, b);
@@ -349,6 +397,13 @@ static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_board *b,
   op->event = tmb_op_new(TMB_OP_SINGLE, 0);
   op->next = NULL;
   tmb_up_op_more(op->event, TMB_CAT_PUT);
+  if (op->call.reducer.user) {
+    op->client = calloc(1, sizeof *op->client);
+    if (!op->client) tmb_fatal("out of memory for a collective");
+    op->client->team = team;
+    op->client->op = op;
+    tmb_store_rlx(&op->event->thread, tmb_thread()->id);
+  }
   if (!b->first) list(team, b);
   *b->end = op;
   b->end = &op->next;

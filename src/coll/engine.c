@@ -21,8 +21,10 @@
 #include "coll/tuning.h"
 #include "core/failure.h"
 #include "core/progress.h"
+#include "core/thread.h"
 #include "os/os.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,7 @@ static struct {
 
 enum outcome { WAITS, DONE };
 static enum outcome advance(struct tmb_coll_op *op, bool may_send);
+static void applied(struct tmb_apply *apply);
 
 /* ---- ops */
 
@@ -68,6 +71,7 @@ static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
   op->untaken = op->offered = op->owed = 0;
   op->pull = NULL;
   op->moves = 0;
+  op->apply.then = applied;
   return op;
 }
 
@@ -79,6 +83,11 @@ static void op_free(struct tmb_coll_op *op) {
     free(op->base[TMB_BUF_TMP]);
     op->base[TMB_BUF_TMP] = NULL;
     op->tmp_capacity = 0;
+  }
+  if (op->bounce_capacity > TMP_KEEP) {
+    free(op->bounce);
+    op->bounce = NULL;
+    op->bounce_capacity = 0;
   }
   op->next = engine.free;
   engine.free = op;
@@ -154,26 +163,32 @@ TMB_RELEASE(tmb_coll_guard) static void leave(void) {
 
 /* ---- receiving */
 
+/* Deliver what has been kept for a receive, up to a call of a client's function. Returns whether
+ * the receive is complete. */
+static bool take_kept(struct tmb_coll_op *op, uint32_t index) {
+  struct tmb_coll_team *ct = op->team->coll;
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  const struct tmb_stash like = {
+      .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_COLL_AM_DATA};
+  struct tmb_stash *m;
+  while (op->got[step->recv] < step->bytes && ct->stash[op->seq % TMB_COLL_BUCKETS] &&
+         !tmb_coll_applies(op) && (m = tmb_stash_take(ct, &like)) != NULL)
+    if (tmb_recv_deliver(op, index, m->payload, m->at, m->bytes, m)) tmb_stash_free(m);
+  return op->got[step->recv] == step->bytes;
+}
+
 /* Post the receives that begin at pc. Returns whether they are all complete. */
 static bool receives_done(struct tmb_coll_op *op) {
   const struct tmb_sched *s = &op->plan->sched;
-  struct tmb_coll_team *ct = op->team->coll;
-  if (op->posted_end > op->pc) return op->waiting == 0;
+  if (op->posted_end > op->pc) {
+    for (uint32_t i = op->pc; op->reducer.user && i < op->posted_end; i++) (void)take_kept(op, i);
+    return op->waiting == 0;
+  }
   uint32_t end = op->pc;
   while (end < s->count && s->step[end].kind >= TMB_STEP_RECV && s->step[end].round == op->round)
     end++;
-  for (uint32_t i = op->pc; i < end; i++) {
-    const struct tmb_step *step = &s->step[i];
-    const struct tmb_stash like = {
-        .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_COLL_AM_DATA};
-    struct tmb_stash *m;
-    while (op->got[step->recv] < step->bytes && ct->stash[op->seq % TMB_COLL_BUCKETS] &&
-           (m = tmb_stash_take(ct, &like)) != NULL) {
-      tmb_recv_deliver(op, i, m->payload, m->at, m->bytes);
-      tmb_stash_free(m);
-    }
-    if (op->got[step->recv] < step->bytes) op->waiting++;
-  }
+  for (uint32_t i = op->pc; i < end; i++)
+    if (!take_kept(op, i)) op->waiting++;
   op->posted_end = end;
   return op->waiting == 0;
 }
@@ -189,8 +204,11 @@ static void on_data(const struct tmb_am_in *in) {
                              : UINT32_MAX;
   if (index == UINT32_MAX || !tmb_recv_is_open(op, index)) {
     tmb_stash_put(ct, in);
+  } else if (tmb_recv_is_deferred(op, index)) {
+    tmb_stash_put(ct, in);
+    if (op->posted_end > op->pc) (void)advance(op, false);
   } else {
-    tmb_recv_deliver(op, index, in->payload, tmb_team_join64(in->args + 6), in->nbytes);
+    (void)tmb_recv_deliver(op, index, in->payload, tmb_team_join64(in->args + 6), in->nbytes, NULL);
     if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
   }
   leave();
@@ -312,13 +330,19 @@ static bool send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool 
 
 /* ---- running */
 
-static void run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
+/* Returns whether the step is done: not when a client's function must be called for it. */
+static bool run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
   char *to = tmb_coll_place(op, step->to, step->to_at),
        *from = tmb_coll_place(op, step->from, step->from_at);
+  if (step->kind == TMB_STEP_REDUCE && op->reducer.user) {
+    tmb_recv_apply_step(op, step);
+    return false;
+  }
   if (step->kind == TMB_STEP_REDUCE)
     tmb_reduce_apply(&op->reducer, to, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
   else if (to != from)
     memcpy(to, from, step->bytes);
+  return true;
 }
 
 /* Whether the receives at pc may be posted: none of them writes to a buffer that this rank has
@@ -338,8 +362,7 @@ static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, bool m
   bool again = true, gone;
   if (step->kind == TMB_STEP_COPY || step->kind == TMB_STEP_REDUCE) {
     if (op->owed && tmb_recv_touches(op, step, op->owed)) return false;
-    run_local(op, step);
-    return true;
+    return run_local(op, step);
   }
   if (!may_send)
     gone = false;
@@ -379,7 +402,8 @@ static bool run(struct tmb_coll_op *op, bool may_send) {
 /* Run a collective until it waits for others; when it is complete it is freed. in may_send: the
  * caller is the progress hook or the call that starts it, not a handler. */
 static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
-  if (may_send) tmb_recv_pull(op);
+  if (may_send && !tmb_coll_applies(op)) tmb_recv_pull(op);
+  if (tmb_coll_applies(op)) return WAITS;
   if (run(op, may_send)) {
     complete(op);
     return DONE;
@@ -388,9 +412,34 @@ static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
   return WAITS;
 }
 
-/* The progress hook: ops whose next step sends. Returns TMB_FOUND_ bits: BUSY also when messages
- * wait for room, for nobody rings when a ring drains. */
-static int hook(void) {
+/* What is in flight ends, with a mark; unless a client's function is running for it: then later. */
+static void lose(struct tmb_coll_op *op) {
+  if (op->apply.running) return;
+  if (tmb_apply_cancel(&op->apply)) tmb_recv_applied(op, false);
+  for (uint32_t k = 0; op->assembly && k < op->plan->sched.recvs; k++) free(op->assembly[k]);
+  if (op->live) tmb_job.ops->am_release(tmb_job.conduit, &op->out);
+  if (op->pull) tmb_stash_free(op->pull);
+  op->pull = NULL;
+  op->held = false;
+  if (op->event) tmb_op_lose(op->event, TMB_CAT_PUT, op->team->lost - 1);
+  complete(op);
+}
+
+/* A client's function has been called for an op: it goes on. */
+static void applied(struct tmb_apply *apply) {
+  char *const place = (char *)apply;
+  struct tmb_coll_op *op =
+      (struct tmb_coll_op *)(void *)(place - offsetof(struct tmb_coll_op, apply));
+  tmb_recv_applied(op, true);
+  if (TMB_UNLIKELY(op->team->lost))
+    lose(op);
+  else
+    (void)advance(op, true);
+}
+
+/* The progress hook: ops whose next step sends, and one call of a client's function. Returns
+ * TMB_FOUND_ bits: BUSY also when messages wait for room, for nobody rings when a ring drains. */
+static int hook(int serve) {
   if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
   struct tmb_coll_op *op = engine.run;
   engine.run = NULL;
@@ -410,10 +459,11 @@ static int hook(void) {
   }
   done += tmb_coll_board_advance();
   if (TMB_UNLIKELY(tmb_job.debug)) done += tmb_coll_compare();
-  const bool stalled = !done && engine.run;
+  int found = !done && engine.run ? TMB_FOUND_BUSY : TMB_FOUND_NOTHING;
+  if (done) found = TMB_FOUND_WORK;
+  if (serve == TMB_SERVE_ALL) found |= tmb_apply_run();
   leave();
-  if (TMB_UNLIKELY(stalled)) return TMB_FOUND_BUSY;
-  return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
+  return found;
 }
 
 /* ---- teams that have lost a member */
@@ -429,14 +479,9 @@ static void abandon(struct tmb_team *team) {
     ct->fence = false;
   }
   for (uint32_t i = 0; ct && i < TMB_COLL_BUCKETS; i++) {
-    for (struct tmb_coll_op *op; (op = ct->active[i]) != NULL;) {
-      for (uint32_t k = 0; op->assembly && k < op->plan->sched.recvs; k++) free(op->assembly[k]);
-      if (op->live) tmb_job.ops->am_release(tmb_job.conduit, &op->out);
-      if (op->pull) tmb_stash_free(op->pull);
-      op->pull = NULL;
-      op->held = false;
-      if (op->event) tmb_op_lose(op->event, TMB_CAT_PUT, team->lost - 1);
-      complete(op);
+    for (struct tmb_coll_op *op = ct->active[i], *next; op; op = next) {
+      next = op->next;
+      lose(op);
     }
     for (struct tmb_stash *m; (m = ct->stash[i]) != NULL; tmb_stash_free(m)) ct->stash[i] = m->next;
     ct->stash_end[i] = &ct->stash[i];
@@ -489,6 +534,23 @@ static void fence(struct tmb_team *team) {
   (void)launch(team, op);
 }
 
+/* A thread that sleeps must do the rest, if this one does not come back. */
+static void wake_threads(void) {
+  if (tmb_job.threads) tmb_progress_made();
+}
+
+/* The event that completes with an op in flight. in flying: NULL when it is complete; then debug
+ * clients get one that is. Returns NULL for none. */
+static struct tmb_op *event_of(struct tmb_coll_op *flying) {
+  if (!flying && !tmb_job.debug) return NULL;
+  struct tmb_op *event = tmb_op_new(TMB_OP_SINGLE, 0);
+  if (!flying) return event;
+  flying->event = flying->apply.event = event;
+  tmb_up_op_more(event, TMB_CAT_PUT);
+  if (flying->reducer.user) tmb_store_rlx(&event->thread, tmb_thread()->id);
+  return event;
+}
+
 gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
   tmb_coll_lock();
@@ -500,6 +562,7 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
   if (tmb_coll_board_takes(team, call)) {
     const gex_Event_t event = tmb_coll_board_start(team, call);
     tmb_coll_unlock();
+    if (TMB_UNLIKELY(call->reducer.user != NULL)) wake_threads();
     return event;
   }
   (void)tmb_coll_team_of(team);
@@ -515,21 +578,11 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
   op->chunk = chunk_of(&call->reducer);
   /* The event is made after the op was started; the lock keeps handlers on other threads from
    * completing the op in between. */
-  const bool flying = launch(team, op);
-  struct tmb_op *event = NULL;
-  if (flying || tmb_job.debug) {
-    event = tmb_op_new(TMB_OP_SINGLE, 0);
-    if (flying) {
-      op->event = event;
-      tmb_up_op_more(event, TMB_CAT_PUT);
-    }
-  }
+  struct tmb_op *event = event_of(launch(team, op) ? op : NULL);
   if (team->head.size > 1 && team->coll_seq % FENCE_EVERY == FENCE_EVERY - 1) fence(team);
-  const bool queued = engine.run != NULL;
+  const bool queued = engine.run || tmb_apply_any();
   leave();
-  if (TMB_UNLIKELY(queued) && tmb_job.threads) { /* a thread that sleeps must send the rest */
-    tmb_progress_made();
-  }
+  if (TMB_UNLIKELY(queued)) wake_threads();
   return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
 }
 

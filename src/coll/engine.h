@@ -8,11 +8,12 @@
  * per member, named by its number in the team; data travel as Medium requests, one per chunk.
  * Invariants: everything here is guarded by tmb_coll_guard; nothing waits under it; the engine
  * sends from initiation and from the progress hook, never from a handler; a client's reduction
- * function runs under the lock, as API 06.4 allows.
+ * function runs without the lock, from the hook, and its op is left alone meanwhile (apply.h).
  */
 #ifndef TMB_COLL_ENGINE_H
 #define TMB_COLL_ENGINE_H
 
+#include "coll/apply.h"
 #include "coll/board.h"
 #include "coll/device.h"
 #include "coll/pull.h"
@@ -129,7 +130,22 @@ struct tmb_coll_op {
   struct tmb_stash *pull; /* OFFER that is being read, or NULL */
   uint64_t pulled; /* bytes of it read; UINT64_MAX: all, and the sender is still to be told */
   uint64_t moves;  /* pieces read so far */
+  struct tmb_apply apply; /* the call of a client's function that must be made before op goes on */
+  struct tmb_coll_applies { /* what it is for */
+    uint32_t index;         /* receive, UINT32_MAX: the step at pc */
+    size_t bytes;           /* that have come then */
+    bool pulled;            /* they are part of op->pull */
+    struct tmb_stash *kept; /* message with an operand, or NULL */
+    char *memory;           /* of an operand, to be freed, or NULL */
+  } applies;
+  char *bounce; /* what was read for the client's function */
+  size_t bounce_capacity;
 };
+
+/* Whether a client's function must be called before an op goes on. */
+static inline bool tmb_coll_applies(const struct tmb_coll_op *op) {
+  return op->apply.posted || op->apply.running;
+}
 
 /* ---- engine.c */
 

@@ -2,8 +2,8 @@
 /*
  * Receiving in a schedule, see receive.h.
  *
- * Owns: the memory in which pieces are combined. Called by the engine under the lock of
- * collectives. Calls: pull.h, the stash, the conduit's am_send for the answer to an offer. An
+ * Owns nothing. Called by the engine under the lock of collectives. Calls: pull.h, apply.h, the
+ * stash, the conduit's am_send for the answer to an offer. An
  * element larger than a message is put together before it is combined; what is read in the sender's
  * memory is combined in pieces that fit a first-level cache. Invariants: data go where their
  * receive says only while that is open; otherwise they are kept in the stash.
@@ -39,21 +39,19 @@ uint32_t tmb_recv_match(struct tmb_coll_op *op, uint32_t src, uint32_t tag) {
   return UINT32_MAX;
 }
 
-/* Parts of an element larger than a message: collect, combine when all are there. */
-static void assemble(struct tmb_coll_op *op, const struct tmb_step *step, const char *data,
-                     size_t at, size_t bytes) {
+/* Parts of an element larger than a message: collect. Returns the element when all are there. */
+static char *assemble(struct tmb_coll_op *op, const struct tmb_step *step, const char *data,
+                      size_t at, size_t bytes) {
   const uint32_t recvs = op->plan->sched.recvs;
   if (!op->assembly) op->assembly = calloc(recvs, sizeof *op->assembly);
   if (!op->assembly) tmb_fatal("out of memory for the receives of a collective");
   char **whole = &op->assembly[step->recv];
   if (!*whole) *whole = tmb_coll_grown(NULL, step->bytes, "an element");
   memcpy(*whole + at, data, bytes);
-  if (op->got[step->recv] + bytes < step->bytes) return;
-  tmb_reduce_apply(&op->reducer, tmb_coll_place(op, step->to, step->to_at),
-                   tmb_coll_place(op, step->from, step->from_at), *whole, step->bytes,
-                   step->flags & TMB_STEP_RIGHT);
-  free(*whole);
+  if (op->got[step->recv] + bytes < step->bytes) return NULL;
+  char *const element = *whole;
   *whole = NULL;
+  return element;
 }
 
 /* Count bytes of a receive that have arrived. */
@@ -64,6 +62,53 @@ static void account(struct tmb_coll_op *op, uint32_t index, size_t bytes) {
   if (*got < step->bytes) return;
   op->hint = step->recv + 1;
   if (index < op->posted_end) op->waiting--;
+}
+
+/* ---- combining */
+
+/* Combine operands of a step, `at` bytes from its beginning. in after: what is to be done then.
+ * Returns whether that is now: a client's function is called later, and `after` kept for that. */
+static bool combine(struct tmb_coll_op *op, const struct tmb_step *step, uint64_t at, char *message,
+                    size_t bytes, const struct tmb_coll_applies *after) {
+  char *const to = tmb_coll_place(op, step->to, step->to_at + at);
+  const char *const own = tmb_coll_place(op, step->from, step->from_at + at);
+  const bool right = step->flags & TMB_STEP_RIGHT;
+  if (TMB_LIKELY(op->reducer.loop != NULL)) {
+    tmb_reduce_apply(&op->reducer, to, own, message, bytes, right);
+    return true;
+  }
+  op->apply.reducer = &op->reducer;
+  op->apply.event = op->event;
+  op->apply.to = to;
+  op->apply.own = own;
+  op->apply.message = message;
+  op->apply.bytes = bytes;
+  op->apply.right = right;
+  op->applies = *after;
+  tmb_apply_post(&op->apply);
+  return false;
+}
+
+void tmb_recv_apply_step(struct tmb_coll_op *op, const struct tmb_step *step) {
+  const struct tmb_coll_applies after = {.index = UINT32_MAX};
+  struct tmb_step same = *step; /* to = from + to */
+  same.from = step->to;
+  same.from_at = step->to_at;
+  (void)combine(op, &same, 0, tmb_coll_place(op, step->from, step->from_at), step->bytes, &after);
+}
+
+void tmb_recv_applied(struct tmb_coll_op *op, bool made) {
+  if (op->applies.kept) tmb_stash_free(op->applies.kept);
+  free(op->applies.memory);
+  op->applies.kept = NULL;
+  op->applies.memory = NULL;
+  if (!made) return;
+  if (op->applies.index == UINT32_MAX) {
+    op->pc++;
+    return;
+  }
+  if (op->applies.pulled) op->pulled += op->applies.bytes;
+  account(op, op->applies.index, op->applies.bytes);
 }
 
 /* More data than this rank's arguments say. */
@@ -90,18 +135,26 @@ bool tmb_recv_is_open(const struct tmb_coll_op *op, uint32_t index) {
          (step->open <= op->round && !tmb_recv_touches(op, step, op->owed));
 }
 
-void tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes) {
+bool tmb_recv_is_deferred(const struct tmb_coll_op *op, uint32_t index) {
+  return op->reducer.user && op->plan->sched.step[index].kind == TMB_STEP_RECV_REDUCE;
+}
+
+bool tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes,
+                      struct tmb_stash *kept) {
   const struct tmb_step *step = &op->plan->sched.step[index];
-  char *to = tmb_coll_place(op, step->to, step->to_at + at);
   if (TMB_UNLIKELY(at + bytes > step->bytes)) mismatch(op, step, at + bytes);
-  if (step->kind == TMB_STEP_RECV)
-    memcpy(to, data, bytes);
-  else if (TMB_LIKELY(op->chunk >= op->reducer.elem))
-    tmb_reduce_apply(&op->reducer, to, tmb_coll_place(op, step->from, step->from_at + at), data,
-                     bytes, step->flags & TMB_STEP_RIGHT);
-  else
-    assemble(op, step, data, at, bytes);
+  struct tmb_coll_applies after = {.index = index, .bytes = bytes, .kept = kept};
+  if (step->kind == TMB_STEP_RECV) {
+    memcpy(tmb_coll_place(op, step->to, step->to_at + at), data, bytes);
+  } else if (TMB_LIKELY(op->chunk >= op->reducer.elem)) {
+    if (!combine(op, step, at, data, bytes, &after)) return false;
+  } else {
+    after.memory = assemble(op, step, data, at, bytes);
+    if (after.memory && !combine(op, step, 0, after.memory, step->bytes, &after)) return false;
+    free(after.memory);
+  }
   account(op, index, bytes);
+  return true;
 }
 
 /* ---- reading what was offered */
@@ -115,25 +168,23 @@ bool tmb_recv_may_pull(struct tmb_coll_op *op, const struct tmb_stash *m) {
   return tmb_recv_is_open(op, index) || step->round == op->round;
 }
 
-/* Combine a piece with what this rank has. */
-static void pull_reduce(struct tmb_coll_op *op, const struct tmb_step *step, uint32_t peer,
-                        uint64_t at, size_t bytes) {
-  static char *bounce;
-  static size_t capacity;
+/* Combine a piece with what this rank has. Returns whether that is done, as combine. */
+static bool pull_reduce(struct tmb_coll_op *op, uint32_t index, uint64_t at, size_t bytes) {
+  const struct tmb_coll_applies after = {.index = index, .bytes = bytes, .pulled = true};
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  const uint32_t peer = tmb_team_jobrank(op->team, step->peer);
   const struct tmb_stash *m = op->pull;
   const bool right = step->flags & TMB_STEP_RIGHT;
   char *from = tmb_pull_mapped(peer, m->address + at, bytes);
-  if (!from ||
-      (right && op->reducer.user)) { /* a client's function would overwrite the peer's memory */
-    if (capacity < bytes) {
-      bounce = tmb_coll_grown(bounce, bytes, "the pieces");
-      capacity = bytes;
+  if (!from || (right && op->reducer.user)) { /* which would overwrite it */
+    if (op->bounce_capacity < bytes) {
+      op->bounce = tmb_coll_grown(op->bounce, bytes, "the pieces");
+      op->bounce_capacity = bytes;
     }
-    from = bounce;
+    from = op->bounce;
     tmb_pull_read(peer, m->pid, m->address + at, from, bytes);
   }
-  tmb_reduce_apply(&op->reducer, tmb_coll_place(op, step->to, step->to_at + at),
-                   tmb_coll_place(op, step->from, step->from_at + at), from, bytes, right);
+  return combine(op, step, at, from, bytes, &after);
 }
 
 /* Read a piece of op->pull, or all of it into kept memory if its receive is not open. */
@@ -156,7 +207,7 @@ static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
       const size_t elem = op->reducer.elem;
       const size_t most = elem > BOUNCE_BYTES ? elem : BOUNCE_BYTES - BOUNCE_BYTES % elem;
       bytes = TMB_MIN(left, (uint64_t)most);
-      pull_reduce(op, step, peer, at, bytes);
+      if (!pull_reduce(op, index, at, bytes)) return;
     }
     account(op, index, bytes);
   }
@@ -192,8 +243,9 @@ void tmb_recv_pull(struct tmb_coll_op *op) {
     const uint32_t index = tmb_recv_match(op, op->pull->src, op->pull->tag);
     const uint64_t before = op->pulled, all = op->plan->sched.step[index].bytes;
     if (before < all) pull_piece(op, index);
-    budget -= op->pulled - before;
     op->moves++;
+    if (tmb_coll_applies(op)) return;
+    budget -= op->pulled - before;
     if (op->pulled < all) continue;
     if (!tell_taken(op)) return;
     tmb_stash_free(op->pull);

@@ -31,8 +31,21 @@ bool tmb_recv_touches(const struct tmb_coll_op *op, const struct tmb_step *step,
  * (TMB_STEP_EARLY, FREE), and what this rank has offered from that buffer has been taken. */
 bool tmb_recv_is_open(const struct tmb_coll_op *op, uint32_t index);
 
-/* Deliver part of a message into its receive; fatal when it is longer than that. */
-void tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes);
+/* Whether what comes for a receive is kept for the hook, because a client's function combines it.
+ */
+bool tmb_recv_is_deferred(const struct tmb_coll_op *op, uint32_t index);
+
+/* Deliver part of a message into its receive; fatal when it is longer than that. in kept: the kept
+ * message that it is, or NULL, which a deferred receive does not take. Returns whether that may be
+ * freed: otherwise a call of a client's function has been posted, and it belongs to that. */
+bool tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes,
+                      struct tmb_stash *kept);
+
+/* Post the call for a REDUCE step at pc. */
+void tmb_recv_apply_step(struct tmb_coll_op *op, const struct tmb_step *step);
+
+/* The call that was posted for an op has been made, or taken back. */
+void tmb_recv_applied(struct tmb_coll_op *op, bool made);
 
 /* Whether an offer may be read now: its receive is open, or its receive's round has come and
  * only the destination is still being read by others (then the data are kept). */

@@ -42,9 +42,19 @@ static void check_event(const char *call, gex_Event_t event) {
         call, (void *)event);
 }
 
+/* This thread wants an op that is not complete: what a client's function must do for it is done by
+ * this thread, see coll/apply.h. */
+static void want(struct tmb_op *op) {
+  if (!tmb_job.threads) return;
+  const uint32_t id = tmb_thread()->id;
+  if (tmb_load_rlx(&op->thread) != id) tmb_store_rlx(&op->thread, id);
+}
+
 static bool complete(gex_Event_t event) {
   const uint32_t tag = tag_of(event);
-  return tmb_op_done(op_of(event), tag ? 1u << (tag - 1) : GEX_EC_ALL);
+  if (TMB_LIKELY(tmb_op_done(op_of(event), tag ? 1u << (tag - 1) : GEX_EC_ALL))) return true;
+  want(op_of(event));
+  return false;
 }
 
 static void retire(gex_Event_t event) {

@@ -96,8 +96,9 @@ struct tmb_job {
   uint32_t barriers_active;        /* barriers for progress to advance */
   uint32_t colls_runnable;         /* collectives that have something to send; by coll */
   uint32_t crowd_waits; /* operations in flight that need ranks which have no processor */
-  int (*colls_advance)(
-      void); /* sends for collectives, returns TMB_FOUND_ bits; set by coll, NULL without it */
+  /* Sends for collectives and calls clients' reduction functions, returns TMB_FOUND_ bits; set by
+   * coll, NULL without it. in serve: as of tmb_progress. */
+  int (*colls_advance)(int serve);
   uint32_t device_segments; /* segments of this process in device memory; atomic */
 
   void (*signal_index)(const void *addr); /* called when a signal of this process has changed; NULL

@@ -32,6 +32,7 @@ struct tmb_op {
   struct tmb_op *next; /* pool, or queue of its owner */
   uint32_t lost_mask;  /* GEX_EC_ bits of parts that ended with the loss of a peer */
   uint32_t lost;       /* jobrank of such a peer, while lost_mask is not 0 */
+  uint32_t thread;     /* id of the one that last asked for it: a hint; atomic */
 } TMB_ALIGNED(64);
 _Static_assert(sizeof(struct tmb_op) == 64, "one cache line");
 
