@@ -102,7 +102,7 @@ bool tmb_coll_board_takes(struct tmb_team *team, const struct tmb_coll_call *cal
                                    .board = true};
   if (!tmb_coll_select_board(&c, tmb_coll_tuning(), shown, NULL)) return false;
   if (TMB_UNLIKELY(tmb_coll_tuning()->verbose)) announce(&c, shown);
-  if (shown <= TMB_BOARD_SMALL) *known = what;
+  if (shown <= TMB_BOARD_BYTES) *known = what;
   return true;
 }
 
@@ -144,13 +144,6 @@ static uint64_t length_of(const struct tmb_coll_board_op *op, uint64_t chunk) {
   return TMB_MIN(op->unit, op->call.bytes - chunk * op->unit);
 }
 
-/* The next chunk will probably be as long: begin to get its lines, which others have read, back. */
-static void prepare(struct tmb_board_row *row, uint64_t number, uint64_t bytes) {
-  const char *slot = tmb_row_data(row, number, bytes);
-  for (uint64_t i = 0; i < TMB_MIN(bytes, (uint64_t)PREPARE_BYTES); i += TMB_CACHE_LINE)
-    tmb_prefetch_write(slot + i);
-}
-
 /* Show the next chunk. Returns false when there is no room for it. */
 static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
   const uint64_t number = op->first + op->shown, at = op->shown * op->unit;
@@ -163,7 +156,7 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
   for (uint64_t i = 0; i < blocks; i++)
     if (i != mine || blocks == 1) memcpy(to + i * length, from + i * op->call.bytes, length);
   tmb_row_publish(row, number, op->what);
-  if (length * blocks > TMB_BOARD_SMALL) prepare(row, number + 1, length * blocks);
+  if (length * blocks > TMB_BOARD_SMALL) tmb_row_prepare(b, row, number + 1, length * blocks);
   op->shown++;
   wake_readers(team, &op->call);
   return true;
@@ -386,6 +379,7 @@ static void open_board(struct tmb_team *team, struct tmb_coll_board *b) {
   b->row = malloc(team->head.size * sizeof(struct tmb_board_row *));
   if (!b->row) tmb_fatal("out of memory for a team of %u ranks", team->head.size);
   for (uint32_t r = 0; r < team->head.size; r++) b->row[r] = tmb_board_row(team, r);
+  b->prepare_bytes = tmb_coll_tuning()->board_near ? 0 : PREPARE_BYTES;
   b->end = &b->first;
 }
 

@@ -26,6 +26,7 @@ struct tmb_coll_board {
   uint64_t read;              /* chunks that this member has read */
   uint64_t room[2]; /* this member may show chunks below this number: [0] small ones, [1] those with
                        a slot */
+  uint32_t prepare_bytes;      /* of the next slot, to be fetched for writing */
   struct tmb_board_what known; /* the last call with small data that went over the board */
   struct tmb_coll_board_op *first, **end; /* collectives begun and not complete, in order */
   struct tmb_team *next_team;             /* list of teams that have such collectives */

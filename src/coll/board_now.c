@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The short way of small collectives over boards: shown, read and complete inside the call.
+ * The short way of collectives of one chunk over boards: shown, read and complete inside the call.
  *
  * Owns nothing. Called by board.c when nothing of the team is in flight. Calls: board_row.h. Small
  * data lie in the cache line of their number, so one store shows them and one miss brings them.
@@ -14,9 +14,10 @@
 
 #include <string.h>
 
-#define LOOKS                                                                                     \
- 600u /* most readings of others' rows in one call, where each rank has a processor; about 0.3 us \
-       */
+/* Readings of others' rows in one call at most, where each rank has a processor: about 0.3 us, and
+ * as long as a copy of the data takes. */
+#define LOOKS          600u
+#define BYTES_PER_LOOK 8u
 
 /* One collective that is done inside its call. */
 struct now {
@@ -25,7 +26,8 @@ struct now {
   const struct tmb_coll_call *call;
   struct tmb_board_what what;
   uint64_t number;
-  uint32_t looks; /* readings that are left, of LOOKS */
+  uint64_t shown; /* bytes that a member shows */
+  uint64_t looks; /* readings that are left */
 };
 
 static inline void copy(void *to, const void *from, size_t bytes) {
@@ -35,7 +37,7 @@ static inline void copy(void *to, const void *from, size_t bytes) {
     memcpy(to, from, bytes);
 }
 
-/* A member's small data; NULL when they do not come soon. */
+/* The data that a member shows; NULL when they do not come soon. */
 static inline const char *find(struct now *n, uint32_t member) {
   const struct tmb_board_head *head = tmb_row_head(n->b->row[member], n->number);
   while (tmb_load_acq(&head->number) != n->number + 1)
@@ -44,7 +46,7 @@ static inline const char *find(struct now *n, uint32_t member) {
       return NULL;
     }
   tmb_row_check(n->team, n->what, member, head);
-  return head->small;
+  return tmb_row_data(n->b->row[member], n->number, n->shown);
 }
 
 /* Combine what all show, the highest rank first, as board.c does. */
@@ -78,14 +80,32 @@ static bool collect(struct now *n, size_t skip) {
   return true;
 }
 
+/* Show this member's data. in own: the block of all those at src that nobody else reads;
+ * UINT32_MAX: there is none. Returns false when there is no room. */
+static bool show(struct now *n, uint32_t own) {
+  const struct tmb_coll_call *c = n->call;
+  struct tmb_board_row *row = n->b->row[n->team->head.rank];
+  const bool small = n->shown <= TMB_BOARD_SMALL;
+  if (!tmb_row_has_room(n->team, n->b, n->number, small)) return false;
+  char *to = tmb_row_data(row, n->number, n->shown);
+  const char *from = c->src;
+  if (small || own == UINT32_MAX) {
+    copy(to, from, n->shown);
+  } else {
+    const uint64_t after = (own + 1) * c->bytes;
+    memcpy(to, from, own * c->bytes);
+    memcpy(to + after, from + after, n->shown - after);
+  }
+  tmb_row_publish(row, n->number, n->what);
+  if (!small) tmb_row_prepare(n->b, row, n->number + 1, n->shown);
+  tmb_row_wake_all(n->team);
+  return true;
+}
+
 static enum tmb_board_now broadcast(struct now *n) {
   const struct tmb_coll_call *c = n->call;
-  struct tmb_board_row *row = n->b->row[c->root];
   if (n->team->head.rank == c->root) {
-    if (!tmb_row_has_room(n->team, n->b, n->number, true)) return TMB_BOARD_NOT_NOW;
-    copy(tmb_row_head(row, n->number)->small, c->src, c->bytes);
-    tmb_row_publish(row, n->number, n->what);
-    tmb_row_wake_all(n->team);
+    if (!show(n, UINT32_MAX)) return TMB_BOARD_NOT_NOW;
     if (c->dst != c->src) copy(c->dst, c->src, c->bytes);
   } else {
     const char *from = find(n, c->root);
@@ -95,43 +115,28 @@ static enum tmb_board_now broadcast(struct now *n) {
   return TMB_BOARD_COMPLETE;
 }
 
-/* A collective in which all members show data and all read. in blocks: each shows one block for
- * every member, else one that is for all. */
-static enum tmb_board_now all(struct now *n, bool blocks) {
-  const struct tmb_coll_call *c = n->call;
-  struct tmb_board_row *row = n->b->row[n->team->head.rank];
-  if (!tmb_row_has_room(n->team, n->b, n->number, true)) return TMB_BOARD_NOT_NOW;
-  copy(tmb_row_head(row, n->number)->small, c->src,
-       blocks ? c->bytes * n->team->head.size : c->bytes);
-  tmb_row_publish(row, n->number, n->what);
-  tmb_row_wake_all(n->team);
-  const bool complete = c->kind == TMB_COLL_ALLREDUCE
-                            ? combine(n)
-                            : collect(n, blocks ? n->team->head.rank * c->bytes : 0);
-  return complete ? TMB_BOARD_COMPLETE : TMB_BOARD_SHOWN;
-}
-
 enum tmb_board_now tmb_coll_board_now(struct tmb_team *team, const struct tmb_coll_call *call) {
   struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
-  struct now n = {.team = team,
-                  .b = b,
-                  .call = call,
-                  .what = tmb_coll_what(call),
-                  .number = b->next,
-                  .looks = tmb_job.wait.crowded ? 0 : LOOKS};
+  const uint32_t me = team->head.rank;
+  const bool blocks = call->kind == TMB_COLL_EXCHANGE;
+  struct now n = {.team = team, .b = b, .call = call, .number = b->next};
+  if (call->bytes > TMB_BOARD_BYTES) return TMB_BOARD_NOT_NOW;
+  n.shown = blocks ? call->bytes * team->head.size : call->bytes;
+  if (n.shown > TMB_BOARD_BYTES) return TMB_BOARD_NOT_NOW;
+  n.what = tmb_coll_what(call);
+  n.looks = tmb_job.wait.crowded ? 0 : LOOKS + n.shown / BYTES_PER_LOOK;
   enum tmb_board_now now = TMB_BOARD_NOT_NOW;
+  bool complete;
   switch (call->kind) {
-  case TMB_COLL_BROADCAST:
-    if (call->bytes <= TMB_BOARD_SMALL) now = broadcast(&n);
-    break;
+  case TMB_COLL_BROADCAST: now = broadcast(&n); break;
   case TMB_COLL_ALLREDUCE:
-    if (call->bytes <= TMB_BOARD_SMALL && call->reducer.loop) now = all(&n, false);
-    break;
   case TMB_COLL_ALLGATHER:
-    if (call->bytes <= TMB_BOARD_SMALL) now = all(&n, false);
-    break;
   case TMB_COLL_EXCHANGE:
-    if (call->bytes * team->head.size <= TMB_BOARD_SMALL) now = all(&n, true);
+    if (call->kind == TMB_COLL_ALLREDUCE && !call->reducer.loop) break;
+    if (!show(&n, blocks ? me : UINT32_MAX)) break;
+    complete =
+        call->kind == TMB_COLL_ALLREDUCE ? combine(&n) : collect(&n, blocks ? me * call->bytes : 0);
+    now = complete ? TMB_BOARD_COMPLETE : TMB_BOARD_SHOWN;
     break;
   default: break;
   }
