@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs the tests on a minimal Debian 12 that has what a container has: /proc, a small /dev, and
+# /dev/shm (not with --no-shm). Needs root and mmdebstrap. The system is made in DIR, or in a
+# temporary folder that is removed in the end; a DIR that is there already is used again.
+#
+# Usage: chroot_test.sh [--no-shm] [--user] [--dir DIR] [COMMAND...]
+# COMMAND runs in a clone of HEAD; default: make test. --user: as a user that owns the clone instead
+# of root; nobody else can read the clone in both cases.
+set -euo pipefail
+
+shm=yes user=root dir="" keep=yes
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --no-shm) shm=no ;;
+    --user) user=tester ;;
+    --dir) dir=$2; shift ;;
+    -h | --help) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --) shift; break ;;
+    -*) echo "chroot_test: no option $1; see --help" >&2; exit 2 ;;
+    *) break ;;
+  esac
+  shift
+done
+if [ "$(id -u)" -ne 0 ] || ! command -v mmdebstrap >/dev/null; then
+  echo "chroot_test: needs root and the package mmdebstrap" >&2
+  exit 77
+fi
+top=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
+if [ -z "$dir" ]; then
+  dir=$(mktemp -d) keep=no
+fi
+root=$dir/root
+
+make_system() {
+  mkdir -p "$dir"
+  mmdebstrap --variant=minbase --include=ca-certificates,make bookworm "$root"
+  cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+  chroot "$root" useradd --create-home tester
+}
+
+# A clone that only its owner can read.
+make_clone() {
+  local home
+  home=$(chroot "$root" sh -c "eval echo ~$user")
+  if [ -d "$root$home/clone" ]; then
+    git -c safe.directory='*' -C "$root$home/clone" pull -q --force "$top" HEAD
+  else
+    (umask 077; git clone -q --no-hardlinks "$top" "$root$home/clone")
+  fi
+  chmod 700 "$root$home"
+  chroot "$root" chown -R "$user" "$home/clone"
+  printf '%s/clone\n' "$home"
+}
+
+# In a mount namespace of its own, so that nothing stays mounted; devices as containers have them.
+enter() {
+  unshare --mount --pid --fork --kill-child bash -s -- "$root" "$shm" "$user" "$@" <<'INSIDE'
+set -eu
+root=$1 shm=$2 user=$3 clone=$4
+shift 4
+mount -t proc proc "$root/proc"
+mount -t tmpfs -o mode=755 none "$root/dev"
+for node in null:3 zero:5 full:7 random:8 urandom:9; do
+  mknod -m 666 "$root/dev/${node%:*}" c 1 "${node#*:}"
+done
+mknod -m 666 "$root/dev/tty" c 5 0
+for link in fd stdin:fd/0 stdout:fd/1 stderr:fd/2; do
+  ln -s "/proc/self/${link#*:}" "$root/dev/${link%:*}"
+done
+if [ "$shm" = yes ]; then
+  mkdir "$root/dev/shm"
+  mount -t tmpfs -o mode=1777,size=64m shm "$root/dev/shm"
+fi
+path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+login=(env -i HOME="${clone%/clone}" PATH="$path")
+command=(bash -c 'cd "$0" && exec "$@" </dev/null' "$clone" "$@")
+if [ "$user" = root ]; then
+  exec chroot "$root" "${login[@]}" "${command[@]}"
+fi
+chroot "$root" bash "${clone}/scripts/install_deps.sh" </dev/null
+exec chroot --userspec="$user" "$root" "${login[@]}" "${command[@]}"
+INSIDE
+}
+
+[ -d "$root" ] || make_system
+if [ $# -eq 0 ]; then
+  set -- make test
+fi
+code=0
+enter "$(make_clone)" "$@" || code=$?
+if [ "$keep" = no ]; then
+  rm -rf "${dir:?}"
+fi
+exit $code
