@@ -157,6 +157,17 @@ static int check_options(const struct run_options *o) {
   return 0;
 }
 
+/* What no rank could start with is refused here, once. */
+static int check_settings(void) {
+  char why[1024];
+  for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
+    if (tmb_cfg_check(id, why, sizeof why) == 0) continue;
+    tmb_note("run: %s", why);
+    return TOOL_EXIT_USAGE;
+  }
+  return 0;
+}
+
 static void before_fork(void *arg, uint32_t rank) {
   struct run *run = arg;
   if (run->label && run_label_before_fork(run->label, rank) != 0) exit(TOOL_EXIT_FAILED);
@@ -217,7 +228,9 @@ int tool_run_main(int argc, char **argv) {
     return TOOL_EXIT_USAGE;
   int rc = check_options(&run.options);
   if (rc) return rc;
-  rc = run_resolve(run.options.argv[0], &run.program);
+  rc = check_settings();
+  if (rc == 0) rc = run_resolve(run.options.argv[0], &run.program);
+  if (rc == 0) rc = run_check_libraries(run.program);
   if (rc) return rc;
   if (run.options.bind) run.cpus = run_bind_plan(run.options.ranks);
   if (run.options.label) {

@@ -3,8 +3,8 @@
  * `tombolo run`: what its parts share.
  *
  * Owns: the options of a run. run.c parses and drives; run_exec.c finds and executes the program;
- * run_bind.c plans processors; run_label.c carries labelled output.
- * Invariants: everything that can be refused is refused before the first rank is forked.
+ * run_library.c asks for its libraries; run_bind.c plans processors; run_label.c carries labelled
+ * output. Invariants: everything that can be refused is refused before the first rank is forked.
  */
 #ifndef TMB_TOOL_RUN_H
 #define TMB_TOOL_RUN_H
@@ -41,6 +41,10 @@ struct run {
  * Returns 0, or 126 (not executable), 127 (not found) after a message.
  */
 int run_resolve(const char *name, char **path);
+
+/* Look whether the libraries that the program needs are there. Returns 0, or 127 after a message.
+ */
+int run_check_libraries(const char *path);
 
 /* In a child: become the program as `rank`. Ends the process with 126 or 127 if that fails. */
 _Noreturn void run_exec(struct run *run, uint32_t rank);

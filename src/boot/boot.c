@@ -164,7 +164,15 @@ static int become_forked_rank(struct tmb_boot *b, struct tmb_launch *l, uint32_t
   return tmb_ctl_join(b->ctl, rank, getpid()) ? TMB_E_STATE : TMB_OK;
 }
 
+/* A setting that is not valid ends this process rather than each rank. */
+static void check_settings(void) {
+  char why[1024];
+  for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++)
+    if (tmb_cfg_check(id, why, sizeof why)) tmb_fatal_nopos("%s", why);
+}
+
 static int start_peers(struct tmb_boot *b, uint32_t size) {
+  check_settings();
   const char *spawner = tmb_cfg_str(TMB_CFG_SMP_SPAWNER);
   if (spawner && strcmp(spawner, "fork") != 0) {
     tmb_warn(
@@ -234,6 +242,10 @@ void tmb_boot_allgather(struct tmb_boot *b, const void *mine, size_t bytes, void
 
 void tmb_boot_note_exit(struct tmb_boot *b, int code) {
   if (b->ctl && b->pid == getpid()) tmb_ctl_note_exit(b->ctl, b->rank, code);
+}
+
+void tmb_boot_note_told(struct tmb_boot *b) {
+  if (b->ctl && b->pid == getpid()) tmb_store_rel(&b->ctl->rank[b->rank].told_why, 1u);
 }
 
 bool tmb_boot_told_to_end(const struct tmb_boot *b) {

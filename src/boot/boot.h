@@ -88,6 +88,10 @@ void tmb_boot_allgather(struct tmb_boot *boot, const void *mine, size_t bytes, v
  */
 void tmb_boot_note_exit(struct tmb_boot *boot, int code);
 
+/* Record that this rank has said on stderr why it dies: the supervisor need not say more. Threads:
+ * any; also from a signal handler. */
+void tmb_boot_note_told(struct tmb_boot *boot);
+
 /* True if the supervisor told this rank to end (by SIGQUIT). Threads: any; signal handlers. */
 bool tmb_boot_told_to_end(const struct tmb_boot *boot);
 

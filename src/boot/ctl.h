@@ -25,6 +25,7 @@ struct tmb_ctl_rank {
   uint64_t start_time;   /* of that process (os.h), 0: unknown; the rank, before pid */
   uint32_t fate;         /* TMB_FATE_ word of boot.h; supervisor */
   uint32_t report;       /* 1: wants to outlive the others; the rank */
+  uint32_t told_why;     /* 1: a fatal message of its own is out; the rank */
   uint32_t derandomised; /* 1: executed so by us; the rank, before exec */
   uint8_t slot[2][TMB_BOOT_GATHER_BYTES_MAX]; /* allgather, by parity of the call; the rank */
 };
@@ -49,7 +50,7 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[];
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f34) /* changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f35) /* changes with the layout */
 
 /* Bytes of a control block for `size` ranks. */
 size_t tmb_ctl_bytes(uint32_t size);

@@ -148,8 +148,11 @@ static void report_end(const struct sup *s, uint32_t rank, pid_t pid, int status
   } else {
     snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
   }
-  tmb_note("rank %u (pid %d on %s) %s after %.2f s%s", rank, (int)pid, tmb_os_hostname(), how,
-           seconds_since_start(s), others_text(s, go_on, others, sizeof others));
+  /* One failure, one message: a rank that has said why it died needs no second one. */
+  const bool told = WIFSIGNALED(status) && tmb_load_acq(&s->l->ctl->rank[rank].told_why) && !go_on;
+  void (*const say)(const char *fmt, ...) = told ? tmb_info : tmb_note;
+  say("rank %u (pid %d on %s) %s after %.2f s%s", rank, (int)pid, tmb_os_hostname(), how,
+      seconds_since_start(s), others_text(s, go_on, others, sizeof others));
 }
 
 /* A rank ended by itself; `code` is its part of the job's code. */

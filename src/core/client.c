@@ -153,7 +153,7 @@ static int open_conduit(void) {
     failure = rc; /* the reason has been printed; try the next conduit */
   }
   if (failure) return failure;
-  tmb_cfg_bad_value(TMB_CFG_CONDUIT, "smp");
+  tmb_cfg_bad_value(TMB_CFG_CONDUIT, "the name of a conduit of this build");
 }
 
 /* The client's own default of GASNET_MAX_SEGSIZE. */

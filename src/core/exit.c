@@ -137,6 +137,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
                tmb_os_signal_text(sig), info->si_addr);
     else
       tmb_note("caught signal %d (%s: %s)", sig, tmb_os_signal_name(sig), tmb_os_signal_text(sig));
+    if (leaving.boot) tmb_boot_note_told(leaving.boot);
     tmb_fatal_epilogue();
   }
   raise_default(sig);

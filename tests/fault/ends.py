@@ -24,9 +24,10 @@ OWN_ENDS = [
     ("threads", 8, 8, r"rank 1 .*exited with code 8"),
     ("insignal", 11, 11, r"rank 1 .*exited with code 11"),
     ("locked", 12, 12, r"rank 1 .*exited with code 12"),
-    ("abort", 0, 134, r"caught signal 6 \(SIGABRT.*\n.*rank 1 .*killed by signal 6 \(SIGABRT\)"),
-    ("segv", 0, 139, r"caught signal 11 \(SIGSEGV.*\n.*rank 1 .*killed by signal 11 \(SIGSEGV\)"),
-    ("overflow", 0, 139, r"caught signal 11 \(SIGSEGV.*\n.*rank 1 .*killed by signal 11"),
+    ("abort", 0, 134, r"rank 1: caught signal 6 \(SIGABRT"),
+    ("segv", 0, 139, r"rank 1: caught signal 11 \(SIGSEGV"),
+    ("overflow", 0, 139, r"rank 1: caught signal 11 \(SIGSEGV"),
+    ("misuse", 0, 134, r"FATAL ERROR \(proc 1\)"),
     ("raise", signal.SIGKILL, 137, r"rank 1 \(pid \d+ on \S+\) killed by signal 9 \(SIGKILL\)"),
     ("raise", signal.SIGTERM, 143, r"rank 1 .*exited with code 143"),
     ("raise", signal.SIGQUIT, 1, r"rank 1 .*exited with code 1\b"),
@@ -37,6 +38,7 @@ OWN_ENDS = [
 def own_end(way, how, argument, code, message):
     job = Job(4, [VICTIM, "one", how, "1", str(argument)], way)
     job.expect(code, *([message] if message else []))
+    check(job.err.count("\n") <= 1, "one end, more than one message:", job.err)
     if not message:
         check(job.err == "", "an early end with code 0 is not quiet:", job.err)
 

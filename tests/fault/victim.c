@@ -7,6 +7,7 @@
 /* ranks: 1 2 4 */
 #define _GNU_SOURCE
 #include <gasnet.h>
+#include <gasnet_tools.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,6 +136,7 @@ static void end_one(const char *how) {
   if (strcmp(how, "exit") == 0) exit(exit_code);
   if (strcmp(how, "uexit") == 0) _exit(exit_code);
   if (strcmp(how, "abort") == 0) abort();
+  if (strcmp(how, "misuse") == 0) gasnett_fatalerror("this rank gives up");
   if (strcmp(how, "segv") == 0) write_to_nowhere();
   if (strcmp(how, "overflow") == 0) overflow_stack(NULL);
   if (strcmp(how, "raise") == 0) raise(exit_code);

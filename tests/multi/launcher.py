@@ -263,6 +263,33 @@ def behind_another_pid_space():
     return None
 
 
+def missing_library():
+    """Told once, by the launcher; not by the loader in each rank."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "prog")
+        with open(VICTIM, "rb") as file:
+            text = file.read()
+        check(b"libtombolo.so.0\0" in text, "the program does not need libtombolo.so.0")
+        with open(path, "wb") as file:
+            file.write(text.replace(b"libtombolo.so.0\0", b"libtombolo.so.9\0"))
+        os.chmod(path, 0o755)
+        code, out, err = tombolo("run", "-n", "3", path)
+        check(code == 127 and out == "", code, out, err)
+        check("needs shared libraries that are not found: libtombolo.so.9;" in err, err)
+        check(err.count("\n") == 1, err)
+
+
+def wrong_setting():
+    """Told once, whichever way the job would start."""
+    for name, value in (("TOMBOLO_CONDUIT", "udp"), ("GASNET_MAX_THREADS", "-7")):
+        code, _, err = tombolo("run", "-n", "3", "-E", f"{name}={value}", VICTIM)
+        check(code == 2 and err.count("\n") == 1, code, err)
+        check(f'{name}="{value}" is not valid' in err, err)
+        job = Job(3, [VICTIM], "self", env={name: value}).expect(-signal.SIGABRT)
+        check(job.err.count("\n") == 1 and f'{name}="{value}" is not valid' in job.err, job.err)
+    Job(2, [VICTIM], env={"TOMBOLO_CONDUIT": "SMP"}).expect(0)
+
+
 def wrapper_goes_on():
     """The program ends, the one around it does not: the job ends all the same. This wrapper also
     closes the descriptors that it does not know."""
@@ -327,6 +354,8 @@ CASES += [
     bind,
     forwarded_signal,
     no_orphan_of_the_shell,
+    missing_library,
+    wrong_setting,
     behind_a_wrapper,
     behind_another_pid_space,
     wrapper_goes_on,
