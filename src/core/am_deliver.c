@@ -167,5 +167,6 @@ void tmb_up_am(const struct tmb_am_in *in) {
     call_payload(e->gex_fnptr, token, in);
   if (TMB_UNLIKELY(tmb_job.debug)) check_left(t, in, hsl);
   t->context = context;
+  t->unanswered = token->is_req && !token->replied;
   token->magic = 0;
 }

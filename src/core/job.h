@@ -76,7 +76,10 @@ struct tmb_wait_policy {
   uint32_t mode;        /* GASNET_WAIT_* */
   uint32_t yield_count; /* yields before sleeping */
   uint64_t spin_ns;     /* polling before the first yield */
-  bool crowded;         /* ranks outnumber the cores they may use */
+  uint32_t eager_steps; /* looks without a pause between them, at the beginning of a wait */
+  uint32_t
+      hold_pauses[2]; /* after progress, before the next look; [1]: the last request got no reply */
+  bool crowded;       /* ranks outnumber the cores they may use */
 };
 
 struct tmb_job {

@@ -62,6 +62,7 @@ struct tmb_thread {
   void *self_buf[2];     /* payloads of Mediums to this rank: request, reply; made at first use */
   struct tmb_op nbi;     /* implicit operations outside access regions */
   struct tmb_op *region; /* open access region, or NULL */
+  bool unanswered;       /* the last request handled got no reply */
   uint32_t src_last; /* sender of the last message handled since this was last read; this process's
                         rank: none */
   uint32_t

@@ -19,17 +19,12 @@
 #include "core/job.h"
 #include "core/place.h"
 #include "core/progress.h"
+#include "core/spin.h"
 #include "os/os.h"
 
 #include <stdlib.h>
 
-#define CLOCK_EVERY  8 /* idle steps between looks at the clock */
-/*
- * After progress, a waiting loop leaves the ring alone for a moment (about a third of a hand-off):
- * a sender in full flow keeps its cache lines and a batch gathers, while a sender that waits for
- * our answer cannot be back sooner.
- */
-#define HOLD_PAUSES  6
+#define CLOCK_EVERY  8          /* idle steps between looks at the clock */
 #define PHASE_HELD   UINT32_MAX /* wait->phase: the last step made progress */
 /* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
  * long, BUSY_DOUBLED times. */
@@ -60,6 +55,7 @@ static bool ranks_crowded(void) {
 void tmb_wait_policy_init(void) {
   struct tmb_wait_policy *w = &tmb_job.wait;
   w->crowded = ranks_crowded();
+  tmb_spin_init(w);
   const int64_t spin = tmb_cfg_int(TMB_CFG_SPIN_NS);
   const int64_t yields = tmb_cfg_int(TMB_CFG_YIELD_COUNT);
   const char *mode = tmb_cfg_str(TMB_CFG_WAIT);
@@ -107,19 +103,19 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   const struct tmb_wait_policy *policy = &tmb_job.wait;
   wait->steps++;
   if (policy->mode == GASNET_WAIT_SPIN) {
-    tmb_cpu_pause();
+    tmb_spin_pause(wait->steps);
     return false;
   }
   if (wait->phase == 0 && policy->mode == GASNET_WAIT_SPINBLOCK &&
       !tmb_load_rlx(&tmb_job.crowd_waits)) {
-    if (wait->steps % CLOCK_EVERY == 0) {
+    if (wait->steps > policy->eager_steps && wait->steps % CLOCK_EVERY == 0) {
       const uint64_t now = tmb_os_now_ns();
       if (!wait->since)
         wait->since = now;
       else if (now - wait->since >= policy->spin_ns)
         wait->phase = 1;
     }
-    tmb_cpu_pause();
+    tmb_spin_pause(wait->steps);
     return false;
   }
   if (wait->phase < PHASE_HELD - 1) wait->phase++;
@@ -136,7 +132,7 @@ static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
   const uint32_t phase = wait->phase;
   bool woken = false;
   if (wait->phase == PHASE_HELD) {
-    for (int i = 0; i < HOLD_PAUSES; i++) tmb_cpu_pause();
+    tmb_spin_hold();
     wait->phase = 0;
   }
   if (!(tmb_progress(TMB_SERVE_ALL) & TMB_FOUND_WORK) &&
