@@ -28,3 +28,26 @@ target_link_libraries(caf_static PUBLIC tombolo_static)
 foreach(lib caf_shared caf_static)
   target_compile_options(${lib} INTERFACE $<$<COMPILE_LANGUAGE:Fortran>:-fcoarray=lib>)
 endforeach()
+
+# The module tombolo_caf has interfaces only: no object, but a file for each compiler's generation,
+# where `tombolo fc` looks for it. gfortran 11 cannot pass what it declares.
+set(tmb_fortran_compilers "")
+set(tmb_fortran_modules "")
+foreach(version 11 12 13 14)
+  find_program(TMB_GFORTRAN_${version} gfortran-${version})
+  mark_as_advanced(TMB_GFORTRAN_${version})
+  if(NOT TMB_GFORTRAN_${version})
+    continue()
+  endif()
+  list(APPEND tmb_fortran_compilers ${version})
+  if(version GREATER 11)
+    set(folder "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran/${version}")
+    set(source "${PROJECT_SOURCE_DIR}/coarray/fortran/tombolo_caf.f90")
+    add_custom_command(OUTPUT "${folder}/tombolo_caf.mod"
+      COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
+      COMMAND ${TMB_GFORTRAN_${version}} -fsyntax-only -J "${folder}" "${source}"
+      DEPENDS "${source}" COMMENT "Fortran ${version}: module tombolo_caf" VERBATIM)
+    list(APPEND tmb_fortran_modules "${folder}/tombolo_caf.mod")
+  endif()
+endforeach()
+add_custom_target(fortran_modules ALL DEPENDS ${tmb_fortran_modules})

@@ -5,14 +5,6 @@
 if(NOT TARGET caf_shared OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
   return()
 endif()
-set(tmb_fortran_compilers "")
-foreach(version 11 12 13 14)
-  find_program(TMB_GFORTRAN_${version} gfortran-${version})
-  mark_as_advanced(TMB_GFORTRAN_${version})
-  if(TMB_GFORTRAN_${version})
-    list(APPEND tmb_fortran_compilers ${version})
-  endif()
-endforeach()
 if(NOT tmb_fortran_compilers)
   message(STATUS "tombolo: no gfortran (package gfortran): coarray Fortran is not tested")
   return()
@@ -34,9 +26,8 @@ foreach(version IN LISTS tmb_fortran_compilers)
     add_custom_command(OUTPUT "${program}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
       COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${version}} -O1 -g -Wall
-        -Wno-character-truncation -J "${folder}" "${tmb_fortran_dir}/lib/check.f90"
-        "${src}" -o "${program}"
-      DEPENDS "${src}" "${tmb_fortran_dir}/lib/check.f90" tombolo_tool caf_shared
+        -Wno-character-truncation -J "${folder}" "${tmb_fortran_dir}/lib/check.f90" "${src}" -o "${program}"
+      DEPENDS "${src}" "${tmb_fortran_dir}/lib/check.f90" tombolo_tool caf_shared fortran_modules
       COMMENT "Fortran ${version}: ${name}" VERBATIM)
     list(APPEND tmb_fortran_programs "${program}")
     if(NOT hdr_ranks)
@@ -69,7 +60,7 @@ foreach(src IN LISTS tmb_fortran_examples)
     COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/examples/fortran"
     COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O2
       -Wall "${src}" -o "${program}"
-    DEPENDS "${src}" tombolo_tool caf_shared COMMENT "Fortran example: ${name}" VERBATIM)
+    DEPENDS "${src}" tombolo_tool caf_shared fortran_modules COMMENT "Fortran example: ${name}" VERBATIM)
   list(APPEND tmb_fortran_programs "${program}")
   tmb_read_header(hdr ${src})
   set(hdr_ranks 1 2 4)

@@ -15,6 +15,10 @@ set(tmb_caf 0) # whether coarray Fortran is installed
 if(TARGET caf_shared)
   set(tmb_caf 1)
   install(TARGETS caf_shared caf_static EXPORT tombolo-targets)
+  install(DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo" OPTIONAL)
+  install(FILES "${PROJECT_SOURCE_DIR}/coarray/fortran/tombolo_caf.f90"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran")
 endif()
 if(TARGET tombolo_mk_cuda)
   install(TARGETS tombolo_mk_cuda LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")

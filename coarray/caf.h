@@ -19,6 +19,7 @@
 #include <gasnetex_ext.h>
 
 struct caf_token;
+struct caf_attach_list;
 
 /* Words of a member of a team that the others read. */
 struct caf_words {
@@ -64,6 +65,8 @@ struct caf {
   uint64_t *expected;        /* [size] sync images: posts of each image that were waited for */
   int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is gone */
   uint32_t lost_count;
+  const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
+  struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
   bool ready, ending, settled;
 };
 extern struct caf caf;
@@ -72,7 +75,9 @@ extern struct caf caf;
 struct caf_shared {
   uint64_t ended;  /* images that have ended normally: each adds 1 to all others' */
   uint64_t state;  /* of this image: 0 running, CAF_STAT_STOPPED */
-  uint64_t post[]; /* [size] sync images: posts by each rank */
+  uint64_t attach_list; /* address of the list of attached sections (attach.c) */
+  uint64_t attach_word; /* what this image tells the others of it */
+  uint64_t word[];      /* [size] sync images: posts by each rank; [size] attach_word of each rank */
 };
 
 /* Starts the library at the first call, from a constructor or from `init`. */
@@ -114,6 +119,9 @@ void caf_heap_init(void *base, size_t bytes);
 void *caf_heap_alloc(size_t bytes);
 void caf_heap_free(void *memory);
 size_t caf_heap_largest(void);
+
+/* Makes the empty list of attached sections. Returns 0 or CAF_STAT_ERROR. */
+int caf_attach_init(void);
 
 /* Rank in the job of an image of the current team; 0: this image. UINT32_MAX, after caf_fail, when
  * there is no such image. */

@@ -7,7 +7,7 @@
  * dimension varies fastest; dimensions that continue each other are joined, so that a whole array
  * is one element of its full length.
  */
-#include "caf.h"
+#include "attach.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +184,7 @@ static bool overlaps(uint32_t rank) {
   return rank == caf.rank;
 }
 
-void caf_assign_remote(uint32_t rank, const struct caf_section *remote,
+static void write_section(uint32_t rank, const struct caf_section *remote,
                        const struct caf_elem *remote_elem, const struct caf_section *local,
                        const struct caf_elem *local_elem) {
   const size_t n = caf_section_elements(remote);
@@ -211,7 +211,7 @@ void caf_assign_remote(uint32_t rank, const struct caf_section *remote,
   free(buffer);
 }
 
-void caf_assign_local(const struct caf_section *local, const struct caf_elem *local_elem,
+static void read_section(const struct caf_section *local, const struct caf_elem *local_elem,
                       uint32_t rank, const struct caf_section *remote,
                       const struct caf_elem *remote_elem) {
   const size_t n = caf_section_elements(remote);
@@ -229,12 +229,27 @@ void caf_assign_local(const struct caf_section *local, const struct caf_elem *lo
   free(buffer);
 }
 
+void caf_assign_remote(uint32_t rank, const struct caf_section *remote,
+                       const struct caf_elem *remote_elem, const struct caf_section *local,
+                       const struct caf_elem *local_elem) {
+  write_section(rank, remote, remote_elem, local, local_elem);
+  if (caf_attached(rank, CAF_ATTACH_WRITE)) caf_attach_post(rank, remote, CAF_ATTACH_WRITE);
+}
+
+void caf_assign_local(const struct caf_section *local, const struct caf_elem *local_elem,
+                      uint32_t rank, const struct caf_section *remote,
+                      const struct caf_elem *remote_elem) {
+  read_section(local, local_elem, rank, remote, remote_elem);
+  if (caf_attached(rank, CAF_ATTACH_READ)) caf_attach_post(rank, remote, CAF_ATTACH_READ);
+}
+
 void caf_relay(uint32_t dst_rank, const struct caf_section *dst, const struct caf_elem *dst_elem,
                uint32_t src_rank, const struct caf_section *src, const struct caf_elem *src_elem) {
   const size_t n = caf_section_elements(src);
   if (n == 0) return;
   char *buffer = temporary(n * src_elem->len);
   caf_pull(src_rank, src, buffer);
+  if (caf_attached(src_rank, CAF_ATTACH_READ)) caf_attach_post(src_rank, src, CAF_ATTACH_READ);
   struct caf_section dense_copy = *src;
   dense_copy.base = buffer;
   dense_copy.indexed = false;

@@ -34,7 +34,7 @@ static void make_initial_team(void) {
 }
 
 static void make_shared(void) {
-  caf.shared = caf_heap_alloc(sizeof *caf.shared + caf.size * sizeof caf.shared->post[0]);
+  caf.shared = caf_heap_alloc(sizeof *caf.shared + 2 * caf.size * sizeof caf.shared->word[0]);
   caf.shared_addr = malloc(caf.size * sizeof *caf.shared_addr);
   caf.expected = calloc(caf.size, sizeof *caf.expected);
   caf.lost = calloc(caf.size, sizeof *caf.lost);
@@ -46,7 +46,8 @@ static void make_shared(void) {
   /* The segment begins as zeros, and nothing was allocated from it before. */
   const uintptr_t mine = (uintptr_t)caf.shared;
   gex_Event_Wait(gexx_Coll_AllGatherNB(caf.tm, caf.shared_addr, &mine, sizeof mine, 0));
-  if (caf_words_init(&caf.initial, NULL)) gasnet_exit(1);
+  caf.attached = caf.shared->word + caf.size;
+  if (caf_words_init(&caf.initial, NULL) || caf_attach_init()) gasnet_exit(1);
 }
 
 /* A process of the job is gone. Called from polls. */

@@ -169,13 +169,13 @@ void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len) {
 
 static void post_to(uint32_t rank) {
   struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
-  gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, &there->post[caf.rank],
+  gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, &there->word[caf.rank],
                              GEXX_SIG_ADD, 1, 0);
 }
 
 /* Wait for the next post of a rank. Returns 0 or the code of its end. */
 static int wait_for(uint32_t rank) {
-  const uint64_t *post = &caf.shared->post[rank];
+  const uint64_t *post = &caf.shared->word[rank];
   const uint64_t want = ++caf.expected[rank];
   for (uint32_t i = 0; gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK; i++) {
     if (i < TESTS) continue;

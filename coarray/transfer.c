@@ -7,7 +7,7 @@
  * the program; scalars of one type go straight to the put or get. The address of the remote side is
  * token + offset; its descriptor gives only shape and strides.
  */
-#include "caf.h"
+#include "attach.h"
 
 #include <string.h>
 
@@ -45,7 +45,8 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
   void *remote = caf_address(token, offset, src->dtype.elem_len, rank, &to);
   if (__builtin_expect(!remote, 0)) return;
   caf_ok(stat);
-  if (__builtin_expect(same_scalars(src, dst, src_kind, dst_kind), 1)) {
+  if (__builtin_expect(same_scalars(src, dst, src_kind, dst_kind), 1) &&
+      !caf_attached(rank, CAF_ATTACH_READ)) {
     gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, dst->dtype.elem_len, 0);
     return;
   }
@@ -69,7 +70,10 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
   if (__builtin_expect(!remote, 0)) return;
   caf_ok(stat);
   if (__builtin_expect(same_scalars(src, dst, src_kind, dst_kind), 1)) {
-    gex_RMA_PutBlocking(caf.tm, rank, remote, src->base, src->dtype.elem_len, 0);
+    if (caf_attached(rank, CAF_ATTACH_WRITE))
+      caf_attach_put(rank, remote, src->base, src->dtype.elem_len);
+    else
+      gex_RMA_PutBlocking(caf.tm, rank, remote, src->base, src->dtype.elem_len, 0);
     return;
   }
   struct caf_section into, from;

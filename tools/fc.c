@@ -117,6 +117,30 @@ static int run_compiler(const struct command *c) {
   return err == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE;
 }
 
+/* Generation of a compiler, as the first number of its version; empty when it does not tell. */
+static void ask_version(const char *compiler, char *version, size_t bytes) {
+  char *command = format("exec '", compiler, "' -dumpversion 2>/dev/null");
+  FILE *answer = strchr(compiler, '\'') ? NULL : popen(command, "r");
+  *version = '\0';
+  if (answer) {
+    if (!fgets(version, (int)bytes, answer)) *version = '\0';
+    pclose(answer);
+  }
+  version[strspn(version, "0123456789")] = '\0';
+  free(command);
+}
+
+/* Add where the module tombolo_caf lies, if there is one for this compiler. */
+static void add_modules(struct command *c) {
+  const char *root = root_folder();
+  char version[32];
+  ask_version(c->argv[0], version, sizeof version);
+  if (!root || !*version) return;
+  char *base = format(root, "/lib/tombolo/fortran/", version);
+  if (access(base, R_OK) == 0) add(c, format("-I", base, ""));
+  free(base);
+}
+
 /* Add what linking needs. Returns 0 or an exit code. */
 static int add_libraries(struct command *c) {
   const char *root = root_folder();
@@ -166,6 +190,7 @@ int tool_fc_main(int argc, char **argv) {
     fputs(usage, stderr);
     return TOOL_EXIT_USAGE;
   }
+  if (has_input(argc, argv)) add_modules(&c);
   const int code = has_input(argc, argv) && links(argc, argv) ? add_libraries(&c) : 0;
   if (code) return code;
   return only_show ? show(&c) : run_compiler(&c);

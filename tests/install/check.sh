@@ -152,10 +152,13 @@ END
   cmake -S src -B out -DCMAKE_PREFIX_PATH="$prefix" >cmake.log || { cat cmake.log; exit 1; }
   cmake --build out >build.log || { cat build.log; exit 1; }
   run_fortran "$prefix/bin/tombolo" run -n 3 out/client
+  # The module of notified access.
+  printf 'use tombolo_caf\ninteger :: a[*]\ncall event_detach(loc(a), i)\nend\n' >module.f90
+  "$prefix/bin/tombolo" fc module.f90 -o module && ./module
   # One image without a launcher.
   [ "$(./by_hand)" = "fortran client: 1 images ok" ] || { ./by_hand; exit 1; }
   # What is not ours goes through, and nothing is linked where the arguments say so.
-  "$prefix/bin/tombolo" fc --show -c x.f90 | grep -qx "gfortran -fcoarray=lib -c x.f90"
+  "$prefix/bin/tombolo" fc --show -c x.f90 | grep -q "^gfortran -fcoarray=lib -c x.f90 -I$prefix/lib/"
   "$prefix/bin/tombolo" fc --show x.f90 -o 'a b' | grep -q -- "-o 'a b' .*-lcaf_tombolo$"
   "$prefix/bin/tombolo" fc --compiler=no-such-compiler x.f90 2>said && exit 1
   grep -q "no-such-compiler.*not found" said

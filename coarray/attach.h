@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Attached events: sections whose remote writes, or reads, post an event of their owner.
+ *
+ * Owns: the format of an image's list of attached sections. Included by attach.c and section.c, and
+ * by transfer.c for its short path. Calls nothing. Invariants: the list lies in the owner's segment;
+ * every image has a word for every other one, written by the owner alone, that says whether there is
+ * a list and which version; so an assignment to an image without attached events costs one load.
+ */
+#ifndef CAF_ATTACH_H
+#define CAF_ATTACH_H
+
+#include "caf.h"
+
+enum { CAF_ATTACH_WRITE = 1, CAF_ATTACH_READ = 2 };
+
+/* Whether a rank has sections whose writes or reads (kind) post events. */
+static inline bool caf_attached(uint32_t rank, unsigned kind) {
+  return __builtin_expect((caf.attached[rank] & kind) != 0, 0);
+}
+
+/* A section of a rank has been written, or read: posts each event that is attached to a section
+ * which shares memory with it, once. */
+void caf_attach_post(uint32_t rank, const struct caf_section *s, unsigned kind);
+
+/* Puts contiguous data into a rank with attached events. */
+void caf_attach_put(uint32_t rank, void *remote, const void *data, size_t bytes);
+
+#endif
