@@ -26,8 +26,10 @@ foreach(version IN LISTS tmb_fortran_compilers)
     add_custom_command(OUTPUT "${program}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
       COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${version}} -O1 -g -Wall
-        -Wno-character-truncation -J "${folder}" "${tmb_fortran_dir}/lib/check.f90" "${src}" -o "${program}"
-      DEPENDS "${src}" "${tmb_fortran_dir}/lib/check.f90" tombolo_tool caf_shared fortran_modules
+        -Wno-character-truncation -J "${folder}" "${tmb_fortran_dir}/lib/check.f90" "${src}"
+        -o "${program}"
+      DEPENDS "${src}" "${tmb_fortran_dir}/lib/check.f90" tombolo_tool caf_shared
+        fortran_modules
       COMMENT "Fortran ${version}: ${name}" VERBATIM)
     list(APPEND tmb_fortran_programs "${program}")
     if(NOT hdr_ranks)
@@ -60,7 +62,8 @@ foreach(src IN LISTS tmb_fortran_examples)
     COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/examples/fortran"
     COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O2
       -Wall "${src}" -o "${program}"
-    DEPENDS "${src}" tombolo_tool caf_shared fortran_modules COMMENT "Fortran example: ${name}" VERBATIM)
+    DEPENDS "${src}" tombolo_tool caf_shared fortran_modules
+    COMMENT "Fortran example: ${name}" VERBATIM)
   list(APPEND tmb_fortran_programs "${program}")
   tmb_read_header(hdr ${src})
   set(hdr_ranks 1 2 4)

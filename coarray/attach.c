@@ -3,12 +3,12 @@
  * Attached events (module tombolo_caf): notified access for coarray programs.
  *
  * Owns: this image's list of attached sections, and copies of the others' lists. Called by Fortran
- * programs through the module, and by every remote assignment where a list is known. Calls: signals,
- * gets. Invariants: attaching is local: it changes the own list and tells every image the list's
- * version by a put that ends at the next image control statement, so images that synchronise with
- * this one afterwards know it; a reader copies a list whose version did not change meanwhile (an odd
- * version: a change is under way). A section is described by counts and strides; those of one array
- * nest, largest first, so membership of an address is found dimension by dimension.
+ * programs through the module, and by every remote assignment where a list is known. Calls:
+ * signals, gets. Invariants: attaching is local: it changes the own list and tells every image the
+ * list's version by a put that ends at the next image control statement, so images that synchronise
+ * with this one afterwards know it; a reader copies a list whose version did not change meanwhile
+ * (an odd version: a change is under way). A section is described by counts and strides; those of
+ * one array nest, largest first, so membership of an address is found dimension by dimension.
  */
 #include "attach.h"
 

@@ -73,11 +73,11 @@ extern struct caf caf;
 
 /* What other images touch, at the start of each segment. */
 struct caf_shared {
-  uint64_t ended;  /* images that have ended normally: each adds 1 to all others' */
-  uint64_t state;  /* of this image: 0 running, CAF_STAT_STOPPED */
+  uint64_t ended;       /* images that have ended normally: each adds 1 to all others' */
+  uint64_t state;       /* of this image: 0 running, CAF_STAT_STOPPED */
   uint64_t attach_list; /* address of the list of attached sections (attach.c) */
   uint64_t attach_word; /* what this image tells the others of it */
-  uint64_t word[];      /* [size] sync images: posts by each rank; [size] attach_word of each rank */
+  uint64_t word[]; /* [size] sync images: posts by each rank; [size] attach_word of each rank */
 };
 
 /* Starts the library at the first call, from a constructor or from `init`. */

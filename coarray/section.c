@@ -185,8 +185,8 @@ static bool overlaps(uint32_t rank) {
 }
 
 static void write_section(uint32_t rank, const struct caf_section *remote,
-                       const struct caf_elem *remote_elem, const struct caf_section *local,
-                       const struct caf_elem *local_elem) {
+                          const struct caf_elem *remote_elem, const struct caf_section *local,
+                          const struct caf_elem *local_elem) {
   const size_t n = caf_section_elements(remote);
   if (n == 0 || remote->elem_len == 0) return;
   if (local->levels == 0 && remote->levels > 0 && caf_same_elem(remote_elem, local_elem) &&
@@ -212,8 +212,8 @@ static void write_section(uint32_t rank, const struct caf_section *remote,
 }
 
 static void read_section(const struct caf_section *local, const struct caf_elem *local_elem,
-                      uint32_t rank, const struct caf_section *remote,
-                      const struct caf_elem *remote_elem) {
+                         uint32_t rank, const struct caf_section *remote,
+                         const struct caf_elem *remote_elem) {
   const size_t n = caf_section_elements(remote);
   if (n == 0 || caf_section_elements(local) == 0) return;
   if (plain(remote, remote_elem, local, local_elem) && !overlaps(rank)) {

@@ -158,7 +158,8 @@ END
   # One image without a launcher.
   [ "$(./by_hand)" = "fortran client: 1 images ok" ] || { ./by_hand; exit 1; }
   # What is not ours goes through, and nothing is linked where the arguments say so.
-  "$prefix/bin/tombolo" fc --show -c x.f90 | grep -q "^gfortran -fcoarray=lib -c x.f90 -I$prefix/lib/"
+  "$prefix/bin/tombolo" fc --show -c x.f90 |
+    grep -q "^gfortran -fcoarray=lib -c x.f90 -I$prefix/lib/"
   "$prefix/bin/tombolo" fc --show x.f90 -o 'a b' | grep -q -- "-o 'a b' .*-lcaf_tombolo$"
   "$prefix/bin/tombolo" fc --compiler=no-such-compiler x.f90 2>said && exit 1
   grep -q "no-such-compiler.*not found" said
