@@ -5,7 +5,8 @@
 Usage: compile_headers.py --include DIR HEADER | --all
 HEADER is included twice in an otherwise empty source; `--all` includes every public header, in both
 orders. Each combination of compiler (gcc, clang, where installed), standard (C99 to C17, C++11 to
-C++20), mode (SEQ, PARSYNC, PAR) and debug (on, off) must pass with the warnings below as errors.
+C++20), mode (SEQ, PARSYNC, PAR) and debug (on, off) must pass with the warnings below as errors,
+and once more in a client that has macros of common names.
 """
 
 import argparse
@@ -23,6 +24,9 @@ COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
 MODES = ["GASNET_SEQ", "GASNET_PARSYNC", "GASNET_PAR"]
 # These also stand without a thread mode.
 MODELESS = {"gasnet_config.h", "gasnet_fwd.h", "gasnet_portable_platform.h", "gasnet_tools.h"}
+# Names that clients define as macros of their own before they include the headers.
+CLIENT_MACROS = "unused used noreturn visibility pure cold hot format weak may_alias".split()
+CLIENT_MACROS += "likely unlikely always_inline noinline warn_unused_result min max T N X".split()
 
 
 def program(headers):
@@ -34,6 +38,7 @@ def program(headers):
 def variants(headers):
     """All macro sets to compile with, as lists of -D options."""
     sets = [[f"-D{mode}=1"] + debug for mode in MODES for debug in ([], ["-DGASNET_DEBUG=1"])]
+    sets.append(["-DGASNET_PAR=1"] + [f"-D{name}=client_macro" for name in CLIENT_MACROS])
     if all(header in MODELESS for header in headers):
         sets.append([])
     return sets

@@ -17,10 +17,10 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-# define GEXX_API              __attribute__((visibility("default")))
-# define GEXX_UNUSED           __attribute__((unused))
-# define GEXX_WARN_UNUSED      __attribute__((warn_unused_result))
-# define GEXX_NORETURN         __attribute__((noreturn))
+# define GEXX_API              __attribute__((__visibility__("default")))
+# define GEXX_UNUSED           __attribute__((__unused__))
+# define GEXX_WARN_UNUSED      __attribute__((__warn_unused_result__))
+# define GEXX_NORETURN         __attribute__((__noreturn__))
 # define GEXX_LIKELY(e)        __builtin_expect(!!(e), 1)
 # define GEXX_UNLIKELY(e)      __builtin_expect(!!(e), 0)
 # define GEXX_COMPILER_FENCE() __asm__ __volatile__("" ::: "memory")

@@ -79,7 +79,7 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
 #define GEXX_AD_INT(S, T, W)                                                                       \
  GEXX_API T gexx_ad_rmw_##S(void *addr, gex_OP_t op, T a, T b);                                    \
  GEXX_INLINE T gexx_ad_native_##S(void *addr, gex_OP_t op, T a, T b) {                             \
-  typedef W __attribute__((may_alias)) word_t;                                                     \
+  typedef W __attribute__((__may_alias__)) word_t;                                                 \
   word_t *const p = (word_t *)addr;                                                                \
   W seen = (W)a;                                                                                   \
   switch (op) {                                                                                    \
@@ -104,7 +104,7 @@ GEXX_INLINE void gexx_ad_before(gex_OP_t opcode, gex_Flags_t flags) {
 #define GEXX_AD_REAL(S, T, W)                                                                \
  GEXX_API T gexx_ad_rmw_##S(void *addr, gex_OP_t op, T a, T b);                              \
  GEXX_INLINE T gexx_ad_native_##S(void *addr, gex_OP_t op, T a, T b) {                       \
-  typedef W __attribute__((may_alias)) word_t;                                               \
+  typedef W __attribute__((__may_alias__)) word_t;                                           \
   word_t *const p = (word_t *)addr;                                                          \
   W seen, next;                                                                              \
   T old;                                                                                     \
