@@ -49,6 +49,16 @@
 # define GEXX_DEBUG_STR "nodebug"
 #endif
 
+/* The debugging heap, too: -DGASNET_DEBUGMALLOC=1 (tombolo/tools_heap.h). */
+#if defined(GASNET_DEBUGMALLOC) && !(GASNET_DEBUGMALLOC + 0)
+# undef GASNET_DEBUGMALLOC
+#endif
+#ifdef GASNET_DEBUGMALLOC
+# define GEXX_DEBUGMALLOC_STR "debugmalloc"
+#else
+# define GEXX_DEBUGMALLOC_STR "nodebugmalloc"
+#endif
+
 #define GASNET_SEGMENT_FAST                1
 #define GASNET_PSHM                        1
 
@@ -137,9 +147,10 @@
 #define GASNET_EXTENDED_VERSION     0.1
 #define GASNET_EXTENDED_VERSION_STR "0.1"
 
-#define GEXX_CONFIG_TAIL                                                                  \
- ",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,noalign,pshm," GEXX_DEBUG_STR               \
- ",notrace,nostats,nodebugmalloc,nosrclines,timers_native,membars_native,atomics_native," \
+#define GEXX_CONFIG_TAIL                                                    \
+ ",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,noalign,pshm," GEXX_DEBUG_STR \
+ ",notrace,nostats," GEXX_DEBUGMALLOC_STR                                   \
+ ",nosrclines,timers_native,membars_native,atomics_native,"                 \
  "atomic32_native,atomic64_native"
 #define GASNET_CONFIG_STRING                                                               \
  "RELEASE=2025.8.0,SPEC=0.19,CONDUIT=" GASNET_CONDUIT_NAME_STR "(" GASNET_CONDUIT_NAME_STR \

@@ -39,6 +39,11 @@ static void check_job_names(void) {
   EXPECT(GASNETI_MAX_THREADS > 1);
 #endif
   EXPECT(GASNETT_MAX_THREADS == GASNETI_MAX_THREADS);
+#ifdef GASNET_DEBUGMALLOC
+  EXPECT(strstr(GASNET_CONFIG_STRING, ",debug,notrace,nostats,debugmalloc,nosrclines,"));
+#else
+  EXPECT(strstr(GASNET_CONFIG_STRING, ",nodebug,notrace,nostats,nodebugmalloc,nosrclines,"));
+#endif
   EXPECT(gasnetc_AMPoll() == GASNET_OK && gasnet_AMPoll() == GASNET_OK);
 }
 
