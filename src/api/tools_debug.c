@@ -30,13 +30,19 @@ gasnett_stats_callback_t gasnett_stats_callback;
 
 /* --- backtraces --- */
 
+/* The client may change its function at any time. */
+static int print_by_client(int fd) {
+  int (*const print)(int) = gasnett_backtrace_user.fnp;
+  return print ? print(fd) : 1;
+}
+
 /* Hands the client's mechanism to the os layer once it is there: it may be filled in at run time.
  */
 static void adopt_user_mechanism(void) {
   static int adopted;
   if (!gasnett_backtrace_user.name || !gasnett_backtrace_user.fnp) return;
   if (tmb_xchg_acq_rel(&adopted, 1)) return;
-  tmb_os_backtrace_add_user(gasnett_backtrace_user.name, gasnett_backtrace_user.fnp);
+  tmb_os_backtrace_add_user(gasnett_backtrace_user.name, print_by_client);
 }
 
 static int print_backtrace_ifenabled(int fd) {
@@ -55,6 +61,7 @@ static int backtrace_hook(int fd) {
 
 __attribute__((constructor)) static void set_hook(void) {
   tmb_backtrace_hook = backtrace_hook;
+  adopt_user_mechanism(); /* a definition of the client is known by name when settings are read */
 }
 
 void gasnett_backtrace_init(const char *exename) {
