@@ -15,6 +15,7 @@
  * op is in its team's bucket until it is complete and in the run queue at most once.
  */
 #include "coll/receive.h"
+#include "coll/refused.h"
 
 #include "base/error.h"
 #include "base/log.h"
@@ -70,6 +71,7 @@ static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
   op->sent = 0;
   op->untaken = op->offered = op->owed = 0;
   op->pull = NULL;
+  op->pull_refused = false;
   op->moves = 0;
   op->apply.then = applied;
   return op;
@@ -241,6 +243,19 @@ static void on_taken(const struct tmb_am_in *in) {
   leave();
 }
 
+/* A receiver may not read a message that this rank offered: it is sent. */
+static void on_refused(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
+  if (!team || TMB_UNLIKELY(team->lost)) return;
+  tmb_coll_lock();
+  struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
+  if (!op || !op->untaken)
+    tmb_bug("rank %u refuses a message of a collective that was not offered", in->src);
+  tmb_refused_add(op, (uint32_t)in->args[4], (uint32_t)in->args[5], tmb_team_join64(in->args + 6));
+  queue(op);
+  leave();
+}
+
 /* ---- sending */
 
 /* Fill op->out for the message of a step. */
@@ -403,12 +418,13 @@ static bool run(struct tmb_coll_op *op, bool may_send) {
  * caller is the progress hook or the call that starts it, not a handler. */
 static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
   if (may_send && !tmb_coll_applies(op)) tmb_recv_pull(op);
+  if (TMB_UNLIKELY(op->refused != NULL) && may_send) tmb_refused_send(op);
   if (tmb_coll_applies(op)) return WAITS;
   if (run(op, may_send)) {
     complete(op);
     return DONE;
   }
-  if (op->pull || tmb_stash_offer(op->team->coll, op, tmb_recv_may_pull)) queue(op);
+  if (op->pull || op->refused || tmb_stash_offer(op->team->coll, op, tmb_recv_may_pull)) queue(op);
   return WAITS;
 }
 
@@ -419,6 +435,7 @@ static void lose(struct tmb_coll_op *op) {
   for (uint32_t k = 0; op->assembly && k < op->plan->sched.recvs; k++) free(op->assembly[k]);
   if (op->live) tmb_job.ops->am_release(tmb_job.conduit, &op->out);
   if (op->pull) tmb_stash_free(op->pull);
+  tmb_refused_drop(op);
   op->pull = NULL;
   op->held = false;
   if (op->event) tmb_op_lose(op->event, TMB_CAT_PUT, op->team->lost - 1);
@@ -592,6 +609,7 @@ __attribute__((constructor)) static void install(void) {
   tmb_up_set_internal(TMB_COLL_AM_READY, on_notice);
   tmb_up_set_internal(TMB_COLL_AM_OFFER, on_notice);
   tmb_up_set_internal(TMB_COLL_AM_TAKEN, on_taken);
+  tmb_up_set_internal(TMB_COLL_AM_REFUSED, on_refused);
   tmb_job.colls_advance = hook;
   tmb_failure_on_lost(on_lost);
 }

@@ -27,8 +27,15 @@
 #define TMB_COLL_PLANS   32u /* cached schedules of a team; power of two */
 
 /* Internal message handlers of collectives: 48..55. READY: the receiver waits for data. OFFER: the
- * data of a message may be read in the sender's memory. TAKEN: they have been. */
-enum { TMB_COLL_AM_DATA = 48, TMB_COLL_AM_READY, TMB_COLL_AM_OFFER, TMB_COLL_AM_TAKEN };
+ * data of a message may be read in the sender's memory. TAKEN: they have been. REFUSED: they cannot
+ * be, from the offset on; send them. */
+enum {
+  TMB_COLL_AM_DATA = 48,
+  TMB_COLL_AM_READY,
+  TMB_COLL_AM_OFFER,
+  TMB_COLL_AM_TAKEN,
+  TMB_COLL_AM_REFUSED
+};
 
 /* Arguments of messages: uid(0,1) number(2) target's rank(3) sender's rank(4) tag(5) offset, or
  * bytes of an OFFER (6,7); an OFFER has process number(8) and address(9,10), too. */
@@ -128,8 +135,10 @@ struct tmb_coll_op {
   uint8_t offered, owed;  /* bit per buffer with an OFFER that has not been taken: made in this
                              round, made in earlier ones */
   struct tmb_stash *pull; /* OFFER that is being read, or NULL */
-  uint64_t pulled; /* bytes of it read; UINT64_MAX: all, and the sender is still to be told */
-  uint64_t moves;  /* pieces read so far */
+  uint64_t pulled;   /* bytes of it read; UINT64_MAX: all, and the sender is still to be told */
+  uint64_t moves;    /* pieces read, and refused ones sent, so far */
+  bool pull_refused; /* op->pull cannot be read, and the sender is to be told */
+  struct tmb_coll_refused *refused; /* messages whose offer was refused, to be sent; refused.c */
   struct tmb_apply apply; /* the call of a client's function that must be made before op goes on */
   struct tmb_coll_applies { /* what it is for */
     uint32_t index;         /* receive, UINT32_MAX: the step at pc */

@@ -2,9 +2,9 @@
 /*
  * Reading in a peer's memory, see pull.h.
  *
- * Owns nothing. Called by the engine under the lock of collectives. Calls: core/bound.h,
- * os/peer_copy.h, base/config. Invariants: a peer's memory is read only between its offer and our
- * answer.
+ * Owns: which peers can no longer be read. Called by the engine under the lock of collectives.
+ * Calls: core/bound.h, os/peer_copy.h, base/config. Invariants: a peer's memory is read only
+ * between its offer and our answer.
  */
 #include "coll/pull.h"
 
@@ -14,7 +14,10 @@
 #include "core/job.h"
 #include "os/peer_copy.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+static uint8_t *refuses; /* [size] peers whose memory may no longer be read; NULL: none */
 
 bool tmb_pull_works(void) {
   if (tmb_job.lost)
@@ -30,12 +33,24 @@ char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes) {
   return (char *)(uintptr_t)(address + (uint64_t)delta);
 }
 
-void tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, size_t bytes) {
+/* The kernel has refused to read a peer's memory, which it allowed at start-up. */
+TMB_COLD static bool refused(uint32_t jobrank, int32_t pid) {
+  if (!refuses) refuses = calloc(tmb_job.size, sizeof *refuses);
+  if (!refuses) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  refuses[jobrank] = 1;
+  tmb_info(
+      "collectives: the memory of rank %u (process %d) may no longer be read: its data come as "
+      "messages",
+      jobrank, pid);
+  return false;
+}
+
+bool tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, size_t bytes) {
   const char *mapped = tmb_pull_mapped(jobrank, address, bytes);
-  if (mapped)
+  if (mapped) {
     memcpy(to, mapped, bytes);
-  else if (!tmb_os_peer_read(pid, to, address, bytes))
-    tmb_fatal("reading the memory of rank %u (process %d) failed during a collective; set "
-              "TOMBOLO_COLL_DIRECT=0",
-              jobrank, pid);
+    return true;
+  }
+  if (refuses && refuses[jobrank]) return false;
+  return TMB_LIKELY(tmb_os_peer_read(pid, to, address, bytes)) || refused(jobrank, pid);
 }

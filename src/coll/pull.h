@@ -23,7 +23,8 @@ bool tmb_pull_works(void);
 /* Where memory of a peer is mapped here; NULL when it is not. */
 char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes);
 
-/* Copy memory of a peer. Fatal when the kernel refuses. */
-void tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, size_t bytes);
+/* Copy memory of a peer. Returns false, with part of it copied, when the kernel refuses; it is not
+ * asked about that peer again. */
+bool tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, size_t bytes);
 
 #endif

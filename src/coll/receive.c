@@ -168,7 +168,8 @@ bool tmb_recv_may_pull(struct tmb_coll_op *op, const struct tmb_stash *m) {
   return tmb_recv_is_open(op, index) || step->round == op->round;
 }
 
-/* Combine a piece with what this rank has. Returns whether that is done, as combine. */
+/* Combine a piece with what this rank has. Returns whether that is done, as combine; also not when
+ * the piece cannot be read. */
 static bool pull_reduce(struct tmb_coll_op *op, uint32_t index, uint64_t at, size_t bytes) {
   const struct tmb_coll_applies after = {.index = index, .bytes = bytes, .pulled = true};
   const struct tmb_step *step = &op->plan->sched.step[index];
@@ -182,12 +183,30 @@ static bool pull_reduce(struct tmb_coll_op *op, uint32_t index, uint64_t at, siz
       op->bounce_capacity = bytes;
     }
     from = op->bounce;
-    tmb_pull_read(peer, m->pid, m->address + at, from, bytes);
+    op->pull_refused = !tmb_pull_read(peer, m->pid, m->address + at, from, bytes);
+    if (op->pull_refused && at && op->chunk < op->reducer.elem)
+      tmb_fatal("rank %u has forbidden to be read in the middle of a reduction of elements of %zu "
+                "bytes; set TOMBOLO_COLL_DIRECT=0",
+                peer, op->reducer.elem);
+    if (op->pull_refused) return false;
   }
   return combine(op, step, at, from, bytes, &after);
 }
 
-/* Read a piece of op->pull, or all of it into kept memory if its receive is not open. */
+/* Read the message of op->pull into kept memory. Returns false when that is refused. */
+static bool pull_kept(struct tmb_coll_op *op, uint32_t peer, uint64_t bytes) {
+  struct tmb_coll_team *ct = op->team->coll;
+  const struct tmb_stash *m = op->pull;
+  const struct tmb_stash like = {
+      .seq = m->seq, .src = m->src, .tag = m->tag, .kind = TMB_COLL_AM_DATA};
+  struct tmb_stash *kept = tmb_stash_add(ct, &like, bytes);
+  if (tmb_pull_read(peer, m->pid, m->address, kept->payload, bytes)) return true;
+  tmb_stash_free(tmb_stash_take(ct, &like));
+  return false;
+}
+
+/* Read a piece of op->pull, or all of it into kept memory if its receive is not open; sets
+ * op->pull_refused when that cannot be done. */
 static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
   const struct tmb_stash *m = op->pull;
   const struct tmb_step *step = &op->plan->sched.step[index];
@@ -195,36 +214,37 @@ static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
   const uint64_t at = op->pulled, left = step->bytes - at;
   size_t bytes = TMB_MIN(left, (uint64_t)PULL_PIECE);
   if (!tmb_recv_is_open(op, index)) {
-    struct tmb_stash like = {.seq = m->seq, .src = m->src, .tag = m->tag, .kind = TMB_COLL_AM_DATA};
     bytes = left;
-    tmb_pull_read(peer, m->pid, m->address, tmb_stash_add(op->team->coll, &like, bytes)->payload,
-                  bytes);
+    op->pull_refused = !pull_kept(op, peer, bytes);
+    if (op->pull_refused) return;
+  } else if (step->kind == TMB_STEP_RECV) {
+    char *to = tmb_coll_place(op, step->to, step->to_at + at);
+    op->pull_refused = !tmb_pull_read(peer, m->pid, m->address + at, to, bytes);
+    if (op->pull_refused) return;
+    account(op, index, bytes);
   } else {
-    if (step->kind == TMB_STEP_RECV) {
-      tmb_pull_read(peer, m->pid, m->address + at, tmb_coll_place(op, step->to, step->to_at + at),
-                    bytes);
-    } else {
-      const size_t elem = op->reducer.elem;
-      const size_t most = elem > BOUNCE_BYTES ? elem : BOUNCE_BYTES - BOUNCE_BYTES % elem;
-      bytes = TMB_MIN(left, (uint64_t)most);
-      if (!pull_reduce(op, index, at, bytes)) return;
-    }
+    const size_t elem = op->reducer.elem;
+    const size_t most = elem > BOUNCE_BYTES ? elem : BOUNCE_BYTES - BOUNCE_BYTES % elem;
+    bytes = TMB_MIN(left, (uint64_t)most);
+    if (!pull_reduce(op, index, at, bytes)) return;
     account(op, index, bytes);
   }
   op->pulled = at + bytes;
 }
 
-/* Tell the sender of op->pull. Returns false when there are no resources now. */
-static bool tell_taken(struct tmb_coll_op *op) {
+/* Tell the sender of op->pull that it has been read, or that the rest must be sent. Returns false
+ * when there are no resources now. */
+static bool tell_sender(struct tmb_coll_op *op) {
   int32_t args[TMB_COLL_ARGS] = {0};
   tmb_team_args64(args, op->team->uid);
   args[2] = (int32_t)op->seq;
   args[3] = (int32_t)op->pull->src;
   args[4] = (int32_t)op->team->head.rank;
   args[5] = (int32_t)op->pull->tag;
+  tmb_team_args64(args + 6, op->pulled);
   struct tmb_am_out out = {.peer = tmb_team_jobrank(op->team, op->pull->src),
                            .category = TMB_AM_SHORT,
-                           .handler = TMB_COLL_AM_TAKEN,
+                           .handler = op->pull_refused ? TMB_COLL_AM_REFUSED : TMB_COLL_AM_TAKEN,
                            .nargs = TMB_COLL_ARGS,
                            .staged = -1,
                            .args = args};
@@ -242,13 +262,14 @@ void tmb_recv_pull(struct tmb_coll_op *op) {
     }
     const uint32_t index = tmb_recv_match(op, op->pull->src, op->pull->tag);
     const uint64_t before = op->pulled, all = op->plan->sched.step[index].bytes;
-    if (before < all) pull_piece(op, index);
+    if (before < all && !op->pull_refused) pull_piece(op, index);
     op->moves++;
     if (tmb_coll_applies(op)) return;
     budget -= op->pulled - before;
-    if (op->pulled < all) continue;
-    if (!tell_taken(op)) return;
+    if (op->pulled < all && !op->pull_refused) continue;
+    if (!tell_sender(op)) return;
     tmb_stash_free(op->pull);
     op->pull = NULL;
+    op->pull_refused = false;
   }
 }
