@@ -94,6 +94,11 @@ struct bench_summary {
 };
 void bench_summarise(const struct bench_figure *figure, struct bench_summary *out);
 
+/* Median round trip of a cache line between two ranks, NaN if it was not measured; and its mode:
+ * "fast" where both processors are under one cache, else "slow". */
+double bench_handoff_ns(const struct bench_results *results);
+const char *bench_mode(double handoff_ns);
+
 /* ---- bench_table.c, bench_json.c */
 void bench_print_table(const struct bench_results *results, const struct bench_options *options);
 void bench_print_machine(const struct bench_options *options);

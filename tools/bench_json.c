@@ -86,11 +86,11 @@ json_t *bench_to_json(const struct bench_results *results, const struct bench_op
   for (size_t i = 0; i < results->count; i++)
     if (results->figures[i].count)
       json_array_append_new(figures, figure_to_json(&results->figures[i]));
-  return json_pack("{s:i, s:s, s:{s:s, s:s, s:s, s:s, s:s}, s:o, s:o, s:{s:i, s:f, s:b, s:b}, s:o}",
-                   "format", 1, "date", date, "tombolo", "version", TMB_BUILD_VERSION, "revision",
-                   TMB_BUILD_REVISION, "build", TMB_BUILD_TYPE, "compiler", TMB_BUILD_COMPILER,
-                   "flags", TMB_BUILD_FLAGS, "machine", machine_to_json(), "settings",
-                   settings_to_json(), "options", "runs", (int)options->runs, "sample_us",
-                   options->sample_us, "quick", options->quick, "bind", options->bind, "figures",
-                   figures);
+  return json_pack(
+      "{s:i, s:s, s:s, s:{s:s, s:s, s:s, s:s, s:s}, s:o, s:o, s:{s:i, s:f, s:b, s:b}, s:o}",
+      "format", 1, "mode", bench_mode(bench_handoff_ns(results)), "date", date, "tombolo",
+      "version", TMB_BUILD_VERSION, "revision", TMB_BUILD_REVISION, "build", TMB_BUILD_TYPE,
+      "compiler", TMB_BUILD_COMPILER, "flags", TMB_BUILD_FLAGS, "machine", machine_to_json(),
+      "settings", settings_to_json(), "options", "runs", (int)options->runs, "sample_us",
+      options->sample_us, "quick", options->quick, "bind", options->bind, "figures", figures);
 }

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Guests of one kind of machine come in two modes, with some 135 ns and 560 ns. */
+#define FAST_BELOW_NS 300.0
+
 static int compare(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -55,6 +58,25 @@ static int verdict(const struct bench_figure *f, const struct bench_summary *s) 
   if (f->target <= 0) return -1;
   if (!f->floor_count) return s->median <= f->target;
   return f->more ? s->ratio >= f->target : s->ratio <= f->target;
+}
+
+double bench_handoff_ns(const struct bench_results *results) {
+  for (size_t i = 0; i < results->count; i++) {
+    const struct bench_figure *f = &results->figures[i];
+    const bool itself = strcmp(f->name, "handoff_rtt") == 0;
+    const bool beside = strcmp(f->floor, "handoff") == 0 && f->ranks == 2 && f->floor_count > 0;
+    if (!f->count || !(itself || beside)) continue;
+    double *sorted =
+        sorted_copy(itself ? f->samples : f->floors, itself ? f->count : f->floor_count);
+    const double median = quantile(sorted, itself ? f->count : f->floor_count, 0.5);
+    free(sorted);
+    return median;
+  }
+  return NAN;
+}
+
+const char *bench_mode(double handoff_ns) {
+  return isnan(handoff_ns) ? "unknown" : handoff_ns < FAST_BELOW_NS ? "fast" : "slow";
 }
 
 void bench_summarise(const struct bench_figure *f, struct bench_summary *out) {

@@ -144,6 +144,14 @@ void bench_print_machine(const struct bench_options *o) {
   fflush(stdout);
 }
 
+/* Ratios to the hand-off are hard to reach in the fast mode and easy in the slow one. */
+static void print_mode(const struct bench_results *results) {
+  const double ns = bench_handoff_ns(results);
+  if (isnan(ns)) return;
+  printf("\nmachine in its %s mode: a cache line goes to another processor and back in %.0f ns%s\n",
+         bench_mode(ns), ns, ns < 60 ? " (two threads of one core)" : "");
+}
+
 void bench_print_table(const struct bench_results *results, const struct bench_options *o) {
   size_t over = 0, targets = 0;
   (void)o;
@@ -160,6 +168,7 @@ void bench_print_table(const struct bench_results *results, const struct bench_o
     targets += s.verdict >= 0;
     over += s.verdict == 0;
   }
+  print_mode(results);
   printf("\n%zu of %zu targets met", targets - over, targets);
   printf("%s\n",
          over ? "; a busy machine spoils ratios: compare 'min' and run again when it is idle" : "");

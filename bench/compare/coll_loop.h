@@ -5,11 +5,13 @@
  * Owns: sizes, repetition and the output format. Included by coll_mpi.c and coll_gex.c, which
  * define what a collective is in their library. Calls: the two functions of struct side. A sample
  * is the mean of enough calls to last about 2 ms, timed on rank 0 between two barriers; a line
- * "KIND BYTES MICROSECONDS" is the least of SAMPLES samples. Both libraries run exactly this.
+ * "KIND BYTES MICROSECONDS" is the least of SAMPLES samples. Both libraries run exactly this, and
+ * bind themselves alike: rank r to the r-th processor of a list that is the first argument.
  */
 #ifndef TMB_COMPARE_COLL_LOOP_H
 #define TMB_COMPARE_COLL_LOOP_H
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +56,24 @@ static double loop_figure(const struct side *s, int kind, void *dst, void *src, 
   return best;
 }
 
-static int loop_main(const struct side *s) {
+/* in cpus: "0,1,...", one for each rank; NULL or "": stay where the launcher put us. */
+static void loop_bind(const struct side *s, const char *cpus) {
+  cpu_set_t one;
+  char *end = NULL;
+  if (!cpus || !*cpus) return;
+  for (int r = 0; r < s->rank; r++) {
+    cpus = strchr(cpus, ',');
+    if (!cpus) return;
+    cpus++;
+  }
+  CPU_ZERO(&one);
+  CPU_SET((size_t)strtol(cpus, &end, 10), &one);
+  if (end == cpus || sched_setaffinity(0, sizeof one, &one) != 0)
+    fprintf(stderr, "coll comparison: rank %d is not bound\n", s->rank);
+}
+
+static int loop_main(const struct side *s, const char *cpus) {
+  loop_bind(s, cpus);
   static const char *const name[KINDS] = {"broadcast", "allreduce", "allgather", "exchange"};
   char *dst = malloc(LOOP_BYTES_MAX * (size_t)s->size);
   char *src = malloc(LOOP_BYTES_MAX * (size_t)s->size);

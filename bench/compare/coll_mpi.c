@@ -6,6 +6,7 @@
  * the build. Calls: MPI, coll_loop.h. Broadcast and all-reduce move `bytes` bytes (doubles),
  * all-gather and exchange blocks of it.
  */
+#define _GNU_SOURCE
 #include "coll_loop.h"
 
 #include <mpi.h>
@@ -29,7 +30,7 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &s.size);
-  const int rc = loop_main(&s);
+  const int rc = loop_main(&s, argc > 1 ? argv[1] : NULL);
   MPI_Finalize();
   return rc;
 }

@@ -8,10 +8,12 @@
 # the rounds, the ratio of ours to the better peer, and whether that is within the target: at most
 # 1, and up to 4 KiB at most 1/1.5. A peer that is not installed is named and left out; one that is
 # not done within --timeout (MPICH spins: more ranks than processors can take minutes) counts
-# with the rows that it has printed.
+# with the rows that it has printed. The ranks of every side are bound alike, rank r to the r-th
+# processor that this script may use, if there are enough; the launchers are told not to bind.
 #   bench/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 import argparse
 import json
+import os
 import re
 import shutil
 import statistics
@@ -23,8 +25,9 @@ from pathlib import Path
 ROW = re.compile(r"([a-z]+) (\d+) ([\d.]+)")
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PEERS = {"openmpi": ("mpicc.openmpi", ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"]),
-         "mpich": ("mpicc.mpich", ["mpirun.mpich"])}
+PEERS = {"openmpi": ("mpicc.openmpi", ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe",
+                                      "--bind-to", "none"]),
+         "mpich": ("mpicc.mpich", ["mpirun.mpich", "-bind-to", "none"])}
 
 
 def compile_all(folder, build):
@@ -58,6 +61,12 @@ def one_run(name, command, timeout):
         print(f"{name}: not done after {timeout} s", file=sys.stderr)
     rows = (ROW.fullmatch(line.strip()) for line in out.splitlines())
     return {(row[1], int(row[2])): float(row[3]) for row in rows if row}
+
+
+def processors(ranks):
+    """The processors of the ranks as text; empty if there are not enough."""
+    usable = sorted(os.sched_getaffinity(0))
+    return ",".join(str(cpu) for cpu in usable[:ranks]) if ranks <= len(usable) else ""
 
 
 def target(size):
@@ -97,9 +106,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         sides, programs = compile_all(Path(folder), options.build.resolve())
         results = {name: [] for name in sides}
+        cpus = processors(options.ranks)
+        print(f"ranks of every side on processors {cpus}" if cpus else "no rank is bound")
         for _ in range(options.rounds):
             for name, launcher in sides.items():
-                command = [*launcher, "-n", options.ranks, programs[name]]
+                command = [*launcher, "-n", options.ranks, programs[name], cpus]
                 results[name].append(one_run(name, command, options.timeout))
         records = table(results, list(sides))
     if options.json:

@@ -105,6 +105,10 @@ def check_report(report):
     ranks = {f["ranks"] for f in figures if f["name"] == "start"}
     check(ranks == {2, 16}, f"start was measured at {ranks} ranks, not 2 and 16")
     check(report["machine"]["online"] >= 1, "machine: no processors")
+    check(report["mode"] in ("fast", "slow"), f"mode {report['mode']}")
+    handoff = [f for f in report["figures"] if f["name"] == "handoff_rtt"][0]
+    fast = statistics.median(handoff["samples"]) < 300
+    check(fast == (report["mode"] == "fast"), "the mode does not follow from the hand-off")
     check(bool(report["tombolo"]["revision"]), "no revision")
     check(report["settings"].get("TOMBOLO_SPIN_NS") == "5000", f"settings: {report['settings']}")
 
