@@ -17,9 +17,7 @@ typedef __float128 wide_real;
 
 /* A number on its way: complex numbers have both parts. */
 struct number {
-  wide_int i;
   wide_real re, im;
-  bool integer;
 };
 
 static wide_int load_int(const void *p, int kind) {
@@ -73,15 +71,16 @@ static size_t real_bytes(int kind) {
   return kind == 10 ? 16 : (size_t)kind;
 }
 
+static bool is_whole(const struct caf_elem *e) {
+  return e->type == CAF_INTEGER || e->type == CAF_LOGICAL;
+}
+
 static struct number load_number(const void *p, const struct caf_elem *e) {
-  struct number n = {0, 0, 0, false};
-  if (e->type == CAF_INTEGER || e->type == CAF_LOGICAL) {
-    n.i = load_int(p, e->kind);
-    n.re = (wide_real)n.i;
-    n.integer = true;
-    return n;
-  }
-  n.re = load_real(p, e->kind);
+  struct number n = {0, 0};
+  if (is_whole(e))
+    n.re = (wide_real)load_int(p, e->kind);
+  else
+    n.re = load_real(p, e->kind);
   if (e->type == CAF_COMPLEX) n.im = load_real((const char *)p + real_bytes(e->kind), e->kind);
   return n;
 }
@@ -89,7 +88,7 @@ static struct number load_number(const void *p, const struct caf_elem *e) {
 static void store_number(void *p, const struct caf_elem *e, const struct number *n) {
   switch (e->type) {
   case CAF_INTEGER:
-  case CAF_LOGICAL: store_int(p, e->kind, n->integer ? n->i : (wide_int)n->re); break;
+  case CAF_LOGICAL: store_int(p, e->kind, (wide_int)n->re); break;
   case CAF_COMPLEX: store_real((char *)p + real_bytes(e->kind), e->kind, n->im); /* FALLTHROUGH */
   default: store_real(p, e->kind, n->re);
   }
@@ -118,6 +117,8 @@ void caf_convert(void *to, const struct caf_elem *to_elem, const void *from,
     convert_character(to, to_elem, from, from_elem);
   } else if (to_elem->type == CAF_DERIVED || from_elem->type == CAF_DERIVED) {
     memmove(to, from, to_elem->len < from_elem->len ? to_elem->len : from_elem->len);
+  } else if (is_whole(to_elem) && is_whole(from_elem)) {
+    store_int(to, to_elem->kind, load_int(from, from_elem->kind));
   } else {
     const struct number n = load_number(from, from_elem);
     store_number(to, to_elem, &n);

@@ -24,6 +24,8 @@ CAF_EXPORT void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image,
                              struct caf_vector *src_vector, int dst_kind, int src_kind,
                              bool may_need_tmp, int *stat);
 
+#define NUMBER_BYTES 32u /* the largest number: COMPLEX(16) */
+
 static struct caf_elem elem_of(const struct caf_desc *desc, int kind) {
   return (struct caf_elem){desc->dtype.type, kind, desc->dtype.elem_len};
 }
@@ -35,6 +37,39 @@ static inline bool same_scalars(const struct caf_desc *a, const struct caf_desc 
          a->dtype.type == b->dtype.type && a->dtype.elem_len == b->dtype.elem_len;
 }
 
+/* Both sides are numbers of different types or kinds: they are converted here, without a section.
+ */
+static inline bool scalar_numbers(const struct caf_desc *a, const struct caf_desc *b) {
+  return (a->dtype.rank | b->dtype.rank) == 0 && a->dtype.elem_len <= NUMBER_BYTES &&
+         b->dtype.elem_len <= NUMBER_BYTES && a->dtype.type < CAF_DERIVED &&
+         b->dtype.type < CAF_DERIVED;
+}
+
+/* An assignment that is not one of equal scalars, or posts events. */
+struct assignment {
+  uint32_t rank;
+  void *remote;
+  const struct caf_desc *remote_desc, *local_desc;
+  const struct caf_vector *vector;
+  int remote_kind, local_kind;
+};
+
+static __attribute__((noinline)) void get_any(const struct assignment *a) {
+  const struct caf_elem from_elem = elem_of(a->remote_desc, a->remote_kind),
+                        into_elem = elem_of(a->local_desc, a->local_kind);
+  if (scalar_numbers(a->remote_desc, a->local_desc) && !caf_attached(a->rank, CAF_ATTACH_READ)) {
+    _Alignas(16) char number[NUMBER_BYTES];
+    gex_RMA_GetBlocking(caf.tm, number, a->rank, a->remote, from_elem.len, 0);
+    caf_convert(a->local_desc->base, &into_elem, number, &from_elem);
+    return;
+  }
+  struct caf_section from, into;
+  caf_section_of(&from, a->remote_desc, a->remote, a->vector);
+  caf_section_of(&into, a->local_desc, a->local_desc->base, NULL);
+  caf_assign_local(&into, &into_elem, a->rank, &from, &from_elem);
+  caf_section_free(&from);
+}
+
 void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
               struct caf_vector *vector, struct caf_desc *dst, int src_kind, int dst_kind,
               bool may_need_tmp, int *stat) {
@@ -42,20 +77,48 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
   const struct caf_status to = {.stat = stat};
   const uint32_t rank = caf_rank(image, &to);
   if (__builtin_expect(rank == UINT32_MAX, 0)) return;
-  void *remote = caf_address(token, offset, src->dtype.elem_len, rank, &to);
+  const size_t bytes = src->dtype.elem_len;
+  void *remote = caf_address(token, offset, bytes, rank, &to);
   if (__builtin_expect(!remote, 0)) return;
   caf_ok(stat);
-  if (__builtin_expect(same_scalars(src, dst, src_kind, dst_kind), 1) &&
-      !caf_attached(rank, CAF_ATTACH_READ)) {
-    gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, dst->dtype.elem_len, 0);
+  if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_READ)) {
+    if (bytes == 8) /* known sizes are copied inline */
+      gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, 8, 0);
+    else if (bytes == 4)
+      gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, 4, 0);
+    else
+      gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, bytes, 0);
     return;
   }
-  struct caf_section from, into;
-  caf_section_of(&from, src, remote, vector);
-  caf_section_of(&into, dst, dst->base, NULL);
-  const struct caf_elem from_elem = elem_of(src, src_kind), into_elem = elem_of(dst, dst_kind);
-  caf_assign_local(&into, &into_elem, rank, &from, &from_elem);
-  caf_section_free(&from);
+  get_any(&(struct assignment){rank, remote, src, dst, vector, src_kind, dst_kind});
+}
+
+static void put(uint32_t rank, void *remote, const void *data, size_t bytes) {
+  if (caf_attached(rank, CAF_ATTACH_WRITE))
+    caf_attach_put(rank, remote, data, bytes);
+  else
+    gex_RMA_PutBlocking(caf.tm, rank, remote, data, bytes, 0);
+}
+
+static __attribute__((noinline)) void send_any(const struct assignment *a) {
+  const struct caf_elem from_elem = elem_of(a->local_desc, a->local_kind),
+                        into_elem = elem_of(a->remote_desc, a->remote_kind);
+  if ((a->local_desc->dtype.rank | a->remote_desc->dtype.rank) == 0 &&
+      caf_same_elem(&from_elem, &into_elem)) {
+    put(a->rank, a->remote, a->local_desc->base, into_elem.len);
+    return;
+  }
+  if (scalar_numbers(a->remote_desc, a->local_desc)) {
+    _Alignas(16) char number[NUMBER_BYTES];
+    caf_convert(number, &into_elem, a->local_desc->base, &from_elem);
+    put(a->rank, a->remote, number, into_elem.len);
+    return;
+  }
+  struct caf_section into, from;
+  caf_section_of(&into, a->remote_desc, a->remote, a->vector);
+  caf_section_of(&from, a->local_desc, a->local_desc->base, NULL);
+  caf_assign_remote(a->rank, &into, &into_elem, &from, &from_elem);
+  caf_section_free(&into);
 }
 
 void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
@@ -66,22 +129,20 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
   const struct caf_status to = {.stat = stat};
   const uint32_t rank = caf_rank(image, &to);
   if (__builtin_expect(rank == UINT32_MAX, 0)) return;
-  void *remote = caf_address(token, offset, dst->dtype.elem_len, rank, &to);
+  const size_t bytes = dst->dtype.elem_len;
+  void *remote = caf_address(token, offset, bytes, rank, &to);
   if (__builtin_expect(!remote, 0)) return;
   caf_ok(stat);
-  if (__builtin_expect(same_scalars(src, dst, src_kind, dst_kind), 1)) {
-    if (caf_attached(rank, CAF_ATTACH_WRITE))
-      caf_attach_put(rank, remote, src->base, src->dtype.elem_len);
+  if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_WRITE)) {
+    if (bytes == 8) /* known sizes are copied inline */
+      gex_RMA_PutBlocking(caf.tm, rank, remote, src->base, 8, 0);
+    else if (bytes == 4)
+      gex_RMA_PutBlocking(caf.tm, rank, remote, src->base, 4, 0);
     else
-      gex_RMA_PutBlocking(caf.tm, rank, remote, src->base, src->dtype.elem_len, 0);
+      gex_RMA_PutBlocking(caf.tm, rank, remote, src->base, bytes, 0);
     return;
   }
-  struct caf_section into, from;
-  caf_section_of(&into, dst, remote, vector);
-  caf_section_of(&from, src, src->base, NULL);
-  const struct caf_elem from_elem = elem_of(src, src_kind), into_elem = elem_of(dst, dst_kind);
-  caf_assign_remote(rank, &into, &into_elem, &from, &from_elem);
-  caf_section_free(&into);
+  send_any(&(struct assignment){rank, remote, dst, src, vector, dst_kind, src_kind});
 }
 
 void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_desc *dst,
