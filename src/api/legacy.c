@@ -80,8 +80,6 @@ static int table_verdict(const gasnet_handlerentry_t *table, int numentries) {
                       free_count);
   for (size_t i = 0; i < count; i++) {
     const gasnet_handler_t index = table[i].index;
-    if (!table[i].fnptr)
-      return tmb_refuse(call, GASNET_ERR_RESOURCE, "table[%zu].fnptr is NULL", i);
     if (!index) continue;
     if (index < TMB_HANDLER_FIRST || taken[index])
       return tmb_refuse(call, GASNET_ERR_RESOURCE,
@@ -210,8 +208,9 @@ void gexx_hold_interrupts(void) {
   struct tmb_thread *t = tmb_thread();
   if (ignored(t)) return;
   if (t->context & TMB_NO_INTERRUPT)
-    tmb_fatal_nopos("gasnet_hold_interrupts: called twice without gasnet_resume_interrupts; "
-                    "no-interrupt sections do not nest");
+    tmb_advise(TMB_ADVICE_INTERRUPTS,
+               "gasnet_hold_interrupts: called twice without gasnet_resume_interrupts; "
+               "no-interrupt sections do not nest");
   t->context |= TMB_NO_INTERRUPT;
 }
 
@@ -220,7 +219,8 @@ void gexx_resume_interrupts(void) {
   struct tmb_thread *t = tmb_thread();
   if (ignored(t)) return;
   if (!(t->context & TMB_NO_INTERRUPT))
-    tmb_fatal_nopos("gasnet_resume_interrupts: called without gasnet_hold_interrupts before it on "
-                    "this thread");
+    tmb_advise(TMB_ADVICE_INTERRUPTS,
+               "gasnet_resume_interrupts: called without gasnet_hold_interrupts before it on "
+               "this thread");
   t->context &= ~(uint32_t)TMB_NO_INTERRUPT;
 }

@@ -25,7 +25,7 @@ static int entries(const char *call, const void *table, int numentries) {
 
 int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int numentries) {
   const char *call = "gasnet_getSegmentInfo";
-  TMB_CHECK_CONTEXT(call);
+  TMB_CHECK_MILD(call);
   if (!tmb_job_ready() || !tmb_job.attached)
     return tmb_refuse(call, GASNET_ERR_NOT_INIT, "no segment is attached yet");
   const int count = entries(call, table, numentries);
@@ -39,7 +39,7 @@ int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int numentries) {
 
 int gasnet_getNodeInfo(gasnet_nodeinfo_t *table, int numentries) {
   const char *call = "gasnet_getNodeInfo";
-  TMB_CHECK_CONTEXT(call);
+  TMB_CHECK_MILD(call);
   if (!tmb_job_ready())
     return tmb_refuse(call, GASNET_ERR_NOT_INIT, "the library is not initialised");
   const int count = entries(call, table, numentries);

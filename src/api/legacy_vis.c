@@ -29,9 +29,10 @@ static void check_strides(const char *call, const char *what, const size_t *stri
   size_t least = count[0];
   for (size_t d = 0; d < levels; d++) {
     if (d && __builtin_mul_overflow(count[d], stride[d - 1], &least)) least = SIZE_MAX;
-    if (stride[d] < least)
-      tmb_fatal_nopos("%s: argument %s: stride %zu is %zu, but what lies below it takes %zu bytes",
-                      call, what, d, stride[d], least);
+    if (stride[d] < least && count[d + 1] > 1)
+      tmb_advise(TMB_ADVICE_STRIDES,
+                 "%s: argument %s: stride %zu is %zu, but what lies below it takes %zu bytes", call,
+                 what, d, stride[d], least);
   }
 }
 

@@ -81,8 +81,9 @@ int gex_System_GetVerboseErrors(void) {
 }
 
 void gex_System_SetVerboseErrors(int enable) {
-  TMB_CHECK(enable == 0 || enable == 1,
-            "gex_System_SetVerboseErrors: argument enable is %d; 0 and 1 are allowed", enable);
+  if (enable != 0 && enable != 1)
+    tmb_advise(TMB_ADVICE_FLAGS,
+               "gex_System_SetVerboseErrors: argument enable is %d; 0 and 1 are allowed", enable);
   tmb_job.verbose_errors = enable != 0;
 }
 
@@ -90,7 +91,7 @@ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
                                     const gex_ProgressThreadInfo_t **info_p, gex_Flags_t flags) {
   static const gex_ProgressThreadInfo_t none;
   const char *call = "gex_System_QueryProgressThreads";
-  TMB_CHECK_CONTEXT(call);
+  TMB_CHECK_MILD(call);
   if (!client || !count_p || !info_p || flags)
     return tmb_refuse(
         call, GASNET_ERR_BAD_ARG,
@@ -101,7 +102,8 @@ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
   if (!(client->flags & GEX_FLAG_DEFER_THREADS))
     return tmb_refuse(call, GASNET_ERR_RESOURCE,
                       "gex_Client_Init was not given GEX_FLAG_DEFER_THREADS");
-  TMB_CHECK(!tmb_job.threads_queried, "%s: second call; it is legal exactly once", call);
+  if (tmb_job.threads_queried)
+    tmb_advise(TMB_ADVICE_AGAIN, "%s: second call; it is legal exactly once", call);
   tmb_job.threads_queried = true;
   *count_p = 0;
   *info_p = &none;
@@ -214,7 +216,7 @@ gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) {
 /* Debug clients: fatal unless the context is normal, tm a real team and the rank below `bound`. */
 static void check_translate(const char *call, gex_TM_t tm, const char *what, gex_Rank_t rank,
                             gex_Rank_t bound) {
-  tmb_check_context_at(call);
+  tmb_check_context_mild(call);
   tmb_check_tm(call, tm, false);
   if (rank >= bound)
     tmb_fatal_nopos("%s: argument %s is %u, but there are %u ranks (0..%u)", call, what, rank,

@@ -55,8 +55,9 @@ void tmb_coll_operands(struct tmb_coll_call *call, const struct tmb_coll_operand
   else
     builtin_operands(call, o);
   call->operands = (uint16_t)((unsigned)__builtin_ctz(o->dt) << 8 | (unsigned)__builtin_ctz(o->op));
-  if (TMB_UNLIKELY(tmb_job.debug) && !o->dt_cnt)
-    tmb_fatal_nopos("%s: argument dt_cnt is 0; at least one element is reduced", call->name);
+  if (!o->dt_cnt)
+    tmb_advise(TMB_ADVICE_OPERANDS, "%s: argument dt_cnt is 0; at least one element is reduced",
+               call->name);
   if (TMB_UNLIKELY(__builtin_mul_overflow(o->dt_sz, o->dt_cnt, &call->bytes)))
     tmb_fatal_nopos("%s: dt_sz %zu times dt_cnt %zu is more than memory can hold", call->name,
                     o->dt_sz, o->dt_cnt);

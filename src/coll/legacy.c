@@ -25,17 +25,19 @@ static gex_Event_t start(struct tmb_coll_call *call, int flags) {
   if (TMB_UNLIKELY(tmb_job.debug)) {
     if (__builtin_popcount((unsigned)flags & IN_FLAGS) != 1 ||
         __builtin_popcount((unsigned)flags & OUT_FLAGS) != 1)
-      tmb_fatal_nopos(
-          "%s: argument flags is 0x%x; exactly one of GASNET_COLL_IN_{NO,MY,ALL}SYNC and "
-          "exactly one of GASNET_COLL_OUT_{NO,MY,ALL}SYNC is needed",
-          call->name, (unsigned)flags);
+      tmb_advise(TMB_ADVICE_FLAGS,
+                 "%s: argument flags is 0x%x; exactly one of GASNET_COLL_IN_{NO,MY,ALL}SYNC and "
+                 "exactly one of GASNET_COLL_OUT_{NO,MY,ALL}SYNC is needed",
+                 call->name, (unsigned)flags);
     if (flags & ~ALL_FLAGS)
-      tmb_fatal_nopos("%s: argument flags is 0x%x; known flags are 0x%x", call->name,
-                      (unsigned)flags, ALL_FLAGS);
+      tmb_advise(TMB_ADVICE_FLAGS, "%s: argument flags is 0x%x; known flags are 0x%x", call->name,
+                 (unsigned)flags, ALL_FLAGS);
     tmb_coll_check(call, 0);
   }
-  call->sync = (uint8_t)((flags & GASNET_COLL_IN_ALLSYNC ? TMB_COLL_SYNC_IN : 0) |
-                         (flags & GASNET_COLL_OUT_ALLSYNC ? TMB_COLL_SYNC_OUT : 0));
+  /* Without a word on one side it is the strictest that counts. */
+  const bool in = (flags & GASNET_COLL_IN_ALLSYNC) || !(flags & IN_FLAGS);
+  const bool out = (flags & GASNET_COLL_OUT_ALLSYNC) || !(flags & OUT_FLAGS);
+  call->sync = (uint8_t)((in ? TMB_COLL_SYNC_IN : 0) | (out ? TMB_COLL_SYNC_OUT : 0));
   return tmb_coll_start(call, NULL);
 }
 

@@ -87,20 +87,28 @@ static inline void call_payload(gex_AM_Fn_t fn, gex_Token_t token, const struct 
 
 /* Debug clients: fatal unless the handler was registered for messages of this kind. */
 static void check_entry(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
+  const gex_Flags_t kinds = e->gex_flags & (GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG);
   static const char *const category[] = {"Short", "Medium", "Long"};
   if (!in->route && tmb_job.ep.legacy[in->handler / 64] >> (in->handler % 64) & 1) return;
   const char *kind = in->is_reply ? "reply" : "request";
   const char *name = e->gex_name ? e->gex_name : "unnamed";
-  if (!(e->gex_flags >> in->category & 1))
+  const gex_Flags_t same =
+      in->category == TMB_AM_SHORT ? GEX_FLAG_AM_SHORT : GEX_FLAG_AM_MEDLONG; /* prototype */
+  if (kinds && !(kinds & same))
     tmb_fatal_nopos(
         "a %s %s from rank %u runs handler %u (%s), whose registered gex_flags 0x%x do not "
         "allow that category",
         category[in->category], kind, in->src, in->handler, name, e->gex_flags);
+  if (!(e->gex_flags >> in->category & 1))
+    tmb_advise(TMB_ADVICE_DELIVERY,
+               "a %s %s from rank %u runs handler %u (%s), whose registered gex_flags 0x%x do not "
+               "allow that category",
+               category[in->category], kind, in->src, in->handler, name, e->gex_flags);
   if (!(e->gex_flags & (in->is_reply ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST)))
-    tmb_fatal_nopos(
-        "a %s %s from rank %u runs handler %u (%s), whose registered gex_flags 0x%x do not "
-        "allow a %s",
-        category[in->category], kind, in->src, in->handler, name, e->gex_flags, kind);
+    tmb_advise(TMB_ADVICE_DELIVERY,
+               "a %s %s from rank %u runs handler %u (%s), whose registered gex_flags 0x%x do not "
+               "allow a %s",
+               category[in->category], kind, in->src, in->handler, name, e->gex_flags, kind);
   if (e->gex_nargs != in->nargs)
     tmb_fatal_nopos(
         "a %s %s from rank %u brings %u arguments to handler %u (%s), which was registered "

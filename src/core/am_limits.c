@@ -32,14 +32,15 @@ static void check_query(const struct query *q) {
     tmb_fatal_nopos("%s: argument numargs is %u, at most %d are possible", q->call, q->numargs,
                     TMB_AM_ARGS_MAX);
   if ((q->flags & least) == least)
-    tmb_fatal_nopos(
-        "%s: argument flags is 0x%x: GEX_FLAG_AM_PREPARE_LEAST_CLIENT and _ALLOC exclude "
-        "each other",
-        q->call, q->flags);
+    tmb_advise(TMB_ADVICE_QUERY,
+               "%s: argument flags is 0x%x: GEX_FLAG_AM_PREPARE_LEAST_CLIENT and _ALLOC exclude "
+               "each other",
+               q->call, q->flags);
   tmb_check_flags(q->call, q->flags, TMB_AM_FLAGS | least);
   if (q->lc_opt == GEX_EVENT_DEFER || (q->is_reply && q->lc_opt == GEX_EVENT_GROUP))
-    tmb_fatal_nopos("%s: argument lc_opt is GEX_EVENT_%s, which the injection does not take",
-                    q->call, q->lc_opt == GEX_EVENT_DEFER ? "DEFER" : "GROUP");
+    tmb_advise(TMB_ADVICE_QUERY,
+               "%s: argument lc_opt is GEX_EVENT_%s, which the injection does not take", q->call,
+               q->lc_opt == GEX_EVENT_DEFER ? "DEFER" : "GROUP");
 }
 
 static size_t limit_medium(const struct query *q) {
@@ -106,8 +107,8 @@ gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask
     check_live("gex_Token_Info", token);
     if (!info) tmb_fatal_nopos("gex_Token_Info: argument info is NULL");
     if (mask & ~GEX_TI_ALL)
-      tmb_fatal_nopos("gex_Token_Info: argument mask is 0x%x; known bits are 0x%x", mask,
-                      GEX_TI_ALL);
+      tmb_advise(TMB_ADVICE_QUERY, "gex_Token_Info: argument mask is 0x%x; known bits are 0x%x",
+                 mask, GEX_TI_ALL);
   }
   info->gex_srcrank = token->src;
   info->gex_ep = tmb_job.eps[TMB_ROUTE_TARGET(token->route)];

@@ -8,6 +8,7 @@
 #include "core/check.h"
 
 #include "core/bound.h"
+#include "core/mk.h"
 #include "core/segment.h"
 #include "core/thread.h"
 
@@ -57,8 +58,20 @@ void tmb_check_context_at(const char *call) {
         "or cancel it first",
         call, (const void *)&t->srcdesc);
   if (t->context & TMB_NO_INTERRUPT)
-    tmb_fatal_nopos("%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts", call);
+    tmb_advise(TMB_ADVICE_INTERRUPTS,
+               "%s: called between gasnet_hold_interrupts and gasnet_resume_interrupts", call);
   tmb_check_no_hsl(call, "called");
+}
+
+void tmb_check_context_mild(const char *call) {
+  tmb_check_ready_at(call);
+  const struct tmb_thread *t = tmb_thread();
+  if (t->context || t->hsl)
+    tmb_advise(TMB_ADVICE_CONTEXT, "%s: called in %s, where the API does not allow this call", call,
+               t->hsl ? "a section with a handler-safe lock"
+               : t->context & (TMB_IN_REQUEST | TMB_IN_REPLY)
+                   ? "a handler"
+                   : "a prepared or no-interrupt section");
 }
 
 void tmb_check_no_hsl(const char *call, const char *where) {
@@ -135,7 +148,8 @@ void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_
 
 void tmb_check_flags(const char *call, gex_Flags_t flags, gex_Flags_t known) {
   if (flags & ~known)
-    tmb_fatal_nopos("%s: argument flags is 0x%x; this call knows only 0x%x", call, flags, known);
+    tmb_advise(TMB_ADVICE_FLAGS, "%s: argument flags is 0x%x; this call knows only 0x%x", call,
+               flags, known);
 }
 
 #define SELF_SEG                                                                 \
@@ -151,9 +165,12 @@ void tmb_check_seg_flags(const char *call, gex_Flags_t flags) {
                        : (flags & GEX_FLAG_LC_COPY_YES) && (flags & GEX_FLAG_LC_COPY_NO)
                            ? "GEX_FLAG_LC_COPY_"
                            : NULL;
-  if (family)
+  if (!family) return;
+  if (flags & (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET))
     tmb_fatal_nopos("%s: argument flags is 0x%x: it holds more than one %s flag", call, flags,
                     family);
+  tmb_advise(TMB_ADVICE_FLAGS, "%s: argument flags is 0x%x: it holds more than one %s flag", call,
+             flags, family);
 }
 
 void tmb_check_local_ep(const struct tmb_local_range *r) {
@@ -172,10 +189,11 @@ void tmb_check_local_ep(const struct tmb_local_range *r) {
     tmb_fatal_nopos("%s: argument %s: %zu bytes at offset %zu are outside the segment of this "
                     "rank, which has %zu bytes",
                     r->call, r->what, r->nbytes, (size_t)a, (size_t)size);
-  tmb_fatal_nopos(
+  const char *const text =
       "%s: argument %s: %zu bytes at %p are outside the segment of this rank, but flags "
-      "0x%x promise the opposite (GEX_FLAG_SELF_SEG_BOUND or SOME)",
-      r->call, r->what, r->nbytes, r->addr, r->flags);
+      "0x%x promise the opposite (GEX_FLAG_SELF_SEG_BOUND or SOME)";
+  if (tmb_mk_device(segment)) tmb_fatal_nopos(text, r->call, r->what, r->nbytes, r->addr, r->flags);
+  tmb_advise(TMB_ADVICE_SEGMENT, text, r->call, r->what, r->nbytes, r->addr, r->flags);
 }
 
 void tmb_check_local(const char *call, const char *what, const void *addr, size_t nbytes,
@@ -187,6 +205,9 @@ void tmb_check_overlap(const char *call, uint32_t jobrank, const void *dest, con
                        size_t nbytes) {
   const uintptr_t d = (uintptr_t)dest, s = (uintptr_t)src;
   if (jobrank != tmb_job.rank || (d < s ? s - d : d - s) >= nbytes) return;
-  tmb_fatal_nopos("%s: the source (%p) and the destination (%p) of these %zu bytes overlap", call,
-                  src, dest, nbytes);
+  if (dest != src)
+    tmb_fatal_nopos("%s: the source (%p) and the destination (%p) of these %zu bytes overlap", call,
+                    src, dest, nbytes);
+  tmb_advise(TMB_ADVICE_OVERLAP, "%s: source and destination of %zu bytes are the same address %p",
+             call, nbytes, src);
 }

@@ -20,7 +20,29 @@
 
 /* Rules of the text that released programs break and yet work: the call goes on. Which checks are
  * of this kind, and why: docs/DECISIONS/0040-judged-checks.md. */
-enum tmb_advice { TMB_ADVICE_CLIENT_NAME };
+enum tmb_advice {
+  TMB_ADVICE_CLIENT_NAME,
+  TMB_ADVICE_FLAGS,      /* bits that a call does not know, or more than one of a family */
+  TMB_ADVICE_CONTEXT,    /* a call that neither waits nor sends, in a handler or the like */
+  TMB_ADVICE_OVERLAP,    /* source and destination are the same bytes */
+  TMB_ADVICE_SEGMENT,    /* a promise on local memory that does not hold */
+  TMB_ADVICE_ENTRY,      /* what a handler's entry says */
+  TMB_ADVICE_DELIVERY,   /* a message that does not fit the entry, but the function */
+  TMB_ADVICE_INTERRUPTS, /* no-interrupt sections */
+  TMB_ADVICE_HSL_ORDER,
+  TMB_ADVICE_HSL_INIT,
+  TMB_ADVICE_HSL_DESTROY,
+  TMB_ADVICE_HSL_LONG,
+  TMB_ADVICE_PREPARE, /* lc_opt and dest_addr of prepared messages */
+  TMB_ADVICE_CANARY,  /* a buffer that was not written */
+  TMB_ADVICE_QUERY,   /* queries with arguments that the injection does not take */
+  TMB_ADVICE_SCRATCH,
+  TMB_ADVICE_COLOR,
+  TMB_ADVICE_OPERANDS, /* dt_sz and dt_cnt of reductions */
+  TMB_ADVICE_STRIDES,  /* of GASNet-1 */
+  TMB_ADVICE_AGAIN,    /* a call that is legal once */
+  TMB_ADVICE_THREADS   /* several threads in a SEQ client */
+};
 
 /* In debug clients: warn, once in this process for each `what`. Threads: any. */
 void tmb_advise(enum tmb_advice what, const char *fmt, ...) TMB_PRINTF(2, 3) TMB_COLD;
@@ -35,6 +57,13 @@ void tmb_check_context_at(const char *call);
 #define TMB_CHECK_CONTEXT(call)                                \
  do {                                                          \
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_context_at(call); \
+ } while (0)
+
+/* Warns unless in normal context: for calls that do no harm elsewhere. */
+void tmb_check_context_mild(const char *call);
+#define TMB_CHECK_MILD(call)                                     \
+ do {                                                            \
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_context_mild(call); \
  } while (0)
 
 /* Fatal unless the library is initialised. */
@@ -58,11 +87,12 @@ void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_
 void tmb_check_attached(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
                         const void *addr);
 
-/* Fatal if more than one GEX_FLAG_SELF_SEG_, one PEER_SEG_ or one LC_COPY_ flag is set. */
+/* Warns if more than one GEX_FLAG_SELF_SEG_, one PEER_SEG_ or one LC_COPY_ flag is set; fatal if
+ * that leaves open whether an address is an offset. */
 void tmb_check_seg_flags(const char *call, gex_Flags_t flags);
 
-/* Fatal if a local range is NULL and not empty, or not where the GEX_FLAG_SELF_SEG_ flags
- * promise. in what: the argument's name. */
+/* Fatal if a local range is NULL and not empty, or its offset is outside the segment; warns if it
+ * is not where the GEX_FLAG_SELF_SEG_ flags promise. in what: the argument's name. */
 struct tmb_local_range {
   const char *call, *what;
   gex_EP_t ep; /* whose bound segment the flags talk of */
@@ -76,12 +106,12 @@ void tmb_check_local_ep(const struct tmb_local_range *r);
 void tmb_check_local(const char *call, const char *what, const void *addr, size_t nbytes,
                      gex_Flags_t flags);
 
-/* Fatal if source and destination of an operation on this process overlap; addresses, not
- * offsets. */
+/* Fatal if source and destination of an operation on this process overlap in part, warns if they
+ * are the same; addresses, not offsets. */
 void tmb_check_overlap(const char *call, uint32_t jobrank, const void *dest, const void *src,
                        size_t nbytes);
 
-/* Fatal if flags has a bit that is not in `known`, the flags that `call` accepts. */
+/* Warns if flags has a bit that is not in `known`, the flags that `call` accepts; it is ignored. */
 void tmb_check_flags(const char *call, gex_Flags_t flags, gex_Flags_t known);
 
 /* Fatal if this thread holds a handler-safe lock. in where: what is about to happen. */

@@ -82,10 +82,6 @@ static void check_init(const struct gexx_client_args *init) {
     tmb_fatal_nopos("gex_Client_Init: argument %s is NULL", !init->client_p ? "client_p"
                                                             : !init->ep_p   ? "ep_p"
                                                                             : "tm_p");
-  if (init->flags & ~(GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS))
-    tmb_fatal_nopos("gex_Client_Init: argument flags is 0x%x; GEX_FLAG_USES_GASNET1 and "
-                    "GEX_FLAG_DEFER_THREADS are known",
-                    init->flags);
 }
 
 /* Tables with one entry per rank. */
@@ -114,6 +110,7 @@ static int make_objects(const struct gexx_client_args *init) {
     return TMB_E_NOMEM;
   }
   advise_name(name);
+  tmb_check_flags("gex_Client_Init", init->flags, GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS);
   tmb_job.client =
       (struct gexx_client_s){.magic = TMB_MAGIC_CLIENT, .flags = init->flags, .name = name};
   tmb_bound_init();

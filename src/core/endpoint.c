@@ -34,7 +34,7 @@ void tmb_ep_init(struct gexx_ep_s *ep, gex_EP_Index_t index) {
 
 static void check_create(const gex_EP_t *ep_p, gex_Client_t client, gex_Flags_t flags) {
   const char *call = "gex_EP_Create";
-  tmb_check_context_at(call);
+  tmb_check_context_mild(call);
   if (!ep_p) tmb_fatal_nopos("%s: argument ep_p is NULL", call);
   tmb_check_client(call, client);
   tmb_check_flags(call, flags, HINTS);
@@ -69,7 +69,7 @@ int gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t cap
 
 int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   const char *call = "gex_EP_BindSegment";
-  TMB_CHECK_CONTEXT(call);
+  TMB_CHECK_MILD(call);
   if (!ep || !segment || flags)
     return tmb_refuse(call, GASNET_ERR_BAD_ARG,
                       "argument ep is %p, segment is %p, flags is 0x%x; flags must be 0",

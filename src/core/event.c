@@ -65,7 +65,7 @@ static void retire(gex_Event_t event) {
 
 int gexx_event_test(gex_Event_t event) {
   if (TMB_UNLIKELY(tmb_job.debug)) {
-    tmb_check_context_at("gex_Event_Test");
+    tmb_check_context_mild("gex_Event_Test");
     check_event("gex_Event_Test", event);
   }
   if (event == GEX_EVENT_INVALID) return GASNET_OK;
@@ -202,7 +202,7 @@ void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
 
 gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
   const char *call = "gex_Event_QueryLeaf";
-  TMB_CHECK_CONTEXT(call);
+  TMB_CHECK_MILD(call);
   if (root == GEX_EVENT_INVALID) return root;
   if (TMB_UNLIKELY(tmb_job.debug)) {
     check_event(call, root);
@@ -225,8 +225,8 @@ static struct tmb_thread *nbi_thread(const char *call, gex_EC_t mask, gex_Flags_
     tmb_check_context_at(call);
     tmb_check_flags(call, flags, 0);
     if (!mask || (mask & ~GEX_EC_ALL))
-      tmb_fatal_nopos("%s: argument event_mask is 0x%x; known categories are 0x%x", call, mask,
-                      GEX_EC_ALL);
+      tmb_advise(TMB_ADVICE_FLAGS, "%s: argument event_mask is 0x%x; known categories are 0x%x",
+                 call, mask, GEX_EC_ALL);
     if (t->region)
       tmb_fatal_nopos(
           "%s: called inside an access region; end it with gex_NBI_EndAccessRegion first", call);
@@ -236,7 +236,7 @@ static struct tmb_thread *nbi_thread(const char *call, gex_EC_t mask, gex_Flags_
 
 /* Categories to look at: completion of puts includes their sources. */
 static uint32_t nbi_mask(gex_EC_t mask) {
-  return mask & GEX_EC_PUT ? mask | GEX_EC_LC : mask;
+  return (mask & GEX_EC_PUT ? mask | GEX_EC_LC : mask) & GEX_EC_ALL;
 }
 
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
@@ -293,7 +293,7 @@ gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
 }
 
 int gexx_Event_Status(gex_Event_t event) {
-  TMB_CHECK_CONTEXT("gexx_Event_Status");
+  TMB_CHECK_MILD("gexx_Event_Status");
   if (TMB_UNLIKELY(tmb_job.debug)) check_event("gexx_Event_Status", event);
   if (event == GEX_EVENT_INVALID) return GASNET_OK;
   if (!complete(event)) return GASNET_ERR_NOT_READY;

@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "core/thread.h"
 #include "os/lock.h"
+#include "os/os.h"
 
 _Static_assert(sizeof(struct tmb_lock) == sizeof(((gex_HSL_t *)0)->gexx_state), "same bytes");
 
@@ -21,11 +22,29 @@ static bool is_held(const gex_HSL_t *hsl) {
   return tmb_load_rlx(&((const struct tmb_lock *)(const void *)&hsl->gexx_state)->held);
 }
 
+/* What gexx_debug of a lock that is not held says in debug clients; a copy of a lock is another. */
+enum { MARK_READY = 1, MARK_DEAD = 2 };
+#define MARK    UINT64_C(0x68736c2d00000000)
+#define LONG_NS UINT64_C(1000000000)
+
+static uint64_t mark_of(const gex_HSL_t *hsl, uint64_t state) {
+  return (MARK ^ (uintptr_t)hsl << 4) + state;
+}
+
+static void advise_dead(const char *call, const gex_HSL_t *hsl) {
+  tmb_advise(
+      TMB_ADVICE_HSL_DESTROY,
+      "%s: the handler-safe lock %p has been destroyed; initialise it again with gex_HSL_Init",
+      call, (const void *)hsl);
+}
+
 /* Note the acquisition in the thread's list; debug clients. */
 static void link_lock(gex_HSL_t *hsl) {
   struct tmb_thread *t = tmb_thread();
   tmb_store_rlx(&hsl->gexx_owner, t->id);
+  if (hsl->gexx_debug == mark_of(hsl, MARK_DEAD)) advise_dead("gex_HSL_Lock", hsl);
   hsl->gexx_debug = (uint64_t)(uintptr_t)t->hsl;
+  if (!t->hsl) t->hsl_since_ns = tmb_os_now_ns();
   t->hsl = hsl;
 }
 
@@ -38,13 +57,21 @@ static void check_recursion(const char *call, const gex_HSL_t *hsl) {
 
 void gexx_hsl_init(gex_HSL_t *hsl) {
   TMB_CHECK(hsl, "gex_HSL_Init: argument hsl is NULL");
+  if (TMB_UNLIKELY(tmb_job.debug) && hsl->gexx_debug == mark_of(hsl, MARK_READY))
+    tmb_advise(TMB_ADVICE_HSL_INIT,
+               "gex_HSL_Init: the handler-safe lock %p is initialised already; destroy it first",
+               (void *)hsl);
   *hsl = (gex_HSL_t)GEX_HSL_INITIALIZER;
+  if (TMB_UNLIKELY(tmb_job.debug)) hsl->gexx_debug = mark_of(hsl, MARK_READY);
 }
 
 void gexx_hsl_destroy(gex_HSL_t *hsl) {
   TMB_CHECK(hsl, "gex_HSL_Destroy: argument hsl is NULL");
   TMB_CHECK(!is_held(hsl), "gex_HSL_Destroy: the handler-safe lock %p is held; unlock it first",
             (void *)hsl);
+  if (TMB_LIKELY(!tmb_job.debug)) return;
+  if (hsl->gexx_debug == mark_of(hsl, MARK_DEAD)) advise_dead("gex_HSL_Destroy", hsl);
+  hsl->gexx_debug = mark_of(hsl, MARK_DEAD);
 }
 
 TMB_NO_LOCK_CHECK void gexx_hsl_lock(gex_HSL_t *hsl) {
@@ -68,13 +95,27 @@ static void unlink_lock(gex_HSL_t *hsl) {
   if (tmb_load_rlx(&hsl->gexx_owner) != t->id)
     tmb_fatal_nopos("gex_HSL_Unlock: the handler-safe lock %p is held by another thread",
                     (void *)hsl);
-  if (t->hsl != hsl)
-    tmb_fatal_nopos(
-        "gex_HSL_Unlock: the handler-safe lock %p is not the last one acquired, which is "
-        "%p; release in reverse order",
-        (void *)hsl, (void *)t->hsl);
-  t->hsl = (gex_HSL_t *)(uintptr_t)hsl->gexx_debug;
+  gex_HSL_t *later = NULL; /* acquired just after this one */
+  for (gex_HSL_t *at = t->hsl; at && at != hsl; at = (gex_HSL_t *)(uintptr_t)at->gexx_debug)
+    later = at;
+  if (!later) {
+    t->hsl = (gex_HSL_t *)(uintptr_t)hsl->gexx_debug;
+  } else {
+    tmb_advise(TMB_ADVICE_HSL_ORDER,
+               "gex_HSL_Unlock: the handler-safe lock %p is not the last one acquired, which is "
+               "%p; release in reverse order",
+               (void *)hsl, (void *)t->hsl);
+    later->gexx_debug = hsl->gexx_debug;
+  }
+  hsl->gexx_debug = mark_of(hsl, MARK_READY);
   tmb_store_rlx(&hsl->gexx_owner, 0);
+  const uint64_t ns = tmb_os_now_ns() - t->hsl_since_ns;
+  if (!t->hsl && ns > LONG_NS)
+    tmb_advise(
+        TMB_ADVICE_HSL_LONG,
+        "gex_HSL_Unlock: the handler-safe lock %p was held for %.1f s; handlers that need it "
+        "wait as long, and so may other ranks",
+        (void *)hsl, 1e-9 * (double)ns);
 }
 
 TMB_NO_LOCK_CHECK void gexx_hsl_unlock(gex_HSL_t *hsl) {

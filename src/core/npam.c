@@ -76,10 +76,10 @@ static void check_prepare(const struct prepare *p) {
     tmb_fatal_nopos("%s: argument least_payload is %zu, the limit is %zu (see gex_AM_Max*)", call,
                     p->least, payload_max(p));
   if (!p->client_buf != !p->lc_opt)
-    tmb_fatal_nopos(
-        "%s: argument lc_opt is %p and client_buf is %p; lc_opt must be NULL exactly when "
-        "client_buf is",
-        call, (void *)p->lc_opt, p->client_buf);
+    tmb_advise(TMB_ADVICE_PREPARE,
+               "%s: argument lc_opt is %p and client_buf is %p; lc_opt must be NULL exactly when "
+               "client_buf is",
+               call, (void *)p->lc_opt, p->client_buf);
   if (p->lc_opt == GEX_EVENT_DEFER || (p->is_reply && p->lc_opt == GEX_EVENT_GROUP))
     tmb_fatal_nopos("%s: argument lc_opt is GEX_EVENT_%s, which this call does not take", call,
                     p->lc_opt == GEX_EVENT_DEFER ? "DEFER" : "GROUP");
@@ -112,10 +112,10 @@ static void canary_check(const struct gexx_srcdesc_s *sd, size_t nbytes) {
   const unsigned char *p = sd->addr;
   for (size_t i = 0; i < sd->canary_bytes; i++)
     if (p[i] != canary_byte(i)) return;
-  tmb_fatal_nopos(
-      "%s: the buffer %p was never written (its first %zu bytes are as Prepare left them); "
-      "fill gex_AM_SrcDescAddr before commit, or set GASNET_SD_INIT=0",
-      commit_name[sd->is_reply][sd->is_long], sd->addr, sd->canary_bytes);
+  tmb_advise(TMB_ADVICE_CANARY,
+             "%s: the buffer %p was never written (its first %zu bytes are as Prepare left them); "
+             "fill gex_AM_SrcDescAddr before commit, or set GASNET_SD_INIT=0",
+             commit_name[sd->is_reply][sd->is_long], sd->addr, sd->canary_bytes);
 }
 
 /*
@@ -263,8 +263,8 @@ static void check_commit(const char *call, gex_AM_SrcDesc_t sd, const struct gex
     tmb_fatal_nopos("%s: argument nbytes is %zu, more than gex_AM_SrcDescSize %zu", call, m->nbytes,
                     sd->size);
   if (sd->is_long && sd->dest && sd->dest != m->dest)
-    tmb_fatal_nopos("%s: argument dest_addr is %p, but Prepare was told %p", call, m->dest,
-                    sd->dest);
+    tmb_advise(TMB_ADVICE_PREPARE, "%s: argument dest_addr is %p, but Prepare was told %p", call,
+               m->dest, sd->dest);
   tmb_check_flags(call, m->flags, GEX_FLAG_IMMEDIATE);
   struct gexx_am_msg copy = *m;
   copy.src = sd->addr;

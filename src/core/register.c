@@ -13,32 +13,42 @@ static void check_entry(const gex_AM_Entry_t *e, size_t i) {
   const char *call = "gex_EP_RegisterHandlers";
   const gex_Flags_t kind = e->gex_flags & (GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG);
   if (!kind || (kind & GEX_FLAG_AM_SHORT && kind != GEX_FLAG_AM_SHORT))
-    tmb_fatal_nopos(
-        "%s: table[%zu].gex_flags is 0x%x; it needs one of GEX_FLAG_AM_SHORT, MEDIUM, LONG, "
-        "MEDLONG",
-        call, i, e->gex_flags);
+    tmb_advise(TMB_ADVICE_ENTRY,
+               "%s: table[%zu].gex_flags is 0x%x; it needs one of GEX_FLAG_AM_SHORT, MEDIUM, LONG, "
+               "MEDLONG",
+               call, i, e->gex_flags);
   if (!(e->gex_flags & GEX_FLAG_AM_REQREP))
-    tmb_fatal_nopos(
+    tmb_advise(
+        TMB_ADVICE_ENTRY,
         "%s: table[%zu].gex_flags is 0x%x; it needs one of GEX_FLAG_AM_REQUEST, REPLY, REQREP",
         call, i, e->gex_flags);
   const gex_Flags_t known = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQREP;
   if (e->gex_flags & ~known)
-    tmb_fatal_nopos("%s: table[%zu].gex_flags is 0x%x; only 0x%x are known", call, i, e->gex_flags,
-                    known);
+    tmb_advise(TMB_ADVICE_ENTRY, "%s: table[%zu].gex_flags is 0x%x; only 0x%x are known", call, i,
+               e->gex_flags, known);
   if (e->gex_nargs > TMB_AM_ARGS_MAX)
-    tmb_fatal_nopos("%s: table[%zu].gex_nargs is %u, at most %d are possible", call, i,
-                    e->gex_nargs, TMB_AM_ARGS_MAX);
-  if (!e->gex_fnptr) tmb_fatal_nopos("%s: table[%zu].gex_fnptr is NULL", call, i);
+    tmb_advise(TMB_ADVICE_ENTRY, "%s: table[%zu].gex_nargs is %u, at most %d are possible", call, i,
+               e->gex_nargs, TMB_AM_ARGS_MAX);
+  if (!e->gex_fnptr) tmb_advise(TMB_ADVICE_ENTRY, "%s: table[%zu].gex_fnptr is NULL", call, i);
+}
+
+/* In place of a function that is NULL, as some tables have where a feature is not built. */
+static void no_function(gex_Token_t token) {
+  gex_Token_Info_t info;
+  (void)gex_Token_Info(token, &info, GEX_TI_ENTRY);
+  tmb_fatal_nopos("a message runs handler %u, which was registered with gex_fnptr NULL",
+                  info.gex_entry->gex_index);
 }
 
 static void install(gex_EP_t ep, const gex_AM_Entry_t *e, unsigned index) {
   ep->handler[index] = *e;
+  if (!e->gex_fnptr) ep->handler[index].gex_fnptr = (gex_AM_Fn_t)no_function;
   ep->handler[index].gex_index = (gex_AM_Index_t)index;
 }
 
 int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentries) {
   const char *call = "gex_EP_RegisterHandlers";
-  TMB_CHECK_CONTEXT(call);
+  TMB_CHECK_MILD(call);
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ep(call, ep);
   if (numentries == 0) return GASNET_OK;
   if (!table)

@@ -99,7 +99,7 @@ const struct gexx_segment_s *tmb_segment_device_at(const void *addr, size_t nbyt
 static void check_create(const gex_Segment_t *segment_p, gex_Client_t client, uintptr_t length,
                          gex_MK_t kind, gex_Flags_t flags) {
   const char *call = "gex_Segment_Create";
-  tmb_check_context_at(call);
+  tmb_check_context_mild(call);
   if (!segment_p) tmb_fatal_nopos("%s: argument segment_p is NULL", call);
   tmb_check_client(call, client);
   if (!length) tmb_fatal_nopos("%s: argument length is 0", call);
@@ -143,7 +143,7 @@ int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t
 void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   if (TMB_UNLIKELY(tmb_job.debug)) {
     const char *call = "gex_Segment_Destroy";
-    tmb_check_context_at(call);
+    tmb_check_context_mild(call);
     tmb_check_segment(call, segment);
     tmb_check_flags(call, flags, 0);
     if (segment == &tmb_job.segment)

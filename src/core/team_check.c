@@ -44,19 +44,24 @@ void tmb_team_check_call(const struct tmb_team_call *c) {
 void tmb_team_check_scratch(const char *call, gex_EP_t ep, gex_Addr_t addr, size_t bytes,
                             gex_Flags_t flags) {
   if (!bytes)
-    tmb_fatal_nopos("%s: argument scratch_size is 0; pass memory, or GEX_FLAG_TM_NO_SCRATCH", call);
+    tmb_advise(TMB_ADVICE_SCRATCH,
+               "%s: argument scratch_size is 0; pass memory, or GEX_FLAG_TM_NO_SCRATCH", call);
   const struct gexx_segment_s *s = ep->segment;
-  if (!s)
-    tmb_fatal_nopos("%s: scratch memory must lie in the bound segment, but endpoint %u has none; "
-                    "attach or bind one, or pass GEX_FLAG_TM_NO_SCRATCH",
-                    call, ep->index);
+  if (!s) {
+    tmb_advise(TMB_ADVICE_SCRATCH,
+               "%s: scratch memory must lie in the bound segment, but endpoint %u has none; "
+               "attach or bind one, or pass GEX_FLAG_TM_NO_SCRATCH",
+               call, ep->index);
+    return;
+  }
   const uintptr_t at = (uintptr_t)addr;
   const uintptr_t base = flags & GEX_FLAG_SCRATCH_SEG_OFFSET ? 0 : (uintptr_t)s->base;
   if (at < base || bytes > s->size || at - base > s->size - bytes)
-    tmb_fatal_nopos("%s: argument scratch_addr: %zu bytes at %s%p are outside the bound segment of "
-                    "endpoint %u, which is %zu bytes at %p",
-                    call, bytes, flags & GEX_FLAG_SCRATCH_SEG_OFFSET ? "offset " : "", addr,
-                    ep->index, (size_t)s->size, s->base);
+    tmb_advise(TMB_ADVICE_SCRATCH,
+               "%s: argument scratch_addr: %zu bytes at %s%p are outside the bound segment of "
+               "endpoint %u, which is %zu bytes at %p",
+               call, bytes, flags & GEX_FLAG_SCRATCH_SEG_OFFSET ? "offset " : "", addr, ep->index,
+               (size_t)s->size, s->base);
 }
 
 size_t tmb_team_scratch_query(const char *call, gex_TM_t parent, gex_Flags_t flags) {

@@ -19,11 +19,12 @@
 
 /* What a member of the parent contributes; 40 bytes. */
 struct offer {
-  int32_t color; /* -1: joins nothing */
+  int32_t color;
   int32_t key;
   uint64_t uid;     /* number of the new team, if this member is its rank 0 */
   uint64_t scratch; /* address */
   uint64_t bytes;   /* of scratch, 0: none */
+  uint32_t joins;   /* a new team */
   uint32_t row;     /* for the board, or TMB_BOARD_NONE */
 };
 
@@ -43,7 +44,7 @@ static uint32_t members_of(const struct offer *all, uint32_t size, int32_t color
   uint32_t count = 0;
   bool sorted = true;
   for (uint32_t r = 0; r < size; r++) {
-    if (all[r].color != color) continue;
+    if (!all[r].joins || all[r].color != color) continue;
     order[count] = order_word(all[r].key, r);
     sorted = sorted && (!count || order[count - 1] < order[count]);
     count++;
@@ -56,10 +57,11 @@ static uint32_t members_of(const struct offer *all, uint32_t size, int32_t color
 static void check_agreement(const char *call, const struct offer *all, const struct offer *mine,
                             uint32_t size) {
   for (uint32_t r = 0; r < size; r++)
-    if (all[r].color == mine->color && all[r].bytes != mine->bytes)
-      tmb_fatal_nopos("%s: argument scratch_size is %llu here, but %llu on rank %u of the parent "
-                      "(0: GEX_FLAG_TM_NO_SCRATCH); it must be the same in a new team",
-                      call, (unsigned long long)mine->bytes, (unsigned long long)all[r].bytes, r);
+    if (all[r].joins && all[r].color == mine->color && all[r].bytes != mine->bytes)
+      tmb_advise(TMB_ADVICE_SCRATCH,
+                 "%s: argument scratch_size is %llu here, but %llu on rank %u of the parent "
+                 "(0: GEX_FLAG_TM_NO_SCRATCH); it must be the same in a new team",
+                 call, (unsigned long long)mine->bytes, (unsigned long long)all[r].bytes, r);
 }
 
 /* Give the new team a board if all its members share memory and have a row for it. */
@@ -110,10 +112,10 @@ static struct tmb_team *split(const char *call, struct tmb_team *parent, struct 
   if (!all) tmb_fatal("out of memory for %u members", parent->head.size);
   tmb_team_making(true);
   mine->uid = tmb_team_uid();
-  mine->row = mine->color >= 0 ? tmb_board_take() : TMB_BOARD_NONE;
+  mine->row = mine->joins ? tmb_board_take() : TMB_BOARD_NONE;
   const bool ok = tmb_team_allgather(parent, mine, sizeof *mine, all);
   struct tmb_team *team = NULL;
-  if (ok && mine->color >= 0) {
+  if (ok && mine->joins) {
     if (TMB_UNLIKELY(tmb_job.debug)) check_agreement(call, all, mine, parent->head.size);
     team = make(parent, all, mine, flags);
   }
@@ -134,9 +136,10 @@ static void check_split(const gex_TM_t *new_tm_p, gex_TM_t parent, int color, ge
       &(struct tmb_team_call){call, parent, flags, SPLIT_FLAGS, SPLIT_MODES, false});
   if (!new_tm_p) return;
   if (color < 0)
-    tmb_fatal_nopos("%s: argument color is %d; it must not be negative (to join no team, pass NULL "
-                    "as new_tm_p)",
-                    call, color);
+    tmb_advise(TMB_ADVICE_COLOR,
+               "%s: argument color is %d; it must not be negative (to join no team, pass NULL "
+               "as new_tm_p)",
+               call, color);
   if (!(flags & (GEX_FLAG_TM_NO_SCRATCH | TMB_TEAM_QUERY_FLAGS)))
     tmb_team_check_scratch(call, parent->ep, addr, bytes, flags);
 }
@@ -147,7 +150,7 @@ size_t gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key, 
     check_split(new_tm_p, parent_tm, color, scratch_addr, scratch_size, flags);
   if (flags & TMB_TEAM_QUERY_FLAGS)
     return new_tm_p ? tmb_team_scratch_query("gex_TM_Split", parent_tm, flags) : 0;
-  struct offer mine = {.color = new_tm_p ? color : -1, .key = key};
+  struct offer mine = {.color = color, .key = key, .joins = new_tm_p != NULL};
   if (new_tm_p && !(flags & GEX_FLAG_TM_NO_SCRATCH)) {
     mine.scratch = tmb_team_scratch_addr(parent_tm->ep, scratch_addr, flags);
     mine.bytes = scratch_size;
@@ -180,7 +183,7 @@ size_t gex_TM_Dup(gex_TM_t *new_tm_p, gex_TM_t orig_tm, gex_Addr_t scratch_addr,
                   gex_Flags_t flags) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_dup(new_tm_p, orig_tm, scratch_addr, scratch_len, flags);
   if (flags & TMB_TEAM_QUERY_FLAGS) return tmb_team_scratch_query("gex_TM_Dup", orig_tm, flags);
-  struct offer mine = {.key = 0};
+  struct offer mine = {.joins = 1};
   if (!(flags & GEX_FLAG_TM_NO_SCRATCH)) {
     mine.scratch = tmb_team_scratch_addr(orig_tm->ep, scratch_addr, flags);
     mine.bytes = scratch_len;

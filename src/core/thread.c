@@ -11,6 +11,7 @@
 
 #include "base/atomic.h"
 #include "base/log.h"
+#include "core/check.h"
 #include "core/job.h"
 
 #include <pthread.h>
@@ -22,6 +23,8 @@ static pthread_key_t key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static uint64_t alive;
 static uint32_t ids;
+static struct tmb_thread
+    *only; /* the state of the first thread, of which SEQ clients have no other */
 
 static void leave(void *arg) {
   struct tmb_thread *t = arg;
@@ -38,7 +41,21 @@ static void make_key(void) {
   if (pthread_key_create(&key, leave)) tmb_fatal("no thread-specific key is left in this process");
 }
 
+/*
+ * A SEQ client promises that one thread calls. Where a second one does, after the first or in
+ * turns, both are the one client thread: what one has started, the other may synchronise.
+ */
+static struct tmb_thread *share(void) {
+  tmb_advise(
+      TMB_ADVICE_THREADS,
+      "a second thread of this process enters the library, but the program was compiled with "
+      "GASNET_SEQ; compile it with GASNET_PARSYNC or GASNET_PAR");
+  tmb_thread_self = only;
+  return only;
+}
+
 struct tmb_thread *tmb_thread_enter(void) {
+  if (tmb_job.thread_mode == 1 && only) return share();
   pthread_once(&key_once, make_key);
   const uint64_t now = tmb_fetch_add_acq_rel(&alive, 1) + 1;
   if (tmb_job.threads_max && now > tmb_job.threads_max)
@@ -51,6 +68,7 @@ struct tmb_thread *tmb_thread_enter(void) {
   t->nbi.kind = TMB_OP_IMPLICIT;
   t->id = tmb_fetch_add_rlx(&ids, 1) + 1;
   tmb_thread_self = t;
-  pthread_setspecific(key, t);
+  if (!only) only = t;
+  if (tmb_job.thread_mode != 1) pthread_setspecific(key, t); /* SEQ: others may follow */
   return t;
 }

@@ -55,6 +55,7 @@ struct gexx_srcdesc_s {
 struct tmb_thread {
   uint32_t context;             /* TMB_IN_* */
   uint32_t id;                  /* 1.. */
+  uint64_t hsl_since_ns;        /* when the first of them was acquired */
   gex_HSL_t *hsl;               /* locks held, last first, through gexx_debug; debug clients */
   struct gexx_token_s token[2]; /* request, and a reply handler run inside it */
   struct gexx_srcdesc_s srcdesc;

@@ -34,8 +34,9 @@ void tmb_vis_check_call(const struct tmb_vis *v, bool blocking) {
   tmb_check_flags(v->call, v->flags, VIS_FLAGS);
   tmb_check_seg_flags(v->call, v->flags);
   if ((v->flags & GEX_FLAG_ENABLE_LEAF_LC) && (v->is_get || blocking))
-    tmb_fatal_nopos("%s: argument flags is 0x%x: GEX_FLAG_ENABLE_LEAF_LC is for PutNB and PutNBI",
-                    v->call, v->flags);
+    tmb_advise(TMB_ADVICE_FLAGS,
+               "%s: argument flags is 0x%x: GEX_FLAG_ENABLE_LEAF_LC is for PutNB and PutNBI",
+               v->call, v->flags);
   if (!v->note.handler) return;
   if (v->is_get)
     tmb_fatal_nopos(

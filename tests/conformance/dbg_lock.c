@@ -68,6 +68,36 @@ static void resume_twice(void) {
   gasnet_resume_interrupts();
 }
 
+static void poll_held(void) {
+  gasnet_hold_interrupts();
+  gasnet_AMPoll();
+  gasnet_resume_interrupts();
+}
+static void init_twice(void) {
+  gex_HSL_Init(&a);
+  gex_HSL_Init(&a);
+}
+static void init_used(void) {
+  gex_HSL_Lock(&b);
+  gex_HSL_Unlock(&b);
+  gex_HSL_Init(&b);
+}
+static void destroy_twice(void) {
+  gex_HSL_Init(&a);
+  gex_HSL_Destroy(&a);
+  gex_HSL_Destroy(&a);
+}
+static void lock_destroyed(void) {
+  gex_HSL_Destroy(&a);
+  gex_HSL_Lock(&a);
+  gex_HSL_Unlock(&a);
+}
+static void held_long(void) {
+  gex_HSL_Lock(&a);
+  usleep(1100000);
+  gex_HSL_Unlock(&a);
+}
+
 static void legal_handler(gex_Token_t token) {
   (void)token;
   gex_HSL_Lock(&a);
@@ -86,6 +116,8 @@ static void legal(void) {
   gex_HSL_Unlock(&own);
   gex_HSL_Unlock(&a);
   gex_HSL_Destroy(&own);
+  gex_HSL_Init(&own);
+  gex_HSL_Destroy(&own);
   dbg_in_request(legal_handler);
   gasnet_hold_interrupts();
   gex_HSL_Lock(&a);
@@ -103,15 +135,21 @@ static const struct dbg_case cases[] = {
     ROW(recursion_after_try, "gex_HSL_Lock", "0x", "recursive"),
     ROW(unlock_free, "gex_HSL_Unlock", "0x", "not held"),
     ROW(unlock_twice, "gex_HSL_Unlock", "0x", "not held"),
-    ROW(wrong_order, "gex_HSL_Unlock", "0x", "reverse order"),
+    ROW(wrong_order, DBG_WARNS, "gex_HSL_Unlock", "0x", "reverse order"),
     ROW(destroy_held, "gex_HSL_Destroy", "0x", "held"),
     ROW(null_lock, "gex_HSL_Lock", "hsl", "NULL"),
     ROW(null_init, "gex_HSL_Init", "hsl", "NULL"),
     ROW(g1_recursion, "gex_HSL_Lock", "0x", "recursive"),
     ROW(handler_unlocks_free, "gex_HSL_Unlock", "0x", "not held"),
-    ROW(hold_twice, "gasnet_hold_interrupts", "nest"),
-    ROW(resume_only, "gasnet_resume_interrupts", "gasnet_hold_interrupts"),
-    ROW(resume_twice, "gasnet_resume_interrupts", "gasnet_hold_interrupts"),
+    ROW(hold_twice, DBG_WARNS, "gasnet_hold_interrupts", "nest"),
+    ROW(resume_only, DBG_WARNS, "gasnet_resume_interrupts", "gasnet_hold_interrupts"),
+    ROW(resume_twice, DBG_WARNS, "gasnet_resume_interrupts", "gasnet_hold_interrupts"),
+    ROW(poll_held, DBG_WARNS, "gasnet_AMPoll", "gasnet_hold_interrupts"),
+    ROW(init_twice, DBG_WARNS, "gex_HSL_Init", "0x", "initialised already"),
+    ROW(init_used, DBG_WARNS, "gex_HSL_Init", "0x", "initialised already"),
+    ROW(destroy_twice, DBG_WARNS, "gex_HSL_Destroy", "0x", "has been destroyed"),
+    ROW(lock_destroyed, DBG_WARNS, "gex_HSL_Lock", "0x", "has been destroyed"),
+    ROW(held_long, DBG_WARNS, "gex_HSL_Unlock", "0x", "held for 1.1 s"),
     ROW(legal, NULL),
 };
 

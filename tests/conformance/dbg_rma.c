@@ -155,9 +155,10 @@ static void overlap(void) {
  {#kind "/" call, below_##n, {call, "outside", "segment of rank 0"}, 0, NULL},
 #define END(n, kind, call)    {#kind "/" call, end_##n, {call, "4 bytes", "outside"}, 0, NULL},
 #define BEYOND(n, kind, call) {#kind "/" call, beyond_##n, {call, "1 bytes", "outside"}, 0, NULL},
-#define FLAGS(n, kind, call)  {#kind "/" call, flags_##n, {call, "flags", "0x40000000"}, 0, NULL},
-#define TEAM(n, kind, call)   {#kind "/" call, team_##n, {call, "tm", "GEX_TM_INVALID"}, 0, NULL},
-#define LEGAL(n, kind, call)  {#kind "/" call, legal_##n, {NULL}, 0, NULL},
+#define FLAGS(n, kind, call) \
+ {#kind "/" call, flags_##n, {DBG_WARNS, call, "flags", "0x40000000"}, 0, NULL},
+#define TEAM(n, kind, call)  {#kind "/" call, team_##n, {call, "tm", "GEX_TM_INVALID"}, 0, NULL},
+#define LEGAL(n, kind, call) {#kind "/" call, legal_##n, {NULL}, 0, NULL},
 #define ROW(fn, ...) \
  { #fn, fn, {__VA_ARGS__ }, 0, NULL }
 
@@ -176,12 +177,12 @@ static const struct dbg_case cases[] = {
     ROW(dest_null, "gex_RMA_GetBlocking", "dest", "NULL"),
     ROW(never_self, "gex_RMA_PutBlocking", "flags", "0x1000000"),
     {"never_nbrhd", never_nbrhd, {"gex_RMA_PutBlocking", "flags", "neighbourhood"}, 2, NULL},
-    ROW(two_self_seg, "gex_RMA_PutBlocking", "flags", "SELF_SEG"),
-    ROW(two_peer_seg, "gex_RMA_PutBlocking", "flags", "PEER_SEG"),
-    ROW(two_lc_copy, "gex_RMA_PutNB", "flags", "LC_COPY"),
+    ROW(two_self_seg, DBG_WARNS, "gex_RMA_PutBlocking", "flags", "SELF_SEG"),
+    ROW(two_peer_seg, DBG_WARNS, "gex_RMA_PutBlocking", "flags", "PEER_SEG"),
+    ROW(two_lc_copy, DBG_WARNS, "gex_RMA_PutNB", "flags", "LC_COPY"),
     ROW(peer_offset, "gex_RMA_PutBlocking", "offset", "16384"),
     ROW(self_offset, "gex_RMA_PutBlocking", "src", "offset", "16381"),
-    ROW(self_bound, "gex_RMA_PutBlocking", "src", "SELF_SEG_BOUND"),
+    ROW(self_bound, DBG_WARNS, "gex_RMA_PutBlocking", "src", "SELF_SEG_BOUND"),
     ROW(pair_rank, "gex_RMA_PutBlocking", "rank", "99"),
     ROW(stale_team, "gex_RMA_PutBlocking", "tm", "0x"),
     ROW(overlap, "gex_RMA_PutBlocking", "source", "destination", "overlap"),

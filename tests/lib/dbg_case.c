@@ -75,6 +75,10 @@ static int survives(const struct dbg_case *c) {
          strcmp(c->words[0], DBG_REFUSED) == 0;
 }
 
+static int warned(const char *text) {
+  return strstr(text, DBG_WARNS) && !strstr(text, "deprecated");
+}
+
 static void judge(const struct dbg_case *c, int status, const char *text) {
   const uint64_t before = check_failures();
   const char *missing = NULL;
@@ -82,6 +86,7 @@ static void judge(const struct dbg_case *c, int status, const char *text) {
     if (!strstr(text, c->words[i])) missing = c->words[i];
   if (survives(c)) {
     if (missing) check_fail(c->name, 0, "the output does not say \"%s\"", missing);
+    if (!c->words[0] && warned(text)) check_fail(c->name, 0, "legal use is warned of");
     if (status) check_fail(c->name, 0, "legal use ended with wait status 0x%x", (unsigned)status);
   } else if (WIFEXITED(status) && WEXITSTATUS(status) == DBG_SURVIVED) {
     check_fail(c->name, 0, "the misuse was not noticed");
