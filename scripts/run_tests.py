@@ -28,6 +28,10 @@ ASAN_ENV = {
 # A rank ends by gasnet_exit wherever it is, so what its client still holds is no leak.
 ASAN_JOB_ENV = {**ASAN_ENV, "ASAN_OPTIONS": ASAN_ENV["ASAN_OPTIONS"] + ":detect_leaks=0"}
 TSAN_ENV = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
+# Where threads are stopped follows from this (src/base/preempt.c); another one in every run.
+PREEMPT_SEED = os.environ.get("TMB_PREEMPT_SEED", str(int(time.time())))
+PREEMPT_ENV = {"TMB_PREEMPT_SEED": PREEMPT_SEED}
+PREEMPT_SEQ = r"^conformance\..*\.n4$"
 
 
 @dataclass
@@ -60,6 +64,22 @@ STAGES = (
     Stage("asan-conformance", "asan-ubsan", "conformance|inside", env=tuple(ASAN_JOB_ENV.items())),
     Stage("build-tsan", "tsan"),
     Stage("tsan-par", "tsan", "unit|conformance|inside|multi", "PAR", env=tuple(TSAN_ENV.items())),
+    Stage("build-preempt", "preempt"),
+    Stage(
+        "preempt-par",
+        "preempt",
+        "conformance|inside|fault",
+        "PAR",
+        env=tuple(PREEMPT_ENV.items()),
+    ),
+    Stage(
+        "preempt-seq",
+        "preempt",
+        "conformance|inside",
+        "SEQ",
+        env=tuple(PREEMPT_ENV.items()),
+        select=("-R", PREEMPT_SEQ),
+    ),
 )
 CHECK_STAGES = (
     Stage("build", "dev"),
@@ -67,7 +87,12 @@ CHECK_STAGES = (
     Stage("unit", "dev", "unit", select=("-LE", "^long$")),
     Stage("conformance", "dev", "conformance", select=("-R", r"\.n[13]$")),
 )
-TREES = {"dev": "build", "asan-ubsan": "build-asan", "tsan": "build-tsan"}
+TREES = {
+    "dev": "build",
+    "asan-ubsan": "build-asan",
+    "tsan": "build-tsan",
+    "preempt": "build-preempt",
+}
 
 
 @dataclass
@@ -193,6 +218,8 @@ def run_ctest(stage, jobs, prefix):
 def run_stage(stage, jobs):
     """Runs one stage; thread-sanitizer stages are skipped where its run-time does not start."""
     prefix = []
+    if stage.env == tuple(PREEMPT_ENV.items()):
+        say(f"{stage.name}: TMB_PREEMPT_SEED={PREEMPT_SEED}")
     if stage.preset == "tsan":
         prefix = tsan_prefix()
         if prefix is None:

@@ -3,32 +3,45 @@
  * Named-order atomic operations: the only way in which the library touches shared words.
  *
  * Owns nothing. Included by every layer. Calls only compiler built-ins.
- * Invariants: the memory order is part of the name (rlx, acq, rel, acq_rel, seq), so that every
- * ordering can be searched for; pointers are to naturally aligned 1, 2, 4 or 8 byte integers or
- * pointers; words in shared memory are lock-free on every supported processor.
+ * What publishes is a point of injected preemption (preempt.h). Invariants: the memory order is
+ * part of the name (rlx, acq, rel, acq_rel, seq), so that every ordering can be searched for;
+ * pointers are to naturally aligned 1, 2, 4 or 8 byte integers or pointers; words in shared memory
+ * are lock-free on every supported processor.
  */
 #ifndef TMB_BASE_ATOMIC_H
 #define TMB_BASE_ATOMIC_H
 
+#include "base/preempt.h"
+
 #include <stdint.h>
 
-#define tmb_load_rlx(p)             __atomic_load_n((p), __ATOMIC_RELAXED)
-#define tmb_load_acq(p)             __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define tmb_load_seq(p)             __atomic_load_n((p), __ATOMIC_SEQ_CST)
-#define tmb_store_rlx(p, v)         __atomic_store_n((p), (v), __ATOMIC_RELAXED)
-#define tmb_store_rel(p, v)         __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define tmb_xchg_rlx(p, v)          __atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
-#define tmb_xchg_acq(p, v)          __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
-#define tmb_xchg_acq_rel(p, v)      __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)
-#define tmb_fetch_add_rlx(p, v)     __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define tmb_fetch_add_rel(p, v)     __atomic_fetch_add((p), (v), __ATOMIC_RELEASE)
-#define tmb_fetch_add_acq_rel(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
-#define tmb_fetch_sub_rel(p, v)     __atomic_fetch_sub((p), (v), __ATOMIC_RELEASE)
-#define tmb_fetch_sub_acq_rel(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
-#define tmb_fetch_or_acq_rel(p, v)  __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
-#define tmb_fetch_or_seq(p, v)      __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
-#define tmb_xchg_seq(p, v)          __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
-#define tmb_fetch_and_acq_rel(p, v) __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
+#define tmb_load_rlx(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
+#define tmb_load_acq(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define tmb_load_seq(p)     __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define tmb_store_rlx(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define tmb_store_rel(p, v) \
+ (TMB_PREEMPT_POINT("store_rel"), __atomic_store_n((p), (v), __ATOMIC_RELEASE))
+#define tmb_xchg_rlx(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
+#define tmb_xchg_acq(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
+#define tmb_xchg_acq_rel(p, v) \
+ (TMB_PREEMPT_POINT("xchg_acq_rel"), __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL))
+#define tmb_fetch_add_rlx(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define tmb_fetch_add_rel(p, v) \
+ (TMB_PREEMPT_POINT("fetch_add_rel"), __atomic_fetch_add((p), (v), __ATOMIC_RELEASE))
+#define tmb_fetch_add_acq_rel(p, v) \
+ (TMB_PREEMPT_POINT("fetch_add_acq_rel"), __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
+#define tmb_fetch_sub_rel(p, v) \
+ (TMB_PREEMPT_POINT("fetch_sub_rel"), __atomic_fetch_sub((p), (v), __ATOMIC_RELEASE))
+#define tmb_fetch_sub_acq_rel(p, v) \
+ (TMB_PREEMPT_POINT("fetch_sub_acq_rel"), __atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL))
+#define tmb_fetch_or_acq_rel(p, v) \
+ (TMB_PREEMPT_POINT("fetch_or_acq_rel"), __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL))
+#define tmb_fetch_or_seq(p, v) \
+ (TMB_PREEMPT_POINT("fetch_or_seq"), __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST))
+#define tmb_xchg_seq(p, v) \
+ (TMB_PREEMPT_POINT("xchg_seq"), __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
+#define tmb_fetch_and_acq_rel(p, v) \
+ (TMB_PREEMPT_POINT("fetch_and_acq_rel"), __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL))
 
 /* Compare and swap; on failure *expected is what was found. Weak forms may fail spuriously. */
 #define tmb_cas_rlx(p, expected, v) \
@@ -36,14 +49,17 @@
 #define tmb_cas_weak_rlx(p, expected, v) \
  __atomic_compare_exchange_n((p), (expected), (v), 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 #define tmb_cas_weak_rel(p, expected, v) \
- __atomic_compare_exchange_n((p), (expected), (v), 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED)
+ (TMB_PREEMPT_POINT("cas_weak_rel"),     \
+  __atomic_compare_exchange_n((p), (expected), (v), 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 #define tmb_cas_acq(p, expected, v) \
  __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)
 #define tmb_cas_acq_rel(p, expected, v) \
- __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+ (TMB_PREEMPT_POINT("cas_acq_rel"),     \
+  __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 
 #define tmb_cas_seq(p, expected, v) \
- __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+ (TMB_PREEMPT_POINT("cas_seq"),     \
+  __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 
 #define tmb_fence_acq()      __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define tmb_fence_rel()      __atomic_thread_fence(__ATOMIC_RELEASE)

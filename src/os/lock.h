@@ -56,7 +56,9 @@ static inline void tmb_lock_acquire_shared(struct tmb_lock *lock) TMB_ACQUIRE(*l
 static inline void tmb_lock_release(struct tmb_lock *lock) TMB_RELEASE(*lock);
 
 TMB_NO_LOCK_CHECK static inline bool tmb_lock_try_shared(struct tmb_lock *lock) {
-  return !tmb_load_rlx(&lock->held) && !tmb_xchg_acq(&lock->held, 1);
+  const bool taken = !tmb_load_rlx(&lock->held) && !tmb_xchg_acq(&lock->held, 1);
+  TMB_PREEMPT_POINT("lock");
+  return taken;
 }
 
 TMB_NO_LOCK_CHECK static inline bool tmb_lock_try(struct tmb_lock *lock) {

@@ -39,6 +39,7 @@ bool tmb_shm_sleep(struct tmb_shm *shm, uint64_t (*last_look)(void *), void *arg
    * of several, one may see the mark of another whose fence is still to come. */
   if (shm->env.threads || !tmb_load_acq(&ctl->door.sleeping)) show_sleeping(shm, ctl);
   const uint64_t limit_ns = last_look(arg);
+  TMB_PREEMPT_POINT("sleep");
   if (limit_ns) {
     const int rc = tmb_futex_wait(&ctl->door.bell, bell, limit_ns);
     if (rc == TMB_E_TIMEOUT) return false;
