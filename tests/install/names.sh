@@ -142,6 +142,7 @@ check_fragments() {
     [ "$(pkg-config --define-variable=GASNET_CC=other --variable=GASNET_LD "$package")" = other ] ||
       fail "$package: GASNET_CC by --define-variable"
   done
+  [[ $(pkg-config --libs tombolo) == *-rdynamic* ]] || fail "tombolo.pc: -rdynamic"
   for mode in seq par; do
     mak=$prefix/include/gasnet_tools-$mode.mak
     [[ $(mak_value "$mak" GASNETTOOLS_CPPFLAGS) == *-D_GNU_SOURCE=1* ]] || fail "$mak: _GNU_SOURCE"
