@@ -4,9 +4,10 @@
  *
  * Owns: one bit per row. Called by client.c (init), team_make.c, team.c (dispose), coll's tuning.
  * Calls: the conduit. The first and the last rank measure a hand-off at start-up, because the
- * system does not tell, least of all to a guest, which processors share a cache; they take a
- * millisecond at most, and as a rule 20 us. Invariants: row 0 is never taken or given; a row is
- * cleared by the one who takes it, before anybody else knows that it is taken.
+ * system does not tell, least of all to a guest, which processors share a cache; they take
+ * 5 milliseconds at most, and as a rule 20 us. Invariants: row 0 is never taken or given; a row is
+ * cleared by the one who takes it, before anybody else knows that it is taken; its descriptors of
+ * chunks and notes are clear when it is given back.
  */
 #include "core/board.h"
 
@@ -19,7 +20,7 @@ static uint64_t used = 1;
 /* The measurement of a hand-off: the least mean of TRIPS trips, of ROUNDS means. */
 #define TRIPS       8u
 #define ROUNDS      8u
-#define MEASURE_NS  1000000u
+#define MEASURE_NS  5000000u
 #define CLOCK_EVERY 64u
 
 /* Look at a word until it has a value, until a time. Returns whether it has. */
@@ -54,10 +55,13 @@ static void answer_handoff(struct tmb_board_row *row) {
 void tmb_board_init(void) {
   tmb_job.team.board =
       tmb_job.ops->shared_area && tmb_job.size > 1 && tmb_job.nbrhd_size >= tmb_job.size;
-  if (!tmb_job.team.board || tmb_job.wait.crowded) return;
-  if (tmb_job.rank == 0)
+  const bool first = tmb_job.rank == 0, last = tmb_job.rank + 1 == tmb_job.size;
+  if (!tmb_job.team.board || tmb_job.wait.crowded || !(first || last)) return;
+  /* Processes that have just been forked may still share a processor. */
+  (void)tmb_os_cpu_visit((int)tmb_job.rank);
+  if (first)
     measure_handoff(tmb_board_row(&tmb_job.team, 0));
-  else if (tmb_job.rank + 1 == tmb_job.size)
+  else
     answer_handoff(tmb_board_row(&tmb_job.team, 0));
 }
 
@@ -65,8 +69,9 @@ uint64_t tmb_board_handoff_ns(void) {
   return tmb_job.team.board ? tmb_load_rlx(&tmb_board_row(&tmb_job.team, 0)->handoff.word) : 0;
 }
 
+/* What coll has written it clears itself, when the team ends: most teams use little of it. */
 static void clear(struct tmb_board_row *row) {
-  memset(row, 0, offsetof(struct tmb_board_row, slot));
+  memset(row, 0, offsetof(struct tmb_board_row, note));
 }
 
 uint32_t tmb_board_take(void) {

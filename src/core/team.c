@@ -307,10 +307,10 @@ static void unregister(struct tmb_team *team) {
 static void dispose(struct tmb_team *team) {
   size_t at[5];
   unregister(team);
+  if (reg.on_free) reg.on_free(team); /* clears what coll has written to the row */
   /* After a loss the row is not used again: members that do not know of the loss yet may still
    * write to it. */
   if (team->board && !team->lost) tmb_board_give(team->board_row[team->head.rank]);
-  if (reg.on_free) reg.on_free(team);
   for (int i = 0; i < 2; i++) free(team->gather[i].blocks);
   tmb_lock_acquire(&reg_lock);
   reg.stats.freed++;
