@@ -68,7 +68,7 @@ static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
   op->event = NULL;
   op->runnable = op->held = op->live = op->fence = op->finished = false;
   op->pc = op->posted_end = op->waiting = op->round = op->hint = 0;
-  op->sent = 0;
+  op->sent = op->granted = op->asking = 0;
   op->untaken = op->offered = op->owed = 0;
   op->pull = NULL;
   op->pull_refused = false;
@@ -179,6 +179,15 @@ static bool take_kept(struct tmb_coll_op *op, uint32_t index) {
   return op->got[step->recv] == step->bytes;
 }
 
+/* Deliver what has been kept for the receives of this round that may have it before they are
+ * posted: their senders may have to be asked for more before this rank's own sends are through. */
+static void take_open(struct tmb_coll_op *op) {
+  const struct tmb_sched *s = &op->plan->sched;
+  for (uint32_t i = op->pc; i < s->count && s->step[i].round == op->round; i++)
+    if (tmb_recv_is_deferred(op, i) && s->step[i].open != UINT32_MAX && tmb_recv_is_open(op, i))
+      (void)take_kept(op, i);
+}
+
 /* Post the receives that begin at pc. Returns whether they are all complete. */
 static bool receives_done(struct tmb_coll_op *op) {
   const struct tmb_sched *s = &op->plan->sched;
@@ -208,7 +217,7 @@ static void on_data(const struct tmb_am_in *in) {
     tmb_stash_put(ct, in);
   } else if (tmb_recv_is_deferred(op, index)) {
     tmb_stash_put(ct, in);
-    if (op->posted_end > op->pc) (void)advance(op, false);
+    (void)advance(op, false);
   } else {
     (void)tmb_recv_deliver(op, index, in->payload, tmb_team_join64(in->args + 6), in->nbytes, NULL);
     if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
@@ -289,7 +298,7 @@ static bool transmit(struct tmb_coll_op *op) {
 /* Send a message without payload about a step. */
 static bool notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_t handler) {
   if (!op->live) {
-    address(op, step, step->bytes);
+    address(op, step, handler == TMB_COLL_AM_READY ? tmb_recv_first_ask(op, step) : step->bytes);
     op->out.category = TMB_AM_SHORT;
     op->out.handler = handler;
     if (handler == TMB_COLL_AM_OFFER) {
@@ -311,35 +320,33 @@ static bool send_offer(struct tmb_coll_op *op, const struct tmb_step *step) {
 
 /* Whether the message of a gated step may be sent: its receiver has said READY. */
 static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
-  if (!(step->flags & TMB_STEP_GATED) || op->sent || op->live) return true;
+  if (!(step->flags & TMB_STEP_GATED) || op->sent < op->granted || op->live) return true;
   const struct tmb_stash like = {
       .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_COLL_AM_READY};
-  struct tmb_stash *m = tmb_stash_take(op->team->coll, &like);
-  if (!m) return false;
-  tmb_stash_free(m);
-  return true;
+  for (struct tmb_stash *m; (m = tmb_stash_take(op->team->coll, &like)) != NULL; tmb_stash_free(m))
+    op->granted = TMB_MAX(op->granted, m->at);
+  return op->sent < op->granted;
 }
 
 /* Send the rest of a step, as far as the window goes. Returns whether it is gone. in,out stalled:
  * no resources, or the window is full: try again. */
 static bool send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *again) {
-  *again = false;
-  if (!allowed(op, step)) return false;
+  const bool gated = step->flags & TMB_STEP_GATED;
   for (uint32_t k = 0; op->sent < step->bytes; k++) {
-    *again = true;
-    if (k == WINDOW_CHUNKS) return false;
+    *again = allowed(op, step);
+    if (!*again || k == WINDOW_CHUNKS) return false;
     if (!op->live) {
       address(op, step, op->sent);
       op->out.category = TMB_AM_MEDIUM;
       op->out.handler = TMB_COLL_AM_DATA;
       op->out.src = tmb_coll_place(op, step->from, step->from_at + op->sent);
-      op->out.nbytes = TMB_MIN(step->bytes - op->sent, (uint64_t)op->chunk);
+      op->out.nbytes = TMB_MIN((gated ? op->granted : step->bytes) - op->sent, (uint64_t)op->chunk);
     }
     const size_t bytes = op->out.nbytes;
     if (!transmit(op)) return false;
     op->sent += bytes;
   }
-  op->sent = 0;
+  op->sent = op->granted = 0;
   return true;
 }
 
@@ -414,12 +421,23 @@ static bool run(struct tmb_coll_op *op, bool may_send) {
   return !op->untaken && !op->pull;
 }
 
+/* Do what comes before the next step: read, and ask for, data of others. Returns whether the steps
+ * may go on: not before a client's function has been called, and its sender asked for more. */
+static bool fetch(struct tmb_coll_op *op, bool may_send) {
+  if (may_send && !tmb_coll_applies(op)) tmb_recv_pull(op);
+  if (TMB_UNLIKELY(op->refused != NULL) && may_send) tmb_refused_send(op);
+  if (TMB_LIKELY(op->reducer.user == NULL)) return true;
+  if (!tmb_coll_applies(op) && !op->asking) take_open(op);
+  if (tmb_coll_applies(op)) return false;
+  if (!op->asking || (may_send && tmb_recv_ask(op))) return true;
+  queue(op);
+  return false;
+}
+
 /* Run a collective until it waits for others; when it is complete it is freed. in may_send: the
  * caller is the progress hook or the call that starts it, not a handler. */
 static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
-  if (may_send && !tmb_coll_applies(op)) tmb_recv_pull(op);
-  if (TMB_UNLIKELY(op->refused != NULL) && may_send) tmb_refused_send(op);
-  if (tmb_coll_applies(op)) return WAITS;
+  if (!fetch(op, may_send)) return WAITS;
   if (run(op, may_send)) {
     complete(op);
     return DONE;

@@ -147,7 +147,10 @@ struct tmb_coll_op {
     struct tmb_stash *kept; /* message with an operand, or NULL */
     char *memory;           /* of an operand, to be freed, or NULL */
   } applies;
-  char *bounce; /* what was read for the client's function */
+  uint64_t granted; /* bytes of the gated SEND at pc that its receiver has asked for */
+  uint32_t asking;  /* 1 + index of a receive for which more must be asked for; 0: none */
+  uint64_t ask_at;  /* up to here */
+  char *bounce;     /* what was read for the client's function */
   size_t bounce_capacity;
 };
 

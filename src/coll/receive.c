@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PULL_PIECE   (1u << 20)  /* most bytes that one call of the progress hook reads */
-#define BOUNCE_BYTES (32u << 10) /* bytes that are read at a time when they are to be combined */
+#define PULL_PIECE   (1u << 20)   /* most bytes that one call of the progress hook reads */
+#define ASK_BYTES    (128u << 10) /* asked for at once, two of them ahead; what is kept meanwhile */
+#define BOUNCE_BYTES (32u << 10)  /* bytes that are read at a time when they are to be combined */
 
 void *tmb_coll_grown(void *old, size_t bytes, const char *what) {
   free(old);
@@ -89,6 +90,39 @@ static bool combine(struct tmb_coll_op *op, const struct tmb_step *step, uint64_
   return false;
 }
 
+/*
+ * What a client's function combines is kept until its turn, so its sender is asked for two units at
+ * first, and for one more whenever one has been combined; for all where the receive opens only
+ * after this rank's own sends, or is asked for long before: those who send it could wait for each
+ * other.
+ */
+static bool is_asked_by_parts(const struct tmb_coll_op *op, const struct tmb_step *step) {
+  return op->reducer.user && step->kind == TMB_STEP_RECV_REDUCE && (step->flags & TMB_STEP_GATED) &&
+         !(step->flags & TMB_STEP_ASK) && step->open != UINT32_MAX && op->chunk >= op->reducer.elem;
+}
+
+/* Whole messages, so that elements are. */
+static uint64_t ask_unit(const struct tmb_coll_op *op) {
+  return (uint64_t)op->chunk * TMB_MAX(ASK_BYTES / op->chunk, 1u);
+}
+
+uint64_t tmb_recv_first_ask(struct tmb_coll_op *op, const struct tmb_step *ready) {
+  const uint32_t index = tmb_recv_match(op, ready->peer, ready->tag);
+  if (index == UINT32_MAX || !is_asked_by_parts(op, &op->plan->sched.step[index]))
+    return ready->bytes;
+  return TMB_MIN(ready->bytes, 2 * ask_unit(op));
+}
+
+/* Bytes of a receive have been combined, from `before` on. */
+static void ask_more(struct tmb_coll_op *op, uint32_t index, uint64_t before) {
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  const uint64_t unit = ask_unit(op), asked = (before / unit + 2) * unit;
+  const uint64_t next = (op->got[step->recv] / unit + 2) * unit;
+  if (next == asked || asked >= step->bytes) return;
+  op->asking = index + 1;
+  op->ask_at = TMB_MIN(next, step->bytes);
+}
+
 void tmb_recv_apply_step(struct tmb_coll_op *op, const struct tmb_step *step) {
   const struct tmb_coll_applies after = {.index = UINT32_MAX};
   struct tmb_step same = *step; /* to = from + to */
@@ -107,8 +141,11 @@ void tmb_recv_applied(struct tmb_coll_op *op, bool made) {
     op->pc++;
     return;
   }
+  const struct tmb_step *step = &op->plan->sched.step[op->applies.index];
+  const uint64_t before = op->got[step->recv];
   if (op->applies.pulled) op->pulled += op->applies.bytes;
   account(op, op->applies.index, op->applies.bytes);
+  if (is_asked_by_parts(op, step)) ask_more(op, op->applies.index, before);
 }
 
 /* More data than this rank's arguments say. */
@@ -232,23 +269,39 @@ static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
   op->pulled = at + bytes;
 }
 
-/* Tell the sender of op->pull that it has been read, or that the rest must be sent. Returns false
- * when there are no resources now. */
-static bool tell_sender(struct tmb_coll_op *op) {
+/* Send a sender of this op a message about its data. Returns false when there are no resources now.
+ */
+static bool tell(const struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint8_t handler,
+                 uint64_t at) {
   int32_t args[TMB_COLL_ARGS] = {0};
   tmb_team_args64(args, op->team->uid);
   args[2] = (int32_t)op->seq;
-  args[3] = (int32_t)op->pull->src;
+  args[3] = (int32_t)peer;
   args[4] = (int32_t)op->team->head.rank;
-  args[5] = (int32_t)op->pull->tag;
-  tmb_team_args64(args + 6, op->pulled);
-  struct tmb_am_out out = {.peer = tmb_team_jobrank(op->team, op->pull->src),
+  args[5] = (int32_t)tag;
+  tmb_team_args64(args + 6, at);
+  struct tmb_am_out out = {.peer = tmb_team_jobrank(op->team, peer),
                            .category = TMB_AM_SHORT,
-                           .handler = op->pull_refused ? TMB_COLL_AM_REFUSED : TMB_COLL_AM_TAKEN,
+                           .handler = handler,
                            .nargs = TMB_COLL_ARGS,
                            .staged = -1,
                            .args = args};
   return tmb_job.ops->am_send(tmb_job.conduit, &out) == 0;
+}
+
+bool tmb_recv_ask(struct tmb_coll_op *op) {
+  const struct tmb_step *step = &op->plan->sched.step[op->asking - 1];
+  if (!tell(op, step->peer, step->tag, TMB_COLL_AM_READY, op->ask_at)) return false;
+  op->asking = 0;
+  op->moves++;
+  return true;
+}
+
+/* Tell the sender of op->pull that it has been read, or that the rest must be sent. Returns false
+ * when there are no resources now. */
+static bool tell_sender(const struct tmb_coll_op *op) {
+  return tell(op, op->pull->src, op->pull->tag,
+              op->pull_refused ? TMB_COLL_AM_REFUSED : TMB_COLL_AM_TAKEN, op->pulled);
 }
 
 void tmb_recv_pull(struct tmb_coll_op *op) {

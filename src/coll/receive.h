@@ -41,6 +41,13 @@ bool tmb_recv_is_deferred(const struct tmb_coll_op *op, uint32_t index);
 bool tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes,
                       struct tmb_stash *kept);
 
+/* How much of a gated message is asked for by its READY step: all, unless a client's function
+ * combines it. */
+uint64_t tmb_recv_first_ask(struct tmb_coll_op *op, const struct tmb_step *ready);
+
+/* Ask for what op->asking says. Returns false when there are no resources now. */
+bool tmb_recv_ask(struct tmb_coll_op *op);
+
 /* Post the call for a REDUCE step at pc. */
 void tmb_recv_apply_step(struct tmb_coll_op *op, const struct tmb_step *step);
 
