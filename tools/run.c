@@ -18,6 +18,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,13 @@ static int check_settings(void) {
   return 0;
 }
 
+/* Standard streams that are closed lead nowhere from now on, so that no file of ours takes their
+ * numbers. */
+static void open_streams(void) {
+  for (int fd = 0; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", O_RDWR);
+}
+
 static void before_fork(void *arg, uint32_t rank) {
   struct run *run = arg;
   if (run->label && run_label_before_fork(run->label, rank) != 0) exit(TOOL_EXIT_FAILED);
@@ -199,6 +207,7 @@ static int supervise(struct run *run) {
         options.cut_short ? AFTER_FAILURE_S : tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT);
     const int sig = run_label_finish(run->label, run->launch.signal_fd, limit);
     if (sig && code == 0) code = 128 + sig;
+    if (code == 0 && run_label_lost(run->label)) code = TOOL_EXIT_FAILED;
   }
   return code;
 }
@@ -223,6 +232,7 @@ int tool_run_main(int argc, char **argv) {
   static const struct argp parser = {
       option_table, parse_option, "PROGRAM [ARGUMENTS]", doc, 0, 0, 0};
   struct run run = {.options = {.ranks = 1}};
+  open_streams();
   argp_err_exit_status = TOOL_EXIT_USAGE;
   if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &run.options) != 0)
     return TOOL_EXIT_USAGE;

@@ -72,6 +72,9 @@ int run_label_start(struct run_label *label); /* 0 or -1 after a message */
  */
 int run_label_finish(struct run_label *label, int signal_fd, double limit_s);
 
+/* Whether output could not be written, which has been said; after run_label_finish. */
+bool run_label_lost(const struct run_label *label);
+
 /* Release everything. Returns false if output that nobody reads keeps its threads. NULL is fine. */
 bool run_label_close(struct run_label *label);
 

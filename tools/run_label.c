@@ -53,6 +53,7 @@ struct stream {
   int done_fd;               /* eventfd of the label: +1 when this thread ends */
   pthread_t thread;
   bool broken; /* nobody reads our output any more */
+  bool failed; /* for another reason than that its reader has gone; its thread */
   size_t out_used;
   char out[PIPE_BUF]; /* whole lines that wait to be written */
   char in[READ_BYTES];
@@ -80,6 +81,10 @@ static void write_all(struct stream *s, const char *data, size_t bytes) {
       (void)poll(&wait, 1, -1);
     } else if (errno != EINTR) {
       s->broken = true;
+      s->failed = errno != EPIPE;
+      if (s->failed && s->out_fd == STDOUT_FILENO)
+        tmb_note("run: --label: cannot write standard output: %s; the rest is lost",
+                 strerror(errno));
     }
   }
   pthread_mutex_unlock(s->out_lock);
@@ -335,6 +340,10 @@ int run_label_finish(struct run_label *label, int signal_fd, double limit_s) {
   for (int i = 0; i < 2; i++) pthread_join(label->stream[i].thread, NULL);
   label->running = false;
   return 0;
+}
+
+bool run_label_lost(const struct run_label *label) {
+  return label->stream[0].failed || label->stream[1].failed;
 }
 
 bool run_label_close(struct run_label *label) {
