@@ -59,10 +59,18 @@ GEXX_INLINE void *gexx_rma_local(intptr_t delta, const void *addr) {
   return (void *)((uintptr_t)addr + (uintptr_t)delta);
 }
 
-/* Copies nbytes (zero: neither address is used) between fences against the compiler. */
+/* Copies nbytes (zero: neither address is used) between fences against the compiler. A larger size
+ * that the compiler knows is hidden from it: gcc would make a string instruction of the copy, which
+ * takes 10 ns to start, where memcpy takes 3 in all. */
 GEXX_INLINE void gexx_rma_copy(void *dest, const void *src, size_t nbytes) {
   GEXX_COMPILER_FENCE();
-  if (nbytes) memcpy(dest, src, nbytes);
+  if (__builtin_constant_p(nbytes) && nbytes > 256) {
+    size_t hidden = nbytes;
+    __asm__("" : "+r"(hidden));
+    memcpy(dest, src, hidden);
+  } else if (nbytes) {
+    memcpy(dest, src, nbytes);
+  }
   GEXX_COMPILER_FENCE();
 }
 
