@@ -73,7 +73,9 @@ struct tmb_shm_ctl {
 struct tmb_shm_inbox {
   struct tmb_shm_ring *ring;
   struct tmb_lock lock; /* held by the thread that consumes */
-  uint64_t head;        /* next position to consume; written under the lock */
+  uint64_t head;        /* next position to consume; written under the lock, as next and lap are */
+  const uint64_t *next; /* first word of the slot at `head` */
+  uint32_t lap;         /* its low half once the record is there */
   uint64_t published;   /* last value stored in ring->head; under the lock */
 } TMB_ALIGNED(TMB_CACHE_LINE);
 
@@ -155,6 +157,15 @@ static inline uint64_t *tmb_shm_claims(const struct tmb_shm *shm, uint32_t rank)
 /* The lap of a ring position: the value of the `lap` word of a slot that is ready there. */
 static inline uint32_t tmb_shm_lap(uint64_t pos, uint32_t slots_log2) {
   return (uint32_t)(pos >> slots_log2) | 0x80000000u;
+}
+
+/* Move the consumer of an inbox to a position. The caller owns the lock, or is alone. */
+static inline void tmb_shm_inbox_move(const struct tmb_shm *shm, struct tmb_shm_inbox *box,
+                                      uint32_t reply, uint64_t head) {
+  const struct tmb_shm_slot *slot = &box->ring->slot[head & (shm->slots[reply] - 1)];
+  tmb_store_rel(&box->head, head);
+  tmb_store_rlx(&box->next, (const uint64_t *)(const void *)slot);
+  tmb_store_rlx(&box->lap, tmb_shm_lap(head, shm->slots_log2[reply]));
 }
 
 /* shm_arena.c: compute the layout, create and map the arena; collective. out shm: zeroed by the

@@ -244,7 +244,7 @@ static int drain(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t reply)
     }
     for (uint32_t i = 1; i < h.slots; i++) tmb_store_rlx((uint64_t *)(void *)&slot[i], 0);
     head += h.slots;
-    tmb_store_rel(&box->head, head);
+    tmb_shm_inbox_move(shm, box, reply, head);
     if (head - box->published >= (mask + 1) / 4) {
       box->published = head;
       tmb_store_rel(&box->ring->head, head);
@@ -255,15 +255,11 @@ static int drain(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t reply)
 
 /*
  * Whether the next record of an inbox is there; a look that decides only whether to try. With
- * several consuming threads `head` may be out of date, and then this reads a word that a producer
- * is just filling: hence not checked for races.
+ * several consuming threads `next` and `lap` may be out of date, and then this reads a word that a
+ * producer is just filling: hence not checked for races.
  */
-TMB_NO_TSAN static bool pending(const struct tmb_shm *shm, uint32_t reply) {
-  const struct tmb_shm_inbox *box = &shm->inbox[reply];
-  const uint64_t head = tmb_load_rlx(&box->head);
-  const struct tmb_shm_slot *slot = &box->ring->slot[head & (shm->slots[reply] - 1)];
-  const uint64_t word = tmb_load_rlx((const uint64_t *)(const void *)slot);
-  return (uint32_t)word == tmb_shm_lap(head, shm->slots_log2[reply]);
+TMB_NO_TSAN static inline bool pending(const struct tmb_shm_inbox *box) {
+  return (uint32_t)tmb_load_rlx(tmb_load_rlx(&box->next)) == tmb_load_rlx(&box->lap);
 }
 
 /* A rank is lost and the next record is not there: it may never come. */
@@ -277,7 +273,7 @@ TMB_COLD static int serve_hole(struct tmb_shm *shm, uint32_t reply) {
 
 static int serve_box(struct tmb_shm *shm, uint32_t reply) {
   struct tmb_shm_inbox *box = &shm->inbox[reply];
-  if (!pending(shm, reply))
+  if (!pending(box))
     return TMB_UNLIKELY(tmb_load_rlx(&shm->gone_count)) ? serve_hole(shm, reply)
                                                         : TMB_FOUND_NOTHING;
   if (!tmb_lock_try(&box->lock)) return TMB_FOUND_BUSY; /* also a handler of it, up the stack */
@@ -286,9 +282,16 @@ static int serve_box(struct tmb_shm *shm, uint32_t reply) {
   return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
-int tmb_shm_progress(struct tmb_shm *shm, int serve) {
+static TMB_NOINLINE int serve_boxes(struct tmb_shm *shm, int serve) {
   int found = TMB_FOUND_NOTHING;
   if (serve & TMB_SERVE_REPLIES) found |= serve_box(shm, 1);
   if (serve & TMB_SERVE_REQUESTS) found |= serve_box(shm, 0);
   return found;
+}
+
+int tmb_shm_progress(struct tmb_shm *shm, int serve) {
+  if (TMB_LIKELY(!pending(&shm->inbox[0]) && !pending(&shm->inbox[1]) &&
+                 !tmb_load_rlx(&shm->gone_count)))
+    return TMB_FOUND_NOTHING;
+  return serve_boxes(shm, serve);
 }

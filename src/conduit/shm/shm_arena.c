@@ -141,7 +141,10 @@ int tmb_shm_open(struct tmb_shm *shm, const struct tmb_conduit_env *env) {
     tmb_shm_close(shm);
     return rc;
   }
-  for (uint32_t i = 0; i < 2; i++) shm->inbox[i].ring = tmb_shm_ring(shm, env->rank, i);
+  for (uint32_t i = 0; i < 2; i++) {
+    shm->inbox[i].ring = tmb_shm_ring(shm, env->rank, i);
+    tmb_shm_inbox_move(shm, &shm->inbox[i], i, 0);
+  }
   shm->sender_fences = !agree(env, tmb_membarrier_register());
   env->barrier(env->ctx);
   return 0;

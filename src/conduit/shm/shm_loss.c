@@ -105,7 +105,7 @@ int tmb_shm_repair(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t repl
   for (uint32_t i = 0; i < slots; i++)
     tmb_store_rlx((uint64_t *)(void *)&box->ring->slot[(head + i) & (shm->slots[reply] - 1)], 0);
   box->published = head + slots;
-  tmb_store_rel(&box->head, head + slots);
+  tmb_shm_inbox_move(shm, box, reply, head + slots);
   tmb_store_rel(&box->ring->head, head + slots);
   return 1;
 }
