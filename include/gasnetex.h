@@ -408,7 +408,8 @@ GEXX_API void gexx_wait_begin(struct gexx_wait *wait);
  * last step is never slept over. */
 GEXX_API void gexx_wait_step(struct gexx_wait *wait);
 
-/* Waits until `cond`, which active-message handlers of this process make true; polls or sleeps in
+/* Waits until `cond`, which active-message handlers of this process make true, or a peer's put or
+ * any other store, which is seen within 2 ms; polls or sleeps in
  * between. API 02.8. */
 #define GASNET_BLOCKUNTIL(cond)                       \
  do {                                                 \

@@ -30,7 +30,7 @@
  * long, BUSY_DOUBLED times. */
 #define BUSY_NS_MIN  20000u
 #define BUSY_DOUBLED 6u       /* so at most 1.3 ms */
-#define CLIENT_NS    1000000u /* longest sleep over a condition that any store may change */
+#define CLIENT_NS    1500000u /* longest sleep over a condition that any store may change */
 #define RETRY_YIELDS 64       /* attempts between yields where sleeping is not allowed */
 
 /*
