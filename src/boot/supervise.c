@@ -17,6 +17,7 @@
 #include "base/atomic.h"
 #include "base/config.h"
 #include "base/error.h"
+#include "base/fmt.h"
 #include "base/log.h"
 #include "boot/ctl.h"
 #include "boot/ranklist.h"
@@ -55,6 +56,7 @@ struct sup {
   struct tmb_launch *l;
   enum phase phase;
   uint32_t alive;
+  uint64_t oom_kills;     /* tmb_os_oom_kills at the start */
   uint32_t reports;       /* failures so far; the first REPORTS_MAX are shown */
   uint32_t gone_unjoined; /* ranks that ended with code 0 without ever joining */
   int code;               /* the job's, so far */
@@ -139,8 +141,22 @@ static const char *others_text(const struct sup *s, bool go_on, char *buf, size_
   return buf;
 }
 
+/* What may have sent SIGKILL: "" unless the kernel has ended processes for want of memory. */
+static const char *memory_text(const struct sup *s, int status, char *buf, size_t bytes) {
+  const char *name;
+  char limit[TMB_FMT_BYTES];
+  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) return "";
+  if (tmb_os_oom_kills() <= s->oom_kills) return "";
+  tmb_fmt_bytes(tmb_os_mem_limit(&name), limit, sizeof limit);
+  snprintf(buf, bytes,
+           ", when the kernel ended processes for want of memory (%s: %s); use smaller segments or "
+           "fewer ranks, or raise the limit",
+           name, limit);
+  return buf;
+}
+
 static void report_end(const struct sup *s, uint32_t rank, pid_t pid, int status, bool go_on) {
-  char others[48], how[80];
+  char others[48], how[80], memory[400];
   if (WIFSIGNALED(status)) {
     const char *name = tmb_os_signal_name(WTERMSIG(status));
     snprintf(how, sizeof how, "killed by signal %d (%s)%s", WTERMSIG(status), name ? name : "?",
@@ -151,8 +167,9 @@ static void report_end(const struct sup *s, uint32_t rank, pid_t pid, int status
   /* One failure, one message: a rank that has said why it died needs no second one. */
   const bool told = WIFSIGNALED(status) && tmb_load_acq(&s->l->ctl->rank[rank].told_why) && !go_on;
   void (*const say)(const char *fmt, ...) = told ? tmb_info : tmb_note;
-  say("rank %u (pid %d on %s) %s after %.2f s%s", rank, (int)pid, tmb_os_hostname(), how,
-      seconds_since_start(s), others_text(s, go_on, others, sizeof others));
+  say("rank %u (pid %d on %s) %s after %.2f s%s%s", rank, (int)pid, tmb_os_hostname(), how,
+      seconds_since_start(s), memory_text(s, status, memory, sizeof memory),
+      others_text(s, go_on, others, sizeof others));
 }
 
 /* A rank ended by itself; `code` is its part of the job's code. */
@@ -434,6 +451,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
   s.slow_output_ns = seconds_ns(tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT));
   if (options->timeout_s > 0) s.timeout_ns = l->ctl->start_ns + seconds_ns(options->timeout_s);
   s.tick_ns = tmb_os_now_ns();
+  s.oom_kills = tmb_os_oom_kills();
   while (s.alive > 0 && !must_give_up(&s)) {
     struct pollfd wake = {.fd = l->signal_fd, .events = POLLIN};
     (void)poll(&wake, 1, sleep_ms(&s));

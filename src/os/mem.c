@@ -67,6 +67,14 @@ size_t tmb_os_mem_limits(struct tmb_os_limit *limits, size_t capacity) {
   return list.count;
 }
 
+uint64_t tmb_os_oom_kills(void) {
+  struct tmb_cgroup_walk walk;
+  uint64_t kills = 0;
+  for (bool more = tmb_cgroup_first(&walk, "memory"); more; more = tmb_cgroup_next(&walk))
+    kills += tmb_cgroup_oom_kills(&walk);
+  return kills;
+}
+
 uint64_t tmb_os_mem_limit(const char **name) {
   static _Thread_local char binding[sizeof((struct tmb_os_limit *)0)->name];
   struct tmb_os_limit limits[MAX_LIMITS];

@@ -92,6 +92,9 @@ uint64_t tmb_os_mem_available(void);
  */
 uint64_t tmb_os_mem_limit(const char **name);
 
+/* A count that grows when the kernel ends a process of our cgroups for want of memory. */
+uint64_t tmb_os_oom_kills(void);
+
 struct tmb_os_limit {
   char name[160];
   uint64_t bytes; /* UINT64_MAX: unlimited */

@@ -313,11 +313,13 @@ static void cgroup_2_limits_are_read(void **state) {
   make_fake(&f, "0::/a/b\n", "cgroup2 rw");
   put_file(f.root, "a/b/memory.max", "max\n");
   put_file(f.root, "a/memory.max", "123456\n");
+  put_file(f.root, "a/b/memory.events", "low 0\nmax 9\noom 3\noom_kill 2\noom_group_kill 7\n");
   put_file(f.root, "a/b/cpu.max", "150000 100000\n");
   put_file(f.root, "a/cpu.max", "max 100000\n");
   assert_true(tmb_cgroup_first_from(&walk, "memory", f.cgroup, f.mounts));
   assert_true(walk.v2);
   assert_true(tmb_cgroup_mem_limit(&walk) == UINT64_MAX);
+  assert_int_equal(tmb_cgroup_oom_kills(&walk), 2);
   assert_true(tmb_cgroup_cpu_quota(&walk) == 1.5);
   assert_true(tmb_cgroup_next(&walk));
   assert_int_equal(tmb_cgroup_mem_limit(&walk), 123456);
@@ -335,6 +337,7 @@ static void cgroup_1_limits_are_read(void **state) {
   struct tmb_cgroup_walk walk;
   make_fake(&f, "0::/\n5:cpu,cpuacct:/a\n4:memory:/a/b\n", "cgroup rw,relatime,memory,cpu");
   put_file(f.root, "a/b/memory.limit_in_bytes", "65536\n");
+  put_file(f.root, "a/b/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
   put_file(f.root, "a/memory.limit_in_bytes", "9223372036854771712\n");
   put_file(f.root, "a/cpu.cfs_quota_us", "-1\n");
   put_file(f.root, "a/cpu.cfs_period_us", "100000\n");
@@ -343,6 +346,7 @@ static void cgroup_1_limits_are_read(void **state) {
   assert_true(tmb_cgroup_first_from(&walk, "memory", f.cgroup, f.mounts));
   assert_false(walk.v2);
   assert_int_equal(tmb_cgroup_mem_limit(&walk), 65536);
+  assert_int_equal(tmb_cgroup_oom_kills(&walk), 5);
   assert_true(tmb_cgroup_next(&walk));
   assert_true(tmb_cgroup_mem_limit(&walk) == UINT64_MAX);
   assert_true(tmb_cgroup_first_from(&walk, "cpu", f.cgroup, f.mounts));

@@ -169,6 +169,14 @@ uint64_t tmb_cgroup_mem_limit(const struct tmb_cgroup_walk *walk) {
   return end == text || *end != '\0' || bytes >= 1ull << 62 ? UINT64_MAX : bytes;
 }
 
+uint64_t tmb_cgroup_oom_kills(const struct tmb_cgroup_walk *walk) {
+  char text[1024];
+  const char *name = walk->v2 ? "memory.events" : "memory.oom_control";
+  if (read_cgroup(walk, name, text, sizeof text) <= 0) return 0;
+  const char *at = strstr(text, "oom_kill ");
+  return at ? strtoull(at + strlen("oom_kill "), NULL, 10) : 0;
+}
+
 double tmb_cgroup_cpu_quota(const struct tmb_cgroup_walk *walk) {
   char text[64];
   double quota_us, period_us;

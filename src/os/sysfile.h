@@ -52,6 +52,11 @@ bool tmb_cgroup_next(struct tmb_cgroup_walk *walk);
 /* Memory limit of the walk's current cgroup in bytes, UINT64_MAX if it has none. */
 uint64_t tmb_cgroup_mem_limit(const struct tmb_cgroup_walk *walk);
 
+/* Processes that the kernel has ended for want of memory in the walk's current cgroup; 0 if
+ * unknown.
+ */
+uint64_t tmb_cgroup_oom_kills(const struct tmb_cgroup_walk *walk);
+
 /* CPU quota of the walk's current cgroup in processors, 0 if it has none. */
 double tmb_cgroup_cpu_quota(const struct tmb_cgroup_walk *walk);
 

@@ -216,6 +216,37 @@ def small_file_system(way):
     return None
 
 
+PRETEND_CGROUP = """
+m=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ {print $2; exit}' /proc/self/mounts)
+[ -n "$m" ] || m=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/self/mounts)
+[ -n "$m" ] && mount -t tmpfs none "$m" || exit 177
+for name in memory.max memory.limit_in_bytes; do echo 268435456 > "$m/$name"; done
+for name in memory.events memory.oom_control; do echo "oom_kill 3" > "$m/$name"; done
+export COUNTS="$m/memory.events $m/memory.oom_control"
+"""
+
+
+def killed_for_want_of_memory():
+    """A rank dies of SIGKILL after the kernel's count has grown: the limit is named."""
+    if no_namespaces():
+        return no_namespaces()
+    rank = 'sleep 0.5; for f in $COUNTS; do echo "oom_kill 4" > "$f"; done; exec "$0" "$@"'
+    job = f"exec '{TOMBOLO}' run -n 3 sh -c '{rank}' '{VICTIM}' one raise 1 9"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", PRETEND_CGROUP + job],
+        timeout=60,
+        check=False,
+        capture_output=True,
+    )
+    if done.returncode == 177:
+        return "no memory cgroup is mounted"
+    text = done.stderr.decode()
+    check(done.returncode == 137, done)
+    words = r"rank 1 .*\(SIGKILL\).*want of memory \(cgroup memory limit .*: 256 MB\)"
+    check(re.search(words, text), text)
+    return None
+
+
 CASES = [
     named(f"little_memory/{way}/{kib}", little_memory, way, kib)
     for way in WAYS
@@ -233,7 +264,7 @@ CASES += [
     for way in WAYS
     for env in ({}, NO_MEMFD)
 ]
-CASES += [few_files]
+CASES += [few_files, killed_for_want_of_memory]
 
 if __name__ == "__main__":
     run_cases(CASES)
