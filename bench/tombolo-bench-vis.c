@@ -10,6 +10,7 @@
  */
 #include "lib/bench.h"
 #include "lib/floors.h"
+#include "lib/pieces.h"
 
 #include <gasnet_vis.h>
 #include <stdio.h>
@@ -306,5 +307,6 @@ int main(int argc, char **argv) {
   if (b.rank == 0) memset(near_block, 0, BLOCK_BYTES);
   bench_barrier(&b);
   for (n = b.opts.quick ? 64 : 16; n <= (b.opts.quick ? 64 : BLOCK_MAX); n *= 2) measure(&b);
+  pieces_measure(&b);
   bench_finish(&b);
 }
