@@ -44,7 +44,8 @@ make_clone() {
   local home
   home=$(chroot "$root" sh -c "eval echo ~$user")
   if [ -d "$root$home/clone" ]; then
-    git -c safe.directory='*' -C "$root$home/clone" pull -q --force "$top" HEAD
+    git -c safe.directory='*' -C "$root$home/clone" fetch -q "$top" HEAD
+    git -c safe.directory='*' -C "$root$home/clone" reset -q --hard FETCH_HEAD
   else
     (umask 077; git clone -q --no-hardlinks "$top" "$root$home/clone")
   fi
@@ -87,8 +88,9 @@ INSIDE
 if [ $# -eq 0 ]; then
   set -- make test
 fi
+clone=$(make_clone)
 code=0
-enter "$(make_clone)" "$@" || code=$?
+enter "$clone" "$@" || code=$?
 if [ "$keep" = no ]; then
   rm -rf "${dir:?}"
 fi
