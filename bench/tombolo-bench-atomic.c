@@ -19,7 +19,7 @@ static volatile uint64_t sink;
 
 /* The words that all operate on: of integers and of floating point. */
 static uint64_t *word(struct bench *b, bool real) {
-  return real ? &b->shared->note[13].value : &b->shared->sum.value;
+  return real ? &b->shared->result[13].value : &b->shared->sum.value;
 }
 
 /* Its address in the owner's space. */

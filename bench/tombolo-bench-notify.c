@@ -121,12 +121,12 @@ static void wait_few(struct bench *b, uint64_t turn) {
   wait_some(b, turn, FEW_AT, spread(turn, FEW));
 }
 
-static void send_note(struct bench *b, uint64_t turn, size_t bytes) {
+static void send_tagged(struct bench *b, uint64_t turn, size_t bytes) {
   gexx_RMA_PutNotify(b->tm, b->peer, b->theirs_at + DATA_AT, floor_private(b), bytes,
                      (uint32_t)turn & 0xff, 0);
 }
 
-static void wait_note(struct bench *b, uint64_t turn) {
+static void wait_tagged(struct bench *b, uint64_t turn) {
   (void)b, (void)turn;
   gexx_Notify_Start(request);
   gexx_Notify_Wait(request, NULL);
@@ -176,7 +176,7 @@ static double sem_put(struct bench *b, size_t n, size_t bytes) {
 }
 static double put_notify(struct bench *b, size_t n, size_t bytes) {
   level(b);
-  return ping_pong(b, n, bytes, send_note, wait_note);
+  return ping_pong(b, n, bytes, send_tagged, wait_tagged);
 }
 
 static double some_of_many(struct bench *b, size_t n, size_t bytes) {

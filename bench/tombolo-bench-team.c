@@ -42,10 +42,10 @@ static double split_destroy(struct bench *b, size_t n, size_t bytes) {
   return (double)(bench_now_ns() - start) / (double)n;
 }
 
-/* The barrier by hand: arrivals in `sum`, releases in note[0]. */
+/* The barrier by hand: arrivals in `sum`, releases in result[0]. */
 static double by_hand(struct bench *b, size_t n, size_t bytes) {
   static uint64_t turn;
-  uint64_t *arrived = &b->shared->sum.value, *released = &b->shared->note[0].value;
+  uint64_t *arrived = &b->shared->sum.value, *released = &b->shared->result[0].value;
   (void)bytes;
   gex_Coll_BarrierBlocking(b->tm, 0);
   const uint64_t start = bench_now_ns();

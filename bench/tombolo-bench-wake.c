@@ -65,7 +65,7 @@ static double cpu_ns(pid_t pid) {
 static double blocked_cpu(struct bench *b, double seconds) {
   const struct timespec settle = {0, 20000000};
   struct timespec span = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-  const pid_t pid = (pid_t)b->shared->note[0].value;
+  const pid_t pid = (pid_t)b->shared->result[0].value;
   nanosleep(&settle, NULL);
   const double before = cpu_ns(pid);
   nanosleep(&span, NULL);
@@ -83,7 +83,7 @@ static void measure_blocked(struct bench *b) {
       .name = "blocked_cpu_per_s",
       .target = 20000}; /* 2 %: it wakes every 1.5 ms, for what any store may have changed */
   double used[3] = {0};
-  if (b->rank == 1) b->shared->note[0].value = (uint64_t)getpid();
+  if (b->rank == 1) b->shared->result[0].value = (uint64_t)getpid();
   bench_barrier(b);
   for (int i = 0; i < runs; i++) {
     bench_barrier(b);

@@ -61,7 +61,7 @@ static const char doc[] =
     "bandwidth). A target that is missed is shown as such and does not change the exit code.";
 
 static int usage(const char *option, const char *text, const char *remedy) {
-  tmb_note("bench: %s %s: %s", option, text, remedy);
+  tmb_print("bench: %s %s: %s", option, text, remedy);
   return TOOL_EXIT_USAGE;
 }
 
@@ -215,7 +215,7 @@ static int write_json(const struct bench_options *o, const struct bench_results 
   if (out && (to_stdout ? fflush(out) : fclose(out)) != 0) rc = -1;
   json_decref(root);
   if (rc == 0) return 0;
-  tmb_note("bench: --json %s: %s", o->json, root ? strerror(errno) : "no memory");
+  tmb_print("bench: --json %s: %s", o->json, root ? strerror(errno) : "no memory");
   return TOOL_EXIT_FAILED;
 }
 

@@ -37,13 +37,13 @@ int bench_find_programs(struct bench_options *options) {
   char folder[sizeof options->self];
   snprintf(options->self, sizeof options->self, "%s", tmb_os_exe_name());
   if (!options->self[0]) {
-    tmb_note("bench: the path of this command is not known: is /proc mounted?");
+    tmb_print("bench: the path of this command is not known: is /proc mounted?");
     return TOOL_EXIT_FAILED;
   }
   if (options->dir) {
     snprintf(options->programs, sizeof options->programs, "%s", options->dir);
     if (has_programs(options->programs)) return 0;
-    tmb_note("bench: --dir %s: there is no executable " PROGRAM_PREFIX "p2p", options->dir);
+    tmb_print("bench: --dir %s: there is no executable " PROGRAM_PREFIX "p2p", options->dir);
     return TOOL_EXIT_USAGE;
   }
   snprintf(folder, sizeof folder, "%s", options->self);
@@ -54,9 +54,9 @@ int bench_find_programs(struct bench_options *options) {
     if (length > 0 && (size_t)length < sizeof options->programs && has_programs(options->programs))
       return 0;
   }
-  tmb_note("bench: no " PROGRAM_PREFIX "p2p in %s/../bench or %s/../libexec/tombolo: build the "
-           "benchmarks (TMB_BENCH=ON) or name their folder with --dir",
-           folder, folder);
+  tmb_print("bench: no " PROGRAM_PREFIX "p2p in %s/../bench or %s/../libexec/tombolo: build the "
+            "benchmarks (TMB_BENCH=ON) or name their folder with --dir",
+            folder, folder);
   return TOOL_EXIT_FAILED;
 }
 
@@ -86,7 +86,7 @@ struct bench_figure *bench_add(struct bench_results *results, const char *group,
   results->count++;
   return f;
 no_memory:
-  tmb_note("bench: no memory for %zu samples", samples);
+  tmb_print("bench: no memory for %zu samples", samples);
   return NULL;
 }
 
@@ -222,13 +222,13 @@ static pid_t start_job(const struct bench_options *o, const struct bench_job *jo
   int ends[2];
   fflush(NULL);
   if (pipe2(ends, O_CLOEXEC) != 0) {
-    tmb_note("bench: no pipe: %s", strerror(errno));
+    tmb_print("bench: no pipe: %s", strerror(errno));
     return -1;
   }
   const pid_t pid = fork();
   if (pid == 0) exec_job(o, job, ends[1]);
   if (pid < 0) {
-    tmb_note("bench: no process: %s", strerror(errno));
+    tmb_print("bench: no process: %s", strerror(errno));
     close(ends[0]);
   }
   close(ends[1]);
@@ -254,7 +254,7 @@ int bench_job_run(const struct bench_options *o, struct bench_job *job,
   const bool good = ok && code == 0 && is_complete(&r);
   bench_results_free(&scratch);
   if (good) return 0;
-  tmb_note("bench: " PROGRAM_PREFIX "%s with %u ranks %s (exit code %d)", job->program, job->ranks,
-           code ? "failed" : "did not report completely", code);
+  tmb_print("bench: " PROGRAM_PREFIX "%s with %u ranks %s (exit code %d)", job->program, job->ranks,
+            code ? "failed" : "did not report completely", code);
   return TOOL_EXIT_FAILED;
 }

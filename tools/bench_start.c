@@ -47,7 +47,7 @@ static int measure_start(const struct bench_options *o, struct bench_results *re
   for (size_t i = 0; i < runs; i++) {
     const double floor = spawn_floor(ranks);
     if (floor < 0) {
-      tmb_note("bench: %u processes `true` could not be started", ranks);
+      tmb_print("bench: %u processes `true` could not be started", ranks);
       return TOOL_EXIT_FAILED;
     }
     const int rc = bench_job_run(o, &job, NULL);

@@ -48,7 +48,7 @@ static void add(struct command *c, char *argument) {
 static char *format(const char *prefix, const char *a, const char *suffix) {
   char *text = NULL;
   if (asprintf(&text, "%s%s%s", prefix, a, suffix) < 0) {
-    tmb_note("fc: out of memory");
+    tmb_print("fc: out of memory");
     exit(TOOL_EXIT_FAILED);
   }
   return text;
@@ -109,11 +109,11 @@ static int run_compiler(const struct command *c) {
   execvp(c->argv[0], c->argv);
   const int err = errno;
   if (err == ENOENT)
-    tmb_note("fc: compiler '%s' not found; install gfortran, or name one with --compiler=COMMAND "
-             "or TOMBOLO_FC",
-             c->argv[0]);
+    tmb_print("fc: compiler '%s' not found; install gfortran, or name one with --compiler=COMMAND "
+              "or TOMBOLO_FC",
+              c->argv[0]);
   else
-    tmb_note("fc: compiler '%s' cannot be run: %s", c->argv[0], strerror(err));
+    tmb_print("fc: compiler '%s' cannot be run: %s", c->argv[0], strerror(err));
   return err == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE;
 }
 
@@ -145,14 +145,14 @@ static void add_modules(struct command *c) {
 static int add_libraries(struct command *c) {
   const char *root = root_folder();
   if (!root) {
-    tmb_note("fc: the folder of this command cannot be found in /proc/self/exe: %s",
-             strerror(errno));
+    tmb_print("fc: the folder of this command cannot be found in /proc/self/exe: %s",
+              strerror(errno));
     return TOOL_EXIT_FAILED;
   }
   char *folder = format(root, "/lib", "");
   char *library = format(folder, "/libcaf_tombolo", ".so");
   if (access(library, R_OK) != 0) {
-    tmb_note("fc: %s: %s; build or install Tombolo with TMB_FORTRAN=ON", library, strerror(errno));
+    tmb_print("fc: %s: %s; build or install Tombolo with TMB_FORTRAN=ON", library, strerror(errno));
     return TOOL_EXIT_FAILED;
   }
   free(library);
@@ -168,7 +168,7 @@ int tool_fc_main(int argc, char **argv) {
   char **arguments = calloc((size_t)argc + EXTRA, sizeof *arguments);
   struct command c = {arguments, 0};
   if (!arguments) {
-    tmb_note("fc: out of memory");
+    tmb_print("fc: out of memory");
     return TOOL_EXIT_FAILED;
   }
   add(&c, NULL);

@@ -80,7 +80,7 @@ int tool_info_main(int argc, char **argv) {
   json_t *settings = info_settings(&bad);
   json_t *document = options.config ? json_object() : info_collect();
   if (!settings || !document || json_object_set(document, "settings", settings) != 0) {
-    tmb_note("info: out of memory");
+    tmb_print("info: out of memory");
   } else {
     tmb_cfg_init(); /* warns about unknown names */
     rc = print(&options, document, settings);
@@ -88,7 +88,7 @@ int tool_info_main(int argc, char **argv) {
   json_decref(document);
   json_decref(settings);
   if (fflush(stdout) != 0) {
-    tmb_note("info: cannot write to standard output: %m");
+    tmb_print("info: cannot write to standard output: %m");
     return TOOL_EXIT_FAILED;
   }
   return rc != 0 ? rc : bad > 0 ? TOOL_EXIT_FAILED : 0;

@@ -59,13 +59,13 @@ static const char doc[] =
 static int parse_ranks(const char *text, uint32_t *ranks) {
   int64_t value;
   if (tmb_fmt_parse_int(text, 0, &value) != 0 || *text == '\0') {
-    tmb_note("run: -n %s: not a number; give a number of ranks from 1 to %d", text,
-             TMB_BOOT_RANKS_MAX);
+    tmb_print("run: -n %s: not a number; give a number of ranks from 1 to %d", text,
+              TMB_BOOT_RANKS_MAX);
     return TOOL_EXIT_USAGE;
   }
   if (value < 1 || value > TMB_BOOT_RANKS_MAX) {
-    tmb_note("run: -n %s: out of range; give a number of ranks from 1 to %d", text,
-             TMB_BOOT_RANKS_MAX);
+    tmb_print("run: -n %s: out of range; give a number of ranks from 1 to %d", text,
+              TMB_BOOT_RANKS_MAX);
     return TOOL_EXIT_USAGE;
   }
   *ranks = (uint32_t)value;
@@ -75,7 +75,7 @@ static int parse_ranks(const char *text, uint32_t *ranks) {
 static int parse_timeout(const char *text, double *seconds) {
   uint64_t ns;
   if (*text == '\0' || tmb_fmt_parse_duration(text, 1000000000, &ns) != 0 || ns == 0) {
-    tmb_note(
+    tmb_print(
         "run: --timeout %s: not a time above 0; give seconds, or a number with ms, s, min or h",
         text);
     return TOOL_EXIT_USAGE;
@@ -94,7 +94,7 @@ static int parse_stdin(const char *text, uint32_t *rank) {
            value < TMB_BOOT_RANKS_MAX)
     *rank = (uint32_t)value;
   else {
-    tmb_note("run: --stdin %s: give a rank, 'all' or 'none'", text);
+    tmb_print("run: --stdin %s: give a rank, 'all' or 'none'", text);
     return TOOL_EXIT_USAGE;
   }
   return 0;
@@ -106,7 +106,7 @@ static int parse_env(const char *text) {
   if (!equals) return 0;
   char *name = strndup(text, (size_t)(equals - text));
   if (!name || !*name) {
-    tmb_note("run: -E %s: no name before '='; give NAME=VALUE", text);
+    tmb_print("run: -E %s: no name before '='; give NAME=VALUE", text);
     free(name);
     return TOOL_EXIT_USAGE;
   }
@@ -117,7 +117,7 @@ static int parse_env(const char *text) {
 
 static int change_folder(const char *dir) {
   if (chdir(dir) == 0) return 0;
-  tmb_note("run: --cwd %s: %s", dir, strerror(errno));
+  tmb_print("run: --cwd %s: %s", dir, strerror(errno));
   return TOOL_EXIT_USAGE;
 }
 
@@ -148,11 +148,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 
 static int check_options(const struct run_options *o) {
   if (!o->argv) {
-    tmb_note("run: no program given; usage: tombolo run -n N [OPTIONS] [--] PROGRAM [ARGUMENTS]");
+    tmb_print("run: no program given; usage: tombolo run -n N [OPTIONS] [--] PROGRAM [ARGUMENTS]");
     return TOOL_EXIT_USAGE;
   }
   if (o->stdin_rank < TMB_LAUNCH_STDIN_ALL && o->stdin_rank >= o->ranks) {
-    tmb_note("run: --stdin %u: there is no such rank; give one below %u", o->stdin_rank, o->ranks);
+    tmb_print("run: --stdin %u: there is no such rank; give one below %u", o->stdin_rank, o->ranks);
     return TOOL_EXIT_USAGE;
   }
   return 0;
@@ -163,7 +163,7 @@ static int check_settings(void) {
   char why[1024];
   for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
     if (tmb_cfg_check(id, why, sizeof why) == 0) continue;
-    tmb_note("run: %s", why);
+    tmb_print("run: %s", why);
     return TOOL_EXIT_USAGE;
   }
   return 0;

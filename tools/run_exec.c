@@ -30,12 +30,12 @@ static int check_program(const char *path) {
 
 static int refuse(const char *name, int err) {
   if (err == ENOENT || err == ENOTDIR) {
-    tmb_note("run: program '%s' not found%s", name,
-             strchr(name, '/') ? "" : " in PATH; a program in this folder is './NAME'");
+    tmb_print("run: program '%s' not found%s", name,
+              strchr(name, '/') ? "" : " in PATH; a program in this folder is './NAME'");
     return TOOL_EXIT_NOT_FOUND;
   }
-  tmb_note("run: program '%s' cannot be executed: %s%s", name, strerror(err),
-           err == EACCES ? "; make it executable with chmod +x" : "");
+  tmb_print("run: program '%s' cannot be executed: %s%s", name, strerror(err),
+            err == EACCES ? "; make it executable with chmod +x" : "");
   return TOOL_EXIT_NOT_EXECUTABLE;
 }
 
@@ -74,7 +74,7 @@ void run_exec(struct run *run, uint32_t rank) {
     tmb_warn("rank %u could not be bound to its processors: %s", rank, strerror(errno));
   setrlimit(RLIMIT_NOFILE, &run->files);
   if (tmb_launch_pass(&run->launch, rank, env, sizeof env) != 0) {
-    if (rank == 0) tmb_note("run: cannot pass the job's descriptors: %s", strerror(errno));
+    if (rank == 0) tmb_print("run: cannot pass the job's descriptors: %s", strerror(errno));
     _exit(TOOL_EXIT_NOT_EXECUTABLE);
   }
   tmb_env_set(TMB_LAUNCH_ENV, env);

@@ -83,8 +83,8 @@ static void write_all(struct stream *s, const char *data, size_t bytes) {
       s->broken = true;
       s->failed = errno != EPIPE;
       if (s->failed && s->out_fd == STDOUT_FILENO)
-        tmb_note("run: --label: cannot write standard output: %s; the rest is lost",
-                 strerror(errno));
+        tmb_print("run: --label: cannot write standard output: %s; the rest is lost",
+                  strerror(errno));
     }
   }
   pthread_mutex_unlock(s->out_lock);
@@ -250,7 +250,7 @@ struct run_label *run_label_open(uint32_t ranks) {
   }
   return label;
 fail: /* the command ends now, so nothing is undone */
-  tmb_note("run: --label: cannot set up: %s", strerror(errno));
+  tmb_print("run: --label: cannot set up: %s", strerror(errno));
   return NULL;
 }
 
@@ -259,7 +259,7 @@ int run_label_before_fork(struct run_label *label, uint32_t rank) {
     struct stream *s = &label->stream[i];
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-      tmb_note(
+      tmb_print(
           "run: --label: cannot open a pipe for rank %u: %s; raise 'ulimit -n' or run fewer ranks",
           rank, strerror(errno));
       return -1;
@@ -267,7 +267,7 @@ int run_label_before_fork(struct run_label *label, uint32_t rank) {
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = rank};
     if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, ends[0], &event) != 0) {
-      tmb_note("run: --label: epoll: %s", strerror(errno));
+      tmb_print("run: --label: epoll: %s", strerror(errno));
       return -1;
     }
     s->read_fd[rank] = ends[0];
@@ -300,7 +300,7 @@ int run_label_start(struct run_label *label) {
     err = pthread_create(&label->stream[i].thread, &attr, carry, &label->stream[i]);
   pthread_attr_destroy(&attr);
   label->running = true;
-  if (err) tmb_note("run: --label: cannot start a thread: %s", strerror(err));
+  if (err) tmb_print("run: --label: cannot start a thread: %s", strerror(err));
   return err ? -1 : 0;
 }
 

@@ -117,15 +117,15 @@ int run_check_libraries(const char *path) {
   char loader[LOADER_BYTES], list[LIST_BYTES] = "", missing[MISSING_BYTES] = "";
   if (!read_loader(path, loader)) return 0;
   if (access(loader, F_OK) != 0) {
-    tmb_note("run: program '%s' needs the loader %s, which is not here; it was built for another "
-             "system",
-             path, loader);
+    tmb_print("run: program '%s' needs the loader %s, which is not here; it was built for another "
+              "system",
+              path, loader);
     return TOOL_EXIT_NOT_FOUND;
   }
   if (!strstr(loader, "/ld-linux") || gains_rights(path) || !list_libraries(path, list)) return 0;
   if (find_missing(list, missing) == 0) return 0;
-  tmb_note("run: program '%s' needs shared libraries that are not found: %s; add their folder to "
-           "LD_LIBRARY_PATH, or link with -Wl,-rpath",
-           path, missing);
+  tmb_print("run: program '%s' needs shared libraries that are not found: %s; add their folder to "
+            "LD_LIBRARY_PATH, or link with -Wl,-rpath",
+            path, missing);
   return TOOL_EXIT_NOT_FOUND;
 }

@@ -165,7 +165,7 @@ static int measure(struct tune_options *o, uint32_t ranks, const struct candidat
   snprintf(mode, sizeof mode, "%s:%llu", kind, (unsigned long long)most);
   snprintf(setting, sizeof setting, "%s=%s:%u:%u", kind, c->alg->name, c->radix, c->segment);
   tmb_env_set("TOMBOLO_COLL_ALG", setting);
-  if (o->bench.verbose) tmb_note("tune: %s", setting);
+  if (o->bench.verbose) tmb_print("tune: %s", setting);
   const int rc = bench_job_run(&o->bench, &job, &results);
   for (size_t i = 0; rc == 0 && i < results.count; i++) {
     struct bench_summary sum;
@@ -220,7 +220,7 @@ static unsigned lacking(uint32_t ranks) {
   const int64_t node = tmb_cfg_int(TMB_CFG_SUPERNODE_MAXSIZE);
   const bool shares = tmb_cfg_bool(TMB_CFG_SHM), splits = node > 0 && node < ranks;
   return (shares && splits && node > 1 ? 0 : TMB_ALG_NODES) |
-         (shares && !splits ? 0 : TMB_ALG_BOARD);
+         (shares && !splits ? 0 : TMB_ALG_SHARED);
 }
 
 static int tune_kind(struct tune_options *o, uint32_t ranks, uint32_t kind, FILE *out) {
@@ -251,7 +251,7 @@ static int tune(struct tune_options *o, FILE *out) {
 /* Whether the table can be written, known before minutes of measuring. */
 static bool writable(const char *path) {
   FILE *file = path && strcmp(path, "-") != 0 ? fopen(path, "a") : stdout;
-  if (!file) tmb_note("tune: --output %s: %s", path, strerror(errno));
+  if (!file) tmb_print("tune: --output %s: %s", path, strerror(errno));
   if (file && file != stdout) fclose(file);
   return file != NULL;
 }
@@ -263,7 +263,7 @@ static int save(const char *path, const char *text) {
   int rc = file && fputs(text, file) >= 0 ? 0 : -1;
   if (file && (to_stdout ? fflush(file) : fclose(file)) != 0) rc = -1;
   if (rc == 0) return 0;
-  tmb_note("tune: --output %s: %s", path ? path : "-", strerror(errno));
+  tmb_print("tune: --output %s: %s", path ? path : "-", strerror(errno));
   return TOOL_EXIT_FAILED;
 }
 
@@ -282,7 +282,7 @@ int tool_tune_main(int argc, char **argv) {
   if (!writable(o.output)) return TOOL_EXIT_FAILED;
   FILE *out = open_memstream(&text, &bytes);
   if (!out) {
-    tmb_note("tune: no memory");
+    tmb_print("tune: no memory");
     return TOOL_EXIT_FAILED;
   }
   rc = tune(&o, out);

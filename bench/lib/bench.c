@@ -143,10 +143,10 @@ void bench_meet(struct bench *b) {
 }
 
 /* Run one sample on this rank, and on rank 1 if it takes part. */
-static double sample(struct bench *b, const struct bench_row *row, enum command what, size_t n) {
-  bench_fn *fn = what == COMMAND_FLOOR ? row->floor : row->figure;
+static double sample(struct bench *b, const struct bench_row *row, enum command order, size_t n) {
+  bench_fn *fn = order == COMMAND_FLOOR ? row->floor : row->figure;
   if (!row->alone) {
-    b->shared->command.value = what;
+    b->shared->command.value = order;
     b->shared->count.value = n;
     bench_meet(b);
   }
@@ -165,11 +165,11 @@ static void follow(struct bench *b, const struct bench_row *row) {
 }
 
 /* Operations that take about opts.sample_ns. */
-static size_t calibrate(struct bench *b, const struct bench_row *row, enum command what) {
+static size_t calibrate(struct bench *b, const struct bench_row *row, enum command order) {
   size_t n = 1;
   if (row->count) return row->count;
   for (;;) {
-    const double total = sample(b, row, what, n) * (double)n;
+    const double total = sample(b, row, order, n) * (double)n;
     if (total >= b->opts.sample_ns / 3 || n >= (size_t)1 << 30) {
       const double scaled = (double)n * b->opts.sample_ns / (total > 1 ? total : 1);
       return scaled < 1 ? 1 : (size_t)scaled;

@@ -43,7 +43,7 @@ struct bench_shared {
   struct bench_word ping[BENCH_LINES * 2]; /* [0, LINES) written by rank 0, the rest by rank 1 */
   struct bench_word sum;                   /* target of atomic adds */
   struct bench_word futex[2];              /* low half: futex word of rank i */
-  struct bench_word note[16];              /* results that rank 1 hands to rank 0 */
+  struct bench_word result[16];            /* results that rank 1 hands to rank 0 */
 };
 
 struct bench_opts {

@@ -59,10 +59,10 @@ double floor_switch(struct bench *b, size_t n, size_t bytes) {
   if (sched_getaffinity(0, sizeof before, &before) != 0) bench_fail(b, "sched_getaffinity failed");
   CPU_ZERO(&one);
   CPU_SET(0, &one);
-  if (b->rank == 0) b->shared->note[15].value = (uint64_t)sched_getcpu();
+  if (b->rank == 0) b->shared->result[15].value = (uint64_t)sched_getcpu();
   bench_meet(b);
   CPU_ZERO(&one);
-  CPU_SET((int)b->shared->note[15].value, &one);
+  CPU_SET((int)b->shared->result[15].value, &one);
   if (sched_setaffinity(0, sizeof one, &one) != 0) bench_fail(b, "sched_setaffinity failed");
   bench_meet(b);
   const uint64_t start = bench_now_ns();

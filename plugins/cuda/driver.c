@@ -34,11 +34,11 @@ void cuda_explain(const char *format, ...) {
   va_end(list);
 }
 
-void cuda_explain_result(const struct cuda_driver *d, const char *what, cuda_result result) {
+void cuda_explain_result(const struct cuda_driver *d, const char *call, cuda_result result) {
   const char *name = NULL, *words = NULL;
   if (d->error_name(result, &name) != CUDA_R_SUCCESS || !name) name = "unknown result";
   if (d->error_string(result, &words) != CUDA_R_SUCCESS || !words) words = "no text";
-  cuda_explain("%s: %s, code %u (%s)", what, name, result, words);
+  cuda_explain("%s: %s, code %u (%s)", call, name, result, words);
 }
 
 /* Look one function up. Returns whether it is there. */

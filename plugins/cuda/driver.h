@@ -27,6 +27,6 @@ const char *cuda_reason(void);
 void cuda_explain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Set it from a result of the driver: "WHAT: NAME (TEXT)". */
-void cuda_explain_result(const struct cuda_driver *driver, const char *what, cuda_result result);
+void cuda_explain_result(const struct cuda_driver *driver, const char *call, cuda_result result);
 
 #endif

@@ -47,7 +47,7 @@ static bool enter(const struct device *d) {
 }
 
 /* Make the client's context current again, and turn a result of the driver into a code. */
-static int leave(const struct device *d, const char *call, cuda_result rc) {
+static int pop_context(const struct device *d, const char *call, cuda_result rc) {
   cuda_context ours;
   const cuda_result popped = d->driver->context_pop(&ours);
   if (rc == CUDA_R_SUCCESS && popped == CUDA_R_SUCCESS) return GASNET_OK;
@@ -95,7 +95,8 @@ static int device_open(const gex_MK_Create_args_t *args, uint32_t options, void 
     goto no_device;
   }
   if (!enter(d)) goto no_stream;
-  if (leave(d, "cuStreamCreate", d->driver->stream_create(&d->stream, CUDA_STREAM_NON_BLOCKING)))
+  if (pop_context(d, "cuStreamCreate",
+                  d->driver->stream_create(&d->stream, CUDA_STREAM_NON_BLOCKING)))
     goto no_stream;
   *device = d;
   return GASNET_OK;
@@ -108,7 +109,7 @@ no_device:
 
 static void device_close(void *device) {
   struct device *d = device;
-  if (enter(d)) (void)leave(d, "cuStreamDestroy", d->driver->stream_destroy(d->stream));
+  if (enter(d)) (void)pop_context(d, "cuStreamDestroy", d->driver->stream_destroy(d->stream));
   (void)d->driver->context_release(d->id);
   free(d);
 }
@@ -133,8 +134,8 @@ static int memory_alloc(void *device, size_t bytes, void **addr) {
   const cuda_result got = d->driver->alloc(&p, bytes);
   const cuda_result set = got == CUDA_R_SUCCESS ? sync_memops(d, p) : CUDA_R_SUCCESS;
   if (set != CUDA_R_SUCCESS) (void)d->driver->free(p);
-  const int rc = leave(d, got == CUDA_R_SUCCESS ? SYNC_MEMOPS : "cuMemAlloc",
-                       got == CUDA_R_SUCCESS ? set : got);
+  const int rc = pop_context(d, got == CUDA_R_SUCCESS ? SYNC_MEMOPS : "cuMemAlloc",
+                             got == CUDA_R_SUCCESS ? set : got);
   if (rc == GASNET_OK) *addr = (void *)(uintptr_t)p;
   return rc;
 }
@@ -142,7 +143,7 @@ static int memory_alloc(void *device, size_t bytes, void **addr) {
 static void memory_free(void *device, void *addr, size_t bytes) {
   const struct device *d = device;
   (void)bytes;
-  if (enter(d)) (void)leave(d, "cuMemFree", d->driver->free(address_of(addr)));
+  if (enter(d)) (void)pop_context(d, "cuMemFree", d->driver->free(address_of(addr)));
 }
 
 /* What the driver knows about an address. */
@@ -154,7 +155,7 @@ struct known {
   size_t bytes;
 };
 
-static cuda_result look(const struct device *d, const void *addr, struct known *k) {
+static cuda_result lookup(const struct device *d, const void *addr, struct known *k) {
   cuda_pointer_attr attrs[] = {CUDA_P_CONTEXT, CUDA_P_MEMORY_TYPE, CUDA_P_DEVICE_ORDINAL,
                                CUDA_P_RANGE_START, CUDA_P_RANGE_SIZE};
   void *values[] = {&k->context, &k->type, &k->ordinal, &k->start, &k->bytes};
@@ -186,11 +187,11 @@ static int memory_query(void *device, const void *addr, size_t bytes) {
   const struct device *d = device;
   struct known k;
   if (!enter(d)) return 0;
-  const cuda_result rc = look(d, addr, &k);
+  const cuda_result rc = lookup(d, addr, &k);
   const bool known = rc == CUDA_R_SUCCESS && suits(d, &k, addr, bytes);
   const cuda_result set = known ? sync_memops(d, k.start) : CUDA_R_SUCCESS;
-  if (leave(d, rc == CUDA_R_SUCCESS ? SYNC_MEMOPS : "cuPointerGetAttributes",
-            rc == CUDA_R_SUCCESS ? set : rc))
+  if (pop_context(d, rc == CUDA_R_SUCCESS ? SYNC_MEMOPS : "cuPointerGetAttributes",
+                  rc == CUDA_R_SUCCESS ? set : rc))
     return 0;
   return known;
 }
@@ -198,8 +199,8 @@ static int memory_query(void *device, const void *addr, size_t bytes) {
 /* ---- copies */
 
 static int wait_copy(const struct device *d, cuda_result begun) {
-  return leave(d, begun == CUDA_R_SUCCESS ? "waiting for a copy" : "starting a copy",
-               begun == CUDA_R_SUCCESS ? d->driver->stream_wait(d->stream) : begun);
+  return pop_context(d, begun == CUDA_R_SUCCESS ? "waiting for a copy" : "starting a copy",
+                     begun == CUDA_R_SUCCESS ? d->driver->stream_wait(d->stream) : begun);
 }
 
 static int copy_in(void *device, void *dest, const void *host_src, size_t bytes) {
@@ -233,12 +234,12 @@ static int memory_share(void *device, void *addr, size_t bytes, void *handle) {
   struct shared s = {.bytes = bytes};
   struct known k;
   if (!enter(d)) return GASNET_ERR_RESOURCE;
-  cuda_result rc = look(d, addr, &k);
+  cuda_result rc = lookup(d, addr, &k);
   if (rc == CUDA_R_SUCCESS) rc = d->driver->ipc_get(&s.ipc, k.start);
   s.offset = address_of(addr) - k.start;
   memset(handle, 0, GEXX_MK_HANDLE_BYTES);
   memcpy(handle, &s, sizeof s);
-  return leave(d, "cuIpcGetMemHandle", rc);
+  return pop_context(d, "cuIpcGetMemHandle", rc);
 }
 
 static int memory_attach(void *device, const void *handle, void **addr) {
@@ -248,7 +249,7 @@ static int memory_attach(void *device, const void *handle, void **addr) {
   memcpy(&s, handle, sizeof s);
   if (!enter(d)) return GASNET_ERR_RESOURCE;
   const int rc =
-      leave(d, "cuIpcOpenMemHandle", d->driver->ipc_open(&start, s.ipc, CUDA_IPC_LAZY_PEER));
+      pop_context(d, "cuIpcOpenMemHandle", d->driver->ipc_open(&start, s.ipc, CUDA_IPC_LAZY_PEER));
   if (rc == GASNET_OK) *addr = (void *)(uintptr_t)(start + s.offset);
   return rc;
 }
@@ -258,7 +259,7 @@ static void memory_detach(void *device, const void *handle, void *addr) {
   struct shared s;
   memcpy(&s, handle, sizeof s);
   if (enter(d))
-    (void)leave(d, "cuIpcCloseMemHandle", d->driver->ipc_close(address_of(addr) - s.offset));
+    (void)pop_context(d, "cuIpcCloseMemHandle", d->driver->ipc_close(address_of(addr) - s.offset));
 }
 
 GEXX_API const struct gexx_mk_plugin *gexx_mk_plugin(void);

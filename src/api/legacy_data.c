@@ -9,10 +9,10 @@
  * `wanted`, the event of the get in `next` and the byte count in `leaves`, freed by its one
  * synchronisation.
  */
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/job.h"
 #include "core/op.h"
+#include "core/segment_table.h"
 #include "core/thread.h"
 
 #include <gasnet.h>
@@ -22,21 +22,21 @@
 
 #define FILL_BYTES 8192
 
-/* Debug clients: fatal unless node and range are valid. in what: name of the address argument.
+/* Debug clients: fatal unless node and range are valid. in argument: name of the address argument.
  * Returns the team of the GASNet-1 calls. */
-static gex_TM_t checked_team(const char *call, const char *what, gasnet_node_t node,
+static gex_TM_t checked_team(const char *call, const char *argument, gasnet_node_t node,
                              const void *addr, size_t nbytes) {
   if (!gexx_legacy_tm || tmb_job.debug) {
     (void)gexx_legacy_team(call);
     tmb_check_tm_rank(call, gexx_legacy_tm, node);
-    tmb_check_remote(call, what, gexx_legacy_tm, node, addr, nbytes);
+    tmb_check_remote(call, argument, gexx_legacy_tm, node, addr, nbytes);
   }
   return gexx_legacy_tm;
 }
 
 /* Memset as implicit puts of the calling thread; true if it is complete already. */
 static bool fill(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  const intptr_t delta = tmb_bound_delta_of(tm, node);
+  const intptr_t delta = tmb_segtab_delta_of(tm, node);
   if (TMB_LIKELY(delta != GEXX_UNMAPPED)) {
     tmb_fence_compiler();
     if (nbytes) memset(gexx_rma_local(delta, dest), val, nbytes);
@@ -54,7 +54,7 @@ static bool fill(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nb
 
 /* Memset with an event of its own: an access region inside whatever the thread has open. */
 static gex_Event_t fill_nb(gex_TM_t tm, gasnet_node_t node, void *dest, int val, size_t nbytes) {
-  if (tmb_bound_delta_of(tm, node) != GEXX_UNMAPPED && fill(tm, node, dest, val, nbytes))
+  if (tmb_segtab_delta_of(tm, node) != GEXX_UNMAPPED && fill(tm, node, dest, val, nbytes))
     return GEX_EVENT_INVALID;
   struct tmb_thread *t = tmb_thread();
   struct tmb_op *const outer = t->region;

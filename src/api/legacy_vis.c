@@ -24,7 +24,7 @@ static const gex_Memvec_t *entries(const gasnet_memvec_t *list) {
   return (const gex_Memvec_t *)(const void *)list;
 }
 
-static void check_strides(const char *call, const char *what, const size_t *stride,
+static void check_strides(const char *call, const char *argument, const size_t *stride,
                           const size_t *count, size_t levels) {
   size_t least = count[0];
   for (size_t d = 0; d < levels; d++) {
@@ -32,7 +32,7 @@ static void check_strides(const char *call, const char *what, const size_t *stri
     if (stride[d] < least && count[d + 1] > 1)
       tmb_advise(TMB_ADVICE_STRIDES,
                  "%s: argument %s: stride %zu is %zu, but what lies below it takes %zu bytes", call,
-                 what, d, stride[d], least);
+                 argument, d, stride[d], least);
   }
 }
 

@@ -213,14 +213,14 @@ gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) {
   return tm->size;
 }
 
-/* Debug clients: fatal unless the context is normal, tm a real team and the rank below `bound`. */
-static void check_translate(const char *call, gex_TM_t tm, const char *what, gex_Rank_t rank,
-                            gex_Rank_t bound) {
+/* Debug clients: fatal unless the context is normal, tm a real team and the rank below `limit`. */
+static void check_translate(const char *call, gex_TM_t tm, const char *argument, gex_Rank_t rank,
+                            gex_Rank_t limit) {
   tmb_check_context_mild(call);
   tmb_check_tm(call, tm, false);
-  if (rank >= bound)
-    tmb_fatal_nopos("%s: argument %s is %u, but there are %u ranks (0..%u)", call, what, rank,
-                    bound, bound - 1);
+  if (rank >= limit)
+    tmb_fatal_nopos("%s: argument %s is %u, but there are %u ranks (0..%u)", call, argument, rank,
+                    limit, limit - 1);
 }
 
 gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {

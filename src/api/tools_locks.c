@@ -50,7 +50,7 @@ static uint64_t owner_of(const gasnett_mutex_t *m) {
   return tmb_load_rlx(&m->gexx_owner);
 }
 
-static void own(gasnett_mutex_t *m, uint64_t thread) {
+static void set_owner(gasnett_mutex_t *m, uint64_t thread) {
   tmb_store_rlx(&m->gexx_owner, thread);
 }
 
@@ -84,7 +84,7 @@ void gexx_tools_mutex_lock(gasnett_mutex_t *m, struct gexx_tools_site site) {
            "gasnett_mutex_lock(%p): this thread holds the mutex already, and it is not recursive",
            (void *)m);
   if (site.threaded) expect_ok(pthread_mutex_lock(mutex_of(m)), "gasnett_mutex_lock", m, site);
-  own(m, self());
+  set_owner(m, self());
 }
 
 int gexx_tools_mutex_trylock(gasnett_mutex_t *m, struct gexx_tools_site site) {
@@ -94,7 +94,7 @@ int gexx_tools_mutex_trylock(gasnett_mutex_t *m, struct gexx_tools_site site) {
     if (rc == EBUSY) return rc;
     expect_ok(rc, "gasnett_mutex_trylock", m, site);
   }
-  own(m, self());
+  set_owner(m, self());
   return 0;
 }
 
@@ -105,7 +105,7 @@ void gexx_tools_mutex_unlock(gasnett_mutex_t *m, struct gexx_tools_site site) {
     MISUSE(site,
            "gasnett_mutex_unlock(%p): another thread holds the mutex: only its holder may unlock",
            (void *)m);
-  own(m, 0);
+  set_owner(m, 0);
   if (site.threaded) expect_ok(pthread_mutex_unlock(mutex_of(m)), "gasnett_mutex_unlock", m, site);
 }
 
@@ -124,10 +124,10 @@ void gexx_tools_cond_wait(gasnett_cond_t *c, gasnett_mutex_t *m, struct gexx_too
   if (!site.threaded)
     MISUSE(site, "gasnett_cond_wait(%p, %p): a single-threaded client would wait for ever",
            (void *)c, (void *)m);
-  own(m, 0);
+  set_owner(m, 0);
   expect_ok(pthread_cond_wait((pthread_cond_t *)(void *)c->gexx_sys.bytes, mutex_of(m)),
             "gasnett_cond_wait", c, site);
-  own(m, self());
+  set_owner(m, self());
 }
 
 /* --- reader/writer locks: plain --- */
@@ -235,7 +235,7 @@ int gexx_tools_rwlock_lock(gasnett_rwlock_t *r, int write, int wait, struct gexx
   if (!wait && (rc == EBUSY || rc == EAGAIN)) return rc;
   expect_ok(rc, name, r, site);
   if (write)
-    own(r, self());
+    set_owner(r, self());
   else
     read_add(r);
   return 0;
@@ -244,7 +244,7 @@ int gexx_tools_rwlock_lock(gasnett_rwlock_t *r, int write, int wait, struct gexx
 void gexx_tools_rwlock_unlock(gasnett_rwlock_t *r, struct gexx_tools_site site) {
   const int i = read_index(r);
   if (owner_of(r) == self()) {
-    own(r, 0);
+    set_owner(r, 0);
   } else if (i >= 0) {
     read_held.lock[i] = read_held.lock[--read_held.count];
   } else if (read_held.lost > 0) {

@@ -361,7 +361,7 @@ static void print_reports(void) {
     if (r) r->printed = true;
     pthread_mutex_unlock(&lock);
     if (!r) return;
-    tmb_note("%s", r->line);
+    tmb_print("%s", r->line);
   }
 }
 

@@ -103,7 +103,7 @@ void tmb_warn(const char *fmt, ...) {
   va_end(args);
 }
 
-void tmb_note(const char *fmt, ...) {
+void tmb_print(const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);
   say("", fmt, args);

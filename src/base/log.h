@@ -38,7 +38,7 @@ void tmb_info(const char *fmt, ...) TMB_PRINTF(1, 2);
 
 /* Print "tombolo: rank R: ..." on stderr always, without the word warning. Keeps errno. Threads:
  * any. */
-void tmb_note(const char *fmt, ...) TMB_PRINTF(1, 2);
+void tmb_print(const char *fmt, ...) TMB_PRINTF(1, 2);
 
 /*
  * End the process for API misuse or an unrecoverable failure: one console message with the rank,

@@ -37,7 +37,7 @@ static void say_things(void *arg) {
   if (errno != 7) _exit(3);
   tmb_log_set_rank(3, 5);
   tmb_warn("watch %s", "two");
-  tmb_note("plain");
+  tmb_print("plain");
   tmb_info("hidden");
   tmb_cfg_override(TMB_CFG_VERBOSE, "1", "test", true);
   tmb_info("shown");
@@ -61,7 +61,7 @@ static void say_much(void *arg) {
   memset(text, 'x', sizeof text - 1);
   text[sizeof text - 1] = '\0';
   tmb_warn("%s", text);
-  tmb_note("next");
+  tmb_print("next");
 }
 
 static void long_messages_are_cut(void **state) {
@@ -113,11 +113,11 @@ static void fatal_errors_say_who_and_where(void **state) {
 }
 
 static void freeze_hook(void) {
-  tmb_note("freeze");
+  tmb_print("freeze");
 }
 
 static int backtrace_hook(int fd) {
-  tmb_note("backtrace to %d", fd);
+  tmb_print("backtrace to %d", fd);
   return 0;
 }
 
@@ -159,7 +159,7 @@ static void slow_freeze(void) {
   pthread_t thread;
   pthread_create(&thread, NULL, die_second, NULL);
   usleep(200000);
-  tmb_note(tmb_load_acq(&second_started) ? "first thread goes on" : "second thread did not run");
+  tmb_print(tmb_load_acq(&second_started) ? "first thread goes on" : "second thread did not run");
 }
 
 static void die_on_two_threads(void *arg) {

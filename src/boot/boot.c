@@ -61,7 +61,7 @@ static int reopen_fd(const struct invitation *in, int number) {
 }
 
 /* Maps the control block and finds the two other descriptors. Returns 0 or TMB_E_SYS. */
-static int reach_memory(struct tmb_boot *b, const struct invitation *in) {
+static int map_memory(struct tmb_boot *b, const struct invitation *in) {
   b->ctl = tmb_ctl_map(in->ctl_fd, b->size, b->job_id);
   b->arena_fd = in->arena_fd;
   b->segment_fd = in->segment_fd;
@@ -120,7 +120,7 @@ static int report_taken(const struct tmb_boot *b) {
 static int join_job(struct tmb_boot *b, const char *text) {
   struct invitation in;
   int rc = parse_env(text, b, &in);
-  if (rc == TMB_OK) rc = reach_memory(b, &in);
+  if (rc == TMB_OK) rc = map_memory(b, &in);
   if (rc) return rc;
   rc = check_pid_space(b);
   if (rc == TMB_OK) rc = tie_to_supervisor(b->ctl);
@@ -240,8 +240,8 @@ void tmb_boot_allgather(struct tmb_boot *b, const void *mine, size_t bytes, void
     memcpy((char *)all + r * bytes, b->ctl->rank[r].slot[slot], bytes);
 }
 
-void tmb_boot_note_exit(struct tmb_boot *b, int code) {
-  if (b->ctl && b->pid == getpid()) tmb_ctl_note_exit(b->ctl, b->rank, code);
+void tmb_boot_record_exit(struct tmb_boot *b, int code) {
+  if (b->ctl && b->pid == getpid()) tmb_ctl_record_exit(b->ctl, b->rank, code);
 }
 
 void tmb_boot_note_told(struct tmb_boot *b) {

@@ -7,8 +7,8 @@
  * client initialisation and at exit, by conduit set-up through core. Calls: launch, join, ctl,
  * base, os. Invariants: only ranks return from tmb_boot_start; a process that started its own peers
  * stays behind as their supervisor. The environment and the arguments of a rank are those of the
- * user's command line. Every call here, tmb_boot_peer_pid, tmb_boot_note_exit and those about fates
- * apart, belongs to one thread at a time.
+ * user's command line. Every call here, tmb_boot_peer_pid, tmb_boot_record_exit and those about
+ * fates apart, belongs to one thread at a time.
  */
 #ifndef TMB_BOOT_BOOT_H
 #define TMB_BOOT_BOOT_H
@@ -86,7 +86,7 @@ void tmb_boot_allgather(struct tmb_boot *boot, const void *mine, size_t bytes, v
  * client and when the supervisor told this rank to end before. Threads: any; also from a signal
  * handler. in code: the exit code, of which the low 8 bits reach the launcher.
  */
-void tmb_boot_note_exit(struct tmb_boot *boot, int code);
+void tmb_boot_record_exit(struct tmb_boot *boot, int code);
 
 /* Record that this rank has said on stderr why it dies: the supervisor need not say more. Threads:
  * any; also from a signal handler. */

@@ -75,15 +75,15 @@ static void keeps_own_and_imposed_ends_apart(void **state) {
   assert_int_equal(tmb_ctl_joined(ctl), 1);
   assert_int_equal(tmb_ctl_join(ctl, 0, 18), TMB_E_STATE);
   assert_int_equal(tmb_ctl_pid(ctl, 0), 17);
-  assert_true(tmb_ctl_note_exit(ctl, 0, 0x105));
+  assert_true(tmb_ctl_record_exit(ctl, 0, 0x105));
   expect_state(ctl, 0, TMB_RANK_EXITING, 5);
-  assert_false(tmb_ctl_note_exit(ctl, 0, 6));
+  assert_false(tmb_ctl_record_exit(ctl, 0, 6));
   assert_int_equal(TMB_RANK_STATE(tmb_ctl_tell(ctl, 0)), TMB_RANK_EXITING);
   expect_state(ctl, 0, TMB_RANK_EXITING, 5);
 
   assert_int_equal(tmb_ctl_join(ctl, 1, 19), TMB_OK);
   assert_int_equal(TMB_RANK_STATE(tmb_ctl_tell(ctl, 1)), TMB_RANK_JOINED);
-  assert_false(tmb_ctl_note_exit(ctl, 1, 7));
+  assert_false(tmb_ctl_record_exit(ctl, 1, 7));
   expect_state(ctl, 1, TMB_RANK_TOLD, 0);
 
   tmb_ctl_end(ctl);
@@ -121,7 +121,7 @@ static int run_job(const char *size, int (*rank_main)(struct tmb_boot *)) {
     tmb_env_set("GASNET_PSHM_NODES", size);
     if (tmb_boot_start(&boot) != 0) _exit(99);
     const int code = rank_main(&boot);
-    tmb_boot_note_exit(&boot, code);
+    tmb_boot_record_exit(&boot, code);
     tmb_boot_stop(&boot);
     _exit(code);
   }
@@ -163,7 +163,7 @@ static void is_alone_without_a_launcher(void **state) {
   assert_int_equal(all, 5);
   assert_int_equal(tmb_boot_peer_pid(&boot, 0), getpid());
   assert_false(tmb_boot_told_to_end(&boot));
-  tmb_boot_note_exit(&boot, 3);
+  tmb_boot_record_exit(&boot, 3);
   tmb_boot_stop(&boot);
   assert_int_equal(boot.size, 0);
   tmb_boot_stop(&boot);

@@ -115,7 +115,7 @@ int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid) {
   return TMB_OK;
 }
 
-bool tmb_ctl_note_exit(struct tmb_ctl *ctl, uint32_t rank, int code) {
+bool tmb_ctl_record_exit(struct tmb_ctl *ctl, uint32_t rank, int code) {
   const uint32_t exiting = TMB_RANK_EXITING | ((uint32_t)code & 0xff) << 8;
   uint32_t word = tmb_load_acq(&ctl->rank[rank].state);
   while (TMB_RANK_STATE(word) == TMB_RANK_NEW || TMB_RANK_STATE(word) == TMB_RANK_JOINED)

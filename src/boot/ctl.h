@@ -72,7 +72,7 @@ void tmb_ctl_unmap(struct tmb_ctl *ctl);
 int tmb_ctl_join(struct tmb_ctl *ctl, uint32_t rank, pid_t pid);
 
 /* Rank: NEW or JOINED -> EXITING with `code`. Returns false if the state had moved on before. */
-bool tmb_ctl_note_exit(struct tmb_ctl *ctl, uint32_t rank, int code);
+bool tmb_ctl_record_exit(struct tmb_ctl *ctl, uint32_t rank, int code);
 
 /* Supervisor: NEW or JOINED -> TOLD. Returns the state word before. */
 uint32_t tmb_ctl_tell(struct tmb_ctl *ctl, uint32_t rank);

@@ -166,14 +166,14 @@ static void report_end(const struct sup *s, uint32_t rank, pid_t pid, int status
   }
   /* One failure, one message: a rank that has said why it died needs no second one. */
   const bool told = WIFSIGNALED(status) && tmb_load_acq(&s->l->ctl->rank[rank].told_why) && !go_on;
-  void (*const say)(const char *fmt, ...) = told ? tmb_info : tmb_note;
+  void (*const say)(const char *fmt, ...) = told ? tmb_info : tmb_print;
   say("rank %u (pid %d on %s) %s after %.2f s%s%s", rank, (int)pid, tmb_os_hostname(), how,
       seconds_since_start(s), memory_text(s, status, memory, sizeof memory),
       others_text(s, go_on, others, sizeof others));
 }
 
 /* A rank ended by itself; `code` is its part of the job's code. */
-static void own_end(struct sup *s, uint32_t rank, pid_t pid, int status, int code) {
+static void natural_end(struct sup *s, uint32_t rank, pid_t pid, int status, int code) {
   const bool first_failure = code != 0 && !s->failed;
   if (code != 0) s->failed = true;
   if (s->code == 0) s->code = code;
@@ -198,7 +198,7 @@ static void exiting_rank_ended(struct sup *s, uint32_t rank, pid_t pid, int stat
   const struct tmb_ctl *ctl = s->l->ctl;
   if (s->phase == RUNNING && ctl->losses && !crashed && !tmb_load_acq(&ctl->rank[rank].report))
     s->code = 0;
-  own_end(s, rank, pid, crashed ? status : code << 8, code);
+  natural_end(s, rank, pid, crashed ? status : code << 8, code);
 }
 
 /* ---- the job goes on without a rank */
@@ -251,7 +251,7 @@ static void rank_ended(struct sup *s, uint32_t rank, pid_t pid, int status) {
   else if (state == TMB_RANK_JOINED && WIFEXITED(status) && !tmb_cfg_bool(TMB_CFG_CATCH_EXIT))
     s->code = s->code ? s->code : code;
   else
-    own_end(s, rank, pid, status, code);
+    natural_end(s, rank, pid, status, code);
 }
 
 /* The state of a child has changed. */
@@ -385,7 +385,7 @@ static void check_timeout(struct sup *s, double timeout_s) {
   if (s->phase != RUNNING || tmb_os_now_ns() < s->timeout_ns) return;
   char list[TMB_RANKLIST_BYTES];
   tmb_ranklist_format(list, sizeof list, s->l->size, s->l->pids);
-  tmb_note("time limit of %g s is over; ranks still running: %s; ending them", timeout_s, list);
+  tmb_print("time limit of %g s is over; ranks still running: %s; ending them", timeout_s, list);
   s->code = TMB_EXIT_TIMEOUT;
   s->cut_short = true;
   s->failed = true;
@@ -418,7 +418,7 @@ static bool must_give_up(const struct sup *s) {
   if (s->phase != KILLED || clock_ns(s) - s->killed_ns < GIVE_UP_NS) return false;
   char list[TMB_RANKLIST_BYTES];
   tmb_ranklist_format(list, sizeof list, s->l->size, s->l->pids);
-  tmb_note("ranks %s did not die of SIGKILL: they hang in the kernel; leaving them", list);
+  tmb_print("ranks %s did not die of SIGKILL: they hang in the kernel; leaving them", list);
   return true;
 }
 
@@ -464,7 +464,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
     hold_clock(&s);
     advance(&s);
   }
-  if (s.reports > REPORTS_MAX) tmb_note("%u more ranks failed", s.reports - REPORTS_MAX);
+  if (s.reports > REPORTS_MAX) tmb_print("%u more ranks failed", s.reports - REPORTS_MAX);
   options->cut_short = s.cut_short;
   return s.code;
 }

@@ -22,9 +22,9 @@ static struct tmb_msg block(const struct tmb_coll_shape *c, uint32_t i) {
   return (struct tmb_msg){.at = tmb_ref_at(c->dst, c->recv.at[i]), .bytes = c->recv.bytes[i]};
 }
 
-static void own_copy(struct tmb_sched *s, const struct tmb_coll_shape *c) {
-  const struct tmb_msg own = block(c, c->rank);
-  tmb_sched_copy(s, own.at, c->src, own.bytes);
+static void local_copy(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+  const struct tmb_msg local = block(c, c->rank);
+  tmb_sched_copy(s, local.at, c->src, local.bytes);
 }
 
 void tmb_alg_allgather_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
@@ -38,7 +38,7 @@ void tmb_alg_allgather_flat(struct tmb_sched *s, const struct tmb_coll_shape *c)
     tmb_sched_send(s, c, out);
     tmb_sched_recv(s, c, in);
   }
-  own_copy(s, c);
+  local_copy(s, c);
 }
 
 void tmb_alg_allgather_ring(struct tmb_sched *s, const struct tmb_coll_shape *c) {
@@ -52,10 +52,10 @@ void tmb_alg_allgather_ring(struct tmb_sched *s, const struct tmb_coll_shape *c)
     in.flags = TMB_STEP_EARLY;
     tmb_sched_next(s);
     tmb_sched_send(s, c, out);
-    if (k == 0) own_copy(s, c);
+    if (k == 0) local_copy(s, c);
     tmb_sched_recv(s, c, in);
   }
-  if (c->size == 1) own_copy(s, c);
+  if (c->size == 1) local_copy(s, c);
 }
 
 void tmb_alg_allgather_bruck(struct tmb_sched *s, const struct tmb_coll_shape *c) {
@@ -87,7 +87,7 @@ void tmb_alg_allgather_doubling(struct tmb_sched *s, const struct tmb_coll_shape
     tmb_alg_allgather_bruck(s, c);
     return;
   }
-  own_copy(s, c);
+  local_copy(s, c);
   for (uint32_t mask = 1; mask < c->size; mask <<= 1, tag++) {
     const uint32_t partner = c->rank ^ mask, first = c->rank & ~(mask - 1), theirs = first ^ mask;
     const uint64_t bytes = mask * c->bytes;

@@ -57,17 +57,17 @@ static void finish(struct tmb_sched *s, const struct tmb_coll_shape *c, const st
 
 void tmb_alg_allreduce_doubling(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const struct tmb_fold f = tmb_fold_of(c);
-  struct tmb_ref own = begin(s, c, &f);
+  struct tmb_ref local = begin(s, c, &f);
   uint32_t tag = 0;
   for (uint32_t mask = 1; mask < f.power && f.rank != UINT32_MAX; mask <<= 1, tag++) {
     const uint32_t partner = f.rank ^ mask;
-    struct tmb_msg m = {tmb_fold_member(&f, partner), tag, own, c->bytes, 0};
+    struct tmb_msg m = {tmb_fold_member(&f, partner), tag, local, c->bytes, 0};
     tmb_sched_next(s);
     tmb_sched_send(s, c, m);
     m.at = c->dst;
     m.flags = partner > f.rank ? TMB_STEP_RIGHT : 0;
-    tmb_sched_combine(s, c, m, own);
-    own = c->dst;
+    tmb_sched_combine(s, c, m, local);
+    local = c->dst;
   }
   finish(s, c, &f);
 }
@@ -103,7 +103,7 @@ void tmb_alg_allreduce_halving(struct tmb_sched *s, const struct tmb_coll_shape 
   const struct tmb_fold f = tmb_fold_of(c);
   struct range mine[33] = {{0, c->bytes / c->elem}}, theirs[33];
   uint32_t level = 0;
-  struct tmb_ref own = begin(s, c, &f);
+  struct tmb_ref local = begin(s, c, &f);
   if (f.rank == UINT32_MAX) {
     finish(s, c, &f);
     return;
@@ -112,11 +112,11 @@ void tmb_alg_allreduce_halving(struct tmb_sched *s, const struct tmb_coll_shape 
     const uint32_t partner = f.rank ^ UINT32_C(1) << level;
     split(mine[level], partner < f.rank, &mine[level + 1], &theirs[level]);
     tmb_sched_next(s);
-    send_part(s, c, part(c, theirs[level], tmb_fold_member(&f, partner), level), own);
+    send_part(s, c, part(c, theirs[level], tmb_fold_member(&f, partner), level), local);
     struct tmb_msg in = part(c, mine[level + 1], tmb_fold_member(&f, partner), level);
     in.flags = TMB_STEP_FREE | (partner > f.rank ? TMB_STEP_RIGHT : 0);
-    tmb_sched_combine(s, c, in, tmb_ref_at(own, in.at.at - c->dst.at));
-    own = c->dst;
+    tmb_sched_combine(s, c, in, tmb_ref_at(local, in.at.at - c->dst.at));
+    local = c->dst;
   }
   while (level-- > 0) {
     const uint32_t partner = f.rank ^ UINT32_C(1) << level;

@@ -31,7 +31,7 @@ static struct tmb_ref held(const struct tmb_coll_shape *c) {
 }
 
 /* At the root: copy src to dst, after all sends. */
-static void own_copy(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+static void local_copy(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   if (c->rank == c->root) tmb_sched_copy(s, c->dst, c->src, c->bytes);
 }
 
@@ -42,7 +42,7 @@ void tmb_alg_bcast_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   }
   for (uint32_t i = 1; i < c->size; i++)
     tmb_sched_send(s, c, (struct tmb_msg){real_rank(c, i), 0, c->src, c->bytes, 0});
-  own_copy(s, c);
+  local_copy(s, c);
 }
 
 void tmb_alg_bcast_knomial(struct tmb_sched *s, const struct tmb_coll_shape *c) {
@@ -63,7 +63,7 @@ void tmb_alg_bcast_knomial(struct tmb_sched *s, const struct tmb_coll_shape *c) 
       const uint32_t to = real_rank(c, (uint32_t)child);
       tmb_sched_send(s, c, (struct tmb_msg){to, 0, held(c), c->bytes, 0});
     }
-  own_copy(s, c);
+  local_copy(s, c);
 }
 
 void tmb_alg_bcast_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
@@ -85,7 +85,7 @@ void tmb_alg_bcast_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
       tmb_sched_send(s, c, (struct tmb_msg){to, tag, tmb_ref_at(held(c), at), bytes, flags});
     }
   }
-  own_copy(s, c);
+  local_copy(s, c);
 }
 
 /* First byte of block i of the vector cut into c->size blocks. */
@@ -119,7 +119,7 @@ static void scatter_blocks(struct tmb_sched *s, const struct tmb_coll_shape *c, 
 
 void tmb_alg_bcast_scatter(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const uint32_t vrank = virtual_rank(c);
-  own_copy(s, c);
+  local_copy(s, c);
   scatter_blocks(s, c, vrank);
   /* All-gather in a ring, in which nobody sends to the root. The blocks that a member has from
    * the scatter already arrive once more, with the same bytes. */

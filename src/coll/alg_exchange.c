@@ -21,7 +21,7 @@ static struct tmb_msg block(const struct tmb_coll_shape *c, const struct tmb_col
   return (struct tmb_msg){.peer = i, .at = tmb_ref_at(buf, v->at[i]), .bytes = v->bytes[i]};
 }
 
-static void own_copy(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+static void local_copy(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const struct tmb_msg to = block(c, &c->recv, c->dst, c->rank);
   const struct tmb_msg from = block(c, &c->send, c->src, c->rank);
   tmb_sched_copy(s, to.at, from.at, TMB_MIN(to.bytes, from.bytes));
@@ -37,16 +37,16 @@ static void exchange_at(struct tmb_sched *s, const struct tmb_coll_shape *c, uin
 
 void tmb_alg_exchange_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   for (uint32_t k = 1; k < c->size; k++) exchange_at(s, c, k);
-  own_copy(s, c);
+  local_copy(s, c);
 }
 
 void tmb_alg_exchange_pairwise(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   for (uint32_t k = 1; k < c->size; k++) {
     tmb_sched_next(s);
     exchange_at(s, c, k);
-    if (k == 1) own_copy(s, c);
+    if (k == 1) local_copy(s, c);
   }
-  if (c->size == 1) own_copy(s, c);
+  if (c->size == 1) local_copy(s, c);
 }
 
 /* Copy the blocks whose distance has the bit `mask` from `work` to `packed`, or back. Returns how

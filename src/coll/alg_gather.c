@@ -45,8 +45,8 @@ void tmb_alg_scatter_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   }
   for (uint32_t k = 1; k < c->size; k++)
     tmb_sched_send(s, c, root_block(c, &c->send, c->src, tmb_coll_up(c, c->rank, k)));
-  const struct tmb_msg own = root_block(c, &c->send, c->src, c->rank);
-  tmb_sched_copy(s, c->dst, own.at, own.bytes);
+  const struct tmb_msg local = root_block(c, &c->send, c->src, c->rank);
+  tmb_sched_copy(s, c->dst, local.at, local.bytes);
 }
 
 void tmb_alg_gather_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
@@ -54,8 +54,8 @@ void tmb_alg_gather_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
     tmb_sched_send(s, c, (struct tmb_msg){c->root, 0, c->src, c->bytes, 0});
     return;
   }
-  const struct tmb_msg own = root_block(c, &c->recv, c->dst, c->rank);
-  tmb_sched_copy(s, own.at, c->src, own.bytes);
+  const struct tmb_msg local = root_block(c, &c->recv, c->dst, c->rank);
+  tmb_sched_copy(s, local.at, c->src, local.bytes);
   for (uint32_t k = 1; k < c->size; k++) {
     struct tmb_msg in = root_block(c, &c->recv, c->dst, tmb_coll_up(c, c->rank, k));
     in.flags = TMB_STEP_EARLY;

@@ -66,13 +66,13 @@ void tmb_alg_reduce_binomial(struct tmb_sched *s, const struct tmb_coll_shape *c
       break;
     }
     if ((uint64_t)vrank + mask >= c->size) continue;
-    const struct tmb_ref own = acc;
+    const struct tmb_ref local = acc;
     if (!combined) acc = c->rank == c->root ? c->dst : tmb_sched_tmp(s, c->bytes);
     combined = true;
     tmb_sched_next(s);
     const uint32_t child = tmb_coll_up(c, vrank + mask, top);
     tmb_sched_combine(
-        s, c, (struct tmb_msg){child, 0, acc, c->bytes, TMB_STEP_RIGHT | TMB_STEP_FREE}, own);
+        s, c, (struct tmb_msg){child, 0, acc, c->bytes, TMB_STEP_RIGHT | TMB_STEP_FREE}, local);
   }
   if (c->size == 1) tmb_sched_copy(s, c->dst, c->src, c->bytes);
   forward(s, c, acc);
@@ -84,11 +84,11 @@ static void chain_segment(struct tmb_sched *s, const struct tmb_coll_shape *c, s
   const uint32_t top = tree_root(c), vrank = tmb_coll_up(c, c->rank, c->size - top);
   const unsigned gated = m.flags;
   if (vrank + 1 < c->size) {
-    const struct tmb_ref own = tmb_ref_at(c->src, m.at.at);
+    const struct tmb_ref local = tmb_ref_at(c->src, m.at.at);
     m.peer = tmb_coll_up(c, vrank + 1, top);
     m.at = tmb_ref_at(acc, m.at.at);
     m.flags = gated | TMB_STEP_RIGHT | TMB_STEP_EARLY;
-    tmb_sched_combine(s, c, m, own);
+    tmb_sched_combine(s, c, m, local);
     tmb_sched_next(s);
   } else {
     m.at = tmb_ref_at(c->src, m.at.at);

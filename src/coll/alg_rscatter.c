@@ -22,7 +22,7 @@
 
 void tmb_alg_rscatter_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   const struct tmb_ref acc = tmb_sched_tmp(s, c->bytes);
-  const struct tmb_ref own = tmb_ref_at(c->src, c->rank * c->bytes);
+  const struct tmb_ref local = tmb_ref_at(c->src, c->rank * c->bytes);
   for (uint32_t k = 1; k < c->size; k++) {
     const uint32_t to = tmb_coll_up(c, c->rank, k);
     tmb_sched_send(s, c, (struct tmb_msg){to, 0, tmb_ref_at(c->src, to * c->bytes), c->bytes, 0});
@@ -31,9 +31,9 @@ void tmb_alg_rscatter_flat(struct tmb_sched *s, const struct tmb_coll_shape *c) 
     const bool first = i + 1 == c->size;
     tmb_sched_next(s);
     if (i == c->rank && first)
-      tmb_sched_copy(s, acc, own, c->bytes);
+      tmb_sched_copy(s, acc, local, c->bytes);
     else if (i == c->rank)
-      tmb_sched_reduce(s, acc, own, c->bytes, 0);
+      tmb_sched_reduce(s, acc, local, c->bytes, 0);
     else if (first)
       tmb_sched_recv(s, c, (struct tmb_msg){i, 0, acc, c->bytes, TMB_STEP_EARLY | TMB_STEP_ASK});
     else
@@ -80,7 +80,7 @@ static struct tmb_msg slots(const struct tmb_coll_shape *c, const struct tmb_fol
 /* Recursive halving until one slot is left. out slot: its number. Returns where the vector is
  * that holds it. */
 static struct tmb_ref halve(struct tmb_sched *s, const struct tmb_coll_shape *c,
-                            const struct tmb_fold *f, struct tmb_ref own, struct tmb_ref acc,
+                            const struct tmb_fold *f, struct tmb_ref local, struct tmb_ref acc,
                             uint32_t *slot) {
   uint32_t range[2] = {0, f->power}, tag = 0;
   for (uint32_t width = f->power / 2; width; width /= 2, tag++) {
@@ -88,9 +88,9 @@ static struct tmb_ref halve(struct tmb_sched *s, const struct tmb_coll_shape *c,
     const uint32_t partner = f->rank ^ mask, middle = range[0] + width;
     const uint32_t low[2] = {range[0], middle}, high[2] = {middle, range[1]};
     const bool upper = f->rank & mask;
-    struct tmb_msg out = slots(c, f, own, upper ? low : high);
+    struct tmb_msg out = slots(c, f, local, upper ? low : high);
     struct tmb_msg in = slots(c, f, acc, upper ? high : low);
-    const struct tmb_msg mine = slots(c, f, own, upper ? high : low);
+    const struct tmb_msg mine = slots(c, f, local, upper ? high : low);
     out.peer = in.peer = tmb_fold_member(f, partner);
     out.tag = in.tag = tag;
     in.flags = TMB_STEP_FREE | (partner > f->rank ? TMB_STEP_RIGHT : 0);
@@ -98,18 +98,18 @@ static struct tmb_ref halve(struct tmb_sched *s, const struct tmb_coll_shape *c,
     tmb_sched_send(s, c, out);
     tmb_sched_combine(s, c, in, mine.at);
     range[upper ? 0 : 1] = middle;
-    own = acc;
+    local = acc;
   }
   *slot = range[0];
-  return own;
+  return local;
 }
 
 /* Send the blocks of the slot that this member has to the members that they belong to. */
 static void hand_out(struct tmb_sched *s, const struct tmb_coll_shape *c, const struct tmb_fold *f,
-                     struct tmb_ref own, uint32_t slot) {
+                     struct tmb_ref local, uint32_t slot) {
   const uint32_t end = tmb_fold_first(f, slot + 1);
   for (uint32_t i = tmb_fold_first(f, slot); i < end; i++) {
-    const struct tmb_ref at = tmb_ref_at(own, tmb_coll_span(c, 0, i));
+    const struct tmb_ref at = tmb_ref_at(local, tmb_coll_span(c, 0, i));
     const uint64_t bytes = tmb_coll_span(c, i, 1);
     if (i == c->rank)
       tmb_sched_copy(s, c->dst, at, bytes);
@@ -128,16 +128,16 @@ void tmb_alg_rscatter_halving(struct tmb_sched *s, const struct tmb_coll_shape *
     tmb_sched_send(s, c, (struct tmb_msg){c->rank + 1, TAG_FOLD, c->src, whole, 0});
   } else {
     const struct tmb_ref acc = tmb_sched_tmp(s, whole);
-    struct tmb_ref own = c->src;
+    struct tmb_ref local = c->src;
     uint32_t slot;
     if (c->rank < 2 * f.rem) {
       tmb_sched_combine(s, c, (struct tmb_msg){c->rank - 1, TAG_FOLD, acc, whole, TMB_STEP_FREE},
-                        own);
-      own = acc;
+                        local);
+      local = acc;
     }
-    own = halve(s, c, &f, own, acc, &slot);
+    local = halve(s, c, &f, local, acc, &slot);
     tmb_sched_next(s);
-    hand_out(s, c, &f, own, slot);
+    hand_out(s, c, &f, local, slot);
   }
   if (from == c->rank) return;
   tmb_sched_recv(

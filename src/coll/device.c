@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 /* Which bytes of a buffer a collective reads or writes. */
-enum form { NOTHING, BLOCK, BLOCKS, SENT, RECEIVED, OWN };
+enum form { NOTHING, BLOCK, BLOCKS, SENT, RECEIVED, LOCAL_BLOCK };
 
 static const struct {
   enum form src, dst;
@@ -37,7 +37,7 @@ static const struct {
     [TMB_COLL_EXSCAN] = {BLOCK, BLOCK, false, false},
     [TMB_COLL_SCATTERV] = {SENT, BLOCK, true, false},
     [TMB_COLL_GATHERV] = {BLOCK, RECEIVED, false, true},
-    [TMB_COLL_ALLGATHERV] = {OWN, RECEIVED, false, false},
+    [TMB_COLL_ALLGATHERV] = {LOCAL_BLOCK, RECEIVED, false, false},
     [TMB_COLL_EXCHANGEV] = {SENT, RECEIVED, false, false},
 };
 
@@ -73,7 +73,7 @@ static struct piece piece_of(const struct tmb_coll_call *call, enum form form, s
   switch (form) {
   case BLOCK: return (struct piece){0, call->bytes};
   case BLOCKS: return (struct piece){0, call->bytes * call->tm->size};
-  case OWN: return (struct piece){0, call->recv.bytes[call->tm->rank]};
+  case LOCAL_BLOCK: return (struct piece){0, call->recv.bytes[call->tm->rank]};
   case SENT: return (struct piece){call->send.at[i], call->send.bytes[i]};
   case RECEIVED: return (struct piece){call->recv.at[i], call->recv.bytes[i]};
   default: return (struct piece){0, 0};

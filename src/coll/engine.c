@@ -146,7 +146,7 @@ static void complete(struct tmb_coll_op *op) {
 
 /* Release the lock, then the references to teams that complete fences held, which may free the
  * teams. */
-TMB_RELEASE(tmb_coll_guard) static void leave(void) {
+TMB_RELEASE(tmb_coll_guard) static void unlock_and_release(void) {
   struct tmb_coll_op *op = engine.fences;
   engine.fences = NULL;
   tmb_coll_unlock();
@@ -222,7 +222,7 @@ static void on_data(const struct tmb_am_in *in) {
     (void)tmb_recv_deliver(op, index, in->payload, tmb_team_join64(in->args + 6), in->nbytes, NULL);
     if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
   }
-  leave();
+  unlock_and_release();
 }
 
 /* A READY or OFFER has arrived: keep it for the step that needs it, and run the op. */
@@ -234,7 +234,7 @@ static void on_notice(const struct tmb_am_in *in) {
   tmb_stash_put(ct, in);
   struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
   if (op && !op->held) queue(op);
-  leave();
+  unlock_and_release();
 }
 
 /* A receiver has read a message that this rank offered. */
@@ -249,7 +249,7 @@ static void on_taken(const struct tmb_am_in *in) {
     op->offered = op->owed = 0;
     (void)advance(op, false);
   }
-  leave();
+  unlock_and_release();
 }
 
 /* A receiver may not read a message that this rank offered: it is sent. */
@@ -262,7 +262,7 @@ static void on_refused(const struct tmb_am_in *in) {
     tmb_bug("rank %u refuses a message of a collective that was not offered", in->src);
   tmb_refused_add(op, (uint32_t)in->args[4], (uint32_t)in->args[5], tmb_team_join64(in->args + 6));
   queue(op);
-  leave();
+  unlock_and_release();
 }
 
 /* ---- sending */
@@ -492,12 +492,12 @@ static int hook(int serve) {
       done++;
     op = next;
   }
-  done += tmb_coll_board_advance();
+  done += tmb_coll_shared_advance();
   if (TMB_UNLIKELY(tmb_job.debug)) done += tmb_coll_compare();
   int found = !done && engine.run ? TMB_FOUND_BUSY : TMB_FOUND_NOTHING;
   if (done) found = TMB_FOUND_WORK;
   if (serve == TMB_SERVE_ALL) found |= tmb_apply_run();
-  leave();
+  unlock_and_release();
   return found;
 }
 
@@ -508,7 +508,7 @@ static void abandon(struct tmb_team *team) {
   tmb_coll_lock();
   struct tmb_coll_team *ct = team->coll;
   if (ct) {
-    tmb_coll_board_abandon(team);
+    tmb_coll_shared_abandon(team);
     ct->held = NULL;
     ct->held_end = &ct->held;
     ct->fence = false;
@@ -521,7 +521,7 @@ static void abandon(struct tmb_team *team) {
     for (struct tmb_stash *m; (m = ct->stash[i]) != NULL; tmb_stash_free(m)) ct->stash[i] = m->next;
     ct->stash_end[i] = &ct->stash[i];
   }
-  leave();
+  unlock_and_release();
 }
 
 static void on_lost(uint32_t jobrank) {
@@ -593,9 +593,9 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
     tmb_coll_unlock();
     return tmb_op_event(tmb_op_lost(TMB_CAT_PUT, team->lost - 1));
   }
-  if (TMB_UNLIKELY(tmb_job.debug) && team->board) tmb_coll_note(team, call);
-  if (tmb_coll_board_takes(team, call)) {
-    const gex_Event_t event = tmb_coll_board_start(team, call);
+  if (TMB_UNLIKELY(tmb_job.debug) && team->shared) tmb_coll_publish(team, call);
+  if (tmb_coll_shared_takes(team, call)) {
+    const gex_Event_t event = tmb_coll_shared_start(team, call);
     tmb_coll_unlock();
     if (TMB_UNLIKELY(call->reducer.user != NULL)) wake_threads();
     return event;
@@ -616,7 +616,7 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
   struct tmb_op *event = event_of(launch(team, op) ? op : NULL);
   if (team->head.size > 1 && team->coll_seq % FENCE_EVERY == FENCE_EVERY - 1) fence(team);
   const bool queued = engine.run || tmb_apply_any();
-  leave();
+  unlock_and_release();
   if (TMB_UNLIKELY(queued)) wake_threads();
   return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
 }

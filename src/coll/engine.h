@@ -14,11 +14,11 @@
 #define TMB_COLL_ENGINE_H
 
 #include "coll/apply.h"
-#include "coll/board.h"
 #include "coll/device.h"
 #include "coll/pull.h"
 #include "coll/reduce.h"
 #include "coll/select.h"
+#include "coll/shared.h"
 #include "core/job.h"
 #include "core/op.h"
 #include "os/lock.h"
@@ -102,9 +102,9 @@ struct tmb_coll_team {
       **held_end; /* collectives not begun, because this member is too far ahead of others */
   bool fence;     /* a synchronising collective is in flight */
   struct tmb_named_barrier barrier;
-  struct tmb_coll_board board;
-  uint64_t noted, compared; /* collectives of a debug client, see what.c */
-  struct tmb_team *next_noted;
+  struct tmb_coll_shared shared;
+  uint64_t published, compared; /* collectives of a debug client, see signature.c */
+  struct tmb_team *next_published;
 };
 
 struct tmb_coll_op {
@@ -173,22 +173,22 @@ static inline gex_Event_t tmb_coll_start(const struct tmb_coll_call *call,
   return tmb_coll_run(call, plan);
 }
 
-/* ---- what.c: whether the members call the same */
-static inline struct tmb_board_what tmb_coll_what(const struct tmb_coll_call *call) {
+/* ---- signature.c: whether the members call the same */
+static inline struct tmb_call_signature tmb_coll_signature(const struct tmb_coll_call *call) {
   const bool v = call->kind >= TMB_COLL_SCATTERV && call->kind <= TMB_COLL_EXCHANGEV;
-  return (struct tmb_board_what){(uint64_t)call->kind << 56 | (uint64_t)call->operands << 32 |
-                                     call->root,
-                                 v ? 0 : call->bytes};
+  return (struct tmb_call_signature){(uint64_t)call->kind << 56 | (uint64_t)call->operands << 32 |
+                                         call->root,
+                                     v ? 0 : call->bytes};
 }
 
 /* Fatal: says what this rank and a member of the team call. */
-_Noreturn void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_board_what mine,
-                                 uint32_t member, struct tmb_board_what theirs);
+_Noreturn void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_call_signature mine,
+                                 uint32_t member, struct tmb_call_signature theirs);
 
-/* Debug jobs, teams with a board. tmb_coll_note publishes the signature of a call in this
+/* Debug jobs, teams with shared memory. tmb_coll_publish publishes the signature of a call in this
  * member's row; tmb_coll_compare, from progress, compares the signatures of this member and its
  * neighbour as far as both have published them, and returns how many it compared. */
-void tmb_coll_note(struct tmb_team *team, const struct tmb_coll_call *call);
+void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call);
 int tmb_coll_compare(void);
 /* A team ends: it is taken out of the list of teams with calls to compare. */
 void tmb_coll_forget(const struct tmb_team *team);

@@ -67,7 +67,7 @@ static struct tmb_coll_blocks blocks(const struct tmb_coll_call *call, const cha
 }
 
 /* Debug clients: the root's own block is as long as nbytes says. */
-static void check_own(const struct tmb_coll_call *call) {
+static void check_local(const struct tmb_coll_call *call) {
   const gex_Rank_t rank = call->tm->rank;
   const bool sends = call->kind == TMB_COLL_SCATTERV;
   const uint64_t mine = sends ? call->send.bytes[rank] : call->recv.bytes[rank];
@@ -85,7 +85,7 @@ static void lists(struct tmb_coll_call *call, const gexx_Coll_Args_t *a) {
     call->send = blocks(call, "src", a->gexx_src_bytes, a->gexx_src_displs);
   if (call->kind != TMB_COLL_SCATTERV)
     call->recv = blocks(call, "dst", a->gexx_dst_bytes, a->gexx_dst_displs);
-  if (TMB_UNLIKELY(tmb_job.debug) && rooted_v) check_own(call);
+  if (TMB_UNLIKELY(tmb_job.debug) && rooted_v) check_local(call);
 }
 
 static void fill(struct tmb_coll_call *call, gex_TM_t tm, const gexx_Coll_Args_t *a,

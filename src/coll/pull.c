@@ -3,15 +3,15 @@
  * Reading in a peer's memory, see pull.h.
  *
  * Owns: which peers can no longer be read. Called by the engine under the lock of collectives.
- * Calls: core/bound.h, os/peer_copy.h, base/config. Invariants: a peer's memory is read only
- * between its offer and our answer.
+ * Calls: core/segment_table.h, os/peer_copy.h, base/config. Invariants: a peer's memory is read
+ * only between its offer and our answer.
  */
 #include "coll/pull.h"
 
 #include "base/config.h"
 #include "base/log.h"
-#include "core/bound.h"
 #include "core/job.h"
+#include "core/segment_table.h"
 #include "os/peer_copy.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ bool tmb_pull_works(void) {
 char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes) {
   const void *there = (const void *)(uintptr_t)address;
   const intptr_t delta = tmb_job.delta[jobrank];
-  if (delta == GEXX_UNMAPPED || !tmb_bound_attached(jobrank, there, bytes)) return NULL;
+  if (delta == GEXX_UNMAPPED || !tmb_segtab_attached(jobrank, there, bytes)) return NULL;
   return (char *)(uintptr_t)(address + (uint64_t)delta);
 }
 

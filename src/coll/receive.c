@@ -19,10 +19,10 @@
 #define ASK_BYTES    (128u << 10) /* asked for at once, two of them ahead; what is kept meanwhile */
 #define BOUNCE_BYTES (32u << 10)  /* bytes that are read at a time when they are to be combined */
 
-void *tmb_coll_grown(void *old, size_t bytes, const char *what) {
+void *tmb_coll_grown(void *old, size_t bytes, const char *name) {
   free(old);
   void *p = aligned_alloc(64, TMB_ALIGN_UP(bytes, (size_t)64));
-  if (!p) tmb_fatal("out of memory for %s of a collective (%zu bytes)", what, bytes);
+  if (!p) tmb_fatal("out of memory for %s of a collective (%zu bytes)", name, bytes);
   return p;
 }
 

@@ -18,8 +18,8 @@ static inline char *tmb_coll_place(const struct tmb_coll_op *op, uint32_t buf, u
 }
 
 /* New memory of `bytes` bytes, aligned to a cache line, instead of `old`, whose contents are lost.
- * Fatal when there is none. in what: for the message. */
-void *tmb_coll_grown(void *old, size_t bytes, const char *what);
+ * Fatal when there is none. in name: for the message. */
+void *tmb_coll_grown(void *old, size_t bytes, const char *name);
 
 /* Step index of the receive for this sender and tag, UINT32_MAX when there is none. */
 uint32_t tmb_recv_match(struct tmb_coll_op *op, uint32_t src, uint32_t tag);

@@ -37,17 +37,17 @@ size_t tmb_reduce_type_bytes(gex_DT_t dt);
 
 /* Combine a message with this rank's data: to = message + own, or own + message when `right`. A
  * client's function has its result in its second operand, so with `right` it overwrites the
- * message. `to` may be `own`. in bytes: multiple of the element size. */
-static inline void tmb_reduce_apply(const struct tmb_reducer *r, void *to, const void *own,
+ * message. `to` may be `local`. in bytes: multiple of the element size. */
+static inline void tmb_reduce_apply(const struct tmb_reducer *r, void *to, const void *local,
                                     void *message, size_t bytes, bool right) {
   const size_t count = bytes / r->elem;
   if (r->loop) {
-    r->loop(right ? own : message, right ? message : own, to, count);
+    r->loop(right ? local : message, right ? message : local, to, count);
   } else if (right) {
-    r->user(own, message, count, r->cdata);
+    r->user(local, message, count, r->cdata);
     memcpy(to, message, bytes);
   } else {
-    if (to != own) memcpy(to, own, bytes);
+    if (to != local) memcpy(to, local, bytes);
     r->user(message, to, count, r->cdata);
   }
 }

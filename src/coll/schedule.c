@@ -107,10 +107,10 @@ void tmb_sched_recv(struct tmb_sched *s, const struct tmb_coll_shape *c, struct 
 }
 
 void tmb_sched_combine(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m,
-                       struct tmb_ref own) {
+                       struct tmb_ref local) {
   struct tmb_step step = message(c, &m, TMB_STEP_RECV_REDUCE);
-  step.from = (uint8_t)own.buf;
-  step.from_at = own.at;
+  step.from = (uint8_t)local.buf;
+  step.from_at = local.at;
   emit(s, step);
 }
 

@@ -93,9 +93,9 @@ struct tmb_msg {
 };
 void tmb_sched_send(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m);
 void tmb_sched_recv(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m);
-/* Emit a receive that combines a message with `own` and stores the result at m.at. */
+/* Emit a receive that combines a message with `local` and stores the result at m.at. */
 void tmb_sched_combine(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m,
-                       struct tmb_ref own);
+                       struct tmb_ref local);
 /* Emit a receive that combines the message with what is at m.at, in place. */
 void tmb_sched_recv_reduce(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_msg m);
 

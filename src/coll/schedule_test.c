@@ -583,7 +583,7 @@ static void every_schedule(void **state) {
          "rounds", "messages", "bytes", "far", "messages", "bytes");
   for (uint32_t a = 0; a < count; a++) {
     struct world w = {0};
-    if (alg[a].needs & TMB_ALG_BOARD) continue; /* no schedule */
+    if (alg[a].needs & TMB_ALG_SHARED) continue; /* no schedule */
     for (uint32_t size = 1; size <= 64; size++)
       if (is_chosen(size)) assert_true(run_size(&alg[a], size, &w));
     for (unsigned i = 0; i < (every_size ? TMB_ARRAY_LEN(more) : 2); i++)

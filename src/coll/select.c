@@ -16,7 +16,7 @@
 
 /* Team size up to which every member combines the data of all by itself at the full length
  * limit; the limit of larger teams is lower. */
-#define BOARD_COMBINERS           4u
+#define SHARED_COMBINERS          4u
 
 #define NODES_EXCHANGE_BLOCKS_MAX 16384u /* blocks that a leader moves one by one */
 
@@ -67,16 +67,16 @@ static const struct tmb_coll_alg algs[] = {
     {"nodes", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
     {"nodes", TMB_COLL_SCAN, tmb_alg_scan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
     {"nodes", TMB_COLL_EXSCAN, tmb_alg_exscan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
-    {"board", TMB_COLL_BROADCAST, NULL, TMB_ALG_BOARD},
-    {"board", TMB_COLL_REDUCE, NULL, TMB_ALG_BOARD},
-    {"board", TMB_COLL_ALLREDUCE, NULL, TMB_ALG_BOARD},
-    {"board", TMB_COLL_SCATTER, NULL, TMB_ALG_BOARD},
-    {"board", TMB_COLL_GATHER, NULL, TMB_ALG_BOARD},
-    {"board", TMB_COLL_ALLGATHER, NULL, TMB_ALG_BOARD},
-    {"board", TMB_COLL_EXCHANGE, NULL, TMB_ALG_BOARD},
-    {"board", TMB_COLL_REDUCE_SCATTER, NULL, TMB_ALG_BOARD},
-    {"board", TMB_COLL_SCAN, NULL, TMB_ALG_BOARD},
-    {"board", TMB_COLL_EXSCAN, NULL, TMB_ALG_BOARD},
+    {"board", TMB_COLL_BROADCAST, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_REDUCE, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_ALLREDUCE, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_SCATTER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_GATHER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_ALLGATHER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_EXCHANGE, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_REDUCE_SCATTER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_SCAN, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_EXSCAN, NULL, TMB_ALG_SHARED},
     {"nodes", TMB_COLL_SYNC, tmb_alg_sync_nodes, TMB_ALG_NODES},
     {"dissemination", TMB_COLL_SYNC, tmb_alg_sync, 0},
 };
@@ -106,7 +106,7 @@ bool tmb_coll_alg_legal(const struct tmb_coll_alg *alg, const struct tmb_coll_sh
   const bool ranges = c->nodes && c->nodes->ranges;
   if ((alg->needs & TMB_ALG_NODES) && !c->nodes) return false;
   if ((alg->needs & TMB_ALG_RANGES) && !ranges) return false;
-  if ((alg->needs & TMB_ALG_BOARD) && !c->board) return false;
+  if ((alg->needs & TMB_ALG_SHARED) && !c->shared) return false;
   /* Over nodes that are ranges of ranks, operands stay in order. */
   return !(alg->needs & TMB_ALG_COMMUTES) || c->commutes ||
          ((alg->needs & TMB_ALG_NODES) && ranges);
@@ -188,30 +188,30 @@ static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
   return NULL;
 }
 
-/* Bytes that a member shows on a board at most. in c->size: at least 2. */
-static uint64_t board_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
-  if (t->board_near && c->size <= BOARD_COMBINERS) return UINT64_MAX;
+/* Bytes that a member shows in shared memory at most. in c->size: at least 2. */
+static uint64_t shared_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+  if (t->shared_near && c->size <= SHARED_COMBINERS) return UINT64_MAX;
   switch (c->kind) {
   case TMB_COLL_ALLREDUCE:
   case TMB_COLL_SCAN:
   case TMB_COLL_EXSCAN:
     /* Every member combines the data of all: work that grows with the team, while algorithms
      * with messages divide it among the members. */
-    return c->size <= BOARD_COMBINERS ? t->board_max : t->board_max * BOARD_COMBINERS / c->size;
+    return c->size <= SHARED_COMBINERS ? t->shared_max : t->shared_max * SHARED_COMBINERS / c->size;
   case TMB_COLL_SCATTER:
-  case TMB_COLL_REDUCE_SCATTER: return t->board_max;
+  case TMB_COLL_REDUCE_SCATTER: return t->shared_max;
   case TMB_COLL_EXCHANGE:
   case TMB_COLL_ALLGATHER:
     /* Every member copies its data into its row and then copies all rows out: twice the copying
      * of a direct read, with nothing to overlap it. */
-    if (t->board_long && c->kind == TMB_COLL_ALLGATHER) return UINT64_MAX;
-    return c->pull == UINT64_MAX ? t->board_max : TMB_MIN(t->board_max, t->board_copy_max);
-  default: return t->board_long ? UINT64_MAX : t->board_max;
+    if (t->shared_long && c->kind == TMB_COLL_ALLGATHER) return UINT64_MAX;
+    return c->pull == UINT64_MAX ? t->shared_max : TMB_MIN(t->shared_max, t->shared_copy_max);
+  default: return t->shared_long ? UINT64_MAX : t->shared_max;
   }
 }
 
-bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
-                           uint64_t shown, struct tmb_coll_choice *choice) {
+bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
+                            uint64_t shown, struct tmb_coll_choice *choice) {
   const struct tmb_coll_rule *rule = NULL;
   const struct tmb_coll_alg *alg = t->forced[c->kind].alg;
   enum tmb_coll_reason reason = TMB_CHOICE_FORCED;
@@ -219,8 +219,8 @@ bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll
     alg = rule->alg;
     reason = TMB_CHOICE_RULE;
   }
-  const bool is = alg ? alg->needs & TMB_ALG_BOARD
-                      : c->size <= t->board_ranks_max && shown <= board_limit(c, t);
+  const bool is = alg ? alg->needs & TMB_ALG_SHARED
+                      : c->size <= t->shared_ranks_max && shown <= shared_limit(c, t);
   if (TMB_UNLIKELY(choice != NULL) && is)
     *choice = (struct tmb_coll_choice){.alg = tmb_coll_alg_find(c->kind, "board"),
                                        .reason = alg ? reason : TMB_CHOICE_THRESHOLD,

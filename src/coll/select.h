@@ -16,13 +16,14 @@ enum {
   TMB_ALG_COMMUTES = 1, /* an operator that commutes; with NODES also any, if nodes are ranges */
   TMB_ALG_NODES = 2,    /* a node map */
   TMB_ALG_RANGES = 4,   /* each node is a range of ranks */
-  TMB_ALG_BOARD = 8     /* the team has a board; such an algorithm has no schedule, see board.h */
+  TMB_ALG_SHARED =
+      8 /* the team has shared memory; such an algorithm has no schedule, see shared.h */
 };
 
 struct tmb_coll_alg {
   const char *name; /* as in settings and tables */
   uint32_t kind;
-  tmb_coll_alg_fn *fn; /* NULL: TMB_ALG_BOARD */
+  tmb_coll_alg_fn *fn; /* NULL: TMB_ALG_SHARED */
   unsigned needs;      /* TMB_ALG_* */
 };
 
@@ -65,13 +66,13 @@ struct tmb_coll_tuning {
   uint32_t radix;
   uint32_t flat_ranks_max;
   uint64_t segment, eager, direct_min;
-  uint64_t board_max; /* bytes that a member shows on a board at most */
-  bool board_long; /* data of any length are shown, except by collectives that show a block for each
-                      member */
-  bool board_near; /* whether teams of few ranks have no limit: their caches are near */
-  uint64_t board_copy_max;  /* the same limit for all-gather and exchange where long messages can be
-                               read in the sender's memory */
-  uint32_t board_ranks_max; /* largest team that uses its board */
+  uint64_t shared_max; /* bytes that a member shows in shared memory at most */
+  bool shared_long;    /* data of any length are shown, except by collectives that show a block for
+                         each    member */
+  bool shared_near;    /* whether teams of few ranks have no limit: their caches are near */
+  uint64_t shared_copy_max; /* the same limit for all-gather and exchange where long messages can be
+                              read in the sender's memory */
+  uint32_t shared_ranks_max; /* largest team that uses its shared memory */
   uint64_t bcast_tree_max, reduce_tree_max, allreduce_doubling_max, allgather_doubling_max,
       exchange_bruck_max, gather_tree_max,
       rscatter_halving_max; /* bytes up to which the first of the two forms in the name is used */
@@ -89,10 +90,10 @@ struct tmb_coll_choice {
   uint32_t line; /* of the table, for a rule */
 };
 
-/* Whether a collective that could be done over the team's board is. in shown: bytes that a
+/* Whether a collective that could be done over the team's shared memory is. in shown: bytes that a
  * member would show. out choice: the algorithm and why, or NULL. */
-bool tmb_coll_select_board(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
-                           uint64_t shown, struct tmb_coll_choice *choice);
+bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
+                            uint64_t shown, struct tmb_coll_choice *choice);
 
 /* Choose the algorithm of a collective that is done with messages. */
 struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,

@@ -55,7 +55,7 @@ struct tmb_coll_shape {
   /* [size + 1] where blocks of different lengths begin that lie one behind another, known to all;
    * NULL: blocks of `bytes` each. Not in V forms, where nobody needs to know all. */
   const uint64_t *block_at;
-  bool board;                         /* the collective could be done over the team's board */
+  bool shared; /* the collective could be done over the team's shared memory */
   const struct tmb_coll_nodes *nodes; /* of the team, where it has several; NULL: one level */
 };
 

@@ -60,13 +60,13 @@ static bool wrong_algorithm(struct tmb_coll_table_error *error, uint32_t kind, c
 static const uint64_t radix_range[2] = {2, 1024}, segment_range[2] = {1, UINT64_MAX};
 
 /* A whole number of at least `least`, at most `most`. */
-static bool number(struct tmb_coll_table_error *error, const char *what, const char *word,
+static bool number(struct tmb_coll_table_error *error, const char *field_name, const char *word,
                    const uint64_t range[2], uint64_t *out) {
   char *end = NULL;
   errno = 0;
   const uint64_t value = strtoull(word, &end, 10);
   if (word[0] < '0' || word[0] > '9' || *end || errno || value < range[0] || value > range[1])
-    return wrong(error, "%s '%.30s' is not a whole number from %llu to %llu", what, word,
+    return wrong(error, "%s '%.30s' is not a whole number from %llu to %llu", field_name, word,
                  (unsigned long long)range[0], (unsigned long long)range[1]);
   *out = value;
   return true;

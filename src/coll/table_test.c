@@ -205,63 +205,63 @@ static void v_lengths(void **state) {
   free(map);
 }
 
-/* The board: forced, by rule, by threshold; never asked for messages. */
-static void board(void **state) {
+/* The shared memory: forced, by rule, by threshold; never asked for messages. */
+static void shared(void **state) {
   struct tmb_coll_tuning t = defaults();
   struct tmb_coll_table_error error;
   struct tmb_coll_choice why;
   struct tmb_coll_rule *rules = NULL;
   struct tmb_coll_shape c = shape(TMB_COLL_EXCHANGE, 4, 100, false);
   (void)state;
-  c.board = true;
-  t.board_max = 400;
-  t.board_copy_max = 400;
-  t.board_ranks_max = 4;
-  assert_true(tmb_coll_select_board(&c, &t, 400, &why));
+  c.shared = true;
+  t.shared_max = 400;
+  t.shared_copy_max = 400;
+  t.shared_ranks_max = 4;
+  assert_true(tmb_coll_select_shared(&c, &t, 400, &why));
   assert_int_equal(why.reason, TMB_CHOICE_THRESHOLD);
   assert_string_equal(why.alg->name, "board");
-  assert_false(tmb_coll_select_board(&c, &t, 401, &why));
+  assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
   c.kind = TMB_COLL_BROADCAST;
-  t.board_long = true; /* but not for blocks */
-  assert_true(tmb_coll_select_board(&c, &t, 401, &why));
+  t.shared_long = true; /* but not for blocks */
+  assert_true(tmb_coll_select_shared(&c, &t, 401, &why));
   c.kind = TMB_COLL_EXCHANGE;
-  assert_false(tmb_coll_select_board(&c, &t, 401, &why));
-  t.board_long = false;
-  t.board_near = true; /* for a team as small as this one, blocks as well */
-  assert_true(tmb_coll_select_board(&c, &t, 401, &why));
+  assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
+  t.shared_long = false;
+  t.shared_near = true; /* for a team as small as this one, blocks as well */
+  assert_true(tmb_coll_select_shared(&c, &t, 401, &why));
   c.size = 8;
-  t.board_ranks_max = 8;
-  assert_false(tmb_coll_select_board(&c, &t, 401, &why));
-  c.size = t.board_ranks_max = 4;
-  t.board_near = false;
-  t.board_max = 500; /* copies have a limit of their own */
-  assert_false(tmb_coll_select_board(&c, &t, 401, &why));
+  t.shared_ranks_max = 8;
+  assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
+  c.size = t.shared_ranks_max = 4;
+  t.shared_near = false;
+  t.shared_max = 500; /* copies have a limit of their own */
+  assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
   c.kind = TMB_COLL_ALLREDUCE;
-  assert_true(tmb_coll_select_board(&c, &t, 401, &why));
+  assert_true(tmb_coll_select_shared(&c, &t, 401, &why));
   c.kind = TMB_COLL_EXCHANGE;
-  t.board_ranks_max = 3;
-  assert_false(tmb_coll_select_board(&c, &t, 400, &why));
+  t.shared_ranks_max = 3;
+  assert_false(tmb_coll_select_shared(&c, &t, 400, &why));
   assert_true(tmb_coll_table_parse("exchange 4 4 50 flat 2 1\nexchange 4 4 100 board 2 1\n"
                                    "exchange 4 4 200 pairwise 2 1\n",
                                    &rules, &t.rule_count, &error));
   t.rules = rules;
-  assert_true(tmb_coll_select_board(&c, &t, 400, &why));
+  assert_true(tmb_coll_select_shared(&c, &t, 400, &why));
   assert_int_equal(why.reason, TMB_CHOICE_RULE);
   assert_int_equal(why.line, 2);
-  t.board_ranks_max = 4;
+  t.shared_ranks_max = 4;
   c.bytes = 50;
-  assert_false(tmb_coll_select_board(&c, &t, 200, &why));
+  assert_false(tmb_coll_select_shared(&c, &t, 200, &why));
   c.bytes = 100; /* of messages: the next rule that is none */
-  c.board = false;
+  c.shared = false;
   assert_string_equal(chosen(&t, c), "pairwise");
-  c.board = true;
+  c.shared = true;
   assert_true(tmb_coll_forced_parse("exchange=bruck", t.forced, &error));
-  assert_false(tmb_coll_select_board(&c, &t, 400, &why));
+  assert_false(tmb_coll_select_shared(&c, &t, 400, &why));
   assert_true(tmb_coll_forced_parse("exchange=board", t.forced, &error));
-  t.board_max = 0;
-  assert_true(tmb_coll_select_board(&c, &t, 400, &why));
+  t.shared_max = 0;
+  assert_true(tmb_coll_select_shared(&c, &t, 400, &why));
   assert_int_equal(why.reason, TMB_CHOICE_FORCED);
-  c.board = false;
+  c.shared = false;
   assert_string_equal(chosen(&t, c), "pairwise");
   free(rules);
 }
@@ -271,6 +271,6 @@ int main(void) {
       cmocka_unit_test(tables),           cmocka_unit_test(bad_tables),
       cmocka_unit_test(forced),           cmocka_unit_test(forced_more),
       cmocka_unit_test(always_something), cmocka_unit_test(nodes),
-      cmocka_unit_test(v_lengths),        cmocka_unit_test(board)};
+      cmocka_unit_test(v_lengths),        cmocka_unit_test(shared)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

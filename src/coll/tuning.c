@@ -12,8 +12,8 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "coll/table.h"
-#include "core/board.h"
 #include "core/job.h"
+#include "core/shared.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,8 @@ static struct {
 #define KB      UINT64_C(1024)
 
 /* A hand-off and back that processors under one cache need at most: there two copies through a
- * board are faster than one by the kernel. Farther apart, a line takes longer than its copy. */
+ * shared memory are faster than one by the kernel. Farther apart, a line takes longer than its
+ * copy. */
 #define NEAR_NS 250u
 
 /* Where neither TOMBOLO_COLL_ALG nor a table decides: measured on hosts of 2 to 16 ranks, except
@@ -47,8 +48,8 @@ static const struct tmb_coll_tuning thresholds = {
     .gather_tree_max = 4 * KB,
     .rscatter_halving_max = 64 * KB,
     .nodes_max = 16 * KB,
-    .board_copy_max = 16 * KB,
-    .board_ranks_max = 32,
+    .shared_copy_max = 16 * KB,
+    .shared_ranks_max = 32,
 };
 
 #define TABLE_BYTES_MAX (1 << 20)
@@ -96,12 +97,12 @@ static void read_settings(void) {
   tuning.chunk = TMB_MIN((uint64_t)tmb_cfg_int(TMB_CFG_COLL_CHUNK), TMB_AM_MEDIUM_BYTES_MAX);
   t->eager = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_EAGER_MAX);
   read_algorithms(t);
-  t->board_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_MAX);
+  t->shared_max = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_BOARD_MAX);
   /* Where ranks outnumber processors each message, offer and answer costs a turn on a processor,
-   * so even long data are shown on the board. */
-  t->board_long = tmb_job.wait.crowded && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
-  const uint64_t handoff_ns = tmb_board_handoff_ns();
-  t->board_near = handoff_ns && handoff_ns <= NEAR_NS && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
+   * so even long data are shown in shared memory. */
+  t->shared_long = tmb_job.wait.crowded && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
+  const uint64_t handoff_ns = tmb_shared_handoff_ns();
+  t->shared_near = handoff_ns && handoff_ns <= NEAR_NS && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
   t->verbose = tmb_cfg_bool(TMB_CFG_VERBOSE);
   tuning.ready = true;
 }

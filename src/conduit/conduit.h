@@ -142,10 +142,10 @@ struct tmb_conduit_ops {
    * is at work there. Never sleeps. Any thread. */
   int (*progress)(struct tmb_conduit *c, int serve);
 
-  /* Sleep until something may have arrived. `last_look` is asked after the intention to sleep is
+  /* Sleep until something may have arrived. `last_check` is asked after the intention to sleep is
    * visible to peers and to other threads of this process: for how many nanoseconds at most, 0:
    * there is no sleep, UINT64_MAX: no limit. Returns whether it slept and was woken. */
-  bool (*sleep)(struct tmb_conduit *c, uint64_t (*last_look)(void *arg), void *arg);
+  bool (*sleep)(struct tmb_conduit *c, uint64_t (*last_check)(void *arg), void *arg);
 
   /* Wake threads of this process that are in sleep. Cheap when there are none. */
   void (*wake_self)(struct tmb_conduit *c);
@@ -181,14 +181,15 @@ struct tmb_conduit_ops {
   /* Wake a mapped peer that may be waiting for memory which was just written. */
   void (*notify)(struct tmb_conduit *c, uint32_t peer);
 
-  /* The same for a signal; returns false, with nothing done, where the peer watches (below): the
-   * caller enters the signal in the peer's index, then notifies. Filled where notify is. */
-  bool (*notify_unwatched)(struct tmb_conduit *c, uint32_t peer);
+  /* The same for a signal; returns false, with nothing done, where the peer has an index of signals
+   * (below): the caller enters the signal in the peer's index, then notifies. Filled where notify
+   * is. */
+  bool (*notify_unindexed)(struct tmb_conduit *c, uint32_t peer);
 
-  /* Watch: on return, whoever writes memory of this process sees it in notify_unwatched, and what
-   * others wrote before they could see it is visible here. May be left empty by a conduit that maps
-   * nobody. */
-  void (*watch)(struct tmb_conduit *c);
+  /* Begin to index: on return, whoever writes memory of this process sees it in notify_unindexed,
+   * and what others wrote before they could see it is visible here. May be left empty by a conduit
+   * that maps nobody. */
+  void (*index_begin)(struct tmb_conduit *c);
 
   /* TMB_INDEX_AREA_BYTES of rank `peer` (this one too) that every mapped rank reaches by load and
    * store, from open to close, zero at first, page aligned; for the index of its signals. May be
@@ -208,7 +209,7 @@ struct tmb_conduit_ops {
   uint32_t (*shared_areas)(struct tmb_conduit *c);
 
   /* Set by tmb_conduit_complete: each change of a signal of this process is announced, by
-   * notify_unwatched or by tmb_up_signal. */
+   * notify_unindexed or by tmb_up_signal. */
   bool signals_told;
 
   /* From now on peers may be lost and this rank goes on: keep what that takes. Collective in

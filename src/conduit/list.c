@@ -20,8 +20,8 @@ const struct tmb_conduit_ops *const *tmb_conduit_list(size_t *count) {
     /* Everything through messages: what a network without remote memory access has. */
     table[0].flag_post = NULL;
     table[0].notify = NULL;
-    table[0].notify_unwatched = NULL;
-    table[0].watch = NULL;
+    table[0].notify_unindexed = NULL;
+    table[0].index_begin = NULL;
     table[0].index_area = NULL;
     table[0].shared_word = NULL;
     table[0].shared_area = NULL;

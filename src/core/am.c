@@ -10,10 +10,10 @@
 #include "core/am.h"
 
 #include "base/error.h"
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/mk.h"
 #include "core/segment.h"
+#include "core/segment_table.h"
 #include "core/wait.h"
 
 #include <string.h>
@@ -105,7 +105,7 @@ static void check_lc(const struct tmb_am_check *c, const struct gexx_am_msg *m) 
 /* Messages carry host memory only. */
 static void check_source(const struct tmb_am_check *c, const struct gexx_am_msg *m) {
   const bool offset = (m->flags & GEX_FLAG_SELF_SEG_OFFSET) != 0;
-  const void *src = offset ? tmb_bound_self_offset(c->tm->ep, m->src) : m->src;
+  const void *src = offset ? tmb_segtab_self_offset(c->tm->ep, m->src) : m->src;
   if (m->nbytes && tmb_segment_device_at(src, 1))
     tmb_fatal_nopos("%s: argument source_addr (%p) is device memory, which messages do not carry; "
                     "copy the payload to host memory first (gex_RMA_Get)",
@@ -163,9 +163,9 @@ void tmb_am_check_token(const char *call, gex_Token_t token) {
 
 /* Write the payload of a Long to a created segment that this process has mapped. */
 static bool place(struct tmb_am_out *out, gex_TM_t pair) {
-  const intptr_t delta = tmb_bound_delta_of(pair, out->peer);
+  const intptr_t delta = tmb_segtab_delta_of(pair, out->peer);
   if (out->immediate || delta == GEXX_UNMAPPED ||
-      !tmb_bound_maps(pair, out->peer, out->dest, out->nbytes))
+      !tmb_segtab_maps(pair, out->peer, out->dest, out->nbytes))
     return false;
   if (out->nbytes) memcpy(gexx_rma_local(delta, out->dest), out->src, out->nbytes);
   out->filled = 1;
@@ -175,12 +175,12 @@ static bool place(struct tmb_am_out *out, gex_TM_t pair) {
 void tmb_am_resolve(struct tmb_am_out *out, gex_Flags_t flags) {
   const gex_EP_t ep = tmb_job.eps[TMB_ROUTE_SOURCE(out->route)];
   const gex_TM_t pair = &ep->pair[TMB_ROUTE_TARGET(out->route)];
-  if (flags & GEX_FLAG_PEER_SEG_OFFSET) out->dest = tmb_bound_offset(pair, out->peer, out->dest);
-  if (flags & GEX_FLAG_SELF_SEG_OFFSET) out->src = tmb_bound_self_offset(ep, out->src);
+  if (flags & GEX_FLAG_PEER_SEG_OFFSET) out->dest = tmb_segtab_offset(pair, out->peer, out->dest);
+  if (flags & GEX_FLAG_SELF_SEG_OFFSET) out->src = tmb_segtab_self_offset(ep, out->src);
   if (out->category == TMB_AM_LONG && out->nbytes && tmb_mk_remote(pair, out->peer))
     tmb_mk_refuse(tmb_am_call_name(out->is_reply, out->category), pair, out->peer);
   if (out->category == TMB_AM_LONG)
-    out->far = !tmb_bound_attached(out->peer, out->dest, out->nbytes) && !place(out, pair);
+    out->far = !tmb_segtab_attached(out->peer, out->dest, out->nbytes) && !place(out, pair);
 }
 
 static inline struct tmb_am_out out_of(const struct gexx_am_msg *m, uint32_t peer, bool is_reply) {

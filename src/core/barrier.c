@@ -7,22 +7,22 @@
  * of a team are numbered; each round has one signal word at each member, which holds the number of
  * the last barrier for which the peer of that round has signalled. Barrier s has passed round k
  * when that word is at least s, so signals only grow, any number of barriers may be outstanding,
- * and they complete in order. A team with a board signals there, others by internal messages, the
- * primordial one by control words. Where ranks outnumber processors every round costs each rank one
- * turn on its processor, so teams with a board do without rounds there: they count arrivals in one
- * word, and the last member to arrive releases all. Named barrier: works in the same two ways, and
- * its words also carry {phase, state, id}; combining is associative, commutative and idempotent, so
- * dissemination with overlap gives every rank the same outcome. Invariants: state is changed under
- * `lock`, under which nothing waits; a rank posts round k only after rounds 0..k-1 of the same
- * number have passed.
+ * and they complete in order. A team with shared memory signals there, others by internal messages,
+ * the primordial one by control words. Where ranks outnumber processors every round costs each rank
+ * one turn on its processor, so teams with shared memory do without rounds there: they count
+ * arrivals in one word, and the last member to arrive releases all. Named barrier: works in the
+ * same two ways, and its words also carry {phase, state, id}; combining is associative, commutative
+ * and idempotent, so dissemination with overlap gives every rank the same outcome. Invariants:
+ * state is changed under `lock`, under which nothing waits; a rank posts round k only after rounds
+ * 0..k-1 of the same number have passed.
  */
 #include "core/barrier.h"
 
-#include "core/board.h"
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/op.h"
 #include "core/progress.h"
+#include "core/shared.h"
 #include "core/thread.h"
 #include "core/wait.h"
 #include "os/lock.h"
@@ -87,7 +87,7 @@ static void on_barrier(const struct tmb_am_in *in) {
 }
 
 static bool ex_central(const struct tmb_team *team) {
-  return team->board && tmb_job.wait.crowded;
+  return team->shared && tmb_job.wait.crowded;
 }
 
 static uint32_t ex_rounds(const struct tmb_team *team) {
@@ -98,11 +98,11 @@ static uint32_t ex_rounds(const struct tmb_team *team) {
  * arrival at barrier s is the one that makes it s * size; that member releases all. */
 static void ex_arrive(const struct tmb_team *team) {
   const uint64_t number = team->barrier.done + 1;
-  if (tmb_fetch_add_acq_rel(&tmb_board_row(team, 0)->arrive.word, 1) + 1 !=
+  if (tmb_fetch_add_acq_rel(&tmb_shared_row(team, 0)->arrive.word, 1) + 1 !=
       number * team->head.size)
     return;
   for (uint32_t r = 0; r < team->head.size; r++) {
-    tmb_store_rel(&tmb_board_row(team, r)->release.word, number);
+    tmb_store_rel(&tmb_shared_row(team, r)->release.word, number);
     tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, r));
   }
 }
@@ -120,8 +120,8 @@ static bool ex_post(struct tmb_team *team) {
     return true;
   }
   const uint32_t to = (uint32_t)((team->head.rank + (UINT64_C(1) << b->round)) % team->head.size);
-  if (team->board) {
-    tmb_store_rel(&tmb_board_row(team, to)->flag[b->round].word, b->done + 1);
+  if (team->shared) {
+    tmb_store_rel(&tmb_shared_row(team, to)->flag[b->round].word, b->done + 1);
     tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, to));
     return true;
   }
@@ -142,9 +142,9 @@ static bool ex_post(struct tmb_team *team) {
 
 static uint64_t ex_arrived(const struct tmb_team *team) {
   const uint32_t round = team->barrier.round;
-  if (ex_central(team)) return tmb_load_acq(&tmb_board_row(team, team->head.rank)->release.word);
+  if (ex_central(team)) return tmb_load_acq(&tmb_shared_row(team, team->head.rank)->release.word);
   if (team == &tmb_job.team) return word_value(EX_WORDS + round);
-  if (team->board) return tmb_load_acq(&tmb_board_row(team, team->head.rank)->flag[round].word);
+  if (team->shared) return tmb_load_acq(&tmb_shared_row(team, team->head.rank)->flag[round].word);
   return tmb_load_acq(&team->barrier.arrived[round]);
 }
 
@@ -303,7 +303,7 @@ TMB_REQUIRES(barrier_lock) static void named_post(uint32_t round) {
 /* Count this rank and its vote in; the last one tells all the outcome, and nobody counts himself in
  * again before he has seen it, or after he has heard of a loss. */
 TMB_REQUIRES(barrier_lock) static void named_arrive(void) {
-  struct tmb_board_row *const row = tmb_board_row(&tmb_job.team, 0);
+  struct tmb_shared_row *const row = tmb_shared_row(&tmb_job.team, 0);
   barrier.named.outcome = &row->outcome.word;
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.team.lost))) return;
   const uint64_t one = UINT64_C(1) << VOTE_BITS;
@@ -321,7 +321,7 @@ TMB_REQUIRES(barrier_lock) static void named_arrive(void) {
 }
 
 /* Look for the signal of the current round, or the outcome. Returns whether it was there. */
-TMB_REQUIRES(barrier_lock) static bool named_look(void) {
+TMB_REQUIRES(barrier_lock) static bool named_check(void) {
   const uint64_t *outcome = barrier.named.outcome;
   const uint64_t v = outcome ? tmb_load_acq(outcome) : word_value(named_word(barrier.named.round));
   if ((v ^ barrier.named.phase << VOTE_BITS) >> VOTE_BITS) return false;
@@ -336,7 +336,7 @@ TMB_REQUIRES(barrier_lock) static int named_advance(void) {
   if (!barrier.named.notified || barrier.named.complete) return 0;
   barrier.named.lost = tmb_load_rlx(&tmb_job.team.lost);
   while (!barrier.named.lost && barrier.named.round < steps) {
-    if (!named_look()) return passed;
+    if (!named_check()) return passed;
     barrier.named.round++;
     passed++;
     if (barrier.named.round < steps) named_post(barrier.named.round);
@@ -416,7 +416,7 @@ static int outcome(int id, int flags) {
   const int rc = vote >> 32 == STATE_MISMATCH || clash ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
   const uint32_t lost = barrier.named.lost;
   tmb_lock_release(&barrier_lock);
-  return TMB_UNLIKELY(lost) ? tmb_lost_note(lost - 1) : rc;
+  return TMB_UNLIKELY(lost) ? tmb_lost_record(lost - 1) : rc;
 }
 
 static void check_notified(const char *call, int id) {

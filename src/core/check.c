@@ -7,18 +7,18 @@
  */
 #include "core/check.h"
 
-#include "core/bound.h"
 #include "core/mk.h"
 #include "core/segment.h"
+#include "core/segment_table.h"
 #include "core/thread.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-void tmb_advise(enum tmb_advice what, const char *fmt, ...) {
+void tmb_advise(enum tmb_advice advice, const char *fmt, ...) {
   char text[512];
   va_list args;
-  const uint32_t bit = UINT32_C(1) << what;
+  const uint32_t bit = UINT32_C(1) << advice;
   if (!tmb_job.debug || (tmb_fetch_or_acq_rel(&tmb_job.advised, bit) & bit)) return;
   va_start(args, fmt);
   vsnprintf(text, sizeof text, fmt, args);
@@ -33,7 +33,7 @@ int tmb_refuse(const char *call, int code, const char *fmt, ...) {
   va_start(args, fmt);
   vsnprintf(text, sizeof text, fmt, args);
   va_end(args);
-  tmb_note("%s returns %s: %s", call, gasnet_ErrorName(code), text);
+  tmb_print("%s returns %s: %s", call, gasnet_ErrorName(code), text);
   return code;
 }
 
@@ -120,30 +120,30 @@ void tmb_check_segment(const char *call, gex_Segment_t segment) {
     tmb_fatal_nopos("%s: argument segment (%p) is not a segment handle", call, (void *)segment);
 }
 
-void tmb_check_attached(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
+void tmb_check_attached(const char *call, const char *argument, gex_TM_t tm, gex_Rank_t rank,
                         const void *addr) {
-  if (tmb_job.ep.segment || tmb_ep_index(tm, rank) || tmb_bound_at(tm, rank)) return;
+  if (tmb_job.ep.segment || tmb_ep_index(tm, rank) || tmb_segtab_at(tm, rank)) return;
   tmb_fatal_nopos("%s: argument %s (%p) names memory of rank %u, but no segment is attached yet; "
                   "call gex_Segment_Attach first",
-                  call, what, addr, rank);
+                  call, argument, addr, rank);
 }
 
-void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
+void tmb_check_remote(const char *call, const char *argument, gex_TM_t tm, gex_Rank_t rank,
                       const void *addr, size_t nbytes) {
   if (!nbytes) return;
-  const struct tmb_peer_segment *s = tmb_bound_at(tm, rank);
-  if (!s) tmb_check_attached(call, what, tm, rank, addr);
+  const struct tmb_peer_segment *s = tmb_segtab_at(tm, rank);
+  if (!s) tmb_check_attached(call, argument, tm, rank, addr);
   if (!s)
     tmb_fatal_nopos(
         "%s: argument %s (%p) names memory of endpoint %u of rank %u, but no bound segment of that "
         "endpoint has been published to this rank; call gex_EP_BindSegment and "
         "gex_EP_PublishBoundSegment first",
-        call, what, addr, tmb_ep_index(tm, rank), rank);
+        call, argument, addr, tmb_ep_index(tm, rank), rank);
   const uintptr_t a = (uintptr_t)addr;
   if (a < s->base || nbytes > s->size || a - s->base > s->size - nbytes)
     tmb_fatal_nopos("%s: argument %s: %zu bytes at %p are outside the segment of rank %u, which is "
                     "%zu bytes at %p",
-                    call, what, nbytes, addr, rank, (size_t)s->size, (void *)s->base);
+                    call, argument, nbytes, addr, rank, (size_t)s->size, (void *)s->base);
 }
 
 void tmb_check_flags(const char *call, gex_Flags_t flags, gex_Flags_t known) {
@@ -180,7 +180,7 @@ void tmb_check_local_ep(const struct tmb_local_range *r) {
   const uintptr_t base = offset || !segment ? 0 : (uintptr_t)segment->base;
   if (!r->nbytes) return;
   if (!r->addr && !offset)
-    tmb_fatal_nopos("%s: argument %s is NULL with nbytes %zu", r->call, r->what, r->nbytes);
+    tmb_fatal_nopos("%s: argument %s is NULL with nbytes %zu", r->call, r->argument, r->nbytes);
   if (!(r->flags & (GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET)))
     return;
   if (a >= base && r->nbytes <= size && a - base <= size - r->nbytes) return;
@@ -188,17 +188,18 @@ void tmb_check_local_ep(const struct tmb_local_range *r) {
   if (offset)
     tmb_fatal_nopos("%s: argument %s: %zu bytes at offset %zu are outside the segment of this "
                     "rank, which has %zu bytes",
-                    r->call, r->what, r->nbytes, (size_t)a, (size_t)size);
+                    r->call, r->argument, r->nbytes, (size_t)a, (size_t)size);
   const char *const text =
       "%s: argument %s: %zu bytes at %p are outside the segment of this rank, but flags "
       "0x%x promise the opposite (GEX_FLAG_SELF_SEG_BOUND or SOME)";
-  if (tmb_mk_device(segment)) tmb_fatal_nopos(text, r->call, r->what, r->nbytes, r->addr, r->flags);
-  tmb_advise(TMB_ADVICE_SEGMENT, text, r->call, r->what, r->nbytes, r->addr, r->flags);
+  if (tmb_mk_device(segment))
+    tmb_fatal_nopos(text, r->call, r->argument, r->nbytes, r->addr, r->flags);
+  tmb_advise(TMB_ADVICE_SEGMENT, text, r->call, r->argument, r->nbytes, r->addr, r->flags);
 }
 
-void tmb_check_local(const char *call, const char *what, const void *addr, size_t nbytes,
+void tmb_check_local(const char *call, const char *argument, const void *addr, size_t nbytes,
                      gex_Flags_t flags) {
-  tmb_check_local_ep(&(struct tmb_local_range){call, what, &tmb_job.ep, addr, nbytes, flags});
+  tmb_check_local_ep(&(struct tmb_local_range){call, argument, &tmb_job.ep, addr, nbytes, flags});
 }
 
 void tmb_check_overlap(const char *call, uint32_t jobrank, const void *dest, const void *src,

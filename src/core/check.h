@@ -44,8 +44,8 @@ enum tmb_advice {
   TMB_ADVICE_THREADS   /* several threads in a SEQ client */
 };
 
-/* In debug clients: warn, once in this process for each `what`. Threads: any. */
-void tmb_advise(enum tmb_advice what, const char *fmt, ...) TMB_PRINTF(2, 3) TMB_COLD;
+/* In debug clients: warn, once in this process for each `advice`. Threads: any. */
+void tmb_advise(enum tmb_advice advice, const char *fmt, ...) TMB_PRINTF(2, 3) TMB_COLD;
 
 /* A call returns an error code: with gex_System_SetVerboseErrors(1), the default, say which and
  * why. Returns `code`. Threads: any. */
@@ -78,13 +78,13 @@ void tmb_check_client(const char *call, gex_Client_t client);
 void tmb_check_segment(const char *call, gex_Segment_t segment);
 
 /* Fatal unless the remote range [addr, addr+nbytes) is inside the bound segment of (tm, rank).
- * in what: the argument's name. */
-void tmb_check_remote(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
+ * in argument: the argument's name. */
+void tmb_check_remote(const char *call, const char *argument, gex_TM_t tm, gex_Rank_t rank,
                       const void *addr, size_t nbytes);
 
 /* Fatal, in every client, if (tm, rank) is a primordial endpoint and no segment is attached or
  * bound yet: else there is only a fault at the peer. For what is not inline. */
-void tmb_check_attached(const char *call, const char *what, gex_TM_t tm, gex_Rank_t rank,
+void tmb_check_attached(const char *call, const char *argument, gex_TM_t tm, gex_Rank_t rank,
                         const void *addr);
 
 /* Warns if more than one GEX_FLAG_SELF_SEG_, one PEER_SEG_ or one LC_COPY_ flag is set; fatal if
@@ -92,9 +92,9 @@ void tmb_check_attached(const char *call, const char *what, gex_TM_t tm, gex_Ran
 void tmb_check_seg_flags(const char *call, gex_Flags_t flags);
 
 /* Fatal if a local range is NULL and not empty, or its offset is outside the segment; warns if it
- * is not where the GEX_FLAG_SELF_SEG_ flags promise. in what: the argument's name. */
+ * is not where the GEX_FLAG_SELF_SEG_ flags promise. in argument: the argument's name. */
 struct tmb_local_range {
-  const char *call, *what;
+  const char *call, *argument;
   gex_EP_t ep; /* whose bound segment the flags talk of */
   const void *addr;
   size_t nbytes;
@@ -103,7 +103,7 @@ struct tmb_local_range {
 void tmb_check_local_ep(const struct tmb_local_range *r);
 
 /* tmb_check_local_ep for the primordial endpoint. */
-void tmb_check_local(const char *call, const char *what, const void *addr, size_t nbytes,
+void tmb_check_local(const char *call, const char *argument, const void *addr, size_t nbytes,
                      gex_Flags_t flags);
 
 /* Fatal if source and destination of an operation on this process overlap in part, warns if they

@@ -8,14 +8,14 @@
  * printed; nobody returns before everybody can receive messages.
  */
 #include "core/barrier.h"
-#include "core/board.h"
-#include "core/bound.h"
 #include "core/check.h"
+#include "core/cross_read.h"
 #include "core/endpoint.h"
 #include "core/exit.h"
 #include "core/job.h"
-#include "core/reach.h"
 #include "core/segment.h"
+#include "core/segment_table.h"
+#include "core/shared.h"
 #include "core/wait.h"
 
 #include "base/config.h"
@@ -92,7 +92,7 @@ static int make_tables(void) {
   tmb_job.peer_segment = calloc(size, sizeof *tmb_job.peer_segment);
   tmb_job.identity = malloc(size * sizeof *tmb_job.identity);
   if (!tmb_job.delta || !tmb_job.mapped_delta || !tmb_job.peer_segment || !tmb_job.identity) {
-    tmb_note("out of memory for the tables of %u ranks", size);
+    tmb_print("out of memory for the tables of %u ranks", size);
     return TMB_E_NOMEM;
   }
   for (uint32_t r = 0; r < size; r++) {
@@ -106,18 +106,18 @@ static int make_tables(void) {
 static int make_objects(const struct gexx_client_args *init) {
   char *name = strdup(init->name);
   if (!name) {
-    tmb_note("out of memory for the client's name (%zu bytes)", strlen(init->name));
+    tmb_print("out of memory for the client's name (%zu bytes)", strlen(init->name));
     return TMB_E_NOMEM;
   }
   advise_name(name);
   tmb_check_flags("gex_Client_Init", init->flags, GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS);
   tmb_job.client =
       (struct gexx_client_s){.magic = TMB_MAGIC_CLIENT, .flags = init->flags, .name = name};
-  tmb_bound_init();
+  tmb_segtab_init();
   tmb_job.ep.capabilities = GEX_EP_CAPABILITY_ALL;
   tmb_ep_init(&tmb_job.ep, 0);
   tmb_team_init_primordial(&tmb_job.team);
-  tmb_board_init();
+  tmb_shared_init();
   return 0;
 }
 
@@ -184,12 +184,11 @@ static int bring_up(const struct gexx_client_args *init) {
   tmb_exit_install(&tmb_job.boot);
   tmb_job.nbrhd_size = nbrhd_size();
   tmb_wait_policy_init();
-  tmb_reach_init();
+  tmb_cross_read_init();
   rc = make_tables();
   if (!rc) rc = open_conduit();
   if (rc) return rc;
-  if (tmb_job.ops_watch && tmb_cfg_bool(TMB_CFG_STATS))
-    tmb_job.ops = tmb_job.ops_watch(tmb_job.ops);
+  if (tmb_job.ops_wrap && tmb_cfg_bool(TMB_CFG_STATS)) tmb_job.ops = tmb_job.ops_wrap(tmb_job.ops);
   tmb_barrier_init();
   tmb_team_gather_init();
   rc = make_objects(init);

@@ -2,16 +2,16 @@
 /*
  * Endpoints: making further ones, binding segments (API 01.5).
  *
- * Owns: tmb_job.eps. Called by clients and client.c. Calls: bound.h. An endpoint carries its
- * handler table and one TM-pair object per remote endpoint index; all pairs of one remote index
+ * Owns: tmb_job.eps. Called by clients and client.c. Calls: segment_table.h. An endpoint carries
+ * its handler table and one TM-pair object per remote endpoint index; all pairs of one remote index
  * share a delta table. Invariants: indices count up in creation order and are never reused; an
  * endpoint lives as long as the process; a bound segment stays bound.
  */
 #include "core/endpoint.h"
 
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/mk.h"
+#include "core/segment_table.h"
 
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ void tmb_ep_init(struct gexx_ep_s *ep, gex_EP_Index_t index) {
   for (gex_EP_Index_t i = 0; i < GASNET_MAXEPS; i++)
     ep->pair[i] = (struct gexx_tm_s){.rank = tmb_job.rank,
                                      .size = tmb_job.size,
-                                     .delta = tmb_bound_shown(tmb_bound_delta(i)),
+                                     .delta = tmb_segtab_shown(tmb_segtab_delta(i)),
                                      .ep = ep,
                                      .client = &tmb_job.client,
                                      .magic = GEXX_MAGIC_PAIR,
@@ -86,8 +86,8 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
     return tmb_refuse(call, GASNET_ERR_BAD_ARG, "device memory cannot be bound to endpoint 0");
   ep->segment = segment;
   for (gex_EP_Index_t i = 0; device && i < GASNET_MAXEPS; i++) ep->pair[i].delta = tmb_job.unmapped;
-  const struct tmb_peer_segment s = tmb_mk_bound(segment);
-  tmb_bound_set(tmb_job.rank, ep->index, &s);
-  tmb_bound_refresh();
+  const struct tmb_peer_segment s = tmb_mk_segtab_entry(segment);
+  tmb_segtab_set(tmb_job.rank, ep->index, &s);
+  tmb_segtab_refresh();
   return GASNET_OK;
 }

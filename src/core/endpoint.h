@@ -3,8 +3,8 @@
  * Endpoint objects.
  *
  * Owns: declaration of what client.c needs from endpoint.c. Called at initialisation and by
- * gex_EP_Create. Calls: bound.h. Invariant: afterwards the endpoint's TM-pairs are valid and
- * tmb_job.eps names it.
+ * gex_EP_Create. Calls: segment_table.h. Invariant: afterwards the endpoint's TM-pairs are valid
+ * and tmb_job.eps names it.
  */
 #ifndef TMB_CORE_ENDPOINT_H
 #define TMB_CORE_ENDPOINT_H

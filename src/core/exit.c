@@ -2,7 +2,7 @@
 /*
  * Leaving the job: see exit.h and API 00 section 11.
  *
- * Owns: `leaving`, the one piece of state, static because signal handlers get no argument.
+ * Owns: `exiting`, the one piece of state, static because signal handlers get no argument.
  * Called by the kernel, libc (exit), core and api. Calls: boot, os/debug through base/log, base.
  * The chain of signals: SIGINT, SIGTERM, SIGHUP and SIGPIPE become SIGQUIT, which the client may
  * catch; its default action here is tmb_exit. Fatal signals print, flush and are raised again with
@@ -44,11 +44,11 @@ static struct {
   int code;         /* of the first tmb_exit; its thread */
   int flush_ticks;  /* SIGALRMs so far; the handler */
   volatile sig_atomic_t terminator; /* the signal that was turned into SIGQUIT, 0: none */
-} leaving;
+} exiting;
 
 /* ---- tmb_exit */
 
-_Noreturn static void leave(int code) {
+_Noreturn static void end_process(int code) {
   tmb_coverage_dump();
   _exit(code);
 }
@@ -82,7 +82,7 @@ static void arm_backstop(void) {
 /* The flush is slow: because of a slow reader it may go on, for any other reason it is given up. */
 static void on_backstop(int sig) {
   (void)sig;
-  if (!output_is_full() || ++leaving.flush_ticks > leaving.slow_output_s) _exit(leaving.code);
+  if (!output_is_full() || ++exiting.flush_ticks > exiting.slow_output_s) _exit(exiting.code);
   arm_backstop();
 }
 
@@ -99,20 +99,20 @@ static void start_backstop(void) {
 }
 
 void tmb_exit(int code) {
-  if (!claim(&leaving.exit_thread)) _exit(leaving.code);
-  leaving.code = code & 0xff;
-  if (leaving.boot) tmb_boot_note_exit(leaving.boot, code);
+  if (!claim(&exiting.exit_thread)) _exit(exiting.code);
+  exiting.code = code & 0xff;
+  if (exiting.boot) tmb_boot_record_exit(exiting.boot, code);
   start_backstop();
   tmb_flush_streams(); /* what matters most first: this skips a locked stream */
   fflush(NULL);
-  if (leaving.fs_sync) sync();
-  leave(leaving.code);
+  if (exiting.fs_sync) sync();
+  end_process(exiting.code);
 }
 
 /* exit() and return from main: the job ends with this code, too. */
 static void on_plain_exit(int code, void *arg) {
   (void)arg;
-  if (leaving.boot) tmb_boot_note_exit(leaving.boot, code);
+  if (exiting.boot) tmb_boot_record_exit(exiting.boot, code);
 }
 
 /* ---- signals */
@@ -129,15 +129,15 @@ static void raise_default(int sig) {
 
 static void on_fatal(int sig, siginfo_t *info, void *context) {
   (void)context;
-  if (claim(&leaving.fatal_thread)) {
+  if (claim(&exiting.fatal_thread)) {
     if (sig == SIGABRT && tmb_fatal_begun())
       ; /* the abort of a fatal error, whose reason is on the screen */
     else if (info->si_code > 0 && (sig == SIGSEGV || sig == SIGBUS))
-      tmb_note("caught signal %d (%s: %s) at address %p", sig, tmb_os_signal_name(sig),
-               tmb_os_signal_text(sig), info->si_addr);
+      tmb_print("caught signal %d (%s: %s) at address %p", sig, tmb_os_signal_name(sig),
+                tmb_os_signal_text(sig), info->si_addr);
     else
-      tmb_note("caught signal %d (%s: %s)", sig, tmb_os_signal_name(sig), tmb_os_signal_text(sig));
-    if (leaving.boot) tmb_boot_note_told(leaving.boot);
+      tmb_print("caught signal %d (%s: %s)", sig, tmb_os_signal_name(sig), tmb_os_signal_text(sig));
+    if (exiting.boot) tmb_boot_note_told(exiting.boot);
     tmb_fatal_epilogue();
   }
   raise_default(sig);
@@ -147,12 +147,12 @@ static void on_fatal(int sig, siginfo_t *info, void *context) {
  * one was. */
 static void on_quit(int sig) {
   (void)sig;
-  tmb_exit(leaving.terminator ? 128 + (int)leaving.terminator : 1);
+  tmb_exit(exiting.terminator ? 128 + (int)exiting.terminator : 1);
 }
 
 static void on_terminator(int sig) {
   sigset_t set;
-  if (!leaving.terminator) leaving.terminator = sig;
+  if (!exiting.terminator) exiting.terminator = sig;
   sigemptyset(&set);
   sigaddset(&set, SIGQUIT);
   pthread_sigmask(SIG_UNBLOCK, &set, NULL);
@@ -185,9 +185,9 @@ void tmb_exit_install(struct tmb_boot *boot) {
         "GASNET_NO_CATCH_SIGNAL=%s: '%s' is no signal; write names or numbers separated by "
         "commas (SIGSEGV,term,11), or *",
         left_alone, bad);
-  leaving.boot = boot;
-  leaving.fs_sync = tmb_cfg_bool(TMB_CFG_FS_SYNC);
-  leaving.slow_output_s = (int)tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT);
+  exiting.boot = boot;
+  exiting.fs_sync = tmb_cfg_bool(TMB_CFG_FS_SYNC);
+  exiting.slow_output_s = (int)tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT);
   give_altstack();
   const struct sigaction fatal = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   const struct sigaction terminator = {.sa_handler = on_terminator, .sa_flags = SA_ONSTACK};

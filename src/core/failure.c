@@ -4,18 +4,18 @@
  *
  * Owns: tmb_job.lost, and a table that wraps the conduit's while failures are reported. Called by
  * clients, by progress and by every send (as slots of that table). Calls: boot, the wrapped
- * conduit, failure_track.c, bound.h, team.h, hooks of upper layers. The supervisor counts changes
- * in shared memory and wakes ranks that sleep; each poll compares the count with what it has seen.
- * A peer that is gone gets nothing any more; when the conduit says that all it had sent has been
- * handled, everything that waits for it is completed and the client is told. Invariants: without
- * GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is GONE; the callback
- * runs outside of every lock.
+ * conduit, failure_track.c, segment_table.h, team.h, hooks of upper layers. The supervisor counts
+ * changes in shared memory and wakes ranks that sleep; each poll compares the count with what it
+ * has seen. A peer that is gone gets nothing any more; when the conduit says that all it had sent
+ * has been handled, everything that waits for it is completed and the client is told. Invariants:
+ * without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is GONE; the
+ * callback runs outside of every lock.
  */
 #include "core/failure.h"
 
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/progress.h"
+#include "core/segment_table.h"
 #include "core/thread.h"
 #include "core/wait.h"
 #include "os/lock.h"
@@ -47,7 +47,7 @@ void tmb_failure_on_lost(void (*fn)(uint32_t jobrank)) {
 
 /* ---- marks */
 
-int tmb_lost_note(uint32_t jobrank) {
+int tmb_lost_record(uint32_t jobrank) {
   tmb_thread()->lost = jobrank + 1;
   return GEXX_ERR_LOST;
 }
@@ -61,7 +61,7 @@ void tmb_op_or_thread_lose(struct tmb_op *op, uint32_t category, uint32_t jobran
   if (op)
     tmb_op_lose(op, category, jobrank);
   else
-    (void)tmb_lost_note(jobrank);
+    (void)tmb_lost_record(jobrank);
 }
 
 struct tmb_op *tmb_op_lost(uint32_t category, uint32_t jobrank) {
@@ -81,7 +81,7 @@ static void settle(uint32_t peer) {
 
 int tmb_op_sync_lost(struct tmb_op *op, uint32_t mask) {
   tmb_fetch_and_acq_rel(&op->lost_mask, ~mask);
-  return tmb_lost_note(tmb_load_rlx(&op->lost)); /* tests of events must not poll */
+  return tmb_lost_record(tmb_load_rlx(&op->lost)); /* tests of events must not poll */
 }
 
 int gexx_Lost_Take(gex_Rank_t *jobrank_p) {
@@ -109,7 +109,7 @@ static bool gone(uint32_t peer) {
 static int drop(struct tmb_conduit *c, struct tmb_am_out *out) {
   if (out->staged >= 0) failure.inner->am_release(c, out);
   tmb_fetch_add_rlx(&failure.dropped, 1);
-  if (out->handler >= TMB_HANDLER_FIRST && !out->is_reply) (void)tmb_lost_note(out->peer);
+  if (out->handler >= TMB_HANDLER_FIRST && !out->is_reply) (void)tmb_lost_record(out->peer);
   return 0;
 }
 
@@ -128,7 +128,7 @@ static void flag_post(struct tmb_conduit *c, uint32_t peer, uint32_t index, uint
 /* A put or get with a peer that is gone. Data that are still mapped are moved all the same.
  * Returns 0: the access is complete, and its op is marked as having met a loss. */
 static int lose(const struct tmb_rma *rma, bool is_get) {
-  if (rma->nbytes && tmb_bound_attached(rma->peer, rma->remote, rma->nbytes)) {
+  if (rma->nbytes && tmb_segtab_attached(rma->peer, rma->remote, rma->nbytes)) {
     void *mapped = gexx_rma_local(tmb_job.mapped_delta[rma->peer], rma->remote);
     memcpy(is_get ? rma->local : mapped, is_get ? mapped : rma->local, rma->nbytes);
   }
@@ -159,7 +159,7 @@ static int get_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
 /* Everything that waits for this peer ends. */
 static void end_peer(uint32_t peer) {
   tmb_store_rel(&tmb_job.lost[peer], TMB_PEER_LOST);
-  tmb_bound_lose(peer);
+  tmb_segtab_lose(peer);
   tmb_team_lose(peer);
   tmb_track_lose(peer);
   for (uint32_t i = 0; i < failure.hooks; i++) failure.hook[i](peer);
@@ -170,7 +170,7 @@ static void end_peer(uint32_t peer) {
  * completed. out ended: how many were. Returns how much was done: not 0 after a peer was found
  * gone, so that nobody sleeps before the next poll.
  */
-static int look(bool may_end, int *ended) {
+static int handle_changes(bool may_end, int *ended) {
   const uint32_t changes = tmb_load_acq(failure.changes);
   bool settled = true;
   int found = 0;
@@ -212,7 +212,7 @@ static void tell(void) {
 TMB_COLD static int attend(int serve) {
   if (!tmb_lock_try(&attending)) return TMB_FOUND_BUSY;
   int ended = 0;
-  const int done = look(serve == TMB_SERVE_ALL, &ended);
+  const int done = handle_changes(serve == TMB_SERVE_ALL, &ended);
   tmb_lock_release(&attending);
   if (ended) tell();
   return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;

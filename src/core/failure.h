@@ -31,7 +31,7 @@ void tmb_failure_on_lost(void (*fn)(uint32_t jobrank));
 
 /* Record that the calling thread has met the loss of a process, for gexx_Lost_Take. Returns
  * GEXX_ERR_LOST. */
-int tmb_lost_note(uint32_t jobrank);
+int tmb_lost_record(uint32_t jobrank);
 
 /* Mark an op: a part of it ended with the loss of a process. Before that part is counted done. */
 void tmb_op_lose(struct tmb_op *op, uint32_t category, uint32_t jobrank);

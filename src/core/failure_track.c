@@ -29,7 +29,7 @@ static struct {
   struct part *part;
 } track TMB_GUARDED_BY(track_lock);
 
-TMB_REQUIRES(track_lock) static size_t home(const struct part *p) {
+TMB_REQUIRES(track_lock) static size_t hash_slot(const struct part *p) {
   const uint64_t key =
       ((uintptr_t)p->op >> 6) ^ ((uint64_t)p->peer << 40) ^ ((uint64_t)p->category << 60);
   return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (track.capacity - 1);
@@ -41,7 +41,7 @@ static bool same(const struct part *a, const struct part *b) {
 
 /* Where an entry is, or the free place where it belongs. */
 TMB_REQUIRES(track_lock) static struct part *find(const struct part *like) {
-  size_t i = home(like);
+  size_t i = hash_slot(like);
   while (track.part[i].op && !same(&track.part[i], like)) i = (i + 1) & (track.capacity - 1);
   return &track.part[i];
 }
@@ -62,7 +62,7 @@ TMB_REQUIRES(track_lock) static void erase(size_t i) {
   const size_t mask = track.capacity - 1;
   track.used--;
   for (size_t next = (i + 1) & mask; track.part[next].op; next = (next + 1) & mask) {
-    const size_t wanted = home(&track.part[next]);
+    const size_t wanted = hash_slot(&track.part[next]);
     if (((next - wanted) & mask) < ((next - i) & mask)) continue; /* it would not be found at i */
     track.part[i] = track.part[next];
     i = next;

@@ -38,7 +38,7 @@ static void advise_dead(const char *call, const gex_HSL_t *hsl) {
       call, (const void *)hsl);
 }
 
-/* Note the acquisition in the thread's list; debug clients. */
+/* Record the acquisition in the thread's list; debug clients. */
 static void link_lock(gex_HSL_t *hsl) {
   struct tmb_thread *t = tmb_thread();
   tmb_store_rlx(&hsl->gexx_owner, t->id);

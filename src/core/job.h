@@ -109,27 +109,28 @@ struct tmb_job {
 
   /* deferred puts: how many wait for room, and the function that sends them and returns
    * TMB_FOUND_ bits; by notify */
-  uint32_t later_waiting;
-  int (*later_advance)(void);
+  uint32_t deferred_puts;
+  int (*deferred_advance)(void);
 
   /* Counts an operation that does not reach the conduit: GEXX_STATS_ kind, jobrank, bytes. NULL
    * unless operations are counted; then the heads of teams and TM-pairs say that nobody is mapped,
-   * so that the inline forms come to the library, which asks tmb_bound_table. */
+   * so that the inline forms come to the library, which asks tmb_segtab_deltas. */
   void (*count)(int kind, uint32_t jobrank, size_t bytes);
 
   /* wraps the table when operations are counted; by notify */
-  const struct tmb_conduit_ops *(*ops_watch)(const struct tmb_conduit_ops *ops);
+  const struct tmb_conduit_ops *(*ops_wrap)(const struct tmb_conduit_ops *ops);
 
   enum tmb_job_state state TMB_ALIGNED(TMB_CACHE_LINE);
   bool attached;
   bool legacy_attached;
   int verbose_errors;
-  uint32_t advised;         /* bit per enum tmb_advice: said already; atomic */
-  uint32_t scratch_warned;  /* the deprecated scratch query was named; atomic */
-  bool threads_queried;     /* gex_System_QueryProgressThreads was called */
-  uint64_t peer_copy_proof; /* random; peers read it to find out whether they may, see reach.c */
+  uint32_t advised;        /* bit per enum tmb_advice: said already; atomic */
+  uint32_t scratch_warned; /* the deprecated scratch query was named; atomic */
+  bool threads_queried;    /* gex_System_QueryProgressThreads was called */
+  uint64_t
+      peer_copy_proof; /* random; peers read it to find out whether they may, see cross_read.c */
   int pid;
-  bool peer_copy; /* every rank may read the memory of every other one, see reach.c */
+  bool peer_copy; /* every rank may read the memory of every other one, see cross_read.c */
   uint32_t
       nbrhd_size; /* ranks per memory-sharing neighbourhood, consecutive; the last may be smaller */
   uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */
@@ -137,11 +138,11 @@ struct tmb_job {
   struct tmb_wait_policy wait;
   struct tmb_boot boot;
   struct gexx_client_s client;
-  struct gexx_ep_s ep;                           /* primordial */
-  gex_EP_t eps[GASNET_MAXEPS];                   /* by index, NULL: not made */
-  uint32_t eps_made;                             /* beside the primordial one */
-  struct tmb_peer_segment *bound[GASNET_MAXEPS]; /* [size] by endpoint index, or NULL; [0] is
-                                                    peer_segment */
+  struct gexx_ep_s ep;                                   /* primordial */
+  gex_EP_t eps[GASNET_MAXEPS];                           /* by index, NULL: not made */
+  uint32_t eps_made;                                     /* beside the primordial one */
+  struct tmb_peer_segment *segment_table[GASNET_MAXEPS]; /* [size] by endpoint index, or NULL; [0]
+                                                    is peer_segment */
   intptr_t *ep_delta[GASNET_MAXEPS]; /* [size] by endpoint index, or NULL; [0] is delta */
   intptr_t *unmapped; /* [size], at least: what an index without a table of its own has */
   struct gexx_segment_s segment; /* attached */

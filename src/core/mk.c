@@ -12,9 +12,9 @@
 #include "core/mk.h"
 
 #include "base/config.h"
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/mk_peer.h"
+#include "core/segment_table.h"
 
 #include <gasnet_mk.h>
 #include <tombolo/mk_plugin.h>
@@ -44,7 +44,8 @@ static void uncount(struct gexx_mk_s *kind) {
 /* Print why the plug-in refused a segment; gex_Segment_Create prints its own message besides. */
 static int refuse_segment(const struct gexx_mk_s *kind, int code) {
   if (tmb_job.verbose_errors)
-    tmb_note("gex_Segment_Create: memory kind %s: %s", kind->ops.name, tmb_mk_reason(kind->plugin));
+    tmb_print("gex_Segment_Create: memory kind %s: %s", kind->ops.name,
+              tmb_mk_reason(kind->plugin));
   return code;
 }
 
@@ -94,8 +95,9 @@ static uint32_t options_of(gex_MK_Class_t class_id) {
   return sync ? GEXX_MK_SYNC_MEMOPS : 0;
 }
 
-static int refuse(int code, const char *why, const char *what) {
-  return tmb_refuse("gex_MK_Create", code, "%s%s%s", why, what ? ": " : "", what ? what : "");
+static int refuse(int code, const char *why, const char *subject) {
+  return tmb_refuse("gex_MK_Create", code, "%s%s%s", why, subject ? ": " : "",
+                    subject ? subject : "");
 }
 
 /* Open the plug-in of a class. in word: part of its name. NULL: there is none, which was said. */
@@ -245,7 +247,7 @@ const struct tmb_mk_ops *tmb_mk_ops_of(gex_MK_t kind) {
 }
 
 bool tmb_mk_remote(gex_TM_t tm, gex_Rank_t rank) {
-  const struct tmb_peer_segment *s = tmb_bound_at(tm, rank);
+  const struct tmb_peer_segment *s = tmb_segtab_at(tm, rank);
   return s && s->local == TMB_LOCAL_DEVICE;
 }
 

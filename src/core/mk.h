@@ -4,11 +4,11 @@
  *
  * Owns: struct tmb_mk_ops, what a kind provides to segment_create.c; kinds of devices (mk.c), and
  * their put and get (mk_rma.c). Called by gex_Segment_Create, gex_Segment_Destroy, endpoint.c,
- * bound.c, team.c, rma.c. A segment arrives with `base` and `size` as the client asked; functions
- * return GASNET_OK or the code that the public call returns. Invariants: `alloc` sets base and may
- * raise size; `free` undoes alloc; `import` checks and registers memory of the client, `release`
- * (may be NULL) undoes that; an endpoint with a device segment, and what names it remotely, has
- * unmapped delta tables, so that every access comes to mk_rma.c.
+ * segment_table.c, team.c, rma.c. A segment arrives with `base` and `size` as the client asked;
+ * functions return GASNET_OK or the code that the public call returns. Invariants: `alloc` sets
+ * base and may raise size; `free` undoes alloc; `import` checks and registers memory of the client,
+ * `release` (may be NULL) undoes that; an endpoint with a device segment, and what names it
+ * remotely, has unmapped delta tables, so that every access comes to mk_rma.c.
  */
 #ifndef TMB_CORE_MK_H
 #define TMB_CORE_MK_H
@@ -58,8 +58,8 @@ static inline struct gexx_mk_s *tmb_mk_device(const struct gexx_segment_s *s) {
 /* tmb_peer_segment.local of device memory. */
 #define TMB_LOCAL_DEVICE ((char *)UINTPTR_MAX)
 
-/* Entry of the tables of bound.c for a segment of this process. */
-static inline struct tmb_peer_segment tmb_mk_bound(const struct gexx_segment_s *s) {
+/* Entry of the tables of segment_table.c for a segment of this process. */
+static inline struct tmb_peer_segment tmb_mk_segtab_entry(const struct gexx_segment_s *s) {
   return (struct tmb_peer_segment){(uintptr_t)s->base, s->size,
                                    tmb_mk_device(s) ? TMB_LOCAL_DEVICE : NULL};
 }

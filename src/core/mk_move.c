@@ -11,8 +11,8 @@
 #include "core/mk_move.h"
 
 #include "base/log.h"
-#include "core/bound.h"
 #include "core/mk_peer.h"
+#include "core/segment_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ void tmb_mk_copy_out(struct gexx_mk_s *kind, void *host_dest, void *src, size_t 
   tmb_mk_move((struct tmb_mk_place){NULL, host_dest}, (struct tmb_mk_place){kind, src}, nbytes);
 }
 
-bool tmb_mk_reach(const struct tmb_mk_access *a, struct tmb_mk_place *far) {
+bool tmb_mk_map_remote(const struct tmb_mk_access *a, struct tmb_mk_place *far) {
   const uint32_t jobrank = tmb_jobrank(a->tm, a->rank);
   const gex_EP_Index_t ep = tmb_ep_index(a->tm, a->rank);
   if (jobrank == tmb_job.rank) {
@@ -84,12 +84,12 @@ bool tmb_mk_reach(const struct tmb_mk_access *a, struct tmb_mk_place *far) {
     return true;
   }
   if (tmb_mk_remote(a->tm, a->rank))
-    return tmb_mk_peer_reach(
+    return tmb_mk_peer_map(
         &(struct tmb_mk_far){jobrank, ep, a->remote, tmb_mk_device(a->tm->ep->segment)}, &far->kind,
         &far->addr);
   const gex_TM_t host = &tmb_job.ep.pair[ep];
-  const intptr_t delta = tmb_bound_delta_of(host, jobrank);
-  if (delta == GEXX_UNMAPPED || !tmb_bound_maps(host, jobrank, a->remote, a->nbytes)) return false;
+  const intptr_t delta = tmb_segtab_delta_of(host, jobrank);
+  if (delta == GEXX_UNMAPPED || !tmb_segtab_maps(host, jobrank, a->remote, a->nbytes)) return false;
   *far = (struct tmb_mk_place){NULL, gexx_rma_local(delta, a->remote)};
   return true;
 }

@@ -23,7 +23,7 @@ struct tmb_mk_place tmb_mk_place_of(int32_t ep, void *addr);
 
 /* The remote side of an access as a place that this process can copy to and from without the
  * owner's help. out far: that place. Returns false when there is no such way. */
-bool tmb_mk_reach(const struct tmb_mk_access *a, struct tmb_mk_place *far);
+bool tmb_mk_map_remote(const struct tmb_mk_access *a, struct tmb_mk_place *far);
 
 /* Copy. Fatal when that fails. */
 void tmb_mk_move(struct tmb_mk_place to, struct tmb_mk_place from, size_t nbytes);

@@ -3,19 +3,19 @@
  * Device memory of other processes of this machine, reached by this process's own devices.
  *
  * Owns: the list of kinds of this process, and for each published device segment of a peer what
- * names it and where it was attached. Called by mk.c (kinds come and go), bound.c (publication) and
- * mk_rma.c. Calls: the plug-ins' share, attach, detach. Memory is attached at its first use, by the
- * kind of the local endpoint or else by any kind of the same class; where that fails, copies travel
- * as messages until a further kind is made. Invariants: everything is written under the lock;
- * `state` is released last, so that READY may be read without it; a kind that ends takes what it
- * attached with it.
+ * names it and where it was attached. Called by mk.c (kinds come and go), segment_table.c
+ * (publication) and mk_rma.c. Calls: the plug-ins' share, attach, detach. Memory is attached at its
+ * first use, by the kind of the local endpoint or else by any kind of the same class; where that
+ * fails, copies travel as messages until a further kind is made. Invariants: everything is written
+ * under the lock; `state` is released last, so that READY may be read without it; a kind that ends
+ * takes what it attached with it.
  */
 #include "core/mk_peer.h"
 
 #include "base/config.h"
 #include "base/log.h"
-#include "core/bound.h"
 #include "core/mk.h"
+#include "core/segment_table.h"
 #include "os/lock.h"
 
 #include <stdlib.h>
@@ -145,9 +145,9 @@ static struct far *find(gex_EP_Index_t ep, uint32_t jobrank) {
   return f;
 }
 
-bool tmb_mk_peer_reach(const struct tmb_mk_far *at, struct gexx_mk_s **kind, void **addr) {
+bool tmb_mk_peer_map(const struct tmb_mk_far *at, struct gexx_mk_s **kind, void **addr) {
   struct far *f = find(at->ep, at->jobrank);
-  const struct tmb_peer_segment *s = tmb_bound_of(at->jobrank, at->ep);
+  const struct tmb_peer_segment *s = tmb_segtab_of(at->jobrank, at->ep);
   if (!f || !s) return false;
   const uint32_t state = tmb_load_acq(&f->state);
   if (state == REFUSED || (state == NEW && !find_way(f, at->near))) return false;

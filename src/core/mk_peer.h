@@ -2,9 +2,9 @@
 /*
  * Device memory of other processes of this machine, see mk_peer.c.
  *
- * Owns: declarations of mk_peer.c. Called by mk.c, bound.c, mk_rma.c. Calls: job.h for types.
- * Invariants: handles have GEXX_MK_HANDLE_BYTES (tombolo/mk_plugin.h) and mean something to the
- * plug-ins of one class only.
+ * Owns: declarations of mk_peer.c. Called by mk.c, segment_table.c, mk_rma.c. Calls: job.h for
+ * types. Invariants: handles have GEXX_MK_HANDLE_BYTES (tombolo/mk_plugin.h) and mean something to
+ * the plug-ins of one class only.
  */
 #ifndef TMB_CORE_MK_PEER_H
 #define TMB_CORE_MK_PEER_H
@@ -35,6 +35,6 @@ struct tmb_mk_far {
 
 /* Make a place of another process accessible here. out kind, addr: what to give to the plug-in's
  * copy. Returns false when only messages reach it. Any thread. */
-bool tmb_mk_peer_reach(const struct tmb_mk_far *at, struct gexx_mk_s **kind, void **addr);
+bool tmb_mk_peer_map(const struct tmb_mk_far *at, struct gexx_mk_s **kind, void **addr);
 
 #endif

@@ -149,7 +149,7 @@ static int get_part(const struct part *p) {
 int tmb_mk_rma(const struct tmb_mk_access *a) {
   struct part p = {.a = a, .remote_ep = tmb_ep_index(a->tm, a->rank)};
   struct tmb_mk_place far;
-  if (tmb_mk_reach(a, &far)) {
+  if (tmb_mk_map_remote(a, &far)) {
     const struct tmb_mk_place near = tmb_mk_place_of(a->tm->ep->index, a->local);
     const uint32_t peer = tmb_jobrank(a->tm, a->rank);
     tmb_mk_move(a->is_get ? near : far, a->is_get ? far : near, a->nbytes);

@@ -11,10 +11,10 @@
  * signal follows the data in the owner's memory order (release).
  */
 #include "base/error.h"
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/mk_move.h"
 #include "core/op.h"
+#include "core/segment_table.h"
 #include "os/lock.h"
 
 #include <gasnetex_ext.h>
@@ -115,9 +115,9 @@ void tmb_mk_signal_install(void) {
 /* ---- the origin */
 
 /* Endpoint of a process whose bound host segment holds a signal, or -1. */
-static int home_of(uint32_t jobrank, const uint64_t *sig) {
+static int endpoint_of(uint32_t jobrank, const uint64_t *sig) {
   for (gex_EP_Index_t e = 0; e < GASNET_MAXEPS; e++) {
-    const struct tmb_peer_segment *s = tmb_bound_of(jobrank, e);
+    const struct tmb_peer_segment *s = tmb_segtab_of(jobrank, e);
     const uintptr_t offset = (uintptr_t)sig - (s ? s->base : 0);
     if (s && s->local != TMB_LOCAL_DEVICE && offset < s->size && s->size - offset >= sizeof *sig)
       return e;
@@ -126,7 +126,7 @@ static int home_of(uint32_t jobrank, const uint64_t *sig) {
 }
 
 void tmb_mk_check_signal(const char *call, gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig) {
-  if (home_of(tmb_jobrank(tm, rank), sig) < 0)
+  if (endpoint_of(tmb_jobrank(tm, rank), sig) < 0)
     tmb_fatal_nopos("%s: argument sig_addr (%p) is in no host memory that rank %u has attached or "
                     "published; data may be in device memory, but a signal must be in a host "
                     "segment: give the address of a word there",
@@ -137,11 +137,11 @@ void tmb_mk_check_signal(const char *call, gex_TM_t tm, gex_Rank_t rank, const u
 static int signal_only(const struct tmb_mk_access *a) {
   const uint32_t jobrank = tmb_jobrank(a->tm, a->rank);
   uint64_t *const sig = a->signal->addr;
-  const gex_TM_t home = &tmb_job.ep.pair[home_of(jobrank, sig)];
-  const intptr_t delta = jobrank == tmb_job.rank ? 0 : tmb_bound_delta_of(home, jobrank);
+  const gex_TM_t pair_tm = &tmb_job.ep.pair[endpoint_of(jobrank, sig)];
+  const intptr_t delta = jobrank == tmb_job.rank ? 0 : tmb_segtab_delta_of(pair_tm, jobrank);
   if (delta != GEXX_UNMAPPED) {
     change((char *)sig + delta, a->signal->op, a->signal->value);
-    gexx_signal_changed(home, jobrank, sig);
+    gexx_signal_changed(pair_tm, jobrank, sig);
   } else {
     const struct tmb_rma bare = {.peer = jobrank,
                                  .op = a->is_get ? NULL : a->op,
@@ -199,7 +199,7 @@ static int send_all(const struct tmb_mk_access *a) {
 
 int tmb_mk_rma_signal(const struct tmb_mk_access *a) {
   struct tmb_mk_place far;
-  if (a->nbytes && !tmb_mk_reach(a, &far)) return send_all(a);
+  if (a->nbytes && !tmb_mk_map_remote(a, &far)) return send_all(a);
   if (a->nbytes) {
     const struct tmb_mk_place near = tmb_mk_place_of(a->tm->ep->index, a->local);
     tmb_mk_move(a->is_get ? near : far, a->is_get ? far : near, a->nbytes);

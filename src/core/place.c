@@ -16,7 +16,7 @@
 #define MOVE_AFTER \
  8u /* waits ended by yields, less those ended by spinning, after which a rank moves */
 #define MOVE_EVERY_NS 2000000u /* at most one move in this time */
-#define HOME_AFTER    2u    /* with a processor for each rank: they spin long before they yield */
+#define SPREAD_AFTER  2u    /* with a processor for each rank: they spin long before they yield */
 #define SWITCH_NS     2000u /* a yield that takes longer has let somebody else run */
 
 void tmb_place_yield(void) {
@@ -45,7 +45,7 @@ static void consider_move(bool yielded) {
   if (now - t->moved_ns < MOVE_EVERY_NS) return;
   t->moved_ns = now;
   t->yields_paid = 0;
-  (void)tmb_os_cpu_leave();
+  (void)tmb_os_cpu_next();
 }
 
 /*
@@ -53,9 +53,9 @@ static void consider_move(bool yielded) {
  * else has run: this rank and the one that it waits for share a processor. Each rank has one of its
  * own, the one with its number modulo their count; move there.
  */
-static void consider_home(void) {
+static void consider_spread(void) {
   struct tmb_thread *t = tmb_thread();
-  if (tmb_job.threads || t->yield_ns < SWITCH_NS || ++t->yields_paid < HOME_AFTER) return;
+  if (tmb_job.threads || t->yield_ns < SWITCH_NS || ++t->yields_paid < SPREAD_AFTER) return;
   const uint64_t now = tmb_os_now_ns();
   if (now - t->moved_ns < MOVE_EVERY_NS) return;
   t->moved_ns = now;
@@ -67,5 +67,5 @@ void tmb_place_learn(bool yielded) {
   if (tmb_job.wait.crowded)
     consider_move(yielded);
   else if (TMB_UNLIKELY(yielded))
-    consider_home();
+    consider_spread();
 }

@@ -34,8 +34,8 @@ int tmb_progress(int serve) {
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.barriers_active)) && serve == TMB_SERVE_ALL)
     found |= tmb_barrier_advance();
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.colls_runnable))) found |= tmb_job.colls_advance(serve);
-  if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.later_waiting)) && serve == TMB_SERVE_ALL)
-    found |= tmb_job.later_advance();
+  if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.deferred_puts)) && serve == TMB_SERVE_ALL)
+    found |= tmb_job.deferred_advance();
   if (found & TMB_FOUND_WORK) tmb_progress_made();
   return found;
 }

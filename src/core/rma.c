@@ -10,11 +10,11 @@
  * is found out.
  */
 #include "base/error.h"
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/mk.h"
 #include "core/op.h"
+#include "core/segment_table.h"
 #include "core/thread.h"
 #include "core/wait.h"
 
@@ -63,7 +63,7 @@ static void check_access(const struct access *a) {
   }
   check_local_side(a);
   if (a->flags & GEX_FLAG_PEER_SEG_OFFSET) {
-    const struct tmb_peer_segment *s = tmb_bound_at(a->tm, a->rank);
+    const struct tmb_peer_segment *s = tmb_segtab_at(a->tm, a->rank);
     const uintptr_t size = s ? s->size : 0;
     if ((uintptr_t)a->remote > size || a->nbytes > size - (uintptr_t)a->remote)
       tmb_fatal_nopos(
@@ -81,8 +81,8 @@ static void check_access(const struct access *a) {
 /* Turn offsets into addresses. */
 static void resolve(struct access *a) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_access(a);
-  if (a->flags & GEX_FLAG_PEER_SEG_OFFSET) a->remote = tmb_bound_offset(a->tm, a->rank, a->remote);
-  if (a->flags & GEX_FLAG_SELF_SEG_OFFSET) a->local = tmb_bound_self_offset(a->tm->ep, a->local);
+  if (a->flags & GEX_FLAG_PEER_SEG_OFFSET) a->remote = tmb_segtab_offset(a->tm, a->rank, a->remote);
+  if (a->flags & GEX_FLAG_SELF_SEG_OFFSET) a->local = tmb_segtab_self_offset(a->tm->ep, a->local);
 }
 
 /* Whether the access is a copy here: the peer's segment is mapped and the range lies inside it. in
@@ -90,7 +90,7 @@ static void resolve(struct access *a) {
 static bool direct(const struct access *a, intptr_t delta) {
   if (delta == GEXX_UNMAPPED) return false;
   if (TMB_LIKELY(!(a->flags & RMA_ANYWHERE))) return true;
-  return tmb_bound_maps(a->tm, a->rank, a->remote, a->nbytes);
+  return tmb_segtab_maps(a->tm, a->rank, a->remote, a->nbytes);
 }
 
 /* Serve a resolved access that is not empty. */
@@ -104,7 +104,7 @@ static int serve(const struct access *a, struct tmb_op *op) {
                                               .local = a->local,
                                               .nbytes = a->nbytes,
                                               .op = op});
-  const intptr_t delta = tmb_bound_delta_of(a->tm, a->rank);
+  const intptr_t delta = tmb_segtab_delta_of(a->tm, a->rank);
   if (direct(a, delta)) {
     void *mapped = gexx_rma_local(delta, a->remote);
     if (a->is_get)
@@ -155,7 +155,7 @@ static int implicit(struct access *a) {
 
 static gex_Event_t with_event(struct access *a, uint32_t leaves) {
   if (!tmb_job.debug && !tmb_job.lost &&
-      (a->nbytes == 0 || direct(a, tmb_bound_delta_of(a->tm, a->rank)))) {
+      (a->nbytes == 0 || direct(a, tmb_segtab_delta_of(a->tm, a->rank)))) {
     (void)start(a, NULL);
     return GEX_EVENT_INVALID;
   }

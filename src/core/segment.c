@@ -12,8 +12,8 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/fmt.h"
-#include "core/bound.h"
 #include "core/check.h"
+#include "core/segment_table.h"
 #include "os/memfd.h"
 #include "os/os.h"
 
@@ -119,7 +119,7 @@ static int attach_all(const uint64_t *sizes) {
   if (gasnet_client_attach_hook) gasnet_client_attach_hook(base, sizes[tmb_job.rank]);
   tmb_job.ep.segment = &tmb_job.segment;
   tmb_job.attached = true;
-  tmb_bound_refresh();
+  tmb_segtab_refresh();
   return GASNET_OK;
 }
 

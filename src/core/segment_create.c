@@ -40,7 +40,7 @@ static int host_alloc(struct gexx_segment_s *s) {
 
 static void host_free(struct gexx_segment_s *s) {
   if (s->share)
-    tmb_memfd_unmap_own(s->base, s->size, s->share - 1);
+    tmb_memfd_unmap_local(s->base, s->size, s->share - 1);
   else
     munmap(s->base, s->size);
 }

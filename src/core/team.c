@@ -13,12 +13,12 @@
 #include "core/team.h"
 
 #include "base/log.h"
-#include "core/board.h"
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/job.h"
 #include "core/mk.h"
+#include "core/segment_table.h"
+#include "core/shared.h"
 #include "os/lock.h"
 
 #include <stdlib.h>
@@ -128,7 +128,7 @@ TMB_REQUIRES(reg_lock) static void insert(struct tmb_team *team) {
 void tmb_team_init_primordial(struct tmb_team *team) {
   *team = (struct tmb_team){.head = {.rank = tmb_job.rank,
                                      .size = tmb_job.size,
-                                     .delta = tmb_bound_shown(tmb_job.delta),
+                                     .delta = tmb_segtab_shown(tmb_job.delta),
                                      .ep = &tmb_job.ep,
                                      .client = &tmb_job.client,
                                      .magic = GEXX_MAGIC_TM},
@@ -168,39 +168,39 @@ struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t *
   team->head.client = &tmb_job.client;
   team->refs = 1;
   team->rounds = rounds_of(size);
-  team->own_delta = (intptr_t *)(void *)(base + at[0]);
-  team->own_jobrank = (uint32_t *)(void *)(base + at[1]);
+  team->local_delta = (intptr_t *)(void *)(base + at[0]);
+  team->jobrank_table = (uint32_t *)(void *)(base + at[1]);
   *ep_index = (gex_EP_Index_t *)(void *)(base + at[2]);
   team->ep_index = *ep_index;
-  team->board_row = (uint8_t *)(base + at[4]);
+  team->shared_row = (uint8_t *)(base + at[4]);
   if (with_scratch) team->peer_scratch = (uint64_t *)(void *)(base + at[3]);
   return team;
 }
 
-/* Fill own_delta from what is known of segments. */
+/* Fill local_delta from what is known of segments. */
 static void fill_delta(struct tmb_team *team) {
   const bool device = tmb_mk_device(team->head.ep->segment) != NULL;
   for (uint32_t r = 0; r < team->head.size; r++)
-    team->own_delta[r] =
-        device ? GEXX_UNMAPPED
-               : tmb_bound_delta(team->ep_index ? team->ep_index[r] : 0)[tmb_team_jobrank(team, r)];
+    team->local_delta[r] = device ? GEXX_UNMAPPED
+                                  : tmb_segtab_delta(team->ep_index ? team->ep_index[r]
+                                                                    : 0)[tmb_team_jobrank(team, r)];
 }
 
 /* Drop tables of the team that say the same as the job's, and use those. */
 static void simplify(struct tmb_team *team) {
   bool identity = team->head.size == tmb_job.size, primordial = true;
   for (uint32_t r = 0; r < team->head.size; r++) {
-    identity = identity && team->own_jobrank[r] == r;
+    identity = identity && team->jobrank_table[r] == r;
     primordial = primordial && team->ep_index[r] == 0;
   }
   if (primordial) team->ep_index = NULL;
   team->head.reserved = !primordial || team->head.ep->index;
-  if (identity) team->own_jobrank = NULL;
-  if (identity && primordial) team->own_delta = NULL;
+  if (identity) team->jobrank_table = NULL;
+  if (identity && primordial) team->local_delta = NULL;
 }
 
 const intptr_t *tmb_team_delta(const struct tmb_team *team) {
-  return team->own_delta ? team->own_delta : tmb_job.delta;
+  return team->local_delta ? team->local_delta : tmb_job.delta;
 }
 
 /* Take the parked messages of a team out of their bucket; under the lock. */
@@ -226,9 +226,9 @@ TMB_REQUIRES(reg_lock) static struct parked *unpark(const struct tmb_team *team)
 void tmb_team_register(struct tmb_team *team) {
   size_t at[5];
   simplify(team);
-  team->head.jobrank = team->own_jobrank;
-  if (team->own_delta) fill_delta(team);
-  team->head.delta = tmb_bound_shown(tmb_team_delta(team));
+  team->head.jobrank = team->jobrank_table;
+  if (team->local_delta) fill_delta(team);
+  team->head.delta = tmb_segtab_shown(tmb_team_delta(team));
   team->head.magic = GEXX_MAGIC_TM;
   for (uint32_t r = 0; r < team->head.size && tmb_job.lost && !team->lost; r++)
     if (tmb_peer_lost(tmb_team_jobrank(team, r))) team->lost = tmb_team_jobrank(team, r) + 1;
@@ -310,7 +310,7 @@ static void dispose(struct tmb_team *team) {
   if (reg.on_free) reg.on_free(team); /* clears what coll has written to the row */
   /* After a loss the row is not used again: members that do not know of the loss yet may still
    * write to it. */
-  if (team->board && !team->lost) tmb_board_give(team->board_row[team->head.rank]);
+  if (team->shared && !team->lost) tmb_shared_give(team->shared_row[team->head.rank]);
   for (int i = 0; i < 2; i++) free(team->gather[i].blocks);
   tmb_lock_acquire(&reg_lock);
   reg.stats.freed++;
@@ -342,7 +342,7 @@ void tmb_team_refresh(void) {
   tmb_lock_acquire(&reg_lock);
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
-      if (t->own_delta && !t->closed) fill_delta(t);
+      if (t->local_delta && !t->closed) fill_delta(t);
   tmb_lock_release(&reg_lock);
 }
 

@@ -58,9 +58,10 @@ struct tmb_team {
   uint32_t lost;                  /* 1 + jobrank of a member that is lost, 0: none */
   uint32_t refs;                  /* the handle, and each user of tmb_team_hold; atomic */
   const gex_EP_Index_t *ep_index; /* [size], or NULL when all are primordial */
-  uint32_t *own_jobrank;          /* [size] memory for head.jobrank, unused while that is NULL */
-  intptr_t *own_delta; /* [size] delta table of this team, or NULL: the job's; see tmb_team_delta */
-  void *scratch;       /* this member's scratch memory, NULL: none */
+  uint32_t *jobrank_table;        /* [size] memory for head.jobrank, unused while that is NULL */
+  intptr_t
+      *local_delta; /* [size] delta table of this team, or NULL: the job's; see tmb_team_delta */
+  void *scratch;    /* this member's scratch memory, NULL: none */
   size_t scratch_bytes;   /* the same on every member; 0: NO_SCRATCH */
   uint64_t *peer_scratch; /* [size] addresses in their owners' space, NULL without */
   uint64_t coll_seq;      /* collectives started on this member; owned by coll */
@@ -68,8 +69,8 @@ struct tmb_team {
   uint64_t gather_seq;    /* all-gathers started */
   struct tmb_team_gather gather[2];
   struct tmb_team_barrier barrier;
-  bool board;                 /* all members are on this host and have a row; see board.h */
-  uint8_t *board_row;         /* [size] their rows, or NULL: all 0 */
+  bool shared;                /* all members are on this host and have a row; see shared.h */
+  uint8_t *shared_row;        /* [size] their rows, or NULL: all 0 */
   bool closed;                /* the handle is gone; guarded by the registry's lock */
   struct tmb_team *hash_next; /* registry */
 };
@@ -88,8 +89,8 @@ static inline uint32_t tmb_team_jobrank(const struct tmb_team *team, uint32_t ra
 /* Make the primordial team in place; after rank, size and tables are known. */
 void tmb_team_init_primordial(struct tmb_team *team);
 
-/* A team of `size` members with tables to be filled by the caller: own_jobrank, *ep_index
- * (writable), board_row, *peer_scratch (scratch only). Not registered. Fatal when memory is gone.
+/* A team of `size` members with tables to be filled by the caller: jobrank_table, *ep_index
+ * (writable), shared_row, *peer_scratch (scratch only). Not registered. Fatal when memory is gone.
  */
 struct tmb_team *tmb_team_new(uint32_t size, bool with_scratch, gex_EP_Index_t **ep_index);
 
@@ -129,7 +130,7 @@ bool tmb_team_in_making(void);
 void tmb_team_on_change(void (*closed)(const struct tmb_team *team), void (*made)(void));
 
 /* The delta table of a team, also while operations are counted and head.delta hides it: see
- * tmb_bound_table. */
+ * tmb_segtab_deltas. */
 const intptr_t *tmb_team_delta(const struct tmb_team *team);
 
 /* Recompute the delta tables of all teams after segments were attached or published. */

@@ -10,8 +10,8 @@
  * members are registered before any waits, and one thread serves them all; handles are written when
  * the teams are usable.
  */
-#include "core/board.h"
 #include "core/check.h"
+#include "core/shared.h"
 #include "core/team_make.h"
 #include "core/wait.h"
 
@@ -27,7 +27,7 @@ struct offer {
   uint64_t bytes; /* of scratch, 0: none */
   uint64_t first; /* place of the first entry; NOBODY without a list */
   uint64_t flags_count;
-  uint32_t row; /* for the board, or TMB_BOARD_NONE */
+  uint32_t row; /* for the shared memory, or TMB_SHARED_NONE */
 };
 #define NOBODY UINT64_MAX
 
@@ -41,7 +41,7 @@ struct create {
   size_t bytes;
   gex_Flags_t flags;
   uint64_t uid;
-  uint8_t *rows; /* [numargs] of the members' boards, NULL: the team has none */
+  uint8_t *rows; /* [numargs] of the members' shared memory, NULL: the team has none */
 };
 
 static uint32_t jobrank_of(const struct create *c, size_t i) {
@@ -136,24 +136,24 @@ static void check_create(const struct create *c) {
 
 /* Callers of one team must agree. */
 static void check_agreement(const struct offer *mine, const struct offer *other, uint32_t rank) {
-  const char *what = mine->hash != other->hash                 ? "args"
-                     : mine->flags_count != other->flags_count ? "numargs or flags"
-                     : mine->bytes != other->bytes             ? "scratch_size"
-                                                               : NULL;
-  if (what)
+  const char *argument = mine->hash != other->hash                 ? "args"
+                         : mine->flags_count != other->flags_count ? "numargs or flags"
+                         : mine->bytes != other->bytes             ? "scratch_size"
+                                                                   : NULL;
+  if (argument)
     tmb_fatal_nopos("gex_TM_Create: argument %s differs from what rank %u of the parent passes for "
                     "the same team; it must be the same on all members",
-                    what, rank);
+                    argument, rank);
 }
 
 /* ---- making */
 
 static struct offer offer_of(const struct create *c) {
-  struct offer o = {.uid = tmb_team_uid(), .first = NOBODY, .row = TMB_BOARD_NONE};
+  struct offer o = {.uid = tmb_team_uid(), .first = NOBODY, .row = TMB_SHARED_NONE};
   if (!c->numargs) return o;
   /* A process with several members would need several rows, and know their ranks in the parent. */
   if (c->numargs > 1 && c->num_new_tms == 1 && !tmb_team_of(c->parent)->ep_index)
-    o.row = tmb_board_take();
+    o.row = tmb_shared_take();
   o.first = place_of(c, 0);
   o.bytes = has_scratch(c) ? c->bytes : 0;
   o.flags_count = (uint64_t)c->numargs << 32 | c->flags;
@@ -162,20 +162,20 @@ static struct offer offer_of(const struct create *c) {
   return o;
 }
 
-/* Keep the rows that the members offer for the new team's board if every member offers one; else
- * give back this one's. */
+/* Keep the rows that the members offer for the new team's shared memory if every member offers one;
+ * else give back this one's. */
 static void agree_on_rows(struct create *c, const struct offer *all, const struct offer *mine) {
-  if (mine->row == TMB_BOARD_NONE) return;
+  if (mine->row == TMB_SHARED_NONE) return;
   c->rows = malloc(c->numargs);
   if (!c->rows) tmb_fatal("out of memory for %zu members", c->numargs);
   for (size_t i = 0; i < c->numargs; i++) {
     const gex_Rank_t rank = gex_TM_TranslateJobrankToRank(c->parent, jobrank_of(c, i));
     const uint32_t row =
-        rank < c->parent->size && all[rank].first == mine->first ? all[rank].row : TMB_BOARD_NONE;
-    if (row == TMB_BOARD_NONE) {
+        rank < c->parent->size && all[rank].first == mine->first ? all[rank].row : TMB_SHARED_NONE;
+    if (row == TMB_SHARED_NONE) {
       free(c->rows);
       c->rows = NULL;
-      tmb_board_give(mine->row);
+      tmb_shared_give(mine->row);
       return;
     }
     c->rows[i] = (uint8_t)row;
@@ -208,12 +208,12 @@ static struct tmb_team *make_member(const struct create *c, size_t index, size_t
   gex_EP_Index_t *ep_index;
   struct tmb_team *team = tmb_team_new((uint32_t)c->numargs, has_scratch(c), &ep_index);
   for (size_t i = 0; i < c->numargs; i++) {
-    team->own_jobrank[i] = jobrank_of(c, i);
+    team->jobrank_table[i] = jobrank_of(c, i);
     ep_index[i] = c->args[i].gex_ep_index;
   }
   team->uid = c->uid;
-  team->board = c->rows != NULL;
-  if (c->rows) memcpy(team->board_row, c->rows, c->numargs);
+  team->shared = c->rows != NULL;
+  if (c->rows) memcpy(team->shared_row, c->rows, c->numargs);
   team->head.rank = (uint32_t)index;
   team->head.ep = tmb_job.eps[ep_index[index]];
   team->head.flags = c->flags;

@@ -8,13 +8,13 @@
  * keeps block i of member r + i; in round k it sends its first min(2^k, P - 2^k) blocks to r - 2^k.
  * Invariants: a member cannot finish all-gather n before every member has begun it, so a message
  * belongs to the current or the next one, and two slots by parity suffice; within a slot each round
- * is written by one peer, to blocks that nothing else writes. On a board each member shows its
- * contribution and reads those of the others: one step, by the same argument two places suffice.
- * A team that has lost a member makes no further all-gather.
+ * is written by one peer, to blocks that nothing else writes. In shared memory each member shows
+ * its contribution and reads those of the others: one step, by the same argument two places
+ * suffice. A team that has lost a member makes no further all-gather.
  */
-#include "core/board.h"
 #include "core/check.h"
 #include "core/failure.h"
+#include "core/shared.h"
 #include "core/team.h"
 #include "core/wait.h"
 
@@ -51,7 +51,7 @@ void tmb_team_gather_init(void) {
 
 static void show(const struct tmb_team_gathering *g, const void *mine) {
   const struct tmb_team *team = g->team;
-  struct tmb_board_card *card = &tmb_board_row(team, team->head.rank)->card[g->number & 1];
+  struct tmb_shared_card *card = &tmb_shared_row(team, team->head.rank)->card[g->number & 1];
   memcpy(card->block, mine, g->bytes);
   tmb_store_rel(&card->number, g->number + 1);
   for (uint32_t r = 0; r < team->head.size; r++)
@@ -64,7 +64,7 @@ void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, 
   *g = (struct tmb_team_gathering){
       .team = team, .number = team->gather_seq++, .bytes = (uint32_t)bytes};
   g->slot = &team->gather[g->number & 1];
-  if (team->board)
+  if (team->shared)
     show(g, mine);
   else
     memcpy(blocks_of(team, g->slot), mine, bytes);
@@ -100,19 +100,19 @@ static void send_round(const struct tmb_team_gathering *g) {
   }
 }
 
-/* In a team with a board: count in g->round the members, in rank order, that have shown their
+/* In a team with shared memory: count in g->round the members, in rank order, that have shown their
  * contribution. Returns whether all have. */
-static bool look(struct tmb_team_gathering *g) {
+static bool collect_shown(struct tmb_team_gathering *g) {
   const struct tmb_team *team = g->team;
   for (; g->round < team->head.size; g->round++)
-    if (tmb_load_acq(&tmb_board_row(team, g->round)->card[g->number & 1].number) != g->number + 1)
+    if (tmb_load_acq(&tmb_shared_row(team, g->round)->card[g->number & 1].number) != g->number + 1)
       return false;
   return true;
 }
 
 bool tmb_team_gather_step(struct tmb_team_gathering *g) {
   const struct tmb_team *team = g->team;
-  if (team->board) return team->lost || look(g);
+  if (team->shared) return team->lost || collect_shown(g);
   while (g->round < team->rounds && TMB_LIKELY(!team->lost)) {
     if (!g->sent) {
       g->sent = true;
@@ -128,13 +128,13 @@ bool tmb_team_gather_step(struct tmb_team_gathering *g) {
 bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
   const struct tmb_team *team = g->team;
   if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
-  if (g->round < (team->board ? team->head.size : team->rounds)) {
-    (void)tmb_lost_note(team->lost - 1);
+  if (g->round < (team->shared ? team->head.size : team->rounds)) {
+    (void)tmb_lost_record(team->lost - 1);
     return false;
   }
-  if (team->board) {
+  if (team->shared) {
     for (uint32_t r = 0; r < team->head.size; r++)
-      memcpy((char *)all + r * g->bytes, tmb_board_row(team, r)->card[g->number & 1].block,
+      memcpy((char *)all + r * g->bytes, tmb_shared_row(team, r)->card[g->number & 1].block,
              g->bytes);
     return true;
   }

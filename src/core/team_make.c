@@ -12,8 +12,8 @@
 #include "core/team_make.h"
 
 #include "core/barrier.h"
-#include "core/board.h"
 #include "core/check.h"
+#include "core/shared.h"
 
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ struct offer {
   uint64_t scratch; /* address */
   uint64_t bytes;   /* of scratch, 0: none */
   uint32_t joins;   /* a new team */
-  uint32_t row;     /* for the board, or TMB_BOARD_NONE */
+  uint32_t row;     /* for the shared memory, or TMB_SHARED_NONE */
 };
 
 /* Sort key of a member: (key, rank in the parent) in one word. */
@@ -64,18 +64,18 @@ static void check_agreement(const char *call, const struct offer *all, const str
                  call, (unsigned long long)mine->bytes, (unsigned long long)all[r].bytes, r);
 }
 
-/* Give the new team a board if all its members share memory and have a row for it. */
-static void set_board(struct tmb_team *team, const struct offer *all, const uint64_t *order) {
+/* Give the new team shared memory if all its members share memory and have a row for it. */
+static void set_shared(struct tmb_team *team, const struct offer *all, const uint64_t *order) {
   const uint32_t size = team->head.size;
-  team->board = size > 1;
-  for (uint32_t i = 0; i < size && team->board; i++) {
+  team->shared = size > 1;
+  for (uint32_t i = 0; i < size && team->shared; i++) {
     const uint32_t row = all[(uint32_t)order[i]].row;
-    team->board =
-        row != TMB_BOARD_NONE && tmb_nbrhd_of(team->own_jobrank[i]) == tmb_nbrhd_of(tmb_job.rank);
-    team->board_row[i] = (uint8_t)row;
+    team->shared = row != TMB_SHARED_NONE &&
+                   tmb_nbrhd_of(team->jobrank_table[i]) == tmb_nbrhd_of(tmb_job.rank);
+    team->shared_row[i] = (uint8_t)row;
   }
   const uint32_t mine = all[(uint32_t)order[team->head.rank]].row;
-  if (!team->board && mine != TMB_BOARD_NONE) tmb_board_give(mine);
+  if (!team->shared && mine != TMB_SHARED_NONE) tmb_shared_give(mine);
 }
 
 /* The new team of this member, registered. in all: offers by parent rank. */
@@ -88,13 +88,13 @@ static struct tmb_team *make(const struct tmb_team *parent, const struct offer *
   struct tmb_team *team = tmb_team_new(count, mine->bytes != 0, &ep_index);
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t r = (uint32_t)order[i];
-    team->own_jobrank[i] = tmb_team_jobrank(parent, r);
+    team->jobrank_table[i] = tmb_team_jobrank(parent, r);
     ep_index[i] = parent->ep_index ? parent->ep_index[r] : 0;
     if (team->peer_scratch) team->peer_scratch[i] = all[r].scratch;
     if (r == parent->head.rank) team->head.rank = i;
   }
   team->uid = all[(uint32_t)order[0]].uid;
-  set_board(team, all, order);
+  set_shared(team, all, order);
   free(order);
   team->head.ep = parent->head.ep;
   team->head.flags = flags;
@@ -112,7 +112,7 @@ static struct tmb_team *split(const char *call, struct tmb_team *parent, struct 
   if (!all) tmb_fatal("out of memory for %u members", parent->head.size);
   tmb_team_making(true);
   mine->uid = tmb_team_uid();
-  mine->row = mine->joins ? tmb_board_take() : TMB_BOARD_NONE;
+  mine->row = mine->joins ? tmb_shared_take() : TMB_SHARED_NONE;
   const bool ok = tmb_team_allgather(parent, mine, sizeof *mine, all);
   struct tmb_team *team = NULL;
   if (ok && mine->joins) {

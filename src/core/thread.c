@@ -26,7 +26,7 @@ static uint32_t ids;
 static struct tmb_thread
     *only; /* the state of the first thread, of which SEQ clients have no other */
 
-static void leave(void *arg) {
+static void thread_ended(void *arg) {
   struct tmb_thread *t = arg;
   tmb_thread_self = NULL;
   tmb_fetch_sub_acq_rel(&alive, 1);
@@ -38,7 +38,8 @@ static void leave(void *arg) {
 }
 
 static void make_key(void) {
-  if (pthread_key_create(&key, leave)) tmb_fatal("no thread-specific key is left in this process");
+  if (pthread_key_create(&key, thread_ended))
+    tmb_fatal("no thread-specific key is left in this process");
 }
 
 /*

@@ -89,7 +89,7 @@ static uint64_t busy_ns(const struct gexx_wait *wait) {
 }
 
 /* Asked by the conduit once the intention to sleep is visible: for how long, 0: not at all. */
-static uint64_t last_look(void *arg) {
+static uint64_t last_check(void *arg) {
   const struct sleep_rule *rule = arg;
   if (rule->ready && rule->ready(rule->arg)) return 0;
   const int found = tmb_progress(TMB_SERVE_ALL);
@@ -124,7 +124,7 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
     return false;
   }
   rule->wait = wait;
-  return tmb_job.ops->sleep(tmb_job.conduit, last_look, rule);
+  return tmb_job.ops->sleep(tmb_job.conduit, last_check, rule);
 }
 
 /* Returns whether this step slept and was woken. */

@@ -3,20 +3,20 @@
  * The index of signals, see index.h.
  *
  * Owns: the area that each process shares with those that map its memory (the conduit's
- * index_area): up to WATCHES entries, each saying which range of signals has an index, and for each
+ * index_area): up to INDICES entries, each saying which range of signals has an index, and for each
  * entry the marks that producers set. Called by some.c and gexx_signal_changed. Calls: the
- * conduit's index_area and watch. Producer: whoever changes a signal; owner: the process whose
- * signal it is. A mark names a group of 2^shift consecutive signals. A producer changes the signal,
- * then sets a mark: in one of a few slots in one cache line, or, when those are full, in a shared
- * tree of bits. The owner collects marks into a private tree of three levels of 64-bit words, in
- * which it finds the next one in a few loads; a mark whose group is all zero is dropped when it is
- * met, so that each costs one visit. Invariants: a signal that is not zero is marked, or its
- * producer is about to mark it, or it was changed otherwise; a mark is a hint only, so stale and
- * foreign ones do no harm. In the shared tree a producer sets the bit in the leaf word and then
+ * conduit's index_area and index_begin. Producer: whoever changes a signal; owner: the process
+ * whose signal it is. A mark names a group of 2^shift consecutive signals. A producer changes the
+ * signal, then sets a mark: in one of a few slots in one cache line, or, when those are full, in a
+ * shared tree of bits. The owner collects marks into a private tree of three levels of 64-bit
+ * words, in which it finds the next one in a few loads; a mark whose group is all zero is dropped
+ * when it is met, so that each costs one visit. Invariants: a signal that is not zero is marked, or
+ * its producer is about to mark it, or it was changed otherwise; a mark is a hint only, so stale
+ * and foreign ones do no harm. In the shared tree a producer sets the bit in the leaf word and then
  * reads the words above it, and the owner clears the words above and then reads the leaf word, all
  * sequentially consistent, so at least one of them sees what the other did. A new entry is followed
- * by the conduit's watch and then one pass over all signals of the range, which finds what was
- * changed by producers that did not see the entry yet.
+ * by the conduit's index_begin and then one pass over all signals of the range, which finds what
+ * was changed by producers that did not see the entry yet.
  */
 #include "notify/index.h"
 
@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WATCHES      8
+#define INDICES      8
 #define SLOTS        8
 #define FANOUT       64
 #define GROUPS       ((size_t)FANOUT * FANOUT * FANOUT)
@@ -59,12 +59,12 @@ struct box {
 };
 
 struct area {
-  struct entry entry[WATCHES];
-  struct box box[WATCHES];
+  struct entry entry[INDICES];
+  struct box box[INDICES];
 };
 _Static_assert(sizeof(struct area) <= TMB_INDEX_AREA_BYTES, "the area holds the index");
 
-struct tmb_watch {
+struct tmb_signal_index {
   struct tmb_range range; /* count 0: free */
   struct box *box;
   struct tree *tree; /* private */
@@ -75,12 +75,12 @@ struct tmb_watch {
 };
 
 /* Guarded by the lock (with threads), except `area`. */
-static struct tmb_lock own_lock;
+static struct tmb_lock index_lock;
 static struct {
   struct area *area; /* of this process, made at first use; atomic */
-  struct tmb_watch watch[WATCHES] TMB_GUARDED_BY(own_lock);
-  uint64_t lookups TMB_GUARDED_BY(own_lock);
-} own;
+  struct tmb_signal_index index[INDICES] TMB_GUARDED_BY(index_lock);
+  uint64_t lookups TMB_GUARDED_BY(index_lock);
+} local;
 
 static const uint64_t *signal_at(const struct tmb_range *r, size_t i) {
   return (const uint64_t *)(const void *)(r->sigs + i * r->stride);
@@ -111,7 +111,7 @@ static void set_above(uint64_t *word, size_t i) {
   if (!(tmb_load_seq(word) & bit(i))) tmb_fetch_or_seq(word, bit(i));
 }
 
-static void leave(struct box *box, size_t group) {
+static void add_mark(struct box *box, size_t group) {
   const size_t word = group / FANOUT;
   for (size_t k = 0; k < SLOTS; k++) {
     uint64_t *const slot = &box->slot[(k + tmb_job.rank) % SLOTS];
@@ -172,12 +172,12 @@ static bool any_left(const struct box *box) {
 }
 
 /* Take over the marks of a leaf word of the shared tree. */
-static void collect_word(struct tmb_watch *w, size_t word) {
+static void collect_word(struct tmb_signal_index *w, size_t word) {
   uint64_t bits = tmb_xchg_seq(&w->box->tree.leaf[word], 0);
   for (; bits; bits &= bits - 1) set(w->tree, word * FANOUT + lowest(bits));
 }
 
-static void collect(struct tmb_watch *w) {
+static void collect(struct tmb_signal_index *w) {
   struct box *const box = w->box;
   for (size_t k = 0; k < SLOTS; k++) {
     const uint64_t left = tmb_load_rlx(&box->slot[k]) ? tmb_xchg_acq_rel(&box->slot[k], 0) : 0;
@@ -194,7 +194,7 @@ static void collect(struct tmb_watch *w) {
 
 /* Index of the first signal in [from, to) that is marked and not zero; `to` when there is none.
  * Clears the marks of groups in which all signals are zero. */
-static size_t find(struct tmb_watch *w, size_t from, size_t to, uint64_t *value) {
+static size_t find(struct tmb_signal_index *w, size_t from, size_t to, uint64_t *value) {
   size_t group = from >> w->shift;
   while ((group = next_group(w->tree, group)) != NONE) {
     const size_t first = group << w->shift, end = (group + 1) << w->shift;
@@ -210,12 +210,12 @@ static size_t find(struct tmb_watch *w, size_t from, size_t to, uint64_t *value)
   return to;
 }
 
-bool tmb_index_find(struct tmb_watch *w, size_t *at, uint64_t *value) {
+bool tmb_index_find(struct tmb_signal_index *w, size_t *at, uint64_t *value) {
   const bool left = any_left(w->box);
   /* Without threads, no mark anywhere means that no signal is set. With threads another one may
    * hold marks that it is moving from the box to the tree, so ask under the lock. */
   if (!tmb_job.threads && !left && !w->tree->top) return false;
-  tmb_lock_acquire(&own_lock);
+  tmb_lock_acquire(&index_lock);
   if (left) collect(w);
   size_t end = w->range.count, i = find(w, *at, end, value);
   if (i == end) {
@@ -223,36 +223,36 @@ bool tmb_index_find(struct tmb_watch *w, size_t *at, uint64_t *value) {
     i = find(w, 0, end, value);
   }
   if (i < end) *at = i;
-  tmb_lock_release(&own_lock);
+  tmb_lock_release(&index_lock);
   return i < end;
 }
 
-void tmb_index_sweep(struct tmb_watch *w, size_t count) {
+void tmb_index_sweep(struct tmb_signal_index *w, size_t count) {
   uint64_t value;
-  tmb_lock_acquire(&own_lock);
+  tmb_lock_acquire(&index_lock);
   const size_t end = TMB_MIN(w->cursor + count, w->range.count);
   const size_t i = tmb_range_scan(&w->range, w->cursor, end, &value);
   if (i < end) set(w->tree, i >> w->shift);
   w->cursor = i + 1 < w->range.count ? TMB_MIN(i + 1, end) : 0;
-  tmb_lock_release(&own_lock);
+  tmb_lock_release(&index_lock);
 }
 
 /* ---- ranges */
 
-static void mark_own(const void *addr) {
+static void mark_local(const void *addr) {
   tmb_index_mark(tmb_job.rank, addr);
 }
 
 /* This process's area, made at first use; NULL without memory. */
-TMB_REQUIRES(own_lock) static struct area *own_area(void) {
+TMB_REQUIRES(index_lock) static struct area *local_area(void) {
   const struct tmb_conduit_ops *ops = tmb_job.ops;
-  if (own.area) return own.area;
+  if (local.area) return local.area;
   struct area *a = ops->index_area ? ops->index_area(tmb_job.conduit, tmb_job.rank)
                                    : aligned_alloc(TMB_CACHE_LINE, sizeof *a);
   if (!a) return NULL;
   if (!ops->index_area) memset(a, 0, sizeof *a);
-  tmb_store_rel(&own.area, a);
-  tmb_store_rel(&tmb_job.signal_index, mark_own);
+  tmb_store_rel(&local.area, a);
+  tmb_store_rel(&tmb_job.signal_index, mark_local);
   return a;
 }
 
@@ -269,18 +269,19 @@ static void write_entry(struct entry *e, const struct tmb_range *r, uint64_t shi
 }
 
 /* Give index k to a range. Returns false without memory. Marks of the range before are stale. */
-TMB_REQUIRES(own_lock) static bool assign(size_t k, const struct tmb_range *r) {
-  struct area *a = own_area();
+TMB_REQUIRES(index_lock) static bool assign(size_t k, const struct tmb_range *r) {
+  struct area *a = local_area();
   struct tree *tree =
-      own.watch[k].tree ? own.watch[k].tree : aligned_alloc(TMB_CACHE_LINE, sizeof *tree);
+      local.index[k].tree ? local.index[k].tree : aligned_alloc(TMB_CACHE_LINE, sizeof *tree);
   if (!a || !tree) return false;
   memset(tree, 0, sizeof *tree);
   uint32_t shift = 0;
   while ((r->count - 1) >> shift >= GROUPS) shift++;
-  own.watch[k] = (struct tmb_watch){.range = *r, .box = &a->box[k], .tree = tree, .shift = shift};
+  local.index[k] =
+      (struct tmb_signal_index){.range = *r, .box = &a->box[k], .tree = tree, .shift = shift};
   write_entry(&a->entry[k], r, shift);
   tmb_fence_seq();
-  if (tmb_job.ops->watch) tmb_job.ops->watch(tmb_job.conduit);
+  if (tmb_job.ops->index_begin) tmb_job.ops->index_begin(tmb_job.conduit);
   uint64_t value;
   for (size_t i = 0; (i = tmb_range_scan(r, i, r->count, &value)) < r->count; i++)
     set(tree, i >> shift);
@@ -289,11 +290,11 @@ TMB_REQUIRES(own_lock) static bool assign(size_t k, const struct tmb_range *r) {
 
 /* An index that may be given to a new range: a free one, else the one that was not used for the
  * longest time; NONE when all were used within the last IDLE_LOOKUPS searches. */
-TMB_REQUIRES(own_lock) static size_t replaceable(void) {
+TMB_REQUIRES(index_lock) static size_t replaceable(void) {
   size_t oldest = NONE;
-  uint64_t before = own.lookups - TMB_MIN(own.lookups, (uint64_t)IDLE_LOOKUPS);
-  for (size_t k = 0; k < WATCHES; k++) {
-    const struct tmb_watch *w = &own.watch[k];
+  uint64_t before = local.lookups - TMB_MIN(local.lookups, (uint64_t)IDLE_LOOKUPS);
+  for (size_t k = 0; k < INDICES; k++) {
+    const struct tmb_signal_index *w = &local.index[k];
     if (!w->range.count) return k;
     if (w->users || w->lookup >= before) continue;
     before = w->lookup;
@@ -302,38 +303,38 @@ TMB_REQUIRES(own_lock) static size_t replaceable(void) {
   return oldest;
 }
 
-static bool is_of(const struct tmb_watch *w, const struct tmb_range *r) {
+static bool is_of(const struct tmb_signal_index *w, const struct tmb_range *r) {
   return w->range.sigs == r->sigs && w->range.count == r->count && w->range.stride == r->stride;
 }
 
-struct tmb_watch *tmb_index_of(const struct tmb_range *r) {
+struct tmb_signal_index *tmb_index_of(const struct tmb_range *r) {
   if (!tmb_job.ops->signals_told) return NULL;
-  tmb_lock_acquire(&own_lock);
+  tmb_lock_acquire(&index_lock);
   size_t k = 0;
-  own.lookups++;
-  while (k < WATCHES && !is_of(&own.watch[k], r)) k++;
-  if (k == WATCHES && (k = replaceable()) != NONE && !assign(k, r)) k = NONE;
+  local.lookups++;
+  while (k < INDICES && !is_of(&local.index[k], r)) k++;
+  if (k == INDICES && (k = replaceable()) != NONE && !assign(k, r)) k = NONE;
   if (k != NONE) {
-    own.watch[k].lookup = own.lookups;
-    own.watch[k].users++;
+    local.index[k].lookup = local.lookups;
+    local.index[k].users++;
   }
-  tmb_lock_release(&own_lock);
-  return k == NONE ? NULL : &own.watch[k];
+  tmb_lock_release(&index_lock);
+  return k == NONE ? NULL : &local.index[k];
 }
 
-void tmb_index_release(struct tmb_watch *w) {
-  tmb_lock_acquire(&own_lock);
+void tmb_index_release(struct tmb_signal_index *w) {
+  tmb_lock_acquire(&index_lock);
   w->users--;
-  tmb_lock_release(&own_lock);
+  tmb_lock_release(&index_lock);
 }
 
 /* ---- producers */
 
 void tmb_index_mark(uint32_t jobrank, const void *addr) {
-  struct area *a = jobrank == tmb_job.rank ? tmb_load_acq(&own.area)
+  struct area *a = jobrank == tmb_job.rank ? tmb_load_acq(&local.area)
                                            : tmb_job.ops->index_area(tmb_job.conduit, jobrank);
   if (!a) return;
-  for (size_t k = 0; k < WATCHES; k++) {
+  for (size_t k = 0; k < INDICES; k++) {
     const struct entry *e = &a->entry[k];
     const uint64_t version = tmb_load_acq(&e->version);
     if (!version) return; /* entries are used in order, so the rest are free too */
@@ -345,6 +346,6 @@ void tmb_index_mark(uint32_t jobrank, const void *addr) {
      * so finds this one without a mark. */
     if (version % 2 || tmb_load_rlx(&e->version) != version || offset >= bytes) continue;
     const uint64_t i = stride == sizeof(uint64_t) ? offset / sizeof(uint64_t) : offset / stride;
-    if (i * stride == offset) leave(&a->box[k], i >> shift);
+    if (i * stride == offset) add_mark(&a->box[k], i >> shift);
   }
 }

@@ -22,6 +22,6 @@ void tmb_signal_wait(bool (*ready)(void *arg), void *arg);
 
 /* Debug clients: fatal unless the thread may wait here and `sig` is an aligned 64-bit word. in
  * what: name of the argument in the message. */
-void tmb_signal_check(const char *call, const char *what, const uint64_t *sig);
+void tmb_signal_check(const char *call, const char *argument, const uint64_t *sig);
 
 #endif

@@ -11,11 +11,11 @@
  * for no acknowledgement.
  */
 #include "base/error.h"
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/mk.h"
 #include "core/op.h"
+#include "core/segment_table.h"
 #include "core/thread.h"
 #include "notify/index.h"
 #include "notify/notify.h"
@@ -116,7 +116,7 @@ static int start(struct operation *o, struct tmb_op *op) {
   }
   tmb_transfer_resolve(t);
   if (t->flags & GEX_FLAG_PEER_SEG_OFFSET)
-    o->sig_addr = tmb_bound_offset(t->tm, t->rank, o->sig_addr);
+    o->sig_addr = tmb_segtab_offset(t->tm, t->rank, o->sig_addr);
   if (tmb_transfer_device(t)) return with_device(o, op);
   if (tmb_transfer_direct(t)) {
     tmb_transfer_copy(t);
@@ -162,7 +162,7 @@ void gexx_signal_wake(gex_TM_t tm, gex_Rank_t rank) {
 void gexx_signal_changed(gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig_addr) {
   const uint32_t peer = tmb_jobrank(tm, rank);
   if (TMB_LIKELY(peer != tmb_job.rank)) {
-    if (TMB_LIKELY(tmb_job.ops->notify_unwatched(tmb_job.conduit, peer))) return;
+    if (TMB_LIKELY(tmb_job.ops->notify_unindexed(tmb_job.conduit, peer))) return;
     tmb_index_mark(peer, sig_addr);
     tmb_job.ops->notify(tmb_job.conduit, peer);
     return;

@@ -3,19 +3,19 @@
  * Semaphores: counters that any rank raises and their owner takes from.
  *
  * Owns: struct gexx_sem_s and the use of this rank's shared words. Called by clients. Calls: the
- * conduit's shared_word, notify and put_signal; wait.c's way of waiting; later.c. A counter is a
- * shared word while there are any, else private memory; a post is one atomic operation on a shared
- * word that is mapped here, else a signal without data. Invariants: a handle holds all that a post
- * needs; freed semaphores are reused but never returned to the system, so a stale pointer is named
- * in debug clients; a BOOLEAN counter is 0 or 1.
+ * conduit's shared_word, notify and put_signal; wait.c's way of waiting; deferred_put.c. A counter
+ * is a shared word while there are any, else private memory; a post is one atomic operation on a
+ * shared word that is mapped here, else a signal without data. Invariants: a handle holds all that
+ * a post needs; freed semaphores are reused but never returned to the system, so a stale pointer is
+ * named in debug clients; a BOOLEAN counter is 0 or 1.
  */
 #include "base/atomic.h"
 #include "base/config.h"
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/progress.h"
-#include "notify/later.h"
+#include "core/segment_table.h"
+#include "notify/deferred_put.h"
 #include "notify/notify.h"
 #include "os/lock.h"
 
@@ -23,13 +23,13 @@
 
 #define MAGIC_SEM 0x73656d31u
 #define NO_WORD   UINT16_MAX
-#define LOOKS     8
+#define PROBES    8
 
 struct gexx_sem_s {
   uint32_t magic; /* 0 when free */
   uint32_t waiters;
   uint64_t *count; /* shared word, or &own */
-  uint64_t own TMB_ALIGNED(TMB_CACHE_LINE);
+  uint64_t private_word TMB_ALIGNED(TMB_CACHE_LINE);
   gexx_Sem_Handle_t handle;
   struct gexx_sem_s *next; /* free list */
 };
@@ -53,7 +53,7 @@ TMB_REQUIRES(sems_lock) static struct gexx_sem_s *make(void) {
   struct gexx_sem_s *s = aligned_alloc(TMB_CACHE_LINE, sizeof *s);
   if (!s) return NULL;
   *s = (struct gexx_sem_s){.handle = {.gexx_rank = tmb_job.rank, .gexx_index = NO_WORD}};
-  s->count = &s->own;
+  s->count = &s->private_word;
   if (sems.words_used < TMB_SHARED_WORDS && tmb_job.ops->shared_word &&
       tmb_cfg_bool(TMB_CFG_SHM_MAP)) {
     s->handle.gexx_index = (uint16_t)sems.words_used++;
@@ -144,10 +144,10 @@ static void add_posts(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n, s
   gexx_signal_wake(&tmb_job.tm, h->gexx_rank);
 }
 
-/* Put the data (if any) and raise the counter by message. in later: the caller keeps the source
+/* Put the data (if any) and raise the counter by message. in deferred: the caller keeps the source
  * until the counter is raised, so it need not have been read when this returns. */
 static void send(const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put, uint64_t n,
-                 bool later) {
+                 bool deferred) {
   const struct tmb_rma rma = {.peer = h->gexx_rank,
                               .remote = put ? put->remote : NULL,
                               .local = put ? put->local : NULL,
@@ -155,8 +155,8 @@ static void send(const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put, u
   const struct tmb_signal signal = {(void *)(uintptr_t)h->gexx_addr, n,
                                     h->gexx_flags & GEXX_SEM_BOOLEAN ? TMB_SIGNAL_SET
                                                                      : TMB_SIGNAL_ADD};
-  if (later)
-    tmb_later_put(&rma, &signal);
+  if (deferred)
+    tmb_deferred_put(&rma, &signal);
   else
     (void)tmb_job.ops->put_signal(tmb_job.conduit, &rma, &signal);
 }
@@ -165,7 +165,7 @@ static void send(const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put, u
  * statistics. */
 static void post(const gexx_Sem_Handle_t *h, uint64_t n, size_t nbytes) {
   uint64_t *count = counter_of(h);
-  if (tmb_peer_lost(h->gexx_rank)) (void)tmb_lost_note(h->gexx_rank);
+  if (tmb_peer_lost(h->gexx_rank)) (void)tmb_lost_record(h->gexx_rank);
   if (TMB_LIKELY(count != NULL))
     add_posts(h, count, n, nbytes);
   else
@@ -183,15 +183,15 @@ void gexx_Sem_PostN(gexx_Sem_Handle_t sem, uint64_t n) {
 }
 
 static void put_post(const char *call, const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put,
-                     bool later) {
+                     bool deferred) {
   check_post(call, h, put->value, false);
   if (TMB_UNLIKELY(tmb_job.debug) && put->nbytes) {
     tmb_check_remote(call, "dest", put->tm, put->rank, put->remote, put->nbytes);
     tmb_check_local(call, "src", put->local, put->nbytes, 0);
   }
-  const intptr_t delta = tmb_bound_delta_of(put->tm, put->rank);
+  const intptr_t delta = tmb_segtab_delta_of(put->tm, put->rank);
   if (put->nbytes && delta == GEXX_UNMAPPED) {
-    send(h, put, put->value, later);
+    send(h, put, put->value, deferred);
     return;
   }
   if (put->nbytes) gexx_rma_copy(gexx_rma_local(delta, put->remote), put->local, put->nbytes);
@@ -237,7 +237,7 @@ static bool take_once(struct take *t) {
 }
 
 static bool take_ready(void *arg) {
-  for (int i = 0; i < LOOKS; i++) {
+  for (int i = 0; i < PROBES; i++) {
     if (take_once(arg)) return true;
     tmb_cpu_pause();
   }

@@ -20,8 +20,8 @@
 
 struct search {
   struct tmb_range range;
-  struct tmb_watch *watch; /* NULL: no index, read all signals */
-  size_t at;               /* where the search begins, then the index of the signal found */
+  struct tmb_signal_index *signals; /* NULL: no index, read all signals */
+  size_t at; /* where the search begins, then the index of the signal found */
   uint64_t found;
 };
 
@@ -42,18 +42,18 @@ static struct search begin(const char *call, const uint64_t *sigs, size_t count,
   struct search s = {.range = {(const char *)sigs, count, stride}};
   check_range(call, &s.range, index);
   s.at = *index;
-  if (count > SCAN_MAX && stride >= sizeof(uint64_t)) s.watch = tmb_index_of(&s.range);
+  if (count > SCAN_MAX && stride >= sizeof(uint64_t)) s.signals = tmb_index_of(&s.range);
   return s;
 }
 
 static void end(const struct search *s, size_t *index) {
-  if (s->watch) tmb_index_release(s->watch);
+  if (s->signals) tmb_index_release(s->signals);
   *index = s->at;
 }
 
-static bool look(void *arg) {
+static bool search_once(void *arg) {
   struct search *s = arg;
-  if (s->watch) return tmb_index_find(s->watch, &s->at, &s->found);
+  if (s->signals) return tmb_index_find(s->signals, &s->at, &s->found);
   size_t i = tmb_range_scan(&s->range, s->at, s->range.count, &s->found);
   if (i == s->range.count) {
     i = tmb_range_scan(&s->range, 0, s->at, &s->found);
@@ -64,19 +64,19 @@ static bool look(void *arg) {
 }
 
 /* Search; when the index has nothing, read the next SWEEP signals and search again. */
-static bool look_further(struct search *s) {
-  if (look(s)) return true;
-  if (!s->watch) return false;
-  tmb_index_sweep(s->watch, SWEEP);
-  return look(s);
+static bool search_further(struct search *s) {
+  if (search_once(s)) return true;
+  if (!s->signals) return false;
+  tmb_index_sweep(s->signals, SWEEP);
+  return search_once(s);
 }
 
 int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
   struct search s = begin("gexx_Signal_TestSome", sigs, count, stride, index);
-  bool found = look(&s);
+  bool found = search_once(&s);
   if (!found) {
     tmb_poll();
-    found = look_further(&s);
+    found = search_further(&s);
   }
   end(&s, index);
   return found ? GASNET_OK : GASNET_ERR_NOT_READY;
@@ -84,12 +84,12 @@ int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size
 
 uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
   struct search s = begin("gexx_Signal_WaitSome", sigs, count, stride, index);
-  bool found = look(&s);
-  for (size_t seen = 0; !found && s.watch && seen < count; seen += SWEEP) {
-    found = look_further(&s);
+  bool found = search_once(&s);
+  for (size_t seen = 0; !found && s.signals && seen < count; seen += SWEEP) {
+    found = search_further(&s);
     if (!found) tmb_poll();
   }
-  if (!found) tmb_signal_wait(look, &s);
+  if (!found) tmb_signal_wait(search_once, &s);
   end(&s, index);
   return s.found;
 }

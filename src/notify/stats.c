@@ -3,7 +3,7 @@
  * Counting operations by kind and peer.
  *
  * Owns: the counts, and a table that wraps the conduit's while they are wanted. Called by client.c
- * once (through tmb_job.ops_watch), by everything that uses tmb_job.ops or tmb_count, and by
+ * once (through tmb_job.ops_wrap), by everything that uses tmb_job.ops or tmb_count, and by
  * clients. Calls: the wrapped table. Messages and signals are counted where they reach the table,
  * all else where it is started: while tmb_job.count is set, the inline forms find nobody mapped and
  * come to the library. Invariants: without TOMBOLO_STATS nothing here runs; a try that finds no
@@ -63,14 +63,14 @@ static void wake(struct tmb_conduit *c, uint32_t peer) {
   count(GEXX_STATS_WAKE, peer, 0);
 }
 
-static bool wake_unwatched(struct tmb_conduit *c, uint32_t peer) {
-  if (!stats.inner->notify_unwatched(c, peer))
+static bool wake_unindexed(struct tmb_conduit *c, uint32_t peer) {
+  if (!stats.inner->notify_unindexed(c, peer))
     return false; /* the caller then uses notify, which is counted */
   count(GEXX_STATS_WAKE, peer, 0);
   return true;
 }
 
-static const struct tmb_conduit_ops *watch(const struct tmb_conduit_ops *ops) {
+static const struct tmb_conduit_ops *wrap(const struct tmb_conduit_ops *ops) {
   stats.by_peer = calloc(tmb_job.size, sizeof *stats.by_peer);
   if (!stats.by_peer) tmb_fatal("out of memory for the counts of %u ranks", tmb_job.size);
   stats.inner = ops;
@@ -80,12 +80,12 @@ static const struct tmb_conduit_ops *watch(const struct tmb_conduit_ops *ops) {
   stats.table.put_signal = put_signal;
   stats.table.get_signal = get_signal;
   stats.table.notify = wake;
-  stats.table.notify_unwatched = wake_unwatched;
+  stats.table.notify_unindexed = wake_unindexed;
   return &stats.table;
 }
 
 __attribute__((constructor)) static void install(void) {
-  tmb_job.ops_watch = watch;
+  tmb_job.ops_wrap = wrap;
 }
 
 int gexx_Stats_Query(int kind, gex_Rank_t jobrank, uint64_t *count_p, uint64_t *bytes_p) {

@@ -43,7 +43,7 @@ struct gexx_notify_s {
 static struct tmb_lock box_lock;
 static struct {
   struct gexx_notify_s *active, **active_end;
-  struct tmb_note *kept, **kept_end, *spare;
+  struct tmb_tagged *kept, **kept_end, *spare;
   uint32_t *owed; /* [job size] credit to give back */
   gexx_Notify_Stats_t stats;
 } box TMB_GUARDED_BY(box_lock);
@@ -65,44 +65,44 @@ TMB_RELEASE(box_lock) static void unlock(void) {
   tmb_lock_release(&box_lock);
 }
 
-static bool matches(const struct gexx_notify_s *req, const struct tmb_note *note) {
-  return req->uid == note->uid && req->target == note->target &&
-         (req->source == GEXX_NOTIFY_ANY_SOURCE || req->source == note->source) &&
-         (req->tag == GEXX_NOTIFY_ANY_TAG || req->tag == note->tag);
+static bool matches(const struct gexx_notify_s *req, const struct tmb_tagged *tagged) {
+  return req->uid == tagged->uid && req->target == tagged->target &&
+         (req->source == GEXX_NOTIFY_ANY_SOURCE || req->source == tagged->source) &&
+         (req->tag == GEXX_NOTIFY_ANY_TAG || req->tag == tagged->tag);
 }
 
 /* Count a notification that was matched or dropped. Returns the credit to give back to its
  * sender now: a whole batch, or 0. */
-TMB_REQUIRES(box_lock) static uint32_t owe(const struct tmb_note *note) {
-  uint32_t *owed = &box.owed[note->jobrank];
-  if (++*owed < tmb_note_credits() / 2) return 0;
+TMB_REQUIRES(box_lock) static uint32_t owe(const struct tmb_tagged *tagged) {
+  uint32_t *owed = &box.owed[tagged->jobrank];
+  if (++*owed < tmb_tagged_credits() / 2) return 0;
   const uint32_t credit = *owed;
   *owed = 0;
   return credit;
 }
 
 TMB_REQUIRES(box_lock)
-static uint32_t take(struct gexx_notify_s *req, const struct tmb_note *note) {
-  req->last = (gexx_Notify_Status_t){note->source, note->tag, note->nbytes};
+static uint32_t take(struct gexx_notify_s *req, const struct tmb_tagged *tagged) {
+  req->last = (gexx_Notify_Status_t){tagged->source, tagged->tag, tagged->nbytes};
   req->left--;
-  return owe(note);
+  return owe(tagged);
 }
 
 /* Whether the member that is notified is there, or may yet be. */
-static bool has_target(const struct tmb_note *note) {
+static bool has_target(const struct tmb_tagged *tagged) {
   const bool making = tmb_team_in_making(); /* asked first: a team made between the two questions is
                                                found by the second */
-  return tmb_team_find(note->uid, note->target, NULL) || making;
+  return tmb_team_find(tagged->uid, tagged->target, NULL) || making;
 }
 
-TMB_REQUIRES(box_lock) static void keep(const struct tmb_note *note) {
-  struct tmb_note *n = box.spare;
+TMB_REQUIRES(box_lock) static void keep(const struct tmb_tagged *tagged) {
+  struct tmb_tagged *n = box.spare;
   if (n)
     box.spare = n->next;
   else
     n = malloc(sizeof *n);
   if (!n) tmb_fatal("out of memory for a notification");
-  *n = *note;
+  *n = *tagged;
   n->next = NULL;
   *box.kept_end = n;
   box.kept_end = &n->next;
@@ -111,21 +111,21 @@ TMB_REQUIRES(box_lock) static void keep(const struct tmb_note *note) {
     box.stats.gexx_kept_max = box.stats.gexx_kept;
 }
 
-uint32_t tmb_note_arrive(const struct tmb_note *note) {
+uint32_t tmb_tagged_arrive(const struct tmb_tagged *tagged) {
   uint32_t credit = 0;
   bool dropped = false;
   lock();
   struct gexx_notify_s **p = &box.active;
-  while (*p && !matches(*p, note)) p = &(*p)->next;
+  while (*p && !matches(*p, tagged)) p = &(*p)->next;
   struct gexx_notify_s *req = *p;
-  if (!req && has_target(note)) {
-    keep(note);
+  if (!req && has_target(tagged)) {
+    keep(tagged);
   } else if (!req) {
     dropped = true;
     box.stats.gexx_dropped++;
-    credit = owe(note);
+    credit = owe(tagged);
   } else {
-    credit = take(req, note);
+    credit = take(req, tagged);
     box.stats.gexx_matched++;
     if (!req->left) {
       *p = req->next;
@@ -137,13 +137,13 @@ uint32_t tmb_note_arrive(const struct tmb_note *note) {
   if (dropped && tmb_job.debug)
     tmb_warn("a notification with tag %u from rank %u of team 0x%llx came for rank %u after "
              "gex_TM_Destroy there, and was dropped",
-             note->tag, note->source, (unsigned long long)note->uid, note->target);
+             tagged->tag, tagged->source, (unsigned long long)tagged->uid, tagged->target);
   return credit;
 }
 
 /* Take a kept notification out; under the lock. */
-TMB_REQUIRES(box_lock) static void unlink_kept(struct tmb_note **p) {
-  struct tmb_note *n = *p;
+TMB_REQUIRES(box_lock) static void unlink_kept(struct tmb_tagged **p) {
+  struct tmb_tagged *n = *p;
   *p = n->next;
   if (box.kept_end == &n->next) box.kept_end = p;
   n->next = box.spare;
@@ -155,9 +155,9 @@ TMB_REQUIRES(box_lock) static void unlink_kept(struct tmb_note **p) {
  * say what to give back. */
 TMB_REQUIRES(box_lock)
 static bool take_kept(struct gexx_notify_s *req, uint32_t *jobrank, uint32_t *credit) {
-  struct tmb_note **p = &box.kept;
+  struct tmb_tagged **p = &box.kept;
   while (*p && !matches(req, *p)) p = &(*p)->next;
-  struct tmb_note *n = *p;
+  struct tmb_tagged *n = *p;
   if (!n) return false;
   *jobrank = n->jobrank;
   *credit = take(req, n);
@@ -170,11 +170,11 @@ static bool take_kept(struct gexx_notify_s *req, uint32_t *jobrank, uint32_t *cr
 /* Drop kept notifications, with their credit given back. in team: the team that ends here: those
  * for its member; NULL: those whose team does not exist here. */
 static void drop(const struct tmb_team *team) {
-  struct tmb_note last = {0};
+  struct tmb_tagged last = {0};
   uint64_t count = 0;
   if (!tmb_load_acq(&used)) return; /* no notification has ever come */
   lock();
-  for (struct tmb_note **p = &box.kept; *p;) {
+  for (struct tmb_tagged **p = &box.kept; *p;) {
     const bool gone =
         team ? (*p)->uid == team->uid && (*p)->target == team->head.rank : !has_target(*p);
     if (!gone) {
@@ -188,7 +188,7 @@ static void drop(const struct tmb_team *team) {
     const uint32_t credit = owe(&last);
     if (!credit) continue;
     unlock();
-    tmb_note_give(last.jobrank, credit);
+    tmb_tagged_give(last.jobrank, credit);
     lock();
     p = &box.kept;
   }
@@ -255,7 +255,7 @@ void gexx_Notify_Start(gexx_Notify_t req) {
   while (req->left && take_kept(req, &jobrank, &credit)) {
     if (!credit) continue;
     unlock();
-    tmb_note_give(jobrank, credit);
+    tmb_tagged_give(jobrank, credit);
     lock();
   }
   req->lost = req->left && req->jobrank != GEX_RANK_INVALID && tmb_peer_lost(req->jobrank);
@@ -299,7 +299,7 @@ static bool is_complete(void *arg) {
 static int finish(gexx_Notify_t req, gexx_Notify_Status_t *status) {
   if (status) *status = req->last;
   tmb_store_rlx(&req->state, INACTIVE);
-  return req->lost ? tmb_lost_note(req->jobrank) : GASNET_OK;
+  return req->lost ? tmb_lost_record(req->jobrank) : GASNET_OK;
 }
 
 int gexx_Notify_Test(gexx_Notify_t req, gexx_Notify_Status_t *status) {
@@ -328,6 +328,6 @@ void gexx_Notify_QueryStats(gexx_Notify_Stats_t *stats) {
   lock();
   *stats = box.stats;
   unlock();
-  stats->gexx_stalls = tmb_note_stalls();
-  stats->gexx_credits = tmb_note_credits();
+  stats->gexx_stalls = tmb_tagged_stalls();
+  stats->gexx_credits = tmb_tagged_credits();
 }

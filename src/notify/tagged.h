@@ -3,11 +3,11 @@
  * Tagged notification: what matching (tagged.c), sending (tagged_send.c) and reading (tagged_get.c)
  * share.
  *
- * Owns: struct tmb_note, message handler indices 64..68. Called by those files only. Calls nothing.
- * Credits bound the memory of the target: a process may have tmb_note_credits() notifications for
- * another one in flight or unmatched. When notifications are matched or dropped the target gives
- * credit back, in batches of half that number: in the reply to the message that made the batch full
- * if there is one, else in a message of its own.
+ * Owns: struct tmb_tagged, message handler indices 64..68. Called by those files only. Calls
+ * nothing. Credits bound the memory of the target: a process may have tmb_tagged_credits()
+ * notifications for another one in flight or unmatched. When notifications are matched or dropped
+ * the target gives credit back, in batches of half that number: in the reply to the message that
+ * made the batch full if there is one, else in a message of its own.
  */
 #ifndef TMB_NOTIFY_TAGGED_H
 #define TMB_NOTIFY_TAGGED_H
@@ -18,20 +18,20 @@
 #include "notify/transfer.h"
 
 enum {
-  TMB_NOTE_AM_NOTE = 64,
-  TMB_NOTE_AM_ACK = 65,
-  TMB_NOTE_AM_CREDIT = 66,
-  TMB_NOTE_AM_GET = 67,
-  TMB_NOTE_AM_DATA = 68
+  TMB_TAGGED_AM_NOTIFY = 64,
+  TMB_TAGGED_AM_ACK = 65,
+  TMB_TAGGED_AM_CREDIT = 66,
+  TMB_TAGGED_AM_GET = 67,
+  TMB_TAGGED_AM_DATA = 68
 };
 
 /* One notification at its target. */
-struct tmb_note {
-  struct tmb_note *next; /* in the list of those kept */
-  uint64_t uid;          /* of the team */
-  uint32_t target;       /* team rank of the member that is notified */
-  uint32_t source;       /* team rank of the sender */
-  uint32_t jobrank;      /* the sender's process */
+struct tmb_tagged {
+  struct tmb_tagged *next; /* in the list of those kept */
+  uint64_t uid;            /* of the team */
+  uint32_t target;         /* team rank of the member that is notified */
+  uint32_t source;         /* team rank of the sender */
+  uint32_t jobrank;        /* the sender's process */
   uint32_t tag;
   uint64_t nbytes;
 };
@@ -40,27 +40,27 @@ struct tmb_note {
 
 /* A notification has arrived: match it with a request, or keep it, or drop it when its team has
  * ended. Returns how much credit to give back to its sender now. Any thread; from handlers. */
-uint32_t tmb_note_arrive(const struct tmb_note *note);
+uint32_t tmb_tagged_arrive(const struct tmb_tagged *tagged);
 
 /* ---- tagged_send.c */
 
 /* Most notifications for one process that are in flight or unmatched. */
-uint32_t tmb_note_credits(void);
+uint32_t tmb_tagged_credits(void);
 
 /* Give credit back to a process; normal context. */
-void tmb_note_give(uint32_t jobrank, uint32_t credits);
+void tmb_tagged_give(uint32_t jobrank, uint32_t credits);
 
 /* Credit came back from a process. */
-void tmb_note_regain(uint32_t jobrank, uint32_t credits);
+void tmb_tagged_regain(uint32_t jobrank, uint32_t credits);
 
 /* Take credit, waiting for it. Returns false only for an immediate operation. */
-bool tmb_note_take(const char *call, uint32_t jobrank, bool immediate);
+bool tmb_tagged_take(const char *call, uint32_t jobrank, bool immediate);
 
 /* Reply to a message of tagged notification: credit, and completion of op (0: none). */
-void tmb_note_reply(uint32_t jobrank, uint64_t op, uint32_t credit);
+void tmb_tagged_reply(uint32_t jobrank, uint64_t op, uint32_t credit);
 
 /* One operation. */
-struct tmb_note_send {
+struct tmb_tagged_send {
   struct tmb_transfer data;
   uint32_t tag;
 };
@@ -68,21 +68,21 @@ struct tmb_note_send {
 /* Send a notification without data, also to this process itself; its credit was taken before.
  * Returns 0; or TMB_AGAIN for an immediate one that found no resources, with the credit returned.
  * */
-int tmb_note_send_bare(const struct tmb_note_send *s);
+int tmb_tagged_send_bare(const struct tmb_tagged_send *s);
 
 /* The notification as its target sees it. */
-struct tmb_note tmb_note_of(const struct tmb_note_send *s);
+struct tmb_tagged tmb_tagged_of(const struct tmb_tagged_send *s);
 
 /* A notification as arguments 0..6 of a message (pack), and back (unpack, which does not know
  * jobrank: the caller sets it). */
-enum { TMB_NOTE_HEAD_ARGS = 7 };
-void tmb_note_pack(int32_t *args, const struct tmb_note *note);
-struct tmb_note tmb_note_unpack(const int32_t *args);
+enum { TMB_TAGGED_HEAD_ARGS = 7 };
+void tmb_tagged_pack(int32_t *args, const struct tmb_tagged *tagged);
+struct tmb_tagged tmb_tagged_unpack(const int32_t *args);
 
 /* Debug clients: fatal unless the arguments of the call are valid. */
-void tmb_note_check(const struct tmb_note_send *s);
+void tmb_tagged_check(const struct tmb_tagged_send *s);
 
 /* How many sends have had to wait for credit. */
-uint64_t tmb_note_stalls(void);
+uint64_t tmb_tagged_stalls(void);
 
 #endif

@@ -67,10 +67,10 @@ static bool count(const struct tmb_am_in *in, uint64_t total, uint64_t bytes) {
 
 static void on_get(const struct tmb_am_in *in) {
   const int32_t args[DATA_ARGS] = {in->args[12], in->args[13], in->args[10], in->args[11]};
-  struct tmb_note note = tmb_note_unpack(in->args);
+  struct tmb_tagged tagged = tmb_tagged_unpack(in->args);
   struct tmb_am_out data = {.peer = in->src,
                             .category = TMB_AM_MEDIUM,
-                            .handler = TMB_NOTE_AM_DATA,
+                            .handler = TMB_TAGGED_AM_DATA,
                             .nargs = DATA_ARGS,
                             .is_reply = 1,
                             .staged = -1,
@@ -78,9 +78,9 @@ static void on_get(const struct tmb_am_in *in) {
                             .src = (void *)(uintptr_t)tmb_team_join64(in->args + 7),
                             .nbytes = (uint32_t)in->args[9]};
   (void)tmb_up_am_send(&data);
-  if (!count(in, note.nbytes, data.nbytes)) return;
-  note.jobrank = in->src;
-  tmb_note_reply(in->src, 0, tmb_note_arrive(&note));
+  if (!count(in, tagged.nbytes, data.nbytes)) return;
+  tagged.jobrank = in->src;
+  tmb_tagged_reply(in->src, 0, tmb_tagged_arrive(&tagged));
 }
 
 static void on_data(const struct tmb_am_in *in) {
@@ -89,16 +89,16 @@ static void on_data(const struct tmb_am_in *in) {
 }
 
 __attribute__((constructor)) static void install(void) {
-  tmb_up_set_internal(TMB_NOTE_AM_GET, on_get);
-  tmb_up_set_internal(TMB_NOTE_AM_DATA, on_data);
+  tmb_up_set_internal(TMB_TAGGED_AM_GET, on_get);
+  tmb_up_set_internal(TMB_TAGGED_AM_DATA, on_data);
 }
 
 /* Ask for all parts. */
-static int request(const struct tmb_note_send *s, uint32_t jobrank, struct tmb_op *op) {
+static int request(const struct tmb_tagged_send *s, uint32_t jobrank, struct tmb_op *op) {
   const struct tmb_transfer *t = &s->data;
-  const struct tmb_note note = tmb_note_of(s);
+  const struct tmb_tagged tagged = tmb_tagged_of(s);
   int32_t args[GET_ARGS];
-  tmb_note_pack(args, &note);
+  tmb_tagged_pack(args, &tagged);
   tmb_team_args64(args + 10, (uint64_t)(uintptr_t)op);
   args[14] = (int32_t)tmb_fetch_add_rlx(&gets.next_id, 1);
   for (size_t at = 0; at < t->nbytes; at += TMB_AM_MEDIUM_BYTES_MAX) {
@@ -106,7 +106,7 @@ static int request(const struct tmb_note_send *s, uint32_t jobrank, struct tmb_o
     args[9] = (int32_t)TMB_MIN(t->nbytes - at, (size_t)TMB_AM_MEDIUM_BYTES_MAX);
     tmb_team_args64(args + 12, (uint64_t)(uintptr_t)t->local + at);
     struct tmb_am_out out = {.peer = jobrank,
-                             .handler = TMB_NOTE_AM_GET,
+                             .handler = TMB_TAGGED_AM_GET,
                              .nargs = GET_ARGS,
                              .immediate = at == 0 && (t->flags & GEX_FLAG_IMMEDIATE),
                              .staged = -1,
@@ -114,14 +114,14 @@ static int request(const struct tmb_note_send *s, uint32_t jobrank, struct tmb_o
     tmb_up_peer_more(op, TMB_CAT_GET, jobrank);
     if (!tmb_up_am_send(&out)) continue;
     tmb_up_peer_done(op, TMB_CAT_GET, jobrank);
-    tmb_note_regain(jobrank, 1);
+    tmb_tagged_regain(jobrank, 1);
     return TMB_AGAIN;
   }
   return 0;
 }
 
 /* Get and notify, with credit. */
-static int serve(const struct tmb_note_send *s, uint32_t jobrank, struct tmb_op *op) {
+static int serve(const struct tmb_tagged_send *s, uint32_t jobrank, struct tmb_op *op) {
   const struct tmb_transfer *t = &s->data;
   if (tmb_transfer_device(t))
     (void)gexx_rma_get(t->tm, t->local, t->rank, t->remote, t->nbytes, 0);
@@ -131,17 +131,17 @@ static int serve(const struct tmb_note_send *s, uint32_t jobrank, struct tmb_op 
     return request(s, jobrank, op);
   else if (t->nbytes)
     tmb_transfer_copy(t);
-  return tmb_note_send_bare(s);
+  return tmb_tagged_send_bare(s);
 }
 
 /* Get and notify, after taking credit. Parts that come later are counted in op. Returns 0, or
  * TMB_AGAIN for an immediate operation without credit or resources. */
-static int start(struct tmb_note_send *s, struct tmb_op *op) {
+static int start(struct tmb_tagged_send *s, struct tmb_op *op) {
   struct tmb_transfer *t = &s->data;
   const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_note_check(s);
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_tagged_check(s);
   tmb_transfer_resolve(t);
-  if (!tmb_note_take(t->call, jobrank, (t->flags & GEX_FLAG_IMMEDIATE) != 0)) return TMB_AGAIN;
+  if (!tmb_tagged_take(t->call, jobrank, (t->flags & GEX_FLAG_IMMEDIATE) != 0)) return TMB_AGAIN;
   if (tmb_peer_lost(jobrank)) {
     tmb_op_lose(op, TMB_CAT_GET, jobrank);
     return 0;
@@ -153,8 +153,8 @@ static int start(struct tmb_note_send *s, struct tmb_op *op) {
 
 int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                        uint32_t tag, gex_Flags_t flags) {
-  struct tmb_note_send s = {{"gexx_RMA_GetNotify", tm, rank, true, src, dest, nbytes, flags, 0},
-                            tag};
+  struct tmb_tagged_send s = {{"gexx_RMA_GetNotify", tm, rank, true, src, dest, nbytes, flags, 0},
+                              tag};
   struct tmb_op op = {.kind = TMB_OP_SINGLE};
   struct gexx_wait wait;
   if (start(&s, &op)) return 1;
@@ -165,15 +165,15 @@ int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size
 
 int gexx_RMA_GetNotifyNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                           uint32_t tag, gex_Flags_t flags) {
-  struct tmb_note_send s = {{"gexx_RMA_GetNotifyNBI", tm, rank, true, src, dest, nbytes, flags, 0},
-                            tag};
+  struct tmb_tagged_send s = {
+      {"gexx_RMA_GetNotifyNBI", tm, rank, true, src, dest, nbytes, flags, 0}, tag};
   return start(&s, tmb_thread_iop(tmb_thread())) ? 1 : 0;
 }
 
 gex_Event_t gexx_RMA_GetNotifyNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                                  uint32_t tag, gex_Flags_t flags) {
-  struct tmb_note_send s = {{"gexx_RMA_GetNotifyNB", tm, rank, true, src, dest, nbytes, flags, 0},
-                            tag};
+  struct tmb_tagged_send s = {{"gexx_RMA_GetNotifyNB", tm, rank, true, src, dest, nbytes, flags, 0},
+                              tag};
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
   if (!start(&s, op)) return tmb_op_event(op);
   tmb_op_free(op);

@@ -12,10 +12,10 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "core/am.h"
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/op.h"
+#include "core/segment_table.h"
 #include "core/team.h"
 #include "core/thread.h"
 #include "notify/tagged.h"
@@ -24,7 +24,7 @@
 
 /* Notification: uid(0,1) target(2) source(3) tag(4) nbytes(5,6) op(7,8). Reply: op(0,1) credit(2).
  * Credit: credit(0). */
-enum { NOTE_ARGS = TMB_NOTE_HEAD_ARGS + 2, ACK_ARGS = 3, CREDIT_ARGS = 1 };
+enum { NOTIFY_ARGS = TMB_TAGGED_HEAD_ARGS + 2, ACK_ARGS = 3, CREDIT_ARGS = 1 };
 
 static struct {
   uint32_t *used; /* [job size] credit taken; atomic */
@@ -32,7 +32,7 @@ static struct {
   uint32_t stalls;
 } out_state;
 
-uint32_t tmb_note_credits(void) {
+uint32_t tmb_tagged_credits(void) {
   uint32_t credits = tmb_load_rlx(&out_state.credits);
   if (TMB_UNLIKELY(!credits)) {
     credits = (uint32_t)tmb_cfg_int(TMB_CFG_NOTIFY_CREDITS);
@@ -41,7 +41,7 @@ uint32_t tmb_note_credits(void) {
   return credits;
 }
 
-uint64_t tmb_note_stalls(void) {
+uint64_t tmb_tagged_stalls(void) {
   return tmb_load_rlx(&out_state.stalls);
 }
 
@@ -58,12 +58,12 @@ static uint32_t *used_table(void) {
 
 static bool try_credit(uint32_t *used) {
   uint32_t found = tmb_load_rlx(used);
-  while (found < tmb_note_credits())
+  while (found < tmb_tagged_credits())
     if (tmb_cas_acq(used, &found, found + 1)) return true;
   return false;
 }
 
-void tmb_note_regain(uint32_t jobrank, uint32_t credits) {
+void tmb_tagged_regain(uint32_t jobrank, uint32_t credits) {
   if (credits) tmb_fetch_sub_rel(&used_table()[jobrank], credits);
 }
 
@@ -81,14 +81,14 @@ static bool credit_ready(void *arg) {
                                                    sent to it is dropped */
 }
 
-bool tmb_note_take(const char *call, uint32_t jobrank, bool immediate) {
+bool tmb_tagged_take(const char *call, uint32_t jobrank, bool immediate) {
   struct credit_wait w = {&used_table()[jobrank], jobrank, false};
   if (TMB_LIKELY(credit_ready(&w))) return true;
   if (immediate) return false;
   if (jobrank == tmb_job.rank && !tmb_job.threads)
     tmb_fatal_nopos("%s: this rank has %u unmatched notifications for itself, the limit; start "
                     "requests for them first, or raise TOMBOLO_NOTIFY_CREDITS",
-                    call, tmb_note_credits());
+                    call, tmb_tagged_credits());
   tmb_fetch_add_rlx(&out_state.stalls, 1);
   tmb_signal_wait(credit_ready, &w);
   return true;
@@ -96,29 +96,29 @@ bool tmb_note_take(const char *call, uint32_t jobrank, bool immediate) {
 
 /* ---- messages */
 
-void tmb_note_pack(int32_t *args, const struct tmb_note *note) {
-  tmb_team_args64(args, note->uid);
-  args[2] = (int32_t)note->target;
-  args[3] = (int32_t)note->source;
-  args[4] = (int32_t)note->tag;
-  tmb_team_args64(args + 5, note->nbytes);
+void tmb_tagged_pack(int32_t *args, const struct tmb_tagged *tagged) {
+  tmb_team_args64(args, tagged->uid);
+  args[2] = (int32_t)tagged->target;
+  args[3] = (int32_t)tagged->source;
+  args[4] = (int32_t)tagged->tag;
+  tmb_team_args64(args + 5, tagged->nbytes);
 }
 
-struct tmb_note tmb_note_unpack(const int32_t *args) {
-  return (struct tmb_note){.uid = tmb_team_join64(args),
-                           .target = (uint32_t)args[2],
-                           .source = (uint32_t)args[3],
-                           .tag = (uint32_t)args[4],
-                           .nbytes = tmb_team_join64(args + 5)};
+struct tmb_tagged tmb_tagged_unpack(const int32_t *args) {
+  return (struct tmb_tagged){.uid = tmb_team_join64(args),
+                             .target = (uint32_t)args[2],
+                             .source = (uint32_t)args[3],
+                             .tag = (uint32_t)args[4],
+                             .nbytes = tmb_team_join64(args + 5)};
 }
 
-void tmb_note_reply(uint32_t jobrank, uint64_t op, uint32_t credit) {
+void tmb_tagged_reply(uint32_t jobrank, uint64_t op, uint32_t credit) {
   int32_t args[ACK_ARGS];
   if (!credit && !op) return;
   tmb_team_args64(args, op);
   args[2] = (int32_t)credit;
   struct tmb_am_out ack = {.peer = jobrank,
-                           .handler = TMB_NOTE_AM_ACK,
+                           .handler = TMB_TAGGED_AM_ACK,
                            .nargs = ACK_ARGS,
                            .is_reply = 1,
                            .staged = -1,
@@ -126,30 +126,31 @@ void tmb_note_reply(uint32_t jobrank, uint64_t op, uint32_t credit) {
   (void)tmb_up_am_send(&ack);
 }
 
-static void on_note(const struct tmb_am_in *in) {
-  struct tmb_note note = tmb_note_unpack(in->args);
-  note.jobrank = in->src;
-  tmb_note_reply(in->src, tmb_team_join64(in->args + TMB_NOTE_HEAD_ARGS), tmb_note_arrive(&note));
+static void on_notification(const struct tmb_am_in *in) {
+  struct tmb_tagged tagged = tmb_tagged_unpack(in->args);
+  tagged.jobrank = in->src;
+  tmb_tagged_reply(in->src, tmb_team_join64(in->args + TMB_TAGGED_HEAD_ARGS),
+                   tmb_tagged_arrive(&tagged));
 }
 
 static void on_ack(const struct tmb_am_in *in) {
   void *op = (void *)(uintptr_t)tmb_team_join64(in->args);
-  tmb_note_regain(in->src, (uint32_t)in->args[2]);
+  tmb_tagged_regain(in->src, (uint32_t)in->args[2]);
   if (op) tmb_up_peer_done(op, TMB_CAT_PUT, in->src);
 }
 
 static void on_credit(const struct tmb_am_in *in) {
-  tmb_note_regain(in->src, (uint32_t)in->args[0]);
+  tmb_tagged_regain(in->src, (uint32_t)in->args[0]);
 }
 
-void tmb_note_give(uint32_t jobrank, uint32_t credits) {
+void tmb_tagged_give(uint32_t jobrank, uint32_t credits) {
   if (jobrank == tmb_job.rank) {
-    tmb_note_regain(jobrank, credits);
+    tmb_tagged_regain(jobrank, credits);
     return;
   }
   const int32_t args[CREDIT_ARGS] = {(int32_t)credits};
   struct tmb_am_out out = {.peer = jobrank,
-                           .handler = TMB_NOTE_AM_CREDIT,
+                           .handler = TMB_TAGGED_AM_CREDIT,
                            .nargs = CREDIT_ARGS,
                            .staged = -1,
                            .args = args};
@@ -158,14 +159,14 @@ void tmb_note_give(uint32_t jobrank, uint32_t credits) {
 
 /* Before main, so that a rank which only receives understands them. */
 __attribute__((constructor)) static void install(void) {
-  tmb_up_set_internal(TMB_NOTE_AM_NOTE, on_note);
-  tmb_up_set_internal(TMB_NOTE_AM_ACK, on_ack);
-  tmb_up_set_internal(TMB_NOTE_AM_CREDIT, on_credit);
+  tmb_up_set_internal(TMB_TAGGED_AM_NOTIFY, on_notification);
+  tmb_up_set_internal(TMB_TAGGED_AM_ACK, on_ack);
+  tmb_up_set_internal(TMB_TAGGED_AM_CREDIT, on_credit);
 }
 
 /* ---- sending */
 
-void tmb_note_check(const struct tmb_note_send *s) {
+void tmb_tagged_check(const struct tmb_tagged_send *s) {
   const struct tmb_transfer *t = &s->data;
   tmb_check_context_at(t->call);
   tmb_check_tm(t->call, t->tm, false);
@@ -174,33 +175,33 @@ void tmb_note_check(const struct tmb_note_send *s) {
     tmb_fatal_nopos("%s: argument tag is GEXX_NOTIFY_ANY_TAG, which only requests take", t->call);
 }
 
-struct tmb_note tmb_note_of(const struct tmb_note_send *s) {
-  return (struct tmb_note){.uid = tmb_team_of(s->data.tm)->uid,
-                           .target = s->data.rank,
-                           .source = s->data.tm->rank,
-                           .jobrank = tmb_job.rank,
-                           .tag = s->tag,
-                           .nbytes = s->data.nbytes};
+struct tmb_tagged tmb_tagged_of(const struct tmb_tagged_send *s) {
+  return (struct tmb_tagged){.uid = tmb_team_of(s->data.tm)->uid,
+                             .target = s->data.rank,
+                             .source = s->data.tm->rank,
+                             .jobrank = tmb_job.rank,
+                             .tag = s->tag,
+                             .nbytes = s->data.nbytes};
 }
 
 /* Send the notification with nbytes of data. With op the target acknowledges them, and op counts
  * that. */
-static int send(const struct tmb_note_send *s, size_t nbytes, struct tmb_op *op) {
+static int send(const struct tmb_tagged_send *s, size_t nbytes, struct tmb_op *op) {
   const struct tmb_transfer *t = &s->data;
   const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);
-  const struct tmb_note note = tmb_note_of(s);
-  const bool far = nbytes && (!tmb_bound_attached(jobrank, t->remote, nbytes) ||
+  const struct tmb_tagged tagged = tmb_tagged_of(s);
+  const bool far = nbytes && (!tmb_segtab_attached(jobrank, t->remote, nbytes) ||
                               tmb_job.mapped_delta[jobrank] == GEXX_UNMAPPED);
-  int32_t args[NOTE_ARGS] = {0};
-  tmb_note_pack(args, &note);
+  int32_t args[NOTIFY_ARGS] = {0};
+  tmb_tagged_pack(args, &tagged);
   if (far && op) {
-    tmb_team_args64(args + TMB_NOTE_HEAD_ARGS, (uint64_t)(uintptr_t)op);
+    tmb_team_args64(args + TMB_TAGGED_HEAD_ARGS, (uint64_t)(uintptr_t)op);
     tmb_up_peer_more(op, TMB_CAT_PUT, jobrank);
   }
   struct tmb_am_out out = {.peer = jobrank,
                            .category = nbytes ? TMB_AM_LONG : TMB_AM_SHORT,
-                           .handler = TMB_NOTE_AM_NOTE,
-                           .nargs = NOTE_ARGS,
+                           .handler = TMB_TAGGED_AM_NOTIFY,
+                           .nargs = NOTIFY_ARGS,
                            .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0,
                            .far = far,
                            .staged = -1,
@@ -210,68 +211,68 @@ static int send(const struct tmb_note_send *s, size_t nbytes, struct tmb_op *op)
                            .dest = t->remote};
   if (!tmb_up_am_send(&out)) return 0;
   if (far && op) tmb_up_peer_done(op, TMB_CAT_PUT, jobrank);
-  tmb_note_regain(jobrank, 1);
+  tmb_tagged_regain(jobrank, 1);
   return TMB_AGAIN;
 }
 
-int tmb_note_send_bare(const struct tmb_note_send *s) {
+int tmb_tagged_send_bare(const struct tmb_tagged_send *s) {
   if (tmb_jobrank(s->data.tm, s->data.rank) != tmb_job.rank) return send(s, 0, NULL);
-  const struct tmb_note note = tmb_note_of(s);
-  tmb_note_regain(tmb_job.rank, tmb_note_arrive(&note));
+  const struct tmb_tagged tagged = tmb_tagged_of(s);
+  tmb_tagged_regain(tmb_job.rank, tmb_tagged_arrive(&tagged));
   if (tmb_job.threads) tmb_job.ops->wake_self(tmb_job.conduit);
   return 0;
 }
 
 /* Put and notify. Returns 0, or TMB_AGAIN for an immediate operation without credit or resources.
  */
-static int start(struct tmb_note_send *s, struct tmb_op *op) {
+static int start(struct tmb_tagged_send *s, struct tmb_op *op) {
   struct tmb_transfer *t = &s->data;
   const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);
   const bool immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0;
   tmb_transfer_resolve(t);
-  if (!tmb_note_take(t->call, jobrank, immediate)) return TMB_AGAIN;
+  if (!tmb_tagged_take(t->call, jobrank, immediate)) return TMB_AGAIN;
   if (tmb_peer_lost(jobrank)) {
     tmb_op_or_thread_lose(op, TMB_CAT_PUT, jobrank);
     return 0;
   }
   if (tmb_transfer_device(t) || t->nbytes > TMB_AM_LONG_BYTES_MAX) {
     (void)gexx_rma_put(t->tm, t->rank, t->remote, t->local, t->nbytes, 0);
-    return tmb_note_send_bare(s);
+    return tmb_tagged_send_bare(s);
   }
   const bool self = jobrank == tmb_job.rank;
   if (self && t->nbytes) memmove(t->remote, t->local, t->nbytes);
-  const int rc = self ? tmb_note_send_bare(s) : send(s, t->nbytes, op);
+  const int rc = self ? tmb_tagged_send_bare(s) : send(s, t->nbytes, op);
   if (rc == 0) tmb_count(GEXX_STATS_PUT, jobrank, t->nbytes);
   return rc;
 }
 
-static struct tmb_note_send put_of(const char *call, gex_TM_t tm, gex_Rank_t rank, void *dest,
-                                   const void *src, size_t nbytes) {
-  return (struct tmb_note_send){.data = {.call = call,
-                                         .tm = tm,
-                                         .rank = rank,
-                                         .remote = dest,
-                                         .local = (void *)(uintptr_t)src,
-                                         .nbytes = nbytes}};
+static struct tmb_tagged_send put_of(const char *call, gex_TM_t tm, gex_Rank_t rank, void *dest,
+                                     const void *src, size_t nbytes) {
+  return (struct tmb_tagged_send){.data = {.call = call,
+                                           .tm = tm,
+                                           .rank = rank,
+                                           .remote = dest,
+                                           .local = (void *)(uintptr_t)src,
+                                           .nbytes = nbytes}};
 }
 
 int gexx_RMA_PutNotify(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                        uint32_t tag, gex_Flags_t flags) {
-  struct tmb_note_send s = put_of("gexx_RMA_PutNotify", tm, rank, dest, src, nbytes);
+  struct tmb_tagged_send s = put_of("gexx_RMA_PutNotify", tm, rank, dest, src, nbytes);
   s.tag = tag;
   s.data.flags = flags;
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_note_check(&s);
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_tagged_check(&s);
   if (start(&s, NULL)) return 1;
   return tmb_peer_lost(tmb_jobrank(tm, rank)) ? GEXX_ERR_LOST : 0;
 }
 
 int gexx_RMA_PutNotifyNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                           gex_Event_t *lc_opt, uint32_t tag, gex_Flags_t flags) {
-  struct tmb_note_send s = put_of("gexx_RMA_PutNotifyNBI", tm, rank, dest, src, nbytes);
+  struct tmb_tagged_send s = put_of("gexx_RMA_PutNotifyNBI", tm, rank, dest, src, nbytes);
   s.tag = tag;
   s.data.flags = flags;
   if (TMB_UNLIKELY(tmb_job.debug)) {
-    tmb_note_check(&s);
+    tmb_tagged_check(&s);
     tmb_transfer_check_lc(s.data.call, lc_opt, TMB_FORM_NBI);
   }
   return start(&s, tmb_thread_iop(tmb_thread())) ? 1 : 0;
@@ -280,12 +281,12 @@ int gexx_RMA_PutNotifyNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *
 gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
                                  size_t nbytes, gex_Event_t *lc_opt, uint32_t tag,
                                  gex_Flags_t flags) {
-  struct tmb_note_send s = put_of("gexx_RMA_PutNotifyNB", tm, rank, dest, src, nbytes);
+  struct tmb_tagged_send s = put_of("gexx_RMA_PutNotifyNB", tm, rank, dest, src, nbytes);
   const bool leaf = (uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP;
   s.tag = tag;
   s.data.flags = flags;
   if (TMB_UNLIKELY(tmb_job.debug)) {
-    tmb_note_check(&s);
+    tmb_tagged_check(&s);
     tmb_transfer_check_lc(s.data.call, lc_opt, TMB_FORM_NB);
   }
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, leaf ? GEX_EC_LC : 0);

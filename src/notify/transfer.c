@@ -7,21 +7,21 @@
  */
 #include "notify/transfer.h"
 
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/mk.h"
+#include "core/segment_table.h"
 
 /* The data may lie outside the bound segment. */
 #define ANYWHERE (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)
 
-void tmb_transfer_check_offset(const struct tmb_transfer *t, const char *what, const void *offset,
-                               size_t nbytes) {
-  const struct tmb_peer_segment *s = tmb_bound_at(t->tm, t->rank);
+void tmb_transfer_check_offset(const struct tmb_transfer *t, const char *argument,
+                               const void *offset, size_t nbytes) {
+  const struct tmb_peer_segment *s = tmb_segtab_at(t->tm, t->rank);
   const uintptr_t size = s ? s->size : 0, at = (uintptr_t)offset;
   if (at > size || nbytes > size - at)
     tmb_fatal_nopos("%s: argument %s: %zu bytes at offset %zu are outside the segment of rank %u, "
                     "which has %zu bytes",
-                    t->call, what, nbytes, (size_t)at, t->rank, (size_t)size);
+                    t->call, argument, nbytes, (size_t)at, t->rank, (size_t)size);
 }
 
 static void check_promises(const struct tmb_transfer *t) {
@@ -53,9 +53,9 @@ void tmb_transfer_check(const struct tmb_transfer *t) {
 }
 
 void tmb_transfer_resolve(struct tmb_transfer *t) {
-  if (t->flags & GEX_FLAG_PEER_SEG_OFFSET) t->remote = tmb_bound_offset(t->tm, t->rank, t->remote);
-  if (t->flags & GEX_FLAG_SELF_SEG_OFFSET) t->local = tmb_bound_self_offset(t->tm->ep, t->local);
-  t->delta = tmb_bound_delta_of(t->tm, t->rank);
+  if (t->flags & GEX_FLAG_PEER_SEG_OFFSET) t->remote = tmb_segtab_offset(t->tm, t->rank, t->remote);
+  if (t->flags & GEX_FLAG_SELF_SEG_OFFSET) t->local = tmb_segtab_self_offset(t->tm->ep, t->local);
+  t->delta = tmb_segtab_delta_of(t->tm, t->rank);
 }
 
 bool tmb_transfer_device(const struct tmb_transfer *t) {
@@ -65,7 +65,7 @@ bool tmb_transfer_device(const struct tmb_transfer *t) {
 bool tmb_transfer_direct(const struct tmb_transfer *t) {
   if (t->delta == GEXX_UNMAPPED) return false;
   return !(t->flags & ANYWHERE) || !t->nbytes ||
-         tmb_bound_maps(t->tm, t->rank, t->remote, t->nbytes);
+         tmb_segtab_maps(t->tm, t->rank, t->remote, t->nbytes);
 }
 
 void tmb_transfer_copy(const struct tmb_transfer *t) {

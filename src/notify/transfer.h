@@ -33,10 +33,11 @@ struct tmb_transfer {
 /* Debug clients: fatal unless the arguments of the call are valid. */
 void tmb_transfer_check(const struct tmb_transfer *t);
 
-/* Whether nbytes at an offset are inside the peer's segment; fatal if not. in what: the argument.
+/* Whether nbytes at an offset are inside the peer's segment; fatal if not. in argument: the
+ * argument.
  */
-void tmb_transfer_check_offset(const struct tmb_transfer *t, const char *what, const void *offset,
-                               size_t nbytes);
+void tmb_transfer_check_offset(const struct tmb_transfer *t, const char *argument,
+                               const void *offset, size_t nbytes);
 
 /* Turn offsets into addresses, and find out whether the peer's memory is mapped here. */
 void tmb_transfer_resolve(struct tmb_transfer *t);

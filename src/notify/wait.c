@@ -3,7 +3,7 @@
  * Waiting for signals.
  *
  * Owns nothing. Called by owners of signals, some.c and semaphores. Calls: core's progress and
- * waits. A wait reads the word LOOKS times, then runs progress once, and so on: reading the word
+ * waits. A wait reads the word PROBES times, then runs progress once, and so on: reading the word
  * costs one cached load, progress costs several, and usually it is the word that changes.
  * Invariants: a wait that succeeds has acquire order; a signal is consumed by one compare-and-swap,
  * so several threads may wait for the same one.
@@ -15,10 +15,10 @@
 #include "core/segment.h"
 #include "notify/notify.h"
 
-#define LOOKS 8 /* readings of the word for each run of progress */
+#define PROBES 8 /* readings of the word for each run of progress */
 
 /* A condition on one word. */
-struct look {
+struct probe {
   const uint64_t *sig;
   uint64_t value, found;
   int cmp;
@@ -36,30 +36,30 @@ static inline bool holds(uint64_t found, int cmp, uint64_t value) {
   }
 }
 
-static inline bool look_once(struct look *l) {
+static inline bool probe_once(struct probe *l) {
   l->found = tmb_load_acq(l->sig);
   return holds(l->found, l->cmp, l->value);
 }
 
-static bool look_ready(void *arg) {
-  struct look *l = arg;
-  for (int i = 1; i < LOOKS; i++) {
-    if (look_once(l)) return true;
+static bool probe_ready(void *arg) {
+  struct probe *l = arg;
+  for (int i = 1; i < PROBES; i++) {
+    if (probe_once(l)) return true;
     tmb_cpu_pause();
   }
-  return look_once(l);
+  return probe_once(l);
 }
 
-void tmb_signal_check(const char *call, const char *what, const uint64_t *sig) {
+void tmb_signal_check(const char *call, const char *argument, const uint64_t *sig) {
   if (TMB_LIKELY(!tmb_job.debug)) return;
   tmb_check_context_at(call);
   if (!sig || (uintptr_t)sig % sizeof *sig)
-    tmb_fatal_nopos("%s: argument %s is %p; give the address of an aligned 64-bit word", call, what,
-                    (const void *)sig);
+    tmb_fatal_nopos("%s: argument %s is %p; give the address of an aligned 64-bit word", call,
+                    argument, (const void *)sig);
   if (tmb_load_rlx(&tmb_job.device_segments) && tmb_segment_device_at(sig, sizeof *sig))
     tmb_fatal_nopos("%s: argument %s is %p, which is device memory; a signal is a word in a host "
                     "segment",
-                    call, what, (const void *)sig);
+                    call, argument, (const void *)sig);
 }
 
 static void check_cmp(const char *call, int cmp) {
@@ -78,25 +78,25 @@ uint64_t gexx_Signal_Fetch(const uint64_t *sig) {
 }
 
 int gexx_Signal_Test(const uint64_t *sig, int cmp, uint64_t value) {
-  struct look l = {.sig = sig, .value = value, .cmp = cmp};
+  struct probe l = {.sig = sig, .value = value, .cmp = cmp};
   tmb_signal_check("gexx_Signal_Test", "sig", sig);
   check_cmp("gexx_Signal_Test", cmp);
-  if (look_once(&l)) return GASNET_OK;
+  if (probe_once(&l)) return GASNET_OK;
   tmb_poll();
-  return look_once(&l) ? GASNET_OK : GASNET_ERR_NOT_READY;
+  return probe_once(&l) ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
 uint64_t gexx_Signal_Wait(const uint64_t *sig, int cmp, uint64_t value) {
-  struct look l = {.sig = sig, .value = value, .cmp = cmp};
+  struct probe l = {.sig = sig, .value = value, .cmp = cmp};
   tmb_signal_check("gexx_Signal_Wait", "sig", sig);
   check_cmp("gexx_Signal_Wait", cmp);
-  tmb_signal_wait(look_ready, &l);
+  tmb_signal_wait(probe_ready, &l);
   return l.found;
 }
 
 /* ---- consuming */
 
-static bool consume_once(struct look *l, uint64_t *sig) {
+static bool consume_once(struct probe *l, uint64_t *sig) {
   uint64_t found = tmb_load_rlx(sig);
   while (found >= l->value) {
     if (tmb_cas_acq(sig, &found, found - l->value)) {
@@ -108,8 +108,8 @@ static bool consume_once(struct look *l, uint64_t *sig) {
 }
 
 static bool consume_ready(void *arg) {
-  struct look *l = arg;
-  for (int i = 0; i < LOOKS && !l->taken; i++) {
+  struct probe *l = arg;
+  for (int i = 0; i < PROBES && !l->taken; i++) {
     l->taken = consume_once(l, (uint64_t *)(uintptr_t)l->sig);
     if (!l->taken) tmb_cpu_pause();
   }
@@ -117,7 +117,7 @@ static bool consume_ready(void *arg) {
 }
 
 int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
-  struct look l = {.sig = sig, .value = n};
+  struct probe l = {.sig = sig, .value = n};
   tmb_signal_check("gexx_Signal_TryConsume", "sig", sig);
   if (consume_once(&l, sig)) return GASNET_OK;
   tmb_poll();
@@ -125,7 +125,7 @@ int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
 }
 
 uint64_t gexx_Signal_WaitConsume(uint64_t *sig, uint64_t n) {
-  struct look l = {.sig = sig, .value = n};
+  struct probe l = {.sig = sig, .value = n};
   tmb_signal_check("gexx_Signal_WaitConsume", "sig", sig);
   tmb_signal_wait(consume_ready, &l);
   return l.found;

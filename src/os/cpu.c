@@ -105,7 +105,7 @@ void tmb_os_cpu_bits(uint8_t *bits, size_t bytes) {
     if (CPU_ISSET_S(cpu, sizeof mask, &mask.set)) bits[cpu / 8] |= (uint8_t)(1u << cpu % 8);
 }
 
-int tmb_os_cpu_leave(void) {
+int tmb_os_cpu_next(void) {
   cpu_mask mask;
   const int here = sched_getcpu();
   if (here < 0 || read_mask(&mask) < 2) return TMB_E_SYS;

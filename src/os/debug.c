@@ -199,7 +199,7 @@ void tmb_os_freeze(volatile int *flag, const char *flag_name) {
   *flag = 1;
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   tmb_flush_streams();
-  tmb_note(
+  tmb_print(
       "process %ld on %s waits for a debugger: attach with \"gdb -p %ld\", then say \"set var %s = "
       "0\" and \"continue\"",
       (long)getpid(), tmb_os_hostname(), (long)getpid(), flag_name);

@@ -195,7 +195,7 @@ static volatile int flag;
 /* Plays the debugger: releases the frozen process from a handler. */
 static void release(int sig) {
   (void)sig;
-  if (flag == 1) tmb_note("was frozen");
+  if (flag == 1) tmb_print("was frozen");
   flag = 0;
 }
 

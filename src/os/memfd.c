@@ -65,7 +65,7 @@ static int nameless_file(const char *dir, const char *name) {
 }
 
 /* Appends ", place: reason" to the list of failures in `tried`. */
-static void note_failure(char *tried, size_t tried_bytes, const char *place) {
+static void record_failure(char *tried, size_t tried_bytes, const char *place) {
   const size_t used = strlen(tried);
   snprintf(tried + used, tried_bytes - used, "%s%s: %s", used ? ", " : "", place, strerror(errno));
 }
@@ -75,7 +75,7 @@ int tmb_memfd_create(const char *name, bool avoid_memfd) {
   if (!avoid_memfd) {
     const int fd = kernel_memfd(name);
     if (fd >= 0) return fd;
-    note_failure(tried, sizeof tried, "memfd_create");
+    record_failure(tried, sizeof tried, "memfd_create");
   }
   const char *dirs[] = {tmb_env_get("GASNET_TMPDIR"), tmb_env_get("TMPDIR"), "/dev/shm", "/tmp",
                         "/var/tmp"};
@@ -83,7 +83,7 @@ int tmb_memfd_create(const char *name, bool avoid_memfd) {
     if (!dirs[i] || !*dirs[i]) continue;
     const int fd = nameless_file(dirs[i], name);
     if (fd >= 0) return fd;
-    note_failure(tried, sizeof tried, dirs[i]);
+    record_failure(tried, sizeof tried, dirs[i]);
   }
   tmb_warn("cannot create shared memory (%s); set GASNET_TMPDIR to a directory that can be written",
            tried);

@@ -42,7 +42,7 @@ void *tmb_memfd_map_new(uint64_t bytes, int *fd) {
   return p;
 }
 
-void tmb_memfd_unmap_own(void *addr, uint64_t bytes, int fd) {
+void tmb_memfd_unmap_local(void *addr, uint64_t bytes, int fd) {
   munmap(addr, bytes);
   (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
   close(fd);

@@ -21,6 +21,6 @@ void *tmb_memfd_map_peer(pid_t pid, int fd, uint64_t bytes);
 void *tmb_memfd_map_new(uint64_t bytes, int *fd);
 
 /* Unmap an own object, give its pages back although peers may have it mapped, close it. */
-void tmb_memfd_unmap_own(void *addr, uint64_t bytes, int fd);
+void tmb_memfd_unmap_local(void *addr, uint64_t bytes, int fd);
 
 #endif

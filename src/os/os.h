@@ -48,11 +48,11 @@ void tmb_os_cpu_bits(uint8_t *bits, size_t bytes);
  * mask. Returns 0, or TMB_E_SYS if there is no other; TMB_E_STATE if somebody set the mask
  * meanwhile. Cost: six system calls and a migration.
  */
-int tmb_os_cpu_leave(void);
+int tmb_os_cpu_next(void);
 
 /*
  * Move the calling thread to the index-th (modulo their number) processor of its mask, as
- * tmb_os_cpu_leave; no more than two system calls if the thread is there already. Returns 0, or
+ * tmb_os_cpu_next; no more than two system calls if the thread is there already. Returns 0, or
  * TMB_E_SYS if the mask has one processor only.
  */
 int tmb_os_cpu_visit(int index);

@@ -2,11 +2,10 @@
 /*
  * Reading the memory of another process of this machine, without its help.
  *
- * Owns nothing. Called by the collectives and core/reach.c. Calls: process_vm_readv, which needs
- * the permission to trace the other process; the kernel (Yama), a container or a sandbox may deny
- * it: callers try first and have another way. Invariants: a process
- * number is one of the caller's own namespace; that it names the process meant is for the caller to
- * verify.
+ * Owns nothing. Called by the collectives and core/cross_read.c. Calls: process_vm_readv, which
+ * needs the permission to trace the other process; the kernel (Yama), a container or a sandbox may
+ * deny it: callers try first and have another way. Invariants: a process number is one of the
+ * caller's own namespace; that it names the process meant is for the caller to verify.
  */
 #ifndef TMB_OS_PEER_COPY_H
 #define TMB_OS_PEER_COPY_H

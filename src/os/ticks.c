@@ -201,7 +201,7 @@ static double find_rate(void) {
 static void calibrate(void) {
   rate_hz = tmb_os_ticks_native() ? find_rate() : 1e9;
   scale = (uint64_t)(1e9 / rate_hz * (double)(1ull << SCALE_BITS) + 0.5);
-  if (tmb_cfg_bool(TMB_CFG_TSC_VERBOSE)) tmb_note("ticks: %s, %.0f per second", source, rate_hz);
+  if (tmb_cfg_bool(TMB_CFG_TSC_VERBOSE)) tmb_print("ticks: %s, %.0f per second", source, rate_hz);
 }
 
 static void calibrate_once(void) {

@@ -10,10 +10,10 @@
  * a domain holds its team, so that the delta table outlives it; a domain destroyed by a debug
  * client keeps its memory with a dead magic number, so that a stale handle is named.
  */
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/progress.h"
+#include "core/segment_table.h"
 #include "os/lock.h"
 #include "ratomic/ratomic.h"
 
@@ -71,7 +71,7 @@ static void check_create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
 
 static bool all_mapped(gex_TM_t tm) {
   for (uint32_t r = 0; r < tm->size; r++)
-    if (tmb_bound_delta_of(tm, r) == GEXX_UNMAPPED) return false;
+    if (tmb_segtab_delta_of(tm, r) == GEXX_UNMAPPED) return false;
   return true;
 }
 
@@ -96,7 +96,7 @@ static bool team_lost(gex_TM_t tm) {
   if (TMB_LIKELY(!tmb_job.lost)) return false;
   tmb_poll(); /* a client that only makes domains hears of it here */
   const uint32_t lost = tmb_load_acq(&tmb_team_of(tm)->lost);
-  if (lost) (void)tmb_lost_note(lost - 1);
+  if (lost) (void)tmb_lost_record(lost - 1);
   return lost != 0;
 }
 
@@ -106,10 +106,10 @@ void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   if (tmb_job.debug ? !check_agreement(tm, &(struct part){dt, ops, flags}) : team_lost(tm)) return;
   struct tmb_ad *d = malloc(sizeof *d + tm->size * sizeof *d->delta);
   if (!d) tmb_fatal("out of memory for an atomic domain");
-  for (uint32_t r = 0; r < tm->size; r++) d->delta[r] = tmb_bound_delta_of(tm, r);
+  for (uint32_t r = 0; r < tm->size; r++) d->delta[r] = tmb_segtab_delta_of(tm, r);
   tmb_team_hold(tmb_team_of(tm));
   d->head = (struct gexx_ad_s){
-      .delta = all_mapped(tm) && !tmb_job.count ? d->delta : NULL, /* see tmb_bound_table */
+      .delta = all_mapped(tm) && !tmb_job.count ? d->delta : NULL, /* see tmb_segtab_deltas */
       .tm = tm,
       .dt = dt,
       .ops = ops,

@@ -11,10 +11,10 @@
  */
 #include "core/op.h"
 #include "base/error.h"
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/mk.h"
+#include "core/segment_table.h"
 #include "core/thread.h"
 #include "ratomic/ratomic.h"
 
@@ -126,7 +126,7 @@ static void check_promise(const char *call, gex_AD_t ad, const struct gexx_ad_op
 static void check_memory(const char *call, gex_AD_t ad, const struct gexx_ad_op *o,
                          gex_Rank_t rank) {
   const size_t bytes = tmb_ratomic_bytes(o->dt);
-  const struct tmb_peer_segment *s = tmb_bound_at(ad->tm, rank);
+  const struct tmb_peer_segment *s = tmb_segtab_at(ad->tm, rank);
   uintptr_t addr = (uintptr_t)o->addr;
   if ((o->flags & GEX_FLAG_PEER_SEG_OFFSET) && s) addr += s->base;
   if (addr % bytes)
@@ -172,18 +172,18 @@ static void resolve(const char *call, gex_AD_t ad, struct gexx_ad_op *o) {
     check_memory(call, ad, o, rank);
   }
   o->rank = rank;
-  if (o->flags & GEX_FLAG_PEER_SEG_OFFSET) o->addr = tmb_bound_offset(ad->tm, rank, o->addr);
+  if (o->flags & GEX_FLAG_PEER_SEG_OFFSET) o->addr = tmb_segtab_offset(ad->tm, rank, o->addr);
   if (!fetches)
     o->result = NULL;
   else if (o->flags & GEX_FLAG_SELF_SEG_OFFSET)
-    o->result = tmb_bound_self_offset(ad->tm->ep, o->result);
+    o->result = tmb_segtab_self_offset(ad->tm->ep, o->result);
 }
 
 /* Performs a resolved operation here if it can be. */
 static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
   const struct tmb_ad *d = tmb_ad_of(ad);
   intptr_t delta = d->delta[o->rank];
-  if (delta == GEXX_UNMAPPED) delta = tmb_bound_delta_of(ad->tm, o->rank); /* attached later */
+  if (delta == GEXX_UNMAPPED) delta = tmb_segtab_delta_of(ad->tm, o->rank); /* attached later */
   if (tmb_jobrank(ad->tm, o->rank) == tmb_job.rank) delta = 0;
   if (delta == GEXX_UNMAPPED) return false;
   uint64_t unused;

@@ -10,10 +10,10 @@
 #include "vis/vis.h"
 
 #include "base/error.h"
-#include "core/bound.h"
 #include "core/check.h"
 #include "core/failure.h"
 #include "core/mk.h"
+#include "core/segment_table.h"
 #include "core/thread.h"
 #include "core/wait.h"
 
@@ -23,7 +23,7 @@
 /* The remote side may lie outside the bound segment. */
 #define ANYWHERE (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)
 
-_Thread_local struct tmb_vis_note tmb_vis_armed __attribute__((tls_model("initial-exec")));
+_Thread_local struct tmb_vis_completion tmb_vis_armed __attribute__((tls_model("initial-exec")));
 
 void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source_addr,
                                       size_t nbytes, gex_Flags_t flags) {
@@ -40,7 +40,7 @@ void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source
     if (handler && nbytes && !source_addr)
       tmb_fatal_nopos("%s: argument source_addr is NULL with nbytes %zu", call, nbytes);
   }
-  tmb_vis_armed = (struct tmb_vis_note){handler, source_addr, nbytes};
+  tmb_vis_armed = (struct tmb_vis_completion){handler, source_addr, nbytes};
 }
 
 /* Turn offsets into segments into addresses. */
@@ -48,9 +48,9 @@ static void resolve(struct tmb_vis *v) {
   const unsigned remote = tmb_vis_remote(v);
   uintptr_t shift[2] = {0, 0};
   if (v->flags & GEX_FLAG_PEER_SEG_OFFSET)
-    shift[remote] = (uintptr_t)tmb_bound_offset(v->tm, v->rank, NULL);
+    shift[remote] = (uintptr_t)tmb_segtab_offset(v->tm, v->rank, NULL);
   if (v->flags & GEX_FLAG_SELF_SEG_OFFSET)
-    shift[!remote] = (uintptr_t)tmb_bound_self_offset(v->tm->ep, NULL);
+    shift[!remote] = (uintptr_t)tmb_segtab_self_offset(v->tm->ep, NULL);
   for (unsigned side = 0; side < 2; side++) {
     v->list[side].shift = shift[side];
     if (v->strided)
@@ -91,12 +91,12 @@ static bool direct(const struct tmb_vis *v, intptr_t delta) {
     ptrdiff_t low;
     size_t extent;
     tmb_vis_shape_hull(v->shape, remote, &low, &extent);
-    return tmb_bound_maps(v->tm, v->rank, v->base[remote] + low, extent);
+    return tmb_segtab_maps(v->tm, v->rank, v->base[remote] + low, extent);
   }
   const struct tmb_vis_list *list = &v->list[remote];
   for (size_t i = 0; i < list->count; i++)
     if (tmb_vis_len(list, i) &&
-        !tmb_bound_maps(v->tm, v->rank, tmb_vis_addr(list, i), tmb_vis_len(list, i)))
+        !tmb_segtab_maps(v->tm, v->rank, tmb_vis_addr(list, i), tmb_vis_len(list, i)))
       return false;
   return true;
 }
@@ -122,15 +122,15 @@ static uint32_t leaves_of(const struct tmb_vis *v) {
  * needed. Returns 0, or TMB_AGAIN for an immediate call without resources. */
 static int start(struct tmb_vis *v, bool blocking) {
   struct tmb_vis_shape shape;
-  v->note = tmb_vis_armed;
+  v->completion = tmb_vis_armed;
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_call(v, blocking);
   measure(v, &shape);
-  if (!v->bytes && !v->note.handler) return 0;
+  if (!v->bytes && !v->completion.handler) return 0;
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank(v->call, v->tm, v->rank);
   if (v->bytes) {
     resolve(v);
     if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_ranges(v);
-    const intptr_t delta = tmb_bound_delta_of(v->tm, v->rank);
+    const intptr_t delta = tmb_segtab_delta_of(v->tm, v->rank);
     if (TMB_UNLIKELY(!direct(v, delta))) {
       if (!(v->flags & ANYWHERE))
         tmb_check_attached(v->call, v->is_get ? "src" : "dst", v->tm, v->rank,
@@ -143,9 +143,9 @@ static int start(struct tmb_vis *v, bool blocking) {
     copy(v, (uintptr_t)delta);
     tmb_count(v->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, tmb_jobrank(v->tm, v->rank), v->bytes);
   }
-  if (TMB_UNLIKELY(v->note.handler != 0)) {
+  if (TMB_UNLIKELY(v->completion.handler != 0)) {
     tmb_vis_armed.handler = 0;
-    tmb_vis_send_note(v);
+    tmb_vis_send_completion(v);
   }
   return 0;
 }

@@ -17,7 +17,7 @@
 #include "vis/shape.h"
 
 /* A peer completion handler that a put takes along. */
-struct tmb_vis_note {
+struct tmb_vis_completion {
   gex_AM_Index_t handler; /* 0: none */
   const void *payload;
   size_t nbytes;
@@ -25,7 +25,8 @@ struct tmb_vis_note {
 
 /* The completion handler that the next put of this thread takes along; set by
  * gex_VIS_SetPeerCompletionHandler. */
-extern _Thread_local struct tmb_vis_note tmb_vis_armed __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct tmb_vis_completion tmb_vis_armed
+    __attribute__((tls_model("initial-exec")));
 
 struct tmb_vis {
   const char *call; /* for messages: name of the public function */
@@ -39,8 +40,8 @@ struct tmb_vis {
   char *base[2];                     /* strided: address of index 0, then of element 0; by side */
   const struct tmb_vis_shape *shape; /* strided: set by vis.c */
   size_t bytes;                      /* total; set by vis.c */
-  struct tmb_vis_note note;          /* set by vis.c */
-  struct tmb_op *op;                 /* where parts are counted; set by vis.c */
+  struct tmb_vis_completion completion; /* set by vis.c */
+  struct tmb_op *op;                    /* where parts are counted; set by vis.c */
 };
 
 static inline unsigned tmb_vis_remote(const struct tmb_vis *v) {
@@ -143,6 +144,6 @@ int tmb_vis_send(const struct tmb_vis *v);
 int tmb_vis_device(const struct tmb_vis *v);
 
 /* ---- vis_send.c: have the target run the completion handler of a put whose data are in place. */
-void tmb_vis_send_note(const struct tmb_vis *v);
+void tmb_vis_send_completion(const struct tmb_vis *v);
 
 #endif

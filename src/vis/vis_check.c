@@ -37,16 +37,16 @@ void tmb_vis_check_call(const struct tmb_vis *v, bool blocking) {
     tmb_advise(TMB_ADVICE_FLAGS,
                "%s: argument flags is 0x%x: GEX_FLAG_ENABLE_LEAF_LC is for PutNB and PutNBI",
                v->call, v->flags);
-  if (!v->note.handler) return;
+  if (!v->completion.handler) return;
   if (v->is_get)
     tmb_fatal_nopos(
         "%s: peer completion handler %u is armed, which only a put takes; start the put "
         "first, or disarm with gex_VIS_SetPeerCompletionHandler(0, NULL, 0, 0)",
-        v->call, v->note.handler);
+        v->call, v->completion.handler);
   if (v->flags & GEX_FLAG_IMMEDIATE)
     tmb_fatal_nopos("%s: argument flags is 0x%x: a put with an armed peer completion handler (%u) "
                     "must not be GEX_FLAG_IMMEDIATE",
-                    v->call, v->flags, v->note.handler);
+                    v->call, v->flags, v->completion.handler);
 }
 
 void tmb_vis_check_totals(const struct tmb_vis *v, size_t dst, size_t src) {

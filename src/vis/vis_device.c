@@ -67,12 +67,12 @@ static int walk_lists(struct walk *w) {
 }
 
 int tmb_vis_device(const struct tmb_vis *v) {
-  struct tmb_op own = {.kind = TMB_OP_SINGLE};
-  struct walk w = {v, v->note.handler ? &own : v->op, false};
+  struct tmb_op whole = {.kind = TMB_OP_SINGLE};
+  struct walk w = {v, v->completion.handler ? &whole : v->op, false};
   if (v->strided ? walk_shape(&w) : walk_lists(&w)) return TMB_AGAIN;
-  if (!v->note.handler) return 0;
-  tmb_vis_wait(&own);
-  if (own.lost_mask) tmb_op_lose(v->op, v->is_get ? TMB_CAT_GET : TMB_CAT_PUT, own.lost);
-  tmb_vis_send_note(v);
+  if (!v->completion.handler) return 0;
+  tmb_vis_wait(&whole);
+  if (whole.lost_mask) tmb_op_lose(v->op, v->is_get ? TMB_CAT_GET : TMB_CAT_PUT, whole.lost);
+  tmb_vis_send_completion(v);
   return 0;
 }

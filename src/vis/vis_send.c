@@ -81,17 +81,17 @@ static size_t put_entries(struct cut *c, struct tmb_vis_head *h, char *to, size_
   return tmb_vis_pad16(used);
 }
 
-/* Write head, note and description of the next piece to a buffer of `room` bytes. Returns their
- * length; h->bytes of data belong to the piece. */
+/* Write head, payload of the completion handler and description of the next piece to a buffer of
+ * `room` bytes. Returns their length; h->bytes of data belong to the piece. */
 static size_t describe(struct cut *c, struct tmb_vis_head *h, char *buffer, size_t room) {
   const struct tmb_vis *v = c->v;
   const bool put = !v->is_get;
   size_t used = sizeof *h;
-  if (put && v->note.handler) {
-    if (v->note.nbytes) memcpy(buffer + used, v->note.payload, v->note.nbytes);
-    used += tmb_vis_pad16(v->note.nbytes);
-    h->handler = v->note.handler;
-    h->note_bytes = (uint16_t)v->note.nbytes;
+  if (put && v->completion.handler) {
+    if (v->completion.nbytes) memcpy(buffer + used, v->completion.payload, v->completion.nbytes);
+    used += tmb_vis_pad16(v->completion.nbytes);
+    h->handler = v->completion.handler;
+    h->completion_bytes = (uint16_t)v->completion.nbytes;
   }
   if (v->strided) {
     h->strided = 1;
@@ -121,12 +121,12 @@ static void pack(struct cut *c, const struct tmb_vis_head *h, char *to) {
 
 /* Upper limit of the length in bytes of one message that would carry all that is left; SIZE_MAX
  * when it is certainly too long for the stack. */
-static size_t bound(const struct cut *c) {
+static size_t message_bytes_max(const struct cut *c) {
   const struct tmb_vis *v = c->v;
   const size_t entries = v->strided ? v->shape->levels : c->remote.list->count - c->remote.index;
   const size_t data = v->is_get ? 0 : v->bytes - c->at;
   if (entries > SMALL_BYTES || data > SMALL_BYTES) return SIZE_MAX;
-  return sizeof(struct tmb_vis_head) + v->note.nbytes + 64 + entries * ENTRY_BYTES + data;
+  return sizeof(struct tmb_vis_head) + v->completion.nbytes + 64 + entries * ENTRY_BYTES + data;
 }
 
 /* Cut and send one piece. Returns 0, or TMB_AGAIN for an immediate one without resources. */
@@ -139,7 +139,7 @@ static int send_piece(struct cut *c) {
                            .route = tmb_am_route(v->tm, v->rank),
                            .immediate = (v->flags & GEX_FLAG_IMMEDIATE) && c->at == 0,
                            .staged = -1};
-  const bool is_small = bound(c) <= sizeof small;
+  const bool is_small = message_bytes_max(c) <= sizeof small;
   char *buffer = is_small ? small : tmb_up_am_stage(&out);
   if (!buffer) return TMB_AGAIN;
   struct tmb_vis_head h = {.owner = (uint64_t)(uintptr_t)(v->is_get ? (void *)c->record : v->op),
@@ -212,7 +212,7 @@ static void on_ack(const struct tmb_am_in *in) {
 /* ---- entry points */
 
 static uint32_t next_id(void) {
-  static uint32_t last; /* numbers of transfers with a note */
+  static uint32_t last; /* numbers of transfers with a completion handler */
   return tmb_fetch_add_rlx(&last, 1);
 }
 
@@ -221,7 +221,7 @@ int tmb_vis_send(const struct tmb_vis *v) {
   struct cut c = {.v = v,
                   .near = {&v->list[!remote], 0, 0},
                   .remote = {&v->list[remote], 0, 0},
-                  .id = v->note.handler ? next_id() : 0};
+                  .id = v->completion.handler ? next_id() : 0};
   if (v->is_get) c.record = new_record(v);
   int rc = 0;
   while (rc == 0 && c.at < v->bytes) rc = send_piece(&c);
@@ -232,17 +232,17 @@ int tmb_vis_send(const struct tmb_vis *v) {
   return rc;
 }
 
-void tmb_vis_send_note(const struct tmb_vis *v) {
-  const int32_t args[1] = {v->note.handler};
+void tmb_vis_send_completion(const struct tmb_vis *v) {
+  const int32_t args[1] = {v->completion.handler};
   struct tmb_am_out out = {.peer = tmb_jobrank(v->tm, v->rank),
                            .category = TMB_AM_MEDIUM,
-                           .handler = TMB_VIS_AM_NOTE,
+                           .handler = TMB_VIS_AM_COMPLETION,
                            .nargs = 1,
                            .route = tmb_am_route(v->tm, v->rank),
                            .staged = -1,
                            .args = args,
-                           .src = v->note.payload,
-                           .nbytes = v->note.nbytes};
+                           .src = v->completion.payload,
+                           .nbytes = v->completion.nbytes};
   (void)tmb_up_am_send(&out);
 }
 

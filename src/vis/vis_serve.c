@@ -2,10 +2,10 @@
 /*
  * Target of non-contiguous transfers that come as messages, and of peer completion handlers.
  *
- * Owns: internal handlers PUT, GET, NOTE, and the table of puts whose pieces are being counted.
- * Called from progress. Calls: copy.c, list.c, am_stage, am_send, tmb_up_am. Invariants: (source,
- * id) names a put with a note until its last piece; the client's handler runs as a Medium reply
- * without arguments, after every byte of the put is in place here.
+ * Owns: internal handlers PUT, GET, COMPLETION, and the table of puts whose pieces are being
+ * counted. Called from progress. Calls: copy.c, list.c, am_stage, am_send, tmb_up_am. Invariants:
+ * (source, id) names a put with a completion handler until its last piece; the client's handler
+ * runs as a Medium reply without arguments, after every byte of the put is in place here.
  */
 #include "base/atomic.h"
 #include "core/am.h"
@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- notes */
+/* ---- peer completion handlers */
 
-/* A put with a note of which pieces are missing. */
+/* A put with a completion handler of which pieces are missing. */
 struct incomplete {
   struct incomplete *next;
   uint64_t missing;
@@ -77,7 +77,7 @@ static void deliver(const struct tmb_am_in *in, uint8_t handler, void *payload, 
   tmb_up_am(&reply);
 }
 
-static void on_note(const struct tmb_am_in *in) {
+static void on_completion(const struct tmb_am_in *in) {
   deliver(in, (uint8_t)in->args[0], in->payload, in->nbytes);
 }
 
@@ -141,9 +141,10 @@ static void acknowledge(uint32_t origin, const struct tmb_vis_head *h) {
 static void on_put(const struct tmb_am_in *in) {
   struct tmb_vis_head h;
   memcpy(&h, in->payload, sizeof h);
-  char *note = (char *)in->payload + sizeof h;
-  move(&h, note + tmb_vis_pad16(h.note_bytes), (char *)in->payload + in->nbytes - h.bytes, true);
-  if (h.handler && count_piece(in->src, &h)) deliver(in, h.handler, note, h.note_bytes);
+  char *completion = (char *)in->payload + sizeof h;
+  move(&h, completion + tmb_vis_pad16(h.completion_bytes),
+       (char *)in->payload + in->nbytes - h.bytes, true);
+  if (h.handler && count_piece(in->src, &h)) deliver(in, h.handler, completion, h.completion_bytes);
   acknowledge(in->src, &h);
 }
 
@@ -177,5 +178,5 @@ static void on_get(const struct tmb_am_in *in) {
 void tmb_vis_serve_install(void) {
   tmb_up_set_internal(TMB_VIS_AM_PUT, on_put);
   tmb_up_set_internal(TMB_VIS_AM_GET, on_get);
-  tmb_up_set_internal(TMB_VIS_AM_NOTE, on_note);
+  tmb_up_set_internal(TMB_VIS_AM_COMPLETION, on_completion);
 }

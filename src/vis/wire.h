@@ -4,11 +4,12 @@
  *
  * Owns: the layout of a piece and the numbers of the internal handlers. Included by vis_send.c
  * (origin) and vis_serve.c (target). A transfer is cut into pieces of packed data, each sent as one
- * Medium message: head, note (padded to 16), description of the remote side (dimensions, or the
- * entries that this piece touches), and for a put the data. A get's request ends there; the data
- * come back as a Medium reply that carries nothing else, with its place at the origin in the
- * arguments. Invariants: every piece can be served alone and in any order; parts of a put are
- * acknowledged by a Short reply each; whatever follows the head starts at a multiple of 16.
+ * Medium message: head, payload of the completion handler (padded to 16), description of the remote
+ * side (dimensions, or the entries that this piece touches), and for a put the data. A get's
+ * request ends there; the data come back as a Medium reply that carries nothing else, with its
+ * place at the origin in the arguments. Invariants: every piece can be served alone and in any
+ * order; parts of a put are acknowledged by a Short reply each; whatever follows the head starts at
+ * a multiple of 16.
  */
 #ifndef TMB_VIS_WIRE_H
 #define TMB_VIS_WIRE_H
@@ -20,8 +21,8 @@ enum {
   TMB_VIS_AM_PUT = 16,
   TMB_VIS_AM_ACK = 17, /* op(0,1) category(2) */
   TMB_VIS_AM_GET = 18,
-  TMB_VIS_AM_DATA = 19, /* record(0,1) at(2,3) index(4,5) skip(6,7) */
-  TMB_VIS_AM_NOTE = 20  /* handler(0); payload of the completion handler */
+  TMB_VIS_AM_DATA = 19,      /* record(0,1) at(2,3) index(4,5) skip(6,7) */
+  TMB_VIS_AM_COMPLETION = 20 /* handler(0); payload of the completion handler */
 };
 enum { TMB_VIS_ACK_ARGS = 3, TMB_VIS_DATA_ARGS = 8 };
 
@@ -33,12 +34,12 @@ struct tmb_vis_head {
   uint64_t bytes;       /* data of this piece */
   uint64_t first;       /* indexed: bytes of the first entry here */
   uint64_t index, skip; /* get: place of the data in the origin's list, to be echoed */
-  uint64_t total;       /* put with a note: data of all pieces */
-  uint32_t id;          /* put with a note: number of the transfer, unique at its origin */
-  uint32_t category;    /* put: event category in which the op counts the piece */
-  uint32_t count;       /* dimensions or entries that follow */
-  uint16_t note_bytes;
-  uint8_t handler; /* of the note; 0: none */
+  uint64_t total;       /* put with a completion handler: data of all pieces */
+  uint32_t id; /* put with a completion handler: number of the transfer, unique at its origin */
+  uint32_t category; /* put: event category in which the op counts the piece */
+  uint32_t count;    /* dimensions or entries that follow */
+  uint16_t completion_bytes;
+  uint8_t handler; /* of the peer completion; 0: none */
   uint8_t strided;
   uint64_t reserved;
 };

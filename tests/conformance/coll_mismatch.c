@@ -8,7 +8,7 @@
 /* match: all.ranks.must.make.the.same.calls */
 /*
  * One rank of a team calls another collective, or passes another argument, than the others: a debug
- * job says so and ends, whether the data would go over the board or as messages.
+ * job says so and ends, whether the data would go over shared memory or as messages.
  */
 #include "check.h"
 

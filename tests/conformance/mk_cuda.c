@@ -7,8 +7,8 @@
  * the driver lets us and by messages where it does not.
  */
 #include "job.h"
+#include "messages.h"
 #include "mk_dev.h"
-#include "notes.h"
 
 #include "plugin/cuda_mock.h"
 
@@ -31,9 +31,9 @@ static struct cuda_mock_counts counts(void) {
 static void refused(int device, const char *symbol, unsigned result, const char *words) {
   gex_MK_t kind = GEX_MK_HOST;
   dev.mock->fail(symbol, result);
-  notes_begin();
+  messages_begin();
   CHECK_EQ(create(&kind, device), GASNET_ERR_RESOURCE);
-  notes_expect("gex_MK_Create", words);
+  messages_expect("gex_MK_Create", words);
   dev.mock->fail(NULL, 0);
   CHECK_PTR(kind, GEX_MK_HOST);
   CHECK_EQ(counts().retains, 0);
@@ -54,10 +54,10 @@ static void check_devices(void) {
 
 static void no_segment(gex_MK_t kind, void *addr, uintptr_t bytes, const char *words) {
   gex_Segment_t seg = GEX_SEGMENT_INVALID;
-  notes_begin();
+  messages_begin();
   CHECK_EQ(gex_Segment_Create(&seg, job.client, addr, bytes, kind, 0),
            addr ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE);
-  notes_expect("gex_Segment_Create", words);
+  messages_expect("gex_Segment_Create", words);
   CHECK_PTR(seg, GEX_SEGMENT_INVALID);
 }
 

@@ -6,7 +6,7 @@
  * for.
  */
 #include "job.h"
-#include "notes.h"
+#include "messages.h"
 
 #include <gasnet_mk.h>
 
@@ -17,9 +17,9 @@ static void refused(gex_MK_Class_t class_id, int code, const char *words) {
   gex_MK_t kind = GEX_MK_HOST;
   memset(&args, 0, sizeof args);
   args.gex_class = class_id;
-  notes_begin();
+  messages_begin();
   CHECK_EQ(gex_MK_Create(&kind, job.client, &args, 0), code);
-  notes_expect("gex_MK_Create returns", words);
+  messages_expect("gex_MK_Create returns", words);
   CHECK_PTR(kind, GEX_MK_HOST);
 }
 

@@ -11,7 +11,7 @@
  * behind it, which others may not have begun when a team is destroyed. Every team made is freed, no
  * message waits for a team that is no more, and all memory of boards is there for the next teams.
  */
-#include "core/board.h"
+#include "core/shared.h"
 #include "core/team.h"
 #include "job.h"
 
@@ -53,12 +53,12 @@ static struct tmb_team_stats settled(void) {
 }
 
 static void check_rows(void) {
-  uint32_t row[TMB_BOARD_ROWS_MAX];
+  uint32_t row[TMB_SHARED_ROWS_MAX];
   uint32_t count = 0;
-  while ((row[count] = tmb_board_take()) != TMB_BOARD_NONE) count++;
+  while ((row[count] = tmb_shared_take()) != TMB_SHARED_NONE) count++;
   if (tmb_job.ops->shared_area)
-    CHECK_EQ(count + 1, TMB_MIN(tmb_job.ops->shared_areas(tmb_job.conduit), TMB_BOARD_ROWS_MAX));
-  while (count--) tmb_board_give(row[count]);
+    CHECK_EQ(count + 1, TMB_MIN(tmb_job.ops->shared_areas(tmb_job.conduit), TMB_SHARED_ROWS_MAX));
+  while (count--) tmb_shared_give(row[count]);
 }
 
 int main(int argc, char **argv) {

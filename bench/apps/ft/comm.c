@@ -36,8 +36,8 @@ static struct {
   volatile int sum_count; /* results received (other ranks) */
 } job;
 
-_Noreturn void comm_fail(const char *what, const char *remedy) {
-  fprintf(stderr, "ft: rank %d: %s: %s\n", job.rank, what, remedy);
+_Noreturn void comm_fail(const char *problem, const char *remedy) {
+  fprintf(stderr, "ft: rank %d: %s: %s\n", job.rank, problem, remedy);
   gasnet_exit(1);
   abort();
 }

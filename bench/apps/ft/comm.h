@@ -64,6 +64,6 @@ void comm_gather(const double *mine, int count, double *all);
 _Noreturn void comm_exit(int code);
 
 /* Ends the job at once with a message, code 1. */
-_Noreturn void comm_fail(const char *what, const char *remedy);
+_Noreturn void comm_fail(const char *problem, const char *remedy);
 
 #endif

@@ -158,7 +158,7 @@ static void default_notify(struct tmb_conduit *c, uint32_t peer) {
   tmb_bug("conduit %p maps rank %u but cannot wake it", (void *)c, peer);
 }
 
-static bool default_notify_unwatched(struct tmb_conduit *c, uint32_t peer) {
+static bool default_notify_unindexed(struct tmb_conduit *c, uint32_t peer) {
   default_notify(c, peer);
   return true;
 }
@@ -188,13 +188,13 @@ void tmb_default_ack(uint32_t origin, uint64_t op, uint32_t category) {
 
 /* Before put_signal and get_signal are filled. */
 static void complete_notify(struct tmb_conduit_ops *ops) {
-  if (!ops->notify != !ops->notify_unwatched)
-    tmb_bug("conduit %s fills one of notify and notify_unwatched", ops->name);
-  ops->signals_told =
-      !ops->put_signal && !ops->get_signal && (!ops->notify || (ops->index_area && ops->watch));
+  if (!ops->notify != !ops->notify_unindexed)
+    tmb_bug("conduit %s fills one of notify and notify_unindexed", ops->name);
+  ops->signals_told = !ops->put_signal && !ops->get_signal &&
+                      (!ops->notify || (ops->index_area && ops->index_begin));
   if (ops->notify) return;
   ops->notify = default_notify;
-  ops->notify_unwatched = default_notify_unwatched;
+  ops->notify_unindexed = default_notify_unindexed;
 }
 
 /* What nothing else can be built from, or what core calls without asking whether it is there. */

@@ -61,8 +61,8 @@ static void filled_slots(void **state) {
   tmb_conduit_complete(&ops);
   assert_true(ops.put && ops.get && ops.put_signal && ops.get_signal && ops.am_long);
   assert_true(ops.flag_post && ops.expect_loss && ops.lost);
-  assert_true(ops.notify && ops.notify_unwatched);
-  assert_true(!ops.watch && !ops.index_area && !ops.shared_word && !ops.shared_area);
+  assert_true(ops.notify && ops.notify_unindexed);
+  assert_true(!ops.index_begin && !ops.index_area && !ops.shared_word && !ops.shared_area);
   assert_true(ops.signals_told);
 }
 

@@ -64,7 +64,7 @@ struct tmb_shm_ctl {
   struct {
     uint32_t bell;     /* futex; incremented by wakers */
     uint32_t sleeping; /* 1: somebody sleeps or is about to; set by the owner, cleared by wakers */
-    uint32_t watched;  /* 1: the owner wants its signals indexed; set by the owner, for ever */
+    uint32_t indexed;  /* 1: the owner wants its signals indexed; set by the owner, for ever */
   } door TMB_ALIGNED(TMB_CACHE_LINE);
   struct tmb_shm_line flag[TMB_FLAG_WORDS]; /* control words, one writer each */
 };
@@ -205,10 +205,10 @@ int tmb_shm_repair(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t repl
 
 /* shm_door.c: doorbells, control words. */
 void tmb_shm_door_ring(struct tmb_shm *shm, uint32_t rank);
-bool tmb_shm_sleep(struct tmb_shm *shm, uint64_t (*last_look)(void *), void *arg);
+bool tmb_shm_sleep(struct tmb_shm *shm, uint64_t (*last_check)(void *), void *arg);
 void tmb_shm_wake_self(struct tmb_shm *shm);
 void tmb_shm_flag_post(struct tmb_shm *shm, uint32_t peer, uint32_t index, uint64_t value);
-void tmb_shm_watch(struct tmb_shm *shm);
+void tmb_shm_index_begin(struct tmb_shm *shm);
 
 /* shm_segment.c: the attach slot. */
 int tmb_shm_attach(struct tmb_shm *shm, const uint64_t *sizes, void **base, intptr_t *delta);
@@ -223,13 +223,13 @@ static inline void tmb_shm_notify(struct tmb_shm *shm, uint32_t rank) {
 
 /* Wake `rank` as tmb_shm_notify, unless it has an index of its signals: then do nothing, because
  * the caller must enter the signal there first. Returns whether it was done. */
-static inline bool tmb_shm_notify_unwatched(struct tmb_shm *shm, uint32_t rank) {
+static inline bool tmb_shm_notify_unindexed(struct tmb_shm *shm, uint32_t rank) {
   const struct tmb_shm_ctl *ctl = tmb_shm_ctl(shm, rank);
   if (TMB_UNLIKELY(shm->sender_fences)) tmb_fence_seq();
   tmb_fence_compiler();
-  if (TMB_LIKELY(!(tmb_load_rlx(&ctl->door.sleeping) | tmb_load_rlx(&ctl->door.watched))))
+  if (TMB_LIKELY(!(tmb_load_rlx(&ctl->door.sleeping) | tmb_load_rlx(&ctl->door.indexed))))
     return true;
-  if (tmb_load_rlx(&ctl->door.watched)) return false;
+  if (tmb_load_rlx(&ctl->door.indexed)) return false;
   tmb_shm_door_ring(shm, rank);
   return true;
 }

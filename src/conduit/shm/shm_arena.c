@@ -98,7 +98,7 @@ static int size_arena(struct tmb_shm *shm) {
   int rc = 0;
   if (shm->env.rank == 0) {
     rc = tmb_memfd_resize(shm->env.arena_fd, shm->arena_bytes, why, sizeof why);
-    if (rc) tmb_note("cannot create the message memory of %zu bytes: %s", shm->arena_bytes, why);
+    if (rc) tmb_print("cannot create the message memory of %zu bytes: %s", shm->arena_bytes, why);
   }
   return agree(&shm->env, rc == 0) ? 0 : TMB_E_LIMIT;
 }
@@ -111,7 +111,7 @@ static int map_arena(struct tmb_shm *shm) {
     const char *limit = NULL;
     const int err = errno;
     const uint64_t bytes = tmb_os_mem_limit(&limit);
-    tmb_note(
+    tmb_print(
         "cannot map the message memory: %zu bytes asked, %s allows %llu (%s); run fewer ranks, "
         "raise the limit, or lower TOMBOLO_RING_SLOTS (now %u) or TOMBOLO_BULK_BUFFERS (now %u)",
         shm->arena_bytes, limit, (unsigned long long)bytes, strerror(err), shm->slots[0],
@@ -131,7 +131,7 @@ int tmb_shm_open(struct tmb_shm *shm, const struct tmb_conduit_env *env) {
   shm->seen = calloc(env->size, sizeof *shm->seen);
   shm->delta = calloc(env->size, sizeof *shm->delta);
   if (!shm->seen || !shm->delta) {
-    tmb_note("out of memory for %u peers", env->size);
+    tmb_print("out of memory for %u peers", env->size);
     tmb_shm_close(shm);
     return TMB_E_NOMEM;
   }

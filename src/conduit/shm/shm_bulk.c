@@ -27,7 +27,7 @@ void *tmb_shm_bulk_addr(const struct tmb_shm *shm, uint32_t rank, uint32_t index
 }
 
 /* Try to take a free buffer. */
-static bool own(struct tmb_shm_line *busy) {
+static bool try_take(struct tmb_shm_line *busy) {
   uint64_t expected = 0;
   return tmb_load_rlx(&busy->word) == 0 && tmb_cas_acq(&busy->word, &expected, 1);
 }
@@ -37,7 +37,7 @@ void *tmb_shm_bulk_take(struct tmb_shm *shm, struct tmb_am_out *out) {
   const uint32_t count = shm->bulk_count[reply];
   struct tmb_shm_line *busy = busy_words(shm, shm->env.rank) + (reply ? shm->bulk_count[0] : 0);
   uint32_t i = tmb_load_rlx(&shm->bulk_next[reply]);
-  for (uint32_t tries = 0; !own(&busy[i]); i = i + 1 == count ? 0 : i + 1)
+  for (uint32_t tries = 0; !try_take(&busy[i]); i = i + 1 == count ? 0 : i + 1)
     if (++tries == count) return NULL;
   TMB_TSAN_ACQUIRE(shm->arena);
   /* Small payloads rotate over a few buffers, so that the next busy word is back in this cache when

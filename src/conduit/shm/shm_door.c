@@ -32,13 +32,13 @@ static void show_sleeping(const struct tmb_shm *shm, struct tmb_shm_ctl *ctl) {
     tmb_membarrier();
 }
 
-bool tmb_shm_sleep(struct tmb_shm *shm, uint64_t (*last_look)(void *), void *arg) {
+bool tmb_shm_sleep(struct tmb_shm *shm, uint64_t (*last_check)(void *), void *arg) {
   struct tmb_shm_ctl *ctl = tmb_shm_ctl(shm, shm->env.rank);
   const uint32_t bell = tmb_load_acq(&ctl->door.bell);
   /* A single sleeper whose last sleep has run out still says so, and it costs nothing to sleep on;
    * of several, one may see the mark of another whose fence is still to come. */
   if (shm->env.threads || !tmb_load_acq(&ctl->door.sleeping)) show_sleeping(shm, ctl);
-  const uint64_t limit_ns = last_look(arg);
+  const uint64_t limit_ns = last_check(arg);
   TMB_PREEMPT_POINT("sleep");
   if (limit_ns) {
     const int rc = tmb_futex_wait(&ctl->door.bell, bell, limit_ns);
@@ -58,8 +58,8 @@ void tmb_shm_wake_self(struct tmb_shm *shm) {
 
 /* Set the mark, then run a fence on all processors, as tmb_shm_sleep does: what a peer wrote
  * without having seen the mark is visible here afterwards. */
-void tmb_shm_watch(struct tmb_shm *shm) {
-  tmb_store_rel(&tmb_shm_ctl(shm, shm->env.rank)->door.watched, 1);
+void tmb_shm_index_begin(struct tmb_shm *shm) {
+  tmb_store_rel(&tmb_shm_ctl(shm, shm->env.rank)->door.indexed, 1);
   if (shm->sender_fences)
     tmb_fence_seq();
   else

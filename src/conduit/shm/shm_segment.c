@@ -58,7 +58,7 @@ static void report_refusal(const struct tmb_shm *shm, const uint64_t *bases, uin
   uint32_t first = 0;
   while (bases[first]) first++;
   if (first == shm->env.rank)
-    tmb_note("cannot make segments of %llu bytes in all: %s", (unsigned long long)total, why);
+    tmb_print("cannot make segments of %llu bytes in all: %s", (unsigned long long)total, why);
 }
 
 int tmb_shm_attach(struct tmb_shm *shm, const uint64_t *sizes, void **base, intptr_t *delta) {

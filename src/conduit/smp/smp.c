@@ -21,7 +21,7 @@ struct tmb_conduit {
 static int smp_open(const struct tmb_conduit_env *env, struct tmb_conduit **c) {
   struct tmb_conduit *smp = aligned_alloc(TMB_CACHE_LINE, sizeof *smp);
   if (!smp) {
-    tmb_note("out of memory for the smp conduit (%zu bytes)", sizeof *smp);
+    tmb_print("out of memory for the smp conduit (%zu bytes)", sizeof *smp);
     return TMB_E_NOMEM;
   }
   *smp = (struct tmb_conduit){0};
@@ -55,8 +55,8 @@ static int smp_progress(struct tmb_conduit *c, int serve) {
   return tmb_shm_progress(&c->shm, serve);
 }
 
-static bool smp_sleep(struct tmb_conduit *c, uint64_t (*last_look)(void *), void *arg) {
-  return tmb_shm_sleep(&c->shm, last_look, arg);
+static bool smp_sleep(struct tmb_conduit *c, uint64_t (*last_check)(void *), void *arg) {
+  return tmb_shm_sleep(&c->shm, last_check, arg);
 }
 
 static void smp_wake_self(struct tmb_conduit *c) {
@@ -79,12 +79,12 @@ static void smp_notify(struct tmb_conduit *c, uint32_t peer) {
   tmb_shm_notify(&c->shm, peer);
 }
 
-static bool smp_notify_unwatched(struct tmb_conduit *c, uint32_t peer) {
-  return tmb_shm_notify_unwatched(&c->shm, peer);
+static bool smp_notify_unindexed(struct tmb_conduit *c, uint32_t peer) {
+  return tmb_shm_notify_unindexed(&c->shm, peer);
 }
 
-static void smp_watch(struct tmb_conduit *c) {
-  tmb_shm_watch(&c->shm);
+static void smp_index_begin(struct tmb_conduit *c) {
+  tmb_shm_index_begin(&c->shm);
 }
 
 static void *smp_index_area(struct tmb_conduit *c, uint32_t peer) {
@@ -126,8 +126,8 @@ const struct tmb_conduit_ops tmb_conduit_smp = {
     .flag_post = smp_flag_post,
     .flag_word = smp_flag_word,
     .notify = smp_notify,
-    .notify_unwatched = smp_notify_unwatched,
-    .watch = smp_watch,
+    .notify_unindexed = smp_notify_unindexed,
+    .index_begin = smp_index_begin,
     .index_area = smp_index_area,
     .shared_word = smp_shared_word,
     .shared_area = smp_shared_area,

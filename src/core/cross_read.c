@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether ranks may read each other's memory, see reach.h.
+ * Whether ranks may read each other's memory, see cross_read.h.
  *
  * Owns nothing. Called by client.c. Calls: os/peer_copy.h, the bootstrap all-gather. Each rank
  * reads a random number in the memory of the next rank; the ranks have one parent and the same
  * rights, so a rank that may read one other may read all. Invariants: the number stays in place
  * until all ranks have read.
  */
-#include "core/reach.h"
+#include "core/cross_read.h"
 
 #include "base/log.h"
 #include "core/job.h"
@@ -26,7 +26,7 @@ static bool reads(const struct card *next) {
   return tmb_os_peer_read(next->pid, &seen, next->address, sizeof seen) && seen == next->cookie;
 }
 
-void tmb_reach_init(void) {
+void tmb_cross_read_init(void) {
   tmb_job.pid = tmb_os_pid();
   if (tmb_job.size < 2) return;
   tmb_os_peer_allow();

@@ -8,7 +8,7 @@
  * shares it and publish could map it here, or when it is in this process. Invariants: tables are
  * only added to; publish changes entries of endpoints that the client keeps idle.
  */
-#include "core/bound.h"
+#include "core/segment_table.h"
 
 #include "base/config.h"
 #include "core/check.h"
@@ -36,8 +36,8 @@ struct part {
 typedef unsigned char handle[GEXX_MK_HANDLE_BYTES];
 _Static_assert(sizeof(struct part) <= TMB_TEAM_GATHER_BYTES, "fits one all-gather");
 
-const struct tmb_peer_segment *tmb_bound_of(uint32_t jobrank, gex_EP_Index_t ep) {
-  const struct tmb_peer_segment *table = ep < GASNET_MAXEPS ? tmb_job.bound[ep] : NULL;
+const struct tmb_peer_segment *tmb_segtab_of(uint32_t jobrank, gex_EP_Index_t ep) {
+  const struct tmb_peer_segment *table = ep < GASNET_MAXEPS ? tmb_job.segment_table[ep] : NULL;
   return table && table[jobrank].size ? &table[jobrank] : NULL;
 }
 
@@ -46,14 +46,14 @@ static bool inside(const struct tmb_peer_segment *s, const void *addr, size_t nb
   return offset < s->size && nbytes <= s->size - offset;
 }
 
-bool tmb_bound_attached(uint32_t jobrank, const void *addr, size_t nbytes) {
+bool tmb_segtab_attached(uint32_t jobrank, const void *addr, size_t nbytes) {
   return tmb_job.attached && tmb_job.mapped_delta[jobrank] != GEXX_UNMAPPED &&
          inside(&tmb_job.peer_segment[jobrank], addr, nbytes);
 }
 
-bool tmb_bound_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbytes) {
-  const struct tmb_peer_segment *s = tmb_bound_at(tm, rank);
-  return tmb_bound_table(tm)[rank] != GEXX_UNMAPPED && s && inside(s, addr, nbytes);
+bool tmb_segtab_maps(gex_TM_t tm, gex_Rank_t rank, const void *addr, size_t nbytes) {
+  const struct tmb_peer_segment *s = tmb_segtab_at(tm, rank);
+  return tmb_segtab_deltas(tm)[rank] != GEXX_UNMAPPED && s && inside(s, addr, nbytes);
 }
 
 /* What to add to an address in the segment of a process to get ours, or GEXX_UNMAPPED; whatever
@@ -62,7 +62,7 @@ static intptr_t delta_of(uint32_t jobrank, const struct tmb_peer_segment *s) {
   if (s->local == TMB_LOCAL_DEVICE) return GEXX_UNMAPPED;
   if (jobrank == tmb_job.rank) return 0;
   if (s->local) return (intptr_t)((uintptr_t)s->local - s->base);
-  if (tmb_bound_attached(jobrank, (const void *)s->base, s->size))
+  if (tmb_segtab_attached(jobrank, (const void *)s->base, s->size))
     return tmb_job.mapped_delta[jobrank];
   return GEXX_UNMAPPED;
 }
@@ -80,55 +80,56 @@ static intptr_t *unmapped_table(size_t endpoints) {
   return t;
 }
 
-void tmb_bound_init(void) {
-  tmb_job.bound[0] = tmb_job.peer_segment;
+void tmb_segtab_init(void) {
+  tmb_job.segment_table[0] = tmb_job.peer_segment;
   tmb_job.ep_delta[0] = tmb_job.delta;
   /* While operations are counted the heads of all teams point to this table, so it has an entry
    * for every endpoint. */
   tmb_job.unmapped = unmapped_table(tmb_job.count ? GASNET_MAXEPS : 1);
 }
 
-const intptr_t *tmb_bound_delta(gex_EP_Index_t ep) {
+const intptr_t *tmb_segtab_delta(gex_EP_Index_t ep) {
   return tmb_job.ep_delta[ep] ? tmb_job.ep_delta[ep] : tmb_job.unmapped;
 }
 
-const intptr_t *tmb_bound_hidden(gex_TM_t tm) {
+const intptr_t *tmb_segtab_hidden(gex_TM_t tm) {
   if (tm->magic != GEXX_MAGIC_PAIR) return tmb_team_delta(tmb_team_of(tm));
   return tmb_mk_device(tm->ep->segment) ? tmb_job.unmapped
-                                        : tmb_bound_delta((gex_EP_Index_t)(tm - tm->ep->pair));
+                                        : tmb_segtab_delta((gex_EP_Index_t)(tm - tm->ep->pair));
 }
 
 /* The delta table of an endpoint index for writing. Indices start with one common table of
  * unmapped entries; at the first write the index gets its own, and its TM-pairs are pointed to
  * that. */
-static intptr_t *own_delta(gex_EP_Index_t ep) {
+static intptr_t *local_delta(gex_EP_Index_t ep) {
   if (!tmb_job.ep_delta[ep]) {
     tmb_job.ep_delta[ep] = unmapped_table(1);
     for (gex_EP_Index_t i = 0; i < GASNET_MAXEPS; i++)
       if (tmb_job.eps[i] && !tmb_mk_device(tmb_job.eps[i]->segment))
-        tmb_job.eps[i]->pair[ep].delta = tmb_bound_shown(tmb_job.ep_delta[ep]);
+        tmb_job.eps[i]->pair[ep].delta = tmb_segtab_shown(tmb_job.ep_delta[ep]);
   }
   return tmb_job.ep_delta[ep];
 }
 
-void tmb_bound_set(uint32_t jobrank, gex_EP_Index_t ep, const struct tmb_peer_segment *s) {
-  if (!tmb_job.bound[ep]) tmb_job.bound[ep] = table(sizeof *tmb_job.bound[ep]);
-  tmb_job.bound[ep][jobrank] = *s;
+void tmb_segtab_set(uint32_t jobrank, gex_EP_Index_t ep, const struct tmb_peer_segment *s) {
+  if (!tmb_job.segment_table[ep])
+    tmb_job.segment_table[ep] = table(sizeof *tmb_job.segment_table[ep]);
+  tmb_job.segment_table[ep][jobrank] = *s;
 }
 
-void tmb_bound_refresh(void) {
+void tmb_segtab_refresh(void) {
   const bool map = tmb_cfg_bool(TMB_CFG_SHM_MAP);
   for (gex_EP_Index_t e = 0; e < GASNET_MAXEPS; e++) {
-    const struct tmb_peer_segment *s = tmb_job.bound[e];
+    const struct tmb_peer_segment *s = tmb_job.segment_table[e];
     if (!s || !map) continue;
-    intptr_t *delta = own_delta(e);
+    intptr_t *delta = local_delta(e);
     for (uint32_t r = 0; r < tmb_job.size; r++)
       if (s[r].size && !tmb_peer_lost(r)) delta[r] = delta_of(r, &s[r]);
   }
   tmb_team_refresh();
 }
 
-void tmb_bound_lose(uint32_t jobrank) {
+void tmb_segtab_lose(uint32_t jobrank) {
   for (gex_EP_Index_t e = 0; e < GASNET_MAXEPS; e++)
     if (tmb_job.ep_delta[e]) tmb_store_rlx(&tmb_job.ep_delta[e][jobrank], GEXX_UNMAPPED);
   tmb_team_refresh();
@@ -177,7 +178,7 @@ static struct part part_of(const gex_EP_t *eps, size_t num_eps, size_t first, ha
 
 /* Map a segment that a peer of the neighbourhood shares, unless it is mapped already. */
 static void map_shared(uint32_t jobrank, gex_EP_Index_t ep, struct tmb_peer_segment *s, int fd) {
-  const struct tmb_peer_segment *known = tmb_bound_of(jobrank, ep);
+  const struct tmb_peer_segment *known = tmb_segtab_of(jobrank, ep);
   if (known && known->base == s->base && known->size == s->size) {
     s->local = known->local;
   } else if (jobrank != tmb_job.rank && tmb_nbrhd_of(jobrank) == tmb_nbrhd_of(tmb_job.rank)) {
@@ -197,7 +198,7 @@ static bool enter_part(uint32_t jobrank, const struct part *p, size_t count) {
       map_shared(jobrank, ep, &s, (int)p->entry[i].share - 1);
       shares = true;
     }
-    tmb_bound_set(jobrank, ep, &s);
+    tmb_segtab_set(jobrank, ep, &s);
   }
   return shares;
 }
@@ -258,7 +259,7 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_F
   }
   free(all);
   if (!ok) return GEXX_ERR_LOST;
-  tmb_bound_refresh();
+  tmb_segtab_refresh();
   /* An owner that goes on may close the descriptor that a peer still has to open. */
   if (shares) gex_Coll_BarrierBlocking(tm, 0);
   return GASNET_OK;
@@ -268,16 +269,16 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps, gex_F
 
 /* The bound segment of (tm, rank), also of an own endpoint that was not published. Returns false
  * when there is none that this process knows. */
-static bool find_bound(gex_TM_t tm, gex_Rank_t rank, struct tmb_peer_segment *out) {
+static bool find_segment(gex_TM_t tm, gex_Rank_t rank, struct tmb_peer_segment *out) {
   const uint32_t jobrank = tmb_jobrank(tm, rank);
   const gex_EP_Index_t index = tmb_ep_index(tm, rank);
   if (jobrank == tmb_job.rank) {
     const struct gexx_ep_s *ep = tmb_job.eps[index];
     if (!ep || !ep->segment) return false;
-    *out = tmb_mk_bound(ep->segment);
+    *out = tmb_mk_segtab_entry(ep->segment);
     return true;
   }
-  const struct tmb_peer_segment *s = tmb_bound_of(jobrank, index);
+  const struct tmb_peer_segment *s = tmb_segtab_of(jobrank, index);
   if (s) *out = *s;
   return s != NULL;
 }
@@ -296,7 +297,7 @@ int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p, voi
   TMB_CHECK_CONTEXT("gex_Segment_QueryBound");
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank("gex_Segment_QueryBound", tm, rank);
   struct tmb_peer_segment s;
-  if (!find_bound(tm, rank, &s)) return 1;
+  if (!find_segment(tm, rank, &s)) return 1;
   report(tmb_jobrank(tm, rank), &s, owneraddr_p, localaddr_p, size_p);
   return 0;
 }
@@ -310,7 +311,7 @@ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owne
     if (!(flags & GEX_FLAG_IMMEDIATE)) tmb_check_context_at(call);
   }
   struct tmb_peer_segment s;
-  if (find_bound(tm, rank, &s))
+  if (find_segment(tm, rank, &s))
     report(tmb_jobrank(tm, rank), &s, owneraddr_p, localaddr_p, size_p);
   else if (size_p)
     *size_p = 0;

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The short way of collectives of one chunk over boards: shown, read and complete inside the call.
+ * The short way of collectives of one chunk over shared memory: shown, read and complete inside the
+ * call.
  *
- * Owns nothing. Called by board.c when nothing of the team is in flight. Calls: board_row.h. Small
- * data lie in the cache line of their number, so one store shows them and one miss brings them.
- * Where each rank has a processor, the others of a blocking collective are at most a hand-off
+ * Owns nothing. Called by shared.c when nothing of the team is in flight. Calls: shared_row.h.
+ * Small data lie in the cache line of their number, so one store shows them and one miss brings
+ * them. Where each rank has a processor, the others of a blocking collective are at most a hand-off
  * behind: the call reads their rows again and again for about that long, with nothing in between,
  * before it leaves the rest to progress. Invariants: guarded by the lock of collectives, so the
  * number of readings is bounded; a client's function is not called here; a call that returns SHOWN
- * has counted no chunk as read, so tmb_coll_board_start reads the whole chunk again.
+ * has counted no chunk as read, so tmb_coll_shared_start reads the whole chunk again.
  */
-#include "coll/board_row.h"
+#include "coll/shared_row.h"
 
 #include <string.h>
 
 /* Readings of others' rows in one call at most, where each rank has a processor: about 0.3 us, and
  * as long as a copy of the data takes. */
-#define LOOKS          600u
+#define PROBES         600u
 #define BYTES_PER_LOOK 8u
 
 /* One collective that is done inside its call. */
 struct now {
   struct tmb_team *team;
-  struct tmb_coll_board *b;
+  struct tmb_coll_shared *b;
   const struct tmb_coll_call *call;
-  struct tmb_board_what what;
+  struct tmb_call_signature signature;
   uint64_t number;
-  uint64_t shown; /* bytes that a member shows */
-  uint64_t looks; /* readings that are left */
+  uint64_t shown;    /* bytes that a member shows */
+  uint64_t readings; /* readings that are left */
 };
 
 static inline void copy(void *to, const void *from, size_t bytes) {
@@ -39,17 +40,17 @@ static inline void copy(void *to, const void *from, size_t bytes) {
 
 /* The data that a member shows; NULL when they do not come soon. */
 static inline const char *find(struct now *n, uint32_t member) {
-  const struct tmb_board_head *head = tmb_row_head(n->b->row[member], n->number);
+  const struct tmb_shared_head *head = tmb_row_head(n->b->row[member], n->number);
   while (tmb_load_acq(&head->number) != n->number + 1)
-    if (n->looks-- == 0) {
-      n->looks = 0;
+    if (n->readings-- == 0) {
+      n->readings = 0;
       return NULL;
     }
-  tmb_row_check(n->team, n->what, member, head);
+  tmb_row_check(n->team, n->signature, member, head);
   return tmb_row_data(n->b->row[member], n->number, n->shown);
 }
 
-/* Combine what all show, the highest rank first, as board.c does. */
+/* Combine what all show, the highest rank first, as shared.c does. */
 static bool combine(struct now *n) {
   const struct tmb_reducer *r = &n->call->reducer;
   const size_t bytes = n->call->bytes, count = bytes / r->elem;
@@ -84,8 +85,8 @@ static bool collect(struct now *n, size_t skip) {
  * UINT32_MAX: there is none. Returns false when there is no room. */
 static bool show(struct now *n, uint32_t own) {
   const struct tmb_coll_call *c = n->call;
-  struct tmb_board_row *row = n->b->row[n->team->head.rank];
-  const bool small = n->shown <= TMB_BOARD_SMALL;
+  struct tmb_shared_row *row = n->b->row[n->team->head.rank];
+  const bool small = n->shown <= TMB_SHARED_SMALL;
   if (!tmb_row_has_room(n->team, n->b, n->number, small)) return false;
   char *to = tmb_row_data(row, n->number, n->shown);
   const char *from = c->src;
@@ -96,36 +97,36 @@ static bool show(struct now *n, uint32_t own) {
     memcpy(to, from, own * c->bytes);
     memcpy(to + after, from + after, n->shown - after);
   }
-  tmb_row_publish(row, n->number, n->what);
+  tmb_row_publish(row, n->number, n->signature);
   if (!small) tmb_row_prepare(n->b, row, n->number + 1, n->shown);
   tmb_row_wake_all(n->team);
   return true;
 }
 
-static enum tmb_board_now broadcast(struct now *n) {
+static enum tmb_shared_now broadcast(struct now *n) {
   const struct tmb_coll_call *c = n->call;
   if (n->team->head.rank == c->root) {
-    if (!show(n, UINT32_MAX)) return TMB_BOARD_NOT_NOW;
+    if (!show(n, UINT32_MAX)) return TMB_SHARED_NOT_NOW;
     if (c->dst != c->src) copy(c->dst, c->src, c->bytes);
   } else {
     const char *from = find(n, c->root);
-    if (!from) return TMB_BOARD_NOT_NOW;
+    if (!from) return TMB_SHARED_NOT_NOW;
     copy(c->dst, from, c->bytes);
   }
-  return TMB_BOARD_COMPLETE;
+  return TMB_SHARED_COMPLETE;
 }
 
-enum tmb_board_now tmb_coll_board_now(struct tmb_team *team, const struct tmb_coll_call *call) {
-  struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
+enum tmb_shared_now tmb_coll_shared_now(struct tmb_team *team, const struct tmb_coll_call *call) {
+  struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
   const uint32_t me = team->head.rank;
   const bool blocks = call->kind == TMB_COLL_EXCHANGE;
   struct now n = {.team = team, .b = b, .call = call, .number = b->next};
-  if (call->bytes > TMB_BOARD_BYTES) return TMB_BOARD_NOT_NOW;
+  if (call->bytes > TMB_SHARED_BYTES) return TMB_SHARED_NOT_NOW;
   n.shown = blocks ? call->bytes * team->head.size : call->bytes;
-  if (n.shown > TMB_BOARD_BYTES) return TMB_BOARD_NOT_NOW;
-  n.what = tmb_coll_what(call);
-  n.looks = tmb_job.wait.crowded ? 0 : LOOKS + n.shown / BYTES_PER_LOOK;
-  enum tmb_board_now now = TMB_BOARD_NOT_NOW;
+  if (n.shown > TMB_SHARED_BYTES) return TMB_SHARED_NOT_NOW;
+  n.signature = tmb_coll_signature(call);
+  n.readings = tmb_job.wait.crowded ? 0 : PROBES + n.shown / BYTES_PER_LOOK;
+  enum tmb_shared_now now = TMB_SHARED_NOT_NOW;
   bool complete;
   switch (call->kind) {
   case TMB_COLL_BROADCAST: now = broadcast(&n); break;
@@ -136,11 +137,11 @@ enum tmb_board_now tmb_coll_board_now(struct tmb_team *team, const struct tmb_co
     if (!show(&n, blocks ? me : UINT32_MAX)) break;
     complete =
         call->kind == TMB_COLL_ALLREDUCE ? combine(&n) : collect(&n, blocks ? me * call->bytes : 0);
-    now = complete ? TMB_BOARD_COMPLETE : TMB_BOARD_SHOWN;
+    now = complete ? TMB_SHARED_COMPLETE : TMB_SHARED_SHOWN;
     break;
   default: break;
   }
-  if (now == TMB_BOARD_COMPLETE) {
+  if (now == TMB_SHARED_COMPLETE) {
     b->next++;
     tmb_row_count_read(team, b);
   }

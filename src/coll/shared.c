@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives over boards, see board.h.
+ * Collectives over shared memory, see shared.h.
  *
  * Owns: the ops that wait, a free list of them, the list of their teams. Called by the engine.
- * Calls: board_row.h, board_now.c for small data, core's ops. Reductions go from the highest rank
+ * Calls: shared_row.h, shared_now.c for small data, core's ops. Reductions go from the highest rank
  * down, the left operand is the new one: the same order on every rank and in every run, and a
  * client's function, which overwrites its right operand, never writes to a slot.
  * Invariants: guarded by the lock of collectives; ops of a team complete in order; nothing here
  * blocks.
  */
-#include "coll/board_row.h"
+#include "coll/shared_row.h"
 
 #include "base/log.h"
 #include "coll/tuning.h"
@@ -22,38 +22,39 @@
 
 /* Bytes of the next slot that are fetched for writing in advance. */
 #define PREPARE_BYTES 4096u
-#define LOOKS         16u
+#define PROBES        16u
 
 /* The calls of a client's function for an op, one after another. */
 struct client {
   struct tmb_apply apply;
   struct tmb_team *team;
-  struct tmb_coll_board_op *op;
+  struct tmb_coll_shared_op *op;
 };
 
-struct tmb_coll_board_op {
-  struct tmb_coll_board_op *next;
+struct tmb_coll_shared_op {
+  struct tmb_coll_shared_op *next;
   struct client *client; /* NULL without such a function, and until the op is kept */
   struct tmb_op *event;  /* NULL until the call that starts the collective has made one */
   struct tmb_coll_call call;
-  struct tmb_board_what what;
+  struct tmb_call_signature signature;
   uint64_t first; /* number of its first chunk */
   uint64_t unit;  /* most bytes of each block that one chunk carries */
   uint64_t shown,
       read; /* chunks that this member has shown, and read; the collective has `chunks` */
   uint64_t chunks;
-  uint32_t looked; /* members of whose part of chunk number `read` this member has taken its data */
-  bool shows;      /* this member has data for others and writes chunks */
+  uint32_t members_read; /* members of whose part of chunk number `read` this member has taken its
+                            data */
+  bool shows;            /* this member has data for others and writes chunks */
 };
 
 static struct {
   struct tmb_team *teams; /* teams with ops that wait for other members */
-  struct tmb_coll_board_op *free;
-} boards;
+  struct tmb_coll_shared_op *free;
+} shared_colls;
 
 /* ---- what the kinds do */
 
-/* Which members show data: the root, all but the root, all; nobody: not done over boards. */
+/* Which members show data: the root, all but the root, all; nobody: not done over shared memory. */
 enum shower { ROOT, OTHERS, ALL, NOBODY };
 
 static const struct {
@@ -75,34 +76,34 @@ static uint64_t blocks_of(const struct tmb_team *team, const struct tmb_coll_cal
   return kinds[call->kind].blocks ? team->head.size : 1;
 }
 
-/* For verbose users: why a board is used. */
+/* For verbose users: why shared memory is used. */
 TMB_COLD static void announce(const struct tmb_coll_shape *c, uint64_t shown) {
   struct tmb_coll_choice choice;
-  if (tmb_coll_select_board(c, tmb_coll_tuning(), shown, &choice)) tmb_coll_announce(c, &choice);
+  if (tmb_coll_select_shared(c, tmb_coll_tuning(), shown, &choice)) tmb_coll_announce(c, &choice);
 }
 
-bool tmb_coll_board_takes(struct tmb_team *team, const struct tmb_coll_call *call) {
-  if (!team->board || kinds[call->kind].shower == NOBODY || call->sync || !call->bytes)
+bool tmb_coll_shared_takes(struct tmb_team *team, const struct tmb_coll_call *call) {
+  if (!team->shared || kinds[call->kind].shower == NOBODY || call->sync || !call->bytes)
     return false;
-  const struct tmb_board_what what = tmb_coll_what(call);
-  struct tmb_board_what *known = &tmb_coll_team_of(team)->board.known;
-  if (known->call == what.call && known->bytes == what.bytes) return true;
+  const struct tmb_call_signature signature = tmb_coll_signature(call);
+  struct tmb_call_signature *known = &tmb_coll_team_of(team)->shared.known;
+  if (known->call == signature.call && known->bytes == signature.bytes) return true;
   const uint64_t blocks = blocks_of(team, call);
-  if (call->reducer.elem > TMB_BOARD_BYTES || call->reducer.elem * blocks > TMB_BOARD_BYTES ||
+  if (call->reducer.elem > TMB_SHARED_BYTES || call->reducer.elem * blocks > TMB_SHARED_BYTES ||
       call->bytes > UINT64_MAX / blocks)
     return false;
   const uint64_t shown = call->bytes * blocks;
-  const bool pulls = shown > tmb_coll_tuning()->board_copy_max && tmb_pull_works();
+  const bool pulls = shown > tmb_coll_tuning()->shared_copy_max && tmb_pull_works();
   const struct tmb_coll_shape c = {.kind = call->kind,
                                    .pull = pulls ? 0 : UINT64_MAX,
                                    .size = team->head.size,
                                    .rank = team->head.rank,
                                    .bytes = call->bytes,
                                    .commutes = call->commutes,
-                                   .board = true};
-  if (!tmb_coll_select_board(&c, tmb_coll_tuning(), shown, NULL)) return false;
+                                   .shared = true};
+  if (!tmb_coll_select_shared(&c, tmb_coll_tuning(), shown, NULL)) return false;
   if (TMB_UNLIKELY(tmb_coll_tuning()->verbose)) announce(&c, shown);
-  if (shown <= TMB_BOARD_BYTES) *known = what;
+  if (shown <= TMB_SHARED_BYTES) *known = signature;
   return true;
 }
 
@@ -140,23 +141,23 @@ static void wake_readers(const struct tmb_team *team, const struct tmb_coll_call
 }
 
 /* Bytes of a block in a chunk of an op. */
-static uint64_t length_of(const struct tmb_coll_board_op *op, uint64_t chunk) {
+static uint64_t length_of(const struct tmb_coll_shared_op *op, uint64_t chunk) {
   return TMB_MIN(op->unit, op->call.bytes - chunk * op->unit);
 }
 
 /* Show the next chunk. Returns false when there is no room for it. */
-static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
+static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_coll_shared_op *op) {
   const uint64_t number = op->first + op->shown, at = op->shown * op->unit;
   const uint64_t length = length_of(op, op->shown), blocks = blocks_of(team, &op->call);
-  struct tmb_board_row *row = b->row[team->head.rank];
-  if (!tmb_row_has_room(team, b, number, length * blocks <= TMB_BOARD_SMALL)) return false;
+  struct tmb_shared_row *row = b->row[team->head.rank];
+  if (!tmb_row_has_room(team, b, number, length * blocks <= TMB_SHARED_SMALL)) return false;
   char *to = tmb_row_data(row, number, length * blocks);
   const char *from = (const char *)op->call.src + at;
   const uint64_t mine = kinds[op->call.kind].reduces ? UINT64_MAX : team->head.rank;
   for (uint64_t i = 0; i < blocks; i++)
     if (i != mine || blocks == 1) memcpy(to + i * length, from + i * op->call.bytes, length);
-  tmb_row_publish(row, number, op->what);
-  if (length * blocks > TMB_BOARD_SMALL) tmb_row_prepare(b, row, number + 1, length * blocks);
+  tmb_row_publish(row, number, op->signature);
+  if (length * blocks > TMB_SHARED_SMALL) tmb_row_prepare(b, row, number + 1, length * blocks);
   op->shown++;
   wake_readers(team, &op->call);
   return true;
@@ -166,30 +167,31 @@ static bool show(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_col
 
 /* Address of the data that a member shows for this one in the chunk to be read next; NULL while
  * it has not shown them. */
-static const char *look(const struct tmb_team *team, const struct tmb_coll_board *b,
-                        const struct tmb_coll_board_op *op, uint32_t member) {
+static const char *chunk_of(const struct tmb_team *team, const struct tmb_coll_shared *b,
+                            const struct tmb_coll_shared_op *op, uint32_t member) {
   const bool blocks = kinds[op->call.kind].blocks, mine = member == team->head.rank;
   const uint64_t length = length_of(op, op->read), skip = blocks ? team->head.rank : 0;
   if (mine && !(op->shows && kinds[op->call.kind].reduces))
     return (const char *)op->call.src + op->read * op->unit + skip * op->call.bytes;
   const uint64_t number = op->first + op->read;
-  const struct tmb_board_head *head = tmb_row_head(b->row[member], number);
+  const struct tmb_shared_head *head = tmb_row_head(b->row[member], number);
   if (tmb_load_acq(&head->number) != number + 1) return NULL;
-  tmb_row_check(team, op->what, member, head);
+  tmb_row_check(team, op->signature, member, head);
   return tmb_row_data(b->row[member], number, length * (blocks ? team->head.size : 1)) +
          skip * length;
 }
 
 /* Take the data of members one by one, each to its place. */
-static bool collect(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
+static bool collect(struct tmb_team *team, struct tmb_coll_shared *b,
+                    struct tmb_coll_shared_op *op) {
   const uint32_t me = team->head.rank;
   const uint64_t length = length_of(op, op->read), at = op->read * op->unit;
   uint32_t low, high;
   sources(team, &op->call, &low, &high);
-  for (; op->looked < high - low; op->looked++) {
-    const uint32_t turn = me + op->looked, many = high - low;
+  for (; op->members_read < high - low; op->members_read++) {
+    const uint32_t turn = me + op->members_read, many = high - low;
     const uint32_t member = low + (many == 1 ? 0 : turn < many ? turn : turn - many);
-    const char *from = look(team, b, op, member);
+    const char *from = chunk_of(team, b, op, member);
     if (!from) return false;
     char *to = (char *)op->call.dst + at + (many > 1 ? member * op->call.bytes : 0);
     if (to != from) memcpy(to, from, length);
@@ -200,16 +202,16 @@ static bool collect(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_
 /* A client's function has combined the data of one more member. */
 static void applied(struct tmb_apply *apply) {
   const struct client *client = (const struct client *)(const void *)apply;
-  client->op->looked++;
-  if (TMB_UNLIKELY(client->team->lost)) tmb_coll_board_abandon(client->team);
+  client->op->members_read++;
+  if (TMB_UNLIKELY(client->team->lost)) tmb_coll_shared_abandon(client->team);
 }
 
-static bool applies(const struct tmb_coll_board_op *op) {
+static bool applies(const struct tmb_coll_shared_op *op) {
   return op->client && (op->client->apply.posted || op->client->apply.running);
 }
 
 /* Have a client's function called, once the op is one that waits. */
-static void apply(struct tmb_coll_board_op *op, char *to, const char *from, uint64_t length) {
+static void apply(struct tmb_coll_shared_op *op, char *to, const char *from, uint64_t length) {
   if (!op->client) return;
   struct tmb_apply *a = &op->client->apply;
   *a = (struct tmb_apply){.reducer = &op->call.reducer,
@@ -223,22 +225,23 @@ static void apply(struct tmb_coll_board_op *op, char *to, const char *from, uint
 }
 
 /* Combine the data of members, the highest first. */
-static bool combine(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
+static bool combine(struct tmb_team *team, struct tmb_coll_shared *b,
+                    struct tmb_coll_shared_op *op) {
   const struct tmb_reducer *r = &op->call.reducer;
   const uint64_t length = length_of(op, op->read);
   char *to = (char *)op->call.dst + op->read * op->unit;
   uint32_t low, high;
   sources(team, &op->call, &low, &high);
-  if (op->looked == 0 && high - low > 1 && r->loop) {
-    const char *right = look(team, b, op, high - 1), *left = look(team, b, op, high - 2);
+  if (op->members_read == 0 && high - low > 1 && r->loop) {
+    const char *right = chunk_of(team, b, op, high - 1), *left = chunk_of(team, b, op, high - 2);
     if (!right || !left) return false;
     r->loop(left, right, to, length / r->elem);
-    op->looked = 2;
+    op->members_read = 2;
   }
-  for (; op->looked < high - low; op->looked++) {
-    const char *from = look(team, b, op, high - 1 - op->looked);
+  for (; op->members_read < high - low; op->members_read++) {
+    const char *from = chunk_of(team, b, op, high - 1 - op->members_read);
     if (!from) return false;
-    if (op->looked == 0)
+    if (op->members_read == 0)
       memcpy(to, from, length);
     else if (r->loop)
       r->loop(from, to, to, length / r->elem);
@@ -255,8 +258,8 @@ static bool combine(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_
 /* Show chunks as far as there is room and read chunks as far as they are shown. in head: this is
  * the oldest op of the team, the only one that may read. Returns how many chunks were shown and
  * read. */
-static uint64_t advance(struct tmb_team *team, struct tmb_coll_board *b,
-                        struct tmb_coll_board_op *op, bool head) {
+static uint64_t advance(struct tmb_team *team, struct tmb_coll_shared *b,
+                        struct tmb_coll_shared_op *op, bool head) {
   const uint64_t before = op->shown + op->read;
   const bool reduces = kinds[op->call.kind].reduces;
   for (uint64_t seen = UINT64_MAX; seen != op->shown + op->read;) {
@@ -265,21 +268,21 @@ static uint64_t advance(struct tmb_team *team, struct tmb_coll_board *b,
     while (head && op->read < op->shown && !applies(op) &&
            (reduces ? combine(team, b, op) : collect(team, b, op))) {
       op->read++;
-      op->looked = 0;
+      op->members_read = 0;
       tmb_row_count_read(team, b);
     }
   }
   return op->shown + op->read - before;
 }
 
-static void begin(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_coll_board_op *op) {
+static void begin(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_coll_shared_op *op) {
   const struct tmb_coll_call *c = &op->call;
   const uint8_t shower = kinds[c->kind].shower;
   const bool root = team->head.rank == c->root;
   op->unit = c->bytes;
   op->chunks = 1;
-  if (c->bytes * blocks_of(team, c) > TMB_BOARD_BYTES) {
-    const uint64_t most = TMB_BOARD_BYTES / blocks_of(team, c), elem = c->reducer.elem;
+  if (c->bytes * blocks_of(team, c) > TMB_SHARED_BYTES) {
+    const uint64_t most = TMB_SHARED_BYTES / blocks_of(team, c), elem = c->reducer.elem;
     op->unit = elem ? most - most % elem : most;
     op->chunks = (c->bytes + op->unit - 1) / op->unit;
   }
@@ -287,46 +290,46 @@ static void begin(struct tmb_team *team, struct tmb_coll_board *b, struct tmb_co
       shower == ALL || (shower == ROOT) == root || (c->kind == TMB_COLL_REDUCE && c->src == c->dst);
   op->shown = op->shows ? 0 : op->chunks;
   op->read = 0;
-  op->looked = 0;
-  op->what = tmb_coll_what(c);
+  op->members_read = 0;
+  op->signature = tmb_coll_signature(c);
   op->first = b->next;
   b->next += op->chunks;
 }
 
-static struct tmb_coll_board_op *op_new(void) {
-  struct tmb_coll_board_op *op = boards.free;
+static struct tmb_coll_shared_op *op_new(void) {
+  struct tmb_coll_shared_op *op = shared_colls.free;
   if (op)
-    boards.free = op->next;
+    shared_colls.free = op->next;
   else
     op = malloc(sizeof *op);
   if (!op) tmb_fatal("out of memory for a collective");
   return op;
 }
 
-static void op_free(struct tmb_coll_board_op *op) {
+static void op_free(struct tmb_coll_shared_op *op) {
   free(op->client);
-  op->next = boards.free;
-  boards.free = op;
+  op->next = shared_colls.free;
+  shared_colls.free = op;
 }
 
 /* Enter the team in the list of those with ops that wait, or take it out. */
-static void list(struct tmb_team *team, struct tmb_coll_board *b) {
-  b->next_team = boards.teams;
-  boards.teams = team;
+static void list(struct tmb_team *team, struct tmb_coll_shared *b) {
+  b->next_team = shared_colls.teams;
+  shared_colls.teams = team;
   tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable + 1);
   if (tmb_job.wait.crowded) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
 }
 
-static void unlist(struct tmb_team **place, struct tmb_coll_board *b) {
+static void unlist(struct tmb_team **place, struct tmb_coll_shared *b) {
   *place = b->next_team;
   tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable - 1);
   if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
 }
 
 /* Advance the ops of a team in order. Returns how many chunks were shown and read. */
-static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_board *b) {
+static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
   uint64_t done = 0;
-  for (struct tmb_coll_board_op *op; (op = b->first) != NULL;) {
+  for (struct tmb_coll_shared_op *op; (op = b->first) != NULL;) {
     done += advance(team, b, op, true);
     if (op->read < op->chunks) break;
     b->first = op->next;
@@ -334,15 +337,15 @@ static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_board *b) {
     tmb_coll_event_done(op->event);
     op_free(op);
   }
-  for (struct tmb_coll_board_op *op = b->first ? b->first->next : NULL; op; op = op->next)
+  for (struct tmb_coll_shared_op *op = b->first ? b->first->next : NULL; op; op = op->next)
     done += advance(team, b, op, false);
   return done;
 }
 
-int tmb_coll_board_advance(void) {
+int tmb_coll_shared_advance(void) {
   uint64_t done = 0;
-  for (struct tmb_team **place = &boards.teams, *team; (team = *place) != NULL;) {
-    struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
+  for (struct tmb_team **place = &shared_colls.teams, *team; (team = *place) != NULL;) {
+    struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
     done += advance_team(team, b);
     if (b->first)
       place = &b->next_team;
@@ -352,9 +355,9 @@ int tmb_coll_board_advance(void) {
   return done > INT32_MAX ? INT32_MAX : (int)done;
 }
 
-void tmb_coll_board_abandon(struct tmb_team *team) {
-  struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
-  struct tmb_coll_board_op *op = b->first, *running = NULL, *next;
+void tmb_coll_shared_abandon(struct tmb_team *team) {
+  struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
+  struct tmb_coll_shared_op *op = b->first, *running = NULL, *next;
   if (!op) return;
   if (op->client && !tmb_apply_cancel(&op->client->apply) && op->client->apply.running) {
     running = op; /* ends when its function has returned */
@@ -370,23 +373,23 @@ void tmb_coll_board_abandon(struct tmb_team *team) {
     op_free(op);
   }
   if (running) return;
-  struct tmb_team **place = &boards.teams;
-  while (*place != team) place = &tmb_coll_team_of(*place)->board.next_team;
+  struct tmb_team **place = &shared_colls.teams;
+  while (*place != team) place = &tmb_coll_team_of(*place)->shared.next_team;
   unlist(place, b);
 }
 
-static void open_board(struct tmb_team *team, struct tmb_coll_board *b) {
-  b->row = malloc(team->head.size * sizeof(struct tmb_board_row *));
+static void open_shared(struct tmb_team *team, struct tmb_coll_shared *b) {
+  b->row = malloc(team->head.size * sizeof(struct tmb_shared_row *));
   if (!b->row) tmb_fatal("out of memory for a team of %u ranks", team->head.size);
-  for (uint32_t r = 0; r < team->head.size; r++) b->row[r] = tmb_board_row(team, r);
-  b->prepare_bytes = tmb_coll_tuning()->board_near ? 0 : PREPARE_BYTES;
+  for (uint32_t r = 0; r < team->head.size; r++) b->row[r] = tmb_shared_row(team, r);
+  b->prepare_bytes = tmb_coll_tuning()->shared_near ? 0 : PREPARE_BYTES;
   b->end = &b->first;
 }
 
 /* Queue a collective that cannot be completed in its call. Returns the op of its event. */
-static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_board *b,
-                           const struct tmb_coll_board_op *now) {
-  struct tmb_coll_board_op *op = op_new();
+static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_shared *b,
+                           const struct tmb_coll_shared_op *now) {
+  struct tmb_coll_shared_op *op = op_new();
   *op = *now;
   op->event = tmb_op_new(TMB_OP_SINGLE, 0);
   op->next = NULL;
@@ -409,17 +412,17 @@ static gex_Event_t done(void) {
   return tmb_job.debug ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0)) : GEX_EVENT_INVALID;
 }
 
-gex_Event_t tmb_coll_board_start(struct tmb_team *team, const struct tmb_coll_call *call) {
-  struct tmb_coll_board *b = &tmb_coll_team_of(team)->board;
-  if (TMB_UNLIKELY(!b->row)) open_board(team, b);
-  const enum tmb_board_now state = b->first ? TMB_BOARD_NOT_NOW : tmb_coll_board_now(team, call);
-  if (TMB_LIKELY(state == TMB_BOARD_COMPLETE)) return done();
-  struct tmb_coll_board_op now = {.call = *call};
+gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_call *call) {
+  struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
+  if (TMB_UNLIKELY(!b->row)) open_shared(team, b);
+  const enum tmb_shared_now state = b->first ? TMB_SHARED_NOT_NOW : tmb_coll_shared_now(team, call);
+  if (TMB_LIKELY(state == TMB_SHARED_COMPLETE)) return done();
+  struct tmb_coll_shared_op now = {.call = *call};
   begin(team, b, &now);
-  if (state == TMB_BOARD_SHOWN) now.shown = now.chunks;
+  if (state == TMB_SHARED_SHOWN) now.shown = now.chunks;
   (void)advance(team, b, &now, !b->first);
-  if (!b->first && !tmb_job.wait.crowded && state == TMB_BOARD_NOT_NOW)
-    for (uint32_t i = 0; i < LOOKS && now.read < now.chunks; i++) {
+  if (!b->first && !tmb_job.wait.crowded && state == TMB_SHARED_NOT_NOW)
+    for (uint32_t i = 0; i < PROBES && now.read < now.chunks; i++) {
       tmb_cpu_pause();
       (void)advance(team, b, &now, true);
     }

@@ -2,8 +2,8 @@
 /*
  * What the library prints when a call returns an error: caught from stderr, and checked.
  */
-#ifndef TMB_TEST_NOTES_H
-#define TMB_TEST_NOTES_H
+#ifndef TMB_TEST_MESSAGES_H
+#define TMB_TEST_MESSAGES_H
 
 #include "check.h"
 
@@ -15,30 +15,30 @@
 #include <string.h>
 #include <unistd.h>
 
-static int notes_stderr = -1;
-static FILE *notes_file;
+static int messages_stderr = -1;
+static FILE *messages_file;
 
 /* Error returns print a note from now on, into a file. */
-static inline void notes_begin(void) {
-  notes_file = tmpfile();
-  REQUIRE(notes_file != NULL);
+static inline void messages_begin(void) {
+  messages_file = tmpfile();
+  REQUIRE(messages_file != NULL);
   fflush(stderr);
-  notes_stderr = dup(2);
-  dup2(fileno(notes_file), 2);
+  messages_stderr = dup(2);
+  dup2(fileno(messages_file), 2);
   gex_System_SetVerboseErrors(1);
 }
 
 /* Stderr is back; the notes must hold both texts. */
-static inline void notes_expect(const char *first, const char *second) {
+static inline void messages_expect(const char *first, const char *second) {
   char text[8192] = {0};
   gex_System_SetVerboseErrors(0);
   fflush(stderr);
-  dup2(notes_stderr, 2);
-  close(notes_stderr);
-  rewind(notes_file);
-  const size_t n = fread(text, 1, sizeof text - 1, notes_file);
+  dup2(messages_stderr, 2);
+  close(messages_stderr);
+  rewind(messages_file);
+  const size_t n = fread(text, 1, sizeof text - 1, messages_file);
   text[n] = 0;
-  fclose(notes_file);
+  fclose(messages_file);
   if (!strstr(text, first) || !strstr(text, second))
     check_fail(__FILE__, __LINE__, "no \"%s\" and \"%s\" in the note \"%s\"", first, second, text);
 }

@@ -3,19 +3,19 @@
  * Whether the members of a team call the same collectives with the same arguments.
  *
  * Owns: the list of teams of a debug client with calls to compare. Called by the engine and
- * board.c, under the lock of collectives. Calls: core/board.h. A member publishes the signature of
- * each call in its row and wakes the rank below, which compares it with the signature of its own
+ * shared.c, under the lock of collectives. Calls: core/shared.h. A member publishes the signature
+ * of each call in its row and wakes the rank below, which compares it with the signature of its own
  * call. The comparisons form a ring, so a difference anywhere in the team is found while the ranks
  * wait for each other, however the data travel. Invariants: a signature is overwritten after
- * TMB_BOARD_NOTES more calls; a neighbour that is too late to read it skips it.
+ * TMB_SHARED_CALLS more calls; a neighbour that is too late to read it skips it.
  */
 #include "base/log.h"
 #include "coll/engine.h"
 
 static struct tmb_team *teams; /* list of teams with calls that have not been compared */
 
-void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_board_what mine, uint32_t member,
-                       struct tmb_board_what theirs) {
+void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_call_signature mine, uint32_t member,
+                       struct tmb_call_signature theirs) {
   const char *differ = (mine.call ^ theirs.call) >> 56        ? "kind"
                        : (uint32_t)(mine.call ^ theirs.call)  ? "root"
                        : (mine.call ^ theirs.call) << 8 >> 40 ? "type or operator"
@@ -31,36 +31,37 @@ void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_board_what mine, 
       (uint32_t)theirs.call, differ);
 }
 
-void tmb_coll_note(struct tmb_team *team, const struct tmb_coll_call *call) {
+void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call) {
   const uint32_t size = team->head.size, me = team->head.rank;
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
-  struct tmb_board_note *note = &tmb_board_row(team, me)->note[ct->noted % TMB_BOARD_NOTES];
-  if (ct->noted++ == ct->compared) {
-    ct->next_noted = teams;
+  struct tmb_shared_call *call_slot =
+      &tmb_shared_row(team, me)->calls[ct->published % TMB_SHARED_CALLS];
+  if (ct->published++ == ct->compared) {
+    ct->next_published = teams;
     teams = team;
     tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable + 1);
   }
-  tmb_store_rlx(&note->number, 0);
+  tmb_store_rlx(&call_slot->number, 0);
   tmb_fence_rel();
-  const struct tmb_board_what what = tmb_coll_what(call);
-  tmb_store_rlx(&note->uid, team->uid);
-  tmb_store_rlx(&note->what.call, what.call);
-  tmb_store_rlx(&note->what.bytes, what.bytes);
-  tmb_store_rel(&note->number, ct->noted);
+  const struct tmb_call_signature signature = tmb_coll_signature(call);
+  tmb_store_rlx(&call_slot->uid, team->uid);
+  tmb_store_rlx(&call_slot->signature.call, signature.call);
+  tmb_store_rlx(&call_slot->signature.bytes, signature.bytes);
+  tmb_store_rel(&call_slot->number, ct->published);
   tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, (me + size - 1) % size));
 }
 
 /* Read the signature of a call from a member's row. Returns false when it is not there yet, or
  * has been overwritten. */
-static bool read_note(const struct tmb_team *team, const struct tmb_board_row *row, uint64_t number,
-                      struct tmb_board_what *what) {
-  const struct tmb_board_note *note = &row->note[number % TMB_BOARD_NOTES];
-  if (tmb_load_acq(&note->number) != number + 1) return false;
-  what->call = tmb_load_rlx(&note->what.call);
-  what->bytes = tmb_load_rlx(&note->what.bytes);
-  const uint64_t uid = tmb_load_rlx(&note->uid);
+static bool read_call(const struct tmb_team *team, const struct tmb_shared_row *row,
+                      uint64_t number, struct tmb_call_signature *signature) {
+  const struct tmb_shared_call *call_slot = &row->calls[number % TMB_SHARED_CALLS];
+  if (tmb_load_acq(&call_slot->number) != number + 1) return false;
+  signature->call = tmb_load_rlx(&call_slot->signature.call);
+  signature->bytes = tmb_load_rlx(&call_slot->signature.bytes);
+  const uint64_t uid = tmb_load_rlx(&call_slot->uid);
   tmb_fence_acq();
-  return tmb_load_rlx(&note->number) == number + 1 && uid == team->uid;
+  return tmb_load_rlx(&call_slot->number) == number + 1 && uid == team->uid;
 }
 
 /* Compare the signatures of this member and the next one as far as both have published them.
@@ -68,16 +69,16 @@ static bool read_note(const struct tmb_team *team, const struct tmb_board_row *r
 static uint64_t compare_team(struct tmb_team *team) {
   struct tmb_coll_team *ct = team->coll;
   const uint32_t next = (team->head.rank + 1) % team->head.size;
-  const struct tmb_board_row *own = tmb_board_row(team, team->head.rank);
-  const struct tmb_board_row *row = tmb_board_row(team, next);
+  const struct tmb_shared_row *my_row = tmb_shared_row(team, team->head.rank);
+  const struct tmb_shared_row *row = tmb_shared_row(team, next);
   const uint64_t before = ct->compared;
-  for (; ct->compared < ct->noted; ct->compared++) {
-    struct tmb_board_what mine, theirs;
-    const bool late = ct->noted - ct->compared > TMB_BOARD_NOTES;
-    if (!late && tmb_load_acq(&row->note[ct->compared % TMB_BOARD_NOTES].number) <= ct->compared)
+  for (; ct->compared < ct->published; ct->compared++) {
+    struct tmb_call_signature mine, theirs;
+    const bool late = ct->published - ct->compared > TMB_SHARED_CALLS;
+    if (!late && tmb_load_acq(&row->calls[ct->compared % TMB_SHARED_CALLS].number) <= ct->compared)
       break; /* not there yet, or being written */
-    if (late || !read_note(team, own, ct->compared, &mine) ||
-        !read_note(team, row, ct->compared, &theirs))
+    if (late || !read_call(team, my_row, ct->compared, &mine) ||
+        !read_call(team, row, ct->compared, &theirs))
       continue;
     if (mine.call != theirs.call || mine.bytes != theirs.bytes)
       tmb_coll_mismatch(team, mine, next, theirs);
@@ -86,7 +87,7 @@ static uint64_t compare_team(struct tmb_team *team) {
 }
 
 static void unlist(struct tmb_team **place) {
-  *place = ((struct tmb_coll_team *)(*place)->coll)->next_noted;
+  *place = ((struct tmb_coll_team *)(*place)->coll)->next_published;
   tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable - 1);
 }
 
@@ -95,10 +96,10 @@ int tmb_coll_compare(void) {
   for (struct tmb_team **place = &teams, *team; (team = *place) != NULL;) {
     struct tmb_coll_team *ct = team->coll;
     done += compare_team(team);
-    if (ct->compared == ct->noted)
+    if (ct->compared == ct->published)
       unlist(place);
     else
-      place = &ct->next_noted;
+      place = &ct->next_published;
   }
   return done > INT32_MAX ? INT32_MAX : (int)done;
 }
@@ -108,5 +109,5 @@ void tmb_coll_forget(const struct tmb_team *team) {
     if (*place == team)
       unlist(place);
     else
-      place = &((struct tmb_coll_team *)(*place)->coll)->next_noted;
+      place = &((struct tmb_coll_team *)(*place)->coll)->next_published;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which rows of this process are in use, and how near the ranks are to each other, see board.h.
+ * Which rows of this process are in use, and how near the ranks are to each other, see shared.h.
  *
  * Owns: one bit per row. Called by client.c (init), team_make.c, team.c (dispose), coll's tuning.
  * Calls: the conduit. The first and the last rank measure a hand-off at start-up, because the
@@ -9,7 +9,7 @@
  * cleared by the one who takes it, before anybody else knows that it is taken; its descriptors of
  * chunks and notes are clear when it is given back.
  */
-#include "core/board.h"
+#include "core/shared.h"
 
 #include "os/os.h"
 
@@ -32,7 +32,7 @@ static bool await(const uint64_t *word, uint64_t value, uint64_t until) {
   }
 }
 
-static void measure_handoff(struct tmb_board_row *row) {
+static void measure_handoff(struct tmb_shared_row *row) {
   const uint64_t until = tmb_os_now_ns() + MEASURE_NS;
   uint64_t least = UINT64_MAX, trip = 0;
   for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -46,48 +46,48 @@ static void measure_handoff(struct tmb_board_row *row) {
   tmb_store_rel(&row->handoff.word, least);
 }
 
-static void answer_handoff(struct tmb_board_row *row) {
+static void answer_handoff(struct tmb_shared_row *row) {
   const uint64_t until = tmb_os_now_ns() + MEASURE_NS;
   for (uint64_t trip = 1; trip <= ROUNDS * TRIPS && await(&row->ask.word, trip, until); trip++)
     tmb_store_rel(&row->answer.word, trip);
 }
 
-void tmb_board_init(void) {
-  tmb_job.team.board =
+void tmb_shared_init(void) {
+  tmb_job.team.shared =
       tmb_job.ops->shared_area && tmb_job.size > 1 && tmb_job.nbrhd_size >= tmb_job.size;
   const bool first = tmb_job.rank == 0, last = tmb_job.rank + 1 == tmb_job.size;
-  if (!tmb_job.team.board || tmb_job.wait.crowded || !(first || last)) return;
+  if (!tmb_job.team.shared || tmb_job.wait.crowded || !(first || last)) return;
   /* Processes that have just been forked may still share a processor. */
   (void)tmb_os_cpu_visit((int)tmb_job.rank);
   if (first)
-    measure_handoff(tmb_board_row(&tmb_job.team, 0));
+    measure_handoff(tmb_shared_row(&tmb_job.team, 0));
   else
-    answer_handoff(tmb_board_row(&tmb_job.team, 0));
+    answer_handoff(tmb_shared_row(&tmb_job.team, 0));
 }
 
-uint64_t tmb_board_handoff_ns(void) {
-  return tmb_job.team.board ? tmb_load_rlx(&tmb_board_row(&tmb_job.team, 0)->handoff.word) : 0;
+uint64_t tmb_shared_handoff_ns(void) {
+  return tmb_job.team.shared ? tmb_load_rlx(&tmb_shared_row(&tmb_job.team, 0)->handoff.word) : 0;
 }
 
 /* What coll has written it clears itself, when the team ends: most teams use little of it. */
-static void clear(struct tmb_board_row *row) {
-  memset(row, 0, offsetof(struct tmb_board_row, note));
+static void clear(struct tmb_shared_row *row) {
+  memset(row, 0, offsetof(struct tmb_shared_row, calls));
 }
 
-uint32_t tmb_board_take(void) {
-  if (!tmb_job.ops->shared_area) return TMB_BOARD_NONE;
-  const uint32_t rows = TMB_MIN(tmb_job.ops->shared_areas(tmb_job.conduit), TMB_BOARD_ROWS_MAX);
+uint32_t tmb_shared_take(void) {
+  if (!tmb_job.ops->shared_area) return TMB_SHARED_NONE;
+  const uint32_t rows = TMB_MIN(tmb_job.ops->shared_areas(tmb_job.conduit), TMB_SHARED_ROWS_MAX);
   uint64_t bits = tmb_load_rlx(&used);
   uint32_t row;
   do {
     row = ~bits ? (uint32_t)__builtin_ctzll(~bits) : rows;
-    if (row >= rows) return TMB_BOARD_NONE;
+    if (row >= rows) return TMB_SHARED_NONE;
   } while (!tmb_cas_acq_rel(&used, &bits, bits | UINT64_C(1) << row));
   clear(tmb_job.ops->shared_area(tmb_job.conduit, tmb_job.rank, row));
   return row;
 }
 
-void tmb_board_give(uint32_t row) {
+void tmb_shared_give(uint32_t row) {
   uint64_t bits = tmb_load_rlx(&used);
   while (!tmb_cas_acq_rel(&used, &bits, bits & ~(UINT64_C(1) << row))) {}
 }

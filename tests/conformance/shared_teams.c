@@ -4,8 +4,9 @@
 /* debug: both */
 /* timeout: 120 */
 /*
- * Boards of teams: more teams alive than there are boards, teams that come and go in any order, a
- * root that runs far ahead of a rank that does something else, small and long data by turns.
+ * Shared memory of teams: more teams alive than there are rows, teams that come and go in any
+ * order, a root that runs far ahead of a rank that does something else, small and long data by
+ * turns.
  */
 #include "check.h"
 
@@ -46,7 +47,7 @@ static gex_TM_t split(int color, int key) {
   return tm;
 }
 
-/* More teams than boards, used and destroyed in another order than they were made. */
+/* More teams than rows, used and destroyed in another order than they were made. */
 static void many_teams(uint64_t seed) {
   gex_TM_t tm[TEAMS];
   for (int i = 0; i < TEAMS; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts with a signal that need not be sent before the call returns, see later.h.
+ * Puts with a signal that need not be sent before the call returns, see deferred_put.h.
  *
  * Owns: the queue of puts that found no room. Called by semaphores, and by progress while puts
  * wait. Calls: the conduit's put_signal with `resume`, which may be called under the lock of the
@@ -8,10 +8,10 @@
  * oldest to the youngest; after one that found no room at its target, those to the same target are
  * not tried in this pass, so a slow target holds up no other. An attempt without success may have
  * copied a piece of the data in vain, so attempts become rarer while they fail. Invariants:
- * job.later_waiting is the length of the queue; entries are at most TMB_LATER_MAX and are reused;
- * signals without data that wait for the same word are added up in one entry.
+ * job.deferred_puts is the length of the queue; entries are at most TMB_DEFERRED_PUTS_MAX and are
+ * reused; signals without data that wait for the same word are added up in one entry.
  */
-#include "notify/later.h"
+#include "notify/deferred_put.h"
 
 #include "base/atomic.h"
 #include "base/compiler.h"
@@ -25,8 +25,8 @@
 #define SENDS_PER_PASS 8
 #define SKIP_MAX       32u /* longest pause, in calls of progress */
 
-struct later {
-  struct later *next;
+struct deferred {
+  struct deferred *next;
   struct tmb_rma rma;
   struct tmb_signal signal;
   struct tmb_resume resume;
@@ -36,12 +36,12 @@ static struct tmb_lock queue_lock;
 static struct {
   uint32_t skip, skipped; /* length of the present pause, and how much of it has passed, in calls of
                              progress */
-  struct later *head, **tail, *spare;
+  struct deferred *head, **tail, *spare;
   uint64_t pass;
   uint64_t *stuck; /* [job size] number of the last pass in which the rank had no room */
 } queue TMB_GUARDED_BY(queue_lock);
 
-static int attempt(struct later *l) {
+static int attempt(struct deferred *l) {
   l->rma.resume = &l->resume;
   return tmb_job.ops->put_signal(tmb_job.conduit, &l->rma, &l->signal);
 }
@@ -50,8 +50,8 @@ static int attempt(struct later *l) {
 TMB_REQUIRES(queue_lock) static int pass(void) {
   int sent = 0;
   queue.pass++;
-  for (struct later **p = &queue.head; *p && sent < SENDS_PER_PASS;) {
-    struct later *const l = *p;
+  for (struct deferred **p = &queue.head; *p && sent < SENDS_PER_PASS;) {
+    struct deferred *const l = *p;
     const uint64_t before = l->resume.at;
     if (queue.stuck[l->rma.peer] == queue.pass) {
       p = &l->next;
@@ -67,7 +67,7 @@ TMB_REQUIRES(queue_lock) static int pass(void) {
     if (queue.tail == &l->next) queue.tail = p;
     l->next = queue.spare;
     queue.spare = l;
-    tmb_fetch_sub_rel(&tmb_job.later_waiting, 1);
+    tmb_fetch_sub_rel(&tmb_job.deferred_puts, 1);
     sent++;
   }
   return sent;
@@ -91,13 +91,13 @@ TMB_REQUIRES(queue_lock) static void set_up(void) {
   queue.stuck = calloc(tmb_job.size, sizeof *queue.stuck);
   if (!queue.stuck) tmb_fatal("out of memory for puts to %u ranks", tmb_job.size);
   queue.tail = &queue.head;
-  tmb_job.later_advance = advance;
+  tmb_job.deferred_advance = advance;
 }
 
 /* Add a bare signal to one that waits; under the lock. */
-TMB_REQUIRES(queue_lock) static bool merge(const struct later *l) {
+TMB_REQUIRES(queue_lock) static bool merge(const struct deferred *l) {
   if (l->rma.nbytes) return false;
-  for (struct later *o = queue.head; o; o = o->next) {
+  for (struct deferred *o = queue.head; o; o = o->next) {
     if (o->rma.nbytes || o->rma.peer != l->rma.peer || o->signal.addr != l->signal.addr ||
         o->signal.op != l->signal.op)
       continue;
@@ -109,13 +109,13 @@ TMB_REQUIRES(queue_lock) static bool merge(const struct later *l) {
 }
 
 /* Queue a put. Returns false when there is no room in the queue. */
-static bool enqueue(const struct later *l) {
+static bool enqueue(const struct deferred *l) {
   bool done = true;
   tmb_lock_acquire(&queue_lock);
   set_up();
   if (!merge(l)) {
-    done = tmb_load_rlx(&tmb_job.later_waiting) < TMB_LATER_MAX;
-    struct later *n = queue.spare;
+    done = tmb_load_rlx(&tmb_job.deferred_puts) < TMB_DEFERRED_PUTS_MAX;
+    struct deferred *n = queue.spare;
     if (done && n)
       queue.spare = n->next;
     else if (done)
@@ -126,18 +126,18 @@ static bool enqueue(const struct later *l) {
       n->next = NULL;
       *queue.tail = n;
       queue.tail = &n->next;
-      tmb_fetch_add_rel(&tmb_job.later_waiting, 1);
+      tmb_fetch_add_rel(&tmb_job.deferred_puts, 1);
     }
   }
   tmb_lock_release(&queue_lock);
   return done;
 }
 
-void tmb_later_put(const struct tmb_rma *rma, const struct tmb_signal *signal) {
-  struct later l = {.rma = *rma, .signal = *signal};
+void tmb_deferred_put(const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  struct deferred l = {.rma = *rma, .signal = *signal};
   /* Do not overtake puts that wait: many small ones would for ever take the room that a large
    * one needs. */
-  if (!tmb_load_rlx(&tmb_job.later_waiting) && !attempt(&l)) return;
+  if (!tmb_load_rlx(&tmb_job.deferred_puts) && !attempt(&l)) return;
   if (enqueue(&l)) return;
   struct gexx_wait wait;
   tmb_wait_begin(&wait);

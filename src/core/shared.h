@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rows: memory in which the members of a team, all in one neighbourhood, show each other data and
+ * signals.
+ *
+ * Owns: struct tmb_shared_row, one row per member of a team that has shared memory; rows are areas
+ * of the conduit (shared_area). Called by team creation (take, give), barrier.c and coll/shared.c.
+ * Calls: the conduit. Each line has one writer at a time, named beside it. Invariants: row 0 of
+ * every rank belongs to the primordial team; a row is clear when it is taken, and it is offered to
+ * others only after that; a team has shared memory on all its members or on none; a row is given
+ * back when its member is disposed of, and then no other member will touch it again (see
+ * gex_TM_Destroy's barrier).
+ */
+#ifndef TMB_CORE_SHARED_H
+#define TMB_CORE_SHARED_H
+
+#include "base/atomic.h"
+#include "core/job.h"
+
+#define TMB_SHARED_HEADS                                                                      \
+ 64u /* descriptors of chunks in a row: a member may be this many chunks ahead of the slowest \
+        reader */
+#define TMB_SHARED_SLOTS                                                                           \
+ 8u /* chunks longer than TMB_SHARED_SMALL: a member may be this many of them ahead of the slowest \
+       reader */
+#define TMB_SHARED_BYTES 16384u /* length of a chunk, at most */
+#define TMB_SHARED_SMALL \
+ 96u /* chunks up to this length lie in the descriptor itself and need no slot */
+#define TMB_SHARED_CALLS    16u /* in debug jobs: signatures of the last collectives of a member */
+#define TMB_SHARED_ROWS_MAX 64u
+#define TMB_SHARED_NONE     UINT32_MAX
+
+struct tmb_shared_line {
+  uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
+};
+
+/* Signature of a collective: its kind and the arguments that all members must give alike, packed
+ * by tmb_coll_signature. Members compare signatures. */
+struct tmb_call_signature {
+  uint64_t call, bytes;
+};
+
+/* In debug jobs: the signature of one collective that a member has called. */
+struct tmb_shared_call {
+  uint64_t number TMB_ALIGNED(
+      TMB_CACHE_LINE); /* of the collective in its team + 1; 0 while the entry is written */
+  uint64_t uid;        /* of the team: rows are used again by other teams */
+  struct tmb_call_signature signature;
+};
+
+/* A member's contribution to an all-gather of the library itself (making teams, not the
+ * client's). There are two, used by turns: by the parity of the all-gather's number. */
+struct tmb_shared_card {
+  uint64_t number TMB_ALIGNED(TMB_CACHE_LINE); /* of the all-gather + 1 */
+  char block[TMB_TEAM_GATHER_BYTES] TMB_ALIGNED(TMB_CACHE_LINE);
+};
+
+/* Descriptor of a chunk that a member shows to the others, with its data if they are short. Two
+ * cache lines, because many processors fetch lines in pairs. */
+struct tmb_shared_head {
+  uint64_t number TMB_ALIGNED(2 * TMB_CACHE_LINE); /* of the chunk + 1; written last */
+  struct tmb_call_signature signature;          /* of the collective to which the chunk belongs */
+  char small[TMB_SHARED_SMALL] TMB_ALIGNED(16); /* data of a short chunk; aligned for any type */
+};
+_Static_assert(sizeof(struct tmb_shared_head) == 2 * TMB_CACHE_LINE, "two cache lines");
+
+/* Data of a chunk longer than TMB_SHARED_SMALL. One cache line longer than the data, so that a
+ * slot has an odd number of lines: slots whose size is a power of two would all begin in the same
+ * set of the cache. */
+struct tmb_shared_slot {
+  char data[TMB_SHARED_BYTES + TMB_CACHE_LINE] TMB_ALIGNED(TMB_CACHE_LINE);
+};
+
+struct tmb_shared_row {
+  struct tmb_shared_line read; /* chunks that this member has read so far; written by the member */
+  struct tmb_shared_line arrive; /* arrivals of all members at all barriers so far; every member
+                                   adds to that of team rank 0 */
+  struct tmb_shared_line
+      release;                  /* barriers complete so far; written by the last member to arrive */
+  struct tmb_shared_line named; /* arrivals at named barriers, with the combined votes; every rank
+                                  changes that of job rank 0 */
+  struct tmb_shared_line
+      outcome; /* outcome of the last named barrier; written by the last rank to arrive */
+  struct tmb_shared_line ask;    /* number of the trip that job rank 0 begins; in its own row */
+  struct tmb_shared_line answer; /* of the trip that the last rank has answered; in the same row */
+  struct tmb_shared_line
+      handoff; /* time of a round trip in ns, 0: unknown; written by job rank 0 */
+  struct tmb_shared_line
+      flag[TMB_TEAM_ROUNDS_MAX]; /* [round] number of the last barrier in which the peer of that
+                                    round has signalled; written by that peer */
+  struct tmb_shared_card card[2];
+  struct tmb_shared_call calls[TMB_SHARED_CALLS];
+  struct tmb_shared_head head[TMB_SHARED_HEADS];
+  struct tmb_shared_slot slot[TMB_SHARED_SLOTS];
+};
+_Static_assert(sizeof(struct tmb_shared_row) <= TMB_SHARED_AREA_BYTES, "a row fits its area");
+
+/* Say in the primordial team that it has shared memory, if the conduit has shared areas; after the
+ * conduit is open. */
+void tmb_shared_init(void);
+
+/* Time of a round trip in ns in which job rank 0 hands a cache line to the last rank and gets it
+ * back, measured at start-up; 0 where that was not possible. The same on all ranks once they are
+ * initialised. */
+uint64_t tmb_shared_handoff_ns(void);
+
+/* Take a row of this process that no team uses, and clear it. Returns its index, or
+ * TMB_SHARED_NONE when all are in use; give it back with tmb_shared_give. Any thread. */
+uint32_t tmb_shared_take(void);
+void tmb_shared_give(uint32_t row);
+
+/* Row of a member of a team that has shared memory. */
+static inline struct tmb_shared_row *tmb_shared_row(const struct tmb_team *team, uint32_t rank) {
+  return tmb_job.ops->shared_area(tmb_job.conduit, tmb_team_jobrank(team, rank),
+                                  team->shared_row ? team->shared_row[rank] : 0);
+}
+
+#endif
