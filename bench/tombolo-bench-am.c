@@ -223,7 +223,7 @@ static const struct {
   double target;
   bool quick; /* part of the short table */
 } rows[] = {
-    {"short_rtt", short_rtt, 0, 1.25, true},
+    {"short_rtt", short_rtt, 0, 1.35, true},
     {"short_rtt_poll", short_rtt_poll, 0, 0, false},
     {"short_flood", short_flood, 0, 0.16, true},
     {"medium_rtt", medium_rtt, 8, 0, false},

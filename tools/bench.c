@@ -49,7 +49,7 @@ static const char doc[] =
     "beside "
     "what the machine could do at best, measured in alternation by the same processes."
     "\v"
-    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll or all. "
+    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock or all. "
     "Without "
     "one: "
     "all, with "
@@ -93,7 +93,7 @@ static int parse_suite(struct bench_options *o, const char *name) {
                 {"startup", &o->startup}, {"oversubscribed", &o->oversubscribed},
                 {"wake", &o->wake},       {"vis", &o->vis},
                 {"atomic", &o->atomic},   {"notify", &o->notify},
-                {"coll", &o->coll}};
+                {"coll", &o->coll},       {"lock", &o->lock}};
   bool known = all;
   for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
     if (!all && strcmp(name, suites[i].name) != 0) continue;
@@ -102,8 +102,8 @@ static int parse_suite(struct bench_options *o, const char *name) {
   }
   return known ? 0
                : usage("suite", name,
-                       "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll "
-                       "or all");
+                       "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, "
+                       "lock or all");
 }
 
 /* Ends the process on a wrong option, as argp itself does for unknown ones. */
@@ -130,9 +130,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 
 static void complete_options(struct bench_options *o) {
   if (!o->p2p && !o->am && !o->startup && !o->oversubscribed && !o->wake && !o->vis && !o->atomic &&
-      !o->notify && !o->coll) {
+      !o->notify && !o->coll && !o->lock) {
     o->p2p = o->am = o->wake = true;
-    o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = o->coll = !o->quick;
+    o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = o->coll = o->lock = !o->quick;
   }
   if (!o->runs) o->runs = o->quick ? 31 : 101;
   if (o->sample_us <= 0) o->sample_us = o->quick ? 60 : 100;
@@ -175,6 +175,13 @@ static int measure_oversubscribed(const struct bench_options *o, struct bench_re
   return 0;
 }
 
+/* A ring, and polls, of eight ranks a processor. */
+static int measure_ring(const struct bench_options *o, struct bench_results *results) {
+  const uint32_t ranks = TMB_MIN(8 * (uint32_t)tmb_os_cpus_usable(), RANKS_MAX);
+  struct bench_job job = {.program = "ring", .ranks = ranks};
+  return bench_job_run(o, &job, results);
+}
+
 /* Barriers and teams, of two ranks, of four, and of eight a processor. */
 static int measure_teams(const struct bench_options *o, struct bench_results *results) {
   const uint32_t sizes[] = {2, 4, TMB_MIN(8 * (uint32_t)tmb_os_cpus_usable(), RANKS_MAX)};
@@ -193,7 +200,7 @@ static int measure(const struct bench_options *o, struct bench_results *results)
     const char *program;
     bool on;
   } pairs[] = {{"p2p", o->p2p},       {"am", o->am},         {"wake", o->wake}, {"vis", o->vis},
-               {"atomic", o->atomic}, {"notify", o->notify}, {"coll", o->coll}};
+               {"atomic", o->atomic}, {"notify", o->notify}, {"coll", o->coll}, {"lock", o->lock}};
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     struct bench_job job = {.program = pairs[i].program, .ranks = 2, .bind = o->bind};
     const int rc = pairs[i].on ? bench_job_run(o, &job, results) : 0;
@@ -201,6 +208,7 @@ static int measure(const struct bench_options *o, struct bench_results *results)
   }
   int rc = o->coll ? measure_teams(o, results) : 0;
   if (rc == 0 && o->oversubscribed) rc = measure_oversubscribed(o, results);
+  if (rc == 0 && o->oversubscribed) rc = measure_ring(o, results);
   if (rc == 0 && o->startup) rc = bench_startup(o, results);
   return rc;
 }

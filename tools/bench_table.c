@@ -28,6 +28,7 @@ static const struct {
     {"vis", "Strided and indexed put and get, beside loop nests"},
     {"atomic", "Remote atomics, by one rank and by two at once on one word"},
     {"notify", "Notified access between two ranks, one way"},
+    {"lock", "Handler-safe locks of a client with threads"},
     {"coll", "Collectives of two ranks"},
     {"team", "What all ranks do together: barriers; a team made and destroyed"},
     {"oversubscribed", "A round trip between two of many ranks, the others wait in a barrier"},

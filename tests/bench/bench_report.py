@@ -21,7 +21,7 @@ TARGETS = {
     ("p2p", "put_blocking", 8): 1.5,
     ("p2p", "get_blocking", 8): 1.5,
     ("p2p", "put", 2 << 20): 0.95,
-    ("am", "short_rtt", 0): 1.25,
+    ("am", "short_rtt", 0): 1.35,
     ("am", "short_flood", 0): 0.16,
     ("am", "medium_rtt", 1024): 1.7,
     ("am", "medium_rtt", None): 12.0,
