@@ -69,7 +69,9 @@ struct tmb_thread *tmb_thread_enter(void) {
   t->nbi.kind = TMB_OP_IMPLICIT;
   t->id = tmb_fetch_add_rlx(&ids, 1) + 1;
   tmb_thread_self = t;
-  if (!only) only = t;
-  if (tmb_job.thread_mode != 1) pthread_setspecific(key, t); /* SEQ: others may follow */
+  if (tmb_job.thread_mode == 1) /* other threads may follow, and share it */
+    only = t;
+  else
+    pthread_setspecific(key, t);
   return t;
 }

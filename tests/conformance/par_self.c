@@ -16,7 +16,7 @@
 enum { ROUNDS = 2000, THREADS = 4 };
 
 static gex_AM_Index_t mark_i, sum_i;
-static volatile int mark;
+static int mark;
 static int sums[THREADS];
 
 static void on_mark(gex_Token_t token, gex_AM_Arg_t a) {
@@ -33,7 +33,7 @@ static void on_sum(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t thr
 static void *sleeper(void *arg) {
   (void)arg;
   for (int i = 1; i <= 20; i++) {
-    GASNET_BLOCKUNTIL(mark == i);
+    GASNET_BLOCKUNTIL(__atomic_load_n(&mark, __ATOMIC_ACQUIRE) == i);
     __atomic_store_n(&mark, -i, __ATOMIC_RELEASE);
   }
   return NULL;
@@ -48,7 +48,7 @@ static void wake_the_sleeper(void) {
     gex_AM_RequestShort1(job.tm, job.rank, mark_i, 0, i);
     for (int ms = 0; __atomic_load_n(&mark, __ATOMIC_ACQUIRE) != -i && ms < 20000; ms++)
       sleep_ms(1);
-    CHECK_EQ(mark, -i);
+    CHECK_EQ(__atomic_load_n(&mark, __ATOMIC_ACQUIRE), -i);
   }
   pthread_join(thread, NULL);
 }
