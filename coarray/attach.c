@@ -14,6 +14,7 @@
 
 #include <ISO_Fortran_binding.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ENTRIES_MAX 64
 #define LEVELS_MAX  CAF_RANK_MAX
@@ -195,11 +196,17 @@ static const struct caf_attach_list *list_of(uint32_t rank) {
   return *copy;
 }
 
+/* Bytes from the first to behind the last of the section. */
+static uint64_t extent_of(const struct entry *e) {
+  uint64_t extent = e->bytes;
+  for (uint32_t d = 0; d < e->levels; d++) extent += (e->count[d] - 1) * e->stride[d];
+  return extent;
+}
+
 /* Whether the bytes [at, at + bytes) hold some of the section. */
 static bool touches(const struct entry *e, uint64_t at, uint64_t bytes) {
-  uint64_t low = e->base, extent = e->bytes;
-  for (uint32_t d = 0; d < e->levels; d++) extent += (e->count[d] - 1) * e->stride[d];
-  if (at >= low + extent || at + bytes <= low) return false;
+  uint64_t low = e->base;
+  if (at >= low + extent_of(e) || at + bytes <= low) return false;
   if (at <= low) return true; /* the first element */
   /* Go down to the part of the section that begins last at or before `at`; what begins after it, at
    * the next index of a dimension, may lie in the range, too. */
@@ -210,6 +217,35 @@ static bool touches(const struct entry *e, uint64_t at, uint64_t bytes) {
     low += i * e->stride[d];
   }
   return at < low + e->bytes;
+}
+
+/* What an assignment accesses: its pieces, and the range that they lie in. */
+struct access {
+  struct caf_section pieces; /* dimensions that continue the element are part of it */
+  uint64_t low, high;
+};
+
+static struct access access_of(const struct caf_section *section) {
+  struct access a = {*section, (uintptr_t)section->base, (uintptr_t)section->base};
+  struct caf_section *p = &a.pieces;
+  if (p->indexed) {
+    a.low = 0; /* anywhere */
+    a.high = UINT64_MAX;
+    return a;
+  }
+  while (p->levels && p->stride[0] == (ptrdiff_t)p->elem_len) {
+    p->elem_len *= p->count[0];
+    p->levels--;
+    memmove(p->count, p->count + 1, p->levels * sizeof p->count[0]);
+    memmove(p->stride, p->stride + 1, p->levels * sizeof p->stride[0]);
+    memset(p->index, 0, sizeof p->index);
+  }
+  for (unsigned d = 0; d < p->levels; d++) {
+    const ptrdiff_t span = (ptrdiff_t)(p->count[d] - 1) * p->stride[d];
+    *(span < 0 ? &a.low : &a.high) += (uint64_t)span;
+  }
+  a.high += p->elem_len;
+  return a;
 }
 
 struct search {
@@ -227,14 +263,16 @@ static void look_at(void *arg, char *element) {
 static size_t events_of(uint32_t rank, const struct caf_section *section, unsigned kind,
                         uint64_t *events) {
   const struct caf_attach_list *list = list_of(rank);
+  const struct access access = access_of(section);
   size_t count = 0;
   for (uint64_t i = 0; list && i < list->count; i++) {
-    struct search s = {&list->entry[i], section->elem_len, !(list->entry[i].kind & kind)};
-    if (s.found) continue;
-    for (size_t k = 0; k < count; k++)
-      if (events[k] == s.entry->event) s.bytes = 0; /* it is posted anyway */
-    if (s.bytes) caf_section_each(section, look_at, &s);
-    if (s.found) events[count++] = s.entry->event;
+    const struct entry *e = &list->entry[i];
+    bool skip = !(e->kind & kind) || access.high <= e->base || access.low >= e->base + extent_of(e);
+    for (size_t k = 0; k < count; k++) skip = skip || events[k] == e->event; /* posted anyway */
+    if (skip) continue;
+    struct search s = {e, access.pieces.elem_len, false};
+    caf_section_each(&access.pieces, look_at, &s);
+    if (s.found) events[count++] = e->event;
   }
   return count;
 }
@@ -250,13 +288,36 @@ void caf_attach_post(uint32_t rank, const struct caf_section *section, unsigned 
   for (size_t i = 0; i < count; i++) post(rank, events[i]);
 }
 
+/* The same as events_of, for bytes that lie together. */
+static size_t events_at(uint32_t rank, uint64_t at, uint64_t bytes, uint64_t *events) {
+  const struct caf_attach_list *list = list_of(rank);
+  size_t count = 0;
+  for (uint64_t i = 0; list && i < list->count; i++) {
+    const struct entry *e = &list->entry[i];
+    if (!(e->kind & CAF_ATTACH_WRITE) || !touches(e, at, bytes)) continue;
+    bool posted = false;
+    for (size_t k = 0; k < count; k++) posted = posted || events[k] == e->event;
+    if (!posted) events[count++] = e->event;
+  }
+  return count;
+}
+
+/* Whether puts to a rank are done by this process, and so complete when they return. */
+static bool caf_is_mapped(uint32_t rank) {
+  void *owner, *here = NULL;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(caf.tm, rank, &owner, &here, NULL, 0));
+  return here != NULL;
+}
+
 void caf_attach_put(uint32_t rank, void *remote, const void *data, size_t bytes) {
-  const struct caf_section section = {.base = remote, .elem_len = bytes};
   uint64_t events[ENTRIES_MAX];
-  const size_t count = events_of(rank, &section, CAF_ATTACH_WRITE, events);
+  const size_t count = events_at(rank, (uintptr_t)remote, bytes, events);
   if (count == 0)
     gex_RMA_PutBlocking(caf.tm, rank, remote, data, bytes, 0);
-  else /* data and post are one message; the next assignment to this image may not overtake them */
+  else if (caf_is_mapped(rank))
+    gexx_RMA_PutSignalBlocking(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW,
+                               (uint64_t *)events[0], GEXX_SIG_ADD, 1, 0);
+  else /* data and post are one message, which the next assignment may not overtake */
     gex_Event_Wait(gexx_RMA_PutSignalNB(caf.tm, rank, remote, data, bytes, GEX_EVENT_DEFER,
                                         (uint64_t *)events[0], GEXX_SIG_ADD, 1, 0));
   for (size_t i = 1; i < count; i++) post(rank, events[i]);
