@@ -192,6 +192,9 @@ struct caf_section {
   bool indexed;
 };
 
+/* Element i of a vector subscript, an array of integers of `kind` bytes. */
+ptrdiff_t caf_vector_at(const void *vector, int kind, size_t i);
+
 /* Element type. */
 struct caf_elem {
   int type, kind;

@@ -68,22 +68,13 @@ static void select_range(struct walk *w, const struct range *r) {
   s->index[s->levels++] = NULL;
 }
 
-static ptrdiff_t vector_value(const void *vector, int kind, size_t i) {
-  switch (kind) {
-  case 1: return ((const int8_t *)vector)[i];
-  case 2: return ((const int16_t *)vector)[i];
-  case 8: return (ptrdiff_t)((const int64_t *)vector)[i];
-  default: return ((const int32_t *)vector)[i];
-  }
-}
-
 static void select_vector(struct walk *w, const struct caf_ref *ref, int d, ptrdiff_t first,
                           ptrdiff_t unit) {
   struct caf_section *s = &w->s;
   const size_t n = ref->u.a.dim[d].v.nvec;
   ptrdiff_t *index = malloc((n + 1) * sizeof *index);
   for (size_t i = 0; index && i < n; i++)
-    index[i] = (vector_value(ref->u.a.dim[d].v.vector, ref->u.a.dim[d].v.kind, i) - first) * unit;
+    index[i] = (caf_vector_at(ref->u.a.dim[d].v.vector, ref->u.a.dim[d].v.kind, i) - first) * unit;
   s->count[s->levels] = index ? n : 0;
   s->stride[s->levels] = 0;
   s->index[s->levels++] = index;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ptrdiff_t vector_at(const void *vector, int kind, size_t i) {
+ptrdiff_t caf_vector_at(const void *vector, int kind, size_t i) {
   switch (kind) {
   case 1: return ((const int8_t *)vector)[i];
   case 2: return ((const int16_t *)vector)[i];
@@ -46,7 +46,7 @@ static void apply_vector(struct caf_section *s, unsigned d, const struct caf_vec
   s->count[d] = v->nvec;
   s->index[d] = temporary(v->nvec * sizeof *s->index[d]);
   for (size_t i = 0; i < v->nvec; i++)
-    s->index[d][i] = (vector_at(v->u.v.vector, v->u.v.kind, i) - dim->lb) * unit;
+    s->index[d][i] = (caf_vector_at(v->u.v.vector, v->u.v.kind, i) - dim->lb) * unit;
   s->indexed = true;
 }
 
