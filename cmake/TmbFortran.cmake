@@ -12,7 +12,8 @@ list(FILTER tmb_caf_sources EXCLUDE REGEX "_test\\.c$")
 add_library(tmb_caf_objects OBJECT ${tmb_caf_sources})
 set_target_properties(tmb_caf_objects PROPERTIES
   POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-target_compile_definitions(tmb_caf_objects PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1)
+target_compile_definitions(tmb_caf_objects PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
+  GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
 target_include_directories(tmb_caf_objects PRIVATE "${PROJECT_SOURCE_DIR}/include")
 target_link_libraries(tmb_caf_objects PRIVATE tmb_warnings Threads::Threads)
 

@@ -52,24 +52,9 @@ struct caf_dim {
   ptrdiff_t stride, lb, ub; /* stride in elements of span, or elem_len where span is 0, bytes */
 };
 
-/* An array descriptor; dim[rank] of them follow, then those of the codimensions. */
+/* An array descriptor. The compiler's have as many dim as ranks, then those of the codimensions:
+ * one that it passes is read up to its rank, never copied whole. */
 struct caf_desc {
-  void *base;
-  size_t offset;
-  struct {
-    size_t elem_len;
-    int version;
-    int8_t rank, type;
-    int16_t attribute;
-  } dtype;
-  ptrdiff_t span;
-  struct caf_dim dim[];
-};
-_Static_assert(offsetof(struct caf_desc, span) == 32, "layout of gfortran 8 and later");
-_Static_assert(offsetof(struct caf_desc, dim) == 40, "layout of gfortran 8 and later");
-
-/* A descriptor with room for its dimensions. */
-struct caf_desc_any {
   void *base;
   size_t offset;
   struct {
@@ -81,7 +66,8 @@ struct caf_desc_any {
   ptrdiff_t span;
   struct caf_dim dim[CAF_RANK_MAX];
 };
-_Static_assert(offsetof(struct caf_desc_any, dim) == 40, "the same layout");
+_Static_assert(offsetof(struct caf_desc, span) == 32, "layout of gfortran 8 and later");
+_Static_assert(offsetof(struct caf_desc, dim) == 40, "layout of gfortran 8 and later");
 
 /* Subscripts of one dimension; nvec 0: the triplet counts. */
 struct caf_vector {

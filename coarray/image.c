@@ -251,9 +251,9 @@ void CAF(random_init)(bool repeatable, bool image_distinct) {
     gex_Event_Wait(gex_Coll_BroadcastNB(caf.team->tm, 0, &start, &start, sizeof start, 0));
   if (image_distinct) start += (uint64_t)caf.rank << 32;
   fill_seed(seed, (size_t)words, start);
-  struct caf_desc_any put = {.base = seed,
-                             .dtype = {.elem_len = 4, .rank = 1, .type = CAF_INTEGER},
-                             .span = 4,
-                             .dim = {{.stride = 1, .lb = 0, .ub = words - 1}}};
-  _gfortran_random_seed_i4(NULL, (struct caf_desc *)(void *)&put, NULL);
+  struct caf_desc put = {.base = seed,
+                         .dtype = {.elem_len = 4, .rank = 1, .type = CAF_INTEGER},
+                         .span = 4,
+                         .dim = {{.stride = 1, .lb = 0, .ub = words - 1}}};
+  _gfortran_random_seed_i4(NULL, &put, NULL);
 }

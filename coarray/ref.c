@@ -28,7 +28,7 @@ CAF_EXPORT int CAF(is_present)(void *token, int image, struct caf_ref *refs);
 struct walk {
   uint32_t rank;
   struct caf_section s;        /* addresses of the owner */
-  struct caf_desc_any desc;    /* of the array that the next step selects from */
+  struct caf_desc desc;        /* of the array that the next step selects from */
   const struct caf_status *to; /* NULL: the caller only asks */
 };
 
@@ -40,9 +40,9 @@ static void read_remote(const struct walk *w, void *to, const void *from, size_t
 static bool follow(struct walk *w, const struct caf_ref *ref) {
   void *target = NULL;
   if (ref->next && ref->next->type == CAF_REF_ARRAY) {
-    read_remote(w, &w->desc, w->s.base, offsetof(struct caf_desc_any, dim));
+    read_remote(w, &w->desc, w->s.base, offsetof(struct caf_desc, dim));
     if (w->desc.base && w->desc.dtype.rank > 0 && w->desc.dtype.rank <= CAF_RANK_MAX)
-      read_remote(w, w->desc.dim, w->s.base + offsetof(struct caf_desc_any, dim),
+      read_remote(w, w->desc.dim, w->s.base + offsetof(struct caf_desc, dim),
                   (size_t)w->desc.dtype.rank * sizeof w->desc.dim[0]);
     target = w->desc.base;
   } else {
@@ -128,7 +128,7 @@ static bool walk_refs(struct walk *w, const struct caf_token *token, const struc
   w->s = (struct caf_section){.base = (char *)token->addr[w->rank]};
   if (refs && refs->type == CAF_REF_ARRAY && token->desc) {
     const size_t dims = (size_t)token->desc->dtype.rank * sizeof w->desc.dim[0];
-    memcpy(&w->desc, token->desc, offsetof(struct caf_desc_any, dim) + dims);
+    memcpy(&w->desc, token->desc, offsetof(struct caf_desc, dim) + dims);
   }
   for (const struct caf_ref *r = refs; r; r = r->next) {
     w->s.elem_len = r->item_size;

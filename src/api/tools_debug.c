@@ -59,7 +59,7 @@ static int backtrace_hook(int fd) {
   return print ? print(fd) : 1;
 }
 
-__attribute__((constructor)) static void set_hook(void) {
+TMB_AT_LOAD static void set_hook(void) {
   tmb_backtrace_hook = backtrace_hook;
   adopt_user_mechanism(); /* a definition of the client is known by name when settings are read */
 }

@@ -9,6 +9,7 @@
  */
 #define GASNETT_THREAD_SAFE 1
 
+#include "base/compiler.h"
 #include "gasnet_tools.h"
 #include "os/os.h"
 #include "os/ticks.h"
@@ -17,7 +18,7 @@
 
 int gexx_tools_tick_native;
 
-__attribute__((constructor(101))) static void choose_tick_source(void) {
+TMB_AT_LOAD static void choose_tick_source(void) {
   gexx_tools_tick_native = tmb_os_ticks_native();
 }
 

@@ -17,6 +17,6 @@ TMB_WEAK void (*gasnet_client_attach_hook)(void *segbase, uintptr_t size) = NULL
 TMB_WEAK volatile int gasnet_frozen = 0;
 int gexx_tools_linkconfig_2025_8_0 = 1; /* GASNETT_LINKCONFIG_IDIOTCHECK: an int, as clients say */
 
-__attribute__((constructor)) static void adopt_gasnet_frozen(void) {
+TMB_AT_LOAD static void adopt_gasnet_frozen(void) {
   tmb_os_freeze_set_flag(&gasnet_frozen, "gasnet_frozen");
 }

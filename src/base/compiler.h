@@ -16,6 +16,9 @@
 #define TMB_PRINTF(fmt_arg, first_arg) __attribute__((format(printf, fmt_arg, first_arg)))
 #define TMB_COLD                       __attribute__((cold, noinline))
 #define TMB_NOINLINE                   __attribute__((noinline))
+/* A function that runs when the library is loaded: before the constructors of clients, which may
+ * start the job, also where the library is linked statically. */
+#define TMB_AT_LOAD                    __attribute__((constructor(101)))
 #define TMB_ALWAYS_INLINE              __attribute__((always_inline)) inline
 #define TMB_UNUSED                     __attribute__((unused))
 #define TMB_NODISCARD                  __attribute__((warn_unused_result))

@@ -622,7 +622,7 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
 }
 
 /* Before main: core must not know this folder. */
-__attribute__((constructor)) static void install(void) {
+TMB_AT_LOAD static void install(void) {
   tmb_up_set_internal(TMB_COLL_AM_DATA, on_data);
   tmb_up_set_internal(TMB_COLL_AM_READY, on_notice);
   tmb_up_set_internal(TMB_COLL_AM_OFFER, on_notice);

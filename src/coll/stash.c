@@ -127,6 +127,6 @@ static void on_free(struct tmb_team *team) {
 }
 
 /* Before main: core must not know this folder. */
-__attribute__((constructor)) static void install(void) {
+TMB_AT_LOAD static void install(void) {
   tmb_team_on_free(on_free);
 }

@@ -86,7 +86,7 @@ static void on_data(const struct tmb_am_in *in) {
   tmb_up_peer_done(pointer(in->args), (uint32_t)in->args[2], in->src);
 }
 
-__attribute__((constructor)) static void install(void) {
+TMB_AT_LOAD static void install(void) {
   tmb_up_set_internal(AM_PUT, on_put);
   tmb_up_set_internal(AM_ACK, on_ack);
   tmb_up_set_internal(AM_GET, on_get);

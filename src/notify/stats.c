@@ -84,7 +84,7 @@ static const struct tmb_conduit_ops *wrap(const struct tmb_conduit_ops *ops) {
   return &stats.table;
 }
 
-__attribute__((constructor)) static void install(void) {
+TMB_AT_LOAD static void install(void) {
   tmb_job.ops_wrap = wrap;
 }
 

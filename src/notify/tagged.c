@@ -286,7 +286,7 @@ static void on_lost(uint32_t jobrank) {
 }
 
 /* Before main, like the handlers of messages: core does not know this folder. */
-__attribute__((constructor)) static void install(void) {
+TMB_AT_LOAD static void install(void) {
   tmb_team_on_change(drop, all_made);
   tmb_failure_on_lost(on_lost);
 }

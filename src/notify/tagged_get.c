@@ -88,7 +88,7 @@ static void on_data(const struct tmb_am_in *in) {
   tmb_up_peer_done((void *)(uintptr_t)tmb_team_join64(in->args + 2), TMB_CAT_GET, in->src);
 }
 
-__attribute__((constructor)) static void install(void) {
+TMB_AT_LOAD static void install(void) {
   tmb_up_set_internal(TMB_TAGGED_AM_GET, on_get);
   tmb_up_set_internal(TMB_TAGGED_AM_DATA, on_data);
 }

@@ -158,7 +158,7 @@ void tmb_tagged_give(uint32_t jobrank, uint32_t credits) {
 }
 
 /* Before main, so that a rank which only receives understands them. */
-__attribute__((constructor)) static void install(void) {
+TMB_AT_LOAD static void install(void) {
   tmb_up_set_internal(TMB_TAGGED_AM_NOTIFY, on_notification);
   tmb_up_set_internal(TMB_TAGGED_AM_ACK, on_ack);
   tmb_up_set_internal(TMB_TAGGED_AM_CREDIT, on_credit);

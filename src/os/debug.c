@@ -263,7 +263,7 @@ void tmb_os_debug_init(void) {
 
 /* Fatal errors may come before any other call into this file. The api layer's constructor may have
  * run first: its hook stands above ours. */
-__attribute__((constructor)) static void set_hooks(void) {
+TMB_AT_LOAD static void set_hooks(void) {
   if (!tmb_backtrace_hook) tmb_backtrace_hook = tmb_os_backtrace_ifenabled;
   tmb_freeze_hook = tmb_os_freeze_on_error;
 }

@@ -41,7 +41,7 @@ struct part {
 
 /* Before main: other members may operate on this process before it makes any call on a domain,
  * or without one. The call of op.c also makes a linker take op.c from the static library. */
-__attribute__((constructor)) static void install(void) {
+TMB_AT_LOAD static void install(void) {
   tmb_ratomic_op_install();
   tmb_failure_on_lost(on_lost);
 }

@@ -248,7 +248,7 @@ void tmb_vis_send_completion(const struct tmb_vis *v) {
 
 /* Before main: messages may come before this process makes any such call. The call of
  * vis_serve.c also makes a linker take that file from the static library. */
-__attribute__((constructor)) static void install(void) {
+TMB_AT_LOAD static void install(void) {
   tmb_vis_serve_install();
   tmb_up_set_internal(TMB_VIS_AM_ACK, on_ack);
   tmb_up_set_internal(TMB_VIS_AM_DATA, on_data);

@@ -155,6 +155,10 @@ END
   # The module of notified access.
   printf 'use tombolo_caf\ninteger :: a[*]\ncall event_detach(loc(a), i)\nend\n' >module.f90
   "$prefix/bin/tombolo" fc module.f90 -o module && ./module
+  # Static coarrays start the job in a constructor: the library's own must have run, here too.
+  gfortran -fcoarray=lib "$here/client.f90" -o static \
+    "$prefix/lib/libcaf_tombolo.a" "$prefix/lib/libtombolo.a" -lpthread -lm
+  run_fortran "$prefix/bin/tombolo" run -n 3 ./static
   # One image without a launcher.
   [ "$(./by_hand)" = "fortran client: 1 images ok" ] || { ./by_hand; exit 1; }
   # What is not ours goes through, and nothing is linked where the arguments say so.
