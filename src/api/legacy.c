@@ -9,11 +9,11 @@
  * have their bit in tmb_job.ep.legacy, which exempts them from checks of category and argument
  * count.
  */
-#include "core/am.h"
+#include "core/am/am.h"
 #include "core/check.h"
 #include "core/job.h"
-#include "core/segment.h"
-#include "core/thread.h"
+#include "core/segment/segment.h"
+#include "core/wait/thread.h"
 
 #include <gasnet.h>
 

@@ -10,10 +10,10 @@
  * synchronisation.
  */
 #include "core/check.h"
+#include "core/event/op.h"
 #include "core/job.h"
-#include "core/op.h"
-#include "core/segment_table.h"
-#include "core/thread.h"
+#include "core/segment/segment_table.h"
+#include "core/wait/thread.h"
 
 #include <gasnet.h>
 #include <gasnetex_ext.h>

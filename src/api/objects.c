@@ -9,11 +9,11 @@
  */
 #include "base/config.h"
 #include "core/check.h"
-#include "core/exit.h"
+#include "core/failure/exit.h"
 #include "core/job.h"
-#include "core/progress.h"
-#include "core/thread.h"
-#include "core/wait.h"
+#include "core/wait/progress.h"
+#include "core/wait/thread.h"
+#include "core/wait/wait.h"
 
 #define DBG(stmt)                        \
  do {                                    \

@@ -10,7 +10,7 @@
 #include "coll/apply.h"
 
 #include "coll/engine.h"
-#include "core/thread.h"
+#include "core/wait/thread.h"
 #include "os/os.h"
 
 #define GRACE_NS 20000000u /* a thread that awaits the event is back much sooner */

@@ -14,7 +14,7 @@
 #define TMB_COLL_APPLY_H
 
 #include "coll/reduce.h"
-#include "core/op.h"
+#include "core/event/op.h"
 
 struct tmb_apply {
   struct tmb_apply *next;

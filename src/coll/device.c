@@ -13,8 +13,8 @@
 
 #include "base/log.h"
 #include "coll/engine.h"
-#include "core/mk.h"
-#include "core/segment.h"
+#include "core/mk/mk.h"
+#include "core/segment/segment.h"
 
 #include <stdlib.h>
 

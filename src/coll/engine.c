@@ -20,9 +20,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "coll/tuning.h"
-#include "core/failure.h"
-#include "core/progress.h"
-#include "core/thread.h"
+#include "core/failure/failure.h"
+#include "core/wait/progress.h"
+#include "core/wait/thread.h"
 #include "os/os.h"
 
 #include <stddef.h>

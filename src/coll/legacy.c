@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "coll/call.h"
 #include "core/check.h"
-#include "core/progress.h"
+#include "core/wait/progress.h"
 
 #define IN_FLAGS  (GASNET_COLL_IN_NOSYNC | GASNET_COLL_IN_MYSYNC | GASNET_COLL_IN_ALLSYNC)
 #define OUT_FLAGS (GASNET_COLL_OUT_NOSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_OUT_ALLSYNC)

@@ -3,15 +3,15 @@
  * Reading in a peer's memory, see pull.h.
  *
  * Owns: which peers can no longer be read. Called by the engine under the lock of collectives.
- * Calls: core/segment_table.h, os/peer_copy.h, base/config. Invariants: a peer's memory is read
- * only between its offer and our answer.
+ * Calls: core/segment/segment_table.h, os/peer_copy.h, base/config. Invariants: a peer's memory is
+ * read only between its offer and our answer.
  */
 #include "coll/pull.h"
 
 #include "base/config.h"
 #include "base/log.h"
 #include "core/job.h"
-#include "core/segment_table.h"
+#include "core/segment/segment_table.h"
 #include "os/peer_copy.h"
 
 #include <stdlib.h>

@@ -13,9 +13,9 @@
 
 #include "base/log.h"
 #include "coll/tuning.h"
-#include "core/failure.h"
-#include "core/op.h"
-#include "core/thread.h"
+#include "core/event/op.h"
+#include "core/failure/failure.h"
+#include "core/wait/thread.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  * Whether the members of a team call the same collectives with the same arguments.
  *
  * Owns: the list of teams of a debug client with calls to compare. Called by the engine and
- * shared.c, under the lock of collectives. Calls: core/shared.h. A member publishes the signature
- * of each call in its row and wakes the rank below, which compares it with the signature of its own
- * call. The comparisons form a ring, so a difference anywhere in the team is found while the ranks
- * wait for each other, however the data travel. Invariants: a signature is overwritten after
- * TMB_SHARED_CALLS more calls; a neighbour that is too late to read it skips it.
+ * shared.c, under the lock of collectives. Calls: core/team/shared.h. A member publishes the
+ * signature of each call in its row and wakes the rank below, which compares it with the signature
+ * of its own call. The comparisons form a ring, so a difference anywhere in the team is found while
+ * the ranks wait for each other, however the data travel. Invariants: a signature is overwritten
+ * after TMB_SHARED_CALLS more calls; a neighbour that is too late to read it skips it.
  */
 #include "base/log.h"
 #include "coll/engine.h"

@@ -7,10 +7,10 @@
  */
 #include "core/check.h"
 
-#include "core/mk.h"
-#include "core/segment.h"
-#include "core/segment_table.h"
-#include "core/thread.h"
+#include "core/mk/mk.h"
+#include "core/segment/segment.h"
+#include "core/segment/segment_table.h"
+#include "core/wait/thread.h"
 
 #include <stdarg.h>
 #include <stdio.h>

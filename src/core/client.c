@@ -7,16 +7,16 @@
  * conduit; objects; barrier. Invariants: on failure nothing is left running and the reason has been
  * printed; nobody returns before everybody can receive messages.
  */
-#include "core/barrier.h"
 #include "core/check.h"
-#include "core/cross_read.h"
-#include "core/endpoint.h"
-#include "core/exit.h"
+#include "core/failure/exit.h"
 #include "core/job.h"
-#include "core/segment.h"
-#include "core/segment_table.h"
-#include "core/shared.h"
-#include "core/wait.h"
+#include "core/rma/cross_read.h"
+#include "core/segment/segment.h"
+#include "core/segment/segment_table.h"
+#include "core/team/barrier.h"
+#include "core/team/endpoint.h"
+#include "core/team/shared.h"
+#include "core/wait/wait.h"
 
 #include "base/config.h"
 #include "base/error.h"

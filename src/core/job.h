@@ -16,7 +16,7 @@
 #include "boot/boot.h"
 #include "conduit/conduit.h"
 #include "core/gex.h"
-#include "core/team.h"
+#include "core/team/team.h"
 
 #include <stdbool.h>
 

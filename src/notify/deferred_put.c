@@ -17,7 +17,7 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "core/job.h"
-#include "core/wait.h"
+#include "core/wait/wait.h"
 #include "os/lock.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  */
 #include "base/atomic.h"
 #include "core/check.h"
-#include "core/progress.h"
-#include "core/wait.h"
+#include "core/wait/progress.h"
+#include "core/wait/wait.h"
 #include "notify/notify.h"
 
 /* Nanoseconds of a time in microseconds; UINT64_MAX: for ever. */

@@ -16,9 +16,9 @@
 #include "base/atomic.h"
 #include "base/log.h"
 #include "core/check.h"
-#include "core/failure.h"
-#include "core/progress.h"
-#include "core/team.h"
+#include "core/failure/failure.h"
+#include "core/team/team.h"
+#include "core/wait/progress.h"
 #include "os/lock.h"
 
 #include <stdlib.h>

@@ -12,8 +12,8 @@
 #ifndef TMB_NOTIFY_TAGGED_H
 #define TMB_NOTIFY_TAGGED_H
 
+#include "core/event/op.h"
 #include "core/job.h"
-#include "core/op.h"
 #include "notify/notify.h"
 #include "notify/transfer.h"
 

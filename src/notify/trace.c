@@ -12,7 +12,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "core/check.h"
-#include "core/thread.h"
+#include "core/wait/thread.h"
 #include "notify/notify.h"
 #include "os/os.h"
 

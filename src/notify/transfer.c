@@ -8,8 +8,8 @@
 #include "notify/transfer.h"
 
 #include "core/check.h"
-#include "core/mk.h"
-#include "core/segment_table.h"
+#include "core/mk/mk.h"
+#include "core/segment/segment_table.h"
 
 /* The data may lie outside the bound segment. */
 #define ANYWHERE (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)

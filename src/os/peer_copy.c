@@ -2,8 +2,8 @@
 /*
  * Copying between processes, see peer_copy.h.
  *
- * Owns nothing. Called by the collectives and core/cross_read.c. Calls: the kernel. A call may move
- * fewer bytes than asked for (it moves whole pages of the far side), so there is a loop.
+ * Owns nothing. Called by the collectives and core/rma/cross_read.c. Calls: the kernel. A call may
+ * move fewer bytes than asked for (it moves whole pages of the far side), so there is a loop.
  * Invariants: errno is not looked at: any failure means that the caller takes its other way.
  */
 #define _GNU_SOURCE

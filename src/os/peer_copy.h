@@ -2,7 +2,7 @@
 /*
  * Reading the memory of another process of this machine, without its help.
  *
- * Owns nothing. Called by the collectives and core/cross_read.c. Calls: process_vm_readv, which
+ * Owns nothing. Called by the collectives and core/rma/cross_read.c. Calls: process_vm_readv, which
  * needs the permission to trace the other process; the kernel (Yama), a container or a sandbox may
  * deny it: callers try first and have another way. Invariants: a process number is one of the
  * caller's own namespace; that it names the process meant is for the caller to verify.

@@ -11,9 +11,9 @@
  * client keeps its memory with a dead magic number, so that a stale handle is named.
  */
 #include "core/check.h"
-#include "core/failure.h"
-#include "core/progress.h"
-#include "core/segment_table.h"
+#include "core/failure/failure.h"
+#include "core/segment/segment_table.h"
+#include "core/wait/progress.h"
 #include "os/lock.h"
 #include "ratomic/ratomic.h"
 

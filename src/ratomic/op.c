@@ -9,13 +9,13 @@
  * mechanism is that of the handler. Invariants: an operation is counted before its message is sent;
  * the result is stored before it is counted done.
  */
-#include "core/op.h"
+#include "core/event/op.h"
 #include "base/error.h"
 #include "core/check.h"
-#include "core/failure.h"
-#include "core/mk.h"
-#include "core/segment_table.h"
-#include "core/thread.h"
+#include "core/failure/failure.h"
+#include "core/mk/mk.h"
+#include "core/segment/segment_table.h"
+#include "core/wait/thread.h"
 #include "ratomic/ratomic.h"
 
 #include <gasnetex_ext.h>

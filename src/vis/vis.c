@@ -11,11 +11,11 @@
 
 #include "base/error.h"
 #include "core/check.h"
-#include "core/failure.h"
-#include "core/mk.h"
-#include "core/segment_table.h"
-#include "core/thread.h"
-#include "core/wait.h"
+#include "core/failure/failure.h"
+#include "core/mk/mk.h"
+#include "core/segment/segment_table.h"
+#include "core/wait/thread.h"
+#include "core/wait/wait.h"
 
 #include <gasnet_vis.h>
 #include <gasnetex_ext.h>

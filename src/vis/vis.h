@@ -11,8 +11,8 @@
 #ifndef TMB_VIS_VIS_H
 #define TMB_VIS_VIS_H
 
+#include "core/event/op.h"
 #include "core/job.h"
-#include "core/op.h"
 #include "vis/list.h"
 #include "vis/shape.h"
 

@@ -10,8 +10,8 @@
  */
 #include "base/compiler.h"
 #include "core/check.h"
-#include "core/mk.h"
-#include "core/segment.h"
+#include "core/mk/mk.h"
+#include "core/segment/segment.h"
 #include "vis/vis.h"
 
 #include <gasnet_vis.h>

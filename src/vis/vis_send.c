@@ -12,7 +12,7 @@
  */
 #include "base/atomic.h"
 #include "base/error.h"
-#include "core/am.h"
+#include "core/am/am.h"
 #include "core/check.h"
 #include "vis/vis.h"
 #include "vis/wire.h"

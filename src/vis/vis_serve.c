@@ -8,7 +8,7 @@
  * runs as a Medium reply without arguments, after every byte of the put is in place here.
  */
 #include "base/atomic.h"
-#include "core/am.h"
+#include "core/am/am.h"
 #include "core/check.h"
 #include "os/lock.h"
 #include "vis/vis.h"

@@ -14,7 +14,7 @@
 #ifndef TMB_VIS_WIRE_H
 #define TMB_VIS_WIRE_H
 
-#include "core/am.h"
+#include "core/am/am.h"
 
 /* Internal message handlers: 16..23. */
 enum {

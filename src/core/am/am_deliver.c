@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Running the handler of a message that has arrived.
+ *
+ * Owns: the token of the running handler, the table of internal handlers, and the only switch over
+ * 0..16 arguments. Called by the conduit's progress (tmb_up_am). Calls: client handlers.
+ * Invariants: a thread runs one request handler at a time, and inside it at most one reply handler;
+ * the token is dead when the handler returns; the entry passed to the client is the library's copy.
+ */
+#include "core/am/am.h"
+#include "core/check.h"
+
+static tmb_internal_fn internal[TMB_HANDLER_FIRST];
+
+void tmb_up_set_internal(uint8_t index, tmb_internal_fn fn) {
+  tmb_assert_cmp(index, <, TMB_HANDLER_FIRST);
+  internal[index] = fn;
+}
+
+typedef gex_AM_Arg_t A;
+#define T1  A
+#define T2  T1, A
+#define T3  T2, A
+#define T4  T3, A
+#define T5  T4, A
+#define T6  T5, A
+#define T7  T6, A
+#define T8  T7, A
+#define T9  T8, A
+#define T10 T9, A
+#define T11 T10, A
+#define T12 T11, A
+#define T13 T12, A
+#define T14 T13, A
+#define T15 T14, A
+#define T16 T15, A
+#define V1  a[0]
+#define V2  V1, a[1]
+#define V3  V2, a[2]
+#define V4  V3, a[3]
+#define V5  V4, a[4]
+#define V6  V5, a[5]
+#define V7  V6, a[6]
+#define V8  V7, a[7]
+#define V9  V8, a[8]
+#define V10 V9, a[9]
+#define V11 V10, a[10]
+#define V12 V11, a[11]
+#define V13 V12, a[12]
+#define V14 V13, a[13]
+#define V15 V14, a[14]
+#define V16 V15, a[15]
+
+#define SHORT_CASE(n)                             \
+ case n:                                          \
+  ((void (*)(gex_Token_t, T##n))fn)(token, V##n); \
+  break;
+#define PAYLOAD_CASE(n)                                                        \
+ case n:                                                                       \
+  ((void (*)(gex_Token_t, void *, size_t, T##n))fn)(token, buf, nbytes, V##n); \
+  break;
+#define ALL_CASES(C) \
+ C(1) C(2) C(3) C(4) C(5) C(6) C(7) C(8) C(9) C(10) C(11) C(12) C(13) C(14) C(15) C(16)
+
+static inline void call_short(gex_AM_Fn_t fn, gex_Token_t token, unsigned n, const A *a) {
+  switch (n) {
+  case 0:
+    ((void (*)(gex_Token_t))fn)(token);
+    break;
+    ALL_CASES(SHORT_CASE)
+  default: tmb_bug("message with %u arguments", n);
+  }
+}
+
+static inline void call_payload(gex_AM_Fn_t fn, gex_Token_t token, const struct tmb_am_in *in) {
+  void *buf = in->payload;
+  const size_t nbytes = in->nbytes;
+  const A *a = in->args;
+  switch (in->nargs) {
+  case 0:
+    ((void (*)(gex_Token_t, void *, size_t))fn)(token, buf, nbytes);
+    break;
+    ALL_CASES(PAYLOAD_CASE)
+  default: tmb_bug("message with %u arguments", in->nargs);
+  }
+}
+
+/* Debug clients: fatal unless the handler was registered for messages of this kind. */
+static void check_entry(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
+  const gex_Flags_t kinds = e->gex_flags & (GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG);
+  static const char *const category[] = {"Short", "Medium", "Long"};
+  if (!in->route && tmb_job.ep.legacy[in->handler / 64] >> (in->handler % 64) & 1) return;
+  const char *kind = in->is_reply ? "reply" : "request";
+  const char *name = e->gex_name ? e->gex_name : "unnamed";
+  const gex_Flags_t same =
+      in->category == TMB_AM_SHORT ? GEX_FLAG_AM_SHORT : GEX_FLAG_AM_MEDLONG; /* prototype */
+  if (kinds && !(kinds & same))
+    tmb_fatal_nopos(
+        "a %s %s from rank %u runs handler %u (%s), whose registered gex_flags 0x%x do not "
+        "allow that category",
+        category[in->category], kind, in->src, in->handler, name, e->gex_flags);
+  if (!(e->gex_flags >> in->category & 1))
+    tmb_advise(TMB_ADVICE_DELIVERY,
+               "a %s %s from rank %u runs handler %u (%s), whose registered gex_flags 0x%x do not "
+               "allow that category",
+               category[in->category], kind, in->src, in->handler, name, e->gex_flags);
+  if (!(e->gex_flags & (in->is_reply ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST)))
+    tmb_advise(TMB_ADVICE_DELIVERY,
+               "a %s %s from rank %u runs handler %u (%s), whose registered gex_flags 0x%x do not "
+               "allow a %s",
+               category[in->category], kind, in->src, in->handler, name, e->gex_flags, kind);
+  if (e->gex_nargs != in->nargs)
+    tmb_fatal_nopos(
+        "a %s %s from rank %u brings %u arguments to handler %u (%s), which was registered "
+        "with gex_nargs %u",
+        category[in->category], kind, in->src, in->nargs, in->handler, name, e->gex_nargs);
+}
+
+/* Debug clients: fatal if a handler has returned with a lock held or a message prepared. */
+static void check_left(const struct tmb_thread *t, const struct tmb_am_in *in,
+                       const gex_HSL_t *hsl) {
+  if (t->hsl != hsl)
+    tmb_fatal_nopos("handler %u returned while holding the handler-safe lock %p", in->handler,
+                    (const void *)t->hsl);
+  if ((t->context & TMB_PREPARED) && !in->is_reply)
+    tmb_fatal_nopos("handler %u returned with a prepared reply outstanding; commit or cancel it",
+                    in->handler);
+}
+
+/* Entry of a message that leaves the primordial endpoints. */
+static const gex_AM_Entry_t *routed_entry(const struct tmb_am_in *in) {
+  const unsigned index = TMB_ROUTE_TARGET(in->route);
+  const gex_EP_t ep = index < GASNET_MAXEPS ? tmb_job.eps[index] : NULL;
+  if (!ep)
+    tmb_fatal_nopos("a message from rank %u names endpoint %u, which this rank has not created; "
+                    "create it with gex_EP_Create and pass a barrier before peers send",
+                    in->src, index);
+  return &ep->handler[in->handler];
+}
+
+void tmb_up_am(const struct tmb_am_in *in) {
+  if (in->handler < TMB_HANDLER_FIRST) {
+    if (TMB_UNLIKELY(!internal[in->handler]))
+      tmb_fatal_nopos(
+          "a message from rank %u names handler %u, but registered indices are %d..255; "
+          "check the handler argument at the sender",
+          in->src, in->handler, TMB_HANDLER_FIRST);
+    internal[in->handler](in);
+    return;
+  }
+  const gex_AM_Entry_t *e = &tmb_job.ep.handler[in->handler];
+  if (TMB_UNLIKELY(in->route)) e = routed_entry(in);
+  if (TMB_UNLIKELY(!e->gex_fnptr))
+    tmb_fatal_nopos("a message from rank %u names handler %u, which this rank has not registered; "
+                    "register it with gex_EP_RegisterHandlers and pass a barrier before peers send",
+                    in->src, in->handler);
+  struct tmb_thread *t = tmb_thread();
+  if (TMB_UNLIKELY(tmb_job.debug)) check_entry(in, e);
+  const uint32_t context = t->context;
+  const gex_HSL_t *hsl = t->hsl;
+  struct gexx_token_s *token = &t->token[in->is_reply];
+  token->magic = TMB_MAGIC_TOKEN;
+  token->src = in->src;
+  t->src_last = in->src;
+  token->entry = e;
+  token->is_req = !in->is_reply;
+  token->is_long = in->category == TMB_AM_LONG;
+  token->replied = false;
+  token->route = in->route;
+  token->thread = t;
+  t->context = context | (in->is_reply ? TMB_IN_REPLY : TMB_IN_REQUEST);
+  if (in->category == TMB_AM_SHORT)
+    call_short(e->gex_fnptr, token, in->nargs, in->args);
+  else
+    call_payload(e->gex_fnptr, token, in);
+  if (TMB_UNLIKELY(tmb_job.debug)) check_left(t, in, hsl);
+  t->context = context;
+  t->unanswered = token->is_req && !token->replied;
+  token->magic = 0;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Events and implicit operations: test, wait, leaves, access regions.
+ *
+ * Owns nothing beyond the ops of op.h. Called by clients from normal context, any thread. Calls:
+ * progress for the waits. Invariants: a successful synchronisation of a root frees it, with its
+ * leaves; leaves are never freed by themselves; in array calls leaves and root of one op may come
+ * in any order, because roots are freed after the whole array was seen.
+ */
+#include "core/check.h"
+#include "core/event/op.h"
+#include "core/failure/failure.h"
+#include "core/wait/thread.h"
+#include "core/wait/wait.h"
+
+#define TAG_MASK ((uintptr_t)63)
+
+static struct tmb_op *op_of(gex_Event_t event) {
+  return (struct tmb_op *)((uintptr_t)event & ~TAG_MASK);
+}
+
+/* 0 for a root, else 1 + category. */
+static uint32_t tag_of(gex_Event_t event) {
+  return (uint32_t)((uintptr_t)event & TAG_MASK);
+}
+
+static void check_event(const char *call, gex_Event_t event) {
+  if (event == GEX_EVENT_INVALID) return;
+  if (event == GEX_EVENT_NO_OP)
+    tmb_fatal_nopos(
+        "%s: argument event is GEX_EVENT_NO_OP: the immediate call started nothing, there "
+        "is nothing to synchronise",
+        call);
+  if ((uintptr_t)event < 4096 || tag_of(event) > TMB_CAT_COUNT)
+    tmb_fatal_nopos("%s: argument event is %p, which is not an event", call, (void *)event);
+  const struct tmb_op *op = op_of(event);
+  const uint32_t kind = tmb_load_acq(&op->kind);
+  if (kind != TMB_OP_SINGLE && kind != TMB_OP_REGION)
+    tmb_fatal_nopos(
+        "%s: argument event (%p) was synchronised before; an event is synchronised exactly "
+        "once",
+        call, (void *)event);
+}
+
+/* This thread wants an op that is not complete: what a client's function must do for it is done by
+ * this thread, see coll/apply.h. */
+static void want(struct tmb_op *op) {
+  if (!tmb_job.threads) return;
+  const uint32_t id = tmb_thread()->id;
+  if (tmb_load_rlx(&op->thread) != id) tmb_store_rlx(&op->thread, id);
+}
+
+static bool complete(gex_Event_t event) {
+  const uint32_t tag = tag_of(event);
+  if (TMB_LIKELY(tmb_op_done(op_of(event), tag ? 1u << (tag - 1) : GEX_EC_ALL))) return true;
+  want(op_of(event));
+  return false;
+}
+
+static void retire(gex_Event_t event) {
+  if (tag_of(event) != 0) return;
+  (void)tmb_op_sync(op_of(event), GEX_EC_ALL);
+  tmb_op_free(op_of(event));
+}
+
+int gexx_event_test(gex_Event_t event) {
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_context_mild("gex_Event_Test");
+    check_event("gex_Event_Test", event);
+  }
+  if (event == GEX_EVENT_INVALID) return GASNET_OK;
+  if (!complete(event)) return GASNET_ERR_NOT_READY;
+  retire(event);
+  return GASNET_OK;
+}
+
+void gexx_event_wait(gex_Event_t event) {
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_context_at("gex_Event_Wait");
+    check_event("gex_Event_Wait", event);
+  }
+  if (event == GEX_EVENT_INVALID) return;
+  if (!complete(event)) {
+    struct gexx_wait wait;
+    tmb_wait_begin(&wait);
+    while (!complete(event)) tmb_wait_step(&wait);
+  }
+  retire(event);
+}
+
+static void check_array(const char *call, const gex_Event_t *events, size_t count,
+                        gex_Flags_t flags) {
+  tmb_check_context_at(call);
+  tmb_check_flags(call, flags, 0);
+  if (count && !events)
+    tmb_fatal_nopos("%s: argument pevent is NULL with numevents %zu", call, count);
+  for (size_t i = 0; i < count; i++) {
+    if (events[i] == GEX_EVENT_INVALID) continue;
+    check_event(call, events[i]);
+    for (size_t k = 0; count <= 64 && k < i; k++)
+      if (events[k] == events[i])
+        tmb_fatal_nopos("%s: entries %zu and %zu of argument pevent are the same event %p", call, k,
+                        i, (void *)events[i]);
+  }
+}
+
+/* Retire the complete leaves, or the complete roots, of an array. Returns how many; *live counts
+ * the others. */
+static size_t sweep_kind(gex_Event_t *events, size_t count, bool leaves, size_t *live) {
+  size_t done = 0;
+  for (size_t i = 0; i < count; i++) {
+    const gex_Event_t event = events[i];
+    if (event == GEX_EVENT_INVALID || (tag_of(event) != 0) != leaves) continue;
+    if (!complete(event)) {
+      ++*live;
+      continue;
+    }
+    events[i] = GEX_EVENT_INVALID;
+    retire(event);
+    done++;
+  }
+  return done;
+}
+
+/* A root has been retired: set to INVALID the leaves of its op that are still in the array.
+ * Returns how many there were. */
+static size_t sweep_leaves_of(const struct tmb_op *op, gex_Event_t *events, size_t count) {
+  size_t done = 0;
+  for (size_t i = 0; i < count; i++)
+    if (events[i] != GEX_EVENT_INVALID && tag_of(events[i]) && op_of(events[i]) == op) {
+      events[i] = GEX_EVENT_INVALID;
+      done++;
+    }
+  return done;
+}
+
+/*
+ * Retire the complete entries. out live: entries that were and are not complete. Returns how many
+ * completed. Leaves go first, because retiring a root ends its leaves.
+ */
+static size_t sweep(gex_Event_t *events, size_t count, size_t *live) {
+  size_t live_leaves = 0;
+  *live = 0;
+  size_t done = sweep_kind(events, count, true, &live_leaves);
+  if (live_leaves == 0) return done + sweep_kind(events, count, false, live);
+  for (size_t i = 0; i < count; i++) {
+    const gex_Event_t event = events[i];
+    if (event == GEX_EVENT_INVALID || tag_of(event)) continue;
+    if (!complete(event)) {
+      ++*live;
+      continue;
+    }
+    if (op_of(event)->leaves) {
+      const size_t late = sweep_leaves_of(op_of(event), events, count);
+      live_leaves -= late;
+      done += late;
+    }
+    events[i] = GEX_EVENT_INVALID;
+    retire(event);
+    done++;
+  }
+  *live += live_leaves;
+  return done;
+}
+
+int gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_array("gex_Event_TestSome", pevent, numevents, flags);
+  size_t live;
+  const size_t done = sweep(pevent, numevents, &live);
+  return done || !live ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+
+void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_array("gex_Event_WaitSome", pevent, numevents, flags);
+  size_t live;
+  if (sweep(pevent, numevents, &live) || !live) return;
+  struct gexx_wait wait;
+  tmb_wait_begin(&wait);
+  while (!sweep(pevent, numevents, &live)) tmb_wait_step(&wait);
+}
+
+int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_array("gex_Event_TestAll", pevent, numevents, flags);
+  size_t live;
+  (void)sweep(pevent, numevents, &live);
+  return live ? GASNET_ERR_NOT_READY : GASNET_OK;
+}
+
+void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_array("gex_Event_WaitAll", pevent, numevents, flags);
+  size_t live;
+  (void)sweep(pevent, numevents, &live);
+  if (!live) return;
+  struct gexx_wait wait;
+  tmb_wait_begin(&wait);
+  for (;;) {
+    (void)sweep(pevent, numevents, &live);
+    if (!live) return;
+    tmb_wait_step(&wait);
+  }
+}
+
+gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
+  const char *call = "gex_Event_QueryLeaf";
+  TMB_CHECK_MILD(call);
+  if (root == GEX_EVENT_INVALID) return root;
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    check_event(call, root);
+    if (tag_of(root)) tmb_fatal_nopos("%s: argument root (%p) is a leaf event", call, (void *)root);
+    if (__builtin_popcount(event_category) != 1 || (event_category & ~GEX_EC_ALL))
+      tmb_fatal_nopos("%s: argument event_category is 0x%x; exactly one GEX_EC_ category is needed",
+                      call, event_category);
+    if (!(op_of(root)->leaves & event_category))
+      tmb_fatal_nopos("%s: argument event_category is 0x%x, but event %p has leaves for 0x%x only",
+                      call, event_category, (void *)root, op_of(root)->leaves);
+  }
+  return (gex_Event_t)((uintptr_t)root + 1 + (uintptr_t)__builtin_ctz(event_category));
+}
+
+/* ---- implicit operations */
+
+static struct tmb_thread *nbi_thread(const char *call, gex_EC_t mask, gex_Flags_t flags) {
+  struct tmb_thread *t = tmb_thread();
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_context_at(call);
+    tmb_check_flags(call, flags, 0);
+    if (!mask || (mask & ~GEX_EC_ALL))
+      tmb_advise(TMB_ADVICE_FLAGS, "%s: argument event_mask is 0x%x; known categories are 0x%x",
+                 call, mask, GEX_EC_ALL);
+    if (t->region)
+      tmb_fatal_nopos(
+          "%s: called inside an access region; end it with gex_NBI_EndAccessRegion first", call);
+  }
+  return t;
+}
+
+/* Categories to look at: completion of puts includes their sources. */
+static uint32_t nbi_mask(gex_EC_t mask) {
+  return (mask & GEX_EC_PUT ? mask | GEX_EC_LC : mask) & GEX_EC_ALL;
+}
+
+int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
+  struct tmb_thread *t = nbi_thread("gex_NBI_Test", event_mask, flags);
+  const uint32_t mask = nbi_mask(event_mask);
+  if (!tmb_op_done(&t->nbi, mask)) return GASNET_ERR_NOT_READY;
+  (void)tmb_op_sync(&t->nbi, mask);
+  return GASNET_OK;
+}
+
+void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
+  struct tmb_thread *t = nbi_thread("gex_NBI_Wait", event_mask, flags);
+  const uint32_t mask = nbi_mask(event_mask);
+  if (!tmb_op_done(&t->nbi, mask)) {
+    struct gexx_wait wait;
+    tmb_wait_begin(&wait);
+    while (!tmb_op_done(&t->nbi, mask)) tmb_wait_step(&wait);
+  }
+  (void)tmb_op_sync(&t->nbi, mask);
+}
+
+void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
+  const char *call = "gex_NBI_BeginAccessRegion";
+  struct tmb_thread *t = tmb_thread();
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_context_at(call);
+    tmb_check_flags(call, flags, 0);
+    if (t->region)
+      tmb_fatal_nopos("%s: an access region is already open on this thread; regions do not nest",
+                      call);
+  }
+  if (!t->region) t->region = tmb_op_new(TMB_OP_REGION, GEX_EC_ALL);
+}
+
+gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
+  const char *call = "gex_NBI_EndAccessRegion";
+  struct tmb_thread *t = tmb_thread();
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_context_at(call);
+    tmb_check_flags(call, flags, 0);
+    if (!t->region)
+      tmb_fatal_nopos("%s: no access region is open on this thread; begin one with "
+                      "gex_NBI_BeginAccessRegion",
+                      call);
+  }
+  struct tmb_op *op = t->region;
+  t->region = NULL;
+  if (!op) return GEX_EVENT_INVALID;
+  if (!tmb_job.debug && tmb_op_done(op, GEX_EC_ALL) && !op->lost_mask) {
+    tmb_op_free(op);
+    return GEX_EVENT_INVALID;
+  }
+  return tmb_op_event(op);
+}
+
+int gexx_Event_Status(gex_Event_t event) {
+  TMB_CHECK_MILD("gexx_Event_Status");
+  if (TMB_UNLIKELY(tmb_job.debug)) check_event("gexx_Event_Status", event);
+  if (event == GEX_EVENT_INVALID) return GASNET_OK;
+  if (!complete(event)) return GASNET_ERR_NOT_READY;
+  const uint32_t tag = tag_of(event);
+  const uint32_t mask = tag ? 1u << (tag - 1) : GEX_EC_ALL;
+  return tmb_load_acq(&op_of(event)->lost_mask) & mask ? GEXX_ERR_LOST : GASNET_OK;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Noticing that peers are gone, ending what involves them, and telling the client.
+ *
+ * Owns: tmb_job.lost, and a table that wraps the conduit's while failures are reported. Called by
+ * clients, by progress and by every send (as slots of that table). Calls: boot, the wrapped
+ * conduit, failure_track.c, segment_table.h, team.h, hooks of upper layers. The supervisor counts
+ * changes in shared memory and wakes ranks that sleep; each poll compares the count with what it
+ * has seen. A peer that is gone gets nothing any more; when the conduit says that all it had sent
+ * has been handled, everything that waits for it is completed and the client is told. Invariants:
+ * without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is GONE; the
+ * callback runs outside of every lock.
+ */
+#include "core/failure/failure.h"
+
+#include "core/check.h"
+#include "core/segment/segment_table.h"
+#include "core/wait/progress.h"
+#include "core/wait/thread.h"
+#include "core/wait/wait.h"
+#include "os/lock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HOOKS_MAX 4
+
+static struct tmb_lock attending; /* held by the thread that deals with changes */
+static struct {
+  const struct tmb_conduit_ops *inner;
+  struct tmb_conduit_ops table;
+  const uint32_t *changes; /* counted by the supervisor */
+  uint32_t seen;           /* changes that are dealt with */
+  int policy;
+  uint8_t *told; /* [size] 1: the callback was called or there was none */
+  uint64_t dropped;
+  gexx_Failure_Fn_t fn;
+  void *cdata;
+  uint32_t hooks;
+  void (*hook[HOOKS_MAX])(uint32_t jobrank);
+} failure;
+
+void tmb_failure_on_lost(void (*fn)(uint32_t jobrank)) {
+  if (failure.hooks == HOOKS_MAX) tmb_bug("more than %d hooks for lost peers", HOOKS_MAX);
+  failure.hook[failure.hooks++] = fn;
+}
+
+/* ---- marks */
+
+int tmb_lost_record(uint32_t jobrank) {
+  tmb_thread()->lost = jobrank + 1;
+  return GEXX_ERR_LOST;
+}
+
+void tmb_op_lose(struct tmb_op *op, uint32_t category, uint32_t jobrank) {
+  tmb_store_rlx(&op->lost, jobrank);
+  tmb_fetch_or_acq_rel(&op->lost_mask, UINT32_C(1) << category);
+}
+
+void tmb_op_or_thread_lose(struct tmb_op *op, uint32_t category, uint32_t jobrank) {
+  if (op)
+    tmb_op_lose(op, category, jobrank);
+  else
+    (void)tmb_lost_record(jobrank);
+}
+
+struct tmb_op *tmb_op_lost(uint32_t category, uint32_t jobrank) {
+  struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
+  tmb_op_lose(op, category, jobrank);
+  return op;
+}
+
+/* A peer that has been found gone is not yet lost to everything: go on until it is, before the
+ * client hears of it. From normal context. */
+static void settle(uint32_t peer) {
+  struct gexx_wait wait;
+  if (!tmb_job.lost || tmb_load_acq(&tmb_job.lost[peer]) != TMB_PEER_GONE) return;
+  tmb_wait_begin(&wait);
+  while (tmb_load_acq(&tmb_job.lost[peer]) == TMB_PEER_GONE) tmb_wait_retry(&wait, TMB_SERVE_ALL);
+}
+
+int tmb_op_sync_lost(struct tmb_op *op, uint32_t mask) {
+  tmb_fetch_and_acq_rel(&op->lost_mask, ~mask);
+  return tmb_lost_record(tmb_load_rlx(&op->lost)); /* tests of events must not poll */
+}
+
+int gexx_Lost_Take(gex_Rank_t *jobrank_p) {
+  TMB_CHECK_CONTEXT("gexx_Lost_Take");
+  struct tmb_thread *t = tmb_thread();
+  const uint32_t lost = t->lost;
+  if (!lost) return GASNET_OK;
+  settle(lost - 1);
+  t->lost = 0;
+  if (jobrank_p) *jobrank_p = lost - 1;
+  return GEXX_ERR_LOST;
+}
+
+uint64_t gexx_Lost_QueryDropped(void) {
+  return tmb_load_rlx(&failure.dropped);
+}
+
+/* ---- slots: what is sent to a peer that is gone */
+
+static bool gone(uint32_t peer) {
+  return TMB_UNLIKELY(tmb_load_rlx(&tmb_job.lost[peer]) != TMB_PEER_HERE);
+}
+
+/* Drop a message for a peer that is gone: release its buffer, as if it had been sent. */
+static int drop(struct tmb_conduit *c, struct tmb_am_out *out) {
+  if (out->staged >= 0) failure.inner->am_release(c, out);
+  tmb_fetch_add_rlx(&failure.dropped, 1);
+  if (out->handler >= TMB_HANDLER_FIRST && !out->is_reply) (void)tmb_lost_record(out->peer);
+  return 0;
+}
+
+static int am_send(struct tmb_conduit *c, struct tmb_am_out *out) {
+  return gone(out->peer) ? drop(c, out) : failure.inner->am_send(c, out);
+}
+
+static int am_long(struct tmb_conduit *c, struct tmb_am_out *out) {
+  return gone(out->peer) ? drop(c, out) : failure.inner->am_long(c, out);
+}
+
+static void flag_post(struct tmb_conduit *c, uint32_t peer, uint32_t index, uint64_t value) {
+  if (!gone(peer)) failure.inner->flag_post(c, peer, index, value);
+}
+
+/* A put or get with a peer that is gone. Data that are still mapped are moved all the same.
+ * Returns 0: the access is complete, and its op is marked as having met a loss. */
+static int lose(const struct tmb_rma *rma, bool is_get) {
+  if (rma->nbytes && tmb_segtab_attached(rma->peer, rma->remote, rma->nbytes)) {
+    void *mapped = gexx_rma_local(tmb_job.mapped_delta[rma->peer], rma->remote);
+    memcpy(is_get ? rma->local : mapped, is_get ? mapped : rma->local, rma->nbytes);
+  }
+  tmb_op_or_thread_lose(rma->op, rma->category, rma->peer);
+  return 0;
+}
+
+static int put(struct tmb_conduit *c, const struct tmb_rma *rma) {
+  return gone(rma->peer) ? lose(rma, false) : failure.inner->put(c, rma);
+}
+
+static int get(struct tmb_conduit *c, const struct tmb_rma *rma) {
+  return gone(rma->peer) ? lose(rma, true) : failure.inner->get(c, rma);
+}
+
+static int put_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
+                      const struct tmb_signal *signal) {
+  return gone(rma->peer) ? lose(rma, false) : failure.inner->put_signal(c, rma, signal);
+}
+
+static int get_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
+                      const struct tmb_signal *signal) {
+  return gone(rma->peer) ? lose(rma, true) : failure.inner->get_signal(c, rma, signal);
+}
+
+/* ---- noticing */
+
+/* Everything that waits for this peer ends. */
+static void end_peer(uint32_t peer) {
+  tmb_store_rel(&tmb_job.lost[peer], TMB_PEER_LOST);
+  tmb_segtab_lose(peer);
+  tmb_team_lose(peer);
+  tmb_track_lose(peer);
+  for (uint32_t i = 0; i < failure.hooks; i++) failure.hook[i](peer);
+}
+
+/*
+ * Go through the fates of all peers. in may_end: the caller is in normal context, so losses may be
+ * completed. out ended: how many were. Returns how much was done: not 0 after a peer was found
+ * gone, so that nobody sleeps before the next poll.
+ */
+static int handle_changes(bool may_end, int *ended) {
+  const uint32_t changes = tmb_load_acq(failure.changes);
+  bool settled = true;
+  int found = 0;
+  for (uint32_t r = 0; r < tmb_job.size; r++) {
+    uint8_t *state = &tmb_job.lost[r];
+    if (*state == TMB_PEER_LOST || !TMB_FATE_IS_GONE(tmb_boot_fate(&tmb_job.boot, r))) continue;
+    if (*state == TMB_PEER_HERE) {
+      tmb_store_rel(state, TMB_PEER_GONE);
+      found++;
+    }
+    if (failure.inner->lost(tmb_job.conduit, r) == 0 && may_end) {
+      end_peer(r);
+      ++*ended;
+    } else {
+      settled = false;
+    }
+  }
+  if (settled) tmb_store_rlx(&failure.seen, changes);
+  return found + *ended;
+}
+
+static int state_of(uint32_t fate) {
+  switch (TMB_FATE_KIND(fate)) {
+  case TMB_FATE_ALIVE: return GEXX_PEER_ALIVE;
+  case TMB_FATE_FAILED: return GEXX_PEER_FAILED;
+  default: return GEXX_PEER_STOPPED;
+  }
+}
+
+/* Call the client for peers that it was not told of. */
+static void tell(void) {
+  for (uint32_t r = 0; r < tmb_job.size; r++) {
+    if (tmb_load_acq(&tmb_job.lost[r]) != TMB_PEER_LOST || tmb_load_rlx(&failure.told[r])) continue;
+    if (tmb_xchg_acq_rel(&failure.told[r], 1) || !failure.fn) continue;
+    failure.fn(r, state_of(tmb_boot_fate(&tmb_job.boot, r)), failure.cdata);
+  }
+}
+
+TMB_COLD static int attend(int serve) {
+  if (!tmb_lock_try(&attending)) return TMB_FOUND_BUSY;
+  int ended = 0;
+  const int done = handle_changes(serve == TMB_SERVE_ALL, &ended);
+  tmb_lock_release(&attending);
+  if (ended) tell();
+  return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
+}
+
+static int progress(struct tmb_conduit *c, int serve) {
+  const int found = failure.inner->progress(c, serve);
+  if (TMB_LIKELY(tmb_load_rlx(failure.changes) == tmb_load_rlx(&failure.seen))) return found;
+  return found | attend(serve);
+}
+
+/* ---- the policy */
+
+static void begin(struct tmb_boot_doors *doors) {
+  const uint32_t size = tmb_job.size;
+  failure.told = calloc(size, 1);
+  uint8_t *lost = calloc(size, 1);
+  if (!failure.told || !lost) tmb_fatal("out of memory for the failures of %u ranks", size);
+  tmb_job.ops->expect_loss(tmb_job.conduit, &doors->offset, &doors->stride);
+  failure.changes = tmb_boot_changes(&tmb_job.boot);
+  failure.seen = 0;
+  failure.inner = tmb_job.ops;
+  failure.table = *tmb_job.ops;
+  failure.table.am_send = am_send;
+  failure.table.am_long = am_long;
+  failure.table.flag_post = flag_post;
+  failure.table.put = put;
+  failure.table.get = get;
+  failure.table.put_signal = put_signal;
+  failure.table.get_signal = get_signal;
+  failure.table.progress = progress;
+  tmb_job.lost = lost;
+  tmb_job.ops = &failure.table;
+}
+
+int gexx_Job_SetFailurePolicy(int policy) {
+  const char *call = "gexx_Job_SetFailurePolicy";
+  if (!tmb_job_ready())
+    return tmb_refuse(call, GASNET_ERR_NOT_INIT, "the library is not initialised");
+  TMB_CHECK_CONTEXT(call);
+  TMB_CHECK(policy == GEXX_FAILURE_ABORT || policy == GEXX_FAILURE_REPORT,
+            "%s: argument policy is %d; give GEXX_FAILURE_ABORT or GEXX_FAILURE_REPORT", call,
+            policy);
+  if (policy != GEXX_FAILURE_ABORT && policy != GEXX_FAILURE_REPORT) return GASNET_ERR_BAD_ARG;
+  failure.policy = policy;
+  if (policy == GEXX_FAILURE_ABORT) {
+    tmb_boot_report(&tmb_job.boot, false, NULL);
+    return GASNET_OK;
+  }
+  struct tmb_boot_doors doors;
+  const bool first = !tmb_job.lost;
+  if (first) begin(&doors);
+  tmb_boot_report(&tmb_job.boot, true, first ? &doors : NULL);
+  const uint32_t before = tmb_thread()->lost;
+  gex_Coll_BarrierBlocking(&tmb_job.tm,
+                           0); /* the policy is in force even if this barrier meets a loss */
+  tmb_thread()->lost = before;
+  return GASNET_OK;
+}
+
+int gexx_Job_QueryFailurePolicy(void) {
+  return failure.policy;
+}
+
+void gexx_Job_SetFailureCallback(gexx_Failure_Fn_t fn, void *cdata) {
+  TMB_CHECK_CONTEXT("gexx_Job_SetFailureCallback");
+  failure.fn = fn;
+  failure.cdata = cdata;
+}
+
+/* ---- queries */
+
+static void check_rank(const char *call, gex_Rank_t jobrank) {
+  tmb_check_ready_at(call);
+  if (jobrank >= tmb_job.size)
+    tmb_fatal_nopos("%s: argument jobrank is %u, but the job has %u ranks (0..%u)", call, jobrank,
+                    tmb_job.size, tmb_job.size - 1);
+}
+
+/* What the client may know of a peer: a loss only when it has been dealt with. */
+static uint32_t known_fate(gex_Rank_t jobrank) {
+  const uint32_t fate = tmb_boot_fate(&tmb_job.boot, jobrank);
+  if (!TMB_FATE_IS_GONE(fate) || tmb_peer_lost(jobrank)) return fate;
+  return TMB_FATE(TMB_FATE_ALIVE, 0, 0);
+}
+
+int gexx_Peer_Query(gex_Rank_t jobrank) {
+  check_rank("gexx_Peer_Query", jobrank);
+  const struct tmb_thread *t = tmb_thread();
+  if (tmb_job.lost && !tmb_peer_lost(jobrank) &&
+      !(t->context & (TMB_IN_REQUEST | TMB_IN_REPLY | TMB_PREPARED))) {
+    tmb_poll();
+    settle(jobrank);
+  }
+  return state_of(known_fate(jobrank));
+}
+
+void gexx_Peer_QueryInfo(gex_Rank_t jobrank, gexx_Peer_Info_t *info) {
+  const char *call = "gexx_Peer_QueryInfo";
+  check_rank(call, jobrank);
+  if (!info) tmb_fatal_nopos("%s: argument info is NULL", call);
+  const uint32_t fate = known_fate(jobrank);
+  *info = (gexx_Peer_Info_t){.gexx_state = state_of(fate),
+                             .gexx_lost = TMB_FATE_IS_GONE(fate),
+                             .gexx_code = TMB_FATE_CODE(fate),
+                             .gexx_signal = TMB_FATE_SIGNAL(fate)};
+}
+
+size_t gexx_Peer_QueryLost(int state, gex_Rank_t *jobranks, size_t max) {
+  const char *call = "gexx_Peer_QueryLost";
+  tmb_check_ready_at(call);
+  TMB_CHECK(state >= GEXX_PEER_ALIVE && state <= GEXX_PEER_FAILED,
+            "%s: argument state is %d; give one of GEXX_PEER_*", call, state);
+  TMB_CHECK(jobranks || !max, "%s: argument jobranks is NULL with max %zu", call, max);
+  size_t count = 0;
+  for (uint32_t r = 0; r < tmb_job.size; r++) {
+    if (!tmb_peer_lost(r)) continue;
+    if (state != GEXX_PEER_ALIVE && state != state_of(tmb_boot_fate(&tmb_job.boot, r))) continue;
+    if (count < max) jobranks[count] = r;
+    count++;
+  }
+  return count;
+}

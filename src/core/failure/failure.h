@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Peers that are lost while this process goes on.
+ *
+ * Owns: declarations of failure.c (noticing, reporting) and failure_track.c (what is outstanding
+ * towards whom). Called by progress through the conduit's table, by everything that sends, waits or
+ * synchronises. Calls: boot, the conduit. tmb_job.lost is NULL until the client asks for reports;
+ * then a peer goes HERE -> GONE (its end is known: nothing is sent to it any more) -> LOST (what it
+ * had sent has been handled, operations towards it are complete) and never back. Invariants: GONE
+ * is entered and left by one thread at a time; nothing is counted in an op towards a LOST peer.
+ */
+#ifndef TMB_CORE_FAILURE_H
+#define TMB_CORE_FAILURE_H
+
+#include "core/event/op.h"
+#include "core/job.h"
+
+#include <gasnetex_ext.h>
+
+enum { TMB_PEER_HERE, TMB_PEER_GONE, TMB_PEER_LOST };
+
+/* Whether operations towards a process end in error. */
+static inline bool tmb_peer_lost(uint32_t jobrank) {
+  return TMB_UNLIKELY(tmb_job.lost != NULL) &&
+         tmb_load_acq(&tmb_job.lost[jobrank]) == TMB_PEER_LOST;
+}
+
+/* Call `fn` when a process is lost, after the teams know; from progress, in normal context. Set at
+ * start-up. */
+void tmb_failure_on_lost(void (*fn)(uint32_t jobrank));
+
+/* Record that the calling thread has met the loss of a process, for gexx_Lost_Take. Returns
+ * GEXX_ERR_LOST. */
+int tmb_lost_record(uint32_t jobrank);
+
+/* Mark an op: a part of it ended with the loss of a process. Before that part is counted done. */
+void tmb_op_lose(struct tmb_op *op, uint32_t category, uint32_t jobrank);
+
+/* tmb_op_lose where op may be NULL: then the loss is recorded for the calling thread. */
+void tmb_op_or_thread_lose(struct tmb_op *op, uint32_t category, uint32_t jobrank);
+
+/* Make an op that is complete already and marked with the loss. */
+struct tmb_op *tmb_op_lost(uint32_t category, uint32_t jobrank);
+
+/* Move the marks of an op that was synchronised to the thread. */
+int tmb_op_sync_lost(struct tmb_op *op, uint32_t mask);
+
+/* Called for every op that is synchronised. in mask: GEX_EC_ bits that are complete. Returns
+ * GEXX_ERR_LOST if one of them met a loss, else GASNET_OK. */
+static inline int tmb_op_sync(struct tmb_op *op, uint32_t mask) {
+  return TMB_LIKELY(!(tmb_load_rlx(&op->lost_mask) & mask)) ? 0 : tmb_op_sync_lost(op, mask);
+}
+
+/* ---- failure_track.c */
+
+/* Count a part of an op that `peer` will complete; returns whether the op must count it: not when
+ * the peer is lost, then the op is marked. */
+bool tmb_track_more(struct tmb_op *op, uint32_t category, uint32_t peer);
+
+/* A part that was counted by tmb_track_more is complete; returns whether the op must count it as
+ * done (not when the loss has completed it already). */
+bool tmb_track_done(struct tmb_op *op, uint32_t category, uint32_t peer);
+
+/* Complete every part that `peer` would have completed; tmb_job.lost says LOST. */
+void tmb_track_lose(uint32_t peer);
+
+/* Parts outstanding, for tests. */
+size_t tmb_track_count(void);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies between memories of any kind.
+ *
+ * Owns: struct tmb_mk_place; declarations of mk_move.c, and what mk_signal.c uses of mk_rma.c.
+ * Called by mk_rma.c, mk_signal.c. Calls: mk.h for types. Invariants: a place with a kind is
+ * touched by that kind's plug-in only.
+ */
+#ifndef TMB_CORE_MK_MOVE_H
+#define TMB_CORE_MK_MOVE_H
+
+#include "core/mk/mk.h"
+
+/* Memory that this process reaches: of a device, or of the host when kind is NULL. */
+struct tmb_mk_place {
+  struct gexx_mk_s *kind;
+  void *addr;
+};
+
+/* The place of an address: in device memory if the bound segment of endpoint `ep` of this
+ * process is of a device, else in host memory. */
+struct tmb_mk_place tmb_mk_place_of(int32_t ep, void *addr);
+
+/* The remote side of an access as a place that this process can copy to and from without the
+ * owner's help. out far: that place. Returns false when there is no such way. */
+bool tmb_mk_map_remote(const struct tmb_mk_access *a, struct tmb_mk_place *far);
+
+/* Copy. Fatal when that fails. */
+void tmb_mk_move(struct tmb_mk_place to, struct tmb_mk_place from, size_t nbytes);
+
+/* Host memory for a copy, for free(). Fatal when there is none. */
+void *tmb_mk_stage(size_t nbytes);
+
+/* Set the handlers of mk_signal.c; by name, so that every program that links this has them. */
+void tmb_mk_signal_install(void);
+
+/* ---- mk_rma.c: replies of an owner; in handlers */
+
+/* A put is done. in op: two arguments, the origin's op. */
+void tmb_mk_send_ack(uint32_t peer, const int32_t *op, uint32_t category);
+
+/* Data of a get. in args: op(0,1) category(2) destination(3,4) endpoint(5), all of the origin. */
+enum { TMB_MK_DATA_ARGS = 6 };
+void tmb_mk_send_data(uint32_t peer, struct tmb_mk_place from, size_t nbytes, int32_t *args);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put and get with a signal where the data are in device memory; the signal is in host memory.
+ *
+ * Owns: handlers PUT_SIGNAL and GET_SIGNAL, and the table of transfers of which not every part has
+ * come. Called by notify. Calls: mk_move.h, internal messages, the conduit's put_signal for bare
+ * signals. When this process can access both sides of the data, it copies, then signals. Otherwise
+ * parts travel as in mk_rma.c, each with all that the owner must know, so they may arrive in any
+ * order: the one that completes the count changes the signal. Invariants: (source, id) names a
+ * transfer until its last part; a put is counted once in its op, a get once for each part; the
+ * signal follows the data in the owner's memory order (release).
+ */
+#include "base/error.h"
+#include "core/check.h"
+#include "core/event/op.h"
+#include "core/mk/mk_move.h"
+#include "core/segment/segment_table.h"
+#include "os/lock.h"
+
+#include <gasnetex_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AM_PUT_SIGNAL = 32, AM_GET_SIGNAL = 33 };
+
+/* What an owner needs: the payload of GET_SIGNAL, and what comes first in that of PUT_SIGNAL. */
+struct head {
+  uint64_t remote, local;        /* of this part: in the owner's space, in the origin's */
+  uint64_t op;                   /* op at the origin, 0: the origin does not ask for completion */
+  uint64_t signal, value, total; /* total: bytes of all parts */
+  uint32_t bytes, id, signal_op, category;
+  uint32_t ep, ep_there; /* of the owner, of the origin */
+};
+
+#define PART_BYTES_MAX (TMB_AM_MEDIUM_BYTES_MAX - sizeof(struct head))
+
+/* ---- the owner */
+
+static struct tmb_lock table_lock;
+static struct {
+  uint32_t next_id;
+  struct incomplete {
+    struct incomplete *next;
+    uint64_t missing;
+    uint32_t id, src;
+  } * list;
+} table TMB_GUARDED_BY(table_lock);
+
+/* A part of a transfer has been served. Returns whether it was the last. */
+static bool count(uint32_t src, const struct head *h) {
+  if (h->bytes == h->total) return true;
+  tmb_lock_acquire(&table_lock);
+  struct incomplete **p = &table.list;
+  while (*p && ((*p)->id != h->id || (*p)->src != src)) p = &(*p)->next;
+  struct incomplete *e = *p;
+  if (!e) {
+    e = malloc(sizeof *e);
+    if (!e) tmb_fatal("out of memory for an incoming transfer with a signal");
+    *e = (struct incomplete){NULL, h->total, h->id, src};
+    *p = e;
+  }
+  e->missing -= h->bytes;
+  const bool complete = e->missing == 0;
+  if (complete) {
+    *p = e->next;
+    free(e);
+  }
+  tmb_lock_release(&table_lock);
+  return complete;
+}
+
+static void change(void *signal, uint32_t op, uint64_t value) {
+  if (op == TMB_SIGNAL_SET)
+    tmb_store_rel((uint64_t *)signal, value);
+  else
+    tmb_fetch_add_rel((uint64_t *)signal, value);
+}
+
+static void change_here(const struct head *h) {
+  change((void *)(uintptr_t)h->signal, h->signal_op, h->value);
+  tmb_up_signal((void *)(uintptr_t)h->signal);
+}
+
+static void on_put(const struct tmb_am_in *in) {
+  struct head h;
+  memcpy(&h, in->payload, sizeof h);
+  tmb_mk_move(tmb_mk_place_of((int32_t)h.ep, (void *)(uintptr_t)h.remote),
+              (struct tmb_mk_place){NULL, (char *)in->payload + sizeof h}, h.bytes);
+  if (!count(in->src, &h)) return;
+  change_here(&h);
+  if (!h.op) return;
+  int32_t op[2];
+  tmb_team_args64(op, h.op);
+  tmb_mk_send_ack(in->src, op, h.category);
+}
+
+static void on_get(const struct tmb_am_in *in) {
+  struct head h;
+  int32_t args[TMB_MK_DATA_ARGS];
+  memcpy(&h, in->payload, sizeof h);
+  tmb_team_args64(args, h.op);
+  args[2] = (int32_t)h.category;
+  tmb_team_args64(args + 3, h.local);
+  args[5] = (int32_t)h.ep_there;
+  tmb_mk_send_data(in->src, tmb_mk_place_of((int32_t)h.ep, (void *)(uintptr_t)h.remote), h.bytes,
+                   args);
+  if (count(in->src, &h)) change_here(&h);
+}
+
+void tmb_mk_signal_install(void) {
+  tmb_up_set_internal(AM_PUT_SIGNAL, on_put);
+  tmb_up_set_internal(AM_GET_SIGNAL, on_get);
+}
+
+/* ---- the origin */
+
+/* Endpoint of a process whose bound host segment holds a signal, or -1. */
+static int endpoint_of(uint32_t jobrank, const uint64_t *sig) {
+  for (gex_EP_Index_t e = 0; e < GASNET_MAXEPS; e++) {
+    const struct tmb_peer_segment *s = tmb_segtab_of(jobrank, e);
+    const uintptr_t offset = (uintptr_t)sig - (s ? s->base : 0);
+    if (s && s->local != TMB_LOCAL_DEVICE && offset < s->size && s->size - offset >= sizeof *sig)
+      return e;
+  }
+  return -1;
+}
+
+void tmb_mk_check_signal(const char *call, gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig) {
+  if (endpoint_of(tmb_jobrank(tm, rank), sig) < 0)
+    tmb_fatal_nopos("%s: argument sig_addr (%p) is in no host memory that rank %u has attached or "
+                    "published; data may be in device memory, but a signal must be in a host "
+                    "segment: give the address of a word there",
+                    call, (const void *)sig, rank);
+}
+
+/* Change the signal, after all earlier copies of this thread. */
+static int signal_only(const struct tmb_mk_access *a) {
+  const uint32_t jobrank = tmb_jobrank(a->tm, a->rank);
+  uint64_t *const sig = a->signal->addr;
+  const gex_TM_t pair_tm = &tmb_job.ep.pair[endpoint_of(jobrank, sig)];
+  const intptr_t delta = jobrank == tmb_job.rank ? 0 : tmb_segtab_delta_of(pair_tm, jobrank);
+  if (delta != GEXX_UNMAPPED) {
+    change((char *)sig + delta, a->signal->op, a->signal->value);
+    gexx_signal_changed(pair_tm, jobrank, sig);
+  } else {
+    const struct tmb_rma bare = {.peer = jobrank,
+                                 .op = a->is_get ? NULL : a->op,
+                                 .category = TMB_CAT_PUT,
+                                 .immediate = a->immediate};
+    return tmb_job.ops->put_signal(tmb_job.conduit, &bare, a->signal);
+  }
+  return 0;
+}
+
+static int send_part(const struct tmb_mk_access *a, const struct head *h, bool immediate) {
+  const struct tmb_mk_place from = tmb_mk_place_of(a->tm->ep->index, (void *)(uintptr_t)h->local);
+  const size_t data = a->is_get ? 0 : h->bytes;
+  char *stage = tmb_mk_stage(sizeof *h + data);
+  memcpy(stage, h, sizeof *h);
+  if (data) tmb_mk_move((struct tmb_mk_place){NULL, stage + sizeof *h}, from, data);
+  struct tmb_am_out out = {.peer = tmb_jobrank(a->tm, a->rank),
+                           .category = TMB_AM_MEDIUM,
+                           .handler = a->is_get ? AM_GET_SIGNAL : AM_PUT_SIGNAL,
+                           .immediate = immediate,
+                           .staged = -1,
+                           .src = stage,
+                           .nbytes = sizeof *h + data};
+  const int rc = tmb_up_am_send(&out);
+  free(stage);
+  return rc;
+}
+
+/* Send all parts: a get is answered part by part, a put is acknowledged once, after its last
+ * part. */
+static int send_all(const struct tmb_mk_access *a) {
+  const uint32_t peer = tmb_jobrank(a->tm, a->rank);
+  struct head h = {.op = (uint64_t)(uintptr_t)a->op,
+                   .signal = (uint64_t)(uintptr_t)a->signal->addr,
+                   .value = a->signal->value,
+                   .total = a->nbytes,
+                   .id = tmb_fetch_add_rlx(&table.next_id, 1),
+                   .signal_op = a->signal->op,
+                   .category = a->is_get ? TMB_CAT_GET : TMB_CAT_PUT,
+                   .ep = tmb_ep_index(a->tm, a->rank),
+                   .ep_there = a->tm->ep->index};
+  for (size_t at = 0; at < a->nbytes; at += h.bytes) {
+    h.bytes = (uint32_t)TMB_MIN(a->nbytes - at, PART_BYTES_MAX);
+    h.remote = (uint64_t)(uintptr_t)a->remote + at;
+    h.local = (uint64_t)(uintptr_t)a->local + at;
+    const bool counts = a->op && (a->is_get || at == 0);
+    if (counts) tmb_up_peer_more(a->op, h.category, peer);
+    TMB_TSAN_RELEASE(a->op);
+    if (!send_part(a, &h, a->immediate && at == 0)) continue;
+    if (counts) tmb_up_peer_done(a->op, h.category, peer);
+    return TMB_AGAIN;
+  }
+  return 0;
+}
+
+int tmb_mk_rma_signal(const struct tmb_mk_access *a) {
+  struct tmb_mk_place far;
+  if (a->nbytes && !tmb_mk_map_remote(a, &far)) return send_all(a);
+  if (a->nbytes) {
+    const struct tmb_mk_place near = tmb_mk_place_of(a->tm->ep->index, a->local);
+    tmb_mk_move(a->is_get ? near : far, a->is_get ? far : near, a->nbytes);
+  }
+  return signal_only(a);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether ranks may read each other's memory, see cross_read.h.
+ *
+ * Owns nothing. Called by client.c. Calls: os/peer_copy.h, the bootstrap all-gather. Each rank
+ * reads a random number in the memory of the next rank; the ranks have one parent and the same
+ * rights, so a rank that may read one other may read all. Invariants: the number stays in place
+ * until all ranks have read.
+ */
+#include "core/rma/cross_read.h"
+
+#include "base/log.h"
+#include "core/job.h"
+#include "os/os.h"
+#include "os/peer_copy.h"
+
+#include <stdlib.h>
+
+struct card {
+  uint64_t address, cookie;
+  int32_t pid;
+};
+
+static bool reads(const struct card *next) {
+  uint64_t seen = 0;
+  return tmb_os_peer_read(next->pid, &seen, next->address, sizeof seen) && seen == next->cookie;
+}
+
+void tmb_cross_read_init(void) {
+  tmb_job.pid = tmb_os_pid();
+  if (tmb_job.size < 2) return;
+  tmb_os_peer_allow();
+  const uint64_t cookie =
+      (tmb_os_now_ns() ^ (uint64_t)tmb_job.pid << 40) * UINT64_C(0x9e3779b97f4a7c15);
+  tmb_job.peer_copy_proof = cookie;
+  const struct card mine = {(uint64_t)(uintptr_t)&tmb_job.peer_copy_proof, cookie, tmb_job.pid};
+  struct card *cards = malloc(tmb_job.size * sizeof *cards);
+  uint8_t *good = malloc(tmb_job.size);
+  if (!cards || !good) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, cards);
+  const uint8_t ok = reads(&cards[(tmb_job.rank + 1) % tmb_job.size]);
+  tmb_boot_allgather(&tmb_job.boot, &ok, 1, good);
+  tmb_job.peer_copy = true;
+  for (uint32_t r = 0; r < tmb_job.size; r++) tmb_job.peer_copy = tmb_job.peer_copy && good[r];
+  free(cards);
+  free(good);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put and get off the inline path: debug clients, unmapped peers, segment-disposition flags.
+ *
+ * Owns nothing. Called by inline_rma.h. Calls: the conduit's put and get, op.h, progress.
+ * An access is resolved once (peer, addresses), then served by a copy when the peer is mapped, else
+ * by the conduit. Invariants: the op's counters are raised before anything is sent; local
+ * completion of a put is reached when it returns, because the conduit has read the source; a debug
+ * client's complete NB operation still yields a live root event, so that a second synchronisation
+ * is found out.
+ */
+#include "base/error.h"
+#include "core/check.h"
+#include "core/event/op.h"
+#include "core/failure/failure.h"
+#include "core/mk/mk.h"
+#include "core/segment/segment_table.h"
+#include "core/wait/thread.h"
+#include "core/wait/wait.h"
+
+#include <gasnetex_ext.h>
+
+#define RMA_FLAGS                                                                               \
+ (GEX_FLAG_IMMEDIATE | GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO | GEX_FLAG_SELF_SEG_UNKNOWN | \
+  GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET |                 \
+  GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND |                \
+  GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_NEVER_SELF | GEX_FLAG_PEER_NEVER_NBRHD)
+
+/* The remote range may lie outside the bound segment. */
+#define RMA_ANYWHERE (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)
+
+/* One access. `is_get`: remote is the source. */
+struct access {
+  const char *call;
+  gex_TM_t tm;
+  gex_Rank_t rank;
+  bool is_get;
+  void *remote;
+  void *local;
+  size_t nbytes;
+  gex_Flags_t flags;
+};
+
+/* Local memory of an endpoint with a device segment must lie inside that. */
+static void check_local_side(const struct access *a) {
+  const bool bound = tmb_mk_device(a->tm->ep->segment) && !(a->flags & GEX_FLAG_SELF_SEG_OFFSET);
+  tmb_check_local_ep(&(struct tmb_local_range){a->call, a->is_get ? "dest" : "src", a->tm->ep,
+                                               a->local, a->nbytes,
+                                               a->flags | (bound ? GEX_FLAG_SELF_SEG_BOUND : 0)});
+}
+
+static void check_access(const struct access *a) {
+  tmb_check_context_at(a->call);
+  tmb_check_tm_rank(a->call, a->tm, a->rank);
+  tmb_check_flags(a->call, a->flags, RMA_FLAGS);
+  tmb_check_seg_flags(a->call, a->flags);
+  if (a->flags & (GEX_FLAG_PEER_NEVER_SELF | GEX_FLAG_PEER_NEVER_NBRHD)) {
+    const uint32_t jobrank = tmb_jobrank(a->tm, a->rank);
+    if (jobrank == tmb_job.rank || (a->flags & GEX_FLAG_PEER_NEVER_NBRHD))
+      tmb_fatal_nopos(
+          "%s: argument flags is 0x%x, which promises that rank %u is not %s, but it is", a->call,
+          a->flags, a->rank, jobrank == tmb_job.rank ? "this process" : "in this neighbourhood");
+  }
+  check_local_side(a);
+  if (a->flags & GEX_FLAG_PEER_SEG_OFFSET) {
+    const struct tmb_peer_segment *s = tmb_segtab_at(a->tm, a->rank);
+    const uintptr_t size = s ? s->size : 0;
+    if ((uintptr_t)a->remote > size || a->nbytes > size - (uintptr_t)a->remote)
+      tmb_fatal_nopos(
+          "%s: %zu bytes at offset %zu are outside the segment of rank %u, which has %zu "
+          "bytes",
+          a->call, a->nbytes, (size_t)(uintptr_t)a->remote, a->rank, (size_t)size);
+  } else if (!(a->flags & RMA_ANYWHERE)) {
+    tmb_check_remote(a->call, a->is_get ? "src" : "dest", a->tm, a->rank, a->remote, a->nbytes);
+    if (!(a->flags & GEX_FLAG_SELF_SEG_OFFSET))
+      tmb_check_overlap(a->call, tmb_jobrank(a->tm, a->rank), a->is_get ? a->local : a->remote,
+                        a->is_get ? a->remote : a->local, a->nbytes);
+  }
+}
+
+/* Turn offsets into addresses. */
+static void resolve(struct access *a) {
+  if (TMB_UNLIKELY(tmb_job.debug)) check_access(a);
+  if (a->flags & GEX_FLAG_PEER_SEG_OFFSET) a->remote = tmb_segtab_offset(a->tm, a->rank, a->remote);
+  if (a->flags & GEX_FLAG_SELF_SEG_OFFSET) a->local = tmb_segtab_self_offset(a->tm->ep, a->local);
+}
+
+/* Whether the access is a copy here: the peer's segment is mapped and the range lies inside it. in
+ * delta: of the peer. */
+static bool direct(const struct access *a, intptr_t delta) {
+  if (delta == GEXX_UNMAPPED) return false;
+  if (TMB_LIKELY(!(a->flags & RMA_ANYWHERE))) return true;
+  return tmb_segtab_maps(a->tm, a->rank, a->remote, a->nbytes);
+}
+
+/* Serve a resolved access that is not empty. */
+static int serve(const struct access *a, struct tmb_op *op) {
+  if (tmb_mk_involved(a->tm, a->rank))
+    return tmb_mk_rma(&(struct tmb_mk_access){.tm = a->tm,
+                                              .rank = a->rank,
+                                              .is_get = a->is_get,
+                                              .immediate = (a->flags & GEX_FLAG_IMMEDIATE) != 0,
+                                              .remote = a->remote,
+                                              .local = a->local,
+                                              .nbytes = a->nbytes,
+                                              .op = op});
+  const intptr_t delta = tmb_segtab_delta_of(a->tm, a->rank);
+  if (direct(a, delta)) {
+    void *mapped = gexx_rma_local(delta, a->remote);
+    if (a->is_get)
+      gexx_rma_copy(a->local, mapped, a->nbytes);
+    else
+      gexx_rma_copy(mapped, a->local, a->nbytes);
+    return 0;
+  }
+  if (!(a->flags & RMA_ANYWHERE))
+    tmb_check_attached(a->call, a->is_get ? "src" : "dest", a->tm, a->rank, a->remote);
+  const struct tmb_rma rma = {.peer = tmb_jobrank(a->tm, a->rank),
+                              .remote = a->remote,
+                              .local = a->local,
+                              .nbytes = a->nbytes,
+                              .op = op,
+                              .category = a->is_get ? TMB_CAT_GET : TMB_CAT_PUT,
+                              .immediate = (a->flags & GEX_FLAG_IMMEDIATE) != 0};
+  return a->is_get ? tmb_job.ops->get(tmb_job.conduit, &rma)
+                   : tmb_job.ops->put(tmb_job.conduit, &rma);
+}
+
+/*
+ * Serve an access; parts that remain are counted in op. Returns 0 when started (or done), TMB_AGAIN
+ * for an immediate access without resources.
+ */
+static int start(struct access *a, struct tmb_op *op) {
+  resolve(a);
+  const int rc = a->nbytes ? serve(a, op) : 0;
+  if (rc == 0)
+    tmb_count(a->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, tmb_jobrank(a->tm, a->rank), a->nbytes);
+  return rc;
+}
+
+static int blocking(struct access *a) {
+  struct tmb_op op = {.kind = TMB_OP_SINGLE};
+  if (start(a, &op)) return 1;
+  if (!tmb_op_done(&op, GEX_EC_ALL)) {
+    struct gexx_wait wait;
+    tmb_wait_begin(&wait);
+    while (!tmb_op_done(&op, GEX_EC_ALL)) tmb_wait_step(&wait);
+  }
+  return tmb_op_sync(&op, GEX_EC_ALL);
+}
+
+static int implicit(struct access *a) {
+  return start(a, tmb_thread_iop(tmb_thread())) ? 1 : 0;
+}
+
+static gex_Event_t with_event(struct access *a, uint32_t leaves) {
+  if (!tmb_job.debug && !tmb_job.lost &&
+      (a->nbytes == 0 || direct(a, tmb_segtab_delta_of(a->tm, a->rank)))) {
+    (void)start(a, NULL);
+    return GEX_EVENT_INVALID;
+  }
+  struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, leaves);
+  if (start(a, op)) {
+    tmb_op_free(op);
+    return GEX_EVENT_NO_OP;
+  }
+  return tmb_op_event(op);
+}
+
+void tmb_up_op_more(void *op, uint32_t category) {
+  tmb_fetch_add_rlx(&((struct tmb_op *)op)->pending[category], 1);
+}
+
+void tmb_up_op_done(void *op, uint32_t category) {
+  tmb_fetch_sub_rel(&((struct tmb_op *)op)->pending[category], 1);
+}
+
+void tmb_up_peer_more(void *op, uint32_t category, uint32_t peer) {
+  if (TMB_LIKELY(!tmb_job.lost) || tmb_track_more(op, category, peer))
+    tmb_fetch_add_rlx(&((struct tmb_op *)op)->pending[category], 1);
+}
+
+void tmb_up_peer_done(void *op, uint32_t category, uint32_t peer) {
+  if (TMB_LIKELY(!tmb_job.lost) || tmb_track_done(op, category, peer))
+    tmb_fetch_sub_rel(&((struct tmb_op *)op)->pending[category], 1);
+}
+
+static void check_put_lc(const char *call, const gex_Event_t *lc_opt, bool nbi) {
+  if (!tmb_job.debug) return;
+  if (!lc_opt)
+    tmb_fatal_nopos("%s: argument lc_opt is NULL; pass GEX_EVENT_NOW or GEX_EVENT_DEFER", call);
+  if (!nbi && lc_opt == GEX_EVENT_GROUP)
+    tmb_fatal_nopos("%s: argument lc_opt is GEX_EVENT_GROUP, which only implicit puts take", call);
+  if (nbi && (uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP)
+    tmb_fatal_nopos(
+        "%s: argument lc_opt is the address %p; implicit puts take GEX_EVENT_NOW, DEFER or "
+        "GROUP",
+        call, (const void *)lc_opt);
+}
+
+int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                 gex_Flags_t flags) {
+  return blocking(&(struct access){"gex_RMA_PutBlocking", tm, rank, false, dest,
+                                   (void *)(uintptr_t)src, nbytes, flags});
+}
+
+int gexx_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
+                     gex_Event_t *lc_opt, gex_Flags_t flags) {
+  check_put_lc("gex_RMA_PutNBI", lc_opt, true);
+  return implicit(&(struct access){"gex_RMA_PutNBI", tm, rank, false, dest, (void *)(uintptr_t)src,
+                                   nbytes, flags});
+}
+
+gex_Event_t gexx_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
+                            size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags) {
+  check_put_lc("gex_RMA_PutNB", lc_opt, false);
+  const bool leaf = (uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP;
+  const gex_Event_t event = with_event(&(struct access){"gex_RMA_PutNB", tm, rank, false, dest,
+                                                        (void *)(uintptr_t)src, nbytes, flags},
+                                       leaf ? GEX_EC_LC : 0);
+  if (leaf && event != GEX_EVENT_NO_OP)
+    *lc_opt = event == GEX_EVENT_INVALID ? event : gex_Event_QueryLeaf(event, GEX_EC_LC);
+  return event;
+}
+
+int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                 gex_Flags_t flags) {
+  return blocking(
+      &(struct access){"gex_RMA_GetBlocking", tm, rank, true, src, dest, nbytes, flags});
+}
+
+int gexx_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                     gex_Flags_t flags) {
+  return implicit(&(struct access){"gex_RMA_GetNBI", tm, rank, true, src, dest, nbytes, flags});
+}
+
+gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+                            gex_Flags_t flags) {
+  return with_event(&(struct access){"gex_RMA_GetNB", tm, rank, true, src, dest, nbytes, flags}, 0);
+}
+
+/* Address of the nbytes low-order bytes of a value. */
+static void *value_bytes(gex_RMA_Value_t *value, size_t nbytes) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return (char *)value + (sizeof *value - nbytes);
+#else
+  (void)nbytes;
+  return value;
+#endif
+}
+
+static void check_value(const char *call, size_t nbytes, gex_Flags_t flags) {
+  TMB_CHECK(nbytes <= SIZEOF_GEX_RMA_VALUE_T,
+            "%s: argument nbytes is %zu; a value has 1 to %d bytes", call, nbytes,
+            SIZEOF_GEX_RMA_VALUE_T);
+  TMB_CHECK(!(flags & GEX_FLAG_SELF_SEG_OFFSET),
+            "%s: argument flags is 0x%x: a value has no local buffer to be an offset", call, flags);
+}
+
+/* The value of a put or get by value is host memory, also when the local endpoint has a device
+ * segment: replace (tm, rank) by the primordial endpoint's pair. */
+static void from_host(gex_TM_t *tm, gex_Rank_t *rank) {
+  if (TMB_LIKELY(!(*tm)->reserved) || !tmb_mk_device((*tm)->ep->segment)) return;
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm_rank("gex_RMA_", *tm, *rank);
+  const gex_EP_Index_t index = tmb_ep_index(*tm, *rank);
+  *rank = tmb_jobrank(*tm, *rank);
+  *tm = &tmb_job.ep.pair[index];
+}
+
+gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes,
+                                 gex_Flags_t flags) {
+  gex_RMA_Value_t value = 0;
+  check_value("gex_RMA_GetBlockingVal", nbytes, flags);
+  if (tm) from_host(&tm, &rank);
+  (void)blocking(&(struct access){"gex_RMA_GetBlockingVal", tm, rank, true, src,
+                                  value_bytes(&value, nbytes), nbytes,
+                                  flags & ~GEX_FLAG_IMMEDIATE});
+  return value;
+}
+
+int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value, size_t nbytes,
+                     gex_Flags_t flags) {
+  check_value("gex_RMA_PutBlockingVal", nbytes, flags);
+  if (tm) from_host(&tm, &rank);
+  return blocking(&(struct access){"gex_RMA_PutBlockingVal", tm, rank, false, dest,
+                                   value_bytes(&value, nbytes), nbytes, flags});
+}
+
+int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
+                         size_t nbytes, gex_Flags_t flags) {
+  check_value("gex_RMA_PutNBIVal", nbytes, flags);
+  if (tm) from_host(&tm, &rank);
+  return implicit(&(struct access){"gex_RMA_PutNBIVal", tm, rank, false, dest,
+                                   value_bytes(&value, nbytes), nbytes, flags});
+}
+
+gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
+                                size_t nbytes, gex_Flags_t flags) {
+  check_value("gex_RMA_PutNBVal", nbytes, flags);
+  if (tm) from_host(&tm, &rank);
+  return with_event(&(struct access){"gex_RMA_PutNBVal", tm, rank, false, dest,
+                                     value_bytes(&value, nbytes), nbytes, flags},
+                    0);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Segments beside the attached one: gex_Segment_Create, gex_Segment_Destroy (API 01.4).
+ *
+ * Owns: the host memory kind, the list of created segments. Called by clients. Calls: os memory
+ * mapping. A kind of memory is a table of functions (mk.h); a kind handle of the client names one,
+ * GEX_MK_HOST the one here. Memory that the library allocates is shared with the neighbourhood,
+ * which maps it when it is published; memory of the client is private to the process, and peers
+ * reach it by messages. Invariants: memory that the library allocated is returned to the system by
+ * Destroy, memory of the client is never touched; a destroyed handle has a dead magic number until
+ * its memory is reused.
+ */
+#include "core/check.h"
+#include "core/mk/mk.h"
+#include "core/segment/segment.h"
+#include "os/lock.h"
+#include "os/memfd_peer.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Memory that peers can map, if there are any and the system lets us. */
+static void *alloc_shared(struct gexx_segment_s *s) {
+  int fd;
+  void *p = tmb_job.nbrhd_size > 1 ? tmb_memfd_map_new(s->size, &fd) : NULL;
+  if (p) s->share = fd + 1;
+  return p;
+}
+
+static int host_alloc(struct gexx_segment_s *s) {
+  s->size = TMB_ALIGN_UP(s->size, (uintptr_t)GASNET_PAGESIZE);
+  s->base = alloc_shared(s);
+  if (s->base) return GASNET_OK;
+  void *p = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
+  if (p == MAP_FAILED) return GASNET_ERR_RESOURCE;
+  s->base = p;
+  return GASNET_OK;
+}
+
+static void host_free(struct gexx_segment_s *s) {
+  if (s->share)
+    tmb_memfd_unmap_local(s->base, s->size, s->share - 1);
+  else
+    munmap(s->base, s->size);
+}
+
+static int host_import(struct gexx_segment_s *s) {
+  return (uintptr_t)s->base + s->size < s->size ? GASNET_ERR_BAD_ARG : GASNET_OK;
+}
+
+const struct tmb_mk_ops tmb_mk_host = {.name = "host",
+                                       .host_memory = true,
+                                       .alloc = host_alloc,
+                                       .free = host_free,
+                                       .import = host_import};
+
+/* Segments that exist beside the attached one; under `lock`. */
+static struct tmb_lock made_lock;
+static struct { struct gexx_segment_s *first; } made TMB_GUARDED_BY(made_lock);
+
+static void enlist(struct gexx_segment_s *s) {
+  tmb_lock_acquire(&made_lock);
+  s->next = made.first;
+  made.first = s;
+  tmb_lock_release(&made_lock);
+}
+
+static void delist(struct gexx_segment_s *s) {
+  tmb_lock_acquire(&made_lock);
+  struct gexx_segment_s **p = &made.first;
+  while (*p && *p != s) p = &(*p)->next;
+  if (*p) *p = s->next;
+  tmb_lock_release(&made_lock);
+}
+
+static bool holds(const struct gexx_segment_s *s, const void *addr, size_t nbytes) {
+  const uintptr_t offset = (uintptr_t)addr - (uintptr_t)s->base;
+  return offset < s->size && nbytes <= s->size - offset;
+}
+
+bool tmb_segment_holds(const void *addr, size_t nbytes) {
+  if (holds(&tmb_job.segment, addr, nbytes)) return true;
+  tmb_lock_acquire(&made_lock);
+  const struct gexx_segment_s *s = made.first;
+  while (s && !holds(s, addr, nbytes)) s = s->next;
+  tmb_lock_release(&made_lock);
+  return s != NULL;
+}
+
+const struct gexx_segment_s *tmb_segment_device_at(const void *addr, size_t nbytes) {
+  tmb_lock_acquire(&made_lock);
+  const struct gexx_segment_s *s = made.first;
+  while (s && !(tmb_mk_device(s) && holds(s, addr, nbytes))) s = s->next;
+  tmb_lock_release(&made_lock);
+  return s;
+}
+
+static void check_create(const gex_Segment_t *segment_p, gex_Client_t client, uintptr_t length,
+                         gex_MK_t kind, gex_Flags_t flags) {
+  const char *call = "gex_Segment_Create";
+  tmb_check_context_mild(call);
+  if (!segment_p) tmb_fatal_nopos("%s: argument segment_p is NULL", call);
+  tmb_check_client(call, client);
+  if (!length) tmb_fatal_nopos("%s: argument length is 0", call);
+  if (kind == GEX_MK_INVALID) tmb_fatal_nopos("%s: argument kind is GEX_MK_INVALID", call);
+  tmb_check_flags(call, flags, 0);
+}
+
+int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address,
+                       uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
+  const char *call = "gex_Segment_Create";
+  if (TMB_UNLIKELY(tmb_job.debug)) check_create(segment_p, client, length, kind, flags);
+  const struct tmb_mk_ops *ops = tmb_mk_ops_of(kind);
+  if (!segment_p || !client || !ops || !length || flags)
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                      "argument segment_p is %p, client is %p, length is %zu, kind is %p, flags is "
+                      "0x%x; none but flags may be 0, which must be",
+                      (void *)segment_p, (void *)client, (size_t)length, (void *)kind, flags);
+  if (!address && ops->host_memory && length > tmb_job.segment_bytes_max)
+    return tmb_refuse(call, GASNET_ERR_RESOURCE,
+                      "argument length is %zu, more than gasnet_getMaxLocalSegmentSize(), %zu",
+                      (size_t)length, (size_t)tmb_job.segment_bytes_max);
+  struct gexx_segment_s *s = malloc(sizeof *s);
+  if (!s) return tmb_refuse(call, GASNET_ERR_RESOURCE, "out of memory for a segment's handle");
+  *s = (struct gexx_segment_s){.magic = TMB_MAGIC_SEGMENT,
+                               .client = client,
+                               .base = address,
+                               .size = length,
+                               .mk = ops,
+                               .owned = !address};
+  const int rc = address ? ops->import(s) : ops->alloc(s);
+  if (rc != GASNET_OK) {
+    free(s);
+    return tmb_refuse(call, rc, "cannot provide %zu bytes of memory%s", (size_t)length,
+                      address ? " at the client's address" : "");
+  }
+  enlist(s);
+  *segment_p = s;
+  return GASNET_OK;
+}
+
+void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    const char *call = "gex_Segment_Destroy";
+    tmb_check_context_mild(call);
+    tmb_check_segment(call, segment);
+    tmb_check_flags(call, flags, 0);
+    if (segment == &tmb_job.segment)
+      tmb_fatal_nopos("%s: argument segment (%p) is the attached one, which lives as long as the "
+                      "job",
+                      call, (void *)segment);
+  }
+  (void)flags;
+  delist(segment);
+  if (segment->owned)
+    segment->mk->free(segment);
+  else if (segment->mk->release)
+    segment->mk->release(segment);
+  segment->magic = 0;
+  if (!tmb_job.debug)
+    free(segment); /* debug clients keep the 64 bytes, so that a stale handle is recognised */
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barriers, see barrier.h.
+ *
+ * Owns: the state of the named barrier and the list of teams with EX barriers in flight. Called by
+ * clients and by progress. Calls: the conduit's control words and am_send. EX barrier: the barriers
+ * of a team are numbered; each round has one signal word at each member, which holds the number of
+ * the last barrier for which the peer of that round has signalled. Barrier s has passed round k
+ * when that word is at least s, so signals only grow, any number of barriers may be outstanding,
+ * and they complete in order. A team with shared memory signals there, others by internal messages,
+ * the primordial one by control words. Where ranks outnumber processors every round costs each rank
+ * one turn on its processor, so teams with shared memory do without rounds there: they count
+ * arrivals in one word, and the last member to arrive releases all. Named barrier: works in the
+ * same two ways, and its words also carry {phase, state, id}; combining is associative, commutative
+ * and idempotent, so dissemination with overlap gives every rank the same outcome. Invariants:
+ * state is changed under `lock`, under which nothing waits; a rank posts round k only after rounds
+ * 0..k-1 of the same number have passed.
+ */
+#include "core/team/barrier.h"
+
+#include "core/check.h"
+#include "core/event/op.h"
+#include "core/failure/failure.h"
+#include "core/team/shared.h"
+#include "core/wait/progress.h"
+#include "core/wait/thread.h"
+#include "core/wait/wait.h"
+#include "os/lock.h"
+#include "os/os.h"
+
+#define EX_WORDS    0
+#define NAMED_WORDS 16
+#define ROUNDS_MAX  11
+_Static_assert(NAMED_WORDS + 2 * ROUNDS_MAX <= TMB_FLAG_WORDS, "control words suffice");
+
+/* Word of the named barrier: bits 0..31 id, 32..33 state, 34..63 phase, or arrivals. The first two
+ * are the vote of some ranks. */
+enum { STATE_ANONYMOUS = 0, STATE_NAMED = 1, STATE_MISMATCH = 2 };
+#define VOTE_BITS 34
+#define VOTE_MASK ((UINT64_C(1) << VOTE_BITS) - 1)
+
+static uint32_t
+    rounds; /* rounds of the named barrier: log2 of the job's size, rounded up; set once */
+static struct tmb_lock barrier_lock;
+static struct {
+  struct tmb_team *busy; /* teams with EX barriers in flight, the primordial one apart */
+  bool stalled;          /* sending a signal found no resources, so progress must try again */
+  struct {
+    uint64_t phase; /* number of the current or last named barrier, from 1 */
+    uint32_t round;
+    uint64_t vote;           /* combined votes of the ranks heard so far, see VOTE_BITS */
+    const uint64_t *outcome; /* where the last to arrive tells it; NULL: signals by round */
+    bool notified, complete;
+    uint32_t lost; /* complete because of a lost rank: 1 + its number */
+  } named;
+} barrier TMB_GUARDED_BY(barrier_lock);
+
+static void on_barrier(const struct tmb_am_in *in);
+
+void tmb_barrier_init(void) {
+  rounds = 0;
+  while ((UINT64_C(1) << rounds) < tmb_job.size) rounds++;
+  tmb_assert_cmp(rounds, <=, ROUNDS_MAX);
+  tmb_up_set_internal(TMB_TEAM_AM_BARRIER, on_barrier);
+}
+
+static void post(uint32_t round, uint32_t word, uint64_t value) {
+  const uint32_t peer = (uint32_t)((tmb_job.rank + (UINT64_C(1) << round)) % tmb_job.size);
+  tmb_job.ops->flag_post(tmb_job.conduit, peer, word, value);
+}
+
+static uint64_t word_value(uint32_t word) {
+  return tmb_load_acq(tmb_job.ops->flag_word(tmb_job.conduit, word));
+}
+
+/* ---- EX barrier */
+
+/* Arguments of its message: uid(0,1), target's rank(2), round(3), number(4,5). */
+enum { EX_ARGS = 6 };
+
+static void on_barrier(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[2], in);
+  if (!team) return;
+  const uint64_t number = tmb_team_join64(in->args + 4);
+  uint64_t *arrived = &team->barrier.arrived[in->args[3]];
+  if (number > tmb_load_rlx(arrived)) tmb_store_rel(arrived, number);
+}
+
+static bool ex_central(const struct tmb_team *team) {
+  return team->shared && tmb_job.wait.crowded;
+}
+
+static uint32_t ex_rounds(const struct tmb_team *team) {
+  return ex_central(team) ? 1 : team->rounds;
+}
+
+/* Count this member's arrival. The word counts all arrivals of the team ever, so the last
+ * arrival at barrier s is the one that makes it s * size; that member releases all. */
+static void ex_arrive(const struct tmb_team *team) {
+  const uint64_t number = team->barrier.done + 1;
+  if (tmb_fetch_add_acq_rel(&tmb_shared_row(team, 0)->arrive.word, 1) + 1 !=
+      number * team->head.size)
+    return;
+  for (uint32_t r = 0; r < team->head.size; r++) {
+    tmb_store_rel(&tmb_shared_row(team, r)->release.word, number);
+    tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, r));
+  }
+}
+
+/* Signal the peer of the current round that this member has come to the next barrier (number
+ * done + 1). Returns false when there are no resources now. */
+static bool ex_post(struct tmb_team *team) {
+  const struct tmb_team_barrier *b = &team->barrier;
+  if (ex_central(team)) {
+    ex_arrive(team);
+    return true;
+  }
+  if (team == &tmb_job.team) {
+    post(b->round, EX_WORDS + b->round, b->done + 1);
+    return true;
+  }
+  const uint32_t to = (uint32_t)((team->head.rank + (UINT64_C(1) << b->round)) % team->head.size);
+  if (team->shared) {
+    tmb_store_rel(&tmb_shared_row(team, to)->flag[b->round].word, b->done + 1);
+    tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, to));
+    return true;
+  }
+  int32_t args[EX_ARGS];
+  tmb_team_args64(args, team->uid);
+  args[2] = (int32_t)to;
+  args[3] = (int32_t)b->round;
+  tmb_team_args64(args + 4, b->done + 1);
+  struct tmb_am_out out = {.peer = tmb_team_jobrank(team, to),
+                           .category = TMB_AM_SHORT,
+                           .handler = TMB_TEAM_AM_BARRIER,
+                           .nargs = EX_ARGS,
+                           .immediate = 1,
+                           .staged = -1,
+                           .args = args};
+  return tmb_job.ops->am_send(tmb_job.conduit, &out) == 0;
+}
+
+static uint64_t ex_arrived(const struct tmb_team *team) {
+  const uint32_t round = team->barrier.round;
+  if (ex_central(team)) return tmb_load_acq(&tmb_shared_row(team, team->head.rank)->release.word);
+  if (team == &tmb_job.team) return word_value(EX_WORDS + round);
+  if (team->shared) return tmb_load_acq(&tmb_shared_row(team, team->head.rank)->flag[round].word);
+  return tmb_load_acq(&team->barrier.arrived[round]);
+}
+
+static void ex_complete(struct tmb_team *team) {
+  struct tmb_team_barrier *b = &team->barrier;
+  struct tmb_op *op = b->first;
+  b->done++;
+  b->round = 0;
+  tmb_fetch_sub_rel(&tmb_job.barriers_active, 1);
+  if (ex_central(team)) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+  if (!op) return; /* a team that is destroyed without an event */
+  b->first = op->next;
+  if (!b->first) b->last = NULL;
+  tmb_up_op_done(op, TMB_CAT_PUT);
+}
+
+/* A member is lost: complete the team's barriers in flight, marked as having met a loss. Returns
+ * how many. */
+TMB_COLD static int ex_abandon(struct tmb_team *team) {
+  struct tmb_team_barrier *b = &team->barrier;
+  int ended = 0;
+  for (; b->done < b->started; ended++) {
+    if (b->first) tmb_op_lose(b->first, TMB_CAT_PUT, team->lost - 1);
+    ex_complete(team);
+  }
+  return ended;
+}
+
+TMB_REQUIRES(barrier_lock) static int ex_advance(struct tmb_team *team) {
+  struct tmb_team_barrier *b = &team->barrier;
+  int passed = 0;
+  if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) return ex_abandon(team);
+  while (b->done < b->started) {
+    while (b->round < ex_rounds(team)) {
+      if (!b->posted) b->posted = ex_post(team);
+      if (!b->posted) {
+        barrier.stalled = true;
+        return passed;
+      }
+      if (ex_arrived(team) < b->done + 1) return passed;
+      b->posted = false;
+      b->round++;
+      passed++;
+    }
+    ex_complete(team);
+    passed++;
+  }
+  return passed;
+}
+
+/* Advance the teams with barriers in flight. out closed: teams whose destruction is complete,
+ * linked by barrier.next; the caller releases them after the lock. */
+TMB_REQUIRES(barrier_lock) static int ex_advance_list(struct tmb_team **closed) {
+  int passed = 0;
+  for (struct tmb_team **p = &barrier.busy; *p;) {
+    struct tmb_team *const team = *p;
+    passed += ex_advance(team);
+    if (team->barrier.done < team->barrier.started) {
+      p = &team->barrier.next;
+      continue;
+    }
+    *p = team->barrier.next;
+    team->barrier.listed = false;
+    if (team->barrier.closing) {
+      team->barrier.next = *closed;
+      *closed = team;
+    }
+  }
+  return passed;
+}
+
+static void close_all(struct tmb_team *closed) {
+  while (closed) {
+    struct tmb_team *const team = closed;
+    closed = team->barrier.next;
+    tmb_team_close(team);
+  }
+}
+
+/* Begin the next barrier of a team. in op: completes with it, or NULL: the team is closed then. */
+static void ex_start(struct tmb_team *team, struct tmb_op *op) {
+  struct tmb_team_barrier *b = &team->barrier;
+  struct tmb_team *closed = NULL;
+  tmb_lock_acquire(&barrier_lock);
+  b->started++;
+  b->closing = !op;
+  if (op && b->last)
+    b->last->next = op;
+  else if (op)
+    b->first = op;
+  if (op) b->last = op;
+  tmb_fetch_add_acq_rel(&tmb_job.barriers_active, 1);
+  if (ex_central(team)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+  if (!b->listed) (void)ex_advance(team);
+  if (b->done < b->started && !b->listed && team != &tmb_job.team) {
+    b->listed = true;
+    b->next = barrier.busy;
+    barrier.busy = team;
+  } else if (b->done == b->started && b->closing && !b->listed) {
+    b->next = NULL;
+    closed = team;
+  }
+  tmb_lock_release(&barrier_lock);
+  close_all(closed);
+}
+
+void tmb_barrier_close(struct tmb_team *team) {
+  ex_start(team, NULL);
+}
+
+gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
+  if (TMB_UNLIKELY(tmb_job.debug)) {
+    tmb_check_context_at("gex_Coll_BarrierNB");
+    tmb_check_tm("gex_Coll_BarrierNB", tm, false);
+    tmb_check_flags("gex_Coll_BarrierNB", flags, 0);
+  }
+  struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
+  tmb_up_op_more(op, TMB_CAT_PUT);
+  ex_start(tmb_team_of(tm), op);
+  if (!tmb_job.debug && tmb_op_done(op, GEX_EC_ALL) && !op->lost_mask) {
+    tmb_op_free(op);
+    return GEX_EVENT_INVALID;
+  }
+  return tmb_op_event(op);
+}
+
+void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, flags));
+}
+
+/* ---- named barrier */
+
+static uint64_t vote_of(uint32_t state, uint32_t id) {
+  return (uint64_t)state << 32 | id;
+}
+
+/* The vote of two groups of ranks. */
+static uint64_t combined(uint64_t a, uint64_t b) {
+  if (b >> 32 == STATE_ANONYMOUS || a >> 32 == STATE_MISMATCH) return a;
+  if (a >> 32 == STATE_ANONYMOUS || b >> 32 == STATE_MISMATCH || a == b) return b;
+  return vote_of(STATE_MISMATCH, 0);
+}
+
+TMB_REQUIRES(barrier_lock) static uint64_t named_pack(void) {
+  return barrier.named.phase << VOTE_BITS | barrier.named.vote;
+}
+
+TMB_REQUIRES(barrier_lock) static uint32_t named_word(uint32_t round) {
+  return NAMED_WORDS + (uint32_t)(barrier.named.phase & 1) * ROUNDS_MAX + round;
+}
+
+TMB_REQUIRES(barrier_lock) static void named_post(uint32_t round) {
+  post(round, named_word(round), named_pack());
+}
+
+/* Count this rank and its vote in; the last one tells all the outcome, and nobody counts himself in
+ * again before he has seen it, or after he has heard of a loss. */
+TMB_REQUIRES(barrier_lock) static void named_arrive(void) {
+  struct tmb_shared_row *const row = tmb_shared_row(&tmb_job.team, 0);
+  barrier.named.outcome = &row->outcome.word;
+  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.team.lost))) return;
+  const uint64_t one = UINT64_C(1) << VOTE_BITS;
+  uint64_t seen = tmb_load_rlx(&row->named.word), now;
+  do {
+    const uint64_t vote = combined(seen & VOTE_MASK, barrier.named.vote);
+    now = ((seen & ~VOTE_MASK) + one) | vote;
+  } while (!tmb_cas_acq_rel(&row->named.word, &seen, now));
+  if (now >> VOTE_BITS != tmb_job.size) return;
+  barrier.named.vote = now & VOTE_MASK;
+  tmb_store_rlx(&row->named.word, 0);
+  tmb_store_rel(&row->outcome.word, named_pack());
+  for (uint32_t r = 0; r < tmb_job.size; r++)
+    if (r != tmb_job.rank) tmb_job.ops->notify(tmb_job.conduit, r);
+}
+
+/* Look for the signal of the current round, or the outcome. Returns whether it was there. */
+TMB_REQUIRES(barrier_lock) static bool named_check(void) {
+  const uint64_t *outcome = barrier.named.outcome;
+  const uint64_t v = outcome ? tmb_load_acq(outcome) : word_value(named_word(barrier.named.round));
+  if ((v ^ barrier.named.phase << VOTE_BITS) >> VOTE_BITS) return false;
+  barrier.named.vote = combined(barrier.named.vote, v & VOTE_MASK);
+  return true;
+}
+
+TMB_REQUIRES(barrier_lock) static int named_advance(void) {
+  const bool central = barrier.named.outcome != NULL;
+  const uint32_t steps = central ? 1 : rounds;
+  int passed = 0;
+  if (!barrier.named.notified || barrier.named.complete) return 0;
+  barrier.named.lost = tmb_load_rlx(&tmb_job.team.lost);
+  while (!barrier.named.lost && barrier.named.round < steps) {
+    if (!named_check()) return passed;
+    barrier.named.round++;
+    passed++;
+    if (barrier.named.round < steps) named_post(barrier.named.round);
+  }
+  barrier.named.complete = true;
+  tmb_fetch_sub_rel(&tmb_job.barriers_active, 1);
+  if (central) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+  return passed + 1;
+}
+
+int tmb_barrier_advance(void) {
+  struct tmb_team *closed = NULL;
+  if (!tmb_lock_try(&barrier_lock)) return TMB_FOUND_BUSY;
+  int passed = ex_advance(&tmb_job.team) + named_advance();
+  barrier.stalled = false;
+  if (barrier.busy) passed += ex_advance_list(&closed);
+  const bool stalled = barrier.stalled;
+  tmb_lock_release(&barrier_lock);
+  if (closed) close_all(closed);
+  const int found = passed ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
+  return TMB_UNLIKELY(stalled) ? found | TMB_FOUND_BUSY : found; /* nobody rings for room */
+}
+
+static void check_flags(const char *call, int flags) {
+  if (flags & ~(GASNET_BARRIERFLAG_UNNAMED | GASNET_BARRIERFLAG_MISMATCH))
+    tmb_fatal_nopos(
+        "%s: argument flags is 0x%x; GASNET_BARRIERFLAG_ANONYMOUS, MISMATCH and UNNAMED are "
+        "known",
+        call, (unsigned)flags);
+  if ((flags & 4) && !(flags & GASNET_BARRIERFLAG_ANONYMOUS))
+    tmb_fatal_nopos("%s: argument flags is 0x%x: UNNAMED without ANONYMOUS", call, (unsigned)flags);
+}
+
+static void notify(const char *call, int id, int flags) {
+  tmb_check_ready_at(call);
+  TMB_CHECK_CONTEXT(call);
+  if (tmb_job.debug) check_flags(call, flags);
+  tmb_lock_acquire(&barrier_lock);
+  if (barrier.named.notified)
+    tmb_fatal_nopos(
+        "%s: called with id %d after a notify without a successful wait or try; the two "
+        "alternate",
+        call, id);
+  barrier.named.phase++;
+  barrier.named.round = 0;
+  barrier.named.notified = true;
+  barrier.named.complete = false;
+  barrier.named.vote = flags & GASNET_BARRIERFLAG_MISMATCH    ? vote_of(STATE_MISMATCH, 0)
+                       : flags & GASNET_BARRIERFLAG_ANONYMOUS ? vote_of(STATE_ANONYMOUS, 0)
+                                                              : vote_of(STATE_NAMED, (uint32_t)id);
+  tmb_fetch_add_acq_rel(&tmb_job.barriers_active, 1);
+  if (ex_central(&tmb_job.team)) {
+    tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+    named_arrive();
+  } else if (rounds) {
+    named_post(0);
+  }
+  (void)named_advance();
+  tmb_lock_release(&barrier_lock);
+}
+
+static bool named_complete(void) {
+  tmb_lock_acquire(&barrier_lock);
+  (void)named_advance();
+  const bool complete = barrier.named.complete;
+  tmb_lock_release(&barrier_lock);
+  return complete;
+}
+
+/* Consume a complete phase. */
+static int outcome(int id, int flags) {
+  tmb_lock_acquire(&barrier_lock);
+  barrier.named.notified = false;
+  const uint64_t vote = barrier.named.vote;
+  const bool clash = vote >> 32 == STATE_NAMED && !(flags & GASNET_BARRIERFLAG_ANONYMOUS) &&
+                     (uint32_t)vote != (uint32_t)id;
+  const int rc = vote >> 32 == STATE_MISMATCH || clash ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
+  const uint32_t lost = barrier.named.lost;
+  tmb_lock_release(&barrier_lock);
+  return TMB_UNLIKELY(lost) ? tmb_lost_record(lost - 1) : rc;
+}
+
+static void check_notified(const char *call, int id) {
+  tmb_check_ready_at(call);
+  tmb_lock_acquire(&barrier_lock);
+  const bool notified = barrier.named.notified;
+  tmb_lock_release(&barrier_lock);
+  if (!notified)
+    tmb_fatal_nopos("%s: called with id %d without a gasnet_barrier_notify before it", call, id);
+}
+
+static int wait_phase(const char *call, int id, int flags) {
+  TMB_CHECK_CONTEXT(call);
+  if (tmb_job.debug) check_flags(call, flags);
+  if (!named_complete()) {
+    struct gexx_wait wait;
+    tmb_wait_begin(&wait);
+    while (!named_complete()) tmb_wait_step(&wait);
+  }
+  return outcome(id, flags);
+}
+
+void gasnet_barrier_notify(int id, int flags) {
+  notify("gasnet_barrier_notify", id, flags);
+}
+
+int gasnet_barrier_wait(int id, int flags) {
+  check_notified("gasnet_barrier_wait", id);
+  return wait_phase("gasnet_barrier_wait", id, flags);
+}
+
+int gasnet_barrier_try(int id, int flags) {
+  check_notified("gasnet_barrier_try", id);
+  TMB_CHECK_CONTEXT("gasnet_barrier_try");
+  if (tmb_job.debug) check_flags("gasnet_barrier_try", flags);
+  tmb_poll();
+  return named_complete() ? outcome(id, flags) : GASNET_ERR_NOT_READY;
+}
+
+int gasnet_barrier(int id, int flags) {
+  notify("gasnet_barrier", id, flags);
+  return wait_phase("gasnet_barrier", id, flags);
+}
+
+int gasnet_barrier_result(int *id) {
+  TMB_CHECK_CONTEXT("gasnet_barrier_result");
+  tmb_lock_acquire(&barrier_lock);
+  const uint64_t phase = barrier.named.phase;
+  const bool notified = barrier.named.notified;
+  const bool named = barrier.named.vote >> 32 == STATE_NAMED;
+  const int value = (int)(uint32_t)barrier.named.vote;
+  tmb_lock_release(&barrier_lock);
+  TMB_CHECK(phase, "gasnet_barrier_result: called before the first barrier phase");
+  TMB_CHECK(!notified, "gasnet_barrier_result: called between notify and wait of phase %llu",
+            (unsigned long long)phase);
+  if (!named) return 1;
+  if (id) *id = value;
+  return 0;
+}

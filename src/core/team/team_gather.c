@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All-gather of small contributions over a team, for the library's own set-up steps.
+ *
+ * Owns: the handler of TMB_TEAM_AM_GATHER. Called by team creation, publish, and set-up of coll and
+ * atomic domains. Calls: internal Medium messages, progress. Algorithm: Bruck, Ho, Kipnis, Upfal,
+ * Weathersby, IEEE Trans. Parallel Distrib. Syst. 8(11), 1997, doi:10.1109/71.642949: member r
+ * keeps block i of member r + i; in round k it sends its first min(2^k, P - 2^k) blocks to r - 2^k.
+ * Invariants: a member cannot finish all-gather n before every member has begun it, so a message
+ * belongs to the current or the next one, and two slots by parity suffice; within a slot each round
+ * is written by one peer, to blocks that nothing else writes. In shared memory each member shows
+ * its contribution and reads those of the others: one step, by the same argument two places
+ * suffice. A team that has lost a member makes no further all-gather.
+ */
+#include "core/check.h"
+#include "core/failure/failure.h"
+#include "core/team/shared.h"
+#include "core/team/team.h"
+#include "core/wait/wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Arguments: uid(0,1), target's rank(2), parity << 8 | round(3), offset of the payload in bytes(4).
+ */
+enum { ARGS = 5 };
+
+/* The blocks of a slot, made at first use; the handler and the owner may race. */
+static char *blocks_of(struct tmb_team *team, struct tmb_team_gather *slot) {
+  char *blocks = tmb_load_acq(&slot->blocks);
+  if (blocks) return blocks;
+  const size_t bytes = (size_t)team->head.size * TMB_TEAM_GATHER_BYTES;
+  char *fresh = malloc(bytes);
+  if (!fresh) tmb_fatal("out of memory for an exchange of %zu bytes", bytes);
+  if (tmb_cas_acq_rel(&slot->blocks, &blocks, fresh)) return fresh;
+  free(fresh);
+  return blocks;
+}
+
+static void on_gather(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[2], in);
+  if (!team) return;
+  struct tmb_team_gather *slot = &team->gather[in->args[3] >> 8 & 1];
+  memcpy(blocks_of(team, slot) + (uint32_t)in->args[4], in->payload, in->nbytes);
+  tmb_fetch_add_rel(&slot->got[in->args[3] & 0xff], (uint32_t)in->nbytes);
+}
+
+void tmb_team_gather_init(void) {
+  tmb_up_set_internal(TMB_TEAM_AM_GATHER, on_gather);
+}
+
+static void show(const struct tmb_team_gathering *g, const void *mine) {
+  const struct tmb_team *team = g->team;
+  struct tmb_shared_card *card = &tmb_shared_row(team, team->head.rank)->card[g->number & 1];
+  memcpy(card->block, mine, g->bytes);
+  tmb_store_rel(&card->number, g->number + 1);
+  for (uint32_t r = 0; r < team->head.size; r++)
+    if (r != team->head.rank) tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, r));
+}
+
+void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, const void *mine,
+                           size_t bytes) {
+  tmb_assert_cmp(bytes, <=, (size_t)TMB_TEAM_GATHER_BYTES);
+  *g = (struct tmb_team_gathering){
+      .team = team, .number = team->gather_seq++, .bytes = (uint32_t)bytes};
+  g->slot = &team->gather[g->number & 1];
+  if (team->shared)
+    show(g, mine);
+  else
+    memcpy(blocks_of(team, g->slot), mine, bytes);
+  if (tmb_job.wait.crowded) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+}
+
+/* Blocks that each member sends in a round. */
+static uint32_t blocks_in(const struct tmb_team *team, uint32_t round) {
+  return TMB_MIN(UINT32_C(1) << round, team->head.size - (UINT32_C(1) << round));
+}
+
+static void send_round(const struct tmb_team_gathering *g) {
+  const struct tmb_team *team = g->team;
+  const uint32_t size = team->head.size, distance = UINT32_C(1) << g->round;
+  const uint32_t to = (team->head.rank + size - distance) % size;
+  const size_t total = (size_t)blocks_in(team, g->round) * g->bytes;
+  const int32_t parity = (int32_t)(g->slot - team->gather);
+  int32_t args[ARGS];
+  tmb_team_args64(args, team->uid);
+  args[2] = (int32_t)to;
+  args[3] = parity << 8 | (int32_t)g->round;
+  for (size_t at = 0; at < total; at += TMB_AM_MEDIUM_BYTES_MAX) {
+    args[4] = (int32_t)(distance * g->bytes + at);
+    struct tmb_am_out out = {.peer = tmb_team_jobrank(team, to),
+                             .category = TMB_AM_MEDIUM,
+                             .handler = TMB_TEAM_AM_GATHER,
+                             .nargs = ARGS,
+                             .staged = -1,
+                             .args = args,
+                             .src = g->slot->blocks + at,
+                             .nbytes = TMB_MIN(total - at, (size_t)TMB_AM_MEDIUM_BYTES_MAX)};
+    (void)tmb_up_am_send(&out);
+  }
+}
+
+/* In a team with shared memory: count in g->round the members, in rank order, that have shown their
+ * contribution. Returns whether all have. */
+static bool collect_shown(struct tmb_team_gathering *g) {
+  const struct tmb_team *team = g->team;
+  for (; g->round < team->head.size; g->round++)
+    if (tmb_load_acq(&tmb_shared_row(team, g->round)->card[g->number & 1].number) != g->number + 1)
+      return false;
+  return true;
+}
+
+bool tmb_team_gather_step(struct tmb_team_gathering *g) {
+  const struct tmb_team *team = g->team;
+  if (team->shared) return team->lost || collect_shown(g);
+  while (g->round < team->rounds && TMB_LIKELY(!team->lost)) {
+    if (!g->sent) {
+      g->sent = true;
+      send_round(g);
+    }
+    if (tmb_load_acq(&g->slot->got[g->round]) < blocks_in(team, g->round) * g->bytes) return false;
+    g->round++;
+    g->sent = false;
+  }
+  return true;
+}
+
+bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
+  const struct tmb_team *team = g->team;
+  if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+  if (g->round < (team->shared ? team->head.size : team->rounds)) {
+    (void)tmb_lost_record(team->lost - 1);
+    return false;
+  }
+  if (team->shared) {
+    for (uint32_t r = 0; r < team->head.size; r++)
+      memcpy((char *)all + r * g->bytes, tmb_shared_row(team, r)->card[g->number & 1].block,
+             g->bytes);
+    return true;
+  }
+  const size_t low = (size_t)(team->head.size - team->head.rank) * g->bytes;
+  const size_t high = (size_t)team->head.rank * g->bytes;
+  memcpy((char *)all + high, g->slot->blocks, low);
+  memcpy(all, g->slot->blocks + low, high);
+  memset(g->slot->got, 0, team->rounds * sizeof *g->slot->got);
+  return true;
+}
+
+static bool complete(void *arg) {
+  return tmb_team_gather_step(arg);
+}
+
+bool tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all) {
+  struct tmb_team_gathering g;
+  tmb_team_gather_begin(&g, team, mine, bytes);
+  (void)tmb_wait_until(complete, &g, UINT64_MAX);
+  return tmb_team_gather_end(&g, all);
+}
