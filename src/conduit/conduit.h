@@ -14,62 +14,7 @@
 #ifndef TMB_CONDUIT_CONDUIT_H
 #define TMB_CONDUIT_CONDUIT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-enum tmb_am_category { TMB_AM_SHORT = 0, TMB_AM_MEDIUM = 1, TMB_AM_LONG = 2 };
-
-/* What progress serves. */
-enum { TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB_SERVE_ALL = 3 };
-
-/* What a look for work has found: bits. BUSY: this thread could not look everywhere, because
- * another one is at work there, or could not go on for lack of a resource; who waits must look
- * again soon, for nobody will ring. */
-enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
-
-#define TMB_AM_ARGS_MAX           16
-#define TMB_AM_MEDIUM_BYTES_MAX   65536u
-#define TMB_AM_LONG_BYTES_MAX     0x7fffffffu
-
-/* Endpoints of a message as one number of 12 bits, 0 between primordial ones: index at the target,
- * and index at the source, where a reply goes. A conduit carries it unread. */
-#define TMB_ROUTE(target, source) ((uint16_t)((source) << 6 | (target)))
-#define TMB_ROUTE_TARGET(route)   ((route)&63u)
-#define TMB_ROUTE_SOURCE(route)   ((route) >> 6)
-#define TMB_ROUTE_BITS            12
-
-/* One message on its way out. Filled by the caller except `staged`, which am_send keeps across
- * retries. */
-struct tmb_am_out {
-  uint32_t peer;       /* jobrank */
-  uint8_t category;    /* enum tmb_am_category */
-  uint8_t handler;     /* index at the target; below 128: internal */
-  uint8_t nargs;       /* 0..TMB_AM_ARGS_MAX */
-  uint8_t is_reply;    /* replies have their own resources */
-  uint8_t immediate;   /* a failed attempt must leave no trace at the target */
-  uint8_t filled;      /* payload already lies in the staged buffer (a prepared message) */
-  uint8_t far;         /* Long: the destination is known not to be mapped here */
-  uint16_t route;      /* TMB_ROUTE */
-  int32_t staged;      /* -1, or a conduit buffer that belongs to this message */
-  const int32_t *args; /* [nargs] */
-  const void *src;     /* payload; read before am_send returns 0 */
-  size_t nbytes;
-  void *dest; /* Long: address in the target's space */
-};
-
-/* One message that has arrived. Everything it points at is valid only during the upcall. */
-struct tmb_am_in {
-  uint32_t src; /* jobrank */
-  uint8_t category;
-  uint8_t handler;
-  uint8_t nargs;
-  uint8_t is_reply;
-  uint16_t route;      /* TMB_ROUTE */
-  const int32_t *args; /* [nargs] */
-  void *payload;       /* aligned to 16; Long: the address the sender named */
-  size_t nbytes;
-};
+#include "net/message.h"
 
 /* What core tells a conduit at open. Lifetime: the job. */
 struct tmb_conduit_env {
@@ -84,36 +29,6 @@ struct tmb_conduit_env {
 };
 
 struct tmb_conduit; /* a conduit's own state */
-
-/* How far a put_signal that must not wait has come; zeroed before the first attempt. */
-struct tmb_resume {
-  uint64_t at; /* bytes of the source that have been read */
-  uint32_t id;
-  bool started;
-};
-
-/* A remote memory operation; `op` and `category` go back through tmb_up_op_done, once per call that
- * returned 0. */
-struct tmb_rma {
-  uint32_t peer;
-  void *remote; /* address in the peer's space */
-  void *local;
-  size_t nbytes;
-  void *op;
-  uint32_t category; /* index of the event category, opaque to the conduit */
-  bool immediate;
-  struct tmb_resume *resume; /* NULL, or as put_signal says */
-};
-
-enum { TMB_SIGNAL_SET = 0, TMB_SIGNAL_ADD = 1 };
-
-/* A signal that changes at the peer once the data of a put is visible there, or that of a get has
- * been read. */
-struct tmb_signal {
-  void *addr; /* aligned 64-bit word in the peer's space */
-  uint64_t value;
-  uint32_t op; /* TMB_SIGNAL_* */
-};
 
 struct tmb_conduit_ops {
   const char *name; /* lower case, as in TOMBOLO_CONDUIT */

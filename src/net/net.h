@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The contract between core and a conduit: how a rank reaches ranks of other hosts.
+ *
+ * Owns no state. Included by core, by src/net/defaults and by every conduit. A conduit is one
+ * folder, src/net/NAME, that fills one struct tmb_net_ops, either in the library or in a plug-in,
+ * which is loaded when it is asked for and links nothing of the library: it calls core through
+ * env->up only. Invariants: four slots are mandatory: open, close, am_send, progress; each other
+ * one may be left empty, and then core does what its comment says. Peers are jobranks on other
+ * hosts; ranks of this host are reached by the near engine (src/near), never by a conduit. No slot
+ * runs handlers except progress. Returns are 0, TMB_AGAIN, or a negative code of base/error.def.
+ * What a conduit hands up has been checked: lengths, indices and sources are in range; addresses
+ * in this process come from env->up->target.
+ */
+#ifndef TMB_NET_NET_H
+#define TMB_NET_NET_H
+
+#include "net/message.h"
+
+#include <poll.h>
+
+#define TMB_NET_ABI          1 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_SECRET_BYTES 32
+
+struct tmb_net; /* a conduit's own state */
+
+/* Numbers that `tombolo why` shows, in memory that other processes of this user may read. Written
+ * by the conduit, relaxed; each is a count since open but the gauges `unacked` and `queued`. */
+struct tmb_net_stats {
+  uint64_t sent, received;      /* messages */
+  uint64_t bytes_out, bytes_in; /* payload */
+  uint64_t packets_out, packets_in;
+  uint64_t retransmits, timeouts;
+  uint64_t duplicates, refused; /* dropped: came before; not authentic or malformed */
+  uint64_t unacked, queued;     /* now: packets not acknowledged; messages that wait for room */
+};
+
+/* Calls into core. Any thread, unless said otherwise. Filled by core; the same for every conduit.
+ */
+struct tmb_net_up {
+  /* A message has arrived: run its handler. From progress only. */
+  void (*am)(const struct tmb_am_in *in);
+  /* Where rank `src` may read or write `nbytes` bytes at `addr` of this process: the address, or
+   * NULL if it may not. Every address that comes from a peer passes here before it is used. */
+  void *(*target)(uint32_t src, uint64_t addr, uint64_t nbytes);
+  /* The signal word at `addr` (checked by target) changes: set or add, with release order, and who
+   * waits for it is woken. in op: TMB_SIGNAL_*. */
+  void (*signal)(void *addr, uint32_t op, uint64_t value);
+  /* A part of an operation towards `peer` is complete: once for each that was counted, see `put`.
+   * op_more counts a further one, before it is sent. Both ignore a NULL `op`, the category
+   * TMB_CATEGORY_NONE, and peers that are lost. */
+  void (*op_done)(void *op, uint32_t category, uint32_t peer);
+  void (*op_more)(void *op, uint32_t category, uint32_t peer);
+  /* Nothing can be sent to or received from `peer` any more. in why: one clause, for the message.
+   * Under the ABORT policy the job ends; does not return then. */
+  void (*peer_lost)(uint32_t peer, const char *why);
+  /* A setting of config.def, by its TOMBOLO_ name. */
+  const char *(*setting)(const char *name);
+  int64_t (*setting_int)(const char *name);
+  /* One line on stderr with the rank before it, and the same with the end of the job. */
+  void (*print)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+  void (*fatal)(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+};
+
+/* What core tells a conduit at open. Lifetime: the job. */
+struct tmb_net_env {
+  uint32_t abi; /* TMB_NET_ABI */
+  uint32_t rank, size;
+  uint32_t host, hosts;
+  const uint32_t *host_of;     /* [size] host of each rank, 0..hosts-1 */
+  uint64_t job_id;             /* the same on all ranks */
+  const uint8_t *secret;       /* [TMB_NET_SECRET_BYTES] of the job; nobody else may know it */
+  bool threads;                /* client threads may be inside the library at once */
+  bool crowded;                /* ranks of this host outnumber its processors */
+  struct tmb_net_stats *stats; /* to be kept up to date */
+  const struct tmb_net_up *up;
+  void *ctx;                  /* argument of the two functions below */
+  void (*barrier)(void *ctx); /* collective; open only */
+  void (*allgather)(void *ctx, const void *mine, size_t bytes,
+                    void *all); /* the same, any length */
+};
+
+/* One remote atomic operation on a word of a peer. */
+struct tmb_net_atomic {
+  uint32_t peer;
+  void *remote;        /* address in the peer's space, aligned to its size */
+  uint32_t opcode, dt; /* gex_OP_t, one bit; gex_DT_t */
+  uint64_t operand[2]; /* the value in the low bytes */
+  void *result;        /* of a fetching one: where the old value goes; else NULL */
+  void *op;
+  uint32_t category;
+  bool immediate;
+};
+
+struct tmb_net_ops {
+  uint32_t abi;     /* TMB_NET_ABI */
+  const char *name; /* lower case, as in TOMBOLO_CONDUIT */
+
+  /* ---- mandatory */
+
+  /* Connect to the job; collective. out net: state. Returns 0, or an error that has been printed.
+   * May block. */
+  int (*open)(const struct tmb_net_env *env, struct tmb_net **net);
+
+  /* Release everything; not collective. What has been sent and not acknowledged may be lost: core
+   * asks `drained` before, if it cares. */
+  void (*close)(struct tmb_net *net);
+
+  /* Try to send a Short, or a Medium of at most TMB_AM_MEDIUM_BYTES_MAX bytes. (A Long comes here
+   * only as the default of am_long sends it: as Mediums to an internal handler.) 0: the payload
+   * has been read, and the message will arrive exactly once unless the peer is lost; between two
+   * ranks, order need not be kept. TMB_AGAIN: no resources now, call again after progress; requests
+   * must not be able to use up what replies need. Never blocks, never runs handlers. Any thread,
+   * also inside up->am. */
+  int (*am_send)(struct tmb_net *net, struct tmb_am_out *out);
+
+  /* Hand up what has arrived and finish local work; bounded. in serve: TMB_SERVE_*: with
+   * TMB_SERVE_REPLIES no request is handed up. Returns TMB_FOUND_ bits: WORK if something was done,
+   * BUSY if a part was skipped because another thread is at work there. Never sleeps. Any thread,
+   * and with TMB_SERVE_REPLIES also inside up->am of a request on the same thread. */
+  int (*progress)(struct tmb_net *net, int serve);
+
+  /* ---- optional */
+
+  /* A buffer of TMB_AM_MEDIUM_BYTES_MAX bytes for a message that the client fills itself; sets
+   * out->staged. NULL: none is free now. Both or neither; empty: core lends its own memory, and
+   * am_send copies. */
+  void *(*am_stage)(struct tmb_net *net, struct tmb_am_out *out);
+  void (*am_release)(struct tmb_net *net, struct tmb_am_out *out);
+
+  /* Remote memory access. Before the call core has counted one part of (op, category, peer), and of
+   * a put one of (op, local_category, peer). 0: op_done follows once for each: `category` when the
+   * operation is complete, for a put when the data are visible at the peer; `local_category` when
+   * the source has been read, possibly inside the call. The source of a put must not change before
+   * that, and is not read after it. TMB_AGAIN: nothing was done, call again after progress. Never
+   * blocks, never runs handlers: what does not fit now waits in the conduit, which is told of
+   * nbytes only, not of memory that it may keep. rma->resume is not used. Any thread, also inside
+   * up->am. Both empty: built from messages by net/defaults. */
+  int (*put)(struct tmb_net *net, const struct tmb_rma *rma);
+  int (*get)(struct tmb_net *net, const struct tmb_rma *rma);
+
+  /* As put and get, and `signal` changes at the peer once the data are visible there, or have been
+   * read. One message, one way; nbytes may be 0. rma->op may be NULL: nobody asks for completion,
+   * and then, and without a local_category, the source is read before the return: TMB_AGAIN may
+   * come between parts, if rma->resume is not NULL, and the call is repeated with the same
+   * arguments. Empty: as put and get. */
+  int (*put_signal)(struct tmb_net *net, const struct tmb_rma *rma,
+                    const struct tmb_signal *signal);
+  int (*get_signal)(struct tmb_net *net, const struct tmb_rma *rma,
+                    const struct tmb_signal *signal);
+
+  /* A Long message: payload to out->dest, then the handler. As am_send, but TMB_AGAIN may also come
+   * between parts: out->resume says how far it is, and the call is repeated with the same
+   * arguments; of an immediate one only while resume->at is 0. Empty: Mediums, by net/defaults. */
+  int (*am_long)(struct tmb_net *net, struct tmb_am_out *out);
+
+  /* One remote atomic operation, coherent with what the owner's processor does. As get; returns
+   * TMB_E_UNSUPPORTED, with nothing done, for an opcode or type that it does not do: then, and when
+   * empty, it is a message to the owner. An atomic domain uses one of the two for all ranks. */
+  int (*atomic)(struct tmb_net *net, const struct tmb_net_atomic *atomic);
+
+  /* What to wait for. Fills at most `max` entries (fd, events) that become ready when progress has
+   * something to do, and lowers *timeout_ns to the time until the next timer. After it, progress
+   * is called once more before the thread sleeps. Returns the number of entries. Empty: a waiting
+   * thread looks again after at most a millisecond. */
+  uint32_t (*wait_fds)(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
+
+  /* Whether all that this rank has sent has been acknowledged. Core calls it, and progress, before
+   * close. Empty: true. */
+  bool (*drained)(struct tmb_net *net);
+
+  /* Rank `peer` is gone: forget what is still to be sent to it and touch none of its operations'
+   * memory after the return. Returns 0 once everything that it had sent and that has come here has
+   * been handed up, TMB_AGAIN before. One thread at a time. Empty: 0. */
+  int (*lost)(struct tmb_net *net, uint32_t peer);
+
+  /* One line for `tombolo why` and messages: state towards a peer. Empty: nothing is said. */
+  void (*explain)(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);
+};
+
+/* What a plug-in exports, under the name tombolo_net: its table. */
+#define TMB_NET_PLUGIN_SYMBOL "tombolo_net"
+
+#endif
