@@ -24,7 +24,7 @@ void tmb_apply_post(struct tmb_apply *a) {
   a->posted = true;
   *queue.end = a;
   queue.end = &a->next;
-  tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable + 1);
+  tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
 }
 
 static void unlink_at(struct tmb_apply **place) {
@@ -32,7 +32,7 @@ static void unlink_at(struct tmb_apply **place) {
   *place = a->next;
   if (!a->next) queue.end = place;
   a->posted = false;
-  tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable - 1);
+  tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
 }
 
 bool tmb_apply_cancel(struct tmb_apply *a) {

@@ -5,7 +5,7 @@
  * Owns: ops in flight, the queue of those that can go on, the handlers of messages 48 to 51. Called
  * by tmb_coll_start, by progress (hook) and by the conduit (handlers). Calls: the conduit's
  * am_send. A handler delivers a message into the buffer that its receive names and runs local
- * steps; when the next step sends, the op is queued for the hook. Messages are cut at `chunk`, a
+ * steps; when the next step sends, the op is queued for progress. Messages are cut at `chunk`, a
  * multiple of the element size; an element larger than `chunk` is put together before it is
  * combined. Flow control: a long message is offered, and the receiver reads it in the sender's
  * memory (pull.h); where that is not possible, a message longer than the eager limit waits for the
@@ -111,7 +111,7 @@ static void queue(struct tmb_coll_op *op) {
   op->next_run = NULL;
   *engine.run_end = op;
   engine.run_end = &op->next_run;
-  tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable + 1);
+  tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
 }
 
 /* A fence is complete: start the collectives that it held back, the next fence among them, but
@@ -138,7 +138,7 @@ static void complete(struct tmb_coll_op *op) {
     op->next = engine.fences;
     engine.fences = op;
   } else if (op->runnable) {
-    op->finished = true; /* the hook finds it in its queue */
+    op->finished = true; /* progress finds it in its queue */
   } else {
     op_free(op);
   }
@@ -474,7 +474,7 @@ static void applied(struct tmb_apply *apply) {
 
 /* The progress hook: ops whose next step sends, and one call of a client's function. Returns
  * TMB_FOUND_ bits: BUSY also when messages wait for room, for nobody rings when a ring drains. */
-static int hook(int serve) {
+static int progress(int serve) {
   if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
   struct tmb_coll_op *op = engine.run;
   engine.run = NULL;
@@ -485,7 +485,7 @@ static int hook(int serve) {
     const uint32_t pc = op->pc;
     const uint64_t sent = op->sent, moves = op->moves;
     op->runnable = false;
-    tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable - 1);
+    tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
     if (op->finished)
       op_free(op);
     else if (advance(op, true) == DONE || op->pc != pc || op->sent != sent || op->moves != moves)
@@ -621,13 +621,14 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
   return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
 }
 
-/* Before main: core must not know this folder. */
-TMB_AT_LOAD static void install(void) {
-  tmb_up_set_internal(TMB_COLL_AM_DATA, on_data);
-  tmb_up_set_internal(TMB_COLL_AM_READY, on_notice);
-  tmb_up_set_internal(TMB_COLL_AM_OFFER, on_notice);
-  tmb_up_set_internal(TMB_COLL_AM_TAKEN, on_taken);
-  tmb_up_set_internal(TMB_COLL_AM_REFUSED, on_refused);
-  tmb_job.colls_advance = hook;
-  tmb_failure_on_lost(on_lost);
-}
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_COLL_AM_DATA, on_data},       {TMB_COLL_AM_READY, on_notice},
+    {TMB_COLL_AM_OFFER, on_notice},    {TMB_COLL_AM_TAKEN, on_taken},
+    {TMB_COLL_AM_REFUSED, on_refused}, {0, NULL}};
+
+const struct tmb_layer tmb_coll_layer = {.name = "coll",
+                                         .handlers = handlers,
+                                         .work = TMB_WORK_COLLS,
+                                         .progress = progress,
+                                         .team_freed = tmb_coll_team_freed,
+                                         .peer_lost = on_lost};

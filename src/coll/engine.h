@@ -8,7 +8,7 @@
  * per member, named by its number in the team; data travel as Medium requests, one per chunk.
  * Invariants: everything here is guarded by tmb_coll_guard; nothing waits under it; the engine
  * sends from initiation and from the progress hook, never from a handler; a client's reduction
- * function runs without the lock, from the hook, and its op is left alone meanwhile (apply.h).
+ * function runs without the lock, from progress, and its op is left alone meanwhile (apply.h).
  */
 #ifndef TMB_COLL_ENGINE_H
 #define TMB_COLL_ENGINE_H
@@ -160,6 +160,7 @@ static inline bool tmb_coll_applies(const struct tmb_coll_op *op) {
 }
 
 /* ---- engine.c */
+extern const struct tmb_layer tmb_coll_layer;
 
 /* Start a collective on host memory. in plan: NULL to choose and find one. Returns its event,
  * INVALID when it is complete. Normal context, any thread. */
@@ -207,6 +208,10 @@ void tmb_coll_announce(const struct tmb_coll_shape *c, const struct tmb_coll_cho
 
 /* ---- stash.c */
 struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team);
+
+/* Free what the team keeps for its collectives. */
+void tmb_coll_team_freed(struct tmb_team *team);
+
 void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in);
 /* Keep a message of `bytes` bytes that came before its receive was open; number, sender, tag and
  * kind are those of `like`. Returns it; the caller fills in the payload. */

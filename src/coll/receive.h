@@ -31,7 +31,7 @@ bool tmb_recv_touches(const struct tmb_coll_op *op, const struct tmb_step *step,
  * (TMB_STEP_EARLY, FREE), and what this rank has offered from that buffer has been taken. */
 bool tmb_recv_is_open(const struct tmb_coll_op *op, uint32_t index);
 
-/* Whether what comes for a receive is kept for the hook, because a client's function combines it.
+/* Whether what comes for a receive is kept for progress, because a client's function combines it.
  */
 bool tmb_recv_is_deferred(const struct tmb_coll_op *op, uint32_t index);
 

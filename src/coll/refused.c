@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-#define WINDOW_CHUNKS 4u /* that one visit of the hook sends for an op */
+#define WINDOW_CHUNKS 4u /* that one visit of progress sends for an op */
 
 struct tmb_coll_refused {
   struct tmb_coll_refused *next;

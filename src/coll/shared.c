@@ -316,13 +316,13 @@ static void op_free(struct tmb_coll_shared_op *op) {
 static void list(struct tmb_team *team, struct tmb_coll_shared *b) {
   b->next_team = shared_colls.teams;
   shared_colls.teams = team;
-  tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable + 1);
+  tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
   if (tmb_job.wait.crowded) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
 }
 
 static void unlist(struct tmb_team **place, struct tmb_coll_shared *b) {
   *place = b->next_team;
-  tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable - 1);
+  tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
   if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
 }
 

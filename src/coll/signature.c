@@ -39,7 +39,7 @@ void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call) {
   if (ct->published++ == ct->compared) {
     ct->next_published = teams;
     teams = team;
-    tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable + 1);
+    tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
   }
   tmb_store_rlx(&call_slot->number, 0);
   tmb_fence_rel();
@@ -88,7 +88,7 @@ static uint64_t compare_team(struct tmb_team *team) {
 
 static void unlist(struct tmb_team **place) {
   *place = ((struct tmb_coll_team *)(*place)->coll)->next_published;
-  tmb_store_rlx(&tmb_job.colls_runnable, tmb_job.colls_runnable - 1);
+  tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
 }
 
 int tmb_coll_compare(void) {

@@ -3,9 +3,10 @@
  * What a team keeps for its collectives: messages that came early, and the lock.
  *
  * Owns: struct tmb_coll_team of each team member, kept messages and their free list, the lock of
- * all collectives. Called by the engine; on_free by core when a team dies. Calls: libc. Invariants:
- * kept messages of one number are in order of arrival; unasked data are at most the eager limit for
- * each of the collectives that a member may be ahead (engine.c), so the memory is bounded.
+ * all collectives. Called by the engine; tmb_coll_team_freed by core, as the layer's. Calls: libc.
+ * Invariants: kept messages of one number are in order of arrival; unasked data are at most the
+ * eager limit for each of the collectives that a member may be ahead (engine.c), so the memory is
+ * bounded.
  */
 #include "base/log.h"
 #include "coll/engine.h"
@@ -106,7 +107,7 @@ static void clear_row(const struct tmb_team *team, const struct tmb_coll_team *c
     row->calls[i].number = 0;
 }
 
-static void on_free(struct tmb_team *team) {
+void tmb_coll_team_freed(struct tmb_team *team) {
   struct tmb_coll_team *ct = team->coll;
   if (!ct) return;
   tmb_coll_lock();
@@ -124,9 +125,4 @@ static void on_free(struct tmb_team *team) {
   free(ct->nodes);
   free(ct);
   team->coll = NULL;
-}
-
-/* Before main: core must not know this folder. */
-TMB_AT_LOAD static void install(void) {
-  tmb_team_on_free(on_free);
 }

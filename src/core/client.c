@@ -2,18 +2,19 @@
 /*
  * Initialisation: from main's first call to a rank with a client, an endpoint and a team.
  *
- * Owns: tmb_job. Called by gex_Client_Init and gasnet_init, once. Calls: boot, settings, conduit
- * open, exit handlers. Order: check the client's mode; boot (may fork); settings; signal handlers;
- * conduit; objects; barrier. Invariants: on failure nothing is left running and the reason has been
- * printed; nobody returns before everybody can receive messages.
+ * Owns: tmb_job. Called by gex_Client_Init and gasnet_init (api/layers.c), once. Calls: boot,
+ * settings, conduit open, exit handlers. Order: check the client's mode; boot (may fork); settings;
+ * signal handlers; conduit; objects; barrier. Invariants: on failure nothing is left running and
+ * the reason has been printed; nobody returns before everybody can receive messages.
  */
+#include "core/client.h"
+
 #include "core/check.h"
 #include "core/failure/exit.h"
 #include "core/job.h"
 #include "core/rma/cross_read.h"
 #include "core/segment/segment.h"
 #include "core/segment/segment_table.h"
-#include "core/team/barrier.h"
 #include "core/team/endpoint.h"
 #include "core/team/shared.h"
 #include "core/wait/wait.h"
@@ -188,9 +189,8 @@ static int bring_up(const struct gexx_client_args *init) {
   rc = make_tables();
   if (!rc) rc = open_conduit();
   if (rc) return rc;
-  if (tmb_job.ops_wrap && tmb_cfg_bool(TMB_CFG_STATS)) tmb_job.ops = tmb_job.ops_wrap(tmb_job.ops);
-  tmb_barrier_init();
-  tmb_team_gather_init();
+  tmb_job.ops = tmb_layers_wrap(tmb_job.ops);
+  tmb_layers_init();
   rc = make_objects(init);
   if (rc) return rc;
   tmb_segment_limits();
@@ -198,7 +198,8 @@ static int bring_up(const struct gexx_client_args *init) {
   return 0;
 }
 
-int gexx_client_init(const struct gexx_client_args *init) {
+int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
+                    size_t count) {
   check_mode(&init->mode);
   if (tmb_job.state != TMB_JOB_NONE)
     return tmb_refuse(
@@ -207,6 +208,7 @@ int gexx_client_init(const struct gexx_client_args *init) {
         "once");
   check_init(init);
   tmb_job.state = TMB_JOB_STARTING;
+  tmb_layers_use(layers, count);
   if (bring_up(init)) {
     tmb_job.state = TMB_JOB_NONE;
     return GASNET_ERR_RESOURCE;

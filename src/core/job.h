@@ -16,6 +16,7 @@
 #include "boot/boot.h"
 #include "conduit/conduit.h"
 #include "core/gex.h"
+#include "core/layer.h"
 #include "core/team/team.h"
 
 #include <stdbool.h>
@@ -96,29 +97,14 @@ struct tmb_job {
   uint8_t *lost; /* [size] TMB_PEER_* of failure.h; NULL while a failure ends the job */
   uint64_t progress_count
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
-  uint32_t barriers_active;        /* barriers for progress to advance */
-  uint32_t colls_runnable;         /* collectives that have something to send; by coll */
-  uint32_t crowd_waits; /* operations in flight that need ranks which have no processor */
-  /* Sends for collectives and calls clients' reduction functions, returns TMB_FOUND_ bits; set by
-   * coll, NULL without it. in serve: as of tmb_progress. */
-  int (*colls_advance)(int serve);
+  uint32_t work[TMB_WORK_KINDS];   /* what progress has to advance: barriers in flight, collectives
+                                      that have something to send, puts that wait for room */
+  uint32_t crowd_waits;     /* operations in flight that need ranks which have no processor */
   uint32_t device_segments; /* segments of this process in device memory; atomic */
-
-  void (*signal_index)(const void *addr); /* called when a signal of this process has changed; NULL
-                                             until a range has an index */
-
-  /* deferred puts: how many wait for room, and the function that sends them and returns
-   * TMB_FOUND_ bits; by notify */
-  uint32_t deferred_puts;
-  int (*deferred_advance)(void);
-
-  /* Counts an operation that does not reach the conduit: GEXX_STATS_ kind, jobrank, bytes. NULL
-   * unless operations are counted; then the heads of teams and TM-pairs say that nobody is mapped,
-   * so that the inline forms come to the library, which asks tmb_segtab_deltas. */
-  void (*count)(int kind, uint32_t jobrank, size_t bytes);
-
-  /* wraps the table when operations are counted; by notify */
-  const struct tmb_conduit_ops *(*ops_wrap)(const struct tmb_conduit_ops *ops);
+  bool signals_indexed;     /* a range of signals has an index; atomic */
+  bool counted; /* operations are counted: the heads of teams and TM-pairs say that nobody is
+                   mapped, so that the inline forms come to the library, which asks
+                   tmb_segtab_deltas */
 
   enum tmb_job_state state TMB_ALIGNED(TMB_CACHE_LINE);
   bool attached;
@@ -173,7 +159,7 @@ static inline uint32_t tmb_jobrank(gex_TM_t tm, gex_Rank_t rank) {
 
 /* Count an operation that is done here. in kind: GEXX_STATS_. */
 static inline void tmb_count(int kind, uint32_t jobrank, size_t bytes) {
-  if (TMB_UNLIKELY(tmb_job.count != NULL)) tmb_job.count(kind, jobrank, bytes);
+  if (TMB_UNLIKELY(tmb_job.counted)) tmb_layers_count(kind, jobrank, bytes);
 }
 
 /* Endpoint index of (tm, rank): 0 unless the team or pair leaves the primordial endpoints. */

@@ -8,8 +8,8 @@
  * oldest to the youngest; after one that found no room at its target, those to the same target are
  * not tried in this pass, so a slow target holds up no other. An attempt without success may have
  * copied a piece of the data in vain, so attempts become rarer while they fail. Invariants:
- * job.deferred_puts is the length of the queue; entries are at most TMB_DEFERRED_PUTS_MAX and are
- * reused; signals without data that wait for the same word are added up in one entry.
+ * tmb_job.work[TMB_WORK_PUTS] is the length of the queue; entries are at most TMB_DEFERRED_PUTS_MAX
+ * and are reused; signals without data that wait for the same word are added up in one entry.
  */
 #include "notify/deferred_put.h"
 
@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "core/job.h"
 #include "core/wait/wait.h"
+#include "notify/notify.h"
 #include "os/lock.h"
 
 #include <stdlib.h>
@@ -67,13 +68,14 @@ TMB_REQUIRES(queue_lock) static int pass(void) {
     if (queue.tail == &l->next) queue.tail = p;
     l->next = queue.spare;
     queue.spare = l;
-    tmb_fetch_sub_rel(&tmb_job.deferred_puts, 1);
+    tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_PUTS], 1);
     sent++;
   }
   return sent;
 }
 
-static int advance(void) {
+static int advance(int serve) {
+  if (serve != TMB_SERVE_ALL) return TMB_FOUND_NOTHING;
   if (!tmb_lock_try(&queue_lock)) return TMB_FOUND_BUSY;
   int sent = 0;
   if (queue.skipped++ >= queue.skip) {
@@ -85,13 +87,15 @@ static int advance(void) {
   return sent ? TMB_FOUND_WORK : TMB_FOUND_BUSY; /* nobody rings for room */
 }
 
+const struct tmb_layer tmb_deferred_layer = {
+    .name = "deferred", .work = TMB_WORK_PUTS, .progress = advance};
+
 /* Tables, at first use; under the lock. */
 TMB_REQUIRES(queue_lock) static void set_up(void) {
   if (queue.stuck) return;
   queue.stuck = calloc(tmb_job.size, sizeof *queue.stuck);
   if (!queue.stuck) tmb_fatal("out of memory for puts to %u ranks", tmb_job.size);
   queue.tail = &queue.head;
-  tmb_job.deferred_advance = advance;
 }
 
 /* Add a bare signal to one that waits; under the lock. */
@@ -114,7 +118,7 @@ static bool enqueue(const struct deferred *l) {
   tmb_lock_acquire(&queue_lock);
   set_up();
   if (!merge(l)) {
-    done = tmb_load_rlx(&tmb_job.deferred_puts) < TMB_DEFERRED_PUTS_MAX;
+    done = tmb_load_rlx(&tmb_job.work[TMB_WORK_PUTS]) < TMB_DEFERRED_PUTS_MAX;
     struct deferred *n = queue.spare;
     if (done && n)
       queue.spare = n->next;
@@ -126,7 +130,7 @@ static bool enqueue(const struct deferred *l) {
       n->next = NULL;
       *queue.tail = n;
       queue.tail = &n->next;
-      tmb_fetch_add_rel(&tmb_job.deferred_puts, 1);
+      tmb_fetch_add_rel(&tmb_job.work[TMB_WORK_PUTS], 1);
     }
   }
   tmb_lock_release(&queue_lock);
@@ -137,7 +141,7 @@ void tmb_deferred_put(const struct tmb_rma *rma, const struct tmb_signal *signal
   struct deferred l = {.rma = *rma, .signal = *signal};
   /* Do not overtake puts that wait: many small ones would for ever take the room that a large
    * one needs. */
-  if (!tmb_load_rlx(&tmb_job.deferred_puts) && !attempt(&l)) return;
+  if (!tmb_load_rlx(&tmb_job.work[TMB_WORK_PUTS]) && !attempt(&l)) return;
   if (enqueue(&l)) return;
   struct gexx_wait wait;
   tmb_wait_begin(&wait);

@@ -243,6 +243,8 @@ static void mark_local(const void *addr) {
   tmb_index_mark(tmb_job.rank, addr);
 }
 
+const struct tmb_layer tmb_index_layer = {.name = "index", .signal = mark_local};
+
 /* This process's area, made at first use; NULL without memory. */
 TMB_REQUIRES(index_lock) static struct area *local_area(void) {
   const struct tmb_conduit_ops *ops = tmb_job.ops;
@@ -252,7 +254,7 @@ TMB_REQUIRES(index_lock) static struct area *local_area(void) {
   if (!a) return NULL;
   if (!ops->index_area) memset(a, 0, sizeof *a);
   tmb_store_rel(&local.area, a);
-  tmb_store_rel(&tmb_job.signal_index, mark_local);
+  tmb_store_rel(&tmb_job.signals_indexed, true);
   return a;
 }
 

@@ -10,10 +10,14 @@
 #define TMB_NOTIFY_NOTIFY_H
 
 #include "core/gex.h"
+#include "core/layer.h"
 
 #include "gasnetex_ext.h"
 
 #include <stdbool.h>
+
+/* stats.c, index.c, deferred_put.c */
+extern const struct tmb_layer tmb_stats_layer, tmb_index_layer, tmb_deferred_layer;
 
 /* Wait until ready(arg) returns true, running progress. ready must become true either by
  * progress of this process or by a store of a peer that wakes this process afterwards. It may be

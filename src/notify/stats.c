@@ -3,14 +3,15 @@
  * Counting operations by kind and peer.
  *
  * Owns: the counts, and a table that wraps the conduit's while they are wanted. Called by client.c
- * once (through tmb_job.ops_wrap), by everything that uses tmb_job.ops or tmb_count, and by
- * clients. Calls: the wrapped table. Messages and signals are counted where they reach the table,
- * all else where it is started: while tmb_job.count is set, the inline forms find nobody mapped and
- * come to the library. Invariants: without TOMBOLO_STATS nothing here runs; a try that finds no
+ * once (as a layer), by everything that uses tmb_job.ops or tmb_count, and by clients. Calls: the
+ * wrapped table. Messages and signals are counted where they reach the table, all else where it is
+ * started: while tmb_job.counted is set, the inline forms find nobody mapped and come to the
+ * library. Invariants: without TOMBOLO_STATS nothing here runs; a try that finds no
  * resources is not counted; counts of one kind and peer are exact, a query while others count is
  * not a snapshot.
  */
 #include "base/atomic.h"
+#include "base/config.h"
 #include "base/log.h"
 #include "core/check.h"
 #include "core/job.h"
@@ -28,8 +29,7 @@ static struct {
   struct tally (*by_peer)[GEXX_STATS_KINDS]; /* [job size] */
 } stats;
 
-/* Count one operation. Also called through tmb_job.count, for operations that do not reach the
- * conduit. */
+/* Count one operation. Also called as the layer's, for operations that do not reach the conduit. */
 static void count(int kind, uint32_t peer, size_t bytes) {
   struct tally *t = &stats.by_peer[peer][kind];
   tmb_fetch_add_rlx(&t->count, 1);
@@ -71,10 +71,11 @@ static bool wake_unindexed(struct tmb_conduit *c, uint32_t peer) {
 }
 
 static const struct tmb_conduit_ops *wrap(const struct tmb_conduit_ops *ops) {
+  if (!tmb_cfg_bool(TMB_CFG_STATS)) return ops;
   stats.by_peer = calloc(tmb_job.size, sizeof *stats.by_peer);
   if (!stats.by_peer) tmb_fatal("out of memory for the counts of %u ranks", tmb_job.size);
   stats.inner = ops;
-  tmb_job.count = count;
+  tmb_job.counted = true;
   stats.table = *ops;
   stats.table.am_send = am_send;
   stats.table.put_signal = put_signal;
@@ -84,9 +85,7 @@ static const struct tmb_conduit_ops *wrap(const struct tmb_conduit_ops *ops) {
   return &stats.table;
 }
 
-TMB_AT_LOAD static void install(void) {
-  tmb_job.ops_wrap = wrap;
-}
+const struct tmb_layer tmb_stats_layer = {.name = "stats", .wrap = wrap, .count = count};
 
 int gexx_Stats_Query(int kind, gex_Rank_t jobrank, uint64_t *count_p, uint64_t *bytes_p) {
   if (!stats.by_peer) return GASNET_ERR_NOT_READY;

@@ -285,11 +285,8 @@ static void on_lost(uint32_t jobrank) {
   unlock();
 }
 
-/* Before main, like the handlers of messages: core does not know this folder. */
-TMB_AT_LOAD static void install(void) {
-  tmb_team_on_change(drop, all_made);
-  tmb_failure_on_lost(on_lost);
-}
+const struct tmb_layer tmb_tagged_layer = {
+    .name = "tagged", .team_closed = drop, .teams_made = all_made, .peer_lost = on_lost};
 
 static bool is_complete(void *arg) {
   const struct gexx_notify_s *req = arg;

@@ -36,6 +36,8 @@ struct tmb_tagged {
   uint64_t nbytes;
 };
 
+extern const struct tmb_layer tmb_tagged_layer, tmb_tagged_send_layer, tmb_tagged_get_layer;
+
 /* ---- tagged.c */
 
 /* A notification has arrived: match it with a request, or keep it, or drop it when its team has

@@ -88,10 +88,10 @@ static void on_data(const struct tmb_am_in *in) {
   tmb_up_peer_done((void *)(uintptr_t)tmb_team_join64(in->args + 2), TMB_CAT_GET, in->src);
 }
 
-TMB_AT_LOAD static void install(void) {
-  tmb_up_set_internal(TMB_TAGGED_AM_GET, on_get);
-  tmb_up_set_internal(TMB_TAGGED_AM_DATA, on_data);
-}
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_TAGGED_AM_GET, on_get}, {TMB_TAGGED_AM_DATA, on_data}, {0, NULL}};
+
+const struct tmb_layer tmb_tagged_get_layer = {.name = "tagged_get", .handlers = handlers};
 
 /* Ask for all parts. */
 static int request(const struct tmb_tagged_send *s, uint32_t jobrank, struct tmb_op *op) {

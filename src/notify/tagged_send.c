@@ -157,12 +157,12 @@ void tmb_tagged_give(uint32_t jobrank, uint32_t credits) {
   (void)tmb_up_am_send(&out);
 }
 
-/* Before main, so that a rank which only receives understands them. */
-TMB_AT_LOAD static void install(void) {
-  tmb_up_set_internal(TMB_TAGGED_AM_NOTIFY, on_notification);
-  tmb_up_set_internal(TMB_TAGGED_AM_ACK, on_ack);
-  tmb_up_set_internal(TMB_TAGGED_AM_CREDIT, on_credit);
-}
+static const struct tmb_layer_handler handlers[] = {{TMB_TAGGED_AM_NOTIFY, on_notification},
+                                                    {TMB_TAGGED_AM_ACK, on_ack},
+                                                    {TMB_TAGGED_AM_CREDIT, on_credit},
+                                                    {0, NULL}};
+
+const struct tmb_layer tmb_tagged_send_layer = {.name = "tagged_send", .handlers = handlers};
 
 /* ---- sending */
 

@@ -39,12 +39,7 @@ struct part {
   uint32_t dt, ops, flags;
 };
 
-/* Before main: other members may operate on this process before it makes any call on a domain,
- * or without one. The call of op.c also makes a linker take op.c from the static library. */
-TMB_AT_LOAD static void install(void) {
-  tmb_ratomic_op_install();
-  tmb_failure_on_lost(on_lost);
-}
+const struct tmb_layer tmb_domain_layer = {.name = "domain", .peer_lost = on_lost};
 
 static void check_create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
                          gex_Flags_t flags) {
@@ -109,7 +104,7 @@ void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   for (uint32_t r = 0; r < tm->size; r++) d->delta[r] = tmb_segtab_delta_of(tm, r);
   tmb_team_hold(tmb_team_of(tm));
   d->head = (struct gexx_ad_s){
-      .delta = all_mapped(tm) && !tmb_job.count ? d->delta : NULL, /* see tmb_segtab_deltas */
+      .delta = all_mapped(tm) && !tmb_job.counted ? d->delta : NULL, /* see tmb_segtab_deltas */
       .tm = tm,
       .dt = dt,
       .ops = ops,

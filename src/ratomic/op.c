@@ -69,10 +69,12 @@ static void on_done(const struct tmb_am_in *in) {
   tmb_up_peer_done(op, (uint32_t)in->args[2], in->src);
 }
 
-void tmb_ratomic_op_install(void) {
-  tmb_up_set_internal(TMB_RATOMIC_AM_OP, on_op);
-  tmb_up_set_internal(TMB_RATOMIC_AM_DONE, on_done);
-}
+/* Other members may operate on this process before it makes any call on a domain, or without one.
+ */
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_RATOMIC_AM_OP, on_op}, {TMB_RATOMIC_AM_DONE, on_done}, {0, NULL}};
+
+const struct tmb_layer tmb_ratomic_layer = {.name = "ratomic", .handlers = handlers};
 
 /* ---- checks of debug clients */
 

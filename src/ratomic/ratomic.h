@@ -61,7 +61,7 @@ struct tmb_ratomic_rmw {
 };
 void tmb_ratomic_apply(const struct tmb_ratomic_rmw *rmw);
 
-/* Install the handlers of op.c. */
-void tmb_ratomic_op_install(void);
+/* op.c, domain.c */
+extern const struct tmb_layer tmb_ratomic_layer, tmb_domain_layer;
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "core/event/op.h"
 #include "core/job.h"
+#include "core/layer.h"
 #include "vis/list.h"
 #include "vis/shape.h"
 
@@ -27,6 +28,9 @@ struct tmb_vis_completion {
  * gex_VIS_SetPeerCompletionHandler. */
 extern _Thread_local struct tmb_vis_completion tmb_vis_armed
     __attribute__((tls_model("initial-exec")));
+
+/* vis_send.c, vis_serve.c */
+extern const struct tmb_layer tmb_vis_layer, tmb_vis_serve_layer;
 
 struct tmb_vis {
   const char *call; /* for messages: name of the public function */

@@ -246,10 +246,7 @@ void tmb_vis_send_completion(const struct tmb_vis *v) {
   (void)tmb_up_am_send(&out);
 }
 
-/* Before main: messages may come before this process makes any such call. The call of
- * vis_serve.c also makes a linker take that file from the static library. */
-TMB_AT_LOAD static void install(void) {
-  tmb_vis_serve_install();
-  tmb_up_set_internal(TMB_VIS_AM_ACK, on_ack);
-  tmb_up_set_internal(TMB_VIS_AM_DATA, on_data);
-}
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_VIS_AM_ACK, on_ack}, {TMB_VIS_AM_DATA, on_data}, {0, NULL}};
+
+const struct tmb_layer tmb_vis_layer = {.name = "vis", .handlers = handlers};

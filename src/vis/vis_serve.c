@@ -175,8 +175,9 @@ static void on_get(const struct tmb_am_in *in) {
   (void)tmb_up_am_send(&data);
 }
 
-void tmb_vis_serve_install(void) {
-  tmb_up_set_internal(TMB_VIS_AM_PUT, on_put);
-  tmb_up_set_internal(TMB_VIS_AM_GET, on_get);
-  tmb_up_set_internal(TMB_VIS_AM_COMPLETION, on_completion);
-}
+static const struct tmb_layer_handler handlers[] = {{TMB_VIS_AM_PUT, on_put},
+                                                    {TMB_VIS_AM_GET, on_get},
+                                                    {TMB_VIS_AM_COMPLETION, on_completion},
+                                                    {0, NULL}};
+
+const struct tmb_layer tmb_vis_serve_layer = {.name = "vis_serve", .handlers = handlers};

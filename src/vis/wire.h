@@ -56,9 +56,6 @@ struct tmb_vis_wire_vec {
   uint64_t addr, len;
 };
 
-/* Install the handlers of vis_serve.c. */
-void tmb_vis_serve_install(void);
-
 static inline void tmb_vis_split(int32_t *args, uint64_t v) {
   args[0] = (int32_t)(uint32_t)v;
   args[1] = (int32_t)(uint32_t)(v >> 32);

@@ -4,7 +4,7 @@
  *
  * Owns: tmb_job.lost, and a table that wraps the conduit's while failures are reported. Called by
  * clients, by progress and by every send (as slots of that table). Calls: boot, the wrapped
- * conduit, failure_track.c, segment_table.h, team.h, hooks of upper layers. The supervisor counts
+ * conduit, failure_track.c, segment_table.h, team.h, the layers. The supervisor counts
  * changes in shared memory and wakes ranks that sleep; each poll compares the count with what it
  * has seen. A peer that is gone gets nothing any more; when the conduit says that all it had sent
  * has been handled, everything that waits for it is completed and the client is told. Invariants:
@@ -23,8 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOOKS_MAX 4
-
 static struct tmb_lock attending; /* held by the thread that deals with changes */
 static struct {
   const struct tmb_conduit_ops *inner;
@@ -36,14 +34,7 @@ static struct {
   uint64_t dropped;
   gexx_Failure_Fn_t fn;
   void *cdata;
-  uint32_t hooks;
-  void (*hook[HOOKS_MAX])(uint32_t jobrank);
 } failure;
-
-void tmb_failure_on_lost(void (*fn)(uint32_t jobrank)) {
-  if (failure.hooks == HOOKS_MAX) tmb_bug("more than %d hooks for lost peers", HOOKS_MAX);
-  failure.hook[failure.hooks++] = fn;
-}
 
 /* ---- marks */
 
@@ -162,7 +153,7 @@ static void end_peer(uint32_t peer) {
   tmb_segtab_lose(peer);
   tmb_team_lose(peer);
   tmb_track_lose(peer);
-  for (uint32_t i = 0; i < failure.hooks; i++) failure.hook[i](peer);
+  tmb_layers_peer_lost(peer);
 }
 
 /*

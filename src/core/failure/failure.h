@@ -25,10 +25,6 @@ static inline bool tmb_peer_lost(uint32_t jobrank) {
          tmb_load_acq(&tmb_job.lost[jobrank]) == TMB_PEER_LOST;
 }
 
-/* Call `fn` when a process is lost, after the teams know; from progress, in normal context. Set at
- * start-up. */
-void tmb_failure_on_lost(void (*fn)(uint32_t jobrank));
-
 /* Record that the calling thread has met the loss of a process, for gexx_Lost_Take. Returns
  * GEXX_ERR_LOST. */
 int tmb_lost_record(uint32_t jobrank);

@@ -31,8 +31,8 @@ void tmb_mk_move(struct tmb_mk_place to, struct tmb_mk_place from, size_t nbytes
 /* Host memory for a copy, for free(). Fatal when there is none. */
 void *tmb_mk_stage(size_t nbytes);
 
-/* Set the handlers of mk_signal.c; by name, so that every program that links this has them. */
-void tmb_mk_signal_install(void);
+/* mk_rma.c, mk_signal.c */
+extern const struct tmb_layer tmb_mk_layer, tmb_mk_signal_layer;
 
 /* ---- mk_rma.c: replies of an owner; in handlers */
 

@@ -86,13 +86,10 @@ static void on_data(const struct tmb_am_in *in) {
   tmb_up_peer_done(pointer(in->args), (uint32_t)in->args[2], in->src);
 }
 
-TMB_AT_LOAD static void install(void) {
-  tmb_up_set_internal(AM_PUT, on_put);
-  tmb_up_set_internal(AM_ACK, on_ack);
-  tmb_up_set_internal(AM_GET, on_get);
-  tmb_up_set_internal(AM_DATA, on_data);
-  tmb_mk_signal_install();
-}
+static const struct tmb_layer_handler handlers[] = {
+    {AM_PUT, on_put}, {AM_ACK, on_ack}, {AM_GET, on_get}, {AM_DATA, on_data}, {0, NULL}};
+
+const struct tmb_layer tmb_mk_layer = {.name = "mk", .handlers = handlers};
 
 /* A part of an access: bytes at an offset. */
 struct part {

@@ -107,10 +107,10 @@ static void on_get(const struct tmb_am_in *in) {
   if (count(in->src, &h)) change_here(&h);
 }
 
-void tmb_mk_signal_install(void) {
-  tmb_up_set_internal(AM_PUT_SIGNAL, on_put);
-  tmb_up_set_internal(AM_GET_SIGNAL, on_get);
-}
+static const struct tmb_layer_handler handlers[] = {
+    {AM_PUT_SIGNAL, on_put}, {AM_GET_SIGNAL, on_get}, {0, NULL}};
+
+const struct tmb_layer tmb_mk_signal_layer = {.name = "mk_signal", .handlers = handlers};
 
 /* ---- the origin */
 

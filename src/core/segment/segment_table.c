@@ -85,7 +85,7 @@ void tmb_segtab_init(void) {
   tmb_job.ep_delta[0] = tmb_job.delta;
   /* While operations are counted the heads of all teams point to this table, so it has an entry
    * for every endpoint. */
-  tmb_job.unmapped = unmapped_table(tmb_job.count ? GASNET_MAXEPS : 1);
+  tmb_job.unmapped = unmapped_table(tmb_job.counted ? GASNET_MAXEPS : 1);
 }
 
 const intptr_t *tmb_segtab_delta(gex_EP_Index_t ep) {

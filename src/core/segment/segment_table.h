@@ -34,13 +34,13 @@ static inline void *tmb_segtab_self_offset(gex_EP_t ep, const void *offset) {
  * mapped, so that inline calls come to the library; then this asks elsewhere. */
 const intptr_t *tmb_segtab_hidden(gex_TM_t tm);
 static inline const intptr_t *tmb_segtab_deltas(gex_TM_t tm) {
-  return TMB_LIKELY(!tmb_job.count) ? tm->delta : tmb_segtab_hidden(tm);
+  return TMB_LIKELY(!tmb_job.counted) ? tm->delta : tmb_segtab_hidden(tm);
 }
 
 /* What to store in tm->delta for a delta table: the table, or while operations are counted one
  * that says that nobody is mapped. */
 static inline const intptr_t *tmb_segtab_shown(const intptr_t *table) {
-  return TMB_LIKELY(!tmb_job.count) ? table : tmb_job.unmapped;
+  return TMB_LIKELY(!tmb_job.counted) ? table : tmb_job.unmapped;
 }
 
 /* Whether [addr, addr + nbytes) of (tm, rank)'s process can be reached by load and store. */

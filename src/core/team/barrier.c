@@ -55,13 +55,10 @@ static struct {
   } named;
 } barrier TMB_GUARDED_BY(barrier_lock);
 
-static void on_barrier(const struct tmb_am_in *in);
-
-void tmb_barrier_init(void) {
+static void init(void) {
   rounds = 0;
   while ((UINT64_C(1) << rounds) < tmb_job.size) rounds++;
   tmb_assert_cmp(rounds, <=, ROUNDS_MAX);
-  tmb_up_set_internal(TMB_TEAM_AM_BARRIER, on_barrier);
 }
 
 static void post(uint32_t round, uint32_t word, uint64_t value) {
@@ -153,7 +150,7 @@ static void ex_complete(struct tmb_team *team) {
   struct tmb_op *op = b->first;
   b->done++;
   b->round = 0;
-  tmb_fetch_sub_rel(&tmb_job.barriers_active, 1);
+  tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
   if (ex_central(team)) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
   if (!op) return; /* a team that is destroyed without an event */
   b->first = op->next;
@@ -236,7 +233,7 @@ static void ex_start(struct tmb_team *team, struct tmb_op *op) {
   else if (op)
     b->first = op;
   if (op) b->last = op;
-  tmb_fetch_add_acq_rel(&tmb_job.barriers_active, 1);
+  tmb_fetch_add_acq_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
   if (ex_central(team)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
   if (!b->listed) (void)ex_advance(team);
   if (b->done < b->started && !b->listed && team != &tmb_job.team) {
@@ -342,13 +339,15 @@ TMB_REQUIRES(barrier_lock) static int named_advance(void) {
     if (barrier.named.round < steps) named_post(barrier.named.round);
   }
   barrier.named.complete = true;
-  tmb_fetch_sub_rel(&tmb_job.barriers_active, 1);
+  tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
   if (central) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
   return passed + 1;
 }
 
-int tmb_barrier_advance(void) {
+/* Not inside request handlers: where control words are messages, a barrier may wait for room. */
+static int advance(int serve) {
   struct tmb_team *closed = NULL;
+  if (serve != TMB_SERVE_ALL) return TMB_FOUND_NOTHING;
   if (!tmb_lock_try(&barrier_lock)) return TMB_FOUND_BUSY;
   int passed = ex_advance(&tmb_job.team) + named_advance();
   barrier.stalled = false;
@@ -359,6 +358,14 @@ int tmb_barrier_advance(void) {
   const int found = passed ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
   return TMB_UNLIKELY(stalled) ? found | TMB_FOUND_BUSY : found; /* nobody rings for room */
 }
+
+static const struct tmb_layer_handler handlers[] = {{TMB_TEAM_AM_BARRIER, on_barrier}, {0, NULL}};
+
+const struct tmb_layer tmb_barrier_layer = {.name = "barrier",
+                                            .handlers = handlers,
+                                            .init = init,
+                                            .work = TMB_WORK_BARRIERS,
+                                            .progress = advance};
 
 static void check_flags(const char *call, int flags) {
   if (flags & ~(GASNET_BARRIERFLAG_UNNAMED | GASNET_BARRIERFLAG_MISMATCH))
@@ -387,7 +394,7 @@ static void notify(const char *call, int id, int flags) {
   barrier.named.vote = flags & GASNET_BARRIERFLAG_MISMATCH    ? vote_of(STATE_MISMATCH, 0)
                        : flags & GASNET_BARRIERFLAG_ANONYMOUS ? vote_of(STATE_ANONYMOUS, 0)
                                                               : vote_of(STATE_NAMED, (uint32_t)id);
-  tmb_fetch_add_acq_rel(&tmb_job.barriers_active, 1);
+  tmb_fetch_add_acq_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
   if (ex_central(&tmb_job.team)) {
     tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
     named_arrive();

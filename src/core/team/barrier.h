@@ -12,16 +12,12 @@
 #ifndef TMB_CORE_BARRIER_H
 #define TMB_CORE_BARRIER_H
 
+#include "core/layer.h"
 #include "core/team/team.h"
 
-/* Compute the number of rounds; after rank and size are known. */
-void tmb_barrier_init(void);
+extern const struct tmb_layer tmb_barrier_layer;
 
 /* Close a team (tmb_team_close) once every member has called this or a barrier of the same number;
  * does not wait. */
 void tmb_barrier_close(struct tmb_team *team);
-
-/* Advance barriers in flight. Returns how many rounds were passed. Any thread. */
-int tmb_barrier_advance(void);
-
 #endif

@@ -47,9 +47,6 @@ static struct {
   uint64_t uids;
   struct tmb_team_stats stats TMB_GUARDED_BY(reg_lock);
   uint32_t making; /* calls that make teams under way in this process; atomic */
-  void (*on_free)(struct tmb_team *team);
-  void (*on_close)(const struct tmb_team *team);
-  void (*on_made)(void);
   struct tmb_team *grave[GRAVES] TMB_GUARDED_BY(reg_lock);
 } reg;
 
@@ -70,15 +67,6 @@ static uint32_t rounds_of(uint32_t size) {
 
 uint64_t tmb_team_uid(void) {
   return (uint64_t)(tmb_job.rank + 1) << 40 | tmb_fetch_add_rlx(&reg.uids, 1);
-}
-
-void tmb_team_on_free(void (*fn)(struct tmb_team *team)) {
-  reg.on_free = fn;
-}
-
-void tmb_team_on_change(void (*closed)(const struct tmb_team *team), void (*made)(void)) {
-  reg.on_close = closed;
-  reg.on_made = made;
 }
 
 /* Take all parked messages of a bucket for which no team will be registered; under the lock. */
@@ -111,7 +99,7 @@ void tmb_team_making(bool begins) {
     tmb_fetch_add_acq_rel(&reg.making, 1);
   } else if (tmb_fetch_sub_acq_rel(&reg.making, 1) == 1) {
     drop_parked();
-    if (reg.on_made) reg.on_made();
+    tmb_layers_teams_made();
   }
 }
 
@@ -307,7 +295,7 @@ static void unregister(struct tmb_team *team) {
 static void dispose(struct tmb_team *team) {
   size_t at[5];
   unregister(team);
-  if (reg.on_free) reg.on_free(team); /* clears what coll has written to the row */
+  tmb_layers_team_freed(team); /* clears what coll has written to the row */
   /* After a loss the row is not used again: members that do not know of the loss yet may still
    * write to it. */
   if (team->shared && !team->lost) tmb_shared_give(team->shared_row[team->head.rank]);
@@ -334,7 +322,7 @@ void tmb_team_close(struct tmb_team *team) {
   team->closed = true;
   tmb_lock_release(&reg_lock);
   team->head.magic = 0;
-  if (reg.on_close) reg.on_close(team);
+  tmb_layers_team_closed(team);
   tmb_team_release(team);
 }
 

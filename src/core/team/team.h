@@ -18,6 +18,7 @@
 #include "base/compiler.h"
 #include "conduit/conduit.h"
 #include "core/gex.h"
+#include "core/layer.h"
 
 #include <stdbool.h>
 
@@ -65,7 +66,7 @@ struct tmb_team {
   size_t scratch_bytes;   /* the same on every member; 0: NO_SCRATCH */
   uint64_t *peer_scratch; /* [size] addresses in their owners' space, NULL without */
   uint64_t coll_seq;      /* collectives started on this member; owned by coll */
-  void *coll;             /* owned by coll; see tmb_team_on_free */
+  void *coll;             /* owned by coll; freed when its layer hears that the team is */
   uint64_t gather_seq;    /* all-gathers started */
   struct tmb_team_gather gather[2];
   struct tmb_team_barrier barrier;
@@ -115,19 +116,12 @@ uint32_t tmb_team_local_members(uint64_t uid);
 /* A number for a team that this process proposes. */
 uint64_t tmb_team_uid(void);
 
-/* Call `fn` before a team's memory is freed; one function, set at start-up. */
-void tmb_team_on_free(void (*fn)(struct tmb_team *team));
-
 /*
  * A peer may know a team before this process has registered it, but only while a call that makes
  * teams is under way here: tmb_team_making brackets these calls, tmb_team_in_making asks.
  */
 void tmb_team_making(bool begins);
 bool tmb_team_in_making(void);
-
-/* Call `closed` when the handle of a member is gone, `made` when the last call that makes teams has
- * ended; not under a lock, so they may send. One each, set at start-up. */
-void tmb_team_on_change(void (*closed)(const struct tmb_team *team), void (*made)(void));
 
 /* The delta table of a team, also while operations are counted and head.delta hides it: see
  * tmb_segtab_deltas. */
@@ -176,8 +170,7 @@ bool tmb_team_gather_step(struct tmb_team_gathering *g);
  * as tmb_team_allgather. */
 bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all);
 
-/* Install the internal handlers of teams. */
-void tmb_team_gather_init(void);
+extern const struct tmb_layer tmb_team_gather_layer;
 
 /* 64-bit values travel as two arguments, low half first. */
 static inline void tmb_team_args64(int32_t *args, uint64_t v) {

@@ -45,9 +45,9 @@ static void on_gather(const struct tmb_am_in *in) {
   tmb_fetch_add_rel(&slot->got[in->args[3] & 0xff], (uint32_t)in->nbytes);
 }
 
-void tmb_team_gather_init(void) {
-  tmb_up_set_internal(TMB_TEAM_AM_GATHER, on_gather);
-}
+static const struct tmb_layer_handler handlers[] = {{TMB_TEAM_AM_GATHER, on_gather}, {0, NULL}};
+
+const struct tmb_layer tmb_team_gather_layer = {.name = "team_gather", .handlers = handlers};
 
 static void show(const struct tmb_team_gathering *g, const void *mine) {
   const struct tmb_team *team = g->team;

@@ -3,14 +3,13 @@
  * Progress, see progress.h.
  *
  * Owns: the count of progress made. Called by polls, waits, and sends that lack resources. Calls:
- * the conduit's progress, barrier.h, and what coll and notify have hooked in. Invariants: the count
+ * the conduit's progress, and the layers that have work. Invariants: the count
  * grows after what was done is visible, and then threads of this process that sleep are woken; so
  * a condition that a handler made true, on any thread, is never slept over (wait.c).
  */
 #include "core/wait/progress.h"
 
 #include "core/job.h"
-#include "core/team/barrier.h"
 #include "os/os.h"
 
 #define POLL_BATCH        32u   /* empty polls between looks at the clock */
@@ -28,14 +27,15 @@ void tmb_progress_made(void) {
   }
 }
 
+static bool any_work(void) {
+  uint32_t any = 0;
+  for (int kind = 0; kind < TMB_WORK_KINDS; kind++) any |= tmb_load_rlx(&tmb_job.work[kind]);
+  return any != 0;
+}
+
 int tmb_progress(int serve) {
   int found = tmb_job.ops->progress(tmb_job.conduit, serve);
-  /* Not inside request handlers: where control words are messages, a barrier may wait for room. */
-  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.barriers_active)) && serve == TMB_SERVE_ALL)
-    found |= tmb_barrier_advance();
-  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.colls_runnable))) found |= tmb_job.colls_advance(serve);
-  if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.deferred_puts)) && serve == TMB_SERVE_ALL)
-    found |= tmb_job.deferred_advance();
+  if (TMB_UNLIKELY(any_work())) found |= tmb_layers_progress(serve);
   if (found & TMB_FOUND_WORK) tmb_progress_made();
   return found;
 }

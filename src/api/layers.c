@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The layers of the library, in the order in which each is called.
+ *
+ * Owns: the array. Called by gex_Client_Init and gasnet_init, once. Calls: core, which calls the
+ * layers from here on (core/layer.h). The order: what the others stand on comes first. Being
+ * reached from the initialisation by name, every layer is in every program that is linked with the
+ * static library, also before the program's own constructors run. Invariant: a module of core or of
+ * a folder above it that wants to be called is in this list and nowhere else.
+ */
+#include "coll/engine.h"
+#include "core/client.h"
+#include "core/mk/mk_move.h"
+#include "core/team/barrier.h"
+#include "core/team/team.h"
+#include "notify/notify.h"
+#include "notify/tagged.h"
+#include "ratomic/ratomic.h"
+#include "vis/vis.h"
+
+static const struct tmb_layer *const layers[] = {
+    &tmb_stats_layer,       /* counts what the others send */
+    &tmb_team_gather_layer, /* all-gather for the set-up of others */
+    &tmb_barrier_layer,     /* barriers of teams */
+    &tmb_mk_layer,          /* puts and gets of device memory */
+    &tmb_mk_signal_layer,   /* the same with signals */
+    &tmb_vis_layer,         /* non-contiguous transfers: origin */
+    &tmb_vis_serve_layer,   /* and target */
+    &tmb_ratomic_layer,     /* atomics without a domain, by message */
+    &tmb_domain_layer,      /* atomic domains */
+    &tmb_index_layer,       /* index of signals */
+    &tmb_deferred_layer,    /* puts with a signal that wait for room */
+    &tmb_tagged_layer,      /* tagged notification: matching */
+    &tmb_tagged_send_layer, /* sending */
+    &tmb_tagged_get_layer,  /* reading */
+    &tmb_coll_layer,        /* collectives */
+};
+
+int gexx_client_init(const struct gexx_client_args *init) {
+  return tmb_client_init(init, layers, TMB_ARRAY_LEN(layers));
+}

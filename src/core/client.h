@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Initialisation of a rank.
+ *
+ * Owns: the declaration of client.c. Called by api/layers.c, which knows the layers. Calls nothing.
+ * Invariant: initialisation succeeds once in a process.
+ */
+#ifndef TMB_CORE_CLIENT_H
+#define TMB_CORE_CLIENT_H
+
+#include "core/gex.h"
+#include "core/layer.h"
+
+/* Make this process a rank of its job: what gexx_client_init says. in layers: [count]; they live as
+ * long as the process. Returns as gex_Client_Init. Collective. */
+int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
+                    size_t count);
+
+#endif

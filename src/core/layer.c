@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calling the layers, see layer.h.
+ *
+ * Owns: which layers there are, and which of them has which work. Called by client.c, progress.c,
+ * team.c, failure.c and am.c. Calls: the layers. Invariant: written once, by tmb_layers_use, before
+ * another thread or a message can come in.
+ */
+#include "core/layer.h"
+
+#include "base/log.h"
+#include "core/job.h"
+
+static struct {
+  const struct tmb_layer *const *all;
+  size_t count;
+  const struct tmb_layer *at_work[TMB_WORK_KINDS];
+  const struct tmb_layer *signals, *counts; /* the layer that has this call */
+} layers;
+
+/* Note that `layer` is the one for what `slot` stands for. */
+static void claim(const struct tmb_layer **slot, const struct tmb_layer *layer) {
+  if (*slot) tmb_bug("layers %s and %s do the same", (*slot)->name, layer->name);
+  *slot = layer;
+}
+
+void tmb_layers_use(const struct tmb_layer *const *all, size_t count) {
+  layers.all = all;
+  layers.count = count;
+  for (size_t i = 0; i < count; i++) {
+    const struct tmb_layer *layer = all[i];
+    for (const struct tmb_layer_handler *h = layer->handlers; h && h->fn; h++)
+      tmb_up_set_internal(h->index, h->fn);
+    if (layer->progress) claim(&layers.at_work[layer->work], layer);
+    if (layer->signal) claim(&layers.signals, layer);
+    if (layer->count) claim(&layers.counts, layer);
+  }
+}
+
+const struct tmb_conduit_ops *tmb_layers_wrap(const struct tmb_conduit_ops *ops) {
+  for (size_t i = 0; i < layers.count; i++)
+    if (layers.all[i]->wrap) ops = layers.all[i]->wrap(ops);
+  return ops;
+}
+
+void tmb_layers_init(void) {
+  for (size_t i = 0; i < layers.count; i++)
+    if (layers.all[i]->init) layers.all[i]->init();
+}
+
+int tmb_layers_progress(int serve) {
+  int found = TMB_FOUND_NOTHING;
+  for (int kind = 0; kind < TMB_WORK_KINDS; kind++)
+    if (tmb_load_acq(&tmb_job.work[kind])) found |= layers.at_work[kind]->progress(serve);
+  return found;
+}
+
+void tmb_layers_team_closed(const struct tmb_team *team) {
+  for (size_t i = 0; i < layers.count; i++)
+    if (layers.all[i]->team_closed) layers.all[i]->team_closed(team);
+}
+
+void tmb_layers_teams_made(void) {
+  for (size_t i = 0; i < layers.count; i++)
+    if (layers.all[i]->teams_made) layers.all[i]->teams_made();
+}
+
+void tmb_layers_team_freed(struct tmb_team *team) {
+  for (size_t i = 0; i < layers.count; i++)
+    if (layers.all[i]->team_freed) layers.all[i]->team_freed(team);
+}
+
+void tmb_layers_peer_lost(uint32_t jobrank) {
+  for (size_t i = 0; i < layers.count; i++)
+    if (layers.all[i]->peer_lost) layers.all[i]->peer_lost(jobrank);
+}
+
+void tmb_layers_signal(const void *addr) {
+  layers.signals->signal(addr);
+}
+
+void tmb_layers_count(int kind, uint32_t jobrank, size_t bytes) {
+  layers.counts->count(kind, jobrank, bytes);
+}

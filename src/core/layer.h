@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Layers: the modules that core calls without knowing them.
+ *
+ * Owns: struct tmb_layer; declarations of layer.c. A module that has handlers of internal messages,
+ * something for progress to do, or something to end with a team or a peer, defines one constant
+ * struct tmb_layer; src/api/layers.c lists all of them in one array, whose order is the order of
+ * every call, and hands it to core when the client initialises. Called by client.c, progress.c,
+ * team.c, failure.c and am.c. Calls: what the array names. Invariants: the array does not change
+ * after start; a kind of work, and the functions of counting and of signals, belong to one layer
+ * each; without layers (unit tests) every call here does nothing.
+ */
+#ifndef TMB_CORE_LAYER_H
+#define TMB_CORE_LAYER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tmb_am_in;
+struct tmb_conduit_ops;
+struct tmb_team;
+
+/* What progress advances beside messages; tmb_job.work counts what there is of each kind. */
+enum tmb_work { TMB_WORK_BARRIERS, TMB_WORK_COLLS, TMB_WORK_PUTS, TMB_WORK_KINDS };
+
+/* The handler of an internal message. A list ends with fn NULL. */
+struct tmb_layer_handler {
+  uint8_t index; /* below 128 */
+  void (*fn)(const struct tmb_am_in *in);
+};
+
+/* Every field but the name may be empty. */
+struct tmb_layer {
+  const char *name;
+  const struct tmb_layer_handler *handlers; /* set before the first message can come */
+
+  /* Once rank, size, settings and conduit are known, before the client's objects are made. */
+  void (*init)(void);
+
+  /* Wrap the conduit's table, before init. Returns `ops` or a table that calls it. */
+  const struct tmb_conduit_ops *(*wrap)(const struct tmb_conduit_ops *ops);
+
+  /* Called by progress while tmb_job.work[work] is not 0. in serve: TMB_SERVE_*. Returns TMB_FOUND_
+   * bits. Any thread. */
+  enum tmb_work work;
+  int (*progress)(int serve);
+
+  /* A team's handle is gone; messages of its members may still come. */
+  void (*team_closed)(const struct tmb_team *team);
+  /* The last call that makes teams has ended in this process. */
+  void (*teams_made)(void);
+  /* A team is about to be freed. */
+  void (*team_freed)(struct tmb_team *team);
+
+  /* A process is lost, and the teams know it. From progress, in normal context. */
+  void (*peer_lost)(uint32_t jobrank);
+
+  /* While tmb_job.signals_indexed: a signal of this process has changed. Any thread. */
+  void (*signal)(const void *addr);
+
+  /* While tmb_job.counted: an operation that does not reach the conduit's table is done. in kind:
+   * GEXX_STATS_. Any thread. */
+  void (*count)(int kind, uint32_t jobrank, size_t bytes);
+};
+
+/* The layers of this process and their handlers, before a message can come. in layers: [count];
+ * they live as long as the process. */
+void tmb_layers_use(const struct tmb_layer *const *layers, size_t count);
+
+/* The calls of struct tmb_layer to all layers that have them, in their order. */
+const struct tmb_conduit_ops *tmb_layers_wrap(const struct tmb_conduit_ops *ops);
+void tmb_layers_init(void);
+int tmb_layers_progress(int serve);
+void tmb_layers_team_closed(const struct tmb_team *team);
+void tmb_layers_teams_made(void);
+void tmb_layers_team_freed(struct tmb_team *team);
+void tmb_layers_peer_lost(uint32_t jobrank);
+
+/* The calls that one layer takes. */
+void tmb_layers_signal(const void *addr);
+void tmb_layers_count(int kind, uint32_t jobrank, size_t bytes);
+
+#endif
