@@ -55,6 +55,7 @@ STAGES = (
     Stage("inside", "dev", "inside"),
     Stage("multi", "dev", "multi"),
     Stage("fault", "dev", "fault"),
+    Stage("net", "dev", "net"),
     Stage("examples", "dev", "examples"),
     Stage("bench", "dev", "bench"),
     Stage("fortran", "dev", "fortran"),
