@@ -220,11 +220,13 @@ static int start(struct run *run) {
   launch->before_fork = before_fork;
   launch->after_fork = after_fork;
   launch->arg = run;
+  if (tmb_launch_pretend(launch) != 0) return TOOL_EXIT_USAGE;
   if (tmb_launch_open(launch) != 0) return TOOL_EXIT_FAILED;
   const int rank = tmb_launch_fork(launch);
   if (rank >= 0 && rank != TMB_LAUNCH_PARENT) run_exec(run, (uint32_t)rank);
   const int code = rank == TMB_LAUNCH_PARENT ? supervise(run) : TOOL_EXIT_FAILED;
   tmb_launch_close(launch);
+  free(launch->host_of);
   return code;
 }
 

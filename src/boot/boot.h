@@ -14,14 +14,13 @@
 #define TMB_BOOT_BOOT_H
 
 #include "base/compiler.h"
+#include "boot/places.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define TMB_BOOT_RANKS_MAX 1024 /* most ranks on one machine */
-#define TMB_BOOT_GATHER_BYTES_MAX                               \
- 64 /* most bytes that a rank contributes to tmb_boot_allgather \
-     */
+#define TMB_BOOT_RANKS_MAX    1024 /* most ranks of a job */
+#define TMB_BOOT_SECRET_BYTES 32
 
 /*
  * What has become of a rank, as one word: kind, and for those that are gone exit code and signal.
@@ -34,25 +33,43 @@ enum tmb_fate { TMB_FATE_ALIVE, TMB_FATE_SUSPENDED, TMB_FATE_ENDED, TMB_FATE_FAI
 #define TMB_FATE_SIGNAL(word)     ((int)((word) >> 16 & 0xff))
 #define TMB_FATE_IS_GONE(word)    (TMB_FATE_KIND(word) >= TMB_FATE_ENDED)
 
-/* Words that ranks sleep on, one for each rank: 32-bit futexes in the arena file, at offset + rank
- * * stride. Whoever wakes a rank adds 1 first. */
+/* Words that ranks of one host sleep on: 32-bit futexes in the host's arena file, at offset + near
+ * index * stride. Whoever wakes a rank adds 1 first. */
 struct tmb_boot_doors {
   uint64_t offset, stride; /* stride 0: there are none */
 };
 
 struct tmb_ctl;
+struct tmb_bootstrap_ops;
+struct tmb_kv;
 
 /* This process's place in the job. Written by boot only. */
 struct tmb_boot {
   uint32_t rank, size; /* rank < size <= TMB_BOOT_RANKS_MAX */
   uint64_t job_id;     /* random, the same on every rank, differs between jobs */
-  int arena_fd;        /* shared memory of the job, empty at start: conduit/shm grows and maps it */
-  int segment_fd;      /* shared memory of the job, empty at start: grown when segments attach */
-  bool supervised;     /* a supervisor ends the job when a rank dies; false for a single process */
-  pid_t pid;           /* of this process when it joined: a forked child of a client differs */
-  struct tmb_ctl *ctl; /* control block, NULL if not supervised */
-  uint32_t gathers;    /* calls of tmb_boot_allgather so far */
+  int arena_fd;   /* shared memory of the host, empty at start: the near engine grows and maps it */
+  int segment_fd; /* shared memory of the host, empty at start: grown when segments attach */
+  bool supervised; /* a supervisor ends the job when a rank dies; false for a single process */
+  pid_t pid;       /* of this process when it joined: a forked child of a client differs */
+  struct tmb_places places; /* who is on which host */
+  /* Ranks that share this machine's processors and memory, and which of them this one is: those of
+   * the host, but all ranks where several hosts are pretended on one machine. */
+  uint32_t here, here_index;
+  /* [near_count] eventfds, non-blocking: writing to one wakes that rank from poll. NULL unless the
+   * job has several hosts. The supervisor writes to them, too, when a fate changes. */
+  int *bell_fd;
+  const uint8_t *secret; /* [TMB_BOOT_SECRET_BYTES] of the job; NULL for a single process */
+  struct tmb_ctl *ctl;   /* control block, NULL if not supervised */
+  const struct tmb_bootstrap_ops *ops; /* how ranks exchange data and ends, bootstrap.h */
+  int agent_fd;                        /* wakes the supervisor; -1: it need not be told */
+  uint32_t gathers;                    /* rounds with data so far */
+  struct tmb_kv *kv;                   /* what tmb_boot_put and tmb_boot_exchange have collected */
 };
+
+/* Whether a rank shares this machine's processors and memory. */
+static inline bool tmb_boot_here(const struct tmb_boot *boot, uint32_t rank) {
+  return boot->here == boot->size || tmb_places_near(&boot->places, rank);
+}
 
 /*
  * Join the job that `tombolo run` started, or start GASNET_PSHM_NODES ranks by forking, or be the
@@ -74,11 +91,28 @@ bool tmb_boot_barrier(struct tmb_boot *boot);
 
 /*
  * Every rank contributes `bytes` bytes and gets those of all.
- * in mine: [bytes]; in bytes: 1..TMB_BOOT_GATHER_BYTES_MAX, the same on every rank.
- * out all: [size * bytes], ordered by rank; zeros if the barrier that it
- * includes gives up.
+ * in mine: [bytes]; in bytes: the same on every rank, any length.
+ * out all: [size * bytes], ordered by rank; zeros if the barrier that it includes gives up. Cost: a
+ * barrier for each KiB.
  */
 void tmb_boot_allgather(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
+
+/*
+ * Say what other ranks may ask for after the next tmb_boot_exchange. in key: text, in value:
+ * [bytes]; both copied. A key that was put before gets the new value. Returns 0 or TMB_E_NOMEM.
+ */
+int tmb_boot_put(struct tmb_boot *boot, const char *key, const void *value, size_t bytes);
+
+/* Make known what every rank has put. Collective. Returns 0, TMB_E_NOMEM, or TMB_E_PEER if a
+ * barrier gave up. */
+int tmb_boot_exchange(struct tmb_boot *boot);
+
+/*
+ * What a rank has put. in rank: < size. out value: [bytes], filled as far as it goes.
+ * Returns the length of the value, or TMB_E_NOT_FOUND. Not collective, no communication.
+ */
+int64_t tmb_boot_get(const struct tmb_boot *boot, uint32_t rank, const char *key, void *value,
+                     size_t bytes);
 
 /*
  * Record that this rank ends the job on purpose: its code counts for the job, and the time it takes
@@ -95,12 +129,14 @@ void tmb_boot_note_told(struct tmb_boot *boot);
 /* True if the supervisor told this rank to end (by SIGQUIT). Threads: any; signal handlers. */
 bool tmb_boot_told_to_end(const struct tmb_boot *boot);
 
-/* Process id of a rank, 0 while it has not joined. in rank: < size. Threads: any. */
+/* Process id of a rank of this machine, 0 while it has not joined and for ranks of others. in rank:
+ * < size. Threads: any. */
 pid_t tmb_boot_peer_pid(const struct tmb_boot *boot, uint32_t rank);
 
 /*
  * Say whether this rank wants to go on when another ends. The job goes on without a rank only while
- * all that are left want it. in doors: where this job's ranks sleep, equal on all; NULL: as before.
+ * all that are left want it. in doors: where the ranks of a host sleep, equal on all; NULL: as
+ * before.
  */
 void tmb_boot_report(struct tmb_boot *boot, bool report, const struct tmb_boot_doors *doors);
 

@@ -48,9 +48,10 @@ static void formats_rank_lists(void **state) {
 }
 
 static struct tmb_ctl *new_ctl(uint32_t size) {
+  const struct tmb_ctl_job job = {.size = size, .hosts = 1, .only_host = TMB_CTL_ALL_HOSTS};
   struct tmb_ctl *ctl = NULL;
   int fd = -1;
-  assert_int_equal(tmb_ctl_create(size, false, &fd, &ctl), TMB_OK);
+  assert_int_equal(tmb_ctl_create(&job, false, &fd, &ctl), TMB_OK);
   assert_ptr_equal(tmb_ctl_map(fd, size + 1, ctl->job_id), NULL);
   assert_ptr_equal(tmb_ctl_map(fd, size, ctl->job_id + 1), NULL);
   struct tmb_ctl *again = tmb_ctl_map(fd, size, ctl->job_id);
@@ -112,6 +113,60 @@ static int gather_rounds(struct tmb_boot *boot) {
   return tmb_boot_peer_pid(boot, boot->rank) == getpid() ? 0 : 12;
 }
 
+#define LONG_BYTES 5000
+
+static uint8_t pattern(uint32_t rank, size_t i) {
+  return (uint8_t)(rank * 31 + i * 7);
+}
+
+static int long_data(struct tmb_boot *boot) {
+  static uint8_t mine[LONG_BYTES], all[7 * LONG_BYTES];
+  for (size_t i = 0; i < LONG_BYTES; i++) mine[i] = pattern(boot->rank, i);
+  tmb_boot_allgather(boot, mine, LONG_BYTES, all);
+  for (uint32_t r = 0; r < boot->size; r++)
+    for (size_t i = 0; i < LONG_BYTES; i++)
+      if (all[r * LONG_BYTES + i] != pattern(r, i)) return 22;
+  return 0;
+}
+
+static int keys_and_values(struct tmb_boot *boot) {
+  uint8_t data[LONG_BYTES] = {0};
+  for (size_t i = 0; i < LONG_BYTES; i++) data[i] = pattern(boot->rank, i);
+  if (tmb_boot_put(boot, "address", data, boot->rank * 700) ||
+      tmb_boot_put(boot, "x", &boot->rank, sizeof boot->rank))
+    return 23;
+  if (tmb_boot_get(boot, 0, "x", data, 4) != TMB_E_NOT_FOUND || tmb_boot_exchange(boot)) return 24;
+  for (uint32_t r = 0; r < boot->size; r++) {
+    uint32_t x = 99;
+    if (tmb_boot_get(boot, r, "x", &x, sizeof x) != sizeof x || x != r) return 25;
+    if (tmb_boot_get(boot, r, "address", data, LONG_BYTES) != (int64_t)r * 700) return 26;
+    if (r && data[699] != pattern(r, 699)) return 27;
+    if (tmb_boot_get(boot, r, "xx", data, 4) != TMB_E_NOT_FOUND) return 28;
+  }
+  return 0;
+}
+
+static int bells(struct tmb_boot *boot) {
+  const struct tmb_places *p = &boot->places;
+  const uint32_t next = (p->near_index + 1) % p->near_count;
+  const uint64_t one = 1;
+  uint64_t got = 0;
+  if (write(boot->bell_fd[next], &one, sizeof one) != sizeof one) return 29;
+  tmb_boot_barrier(boot);
+  return read(boot->bell_fd[p->near_index], &got, sizeof got) == sizeof got && got == 1 ? 0 : 30;
+}
+
+/* A rank of a job over three pretended hosts. */
+static int far_rounds(struct tmb_boot *boot) {
+  const struct tmb_places *p = &boot->places;
+  if (p->hosts != 3 || p->host != boot->rank % 3 || p->near_count != (p->host == 0 ? 3 : 2))
+    return 20;
+  if (boot->here != boot->size || boot->here_index != boot->rank || !boot->secret) return 21;
+  int rc = long_data(boot);
+  if (!rc) rc = keys_and_values(boot);
+  return rc ? rc : bells(boot);
+}
+
 /* Runs a job of `size` self-started ranks in a child and returns its wait status. */
 static int run_job(const char *size, int (*rank_main)(struct tmb_boot *)) {
   int status;
@@ -136,6 +191,15 @@ static void gathers_from_all(void **state) {
   assert_int_equal(run_job("33", gather_rounds), 0);
 }
 
+static void pretends_several_hosts(void **state) {
+  (void)state;
+  tmb_env_set("TOMBOLO_PLACES", "cyclic:3");
+  const int status = run_job("7", far_rounds);
+  tmb_env_unset("TOMBOLO_PLACES");
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* Rank 2 ends with a code of its own while the others wait for it. */
 static int one_leaves(struct tmb_boot *boot) {
   tmb_boot_barrier(boot);
@@ -158,6 +222,8 @@ static void is_alone_without_a_launcher(void **state) {
   assert_int_equal(boot.rank, 0);
   assert_int_equal(boot.size, 1);
   assert_false(boot.supervised);
+  assert_int_equal(boot.here, 1);
+  assert_int_equal(boot.places.hosts, 1);
   tmb_boot_barrier(&boot);
   tmb_boot_allgather(&boot, &mine, sizeof mine, &all);
   assert_int_equal(all, 5);
@@ -177,6 +243,7 @@ int main(void) {
       cmocka_unit_test(keeps_own_and_imposed_ends_apart),
       /* the jobs before anything else reads the settings in this process */
       cmocka_unit_test(gathers_from_all),
+      cmocka_unit_test(pretends_several_hosts),
       cmocka_unit_test(ends_with_the_first),
       cmocka_unit_test(is_alone_without_a_launcher),
   };

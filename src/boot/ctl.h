@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The job's control block: shared memory between the supervisor and the ranks.
+ * The control block of a machine: shared memory between its supervisor and the ranks that run
+ * there.
  *
  * Owns: its layout, the start barrier, the state of each rank. Called by launch, join, supervise
- * and boot. Calls: base, os. Invariants: written only by atomic operations after the ranks exist;
- * `state` of a rank moves along NEW -> JOINED -> EXITING (by the rank) or NEW|JOINED -> TOLD (by
- * the supervisor) and never back, so that a code given by a rank itself and an end imposed on it
- * cannot be confused.
+ * and boot. Calls: base, os. A job on several machines has one for each; their supervisors (agents)
+ * complete rounds of the barrier and tell each other fates. Layout: the header; one record for each
+ * rank of this machine; for each rank of the job its fate, its host and its record; two areas for
+ * what ranks contribute to tmb_boot_allgather. Invariants: written only by atomic operations after
+ * the ranks exist; `state` of a rank moves along NEW -> JOINED -> EXITING (by the rank) or
+ * NEW|JOINED -> TOLD (by the supervisor) and never back, so that a code given by a rank itself and
+ * an end imposed on it cannot be confused.
  */
 #ifndef TMB_BOOT_CTL_H
 #define TMB_BOOT_CTL_H
@@ -19,48 +23,93 @@ enum tmb_rank_state { TMB_RANK_NEW, TMB_RANK_JOINED, TMB_RANK_EXITING, TMB_RANK_
 #define TMB_RANK_STATE(word) ((enum tmb_rank_state)((word)&0xff))
 #define TMB_RANK_CODE(word)  ((int)((word) >> 8 & 0xff))
 
+/* A rank of this machine. */
 struct tmb_ctl_rank {
   uint32_t state;        /* see above; rank and supervisor, by CAS */
   int32_t pid;           /* of the process that joined; the rank */
   uint64_t start_time;   /* of that process (os.h), 0: unknown; the rank, before pid */
-  uint32_t fate;         /* TMB_FATE_ word of boot.h; supervisor */
   uint32_t report;       /* 1: wants to outlive the others; the rank */
   uint32_t told_why;     /* 1: a fatal message of its own is out; the rank */
   uint32_t derandomised; /* 1: executed so by us; the rank, before exec */
-  uint8_t slot[2][TMB_BOOT_GATHER_BYTES_MAX]; /* allgather, by parity of the call; the rank */
+  int32_t bell_fd;       /* eventfd that wakes it from poll, in the supervisor; -1: none */
 };
+
+#define TMB_CTL_SECRET_BYTES 32
+#define TMB_CTL_PART_BYTES   1024       /* most bytes that a rank contributes to one round */
+#define TMB_CTL_ELSEWHERE    UINT32_MAX /* record of a rank of another machine */
 
 struct tmb_ctl {
-  uint64_t
-      magic; /* TMB_CTL_MAGIC; this and the next seven: the supervisor, before any rank exists */
+  uint64_t magic; /* TMB_CTL_MAGIC; this and all up to `secret`: the supervisor, before any rank */
   uint64_t job_id;
   uint64_t start_ns; /* when the job started, monotonic clock */
-  uint32_t size;
+  uint32_t size;     /* ranks of the job */
+  uint32_t here;     /* ranks of this machine */
+  uint32_t hosts;    /* of the job */
+  int32_t agent_fd;  /* eventfd in the supervisor, written when a round is complete on this machine,
+                        or a rank has something to tell others; -1: there are no other machines */
   uint32_t line_buffered; /* 1: standard output of the ranks is written line by line */
   int32_t supervisor_pid;
-  uint32_t refusals;                 /* to take part, so far: the first one is told; ranks */
-  uint64_t pid_space;                /* of the supervisor, see tmb_os_pid_space */
-  uint32_t ranks_joined;             /* ranks past NEW; ranks */
-  uint32_t ending;                   /* 1: no rank may join any more; supervisor */
+  uint64_t pid_space;                   /* of the supervisor, see tmb_os_pid_space */
+  uint8_t secret[TMB_CTL_SECRET_BYTES]; /* of the job; nobody else may know it */
+  uint32_t refusals;                    /* to take part, so far: the first one is told; ranks */
+  uint32_t ranks_joined;                /* ranks past NEW; ranks */
+  uint32_t ending;                      /* 1: no rank may join any more; supervisor */
   uint64_t door_offset, door_stride; /* where ranks sleep, in the arena file; stride 0: not known */
-  TMB_ALIGNED(TMB_CACHE_LINE) uint32_t changes;    /* of fates so far; supervisor */
-  uint32_t losses;                                 /* ranks that are gone; supervisor */
+  TMB_ALIGNED(TMB_CACHE_LINE) uint32_t changes; /* of fates so far; supervisor */
+  uint32_t losses;                              /* ranks that are gone; supervisor */
+  uint32_t far_refuses; /* 1: some rank of another machine ends when one is lost; supervisor */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t arrived;    /* in this round of the barrier; ranks */
-  TMB_ALIGNED(TMB_CACHE_LINE) uint32_t generation; /* completed rounds, futex; ranks */
-  TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[];
+  uint32_t part_bytes, part_slot;                  /* of this round; the last rank that arrived */
+  uint32_t asked;                                  /* rounds complete on this machine; that rank */
+  TMB_ALIGNED(TMB_CACHE_LINE) uint32_t generation; /* completed rounds, futex; ranks, supervisor */
+  TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[]; /* [here]; then the arrays */
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f35) /* changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f36) /* changes with the layout */
 
-/* Bytes of a control block for `size` ranks. */
-size_t tmb_ctl_bytes(uint32_t size);
+/* [size] TMB_FATE_ words of boot.h; the supervisor. */
+static inline uint32_t *tmb_ctl_fate(const struct tmb_ctl *ctl) {
+  return (uint32_t *)(uintptr_t)(ctl->rank + ctl->here);
+}
+
+/* [size] host of each rank. */
+static inline uint32_t *tmb_ctl_host_of(const struct tmb_ctl *ctl) {
+  return tmb_ctl_fate(ctl) + ctl->size;
+}
+
+/* [size] index of each rank's record, TMB_CTL_ELSEWHERE if it runs on another machine. */
+static inline uint32_t *tmb_ctl_record_of(const struct tmb_ctl *ctl) {
+  return tmb_ctl_host_of(ctl) + ctl->size;
+}
+
+/* Record of a rank of this machine. */
+static inline struct tmb_ctl_rank *tmb_ctl_rank(const struct tmb_ctl *ctl, uint32_t rank) {
+  return (struct tmb_ctl_rank *)(uintptr_t)&ctl->rank[tmb_ctl_record_of(ctl)[rank]];
+}
+
+/* What the ranks contribute to a round, one behind the other. in slot: 0 or 1. */
+static inline char *tmb_ctl_parts(const struct tmb_ctl *ctl, uint32_t slot) {
+  return (char *)(tmb_ctl_record_of(ctl) + ctl->size) +
+         (size_t)slot * ctl->size * TMB_CTL_PART_BYTES;
+}
+
+/* Who is where, as the launcher says. */
+struct tmb_ctl_job {
+  uint32_t size, hosts;
+  const uint32_t *host_of; /* [size]; NULL: all on one host */
+  uint32_t only_host;      /* the ranks of this host are here; TMB_CTL_ALL_HOSTS: all are */
+};
+#define TMB_CTL_ALL_HOSTS UINT32_MAX
+
+/* Bytes of a control block for `here` of `size` ranks. */
+size_t tmb_ctl_bytes(uint32_t size, uint32_t here);
 
 /*
- * Create a control block for `size` ranks.
+ * Create a control block, with a job id and a secret of its own.
  * in avoid_memfd: see tmb_memfd_create. out fd: its descriptor. out ctl: mapped, initialised.
  * Returns 0, TMB_E_SYS or TMB_E_LIMIT after a message.
  */
-int tmb_ctl_create(uint32_t size, bool avoid_memfd, int *fd, struct tmb_ctl **ctl);
+int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd, struct tmb_ctl **ctl);
 
 /* Map the control block of an existing job. Returns NULL with errno set if `fd` is not one. */
 struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id);
@@ -94,19 +143,33 @@ pid_t tmb_ctl_pid(const struct tmb_ctl *ctl, uint32_t rank);
  */
 int tmb_ctl_signal(const struct tmb_ctl *ctl, uint32_t rank, int sig);
 
-/* Wait until all ranks have called this equally often. Returns false, at once or while waiting,
- * when a rank is gone and the job goes on. */
-bool tmb_ctl_barrier(struct tmb_ctl *ctl);
+/* What a rank brings to a round of the barrier. */
+struct tmb_ctl_round {
+  uint32_t part_bytes; /* length of what each rank contributes, at most TMB_CTL_PART_BYTES */
+  uint32_t part_slot;  /* where, see tmb_ctl_parts; alternates */
+  int agent_fd;        /* this process's descriptor of ctl->agent_fd, -1: there is none */
+};
 
-/* Supervisor: whether the job goes on without a rank that ends now: every rank that is not gone
- * wants it. */
+/* Wait until all ranks of the job have called this equally often. Returns false, at once or while
+ * waiting, when a rank is gone and the job goes on. */
+bool tmb_ctl_barrier(struct tmb_ctl *ctl, const struct tmb_ctl_round *round);
+
+/* Supervisor: all ranks of the job have reached this round, and their parts are there. */
+void tmb_ctl_complete(struct tmb_ctl *ctl);
+
+/* Write to an eventfd; -1 is ignored. */
+void tmb_ctl_ring(int fd);
+
+/* Supervisor: whether every rank of this machine that is not gone wants the job to go on when a
+ * rank ends. */
 bool tmb_ctl_reports(const struct tmb_ctl *ctl);
 
 /* Supervisor: what has become of a rank. A rank that is gone stays gone. Returns whether this was
  * news. */
 bool tmb_ctl_set_fate(struct tmb_ctl *ctl, uint32_t rank, uint32_t fate);
 
-/* Supervisor: wake every rank that sleeps; in arena_fd: see tmb_boot_report. */
-void tmb_ctl_wake_all(const struct tmb_ctl *ctl, int arena_fd);
+/* Supervisor: wake every rank of a host that sleeps. in arena_fd: of that host, see
+ * tmb_boot_report. */
+void tmb_ctl_wake_host(const struct tmb_ctl *ctl, uint32_t host, int arena_fd);
 
 #endif

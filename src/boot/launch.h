@@ -15,6 +15,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #define TMB_LAUNCH_ENV        "TOMBOLO_BOOT" /* variable that tells an executed program its rank */
 #define TMB_LAUNCH_ENV_BYTES  128            /* a buffer of this many bytes holds its value */
@@ -23,9 +24,18 @@
 #define TMB_LAUNCH_STDIN_NONE UINT32_MAX
 #define TMB_LAUNCH_STDIN_ALL  (UINT32_MAX - 1)
 
+/* What the ranks of one host share; -1 for hosts that are other machines. Close-on-exec. */
+struct tmb_launch_host {
+  int arena_fd, segment_fd;
+};
+
 struct tmb_launch {
   /* set by the caller */
-  uint32_t size;       /* ranks to start, 1..TMB_BOOT_RANKS_MAX */
+  uint32_t size;       /* ranks of the job, 1..TMB_BOOT_RANKS_MAX */
+  uint32_t hosts;      /* of the job; 0: one */
+  uint32_t *host_of;   /* [size], NULL: all on one host; lives as long as this */
+  uint32_t only_host;  /* only the ranks of this host are started, if `far` */
+  bool far;            /* the other hosts are other machines */
   uint32_t stdin_rank; /* a rank or TMB_LAUNCH_STDIN_* */
   bool line_buffered;  /* standard output of the ranks is written line by line */
   void (*before_fork)(void *arg, uint32_t rank); /* in the parent, before each fork; may be NULL */
@@ -34,11 +44,14 @@ struct tmb_launch {
   /* filled by tmb_launch_open and tmb_launch_fork */
   struct tmb_ctl *ctl;
   bool same_addresses; /* executed programs are to lie at the same addresses in all ranks */
-  int ctl_fd, arena_fd, segment_fd; /* close-on-exec */
-  int signal_fd;                    /* signals that the supervisor reads */
-  pid_t *pids;                      /* [size] children, 0 once reaped */
-  sigset_t mask_before;             /* signal mask that the ranks get */
-  struct sigaction chld_before;     /* action for SIGCHLD that the ranks get */
+  int ctl_fd;          /* close-on-exec */
+  struct tmb_launch_host *host; /* [hosts] */
+  int signal_fd;                /* signals that the supervisor reads */
+  int agent_fd;                 /* eventfd, rung by ranks; -1 unless `far` */
+  pid_t *pids;                  /* [size] children, 0 once reaped, and for ranks elsewhere */
+  struct rlimit files_before;   /* limit of descriptors that the ranks get */
+  sigset_t mask_before;         /* signal mask that the ranks get */
+  struct sigaction chld_before; /* action for SIGCHLD that the ranks get */
 };
 
 /*
@@ -47,8 +60,12 @@ struct tmb_launch {
  */
 int tmb_launch_open(struct tmb_launch *launch);
 
+/* Read the setting TOMBOLO_PLACES for `launch->size` ranks into hosts and host_of (malloc'd; the
+ * caller's). Returns 0, or TMB_E_ARG, TMB_E_NOMEM after a message. */
+int tmb_launch_pretend(struct tmb_launch *launch);
+
 /*
- * Fork the ranks.
+ * Fork the ranks, or those of `only_host`.
  * Returns TMB_LAUNCH_PARENT in the caller, the rank (>= 0) in each child, or TMB_E_SYS in the
  * caller after a message. A child has the signal mask, the SIGCHLD action and the standard input of
  * a rank and is tied to its parent's life.

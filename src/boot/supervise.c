@@ -165,7 +165,8 @@ static void report_end(const struct sup *s, uint32_t rank, pid_t pid, int status
     snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
   }
   /* One failure, one message: a rank that has said why it died needs no second one. */
-  const bool told = WIFSIGNALED(status) && tmb_load_acq(&s->l->ctl->rank[rank].told_why) && !go_on;
+  const bool told =
+      WIFSIGNALED(status) && tmb_load_acq(&tmb_ctl_rank(s->l->ctl, rank)->told_why) && !go_on;
   void (*const say)(const char *fmt, ...) = told ? tmb_info : tmb_print;
   say("rank %u (pid %d on %s) %s after %.2f s%s%s", rank, (int)pid, tmb_os_hostname(), how,
       seconds_since_start(s), memory_text(s, status, memory, sizeof memory),
@@ -196,7 +197,8 @@ static void exiting_rank_ended(struct sup *s, uint32_t rank, pid_t pid, int stat
   /* When the job went on without lost ranks, the code of a rank that ends the whole job counts,
    * not those of the lost ones. */
   const struct tmb_ctl *ctl = s->l->ctl;
-  if (s->phase == RUNNING && ctl->losses && !crashed && !tmb_load_acq(&ctl->rank[rank].report))
+  if (s->phase == RUNNING && ctl->losses && !crashed &&
+      !tmb_load_acq(&tmb_ctl_rank(ctl, rank)->report))
     s->code = 0;
   natural_end(s, rank, pid, crashed ? status : code << 8, code);
 }
@@ -204,7 +206,9 @@ static void exiting_rank_ended(struct sup *s, uint32_t rank, pid_t pid, int stat
 /* ---- the job goes on without a rank */
 
 static void set_fate(struct sup *s, uint32_t rank, uint32_t fate) {
-  if (tmb_ctl_set_fate(s->l->ctl, rank, fate)) tmb_ctl_wake_all(s->l->ctl, s->l->arena_fd);
+  if (!tmb_ctl_set_fate(s->l->ctl, rank, fate)) return;
+  for (uint32_t h = 0; h < s->l->hosts; h++)
+    if (s->l->host[h].arena_fd >= 0) tmb_ctl_wake_host(s->l->ctl, h, s->l->host[h].arena_fd);
 }
 
 /* A rank is gone and the others stay. in status: as of waitpid. Only a rank that left on purpose
@@ -235,7 +239,7 @@ static void rank_ended(struct sup *s, uint32_t rank, pid_t pid, int status) {
   const bool killed = s->phase >= ASKED && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   s->l->pids[rank] = 0;
   s->alive--;
-  if (state == TMB_RANK_TOLD || TMB_FATE_IS_GONE(s->l->ctl->rank[rank].fate)) return;
+  if (state == TMB_RANK_TOLD || TMB_FATE_IS_GONE(tmb_ctl_fate(s->l->ctl)[rank])) return;
   if (goes_on(s)) {
     lose(s, rank, pid, status);
     return;
@@ -308,7 +312,7 @@ static void check_wrapped(struct sup *s) {
     const pid_t child = s->l->pids[r], joined = tmb_ctl_pid(s->l->ctl, r);
     if (child == 0 || joined == 0 || joined == child) continue;
     if (tmb_ctl_signal(s->l->ctl, r, 0) != TMB_E_STATE) continue;
-    if (TMB_FATE_IS_GONE(s->l->ctl->rank[r].fate)) continue;
+    if (TMB_FATE_IS_GONE(tmb_ctl_fate(s->l->ctl)[r])) continue;
     if (goes_on(s)) {
       lose(s, r, joined, 0);
       continue;

@@ -153,6 +153,10 @@ uint64_t tmb_os_pid_space(void);
  */
 int tmb_os_signal_process(pid_t pid, uint64_t start_time, int sig);
 
+/* A descriptor for what descriptor `number` of another process of this user is, close-on-exec; -1
+ * with errno set where the system does not allow it. */
+int tmb_os_borrow_fd(pid_t pid, int number);
+
 /* ---- limits of the process */
 
 /*

@@ -52,3 +52,20 @@ int tmb_os_signal_process(pid_t pid, uint64_t start_time, int sig) {
   if (fd >= 0) close(fd);
   return rc;
 }
+
+int tmb_os_borrow_fd(pid_t pid, int number) {
+#if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
+  const int process = (int)syscall(SYS_pidfd_open, pid, 0);
+  if (process < 0) return -1;
+  const int fd = (int)syscall(SYS_pidfd_getfd, process, number, 0);
+  const int err = errno;
+  close(process);
+  errno = err;
+  return fd;
+#else
+  (void)pid;
+  (void)number;
+  errno = ENOSYS;
+  return -1;
+#endif
+}

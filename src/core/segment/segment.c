@@ -31,7 +31,7 @@ static uint64_t asked_max(uint64_t limit) {
   if (tmb_fmt_parse_segsize(tmb_cfg_text(TMB_CFG_MAX_SEGSIZE), &asked))
     tmb_cfg_bad_value(TMB_CFG_MAX_SEGSIZE, "a size or a fraction of memory, then /P or /H");
   const double bytes = asked.fraction > 0 ? asked.fraction * (double)limit : (double)asked.bytes;
-  return (uint64_t)(asked.per_host ? bytes / tmb_job.size : bytes);
+  return (uint64_t)(asked.per_host ? bytes / tmb_job.boot.here : bytes);
 }
 
 /* Most memory for the segments of this machine. out name: what sets the limit. */
@@ -48,7 +48,7 @@ void tmb_segment_limits(void) {
   const uint64_t limit = memory_limit(&name);
   const uint64_t address_space = UINT64_C(1) << 46;
   uint64_t bytes = asked_max(TMB_MIN(limit, address_space));
-  bytes = TMB_ALIGN_DOWN(TMB_MIN(bytes, address_space / tmb_job.size), page);
+  bytes = TMB_ALIGN_DOWN(TMB_MIN(bytes, address_space / tmb_job.boot.here), page);
   tmb_job.segment_bytes_max = TMB_MAX(bytes, page);
   uint64_t mine = tmb_job.segment_bytes_max;
   uint64_t *all = calloc(tmb_job.size, sizeof *all);

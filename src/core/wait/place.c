@@ -60,7 +60,7 @@ static void consider_spread(void) {
   if (now - t->moved_ns < MOVE_EVERY_NS) return;
   t->moved_ns = now;
   t->yields_paid = 0;
-  (void)tmb_os_cpu_visit((int)tmb_job.rank);
+  (void)tmb_os_cpu_visit((int)tmb_job.boot.here_index);
 }
 
 void tmb_place_learn(bool yielded) {

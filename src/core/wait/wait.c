@@ -24,32 +24,36 @@
 
 #include <stdlib.h>
 
-#define CLOCK_EVERY  8          /* idle steps between looks at the clock */
-#define PHASE_HELD   UINT32_MAX /* wait->phase: the last step made progress */
+#define CPU_BITS_BYTES 128        /* processors that a rank may use, one bit each */
+#define CLOCK_EVERY    8          /* idle steps between looks at the clock */
+#define PHASE_HELD     UINT32_MAX /* wait->phase: the last step made progress */
 /* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
  * long, BUSY_DOUBLED times. */
-#define BUSY_NS_MIN  20000u
-#define BUSY_DOUBLED 6u       /* so at most 1.3 ms */
-#define CLIENT_NS    1500000u /* longest sleep over a condition that any store may change */
-#define RETRY_YIELDS 64       /* attempts between yields where sleeping is not allowed */
+#define BUSY_NS_MIN    20000u
+#define BUSY_DOUBLED   6u       /* so at most 1.3 ms */
+#define CLIENT_NS      1500000u /* longest sleep over a condition that any store may change */
+#define RETRY_YIELDS   64       /* attempts between yields where sleeping is not allowed */
 
 /*
- * Whether ranks outnumber the processors that they may use together: a bound rank sees only its
- * own. Collective.
+ * Whether the ranks of this machine outnumber the processors that they may use together: a bound
+ * rank sees only its own. Collective.
  */
 static bool ranks_crowded(void) {
-  uint8_t mine[TMB_BOOT_GATHER_BYTES_MAX];
+  uint8_t mine[CPU_BITS_BYTES];
   uint32_t cpus = 0;
+  const struct tmb_boot *boot = &tmb_job.boot;
   uint8_t *all = calloc(tmb_job.size, sizeof mine);
   if (!all) tmb_fatal("out of memory for %u ranks", tmb_job.size);
   tmb_os_cpu_bits(mine, sizeof mine);
   tmb_boot_allgather(&tmb_job.boot, mine, sizeof mine, all);
-  for (uint32_t r = 0; r < tmb_job.size; r++)
+  for (uint32_t r = 0; r < tmb_job.size; r++) {
+    if (!tmb_boot_here(boot, r)) continue;
     for (size_t i = 0; i < sizeof mine; i++) mine[i] |= all[r * sizeof mine + i];
+  }
   free(all);
   for (size_t i = 0; i < sizeof mine; i++) cpus += (uint32_t)__builtin_popcount(mine[i]);
   const double quota = tmb_os_cpu_quota();
-  return cpus < tmb_job.size || (quota > 0 && quota < tmb_job.size);
+  return cpus < boot->here || (quota > 0 && quota < boot->here);
 }
 
 void tmb_wait_policy_init(void) {

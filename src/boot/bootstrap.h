@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of a bootstrap: how the ranks of a job meet, exchange data before a network exists, and
+ * learn of each other's ends.
+ *
+ * Owns no state. Included by src/boot only; core sees the calls of boot.h. Tables: `alone` (one
+ * process), `agent` (ranks of a supervisor on this machine: forked by itself, by `tombolo run`, or
+ * by an agent of `tombolo run --hosts`, which then speaks for them with the other machines). A
+ * process manager with a library of its own (PMIx, MPI) becomes another table. Invariants: each
+ * slot is filled; what boot.h says of the call of the same name holds for the slot.
+ */
+#ifndef TMB_BOOT_BOOTSTRAP_H
+#define TMB_BOOT_BOOTSTRAP_H
+
+#include "boot/boot.h"
+
+struct tmb_bootstrap_ops {
+  const char *name;
+  bool (*barrier)(struct tmb_boot *boot);
+  /* in bytes: 1..TMB_CTL_PART_BYTES. Returns false, and `all` is undefined, if it gives up. */
+  bool (*gather)(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
+  void (*record_exit)(struct tmb_boot *boot, int code); /* any thread, signal handlers */
+  void (*note_told)(struct tmb_boot *boot);             /* the same */
+  bool (*told_to_end)(const struct tmb_boot *boot);     /* the same */
+  pid_t (*peer_pid)(const struct tmb_boot *boot, uint32_t rank);
+  void (*report)(struct tmb_boot *boot, bool report, const struct tmb_boot_doors *doors);
+  const uint32_t *(*changes)(const struct tmb_boot *boot);
+  uint32_t (*fate)(const struct tmb_boot *boot, uint32_t rank);
+  void (*stop)(struct tmb_boot *boot);
+};
+
+extern const struct tmb_bootstrap_ops tmb_bootstrap_alone, tmb_bootstrap_agent;
+
+/*
+ * join.c: become the rank that the launcher's variable names. in text: its value. inout boot:
+ * zeroed but for descriptors. Returns 0, TMB_E_ARG, TMB_E_SYS, TMB_E_STATE, TMB_E_NOMEM after a
+ * message.
+ */
+int tmb_boot_join(struct tmb_boot *boot, const char *text);
+
+/* join.c: fill what follows from the control block: places, bells, secret, table. Returns as
+ * tmb_boot_join. */
+int tmb_boot_settle(struct tmb_boot *boot);
+
+/* kv.c: release what was collected. */
+void tmb_kv_close(struct tmb_boot *boot);
+
+#endif
