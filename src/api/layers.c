@@ -9,6 +9,7 @@
  * a folder above it that wants to be called is in this list and nowhere else.
  */
 #include "coll/engine.h"
+#include "core/am/kit.h"
 #include "core/client.h"
 #include "core/mk/mk_move.h"
 #include "core/team/barrier.h"
@@ -19,6 +20,7 @@
 #include "vis/vis.h"
 
 static const struct tmb_layer *const layers[] = {
+    &tmb_kit_layer,         /* internal messages: acknowledgement, pieces */
     &tmb_stats_layer,       /* counts what the others send */
     &tmb_team_gather_layer, /* all-gather for the set-up of others */
     &tmb_barrier_layer,     /* barriers of teams */

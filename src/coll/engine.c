@@ -171,7 +171,7 @@ static bool take_kept(struct tmb_coll_op *op, uint32_t index) {
   struct tmb_coll_team *ct = op->team->coll;
   const struct tmb_step *step = &op->plan->sched.step[index];
   const struct tmb_stash like = {
-      .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_COLL_AM_DATA};
+      .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_KIT_COLL_DATA};
   struct tmb_stash *m;
   while (op->got[step->recv] < step->bytes && ct->stash[op->seq % TMB_COLL_BUCKETS] &&
          !tmb_coll_applies(op) && (m = tmb_stash_take(ct, &like)) != NULL)
@@ -205,7 +205,7 @@ static bool receives_done(struct tmb_coll_op *op) {
 }
 
 static void on_data(const struct tmb_am_in *in) {
-  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
+  struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
   if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
@@ -219,7 +219,8 @@ static void on_data(const struct tmb_am_in *in) {
     tmb_stash_put(ct, in);
     (void)advance(op, false);
   } else {
-    (void)tmb_recv_deliver(op, index, in->payload, tmb_team_join64(in->args + 6), in->nbytes, NULL);
+    (void)tmb_recv_deliver(op, index, in->payload, tmb_kit_unpack64(in->args + 6), in->nbytes,
+                           NULL);
     if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
   }
   unlock_and_release();
@@ -227,7 +228,7 @@ static void on_data(const struct tmb_am_in *in) {
 
 /* A READY or OFFER has arrived: keep it for the step that needs it, and run the op. */
 static void on_notice(const struct tmb_am_in *in) {
-  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
+  struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
   if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
@@ -239,7 +240,7 @@ static void on_notice(const struct tmb_am_in *in) {
 
 /* A receiver has read a message that this rank offered. */
 static void on_taken(const struct tmb_am_in *in) {
-  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
+  struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
   if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
   struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
@@ -254,13 +255,13 @@ static void on_taken(const struct tmb_am_in *in) {
 
 /* A receiver may not read a message that this rank offered: it is sent. */
 static void on_refused(const struct tmb_am_in *in) {
-  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[3], in);
+  struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
   if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
   struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
   if (!op || !op->untaken)
     tmb_bug("rank %u refuses a message of a collective that was not offered", in->src);
-  tmb_refused_add(op, (uint32_t)in->args[4], (uint32_t)in->args[5], tmb_team_join64(in->args + 6));
+  tmb_refused_add(op, (uint32_t)in->args[4], (uint32_t)in->args[5], tmb_kit_unpack64(in->args + 6));
   queue(op);
   unlock_and_release();
 }
@@ -270,12 +271,7 @@ static void on_refused(const struct tmb_am_in *in) {
 /* Fill op->out for the message of a step. */
 static void address(struct tmb_coll_op *op, const struct tmb_step *step, uint64_t at) {
   int32_t *a = op->args;
-  tmb_team_args64(a, op->team->uid);
-  a[2] = (int32_t)op->seq;
-  a[3] = (int32_t)step->peer;
-  a[4] = (int32_t)op->team->head.rank;
-  a[5] = (int32_t)step->tag;
-  tmb_team_args64(a + 6, at);
+  tmb_coll_args(a, op, step->peer, step->tag, at);
   op->out = (struct tmb_am_out){.peer = tmb_team_jobrank(op->team, step->peer),
                                 .nargs = TMB_COLL_ARGS,
                                 .staged = -1,
@@ -298,21 +294,21 @@ static bool transmit(struct tmb_coll_op *op) {
 /* Send a message without payload about a step. */
 static bool notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_t handler) {
   if (!op->live) {
-    address(op, step, handler == TMB_COLL_AM_READY ? tmb_recv_first_ask(op, step) : step->bytes);
+    address(op, step, handler == TMB_KIT_COLL_READY ? tmb_recv_first_ask(op, step) : step->bytes);
     op->out.category = TMB_AM_SHORT;
     op->out.handler = handler;
-    if (handler == TMB_COLL_AM_OFFER) {
+    if (handler == TMB_KIT_COLL_OFFER) {
       op->out.nargs = TMB_COLL_OFFER_ARGS;
       op->args[8] = tmb_job.pid;
-      tmb_team_args64(op->args + 9,
-                      (uint64_t)(uintptr_t)tmb_coll_place(op, step->from, step->from_at));
+      tmb_kit_pack64(op->args + 9,
+                     (uint64_t)(uintptr_t)tmb_coll_place(op, step->from, step->from_at));
     }
   }
   return transmit(op);
 }
 
 static bool send_offer(struct tmb_coll_op *op, const struct tmb_step *step) {
-  if (!notice(op, step, TMB_COLL_AM_OFFER)) return false;
+  if (!notice(op, step, TMB_KIT_COLL_OFFER)) return false;
   op->untaken++;
   op->offered |= (uint8_t)(1u << step->from);
   return true;
@@ -322,7 +318,7 @@ static bool send_offer(struct tmb_coll_op *op, const struct tmb_step *step) {
 static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
   if (!(step->flags & TMB_STEP_GATED) || op->sent < op->granted || op->live) return true;
   const struct tmb_stash like = {
-      .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_COLL_AM_READY};
+      .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_KIT_COLL_READY};
   for (struct tmb_stash *m; (m = tmb_stash_take(op->team->coll, &like)) != NULL; tmb_stash_free(m))
     op->granted = TMB_MAX(op->granted, m->at);
   return op->sent < op->granted;
@@ -338,7 +334,7 @@ static bool send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool 
     if (!op->live) {
       address(op, step, op->sent);
       op->out.category = TMB_AM_MEDIUM;
-      op->out.handler = TMB_COLL_AM_DATA;
+      op->out.handler = TMB_KIT_COLL_DATA;
       op->out.src = tmb_coll_place(op, step->from, step->from_at + op->sent);
       op->out.nbytes = TMB_MIN((gated ? op->granted : step->bytes) - op->sent, (uint64_t)op->chunk);
     }
@@ -389,7 +385,7 @@ static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, bool m
   if (!may_send)
     gone = false;
   else if (step->kind == TMB_STEP_READY)
-    gone = notice(op, step, TMB_COLL_AM_READY);
+    gone = notice(op, step, TMB_KIT_COLL_READY);
   else if (step->flags & TMB_STEP_PULL)
     gone = send_offer(op, step);
   else
@@ -622,9 +618,9 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_COLL_AM_DATA, on_data},       {TMB_COLL_AM_READY, on_notice},
-    {TMB_COLL_AM_OFFER, on_notice},    {TMB_COLL_AM_TAKEN, on_taken},
-    {TMB_COLL_AM_REFUSED, on_refused}, {0, NULL}};
+    {TMB_KIT_COLL_DATA, on_data},       {TMB_KIT_COLL_READY, on_notice},
+    {TMB_KIT_COLL_OFFER, on_notice},    {TMB_KIT_COLL_TAKEN, on_taken},
+    {TMB_KIT_COLL_REFUSED, on_refused}, {0, NULL}};
 
 const struct tmb_layer tmb_coll_layer = {.name = "coll",
                                          .handlers = handlers,

@@ -4,7 +4,7 @@
  *
  * Owns: struct tmb_coll_op, struct tmb_coll_plan, struct tmb_coll_team; declarations of engine.c,
  * stash.c, plan.c. Called by entry points (call.c), by progress and by the handlers of internal
- * messages 48 to 51. Calls: core's teams, ops and the conduit's am_send. A collective is one op
+ * messages. Calls: core's teams, ops and the conduit's am_send. A collective is one op
  * per member, named by its number in the team; data travel as Medium requests, one per chunk.
  * Invariants: everything here is guarded by tmb_coll_guard; nothing waits under it; the engine
  * sends from initiation and from the progress hook, never from a handler; a client's reduction
@@ -19,6 +19,7 @@
 #include "coll/reduce.h"
 #include "coll/select.h"
 #include "coll/shared.h"
+#include "core/am/kit.h"
 #include "core/event/op.h"
 #include "core/job.h"
 #include "os/lock.h"
@@ -26,19 +27,10 @@
 #define TMB_COLL_BUCKETS 32u /* by collective number; power of two */
 #define TMB_COLL_PLANS   32u /* cached schedules of a team; power of two */
 
-/* Internal message handlers of collectives: 48..55. READY: the receiver waits for data. OFFER: the
- * data of a message may be read in the sender's memory. TAKEN: they have been. REFUSED: they cannot
- * be, from the offset on; send them. */
-enum {
-  TMB_COLL_AM_DATA = 48,
-  TMB_COLL_AM_READY,
-  TMB_COLL_AM_OFFER,
-  TMB_COLL_AM_TAKEN,
-  TMB_COLL_AM_REFUSED
-};
-
-/* Arguments of messages: uid(0,1) number(2) target's rank(3) sender's rank(4) tag(5) offset, or
- * bytes of an OFFER (6,7); an OFFER has process number(8) and address(9,10), too. */
+/* Messages of collectives. DATA: a chunk. READY: the receiver waits for data. OFFER: the data of a
+ * message may be read in the sender's memory. TAKEN: they have been. REFUSED: they cannot be, from
+ * the offset on; send them. Arguments: uid(0,1) number(2) target's rank(3) sender's rank(4) tag(5)
+ * offset, or bytes of an OFFER (6,7); an OFFER has process number(8) and address(9,10), too. */
 enum { TMB_COLL_ARGS = 8, TMB_COLL_OFFER_ARGS = 11 };
 
 /* A schedule with what it was made for. */
@@ -81,7 +73,7 @@ struct tmb_named_barrier {
 struct tmb_stash {
   struct tmb_stash *next;
   uint32_t seq, src, tag;
-  uint8_t kind;     /* TMB_COLL_AM_* */
+  uint8_t kind;     /* TMB_KIT_COLL_* */
   int32_t pid;      /* of an OFFER */
   uint64_t address; /* of an OFFER */
   uint64_t at;      /* offset of the payload in the message; OFFER: length of the data offered */
@@ -157,6 +149,17 @@ struct tmb_coll_op {
 /* Whether a client's function must be called before an op goes on. */
 static inline bool tmb_coll_applies(const struct tmb_coll_op *op) {
   return op->apply.posted || op->apply.running;
+}
+
+/* Fill the arguments of a message about the op's step of tag `tag` with team rank `peer`. */
+static inline void tmb_coll_args(int32_t args[TMB_COLL_ARGS], const struct tmb_coll_op *op,
+                                 uint32_t peer, uint32_t tag, uint64_t at) {
+  tmb_kit_pack64(args, op->team->uid);
+  args[2] = (int32_t)op->seq;
+  args[3] = (int32_t)peer;
+  args[4] = (int32_t)op->team->head.rank;
+  args[5] = (int32_t)tag;
+  tmb_kit_pack64(args + 6, at);
 }
 
 /* ---- engine.c */

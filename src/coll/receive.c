@@ -235,7 +235,7 @@ static bool pull_kept(struct tmb_coll_op *op, uint32_t peer, uint64_t bytes) {
   struct tmb_coll_team *ct = op->team->coll;
   const struct tmb_stash *m = op->pull;
   const struct tmb_stash like = {
-      .seq = m->seq, .src = m->src, .tag = m->tag, .kind = TMB_COLL_AM_DATA};
+      .seq = m->seq, .src = m->src, .tag = m->tag, .kind = TMB_KIT_COLL_DATA};
   struct tmb_stash *kept = tmb_stash_add(ct, &like, bytes);
   if (tmb_pull_read(peer, m->pid, m->address, kept->payload, bytes)) return true;
   tmb_stash_free(tmb_stash_take(ct, &like));
@@ -273,13 +273,8 @@ static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
  */
 static bool tell(const struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint8_t handler,
                  uint64_t at) {
-  int32_t args[TMB_COLL_ARGS] = {0};
-  tmb_team_args64(args, op->team->uid);
-  args[2] = (int32_t)op->seq;
-  args[3] = (int32_t)peer;
-  args[4] = (int32_t)op->team->head.rank;
-  args[5] = (int32_t)tag;
-  tmb_team_args64(args + 6, at);
+  int32_t args[TMB_COLL_ARGS];
+  tmb_coll_args(args, op, peer, tag, at);
   struct tmb_am_out out = {.peer = tmb_team_jobrank(op->team, peer),
                            .category = TMB_AM_SHORT,
                            .handler = handler,
@@ -291,7 +286,7 @@ static bool tell(const struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint
 
 bool tmb_recv_ask(struct tmb_coll_op *op) {
   const struct tmb_step *step = &op->plan->sched.step[op->asking - 1];
-  if (!tell(op, step->peer, step->tag, TMB_COLL_AM_READY, op->ask_at)) return false;
+  if (!tell(op, step->peer, step->tag, TMB_KIT_COLL_READY, op->ask_at)) return false;
   op->asking = 0;
   op->moves++;
   return true;
@@ -301,7 +296,7 @@ bool tmb_recv_ask(struct tmb_coll_op *op) {
  * when there are no resources now. */
 static bool tell_sender(const struct tmb_coll_op *op) {
   return tell(op, op->pull->src, op->pull->tag,
-              op->pull_refused ? TMB_COLL_AM_REFUSED : TMB_COLL_AM_TAKEN, op->pulled);
+              op->pull_refused ? TMB_KIT_COLL_REFUSED : TMB_KIT_COLL_TAKEN, op->pulled);
 }
 
 void tmb_recv_pull(struct tmb_coll_op *op) {

@@ -50,15 +50,10 @@ void tmb_refused_add(struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint64
 /* Fill r->out with the next chunk. */
 static void address(struct tmb_coll_op *op, struct tmb_coll_refused *r) {
   const struct tmb_step *step = r->step;
-  tmb_team_args64(r->args, op->team->uid);
-  r->args[2] = (int32_t)op->seq;
-  r->args[3] = (int32_t)step->peer;
-  r->args[4] = (int32_t)op->team->head.rank;
-  r->args[5] = (int32_t)step->tag;
-  tmb_team_args64(r->args + 6, r->sent);
+  tmb_coll_args(r->args, op, step->peer, step->tag, r->sent);
   r->out = (struct tmb_am_out){.peer = tmb_team_jobrank(op->team, step->peer),
                                .category = TMB_AM_MEDIUM,
-                               .handler = TMB_COLL_AM_DATA,
+                               .handler = TMB_KIT_COLL_DATA,
                                .nargs = TMB_COLL_ARGS,
                                .staged = -1,
                                .args = r->args,

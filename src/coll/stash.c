@@ -70,10 +70,10 @@ void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in) {
                            .src = (uint32_t)in->args[4],
                            .tag = (uint32_t)in->args[5],
                            .kind = in->handler,
-                           .at = tmb_team_join64(in->args + 6)};
-  if (in->handler == TMB_COLL_AM_OFFER) {
+                           .at = tmb_kit_unpack64(in->args + 6)};
+  if (in->handler == TMB_KIT_COLL_OFFER) {
     like.pid = in->args[8];
-    like.address = tmb_team_join64(in->args + 9);
+    like.address = tmb_kit_unpack64(in->args + 9);
   }
   struct tmb_stash *m = tmb_stash_add(ct, &like, in->nbytes);
   if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
@@ -82,7 +82,7 @@ void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in) {
 struct tmb_stash *tmb_stash_offer(struct tmb_coll_team *ct, struct tmb_coll_op *op,
                                   bool (*fits)(struct tmb_coll_op *op, const struct tmb_stash *m)) {
   struct tmb_stash *m = ct->stash[op->seq % TMB_COLL_BUCKETS];
-  while (m && (m->kind != TMB_COLL_AM_OFFER || m->seq != op->seq || !fits(op, m))) m = m->next;
+  while (m && (m->kind != TMB_KIT_COLL_OFFER || m->seq != op->seq || !fits(op, m))) m = m->next;
   return m;
 }
 

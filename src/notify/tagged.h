@@ -3,7 +3,7 @@
  * Tagged notification: what matching (tagged.c), sending (tagged_send.c) and reading (tagged_get.c)
  * share.
  *
- * Owns: struct tmb_tagged, message handler indices 64..68. Called by those files only. Calls
+ * Owns: struct tmb_tagged. Called by those files only. Calls
  * nothing. Credits bound the memory of the target: a process may have tmb_tagged_credits()
  * notifications for another one in flight or unmatched. When notifications are matched or dropped
  * the target gives credit back, in batches of half that number: in the reply to the message that
@@ -12,18 +12,11 @@
 #ifndef TMB_NOTIFY_TAGGED_H
 #define TMB_NOTIFY_TAGGED_H
 
+#include "core/am/kit.h"
 #include "core/event/op.h"
 #include "core/job.h"
 #include "notify/notify.h"
 #include "notify/transfer.h"
-
-enum {
-  TMB_TAGGED_AM_NOTIFY = 64,
-  TMB_TAGGED_AM_ACK = 65,
-  TMB_TAGGED_AM_CREDIT = 66,
-  TMB_TAGGED_AM_GET = 67,
-  TMB_TAGGED_AM_DATA = 68
-};
 
 /* One notification at its target. */
 struct tmb_tagged {

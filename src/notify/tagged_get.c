@@ -2,12 +2,12 @@
 /*
  * Tagged notification of an owner whose data have been read.
  *
- * Owns: internal messages 67 (request for a part of the data) and 68 (the part, by reply), and the
- * table of gets of which parts are still to be read. Called by clients. Calls: tagged_send.c,
+ * Owns: internal messages TAGGED_GET (request for a part of the data) and TAGGED_DATA (the part, by
+ * reply). Called by clients. Calls: tagged_send.c,
  * tagged.c, transfer.c. Mapped data are copied and the owner is notified by a message. Otherwise
  * each request carries the whole notification, and the one that reads the last part delivers it at
  * the owner, so that the notification costs no message. Invariants: requests may arrive in any
- * order; (source, id) names a get until its last part is read; a notification follows every read of
+ * order; a notification follows every read of
  * its data; only the first part of an immediate get may fail.
  */
 #include "base/atomic.h"
@@ -20,7 +20,6 @@
 #include "core/wait/thread.h"
 #include "core/wait/wait.h"
 #include "notify/tagged.h"
-#include "os/lock.h"
 
 #include <stdlib.h>
 
@@ -28,68 +27,27 @@
  * op(2,3). */
 enum { GET_ARGS = 15, DATA_ARGS = 4 };
 
-/* At the owner of the data: a get of several parts, of which some are still to be read. */
-struct unread {
-  struct unread *next;
-  uint64_t missing;
-  uint32_t src, id;
-};
-
-static struct tmb_lock gets_lock;
-static struct {
-  uint32_t next_id;
-  struct unread *list;
-} gets TMB_GUARDED_BY(gets_lock);
-
-/* Count `bytes` of a get that have been read. Returns true when all are. */
-static bool count(const struct tmb_am_in *in, uint64_t total, uint64_t bytes) {
-  const uint32_t id = (uint32_t)in->args[14];
-  if (bytes == total) return true;
-  tmb_lock_acquire(&gets_lock);
-  struct unread **p = &gets.list;
-  while (*p && ((*p)->id != id || (*p)->src != in->src)) p = &(*p)->next;
-  struct unread *u = *p;
-  if (!u) {
-    u = malloc(sizeof *u);
-    if (!u) tmb_fatal("out of memory for a get of %llu bytes", (unsigned long long)total);
-    *u = (struct unread){NULL, total, in->src, id};
-    *p = u;
-  }
-  u->missing -= bytes;
-  const bool last = u->missing == 0;
-  if (last) {
-    *p = u->next;
-    free(u);
-  }
-  tmb_lock_release(&gets_lock);
-  return last;
-}
-
 static void on_get(const struct tmb_am_in *in) {
   const int32_t args[DATA_ARGS] = {in->args[12], in->args[13], in->args[10], in->args[11]};
   struct tmb_tagged tagged = tmb_tagged_unpack(in->args);
-  struct tmb_am_out data = {.peer = in->src,
-                            .category = TMB_AM_MEDIUM,
-                            .handler = TMB_TAGGED_AM_DATA,
-                            .nargs = DATA_ARGS,
-                            .is_reply = 1,
-                            .staged = -1,
-                            .args = args,
-                            .src = (void *)(uintptr_t)tmb_team_join64(in->args + 7),
-                            .nbytes = (uint32_t)in->args[9]};
-  (void)tmb_up_am_send(&data);
-  if (!count(in, tagged.nbytes, data.nbytes)) return;
+  const struct tmb_am_out data = {.handler = TMB_KIT_TAGGED_DATA,
+                                  .nargs = DATA_ARGS,
+                                  .args = args,
+                                  .src = tmb_kit_unpack_ptr(in->args + 7),
+                                  .nbytes = (uint32_t)in->args[9]};
+  tmb_kit_reply_data(in->src, &data);
+  if (!tmb_kit_last_piece(in->src, (uint32_t)in->args[14], tagged.nbytes, data.nbytes)) return;
   tagged.jobrank = in->src;
   tmb_tagged_reply(in->src, 0, tmb_tagged_arrive(&tagged));
 }
 
 static void on_data(const struct tmb_am_in *in) {
-  memcpy((void *)(uintptr_t)tmb_team_join64(in->args), in->payload, in->nbytes);
-  tmb_up_peer_done((void *)(uintptr_t)tmb_team_join64(in->args + 2), TMB_CAT_GET, in->src);
+  memcpy(tmb_kit_unpack_ptr(in->args), in->payload, in->nbytes);
+  tmb_up_peer_done(tmb_kit_unpack_ptr(in->args + 2), TMB_CAT_GET, in->src);
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_TAGGED_AM_GET, on_get}, {TMB_TAGGED_AM_DATA, on_data}, {0, NULL}};
+    {TMB_KIT_TAGGED_GET, on_get}, {TMB_KIT_TAGGED_DATA, on_data}, {0, NULL}};
 
 const struct tmb_layer tmb_tagged_get_layer = {.name = "tagged_get", .handlers = handlers};
 
@@ -99,21 +57,19 @@ static int request(const struct tmb_tagged_send *s, uint32_t jobrank, struct tmb
   const struct tmb_tagged tagged = tmb_tagged_of(s);
   int32_t args[GET_ARGS];
   tmb_tagged_pack(args, &tagged);
-  tmb_team_args64(args + 10, (uint64_t)(uintptr_t)op);
-  args[14] = (int32_t)tmb_fetch_add_rlx(&gets.next_id, 1);
+  tmb_kit_pack_ptr(args + 10, op);
+  args[14] = (int32_t)tmb_kit_next_id();
   for (size_t at = 0; at < t->nbytes; at += TMB_AM_MEDIUM_BYTES_MAX) {
-    tmb_team_args64(args + 7, (uint64_t)(uintptr_t)t->remote + at);
+    tmb_kit_pack64(args + 7, (uint64_t)(uintptr_t)t->remote + at);
     args[9] = (int32_t)TMB_MIN(t->nbytes - at, (size_t)TMB_AM_MEDIUM_BYTES_MAX);
-    tmb_team_args64(args + 12, (uint64_t)(uintptr_t)t->local + at);
+    tmb_kit_pack64(args + 12, (uint64_t)(uintptr_t)t->local + at);
     struct tmb_am_out out = {.peer = jobrank,
-                             .handler = TMB_TAGGED_AM_GET,
+                             .handler = TMB_KIT_TAGGED_GET,
                              .nargs = GET_ARGS,
                              .immediate = at == 0 && (t->flags & GEX_FLAG_IMMEDIATE),
                              .staged = -1,
                              .args = args};
-    tmb_up_peer_more(op, TMB_CAT_GET, jobrank);
-    if (!tmb_up_am_send(&out)) continue;
-    tmb_up_peer_done(op, TMB_CAT_GET, jobrank);
+    if (!tmb_kit_send_part(&out, op, TMB_CAT_GET)) continue;
     tmb_tagged_regain(jobrank, 1);
     return TMB_AGAIN;
   }

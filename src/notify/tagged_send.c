@@ -2,8 +2,9 @@
 /*
  * Tagged notification, the sender's side, and its messages.
  *
- * Owns: credit towards each process; internal messages 64 (notification, with the data as a Long
- * when there are any), 65 (reply: credit, and completion of an operation), 66 (credit). Called by
+ * Owns: credit towards each process; internal messages TAGGED (notification, with the
+ * data as a Long when there are any), TAGGED_ACK (reply: credit, and completion of an operation),
+ * TAGGED_CREDIT (credit). Called by
  * clients, by matching and tagged_get.c. Calls: tmb_up_am_send, tagged.c, transfer.c, op.h.
  * Invariants: credit is taken before a notification is sent; a notification for this process itself
  * is matched at once; data are in place before the handler of their notification runs.
@@ -97,44 +98,38 @@ bool tmb_tagged_take(const char *call, uint32_t jobrank, bool immediate) {
 /* ---- messages */
 
 void tmb_tagged_pack(int32_t *args, const struct tmb_tagged *tagged) {
-  tmb_team_args64(args, tagged->uid);
+  tmb_kit_pack64(args, tagged->uid);
   args[2] = (int32_t)tagged->target;
   args[3] = (int32_t)tagged->source;
   args[4] = (int32_t)tagged->tag;
-  tmb_team_args64(args + 5, tagged->nbytes);
+  tmb_kit_pack64(args + 5, tagged->nbytes);
 }
 
 struct tmb_tagged tmb_tagged_unpack(const int32_t *args) {
-  return (struct tmb_tagged){.uid = tmb_team_join64(args),
+  return (struct tmb_tagged){.uid = tmb_kit_unpack64(args),
                              .target = (uint32_t)args[2],
                              .source = (uint32_t)args[3],
                              .tag = (uint32_t)args[4],
-                             .nbytes = tmb_team_join64(args + 5)};
+                             .nbytes = tmb_kit_unpack64(args + 5)};
 }
 
 void tmb_tagged_reply(uint32_t jobrank, uint64_t op, uint32_t credit) {
   int32_t args[ACK_ARGS];
   if (!credit && !op) return;
-  tmb_team_args64(args, op);
+  tmb_kit_pack64(args, op);
   args[2] = (int32_t)credit;
-  struct tmb_am_out ack = {.peer = jobrank,
-                           .handler = TMB_TAGGED_AM_ACK,
-                           .nargs = ACK_ARGS,
-                           .is_reply = 1,
-                           .staged = -1,
-                           .args = args};
-  (void)tmb_up_am_send(&ack);
+  tmb_kit_reply(jobrank, TMB_KIT_TAGGED_ACK, args, ACK_ARGS);
 }
 
 static void on_notification(const struct tmb_am_in *in) {
   struct tmb_tagged tagged = tmb_tagged_unpack(in->args);
   tagged.jobrank = in->src;
-  tmb_tagged_reply(in->src, tmb_team_join64(in->args + TMB_TAGGED_HEAD_ARGS),
+  tmb_tagged_reply(in->src, tmb_kit_unpack64(in->args + TMB_TAGGED_HEAD_ARGS),
                    tmb_tagged_arrive(&tagged));
 }
 
 static void on_ack(const struct tmb_am_in *in) {
-  void *op = (void *)(uintptr_t)tmb_team_join64(in->args);
+  void *op = tmb_kit_unpack_ptr(in->args);
   tmb_tagged_regain(in->src, (uint32_t)in->args[2]);
   if (op) tmb_up_peer_done(op, TMB_CAT_PUT, in->src);
 }
@@ -150,16 +145,16 @@ void tmb_tagged_give(uint32_t jobrank, uint32_t credits) {
   }
   const int32_t args[CREDIT_ARGS] = {(int32_t)credits};
   struct tmb_am_out out = {.peer = jobrank,
-                           .handler = TMB_TAGGED_AM_CREDIT,
+                           .handler = TMB_KIT_TAGGED_CREDIT,
                            .nargs = CREDIT_ARGS,
                            .staged = -1,
                            .args = args};
   (void)tmb_up_am_send(&out);
 }
 
-static const struct tmb_layer_handler handlers[] = {{TMB_TAGGED_AM_NOTIFY, on_notification},
-                                                    {TMB_TAGGED_AM_ACK, on_ack},
-                                                    {TMB_TAGGED_AM_CREDIT, on_credit},
+static const struct tmb_layer_handler handlers[] = {{TMB_KIT_TAGGED, on_notification},
+                                                    {TMB_KIT_TAGGED_ACK, on_ack},
+                                                    {TMB_KIT_TAGGED_CREDIT, on_credit},
                                                     {0, NULL}};
 
 const struct tmb_layer tmb_tagged_send_layer = {.name = "tagged_send", .handlers = handlers};
@@ -195,12 +190,12 @@ static int send(const struct tmb_tagged_send *s, size_t nbytes, struct tmb_op *o
   int32_t args[NOTIFY_ARGS] = {0};
   tmb_tagged_pack(args, &tagged);
   if (far && op) {
-    tmb_team_args64(args + TMB_TAGGED_HEAD_ARGS, (uint64_t)(uintptr_t)op);
+    tmb_kit_pack_ptr(args + TMB_TAGGED_HEAD_ARGS, op);
     tmb_up_peer_more(op, TMB_CAT_PUT, jobrank);
   }
   struct tmb_am_out out = {.peer = jobrank,
                            .category = nbytes ? TMB_AM_LONG : TMB_AM_SHORT,
-                           .handler = TMB_TAGGED_AM_NOTIFY,
+                           .handler = TMB_KIT_TAGGED,
                            .nargs = NOTIFY_ARGS,
                            .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0,
                            .far = far,

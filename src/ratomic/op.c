@@ -2,7 +2,7 @@
 /*
  * Operations on atomic domains off the inline path: debug clients, unusual flags, messages.
  *
- * Owns: the handlers of TMB_RATOMIC_AM_OP and TMB_RATOMIC_AM_DONE. Called by inline_ratomic.h.
+ * Owns: internal handlers ATOMIC and ATOMIC_DONE. Called by inline_ratomic.h.
  * Calls: apply.c, internal Short messages, op.h. A message names the word, the operation and its
  * operands, so the target needs no knowledge of the domain; its handler performs the operation and
  * replies with the value before. Operations on words of this process are done in place: their
@@ -11,6 +11,7 @@
  */
 #include "core/event/op.h"
 #include "base/error.h"
+#include "core/am/kit.h"
 #include "core/check.h"
 #include "core/failure/failure.h"
 #include "core/mk/mk.h"
@@ -32,38 +33,22 @@
  * before(6,7). */
 enum { OP_ARGS = 13, DONE_ARGS = 8 };
 
-static void split(int32_t *args, uint64_t v) {
-  memcpy(args, &v, sizeof v);
-}
-
-static uint64_t join(const int32_t *args) {
-  uint64_t v;
-  memcpy(&v, args, sizeof v);
-  return v;
-}
-
 static void on_op(const struct tmb_am_in *in) {
   const int32_t *a = in->args;
   const void *const operand[2] = {a + 4, a + 6};
   int32_t args[DONE_ARGS] = {a[8], a[9], a[10], a[11], a[12]};
   const struct tmb_ratomic_rmw rmw = {.dt = (gex_DT_t)a[2],
                                       .opcode = (gex_OP_t)a[3],
-                                      .addr = (void *)(uintptr_t)join(a),
+                                      .addr = tmb_kit_unpack_ptr(a),
                                       .operand = operand,
                                       .old = args + 6};
   tmb_ratomic_apply(&rmw);
   args[5] = (int32_t)tmb_ratomic_bytes(rmw.dt);
-  struct tmb_am_out reply = {.peer = in->src,
-                             .handler = TMB_RATOMIC_AM_DONE,
-                             .nargs = DONE_ARGS,
-                             .is_reply = 1,
-                             .staged = -1,
-                             .args = args};
-  (void)tmb_up_am_send(&reply);
+  tmb_kit_reply(in->src, TMB_KIT_ATOMIC_DONE, args, DONE_ARGS);
 }
 
 static void on_done(const struct tmb_am_in *in) {
-  void *op = (void *)(uintptr_t)join(in->args), *result = (void *)(uintptr_t)join(in->args + 3);
+  void *op = tmb_kit_unpack_ptr(in->args), *result = tmb_kit_unpack_ptr(in->args + 3);
   TMB_TSAN_ACQUIRE(op);
   if (result) memcpy(result, in->args + 6, (size_t)in->args[5]);
   tmb_up_peer_done(op, (uint32_t)in->args[2], in->src);
@@ -72,7 +57,7 @@ static void on_done(const struct tmb_am_in *in) {
 /* Other members may operate on this process before it makes any call on a domain, or without one.
  */
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_RATOMIC_AM_OP, on_op}, {TMB_RATOMIC_AM_DONE, on_done}, {0, NULL}};
+    {TMB_KIT_ATOMIC, on_op}, {TMB_KIT_ATOMIC_DONE, on_done}, {0, NULL}};
 
 const struct tmb_layer tmb_ratomic_layer = {.name = "ratomic", .handlers = handlers};
 
@@ -209,27 +194,22 @@ static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
   const uint32_t category = category_of(o->opcode);
   const size_t bytes = tmb_ratomic_bytes(o->dt);
   int32_t args[OP_ARGS] = {0};
-  split(args, (uint64_t)(uintptr_t)o->addr);
+  tmb_kit_pack_ptr(args, o->addr);
   args[2] = (int32_t)o->dt;
   args[3] = (int32_t)o->opcode;
   memcpy(args + 4, o->operand[0], bytes);
   memcpy(args + 6, o->operand[1], bytes);
-  split(args + 8, (uint64_t)(uintptr_t)op);
+  tmb_kit_pack_ptr(args + 8, op);
   args[10] = (int32_t)category;
-  split(args + 11, (uint64_t)(uintptr_t)o->result);
+  tmb_kit_pack_ptr(args + 11, o->result);
   struct tmb_am_out out = {.peer = tmb_jobrank(ad->tm, o->rank),
-                           .handler = TMB_RATOMIC_AM_OP,
+                           .handler = TMB_KIT_ATOMIC,
                            .nargs = OP_ARGS,
                            .immediate = (o->flags & GEX_FLAG_IMMEDIATE) != 0,
                            .staged = -1,
                            .args = args};
-  tmb_up_peer_more(op, category, out.peer);
-  TMB_TSAN_RELEASE(op);
-  const int rc = tmb_up_am_send(&out);
-  if (rc)
-    tmb_up_peer_done(op, category, out.peer);
-  else
-    tmb_count(GEXX_STATS_ATOMIC, out.peer, bytes);
+  const int rc = tmb_kit_send_part(&out, op, category);
+  if (!rc) tmb_count(GEXX_STATS_ATOMIC, out.peer, bytes);
   return rc;
 }
 

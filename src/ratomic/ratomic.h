@@ -12,15 +12,13 @@
 #define TMB_RATOMIC_RATOMIC_H
 
 #include "core/gex.h"
+#include "core/layer.h"
 
 #include <gasnet_ratomic.h>
 
 #include <stdbool.h>
 
 #define TMB_MAGIC_AD 0x61645f31u
-
-/* Internal message handlers: 24..31. */
-enum { TMB_RATOMIC_AM_OP = 24, TMB_RATOMIC_AM_DONE = 25 };
 
 /* Opcodes of atomics; those that read or write one operand or two; those of integers only. */
 #define TMB_RATOMIC_FETCHING                                                          \

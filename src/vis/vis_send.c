@@ -3,10 +3,10 @@
  * Origin of non-contiguous transfers to peers that are not mapped: cuts them into pieces, packs,
  * sends, and unpacks what comes back.
  *
- * Owns: the records of gets in flight, internal handlers ACK and DATA. Called by vis.c. Calls:
+ * Owns: the records of gets in flight, internal handler DATA. Called by vis.c. Calls:
  * am_stage, am_send, copy.c, list.c, op.h through the upcalls. Pieces are written into the message
  * buffer in place; small ones go without a buffer. All pieces are sent at once, as fast as buffers
- * come free. Invariants: a piece is announced (tmb_up_peer_more) before it is sent and
+ * come free. Invariants: a piece is counted before it is sent and
  * completed once; only the first piece of an immediate transfer may fail; a record outlives its
  * last piece; data of a get are unpacked before its part is completed.
  */
@@ -135,7 +135,7 @@ static int send_piece(struct cut *c) {
   char small[SMALL_BYTES] TMB_ALIGNED(16);
   struct tmb_am_out out = {.peer = tmb_jobrank(v->tm, v->rank),
                            .category = TMB_AM_MEDIUM,
-                           .handler = v->is_get ? TMB_VIS_AM_GET : TMB_VIS_AM_PUT,
+                           .handler = v->is_get ? TMB_KIT_VIS_GET : TMB_KIT_VIS_PUT,
                            .route = tmb_am_route(v->tm, v->rank),
                            .immediate = (v->flags & GEX_FLAG_IMMEDIATE) && c->at == 0,
                            .staged = -1};
@@ -159,13 +159,9 @@ static int send_piece(struct cut *c) {
   out.src = buffer;
   out.filled = !is_small;
   const uint32_t category = v->is_get ? TMB_CAT_GET : TMB_CAT_PUT;
-  tmb_up_peer_more(v->op, category, out.peer);
   if (v->is_get) tmb_fetch_add_rlx(&c->record->left, 1);
-  const int rc = tmb_up_am_send(&out);
-  if (rc) {
-    tmb_up_peer_done(v->op, category, out.peer);
-    return rc;
-  }
+  const int rc = tmb_kit_send_part(&out, v->op, category);
+  if (rc) return rc;
   c->at += (size_t)h.bytes;
   return 0;
 }
@@ -191,37 +187,28 @@ static void release(struct record *r) {
 }
 
 static void on_data(const struct tmb_am_in *in) {
-  struct record *r = (struct record *)(uintptr_t)tmb_vis_join(in->args);
+  struct record *r = (struct record *)(uintptr_t)tmb_kit_unpack64(in->args);
   void *op = r->op;
   if (r->strided) {
     tmb_vis_unpack(&(struct tmb_vis_part){&r->shape, TMB_VIS_DST, r->base, in->payload,
-                                          (size_t)tmb_vis_join(in->args + 2), in->nbytes});
+                                          (size_t)tmb_kit_unpack64(in->args + 2), in->nbytes});
   } else {
-    struct tmb_vis_cursor to = {&r->list, (size_t)tmb_vis_join(in->args + 4),
-                                (size_t)tmb_vis_join(in->args + 6)};
+    struct tmb_vis_cursor to = {&r->list, (size_t)tmb_kit_unpack64(in->args + 4),
+                                (size_t)tmb_kit_unpack64(in->args + 6)};
     tmb_vis_list_unpack(&to, in->payload, in->nbytes);
   }
   release(r);
   tmb_up_peer_done(op, TMB_CAT_GET, in->src);
 }
 
-static void on_ack(const struct tmb_am_in *in) {
-  tmb_up_peer_done((void *)(uintptr_t)tmb_vis_join(in->args), (uint32_t)in->args[2], in->src);
-}
-
 /* ---- entry points */
-
-static uint32_t next_id(void) {
-  static uint32_t last; /* numbers of transfers with a completion handler */
-  return tmb_fetch_add_rlx(&last, 1);
-}
 
 int tmb_vis_send(const struct tmb_vis *v) {
   const unsigned remote = tmb_vis_remote(v);
   struct cut c = {.v = v,
                   .near = {&v->list[!remote], 0, 0},
                   .remote = {&v->list[remote], 0, 0},
-                  .id = v->completion.handler ? next_id() : 0};
+                  .id = v->completion.handler ? tmb_kit_next_id() : 0};
   if (v->is_get) c.record = new_record(v);
   int rc = 0;
   while (rc == 0 && c.at < v->bytes) rc = send_piece(&c);
@@ -236,7 +223,7 @@ void tmb_vis_send_completion(const struct tmb_vis *v) {
   const int32_t args[1] = {v->completion.handler};
   struct tmb_am_out out = {.peer = tmb_jobrank(v->tm, v->rank),
                            .category = TMB_AM_MEDIUM,
-                           .handler = TMB_VIS_AM_COMPLETION,
+                           .handler = TMB_KIT_VIS_COMPLETION,
                            .nargs = 1,
                            .route = tmb_am_route(v->tm, v->rank),
                            .staged = -1,
@@ -246,7 +233,6 @@ void tmb_vis_send_completion(const struct tmb_vis *v) {
   (void)tmb_up_am_send(&out);
 }
 
-static const struct tmb_layer_handler handlers[] = {
-    {TMB_VIS_AM_ACK, on_ack}, {TMB_VIS_AM_DATA, on_data}, {0, NULL}};
+static const struct tmb_layer_handler handlers[] = {{TMB_KIT_VIS_DATA, on_data}, {0, NULL}};
 
 const struct tmb_layer tmb_vis_layer = {.name = "vis", .handlers = handlers};

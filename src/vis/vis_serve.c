@@ -2,55 +2,19 @@
 /*
  * Target of non-contiguous transfers that come as messages, and of peer completion handlers.
  *
- * Owns: internal handlers PUT, GET, COMPLETION, and the table of puts whose pieces are being
- * counted. Called from progress. Calls: copy.c, list.c, am_stage, am_send, tmb_up_am. Invariants:
- * (source, id) names a put with a completion handler until its last piece; the client's handler
+ * Owns: internal handlers PUT, GET, COMPLETION. Called from progress. Calls: copy.c, list.c,
+ * am_stage, kit.h, tmb_up_am. Invariant: the client's handler
  * runs as a Medium reply without arguments, after every byte of the put is in place here.
  */
 #include "base/atomic.h"
 #include "core/am/am.h"
 #include "core/check.h"
-#include "os/lock.h"
 #include "vis/vis.h"
 #include "vis/wire.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- peer completion handlers */
-
-/* A put with a completion handler of which pieces are missing. */
-struct incomplete {
-  struct incomplete *next;
-  uint64_t missing;
-  uint32_t src, id;
-};
-
-static struct tmb_lock counts_lock;
-static struct { struct incomplete *list; } counts TMB_GUARDED_BY(counts_lock);
-
-/* Count a piece. Returns true when it was the last one. */
-static bool count_piece(uint32_t src, const struct tmb_vis_head *h) {
-  if (h->bytes == h->total) return true;
-  tmb_lock_acquire(&counts_lock);
-  struct incomplete **p = &counts.list;
-  while (*p && ((*p)->id != h->id || (*p)->src != src)) p = &(*p)->next;
-  struct incomplete *e = *p;
-  if (!e) {
-    e = malloc(sizeof *e);
-    if (!e) tmb_fatal("out of memory for an incoming put");
-    *e = (struct incomplete){NULL, h->total, src, h->id};
-    *p = e;
-  }
-  e->missing -= h->bytes;
-  const bool complete = e->missing == 0;
-  if (complete) {
-    *p = e->next;
-    free(e);
-  }
-  tmb_lock_release(&counts_lock);
-  return complete;
-}
 
 /* Debug clients: how the handler was registered. */
 static void check_handler(const struct tmb_am_in *in, uint8_t handler) {
@@ -125,40 +89,28 @@ static void move(const struct tmb_vis_head *h, const char *wire, char *packed, b
 
 /* ---- handlers */
 
-static void acknowledge(uint32_t origin, const struct tmb_vis_head *h) {
-  int32_t args[TMB_VIS_ACK_ARGS];
-  tmb_vis_split(args, h->owner);
-  args[2] = (int32_t)h->category;
-  struct tmb_am_out ack = {.peer = origin,
-                           .handler = TMB_VIS_AM_ACK,
-                           .nargs = TMB_VIS_ACK_ARGS,
-                           .is_reply = 1,
-                           .staged = -1,
-                           .args = args};
-  (void)tmb_up_am_send(&ack);
-}
-
 static void on_put(const struct tmb_am_in *in) {
   struct tmb_vis_head h;
   memcpy(&h, in->payload, sizeof h);
   char *completion = (char *)in->payload + sizeof h;
   move(&h, completion + tmb_vis_pad16(h.completion_bytes),
        (char *)in->payload + in->nbytes - h.bytes, true);
-  if (h.handler && count_piece(in->src, &h)) deliver(in, h.handler, completion, h.completion_bytes);
-  acknowledge(in->src, &h);
+  if (h.handler && tmb_kit_last_piece(in->src, h.id, h.total, h.bytes))
+    deliver(in, h.handler, completion, h.completion_bytes);
+  tmb_kit_ack(in->src, h.owner, h.category);
 }
 
 static void on_get(const struct tmb_am_in *in) {
   struct tmb_vis_head h;
   memcpy(&h, in->payload, sizeof h);
   int32_t args[TMB_VIS_DATA_ARGS];
-  tmb_vis_split(args, h.owner);
-  tmb_vis_split(args + 2, h.at);
-  tmb_vis_split(args + 4, h.index);
-  tmb_vis_split(args + 6, h.skip);
+  tmb_kit_pack64(args, h.owner);
+  tmb_kit_pack64(args + 2, h.at);
+  tmb_kit_pack64(args + 4, h.index);
+  tmb_kit_pack64(args + 6, h.skip);
   struct tmb_am_out data = {.peer = in->src,
                             .category = TMB_AM_MEDIUM,
-                            .handler = TMB_VIS_AM_DATA,
+                            .handler = TMB_KIT_VIS_DATA,
                             .nargs = TMB_VIS_DATA_ARGS,
                             .is_reply = 1,
                             .staged = -1,
@@ -175,9 +127,9 @@ static void on_get(const struct tmb_am_in *in) {
   (void)tmb_up_am_send(&data);
 }
 
-static const struct tmb_layer_handler handlers[] = {{TMB_VIS_AM_PUT, on_put},
-                                                    {TMB_VIS_AM_GET, on_get},
-                                                    {TMB_VIS_AM_COMPLETION, on_completion},
+static const struct tmb_layer_handler handlers[] = {{TMB_KIT_VIS_PUT, on_put},
+                                                    {TMB_KIT_VIS_GET, on_get},
+                                                    {TMB_KIT_VIS_COMPLETION, on_completion},
                                                     {0, NULL}};
 
 const struct tmb_layer tmb_vis_serve_layer = {.name = "vis_serve", .handlers = handlers};

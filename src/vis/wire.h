@@ -2,7 +2,7 @@
 /*
  * Messages of non-contiguous transfers to peers that are not mapped.
  *
- * Owns: the layout of a piece and the numbers of the internal handlers. Included by vis_send.c
+ * Owns: the layout of a piece. Included by vis_send.c
  * (origin) and vis_serve.c (target). A transfer is cut into pieces of packed data, each sent as one
  * Medium message: head, payload of the completion handler (padded to 16), description of the remote
  * side (dimensions, or the entries that this piece touches), and for a put the data. A get's
@@ -15,16 +15,11 @@
 #define TMB_VIS_WIRE_H
 
 #include "core/am/am.h"
+#include "core/am/kit.h"
 
-/* Internal message handlers: 16..23. */
-enum {
-  TMB_VIS_AM_PUT = 16,
-  TMB_VIS_AM_ACK = 17, /* op(0,1) category(2) */
-  TMB_VIS_AM_GET = 18,
-  TMB_VIS_AM_DATA = 19,      /* record(0,1) at(2,3) index(4,5) skip(6,7) */
-  TMB_VIS_AM_COMPLETION = 20 /* handler(0); payload of the completion handler */
-};
-enum { TMB_VIS_ACK_ARGS = 3, TMB_VIS_DATA_ARGS = 8 };
+/* Arguments. DATA: record(0,1) at(2,3) index(4,5) skip(6,7). COMPLETION: handler(0); its payload is
+ * that of the completion handler. */
+enum { TMB_VIS_DATA_ARGS = 8 };
 
 struct tmb_vis_head {
   uint64_t owner;       /* address at the origin: of the op (put), of the record (get) */
@@ -55,15 +50,6 @@ struct tmb_vis_wire_dim {
 struct tmb_vis_wire_vec {
   uint64_t addr, len;
 };
-
-static inline void tmb_vis_split(int32_t *args, uint64_t v) {
-  args[0] = (int32_t)(uint32_t)v;
-  args[1] = (int32_t)(uint32_t)(v >> 32);
-}
-
-static inline uint64_t tmb_vis_join(const int32_t *args) {
-  return (uint64_t)(uint32_t)args[0] | (uint64_t)(uint32_t)args[1] << 32;
-}
 
 static inline size_t tmb_vis_pad16(size_t n) {
   return (n + 15) & ~(size_t)15;

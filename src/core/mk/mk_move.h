@@ -34,10 +34,7 @@ void *tmb_mk_stage(size_t nbytes);
 /* mk_rma.c, mk_signal.c */
 extern const struct tmb_layer tmb_mk_layer, tmb_mk_signal_layer;
 
-/* ---- mk_rma.c: replies of an owner; in handlers */
-
-/* A put is done. in op: two arguments, the origin's op. */
-void tmb_mk_send_ack(uint32_t peer, const int32_t *op, uint32_t category);
+/* ---- mk_rma.c: reply of an owner; in handlers */
 
 /* Data of a get. in args: op(0,1) category(2) destination(3,4) endpoint(5), all of the origin. */
 enum { TMB_MK_DATA_ARGS = 6 };

@@ -2,26 +2,23 @@
 /*
  * Put and get with a signal where the data are in device memory; the signal is in host memory.
  *
- * Owns: handlers PUT_SIGNAL and GET_SIGNAL, and the table of transfers of which not every part has
- * come. Called by notify. Calls: mk_move.h, internal messages, the conduit's put_signal for bare
- * signals. When this process can access both sides of the data, it copies, then signals. Otherwise
- * parts travel as in mk_rma.c, each with all that the owner must know, so they may arrive in any
- * order: the one that completes the count changes the signal. Invariants: (source, id) names a
- * transfer until its last part; a put is counted once in its op, a get once for each part; the
- * signal follows the data in the owner's memory order (release).
+ * Owns: handlers PUT_SIGNAL and GET_SIGNAL. Called by notify. Calls: mk_move.h, kit.h, the
+ * conduit's put_signal for bare signals. When this process can access both sides of the data, it
+ * copies, then signals. Otherwise parts travel as in mk_rma.c, each with all that the owner must
+ * know, so they may arrive in any order: the one that completes the count changes the signal.
+ * Invariants: (source, id) names a transfer until its last part; a put is counted once in its op, a
+ * get once for each part; the signal follows the data in the owner's memory order (release).
  */
 #include "base/error.h"
+#include "core/am/kit.h"
 #include "core/check.h"
 #include "core/event/op.h"
 #include "core/mk/mk_move.h"
 #include "core/segment/segment_table.h"
-#include "os/lock.h"
 
 #include <gasnetex_ext.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { AM_PUT_SIGNAL = 32, AM_GET_SIGNAL = 33 };
 
 /* What an owner needs: the payload of GET_SIGNAL, and what comes first in that of PUT_SIGNAL. */
 struct head {
@@ -35,39 +32,6 @@ struct head {
 #define PART_BYTES_MAX (TMB_AM_MEDIUM_BYTES_MAX - sizeof(struct head))
 
 /* ---- the owner */
-
-static struct tmb_lock table_lock;
-static struct {
-  uint32_t next_id;
-  struct incomplete {
-    struct incomplete *next;
-    uint64_t missing;
-    uint32_t id, src;
-  } * list;
-} table TMB_GUARDED_BY(table_lock);
-
-/* A part of a transfer has been served. Returns whether it was the last. */
-static bool count(uint32_t src, const struct head *h) {
-  if (h->bytes == h->total) return true;
-  tmb_lock_acquire(&table_lock);
-  struct incomplete **p = &table.list;
-  while (*p && ((*p)->id != h->id || (*p)->src != src)) p = &(*p)->next;
-  struct incomplete *e = *p;
-  if (!e) {
-    e = malloc(sizeof *e);
-    if (!e) tmb_fatal("out of memory for an incoming transfer with a signal");
-    *e = (struct incomplete){NULL, h->total, h->id, src};
-    *p = e;
-  }
-  e->missing -= h->bytes;
-  const bool complete = e->missing == 0;
-  if (complete) {
-    *p = e->next;
-    free(e);
-  }
-  tmb_lock_release(&table_lock);
-  return complete;
-}
 
 static void change(void *signal, uint32_t op, uint64_t value) {
   if (op == TMB_SIGNAL_SET)
@@ -86,29 +50,26 @@ static void on_put(const struct tmb_am_in *in) {
   memcpy(&h, in->payload, sizeof h);
   tmb_mk_move(tmb_mk_place_of((int32_t)h.ep, (void *)(uintptr_t)h.remote),
               (struct tmb_mk_place){NULL, (char *)in->payload + sizeof h}, h.bytes);
-  if (!count(in->src, &h)) return;
+  if (!tmb_kit_last_piece(in->src, h.id, h.total, h.bytes)) return;
   change_here(&h);
-  if (!h.op) return;
-  int32_t op[2];
-  tmb_team_args64(op, h.op);
-  tmb_mk_send_ack(in->src, op, h.category);
+  if (h.op) tmb_kit_ack(in->src, h.op, h.category);
 }
 
 static void on_get(const struct tmb_am_in *in) {
   struct head h;
   int32_t args[TMB_MK_DATA_ARGS];
   memcpy(&h, in->payload, sizeof h);
-  tmb_team_args64(args, h.op);
+  tmb_kit_pack64(args, h.op);
   args[2] = (int32_t)h.category;
-  tmb_team_args64(args + 3, h.local);
+  tmb_kit_pack64(args + 3, h.local);
   args[5] = (int32_t)h.ep_there;
   tmb_mk_send_data(in->src, tmb_mk_place_of((int32_t)h.ep, (void *)(uintptr_t)h.remote), h.bytes,
                    args);
-  if (count(in->src, &h)) change_here(&h);
+  if (tmb_kit_last_piece(in->src, h.id, h.total, h.bytes)) change_here(&h);
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {AM_PUT_SIGNAL, on_put}, {AM_GET_SIGNAL, on_get}, {0, NULL}};
+    {TMB_KIT_MK_PUT_SIGNAL, on_put}, {TMB_KIT_MK_GET_SIGNAL, on_get}, {0, NULL}};
 
 const struct tmb_layer tmb_mk_signal_layer = {.name = "mk_signal", .handlers = handlers};
 
@@ -152,7 +113,7 @@ static int signal_only(const struct tmb_mk_access *a) {
   return 0;
 }
 
-static int send_part(const struct tmb_mk_access *a, const struct head *h, bool immediate) {
+static int send_part(const struct tmb_mk_access *a, const struct head *h, bool first) {
   const struct tmb_mk_place from = tmb_mk_place_of(a->tm->ep->index, (void *)(uintptr_t)h->local);
   const size_t data = a->is_get ? 0 : h->bytes;
   char *stage = tmb_mk_stage(sizeof *h + data);
@@ -160,12 +121,12 @@ static int send_part(const struct tmb_mk_access *a, const struct head *h, bool i
   if (data) tmb_mk_move((struct tmb_mk_place){NULL, stage + sizeof *h}, from, data);
   struct tmb_am_out out = {.peer = tmb_jobrank(a->tm, a->rank),
                            .category = TMB_AM_MEDIUM,
-                           .handler = a->is_get ? AM_GET_SIGNAL : AM_PUT_SIGNAL,
-                           .immediate = immediate,
+                           .handler = a->is_get ? TMB_KIT_MK_GET_SIGNAL : TMB_KIT_MK_PUT_SIGNAL,
+                           .immediate = first && a->immediate,
                            .staged = -1,
                            .src = stage,
                            .nbytes = sizeof *h + data};
-  const int rc = tmb_up_am_send(&out);
+  const int rc = tmb_kit_send_part(&out, a->is_get || first ? a->op : NULL, h->category);
   free(stage);
   return rc;
 }
@@ -173,12 +134,11 @@ static int send_part(const struct tmb_mk_access *a, const struct head *h, bool i
 /* Send all parts: a get is answered part by part, a put is acknowledged once, after its last
  * part. */
 static int send_all(const struct tmb_mk_access *a) {
-  const uint32_t peer = tmb_jobrank(a->tm, a->rank);
   struct head h = {.op = (uint64_t)(uintptr_t)a->op,
                    .signal = (uint64_t)(uintptr_t)a->signal->addr,
                    .value = a->signal->value,
                    .total = a->nbytes,
-                   .id = tmb_fetch_add_rlx(&table.next_id, 1),
+                   .id = tmb_kit_next_id(),
                    .signal_op = a->signal->op,
                    .category = a->is_get ? TMB_CAT_GET : TMB_CAT_PUT,
                    .ep = tmb_ep_index(a->tm, a->rank),
@@ -187,12 +147,7 @@ static int send_all(const struct tmb_mk_access *a) {
     h.bytes = (uint32_t)TMB_MIN(a->nbytes - at, PART_BYTES_MAX);
     h.remote = (uint64_t)(uintptr_t)a->remote + at;
     h.local = (uint64_t)(uintptr_t)a->local + at;
-    const bool counts = a->op && (a->is_get || at == 0);
-    if (counts) tmb_up_peer_more(a->op, h.category, peer);
-    TMB_TSAN_RELEASE(a->op);
-    if (!send_part(a, &h, a->immediate && at == 0)) continue;
-    if (counts) tmb_up_peer_done(a->op, h.category, peer);
-    return TMB_AGAIN;
+    if (send_part(a, &h, at == 0)) return TMB_AGAIN;
   }
   return 0;
 }

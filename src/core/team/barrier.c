@@ -18,6 +18,7 @@
  */
 #include "core/team/barrier.h"
 
+#include "core/am/kit.h"
 #include "core/check.h"
 #include "core/event/op.h"
 #include "core/failure/failure.h"
@@ -76,9 +77,9 @@ static uint64_t word_value(uint32_t word) {
 enum { EX_ARGS = 6 };
 
 static void on_barrier(const struct tmb_am_in *in) {
-  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[2], in);
+  struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[2], in);
   if (!team) return;
-  const uint64_t number = tmb_team_join64(in->args + 4);
+  const uint64_t number = tmb_kit_unpack64(in->args + 4);
   uint64_t *arrived = &team->barrier.arrived[in->args[3]];
   if (number > tmb_load_rlx(arrived)) tmb_store_rel(arrived, number);
 }
@@ -123,13 +124,13 @@ static bool ex_post(struct tmb_team *team) {
     return true;
   }
   int32_t args[EX_ARGS];
-  tmb_team_args64(args, team->uid);
+  tmb_kit_pack64(args, team->uid);
   args[2] = (int32_t)to;
   args[3] = (int32_t)b->round;
-  tmb_team_args64(args + 4, b->done + 1);
+  tmb_kit_pack64(args + 4, b->done + 1);
   struct tmb_am_out out = {.peer = tmb_team_jobrank(team, to),
                            .category = TMB_AM_SHORT,
-                           .handler = TMB_TEAM_AM_BARRIER,
+                           .handler = TMB_KIT_BARRIER,
                            .nargs = EX_ARGS,
                            .immediate = 1,
                            .staged = -1,
@@ -359,7 +360,7 @@ static int advance(int serve) {
   return TMB_UNLIKELY(stalled) ? found | TMB_FOUND_BUSY : found; /* nobody rings for room */
 }
 
-static const struct tmb_layer_handler handlers[] = {{TMB_TEAM_AM_BARRIER, on_barrier}, {0, NULL}};
+static const struct tmb_layer_handler handlers[] = {{TMB_KIT_BARRIER, on_barrier}, {0, NULL}};
 
 const struct tmb_layer tmb_barrier_layer = {.name = "barrier",
                                             .handlers = handlers,

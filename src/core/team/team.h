@@ -27,7 +27,6 @@
 #define TMB_TEAM_SCRATCH_MIN  4096 /* answer of GEX_FLAG_TM_SCRATCH_SIZE_MIN, bytes */
 
 /* Internal message handlers of teams: 40..47. */
-enum { TMB_TEAM_AM_BARRIER = 40, TMB_TEAM_AM_GATHER = 41, TMB_TEAM_AM_WRITE = 42 };
 
 struct tmb_op;
 
@@ -171,14 +170,5 @@ bool tmb_team_gather_step(struct tmb_team_gathering *g);
 bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all);
 
 extern const struct tmb_layer tmb_team_gather_layer;
-
-/* 64-bit values travel as two arguments, low half first. */
-static inline void tmb_team_args64(int32_t *args, uint64_t v) {
-  args[0] = (int32_t)(uint32_t)v;
-  args[1] = (int32_t)(uint32_t)(v >> 32);
-}
-static inline uint64_t tmb_team_join64(const int32_t *args) {
-  return (uint64_t)(uint32_t)args[0] | (uint64_t)(uint32_t)args[1] << 32;
-}
 
 #endif

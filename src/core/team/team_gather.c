@@ -2,7 +2,7 @@
 /*
  * All-gather of small contributions over a team, for the library's own set-up steps.
  *
- * Owns: the handler of TMB_TEAM_AM_GATHER. Called by team creation, publish, and set-up of coll and
+ * Owns: internal handler GATHER. Called by team creation, publish, and set-up of coll and
  * atomic domains. Calls: internal Medium messages, progress. Algorithm: Bruck, Ho, Kipnis, Upfal,
  * Weathersby, IEEE Trans. Parallel Distrib. Syst. 8(11), 1997, doi:10.1109/71.642949: member r
  * keeps block i of member r + i; in round k it sends its first min(2^k, P - 2^k) blocks to r - 2^k.
@@ -12,6 +12,7 @@
  * its contribution and reads those of the others: one step, by the same argument two places
  * suffice. A team that has lost a member makes no further all-gather.
  */
+#include "core/am/kit.h"
 #include "core/check.h"
 #include "core/failure/failure.h"
 #include "core/team/shared.h"
@@ -38,14 +39,14 @@ static char *blocks_of(struct tmb_team *team, struct tmb_team_gather *slot) {
 }
 
 static void on_gather(const struct tmb_am_in *in) {
-  struct tmb_team *team = tmb_team_find(tmb_team_join64(in->args), (uint32_t)in->args[2], in);
+  struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[2], in);
   if (!team) return;
   struct tmb_team_gather *slot = &team->gather[in->args[3] >> 8 & 1];
   memcpy(blocks_of(team, slot) + (uint32_t)in->args[4], in->payload, in->nbytes);
   tmb_fetch_add_rel(&slot->got[in->args[3] & 0xff], (uint32_t)in->nbytes);
 }
 
-static const struct tmb_layer_handler handlers[] = {{TMB_TEAM_AM_GATHER, on_gather}, {0, NULL}};
+static const struct tmb_layer_handler handlers[] = {{TMB_KIT_GATHER, on_gather}, {0, NULL}};
 
 const struct tmb_layer tmb_team_gather_layer = {.name = "team_gather", .handlers = handlers};
 
@@ -83,14 +84,14 @@ static void send_round(const struct tmb_team_gathering *g) {
   const size_t total = (size_t)blocks_in(team, g->round) * g->bytes;
   const int32_t parity = (int32_t)(g->slot - team->gather);
   int32_t args[ARGS];
-  tmb_team_args64(args, team->uid);
+  tmb_kit_pack64(args, team->uid);
   args[2] = (int32_t)to;
   args[3] = parity << 8 | (int32_t)g->round;
   for (size_t at = 0; at < total; at += TMB_AM_MEDIUM_BYTES_MAX) {
     args[4] = (int32_t)(distance * g->bytes + at);
     struct tmb_am_out out = {.peer = tmb_team_jobrank(team, to),
                              .category = TMB_AM_MEDIUM,
-                             .handler = TMB_TEAM_AM_GATHER,
+                             .handler = TMB_KIT_GATHER,
                              .nargs = ARGS,
                              .staged = -1,
                              .args = args,

@@ -3,6 +3,7 @@
  * Team objects from inside: memory returned over many cycles, messages that precede their team,
  * numbers that never come back, the small all-gather of one member.
  */
+#include "core/am/kit.h"
 #include "core/check.h"
 #include "core/event/op.h"
 #include "core/team/team.h"
@@ -66,7 +67,7 @@ static void many_live_teams_are_found(void **state) {
 
 /* ---- a message before its team */
 
-enum { EARLY = 47 };
+enum { EARLY = TMB_KIT_TEST };
 static uint64_t early_uid;
 static int early_runs, early_found;
 static char early_seen[16];

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kit of internal messages from inside: 64-bit arguments, pieces in any order from several
+ * sources, pieces of a peer that is lost.
+ */
+#include "core/am/kit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void values_come_back(void **state) {
+  (void)state;
+  static const uint64_t value[] = {0,          1,           0x7fffffff,         0x80000000,
+                                   0xffffffff, 0x100000000, 0x80000000ffffffff, UINT64_MAX};
+  for (size_t i = 0; i < sizeof value / sizeof value[0]; i++) {
+    int32_t args[2];
+    tmb_kit_pack64(args, value[i]);
+    assert_true(tmb_kit_unpack64(args) == value[i]);
+    assert_int_equal((uint32_t)args[0], (uint32_t)value[i]); /* low half first */
+  }
+  int32_t args[2];
+  tmb_kit_pack_ptr(args, args);
+  assert_ptr_equal(tmb_kit_unpack_ptr(args), args);
+}
+
+static void one_piece_needs_no_table(void **state) {
+  (void)state;
+  assert_true(tmb_kit_last_piece(3, 7, 100, 100));
+  assert_true(tmb_kit_last_piece(3, 7, 0, 0));
+  assert_int_equal(tmb_kit_incomplete(), 0);
+}
+
+/* Transfers of three sources with the same numbers, their pieces interleaved. */
+static void pieces_are_counted_by_transfer(void **state) {
+  (void)state;
+  enum { SOURCES = 3, IDS = 200, PIECES = 5 };
+  for (uint32_t piece = 0; piece < PIECES; piece++)
+    for (uint32_t id = 0; id < IDS; id++)
+      for (uint32_t src = 0; src < SOURCES; src++) {
+        const uint64_t total = PIECES * (src + 1);
+        assert_int_equal(tmb_kit_last_piece(src, id, total, src + 1), piece == PIECES - 1);
+      }
+  assert_int_equal(tmb_kit_incomplete(), 0);
+  assert_false(tmb_kit_last_piece(0, 0, 2, 1)); /* a number that was used is free again */
+  assert_true(tmb_kit_last_piece(0, 0, 2, 1));
+}
+
+static void a_lost_peer_is_forgotten(void **state) {
+  (void)state;
+  for (uint32_t id = 0; id < 300; id++) {
+    assert_false(tmb_kit_last_piece(1, id, 10, 4));
+    assert_false(tmb_kit_last_piece(2, id, 10, 4));
+  }
+  assert_int_equal(tmb_kit_incomplete(), 600);
+  tmb_kit_layer.peer_lost(1);
+  assert_int_equal(tmb_kit_incomplete(), 300);
+  for (uint32_t id = 0; id < 300; id++) assert_true(tmb_kit_last_piece(2, id, 10, 6));
+  assert_int_equal(tmb_kit_incomplete(), 0);
+}
+
+static void numbers_differ(void **state) {
+  (void)state;
+  const uint32_t first = tmb_kit_next_id();
+  for (uint32_t i = 1; i < 100; i++) assert_int_equal(tmb_kit_next_id(), first + i);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(values_come_back),
+      cmocka_unit_test(one_piece_needs_no_table),
+      cmocka_unit_test(pieces_are_counted_by_transfer),
+      cmocka_unit_test(a_lost_peer_is_forgotten),
+      cmocka_unit_test(numbers_differ),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
