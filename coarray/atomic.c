@@ -5,7 +5,7 @@
  * Owns nothing. Called by compiled programs. Calls: remote atomics on 32-bit and 64-bit words.
  * Invariants: complete on return; atoms are integers and logicals of kind 4 or 8.
  */
-#include "caf.h"
+#include "pending.h"
 
 CAF_EXPORT void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int *stat,
                                    int type, int kind);
@@ -33,6 +33,7 @@ static bool find(struct atom *a, void *token, size_t offset, int image, int kind
   }
   a->rank = caf_rank(image, &to);
   a->word = a->rank == UINT32_MAX ? NULL : caf_address(token, offset, (size_t)kind, a->rank, &to);
+  if (a->word) caf_await(a->rank, a->word, (size_t)kind);
   return a->word != NULL;
 }
 

@@ -11,6 +11,7 @@
  * one array nest, largest first, so membership of an address is found dimension by dimension.
  */
 #include "attach.h"
+#include "pending.h"
 
 #include <ISO_Fortran_binding.h>
 #include <stdlib.h>
@@ -38,6 +39,12 @@ CAF_EXPORT void tombolo_caf_attach_write(intptr_t event, const CFI_cdesc_t *sect
 CAF_EXPORT void tombolo_caf_attach_read(intptr_t event, const CFI_cdesc_t *section, int *stat,
                                         CFI_cdesc_t *errmsg);
 CAF_EXPORT void tombolo_caf_detach(intptr_t event, int *stat, CFI_cdesc_t *errmsg);
+/* The same, with a variable of type NOTIFY_TYPE. */
+CAF_EXPORT void tombolo_caf_attach_write_notify(const void *notify, const CFI_cdesc_t *section,
+                                                int *stat, CFI_cdesc_t *errmsg);
+CAF_EXPORT void tombolo_caf_attach_read_notify(const void *notify, const CFI_cdesc_t *section,
+                                               int *stat, CFI_cdesc_t *errmsg);
+CAF_EXPORT void tombolo_caf_detach_notify(const void *notify, int *stat, CFI_cdesc_t *errmsg);
 
 /* STAT of the module's procedures. */
 enum { NOT_EVENT = 1, EMPTY_SECTION, NOT_COARRAY, TOO_MANY, NOT_ATTACHED };
@@ -172,6 +179,20 @@ void tombolo_caf_detach(intptr_t event, int *stat, CFI_cdesc_t *errmsg) {
   finish("event_detach", detach(event), stat, errmsg);
 }
 
+void tombolo_caf_attach_write_notify(const void *notify, const CFI_cdesc_t *section, int *stat,
+                                     CFI_cdesc_t *errmsg) {
+  tombolo_caf_attach_write((intptr_t)notify, section, stat, errmsg);
+}
+
+void tombolo_caf_attach_read_notify(const void *notify, const CFI_cdesc_t *section, int *stat,
+                                    CFI_cdesc_t *errmsg) {
+  tombolo_caf_attach_read((intptr_t)notify, section, stat, errmsg);
+}
+
+void tombolo_caf_detach_notify(const void *notify, int *stat, CFI_cdesc_t *errmsg) {
+  tombolo_caf_detach((intptr_t)notify, stat, errmsg);
+}
+
 /* ---- the lists of others */
 
 /* The list of a rank, as of the version that its word tells. NULL: out of memory. */
@@ -302,23 +323,23 @@ static size_t events_at(uint32_t rank, uint64_t at, uint64_t bytes, uint64_t *ev
   return count;
 }
 
-/* Whether puts to a rank are done by this process, and so complete when they return. */
-static bool caf_is_mapped(uint32_t rank) {
-  void *owner, *here = NULL;
-  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(caf.tm, rank, &owner, &here, NULL, 0));
-  return here != NULL;
-}
-
 void caf_attach_put(uint32_t rank, void *remote, const void *data, size_t bytes) {
   uint64_t events[ENTRIES_MAX];
   const size_t count = events_at(rank, (uintptr_t)remote, bytes, events);
-  if (count == 0)
-    gex_RMA_PutBlocking(caf.tm, rank, remote, data, bytes, 0);
-  else if (caf_is_mapped(rank))
-    gexx_RMA_PutSignalBlocking(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW,
-                               (uint64_t *)events[0], GEXX_SIG_ADD, 1, 0);
-  else /* data and post are one message, which the next assignment may not overtake */
-    gex_Event_Wait(gexx_RMA_PutSignalNB(caf.tm, rank, remote, data, bytes, GEX_EVENT_DEFER,
-                                        (uint64_t *)events[0], GEXX_SIG_ADD, 1, 0));
+  if (count == 0) {
+    caf_put(rank, remote, data, bytes);
+    return;
+  }
+  uint64_t *first = (uint64_t *)events[0];
+  if (caf_is_near(rank)) {
+    gexx_RMA_PutSignalBlocking(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, first,
+                               GEXX_SIG_ADD, 1, 0);
+  } else { /* data and post are one message */
+    caf_await(rank, remote, bytes);
+    gexx_RMA_PutSignalNBI(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, first, GEXX_SIG_ADD, 1,
+                          0);
+    caf_pending_add(rank, remote, bytes);
+    if (count > 1) caf_complete(); /* the other posts come after the data */
+  }
   for (size_t i = 1; i < count; i++) post(rank, events[i]);
 }

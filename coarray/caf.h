@@ -65,6 +65,8 @@ struct caf {
   uint64_t *expected;        /* [size] sync images: posts of each image that were waited for */
   int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is gone */
   uint32_t lost_count;
+  uint8_t *reach;           /* [size] enum in pending.h: whether memory of a rank is mapped */
+  uint32_t pending;         /* not 0: puts to far ranks, or asynchronous transfers, are under way */
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
   bool ready, ending, settled;
@@ -144,6 +146,14 @@ static inline void *caf_address(const struct caf_token *token, size_t offset, si
   return caf_address_slow(token, offset, bytes, rank, to);
 }
 
+/* The coarray of the current team, or of those around it, that has this byte of this image; NULL:
+ * there is none. Allocatable and pointer components are none. */
+const struct caf_token *caf_token_at(const char *address);
+
+/* Waits for `until` posts of an event of this image and takes them; sets STAT= and ERRMSG= of the
+ * statement `name`. */
+void caf_consume(uint64_t *word, int until, const char *name, const struct caf_status *to);
+
 /* A collective of the team begins: the others may see that this image takes part. */
 static inline void caf_begin(struct caf_team *team) {
   __atomic_store_n(&team->words->begun, team->words->begun + 1, __ATOMIC_RELEASE);
@@ -208,12 +218,18 @@ void caf_section_of(struct caf_section *s, const struct caf_desc *desc, char *ba
 void caf_section_free(struct caf_section *s);
 size_t caf_section_elements(const struct caf_section *s);
 
+/* Whether a section is one piece of memory in its order. */
+bool caf_section_contiguous(const struct caf_section *s);
+
+/* Waits until no put to any byte of a section of `rank` is under way; says that one has begun. */
+void caf_section_await(uint32_t rank, const struct caf_section *s);
+void caf_section_pending(uint32_t rank, const struct caf_section *s);
+
 /* Calls fn with the address of each element, in array element order. */
 void caf_section_each(const struct caf_section *s, void (*fn)(void *arg, char *element), void *arg);
 
-/* Copies a remote section of `rank` into a local buffer [elements], and back. */
+/* Copies a remote section of `rank` into a local buffer [elements]. */
 void caf_pull(uint32_t rank, const struct caf_section *remote, void *buffer);
-void caf_push(uint32_t rank, const struct caf_section *remote, const void *buffer);
 
 /* Converts one element, as an assignment does: kinds and types of numbers; characters are cut or
  * padded with blanks. */

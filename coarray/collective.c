@@ -8,6 +8,7 @@
  * (kinds 1, 2, 10 and 16, complex numbers, characters) are reduced by functions of this file.
  */
 #include "collective.h"
+#include "pending.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -234,20 +235,10 @@ static void pack_element(void *arg, char *element) {
   p->at += p->len;
 }
 
-/* Whether a section is one piece of memory in its order. */
-static bool contiguous(const struct caf_section *s) {
-  ptrdiff_t next = (ptrdiff_t)s->elem_len;
-  for (unsigned d = 0; d < s->levels; d++) {
-    if (s->count[d] != 1 && s->stride[d] != next) return false;
-    next *= (ptrdiff_t)s->count[d];
-  }
-  return true;
-}
-
 /* The argument as one piece of memory: itself, or a packed copy (*copy), which is malloc'ed. */
 static void *pack(const struct caf_section *s, size_t elements, void **copy) {
   *copy = NULL;
-  if (contiguous(s)) return s->base;
+  if (caf_section_contiguous(s)) return s->base;
   *copy = malloc(elements * s->elem_len + 1);
   if (!*copy) {
     const struct caf_status none = {0};
@@ -316,7 +307,7 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
   caf_section_of(&s, a, a->base, NULL);
   const size_t elements = caf_section_elements(&s), len = s.elem_len;
   void *copy, *data = pack(&s, elements, &copy);
-  gex_NBI_Wait(GEX_EC_ALL, 0);
+  caf_complete();
   struct fold_all all = {how, elements, len};
   const int code = team->tm == GEX_TM_INVALID
                        ? caf_survivors_reduce(team, data, elements * len, fold_elements, &all)
@@ -341,7 +332,7 @@ void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, 
   caf_section_of(&s, a, a->base, NULL);
   const size_t elements = caf_section_elements(&s);
   void *copy, *data = pack(&s, elements, &copy);
-  gex_NBI_Wait(GEX_EC_ALL, 0);
+  caf_complete();
   const size_t bytes = elements * s.elem_len;
   const gex_Rank_t root = (gex_Rank_t)source - 1;
   const int code =

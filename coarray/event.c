@@ -7,7 +7,7 @@
  * posts that were not waited for; a lock word is 0 when free, else 1 + rank of the holder; each
  * statement is an image control: what was written before is visible after.
  */
-#include "caf.h"
+#include "pending.h"
 
 CAF_EXPORT void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat,
                           char *errmsg, size_t errmsg_len);
@@ -30,7 +30,7 @@ void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errm
   if (rank == UINT32_MAX) return;
   void *word = caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
-  gex_NBI_Wait(GEX_EC_ALL, 0);
+  caf_complete();
   gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, word, GEXX_SIG_ADD, 1, 0);
   caf_ok(stat);
 }
@@ -48,19 +48,23 @@ static int wait_consume(uint64_t *word, uint64_t want) {
   return 0;
 }
 
+void caf_consume(uint64_t *word, int until, const char *name, const struct caf_status *to) {
+  const uint64_t want = until > 0 ? (uint64_t)until : 1;
+  const int code = wait_consume(word, want);
+  if (code)
+    caf_fail(to, code, "%s: %d posts have not come, and an image of the team has %s", name,
+             (int)want, caf_end_name(code));
+  else
+    caf_ok(to->stat);
+}
+
 void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errmsg,
                      size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
   uint64_t *word = caf_address(token, index * WORD, WORD, caf.rank, &to);
   if (!word) return;
-  gex_NBI_Wait(GEX_EC_ALL, 0);
-  const uint64_t want = until > 0 ? (uint64_t)until : 1;
-  const int code = wait_consume(word, want);
-  if (code)
-    caf_fail(&to, code, "EVENT WAIT: %d posts have not come, and an image of the team has %s",
-             (int)want, caf_end_name(code));
-  else
-    caf_ok(stat);
+  caf_complete();
+  caf_consume(word, until, "EVENT WAIT", &to);
 }
 
 void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat) {
@@ -91,7 +95,7 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
   const uint32_t rank = caf_rank(image, &to);
   void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
-  gex_NBI_Wait(GEX_EC_ALL, 0);
+  caf_complete();
   int64_t before = swap_word(rank, word, 0, (int64_t)caf.rank + 1);
   if (acquired) {
     *acquired = before == 0;
@@ -117,7 +121,7 @@ void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg, 
   const uint32_t rank = caf_rank(image, &to);
   void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
-  gex_NBI_Wait(GEX_EC_ALL, 0);
+  caf_complete();
   const int64_t before = swap_word(rank, word, (int64_t)caf.rank + 1, 0);
   if (before == (int64_t)caf.rank + 1)
     caf_ok(stat);

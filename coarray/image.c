@@ -7,7 +7,7 @@
  * has come to it, since others may still use this image's coarrays; error termination ends all
  * images at once.
  */
-#include "caf.h"
+#include "pending.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,8 +96,11 @@ void *caf_address_slow(const struct caf_token *token, size_t offset, size_t byte
 
 /* ---- start and end */
 
+/* Coarrays have their initial values, which constructors give them before the program begins, on
+ * every image before any image may read them. */
 void CAF(init)(int *argc, char ***argv) {
   caf_start(argc, argv);
+  gex_Event_Wait(gex_Coll_BarrierNB(caf.tm, 0));
 }
 
 /* Whether every other image has come to its end, or is lost before it. */
@@ -114,7 +117,7 @@ static void end_normally(void) {
   if (caf.ending) return;
   caf.ending = true;
   __atomic_store_n(&caf.shared->state, CAF_STAT_STOPPED, __ATOMIC_RELEASE);
-  gex_NBI_Wait(GEX_EC_ALL, 0);
+  caf_complete();
   for (uint32_t r = 0; r < caf.size; r++) {
     struct caf_shared *there = (struct caf_shared *)caf.shared_addr[r];
     if (caf.lost[r]) continue;

@@ -7,7 +7,7 @@
  * of the coarray; an allocatable or pointer component is followed by reading its pointer, or its
  * descriptor, from the remote object; at the end stands a section, whose addresses are the owner's.
  */
-#include "caf.h"
+#include "pending.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct walk {
 };
 
 static void read_remote(const struct walk *w, void *to, const void *from, size_t bytes) {
-  gex_RMA_GetBlocking(caf.tm, to, w->rank, (void *)(uintptr_t)from, bytes, 0);
+  caf_get(to, w->rank, from, bytes);
 }
 
 /* Follow an allocatable or pointer component. Returns false when it is not there. */

@@ -20,6 +20,8 @@ CAF_EXPORT void CAF(deregister)(void **token_p, int type, int *stat, char *errms
 
 #define WORD_BYTES 8u /* of a lock or an event: the compiler's addressing counts elements */
 
+static uint64_t tokens_freed; /* coarrays deallocated so far */
+
 static struct caf_token *token_new(uint32_t ranks, int type) {
   struct caf_token *t = calloc(1, sizeof *t + ranks * sizeof t->addr[0]);
   if (!t) return NULL;
@@ -36,10 +38,33 @@ static void join_team(struct caf_token *t) {
 }
 
 static void leave_team(struct caf_token *t) {
+  tokens_freed++;
   if (!t->link) return;
   *t->link = t->next;
   if (t->next) t->next->link = t->link;
   t->link = NULL;
+}
+
+/* Whether a coarray has a byte of this image. */
+static bool holds(const struct caf_token *t, const char *address) {
+  return t->base && (size_t)(address - (const char *)t->base) < t->bytes;
+}
+
+const struct caf_token *caf_token_at(const char *address) {
+  static const struct caf_token *last[2]; /* data and their event, most often */
+  static uint64_t version;
+  if (version != tokens_freed) last[0] = last[1] = NULL;
+  version = tokens_freed;
+  for (int i = 0; i < 2; i++)
+    if (last[i] && holds(last[i], address)) return last[i];
+  for (const struct caf_team *team = caf.team; team; team = team->parent)
+    for (const struct caf_token *t = team->coarrays; t; t = t->next) {
+      if (!holds(t, address)) continue;
+      last[1] = last[0];
+      last[0] = t;
+      return t;
+    }
+  return NULL;
 }
 
 /* Tell the team where the memory of this image is; an odd number stands for none. Returns whether

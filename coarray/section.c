@@ -4,10 +4,11 @@
  *
  * Owns nothing beyond a call. Called by transfer.c, ref.c and collective.c. Calls: contiguous and
  * strided put and get, and the indexed forms where a subscript is a vector. Invariants: the first
- * dimension varies fastest; dimensions that continue each other are joined, so that a whole array
- * is one element of its full length.
+ * dimension varies fastest; a put to a far image reads from a copy, so that the program may change
+ * its variables, and more puts begin, while it is under way.
  */
 #include "attach.h"
+#include "pending.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,49 @@ size_t caf_section_elements(const struct caf_section *s) {
   return n;
 }
 
+bool caf_section_contiguous(const struct caf_section *s) {
+  ptrdiff_t next = (ptrdiff_t)s->elem_len;
+  for (unsigned d = 0; d < s->levels; d++) {
+    if (s->count[d] != 1 && (s->stride[d] != next || s->index[d])) return false;
+    next *= (ptrdiff_t)s->count[d];
+  }
+  return !s->indexed;
+}
+
+/* Range of the bytes of a section that has elements. */
+struct bounds {
+  char *low, *high;
+};
+
+static struct bounds bounds_of(const struct caf_section *s) {
+  struct bounds b = {s->base, s->base + s->elem_len};
+  for (unsigned d = 0; d < s->levels; d++) {
+    ptrdiff_t least = 0, most = (ptrdiff_t)(s->count[d] - 1) * s->stride[d];
+    if (most < 0) {
+      least = most;
+      most = 0;
+    }
+    for (size_t i = 0; s->index[d] && i < s->count[d]; i++) {
+      if (i == 0 || s->index[d][i] < least) least = s->index[d][i];
+      if (i == 0 || s->index[d][i] > most) most = s->index[d][i];
+    }
+    b.low += least;
+    b.high += most;
+  }
+  return b;
+}
+
+void caf_section_await(uint32_t rank, const struct caf_section *s) {
+  if (!caf.pending) return;
+  const struct bounds b = bounds_of(s);
+  caf_await_slow(rank, b.low, (size_t)(b.high - b.low));
+}
+
+void caf_section_pending(uint32_t rank, const struct caf_section *s) {
+  const struct bounds b = bounds_of(s);
+  caf_pending_add(rank, b.low, (size_t)(b.high - b.low));
+}
+
 void caf_section_each(const struct caf_section *s, void (*fn)(void *arg, char *element),
                       void *arg) {
   size_t at[CAF_RANK_MAX] = {0};
@@ -122,6 +166,7 @@ static void dense(const struct caf_section *s, ptrdiff_t *stride) {
 void caf_pull(uint32_t rank, const struct caf_section *remote, void *buffer) {
   const size_t n = caf_section_elements(remote);
   if (n == 0 || remote->elem_len == 0) return;
+  caf_section_await(rank, remote);
   if (remote->indexed) {
     struct list list = list_of(remote);
     gex_VIS_IndexedGetBlocking(caf.tm, 1, &buffer, n * remote->elem_len, rank, n, list.address,
@@ -135,7 +180,8 @@ void caf_pull(uint32_t rank, const struct caf_section *remote, void *buffer) {
                              remote->elem_len, remote->count, remote->levels, 0);
 }
 
-void caf_push(uint32_t rank, const struct caf_section *remote, const void *buffer) {
+/* Copies a buffer [elements] into a section of a near rank. */
+static void push(uint32_t rank, const struct caf_section *remote, const void *buffer) {
   const size_t n = caf_section_elements(remote);
   void *source = (void *)(uintptr_t)buffer;
   if (n == 0 || remote->elem_len == 0) return;
@@ -184,11 +230,57 @@ static bool overlaps(uint32_t rank) {
   return rank == caf.rank;
 }
 
+/* Packs the values of an assignment into a buffer [elements of remote], converted. */
+static void gather(char *buffer, const struct caf_section *remote,
+                   const struct caf_elem *remote_elem, const struct caf_section *local,
+                   const struct caf_elem *local_elem) {
+  struct walk walk = {buffer, local_elem, remote_elem, remote_elem->len};
+  if (local->levels > 0 || remote->levels == 0) {
+    caf_section_each(local, gather_element, &walk);
+    return;
+  }
+  const size_t n = caf_section_elements(remote);
+  for (size_t i = 0; i < n; i++) gather_element(&walk, local->base);
+}
+
+/* Begins to write a section of a far rank; what the put reads from is a copy that stays. */
+static void write_far(uint32_t rank, const struct caf_section *remote,
+                      const struct caf_elem *remote_elem, const struct caf_section *local,
+                      const struct caf_elem *local_elem) {
+  const size_t n = caf_section_elements(remote), bytes = n * remote_elem->len;
+  if (plain(remote, remote_elem, local, local_elem) && caf_section_contiguous(remote) &&
+      caf_section_contiguous(local)) {
+    caf_put(rank, remote->base, local->base, bytes);
+    return;
+  }
+  const size_t pointers = remote->indexed ? n + 1 : 0; /* where the pieces go; where they are */
+  void **memory = caf_pending_memory(pointers * sizeof(void *) + bytes);
+  char *data = (char *)(memory + pointers);
+  gather(data, remote, remote_elem, local, local_elem);
+  caf_section_await(rank, remote);
+  if (remote->indexed) {
+    struct list list = {memory, 0};
+    caf_section_each(remote, list_add, &list);
+    memory[n] = data;
+    gex_VIS_IndexedPutNBI(caf.tm, rank, n, memory, remote->elem_len, 1, &memory[n], bytes, 0);
+  } else {
+    ptrdiff_t stride[CAF_RANK_MAX];
+    dense(remote, stride);
+    gex_VIS_StridedPutNBI(caf.tm, rank, remote->base, remote->stride, data, stride,
+                          remote->elem_len, remote->count, remote->levels, 0);
+  }
+  caf_section_pending(rank, remote);
+}
+
 static void write_section(uint32_t rank, const struct caf_section *remote,
                           const struct caf_elem *remote_elem, const struct caf_section *local,
                           const struct caf_elem *local_elem) {
   const size_t n = caf_section_elements(remote);
   if (n == 0 || remote->elem_len == 0) return;
+  if (!caf_is_near(rank)) {
+    write_far(rank, remote, remote_elem, local, local_elem);
+    return;
+  }
   if (local->levels == 0 && remote->levels > 0 && caf_same_elem(remote_elem, local_elem) &&
       !remote->indexed && !overlaps(rank)) {
     const ptrdiff_t still[CAF_RANK_MAX] = {0};
@@ -202,12 +294,8 @@ static void write_section(uint32_t rank, const struct caf_section *remote,
     return;
   }
   char *buffer = temporary(n * remote_elem->len);
-  struct walk walk = {buffer, local_elem, remote_elem, remote_elem->len};
-  if (local->levels == 0 && remote->levels > 0)
-    for (size_t i = 0; i < n; i++) gather_element(&walk, local->base);
-  else
-    caf_section_each(local, gather_element, &walk);
-  caf_push(rank, remote, buffer);
+  gather(buffer, remote, remote_elem, local, local_elem);
+  push(rank, remote, buffer);
   free(buffer);
 }
 
@@ -216,6 +304,7 @@ static void read_section(const struct caf_section *local, const struct caf_elem 
                          const struct caf_elem *remote_elem) {
   const size_t n = caf_section_elements(remote);
   if (n == 0 || caf_section_elements(local) == 0) return;
+  caf_section_await(rank, remote);
   if (plain(remote, remote_elem, local, local_elem) && !overlaps(rank)) {
     gex_VIS_StridedGetBlocking(caf.tm, local->base, local->stride, rank, remote->base,
                                remote->stride, remote->elem_len, remote->count, remote->levels, 0);
@@ -232,8 +321,17 @@ static void read_section(const struct caf_section *local, const struct caf_elem 
 void caf_assign_remote(uint32_t rank, const struct caf_section *remote,
                        const struct caf_elem *remote_elem, const struct caf_section *local,
                        const struct caf_elem *local_elem) {
+  const bool attached = caf_attached(rank, CAF_ATTACH_WRITE);
+  if (attached && plain(remote, remote_elem, local, local_elem) && !overlaps(rank) &&
+      caf_section_contiguous(remote) && caf_section_contiguous(local)) {
+    caf_attach_put(rank, remote->base, local->base,
+                   caf_section_elements(remote) * remote_elem->len);
+    return;
+  }
   write_section(rank, remote, remote_elem, local, local_elem);
-  if (caf_attached(rank, CAF_ATTACH_WRITE)) caf_attach_post(rank, remote, CAF_ATTACH_WRITE);
+  if (!attached) return;
+  if (!caf_is_near(rank)) caf_complete(); /* the post comes after the data */
+  caf_attach_post(rank, remote, CAF_ATTACH_WRITE);
 }
 
 void caf_assign_local(const struct caf_section *local, const struct caf_elem *local_elem,

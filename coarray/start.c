@@ -38,7 +38,8 @@ static void make_shared(void) {
   caf.shared_addr = malloc(caf.size * sizeof *caf.shared_addr);
   caf.expected = calloc(caf.size, sizeof *caf.expected);
   caf.lost = calloc(caf.size, sizeof *caf.lost);
-  if (!caf.shared || !caf.shared_addr || !caf.expected || !caf.lost) {
+  caf.reach = calloc(caf.size, sizeof *caf.reach);
+  if (!caf.shared || !caf.shared_addr || !caf.expected || !caf.lost || !caf.reach) {
     fprintf(stderr, "coarray: out of memory for the counters of %u images; segment of %zu bytes\n",
             caf.size, (size_t)caf.segment_bytes);
     gasnet_exit(1);

@@ -8,7 +8,7 @@
  * IMAGES: each pair of images counts its posts, so that the n-th of one meets the n-th of the
  * other; posts grow only.
  */
-#include "caf.h"
+#include "pending.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,7 @@ int caf_words_init(struct caf_team *team, struct caf_team *parent) {
 
 int caf_barrier(struct caf_team *team) {
   caf_settle();
-  gex_NBI_Wait(GEX_EC_ALL, 0);
+  caf_complete();
   if (__builtin_expect(team->tm == GEX_TM_INVALID || caf.lost_count != 0, 0)) return caf_meet(team);
   const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
   if (code == 0) return 0;
@@ -165,7 +165,7 @@ void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
 void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len) {
   (void)errmsg;
   (void)errmsg_len;
-  gex_NBI_Wait(GEX_EC_ALL, 0);
+  caf_complete();
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   caf_ok(stat);
 }
@@ -214,7 +214,7 @@ void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t er
   }
   uint32_t *rank = ranks_of(count, images, &to);
   if (!rank) return;
-  gex_NBI_Wait(GEX_EC_ALL, 0);
+  caf_complete();
   for (int i = 0; i < count; i++)
     if (rank[i] != caf.rank && !caf.lost[rank[i]]) post_to(rank[i]);
   int code = 0;

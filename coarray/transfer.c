@@ -3,11 +3,13 @@
  * Assignments from and to coindexed objects: get, send and sendget.
  *
  * Owns nothing. Called by compiled programs. Calls: put and get, section.c. Invariants: an
- * assignment is complete when its call returns, so the order of assignments to one image is that of
- * the program; scalars of one type go straight to the put or get. The address of the remote side is
- * token + offset; its descriptor gives only shape and strides.
+ * assignment to an image whose memory is mapped is complete when its call returns, one to another
+ * has been sent (pending.h), so the order of accesses to one image is that of the program; scalars
+ * of one type go straight to the put or get. The address of the remote side is token + offset; its
+ * descriptor gives only shape and strides.
  */
 #include "attach.h"
+#include "pending.h"
 
 #include <string.h>
 
@@ -59,7 +61,7 @@ static __attribute__((noinline)) void get_any(const struct assignment *a) {
                         into_elem = elem_of(a->local_desc, a->local_kind);
   if (scalar_numbers(a->remote_desc, a->local_desc) && !caf_attached(a->rank, CAF_ATTACH_READ)) {
     _Alignas(16) char number[NUMBER_BYTES];
-    gex_RMA_GetBlocking(caf.tm, number, a->rank, a->remote, from_elem.len, 0);
+    caf_get(number, a->rank, a->remote, from_elem.len);
     caf_convert(a->local_desc->base, &into_elem, number, &from_elem);
     return;
   }
@@ -82,6 +84,7 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
   if (__builtin_expect(!remote, 0)) return;
   caf_ok(stat);
   if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_READ)) {
+    caf_await(rank, remote, bytes);
     if (bytes == 8) /* known sizes are copied inline */
       gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, 8, 0);
     else if (bytes == 4)
@@ -97,7 +100,7 @@ static void put(uint32_t rank, void *remote, const void *data, size_t bytes) {
   if (caf_attached(rank, CAF_ATTACH_WRITE))
     caf_attach_put(rank, remote, data, bytes);
   else
-    gex_RMA_PutBlocking(caf.tm, rank, remote, data, bytes, 0);
+    caf_put(rank, remote, data, bytes);
 }
 
 static __attribute__((noinline)) void send_any(const struct assignment *a) {
@@ -135,11 +138,11 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
   caf_ok(stat);
   if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_WRITE)) {
     if (bytes == 8) /* known sizes are copied inline */
-      gex_RMA_PutBlocking(caf.tm, rank, remote, src->base, 8, 0);
+      caf_put(rank, remote, src->base, 8);
     else if (bytes == 4)
-      gex_RMA_PutBlocking(caf.tm, rank, remote, src->base, 4, 0);
+      caf_put(rank, remote, src->base, 4);
     else
-      gex_RMA_PutBlocking(caf.tm, rank, remote, src->base, bytes, 0);
+      caf_put(rank, remote, src->base, bytes);
     return;
   }
   send_any(&(struct assignment){rank, remote, dst, src, vector, dst_kind, src_kind});

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Puts to images whose memory is not mapped: many are under way, and keep the order of the program.
+ *
+ * Owns: the list of ranges that puts of this image may still change. Included by the files that
+ * read or write other images' memory. Calls: put, get. Invariants: while a range is in the list, a
+ * put to it may be under way; a further access of this image to any byte of it waits first, others
+ * do not. Every image control statement ends with an empty list. Ranks whose memory is mapped never
+ * appear: their puts are copies.
+ */
+#ifndef CAF_PENDING_H
+#define CAF_PENDING_H
+
+#include "caf.h"
+
+/* Whether puts to a rank are copies of this process, and so complete when they return. */
+enum { CAF_NOT_ASKED, CAF_NEAR, CAF_FAR };
+bool caf_is_near_slow(uint32_t rank);
+static inline bool caf_is_near(uint32_t rank) {
+  const uint8_t reach = caf.reach[rank];
+  if (__builtin_expect(reach == CAF_NEAR, 1)) return true;
+  return reach == CAF_NOT_ASKED && caf_is_near_slow(rank);
+}
+
+/* Waits until no put to the bytes [low, low + bytes) of a rank is under way. */
+void caf_await_slow(uint32_t rank, const void *low, size_t bytes);
+static inline void caf_await(uint32_t rank, const void *low, size_t bytes) {
+  if (__builtin_expect(caf.pending != 0, 0)) caf_await_slow(rank, low, bytes);
+}
+
+/* A put to these bytes of a far rank has begun, with an implicit handle. */
+void caf_pending_add(uint32_t rank, const void *low, size_t bytes);
+
+/* Memory that stays until the puts under way are done; at least one byte. May wait for them. Ends
+ * the program when there is none. */
+void *caf_pending_memory(size_t bytes);
+
+/* Waits for all puts and gets of this image: begins every image control statement. */
+void caf_complete(void);
+
+/* Writes bytes that lie together; the source may be changed after the return. */
+static inline void caf_put(uint32_t rank, void *remote, const void *data, size_t bytes) {
+  if (caf_is_near(rank)) {
+    gex_RMA_PutBlocking(caf.tm, rank, remote, data, bytes, 0);
+    return;
+  }
+  caf_await(rank, remote, bytes);
+  gex_RMA_PutNBI(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, 0);
+  caf_pending_add(rank, remote, bytes);
+}
+
+/* Reads bytes that lie together. */
+static inline void caf_get(void *to, uint32_t rank, const void *remote, size_t bytes) {
+  caf_await(rank, remote, bytes);
+  gex_RMA_GetBlocking(caf.tm, to, rank, (void *)(uintptr_t)remote, bytes, 0);
+}
+
+/* ---- transfers with a handle (async.c) */
+
+/* An asynchronous transfer has begun. Returns its handle, 0: it is done. Takes over `memory`, which
+ * is malloc'ed or NULL. */
+int64_t caf_async_add(gex_Event_t event, void *memory);
+
+/* Waits for all asynchronous transfers. */
+void caf_async_complete(void);
+
+#endif
