@@ -6,7 +6,7 @@
  * Calls: the EX puts and gets, core's op pool and checks.
  * Invariants: a memset to a mapped peer is complete on return; to others it is puts of a filled
  * block whose local completion is immediate; a value-get handle is an op with the value in
- * `wanted`, the event of the get in `next` and the byte count in `leaves`, freed by its one
+ * `value`, the event of the get in `next` and the byte count in `leaves`, freed by its one
  * synchronisation.
  */
 #include "core/check.h"
@@ -88,8 +88,8 @@ gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void *src, size_t n
             "%s: argument nbytes is %zu; a value has 1..%d bytes", call, nbytes,
             SIZEOF_GASNET_REGISTER_VALUE_T);
   struct tmb_op *const op = tmb_op_new(TMB_OP_SINGLE, (uint32_t)nbytes);
-  op->wanted = 0;
-  op->next = (struct tmb_op *)(void *)gex_RMA_GetNB(tm, &op->wanted, node, src, nbytes, 0);
+  op->value = 0;
+  op->next = (struct tmb_op *)(void *)gex_RMA_GetNB(tm, &op->value, node, src, nbytes, 0);
   return (gasnet_valget_handle_t)(void *)op;
 }
 
@@ -101,7 +101,7 @@ gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle)
             "synchronised exactly once",
             (void *)op);
   gex_Event_Wait((gex_Event_t)(void *)op->next);
-  const gasnet_register_value_t value = gexx_rma_load_val(&op->wanted, op->leaves);
+  const gasnet_register_value_t value = gexx_rma_load_val(&op->value, op->leaves);
   tmb_op_free(op);
   return value;
 }

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "boot/boot.h"
 
+#include "base/atomic.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -107,19 +108,38 @@ int tmb_boot_start(struct tmb_boot *b) {
     rc = start_peers(b, (uint32_t)nodes);
   else
     rc = be_alone(b);
-  if (rc)
-    memset(b, 0, sizeof *b);
-  else
+  if (rc == TMB_OK) {
+    b->status = b->ctl ? tmb_ctl_status(b->ctl, b->rank) : calloc(1, sizeof *b->status);
     b->pid = getpid();
+    if (b->status) return TMB_OK;
+    tmb_warn("out of memory for a status of %zu bytes", sizeof *b->status);
+    tmb_boot_stop(b);
+    rc = TMB_E_NOMEM;
+  }
+  memset(b, 0, sizeof *b);
   return rc;
 }
 
+struct tmb_status *tmb_boot_status(const struct tmb_boot *b) {
+  return b->status;
+}
+
+/* Show on the status page that this rank enters a round, and that it has left it. */
+static void show_round(const struct tmb_boot *b, bool begins) {
+  if (begins) tmb_fetch_add_rlx(&b->status->boot_rounds, 1u);
+  tmb_store_rlx(&b->status->boot_since_ns, begins ? tmb_os_now_ns() : 0);
+}
+
 bool tmb_boot_barrier(struct tmb_boot *b) {
-  return b->ops->barrier(b);
+  show_round(b, true);
+  const bool passed = b->ops->barrier(b);
+  show_round(b, false);
+  return passed;
 }
 
 void tmb_boot_allgather(struct tmb_boot *b, const void *mine, size_t bytes, void *all) {
   bool good = true;
+  show_round(b, true);
   if (bytes <= TMB_CTL_PART_BYTES) {
     good = b->ops->gather(b, mine, bytes, all);
   } else {
@@ -133,6 +153,7 @@ void tmb_boot_allgather(struct tmb_boot *b, const void *mine, size_t bytes, void
     }
     free(piece);
   }
+  show_round(b, false);
   if (!good) memset(all, 0, b->size * bytes);
 }
 
@@ -176,6 +197,7 @@ void tmb_boot_stop(struct tmb_boot *b) {
   if (b->agent_fd >= 0) close(b->agent_fd);
   free(b->bell_fd);
   tmb_places_close(&b->places);
+  if (!b->ctl) free(b->status);
   b->ops->stop(b);
   close(b->arena_fd);
   close(b->segment_fd);

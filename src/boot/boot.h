@@ -15,6 +15,7 @@
 
 #include "base/compiler.h"
 #include "boot/places.h"
+#include "boot/status.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -42,6 +43,7 @@ struct tmb_boot_doors {
 struct tmb_ctl;
 struct tmb_bootstrap_ops;
 struct tmb_kv;
+struct tmb_status;
 
 /* This process's place in the job. Written by boot only. */
 struct tmb_boot {
@@ -63,6 +65,7 @@ struct tmb_boot {
   const struct tmb_bootstrap_ops *ops; /* how ranks exchange data and ends, bootstrap.h */
   int agent_fd;                        /* wakes the supervisor; -1: it need not be told */
   uint32_t gathers;                    /* rounds with data so far */
+  struct tmb_status *status;           /* page of this rank; never NULL in a rank */
   struct tmb_kv *kv;                   /* what tmb_boot_put and tmb_boot_exchange have collected */
 };
 
@@ -146,6 +149,9 @@ const uint32_t *tmb_boot_changes(const struct tmb_boot *boot);
 /* What has become of a rank: a TMB_FATE word. in rank: < size. Acquires: what a rank that is gone
  * has written is visible. Threads: any. */
 uint32_t tmb_boot_fate(const struct tmb_boot *boot, uint32_t rank);
+
+/* The status page of this rank, zero at first; for the life of the job. */
+struct tmb_status *tmb_boot_status(const struct tmb_boot *boot);
 
 /* Release the control block and the descriptors; `boot` is zeroed. Ranks need not stop together. */
 void tmb_boot_stop(struct tmb_boot *boot);

@@ -30,9 +30,21 @@
 
 _Static_assert(sizeof(struct tmb_ctl_rank) <= 64, "a rank's record must stay small");
 
+/* Where the status pages begin. */
+static size_t pages_at(uint32_t size, uint32_t here) {
+  return TMB_ALIGN_UP(sizeof(struct tmb_ctl) + (size_t)here * sizeof(struct tmb_ctl_rank) +
+                          (size_t)size * (3 * sizeof(uint32_t) + 2 * TMB_CTL_PART_BYTES),
+                      (size_t)TMB_STATUS_BYTES);
+}
+
 size_t tmb_ctl_bytes(uint32_t size, uint32_t here) {
-  return sizeof(struct tmb_ctl) + (size_t)here * sizeof(struct tmb_ctl_rank) +
-         (size_t)size * (3 * sizeof(uint32_t) + 2 * TMB_CTL_PART_BYTES);
+  return pages_at(size, here) + (size_t)here * TMB_STATUS_BYTES;
+}
+
+struct tmb_status *tmb_ctl_status(const struct tmb_ctl *ctl, uint32_t rank) {
+  char *const base = (char *)(uintptr_t)ctl;
+  return (struct tmb_status *)(void *)(base + pages_at(ctl->size, ctl->here) +
+                                       (size_t)tmb_ctl_record_of(ctl)[rank] * TMB_STATUS_BYTES);
 }
 
 /* Different for every job, also without a source of randomness. */

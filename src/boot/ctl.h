@@ -7,10 +7,10 @@
  * and boot. Calls: base, os. A job on several machines has one for each; their supervisors (agents)
  * complete rounds of the barrier and tell each other fates. Layout: the header; one record for each
  * rank of this machine; for each rank of the job its fate, its host and its record; two areas for
- * what ranks contribute to tmb_boot_allgather. Invariants: written only by atomic operations after
- * the ranks exist; `state` of a rank moves along NEW -> JOINED -> EXITING (by the rank) or
- * NEW|JOINED -> TOLD (by the supervisor) and never back, so that a code given by a rank itself and
- * an end imposed on it cannot be confused.
+ * what ranks contribute to tmb_boot_allgather; a status page for each rank of this machine.
+ * Invariants: written only by atomic operations after the ranks exist; `state` of a rank moves
+ * along NEW -> JOINED -> EXITING (by the rank) or NEW|JOINED -> TOLD (by the supervisor) and never
+ * back, so that a code given by a rank itself and an end imposed on it cannot be confused.
  */
 #ifndef TMB_BOOT_CTL_H
 #define TMB_BOOT_CTL_H
@@ -65,7 +65,7 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[]; /* [here]; then the arrays */
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f36) /* changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f37) /* changes with the layout */
 
 /* [size] TMB_FATE_ words of boot.h; the supervisor. */
 static inline uint32_t *tmb_ctl_fate(const struct tmb_ctl *ctl) {
@@ -103,6 +103,9 @@ struct tmb_ctl_job {
 
 /* Bytes of a control block for `here` of `size` ranks. */
 size_t tmb_ctl_bytes(uint32_t size, uint32_t here);
+
+/* Status page of a rank of this machine. */
+struct tmb_status *tmb_ctl_status(const struct tmb_ctl *ctl, uint32_t rank);
 
 /*
  * Create a control block, with a job id and a secret of its own.

@@ -22,6 +22,7 @@
 #include "coll/tuning.h"
 #include "core/failure/failure.h"
 #include "core/wait/progress.h"
+#include "core/wait/status.h"
 #include "core/wait/thread.h"
 #include "os/os.h"
 
@@ -538,7 +539,7 @@ static uint32_t chunk_of(const struct tmb_reducer *r) {
 static bool launch(struct tmb_team *team, struct tmb_coll_op *op) {
   struct tmb_coll_team *ct = team->coll;
   op->team = team;
-  op->seq = (uint32_t)team->coll_seq++;
+  op->seq = (uint32_t)team->calls->colls++;
   struct tmb_coll_op **bucket = bucket_of(ct, op->seq);
   op->next = *bucket;
   *bucket = op;
@@ -577,6 +578,8 @@ static struct tmb_op *event_of(struct tmb_coll_op *flying) {
   struct tmb_op *event = tmb_op_new(TMB_OP_SINGLE, 0);
   if (!flying) return event;
   flying->event = flying->apply.event = event;
+  tmb_op_name_call(event, TMB_WHAT_COLLECTIVE + flying->plan->shape.kind, flying->team,
+                   flying->seq + UINT64_C(1));
   tmb_up_op_more(event, TMB_CAT_PUT);
   if (flying->reducer.user) tmb_store_rlx(&event->thread, tmb_thread()->id);
   return event;
@@ -610,7 +613,7 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
   /* The event is made after the op was started; the lock keeps handlers on other threads from
    * completing the op in between. */
   struct tmb_op *event = event_of(launch(team, op) ? op : NULL);
-  if (team->head.size > 1 && team->coll_seq % FENCE_EVERY == FENCE_EVERY - 1) fence(team);
+  if (team->head.size > 1 && team->calls->colls % FENCE_EVERY == FENCE_EVERY - 1) fence(team);
   const bool queued = engine.run || tmb_apply_any();
   unlock_and_release();
   if (TMB_UNLIKELY(queued)) wake_threads();

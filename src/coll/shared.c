@@ -15,6 +15,7 @@
 #include "coll/tuning.h"
 #include "core/event/op.h"
 #include "core/failure/failure.h"
+#include "core/wait/status.h"
 #include "core/wait/thread.h"
 
 #include <stdlib.h>
@@ -393,6 +394,9 @@ static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_shared *b,
   *op = *now;
   op->event = tmb_op_new(TMB_OP_SINGLE, 0);
   op->next = NULL;
+  tmb_op_name_call(op->event, TMB_WHAT_COLLECTIVE + op->call.kind, team, op->first + 1);
+  op->event->rows = true;
+  if (kinds[op->call.kind].shower == ROOT) op->event->peer = tmb_team_jobrank(team, op->call.root);
   tmb_up_op_more(op->event, TMB_CAT_PUT);
   if (op->call.reducer.user) {
     op->client = calloc(1, sizeof *op->client);

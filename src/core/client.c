@@ -17,6 +17,7 @@
 #include "core/segment/segment_table.h"
 #include "core/team/endpoint.h"
 #include "core/team/shared.h"
+#include "core/wait/status.h"
 #include "core/wait/wait.h"
 
 #include "base/config.h"
@@ -172,6 +173,7 @@ static int bring_up(const struct gexx_client_args *init) {
   tmb_job.rank = tmb_job.boot.rank;
   tmb_job.size = tmb_job.boot.size;
   tmb_log_set_rank(tmb_job.rank, tmb_job.size);
+  tmb_status_init();
   client_defaults();
   tmb_cfg_init();
   tmb_job.thread_mode = init->mode.thread_mode;

@@ -122,6 +122,7 @@ struct tmb_job {
   uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */
   uint64_t threads_max;
   struct tmb_wait_policy wait;
+  struct tmb_status *status; /* page of this process, see status.h */
   struct tmb_boot boot;
   struct gexx_client_s client;
   struct gexx_ep_s ep;                                   /* primordial */

@@ -137,6 +137,13 @@ static bool enqueue(const struct deferred *l) {
   return done;
 }
 
+static void describe(const void *object, struct tmb_status_wait *out) {
+  const struct deferred *l = object;
+  out->kind = TMB_WAIT_SEND;
+  out->what = TMB_WHAT_PUT_SIGNAL;
+  out->peer = l->rma.peer;
+}
+
 void tmb_deferred_put(const struct tmb_rma *rma, const struct tmb_signal *signal) {
   struct deferred l = {.rma = *rma, .signal = *signal};
   /* Do not overtake puts that wait: many small ones would for ever take the room that a large
@@ -145,6 +152,6 @@ void tmb_deferred_put(const struct tmb_rma *rma, const struct tmb_signal *signal
   if (enqueue(&l)) return;
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
-  do tmb_wait_retry(&wait, TMB_SERVE_ALL);
+  do tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe, &l});
   while (!enqueue(&l));
 }

@@ -11,6 +11,7 @@
 
 #include "core/gex.h"
 #include "core/layer.h"
+#include "core/wait/wait.h"
 
 #include "gasnetex_ext.h"
 
@@ -22,7 +23,8 @@ extern const struct tmb_layer tmb_stats_layer, tmb_index_layer, tmb_deferred_lay
 /* Wait until ready(arg) returns true, running progress. ready must become true either by
  * progress of this process or by a store of a peer that wakes this process afterwards. It may be
  * called once more after it has returned true. */
-void tmb_signal_wait(bool (*ready)(void *arg), void *arg);
+void tmb_signal_wait(bool (*ready)(void *arg), void *arg,
+                     void (*describe)(const void *arg, struct tmb_status_wait *out));
 
 /* Debug clients: fatal unless the thread may wait here and `sig` is an aligned 64-bit word. in
  * what: name of the argument in the message. */

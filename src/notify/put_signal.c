@@ -144,6 +144,8 @@ static int implicit(struct operation *o) {
  * a live event, so that a missing wait is found, as for other puts and gets. */
 static gex_Event_t with_event(struct operation *o, uint32_t leaves) {
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, leaves);
+  tmb_op_name(op, o->data.is_get ? TMB_WHAT_GET_SIGNAL : TMB_WHAT_PUT_SIGNAL,
+              tmb_jobrank(o->data.tm, o->data.rank));
   if (start(o, op)) {
     tmb_op_free(op);
     return GEX_EVENT_NO_OP;

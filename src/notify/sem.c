@@ -255,6 +255,14 @@ static void check_take(const char *call, gexx_Sem_t sem, bool many) {
         call);
 }
 
+static void describe(const void *arg, struct tmb_status_wait *out) {
+  const struct take *t = arg;
+  out->kind = TMB_WAIT_SEMAPHORE;
+  out->addr = (uintptr_t)t->count;
+  out->value = t->n;
+  out->found = tmb_load_rlx(t->count);
+}
+
 static void wait_for(const char *call, gexx_Sem_t sem, uint64_t n) {
   struct take t = {sem->count, n, false};
   if (take_once(&t)) return;
@@ -263,7 +271,7 @@ static void wait_for(const char *call, gexx_Sem_t sem, uint64_t n) {
             "%s: %u threads wait for a semaphore that was allocated with GEXX_SEM_SCONSUMER; "
             "allocate it with GEXX_SEM_MCONSUMER",
             call, others + 1);
-  tmb_signal_wait(take_ready, &t);
+  tmb_signal_wait(take_ready, &t, describe);
   tmb_fetch_sub_rel(&sem->waiters, 1);
 }
 

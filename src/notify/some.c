@@ -82,6 +82,13 @@ int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size
   return found ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
+static void describe(const void *arg, struct tmb_status_wait *out) {
+  const struct search *s = arg;
+  out->kind = TMB_WAIT_SIGNALS;
+  out->addr = (uintptr_t)s->range.sigs;
+  out->count = (uint32_t)s->range.count;
+}
+
 uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {
   struct search s = begin("gexx_Signal_WaitSome", sigs, count, stride, index);
   bool found = search_once(&s);
@@ -89,7 +96,7 @@ uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride,
     found = search_further(&s);
     if (!found) tmb_poll();
   }
-  if (!found) tmb_signal_wait(search_once, &s);
+  if (!found) tmb_signal_wait(search_once, &s, describe);
   end(&s, index);
   return s.found;
 }

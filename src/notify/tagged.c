@@ -308,9 +308,17 @@ int gexx_Notify_Test(gexx_Notify_t req, gexx_Notify_Status_t *status) {
   return finish(req, status);
 }
 
+static void describe(const void *arg, struct tmb_status_wait *out) {
+  const struct gexx_notify_s *req = arg;
+  out->kind = TMB_WAIT_NOTIFICATION;
+  out->peer = req->jobrank;
+  out->value = req->tag;
+  out->count = tmb_load_rlx(&req->left);
+}
+
 void gexx_Notify_Wait(gexx_Notify_t req, gexx_Notify_Status_t *status) {
   check_req("gexx_Notify_Wait", req, true);
-  tmb_signal_wait(is_complete, req);
+  tmb_signal_wait(is_complete, req, describe);
   (void)finish(req, status);
 }
 

@@ -17,8 +17,8 @@
 #include "core/check.h"
 #include "core/failure/failure.h"
 #include "core/team/team.h"
+#include "core/wait/status.h"
 #include "core/wait/thread.h"
-#include "core/wait/wait.h"
 #include "notify/tagged.h"
 
 #include <stdlib.h>
@@ -114,8 +114,9 @@ int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size
   struct tmb_op op = {.kind = TMB_OP_SINGLE};
   struct gexx_wait wait;
   if (start(&s, &op)) return 1;
+  tmb_op_name(&op, TMB_WHAT_GET_NOTIFY, tmb_jobrank(tm, rank));
   tmb_wait_begin(&wait);
-  while (!tmb_op_done(&op, GEX_EC_ALL)) tmb_wait_step(&wait);
+  while (!tmb_op_done(&op, GEX_EC_ALL)) tmb_wait_step(&wait, tmb_why_op(&op));
   return tmb_op_sync(&op, GEX_EC_ALL);
 }
 
@@ -131,6 +132,7 @@ gex_Event_t gexx_RMA_GetNotifyNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void 
   struct tmb_tagged_send s = {{"gexx_RMA_GetNotifyNB", tm, rank, true, src, dest, nbytes, flags, 0},
                               tag};
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
+  tmb_op_name(op, TMB_WHAT_GET_NOTIFY, tmb_jobrank(tm, rank));
   if (!start(&s, op)) return tmb_op_event(op);
   tmb_op_free(op);
   return GEX_EVENT_NO_OP;

@@ -82,6 +82,13 @@ static bool credit_ready(void *arg) {
                                                    sent to it is dropped */
 }
 
+static void describe(const void *arg, struct tmb_status_wait *out) {
+  const struct credit_wait *w = arg;
+  out->kind = TMB_WAIT_SEND;
+  out->what = TMB_WHAT_PUT_NOTIFY;
+  out->peer = w->jobrank;
+}
+
 bool tmb_tagged_take(const char *call, uint32_t jobrank, bool immediate) {
   struct credit_wait w = {&used_table()[jobrank], jobrank, false};
   if (TMB_LIKELY(credit_ready(&w))) return true;
@@ -91,7 +98,7 @@ bool tmb_tagged_take(const char *call, uint32_t jobrank, bool immediate) {
                     "requests for them first, or raise TOMBOLO_NOTIFY_CREDITS",
                     call, tmb_tagged_credits());
   tmb_fetch_add_rlx(&out_state.stalls, 1);
-  tmb_signal_wait(credit_ready, &w);
+  tmb_signal_wait(credit_ready, &w, describe);
   return true;
 }
 
@@ -285,6 +292,7 @@ gex_Event_t gexx_RMA_PutNotifyNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const
     tmb_transfer_check_lc(s.data.call, lc_opt, TMB_FORM_NB);
   }
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, leaf ? GEX_EC_LC : 0);
+  tmb_op_name(op, TMB_WHAT_PUT_NOTIFY, tmb_jobrank(s.data.tm, s.data.rank));
   if (start(&s, op)) {
     tmb_op_free(op);
     return GEX_EVENT_NO_OP;

@@ -50,6 +50,16 @@ static bool probe_ready(void *arg) {
   return probe_once(l);
 }
 
+/* For those who ask what is waited for. */
+static void describe(const void *arg, struct tmb_status_wait *out) {
+  const struct probe *l = arg;
+  out->kind = TMB_WAIT_SIGNAL;
+  out->addr = (uintptr_t)l->sig;
+  out->cmp = (uint8_t)l->cmp;
+  out->value = l->value;
+  out->found = tmb_load_rlx(l->sig);
+}
+
 void tmb_signal_check(const char *call, const char *argument, const uint64_t *sig) {
   if (TMB_LIKELY(!tmb_job.debug)) return;
   tmb_check_context_at(call);
@@ -67,8 +77,9 @@ static void check_cmp(const char *call, int cmp) {
             "%s: argument cmp is %d; give one of GEXX_SIG_EQ, NE, GT, GE, LT, LE", call, cmp);
 }
 
-void tmb_signal_wait(bool (*ready)(void *arg), void *arg) {
-  (void)tmb_wait_until(ready, arg, UINT64_MAX);
+void tmb_signal_wait(bool (*ready)(void *arg), void *arg,
+                     void (*describe)(const void *arg, struct tmb_status_wait *out)) {
+  (void)tmb_wait_until(ready, arg, UINT64_MAX, describe);
 }
 
 uint64_t gexx_Signal_Fetch(const uint64_t *sig) {
@@ -90,7 +101,7 @@ uint64_t gexx_Signal_Wait(const uint64_t *sig, int cmp, uint64_t value) {
   struct probe l = {.sig = sig, .value = value, .cmp = cmp};
   tmb_signal_check("gexx_Signal_Wait", "sig", sig);
   check_cmp("gexx_Signal_Wait", cmp);
-  tmb_signal_wait(probe_ready, &l);
+  tmb_signal_wait(probe_ready, &l, describe);
   return l.found;
 }
 
@@ -125,9 +136,9 @@ int gexx_Signal_TryConsume(uint64_t *sig, uint64_t n) {
 }
 
 uint64_t gexx_Signal_WaitConsume(uint64_t *sig, uint64_t n) {
-  struct probe l = {.sig = sig, .value = n};
+  struct probe l = {.sig = sig, .value = n, .cmp = GEXX_SIG_GE};
   tmb_signal_check("gexx_Signal_WaitConsume", "sig", sig);
-  tmb_signal_wait(consume_ready, &l);
+  tmb_signal_wait(consume_ready, &l, describe);
   return l.found;
 }
 

@@ -223,6 +223,7 @@ gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *asked) {
     return TMB_UNLIKELY(tmb_job.debug) ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0))
                                        : GEX_EVENT_INVALID;
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
+  tmb_op_name(op, TMB_WHAT_ATOMIC, peer);
   if (send(ad, &o, op)) {
     tmb_op_free(op);
     return GEX_EVENT_NO_OP;

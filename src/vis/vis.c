@@ -14,8 +14,8 @@
 #include "core/failure/failure.h"
 #include "core/mk/mk.h"
 #include "core/segment/segment_table.h"
+#include "core/wait/status.h"
 #include "core/wait/thread.h"
-#include "core/wait/wait.h"
 
 #include <gasnet_vis.h>
 #include <gasnetex_ext.h>
@@ -154,7 +154,7 @@ void tmb_vis_wait(const struct tmb_op *op) {
   if (tmb_op_done(op, GEX_EC_ALL)) return;
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
-  while (!tmb_op_done(op, GEX_EC_ALL)) tmb_wait_step(&wait);
+  while (!tmb_op_done(op, GEX_EC_ALL)) tmb_wait_step(&wait, tmb_why_op(op));
 }
 
 int tmb_vis_blocking(struct tmb_vis *v) {

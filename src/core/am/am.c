@@ -14,7 +14,7 @@
 #include "core/mk/mk.h"
 #include "core/segment/segment.h"
 #include "core/segment/segment_table.h"
-#include "core/wait/wait.h"
+#include "core/wait/status.h"
 
 #include <string.h>
 
@@ -38,6 +38,14 @@ static int send_far(struct tmb_am_out *out) {
   return tmb_job.ops->am_long(tmb_job.conduit, out);
 }
 
+static void describe_send(const void *object, struct tmb_status_wait *w) {
+  const struct tmb_am_out *out = object;
+  w->kind = TMB_WAIT_SEND;
+  w->what = (uint8_t)(TMB_WHAT_SHORT + out->category);
+  w->peer = out->peer;
+  w->count = out->is_reply;
+}
+
 int tmb_up_am_send(struct tmb_am_out *out) {
   if (TMB_UNLIKELY(tmb_am_is_far(out))) return send_far(out);
   int rc = try_send(out);
@@ -49,7 +57,7 @@ int tmb_up_am_send(struct tmb_am_out *out) {
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
   do {
-    tmb_wait_retry(&wait, serve_of(out));
+    tmb_wait_retry(&wait, serve_of(out), (struct tmb_why){describe_send, out});
     rc = try_send(out);
   } while (rc == TMB_AGAIN);
   if (rc) tmb_fatal_nopos("sending a message to rank %u failed with code %d", out->peer, rc);
@@ -63,7 +71,7 @@ void *tmb_up_am_stage(struct tmb_am_out *out) {
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
   while (!buffer) {
-    tmb_wait_retry(&wait, serve_of(out));
+    tmb_wait_retry(&wait, serve_of(out), (struct tmb_why){describe_send, out});
     buffer = ops->am_stage(tmb_job.conduit, out);
   }
   return buffer;

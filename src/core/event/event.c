@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "core/event/op.h"
 #include "core/failure/failure.h"
+#include "core/wait/status.h"
 #include "core/wait/thread.h"
 #include "core/wait/wait.h"
 
@@ -83,7 +84,7 @@ void gexx_event_wait(gex_Event_t event) {
   if (!complete(event)) {
     struct gexx_wait wait;
     tmb_wait_begin(&wait);
-    while (!complete(event)) tmb_wait_step(&wait);
+    while (!complete(event)) tmb_wait_step(&wait, tmb_why_op(op_of(event)));
   }
   retire(event);
 }
@@ -102,6 +103,24 @@ static void check_array(const char *call, const gex_Event_t *events, size_t coun
         tmb_fatal_nopos("%s: entries %zu and %zu of argument pevent are the same event %p", call, k,
                         i, (void *)events[i]);
   }
+}
+
+/* An array of events, for those who ask what is waited for. */
+struct events {
+  const gex_Event_t *event;
+  size_t count;
+};
+
+static void describe_events(const void *object, struct tmb_status_wait *out) {
+  const struct events *all = object;
+  uint32_t live = 0;
+  for (size_t i = 0; i < all->count; i++) {
+    if (all->event[i] == GEX_EVENT_INVALID) continue;
+    if (live++ == 0) tmb_status_of_op(op_of(all->event[i]), out);
+  }
+  if (live < 2) return;
+  out->kind = TMB_WAIT_EVENTS;
+  out->count = live;
 }
 
 /* Retire the complete leaves, or the complete roots, of an array. Returns how many; *live counts
@@ -174,9 +193,11 @@ void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags
   if (TMB_UNLIKELY(tmb_job.debug)) check_array("gex_Event_WaitSome", pevent, numevents, flags);
   size_t live;
   if (sweep(pevent, numevents, &live) || !live) return;
+  const struct events all = {pevent, numevents};
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
-  while (!sweep(pevent, numevents, &live)) tmb_wait_step(&wait);
+  while (!sweep(pevent, numevents, &live))
+    tmb_wait_step(&wait, (struct tmb_why){describe_events, &all});
 }
 
 int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags) {
@@ -191,12 +212,13 @@ void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags)
   size_t live;
   (void)sweep(pevent, numevents, &live);
   if (!live) return;
+  const struct events all = {pevent, numevents};
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
   for (;;) {
     (void)sweep(pevent, numevents, &live);
     if (!live) return;
-    tmb_wait_step(&wait);
+    tmb_wait_step(&wait, (struct tmb_why){describe_events, &all});
   }
 }
 
@@ -253,7 +275,7 @@ void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
   if (!tmb_op_done(&t->nbi, mask)) {
     struct gexx_wait wait;
     tmb_wait_begin(&wait);
-    while (!tmb_op_done(&t->nbi, mask)) tmb_wait_step(&wait);
+    while (!tmb_op_done(&t->nbi, mask)) tmb_wait_step(&wait, tmb_why_op(&t->nbi));
   }
   (void)tmb_op_sync(&t->nbi, mask);
 }

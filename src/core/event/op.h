@@ -14,6 +14,7 @@
 #define TMB_CORE_OP_H
 
 #include "base/compiler.h"
+#include "boot/status.h"
 #include "core/gex.h"
 
 #include <stdbool.h>
@@ -27,12 +28,21 @@ struct tmb_op {
   uint32_t pending[TMB_CAT_COUNT]; /* parts outstanding; atomic */
   uint32_t kind;                   /* enum tmb_op_kind */
   uint32_t leaves;                 /* categories that QueryLeaf may name, GEX_EC_ bits */
-  uint32_t serial;     /* how often this slot has been used, so that an old event is recognised */
-  uint64_t wanted;     /* barriers: sequence number that completes it */
+  uint32_t serial; /* how often this slot has been used, so that an old event is recognised */
+  union {
+    uint64_t value; /* gasnet_get_nb_val: what came */
+    struct {
+      uint32_t number; /* of the collective call in its team, from 1; what it is, see below */
+      uint32_t peer;   /* jobrank that completes it, or the root; TMB_STATUS_NOBODY */
+    };
+  };
   struct tmb_op *next; /* pool, or queue of its owner */
   uint32_t lost_mask;  /* GEX_EC_ bits of parts that ended with the loss of a peer */
   uint32_t lost;       /* jobrank of such a peer, while lost_mask is not 0 */
   uint32_t thread;     /* id of the one that last asked for it: a hint; atomic */
+  uint8_t what;        /* enum tmb_what, for those who ask what is waited for */
+  uint8_t team;        /* index of its team on the status page, or TMB_STATUS_NO_TEAM */
+  bool rows;           /* a collective over shared memory: number is that of its first chunk */
 } TMB_ALIGNED(64);
 _Static_assert(sizeof(struct tmb_op) == 64, "one cache line");
 
@@ -44,6 +54,13 @@ void tmb_op_free(struct tmb_op *op);
 
 /* Whether nothing is pending; acquires when true. in mask: GEX_EC_ bits. */
 bool tmb_op_done(const struct tmb_op *op, uint32_t mask);
+
+/* Say what an op is, for those who ask what is waited for. in what: enum tmb_what; in peer: a
+ * jobrank or TMB_STATUS_NOBODY. */
+static inline void tmb_op_name(struct tmb_op *op, uint32_t what, uint32_t peer) {
+  op->what = (uint8_t)what;
+  op->peer = peer;
+}
 
 static inline gex_Event_t tmb_op_event(struct tmb_op *op) {
   return (gex_Event_t)(void *)op;

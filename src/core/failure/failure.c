@@ -61,13 +61,19 @@ struct tmb_op *tmb_op_lost(uint32_t category, uint32_t jobrank) {
   return op;
 }
 
+static void describe_loss(const void *object, struct tmb_status_wait *out) {
+  out->kind = TMB_WAIT_LOSS;
+  out->peer = *(const uint32_t *)object;
+}
+
 /* A peer that has been found gone is not yet lost to everything: go on until it is, before the
  * client hears of it. From normal context. */
 static void settle(uint32_t peer) {
   struct gexx_wait wait;
   if (!tmb_job.lost || tmb_load_acq(&tmb_job.lost[peer]) != TMB_PEER_GONE) return;
   tmb_wait_begin(&wait);
-  while (tmb_load_acq(&tmb_job.lost[peer]) == TMB_PEER_GONE) tmb_wait_retry(&wait, TMB_SERVE_ALL);
+  while (tmb_load_acq(&tmb_job.lost[peer]) == TMB_PEER_GONE)
+    tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe_loss, &peer});
 }
 
 int tmb_op_sync_lost(struct tmb_op *op, uint32_t mask) {

@@ -15,8 +15,8 @@
 #include "core/failure/failure.h"
 #include "core/mk/mk.h"
 #include "core/segment/segment_table.h"
+#include "core/wait/status.h"
 #include "core/wait/thread.h"
-#include "core/wait/wait.h"
 
 #include <gasnetex_ext.h>
 
@@ -144,7 +144,8 @@ static int blocking(struct access *a) {
   if (!tmb_op_done(&op, GEX_EC_ALL)) {
     struct gexx_wait wait;
     tmb_wait_begin(&wait);
-    while (!tmb_op_done(&op, GEX_EC_ALL)) tmb_wait_step(&wait);
+    tmb_op_name(&op, a->is_get ? TMB_WHAT_GET : TMB_WHAT_PUT, tmb_jobrank(a->tm, a->rank));
+    while (!tmb_op_done(&op, GEX_EC_ALL)) tmb_wait_step(&wait, tmb_why_op(&op));
   }
   return tmb_op_sync(&op, GEX_EC_ALL);
 }
@@ -160,6 +161,7 @@ static gex_Event_t with_event(struct access *a, uint32_t leaves) {
     return GEX_EVENT_INVALID;
   }
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, leaves);
+  tmb_op_name(op, a->is_get ? TMB_WHAT_GET : TMB_WHAT_PUT, tmb_jobrank(a->tm, a->rank));
   if (start(a, op)) {
     tmb_op_free(op);
     return GEX_EVENT_NO_OP;

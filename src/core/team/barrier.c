@@ -24,8 +24,8 @@
 #include "core/failure/failure.h"
 #include "core/team/shared.h"
 #include "core/wait/progress.h"
+#include "core/wait/status.h"
 #include "core/wait/thread.h"
-#include "core/wait/wait.h"
 #include "os/lock.h"
 #include "os/os.h"
 
@@ -82,6 +82,11 @@ static void on_barrier(const struct tmb_am_in *in) {
   const uint64_t number = tmb_kit_unpack64(in->args + 4);
   uint64_t *arrived = &team->barrier.arrived[in->args[3]];
   if (number > tmb_load_rlx(arrived)) tmb_store_rel(arrived, number);
+}
+
+/* Number of the last barrier that this member has called. */
+static inline uint64_t *started(const struct tmb_team *team) {
+  return &team->calls->barriers;
 }
 
 static bool ex_central(const struct tmb_team *team) {
@@ -164,7 +169,7 @@ static void ex_complete(struct tmb_team *team) {
 TMB_COLD static int ex_abandon(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   int ended = 0;
-  for (; b->done < b->started; ended++) {
+  for (; b->done < *started(team); ended++) {
     if (b->first) tmb_op_lose(b->first, TMB_CAT_PUT, team->lost - 1);
     ex_complete(team);
   }
@@ -175,7 +180,7 @@ TMB_REQUIRES(barrier_lock) static int ex_advance(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
   int passed = 0;
   if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) return ex_abandon(team);
-  while (b->done < b->started) {
+  while (b->done < *started(team)) {
     while (b->round < ex_rounds(team)) {
       if (!b->posted) b->posted = ex_post(team);
       if (!b->posted) {
@@ -200,7 +205,7 @@ TMB_REQUIRES(barrier_lock) static int ex_advance_list(struct tmb_team **closed) 
   for (struct tmb_team **p = &barrier.busy; *p;) {
     struct tmb_team *const team = *p;
     passed += ex_advance(team);
-    if (team->barrier.done < team->barrier.started) {
+    if (team->barrier.done < *started(team)) {
       p = &team->barrier.next;
       continue;
     }
@@ -227,8 +232,9 @@ static void ex_start(struct tmb_team *team, struct tmb_op *op) {
   struct tmb_team_barrier *b = &team->barrier;
   struct tmb_team *closed = NULL;
   tmb_lock_acquire(&barrier_lock);
-  b->started++;
+  const uint64_t number = ++*started(team);
   b->closing = !op;
+  if (op) tmb_op_name_call(op, TMB_WHAT_BARRIER, team, number);
   if (op && b->last)
     b->last->next = op;
   else if (op)
@@ -237,11 +243,11 @@ static void ex_start(struct tmb_team *team, struct tmb_op *op) {
   tmb_fetch_add_acq_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
   if (ex_central(team)) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
   if (!b->listed) (void)ex_advance(team);
-  if (b->done < b->started && !b->listed && team != &tmb_job.team) {
+  if (b->done < number && !b->listed && team != &tmb_job.team) {
     b->listed = true;
     b->next = barrier.busy;
     barrier.busy = team;
-  } else if (b->done == b->started && b->closing && !b->listed) {
+  } else if (b->done == number && b->closing && !b->listed) {
     b->next = NULL;
     closed = team;
   }
@@ -388,7 +394,7 @@ static void notify(const char *call, int id, int flags) {
         "%s: called with id %d after a notify without a successful wait or try; the two "
         "alternate",
         call, id);
-  barrier.named.phase++;
+  tmb_job.team.calls->named = ++barrier.named.phase;
   barrier.named.round = 0;
   barrier.named.notified = true;
   barrier.named.complete = false;
@@ -412,6 +418,13 @@ static bool named_complete(void) {
   const bool complete = barrier.named.complete;
   tmb_lock_release(&barrier_lock);
   return complete;
+}
+
+static void describe_named(const void *object, struct tmb_status_wait *out) {
+  (void)object;
+  out->kind = TMB_WAIT_NAMED;
+  out->team = tmb_job.team.shown;
+  out->number = tmb_job.team.calls->named;
 }
 
 /* Consume a complete phase. */
@@ -442,7 +455,7 @@ static int wait_phase(const char *call, int id, int flags) {
   if (!named_complete()) {
     struct gexx_wait wait;
     tmb_wait_begin(&wait);
-    while (!named_complete()) tmb_wait_step(&wait);
+    while (!named_complete()) tmb_wait_step(&wait, (struct tmb_why){describe_named, NULL});
   }
   return outcome(id, flags);
 }

@@ -19,6 +19,7 @@
 #include "core/mk/mk.h"
 #include "core/segment/segment_table.h"
 #include "core/team/shared.h"
+#include "core/wait/status.h"
 #include "os/lock.h"
 
 #include <stdlib.h>
@@ -122,6 +123,7 @@ void tmb_team_init_primordial(struct tmb_team *team) {
                                      .magic = GEXX_MAGIC_TM},
                             .rounds = rounds_of(tmb_job.size),
                             .refs = 1};
+  tmb_status_team_enter(team);
   tmb_lock_acquire(&reg_lock);
   insert(team);
   tmb_lock_release(&reg_lock);
@@ -220,6 +222,7 @@ void tmb_team_register(struct tmb_team *team) {
   team->head.magic = GEXX_MAGIC_TM;
   for (uint32_t r = 0; r < team->head.size && tmb_job.lost && !team->lost; r++)
     if (tmb_peer_lost(tmb_team_jobrank(team, r))) team->lost = tmb_team_jobrank(team, r) + 1;
+  tmb_status_team_enter(team);
   tmb_lock_acquire(&reg_lock);
   insert(team);
   reg.stats.made++;
@@ -298,6 +301,7 @@ static void dispose(struct tmb_team *team) {
   tmb_layers_team_freed(team); /* clears what coll has written to the row */
   /* After a loss the row is not used again: members that do not know of the loss yet may still
    * write to it. */
+  tmb_status_team_leave(team);
   if (team->shared && !team->lost) tmb_shared_give(team->shared_row[team->head.rank]);
   for (int i = 0; i < 2; i++) free(team->gather[i].blocks);
   tmb_lock_acquire(&reg_lock);

@@ -16,6 +16,7 @@
 #define TMB_CORE_TEAM_H
 
 #include "base/compiler.h"
+#include "boot/status.h"
 #include "conduit/conduit.h"
 #include "core/gex.h"
 #include "core/layer.h"
@@ -32,11 +33,12 @@ struct tmb_op;
 
 /* EX barriers of a team member; guarded by the lock of barrier.c, except `arrived`. */
 struct tmb_team_barrier {
-  uint64_t started, done; /* numbers of the last barrier called, and completed */
-  uint32_t round;         /* next round to pass, of barrier number done + 1 */
-  bool posted;            /* the signal of that round has been sent */
-  bool listed;            /* in barrier.c's list of teams with barriers in flight */
-  bool closing;           /* the last barrier is that of an unattended gex_TM_Destroy */
+  uint64_t
+      done; /* number of the last barrier completed; that of the last called is in team->calls */
+  uint32_t round; /* next round to pass, of barrier number done + 1 */
+  bool posted;    /* the signal of that round has been sent */
+  bool listed;    /* in barrier.c's list of teams with barriers in flight */
+  bool closing;   /* the last barrier is that of an unattended gex_TM_Destroy */
   struct tmb_op *first, *last;
   struct tmb_team *next; /* in the list of teams with barriers in flight */
   uint64_t
@@ -64,15 +66,16 @@ struct tmb_team {
   void *scratch;    /* this member's scratch memory, NULL: none */
   size_t scratch_bytes;   /* the same on every member; 0: NO_SCRATCH */
   uint64_t *peer_scratch; /* [size] addresses in their owners' space, NULL without */
-  uint64_t coll_seq;      /* collectives started on this member; owned by coll */
   void *coll;             /* owned by coll; freed when its layer hears that the team is */
-  uint64_t gather_seq;    /* all-gathers started */
   struct tmb_team_gather gather[2];
   struct tmb_team_barrier barrier;
-  bool shared;                /* all members are on this host and have a row; see shared.h */
-  uint8_t *shared_row;        /* [size] their rows, or NULL: all 0 */
-  bool closed;                /* the handle is gone; guarded by the registry's lock */
-  struct tmb_team *hash_next; /* registry */
+  bool shared;                      /* all members are on this host and have a row; see shared.h */
+  uint8_t *shared_row;              /* [size] their rows, or NULL: all 0 */
+  bool closed;                      /* the handle is gone; guarded by the registry's lock */
+  struct tmb_team *hash_next;       /* registry */
+  uint8_t shown;                    /* index on the status page, or TMB_STATUS_NO_TEAM */
+  struct tmb_status_team *calls;    /* counts of its collective calls: there, or own_calls */
+  struct tmb_status_team own_calls; /* where the page is full */
 };
 
 static inline struct tmb_team *tmb_team_of(gex_TM_t tm) {
@@ -168,6 +171,8 @@ bool tmb_team_gather_step(struct tmb_team_gathering *g);
 /* Copy the result to `all` and end; after tmb_team_gather_step has returned true. Returns false
  * as tmb_team_allgather. */
 bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all);
+/* What it is, as struct tmb_why of wait.h wants it. */
+void tmb_team_gather_describe(const void *gathering, struct tmb_status_wait *out);
 
 extern const struct tmb_layer tmb_team_gather_layer;
 

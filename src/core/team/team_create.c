@@ -238,6 +238,11 @@ static bool all_complete(void *arg) {
   return done;
 }
 
+static void describe_first(const void *object, struct tmb_status_wait *out) {
+  const struct gatherings *all = object;
+  if (all->count) tmb_team_gather_describe(&all->g[0], out);
+}
+
 /* Tell the members of the new team each other's scratch memory; for all local ones at once. Returns
  * false when one is lost. */
 static bool exchange_scratch(struct tmb_team *const *teams, size_t count) {
@@ -248,7 +253,7 @@ static bool exchange_scratch(struct tmb_team *const *teams, size_t count) {
     tmb_team_gather_begin(&g[k], teams[k], &mine, sizeof mine);
   }
   struct gatherings all = {g, count};
-  (void)tmb_wait_until(all_complete, &all, UINT64_MAX);
+  (void)tmb_wait_until(all_complete, &all, UINT64_MAX, describe_first);
   bool ok = true;
   for (size_t k = 0; k < count; k++) ok = tmb_team_gather_end(&g[k], teams[k]->peer_scratch) && ok;
   free(g);

@@ -63,7 +63,7 @@ void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, 
                            size_t bytes) {
   tmb_assert_cmp(bytes, <=, (size_t)TMB_TEAM_GATHER_BYTES);
   *g = (struct tmb_team_gathering){
-      .team = team, .number = team->gather_seq++, .bytes = (uint32_t)bytes};
+      .team = team, .number = team->calls->gathers++, .bytes = (uint32_t)bytes};
   g->slot = &team->gather[g->number & 1];
   if (team->shared)
     show(g, mine);
@@ -126,6 +126,13 @@ bool tmb_team_gather_step(struct tmb_team_gathering *g) {
   return true;
 }
 
+void tmb_team_gather_describe(const void *gathering, struct tmb_status_wait *out) {
+  const struct tmb_team_gathering *g = gathering;
+  out->kind = TMB_WAIT_TEAM;
+  out->team = g->team->shown;
+  out->number = g->number + 1;
+}
+
 bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
   const struct tmb_team *team = g->team;
   if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
@@ -154,6 +161,6 @@ static bool complete(void *arg) {
 bool tmb_team_allgather(struct tmb_team *team, const void *mine, size_t bytes, void *all) {
   struct tmb_team_gathering g;
   tmb_team_gather_begin(&g, team, mine, bytes);
-  (void)tmb_wait_until(complete, &g, UINT64_MAX);
+  (void)tmb_wait_until(complete, &g, UINT64_MAX, tmb_team_gather_describe);
   return tmb_team_gather_end(&g, all);
 }

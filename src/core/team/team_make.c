@@ -203,10 +203,11 @@ static void check_destroy(gex_TM_t tm, gex_Flags_t flags) {
   if (tm == &tmb_job.tm)
     tmb_fatal_nopos("%s: argument tm is the primordial team, which lives as long as the job", call);
   const struct tmb_team_barrier *b = &tmb_team_of(tm)->barrier;
-  if (b->started != b->done)
+  if (tmb_team_of(tm)->calls->barriers != b->done)
     tmb_fatal_nopos("%s: %llu barriers on this team (%p) are not complete; wait for their events "
                     "before the team is destroyed",
-                    call, (unsigned long long)(b->started - b->done), (void *)tm);
+                    call, (unsigned long long)(tmb_team_of(tm)->calls->barriers - b->done),
+                    (void *)tm);
 }
 
 /* Where the scratch memory was, for the client. Returns whether there was any. */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "core/check.h"
 #include "core/job.h"
+#include "core/wait/status.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ static struct tmb_thread
 static void thread_ended(void *arg) {
   struct tmb_thread *t = arg;
   tmb_thread_self = NULL;
+  tmb_status_leave(t->shown);
   tmb_fetch_sub_acq_rel(&alive, 1);
   free(t->long_buf[0]);
   free(t->long_buf[1]);

@@ -10,6 +10,7 @@
 #ifndef TMB_CORE_THREAD_H
 #define TMB_CORE_THREAD_H
 
+#include "boot/status.h"
 #include "conduit/conduit.h"
 #include "core/event/op.h"
 #include "core/gex.h"
@@ -69,8 +70,9 @@ struct tmb_thread {
   uint32_t
       yields_paid; /* waits that ended after a yield, less those that ended while spinning; >= 0 */
   uint32_t lost;   /* 1 + jobrank of a peer whose loss an operation met, 0: none since asked */
-  uint64_t yield_ns; /* how long the last yield took; with a processor for each rank */
-  uint64_t moved_ns; /* when this thread last asked for another processor */
+  uint64_t yield_ns;             /* how long the last yield took; with a processor for each rank */
+  struct tmb_status_wait *shown; /* entry on the status page, NULL: never slept, or none is free */
+  uint64_t moved_ns;             /* when this thread last asked for another processor */
 };
 
 extern _Thread_local struct tmb_thread *tmb_thread_self __attribute__((tls_model("initial-exec")));

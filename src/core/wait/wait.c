@@ -20,6 +20,7 @@
 #include "core/wait/place.h"
 #include "core/wait/progress.h"
 #include "core/wait/spin.h"
+#include "core/wait/status.h"
 #include "os/os.h"
 
 #include <stdlib.h>
@@ -32,6 +33,7 @@
 #define BUSY_NS_MIN    20000u
 #define BUSY_DOUBLED   6u       /* so at most 1.3 ms */
 #define CLIENT_NS      1500000u /* longest sleep over a condition that any store may change */
+#define SHOW_EVERY     0x10000u /* idle steps of a wait that never sleeps, between its reports */
 #define RETRY_YIELDS   64       /* attempts between yields where sleeping is not allowed */
 
 /*
@@ -83,6 +85,7 @@ struct sleep_rule {
   bool (*ready)(void *arg); /* NULL: only progress counts */
   void *arg;
   uint64_t limit_ns; /* UINT64_MAX: what is waited for is announced */
+  struct tmb_why why;
 };
 
 /* Length of a sleep without a promised wake-up, by the number of steps that have found nothing. */
@@ -107,6 +110,8 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   const struct tmb_wait_policy *policy = &tmb_job.wait;
   wait->steps++;
   if (policy->mode == GASNET_WAIT_SPIN) {
+    if (TMB_UNLIKELY(wait->steps % SHOW_EVERY == 0))
+      tmb_status_polls(rule->why, wait->steps == SHOW_EVERY);
     tmb_spin_pause(wait->steps);
     return false;
   }
@@ -128,7 +133,10 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
     return false;
   }
   rule->wait = wait;
-  return tmb_job.ops->sleep(tmb_job.conduit, last_check, rule);
+  tmb_status_sleeps(rule->why, wait->phase == policy->yield_count + 2);
+  const bool woken = tmb_job.ops->sleep(tmb_job.conduit, last_check, rule);
+  tmb_status_awake();
+  return woken;
 }
 
 /* Returns whether this step slept and was woken. */
@@ -154,13 +162,18 @@ static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
   return woken;
 }
 
-void tmb_wait_step(struct gexx_wait *wait) {
-  struct sleep_rule rule = {.limit_ns = UINT64_MAX};
+void tmb_wait_step(struct gexx_wait *wait, struct tmb_why why) {
+  struct sleep_rule rule = {.limit_ns = UINT64_MAX, .why = why};
   (void)step(wait, &rule);
 }
 
+static void describe_client(const void *object, struct tmb_status_wait *out) {
+  (void)object;
+  out->kind = TMB_WAIT_CONDITION;
+}
+
 void tmb_wait_step_client(struct gexx_wait *wait) {
-  struct sleep_rule rule = {.limit_ns = CLIENT_NS};
+  struct sleep_rule rule = {.limit_ns = CLIENT_NS, .why = {describe_client, NULL}};
   (void)step(wait, &rule);
 }
 
@@ -176,10 +189,11 @@ static uint64_t limit_of(uint64_t timeout_ns) {
   return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
 }
 
-bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns) {
+bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
+                    void (*describe)(const void *arg, struct tmb_status_wait *out)) {
   if (ready(arg)) return true;
   struct gexx_wait wait;
-  struct sleep_rule rule = {.ready = ready, .arg = arg};
+  struct sleep_rule rule = {.ready = ready, .arg = arg, .why = {describe, arg}};
   const uint64_t limit = limit_of(timeout_ns);
   tmb_wait_begin(&wait);
   while (!ready(arg)) {
@@ -191,9 +205,14 @@ bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns) {
   return true;
 }
 
+static void describe_poll(const void *object, struct tmb_status_wait *out) {
+  (void)object;
+  out->kind = TMB_WAIT_POLL;
+}
+
 bool tmb_wait_event(uint64_t timeout_ns) {
   struct gexx_wait wait;
-  struct sleep_rule rule = {.ready = NULL};
+  struct sleep_rule rule = {.why = {describe_poll, NULL}};
   const uint64_t limit = limit_of(timeout_ns);
   tmb_wait_begin(&wait);
   const uint64_t seen = wait.seen;
@@ -203,15 +222,16 @@ bool tmb_wait_event(uint64_t timeout_ns) {
   return false;
 }
 
-void tmb_wait_retry(struct gexx_wait *wait, int serve) {
+void tmb_wait_retry(struct gexx_wait *wait, int serve, struct tmb_why why) {
   if (tmb_progress(serve) & TMB_FOUND_WORK) {
     wait->steps = wait->phase = 0;
     wait->since = 0;
   } else if (serve == TMB_SERVE_ALL) {
-    struct sleep_rule rule = {.limit_ns = busy_ns(wait)};
+    struct sleep_rule rule = {.limit_ns = busy_ns(wait), .why = why};
     (void)idle(wait, &rule);
   } else {
     wait->steps++;
+    if (wait->steps % SHOW_EVERY == 0) tmb_status_polls(why, wait->steps == SHOW_EVERY);
     if (wait->steps % RETRY_YIELDS == 0)
       tmb_os_yield();
     else

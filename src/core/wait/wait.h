@@ -12,16 +12,27 @@
 #ifndef TMB_CORE_WAIT_H
 #define TMB_CORE_WAIT_H
 
+#include "boot/status.h"
 #include "core/gex.h"
 
 #include <stdbool.h>
+
+/*
+ * What a wait is for, for those who ask from outside (`tombolo why`): describe(object, out) is
+ * called when the thread is about to sleep, and fills what differs from a wait of unknown kind. It
+ * may read what the waiting thread may read, and takes no lock. NULL: nothing is known.
+ */
+struct tmb_why {
+  void (*describe)(const void *object, struct tmb_status_wait *out);
+  const void *object;
+};
 
 /* Begin a wait. */
 void tmb_wait_begin(struct gexx_wait *wait);
 
 /* Run progress; when nothing happened, spin, yield or sleep until something may have. For
  * conditions that only progress changes. */
-void tmb_wait_step(struct gexx_wait *wait);
+void tmb_wait_step(struct gexx_wait *wait, struct tmb_why why);
 
 /* tmb_wait_step for a condition of the client, which a store by anybody may change without a
  * wake-up: its sleeps are bounded. */
@@ -29,13 +40,15 @@ void tmb_wait_step_client(struct gexx_wait *wait);
 
 /* tmb_wait_step between attempts to get a resource whose return nobody announces: its sleeps are
  * bounded. in serve: TMB_SERVE_REPLIES inside request handlers, else TMB_SERVE_ALL. */
-void tmb_wait_retry(struct gexx_wait *wait, int serve);
+void tmb_wait_retry(struct gexx_wait *wait, int serve, struct tmb_why why);
 
 /*
  * Wait until ready(arg), which a peer's store or progress makes true; peers that store must notify
- * (conduit.h). At most timeout_ns (UINT64_MAX: no limit). Returns whether it became true.
+ * (conduit.h). At most timeout_ns (UINT64_MAX: no limit). in describe: of struct tmb_why, with arg
+ * as its object. Returns whether it became true.
  */
-bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns);
+bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
+                    void (*describe)(const void *arg, struct tmb_status_wait *out));
 
 /* Wait until progress is made, by any thread, or this process is woken, at most timeout_ns. Returns
  * whether it was. */

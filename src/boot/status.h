@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Status pages: what a rank shows of itself to `tombolo ps`, `tombolo why` and the watchdog of the
+ * supervisor, without their asking.
+ *
+ * Owns: the layout of the page that each rank has in the job's control block (ctl.h). Written by
+ * the rank, by plain or relaxed stores, read by any process of the same user that opens the control
+ * block through /proc. Who waits writes what for just before it sleeps, and says so afterwards;
+ * nothing is written by operations that complete without sleeping. Counts of the calls that all
+ * members of a team make lie here instead of in the rank's own memory, so that whoever has not
+ * called can be told from outside. Invariants: everything in it is a hint for people, nothing in
+ * the library depends on it; a reader takes no value for an index or a length unchecked.
+ */
+#ifndef TMB_BOOT_STATUS_H
+#define TMB_BOOT_STATUS_H
+
+#include "base/compiler.h"
+
+#include <stdint.h>
+
+#define TMB_STATUS_BYTES   4096
+#define TMB_STATUS_LAYOUT  1u /* changes with the layout */
+#define TMB_STATUS_WAITS   8  /* threads that can be shown */
+#define TMB_STATUS_TEAMS   24 /* teams that can be shown */
+#define TMB_STATUS_HOST    64
+#define TMB_STATUS_NOBODY  UINT32_MAX
+#define TMB_STATUS_NO_TEAM UINT8_MAX
+#define TMB_STATUS_MISSING 4 /* words of a set of members: the first 256 of the team */
+
+/* What a thread waits for. */
+enum tmb_wait_kind {
+  TMB_WAIT_UNKNOWN,
+  TMB_WAIT_OPERATION,    /* one operation: what, peer */
+  TMB_WAIT_EVENTS,       /* several: count; what and peer of the first */
+  TMB_WAIT_IMPLICIT,     /* implicit operations: count */
+  TMB_WAIT_BARRIER,      /* team, number */
+  TMB_WAIT_NAMED,        /* gasnet_barrier_wait: number */
+  TMB_WAIT_COLLECTIVE,   /* what, team, number, root in peer; missing, where known */
+  TMB_WAIT_TEAM,         /* the making of a team, over the parent: team, number */
+  TMB_WAIT_SEND,         /* room for a message: what, peer */
+  TMB_WAIT_CONDITION,    /* a condition of the client (GASNET_BLOCKUNTIL) */
+  TMB_WAIT_SIGNAL,       /* addr, cmp, value, found */
+  TMB_WAIT_SIGNALS,      /* one of count signals from addr on */
+  TMB_WAIT_SEMAPHORE,    /* addr, value, found */
+  TMB_WAIT_NOTIFICATION, /* peer or NOBODY, tag in value */
+  TMB_WAIT_POLL,         /* gexx_Poll: anything */
+  TMB_WAIT_LOCK,         /* addr; holder's thread in value, 0: unknown */
+  TMB_WAIT_LOSS,         /* the loss of peer to be dealt with */
+  TMB_WAIT_KINDS
+};
+
+/* Operations, as TMB_WAIT_OPERATION and others name them. From COLLECTIVE on: that plus the
+ * number of the kind in coll/select.h. */
+enum tmb_what {
+  TMB_WHAT_UNKNOWN,
+  TMB_WHAT_PUT,
+  TMB_WHAT_GET,
+  TMB_WHAT_PUT_STRIDED,
+  TMB_WHAT_GET_STRIDED,
+  TMB_WHAT_PUT_SIGNAL,
+  TMB_WHAT_GET_SIGNAL,
+  TMB_WHAT_PUT_NOTIFY,
+  TMB_WHAT_GET_NOTIFY,
+  TMB_WHAT_ATOMIC,
+  TMB_WHAT_SHORT,
+  TMB_WHAT_MEDIUM,
+  TMB_WHAT_LONG,
+  TMB_WHAT_BARRIER,
+  TMB_WHAT_COLLECTIVE
+};
+
+enum tmb_wait_state {
+  TMB_WAIT_NONE,   /* the thread does not sleep */
+  TMB_WAIT_ASLEEP, /* it does, or is about to */
+  TMB_WAIT_POLLS   /* it waits without sleeping; true shortly after at_ns only */
+};
+
+/* One thread of the rank that has waited. */
+struct tmb_status_wait {
+  int32_t thread;  /* the kernel's number; 0: the entry is free */
+  uint32_t state;  /* enum tmb_wait_state */
+  uint32_t waits;  /* sleeps begun after something had happened */
+  uint8_t kind;    /* enum tmb_wait_kind */
+  uint8_t what;    /* enum tmb_what */
+  uint8_t team;    /* index in team[], or TMB_STATUS_NO_TEAM */
+  uint8_t cmp;     /* GEXX_SIG_* */
+  uint32_t peer;   /* jobrank, or TMB_STATUS_NOBODY */
+  uint32_t count;  /* operations or parts outstanding */
+  uint64_t number; /* of the collective call in its team, from 1 */
+  uint64_t addr, value, found;
+  uint64_t since_ns, at_ns;             /* when this wait first slept; when this was written */
+  uint64_t progress;                    /* batches of work that the rank had done then */
+  uint64_t missing[TMB_STATUS_MISSING]; /* bit per team rank: has not come */
+};
+
+/* A team of which the rank is a member. */
+struct tmb_status_team {
+  uint64_t uid;
+  uint32_t used;       /* 1: the entry is that of a team */
+  uint32_t rank, size; /* of this process in it; of it */
+  uint32_t unused;
+  uint64_t barriers; /* calls of barriers (GASNet-EX) so far */
+  uint64_t named;    /* phases of the barrier of GASNet-1 begun so far; primordial team */
+  uint64_t colls;    /* collectives by messages begun so far */
+  uint64_t gathers;  /* all-gathers of the library itself begun so far */
+};
+
+/* Where a rank's message rings are; written once, when they exist. */
+struct tmb_status_rings {
+  uint32_t ready;     /* 1 */
+  int32_t fd;         /* of the memory, in the rank */
+  uint64_t offset[2]; /* of the ring of requests and of replies; their first two lines are tail and
+                         head */
+  uint32_t slots[2];
+};
+
+struct tmb_status {
+  uint32_t layout; /* TMB_STATUS_LAYOUT once the rank has begun */
+  int32_t pid;
+  uint32_t rank, size;
+  char host[TMB_STATUS_HOST];
+  uint32_t attached;      /* 1: segments are there */
+  uint32_t boot_rounds;   /* of the bootstrap begun: barriers and all-gathers */
+  uint64_t boot_since_ns; /* since when this rank is in one; 0: it is not */
+  struct tmb_status_rings rings;
+  struct tmb_status_wait wait[TMB_STATUS_WAITS];
+  struct tmb_status_team team[TMB_STATUS_TEAMS];
+  uint64_t net[16]; /* struct tmb_net_stats of net/net.h */
+};
+_Static_assert(sizeof(struct tmb_status) <= TMB_STATUS_BYTES, "a status fits its page");
+
+#endif
