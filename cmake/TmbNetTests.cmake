@@ -7,6 +7,15 @@ if(NOT TARGET tombolo_tool OR TMB_SANITIZE)
 endif()
 set(tmb_net_dir "${PROJECT_SOURCE_DIR}/tests/net")
 
+# ---- wire: one program, and its unit tests with all of its sources but wire.c
+file(GLOB tmb_wire_sources CONFIGURE_DEPENDS "${tmb_net_dir}/wire/*.c")
+list(FILTER tmb_wire_sources EXCLUDE REGEX "(_test|/wire)\\.c$")
+add_executable(net_wire "${tmb_net_dir}/wire/wire.c" ${tmb_wire_sources})
+target_link_libraries(net_wire PRIVATE tmb_warnings m)
+tmb_add_unit_test(wire.model "${tmb_net_dir}/wire/model_test.c" ${tmb_wire_sources})
+set_target_properties(net_wire PROPERTIES OUTPUT_NAME wire
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/net")
+
 # tmb_add_net_test(NAME LABEL SCRIPT [ARGUMENTS...]): a script of tests/net; its head says how long
 # it may take.
 function(tmb_add_net_test name label script)
@@ -16,3 +25,4 @@ endfunction()
 
 tmb_add_net_test(skip net skip_test.py)
 tmb_add_net_test(lab net lab_test.py)
+tmb_add_net_test(wire net wire_test.py)

@@ -284,6 +284,9 @@ class Lab:
 
     def _configure(self, h, host):
         lines = ["link set lo up"]
+        if "6" not in self.family:  # no link-local addresses and what comes with them
+            switch = "/proc/sys/net/ipv6/conf/all/disable_ipv6"
+            host.run(["sh", "-c", f"if [ -e {switch} ]; then echo 1 >{switch}; fi"])
         for rail in range(self.rails):
             lines.append(f"link set eth{rail} mtu {self.mtu} up")
             if "4" in self.family:
