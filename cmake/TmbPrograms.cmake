@@ -40,10 +40,18 @@ endif()
 # ---- benchmarks
 if(TMB_BENCH)
   file(GLOB tmb_bench_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/lib/*.c")
+  list(FILTER tmb_bench_lib EXCLUDE REGEX "/(app|links)\\.c$")
   file(GLOB tmb_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c")
   foreach(src IN LISTS tmb_bench_sources)
     get_filename_component(name "${src}" NAME_WE)
     tmb_client_program(bench__${name} bench ${src} ${tmb_bench_lib})
+    target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+  endforeach()
+
+  # Applications written on links (bench/lib/links.h): one source each.
+  foreach(name IN ITEMS pipeline stencil)
+    tmb_client_program(bench__${name} bench "${PROJECT_SOURCE_DIR}/bench/apps/${name}/${name}.c"
+      "${PROJECT_SOURCE_DIR}/bench/lib/app.c" "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
     target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
   endforeach()
 

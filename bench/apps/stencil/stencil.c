@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Star stencil of radius R on an n x n grid, with exchange of halos.
+ *
+ * The kernel "Stencil" of the Parallel Research Kernels (R. F. Van der Wijngaart and T. G. Mattson,
+ * HPEC 2014, doi:10.1109/HPEC.2014.7040972), written afresh: ranks form a grid of their own, each
+ * has a block of points with R ghost points around it; an iteration exchanges the outermost R lines
+ * with up to four neighbours, adds the stencil of `in` to `out`, and adds 1 to `in`. Calls:
+ * bench/lib/links.h only, so it runs on MPI too (bench/compare). Invariants: halos lie in the
+ * segment twice, by parity of the iteration: a neighbour can be one iteration ahead, not two,
+ * because it needs this rank's halos. `in` is linear in both coordinates, so each point of `out` is
+ * (iterations) * (COEF_X + COEF_Y). Exit codes: 0 verified, 1 failed, 2 refused.
+ */
+#include "lib/app.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COEF_X     1.0
+#define COEF_Y     1.0
+#define RADIUS_MAX 9
+
+enum side { LEFT, RIGHT, DOWN, UP, SIDES };
+static const enum side opposite[SIDES] = {RIGHT, LEFT, UP, DOWN};
+
+struct block {
+  long n; /* points a side of the whole grid */
+  int radius;
+  int px, py;            /* grid of ranks */
+  long x0, y0, nx, ny;   /* first point and points of this rank */
+  long stride;           /* of a line of `in`: nx + 2 radius */
+  double *in, *out;      /* [ny + 2 radius][stride], [ny][nx] */
+  double *pack[SIDES];   /* lines on their way */
+  size_t doubles[SIDES]; /* of the halo at a side; 0: the edge of the grid */
+  size_t offset;         /* doubles of one parity of one halo in the segment, the same everywhere */
+  double weight[RADIUS_MAX + 1];
+};
+
+/* Ranks as square as they come. */
+static void rank_grid(int size, int *px, int *py) {
+  int best = 1;
+  for (int d = 1; (long)d * d <= size; d++)
+    if (size % d == 0) best = d;
+  *py = best;
+  *px = size / best;
+}
+
+static int neighbour(const struct job *job, const struct block *b, enum side side) {
+  const int x = job->rank % b->px, y = job->rank / b->px;
+  switch (side) {
+  case LEFT: return x > 0 ? job->rank - 1 : -1;
+  case RIGHT: return x + 1 < b->px ? job->rank + 1 : -1;
+  case DOWN: return y > 0 ? job->rank - b->px : -1;
+  default: return y + 1 < b->py ? job->rank + b->px : -1;
+  }
+}
+
+static double *at(const struct block *b, long x, long y) {
+  return b->in + (y + b->radius) * b->stride + x + b->radius;
+}
+
+static void divide(struct job *job, const struct app_options *o, struct block *b) {
+  *b = (struct block){.n = o->n[0], .radius = (int)o->n[1]};
+  rank_grid(job->size, &b->px, &b->py);
+  if (b->radius > RADIUS_MAX)
+    job_refuse(job, "a radius of %d is more than %d", b->radius, RADIUS_MAX);
+  const int x = job->rank % b->px, y = job->rank / b->px;
+  b->x0 = b->n * x / b->px;
+  b->nx = b->n * (x + 1) / b->px - b->x0;
+  b->y0 = b->n * y / b->py;
+  b->ny = b->n * (y + 1) / b->py - b->y0;
+  const long least = b->n / b->px; /* px >= py */
+  if (least < b->radius || b->n <= 2L * b->radius)
+    job_refuse(job,
+               "%ld points a side on %d x %d ranks are %ld for a rank, fewer than the radius %d "
+               "needs; take at least --points %ld",
+               b->n, b->px, b->py, least, b->radius,
+               2L * b->radius + 1 > (long)b->radius * b->px ? 2L * b->radius + 1
+                                                            : (long)b->radius * b->px);
+  b->stride = b->nx + 2 * b->radius;
+  const long longest = (b->n + b->py - 1) / b->py; /* py <= px: sides are at most this long */
+  b->offset = (size_t)longest * (size_t)b->radius;
+  for (int k = 1; k <= b->radius; k++) b->weight[k] = 1.0 / (2.0 * k * b->radius);
+}
+
+static bool allocate(struct job *job, struct block *b) {
+  b->in = calloc((size_t)b->stride * (size_t)(b->ny + 2 * b->radius), sizeof(double));
+  if (!b->in) return false;
+  b->out = calloc((size_t)b->nx * (size_t)b->ny, sizeof(double));
+  if (!b->out) return false;
+  for (int s = 0; s < SIDES; s++) {
+    b->doubles[s] = neighbour(job, b, (enum side)s) < 0
+                        ? 0
+                        : (size_t)b->radius * (size_t)(s < DOWN ? b->ny : b->nx);
+    b->pack[s] = malloc(2 * b->offset * sizeof(double));
+    if (!b->pack[s]) return false;
+  }
+  return true;
+}
+
+static void fill(struct block *b) {
+  for (long y = 0; y < b->ny; y++)
+    for (long x = 0; x < b->nx; x++) {
+      *at(b, x, y) = COEF_X * (double)(b->x0 + x) + COEF_Y * (double)(b->y0 + y);
+      b->out[y * b->nx + x] = 0;
+    }
+}
+
+/* The first point of the lines of a side: the outermost own ones, or the ghost points beyond. */
+static double *lines(const struct block *b, int side, bool ghost, long *width, long *height) {
+  const int r = b->radius;
+  *width = side < DOWN ? r : b->nx;
+  *height = side < DOWN ? b->ny : r;
+  switch (side) {
+  case LEFT: return at(b, ghost ? -r : 0, 0);
+  case RIGHT: return at(b, ghost ? b->nx : b->nx - r, 0);
+  case DOWN: return at(b, 0, ghost ? -r : 0);
+  default: return at(b, 0, ghost ? b->ny : b->ny - r);
+  }
+}
+
+/* Where halo `side` of a parity lies in the segment, in doubles. */
+static size_t place(const struct block *b, int side, long iteration) {
+  return ((size_t)side * 2 + (size_t)(iteration & 1)) * b->offset;
+}
+
+static void exchange(struct job *job, struct block *b, struct job_link *links, long iteration) {
+  long w, h;
+  for (int s = 0; s < SIDES; s++)
+    job_expect(job, b->doubles[s] ? neighbour(job, b, (enum side)s) : -1, s,
+               place(b, s, iteration) * sizeof(double), b->doubles[s] * sizeof(double));
+  job_flush(job);
+  for (int s = 0; s < SIDES; s++) {
+    if (!b->doubles[s]) continue;
+    const double *const from = lines(b, s, false, &w, &h);
+    for (long y = 0; y < h; y++)
+      memcpy(b->pack[s] + y * w, from + y * b->stride, (size_t)w * sizeof(double));
+    job_send(job, &links[s], place(b, opposite[s], iteration) * sizeof(double), b->pack[s],
+             b->doubles[s] * sizeof(double));
+  }
+  job_step(job);
+  for (int s = 0; s < SIDES; s++) {
+    if (!b->doubles[s]) continue;
+    job_wait(job, s);
+    double *const to = lines(b, s, true, &w, &h);
+    const double *const halo = (const double *)(const void *)job->mine + place(b, s, iteration);
+    for (long y = 0; y < h; y++)
+      memcpy(to + y * b->stride, halo + y * w, (size_t)w * sizeof(double));
+  }
+}
+
+/* First and one past the last of `count` points from `first` that lie R from the edges. */
+static void inside(const struct block *b, long first, long count, long *from, long *to) {
+  const long low = b->radius - first, high = b->n - b->radius - first;
+  *from = low > 0 ? low : 0;
+  *to = high < count ? high : count;
+}
+
+static void update(struct block *b) {
+  long x0, x1, y0, y1;
+  inside(b, b->x0, b->nx, &x0, &x1);
+  inside(b, b->y0, b->ny, &y0, &y1);
+  for (long y = y0; y < y1; y++) {
+    double *const out = b->out + y * b->nx;
+    const double *const in = at(b, 0, y);
+    for (long x = x0; x < x1; x++) {
+      double sum = 0;
+      for (int k = 1; k <= b->radius; k++)
+        sum +=
+            b->weight[k] * (in[x + k] - in[x - k] + in[x + k * b->stride] - in[x - k * b->stride]);
+      out[x] += sum;
+    }
+  }
+  for (long y = 0; y < b->ny; y++)
+    for (long x = 0; x < b->nx; x++) *at(b, x, y) += 1.0;
+}
+
+/* Largest deviation of a point that the stencil has touched. */
+static double deviation(const struct block *b, double expected) {
+  long x0, x1, y0, y1;
+  double worst = 0;
+  inside(b, b->x0, b->nx, &x0, &x1);
+  inside(b, b->y0, b->ny, &y0, &y1);
+  for (long y = y0; y < y1; y++)
+    for (long x = x0; x < x1; x++) worst = fmax(worst, fabs(b->out[y * b->nx + x] - expected));
+  return worst;
+}
+
+static bool run(struct job *job, const struct app_options *o, struct block *b, int way) {
+  struct job_link links[SIDES];
+  job_links(job, way);
+  fill(b);
+  for (int s = 0; s < SIDES; s++)
+    links[s] = job_link_open(job, neighbour(job, b, (enum side)s), (int)opposite[s]);
+  job_barrier(job);
+  double start = 0;
+  for (long k = 0; k <= o->iterations; k++) { /* the first one warms up */
+    if (k == 1) {
+      job_barrier(job);
+      start = job_now();
+    }
+    exchange(job, b, links, k);
+    update(b);
+  }
+  job_flush(job);
+  const double seconds = job_max(job, (job_now() - start) / (double)o->iterations);
+  const double expected = (double)(o->iterations + 1) * (COEF_X + COEF_Y);
+  if (o->inject_error && job->rank == job->size - 1) b->out[b->nx * b->ny / 2] += 1;
+  const bool good = job_max(job, deviation(b, expected)) <= 1e-8 * expected;
+  const double points = (double)(b->n - 2 * b->radius) * (double)(b->n - 2 * b->radius);
+  app_report(job, o,
+             &(struct app_result){.seconds = seconds,
+                                  .work = points * (2.0 * (4 * b->radius) + 1),
+                                  .verified = good});
+  return good;
+}
+
+int main(int argc, char **argv) {
+  static const struct app_number numbers[] = {
+      {"points", 'p', 1000, 3, "Points a side of the grid"},
+      {"radius", 'r', 2, 1, "Radius of the stencil, at most 9"}};
+  static const struct app_program program = {"stencil", "Star stencil with exchange of halos",
+                                             numbers, 2, 20};
+  struct job job;
+  struct app_options options;
+  struct block block;
+  job_start(&job, program.name, &argc, &argv);
+  app_options(&job, &program, &options, argc, argv);
+  divide(&job, &options, &block);
+  job_attach(&job, (size_t)SIDES * 2 * block.offset * sizeof(double));
+  if (job_sum(&job, allocate(&job, &block) ? 0 : 1) != 0)
+    job_refuse(&job, "a grid of %ld x %ld does not fit in memory; take a smaller one", block.n,
+               block.n);
+  bool good = true;
+  app_head(&job, &options);
+  for (int way = 0; way < job_ways(); way++)
+    if (options.way < 0 || options.way == way) good = run(&job, &options, &block, way) && good;
+  for (int s = 0; s < SIDES; s++) free(block.pack[s]);
+  free(block.in);
+  free(block.out);
+  job_exit(&job, good ? 0 : 1);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Command line and report of applications, see app.h.
+ *
+ * Owns nothing. Called by bench/apps/<name>. Calls: links.h, argp, the scheduler. Invariant: every
+ * rank reads the same options, so what ends one ends all.
+ */
+#define _GNU_SOURCE
+#include "lib/app.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_INJECT = 0x100, KEY_JSON, KEY_LIST, KEY_BIND, OPTIONS_MAX = APP_NUMBERS + 8 };
+
+struct parse {
+  struct app_options *options;
+  bool done; /* help or the list was printed: nothing to run */
+  bool speak, bind;
+};
+
+static error_t bad(struct argp_state *state, const char *option, const char *value,
+                   const char *expected) {
+  argp_error(state, "--%s %s: expected %s", option, value, expected);
+  return EINVAL;
+}
+
+static error_t number(struct argp_state *state, const char *name, const char *text, long least,
+                      long *value) {
+  char *end, expected[64];
+  errno = 0;
+  *value = strtol(text, &end, 10);
+  if (end != text && !*end && !errno && *value >= least && *value <= INT_MAX) return 0;
+  snprintf(expected, sizeof expected, "a whole number from %ld", least);
+  return bad(state, name, text, expected);
+}
+
+static void list_ways(void) {
+  for (int i = 0; i < job_ways(); i++) printf("%-10s %s\n", job_way_name(i), job_way_help(i));
+}
+
+static error_t parse_way(struct argp_state *state, const char *text, struct app_options *o) {
+  o->way = strcmp(text, "all") == 0 ? -1 : job_way_find(text);
+  if (o->way >= 0 || strcmp(text, "all") == 0) return 0;
+  return bad(state, "way", text, "one of --list, or all");
+}
+
+static error_t parse_one(int key, char *arg, struct argp_state *state) {
+  struct parse *p = state->input;
+  struct app_options *o = p->options;
+  for (int i = 0; i < o->program->count; i++) {
+    const struct app_number *n = &o->program->numbers[i];
+    if (key == n->key) return number(state, n->name, arg, n->least, &o->n[i]);
+  }
+  switch (key) {
+  case 'i': return number(state, "iterations", arg, 1, &o->iterations);
+  case 'w': return parse_way(state, arg, o);
+  case KEY_INJECT: o->inject_error = true; return 0;
+  case KEY_BIND: p->bind = true; return 0;
+  case KEY_JSON: o->json = true; return 0;
+  case KEY_LIST:
+    p->done = true;
+    if (p->speak) list_ways();
+    return 0;
+  case 'h':
+    p->done = true;
+    if (p->speak) argp_state_help(state, stdout, ARGP_HELP_LONG | ARGP_HELP_PRE_DOC);
+    return 0;
+  case ARGP_KEY_ARG: return bad(state, "argument", arg, "options only");
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/* Bind this rank to the processor of its number among those that it may use, if there is one for
+ * each rank. */
+static void bind_rank(const struct job *job) {
+  cpu_set_t usable, one;
+  if (sched_getaffinity(0, sizeof usable, &usable) || CPU_COUNT(&usable) < job->size) return;
+  int left = job->rank;
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    if (!CPU_ISSET(cpu, &usable) || left-- > 0) continue;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    (void)sched_setaffinity(0, sizeof one, &one);
+    return;
+  }
+}
+
+void app_options(struct job *job, const struct app_program *program, struct app_options *options,
+                 int argc, char **argv) {
+  struct argp_option known[OPTIONS_MAX] = {{0}};
+  int count = 0;
+  for (int i = 0; i < program->count; i++) {
+    const struct app_number *n = &program->numbers[i];
+    known[count++] = (struct argp_option){n->name, n->key, "N", 0, n->help, 0};
+    options->n[i] = n->normal;
+  }
+  known[count++] = (struct argp_option){"iterations", 'i', "N", 0, "Timed iterations", 0};
+  known[count++] = (struct argp_option){
+      "way", 'w', "NAME", 0, "How a rank learns that data have come (default all)", 0};
+  known[count++] = (struct argp_option){"list", KEY_LIST, NULL, 0, "Show the ways", 0};
+  known[count++] =
+      (struct argp_option){"json", KEY_JSON, NULL, 0, "One JSON object for each way", 0};
+  known[count++] =
+      (struct argp_option){"inject-error", KEY_INJECT, NULL, 0, "The verification must fail", 0};
+  known[count++] = (struct argp_option){
+      "bind", KEY_BIND, NULL, 0, "Each rank on a processor of its own, if there are enough", 0};
+  known[count++] = (struct argp_option){"help", 'h', NULL, 0, "Show this help", -1};
+  options->program = program;
+  options->iterations = program->iterations;
+  options->way = -1;
+  options->inject_error = options->json = false;
+  struct parse p = {.options = options, .speak = job->rank == 0};
+  const struct argp parser = {.options = known, .parser = parse_one, .doc = program->help};
+  const unsigned flags = ARGP_NO_EXIT | ARGP_NO_HELP | (p.speak ? 0 : ARGP_NO_ERRS);
+  if (argp_parse(&parser, argc, argv, flags, NULL, &p)) job_exit(job, 2);
+  if (p.done) job_exit(job, 0);
+  if (p.bind) bind_rank(job);
+}
+
+void app_head(const struct job *job, const struct app_options *options) {
+  if (job->rank || options->json) return;
+  printf("%s on %d rank%s:", job->program, job->size, job->size == 1 ? "" : "s");
+  for (int i = 0; i < options->program->count; i++)
+    printf(" %s %ld", options->program->numbers[i].name, options->n[i]);
+  printf(", %ld iterations\n", options->iterations);
+}
+
+void app_report(const struct job *job, const struct app_options *options,
+                const struct app_result *result) {
+  if (job->rank) return;
+  const char *const verdict = result->verified ? "VERIFIED" : "FAILED";
+  const double rate = result->work / result->seconds * 1e-6;
+  if (options->json) {
+    printf("{\"program\": \"%s\", \"way\": \"%s\", \"ranks\": %d, \"seconds\": %.9g, \"mflops\": "
+           "%.6g, \"verified\": %s",
+           job->program, job_way_name(job->way), job->size, result->seconds, rate,
+           result->verified ? "true" : "false");
+    for (int i = 0; i < options->program->count; i++)
+      printf(", \"%s\": %ld", options->program->numbers[i].name, options->n[i]);
+    printf("}\n");
+  } else {
+    printf("  %-10s %10.3f ms an iteration %10.1f MFlop/s  %s\n", job_way_name(job->way),
+           1e3 * result->seconds, rate, verdict);
+  }
+  fflush(stdout);
+}

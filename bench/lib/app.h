@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Command line and report of the applications that are written on links (lib/links.h).
+ *
+ * Owns nothing. Called by bench/apps/<name>. Calls: links.h, argp. Every rank reads the same
+ * arguments, so all leave together. Report: one line a way, or with --json one JSON object a line,
+ * which bench/compare reads.
+ */
+#ifndef TMB_BENCH_APP_H
+#define TMB_BENCH_APP_H
+
+#include "lib/links.h"
+
+#define APP_NUMBERS 4
+
+/* An option that is a whole number. */
+struct app_number {
+  const char *name;
+  char key;
+  long normal, least;
+  const char *help;
+};
+
+struct app_program {
+  const char *name, *help;
+  const struct app_number *numbers; /* [count], count <= APP_NUMBERS */
+  int count;
+  long iterations; /* without --iterations */
+};
+
+struct app_options {
+  const struct app_program *program;
+  long n[APP_NUMBERS]; /* in the order of program->numbers */
+  long iterations;
+  int way; /* -1: each */
+  bool inject_error, json;
+};
+
+struct app_result {
+  double seconds; /* of one iteration, on the slowest rank */
+  double work;    /* floating-point operations of one iteration, all ranks */
+  bool verified;
+};
+
+/* Read the command line; ends the job where there is nothing to run. */
+void app_options(struct job *job, const struct app_program *program, struct app_options *options,
+                 int argc, char **argv);
+
+/* Print on rank 0: what is run; a result of the way job->way. */
+void app_head(const struct job *job, const struct app_options *options);
+void app_report(const struct job *job, const struct app_options *options,
+                const struct app_result *result);
+
+#endif
