@@ -60,6 +60,8 @@ struct tmb_net_up {
   /* One line on stderr with the rank before it, and the same with the end of the job. */
   void (*print)(const char *format, ...) __attribute__((format(printf, 1, 2)));
   void (*fatal)(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+  /* A mark in the trace of this process (TOMBOLO_TRACE_FILE), if there is one. */
+  void (*trace)(const char *text);
 };
 
 /* What core tells a conduit at open. Lifetime: the job. */

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks that every call between files of the library is one that LAYERS allows.
+
+Usage: check_calls.py --build DIR
+#include lines tell what a file may know; the symbol tables of the objects tell what it uses. A file
+may use what is defined in the folders that its row of LAYERS names, and what is declared in a
+header that the row names as a file: such a header is a contract, whoever fulfils it. Inline
+functions of public headers count as those of include/. Exits 77 without objects.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tidy import layer_of, read_layers
+
+OBJECTS = "CMakeFiles/tmb_objects.dir"
+EXPANDED = re.compile(r"src/api/(?:\w+_)?symbols\.c$")  # inline functions as real symbols
+
+
+def read_objects(build):
+    """{source path: (names defined, names used)} of the library's objects."""
+    files = {}
+    for path in sorted((build / OBJECTS).rglob("*.c.o")):
+        source = str(path.relative_to(build / OBJECTS))[: -len(".o")]
+        done = subprocess.run(["nm", "-P", str(path)], stdout=subprocess.PIPE, check=True)
+        defined, used = set(), set()
+        for line in done.stdout.decode().split("\n"):
+            name, _, rest = line.partition(" ")
+            kind = rest[:1]
+            if kind == "U":
+                used.add(name)
+            elif kind.isupper():
+                defined.add(name)
+        files[source] = (defined, used)
+    return files
+
+
+class Headers:
+    """Which names a header mentions."""
+
+    def __init__(self, root):
+        self.root, self.names = root, {}
+
+    def mentions(self, path, name):
+        if path not in self.names:
+            file = self.root / path
+            self.names[path] = set(re.findall(r"\w+", file.read_text())) if file.exists() else set()
+        return name in self.names[path]
+
+
+def check(files, layers, headers):
+    """The uses that LAYERS does not allow, as (user, name, definer)."""
+    home = {}
+    for source, (defined, _) in files.items():
+        for name in defined:
+            home[name] = "include" if EXPANDED.match(source) else source
+    for user, (_, used) in sorted(files.items()):
+        layer = layer_of(user, layers)
+        for name in sorted(used & home.keys()):
+            definer = home[name]
+            allowed = [layer[0]] + layer[1] if layer else []
+            if any(definer == p or definer.startswith(p + "/") for p in allowed):
+                continue
+            if any(p.endswith(".h") and headers.mentions(p, name) for p in allowed):
+                continue
+            yield user, name, definer
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, required=True)
+    args = parser.parse_args()
+    root = Path(__file__).resolve().parent.parent
+    files = read_objects(args.build)
+    if not files:
+        print(f"check_calls: skipped, no objects in {args.build / OBJECTS}")
+        return 77
+    found = list(check(files, read_layers(root), Headers(root)))
+    for user, name, definer in found:
+        print(f"{user}: uses {name} of {definer}, which LAYERS does not allow")
+    print(f"check_calls: {len(files)} objects, {len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hook `fault`: a conduit at its worst that still keeps the contract.
+ *
+ * Owns: what goes wrong next, by seed. Called through its table and upcalls. Calls: hold.c.
+ * Options, in percent: `again`, sends and remote accesses that find no room; `reorder`, messages
+ * that are overtaken by those of the next `us` microseconds; `skip`, calls of progress that say
+ * that another thread is at work. `credits`: sends between two calls of progress, requests and
+ * replies apart; 0: any number. Invariants: nothing is lost or doubled, since messages of a table
+ * are reliable (loss on the wire is a matter of the conduit); a Long or put that has begun is not
+ * refused where it may not be.
+ */
+#include "net/hook/hook.h"
+
+#include "base/atomic.h"
+#include "base/error.h"
+#include "os/os.h"
+
+static int64_t again = 10, reorder = 10, reorder_us = 50, skip = 0, credits = 0, seed = 1;
+static struct tmb_hook *self;
+static struct tmb_hold *hold;
+static int64_t used[2]; /* credits: of requests, of replies; atomic */
+
+static bool happens(int64_t percent) {
+  return percent && tmb_hook_random(self, seed) % 100 < (uint64_t)percent;
+}
+
+/* Whether a send finds no room. */
+static bool refuses(bool is_reply) {
+  if (credits && tmb_fetch_add_rlx(&used[is_reply], 1) >= credits) return true;
+  return happens(again);
+}
+
+static int am_send(struct tmb_net *net, struct tmb_am_out *out) {
+  (void)net;
+  return refuses(out->is_reply) ? TMB_AGAIN : self->inner->am_send(self->net, out);
+}
+
+static void *am_stage(struct tmb_net *net, struct tmb_am_out *out) {
+  (void)net;
+  return happens(again) ? NULL : self->inner->am_stage(self->net, out);
+}
+
+static int am_long(struct tmb_net *net, struct tmb_am_out *out) {
+  (void)net;
+  const bool begun = out->resume && out->resume->at;
+  if (!(out->immediate && begun) && refuses(out->is_reply)) return TMB_AGAIN;
+  return self->inner->am_long(self->net, out);
+}
+
+static int put(struct tmb_net *net, const struct tmb_rma *rma) {
+  (void)net;
+  return refuses(false) ? TMB_AGAIN : self->inner->put(self->net, rma);
+}
+
+static int get(struct tmb_net *net, const struct tmb_rma *rma) {
+  (void)net;
+  return refuses(false) ? TMB_AGAIN : self->inner->get(self->net, rma);
+}
+
+static int put_signal(struct tmb_net *net, const struct tmb_rma *rma,
+                      const struct tmb_signal *signal) {
+  (void)net;
+  return refuses(false) ? TMB_AGAIN : self->inner->put_signal(self->net, rma, signal);
+}
+
+static int get_signal(struct tmb_net *net, const struct tmb_rma *rma,
+                      const struct tmb_signal *signal) {
+  (void)net;
+  return refuses(false) ? TMB_AGAIN : self->inner->get_signal(self->net, rma, signal);
+}
+
+static int atomic_op(struct tmb_net *net, const struct tmb_net_atomic *atomic) {
+  (void)net;
+  return refuses(false) ? TMB_AGAIN : self->inner->atomic(self->net, atomic);
+}
+
+static void up_am(const struct tmb_am_in *in) {
+  const uint64_t late_ns = happens(reorder) ? (uint64_t)reorder_us * 1000 : 0;
+  if (!late_ns || !tmb_hold_put(hold, in, tmb_os_now_ns() + late_ns)) self->outer_up->am(in);
+}
+
+static int progress(struct tmb_net *net, int serve) {
+  (void)net;
+  tmb_store_rlx(&used[0], 0);
+  tmb_store_rlx(&used[1], 0);
+  if (happens(skip)) return TMB_FOUND_BUSY;
+  return self->inner->progress(self->net, serve) | tmb_hold_progress(hold, serve);
+}
+
+static uint32_t wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max,
+                         uint64_t *timeout_ns) {
+  (void)net;
+  tmb_hold_timeout(hold, timeout_ns);
+  return self->inner->wait_fds(self->net, fds, max, timeout_ns);
+}
+
+static int lost(struct tmb_net *net, uint32_t peer) {
+  (void)net;
+  const int rc = self->inner->lost ? self->inner->lost(self->net, peer) : 0;
+  return rc || !tmb_hold_has(hold, peer) ? rc : TMB_AGAIN;
+}
+
+static void close_hook(struct tmb_net *net) {
+  (void)net;
+  self->inner->close(self->net);
+  tmb_hold_free(hold);
+}
+
+static void begin(struct tmb_hook *hook) {
+  struct tmb_net_ops *t = &hook->table;
+  self = hook;
+  used[0] = used[1] = 0;
+  hold = tmb_hold_new(hook);
+  hook->up.am = up_am;
+  t->am_send = am_send;
+  t->progress = progress;
+  t->lost = lost;
+  t->close = close_hook;
+  if (t->am_stage) t->am_stage = am_stage;
+  if (t->am_long) t->am_long = am_long;
+  if (t->put) t->put = put;
+  if (t->get) t->get = get;
+  if (t->put_signal) t->put_signal = put_signal;
+  if (t->get_signal) t->get_signal = get_signal;
+  if (t->atomic) t->atomic = atomic_op;
+  if (t->wait_fds) t->wait_fds = wait_fds;
+}
+
+static const struct tmb_hook_option options[] = {{"again", &again, 0, 95},
+                                                 {"reorder", &reorder, 0, 100},
+                                                 {"us", &reorder_us, 1, 10000000},
+                                                 {"skip", &skip, 0, 95},
+                                                 {"credits", &credits, 0, 1000000},
+                                                 {"seed", &seed, 0, INT64_MAX},
+                                                 {0}};
+
+const struct tmb_hook_kind tmb_hook_fault = {.name = "fault", .options = options, .begin = begin};

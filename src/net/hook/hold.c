@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages that a hook hands up later than they came, see hook.h.
+ *
+ * Owns: struct tmb_hold, a list in order of due times. Called by delay.c and fault.c. Calls: the
+ * upcall of the hook. A payload of a Medium is copied; that of a Long is in place already.
+ * Invariants: guarded by the lock, which is not held during an upcall; what is kept is bounded, so
+ * that a sender in full flow cannot fill the memory.
+ */
+#include "net/hook/hook.h"
+
+#include "base/compiler.h"
+#include "os/lock.h"
+#include "os/os.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_MAX  2048u
+#define BYTES_MAX (32u << 20)
+#define BATCH     16 /* messages handed up by one call */
+
+struct kept {
+  struct kept *next;
+  uint64_t due_ns;
+  struct tmb_am_in in;
+  int32_t args[TMB_AM_ARGS_MAX];
+  char payload[] TMB_ALIGNED(16);
+};
+
+struct tmb_hold {
+  const struct tmb_hook *hook;
+  struct tmb_lock lock;
+  struct kept *first;
+  size_t count, bytes;
+  uint32_t busy; /* messages being handed up */
+};
+
+struct tmb_hold *tmb_hold_new(const struct tmb_hook *hook) {
+  struct tmb_hold *h = calloc(1, sizeof *h);
+  if (!h) hook->outer_up->fatal("out of memory for a hook (TOMBOLO_NET_HOOK)");
+  h->hook = hook;
+  return h;
+}
+
+void tmb_hold_free(struct tmb_hold *h) {
+  while (h->first) {
+    struct kept *k = h->first;
+    h->first = k->next;
+    free(k);
+  }
+  free(h);
+}
+
+/* Bytes that are copied. */
+static size_t copied(const struct tmb_am_in *in) {
+  return in->category == TMB_AM_MEDIUM ? in->nbytes : 0;
+}
+
+bool tmb_hold_put(struct tmb_hold *h, const struct tmb_am_in *in, uint64_t due_ns) {
+  const size_t bytes = sizeof(struct kept) + copied(in);
+  tmb_lock_acquire(&h->lock);
+  const bool room = h->count < KEPT_MAX && h->bytes + bytes <= BYTES_MAX;
+  struct kept *k = room ? aligned_alloc(16, TMB_ALIGN_UP(bytes, (size_t)16)) : NULL;
+  if (k) {
+    k->due_ns = due_ns;
+    k->in = *in;
+    k->in.args = k->args;
+    memcpy(k->args, in->args, in->nargs * sizeof *k->args);
+    if (in->category == TMB_AM_MEDIUM) {
+      if (in->nbytes) memcpy(k->payload, in->payload, in->nbytes);
+      k->in.payload = k->payload;
+    }
+    struct kept **p = &h->first;
+    while (*p && (*p)->due_ns <= due_ns) p = &(*p)->next;
+    k->next = *p;
+    *p = k;
+    h->count++;
+    h->bytes += bytes;
+  }
+  tmb_lock_release(&h->lock);
+  return k != NULL;
+}
+
+/* Take out the first message that may be handed up. */
+static struct kept *take(struct tmb_hold *h, int serve, uint64_t now) {
+  tmb_lock_acquire(&h->lock);
+  struct kept **p = &h->first;
+  while (*p && (*p)->due_ns <= now && !(*p)->in.is_reply && !(serve & TMB_SERVE_REQUESTS))
+    p = &(*p)->next;
+  struct kept *k = *p && (*p)->due_ns <= now ? *p : NULL;
+  if (k) {
+    *p = k->next;
+    h->count--;
+    h->bytes -= sizeof *k + copied(&k->in);
+    h->busy++;
+  }
+  tmb_lock_release(&h->lock);
+  return k;
+}
+
+int tmb_hold_progress(struct tmb_hold *h, int serve) {
+  if (!tmb_load_rlx(&h->count)) return TMB_FOUND_NOTHING;
+  const uint64_t now = tmb_os_now_ns();
+  int found = TMB_FOUND_NOTHING;
+  for (int i = 0; i < BATCH; i++) {
+    struct kept *k = take(h, serve, now);
+    if (!k) break;
+    h->hook->outer_up->am(&k->in);
+    tmb_lock_acquire(&h->lock);
+    h->busy--;
+    tmb_lock_release(&h->lock);
+    free(k);
+    found = TMB_FOUND_WORK;
+  }
+  return found;
+}
+
+void tmb_hold_timeout(struct tmb_hold *h, uint64_t *timeout_ns) {
+  tmb_lock_acquire(&h->lock);
+  if (h->first) {
+    const uint64_t now = tmb_os_now_ns(), due = h->first->due_ns;
+    *timeout_ns = TMB_MIN(*timeout_ns, due > now ? due - now : 0);
+  }
+  tmb_lock_release(&h->lock);
+}
+
+bool tmb_hold_has(struct tmb_hold *h, uint32_t peer) {
+  tmb_lock_acquire(&h->lock);
+  bool has = h->busy != 0;
+  for (const struct kept *k = h->first; k && !has; k = k->next) has = k->in.src == peer;
+  tmb_lock_release(&h->lock);
+  return has;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hooks in front of a conduit, see hook.h.
+ *
+ * Owns: the hooks in use, and the slots that pass a call on. Called by core at start and then
+ * through the tables. Calls: the kinds of hooks, the wrapped conduit's open. Invariant: hooks are
+ * made from the innermost outwards, before the conduit opens, so that its first upcall finds all of
+ * them.
+ */
+#include "net/hook/hook.h"
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tmb_hook_kind *const kinds[] = {&tmb_hook_trace, &tmb_hook_delay,
+                                                    &tmb_hook_fault};
+#define KINDS      TMB_ARRAY_LEN(kinds)
+#define SPEC_BYTES 512
+
+static struct tmb_hook in_use[KINDS]; /* the innermost first */
+
+/* ---- passing on */
+
+static void pass_close(struct tmb_net *net) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  h->inner->close(h->net);
+}
+
+static int pass_am_send(struct tmb_net *net, struct tmb_am_out *out) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->am_send(h->net, out);
+}
+
+static int pass_progress(struct tmb_net *net, int serve) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->progress(h->net, serve);
+}
+
+static void *pass_am_stage(struct tmb_net *net, struct tmb_am_out *out) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->am_stage(h->net, out);
+}
+
+static void pass_am_release(struct tmb_net *net, struct tmb_am_out *out) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  h->inner->am_release(h->net, out);
+}
+
+static int pass_put(struct tmb_net *net, const struct tmb_rma *rma) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->put(h->net, rma);
+}
+
+static int pass_get(struct tmb_net *net, const struct tmb_rma *rma) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->get(h->net, rma);
+}
+
+static int pass_put_signal(struct tmb_net *net, const struct tmb_rma *rma,
+                           const struct tmb_signal *signal) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->put_signal(h->net, rma, signal);
+}
+
+static int pass_get_signal(struct tmb_net *net, const struct tmb_rma *rma,
+                           const struct tmb_signal *signal) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->get_signal(h->net, rma, signal);
+}
+
+static int pass_am_long(struct tmb_net *net, struct tmb_am_out *out) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->am_long(h->net, out);
+}
+
+static int pass_atomic(struct tmb_net *net, const struct tmb_net_atomic *atomic) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->atomic(h->net, atomic);
+}
+
+static uint32_t pass_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max,
+                              uint64_t *timeout_ns) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->wait_fds(h->net, fds, max, timeout_ns);
+}
+
+static bool pass_drained(struct tmb_net *net) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->drained(h->net);
+}
+
+static int pass_lost(struct tmb_net *net, uint32_t peer) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->lost ? h->inner->lost(h->net, peer) : 0;
+}
+
+static void pass_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  h->inner->explain(h->net, peer, text, bytes);
+}
+
+/* A table that passes on what `inner` has. */
+static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
+  return (struct tmb_net_ops){.abi = inner->abi,
+                              .name = inner->name,
+                              .close = pass_close,
+                              .am_send = pass_am_send,
+                              .progress = pass_progress,
+                              .am_stage = inner->am_stage ? pass_am_stage : NULL,
+                              .am_release = inner->am_release ? pass_am_release : NULL,
+                              .put = inner->put ? pass_put : NULL,
+                              .get = inner->get ? pass_get : NULL,
+                              .put_signal = inner->put_signal ? pass_put_signal : NULL,
+                              .get_signal = inner->get_signal ? pass_get_signal : NULL,
+                              .am_long = inner->am_long ? pass_am_long : NULL,
+                              .atomic = inner->atomic ? pass_atomic : NULL,
+                              .wait_fds = inner->wait_fds ? pass_wait_fds : NULL,
+                              .drained = inner->drained ? pass_drained : NULL,
+                              .lost = pass_lost,
+                              .explain = inner->explain ? pass_explain : NULL};
+}
+
+/* ---- the setting */
+
+static const struct tmb_hook_kind *kind_named(const char *name) {
+  for (size_t i = 0; i < KINDS; i++)
+    if (!strcmp(kinds[i]->name, name)) return kinds[i];
+  return NULL;
+}
+
+static const struct tmb_hook_option *option_named(const struct tmb_hook_kind *kind,
+                                                  const char *name) {
+  const struct tmb_hook_option *o = kind->options;
+  while (o && o->name && strcmp(o->name, name) != 0) o++;
+  return o && o->name ? o : NULL;
+}
+
+/* Set one option, "name=value". Returns false when that has no sense. */
+static bool set_option(const struct tmb_hook_kind *kind, char *text, const struct tmb_net_up *up) {
+  char *value = strchr(text, '='), *end = NULL;
+  if (value) *value++ = 0;
+  const struct tmb_hook_option *o = option_named(kind, text);
+  errno = 0;
+  const long long number = value ? strtoll(value, &end, 10) : 0;
+  if (o && value && *value && !*end && !errno && number >= o->min && number <= o->max) {
+    *o->value = number;
+    return true;
+  }
+  if (o)
+    up->print("TOMBOLO_NET_HOOK: option %s of %s takes a number from %lld to %lld, not \"%s\"",
+              text, kind->name, (long long)o->min, (long long)o->max, value ? value : "");
+  else
+    up->print("TOMBOLO_NET_HOOK: %s has no option \"%s\"", kind->name, text);
+  return false;
+}
+
+/* "name:option=value,..". Returns the kind, with its options set, or NULL. */
+static const struct tmb_hook_kind *parse(char *text, const struct tmb_net_up *up) {
+  char *options = strchr(text, ':'), *save = NULL;
+  if (options) *options++ = 0;
+  const struct tmb_hook_kind *kind = kind_named(text);
+  if (!kind) {
+    up->print("TOMBOLO_NET_HOOK: no hook is named \"%s\"; there are trace, delay and fault", text);
+    return NULL;
+  }
+  for (char *o = options ? strtok_r(options, ",", &save) : NULL; o; o = strtok_r(NULL, ",", &save))
+    if (!set_option(kind, o, up)) return NULL;
+  return kind;
+}
+
+/* The kinds that a spec names, the outermost first. Returns how many, or -1. */
+static int parse_all(const char *spec, const struct tmb_net_up *up,
+                     const struct tmb_hook_kind *found[KINDS]) {
+  char text[SPEC_BYTES], *save = NULL;
+  int count = 0;
+  if (strlen(spec) >= sizeof text) {
+    up->print("TOMBOLO_NET_HOOK: longer than %zu characters", sizeof text - 1);
+    return -1;
+  }
+  memcpy(text, spec, strlen(spec) + 1);
+  for (char *t = strtok_r(text, "/", &save); t; t = strtok_r(NULL, "/", &save)) {
+    const struct tmb_hook_kind *kind = parse(t, up);
+    if (!kind) return -1;
+    for (int i = 0; i < count; i++)
+      if (found[i] == kind) {
+        up->print("TOMBOLO_NET_HOOK: %s is named twice", kind->name);
+        return -1;
+      }
+    found[count++] = kind;
+  }
+  return count;
+}
+
+int tmb_hooks_open(const char *spec, const struct tmb_net_env *env, const struct tmb_net_ops **ops,
+                   struct tmb_net **net) {
+  const struct tmb_hook_kind *found[KINDS];
+  const int count = spec ? parse_all(spec, env->up, found) : 0;
+  if (count < 0) return TMB_E_ARG;
+  if (!count) return (*ops)->open(env, net);
+  const struct tmb_net_ops *inner = *ops;
+  for (int i = 0; i < count; i++) {
+    struct tmb_hook *h = &in_use[i];
+    *h = (struct tmb_hook){.inner = inner, .table = pass_table(inner), .rank = env->rank};
+    inner = &h->table;
+  }
+  /* Upcalls go the other way: the innermost hook is called first. */
+  const struct tmb_net_up *up = env->up;
+  for (int i = count - 1; i >= 0; i--) {
+    struct tmb_hook *h = &in_use[i];
+    h->outer_up = up;
+    h->up = *up;
+    found[count - 1 - i]->begin(h);
+    up = &h->up;
+  }
+  static struct tmb_net_env inner_env; /* the conduit keeps the address */
+  inner_env = *env;
+  inner_env.up = up;
+  const int rc = (*ops)->open(&inner_env, &in_use[0].net);
+  if (rc) return rc;
+  for (int i = 1; i < count; i++) in_use[i].net = (struct tmb_net *)(void *)&in_use[i - 1];
+  *ops = &in_use[count - 1].table;
+  *net = (struct tmb_net *)(void *)&in_use[count - 1];
+  return 0;
+}
+
+uint64_t tmb_hook_random(const struct tmb_hook *hook, int64_t seed) {
+  static uint64_t calls;
+  /* splitmix64: G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014, doi:10.1145/2660193.2660195 */
+  uint64_t z = (uint64_t)seed * UINT64_C(0xd1342543de82ef95) + ((uint64_t)hook->rank << 32) +
+               tmb_fetch_add_rlx(&calls, 1) * UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hook conduits: tables that wrap another one, to see what passes or to disturb it.
+ *
+ * Owns: struct tmb_hook, what a hook in use is; declarations of this folder. tmb_hooks_open is
+ * called by core, once, in place of the conduit's open. Calls: the wrapped conduit. A setting names
+ * hooks, the outermost first, with options: "trace/fault:seed=7,again=20". A hook starts as a table
+ * that passes everything on (hook.c), replaces the slots that it is about, and may give the conduit
+ * another table of upcalls; nothing else knows of it. Slots that the conduit leaves empty stay
+ * empty, so that core fills the same ones as without hooks. Invariants: each kind is in use at most
+ * once in a process, because upcalls have no argument that could tell two apart; a hook keeps the
+ * contract of net.h towards both sides.
+ */
+#ifndef TMB_NET_HOOK_H
+#define TMB_NET_HOOK_H
+
+#include "net/net.h"
+
+/* A hook in use. */
+struct tmb_hook {
+  const struct tmb_net_ops *inner; /* what it wraps */
+  struct tmb_net *net;             /* state of that */
+  struct tmb_net_ops table;        /* what its user sees */
+  struct tmb_net_up up;            /* what the wrapped conduit sees */
+  const struct tmb_net_up *outer_up;
+  uint32_t rank;
+};
+
+static inline struct tmb_hook *tmb_hook_of(struct tmb_net *net) {
+  return (struct tmb_hook *)(void *)net;
+}
+
+/* A number that may be given to a hook. */
+struct tmb_hook_option {
+  const char *name; /* NULL ends the list */
+  int64_t *value;   /* holds the default */
+  int64_t min, max;
+};
+
+struct tmb_hook_kind {
+  const char *name;
+  const struct tmb_hook_option *options;
+  /* Replace slots of hook->table and hook->up; options are set. */
+  void (*begin)(struct tmb_hook *hook);
+};
+
+extern const struct tmb_hook_kind tmb_hook_trace, tmb_hook_delay, tmb_hook_fault;
+
+/* Open a conduit under hooks; collective, as its own open. in spec: as above, NULL or empty: no
+ * hooks; inout ops: the conduit's table, then what is to be used in its place. Returns as open; a
+ * spec that is not understood is an error that has been printed. */
+int tmb_hooks_open(const char *spec, const struct tmb_net_env *env, const struct tmb_net_ops **ops,
+                   struct tmb_net **net);
+
+/* A number that looks random, the next of this process; the sequence follows from the seed and the
+ * rank. Any thread. */
+uint64_t tmb_hook_random(const struct tmb_hook *hook, int64_t seed);
+
+/* ---- hold.c: messages that have arrived and are handed up later. One queue serves one hook. */
+
+struct tmb_hold;
+
+struct tmb_hold *tmb_hold_new(const struct tmb_hook *hook);
+void tmb_hold_free(struct tmb_hold *hold);
+
+/* Keep a copy of a message until `due_ns` of the monotonic clock. Returns false when too much is
+ * kept already, or there is no memory: the message is to be handed up now. */
+bool tmb_hold_put(struct tmb_hold *hold, const struct tmb_am_in *in, uint64_t due_ns);
+
+/* Hand up what is due, in the order of the due times. Returns TMB_FOUND_ bits. */
+int tmb_hold_progress(struct tmb_hold *hold, int serve);
+
+/* Lower *timeout_ns to the time until the next message is due. */
+void tmb_hold_timeout(struct tmb_hold *hold, uint64_t *timeout_ns);
+
+/* Whether a message of `peer` is kept or being handed up. */
+bool tmb_hold_has(struct tmb_hold *hold, uint32_t peer);
+
+#endif
