@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Regions that the client marks, written as a trace.
+ * Regions that the client marks, and marks of the library, written as a trace.
  *
  * Owns: the trace file of this process. Called by clients. Calls: settings, the clock. Format: the
  * JSON array form of the Trace Event Format, which ordinary viewers open; its closing bracket is
@@ -8,13 +8,16 @@
  * Invariants: one event is one line, written under the lock of the stream; times are microseconds
  * of the monotonic clock, which ranks of one host share.
  */
+#include "core/trace.h"
+
 #include "base/atomic.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "core/check.h"
 #include "core/wait/thread.h"
-#include "notify/notify.h"
 #include "os/os.h"
+
+#include <gasnetex_ext.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -119,4 +122,8 @@ void gexx_Trace_End(void) {
 void gexx_Trace_Mark(const char *name) {
   TMB_CHECK(name, "gexx_Trace_Mark: argument name is NULL");
   event('i', name);
+}
+
+void tmb_trace_mark(const char *text) {
+  event('i', text);
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Marks in the trace of this process.
+ *
+ * Owns: the declaration of trace.c for use inside the library; clients have gexx_Trace_*. Called by
+ * hooks of conduits, through the upcall `trace`. Calls nothing. Invariant: without
+ * TOMBOLO_TRACE_FILE a mark costs a load.
+ */
+#ifndef TMB_CORE_TRACE_H
+#define TMB_CORE_TRACE_H
+
+/* A mark now, named by `text`. Any thread. */
+void tmb_trace_mark(const char *text);
+
+#endif
