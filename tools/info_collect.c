@@ -13,7 +13,7 @@
 #include "base/config.h"
 #include "base/fmt.h"
 #include "boot/boot.h"
-#include "conduit/shm/shm.h"
+#include "near/near.h"
 #include "os/memfd.h"
 #include "os/os.h"
 #include "os/ticks.h"
@@ -160,7 +160,7 @@ static json_t *collect_limits(void) {
   set_known(o, "value_bytes", SIZEOF_GEX_RMA_VALUE_T);
   set_known(o, "medium_payload_bytes", TMB_AM_MEDIUM_BYTES_MAX);
   set_known(o, "long_payload_bytes", TMB_AM_LONG_BYTES_MAX);
-  set_known(o, "ring_record_bytes", TMB_SHM_RECORD_SLOTS_MAX * TMB_SHM_SLOT_BYTES);
+  set_known(o, "ring_record_bytes", TMB_NEAR_RECORD_SLOTS_MAX * TMB_NEAR_SLOT_BYTES);
   return o;
 }
 
@@ -181,10 +181,10 @@ static json_t *collect_sizes(void) {
       {"gasnet_nodeinfo_t", sizeof(gasnet_nodeinfo_t)},
       {"gasnett_mutex_t", sizeof(gasnett_mutex_t)},
       {"gasnett_tick_t", sizeof(gasnett_tick_t)},
-      {"ring slot", sizeof(struct tmb_shm_slot)},
-      {"ring head", sizeof(struct tmb_shm_ring)},
-      {"control block of a rank", sizeof(struct tmb_shm_ctl)},
-      {"state of a peer's rings", sizeof(struct tmb_shm_seen)},
+      {"ring slot", sizeof(struct tmb_near_slot)},
+      {"ring head", sizeof(struct tmb_near_ring)},
+      {"control block of a rank", sizeof(struct tmb_near_ctl)},
+      {"state of a peer's rings", sizeof(struct tmb_near_seen)},
   };
   json_t *list = json_array();
   for (size_t i = 0; i < TMB_ARRAY_LEN(types); i++)

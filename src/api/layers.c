@@ -31,6 +31,7 @@ static const struct tmb_layer *const layers[] = {
     &tmb_ratomic_layer,     /* atomics without a domain, by message */
     &tmb_domain_layer,      /* atomic domains */
     &tmb_index_layer,       /* index of signals */
+    &tmb_sem_layer,         /* semaphores */
     &tmb_deferred_layer,    /* puts with a signal that wait for room */
     &tmb_tagged_layer,      /* tagged notification: matching */
     &tmb_tagged_send_layer, /* sending */

@@ -36,35 +36,33 @@ gex_Rank_t gex_System_QueryJobSize(void) {
   return tmb_job.size;
 }
 
-/* Consecutive jobranks first..first+count-1 as an info array. */
-static void info_of(gex_Rank_t first, gex_Rank_t count, gex_RankInfo_t **info_p,
-                    gex_Rank_t *info_count_p, gex_Rank_t *my_info_index_p) {
-  if (info_p) *info_p = (gex_RankInfo_t *)(void *)(tmb_job.identity + first);
-  if (info_count_p) *info_count_p = count;
-  if (my_info_index_p) *my_info_index_p = tmb_job.rank - first;
-}
+_Static_assert(sizeof(gex_RankInfo_t) == sizeof(uint32_t), "a table of jobranks is one of infos");
 
 void gex_System_QueryNbrhdInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
                                gex_Rank_t *my_info_index_p) {
   DBG(tmb_check_ready_at("gex_System_QueryNbrhdInfo"));
-  const gex_Rank_t first = tmb_nbrhd_of(tmb_job.rank) * tmb_job.nbrhd_size;
-  info_of(first, TMB_MIN(tmb_job.nbrhd_size, tmb_job.size - first), info_p, info_count_p,
-          my_info_index_p);
+  const struct tmb_nbrhds *n = &tmb_job.nbrhd;
+  if (info_p) *info_p = (gex_RankInfo_t *)(const void *)n->members;
+  if (info_count_p) *info_count_p = n->size;
+  if (my_info_index_p) *my_info_index_p = tmb_job.boot.places.near_index % n->most;
 }
 
 void gex_System_QueryHostInfo(gex_RankInfo_t **info_p, gex_Rank_t *info_count_p,
                               gex_Rank_t *my_info_index_p) {
   DBG(tmb_check_ready_at("gex_System_QueryHostInfo"));
-  info_of(0, tmb_job.size, info_p, info_count_p, my_info_index_p);
+  const struct tmb_places *places = &tmb_job.boot.places;
+  if (info_p) *info_p = (gex_RankInfo_t *)(void *)places->near_rank;
+  if (info_count_p) *info_count_p = places->near_count;
+  if (my_info_index_p) *my_info_index_p = places->near_index;
 }
 
 void gex_System_QueryMyPosition(gex_Rank_t *nbrhd_set_size_p, gex_Rank_t *nbrhd_set_rank_p,
                                 gex_Rank_t *host_set_size_p, gex_Rank_t *host_set_rank_p) {
   DBG(tmb_check_ready_at("gex_System_QueryMyPosition"));
-  if (nbrhd_set_size_p) *nbrhd_set_size_p = tmb_nbrhd_of(tmb_job.size - 1) + 1;
+  if (nbrhd_set_size_p) *nbrhd_set_size_p = tmb_job.nbrhd.count;
   if (nbrhd_set_rank_p) *nbrhd_set_rank_p = tmb_nbrhd_of(tmb_job.rank);
-  if (host_set_size_p) *host_set_size_p = 1;
-  if (host_set_rank_p) *host_set_rank_p = 0;
+  if (host_set_size_p) *host_set_size_p = tmb_job.boot.places.hosts;
+  if (host_set_rank_p) *host_set_rank_p = tmb_job.boot.places.host;
 }
 
 uint64_t gex_System_QueryMaxThreads(void) {

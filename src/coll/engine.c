@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "coll/tuning.h"
 #include "core/failure/failure.h"
+#include "core/peer.h"
 #include "core/wait/progress.h"
 #include "core/wait/status.h"
 #include "core/wait/thread.h"
@@ -282,7 +283,7 @@ static void address(struct tmb_coll_op *op, const struct tmb_step *step, uint64_
 
 /* Try to send op->out. */
 static bool transmit(struct tmb_coll_op *op) {
-  const int rc = tmb_job.ops->am_send(tmb_job.conduit, &op->out);
+  const int rc = tmb_peer_send(&op->out);
   if (TMB_LIKELY(rc == 0)) {
     op->live = false;
     return true;
@@ -448,7 +449,7 @@ static void lose(struct tmb_coll_op *op) {
   if (op->apply.running) return;
   if (tmb_apply_cancel(&op->apply)) tmb_recv_applied(op, false);
   for (uint32_t k = 0; op->assembly && k < op->plan->sched.recvs; k++) free(op->assembly[k]);
-  if (op->live) tmb_job.ops->am_release(tmb_job.conduit, &op->out);
+  if (op->live) tmb_peer_release(&op->out);
   if (op->pull) tmb_stash_free(op->pull);
   tmb_refused_drop(op);
   op->pull = NULL;

@@ -35,12 +35,11 @@ static const struct tmb_coll_nodes *nodes_of(struct tmb_team *team) {
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
   if (TMB_LIKELY(ct->nodes_known)) return ct->nodes;
   ct->nodes_known = true;
-  if (team->head.size < 3 || tmb_job.nbrhd_size <= 1 || tmb_job.nbrhd_size >= tmb_job.size)
-    return NULL;
+  if (team->head.size < 3 || tmb_job.nbrhd.most <= 1 || tmb_job.nbrhd.count == 1) return NULL;
   uint32_t *label = malloc(team->head.size * sizeof *label);
   if (!label) goto no_memory;
   if (neighbourhoods(team, label)) {
-    ct->nodes = tmb_coll_nodes_make(label, team->head.size, tmb_nbrhd_of(tmb_job.size - 1) + 1);
+    ct->nodes = tmb_coll_nodes_make(label, team->head.size, tmb_job.nbrhd.count);
     if (!ct->nodes) goto no_memory;
   }
   free(label);

@@ -11,6 +11,7 @@
 #include "coll/receive.h"
 
 #include "base/log.h"
+#include "core/peer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -281,7 +282,7 @@ static bool tell(const struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint
                            .nargs = TMB_COLL_ARGS,
                            .staged = -1,
                            .args = args};
-  return tmb_job.ops->am_send(tmb_job.conduit, &out) == 0;
+  return tmb_peer_send(&out) == 0;
 }
 
 bool tmb_recv_ask(struct tmb_coll_op *op) {

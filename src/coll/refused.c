@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "core/peer.h"
 
 #include <stdlib.h>
 
@@ -67,7 +68,7 @@ void tmb_refused_send(struct tmb_coll_op *op) {
   for (uint32_t k = 0; k < WINDOW_CHUNKS && r->sent < r->step->bytes; k++) {
     if (!r->live) address(op, r);
     const size_t bytes = r->out.nbytes;
-    const int rc = tmb_job.ops->am_send(tmb_job.conduit, &r->out);
+    const int rc = tmb_peer_send(&r->out);
     if (rc == TMB_AGAIN) return;
     if (rc)
       tmb_fatal("sending a message of a collective to rank %u failed with code %d", r->out.peer,
@@ -85,6 +86,6 @@ void tmb_refused_send(struct tmb_coll_op *op) {
 void tmb_refused_drop(struct tmb_coll_op *op) {
   for (struct tmb_coll_refused *r; (r = op->refused) != NULL; free(r)) {
     op->refused = r->next;
-    if (r->live) tmb_job.ops->am_release(tmb_job.conduit, &r->out);
+    if (r->live) tmb_peer_release(&r->out);
   }
 }

@@ -12,6 +12,7 @@
 #define TMB_COLL_SHARED_ROW_H
 
 #include "coll/engine.h"
+#include "core/peer.h"
 
 #define TMB_ROW_STRIDE \
  (TMB_SHARED_SLOTS / 2)  /* a member publishes its count of chunks read after this many */
@@ -19,7 +20,7 @@
 
 /* Ring a member's doorbell, if it sleeps. */
 static inline void tmb_row_wake(const struct tmb_team *team, uint32_t rank) {
-  if (rank != team->head.rank) tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, rank));
+  if (rank != team->head.rank) tmb_peer_wake(tmb_team_jobrank(team, rank));
 }
 
 static inline void tmb_row_wake_all(const struct tmb_team *team) {

@@ -11,6 +11,7 @@
  */
 #include "base/log.h"
 #include "coll/engine.h"
+#include "core/peer.h"
 
 static struct tmb_team *teams; /* list of teams with calls that have not been compared */
 
@@ -48,7 +49,7 @@ void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call) {
   tmb_store_rlx(&call_slot->signature.call, signature.call);
   tmb_store_rlx(&call_slot->signature.bytes, signature.bytes);
   tmb_store_rel(&call_slot->number, ct->published);
-  tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, (me + size - 1) % size));
+  tmb_peer_wake(tmb_team_jobrank(team, (me + size - 1) % size));
 }
 
 /* Read the signature of a call from a member's row. Returns false when it is not there yet, or

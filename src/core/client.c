@@ -10,6 +10,7 @@
 #include "core/client.h"
 
 #include "core/check.h"
+#include "core/conduit.h"
 #include "core/failure/exit.h"
 #include "core/job.h"
 #include "core/rma/cross_read.h"
@@ -23,6 +24,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "net/defaults/defaults.h"
 #include "os/debug.h"
 #include "os/lock.h"
 
@@ -40,8 +42,30 @@ static void boot_barrier(void *ctx) {
   tmb_boot_barrier(ctx);
 }
 
-static void boot_allgather(void *ctx, const void *mine, size_t bytes, void *all) {
+/* Memory for what each rank of the job contributes. */
+static void *all_ranks(size_t bytes) {
+  void *all = calloc(tmb_job.size, bytes);
+  if (!all) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  return all;
+}
+
+static bool boot_agree(void *ctx, bool ok) {
+  const uint8_t mine = ok;
+  uint8_t *all = all_ranks(sizeof mine);
+  tmb_boot_allgather(ctx, &mine, sizeof mine, all);
+  bool good = true;
+  for (uint32_t r = 0; r < tmb_job.size; r++) good = good && all[r];
+  free(all);
+  return good;
+}
+
+static void near_allgather(void *ctx, const void *mine, size_t bytes, void *near) {
+  const struct tmb_places *places = &tmb_job.boot.places;
+  char *all = all_ranks(bytes);
   tmb_boot_allgather(ctx, mine, bytes, all);
+  for (uint32_t i = 0; i < places->near_count; i++)
+    memcpy((char *)near + i * bytes, all + places->near_rank[i] * bytes, bytes);
+  free(all);
 }
 
 /* Refuse a client whose headers do not fit this library. */
@@ -92,15 +116,13 @@ static int make_tables(void) {
   tmb_job.delta = malloc(size * sizeof *tmb_job.delta);
   tmb_job.mapped_delta = malloc(size * sizeof *tmb_job.mapped_delta);
   tmb_job.peer_segment = calloc(size, sizeof *tmb_job.peer_segment);
-  tmb_job.identity = malloc(size * sizeof *tmb_job.identity);
-  if (!tmb_job.delta || !tmb_job.mapped_delta || !tmb_job.peer_segment || !tmb_job.identity) {
+  if (!tmb_job.delta || !tmb_job.mapped_delta || !tmb_job.peer_segment) {
     tmb_print("out of memory for the tables of %u ranks", size);
     return TMB_E_NOMEM;
   }
   for (uint32_t r = 0; r < size; r++) {
     tmb_job.delta[r] = GEXX_UNMAPPED;
     tmb_job.mapped_delta[r] = GEXX_UNMAPPED;
-    tmb_job.identity[r] = r;
   }
   return 0;
 }
@@ -123,36 +145,30 @@ static int make_objects(const struct gexx_client_args *init) {
   return 0;
 }
 
-/* Ranks per neighbourhood: all, unless the user limits sharing. */
-static uint32_t nbrhd_size(void) {
-  const int64_t most = tmb_cfg_int(TMB_CFG_SUPERNODE_MAXSIZE);
-  if (!tmb_cfg_bool(TMB_CFG_SHM)) return 1;
-  return most > 0 && most < tmb_job.size ? (uint32_t)most : tmb_job.size;
-}
-
-/* Open the conduit that the user or the build names, else the first that works. */
-static int open_conduit(void) {
-  const struct tmb_conduit_env env = {.rank = tmb_job.rank,
-                                      .size = tmb_job.size,
-                                      .arena_fd = tmb_job.boot.arena_fd,
-                                      .segment_fd = tmb_job.boot.segment_fd,
-                                      .threads = tmb_job.threads,
-                                      .ctx = &tmb_job.boot,
-                                      .barrier = boot_barrier,
-                                      .allgather = boot_allgather};
-  const char *asked = tmb_cfg_str(TMB_CFG_CONDUIT);
-  size_t count;
-  int failure = 0;
-  const struct tmb_conduit_ops *const *list = tmb_conduit_list(&count);
-  for (size_t i = 0; i < count; i++) {
-    if (asked && asked[0] && strcmp(asked, list[i]->name) != 0) continue;
-    tmb_job.ops = list[i];
-    const int rc = list[i]->open(&env, &tmb_job.conduit);
-    if (rc == 0 || asked) return rc;
-    failure = rc; /* the reason has been printed; try the next conduit */
-  }
-  if (failure) return failure;
-  tmb_cfg_bad_value(TMB_CFG_CONDUIT, "the name of a conduit of this build");
+static int open_near(void) {
+  const struct tmb_places *places = &tmb_job.boot.places;
+  const struct tmb_near_env env = {.rank = tmb_job.rank,
+                                   .index = places->near_index,
+                                   .count = places->near_count,
+                                   .arena_fd = tmb_job.boot.arena_fd,
+                                   .segment_fd = tmb_job.boot.segment_fd,
+                                   .threads = tmb_job.threads,
+                                   .ctx = &tmb_job.boot,
+                                   .barrier = boot_barrier,
+                                   .agree = boot_agree,
+                                   .allgather = near_allgather};
+  const struct tmb_near *near = &tmb_job.near;
+  tmb_default_init();
+  tmb_layers_ask();
+  tmb_shared_ask();
+  const int rc = tmb_near_open(&tmb_job.near, &env);
+  if (rc) return rc;
+  struct tmb_status_rings rings = {.fd = env.arena_fd, .slots = {near->slots[0], near->slots[1]}};
+  for (uint32_t reply = 0; reply < 2; reply++)
+    rings.offset[reply] =
+        (uint64_t)((const char *)tmb_near_ring(near, env.index, reply) - near->arena);
+  tmb_status_rings(&rings);
+  return 0;
 }
 
 /* The client's own default of GASNET_MAX_SEGSIZE. */
@@ -185,13 +201,14 @@ static int bring_up(const struct gexx_client_args *init) {
   tmb_os_freeze_set_flag(&gasnet_frozen, "gasnet_frozen");
   tmb_os_debug_init();
   tmb_exit_install(&tmb_job.boot);
-  tmb_job.nbrhd_size = nbrhd_size();
+  rc = tmb_nbrhd_init();
+  if (rc) return rc;
   tmb_wait_policy_init();
   tmb_cross_read_init();
   rc = make_tables();
-  if (!rc) rc = open_conduit();
+  if (!rc) rc = open_near();
+  if (!rc) rc = tmb_conduit_open();
   if (rc) return rc;
-  tmb_job.ops = tmb_layers_wrap(tmb_job.ops);
   tmb_layers_init();
   rc = make_objects(init);
   if (rc) return rc;

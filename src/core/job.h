@@ -14,10 +14,13 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "boot/boot.h"
-#include "conduit/conduit.h"
 #include "core/gex.h"
 #include "core/layer.h"
+#include "core/nbrhd.h"
 #include "core/team/team.h"
+#include "near/near.h"
+#include "net/net.h"
+#include "net/up.h"
 
 #include <stdbool.h>
 
@@ -83,18 +86,33 @@ struct tmb_wait_policy {
   bool crowded;       /* ranks outnumber the cores they may use */
 };
 
+/* What messages and polls have to heed: bits of tmb_job.special. */
+enum {
+  TMB_SPECIAL_LOSS = 1,  /* failures are reported: peers may be gone, and progress notices it */
+  TMB_SPECIAL_COUNT = 2, /* operations are counted */
+  TMB_SPECIAL_NET = 4    /* there is a conduit for other hosts, to be polled */
+};
+#define TMB_SPECIAL_SENDS ((uint32_t)(TMB_SPECIAL_LOSS | TMB_SPECIAL_COUNT))
+#define TMB_SPECIAL_POLLS ((uint32_t)(TMB_SPECIAL_LOSS | TMB_SPECIAL_NET))
+
+#define TMB_FAR           UINT32_MAX /* in tmb_job.near_of: a rank of another host */
+
 struct tmb_job {
   /* read by every operation */
   uint32_t rank, size;
-  bool debug;   /* the client was compiled with GASNET_DEBUG */
-  bool threads; /* PAR: client threads may be inside at once */
-  const struct tmb_conduit_ops *ops;
-  struct tmb_conduit *conduit;
+  uint32_t special;              /* TMB_SPECIAL_* */
+  uint32_t *near_of;             /* [size] index among the ranks of this host, or TMB_FAR */
+  bool debug;                    /* the client was compiled with GASNET_DEBUG */
+  bool threads;                  /* PAR: client threads may be inside at once */
+  const struct tmb_net_ops *net; /* how ranks of other hosts are reached; NULL: there are none */
+  struct tmb_net *net_state;
   intptr_t *delta;        /* [size] for the heads of teams; all unmapped before attach and without
                              TOMBOLO_SHM_MAP */
   intptr_t *mapped_delta; /* [size] as delta, but also with TOMBOLO_SHM_MAP=0 */
   struct tmb_peer_segment *peer_segment; /* [size] */
-  uint8_t *lost; /* [size] TMB_PEER_* of failure.h; NULL while a failure ends the job */
+  char *rows; /* shared rows of the ranks of this host, see shared.h; NULL: there are none */
+  size_t rows_stride; /* bytes of one rank's rows */
+  uint8_t *lost;      /* [size] TMB_PEER_* of failure.h; NULL while a failure ends the job */
   uint64_t progress_count
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
   uint32_t work[TMB_WORK_KINDS];   /* what progress has to advance: barriers in flight, collectives
@@ -116,14 +134,16 @@ struct tmb_job {
   uint64_t
       peer_copy_proof; /* random; peers read it to find out whether they may, see cross_read.c */
   int pid;
-  bool peer_copy; /* every rank may read the memory of every other one, see cross_read.c */
-  uint32_t
-      nbrhd_size; /* ranks per memory-sharing neighbourhood, consecutive; the last may be smaller */
-  uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */
+  bool peer_copy;          /* every rank may read the memory of every other one of its host, see
+                              cross_read.c */
+  bool near_memory;        /* ranks of this host use regions of the on-node engine (TOMBOLO_SHM) */
+  struct tmb_nbrhds nbrhd; /* neighbourhoods, see nbrhd.h */
+  uint32_t thread_mode;    /* 1 SEQ, 2 PARSYNC, 3 PAR */
   uint64_t threads_max;
   struct tmb_wait_policy wait;
   struct tmb_status *status; /* page of this process, see status.h */
   struct tmb_boot boot;
+  struct tmb_near near; /* the on-node engine */
   struct gexx_client_s client;
   struct gexx_ep_s ep;                                   /* primordial */
   gex_EP_t eps[GASNET_MAXEPS];                           /* by index, NULL: not made */
@@ -138,19 +158,31 @@ struct tmb_job {
     struct tmb_team team;
   };
   uintptr_t segment_bytes_max, segment_bytes_max_all;
-  gex_Rank_t *identity; /* [size] 0, 1, ..: query arrays */
 };
 
 extern struct tmb_job tmb_job;
+
+/* Index of a rank of this host, for the on-node engine; TMB_FAR for others. */
+static inline uint32_t tmb_near_of(uint32_t jobrank) {
+  return tmb_job.near_of[jobrank];
+}
 
 /* True once gex_Client_Init has succeeded. */
 static inline bool tmb_job_ready(void) {
   return tmb_job.state == TMB_JOB_READY;
 }
 
+/* Near or far: whether a rank is on this host, and so reached by the on-node engine (src/near) and
+ * not by the conduit (src/net). */
+static inline bool tmb_is_near(uint32_t jobrank) {
+  return TMB_LIKELY(tmb_job.near_of[jobrank] != TMB_FAR);
+}
+
 /* Number of the memory-sharing neighbourhood of a rank. */
 static inline uint32_t tmb_nbrhd_of(uint32_t jobrank) {
-  return jobrank / tmb_job.nbrhd_size;
+  const struct tmb_places *places = &tmb_job.boot.places;
+  return tmb_job.nbrhd.first[places->host_of[jobrank]] +
+         places->near_of[jobrank] / tmb_job.nbrhd.most;
 }
 
 /* Jobrank of a team rank. */

@@ -37,10 +37,9 @@ void tmb_layers_use(const struct tmb_layer *const *all, size_t count) {
   }
 }
 
-const struct tmb_conduit_ops *tmb_layers_wrap(const struct tmb_conduit_ops *ops) {
+void tmb_layers_ask(void) {
   for (size_t i = 0; i < layers.count; i++)
-    if (layers.all[i]->wrap) ops = layers.all[i]->wrap(ops);
-  return ops;
+    if (layers.all[i]->ask) layers.all[i]->ask();
 }
 
 void tmb_layers_init(void) {

@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 struct tmb_am_in;
-struct tmb_conduit_ops;
 struct tmb_team;
 
 /* What progress advances beside messages; tmb_job.work counts what there is of each kind. */
@@ -34,11 +33,12 @@ struct tmb_layer {
   const char *name;
   const struct tmb_layer_handler *handlers; /* set before the first message can come */
 
-  /* Once rank, size, settings and conduit are known, before the client's objects are made. */
-  void (*init)(void);
+  /* Once rank, size and settings are known, before the on-node engine is open: ask it for memory
+   * (tmb_near_region). */
+  void (*ask)(void);
 
-  /* Wrap the conduit's table, before init. Returns `ops` or a table that calls it. */
-  const struct tmb_conduit_ops *(*wrap)(const struct tmb_conduit_ops *ops);
+  /* Once engine and conduit are open, before the client's objects are made. */
+  void (*init)(void);
 
   /* Called by progress while tmb_job.work[work] is not 0. in serve: TMB_SERVE_*. Returns TMB_FOUND_
    * bits. Any thread. */
@@ -58,7 +58,7 @@ struct tmb_layer {
   /* While tmb_job.signals_indexed: a signal of this process has changed. Any thread. */
   void (*signal)(const void *addr);
 
-  /* While tmb_job.counted: an operation that does not reach the conduit's table is done. in kind:
+  /* While tmb_job.counted: an operation is done, or sent. in kind:
    * GEXX_STATS_. Any thread. */
   void (*count)(int kind, uint32_t jobrank, size_t bytes);
 };
@@ -68,7 +68,7 @@ struct tmb_layer {
 void tmb_layers_use(const struct tmb_layer *const *layers, size_t count);
 
 /* The calls of struct tmb_layer to all layers that have them, in their order. */
-const struct tmb_conduit_ops *tmb_layers_wrap(const struct tmb_conduit_ops *ops);
+void tmb_layers_ask(void);
 void tmb_layers_init(void);
 int tmb_layers_progress(int serve);
 void tmb_layers_team_closed(const struct tmb_team *team);

@@ -53,7 +53,7 @@ struct tmb_am_out {
   uint8_t is_reply;    /* replies have their own resources */
   uint8_t immediate;   /* a failed attempt must leave no trace at the target */
   uint8_t filled;      /* payload already lies in the staged buffer (a prepared message) */
-  uint8_t far;         /* Long: the destination is known not to be mapped here */
+  uint8_t unmapped;    /* Long: the destination is known not to be mapped here */
   uint16_t route;      /* TMB_ROUTE */
   int32_t staged;      /* -1, or a buffer of the engine or conduit that belongs to this message */
   const int32_t *args; /* [nargs] */
@@ -76,9 +76,6 @@ struct tmb_am_in {
   size_t nbytes;
 };
 
-/* Category of an event that nobody waits for. */
-#define TMB_CATEGORY_NONE UINT32_MAX
-
 /* A remote memory operation. `op` and the categories go back through the upcall op_done. */
 struct tmb_rma {
   uint32_t peer;
@@ -87,8 +84,8 @@ struct tmb_rma {
   size_t nbytes;
   void *op;                  /* NULL: nobody asks for completion */
   uint32_t category;         /* of the event that the whole operation is complete; opaque */
-  uint32_t local_category;   /* put: of the event that the source has been read, or
-                                TMB_CATEGORY_NONE; then op_done(category) says it too */
+  uint32_t local_category;   /* put: of the event that the source has been read; if tell_local */
+  bool tell_local;           /* put: op_done(local_category) is asked for */
   bool immediate;            /* a failed attempt must leave no trace at the target */
   struct tmb_resume *resume; /* NULL, or as the slot that is called says */
 };

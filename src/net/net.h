@@ -47,8 +47,8 @@ struct tmb_net_up {
    * waits for it is woken. in op: TMB_SIGNAL_*. */
   void (*signal)(void *addr, uint32_t op, uint64_t value);
   /* A part of an operation towards `peer` is complete: once for each that was counted, see `put`.
-   * op_more counts a further one, before it is sent. Both ignore a NULL `op`, the category
-   * TMB_CATEGORY_NONE, and peers that are lost. */
+   * op_more counts a further one, before it is sent. Both ignore a NULL `op`, and peers
+   * that are lost. */
   void (*op_done)(void *op, uint32_t category, uint32_t peer);
   void (*op_more)(void *op, uint32_t category, uint32_t peer);
   /* Nothing can be sent to or received from `peer` any more. in why: one clause, for the message.
@@ -130,20 +130,20 @@ struct tmb_net_ops {
   void *(*am_stage)(struct tmb_net *net, struct tmb_am_out *out);
   void (*am_release)(struct tmb_net *net, struct tmb_am_out *out);
 
-  /* Remote memory access. Before the call core has counted one part of (op, category, peer), and of
-   * a put one of (op, local_category, peer). 0: op_done follows once for each: `category` when the
-   * operation is complete, for a put when the data are visible at the peer; `local_category` when
-   * the source has been read, possibly inside the call. The source of a put must not change before
-   * that, and is not read after it. TMB_AGAIN: nothing was done, call again after progress. Never
-   * blocks, never runs handlers: what does not fit now waits in the conduit, which is told of
-   * nbytes only, not of memory that it may keep. rma->resume is not used. Any thread, also inside
-   * up->am. Both empty: built from messages by net/defaults. */
+  /* Remote memory access. Before the call core has counted one part of (op, category, peer), and
+   * with rma->tell_local one of (op, local_category, peer). 0: op_done follows once for each:
+   * `category` when the operation is complete, for a put when the data are visible at the peer;
+   * `local_category` when the source has been read, possibly inside the call. The source of a put
+   * must not change before that, and is not read after it. TMB_AGAIN: nothing was done, call again
+   * after progress. Never blocks, never runs handlers: what does not fit now waits in the conduit,
+   * which is told of nbytes only, not of memory that it may keep. rma->resume is not used. Any
+   * thread, also inside up->am. Both empty: built from messages by net/defaults. */
   int (*put)(struct tmb_net *net, const struct tmb_rma *rma);
   int (*get)(struct tmb_net *net, const struct tmb_rma *rma);
 
   /* As put and get, and `signal` changes at the peer once the data are visible there, or have been
    * read. One message, one way; nbytes may be 0. rma->op may be NULL: nobody asks for completion,
-   * and then, and without a local_category, the source is read before the return: TMB_AGAIN may
+   * and then the source is read before the return: TMB_AGAIN may
    * come between parts, if rma->resume is not NULL, and the call is repeated with the same
    * arguments. Empty: as put and get. */
   int (*put_signal)(struct tmb_net *net, const struct tmb_rma *rma,

@@ -3,7 +3,7 @@
  * Puts with a signal that need not be sent before the call returns, see deferred_put.h.
  *
  * Owns: the queue of puts that found no room. Called by semaphores, and by progress while puts
- * wait. Calls: the conduit's put_signal with `resume`, which may be called under the lock of the
+ * wait. Calls: peer.h with `resume`, which may be called under the lock of the
  * queue because in that form it neither waits nor runs progress. Each pass tries the puts from the
  * oldest to the youngest; after one that found no room at its target, those to the same target are
  * not tried in this pass, so a slow target holds up no other. An attempt without success may have
@@ -16,7 +16,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/log.h"
-#include "core/job.h"
+#include "core/peer.h"
 #include "core/wait/wait.h"
 #include "notify/notify.h"
 #include "os/lock.h"
@@ -44,7 +44,7 @@ static struct {
 
 static int attempt(struct deferred *l) {
   l->rma.resume = &l->resume;
-  return tmb_job.ops->put_signal(tmb_job.conduit, &l->rma, &l->signal);
+  return tmb_peer_put_signal(&l->rma, &l->signal);
 }
 
 /* One pass. Returns how many puts were sent, whole or in part; under the lock. */

@@ -2,10 +2,10 @@
 /*
  * The index of signals, see index.h.
  *
- * Owns: the area that each process shares with those that map its memory (the conduit's
- * index_area): up to INDICES entries, each saying which range of signals has an index, and for each
+ * Owns: the area that each process shares with the other ranks of its host (a region of the on-node
+ * engine): up to INDICES entries, each saying which range of signals has an index, and for each
  * entry the marks that producers set. Called by some.c and gexx_signal_changed. Calls: the
- * conduit's index_area and index_begin. Producer: whoever changes a signal; owner: the process
+ * engine. Producer: whoever changes a signal; owner: the process
  * whose signal it is. A mark names a group of 2^shift consecutive signals. A producer changes the
  * signal, then sets a mark: in one of a few slots in one cache line, or, when those are full, in a
  * shared tree of bits. The owner collects marks into a private tree of three levels of 64-bit
@@ -15,7 +15,7 @@
  * and foreign ones do no harm. In the shared tree a producer sets the bit in the leaf word and then
  * reads the words above it, and the owner clears the words above and then reads the leaf word, all
  * sequentially consistent, so at least one of them sees what the other did. A new entry is followed
- * by the conduit's index_begin and then one pass over all signals of the range, which finds what
+ * by tmb_near_index_begin and then one pass over all signals of the range, which finds what
  * was changed by producers that did not see the entry yet.
  */
 #include "notify/index.h"
@@ -62,7 +62,6 @@ struct area {
   struct entry entry[INDICES];
   struct box box[INDICES];
 };
-_Static_assert(sizeof(struct area) <= TMB_INDEX_AREA_BYTES, "the area holds the index");
 
 struct tmb_signal_index {
   struct tmb_range range; /* count 0: free */
@@ -243,16 +242,18 @@ static void mark_local(const void *addr) {
   tmb_index_mark(tmb_job.rank, addr);
 }
 
-const struct tmb_layer tmb_index_layer = {.name = "index", .signal = mark_local};
+static uint32_t region; /* of the on-node engine */
 
-/* This process's area, made at first use; NULL without memory. */
+static void ask(void) {
+  region = tmb_near_region(&tmb_job.near, "index of signals", sizeof(struct area));
+}
+
+const struct tmb_layer tmb_index_layer = {.name = "index", .ask = ask, .signal = mark_local};
+
+/* This process's area, in use from the first range on. */
 TMB_REQUIRES(index_lock) static struct area *local_area(void) {
-  const struct tmb_conduit_ops *ops = tmb_job.ops;
   if (local.area) return local.area;
-  struct area *a = ops->index_area ? ops->index_area(tmb_job.conduit, tmb_job.rank)
-                                   : aligned_alloc(TMB_CACHE_LINE, sizeof *a);
-  if (!a) return NULL;
-  if (!ops->index_area) memset(a, 0, sizeof *a);
+  struct area *a = tmb_near_at(&tmb_job.near, region, tmb_near_of(tmb_job.rank));
   tmb_store_rel(&local.area, a);
   tmb_store_rel(&tmb_job.signals_indexed, true);
   return a;
@@ -275,7 +276,7 @@ TMB_REQUIRES(index_lock) static bool assign(size_t k, const struct tmb_range *r)
   struct area *a = local_area();
   struct tree *tree =
       local.index[k].tree ? local.index[k].tree : aligned_alloc(TMB_CACHE_LINE, sizeof *tree);
-  if (!a || !tree) return false;
+  if (!tree) return false;
   memset(tree, 0, sizeof *tree);
   uint32_t shift = 0;
   while ((r->count - 1) >> shift >= GROUPS) shift++;
@@ -283,7 +284,7 @@ TMB_REQUIRES(index_lock) static bool assign(size_t k, const struct tmb_range *r)
       (struct tmb_signal_index){.range = *r, .box = &a->box[k], .tree = tree, .shift = shift};
   write_entry(&a->entry[k], r, shift);
   tmb_fence_seq();
-  if (tmb_job.ops->index_begin) tmb_job.ops->index_begin(tmb_job.conduit);
+  tmb_near_index_begin(&tmb_job.near);
   uint64_t value;
   for (size_t i = 0; (i = tmb_range_scan(r, i, r->count, &value)) < r->count; i++)
     set(tree, i >> shift);
@@ -310,7 +311,6 @@ static bool is_of(const struct tmb_signal_index *w, const struct tmb_range *r) {
 }
 
 struct tmb_signal_index *tmb_index_of(const struct tmb_range *r) {
-  if (!tmb_job.ops->signals_told) return NULL;
   tmb_lock_acquire(&index_lock);
   size_t k = 0;
   local.lookups++;
@@ -333,8 +333,9 @@ void tmb_index_release(struct tmb_signal_index *w) {
 /* ---- producers */
 
 void tmb_index_mark(uint32_t jobrank, const void *addr) {
-  struct area *a = jobrank == tmb_job.rank ? tmb_load_acq(&local.area)
-                                           : tmb_job.ops->index_area(tmb_job.conduit, jobrank);
+  struct area *a = jobrank == tmb_job.rank
+                       ? tmb_load_acq(&local.area)
+                       : tmb_near_at(&tmb_job.near, region, tmb_near_of(jobrank));
   if (!a) return;
   for (size_t k = 0; k < INDICES; k++) {
     const struct entry *e = &a->entry[k];

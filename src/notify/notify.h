@@ -17,8 +17,8 @@
 
 #include <stdbool.h>
 
-/* stats.c, index.c, deferred_put.c */
-extern const struct tmb_layer tmb_stats_layer, tmb_index_layer, tmb_deferred_layer;
+/* stats.c, index.c, deferred_put.c, sem.c */
+extern const struct tmb_layer tmb_stats_layer, tmb_index_layer, tmb_deferred_layer, tmb_sem_layer;
 
 /* Wait until ready(arg) returns true, running progress. ready must become true either by
  * progress of this process or by a store of a peer that wakes this process afterwards. It may be

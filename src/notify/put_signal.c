@@ -3,7 +3,7 @@
  * Put and get with a signal off the inline path: debug clients, unmapped peers, segment-disposition
  * flags.
  *
- * Owns nothing. Called by inline_notify.h. Calls: the conduit's put_signal and get_signal, op.h,
+ * Owns nothing. Called by inline_notify.h. Calls: peer.h, op.h,
  * transfer.c, core's memory kinds. A transfer is resolved once, then served by a copy and a release
  * operation when both the data and the signal are mapped, by core when data are in device memory,
  * else by the conduit. Invariants: the op's counters are raised before anything is sent; a put is
@@ -15,6 +15,7 @@
 #include "core/event/op.h"
 #include "core/failure/failure.h"
 #include "core/mk/mk.h"
+#include "core/peer.h"
 #include "core/segment/segment_table.h"
 #include "core/wait/thread.h"
 #include "notify/index.h"
@@ -132,8 +133,7 @@ static int start(struct operation *o, struct tmb_op *op) {
                               .category = t->is_get ? TMB_CAT_GET : TMB_CAT_PUT,
                               .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0};
   const struct tmb_signal signal = {o->sig_addr, a->value, (uint32_t)a->op};
-  return t->is_get ? tmb_job.ops->get_signal(tmb_job.conduit, &rma, &signal)
-                   : tmb_job.ops->put_signal(tmb_job.conduit, &rma, &signal);
+  return t->is_get ? tmb_peer_get_signal(&rma, &signal) : tmb_peer_put_signal(&rma, &signal);
 }
 
 static int implicit(struct operation *o) {
@@ -156,21 +156,21 @@ static gex_Event_t with_event(struct operation *o, uint32_t leaves) {
 void gexx_signal_wake(gex_TM_t tm, gex_Rank_t rank) {
   const uint32_t peer = tmb_jobrank(tm, rank);
   if (peer != tmb_job.rank)
-    tmb_job.ops->notify(tmb_job.conduit, peer);
+    tmb_peer_wake(peer);
   else if (tmb_job.threads)
-    tmb_job.ops->wake_self(tmb_job.conduit);
+    tmb_wake_self();
 }
 
 void gexx_signal_changed(gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig_addr) {
   const uint32_t peer = tmb_jobrank(tm, rank);
   if (TMB_LIKELY(peer != tmb_job.rank)) {
-    if (TMB_LIKELY(tmb_job.ops->notify_unindexed(tmb_job.conduit, peer))) return;
+    if (TMB_LIKELY(tmb_peer_wake_unindexed(peer))) return;
     tmb_index_mark(peer, sig_addr);
-    tmb_job.ops->notify(tmb_job.conduit, peer);
+    tmb_peer_wake(peer);
     return;
   }
   tmb_up_signal(sig_addr);
-  if (tmb_job.threads) tmb_job.ops->wake_self(tmb_job.conduit);
+  if (tmb_job.threads) tmb_wake_self();
 }
 
 int gexx_put_signal(const struct gexx_signal_op *op) {

@@ -2,8 +2,8 @@
 /*
  * Semaphores: counters that any rank raises and their owner takes from.
  *
- * Owns: struct gexx_sem_s and the use of this rank's shared words. Called by clients. Calls: the
- * conduit's shared_word, notify and put_signal; wait.c's way of waiting; deferred_put.c. A counter
+ * Owns: struct gexx_sem_s and the use of this rank's shared words. Called by clients. Calls: a
+ * region of the on-node engine, peer.h; wait.c's way of waiting; deferred_put.c. A counter
  * is a shared word while there are any, else private memory; a post is one atomic operation on a
  * shared word that is mapped here, else a signal without data. Invariants: a handle holds all that
  * a post needs; freed semaphores are reused but never returned to the system, so a stale pointer is
@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "core/check.h"
 #include "core/failure/failure.h"
+#include "core/peer.h"
 #include "core/segment/segment_table.h"
 #include "core/wait/progress.h"
 #include "notify/deferred_put.h"
@@ -23,6 +24,7 @@
 
 #define MAGIC_SEM 0x73656d31u
 #define NO_WORD   UINT16_MAX
+#define WORDS     1024 /* shared words of a rank */
 #define PROBES    8
 
 struct gexx_sem_s {
@@ -34,6 +36,11 @@ struct gexx_sem_s {
   struct gexx_sem_s *next; /* free list */
 };
 
+/* Shared words of a rank, each alone in its cache line. */
+struct words {
+  struct tmb_near_line line[WORDS];
+};
+
 static struct tmb_lock sems_lock;
 static struct {
   uint32_t words_used; /* shared words given to semaphores so far; they are never returned */
@@ -41,11 +48,20 @@ static struct {
 } sems TMB_GUARDED_BY(sems_lock);
 
 _Static_assert(sizeof(gexx_Sem_Handle_t) == 16, "a handle can be sent as 16 bytes");
-_Static_assert(TMB_SHARED_WORDS < NO_WORD, "an index fits the handle");
+_Static_assert(WORDS < NO_WORD, "an index fits the handle");
 
+static uint32_t region; /* of the on-node engine */
+
+static void ask(void) {
+  region = tmb_near_region(&tmb_job.near, "semaphores", sizeof(struct words));
+}
+
+const struct tmb_layer tmb_sem_layer = {.name = "semaphores", .ask = ask};
+
+/* A word of a rank that is reached by load and store, or NULL. */
 static uint64_t *word_of(uint32_t rank, uint32_t index) {
-  if (index == NO_WORD || !tmb_job.ops->shared_word) return NULL;
-  return tmb_job.ops->shared_word(tmb_job.conduit, rank, index);
+  struct words *words = index < WORDS ? tmb_peer_region(region, rank) : NULL;
+  return words ? &words->line[index].word : NULL;
 }
 
 /* A new semaphore with the next shared word; under the lock. */
@@ -54,10 +70,12 @@ TMB_REQUIRES(sems_lock) static struct gexx_sem_s *make(void) {
   if (!s) return NULL;
   *s = (struct gexx_sem_s){.handle = {.gexx_rank = tmb_job.rank, .gexx_index = NO_WORD}};
   s->count = &s->private_word;
-  if (sems.words_used < TMB_SHARED_WORDS && tmb_job.ops->shared_word &&
-      tmb_cfg_bool(TMB_CFG_SHM_MAP)) {
-    s->handle.gexx_index = (uint16_t)sems.words_used++;
-    s->count = word_of(tmb_job.rank, s->handle.gexx_index);
+  if (sems.words_used < WORDS) {
+    struct words *words = tmb_near_at(&tmb_job.near, region, tmb_near_of(tmb_job.rank));
+    const uint32_t index = sems.words_used++;
+    if (tmb_job.near_memory && tmb_cfg_bool(TMB_CFG_SHM_MAP))
+      s->handle.gexx_index = (uint16_t)index;
+    s->count = &words->line[index].word;
   }
   s->handle.gexx_addr = (uint64_t)(uintptr_t)s->count;
   return s;
@@ -158,7 +176,7 @@ static void send(const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put, u
   if (deferred)
     tmb_deferred_put(&rma, &signal);
   else
-    (void)tmb_job.ops->put_signal(tmb_job.conduit, &rma, &signal);
+    (void)tmb_peer_put_signal(&rma, &signal);
 }
 
 /* Raise the counter by n. in nbytes: length of the data that were put before, for the

@@ -2,11 +2,10 @@
 /*
  * Counting operations by kind and peer.
  *
- * Owns: the counts, and a table that wraps the conduit's while they are wanted. Called by client.c
- * once (as a layer), by everything that uses tmb_job.ops or tmb_count, and by clients. Calls: the
- * wrapped table. Messages and signals are counted where they reach the table, all else where it is
- * started: while tmb_job.counted is set, the inline forms find nobody mapped and come to the
- * library. Invariants: without TOMBOLO_STATS nothing here runs; a try that finds no
+ * Owns: the counts. Called as a layer by everything that does an operation (tmb_count), and by
+ * clients. Calls nothing. Messages and signals are counted where they are sent (core/peer.c), all
+ * else where it is started: while tmb_job.counted is set, the inline forms find nobody mapped and
+ * come to the library. Invariants: without TOMBOLO_STATS nothing here runs; a try that finds no
  * resources is not counted; counts of one kind and peer are exact, a query while others count is
  * not a snapshot.
  */
@@ -23,69 +22,24 @@ struct tally {
   uint64_t count, bytes;
 };
 
-static struct {
-  const struct tmb_conduit_ops *inner;
-  struct tmb_conduit_ops table;
-  struct tally (*by_peer)[GEXX_STATS_KINDS]; /* [job size] */
-} stats;
+static struct { struct tally (*by_peer)[GEXX_STATS_KINDS]; /* [job size] */ } stats;
 
-/* Count one operation. Also called as the layer's, for operations that do not reach the conduit. */
+/* Count one operation. */
 static void count(int kind, uint32_t peer, size_t bytes) {
   struct tally *t = &stats.by_peer[peer][kind];
   tmb_fetch_add_rlx(&t->count, 1);
   tmb_fetch_add_rlx(&t->bytes, bytes);
 }
 
-static int am_send(struct tmb_conduit *c, struct tmb_am_out *out) {
-  const int rc = stats.inner->am_send(c, out);
-  if (rc == 0)
-    count(GEXX_STATS_AM_SHORT + out->category, out->peer,
-          out->category == TMB_AM_SHORT ? 0 : out->nbytes);
-  return rc;
-}
-
-static int put_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
-                      const struct tmb_signal *signal) {
-  const int rc = stats.inner->put_signal(c, rma, signal);
-  if (rc == 0) count(GEXX_STATS_PUT_SIGNAL, rma->peer, rma->nbytes);
-  return rc;
-}
-
-static int get_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
-                      const struct tmb_signal *signal) {
-  const int rc = stats.inner->get_signal(c, rma, signal);
-  if (rc == 0) count(GEXX_STATS_GET_SIGNAL, rma->peer, rma->nbytes);
-  return rc;
-}
-
-static void wake(struct tmb_conduit *c, uint32_t peer) {
-  stats.inner->notify(c, peer);
-  count(GEXX_STATS_WAKE, peer, 0);
-}
-
-static bool wake_unindexed(struct tmb_conduit *c, uint32_t peer) {
-  if (!stats.inner->notify_unindexed(c, peer))
-    return false; /* the caller then uses notify, which is counted */
-  count(GEXX_STATS_WAKE, peer, 0);
-  return true;
-}
-
-static const struct tmb_conduit_ops *wrap(const struct tmb_conduit_ops *ops) {
-  if (!tmb_cfg_bool(TMB_CFG_STATS)) return ops;
+static void init(void) {
+  if (!tmb_cfg_bool(TMB_CFG_STATS)) return;
   stats.by_peer = calloc(tmb_job.size, sizeof *stats.by_peer);
   if (!stats.by_peer) tmb_fatal("out of memory for the counts of %u ranks", tmb_job.size);
-  stats.inner = ops;
   tmb_job.counted = true;
-  stats.table = *ops;
-  stats.table.am_send = am_send;
-  stats.table.put_signal = put_signal;
-  stats.table.get_signal = get_signal;
-  stats.table.notify = wake;
-  stats.table.notify_unindexed = wake_unindexed;
-  return &stats.table;
+  tmb_job.special |= TMB_SPECIAL_COUNT;
 }
 
-const struct tmb_layer tmb_stats_layer = {.name = "stats", .wrap = wrap, .count = count};
+const struct tmb_layer tmb_stats_layer = {.name = "stats", .init = init, .count = count};
 
 int gexx_Stats_Query(int kind, gex_Rank_t jobrank, uint64_t *count_p, uint64_t *bytes_p) {
   if (!stats.by_peer) return GASNET_ERR_NOT_READY;

@@ -16,6 +16,7 @@
 #include "core/check.h"
 #include "core/event/op.h"
 #include "core/failure/failure.h"
+#include "core/peer.h"
 #include "core/segment/segment_table.h"
 #include "core/team/team.h"
 #include "core/wait/thread.h"
@@ -205,7 +206,7 @@ static int send(const struct tmb_tagged_send *s, size_t nbytes, struct tmb_op *o
                            .handler = TMB_KIT_TAGGED,
                            .nargs = NOTIFY_ARGS,
                            .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0,
-                           .far = far,
+                           .unmapped = far,
                            .staged = -1,
                            .args = args,
                            .src = t->local,
@@ -221,7 +222,7 @@ int tmb_tagged_send_bare(const struct tmb_tagged_send *s) {
   if (tmb_jobrank(s->data.tm, s->data.rank) != tmb_job.rank) return send(s, 0, NULL);
   const struct tmb_tagged tagged = tmb_tagged_of(s);
   tmb_tagged_regain(tmb_job.rank, tmb_tagged_arrive(&tagged));
-  if (tmb_job.threads) tmb_job.ops->wake_self(tmb_job.conduit);
+  if (tmb_job.threads) tmb_wake_self();
   return 0;
 }
 

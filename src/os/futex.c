@@ -2,7 +2,7 @@
 /*
  * futex(2) and membarrier(2), see futex.h.
  *
- * Owns nothing. Called by boot and conduit/shm. Calls the kernel.
+ * Owns nothing. Called by boot and near. Calls the kernel.
  * Invariants: shared (not private) futex operations, because the words live in memory of several
  * processes; time-outs are relative and on the monotonic clock.
  */

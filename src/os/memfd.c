@@ -2,7 +2,7 @@
 /*
  * Anonymous shared memory: memfd_create, or where the kernel refuses it an unlinked temporary file.
  *
- * Owns: no state. Called by boot and conduit/shm at set-up. Calls: base/config, base/log, base/fmt,
+ * Owns: no state. Called by boot and near at set-up. Calls: base/config, base/log, base/fmt,
  * libc. Invariants: the fallback file never has a name (O_TMPFILE), or loses it before
  * tmb_memfd_create returns (mkostemp, unlink); SIGXFSZ, which ftruncate raises beyond RLIMIT_FSIZE,
  * is taken from the queue of this thread and never reaches the client. A memfd lives in a file

@@ -3,7 +3,7 @@
  * Anonymous shared memory behind a file descriptor.
  *
  * Owns: nothing that outlives the descriptor: no name is left anywhere, whatever kills the process.
- * Called by boot (control block, arena, segment) and conduit/shm (growing them). Calls: base, libc.
+ * Called by boot (control block, arena, segment) and near (growing them). Calls: base, libc.
  * Invariants: every descriptor made here is close-on-exec; resizing never raises SIGXFSZ; memory
  * that nobody touched costs nothing, but in a file system of limited size, where it is reserved.
  */

@@ -95,6 +95,9 @@ uint64_t tmb_os_mem_limit(const char **name);
 /* A count that grows when the kernel ends a process of our cgroups for want of memory. */
 uint64_t tmb_os_oom_kills(void);
 
+/* Whether this process may read and write [addr, addr + nbytes). Cost: reads /proc/self/maps. */
+bool tmb_os_mem_writable(const void *addr, size_t nbytes);
+
 struct tmb_os_limit {
   char name[160];
   uint64_t bytes; /* UINT64_MAX: unlimited */

@@ -56,8 +56,7 @@ static void check_rows(void) {
   uint32_t row[TMB_SHARED_ROWS_MAX];
   uint32_t count = 0;
   while ((row[count] = tmb_shared_take()) != TMB_SHARED_NONE) count++;
-  if (tmb_job.ops->shared_area)
-    CHECK_EQ(count + 1, TMB_MIN(tmb_job.ops->shared_areas(tmb_job.conduit), TMB_SHARED_ROWS_MAX));
+  if (tmb_job.rows) CHECK_EQ(count + 1, TMB_MIN(tmb_shared_rows(), TMB_SHARED_ROWS_MAX));
   while (count--) tmb_shared_give(row[count]);
 }
 

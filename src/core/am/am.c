@@ -2,8 +2,8 @@
 /*
  * Sending active messages: the entry points behind the public macros, and the blocking send.
  *
- * Owns nothing. Called by inline_am.h, npam.c, the GASNet-1 layer and conduit/defaults
- * (tmb_up_am_send). Calls: the conduit's am_send, progress. Invariants: a message is accepted
+ * Owns nothing. Called by inline_am.h, npam.c, the GASNet-1 layer and net/defaults
+ * (tmb_up_am_send). Calls: peer.h, progress. Invariants: a message is accepted
  * exactly once; an immediate one never waits and never runs a handler; local completion is reached
  * on return, because am_send has read the payload.
  */
@@ -18,24 +18,19 @@
 
 #include <string.h>
 
-/* Try to send; nothing waits. */
-static inline int try_send(struct tmb_am_out *out) {
-  return tmb_job.ops->am_send(tmb_job.conduit, out);
-}
-
 static int serve_of(const struct tmb_am_out *out) {
   return out->is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_ALL;
 }
 
 void tmb_am_check_attached(const struct tmb_am_out *out) {
-  if (out->far || out->handler < TMB_HANDLER_FIRST) return;
+  if (out->unmapped || out->handler < TMB_HANDLER_FIRST) return;
   tmb_check_attached(tmb_am_call_name(out->is_reply, TMB_AM_LONG), "dest_addr", &tmb_job.tm,
                      out->peer, out->dest);
 }
 
-static int send_far(struct tmb_am_out *out) {
-  tmb_am_check_attached(out);
-  return tmb_job.ops->am_long(tmb_job.conduit, out);
+static int send_unmapped(struct tmb_am_out *out) {
+  if (out->nbytes) tmb_am_check_attached(out);
+  return tmb_peer_am_long(out);
 }
 
 static void describe_send(const void *object, struct tmb_status_wait *w) {
@@ -47,32 +42,31 @@ static void describe_send(const void *object, struct tmb_status_wait *w) {
 }
 
 int tmb_up_am_send(struct tmb_am_out *out) {
-  if (TMB_UNLIKELY(tmb_am_is_far(out))) return send_far(out);
-  int rc = try_send(out);
+  if (TMB_UNLIKELY(tmb_am_unmapped(out))) return send_unmapped(out);
+  int rc = tmb_peer_send(out);
   if (TMB_LIKELY(rc == 0)) return 0;
   if (out->immediate) {
-    tmb_job.ops->am_release(tmb_job.conduit, out);
+    tmb_peer_release(out);
     return TMB_AGAIN;
   }
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
   do {
     tmb_wait_retry(&wait, serve_of(out), (struct tmb_why){describe_send, out});
-    rc = try_send(out);
+    rc = tmb_peer_send(out);
   } while (rc == TMB_AGAIN);
   if (rc) tmb_fatal_nopos("sending a message to rank %u failed with code %d", out->peer, rc);
   return 0;
 }
 
 void *tmb_up_am_stage(struct tmb_am_out *out) {
-  const struct tmb_conduit_ops *ops = tmb_job.ops;
-  void *buffer = ops->am_stage(tmb_job.conduit, out);
+  void *buffer = tmb_peer_stage(out);
   if (buffer || out->immediate) return buffer;
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
   while (!buffer) {
     tmb_wait_retry(&wait, serve_of(out), (struct tmb_why){describe_send, out});
-    buffer = ops->am_stage(tmb_job.conduit, out);
+    buffer = tmb_peer_stage(out);
   }
   return buffer;
 }
@@ -81,10 +75,6 @@ void tmb_up_signal(const void *addr) {
   if (tmb_job.threads)
     tmb_fence_seq(); /* the store of the signal comes before the test whether there is an index */
   if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.signals_indexed))) tmb_layers_signal(addr);
-}
-
-uint64_t *tmb_up_flag_word(uint32_t index) {
-  return (uint64_t *)(uintptr_t)tmb_job.ops->flag_word(tmb_job.conduit, index);
 }
 
 const char *tmb_am_call_name(bool is_reply, unsigned category) {
@@ -188,7 +178,7 @@ void tmb_am_resolve(struct tmb_am_out *out, gex_Flags_t flags) {
   if (out->category == TMB_AM_LONG && out->nbytes && tmb_mk_remote(pair, out->peer))
     tmb_mk_refuse(tmb_am_call_name(out->is_reply, out->category), pair, out->peer);
   if (out->category == TMB_AM_LONG)
-    out->far = !tmb_segtab_attached(out->peer, out->dest, out->nbytes) && !place(out, pair);
+    out->unmapped = !tmb_segtab_attached(out->peer, out->dest, out->nbytes) && !place(out, pair);
 }
 
 static inline struct tmb_am_out out_of(const struct gexx_am_msg *m, uint32_t peer, bool is_reply) {

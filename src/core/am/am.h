@@ -9,7 +9,7 @@
 #ifndef TMB_CORE_AM_H
 #define TMB_CORE_AM_H
 
-#include "core/job.h"
+#include "core/peer.h"
 #include "core/wait/thread.h"
 
 /* Flags of injection calls. */
@@ -60,10 +60,12 @@ static inline gex_TM_t tmb_am_pair_back(const struct gexx_token_s *token) {
   return &tmb_job.eps[TMB_ROUTE_TARGET(token->route)]->pair[TMB_ROUTE_SOURCE(token->route)];
 }
 
-/* Whether a message must go through am_long: its destination cannot be written from here. */
-static inline bool tmb_am_is_far(const struct tmb_am_out *out) {
-  return TMB_UNLIKELY(out->category == TMB_AM_LONG) && out->nbytes &&
-         (out->far || tmb_job.mapped_delta[out->peer] == GEXX_UNMAPPED);
+/* Whether a message is a Long whose destination cannot be written from here, or one to another
+ * host. */
+static inline bool tmb_am_unmapped(const struct tmb_am_out *out) {
+  if (TMB_LIKELY(out->category != TMB_AM_LONG)) return false;
+  if (!out->nbytes) return !tmb_is_near(out->peer);
+  return out->unmapped || tmb_job.mapped_delta[out->peer] == GEXX_UNMAPPED;
 }
 
 /* Fatal, in every client, for a Long of the client's when no segment is attached or bound yet. */

@@ -50,7 +50,7 @@ bool tmb_am_self(struct tmb_am_out *out) {
                                .nbytes = out->category == TMB_AM_SHORT ? 0 : out->nbytes};
   tmb_count(GEXX_STATS_AM_SHORT + out->category, out->peer, in.nbytes);
   tmb_up_am(&in);
-  if (out->staged >= 0) tmb_job.ops->am_release(tmb_job.conduit, out);
+  if (out->staged >= 0) tmb_peer_release(out);
   tmb_progress_made();
   return true;
 }

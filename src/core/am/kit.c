@@ -12,7 +12,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/log.h"
-#include "conduit/conduit.h"
+#include "net/up.h"
 #include "os/lock.h"
 
 #include <stdlib.h>
@@ -136,6 +136,12 @@ static void on_lost(uint32_t jobrank) {
       else
         p = &(*p)->next;
   tmb_lock_release(&pieces_lock);
+}
+
+void tmb_kit_malformed(const struct tmb_am_in *in, const char *what) {
+  tmb_fatal_nopos("a message of rank %u to internal handler %u is malformed (%s; %u arguments, %zu "
+                  "bytes): the ranks run different versions of the library, or memory is damaged",
+                  in->src, in->handler, what, in->nargs, in->nbytes);
 }
 
 static const struct tmb_layer_handler handlers[] = {{TMB_KIT_ACK, on_ack}, {0, NULL}};

@@ -25,6 +25,7 @@ enum tmb_kit_handler {
   TMB_KIT_ACK,
   /* core/team: barrier.c, team_gather.c */
   TMB_KIT_BARRIER,
+  TMB_KIT_BARRIER_WORD,
   TMB_KIT_GATHER,
   /* core/mk: mk_rma.c, mk_signal.c */
   TMB_KIT_MK_PUT,
@@ -109,6 +110,9 @@ bool tmb_kit_last_piece(uint32_t src, uint32_t id, uint64_t total, uint64_t byte
 
 /* Transfers of which pieces are missing. */
 size_t tmb_kit_incomplete(void);
+
+/* End the job: a message to an internal handler is malformed. in what: of it. */
+_Noreturn void tmb_kit_malformed(const struct tmb_am_in *in, const char *what);
 
 extern const struct tmb_layer tmb_kit_layer;
 

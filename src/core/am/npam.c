@@ -3,11 +3,11 @@
  * Negotiated-payload active messages: Prepare, Commit, Cancel.
  *
  * Owns: the thread's source descriptor. Called by the public prepare, commit and cancel calls.
- * Calls: am_stage, am_send. A library buffer is a conduit message buffer: the client fills it and
- * the target's handler reads it there, so a prepared Medium is not copied at all; a prepared Long
- * is copied once, to its destination, at commit. Invariants: one descriptor per thread; between
- * Prepare and Commit no handler runs on the thread; Commit may wait and run handlers once the
- * descriptor's content has been captured.
+ * Calls: peer.h. A library buffer is a message buffer of the engine or conduit: the client fills it
+ * and the target's handler reads it there, so a prepared Medium is not copied at all; a prepared
+ * Long is copied once, to its destination, at commit. Invariants: one descriptor per thread;
+ * between Prepare and Commit no handler runs on the thread; Commit may wait and run handlers once
+ * the descriptor's content has been captured.
  */
 #include "core/am/am.h"
 
@@ -278,13 +278,10 @@ static void check_commit(const char *call, gex_AM_SrcDesc_t sd, const struct gex
 /* Try once to send. When there are no resources the library buffer stays with its descriptor, so
  * that Commit can be called again. */
 static int send_now(struct tmb_am_out *out) {
-  const struct tmb_conduit_ops *ops = tmb_job.ops;
   out->immediate = out->category == TMB_AM_LONG;
-  if (tmb_am_is_far(out)) {
-    tmb_am_check_attached(out);
-    return ops->am_long(tmb_job.conduit, out);
-  }
-  return ops->am_send(tmb_job.conduit, out);
+  if (!tmb_am_unmapped(out)) return tmb_peer_send(out);
+  if (out->nbytes) tmb_am_check_attached(out);
+  return tmb_peer_am_long(out);
 }
 
 int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *m) {
@@ -311,7 +308,7 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
   const int32_t staged = out.staged;
   if ((m->flags & GEX_FLAG_IMMEDIATE) && out.peer != tmb_job.rank) {
     if (send_now(&out)) {
-      if (staged < 0) tmb_job.ops->am_release(tmb_job.conduit, &out);
+      if (staged < 0) tmb_peer_release(&out);
       return 1;
     }
   } else {
@@ -332,7 +329,7 @@ static int cancel(gex_AM_SrcDesc_t sd, gex_Flags_t flags, int is_reply, bool is_
     check_sd(call, sd, is_reply, is_long);
     tmb_check_flags(call, flags, 0);
   }
-  tmb_job.ops->am_release(tmb_job.conduit, &sd->out);
+  tmb_peer_release(&sd->out);
   sd->live = false;
   tmb_thread()->context &= ~(uint32_t)TMB_PREPARED;
   return 0;

@@ -2,18 +2,18 @@
 /*
  * Noticing that peers are gone, ending what involves them, and telling the client.
  *
- * Owns: tmb_job.lost, and a table that wraps the conduit's while failures are reported. Called by
- * clients, by progress and by every send (as slots of that table). Calls: boot, the wrapped
- * conduit, failure_track.c, segment_table.h, team.h, the layers. The supervisor counts
- * changes in shared memory and wakes ranks that sleep; each poll compares the count with what it
- * has seen. A peer that is gone gets nothing any more; when the conduit says that all it had sent
- * has been handled, everything that waits for it is completed and the client is told. Invariants:
- * without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only when no peer is GONE; the
- * callback runs outside of every lock.
+ * Owns: tmb_job.lost. Called by clients, by progress and, while failures are reported, by every
+ * send (peer.c). Calls: boot, peer.h, failure_track.c, segment_table.h, team.h, the layers. The
+ * supervisor counts changes in shared memory and wakes ranks that sleep; each poll compares the
+ * count with what it has seen. A peer that is gone gets nothing any more; when engine or conduit
+ * say that all it had sent has been handled, everything that waits for it is completed and the
+ * client is told. Invariants: without GEXX_FAILURE_REPORT nothing here runs; `seen` changes only
+ * when no peer is GONE; the callback runs outside of every lock.
  */
 #include "core/failure/failure.h"
 
 #include "core/check.h"
+#include "core/peer.h"
 #include "core/segment/segment_table.h"
 #include "core/wait/progress.h"
 #include "core/wait/thread.h"
@@ -25,8 +25,6 @@
 
 static struct tmb_lock attending; /* held by the thread that deals with changes */
 static struct {
-  const struct tmb_conduit_ops *inner;
-  struct tmb_conduit_ops table;
   const uint32_t *changes; /* counted by the supervisor */
   uint32_t seen;           /* changes that are dealt with */
   int policy;
@@ -96,59 +94,22 @@ uint64_t gexx_Lost_QueryDropped(void) {
   return tmb_load_rlx(&failure.dropped);
 }
 
-/* ---- slots: what is sent to a peer that is gone */
+/* ---- what is sent to a peer that is gone */
 
-static bool gone(uint32_t peer) {
-  return TMB_UNLIKELY(tmb_load_rlx(&tmb_job.lost[peer]) != TMB_PEER_HERE);
-}
-
-/* Drop a message for a peer that is gone: release its buffer, as if it had been sent. */
-static int drop(struct tmb_conduit *c, struct tmb_am_out *out) {
-  if (out->staged >= 0) failure.inner->am_release(c, out);
+int tmb_failure_drop(struct tmb_am_out *out) {
+  tmb_peer_release(out);
   tmb_fetch_add_rlx(&failure.dropped, 1);
   if (out->handler >= TMB_HANDLER_FIRST && !out->is_reply) (void)tmb_lost_record(out->peer);
   return 0;
 }
 
-static int am_send(struct tmb_conduit *c, struct tmb_am_out *out) {
-  return gone(out->peer) ? drop(c, out) : failure.inner->am_send(c, out);
-}
-
-static int am_long(struct tmb_conduit *c, struct tmb_am_out *out) {
-  return gone(out->peer) ? drop(c, out) : failure.inner->am_long(c, out);
-}
-
-static void flag_post(struct tmb_conduit *c, uint32_t peer, uint32_t index, uint64_t value) {
-  if (!gone(peer)) failure.inner->flag_post(c, peer, index, value);
-}
-
-/* A put or get with a peer that is gone. Data that are still mapped are moved all the same.
- * Returns 0: the access is complete, and its op is marked as having met a loss. */
-static int lose(const struct tmb_rma *rma, bool is_get) {
+int tmb_failure_rma(const struct tmb_rma *rma, bool is_get) {
   if (rma->nbytes && tmb_segtab_attached(rma->peer, rma->remote, rma->nbytes)) {
     void *mapped = gexx_rma_local(tmb_job.mapped_delta[rma->peer], rma->remote);
     memcpy(is_get ? rma->local : mapped, is_get ? mapped : rma->local, rma->nbytes);
   }
   tmb_op_or_thread_lose(rma->op, rma->category, rma->peer);
   return 0;
-}
-
-static int put(struct tmb_conduit *c, const struct tmb_rma *rma) {
-  return gone(rma->peer) ? lose(rma, false) : failure.inner->put(c, rma);
-}
-
-static int get(struct tmb_conduit *c, const struct tmb_rma *rma) {
-  return gone(rma->peer) ? lose(rma, true) : failure.inner->get(c, rma);
-}
-
-static int put_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
-                      const struct tmb_signal *signal) {
-  return gone(rma->peer) ? lose(rma, false) : failure.inner->put_signal(c, rma, signal);
-}
-
-static int get_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
-                      const struct tmb_signal *signal) {
-  return gone(rma->peer) ? lose(rma, true) : failure.inner->get_signal(c, rma, signal);
 }
 
 /* ---- noticing */
@@ -178,7 +139,7 @@ static int handle_changes(bool may_end, int *ended) {
       tmb_store_rel(state, TMB_PEER_GONE);
       found++;
     }
-    if (failure.inner->lost(tmb_job.conduit, r) == 0 && may_end) {
+    if (tmb_peer_lost_drain(r) == 0 && may_end) {
       end_peer(r);
       ++*ended;
     } else {
@@ -215,10 +176,10 @@ TMB_COLD static int attend(int serve) {
   return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
-static int progress(struct tmb_conduit *c, int serve) {
-  const int found = failure.inner->progress(c, serve);
-  if (TMB_LIKELY(tmb_load_rlx(failure.changes) == tmb_load_rlx(&failure.seen))) return found;
-  return found | attend(serve);
+int tmb_failure_progress(int serve) {
+  if (TMB_LIKELY(tmb_load_rlx(failure.changes) == tmb_load_rlx(&failure.seen)))
+    return TMB_FOUND_NOTHING;
+  return attend(serve);
 }
 
 /* ---- the policy */
@@ -228,21 +189,11 @@ static void begin(struct tmb_boot_doors *doors) {
   failure.told = calloc(size, 1);
   uint8_t *lost = calloc(size, 1);
   if (!failure.told || !lost) tmb_fatal("out of memory for the failures of %u ranks", size);
-  tmb_job.ops->expect_loss(tmb_job.conduit, &doors->offset, &doors->stride);
+  tmb_near_expect_loss(&tmb_job.near, &doors->offset, &doors->stride);
   failure.changes = tmb_boot_changes(&tmb_job.boot);
   failure.seen = 0;
-  failure.inner = tmb_job.ops;
-  failure.table = *tmb_job.ops;
-  failure.table.am_send = am_send;
-  failure.table.am_long = am_long;
-  failure.table.flag_post = flag_post;
-  failure.table.put = put;
-  failure.table.get = get;
-  failure.table.put_signal = put_signal;
-  failure.table.get_signal = get_signal;
-  failure.table.progress = progress;
   tmb_job.lost = lost;
-  tmb_job.ops = &failure.table;
+  tmb_fetch_or_acq_rel(&tmb_job.special, TMB_SPECIAL_LOSS);
 }
 
 int gexx_Job_SetFailurePolicy(int policy) {

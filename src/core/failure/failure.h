@@ -3,8 +3,8 @@
  * Peers that are lost while this process goes on.
  *
  * Owns: declarations of failure.c (noticing, reporting) and failure_track.c (what is outstanding
- * towards whom). Called by progress through the conduit's table, by everything that sends, waits or
- * synchronises. Calls: boot, the conduit. tmb_job.lost is NULL until the client asks for reports;
+ * towards whom). Called by progress, by everything that sends, waits or synchronises. Calls: boot,
+ * peer.h. tmb_job.lost is NULL until the client asks for reports;
  * then a peer goes HERE -> GONE (its end is known: nothing is sent to it any more) -> LOST (what it
  * had sent has been handled, operations towards it are complete) and never back. Invariants: GONE
  * is entered and left by one thread at a time; nothing is counted in an op towards a LOST peer.
@@ -24,6 +24,24 @@ static inline bool tmb_peer_lost(uint32_t jobrank) {
   return TMB_UNLIKELY(tmb_job.lost != NULL) &&
          tmb_load_acq(&tmb_job.lost[jobrank]) == TMB_PEER_LOST;
 }
+
+/* Whether a process is known to have ended: nothing is sent to it any more. */
+static inline bool tmb_peer_gone(uint32_t jobrank) {
+  return TMB_UNLIKELY(tmb_job.lost != NULL) &&
+         TMB_UNLIKELY(tmb_load_rlx(&tmb_job.lost[jobrank]) != TMB_PEER_HERE);
+}
+
+/* Drop a message for a process that is gone: release its buffer, as if it had been sent. Returns 0.
+ */
+int tmb_failure_drop(struct tmb_am_out *out);
+
+/* A put or get with a process that is gone. Data that are still mapped are moved all the same.
+ * Returns 0: the access is complete, and its op is marked as having met a loss. */
+int tmb_failure_rma(const struct tmb_rma *rma, bool is_get);
+
+/* Deal with what has become of peers since the last call; while tmb_job.special has
+ * TMB_SPECIAL_LOSS. Returns TMB_FOUND_ bits. */
+int tmb_failure_progress(int serve);
 
 /* Record that the calling thread has met the loss of a process, for gexx_Lost_Take. Returns
  * GEXX_ERR_LOST. */

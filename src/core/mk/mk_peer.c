@@ -84,7 +84,7 @@ void tmb_mk_peer_delist(struct gexx_mk_s *kind) {
 
 bool tmb_mk_peer_share(const struct gexx_segment_s *s, void *handle) {
   const struct gexx_mk_s *kind = tmb_mk_device(s);
-  if (tmb_job.nbrhd_size < 2 || !kind->plugin->share || !tmb_cfg_bool(TMB_CFG_MK_PEER) ||
+  if (tmb_job.nbrhd.size < 2 || !kind->plugin->share || !tmb_cfg_bool(TMB_CFG_MK_PEER) ||
       !tmb_cfg_bool(TMB_CFG_SHM_MAP))
     return false;
   const int rc = kind->plugin->share(kind->device, s->base, s->size, handle);

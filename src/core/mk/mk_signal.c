@@ -14,6 +14,7 @@
 #include "core/check.h"
 #include "core/event/op.h"
 #include "core/mk/mk_move.h"
+#include "core/peer.h"
 #include "core/segment/segment_table.h"
 
 #include <gasnetex_ext.h>
@@ -108,7 +109,7 @@ static int signal_only(const struct tmb_mk_access *a) {
                                  .op = a->is_get ? NULL : a->op,
                                  .category = TMB_CAT_PUT,
                                  .immediate = a->immediate};
-    return tmb_job.ops->put_signal(tmb_job.conduit, &bare, a->signal);
+    return tmb_peer_put_signal(&bare, a->signal);
   }
   return 0;
 }

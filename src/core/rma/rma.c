@@ -2,7 +2,7 @@
 /*
  * Put and get off the inline path: debug clients, unmapped peers, segment-disposition flags.
  *
- * Owns nothing. Called by inline_rma.h. Calls: the conduit's put and get, op.h, progress.
+ * Owns nothing. Called by inline_rma.h. Calls: peer.h, op.h, progress.
  * An access is resolved once (peer, addresses), then served by a copy when the peer is mapped, else
  * by the conduit. Invariants: the op's counters are raised before anything is sent; local
  * completion of a put is reached when it returns, because the conduit has read the source; a debug
@@ -14,6 +14,7 @@
 #include "core/event/op.h"
 #include "core/failure/failure.h"
 #include "core/mk/mk.h"
+#include "core/peer.h"
 #include "core/segment/segment_table.h"
 #include "core/wait/status.h"
 #include "core/wait/thread.h"
@@ -122,8 +123,7 @@ static int serve(const struct access *a, struct tmb_op *op) {
                               .op = op,
                               .category = a->is_get ? TMB_CAT_GET : TMB_CAT_PUT,
                               .immediate = (a->flags & GEX_FLAG_IMMEDIATE) != 0};
-  return a->is_get ? tmb_job.ops->get(tmb_job.conduit, &rma)
-                   : tmb_job.ops->put(tmb_job.conduit, &rma);
+  return a->is_get ? tmb_peer_get(&rma) : tmb_peer_put(&rma);
 }
 
 /*

@@ -3,7 +3,7 @@
  * The segment of this process: how large it may be, attach.
  *
  * Owns: tmb_job.segment, peer_segment, delta. Called at initialisation (limits) and by clients.
- * Calls: the conduit's attach. Invariants: delta entries are GEXX_UNMAPPED before attach, and stay
+ * Calls: the on-node engine. Invariants: delta entries are GEXX_UNMAPPED before attach, and stay
  * so for teams when TOMBOLO_SHM_MAP=0; a refused attach changes nothing and says which limit
  * refused it.
  */
@@ -97,14 +97,29 @@ int tmb_segment_verdict(const char *call, uintptr_t size) {
       (unsigned long long)limit, name, tmb_job.size);
 }
 
-/* Let the conduit create this rank's segment and map all others; collective. in sizes: [job
- * size] bytes. */
+/* Let the engine create this rank's segment and map those of the other ranks of the host;
+ * collective. Those of the neighbourhood are used. in sizes: [job size] bytes. Returns as
+ * tmb_near_attach. */
+static int attach_near(const uint64_t *sizes, void **base) {
+  const struct tmb_places *places = &tmb_job.boot.places;
+  uint64_t *bytes = calloc(places->near_count, sizeof *bytes);
+  intptr_t *delta = calloc(places->near_count, sizeof *delta);
+  if (!bytes || !delta) tmb_fatal("out of memory for %u segments", places->near_count);
+  for (uint32_t i = 0; i < places->near_count; i++) bytes[i] = sizes[places->near_rank[i]];
+  const int rc = tmb_near_attach(&tmb_job.near, bytes, base, delta);
+  for (uint32_t i = 0; i < tmb_job.nbrhd.size && !rc; i++) {
+    const uint32_t r = tmb_job.nbrhd.members[i];
+    tmb_job.mapped_delta[r] = delta[tmb_near_of(r)];
+  }
+  free(bytes);
+  free(delta);
+  return rc;
+}
+
+/* Make the segments of all ranks; collective. in sizes: [job size] bytes. */
 static int attach_all(const uint64_t *sizes) {
   void *base;
-  const int rc = tmb_job.ops->attach(tmb_job.conduit, sizes, &base, tmb_job.mapped_delta);
-  if (rc) return GASNET_ERR_RESOURCE;
-  for (uint32_t r = 0; r < tmb_job.size; r++)
-    if (tmb_nbrhd_of(r) != tmb_nbrhd_of(tmb_job.rank)) tmb_job.mapped_delta[r] = GEXX_UNMAPPED;
+  if (attach_near(sizes, &base)) return GASNET_ERR_RESOURCE;
   tmb_job.segment = (struct gexx_segment_s){.magic = TMB_MAGIC_SEGMENT,
                                             .client = &tmb_job.client,
                                             .base = base,

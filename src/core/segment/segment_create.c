@@ -22,7 +22,7 @@
 /* Memory that peers can map, if there are any and the system lets us. */
 static void *alloc_shared(struct gexx_segment_s *s) {
   int fd;
-  void *p = tmb_job.nbrhd_size > 1 ? tmb_memfd_map_new(s->size, &fd) : NULL;
+  void *p = tmb_job.nbrhd.size > 1 ? tmb_memfd_map_new(s->size, &fd) : NULL;
   if (p) s->share = fd + 1;
   return p;
 }

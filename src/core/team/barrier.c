@@ -3,18 +3,19 @@
  * Barriers, see barrier.h.
  *
  * Owns: the state of the named barrier and the list of teams with EX barriers in flight. Called by
- * clients and by progress. Calls: the conduit's control words and am_send. EX barrier: the barriers
- * of a team are numbered; each round has one signal word at each member, which holds the number of
- * the last barrier for which the peer of that round has signalled. Barrier s has passed round k
- * when that word is at least s, so signals only grow, any number of barriers may be outstanding,
- * and they complete in order. A team with shared memory signals there, others by internal messages,
- * the primordial one by control words. Where ranks outnumber processors every round costs each rank
- * one turn on its processor, so teams with shared memory do without rounds there: they count
- * arrivals in one word, and the last member to arrive releases all. Named barrier: works in the
- * same two ways, and its words also carry {phase, state, id}; combining is associative, commutative
- * and idempotent, so dissemination with overlap gives every rank the same outcome. Invariants:
- * state is changed under `lock`, under which nothing waits; a rank posts round k only after rounds
- * 0..k-1 of the same number have passed.
+ * clients and by progress. Calls: a region of the on-node engine for control words, peer.h. EX
+ * barrier: the barriers of a team are numbered; each round has one signal word at each member,
+ * which holds the number of the last barrier for which the peer of that round has signalled.
+ * Barrier s has passed round k when that word is at least s, so signals only grow, any number of
+ * barriers may be outstanding, and they complete in order. A team with shared memory signals there,
+ * others by internal messages, the primordial one by control words: a store to a rank of this host,
+ * a message to another. Where ranks outnumber processors every round costs each rank one turn on
+ * its processor, so teams with shared memory do without rounds there: they count arrivals in one
+ * word, and the last member to arrive releases all. Named barrier: works in the same two ways, and
+ * its words also carry {phase, state, id}; combining is associative, commutative and idempotent, so
+ * dissemination with overlap gives every rank the same outcome. Invariants: state is changed under
+ * `lock`, under which nothing waits; a rank posts round k only after rounds 0..k-1 of the same
+ * number have passed.
  */
 #include "core/team/barrier.h"
 
@@ -22,6 +23,7 @@
 #include "core/check.h"
 #include "core/event/op.h"
 #include "core/failure/failure.h"
+#include "core/peer.h"
 #include "core/team/shared.h"
 #include "core/wait/progress.h"
 #include "core/wait/status.h"
@@ -32,7 +34,12 @@
 #define EX_WORDS    0
 #define NAMED_WORDS 16
 #define ROUNDS_MAX  11
-_Static_assert(NAMED_WORDS + 2 * ROUNDS_MAX <= TMB_FLAG_WORDS, "control words suffice");
+#define WORDS       (NAMED_WORDS + 2 * ROUNDS_MAX)
+
+/* Control words of a rank: each has one writer, the peer of one round. */
+struct words {
+  struct tmb_shared_line word[WORDS];
+};
 
 /* Word of the named barrier: bits 0..31 id, 32..33 state, 34..63 phase, or arrivals. The first two
  * are the vote of some ranks. */
@@ -52,9 +59,17 @@ static struct {
     uint64_t vote;           /* combined votes of the ranks heard so far, see VOTE_BITS */
     const uint64_t *outcome; /* where the last to arrive tells it; NULL: signals by round */
     bool notified, complete;
+    bool posted;   /* the signal of the present round has been sent */
     uint32_t lost; /* complete because of a lost rank: 1 + its number */
   } named;
 } barrier TMB_GUARDED_BY(barrier_lock);
+
+/* Control words are a part of the on-node engine's memory that other ranks of the host reach. */
+static uint32_t region;
+
+static void ask(void) {
+  region = tmb_near_region(&tmb_job.near, "barrier", sizeof(struct words));
+}
 
 static void init(void) {
   rounds = 0;
@@ -62,13 +77,52 @@ static void init(void) {
   tmb_assert_cmp(rounds, <=, ROUNDS_MAX);
 }
 
-static void post(uint32_t round, uint32_t word, uint64_t value) {
-  const uint32_t peer = (uint32_t)((tmb_job.rank + (UINT64_C(1) << round)) % tmb_job.size);
-  tmb_job.ops->flag_post(tmb_job.conduit, peer, word, value);
+/* This rank's control words. */
+static struct words *words_here(void) {
+  return tmb_near_at(&tmb_job.near, region, tmb_near_of(tmb_job.rank));
 }
 
 static uint64_t word_value(uint32_t word) {
-  return tmb_load_acq(tmb_job.ops->flag_word(tmb_job.conduit, word));
+  return tmb_load_acq(&words_here()->word[word].word);
+}
+
+/* Raise a word that one peer changes by messages, which may overtake each other. */
+static void word_raise(uint64_t *word, uint64_t value) {
+  uint64_t seen = tmb_load_rlx(word);
+  while (seen < value && !tmb_cas_acq_rel(word, &seen, value)) {}
+}
+
+/* The message of a control word: index(0), value(1,2). */
+enum { WORD_ARGS = 3 };
+
+static void on_word(const struct tmb_am_in *in) {
+  const uint32_t index = (uint32_t)in->args[0];
+  if (in->nargs != WORD_ARGS || index >= WORDS) tmb_kit_malformed(in, "control word");
+  word_raise(&words_here()->word[index].word, tmb_kit_unpack64(in->args + 1));
+}
+
+static bool send_word(uint32_t peer, uint32_t word, uint64_t value) {
+  int32_t args[WORD_ARGS] = {(int32_t)word};
+  tmb_kit_pack64(args + 1, value);
+  struct tmb_am_out out = {.peer = peer,
+                           .handler = TMB_KIT_BARRIER_WORD,
+                           .nargs = WORD_ARGS,
+                           .immediate = 1,
+                           .staged = -1,
+                           .args = args};
+  return tmb_peer_send(&out) == 0;
+}
+
+/* Set a control word of the peer of a round, after all earlier stores; words only grow. Returns
+ * false when there are no resources now. */
+static bool post(uint32_t round, uint32_t word, uint64_t value) {
+  const uint32_t peer = (uint32_t)((tmb_job.rank + (UINT64_C(1) << round)) % tmb_job.size);
+  struct words *const words = tmb_peer_region(region, peer);
+  if (!words) return send_word(peer, word, value);
+  if (tmb_peer_gone(peer)) return true;
+  tmb_store_rel(&words->word[word].word, value);
+  tmb_peer_wake(peer);
+  return true;
 }
 
 /* ---- EX barrier */
@@ -80,8 +134,9 @@ static void on_barrier(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[2], in);
   if (!team) return;
   const uint64_t number = tmb_kit_unpack64(in->args + 4);
-  uint64_t *arrived = &team->barrier.arrived[in->args[3]];
-  if (number > tmb_load_rlx(arrived)) tmb_store_rel(arrived, number);
+  if (in->nargs != EX_ARGS || (uint32_t)in->args[3] >= TMB_TEAM_ROUNDS_MAX)
+    tmb_kit_malformed(in, "round");
+  word_raise(&team->barrier.arrived[in->args[3]], number);
 }
 
 /* Number of the last barrier that this member has called. */
@@ -106,7 +161,7 @@ static void ex_arrive(const struct tmb_team *team) {
     return;
   for (uint32_t r = 0; r < team->head.size; r++) {
     tmb_store_rel(&tmb_shared_row(team, r)->release.word, number);
-    tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, r));
+    tmb_peer_wake(tmb_team_jobrank(team, r));
   }
 }
 
@@ -118,14 +173,11 @@ static bool ex_post(struct tmb_team *team) {
     ex_arrive(team);
     return true;
   }
-  if (team == &tmb_job.team) {
-    post(b->round, EX_WORDS + b->round, b->done + 1);
-    return true;
-  }
+  if (team == &tmb_job.team) return post(b->round, EX_WORDS + b->round, b->done + 1);
   const uint32_t to = (uint32_t)((team->head.rank + (UINT64_C(1) << b->round)) % team->head.size);
   if (team->shared) {
     tmb_store_rel(&tmb_shared_row(team, to)->flag[b->round].word, b->done + 1);
-    tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, to));
+    tmb_peer_wake(tmb_team_jobrank(team, to));
     return true;
   }
   int32_t args[EX_ARGS];
@@ -140,7 +192,7 @@ static bool ex_post(struct tmb_team *team) {
                            .immediate = 1,
                            .staged = -1,
                            .args = args};
-  return tmb_job.ops->am_send(tmb_job.conduit, &out) == 0;
+  return tmb_peer_send(&out) == 0;
 }
 
 static uint64_t ex_arrived(const struct tmb_team *team) {
@@ -300,8 +352,11 @@ TMB_REQUIRES(barrier_lock) static uint32_t named_word(uint32_t round) {
   return NAMED_WORDS + (uint32_t)(barrier.named.phase & 1) * ROUNDS_MAX + round;
 }
 
-TMB_REQUIRES(barrier_lock) static void named_post(uint32_t round) {
-  post(round, named_word(round), named_pack());
+/* Signal the peer of the present round. Returns false when there are no resources now. */
+TMB_REQUIRES(barrier_lock) static bool named_post(void) {
+  const uint32_t round = barrier.named.round;
+  if (!barrier.named.posted) barrier.named.posted = post(round, named_word(round), named_pack());
+  return barrier.named.posted;
 }
 
 /* Count this rank and its vote in; the last one tells all the outcome, and nobody counts himself in
@@ -321,7 +376,7 @@ TMB_REQUIRES(barrier_lock) static void named_arrive(void) {
   tmb_store_rlx(&row->named.word, 0);
   tmb_store_rel(&row->outcome.word, named_pack());
   for (uint32_t r = 0; r < tmb_job.size; r++)
-    if (r != tmb_job.rank) tmb_job.ops->notify(tmb_job.conduit, r);
+    if (r != tmb_job.rank) tmb_peer_wake(r);
 }
 
 /* Look for the signal of the current round, or the outcome. Returns whether it was there. */
@@ -340,10 +395,14 @@ TMB_REQUIRES(barrier_lock) static int named_advance(void) {
   if (!barrier.named.notified || barrier.named.complete) return 0;
   barrier.named.lost = tmb_load_rlx(&tmb_job.team.lost);
   while (!barrier.named.lost && barrier.named.round < steps) {
+    if (!central && !named_post()) {
+      barrier.stalled = true;
+      return passed;
+    }
     if (!named_check()) return passed;
     barrier.named.round++;
+    barrier.named.posted = false;
     passed++;
-    if (barrier.named.round < steps) named_post(barrier.named.round);
   }
   barrier.named.complete = true;
   tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
@@ -356,8 +415,8 @@ static int advance(int serve) {
   struct tmb_team *closed = NULL;
   if (serve != TMB_SERVE_ALL) return TMB_FOUND_NOTHING;
   if (!tmb_lock_try(&barrier_lock)) return TMB_FOUND_BUSY;
-  int passed = ex_advance(&tmb_job.team) + named_advance();
   barrier.stalled = false;
+  int passed = ex_advance(&tmb_job.team) + named_advance();
   if (barrier.busy) passed += ex_advance_list(&closed);
   const bool stalled = barrier.stalled;
   tmb_lock_release(&barrier_lock);
@@ -366,10 +425,12 @@ static int advance(int serve) {
   return TMB_UNLIKELY(stalled) ? found | TMB_FOUND_BUSY : found; /* nobody rings for room */
 }
 
-static const struct tmb_layer_handler handlers[] = {{TMB_KIT_BARRIER, on_barrier}, {0, NULL}};
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_KIT_BARRIER, on_barrier}, {TMB_KIT_BARRIER_WORD, on_word}, {0, NULL}};
 
 const struct tmb_layer tmb_barrier_layer = {.name = "barrier",
                                             .handlers = handlers,
+                                            .ask = ask,
                                             .init = init,
                                             .work = TMB_WORK_BARRIERS,
                                             .progress = advance};
@@ -396,6 +457,7 @@ static void notify(const char *call, int id, int flags) {
         call, id);
   tmb_job.team.calls->named = ++barrier.named.phase;
   barrier.named.round = 0;
+  barrier.named.posted = false;
   barrier.named.notified = true;
   barrier.named.complete = false;
   barrier.named.vote = flags & GASNET_BARRIERFLAG_MISMATCH    ? vote_of(STATE_MISMATCH, 0)
@@ -405,8 +467,6 @@ static void notify(const char *call, int id, int flags) {
   if (ex_central(&tmb_job.team)) {
     tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
     named_arrive();
-  } else if (rounds) {
-    named_post(0);
   }
   (void)named_advance();
   tmb_lock_release(&barrier_lock);

@@ -3,13 +3,13 @@
  * Rows: memory in which the members of a team, all in one neighbourhood, show each other data and
  * signals.
  *
- * Owns: struct tmb_shared_row, one row per member of a team that has shared memory; rows are areas
- * of the conduit (shared_area). Called by team creation (take, give), barrier.c and coll/shared.c.
- * Calls: the conduit. Each line has one writer at a time, named beside it. Invariants: row 0 of
- * every rank belongs to the primordial team; a row is clear when it is taken, and it is offered to
- * others only after that; a team has shared memory on all its members or on none; a row is given
- * back when its member is disposed of, and then no other member will touch it again (see
- * gex_TM_Destroy's barrier).
+ * Owns: struct tmb_shared_row, one row per member of a team that has shared memory; the rows of a
+ * rank are its part of a region of the on-node engine. Called by team creation (take, give),
+ * barrier.c and coll/shared.c. Calls: the engine. Each line has one writer at a time, named beside
+ * it. Invariants: row 0 of every rank belongs to the primordial team; a row is clear when it is
+ * taken, and it is offered to others only after that; a team has shared memory on all its members
+ * or on none; a row is given back when its member is disposed of, and then no other member will
+ * touch it again (see gex_TM_Destroy's barrier).
  */
 #ifndef TMB_CORE_SHARED_H
 #define TMB_CORE_SHARED_H
@@ -93,11 +93,18 @@ struct tmb_shared_row {
   struct tmb_shared_head head[TMB_SHARED_HEADS];
   struct tmb_shared_slot slot[TMB_SHARED_SLOTS];
 };
-_Static_assert(sizeof(struct tmb_shared_row) <= TMB_SHARED_AREA_BYTES, "a row fits its area");
 
-/* Say in the primordial team that it has shared memory, if the conduit has shared areas; after the
- * conduit is open. */
+/* From row to row: whole pages, so that a row that is never touched costs no memory. */
+#define TMB_SHARED_ROW_BYTES TMB_ALIGN_UP(sizeof(struct tmb_shared_row), (size_t)4096)
+
+/* Ask the engine for rows; before it is open. */
+void tmb_shared_ask(void);
+
+/* Say in the primordial team whether it has shared memory; after the engine is open. */
 void tmb_shared_init(void);
+
+/* Rows of each rank. */
+uint32_t tmb_shared_rows(void);
 
 /* Time of a round trip in ns in which job rank 0 hands a cache line to the last rank and gets it
  * back, measured at start-up; 0 where that was not possible. The same on all ranks once they are
@@ -111,8 +118,9 @@ void tmb_shared_give(uint32_t row);
 
 /* Row of a member of a team that has shared memory. */
 static inline struct tmb_shared_row *tmb_shared_row(const struct tmb_team *team, uint32_t rank) {
-  return tmb_job.ops->shared_area(tmb_job.conduit, tmb_team_jobrank(team, rank),
-                                  team->shared_row ? team->shared_row[rank] : 0);
+  char *const rows = tmb_job.rows + tmb_near_of(tmb_team_jobrank(team, rank)) * tmb_job.rows_stride;
+  const size_t row = team->shared_row ? team->shared_row[rank] : 0;
+  return (struct tmb_shared_row *)(void *)(rows + row * TMB_SHARED_ROW_BYTES);
 }
 
 #endif

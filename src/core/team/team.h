@@ -17,9 +17,9 @@
 
 #include "base/compiler.h"
 #include "boot/status.h"
-#include "conduit/conduit.h"
 #include "core/gex.h"
 #include "core/layer.h"
+#include "net/message.h"
 
 #include <stdbool.h>
 

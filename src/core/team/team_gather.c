@@ -15,6 +15,7 @@
 #include "core/am/kit.h"
 #include "core/check.h"
 #include "core/failure/failure.h"
+#include "core/peer.h"
 #include "core/team/shared.h"
 #include "core/team/team.h"
 #include "core/wait/wait.h"
@@ -56,7 +57,7 @@ static void show(const struct tmb_team_gathering *g, const void *mine) {
   memcpy(card->block, mine, g->bytes);
   tmb_store_rel(&card->number, g->number + 1);
   for (uint32_t r = 0; r < team->head.size; r++)
-    if (r != team->head.rank) tmb_job.ops->notify(tmb_job.conduit, tmb_team_jobrank(team, r));
+    if (r != team->head.rank) tmb_peer_wake(tmb_team_jobrank(team, r));
 }
 
 void tmb_team_gather_begin(struct tmb_team_gathering *g, struct tmb_team *team, const void *mine,

@@ -3,13 +3,14 @@
  * Progress, see progress.h.
  *
  * Owns: the count of progress made. Called by polls, waits, and sends that lack resources. Calls:
- * the conduit's progress, and the layers that have work. Invariants: the count
+ * engine and conduit, failure.h, and the layers that have work. Invariants: the count
  * grows after what was done is visible, and then threads of this process that sleep are woken; so
  * a condition that a handler made true, on any thread, is never slept over (wait.c).
  */
 #include "core/wait/progress.h"
 
-#include "core/job.h"
+#include "core/failure/failure.h"
+#include "core/peer.h"
 #include "os/os.h"
 
 #define POLL_BATCH        32u   /* empty polls between looks at the clock */
@@ -21,7 +22,7 @@
 void tmb_progress_made(void) {
   if (tmb_job.threads) {
     tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
-    tmb_job.ops->wake_self(tmb_job.conduit);
+    tmb_wake_self();
   } else {
     tmb_job.progress_count++;
   }
@@ -33,8 +34,17 @@ static bool any_work(void) {
   return any != 0;
 }
 
+/* What a poll does where there are other hosts, or where failures are reported. */
+static TMB_NOINLINE int poll_special(int serve) {
+  int found = TMB_FOUND_NOTHING;
+  if (tmb_job.net) found |= tmb_peer_progress(serve);
+  if (tmb_job.lost) found |= tmb_failure_progress(serve);
+  return found;
+}
+
 int tmb_progress(int serve) {
-  int found = tmb_job.ops->progress(tmb_job.conduit, serve);
+  int found = tmb_near_progress(&tmb_job.near, serve);
+  if (TMB_UNLIKELY(tmb_job.special & TMB_SPECIAL_POLLS)) found |= poll_special(serve);
   if (TMB_UNLIKELY(any_work())) found |= tmb_layers_progress(serve);
   if (found & TMB_FOUND_WORK) tmb_progress_made();
   return found;

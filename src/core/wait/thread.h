@@ -11,9 +11,9 @@
 #define TMB_CORE_THREAD_H
 
 #include "boot/status.h"
-#include "conduit/conduit.h"
 #include "core/event/op.h"
 #include "core/gex.h"
+#include "net/message.h"
 
 #include <stdbool.h>
 

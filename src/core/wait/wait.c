@@ -3,7 +3,7 @@
  * Waiting, see wait.h.
  *
  * Owns: how long a wait spins, yields and sleeps. Called by every blocking operation. Calls:
- * progress.h, place.h, the conduit's sleep. A step that finds nothing spins at first, then yields a
+ * progress.h, place.h, the engine's sleep. A step that finds nothing spins at first, then yields a
  * few times, then sleeps. The last look, when the intention to sleep is visible to everybody, says
  * how long: without a limit if it found nothing; not at all if it found something; for a short,
  * growing time if another thread held a lock that this one needed, because then this thread has not
@@ -95,7 +95,7 @@ static uint64_t busy_ns(const struct gexx_wait *wait) {
   return (uint64_t)BUSY_NS_MIN << TMB_MIN(slept, BUSY_DOUBLED);
 }
 
-/* Asked by the conduit once the intention to sleep is visible: for how long, 0: not at all. */
+/* Asked by the engine once the intention to sleep is visible: for how long, 0: not at all. */
 static uint64_t last_check(void *arg) {
   const struct sleep_rule *rule = arg;
   if (rule->ready && rule->ready(rule->arg)) return 0;
@@ -134,7 +134,7 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   }
   rule->wait = wait;
   tmb_status_sleeps(rule->why, wait->phase == policy->yield_count + 2);
-  const bool woken = tmb_job.ops->sleep(tmb_job.conduit, last_check, rule);
+  const bool woken = tmb_near_sleep(&tmb_job.near, last_check, rule);
   tmb_status_awake();
   return woken;
 }

@@ -4,7 +4,7 @@
  * has happened.
  *
  * Owns: declarations of wait.c. Called by every blocking operation. Loop shape: tmb_wait_begin;
- * while (!condition) tmb_wait_step; or tmb_wait_until. Calls: progress.h, the conduit's sleep.
+ * while (!condition) tmb_wait_step; or tmb_wait_until. Calls: progress.h, the engine's sleep.
  * Invariants: a thread sleeps without a limit only when it has itself looked at everything, after
  * its intention was visible, and what it waits for is announced; where it could not look because
  * another thread was at work, or where nobody announces the change, the sleep is bounded.
@@ -44,7 +44,7 @@ void tmb_wait_retry(struct gexx_wait *wait, int serve, struct tmb_why why);
 
 /*
  * Wait until ready(arg), which a peer's store or progress makes true; peers that store must notify
- * (conduit.h). At most timeout_ns (UINT64_MAX: no limit). in describe: of struct tmb_why, with arg
+ * (peer.h). At most timeout_ns (UINT64_MAX: no limit). in describe: of struct tmb_why, with arg
  * as its object. Returns whether it became true.
  */
 bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,

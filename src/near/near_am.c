@@ -2,8 +2,8 @@
 /*
  * Active messages over the rings: send and progress.
  *
- * Owns: the record format. Called through the am_send and progress slots. Calls: shm_bulk,
- * doorbells, shm_loss, tmb_up_am. A record is 1..192 consecutive slots: 16-byte header, for Long
+ * Owns: the record format. Called by core. Calls: near_bulk,
+ * doorbells, near_loss, tmb_up_am. A record is 1..192 consecutive slots: 16-byte header, for Long
  * and bulk an 8-byte word, arguments, padding to 16, inline payload. A producer reserves slots by
  * advancing `tail`, fills them, and stores the header's first word with release. The consumer runs
  * the handler on the payload in place, clears the lap words of interior slots and advances its
@@ -13,7 +13,8 @@
  * queue with a sequence number per slot (D. Vyukov), with variable-length records.
  */
 #include "base/error.h"
-#include "conduit/shm/shm.h"
+#include "near/near.h"
+#include "net/up.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@
  * bytes one by one and loading them as a word would stall every send until the stores have left the
  * store buffer.
  */
-static inline uint64_t header_word(uint32_t lap, const struct tmb_shm_slot *h) {
+static inline uint64_t header_word(uint32_t lap, const struct tmb_near_slot *h) {
   return (uint64_t)lap | (uint64_t)h->handler << 32 | (uint64_t)h->nargs << 40 |
          (uint64_t)h->kind << 48 | (uint64_t)h->slots << 56;
 }
@@ -46,8 +47,8 @@ static inline struct header header_of(uint64_t word) {
 
 /* The store is hidden from the thread sanitizer, which is told by annotations instead: the slot
  * comes back through the consumer, often another process. */
-TMB_NO_TSAN static inline void publish(struct tmb_shm_slot *slot, uint32_t lap,
-                                       const struct tmb_shm_slot *h) {
+TMB_NO_TSAN static inline void publish(struct tmb_near_slot *slot, uint32_t lap,
+                                       const struct tmb_near_slot *h) {
   tmb_store_rel((uint64_t *)(void *)slot, header_word(lap, h));
 }
 
@@ -62,7 +63,7 @@ struct claim {
  * there is no room. in seen: this process's copy of the ring's head; stale values only make the
  * answer conservative.
  */
-static bool reserve(struct tmb_shm_ring *ring, uint32_t slots_log2, uint32_t need, uint64_t *seen,
+static bool reserve(struct tmb_near_ring *ring, uint32_t slots_log2, uint32_t need, uint64_t *seen,
                     const struct claim *claim, uint64_t *pos) {
   const uint64_t slots = UINT64_C(1) << slots_log2;
   uint64_t tail = tmb_load_rlx(&ring->tail);
@@ -76,11 +77,11 @@ static bool reserve(struct tmb_shm_ring *ring, uint32_t slots_log2, uint32_t nee
       if (tail + pad + need - tmb_load_acq(seen) > slots) return false;
     }
     if (TMB_UNLIKELY(claim->word != NULL))
-      tmb_store_rlx(claim->word, tmb_shm_claim(claim->ring, tail, pad + need));
+      tmb_store_rlx(claim->word, tmb_near_claim(claim->ring, tail, pad + need));
   } while (TMB_UNLIKELY(!tmb_cas_weak_rel(&ring->tail, &tail, tail + pad + need)));
   if (TMB_UNLIKELY(pad)) {
-    const struct tmb_shm_slot h = {.kind = TMB_SHM_KIND_PAD, .slots = (uint8_t)pad};
-    publish(&ring->slot[tail & (slots - 1)], tmb_shm_lap(tail, slots_log2), &h);
+    const struct tmb_near_slot h = {.kind = TMB_NEAR_KIND_PAD, .slots = (uint8_t)pad};
+    publish(&ring->slot[tail & (slots - 1)], tmb_near_lap(tail, slots_log2), &h);
   }
   TMB_TSAN_ACQUIRE(ring);
   *pos = tail + pad;
@@ -97,118 +98,115 @@ struct shape {
   uint32_t slots;
 };
 
-static inline struct shape shape_of(const struct tmb_shm *shm, const struct tmb_am_out *out) {
-  struct shape s = {.kind = TMB_SHM_KIND_SHORT, .args_at = 16};
+static inline struct shape shape_of(const struct tmb_near *near, const struct tmb_am_out *out) {
+  struct shape s = {.kind = TMB_NEAR_KIND_SHORT, .args_at = 16};
   uint32_t end = 16 + 4u * out->nargs;
   if (out->category == TMB_AM_MEDIUM) {
-    if (out->staged >= 0 || out->nbytes > shm->inline_bytes_max) {
-      s.kind = TMB_SHM_KIND_BULK;
+    if (out->staged >= 0 || out->nbytes > near->inline_bytes_max) {
+      s.kind = TMB_NEAR_KIND_BULK;
     } else {
-      s.kind = TMB_SHM_KIND_MEDIUM;
+      s.kind = TMB_NEAR_KIND_MEDIUM;
       s.payload_at = TMB_ALIGN_UP(end, 16u);
       end = s.payload_at + (uint32_t)out->nbytes;
     }
   } else if (out->category == TMB_AM_LONG) {
-    s.kind = TMB_SHM_KIND_LONG;
+    s.kind = TMB_NEAR_KIND_LONG;
   }
-  if (s.kind == TMB_SHM_KIND_LONG || s.kind == TMB_SHM_KIND_BULK) {
+  if (s.kind == TMB_NEAR_KIND_LONG || s.kind == TMB_NEAR_KIND_BULK) {
     s.args_at = 24;
     end += 8;
   }
-  s.slots = (end + TMB_SHM_SLOT_BYTES - 1) / TMB_SHM_SLOT_BYTES;
+  s.slots = (end + TMB_NEAR_SLOT_BYTES - 1) / TMB_NEAR_SLOT_BYTES;
   return s;
 }
 
 /* Put the payload where the target will find it, before a slot is reserved. Returns false when no
  * buffer is free. */
-static bool place_early(struct tmb_shm *shm, struct tmb_am_out *out, uint8_t kind, void *target) {
-  if (kind == TMB_SHM_KIND_BULK && !out->filled) {
-    void *buffer = out->staged >= 0 ? tmb_shm_bulk_addr(shm, shm->env.rank, (uint32_t)out->staged)
-                                    : tmb_shm_bulk_take(shm, out);
+static bool place_early(struct tmb_near *near, struct tmb_am_out *out, uint8_t kind, void *target) {
+  if (kind == TMB_NEAR_KIND_BULK && !out->filled) {
+    void *buffer = out->staged >= 0
+                       ? tmb_near_bulk_addr(near, near->env.index, (uint32_t)out->staged)
+                       : tmb_near_bulk_take(near, out);
     if (!buffer) return false;
     memcpy(buffer, out->src, out->nbytes);
     out->filled = 1;
-  } else if (kind == TMB_SHM_KIND_LONG && !out->filled && !out->immediate && out->nbytes) {
+  } else if (kind == TMB_NEAR_KIND_LONG && !out->filled && !out->immediate && out->nbytes) {
     memcpy(target, out->src, out->nbytes);
     out->filled = 1;
   }
   return true;
 }
 
-/* Address in this process of an address in a peer's segment. */
-static void *peer_address(const struct tmb_shm *shm, const struct tmb_am_out *out) {
-  return (void *)((uintptr_t)out->dest + (uintptr_t)shm->delta[out->peer]);
-}
-
 /* Write what a record holds beside its header: word, payload, arguments. in target: mapped
- * destination of a Long. */
+ * destination of a Long; in index: of this rank. */
 static inline void fill_record(char *record, const struct tmb_am_out *out, const struct shape *s,
-                               void *target) {
-  if (s->kind == TMB_SHM_KIND_LONG) {
+                               void *target, uint32_t index) {
+  if (s->kind == TMB_NEAR_KIND_LONG) {
     if (!out->filled && out->nbytes) memcpy(target, out->src, out->nbytes);
     memcpy(record + 16, &out->dest, 8);
-  } else if (s->kind == TMB_SHM_KIND_BULK) {
-    const uint64_t index = (uint64_t)out->staged;
-    memcpy(record + 16, &index, 8);
-  } else if (s->kind == TMB_SHM_KIND_MEDIUM && out->nbytes) {
+  } else if (s->kind == TMB_NEAR_KIND_BULK) {
+    const uint64_t buffer = (uint64_t)index << 32 | (uint32_t)out->staged;
+    memcpy(record + 16, &buffer, 8);
+  } else if (s->kind == TMB_NEAR_KIND_MEDIUM && out->nbytes) {
     memcpy(record + s->payload_at, out->src, out->nbytes);
   }
   int32_t *args = (int32_t *)(void *)(record + s->args_at);
   for (uint32_t i = 0; i < out->nargs; i++) args[i] = out->args[i];
 }
 
-int tmb_shm_am_send(struct tmb_shm *shm, struct tmb_am_out *out) {
+int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out) {
   const uint32_t reply = out->is_reply;
-  const struct shape s = shape_of(shm, out);
-  void *target = s.kind == TMB_SHM_KIND_LONG && out->nbytes ? peer_address(shm, out) : NULL;
-  if ((s.kind == TMB_SHM_KIND_BULK || s.kind == TMB_SHM_KIND_LONG) &&
-      !place_early(shm, out, s.kind, target))
+  const struct shape s = shape_of(near, out);
+  void *target = s.kind == TMB_NEAR_KIND_LONG && out->nbytes
+                     ? (void *)((uintptr_t)out->dest + (uintptr_t)near->delta[to])
+                     : NULL;
+  if ((s.kind == TMB_NEAR_KIND_BULK || s.kind == TMB_NEAR_KIND_LONG) &&
+      !place_early(near, out, s.kind, target))
     return TMB_AGAIN;
 
-  struct tmb_shm_ring *ring = tmb_shm_ring(shm, out->peer, reply);
+  struct tmb_near_ring *ring = tmb_near_ring(near, to, reply);
   struct claim claim = {NULL, 0};
-  if (TMB_UNLIKELY(shm->claims != NULL))
-    claim = (struct claim){tmb_shm_claim_take(shm), tmb_shm_claim_ring(out->peer, reply)};
+  if (TMB_UNLIKELY(near->claims != NULL))
+    claim = (struct claim){tmb_near_claim_take(near), tmb_near_claim_ring(to, reply)};
   uint64_t pos;
-  if (!reserve(ring, shm->slots_log2[reply], s.slots, &shm->seen[out->peer].head[reply], &claim,
-               &pos)) {
+  if (!reserve(ring, near->slots_log2[reply], s.slots, &near->seen[to].head[reply], &claim, &pos)) {
     if (claim.word) tmb_store_rel(claim.word, 0);
     return TMB_AGAIN;
   }
-  struct tmb_shm_slot *slot = &ring->slot[pos & (shm->slots[reply] - 1)];
-  fill_record((char *)slot, out, &s, target);
-  slot->src = shm->env.rank | (uint32_t)out->route << TMB_SHM_RANK_BITS;
+  struct tmb_near_slot *slot = &ring->slot[pos & (near->slots[reply] - 1)];
+  fill_record((char *)slot, out, &s, target, near->env.index);
+  slot->src = near->env.rank | (uint32_t)out->route << TMB_NEAR_RANK_BITS;
   slot->nbytes = (uint32_t)out->nbytes;
-  const struct tmb_shm_slot h = {
+  const struct tmb_near_slot h = {
       .handler = out->handler, .nargs = out->nargs, .kind = s.kind, .slots = (uint8_t)s.slots};
   TMB_TSAN_RELEASE(ring);
-  if (s.kind == TMB_SHM_KIND_BULK) TMB_TSAN_RELEASE(shm->arena);
-  if (TMB_UNLIKELY(claim.word != NULL) && s.kind == TMB_SHM_KIND_BULK)
-    tmb_shm_bulk_sent(shm, (uint32_t)out->staged, out->peer);
-  publish(slot, tmb_shm_lap(pos, shm->slots_log2[reply]), &h);
+  if (s.kind == TMB_NEAR_KIND_BULK) TMB_TSAN_RELEASE(near->arena);
+  if (TMB_UNLIKELY(claim.word != NULL) && s.kind == TMB_NEAR_KIND_BULK)
+    tmb_near_bulk_sent(near, (uint32_t)out->staged, to);
+  publish(slot, tmb_near_lap(pos, near->slots_log2[reply]), &h);
   if (TMB_UNLIKELY(claim.word != NULL)) tmb_store_rel(claim.word, 0);
-  if (s.kind == TMB_SHM_KIND_BULK) out->staged = -1;
-  tmb_shm_notify(shm, out->peer);
+  if (s.kind == TMB_NEAR_KIND_BULK) out->staged = -1;
+  tmb_near_notify(near, to);
   return 0;
 }
 
 /* Run the handler of one record. */
-static void deliver(struct tmb_shm *shm, struct tmb_shm_slot *slot, uint64_t word, bool reply) {
+static void deliver(struct tmb_near *near, struct tmb_near_slot *slot, uint64_t word, bool reply) {
   const struct header h = header_of(word);
   char *record = (char *)slot;
-  struct tmb_am_in in = {.src = slot->src & ((UINT32_C(1) << TMB_SHM_RANK_BITS) - 1),
-                         .route = (uint16_t)(slot->src >> TMB_SHM_RANK_BITS),
+  struct tmb_am_in in = {.src = slot->src & ((UINT32_C(1) << TMB_NEAR_RANK_BITS) - 1),
+                         .route = (uint16_t)(slot->src >> TMB_NEAR_RANK_BITS),
                          .handler = h.handler,
                          .nargs = h.nargs,
                          .is_reply = reply,
                          .nbytes = slot->nbytes};
   uint64_t aux = 0;
   switch (h.kind) {
-  case TMB_SHM_KIND_SHORT:
+  case TMB_NEAR_KIND_SHORT:
     in.category = TMB_AM_SHORT;
     in.args = (const int32_t *)(const void *)(record + 16);
     break;
-  case TMB_SHM_KIND_MEDIUM:
+  case TMB_NEAR_KIND_MEDIUM:
     in.category = TMB_AM_MEDIUM;
     in.args = (const int32_t *)(const void *)(record + 16);
     in.payload = record + TMB_ALIGN_UP(16u + 4u * h.nargs, 16u);
@@ -216,35 +214,36 @@ static void deliver(struct tmb_shm *shm, struct tmb_shm_slot *slot, uint64_t wor
   default:
     memcpy(&aux, record + 16, 8);
     in.args = (const int32_t *)(const void *)(record + 24);
-    in.category = h.kind == TMB_SHM_KIND_LONG ? TMB_AM_LONG : TMB_AM_MEDIUM;
-    in.payload = h.kind == TMB_SHM_KIND_LONG ? (void *)(uintptr_t)aux
-                                             : tmb_shm_bulk_addr(shm, in.src, (uint32_t)aux);
+    in.category = h.kind == TMB_NEAR_KIND_LONG ? TMB_AM_LONG : TMB_AM_MEDIUM;
+    in.payload = h.kind == TMB_NEAR_KIND_LONG
+                     ? (void *)(uintptr_t)aux
+                     : tmb_near_bulk_addr(near, (uint32_t)(aux >> 32), (uint32_t)aux);
   }
   tmb_up_am(&in);
-  if (h.kind == TMB_SHM_KIND_BULK) tmb_shm_bulk_done(shm, in.src, (uint32_t)aux);
+  if (h.kind == TMB_NEAR_KIND_BULK) tmb_near_bulk_done(near, (uint32_t)(aux >> 32), (uint32_t)aux);
 }
 
 /* Consume what is ready in one inbox, at most a batch. */
-static int drain(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t reply)
+static int drain(struct tmb_near *near, struct tmb_near_inbox *box, uint32_t reply)
     TMB_REQUIRES(box->lock);
-static int drain(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t reply) {
-  const uint32_t log2 = shm->slots_log2[reply];
-  const uint32_t mask = shm->slots[reply] - 1;
+static int drain(struct tmb_near *near, struct tmb_near_inbox *box, uint32_t reply) {
+  const uint32_t log2 = near->slots_log2[reply];
+  const uint32_t mask = near->slots[reply] - 1;
   uint64_t head = box->head;
   int done = 0;
   while (done < PROGRESS_BATCH) {
-    struct tmb_shm_slot *slot = &box->ring->slot[head & mask];
+    struct tmb_near_slot *slot = &box->ring->slot[head & mask];
     const uint64_t word = tmb_load_acq((uint64_t *)(void *)slot);
     const struct header h = header_of(word);
-    if (h.lap != tmb_shm_lap(head, log2)) break;
+    if (h.lap != tmb_near_lap(head, log2)) break;
     TMB_TSAN_ACQUIRE(box->ring);
-    if (TMB_LIKELY(h.kind != TMB_SHM_KIND_PAD)) {
-      deliver(shm, slot, word, reply);
+    if (TMB_LIKELY(h.kind != TMB_NEAR_KIND_PAD)) {
+      deliver(near, slot, word, reply);
       done++;
     }
     for (uint32_t i = 1; i < h.slots; i++) tmb_store_rlx((uint64_t *)(void *)&slot[i], 0);
     head += h.slots;
-    tmb_shm_inbox_move(shm, box, reply, head);
+    tmb_near_inbox_move(near, box, reply, head);
     if (head - box->published >= (mask + 1) / 4) {
       box->published = head;
       tmb_store_rel(&box->ring->head, head);
@@ -258,40 +257,40 @@ static int drain(struct tmb_shm *shm, struct tmb_shm_inbox *box, uint32_t reply)
  * several consuming threads `next` and `lap` may be out of date, and then this reads a word that a
  * producer is just filling: hence not checked for races.
  */
-TMB_NO_TSAN static inline bool pending(const struct tmb_shm_inbox *box) {
+TMB_NO_TSAN static inline bool pending(const struct tmb_near_inbox *box) {
   return (uint32_t)tmb_load_rlx(tmb_load_rlx(&box->next)) == tmb_load_rlx(&box->lap);
 }
 
 /* A rank is lost and the next record is not there: it may never come. */
-TMB_COLD static int serve_hole(struct tmb_shm *shm, uint32_t reply) {
-  struct tmb_shm_inbox *box = &shm->inbox[reply];
+TMB_COLD static int serve_hole(struct tmb_near *near, uint32_t reply) {
+  struct tmb_near_inbox *box = &near->inbox[reply];
   if (!tmb_lock_try(&box->lock)) return TMB_FOUND_BUSY;
-  const int done = tmb_shm_repair(shm, box, reply);
+  const int done = tmb_near_repair(near, box, reply);
   tmb_lock_release(&box->lock);
   return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
-static int serve_box(struct tmb_shm *shm, uint32_t reply) {
-  struct tmb_shm_inbox *box = &shm->inbox[reply];
+static int serve_box(struct tmb_near *near, uint32_t reply) {
+  struct tmb_near_inbox *box = &near->inbox[reply];
   if (!pending(box))
-    return TMB_UNLIKELY(tmb_load_rlx(&shm->gone_count)) ? serve_hole(shm, reply)
-                                                        : TMB_FOUND_NOTHING;
+    return TMB_UNLIKELY(tmb_load_rlx(&near->gone_count)) ? serve_hole(near, reply)
+                                                         : TMB_FOUND_NOTHING;
   if (!tmb_lock_try(&box->lock)) return TMB_FOUND_BUSY; /* also a handler of it, up the stack */
-  const int done = drain(shm, box, reply);
+  const int done = drain(near, box, reply);
   tmb_lock_release(&box->lock);
   return done ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
 }
 
-static TMB_NOINLINE int serve_boxes(struct tmb_shm *shm, int serve) {
+static TMB_NOINLINE int serve_boxes(struct tmb_near *near, int serve) {
   int found = TMB_FOUND_NOTHING;
-  if (serve & TMB_SERVE_REPLIES) found |= serve_box(shm, 1);
-  if (serve & TMB_SERVE_REQUESTS) found |= serve_box(shm, 0);
+  if (serve & TMB_SERVE_REPLIES) found |= serve_box(near, 1);
+  if (serve & TMB_SERVE_REQUESTS) found |= serve_box(near, 0);
   return found;
 }
 
-int tmb_shm_progress(struct tmb_shm *shm, int serve) {
-  if (TMB_LIKELY(!pending(&shm->inbox[0]) && !pending(&shm->inbox[1]) &&
-                 !tmb_load_rlx(&shm->gone_count)))
+int tmb_near_progress(struct tmb_near *near, int serve) {
+  if (TMB_LIKELY(!pending(&near->inbox[0]) && !pending(&near->inbox[1]) &&
+                 !tmb_load_rlx(&near->gone_count)))
     return TMB_FOUND_NOTHING;
-  return serve_boxes(shm, serve);
+  return serve_boxes(near, serve);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unit tests of shm_loss.c: three ranks in one process, each with an engine of its own on one
+ * Unit tests of near_loss.c: three ranks in one process, each with an engine of its own on one
  * arena; a producer "dies" between reserving slots and publishing them.
  */
 #include "base/config.h"
 #include "base/error.h"
-#include "conduit/shm/shm.h"
+#include "near/near.h"
+#include "net/up.h"
 #include "os/memfd.h"
 
 #include <setjmp.h>
@@ -18,7 +19,7 @@
 
 enum { RANKS = 3, HANDLER = 100 };
 
-static struct tmb_shm *rank_of[RANKS];
+static struct tmb_near *rank_of[RANKS];
 static uint32_t got[RANKS]; /* messages that rank 0 has got, by source */
 
 static void on_message(const struct tmb_am_in *in) {
@@ -30,6 +31,11 @@ static void on_message(const struct tmb_am_in *in) {
 
 static void no_barrier(void *ctx) {
   (void)ctx;
+}
+
+static bool agree(void *ctx, bool ok) {
+  (void)ctx;
+  return ok;
 }
 
 /* Everybody says the same. */
@@ -44,15 +50,20 @@ static int set_up(void **state) {
   assert_true(fd >= 0);
   tmb_up_set_internal(HANDLER, on_message);
   for (uint32_t r = 0; r < RANKS; r++) {
-    const struct tmb_conduit_env env = {
-        .rank = r, .size = RANKS, .arena_fd = fd, .barrier = no_barrier, .allgather = echo};
+    const struct tmb_near_env env = {.rank = r,
+                                     .index = r,
+                                     .count = RANKS,
+                                     .arena_fd = fd,
+                                     .barrier = no_barrier,
+                                     .agree = agree,
+                                     .allgather = echo};
     uint64_t offset, stride;
     rank_of[r] = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof **rank_of, TMB_CACHE_LINE));
     assert_non_null(rank_of[r]);
     memset(rank_of[r], 0, sizeof **rank_of);
-    assert_int_equal(tmb_shm_open(rank_of[r], &env), 0);
-    tmb_shm_expect_loss(rank_of[r], &offset, &stride);
-    assert_int_equal(stride, sizeof(struct tmb_shm_ctl));
+    assert_int_equal(tmb_near_open(rank_of[r], &env), 0);
+    tmb_near_expect_loss(rank_of[r], &offset, &stride);
+    assert_int_equal(stride, sizeof(struct tmb_near_ctl));
   }
   memset(got, 0, sizeof got);
   return 0;
@@ -61,7 +72,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
   (void)state;
   for (uint32_t r = 0; r < RANKS; r++) {
-    tmb_shm_close(rank_of[r]);
+    tmb_near_close(rank_of[r]);
     free(rank_of[r]);
   }
   return 0;
@@ -79,30 +90,30 @@ static int send(uint32_t from, unsigned char fill, size_t n) {
                            .args = args,
                            .src = data,
                            .nbytes = n};
-  return tmb_shm_am_send(rank_of[from], &out);
+  return tmb_near_am_send(rank_of[from], 0, &out);
 }
 
 /* What a producer does before it dies: it claims and reserves slots in rank 0's request ring, and
  * with `scribble` writes into some of them. */
 static void half_send(uint32_t from, uint64_t slots, bool scribble) {
-  struct tmb_shm *shm = rank_of[from];
-  struct tmb_shm_ring *ring = tmb_shm_ring(shm, 0, 0);
+  struct tmb_near *near = rank_of[from];
+  struct tmb_near_ring *ring = tmb_near_ring(near, 0, 0);
   const uint64_t pos = ring->tail;
-  tmb_shm_claims(shm, from)[1] = tmb_shm_claim(tmb_shm_claim_ring(0, 0), pos, slots);
+  tmb_near_claims(near, from)[1] = tmb_near_claim(tmb_near_claim_ring(0, 0), pos, slots);
   ring->tail = pos + slots;
   if (scribble)
     for (uint64_t i = 1; i < slots; i++)
-      memset(&ring->slot[(pos + i) & (shm->slots[0] - 1)], 0x80, TMB_SHM_SLOT_BYTES);
+      memset(&ring->slot[(pos + i) & (near->slots[0] - 1)], 0x80, TMB_NEAR_SLOT_BYTES);
 }
 
 static void serve(void) {
-  for (int i = 0; i < 100; i++) (void)tmb_shm_progress(rank_of[0], TMB_SERVE_ALL);
+  for (int i = 0; i < 100; i++) (void)tmb_near_progress(rank_of[0], TMB_SERVE_ALL);
 }
 
 /* Rank 0 learns of the loss. Returns whether everything that the peer had sent has been handled. */
 static bool lose(uint32_t peer) {
   for (int i = 0; i < 10; i++) {
-    if (tmb_shm_lost(rank_of[0], peer) == 0) return true;
+    if (tmb_near_lost(rank_of[0], peer) == 0) return true;
     serve();
   }
   return false;
@@ -126,17 +137,17 @@ static void hole_is_skipped(void **state) {
 
 static void living_producer_is_waited_for(void **state) {
   (void)state;
-  struct tmb_shm_ring *ring = tmb_shm_ring(rank_of[0], 0, 0);
+  struct tmb_near_ring *ring = tmb_near_ring(rank_of[0], 0, 0);
   const uint64_t pos = ring->tail;
   half_send(2, 2, false); /* alive, only slow */
   assert_int_equal(send(2, 5, 10), 0);
   assert_false(lose(1));
   serve();
   assert_int_equal(got[2], 0);
-  const struct tmb_shm_slot empty = {.kind = TMB_SHM_KIND_PAD, .slots = 2};
+  const struct tmb_near_slot empty = {.kind = TMB_NEAR_KIND_PAD, .slots = 2};
   ring->slot[pos].kind = empty.kind;
   ring->slot[pos].slots = empty.slots;
-  tmb_store_rel(&ring->slot[pos].lap, tmb_shm_lap(pos, rank_of[0]->slots_log2[0]));
+  tmb_store_rel(&ring->slot[pos].lap, tmb_near_lap(pos, rank_of[0]->slots_log2[0]));
   serve();
   assert_int_equal(got[2], 1);
   assert_true(lose(1));
@@ -145,10 +156,10 @@ static void living_producer_is_waited_for(void **state) {
 /* A rank that died before its attempt succeeded claims slots that another lost rank has got. */
 static void claims_of_two_lost_ranks(void **state) {
   (void)state;
-  struct tmb_shm_ring *ring = tmb_shm_ring(rank_of[0], 0, 0);
-  tmb_shm_claims(rank_of[2], 2)[1] = tmb_shm_claim(tmb_shm_claim_ring(0, 0), ring->tail, 1);
+  struct tmb_near_ring *ring = tmb_near_ring(rank_of[0], 0, 0);
+  tmb_near_claims(rank_of[2], 2)[1] = tmb_near_claim(tmb_near_claim_ring(0, 0), ring->tail, 1);
   half_send(1, 4, true);
-  (void)tmb_shm_lost(rank_of[0], 2);
+  (void)tmb_near_lost(rank_of[0], 2);
   serve();
   assert_true(lose(1));
   assert_int_equal(rank_of[0]->inbox[0].head, ring->tail);
@@ -157,7 +168,7 @@ static void claims_of_two_lost_ranks(void **state) {
   serve();
   assert_int_equal(got[2], 1);
   rank_of[0]->gone[2] = 1;
-  tmb_shm_claims(rank_of[2], 2)[1] = tmb_shm_claim(tmb_shm_claim_ring(0, 0), ring->tail, 4);
+  tmb_near_claims(rank_of[2], 2)[1] = tmb_near_claim(tmb_near_claim_ring(0, 0), ring->tail, 4);
   half_send(1, 1, false);
   assert_int_equal(send(0, 9, 100), 0);
   serve();
@@ -167,10 +178,10 @@ static void claims_of_two_lost_ranks(void **state) {
 static void failed_attempt_leaves_no_claim(void **state) {
   (void)state;
   while (send(1, 1, 600) == 0) {}
-  assert_int_equal(*tmb_shm_claims(rank_of[1], 1), 0);
+  assert_int_equal(*tmb_near_claims(rank_of[1], 1), 0);
   serve();
   assert_int_equal(send(1, 1, 600), 0);
-  assert_int_equal(*tmb_shm_claims(rank_of[1], 1), 0);
+  assert_int_equal(*tmb_near_claims(rank_of[1], 1), 0);
 }
 
 static void buffers_come_back(void **state) {
@@ -178,14 +189,14 @@ static void buffers_come_back(void **state) {
   uint32_t sent = 0;
   while (send(1, 7, 60000) == 0) sent++;
   assert_int_equal(sent, rank_of[1]->bulk_count[0]);
-  assert_int_equal(tmb_shm_lost(rank_of[1], 0), 0); /* rank 0 is lost to rank 1 */
+  assert_int_equal(tmb_near_lost(rank_of[1], 0), 0); /* rank 0 is lost to rank 1 */
   struct tmb_am_out out = {.peer = 2, .category = TMB_AM_MEDIUM, .staged = -1};
   for (uint32_t i = 0; i < sent; i++) {
     out.staged = -1;
-    assert_non_null(tmb_shm_bulk_take(rank_of[1], &out));
+    assert_non_null(tmb_near_bulk_take(rank_of[1], &out));
   }
   out.staged = -1;
-  assert_null(tmb_shm_bulk_take(rank_of[1], &out));
+  assert_null(tmb_near_bulk_take(rank_of[1], &out));
 }
 
 int main(void) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Doorbells: how a rank sleeps until a peer has something for it; and control words.
+ * Doorbells: how a rank sleeps until a peer has something for it.
  *
- * Owns: the `door` and `flag` parts of the control block. Called by the send paths (through
- * tmb_shm_notify) and core. Calls: os/futex. Protocol. Sleeper: b = bell; sleeping = 1;
+ * Owns: the `door` part of the control block. Called by the send paths (through
+ * tmb_near_notify) and core. Calls: os/futex. Protocol. Sleeper: b = bell; sleeping = 1;
  * process-wide fence; look again; sleep while bell == b. Waker: publish; if sleeping: sleeping = 0,
  * bell += 1, wake all. The waker's store-load order is enforced by the sleeper's membarrier (or, on
  * kernels without it, by a fence of the waker). bell is read before sleeping is set, so a waker
@@ -11,62 +11,53 @@
  * lost with several sleepers.
  */
 #include "base/error.h"
-#include "conduit/shm/shm.h"
+#include "near/near.h"
 #include "os/futex.h"
 
 #include <limits.h>
 
-void tmb_shm_door_ring(struct tmb_shm *shm, uint32_t rank) {
-  struct tmb_shm_ctl *ctl = tmb_shm_ctl(shm, rank);
+void tmb_near_door_ring(struct tmb_near *near, uint32_t rank) {
+  struct tmb_near_ctl *ctl = tmb_near_ctl(near, rank);
   if (!tmb_xchg_acq_rel(&ctl->door.sleeping, 0)) return;
   tmb_fetch_add_rel(&ctl->door.bell, 1);
   tmb_futex_wake(&ctl->door.bell, INT_MAX);
 }
 
 /* Say that this rank sleeps, so that wakers which did not see it have published before. */
-static void show_sleeping(const struct tmb_shm *shm, struct tmb_shm_ctl *ctl) {
+static void show_sleeping(const struct tmb_near *near, struct tmb_near_ctl *ctl) {
   tmb_store_rel(&ctl->door.sleeping, 1);
-  if (shm->sender_fences)
+  if (near->sender_fences)
     tmb_fence_seq();
   else
     tmb_membarrier();
 }
 
-bool tmb_shm_sleep(struct tmb_shm *shm, uint64_t (*last_check)(void *), void *arg) {
-  struct tmb_shm_ctl *ctl = tmb_shm_ctl(shm, shm->env.rank);
+bool tmb_near_sleep(struct tmb_near *near, uint64_t (*last_check)(void *), void *arg) {
+  struct tmb_near_ctl *ctl = tmb_near_ctl(near, near->env.index);
   const uint32_t bell = tmb_load_acq(&ctl->door.bell);
   /* A single sleeper whose last sleep has run out still says so, and it costs nothing to sleep on;
    * of several, one may see the mark of another whose fence is still to come. */
-  if (shm->env.threads || !tmb_load_acq(&ctl->door.sleeping)) show_sleeping(shm, ctl);
+  if (near->env.threads || !tmb_load_acq(&ctl->door.sleeping)) show_sleeping(near, ctl);
   const uint64_t limit_ns = last_check(arg);
   TMB_PREEMPT_POINT("sleep");
   if (limit_ns) {
     const int rc = tmb_futex_wait(&ctl->door.bell, bell, limit_ns);
     if (rc == TMB_E_TIMEOUT) return false;
-    if (!shm->env.threads) tmb_store_rlx(&ctl->door.sleeping, 0);
+    if (!near->env.threads) tmb_store_rlx(&ctl->door.sleeping, 0);
     return rc == 0;
   }
   /* Without threads the only sleeper of this process clears its mark itself, which saves wakers
    * a system call; with threads another one may still sleep. */
-  if (!shm->env.threads) tmb_store_rlx(&ctl->door.sleeping, 0);
+  if (!near->env.threads) tmb_store_rlx(&ctl->door.sleeping, 0);
   return false;
 }
 
-void tmb_shm_wake_self(struct tmb_shm *shm) {
-  tmb_shm_notify(shm, shm->env.rank);
-}
-
-/* Set the mark, then run a fence on all processors, as tmb_shm_sleep does: what a peer wrote
+/* Set the mark, then run a fence on all processors, as tmb_near_sleep does: what a peer wrote
  * without having seen the mark is visible here afterwards. */
-void tmb_shm_index_begin(struct tmb_shm *shm) {
-  tmb_store_rel(&tmb_shm_ctl(shm, shm->env.rank)->door.indexed, 1);
-  if (shm->sender_fences)
+void tmb_near_index_begin(struct tmb_near *near) {
+  tmb_store_rel(&tmb_near_ctl(near, near->env.index)->door.indexed, 1);
+  if (near->sender_fences)
     tmb_fence_seq();
   else
     tmb_membarrier();
-}
-
-void tmb_shm_flag_post(struct tmb_shm *shm, uint32_t peer, uint32_t index, uint64_t value) {
-  tmb_store_rel(&tmb_shm_ctl(shm, peer)->flag[index].word, value);
-  tmb_shm_notify(shm, peer);
 }

@@ -3,8 +3,8 @@
  * Payload to memory that is not mapped, with an action once all of it is there: AM Long,
  * put-with-signal.
  *
- * Owns: internal handler FRAG and the table of incomplete payloads of this process. Called through
- * the am_long and put_signal slots. Calls: am_stage, am_send and the upcalls. A payload is cut into
+ * Owns: internal handler FRAG and the table of incomplete payloads of this process. Called by
+ * core. Calls: the upcalls. A payload is cut into
  * Medium messages, each with the whole header, so they may arrive in any order; the target copies a
  * piece to its place and counts bytes; the piece that completes the count runs the action: the
  * handler of the Long, or the change of the signal, and for a signal an acknowledgement by reply. A
@@ -15,8 +15,7 @@
 #include "base/atomic.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "conduit/conduit.h"
-#include "conduit/defaults/defaults.h"
+#include "net/defaults/defaults.h"
 #include "os/lock.h"
 
 #include <stdlib.h>
@@ -82,11 +81,22 @@ void tmb_default_signal(void *signal, uint32_t op, uint64_t value) {
   tmb_up_signal(signal);
 }
 
-static void on_frag(const struct tmb_am_in *in) {
+/* Take the header of a piece, and see that what it says fits together. */
+static struct frag_head head_of(const struct tmb_am_in *in) {
   struct frag_head h;
+  if (in->category != TMB_AM_MEDIUM || in->nbytes < sizeof h) tmb_default_malformed(in, "length");
   memcpy(&h, in->payload, sizeof h);
   const size_t bytes = in->nbytes - sizeof h;
-  void *dest = (void *)(uintptr_t)h.dest;
+  if (h.offset > h.total || bytes > h.total - h.offset) tmb_default_malformed(in, "offset");
+  if (h.action > ACTION_SIGNAL || h.nargs > TMB_AM_ARGS_MAX) tmb_default_malformed(in, "action");
+  return h;
+}
+
+static void on_frag(const struct tmb_am_in *in) {
+  struct frag_head h = head_of(in);
+  const size_t bytes = in->nbytes - sizeof h;
+  void *dest = h.total ? tmb_up_memory(in->src, h.dest, h.total) : (void *)(uintptr_t)h.dest;
+  void *signal = h.action == ACTION_SIGNAL ? tmb_up_memory(in->src, h.signal, 8) : NULL;
   if (bytes) memcpy((char *)dest + h.offset, (const char *)in->payload + sizeof h, bytes);
   if (!tmb_default_count(in->src, h.id, h.total, bytes)) return;
   if (h.action == ACTION_LONG) {
@@ -102,7 +112,7 @@ static void on_frag(const struct tmb_am_in *in) {
     tmb_up_am(&done);
     return;
   }
-  tmb_default_signal((void *)(uintptr_t)h.signal, h.signal_op, h.value);
+  tmb_default_signal(signal, h.signal_op, h.value);
   if (h.op) tmb_default_ack(in->src, h.op, h.category);
 }
 
@@ -152,8 +162,7 @@ static int send_all(const struct tmb_am_out *like, struct frag_head *h, const vo
   return 0;
 }
 
-int tmb_default_am_long(struct tmb_conduit *c, struct tmb_am_out *out) {
-  (void)c;
+int tmb_default_am_long(struct tmb_am_out *out) {
   struct frag_head h = {.total = out->nbytes,
                         .dest = (uint64_t)(uintptr_t)out->dest,
                         .action = ACTION_LONG,
@@ -163,9 +172,7 @@ int tmb_default_am_long(struct tmb_conduit *c, struct tmb_am_out *out) {
   return send_all(out, &h, out->src, NULL);
 }
 
-int tmb_default_put_signal(struct tmb_conduit *c, const struct tmb_rma *rma,
-                           const struct tmb_signal *signal) {
-  (void)c;
+int tmb_default_put_signal(const struct tmb_rma *rma, const struct tmb_signal *signal) {
   struct frag_head h = {.total = rma->nbytes,
                         .dest = (uint64_t)(uintptr_t)rma->remote,
                         .signal = (uint64_t)(uintptr_t)signal->addr,

@@ -3,7 +3,7 @@
  * Segments of the on-node engine: one memory file holds the segments of all ranks of a host, mapped
  * whole by each.
  *
- * Owns: the mapping of segment_fd. Called through the attach slot, once. Calls: os/memfd, the
+ * Owns: the mapping of segment_fd. Called by core, once. Calls: os/memfd, the
  * bootstrap exchange. One mapping per process whatever the number of ranks; pages cost memory only
  * when touched. Rank r's segment starts at the sum of the sizes of the ranks before it. Invariants:
  * sizes are page multiples; an address of r plus delta[r] is the same byte in this process; nothing
@@ -12,7 +12,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "conduit/shm/shm.h"
+#include "near/near.h"
 #include "os/memfd.h"
 #include "os/os.h"
 
@@ -22,23 +22,22 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What a rank tells the others after it tried to map: its base address, 0 on failure. */
-static int exchange(struct tmb_shm *shm, char *base, uint64_t *bases) {
+/* What a rank tells the others after it tried to map: its base address, 0 on failure; on failure of
+ * any rank of the job, all fail. */
+static int exchange(struct tmb_near *near, char *base, uint64_t *bases) {
   const uint64_t mine = (uint64_t)(uintptr_t)base;
-  shm->env.allgather(shm->env.ctx, &mine, sizeof mine, bases);
-  for (uint32_t r = 0; r < shm->env.size; r++)
-    if (!bases[r]) return TMB_E_LIMIT;
-  return 0;
+  near->env.allgather(near->env.ctx, &mine, sizeof mine, bases);
+  return near->env.agree(near->env.ctx, base != NULL) ? 0 : TMB_E_LIMIT;
 }
 
 /* Returns NULL and `why` if the limits of this rank refuse it. */
-static char *map_all(struct tmb_shm *shm, uint64_t total, char *why, size_t why_bytes) {
+static char *map_all(struct tmb_near *near, uint64_t total, char *why, size_t why_bytes) {
   /* Rank 0 sets the size of the file; others may map it before that, because nobody touches it
    * before the exchange of results. */
-  if (shm->env.rank == 0 && tmb_memfd_resize(shm->env.segment_fd, total, why, why_bytes))
+  if (near->env.index == 0 && tmb_memfd_resize(near->env.segment_fd, total, why, why_bytes))
     return NULL;
-  void *p =
-      mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, shm->env.segment_fd, 0);
+  void *p = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                 near->env.segment_fd, 0);
   if (p == MAP_FAILED) {
     const char *limit = NULL;
     const int err = errno;
@@ -52,39 +51,39 @@ static char *map_all(struct tmb_shm *shm, uint64_t total, char *why, size_t why_
   return p;
 }
 
-/* One rank tells why segments were refused: the first that failed. */
-static void report_refusal(const struct tmb_shm *shm, const uint64_t *bases, uint64_t total,
+/* One rank of the host tells why segments were refused: the first that failed, if any. */
+static void report_refusal(const struct tmb_near *near, const uint64_t *bases, uint64_t total,
                            const char *why) {
   uint32_t first = 0;
-  while (bases[first]) first++;
-  if (first == shm->env.rank)
+  while (first < near->env.count && bases[first]) first++;
+  if (first == near->env.index)
     tmb_print("cannot make segments of %llu bytes in all: %s", (unsigned long long)total, why);
 }
 
-int tmb_shm_attach(struct tmb_shm *shm, const uint64_t *sizes, void **base, intptr_t *delta) {
-  const uint32_t size = shm->env.size;
+int tmb_near_attach(struct tmb_near *near, const uint64_t *sizes, void **base, intptr_t *delta) {
+  const uint32_t size = near->env.count;
   uint64_t total = 0;
   uint64_t mine = 0;
   for (uint32_t r = 0; r < size; r++) {
-    if (r == shm->env.rank) mine = total;
+    if (r == near->env.index) mine = total;
     if (__builtin_add_overflow(total, sizes[r], &total)) total = UINT64_MAX;
   }
   uint64_t *bases = calloc(size, sizeof *bases);
   if (!bases) tmb_fatal("out of memory for %u addresses", size);
   char why[TMB_MEMFD_WHY_BYTES] = "";
-  char *map = map_all(shm, total, why, sizeof why);
-  const int rc = exchange(shm, map, bases);
+  char *map = map_all(near, total, why, sizeof why);
+  const int rc = exchange(near, map, bases);
   if (rc) {
-    report_refusal(shm, bases, total, why);
+    report_refusal(near, bases, total, why);
     if (map) munmap(map, total);
     free(bases);
     return rc;
   }
-  shm->segments = map;
-  shm->segments_bytes = total;
+  near->segments = map;
+  near->segments_bytes = total;
   for (uint32_t r = 0; r < size; r++)
-    shm->delta[r] = (intptr_t)((uintptr_t)map - (uintptr_t)bases[r]);
-  memcpy(delta, shm->delta, size * sizeof *delta);
+    near->delta[r] = (intptr_t)((uintptr_t)map - (uintptr_t)bases[r]);
+  memcpy(delta, near->delta, size * sizeof *delta);
   *base = map + mine;
   free(bases);
   return 0;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which conduit reaches the other hosts, and what it is told.
+ *
+ * Owns: declarations of conduit.c. Called by client.c, once. Calls: the conduit's open. Invariants:
+ * with one host there is no conduit, whatever was asked for; otherwise tmb_job.net has its
+ * mandatory slots.
+ */
+#ifndef TMB_CORE_CONDUIT_H
+#define TMB_CORE_CONDUIT_H
+
+/* Choose, load and open the conduit, if the job has several hosts; collective. Returns 0, or a
+ * negative code after a message. */
+int tmb_conduit_open(void);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The way to a peer: near, by the on-node engine, or far, by the conduit.
+ *
+ * Owns: declarations of peer.c. Called by everything that sends a message, accesses remote memory
+ * that is not mapped, or wakes a rank. Calls: src/near, the conduit's table (net/net.h), and
+ * net/defaults where the conduit has nothing of its own, or a near rank's memory is not mapped.
+ * Invariants: tmb_is_near decides, and nothing else; a message is counted, and one to a rank that
+ * is gone dropped, here.
+ */
+#ifndef TMB_CORE_PEER_H
+#define TMB_CORE_PEER_H
+
+#include "core/job.h"
+#include "net/up.h"
+
+/* tmb_peer_send where messages are counted or peers may be gone, and to a rank of another host. */
+int tmb_peer_send_special(struct tmb_am_out *out);
+int tmb_peer_send_far(struct tmb_am_out *out);
+
+/* Try once to send a message that is no Long with data for memory that is not mapped. 0: the
+ * payload has been read. TMB_AGAIN: no resources now; out->staged may hold a buffer, call again
+ * with the same struct or release it. Never blocks, never runs handlers. Any thread. */
+static inline int tmb_peer_send(struct tmb_am_out *out) {
+  if (TMB_UNLIKELY(tmb_job.special & TMB_SPECIAL_SENDS)) return tmb_peer_send_special(out);
+  if (TMB_UNLIKELY(!tmb_is_near(out->peer))) return tmb_peer_send_far(out);
+  return tmb_near_am_send(&tmb_job.near, tmb_near_of(out->peer), out);
+}
+
+/* Reserve a buffer of TMB_AM_MEDIUM_BYTES_MAX bytes for a message to out->peer: out->is_reply is
+ * read, out->staged set, and out->src to the buffer. Returns it, or NULL when none is free now. */
+void *tmb_peer_stage(struct tmb_am_out *out);
+
+/* Give back the buffer, if any, of a message that will not be sent. */
+void tmb_peer_release(struct tmb_am_out *out);
+
+/* Send a Long whose destination is not mapped here; contract of tmb_up_am_send. */
+int tmb_peer_am_long(struct tmb_am_out *out);
+
+/* Remote memory access that is not a copy here; contracts of tmb_default_put and so on. */
+int tmb_peer_put(const struct tmb_rma *rma);
+int tmb_peer_get(const struct tmb_rma *rma);
+int tmb_peer_put_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
+int tmb_peer_get_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
+
+/* Count a wake-up. */
+void tmb_peer_count_wake(uint32_t jobrank);
+
+/* Wake a near rank that may be waiting for memory which was just written. */
+static inline void tmb_peer_wake(uint32_t jobrank) {
+  tmb_near_notify(&tmb_job.near, tmb_near_of(jobrank));
+  if (TMB_UNLIKELY(tmb_job.counted)) tmb_peer_count_wake(jobrank);
+}
+
+/* The same for a signal; returns false, with nothing done, where the rank has an index of its
+ * signals: the caller enters the signal there first, then wakes. */
+static inline bool tmb_peer_wake_unindexed(uint32_t jobrank) {
+  if (!tmb_near_notify_unindexed(&tmb_job.near, tmb_near_of(jobrank))) return false;
+  if (TMB_UNLIKELY(tmb_job.counted)) tmb_peer_count_wake(jobrank);
+  return true;
+}
+
+/* Wake threads of this process that sleep. Cheap when there are none. */
+static inline void tmb_wake_self(void) {
+  tmb_near_wake_self(&tmb_job.near);
+}
+
+/* Memory of a rank of this host in a region of the on-node engine, or NULL: the rank is far, or
+ * such memory is not used (TOMBOLO_SHM=0). */
+static inline void *tmb_peer_region(uint32_t region, uint32_t jobrank) {
+  return tmb_is_near(jobrank) && tmb_job.near_memory
+             ? tmb_near_at(&tmb_job.near, region, tmb_near_of(jobrank))
+             : NULL;
+}
+
+/* A rank is gone: take back what its messages hold. Returns 0 once everything that it had sent has
+ * been handed up, TMB_AGAIN before: call again after progress. One thread at a time. */
+int tmb_peer_lost_drain(uint32_t jobrank);
+
+/* Poll the conduit. Returns TMB_FOUND_ bits. */
+int tmb_peer_progress(int serve);
+
+#endif

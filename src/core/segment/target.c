@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether memory of this process that a message names may be read and written.
+ *
+ * Owns nothing. Called by net/defaults, by conduits (struct tmb_net_up) and by handlers of internal
+ * messages. Calls: the list of segments, the on-node engine's regions, os. What a rank may name:
+ * the segments of this process in host memory, this rank's part of regions, and, because of
+ * GEX_FLAG_PEER_SEG_UNKNOWN, other memory that can be written. Invariant: a range that is refused
+ * has not been touched.
+ */
+#include "base/log.h"
+#include "core/job.h"
+#include "core/segment/segment.h"
+#include "os/os.h"
+
+static bool within(const void *base, size_t bytes, uintptr_t at, size_t nbytes) {
+  const uintptr_t offset = at - (uintptr_t)base;
+  return offset <= bytes && nbytes <= bytes - offset;
+}
+
+/* Whether a range lies in this rank's part of a region of the on-node engine. */
+static bool in_region(uintptr_t at, size_t nbytes) {
+  const struct tmb_near *near = &tmb_job.near;
+  for (uint32_t i = 0; i < near->regions; i++)
+    if (within(tmb_near_at(near, i, near->env.index), near->region[i].bytes, at, nbytes))
+      return true;
+  return false;
+}
+
+void *tmb_up_target(uint32_t src, uint64_t addr, uint64_t nbytes) {
+  const uintptr_t at = (uintptr_t)addr;
+  void *p = (void *)at;
+  if (src >= tmb_job.size || at != addr || nbytes > UINTPTR_MAX - at) return NULL;
+  const size_t bytes = (size_t)nbytes;
+  if (TMB_LIKELY(within(tmb_job.segment.base, tmb_job.segment.size, at, bytes))) return p;
+  if (in_region(at, bytes)) return p;
+  if (tmb_load_rlx(&tmb_job.device_segments) && tmb_segment_device_at(p, bytes)) return NULL;
+  return tmb_segment_holds(p, bytes) || tmb_os_mem_writable(p, bytes) ? p : NULL;
+}
+
+void *tmb_up_memory(uint32_t src, uint64_t addr, uint64_t nbytes) {
+  void *p = tmb_up_target(src, addr, nbytes);
+  if (TMB_UNLIKELY(!p))
+    tmb_fatal_nopos("rank %u names %llu bytes at 0x%llx of this process, which are neither in a "
+                    "segment nor in other memory that it may write; check the remote address of "
+                    "its put, get or signal",
+                    src, (unsigned long long)nbytes, (unsigned long long)addr);
+  return p;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * On-node engine: message rings, message buffers, doorbells, segments, and regions of the layers
+ * above, in memory that the ranks of one host share.
+ *
+ * Owns: struct tmb_near, one per process, and the layout of the arena, a memory file that all ranks
+ * of a host map. Called by core. Calls: base, os, the upcall for messages. It knows the ranks of
+ * its host only, by their near index (0 .. count - 1 in the order of their jobranks); nothing in it
+ * is sized by the job. Arena: [control block x count][request and reply ring x count][message
+ * buffers x count][claims x count] and then, for each region that a layer has asked for, [bytes x
+ * count]; each part page aligned, every rank computes the same offsets from the same settings.
+ * Pages are touched on first use only, so a pair that never talks costs nothing and the whole arena
+ * is one mapping. Invariants: ring positions are slot counts that never decrease, tail - head <=
+ * slots; a record is contiguous; a slot is ready when its lap word equals the lap of its position;
+ * interior slots of a record have lap 0 after consumption, so payload is never taken for a header.
+ */
+#ifndef TMB_NEAR_NEAR_H
+#define TMB_NEAR_NEAR_H
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "net/message.h"
+#include "os/lock.h"
+
+#define TMB_NEAR_RANK_BITS        (32 - TMB_ROUTE_BITS) /* 2^20 ranks */
+#define TMB_NEAR_SLOT_BYTES       64
+#define TMB_NEAR_RECORD_SLOTS_MAX 192 /* 12 KiB: fits the slot count byte */
+#define TMB_NEAR_CLAIMS           64  /* threads of a process that reserve at the same time */
+#define TMB_NEAR_REGIONS_MAX      16
+
+/* One 64-byte slot. The first word is written last, with release order. */
+struct tmb_near_slot {
+  uint32_t lap; /* 0: not ready; else lap of the position, high bit set */
+  uint8_t handler;
+  uint8_t nargs;
+  uint8_t kind;  /* TMB_NEAR_KIND_* | reply bit not needed: rings are separate */
+  uint8_t slots; /* of this record */
+  uint32_t
+      src; /* jobrank of the sender; route in the upper TMB_ROUTE_BITS: no cost while it is 0 */
+  uint32_t nbytes;
+  uint8_t body[48]; /* args, padded to 16 bytes, then payload; Long and bulk: 8-byte word first */
+};
+_Static_assert(sizeof(struct tmb_near_slot) == TMB_NEAR_SLOT_BYTES, "a slot is one cache line");
+
+enum {
+  TMB_NEAR_KIND_SHORT,
+  TMB_NEAR_KIND_MEDIUM, /* payload in the record */
+  TMB_NEAR_KIND_LONG,   /* word: destination address at the target */
+  TMB_NEAR_KIND_BULK,   /* medium; word: the buffer; near index of its owner in the upper half */
+  TMB_NEAR_KIND_PAD     /* nothing: the record before the wrap */
+};
+
+/* A ring in the arena. tail: any producer, by compare and swap. head: the owner, lazily. */
+struct tmb_near_ring {
+  uint64_t tail TMB_ALIGNED(TMB_CACHE_LINE);
+  uint64_t head TMB_ALIGNED(TMB_CACHE_LINE);
+  struct tmb_near_slot slot[] TMB_ALIGNED(TMB_CACHE_LINE);
+};
+
+/* A word alone in its cache line. */
+struct tmb_near_line {
+  uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
+};
+
+/* Control block of a rank in the arena. */
+struct tmb_near_ctl {
+  struct {
+    uint32_t bell;     /* futex; incremented by wakers */
+    uint32_t sleeping; /* 1: somebody sleeps or is about to; set by the owner, cleared by wakers */
+    uint32_t indexed;  /* 1: the owner wants its signals indexed; set by the owner, for ever */
+  } door TMB_ALIGNED(TMB_CACHE_LINE);
+};
+
+/* Consumer side of a ring, private to the owning process. */
+struct tmb_near_inbox {
+  struct tmb_near_ring *ring;
+  struct tmb_lock lock; /* held by the thread that consumes */
+  uint64_t head;        /* next position to consume; written under the lock, as next and lap are */
+  const uint64_t *next; /* first word of the slot at `head` */
+  uint32_t lap;         /* its low half once the record is there */
+  uint64_t published;   /* last value stored in ring->head; under the lock */
+} TMB_ALIGNED(TMB_CACHE_LINE);
+
+/* The tails of this process's rings when a peer was lost: everything that the peer sent has been
+ * handled once the heads have reached them. */
+struct tmb_near_mark {
+  uint64_t tail[2];
+};
+
+/* This process's copies of the heads of a peer's two rings, as it last read them; 16 bytes per
+ * peer. */
+struct tmb_near_seen {
+  uint64_t head[2];
+};
+
+/* What core tells the engine at open. Lifetime: the job. */
+struct tmb_near_env {
+  uint32_t rank;         /* jobrank of this process */
+  uint32_t index, count; /* near index of this process; ranks of this host */
+  int arena_fd;          /* memory that the ranks of the host share, for the arena; empty */
+  int segment_fd;        /* the same for segments; empty */
+  bool threads;          /* client threads may be inside the library at once */
+  void *ctx;             /* argument of the functions below; each is collective over the job */
+  void (*barrier)(void *ctx);
+  bool (*agree)(void *ctx, bool ok); /* whether ok is true on every rank of the job */
+  void (*allgather)(void *ctx, const void *mine, size_t bytes,
+                    void *all); /* of the ranks of this host, by near index; bytes <= 64 */
+};
+
+/* Memory that a layer has asked for: [count] times `bytes`, zero at first. */
+struct tmb_near_region {
+  const char *name;
+  size_t bytes;  /* of one rank, a multiple of a cache line */
+  size_t offset; /* in the arena */
+};
+
+struct tmb_near {
+  struct tmb_near_env env;
+  char *arena; /* mapping of arena_fd */
+  size_t arena_bytes;
+  size_t ring_offset, ring_stride; /* request ring, then reply ring at ring_reply */
+  size_t ring_reply;
+  size_t bulk_offset, bulk_stride;
+  struct tmb_near_region region[TMB_NEAR_REGIONS_MAX];
+  uint32_t regions;
+  size_t claim_offset;              /* TMB_NEAR_CLAIMS words for each rank */
+  uint32_t slots[2], slots_log2[2]; /* of request and reply rings */
+  uint32_t inline_bytes_max;        /* largest medium payload inside a record */
+  uint32_t bulk_count[2];           /* message buffers for requests and replies */
+  uint32_t bulk_next[2];            /* where the search for a free buffer begins; a hint */
+  bool sender_fences; /* some rank's kernel has no membarrier, so whoever wakes others needs a fence
+                         of its own */
+  struct tmb_near_inbox inbox[2]; /* 0 requests, 1 replies */
+  struct tmb_near_seen *seen;     /* [count] */
+  intptr_t *delta; /* [count] what to add to an address in a rank's segment; valid after attach */
+  char *segments;  /* mapping of segment_fd, NULL before attach */
+  size_t segments_bytes;
+  uint64_t *claims;           /* claims of this process's threads; NULL while no loss is expected */
+  uint8_t *gone;              /* [count] 1: lost; NULL as above */
+  uint32_t gone_count;        /* lost peers */
+  struct tmb_near_mark *mark; /* [count] valid for lost peers; NULL as above */
+};
+
+/* Control block of a rank. */
+static inline struct tmb_near_ctl *tmb_near_ctl(const struct tmb_near *near, uint32_t rank) {
+  return (struct tmb_near_ctl *)(void *)near->arena + rank;
+}
+
+/* Ring of a rank. in reply: 0 requests, 1 replies. */
+static inline struct tmb_near_ring *tmb_near_ring(const struct tmb_near *near, uint32_t rank,
+                                                  uint32_t reply) {
+  return (struct tmb_near_ring *)(void *)(near->arena + near->ring_offset +
+                                          rank * near->ring_stride +
+                                          (reply ? near->ring_reply : 0));
+}
+
+/* Memory of a rank in a region. */
+static inline void *tmb_near_at(const struct tmb_near *near, uint32_t region, uint32_t index) {
+  const struct tmb_near_region *r = &near->region[region];
+  return near->arena + r->offset + index * r->bytes;
+}
+
+/* Claims of a rank. */
+static inline uint64_t *tmb_near_claims(const struct tmb_near *near, uint32_t rank) {
+  return (uint64_t *)(void *)(near->arena + near->claim_offset) + (size_t)rank * TMB_NEAR_CLAIMS;
+}
+
+/* The lap of a ring position: the value of the `lap` word of a slot that is ready there. */
+static inline uint32_t tmb_near_lap(uint64_t pos, uint32_t slots_log2) {
+  return (uint32_t)(pos >> slots_log2) | 0x80000000u;
+}
+
+/* Move the consumer of an inbox to a position. The caller owns the lock, or is alone. */
+static inline void tmb_near_inbox_move(const struct tmb_near *near, struct tmb_near_inbox *box,
+                                       uint32_t reply, uint64_t head) {
+  const struct tmb_near_slot *slot = &box->ring->slot[head & (near->slots[reply] - 1)];
+  tmb_store_rel(&box->head, head);
+  tmb_store_rlx(&box->next, (const uint64_t *)(const void *)slot);
+  tmb_store_rlx(&box->lap, tmb_near_lap(head, near->slots_log2[reply]));
+}
+
+/* ---- near_arena.c */
+
+/*
+ * Ask for memory of each rank of the host that the others reach by load and store, zero at first;
+ * what is never touched costs no memory. The same calls in the same order on all ranks, before
+ * tmb_near_open. in name: for messages, a literal; in bytes: of one rank, rounded up to a cache
+ * line. Returns the number of the region, for tmb_near_at.
+ */
+uint32_t tmb_near_region(struct tmb_near *near, const char *name, size_t bytes);
+
+/* Compute the layout, create and map the arena; collective. in near: zero but for its regions.
+ * Returns 0, or an error that has been printed; then it is zeroed. May block. */
+int tmb_near_open(struct tmb_near *near, const struct tmb_near_env *env);
+
+/* Release everything; not collective. */
+void tmb_near_close(struct tmb_near *near);
+
+/* ---- near_am.c */
+
+/* Try to send to the rank of near index `to`; out->peer is not looked at. A Long's destination is
+ * in that rank's mapped segment, or its payload is in place (filled). 0: the payload has been read.
+ * TMB_AGAIN: no resources now; out->staged may hold one, call again with the same struct or release
+ * it. Never blocks, never runs handlers. Any thread. */
+int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out);
+
+/* Run what has arrived (tmb_up_am); bounded. in serve: TMB_SERVE_*. Returns TMB_FOUND_ bits: WORK
+ * if something was done, BUSY if a part was skipped because another thread is at work there. Never
+ * sleeps. Any thread. */
+int tmb_near_progress(struct tmb_near *near, int serve);
+
+/* ---- near_bulk.c: message buffers. Index space: requests 0..bulk_count[0]-1, then replies. */
+
+/* Reserve a buffer of TMB_AM_MEDIUM_BYTES_MAX bytes that the target reads in place. out->is_reply
+ * is read, out->staged set. Returns its address, or NULL when none is free now. Any thread. */
+void *tmb_near_bulk_take(struct tmb_near *near, struct tmb_am_out *out);
+
+/* Give back out->staged, if any, of a message that will not be sent. */
+void tmb_near_bulk_release(struct tmb_near *near, struct tmb_am_out *out);
+
+void *tmb_near_bulk_addr(const struct tmb_near *near, uint32_t rank, uint32_t index);
+void tmb_near_bulk_done(struct tmb_near *near, uint32_t rank, uint32_t index);
+
+/* tmb_near_bulk_sent: record that a buffer goes to a peer, before its message is published.
+ * tmb_near_bulk_reclaim: the peer is lost, take back the buffers that went to it. */
+void tmb_near_bulk_sent(struct tmb_near *near, uint32_t index, uint32_t peer);
+void tmb_near_bulk_reclaim(struct tmb_near *near, uint32_t peer);
+
+/* ---- near_loss.c */
+
+/* From now on peers may be lost and this rank goes on: keep what that takes. Collective in effect:
+ * a barrier follows before a peer may be lost. out offset, stride: where ranks sleep in the arena
+ * file, as 32-bit futexes that a waker increments, by near index. */
+void tmb_near_expect_loss(struct tmb_near *near, uint64_t *offset, uint64_t *stride);
+
+/* The rank of near index `peer` is gone; no message will be sent to it any more. Take back what its
+ * messages hold, and see that what it left half done stops nobody. Returns 0 once everything that
+ * it had sent has been handed up, TMB_AGAIN before: call again after progress. One thread at a
+ * time. */
+int tmb_near_lost(struct tmb_near *near, uint32_t peer);
+
+/* Take a word in which this thread writes its claims; storing 0 in it gives it back. Only once
+ * losses are expected. */
+uint64_t *tmb_near_claim_take(struct tmb_near *near);
+/* A claim: slots [pos, pos + count) of a ring, which is named by tmb_near_claim_ring. */
+uint64_t tmb_near_claim_ring(uint32_t rank, uint32_t reply);
+uint64_t tmb_near_claim(uint64_t ring, uint64_t pos, uint64_t count);
+/* Skip slots that a lost peer reserved and never published. in box: the inbox of this ring.
+ * Returns whether there were any. */
+int tmb_near_repair(struct tmb_near *near, struct tmb_near_inbox *box, uint32_t reply)
+    TMB_REQUIRES(box->lock);
+
+/* ---- near_door.c */
+
+/* Wake the rank of near index `rank`, which is about to sleep or sleeps. */
+void tmb_near_door_ring(struct tmb_near *near, uint32_t rank);
+
+/* Sleep until something may have arrived. `last_check` is asked after the intention to sleep is
+ * visible to peers and to other threads of this process: for how many nanoseconds at most, 0: there
+ * is no sleep, UINT64_MAX: no limit. Returns whether it slept and was woken. */
+bool tmb_near_sleep(struct tmb_near *near, uint64_t (*last_check)(void *), void *arg);
+
+/* Begin to index signals: on return, whoever writes memory of this process sees it in
+ * tmb_near_notify_unindexed, and what others wrote before they could see it is visible here. */
+void tmb_near_index_begin(struct tmb_near *near);
+
+/* ---- near_segment.c */
+
+/* Create this rank's segment and map those of all ranks of the host; collective. in sizes: [count]
+ * bytes, page multiples. out base: own segment; out delta: [count] what to add to the owner's
+ * address. Returns 0 or an error that has been printed. */
+int tmb_near_attach(struct tmb_near *near, const uint64_t *sizes, void **base, intptr_t *delta);
+
+/* Wakes `rank` if it sleeps; call after the store that it waits for. */
+static inline void tmb_near_notify(struct tmb_near *near, uint32_t rank) {
+  if (TMB_UNLIKELY(near->sender_fences)) tmb_fence_seq();
+  tmb_fence_compiler();
+  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_near_ctl(near, rank)->door.sleeping)))
+    tmb_near_door_ring(near, rank);
+}
+
+/* Wake threads of this process that are in tmb_near_sleep. Cheap when there are none. */
+static inline void tmb_near_wake_self(struct tmb_near *near) {
+  tmb_near_notify(near, near->env.index);
+}
+
+/* Wake `rank` as tmb_near_notify, unless it has an index of its signals: then do nothing, because
+ * the caller must enter the signal there first. Returns whether it was done. */
+static inline bool tmb_near_notify_unindexed(struct tmb_near *near, uint32_t rank) {
+  const struct tmb_near_ctl *ctl = tmb_near_ctl(near, rank);
+  if (TMB_UNLIKELY(near->sender_fences)) tmb_fence_seq();
+  tmb_fence_compiler();
+  if (TMB_LIKELY(!(tmb_load_rlx(&ctl->door.sleeping) | tmb_load_rlx(&ctl->door.indexed))))
+    return true;
+  if (tmb_load_rlx(&ctl->door.indexed)) return false;
+  tmb_near_door_ring(near, rank);
+  return true;
+}
+
+#endif

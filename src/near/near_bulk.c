@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Message buffers of the on-node engine: payload that is too large for a ring record, and prepared
+ * messages.
+ *
+ * Owns: the buffers in the sender's part of the arena. The sender takes and fills one, the target's
+ * handler reads it in place and then clears the busy word. Called by near_am.c and by core for
+ * prepared messages. Invariants: a buffer is owned by the sender while busy == 1 and the message is
+ * not published, then by the target until it stores 0 with release (busy names the target where
+ * losses are expected); requests and replies have
+ * separate buffers, so replies always find theirs free in the end. The lowest free index is taken,
+ * which keeps the working set in cache.
+ */
+#include "near/near.h"
+
+#define ROTATE_BYTES_MAX 8192u
+#define ROTATE_COUNT     4u
+
+static struct tmb_near_line *busy_words(const struct tmb_near *near, uint32_t rank) {
+  return (struct tmb_near_line *)(void *)(near->arena + near->bulk_offset +
+                                          rank * near->bulk_stride);
+}
+
+void *tmb_near_bulk_addr(const struct tmb_near *near, uint32_t rank, uint32_t index) {
+  const size_t buffers = near->bulk_count[0] + near->bulk_count[1];
+  char *end = near->arena + near->bulk_offset + (rank + 1) * near->bulk_stride;
+  return end - (buffers - index) * TMB_AM_MEDIUM_BYTES_MAX;
+}
+
+/* Try to take a free buffer. */
+static bool try_take(struct tmb_near_line *busy) {
+  uint64_t expected = 0;
+  return tmb_load_rlx(&busy->word) == 0 && tmb_cas_acq(&busy->word, &expected, 1);
+}
+
+void *tmb_near_bulk_take(struct tmb_near *near, struct tmb_am_out *out) {
+  const uint32_t reply = out->is_reply;
+  const uint32_t count = near->bulk_count[reply];
+  struct tmb_near_line *busy =
+      busy_words(near, near->env.index) + (reply ? near->bulk_count[0] : 0);
+  uint32_t i = tmb_load_rlx(&near->bulk_next[reply]);
+  for (uint32_t tries = 0; !try_take(&busy[i]); i = i + 1 == count ? 0 : i + 1)
+    if (++tries == count) return NULL;
+  TMB_TSAN_ACQUIRE(near->arena);
+  /* Small payloads rotate over a few buffers, so that the next busy word is back in this cache when
+   * it is needed. */
+  const uint32_t next =
+      out->nbytes <= ROTATE_BYTES_MAX ? (i + 1) % TMB_MIN(count, ROTATE_COUNT) : 0;
+  tmb_store_rlx(&near->bulk_next[reply], next);
+  tmb_prefetch_write(&busy[next]);
+  out->staged = (int32_t)(i + (reply ? near->bulk_count[0] : 0));
+  return tmb_near_bulk_addr(near, near->env.index, (uint32_t)out->staged);
+}
+
+void tmb_near_bulk_release(struct tmb_near *near, struct tmb_am_out *out) {
+  if (out->staged < 0) return;
+  TMB_TSAN_RELEASE(near->arena);
+  tmb_store_rel(&busy_words(near, near->env.index)[out->staged].word, 0);
+  out->staged = -1;
+}
+
+void tmb_near_bulk_done(struct tmb_near *near, uint32_t rank, uint32_t index) {
+  tmb_store_rel(&busy_words(near, rank)[index].word, 0);
+}
+
+#define SENT_TO UINT64_C(2) /* flag in the busy word: the other bits name the target */
+
+void tmb_near_bulk_sent(struct tmb_near *near, uint32_t index, uint32_t peer) {
+  tmb_store_rlx(&busy_words(near, near->env.index)[index].word, SENT_TO + peer);
+}
+
+void tmb_near_bulk_reclaim(struct tmb_near *near, uint32_t peer) {
+  struct tmb_near_line *busy = busy_words(near, near->env.index);
+  const uint32_t count = near->bulk_count[0] + near->bulk_count[1];
+  for (uint32_t i = 0; i < count; i++)
+    if (tmb_load_acq(&busy[i].word) == SENT_TO + peer) tmb_store_rel(&busy[i].word, 0);
+}
