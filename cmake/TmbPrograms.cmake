@@ -55,6 +55,18 @@ if(TMB_BENCH)
     target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
   endforeach()
 
+  if(PkgConfig_FOUND)
+    pkg_check_modules(OPENBLAS IMPORTED_TARGET openblas)
+  endif()
+  if(OPENBLAS_FOUND)
+    tmb_client_program(bench__matmul bench "${PROJECT_SOURCE_DIR}/bench/apps/matmul/matmul.c"
+      "${PROJECT_SOURCE_DIR}/bench/lib/app.c" "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
+    target_include_directories(bench__matmul PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+    target_link_libraries(bench__matmul PRIVATE PkgConfig::OPENBLAS)
+  else()
+    message(STATUS "tombolo: OpenBLAS not found (package libopenblas-dev): no bench/matmul")
+  endif()
+
   file(GLOB tmb_ft_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/ft/*.c")
   list(FILTER tmb_ft_sources EXCLUDE REGEX "_test\\.c$")
   if(PkgConfig_FOUND)

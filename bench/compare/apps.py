@@ -30,7 +30,21 @@ PROBLEMS = {
     "stencil": [("small", ["--points", "64", "-i", "400"], 1.2),
                 ("middle", ["--points", "400", "-i", "100"], 1.0),
                 ("large", ["--points", "2000", "-i", "10"], 1.0)],
+    "matmul": [("1000", ["--size", "1000", "-i", "3"], 1.0),
+               ("2000", ["--size", "2000", "-i", "2"], 1.0)],
 }
+
+# What an application is compared with: sources beside bench/lib/app.c and links_mpi.c, libraries.
+SCALAPACK = {"openmpi": "-lscalapack-openmpi", "mpich": "-lscalapack-mpich"}
+
+
+def peer_parts(app, mpi):
+    """Returns (source, libraries) of the peer of an application."""
+    if app == "matmul":
+        flags = subprocess.run(["pkg-config", "--libs", "openblas"], stdout=subprocess.PIPE,
+                               text=True, check=True).stdout.split()
+        return HERE / "scalapack.c", [SCALAPACK[mpi], *flags]
+    return ROOT / "bench" / "apps" / app / f"{app}.c", []
 
 
 def compile_all(folder, build, apps):
@@ -44,10 +58,10 @@ def compile_all(folder, build, apps):
         programs = {}
         for app in apps:
             programs[app] = folder / f"{app}-{name}"
-            sources = [ROOT / "bench" / "apps" / app / f"{app}.c", ROOT / "bench/lib/app.c",
-                       HERE / "links_mpi.c"]
-            subprocess.run([compiler, "-O2", "-g", f"-I{ROOT}/bench", *sources, "-o",
-                            programs[app], "-lm"], check=True)
+            source, libraries = peer_parts(app, name)
+            subprocess.run([compiler, "-O2", "-g", f"-I{ROOT}/bench", source,
+                            ROOT / "bench/lib/app.c", HERE / "links_mpi.c", "-o", programs[app],
+                            *libraries, "-lm"], check=True)
         sides[name] = (launcher, programs)
     return sides
 
@@ -73,7 +87,7 @@ def measure(sides, app, arguments, options):
         for side, (launcher, programs) in sides.items():
             command = [*launcher, "-n", options.ranks, programs[app], *arguments, "--json",
                        "--bind"]
-            if side == "mpich":
+            if side == "mpich" and app != "matmul":
                 command += ["--way", "mpi"]
             for way, rate in one_run(side, command, options.timeout).items():
                 rates.setdefault((side, way), []).append(rate)

@@ -40,13 +40,25 @@ static error_t number(struct argp_state *state, const char *name, const char *te
   return bad(state, name, text, expected);
 }
 
-static void list_ways(void) {
-  for (int i = 0; i < job_ways(); i++) printf("%-10s %s\n", job_way_name(i), job_way_help(i));
+static int way_count(const struct app_program *p) {
+  return p->ways ? p->way_count : job_ways();
+}
+
+static const char *way_name(const struct app_program *p, int way) {
+  return p->ways ? p->ways[way] : job_way_name(way);
+}
+
+static void list_ways(const struct app_program *p) {
+  for (int i = 0; i < way_count(p); i++)
+    printf("%-10s %s\n", way_name(p, i), p->ways ? "" : job_way_help(i));
 }
 
 static error_t parse_way(struct argp_state *state, const char *text, struct app_options *o) {
-  o->way = strcmp(text, "all") == 0 ? -1 : job_way_find(text);
-  if (o->way >= 0 || strcmp(text, "all") == 0) return 0;
+  o->way = -1;
+  if (strcmp(text, "all") == 0) return 0;
+  for (int i = 0; i < way_count(o->program); i++)
+    if (strcmp(text, way_name(o->program, i)) == 0) o->way = i;
+  if (o->way >= 0) return 0;
   return bad(state, "way", text, "one of --list, or all");
 }
 
@@ -65,7 +77,7 @@ static error_t parse_one(int key, char *arg, struct argp_state *state) {
   case KEY_JSON: o->json = true; return 0;
   case KEY_LIST:
     p->done = true;
-    if (p->speak) list_ways();
+    if (p->speak) list_ways(o->program);
     return 0;
   case 'h':
     p->done = true;
@@ -139,14 +151,17 @@ void app_report(const struct job *job, const struct app_options *options,
   if (options->json) {
     printf("{\"program\": \"%s\", \"way\": \"%s\", \"ranks\": %d, \"seconds\": %.9g, \"mflops\": "
            "%.6g, \"verified\": %s",
-           job->program, job_way_name(job->way), job->size, result->seconds, rate,
+           job->program, way_name(options->program, job->way), job->size, result->seconds, rate,
            result->verified ? "true" : "false");
+    if (result->share > 0) printf(", \"share\": %.4g", result->share);
     for (int i = 0; i < options->program->count; i++)
       printf(", \"%s\": %ld", options->program->numbers[i].name, options->n[i]);
     printf("}\n");
   } else {
-    printf("  %-10s %10.3f ms an iteration %10.1f MFlop/s  %s\n", job_way_name(job->way),
-           1e3 * result->seconds, rate, verdict);
+    printf("  %-10s %10.3f ms an iteration %10.1f MFlop/s", way_name(options->program, job->way),
+           1e3 * result->seconds, rate);
+    if (result->share > 0) printf(" %4.0f %%", 100 * result->share);
+    printf("  %s\n", verdict);
   }
   fflush(stdout);
 }

@@ -25,7 +25,9 @@ struct app_program {
   const char *name, *help;
   const struct app_number *numbers; /* [count], count <= APP_NUMBERS */
   int count;
-  long iterations; /* without --iterations */
+  long iterations;         /* without --iterations */
+  const char *const *ways; /* [way_count] names of the program's own ways; NULL: those of links */
+  int way_count;
 };
 
 struct app_options {
@@ -40,6 +42,7 @@ struct app_result {
   double seconds; /* of one iteration, on the slowest rank */
   double work;    /* floating-point operations of one iteration, all ranks */
   bool verified;
+  double share; /* of what the processors could do without communication; 0: not known */
 };
 
 /* Read the command line; ends the job where there is nothing to run. */

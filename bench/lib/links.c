@@ -8,6 +8,8 @@
  */
 #include "lib/links.h"
 
+#include "lib/links_gex.h"
+
 #include <gasnetex.h>
 #include <gasnetex_ext.h>
 
@@ -129,13 +131,23 @@ void job_attach(struct job *job, size_t bytes) {
   job_barrier(job);
 }
 
-static char *base_of(int rank) {
+gex_TM_t job_team(void) {
+  return self.tm;
+}
+
+char *job_base(int rank) {
   if (!self.base[rank]) {
     void *owner = NULL;
     gex_Event_Wait(gex_EP_QueryBoundSegmentNB(self.tm, (gex_Rank_t)rank, &owner, NULL, NULL, 0));
     self.base[rank] = (char *)owner + JOB_HEAD_BYTES;
   }
   return self.base[rank];
+}
+
+char *job_base_mapped(int rank) {
+  void *here = NULL;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(self.tm, (gex_Rank_t)rank, NULL, &here, NULL, 0));
+  return here ? (char *)here + JOB_HEAD_BYTES : NULL;
 }
 
 void job_links(struct job *job, int way) {
@@ -153,7 +165,7 @@ struct job_link job_link_open(struct job *job, int peer, int index) {
   (void)job;
   if (peer < 0) return link;
   gexx_Sem_Handle_t sem;
-  char *const theirs = base_of(peer) - JOB_HEAD_BYTES + offsetof(struct head, sem);
+  char *const theirs = job_base(peer) - JOB_HEAD_BYTES + offsetof(struct head, sem);
   gex_RMA_GetBlocking(self.tm, &sem, (gex_Rank_t)peer, theirs + (size_t)index * sizeof sem,
                       sizeof sem, 0);
   _Static_assert(sizeof sem == sizeof link.handle, "a handle fits");
@@ -180,7 +192,7 @@ void job_send(struct job *job, struct job_link *link, size_t offset, const void 
               size_t bytes) {
   if (link->peer < 0) return;
   const gex_Rank_t peer = (gex_Rank_t)link->peer;
-  char *const base = base_of(link->peer), *const dest = base + offset;
+  char *const base = job_base(link->peer), *const dest = base + offset;
   uint64_t *const word =
       (uint64_t *)(void *)(base - JOB_HEAD_BYTES) + (size_t)link->index * (LINE / sizeof(uint64_t));
   gexx_Sem_Handle_t sem;

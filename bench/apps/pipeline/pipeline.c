@@ -123,7 +123,8 @@ static bool run(struct job *job, const struct app_options *o, struct grid *g, in
   app_report(job, o,
              &(struct app_result){.seconds = seconds,
                                   .work = 2.0 * (double)(g->rows - 1) * (double)(g->columns - 1),
-                                  .verified = wrong == 0});
+                                  .verified = wrong == 0,
+                                  .share = 0});
   return wrong == 0;
 }
 
@@ -146,7 +147,7 @@ int main(int argc, char **argv) {
       {"columns", 'c', 1000, 2, "Columns of the grid, divided among the ranks"},
       {"group", 'g', 1, 1, "Rows whose boundary values travel together"}};
   static const struct app_program program = {
-      "pipeline", "Wavefront over a grid, synchronised point to point", numbers, 3, 10};
+      "pipeline", "Wavefront over a grid, synchronised point to point", numbers, 3, 10, NULL, 0};
   struct job job;
   struct app_options options;
   struct grid grid;

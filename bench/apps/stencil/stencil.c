@@ -213,7 +213,8 @@ static bool run(struct job *job, const struct app_options *o, struct block *b, i
   app_report(job, o,
              &(struct app_result){.seconds = seconds,
                                   .work = points * (2.0 * (4 * b->radius) + 1),
-                                  .verified = good});
+                                  .verified = good,
+                                  .share = 0});
   return good;
 }
 
@@ -221,8 +222,8 @@ int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
       {"points", 'p', 1000, 3, "Points a side of the grid"},
       {"radius", 'r', 2, 1, "Radius of the stencil, at most 9"}};
-  static const struct app_program program = {"stencil", "Star stencil with exchange of halos",
-                                             numbers, 2, 20};
+  static const struct app_program program = {
+      "stencil", "Star stencil with exchange of halos", numbers, 2, 20, NULL, 0};
   struct job job;
   struct app_options options;
   struct block block;

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Parallel matrix multiply, C = A B, on block-cyclic matrices.
+ *
+ * SUMMA (R. A. van de Geijn and J. Watts, Concurrency 9, 1997,
+ * doi:10.1002/(SICI)1096-9128(199704)9:4<255::AID-CPE250>3.0.CO;2-2): for each block column of A
+ * and block row of B, the ranks that own it hand it to their row and their column of the rank grid,
+ * and everybody multiplies. Panels travel in one of four ways, which differ in nothing else. Local
+ * products by OpenBLAS with one thread. Calls: bench/lib, the public API, CBLAS. Invariants: A and
+ * B lie in the segments and do not change, so one-sided ways need no synchronisation; panel k uses
+ * buffer k mod 2. Exit codes: 0 verified, 1 failed, 2 refused.
+ */
+#include "lib/app.h"
+#include "lib/blocks.h"
+#include "lib/links_gex.h"
+
+#include <cblas.h>
+#include <gasnet_vis.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How panels travel. */
+enum { BLOCKING, AHEAD, GET, DIRECT, WAYS };
+static const char *const way_name[WAYS] = {"blocking", "ahead", "get", "direct"};
+
+enum { SEED_A = 1, SEED_B = 2, SAMPLES = 16, CALIBRATION = 512 };
+
+struct matmul {
+  long m, n, k, nb;   /* C is m x n, A is m x k */
+  int p, q, row, col; /* grid of ranks, and this rank in it */
+  gex_TM_t row_tm, col_tm;
+  long mp, nq;          /* local rows of A and C, local columns of B and C */
+  long kp, kq;          /* local rows of B, local columns of A */
+  double *a, *b;        /* in the segment: [kq][mp], [nq][kp], column-major */
+  double *c;            /* [nq][mp] */
+  size_t b_offset;      /* bytes, of B in each segment */
+  double *panel[2][2];  /* [A or B][parity], for the ways that copy */
+  double *packed[2];    /* [parity] rows of B that this rank owns, one after the other */
+  gex_Event_t event[2]; /* of the panels that are on their way */
+  double rate;          /* dgemm of all ranks together, flop/s */
+};
+
+/* A panel as dgemm reads it. */
+struct panels {
+  const double *a, *b;
+  long lda, ldb, width;
+};
+
+static long width_of(const struct matmul *t, long block) {
+  const long left = t->k - block * t->nb;
+  return left < t->nb ? left : t->nb;
+}
+
+static int rank_of(const struct matmul *t, int row, int col) {
+  return row * t->q + col;
+}
+
+/* Where the owner of a panel has it: offsets of the first element in its segment, in bytes, and how
+ * far its columns are apart, in elements. */
+struct owned {
+  int a_rank, b_rank;
+  size_t a_offset, b_offset;
+  long lda, ldb;
+};
+
+static struct owned owner_of(const struct matmul *t, long block) {
+  struct owned o = {.a_rank = rank_of(t, t->row, (int)(block % t->q)),
+                    .b_rank = rank_of(t, (int)(block % t->p), t->col)};
+  const int row = (int)(block % t->p);
+  const long theirs = blocks_local(t->k, t->nb, row, t->p); /* rows of B there */
+  o.lda = t->mp;
+  o.ldb = theirs;
+  o.a_offset = (size_t)(block / t->q * t->nb * t->mp) * sizeof(double);
+  o.b_offset = t->b_offset + (size_t)(block / t->p * t->nb) * sizeof(double);
+  return o;
+}
+
+/* Both panels of a block by broadcasts in row and column. */
+static void start_broadcast(struct matmul *t, long block) {
+  const int parity = (int)(block & 1), a_root = (int)(block % t->q), b_root = (int)(block % t->p);
+  const long w = width_of(t, block);
+  const double *a = t->a + block / t->q * t->nb * t->mp;
+  if (t->row == b_root)
+    for (long j = 0; j < t->nq; j++)
+      memcpy(t->packed[parity] + j * w, t->b + j * t->kp + block / t->p * t->nb,
+             (size_t)w * sizeof(double));
+  t->event[0] =
+      gex_Coll_BroadcastNB(t->row_tm, (gex_Rank_t)a_root, t->panel[0][parity],
+                           t->col == a_root ? a : NULL, (size_t)(t->mp * w) * sizeof(double), 0);
+  t->event[1] = gex_Coll_BroadcastNB(t->col_tm, (gex_Rank_t)b_root, t->panel[1][parity],
+                                     t->row == b_root ? t->packed[parity] : NULL,
+                                     (size_t)(t->nq * w) * sizeof(double), 0);
+}
+
+/* The same by reading what the owners have; they take no part. */
+static void start_get(struct matmul *t, long block) {
+  const int parity = (int)(block & 1);
+  const long w = width_of(t, block);
+  const struct owned o = owner_of(t, block);
+  const ptrdiff_t from_stride = o.ldb * (ptrdiff_t)sizeof(double);
+  const ptrdiff_t to_stride = w * (ptrdiff_t)sizeof(double);
+  const size_t count = (size_t)t->nq;
+  t->event[0] = t->event[1] = GEX_EVENT_INVALID;
+  if (t->mp)
+    t->event[0] =
+        gex_RMA_GetNB(job_team(), t->panel[0][parity], (gex_Rank_t)o.a_rank,
+                      job_base(o.a_rank) + o.a_offset, (size_t)(t->mp * w) * sizeof(double), 0);
+  if (t->nq)
+    t->event[1] = gex_VIS_StridedGetNB(job_team(), t->panel[1][parity], &to_stride,
+                                       (gex_Rank_t)o.b_rank, job_base(o.b_rank) + o.b_offset,
+                                       &from_stride, (size_t)w * sizeof(double), &count, 1, 0);
+}
+
+static void start(struct matmul *t, int way, long block) {
+  if (way == GET)
+    start_get(t, block);
+  else if (way != DIRECT)
+    start_broadcast(t, block);
+}
+
+/* Wait for the panels of a block; start the next ones if `ahead`. */
+static struct panels take(struct matmul *t, int way, long block, long blocks) {
+  const int parity = (int)(block & 1);
+  const long w = width_of(t, block);
+  if (way == DIRECT) {
+    const struct owned o = owner_of(t, block);
+    return (struct panels){(const double *)(void *)(job_base_mapped(o.a_rank) + o.a_offset),
+                           (const double *)(void *)(job_base_mapped(o.b_rank) + o.b_offset), o.lda,
+                           o.ldb, w};
+  }
+  if (way == BLOCKING) start(t, way, block);
+  gex_Event_Wait(t->event[0]);
+  gex_Event_Wait(t->event[1]);
+  if (way != BLOCKING && block + 1 < blocks) start(t, way, block + 1);
+  return (struct panels){t->panel[0][parity], t->panel[1][parity], t->mp, w, w};
+}
+
+static void multiply(struct matmul *t, int way) {
+  const long blocks = (t->k + t->nb - 1) / t->nb;
+  if (way != BLOCKING) start(t, way, 0);
+  for (long block = 0; block < blocks; block++) {
+    const struct panels s = take(t, way, block, blocks);
+    if (t->mp && t->nq)
+      cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)t->mp, (int)t->nq, (int)s.width,
+                  1.0, s.a, (int)s.lda, s.b, (int)s.ldb, 1.0, t->c, (int)t->mp);
+  }
+}
+
+/* Largest deviation of some elements of C from their sums, over k. */
+static double deviation(const struct matmul *t) {
+  double worst = 0;
+  for (long s = 0; s < SAMPLES && t->mp && t->nq; s++) {
+    const long i = s * (t->mp - 1) / (SAMPLES - 1),
+               j = (s * 7 % SAMPLES) * (t->nq - 1) / (SAMPLES - 1);
+    const uint64_t gi = (uint64_t)blocks_global(i, t->nb, t->row, t->p);
+    const uint64_t gj = (uint64_t)blocks_global(j, t->nb, t->col, t->q);
+    double sum = 0;
+    for (long l = 0; l < t->k; l++)
+      sum += blocks_value(gi, (uint64_t)l, SEED_A) * blocks_value((uint64_t)l, gj, SEED_B);
+    worst = fmax(worst, fabs(sum - t->c[j * t->mp + i]) / (double)t->k);
+  }
+  return worst;
+}
+
+static bool run(struct job *job, const struct app_options *o, struct matmul *t, int way) {
+  job->way = way;
+  double best = 0, worst = 0;
+  for (long i = 0; i <= o->iterations; i++) { /* the first one warms up */
+    memset(t->c, 0, (size_t)(t->mp * t->nq) * sizeof(double));
+    job_barrier(job);
+    const double begin = job_now();
+    multiply(t, way);
+    const double seconds = job_max(job, job_now() - begin);
+    if (i && (best == 0 || seconds < best)) best = seconds;
+    if (i == 1 && o->inject_error && t->mp && t->nq) t->c[0] += 1;
+    worst = fmax(worst, deviation(t));
+  }
+  const bool good = job_max(job, worst) < 1e-12;
+  const double work = 2.0 * (double)t->m * (double)t->n * (double)t->k;
+  app_report(job, o,
+             &(struct app_result){
+                 .seconds = best, .work = work, .verified = good, .share = work / best / t->rate});
+  return good;
+}
+
+static void fill(const struct matmul *t) {
+  for (long j = 0; j < t->kq; j++)
+    for (long i = 0; i < t->mp; i++)
+      t->a[j * t->mp + i] = blocks_value((uint64_t)blocks_global(i, t->nb, t->row, t->p),
+                                         (uint64_t)blocks_global(j, t->nb, t->col, t->q), SEED_A);
+  for (long j = 0; j < t->nq; j++)
+    for (long i = 0; i < t->kp; i++)
+      t->b[j * t->kp + i] = blocks_value((uint64_t)blocks_global(i, t->nb, t->row, t->p),
+                                         (uint64_t)blocks_global(j, t->nb, t->col, t->q), SEED_B);
+}
+
+/* Rate of OpenBLAS alone on all ranks at once: what a product without communication has. */
+static double calibrate(struct job *job) {
+  const int n = CALIBRATION;
+  double *const x = calloc((size_t)3 * n * n, sizeof(double));
+  if (!x) job_refuse(job, "out of memory for the calibration (%d x %d)", n, n);
+  double best = 0;
+  for (int i = 0; i < 4; i++) {
+    job_barrier(job);
+    const double begin = job_now();
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0, x, n, x + n * n, n, 1.0,
+                x + 2 * n * n, n);
+    const double rate = job_sum(job, 2.0 * n * n * n / (job_now() - begin));
+    if (rate > best) best = rate;
+  }
+  free(x);
+  return best;
+}
+
+static void lay_out(struct job *job, const struct app_options *o, struct matmul *t) {
+  *t = (struct matmul){.m = o->n[0], .n = o->n[0], .k = o->n[0], .nb = o->n[1]};
+  if (o->n[2]) t->n = o->n[2];
+  if (o->n[3]) t->k = o->n[3];
+  blocks_grid(job->size, &t->p, &t->q);
+  t->row = job->rank / t->q;
+  t->col = job->rank % t->q;
+  t->mp = blocks_local(t->m, t->nb, t->row, t->p);
+  t->nq = blocks_local(t->n, t->nb, t->col, t->q);
+  t->kp = blocks_local(t->k, t->nb, t->row, t->p);
+  t->kq = blocks_local(t->k, t->nb, t->col, t->q);
+  const long most_mp = blocks_local(t->m, t->nb, 0, t->p);
+  const long most_kq = blocks_local(t->k, t->nb, 0, t->q);
+  const long most_kp = blocks_local(t->k, t->nb, 0, t->p);
+  const long most_nq = blocks_local(t->n, t->nb, 0, t->q);
+  t->b_offset = (size_t)((most_mp + t->nb) * (most_kq + t->nb)) * sizeof(double);
+  job_attach(job, t->b_offset + (size_t)((most_kp + t->nb) * (most_nq + t->nb)) * sizeof(double));
+  t->a = (double *)(void *)job->mine;
+  t->b = (double *)(void *)(job->mine + t->b_offset);
+}
+
+static bool allocate(struct matmul *t) {
+  t->c = malloc((size_t)(t->mp * t->nq + 1) * sizeof(double));
+  if (!t->c) return false;
+  for (int i = 0; i < 2; i++) {
+    t->packed[i] = malloc((size_t)(t->nq * t->nb + 1) * sizeof(double));
+    if (!t->packed[i]) return false;
+    for (int matrix = 0; matrix < 2; matrix++) {
+      t->panel[matrix][i] = malloc((size_t)((matrix ? t->nq : t->mp) * t->nb + 1) * sizeof(double));
+      if (!t->panel[matrix][i]) return false;
+    }
+  }
+  return true;
+}
+
+/* Every rank reads its panels in place only where it has mapped their owners. */
+static bool can_read_all(struct job *job, const struct matmul *t) {
+  bool all = true;
+  for (int i = 0; i < t->p; i++) all = all && job_base_mapped(rank_of(t, i, t->col));
+  for (int j = 0; j < t->q; j++) all = all && job_base_mapped(rank_of(t, t->row, j));
+  return job_sum(job, all ? 0 : 1) == 0;
+}
+
+int main(int argc, char **argv) {
+  static const struct app_number numbers[] = {
+      {"size", 'n', 1000, 1, "Rows and columns of each matrix"},
+      {"block", 'b', 128, 1, "Rows and columns of a block"},
+      {"columns", 'c', 0, 0, "Columns of B and C, if not --size"},
+      {"inner", 'k', 0, 0, "Columns of A and rows of B, if not --size"}};
+  static const struct app_program program = {
+      "matmul", "C = A B on block-cyclic matrices", numbers, 4, 3, way_name, WAYS};
+  struct job job;
+  struct app_options options;
+  struct matmul t;
+  job_start(&job, program.name, &argc, &argv);
+  app_options(&job, &program, &options, argc, argv);
+  openblas_set_num_threads(1);
+  lay_out(&job, &options, &t);
+  if (job_sum(&job, allocate(&t) ? 0 : 1) != 0)
+    job_refuse(&job, "matrices of this size do not fit in memory; take a smaller --size");
+  (void)gex_TM_Split(&t.row_tm, job_team(), t.row, t.col, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  (void)gex_TM_Split(&t.col_tm, job_team(), t.col, t.row, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  fill(&t);
+  const bool direct = can_read_all(&job, &t);
+  t.rate = calibrate(&job);
+  bool good = true;
+  app_head(&job, &options);
+  for (int way = 0; way < WAYS; way++)
+    if ((options.way < 0 || options.way == way) && (way != DIRECT || direct))
+      good = run(&job, &options, &t, way) && good;
+  job_exit(&job, good ? 0 : 1);
+}
