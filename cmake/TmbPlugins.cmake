@@ -14,6 +14,19 @@ function(tmb_add_plugin target output)
   target_link_libraries(${target} PRIVATE tmb_warnings Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
+# The udp conduit: tombolo-net-udp.so, with the few sources of src/os and src/base that it needs
+# compiled into it. Its unit tests compile the same sources (TmbTests.cmake).
+file(GLOB tmb_udp_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.c")
+list(FILTER tmb_udp_sources EXCLUDE REGEX "_test\\.c$|/udp_alone\\.c$")
+tmb_add_plugin(tombolo_net_udp tombolo-net-udp ${tmb_udp_sources})
+target_sources(tombolo_net_udp PRIVATE "${PROJECT_SOURCE_DIR}/src/net/udp/udp_alone.c"
+  "${PROJECT_SOURCE_DIR}/src/os/lock.c" "${PROJECT_SOURCE_DIR}/src/os/futex.c"
+  "${PROJECT_SOURCE_DIR}/src/os/time.c")
+target_compile_options(tombolo_net_udp PRIVATE -UTMB_PREEMPT)
+set_target_properties(tombolo_net_udp PROPERTIES PREFIX ""
+  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tombolo")
+target_include_directories(tombolo_net_udp PRIVATE "${PROJECT_SOURCE_DIR}/src")
+
 if(TMB_CUDA)
   set(tmb_cuda_dir "${PROJECT_SOURCE_DIR}/plugins/cuda")
   tmb_add_plugin(tombolo_mk_cuda tombolo-mk-cuda "${tmb_cuda_dir}/plugin.c"

@@ -31,7 +31,11 @@ foreach(src IN LISTS tmb_unit_sources)
   file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}/src" "${src}")
   string(REGEX REPLACE "_test\\.c$" "" name "${name}")
   string(REPLACE "/" "." name "${name}")
-  tmb_add_unit_test(${name} ${src})
+  if(name MATCHES "^net\\.udp\\.") # a plug-in, no part of the library
+    tmb_add_unit_test(${name} ${src} ${tmb_udp_sources})
+  else()
+    tmb_add_unit_test(${name} ${src})
+  endif()
 endforeach()
 
 # Unit tests of the command and of FT get that program's sources, less its main.

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The udp conduit: Ethernet, by datagrams. Opens sockets, meets the other ranks, and exports the
+ * table.
+ *
+ * Owns the exported symbol tombolo_net. Called by core through the table. Calls the engine and the
+ * sockets. docs/NETWORK_UDP.md describes the protocol. Invariant: all ranks of a job choose the
+ * same family, rails and packet length, from what all of them have published.
+ */
+#include "base/error.h"
+#include "net/udp/udp_engine.h"
+#include "net/udp/udp_fault.h"
+#include "net/udp/udp_socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CREDIT_DEFAULT 1024u /* times 256 bytes */
+#define NS_PER_S       1000000000u
+
+/* Settings that have to be there before the sockets are. */
+struct plan {
+  struct udp_card *cards; /* [size] */
+  struct udp_choice choice;
+  struct udp_sockets *sockets;
+};
+
+static int family_wanted(const struct tmb_net_up *up) {
+  const char *text = up->setting("TOMBOLO_UDP_FAMILY");
+  if (!text || !strcmp(text, "auto")) return 0;
+  return !strcmp(text, "6") ? AF_INET6 : AF_INET;
+}
+
+/* Meet the others: publish the card, choose. Returns 0, or an error that has been printed. */
+static int meet(const struct tmb_net_env *env, struct plan *plan) {
+  const struct tmb_net_up *up = env->up;
+  struct udp_card card;
+  plan->sockets = udp_sockets_open(&card, up->setting("TOMBOLO_UDP_INTERFACES"));
+  if (!plan->sockets) {
+    up->print("udp: no datagram socket can be opened: %s", strerror(errno));
+    memset(&card, 0, sizeof card);
+  }
+  card.version = TMB_NET_ABI;
+  plan->cards = calloc(env->size, sizeof *plan->cards);
+  if (!plan->cards) up->fatal("no memory for the addresses of %u ranks", env->size);
+  env->allgather(env->ctx, &card, sizeof card, plan->cards);
+  if (!plan->sockets) return TMB_E_SYS;
+  for (uint32_t i = 0; i < env->size; i++)
+    if (plan->cards[i].byte_order != UDP_BYTE_ORDER) {
+      up->print("udp: rank %u has no network, or another byte order than this host", i);
+      return TMB_E_UNSUPPORTED;
+    }
+  if (udp_choose(plan->cards, env->size, family_wanted(up), &plan->choice)) return 0;
+  up->print("udp: the ranks have no address family in common; `tombolo info` shows the interfaces, "
+            "TOMBOLO_UDP_INTERFACES and TOMBOLO_UDP_FAMILY choose among them");
+  return TMB_E_UNSUPPORTED;
+}
+
+static struct udp_config config_of(const struct tmb_net_env *env, const struct plan *plan) {
+  const struct tmb_net_up *up = env->up;
+  const uint32_t headers = plan->choice.family == AF_INET6 ? 48 : 28;
+  const int64_t wanted = up->setting_int("TOMBOLO_UDP_MTU");
+  uint32_t bytes = plan->choice.mtu - headers;
+  if (wanted > 0 && wanted < bytes) bytes = (uint32_t)wanted;
+  if (bytes > UDP_PACKET_MAX) bytes = UDP_PACKET_MAX;
+  if (bytes < UDP_PACKET_MIN_MTU) bytes = UDP_PACKET_MIN_MTU;
+  const int64_t credits = up->setting_int("TOMBOLO_UDP_CREDITS");
+  const char *auth = up->setting("TOMBOLO_UDP_AUTH");
+  return (struct udp_config){.packet_bytes = TMB_ALIGN_DOWN(bytes, 16u),
+                             .credit = credits > 0 ? (uint32_t)credits : CREDIT_DEFAULT,
+                             .coalesce = up->setting_int("TOMBOLO_UDP_COALESCE") != 0,
+                             .hash_payload = auth && !strcmp(auth, "payload")};
+}
+
+/* Put the fault filter before the sockets if it is asked for. */
+static void add_faults(const struct tmb_net_env *env, const struct udp_config *config,
+                       struct udp_io *io) {
+  const char *text = env->up->setting("TOMBOLO_UDP_FAULT");
+  if (!text || !*text) return;
+  struct udp_fault_config fault;
+  if (!udp_fault_parse(text, &fault))
+    env->up->fatal("TOMBOLO_UDP_FAULT is \"%s\"; it is a list such as loss=1,dup=0.5,reorder=2,"
+                   "corrupt=0.1,seed=7, in percent of packets",
+                   text);
+  fault.seed += env->rank * (uint64_t)1000003;
+  fault.payload_hashed = config->hash_payload;
+  if (!udp_fault_wrap(io, &fault)) env->up->fatal("no memory for TOMBOLO_UDP_FAULT");
+}
+
+static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
+  struct plan plan = {0};
+  int rc = meet(env, &plan);
+  if (rc) goto free_cards;
+  const bool offload = env->up->setting_int("TOMBOLO_UDP_OFFLOAD") != 0;
+  if (!udp_sockets_join(plan.sockets, plan.cards, env->size, &plan.choice, offload))
+    env->up->fatal("no memory for the addresses of %u ranks", env->size);
+  const struct udp_config config = config_of(env, &plan);
+  struct udp_io io = udp_sockets_io(plan.sockets);
+  add_faults(env, &config, &io);
+  plan.sockets = NULL; /* belongs to io */
+  struct tmb_net *e = udp_engine_new(env, &config, &io);
+  if (!e) env->up->fatal("no memory for the network");
+  env->barrier(env->ctx);
+  *net = e;
+free_cards:
+  if (plan.sockets) udp_sockets_close(plan.sockets);
+  free(plan.cards);
+  return rc;
+}
+
+static void net_close(struct tmb_net *e) {
+  const struct udp_io io = e->io;
+  udp_engine_free(e);
+  io.ops->close(io.state);
+}
+
+TMB_EXPORT extern const struct tmb_net_ops tombolo_net;
+
+const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
+                                        .name = "udp",
+                                        .open = net_open,
+                                        .close = net_close,
+                                        .am_send = udp_am_send,
+                                        .progress = udp_progress,
+                                        .put = udp_put,
+                                        .get = udp_get,
+                                        .put_signal = udp_put_signal,
+                                        .get_signal = udp_get_signal,
+                                        .am_long = udp_am_long,
+                                        .wait_fds = udp_wait_fds,
+                                        .drained = udp_drained,
+                                        .lost = udp_peer_lost,
+                                        .explain = udp_peer_explain};

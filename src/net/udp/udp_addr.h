@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Addresses: which interfaces this rank can be reached by, and which of a peer's are used.
+ *
+ * Owns nothing. Called by udp_socket.c at open. Calls the kernel. Each rank publishes what it has;
+ * all ranks choose by the same rules from the same data, so nobody has to be told the choice.
+ * Invariant: a peer costs rails * sizeof(struct udp_addr) bytes.
+ */
+#ifndef TMB_UDP_ADDR_H
+#define TMB_UDP_ADDR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sys/socket.h>
+
+#define UDP_RAILS_MAX 4u
+
+/* An address and port, of either family. */
+struct udp_addr {
+  uint8_t ip[16]; /* IPv4: the first 4 */
+  uint16_t port;  /* network order */
+  uint16_t scope; /* IPv6 link-local: index of the interface here */
+};
+
+/* What a rank publishes for one family. */
+struct udp_card_family {
+  uint16_t port; /* network order; 0: no socket */
+  uint16_t count;
+  uint8_t ip[UDP_RAILS_MAX][16];
+  uint32_t mtu[UDP_RAILS_MAX];
+};
+
+struct udp_card {
+  uint64_t machine; /* equal: the same kernel and network namespace */
+  uint32_t byte_order;
+  uint32_t version;
+  struct udp_card_family family[2]; /* IPv4, IPv6 */
+};
+
+#define UDP_BYTE_ORDER 0x01020304u
+
+/* Fill in machine and the addresses of this host's interfaces that are up, loopback last and only
+ * if there is nothing else. in wanted: comma-separated names of interfaces or addresses, or NULL
+ * for all. Returns false if the system does not tell. */
+bool udp_card_fill(struct udp_card *card, const char *wanted);
+
+/* What all ranks of the job use. */
+struct udp_choice {
+  int family;     /* AF_INET or AF_INET6 */
+  bool loopback;  /* all are in one network namespace */
+  uint32_t rails; /* addresses of each peer */
+  uint32_t mtu;   /* of the smallest interface */
+};
+
+/* Choose. in cards: [size]; family: 0, or the one that is wanted. Returns false if two ranks have
+ * no family in common. */
+bool udp_choose(const struct udp_card *cards, uint32_t size, int family, struct udp_choice *choice);
+
+/* Address number `rail` of the rank that published `card`. */
+struct udp_addr udp_card_addr(const struct udp_card *card, const struct udp_choice *choice,
+                              uint32_t rail);
+
+/* As the kernel wants it. Returns the length. */
+socklen_t udp_addr_sockaddr(const struct udp_addr *addr, int family, struct sockaddr_storage *out);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Engines over a wire in memory: messages, puts, gets, signals, over a good wire and over bad ones;
+ * credit, replies inside handlers, strangers' and replayed packets. */
+#include "net/udp/udp_rig_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define STEPS_MAX 4000000u
+
+static uint64_t requests, replies, sum, bad;
+static uint32_t ranks;
+
+/* Bytes of a payload follow from its number. */
+static uint8_t byte_of(uint64_t number, size_t i) {
+  return (uint8_t)(number * 131 + i * 7 + (i >> 8));
+}
+
+static void reply(const struct tmb_am_in *in) {
+  const uint32_t at = rig_current;
+  struct tmb_am_out out = {.peer = in->src,
+                           .category = in->category,
+                           .handler = 201,
+                           .nargs = in->nargs,
+                           .is_reply = 1,
+                           .staged = -1,
+                           .args = in->args,
+                           .src = in->payload,
+                           .nbytes = in->category == TMB_AM_MEDIUM ? in->nbytes : 0};
+  if (in->category == TMB_AM_LONG) out.category = TMB_AM_SHORT;
+  uint32_t tries = 0;
+  while (udp_am_send(rig_net[at], &out)) {
+    assert_true(++tries < STEPS_MAX);
+    (void)rig_progress(at, TMB_SERVE_REPLIES);
+    for (uint32_t i = 0; i < ranks; i++)
+      if (i != at) (void)rig_progress(i, TMB_SERVE_REPLIES);
+    rig_now_ns += 1000;
+  }
+}
+
+static void on_am(const struct tmb_am_in *in) {
+  if (in->is_reply) {
+    replies++;
+  } else {
+    requests++;
+    sum += (uint64_t)(uint32_t)in->args[0];
+  }
+  const uint8_t *p = in->payload;
+  for (size_t i = 0; i < in->nbytes && in->category != TMB_AM_SHORT; i++)
+    if (p[i] != byte_of((uint64_t)(uint32_t)in->args[0], i)) bad++;
+  if (in->nbytes && (uintptr_t)p % 16 && in->category == TMB_AM_MEDIUM) bad++;
+  if (!in->is_reply) reply(in);
+}
+
+static void begin(uint32_t n, const struct udp_config *config, const char *fault) {
+  requests = replies = sum = bad = 0;
+  ranks = n;
+  rig_on_am = on_am;
+  rig_open(n, config, fault);
+}
+
+static void end(void) {
+  uint32_t steps = 0;
+  for (bool all = false; !all;) {
+    assert_true(++steps < STEPS_MAX);
+    rig_step(ranks);
+    all = true;
+    for (uint32_t i = 0; i < ranks; i++) all = udp_drained(rig_net[i]) && all;
+  }
+  rig_close(ranks);
+}
+
+static void send(uint32_t from, uint32_t to, int32_t number, size_t nbytes) {
+  static uint8_t payload[TMB_AM_MEDIUM_BYTES_MAX];
+  for (size_t i = 0; i < nbytes; i++) payload[i] = byte_of((uint64_t)(uint32_t)number, i);
+  int32_t args[16] = {number};
+  struct tmb_am_out out = {.peer = to,
+                           .category = nbytes ? TMB_AM_MEDIUM : TMB_AM_SHORT,
+                           .handler = 200,
+                           .nargs = (uint8_t)(1 + number % 16),
+                           .staged = -1,
+                           .args = args,
+                           .src = payload,
+                           .nbytes = nbytes};
+  uint32_t tries = 0;
+  while (udp_am_send(rig_net[from], &out)) {
+    assert_true(++tries < STEPS_MAX);
+    rig_step(ranks);
+  }
+}
+
+/* `count` messages of mixed sizes between all, each answered. */
+static void messages(const struct udp_config *config, uint32_t n, uint32_t count,
+                     const char *fault) {
+  static const size_t sizes[] = {0, 0, 8, 100, 0, 257, 1000, 1400, 5000, 0, 65536, 16, 3000};
+  begin(n, config, fault);
+  uint64_t expected = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    const uint32_t from = k % n, to = (k / n + from + 1) % n;
+    if (from == to) continue;
+    send(from, to, (int32_t)k, sizes[k % 13]);
+    expected += k;
+    if (k % 3 == 0) rig_step(n);
+  }
+  end();
+  assert_true(sum == expected);
+  assert_true(requests == replies);
+  assert_true(bad == 0);
+}
+
+static void good_wire(void **state) {
+  (void)state;
+  struct udp_config config = rig_config();
+  messages(&config, 2, 5000, NULL);
+  messages(&config, 4, 5000, NULL);
+  assert_true(rig_stats[0].retransmits == 0);
+  config.packet_bytes = UDP_PACKET_MAX;
+  messages(&config, 3, 3000, NULL);
+}
+
+static void bad_wires(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  messages(&config, 2, 4000, "loss=1,seed=3");
+  messages(&config, 2, 4000, "loss=20,seed=4");
+  assert_true(rig_stats[0].retransmits > 0);
+  messages(&config, 3, 4000, "dup=20,seed=5");
+  assert_true(rig_stats[0].duplicates > 0);
+  messages(&config, 3, 4000, "reorder=20,seed=6");
+  messages(&config, 2, 4000, "corrupt=10,seed=7");
+  assert_true(rig_stats[0].refused > 0);
+  messages(&config, 4, 4000, "loss=5,dup=5,reorder=5,corrupt=5,seed=8");
+}
+
+static void settings(void **state) {
+  (void)state;
+  struct udp_config config = rig_config();
+  config.credit = 1;
+  messages(&config, 2, 1500, "loss=2,seed=9");
+  config = rig_config();
+  config.packet_bytes = UDP_PACKET_MIN_MTU;
+  messages(&config, 2, 1500, "loss=2,dup=2,seed=10");
+  config = rig_config();
+  config.coalesce = false;
+  messages(&config, 2, 1500, NULL);
+  config = rig_config();
+  config.hash_payload = true;
+  messages(&config, 2, 1500, "corrupt=5,loss=1,seed=11");
+}
+
+/* ---- remote memory */
+
+struct shadow {
+  uint64_t op[64];
+};
+
+static uint64_t addr(uint32_t rank, size_t at) {
+  return (uint64_t)(uintptr_t)(rig_segment[rank] + at);
+}
+
+static void puts_and_gets(const struct udp_config *config, const char *fault, uint32_t rounds) {
+  static const size_t sizes[] = {1, 8, 100, 1300, 4000, 8192, 20000, 100000, 300000, 1000000};
+  begin(2, config, fault);
+  static uint8_t src[1000000], back[1000000];
+  for (uint32_t k = 0; k < rounds; k++) {
+    const size_t nbytes = sizes[k % TMB_ARRAY_LEN(sizes)];
+    uint64_t done[2] = {0, 0};
+    for (size_t i = 0; i < nbytes; i++) src[i] = byte_of(k, i);
+    uint64_t *signal = (uint64_t *)(void *)(rig_segment[1] + (3u << 20));
+    *signal = 0;
+    struct tmb_rma rma = {.peer = 1,
+                          .remote = (void *)(uintptr_t)addr(1, 64 + k % 7),
+                          .local = src,
+                          .nbytes = nbytes,
+                          .op = &done[0],
+                          .category = 0,
+                          .local_category = 1};
+    const struct tmb_signal sig = {signal, 5 + k, k % 2 ? TMB_SIGNAL_ADD : TMB_SIGNAL_SET};
+    const bool notified = k % 3 == 0;
+    assert_int_equal(notified ? udp_put_signal(rig_net[0], &rma, &sig) : udp_put(rig_net[0], &rma),
+                     0);
+    uint32_t steps = 0;
+    while (done[0] < 2) {
+      assert_true(++steps < STEPS_MAX);
+      rig_step(2);
+      if (notified && *signal) assert_memory_equal(rig_segment[1] + 64 + k % 7, src, nbytes);
+    }
+    assert_memory_equal(rig_segment[1] + 64 + k % 7, src, nbytes);
+    for (steps = 0; notified && !*signal; steps++) {
+      assert_true(steps < STEPS_MAX);
+      rig_step(2);
+    }
+    if (notified) assert_true(*signal == 5 + k);
+    *signal = 0;
+    rma.local = back;
+    rma.op = &done[1];
+    assert_int_equal(udp_get_signal(rig_net[0], &rma, notified ? &sig : NULL), 0);
+    for (steps = 0; !done[1] || (notified && !*signal); steps++) {
+      assert_true(steps < STEPS_MAX);
+      rig_step(2);
+    }
+    assert_memory_equal(back, src, nbytes);
+  }
+  end();
+}
+
+static void remote_memory(void **state) {
+  (void)state;
+  struct udp_config config = rig_config();
+  puts_and_gets(&config, NULL, 60);
+  assert_true(rig_stats[0].retransmits == 0);
+  puts_and_gets(&config, "loss=1,reorder=1,dup=1,corrupt=1,seed=20", 60);
+  puts_and_gets(&config, "loss=10,seed=21", 30);
+  config.packet_bytes = UDP_PACKET_MAX;
+  puts_and_gets(&config, NULL, 30);
+  config.packet_bytes = UDP_PACKET_MIN_MTU;
+  puts_and_gets(&config, "loss=1,seed=22", 20);
+}
+
+/* Long messages, short and long, and puts with a signal that nobody asks about. */
+static void sources_free_on_return(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  static const size_t sizes[] = {0, 100, 3000, 200000, 700000};
+  static uint8_t src[700000];
+  begin(2, &config, "loss=1,seed=30");
+  for (uint32_t k = 0; k < 40; k++) {
+    const size_t nbytes = sizes[k % TMB_ARRAY_LEN(sizes)];
+    int32_t args[2] = {(int32_t)k, 0};
+    for (size_t i = 0; i < nbytes; i++) src[i] = byte_of(k, i);
+    struct tmb_resume resume = {0};
+    const uint64_t before = requests;
+    uint64_t *signal = (uint64_t *)(void *)(rig_segment[1] + (3u << 20));
+    *signal = 0;
+    if (k & 1) {
+      struct tmb_am_out out = {.peer = 1,
+                               .category = TMB_AM_LONG,
+                               .handler = 200,
+                               .nargs = 2,
+                               .staged = -1,
+                               .args = args,
+                               .src = src,
+                               .nbytes = nbytes,
+                               .dest = rig_segment[1] + 4096,
+                               .resume = &resume};
+      while (udp_am_long(rig_net[0], &out)) rig_step(2);
+    } else {
+      const struct tmb_rma rma = {.peer = 1,
+                                  .remote = rig_segment[1] + 4096,
+                                  .local = src,
+                                  .nbytes = nbytes,
+                                  .category = TMB_CATEGORY_NONE,
+                                  .local_category = TMB_CATEGORY_NONE,
+                                  .resume = &resume};
+      const struct tmb_signal sig = {signal, 1, TMB_SIGNAL_ADD};
+      while (udp_put_signal(rig_net[0], &rma, &sig)) rig_step(2);
+    }
+    memset(src, 0xee, nbytes);
+    for (uint32_t steps = 0; requests == before && !*signal; steps++) {
+      assert_true(steps < STEPS_MAX);
+      rig_step(2);
+    }
+    for (size_t i = 0; i < nbytes; i++) assert_true(rig_segment[1][4096 + i] == byte_of(k, i));
+  }
+  end();
+  assert_true(bad == 0 && requests == replies);
+}
+
+/* ---- strangers */
+
+static void inject(uint32_t to, const uint8_t *bytes, uint32_t count) {
+  struct udp_out out = {.peer = to, .head = bytes, .head_bytes = count};
+  (void)rig_wire_send(NULL, &out, 1);
+}
+
+/* The last datagram that waits for `rank`. */
+static uint32_t last_sent(uint32_t rank, uint8_t *bytes) {
+  const struct rig_port *port = rig_port[rank];
+  const struct rig_datagram *d = &port->queue[(port->tail - 1) % RIG_QUEUE];
+  memcpy(bytes, d->bytes, d->count);
+  return d->count;
+}
+
+static void strangers(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  static uint8_t packet[UDP_DATAGRAM_MAX];
+  begin(3, &config, NULL);
+  send(0, 1, 41, 64);
+  const uint32_t bytes = last_sent(1, packet);
+  for (uint32_t i = 0; i < 10; i++) rig_step(3);
+  assert_true(requests == 1 && sum == 41);
+  /* Replayed: dropped by its number. Sent to another rank or back to its sender: by its hash. */
+  for (uint32_t i = 0; i < 5; i++) inject(1, packet, bytes);
+  inject(2, packet, bytes);
+  inject(0, packet, bytes);
+  for (uint32_t i = 0; i < 50; i++) rig_step(3);
+  assert_true(requests == 1);
+  assert_true(rig_stats[1].duplicates == 5);
+  assert_true(rig_stats[2].refused == 1);
+  assert_true(rig_stats[0].refused == 1);
+  assert_null(rig_net[2]->peers[0]);
+  /* Each bit that is covered, turned over. */
+  const uint64_t before = rig_stats[1].refused;
+  for (uint32_t bit = 0; bit < bytes * 8; bit++) {
+    packet[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    inject(1, packet, bytes);
+    packet[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    for (uint32_t i = 0; i < 20; i++) rig_step(3);
+  }
+  assert_true(requests == 1);
+  assert_true(rig_stats[1].refused == before + bytes * 8);
+  /* Datagrams of nothing sensible. */
+  for (uint32_t n = 0; n < 200; n++) inject(2, packet + 200, n);
+  for (uint32_t i = 0; i < 500; i++) rig_step(3);
+  assert_true(requests == 1);
+  end();
+}
+
+/* Requests while only replies are served are kept and handed up later, within the credit. */
+static void kept_requests(void **state) {
+  (void)state;
+  struct udp_config config = rig_config();
+  config.credit = 16;
+  begin(2, &config, NULL);
+  uint32_t accepted = 0;
+  for (uint32_t k = 0; k < 2000; k++) {
+    int32_t args[1] = {1};
+    struct tmb_am_out out = {.peer = 1, .handler = 200, .nargs = 1, .staged = -1, .args = args};
+    accepted += udp_am_send(rig_net[0], &out) == 0;
+    (void)rig_progress(0, TMB_SERVE_ALL);
+    (void)rig_progress(1, TMB_SERVE_REPLIES);
+    rig_now_ns += 1000;
+  }
+  assert_true(accepted == 16);
+  assert_true(requests == 0);
+  for (uint32_t i = 0; i < 2000; i++) rig_step(2);
+  assert_true(requests == 16 && replies == 16);
+  end();
+}
+
+/* A peer that does not look for a long time gets few packets meanwhile, and all in the end. */
+static void slow_peer(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  begin(2, &config, NULL);
+  for (int32_t k = 0; k < 200; k++) {
+    int32_t args[1] = {1};
+    struct tmb_am_out out = {.peer = 1, .handler = 200, .nargs = 1, .staged = -1, .args = args};
+    (void)udp_am_send(rig_net[0], &out);
+  }
+  for (uint32_t i = 0; i < 100000; i++) {
+    (void)rig_progress(0, TMB_SERVE_ALL);
+    rig_now_ns += 100000;
+  }
+  assert_true(rig_stats[0].retransmits < 60);
+  for (uint32_t i = 0; i < 3000000 && requests < 200; i++) rig_step(2);
+  assert_true(requests == 200);
+  end();
+}
+
+static void lost_peer(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  begin(2, &config, NULL);
+  static uint8_t src[100000];
+  uint64_t done = 0;
+  struct tmb_rma rma = {
+      .peer = 1, .remote = rig_segment[1], .local = src, .nbytes = sizeof src, .op = &done};
+  (void)udp_put(rig_net[0], &rma);
+  (void)udp_get(rig_net[0], &rma);
+  send(0, 1, 1, 60000);
+  assert_int_equal(udp_peer_lost(rig_net[0], 1), 0);
+  assert_int_equal(udp_put(rig_net[0], &rma), 0);
+  assert_true(udp_drained(rig_net[0]));
+  char text[256];
+  udp_peer_explain(rig_net[0], 1, text, sizeof text);
+  assert_non_null(strstr(text, "lost"));
+  rig_close(2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(good_wire),
+                                     cmocka_unit_test(bad_wires),
+                                     cmocka_unit_test(settings),
+                                     cmocka_unit_test(remote_memory),
+                                     cmocka_unit_test(sources_free_on_return),
+                                     cmocka_unit_test(strangers),
+                                     cmocka_unit_test(kept_requests),
+                                     cmocka_unit_test(slow_peer),
+                                     cmocka_unit_test(lost_peer)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

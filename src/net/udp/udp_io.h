@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What carries packets for the engine: sockets, or in tests a wire in memory.
+ *
+ * Owns nothing. Implemented by udp_socket.c and by tests; wrapped by udp_fault.c. Called by the
+ * engine under its lock. Invariants: a datagram that was taken by send may be lost, doubled or
+ * overtake others, but is never divided; several packets may come in one datagram, each tells its
+ * length.
+ */
+#ifndef TMB_UDP_IO_H
+#define TMB_UDP_IO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pollfd;
+
+/* A packet on its way out: head and tail lie apart. */
+struct udp_out {
+  uint32_t peer, rail;
+  uint32_t head_bytes, tail_bytes;
+  const void *head, *tail;
+};
+
+#define UDP_BATCH        8u /* datagrams of one receive call */
+#define UDP_DATAGRAM_MAX 65536u
+
+/* Where datagrams arrive. */
+struct udp_datagrams {
+  uint8_t *memory; /* [UDP_BATCH * UDP_DATAGRAM_MAX], aligned to 64 */
+  uint32_t count;
+  uint32_t bytes[UDP_BATCH];
+};
+
+struct udp_io_ops {
+  uint64_t (*now)(void *io); /* ns */
+  /* Hand packets over, in order. Returns how many were taken; the rest may be tried later. */
+  uint32_t (*send)(void *io, const struct udp_out *out, uint32_t count);
+  /* Take what has arrived: one datagram, or as many as fit if `many`. in->count is set. */
+  void (*recv)(void *io, struct udp_datagrams *in, bool many);
+  uint32_t (*fds)(void *io, struct pollfd *fds, uint32_t max);
+  /* Whether the system has said that nobody listens at `peer`; resets it. */
+  bool (*refused)(void *io, uint32_t peer);
+  void (*close)(void *io);
+};
+
+struct udp_io {
+  const struct udp_io_ops *ops;
+  void *state;
+  uint32_t rails;
+};
+
+#endif

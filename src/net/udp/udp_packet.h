@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What lies in a packet of the udp conduit, and how it is written and read.
+ *
+ * Owns nothing. Called by the engine and by the fuzzers. Calls nothing. A packet is
+ *     header | control: records, one after the other | tail: payload of the last record, or empty
+ * where the control part is always covered by the packet's hash and the tail by setting. A record
+ * is a prefix, its fields, and its payload if that is short; the payload of a last record may be
+ * the tail instead. Records start at multiples of 8 from the start of the packet. Invariants:
+ * integers have the byte order of the hosts, which open has found to be the same on all; nothing is
+ * read before its length has been checked, and what udp_record_read hands out lies in the packet.
+ */
+#ifndef TMB_UDP_PACKET_H
+#define TMB_UDP_PACKET_H
+
+#include "base/compiler.h"
+#include "net/net.h"
+
+#define UDP_HEADER_BYTES   40u
+#define UDP_PACKET_MAX     65504u /* a datagram of IPv4, rounded down to 16 */
+#define UDP_PACKET_MIN_MTU 256u   /* room for the longest record and some payload */
+#define UDP_INLINE_MAX     256u   /* payload in the control part, at most; longer is a tail */
+#define UDP_RECORD_MAX     (128u + UDP_INLINE_MAX)
+#define UDP_SACK_BYTES     32u
+
+/* Bits of udp_header.flags. */
+enum {
+  UDP_NUMBERED = 1, /* takes a place in the window; else seq is the next number, not taken */
+  UDP_ACK_NOW = 2,  /* the sender waits for an acknowledgement */
+  UDP_HASHED = 4,   /* the hash covers the tail too */
+  UDP_SECRET = 8,   /* control and tail are encrypted */
+};
+
+struct udp_header {
+  uint64_t mac;     /* SipHash of what follows, see udp_auth.h */
+  uint32_t job;     /* low half of the job id */
+  uint32_t src;     /* jobrank */
+  uint32_t seq;     /* number of this packet, low half */
+  uint32_t ack;     /* number below which all packets have come, low half */
+  uint32_t sack;    /* bit i: packet ack + 1 + i has come */
+  uint32_t handled; /* cost of the requests that have been handled, modulo 2^32 */
+  uint16_t bytes;   /* of the packet */
+  uint16_t control; /* bytes of the control part */
+  uint8_t flags;
+  uint8_t rail;
+  uint16_t ack_delay_us; /* how long the packet that `ack` speaks of has waited, at most */
+};
+
+_Static_assert(sizeof(struct udp_header) == UDP_HEADER_BYTES, "the header has no padding");
+
+enum udp_record_type {
+  UDP_AM = 1, /* a message in one piece */
+  UDP_PUT,    /* payload to an address */
+  UDP_PART,   /* a part of a transfer at whose end an action is due */
+  UDP_GET,    /* send memory back */
+  UDP_DATA,   /* some of what a get asked for */
+  UDP_SACK,   /* what has come beyond the bits of the header */
+  UDP_RECORD_TYPES
+};
+
+/* What is due when a transfer is complete, or a get has been read. */
+enum udp_action {
+  UDP_ACT_NONE,
+  UDP_ACT_SET, /* TMB_SIGNAL_SET */
+  UDP_ACT_ADD,
+  UDP_ACT_MEDIUM,
+  UDP_ACT_LONG,
+  UDP_ACTIONS
+};
+
+/* Bits of udp_record.flags. */
+enum { UDP_TAIL = 1, UDP_REPLY = 2, UDP_HEAD = 4, UDP_MEDIUM = 8, UDP_RECORD_FLAGS = 15 };
+
+/* A record, in memory. Which fields mean something depends on `type`; the rest is zero. */
+struct udp_record {
+  uint8_t type, flags;
+  uint8_t action;       /* PART with HEAD, GET */
+  uint8_t handler;      /* AM, or PART with HEAD and a message as its action */
+  uint8_t nargs;        /* as handler */
+  uint16_t route;       /* as handler */
+  uint32_t bytes;       /* of payload */
+  uint32_t id;          /* PART: transfer; GET, DATA: get */
+  uint64_t addr;        /* PUT, GET: in the target's space; PART: that, or the place in a Medium;
+                           DATA: place in the get's memory */
+  uint64_t total;       /* PART, GET: bytes of the whole */
+  uint64_t signal_addr; /* action SET, ADD */
+  uint64_t signal_value;
+  const int32_t *args; /* [nargs], aligned to 4 */
+  const void *payload; /* [bytes]; written: may be NULL, then the caller adds it */
+  const uint8_t *sack; /* SACK: [UDP_SACK_BYTES] */
+};
+
+/*
+ * Write a record.
+ * out packet: the packet; at: where, a multiple of 8; there is room for UDP_RECORD_MAX bytes. With
+ * UDP_TAIL, or without record->payload, no payload is written. Returns where the next one starts;
+ * *payload_at (unless NULL): where the payload belongs in the packet.
+ */
+uint32_t udp_record_write(uint8_t *packet, uint32_t at, const struct udp_record *record,
+                          uint32_t *payload_at);
+
+/* Bytes that a record takes at `at` at most, with its payload unless it is a tail. */
+uint32_t udp_record_bytes(const struct udp_record *record);
+
+/*
+ * Read the record at *at and move *at behind it.
+ * in packet: [bytes], aligned to 8; control_end: where the control part ends and the tail starts.
+ * Returns 0, or TMB_E_PROTOCOL if it is not a record.
+ */
+int udp_record_read(const uint8_t *packet, uint32_t bytes, uint32_t control_end, uint32_t *at,
+                    struct udp_record *record);
+
+/*
+ * Check the lengths in a header. in data: [bytes] of a datagram from here on. Returns 0 and the
+ * header, or TMB_E_PROTOCOL.
+ */
+int udp_header_read(const uint8_t *data, uint32_t bytes, struct udp_header *header);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Peers: state made when a pair talks, and what is left of it when a peer is lost.
+ *
+ * Owns struct udp_peer. Called by the other parts of the engine. Calls the window. A peer is made
+ * by the first packet to it or by the first authentic packet from it. Invariant: a lost peer keeps
+ * its struct, empty, so that nothing is sent to it or taken from it again.
+ */
+#include "net/udp/udp_engine.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
+  struct udp_peer *p = e->peers[rank];
+  if (TMB_LIKELY(p != NULL)) return p;
+  p = calloc(1, sizeof *p);
+  if (!p || udp_tx_open(&p->tx, e->config.packet_bytes))
+    e->up->fatal("no memory for the window of rank %u", rank);
+  p->rank = rank;
+  p->rx.next = 1;
+  p->ack_due_ns = UINT64_MAX;
+  p->detect_ns = UINT64_MAX;
+  p->heard_ns = e->now_ns;
+  p->open_end = UDP_HEADER_BYTES;
+  udp_auth_key(e->secret, e->job_id, e->rank, rank, p->key_out);
+  udp_auth_key(e->secret, e->job_id, rank, e->rank, p->key_in);
+  e->peers[rank] = p;
+  return p;
+}
+
+void udp_peer_busy(struct tmb_net *e, struct udp_peer *p) {
+  e->dirty = true;
+  if (p->busy) return;
+  p->busy = true;
+  p->next_busy = e->busy;
+  e->busy = p;
+}
+
+static void free_parts(struct udp_peer *p) {
+  while (p->parts) {
+    struct udp_parts *next = p->parts->next;
+    free(p->parts->memory);
+    free(p->parts);
+    p->parts = next;
+  }
+}
+
+/* Transfers of which all packets are made belong to their slots. */
+static void free_slots(struct tmb_net *e, struct udp_peer *p) {
+  for (uint64_t n = p->tx.una; n < p->tx.next; n++) {
+    struct udp_slot *slot = udp_tx_slot(&p->tx, n);
+    if (slot->state != UDP_SLOT_SENT && slot->state != UDP_SLOT_LOST) continue;
+    struct udp_xfer *x = slot->xfer;
+    udp_buf_put(e, slot->buf);
+    slot->state = UDP_SLOT_FREE;
+    if (x && --x->unacked == 0 && x->ended) udp_xfer_free(e, p, x);
+  }
+  p->tx.una = p->tx.next;
+  p->tx.in_flight = 0;
+  p->tx.lost = 0;
+}
+
+static void drop_all(struct tmb_net *e, struct udp_peer *p) {
+  free_slots(e, p);
+  while (p->first) {
+    struct udp_xfer *x = p->first;
+    p->first = x->next;
+    udp_xfer_free(e, p, x);
+  }
+  p->last = NULL;
+  free_parts(p);
+  if (p->open) udp_buf_put(e, p->open);
+  p->open = NULL;
+  p->open_tail = p->open_count = 0;
+  p->ack_now = false;
+  p->ack_due_ns = UINT64_MAX;
+  p->detect_ns = UINT64_MAX;
+}
+
+void udp_peer_free(struct tmb_net *e, struct udp_peer *p) {
+  drop_all(e, p);
+  udp_tx_close(&p->tx);
+  e->peers[p->rank] = NULL;
+  free(p);
+}
+
+int udp_peer_lost(struct tmb_net *e, uint32_t rank) {
+  udp_engine_lock(e);
+  struct udp_peer *p = udp_peer_get(e, rank);
+  udp_out_flush(e);
+  if (!p->lost) {
+    p->lost = true;
+    drop_all(e, p);
+    for (uint32_t i = 0; i < e->get_count; i++)
+      if (e->gets[i].used && e->gets[i].peer == rank) udp_get_end(e, i);
+  }
+  bool held = e->delivering > 0;
+  for (const struct udp_held *h = e->held_first; h && !held; h = h->next)
+    held = h->delivery.peer == p;
+  udp_engine_unlock(e);
+  return held ? TMB_AGAIN : 0;
+}
+
+void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes) {
+  const struct udp_peer *p = tmb_load_acq(&e->peers[rank]);
+  if (!p) {
+    snprintf(text, bytes, "udp: nothing sent or received");
+    return;
+  }
+  const uint64_t now = e->io.ops->now(e->io.state);
+  snprintf(text, bytes,
+           "udp: %" PRIu64 " packets not acknowledged (%" PRIu64 " bytes, window %" PRIu64
+           "), %u to be sent again, %u time-outs in a row, round trip %" PRIu64
+           " us, last heard %" PRIu64 " ms ago%s%s",
+           p->tx.next - p->tx.una, p->tx.in_flight, p->tx.cc.window, p->tx.lost, p->tx.timeouts,
+           p->tx.srtt_ns / 1000, (now - p->heard_ns) / 1000000, p->first ? ", transfers wait" : "",
+           p->lost ? ", lost" : "");
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The loop of the engine: receive, acknowledge, send again, go on with transfers, hand up.
+ *
+ * Owns the timers. Called through the slots progress, wait_fds and drained. Calls the other parts.
+ * One receive call per look while little comes, as many datagrams as there are while much comes. An
+ * acknowledgement that is owed waits until what has come was handed up, because the answer can
+ * carry it. Invariants: nothing is handed up under the lock; next_ns is not later than any timer of
+ * a busy peer.
+ */
+#include "net/udp/udp_engine.h"
+
+#include "base/error.h"
+
+#include <poll.h>
+
+#define RESENDS_MAX 64u         /* of one peer in one round */
+#define ASK_NS_MAX  1000000000u /* between questions for credit */
+
+/* Send lost packets again while the window allows. in probe: one at least, to hear what came. */
+static void push_lost(struct tmb_net *e, struct udp_peer *p, bool probe) {
+  uint32_t sent = 0;
+  for (uint64_t n = p->tx.una; n < p->tx.next && p->tx.lost && sent < RESENDS_MAX; n++) {
+    if (udp_tx_slot(&p->tx, n)->state != UDP_SLOT_LOST) continue;
+    if (!probe && p->tx.in_flight && p->tx.in_flight >= p->tx.cc.window) return;
+    udp_packet_resend(e, p, n);
+    probe = false;
+    sent++;
+  }
+}
+
+static uint64_t push_timeout(struct tmb_net *e, struct udp_peer *p) {
+  if (!p->tx.in_flight) return UINT64_MAX;
+  uint64_t due = p->tx.timer_ns + udp_tx_rto(&p->tx);
+  if (due > e->now_ns) return due;
+  udp_tx_timeout(&p->tx, e->now_ns);
+  udp_count(&e->stats->timeouts, 1);
+  push_lost(e, p, true);
+  return e->now_ns + udp_tx_rto(&p->tx);
+}
+
+/* Ask for news of credit. */
+static uint64_t push_starved(struct tmb_net *e, struct udp_peer *p) {
+  if (!p->starved) return UINT64_MAX;
+  if (p->starved_ns > e->now_ns) return p->starved_ns;
+  const uint64_t wait = udp_tx_rto(&p->tx) << TMB_MIN(p->starved_asks, 8u);
+  p->starved_asks++;
+  p->starved_ns = e->now_ns + TMB_MIN(wait, (uint64_t)ASK_NS_MAX);
+  udp_ack_send(e, p, UDP_ACK_NOW);
+  return p->starved_ns;
+}
+
+/* Send the acknowledgement that is owed, if it is time. */
+static uint64_t push_ack(struct tmb_net *e, struct udp_peer *p, bool now) {
+  if (!p->ack_now && p->ack_due_ns == UINT64_MAX) return UINT64_MAX;
+  if (!now && (!p->ack_now || p->ack_tick == e->tick)) return e->now_ns;
+  if (!p->ack_now && p->unacked < UDP_ACK_EVERY && p->ack_due_ns > e->now_ns) return p->ack_due_ns;
+  udp_ack_send(e, p, 0);
+  return UINT64_MAX;
+}
+
+/* Whether what is gathered has waited long enough. */
+static bool gather_due(const struct tmb_net *e, const struct udp_peer *p) {
+  return p->tx.una == p->tx.next || e->tick - p->open_tick >= 2;
+}
+
+/* Returns when to come back. */
+static uint64_t push_peer(struct tmb_net *e, struct udp_peer *p, bool flush, bool acks) {
+  if (p->detect_ns <= e->now_ns) p->detect_ns = udp_tx_detect(&p->tx, e->now_ns);
+  uint64_t next = p->detect_ns;
+  if (p->tx.lost) push_lost(e, p, false);
+  if (p->open && (flush || gather_due(e, p))) (void)udp_gather_flush(e, p, 0);
+  if (p->open) next = e->now_ns;
+  const uint64_t paced = udp_xfer_push(e, p);
+  const uint64_t timeout = push_timeout(e, p);
+  const uint64_t starved = push_starved(e, p);
+  const uint64_t ack = push_ack(e, p, acks);
+  next = TMB_MIN(TMB_MIN(next, paced), TMB_MIN(timeout, ack));
+  return TMB_MIN(next, starved);
+}
+
+static bool is_idle(const struct udp_peer *p) {
+  return p->tx.una == p->tx.next && !p->open && !p->first && !p->ack_now && !p->starved &&
+         p->ack_due_ns == UINT64_MAX;
+}
+
+void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
+  struct udp_peer **at = &e->busy;
+  uint64_t next = UINT64_MAX, unacked = 0, queued = 0;
+  e->dirty = false;
+  while (*at) {
+    struct udp_peer *p = *at;
+    const uint64_t due = p->lost ? UINT64_MAX : push_peer(e, p, flush, acks);
+    next = TMB_MIN(next, due);
+    unacked += p->tx.next - p->tx.una;
+    queued += p->open_count + (p->first != NULL);
+    if (is_idle(p)) {
+      p->busy = false;
+      *at = p->next_busy;
+    } else {
+      at = &p->next_busy;
+    }
+  }
+  udp_out_flush(e);
+  e->next_ns = e->dirty ? e->now_ns : next;
+  e->dirty = false;
+  tmb_store_rlx(&e->stats->unacked, unacked);
+  tmb_store_rlx(&e->stats->queued, queued);
+}
+
+/* Hand up what is in the batch, then send what handlers have said. */
+static void hand_up(struct tmb_net *e, struct udp_batch *b) {
+  e->delivering++;
+  udp_engine_unlock(e);
+  udp_deliver_run(e, b);
+  udp_engine_lock(e);
+  e->delivering--;
+  udp_deliver_credit(e, b);
+  udp_push_all(e, true, false);
+}
+
+int udp_progress(struct tmb_net *e, int serve) {
+  if (!udp_engine_try(e)) return TMB_FOUND_BUSY;
+  e->tick++;
+  struct udp_batch *b = udp_batch_get(e);
+  e->io.ops->recv(e->io.state, &b->in, e->flood);
+  const uint32_t came = b->in.count;
+  e->flood = came > 0;
+  for (uint32_t i = 0; i < came; i++)
+    udp_datagram_take(e, b, b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, b->in.bytes[i]);
+  if (TMB_UNLIKELY(serve != TMB_SERVE_ALL || e->held_first)) udp_deliver_hold(e, b, serve);
+  if (came || e->dirty || e->now_ns >= e->next_ns) udp_push_all(e, false, b->count == 0);
+  const bool found = b->count || e->done_count || came;
+  if (b->count) hand_up(e, b);
+  udp_batch_put(e, b);
+  udp_engine_unlock(e);
+  return found ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
+}
+
+uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns) {
+  udp_engine_lock(e);
+  udp_push_all(e, true, true);
+  const uint64_t left = e->next_ns > e->now_ns ? e->next_ns - e->now_ns : 0;
+  if (e->next_ns != UINT64_MAX && left < *timeout_ns) *timeout_ns = left;
+  if (e->held_first) *timeout_ns = 0;
+  const uint32_t count = e->io.ops->fds(e->io.state, fds, max);
+  udp_engine_unlock(e);
+  return count;
+}
+
+bool udp_drained(struct tmb_net *e) {
+  udp_engine_lock(e);
+  udp_push_all(e, true, true);
+  bool drained = true;
+  for (const struct udp_peer *p = e->busy; p && drained; p = p->next_busy) {
+    if (p->tx.una != p->tx.next || p->open || p->first) drained = false;
+    if (p->ack_now || p->ack_due_ns != UINT64_MAX) {
+      udp_ack_send(e, e->peers[p->rank], 0);
+    }
+  }
+  udp_out_flush(e);
+  udp_engine_unlock(e);
+  return drained;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Several engines in one process for tests: over a wire in memory with a clock of its own, or over
+ * sockets; a core that counts what is handed up, and a segment for each rank. Included by one test
+ * program each, so its functions are static. */
+#ifndef TMB_UDP_RIG_TEST_H
+#define TMB_UDP_RIG_TEST_H
+
+#include "base/error.h"
+#include "net/udp/udp_engine.h"
+#include "net/udp/udp_fault.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RIG_MAX     8u
+#define RIG_SEGMENT (4u << 20)
+#define RIG_QUEUE   4096u
+#define RIG_LATENCY 5000u /* ns on the wire */
+
+struct rig_datagram {
+  uint8_t *bytes;
+  uint32_t count;
+  uint64_t due_ns;
+};
+
+struct rig_port {
+  uint32_t rank;
+  struct rig_datagram queue[RIG_QUEUE];
+  uint32_t head, tail;
+};
+
+static uint64_t rig_now_ns;
+static struct rig_port *rig_port[RIG_MAX];
+static struct tmb_net *rig_net[RIG_MAX];
+static struct tmb_net_stats rig_stats[RIG_MAX];
+static uint8_t *rig_segment[RIG_MAX];
+static uint32_t rig_current; /* the rank whose engine runs */
+static bool rig_bad_address; /* a fatal error was asked for and survived */
+static void (*rig_on_am)(const struct tmb_am_in *in);
+static uint64_t rig_done;
+static uint8_t rig_secret[TMB_NET_SECRET_BYTES] = "a secret of thirty-two bytes...";
+
+/* ---- core */
+
+static TMB_UNUSED void rig_am(const struct tmb_am_in *in) {
+  if (rig_on_am) rig_on_am(in);
+}
+
+static TMB_UNUSED void *rig_target(uint32_t src, uint64_t addr, uint64_t nbytes) {
+  (void)src;
+  const uint64_t base = (uint64_t)(uintptr_t)rig_segment[rig_current];
+  if (nbytes > RIG_SEGMENT || addr < base || addr - base > RIG_SEGMENT - nbytes) return NULL;
+  return (void *)(uintptr_t)addr;
+}
+
+static TMB_UNUSED void rig_signal(void *addr, uint32_t op, uint64_t value) {
+  uint64_t *word = addr;
+  *word = op == TMB_SIGNAL_SET ? value : *word + value;
+}
+
+static TMB_UNUSED void rig_op_done(void *op, uint32_t category, uint32_t peer) {
+  (void)category;
+  (void)peer;
+  rig_done++;
+  ++*(uint64_t *)op;
+}
+
+static TMB_UNUSED void rig_op_more(void *op, uint32_t category, uint32_t peer) {
+  (void)op;
+  (void)category;
+  (void)peer;
+}
+
+static TMB_UNUSED void rig_peer_lost(uint32_t peer, const char *why) {
+  (void)peer;
+  (void)why;
+}
+
+__attribute__((format(printf, 1, 2))) static TMB_UNUSED void rig_print(const char *format, ...) {
+  (void)format;
+}
+
+/* Ends the process unless the test expects bad addresses: then the caller goes on. */
+__attribute__((format(printf, 1, 2))) static TMB_UNUSED void rig_fatal(const char *format, ...) {
+  if (rig_bad_address) return;
+  fprintf(stderr, "fatal: %s\n", format);
+  abort();
+}
+
+/* A core that ends the process does not return; the rig's may, for the sake of the fuzzers. */
+static TMB_UNUSED const struct tmb_net_up *rig_up(void) {
+  static struct tmb_net_up up;
+  void (*fatal)(const char *, ...) = rig_fatal;
+  up = (struct tmb_net_up){.am = rig_am,
+                           .target = rig_target,
+                           .signal = rig_signal,
+                           .op_done = rig_op_done,
+                           .op_more = rig_op_more,
+                           .peer_lost = rig_peer_lost,
+                           .print = rig_print};
+  memcpy(&up.fatal, &fatal, sizeof fatal);
+  return &up;
+}
+
+/* ---- wire in memory */
+
+static TMB_UNUSED uint64_t rig_wire_now(void *io) {
+  (void)io;
+  return rig_now_ns;
+}
+
+static TMB_UNUSED uint32_t rig_wire_send(void *io, const struct udp_out *out, uint32_t count) {
+  (void)io;
+  for (uint32_t i = 0; i < count; i++) {
+    struct rig_port *to = rig_port[out[i].peer];
+    if (to->tail - to->head == RIG_QUEUE) continue; /* a full socket buffer */
+    struct rig_datagram *d = &to->queue[to->tail++ % RIG_QUEUE];
+    d->count = out[i].head_bytes + out[i].tail_bytes;
+    d->bytes = malloc(d->count + 1);
+    memcpy(d->bytes, out[i].head, out[i].head_bytes);
+    if (out[i].tail_bytes) memcpy(d->bytes + out[i].head_bytes, out[i].tail, out[i].tail_bytes);
+    d->due_ns = rig_now_ns + RIG_LATENCY;
+  }
+  return count;
+}
+
+static TMB_UNUSED void rig_wire_recv(void *io, struct udp_datagrams *in, bool many) {
+  struct rig_port *port = io;
+  in->count = 0;
+  while (port->head != port->tail && in->count < (many ? UDP_BATCH : 1)) {
+    struct rig_datagram *d = &port->queue[port->head % RIG_QUEUE];
+    if (d->due_ns > rig_now_ns) break;
+    memcpy(in->memory + (size_t)in->count * UDP_DATAGRAM_MAX, d->bytes, d->count);
+    in->bytes[in->count++] = d->count;
+    free(d->bytes);
+    port->head++;
+  }
+}
+
+static TMB_UNUSED uint32_t rig_wire_fds(void *io, struct pollfd *fds, uint32_t max) {
+  (void)io;
+  (void)fds;
+  (void)max;
+  return 0;
+}
+
+static TMB_UNUSED bool rig_wire_refused(void *io, uint32_t peer) {
+  (void)io;
+  (void)peer;
+  return false;
+}
+
+static TMB_UNUSED void rig_wire_close(void *io) {
+  struct rig_port *port = io;
+  for (; port->head != port->tail; port->head++) free(port->queue[port->head % RIG_QUEUE].bytes);
+  rig_port[port->rank] = NULL;
+  free(port);
+}
+
+static TMB_UNUSED struct udp_io rig_wire(uint32_t rank) {
+  static const struct udp_io_ops ops = {.now = rig_wire_now,
+                                        .send = rig_wire_send,
+                                        .recv = rig_wire_recv,
+                                        .fds = rig_wire_fds,
+                                        .refused = rig_wire_refused,
+                                        .close = rig_wire_close};
+  rig_port[rank] = calloc(1, sizeof *rig_port[rank]);
+  if (!rig_port[rank]) abort();
+  rig_port[rank]->rank = rank;
+  return (struct udp_io){.ops = &ops, .state = rig_port[rank], .rails = 1};
+}
+
+/* ---- the rig */
+
+static TMB_UNUSED struct udp_config rig_config(void) {
+  return (struct udp_config){
+      .packet_bytes = 1440, .credit = 1024, .coalesce = true, .peer_timeout_ns = UINT64_MAX};
+}
+
+static TMB_UNUSED void rig_open_io(uint32_t ranks, const struct udp_config *config,
+                                   const char *fault, const struct udp_io *ios) {
+  rig_now_ns = 1000000000;
+  rig_done = 0;
+  memset(rig_stats, 0, sizeof rig_stats);
+  for (uint32_t i = 0; i < ranks; i++) {
+    struct udp_io io = ios[i];
+    struct udp_fault_config f;
+    if (fault && udp_fault_parse(fault, &f)) {
+      f.seed += i * 77;
+      f.payload_hashed = config->hash_payload;
+      (void)udp_fault_wrap(&io, &f);
+    }
+    const struct tmb_net_env env = {.abi = TMB_NET_ABI,
+                                    .rank = i,
+                                    .size = ranks,
+                                    .job_id = 0x1234567890abcdefu,
+                                    .secret = rig_secret,
+                                    .stats = &rig_stats[i],
+                                    .up = rig_up()};
+    rig_net[i] = udp_engine_new(&env, config, &io);
+    if (posix_memalign((void **)&rig_segment[i], 4096, RIG_SEGMENT)) abort();
+    memset(rig_segment[i], 0, RIG_SEGMENT);
+  }
+}
+
+/* Over the wire in memory. */
+static TMB_UNUSED void rig_open(uint32_t ranks, const struct udp_config *config,
+                                const char *fault) {
+  struct udp_io ios[RIG_MAX];
+  for (uint32_t i = 0; i < ranks; i++) ios[i] = rig_wire(i);
+  rig_open_io(ranks, config, fault, ios);
+}
+
+static TMB_UNUSED void rig_close(uint32_t ranks) {
+  for (uint32_t i = 0; i < ranks; i++) {
+    struct udp_io io = rig_net[i]->io;
+    udp_engine_free(rig_net[i]);
+    io.ops->close(io.state);
+    free(rig_segment[i]);
+  }
+}
+
+static TMB_UNUSED int rig_progress(uint32_t rank, int serve) {
+  const uint32_t before = rig_current;
+  rig_current = rank;
+  const int found = udp_progress(rig_net[rank], serve);
+  rig_current = before;
+  return found;
+}
+
+/* One look of each rank, and time passes. */
+static TMB_UNUSED void rig_step(uint32_t ranks) {
+  for (uint32_t i = 0; i < ranks; i++) (void)rig_progress(i, TMB_SERVE_ALL);
+  rig_now_ns += 1000;
+}
+
+#endif

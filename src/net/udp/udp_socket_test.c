@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Engines over sockets of the loopback interface: both families, with and without the kernel's
+ * dividing and joining; the choice of addresses. */
+#include "net/udp/udp_rig_test.h"
+#include "net/udp/udp_socket.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define STEPS_MAX 20000000u
+
+static uint64_t requests;
+
+static void on_am(const struct tmb_am_in *in) {
+  requests++;
+  for (size_t i = 0; i < in->nbytes; i++)
+    assert_true(((const uint8_t *)in->payload)[i] == (uint8_t)((size_t)in->args[0] + i));
+}
+
+/* Opens sockets for two engines. Returns false if the family does not exist here. */
+static bool open_pair(struct udp_io io[2], int family, bool offload) {
+  struct udp_card cards[2];
+  struct udp_sockets *s[2];
+  struct udp_choice choice;
+  for (int i = 0; i < 2; i++) {
+    s[i] = udp_sockets_open(&cards[i], NULL);
+    assert_non_null(s[i]);
+  }
+  if (!udp_choose(cards, 2, family, &choice)) {
+    for (int i = 0; i < 2; i++) udp_sockets_close(s[i]);
+    return false;
+  }
+  assert_true(choice.loopback && choice.family == family);
+  for (int i = 0; i < 2; i++) {
+    assert_true(udp_sockets_join(s[i], cards, 2, &choice, offload));
+    io[i] = udp_sockets_io(s[i]);
+  }
+  return true;
+}
+
+static void step(void) {
+  for (uint32_t i = 0; i < 2; i++) (void)rig_progress(i, TMB_SERVE_ALL);
+}
+
+static void send_messages(uint32_t count) {
+  static uint8_t payload[20000];
+  requests = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    const size_t nbytes = k % 5 == 0 ? 20000 : k % 300;
+    int32_t args[1] = {(int32_t)k};
+    for (size_t i = 0; i < nbytes; i++) payload[i] = (uint8_t)(k + i);
+    struct tmb_am_out out = {.peer = k & 1,
+                             .category = TMB_AM_MEDIUM,
+                             .handler = 200,
+                             .nargs = 1,
+                             .staged = -1,
+                             .args = args,
+                             .src = payload,
+                             .nbytes = nbytes};
+    for (uint32_t n = 0; udp_am_send(rig_net[!(k & 1)], &out); n++) {
+      assert_true(n < STEPS_MAX);
+      step();
+    }
+  }
+  for (uint32_t n = 0; requests < count; n++) {
+    assert_true(n < STEPS_MAX);
+    step();
+  }
+}
+
+static void put_and_get(size_t nbytes) {
+  static uint8_t src[3000000], back[3000000];
+  uint64_t done = 0;
+  for (size_t i = 0; i < nbytes; i++) src[i] = (uint8_t)(i * 7 + (i >> 10));
+  struct tmb_rma rma = {.peer = 1,
+                        .remote = rig_segment[1] + 8,
+                        .local = src,
+                        .nbytes = nbytes,
+                        .op = &done,
+                        .local_category = TMB_CATEGORY_NONE};
+  assert_int_equal(udp_put(rig_net[0], &rma), 0);
+  for (uint32_t n = 0; !done; n++) {
+    assert_true(n < STEPS_MAX);
+    step();
+  }
+  assert_memory_equal(rig_segment[1] + 8, src, nbytes);
+  rma.local = back;
+  assert_int_equal(udp_get(rig_net[0], &rma), 0);
+  for (uint32_t n = 0; done < 2; n++) {
+    assert_true(n < STEPS_MAX);
+    step();
+  }
+  assert_memory_equal(back, src, nbytes);
+}
+
+static void run(int family, bool offload, uint32_t packet_bytes, const char *fault) {
+  struct udp_io io[2];
+  if (!open_pair(io, family, offload)) skip();
+  struct udp_config config = rig_config();
+  config.packet_bytes = packet_bytes;
+  rig_on_am = on_am;
+  rig_open_io(2, &config, fault, io);
+  send_messages(2000);
+  put_and_get(3000000);
+  for (size_t n = 1; n < 3000; n += 501) put_and_get(n);
+  for (uint32_t n = 0; !udp_drained(rig_net[0]) || !udp_drained(rig_net[1]); n++) {
+    assert_true(n < STEPS_MAX);
+    step();
+  }
+  rig_close(2);
+}
+
+static void ipv4(void **state) {
+  (void)state;
+  run(AF_INET, true, 1440, NULL);
+  run(AF_INET, true, UDP_PACKET_MAX, NULL);
+  run(AF_INET, false, 1440, NULL);
+}
+
+static void ipv6(void **state) {
+  (void)state;
+  run(AF_INET6, true, 1440, NULL);
+  run(AF_INET6, false, 8000, NULL);
+}
+
+static void faults(void **state) {
+  (void)state;
+  run(AF_INET, true, 1440, "loss=2,dup=2,reorder=2,corrupt=2,seed=5");
+}
+
+/* Of three ranks on two machines one has no IPv4. */
+static void choice(void **state) {
+  (void)state;
+  struct udp_card cards[3];
+  struct udp_choice c;
+  memset(cards, 0, sizeof cards);
+  for (uint32_t i = 0; i < 3; i++) {
+    cards[i].machine = i;
+    for (uint32_t f = 0; f < 2; f++) {
+      cards[i].family[f].port = 1;
+      cards[i].family[f].count = (uint16_t)(1 + (i > 0));
+      cards[i].family[f].mtu[0] = 1500 + i;
+      cards[i].family[f].mtu[1] = 9000;
+    }
+  }
+  assert_true(udp_choose(cards, 3, 0, &c));
+  assert_true(c.family == AF_INET && !c.loopback && c.rails == 1 && c.mtu == 1500);
+  cards[2].family[0].count = 0;
+  assert_true(udp_choose(cards, 3, 0, &c) && c.family == AF_INET6);
+  assert_false(udp_choose(cards, 3, AF_INET, &c));
+  cards[1].family[1].port = 0;
+  assert_false(udp_choose(cards, 3, 0, &c));
+}
+
+/* A peer that is gone: the network says so. */
+static void refused(void **state) {
+  (void)state;
+  struct udp_io io[2];
+  if (!open_pair(io, AF_INET, true)) skip();
+  io[1].ops->close(io[1].state);
+  const struct udp_out out = {.peer = 1, .head = "0123456789", .head_bytes = 10};
+  (void)io[0].ops->send(io[0].state, &out, 1);
+  bool said = false;
+  for (uint32_t n = 0; n < 1000000 && !said; n++) said = io[0].ops->refused(io[0].state, 1);
+  assert_true(said);
+  assert_false(io[0].ops->refused(io[0].state, 0));
+  io[0].ops->close(io[0].state);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ipv4), cmocka_unit_test(ipv6),
+                                     cmocka_unit_test(faults), cmocka_unit_test(choice),
+                                     cmocka_unit_test(refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sliding windows, see udp_window.h.
+ *
+ * Owns the slots of a peer's window. Called by the engine. Calls udp_cc.h. Sources: RFC 6298 (round
+ * trips, time-out), RFC 8985 (loss by time). Invariants: in_flight is the sum of the bytes of slots
+ * that are SENT; `lost` counts those that are LOST; slots outside una..next are FREE.
+ */
+#include "net/udp/udp_window.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RTT_FIRST_NS   2000000u /* before the first sample */
+#define RTO_MIN_NS     4000000u /* above the longest delay of an acknowledgement */
+#define RTO_MAX_NS     1000000000u
+#define REORDER_MIN_NS 100000u
+
+int udp_tx_open(struct udp_tx *tx, uint32_t packet_bytes) {
+  memset(tx, 0, sizeof *tx);
+  tx->slots = calloc(UDP_WINDOW, sizeof *tx->slots);
+  if (!tx->slots) return TMB_E_NOMEM;
+  tx->una = tx->next = 1;
+  tx->min_rtt_ns = UINT64_MAX;
+  udp_cc_open(&tx->cc, packet_bytes);
+  return 0;
+}
+
+void udp_tx_close(struct udp_tx *tx) {
+  free(tx->slots);
+  tx->slots = NULL;
+}
+
+static uint64_t slot_bytes(const struct udp_slot *slot) {
+  return slot->head_bytes + slot->tail_bytes;
+}
+
+struct udp_slot *udp_tx_take(struct udp_tx *tx) {
+  struct udp_slot *slot = udp_tx_slot(tx, tx->next++);
+  memset(slot, 0, sizeof *slot);
+  return slot;
+}
+
+void udp_tx_sent(struct udp_tx *tx, struct udp_slot *slot, uint64_t now_ns) {
+  if (slot->state == UDP_SLOT_LOST) tx->lost--;
+  slot->state = UDP_SLOT_SENT;
+  slot->sent_ns = now_ns;
+  if (slot->tries < UINT8_MAX) slot->tries++;
+  if (!tx->in_flight) tx->timer_ns = now_ns;
+  tx->in_flight += slot_bytes(slot);
+}
+
+static void mark_lost(struct udp_tx *tx, struct udp_slot *slot) {
+  if (slot->state != UDP_SLOT_SENT) return;
+  slot->state = UDP_SLOT_LOST;
+  tx->in_flight -= slot_bytes(slot);
+  tx->lost++;
+}
+
+void udp_tx_unsent(struct udp_tx *tx, struct udp_slot *slot) {
+  mark_lost(tx, slot);
+}
+
+static void sample(struct udp_tx *tx, uint64_t rtt_ns) {
+  if (rtt_ns < tx->min_rtt_ns) tx->min_rtt_ns = rtt_ns;
+  if (!tx->srtt_ns) {
+    tx->srtt_ns = rtt_ns;
+    tx->rttvar_ns = rtt_ns / 2;
+    return;
+  }
+  const uint64_t off = rtt_ns > tx->srtt_ns ? rtt_ns - tx->srtt_ns : tx->srtt_ns - rtt_ns;
+  tx->rttvar_ns = (3 * tx->rttvar_ns + off) / 4;
+  tx->srtt_ns = (7 * tx->srtt_ns + rtt_ns) / 8;
+}
+
+/* What one acknowledgement brings, over all its packets. */
+struct news {
+  uint64_t bytes;
+  uint64_t newest_ns; /* when the latest of them was sent */
+  bool sampled;       /* that one was sent once only */
+  udp_acked_fn acked;
+  void *ctx;
+};
+
+static void ack_slot(struct udp_tx *tx, uint64_t number, struct news *news) {
+  struct udp_slot *slot = udp_tx_slot(tx, number);
+  if (slot->state != UDP_SLOT_SENT && slot->state != UDP_SLOT_LOST) return;
+  if (slot->state == UDP_SLOT_SENT)
+    tx->in_flight -= slot_bytes(slot);
+  else
+    tx->lost--;
+  news->bytes += slot_bytes(slot);
+  if (slot->sent_ns >= news->newest_ns) {
+    news->newest_ns = slot->sent_ns;
+    news->sampled = slot->tries == 1;
+  }
+  if (number >= tx->acked_end) tx->acked_end = number + 1;
+  slot->state = UDP_SLOT_ACKED;
+  news->acked(news->ctx, slot);
+}
+
+static void ack_map(struct udp_tx *tx, const struct udp_ack *ack, struct news *news) {
+  for (uint32_t i = 0; i < 32 && ack->sack >> i; i++)
+    if (ack->sack >> i & 1 && ack->ack + 1 + i < tx->next) ack_slot(tx, ack->ack + 1 + i, news);
+  if (!ack->sack_map) return;
+  for (uint32_t i = 0; i < UDP_SACK_BYTES * 8; i++)
+    if (ack->sack_map[i / 8] >> i % 8 & 1 && ack->ack + 1 + i < tx->next)
+      ack_slot(tx, ack->ack + 1 + i, news);
+}
+
+bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, udp_acked_fn acked,
+                void *ctx) {
+  if (ack->ack > tx->next) return false;
+  if (ack->ack < tx->una) return true; /* overtaken by a later one */
+  const bool full = udp_cc_is_full(&tx->cc, tx->in_flight);
+  struct news news = {.acked = acked, .ctx = ctx};
+  while (tx->una < ack->ack) {
+    ack_slot(tx, tx->una, &news);
+    udp_tx_slot(tx, tx->una)->state = UDP_SLOT_FREE;
+    tx->una++;
+  }
+  if (ack->sack || ack->sack_map) ack_map(tx, ack, &news);
+  if (!news.bytes) return true;
+  tx->timeouts = 0;
+  tx->timer_ns = now_ns;
+  if (news.newest_ns > tx->rack_ns) tx->rack_ns = news.newest_ns;
+  if (news.sampled && now_ns > news.newest_ns) {
+    const uint64_t rtt = now_ns - news.newest_ns;
+    sample(tx, rtt > ack->delay_ns ? rtt - ack->delay_ns : rtt);
+  }
+  if (full && tx->una >= tx->recover) udp_cc_acked(&tx->cc, news.bytes, now_ns, tx->srtt_ns);
+  return true;
+}
+
+uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
+  if (!tx->in_flight || tx->acked_end <= tx->una) return UINT64_MAX;
+  const uint64_t rtt = tx->srtt_ns ? tx->srtt_ns : RTT_FIRST_NS;
+  const uint64_t late = rtt + (rtt / 4 > REORDER_MIN_NS ? rtt / 4 : REORDER_MIN_NS);
+  uint64_t again = UINT64_MAX;
+  bool cut = false;
+  for (uint64_t n = tx->una; n < tx->next; n++) {
+    struct udp_slot *slot = udp_tx_slot(tx, n);
+    if (slot->state != UDP_SLOT_SENT || slot->sent_ns > tx->rack_ns) continue;
+    if (slot->sent_ns == tx->rack_ns && n >= tx->acked_end) continue;
+    /* Sent no later than one that has come: lost when the reordering time has passed since. */
+    const uint64_t due = slot->sent_ns + late;
+    if (due > now_ns) {
+      if (due < again) again = due;
+      continue;
+    }
+    mark_lost(tx, slot);
+    if (n >= tx->recover) cut = true;
+  }
+  if (cut) {
+    udp_cc_lost(&tx->cc, now_ns);
+    tx->recover = tx->next;
+  }
+  return again;
+}
+
+uint64_t udp_tx_rto(const struct udp_tx *tx) {
+  uint64_t rto = tx->srtt_ns ? tx->srtt_ns + 4 * tx->rttvar_ns : 4 * (uint64_t)RTT_FIRST_NS;
+  if (rto < RTO_MIN_NS) rto = RTO_MIN_NS;
+  const uint32_t shift = tx->timeouts < 16 ? tx->timeouts : 16;
+  rto <<= shift;
+  return rto < RTO_MAX_NS ? rto : RTO_MAX_NS;
+}
+
+struct udp_slot *udp_tx_oldest(struct udp_tx *tx) {
+  for (uint64_t n = tx->una; n < tx->next; n++)
+    if (udp_tx_slot(tx, n)->state == UDP_SLOT_SENT) return udp_tx_slot(tx, n);
+  return NULL;
+}
+
+void udp_tx_timeout(struct udp_tx *tx, uint64_t now_ns) {
+  struct udp_slot *slot = udp_tx_oldest(tx);
+  if (slot) mark_lost(tx, slot);
+  tx->timer_ns = now_ns;
+  tx->timeouts++;
+  if (tx->timeouts == 3) udp_cc_collapsed(&tx->cc);
+}
+
+/* ---- what has come */
+
+static bool seen(const struct udp_rx *rx, uint64_t number) {
+  return rx->seen[(number & UDP_WINDOW_MASK) / 64] >> (number & 63) & 1;
+}
+
+enum udp_rx_verdict udp_rx_look(const struct udp_rx *rx, uint64_t number) {
+  if (number < rx->next) return UDP_RX_OLD;
+  if (number >= rx->next + UDP_WINDOW) return UDP_RX_BEYOND;
+  return seen(rx, number) ? UDP_RX_OLD : UDP_RX_NEW;
+}
+
+void udp_rx_take(struct udp_rx *rx, uint64_t number) {
+  rx->seen[(number & UDP_WINDOW_MASK) / 64] |= (uint64_t)1 << (number & 63);
+  while (seen(rx, rx->next)) {
+    rx->seen[(rx->next & UDP_WINDOW_MASK) / 64] &= ~((uint64_t)1 << (rx->next & 63));
+    rx->next++;
+  }
+}
+
+bool udp_rx_gaps(const struct udp_rx *rx) {
+  for (unsigned i = 0; i < UDP_WINDOW / 64; i++)
+    if (rx->seen[i]) return true;
+  return false;
+}
+
+uint32_t udp_rx_sack(const struct udp_rx *rx, uint8_t *map, bool *more) {
+  uint32_t first = 0;
+  if (map) memset(map, 0, UDP_SACK_BYTES);
+  if (more) *more = false;
+  if (!udp_rx_gaps(rx)) return 0;
+  for (uint32_t i = 0; i < UDP_WINDOW - 1; i++) {
+    if (!seen(rx, rx->next + 1 + i)) continue;
+    if (map) map[i / 8] |= (uint8_t)(1u << i % 8);
+    if (i < 32)
+      first |= 1u << i;
+    else if (more)
+      *more = true;
+  }
+  return first;
+}

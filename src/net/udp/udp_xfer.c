@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Long transfers on their way out: puts, parts of long messages, answers to gets.
+ *
+ * Owns struct udp_xfer. Called by udp_send.c, udp_rma.c, udp_progress.c. Calls udp_send.c. Each
+ * peer has a queue; its transfers are cut into packets as the window allows, whose tails lie in the
+ * source, so nothing is copied on the way. The target puts each part in place before it
+ * acknowledges the packet; so a transfer is complete when all its packets are acknowledged, and no
+ * further message says so. Invariant: `unacked` counts the slots that refer to a transfer; it is
+ * freed when it is ended and none does.
+ */
+#include "net/udp/udp_engine.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct udp_xfer *udp_xfer_new(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
+                              const void *src, uint64_t total) {
+  struct udp_xfer *x = calloc(1, sizeof *x);
+  if (!x) e->up->fatal("no memory for a transfer to rank %u", p->rank);
+  x->record = *r;
+  x->record.payload = NULL;
+  x->record.total = total;
+  if (r->nargs) memcpy(x->args, r->args, r->nargs * sizeof *x->args);
+  x->record.args = x->args;
+  if (r->type == UDP_PART) x->record.id = ++p->next_id;
+  x->src = src;
+  x->total = total;
+  x->category = x->local_category = TMB_CATEGORY_NONE;
+  return x;
+}
+
+void udp_xfer_copy(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
+  if (!x->total) return;
+  x->copy = malloc(x->total);
+  if (!x->copy) e->up->fatal("no memory to copy a message of %zu bytes", (size_t)x->total);
+  memcpy(x->copy, x->src, x->total);
+  x->src = x->copy;
+  p->copied += x->total;
+}
+
+void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
+  x->next = NULL;
+  if (p->last)
+    p->last->next = x;
+  else
+    p->first = x;
+  p->last = x;
+  udp_peer_busy(e, p);
+  if (p->first == x) (void)udp_xfer_push(e, p);
+}
+
+void udp_xfer_free(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
+  if (x->copy) p->copied -= x->total;
+  free(x->copy);
+  x->copy = NULL;
+  x->complete = true;
+  if (!x->held) free(x);
+  (void)e;
+}
+
+void udp_xfer_hold(struct tmb_net *e, struct udp_xfer *x) {
+  x->held = true;
+  x->id = ++e->held_id;
+  x->next_held = e->held_xfers;
+  e->held_xfers = x;
+}
+
+struct udp_xfer *udp_xfer_held(struct tmb_net *e, uint32_t id) {
+  struct udp_xfer *x = e->held_xfers;
+  while (x && x->id != id) x = x->next_held;
+  return x;
+}
+
+void udp_xfer_unhold(struct tmb_net *e, struct udp_xfer *x) {
+  struct udp_xfer **at = &e->held_xfers;
+  while (*at != x) at = &(*at)->next_held;
+  *at = x->next_held;
+  free(x);
+}
+
+void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
+  if (--x->unacked || !x->ended) return;
+  udp_done_add(e, &(struct udp_done){x->op, x->local_category, p->rank, NULL, 0});
+  udp_done_add(e, &(struct udp_done){x->op, x->category, p->rank, NULL, 0});
+  if (x->record.type == UDP_DATA) {
+    if (x->signal)
+      udp_done_add(e, &(struct udp_done){.addr = x->signal,
+                                         .category = x->signal_op,
+                                         .value = x->record.signal_value});
+    udp_credit_back(e, p, x->cost);
+  }
+  udp_xfer_free(e, p, x);
+}
+
+/* Write the next part of `x` into a packet. Returns the end of its control part. */
+static uint32_t write_part(struct tmb_net *e, struct udp_xfer *x, struct udp_buf *buf,
+                           struct udp_out *out) {
+  struct udp_record r = x->record;
+  if (!x->begun && r.type == UDP_PART) r.flags |= UDP_HEAD;
+  const uint64_t left = x->total - x->sent;
+  const uint32_t most = udp_payload_max(e, &r);
+  r.bytes = left < most ? (uint32_t)left : most;
+  r.addr += x->sent;
+  r.payload = x->src + x->sent;
+  if (r.bytes && (r.bytes > UDP_INLINE_MAX ||
+                  UDP_HEADER_BYTES + udp_record_bytes(&r) > e->config.packet_bytes))
+    r.flags |= UDP_TAIL;
+  const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
+  out->head = buf->data;
+  out->head_bytes = end;
+  if (r.flags & UDP_TAIL) {
+    out->head_bytes = TMB_ALIGN_UP(end, 16u);
+    memset(buf->data + end, 0, out->head_bytes - end);
+    out->tail = r.payload;
+    out->tail_bytes = r.bytes;
+  }
+  x->begun = true;
+  x->sent += r.bytes;
+  x->ended = x->sent == x->total;
+  return end;
+}
+
+/* Whether the packet just written asks for an acknowledgement: where somebody waits for the end of
+ * the transfer, or the window fills. */
+static bool asks(struct udp_peer *p, const struct udp_xfer *x, uint64_t bytes) {
+  const bool fills = udp_packet_asks(p, bytes) || udp_tx_room(&p->tx) <= UDP_XFER_SLOTS + 1;
+  return fills || (x->ended && (x->op || x->held));
+}
+
+static void push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
+  struct udp_buf *buf = udp_buf_get(e, UDP_HEADER_BYTES + UDP_RECORD_MAX + 32);
+  struct udp_out out = {.peer = p->rank};
+  const uint32_t end = write_part(e, x, buf, &out);
+  const uint64_t bytes = out.head_bytes + out.tail_bytes;
+  const uint8_t flags = asks(p, x, bytes) ? UDP_ACK_NOW : 0;
+  x->unacked++;
+  struct udp_slot *slot = udp_packet_send(e, p, &out, buf, end - UDP_HEADER_BYTES, flags);
+  slot->xfer = x;
+  if (udp_cc_paced(&p->tx.cc)) udp_cc_pace(&p->tx.cc, bytes, e->now_ns, p->tx.srtt_ns);
+}
+
+uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
+  while (p->first) {
+    struct udp_xfer *x = p->first;
+    if (udp_tx_room(&p->tx) <= UDP_XFER_SLOTS || p->tx.in_flight >= p->tx.cc.window)
+      return UINT64_MAX;
+    if (udp_cc_paced(&p->tx.cc) && p->tx.cc.next_ns > e->now_ns) return p->tx.cc.next_ns;
+    push_packet(e, p, x);
+    if (!x->ended) continue;
+    p->first = x->next;
+    if (!p->first) p->last = NULL;
+  }
+  return UINT64_MAX;
+}
