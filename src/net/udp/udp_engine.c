@@ -100,7 +100,7 @@ void udp_buf_put(struct tmb_net *e, struct udp_buf *buf) {
 }
 
 void udp_done_add(struct tmb_net *e, const struct udp_done *done) {
-  if (!done->addr && (!done->op || done->category == TMB_CATEGORY_NONE)) return;
+  if (!done->addr && (!done->op || done->category == UDP_NO_CATEGORY)) return;
   if (e->done_count == e->done_capacity) {
     struct udp_done *more = realloc(e->done, 2 * e->done_capacity * sizeof *more);
     if (!more) e->up->fatal("no memory for %u completions", 2 * e->done_capacity);

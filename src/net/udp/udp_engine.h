@@ -18,11 +18,12 @@
 #include "net/udp/udp_window.h"
 #include "os/lock.h"
 
-#define UDP_OUT_MAX      64u   /* packets handed to the network in one call */
-#define UDP_REPLY_SLOTS  16u   /* of the window, that requests leave to replies */
-#define UDP_XFER_SLOTS   48u   /* of the window, that transfers leave to messages */
-#define UDP_COPY_MAX     8192u /* a put that is copied, so that its source is free at once */
-#define UDP_ACK_EVERY    16u   /* packets */
+#define UDP_OUT_MAX      64u        /* packets handed to the network in one call */
+#define UDP_REPLY_SLOTS  16u        /* of the window, that requests leave to replies */
+#define UDP_XFER_SLOTS   48u        /* of the window, that transfers leave to messages */
+#define UDP_COPY_MAX     8192u      /* a put that is copied, so that its source is free at once */
+#define UDP_NO_CATEGORY  UINT32_MAX /* nobody is to be told */
+#define UDP_ACK_EVERY    16u        /* packets */
 #define UDP_ACK_DELAY_NS 200000u
 
 /* Memory of a packet. */

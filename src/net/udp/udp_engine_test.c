@@ -177,7 +177,8 @@ static void puts_and_gets(const struct udp_config *config, const char *fault, ui
                           .nbytes = nbytes,
                           .op = &done[0],
                           .category = 0,
-                          .local_category = 1};
+                          .local_category = 1,
+                          .tell_local = true};
     const struct tmb_signal sig = {signal, 5 + k, k % 2 ? TMB_SIGNAL_ADD : TMB_SIGNAL_SET};
     const bool notified = k % 3 == 0;
     assert_int_equal(notified ? udp_put_signal(rig_net[0], &rma, &sig) : udp_put(rig_net[0], &rma),
@@ -252,8 +253,6 @@ static void sources_free_on_return(void **state) {
                                   .remote = rig_segment[1] + 4096,
                                   .local = src,
                                   .nbytes = nbytes,
-                                  .category = TMB_CATEGORY_NONE,
-                                  .local_category = TMB_CATEGORY_NONE,
                                   .resume = &resume};
       const struct tmb_signal sig = {signal, 1, TMB_SIGNAL_ADD};
       while (udp_put_signal(rig_net[0], &rma, &sig)) rig_step(2);

@@ -44,18 +44,24 @@ static bool send_short(struct tmb_net *e, struct udp_peer *p, struct udp_record 
 
 /* ---- puts */
 
-static int put_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma) {
-  struct udp_record r = {.type = UDP_PUT, .addr = (uint64_t)(uintptr_t)rma->remote};
-  const struct udp_done local = {rma->op, rma->local_category, p->rank, NULL, 0};
-  struct udp_xfer *x = udp_xfer_new(e, p, &r, rma->local, rma->nbytes);
+/* Tell rma->op when `x` is complete, and that its source is free: at once if it is copied. */
+static void complete_to(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
+                        const struct tmb_rma *rma) {
   x->op = rma->op;
   x->category = rma->category;
-  if (rma->nbytes <= UDP_COPY_MAX) {
-    udp_xfer_copy(e, p, x);
-    udp_done_add(e, &local);
-  } else {
+  if (!rma->tell_local) return;
+  if (rma->nbytes > UDP_COPY_MAX) {
     x->local_category = rma->local_category;
+    return;
   }
+  udp_xfer_copy(e, p, x);
+  udp_done_add(e, &(struct udp_done){rma->op, rma->local_category, p->rank, NULL, 0});
+}
+
+static int put_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma) {
+  struct udp_record r = {.type = UDP_PUT, .addr = (uint64_t)(uintptr_t)rma->remote};
+  struct udp_xfer *x = udp_xfer_new(e, p, &r, rma->local, rma->nbytes);
+  complete_to(e, p, x, rma);
   udp_xfer_add(e, p, x);
   return 0;
 }
@@ -112,21 +118,13 @@ static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, const struct
                          .addr = (uint64_t)(uintptr_t)rma->remote,
                          .signal_addr = (uint64_t)(uintptr_t)signal->addr,
                          .signal_value = signal->value};
-  const bool asked = rma->op && rma->category != TMB_CATEGORY_NONE;
-  const bool unread = !rma->op || (!asked && rma->local_category == TMB_CATEGORY_NONE);
-  if (!rma->op && send_short(e, p, &r, rma->local, rma->nbytes)) return 0;
+  const bool unread = !rma->op; /* nobody could be told later that the source is free */
+  if (unread && send_short(e, p, &r, rma->local, rma->nbytes)) return 0;
   if (unread && rma->nbytes <= COPY_LONG_MAX && rma->resume && !may_copy(p, rma->nbytes))
     return TMB_AGAIN;
   struct udp_xfer *x = udp_xfer_new(e, p, &r, rma->local, rma->nbytes);
   if (unread) return send_whole(e, p, x, rma->resume);
-  x->op = rma->op;
-  x->category = rma->category;
-  if (rma->nbytes <= UDP_COPY_MAX) {
-    udp_xfer_copy(e, p, x);
-    udp_done_add(e, &(struct udp_done){rma->op, rma->local_category, p->rank, NULL, 0});
-  } else {
-    x->local_category = rma->local_category;
-  }
+  complete_to(e, p, x, rma);
   udp_xfer_add(e, p, x);
   return 0;
 }

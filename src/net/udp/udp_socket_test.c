@@ -75,12 +75,8 @@ static void put_and_get(size_t nbytes) {
   static uint8_t src[3000000], back[3000000];
   uint64_t done = 0;
   for (size_t i = 0; i < nbytes; i++) src[i] = (uint8_t)(i * 7 + (i >> 10));
-  struct tmb_rma rma = {.peer = 1,
-                        .remote = rig_segment[1] + 8,
-                        .local = src,
-                        .nbytes = nbytes,
-                        .op = &done,
-                        .local_category = TMB_CATEGORY_NONE};
+  struct tmb_rma rma = {
+      .peer = 1, .remote = rig_segment[1] + 8, .local = src, .nbytes = nbytes, .op = &done};
   assert_int_equal(udp_put(rig_net[0], &rma), 0);
   for (uint32_t n = 0; !done; n++) {
     assert_true(n < STEPS_MAX);

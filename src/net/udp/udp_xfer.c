@@ -28,7 +28,7 @@ struct udp_xfer *udp_xfer_new(struct tmb_net *e, struct udp_peer *p, const struc
   if (r->type == UDP_PART) x->record.id = ++p->next_id;
   x->src = src;
   x->total = total;
-  x->category = x->local_category = TMB_CATEGORY_NONE;
+  x->category = x->local_category = UDP_NO_CATEGORY;
   return x;
 }
 
