@@ -219,9 +219,9 @@ void udp_buf_put(struct tmb_net *e, struct udp_buf *buf);
 void udp_done_add(struct tmb_net *e, const struct udp_done *done);
 
 /* Take the lock and read the clock; release it and tell completions. */
-bool udp_engine_try(struct tmb_net *e);
-void udp_engine_lock(struct tmb_net *e);
-void udp_engine_unlock(struct tmb_net *e);
+bool udp_engine_try(struct tmb_net *e) TMB_TRY_ACQUIRE(true, e->lock);
+void udp_engine_lock(struct tmb_net *e) TMB_ACQUIRE(e->lock);
+void udp_engine_unlock(struct tmb_net *e) TMB_RELEASE(e->lock);
 
 /* ---- udp_peer.c */
 

@@ -109,6 +109,8 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
 }
 
 /* Hand up what is in the batch, then send what handlers have said. */
+static void hand_up(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock);
+
 static void hand_up(struct tmb_net *e, struct udp_batch *b) {
   e->delivering++;
   udp_engine_unlock(e);
