@@ -9,24 +9,38 @@ endif()
 
 file(GLOB tmb_caf_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/coarray/*.c")
 list(FILTER tmb_caf_sources EXCLUDE REGEX "_test\\.c$")
+# What depends on the compiler's generation lies in compiler*.c: up to gfortran 15 and from 16 on,
+# calls have the same names and other arguments, so there are two libraries.
+set(tmb_caf_12 "${PROJECT_SOURCE_DIR}/coarray/compiler12.c")
+set(tmb_caf_16 "${PROJECT_SOURCE_DIR}/coarray/compiler16.c")
+list(REMOVE_ITEM tmb_caf_sources "${tmb_caf_12}" "${tmb_caf_16}")
 add_library(tmb_caf_objects OBJECT ${tmb_caf_sources})
-set_target_properties(tmb_caf_objects PROPERTIES
-  POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-target_compile_definitions(tmb_caf_objects PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
-  GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
-target_include_directories(tmb_caf_objects PRIVATE "${PROJECT_SOURCE_DIR}/include")
-target_link_libraries(tmb_caf_objects PRIVATE tmb_warnings Threads::Threads)
+add_library(tmb_caf_objects12 OBJECT ${tmb_caf_12})
+add_library(tmb_caf_objects16 OBJECT ${tmb_caf_16})
+foreach(objects tmb_caf_objects tmb_caf_objects12 tmb_caf_objects16)
+  set_target_properties(${objects} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  target_compile_definitions(${objects} PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
+    GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
+  target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  target_link_libraries(${objects} PRIVATE tmb_warnings Threads::Threads)
+endforeach()
 
-add_library(caf_shared SHARED $<TARGET_OBJECTS:tmb_caf_objects>)
-set_target_properties(caf_shared PROPERTIES OUTPUT_NAME caf_tombolo EXPORT_NAME caf
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
-  INSTALL_RPATH "$ORIGIN")
-target_link_libraries(caf_shared PUBLIC tombolo_shared)
-add_library(caf_static STATIC $<TARGET_OBJECTS:tmb_caf_objects>)
-set_target_properties(caf_static PROPERTIES OUTPUT_NAME caf_tombolo EXPORT_NAME caf_static
-  LINKER_LANGUAGE C)
-target_link_libraries(caf_static PUBLIC tombolo_static)
-foreach(lib caf_shared caf_static)
+# tmb_add_caf(SHARED STATIC EXPORT NAME OBJECTS): one library of both kinds.
+function(tmb_add_caf shared static export name objects)
+  add_library(${shared} SHARED $<TARGET_OBJECTS:tmb_caf_objects> $<TARGET_OBJECTS:${objects}>)
+  set_target_properties(${shared} PROPERTIES OUTPUT_NAME ${name} EXPORT_NAME ${export}
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
+    INSTALL_RPATH "$ORIGIN")
+  target_link_libraries(${shared} PUBLIC tombolo_shared)
+  add_library(${static} STATIC $<TARGET_OBJECTS:tmb_caf_objects> $<TARGET_OBJECTS:${objects}>)
+  set_target_properties(${static} PROPERTIES OUTPUT_NAME ${name} EXPORT_NAME ${export}_static
+    LINKER_LANGUAGE C)
+  target_link_libraries(${static} PUBLIC tombolo_static)
+endfunction()
+tmb_add_caf(caf_shared caf_static caf caf_tombolo tmb_caf_objects12)
+tmb_add_caf(caf16_shared caf16_static caf16 caf_tombolo16 tmb_caf_objects16)
+foreach(lib caf_shared caf_static caf16_shared caf16_static)
   target_compile_options(${lib} INTERFACE $<$<COMPILE_LANGUAGE:Fortran>:-fcoarray=lib>)
 endforeach()
 
@@ -34,7 +48,7 @@ endforeach()
 # where `tombolo fc` looks for it. gfortran 11 cannot pass what it declares.
 set(tmb_fortran_compilers "")
 set(tmb_fortran_modules "")
-foreach(version 11 12 13 14)
+foreach(version 11 12 13 14 15 16)
   find_program(TMB_GFORTRAN_${version} gfortran-${version})
   mark_as_advanced(TMB_GFORTRAN_${version})
   if(NOT TMB_GFORTRAN_${version})

@@ -45,6 +45,24 @@ foreach(version IN LISTS tmb_fortran_compilers)
   endforeach()
 endforeach()
 # Scripts.
+# Calls as compilers emit them that are not installed, written by hand: calls/NAME.c, with
+# libcaf_tombolo16 where NAME ends in 16.
+file(GLOB tmb_fortran_calls CONFIGURE_DEPENDS "${tmb_fortran_dir}/calls/*.c")
+foreach(src IN LISTS tmb_fortran_calls)
+  get_filename_component(name "${src}" NAME_WE)
+  tmb_read_header(hdr ${src})
+  set(library caf_shared)
+  if(name MATCHES "16$")
+    set(library caf16_shared)
+  endif()
+  add_executable(fortran.calls.${name} "${src}")
+  set_target_properties(fortran.calls.${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/fortran/calls")
+  target_link_libraries(fortran.calls.${name} PRIVATE tmb_warnings ${library})
+  tmb_register_program(fortran.calls.${name} fortran
+    "${PROJECT_BINARY_DIR}/tests/fortran/calls/fortran.calls.${name}")
+endforeach()
+
 file(GLOB tmb_fortran_scripts CONFIGURE_DEPENDS "${tmb_fortran_dir}/*.py")
 foreach(src IN LISTS tmb_fortran_scripts)
   get_filename_component(name "${src}" NAME_WE)

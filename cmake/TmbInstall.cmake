@@ -14,7 +14,7 @@ endif()
 set(tmb_caf 0) # whether coarray Fortran is installed
 if(TARGET caf_shared)
   set(tmb_caf 1)
-  install(TARGETS caf_shared caf_static EXPORT tombolo-targets)
+  install(TARGETS caf_shared caf_static caf16_shared caf16_static EXPORT tombolo-targets)
   install(DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo" OPTIONAL)
   install(FILES "${PROJECT_SOURCE_DIR}/coarray/fortran/tombolo_caf.f90"

@@ -31,6 +31,7 @@ static bool find(struct atom *a, void *token, size_t offset, int image, int kind
     caf_fail(&to, CAF_STAT_ERROR, "atomic variables are of kind 4 or 8, not %d", kind);
     return false;
   }
+  caf_serve();
   a->rank = caf_rank(image, &to);
   a->word = a->rank == UINT32_MAX ? NULL : caf_address(token, offset, (size_t)kind, a->rank, &to);
   if (a->word) caf_await(a->rank, a->word, (size_t)kind);

@@ -70,6 +70,7 @@ struct caf {
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
   bool ready, ending, settled;
+  bool accessors; /* other images may ask this one to run functions: remote.c */
 };
 extern struct caf caf;
 
@@ -185,6 +186,28 @@ int caf_team_state(const struct caf_team *team);
 /* Barrier of the members that are left. Returns as caf_wait_event. */
 int caf_barrier(struct caf_team *team);
 
+/* The team statements. in new_index: NULL: as in the parent. */
+void caf_form_team(int number, void **team, const int *new_index, const struct caf_status *to);
+void caf_change_team(struct caf_team *team, const struct caf_status *to);
+void caf_end_team(const struct caf_status *to);
+void caf_sync_team(struct caf_team *team, const struct caf_status *to);
+
+/* The current or initial team, by its number; NULL after caf_fail. */
+const struct caf_team *caf_sibling(int number, const struct caf_status *to);
+
+/* Rank in the job of an image of a team: *team_p, else that of *number, else the current one.
+ * UINT32_MAX after caf_fail. */
+uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
+                     const struct caf_status *to);
+
+/* Called by what programs call in loops that wait: answers what other images ask. */
+static inline void caf_serve(void) {
+  if (__builtin_expect(caf.accessors, 0)) gasnet_AMPoll();
+}
+
+/* Makes this image answer what accessors ask (remote.c). */
+void caf_remote_start(void);
+
 /* Frees the coarrays of a team that ends. */
 void caf_team_free_coarrays(struct caf_team *team);
 
@@ -224,6 +247,10 @@ bool caf_section_contiguous(const struct caf_section *s);
 /* Waits until no put to any byte of a section of `rank` is under way; says that one has begun. */
 void caf_section_await(uint32_t rank, const struct caf_section *s);
 void caf_section_pending(uint32_t rank, const struct caf_section *s);
+
+/* Copies the elements into a buffer, in array element order, and back. */
+void caf_section_pack(const struct caf_section *s, void *buffer);
+void caf_section_unpack(const struct caf_section *s, const void *buffer);
 
 /* Calls fn with the address of each element, in array element order. */
 void caf_section_each(const struct caf_section *s, void (*fn)(void *arg, char *element), void *arg);

@@ -220,21 +220,6 @@ void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg, 
 
 /* ---- packing */
 
-struct pack {
-  char *at;
-  size_t len;
-  bool out; /* from the buffer to the array */
-};
-
-static void pack_element(void *arg, char *element) {
-  struct pack *p = arg;
-  if (p->out)
-    memcpy(element, p->at, p->len);
-  else
-    memcpy(p->at, element, p->len);
-  p->at += p->len;
-}
-
 /* The argument as one piece of memory: itself, or a packed copy (*copy), which is malloc'ed. */
 static void *pack(const struct caf_section *s, size_t elements, void **copy) {
   *copy = NULL;
@@ -245,14 +230,12 @@ static void *pack(const struct caf_section *s, size_t elements, void **copy) {
     caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a collective subroutine",
              elements * s->elem_len);
   }
-  struct pack p = {*copy, s->elem_len, false};
-  caf_section_each(s, pack_element, &p);
+  caf_section_pack(s, *copy);
   return *copy;
 }
 
 static void unpack(const struct caf_section *s, void *copy, bool defined) {
-  struct pack p = {copy, s->elem_len, true};
-  if (copy && defined) caf_section_each(s, pack_element, &p);
+  if (copy && defined) caf_section_unpack(s, copy);
   free(copy);
 }
 

@@ -69,6 +69,7 @@ void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errm
 
 void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat) {
   const struct caf_status to = {.stat = stat};
+  caf_serve();
   const uint32_t rank = image == 0 ? caf.rank : caf_rank(image, &to);
   if (rank == UINT32_MAX) return;
   uint64_t *word = caf_address(token, index * WORD, WORD, rank, &to);

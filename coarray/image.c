@@ -18,8 +18,6 @@
 
 CAF_EXPORT void CAF(init)(int *argc, char ***argv);
 CAF_EXPORT void CAF(finalize)(void);
-CAF_EXPORT int CAF(this_image)(int distance);
-CAF_EXPORT int CAF(num_images)(int distance, int failed);
 CAF_EXPORT int CAF(image_status)(int image, void *team);
 CAF_EXPORT void CAF(failed_images)(struct caf_desc *array, void *team, int *kind);
 CAF_EXPORT void CAF(stopped_images)(struct caf_desc *array, void *team, int *kind);
@@ -167,24 +165,6 @@ void CAF(fail_image)(void) {
 
 /* ---- queries */
 
-int CAF(this_image)(int distance) {
-  caf_settle();
-  const struct caf_team *team = caf.team;
-  while (distance-- > 0 && team->parent) team = team->parent;
-  return (int)team->rank + 1;
-}
-
-int CAF(num_images)(int distance, int failed) {
-  caf_settle();
-  const struct caf_team *team = caf.team;
-  while (distance-- > 0 && team->parent) team = team->parent;
-  if (failed < 0) return (int)team->size;
-  int count = 0;
-  for (uint32_t i = 0; i < team->size; i++)
-    count += caf_state_of(team->jobrank[i]) == CAF_STAT_FAILED;
-  return failed ? count : (int)team->size - count;
-}
-
 int CAF(image_status)(int image, void *team) {
   (void)team;
   const struct caf_status none = {0};
@@ -241,6 +221,17 @@ static void fill_seed(uint32_t *seed, size_t words, uint64_t start) {
   }
 }
 
+/* The value of the first image that is left, told to all of the team. */
+static uint64_t caf_common(uint64_t mine) {
+  uint64_t *all = calloc(caf.team->size, sizeof *all), value = mine;
+  if (!all) return mine;
+  (void)caf_tell(caf.team, mine | 1, all);
+  for (uint32_t i = caf.team->size; i-- > 0;)
+    if (all[i]) value = all[i];
+  free(all);
+  return value;
+}
+
 void CAF(random_init)(bool repeatable, bool image_distinct) {
   uint32_t seed[64];
   int32_t words = 0;
@@ -250,8 +241,7 @@ void CAF(random_init)(bool repeatable, bool image_distinct) {
   uint64_t start = 0x746f6d626f6c6f;
   if (!repeatable && getrandom(&start, sizeof start, 0) != sizeof start)
     start ^= (uint64_t)getpid();
-  if (!repeatable && !image_distinct)
-    gex_Event_Wait(gex_Coll_BroadcastNB(caf.team->tm, 0, &start, &start, sizeof start, 0));
+  if (!repeatable && !image_distinct) start = caf_common(start);
   if (image_distinct) start += (uint64_t)caf.rank << 32;
   fill_seed(seed, (size_t)words, start);
   struct caf_desc put = {.base = seed,

@@ -136,6 +136,33 @@ void caf_section_each(const struct caf_section *s, void (*fn)(void *arg, char *e
   }
 }
 
+struct pack {
+  char *at;
+  size_t len;
+};
+
+static void pack_element(void *arg, char *element) {
+  struct pack *p = arg;
+  memcpy(p->at, element, p->len);
+  p->at += p->len;
+}
+
+static void unpack_element(void *arg, char *element) {
+  struct pack *p = arg;
+  memcpy(element, p->at, p->len);
+  p->at += p->len;
+}
+
+void caf_section_pack(const struct caf_section *s, void *buffer) {
+  struct pack p = {buffer, s->elem_len};
+  caf_section_each(s, pack_element, &p);
+}
+
+void caf_section_unpack(const struct caf_section *s, const void *buffer) {
+  struct pack p = {(char *)(uintptr_t)buffer, s->elem_len};
+  caf_section_each(s, unpack_element, &p);
+}
+
 struct list {
   void **address;
   size_t count;

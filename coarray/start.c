@@ -87,6 +87,7 @@ void caf_start(int *argc, char ***argv) {
   caf.segment_bytes = gex_Segment_QuerySize(segment);
   caf_heap_init(caf.segment, caf.segment_bytes);
   make_shared();
+  caf_remote_start();
   const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_ADD | GEX_OP_FAND |
                        GEX_OP_AND | GEX_OP_FOR | GEX_OP_OR | GEX_OP_FXOR | GEX_OP_XOR |
                        GEX_OP_FCAS | GEX_OP_SWAP;

@@ -19,7 +19,7 @@ CAF_EXPORT void CAF(get)(void *token, size_t offset, int image, struct caf_desc 
                          int dst_kind, bool may_need_tmp, int *stat);
 CAF_EXPORT void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
                           struct caf_vector *vector, struct caf_desc *src, int dst_kind,
-                          int src_kind, bool may_need_tmp, int *stat, void *team);
+                          int src_kind, bool may_need_tmp, int *stat, void **team);
 CAF_EXPORT void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image,
                              struct caf_desc *dst, struct caf_vector *dst_vector, void *src_token,
                              size_t src_offset, int src_image, struct caf_desc *src,
@@ -126,11 +126,11 @@ static __attribute__((noinline)) void send_any(const struct assignment *a) {
 
 void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
                struct caf_vector *vector, struct caf_desc *src, int dst_kind, int src_kind,
-               bool may_need_tmp, int *stat, void *team) {
+               bool may_need_tmp, int *stat, void **team) {
   (void)may_need_tmp;
-  (void)team;
   const struct caf_status to = {.stat = stat};
-  const uint32_t rank = caf_rank(image, &to);
+  const uint32_t rank = __builtin_expect(team != NULL, 0) ? caf_rank_in(image, team, NULL, &to)
+                                                          : caf_rank(image, &to);
   if (__builtin_expect(rank == UINT32_MAX, 0)) return;
   const size_t bytes = dst->dtype.elem_len;
   void *remote = caf_address(token, offset, bytes, rank, &to);

@@ -130,6 +130,13 @@ static void ask_version(const char *compiler, char *version, size_t bytes) {
   free(command);
 }
 
+/* Name of the library for a compiler: from gfortran 16 on, team calls have other arguments. */
+static const char *library_of(const char *compiler) {
+  char version[32];
+  ask_version(compiler, version, sizeof version);
+  return strtol(version, NULL, 10) >= 16 ? "caf_tombolo16" : "caf_tombolo";
+}
+
 /* Add where the module tombolo_caf lies, if there is one for this compiler. */
 static void add_modules(struct command *c) {
   const char *root = root_folder();
@@ -150,7 +157,8 @@ static int add_libraries(struct command *c) {
     return TOOL_EXIT_FAILED;
   }
   char *folder = format(root, "/lib", "");
-  char *library = format(folder, "/libcaf_tombolo", ".so");
+  const char *name = library_of(c->argv[0]);
+  char *library = format(format(folder, "/lib", ""), name, ".so");
   if (access(library, R_OK) != 0) {
     tmb_print("fc: %s: %s; build or install Tombolo with TMB_FORTRAN=ON", library, strerror(errno));
     return TOOL_EXIT_FAILED;
@@ -158,7 +166,7 @@ static int add_libraries(struct command *c) {
   free(library);
   add(c, format("-L", folder, ""));
   add(c, format("-Wl,-rpath,", folder, ""));
-  add(c, "-lcaf_tombolo");
+  add(c, format("-l", name, ""));
   return 0;
 }
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What gfortran 11 to 15 call for images and teams, and 16 no longer does.
+ *
+ * Owns nothing. Called by compiled programs. Calls: team.c. Invariants: the team statements have
+ * neither STAT= nor ERRMSG= here: what fails ends the program. Part of libcaf_tombolo;
+ * libcaf_tombolo16 has compiler16.c instead.
+ */
+#include "caf.h"
+
+CAF_EXPORT int CAF(this_image)(int distance);
+CAF_EXPORT int CAF(num_images)(int distance, int failed);
+CAF_EXPORT void CAF(form_team)(int number, void **team, int unused);
+CAF_EXPORT void CAF(change_team)(void **team, int unused);
+CAF_EXPORT void CAF(end_team)(void **team);
+CAF_EXPORT void CAF(sync_team)(void **team, int unused);
+CAF_EXPORT int CAF(team_number)(void *team);
+
+static const struct caf_status no_stat;
+
+/* The team that many levels around the current one. */
+static const struct caf_team *around(int distance) {
+  const struct caf_team *team = caf.team;
+  while (distance-- > 0 && team->parent) team = team->parent;
+  return team;
+}
+
+int CAF(this_image)(int distance) {
+  caf_settle();
+  return (int)around(distance)->rank + 1;
+}
+
+int CAF(num_images)(int distance, int failed) {
+  caf_settle();
+  const struct caf_team *team = around(distance);
+  if (failed < 0) return (int)team->size;
+  int count = 0;
+  for (uint32_t i = 0; i < team->size; i++)
+    count += caf_state_of(team->jobrank[i]) == CAF_STAT_FAILED;
+  return failed ? count : (int)team->size - count;
+}
+
+void CAF(form_team)(int number, void **team, int unused) {
+  (void)unused;
+  caf_form_team(number, team, NULL, &no_stat);
+}
+
+void CAF(change_team)(void **team, int unused) {
+  (void)unused;
+  caf_change_team(*team, &no_stat);
+}
+
+void CAF(end_team)(void **team) {
+  (void)team;
+  caf_end_team(&no_stat);
+}
+
+void CAF(sync_team)(void **team, int unused) {
+  (void)unused;
+  caf_sync_team(*team, &no_stat);
+}
+
+int CAF(team_number)(void *team) {
+  return team ? ((const struct caf_team *)team)->number : caf.team->number;
+}

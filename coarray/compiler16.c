@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What gfortran 16 calls for images and teams: the statements have STAT= and ERRMSG=.
+ *
+ * Owns nothing. Called by compiled programs. Calls: team.c. Invariants: a team is passed by value,
+ * NULL: the current one. Part of libcaf_tombolo16, which has no compiler12.c: the names are the
+ * same, the arguments are not. Not tried with a compiler: written from the manual's "Coarray
+ * Programming", tested by hand-made calls.
+ */
+#include "caf.h"
+
+CAF_EXPORT int CAF(this_image)(void *team);
+CAF_EXPORT int CAF(num_images)(void *team, int32_t *team_number);
+CAF_EXPORT void CAF(form_team)(int number, void **team, int *new_index, int *stat, char *errmsg,
+                               size_t errmsg_len);
+CAF_EXPORT void CAF(change_team)(void *team, int *stat, char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(end_team)(int *stat, char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(sync_team)(void *team, int *stat, char *errmsg, size_t errmsg_len);
+CAF_EXPORT int CAF(team_number)(void *team);
+CAF_EXPORT void *CAF(get_team)(int32_t *level);
+
+/* Levels of GET_TEAM (iso_fortran_env). */
+enum { INITIAL_TEAM = 0, PARENT_TEAM = 1, CURRENT_TEAM = 2 };
+
+static const struct caf_team *team_or_current(void *team) {
+  return team ? team : caf.team;
+}
+
+int CAF(this_image)(void *team) {
+  caf_settle();
+  return (int)team_or_current(team)->rank + 1;
+}
+
+int CAF(num_images)(void *team, int32_t *team_number) {
+  const struct caf_status none = {0};
+  caf_settle();
+  if (!team && team_number) {
+    const struct caf_team *sibling = caf_sibling(*team_number, &none);
+    return sibling ? (int)sibling->size : 0;
+  }
+  return (int)team_or_current(team)->size;
+}
+
+void CAF(form_team)(int number, void **team, int *new_index, int *stat, char *errmsg,
+                    size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  caf_form_team(number, team, new_index, &to);
+}
+
+void CAF(change_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  caf_change_team(team, &to);
+}
+
+void CAF(end_team)(int *stat, char *errmsg, size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  caf_end_team(&to);
+}
+
+void CAF(sync_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
+  const struct caf_status to = {stat, errmsg, errmsg_len};
+  caf_sync_team(team ? team : caf.team, &to);
+}
+
+int CAF(team_number)(void *team) {
+  return team_or_current(team)->number;
+}
+
+void *CAF(get_team)(int32_t *level) {
+  if (!level || *level == CURRENT_TEAM) return caf.team;
+  if (*level == INITIAL_TEAM) return &caf.initial;
+  if (*level == PARENT_TEAM) return caf.team->parent ? caf.team->parent : &caf.initial;
+  const struct caf_status none = {0};
+  caf_fail(&none, CAF_STAT_ERROR, "GET_TEAM: level %d is none of iso_fortran_env", (int)*level);
+  return NULL;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls the transfers of gfortran 15 as its manual describes them: gets, puts and transfers by
+ * accessors, of scalars, arrays and characters, small and larger than a message.
+ */
+/* again: TOMBOLO_SHM=0 */
+/* ranks: 1 2 3 4 */
+#include "../../../coarray/abi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the manual declares. */
+extern void CAF(init)(int *argc, char ***argv);
+extern void CAF(finalize)(void);
+extern int CAF(this_image)(int distance);
+extern int CAF(num_images)(int distance, int failed);
+extern void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
+extern void CAF(register)(size_t size, int type, void **token, struct caf_desc *desc, int *stat,
+                          char *errmsg, size_t errmsg_len);
+extern void CAF(register_accessor)(int hash, void (*accessor)(void));
+extern void CAF(register_accessors_finish)(void);
+extern int CAF(get_remote_function_index)(int hash);
+extern void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t *src_chars,
+                                 int image, size_t dst_size, void **dst, size_t *dst_chars,
+                                 struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
+                                 size_t add_bytes, int *stat, void **team, int *team_number);
+extern int32_t CAF(is_present_on_remote)(void *token, int image, int index, void *add,
+                                         size_t add_bytes);
+extern void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_chars,
+                                int image, size_t src_size, const void *src,
+                                const size_t *src_chars, const struct caf_desc *src_desc, int index,
+                                void *add, size_t add_bytes, int *stat, void **team,
+                                int *team_number);
+extern void CAF(transfer_between_remotes)(
+    void *dst_token, struct caf_desc *dst_desc, size_t *dst_chars, int dst_image, int dst_index,
+    void *dst_add, size_t dst_add_bytes, void *src_token, const struct caf_desc *src_desc,
+    const size_t *src_chars, int src_image, int src_index, void *src_add, size_t src_add_bytes,
+    size_t src_size, bool scalar, int *dst_stat, int *src_stat, void **dst_team,
+    int *dst_team_number, void **src_team, int *src_team_number);
+extern void CAF(error_stop)(int code, bool quiet);
+
+enum {
+  ELEMENTS = 100000,
+  HASH_ELEMENT = 77,
+  HASH_SECTION = -5,
+  HASH_SET,
+  HASH_FILL,
+  HASH_TEXT,
+  HASH_PRESENT
+};
+
+/* The coarray: a derived type with an allocatable component, which only its image can follow. */
+struct object {
+  int64_t first;
+  int64_t *component; /* [ELEMENTS] */
+  char text[8];
+};
+
+/* Name of a function with the arguments of the compiler's accessors. */
+#define ACCESSOR(name) name
+
+/* Values that the accessors use. */
+struct subscripts {
+  int64_t from, to, step;
+};
+
+static void check(bool condition, const char *what) {
+  if (condition) return;
+  printf("FAILED on image %d: %s\n", CAF(this_image)(0), what);
+  CAF(error_stop)(1, true);
+}
+
+/* ... = x[i]%component(from) */
+static void ACCESSOR(get_element)(struct subscripts *add, const int *image, void **result,
+                                  int32_t *owned, struct object *object, void *token, size_t offset,
+                                  size_t *chars, const size_t *object_chars) {
+  (void)chars, (void)object_chars, (void)offset;
+  check(*image == CAF(this_image)(0) && token, "image and token of an accessor");
+  *result = &object->component[add->from];
+  *owned = 0;
+}
+
+/* ... = x[i]%component(from:to:step) */
+static void ACCESSOR(get_section)(struct subscripts *add, const int *image,
+                                  struct caf_desc **result, int32_t *owned, struct object *object,
+                                  void *token, size_t offset, size_t *chars,
+                                  const size_t *object_chars) {
+  (void)image, (void)token, (void)offset, (void)chars, (void)object_chars;
+  struct caf_desc *d = *result;
+  d->dtype.elem_len = 8;
+  d->dtype.rank = 1;
+  d->dtype.type = CAF_INTEGER;
+  d->span = 8;
+  d->base = object->component + add->from;
+  d->dim[0] = (struct caf_dim){add->step, 1, (add->to - add->from) / add->step + 1};
+  *owned = 0;
+}
+
+/* ... = x[i]%text, made anew */
+static void ACCESSOR(get_text)(void *add, const int *image, void **result, int32_t *owned,
+                               struct object *object, void *token, size_t offset, size_t *chars,
+                               const size_t *object_chars) {
+  (void)add, (void)image, (void)token, (void)offset, (void)object_chars;
+  *chars = 5;
+  *result = malloc(5);
+  if (*result) memcpy(*result, object->text, 5);
+  *owned = 1;
+}
+
+/* x[i]%component(from) = ... */
+static void ACCESSOR(set_element)(struct subscripts *add, const int *image, struct object *object,
+                                  const int64_t *data, void *token, size_t offset,
+                                  const size_t *object_chars, const size_t *data_chars) {
+  (void)image, (void)token, (void)offset, (void)object_chars, (void)data_chars;
+  object->component[add->from] = *data;
+}
+
+/* x[i]%component(from:to:step) = ... */
+static void ACCESSOR(set_section)(struct subscripts *add, const int *image, struct object *object,
+                                  const struct caf_desc *data, void *token, size_t offset,
+                                  const size_t *object_chars, const size_t *data_chars) {
+  (void)image, (void)token, (void)offset, (void)object_chars, (void)data_chars;
+  const int64_t *value = data->base;
+  for (int64_t i = add->from, k = 0; i <= add->to; i += add->step, k++)
+    object->component[i] = value[k * data->dim[0].stride];
+}
+
+/* allocated(x[i]%component) */
+static void ACCESSOR(is_present)(void *add, const int *image, int32_t *present,
+                                 struct object *object, void *token, size_t offset) {
+  (void)add, (void)image, (void)token, (void)offset;
+  *present = object->component != NULL;
+}
+
+static void *token;
+static struct object *mine;
+
+__attribute__((constructor)) static void register_all(void) {
+  struct caf_desc desc = {.dtype = {.elem_len = sizeof *mine, .type = CAF_DERIVED}};
+  CAF(register)(sizeof *mine, CAF_STATIC, &token, &desc, NULL, NULL, 0);
+  mine = desc.base;
+  CAF(register_accessor)(HASH_ELEMENT, (void (*)(void))get_element);
+  CAF(register_accessor)(HASH_SECTION, (void (*)(void))get_section);
+  CAF(register_accessor)(HASH_TEXT, (void (*)(void))get_text);
+  CAF(register_accessor)(HASH_SET, (void (*)(void))set_element);
+  CAF(register_accessor)(HASH_FILL, (void (*)(void))set_section);
+  CAF(register_accessor)(HASH_PRESENT, (void (*)(void))is_present);
+  CAF(register_accessors_finish)();
+}
+
+static struct caf_desc array_of(int64_t *base, ptrdiff_t count, ptrdiff_t stride) {
+  return (struct caf_desc){.base = base,
+                           .dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER},
+                           .span = 8,
+                           .dim = {{stride, 1, count}}};
+}
+
+static void read_all(int right) {
+  struct subscripts add = {7, 0, 1};
+  int64_t value = 0, *to = &value;
+  int stat = -1;
+  CAF(get_from_remote)
+  (token, NULL, NULL, right, 8, (void **)&to, NULL, NULL, false,
+   CAF(get_remote_function_index)(HASH_ELEMENT), &add, sizeof add, &stat, NULL, NULL);
+  check(value == right * 1000000 + 7 && stat == 0, "get of an element");
+  for (int64_t n = 10; n <= ELEMENTS / 2; n *= 5) {
+    int64_t *all = calloc((size_t)n * 2, 8);
+    if (!all) abort();
+    struct caf_desc into = array_of(all, n, 2);
+    add = (struct subscripts){1, 2 * n - 1, 2};
+    CAF(get_from_remote)
+    (token, NULL, NULL, right, 8, (void **)&into.base, NULL, &into, false,
+     CAF(get_remote_function_index)(HASH_SECTION), &add, sizeof add, NULL, NULL, NULL);
+    for (int64_t i = 0; i < n; i++)
+      check(all[2 * i] == right * 1000000 + 1 + 2 * i && all[2 * i + 1] == 0, "get of a section");
+    free(all);
+  }
+  struct caf_desc grows = {.dtype = {.elem_len = 8, .rank = 1, .type = CAF_INTEGER}};
+  add = (struct subscripts){0, 99, 1};
+  CAF(get_from_remote)
+  (token, NULL, NULL, right, 8, &grows.base, NULL, &grows, true,
+   CAF(get_remote_function_index)(HASH_SECTION), &add, sizeof add, NULL, NULL, NULL);
+  check(grows.dim[0].ub == 100 && ((int64_t *)grows.base)[99] == right * 1000000 + 99,
+        "get that allocates");
+  free(grows.base);
+  char text[8] = "", *text_to = text;
+  size_t chars = 0;
+  CAF(get_from_remote)
+  (token, NULL, NULL, right, 1, (void **)&text_to, &chars, NULL, false,
+   CAF(get_remote_function_index)(HASH_TEXT), NULL, 0, NULL, NULL, NULL);
+  check(chars == 5 && memcmp(text, "hello", 5) == 0, "get of characters");
+  check(CAF(is_present_on_remote)(token, right, CAF(get_remote_function_index)(HASH_PRESENT), NULL,
+                                  0) == 1,
+        "is_present_on_remote");
+}
+
+static void write_all(int me, int right) {
+  struct subscripts add = {3, 0, 1};
+  const int64_t value = -me;
+  CAF(send_to_remote)
+  (token, NULL, NULL, right, 8, &value, NULL, NULL, CAF(get_remote_function_index)(HASH_SET), &add,
+   sizeof add, NULL, NULL, NULL);
+  int64_t *all = malloc(ELEMENTS * 8);
+  for (int64_t i = 0; all && i < ELEMENTS; i++) all[i] = me * 100 + i;
+  struct caf_desc from = array_of(all, ELEMENTS / 4, 2);
+  add = (struct subscripts){ELEMENTS / 2, ELEMENTS - 1, 2};
+  CAF(send_to_remote)
+  (token, NULL, NULL, right, 8, all, NULL, &from, CAF(get_remote_function_index)(HASH_FILL), &add,
+   sizeof add, NULL, NULL, NULL);
+  free(all);
+}
+
+int main(int argc, char **argv) {
+  CAF(init)(&argc, &argv);
+  const int me = CAF(this_image)(0), images = CAF(num_images)(0, -1);
+  const int right = me % images + 1, left = (me + images - 2) % images + 1;
+  mine->component = malloc(ELEMENTS * 8);
+  if (!mine->component) return 1;
+  for (int64_t i = 0; i < ELEMENTS; i++) mine->component[i] = me * 1000000 + i;
+  memcpy(mine->text, "hello", 6);
+  CAF(sync_all)(NULL, NULL, 0);
+  read_all(right);
+  CAF(sync_all)(NULL, NULL, 0);
+  write_all(me, right);
+  CAF(sync_all)(NULL, NULL, 0);
+  check(mine->component[3] == -left, "put of an element");
+  for (int64_t i = 0; i < ELEMENTS / 4; i++)
+    check(mine->component[ELEMENTS / 2 + 2 * i] == left * 100 + 2 * i, "put of a section");
+  CAF(sync_all)(NULL, NULL, 0);
+  struct subscripts from = {10, 19, 1}, into = {20, 29, 1};
+  int dst_stat = -1, src_stat = -1;
+  if (me == 1) CAF(transfer_between_remotes)
+  (token, NULL, NULL, images, CAF(get_remote_function_index)(HASH_FILL), &into, sizeof into, token,
+   NULL, NULL, right, CAF(get_remote_function_index)(HASH_SECTION), &from, sizeof from, 8, false,
+   &dst_stat, &src_stat, NULL, NULL, NULL, NULL);
+  CAF(sync_all)(NULL, NULL, 0);
+  if (me == images)
+    check(mine->component[29] == (images > 1 ? 2 : 1) * 1000000 + 19, "between two images");
+  if (me == 1) check(dst_stat == 0 && src_stat == 0, "stats of a transfer");
+  CAF(sync_all)(NULL, NULL, 0);
+  CAF(finalize)();
+  return 0;
+}
