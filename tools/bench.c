@@ -23,7 +23,16 @@
 
 #define RANKS_MAX 1024
 
-enum { OPT_QUICK = 256, OPT_JSON, OPT_RUNS, OPT_MIN_TIME, OPT_DIR, OPT_NO_BIND, OPT_TIMEOUT };
+enum {
+  OPT_QUICK = 256,
+  OPT_JSON,
+  OPT_RUNS,
+  OPT_MIN_TIME,
+  OPT_DIR,
+  OPT_NO_BIND,
+  OPT_TIMEOUT,
+  OPT_HOSTS
+};
 
 static const struct argp_option option_table[] = {
     {"ranks", 'n', "N", 0,
@@ -39,6 +48,10 @@ static const struct argp_option option_table[] = {
      "length of one sample (default 100us, with --quick 60us); without unit: us", 0},
     {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs", 0},
     {"no-bind", OPT_NO_BIND, NULL, 0, "let ranks move between processors", 0},
+    {"hosts", OPT_HOSTS, "A,B", 0,
+     "of net: two hosts, as for tombolo run (default: this machine, as two hosts that share no "
+     "memory)",
+     0},
     {"timeout", OPT_TIMEOUT, "TIME", 0, "end a measuring program after TIME (default 300s)", 0},
     {"verbose", 'v', NULL, 0, "say what is being run", 0},
     {0},
@@ -49,7 +62,7 @@ static const char doc[] =
     "beside "
     "what the machine could do at best, measured in alternation by the same processes."
     "\v"
-    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock or all. "
+    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, net or all. "
     "Without "
     "one: "
     "all, with "
@@ -95,15 +108,19 @@ static int parse_suite(struct bench_options *o, const char *name) {
                 {"atomic", &o->atomic},   {"notify", &o->notify},
                 {"coll", &o->coll},       {"lock", &o->lock}};
   bool known = all;
+  if (strcmp(name, "net") == 0) { /* by name only: it needs a network between two hosts */
+    o->net = o->chosen = true;
+    return 0;
+  }
   for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
     if (!all && strcmp(name, suites[i].name) != 0) continue;
     *suites[i].on = true;
-    known = true;
+    known = o->chosen = true;
   }
   return known ? 0
                : usage("suite", name,
                        "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, "
-                       "lock or all");
+                       "lock, net or all");
 }
 
 /* Ends the process on a wrong option, as argp itself does for unknown ones. */
@@ -122,6 +139,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case OPT_DIR: o->dir = arg; return 0;
   case OPT_NO_BIND: o->bind = false; return 0;
   case OPT_TIMEOUT: require(parse_time("--timeout", arg, 1000000000, &o->timeout_s)); return 0;
+  case OPT_HOSTS: o->hosts = arg; return 0;
   case 'v': o->verbose = true; return 0;
   case ARGP_KEY_ARG: require(parse_suite(o, arg)); return 0;
   default: return ARGP_ERR_UNKNOWN;
@@ -129,8 +147,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
 }
 
 static void complete_options(struct bench_options *o) {
-  if (!o->p2p && !o->am && !o->startup && !o->oversubscribed && !o->wake && !o->vis && !o->atomic &&
-      !o->notify && !o->coll && !o->lock) {
+  if (!o->chosen) {
     o->p2p = o->am = o->wake = true;
     o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = o->coll = o->lock = !o->quick;
   }
@@ -146,23 +163,22 @@ static struct bench_figure *find(struct bench_results *results, const char *name
   return NULL;
 }
 
-/* One run with two ranks, one with all, by turns; the first is the floor of the second. */
-static int measure_oversubscribed(const struct bench_options *o, struct bench_results *results) {
+/* Runs by turns of one figure, with two ranks and with more; the first is the floor of the second.
+ */
+static int measure_crowd(const struct bench_options *o, struct bench_results *results,
+                         const char *group, const struct bench_job *two,
+                         const struct bench_job *all) {
   const int rounds = o->quick ? 2 : 3;
-  uint32_t ranks = o->ranks ? o->ranks : 4 * (uint32_t)tmb_os_cpus_usable();
-  if (ranks > RANKS_MAX) ranks = RANKS_MAX;
-  struct bench_figure *f =
-      bench_add(results, "oversubscribed", "short_rtt", (size_t)rounds * o->runs);
+  struct bench_figure *f = bench_add(results, group, "short_rtt", (size_t)rounds * o->runs);
   if (!f) return TOOL_EXIT_FAILED;
-  f->ranks = ranks;
+  f->ranks = all->ranks;
   f->target = 3;
   snprintf(f->floor, sizeof f->floor, "2 ranks");
   for (int i = 0; i < rounds; i++) {
     struct bench_results few = {0}, many = {0};
-    struct bench_job two = {.program = "oversubscribed", .ranks = 2, .bind = o->bind};
-    struct bench_job all = {.program = "oversubscribed", .ranks = ranks};
-    int rc = bench_job_run(o, &two, &few);
-    if (rc == 0) rc = bench_job_run(o, &all, &many);
+    struct bench_job first = *two, second = *all;
+    int rc = bench_job_run(o, &first, &few);
+    if (rc == 0) rc = bench_job_run(o, &second, &many);
     const struct bench_figure *a = find(&few, "short_rtt"), *b = find(&many, "short_rtt");
     for (size_t k = 0; rc == 0 && a && b && k < a->count && k < b->count; k++) {
       f->floors[f->floor_count++] = a->samples[k];
@@ -173,6 +189,29 @@ static int measure_oversubscribed(const struct bench_options *o, struct bench_re
     if (rc) return rc;
   }
   return 0;
+}
+
+static uint32_t crowd_ranks(const struct bench_options *o) {
+  const uint32_t ranks = o->ranks ? o->ranks : 4 * (uint32_t)tmb_os_cpus_usable();
+  return TMB_MIN(ranks, RANKS_MAX);
+}
+
+static int measure_oversubscribed(const struct bench_options *o, struct bench_results *results) {
+  const struct bench_job two = {.program = "oversubscribed", .ranks = 2, .bind = o->bind};
+  const struct bench_job all = {.program = "oversubscribed", .ranks = crowd_ranks(o)};
+  return measure_crowd(o, results, "oversubscribed", &two, &all);
+}
+
+/* Two ranks on two hosts; then their round trip while others wait, four ranks a processor. */
+static int measure_net(const struct bench_options *o, struct bench_results *results) {
+  struct bench_job pair = {.program = "net", .ranks = 2, .bind = o->bind, .apart = true};
+  const int rc = bench_job_run(o, &pair, results);
+  if (rc) return rc;
+  const struct bench_job two = {
+      .program = "net", .mode = "crowd", .ranks = 2, .bind = o->bind, .apart = true};
+  const struct bench_job all = {
+      .program = "net", .mode = "crowd", .ranks = crowd_ranks(o), .apart = true};
+  return measure_crowd(o, results, "net_crowd", &two, &all);
 }
 
 /* A ring, and polls, of eight ranks a processor. */
@@ -209,6 +248,7 @@ static int measure(const struct bench_options *o, struct bench_results *results)
   int rc = o->coll ? measure_teams(o, results) : 0;
   if (rc == 0 && o->oversubscribed) rc = measure_oversubscribed(o, results);
   if (rc == 0 && o->oversubscribed) rc = measure_ring(o, results);
+  if (rc == 0 && o->net) rc = measure_net(o, results);
   if (rc == 0 && o->startup) rc = bench_startup(o, results);
   return rc;
 }

@@ -40,11 +40,13 @@ struct bench_results {
 };
 
 struct bench_options {
-  bool p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock;
+  bool p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, net;
+  bool chosen; /* a suite was named */
   bool quick, verbose, bind;
   uint32_t ranks;      /* of oversubscribed, most of startup; 0: chosen */
   uint32_t runs;       /* samples of a figure */
   double sample_us;    /* length of a sample */
+  const char *hosts;   /* of net: for `tombolo run --hosts`; NULL: two that are pretended */
   const char *json;    /* file, "-" for standard output, NULL for none */
   const char *dir;     /* folder of the measuring programs, NULL: found */
   char self[4096];     /* this executable */
@@ -60,6 +62,7 @@ struct bench_job {
   const char *mode;    /* --mode, or NULL */
   uint32_t ranks;
   bool bind;
+  bool apart;    /* ranks in turn on two hosts: options.hosts, or pretended ones */
   double wall_s; /* out: from before the launch to its end */
 };
 

@@ -186,9 +186,12 @@ static _Noreturn void exec_job(const struct bench_options *o, const struct bench
   snprintf(runs, sizeof runs, "%u", o->runs);
   snprintf(sample, sizeof sample, "%.3f", o->sample_us);
   snprintf(timeout, sizeof timeout, "%.0f", o->timeout_s);
+  if (job->apart && !o->hosts) setenv("TOMBOLO_PLACES", "cyclic:2", 1);
   const char *const head[] = {o->self, "run", "-n", ranks, "--timeout", timeout};
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) argv[n++] = head[i];
   if (job->bind) argv[n++] = "--bind";
+  if (job->apart && o->hosts) argv[n++] = "--hosts";
+  if (job->apart && o->hosts) argv[n++] = o->hosts;
   const char *const tail[] = {"--stdin", "none", "--",          program,
                               "--runs",  runs,   "--sample-us", sample};
   for (size_t i = 0; i < sizeof tail / sizeof *tail; i++) argv[n++] = tail[i];

@@ -19,6 +19,15 @@
  */
 #define MEET_SPINS 300000u
 
+/* Handler of the messages by which far ranks meet. */
+#define H_MEET     255
+
+/* What the peer has said when it came to its meeting k, at [k % 2]: it is at most one ahead. */
+static struct { volatile uint64_t meets, command, count; } said[2];
+
+/* What rank 0 says at the next meeting. */
+static uint64_t say_command, say_count;
+
 enum command { COMMAND_END, COMMAND_FIGURE, COMMAND_FLOOR };
 
 uint64_t bench_now_ns(void) {
@@ -99,11 +108,32 @@ static char *mapped_segment(struct bench *b, gex_Rank_t rank, char **owner_addre
   return local;
 }
 
+static void on_meet(gex_Token_t token, gex_AM_Arg_t meets, gex_AM_Arg_t command, gex_AM_Arg_t low,
+                    gex_AM_Arg_t high) {
+  const uint32_t number = (uint32_t)meets;
+  (void)token;
+  said[number % 2].command = (uint32_t)command;
+  said[number % 2].count = (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
+  said[number % 2].meets = number;
+}
+
+/* The address of the peer's segment, and without shared memory nothing else. */
+static void find_far(struct bench *b) {
+  void *owner = NULL;
+  uintptr_t size = 0;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(b->tm, b->peer, &owner, NULL, &size, 0));
+  b->theirs_at = (char *)owner + BENCH_CONTROL_BYTES;
+}
+
 void bench_attach(struct bench *b, gex_AM_Entry_t *handlers, size_t count, size_t data_bytes) {
   gex_Segment_t segment;
   const size_t bytes = BENCH_CONTROL_BYTES + data_bytes;
   if (b->size < 2) bench_fail(b, "at least 2 ranks are needed: tombolo run -n 2");
   if (count && gex_EP_RegisterHandlers(b->ep, handlers, count) != GASNET_OK)
+    bench_fail(b, "gex_EP_RegisterHandlers failed");
+  gex_AM_Entry_t meet = {
+      H_MEET, (gex_AM_Fn_t)on_meet, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 4, NULL, "meet"};
+  if (b->far && gex_EP_RegisterHandlers(b->ep, &meet, 1) != GASNET_OK)
     bench_fail(b, "gex_EP_RegisterHandlers failed");
   const int rc = gex_Segment_Attach(&segment, b->tm, bytes);
   if (rc != GASNET_OK)
@@ -113,6 +143,11 @@ void bench_attach(struct bench *b, gex_AM_Entry_t *handlers, size_t count, size_
   b->mine = (char *)gex_Segment_QueryAddr(segment) + BENCH_CONTROL_BYTES;
   b->bytes = data_bytes;
   if (b->apart && b->size > 2) return;
+  if (b->far) {
+    if (b->rank < 2) find_far(b);
+    bench_barrier(b);
+    return;
+  }
   b->shared = (struct bench_shared *)(void *)mapped_segment(b, 0, NULL);
   if (b->rank < 2) {
     b->theirs = mapped_segment(b, b->peer, &b->theirs_at) + BENCH_CONTROL_BYTES;
@@ -134,33 +169,57 @@ void bench_barrier(struct bench *b) {
   gex_Coll_BarrierBlocking(b->tm, 0);
 }
 
+static void meet_far(struct bench *b, uint64_t now) {
+  gex_AM_RequestShort(b->tm, b->peer, H_MEET, 0, (gex_AM_Arg_t)(uint32_t)now,
+                      (gex_AM_Arg_t)say_command, (gex_AM_Arg_t)(uint32_t)say_count,
+                      (gex_AM_Arg_t)(say_count >> 32));
+  GASNET_BLOCKUNTIL(said[now % 2].meets == (uint32_t)now);
+}
+
 void bench_meet(struct bench *b) {
   const uint64_t now = ++b->meets;
+  if (b->far) {
+    meet_far(b, now);
+    return;
+  }
   __atomic_store_n(&b->shared->meet[b->rank].value, now, __ATOMIC_RELEASE);
   for (unsigned spins = 0; __atomic_load_n(&b->shared->meet[b->peer].value, __ATOMIC_ACQUIRE) < now;
        spins++)
     if (spins > MEET_SPINS) sched_yield();
 }
 
+/* Rank 0: meet, and say what comes next. */
+static void command(struct bench *b, enum command order, size_t n) {
+  say_command = order;
+  say_count = n;
+  if (!b->far) {
+    b->shared->command.value = order;
+    b->shared->count.value = n;
+  }
+  bench_meet(b);
+}
+
+/* Rank 1: meet, and be told. Returns the command; out n: of how many operations. */
+static enum command obey(struct bench *b, size_t *n) {
+  bench_meet(b);
+  *n = b->far ? said[b->meets % 2].count : b->shared->count.value;
+  return (enum command)(b->far ? said[b->meets % 2].command : b->shared->command.value);
+}
+
 /* Run one sample on this rank, and on rank 1 if it takes part. */
 static double sample(struct bench *b, const struct bench_row *row, enum command order, size_t n) {
   bench_fn *fn = order == COMMAND_FLOOR ? row->floor : row->figure;
-  if (!row->alone) {
-    b->shared->command.value = order;
-    b->shared->count.value = n;
-    bench_meet(b);
-  }
+  if (!row->alone) command(b, order, n);
   return fn(b, n, row->bytes);
 }
 
 /* Rank 1's side of all samples of a row. */
 static void follow(struct bench *b, const struct bench_row *row) {
   for (;;) {
-    bench_meet(b);
-    const uint64_t command = b->shared->command.value;
-    if (command == COMMAND_END) return;
-    (void)(command == COMMAND_FLOOR ? row->floor : row->figure)(b, b->shared->count.value,
-                                                                row->bytes);
+    size_t n = 0;
+    const enum command order = obey(b, &n);
+    if (order == COMMAND_END) return;
+    (void)(order == COMMAND_FLOOR ? row->floor : row->figure)(b, n, row->bytes);
   }
 }
 
@@ -211,10 +270,7 @@ void bench_measure(struct bench *b, const struct bench_row *row) {
       if (row->floor) floor[i] = sample(b, row, COMMAND_FLOOR, floor_ops);
       figure[i] = sample(b, row, COMMAND_FIGURE, ops);
     }
-    if (!row->alone) {
-      b->shared->command.value = COMMAND_END;
-      bench_meet(b);
-    }
+    if (!row->alone) command(b, COMMAND_END, 0);
     bench_report(b, row, "ns", figure, row->floor ? floor : NULL, runs);
     free(figure);
   }

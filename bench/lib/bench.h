@@ -68,6 +68,8 @@ struct bench {
   int figures;                 /* reported so far */
   bool apart; /* set before attach: more than two ranks need not share memory: no `shared`, `theirs`
                */
+  bool far; /* set before attach: ranks 0 and 1 share no memory, and meet by messages: no `shared`,
+               `theirs` */
   struct bench_opts opts;
 };
 
@@ -103,7 +105,8 @@ void bench_measure(struct bench *b, const struct bench_row *row);
 void bench_report(struct bench *b, const struct bench_row *row, const char *unit,
                   const double *figure, const double *floor, int runs);
 
-/* Ranks 0 and 1 wait for each other in shared memory, without the library. */
+/* Ranks 0 and 1 wait for each other in shared memory, without the library; where they are far, by
+ * messages. */
 void bench_meet(struct bench *b);
 
 /* Barrier of the job. */

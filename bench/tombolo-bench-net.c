@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measures two ranks on different hosts: round trips, floods, large puts, signals, reductions,
+ * overlap.
+ *
+ * Owns: the net rows. Called by: `tombolo bench net`, tests/net. Calls: bench/lib, the public API.
+ * The floors are bare sockets between the same processes through the same interfaces. --mode:
+ * nothing: all but the last two; `loss`: large puts on a link that loses datagrams, where the other
+ * floors would hang; `overlap`; `crowd`: the round trip only, for jobs of more ranks.
+ * put_signal_rtt has the round trip of messages as its floor; overlap has the put alone:
+ * the put and as long a computation at once, so that 1 is all of it hidden, 2 nothing.
+ */
+#include "lib/bench.h"
+#include "lib/sockets.h"
+
+#include <gasnet_coll.h>
+#include <gasnetex_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { H_ASK = 200, H_ANSWER, H_FLOOD };
+enum { SIGNAL_AT = 4096, WORD_AT = SIGNAL_AT + 8, DATA_AT = 1 << 20 };
+
+#define WINDOW_BYTES ((size_t)32 << 20)
+#define STREAM_BYTES ((size_t)16 << 20) /* of one sample of a stream */
+#define OVERLAP_POLL 50                 /* us of computation between two polls */
+
+static volatile uint64_t arrived, answers;
+static uint64_t expected; /* value of `arrived` on rank 1 after the current sample */
+static uint64_t turns;    /* signal ping-pongs so far, the same on both ranks */
+
+/* ---- handlers */
+
+static void on_ask(gex_Token_t token) {
+  arrived++;
+  gex_AM_ReplyShort(token, H_ANSWER, 0);
+}
+
+static void on_answer(gex_Token_t token) {
+  (void)token;
+  answers++;
+}
+
+static void on_flood(gex_Token_t token) {
+  if (++arrived == expected) gex_AM_ReplyShort(token, H_ANSWER, 0);
+}
+
+/* ---- messages */
+
+static double am_rtt(struct bench *b, size_t n, size_t bytes) {
+  uint64_t start = 0;
+  (void)bytes;
+  expected += n + BENCH_WARM_OPS;
+  if (b->rank == 1) {
+    GASNET_BLOCKUNTIL(arrived == expected);
+    return 0;
+  }
+  for (size_t i = 0; i < n + BENCH_WARM_OPS; i++) {
+    const uint64_t next = answers + 1;
+    if (i == BENCH_WARM_OPS) start = bench_now_ns();
+    gex_AM_RequestShort(b->tm, b->peer, H_ASK, 0);
+    GASNET_BLOCKUNTIL(answers == next);
+  }
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double am_flood(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  expected += n;
+  bench_meet(b); /* rank 1 knows which one is the last before the first comes */
+  if (b->rank == 1) {
+    GASNET_BLOCKUNTIL(arrived == expected);
+    return 0;
+  }
+  const uint64_t next = answers + 1, start = bench_now_ns();
+  for (size_t i = 0; i < n; i++) gex_AM_RequestShort(b->tm, b->peer, H_FLOOD, 0);
+  GASNET_BLOCKUNTIL(answers == next);
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* ---- puts */
+
+static char *target(struct bench *b, size_t i, size_t bytes) {
+  const size_t places = (WINDOW_BYTES - DATA_AT) / bytes;
+  return b->theirs_at + DATA_AT + i % places * bytes;
+}
+
+static double put_flood(struct bench *b, size_t n, size_t bytes) {
+  if (b->rank == 1) return 0;
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_RMA_PutNBI(b->tm, b->peer, target(b, i, bytes), b->mine + DATA_AT, bytes, GEX_EVENT_DEFER,
+                   0);
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double get_flood(struct bench *b, size_t n, size_t bytes) {
+  if (b->rank == 1) return 0;
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_RMA_GetNBI(b->tm, b->mine + DATA_AT, b->peer, target(b, i, bytes), bytes, 0);
+  gex_NBI_Wait(GEX_EC_GET, 0);
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+static double put_blocking(struct bench *b, size_t n, size_t bytes) {
+  if (b->rank == 1) return 0;
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_RMA_PutBlocking(b->tm, b->peer, target(b, i, bytes), b->mine + DATA_AT, bytes, 0);
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* There and back: each rank puts a word with a signal when it has seen the other's. */
+static double put_signal_rtt(struct bench *b, size_t n, size_t bytes) {
+  uint64_t start = 0;
+  for (size_t i = 0; i < n + BENCH_WARM_OPS; i++) {
+    if (i == BENCH_WARM_OPS) start = bench_now_ns();
+    turns++;
+    for (uint32_t side = 0; side < 2; side++) {
+      if (side == b->rank)
+        gexx_RMA_PutSignalNBI(b->tm, b->peer, b->theirs_at + WORD_AT, b->mine + DATA_AT, bytes,
+                              GEX_EVENT_DEFER, (uint64_t *)(void *)(b->theirs_at + SIGNAL_AT),
+                              GEXX_SIG_SET, turns, 0);
+      else
+        (void)gexx_Signal_Wait((uint64_t *)(void *)(b->mine + SIGNAL_AT), GEXX_SIG_EQ, turns);
+    }
+  }
+  const uint64_t end = bench_now_ns();
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  return (double)(end - start) / (double)n;
+}
+
+static double allreduce(struct bench *b, size_t n, size_t bytes) {
+  char *const dst = b->mine + DATA_AT, *const src = dst + ((size_t)1 << 20);
+  const uint64_t start = bench_now_ns();
+  for (size_t i = 0; i < n; i++)
+    gex_Event_Wait(gex_Coll_ReduceToAllNB(b->tm, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
+                                          NULL, NULL, 0));
+  return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* ---- overlap */
+
+static double loops_per_ns;
+
+static void compute(uint64_t loops) {
+  for (uint64_t i = 0; i < loops; i++) __asm__ volatile("" ::: "memory");
+}
+
+static void calibrate_compute(void) {
+  const uint64_t loops = 20000000, start = bench_now_ns();
+  compute(loops);
+  loops_per_ns = (double)loops / (double)(bench_now_ns() - start);
+}
+
+/* The put, and beside it as much computation as it takes alone; polls now and then, or never. */
+static double overlap(struct bench *b, size_t n, size_t bytes, bool polls) {
+  if (b->rank == 1) return 0;
+  double total = 0;
+  for (size_t i = 0; i < n; i++) {
+    const double alone = put_blocking(b, 1, bytes);
+    const uint64_t loops = (uint64_t)(alone * loops_per_ns);
+    const uint64_t slice = polls ? (uint64_t)(OVERLAP_POLL * 1000 * loops_per_ns) : loops;
+    const uint64_t start = bench_now_ns();
+    const gex_Event_t put = gex_RMA_PutNB(b->tm, b->peer, target(b, i, bytes), b->mine + DATA_AT,
+                                          bytes, GEX_EVENT_DEFER, 0);
+    for (uint64_t done = 0; done < loops; done += slice) {
+      compute(slice < loops - done ? slice : loops - done);
+      if (polls) gasnet_AMPoll();
+    }
+    gex_Event_Wait(put);
+    total += (double)(bench_now_ns() - start);
+  }
+  return total / (double)n;
+}
+
+static double overlap_polling(struct bench *b, size_t n, size_t bytes) {
+  return overlap(b, n, bytes, true);
+}
+static double overlap_silent(struct bench *b, size_t n, size_t bytes) {
+  return overlap(b, n, bytes, false);
+}
+
+/* ---- rows */
+
+#define STREAM(name, figure, size, goal)                                                  \
+ {                                                                                        \
+  "net", name, "tcp_stream", figure, floor_tcp_stream, .bytes = (size), .target = (goal), \
+                                                       .bandwidth = true, .runs = 15,     \
+                                                       .count = STREAM_BYTES / (size)     \
+ }
+
+static const struct bench_row plain_rows[] = {
+    {"net", "short_rtt", "udp_rtt", am_rtt, floor_udp_rtt, .target = 1.25},
+    {"net", "short_flood", "udp_send", am_flood, floor_udp_send, .target = 0.6, .count = 2000},
+    {"net", "put_signal_rtt", "short_rtt", put_signal_rtt, am_rtt, .bytes = 8, .target = 1.1},
+    {"net", "put_blocking", "udp_rtt", put_blocking, floor_udp_rtt, .bytes = 8},
+    {"net", "allreduce", "udp_rtt", allreduce, floor_udp_rtt, .bytes = 8, .target = 1.1},
+    {"net", "allreduce", "udp_rtt", allreduce, floor_udp_rtt, .bytes = 16384, .target = 4},
+    STREAM("put_flood", put_flood, 2048, 0),
+    STREAM("put_flood", put_flood, 16384, 0),
+    STREAM("put_flood", put_flood, 65536, 0.9),
+    STREAM("put_flood", put_flood, 1 << 20, 0.9),
+    STREAM("put_flood", put_flood, 4 << 20, 0.9),
+    STREAM("get_flood", get_flood, 1 << 20, 0),
+};
+
+static const struct bench_row loss_rows[] = {
+    STREAM("put_flood", put_flood, 65536, 0.5),
+    STREAM("put_flood", put_flood, 1 << 20, 0.5),
+};
+
+static const struct bench_row overlap_rows[] = {
+    {"net", "overlap", "put", overlap_polling, put_blocking, .bytes = 1 << 20, .target = 1.15,
+     .runs = 15, .count = 2},
+    {"net", "overlap_silent", "put", overlap_silent, put_blocking, .bytes = 1 << 20, .runs = 15,
+     .count = 2},
+};
+
+static const struct bench_row crowd_rows[] = {
+    {.group = "net", .name = "short_rtt", .figure = am_rtt},
+};
+
+static void measure(struct bench *b, const struct bench_row *rows, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    struct bench_row row = rows[i];
+    if (b->opts.quick && row.runs) row.runs = 5;
+    bench_measure(b, &row);
+  }
+}
+
+#define MEASURE(b, rows) measure(b, rows, sizeof(rows) / sizeof *(rows))
+
+int main(int argc, char **argv) {
+  static struct bench b;
+  gex_AM_Entry_t table[] = {
+      {H_ASK, on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask"},
+      {H_ANSWER, on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer"},
+      {H_FLOOD, on_flood, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "flood"},
+  };
+  bench_start(&b, "net", &argc, &argv);
+  b.far = true;
+  bench_attach(&b, table, sizeof table / sizeof *table, WINDOW_BYTES);
+  memset(b.mine, 0, WINDOW_BYTES);
+  if (strcmp(b.opts.mode, "crowd") == 0) {
+    MEASURE(&b, crowd_rows);
+    bench_finish(&b);
+  }
+  sockets_open(&b);
+  calibrate_compute();
+  if (strcmp(b.opts.mode, "loss") == 0)
+    MEASURE(&b, loss_rows);
+  else if (strcmp(b.opts.mode, "overlap") == 0)
+    MEASURE(&b, overlap_rows);
+  else if (b.opts.mode[0])
+    bench_fail(&b, "--mode %s: give loss, overlap or crowd", b.opts.mode);
+  else
+    MEASURE(&b, plain_rows);
+  bench_finish(&b);
+}

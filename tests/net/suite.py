@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 600
+"""Runs the conformance programs with their ranks on several hosts.
+
+Usage: suite.py [options]    hosts of a lab (lab.py), reached by ssh
+       suite.py --pretend    hosts that are only pretended (TOMBOLO_PLACES); needs no root
+The programs, their arguments, settings and expectations are those that ctest has. Each is run with
+the number of ranks that was asked for, or, where it does not support that, with the largest one
+below that it has. Prints what failed and `N passed, N failed, N skipped`; 77: nothing could be run.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from confine import SKIP, confine, skip  # noqa: E402
+from lab import Lab, build_folder  # noqa: E402
+
+PLAIN = re.compile(r"^(conformance\.\w+(?:\.\w+)?)\.n(\d+)$")  # a run without settings of its own
+ANY_RANKS = {2, 3, 4, 7}  # a program that is tested with these can run with any number
+OUTPUT_LINES = 30  # of a failed run that are shown
+# What cannot work across hosts, with the reason.
+ON_ONE_HOST = {}
+
+
+@dataclass
+class Run:
+    """One program with one number of ranks."""
+
+    name: str
+    command: list
+    environment: dict
+    ranks: int
+    timeout: float
+
+
+def read_tests(select):
+    """{name: {ranks: Run}} of the programs that ctest knows and whose name matches."""
+    command = ["ctest", "--test-dir", str(build_folder()), "--show-only=json-v1"]
+    done = subprocess.run([*command, "-L", "^conformance$"], capture_output=True, check=True)
+    found = {}
+    for test in json.loads(done.stdout)["tests"]:
+        match = PLAIN.match(test["name"])
+        command = test.get("command", [])
+        if not match or not re.search(select, match[1].split(".", 1)[1]) or "-n" not in command:
+            continue
+        values = {p["name"]: p["value"] for p in test["properties"]}
+        environment = dict(word.split("=", 1) for word in values.get("ENVIRONMENT", []))
+        ranks = int(match[2])
+        run = Run(match[1], command, environment, ranks, float(values.get("TIMEOUT", 60)))
+        found.setdefault(match[1], {})[ranks] = run
+    return found
+
+
+def choose(runs, ranks):
+    """The run with `ranks` ranks, or the largest below it; None if all of them have one rank."""
+    if ranks in runs:
+        return runs[ranks]
+    if ANY_RANKS <= set(runs):
+        model = runs[max(ANY_RANKS)]
+        return Run(model.name, model.command, model.environment, ranks, model.timeout)
+    fitting = [n for n in runs if 1 < n <= ranks]
+    return runs[max(fitting)] if fitting else None
+
+
+def place(ranks, hosts, placement):
+    """Host of each rank."""
+    if placement == "cyclic":
+        return [rank % hosts for rank in range(ranks)]
+    if placement == "uneven":  # one rank on each host but the first
+        few = min(hosts, ranks) - 1
+        return [0] * (ranks - few) + list(range(1, few + 1))
+    return [rank * min(hosts, ranks) // ranks for rank in range(ranks)]
+
+
+def set_option(command, name, value):
+    """Replaces the value of an option of `tombolo run`."""
+    at = command.index(name)
+    return [*command[: at + 1], value, *command[at + 2 :]]
+
+
+def prepare(run, options):
+    """The command line and the environment of a run on its hosts."""
+    host_of = place(run.ranks, options.hosts, options.placement)
+    command = set_option(run.command, "-n", str(run.ranks))
+    environment = {**os.environ, **run.environment}
+    environment.update(word.split("=", 1) for word in options.set)
+    environment["TOMBOLO_CONDUIT"] = options.conduit
+    seconds = run.timeout * options.patience
+    command = set_option(command, "--timeout", f"{seconds:.0f}")
+    if options.pretend:
+        environment["TOMBOLO_PLACES"] = ",".join(map(str, host_of))
+        return command, environment, seconds
+    words = ",".join(f"host{h}" for h in host_of)
+    at = command.index("-n")
+    return [*command[:at], "--hosts", words, *command[at:]], environment, seconds
+
+
+def perform(run, options, lab):
+    """Runs it. Returns its exit code and output."""
+    command, environment, seconds = prepare(run, options)
+    words = lab.hosts[0].command(command) if lab else command
+    try:
+        done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=seconds + 30)
+        return done.returncode, done.stdout.decode(errors="replace")
+    except subprocess.TimeoutExpired as error:
+        return 124, (error.stdout or b"").decode(errors="replace") + "\nsuite: no end"
+
+
+def report(run, code, text, seconds):
+    """One line for a run, and what it said when it failed."""
+    word = "passed" if code == 0 else "skipped" if code == SKIP else f"FAILED ({code})"
+    print(f"{run.name:<45} {run.ranks:>3} ranks {seconds:>7.2f} s  {word}", flush=True)
+    if code not in (0, SKIP):
+        lines = text.strip().splitlines()
+        print("    " + "\n    ".join(lines[-OUTPUT_LINES:]), flush=True)
+
+
+def run_all(runs, options, lab):
+    """Runs all, a few at a time. Returns how many passed, failed and were skipped."""
+    counts = [0, 0, 0]
+
+    def one(run):
+        start = time.monotonic()
+        code, text = perform(run, options, lab)
+        report(run, code, text, time.monotonic() - start)
+        counts[0 if code == 0 else 2 if code == SKIP else 1] += 1
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(one, runs))
+    return counts
+
+
+def parse_options():
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--pretend", action="store_true", help="no lab: TOMBOLO_PLACES")
+    parser.add_argument("--hosts", type=int, default=2)
+    parser.add_argument("--ranks", type=int, default=4, help="of the whole job")
+    parser.add_argument("--placement", choices=("blocks", "cyclic", "uneven"), default="blocks")
+    parser.add_argument("--conduit", default="udp")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--select", default=".", help="regular expression over names")
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts of them")
+    parser.add_argument("--jobs", type=int, default=2, help="at a time")
+    parser.add_argument("--patience", type=float, default=1, help="factor on time limits")
+    parser.add_argument("--family", choices=("4", "6", "46"), default="4")
+    parser.add_argument("--mtu", type=int, default=1500)
+    parser.add_argument("--rails", type=int, default=1)
+    parser.add_argument("--rate")
+    parser.add_argument("--wire", help="settings of wire by commas")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    found = read_tests(options.select)
+    runs, left_out = [], []
+    for name, by_ranks in sorted(found.items()):
+        run = choose(by_ranks, options.ranks)
+        if run is None or name.split(".")[1] in ON_ONE_HOST:
+            left_out.append(name)
+        else:
+            runs.append(run)
+    k, n = map(int, options.part.split("/"))
+    runs = runs[k - 1 :: n]
+    if not runs:
+        skip("no program is chosen")
+    if options.pretend:
+        counts = run_all(runs, options, None)
+    else:
+        confine()
+        settings = None if options.wire is None else [w for w in options.wire.split(",") if w]
+        with Lab(options.hosts, options.rails, options.family, options.mtu, options.rate, settings,
+                 sshd=True) as lab:
+            counts = run_all(runs, options, lab)
+            left = lab.leftovers()
+            if left:
+                print(f"left behind: {left}")
+                counts[1] += 1
+    print(f"left out, for they need one host: {' '.join(left_out) or 'none'}")
+    print(f"{counts[0]} passed, {counts[1]} failed, {counts[2]} skipped")
+    sys.exit(1 if counts[1] else 0 if counts[0] else SKIP)
+
+
+if __name__ == "__main__":
+    main()
