@@ -27,6 +27,8 @@ static void print_usage(FILE *to, const struct subcommand *table) {
 int main(int argc, char **argv) {
   const struct subcommand table[] = {
       {"run", tool_run_main, "start a program as the ranks of a job on this machine"},
+      {"ps", tool_ps_main, "show the jobs of this user"},
+      {"why", tool_why_main, "say what a job waits for, and who for whom"},
       {"info", tool_info_main, "show version, settings, conduits, topology and limits"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
       {"fc", tool_fc_main, "compile a coarray Fortran program"},

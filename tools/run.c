@@ -26,7 +26,7 @@
 
 #define AFTER_FAILURE_S 2.0 /* how long output is still delivered after a timeout or a signal */
 
-enum { OPT_LABEL = 256, OPT_TIMEOUT, OPT_BIND, OPT_CWD, OPT_STDIN, OPT_VERSION };
+enum { OPT_LABEL = 256, OPT_TIMEOUT, OPT_BIND, OPT_CWD, OPT_STDIN, OPT_WATCHDOG, OPT_VERSION };
 
 static const struct argp_option option_table[] = {
     {"ranks", 'n', "N", 0,
@@ -34,6 +34,10 @@ static const struct argp_option option_table[] = {
     {"label", OPT_LABEL, NULL, 0, "put \"[rank] \" before every line of output", 0},
     {"timeout", OPT_TIMEOUT, "TIME", 0,
      "end the job after TIME (seconds, or with a unit: 500ms, 10min) with exit code 124", 0},
+    {"watchdog", OPT_WATCHDOG, "TIME", 0,
+     "end the job with exit code 125 when no rank has done anything in the library for TIME, and "
+     "say what they wait for",
+     0},
     {"bind", OPT_BIND, NULL, 0, "bind each rank to processors of its own, if there are enough", 0},
     {"env", 'E', "NAME[=VALUE]", 0,
      "set an environment variable for the ranks; NAME alone passes on ours (always done)", 0},
@@ -52,7 +56,8 @@ static const char doc[] =
     "then "
     "SIGKILL. Exit code: the first non-zero code of a rank, 128+n if a rank was killed by signal "
     "n, 124 "
-    "after --timeout, 126 or 127 if PROGRAM cannot be executed or found, 2 for wrong options. "
+    "after --timeout, 125 after --watchdog, 126 or 127 if PROGRAM cannot be executed or found, 2 "
+    "for wrong options. "
     "SIGINT, "
     "SIGTERM, SIGHUP and SIGQUIT end the job; other signals are passed on to the ranks.";
 
@@ -81,6 +86,22 @@ static int parse_timeout(const char *text, double *seconds) {
     return TOOL_EXIT_USAGE;
   }
   *seconds = (double)ns / 1e9;
+  return 0;
+}
+
+/* The limit is a setting, which the supervisor reads. */
+static int parse_watchdog(const char *text) {
+  char value[32];
+  uint64_t ns;
+  if (*text == '\0' || tmb_fmt_parse_duration(text, 1000000000, &ns) != 0 || ns == 0) {
+    tmb_print(
+        "run: --watchdog %s: not a time above 0; give seconds, or a number with ms, s, min or "
+        "h",
+        text);
+    return TOOL_EXIT_USAGE;
+  }
+  snprintf(value, sizeof value, "%.9f", (double)ns / 1e9);
+  tmb_env_set("TOMBOLO_WATCHDOG", value);
   return 0;
 }
 
@@ -132,6 +153,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case 'n': require(parse_ranks(arg, &o->ranks)); return 0;
   case OPT_LABEL: o->label = true; return 0;
   case OPT_TIMEOUT: require(parse_timeout(arg, &o->timeout_s)); return 0;
+  case OPT_WATCHDOG: require(parse_watchdog(arg)); return 0;
   case OPT_BIND: o->bind = true; return 0;
   case 'E': require(parse_env(arg)); return 0;
   case OPT_CWD: require(change_folder(arg)); return 0;

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "boot/ctl.h"
 #include "boot/ranklist.h"
+#include "boot/watchdog.h"
 #include "os/os.h"
 #include "os/signals.h"
 
@@ -67,7 +68,8 @@ struct sup {
   uint64_t exiting_since_ns; /* a rank is on its way out since then; 0: none */
   uint64_t held_ns;          /* time during which clock() stood still */
   uint64_t tick_ns;          /* last look at the output */
-  uint64_t timeout_ns;       /* when the job's time is over; UINT64_MAX: never */
+  struct tmb_watchdog dog;
+  uint64_t timeout_ns; /* when the job's time is over; UINT64_MAX: never */
 };
 
 /* Monotonic time less the time during which the end of the job waited for slow output. */
@@ -396,6 +398,15 @@ static void check_timeout(struct sup *s, double timeout_s) {
   ask_to_end(s);
 }
 
+static void check_watchdog(struct sup *s) {
+  if (s->phase != RUNNING || !tmb_watchdog_bites(&s->dog, s->l->ctl)) return;
+  tmb_print("watchdog: ending the job");
+  s->code = TMB_EXIT_HANG;
+  s->cut_short = true;
+  s->failed = true;
+  ask_to_end(s);
+}
+
 /* End of the grace period: each rank that ends by itself starts it anew, up to GRACE_ROUNDS
  * times. */
 static bool grace_is_over(const struct sup *s) {
@@ -430,11 +441,12 @@ static bool must_give_up(const struct sup *s) {
 static int sleep_ms(const struct sup *s) {
   if (s->phase != RUNNING) return ENDING_TICK_MS;
   if (s->gone_unjoined) return ABSENT_TICK_MS;
-  if (s->timeout_ns == UINT64_MAX) return IDLE_TICK_MS;
+  const int most = tmb_watchdog_sleep_ms(&s->dog, IDLE_TICK_MS);
+  if (s->timeout_ns == UINT64_MAX) return most;
   const uint64_t now = tmb_os_now_ns();
   if (now >= s->timeout_ns) return 0;
   const uint64_t ms = (s->timeout_ns - now) / NS_PER_MS + 1;
-  return ms > IDLE_TICK_MS ? IDLE_TICK_MS : (int)ms;
+  return ms > (uint64_t)most ? most : (int)ms;
 }
 
 static uint64_t seconds_ns(double seconds) {
@@ -454,6 +466,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
   s.grace_ns = grace_setting_ns(l->size);
   s.slow_output_ns = seconds_ns(tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT));
   if (options->timeout_s > 0) s.timeout_ns = l->ctl->start_ns + seconds_ns(options->timeout_s);
+  tmb_watchdog_open(&s.dog, l->ctl->here == l->size ? tmb_cfg_dbl(TMB_CFG_WATCHDOG) : 0);
   s.tick_ns = tmb_os_now_ns();
   s.oom_kills = tmb_os_oom_kills();
   while (s.alive > 0 && !must_give_up(&s)) {
@@ -465,9 +478,11 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
     check_wrapped(&s);
     check_exiting(&s);
     check_timeout(&s, options->timeout_s);
+    check_watchdog(&s);
     hold_clock(&s);
     advance(&s);
   }
+  tmb_watchdog_close(&s.dog);
   if (s.reports > REPORTS_MAX) tmb_print("%u more ranks failed", s.reports - REPORTS_MAX);
   options->cut_short = s.cut_short;
   return s.code;

@@ -16,6 +16,7 @@
 #include "boot/launch.h"
 
 #define TMB_EXIT_TIMEOUT 124 /* the job's code when its time is over, as of timeout(1) */
+#define TMB_EXIT_HANG    125 /* the job's code when the watchdog has ended it */
 
 struct tmb_supervise_options {
   double timeout_s; /* in: end the job after this many seconds; 0: never */
@@ -28,7 +29,8 @@ struct tmb_supervise_options {
  * process, the host, how and when.
  * inout launch: after tmb_launch_fork; its `pids` are 0 afterwards.
  * Returns the job's exit code: the first non-zero code that a rank gave by itself (128 + signal for
- * a signal death), TMB_EXIT_TIMEOUT, or 128 + the signal that ended the supervisor; else 0.
+ * a signal death), TMB_EXIT_TIMEOUT, TMB_EXIT_HANG, or 128 + the signal that ended the supervisor;
+ * else 0.
  */
 int tmb_supervise(struct tmb_launch *launch, struct tmb_supervise_options *options);
 

@@ -25,6 +25,7 @@
 #define SLEEP_NS_BOUNDED 1000000u /* where a release may not see a sleeper: no fence */
 
 bool tmb_lock_threads = true;
+void (*tmb_lock_on_sleep)(const struct tmb_lock *lock, bool begins);
 static bool fenced;
 
 void tmb_lock_init(bool threads) {
@@ -73,7 +74,9 @@ TMB_NO_LOCK_CHECK void tmb_lock_wait(struct tmb_lock *lock) {
     tmb_os_yield();
     if (tmb_lock_try_shared(lock)) return;
   }
+  if (tmb_lock_on_sleep) tmb_lock_on_sleep(lock, true);
   sleep_for(lock);
+  if (tmb_lock_on_sleep) tmb_lock_on_sleep(lock, false);
 }
 
 void tmb_lock_deadlock(void) {

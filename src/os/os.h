@@ -146,6 +146,21 @@ int tmb_os_randomise(bool on);
  * With the number it names a process for ever. */
 uint64_t tmb_os_start_time(pid_t pid);
 
+/* A process as /proc shows it. */
+struct tmb_os_process {
+  char state;      /* R, S, D, T, t, Z, ... of proc(5) */
+  uint64_t cpu_ns; /* processor time used by all its threads */
+  uint64_t memory; /* bytes of its own and its part of shared ones; resident ones where that is not
+                      told */
+};
+
+/* Look at a process. in memory: whether out->memory is wanted: that takes time in proportion to the
+ * process's memory. Returns false if there is no such process. */
+bool tmb_os_process(pid_t pid, bool memory, struct tmb_os_process *out);
+
+/* Open, for reading, the file with this inode number that a process has open; -1: none. */
+int tmb_os_process_file(pid_t pid, uint64_t inode);
+
 /* Names the space in which process numbers of this process are valid; 0 if unknown. */
 uint64_t tmb_os_pid_space(void);
 

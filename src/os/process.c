@@ -13,7 +13,9 @@
 #include "base/error.h"
 #include "os/sysfile.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,16 +25,58 @@
 #include <unistd.h>
 
 #define START_FIELD 22 /* of /proc/PID/stat, counted from 1; proc(5) */
+#define CPU_FIELD   14 /* user time, then system time, in ticks */
 #define AFTER_NAME  3  /* the field behind the program's name, which may hold anything */
 
-uint64_t tmb_os_start_time(pid_t pid) {
-  char path[48], text[1024];
+/* Field of /proc/PID/stat, from the third on; NULL if it is not there. out text: [bytes] its
+ * content. */
+static const char *stat_field(pid_t pid, int wanted, char *text, size_t bytes) {
+  char path[48];
   snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-  if (tmb_sysfile_read(path, text, sizeof text) <= 0) return 0;
-  char *at = strrchr(text, ')');
-  if (!at) return 0;
-  for (int field = AFTER_NAME - 1; at && field < START_FIELD; field++) at = strchr(at + 1, ' ');
+  if (tmb_sysfile_read(path, text, bytes) <= 0) return NULL;
+  const char *at = strrchr(text, ')');
+  for (int field = AFTER_NAME - 1; at && field < wanted; field++) at = strchr(at + 1, ' ');
+  return at;
+}
+
+uint64_t tmb_os_start_time(pid_t pid) {
+  char text[1024];
+  const char *at = stat_field(pid, START_FIELD, text, sizeof text);
   return at ? strtoull(at, NULL, 10) : 0;
+}
+
+bool tmb_os_process(pid_t pid, bool memory, struct tmb_os_process *out) {
+  char text[1024], path[48];
+  const char *at = stat_field(pid, AFTER_NAME, text, sizeof text);
+  *out = (struct tmb_os_process){0};
+  if (!at) return false;
+  out->state = at[1];
+  at = stat_field(pid, CPU_FIELD, text, sizeof text);
+  char *end = NULL;
+  const uint64_t user = at ? strtoull(at, &end, 10) : 0;
+  const uint64_t system = end ? strtoull(end, NULL, 10) : 0;
+  out->cpu_ns = (user + system) * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+  if (!memory) return true;
+  snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+  out->memory = tmb_sysfile_read_kb(path, "Pss:");
+  snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+  if (!out->memory) out->memory = tmb_sysfile_read_kb(path, "VmRSS:");
+  return true;
+}
+
+int tmb_os_process_file(pid_t pid, uint64_t inode) {
+  char path[64];
+  struct stat st;
+  snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+  DIR *dir = opendir(path);
+  int fd = -1;
+  for (const struct dirent *e; dir && fd < 0 && (e = readdir(dir)) != NULL;) {
+    snprintf(path, sizeof path, "/proc/%d/fd/%.20s", (int)pid, e->d_name);
+    if (stat(path, &st) == 0 && st.st_ino == inode && S_ISREG(st.st_mode))
+      fd = open(path, O_RDONLY | O_CLOEXEC);
+  }
+  if (dir) closedir(dir);
+  return fd;
 }
 
 uint64_t tmb_os_pid_space(void) {

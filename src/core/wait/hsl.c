@@ -76,7 +76,10 @@ void gexx_hsl_destroy(gex_HSL_t *hsl) {
 
 TMB_NO_LOCK_CHECK void gexx_hsl_lock(gex_HSL_t *hsl) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_recursion("gex_HSL_Lock", hsl);
-  tmb_lock_acquire_shared(lock_of(hsl));
+  if (TMB_UNLIKELY(!tmb_lock_try_shared(lock_of(hsl)))) {
+    tmb_thread()->hsl_wanted = hsl;
+    tmb_lock_wait(lock_of(hsl));
+  }
   if (TMB_UNLIKELY(tmb_job.debug)) link_lock(hsl);
 }
 

@@ -14,12 +14,30 @@
 #include "core/job.h"
 #include "core/team/shared.h"
 #include "core/wait/thread.h"
+#include "os/lock.h"
 #include "os/os.h"
 
 #include <string.h>
 #include <unistd.h>
 
 static struct tmb_team *team_at[TMB_STATUS_TEAMS]; /* whose entries they are */
+
+/* A thread waits for a lock, perhaps inside of another wait, which it goes on with afterwards. */
+static void describe_lock(const void *lock, struct tmb_status_wait *out) {
+  const struct tmb_thread *t = tmb_thread_self;
+  out->kind = TMB_WAIT_LOCK;
+  out->addr = (uintptr_t)lock;
+  if (t && (const void *)t->hsl_wanted == lock)
+    out->value = tmb_load_rlx(&t->hsl_wanted->gexx_owner);
+}
+
+static void on_lock(const struct tmb_lock *lock, bool begins) {
+  if (!tmb_thread_self) return; /* not entered yet, or leaving */
+  if (begins)
+    tmb_status_sleeps((struct tmb_why){describe_lock, lock}, true);
+  else
+    tmb_status_awake();
+}
 
 void tmb_status_init(void) {
   struct tmb_status *s = tmb_boot_status(&tmb_job.boot);
@@ -28,6 +46,7 @@ void tmb_status_init(void) {
   s->rank = tmb_job.rank;
   s->size = tmb_job.size;
   strncpy(s->host, tmb_os_hostname(), sizeof s->host - 1);
+  tmb_lock_on_sleep = on_lock;
   tmb_store_rel(&s->layout, TMB_STATUS_LAYOUT);
 }
 

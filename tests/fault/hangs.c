@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A job that hangs in a known way, or is only slow: argument 1 says how, argument 2 which rank is
+ * the odd one (default: the last). Driven by why.py; without arguments it ends well.
+ */
+/* mode: PAR */
+/* ranks: 1 3 */
+#define _GNU_SOURCE
+#include <gasnetex.h>
+
+#include <gasnet_coll.h>
+#include <gasnetex_ext.h>
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static gex_TM_t tm;
+static gex_Rank_t me, size, odd;
+static uint64_t *word; /* signal in this rank's segment */
+static char *peer_base;
+
+static void sleep_ms(long ms) {
+  nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+static void barrier(void) {
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+}
+
+static void missing_barrier(void) {
+  barrier();
+  if (me == odd) (void)gexx_Signal_Wait(word, GEXX_SIG_GE, 4);
+  barrier();
+}
+
+static void missing_named(void) {
+  if (me == odd)
+    for (;;) pause();
+  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  (void)gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS);
+}
+
+static void missing_reduction(size_t count) {
+  uint64_t *x = calloc(count, sizeof *x);
+  if (!x) abort();
+  if (me == odd)
+    for (;;) pause();
+  gex_Event_Wait(
+      gex_Coll_ReduceToAllNB(tm, x, x, GEX_DT_U64, sizeof *x, count, GEX_OP_ADD, NULL, NULL, 0));
+}
+
+/* All but one rank make a team of their own; its first member does not come. */
+static void missing_in_team(void) {
+  gex_TM_t sub;
+  (void)gex_TM_Split(&sub, tm, me == odd, (int)me, NULL, 0, 0);
+  if (me == odd || me == 0)
+    (void)gexx_Signal_Wait(word, GEXX_SIG_NE, 0);
+  else
+    gex_Event_Wait(gex_Coll_BarrierNB(sub, 0));
+}
+
+/* Each waits for a notification of the next, which waits, too. */
+static void circle(void) {
+  gexx_Notify_t req;
+  gexx_Notify_Init(tm, (me + 1) % size, 7, 1, &req);
+  gexx_Notify_Start(req);
+  gexx_Notify_Wait(req, NULL);
+}
+
+/* The signal is changed by a plain store, which wakes nobody. */
+static void plain_store(void) {
+  barrier();
+  if (me == odd) {
+    sleep_ms(300);
+    *(volatile uint64_t *)(void *)peer_base = 1;
+  } else if (me == 0) {
+    (void)gexx_Signal_Wait(word, GEXX_SIG_GE, 1);
+  }
+  barrier();
+}
+
+static void endless_loop(void) {
+  volatile uint64_t n = 0;
+  while (me == odd) n++;
+  barrier();
+}
+
+static void endless_polls(void) {
+  while (me == odd) gasnet_AMPoll();
+  barrier();
+}
+
+static void stopped(void) {
+  if (me == odd) raise(SIGSTOP);
+  barrier();
+}
+
+static void nobody_signals(void) {
+  if (me == odd) (void)gexx_Signal_Wait(word, GEXX_SIG_EQ, 9);
+  barrier();
+}
+
+static void get_from_sleeper(void) {
+  uint64_t x = 0;
+  if (me == odd)
+    for (;;) pause();
+  sleep_ms(200); /* that rank polls no more */
+  gex_RMA_GetBlocking(tm, &x, odd, peer_base, sizeof x, 0);
+}
+
+static void locked_twice(void) {
+  static gex_HSL_t lock = GEX_HSL_INITIALIZER;
+  if (me == odd) {
+    gex_HSL_Lock(&lock);
+    gex_HSL_Lock(&lock);
+  }
+  barrier();
+}
+
+static volatile int flag;
+static void blocked(void) {
+  if (me == odd) GASNET_BLOCKUNTIL(flag);
+  barrier();
+}
+
+/* Not a hang: each step takes its time. in busy: computing, else sleeping. */
+static void slow(bool busy) {
+  const time_t end = time(NULL) + 5;
+  for (int go = 1; go;) {
+    if (me == odd && !busy) sleep_ms(50);
+    const clock_t until = clock() + CLOCKS_PER_SEC / 20;
+    while (me == odd && busy && clock() < until) {}
+    go = time(NULL) < end;
+    gex_Event_Wait(gex_Coll_BroadcastNB(tm, odd, &go, &go, sizeof go, 0));
+  }
+}
+
+static void one_reduction(void) {
+  missing_reduction(1);
+}
+
+static void big_reduction(void) {
+  missing_reduction(1 << 18);
+}
+
+static void slow_by_sleep(void) {
+  slow(false);
+}
+
+static void slow_by_work(void) {
+  slow(true);
+}
+
+static void run(const char *how) {
+  static const struct {
+    const char *name;
+    void (*fn)(void);
+  } ways[] = {{"barrier", missing_barrier}, {"named", missing_named},
+              {"reduction", one_reduction}, {"big-reduction", big_reduction},
+              {"team", missing_in_team},    {"circle", circle},
+              {"store", plain_store},       {"loop", endless_loop},
+              {"polls", endless_polls},     {"stop", stopped},
+              {"signal", nobody_signals},   {"get", get_from_sleeper},
+              {"lock", locked_twice},       {"blocked", blocked},
+              {"slow", slow_by_sleep},      {"busy", slow_by_work}};
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+    if (!strcmp(how, ways[i].name)) ways[i].fn();
+}
+
+int main(int argc, char **argv) {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_Segment_t segment;
+  const char *how = argc > 1 ? argv[1] : "none";
+  if (!strcmp(how, "absent") && getenv("TOMBOLO_BOOT") && strstr(getenv("TOMBOLO_BOOT"), ":0:"))
+    for (;;) pause();
+  if (gex_Client_Init(&client, &ep, &tm, "HANGS", &argc, &argv, 0) != GASNET_OK) return 1;
+  me = gex_TM_QueryRank(tm);
+  size = gex_TM_QuerySize(tm);
+  odd = argc > 2 ? (gex_Rank_t)atoi(argv[2]) : size - 1;
+  if (gex_Segment_Attach(&segment, tm, 1 << 16) != GASNET_OK) return 1;
+  word = gex_Segment_QueryAddr(segment);
+  *word = 0;
+  const gex_Rank_t peer = strcmp(how, "get") ? 0 : odd;
+  void *owner, *local;
+  uintptr_t bytes;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, peer, &owner, &local, &bytes, 0));
+  peer_base = strcmp(how, "get") ? local : owner;
+  barrier();
+  printf("ready %u %d\n", me, (int)getpid());
+  fflush(stdout);
+  run(how);
+  barrier();
+  gasnet_exit(0);
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 300
+"""`tombolo ps`, `tombolo why` and `--watchdog`: jobs that hang in known ways are named as what they
+are, jobs that are slow are not called hangs, and no rank is disturbed by being looked at."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from jobs import TOMBOLO, WAYS, Failure, Job, check, named, run_cases, wait_for  # noqa: E402
+
+HANGS = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/hangs")
+PROGRESS, HANG, BUSY = 0, 3, 4
+
+# How, ranks, exit code of why, what it must say, environment.
+CASES = [
+    ("barrier", 4, HANG, r"ranks 0-2 wait in barrier \d+ of all ranks, which rank 3 has not "
+                         r"called; rank 3 waits .* signal at 0x\w+ to be >= 4 \(it is 0\)", {}),
+    ("named", 3, BUSY, r"ranks 0-1 wait in gasnet_barrier 1 of all ranks, which rank 2 has not "
+                       r"called; rank 2 sleeps in a system call", {}),
+    ("reduction", 3, BUSY, r"ranks 0-1 wait in all-reduce .*, which rank 2 has not called", {}),
+    ("big-reduction", 3, BUSY, r"ranks 0-1 wait in all-reduce 1 of all ranks, which rank 2 has not "
+                               r"called", {}),
+    ("reduction", 3, BUSY, r"wait in all-reduce 1 of all ranks, which rank 2 has not called",
+     {"TOMBOLO_SHM": "0"}),
+    ("barrier", 3, HANG, r"ranks 0-1 wait in barrier \d+ of all ranks, which rank 2 has not",
+     {"TOMBOLO_SHM": "0"}),
+    ("team", 4, HANG, r"ranks 1-2 wait in barrier 1 of the team of ranks 0-2, which rank 0 has "
+                      r"not called", {}),
+    ("circle", 3, HANG, r"in a circle: rank 0 waits for rank 1, which waits for rank 2, which "
+                        r"waits for rank 0", {}),
+    ("store", 3, HANG, r"rank 0 waits for the signal at 0x\w+ to be >= 1 \(it is 1\): it holds "
+                       r"already", {}),
+    ("loop", 3, BUSY, r"which rank 2 has not called; rank 2 runs its own code.*\(\d+ %", {}),
+    ("polls", 3, BUSY, r"which rank 2 has not called; rank 2 runs its own code, or polls", {}),
+    ("stop", 3, HANG, r"which rank 2 has not called; rank 2 is stopped by a signal", {}),
+    ("signal", 3, HANG, r"rank 2 waits for the signal at 0x\w+ to be == 9 \(it is 0\), which no "
+                        r"other rank can bring about", {}),
+    ("get", 3, BUSY, r"rank 0 waits for a get with rank 2 .*; rank 2 sleeps in a system call",
+     {"TOMBOLO_SHM_MAP": "0"}),
+    ("lock", 3, HANG, r"rank 2 waits for the lock at 0x", {}),
+    ("blocked", 3, HANG, r"rank 2 waits for a condition of the program, which no other rank", {}),
+]
+
+
+def why(job, *options):
+    """Runs `tombolo why` on a job. Returns exit code and output."""
+    command = [TOMBOLO, "why", *options, str(job.process.pid)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout + done.stderr
+
+
+def settled(job, wanted, pattern):
+    """Asks until the answer is the wanted one: ranks take a moment to get where they hang."""
+    until = time.monotonic() + 20
+    while True:
+        code, text = why(job)
+        if code == wanted and re.search(pattern, text):
+            return text
+        if time.monotonic() > until:
+            raise Failure(f"exit code {code}, expected {wanted} with /{pattern}/: {text}")
+
+
+def end(job):
+    job.process.send_signal(signal.SIGTERM)
+    job.end()
+    job.nothing_left()
+
+
+def hang(way, how, ranks, code, pattern, env):
+    job = Job(ranks, [HANGS, how], way, env=env)
+    job.ready()
+    settled(job, code, pattern)
+    end(job)
+
+
+def not_started():
+    """One process of the job never initialises the library."""
+    job = Job(3, [HANGS, "absent"])
+    settled(job, BUSY, r"rank 0 +has not initialised the library yet")
+    settled(job, BUSY, r"rank 1 .*waits for others to start")
+    end(job)
+
+
+def slow(way, how):
+    """A slow job goes on, however often it is asked, and ends well."""
+    job = Job(3, [HANGS, how], way)
+    job.ready()
+    for _ in range(5):
+        code, text = why(job)
+        if job.process.poll() is not None:
+            break
+        check(code != HANG, "a slow job is called a hang:", text)
+    job.expect(0)
+
+
+def ps(way):
+    job = Job(3, [HANGS, "barrier"], way)
+    job.ready()
+    line = re.compile(rf"^{job.process.pid} +3 +1 .* hangs$", re.M)
+    wait_for(
+        "the job to be listed",
+        lambda: line.search(subprocess.run([TOMBOLO, "ps"], capture_output=True, text=True).stdout),
+    )
+    end(job)
+    out = subprocess.run([TOMBOLO, "ps"], capture_output=True, text=True).stdout
+    check(not line.search(out), "a job that has ended is listed:", out)
+
+
+def by_rank():
+    """A job is known by the process of any of its ranks, too; another number is no job."""
+    job = Job(2, [HANGS, "barrier"])
+    pids = job.ready()
+    done = subprocess.run([TOMBOLO, "why", str(pids[1])], capture_output=True, text=True)
+    check(done.returncode in (PROGRESS, HANG), done.returncode, done.stdout, done.stderr)
+    done = subprocess.run([TOMBOLO, "why", str(os.getpid())], capture_output=True, text=True)
+    check(done.returncode == 1 and "is no job" in done.stderr, done.returncode, done.stderr)
+    end(job)
+
+
+def watchdog(how, pattern):
+    """The watchdog names the cause and ends the job with its own code."""
+    job = Job(3, [HANGS, how], options=["--watchdog", "1.5"])
+    job.expect(125, r"watchdog: nothing has happened in the job for \d", pattern)
+    check(job.seconds < 20, "took", job.seconds)
+
+
+def watchdog_setting():
+    """A program that starts its own ranks has a watchdog by the setting."""
+    Job(3, [HANGS, "signal"], "self", env={"TOMBOLO_WATCHDOG": "1.5"}).expect(125, r"rank 2 waits")
+
+
+def watchdog_is_quiet(how):
+    Job(3, [HANGS, how], options=["--watchdog", "2"]).expect(0)
+
+
+def main():
+    cases = [
+        named(f"{how} {way} {' '.join(env)}", hang, way, how, ranks, code, pattern, env)
+        for how, ranks, code, pattern, env in CASES
+        for way in (WAYS if how in ("barrier", "stop") else ("run",))
+    ]
+    cases += [named("not started", not_started), named("by rank", by_rank)]
+    pairs = [(how, way) for how in ("slow", "busy") for way in WAYS]
+    cases += [named(f"slow {how} {way}", slow, way, how) for how, way in pairs]
+    cases += [named(f"ps {way}", ps, way) for way in WAYS]
+    cases += [
+        named("watchdog barrier", watchdog, "barrier", r"which rank 2 has not called"),
+        named("watchdog loop", watchdog, "loop", r"which rank 2 has not called; rank 2 runs"),
+        named("watchdog stop", watchdog, "stop", r"rank 2 is stopped"),
+        named("watchdog setting", watchdog_setting),
+        named("watchdog quiet", watchdog_is_quiet, "slow"),
+    ]
+    run_cases(cases)
+
+
+if __name__ == "__main__":
+    main()
