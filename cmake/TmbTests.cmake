@@ -282,6 +282,15 @@ if(TARGET tombolo_tool AND NOT TMB_SANITIZE)
     set(hdr_expect 1)
     tmb_register_run(bench.matmul.error bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
 --timeout;60;--;$<TARGET_FILE:bench__matmul>;--size;64;--inject-error")
+    tmb_read_header(hdr)
+    foreach(n 1 2 3 4 6 8)
+      tmb_register_run(bench.cholesky.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
+--timeout;60;--;$<TARGET_FILE:bench__cholesky>;--size;301;--block;24")
+    endforeach()
+    set(hdr_match "FAILED")
+    set(hdr_expect 1)
+    tmb_register_run(bench.cholesky.error bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
+--timeout;60;--;$<TARGET_FILE:bench__cholesky>;--size;64;--inject-error")
   endif()
   foreach(app IN ITEMS pipeline stencil)
     tmb_read_header(hdr)

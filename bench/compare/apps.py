@@ -32,15 +32,18 @@ PROBLEMS = {
                 ("large", ["--points", "2000", "-i", "10"], 1.0)],
     "matmul": [("1000", ["--size", "1000", "-i", "3"], 1.0),
                ("2000", ["--size", "2000", "-i", "2"], 1.0)],
+    "cholesky": [("1000", ["--size", "1000", "-i", "3"], 1.0),
+                 ("2000", ["--size", "2000", "-i", "2"], 1.0)],
 }
 
-# What an application is compared with: sources beside bench/lib/app.c and links_mpi.c, libraries.
+# Applications that ScaLAPACK has a routine for, and the routine.
+ROUTINES = {"matmul": "pdgemm", "cholesky": "pdpotrf"}
 SCALAPACK = {"openmpi": "-lscalapack-openmpi", "mpich": "-lscalapack-mpich"}
 
 
 def peer_parts(app, mpi):
     """Returns (source, libraries) of the peer of an application."""
-    if app == "matmul":
+    if app in ROUTINES:
         flags = subprocess.run(["pkg-config", "--libs", "openblas"], stdout=subprocess.PIPE,
                                text=True, check=True).stdout.split()
         return HERE / "scalapack.c", [SCALAPACK[mpi], *flags]
@@ -87,7 +90,9 @@ def measure(sides, app, arguments, options):
         for side, (launcher, programs) in sides.items():
             command = [*launcher, "-n", options.ranks, programs[app], *arguments, "--json",
                        "--bind"]
-            if side == "mpich" and app != "matmul":
+            if side != "tombolo" and app in ROUTINES:
+                command += ["--way", ROUTINES[app]]
+            elif side == "mpich":
                 command += ["--way", "mpi"]
             for way, rate in one_run(side, command, options.timeout).items():
                 rates.setdefault((side, way), []).append(rate)

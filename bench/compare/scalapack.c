@@ -22,9 +22,12 @@ void pdgemm_(const char *ta, const char *tb, const int *m, const int *n, const i
              const double *alpha, const double *a, const int *ia, const int *ja, const int *da,
              const double *b, const int *ib, const int *jb, const int *db, const double *beta,
              double *c, const int *ic, const int *jc, const int *dc);
+void pdpotrf_(const char *uplo, const int *n, double *a, const int *ia, const int *ja,
+              const int *da, int *info);
 void openblas_set_num_threads(int threads);
 
-enum { SEED_A = 1, SEED_B = 2, SAMPLES = 16, DESC = 9 };
+enum { GEMM, POTRF };
+enum { SEED_A = 1, SEED_B = 2, SEED_S = 3, SAMPLES = 16, DESC = 9 };
 
 struct grid {
   int p, q, row, col, nb, context;
@@ -67,7 +70,7 @@ static double deviation(const struct grid *g, const struct matrix *c, long k) {
   return worst;
 }
 
-static bool run(struct job *job, const struct app_options *o, const struct grid *g) {
+static bool run_gemm(struct job *job, const struct app_options *o, const struct grid *g) {
   const int m = (int)o->n[0], n = (int)(o->n[2] ? o->n[2] : m), k = (int)(o->n[3] ? o->n[3] : m);
   const struct matrix a = make(job, g, m, k, SEED_A), b = make(job, g, k, n, SEED_B);
   const struct matrix c = make(job, g, m, n, 0);
@@ -89,15 +92,51 @@ static bool run(struct job *job, const struct app_options *o, const struct grid 
   return good;
 }
 
+/* The positive definite matrix of bench/apps/cholesky. */
+static void fill_symmetric(const struct grid *g, const struct matrix *a, long n) {
+  for (int j = 0; j < a->columns; j++)
+    for (int i = 0; i < a->rows; i++) {
+      const long gi = blocks_global(i, g->nb, g->row, g->p),
+                 gj = blocks_global(j, g->nb, g->col, g->q);
+      const double value =
+          blocks_value((uint64_t)(gi > gj ? gi : gj), (uint64_t)(gi > gj ? gj : gi), SEED_S);
+      a->value[(size_t)j * (size_t)a->rows + (size_t)i] = gi == gj ? (double)n + value : value;
+    }
+}
+
+/* The first diagonal element tells whether the factor is that of this matrix; a factorisation that
+ * fails says so itself. */
+static bool run_potrf(struct job *job, const struct app_options *o, const struct grid *g) {
+  const int n = (int)o->n[0], one = 1;
+  const struct matrix a = make(job, g, n, n, 0);
+  double best = 0;
+  int info = 0;
+  for (long i = 0; i <= o->iterations && !info; i++) {
+    fill_symmetric(g, &a, n);
+    job_barrier(job);
+    const double begin = job_now();
+    pdpotrf_("L", &n, a.value, &one, &one, a.desc, &info);
+    const double seconds = job_max(job, job_now() - begin);
+    if (i && (best == 0 || seconds < best)) best = seconds;
+  }
+  const double first = sqrt((double)n + blocks_value(0, 0, SEED_S));
+  const bool wrong = info || (job->rank == 0 && fabs(a.value[0] - first) > 1e-12 * first);
+  const bool good = job_sum(job, wrong) == 0;
+  app_report(job, o,
+             &(struct app_result){
+                 .seconds = best, .work = (double)n * n * n / 3, .verified = good, .share = 0});
+  return good;
+}
+
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
       {"size", 'n', 1000, 1, "Rows and columns of each matrix"},
       {"block", 'b', 128, 1, "Rows and columns of a block"},
       {"columns", 'c', 0, 0, "Columns of B and C, if not --size"},
       {"inner", 'k', 0, 0, "Columns of A and rows of B, if not --size"}};
-  static const char *const ways[] = {"pdgemm"};
+  static const char *const ways[] = {[GEMM] = "pdgemm", [POTRF] = "pdpotrf"};
   static const struct app_program program = {
-      "scalapack", "C = A B by ScaLAPACK", numbers, 4, 3, ways, 1};
+      "scalapack", "C = A B, or A = L L^T, by ScaLAPACK", numbers, 4, 3, ways, 2};
   struct job job;
   struct app_options options;
   struct grid g;
@@ -111,5 +150,7 @@ int main(int argc, char **argv) {
   Cblacs_get(-1, 0, &g.context);
   Cblacs_gridinit(&g.context, "Row", g.p, g.q);
   app_head(&job, &options);
-  job_exit(&job, run(&job, &options, &g) ? 0 : 1);
+  job.way = options.way == POTRF ? POTRF : GEMM;
+  const bool good = job.way == POTRF ? run_potrf(&job, &options, &g) : run_gemm(&job, &options, &g);
+  job_exit(&job, good ? 0 : 1);
 }
