@@ -8,6 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import check_calls
 import tidy
 
 SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
@@ -260,6 +261,47 @@ class Use(unittest.TestCase):
 
     def test_nothing_to_check(self):
         self.assertEqual(run({})[0], 1)
+
+
+class Calls(unittest.TestCase):
+    """check_calls.py: what a file uses is what its row of LAYERS names."""
+
+    def found(self, files, header="", inline=()):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "LAYERS").write_text(LAYERS)
+            (root / "src/conduit").mkdir(parents=True)
+            (root / "src/conduit/conduit.h").write_text(header)
+            for path, (_, used) in files.items():
+                if path not in inline:
+                    (root / path).parent.mkdir(parents=True, exist_ok=True)
+                    (root / path).write_text(" ".join(used))
+            texts = check_calls.Texts(root)
+            return list(check_calls.check(files, tidy.read_layers(root), texts))
+
+    def test_folders(self):
+        base = {"src/base/b.c": ({"tmb_b"}, set())}
+        self.assertEqual(self.found({**base, "src/os/o.c": (set(), {"tmb_b", "malloc"})}), [])
+        up = {**base, "src/core/c.c": ({"tmb_c"}, {"tmb_b"}), "src/os/o.c": (set(), {"tmb_c"})}
+        self.assertEqual(self.found(up), [("src/os/o.c", "tmb_c", "src/core/c.c")])
+        self.assertEqual(self.found(up, inline=["src/os/o.c"]), [])
+        own = {"src/os/o.c": ({"tmb_o"}, set()), "src/os/p.c": (set(), {"tmb_o"})}
+        self.assertEqual(self.found(own), [])
+
+    def test_contracts(self):
+        files = {
+            "src/core/c.c": ({"tmb_up", "tmb_c"}, {"tmb_open"}),
+            "src/conduit/a/a.c": ({"tmb_open"}, {"tmb_up"}),
+        }
+        header = "int tmb_open(void); void tmb_up(void);"
+        self.assertEqual(self.found(files, header), [])
+        self.assertEqual(len(self.found(files, "void tmb_upper(void);")), 2)
+
+    def test_inlines_belong_to_their_headers(self):
+        files = {"src/api/symbols.c": ({"gex_f"}, set()), "src/core/c.c": (set(), {"gex_f"})}
+        self.assertEqual(self.found(files), [])
+        files["src/os/o.c"] = (set(), {"gex_f"})
+        self.assertEqual(self.found(files), [("src/os/o.c", "gex_f", "include")])
 
 
 if __name__ == "__main__":

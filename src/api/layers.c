@@ -14,31 +14,38 @@
 #include "core/mk/mk_move.h"
 #include "core/team/barrier.h"
 #include "core/team/team.h"
+#include "net/defaults/defaults.h"
 #include "notify/notify.h"
 #include "notify/tagged.h"
 #include "ratomic/ratomic.h"
 #include "vis/vis.h"
 
+#include <gasnet.h>
+
 static const struct tmb_layer *const layers[] = {
-    &tmb_kit_layer,         /* internal messages: acknowledgement, pieces */
-    &tmb_stats_layer,       /* counts what the others send */
-    &tmb_team_gather_layer, /* all-gather for the set-up of others */
-    &tmb_barrier_layer,     /* barriers of teams */
-    &tmb_mk_layer,          /* puts and gets of device memory */
-    &tmb_mk_signal_layer,   /* the same with signals */
-    &tmb_vis_layer,         /* non-contiguous transfers: origin */
-    &tmb_vis_serve_layer,   /* and target */
-    &tmb_ratomic_layer,     /* atomics without a domain, by message */
-    &tmb_domain_layer,      /* atomic domains */
-    &tmb_index_layer,       /* index of signals */
-    &tmb_sem_layer,         /* semaphores */
-    &tmb_deferred_layer,    /* puts with a signal that wait for room */
-    &tmb_tagged_layer,      /* tagged notification: matching */
-    &tmb_tagged_send_layer, /* sending */
-    &tmb_tagged_get_layer,  /* reading */
-    &tmb_coll_layer,        /* collectives */
+    &tmb_kit_layer,          /* internal messages: acknowledgement, pieces */
+    &tmb_default_layer,      /* puts, gets and signals made of messages */
+    &tmb_default_frag_layer, /* Longs and puts with a signal in pieces */
+    &tmb_stats_layer,        /* counts what the others send */
+    &tmb_team_gather_layer,  /* all-gather for the set-up of others */
+    &tmb_barrier_layer,      /* barriers of teams */
+    &tmb_mk_layer,           /* puts and gets of device memory */
+    &tmb_vis_layer,          /* non-contiguous transfers: origin */
+    &tmb_vis_serve_layer,    /* and target */
+    &tmb_ratomic_layer,      /* atomics without a domain, by message */
+    &tmb_domain_layer,       /* atomic domains */
+    &tmb_mk_signal_layer,    /* puts and gets of device memory with signals */
+    &tmb_index_layer,        /* index of signals */
+    &tmb_sem_layer,          /* semaphores */
+    &tmb_deferred_layer,     /* puts with a signal that wait for room */
+    &tmb_tagged_layer,       /* tagged notification: matching */
+    &tmb_tagged_send_layer,  /* sending */
+    &tmb_tagged_get_layer,   /* reading */
+    &tmb_coll_layer,         /* collectives */
 };
 
 int gexx_client_init(const struct gexx_client_args *init) {
-  return tmb_client_init(init, layers, TMB_ARRAY_LEN(layers));
+  const int rc = tmb_client_init(init, layers, TMB_ARRAY_LEN(layers));
+  if (rc == GASNET_OK && (init->flags & GEX_FLAG_USES_GASNET1)) gexx_legacy_tm = &tmb_job.tm;
+  return rc;
 }

@@ -228,10 +228,7 @@ gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
 
 gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
   DBG(check_translate("gex_TM_TranslateJobrankToRank", tm, "jobrank", jobrank, tmb_job.size));
-  if (!tm->jobrank) return jobrank;
-  for (gex_Rank_t r = 0; r < tm->size; r++)
-    if (tm->jobrank[r] == jobrank) return r;
-  return GEX_RANK_INVALID;
+  return tmb_rank_of_jobrank(tm, jobrank);
 }
 
 gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {

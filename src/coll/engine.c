@@ -622,9 +622,12 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_COLL_DATA, on_data},       {TMB_KIT_COLL_READY, on_notice},
-    {TMB_KIT_COLL_OFFER, on_notice},    {TMB_KIT_COLL_TAKEN, on_taken},
-    {TMB_KIT_COLL_REFUSED, on_refused}, {0, NULL}};
+    {TMB_KIT_COLL_DATA, TMB_TAKES_MEDIUM, TMB_COLL_ARGS, 0, on_data},
+    {TMB_KIT_COLL_READY, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_notice},
+    {TMB_KIT_COLL_OFFER, TMB_TAKES_SHORT, TMB_COLL_OFFER_ARGS, 0, on_notice},
+    {TMB_KIT_COLL_TAKEN, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_taken},
+    {TMB_KIT_COLL_REFUSED, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_refused},
+    {0}};
 
 const struct tmb_layer tmb_coll_layer = {.name = "coll",
                                          .handlers = handlers,

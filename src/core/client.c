@@ -158,7 +158,6 @@ static int open_near(void) {
                                    .agree = boot_agree,
                                    .allgather = near_allgather};
   const struct tmb_near *near = &tmb_job.near;
-  tmb_default_init();
   tmb_layers_ask();
   tmb_shared_ask();
   const int rc = tmb_near_open(&tmb_job.near, &env);
@@ -236,6 +235,5 @@ int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer 
   *init->client_p = &tmb_job.client;
   *init->ep_p = &tmb_job.ep;
   *init->tm_p = &tmb_job.tm;
-  if (init->flags & GEX_FLAG_USES_GASNET1) gexx_legacy_tm = &tmb_job.tm;
   return GASNET_OK;
 }

@@ -190,6 +190,14 @@ static inline uint32_t tmb_jobrank(gex_TM_t tm, gex_Rank_t rank) {
   return tm->jobrank ? tm->jobrank[rank] : rank;
 }
 
+/* Team rank of a jobrank, or GEX_RANK_INVALID: it is no member. */
+static inline gex_Rank_t tmb_rank_of_jobrank(gex_TM_t tm, uint32_t jobrank) {
+  if (!tm->jobrank) return jobrank;
+  for (gex_Rank_t r = 0; r < tm->size; r++)
+    if (tm->jobrank[r] == jobrank) return r;
+  return GEX_RANK_INVALID;
+}
+
 /* Count an operation that is done here. in kind: GEXX_STATS_. */
 static inline void tmb_count(int kind, uint32_t jobrank, size_t bytes) {
   if (TMB_UNLIKELY(tmb_job.counted)) tmb_layers_count(kind, jobrank, bytes);

@@ -9,6 +9,7 @@
 #include "core/layer.h"
 
 #include "base/log.h"
+#include "core/am/am.h"
 #include "core/job.h"
 
 static struct {
@@ -30,7 +31,7 @@ void tmb_layers_use(const struct tmb_layer *const *all, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const struct tmb_layer *layer = all[i];
     for (const struct tmb_layer_handler *h = layer->handlers; h && h->fn; h++)
-      tmb_up_set_internal(h->index, h->fn);
+      tmb_am_set_internal(h);
     if (layer->progress) claim(&layers.at_work[layer->work], layer);
     if (layer->signal) claim(&layers.signals, layer);
     if (layer->count) claim(&layers.counts, layer);

@@ -22,11 +22,18 @@ struct tmb_team;
 /* What progress advances beside messages; tmb_job.work counts what there is of each kind. */
 enum tmb_work { TMB_WORK_BARRIERS, TMB_WORK_COLLS, TMB_WORK_PUTS, TMB_WORK_KINDS };
 
-/* The handler of an internal message. A list ends with fn NULL. */
+/* The handler of an internal message, and what such messages look like; others end the job before
+ * it runs. A list ends with fn NULL. */
 struct tmb_layer_handler {
-  uint8_t index; /* below 128 */
+  uint8_t index; /* enum tmb_kit_handler, below 128 */
+  uint8_t takes; /* TMB_TAKES_* */
+  uint8_t nargs;
+  uint16_t bytes_min; /* of the payload */
   void (*fn)(const struct tmb_am_in *in);
 };
+
+/* Categories of a message, as bits by enum tmb_am_category. */
+enum { TMB_TAKES_SHORT = 1, TMB_TAKES_MEDIUM = 2, TMB_TAKES_SHORT_OR_LONG = 5 };
 
 /* Every field but the name may be empty. */
 struct tmb_layer {

@@ -47,7 +47,7 @@ void *tmb_up_memory(uint32_t src, uint64_t addr, uint64_t nbytes);
 /* A signal of this process has been changed by a message. Any thread; from handlers. */
 void tmb_up_signal(const void *addr);
 
-/* Handlers of internal messages, index < 128. Set at start-up only. */
+/* Handlers of internal messages, index < 128, of tests that have no layers (core/layer.h). */
 typedef void (*tmb_internal_fn)(const struct tmb_am_in *in);
 void tmb_up_set_internal(uint8_t index, tmb_internal_fn fn);
 

@@ -11,14 +11,16 @@
 
 #include "core/gex.h"
 #include "core/layer.h"
+#include "core/mk/mk.h"
 #include "core/wait/wait.h"
 
 #include "gasnetex_ext.h"
 
 #include <stdbool.h>
 
-/* stats.c, index.c, deferred_put.c, sem.c */
-extern const struct tmb_layer tmb_stats_layer, tmb_index_layer, tmb_deferred_layer, tmb_sem_layer;
+/* stats.c, index.c, deferred_put.c, mk_signal.c, sem.c */
+extern const struct tmb_layer tmb_stats_layer, tmb_index_layer, tmb_deferred_layer,
+    tmb_mk_signal_layer, tmb_sem_layer;
 
 /* Wait until ready(arg) returns true, running progress. ready must become true either by
  * progress of this process or by a store of a peer that wakes this process afterwards. It may be
@@ -29,5 +31,12 @@ void tmb_signal_wait(bool (*ready)(void *arg), void *arg,
 /* Debug clients: fatal unless the thread may wait here and `sig` is an aligned 64-bit word. in
  * what: name of the argument in the message. */
 void tmb_signal_check(const char *call, const char *argument, const uint64_t *sig);
+
+/* mk_signal.c: a put or get as tmb_mk_rma, after which a->signal changes. The op of a put may be
+ * NULL: then nobody asks for its completion. */
+int tmb_mk_rma_signal(const struct tmb_mk_access *a);
+
+/* Fatal when a signal is not in a host segment of (tm, rank)'s process that this one knows. */
+void tmb_mk_check_signal(const char *call, gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig);
 
 #endif

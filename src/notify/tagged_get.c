@@ -30,11 +30,14 @@ enum { GET_ARGS = 15, DATA_ARGS = 4 };
 static void on_get(const struct tmb_am_in *in) {
   const int32_t args[DATA_ARGS] = {in->args[12], in->args[13], in->args[10], in->args[11]};
   struct tmb_tagged tagged = tmb_tagged_unpack(in->args);
+  const uint32_t bytes = (uint32_t)in->args[9];
+  if (bytes > TMB_AM_MEDIUM_BYTES_MAX) tmb_kit_malformed(in, "length");
   const struct tmb_am_out data = {.handler = TMB_KIT_TAGGED_DATA,
                                   .nargs = DATA_ARGS,
                                   .args = args,
-                                  .src = tmb_kit_unpack_ptr(in->args + 7),
-                                  .nbytes = (uint32_t)in->args[9]};
+                                  .src =
+                                      tmb_up_memory(in->src, tmb_kit_unpack64(in->args + 7), bytes),
+                                  .nbytes = bytes};
   tmb_kit_reply_data(in->src, &data);
   if (!tmb_kit_last_piece(in->src, (uint32_t)in->args[14], tagged.nbytes, data.nbytes)) return;
   tagged.jobrank = in->src;
@@ -47,7 +50,9 @@ static void on_data(const struct tmb_am_in *in) {
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_TAGGED_GET, on_get}, {TMB_KIT_TAGGED_DATA, on_data}, {0, NULL}};
+    {TMB_KIT_TAGGED_GET, TMB_TAKES_SHORT, GET_ARGS, 0, on_get},
+    {TMB_KIT_TAGGED_DATA, TMB_TAKES_MEDIUM, DATA_ARGS, 0, on_data},
+    {0}};
 
 const struct tmb_layer tmb_tagged_get_layer = {.name = "tagged_get", .handlers = handlers};
 

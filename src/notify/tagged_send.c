@@ -160,10 +160,11 @@ void tmb_tagged_give(uint32_t jobrank, uint32_t credits) {
   (void)tmb_up_am_send(&out);
 }
 
-static const struct tmb_layer_handler handlers[] = {{TMB_KIT_TAGGED, on_notification},
-                                                    {TMB_KIT_TAGGED_ACK, on_ack},
-                                                    {TMB_KIT_TAGGED_CREDIT, on_credit},
-                                                    {0, NULL}};
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_KIT_TAGGED, TMB_TAKES_SHORT_OR_LONG, NOTIFY_ARGS, 0, on_notification},
+    {TMB_KIT_TAGGED_ACK, TMB_TAKES_SHORT, ACK_ARGS, 0, on_ack},
+    {TMB_KIT_TAGGED_CREDIT, TMB_TAKES_SHORT, CREDIT_ARGS, 0, on_credit},
+    {0}};
 
 const struct tmb_layer tmb_tagged_send_layer = {.name = "tagged_send", .handlers = handlers};
 

@@ -37,11 +37,17 @@ static void on_op(const struct tmb_am_in *in) {
   const int32_t *a = in->args;
   const void *const operand[2] = {a + 4, a + 6};
   int32_t args[DONE_ARGS] = {a[8], a[9], a[10], a[11], a[12]};
-  const struct tmb_ratomic_rmw rmw = {.dt = (gex_DT_t)a[2],
-                                      .opcode = (gex_OP_t)a[3],
-                                      .addr = tmb_kit_unpack_ptr(a),
-                                      .operand = operand,
-                                      .old = args + 6};
+  const gex_DT_t dt = (gex_DT_t)a[2];
+  const gex_OP_t opcode = (gex_OP_t)a[3];
+  if (__builtin_popcount(dt) != 1 || !(dt & TMB_RATOMIC_TYPES) || __builtin_popcount(opcode) != 1 ||
+      !(opcode & (TMB_RATOMIC_FETCHING | TMB_RATOMIC_PLAIN)))
+    tmb_kit_malformed(in, "type or opcode");
+  const struct tmb_ratomic_rmw rmw = {
+      .dt = dt,
+      .opcode = opcode,
+      .addr = tmb_up_memory(in->src, tmb_kit_unpack64(a), tmb_ratomic_bytes(dt)),
+      .operand = operand,
+      .old = args + 6};
   tmb_ratomic_apply(&rmw);
   args[5] = (int32_t)tmb_ratomic_bytes(rmw.dt);
   tmb_kit_reply(in->src, TMB_KIT_ATOMIC_DONE, args, DONE_ARGS);
@@ -57,7 +63,9 @@ static void on_done(const struct tmb_am_in *in) {
 /* Other members may operate on this process before it makes any call on a domain, or without one.
  */
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_ATOMIC, on_op}, {TMB_KIT_ATOMIC_DONE, on_done}, {0, NULL}};
+    {TMB_KIT_ATOMIC, TMB_TAKES_SHORT, OP_ARGS, 0, on_op},
+    {TMB_KIT_ATOMIC_DONE, TMB_TAKES_SHORT, DONE_ARGS, 0, on_done},
+    {0}};
 
 const struct tmb_layer tmb_ratomic_layer = {.name = "ratomic", .handlers = handlers};
 
@@ -140,7 +148,7 @@ static gex_Rank_t team_rank(const char *call, gex_AD_t ad, const struct gexx_ad_
   }
   TMB_CHECK(o->rank < tmb_job.size, "%s: argument tgt_rank is %u, but the job has %u ranks (0..%u)",
             call, o->rank, tmb_job.size, tmb_job.size - 1);
-  const gex_Rank_t rank = gex_TM_TranslateJobrankToRank(ad->tm, o->rank);
+  const gex_Rank_t rank = tmb_rank_of_jobrank(ad->tm, o->rank);
   TMB_CHECK(rank != GEX_RANK_INVALID,
             "%s: argument tgt_rank is %u, but that process has no member in the domain's team",
             call, o->rank);

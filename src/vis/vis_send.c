@@ -233,6 +233,7 @@ void tmb_vis_send_completion(const struct tmb_vis *v) {
   (void)tmb_up_am_send(&out);
 }
 
-static const struct tmb_layer_handler handlers[] = {{TMB_KIT_VIS_DATA, on_data}, {0, NULL}};
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_KIT_VIS_DATA, TMB_TAKES_MEDIUM, TMB_VIS_DATA_ARGS, 0, on_data}, {0}};
 
 const struct tmb_layer tmb_vis_layer = {.name = "vis", .handlers = handlers};

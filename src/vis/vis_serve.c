@@ -48,14 +48,15 @@ static void on_completion(const struct tmb_am_in *in) {
 /* ---- the remote side of a piece */
 
 /* Copy between packed data and the list that the wire describes. */
-static void move_list(const struct tmb_vis_head *h, const char *wire, char *packed, bool unpack) {
+static void move_list(const struct tmb_am_in *in, const struct tmb_vis_head *h, const char *wire,
+                      char *packed, bool unpack) {
   const size_t each = h->elem ? sizeof(uint64_t) : sizeof(struct tmb_vis_wire_vec);
   size_t left = (size_t)h->bytes;
   for (uint32_t i = 0; i < h->count; i++) {
     struct tmb_vis_wire_vec e = {0, i ? h->elem : h->first};
     memcpy(&e, wire + i * each, each);
     const size_t n = TMB_MIN((size_t)e.len, left);
-    char *at = (char *)(uintptr_t)e.addr;
+    char *at = tmb_up_memory(in->src, e.addr, n);
     tmb_vis_bytes(unpack ? at : packed, unpack ? packed : at, n);
     packed += n;
     left -= n;
@@ -80,20 +81,37 @@ static void move_shape(const struct tmb_vis_head *h, const char *wire, char *pac
     tmb_vis_pack(&part);
 }
 
-static void move(const struct tmb_vis_head *h, const char *wire, char *packed, bool unpack) {
+static void move(const struct tmb_am_in *in, const struct tmb_vis_head *h, const char *wire,
+                 char *packed, bool unpack) {
   if (h->strided)
     move_shape(h, wire, packed, unpack);
   else
-    move_list(h, wire, packed, unpack);
+    move_list(in, h, wire, packed, unpack);
+}
+
+/* Take the head of a piece, and see that the parts of the message that it tells of are there. in
+ * carries: whether the data come along. */
+static struct tmb_vis_head head_of(const struct tmb_am_in *in, bool carries) {
+  struct tmb_vis_head h;
+  memcpy(&h, in->payload, sizeof h);
+  const size_t each = h.strided ? sizeof(struct tmb_vis_wire_dim)
+                      : h.elem  ? sizeof(uint64_t)
+                                : sizeof(struct tmb_vis_wire_vec);
+  const size_t most = in->nbytes / each;
+  if (h.count > most || (h.strided && h.count > TMB_VIS_LEVELS_MAX) ||
+      h.bytes > TMB_AM_MEDIUM_BYTES_MAX || h.bytes > h.total ||
+      sizeof h + tmb_vis_pad16(h.completion_bytes) + h.count * each + (carries ? h.bytes : 0) >
+          in->nbytes)
+    tmb_kit_malformed(in, "description");
+  return h;
 }
 
 /* ---- handlers */
 
 static void on_put(const struct tmb_am_in *in) {
-  struct tmb_vis_head h;
-  memcpy(&h, in->payload, sizeof h);
+  const struct tmb_vis_head h = head_of(in, true);
   char *completion = (char *)in->payload + sizeof h;
-  move(&h, completion + tmb_vis_pad16(h.completion_bytes),
+  move(in, &h, completion + tmb_vis_pad16(h.completion_bytes),
        (char *)in->payload + in->nbytes - h.bytes, true);
   if (h.handler && tmb_kit_last_piece(in->src, h.id, h.total, h.bytes))
     deliver(in, h.handler, completion, h.completion_bytes);
@@ -101,8 +119,7 @@ static void on_put(const struct tmb_am_in *in) {
 }
 
 static void on_get(const struct tmb_am_in *in) {
-  struct tmb_vis_head h;
-  memcpy(&h, in->payload, sizeof h);
+  const struct tmb_vis_head h = head_of(in, false);
   int32_t args[TMB_VIS_DATA_ARGS];
   tmb_kit_pack64(args, h.owner);
   tmb_kit_pack64(args + 2, h.at);
@@ -122,14 +139,15 @@ static void on_get(const struct tmb_am_in *in) {
     buffer = tmb_up_am_stage(&data);
     data.filled = 1;
   }
-  move(&h, (const char *)in->payload + sizeof h, buffer, false);
+  move(in, &h, (const char *)in->payload + sizeof h, buffer, false);
   data.src = buffer;
   (void)tmb_up_am_send(&data);
 }
 
-static const struct tmb_layer_handler handlers[] = {{TMB_KIT_VIS_PUT, on_put},
-                                                    {TMB_KIT_VIS_GET, on_get},
-                                                    {TMB_KIT_VIS_COMPLETION, on_completion},
-                                                    {0, NULL}};
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_KIT_VIS_PUT, TMB_TAKES_MEDIUM, 0, sizeof(struct tmb_vis_head), on_put},
+    {TMB_KIT_VIS_GET, TMB_TAKES_MEDIUM, 0, sizeof(struct tmb_vis_head), on_get},
+    {TMB_KIT_VIS_COMPLETION, TMB_TAKES_MEDIUM, 1, 0, on_completion},
+    {0}};
 
 const struct tmb_layer tmb_vis_serve_layer = {.name = "vis_serve", .handlers = handlers};

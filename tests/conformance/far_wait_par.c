@@ -54,7 +54,7 @@ static void send_and_leave(int t) {
 }
 
 /* Blocking gets by all threads at once from a rank whose threads all sleep or get, too. */
-static void gets(int t) {
+static void read_all(int t) {
   uint64_t rng = test_seed() + job.rank * 77 + (uint64_t)t;
   for (int n = 0; n < 25; n++) {
     const gex_Rank_t from = next(1 + (int)rng_below(&rng, job.size));
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
   job_barrier();
   run_threads(THREADS, send_and_leave);
   job_barrier();
-  run_threads(THREADS, gets);
+  run_threads(THREADS, read_all);
   job_barrier();
   return job_finish();
 }

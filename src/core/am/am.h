@@ -81,6 +81,9 @@ static inline int tmb_am_inject(struct tmb_am_out *out) {
   return tmb_up_am_send(out);
 }
 
+/* Set the handler of an internal message; at start-up only. */
+void tmb_am_set_internal(const struct tmb_layer_handler *handler);
+
 /* Store "complete" where lc_opt says so. */
 static inline void tmb_am_complete_lc(gex_Event_t *lc_opt) {
   if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;

@@ -8,13 +8,21 @@
  * the token is dead when the handler returns; the entry passed to the client is the library's copy.
  */
 #include "core/am/am.h"
+#include "core/am/kit.h"
 #include "core/check.h"
 
-static tmb_internal_fn internal[TMB_HANDLER_FIRST];
+static struct tmb_layer_handler internal[TMB_HANDLER_FIRST]; /* by index; takes 0: free */
+
+#define ANY_NARGS 255
+
+void tmb_am_set_internal(const struct tmb_layer_handler *handler) {
+  tmb_assert_cmp(handler->index, <, TMB_HANDLER_FIRST);
+  internal[handler->index] = *handler;
+}
 
 void tmb_up_set_internal(uint8_t index, tmb_internal_fn fn) {
-  tmb_assert_cmp(index, <, TMB_HANDLER_FIRST);
-  internal[index] = fn;
+  tmb_am_set_internal(&(struct tmb_layer_handler){
+      .index = index, .takes = UINT8_MAX, .nargs = ANY_NARGS, .fn = fn});
 }
 
 typedef gex_AM_Arg_t A;
@@ -138,14 +146,21 @@ static const gex_AM_Entry_t *routed_entry(const struct tmb_am_in *in) {
   return &ep->handler[in->handler];
 }
 
+static void run_internal(const struct tmb_am_in *in) {
+  const struct tmb_layer_handler *h = &internal[in->handler];
+  if (TMB_UNLIKELY(!h->takes))
+    tmb_fatal_nopos("a message from rank %u names handler %u, but registered indices are %d..255; "
+                    "check the handler argument at the sender",
+                    in->src, in->handler, TMB_HANDLER_FIRST);
+  if (TMB_UNLIKELY(!(h->takes >> in->category & 1) ||
+                   (in->nargs != h->nargs && h->nargs != ANY_NARGS) || in->nbytes < h->bytes_min))
+    tmb_kit_malformed(in, "form");
+  h->fn(in);
+}
+
 void tmb_up_am(const struct tmb_am_in *in) {
   if (in->handler < TMB_HANDLER_FIRST) {
-    if (TMB_UNLIKELY(!internal[in->handler]))
-      tmb_fatal_nopos(
-          "a message from rank %u names handler %u, but registered indices are %d..255; "
-          "check the handler argument at the sender",
-          in->src, in->handler, TMB_HANDLER_FIRST);
-    internal[in->handler](in);
+    run_internal(in);
     return;
   }
   const gex_AM_Entry_t *e = &tmb_job.ep.handler[in->handler];

@@ -144,6 +144,7 @@ void tmb_kit_malformed(const struct tmb_am_in *in, const char *what) {
                   in->src, in->handler, what, in->nargs, in->nbytes);
 }
 
-static const struct tmb_layer_handler handlers[] = {{TMB_KIT_ACK, on_ack}, {0, NULL}};
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_KIT_ACK, TMB_TAKES_SHORT, ACK_ARGS, 0, on_ack}, {0}};
 
 const struct tmb_layer tmb_kit_layer = {.name = "kit", .handlers = handlers, .peer_lost = on_lost};

@@ -20,14 +20,19 @@
 
 /* Internal handlers, by module; the file named says what the arguments are. */
 enum tmb_kit_handler {
-  TMB_KIT_DEFAULTS_END = 15, /* 1..15: net/defaults */
   /* kit.c */
-  TMB_KIT_ACK,
+  TMB_KIT_ACK = 1,
+  /* net/defaults: defaults_rma.c, defaults_frag.c */
+  TMB_KIT_RMA_PUT,
+  TMB_KIT_RMA_GET,
+  TMB_KIT_RMA_GET_SIGNAL,
+  TMB_KIT_RMA_DATA,
+  TMB_KIT_RMA_FRAG,
   /* core/team: barrier.c, team_gather.c */
   TMB_KIT_BARRIER,
   TMB_KIT_BARRIER_WORD,
   TMB_KIT_GATHER,
-  /* core/mk: mk_rma.c, mk_signal.c */
+  /* core/mk/mk_rma.c, notify/mk_signal.c */
   TMB_KIT_MK_PUT,
   TMB_KIT_MK_GET,
   TMB_KIT_MK_DATA,

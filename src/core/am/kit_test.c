@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kit of internal messages from inside: 64-bit arguments, pieces in any order from several
- * sources, pieces of a peer that is lost.
+ * sources, pieces of a peer that is lost, messages of a form that their handler does not take.
  */
 #include "core/am/kit.h"
+
+#include "base/capture_test.h"
+#include "core/am/am.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,6 +70,44 @@ static void numbers_differ(void **state) {
   for (uint32_t i = 1; i < 100; i++) assert_int_equal(tmb_kit_next_id(), first + i);
 }
 
+/* ---- what a message looks like */
+
+static void run(const struct tmb_am_in *in) {
+  printf("ran with %u arguments\n", in->nargs);
+}
+
+static void deliver(void *arg) {
+  static const struct tmb_layer_handler handler = {TMB_KIT_TEST, TMB_TAKES_MEDIUM, 2, 8, run};
+  tmb_am_set_internal(&handler);
+  tmb_up_am(arg);
+}
+
+static void other_forms_end_the_job(void **state) {
+  (void)state;
+  static struct capture out;
+  static const int32_t args[2] = {1, 2};
+  char payload[16] = {0};
+  const struct tmb_am_in good = {.src = 4,
+                                 .category = TMB_AM_MEDIUM,
+                                 .handler = TMB_KIT_TEST,
+                                 .nargs = 2,
+                                 .args = args,
+                                 .payload = payload,
+                                 .nbytes = 8};
+  struct tmb_am_in in[5] = {good, good, good, good, good};
+  in[1].category = TMB_AM_SHORT;
+  in[2].nargs = 1;
+  in[3].nbytes = 7;
+  in[4].handler = TMB_KIT_TEST + 1;
+  for (int i = 0; i < 5; i++) {
+    assert_int_equal(capture_run(&out, deliver, &in[i]), 0);
+    assert_int_equal(capture_ended_well(&out), i == 0);
+    assert_non_null(strstr(out.text, i == 0   ? "ran with 2"
+                                     : i == 4 ? "registered indices are 128..255"
+                                              : "a message of rank 4"));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_come_back),
@@ -74,6 +115,7 @@ int main(void) {
       cmocka_unit_test(pieces_are_counted_by_transfer),
       cmocka_unit_test(a_lost_peer_is_forgotten),
       cmocka_unit_test(numbers_differ),
+      cmocka_unit_test(other_forms_end_the_job),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

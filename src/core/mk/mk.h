@@ -86,15 +86,8 @@ struct tmb_mk_access {
   void *remote, *local;
   size_t nbytes;
   struct tmb_op *op;
-  const struct tmb_signal *signal; /* tmb_mk_rma_signal: changes afterwards */
+  const struct tmb_signal *signal; /* of notify: changes afterwards */
 };
 int tmb_mk_rma(const struct tmb_mk_access *a);
-
-/* mk_signal.c: a put or get as tmb_mk_rma, after which a->signal changes. The op of a put may be
- * NULL: then nobody asks for its completion. */
-int tmb_mk_rma_signal(const struct tmb_mk_access *a);
-
-/* Fatal when a signal is not in a host segment of (tm, rank)'s process that this one knows. */
-void tmb_mk_check_signal(const char *call, gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Copies between memories of any kind.
  *
- * Owns: struct tmb_mk_place; declarations of mk_move.c, and what mk_signal.c uses of mk_rma.c.
- * Called by mk_rma.c, mk_signal.c. Calls: mk.h for types. Invariants: a place with a kind is
- * touched by that kind's plug-in only.
+ * Owns: struct tmb_mk_place; declarations of mk_move.c, and what notify/mk_signal.c uses of
+ * mk_rma.c. Called by mk_rma.c, mk_signal.c. Calls: mk.h for types. Invariants: a place with a kind
+ * is touched by that kind's plug-in only.
  */
 #ifndef TMB_CORE_MK_MOVE_H
 #define TMB_CORE_MK_MOVE_H
@@ -31,8 +31,7 @@ void tmb_mk_move(struct tmb_mk_place to, struct tmb_mk_place from, size_t nbytes
 /* Host memory for a copy, for free(). Fatal when there is none. */
 void *tmb_mk_stage(size_t nbytes);
 
-/* mk_rma.c, mk_signal.c */
-extern const struct tmb_layer tmb_mk_layer, tmb_mk_signal_layer;
+extern const struct tmb_layer tmb_mk_layer;
 
 /* ---- mk_rma.c: reply of an owner; in handlers */
 

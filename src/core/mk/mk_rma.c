@@ -63,7 +63,10 @@ static void on_data(const struct tmb_am_in *in) {
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_MK_PUT, on_put}, {TMB_KIT_MK_GET, on_get}, {TMB_KIT_MK_DATA, on_data}, {0, NULL}};
+    {TMB_KIT_MK_PUT, TMB_TAKES_MEDIUM, PUT_ARGS, 0, on_put},
+    {TMB_KIT_MK_GET, TMB_TAKES_SHORT, GET_ARGS, 0, on_get},
+    {TMB_KIT_MK_DATA, TMB_TAKES_MEDIUM, TMB_MK_DATA_ARGS, 0, on_data},
+    {0}};
 
 const struct tmb_layer tmb_mk_layer = {.name = "mk", .handlers = handlers};
 

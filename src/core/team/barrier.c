@@ -97,7 +97,7 @@ enum { WORD_ARGS = 3 };
 
 static void on_word(const struct tmb_am_in *in) {
   const uint32_t index = (uint32_t)in->args[0];
-  if (in->nargs != WORD_ARGS || index >= WORDS) tmb_kit_malformed(in, "control word");
+  if (index >= WORDS) tmb_kit_malformed(in, "control word");
   word_raise(&words_here()->word[index].word, tmb_kit_unpack64(in->args + 1));
 }
 
@@ -134,8 +134,7 @@ static void on_barrier(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[2], in);
   if (!team) return;
   const uint64_t number = tmb_kit_unpack64(in->args + 4);
-  if (in->nargs != EX_ARGS || (uint32_t)in->args[3] >= TMB_TEAM_ROUNDS_MAX)
-    tmb_kit_malformed(in, "round");
+  if ((uint32_t)in->args[3] >= TMB_TEAM_ROUNDS_MAX) tmb_kit_malformed(in, "round");
   word_raise(&team->barrier.arrived[in->args[3]], number);
 }
 
@@ -426,7 +425,9 @@ static int advance(int serve) {
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_BARRIER, on_barrier}, {TMB_KIT_BARRIER_WORD, on_word}, {0, NULL}};
+    {TMB_KIT_BARRIER, TMB_TAKES_SHORT, EX_ARGS, 0, on_barrier},
+    {TMB_KIT_BARRIER_WORD, TMB_TAKES_SHORT, WORD_ARGS, 0, on_word},
+    {0}};
 
 const struct tmb_layer tmb_barrier_layer = {.name = "barrier",
                                             .handlers = handlers,

@@ -75,7 +75,7 @@ static void check_ranks(const char *call, const struct create *c) {
     if (at.gex_ep_index >= GASNET_MAXEPS)
       tmb_fatal_nopos("%s: args[%zu].gex_ep_index is %u; at most %d endpoints exist", call, i,
                       at.gex_ep_index, GASNET_MAXEPS);
-    if (job && gex_TM_TranslateJobrankToRank(c->parent, at.gex_rank) == GEX_RANK_INVALID)
+    if (job && tmb_rank_of_jobrank(c->parent, at.gex_rank) == GEX_RANK_INVALID)
       tmb_fatal_nopos("%s: args[%zu].gex_rank is jobrank %u, of which parent_tm has no member",
                       call, i, at.gex_rank);
     if (jobrank_of(c, i) == tmb_job.rank && !tmb_job.eps[at.gex_ep_index])
@@ -169,7 +169,7 @@ static void agree_on_rows(struct create *c, const struct offer *all, const struc
   c->rows = malloc(c->numargs);
   if (!c->rows) tmb_fatal("out of memory for %zu members", c->numargs);
   for (size_t i = 0; i < c->numargs; i++) {
-    const gex_Rank_t rank = gex_TM_TranslateJobrankToRank(c->parent, jobrank_of(c, i));
+    const gex_Rank_t rank = tmb_rank_of_jobrank(c->parent, jobrank_of(c, i));
     const uint32_t row =
         rank < c->parent->size && all[rank].first == mine->first ? all[rank].row : TMB_SHARED_NONE;
     if (row == TMB_SHARED_NONE) {

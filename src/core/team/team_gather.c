@@ -47,7 +47,8 @@ static void on_gather(const struct tmb_am_in *in) {
   tmb_fetch_add_rel(&slot->got[in->args[3] & 0xff], (uint32_t)in->nbytes);
 }
 
-static const struct tmb_layer_handler handlers[] = {{TMB_KIT_GATHER, on_gather}, {0, NULL}};
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_KIT_GATHER, TMB_TAKES_MEDIUM, ARGS, 0, on_gather}, {0}};
 
 const struct tmb_layer tmb_team_gather_layer = {.name = "team_gather", .handlers = handlers};
 

@@ -16,9 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "net/defaults/defaults.h"
-#include "os/lock.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { ACTION_LONG, ACTION_SIGNAL };
@@ -34,45 +32,6 @@ struct frag_head {
 #define SMALL_BYTES     512
 #define PIECE_BYTES_MAX (TMB_AM_MEDIUM_BYTES_MAX - sizeof(struct frag_head))
 
-/* An incomplete payload at the target. */
-struct incomplete {
-  struct incomplete *next;
-  uint64_t missing;
-  uint32_t id, src;
-};
-
-static struct tmb_lock frag_lock;
-static struct {
-  uint64_t next_id;
-  struct incomplete *list;
-} frag TMB_GUARDED_BY(frag_lock);
-
-uint32_t tmb_default_next_id(void) {
-  return (uint32_t)tmb_fetch_add_rlx(&frag.next_id, 1);
-}
-
-bool tmb_default_count(uint32_t src, uint32_t id, uint64_t total, uint64_t bytes) {
-  if (bytes == total) return true;
-  tmb_lock_acquire(&frag_lock);
-  struct incomplete **p = &frag.list;
-  while (*p && ((*p)->id != id || (*p)->src != src)) p = &(*p)->next;
-  struct incomplete *e = *p;
-  if (!e) {
-    e = malloc(sizeof *e);
-    if (!e) tmb_fatal("out of memory for an incoming payload");
-    *e = (struct incomplete){NULL, total, id, src};
-    *p = e;
-  }
-  e->missing -= bytes;
-  const bool complete = e->missing == 0;
-  if (complete) {
-    *p = e->next;
-    free(e);
-  }
-  tmb_lock_release(&frag_lock);
-  return complete;
-}
-
 void tmb_default_signal(void *signal, uint32_t op, uint64_t value) {
   if (op == TMB_SIGNAL_SET)
     tmb_store_rel((uint64_t *)signal, value);
@@ -84,11 +43,10 @@ void tmb_default_signal(void *signal, uint32_t op, uint64_t value) {
 /* Take the header of a piece, and see that what it says fits together. */
 static struct frag_head head_of(const struct tmb_am_in *in) {
   struct frag_head h;
-  if (in->category != TMB_AM_MEDIUM || in->nbytes < sizeof h) tmb_default_malformed(in, "length");
   memcpy(&h, in->payload, sizeof h);
   const size_t bytes = in->nbytes - sizeof h;
-  if (h.offset > h.total || bytes > h.total - h.offset) tmb_default_malformed(in, "offset");
-  if (h.action > ACTION_SIGNAL || h.nargs > TMB_AM_ARGS_MAX) tmb_default_malformed(in, "action");
+  if (h.offset > h.total || bytes > h.total - h.offset) tmb_kit_malformed(in, "offset");
+  if (h.action > ACTION_SIGNAL || h.nargs > TMB_AM_ARGS_MAX) tmb_kit_malformed(in, "action");
   return h;
 }
 
@@ -98,7 +56,7 @@ static void on_frag(const struct tmb_am_in *in) {
   void *dest = h.total ? tmb_up_memory(in->src, h.dest, h.total) : (void *)(uintptr_t)h.dest;
   void *signal = h.action == ACTION_SIGNAL ? tmb_up_memory(in->src, h.signal, 8) : NULL;
   if (bytes) memcpy((char *)dest + h.offset, (const char *)in->payload + sizeof h, bytes);
-  if (!tmb_default_count(in->src, h.id, h.total, bytes)) return;
+  if (!tmb_kit_last_piece(in->src, h.id, h.total, bytes)) return;
   if (h.action == ACTION_LONG) {
     const struct tmb_am_in done = {.src = in->src,
                                    .category = TMB_AM_LONG,
@@ -113,7 +71,7 @@ static void on_frag(const struct tmb_am_in *in) {
     return;
   }
   tmb_default_signal(signal, h.signal_op, h.value);
-  if (h.op) tmb_default_ack(in->src, h.op, h.category);
+  if (h.op) tmb_kit_ack(in->src, h.op, h.category);
 }
 
 /* Send one piece, a large one from a staged buffer: there are few of these for all peers together.
@@ -143,13 +101,13 @@ static int send_piece(struct tmb_am_out *out, const struct frag_head *h, const v
 static int send_all(const struct tmb_am_out *like, struct frag_head *h, const void *src,
                     struct tmb_resume *resume) {
   size_t at = resume ? resume->at : 0;
-  h->id = resume && resume->started ? resume->id : tmb_default_next_id();
+  h->id = resume && resume->started ? resume->id : tmb_kit_next_id();
   if (resume) *resume = (struct tmb_resume){at, h->id, true};
   do {
     const size_t bytes = TMB_MIN(h->total - at, (size_t)PIECE_BYTES_MAX);
     struct tmb_am_out out = {.peer = like->peer,
                              .category = TMB_AM_MEDIUM,
-                             .handler = TMB_INTERNAL_FRAG,
+                             .handler = TMB_KIT_RMA_FRAG,
                              .is_reply = like->is_reply,
                              .route = like->route,
                              .immediate = resume || (like->immediate && at == 0),
@@ -188,6 +146,7 @@ int tmb_default_put_signal(const struct tmb_rma *rma, const struct tmb_signal *s
   return rc;
 }
 
-void tmb_default_frag_init(void) {
-  tmb_up_set_internal(TMB_INTERNAL_FRAG, on_frag);
-}
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_KIT_RMA_FRAG, TMB_TAKES_MEDIUM, 0, sizeof(struct frag_head), on_frag}, {0}};
+
+const struct tmb_layer tmb_default_frag_layer = {.name = "defaults_frag", .handlers = handlers};

@@ -16,6 +16,7 @@
 #include "core/mk/mk_move.h"
 #include "core/peer.h"
 #include "core/segment/segment_table.h"
+#include "notify/notify.h"
 
 #include <gasnetex_ext.h>
 #include <stdlib.h>
@@ -70,7 +71,9 @@ static void on_get(const struct tmb_am_in *in) {
 }
 
 static const struct tmb_layer_handler handlers[] = {
-    {TMB_KIT_MK_PUT_SIGNAL, on_put}, {TMB_KIT_MK_GET_SIGNAL, on_get}, {0, NULL}};
+    {TMB_KIT_MK_PUT_SIGNAL, TMB_TAKES_MEDIUM, 0, sizeof(struct head), on_put},
+    {TMB_KIT_MK_GET_SIGNAL, TMB_TAKES_MEDIUM, 0, sizeof(struct head), on_get},
+    {0}};
 
 const struct tmb_layer tmb_mk_signal_layer = {.name = "mk_signal", .handlers = handlers};
 
