@@ -11,6 +11,7 @@
 #include "net/udp/udp_engine.h"
 #include "net/udp/udp_fault.h"
 #include "net/udp/udp_socket.h"
+#include "net/udp/udp_tender.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,6 +58,12 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
   return TMB_E_UNSUPPORTED;
 }
 
+static uint64_t timeout_ns(const struct tmb_net_up *up) {
+  const char *text = up->setting("TOMBOLO_PEER_TIMEOUT");
+  const double seconds = text ? strtod(text, NULL) : 0;
+  return seconds > 0 ? (uint64_t)(seconds * NS_PER_S) : 0;
+}
+
 static struct udp_config config_of(const struct tmb_net_env *env, const struct plan *plan) {
   const struct tmb_net_up *up = env->up;
   const uint32_t headers = plan->choice.family == AF_INET6 ? 48 : 28;
@@ -70,7 +77,8 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
   return (struct udp_config){.packet_bytes = TMB_ALIGN_DOWN(bytes, 16u),
                              .credit = credits > 0 ? (uint32_t)credits : CREDIT_DEFAULT,
                              .coalesce = up->setting_int("TOMBOLO_UDP_COALESCE") != 0,
-                             .hash_payload = auth && !strcmp(auth, "payload")};
+                             .hash_payload = auth && !strcmp(auth, "payload"),
+                             .peer_timeout_ns = timeout_ns(up)};
 }
 
 /* Put the fault filter before the sockets if it is asked for. */
@@ -101,6 +109,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   plan.sockets = NULL; /* belongs to io */
   struct tmb_net *e = udp_engine_new(env, &config, &io);
   if (!e) env->up->fatal("no memory for the network");
+  if (env->up->setting_int("TOMBOLO_UDP_THREAD")) e->tender = udp_tender_start(e);
   env->barrier(env->ctx);
   *net = e;
 free_cards:
@@ -111,6 +120,7 @@ free_cards:
 
 static void net_close(struct tmb_net *e) {
   const struct udp_io io = e->io;
+  udp_tender_stop(e->tender);
   udp_engine_free(e);
   io.ops->close(io.state);
 }

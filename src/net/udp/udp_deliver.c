@@ -2,7 +2,7 @@
 /*
  * What is handed up: messages and signals, without the engine's lock.
  *
- * Owns batches, and requests that came while only replies were served. Called by udp_recv.c, which
+ * Owns batches, and what came while it was not served. Called by udp_recv.c, which
  * adds to a batch, and udp_progress.c, which runs it. Calls core: up->am, up->signal. A batch's
  * entries point into its receive memory, so nothing is copied on the way to a handler. Invariants:
  * a batch belongs to one call of progress; the cost of a request goes back to its sender's credit
@@ -76,19 +76,23 @@ void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_de
   b->list[b->count++] = *d;
 }
 
-static bool is_request(const struct udp_delivery *d) {
-  return d->kind == UDP_DELIVER_AM && !d->in.is_reply;
+/* Whether `serve` covers an entry. Signals are handed up with replies: both may be waited for in
+ * places where no request may run. */
+static bool is_served(const struct udp_delivery *d, int serve) {
+  const bool request = d->kind == UDP_DELIVER_AM && !d->in.is_reply;
+  return (serve & (request ? TMB_SERVE_REQUESTS : TMB_SERVE_REPLIES)) != 0;
 }
 
-/* Keep a request: its own copy of arguments and payload. */
+/* Keep an entry: its own copy of arguments and payload. */
 static void keep(struct tmb_net *e, const struct udp_delivery *d) {
-  const bool copies = d->in.category == TMB_AM_MEDIUM && d->in.nbytes;
+  const bool am = d->kind == UDP_DELIVER_AM;
+  const bool copies = am && d->in.category == TMB_AM_MEDIUM && d->in.nbytes;
   struct udp_held *h = malloc(sizeof *h + (copies ? d->in.nbytes : 0));
   if (!h) e->up->fatal("no memory to keep a message of %zu bytes", d->in.nbytes);
   h->next = NULL;
   h->delivery = *d;
   h->delivery.memory = h;
-  if (d->in.nargs) memcpy(h->args, d->in.args, d->in.nargs * sizeof *h->args);
+  if (am && d->in.nargs) memcpy(h->args, d->in.args, d->in.nargs * sizeof *h->args);
   h->delivery.in.args = h->args;
   if (copies) h->delivery.in.payload = memcpy(h->payload, d->in.payload, d->in.nbytes);
   free(d->memory);
@@ -97,26 +101,36 @@ static void keep(struct tmb_net *e, const struct udp_delivery *d) {
   else
     e->held_first = h;
   e->held_last = h;
-  e->held_count++;
+}
+
+/* Move what was kept and is served now to the batch. */
+static void take_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
+  struct udp_held *h = e->held_first;
+  e->held_first = e->held_last = NULL;
+  while (h) {
+    struct udp_held *next = h->next;
+    h->next = NULL;
+    if (is_served(&h->delivery, serve)) {
+      udp_deliver_add(e, b, &h->delivery);
+    } else {
+      if (e->held_last)
+        e->held_last->next = h;
+      else
+        e->held_first = h;
+      e->held_last = h;
+    }
+    h = next;
+  }
 }
 
 void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve) {
-  if (serve & TMB_SERVE_REQUESTS) {
-    while (TMB_UNLIKELY(e->held_first != NULL)) {
-      struct udp_held *h = e->held_first;
-      e->held_first = h->next;
-      if (!h->next) e->held_last = NULL;
-      e->held_count--;
-      udp_deliver_add(e, b, &h->delivery);
-    }
-    return;
-  }
   uint32_t left = 0;
+  if (serve && e->held_first) take_kept(e, b, serve);
   for (uint32_t i = 0; i < b->count; i++)
-    if (is_request(&b->list[i]))
-      keep(e, &b->list[i]);
-    else
+    if (is_served(&b->list[i], serve))
       b->list[left++] = b->list[i];
+    else
+      keep(e, &b->list[i]);
   b->count = left;
 }
 

@@ -100,7 +100,8 @@ void udp_buf_put(struct tmb_net *e, struct udp_buf *buf) {
 }
 
 void udp_done_add(struct tmb_net *e, const struct udp_done *done) {
-  if (!done->addr && (!done->op || done->category == UDP_NO_CATEGORY)) return;
+  const bool completes = done->op && done->category != UDP_NO_CATEGORY;
+  if (!done->addr && !done->lost && !completes) return;
   if (e->done_count == e->done_capacity) {
     struct udp_done *more = realloc(e->done, 2 * e->done_capacity * sizeof *more);
     if (!more) e->up->fatal("no memory for %u completions", 2 * e->done_capacity);
@@ -126,7 +127,9 @@ void udp_engine_lock(struct tmb_net *e) {
 }
 
 static void tell(const struct tmb_net *e, const struct udp_done *done) {
-  if (done->addr)
+  if (TMB_UNLIKELY(done->lost != NULL))
+    e->up->peer_lost(done->peer, done->lost);
+  else if (done->addr)
     e->up->signal(done->addr, done->category, done->value);
   else
     e->up->op_done(done->op, done->category, done->peer);

@@ -22,6 +22,7 @@
 #define UDP_REPLY_SLOTS  16u        /* of the window, that requests leave to replies */
 #define UDP_XFER_SLOTS   48u        /* of the window, that transfers leave to messages */
 #define UDP_COPY_MAX     8192u      /* a put that is copied, so that its source is free at once */
+#define UDP_BULK_BYTES   4096u      /* of a payload that belongs to a long transfer */
 #define UDP_NO_CATEGORY  UINT32_MAX /* nobody is to be told */
 #define UDP_ACK_EVERY    16u        /* packets */
 #define UDP_ACK_DELAY_NS 200000u
@@ -108,11 +109,14 @@ struct udp_peer {
   bool ack_now;
   uint64_t ack_tick;            /* engine->tick when ack_now was set */
   uint64_t ack_due_ns, come_ns; /* UINT64_MAX: none owed; when the last numbered packet came */
-  uint64_t heard_ns;
-  uint64_t detect_ns; /* when to look for losses again */
+  uint64_t heard_ns;            /* when it last said anything */
+  uint64_t asked_ns;            /* since when it owes an answer, 0: it does not */
+  uint64_t refused_ns; /* since when the network says that nobody listens, 0: it does not */
+  bool told_lost;      /* core has been told */
+  uint64_t detect_ns;  /* when to look for losses again */
 };
 
-enum udp_delivery_kind { UDP_DELIVER_AM, UDP_DELIVER_SIGNAL };
+enum udp_delivery_kind { UDP_DELIVER_AM, UDP_DELIVER_SIGNAL, UDP_DELIVERY_KINDS };
 
 /* Something to be handed up without the lock. */
 struct udp_delivery {
@@ -126,12 +130,14 @@ struct udp_delivery {
   void *memory;        /* freed afterwards, or NULL */
 };
 
-/* A completion to be told without the lock, or a signal of a get that has been served. */
+/* To be told without the lock: a completion, a signal of a get that has been served, or that a peer
+ * is lost. */
 struct udp_done {
   void *op;
   uint32_t category, peer;
-  void *addr; /* NULL: a completion */
+  void *addr; /* of a signal, else NULL */
   uint64_t value;
+  const char *lost; /* why, else NULL */
 };
 
 /* Memory that is freed when a batch ends. */
@@ -149,7 +155,7 @@ struct udp_batch {
   struct udp_kept *kept;
 };
 
-/* Requests that came while only replies were served. */
+/* What came while it was not served: requests inside a handler; all while the client computes. */
 struct udp_held {
   struct udp_held *next;
   struct udp_delivery delivery;
@@ -179,8 +185,12 @@ struct tmb_net {
   struct udp_io io;
   struct udp_peer **peers; /* [size] NULL: silent */
   struct udp_peer *busy;
-  uint64_t now_ns;     /* at the start of the call */
-  uint64_t tick;       /* calls of progress */
+  uint64_t now_ns;    /* at the start of the call */
+  uint64_t tick;      /* calls of progress */
+  uint64_t wait_tick; /* tick when the client last asked what to wait for */
+  uint64_t keep_ns;   /* when to ask silent peers */
+  uint64_t bulk_ns;   /* when a long payload last came */
+  struct udp_tender *tender;
   uint64_t next_ns;    /* when a timer is due at the earliest */
   bool dirty;          /* a peer has something to send */
   bool flood;          /* the last receive call found something */
@@ -193,7 +203,6 @@ struct tmb_net {
   struct udp_buf *free_bufs[UDP_BUF_CLASSES];
   struct udp_batch *free_batches;
   struct udp_held *held_first, *held_last;
-  uint32_t held_count;
   struct udp_done *done; /* [done_capacity] */
   uint32_t done_count, done_capacity;
   struct udp_get *gets;
@@ -230,6 +239,10 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank);
 void udp_peer_free(struct tmb_net *e, struct udp_peer *p);
 void udp_peer_busy(struct tmb_net *e, struct udp_peer *p);
 int udp_peer_lost(struct tmb_net *e, uint32_t rank);
+/* A packet has to be answered; asks counts from the first. Tells core of a peer that is gone. */
+void udp_peer_asked(struct tmb_net *e, struct udp_peer *p);
+/* Ask peers that have been silent for long whether they are there. */
+void udp_peer_keep(struct tmb_net *e);
 void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes);
 
 /* ---- udp_send.c */
@@ -302,7 +315,8 @@ uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *d
                         uint32_t bytes);
 /* Note something to be handed up; what it points at lives until the end of the batch. */
 void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d);
-/* Keep requests for later, if they are not served; else take those kept before. */
+/* Take what was kept before and is served now, keep what is not. in serve: TMB_SERVE_*, 0: nothing.
+ */
 void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve);
 /* Hand up, without the lock. */
 void udp_deliver_run(struct tmb_net *e, struct udp_batch *b);
@@ -328,6 +342,11 @@ bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record
 int udp_progress(struct tmb_net *e, int serve);
 uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
 bool udp_drained(struct tmb_net *e);
+/* Do what the client's calls would do, except to hand up, if it has not called since `tick`. Lowers
+ * *ns to the next timer. Returns whether it did. */
+bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns);
+/* Whether long transfers are under way. A hint. */
+bool udp_busy_transfers(const struct tmb_net *e);
 
 /* Send what the busy peers have to send, and find the next timer. in flush: also what is gathered
  * and waits for company; acks: also acknowledgements alone. */

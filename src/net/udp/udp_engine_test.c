@@ -381,6 +381,75 @@ static void lost_peer(void **state) {
   rig_close(2);
 }
 
+/* What the tender does while the client of rank 1 computes. */
+static void tend(uint32_t rank) {
+  uint64_t ns = UINT64_MAX;
+  rig_current = rank;
+  (void)udp_tend(rig_net[rank], rig_net[rank]->tick, &ns);
+  rig_current = 0;
+}
+
+/* Long puts complete and short ones too; messages and signals wait for the client. */
+static void computing_peer(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  begin(2, &config, "loss=1,seed=40");
+  static uint8_t src[1000000];
+  for (size_t i = 0; i < sizeof src; i++) src[i] = byte_of(3, i);
+  uint64_t done = 0, *signal = (uint64_t *)(void *)(rig_segment[1] + (3u << 20));
+  struct tmb_rma rma = {
+      .peer = 1, .remote = rig_segment[1], .local = src, .nbytes = sizeof src, .op = &done};
+  const struct tmb_signal sig = {signal, 1, TMB_SIGNAL_ADD};
+  assert_int_equal(udp_put(rig_net[0], &rma), 0);
+  assert_int_equal(udp_put_signal(rig_net[0], &rma, &sig), 0);
+  for (int32_t k = 0; k < 20; k++) send(0, 1, k, k % 2 ? 3000 : 0);
+  requests = 0; /* those that the sending has handed up */
+  const uint64_t before = replies;
+  for (uint32_t steps = 0; done < 2 || rig_net[0]->peers[1]->tx.in_flight; steps++) {
+    assert_true(steps < STEPS_MAX);
+    (void)rig_progress(0, TMB_SERVE_ALL);
+    tend(1);
+    rig_now_ns += 1000;
+  }
+  assert_memory_equal(rig_segment[1], src, sizeof src);
+  assert_true(replies >= before);
+  for (uint32_t i = 0; i < 100000; i++) rig_step(2);
+  assert_true(*signal == 1);
+  assert_true(bad == 0 && replies == 20);
+  end();
+}
+
+/* A peer that computes is there; one that answers nothing is lost after the time-out, also when
+ * nothing is on its way to it. */
+static void silent_peer(void **state) {
+  (void)state;
+  struct udp_config config = rig_config();
+  config.peer_timeout_ns = 2000000000;
+  for (uint32_t pending = 0; pending < 2; pending++) {
+    begin(2, &config, NULL);
+    send(0, 1, 1, 0);
+    for (uint32_t i = 0; i < 1000; i++) rig_step(2);
+    assert_true(replies == 1);
+    if (pending) send(0, 1, 2, 0);
+    for (uint32_t i = 0; i < 10000; i++) {
+      (void)rig_progress(0, TMB_SERVE_ALL);
+      tend(1);
+      rig_now_ns += 1000000;
+    }
+    assert_null(rig_lost_why);
+    const uint64_t silent_ns = rig_now_ns;
+    while (!rig_lost_why) {
+      assert_true(rig_now_ns - silent_ns < 5000000000u);
+      (void)rig_progress(0, TMB_SERVE_ALL);
+      rig_now_ns += 1000000;
+    }
+    assert_true(rig_lost_peer == 1);
+    assert_true(rig_now_ns - silent_ns > 1900000000u);
+    assert_int_equal(udp_peer_lost(rig_net[0], 1), 0);
+    rig_close(2);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(good_wire),
                                      cmocka_unit_test(bad_wires),
@@ -390,6 +459,8 @@ int main(void) {
                                      cmocka_unit_test(strangers),
                                      cmocka_unit_test(kept_requests),
                                      cmocka_unit_test(slow_peer),
-                                     cmocka_unit_test(lost_peer)};
+                                     cmocka_unit_test(lost_peer),
+                                     cmocka_unit_test(computing_peer),
+                                     cmocka_unit_test(silent_peer)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

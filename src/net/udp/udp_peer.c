@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REFUSED_NS 2000000000u /* in which the news of a regular end would have come */
+#define KEEP_NS    1000000000u /* between looks for silent peers */
+
 struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
   struct udp_peer *p = e->peers[rank];
   if (TMB_LIKELY(p != NULL)) return p;
@@ -104,6 +107,34 @@ int udp_peer_lost(struct tmb_net *e, uint32_t rank) {
     held = h->delivery.peer == p;
   udp_engine_unlock(e);
   return held ? TMB_AGAIN : 0;
+}
+
+/* ---- peers that do not answer */
+
+static void tell_lost(struct tmb_net *e, struct udp_peer *p, const char *why) {
+  if (p->told_lost) return;
+  p->told_lost = true;
+  udp_done_add(e, &(struct udp_done){.peer = p->rank, .lost = why});
+}
+
+void udp_peer_asked(struct tmb_net *e, struct udp_peer *p) {
+  if (!p->asked_ns) p->asked_ns = e->now_ns;
+  if (e->io.ops->refused(e->io.state, p->rank) && !p->refused_ns) p->refused_ns = e->now_ns;
+  if (p->refused_ns && e->now_ns - p->refused_ns > REFUSED_NS)
+    tell_lost(e, p, "its host says that nobody listens at its port");
+  else if (e->config.peer_timeout_ns && e->now_ns - p->asked_ns > e->config.peer_timeout_ns)
+    tell_lost(e, p, "it has not answered for TOMBOLO_PEER_TIMEOUT");
+}
+
+void udp_peer_keep(struct tmb_net *e) {
+  e->keep_ns = e->now_ns + KEEP_NS;
+  if (!e->config.peer_timeout_ns) return;
+  for (uint32_t i = 0; i < e->size; i++) {
+    struct udp_peer *p = e->peers[i];
+    if (!p || p->lost || e->now_ns - p->heard_ns < e->config.peer_timeout_ns / 4) continue;
+    udp_peer_asked(e, p);
+    udp_ack_send(e, p, UDP_ACK_NOW);
+  }
 }
 
 void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes) {

@@ -15,6 +15,7 @@
 #include <poll.h>
 
 #define RESENDS_MAX 64u         /* of one peer in one round */
+#define BULK_NS     5000000u    /* after the last long payload */
 #define ASK_NS_MAX  1000000000u /* between questions for credit */
 
 /* Send lost packets again while the window allows. in probe: one at least, to hear what came. */
@@ -35,6 +36,7 @@ static uint64_t push_timeout(struct tmb_net *e, struct udp_peer *p) {
   if (due > e->now_ns) return due;
   udp_tx_timeout(&p->tx, e->now_ns);
   udp_count(&e->stats->timeouts, 1);
+  udp_peer_asked(e, p);
   push_lost(e, p, true);
   return e->now_ns + udp_tx_rto(&p->tx);
 }
@@ -44,7 +46,7 @@ static uint64_t push_starved(struct tmb_net *e, struct udp_peer *p) {
   if (!p->starved) return UINT64_MAX;
   if (p->starved_ns > e->now_ns) return p->starved_ns;
   const uint64_t wait = udp_tx_rto(&p->tx) << TMB_MIN(p->starved_asks, 8u);
-  p->starved_asks++;
+  if (p->starved_asks++) udp_peer_asked(e, p);
   p->starved_ns = e->now_ns + TMB_MIN(wait, (uint64_t)ASK_NS_MAX);
   udp_ack_send(e, p, UDP_ACK_NOW);
   return p->starved_ns;
@@ -86,7 +88,8 @@ static bool is_idle(const struct udp_peer *p) {
 
 void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
   struct udp_peer **at = &e->busy;
-  uint64_t next = UINT64_MAX, unacked = 0, queued = 0;
+  if (e->now_ns >= e->keep_ns) udp_peer_keep(e);
+  uint64_t next = e->keep_ns, unacked = 0, queued = 0;
   e->dirty = false;
   while (*at) {
     struct udp_peer *p = *at;
@@ -143,11 +146,39 @@ uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint6
   udp_engine_lock(e);
   udp_push_all(e, true, true);
   const uint64_t left = e->next_ns > e->now_ns ? e->next_ns - e->now_ns : 0;
-  if (e->next_ns != UINT64_MAX && left < *timeout_ns) *timeout_ns = left;
-  if (e->held_first) *timeout_ns = 0;
+  if (left < *timeout_ns) *timeout_ns = left;
+  if (e->held_first || e->done_count) *timeout_ns = 0;
+  e->wait_tick = e->tick;
   const uint32_t count = e->io.ops->fds(e->io.state, fds, max);
   udp_engine_unlock(e);
   return count;
+}
+
+bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
+  if (!udp_engine_try(e)) return false;
+  const bool waits = e->wait_tick && e->tick <= e->wait_tick + 1; /* asleep on the socket */
+  if (waits || e->tick != tick) {
+    tmb_lock_release(&e->lock);
+    return false;
+  }
+  struct udp_batch *b = udp_batch_get(e);
+  e->io.ops->recv(e->io.state, &b->in, true);
+  for (uint32_t i = 0; i < b->in.count; i++)
+    udp_datagram_take(e, b, b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, b->in.bytes[i]);
+  udp_deliver_hold(e, b, 0);
+  udp_push_all(e, true, true);
+  if (e->next_ns <= e->now_ns)
+    *ns = 0;
+  else if (e->next_ns - e->now_ns < *ns)
+    *ns = e->next_ns - e->now_ns;
+  udp_batch_put(e, b);
+  tmb_lock_release(&e->lock); /* completions wait for the client */
+  return true;
+}
+
+bool udp_busy_transfers(const struct tmb_net *e) {
+  const uint64_t now = e->io.ops->now(e->io.state);
+  return now - tmb_load_rlx(&e->bulk_ns) < BULK_NS;
 }
 
 bool udp_drained(struct tmb_net *e) {

@@ -153,6 +153,7 @@ static void take_part(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p
 static void take_record(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                         const struct udp_record *r) {
   udp_count(&e->stats->bytes_in, r->bytes);
+  if (r->bytes >= UDP_BULK_BYTES || r->type == UDP_PART) tmb_store_rlx(&e->bulk_ns, e->now_ns);
   switch (r->type) {
   case UDP_AM: take_am(e, b, p, r); break;
   case UDP_PUT: place(e, p, r->addr, r); break;
@@ -244,6 +245,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
   udp_count(&e->stats->packets_in, 1);
   if (p->lost) return;
   p->heard_ns = e->now_ns;
+  p->asked_ns = p->refused_ns = 0;
   take_ack(e, p, k, NULL);
   const bool fresh = take_number(e, p, k);
   const uint32_t end = UDP_HEADER_BYTES + k->h.control;

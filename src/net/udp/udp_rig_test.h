@@ -39,6 +39,8 @@ static uint32_t rig_current; /* the rank whose engine runs */
 static bool rig_bad_address; /* a fatal error was asked for and survived */
 static void (*rig_on_am)(const struct tmb_am_in *in);
 static uint64_t rig_done;
+static uint32_t rig_lost_peer;
+static const char *rig_lost_why;
 static uint8_t rig_secret[TMB_NET_SECRET_BYTES] = "a secret of thirty-two bytes...";
 
 /* ---- core */
@@ -73,8 +75,8 @@ static TMB_UNUSED void rig_op_more(void *op, uint32_t category, uint32_t peer) {
 }
 
 static TMB_UNUSED void rig_peer_lost(uint32_t peer, const char *why) {
-  (void)peer;
-  (void)why;
+  rig_lost_peer = peer;
+  rig_lost_why = why;
 }
 
 __attribute__((format(printf, 1, 2))) static TMB_UNUSED void rig_print(const char *format, ...) {
@@ -182,6 +184,7 @@ static TMB_UNUSED void rig_open_io(uint32_t ranks, const struct udp_config *conf
                                    const char *fault, const struct udp_io *ios) {
   rig_now_ns = 1000000000;
   rig_done = 0;
+  rig_lost_why = NULL;
   memset(rig_stats, 0, sizeof rig_stats);
   for (uint32_t i = 0; i < ranks; i++) {
     struct udp_io io = ios[i];

@@ -55,7 +55,7 @@ static void complete_to(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *
     return;
   }
   udp_xfer_copy(e, p, x);
-  udp_done_add(e, &(struct udp_done){rma->op, rma->local_category, p->rank, NULL, 0});
+  udp_done_add(e, &(struct udp_done){rma->op, rma->local_category, p->rank, NULL, 0, NULL});
 }
 
 static int put_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma) {
@@ -263,7 +263,7 @@ bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record
   if (r->bytes) memcpy(g->local + r->addr, r->payload, r->bytes);
   g->come += r->bytes;
   if (g->come < g->total) return true;
-  udp_done_add(e, &(struct udp_done){g->op, g->category, g->peer, NULL, 0});
+  udp_done_add(e, &(struct udp_done){g->op, g->category, g->peer, NULL, 0, NULL});
   udp_get_end(e, index);
   return true;
 }

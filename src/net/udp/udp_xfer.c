@@ -12,6 +12,7 @@
 #include "net/udp/udp_engine.h"
 
 #include "base/error.h"
+#include "net/udp/udp_tender.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,10 @@ void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   p->last = x;
   udp_peer_busy(e, p);
   if (p->first == x) (void)udp_xfer_push(e, p);
+  if (p->first) { /* more than the window takes */
+    tmb_store_rlx(&e->bulk_ns, e->now_ns);
+    udp_tender_kick(e->tender);
+  }
 }
 
 void udp_xfer_free(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
@@ -83,8 +88,8 @@ void udp_xfer_unhold(struct tmb_net *e, struct udp_xfer *x) {
 
 void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   if (--x->unacked || !x->ended) return;
-  udp_done_add(e, &(struct udp_done){x->op, x->local_category, p->rank, NULL, 0});
-  udp_done_add(e, &(struct udp_done){x->op, x->category, p->rank, NULL, 0});
+  udp_done_add(e, &(struct udp_done){x->op, x->local_category, p->rank, NULL, 0, NULL});
+  udp_done_add(e, &(struct udp_done){x->op, x->category, p->rank, NULL, 0, NULL});
   if (x->record.type == UDP_DATA) {
     if (x->signal)
       udp_done_add(e, &(struct udp_done){.addr = x->signal,
