@@ -97,5 +97,5 @@ endif()
 add_custom_target(programs)
 get_property(tmb_programs DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER tmb_programs INCLUDE REGEX
-  "^(tombolo_(shared|static|tool|mk_cuda)|caf_.*|fortran_modules|(bench|examples)__.*)$")
+  "^(tombolo_(shared|static|tool|mk_cuda)|caf_.*|fortran_modules|upc.*|(bench|examples)__.*)$")
 add_dependencies(programs ${tmb_programs})

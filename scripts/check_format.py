@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("include", "src", "plugins", "coarray", "tools", "bench", "examples", "tests")
+FOLDERS = ("include", "src", "plugins", "coarray", "upc", "tools", "bench", "examples", "tests")
 ENDINGS = (".c", ".h", ".cc")
 
 

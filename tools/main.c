@@ -32,6 +32,7 @@ int main(int argc, char **argv) {
       {"info", tool_info_main, "show version, settings, conduits, topology and limits"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
       {"fc", tool_fc_main, "compile a coarray Fortran program"},
+      {"upcc", tool_upcc_main, "compile a UPC program"},
       {"tune", tool_tune_main, "measure the algorithms of collectives, write the table to use"},
       {NULL, NULL, NULL},
   };

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# UPC: upc/runtime/*.c -> libtombolo-upc, a client of the public headers like any other; and
+# upc/compiler/*.cc -> upc1, which turns UPC into C. `tombolo upcc` finds both beside the command:
+# libexec/tombolo/upc1, lib/tombolo/upc/{include,crt.o}.
+if(NOT TMB_UPC)
+  message(STATUS "tombolo: TMB_UPC is OFF: no UPC")
+  return()
+endif()
+
+set(tmb_upc_dir "${PROJECT_SOURCE_DIR}/upc")
+set(tmb_upc_support "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/upc")
+
+# ---- the run-time library
+file(GLOB tmb_upc_sources CONFIGURE_DEPENDS "${tmb_upc_dir}/runtime/*.c")
+list(FILTER tmb_upc_sources EXCLUDE REGEX "/crt[a-z_]*\\.c$")
+add_library(tmb_upc_objects OBJECT ${tmb_upc_sources})
+set_target_properties(tmb_upc_objects PROPERTIES
+  POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+target_compile_definitions(tmb_upc_objects PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
+  GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
+target_include_directories(tmb_upc_objects PRIVATE "${PROJECT_SOURCE_DIR}/include"
+  "${tmb_upc_dir}/include")
+target_link_libraries(tmb_upc_objects PRIVATE tmb_warnings Threads::Threads)
+
+add_library(upc_shared SHARED $<TARGET_OBJECTS:tmb_upc_objects>)
+set_target_properties(upc_shared PROPERTIES OUTPUT_NAME tombolo-upc EXPORT_NAME upc
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
+  INSTALL_RPATH "$ORIGIN")
+target_link_libraries(upc_shared PUBLIC tombolo_shared)
+add_library(upc_static STATIC $<TARGET_OBJECTS:tmb_upc_objects>)
+set_target_properties(upc_static PROPERTIES OUTPUT_NAME tombolo-upc EXPORT_NAME upc_static
+  LINKER_LANGUAGE C)
+target_link_libraries(upc_static PUBLIC tombolo_static)
+
+# ---- what every program is linked with, and the headers
+add_library(upc_crt OBJECT "${tmb_upc_dir}/runtime/crt.c")
+set_target_properties(upc_crt PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(upc_crt PRIVATE "${tmb_upc_dir}/include")
+target_link_libraries(upc_crt PRIVATE tmb_warnings)
+add_custom_command(OUTPUT "${tmb_upc_support}/crt.o"
+  COMMAND ${CMAKE_COMMAND} -E make_directory "${tmb_upc_support}"
+  COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_OBJECTS:upc_crt> "${tmb_upc_support}/crt.o"
+  DEPENDS upc_crt $<TARGET_OBJECTS:upc_crt> COMMENT "UPC: crt.o" VERBATIM)
+add_custom_target(upc_support ALL
+  COMMAND ${CMAKE_COMMAND} -E create_symlink "${tmb_upc_dir}/include" "${tmb_upc_support}/include"
+  DEPENDS "${tmb_upc_support}/crt.o")
+
+# ---- the compiler
+file(GLOB tmb_upc1_sources CONFIGURE_DEPENDS "${tmb_upc_dir}/compiler/*.cc")
+add_executable(upc1 ${tmb_upc1_sources})
+set_target_properties(upc1 PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/tombolo")
+target_link_libraries(upc1 PRIVATE tmb_warnings)

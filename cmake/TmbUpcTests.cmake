@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of UPC: tests/upc/*.upc, each compiled by `tombolo upcc` and run at several numbers of
+# threads (with `static: N` also compiled for that number); tests/upc/*.py are scripts.
+if(NOT TARGET upc1 OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
+  return()
+endif()
+
+set(tmb_upc_tests_dir "${PROJECT_SOURCE_DIR}/tests/upc")
+set(tmb_upc_programs "")
+set(tmb_upc_needs tombolo_tool upc1 upc_shared upc_support)
+
+# tmb_add_upc(TEST LABEL PROGRAM SOURCE [OPTIONS...]): compiles and registers one program.
+function(tmb_add_upc test label program src)
+  get_filename_component(folder "${program}" DIRECTORY)
+  get_filename_component(name "${program}" NAME)
+  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/upc/include/*.h"
+    "${tmb_upc_tests_dir}/lib/*.h")
+  add_custom_command(OUTPUT "${program}"
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
+    COMMAND $<TARGET_FILE:tombolo_tool> upcc -O1 -g -Wall -Werror -I "${tmb_upc_tests_dir}/lib"
+      ${ARGN} "${src}" -o "${program}"
+    DEPENDS "${src}" ${headers} ${tmb_upc_needs} COMMENT "UPC: ${name}" VERBATIM)
+  set(tmb_upc_programs ${tmb_upc_programs} "${program}" PARENT_SCOPE)
+  tmb_register_program(${test} ${label} "${program}")
+endfunction()
+
+file(GLOB tmb_upc_tests CONFIGURE_DEPENDS "${tmb_upc_tests_dir}/*.upc")
+foreach(src IN LISTS tmb_upc_tests)
+  get_filename_component(name "${src}" NAME_WE)
+  tmb_read_header(hdr ${src})
+  if(NOT hdr_ranks)
+    set(hdr_ranks 1 2 3 4 8)
+  endif()
+  tmb_add_upc(upc.${name} upc "${PROJECT_BINARY_DIR}/tests/upc/${name}" "${src}")
+  if(NOT name MATCHES "^dynamic_") # the same, compiled for a fixed number of threads
+    set(hdr_ranks 3)
+    set(hdr_again "")
+    tmb_add_upc(upc.${name}.static3 upc "${PROJECT_BINARY_DIR}/tests/upc/static/${name}" "${src}"
+      -T 3)
+  endif()
+endforeach()
+file(GLOB tmb_upc_scripts CONFIGURE_DEPENDS "${tmb_upc_tests_dir}/*.py")
+foreach(src IN LISTS tmb_upc_scripts)
+  get_filename_component(name "${src}" NAME_WE)
+  tmb_read_header(hdr ${src})
+  tmb_register_run(upc.${name} upc "python3;${src}")
+endforeach()
+
+file(GLOB tmb_upc_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/upc/*.upc")
+foreach(src IN LISTS tmb_upc_examples)
+  get_filename_component(name "${src}" NAME_WE)
+  tmb_read_header(hdr ${src})
+  if(NOT hdr_ranks)
+    set(hdr_ranks 1 2 4)
+  endif()
+  tmb_add_upc(examples.upc.${name} examples "${PROJECT_BINARY_DIR}/examples/upc/${name}" "${src}"
+    -O2)
+endforeach()
+add_custom_target(upc_tests ALL DEPENDS ${tmb_upc_programs})

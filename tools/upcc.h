@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * upcc.h: what the parts of `tombolo upcc` share.
+ *
+ * Included by upcc.c (arguments) and upcc_build.c (the steps). Invariants: lists end with NULL; in
+ * `link`, NULL entries before the end stand for the objects of `sources`, in order.
+ */
+#ifndef TOMBOLO_TOOLS_UPCC_H
+#define TOMBOLO_TOOLS_UPCC_H
+
+#include "tool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum upcc_stop {
+  UPCC_PREPROCESSED,
+  UPCC_TRANSLATED,
+  UPCC_ASSEMBLER,
+  UPCC_OBJECT,
+  UPCC_PROGRAM,
+};
+
+struct upcc_list {
+  const char **words;
+  size_t count, room;
+};
+
+struct upcc {
+  enum upcc_stop stop;
+  const char *compiler, *output;
+  long threads; /* 0: known at run time */
+  bool keep, only_show, verbose, extern_main, all_upc;
+  struct upcc_list preprocess, compile, link, sources, translated;
+  char *upc1, *headers, *support, *libraries; /* files and folders of the installation */
+  char *temporary;                            /* folder */
+};
+
+void upcc_add(struct upcc_list *l, const char *word);
+void upcc_add_list(struct upcc_list *to, const struct upcc_list *from);
+/* The three texts in one; ends the process when memory is short. */
+char *upcc_format(const char *a, const char *b, const char *c);
+
+/* Where the translator, headers and libraries lie; false with a message. */
+bool upcc_find_folders(struct upcc *u);
+/* Runs the steps. Returns the exit code. */
+int upcc_build(struct upcc *u);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The tree that the parser makes: nodes with ranges of tokens, and symbols.
+ *
+ * Called by the parser and the generator. Invariants: the children of a node lie within its range,
+ * in order, and do not overlap; a node that is not `dirty` is written as its tokens, one that is
+ * dirty as its kind says; kind Tokens as its tokens with its children in their places. An
+ * expression of a shared type is an lvalue, whose code is a pointer-to-shared.
+ */
+#ifndef UPCC_AST_H
+#define UPCC_AST_H
+
+#include "type.h"
+
+enum class Nk : unsigned char {
+  Tokens, // written as it stands, children in their places
+  // expressions
+  Name,
+  Constant,
+  Paren,
+  Index,
+  Call,
+  Member, // a.b
+  Arrow,  // a->b
+  Unary,  // + - ~ !
+  Deref,
+  AddressOf,
+  Step, // ++ and --
+  Binary,
+  Assign,
+  Conditional,
+  Comma,
+  Cast,
+  Convert, // implicit
+  Load,    // value of a shared lvalue
+  Decay,   // array to pointer
+  SizeofType,
+  SizeofExpr,
+  UpcSizeof,
+  MyThread,
+  Threads,
+  MaxBlock,
+  TypeName,
+  // declarations
+  Declaration,
+  Record, // structure definition
+  // statements
+  Block,
+  Forall,
+  Barrier,
+};
+
+enum class Sk : unsigned char { Variable, Function, Typedef, Constant, Builtin };
+
+struct Symbol {
+  Sk kind = Sk::Variable;
+  std::string_view name;
+  Type *type = nullptr;
+  long value = 0;
+  bool file_scope = false, is_extern = false, is_static = false, is_register = false;
+  bool is_parameter = false;
+};
+
+struct Node {
+  Nk kind = Nk::Tokens;
+  int begin = 0, end = 0;
+  bool dirty = false;
+  bool strict = false; // the pragma in force
+  bool postfix = false, has_call = false;
+  std::vector<Node *> kids;
+  Type *type = nullptr;
+  Type *operand = nullptr; // type named by sizeof, a cast or a type name
+  Symbol *symbol = nullptr;
+  const Member *member = nullptr;
+  std::vector<const Member *> path; // through anonymous structures
+  std::string_view op;
+  int op_token = 0;
+  struct Declared *declared = nullptr;
+};
+
+// One declarator of a declaration.
+struct Declarator {
+  int begin = 0, end = 0; // without the initialiser
+  int tail = 0;           // first token behind the declarator proper: attributes, asm
+  std::string_view name;
+  int name_token = 0;
+  Type *type = nullptr;
+  Symbol *symbol = nullptr;
+  Node *init = nullptr;
+  std::vector<Symbol *> params; // of a function
+  std::vector<Node *> kids;     // expressions in array bounds
+};
+
+struct Declared {
+  int spec_begin = 0, spec_end = 0;
+  std::vector<int> other;     // tokens of storage classes, attributes, function specifiers
+  Node *definition = nullptr; // of a structure or enumeration in the specifiers
+  std::vector<Declarator> list;
+  Node *body = nullptr;          // of a function
+  std::vector<Node *> old_style; // declarations of parameters before the body
+  bool file_scope = false, is_typedef = false, is_extern = false, is_static = false;
+  bool function() const { return body != nullptr; }
+};
+
+#endif

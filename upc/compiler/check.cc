@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What UPC forbids in declarations.
+ *
+ * Called by the parser where a type or object is complete. Calls: messages. Invariants: each rule
+ * is that of UPC 1.3 section 6.5 or 6.6; after a message the type is made harmless, so that one
+ * mistake gives one message.
+ */
+#include "parse.h"
+
+void Parser::check_qualifiers(const Type &q, int token) {
+  if (q.strict && q.relaxed) s_.error(token, "a type cannot be both strict and relaxed");
+}
+
+// Adds qualifiers, looking at those that the type has already.
+Type *Parser::apply(Type *t, const Type &q, int token) {
+  if (token < 0) token = p_;
+  check_qualifiers(q, token);
+  const Type *e = element_of(t);
+  if ((q.strict || q.relaxed) && !q.shared && !e->shared)
+    s_.error(token, std::string(q.strict ? "strict" : "relaxed") + " without shared");
+  if ((q.strict && e->relaxed) || (q.relaxed && e->strict))
+    s_.error(token, "a type cannot be both strict and relaxed");
+  if (q.shared && t->kind == Ty::Function) s_.error(token, "a function cannot be shared");
+  if (q.shared && e->shared && q.block != kNoBlock && e->block != kNoBlock && q.block != e->block)
+    s_.error(token, "two different block sizes for one type");
+  Type plain = q;
+  if (!q.shared && !e->shared) plain.strict = plain.relaxed = false;
+  return qualified(t, plain);
+}
+
+void Parser::check_array(const Type *t, int token) {
+  if (!is_array(t->base)) return;
+  if (t->times_threads && has_threads(t->base))
+    s_.error(token, "THREADS stands twice in the dimensions of an array");
+}
+
+// What a pointer may point to.
+void Parser::check_referent(const Type *t, int token) {
+  if (!is_shared(t)) return;
+  const Type *e = element_of(t);
+  if (e->block == kStarBlock)
+    s_.error(token, "the layout [*] may not be used for what a pointer points to");
+  if (e->kind == Ty::Void && e->block != kNoBlock)
+    s_.error(token, "shared void cannot have a block size");
+}
+
+// Any type that a declaration gives.
+void Parser::check_type(const Type *t, int token, bool) {
+  if (!is_shared(t)) return;
+  if (block_of(t) == 0 && has_threads(t))
+    s_.error(token, "an array of indefinite block size cannot have THREADS in its dimensions");
+}
+
+Type *Parser::set_star(Type *t, long block) {
+  Type *n = copy(t);
+  if (is_array(t))
+    n->base = set_star(t->base, block);
+  else
+    n->block = block;
+  return n;
+}
+
+// Gives [*] its value, where the object is known.
+Type *Parser::resolve_star(Type *t, int token) {
+  if (!is_shared(t) || element_of(t)->block != kStarBlock) return t;
+  const auto n = count_of(t);
+  if (!n) {
+    s_.error(token, "the layout [*] needs an array of known size");
+    return set_star(t, 1);
+  }
+  const long threads = options_.threads;
+  long block = *n;
+  if (!has_threads(t)) {
+    if (!threads) {
+      s_.error(token, "the layout [*] needs THREADS in a dimension of the array, or a fixed number "
+                      "of threads (-T)");
+      return set_star(t, 1);
+    }
+    block = (*n + threads - 1) / threads;
+  }
+  if (block > kMaxBlock) {
+    s_.error(token, "the block size " + std::to_string(block) +
+                        " of [*] is greater than UPC_MAX_BLOCK_SIZE (" + std::to_string(kMaxBlock) +
+                        ")");
+    block = 1;
+  }
+  return set_star(t, block);
+}
+
+void Parser::check_object(Declared *d, Declarator &x) {
+  if (!is_shared(x.type)) return;
+  const Type *e = element_of(x.type);
+  if (e->kind == Ty::Void) s_.error(x.name_token, "an object cannot have the type shared void");
+  if (!d->file_scope && !d->is_static && !d->is_extern)
+    s_.error(x.name_token, "the automatic variable '" + std::string(x.name) +
+                               "' cannot be shared; make it static");
+  if (!is_array(x.type)) return;
+  for (const Type *a = x.type; is_array(a); a = a->base)
+    if (a->variable && a->length) {
+      s_.error(x.name_token,
+               "the size of the shared array '" + std::string(x.name) + "' is not constant");
+      return;
+    }
+  if (options_.threads || block_of(x.type) == 0 || has_threads(x.type)) return;
+  if (x.type->incomplete) return;
+  s_.error(x.name_token,
+           "the shared array '" + std::string(x.name) +
+               "' must have THREADS in one dimension, unless the number of threads is "
+               "fixed (-T)");
+}
+
+void Parser::check_shared_initializer(const Declarator &x) {
+  if (!is_shared(x.type)) return;
+  for (const Type *t = x.type; is_array(t); t = t->base)
+    if (t != x.type && t->times_threads)
+      s_.error(x.name_token, "an array with THREADS in an inner dimension cannot be initialised");
+}

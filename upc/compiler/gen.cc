@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The generator's base: nodes as their tokens, and which function writes which kind.
+ *
+ * Called by main.cc. Calls: gen_expr.cc, gen_decl.cc. Invariants: see ast.h.
+ */
+#include "gen.h"
+
+namespace {
+Generator *in_use;
+}
+
+void use_generator(Generator *g) {
+  in_use = g;
+}
+
+std::string code_of(Node *n) {
+  return in_use->code(n);
+}
+
+std::string Generator::mark(int token) const {
+  return "\1" + std::to_string(token) + "\2";
+}
+
+std::string Generator::place(int token) const {
+  return "\1p" + std::to_string(token) + "\2";
+}
+
+std::string Generator::fresh(const char *stem) {
+  return std::string("upcr_") + stem + std::to_string(number_++);
+}
+
+std::string Generator::tokens(int begin, int end) {
+  std::string s;
+  for (int i = begin; i < end; i++) s += mark(i);
+  return s;
+}
+
+// The tokens, with the code of dirty children in their places.
+std::string Generator::splice(int begin, int end, const std::vector<Node *> &kids) {
+  std::string s;
+  int at = begin;
+  for (Node *k : kids) {
+    if (!k || !k->dirty || k->begin < at) continue;
+    s += tokens(at, k->begin);
+    s += code(k);
+    at = k->end;
+  }
+  return s + tokens(at, end);
+}
+
+std::string Generator::splice(Node *n) {
+  return splice(n->begin, n->end, n->kids);
+}
+
+std::string Generator::code(Node *n) {
+  if (!n->dirty) return tokens(n->begin, n->end);
+  switch (n->kind) {
+  case Nk::Index: return is_shared(n->type) ? address(n) : splice(n);
+  case Nk::Member:
+  case Nk::Arrow: return is_shared(n->type) && n->dirty ? member_code(n) : splice(n);
+  case Nk::Deref:
+  case Nk::AddressOf:
+    return is_shared(n->kind == Nk::Deref ? n->type : n->kids[0]->type) ? code(n->kids[0])
+                                                                        : splice(n);
+  case Nk::Step:
+  case Nk::Assign: return assign(n);
+  case Nk::Binary: return binary(n);
+  case Nk::Cast: return cast(n);
+  case Nk::Convert: return convert(n);
+  case Nk::Load: return load(n);
+  case Nk::Decay: return code(n->kids[0]);
+  case Nk::SizeofType:
+  case Nk::SizeofExpr:
+  case Nk::UpcSizeof: return size(n);
+  case Nk::MyThread: return "upcr_mythread";
+  case Nk::Threads: return options_.threads ? std::to_string(options_.threads) : "upcr_threads";
+  case Nk::MaxBlock: return std::to_string(kMaxBlock);
+  case Nk::TypeName: return place(n->begin) + c_type(n->operand);
+  case Nk::Declaration: return declaration(n);
+  case Nk::Record: return record(n);
+  case Nk::Forall: return forall(n);
+  case Nk::Barrier: return barrier(n);
+  default: return splice(n);
+  }
+}
+
+std::string Generator::external(Node *n) {
+  if (n->declared && n->declared->function() && n->declared->list[0].name == "main" && !has_main_) {
+    has_main_ = true; // main itself is in crt.c
+    return c_type(n->declared->list[0].type, "main") + " __asm__(\"upcr_user_main\");" + code(n);
+  }
+  return code(n);
+}
+
+std::string Generator::end_of_file() {
+  if (options_.threads) // the run-time library compares
+    deferred_.insert(0, "upcr_check_threads(" + std::to_string(options_.threads) + ");");
+  if (deferred_.empty()) return "";
+  return "\nstatic void upcr_file_init(void) {" + deferred_ +
+         "}\nstatic void (*const upcr_file_init_ref)(void) __attribute__((section(\"upc_inits\"), "
+         "used)) = upcr_file_init;\n";
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The generator: C text for the nodes of the tree.
+ *
+ * Called by main.cc for each external declaration. Calls: type_write.cc. Invariants: text of
+ * expressions holds marks (mark()) where a token of the source stands; Writer turns them into line
+ * markers; a deferred initialiser runs before main of the program, when shared objects have their
+ * addresses.
+ */
+#ifndef UPCC_GEN_H
+#define UPCC_GEN_H
+
+#include "parse.h"
+
+#include <string>
+
+class Generator {
+public:
+  Generator(Source &s, const Options &o) : s_(s), options_(o) {}
+  std::string external(Node *n);
+  std::string end_of_file(); // deferred initialisers
+
+  std::string code(Node *n);
+
+private:
+  std::string tokens(int begin, int end);
+  std::string splice(Node *n);
+  std::string splice(int begin, int end, const std::vector<Node *> &kids);
+  std::string mark(int token) const;
+  std::string place(int token) const; // line and pragmas, without the token
+  std::string fresh(const char *stem);
+
+  // expressions (gen_expr.cc)
+  std::string address_terms(Node *n, std::vector<std::string> &terms, std::string &base);
+  std::string address(Node *n);
+  std::string add(const std::string &p, const std::string &index, const Type *referent,
+                  bool scaled);
+  std::string count_code(const Type *t);
+  std::string elem_size(const Type *t);
+  std::string total_size(const Type *t);
+  std::string local_size(const Type *t);
+  std::string member_code(Node *n);
+  std::string load(Node *n);
+  std::string get(const Type *t, const std::string &p, bool strict);
+  std::string put(const Type *t, const std::string &p, const std::string &v, bool strict);
+  std::string bits_of(Node *n, std::string &p);
+  std::string assign(Node *n);
+  std::string change(Node *n); // compound assignment and steps
+  std::string change_private(Node *n);
+  std::string new_value(Node *n, const std::string &old);
+  std::string binary(Node *n);
+  std::string cast(Node *n);
+  std::string convert(Node *n);
+  std::string size(Node *n);
+
+  // statements and declarations (gen_decl.cc)
+  std::string forall(Node *n);
+  std::string affinity(Node *n);
+  std::string barrier(Node *n);
+  std::string declaration(Node *n);
+  std::string written(Node *n);
+  std::string declarator(Declared *d, Declarator &x);
+  std::string function(Declared *d, Declarator &x);
+  std::string others(const Declared *d, const char *without = nullptr);
+  std::string object(Declared *d, Declarator &x);
+  std::string object_init(Declared *d, Declarator &x, std::string &fields);
+  std::string static_init(Declared *d, Declarator &x);
+  std::string init_body(Declarator &x);
+  std::string record(Node *n);
+  bool at_run_time(const Node *n) const;
+  bool defers(const Declared *d, const Declarator &x) const;
+
+  Source &s_;
+  Options options_;
+  int number_ = 0;
+  std::string deferred_;
+  bool has_main_ = false;
+};
+
+// The generator in use, for the lengths of arrays in types.
+std::string code_of(Node *n);
+void use_generator(Generator *g);
+
+// Turns text with marks into C with line markers.
+class Writer {
+public:
+  explicit Writer(const Source &s) : s_(s) {}
+  void write(const std::string &text);
+  const std::string &output() const { return out_; }
+
+private:
+  void mark(int token, bool with_token);
+  void sync(int token);
+  const Source &s_;
+  std::string out_;
+  int file_ = -1, line_ = 0, last_ = -2;
+};
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * upc1: translates preprocessed UPC into C.
+ *
+ * Called by `tombolo upcc`. Calls: the parser and the generator. Invariants: exit status 0 only
+ * when the output is complete; messages go to the standard error.
+ */
+#include "gen.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+namespace {
+
+struct Arguments {
+  Options options;
+  std::string input = "-", output = "-", upc_folder;
+};
+
+bool read_arguments(int argc, char **argv, Arguments &a) {
+  for (int i = 1; i < argc; i++) {
+    const std::string s = argv[i];
+    if (s == "-o" && i + 1 < argc)
+      a.output = argv[++i];
+    else if (s == "-T" && i + 1 < argc)
+      a.options.threads = atol(argv[++i]);
+    else if (s == "-upc-headers" && i + 1 < argc)
+      a.upc_folder = argv[++i];
+    else if (s[0] == '-' && s.size() > 1)
+      return false;
+    else
+      a.input = s;
+  }
+  return true;
+}
+
+bool read_all(const std::string &name, std::string &text) {
+  std::ostringstream all;
+  if (name == "-") {
+    all << std::cin.rdbuf();
+  } else {
+    std::ifstream in(name, std::ios::binary);
+    if (!in) return false;
+    all << in.rdbuf();
+  }
+  text = all.str();
+  return true;
+}
+
+int translate(const Arguments &a, std::string text) {
+  Source source(std::move(text), a.upc_folder);
+  Parser parser(source, a.options);
+  Generator generator(source, a.options);
+  use_generator(&generator);
+  Writer writer(source);
+  while (Node *n = parser.external()) writer.write(generator.external(n));
+  writer.write(generator.end_of_file());
+  if (source.errors()) return 1;
+  const std::string out = writer.output() + "\n";
+  if (a.output == "-") return fwrite(out.data(), 1, out.size(), stdout) == out.size() ? 0 : 1;
+  std::ofstream file(a.output, std::ios::binary);
+  file << out;
+  file.close();
+  if (file) return 0;
+  fprintf(stderr, "upc1: %s: %s\n", a.output.c_str(), strerror(errno));
+  return 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Arguments a;
+  if (!read_arguments(argc, argv, a)) {
+    fprintf(stderr, "Usage: upc1 [-T THREADS] [-upc-headers FOLDER] [-o OUTPUT] [INPUT]\n");
+    return 2;
+  }
+  std::string text;
+  if (!read_all(a.input, text)) {
+    fprintf(stderr, "upc1: %s: %s\n", a.input.c_str(), strerror(errno));
+    return 1;
+  }
+  return translate(a, std::move(text));
+}

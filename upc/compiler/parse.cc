@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The parser's base: tokens, scopes, pragmas, and external declarations.
+ *
+ * Called by main.cc. Calls: parse_*.cc. Invariants: the pragmas in front of a token are obeyed when
+ * a declaration or statement begins with it.
+ */
+#include "parse.h"
+
+#include <cstring>
+
+Parser::Parser(Source &source, const Options &options) : s_(source), options_(options) {
+  scopes_.emplace_back();
+}
+
+bool Parser::accept(std::string_view t) {
+  if (!at(t)) return false;
+  p_++;
+  return true;
+}
+
+void Parser::fail(const std::string &message) {
+  throw SyntaxError(p_, message);
+}
+
+void Parser::expect(std::string_view t) {
+  if (accept(t)) return;
+  const std::string found =
+      cur().kind == Tk::End ? "the end of the file" : "'" + std::string(cur().text) + "'";
+  fail("expected '" + std::string(t) + "' before " + found);
+}
+
+void Parser::skip_balanced() {
+  int depth = 0;
+  do {
+    if (cur().kind == Tk::End) fail("a bracket is not closed");
+    if (at("(") || at("[") || at("{")) depth++;
+    if (at(")") || at("]") || at("}")) depth--;
+    p_++;
+  } while (depth > 0);
+}
+
+// Obey the pragmas up to this token.
+void Parser::pragmas() {
+  const Token &t = cur();
+  if (t.pragma < 0) return;
+  for (int i = std::max(t.pragma, pragma_done_); i < t.pragma + t.pragma_count; i++) {
+    char a[32] = "", b[32] = "";
+    sscanf(s_.pragma(i).text.c_str(), "#pragma %31s %31s", a, b);
+    if (strcmp(a, "upc") == 0 && strcmp(b, "strict") == 0) strict_ = true;
+    if (strcmp(a, "upc") == 0 && strcmp(b, "relaxed") == 0) strict_ = false;
+    pragma_done_ = i + 1;
+  }
+}
+
+Symbol *Parser::find(std::string_view name) const {
+  for (size_t i = scopes_.size(); i-- > 0;) {
+    auto f = scopes_[i].names.find(name);
+    if (f != scopes_[i].names.end()) return f->second;
+  }
+  return nullptr;
+}
+
+Type *Parser::find_tag(std::string_view name) const {
+  for (size_t i = scopes_.size(); i-- > 0;) {
+    auto f = scopes_[i].tags.find(name);
+    if (f != scopes_[i].tags.end()) return f->second;
+  }
+  return nullptr;
+}
+
+Symbol *Parser::declare(std::string_view name, Sk kind, Type *type) {
+  Symbol *s = new Symbol;
+  s->kind = kind;
+  s->name = name;
+  s->type = type;
+  s->file_scope = file_scope();
+  if (!name.empty()) scopes_.back().names[name] = s;
+  return s;
+}
+
+Node *Parser::external() {
+  while (at(";")) {
+    p_++;
+  }
+  if (cur().kind == Tk::End) return nullptr;
+  pragmas();
+  return external_or_pass();
+}
+
+Node *Parser::external_or_pass() {
+  const int begin = p_;
+  const size_t depth = scopes_.size();
+  try {
+    if (cur().kw == KwAsm) {
+      Node *n = make(Nk::Tokens, p_);
+      while (!at(";") && cur().kind != Tk::End) p_++;
+      accept(";");
+      return done(n);
+    }
+    if (cur().kw == KwStaticAssert) return static_assertion();
+    return declaration(false);
+  } catch (const SyntaxError &e) {
+    scopes_.resize(depth);
+    return pass_through(begin, e);
+  }
+}
+
+// What cannot be parsed: to its end. The C compiler will accept it or say what is wrong, unless UPC
+// is in it.
+Node *Parser::pass_through(int begin, const SyntaxError &e) {
+  p_ = begin;
+  Node *n = make(Nk::Tokens, begin);
+  bool upc = false;
+  while (cur().kind != Tk::End) {
+    upc = upc || cur().kw >= KwUpcStatement || cur().kw == KwShared;
+    const Symbol *symbol = cur().kind == Tk::Name ? find(cur().text) : nullptr;
+    upc = upc || (symbol && symbol->type && (is_shared(symbol->type) || is_pts(symbol->type)));
+    if (accept(";")) break;
+    if (at("{")) {
+      for (const int open = p_; p_ < open + 1;) {
+        const int before = p_;
+        skip_balanced();
+        for (int i = before; i < p_; i++) upc = upc || s_[i].kw >= KwUpcStatement;
+      }
+      if (!at(";") && !at("=") && !at(",") && cur().kind != Tk::Name) break;
+      if (cur().kind == Tk::Name) break;
+    } else {
+      p_++;
+    }
+  }
+  if (upc || p_ >= s_.size() - 1) s_.error(e.token, e.what());
+  return done(n);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Statements, those of UPC among them.
+ *
+ * Called by parse_decl.cc and for statement expressions. Calls: the other parts of the parser.
+ * Invariants: a pragma at the head of a block is forgotten at its end.
+ */
+#include "parse.h"
+
+Node *Parser::block() {
+  Node *n = make(Nk::Tokens, p_);
+  const bool strict = strict_;
+  expect("{");
+  enter();
+  while (!at("}")) {
+    if (cur().kind == Tk::End) fail("a block is not closed");
+    item(n);
+  }
+  pragmas();
+  expect("}");
+  leave();
+  strict_ = strict;
+  if (!n->kids.empty()) n->type = n->kids.back()->type;
+  return done(n);
+}
+
+// A declaration or statement of a block.
+void Parser::item(Node *parent) {
+  pragmas();
+  if (cur().kw == KwLabel) {
+    while (!accept(";")) p_++;
+    return;
+  }
+  parent->kids.push_back(starts_declaration() ? declaration(false) : statement());
+}
+
+bool Parser::label(Node *n) {
+  if (at("case")) {
+    p_++;
+    n->kids.push_back(conditional());
+    if (accept("...")) n->kids.push_back(conditional());
+    expect(":");
+    return true;
+  }
+  if (at("default") || (cur().kind == Tk::Name && cur().kw == KwNone && ahead(1).is(":"))) {
+    p_ += 2;
+    while (cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
+    return true;
+  }
+  return false;
+}
+
+Node *Parser::statement() {
+  pragmas();
+  if (at("{")) return block();
+  if (cur().kw == KwForall) return forall_statement();
+  if (cur().kw == KwUpcStatement) return upc_statement();
+  Node *n = make(Nk::Tokens, p_);
+  if (label(n)) {
+    if (!at("}")) item(n);
+    return done(n);
+  }
+  if (cur().kw == KwAsm) {
+    while (!at("(")) p_++;
+    skip_balanced();
+    expect(";");
+    return done(n);
+  }
+  if (cur().kw == KwStatement) return statement_word(n);
+  return expression_statement(n);
+}
+
+Node *Parser::expression_statement(Node *n) {
+  if (!at(";")) {
+    n->kids = {value(expression())};
+    n->type = n->kids[0]->type;
+  }
+  expect(";");
+  return done(n);
+}
+
+Node *Parser::statement_word(Node *n) {
+  if (at("if") || at("while") || at("switch")) return condition_statement(n);
+  if (at("for")) return for_statement(n);
+  if (accept("do")) {
+    n->kids.push_back(statement());
+    expect("while");
+    expect("(");
+    n->kids.push_back(value(expression()));
+    expect(")");
+    expect(";");
+    return done(n);
+  }
+  return simple_statement(n);
+}
+
+Node *Parser::condition_statement(Node *n) {
+  const bool is_if = at("if");
+  p_++;
+  expect("(");
+  n->kids.push_back(value(expression()));
+  expect(")");
+  n->kids.push_back(statement());
+  if (is_if && accept("else")) n->kids.push_back(statement());
+  return done(n);
+}
+
+Node *Parser::for_statement(Node *n) {
+  p_++;
+  expect("(");
+  enter();
+  if (starts_declaration()) {
+    n->kids.push_back(declaration(false));
+  } else {
+    if (!at(";")) n->kids.push_back(value(expression()));
+    expect(";");
+  }
+  if (!at(";")) n->kids.push_back(value(expression()));
+  expect(";");
+  if (!at(")")) n->kids.push_back(value(expression()));
+  expect(")");
+  n->kids.push_back(statement());
+  leave();
+  return done(n);
+}
+
+// break, continue, goto, return
+Node *Parser::simple_statement(Node *n) {
+  const bool is_return = at("return");
+  if (at("else")) fail("'else' without 'if'");
+  p_++;
+  if (is_return && !at(";")) {
+    const int token = p_;
+    Node *v = value(expression());
+    if (result_) v = convert(v, result_, token, "return");
+    n->kids.push_back(v);
+  } else if (at("*")) { // computed goto
+    p_++;
+    n->kids.push_back(value(expression()));
+  } else if (!at(";")) {
+    p_++;
+  }
+  expect(";");
+  return done(n);
+}
+
+Node *Parser::upc_statement() {
+  Node *n = make(Nk::Barrier, p_);
+  n->op = cur().text;
+  p_++;
+  if (!at(";")) {
+    const int token = p_;
+    Node *v = value(expression());
+    if (n->op == "upc_fence")
+      s_.error(token, "upc_fence has no operand");
+    else if (!is_arithmetic(v->type))
+      s_.error(token, "the value of " + std::string(n->op) + " is not an integer, but '" +
+                          upc_name(v->type) + "'");
+    n->kids.push_back(v);
+  }
+  expect(";");
+  n->dirty = true;
+  n->has_call = true;
+  return done(n);
+}
+
+// Children: initialisation, condition, step, affinity, body; NULL where there is none.
+Node *Parser::forall_statement() {
+  Node *n = make(Nk::Forall, p_++);
+  n->kids.assign(5, nullptr);
+  expect("(");
+  enter();
+  if (starts_declaration()) {
+    n->kids[0] = declaration(false);
+  } else {
+    if (!at(";")) n->kids[0] = value(expression());
+    expect(";");
+  }
+  if (!at(";")) n->kids[1] = value(expression());
+  expect(";");
+  if (!at(";")) n->kids[2] = value(expression());
+  expect(";");
+  const int token = p_;
+  if (at("continue"))
+    p_++;
+  else if (!at(")"))
+    n->kids[3] = value(expression());
+  if (n->kids[3]) {
+    const Type *t = n->kids[3]->type;
+    if (!is_pts(t) && !is_integer(t) && t->kind != Ty::Unknown)
+      s_.error(token,
+               "the affinity of upc_forall is neither an integer nor a pointer to shared, but '" +
+                   upc_name(t) + "'");
+  }
+  expect(")");
+  n->kids[4] = statement();
+  leave();
+  n->dirty = true;
+  return done(n);
+}

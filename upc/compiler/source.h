@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Source text: the tokens of one preprocessed file, where each came from, and error messages.
+ *
+ * Owns: the text and its tokens, which live as long as the process. Called by the parser and the
+ * generator. Calls: the C library. Invariants: tokens are numbered in order of the text; a pragma
+ * is no token but belongs to the token behind it; line markers of the preprocessor ("# 12 "f.h" 3")
+ * say the file and line of every token; UPC's words are keywords except in system headers and
+ * behind `#pragma upc c_code`.
+ */
+#ifndef UPCC_SOURCE_H
+#define UPCC_SOURCE_H
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+enum class Tk : uint8_t { End, Name, Number, String, Char, Punct };
+
+// Keywords that the parser asks for by number; others are told apart by their text.
+enum Kw : uint8_t {
+  KwNone, // an identifier
+  KwType, // word of a basic type: int, unsigned, _Complex ...
+  KwStorage,
+  KwQualifier, // const, volatile, restrict, _Atomic without (
+  KwShared,
+  KwStrict,
+  KwRelaxed,
+  KwInline, // function specifiers
+  KwStruct,
+  KwUnion,
+  KwEnum,
+  KwTypeof,
+  KwAutoType,
+  KwAttribute,
+  KwAsm,
+  KwAlignas,
+  KwAlignof,
+  KwSizeof,
+  KwExtension,
+  KwStaticAssert,
+  KwStatement, // if, while, return ...
+  KwLabel,
+  KwGeneric,
+  KwRealImag,
+  KwUpcStatement, // upc_barrier, upc_notify, upc_wait, upc_fence
+  KwForall,
+  KwUpcSizeof, // upc_localsizeof, upc_blocksizeof, upc_elemsizeof
+  KwMyThread,
+  KwThreads,
+  KwMaxBlock,
+};
+
+struct Pragma {
+  std::string text; // whole line, from "#pragma"
+  int file, line;
+};
+
+struct Token {
+  Tk kind;
+  Kw kw;
+  bool space; // white space in front
+  int file, line, col;
+  int pragma; // index of the first pragma in front, or -1
+  int pragma_count;
+  std::string_view text;
+
+  bool is(std::string_view s) const { return (kind == Tk::Punct || kind == Tk::Name) && text == s; }
+};
+
+struct SourceFile {
+  std::string name;
+  bool system; // its text is C: UPC's words are identifiers
+};
+
+// Thrown where the text cannot be parsed; the message has been kept, not printed.
+struct SyntaxError : std::runtime_error {
+  int token;
+  SyntaxError(int token, const std::string &what) : std::runtime_error(what), token(token) {}
+};
+
+class Source {
+public:
+  // Splits text into tokens. `upc_folder`: headers under it are UPC although they are system
+  // headers.
+  Source(std::string text, std::string upc_folder);
+
+  const Token &operator[](int i) const { return tokens_[static_cast<size_t>(i)]; }
+  int size() const { return static_cast<int>(tokens_.size()); }
+  const SourceFile &file(int i) const { return files_[static_cast<size_t>(i)]; }
+  const Pragma &pragma(int i) const { return pragmas_[static_cast<size_t>(i)]; }
+  bool in_system(int token) const { return file((*this)[token].file).system; }
+
+  // Messages, as compilers write them. An error makes the exit status 1.
+  void error(int token, const std::string &message);
+  void warning(int token, const std::string &message);
+  int errors() const { return errors_; }
+
+private:
+  friend class Lexer;
+  void report(int token, const char *kind, const std::string &message);
+  std::string line_of(const Token &t) const;
+
+  std::string text_, upc_folder_;
+  std::vector<Token> tokens_;
+  std::vector<SourceFile> files_;
+  std::vector<Pragma> pragmas_;
+  int errors_ = 0;
+};
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * <upc_strict.h>: <upc.h>, and accesses are strict from here on unless their type says otherwise.
+ *
+ * Included by UPC programs, as often as they like: the pragma counts every time.
+ */
+#include <upc.h>
+#pragma upc strict

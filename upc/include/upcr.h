@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * upcr.h: what the C that `tombolo upcc` makes of UPC calls.
+ *
+ * Included in front of every UPC source, and by the run-time library; a program does not name it.
+ * Owns the representation of pointers-to-shared, their arithmetic (UPC 1.3 section 6.4.2 and 6.4.3)
+ * and the short paths of reads and writes. Invariants: includes nothing, so that a program sees
+ * only the headers that it asks for. A pointer-to-shared is 64 bits: the offset in the thread's
+ * memory (34), the phase (20), the thread (10); null is 0. The phase is 0 wherever the block size
+ * is 0 or
+ * 1. A thread whose memory is not mapped here has no base address and is served by a call.
+ */
+#ifndef UPCR_H
+#define UPCR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef __UINT64_TYPE__ upcr_pts_t;
+
+#define UPCR_THREAD_BITS 10
+#define UPCR_PHASE_BITS  20
+#define UPCR_ADDR_SHIFT  (UPCR_THREAD_BITS + UPCR_PHASE_BITS)
+#define UPCR_THREADS_MAX (1 << UPCR_THREAD_BITS)
+#define UPCR_THREAD_MASK ((upcr_pts_t)UPCR_THREADS_MAX - 1)
+#define UPCR_PHASE_MASK  ((((upcr_pts_t)1 << UPCR_PHASE_BITS) - 1) << UPCR_THREAD_BITS)
+
+#define UPCR_INLINE      static __inline__ __attribute__((__always_inline__, __unused__))
+
+/* A shared object of a program. The compiler puts a pointer to each into the section upc_objects;
+ * the address is filled at start. */
+struct upcr_object {
+  upcr_pts_t *address;
+  const char *name;
+  unsigned long bytes; /* that every thread keeps */
+  const void *data;    /* initial values in order, or null */
+  unsigned long count, elem_bytes, block;
+};
+
+#ifdef UPCR_RUNTIME
+extern int upcr_threads, upcr_mythread, upcr_threads_shift;
+#else
+extern const int upcr_mythread;
+extern const int upcr_threads_shift; /* log2 of the number of threads, -1: it is no power of two */
+# ifdef UPCR_STATIC_THREADS
+enum { upcr_threads = UPCR_STATIC_THREADS };
+# else
+extern const int upcr_threads;
+# endif
+#endif
+extern int upcr_in_forall; /* the body of a controlling upc_forall is being executed */
+extern unsigned upcr_poll_credit;
+extern char *upcr_base[UPCR_THREADS_MAX];
+
+/* Accesses to memory that is not mapped here. */
+unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes);
+void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes);
+void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes);
+void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes);
+unsigned long upcr_getbits(upcr_pts_t p, unsigned long first, int width, int is_signed,
+                           int is_strict);
+unsigned long upcr_putbits(upcr_pts_t p, unsigned long first, int width, int is_signed,
+                           int is_strict, unsigned long value);
+/* Distributes initial values over a shared object. */
+void upcr_spread(upcr_pts_t p, const void *data, unsigned long count, unsigned long elem_bytes,
+                 unsigned long block);
+void *upcr_local_slow(upcr_pts_t p);
+void upcr_poll_slow(void);
+/* Ends the job unless THREADS is the number that a file was compiled for. */
+void upcr_check_threads(int compiled);
+void upcr_notify(int has_value, int value);
+void upcr_wait(int has_value, int value);
+void upcr_barrier(int has_value, int value);
+
+/* ---- parts of a pointer-to-shared */
+
+UPCR_INLINE int upcr_threadof(upcr_pts_t p) {
+  return (int)(p & UPCR_THREAD_MASK);
+}
+UPCR_INLINE unsigned long upcr_phaseof(upcr_pts_t p) {
+  return (p & UPCR_PHASE_MASK) >> UPCR_THREAD_BITS;
+}
+UPCR_INLINE unsigned long upcr_addrfield(upcr_pts_t p) {
+  return p >> UPCR_ADDR_SHIFT;
+}
+UPCR_INLINE upcr_pts_t upcr_nophase(upcr_pts_t p) {
+  return p & ~UPCR_PHASE_MASK;
+}
+UPCR_INLINE upcr_pts_t upcr_make(unsigned long addr, unsigned long phase, unsigned long thread) {
+  return (upcr_pts_t)addr << UPCR_ADDR_SHIFT | (upcr_pts_t)phase << UPCR_THREAD_BITS | thread;
+}
+UPCR_INLINE int upcr_eq(upcr_pts_t a, upcr_pts_t b) {
+  return ((a ^ b) & ~UPCR_PHASE_MASK) == 0;
+}
+/* Member of a structure; the second form where the structure has a phase. */
+UPCR_INLINE upcr_pts_t upcr_field(upcr_pts_t p, unsigned long offset) {
+  return p + ((upcr_pts_t)offset << UPCR_ADDR_SHIFT);
+}
+UPCR_INLINE upcr_pts_t upcr_fieldb(upcr_pts_t p, unsigned long offset) {
+  return upcr_field(upcr_nophase(p), offset);
+}
+
+/* ---- arithmetic */
+
+/* Floor division; *rest is not negative. */
+UPCR_INLINE long upcr_divide(long a, long b, long *rest) {
+  long q;
+  if (__builtin_constant_p(b) || ((unsigned long)a | (unsigned long)b) >> 32) {
+    q = a / b;
+    q -= a - q * b < 0;
+  } else {
+    q = (unsigned)a / (unsigned)b;
+  }
+  *rest = a - q * b;
+  return q;
+}
+
+/* Splits the number of a block into its row and its thread. */
+UPCR_INLINE long upcr_row(long g, long *thread) {
+#ifndef UPCR_STATIC_THREADS
+  if (__builtin_expect(upcr_threads_shift >= 0, 1)) {
+    *thread = g & (upcr_threads - 1);
+    return g >> upcr_threads_shift;
+  }
+#endif
+  return upcr_divide(g, upcr_threads, thread);
+}
+
+UPCR_INLINE upcr_pts_t upcr_add0(upcr_pts_t p, long bytes) {
+  return p + ((upcr_pts_t)bytes << UPCR_ADDR_SHIFT);
+}
+UPCR_INLINE upcr_pts_t upcr_add1(upcr_pts_t p, long k, unsigned long elem_bytes) {
+  long thread;
+  const long row = upcr_row((long)(p & UPCR_THREAD_MASK) + k, &thread);
+  return (p & ~UPCR_THREAD_MASK) + ((upcr_pts_t)row * elem_bytes << UPCR_ADDR_SHIFT) +
+         (upcr_pts_t)thread;
+}
+UPCR_INLINE upcr_pts_t upcr_addb(upcr_pts_t p, long k, unsigned long elem_bytes,
+                                 unsigned long block) {
+  const long phase = (long)upcr_phaseof(p);
+  long thread, new_phase;
+  const long blocks = upcr_divide(phase + k, (long)block, &new_phase);
+  const long row = upcr_row((long)(p & UPCR_THREAD_MASK) + blocks, &thread);
+  const long elems = new_phase - phase + row * (long)block;
+  return ((p & ~(UPCR_THREAD_MASK | UPCR_PHASE_MASK)) +
+          ((upcr_pts_t)elems * elem_bytes << UPCR_ADDR_SHIFT)) |
+         (upcr_pts_t)new_phase << UPCR_THREAD_BITS | (upcr_pts_t)thread;
+}
+/* Elements from q to p. */
+UPCR_INLINE long upcr_sub(upcr_pts_t p, upcr_pts_t q, unsigned long elem_bytes,
+                          unsigned long block) {
+  const long elem = (long)elem_bytes;
+  if (block == 0) return ((long)upcr_addrfield(p) - (long)upcr_addrfield(q)) / elem;
+  const long phase_p = (long)upcr_phaseof(p), phase_q = (long)upcr_phaseof(q);
+  const long rows =
+      ((long)upcr_addrfield(p) - phase_p * elem - ((long)upcr_addrfield(q) - phase_q * elem)) /
+      ((long)block * elem);
+  const long blocks = rows * upcr_threads + upcr_threadof(p) - upcr_threadof(q);
+  return blocks * (long)block + phase_p - phase_q;
+}
+/* Whether integer affinity i is this thread's. */
+UPCR_INLINE int upcr_mine(long i) {
+  long thread;
+  upcr_row(i, &thread);
+  return thread == upcr_mythread;
+}
+
+/* ---- local addresses */
+
+/* Null where the memory is not mapped here. */
+UPCR_INLINE char *upcr_mapped(upcr_pts_t p) {
+  char *base = upcr_base[p & UPCR_THREAD_MASK];
+  return base ? base + (p >> UPCR_ADDR_SHIFT) : base;
+}
+UPCR_INLINE void *upcr_local(upcr_pts_t p) {
+  char *base = upcr_base[p & UPCR_THREAD_MASK];
+  if (__builtin_expect(p == 0 || !base, 0)) return upcr_local_slow(p);
+  return base + (p >> UPCR_ADDR_SHIFT);
+}
+
+/* ---- memory model (UPC 1.3 section 5.1.2.3 and B.3) */
+
+/* All earlier accesses of this thread are complete; also the compiler's. Far puts complete before
+ * they return. */
+UPCR_INLINE void upcr_fence(void) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+/* A thread that spins on strict reads has to serve the others now and then. */
+UPCR_INLINE void upcr_before_strict_get(void) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__builtin_expect(--upcr_poll_credit == 0, 0)) upcr_poll_slow();
+}
+UPCR_INLINE void upcr_after_strict_get(void) {
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+/* ---- reads and writes: N is the size in bytes, s: strict */
+
+#define UPCR_ACCESS(N, T)                                                      \
+ typedef T upcr_mem##N __attribute__((__may_alias__, __aligned__(1)));         \
+ UPCR_INLINE T upcr_get##N(upcr_pts_t p) {                                     \
+  const char *base = upcr_base[p & UPCR_THREAD_MASK];                          \
+  if (__builtin_expect(base != 0, 1))                                          \
+   return *(const upcr_mem##N *)(const void *)(base + (p >> UPCR_ADDR_SHIFT)); \
+  return (T)upcr_far_get(p, N);                                                \
+ }                                                                             \
+ UPCR_INLINE void upcr_put##N(upcr_pts_t p, T value) {                         \
+  char *base = upcr_base[p & UPCR_THREAD_MASK];                                \
+  if (__builtin_expect(base != 0, 1))                                          \
+   *(upcr_mem##N *)(void *)(base + (p >> UPCR_ADDR_SHIFT)) = value;            \
+  else                                                                         \
+   upcr_far_put(p, value, N);                                                  \
+ }                                                                             \
+ UPCR_INLINE T upcr_get##N##s(upcr_pts_t p) {                                  \
+  upcr_before_strict_get();                                                    \
+  const T value = upcr_get##N(p);                                              \
+  upcr_after_strict_get();                                                     \
+  return value;                                                                \
+ }                                                                             \
+ UPCR_INLINE void upcr_put##N##s(upcr_pts_t p, T value) {                      \
+  __atomic_thread_fence(__ATOMIC_RELEASE);                                     \
+  upcr_put##N(p, value);                                                       \
+  upcr_fence();                                                                \
+ }
+UPCR_ACCESS(1, unsigned char)
+UPCR_ACCESS(2, unsigned short)
+UPCR_ACCESS(4, unsigned)
+UPCR_ACCESS(8, unsigned long)
+
+/* The same for a type that has the size of an integer. */
+#define UPCR_ACCESS_AS(NAME, N, T, I)                     \
+ UPCR_INLINE T upcr_get##NAME(upcr_pts_t p) {             \
+  const union {                                           \
+   I i;                                                   \
+   T t;                                                   \
+  } u = {upcr_get##N(p)};                                 \
+  return u.t;                                             \
+ }                                                        \
+ UPCR_INLINE void upcr_put##NAME(upcr_pts_t p, T value) { \
+  union {                                                 \
+   I i;                                                   \
+   T t;                                                   \
+  } u;                                                    \
+  u.t = value;                                            \
+  upcr_put##N(p, u.i);                                    \
+ }
+UPCR_ACCESS_AS(f, 4, float, unsigned)
+UPCR_ACCESS_AS(d, 8, double, unsigned long)
+UPCR_ACCESS_AS(p, 8, upcr_pts_t, unsigned long)
+UPCR_ACCESS_AS(fs, 4s, float, unsigned)
+UPCR_ACCESS_AS(ds, 8s, double, unsigned long)
+UPCR_ACCESS_AS(ps, 8s, upcr_pts_t, unsigned long)
+
+UPCR_INLINE void upcr_getn(void *dest, upcr_pts_t p, unsigned long bytes) {
+  const char *at = upcr_mapped(p);
+  if (__builtin_expect(at != 0, 1))
+    __builtin_memcpy(dest, at, bytes);
+  else
+    upcr_far_getn(dest, p, bytes);
+}
+UPCR_INLINE void upcr_putn(upcr_pts_t p, const void *src, unsigned long bytes) {
+  char *at = upcr_mapped(p);
+  if (__builtin_expect(at != 0, 1))
+    __builtin_memcpy(at, src, bytes);
+  else
+    upcr_far_putn(p, src, bytes);
+}
+UPCR_INLINE void upcr_getns(void *dest, upcr_pts_t p, unsigned long bytes) {
+  upcr_before_strict_get();
+  upcr_getn(dest, p, bytes);
+  upcr_after_strict_get();
+}
+UPCR_INLINE void upcr_putns(upcr_pts_t p, const void *src, unsigned long bytes) {
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  upcr_putn(p, src, bytes);
+  upcr_fence();
+}
+
+#ifndef UPCR_RUNTIME
+/* ---- functions of <upc.h> that are a few instructions */
+UPCR_INLINE unsigned long upc_threadof(upcr_pts_t p) {
+  return (unsigned long)upcr_threadof(p);
+}
+UPCR_INLINE unsigned long upc_phaseof(upcr_pts_t p) {
+  return upcr_phaseof(p);
+}
+UPCR_INLINE unsigned long upc_addrfield(upcr_pts_t p) {
+  return upcr_addrfield(p);
+}
+UPCR_INLINE upcr_pts_t upc_resetphase(upcr_pts_t p) {
+  return upcr_nophase(p);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

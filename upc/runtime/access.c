@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Accesses to shared memory that are not a few instructions: unmapped threads, bit-fields, copies.
+ *
+ * Called by compiled programs. Calls: gets and puts of the library. Invariants: a far put is
+ * complete at its target when it returns, so that accesses of one thread to one place stay in
+ * order.
+ */
+#include "rt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+RT_EXPORT void upc_memcpy(upcr_pts_t dst, upcr_pts_t src, size_t n);
+RT_EXPORT void upc_memget(void *dst, upcr_pts_t src, size_t n);
+RT_EXPORT void upc_memput(upcr_pts_t dst, const void *src, size_t n);
+RT_EXPORT void upc_memset(upcr_pts_t dst, int c, size_t n);
+
+static void check(upcr_pts_t p, const char *what) {
+  if (__builtin_expect(upcr_threadof(p) >= upcr_threads, 0))
+    rt_fatal("%s: thread %d of the pointer to shared does not exist (THREADS is %d)", what,
+             upcr_threadof(p), upcr_threads);
+  if (__builtin_expect(upcr_addrfield(p) < RT_GUARD, 0))
+    rt_fatal("%s: null pointer to shared (thread %d, offset %lu)", what, upcr_threadof(p),
+             upcr_addrfield(p));
+}
+
+RT_EXPORT unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes) {
+  unsigned long value = 0;
+  check(p, "read");
+  gex_RMA_GetBlocking(rt.tm, &value, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), bytes, 0);
+  return value;
+}
+
+RT_EXPORT void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes) {
+  check(p, "write");
+  gex_RMA_PutBlocking(rt.tm, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), &value, bytes, 0);
+}
+
+RT_EXPORT void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes) {
+  if (!bytes) return;
+  check(p, "read");
+  gex_RMA_GetBlocking(rt.tm, dest, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), bytes, 0);
+}
+
+RT_EXPORT void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes) {
+  if (!bytes) return;
+  check(p, "write");
+  gex_RMA_PutBlocking(rt.tm, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), (void *)(uintptr_t)src,
+                      bytes, 0);
+}
+
+RT_EXPORT void *upcr_local_slow(upcr_pts_t p) {
+  /* What a program prints of a remote lock or compares with null must not be null. */
+  return upcr_addrfield(p) ? (void *)upcr_addrfield(p) : NULL;
+}
+
+/* ---- bit-fields: the bytes that hold one */
+
+static unsigned long extract(const unsigned char *bytes, unsigned shift, int width, int is_signed) {
+  unsigned __int128 all = 0;
+  memcpy(&all, bytes, 9);
+  unsigned long v = (unsigned long)(all >> shift);
+  if (width >= 64) return v;
+  v &= (1UL << width) - 1;
+  if (is_signed && v >> (width - 1)) v |= ~0UL << width;
+  return v;
+}
+
+RT_EXPORT unsigned long upcr_getbits(upcr_pts_t p, unsigned long first, int width, int is_signed,
+                                     int strict) {
+  unsigned char bytes[16] = {0};
+  const unsigned shift = first % 8;
+  const upcr_pts_t q = upcr_add0(p, (long)(first / 8));
+  const size_t n = (shift + (unsigned)width + 7) / 8;
+  if (strict)
+    upcr_getns(bytes, q, n);
+  else
+    upcr_getn(bytes, q, n);
+  return extract(bytes, shift, width, is_signed);
+}
+
+RT_EXPORT unsigned long upcr_putbits(upcr_pts_t p, unsigned long first, int width, int is_signed,
+                                     int strict, unsigned long value) {
+  unsigned char bytes[16] = {0};
+  const unsigned shift = first % 8;
+  const upcr_pts_t q = upcr_add0(p, (long)(first / 8));
+  const size_t n = (shift + (unsigned)width + 7) / 8;
+  const unsigned long mask = width >= 64 ? ~0UL : (1UL << width) - 1;
+  if (strict)
+    upcr_getns(bytes, q, n);
+  else
+    upcr_getn(bytes, q, n);
+  unsigned __int128 all = 0;
+  memcpy(&all, bytes, 9);
+  all &= ~((unsigned __int128)mask << shift);
+  all |= (unsigned __int128)(value & mask) << shift;
+  memcpy(bytes, &all, 9);
+  if (strict)
+    upcr_putns(q, bytes, n);
+  else
+    upcr_putn(q, bytes, n);
+  return extract(bytes, shift, width, is_signed);
+}
+
+/* ---- copies */
+
+void upc_memget(void *dst, upcr_pts_t src, size_t n) {
+  const char *from = upcr_mapped(src);
+  if (from)
+    memcpy(dst, from, n);
+  else
+    upcr_far_getn(dst, src, n);
+}
+
+void upc_memput(upcr_pts_t dst, const void *src, size_t n) {
+  char *to = upcr_mapped(dst);
+  if (to)
+    memcpy(to, src, n);
+  else
+    upcr_far_putn(dst, src, n);
+}
+
+void upc_memcpy(upcr_pts_t dst, upcr_pts_t src, size_t n) {
+  char *to = upcr_mapped(dst), buffer[16384];
+  const char *from = upcr_mapped(src);
+  if (to && from)
+    memmove(to, from, n);
+  else if (to)
+    upcr_far_getn(to, src, n);
+  else if (from)
+    upcr_far_putn(dst, from, n);
+  else
+    for (size_t done = 0, k; done < n; done += k) {
+      k = n - done < sizeof buffer ? n - done : sizeof buffer;
+      upcr_far_getn(buffer, upcr_add0(src, (long)done), k);
+      upcr_far_putn(upcr_add0(dst, (long)done), buffer, k);
+    }
+}
+
+void upc_memset(upcr_pts_t dst, int c, size_t n) {
+  char *to = upcr_mapped(dst), buffer[4096];
+  if (to) {
+    memset(to, c, n);
+    return;
+  }
+  memset(buffer, c, sizeof buffer);
+  for (size_t done = 0, k; done < n; done += k) {
+    k = n - done < sizeof buffer ? n - done : sizeof buffer;
+    upcr_far_putn(upcr_add0(dst, (long)done), buffer, k);
+  }
+}
+
+RT_EXPORT void upcr_spread(upcr_pts_t p, const void *data, unsigned long count,
+                           unsigned long elem_bytes, unsigned long block) {
+  const char *from = data;
+  if (block == 0) {
+    upc_memput(p, data, count * elem_bytes);
+    return;
+  }
+  for (unsigned long i = 0; i < count; i += block) {
+    const unsigned long k = count - i < block ? count - i : block;
+    upc_memput(upcr_addb(p, (long)i, elem_bytes, block), from + i * elem_bytes, k * elem_bytes);
+  }
+}

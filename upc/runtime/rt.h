@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The run-time library of UPC, inside: state, memory layout, what its files call of each other.
+ *
+ * Included by the files of upc/runtime. Calls: the public headers of Tombolo only. Invariants: a
+ * UPC thread is a rank of the job; the memory of each thread is its bound segment, with one layout
+ * on all: a page that nothing uses (so that no object has offset 0), struct upcr_root, static
+ * shared data, the heap of objects that lie on all threads (managed in thread 0's memory), the heap
+ * of the thread's own objects. One thread of the process is in the library at a time.
+ */
+#ifndef UPCR_RT_H
+#define UPCR_RT_H
+
+#define UPCR_RUNTIME 1
+#include "upcr.h"
+
+#include <gasnet_ratomic.h>
+#include <gasnetex.h>
+#include <gasnetex_ext.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RT_EXPORT   __attribute__((visibility("default")))
+#define RT_ALIGN    64u
+#define RT_GUARD    4096u
+#define RT_ADDR_MAX ((uint64_t)1 << (64 - UPCR_ADDR_SHIFT))
+
+/* Free blocks of one heap. Offsets are from the beginning of the owner's memory. */
+struct upcr_heap {
+  uint32_t lock; /* 1: taken; by any process that maps the memory */
+  uint32_t pad;
+  uint64_t begin, end;
+  uint64_t bin[64]; /* first free block of floor(log2 bytes), 0: none */
+};
+
+/* At offset RT_GUARD of every thread's memory. */
+struct upcr_root {
+  struct upcr_heap own;    /* objects with affinity to this thread */
+  struct upcr_heap global; /* thread 0: objects that lie on all threads */
+};
+
+struct upcr_state {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_TM_t tm;
+  gex_AD_t ad64;
+  char *memory;             /* this thread's */
+  uint64_t bytes;           /* of each thread's memory */
+  uint64_t heap, heap_half; /* offsets: the global heap, the threads' own heaps */
+  uintptr_t *owner_base;    /* [threads]: address of the memory in its owner's address space */
+  bool ready, ended;
+  bool all_mapped; /* the memory of all threads is mapped here */
+};
+extern struct upcr_state rt;
+
+/* Owner's address of p, for operations of the library. */
+static inline void *rt_owner_addr(upcr_pts_t p) {
+  return (void *)(rt.owner_base[upcr_threadof(p)] + upcr_addrfield(p));
+}
+
+__attribute__((noreturn, format(printf, 1, 2))) void rt_fatal(const char *format, ...);
+
+/* ---- heap.c */
+void rt_heap_init(struct upcr_heap *heap, char *base, uint64_t begin, uint64_t end);
+/* Offset of a block of the heap in the memory at base; 0: no room. */
+uint64_t rt_heap_alloc(struct upcr_heap *heap, char *base, uint64_t bytes);
+void rt_heap_free(struct upcr_heap *heap, char *base, uint64_t at);
+
+/* ---- alloc.c */
+void rt_alloc_start(void);
+size_t rt_alloc_handlers(gex_AM_Entry_t *table);
+
+/* ---- sync.c */
+void rt_end_barrier(void);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Start and end of a UPC program.
+ *
+ * Owns: the state, the addresses of all threads' memory. Called by main of crt.c, before any other
+ * function. Calls: the public interface. Invariants: every thread gives the static shared objects
+ * their addresses in the same order, that of the program's file, so that no communication is
+ * needed; when a thread's main returns or it calls exit, it serves the others until all have come
+ * to that.
+ */
+#include "rt.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct upcr_state rt;
+RT_EXPORT int upcr_threads, upcr_mythread, upcr_threads_shift = -1;
+RT_EXPORT char *upcr_base[UPCR_THREADS_MAX];
+
+typedef void upcr_init(void);
+RT_EXPORT void upcr_start(int *argc, char ***argv, const struct upcr_object *const *objects,
+                          size_t object_count, upcr_init *const *inits, size_t init_count);
+RT_EXPORT void upcr_check_threads(int compiled);
+RT_EXPORT __attribute__((noreturn)) void upc_global_exit(int status);
+
+void rt_fatal(const char *format, ...) {
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  fflush(NULL);
+  fprintf(stderr, "UPC: thread %d of %d: %s\n", upcr_mythread, upcr_threads, text);
+  fflush(stderr);
+  gasnet_exit(1);
+  abort();
+}
+
+void upc_global_exit(int status) {
+  fflush(NULL);
+  gasnet_exit(status);
+  abort();
+}
+
+static void attach(void) {
+  gex_Segment_t segment;
+  uint64_t bytes = gasnet_getMaxLocalSegmentSize();
+  if (bytes > RT_ADDR_MAX) bytes = RT_ADDR_MAX;
+  if (gex_Segment_Attach(&segment, rt.tm, bytes) != GASNET_OK)
+    rt_fatal("no shared memory of %llu bytes for each thread; set GASNET_MAX_SEGSIZE to less",
+             (unsigned long long)bytes);
+  rt.memory = gex_Segment_QueryAddr(segment);
+  rt.bytes = gex_Segment_QuerySize(segment);
+}
+
+static void find_peers(void) {
+  rt.owner_base = calloc((size_t)upcr_threads, sizeof *rt.owner_base);
+  if (!rt.owner_base) rt_fatal("out of memory for a table of %d threads", upcr_threads);
+  rt.all_mapped = true;
+  uint64_t least = rt.bytes;
+  for (int t = 0; t < upcr_threads; t++) {
+    void *owner = NULL, *here = NULL;
+    uintptr_t bytes = 0;
+    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(rt.tm, (gex_Rank_t)t, &owner, &here, &bytes, 0));
+    rt.owner_base[t] = (uintptr_t)owner;
+    upcr_base[t] = t == upcr_mythread ? rt.memory : here;
+    rt.all_mapped = rt.all_mapped && upcr_base[t];
+    if (bytes < least) least = bytes;
+  }
+  rt.bytes = least; /* one layout for all */
+}
+
+/* Gives the static shared objects their places. */
+static void place_objects(const struct upcr_object *const *objects, size_t count) {
+  uint64_t at = RT_GUARD + (sizeof(struct upcr_root) + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
+  for (size_t i = 0; i < count; i++) {
+    const struct upcr_object *o = objects[i];
+    if (*o->address) continue; /* declared in several files */
+    const uint64_t bytes = o->bytes ? o->bytes : 1;
+    if (bytes > rt.bytes || at > rt.bytes - bytes)
+      rt_fatal(
+          "the static shared data need more than the %llu bytes of each thread's shared memory "
+          "(object '%s', %llu bytes); raise GASNET_MAX_SEGSIZE or use more threads",
+          (unsigned long long)rt.bytes, o->name, (unsigned long long)bytes);
+    *o->address = upcr_make(at, 0, 0);
+    at = (at + bytes + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
+  }
+  rt.heap = at;
+  rt.heap_half = (at + (rt.bytes - at) / 2) / RT_ALIGN * RT_ALIGN;
+}
+
+static void initialise(const struct upcr_object *const *objects, size_t count,
+                       upcr_init *const *inits, size_t init_count) {
+  if (upcr_mythread == 0)
+    for (size_t i = 0; i < count; i++)
+      if (objects[i]->data)
+        upcr_spread(*objects[i]->address, objects[i]->data, objects[i]->count,
+                    objects[i]->elem_bytes, objects[i]->block);
+  for (size_t i = 0; i < init_count; i++) inits[i]();
+}
+
+static void at_exit(void) {
+  if (rt.ended) return;
+  rt.ended = true;
+  fflush(NULL);
+  upcr_fence();
+  gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
+}
+
+void upcr_check_threads(int compiled) {
+  if (compiled != upcr_threads)
+    rt_fatal("the program was compiled for %d threads; start it with %d", compiled, compiled);
+}
+
+void upcr_start(int *argc, char ***argv, const struct upcr_object *const *objects,
+                size_t object_count, upcr_init *const *inits, size_t init_count) {
+  if (rt.ready) return;
+  rt.ready = true;
+  if (gex_Client_Init(&rt.client, &rt.ep, &rt.tm, "UPC", argc, argv, 0) != GASNET_OK) {
+    fprintf(stderr, "UPC: the communication layer does not start\n");
+    exit(1);
+  }
+  upcr_mythread = (int)gex_TM_QueryRank(rt.tm);
+  upcr_threads = (int)gex_TM_QuerySize(rt.tm);
+  if (upcr_threads > UPCR_THREADS_MAX) rt_fatal("more than %d threads", UPCR_THREADS_MAX);
+  if ((upcr_threads & (upcr_threads - 1)) == 0)
+    upcr_threads_shift = __builtin_ctz((unsigned)upcr_threads);
+  gex_AM_Entry_t handlers[8];
+  const size_t n = rt_alloc_handlers(handlers);
+  if (gex_EP_RegisterHandlers(rt.ep, handlers, n) != GASNET_OK)
+    rt_fatal("the message handlers cannot be registered");
+  attach();
+  find_peers();
+  place_objects(objects, object_count);
+  rt_alloc_start();
+  const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_ADD | GEX_OP_FCAS;
+  gex_AD_Create(&rt.ad64, rt.tm, GEX_DT_U64, ops, 0);
+  gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
+  initialise(objects, object_count, inits, init_count);
+  gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
+  atexit(at_exit);
+}
