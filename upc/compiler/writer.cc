@@ -49,6 +49,7 @@ void Writer::write(const std::string &text) {
   for (size_t i = 0; i < text.size();) {
     const size_t next = text.find('\1', i);
     const size_t stop = next == std::string::npos ? text.size() : next;
+    if (i < stop && last_ != -2) out_ += ' '; // behind a token
     for (; i < stop; i++) {
       if (text[i] == '\n') line_++;
       out_ += text[i];
