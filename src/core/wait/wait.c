@@ -32,7 +32,6 @@
  * long, BUSY_DOUBLED times. */
 #define BUSY_NS_MIN    20000u
 #define BUSY_DOUBLED   6u       /* so at most 1.3 ms */
-#define CLIENT_NS      1500000u /* longest sleep over a condition that any store may change */
 #define SHOW_EVERY     0x10000u /* idle steps of a wait that never sleeps, between its reports */
 #define RETRY_YIELDS   64       /* attempts between yields where sleeping is not allowed */
 
@@ -172,8 +171,10 @@ static void describe_client(const void *object, struct tmb_status_wait *out) {
   out->kind = TMB_WAIT_CONDITION;
 }
 
+/* Nobody rings when a plain store makes a client's condition true, so the sleep is short at first:
+ * were it long, the rank that waits for this one would fall asleep, too, and so on in turn. */
 void tmb_wait_step_client(struct gexx_wait *wait) {
-  struct sleep_rule rule = {.limit_ns = CLIENT_NS, .why = {describe_client, NULL}};
+  struct sleep_rule rule = {.limit_ns = busy_ns(wait), .why = {describe_client, NULL}};
   (void)step(wait, &rule);
 }
 
