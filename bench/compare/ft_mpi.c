@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * FT's communication on MPI: what comm.c and exchange.c are on Tombolo.
+ *
+ * Owns: the communicators of rows and columns. Compiled by bench/compare/net.py, in place of those
+ * two files, with the rest of bench/apps/ft and the mpicc of an MPI. Calls: MPI. The one schedule
+ * is the packed one: transform all planes, pack, MPI_Alltoall, unpack where the data do not land in
+ * their place. Invariants: those of comm.h; puts do not exist here.
+ */
+#include "comm.h"
+#include "exchange.h"
+
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+  int rank, size;
+  MPI_Comm teams[FT_TEAMS];
+} job;
+
+_Noreturn void comm_fail(const char *problem, const char *remedy) {
+  fprintf(stderr, "ft: rank %d: %s: %s\n", job.rank, problem, remedy);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  abort();
+}
+
+void comm_init(int *argc, char ***argv) {
+  MPI_Init(argc, argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &job.size);
+}
+
+int comm_rank(void) {
+  return job.rank;
+}
+
+int comm_size(void) {
+  return job.size;
+}
+
+uint64_t comm_segment_limit(void) {
+  return UINT64_C(1) << 40;
+}
+
+void *comm_attach(size_t bytes) {
+  void *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (!memory) comm_fail("out of memory", "use a smaller class or more ranks");
+  return memory;
+}
+
+void comm_team_init(struct ft_team *team, enum ft_team_id id) {
+  team->id = id;
+  team->rounds = 0;
+  MPI_Comm_split(MPI_COMM_WORLD, team->first, team->me, &job.teams[id]);
+}
+
+void comm_team_sync(struct ft_team *team) {
+  MPI_Barrier(job.teams[team->id]);
+}
+
+void comm_barrier(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+struct cplx comm_sum(struct cplx mine) {
+  struct cplx sum;
+  MPI_Allreduce(&mine, &sum, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return sum;
+}
+
+size_t comm_gather_bytes(int count) {
+  return (size_t)job.size * (size_t)count * sizeof(double);
+}
+
+void comm_gather(const double *mine, int count, double *all) {
+  MPI_Gather(mine, count, MPI_DOUBLE, all, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+_Noreturn void comm_exit(int code) {
+  fflush(NULL);
+  MPI_Finalize();
+  exit(code);
+}
+
+/* ---- the schedule */
+
+static void alltoall_plane(struct ft_exchange *x, int plane) {
+  x->slot = plane + 1;
+}
+
+static void copy_piece(const struct ft_exchange *x, struct cplx *to, const struct cplx *from) {
+  memcpy(to, from, x->piece * sizeof(struct cplx));
+}
+
+static void alltoall_finish(struct ft_exchange *x) {
+  const size_t size = (size_t)x->team->size, planes = (size_t)x->planes;
+  const size_t block = planes * x->piece * sizeof(struct cplx);
+  struct cplx *zone = x->order == FT_BY_PLANE ? x->staging : x->land;
+  ft_phases_enter(x->phases, FT_MOVE);
+  for (size_t member = 0; member < size; member++)
+    for (size_t plane = 0; plane < planes; plane++)
+      copy_piece(x, x->pack + (member * planes + plane) * x->piece,
+                 x->send + (plane * size + member) * x->piece);
+  ft_phases_enter(x->phases, FT_COMM);
+  if (block > INT32_MAX) comm_fail("a block is too long for MPI_Alltoall", "use more ranks");
+  MPI_Alltoall(x->pack, (int)block, MPI_BYTE, zone, (int)block, MPI_BYTE,
+               job.teams[x->team->id]);
+  x->messages += size - 1;
+  x->bytes += (size - 1) * block;
+  x->slot = 0;
+  ft_phases_enter(x->phases, FT_MOVE);
+  for (size_t source = 0; x->order == FT_BY_PLANE && source < size; source++)
+    for (size_t plane = 0; plane < planes; plane++)
+      copy_piece(x, x->land + (plane * size + source) * x->piece,
+                 zone + (source * planes + plane) * x->piece);
+}
+
+struct cplx *ft_exchange_target(const struct ft_exchange *x, int plane) {
+  const size_t slot = x->team->size == 1 ? (size_t)plane : (size_t)x->slot * (size_t)x->team->size;
+  return (x->team->size == 1 ? x->land : x->send) + slot * x->piece;
+}
+
+void ft_exchange_plane(const struct ft_schedule *schedule, struct ft_exchange *x, int plane) {
+  if (x->team->size > 1) schedule->plane(x, plane);
+}
+
+void ft_exchange_finish(const struct ft_schedule *schedule, struct ft_exchange *x) {
+  if (x->team->size > 1) schedule->finish(x);
+}
+
+const struct ft_schedule ft_schedules[] = {
+    {.name = "alltoall",
+     .help = "transform all planes, pack, MPI_Alltoall, unpack",
+     .packs = true,
+     .plane = alltoall_plane,
+     .finish = alltoall_finish},
+};
+const int ft_schedule_count = 1;

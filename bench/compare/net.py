@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# net.py: Tombolo between hosts beside the MPI libraries that are installed, over TCP.
+#
+# Two hosts of a lab (tests/net/lab.py; needs root) joined by a veth pair and a bridge, or with
+# --loopback this machine, where no side uses shared memory: round trip, flood, all-reduce, streams.
+# With --ft: NAS FT on four hosts whose links have a rate (--rate 1gbit, the kernel's token bucket):
+# our schedules, and the packed one on MPI_Alltoall. All sides run in alternation; medians over the
+# rounds. A peer that is not installed, or that does not end within --timeout, is named.
+#   bench/compare/net.py [--build build] [--loopback | --ft] [--rounds 5] [--json FILE]
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from compare import HERE, ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "net"))
+from lab import Lab, confine  # noqa: E402
+
+ROW = re.compile(r"^([a-z_]+) (\d+) ([\d.]+)$", re.M)
+SECONDS = re.compile(r'"seconds": ([\d.]+)')
+OPENMPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
+           "--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]
+MPICH = ["mpirun.mpich", "-bind-to", "none", "-genv", "MPIR_CVAR_NOLOCAL", "1", "-genv",
+         "FI_PROVIDER", "tcp"]
+# round trip: at most half of a peer's; the rest for comparison
+TARGETS = {("round_trip", 0): 0.5}
+
+
+def launchers(hosts, ranks, build):
+    """{side: command before the program}; hosts: names, or None for this machine."""
+    n = str(ranks)
+    ours = [build / "bin" / "tombolo", "run"]
+    if hosts:
+        names = ",".join(hosts)
+        network = ["--mca", "btl_tcp_if_include", "10.77.0.0/24",
+                   "--mca", "oob_tcp_if_include", "10.77.0.0/24"]
+        return {"tombolo": [*ours, "--hosts", names, "-n", n],
+                "openmpi": [*OPENMPI, *network, "--host", names, "-n", n],
+                "mpich": [*MPICH, "-iface", "eth0", "-hosts", names, "-n", n]}
+    return {"tombolo": [*ours, "-n", n], "openmpi": [*OPENMPI, "-n", n],
+            "mpich": [*MPICH, "-n", n]}
+
+
+def compile_sides(folder, build, name, mpi_sources, flags):
+    """Compiles the program of each MPI. Returns {side: program}."""
+    programs = {}
+    for side in ("openmpi", "mpich"):
+        if not shutil.which(f"mpicc.{side}") or not shutil.which(f"mpirun.{side}"):
+            print(f"{side}: not installed, left out", file=sys.stderr)
+            continue
+        programs[side] = folder / f"{name}-{side}"
+        command = [f"mpicc.{side}", "-O2", "-g", *mpi_sources, "-o", programs[side], *flags]
+        subprocess.run(list(map(str, command)), check=True)
+    return programs
+
+
+def one_run(side, command, lab, timeout):
+    """Runs one side once. Returns its output, or "" after a message."""
+    command = [str(c) for c in command]
+    environment = {**os.environ, "TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
+    if lab:
+        del environment["TOMBOLO_PLACES"]
+        environment["HOME"] = str(lab.ssh.accounts["root"][1])
+        command = lab.hosts[0].command(command)
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              env=environment, stdin=subprocess.DEVNULL, timeout=timeout,
+                              check=False)
+    except subprocess.TimeoutExpired:
+        print(f"{side}: not done after {timeout} s", file=sys.stderr)
+        return ""
+    if done.returncode:
+        print(f"{side}: exit code {done.returncode}: {done.stdout[-1500:]}", file=sys.stderr)
+    return done.stdout
+
+
+def show(rows, sides):
+    """Prints medians and ratios to the better peer. Returns them as records."""
+    records = []
+    print(f"{'':<12}{'bytes':>9}" + "".join(f"{s + ' us':>14}" for s in sides) + "   ratio  target")
+    for key in dict.fromkeys(key for rows_of in rows.values() for key in rows_of):
+        medians = {s: statistics.median(rows[s][key]) for s in sides if rows[s].get(key)}
+        peers = [m for s, m in medians.items() if s != "tombolo"]
+        ratio = medians["tombolo"] / min(peers) if peers and "tombolo" in medians else None
+        wanted = TARGETS.get(key)
+        cells = "".join(f"{medians[s]:>14.2f}" if s in medians else f"{'-':>14}" for s in sides)
+        verdict = f"{ratio:>8.2f}" if ratio else ""
+        if ratio and wanted:
+            verdict += f"  <= {wanted} {'ok' if ratio <= wanted else 'OVER'}"
+        print(f"{key[0]:<12}{key[1]:>9}{cells}{verdict}")
+        records.append({"name": key[0], "bytes": key[1], "us": medians, "ratio": ratio,
+                        "target": wanted})
+    return records
+
+
+def compare_pairs(folder, options, lab):
+    """Two ranks. Returns the records."""
+    build = options.build.resolve()
+    programs = {"tombolo": folder / "net-gex"}
+    subprocess.run(list(map(str, [
+        "cc", "-O2", HERE / "net_gex.c", "-o", programs["tombolo"], f"-I{ROOT}/include",
+        f"-L{build}/lib", f"-Wl,-rpath,{build}/lib", "-ltombolo"])), check=True)
+    programs.update(compile_sides(folder, build, "net", [HERE / "net_mpi.c"], []))
+    starts = launchers(["host0", "host1"] if lab else None, 2, build)
+    rows = {side: {} for side in programs}
+    for _ in range(options.rounds):
+        for side, program in programs.items():
+            text = one_run(side, [*starts[side], program], lab, options.timeout)
+            for name, size, us in ROW.findall(text):
+                rows[side].setdefault((name, int(size)), []).append(float(us))
+    return show(rows, list(programs))
+
+
+def compare_ft(folder, options, lab):
+    """NAS FT on four hosts. Returns the records."""
+    build = options.build.resolve()
+    ft = ROOT / "bench" / "apps" / "ft"
+    sources = [s for s in sorted(ft.glob("*.c"))
+               if s.name not in ("comm.c", "exchange.c") and not s.name.endswith("_test.c")]
+    flags = [f"-I{ft}", f"-I{ROOT}/include", "-lfftw3", "-lm"]
+    programs = compile_sides(folder, build, "ft", [HERE / "ft_mpi.c", *sources], flags)
+    hosts = [f"host{h}" for h in range(4)]
+    starts = launchers(hosts, 4, build)
+    ways = {f"tombolo {s}": ("tombolo", build / "bench" / "ft", s) for s in ("slabs", "packed")}
+    ways.update({f"{side} alltoall": (side, program, "alltoall")
+                 for side, program in programs.items()})
+    seconds = {way: [] for way in ways}
+    for _ in range(options.rounds):
+        for way, (side, program, schedule) in ways.items():
+            command = [*starts[side], program, "--class", options.ft_class, "--schedule", schedule,
+                       "--warmup", "--json", folder / "ft.json"]
+            (folder / "ft.json").unlink(missing_ok=True)
+            text = one_run(way, command, lab, options.timeout)
+            if "VERIFIED" in text and "NOT VERIFIED" not in text:
+                seconds[way].append(read_seconds(folder / "ft.json"))
+    medians = {way: statistics.median(values) for way, values in seconds.items() if values}
+    for way, value in medians.items():
+        spread = f"{min(seconds[way]):.3f}..{max(seconds[way]):.3f}"
+        print(f"{way:<20}{value:>9.3f} s   {spread}")
+    return medians
+
+
+def read_seconds(path):
+    """Time of the run that ft has written to a file."""
+    report = json.loads(path.read_text())
+    return report["runs"][0]["seconds"]
+
+
+def ft_verdict(medians):
+    """Prints the two ratios that are meant to be reached."""
+    ours = [v for way, v in medians.items() if way.startswith("tombolo")]
+    pairs = [("slabs over packed", medians.get("tombolo packed"), medians.get("tombolo slabs"), 1.2),
+             ("our best over Open MPI", medians.get("openmpi alltoall"), min(ours, default=None),
+              1.4)]
+    for name, slow, fast, wanted in pairs:
+        if slow and fast:
+            print(f"{name}: {slow / fast:.2f}, target {wanted}: "
+                  f"{'ok' if slow / fast >= wanted else 'MISSED'}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Tombolo between hosts beside MPI over TCP.")
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser.add_argument("--loopback", action="store_true", help="this machine, no shared memory")
+    parser.add_argument("--ft", action="store_true", help="NAS FT on four hosts")
+    parser.add_argument("--ft-class", default="A")
+    parser.add_argument("--rate", default="1gbit", help="of the links with --ft")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
+    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    options = parser.parse_args()
+    if not options.loopback:
+        confine()
+    with tempfile.TemporaryDirectory() as name:
+        if options.ft:
+            with Lab(4, rate=options.rate, sshd=True) as lab:
+                records = compare_ft(Path(name), options, lab)
+            ft_verdict(records)
+        elif options.loopback:
+            records = compare_pairs(Path(name), options, None)
+        else:
+            with Lab(2, sshd=True) as lab:
+                records = compare_pairs(Path(name), options, lab)
+    if options.json:
+        options.json.write_text(json.dumps({"rounds": options.rounds, "records": records},
+                                           indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two ranks of Tombolo on two hosts, for bench/compare/net.py.
+ *
+ * Owns: the counters of its handlers. Compiled by net.py; not part of the build. Calls: the public
+ * API, net_loop.h. Rank 1 is in GASNET_BLOCKUNTIL while rank 0 sends; streams are non-blocking puts
+ * with one wait at the end.
+ */
+#define GASNET_SEQ 1
+#include "net_loop.h"
+
+#include <gasnetex_ext.h>
+
+enum { H_ASK = 200, H_ANSWER, H_FLOOD, H_LAST, H_ACK };
+
+static gex_TM_t tm;
+static int rank;
+static char *mine, *theirs;
+static volatile long asked, answered, flooded, finished, acknowledged;
+static long last;
+
+static void on_ask(gex_Token_t token) {
+  asked++;
+  gex_AM_ReplyShort(token, H_ANSWER, 0);
+}
+static void on_answer(gex_Token_t token) {
+  (void)token;
+  answered++;
+}
+static void on_flood(gex_Token_t token) {
+  if (++flooded == last) gex_AM_ReplyShort(token, H_ACK, 0);
+}
+static void on_last(gex_Token_t token) {
+  (void)token;
+  finished++;
+}
+static void on_ack(gex_Token_t token) {
+  (void)token;
+  acknowledged++;
+}
+
+static void round_trip(int n) {
+  static long until;
+  until += n;
+  if (rank == 1) GASNET_BLOCKUNTIL(asked == until);
+  for (int i = 0; rank == 0 && i < n; i++) {
+    const long next = answered + 1;
+    gex_AM_RequestShort(tm, 1, H_ASK, 0);
+    GASNET_BLOCKUNTIL(answered == next);
+  }
+}
+
+static void barrier(void) {
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+}
+
+static void flood(int n) {
+  static long floods;
+  last += n;
+  floods++;
+  barrier(); /* rank 1 knows the last one before it comes */
+  if (rank == 1) GASNET_BLOCKUNTIL(flooded == last);
+  for (int i = 0; rank == 0 && i < n; i++) gex_AM_RequestShort(tm, 1, H_FLOOD, 0);
+  if (rank == 0) GASNET_BLOCKUNTIL(acknowledged == floods);
+}
+
+static void stream(int n, size_t bytes) {
+  static long until;
+  until++;
+  if (rank == 1) {
+    GASNET_BLOCKUNTIL(finished == until);
+    return;
+  }
+  for (int i = 0; i < n; i++) gex_RMA_PutNBI(tm, 1, theirs, mine, bytes, GEX_EVENT_DEFER, 0);
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  gex_AM_RequestShort(tm, 1, H_LAST, 0);
+}
+
+static void allreduce(int n, size_t bytes) {
+  for (int i = 0; i < n; i++)
+    gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, mine + LOOP_BYTES_MAX, mine, GEX_DT_DBL, 8, bytes / 8,
+                                          GEX_OP_ADD, NULL, NULL, 0));
+}
+
+int main(int argc, char **argv) {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_Segment_t segment;
+  void *owner = NULL;
+  uintptr_t size = 0;
+  const gex_Flags_t request = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST;
+  const gex_Flags_t reply = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY;
+  gex_AM_Entry_t table[] = {
+      {H_ASK, (gex_AM_Fn_t)on_ask, request, 0, NULL, "ask"},
+      {H_ANSWER, (gex_AM_Fn_t)on_answer, reply, 0, NULL, "answer"},
+      {H_FLOOD, (gex_AM_Fn_t)on_flood, request, 0, NULL, "flood"},
+      {H_LAST, (gex_AM_Fn_t)on_last, request, 0, NULL, "last"},
+      {H_ACK, (gex_AM_Fn_t)on_ack, reply, 0, NULL, "ack"},
+  };
+  gex_Client_Init(&client, &ep, &tm, "COMPARE", &argc, &argv, 0);
+  rank = (int)gex_TM_QueryRank(tm);
+  gex_EP_RegisterHandlers(ep, table, sizeof table / sizeof *table);
+  if (gex_Segment_Attach(&segment, tm, 2 * LOOP_BYTES_MAX) != GASNET_OK) gasnet_exit(1);
+  mine = gex_Segment_QueryAddr(segment);
+  memset(mine, 0, 2 * LOOP_BYTES_MAX);
+  gex_Event_Wait(
+      gex_EP_QueryBoundSegmentNB(tm, (gex_Rank_t)!rank, &owner, NULL, &size, 0));
+  theirs = owner;
+  barrier();
+  const struct side s = {round_trip, flood, stream, allreduce, barrier, rank};
+  loop_main(&s);
+  barrier();
+  gasnet_exit(0);
+}
