@@ -5,13 +5,14 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 
-.PHONY: all help deps configure build demo check test bench install clean format tidy
+.PHONY: all help deps configure build demo check test test-net bench install clean format tidy
 all: build
 
 help:
 	@echo "make demo              build, then run NAS FT class W on 4 ranks and a short benchmark"
 	@echo "make test              everything that CI checks (see CONTRIBUTING.md)"
 	@echo "make check             everyday work: build, lint, unit, conformance at 1 and 3 ranks; 1 minute"
+	@echo "make test-net          everything on several hosts, in network namespaces (as root); an hour"
 	@echo "make build             $(BUILD)/bin/tombolo, $(BUILD)/lib, $(BUILD)/bench, $(BUILD)/examples"
 	@echo "make bench             the full set of measurements"
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: what clients are told to use;"
@@ -41,6 +42,9 @@ check: deps
 
 test: deps
 	@python3 scripts/run_tests.py
+
+test-net: deps
+	@python3 scripts/run_tests.py --net
 
 bench: build
 	$(BUILD)/bin/tombolo bench

@@ -23,6 +23,11 @@ function(tmb_add_net_test name label script)
   tmb_register_run(${label}.${name} ${label} "python3;${tmb_net_dir}/${script};${ARGN}")
 endfunction()
 
+# A run of the conformance programs on several hosts; the arguments are those of suite.py.
+function(tmb_add_net_suite name label)
+  tmb_add_net_test(suite.${name} ${label} suite.py ${ARGN})
+endfunction()
+
 tmb_add_net_test(skip net skip_test.py)
 tmb_add_net_test(lab net lab_test.py)
 tmb_add_net_test(wire net wire_test.py)

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs everything that `make test` promises, stage by stage, and ends with the totals.
 
-Usage: run_tests.py [--check] [--only STAGE]... [--list] [--jobs N]
+Usage: run_tests.py [--check | --net] [--only STAGE]... [--list] [--jobs N]
 `--check` is the everyday selection of `make check`: build, lint, unit tests without the long
-sweeps, conformance at 1 and 3 ranks. A stage is a build or the tests of one ctest label in one
-build tree. A test stage that runs no test fails. The last line is `N passed, N failed` with
-`, N skipped` where there are any; the exit code is 1 when something failed.
+sweeps, conformance at 1 and 3 ranks. `--net`, of `make test-net`: everything on several hosts.
+A stage is a build or the tests of one ctest label in one build tree. A test stage that runs no test
+fails. The last line is `N passed, N failed` with `, N skipped` where there are any; the exit code
+is 1 when something failed.
 """
 
 import argparse
@@ -87,6 +88,11 @@ CHECK_STAGES = (
     Stage("lint", "dev", "lint"),
     Stage("unit", "dev", "unit", select=("-LE", "^long$")),
     Stage("conformance", "dev", "conformance", select=("-R", r"\.n[13]$")),
+)
+NET_STAGES = (
+    Stage("build", "dev"),
+    Stage("net", "dev", "net"),
+    Stage("net-whole", "dev", "net-whole"),
 )
 TREES = {
     "dev": "build",
@@ -232,11 +238,12 @@ def run_stage(stage, jobs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="the everyday selection only")
+    parser.add_argument("--net", action="store_true", help="the tests on several hosts only")
     parser.add_argument("--only", action="append", metavar="STAGE", help="run this stage only")
     parser.add_argument("--list", action="store_true", help="print the stages and stop")
     parser.add_argument("--jobs", type=int, default=2, help="tests and compilers at a time")
     options = parser.parse_args()
-    stages = CHECK_STAGES if options.check else STAGES
+    stages = CHECK_STAGES if options.check else NET_STAGES if options.net else STAGES
     names = [stage.name for stage in stages]
     if options.list:
         print("\n".join(names))

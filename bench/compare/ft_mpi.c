@@ -7,8 +7,8 @@
  * is the packed one: transform all planes, pack, MPI_Alltoall, unpack where the data do not land in
  * their place. Invariants: those of comm.h; puts do not exist here.
  */
-#include "comm.h"
-#include "exchange.h"
+#include "apps/ft/comm.h"
+#include "apps/ft/exchange.h"
 
 #include <mpi.h>
 
@@ -106,8 +106,7 @@ static void alltoall_finish(struct ft_exchange *x) {
                  x->send + (plane * size + member) * x->piece);
   ft_phases_enter(x->phases, FT_COMM);
   if (block > INT32_MAX) comm_fail("a block is too long for MPI_Alltoall", "use more ranks");
-  MPI_Alltoall(x->pack, (int)block, MPI_BYTE, zone, (int)block, MPI_BYTE,
-               job.teams[x->team->id]);
+  MPI_Alltoall(x->pack, (int)block, MPI_BYTE, zone, (int)block, MPI_BYTE, job.teams[x->team->id]);
   x->messages += size - 1;
   x->bytes += (size - 1) * block;
   x->slot = 0;

@@ -126,7 +126,7 @@ def compare_ft(folder, options, lab):
     ft = ROOT / "bench" / "apps" / "ft"
     sources = [s for s in sorted(ft.glob("*.c"))
                if s.name not in ("comm.c", "exchange.c") and not s.name.endswith("_test.c")]
-    flags = [f"-I{ft}", f"-I{ROOT}/include", "-lfftw3", "-lm"]
+    flags = [f"-I{ROOT}/bench", f"-I{ROOT}/include", "-lfftw3", "-lm"]
     programs = compile_sides(folder, build, "ft", [HERE / "ft_mpi.c", *sources], flags)
     hosts = [f"host{h}" for h in range(4)]
     starts = launchers(hosts, 4, build)
@@ -158,9 +158,9 @@ def read_seconds(path):
 def ft_verdict(medians):
     """Prints the two ratios that are meant to be reached."""
     ours = [v for way, v in medians.items() if way.startswith("tombolo")]
-    pairs = [("slabs over packed", medians.get("tombolo packed"), medians.get("tombolo slabs"), 1.2),
-             ("our best over Open MPI", medians.get("openmpi alltoall"), min(ours, default=None),
-              1.4)]
+    packed, slabs = medians.get("tombolo packed"), medians.get("tombolo slabs")
+    best, peer = min(ours, default=None), medians.get("openmpi alltoall")
+    pairs = [("slabs over packed", packed, slabs, 1.2), ("our best over Open MPI", peer, best, 1.4)]
     for name, slow, fast, wanted in pairs:
         if slow and fast:
             print(f"{name}: {slow / fast:.2f}, target {wanted}: "

@@ -103,8 +103,7 @@ int main(int argc, char **argv) {
   if (gex_Segment_Attach(&segment, tm, 2 * LOOP_BYTES_MAX) != GASNET_OK) gasnet_exit(1);
   mine = gex_Segment_QueryAddr(segment);
   memset(mine, 0, 2 * LOOP_BYTES_MAX);
-  gex_Event_Wait(
-      gex_EP_QueryBoundSegmentNB(tm, (gex_Rank_t)!rank, &owner, NULL, &size, 0));
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, (gex_Rank_t)!rank, &owner, NULL, &size, 0));
   theirs = owner;
   barrier();
   const struct side s = {round_trip, flood, stream, allreduce, barrier, rank};

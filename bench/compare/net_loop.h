@@ -19,9 +19,9 @@
 
 struct side {
   /* Each performs n operations; both ranks call alike. */
-  void (*round_trip)(int n);               /* the shortest message there and back */
-  void (*flood)(int n);                    /* short messages one way, until all have come */
-  void (*stream)(int n, size_t bytes);     /* as many bytes one way, until all have come */
+  void (*round_trip)(int n);           /* the shortest message there and back */
+  void (*flood)(int n);                /* short messages one way, until all have come */
+  void (*stream)(int n, size_t bytes); /* as many bytes one way, until all have come */
   void (*allreduce)(int n, size_t bytes);
   void (*barrier)(void);
   int rank;

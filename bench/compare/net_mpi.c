@@ -29,13 +29,17 @@ static void many(int n, int bytes) {
   for (int done = 0; done < n; done += IN_FLIGHT) {
     const int now = n - done < IN_FLIGHT ? n - done : IN_FLIGHT;
     for (int i = 0; i < now; i++) {
-      if (rank == 0) MPI_Isend(mine, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[i]);
-      else MPI_Irecv(theirs, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[i]);
+      if (rank == 0)
+        MPI_Isend(mine, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[i]);
+      else
+        MPI_Irecv(theirs, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[i]);
     }
     MPI_Waitall(now, requests, statuses);
   }
-  if (rank == 0) MPI_Recv(theirs, 0, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  else MPI_Send(mine, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
+  if (rank == 0)
+    MPI_Recv(theirs, 0, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else
+    MPI_Send(mine, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
 }
 
 static void flood(int n) {
