@@ -9,6 +9,7 @@
  */
 #include "base/config.h"
 #include "core/check.h"
+#include "core/conduit.h"
 #include "core/failure/exit.h"
 #include "core/job.h"
 #include "core/wait/progress.h"
@@ -23,6 +24,7 @@
 /* ---- job */
 
 void gasnet_exit(int exitcode) {
+  tmb_conduit_drain();
   tmb_exit(exitcode);
 }
 

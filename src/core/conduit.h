@@ -2,9 +2,9 @@
 /*
  * Which conduit reaches the other hosts, and what it is told.
  *
- * Owns: declarations of conduit.c. Called by client.c, once. Calls: the conduit's open. Invariants:
- * with one host there is no conduit, whatever was asked for; otherwise tmb_job.net has its
- * mandatory slots.
+ * Owns: declarations of conduit.c. Called by client.c, once, and at exit. Calls: the conduit's open
+ * and drained. Invariants: with one host there is no conduit, whatever was asked for; otherwise
+ * tmb_job.net has its mandatory slots.
  */
 #ifndef TMB_CORE_CONDUIT_H
 #define TMB_CORE_CONDUIT_H
@@ -12,5 +12,9 @@
 /* Choose, load and open the conduit, if the job has several hosts; collective. Returns 0, or a
  * negative code after a message. */
 int tmb_conduit_open(void);
+
+/* The process ends: wait until what it has sent has been acknowledged, two seconds at most. Runs
+ * handlers of replies only. */
+void tmb_conduit_drain(void);
 
 #endif

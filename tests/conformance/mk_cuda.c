@@ -134,9 +134,15 @@ static void round_trips(gex_EP_t ep, uint64_t seed) {
   }
 }
 
+static gex_Rank_t nbrhd_size(void) {
+  gex_Rank_t count;
+  gex_System_QueryNbrhdInfo(NULL, &count, NULL);
+  return count;
+}
+
 static unsigned direct_peers(void) {
   const char *peer = getenv("TOMBOLO_MK_PEER"), *shm = getenv("TOMBOLO_SHM");
-  return (peer && *peer == '0') || (shm && *shm == '0') ? 0 : job.size - 1;
+  return (peer && *peer == '0') || (shm && *shm == '0') ? 0 : nbrhd_size() - 1;
 }
 
 static void check_peers(void) {

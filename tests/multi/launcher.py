@@ -281,7 +281,7 @@ def missing_library():
 
 def wrong_setting():
     """Told once, whichever way the job would start."""
-    for name, value in (("TOMBOLO_CONDUIT", "udp"), ("GASNET_MAX_THREADS", "-7")):
+    for name, value in (("TOMBOLO_CONDUIT", "token-ring"), ("GASNET_MAX_THREADS", "-7")):
         code, _, err = tombolo("run", "-n", "3", "-E", f"{name}={value}", VICTIM)
         check(code == 2 and err.count("\n") == 1, code, err)
         check(f'{name}="{value}" is not valid' in err, err)

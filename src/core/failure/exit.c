@@ -13,6 +13,8 @@
 #define _GNU_SOURCE
 #include "core/failure/exit.h"
 
+#include "core/conduit.h"
+
 #include "base/atomic.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -112,6 +114,7 @@ void tmb_exit(int code) {
 /* exit() and return from main: the job ends with this code, too. */
 static void on_plain_exit(int code, void *arg) {
   (void)arg;
+  tmb_conduit_drain();
   if (exiting.boot) tmb_boot_record_exit(exiting.boot, code);
 }
 

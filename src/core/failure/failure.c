@@ -29,6 +29,8 @@ static struct {
   uint32_t seen;           /* changes that are dealt with */
   int policy;
   uint8_t *told; /* [size] 1: the callback was called or there was none */
+  uint8_t *cut;  /* [size] 1: the conduit has given it up */
+  uint32_t cuts; /* given up and not dealt with; atomic */
   uint64_t dropped;
   gexx_Failure_Fn_t fn;
   void *cdata;
@@ -114,6 +116,21 @@ int tmb_failure_rma(const struct tmb_rma *rma, bool is_get) {
 
 /* ---- noticing */
 
+void tmb_failure_cut(uint32_t jobrank, const char *why) {
+  if (!tmb_job.lost)
+    tmb_fatal_nopos("rank %u on host %u is lost: %s", jobrank, tmb_job.boot.places.host_of[jobrank],
+                    why);
+  if (tmb_xchg_acq_rel(&failure.cut[jobrank], 1)) return;
+  tmb_fetch_add_rel(&failure.cuts, 1);
+}
+
+/* What has become of a process, as its launcher or the conduit knows. */
+static uint32_t fate_of(uint32_t jobrank) {
+  const uint32_t fate = tmb_boot_fate(&tmb_job.boot, jobrank);
+  if (TMB_FATE_IS_GONE(fate) || !failure.cut || !tmb_load_rlx(&failure.cut[jobrank])) return fate;
+  return TMB_FATE(TMB_FATE_FAILED, 0, 0);
+}
+
 /* Everything that waits for this peer ends. */
 static void end_peer(uint32_t peer) {
   tmb_store_rel(&tmb_job.lost[peer], TMB_PEER_LOST);
@@ -130,11 +147,12 @@ static void end_peer(uint32_t peer) {
  */
 static int handle_changes(bool may_end, int *ended) {
   const uint32_t changes = tmb_load_acq(failure.changes);
+  const uint32_t cuts = tmb_load_acq(&failure.cuts);
   bool settled = true;
   int found = 0;
   for (uint32_t r = 0; r < tmb_job.size; r++) {
     uint8_t *state = &tmb_job.lost[r];
-    if (*state == TMB_PEER_LOST || !TMB_FATE_IS_GONE(tmb_boot_fate(&tmb_job.boot, r))) continue;
+    if (*state == TMB_PEER_LOST || !TMB_FATE_IS_GONE(fate_of(r))) continue;
     if (*state == TMB_PEER_HERE) {
       tmb_store_rel(state, TMB_PEER_GONE);
       found++;
@@ -146,7 +164,10 @@ static int handle_changes(bool may_end, int *ended) {
       settled = false;
     }
   }
-  if (settled) tmb_store_rlx(&failure.seen, changes);
+  if (settled) {
+    tmb_store_rlx(&failure.seen, changes);
+    tmb_fetch_sub_rel(&failure.cuts, cuts);
+  }
   return found + *ended;
 }
 
@@ -163,7 +184,7 @@ static void tell(void) {
   for (uint32_t r = 0; r < tmb_job.size; r++) {
     if (tmb_load_acq(&tmb_job.lost[r]) != TMB_PEER_LOST || tmb_load_rlx(&failure.told[r])) continue;
     if (tmb_xchg_acq_rel(&failure.told[r], 1) || !failure.fn) continue;
-    failure.fn(r, state_of(tmb_boot_fate(&tmb_job.boot, r)), failure.cdata);
+    failure.fn(r, state_of(fate_of(r)), failure.cdata);
   }
 }
 
@@ -177,7 +198,8 @@ TMB_COLD static int attend(int serve) {
 }
 
 int tmb_failure_progress(int serve) {
-  if (TMB_LIKELY(tmb_load_rlx(failure.changes) == tmb_load_rlx(&failure.seen)))
+  if (TMB_LIKELY(tmb_load_rlx(failure.changes) == tmb_load_rlx(&failure.seen)) &&
+      TMB_LIKELY(!tmb_load_rlx(&failure.cuts)))
     return TMB_FOUND_NOTHING;
   return attend(serve);
 }
@@ -187,8 +209,10 @@ int tmb_failure_progress(int serve) {
 static void begin(struct tmb_boot_doors *doors) {
   const uint32_t size = tmb_job.size;
   failure.told = calloc(size, 1);
+  failure.cut = calloc(size, 1);
   uint8_t *lost = calloc(size, 1);
-  if (!failure.told || !lost) tmb_fatal("out of memory for the failures of %u ranks", size);
+  if (!failure.told || !failure.cut || !lost)
+    tmb_fatal("out of memory for the failures of %u ranks", size);
   tmb_near_expect_loss(&tmb_job.near, &doors->offset, &doors->stride);
   failure.changes = tmb_boot_changes(&tmb_job.boot);
   failure.seen = 0;
@@ -242,7 +266,7 @@ static void check_rank(const char *call, gex_Rank_t jobrank) {
 
 /* What the client may know of a peer: a loss only when it has been dealt with. */
 static uint32_t known_fate(gex_Rank_t jobrank) {
-  const uint32_t fate = tmb_boot_fate(&tmb_job.boot, jobrank);
+  const uint32_t fate = fate_of(jobrank);
   if (!TMB_FATE_IS_GONE(fate) || tmb_peer_lost(jobrank)) return fate;
   return TMB_FATE(TMB_FATE_ALIVE, 0, 0);
 }
@@ -278,7 +302,7 @@ size_t gexx_Peer_QueryLost(int state, gex_Rank_t *jobranks, size_t max) {
   size_t count = 0;
   for (uint32_t r = 0; r < tmb_job.size; r++) {
     if (!tmb_peer_lost(r)) continue;
-    if (state != GEXX_PEER_ALIVE && state != state_of(tmb_boot_fate(&tmb_job.boot, r))) continue;
+    if (state != GEXX_PEER_ALIVE && state != state_of(fate_of(r))) continue;
     if (count < max) jobranks[count] = r;
     count++;
   }

@@ -39,6 +39,11 @@ int tmb_failure_drop(struct tmb_am_out *out);
  * Returns 0: the access is complete, and its op is marked as having met a loss. */
 int tmb_failure_rma(const struct tmb_rma *rma, bool is_get);
 
+/* The conduit has given a process up: nothing can be sent to it or received from it. in why: one
+ * clause. Ends the job, unless failures are reported: then the process counts as failed. Any
+ * thread. */
+void tmb_failure_cut(uint32_t jobrank, const char *why);
+
 /* Deal with what has become of peers since the last call; while tmb_job.special has
  * TMB_SPECIAL_LOSS. Returns TMB_FOUND_ bits. */
 int tmb_failure_progress(int serve);

@@ -57,7 +57,8 @@ static void check_access(const struct access *a) {
   tmb_check_seg_flags(a->call, a->flags);
   if (a->flags & (GEX_FLAG_PEER_NEVER_SELF | GEX_FLAG_PEER_NEVER_NBRHD)) {
     const uint32_t jobrank = tmb_jobrank(a->tm, a->rank);
-    if (jobrank == tmb_job.rank || (a->flags & GEX_FLAG_PEER_NEVER_NBRHD))
+    if (jobrank == tmb_job.rank || ((a->flags & GEX_FLAG_PEER_NEVER_NBRHD) &&
+                                    tmb_nbrhd_of(jobrank) == tmb_nbrhd_of(tmb_job.rank)))
       tmb_fatal_nopos(
           "%s: argument flags is 0x%x, which promises that rank %u is not %s, but it is", a->call,
           a->flags, a->rank, jobrank == tmb_job.rank ? "this process" : "in this neighbourhood");

@@ -162,7 +162,8 @@ static struct offer offer_of(const struct create *c) {
   return o;
 }
 
-/* Keep the rows that the members offer for the new team's shared memory if every member offers one;
+/* Keep the rows that the members offer for the new team's shared memory if every member is in this
+ * neighbourhood and offers one;
  * else give back this one's. */
 static void agree_on_rows(struct create *c, const struct offer *all, const struct offer *mine) {
   if (mine->row == TMB_SHARED_NONE) return;
@@ -172,7 +173,7 @@ static void agree_on_rows(struct create *c, const struct offer *all, const struc
     const gex_Rank_t rank = tmb_rank_of_jobrank(c->parent, jobrank_of(c, i));
     const uint32_t row =
         rank < c->parent->size && all[rank].first == mine->first ? all[rank].row : TMB_SHARED_NONE;
-    if (row == TMB_SHARED_NONE) {
+    if (row == TMB_SHARED_NONE || tmb_nbrhd_of(jobrank_of(c, i)) != tmb_nbrhd_of(tmb_job.rank)) {
       free(c->rows);
       c->rows = NULL;
       tmb_shared_give(mine->row);

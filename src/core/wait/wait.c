@@ -32,6 +32,7 @@
  * long, BUSY_DOUBLED times. */
 #define BUSY_NS_MIN    20000u
 #define BUSY_DOUBLED   6u       /* so at most 1.3 ms */
+#define NET_NS         1000000u /* longest sleep where a conduit may have something */
 #define SHOW_EVERY     0x10000u /* idle steps of a wait that never sleeps, between its reports */
 #define RETRY_YIELDS   64       /* attempts between yields where sleeping is not allowed */
 
@@ -101,7 +102,8 @@ static uint64_t last_check(void *arg) {
   const int found = tmb_progress(TMB_SERVE_ALL);
   if ((found & TMB_FOUND_WORK) || tmb_load_acq(&tmb_job.progress_count) != rule->wait->seen)
     return 0;
-  return found & TMB_FOUND_BUSY ? TMB_MIN(rule->limit_ns, busy_ns(rule->wait)) : rule->limit_ns;
+  const uint64_t limit_ns = tmb_job.net ? TMB_MIN(rule->limit_ns, NET_NS) : rule->limit_ns;
+  return found & TMB_FOUND_BUSY ? TMB_MIN(limit_ns, busy_ns(rule->wait)) : limit_ns;
 }
 
 /* A wait that found nothing: spin, yield or sleep. Returns whether it slept and was woken. */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The upcalls that a conduit gets.
+ *
+ * Owns: declarations of conduit_up.c. Read by conduit.c. Calls nothing. Invariant: the table is the
+ * same for every conduit.
+ */
+#ifndef TMB_CORE_CONDUIT_UP_H
+#define TMB_CORE_CONDUIT_UP_H
+
+#include "net/net.h"
+
+extern const struct tmb_net_up tmb_conduit_up;
+
+#endif
