@@ -26,11 +26,30 @@
 
 #define AFTER_FAILURE_S 2.0 /* how long output is still delivered after a timeout or a signal */
 
-enum { OPT_LABEL = 256, OPT_TIMEOUT, OPT_BIND, OPT_CWD, OPT_STDIN, OPT_WATCHDOG, OPT_VERSION };
+enum {
+  OPT_LABEL = 256,
+  OPT_TIMEOUT,
+  OPT_BIND,
+  OPT_CWD,
+  OPT_STDIN,
+  OPT_WATCHDOG,
+  OPT_VERSION,
+  OPT_HOSTS,
+  OPT_HOSTFILE,
+  OPT_CYCLIC
+};
 
 static const struct argp_option option_table[] = {
     {"ranks", 'n', "N", 0,
      "number of ranks, 1 to " TMB_STRINGIFY(TMB_BOOT_RANKS_MAX) " (default 1)", 0},
+    {"hosts", OPT_HOSTS, "LIST", 0,
+     "run on these hosts, by ssh: NAME[:RANKS],NAME[:RANKS],...; NAME may be USER@NAME or "
+     "[ADDRESS]",
+     0},
+    {"hostfile", OPT_HOSTFILE, "FILE", 0, "the same, one NAME[:RANKS] a line, # begins a comment",
+     0},
+    {"nodes", 'N', "H", 0, "use the first H hosts of the list, equally many ranks on each", 0},
+    {"cyclic", OPT_CYCLIC, NULL, 0, "deal ranks round the hosts; else blocks of ranks", 0},
     {"label", OPT_LABEL, NULL, 0, "put \"[rank] \" before every line of output", 0},
     {"timeout", OPT_TIMEOUT, "TIME", 0,
      "end the job after TIME (seconds, or with a unit: 500ms, 10min) with exit code 124", 0},
@@ -50,7 +69,8 @@ static const struct argp_option option_table[] = {
 };
 
 static const char doc[] =
-    "Start PROGRAM as the N ranks of one job on this machine and wait for them."
+    "Start PROGRAM as the N ranks of one job on this machine, or on several hosts, and wait for "
+    "them."
     "\v"
     "The job ends when any rank ends: the others get a moment to end by themselves, then SIGQUIT, "
     "then "
@@ -151,6 +171,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   struct run_options *o = state->input;
   switch (key) {
   case 'n': require(parse_ranks(arg, &o->ranks)); return 0;
+  case OPT_HOSTS: o->hosts = arg; return 0;
+  case OPT_HOSTFILE: o->hostfile = arg; return 0;
+  case OPT_CYCLIC: o->cyclic = true; return 0;
+  case 'N': require(parse_ranks(arg, &o->hosts_max)); return 0;
   case OPT_LABEL: o->label = true; return 0;
   case OPT_TIMEOUT: require(parse_timeout(arg, &o->timeout_s)); return 0;
   case OPT_WATCHDOG: require(parse_watchdog(arg)); return 0;
@@ -173,15 +197,14 @@ static int check_options(const struct run_options *o) {
     tmb_print("run: no program given; usage: tombolo run -n N [OPTIONS] [--] PROGRAM [ARGUMENTS]");
     return TOOL_EXIT_USAGE;
   }
-  if (o->stdin_rank < TMB_LAUNCH_STDIN_ALL && o->stdin_rank >= o->ranks) {
+  if (o->stdin_rank < TMB_LAUNCH_STDIN_ALL && o->ranks && o->stdin_rank >= o->ranks) {
     tmb_print("run: --stdin %u: there is no such rank; give one below %u", o->stdin_rank, o->ranks);
     return TOOL_EXIT_USAGE;
   }
   return 0;
 }
 
-/* What no rank could start with is refused here, once. */
-static int check_settings(void) {
+int run_check_settings(void) {
   char why[1024];
   for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
     if (tmb_cfg_check(id, why, sizeof why) == 0) continue;
@@ -201,6 +224,10 @@ static void open_streams(void) {
 static void before_fork(void *arg, uint32_t rank) {
   struct run *run = arg;
   if (run->label && run_label_before_fork(run->label, rank) != 0) exit(TOOL_EXIT_FAILED);
+}
+
+static void in_child(struct run *run, uint32_t rank) {
+  if (run->label) run_label_in_child(run->label, rank);
 }
 
 static void after_fork(void *arg, uint32_t rank) {
@@ -237,6 +264,7 @@ static int supervise(struct run *run) {
 static int start(struct run *run) {
   struct tmb_launch *launch = &run->launch;
   launch->size = run->options.ranks;
+  run->in_child = in_child;
   launch->stdin_rank = run->options.stdin_rank;
   launch->line_buffered = run->options.label;
   launch->before_fork = before_fork;
@@ -252,29 +280,47 @@ static int start(struct run *run) {
   return code;
 }
 
+/* The hosts that the user or a setting names; NULL: this machine alone. */
+static bool on_hosts(struct run_options *o) {
+  if (o->hosts || o->hostfile) return true;
+  o->hosts = tmb_cfg_str(TMB_CFG_HOSTS);
+  if (o->hosts && !*o->hosts) o->hosts = NULL;
+  if (!o->hosts) o->hostfile = tmb_cfg_str(TMB_CFG_HOSTFILE);
+  if (o->hostfile && !*o->hostfile) o->hostfile = NULL;
+  return o->hosts || o->hostfile;
+}
+
+static int run_here(struct run *run) {
+  int rc = run_resolve(run->options.argv[0], &run->program);
+  if (rc == 0) rc = run_check_libraries(run->program);
+  if (rc) return rc;
+  if (run->options.bind) run->cpus = run_bind_plan(run->options.ranks);
+  if (run->options.label) {
+    run->label = run_label_open(run->options.ranks);
+    if (!run->label) return TOOL_EXIT_FAILED;
+  }
+  raise_file_limit(run);
+  rc = start(run);
+  if (!run_label_close(run->label)) _exit(rc);
+  free(run->program);
+  free(run->cpus);
+  return rc;
+}
+
 int tool_run_main(int argc, char **argv) {
   static const struct argp parser = {
       option_table, parse_option, "PROGRAM [ARGUMENTS]", doc, 0, 0, 0};
-  struct run run = {.options = {.ranks = 1}};
+  struct run run = {0};
   open_streams();
+  if (argc == 2 && strcmp(argv[1], "--agent") == 0) return run_agent_main();
   argp_err_exit_status = TOOL_EXIT_USAGE;
   if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &run.options) != 0)
     return TOOL_EXIT_USAGE;
-  int rc = check_options(&run.options);
+  int rc = run_check_settings();
   if (rc) return rc;
-  rc = check_settings();
-  if (rc == 0) rc = run_resolve(run.options.argv[0], &run.program);
-  if (rc == 0) rc = run_check_libraries(run.program);
+  const bool far = on_hosts(&run.options);
+  if (!far && run.options.ranks == 0) run.options.ranks = 1;
+  rc = check_options(&run.options);
   if (rc) return rc;
-  if (run.options.bind) run.cpus = run_bind_plan(run.options.ranks);
-  if (run.options.label) {
-    run.label = run_label_open(run.options.ranks);
-    if (!run.label) return TOOL_EXIT_FAILED;
-  }
-  raise_file_limit(&run);
-  rc = start(&run);
-  if (!run_label_close(run.label)) _exit(rc);
-  free(run.program);
-  free(run.cpus);
-  return rc;
+  return far ? run_hosts_main(&run) : run_here(&run);
 }

@@ -17,13 +17,18 @@
 #include <sys/resource.h>
 
 struct run_label; /* labelled output, run_label.c */
+struct run;
 
 struct run_options {
   uint32_t ranks;
   uint32_t stdin_rank; /* rank or TMB_LAUNCH_STDIN_* */
   double timeout_s;    /* 0: none */
   bool label, bind;
-  char **argv; /* program and its arguments, NULL-terminated */
+  char **argv;          /* program and its arguments, NULL-terminated */
+  const char *hosts;    /* list of hosts, NULL: this machine alone */
+  const char *hostfile; /* file with one host a line, or NULL */
+  uint32_t hosts_max;   /* use so many hosts of the list; 0: as many as needed */
+  bool cyclic;          /* ranks go round the hosts, else in blocks */
 };
 
 struct run {
@@ -33,6 +38,8 @@ struct run {
   cpu_set_t *cpus;         /* [ranks] processors of each rank, NULL if not bound; owned */
   struct run_label *label; /* NULL without --label; owned */
   struct rlimit files;     /* RLIMIT_NOFILE as the ranks get it */
+  void (*in_child)(struct run *run, uint32_t rank); /* before the program is executed; or NULL */
+  void *output;                                     /* of in_child */
 };
 
 /*
@@ -45,6 +52,15 @@ int run_resolve(const char *name, char **path);
 /* Look whether the libraries that the program needs are there. Returns 0, or 127 after a message.
  */
 int run_check_libraries(const char *path);
+
+/* What no rank could start with is refused here, once. Returns 0, or 2 after a message. */
+int run_check_settings(void);
+
+/* run_hosts.c: a job on several hosts. Returns its exit code. */
+int run_hosts_main(struct run *run);
+
+/* agent.c: the supervisor of one host of such a job; speaks on standard input and output. */
+int run_agent_main(void);
 
 /* In a child: become the program as `rank`. Ends the process with 126 or 127 if that fails. */
 _Noreturn void run_exec(struct run *run, uint32_t rank);
@@ -64,6 +80,10 @@ struct run_label *run_label_open(uint32_t ranks);                  /* NULL after
 int run_label_before_fork(struct run_label *label, uint32_t rank); /* 0 or -1 after a message */
 void run_label_after_fork(struct run_label *label, uint32_t rank);
 void run_label_in_child(struct run_label *label, uint32_t rank);
+
+/* Instead of the fork of a rank, between the two calls above: its pipes are written by this
+ * process. out ends: of its standard output and error; the caller's. */
+void run_label_take_ends(struct run_label *label, int *ends);
 int run_label_start(struct run_label *label); /* 0 or -1 after a message */
 
 /*

@@ -12,6 +12,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "boot/ctl.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -69,8 +70,9 @@ int run_resolve(const char *name, char **path) {
 
 void run_exec(struct run *run, uint32_t rank) {
   char env[TMB_LAUNCH_ENV_BYTES];
-  if (run->label) run_label_in_child(run->label, rank);
-  if (run->cpus && sched_setaffinity(0, sizeof run->cpus[rank], &run->cpus[rank]) != 0)
+  const uint32_t index = tmb_ctl_record_of(run->launch.ctl)[rank];
+  if (run->in_child) run->in_child(run, rank);
+  if (run->cpus && sched_setaffinity(0, sizeof run->cpus[index], &run->cpus[index]) != 0)
     tmb_warn("rank %u could not be bound to its processors: %s", rank, strerror(errno));
   setrlimit(RLIMIT_NOFILE, &run->files);
   if (tmb_launch_pass(&run->launch, rank, env, sizeof env) != 0) {

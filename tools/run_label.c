@@ -283,6 +283,13 @@ void run_label_after_fork(struct run_label *label, uint32_t rank) {
   close(label->child_end[1]);
 }
 
+void run_label_take_ends(struct run_label *label, int *ends) {
+  for (int i = 0; i < 2; i++) {
+    ends[i] = label->child_end[i];
+    label->child_end[i] = -1;
+  }
+}
+
 void run_label_in_child(struct run_label *label, uint32_t rank) {
   (void)rank;
   dup2(label->child_end[0], STDOUT_FILENO);

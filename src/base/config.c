@@ -8,6 +8,7 @@
  * after the value is complete; no message is printed and nothing fatal happens while `lock` is
  * held, because the fatal path reads settings itself.
  */
+#define _GNU_SOURCE
 #include "base/config.h"
 
 #include "base/atomic.h"
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { TEXT_BYTES = 256, NAME_BYTES = 96 };
 
@@ -91,6 +93,10 @@ void tmb_env_set(const char *name, const char *value) {
 
 void tmb_env_unset(const char *name) {
   if (unsetenv(name) != 0) tmb_fatal("cannot remove environment variable \"%s\": %m", name);
+}
+
+void tmb_env_replace(char **list) {
+  environ = list;
 }
 
 /* A copy of `text` that lives as long as the process; equal texts are kept once. */

@@ -118,6 +118,9 @@ const char *tmb_env_get(const char *name);
 void tmb_env_set(const char *name, const char *value);
 void tmb_env_unset(const char *name);
 
+/* Replace the whole environment. in list: [NAME=VALUE..., NULL], which must stay as it is. */
+void tmb_env_replace(char **list);
+
 /* True if GASNET_VERBOSEENV is on and this process is the one that reports. */
 bool tmb_env_verbose(void);
 

@@ -128,6 +128,7 @@ static int open_memory(struct tmb_launch *l) {
   int rc = tmb_ctl_create(&job, avoid_memfd(), &l->ctl_fd, &l->ctl);
   if (rc) return rc;
   l->ctl->line_buffered = l->line_buffered;
+  l->ctl->far_refuses = l->far;
   l->ctl_fd = high_fd(l->ctl_fd);
   rc = open_bells(l);
   if (!rc) rc = open_hosts(l);

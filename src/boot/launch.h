@@ -31,13 +31,14 @@ struct tmb_launch_host {
 
 struct tmb_launch {
   /* set by the caller */
-  uint32_t size;       /* ranks of the job, 1..TMB_BOOT_RANKS_MAX */
-  uint32_t hosts;      /* of the job; 0: one */
-  uint32_t *host_of;   /* [size], NULL: all on one host; lives as long as this */
-  uint32_t only_host;  /* only the ranks of this host are started, if `far` */
-  bool far;            /* the other hosts are other machines */
-  uint32_t stdin_rank; /* a rank or TMB_LAUNCH_STDIN_* */
-  bool line_buffered;  /* standard output of the ranks is written line by line */
+  uint32_t size;         /* ranks of the job, 1..TMB_BOOT_RANKS_MAX */
+  uint32_t hosts;        /* of the job; 0: one */
+  uint32_t *host_of;     /* [size], NULL: all on one host; lives as long as this */
+  uint32_t only_host;    /* only the ranks of this host are started, if `far` */
+  bool far;              /* the other hosts are other machines */
+  const char *host_name; /* of this machine, for messages; NULL: as the system says */
+  uint32_t stdin_rank;   /* a rank or TMB_LAUNCH_STDIN_* */
+  bool line_buffered;    /* standard output of the ranks is written line by line */
   void (*before_fork)(void *arg, uint32_t rank); /* in the parent, before each fork; may be NULL */
   void (*after_fork)(void *arg, uint32_t rank);  /* in the parent, after each fork; may be NULL */
   void *arg;

@@ -15,12 +15,65 @@
 #include "base/compiler.h"
 #include "boot/launch.h"
 
+#include <poll.h>
+
 #define TMB_EXIT_TIMEOUT 124 /* the job's code when its time is over, as of timeout(1) */
 #define TMB_EXIT_HANG    125 /* the job's code when the watchdog has ended it */
+
+/* What supervisors of one job on several machines tell each other. */
+enum tmb_sup_kind {
+  TMB_SUP_ENDED,  /* `rank` has ended */
+  TMB_SUP_END,    /* the end of the job has begun: code, flags */
+  TMB_SUP_FATE,   /* of `rank`: fate */
+  TMB_SUP_POLICY, /* flags: TMB_SUP_REFUSES if some rank there ends when another is lost */
+  TMB_SUP_ASK,    /* end now: code, flags */
+  TMB_SUP_SIGNAL  /* pass signal `code` on to the ranks */
+};
+
+enum {
+  TMB_SUP_FAILED = 1,  /* something went wrong: nobody waits for slow output */
+  TMB_SUP_FINAL = 2,   /* the code replaces those of ranks that were lost before */
+  TMB_SUP_REFUSES = 4, /* see TMB_SUP_POLICY */
+  TMB_SUP_CUT = 8      /* by the time limit or a signal */
+};
+
+struct tmb_sup_event {
+  enum tmb_sup_kind kind;
+  uint32_t rank, fate;
+  int32_t code; /* exit code or signal */
+  uint32_t flags;
+};
+
+struct tmb_sup;
+
+/* How the job stands, as this supervisor knows it. */
+struct tmb_sup_state {
+  int code;
+  uint32_t far_alive; /* ranks of other machines that have not ended */
+  bool failed;        /* the job failed or is cut short */
+};
+
+/* The supervisors of the other machines, as this one sees them: NULL where there are none. */
+struct tmb_sup_far {
+  void *arg;
+  /* What to wait for. out fds: [max]. inout timeout_ms: lowered to the next timer. Returns how
+   * many.
+   */
+  nfds_t (*wait)(void *arg, struct pollfd *fds, nfds_t max, int *timeout_ms);
+  /* After each wait: do what there is to do; calls tmb_supervise_apply for what came. */
+  void (*serve)(void *arg, struct tmb_sup *sup);
+  void (*tell)(void *arg, const struct tmb_sup_event *event); /* all others */
+  /* Asked when every rank of this machine is gone: whether nobody needs this supervisor any more.
+   */
+  bool (*finished)(void *arg, const struct tmb_sup_state *state);
+  /* Whether output of ranks waits for a slow reader. */
+  bool (*output_full)(void *arg);
+};
 
 struct tmb_supervise_options {
   double timeout_s; /* in: end the job after this many seconds; 0: never */
   bool cut_short;   /* out: the job was ended by the timeout or by a signal to the supervisor */
+  const struct tmb_sup_far *far;
 };
 
 /*
@@ -30,8 +83,18 @@ struct tmb_supervise_options {
  * inout launch: after tmb_launch_fork; its `pids` are 0 afterwards.
  * Returns the job's exit code: the first non-zero code that a rank gave by itself (128 + signal for
  * a signal death), TMB_EXIT_TIMEOUT, TMB_EXIT_HANG, or 128 + the signal that ended the supervisor;
- * else 0.
+ * else 0. With other machines: the code as known here.
  */
 int tmb_supervise(struct tmb_launch *launch, struct tmb_supervise_options *options);
+
+/* From far->serve: another supervisor has told something. */
+void tmb_supervise_apply(struct tmb_sup *sup, const struct tmb_sup_event *event);
+
+/* From far->serve: end the ranks of this machine at once; nobody waits for their code. */
+void tmb_supervise_kill(struct tmb_sup *sup);
+
+/* From far->serve: a host is gone with its ranks. in host: its number. in name: for messages. in
+ * why: one clause. Ends the job unless every rank wants to go on without others. */
+void tmb_supervise_lose_host(struct tmb_sup *sup, uint32_t host, const char *name, const char *why);
 
 #endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unit tests of lists of hosts, and of the buffers and jobs that agents send each other.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "hosts.h"
+#include "tree_job.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Checks a list: names with numbers, and the hosts of the ranks. in names: "a:2 b:0"... */
+static void expect(const char *text, uint32_t most, bool cyclic, uint32_t ranks,
+                   const char *places) {
+  struct host_list list = {0};
+  char why[HOSTS_WHY_BYTES] = "", got[512] = "";
+  uint32_t *host_of = NULL;
+  size_t used = 0;
+  assert_int_equal(hosts_parse(&list, text, why), TMB_OK);
+  assert_int_equal(hosts_place(&list, most, cyclic, &ranks, &host_of, why), TMB_OK);
+  for (uint32_t r = 0; r < ranks; r++)
+    used += (size_t)snprintf(got + used, sizeof got - used, "%s%s", r ? " " : "",
+                             list.entry[host_of[r]].name);
+  assert_string_equal(got, places);
+  free(host_of);
+  hosts_free(&list);
+}
+
+static void places_ranks(void **state) {
+  (void)state;
+  expect("a:2,b:2", 0, false, 0, "a a b b");
+  expect("a:2,b:2", 0, true, 0, "a b a b");
+  expect("a,b", 0, false, 0, "a b");
+  expect("a,b", 0, false, 5, "a a a b b");
+  expect("a:1,b", 0, false, 5, "a b b b b");
+  expect("a:3,b:3", 0, false, 4, "a a a b");
+  expect("a:3,b:3,c:3", 2, false, 4, "a a b b");
+  expect("a:1,b:3,c:1", 0, true, 0, "a b c b b");
+  expect("a,a,b", 0, false, 0, "a a b");
+  expect("a:3,b", 0, false, 2, "a a");
+  expect("# all\nnode1:2 # fast\n\nme@node2\n", 0, false, 0, "node1 node1 me@node2");
+  expect("[fd77::1]:2,fd77::2", 0, false, 0, "fd77::1 fd77::1 fd77::2");
+}
+
+static void refuse(const char *text, uint32_t most, uint32_t ranks, const char *part) {
+  struct host_list list = {0};
+  char why[HOSTS_WHY_BYTES] = "";
+  uint32_t *host_of = NULL;
+  int rc = hosts_parse(&list, text, why);
+  if (!rc) rc = hosts_place(&list, most, false, &ranks, &host_of, why);
+  assert_int_equal(rc, TMB_E_ARG);
+  if (!strstr(why, part)) fail_msg("%s", why);
+  hosts_free(&list);
+}
+
+static void refuses_what_is_no_list(void **state) {
+  (void)state;
+  refuse("", 0, 0, "empty");
+  refuse("# nothing", 0, 2, "empty");
+  refuse("a:0", 0, 0, "'a:0'");
+  refuse("a:x", 0, 0, "'a:x'");
+  refuse("a:2x", 0, 0, "'a:2x'");
+  refuse(":2", 0, 0, "':2'");
+  refuse("-oProxyCommand=x", 0, 0, "no NAME");
+  refuse("a:9999", 0, 0, "from 1 to");
+  refuse("a:2,b:2", 0, 5, "room for 4");
+  refuse("a,b", 3, 3, "-N 3");
+  refuse("[a", 0, 0, "'[a'");
+}
+
+static struct tree_job example(void) {
+  static uint32_t host_of[] = {0, 1, 0};
+  static char *names[] = {(char *)"a", (char *)"b", NULL};
+  static char *argv[] = {(char *)"prog", (char *)"", (char *)"x y", NULL};
+  static char *env[] = {(char *)"A=1", NULL};
+  return (struct tree_job){.size = 3,
+                           .hosts = 2,
+                           .host_of = host_of,
+                           .host_name = names,
+                           .job_id = 77,
+                           .secret = {1, 2, 3},
+                           .bind = true,
+                           .degree = 4,
+                           .silence_s = 2.5,
+                           .ssh = (char *)"ssh -x",
+                           .agent = (char *)"/t",
+                           .folder = (char *)"/",
+                           .argv = argv,
+                           .env = env};
+}
+
+static void carries_jobs(void **state) {
+  (void)state;
+  const struct tree_job job = example();
+  struct tree_job got;
+  struct pack p = {0};
+  uint32_t first, last;
+  tree_job_pack(&job, 1, 1, &p);
+  struct pack in = pack_reader(p.data, p.bytes);
+  assert_true(tree_job_unpack(&in, &got, &first, &last));
+  assert_int_equal(first, 1);
+  assert_int_equal(got.host_of[1], 1);
+  assert_string_equal(got.host_name[1], "b");
+  assert_string_equal(got.argv[2], "x y");
+  assert_null(got.argv[3]);
+  assert_int_equal(got.secret[2], 3);
+  assert_true(got.bind && !got.line_buffered);
+  tree_job_free(&got);
+  pack_free(&p);
+}
+
+/* Whatever is cut or changed: no job, or a job whose numbers are in range; never a wild access. */
+static void survives_damage(void **state) {
+  (void)state;
+  const struct tree_job job = example();
+  struct pack p = {0};
+  uint32_t first, last, seed = 1;
+  tree_job_pack(&job, 0, 1, &p);
+  for (size_t bytes = 0; bytes < p.bytes; bytes++) {
+    struct tree_job got;
+    char *copy = malloc(bytes + 1);
+    assert_non_null(copy);
+    memcpy(copy, p.data, bytes);
+    struct pack in = pack_reader(copy, bytes);
+    assert_false(tree_job_unpack(&in, &got, &first, &last));
+    tree_job_free(&got);
+    free(copy);
+  }
+  for (int round = 0; round < 20000; round++) {
+    struct tree_job got;
+    char *copy = malloc(p.bytes);
+    assert_non_null(copy);
+    memcpy(copy, p.data, p.bytes);
+    for (int i = 0; i < 3; i++) {
+      seed = seed * 1664525 + 1013904223;
+      copy[(seed >> 8) % p.bytes] = (char)(seed >> 24);
+    }
+    struct pack in = pack_reader(copy, p.bytes);
+    if (tree_job_unpack(&in, &got, &first, &last)) {
+      assert_true(first <= last && last < got.hosts && got.size <= TMB_BOOT_RANKS_MAX);
+      for (uint32_t r = 0; r < got.size; r++) assert_true(got.host_of[r] < got.hosts);
+    }
+    tree_job_free(&got);
+    free(copy);
+  }
+  pack_free(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(places_ranks),
+      cmocka_unit_test(refuses_what_is_no_list),
+      cmocka_unit_test(carries_jobs),
+      cmocka_unit_test(survives_damage),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
