@@ -259,7 +259,8 @@ static void from_above(struct tree *t, const struct frame *f) {
 }
 
 static bool is_silent(const struct tree *t, const struct link *l) {
-  return !t->paused && (double)(tmb_os_now_ns() - l->heard_ns) / 1e9 > t->job.silence_s;
+  return !t->paused && t->job.silence_s > 0 &&
+         (double)(tmb_os_now_ns() - l->heard_ns) / 1e9 > t->job.silence_s;
 }
 
 static void serve_child(struct tree *t, struct tree_child *child) {
