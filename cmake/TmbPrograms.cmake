@@ -49,7 +49,7 @@ if(TMB_BENCH)
   endforeach()
 
   # Applications written on links (bench/lib/links.h): one source each.
-  foreach(name IN ITEMS pipeline stencil)
+  foreach(name IN ITEMS pipeline stencil hash)
     tmb_client_program(bench__${name} bench "${PROJECT_SOURCE_DIR}/bench/apps/${name}/${name}.c"
       "${PROJECT_SOURCE_DIR}/bench/lib/app.c" "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
     target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")

@@ -292,7 +292,7 @@ if(TARGET tombolo_tool AND NOT TMB_SANITIZE)
     tmb_register_run(bench.cholesky.error bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
 --timeout;60;--;$<TARGET_FILE:bench__cholesky>;--size;64;--inject-error")
   endif()
-  foreach(app IN ITEMS pipeline stencil)
+  foreach(app IN ITEMS pipeline stencil hash)
     tmb_read_header(hdr)
     foreach(n 1 2 3 4 7)
       tmb_register_run(bench.${app}.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\

@@ -32,6 +32,7 @@ PROBLEMS = {
                 ("large", ["--points", "2000", "-i", "10"], 1.0)],
     "matmul": [("1000", ["--size", "1000", "-i", "3"], 1.0),
                ("2000", ["--size", "2000", "-i", "2"], 1.0)],
+    "hash": [("20000", ["--inserts", "20000", "-i", "5"], 5.0)],
     "cholesky": [("1000", ["--size", "1000", "-i", "3"], 1.0),
                  ("2000", ["--size", "2000", "-i", "2"], 1.0)],
 }
@@ -47,6 +48,8 @@ def peer_parts(app, mpi):
         flags = subprocess.run(["pkg-config", "--libs", "openblas"], stdout=subprocess.PIPE,
                                text=True, check=True).stdout.split()
         return HERE / "scalapack.c", [SCALAPACK[mpi], *flags]
+    if app == "hash":
+        return HERE / "hash_mpi.c", []
     return ROOT / "bench" / "apps" / app / f"{app}.c", []
 
 
@@ -92,7 +95,7 @@ def measure(sides, app, arguments, options):
                        "--bind"]
             if side != "tombolo" and app in ROUTINES:
                 command += ["--way", ROUTINES[app]]
-            elif side == "mpich":
+            elif side == "mpich" and app != "hash":
                 command += ["--way", "mpi"]
             for way, rate in one_run(side, command, options.timeout).items():
                 rates.setdefault((side, way), []).append(rate)
@@ -104,7 +107,7 @@ def report(app, problem, rates, wanted):
     medians = {key: statistics.median(values) for key, values in rates.items()}
     print(f"\n{app}, {problem[0]} ({' '.join(problem[1])})")
     for (side, way), values in sorted(rates.items(), key=lambda item: -medians[item[0]]):
-        print(f"  {side:<9}{way:<11}{medians[side, way]:>10.1f} MFlop/s"
+        print(f"  {side:<9}{way:<11}{medians[side, way]:>10.1f} M/s"
               f"  {min(values):.1f}..{max(values):.1f}")
     ours = [m for (side, _), m in medians.items() if side == "tombolo"]
     peers = [m for (side, _), m in medians.items() if side != "tombolo"]

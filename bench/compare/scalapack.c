@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
       {"inner", 'k', 0, 0, "Columns of A and rows of B, if not --size"}};
   static const char *const ways[] = {[GEMM] = "pdgemm", [POTRF] = "pdpotrf"};
   static const struct app_program program = {
-      "scalapack", "C = A B, or A = L L^T, by ScaLAPACK", numbers, 4, 3, ways, 2};
+      "scalapack", "C = A B, or A = L L^T, by ScaLAPACK", numbers, 4, 3, ways, 2, NULL};
   struct job job;
   struct app_options options;
   struct grid g;

@@ -158,8 +158,9 @@ void app_report(const struct job *job, const struct app_options *options,
       printf(", \"%s\": %ld", options->program->numbers[i].name, options->n[i]);
     printf("}\n");
   } else {
-    printf("  %-10s %10.3f ms an iteration %10.1f MFlop/s", way_name(options->program, job->way),
-           1e3 * result->seconds, rate);
+    printf("  %-10s %10.3f ms an iteration %10.1f %s", way_name(options->program, job->way),
+           1e3 * result->seconds, rate,
+           options->program->unit ? options->program->unit : "MFlop/s");
     if (result->share > 0) printf(" %4.0f %%", 100 * result->share);
     printf("  %s\n", verdict);
   }

@@ -28,6 +28,7 @@ struct app_program {
   long iterations;         /* without --iterations */
   const char *const *ways; /* [way_count] names of the program's own ways; NULL: those of links */
   int way_count;
+  const char *unit; /* of work, in millions a second; NULL: MFlop/s */
 };
 
 struct app_options {
@@ -40,7 +41,7 @@ struct app_options {
 
 struct app_result {
   double seconds; /* of one iteration, on the slowest rank */
-  double work;    /* floating-point operations of one iteration, all ranks */
+  double work;    /* floating-point operations, or units, of one iteration, all ranks */
   bool verified;
   double share; /* of what the processors could do without communication; 0: not known */
 };

@@ -135,6 +135,10 @@ gex_TM_t job_team(void) {
   return self.tm;
 }
 
+gex_EP_t job_endpoint(void) {
+  return self.ep;
+}
+
 char *job_base(int rank) {
   if (!self.base[rank]) {
     void *owner = NULL;

@@ -13,8 +13,10 @@
 #include <gasnetex.h>
 #include <gasnetex_ext.h>
 
-/* The team of all ranks. */
+/* The team of all ranks, and this rank's endpoint, where handlers from JOB_HANDLERS on are free. */
+#define JOB_HANDLERS (GEX_AM_INDEX_BASE + 16)
 gex_TM_t job_team(void);
+gex_EP_t job_endpoint(void);
 
 /* The segment of a rank after its head: in the rank's own addresses, and as mapped here (NULL: it
  * is not). */

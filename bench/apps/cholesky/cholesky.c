@@ -176,7 +176,8 @@ int main(int argc, char **argv) {
       {"size", 'n', 1000, 1, "Rows and columns of the matrix"},
       {"block", 'b', 128, 1, "Rows and columns of a block"}};
   static const struct app_program program = {
-      "cholesky", "A = L L^T on block-cyclic matrices", numbers, 2, 3, way_name, DELIVER_WAYS};
+      "cholesky", "A = L L^T on block-cyclic matrices", numbers, 2, 3, way_name, DELIVER_WAYS,
+      NULL};
   struct job job;
   struct app_options options;
   struct cholesky t;

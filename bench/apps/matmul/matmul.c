@@ -265,7 +265,7 @@ int main(int argc, char **argv) {
       {"columns", 'c', 0, 0, "Columns of B and C, if not --size"},
       {"inner", 'k', 0, 0, "Columns of A and rows of B, if not --size"}};
   static const struct app_program program = {
-      "matmul", "C = A B on block-cyclic matrices", numbers, 4, 3, way_name, WAYS};
+      "matmul", "C = A B on block-cyclic matrices", numbers, 4, 3, way_name, WAYS, NULL};
   struct job job;
   struct app_options options;
   struct matmul t;

@@ -223,7 +223,7 @@ int main(int argc, char **argv) {
       {"points", 'p', 1000, 3, "Points a side of the grid"},
       {"radius", 'r', 2, 1, "Radius of the stencil, at most 9"}};
   static const struct app_program program = {
-      "stencil", "Star stencil with exchange of halos", numbers, 2, 20, NULL, 0};
+      "stencil", "Star stencil with exchange of halos", numbers, 2, 20, NULL, 0, NULL};
   struct job job;
   struct app_options options;
   struct block block;
