@@ -144,18 +144,22 @@ static void describe_access(const void *object, struct tmb_status_wait *w) {
   w->peer = rma->peer;
 }
 
-/* An access by the conduit. */
+/* An access by the conduit. A put for which nobody is told anything goes in parts, if need be: its
+ * source has been read on return. */
 static int access_far(enum slot slot, const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  struct tmb_resume resume = {0};
+  struct tmb_rma whole = *rma;
   struct gexx_wait wait;
+  if (!rma->op && !rma->resume) whole.resume = &resume;
   tmb_wait_begin(&wait);
   for (;;) {
     announce(rma);
-    const int rc = call_slot(slot, rma, signal);
+    const int rc = call_slot(slot, &whole, signal);
     if (rc == 0) return 0;
     withdraw(rma);
     if (rc != TMB_AGAIN)
       tmb_fatal_nopos("remote memory access to rank %u failed with code %d", rma->peer, rc);
-    if (rma->immediate || rma->resume) return TMB_AGAIN;
+    if (rma->resume || (rma->immediate && resume.at == 0)) return TMB_AGAIN;
     tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe_access, rma});
   }
 }

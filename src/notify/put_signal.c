@@ -131,9 +131,14 @@ static int start(struct operation *o, struct tmb_op *op) {
                               .nbytes = t->nbytes,
                               .op = op,
                               .category = t->is_get ? TMB_CAT_GET : TMB_CAT_PUT,
+                              .local_category = TMB_CAT_LC,
+                              .tell_local = op && !t->is_get && a->lc_opt != GEX_EVENT_DEFER,
                               .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0};
   const struct tmb_signal signal = {o->sig_addr, a->value, (uint32_t)a->op};
-  return t->is_get ? tmb_peer_get_signal(&rma, &signal) : tmb_peer_put_signal(&rma, &signal);
+  if (t->is_get) return tmb_peer_get_signal(&rma, &signal);
+  const int rc = tmb_peer_put_signal(&rma, &signal);
+  if (rc == 0 && op && a->lc_opt == GEX_EVENT_NOW) tmb_op_wait_local(op);
+  return rc;
 }
 
 static int implicit(struct operation *o) {

@@ -62,6 +62,9 @@ static inline void tmb_op_name(struct tmb_op *op, uint32_t what, uint32_t peer) 
   op->peer = peer;
 }
 
+/* Wait until the sources of the puts of an op have been read; runs progress. In rma.c. */
+void tmb_op_wait_local(const struct tmb_op *op);
+
 static inline gex_Event_t tmb_op_event(struct tmb_op *op) {
   return (gex_Event_t)(void *)op;
 }

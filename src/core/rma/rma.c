@@ -5,7 +5,8 @@
  * Owns nothing. Called by inline_rma.h. Calls: peer.h, op.h, progress.
  * An access is resolved once (peer, addresses), then served by a copy when the peer is mapped, else
  * by the conduit. Invariants: the op's counters are raised before anything is sent; local
- * completion of a put is reached when it returns, because the conduit has read the source; a debug
+ * completion of a put is reached when it returns, unless a conduit reads the source later: then it
+ * is counted as part of the op, and waited for if the client asks for that (GEX_EVENT_NOW); a debug
  * client's complete NB operation still yields a live root event, so that a second synchronisation
  * is found out.
  */
@@ -40,6 +41,7 @@ struct access {
   void *local;
   size_t nbytes;
   gex_Flags_t flags;
+  const gex_Event_t *lc; /* of a put: GEX_EVENT_NOW, DEFER, GROUP, or where the event goes */
 };
 
 /* Local memory of an endpoint with a device segment must lie inside that. */
@@ -123,8 +125,13 @@ static int serve(const struct access *a, struct tmb_op *op) {
                               .nbytes = a->nbytes,
                               .op = op,
                               .category = a->is_get ? TMB_CAT_GET : TMB_CAT_PUT,
+                              .local_category = TMB_CAT_LC,
+                              .tell_local = !a->is_get && a->lc != GEX_EVENT_DEFER,
                               .immediate = (a->flags & GEX_FLAG_IMMEDIATE) != 0};
-  return a->is_get ? tmb_peer_get(&rma) : tmb_peer_put(&rma);
+  if (a->is_get) return tmb_peer_get(&rma);
+  const int rc = tmb_peer_put(&rma);
+  if (rc == 0 && a->lc == GEX_EVENT_NOW) tmb_op_wait_local(op);
+  return rc;
 }
 
 /*
@@ -170,6 +177,13 @@ static gex_Event_t with_event(struct access *a, uint32_t leaves) {
   return tmb_op_event(op);
 }
 
+void tmb_op_wait_local(const struct tmb_op *op) {
+  if (TMB_LIKELY(tmb_op_done(op, GEX_EC_LC))) return;
+  struct gexx_wait wait;
+  tmb_wait_begin(&wait);
+  while (!tmb_op_done(op, GEX_EC_LC)) tmb_wait_step(&wait, tmb_why_op(op));
+}
+
 void tmb_up_op_more(void *op, uint32_t category) {
   tmb_fetch_add_rlx(&((struct tmb_op *)op)->pending[category], 1);
 }
@@ -204,23 +218,24 @@ static void check_put_lc(const char *call, const gex_Event_t *lc_opt, bool nbi) 
 int gexx_rma_put(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                  gex_Flags_t flags) {
   return blocking(&(struct access){"gex_RMA_PutBlocking", tm, rank, false, dest,
-                                   (void *)(uintptr_t)src, nbytes, flags});
+                                   (void *)(uintptr_t)src, nbytes, flags, GEX_EVENT_DEFER});
 }
 
 int gexx_rma_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src, size_t nbytes,
                      gex_Event_t *lc_opt, gex_Flags_t flags) {
   check_put_lc("gex_RMA_PutNBI", lc_opt, true);
   return implicit(&(struct access){"gex_RMA_PutNBI", tm, rank, false, dest, (void *)(uintptr_t)src,
-                                   nbytes, flags});
+                                   nbytes, flags, lc_opt});
 }
 
 gex_Event_t gexx_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
                             size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags) {
   check_put_lc("gex_RMA_PutNB", lc_opt, false);
   const bool leaf = (uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP;
-  const gex_Event_t event = with_event(&(struct access){"gex_RMA_PutNB", tm, rank, false, dest,
-                                                        (void *)(uintptr_t)src, nbytes, flags},
-                                       leaf ? GEX_EC_LC : 0);
+  const gex_Event_t event =
+      with_event(&(struct access){"gex_RMA_PutNB", tm, rank, false, dest, (void *)(uintptr_t)src,
+                                  nbytes, flags, lc_opt},
+                 leaf ? GEX_EC_LC : 0);
   if (leaf && event != GEX_EVENT_NO_OP)
     *lc_opt = event == GEX_EVENT_INVALID ? event : gex_Event_QueryLeaf(event, GEX_EC_LC);
   return event;
@@ -229,17 +244,19 @@ gex_Event_t gexx_rma_put_nb(gex_TM_t tm, gex_Rank_t rank, void *dest, const void
 int gexx_rma_get(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                  gex_Flags_t flags) {
   return blocking(
-      &(struct access){"gex_RMA_GetBlocking", tm, rank, true, src, dest, nbytes, flags});
+      &(struct access){"gex_RMA_GetBlocking", tm, rank, true, src, dest, nbytes, flags, NULL});
 }
 
 int gexx_rma_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                      gex_Flags_t flags) {
-  return implicit(&(struct access){"gex_RMA_GetNBI", tm, rank, true, src, dest, nbytes, flags});
+  return implicit(
+      &(struct access){"gex_RMA_GetNBI", tm, rank, true, src, dest, nbytes, flags, NULL});
 }
 
 gex_Event_t gexx_rma_get_nb(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
                             gex_Flags_t flags) {
-  return with_event(&(struct access){"gex_RMA_GetNB", tm, rank, true, src, dest, nbytes, flags}, 0);
+  return with_event(
+      &(struct access){"gex_RMA_GetNB", tm, rank, true, src, dest, nbytes, flags, NULL}, 0);
 }
 
 /* Address of the nbytes low-order bytes of a value. */
@@ -276,8 +293,8 @@ gex_RMA_Value_t gexx_rma_get_val(gex_TM_t tm, gex_Rank_t rank, void *src, size_t
   check_value("gex_RMA_GetBlockingVal", nbytes, flags);
   if (tm) from_host(&tm, &rank);
   (void)blocking(&(struct access){"gex_RMA_GetBlockingVal", tm, rank, true, src,
-                                  value_bytes(&value, nbytes), nbytes,
-                                  flags & ~GEX_FLAG_IMMEDIATE});
+                                  value_bytes(&value, nbytes), nbytes, flags & ~GEX_FLAG_IMMEDIATE,
+                                  NULL});
   return value;
 }
 
@@ -286,7 +303,7 @@ int gexx_rma_put_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t v
   check_value("gex_RMA_PutBlockingVal", nbytes, flags);
   if (tm) from_host(&tm, &rank);
   return blocking(&(struct access){"gex_RMA_PutBlockingVal", tm, rank, false, dest,
-                                   value_bytes(&value, nbytes), nbytes, flags});
+                                   value_bytes(&value, nbytes), nbytes, flags, GEX_EVENT_DEFER});
 }
 
 int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
@@ -294,7 +311,7 @@ int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value
   check_value("gex_RMA_PutNBIVal", nbytes, flags);
   if (tm) from_host(&tm, &rank);
   return implicit(&(struct access){"gex_RMA_PutNBIVal", tm, rank, false, dest,
-                                   value_bytes(&value, nbytes), nbytes, flags});
+                                   value_bytes(&value, nbytes), nbytes, flags, GEX_EVENT_NOW});
 }
 
 gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
@@ -302,6 +319,6 @@ gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RM
   check_value("gex_RMA_PutNBVal", nbytes, flags);
   if (tm) from_host(&tm, &rank);
   return with_event(&(struct access){"gex_RMA_PutNBVal", tm, rank, false, dest,
-                                     value_bytes(&value, nbytes), nbytes, flags},
+                                     value_bytes(&value, nbytes), nbytes, flags, GEX_EVENT_NOW},
                     0);
 }
