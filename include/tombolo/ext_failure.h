@@ -107,6 +107,20 @@ GEXX_API int gexx_Event_Status(gex_Event_t event);
  * was lost are not known. Restricted context: yes. */
 GEXX_API uint64_t gexx_Lost_QueryDropped(void);
 
+/* ---------------------------------------------------------------- a team of the survivors */
+
+/* Makes a team of those members of a team that are not lost, in the order of their ranks in it.
+ * Collective over the members that are left: each of them calls, as often as the others. All of
+ * them get the same team, also if further members are lost while they agree: then either all of
+ * them see a lost member in the new team, and may shrink that, or none. A member that is lost
+ * before it has called is not in the new team. [in] tm: any team, with or without lost members; it
+ * stays as it is. [out] new_tm_p: the new team, without scratch memory. Also without
+ * GEXX_FAILURE_REPORT. Blocks, polls and runs handlers; normal context; calls by different threads
+ * for one team are not at once. What it meets of losses leaves no mark for gexx_Lost_Take. Returns
+ * GASNET_OK. Cost: two messages for each member; more for each coordinator (the lowest member that
+ * is left) lost meanwhile. Uses a little memory until the process ends. */
+GEXX_API int gexx_TM_Shrink(gex_TM_t tm, gex_TM_t *new_tm_p);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,7 @@
 #include "coll/engine.h"
 #include "core/am/kit.h"
 #include "core/client.h"
+#include "core/failure/failure.h"
 #include "core/mk/mk_move.h"
 #include "core/team/barrier.h"
 #include "core/team/team.h"
@@ -29,6 +30,7 @@ static const struct tmb_layer *const layers[] = {
     &tmb_stats_layer,        /* counts what the others send */
     &tmb_team_gather_layer,  /* all-gather for the set-up of others */
     &tmb_barrier_layer,      /* barriers of teams */
+    &tmb_shrink_layer,       /* teams of survivors */
     &tmb_mk_layer,           /* puts and gets of device memory */
     &tmb_vis_layer,          /* non-contiguous transfers: origin */
     &tmb_vis_serve_layer,    /* and target */

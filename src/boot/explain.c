@@ -177,6 +177,7 @@ enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
   case TMB_WAIT_SEND:
   case TMB_WAIT_NOTIFICATION:
   case TMB_WAIT_LOSS:
+  case TMB_WAIT_SHRINK:
     if (w->peer >= size) break;
     mark[w->peer] = 1;
     return TMB_NEEDS_ALL;

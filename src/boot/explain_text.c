@@ -149,6 +149,7 @@ static void wait_text(const struct tmb_snapshot *s, uint32_t rank, const struct 
     break;
   case TMB_WAIT_POLL: snprintf(buf, bytes, "anything (gexx_Poll)"); break;
   case TMB_WAIT_LOCK: lock_text(w, buf, bytes); break;
+  case TMB_WAIT_SHRINK: snprintf(buf, bytes, "gexx_TM_Shrink, for rank %u", w->peer); break;
   case TMB_WAIT_LOSS: snprintf(buf, bytes, "the end of rank %u to be dealt with", w->peer); break;
   default: snprintf(buf, bytes, "something unknown");
   }

@@ -46,6 +46,7 @@ enum tmb_wait_kind {
   TMB_WAIT_POLL,         /* gexx_Poll: anything */
   TMB_WAIT_LOCK,         /* addr; holder's thread in value, 0: unknown */
   TMB_WAIT_LOSS,         /* the loss of peer to be dealt with */
+  TMB_WAIT_SHRINK,       /* gexx_TM_Shrink: peer has not sent what it knows, or decides */
   TMB_WAIT_KINDS
 };
 

@@ -20,7 +20,13 @@ struct tmb_am_in;
 struct tmb_team;
 
 /* What progress advances beside messages; tmb_job.work counts what there is of each kind. */
-enum tmb_work { TMB_WORK_BARRIERS, TMB_WORK_COLLS, TMB_WORK_PUTS, TMB_WORK_KINDS };
+enum tmb_work {
+  TMB_WORK_BARRIERS,
+  TMB_WORK_COLLS,
+  TMB_WORK_PUTS,
+  TMB_WORK_SHRINKS,
+  TMB_WORK_KINDS
+};
 
 /* The handler of an internal message, and what such messages look like; others end the job before
  * it runs. A list ends with fn NULL. */

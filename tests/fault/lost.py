@@ -14,7 +14,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from jobs import WAYS, Job, check, named, run_cases, wait_for  # noqa: E402
 
 FOLDER = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault")
-P2P, COLL, PLAY = (os.path.join(FOLDER, name) for name in ("lost_p2p", "lost_coll", "lost_play"))
+P2P, COLL, PLAY, SHRINK = (
+    os.path.join(FOLDER, name) for name in ("lost_p2p", "lost_coll", "lost_play", "lost_shrink")
+)
 
 # How a rank ends, the job's code, what the supervisor says.
 ENDS = [
@@ -44,6 +46,12 @@ def middle(way, program, scenario, env):
     for seed in range(3):
         variables = {**env, "TMB_TEST_SEED": str(seed)}
         survivors(Job(4, [program, scenario, "kill"], way, env=variables).expect(137), 3)
+
+
+def shrink(way, scenario, ranks, dead, env):
+    """Killed in the middle of an agreement on who is left."""
+    for _ in range(3):
+        survivors(Job(ranks, [SHRINK, scenario, "kill"], way, env=env).expect(137), ranks - dead)
 
 
 def rank_0(way, scenario):
@@ -155,6 +163,11 @@ CASES += [named(f"asleep/{end[0]}", ends, "run", "asleep", *end) for end in ENDS
 CASES += [
     named(f"middle/{scenario}/{name}", middle, "run", program, scenario, env)
     for program, scenario in ((P2P, "flood"), (P2P, "pending"), (COLL, "barrier"), (COLL, "coll"))
+    for name, env in SETTINGS.items()
+]
+CASES += [
+    named(f"shrink/{scenario}/{ranks}/{name}", shrink, "run", scenario, ranks, dead, env)
+    for scenario, ranks, dead in (("middle", 7, 3), ("lowest", 5, 1), ("most", 5, 4), ("sub", 3, 1))
     for name, env in SETTINGS.items()
 ]
 CASES += [named(f"rank_0/{scenario}", rank_0, "run", scenario) for scenario in ("asleep", "known")]

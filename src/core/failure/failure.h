@@ -70,6 +70,9 @@ static inline int tmb_op_sync(struct tmb_op *op, uint32_t mask) {
   return TMB_LIKELY(!(tmb_load_rlx(&op->lost_mask) & mask)) ? 0 : tmb_op_sync_lost(op, mask);
 }
 
+/* shrink.c: teams of survivors. */
+extern const struct tmb_layer tmb_shrink_layer;
+
 /* ---- failure_track.c */
 
 /* Count a part of an op that `peer` will complete; returns whether the op must count it: not when

@@ -57,6 +57,7 @@ struct tmb_team {
   struct gexx_tm_s head;
   uint64_t uid;
   uint32_t rounds;                /* ceil(log2 size) */
+  uint32_t shrinks;               /* calls of gexx_TM_Shrink by this member */
   uint32_t lost;                  /* 1 + jobrank of a member that is lost, 0: none */
   uint32_t refs;                  /* the handle, and each user of tmb_team_hold; atomic */
   const gex_EP_Index_t *ep_index; /* [size], or NULL when all are primordial */
