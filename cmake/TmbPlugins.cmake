@@ -24,7 +24,7 @@ target_sources(tombolo_net_udp PRIVATE "${PROJECT_SOURCE_DIR}/src/net/udp/udp_al
   "${PROJECT_SOURCE_DIR}/src/os/time.c")
 target_compile_options(tombolo_net_udp PRIVATE -UTMB_PREEMPT)
 set_target_properties(tombolo_net_udp PROPERTIES PREFIX ""
-  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tombolo")
+  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo")
 target_include_directories(tombolo_net_udp PRIVATE "${PROJECT_SOURCE_DIR}/src")
 
 if(TMB_CUDA)

@@ -30,6 +30,7 @@ static void insert(const struct job *job, uint64_t key) {
   MPI_Put(&value, 1, MPI_UINT64_T, rank,
           (MPI_Aint)(i * sizeof(struct entry) + offsetof(struct entry, value)), 1, MPI_UINT64_T,
           window);
+  MPI_Win_flush_local(rank, window); /* `value` may go */
 }
 
 static bool is_found(const struct job *job, uint64_t key) {
