@@ -25,6 +25,9 @@ struct caf_attach_list;
 struct caf_words {
   uint64_t begun; /* collectives of the team that this image has begun */
   uint64_t slot;  /* what it tells the others in caf_tell */
+  /* How barrier number k, counted by `begun`, went here, at [k % 2]: 2 * k + 1: the layer completed
+   * it; 2 * k: it was cut short by the loss of an image, or done without the layer. */
+  uint64_t outcome[2];
 };
 
 /* A team of images. The initial one has number -1, and identity as its table. */
@@ -37,6 +40,8 @@ struct caf_team {
   struct caf_words *words;    /* of this image, in the segment */
   uintptr_t *words_at;        /* [size] addresses of the members' */
   struct caf_token *coarrays; /* allocated while it was the current team */
+  uint32_t losses_seen;       /* caf.lost_count when members_lost was found out */
+  bool members_lost;
 };
 
 /* A coarray, or a component (type CAF_REGISTER_ONLY, for which `addr` has no entries). */
@@ -69,8 +74,10 @@ struct caf {
   uint32_t pending;         /* not 0: puts to far ranks, or asynchronous transfers, are under way */
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
-  bool ready, ending, settled;
-  bool accessors; /* other images may ask this one to run functions: remote.c */
+  bool ready, ending;
+  bool began, settled;  /* `init` has returned; the signal is back: caf_settle */
+  bool allocate_failed; /* with STAT=: the SYNC ALL that the compiler has put behind it may fail */
+  bool accessors;       /* other images may ask this one to run functions: remote.c */
 };
 extern struct caf caf;
 
@@ -183,7 +190,14 @@ int caf_state_of(uint32_t rank);
  * has failed, else 0. */
 int caf_team_state(const struct caf_team *team);
 
-/* Barrier of the members that are left. Returns as caf_wait_event. */
+/* Whether the layer can do collectives of a team: it was made by it, and no member is lost. */
+bool caf_team_whole_slow(struct caf_team *team);
+static inline bool caf_team_whole(struct caf_team *team) {
+  if (__builtin_expect(caf.lost_count == 0 && team->tm != GEX_TM_INVALID, 1)) return true;
+  return caf_team_whole_slow(team);
+}
+
+/* Barrier of the members that are left. Returns as caf_wait_event, the same on all of them. */
 int caf_barrier(struct caf_team *team);
 
 /* The team statements. in new_index: NULL: as in the parent. */

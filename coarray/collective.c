@@ -158,7 +158,7 @@ static bool agree_kind10(const struct caf_desc *a) {
   caf_section_of(&s, a, a->base, NULL);
   caf_section_each(&s, vote, &v);
   uint64_t all[2] = {0, 0};
-  if (caf.team->tm == GEX_TM_INVALID) return v.votes[0] > v.votes[1];
+  if (!caf_team_whole(caf.team)) return v.votes[0] > v.votes[1];
   (void)caf_wait_event(gex_Coll_ReduceToAllNB(caf.team->tm, all, v.votes, GEX_DT_U64, 8, 2,
                                               GEX_OP_ADD, NULL, NULL, 0),
                        caf.team);
@@ -265,8 +265,15 @@ static void fold_elements(void *arg, const void *in, void *inout) {
   }
 }
 
+/* A collective that cannot be done, as a member of the team is lost: all others find that out. */
+static int refuse(struct caf_team *team) {
+  caf_begin(team);
+  return caf_team_state(team);
+}
+
 static int reduce_in_layer(struct caf_team *team, void *data, int result_image,
                            const struct fold_all *all) {
+  if (!caf_team_whole(team)) return refuse(team);
   const struct caf_reduction *how = all->how;
   if (result_image == 0)
     return caf_wait_event(gex_Coll_ReduceToAllNB(team->tm, data, data, how->dt, all->len,
@@ -318,10 +325,13 @@ void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, 
   caf_complete();
   const size_t bytes = elements * s.elem_len;
   const gex_Rank_t root = (gex_Rank_t)source - 1;
-  const int code =
-      team->tm == GEX_TM_INVALID
-          ? caf_survivors_broadcast(team, root, data, bytes)
-          : caf_wait_event(gex_Coll_BroadcastNB(team->tm, root, data, data, bytes, 0), team);
+  int code;
+  if (team->tm == GEX_TM_INVALID)
+    code = caf_survivors_broadcast(team, root, data, bytes);
+  else if (!caf_team_whole(team))
+    code = refuse(team);
+  else
+    code = caf_wait_event(gex_Coll_BroadcastNB(team->tm, root, data, data, bytes, 0), team);
   unpack(&s, copy, true);
   if (code)
     caf_fail(&to, code, "CO_BROADCAST: an image of the team has %s", caf_end_name(code));

@@ -99,6 +99,7 @@ void *caf_address_slow(const struct caf_token *token, size_t offset, size_t byte
 void CAF(init)(int *argc, char ***argv) {
   caf_start(argc, argv);
   gex_Event_Wait(gex_Coll_BarrierNB(caf.tm, 0));
+  caf.began = true;
 }
 
 /* Whether every other image has come to its end, or is lost before it. */

@@ -67,6 +67,21 @@ const struct caf_token *caf_token_at(const char *address) {
   return NULL;
 }
 
+/* Read what the members that are left have told, where the layer did not bring it. One collective,
+ * as the layer's is: images that it did bring it to take part in no other. Until the SYNC ALL that
+ * ends ALLOCATE nobody tells anything else. */
+static int read_told(struct caf_team *team, uint64_t *all) {
+  const int code = caf_meet(team);
+  for (uint32_t i = 0; i < team->size; i++) {
+    const struct caf_words *there = (const struct caf_words *)team->words_at[i];
+    all[i] = 0;
+    if (caf_state_of(team->jobrank[i]) != CAF_STAT_FAILED)
+      gex_RMA_GetBlocking(caf.tm, &all[i], team->jobrank[i], (void *)(uintptr_t)&there->slot,
+                          sizeof all[i], 0);
+  }
+  return code;
+}
+
 /* Tell the team where the memory of this image is; an odd number stands for none. Returns whether
  * every image that is left has got some. */
 static bool gather(struct caf_token *t) {
@@ -74,11 +89,13 @@ static bool gather(struct caf_token *t) {
   uint64_t *all = calloc(team->size, sizeof *all);
   if (!all) return false;
   const uint64_t mine = t->base ? (uintptr_t)t->base : 1;
-  int code;
-  if (team->tm == GEX_TM_INVALID || caf.lost_count)
-    code = caf_tell(team, mine, all);
-  else
+  int code = CAF_STAT_FAILED;
+  __atomic_store_n(&team->words->slot, mine, __ATOMIC_RELEASE);
+  if (caf_team_whole(team)) {
     code = caf_wait_event(gexx_Coll_AllGatherNB(team->tm, all, &mine, sizeof mine, 0), team);
+    if (code == CAF_STAT_FAILED) team->words->begun--; /* it was cut short */
+  }
+  if (code == CAF_STAT_FAILED) code = read_told(team, all);
   bool complete = code == 0 || code == CAF_STAT_FAILED;
   for (uint32_t i = 0; i < team->size; i++) {
     if (all[i] & 1) complete = false;
@@ -86,6 +103,22 @@ static bool gather(struct caf_token *t) {
   }
   free(all);
   return complete;
+}
+
+/* End an ALLOCATE that cannot be done. */
+static void say_why(const struct caf_status *to, int code, size_t bytes, bool mine) {
+  if (code != CAF_STAT_ERROR)
+    caf_fail(to, code, "ALLOCATE of a coarray: an image of the team has %s", caf_end_name(code));
+  else if (mine)
+    caf_fail(to, code,
+             "another image of the team cannot allocate this coarray of %zu bytes, or has "
+             "ended",
+             bytes);
+  else
+    caf_fail(to, code,
+             "no memory for a coarray of %zu bytes: the largest free block of this "
+             "image's %zu bytes has %zu; set GASNET_MAX_SEGSIZE to more",
+             bytes, (size_t)caf.segment_bytes, caf_heap_largest());
 }
 
 static void register_coarray(size_t bytes, int type, void **token_p, struct caf_desc *desc,
@@ -99,16 +132,13 @@ static void register_coarray(size_t bytes, int type, void **token_p, struct caf_
   t->bytes = bytes;
   t->desc = desc;
   if (t->base && type >= CAF_LOCK_STATIC && type <= CAF_EVENT_ALLOC) memset(t->base, 0, bytes);
-  const bool mine = t->base != NULL;
-  if (!gather(t)) {
+  const bool mine = t->base != NULL, complete = gather(t);
+  const int code = complete ? caf_barrier(caf.team) : CAF_STAT_ERROR; /* the same on all images */
+  caf.allocate_failed = code != 0 && to->stat;
+  if (code) {
     caf_heap_free(t->base);
     free(t);
-    caf_fail(to, CAF_STAT_ERROR,
-             mine ? "another image of the team cannot allocate this coarray of %zu bytes, or has "
-                    "ended"
-                  : "no memory for a coarray of %zu bytes: the largest free block of this image's "
-                    "%zu bytes has %zu; set GASNET_MAX_SEGSIZE to more",
-             bytes, (size_t)caf.segment_bytes, caf_heap_largest());
+    say_why(to, code, bytes, mine);
     return;
   }
   join_team(t);
@@ -190,7 +220,10 @@ void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t e
   caf_heap_free(t->base);
   free(t);
   *token_p = NULL;
-  caf_ok(stat);
+  if (code && stat)
+    caf_fail(&to, code, "DEALLOCATE of a coarray: an image of the team has failed");
+  else
+    caf_ok(stat);
 }
 
 void caf_team_free_coarrays(struct caf_team *team) {

@@ -98,6 +98,7 @@ void caf_start(int *argc, char ***argv) {
 }
 
 void caf_settle_slow(void) {
+  if (!caf.began) return;
   caf.settled = true;
   sigaction(SIGQUIT, &quit_action, NULL);
 }

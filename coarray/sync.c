@@ -54,18 +54,14 @@ static uint64_t begun_by(const struct caf_team *team, uint32_t i) {
   return begun;
 }
 
-/* Code of a member that has not begun the collective of this image and never will, 0: there is
- * none. */
-static int never_comes(const struct caf_team *team) {
-  int worst = 0;
-  if (all_well()) return 0;
-  for (uint32_t i = 0; i < team->size; i++) {
-    const int state = caf_state_of(team->jobrank[i]);
-    if (!state || begun_by(team, i) >= team->words->begun) continue;
-    if (state == CAF_STAT_STOPPED) return state;
-    worst = state;
-  }
-  return worst;
+/* Whether a member has ended normally and will never begin the collective of this image. */
+static bool never_comes(const struct caf_team *team) {
+  if (all_well()) return false;
+  for (uint32_t i = 0; i < team->size; i++)
+    if (caf_state_of(team->jobrank[i]) == CAF_STAT_STOPPED &&
+        begun_by(team, i) < team->words->begun)
+      return true;
+  return false;
 }
 
 int caf_wait_event(gex_Event_t event, struct caf_team *team) {
@@ -76,8 +72,7 @@ int caf_wait_event(gex_Event_t event, struct caf_team *team) {
       continue;
     }
     gexx_Poll(LOOK_US);
-    const int code = never_comes(team);
-    if (code) return code;
+    if (never_comes(team)) return CAF_STAT_STOPPED; /* a failure completes the event, marked */
   }
   if (__builtin_expect(caf.lost_count != 0, 0) && gexx_Lost_Take(NULL) == GEXX_ERR_LOST)
     return caf_team_state(team);
@@ -118,7 +113,7 @@ int caf_words_init(struct caf_team *team, struct caf_team *parent) {
   team->words = caf_heap_alloc(sizeof *team->words);
   team->words_at = malloc(team->size * sizeof *team->words_at);
   if (!team->words || !team->words_at) return CAF_STAT_ERROR;
-  *team->words = (struct caf_words){0, 0};
+  *team->words = (struct caf_words){.begun = 0};
   const uint64_t mine = (uintptr_t)team->words;
   if (!parent) {
     gex_Event_Wait(gexx_Coll_AllGatherNB(team->tm, team->words_at, &mine, sizeof mine, 0));
@@ -133,15 +128,61 @@ int caf_words_init(struct caf_team *team, struct caf_team *parent) {
   return code == CAF_STAT_FAILED ? 0 : code; /* the lost are no members */
 }
 
+bool caf_team_whole_slow(struct caf_team *team) {
+  if (team->losses_seen != caf.lost_count) {
+    team->losses_seen = caf.lost_count;
+    for (uint32_t i = 0; i < team->size; i++)
+      team->members_lost = team->members_lost || caf.lost[team->jobrank[i]];
+  }
+  return team->tm != GEX_TM_INVALID && !team->members_lost;
+}
+
+static void publish_outcome(struct caf_team *team, uint64_t word) {
+  __atomic_store_n(&team->words->outcome[team->words->begun % 2], word, __ATOMIC_RELEASE);
+}
+
+static uint64_t outcome_of(const struct caf_team *team, uint32_t i) {
+  const struct caf_words *there = (const struct caf_words *)team->words_at[i];
+  uint64_t word = 0;
+  gex_RMA_GetBlocking(caf.tm, &word, team->jobrank[i],
+                      (void *)(uintptr_t)&there->outcome[team->words->begun % 2], sizeof word, 0);
+  return word;
+}
+
+/* End of a barrier that was cut short here, or done without the layer: the members that are left
+ * meet, and agree: it went well if the layer completed it on any of them, as that one goes on.
+ * Those that go on cannot complete the barrier after the next without this image, so their word is
+ * not lost. */
+static int agree(struct caf_team *team) {
+  const uint64_t cut = 2 * team->words->begun;
+  bool completed = false;
+  int code = 0;
+  publish_outcome(team, cut);
+  for (uint32_t i = 0; i < team->size; i++) {
+    uint64_t word;
+    int state = 0;
+    for (uint32_t looks = 0; (word = outcome_of(team, i)) < cut && !state; looks++) {
+      state = caf_state_of(team->jobrank[i]);
+      gexx_Poll(looks < TESTS ? 0 : LOOK_US / 10);
+    }
+    if (word >= cut) state = 0; /* it took part */
+    completed = completed || word == cut + 1;
+    if (state && code != CAF_STAT_STOPPED) code = state;
+  }
+  return completed ? 0 : code;
+}
+
 int caf_barrier(struct caf_team *team) {
   caf_settle();
   caf_complete();
-  if (__builtin_expect(team->tm == GEX_TM_INVALID || caf.lost_count != 0, 0)) return caf_meet(team);
-  const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
-  if (code == 0) return 0;
-  /* It was cut short: those that are left meet without it, under the same number. */
-  team->words->begun--;
-  return caf_meet(team);
+  if (__builtin_expect(caf_team_whole(team), 1)) {
+    const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
+    if (code == 0) publish_outcome(team, 2 * team->words->begun + 1);
+    if (code == 0 || code == CAF_STAT_STOPPED) return code;
+  } else {
+    caf_begin(team);
+  }
+  return agree(team);
 }
 
 /* Where ERRMSG= of a SYNC statement is: gfortran 11 and 12 pass the address of a pointer to it. An
@@ -155,8 +196,10 @@ static char *sync_errmsg(char *errmsg) {
 
 void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
   const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
+  const bool after_allocate = caf.allocate_failed && !stat;
   const int code = caf_barrier(caf.team);
-  if (code)
+  caf.allocate_failed = false;
+  if (code && !after_allocate)
     caf_fail(&to, code, "SYNC ALL: an image of the team has %s", caf_end_name(code));
   else
     caf_ok(stat);
