@@ -44,7 +44,7 @@ struct upcr_state {
   gex_Client_t client;
   gex_EP_t ep;
   gex_TM_t tm;
-  gex_AD_t ad64;
+  gex_AD_t ad32, ad64;
   char *memory;             /* this thread's */
   uint64_t bytes;           /* of each thread's memory */
   uint64_t heap, heap_half; /* offsets: the global heap, the threads' own heaps */

@@ -134,7 +134,9 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
   find_peers();
   place_objects(objects, object_count);
   rt_alloc_start();
-  const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_ADD | GEX_OP_FCAS;
+  const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_FAND | GEX_OP_FOR |
+                       GEX_OP_FXOR | GEX_OP_FCAS | GEX_OP_SWAP;
+  gex_AD_Create(&rt.ad32, rt.tm, GEX_DT_U32, ops, 0);
   gex_AD_Create(&rt.ad64, rt.tm, GEX_DT_U64, ops, 0);
   gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
   initialise(objects, object_count, inits, init_count);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations that UPC forbids, with a number of threads that is not fixed (6.5.1, 6.5.2). */
+#include <upc.h>
+
+shared [2][2] int fine_array_of_two_blocks_is_syntax; /* error: expected */
+typedef shared [2] int two_t;
+shared [3] two_t twice[3 * THREADS];      /* error: two different block sizes */
+strict int no_shared;                     /* error: strict without shared */
+strict relaxed shared int both;           /* error: both strict and relaxed */
+shared [-1] int negative[THREADS];        /* error: the block size is negative */
+shared [1048576] int large[THREADS];      /* error: greater than UPC_MAX_BLOCK_SIZE */
+int n;
+shared [n] int not_constant[THREADS];     /* error: not an integer constant */
+shared [*] int *star_pointer;             /* error: [*] may not be used for what a pointer points */
+typedef shared [*] int star_t[THREADS];   /* error: not in a typedef */
+extern shared [*] int star_open[][THREADS]; /* error: needs an array of known size */
+shared [4] void *layout_void;             /* error: shared void cannot have a block size */
+shared int no_threads[10];                /* error: must have THREADS in one dimension */
+shared int twice_threads[THREADS][THREADS]; /* error: THREADS stands twice */
+shared int square[THREADS * THREADS];     /* error: THREADS stands twice */
+shared int sum[10 + THREADS];             /* error: may only be multiplied */
+shared int casted[(int)THREADS];          /* error: may only be multiplied */
+shared [] int whole[THREADS];             /* error: indefinite block size cannot have THREADS */
+shared void nothing;                      /* error: cannot have the type shared void */
+struct s {
+  shared int member; /* error: a member of a structure or union cannot be shared */
+  shared int *fine;
+};
+shared int returns(void);                 /* error: a function cannot return a shared object */
+shared int *returns_pointer(void);
+void takes(shared int by_value);          /* error: a parameter cannot be a shared object */
+void takes_array(shared int by_pointer[], shared [3] int three[static 10]);
+shared int good[THREADS], good3[3 * THREADS], good_parens[(THREADS)], inner[2][3 * THREADS];
+shared [2] int right[THREADS * (10 * 2)];
+shared int *shared pts_in_shared;
+shared two_t *of_typedef;
+
+void f(void) {
+  shared int automatic;                   /* error: the automatic variable 'automatic' cannot be shared */
+  shared int array[THREADS];              /* error: the automatic variable 'array' cannot be shared */
+  static shared int is_static, in_function[THREADS];
+  extern shared int good[THREADS];
+  shared int *p = good;
+  (void)p;
+}

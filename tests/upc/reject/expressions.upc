@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Expressions that UPC forbids (6.4). */
+#include <upc.h>
+
+shared int a[THREADS];
+shared [2] int b[2 * THREADS];
+shared [] int *indefinite;
+shared void *generic;
+struct hidden;
+shared struct hidden *unknown, *unknown2;
+int private_int, *private_pointer;
+struct pair {
+  int x, y : 3;
+};
+shared struct pair pairs[THREADS];
+const shared int constant = 3;
+
+void f(shared int *p, int *q) {
+  p = q;                                  /* error: cannot become the pointer to shared */
+  q = p;                                  /* error: becomes the private pointer */
+  q = (int *)p;
+  p = b;                                  /* error: different block sizes need a cast */
+  p = (shared int *)b;
+  p = generic;
+  generic = b;
+  p = 0;
+  p = NULL;
+  p = (void *)0;
+  p = (shared int *)q;                    /* error: a cast from 'int *' to the pointer to shared */
+  p = (shared int *)private_int;          /* error: a cast from 'int' to the pointer to shared */
+  private_int = (shared int)3;            /* error: a cast to the shared type */
+  if (p == q) return;                     /* error: is compared with 'int *' */
+  if (p == NULL || !p || p != 0) return;
+  if (generic < generic) return;          /* error: incomplete type cannot be ordered */
+  if (unknown > unknown2) return;         /* error: incomplete type cannot be ordered */
+  if (unknown == unknown2) return;
+  if (&a[1] < &b[1]) return;              /* error: different block sizes cannot be ordered */
+  private_int = &a[1] - &b[1];            /* error: different block sizes cannot be subtracted */
+  private_int = p - q;                    /* error: cannot be subtracted */
+  generic++;                              /* error: no arithmetic on pointers to shared void */
+  generic = generic + 1;                  /* error: no arithmetic on pointers to shared void */
+  private_int = *generic;                 /* error: cannot be dereferenced */
+  private_int = generic[0];               /* error: cannot be indexed */
+  p = p * 2;                              /* error: has a pointer to shared as its operand */
+  MYTHREAD = 3;                           /* error: cannot be changed */
+  THREADS++;                              /* error: cannot be changed */
+  q = (int *)&MYTHREAD;                   /* error: the address of MYTHREAD */
+  private_int = upc_blocksizeof(private_int); /* error: is not a shared type */
+  private_int = upc_elemsizeof(shared void);  /* error: incomplete type */
+  private_int = upc_localsizeof(*unknown);    /* error: incomplete type */
+  private_int = pairs[0].z;               /* error: has no member 'z' */
+  private_int = unknown->x;               /* error: is no complete structure */
+  q = (int *)&pairs[0].y;                 /* error: the address of a bit-field */
+  constant = 4;                           /* error: a const shared object is changed */
+  p = private_int ? p : q;                /* error: cannot become the pointer to shared */
+  private_int = p;                        /* error: which needs a cast */
+  f(q, q);                                /* error: argument: 'int *' cannot become */
+  f(p, p);                                /* error: becomes the private pointer */
+}
+
+shared int *g(int *q) {
+  return q;                               /* error: return: 'int *' cannot become */
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statements that UPC forbids (6.6). */
+#include <upc.h>
+
+shared int a[THREADS];
+struct s {
+  int x;
+} s;
+
+void f(int *q) {
+  upc_barrier q;                          /* error: is not an integer, but 'int *' */
+  upc_notify s;                           /* error: is not an integer */
+  upc_wait 1.5;
+  upc_fence 1;                            /* error: upc_fence has no operand */
+  upc_forall (int i = 0; i < 10; i++; q) { /* error: neither an integer nor a pointer to shared */
+  }
+  upc_forall (int i = 0; i < 10; i++; 1.5) { /* error: neither an integer nor a pointer to shared */
+  }
+  upc_forall (int i = 0; i < 10; i++; i) {
+  }
+  upc_forall (int i = 0; i < 10; i++; &a[i]) {
+  }
+  upc_forall (int i = 0; i < 10; i++; a) {
+  }
+  upc_forall (int i = 0; i < 10; i++; a[i]) {
+  }
+  upc_forall (;;; continue) {
+    break;
+  }
+  upc_forall (;;;) {
+    break;
+  }
+}

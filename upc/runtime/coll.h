@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coll.h: what the files of the collectives share.
+ *
+ * Included by coll.c, reduce.c and allv.c. Calls: nothing. Invariants: the flags are those of
+ * <upc_types.h>, which other implementations share.
+ */
+#ifndef UPCR_COLL_H
+#define UPCR_COLL_H
+
+#include "rt.h"
+
+#include <upc_types.h>
+
+enum { FLAG_IN_NOSYNC = UPC_IN_NOSYNC, FLAG_OUT_NOSYNC = UPC_OUT_NOSYNC };
+
+#define OP_FUNC    (1UL << 16)
+#define OP_NONCOMM (1UL << 17)
+
+extern void upc_memcpy(upcr_pts_t dst, upcr_pts_t src, size_t n);
+extern void upc_memget(void *dst, upcr_pts_t src, size_t n);
+extern void upc_memput(upcr_pts_t dst, const void *src, size_t n);
+
+/* Synchronise as the flags ask for, before and after. */
+void rt_coll_enter(int flags);
+void rt_coll_leave(int flags);
+
+/* Element i of an array with a layout; block 0: indefinite. */
+static inline upcr_pts_t rt_element(upcr_pts_t p, long i, size_t elem_bytes, size_t block) {
+  if (block == 0) return upcr_add0(p, i * (long)elem_bytes);
+  return block == 1 ? upcr_add1(p, i, elem_bytes) : upcr_addb(p, i, elem_bytes, block);
+}
+
+/* A type that reductions are of: *a = *a op *b; func where op is OP_FUNC or OP_NONCOMM. */
+typedef void rt_combine(void *a, const void *b, upc_op_t op, void (*func)(void));
+struct rt_kind {
+  size_t bytes;
+  rt_combine *combine;
+};
+/* The kind of a UPC_ type code; ends the job where there is none. */
+const struct rt_kind *rt_kind_of(int type);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Semaphores, and puts that post one (bupc_sem_t).
+ *
+ * Called by UPC programs. Calls: the library's semaphores. Invariants: what a bupc_sem_t points to
+ * lies in the memory of the thread that made it and names the library's semaphore there; that
+ * thread alone waits.
+ */
+#include "rt.h"
+
+typedef upcr_pts_t sem_t;
+
+struct upcr_sem {
+  gexx_Sem_Handle_t handle;
+  gexx_Sem_t sem; /* the owner's */
+  uint64_t flags;
+};
+
+extern upcr_pts_t upc_alloc(size_t nbytes);
+extern void upc_free(upcr_pts_t p);
+
+RT_EXPORT sem_t bupc_sem_alloc(int flags);
+RT_EXPORT void bupc_sem_free(sem_t s);
+RT_EXPORT void bupc_sem_post(sem_t s);
+RT_EXPORT void bupc_sem_postN(sem_t s, size_t n);
+RT_EXPORT void bupc_sem_wait(sem_t s);
+RT_EXPORT void bupc_sem_waitN(sem_t s, size_t n);
+RT_EXPORT int bupc_sem_try(sem_t s);
+RT_EXPORT int bupc_sem_tryN(sem_t s, size_t n);
+RT_EXPORT void bupc_memput_signal(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s,
+                                  size_t n);
+RT_EXPORT void bupc_memput_signal_async(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s,
+                                        size_t n);
+
+/* One flag of each pair. */
+static unsigned complete_flags(int flags, const char *name) {
+  unsigned f = (unsigned)flags;
+  if (f & ~63u) rt_fatal("%s: flags %#x are unknown", name, f);
+  if (!(f & (GEXX_SEM_BOOLEAN | GEXX_SEM_INTEGER))) f |= GEXX_SEM_INTEGER;
+  if (!(f & (GEXX_SEM_SPRODUCER | GEXX_SEM_MPRODUCER))) f |= GEXX_SEM_MPRODUCER;
+  if (!(f & (GEXX_SEM_SCONSUMER | GEXX_SEM_MCONSUMER))) f |= GEXX_SEM_MCONSUMER;
+  return f;
+}
+
+sem_t bupc_sem_alloc(int flags) {
+  const sem_t s = upc_alloc(sizeof(struct upcr_sem));
+  if (!s) rt_fatal("bupc_sem_alloc: no shared memory is left");
+  struct upcr_sem *here = (struct upcr_sem *)(void *)upcr_mapped(s);
+  here->flags = complete_flags(flags, "bupc_sem_alloc");
+  if (gexx_Sem_Alloc(&here->sem, (unsigned)here->flags) != GASNET_OK)
+    rt_fatal("bupc_sem_alloc: no semaphore with flags %#x can be made", (unsigned)flags);
+  here->handle = gexx_Sem_QueryHandle(here->sem);
+  upcr_fence();
+  return s;
+}
+
+/* The semaphore of this thread. */
+static struct upcr_sem *own(sem_t s, const char *name) {
+  if (upcr_threadof(s) != upcr_mythread)
+    rt_fatal("%s: the semaphore belongs to thread %d; only that thread may wait for it or free it",
+             name, upcr_threadof(s));
+  if (upcr_addrfield(s) < RT_GUARD) rt_fatal("%s: null semaphore", name);
+  return (struct upcr_sem *)(void *)upcr_mapped(s);
+}
+
+static gexx_Sem_Handle_t handle_of(sem_t s, const char *name) {
+  gexx_Sem_Handle_t handle;
+  if (upcr_addrfield(s) < RT_GUARD) rt_fatal("%s: null semaphore", name);
+  upcr_getn(&handle, s, sizeof handle);
+  return handle;
+}
+
+void bupc_sem_free(sem_t s) {
+  gexx_Sem_Free(own(s, "bupc_sem_free")->sem);
+  upc_free(s);
+}
+
+void bupc_sem_post(sem_t s) {
+  upcr_fence();
+  gexx_Sem_Post(handle_of(s, "bupc_sem_post"));
+}
+
+void bupc_sem_postN(sem_t s, size_t n) {
+  upcr_fence();
+  if (n == 1)
+    gexx_Sem_Post(handle_of(s, "bupc_sem_postN"));
+  else if (n)
+    gexx_Sem_PostN(handle_of(s, "bupc_sem_postN"), n);
+}
+
+void bupc_sem_wait(sem_t s) {
+  gexx_Sem_Wait(own(s, "bupc_sem_wait")->sem);
+  upcr_fence();
+}
+
+void bupc_sem_waitN(sem_t s, size_t n) {
+  struct upcr_sem *here = own(s, "bupc_sem_waitN");
+  if (n == 1)
+    gexx_Sem_Wait(here->sem);
+  else if (n)
+    gexx_Sem_WaitN(here->sem, n);
+  upcr_fence();
+}
+
+int bupc_sem_try(sem_t s) {
+  const int got = gexx_Sem_Try(own(s, "bupc_sem_try")->sem);
+  upcr_fence();
+  return got == GASNET_OK;
+}
+
+int bupc_sem_tryN(sem_t s, size_t n) {
+  struct upcr_sem *here = own(s, "bupc_sem_tryN");
+  const int got = n == 0   ? GASNET_OK
+                  : n == 1 ? gexx_Sem_Try(here->sem)
+                           : gexx_Sem_TryN(here->sem, n);
+  upcr_fence();
+  return got == GASNET_OK;
+}
+
+static void check_target(upcr_pts_t dst, sem_t s, const char *name) {
+  if (upcr_threadof(dst) != upcr_threadof(s))
+    rt_fatal("%s: the data go to thread %d, the semaphore is of thread %d", name,
+             upcr_threadof(dst), upcr_threadof(s));
+}
+
+void bupc_memput_signal(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
+  check_target(dst, s, "bupc_memput_signal");
+  gexx_Sem_PutSignal(handle_of(s, "bupc_memput_signal"), rt_owner_addr(dst), src, nbytes, n);
+}
+
+void bupc_memput_signal_async(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
+  check_target(dst, s, "bupc_memput_signal_async");
+  gexx_Sem_PutSignalAsync(handle_of(s, "bupc_memput_signal_async"), rt_owner_addr(dst), src, nbytes,
+                          n);
+}
