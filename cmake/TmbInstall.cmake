@@ -20,6 +20,14 @@ if(TARGET caf_shared)
   install(FILES "${PROJECT_SOURCE_DIR}/coarray/fortran/tombolo_caf.f90"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran")
 endif()
+if(TARGET upc1)
+  install(TARGETS upc_shared upc_static EXPORT tombolo-targets)
+  install(TARGETS upc1 RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/upc/include"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc")
+  install(FILES "${tmb_upc_support}/crt.o" "${tmb_upc_support}/crt_extern.o"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc")
+endif()
 if(TARGET tombolo_mk_cuda)
   install(TARGETS tombolo_mk_cuda LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()

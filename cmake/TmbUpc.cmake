@@ -33,17 +33,21 @@ set_target_properties(upc_static PROPERTIES OUTPUT_NAME tombolo-upc EXPORT_NAME 
 target_link_libraries(upc_static PUBLIC tombolo_static)
 
 # ---- what every program is linked with, and the headers
-add_library(upc_crt OBJECT "${tmb_upc_dir}/runtime/crt.c")
-set_target_properties(upc_crt PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_include_directories(upc_crt PRIVATE "${tmb_upc_dir}/include")
-target_link_libraries(upc_crt PRIVATE tmb_warnings)
-add_custom_command(OUTPUT "${tmb_upc_support}/crt.o"
-  COMMAND ${CMAKE_COMMAND} -E make_directory "${tmb_upc_support}"
-  COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_OBJECTS:upc_crt> "${tmb_upc_support}/crt.o"
-  DEPENDS upc_crt $<TARGET_OBJECTS:upc_crt> COMMENT "UPC: crt.o" VERBATIM)
+set(tmb_upc_objects "")
+foreach(name crt crt_extern)
+  add_library(upc_${name} OBJECT "${tmb_upc_dir}/runtime/${name}.c")
+  set_target_properties(upc_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(upc_${name} PRIVATE "${tmb_upc_dir}/include")
+  target_link_libraries(upc_${name} PRIVATE tmb_warnings)
+  add_custom_command(OUTPUT "${tmb_upc_support}/${name}.o"
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${tmb_upc_support}"
+    COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_OBJECTS:upc_${name}> "${tmb_upc_support}/${name}.o"
+    DEPENDS upc_${name} $<TARGET_OBJECTS:upc_${name}> COMMENT "UPC: ${name}.o" VERBATIM)
+  list(APPEND tmb_upc_objects "${tmb_upc_support}/${name}.o")
+endforeach()
 add_custom_target(upc_support ALL
   COMMAND ${CMAKE_COMMAND} -E create_symlink "${tmb_upc_dir}/include" "${tmb_upc_support}/include"
-  DEPENDS "${tmb_upc_support}/crt.o")
+  DEPENDS ${tmb_upc_objects})
 
 # ---- the compiler
 file(GLOB tmb_upc1_sources CONFIGURE_DEPENDS "${tmb_upc_dir}/compiler/*.cc")

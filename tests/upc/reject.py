@@ -3,8 +3,8 @@
 # timeout: 60
 """What UPC forbids is reported: tests/upc/reject/*.upc, translated only.
 
-Every line with a comment `/* error: TEXT */` must be reported with that text, by file and line, and no
-other line may be. A file may say `/* threads: N */` in its first lines.
+Every line with a comment `/* error: TEXT */` must be reported with that text, by file and line, and
+no other line may be. A file may say `/* threads: N */` in its first lines.
 """
 
 import os

@@ -58,7 +58,7 @@ struct Symbol {
   Type *type = nullptr;
   long value = 0;
   bool file_scope = false, is_extern = false, is_static = false, is_register = false;
-  bool is_parameter = false;
+  bool is_parameter = false, address_taken = false;
 };
 
 struct Node {
@@ -67,6 +67,7 @@ struct Node {
   bool dirty = false;
   bool strict = false; // the pragma in force
   bool postfix = false, has_call = false;
+  bool not_copied = false; // a label or static variable: its text may stand once only
   std::vector<Node *> kids;
   Type *type = nullptr;
   Type *operand = nullptr; // type named by sizeof, a cast or a type name
@@ -76,6 +77,8 @@ struct Node {
   std::string_view op;
   int op_token = 0;
   struct Declared *declared = nullptr;
+
+  bool strict_type() const { return strict || (type && element_of(type)->strict); }
 };
 
 // One declarator of a declaration.

@@ -12,6 +12,7 @@
 
 #include "parse.h"
 
+#include <map>
 #include <string>
 
 class Generator {
@@ -53,9 +54,24 @@ private:
   std::string convert(Node *n);
   std::string size(Node *n);
 
-  // statements and declarations (gen_decl.cc)
+  // upc_forall (gen_forall.cc)
+  struct OwnLoop {
+    const Symbol *variable = nullptr;
+    bool declared = false; // in the loop
+    long unit = 0;
+    std::string position, pointers; // names; declarations of local pointers to arrays
+    std::map<const Symbol *, std::string> arrays;
+  };
   std::string forall(Node *n);
   std::string affinity(Node *n);
+  std::string plain_loop(Node *n, const std::string &test);
+  std::string own_loop(Node *n, OwnLoop &l);
+  std::string own_lvalue(Node *n);
+  bool matches(Node *n, OwnLoop &l);
+  static Node *first_index(Node *n);
+  static long unit_of(const Node *index);
+
+  // statements and declarations (gen_decl.cc)
   std::string barrier(Node *n);
   std::string declaration(Node *n);
   std::string written(Node *n);
@@ -75,6 +91,8 @@ private:
   int number_ = 0;
   std::string deferred_;
   bool has_main_ = false;
+  bool controlled_ = false; // inside the body of an upc_forall with affinity
+  OwnLoop *own_ = nullptr;
 };
 
 // The generator in use, for the lengths of arrays in types.

@@ -7,27 +7,6 @@
  */
 #include "gen.h"
 
-std::string Generator::affinity(Node *n) {
-  if (is_pts(n->type)) return "upcr_threadof(" + code(n) + ") == upcr_mythread";
-  return "upcr_mine((long)(" + code(n) + "))";
-}
-
-std::string Generator::forall(Node *n) {
-  const auto part = [&](int i) { return n->kids[static_cast<size_t>(i)]; };
-  std::string s = place(n->begin) + " {";
-  if (part(0)) s += code(part(0)) + (part(0)->kind == Nk::Declaration ? "" : ";");
-  std::string loop = "for (;";
-  if (part(1)) loop += code(part(1));
-  loop += ";";
-  if (part(2)) loop += code(part(2));
-  loop += ")";
-  if (!part(3)) return s + loop + " {" + code(part(4)) + "} }";
-  const std::string inner = fresh("f");
-  s += " const int " + inner + " = upcr_in_forall; upcr_in_forall = 1; " + loop + " if (" + inner +
-       " || " + affinity(part(3)) + ") {" + code(part(4)) + "} upcr_in_forall = " + inner + "; }";
-  return s;
-}
-
 std::string Generator::barrier(Node *n) {
   const std::string s = place(n->begin);
   if (n->op == "upc_fence") return s + " upcr_fence();";

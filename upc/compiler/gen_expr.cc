@@ -148,6 +148,10 @@ std::string Generator::put(const Type *t, const std::string &p, const std::strin
 
 std::string Generator::load(Node *n) {
   Node *k = n->kids[0];
+  if (!n->strict) {
+    const std::string own = own_lvalue(k);
+    if (!own.empty()) return "(" + own + ")";
+  }
   if (const Node *b = bit_field(k))
     return "((" + c_type(n->type) + ")upcr_getbits(" + code(k) + ", " + bit_arguments(b) + ", " +
            (n->strict ? "1" : "0") + "))";
@@ -158,6 +162,12 @@ std::string Generator::assign(Node *n) {
   Node *left = n->kids[0];
   if (!is_shared(left->type))
     return is_pts(left->type) && n->op != "=" ? change_private(n) : splice(n);
+  const std::string own = n->strict ? "" : own_lvalue(left);
+  if (!own.empty() && !is_pts(left->type)) {
+    if (n->kind == Nk::Assign)
+      return "(" + own + " " + std::string(n->op) + " (" + code(n->kids[1]) + "))";
+    return n->postfix ? "(" + own + std::string(n->op) + ")" : "(" + std::string(n->op) + own + ")";
+  }
   if (n->op != "=") return change(n);
   const std::string v = fresh("v");
   std::string s = "({ " + c_type(n->type, v) + " = (" + code(n->kids[1]) + "); ";

@@ -239,6 +239,7 @@ void Parser::member_declarator(Spec &s, Declared *d) {
 
 Node *Parser::finish(Node *n, Spec &s, Declared *d) {
   n->declared = d;
+  n->not_copied = d->is_static || d->function();
   n->operand = s.type;
   n->kids = s.kids;
   Node *r = d->definition;

@@ -175,6 +175,7 @@ Node *Parser::unary_operator() {
       s_.error(n->begin, "the address of MYTHREAD or THREADS cannot be taken");
     if (k->member && k->member->bits >= 0 && is_shared(k->type))
       s_.error(n->begin, "the address of a bit-field cannot be taken");
+    if (k->kind == Nk::Name && k->symbol) k->symbol->address_taken = true;
     n->kids = {k};
     n->type = pointer_to(k->type);
     n->dirty = is_shared(k->type);

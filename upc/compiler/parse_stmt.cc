@@ -57,6 +57,7 @@ Node *Parser::statement() {
   if (cur().kw == KwUpcStatement) return upc_statement();
   Node *n = make(Nk::Tokens, p_);
   if (label(n)) {
+    n->not_copied = !s_[n->begin].is("case") && !s_[n->begin].is("default");
     if (!at("}")) item(n);
     return done(n);
   }

@@ -166,6 +166,18 @@ UPCR_INLINE int upcr_mine(long i) {
   return thread == upcr_mythread;
 }
 
+/* The first block of `unit` indices, from the one that holds index i on, that is this thread's. */
+UPCR_INLINE long upcr_first(long i, long unit) {
+  long rest, thread;
+  const long block = upcr_divide(i, unit, &rest);
+  upcr_row(block, &thread);
+  return block + (upcr_mythread >= thread ? 0 : upcr_threads) + upcr_mythread - thread;
+}
+UPCR_INLINE long upcr_row_of(long block) {
+  long thread;
+  return upcr_row(block, &thread);
+}
+
 /* ---- local addresses */
 
 /* Null where the memory is not mapped here. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Linked into every UPC program: main, which starts the library and then the program's main.
+ * Programs with a main of C or C++ have crt_extern.c instead.
  *
  * Owns: nothing. Called by the C library. Calls: upcr_start. Invariants: the linker gathers what
  * the compiler put into the sections upc_objects and upc_inits; these names are empty where no file

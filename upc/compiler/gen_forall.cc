@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * upc_forall in C: the loop with its affinity test, or, where the pattern allows it, a loop over
+ * this thread's iterations alone, in which elements that are known to be local are accessed like
+ * private ones.
+ *
+ * Called by gen.cc. Calls: gen_expr.cc. The pattern: `i = FIRST; i < LAST; i++; AFFINITY`, where
+ * nothing in the body changes i or LAST, and AFFINITY is i or &a[i]..., each a[i] lying in one
+ * block of the array a. Invariants: with `unit` indices to a block, index i belongs to thread (i /
+ * unit) % THREADS, where it is number (i / unit / THREADS) * unit + i % unit. Inside the body of
+ * another upc_forall, also one further up in the calls, every iteration is executed: then the plain
+ * loop runs, which is a second copy of the body; bodies with labels or static variables are not
+ * copied.
+ */
+#include "gen.h"
+
+namespace {
+
+Node *bare(Node *n) {
+  while (n && n->kind == Nk::Paren) n = n->kids[0];
+  return n;
+}
+
+bool is_variable(const Node *n, const Symbol *s) {
+  return n && n->kind == Nk::Name && n->symbol == s;
+}
+
+// Calls f for a node and all below it until it answers false.
+template <class F> bool every(Node *n, F f) {
+  if (!n) return true;
+  if (!f(n)) return false;
+  for (Node *k : n->kids)
+    if (!every(k, f)) return false;
+  return true;
+}
+
+bool changes(Node *body, const Symbol *s) {
+  return !every(body, [&](Node *n) {
+    return !((n->kind == Nk::Assign || n->kind == Nk::Step) && is_variable(bare(n->kids[0]), s));
+  });
+}
+
+bool is_one(Node *n) {
+  n = bare(n);
+  return n->kind == Nk::Constant && n->type && is_integer(n->type);
+}
+
+// A variable that only this function can see and that nothing points to.
+bool is_own(const Symbol *s) {
+  return s && s->kind == Sk::Variable && !s->file_scope && !s->is_static && !s->is_extern &&
+         !s->address_taken && is_integer(s->type) && !s->type->is_volatile;
+}
+
+bool is_fixed(Node *n, Node *body) {
+  return every(n, [&](Node *k) {
+    switch (k->kind) {
+    case Nk::Constant:
+    case Nk::Threads:
+    case Nk::MaxBlock:
+    case Nk::MyThread:
+    case Nk::Paren: return true;
+    case Nk::Binary: return is_integer(k->type);
+    case Nk::Name:
+      return k->symbol &&
+             (k->symbol->kind == Sk::Constant || (is_own(k->symbol) && !changes(body, k->symbol)));
+    default: return false;
+    }
+  });
+}
+
+} // namespace
+
+// The array and the index of a[i] at the bottom of a[i][j]... ; NULL where it is no named array.
+Node *Generator::first_index(Node *n) {
+  n = bare(n);
+  while (n && (n->kind == Nk::Index || n->kind == Nk::Decay || n->kind == Nk::Paren)) {
+    if (n->kind == Nk::Index) {
+      Node *base = bare(n->kids[0]);
+      if (base->kind == Nk::Decay && bare(base->kids[0])->kind == Nk::Name) return n;
+    }
+    n = n->kids[0];
+  }
+  return nullptr;
+}
+
+// Indices of the array to a block; 0: an element a[i] is not in one block.
+long Generator::unit_of(const Node *index) {
+  const Node *base = bare(index->kids[0]);
+  const Symbol *s = bare(base->kids[0])->symbol;
+  if (!s || !is_array(s->type) || !is_shared(s->type)) return 0;
+  const long block = block_of(s->type);
+  const auto count = count_of(index->type);
+  if (!count || *count == 0 || block == 0 || has_threads(index->type)) return 0;
+  return block % *count == 0 ? block / *count : 0;
+}
+
+// Whether the loop has the pattern; fills `l`.
+bool Generator::matches(Node *n, OwnLoop &l) {
+  Node *init = n->kids[0], *cond = bare(n->kids[1]), *step = bare(n->kids[2]);
+  Node *affinity = bare(n->kids[3]), *body = n->kids[4];
+  if (!cond || cond->kind != Nk::Binary || (cond->op != "<" && cond->op != "<=")) return false;
+  Node *variable = bare(cond->kids[0]);
+  if (variable->kind != Nk::Name || !is_own(variable->symbol)) return false;
+  l.variable = variable->symbol;
+  l.declared = init && init->kind == Nk::Declaration;
+  if (!step || !is_variable(bare(step->kids.empty() ? nullptr : step->kids[0]), l.variable))
+    return false;
+  if (!(step->kind == Nk::Step && step->op == "++") &&
+      !(step->kind == Nk::Assign && step->op == "+=" && is_one(step->kids[1]) &&
+        code(step->kids[1]).find('1') != std::string::npos &&
+        s_[bare(step->kids[1])->begin].text == "1"))
+    return false;
+  if (!is_fixed(cond->kids[1], body) || changes(body, l.variable)) return false;
+  if (!every(body, [](Node *k) { return !k->not_copied; })) return false;
+  l.unit = 1;
+  if (is_variable(affinity, l.variable)) return true;
+  if (affinity->kind == Nk::Decay)
+    affinity = bare(affinity->kids[0]);
+  else if (affinity->kind == Nk::AddressOf)
+    affinity = bare(affinity->kids[0]);
+  else
+    return false;
+  Node *index = first_index(affinity);
+  if (!index || !is_variable(bare(index->kids[1]), l.variable)) return false;
+  l.unit = unit_of(index);
+  return l.unit > 0;
+}
+
+std::string Generator::own_loop(Node *n, OwnLoop &l) {
+  const std::string i(l.variable->name), first = fresh("i"), cond = code(n->kids[1]);
+  const std::string unit = std::to_string(l.unit) + "L", q = fresh("q");
+  l.position = fresh("l");
+  OwnLoop *outer = own_;
+  own_ = &l;
+  const std::string body = code(n->kids[4]);
+  own_ = outer;
+  std::string s = "const long " + first + " = (long)" + i + ";" + l.pointers;
+  s += "long " + q + " = upcr_first(" + first + ", " + unit + ");";
+  if (l.unit == 1) {
+    s += "long " + l.position + " = upcr_row_of(" + q + "); for (" + i + " = " + q + "; " + cond +
+         "; " + i + " += upcr_threads, " + l.position + "++) {" + body + "}";
+  } else {
+    const std::string begin = q + " * " + unit;
+    s += i + " = " + begin + " < " + first + " ? " + first + " : " + begin + "; for (; " + cond +
+         "; " + q + " += upcr_threads, " + i + " = " + begin + ") for (long " + l.position +
+         " = upcr_row_of(" + q + ") * " + unit + " + (" + i + " - " + begin +
+         "), upcr_end = " + begin + " + " + unit + "; " + i + " < upcr_end && (" + cond + "); " +
+         i + "++, " + l.position + "++) {" + body + "}";
+  }
+  if (l.declared) return s;
+  Node *c = bare(n->kids[1]); // the variable is in the end what it is on all threads
+  const std::string last = "(long)(" + code(c->kids[1]) + ")" + (c->op == "<=" ? " + 1" : "");
+  return s + " " + i + " = " + first + " > " + last + " ? " + first + " : " + last + ";";
+}
+
+std::string Generator::affinity(Node *n) {
+  if (is_pts(n->type)) return "upcr_threadof(" + code(n) + ") == upcr_mythread";
+  return "upcr_mine((long)(" + code(n) + "))";
+}
+
+std::string Generator::plain_loop(Node *n, const std::string &test) {
+  std::string s = "for (;";
+  if (n->kids[1]) s += code(n->kids[1]);
+  s += ";";
+  if (n->kids[2]) s += code(n->kids[2]);
+  return s + ")" + (test.empty() ? "" : " if (" + test + ")") + " {" + code(n->kids[4]) + "}";
+}
+
+std::string Generator::forall(Node *n) {
+  std::string s = place(n->begin) + " {";
+  Node *init = n->kids[0];
+  if (init) s += code(init) + (init->kind == Nk::Declaration ? "" : ";");
+  if (!n->kids[3] || controlled_) return s + plain_loop(n, "") + " }";
+  controlled_ = true;
+  OwnLoop own;
+  const std::string inner = fresh("f");
+  const bool calls = n->has_call;
+  s += " const int " + inner + " = upcr_in_forall;";
+  if (calls) s += " upcr_in_forall = 1;";
+  if (matches(n, own))
+    s += " if (__builtin_expect(" + inner + ", 0)) {" + plain_loop(n, "") + "} else {" +
+         own_loop(n, own) + "}";
+  else
+    s += plain_loop(n, inner + " || " + affinity(n->kids[3]));
+  controlled_ = false;
+  if (calls) s += " upcr_in_forall = " + inner + ";";
+  return s + " }";
+}
+
+// The C lvalue of a shared element that the loop knows to be local; empty: it is not known.
+std::string Generator::own_lvalue(Node *n) {
+  n = bare(n);
+  if (!own_ || n->strict_type()) return "";
+  if (n->kind == Nk::Member) {
+    const std::string base = own_lvalue(n->kids[0]);
+    return base.empty() ? "" : base + "." + std::string(n->member->name);
+  }
+  if (n->kind != Nk::Index) return "";
+  Node *index = first_index(n);
+  if (!index || !is_variable(bare(index->kids[1]), own_->variable)) return "";
+  if (unit_of(index) != own_->unit) return "";
+  const Node *name = bare(bare(index->kids[0])->kids[0]);
+  std::string &pointer = own_->arrays[name->symbol];
+  if (pointer.empty()) {
+    pointer = fresh("a");
+    Type *row = unqualified(index->type);
+    own_->pointers += c_type(pointer_to(row), pointer) + " = (" + c_type(pointer_to(row)) +
+                      ")(upcr_base[upcr_mythread] + upcr_addrfield(" +
+                      std::string(name->symbol->name) + "));";
+  }
+  std::string s, rest;
+  for (Node *k = n; k != index; k = bare(k->kids[0]))
+    if (k->kind == Nk::Index)
+      rest = "[" + code(k->kids[1]) + "]" + rest;
+    else if (k->kind != Nk::Decay)
+      return "";
+  return pointer + "[" + own_->position + "]" + rest;
+}
