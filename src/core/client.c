@@ -18,6 +18,7 @@
 #include "core/segment/segment_table.h"
 #include "core/team/endpoint.h"
 #include "core/team/shared.h"
+#include "core/wait/net_sleep.h"
 #include "core/wait/status.h"
 #include "core/wait/wait.h"
 
@@ -152,6 +153,7 @@ static int open_near(void) {
                                    .count = places->near_count,
                                    .arena_fd = tmb_job.boot.arena_fd,
                                    .segment_fd = tmb_job.boot.segment_fd,
+                                   .bell_fd = tmb_job.boot.bell_fd,
                                    .threads = tmb_job.threads,
                                    .ctx = &tmb_job.boot,
                                    .barrier = boot_barrier,
@@ -207,6 +209,7 @@ static int bring_up(const struct gexx_client_args *init) {
   rc = make_tables();
   if (!rc) rc = open_near();
   if (!rc) rc = tmb_conduit_open();
+  if (!rc) tmb_net_sleep_init();
   if (rc) return rc;
   tmb_layers_init();
   rc = make_objects(init);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "core/failure/failure.h"
+#include "core/wait/net_sleep.h"
 #include "core/wait/wait.h"
 #include "net/defaults/defaults.h"
 
@@ -31,6 +32,7 @@ static void sent(struct tmb_am_out *out) {
 int tmb_peer_send_far(struct tmb_am_out *out) {
   const int rc = tmb_job.net->am_send(tmb_job.net_state, out);
   if (rc == 0) sent(out);
+  tmb_net_sleep_tell();
   return rc;
 }
 
@@ -93,6 +95,7 @@ static int long_far(struct tmb_am_out *out) {
                    (struct tmb_why){describe_long, out});
   }
   if (rc == 0) tmb_count(GEXX_STATS_AM_LONG, out->peer, out->nbytes);
+  tmb_net_sleep_tell();
   return rc;
 }
 
@@ -155,6 +158,7 @@ static int access_far(enum slot slot, const struct tmb_rma *rma, const struct tm
   for (;;) {
     announce(rma);
     const int rc = call_slot(slot, &whole, signal);
+    tmb_net_sleep_tell();
     if (rc == 0) return 0;
     withdraw(rma);
     if (rc != TMB_AGAIN)
@@ -204,5 +208,7 @@ int tmb_peer_lost_drain(uint32_t jobrank) {
 }
 
 int tmb_peer_progress(int serve) {
-  return tmb_job.net->progress(tmb_job.net_state, serve);
+  const int found = tmb_job.net->progress(tmb_job.net_state, serve);
+  tmb_net_sleep_tell();
+  return found;
 }

@@ -62,11 +62,15 @@ struct tmb_near_line {
   uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
 };
 
+/* How a rank sleeps. */
+enum { TMB_NEAR_AWAKE, TMB_NEAR_IN_FUTEX, TMB_NEAR_IN_POLL };
+
 /* Control block of a rank in the arena. */
 struct tmb_near_ctl {
   struct {
     uint32_t bell;     /* futex; incremented by wakers */
-    uint32_t sleeping; /* 1: somebody sleeps or is about to; set by the owner, cleared by wakers */
+    uint32_t sleeping; /* TMB_NEAR_IN_*: somebody sleeps or is about to; set by the owner, cleared
+                          by wakers */
     uint32_t indexed;  /* 1: the owner wants its signals indexed; set by the owner, for ever */
   } door TMB_ALIGNED(TMB_CACHE_LINE);
 };
@@ -99,6 +103,7 @@ struct tmb_near_env {
   uint32_t index, count; /* near index of this process; ranks of this host */
   int arena_fd;          /* memory that the ranks of the host share, for the arena; empty */
   int segment_fd;        /* the same for segments; empty */
+  const int *bell_fd;    /* [count] eventfds that wake ranks from poll; NULL: nobody sleeps there */
   bool threads;          /* client threads may be inside the library at once */
   void *ctx;             /* argument of the functions below; each is collective over the job */
   void (*barrier)(void *ctx);
@@ -259,6 +264,12 @@ void tmb_near_door_ring(struct tmb_near *near, uint32_t rank);
  * visible to peers and to other threads of this process: for how many nanoseconds at most, 0: there
  * is no sleep, UINT64_MAX: no limit. Returns whether it slept and was woken. */
 bool tmb_near_sleep(struct tmb_near *near, uint64_t (*last_check)(void *), void *arg);
+
+/* The same by steps, for a thread that then sleeps in poll, on its bell among others: say that it
+ * is about to, before it looks for the last time; and that it does not any more. in timed_out: it
+ * slept, and nothing woke it. */
+void tmb_near_doze_begin(struct tmb_near *near);
+void tmb_near_doze_end(struct tmb_near *near, bool timed_out);
 
 /* Begin to index signals: on return, whoever writes memory of this process sees it in
  * tmb_near_notify_unindexed, and what others wrote before they could see it is visible here. */

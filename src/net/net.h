@@ -163,8 +163,10 @@ struct tmb_net_ops {
 
   /* What to wait for. Fills at most `max` entries (fd, events) that become ready when progress has
    * something to do, and lowers *timeout_ns to the time until the next timer. After it, progress
-   * is called once more before the thread sleeps. Returns the number of entries. Empty: a waiting
-   * thread looks again after at most a millisecond. */
+   * is called once more before the thread sleeps. Called as well, with max 0, after other calls of
+   * the conduit while a thread of this process sleeps: what it then says about the timer, 0 if
+   * something is kept to be handed up, reaches that thread. Returns the number of entries. Any
+   * thread; cheap. Empty: a waiting thread looks again after at most a millisecond. */
   uint32_t (*wait_fds)(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
 
   /* Whether all that this rank has sent has been acknowledged. Core calls it, and progress, before

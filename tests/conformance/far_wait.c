@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 8 */
 /* timeout: 120 */
+/* again: TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /*
  * Waits for ranks of this host and of others at once: whoever sleeps is woken by either, by a
  * signal, a request that it must serve, a reply, a barrier and a collective, whichever comes after

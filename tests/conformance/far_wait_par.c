@@ -2,6 +2,7 @@
 /* mode: PAR */
 /* ranks: 2 3 4 */
 /* timeout: 120 */
+/* again: TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /*
  * Several threads of each rank wait at once, each for its own thread of another rank, near or far:
  * every wake-up reaches the thread that it is for, whichever thread runs the progress, and one that

@@ -3,20 +3,21 @@
  * Waiting, see wait.h.
  *
  * Owns: how long a wait spins, yields and sleeps. Called by every blocking operation. Calls:
- * progress.h, place.h, the engine's sleep. A step that finds nothing spins at first, then yields a
- * few times, then sleeps. The last look, when the intention to sleep is visible to everybody, says
- * how long: without a limit if it found nothing; not at all if it found something; for a short,
- * growing time if another thread held a lock that this one needed, because then this thread has not
- * seen everything, and nobody may wake it for what the other thread misses. Invariants: a wait
- * samples progress_count before its condition is evaluated, and sleeps only if the count is
- * unchanged at the last look; so a condition that a handler made true, on any thread, is never
- * slept over.
+ * progress.h, place.h, net_sleep.h, the engine's sleep. A step that finds nothing spins at first,
+ * then yields a few times, then sleeps. The last look, when the intention to sleep is visible to
+ * everybody, says how long: without a limit if it found nothing; not at all if it found something;
+ * for a short, growing time if another thread held a lock that this one needed, because then this
+ * thread has not seen everything, and nobody may wake it for what the other thread misses.
+ * Invariants: a wait samples progress_count before its condition is evaluated, and sleeps only if
+ * the count is unchanged at the last look; so a condition that a handler made true, on any thread,
+ * is never slept over.
  */
 #include "core/wait/wait.h"
 
 #include "base/config.h"
 #include "base/log.h"
 #include "core/job.h"
+#include "core/wait/net_sleep.h"
 #include "core/wait/place.h"
 #include "core/wait/progress.h"
 #include "core/wait/spin.h"
@@ -135,7 +136,9 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   }
   rule->wait = wait;
   tmb_status_sleeps(rule->why, wait->phase == policy->yield_count + 2);
-  const bool woken = tmb_near_sleep(&tmb_job.near, last_check, rule);
+  const bool woken = TMB_UNLIKELY(tmb_job.net != NULL)
+                         ? tmb_net_sleep(last_check, rule)
+                         : tmb_near_sleep(&tmb_job.near, last_check, rule);
   tmb_status_awake();
   return woken;
 }

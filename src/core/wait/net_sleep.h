@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sleeping where ranks of other hosts may wake this one: on descriptors instead of a futex.
+ *
+ * Owns: declarations of net_sleep.c. Called by wait.c in place of tmb_near_sleep when there is a
+ * conduit, and by what may start a timer of the conduit. Calls: the conduit's wait_fds. Invariant:
+ * a thread that sleeps here wakes for ranks of the host (its bell, an eventfd), for what the
+ * conduit waits for (its descriptors), and for the earliest timer of the conduit, also one that
+ * another thread of this process has started since.
+ */
+#ifndef TMB_CORE_NET_SLEEP_H
+#define TMB_CORE_NET_SLEEP_H
+
+#include "core/job.h"
+
+/* Threads of this process that sleep, or are about to; atomic. */
+extern uint32_t tmb_net_sleepers;
+
+/* Prepare; after the conduit is open. */
+void tmb_net_sleep_init(void);
+
+/* Contract of tmb_near_sleep. */
+bool tmb_net_sleep(uint64_t (*last_check)(void *), void *arg);
+
+/* See that threads which sleep know of the conduit's timers. */
+void tmb_net_sleep_timer(void);
+
+/* The conduit has been called by this thread: it may have a new timer, or keep something to hand
+ * up. */
+static inline void tmb_net_sleep_tell(void) {
+  if (TMB_LIKELY(!tmb_job.threads)) return;
+  if (TMB_UNLIKELY(tmb_job.near.sender_fences)) tmb_fence_seq();
+  tmb_fence_compiler();
+  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_net_sleepers))) tmb_net_sleep_timer();
+}
+
+#endif
