@@ -31,3 +31,50 @@ endfunction()
 tmb_add_net_test(skip net skip_test.py)
 tmb_add_net_test(lab net lab_test.py)
 tmb_add_net_test(wire net wire_test.py)
+
+# ---- the quick set
+set(tmb_no_comfort --set TOMBOLO_UDP_CREDITS=1 --set TOMBOLO_UDP_COALESCE=0
+  --set TOMBOLO_UDP_MTU=256)
+set(tmb_bad_link --wire "loss=1%,duplicate=1%,reorder=2%,corrupt=0.5%,delay=50us,jitter=50us")
+tmb_add_net_suite(cyclic net --hosts 2 --ranks 4 --placement cyclic --patience 3)
+tmb_add_net_suite(loop net --pretend --conduit loop --hosts 3 --ranks 5 --placement uneven
+  --part 1/4 --patience 3)
+tmb_add_net_suite(strict net --hosts 4 --ranks 7 --placement uneven --part 2/6 --patience 3
+  ${tmb_no_comfort})
+tmb_add_net_suite(bad-link net --hosts 2 --ranks 3 --family 6 --part 3/8 --patience 3
+  ${tmb_bad_link})
+tmb_add_net_suite(soak net --hosts 2 --ranks 4 --select "^soak$" --patience 3 --wire "loss=1%"
+  --set TMB_TEST_COUNT=100000)
+
+# ---- the whole: hosts, ranks, placements
+foreach(shape 2.2.blocks 2.8.cyclic 4.7.uneven 4.16.blocks 8.8.blocks 8.32.cyclic)
+  string(REPLACE "." ";" words "${shape}")
+  list(GET words 0 hosts)
+  list(GET words 1 ranks)
+  list(GET words 2 placement)
+  tmb_add_net_suite(h${hosts}-n${ranks}-${placement} net-whole --hosts ${hosts} --ranks ${ranks}
+    --placement ${placement} --patience 4)
+endforeach()
+# ... settings and links
+tmb_add_net_suite(loop-whole net-whole --pretend --conduit loop --hosts 3 --ranks 7
+  --placement uneven --patience 4)
+tmb_add_net_suite(hooks net-whole --pretend --conduit loop --hosts 2 --ranks 4 --placement cyclic
+  --patience 4 --set "TOMBOLO_NET_HOOK=fault:seed=7,again=20")
+tmb_add_net_suite(strict-whole net-whole --hosts 2 --ranks 4 --placement cyclic --patience 6
+  ${tmb_no_comfort})
+tmb_add_net_suite(small-frames net-whole --hosts 2 --ranks 4 --mtu 576 --patience 4
+  --set TOMBOLO_UDP_OFFLOAD=0)
+tmb_add_net_suite(ipv6 net-whole --hosts 4 --ranks 8 --family 6 --patience 4)
+tmb_add_net_suite(rails net-whole --hosts 2 --ranks 4 --placement cyclic --rails 2 --patience 4)
+tmb_add_net_suite(bad-link-whole net-whole --hosts 2 --ranks 4 --patience 6 ${tmb_bad_link})
+tmb_add_net_suite(slow-link net-whole --hosts 4 --ranks 4 --patience 6
+  --wire "delay=1ms,rate=100mbit")
+tmb_add_net_suite(soak-whole net-whole --hosts 2 --ranks 4 --select "^soak$" --patience 200
+  --wire "loss=1%" --set TMB_TEST_COUNT=50000000)
+# They take longer than the head of suite.py says.
+get_directory_property(tmb_all_tests TESTS)
+foreach(test IN LISTS tmb_all_tests)
+  if(test MATCHES "^net-whole\\.")
+    set_tests_properties(${test} PROPERTIES TIMEOUT 7200)
+  endif()
+endforeach()

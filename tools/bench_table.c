@@ -31,6 +31,8 @@ static const struct {
     {"lock", "Handler-safe locks of a client with threads"},
     {"coll", "Collectives of two ranks"},
     {"team", "What all ranks do together: barriers; a team made and destroyed"},
+    {"net", "Two ranks on two hosts, beside bare sockets"},
+    {"net_crowd", "A round trip between two hosts, while the other ranks wait"},
     {"oversubscribed", "A round trip between two of many ranks, the others wait in a barrier"},
     {"startup", "Start-up"},
 };
@@ -74,7 +76,8 @@ static void format_size(char out[CELL_BYTES], const struct bench_figure *f) {
   uint64_t value = f->bytes;
   size_t at = 0;
   out[0] = '\0';
-  if (strcmp(f->group, "startup") == 0 || strcmp(f->group, "oversubscribed") == 0) {
+  if (strcmp(f->group, "startup") == 0 || strcmp(f->group, "oversubscribed") == 0 ||
+      strcmp(f->group, "net_crowd") == 0) {
     snprintf(out, CELL_BYTES, "%u ranks", f->ranks);
     return;
   }

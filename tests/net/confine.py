@@ -146,11 +146,13 @@ class Host:
             os.write(write, str(error).encode())
         os._exit(1)
 
-    def command(self, words, user=None):
-        """The command line that runs `words` on this host, as root or another user."""
+    def command(self, words, user=None, folder=None):
+        """The command line that runs `words` on this host, as root or another user, in a folder
+        (default: this process's)."""
         enter = ["nsenter", "-t", str(self.pid), "-m", "-u", "-i", "-n", "-p"]
         if user:
             enter += ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
+        enter += ["env", "-C", str(folder or os.getcwd())]  # entering has changed it to /
         return [*enter, *map(str, words)]
 
     def start(self, words, user=None, **options):
