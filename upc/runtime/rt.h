@@ -38,6 +38,8 @@ struct upcr_heap {
 struct upcr_root {
   struct upcr_heap own;    /* objects with affinity to this thread */
   struct upcr_heap global; /* thread 0: objects that lie on all threads */
+  /* Number of the first barrier that some thread will not come to, because it ends. */
+  uint64_t ended_at;
 };
 
 struct upcr_state {
@@ -61,6 +63,11 @@ static inline void *rt_owner_addr(upcr_pts_t p) {
 
 __attribute__((noreturn, format(printf, 1, 2))) void rt_fatal(const char *format, ...);
 
+/* What lies at RT_GUARD in this thread's memory. */
+static inline struct upcr_root *rt_own_root(void) {
+  return (struct upcr_root *)(void *)(rt.memory + RT_GUARD);
+}
+
 /* ---- heap.c */
 void rt_heap_init(struct upcr_heap *heap, char *base, uint64_t begin, uint64_t end);
 /* Offset of a block of the heap in the memory at base; 0: no room. */
@@ -72,6 +79,7 @@ void rt_alloc_start(void);
 size_t rt_alloc_handlers(gex_AM_Entry_t *table);
 
 /* ---- sync.c */
+/* This thread comes to no further barrier: waits until all have come to that. */
 void rt_end_barrier(void);
 
 #endif

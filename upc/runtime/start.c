@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 struct upcr_state rt;
 RT_EXPORT int upcr_threads, upcr_mythread, upcr_threads_shift = -1;
@@ -71,6 +72,12 @@ static void find_peers(void) {
   rt.bytes = least; /* one layout for all */
 }
 
+/* Accesses through null are to fail: nothing lies in the first page of a thread's memory. */
+static void guard_null(void) {
+  for (int t = 0; t < upcr_threads; t++)
+    if (upcr_base[t]) mprotect(upcr_base[t], RT_GUARD, PROT_NONE);
+}
+
 /* Gives the static shared objects their places. */
 static void place_objects(const struct upcr_object *const *objects, size_t count) {
   uint64_t at = RT_GUARD + (sizeof(struct upcr_root) + RT_ALIGN - 1) / RT_ALIGN * RT_ALIGN;
@@ -104,8 +111,7 @@ static void at_exit(void) {
   if (rt.ended) return;
   rt.ended = true;
   fflush(NULL);
-  upcr_fence();
-  gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
+  rt_end_barrier();
 }
 
 void upcr_check_threads(int compiled) {
@@ -132,10 +138,12 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
     rt_fatal("the message handlers cannot be registered");
   attach();
   find_peers();
+  guard_null();
+  rt_own_root()->ended_at = UINT64_MAX;
   place_objects(objects, object_count);
   rt_alloc_start();
   const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_FAND | GEX_OP_FOR |
-                       GEX_OP_FXOR | GEX_OP_FCAS | GEX_OP_SWAP;
+                       GEX_OP_FXOR | GEX_OP_FCAS | GEX_OP_SWAP | GEX_OP_FMIN;
   gex_AD_Create(&rt.ad32, rt.tm, GEX_DT_U32, ops, 0);
   gex_AD_Create(&rt.ad64, rt.tm, GEX_DT_U64, ops, 0);
   gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));

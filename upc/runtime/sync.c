@@ -3,7 +3,9 @@
  * Barriers (UPC 1.3 section 6.6.1), fences and polls.
  *
  * Called by compiled programs. Calls: the split-phase barrier of the library, which compares the
- * values that threads give. Invariants: notify and wait alternate.
+ * values that threads give. Invariants: notify and wait alternate; a thread that ends tells all
+ * others the number of the barrier that it will not come to, then takes part in barriers once more;
+ * who completes a barrier of that or a higher number in the program reports it.
  */
 #include "rt.h"
 
@@ -17,7 +19,8 @@ RT_EXPORT void upc_poll(void);
 static struct {
   bool notified, has_value;
   int value;
-} barrier;
+  uint64_t number; /* of the next barrier, from 1 */
+} barrier = {.number = 1};
 
 RT_EXPORT void upcr_notify(int has_value, int value) {
   upcr_fence();
@@ -39,7 +42,23 @@ RT_EXPORT void upcr_wait(int has_value, int value) {
     rt_fatal("upc_barrier: the threads gave different values; that of this thread: %s%d",
              barrier.has_value ? "" : "none, ", barrier.value);
   barrier.notified = false;
+  if (barrier.number >= __atomic_load_n(&rt_own_root()->ended_at, __ATOMIC_ACQUIRE))
+    rt_fatal("upc_barrier, while another thread has returned from main or called exit");
+  barrier.number++;
   upcr_fence();
+}
+
+void rt_end_barrier(void) {
+  if (barrier.notified) upcr_wait(barrier.has_value, barrier.value);
+  upcr_fence();
+  for (int t = 0; t < upcr_threads; t++) {
+    uint64_t old;
+    void *word = (char *)rt.owner_base[t] + RT_GUARD + offsetof(struct upcr_root, ended_at);
+    gex_Event_Wait(
+        gex_AD_OpNB_U64(rt.ad64, &old, (gex_Rank_t)t, word, GEX_OP_FMIN, barrier.number, 0, 0));
+  }
+  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS);
 }
 
 RT_EXPORT void upcr_barrier(int has_value, int value) {
