@@ -46,6 +46,7 @@ enum class Nk : unsigned char {
   Record, // structure definition
   // statements
   Block,
+  ForDeclaration, // for with several declarators in its first clause
   Forall,
   Barrier,
 };

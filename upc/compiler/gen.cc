@@ -79,6 +79,10 @@ std::string Generator::code(Node *n) {
   case Nk::TypeName: return place(n->begin) + c_type(n->operand);
   case Nk::Declaration: return declaration(n);
   case Nk::Record: return record(n);
+  case Nk::ForDeclaration:
+    if (!writes(n->kids[0])) return splice(n);
+    return place(n->begin) + " {" + code(n->kids[0]) + " for (;" +
+           splice(n->kids[0]->end, n->end, n->kids) + "}";
   case Nk::Forall: return forall(n);
   case Nk::Barrier: return barrier(n);
   default: return splice(n);

@@ -73,6 +73,7 @@ private:
 
   // statements and declarations (gen_decl.cc)
   std::string barrier(Node *n);
+  bool writes(const Node *n) const;
   std::string declaration(Node *n);
   std::string written(Node *n);
   std::string declarator(Declared *d, Declarator &x);

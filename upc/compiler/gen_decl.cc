@@ -37,18 +37,23 @@ bool Generator::defers(const Declared *d, const Declarator &x) const {
   return (d->file_scope || d->is_static) && x.init && at_run_time(x.init);
 }
 
-std::string Generator::declaration(Node *n) {
-  Declared *d = n->declared;
-  if (!d) return splice(n);
-  bool write = false;
+// Whether a declaration in C differs from its text.
+bool Generator::writes(const Node *n) const {
+  const Declared *d = n->declared;
+  if (!d) return false;
   for (const Declarator &x : d->list)
-    write = write || needs_writing(x.type) || is_shared(x.type) || defers(d, x) ||
-            (x.symbol && x.symbol->kind == Sk::Typedef && is_shared(x.symbol->type));
-  for (int i = d->spec_begin; i < d->spec_end; i++) {
+    if (needs_writing(x.type) || is_shared(x.type) || defers(d, x) ||
+        (x.symbol && x.symbol->kind == Sk::Typedef && is_shared(x.symbol->type)))
+      return true;
+  for (int i = d->spec_begin; i < d->spec_end && !d->definition; i++) {
     const Kw kw = s_[i].kw;
-    write = write || (!d->definition && (kw == KwShared || kw == KwStrict || kw == KwRelaxed));
+    if (kw == KwShared || kw == KwStrict || kw == KwRelaxed) return true;
   }
-  return write ? written(n) : splice(n);
+  return false;
+}
+
+std::string Generator::declaration(Node *n) {
+  return writes(n) ? written(n) : splice(n);
 }
 
 std::string Generator::others(const Declared *d, const char *without) {
