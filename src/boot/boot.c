@@ -120,6 +120,12 @@ int tmb_boot_start(struct tmb_boot *b) {
   return rc;
 }
 
+void tmb_boot_condemn(struct tmb_boot *b, uint32_t rank) {
+  if (!b->ctl || tmb_xchg_acq_rel(&tmb_ctl_condemned(b->ctl)[rank], 1u)) return;
+  tmb_fetch_add_rel(&b->ctl->condemned, 1u);
+  tmb_ctl_ring(b->agent_fd);
+}
+
 struct tmb_status *tmb_boot_status(const struct tmb_boot *b) {
   return b->status;
 }

@@ -150,6 +150,10 @@ const uint32_t *tmb_boot_changes(const struct tmb_boot *boot);
  * has written is visible. Threads: any. */
 uint32_t tmb_boot_fate(const struct tmb_boot *boot, uint32_t rank);
 
+/* This rank gets no answer from `rank`, and will not talk to it again: have it ended, wherever it
+ * runs, so that it is lost to everybody. Does not wait. Threads: any. */
+void tmb_boot_condemn(struct tmb_boot *boot, uint32_t rank);
+
 /* The status page of this rank, zero at first; for the life of the job. */
 struct tmb_status *tmb_boot_status(const struct tmb_boot *boot);
 

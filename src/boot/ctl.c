@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct tmb_ctl_rank) <= 64, "a rank's record must stay sma
 /* Where the status pages begin. */
 static size_t pages_at(uint32_t size, uint32_t here) {
   return TMB_ALIGN_UP(sizeof(struct tmb_ctl) + (size_t)here * sizeof(struct tmb_ctl_rank) +
-                          (size_t)size * (3 * sizeof(uint32_t) + 2 * TMB_CTL_PART_BYTES),
+                          (size_t)size * (4 * sizeof(uint32_t) + 2 * TMB_CTL_PART_BYTES),
                       (size_t)TMB_STATUS_BYTES);
 }
 

@@ -6,11 +6,12 @@
  * Owns: its layout, the start barrier, the state of each rank. Called by launch, join, supervise
  * and boot. Calls: base, os. A job on several machines has one for each; their supervisors (agents)
  * complete rounds of the barrier and tell each other fates. Layout: the header; one record for each
- * rank of this machine; for each rank of the job its fate, its host and its record; two areas for
- * what ranks contribute to tmb_boot_allgather; a status page for each rank of this machine.
- * Invariants: written only by atomic operations after the ranks exist; `state` of a rank moves
- * along NEW -> JOINED -> EXITING (by the rank) or NEW|JOINED -> TOLD (by the supervisor) and never
- * back, so that a code given by a rank itself and an end imposed on it cannot be confused.
+ * rank of this machine; for each rank of the job its fate, host, record and whether it is
+ * condemned; two areas for what ranks contribute to tmb_boot_allgather; a status page for each rank
+ * of this machine. Invariants: written only by atomic operations after the ranks exist; `state` of
+ * a rank moves along NEW -> JOINED -> EXITING (by the rank) or NEW|JOINED -> TOLD (by the
+ * supervisor) and never back, so that a code given by a rank itself and an end imposed on it cannot
+ * be confused.
  */
 #ifndef TMB_BOOT_CTL_H
 #define TMB_BOOT_CTL_H
@@ -57,6 +58,7 @@ struct tmb_ctl {
   uint64_t door_offset, door_stride; /* where ranks sleep, in the arena file; stride 0: not known */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t changes; /* of fates so far; supervisor */
   uint32_t losses;                              /* ranks that are gone; supervisor */
+  uint32_t condemned;                           /* changes of tmb_ctl_condemned so far; ranks */
   uint32_t far_refuses; /* 1: some rank of another machine ends when one is lost; supervisor */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t arrived;    /* in this round of the barrier; ranks */
   uint32_t part_bytes, part_slot;                  /* of this round; the last rank that arrived */
@@ -65,7 +67,7 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[]; /* [here]; then the arrays */
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f37) /* changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f38) /* changes with the layout */
 
 /* [size] TMB_FATE_ words of boot.h; the supervisor. */
 static inline uint32_t *tmb_ctl_fate(const struct tmb_ctl *ctl) {
@@ -82,6 +84,11 @@ static inline uint32_t *tmb_ctl_record_of(const struct tmb_ctl *ctl) {
   return tmb_ctl_host_of(ctl) + ctl->size;
 }
 
+/* [size] 1: a rank of this machine gets no answer from this rank, which is to be ended; ranks. */
+static inline uint32_t *tmb_ctl_condemned(const struct tmb_ctl *ctl) {
+  return tmb_ctl_record_of(ctl) + ctl->size;
+}
+
 /* Record of a rank of this machine. */
 static inline struct tmb_ctl_rank *tmb_ctl_rank(const struct tmb_ctl *ctl, uint32_t rank) {
   return (struct tmb_ctl_rank *)(uintptr_t)&ctl->rank[tmb_ctl_record_of(ctl)[rank]];
@@ -89,7 +96,7 @@ static inline struct tmb_ctl_rank *tmb_ctl_rank(const struct tmb_ctl *ctl, uint3
 
 /* What the ranks contribute to a round, one behind the other. in slot: 0 or 1. */
 static inline char *tmb_ctl_parts(const struct tmb_ctl *ctl, uint32_t slot) {
-  return (char *)(tmb_ctl_record_of(ctl) + ctl->size) +
+  return (char *)(tmb_ctl_condemned(ctl) + ctl->size) +
          (size_t)slot * ctl->size * TMB_CTL_PART_BYTES;
 }
 

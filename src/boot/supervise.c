@@ -72,6 +72,7 @@ struct tmb_sup {
   uint64_t exiting_since_ns; /* a rank is on its way out since then; 0: none */
   uint64_t held_ns;          /* time during which clock() stood still */
   uint64_t tick_ns;          /* last look at the output */
+  uint32_t condemned;        /* of ctl->condemned that have been dealt with */
   struct tmb_watchdog dog;
   uint64_t timeout_ns; /* when the job's time is over; UINT64_MAX: never */
 };
@@ -517,6 +518,32 @@ static uint64_t grace_setting_ns(uint32_t size) {
   return seconds_ns(wanted < most ? wanted : most);
 }
 
+/* ---- ranks that others get no answer from */
+
+/* End a rank of this machine that the others have given up. Those that cannot reach it and those
+ * that could are told the same then: that it has ended. */
+static void condemn(struct tmb_sup *s, uint32_t rank) {
+  if (rank >= s->l->size || s->l->pids[rank] == 0 || s->phase != RUNNING) return;
+  tmb_print("rank %u (pid %d on %s) does not answer other ranks any more (TOMBOLO_PEER_TIMEOUT); "
+            "ending it",
+            rank, (int)s->l->pids[rank], tmb_os_hostname());
+  signal_rank(s, rank, SIGKILL, true);
+}
+
+static void check_condemned(struct tmb_sup *s) {
+  const struct tmb_ctl *ctl = s->l->ctl;
+  const uint32_t condemned = tmb_load_acq(&ctl->condemned);
+  if (condemned == s->condemned) return;
+  s->condemned = condemned;
+  for (uint32_t r = 0; r < s->l->size; r++) {
+    if (tmb_load_acq(&tmb_ctl_condemned(ctl)[r]) != 1) continue;
+    tmb_store_rel(&tmb_ctl_condemned(ctl)[r], 2u);
+    condemn(s, r);
+    if (tmb_ctl_record_of(ctl)[r] == TMB_CTL_ELSEWHERE)
+      tell(s, &(struct tmb_sup_event){.kind = TMB_SUP_CONDEMN, .rank = r});
+  }
+}
+
 /* ---- other machines */
 
 static bool open_far(struct tmb_sup *s, const struct tmb_sup_far *far) {
@@ -577,6 +604,7 @@ void tmb_supervise_apply(struct tmb_sup *s, const struct tmb_sup_event *e) {
       kill_rest(s, true);
     break;
   case TMB_SUP_SIGNAL: signal_all(s, e->code, true); break;
+  case TMB_SUP_CONDEMN: condemn(s, e->rank); break;
   }
 }
 
@@ -649,6 +677,7 @@ static void look_around(struct tmb_sup *s, double timeout_s) {
   check_wrapped(s);
   check_exiting(s);
   check_policy(s);
+  check_condemned(s);
   if (s->far) s->far->serve(s->far->arg, s);
   check_timeout(s, timeout_s);
   check_watchdog(s);

@@ -27,7 +27,8 @@ enum tmb_sup_kind {
   TMB_SUP_FATE,   /* of `rank`: fate */
   TMB_SUP_POLICY, /* flags: TMB_SUP_REFUSES if some rank there ends when another is lost */
   TMB_SUP_ASK,    /* end now: code, flags */
-  TMB_SUP_SIGNAL  /* pass signal `code` on to the ranks */
+  TMB_SUP_SIGNAL, /* pass signal `code` on to the ranks */
+  TMB_SUP_CONDEMN /* `rank` does not answer others: end it */
 };
 
 enum {

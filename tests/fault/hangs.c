@@ -114,6 +114,17 @@ static void get_from_sleeper(void) {
   gex_RMA_GetBlocking(tm, &x, odd, peer_base, sizeof x, 0);
 }
 
+/* A rank that is stopped is asked for its memory; whoever is continued in time answers. */
+static void get_from_stopped(void) {
+  uint64_t x = 1;
+  if (me == odd)
+    raise(SIGSTOP);
+  else
+    sleep_ms(200);
+  gex_RMA_GetBlocking(tm, &x, odd, peer_base, sizeof x, 0);
+  if (x) abort();
+}
+
 static void locked_twice(void) {
   static gex_HSL_t lock = GEX_HSL_INITIALIZER;
   if (me == odd) {
@@ -161,14 +172,15 @@ static void run(const char *how) {
   static const struct {
     const char *name;
     void (*fn)(void);
-  } ways[] = {{"barrier", missing_barrier}, {"named", missing_named},
-              {"reduction", one_reduction}, {"big-reduction", big_reduction},
-              {"team", missing_in_team},    {"circle", circle},
-              {"store", plain_store},       {"loop", endless_loop},
-              {"polls", endless_polls},     {"stop", stopped},
-              {"signal", nobody_signals},   {"get", get_from_sleeper},
-              {"lock", locked_twice},       {"blocked", blocked},
-              {"slow", slow_by_sleep},      {"busy", slow_by_work}};
+  } ways[] = {{"barrier", missing_barrier},   {"named", missing_named},
+              {"reduction", one_reduction},   {"big-reduction", big_reduction},
+              {"team", missing_in_team},      {"circle", circle},
+              {"store", plain_store},         {"loop", endless_loop},
+              {"polls", endless_polls},       {"stop", stopped},
+              {"signal", nobody_signals},     {"get", get_from_sleeper},
+              {"stop-get", get_from_stopped}, {"lock", locked_twice},
+              {"blocked", blocked},           {"slow", slow_by_sleep},
+              {"busy", slow_by_work}};
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
     if (!strcmp(how, ways[i].name)) ways[i].fn();
 }
@@ -187,11 +199,12 @@ int main(int argc, char **argv) {
   if (gex_Segment_Attach(&segment, tm, 1 << 16) != GASNET_OK) return 1;
   word = gex_Segment_QueryAddr(segment);
   *word = 0;
-  const gex_Rank_t peer = strcmp(how, "get") ? 0 : odd;
+  const int gets = strstr(how, "get") != NULL;
+  const gex_Rank_t peer = gets ? odd : 0;
   void *owner, *local;
   uintptr_t bytes;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, peer, &owner, &local, &bytes, 0));
-  peer_base = strcmp(how, "get") ? local : owner;
+  peer_base = gets ? owner : local;
   barrier();
   printf("ready %u %d\n", me, (int)getpid());
   fflush(stdout);

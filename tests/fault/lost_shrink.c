@@ -2,6 +2,7 @@
 /* ranks: 2 3 5 7 11 */
 /* cases: none before middle lowest most sub idle */
 /* again: TOMBOLO_SHM_MAP=0 TOMBOLO_SHM=0 TOMBOLO_RING_SLOTS=64+TOMBOLO_BULK_BUFFERS=2 */
+/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /* debug: both */
 /* timeout: 60 */
 /*
@@ -154,6 +155,13 @@ static void sub(void) {
   if (job.rank % 2) LOSS_NONE();
 }
 
+/* Rank 0, on another host, is stopped for ever: it is given up, ended, and so lost (far.py). */
+static void stopped(void) {
+  victims = 1;
+  if (job.rank == 0) raise(SIGSTOP);
+  shrink();
+}
+
 /* A member that comes late is waited for, in its sleep; one that dies without coming is not. */
 static void idle(void) {
   victims = 1;
@@ -170,7 +178,7 @@ int main(int argc, char **argv) {
     const char *name;
     void (*fn)(void);
   } cases[] = {{"none", none}, {"before", before}, {"middle", middle}, {"lowest", lowest},
-               {"most", most}, {"sub", sub},       {"idle", idle}};
+               {"most", most}, {"sub", sub},       {"idle", idle},     {"stopped", stopped}};
   gex_AM_Entry_t table[] = {
       {GOT_INDEX, (gex_AM_Fn_t)on_got, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 2, NULL, "got"}};
   loss_start(&argc, &argv, table, 1);

@@ -122,6 +122,7 @@ void tmb_failure_cut(uint32_t jobrank, const char *why) {
                     why);
   if (tmb_xchg_acq_rel(&failure.cut[jobrank], 1)) return;
   tmb_fetch_add_rel(&failure.cuts, 1);
+  tmb_boot_condemn(&tmb_job.boot, jobrank);
 }
 
 /* What has become of a process, as its launcher or the conduit knows. */

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 240
+"""Ranks on other hosts, pretended on this machine (TOMBOLO_PLACES), that die or stop answering: the
+job ends, with rank and host named and nothing left, or the survivors go on and agree on who is
+left. A slow peer is not a dead one."""
+
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from jobs import VICTIM, WAYS, Job, check, named, run_cases  # noqa: E402
+
+FOLDER = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault")
+HANGS, SHRINK, COLL = (os.path.join(FOLDER, n) for n in ("hangs", "lost_shrink", "lost_coll"))
+BUILD = os.environ.get("TMB_BUILD", "build")
+PLUGIN = os.path.join(BUILD, "tombolo/tombolo-net-udp.so")
+CONDUITS = ("loop", "udp")
+PLACES = ("cyclic:2", "0,1,2,0,1")
+
+
+def far(conduit, places="cyclic:2", **more):
+    """Settings of a job on pretended hosts."""
+    env = {"TOMBOLO_PLACES": places, "TOMBOLO_CONDUIT": conduit, **more}
+    if conduit == "udp" and os.path.exists(PLUGIN):
+        env["TOMBOLO_NET_PLUGIN"] = PLUGIN
+    return env
+
+
+def survivors(job, count):
+    check(job.out.count("survived") == count, "survivors:", job.out, job.err)
+    check("FAILED" not in job.err, job.err)
+
+
+def killed(way, conduit, places):
+    """Without the wish to go on, the job ends within seconds."""
+    job = Job(5, [VICTIM, "hang"], way, env=far(conduit, places))
+    pids = job.ready()
+    began = time.monotonic()
+    os.kill(pids[3], signal.SIGKILL)
+    job.expect(137, r"rank 3 \(pid %d on \S+\) killed by signal 9.*; ending the other 4" % pids[3])
+    check(time.monotonic() - began < 10, "took", time.monotonic() - began, "s")
+
+
+def shrink(conduit, places, scenario, dead):
+    """Killed in the middle of an agreement between hosts."""
+    for _ in range(3):
+        job = Job(5, [SHRINK, scenario, "kill"], env=far(conduit, places)).expect(137)
+        survivors(job, 5 - dead)
+
+
+def collectives(conduit, scenario):
+    job = Job(4, [COLL, scenario, "kill"], env=far(conduit)).expect(137)
+    survivors(job, 3)
+
+
+def silent():
+    """A peer that is stopped for ever: the job ends, and names rank and host."""
+    job = Job(3, [HANGS, "stop-get"], env=far("udp", TOMBOLO_PEER_TIMEOUT="2"))
+    job.ready()
+    job.expect(134, r"rank 2 on host 0 is lost: it has not answered for TOMBOLO_PEER_TIMEOUT")
+    check(job.seconds < 15, "took", job.seconds)
+
+
+def silent_reported():
+    """The same where the others want to go on: the peer is ended, and lost to all of them."""
+    job = Job(5, [SHRINK, "stopped"], env=far("udp", "0,1,2,1,2", TOMBOLO_PEER_TIMEOUT="2"))
+    job.expect(137, r"rank 0 \(pid \d+ on \S+\) does not answer other ranks any more")
+    survivors(job, 4)
+
+
+def slow():
+    """A peer that is stopped for a while is waited for."""
+    job = Job(3, [HANGS, "stop-get"], env=far("udp", TOMBOLO_PEER_TIMEOUT="6"))
+    pids = job.ready()
+    time.sleep(2.5)
+    check(job.process.poll() is None, "a slow peer ended the job")
+    os.kill(pids[2], signal.SIGCONT)
+    job.expect(0)
+
+
+CASES = [
+    named(f"killed/{way}/{conduit}/{places}", killed, way, conduit, places)
+    for way in WAYS
+    for conduit in CONDUITS
+    for places in PLACES
+]
+CASES += [
+    named(f"shrink/{conduit}/{places}/{scenario}", shrink, conduit, places, scenario, dead)
+    for conduit in CONDUITS
+    for places in PLACES
+    for scenario, dead in (("middle", 2), ("lowest", 1), ("most", 4))
+]
+CASES += [named(f"coll/{c}/{s}", collectives, c, s) for c in CONDUITS for s in ("barrier", "coll")]
+CASES += [silent, silent_reported, slow]
+
+if __name__ == "__main__":
+    run_cases(CASES)
