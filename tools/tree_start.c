@@ -170,7 +170,10 @@ static void explain(struct tree *t, struct tree_child *c, char *why, size_t why_
   int status = 0;
   struct pollfd more = {.fd = c->err_fd, .events = POLLIN};
   while (c->err_fd >= 0 && poll(&more, 1, LAST_WORDS_MS) > 0) read_words(c);
-  if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid) c->pid = 0;
+  for (int ms = 0; c->pid && ms < LAST_WORDS_MS; ms += 5) {
+    if (waitpid(c->pid, &status, WNOHANG) == c->pid) c->pid = 0;
+    if (c->pid) (void)poll(NULL, 0, 5);
+  }
   const char *line = last_line(c);
   if (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126) &&
       strstr(c->said, t->job.agent))

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 200
+"""`tombolo run --hosts` over ssh between hosts of a lab, as root and as another user: jobs, what
+is wrong with a host before the start, hosts and links that go, how long 256 ranks take to start."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from lab import FOLDER, USER, Lab, build_folder, confine, skip  # noqa: E402
+
+TOMBOLO = os.environ.get("TOMBOLO", str(build_folder() / "bin/tombolo"))
+BOOTSTRAP = str(build_folder() / "tests/inside/bootstrap")
+OLD_AGENT = "#!/bin/sh\nprintf '\\001tombolo-agent 1 little 0.0.1 v0.0.1\\n'\nexec cat >/dev/null\n"
+
+
+def arguments(lab, user, words, settings):
+    """(command, keywords) of `tombolo run` with these words on host 0."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("TOMBOLO_", "GASNET_"))}
+    name = user or "root"
+    env.update(HOME=str(lab.ssh.accounts[name][1]), USER=name, LOGNAME=name, **settings)
+    command = [TOMBOLO, "run", *map(str, words)]
+    # As another user no folder of the build tree may be writable, but all are readable.
+    return command, {"user": user, "env": env, "stdin": subprocess.DEVNULL, "cwd": "/"}
+
+
+def run(lab, *words, user=None, **settings):
+    """Runs a job to its end. Returns (code, stdout, stderr, seconds)."""
+    command, keywords = arguments(lab, user, words, settings)
+    began = time.monotonic()
+    done = lab.hosts[0].run(command, text=True, capture_output=True, timeout=90, **keywords)
+    return done.returncode, done.stdout, done.stderr, time.monotonic() - began
+
+
+def start(lab, *words, user=None, **settings):
+    """Starts a job."""
+    command, keywords = arguments(lab, user, words, settings)
+    return lab.hosts[0].start(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              **keywords)
+
+
+def put(lab, h, name, text=None, source=None):
+    """A program in host h's own /dev/shm: a text, or a copy of a file."""
+    script = f'mkdir -p /dev/shm/bin; cd /dev/shm; cat > "{name}" && chmod 755 "{name}"'
+    data = Path(source).read_bytes() if source else text.encode()
+    process = lab.hosts[h].start(["sh", "-c", script], stdin=subprocess.PIPE)
+    process.communicate(data)
+    assert process.returncode == 0, name
+
+
+class Jobs(unittest.TestCase):
+    """Jobs that end well, and the start of many ranks."""
+
+    def test_root_and_user(self):
+        with Lab(hosts=3, sshd=True) as lab:
+            for user in (None, USER):
+                hosts = lab.host_list([2, 1, 2])
+                code, out, err, _ = run(lab, "--hosts", hosts, BOOTSTRAP, user=user)
+                self.assertEqual((code, err), (0, ""))
+                for rank in range(5):
+                    self.assertIn(f"rank {rank} of 5 well", out)
+                script = 'echo "$(hostname) $(id -un) $A"'
+                code, out, err, _ = run(lab, "--hosts", hosts, "--label", "sh", "-c", script,
+                                        user=user, A="b c")
+                name = user or "root"
+                wanted = [f"[{r}] {h} {name} b c"
+                          for r, h in enumerate("host0 host0 host1 host2 host2".split())]
+                self.assertEqual((code, sorted(out.splitlines()), err), (0, wanted, ""))
+                deep = {"TOMBOLO_SSH_OUT_DEGREE": "1"}
+                code, out, err, _ = run(lab, "--hosts", hosts, BOOTSTRAP, user=user, **deep)
+                self.assertEqual((code, err), (0, ""))
+                code, _, err, _ = run(lab, "--hosts", hosts, BOOTSTRAP, "exit", 7, user=user)
+                self.assertEqual(code, 7)
+                self.assertRegex(err, r"rank 4 \(pid \d+ on host2\) exited with code 7")
+                self.assertEqual(lab.leftovers(), [])
+
+    def test_many_ranks(self):
+        with Lab(hosts=8, sshd=True) as lab:
+            hosts = lab.host_list([32] * 8)
+            code, out, err, seconds = run(lab, "--hosts", hosts, "echo", "x")
+            self.assertEqual((code, out, err), (0, "x\n" * 256, ""))
+            print(f"256 processes on 8 hosts by ssh: {seconds:.2f} s", flush=True)
+            self.assertEqual(lab.leftovers(), [])
+
+
+class Refusals(unittest.TestCase):
+    """Before any rank runs."""
+
+    def refuse(self, lab, words, pattern, code=1, **settings):
+        """The job does not start, for a reason that is told within seconds."""
+        got, out, err, seconds = run(lab, *words, **settings)
+        self.assertEqual((got, out), (code, ""), err)
+        self.assertRegex(err, pattern)
+        self.assertLess(seconds, 8)
+        self.assertEqual(lab.leftovers(), [])
+
+    def test_hosts(self):
+        with Lab(hosts=3, sshd=True) as lab:
+            both = ["--hosts", "host0,host1"]
+            key = FOLDER / "home" / USER / ".ssh/authorized_keys"
+            text = key.read_text()
+            key.write_text("")
+            self.refuse(lab, [*both, "true"], r"host host\d: .*Permission denied", user=USER)
+            key.write_text(text)
+            self.refuse(lab, ["--hosts", "host0,nosuch", "true"],
+                        r"host nosuch: cannot be reached: .*nosuch")
+            put(lab, 0, "prog", "#!/bin/sh\necho one\n")
+            prog = [*both, "/dev/shm/prog"]
+            self.refuse(lab, prog, r"host host1: program '/dev/shm/prog' not found", 127)
+            put(lab, 1, "prog", "#!/bin/sh\necho two\n")
+            self.refuse(lab, prog,
+                        r"host host1: program '/dev/shm/prog' is another one than on host host0")
+            code, out, _, _ = run(lab, *prog, TOMBOLO_CHECK_PROGRAM="0")
+            self.assertEqual((code, sorted(out.split())), (0, ["one", "two"]))
+            there = {"TOMBOLO_SSH_REMOTE_PATH": "/dev/shm/bin"}
+            put(lab, 0, "bin/tombolo", source=TOMBOLO)
+            self.refuse(lab, [*both, "true"],
+                        r"host host1: .*there is no command /dev/shm/bin/tombolo", **there)
+            put(lab, 1, "bin/tombolo", OLD_AGENT)
+            self.refuse(lab, [*both, "true"],
+                        r"host host1: another version of the library is installed there: .*v0.0.1",
+                        **there)
+            lab.cut(2)
+            self.refuse(lab, ["--hosts", "host0,host2", "true"],
+                        r"host host2: .*(route|time|answer)", TOMBOLO_SSH_TIMEOUT="2")
+
+
+class Losses(unittest.TestCase):
+    """While ranks run."""
+
+    def hold(self, lab, **settings):
+        """A job of two ranks on each host that runs until something happens."""
+        hosts = lab.host_list([2] * lab.size)
+        process = start(lab, "--hosts", hosts, BOOTSTRAP, "hold", **settings)
+        for _ in range(2 * lab.size):
+            self.assertIn("holds", process.stdout.readline())
+        return process
+
+    def test_host_gone(self):
+        with Lab(hosts=3, sshd=True) as lab:
+            process = self.hold(lab)
+            lab.hosts[2].kill()
+            _, err = process.communicate(timeout=10)
+            self.assertRegex(err, r"host host2 with ranks 4-5 is gone: .*; ending the other 4")
+            self.assertEqual(process.returncode, 1)
+            self.assertEqual(lab.leftovers(), [])
+
+    def test_link_cut(self):
+        with Lab(hosts=2, sshd=True) as lab:
+            process = self.hold(lab, TOMBOLO_PEER_TIMEOUT="2")
+            lab.cut(1)
+            began = time.monotonic()
+            _, err = process.communicate(timeout=20)
+            self.assertRegex(err, r"host host1 with ranks 2-3 is gone: .*said nothing for 2 s")
+            self.assertLess(time.monotonic() - began, 8)
+            self.assertEqual([h for h, words in lab.leftovers(6) if "bootstrap" in words], [])
+
+    def test_launcher_gone(self):
+        with Lab(hosts=2, sshd=True) as lab:
+            process = self.hold(lab)
+            for pid, words in lab.hosts[0].processes():
+                if "tombolo run --hosts" in words:
+                    os.kill(pid, signal.SIGKILL)
+            process.communicate(timeout=10)
+            self.assertEqual(lab.leftovers(), [])
+
+
+if __name__ == "__main__":
+    if not os.path.exists(BOOTSTRAP):
+        skip(f"no {BOOTSTRAP}: build the tests")
+    confine()
+    unittest.main(verbosity=2)
