@@ -51,7 +51,7 @@ install(FILES "${PROJECT_BINARY_DIR}/generated/tombolo-config.cmake"
   "${PROJECT_BINARY_DIR}/generated/tombolo-config-version.cmake" DESTINATION "${tmb_package_dir}")
 
 # The conduits that clients may ask for by name; each gets its fragments (cmake/install/*.in).
-set(TMB_CONDUITS smp)
+set(TMB_CONDUITS smp udp)
 configure_file("${PROJECT_SOURCE_DIR}/cmake/install/layout.cmake.in"
   "${PROJECT_BINARY_DIR}/generated/layout.cmake" @ONLY)
 install(SCRIPT "${PROJECT_BINARY_DIR}/generated/layout.cmake")

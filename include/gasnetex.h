@@ -135,7 +135,7 @@ GEXX_API void gexx_client_files(const uint32_t *first, const uint32_t *last);
 #endif
 
 #define GEXX_CLIENT_MODE_INIT \
- { GEXX_ABI_VERSION, GEXX_THREAD_MODE, GEXX_DEBUG, 0, GASNET_CONFIG_STRING }
+ { GEXX_ABI_VERSION, GEXX_THREAD_MODE, GEXX_DEBUG, GEXX_CONDUIT, GASNET_CONFIG_STRING }
 
 /* Starts or joins the job and creates client, primordial endpoint and primordial team; collective
  * over the job, once. [out] client_p, ep_p, tm_p: the objects, written on success. [in] name:

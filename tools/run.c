@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "boot/spawn.h"
 #include "boot/supervise.h"
 
 #include <argp.h>
@@ -280,14 +281,22 @@ static int start(struct run *run) {
   return code;
 }
 
-/* The hosts that the user or a setting names; NULL: this machine alone. */
+/* Whether the user or a setting names hosts; else this machine alone. */
 static bool on_hosts(struct run_options *o) {
+  bool is_file;
+  const int function = tmb_spawn_function();
+  o->custom = function == 'C';
   if (o->hosts || o->hostfile) return true;
-  o->hosts = tmb_cfg_str(TMB_CFG_HOSTS);
-  if (o->hosts && !*o->hosts) o->hosts = NULL;
-  if (!o->hosts) o->hostfile = tmb_cfg_str(TMB_CFG_HOSTFILE);
-  if (o->hostfile && !*o->hostfile) o->hostfile = NULL;
-  return o->hosts || o->hostfile;
+  const char *list = tmb_spawn_hosts(function, &is_file);
+  if (list && is_file)
+    o->hostfile = list;
+  else
+    o->hosts = list;
+  if (list || (function != 'S' && function != 'C')) return list != NULL;
+  tmb_print(
+      "run: GASNET_SPAWNFN=%c, but no hosts are named; give --hosts, or set GASNET_SSH_SERVERS",
+      function);
+  exit(TOOL_EXIT_USAGE);
 }
 
 static int run_here(struct run *run) {

@@ -18,6 +18,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "boot/ctl.h"
+#include "boot/spawn.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -97,10 +98,21 @@ static char *copy_of(const char *text) {
   return copy;
 }
 
-/* The command that starts an agent, without the host. */
-static char *ssh_words(void) {
+/* The command that starts an agent. Returns NULL after a message. */
+static char *ssh_words(bool custom) {
   char *text;
-  const char *command = tmb_cfg_str(TMB_CFG_SSH), *options = tmb_cfg_str(TMB_CFG_SSH_OPTIONS);
+  const char *command = tmb_spawn_setting(custom ? TMB_CFG_CSPAWN_CMD : TMB_CFG_SSH,
+                                          custom ? "CSPAWN_CMD" : "SSH_CMD");
+  if (custom && (!command || !strstr(command, "%C") || !strstr(command, "%M"))) {
+    tmb_print(
+        "run: GASNET_SPAWNFN=C: GASNET_CSPAWN_CMD is \"%s\"; give a command that starts %%C on "
+        "the host %%M and passes on its standard input and output, as \"srun -N1 -n1 -w %%M "
+        "%%C\"",
+        command ? command : "");
+    return NULL;
+  }
+  if (custom) return copy_of(command);
+  const char *options = tmb_spawn_setting(TMB_CFG_SSH_OPTIONS, "SSH_OPTIONS");
   const size_t length = strcspn(command, " \t");
   const bool is_ssh = length >= 3 && strncmp(command + length - 3, "ssh", 3) == 0 &&
                       (length == 3 || command[length - 4] == '/');
@@ -115,8 +127,8 @@ static char *ssh_words(void) {
 
 static char *agent_path(void) {
   char *text;
-  const char *folder = tmb_cfg_str(TMB_CFG_SSH_REMOTE_PATH);
-  if (!folder || !*folder) return copy_of(tmb_os_exe_name());
+  const char *folder = tmb_spawn_setting(TMB_CFG_SSH_REMOTE_PATH, "SSH_REMOTE_PATH");
+  if (!folder) return copy_of(tmb_os_exe_name());
   if (asprintf(&text, "%s/tombolo", folder) < 0) tmb_fatal_nopos("out of memory for the job");
   return text;
 }
@@ -142,7 +154,8 @@ static int plan_job(struct run *run, struct tree_job *job) {
   job->degree = (uint32_t)tmb_cfg_int(TMB_CFG_SSH_OUT_DEGREE);
   job->silence_s = tmb_cfg_dbl(TMB_CFG_PEER_TIMEOUT);
   job->connect_s = tmb_cfg_dbl(TMB_CFG_SSH_TIMEOUT);
-  job->ssh = ssh_words();
+  job->ssh = ssh_words(run->options.custom);
+  if (!job->ssh) return TOOL_EXIT_USAGE;
   job->agent = agent_path();
   job->folder = copy_of(folder);
   job->env = agent_environment_sent();

@@ -13,8 +13,6 @@
 
 #include "boot/boot.h"
 
-#define TREE_LOCAL_SSH "-" /* instead of a command: the agent runs on this machine */
-
 struct tree_job {
   uint32_t size, hosts;
   uint32_t *host_of; /* [size] */
@@ -23,14 +21,14 @@ struct tree_job {
   uint8_t secret[TMB_BOOT_SECRET_BYTES];
   uint32_t stdin_rank; /* rank or TMB_LAUNCH_STDIN_NONE */
   bool line_buffered, bind, check_program;
-  uint32_t degree;    /* children of an agent, at most */
-  double silence_s;   /* an agent that says nothing for so long is gone */
-  double connect_s;   /* until an agent must have answered */
-  char *ssh;          /* command and options, words separated by blanks */
-  char *agent;        /* path of the tombolo command on the hosts */
-  char *folder;       /* working folder */
-  char **argv;        /* program and arguments, NULL-terminated */
-  char **env;         /* NAME=VALUE, NULL-terminated */
+  uint32_t degree;  /* children of an agent, at most */
+  double silence_s; /* an agent that says nothing for so long is gone */
+  double connect_s; /* until an agent must have answered */
+  char *ssh;    /* command and options, words separated by blanks; with %C in it, a custom one */
+  char *agent;  /* path of the tombolo command on the hosts */
+  char *folder; /* working folder */
+  char **argv;  /* program and arguments, NULL-terminated */
+  char **env;   /* NAME=VALUE, NULL-terminated */
   uint32_t file_mask; /* umask */
 };
 

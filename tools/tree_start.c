@@ -30,6 +30,7 @@
 #define PROTOCOL      "1"
 #define GREETING_MAX  65536 /* a login shell may say so much before the agent does */
 #define WORDS_MAX     64
+#define AGENT_WORDS   " run --agent"
 #define LAST_WORDS_MS 500 /* from the end of a child's link to the end of what it says */
 
 char *tree_greeting(char *buf, size_t bytes) {
@@ -56,21 +57,71 @@ void tree_open(struct tree *t) {
 
 /* ---- starting */
 
-/* In a fork: become the ssh that starts an agent, or the agent itself. */
-_Noreturn static void become_ssh(const struct tree *t, const char *host) {
-  char *words[WORDS_MAX + 5], *save, *remote = NULL;
-  int count = 0;
-  if (strcmp(t->job.ssh, TREE_LOCAL_SSH) == 0 || strcmp(host, "localhost") == 0) {
-    execl(t->job.agent, t->job.agent, "run", "--agent", (char *)NULL);
-    fprintf(stderr, "%s: %s\n", t->job.agent, strerror(errno));
-    _exit(TOOL_EXIT_NOT_FOUND);
+/* Appends one word of a custom command with its %-letters replaced. */
+static void expand_word(const struct tree *t, const char *host, const char *word, struct pack *p) {
+  for (; *word; word++) {
+    if (*word != '%' || !word[1]) {
+      pack_bytes(p, word, 1);
+      continue;
+    }
+    word++;
+    const char *with = *word == 'M'   ? host
+                       : *word == 'N' ? "1"
+                       : *word == 'D' ? t->job.folder
+                       : *word == 'P' ? t->job.argv[0]
+                       : *word == 'C' ? t->job.agent
+                                      : NULL;
+    if (with)
+      pack_bytes(p, with, strlen(with));
+    else
+      pack_bytes(p, word, 1);
+    if (*word == 'C') pack_bytes(p, AGENT_WORDS, strlen(AGENT_WORDS));
   }
+  pack_bytes(p, "", 1);
+}
+
+/* The words of a custom command; %C as a word of its own becomes three. */
+static int custom_words(const struct tree *t, const char *host, char **words) {
+  char *save;
+  int count = 0;
+  for (char *w = strtok_r(t->job.ssh, " \t", &save); w && count < WORDS_MAX;
+       w = strtok_r(NULL, " \t", &save)) {
+    struct pack p = {0};
+    if (strcmp(w, "%C") == 0) {
+      words[count++] = t->job.agent;
+      words[count++] = (char *)"run";
+      words[count++] = (char *)"--agent";
+      continue;
+    }
+    expand_word(t, host, w, &p);
+    words[count++] = p.data;
+  }
+  return count;
+}
+
+/* The words of ssh: command, options, host, command line there. */
+static int ssh_words(const struct tree *t, const char *host, char **words) {
+  char *save, *remote = NULL;
+  int count = 0;
   for (char *w = strtok_r(t->job.ssh, " \t", &save); w && count < WORDS_MAX;
        w = strtok_r(NULL, " \t", &save))
     words[count++] = w;
   words[count++] = (char *)(uintptr_t)host;
-  if (asprintf(&remote, "exec '%s' run --agent", t->job.agent) < 0) _exit(TOOL_EXIT_FAILED);
+  if (asprintf(&remote, "exec '%s'" AGENT_WORDS, t->job.agent) < 0) _exit(TOOL_EXIT_FAILED);
   words[count++] = remote;
+  return count;
+}
+
+/* In a fork: become the ssh that starts an agent, or the agent itself. */
+_Noreturn static void become_ssh(const struct tree *t, const char *host) {
+  char *words[WORDS_MAX + 5];
+  if (strcmp(host, "localhost") == 0) {
+    execl(t->job.agent, t->job.agent, "run", "--agent", (char *)NULL);
+    fprintf(stderr, "%s: %s\n", t->job.agent, strerror(errno));
+    _exit(TOOL_EXIT_NOT_FOUND);
+  }
+  const int count =
+      strstr(t->job.ssh, "%C") ? custom_words(t, host, words) : ssh_words(t, host, words);
   words[count] = NULL;
   execvp(words[0], words);
   fprintf(stderr, "%s: %s\n", words[0], strerror(errno));

@@ -64,15 +64,17 @@ struct gexx_tm_s {
   uint64_t reserved; /* library's: 0 when only primordial endpoints are involved */
 };
 
-#define GEXX_MAGIC_TM   0x746d5f31u
-#define GEXX_MAGIC_PAIR 0x70616972u
+#define GEXX_MAGIC_TM    0x746d5f31u
+#define GEXX_MAGIC_PAIR  0x70616972u
+
+#define GEXX_CONDUIT_UDP 1u /* the program may be started as `./prog N` */
 
 /* How the client was compiled; passed to the library by gex_Client_Init and gasnet_init. */
 struct gexx_client_mode {
   uint32_t abi_version; /* GEXX_ABI_VERSION of the headers */
   uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */
   uint32_t debug;       /* 1 when compiled with GASNET_DEBUG */
-  uint32_t conduit;     /* reserved: conduit that the build fragment names; 0 none */
+  uint32_t conduit;     /* that the build fragment names: GEXX_CONDUIT_UDP, 0 any other */
   const char *config;   /* GASNET_CONFIG_STRING of the client */
 };
 

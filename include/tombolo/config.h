@@ -100,6 +100,11 @@
     !defined(GASNET_CONDUIT_OFI) && !defined(GASNET_CONDUIT_UCX)
 # define GASNET_CONDUIT_SMP 1
 #endif
+#if defined(GASNET_CONDUIT_UDP) && !defined(GASNET_CONDUIT_SMP)
+# define GEXX_CONDUIT GEXX_CONDUIT_UDP
+#else
+# define GEXX_CONDUIT 0
+#endif
 #if defined(GASNET_CONDUIT_SMP)
 # ifndef GASNET_SMP_CONDUIT
 #  define GASNET_SMP_CONDUIT 1

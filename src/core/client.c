@@ -25,6 +25,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "boot/spawn.h"
 #include "net/defaults/defaults.h"
 #include "os/debug.h"
 #include "os/lock.h"
@@ -185,6 +186,7 @@ static void client_defaults(void) {
 }
 
 static int bring_up(const struct gexx_client_args *init) {
+  if (init->mode.conduit == GEXX_CONDUIT_UDP) tmb_boot_spawn(init->argc, init->argv);
   int rc = tmb_boot_start(&tmb_job.boot);
   if (rc) return rc;
   tmb_job.rank = tmb_job.boot.rank;

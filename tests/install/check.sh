@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh mak|pkg-config|cmake|fortran|names|idioms|compilers BUILD_DIR: installs the build into a
-# fresh prefix, then builds and runs clients the way that a user would who only knows that prefix.
+# check.sh mak|pkg-config|udp|cmake|fortran|names|idioms|compilers BUILD_DIR: installs the build
+# into a fresh prefix, then builds and runs clients the way that a user would who only knows that
+# prefix.
 set -euo pipefail
 way=$1
 build=$2
@@ -103,6 +104,65 @@ by_pkg_config() {
   [ "$(grep -c 'of 4 got' neighbour.out)" = 4 ] || { cat neighbour.out; exit 1; }
 }
 
+# Starts a client of conduit udp; it must say that it has so many ranks and one argument.
+run_udp() { # RANKS COMMAND...
+  local ranks=$1
+  shift
+  timeout 60 "$@" >udp.out || { cat udp.out; echo "FAILED: $*"; exit 1; }
+  printf 'install client: %s ranks ok\ninstall client: argument x y\n' "$ranks" | cmp - udp.out || {
+    cat udp.out
+    echo "FAILED: $*"
+    exit 1
+  }
+}
+
+# Conduit udp: the number of ranks on the command line, launchers by their names, hosts by a remote
+# shell that stays here.
+by_udp() {
+  unset "${!GASNET_@}" "${!TOMBOLO_@}"
+  for mode in seq par parsync; do
+    {
+      echo "include $prefix/include/udp-conduit/udp-$mode.mak"
+      printf 'client:\n\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -o $@ '
+      printf '%s $(GASNET_LDFLAGS) $(GASNET_LIBS)\n' "$here/client.c"
+    } >"Makefile.$mode"
+    rm -f client
+    make -s -f "Makefile.$mode" client
+    run_udp 3 ./client 3 "x y"
+    GASNET_SPAWNFN=L run_udp 2 ./client 2 "x y"
+    run_udp 1 ./client 1 "x y"
+  done
+  run_udp 3 "$prefix/bin/amudprun" -np 3 ./client "x y"
+  run_udp 3 "$prefix/bin/gasnetrun_udp" -n 3 -spawner=fork ./client "x y"
+  run_udp 1 ./client "x y" # no number: one rank, nothing is taken away
+  # shellcheck disable=SC2046
+  $(pkg-config --variable=GASNET_CC gasnet-udp-par) $(pkg-config --cflags gasnet-udp-par) \
+    "$here/client.c" -o client $(pkg-config --libs gasnet-udp-par)
+  printf '#!/bin/sh\nexec sh -c "$2"\n' >rsh
+  printf '#!/bin/sh\n[ "$1" = to ] || exit 1\nshift 2\nexec "$@"\n' >custom
+  chmod +x rsh custom
+  export GASNET_SSH_SERVERS="hosta hostb" GASNET_SSH_CMD=$work/rsh
+  run_udp 4 ./client 4 "x y"
+  GASNET_SPAWNFN=S run_udp 2 ./client 2 "x y"
+  GASNET_SPAWNFN=L run_udp 3 ./client 3 "x y"
+  run_udp 4 "$prefix/bin/amudprun" -np 4 -N 2 ./client "x y"
+  run_udp 2 "$prefix/bin/gasnetrun_udp" -n 2 -N 1 ./client "x y"
+  "$prefix/bin/gasnetrun_smp" -n 3 -- ./client | grep -qx "install client: 3 ranks ok"
+  unset GASNET_SSH_SERVERS
+  AMUDP_SSH_SERVERS="hosta,hostb" AMUDP_SPAWNFN=S run_udp 2 ./client 2 "x y"
+  SSH_SERVERS="hosta,hostb" SPAWNFN=S run_udp 2 ./client 2 "x y"
+  GASNET_SPAWNFN=C GASNET_CSPAWN_CMD="$work/custom to %M %C" GASNET_CSPAWN_SERVERS="a b" \
+    run_udp 2 ./client 2 "x y"
+  if GASNET_SPAWNFN=S ./client 2 2>said; then exit 1; fi
+  grep -q "no hosts are named; give --hosts, or set GASNET_SSH_SERVERS" said
+  if GASNET_SPAWNFN=C GASNET_SSH_SERVERS=a ./client 2 2>said; then exit 1; fi
+  grep -q "GASNET_CSPAWN_CMD is" said
+  if GASNET_SPAWNFN=X ./client 2 2>said; then exit 1; fi
+  grep -q "GASNET_SPAWNFN" said
+  if ./client 5000 2>said; then exit 1; fi
+  grep -q "5000: the first argument, a number of ranks, must be from 1 to 1024" said
+}
+
 # Plug-ins lie beside the library, where it looks for them.
 if grep -q '^TMB_CUDA:BOOL=ON' "$build/CMakeCache.txt"; then
   plugin=$prefix/lib/libtombolo-mk-cuda.so
@@ -175,6 +235,7 @@ case $way in
   fortran) by_fortran ;;
   mak) by_mak ;;
   pkg-config) by_pkg_config ;;
+  udp) by_udp ;;
   cmake) by_cmake ;;
   names) bash "$here/names.sh" "$prefix" ;;
   idioms) bash "$here/idioms.sh" "$prefix" ;;

@@ -27,6 +27,7 @@ int main(int argc, char **argv) {
   }
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
   if (me == 0) printf("install client: %u ranks ok\n", (unsigned)size);
+  for (int i = 1; me == 0 && i < argc; i++) printf("install client: argument %s\n", argv[i]);
   gasnet_exit(0);
   return 0;
 }
