@@ -43,7 +43,7 @@ tmb_add_net_suite(loop net --pretend --conduit loop --hosts 3 --ranks 5 --placem
   --part 1/4 --patience 3)
 tmb_add_net_suite(strict net --hosts 4 --ranks 7 --placement uneven --part 2/6 --patience 3
   ${tmb_no_comfort})
-tmb_add_net_suite(bad-link net --hosts 2 --ranks 3 --family 6 --part 3/20 --patience 3
+tmb_add_net_suite(bad-link net --hosts 2 --ranks 3 --family 6 --part 4/20 --patience 3
   ${tmb_bad_link})
 tmb_add_net_suite(soak net --hosts 2 --ranks 4 --select "^soak$" --patience 3 --wire "loss=1%"
   --set TMB_TEST_COUNT=100000)
