@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 7 */
+/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=loop */
 /* debug: both */
 /* again: TOMBOLO_SHM=0 TMB_DEVICE=cuda */
 /* timeout: 120 */

@@ -159,7 +159,8 @@ static bool set_option(const struct tmb_hook_kind *kind, char *text, const struc
   return false;
 }
 
-/* "name:option=value,..". Returns the kind, with its options set, or NULL. */
+/* "name:option=value,..", also with : for a comma. Returns the kind, with its options set, or NULL.
+ */
 static const struct tmb_hook_kind *parse(char *text, const struct tmb_net_up *up) {
   char *options = strchr(text, ':'), *save = NULL;
   if (options) *options++ = 0;
@@ -168,7 +169,8 @@ static const struct tmb_hook_kind *parse(char *text, const struct tmb_net_up *up
     up->print("TOMBOLO_NET_HOOK: no hook is named \"%s\"; there are trace, delay and fault", text);
     return NULL;
   }
-  for (char *o = options ? strtok_r(options, ",", &save) : NULL; o; o = strtok_r(NULL, ",", &save))
+  for (char *o = options ? strtok_r(options, ",:", &save) : NULL; o;
+       o = strtok_r(NULL, ",:", &save))
     if (!set_option(kind, o, up)) return NULL;
   return kind;
 }

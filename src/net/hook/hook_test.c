@@ -267,7 +267,7 @@ static void faults_happen_and_nothing_is_lost(void **state) {
 
 static void one_credit_comes_back_by_progress(void **state) {
   (void)state;
-  assert_int_equal(open_under("fault:seed=7,again=0,reorder=0,skip=0,credits=1"), 0);
+  assert_int_equal(open_under("fault:seed=7:again=0:reorder=0:skip=0:credits=1"), 0);
   assert_int_equal(send(0, false), 0);
   assert_int_equal(send(1, false), TMB_AGAIN);
   assert_int_equal(send(2, true), 0); /* replies have their own */
