@@ -87,4 +87,21 @@ foreach(src IN LISTS tmb_fortran_examples)
   set(hdr_ranks 1 2 4)
   tmb_register_program(examples.fortran.${name} examples "${program}")
 endforeach()
+# `tombolo bench fortran`.
+if(TMB_BENCH)
+  set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-fortran")
+  set(src "${PROJECT_SOURCE_DIR}/bench/fortran")
+  add_library(bench_fortran_floors OBJECT "${src}/floors.c")
+  target_compile_definitions(bench_fortran_floors PRIVATE _GNU_SOURCE=1)
+  target_link_libraries(bench_fortran_floors PRIVATE tmb_warnings)
+  add_custom_command(OUTPUT "${program}"
+    COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
+      -Wall "${src}/tombolo-bench-fortran.F90" $<TARGET_OBJECTS:bench_fortran_floors>
+      "-Wl,-rpath,$ORIGIN/../../lib" -o "${program}"
+    DEPENDS "${src}/tombolo-bench-fortran.F90" $<TARGET_OBJECTS:bench_fortran_floors>
+      tombolo_tool caf_shared fortran_modules
+    COMMENT "Fortran: tombolo-bench-fortran" VERBATIM)
+  list(APPEND tmb_fortran_programs "${program}")
+  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+endif()
 add_custom_target(fortran_tests ALL DEPENDS ${tmb_fortran_programs})

@@ -74,12 +74,19 @@ struct caf {
   uint32_t pending;         /* not 0: puts to far ranks, or asynchronous transfers, are under way */
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
+  uint64_t *waiting;                                  /* event that this image waits for, or NULL */
+  uint32_t woken;                                     /* times that CAF_GONE was added to it */
   bool ready, ending;
-  bool began, settled;  /* `init` has returned; the signal is back: caf_settle */
-  bool allocate_failed; /* with STAT=: the SYNC ALL that the compiler has put behind it may fail */
-  bool accessors;       /* other images may ask this one to run functions: remote.c */
+  bool began, settled; /* `init` has returned; the signal is back: caf_settle */
+  bool allocate_stat; /* ALLOCATE has had STAT=: the SYNC ALL that the compiler puts behind may fail
+                       */
+  bool accessors;     /* other images may ask this one to run functions: remote.c */
 };
 extern struct caf caf;
+
+/* Added to the counter of an image that will post no more, and, while this image waits, to the
+ * event that it waits for: so a wait for a signal ends. Counts stay below. */
+#define CAF_GONE ((uint64_t)1 << 48)
 
 /* What other images touch, at the start of each segment. */
 struct caf_shared {
@@ -87,7 +94,9 @@ struct caf_shared {
   uint64_t state;       /* of this image: 0 running, CAF_STAT_STOPPED */
   uint64_t attach_list; /* address of the list of attached sections (attach.c) */
   uint64_t attach_word; /* what this image tells the others of it */
-  uint64_t word[]; /* [size] sync images: posts by each rank; [size] attach_word of each rank */
+  /* [size] sync images: posts by each rank, CAF_GONE when it is gone; [size] attach_word of each.
+   */
+  uint64_t word[];
 };
 
 /* Starts the library at the first call, from a constructor or from `init`. */

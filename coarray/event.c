@@ -23,6 +23,13 @@ CAF_EXPORT void CAF(event_query)(void *token, size_t index, int image, int *coun
 #define TESTS   1000u /* looks before a wait sleeps between them */
 #define LOOK_US 1000u /* longest sleep between looks at who is lost */
 
+/* Whether an event of a near rank counts more posts than EVENT_QUERY can tell. */
+static bool too_many(uint32_t rank, void *word) {
+  uint64_t value;
+  gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);
+  return (value & (CAF_GONE - 1)) > INT32_MAX;
+}
+
 void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errmsg,
                      size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
@@ -32,20 +39,32 @@ void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errm
   if (!word) return;
   caf_complete();
   gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, word, GEXX_SIG_ADD, 1, 0);
-  caf_ok(stat);
+  if (__builtin_expect(caf_is_near(rank) && too_many(rank, word), 0)) {
+    caf_fail(
+        &to, CAF_STAT_ERROR,
+        "EVENT POST: the event on image %d has been posted %d times more than it was waited for",
+        image, INT32_MAX);
+    return;
+  }
+  if (__builtin_expect(stat != NULL, 0)) *stat = caf.lost_count ? caf.lost[rank] : 0;
 }
 
 /* Wait for posts and take them. Returns 0, or the code of a team that has lost a member, which may
  * be the one that would have posted. */
 static int wait_consume(uint64_t *word, uint64_t want) {
-  for (uint32_t i = 0; gexx_Signal_TryConsume(word, want) != GASNET_OK; i++) {
-    if (i < TESTS) continue;
-    gexx_Poll(LOOK_US);
+  for (;;) {
+    for (uint32_t i = 0; i < (caf.lost_count ? TESTS : 1); i++)
+      if (gexx_Signal_TryConsume(word, want) == GASNET_OK) return 0;
     const int code = caf.lost_count ? caf_team_state(caf.team) : 0;
-    if (code && gexx_Signal_TryConsume(word, want) != GASNET_OK) return code;
-    if (code) return 0;
+    if (code) return code;
+    caf.woken = 0;
+    caf.waiting = word;
+    (void)gexx_Signal_WaitConsume(word, want);
+    caf.waiting = NULL;
+    if (!caf.woken) return 0;
+    /* It ended because an image was lost, not by posts. */
+    __atomic_fetch_add(word, want - caf.woken * CAF_GONE, __ATOMIC_ACQ_REL);
   }
-  return 0;
 }
 
 void caf_consume(uint64_t *word, int until, const char *name, const struct caf_status *to) {
@@ -79,7 +98,8 @@ void CAF(event_query)(void *token, size_t index, int image, int *count, int *sta
     value = gexx_Signal_Fetch(word);
   else
     gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);
-  *count = (int)value;
+  value &= CAF_GONE - 1;
+  *count = value > INT32_MAX ? INT32_MAX : (int)value;
   caf_ok(stat);
 }
 

@@ -120,6 +120,8 @@ static void end_normally(void) {
   for (uint32_t r = 0; r < caf.size; r++) {
     struct caf_shared *there = (struct caf_shared *)caf.shared_addr[r];
     if (caf.lost[r]) continue;
+    gexx_RMA_PutSignalBlocking(caf.tm, r, NULL, NULL, 0, GEX_EVENT_NOW, &there->word[caf.rank],
+                               GEXX_SIG_ADD, CAF_GONE, 0);
     gexx_RMA_PutSignalBlocking(caf.tm, r, NULL, NULL, 0, GEX_EVENT_NOW, &there->ended, GEXX_SIG_ADD,
                                1, 0);
   }

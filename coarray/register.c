@@ -134,7 +134,7 @@ static void register_coarray(size_t bytes, int type, void **token_p, struct caf_
   if (t->base && type >= CAF_LOCK_STATIC && type <= CAF_EVENT_ALLOC) memset(t->base, 0, bytes);
   const bool mine = t->base != NULL, complete = gather(t);
   const int code = complete ? caf_barrier(caf.team) : CAF_STAT_ERROR; /* the same on all images */
-  caf.allocate_failed = code != 0 && to->stat;
+  caf.allocate_stat = to->stat != NULL;
   if (code) {
     caf_heap_free(t->base);
     free(t);

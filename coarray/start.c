@@ -57,6 +57,10 @@ static void on_loss(gex_Rank_t rank, int state, void *cdata) {
   if (caf.lost[rank]) return;
   caf.lost[rank] = state == GEXX_PEER_STOPPED ? CAF_STAT_STOPPED : CAF_STAT_FAILED;
   __atomic_fetch_add(&caf.lost_count, 1, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&caf.shared->word[rank], CAF_GONE, __ATOMIC_RELEASE);
+  if (!caf.waiting) return;
+  caf.woken++;
+  __atomic_fetch_add(caf.waiting, CAF_GONE, __ATOMIC_RELEASE);
 }
 
 /* From now on the images that are left go on when one fails. */

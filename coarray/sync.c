@@ -196,9 +196,9 @@ static char *sync_errmsg(char *errmsg) {
 
 void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
   const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
-  const bool after_allocate = caf.allocate_failed && !stat;
+  const bool after_allocate = caf.allocate_stat && !stat;
   const int code = caf_barrier(caf.team);
-  caf.allocate_failed = false;
+  caf.allocate_stat = false;
   if (code && !after_allocate)
     caf_fail(&to, code, "SYNC ALL: an image of the team has %s", caf_end_name(code));
   else
@@ -223,13 +223,8 @@ static void post_to(uint32_t rank) {
 static int wait_for(uint32_t rank) {
   const uint64_t *post = &caf.shared->word[rank];
   const uint64_t want = ++caf.expected[rank];
-  for (uint32_t i = 0; gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK; i++) {
-    if (i < TESTS) continue;
-    gexx_Poll(LOOK_US);
-    const int state = caf_state_of(rank);
-    if (state && gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK) return state;
-  }
-  return 0;
+  (void)gexx_Signal_Wait(post, GEXX_SIG_GE, want);
+  return (gexx_Signal_Fetch(post) & (CAF_GONE - 1)) >= want ? 0 : caf_state_of(rank);
 }
 
 /* Ranks of the images that SYNC IMAGES names; NULL, after caf_fail, when one is wrong. */

@@ -34,6 +34,7 @@ static const struct {
     {"net", "Two ranks on two hosts, beside bare sockets"},
     {"net_crowd", "A round trip between two hosts, while the other ranks wait"},
     {"oversubscribed", "A round trip between two of many ranks, the others wait in a barrier"},
+    {"fortran", "Coarray Fortran: two images"},
     {"startup", "Start-up"},
 };
 

@@ -1,0 +1,317 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Measures coarray statements between two images, each beside its floor, for `tombolo bench fortran`.
+! The lines that it prints are described in bench/lib/bench.h. With -DPEER it needs neither the module
+! tombolo_caf nor floors.c, so that bench/compare/fortran.py can compile it with other libraries.
+! Each sample is the mean of enough operations to last about 100 us; a sample of the floor comes before
+! each of the figure. Image 1 measures, image 2 answers.
+module measure
+  use iso_fortran_env, only: int64
+  implicit none
+  integer, parameter :: runs_max = 1001
+  integer :: runs = 51, figures = 0
+  real(8) :: figure(runs_max), floor_of(runs_max)
+contains
+  real(8) function now_ns()
+    integer(int64) :: count, rate
+    call system_clock(count, rate)
+    now_ns = 1d9*real(count, 8)/real(rate, 8)
+  end function
+
+  subroutine options()
+    character(32) :: word
+    integer :: i
+    do i = 1, command_argument_count() - 1
+      call get_command_argument(i, word)
+      if (word /= '--runs') cycle
+      call get_command_argument(i + 1, word)
+      read (word, *) runs
+    end do
+    runs = min(max(runs, 3), runs_max)
+  end subroutine
+
+  ! Prints one figure. floor_name: '' for none; target 0: none; bandwidth: more is better.
+  subroutine report(name, bytes, floor_name, target, bandwidth)
+    character(*), intent(in) :: name, floor_name
+    integer, intent(in) :: bytes
+    real(8), intent(in) :: target
+    logical, intent(in) :: bandwidth
+    if (this_image() /= 1) return
+    figures = figures + 1
+    write (*, '(3a,i0,a)', advance='no') 'figure fortran ', name, ' bytes=', bytes, ' unit=ns'
+    if (floor_name /= '') write (*, '(2a)', advance='no') ' floor=', floor_name
+    if (target > 0) write (*, '(a,f0.2)', advance='no') ' target=', target
+    print '(2a)', ' better=', merge('more', 'less', bandwidth)
+    print '(a,*(1x,es13.6))', 'x', figure(1:runs)
+    if (floor_name /= '') print '(a,*(1x,es13.6))', 'f', floor_of(1:runs)
+  end subroutine
+end module
+
+program bench_fortran
+  use iso_fortran_env, only: event_type, int64
+  use measure
+#ifndef PEER
+  use iso_c_binding
+  use tombolo_caf
+#endif
+  implicit none
+#ifndef PEER
+  interface
+    integer(c_int) function floor_make(fd) bind(c)
+      import :: c_int
+      integer(c_int), intent(out) :: fd
+    end function
+    subroutine floor_join(pid, fd) bind(c)
+      import :: c_int
+      integer(c_int), value :: pid, fd
+    end subroutine
+    real(c_double) function floor_handoff_ns(first, count) bind(c)
+      import :: c_double, c_int
+      integer(c_int), value :: first, count
+    end function
+  end interface
+#endif
+  integer, parameter :: n = 1024, words = 131072, large = 1048576
+  integer(int64) :: word[*], got
+  real(8) :: block(words)[*], matrix(n, n)[*], half(n/2, n/2), private(words), local(n, n)
+  real(8), allocatable :: many(:)
+  integer(int64) :: attached_word[*]
+  type(event_type) :: there[*], back[*], attached_event[*]
+  integer :: me, other, i, k, r, pid[*], fd[*]
+  me = this_image()
+  if (num_images() /= 2) error stop 'tombolo-bench-fortran: two images are needed'
+  other = 3 - me
+  call options()
+  call set_up()
+  if (me == 1) print '(a,i0,a)', 'tombolo-bench 1 fortran ranks=2 runs=', runs, ' sample_us=100 quick=0'
+  call scalars()
+  call contiguous()
+  call strided()
+  call events()
+  call collectives()
+  if (me == 1) print '(a,i0)', 'end ', figures
+  sync all
+contains
+  subroutine set_up()
+    block = me
+    matrix = me
+    local = me
+    private = 0
+    half = 0
+    word = 0
+#ifndef PEER
+    if (me == 1) pid = floor_make(fd)
+    sync all
+    if (me == 2) then
+      i = pid[1]
+      r = fd[1]
+      call floor_join(i, r)
+    end if
+    call event_attach(loc(attached_event), attached_word)
+#endif
+    sync all
+  end subroutine
+
+  real(8) function handoff(count)
+    integer, intent(in) :: count
+#ifdef PEER
+    handoff = 0*count
+#else
+    handoff = floor_handoff_ns(merge(1, 0, me == 1), count)
+#endif
+  end function
+
+  subroutine scalars()
+    integer, parameter :: count = 4000
+    real(8) :: start
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      do i = 1, count
+        word[2] = i
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('put_scalar', 8, '', 25d0, .false.)
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      do i = 1, count
+        got = word[2]
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('get_scalar', 8, '', 25d0, .false.)
+    sync all
+  end subroutine
+
+  subroutine contiguous()
+    real(8) :: start
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      call copy(private, local)
+      floor_of(r) = now_ns() - start
+      start = now_ns()
+      block(:)[2] = private
+      figure(r) = now_ns() - start
+    end do
+    call report('put_contiguous', 8*words, 'memcpy', 0.95d0, .true.)
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      call copy(local, private)
+      floor_of(r) = now_ns() - start
+      start = now_ns()
+      private = block(:)[2]
+      figure(r) = now_ns() - start
+    end do
+    call report('get_contiguous', 8*words, 'memcpy', 0.95d0, .true.)
+    sync all
+  end subroutine
+
+  subroutine copy(from, to)
+    real(8), intent(in) :: from(words)
+    real(8), intent(inout) :: to(words)
+    to = from
+  end subroutine
+
+  ! Every second element in both dimensions.
+  subroutine strided()
+    real(8) :: start
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      call loop_put(half, local)
+      floor_of(r) = now_ns() - start
+      start = now_ns()
+      matrix(1:n:2, 1:n:2)[2] = half
+      figure(r) = now_ns() - start
+    end do
+    call report('put_strided_2d', 2*n*n, 'loop_nest', 0.7d0, .true.)
+    do k = 0, runs ! the first one warms up, and is measured again
+      r = max(k, 1)
+      if (me /= 1) exit
+      start = now_ns()
+      call loop_get(half, local)
+      floor_of(r) = now_ns() - start
+      start = now_ns()
+      half(:, :) = matrix(1:n:2, 1:n:2)[2]
+      figure(r) = now_ns() - start
+    end do
+    call report('get_strided_2d', 2*n*n, 'loop_nest', 0.7d0, .true.)
+    sync all
+  end subroutine
+
+  subroutine loop_put(from, to)
+    real(8), intent(in) :: from(n/2, n/2)
+    real(8), intent(inout) :: to(n, n)
+    integer :: k, l
+    do l = 1, n/2
+      do k = 1, n/2
+        to(2*k - 1, 2*l - 1) = from(k, l)
+      end do
+    end do
+  end subroutine
+
+  subroutine loop_get(to, from)
+    real(8), intent(inout) :: to(n/2, n/2)
+    real(8), intent(in) :: from(n, n)
+    integer :: k, l
+    do l = 1, n/2
+      do k = 1, n/2
+        to(k, l) = from(2*k - 1, 2*l - 1)
+      end do
+    end do
+  end subroutine
+
+  ! Put and event there and back; one way is half of it.
+  subroutine events()
+    integer, parameter :: count = 500
+    real(8) :: start
+    do k = 0, runs
+      r = max(k, 1)
+      floor_of(r) = handoff(count)
+      sync all
+      start = now_ns()
+      do i = 1, count
+        if (me == 1) then
+          word[2] = i
+          event post (there[2])
+          event wait (back)
+        else
+          event wait (there)
+          word[1] = i
+          event post (back[1])
+        end if
+      end do
+      figure(r) = (now_ns() - start)/(2*count)
+    end do
+    call report('put_event_post', 8, 'handoff', 1.1d0, .false.)
+#ifndef PEER
+    do k = 0, runs
+      r = max(k, 1)
+      floor_of(r) = handoff(count)
+      sync all
+      start = now_ns()
+      do i = 1, count
+        if (me == 1) then
+          attached_word[2] = i
+          event wait (attached_event)
+        else
+          event wait (attached_event)
+          attached_word[1] = i
+        end if
+      end do
+      figure(r) = (now_ns() - start)/(2*count)
+    end do
+    call report('put_attached', 8, 'handoff', 0.8d0, .false.)
+#endif
+    do k = 0, runs
+      r = max(k, 1)
+      floor_of(r) = handoff(count)
+      sync all
+      start = now_ns()
+      do i = 1, count
+        sync all
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('sync_all', 0, 'handoff', 1.2d0, .false.)
+  end subroutine
+
+  subroutine collectives()
+    integer, parameter :: count = 500
+    real(8) :: start, x
+    integer :: few
+    do k = 0, runs
+      r = max(k, 1)
+      x = 1
+      sync all
+      start = now_ns()
+      do i = 1, count
+        call co_sum(x)
+        x = 1
+      end do
+      figure(r) = (now_ns() - start)/count
+    end do
+    call report('co_sum', 8, '', 0d0, .false.)
+    allocate (many(large))
+    few = runs
+    runs = min(runs, 11)
+    do k = 0, runs
+      r = max(k, 1)
+      many = 1
+      sync all
+      start = now_ns()
+      call co_sum(many)
+      figure(r) = now_ns() - start
+    end do
+    call report('co_sum', 8*large, '', 0d0, .false.)
+    runs = few
+  end subroutine
+end program
