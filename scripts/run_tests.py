@@ -57,6 +57,7 @@ STAGES = (
     Stage("multi", "dev", "multi"),
     Stage("fault", "dev", "fault"),
     Stage("net", "dev", "net"),
+    Stage("fuzz", "dev", "fuzz"),
     Stage("examples", "dev", "examples"),
     Stage("bench", "dev", "bench"),
     Stage("fortran", "dev", "fortran"),

@@ -112,7 +112,9 @@ bool udp_card_fill(struct udp_card *card, const char *wanted) {
 
 static bool all_have(const struct udp_card *cards, uint32_t size, uint32_t f, bool loopback) {
   for (uint32_t i = 0; i < size; i++)
-    if (!cards[i].family[f].port || (!loopback && !cards[i].family[f].count)) return false;
+    if (!cards[i].family[f].port || cards[i].family[f].count > UDP_RAILS_MAX ||
+        (!loopback && !cards[i].family[f].count))
+      return false;
   return true;
 }
 
@@ -133,7 +135,8 @@ bool udp_choose(const struct udp_card *cards, uint32_t size, int family,
   for (uint32_t i = 0; i < size; i++) {
     const struct udp_card_family *c = &cards[i].family[f];
     choice->rails = TMB_MIN(choice->rails, (uint32_t)c->count);
-    for (uint32_t k = 0; k < c->count; k++) choice->mtu = TMB_MIN(choice->mtu, c->mtu[k]);
+    for (uint32_t k = 0; k < c->count; k++)
+      choice->mtu = TMB_MIN(choice->mtu, TMB_MAX(c->mtu[k], MTU_LEAST));
   }
   return true;
 }

@@ -38,7 +38,7 @@ struct udp_batch *udp_batch_get(struct tmb_net *e) {
   return b;
 }
 
-void udp_batch_put(struct tmb_net *e, struct udp_batch *b) {
+void udp_batch_end(struct udp_batch *b) {
   b->count = 0;
   while (b->kept) {
     struct udp_kept *next = b->kept->next;
@@ -46,6 +46,10 @@ void udp_batch_put(struct tmb_net *e, struct udp_batch *b) {
     free(b->kept);
     b->kept = next;
   }
+}
+
+void udp_batch_put(struct tmb_net *e, struct udp_batch *b) {
+  udp_batch_end(b);
   b->next = e->free_batches;
   e->free_batches = b;
 }

@@ -308,6 +308,8 @@ void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t 
 void udp_batch_free(struct udp_batch *b);
 struct udp_batch *udp_batch_get(struct tmb_net *e);
 void udp_batch_put(struct tmb_net *e, struct udp_batch *b);
+/* Empty it: free what it keeps. */
+void udp_batch_end(struct udp_batch *b);
 /* Free `memory` when the batch ends. */
 void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory);
 /* A copy of a datagram's rest, aligned; lives until the batch ends. */

@@ -16,6 +16,7 @@
 
 #define HELD_MAX 8u
 #define HOLD_NS  1000000u
+#define SEED_MAX 1e15 /* exact in a double */
 
 struct held {
   struct udp_out out;
@@ -160,6 +161,7 @@ static bool set(struct udp_fault_config *c, const char *name, size_t bytes, doub
       return true;
     }
   if (bytes != 4 || memcmp(name, "seed", 4) != 0) return false;
+  if (value > SEED_MAX) return false;
   c->seed = (uint64_t)value;
   return true;
 }

@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RIG_MAX     8u
-#define RIG_SEGMENT (4u << 20)
+#define RIG_MAX 8u
+#ifndef RIG_SEGMENT
+# define RIG_SEGMENT (4u << 20)
+#endif
 #define RIG_QUEUE   4096u
 #define RIG_LATENCY 5000u /* ns on the wire */
 
@@ -35,8 +37,8 @@ static struct rig_port *rig_port[RIG_MAX];
 static struct tmb_net *rig_net[RIG_MAX];
 static struct tmb_net_stats rig_stats[RIG_MAX];
 static uint8_t *rig_segment[RIG_MAX];
-static uint32_t rig_current; /* the rank whose engine runs */
-static bool rig_bad_address; /* a fatal error was asked for and survived */
+static uint32_t rig_current;       /* the rank whose engine runs */
+static void (*rig_on_fatal)(void); /* does not return */
 static void (*rig_on_am)(const struct tmb_am_in *in);
 static uint64_t rig_done;
 static uint32_t rig_lost_peer;
@@ -83,25 +85,23 @@ __attribute__((format(printf, 1, 2))) static TMB_UNUSED void rig_print(const cha
   (void)format;
 }
 
-/* Ends the process unless the test expects bad addresses: then the caller goes on. */
-__attribute__((format(printf, 1, 2))) static TMB_UNUSED void rig_fatal(const char *format, ...) {
-  if (rig_bad_address) return;
+__attribute__((format(printf, 1, 2), noreturn)) static TMB_UNUSED void rig_fatal(const char *format,
+                                                                                 ...) {
+  if (rig_on_fatal) rig_on_fatal();
   fprintf(stderr, "fatal: %s\n", format);
   abort();
 }
 
-/* A core that ends the process does not return; the rig's may, for the sake of the fuzzers. */
 static TMB_UNUSED const struct tmb_net_up *rig_up(void) {
   static struct tmb_net_up up;
-  void (*fatal)(const char *, ...) = rig_fatal;
   up = (struct tmb_net_up){.am = rig_am,
                            .target = rig_target,
                            .signal = rig_signal,
                            .op_done = rig_op_done,
                            .op_more = rig_op_more,
                            .peer_lost = rig_peer_lost,
-                           .print = rig_print};
-  memcpy(&up.fatal, &fatal, sizeof fatal);
+                           .print = rig_print,
+                           .fatal = rig_fatal};
   return &up;
 }
 
@@ -202,8 +202,8 @@ static TMB_UNUSED void rig_open_io(uint32_t ranks, const struct udp_config *conf
                                     .stats = &rig_stats[i],
                                     .up = rig_up()};
     rig_net[i] = udp_engine_new(&env, config, &io);
-    if (posix_memalign((void **)&rig_segment[i], 4096, RIG_SEGMENT)) abort();
-    memset(rig_segment[i], 0, RIG_SEGMENT);
+    rig_segment[i] = calloc(1, RIG_SEGMENT);
+    if (!rig_segment[i]) abort();
   }
 }
 

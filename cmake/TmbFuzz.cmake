@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Fuzzers: tests/fuzz/<name>.c with libFuzzer, which only clang has. Each becomes the test
+# fuzz.<name> (label "fuzz"): its kept corpus, tests/fuzz/corpus/<name>, then TMB_FUZZ_SECONDS of
+# new inputs. What it finds lies in build/tests/fuzz. Without clang there are none.
+set(TMB_FUZZ_SECONDS 20 CACHE STRING "Seconds that each fuzzer runs in a test")
+find_program(TMB_CLANG NAMES clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14)
+set(tmb_fuzz_dir "${PROJECT_BINARY_DIR}/tests/fuzz")
+set(tmb_fuzz_works FALSE)
+if(TMB_CLANG)
+  file(WRITE "${tmb_fuzz_dir}/probe.c"
+    "int LLVMFuzzerTestOneInput(const char *d, long n);\n"
+    "int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }\n")
+  execute_process(COMMAND "${TMB_CLANG}" -fsanitize=fuzzer,address "${tmb_fuzz_dir}/probe.c"
+    -o "${tmb_fuzz_dir}/probe" RESULT_VARIABLE tmb_fuzz_rc OUTPUT_QUIET ERROR_QUIET)
+  if(tmb_fuzz_rc EQUAL 0)
+    set(tmb_fuzz_works TRUE)
+  endif()
+endif()
+if(NOT tmb_fuzz_works)
+  message(STATUS "tombolo: no clang with libFuzzer, so there are no fuzzers "
+    "(packages clang and libclang-rt-*-dev)")
+  add_test(NAME fuzz.none COMMAND sh -c "echo 'no clang with libFuzzer'; exit 77")
+  set_tests_properties(fuzz.none PROPERTIES LABELS "fuzz" SKIP_RETURN_CODE 77)
+endif()
+
+file(GLOB tmb_fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*.c")
+if(tmb_fuzz_works)
+  foreach(src IN LISTS tmb_fuzzers)
+    get_filename_component(name "${src}" NAME_WE)
+    set(program "${tmb_fuzz_dir}/${name}")
+    set(sources "${src}" ${tmb_udp_sources} "${PROJECT_SOURCE_DIR}/src/net/udp/udp_alone.c"
+      "${PROJECT_SOURCE_DIR}/src/os/lock.c"
+      "${PROJECT_SOURCE_DIR}/src/os/futex.c" "${PROJECT_SOURCE_DIR}/src/os/time.c")
+    file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.h")
+    add_custom_command(OUTPUT "${program}"
+      COMMAND "${TMB_CLANG}" -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined
+        -fno-sanitize-recover=all "-I${PROJECT_SOURCE_DIR}/src" "-I${PROJECT_SOURCE_DIR}/include"
+        ${sources} -o "${program}" -lpthread -ldl
+      DEPENDS ${sources} ${headers} VERBATIM)
+    add_custom_target(fuzz_${name} ALL DEPENDS "${program}")
+    file(MAKE_DIRECTORY "${tmb_fuzz_dir}/found/${name}")
+    add_test(NAME fuzz.${name} COMMAND "${program}" -max_total_time=${TMB_FUZZ_SECONDS}
+      -max_len=4096 -detect_leaks=0 -print_final_stats=1 "-artifact_prefix=${tmb_fuzz_dir}/"
+      "${tmb_fuzz_dir}/found/${name}" "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS "fuzz" TIMEOUT 4000)
+  endforeach()
+endif()

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fuzzer: whole packets with a good hash and any content, as a peer gone mad would send them. The
+ * input is a list of packets: two bytes of length, then the packet, whose job, source, length and
+ * hash are put right. What is handed up is read through; nothing outside of the segment changes. */
+#define RIG_SEGMENT (1u << 16)
+#include "net/udp/udp_rig_test.h"
+
+#include <setjmp.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static jmp_buf refused;
+
+/* A bad address ends a job; here the input. */
+static void on_fatal(void) {
+  longjmp(refused, 1);
+}
+
+static unsigned sum;
+
+static void on_am(const struct tmb_am_in *in) {
+  const uint8_t *p = in->payload;
+  for (unsigned i = 0; i < in->nargs; i++) sum += (unsigned)in->args[i];
+  for (size_t i = 0; p && i < in->nbytes; i++) sum += p[i];
+}
+
+/* Make the hash of a packet good, as of rank 1 for rank 0. */
+static void sign(uint8_t *packet, uint32_t bytes) {
+  struct udp_header h;
+  uint64_t key[2];
+  memcpy(&h, packet, sizeof h);
+  const struct udp_peer *p = rig_net[0]->peers[1];
+  h.job = (uint32_t)rig_net[0]->job_id;
+  h.src = 1;
+  h.bytes = (uint16_t)bytes;
+  h.control = (uint16_t)TMB_MIN((uint32_t)h.control & ~7u, (bytes - UDP_HEADER_BYTES) & ~7u);
+  h.flags &= (uint8_t)~UDP_HASHED;
+  const uint64_t seq = udp_extend(p ? p->rx.next : 1, h.seq);
+  const uint64_t ack = udp_extend(p ? p->tx.una : 1, h.ack);
+  udp_auth_key(rig_secret, rig_net[0]->job_id, 1, 0, key);
+  h.mac = udp_auth_hash(
+      key, &h, &(struct udp_auth_input){seq, ack, packet + UDP_HEADER_BYTES, NULL, h.control, 0});
+  memcpy(packet, &h, sizeof h);
+}
+
+/* Addresses cannot be guessed: the top byte of a field that says 0xa5 stands for the segment. */
+static void place_addresses(uint8_t *packet, uint32_t bytes) {
+  for (uint32_t at = UDP_HEADER_BYTES; at + 8 <= bytes; at += 8) {
+    uint64_t v;
+    memcpy(&v, packet + at, 8);
+    if (v >> 56 != 0xa5) continue;
+    v = (uint64_t)(uintptr_t)rig_segment[0] + (v & 0xffff);
+    memcpy(packet + at, &v, 8);
+  }
+}
+
+static TMB_ALIGNED(64) uint8_t memory[UDP_DATAGRAM_MAX];
+static struct udp_delivery list[UDP_DATAGRAM_MAX / 8];
+
+static void feed(const uint8_t *data, size_t size) {
+  struct tmb_net *e = rig_net[0];
+  while (size > 2) {
+    uint32_t bytes = (uint32_t)data[0] << 8 | data[1];
+    bytes = TMB_MAX(TMB_MIN(bytes, (uint32_t)size - 2), UDP_HEADER_BYTES);
+    const size_t given = TMB_MIN((size_t)bytes, size - 2);
+    memset(memory, 0, bytes);
+    memcpy(memory, data + 2, given);
+    data += 2 + given;
+    size -= 2 + given;
+    place_addresses(memory, bytes);
+    sign(memory, bytes);
+    struct udp_batch batch = {.list = list, .capacity = TMB_ARRAY_LEN(list)};
+    udp_datagram_take(e, &batch, memory, bytes);
+    udp_deliver_run(e, &batch);
+    udp_deliver_credit(e, &batch);
+    udp_push_all(e, true, true);
+    udp_batch_end(&batch);
+    rig_now_ns += 1000000;
+    e->now_ns = rig_now_ns;
+  }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct udp_config config = rig_config();
+  static uint8_t src[5000];
+  uint64_t done = 0;
+  rig_on_am = on_am;
+  rig_on_fatal = on_fatal;
+  rig_open(2, &config, NULL);
+  /* Something in flight, so that acknowledgements and data of gets have something to hit. */
+  const struct tmb_rma rma = {
+      .peer = 1, .remote = rig_segment[1], .local = src, .nbytes = sizeof src, .op = &done};
+  (void)udp_put(rig_net[0], &rma);
+  (void)udp_get(rig_net[0], &rma);
+  if (size < 60000 && !setjmp(refused)) {
+    feed(data, size);
+    udp_engine_lock(rig_net[0]);
+    udp_engine_unlock(rig_net[0]);
+  }
+  rig_close(2);
+  return 0;
+}
