@@ -67,6 +67,15 @@ struct udp_parts {
   uint8_t *memory; /* Medium: where it is put together */
 };
 
+/* A signal that waits until all packets before its own have come. */
+struct udp_late {
+  struct udp_late *next;
+  uint64_t number;
+  void *addr;
+  uint64_t value;
+  uint8_t op;
+};
+
 /* A get whose data have not all come. */
 struct udp_get {
   void *op; /* NULL and total 0: the entry is free */
@@ -85,6 +94,7 @@ struct udp_peer {
   uint64_t key_out[2], key_in[2];
   struct udp_tx tx;
   struct udp_rx rx;
+  uint64_t seq; /* of the packet that is being read */
   /* small messages that are gathered */
   struct udp_buf *open;
   uint32_t open_end;  /* of the control part, from the packet's start */
@@ -98,6 +108,7 @@ struct udp_peer {
   uint64_t unasked;              /* bytes sent since an acknowledgement was asked for */
   uint32_t next_id;
   struct udp_parts *parts;
+  struct udp_late *late; /* signals that came before earlier packets, by number */
   /* credit of requests */
   uint32_t cost_sent, cost_back; /* ours at the peer: sent, handled */
   uint32_t handled, told;        /* the peer's here */

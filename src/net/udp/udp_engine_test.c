@@ -268,6 +268,34 @@ static void sources_free_on_return(void **state) {
   assert_true(bad == 0 && requests == replies);
 }
 
+/* Signals of one rank change in order, whatever the wire does and whatever comes with them. */
+static void ordered_signals(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  static uint8_t src[5000];
+  begin(2, &config, "loss=5,reorder=5,seed=50");
+  uint64_t *signal = (uint64_t *)(void *)(rig_segment[1] + (3u << 20)), done = 0, last = 0;
+  for (uint32_t k = 1; k <= 3000; k++) {
+    struct tmb_rma rma = {.peer = 1,
+                          .remote = rig_segment[1],
+                          .local = src,
+                          .nbytes = k % 7 ? 0 : sizeof src,
+                          .op = k % 5 ? NULL : &done};
+    const struct tmb_signal sig = {signal, k, TMB_SIGNAL_SET};
+    assert_int_equal(udp_put_signal(rig_net[0], &rma, &sig), 0);
+    rig_step(2);
+    assert_true(*signal >= last);
+    last = *signal;
+  }
+  for (uint32_t steps = 0; *signal < 3000; steps++) {
+    assert_true(steps < STEPS_MAX);
+    rig_step(2);
+    assert_true(*signal >= last);
+    last = *signal;
+  }
+  end();
+}
+
 /* ---- strangers */
 
 static void inject(uint32_t to, const uint8_t *bytes, uint32_t count) {
@@ -456,6 +484,7 @@ int main(void) {
                                      cmocka_unit_test(settings),
                                      cmocka_unit_test(remote_memory),
                                      cmocka_unit_test(sources_free_on_return),
+                                     cmocka_unit_test(ordered_signals),
                                      cmocka_unit_test(strangers),
                                      cmocka_unit_test(kept_requests),
                                      cmocka_unit_test(slow_peer),

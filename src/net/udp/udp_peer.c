@@ -51,6 +51,11 @@ static void free_parts(struct udp_peer *p) {
     free(p->parts);
     p->parts = next;
   }
+  while (p->late) {
+    struct udp_late *next = p->late->next;
+    free(p->late);
+    p->late = next;
+  }
 }
 
 /* Transfers of which all packets are made belong to their slots. */

@@ -71,9 +71,9 @@ static uint64_t push_peer(struct tmb_net *e, struct udp_peer *p, bool flush, boo
   if (p->detect_ns <= e->now_ns) p->detect_ns = udp_tx_detect(&p->tx, e->now_ns);
   uint64_t next = p->detect_ns;
   if (p->tx.lost) push_lost(e, p, false);
-  if (p->open && (flush || gather_due(e, p))) (void)udp_gather_flush(e, p, 0);
+  if (p->open && (flush || p->first || gather_due(e, p))) (void)udp_gather_flush(e, p, 0);
   if (p->open) next = e->now_ns;
-  const uint64_t paced = udp_xfer_push(e, p);
+  const uint64_t paced = p->open && p->first ? e->now_ns : udp_xfer_push(e, p);
   const uint64_t timeout = push_timeout(e, p);
   const uint64_t starved = push_starved(e, p);
   const uint64_t ack = push_ack(e, p, acks);

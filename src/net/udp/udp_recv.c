@@ -29,6 +29,32 @@ static void refuse(struct tmb_net *e) {
 
 /* ---- records */
 
+/* Signals of one rank change in the order in which they were sent, as programs expect that mix set
+ * and add on one word: one that has overtaken a lost packet waits for it. */
+static void late_add(struct tmb_net *e, struct udp_peer *p, const struct udp_delivery *d,
+                     uint64_t number) {
+  struct udp_late *l = malloc(sizeof *l);
+  if (!l) e->up->fatal("no memory to keep a signal of rank %u", p->rank);
+  struct udp_late **at = &p->late;
+  while (*at && (*at)->number <= number) at = &(*at)->next;
+  *l = (struct udp_late){*at, number, d->addr, d->value, d->op};
+  *at = l;
+}
+
+static void late_take(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p) {
+  while (p->late && p->late->number < p->rx.next) {
+    struct udp_late *l = p->late;
+    p->late = l->next;
+    udp_deliver_add(e, b,
+                    &(struct udp_delivery){.kind = UDP_DELIVER_SIGNAL,
+                                           .op = l->op,
+                                           .peer = p,
+                                           .addr = l->addr,
+                                           .value = l->value});
+    free(l);
+  }
+}
+
 void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t bytes) {
   void *place = e->up->target(p->rank, addr, bytes);
   if (!place)
@@ -74,7 +100,10 @@ static void act(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
     d.op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD;
     d.addr = udp_target(e, p, r->signal_addr, sizeof(uint64_t));
     d.value = r->signal_value;
-    if (!d.addr) return;
+    if (p->seq >= p->rx.next) {
+      late_add(e, p, &d, p->seq);
+      return;
+    }
   } else {
     const bool is_long = r->action == UDP_ACT_LONG;
     const bool reply = (r->flags & UDP_REPLY) != 0;
@@ -248,6 +277,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
   p->asked_ns = p->refused_ns = 0;
   take_ack(e, p, k, NULL);
   const bool fresh = take_number(e, p, k);
+  p->seq = k->seq;
   const uint32_t end = UDP_HEADER_BYTES + k->h.control;
   uint32_t at = UDP_HEADER_BYTES;
   while (at < end) {
@@ -261,6 +291,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
     else if (fresh)
       take_record(e, b, p, &r);
   }
+  if (TMB_UNLIKELY(p->late != NULL)) late_take(e, b, p);
 }
 
 void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes) {

@@ -69,6 +69,10 @@ static int put_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rm
 int udp_put(struct tmb_net *e, const struct tmb_rma *rma) {
   udp_engine_lock(e);
   struct udp_peer *p = udp_peer_get(e, rma->peer);
+  if (rma->immediate && p->first && !p->lost) {
+    udp_engine_unlock(e);
+    return TMB_AGAIN; /* others wait for the window */
+  }
   if (!p->lost) {
     (void)put_locked(e, p, rma);
     udp_count(&e->stats->sent, 1);

@@ -50,7 +50,8 @@ void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
     p->first = x;
   p->last = x;
   udp_peer_busy(e, p);
-  if (p->first == x) (void)udp_xfer_push(e, p);
+  /* What is gathered goes first: signals of one rank keep their order while nothing is lost. */
+  if (p->first == x && udp_gather_flush(e, p, 0)) (void)udp_xfer_push(e, p);
   if (p->first) { /* more than the window takes */
     tmb_store_rlx(&e->bulk_ns, e->now_ns);
     udp_tender_kick(e->tender);
