@@ -5,7 +5,10 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 
-.PHONY: all help deps configure build demo check test test-net bench install clean format tidy
+# STUDY=quick: fewer rounds and figures.
+STUDY ?=
+
+.PHONY: all help deps configure build demo check test test-net bench study install clean format tidy
 all: build
 
 help:
@@ -15,6 +18,7 @@ help:
 	@echo "make test-net          everything on several hosts, in network namespaces (as root); an hour"
 	@echo "make build             $(BUILD)/bin/tombolo, $(BUILD)/lib, $(BUILD)/bench, $(BUILD)/examples"
 	@echo "make bench             the full set of measurements"
+	@echo "make study             everything beside its floors and peers, as study/report.html (STUDY=quick)"
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: what clients are told to use;"
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
 	@echo "make deps              install the Debian packages that are missing"
@@ -48,6 +52,9 @@ test-net: deps
 
 bench: build
 	$(BUILD)/bin/tombolo bench
+
+study: build
+	@python3 bench/study.py --build $(BUILD) $(if $(filter quick,$(STUDY)),--quick)
 
 # CC and CXX, where given, are recorded in the make fragments and pkg-config files of clients.
 given = $(if $(filter command% environment%,$(origin $(1))),$($(1)))

@@ -348,9 +348,10 @@ void tmb_cfg_override(enum tmb_cfg_id id, const char *text, const char *source, 
 static bool speaks_for_job(void) {
   const uint32_t rank = tmb_log_rank();
   if (rank != TMB_RANK_UNKNOWN) return rank == 0;
-  /* A process that a launcher started, before it has joined: the variable starts "1:RANK:". */
+  /* A process that a launcher started, before it has joined: the variable starts "FORMAT:RANK:". */
   const char *invitation = getenv("TOMBOLO_BOOT");
-  return !invitation || strncmp(invitation, "1:0:", 4) == 0;
+  const char *of_rank = invitation ? strchr(invitation, ':') : NULL;
+  return !of_rank || strncmp(of_rank, ":0:", 3) == 0;
 }
 
 bool tmb_env_verbose(void) {

@@ -84,7 +84,7 @@ TMB_REQUIRES(box_lock) static uint32_t owe(const struct tmb_tagged *tagged) {
 TMB_REQUIRES(box_lock)
 static uint32_t take(struct gexx_notify_s *req, const struct tmb_tagged *tagged) {
   req->last = (gexx_Notify_Status_t){tagged->source, tagged->tag, tagged->nbytes};
-  req->left--;
+  tmb_store_rlx(&req->left, req->left - 1); /* read without the lock by describe */
   return owe(tagged);
 }
 

@@ -169,11 +169,11 @@ static gex_Event_t with_event(struct access *a, uint32_t leaves) {
     return GEX_EVENT_INVALID;
   }
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, leaves);
-  tmb_op_name(op, a->is_get ? TMB_WHAT_GET : TMB_WHAT_PUT, tmb_jobrank(a->tm, a->rank));
   if (start(a, op)) {
     tmb_op_free(op);
     return GEX_EVENT_NO_OP;
   }
+  tmb_op_name(op, a->is_get ? TMB_WHAT_GET : TMB_WHAT_PUT, tmb_jobrank(a->tm, a->rank));
   return tmb_op_event(op);
 }
 

@@ -80,7 +80,10 @@ void tmb_status_leave(struct tmb_status_wait *entry) {
  * the thread first slept for it; other waits cannot be told apart once something has happened. */
 static void show(struct tmb_status_wait *w, struct tmb_why why, bool first, uint32_t state) {
   const bool counted = first && w->number;
-  const struct tmb_status_wait before = counted ? *w : (struct tmb_status_wait){0};
+  const struct {
+    uint64_t number, since_ns;
+    uint32_t kind, team, what;
+  } before = {w->number, w->since_ns, w->kind, w->team, w->what};
   w->kind = w->what = w->cmp = 0;
   w->team = TMB_STATUS_NO_TEAM;
   w->peer = TMB_STATUS_NOBODY;
