@@ -136,6 +136,29 @@ function(tmb_register_program name label program)
   endforeach()
 endfunction()
 
+# Registers far.NAME: a conformance program whose ranks are on pretended hosts, between which only
+# the loop conduit goes. Two ranks, one a host; four, alternating, so that each rank has near and
+# far peers; of programs that do not take four, three on unequal hosts.
+function(tmb_register_far name program)
+  if("${hdr_env}" MATCHES "TOMBOLO_PLACES" OR hdr_debug OR TMB_SANITIZE)
+    return()
+  endif()
+  set(plain_env "${hdr_env}")
+  set(hdr_again "")
+  foreach(place "2=2" "3=0,0,1" "4=cyclic:2")
+    string(REGEX MATCH "^([0-9]+)=(.*)$" unused "${place}")
+    set(n ${CMAKE_MATCH_1})
+    set(places ${CMAKE_MATCH_2})
+    if(n IN_LIST hdr_ranks AND NOT (n EQUAL 3 AND "4" IN_LIST hdr_ranks))
+      set(hdr_env "${plain_env};TOMBOLO_CONDUIT=loop;TOMBOLO_PLACES=${places}")
+      set(saved "${hdr_ranks}")
+      set(hdr_ranks ${n})
+      tmb_register_program(far.${name} far ${program})
+      set(hdr_ranks "${saved}")
+    endif()
+  endforeach()
+endfunction()
+
 # tmb_add_multi_test(NAME SOURCE [RANKS n...] [LABEL label]): one program, one ctest for each rank
 # count. RANKS is what a source without a `/* ranks: */` line gets. A source that says `debug: both`
 # also becomes NAME_debug, a debug client, run at two ranks.
@@ -172,6 +195,9 @@ function(tmb_add_multi_test name src)
     set(hdr_ranks ${arg_RANKS})
   endif()
   tmb_register_program(${target} ${arg_LABEL} $<TARGET_FILE:${target}>)
+  if(arg_LABEL STREQUAL "conformance")
+    tmb_register_far(${name} $<TARGET_FILE:${target}>)
+  endif()
 endfunction()
 
 # Keeps the counts that TMB_TEST_RANKS allows, and at least the smallest one above 1, for a test of

@@ -53,6 +53,7 @@ STAGES = (
     Stage("unit", "dev", "unit"),
     Stage("compile", "dev", "compile"),
     Stage("conformance", "dev", "conformance"),
+    Stage("far", "dev", "far"),
     Stage("inside", "dev", "inside"),
     Stage("multi", "dev", "multi"),
     Stage("fault", "dev", "fault"),

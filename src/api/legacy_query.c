@@ -45,7 +45,7 @@ int gasnet_getNodeInfo(gasnet_nodeinfo_t *table, int numentries) {
   const int count = entries(call, table, numentries);
   if (count < 0) return GASNET_ERR_BAD_ARG;
   for (int r = 0; r < count; r++) {
-    const intptr_t delta = tmb_job.attached ? tmb_job.mapped_delta[r] : 0;
+    const intptr_t delta = tmb_job.attached ? tmb_mapped_delta(r) : 0;
     table[r].host = tmb_job.boot.places.host_of[r];
     table[r].supernode = tmb_nbrhd_of((uint32_t)r);
     table[r].offset = delta == GEXX_UNMAPPED ? 0 : (uintptr_t)delta;

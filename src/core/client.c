@@ -114,18 +114,16 @@ static void check_init(const struct gexx_client_args *init) {
 
 /* Tables with one entry per rank. */
 static int make_tables(void) {
-  const uint32_t size = tmb_job.size;
+  const uint32_t size = tmb_job.size, near = tmb_job.boot.places.near_count;
   tmb_job.delta = malloc(size * sizeof *tmb_job.delta);
-  tmb_job.mapped_delta = malloc(size * sizeof *tmb_job.mapped_delta);
+  tmb_job.mapped_delta = malloc(near * sizeof *tmb_job.mapped_delta);
   tmb_job.peer_segment = calloc(size, sizeof *tmb_job.peer_segment);
   if (!tmb_job.delta || !tmb_job.mapped_delta || !tmb_job.peer_segment) {
     tmb_print("out of memory for the tables of %u ranks", size);
     return TMB_E_NOMEM;
   }
-  for (uint32_t r = 0; r < size; r++) {
-    tmb_job.delta[r] = GEXX_UNMAPPED;
-    tmb_job.mapped_delta[r] = GEXX_UNMAPPED;
-  }
+  for (uint32_t r = 0; r < size; r++) tmb_job.delta[r] = GEXX_UNMAPPED;
+  for (uint32_t i = 0; i < near; i++) tmb_job.mapped_delta[i] = GEXX_UNMAPPED;
   return 0;
 }
 

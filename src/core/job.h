@@ -108,7 +108,7 @@ struct tmb_job {
   struct tmb_net *net_state;
   intptr_t *delta;        /* [size] for the heads of teams; all unmapped before attach and without
                              TOMBOLO_SHM_MAP */
-  intptr_t *mapped_delta; /* [size] as delta, but also with TOMBOLO_SHM_MAP=0 */
+  intptr_t *mapped_delta; /* [ranks of this host] as delta, but also with TOMBOLO_SHM_MAP=0 */
   struct tmb_peer_segment *peer_segment; /* [size] */
   char *rows; /* shared rows of the ranks of this host, see shared.h; NULL: there are none */
   size_t rows_stride; /* bytes of one rank's rows */
@@ -176,6 +176,12 @@ static inline bool tmb_job_ready(void) {
  * not by the conduit (src/net). */
 static inline bool tmb_is_near(uint32_t jobrank) {
   return TMB_LIKELY(tmb_job.near_of[jobrank] != TMB_FAR);
+}
+
+/* What to add to an address in the attached segment of a rank to get ours, or GEXX_UNMAPPED. */
+static inline intptr_t tmb_mapped_delta(uint32_t jobrank) {
+  const uint32_t near = tmb_near_of(jobrank);
+  return TMB_LIKELY(near != TMB_FAR) ? tmb_job.mapped_delta[near] : GEXX_UNMAPPED;
 }
 
 /* Number of the memory-sharing neighbourhood of a rank. */

@@ -195,7 +195,7 @@ static int send(const struct tmb_tagged_send *s, size_t nbytes, struct tmb_op *o
   const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);
   const struct tmb_tagged tagged = tmb_tagged_of(s);
   const bool far = nbytes && (!tmb_segtab_attached(jobrank, t->remote, nbytes) ||
-                              tmb_job.mapped_delta[jobrank] == GEXX_UNMAPPED);
+                              tmb_mapped_delta(jobrank) == GEXX_UNMAPPED);
   int32_t args[NOTIFY_ARGS] = {0};
   tmb_tagged_pack(args, &tagged);
   if (far && op) {

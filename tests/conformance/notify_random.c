@@ -34,6 +34,9 @@ static gexx_Sem_Handle_t *their_sem;  /* [size] to be posted by this rank */
 static gexx_Notify_t *notes;          /* [size] */
 static unsigned *sent, *taken;        /* [size] */
 static uint64_t *signalled, *awaited; /* [size] messages by signal, as sender and as receiver */
+/* [size] by kind of announcement, signal, semaphore, note: the last message so announced, + 1 */
+static unsigned (*last)[3];
+static int ordered; /* all ranks are on one host: what two messages announce comes in order */
 
 static struct box *box(gex_Rank_t owner, gex_Rank_t from) {
   return (struct box *)(void *)job.peer[owner] + from;
@@ -71,6 +74,17 @@ static void send_one(gex_Rank_t to) {
   memset(local, 0x11, m.bytes); /* torn or late data would show */
   gex_Event_Wait(event);
   sent[to]++;
+  last[to][m.how < 2 ? 0 : m.how - 1] = sent[to];
+}
+
+/* Whether the next message may be sent: its slot is free, and where announcements may overtake each
+ * other, the one before that is announced in the same way has been taken. */
+static int may_send(gex_Rank_t to) {
+  const struct message m = model(job.rank, to, sent[to]);
+  const unsigned before = ordered ? 0 : last[to][m.how < 2 ? 0 : m.how - 1];
+  const unsigned slot = sent[to] < SLOTS ? 0 : sent[to] - SLOTS + 1;
+  const unsigned need = before > slot ? before : slot;
+  return !need || gexx_Signal_Test(&box(job.rank, to)->room, GEXX_SIG_GE, need) == GASNET_OK;
 }
 
 /* Take the next message of a sender if it is announced. */
@@ -102,12 +116,9 @@ static void traffic(void) {
   uint64_t left = 2u * MESSAGES * (uint64_t)job.size;
   while (left) {
     const gex_Rank_t who = (gex_Rank_t)rng_below(&state, job.size);
-    const uint64_t *const room = &box(job.rank, who)->room;
     if (rng_below(&state, 2)) {
       if (taken[who] < MESSAGES) left -= (uint64_t)take_one(who);
-    } else if (sent[who] < MESSAGES &&
-               (sent[who] < SLOTS ||
-                gexx_Signal_Test(room, GEXX_SIG_GE, sent[who] - SLOTS + 1) == GASNET_OK)) {
+    } else if (sent[who] < MESSAGES && may_send(who)) {
       send_one(who);
       left--;
     }
@@ -128,6 +139,10 @@ int main(int argc, char **argv) {
   their_sem = (gexx_Sem_Handle_t *)table(sizeof *their_sem);
   notes = (gexx_Notify_t *)table(sizeof *notes);
   sent = (unsigned *)table(sizeof *sent);
+  last = (unsigned(*)[3])table(sizeof *last);
+  gex_Rank_t hosts;
+  gex_System_QueryMyPosition(NULL, NULL, &hosts, NULL);
+  ordered = hosts == 1;
   taken = (unsigned *)table(sizeof *taken);
   signalled = (uint64_t *)table(sizeof *signalled);
   awaited = (uint64_t *)table(sizeof *awaited);

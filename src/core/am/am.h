@@ -65,7 +65,7 @@ static inline gex_TM_t tmb_am_pair_back(const struct gexx_token_s *token) {
 static inline bool tmb_am_unmapped(const struct tmb_am_out *out) {
   if (TMB_LIKELY(out->category != TMB_AM_LONG)) return false;
   if (!out->nbytes) return !tmb_is_near(out->peer);
-  return out->unmapped || tmb_job.mapped_delta[out->peer] == GEXX_UNMAPPED;
+  return out->unmapped || tmb_mapped_delta(out->peer) == GEXX_UNMAPPED;
 }
 
 /* Fatal, in every client, for a Long of the client's when no segment is attached or bound yet. */

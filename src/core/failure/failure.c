@@ -107,7 +107,7 @@ int tmb_failure_drop(struct tmb_am_out *out) {
 
 int tmb_failure_rma(const struct tmb_rma *rma, bool is_get) {
   if (rma->nbytes && tmb_segtab_attached(rma->peer, rma->remote, rma->nbytes)) {
-    void *mapped = gexx_rma_local(tmb_job.mapped_delta[rma->peer], rma->remote);
+    void *mapped = gexx_rma_local(tmb_mapped_delta(rma->peer), rma->remote);
     memcpy(is_get ? rma->local : mapped, is_get ? mapped : rma->local, rma->nbytes);
   }
   tmb_op_or_thread_lose(rma->op, rma->category, rma->peer);

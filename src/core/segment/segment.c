@@ -109,7 +109,7 @@ static int attach_near(const uint64_t *sizes, void **base) {
   const int rc = tmb_near_attach(&tmb_job.near, bytes, base, delta);
   for (uint32_t i = 0; i < tmb_job.nbrhd.size && !rc; i++) {
     const uint32_t r = tmb_job.nbrhd.members[i];
-    tmb_job.mapped_delta[r] = delta[tmb_near_of(r)];
+    tmb_job.mapped_delta[tmb_near_of(r)] = delta[tmb_near_of(r)];
   }
   free(bytes);
   free(delta);

@@ -47,7 +47,7 @@ static bool inside(const struct tmb_peer_segment *s, const void *addr, size_t nb
 }
 
 bool tmb_segtab_attached(uint32_t jobrank, const void *addr, size_t nbytes) {
-  return tmb_job.attached && tmb_job.mapped_delta[jobrank] != GEXX_UNMAPPED &&
+  return tmb_job.attached && tmb_mapped_delta(jobrank) != GEXX_UNMAPPED &&
          inside(&tmb_job.peer_segment[jobrank], addr, nbytes);
 }
 
@@ -63,7 +63,7 @@ static intptr_t delta_of(uint32_t jobrank, const struct tmb_peer_segment *s) {
   if (jobrank == tmb_job.rank) return 0;
   if (s->local) return (intptr_t)((uintptr_t)s->local - s->base);
   if (tmb_segtab_attached(jobrank, (const void *)s->base, s->size))
-    return tmb_job.mapped_delta[jobrank];
+    return tmb_mapped_delta(jobrank);
   return GEXX_UNMAPPED;
 }
 
