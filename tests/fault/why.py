@@ -75,8 +75,10 @@ def end(job):
 def hang(way, how, ranks, code, pattern, env):
     job = Job(ranks, [HANGS, how], way, env=env)
     job.ready()
-    settled(job, code, pattern)
-    end(job)
+    try:
+        settled(job, code, pattern)
+    finally:
+        end(job)
 
 
 def not_started():
