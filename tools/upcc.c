@@ -230,9 +230,7 @@ static void pass_option(struct upcc *u, const char *s, const char *value) {
 }
 
 static void add_file(struct upcc *u, const char *s) {
-  if (ends(s, ".trans.c"))
-    upcc_add(&u->translated, s);
-  else if (ends(s, ".upc") || ends(s, ".c") || ends(s, ".upcc") || u->all_upc) {
+  if (ends(s, ".upc") || ends(s, ".c") || ends(s, ".upcc") || u->all_upc) {
     upcc_add(&u->sources, s);
     upcc_add(&u->link, NULL); /* its object's place */
     return;

@@ -31,7 +31,7 @@ struct upcc {
   const char *compiler, *output;
   long threads; /* 0: known at run time */
   bool keep, only_show, verbose, extern_main, all_upc;
-  struct upcc_list preprocess, compile, link, sources, translated;
+  struct upcc_list preprocess, compile, link, sources;
   char *upc1, *headers, *support, *libraries; /* files and folders of the installation */
   char *temporary;                            /* folder */
 };

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -160,23 +161,49 @@ static int compile(const struct upcc *u, const char *input, const char *output) 
   return run(u, &l);
 }
 
-static const char *folder_of(const struct upcc *u, bool kept) {
-  return kept ? "" : u->temporary;
+/* The temporary folder of source number i: sources of different folders may have one name. */
+static char *folder_of(const struct upcc *u, size_t i) {
+  char number[32];
+  snprintf(number, sizeof number, "%zu", i);
+  return upcc_format(u->temporary, "/", number);
+}
+
+/* Files on the way from one source to its object. */
+struct files {
+  const char *preprocessed, *c, *object;
+};
+
+static struct files name_files(const struct upcc *u, const char *source, const char *folder) {
+  const bool only_c = u->stop == UPCC_TRANSLATED;
+  const bool final = u->stop == UPCC_OBJECT || u->stop == UPCC_ASSEMBLER;
+  struct files f;
+  f.preprocessed = derived(u->keep ? "" : folder, source, ".i");
+  f.c = derived(u->keep || only_c ? "" : folder, source, ".trans.c");
+  if (only_c && u->output) f.c = u->output;
+  f.object = derived(final ? "" : folder, source, u->stop == UPCC_ASSEMBLER ? ".s" : ".o");
+  if (final && u->output) f.object = u->output;
+  return f;
+}
+
+static bool is_translated(const char *source) {
+  const size_t length = strlen(source);
+  return length > 8 && strcmp(source + length - 8, ".trans.c") == 0;
 }
 
 /* One source to what is asked for; *object is the file for the linker. */
-static int build_source(const struct upcc *u, const char *source, const char **object) {
-  const bool translated = u->stop == UPCC_TRANSLATED;
+static int build_source(const struct upcc *u, size_t i, const char **object) {
+  const char *source = u->sources.words[i], *folder = folder_of(u, i);
   if (u->stop == UPCC_PREPROCESSED) return preprocess(u, source, u->output);
-  const char *first = derived(folder_of(u, u->keep), source, ".i");
-  const char *c = derived(folder_of(u, u->keep || translated), source, ".trans.c");
-  if (translated && u->output) c = u->output;
-  const bool final = u->stop == UPCC_OBJECT || u->stop == UPCC_ASSEMBLER;
-  *object = derived(folder_of(u, final), source, u->stop == UPCC_ASSEMBLER ? ".s" : ".o");
-  if (final && u->output) *object = u->output;
-  int code = preprocess(u, source, first);
-  if (!code) code = translate(u, first, c);
-  if (!code && !translated) code = compile(u, c, *object);
+  if (!u->only_show && mkdir(folder, 0700) != 0) {
+    tmb_print("upcc: %s: %s", folder, strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  const struct files f = name_files(u, source, folder);
+  *object = f.object;
+  if (is_translated(source)) return u->stop == UPCC_TRANSLATED ? 0 : compile(u, source, f.object);
+  int code = preprocess(u, source, f.preprocessed);
+  if (!code) code = translate(u, f.preprocessed, f.c);
+  if (!code && u->stop != UPCC_TRANSLATED) code = compile(u, f.c, f.object);
   return code;
 }
 
@@ -200,9 +227,11 @@ static int link_program(const struct upcc *u, const char *const *objects) {
 static void remove_temporary(const struct upcc *u) {
   if (!u->temporary || u->only_show) return;
   static const char *const suffixes[] = {".i", ".trans.c", ".o", ".s"};
-  for (size_t i = 0; i < u->sources.count; i++)
+  for (size_t i = 0; i < u->sources.count; i++) {
     for (size_t k = 0; k < sizeof suffixes / sizeof suffixes[0]; k++)
-      unlink(derived(u->temporary, u->sources.words[i], suffixes[k]));
+      unlink(derived(folder_of(u, i), u->sources.words[i], suffixes[k]));
+    rmdir(folder_of(u, i));
+  }
   rmdir(u->temporary);
 }
 
@@ -219,8 +248,7 @@ int upcc_build(struct upcc *u) {
     return TOOL_EXIT_USAGE;
   }
   int code = 0;
-  for (size_t i = 0; i < u->sources.count && !code; i++)
-    code = build_source(u, u->sources.words[i], &objects[i]);
+  for (size_t i = 0; i < u->sources.count && !code; i++) code = build_source(u, i, &objects[i]);
   if (!code && u->stop == UPCC_PROGRAM) code = link_program(u, objects);
   remove_temporary(u);
   free(objects);

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 60
+"""`tombolo upcc`: separate compilation, sources of one name, translated sources, main in C."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
+MAIN = """#include <upc.h>
+#include <stdio.h>
+extern shared [2] int a[4 * THREADS];
+shared int common; /* tentative, here and there */
+int part(void);
+int main(void) {
+  upc_forall (int i = 0; i < 4 * THREADS; i++; &a[i]) a[i] += i;
+  upc_barrier;
+  printf("sum %d\\n", part());
+  return 0;
+}
+"""
+PART = """#include <upc.h>
+shared [2] int a[4 * THREADS] = {5};
+shared int common;
+static shared int own = 7;
+int part(void) {
+  int sum = own + common;
+  for (int i = 0; i < 4 * THREADS; i++) sum += a[i];
+  return sum;
+}
+"""
+C_MAIN = """int part(void);
+#include <stdio.h>
+void bupc_init(int *, char ***);
+int main(int argc, char **argv) {
+  bupc_init(&argc, &argv);
+  printf("sum %d\\n", part());
+  return 0;
+}
+"""
+
+
+def run(folder, *command):
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if result.returncode:
+        sys.exit(f"{' '.join(command)}: {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def expect(folder, program, value):
+    out = run(folder, TOMBOLO, "run", "-n", "3", program)
+    if out.count(f"sum {value}") != 3:
+        sys.exit(f"{program}: expected 'sum {value}' three times: {out}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "x").mkdir()
+        (folder / "m.upc").write_text(MAIN)
+        (folder / "x" / "m.c").write_text(PART)
+        (folder / "c.cxx.c").write_text(C_MAIN)
+        run(folder, TOMBOLO, "upcc", "m.upc", "x/m.c", "-o", "./both")
+        expect(folder, "./both", 12 * 11 // 2 + 12)
+        run(folder, TOMBOLO, "upcc", "-c", "-O2", "m.upc")
+        run(folder, TOMBOLO, "upcc", "-trans", "x/m.c", "-o", "part.trans.c")
+        run(folder, TOMBOLO, "upcc", "m.o", "part.trans.c", "-o", "./apart")
+        expect(folder, "./apart", 12 * 11 // 2 + 12)
+        run(folder, "cc", "-c", "c.cxx.c", "-o", "main.o")
+        run(folder, TOMBOLO, "upcc", "-network=smp", "-extern-main", "main.o", "x/m.c", "-o", "./c")
+        expect(folder, "./c", 12)
+    print("driver: ok")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
