@@ -66,6 +66,7 @@ static struct {
 
 /* Control words are a part of the on-node engine's memory that other ranks of the host reach. */
 static uint32_t region;
+static struct words *words_here; /* this rank's */
 
 static void ask(void) {
   region = tmb_near_region(&tmb_job.near, "barrier", sizeof(struct words));
@@ -75,15 +76,11 @@ static void init(void) {
   rounds = 0;
   while ((UINT64_C(1) << rounds) < tmb_job.size) rounds++;
   tmb_assert_cmp(rounds, <=, ROUNDS_MAX);
-}
-
-/* This rank's control words. */
-static struct words *words_here(void) {
-  return tmb_near_at(&tmb_job.near, region, tmb_near_of(tmb_job.rank));
+  words_here = tmb_near_at(&tmb_job.near, region, tmb_near_of(tmb_job.rank));
 }
 
 static uint64_t word_value(uint32_t word) {
-  return tmb_load_acq(&words_here()->word[word].word);
+  return tmb_load_acq(&words_here->word[word].word);
 }
 
 /* Raise a word that one peer changes by messages, which may overtake each other. */
@@ -98,7 +95,7 @@ enum { WORD_ARGS = 3 };
 static void on_word(const struct tmb_am_in *in) {
   const uint32_t index = (uint32_t)in->args[0];
   if (index >= WORDS) tmb_kit_malformed(in, "control word");
-  word_raise(&words_here()->word[index].word, tmb_kit_unpack64(in->args + 1));
+  word_raise(&words_here->word[index].word, tmb_kit_unpack64(in->args + 1));
 }
 
 static bool send_word(uint32_t peer, uint32_t word, uint64_t value) {
@@ -229,9 +226,10 @@ TMB_COLD static int ex_abandon(struct tmb_team *team) {
 
 TMB_REQUIRES(barrier_lock) static int ex_advance(struct tmb_team *team) {
   struct tmb_team_barrier *b = &team->barrier;
+  const uint64_t last = *started(team); /* barriers begin under the lock */
   int passed = 0;
   if (TMB_UNLIKELY(tmb_load_rlx(&team->lost))) return ex_abandon(team);
-  while (b->done < *started(team)) {
+  while (b->done < last) {
     while (b->round < ex_rounds(team)) {
       if (!b->posted) b->posted = ex_post(team);
       if (!b->posted) {
