@@ -228,8 +228,11 @@ static void on_data(const struct tmb_am_in *in) {
   unlock_and_release();
 }
 
-/* A READY or OFFER has arrived: keep it for the step that needs it, and run the op. */
+/* A READY or OFFER has arrived: keep it for the step that needs it, and run the op. Process numbers
+ * and addresses of other hosts mean nothing here. */
 static void on_notice(const struct tmb_am_in *in) {
+  if (TMB_UNLIKELY(!tmb_is_near(in->src)) && in->handler == TMB_KIT_COLL_OFFER)
+    tmb_kit_malformed(in, "offer, of memory of another host");
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
   if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();

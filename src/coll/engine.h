@@ -88,8 +88,9 @@ struct tmb_coll_team {
   struct tmb_stash *stash[TMB_COLL_BUCKETS], **stash_end[TMB_COLL_BUCKETS];
   struct tmb_coll_plan *plan[TMB_COLL_PLANS];
   struct tmb_coll_nodes
-      *nodes; /* NULL: all members are on one node, or each on another; made by plan.c */
-  bool nodes_known;
+      *nodes;   /* NULL: all members are on one node, or each on another; made by plan.c */
+  uint8_t *far; /* [members] those on other hosts; NULL: none; made by plan.c */
+  bool nodes_known, far_known;
   struct tmb_coll_op *held,
       **held_end; /* collectives not begun, because this member is too far ahead of others */
   bool fence;     /* a synchronising collective is in flight */

@@ -29,6 +29,24 @@ static bool neighbourhoods(const struct tmb_team *team, uint32_t *label) {
   return several;
 }
 
+/* Which members are on other hosts, found out once; NULL: none. */
+static const uint8_t *far_of(const struct tmb_team *team, struct tmb_coll_team *ct) {
+  if (tmb_job.boot.places.hosts == 1 || ct->far_known) return ct->far;
+  ct->far_known = true;
+  uint8_t *far = calloc(team->head.size, 1);
+  if (!far) tmb_fatal("out of memory for the hosts of a team of %u ranks", team->head.size);
+  bool any = false;
+  for (uint32_t r = 0; r < team->head.size; r++) {
+    far[r] = !tmb_is_near(tmb_team_jobrank(team, r));
+    any |= far[r];
+  }
+  if (any)
+    ct->far = far;
+  else
+    free(far);
+  return ct->far;
+}
+
 /* The nodes of a team, made once: two levels where there are several and one has several members.
  * NULL otherwise. */
 static const struct tmb_coll_nodes *nodes_of(struct tmb_team *team) {
@@ -67,6 +85,7 @@ static struct tmb_coll_shape shape_of(struct tmb_team *team, const struct tmb_co
                                  .dst = {TMB_BUF_DST, 0},
                                  .send = call->send,
                                  .recv = call->recv,
+                                 .far = far_of(team, tmb_coll_team_of(team)),
                                  .nodes = nodes_of(team)};
 }
 
@@ -132,6 +151,7 @@ static struct tmb_coll_plan *build(const struct tmb_coll_shape *c, const struct 
               tmb_coll_kind_name(c->kind), plan->choice.alg->name, c->size);
   plan->shape.send = plan->shape.recv = (struct tmb_coll_blocks){NULL, NULL};
   plan->shape.nodes = NULL;
+  plan->shape.far = NULL;
   plan->refs = 1;
   return plan;
 }

@@ -6,9 +6,9 @@
  * os/peer_copy.h. A sender offers process number and address; the receiver reads through its
  * mapping of the sender's segment, or through the kernel. Single-copy transfers as in B. Goglin, S.
  * Moreaud, "KNEM: a generic and scalable kernel-assisted intra-node MPI communication framework",
- * J. Parallel Distrib. Comput. 73(2), 2013, doi:10.1016/j.jpdc.2012.09.016. Invariants: all ranks
- * of the job agree on whether it works, since initialisation or the last change of the failure
- * policy.
+ * J. Parallel Distrib. Comput. 73(2), 2013, doi:10.1016/j.jpdc.2012.09.016. Invariants: only
+ * memory of ranks of this host is read; they agree on whether that works, since initialisation or
+ * the last change of the failure policy. Ranks of different hosts may not agree.
  */
 #ifndef TMB_COLL_PULL_H
 #define TMB_COLL_PULL_H
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether long messages are pulled; the same on all ranks. */
+/* Whether long messages between ranks of this host are pulled; the same on all of them. */
 bool tmb_pull_works(void);
 
 /* Where memory of a peer is mapped here; NULL when it is not. */

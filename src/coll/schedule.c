@@ -83,7 +83,8 @@ void tmb_sched_reduce(struct tmb_sched *s, struct tmb_ref to, struct tmb_ref fro
 
 static struct tmb_step message(const struct tmb_coll_shape *c, const struct tmb_msg *m,
                                enum tmb_step_kind kind) {
-  const bool pulled = m->bytes > c->pull;
+  const uint32_t peer = tmb_coll_member(c, m->peer);
+  const bool pulled = m->bytes > c->pull && !(c->far && c->far[peer]);
   const unsigned gated = m->bytes > c->eager && !(m->flags & TMB_STEP_UNGATED) ? TMB_STEP_GATED : 0;
   const unsigned flags =
       pulled ? (m->flags & ~(unsigned)TMB_STEP_GATED) | TMB_STEP_PULL : m->flags | gated;
@@ -91,7 +92,7 @@ static struct tmb_step message(const struct tmb_coll_shape *c, const struct tmb_
                            .flags = (uint8_t)flags,
                            .to = (uint8_t)m->at.buf,
                            .from = (uint8_t)m->at.buf,
-                           .peer = tmb_coll_member(c, m->peer),
+                           .peer = peer,
                            .tag = c->tag + m->tag,
                            .to_at = m->at.at,
                            .from_at = m->at.at,

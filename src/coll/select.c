@@ -143,8 +143,9 @@ static bool by_nodes(const struct tmb_coll_shape *c, const struct tmb_coll_tunin
 
 static const char *broadcast_by_threshold(const struct tmb_coll_shape *c,
                                           const struct tmb_coll_tuning *t) {
-  const bool pulled =
-      c->bytes > c->pull; /* receivers read in the sender's memory, all at the same time */
+  /* Receivers read in the sender's memory, all at the same time. Of several hosts one may forbid
+   * that, and the others do not know. */
+  const bool pulled = c->bytes > c->pull && !c->far;
   if (pulled && c->size <= t->flat_ranks_max) return "flat";
   return c->size == 2 || c->bytes <= t->bcast_tree_max ? "knomial" : "chain";
 }

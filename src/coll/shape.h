@@ -46,9 +46,10 @@ struct tmb_coll_shape {
   uint64_t elem;             /* bytes of an element; 1 where nothing is reduced */
   uint64_t segment;          /* bytes of a pipeline segment */
   uint64_t eager;            /* longest message that is sent before its receiver asks for it */
-  uint64_t pull;             /* longest message that is sent at all; longer ones are read */
-  uint32_t radix;            /* of trees, at least 2 */
-  uint32_t tag;              /* base of the tags of this phase */
+  uint64_t pull; /* longest message that is sent to a rank of this host; longer ones are read */
+  const uint8_t *far; /* [team ranks] those on other hosts, to which all is sent; NULL: none */
+  uint32_t radix;     /* of trees, at least 2 */
+  uint32_t tag;       /* base of the tags of this phase */
   bool commutes;
   struct tmb_ref src, dst;
   struct tmb_coll_blocks send, recv; /* V forms */

@@ -123,6 +123,7 @@ void tmb_coll_team_freed(struct tmb_team *team) {
   tmb_coll_unlock();
   free(ct->shared.row);
   free(ct->nodes);
+  free(ct->far);
   free(ct);
   team->coll = NULL;
 }

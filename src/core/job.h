@@ -134,8 +134,8 @@ struct tmb_job {
   uint64_t
       peer_copy_proof; /* random; peers read it to find out whether they may, see cross_read.c */
   int pid;
-  bool peer_copy;          /* every rank may read the memory of every other one of its host, see
-                              cross_read.c */
+  bool peer_copy;          /* every rank of this host may read the memory of every other one of this
+                              host, see cross_read.c */
   bool near_memory;        /* ranks of this host use regions of the on-node engine (TOMBOLO_SHM) */
   struct tmb_nbrhds nbrhd; /* neighbourhoods, see nbrhd.h */
   uint32_t thread_mode;    /* 1 SEQ, 2 PARSYNC, 3 PAR */

@@ -3,9 +3,10 @@
  * Whether ranks may read each other's memory, see cross_read.h.
  *
  * Owns nothing. Called by client.c. Calls: os/peer_copy.h, the bootstrap all-gather. Each rank
- * reads a random number in the memory of the next rank; the ranks have one parent and the same
- * rights, so a rank that may read one other may read all. Invariants: the number stays in place
- * until all ranks have read.
+ * reads a random number in the memory of the next rank of its host; those ranks have one parent and
+ * the same rights, so a rank that may read one other may read all. Process numbers and addresses of
+ * other hosts mean nothing here and are never tried. Invariants: the number stays in place until
+ * all ranks have read.
  */
 #include "core/rma/cross_read.h"
 
@@ -38,10 +39,13 @@ void tmb_cross_read_init(void) {
   uint8_t *good = malloc(tmb_job.size);
   if (!cards || !good) tmb_fatal("out of memory for %u ranks", tmb_job.size);
   tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, cards);
-  const uint8_t ok = reads(&cards[(tmb_job.rank + 1) % tmb_job.size]);
+  const struct tmb_places *places = &tmb_job.boot.places;
+  const uint32_t next = places->near_rank[(places->near_index + 1) % places->near_count];
+  const uint8_t ok = reads(&cards[next]);
   tmb_boot_allgather(&tmb_job.boot, &ok, 1, good);
   tmb_job.peer_copy = true;
-  for (uint32_t r = 0; r < tmb_job.size; r++) tmb_job.peer_copy = tmb_job.peer_copy && good[r];
+  for (uint32_t i = 0; i < places->near_count; i++)
+    tmb_job.peer_copy = tmb_job.peer_copy && good[places->near_rank[i]];
   free(cards);
   free(good);
 }
