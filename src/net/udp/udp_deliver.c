@@ -5,8 +5,10 @@
  * Owns batches, and what came while it was not served. Called by udp_recv.c, which
  * adds to a batch, and udp_progress.c, which runs it. Calls core: up->am, up->signal. A batch's
  * entries point into its receive memory, so nothing is copied on the way to a handler. Invariants:
- * a batch belongs to one call of progress; the cost of a request goes back to its sender's credit
- * after its handler has run, so what is kept here is bounded by the credit.
+ * a batch belongs to one call of progress; one thread at a time changes signals, and what was kept
+ * goes before what comes, so that signals change in the order in which they came; the cost of a
+ * request goes back to its sender's credit after its handler has run, so what is kept here is
+ * bounded by the credit.
  */
 #include "net/udp/udp_engine.h"
 
@@ -15,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_FIRST 64u
+#define LIST_FIRST 64u /* entries; of what was kept, handed up in one call */
 
 void udp_batch_free(struct udp_batch *b) {
   free(b->in.memory);
@@ -80,11 +82,10 @@ void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_de
   b->list[b->count++] = *d;
 }
 
-/* Whether `serve` covers an entry. Signals are handed up with replies: both may be waited for in
- * places where no request may run. */
+/* Whether `serve` covers an entry. */
 static bool is_served(const struct udp_delivery *d, int serve) {
-  const bool request = d->kind == UDP_DELIVER_AM && !d->in.is_reply;
-  return (serve & (request ? TMB_SERVE_REQUESTS : TMB_SERVE_REPLIES)) != 0;
+  if (d->kind == UDP_DELIVER_SIGNAL) return (serve & UDP_SERVE_SIGNALS) != 0;
+  return (serve & (d->in.is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_REQUESTS)) != 0;
 }
 
 /* Keep an entry: its own copy of arguments and payload. */
@@ -107,14 +108,18 @@ static void keep(struct tmb_net *e, const struct udp_delivery *d) {
   e->held_last = h;
 }
 
-/* Move what was kept and is served now to the batch. */
-static void take_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
+int udp_deliver_serve(const struct tmb_net *e, int serve) {
+  return serve & TMB_SERVE_REPLIES && !tmb_load_acq(&e->signalling) ? serve | UDP_SERVE_SIGNALS
+                                                                    : serve;
+}
+
+bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
   struct udp_held *h = e->held_first;
   e->held_first = e->held_last = NULL;
   while (h) {
     struct udp_held *next = h->next;
     h->next = NULL;
-    if (is_served(&h->delivery, serve)) {
+    if (b->count < LIST_FIRST && is_served(&h->delivery, serve)) {
       udp_deliver_add(e, b, &h->delivery);
     } else {
       if (e->held_last)
@@ -125,11 +130,11 @@ static void take_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
     }
     h = next;
   }
+  return b->count == LIST_FIRST;
 }
 
 void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve) {
   uint32_t left = 0;
-  if (serve && e->held_first) take_kept(e, b, serve);
   for (uint32_t i = 0; i < b->count; i++)
     if (is_served(&b->list[i], serve))
       b->list[left++] = b->list[i];
@@ -138,14 +143,20 @@ void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve) {
   b->count = left;
 }
 
-void udp_deliver_run(struct tmb_net *e, struct udp_batch *b) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    struct udp_delivery *d = &b->list[i];
-    if (d->kind == UDP_DELIVER_SIGNAL)
-      e->up->signal(d->addr, d->op, d->value);
-    else
-      e->up->am(&d->in);
+bool udp_deliver_signals(const struct udp_batch *b) {
+  for (uint32_t i = 0; i < b->count; i++)
+    if (b->list[i].kind == UDP_DELIVER_SIGNAL) return true;
+  return false;
+}
+
+void udp_deliver_run(struct tmb_net *e, struct udp_batch *b, bool signals) {
+  for (uint32_t i = 0; signals && i < b->count; i++) {
+    const struct udp_delivery *d = &b->list[i];
+    if (d->kind == UDP_DELIVER_SIGNAL) e->up->signal(d->addr, d->op, d->value);
   }
+  if (signals) tmb_store_rel(&e->signalling, 0);
+  for (uint32_t i = 0; i < b->count; i++)
+    if (b->list[i].kind == UDP_DELIVER_AM) e->up->am(&b->list[i].in);
 }
 
 void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {

@@ -18,14 +18,15 @@
 #include "net/udp/udp_window.h"
 #include "os/lock.h"
 
-#define UDP_OUT_MAX      64u        /* packets handed to the network in one call */
-#define UDP_REPLY_SLOTS  16u        /* of the window, that requests leave to replies */
-#define UDP_XFER_SLOTS   48u        /* of the window, that transfers leave to messages */
-#define UDP_COPY_MAX     8192u      /* a put that is copied, so that its source is free at once */
-#define UDP_BULK_BYTES   4096u      /* of a payload that belongs to a long transfer */
-#define UDP_NO_CATEGORY  UINT32_MAX /* nobody is to be told */
-#define UDP_ACK_EVERY    16u        /* packets */
-#define UDP_ACK_DELAY_NS 200000u
+#define UDP_OUT_MAX       64u        /* packets handed to the network in one call */
+#define UDP_REPLY_SLOTS   16u        /* of the window, that requests leave to replies */
+#define UDP_XFER_SLOTS    48u        /* of the window, that transfers leave to messages */
+#define UDP_COPY_MAX      8192u      /* a put that is copied, so that its source is free at once */
+#define UDP_BULK_BYTES    4096u      /* of a payload that belongs to a long transfer */
+#define UDP_NO_CATEGORY   UINT32_MAX /* nobody is to be told */
+#define UDP_ACK_EVERY     16u        /* packets */
+#define UDP_ACK_DELAY_NS  200000u
+#define UDP_SERVE_SIGNALS (1 << 8) /* beside TMB_SERVE_*: no other thread changes signals */
 
 /* Memory of a packet. */
 struct udp_buf {
@@ -206,6 +207,7 @@ struct tmb_net {
   bool dirty;          /* a peer has something to send */
   bool flood;          /* the last receive call found something */
   uint32_t delivering; /* threads that hand up */
+  uint32_t signalling; /* one of them changes signals; set under the lock, cleared without */
   struct udp_out out[UDP_OUT_MAX];
   struct udp_slot *out_slot[UDP_OUT_MAX]; /* NULL: not numbered */
   struct udp_peer *out_peer[UDP_OUT_MAX];
@@ -328,11 +330,18 @@ uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *d
                         uint32_t bytes);
 /* Note something to be handed up; what it points at lives until the end of the batch. */
 void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d);
-/* Take what was kept before and is served now, keep what is not. in serve: TMB_SERVE_*, 0: nothing.
- */
+/* What may be handed up now. Signals are, with replies: both may be waited for in places where no
+ * request may run. */
+int udp_deliver_serve(const struct tmb_net *e, int serve);
+/* Take what was kept before and is served now. Returns whether there may be more of it: then
+ * nothing is to be received before it. in serve: of udp_deliver_serve. */
+bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve);
+/* Keep what is not served. in serve: of udp_deliver_serve, 0: nothing. */
 void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve);
-/* Hand up, without the lock. */
-void udp_deliver_run(struct tmb_net *e, struct udp_batch *b);
+/* Whether there are signals in it. */
+bool udp_deliver_signals(const struct udp_batch *b);
+/* Hand up, without the lock. in signals: there are some; `signalling` is set, and cleared here. */
+void udp_deliver_run(struct tmb_net *e, struct udp_batch *b, bool signals);
 /* A request of this cost has been handled. */
 void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
 /* Give the credit of what was handed up back; with the lock. */

@@ -447,6 +447,39 @@ static void computing_peer(void **state) {
   end();
 }
 
+/* What the tender has kept changes before what comes later, also when it is much. */
+static void kept_signals(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  begin(2, &config, NULL);
+  uint64_t *signal = (uint64_t *)(void *)(rig_segment[1] + (3u << 20)), last = 0;
+  for (uint32_t k = 1; k <= 400; k++) {
+    struct tmb_rma rma = {.peer = 1, .remote = rig_segment[1]};
+    const struct tmb_signal sig = {signal, k, TMB_SIGNAL_SET};
+    assert_int_equal(udp_put_signal(rig_net[0], &rma, &sig), 0);
+    (void)rig_progress(0, TMB_SERVE_ALL);
+    rig_now_ns += RIG_LATENCY;
+    if (k % 200) {
+      tend(1);
+      continue;
+    }
+    for (uint32_t i = 0; i < 20; i++) { /* the last waits at the socket for the client's call */
+      (void)rig_progress(0, TMB_SERVE_ALL);
+      rig_now_ns += 1000;
+    }
+    for (uint32_t i = 0; i < 100 || *signal < k; i++) {
+      assert_true(i < STEPS_MAX);
+      rig_step(2);
+      assert_true(*signal >= last);
+      last = *signal;
+    }
+  }
+  assert_true(*signal == 400);
+  for (const struct udp_batch *b = rig_net[1]->free_batches; b; b = b->next)
+    assert_true(b->capacity < 128); /* what was kept is not handed up all at once */
+  end();
+}
+
 /* A peer that computes is there; one that answers nothing is lost after the time-out, also when
  * nothing is on its way to it. */
 static void silent_peer(void **state) {
@@ -485,6 +518,7 @@ int main(void) {
                                      cmocka_unit_test(remote_memory),
                                      cmocka_unit_test(sources_free_on_return),
                                      cmocka_unit_test(ordered_signals),
+                                     cmocka_unit_test(kept_signals),
                                      cmocka_unit_test(strangers),
                                      cmocka_unit_test(kept_requests),
                                      cmocka_unit_test(slow_peer),

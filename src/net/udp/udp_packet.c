@@ -165,7 +165,7 @@ static bool take_part(struct reader *in, struct udp_record *r) {
   if (is_message(r->action)) return take_am(in, r);
   if (!is_signal(r->action)) return true;
   struct wire_signal signal;
-  if (!take(in, &signal, sizeof signal)) return false;
+  if (!take(in, &signal, sizeof signal) || signal.addr % sizeof(uint64_t)) return false;
   r->signal_addr = signal.addr;
   r->signal_value = signal.value;
   return true;

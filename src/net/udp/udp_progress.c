@@ -115,9 +115,11 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
 static void hand_up(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock);
 
 static void hand_up(struct tmb_net *e, struct udp_batch *b) {
+  const bool signals = udp_deliver_signals(b);
+  if (signals) tmb_store_rlx(&e->signalling, 1);
   e->delivering++;
   udp_engine_unlock(e);
-  udp_deliver_run(e, b);
+  udp_deliver_run(e, b, signals);
   udp_engine_lock(e);
   e->delivering--;
   udp_deliver_credit(e, b);
@@ -128,12 +130,16 @@ int udp_progress(struct tmb_net *e, int serve) {
   if (!udp_engine_try(e)) return TMB_FOUND_BUSY;
   e->tick++;
   struct udp_batch *b = udp_batch_get(e);
-  e->io.ops->recv(e->io.state, &b->in, e->flood);
+  const int now = udp_deliver_serve(e, serve);
+  b->in.count = 0;
+  if (TMB_LIKELY(!e->held_first) || !udp_deliver_kept(e, b, now)) {
+    e->io.ops->recv(e->io.state, &b->in, e->flood);
+    e->flood = b->in.count > 0;
+  }
   const uint32_t came = b->in.count;
-  e->flood = came > 0;
   for (uint32_t i = 0; i < came; i++)
     udp_datagram_take(e, b, b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, b->in.bytes[i]);
-  if (TMB_UNLIKELY(serve != TMB_SERVE_ALL || e->held_first)) udp_deliver_hold(e, b, serve);
+  if (TMB_UNLIKELY(now != (TMB_SERVE_ALL | UDP_SERVE_SIGNALS))) udp_deliver_hold(e, b, now);
   if (came || e->dirty || e->now_ns >= e->next_ns) udp_push_all(e, false, b->count == 0);
   const bool found = b->count || e->done_count || came;
   if (b->count) hand_up(e, b);
