@@ -195,7 +195,8 @@ static int bring_up(const struct gexx_client_args *init) {
   tmb_cfg_init();
   tmb_job.thread_mode = init->mode.thread_mode;
   tmb_job.threads = init->mode.thread_mode == 3;
-  tmb_lock_init(tmb_job.threads);
+  /* A conduit may have a thread of its own, which asks for segments and changes signals. */
+  tmb_lock_init(tmb_job.threads || tmb_job.boot.places.hosts > 1);
   tmb_job.threads_max =
       init->mode.thread_mode == 1 ? 1 : (uint64_t)tmb_cfg_int(TMB_CFG_MAX_THREADS);
   tmb_job.debug = init->mode.debug != 0;

@@ -213,7 +213,7 @@ bool tmb_index_find(struct tmb_signal_index *w, size_t *at, uint64_t *value) {
   const bool left = any_left(w->box);
   /* Without threads, no mark anywhere means that no signal is set. With threads another one may
    * hold marks that it is moving from the box to the tree, so ask under the lock. */
-  if (!tmb_job.threads && !left && !w->tree->top) return false;
+  if (!tmb_lock_threads && !left && !w->tree->top) return false;
   tmb_lock_acquire(&index_lock);
   if (left) collect(w);
   size_t end = w->range.count, i = find(w, *at, end, value);

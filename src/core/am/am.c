@@ -72,7 +72,7 @@ void *tmb_up_am_stage(struct tmb_am_out *out) {
 }
 
 void tmb_up_signal(const void *addr) {
-  if (tmb_job.threads)
+  if (tmb_lock_threads)
     tmb_fence_seq(); /* the store of the signal comes before the test whether there is an index */
   if (TMB_UNLIKELY(tmb_load_acq(&tmb_job.signals_indexed))) tmb_layers_signal(addr);
 }

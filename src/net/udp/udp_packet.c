@@ -149,6 +149,14 @@ static bool take_am(struct reader *in, struct udp_record *r) {
   return true;
 }
 
+static bool take_signal(struct reader *in, struct udp_record *r) {
+  struct wire_signal signal;
+  if (!take(in, &signal, sizeof signal) || signal.addr % sizeof(uint64_t)) return false;
+  r->signal_addr = signal.addr;
+  r->signal_value = signal.value;
+  return true;
+}
+
 static bool take_part(struct reader *in, struct udp_record *r) {
   struct wire_part part;
   if (!take(in, &part, sizeof part) || part.action >= UDP_ACTIONS) return false;
@@ -163,12 +171,7 @@ static bool take_part(struct reader *in, struct udp_record *r) {
     return false;
   if (!get && !(r->flags & UDP_HEAD)) return true;
   if (is_message(r->action)) return take_am(in, r);
-  if (!is_signal(r->action)) return true;
-  struct wire_signal signal;
-  if (!take(in, &signal, sizeof signal) || signal.addr % sizeof(uint64_t)) return false;
-  r->signal_addr = signal.addr;
-  r->signal_value = signal.value;
-  return true;
+  return !is_signal(r->action) || take_signal(in, r);
 }
 
 static bool take_fields(struct reader *in, struct udp_record *r) {
