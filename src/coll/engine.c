@@ -325,7 +325,7 @@ static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
   const struct tmb_stash like = {
       .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_KIT_COLL_READY};
   for (struct tmb_stash *m; (m = tmb_stash_take(op->team->coll, &like)) != NULL; tmb_stash_free(m))
-    op->granted = TMB_MAX(op->granted, m->at);
+    op->granted = TMB_MIN(TMB_MAX(op->granted, m->at), step->bytes);
   return op->sent < op->granted;
 }
 

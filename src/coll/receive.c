@@ -180,7 +180,7 @@ bool tmb_recv_is_deferred(const struct tmb_coll_op *op, uint32_t index) {
 bool tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t at, size_t bytes,
                       struct tmb_stash *kept) {
   const struct tmb_step *step = &op->plan->sched.step[index];
-  if (TMB_UNLIKELY(at + bytes > step->bytes)) mismatch(op, step, at + bytes);
+  if (TMB_UNLIKELY(bytes > step->bytes || at > step->bytes - bytes)) mismatch(op, step, at + bytes);
   struct tmb_coll_applies after = {.index = index, .bytes = bytes, .kept = kept};
   if (step->kind == TMB_STEP_RECV) {
     memcpy(tmb_coll_place(op, step->to, step->to_at + at), data, bytes);

@@ -47,10 +47,18 @@ static void change_here(const struct head *h) {
   tmb_up_signal((void *)(uintptr_t)h->signal);
 }
 
-static void on_put(const struct tmb_am_in *in) {
+/* Take the head of a message, and see that all it tells of is there. in most: bytes of data. */
+static struct head head_of(const struct tmb_am_in *in, size_t most) {
   struct head h;
   memcpy(&h, in->payload, sizeof h);
-  tmb_mk_move(tmb_mk_place_of((int32_t)h.ep, (void *)(uintptr_t)h.remote),
+  if (h.bytes > most) tmb_kit_malformed(in, "length");
+  (void)tmb_up_memory(in->src, h.signal, sizeof(uint64_t));
+  return h;
+}
+
+static void on_put(const struct tmb_am_in *in) {
+  const struct head h = head_of(in, in->nbytes - sizeof h);
+  tmb_mk_move(tmb_mk_place_named(in, (int32_t)h.ep, h.remote, h.bytes),
               (struct tmb_mk_place){NULL, (char *)in->payload + sizeof h}, h.bytes);
   if (!tmb_kit_last_piece(in->src, h.id, h.total, h.bytes)) return;
   change_here(&h);
@@ -58,14 +66,13 @@ static void on_put(const struct tmb_am_in *in) {
 }
 
 static void on_get(const struct tmb_am_in *in) {
-  struct head h;
+  const struct head h = head_of(in, TMB_AM_MEDIUM_BYTES_MAX);
   int32_t args[TMB_MK_DATA_ARGS];
-  memcpy(&h, in->payload, sizeof h);
   tmb_kit_pack64(args, h.op);
   args[2] = (int32_t)h.category;
   tmb_kit_pack64(args + 3, h.local);
   args[5] = (int32_t)h.ep_there;
-  tmb_mk_send_data(in->src, tmb_mk_place_of((int32_t)h.ep, (void *)(uintptr_t)h.remote), h.bytes,
+  tmb_mk_send_data(in->src, tmb_mk_place_named(in, (int32_t)h.ep, h.remote, h.bytes), h.bytes,
                    args);
   if (tmb_kit_last_piece(in->src, h.id, h.total, h.bytes)) change_here(&h);
 }

@@ -56,6 +56,7 @@ static void on_op(const struct tmb_am_in *in) {
 static void on_done(const struct tmb_am_in *in) {
   void *op = tmb_kit_unpack_ptr(in->args), *result = tmb_kit_unpack_ptr(in->args + 3);
   TMB_TSAN_ACQUIRE(op);
+  if ((uint32_t)in->args[5] > 2 * sizeof *in->args) tmb_kit_malformed(in, "length");
   if (result) memcpy(result, in->args + 6, (size_t)in->args[5]);
   tmb_up_peer_done(op, (uint32_t)in->args[2], in->src);
 }

@@ -63,8 +63,28 @@ static void move_list(const struct tmb_am_in *in, const struct tmb_vis_head *h, 
   }
 }
 
+/* See that a piece lies in the packed form of its shape, and the shape in memory that a message may
+ * name. */
+static void check_shape(const struct tmb_am_in *in, const struct tmb_vis_head *h,
+                        const struct tmb_vis_shape *shape) {
+  uint64_t total = shape->elem, extent = shape->elem, base = h->base;
+  bool wrong = shape->elem == 0;
+  for (uint32_t i = 0; i < shape->levels; i++) {
+    const uint64_t count = shape->dim[i].count;
+    int64_t span = 0;
+    wrong |= count == 0 || __builtin_mul_overflow(total, count, &total) ||
+             __builtin_mul_overflow(shape->dim[i].stride[TMB_VIS_DST], count - 1, &span) ||
+             span == INT64_MIN ||
+             __builtin_add_overflow(extent, (uint64_t)(span < 0 ? -span : span), &extent);
+    if (span < 0) base += (uint64_t)span;
+  }
+  if (wrong || h->bytes > total || h->at > total - h->bytes) tmb_kit_malformed(in, "shape");
+  (void)tmb_up_memory(in->src, base, extent);
+}
+
 /* Copy between packed data and the strided memory that the wire describes. */
-static void move_shape(const struct tmb_vis_head *h, const char *wire, char *packed, bool unpack) {
+static void move_shape(const struct tmb_am_in *in, const struct tmb_vis_head *h, const char *wire,
+                       char *packed, bool unpack) {
   struct tmb_vis_shape shape;
   shape.elem = (size_t)h->elem;
   shape.levels = h->count;
@@ -73,6 +93,7 @@ static void move_shape(const struct tmb_vis_head *h, const char *wire, char *pac
     memcpy(&dim, wire + i * sizeof dim, sizeof dim);
     shape.dim[i] = (struct tmb_vis_dim){(size_t)dim.count, {(ptrdiff_t)dim.stride, 0}};
   }
+  check_shape(in, h, &shape);
   const struct tmb_vis_part part = {&shape, TMB_VIS_DST,   (char *)(uintptr_t)h->base,
                                     packed, (size_t)h->at, (size_t)h->bytes};
   if (unpack)
@@ -84,7 +105,7 @@ static void move_shape(const struct tmb_vis_head *h, const char *wire, char *pac
 static void move(const struct tmb_am_in *in, const struct tmb_vis_head *h, const char *wire,
                  char *packed, bool unpack) {
   if (h->strided)
-    move_shape(h, wire, packed, unpack);
+    move_shape(in, h, wire, packed, unpack);
   else
     move_list(in, h, wire, packed, unpack);
 }

@@ -11,6 +11,7 @@
 #include "core/mk/mk_move.h"
 
 #include "base/log.h"
+#include "core/am/kit.h"
 #include "core/mk/mk_peer.h"
 #include "core/segment/segment_table.h"
 
@@ -22,6 +23,17 @@
 
 struct tmb_mk_place tmb_mk_place_of(int32_t ep, void *addr) {
   return (struct tmb_mk_place){tmb_mk_device(tmb_job.eps[ep]->segment), addr};
+}
+
+struct tmb_mk_place tmb_mk_place_named(const struct tmb_am_in *in, int32_t ep, uint64_t addr,
+                                       uint64_t nbytes) {
+  if (ep < 0 || ep >= GASNET_MAXEPS || !tmb_job.eps[ep]) tmb_kit_malformed(in, "endpoint");
+  const struct tmb_mk_place place = tmb_mk_place_of(ep, (void *)(uintptr_t)addr);
+  if (!place.kind) return (struct tmb_mk_place){NULL, tmb_up_memory(in->src, addr, nbytes)};
+  const struct gexx_segment_s *s = tmb_job.eps[ep]->segment;
+  const uint64_t offset = addr - (uint64_t)(uintptr_t)s->base;
+  if (offset > s->size || nbytes > s->size - offset) tmb_kit_malformed(in, "device address");
+  return place;
 }
 
 void *tmb_mk_stage(size_t nbytes) {

@@ -21,6 +21,12 @@ struct tmb_mk_place {
  * process is of a device, else in host memory. */
 struct tmb_mk_place tmb_mk_place_of(int32_t ep, void *addr);
 
+/* The place of memory of this process that a message names, as tmb_mk_place_of. Ends the job unless
+ * there is such an endpoint and the range lies in its device segment, or is host memory that a
+ * message may name. */
+struct tmb_mk_place tmb_mk_place_named(const struct tmb_am_in *in, int32_t ep, uint64_t addr,
+                                       uint64_t nbytes);
+
 /* The remote side of an access as a place that this process can copy to and from without the
  * owner's help. out far: that place. Returns false when there is no such way. */
 bool tmb_mk_map_remote(const struct tmb_mk_access *a, struct tmb_mk_place *far);

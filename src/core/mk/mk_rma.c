@@ -30,7 +30,7 @@ enum { PUT_ARGS = 6, GET_ARGS = 10 };
 /* ---- owner's side */
 
 static void on_put(const struct tmb_am_in *in) {
-  tmb_mk_move(tmb_mk_place_of(in->args[5], tmb_kit_unpack_ptr(in->args)),
+  tmb_mk_move(tmb_mk_place_named(in, in->args[5], tmb_kit_unpack64(in->args), in->nbytes),
               (struct tmb_mk_place){NULL, in->payload}, in->nbytes);
   tmb_kit_ack(in->src, tmb_kit_unpack64(in->args + 2), (uint32_t)in->args[4]);
 }
@@ -50,7 +50,9 @@ void tmb_mk_send_data(uint32_t peer, struct tmb_mk_place from, size_t nbytes, in
 static void on_get(const struct tmb_am_in *in) {
   const int32_t *a = in->args;
   int32_t args[TMB_MK_DATA_ARGS] = {a[3], a[4], a[5], a[6], a[7], a[9]};
-  tmb_mk_send_data(in->src, tmb_mk_place_of(a[8], tmb_kit_unpack_ptr(a)), (uint32_t)a[2], args);
+  const uint32_t bytes = (uint32_t)a[2];
+  if (bytes > TMB_AM_MEDIUM_BYTES_MAX) tmb_kit_malformed(in, "length");
+  tmb_mk_send_data(in->src, tmb_mk_place_named(in, a[8], tmb_kit_unpack64(a), bytes), bytes, args);
 }
 
 /* ---- origin's side */

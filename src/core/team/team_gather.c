@@ -43,7 +43,10 @@ static void on_gather(const struct tmb_am_in *in) {
   struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[2], in);
   if (!team) return;
   struct tmb_team_gather *slot = &team->gather[in->args[3] >> 8 & 1];
-  memcpy(blocks_of(team, slot) + (uint32_t)in->args[4], in->payload, in->nbytes);
+  const size_t all = (size_t)team->head.size * TMB_TEAM_GATHER_BYTES, at = (uint32_t)in->args[4];
+  if (at > all || in->nbytes > all - at || (in->args[3] & 0xff) >= TMB_TEAM_ROUNDS_MAX)
+    tmb_kit_malformed(in, "place of blocks");
+  memcpy(blocks_of(team, slot) + at, in->payload, in->nbytes);
   tmb_fetch_add_rel(&slot->got[in->args[3] & 0xff], (uint32_t)in->nbytes);
 }
 

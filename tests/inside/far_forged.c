@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mode: PAR */
+/* ranks: 1 */
+/* timeout: 120 */
+/*
+ * Internal messages of a rank on another host whose addresses, lengths or places are wrong end the
+ * job with words that say so, before memory is touched. Each case hands such a message to the
+ * library as a conduit does.
+ */
+#include "core/am/am.h"
+#include "core/am/kit.h"
+#include "core/job.h"
+#include "dbg_case.h"
+#include "net/up.h"
+#include "vis/vis.h"
+#include "vis/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OUTSIDE UINT64_C(0x10) /* no memory of any process */
+
+/* As in notify/mk_signal.c. */
+struct signal_head {
+  uint64_t remote, local, op, signal, value, total;
+  uint32_t bytes, id, signal_op, category, ep, ep_there;
+};
+
+static _Alignas(16) char payload[1024];
+
+static void arrives(uint8_t handler, const int32_t *args, uint8_t nargs, size_t nbytes) {
+  const struct tmb_am_in in = {.src = !tmb_job.rank,
+                               .category = nbytes ? TMB_AM_MEDIUM : TMB_AM_SHORT,
+                               .handler = handler,
+                               .nargs = nargs,
+                               .args = args,
+                               .payload = nbytes ? payload : NULL,
+                               .nbytes = nbytes};
+  if (tmb_is_near(in.src)) exit(3);
+  if (tmb_job.rank == 0) tmb_up_am(&in);
+  for (;;) gasnet_AMPoll();
+}
+
+/* ---- memory kinds */
+
+static void mk_put(uint64_t addr, int32_t ep) {
+  int32_t args[6] = {0};
+  tmb_kit_pack64(args, addr);
+  args[5] = ep;
+  arrives(TMB_KIT_MK_PUT, args, 6, 64);
+}
+
+static void mk_put_address(void) {
+  mk_put(OUTSIDE, 0);
+}
+
+static void mk_put_endpoint(void) {
+  mk_put((uintptr_t)dbg.base, GASNET_MAXEPS);
+}
+
+static void mk_put_no_endpoint(void) {
+  mk_put((uintptr_t)dbg.base, GASNET_MAXEPS - 1);
+}
+
+static void mk_get(uint64_t addr, uint32_t bytes) {
+  int32_t args[10] = {0};
+  tmb_kit_pack64(args, addr);
+  args[2] = (int32_t)bytes;
+  arrives(TMB_KIT_MK_GET, args, 10, 0);
+}
+
+static void mk_get_address(void) {
+  mk_get(OUTSIDE, 64);
+}
+
+static void mk_get_length(void) {
+  mk_get((uintptr_t)dbg.base, UINT32_MAX);
+}
+
+static void mk_signal(uint8_t handler, uint64_t remote, uint64_t signal, uint32_t bytes) {
+  const struct signal_head h = {
+      .remote = remote, .signal = signal, .bytes = bytes, .total = bytes, .id = 1};
+  memcpy(payload, &h, sizeof h);
+  arrives(handler, NULL, 0, sizeof h + 64);
+}
+
+static void mk_put_signal_address(void) {
+  mk_signal(TMB_KIT_MK_PUT_SIGNAL, OUTSIDE, (uintptr_t)dbg.base, 64);
+}
+
+static void mk_put_signal_word(void) {
+  mk_signal(TMB_KIT_MK_PUT_SIGNAL, (uintptr_t)dbg.base, OUTSIDE, 64);
+}
+
+static void mk_put_signal_length(void) {
+  mk_signal(TMB_KIT_MK_PUT_SIGNAL, (uintptr_t)dbg.base, (uintptr_t)dbg.base, 65);
+}
+
+static void mk_get_signal_address(void) {
+  mk_signal(TMB_KIT_MK_GET_SIGNAL, OUTSIDE, (uintptr_t)dbg.base, 64);
+}
+
+/* ---- strided */
+
+static void strided(uint64_t base, uint64_t count, int64_t stride, uint64_t at) {
+  const struct tmb_vis_head h = {
+      .base = base, .elem = 8, .at = at, .bytes = 16, .total = 16, .count = 1, .strided = 1};
+  const struct tmb_vis_wire_dim dim = {count, stride};
+  memcpy(payload, &h, sizeof h);
+  memcpy(payload + sizeof h, &dim, sizeof dim);
+  arrives(TMB_KIT_VIS_PUT, NULL, 0, sizeof h + sizeof dim + 16);
+}
+
+static void strided_base(void) {
+  strided(OUTSIDE, 2, 16, 0);
+}
+
+static void strided_far(void) {
+  strided((uintptr_t)dbg.base, 2, INT64_C(1) << 45, 0);
+}
+
+static void strided_before(void) {
+  strided((uintptr_t)dbg.base, 2, -(INT64_C(1) << 45), 0);
+}
+
+static void strided_overflow(void) {
+  strided((uintptr_t)dbg.base, UINT64_MAX, INT64_MAX, 0);
+}
+
+static void strided_none(void) {
+  strided((uintptr_t)dbg.base, 0, 16, 0);
+}
+
+static void strided_beyond(void) {
+  strided((uintptr_t)dbg.base, 2, 16, 8);
+}
+
+/* ---- collectives and teams */
+
+static void offer(void) {
+  int32_t args[11] = {0};
+  arrives(TMB_KIT_COLL_OFFER, args, 11, 0);
+}
+
+static void gather_place(void) {
+  const int32_t args[5] = {0, 0, 0, 0, -64};
+  arrives(TMB_KIT_GATHER, args, 5, 64);
+}
+
+static void gather_round(void) {
+  const int32_t args[5] = {0, 0, 0, 0xff, 0};
+  arrives(TMB_KIT_GATHER, args, 5, 64);
+}
+
+static void atomic_length(void) {
+  int32_t args[8] = {0};
+  tmb_kit_pack64(args + 3, (uintptr_t)dbg.base);
+  args[5] = -1;
+  arrives(TMB_KIT_ATOMIC_DONE, args, 8, 0);
+}
+
+#define NAMES \
+ { "rank 1 names", "check the remote address" }
+#define MALFORMED(what) \
+ { "a message of rank 1", "malformed", what }
+
+static const struct dbg_case cases[] = {
+    {"mk_put_address", mk_put_address, NAMES, 2, NULL},
+    {"mk_put_endpoint", mk_put_endpoint, MALFORMED("endpoint"), 2, NULL},
+    {"mk_put_no_endpoint", mk_put_no_endpoint, MALFORMED("endpoint"), 2, NULL},
+    {"mk_get_address", mk_get_address, NAMES, 2, NULL},
+    {"mk_get_length", mk_get_length, MALFORMED("length"), 2, NULL},
+    {"mk_put_signal_address", mk_put_signal_address, NAMES, 2, NULL},
+    {"mk_put_signal_word", mk_put_signal_word, NAMES, 2, NULL},
+    {"mk_put_signal_length", mk_put_signal_length, MALFORMED("length"), 2, NULL},
+    {"mk_get_signal_address", mk_get_signal_address, NAMES, 2, NULL},
+    {"strided_base", strided_base, NAMES, 2, NULL},
+    {"strided_far", strided_far, NAMES, 2, NULL},
+    {"strided_before", strided_before, NAMES, 2, NULL},
+    {"strided_overflow", strided_overflow, MALFORMED("shape"), 2, NULL},
+    {"strided_none", strided_none, MALFORMED("shape"), 2, NULL},
+    {"strided_beyond", strided_beyond, MALFORMED("shape"), 2, NULL},
+    {"offer", offer, MALFORMED("offer"), 2, NULL},
+    {"gather_place", gather_place, MALFORMED("place"), 2, NULL},
+    {"gather_round", gather_round, MALFORMED("place"), 2, NULL},
+    {"atomic_length", atomic_length, MALFORMED("length"), 2, NULL},
+};
+
+int main(int argc, char **argv) {
+  setenv("TOMBOLO_PLACES", "2", 1);
+  setenv("TOMBOLO_CONDUIT", "loop", 1);
+  return dbg_main(argc, argv, dbg_setup, cases, sizeof cases / sizeof *cases);
+}
