@@ -57,8 +57,11 @@ program dies
   s = 0
   if (me == victim .and. moment == 'before') call die()
   if (me == 1 .and. moment == 'in') then
+    n = pid[victim]
     i = usleep(50000)           ! the victim waits in the statement meanwhile
-    i = kill(pid[victim], 9)
+    ! One that has gone through, and is dead, reads as 0, which would name all of this job's group.
+    if (n > 1) i = kill(n, 9)
+    n = num_images()
   end if
   call execute()
   if (me == victim) call die() ! after
