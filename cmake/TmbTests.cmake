@@ -318,17 +318,19 @@ if(TARGET tombolo_tool AND NOT TMB_SANITIZE)
     tmb_register_run(bench.cholesky.error bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
 --timeout;60;--;$<TARGET_FILE:bench__cholesky>;--size;64;--inject-error")
   endif()
-  foreach(app IN ITEMS pipeline stencil hash)
-    tmb_read_header(hdr)
-    foreach(n 1 2 3 4 7)
-      tmb_register_run(bench.${app}.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
+  if(TMB_BENCH)
+    foreach(app IN ITEMS pipeline stencil hash)
+      tmb_read_header(hdr)
+      foreach(n 1 2 3 4 7)
+        tmb_register_run(bench.${app}.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
 --timeout;60;--;$<TARGET_FILE:bench__${app}>;--iterations;3")
-    endforeach()
-    set(hdr_match "FAILED")
-    set(hdr_expect 1)
-    tmb_register_run(bench.${app}.error bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
+      endforeach()
+      set(hdr_match "FAILED")
+      set(hdr_expect 1)
+      tmb_register_run(bench.${app}.error bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
 --timeout;60;--;$<TARGET_FILE:bench__${app}>;--iterations;3;--inject-error")
-  endforeach()
+    endforeach()
+  endif()
   tmb_read_header(hdr)
   set(hdr_timeout 120)
   tmb_register_run(bench.quick bench "$<TARGET_FILE:tombolo_tool>;bench;--quick")

@@ -62,6 +62,7 @@ STAGES = (
     Stage("examples", "dev", "examples"),
     Stage("bench", "dev", "bench"),
     Stage("fortran", "dev", "fortran"),
+    Stage("upc", "dev", "upc"),
     Stage("install", "dev", "install"),
     Stage("build-asan", "asan-ubsan"),
     Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items())),
