@@ -55,6 +55,22 @@ if(TMB_BENCH)
     target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
   endforeach()
 
+  # Hydrodynamics on links; snapshots as PNG where libpng is.
+  file(GLOB tmb_hydro CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/hydro/*.c")
+  tmb_client_program(bench__hydro bench ${tmb_hydro}
+    "${PROJECT_SOURCE_DIR}/bench/lib/app.c" "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
+  target_include_directories(bench__hydro PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+  target_compile_options(bench__hydro PRIVATE -ffp-contract=off) # the same bits everywhere
+  if(PkgConfig_FOUND)
+    pkg_check_modules(PNG IMPORTED_TARGET libpng)
+  endif()
+  if(TARGET PkgConfig::PNG)
+    target_link_libraries(bench__hydro PRIVATE PkgConfig::PNG)
+    target_compile_definitions(bench__hydro PRIVATE TMB_HAVE_PNG=1)
+  else()
+    message(STATUS "tombolo: no libpng: hydro draws no pictures")
+  endif()
+
   if(PkgConfig_FOUND)
     pkg_check_modules(OPENBLAS IMPORTED_TARGET openblas)
   endif()

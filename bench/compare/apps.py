@@ -33,6 +33,8 @@ PROBLEMS = {
                 ("large", ["--points", "2000", "-i", "10"], 1.0)],
     "matmul": [("1000", ["--size", "1000", "-i", "3"], 1.0),
                ("2000", ["--size", "2000", "-i", "2"], 1.0)],
+    "hydro": [("small", ["--cells-x", "96", "--cells-y", "96", "-i", "100"], 1.0),
+              ("large", ["--cells-x", "960", "--cells-y", "960", "-i", "3"], 1.0)],
     "hash": [("20000", ["--inserts", "20000", "-i", "5"], 5.0)],
     "cholesky": [("1000", ["--size", "1000", "-i", "3"], 1.0),
                  ("2000", ["--size", "2000", "-i", "2"], 1.0)],
@@ -44,14 +46,14 @@ SCALAPACK = {"openmpi": "-lscalapack-openmpi", "mpich": "-lscalapack-mpich"}
 
 
 def peer_parts(app, mpi):
-    """Returns (source, libraries) of the peer of an application."""
+    """Returns (sources, libraries) of the peer of an application."""
     if app in ROUTINES:
         flags = subprocess.run(["pkg-config", "--libs", "openblas"], stdout=subprocess.PIPE,
                                text=True, check=True).stdout.split()
-        return HERE / "scalapack.c", [SCALAPACK[mpi], *flags]
+        return [HERE / "scalapack.c"], [SCALAPACK[mpi], *flags]
     if app == "hash":
-        return HERE / "hash_mpi.c", []
-    return ROOT / "bench" / "apps" / app / f"{app}.c", []
+        return [HERE / "hash_mpi.c"], []
+    return sorted((ROOT / "bench" / "apps" / app).glob("*.c")), []
 
 
 def compile_all(folder, build, apps):
@@ -65,8 +67,8 @@ def compile_all(folder, build, apps):
         programs = {}
         for app in apps:
             programs[app] = folder / f"{app}-{name}"
-            source, libraries = peer_parts(app, name)
-            subprocess.run([compiler, "-O2", "-g", f"-I{ROOT}/bench", source,
+            sources, libraries = peer_parts(app, name)
+            subprocess.run([compiler, "-O2", "-g", "-ffp-contract=off", f"-I{ROOT}/bench", *sources,
                             ROOT / "bench/lib/app.c", HERE / "links_mpi.c", "-o", programs[app],
                             *libraries, "-lm"], check=True)
         sides[name] = (launcher, programs)

@@ -16,7 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_INJECT = 0x100, KEY_JSON, KEY_LIST, KEY_BIND, OPTIONS_MAX = APP_NUMBERS + 8 };
+enum {
+  KEY_INJECT = 0x100,
+  KEY_JSON,
+  KEY_LIST,
+  KEY_BIND,
+  OPTIONS_MAX = APP_NUMBERS + APP_TEXTS + 8
+};
 
 struct parse {
   struct app_options *options;
@@ -69,6 +75,11 @@ static error_t parse_one(int key, char *arg, struct argp_state *state) {
     const struct app_number *n = &o->program->numbers[i];
     if (key == n->key) return number(state, n->name, arg, n->least, &o->n[i]);
   }
+  for (int i = 0; i < o->program->text_count; i++) {
+    if (key != o->program->texts[i].key) continue;
+    o->text[i] = arg;
+    return 0;
+  }
   switch (key) {
   case 'i': return number(state, "iterations", arg, 1, &o->iterations);
   case 'w': return parse_way(state, arg, o);
@@ -111,6 +122,11 @@ void app_options(struct job *job, const struct app_program *program, struct app_
     const struct app_number *n = &program->numbers[i];
     known[count++] = (struct argp_option){n->name, n->key, "N", 0, n->help, 0};
     options->n[i] = n->normal;
+  }
+  for (int i = 0; i < program->text_count; i++) {
+    const struct app_text *t = &program->texts[i];
+    known[count++] = (struct argp_option){t->name, t->key, t->argument, 0, t->help, 0};
+    options->text[i] = t->normal;
   }
   known[count++] = (struct argp_option){"iterations", 'i', "N", 0, "Timed iterations", 0};
   known[count++] = (struct argp_option){

@@ -12,6 +12,7 @@
 #include "lib/links.h"
 
 #define APP_NUMBERS 4
+#define APP_TEXTS   2
 
 /* An option that is a whole number. */
 struct app_number {
@@ -21,6 +22,13 @@ struct app_number {
   const char *help;
 };
 
+/* An option that is any text. */
+struct app_text {
+  const char *name;
+  char key;
+  const char *normal, *argument, *help;
+};
+
 struct app_program {
   const char *name, *help;
   const struct app_number *numbers; /* [count], count <= APP_NUMBERS */
@@ -28,12 +36,15 @@ struct app_program {
   long iterations;         /* without --iterations */
   const char *const *ways; /* [way_count] names of the program's own ways; NULL: those of links */
   int way_count;
-  const char *unit; /* of work, in millions a second; NULL: MFlop/s */
+  const char *unit;             /* of work, in millions a second; NULL: MFlop/s */
+  const struct app_text *texts; /* [text_count], text_count <= APP_TEXTS */
+  int text_count;
 };
 
 struct app_options {
   const struct app_program *program;
-  long n[APP_NUMBERS]; /* in the order of program->numbers */
+  long n[APP_NUMBERS];         /* in the order of program->numbers */
+  const char *text[APP_TEXTS]; /* in the order of program->texts */
   long iterations;
   int way; /* -1: each */
   bool inject_error, json;

@@ -75,7 +75,7 @@ bool tmb_hold_put(struct tmb_hold *h, const struct tmb_am_in *in, uint64_t due_n
     while (*p && (*p)->due_ns <= due_ns) p = &(*p)->next;
     k->next = *p;
     *p = k;
-    h->count++;
+    tmb_store_rlx(&h->count, h->count + 1);
     h->bytes += bytes;
   }
   tmb_lock_release(&h->lock);
@@ -91,7 +91,7 @@ static struct kept *take(struct tmb_hold *h, int serve, uint64_t now) {
   struct kept *k = *p && (*p)->due_ns <= now ? *p : NULL;
   if (k) {
     *p = k->next;
-    h->count--;
+    tmb_store_rlx(&h->count, h->count - 1);
     h->bytes -= sizeof *k + copied(&k->in);
     h->busy++;
   }
