@@ -78,8 +78,14 @@ int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
       {"inserts", 'n', 20000, 1, "Keys that each rank inserts"}};
   static const char *const ways[] = {"mpi-rma"};
-  static const struct app_program program = {
-      "hash", "Inserts into a distributed hash table", numbers, 1, 3, ways, 1, "M inserts/s"};
+  static const struct app_program program = {.name = "hash",
+                                             .help = "Inserts into a distributed hash table",
+                                             .numbers = numbers,
+                                             .count = 1,
+                                             .iterations = 3,
+                                             .ways = ways,
+                                             .way_count = 1,
+                                             .unit = "M inserts/s"};
   struct job job;
   struct app_options options;
   job_start(&job, program.name, &argc, &argv);

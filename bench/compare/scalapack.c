@@ -135,8 +135,13 @@ int main(int argc, char **argv) {
       {"columns", 'c', 0, 0, "Columns of B and C, if not --size"},
       {"inner", 'k', 0, 0, "Columns of A and rows of B, if not --size"}};
   static const char *const ways[] = {[GEMM] = "pdgemm", [POTRF] = "pdpotrf"};
-  static const struct app_program program = {
-      "scalapack", "C = A B, or A = L L^T, by ScaLAPACK", numbers, 4, 3, ways, 2, NULL};
+  static const struct app_program program = {.name = "scalapack",
+                                             .help = "C = A B, or A = L L^T, by ScaLAPACK",
+                                             .numbers = numbers,
+                                             .count = 4,
+                                             .iterations = 3,
+                                             .ways = ways,
+                                             .way_count = 2};
   struct job job;
   struct app_options options;
   struct grid g;

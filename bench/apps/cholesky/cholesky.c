@@ -175,9 +175,13 @@ int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
       {"size", 'n', 1000, 1, "Rows and columns of the matrix"},
       {"block", 'b', 128, 1, "Rows and columns of a block"}};
-  static const struct app_program program = {
-      "cholesky", "A = L L^T on block-cyclic matrices", numbers, 2, 3, way_name, DELIVER_WAYS,
-      NULL};
+  static const struct app_program program = {.name = "cholesky",
+                                             .help = "A = L L^T on block-cyclic matrices",
+                                             .numbers = numbers,
+                                             .count = 2,
+                                             .iterations = 3,
+                                             .ways = way_name,
+                                             .way_count = DELIVER_WAYS};
   struct job job;
   struct app_options options;
   struct cholesky t;

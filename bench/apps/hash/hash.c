@@ -152,9 +152,14 @@ static void prepare(struct job *job, const struct app_options *o) {
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
       {"inserts", 'n', 20000, 1, "Keys that each rank inserts"}};
-  static const struct app_program program = {
-      "hash",       "Inserts into a distributed hash table", numbers, 1, 3, way_name, WAYS,
-      "M inserts/s"};
+  static const struct app_program program = {.name = "hash",
+                                             .help = "Inserts into a distributed hash table",
+                                             .numbers = numbers,
+                                             .count = 1,
+                                             .iterations = 3,
+                                             .ways = way_name,
+                                             .way_count = WAYS,
+                                             .unit = "M inserts/s"};
   struct job job;
   struct app_options options;
   job_start(&job, program.name, &argc, &argv);

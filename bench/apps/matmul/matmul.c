@@ -264,8 +264,13 @@ int main(int argc, char **argv) {
       {"block", 'b', 128, 1, "Rows and columns of a block"},
       {"columns", 'c', 0, 0, "Columns of B and C, if not --size"},
       {"inner", 'k', 0, 0, "Columns of A and rows of B, if not --size"}};
-  static const struct app_program program = {
-      "matmul", "C = A B on block-cyclic matrices", numbers, 4, 3, way_name, WAYS, NULL};
+  static const struct app_program program = {.name = "matmul",
+                                             .help = "C = A B on block-cyclic matrices",
+                                             .numbers = numbers,
+                                             .count = 4,
+                                             .iterations = 3,
+                                             .ways = way_name,
+                                             .way_count = WAYS};
   struct job job;
   struct app_options options;
   struct matmul t;

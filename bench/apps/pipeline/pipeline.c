@@ -147,8 +147,11 @@ int main(int argc, char **argv) {
       {"columns", 'c', 1000, 2, "Columns of the grid, divided among the ranks"},
       {"group", 'g', 1, 1, "Rows whose boundary values travel together"}};
   static const struct app_program program = {
-      "pipeline", "Wavefront over a grid, synchronised point to point", numbers, 3, 10, NULL, 0,
-      NULL};
+      .name = "pipeline",
+      .help = "Wavefront over a grid, synchronised point to point",
+      .numbers = numbers,
+      .count = 3,
+      .iterations = 10};
   struct job job;
   struct app_options options;
   struct grid grid;

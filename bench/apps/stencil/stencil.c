@@ -222,8 +222,11 @@ int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
       {"points", 'p', 1000, 3, "Points a side of the grid"},
       {"radius", 'r', 2, 1, "Radius of the stencil, at most 9"}};
-  static const struct app_program program = {
-      "stencil", "Star stencil with exchange of halos", numbers, 2, 20, NULL, 0, NULL};
+  static const struct app_program program = {.name = "stencil",
+                                             .help = "Star stencil with exchange of halos",
+                                             .numbers = numbers,
+                                             .count = 2,
+                                             .iterations = 20};
   struct job job;
   struct app_options options;
   struct block block;
