@@ -7,7 +7,7 @@
 set -euo pipefail
 
 PACKAGES=(build-essential clang clang-format cmake ninja-build pkg-config libcmocka-dev libfftw3-dev
-  libjansson-dev gnuplot-nox libopenblas-dev python3 valgrind gfortran gfortran-11)
+  libjansson-dev libsodium-dev gnuplot-nox libopenblas-dev python3 valgrind gfortran gfortran-11)
 
 is_installed() {
   dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
@@ -21,7 +21,7 @@ if ! command -v dpkg-query >/dev/null; then
   done
   if [ ${#missing[@]} -gt 0 ]; then
     echo "install_deps: this is not Debian; please install: ${missing[*]}" \
-      "(and cmocka, FFTW 3, jansson)" >&2
+      "(and cmocka, FFTW 3, jansson, libsodium)" >&2
     exit 1
   fi
   exit 0

@@ -25,12 +25,49 @@ struct plan {
   struct udp_card *cards; /* [size] */
   struct udp_choice choice;
   struct udp_sockets *sockets;
+  enum udp_guard guard;
+  struct udp_cipher *cipher; /* of GUARD_ENCRYPT, else NULL */
 };
 
 static int family_wanted(const struct tmb_net_up *up) {
   const char *text = up->setting("TOMBOLO_UDP_FAMILY");
   if (!text || !strcmp(text, "auto")) return 0;
   return !strcmp(text, "6") ? AF_INET6 : AF_INET;
+}
+
+/* How this rank guards packets. Says so on stderr if libsodium is missing. */
+static void find_guard(const struct tmb_net_up *up, struct plan *plan) {
+  const char *text = up->setting("TOMBOLO_UDP_AUTH");
+  char why[128];
+  if (!text || !strcmp(text, "header")) return;
+  plan->guard = UDP_GUARD_PAYLOAD;
+  if (!strcmp(text, "payload")) return;
+  plan->guard = UDP_GUARD_ENCRYPT;
+  plan->cipher = udp_cipher_load(why, sizeof why);
+  if (plan->cipher) return;
+  plan->guard = UDP_GUARD_NO_CIPHER;
+  up->print(
+      "udp: TOMBOLO_UDP_AUTH=encrypt needs libsodium on every host, and on this one it cannot be "
+      "loaded (%s); install it (Debian: package libsodium23), or set TOMBOLO_UDP_AUTH to header "
+      "or payload, which authenticate without it",
+      why);
+}
+
+/* Whether all ranks guard packets alike; if not, the first one that differs says so. */
+static bool guards_agree(const struct tmb_net_env *env, const struct plan *plan) {
+  static const char *const names[] = {"header", "payload", "encrypt", "encrypt"};
+  const struct udp_card *cards = plan->cards;
+  for (uint32_t i = 0; i < env->size; i++)
+    if (cards[i].guard == UDP_GUARD_NO_CIPHER) return false; /* that rank has said why */
+  for (uint32_t i = 1; i < env->size; i++) {
+    if (cards[i].guard == cards[0].guard) continue;
+    if (i == env->rank)
+      env->up->print("udp: TOMBOLO_UDP_AUTH is %s here and %s at rank 0, so neither would take the "
+                     "other's packets; set it to the same value on all hosts",
+                     names[cards[i].guard & 3], names[cards[0].guard & 3]);
+    return false;
+  }
+  return true;
 }
 
 /* Meet the others: publish the card, choose. Returns 0, or an error that has been printed. */
@@ -43,6 +80,8 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
     memset(&card, 0, sizeof card);
   }
   card.version = TMB_NET_ABI;
+  find_guard(up, plan);
+  card.guard = plan->guard;
   plan->cards = calloc(env->size, sizeof *plan->cards);
   if (!plan->cards) up->fatal("no memory for the addresses of %u ranks", env->size);
   env->allgather(env->ctx, &card, sizeof card, plan->cards);
@@ -52,6 +91,7 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
       up->print("udp: rank %u has no network, or another byte order than this host", i);
       return TMB_E_UNSUPPORTED;
     }
+  if (!guards_agree(env, plan)) return TMB_E_UNSUPPORTED;
   if (udp_choose(plan->cards, env->size, family_wanted(up), &plan->choice)) return 0;
   up->print("udp: the ranks have no address family in common; `tombolo info` shows the interfaces, "
             "TOMBOLO_UDP_INTERFACES and TOMBOLO_UDP_FAMILY choose among them");
@@ -72,12 +112,13 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
   if (wanted > 0 && wanted < bytes) bytes = (uint32_t)wanted;
   if (bytes > UDP_PACKET_MAX) bytes = UDP_PACKET_MAX;
   if (bytes < UDP_PACKET_MIN_MTU) bytes = UDP_PACKET_MIN_MTU;
+  if (plan->cipher) bytes -= UDP_SEAL_TAG;
   const int64_t credits = up->setting_int("TOMBOLO_UDP_CREDITS");
-  const char *auth = up->setting("TOMBOLO_UDP_AUTH");
   return (struct udp_config){.packet_bytes = TMB_ALIGN_DOWN(bytes, 16u),
                              .credit = credits > 0 ? (uint32_t)credits : CREDIT_DEFAULT,
                              .coalesce = up->setting_int("TOMBOLO_UDP_COALESCE") != 0,
-                             .hash_payload = auth && !strcmp(auth, "payload"),
+                             .cipher = plan->cipher,
+                             .hash_payload = plan->guard == UDP_GUARD_PAYLOAD,
                              .peer_timeout_ns = timeout_ns(up)};
 }
 
@@ -92,7 +133,7 @@ static void add_faults(const struct tmb_net_env *env, const struct udp_config *c
                    "corrupt=0.1,seed=7, in percent of packets",
                    text);
   fault.seed += env->rank * (uint64_t)1000003;
-  fault.payload_hashed = config->hash_payload;
+  fault.payload_hashed = config->hash_payload || config->cipher;
   if (!udp_fault_wrap(io, &fault)) env->up->fatal("no memory for TOMBOLO_UDP_FAULT");
 }
 
@@ -107,12 +148,14 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   struct udp_io io = udp_sockets_io(plan.sockets);
   add_faults(env, &config, &io);
   plan.sockets = NULL; /* belongs to io */
+  plan.cipher = NULL;  /* belongs to the engine's configuration */
   struct tmb_net *e = udp_engine_new(env, &config, &io);
   if (!e) env->up->fatal("no memory for the network");
   if (env->up->setting_int("TOMBOLO_UDP_THREAD")) e->tender = udp_tender_start(e);
   env->barrier(env->ctx);
   *net = e;
 free_cards:
+  udp_cipher_free(plan.cipher);
   if (plan.sockets) udp_sockets_close(plan.sockets);
   free(plan.cards);
   return rc;
@@ -120,9 +163,11 @@ free_cards:
 
 static void net_close(struct tmb_net *e) {
   const struct udp_io io = e->io;
+  struct udp_cipher *cipher = e->config.cipher;
   udp_tender_stop(e->tender);
   udp_engine_free(e);
   io.ops->close(io.state);
+  udp_cipher_free(cipher);
 }
 
 TMB_EXPORT extern const struct tmb_net_ops tombolo_net;

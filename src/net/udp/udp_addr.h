@@ -35,10 +35,15 @@ struct udp_card {
   uint64_t machine; /* equal: the same kernel and network namespace */
   uint32_t byte_order;
   uint32_t version;
+  uint32_t guard; /* enum udp_guard: the same on all ranks, or the job does not start */
   struct udp_card_family family[2]; /* IPv4, IPv6 */
 };
 
 #define UDP_BYTE_ORDER 0x01020304u
+
+/* How packets are guarded, as TOMBOLO_UDP_AUTH says; NO_CIPHER: encrypted, but without libsodium.
+ */
+enum udp_guard { UDP_GUARD_HEADER, UDP_GUARD_PAYLOAD, UDP_GUARD_ENCRYPT, UDP_GUARD_NO_CIPHER };
 
 /* Fill in machine and the addresses of this host's interfaces that are up, loopback last and only
  * if there is nothing else. in wanted: comma-separated names of interfaces or addresses, or NULL

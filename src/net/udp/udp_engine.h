@@ -15,6 +15,7 @@
 
 #include "net/udp/udp_auth.h"
 #include "net/udp/udp_io.h"
+#include "net/udp/udp_seal.h"
 #include "net/udp/udp_window.h"
 #include "os/lock.h"
 
@@ -93,6 +94,7 @@ struct udp_peer {
   bool busy, lost;
   struct udp_peer *next_busy;
   uint64_t key_out[2], key_in[2];
+  struct udp_seal seal; /* with config.cipher */
   struct udp_tx tx;
   struct udp_rx rx;
   uint64_t seq; /* of the packet that is being read */
@@ -178,8 +180,9 @@ struct udp_held {
 #define UDP_BUF_CLASSES 3u
 
 struct udp_config {
-  uint32_t packet_bytes; /* of a packet at most, header included */
-  uint32_t credit;       /* cost of requests at a peer that have not been handled, at most */
+  uint32_t packet_bytes;     /* of a packet at most, header included */
+  uint32_t credit;           /* cost of requests at a peer that have not been handled, at most */
+  struct udp_cipher *cipher; /* NULL: packets are hashed, not encrypted */
   bool hash_payload;
   bool coalesce;
   uint64_t peer_timeout_ns;

@@ -32,6 +32,12 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
   p->open_end = UDP_HEADER_BYTES;
   udp_auth_key(e->secret, e->job_id, e->rank, rank, p->key_out);
   udp_auth_key(e->secret, e->job_id, rank, e->rank, p->key_in);
+  if (e->config.cipher) {
+    udp_seal_key(e->config.cipher, e->secret, e->job_id, (const uint32_t[2]){e->rank, rank},
+                 p->seal.out);
+    udp_seal_key(e->config.cipher, e->secret, e->job_id, (const uint32_t[2]){rank, e->rank},
+                 p->seal.in);
+  }
   e->peers[rank] = p;
   return p;
 }

@@ -208,12 +208,26 @@ static bool check_hash(const struct tmb_net *e, const struct packet *k, const ui
   return udp_auth_hash(key, &k->h, &input) == k->h.mac;
 }
 
+/* in seal: the peer's, or NULL if there is none yet. */
+static bool open_sealed(const struct tmb_net *e, struct packet *k, const struct udp_seal *seal) {
+  const struct udp_auth_input input = {.seq = k->seq, .ack = k->ack};
+  if (TMB_LIKELY(seal != NULL))
+    return udp_seal_open(e->config.cipher, seal->in, k->data, &k->h, &input);
+  uint8_t key[UDP_SEAL_KEY];
+  udp_seal_key(e->config.cipher, e->secret, e->job_id, (const uint32_t[2]){k->h.src, e->rank}, key);
+  return udp_seal_open(e->config.cipher, key, k->data, &k->h, &input);
+}
+
 /* The peer that sent an authentic packet, or NULL. */
 static struct udp_peer *authentic(struct tmb_net *e, struct packet *k) {
   if (k->h.job != (uint32_t)e->job_id || k->h.src >= e->size || k->h.src == e->rank) return NULL;
   struct udp_peer *p = e->peers[k->h.src];
   k->seq = udp_extend(p ? p->rx.next : 1, k->h.seq);
   k->ack = udp_extend(p ? p->tx.una : 1, k->h.ack);
+  if (TMB_UNLIKELY(e->config.cipher != NULL)) {
+    if (!open_sealed(e, k, p ? &p->seal : NULL)) return NULL;
+    return udp_peer_get(e, k->h.src);
+  }
   if (TMB_LIKELY(p != NULL)) return check_hash(e, k, p->key_in) ? p : NULL;
   uint64_t key[2];
   udp_auth_key(e->secret, e->job_id, k->h.src, e->rank, key);
@@ -302,8 +316,9 @@ void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, ui
       refuse(e);
       return;
     }
+    const uint32_t taken = k.h.bytes; /* opening it takes the tag off */
     take_packet(e, b, &k);
-    data += k.h.bytes;
-    bytes -= k.h.bytes;
+    data += taken;
+    bytes -= taken;
   }
 }

@@ -43,6 +43,7 @@ static void (*rig_on_am)(const struct tmb_am_in *in);
 static uint64_t rig_done;
 static uint32_t rig_lost_peer;
 static const char *rig_lost_why;
+static struct udp_cipher *rig_cipher; /* of the configurations that are made */
 static uint8_t rig_secret[TMB_NET_SECRET_BYTES] = "a secret of thirty-two bytes...";
 
 /* ---- core */
@@ -176,8 +177,11 @@ static TMB_UNUSED struct udp_io rig_wire(uint32_t rank) {
 /* ---- the rig */
 
 static TMB_UNUSED struct udp_config rig_config(void) {
-  return (struct udp_config){
-      .packet_bytes = 1440, .credit = 1024, .coalesce = true, .peer_timeout_ns = UINT64_MAX};
+  return (struct udp_config){.packet_bytes = 1440,
+                             .credit = 1024,
+                             .coalesce = true,
+                             .cipher = rig_cipher,
+                             .peer_timeout_ns = UINT64_MAX};
 }
 
 static TMB_UNUSED void rig_open_io(uint32_t ranks, const struct udp_config *config,
@@ -191,7 +195,7 @@ static TMB_UNUSED void rig_open_io(uint32_t ranks, const struct udp_config *conf
     struct udp_fault_config f;
     if (fault && udp_fault_parse(fault, &f)) {
       f.seed += i * 77;
-      f.payload_hashed = config->hash_payload;
+      f.payload_hashed = config->hash_payload || config->cipher;
       (void)udp_fault_wrap(&io, &f);
     }
     const struct tmb_net_env env = {.abi = TMB_NET_ABI,

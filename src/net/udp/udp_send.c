@@ -30,8 +30,27 @@ static uint16_t ack_delay_us(const struct tmb_net *e, const struct udp_peer *p) 
   return us > UINT16_MAX ? UINT16_MAX : (uint16_t)us;
 }
 
-/* Fill in the header of the packet in out->head, with what is known now, and hash it. */
-static void fill_header(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
+/* Encrypt a packet into a buffer of its own, because it may have to be sent again as it is. */
+static void seal(struct tmb_net *e, struct udp_peer *p, struct udp_out *out, uint64_t number) {
+  struct udp_header *h = (struct udp_header *)(uintptr_t)out->head;
+  h->bytes = (uint16_t)(h->bytes + UDP_SEAL_TAG);
+  h->flags = (uint8_t)((h->flags & ~UDP_HASHED) | UDP_SECRET);
+  struct udp_buf *buf = udp_buf_get(e, h->bytes);
+  memcpy(buf->data, h, sizeof *h);
+  const struct udp_auth_input input = {
+      number, p->rx.next, h + 1, out->tail, out->head_bytes - UDP_HEADER_BYTES, out->tail_bytes};
+  udp_seal_close(e->config.cipher, p->seal.out, buf->data, &input, p->seal.count++);
+  out->head = buf->data;
+  out->head_bytes = h->bytes;
+  out->tail = NULL;
+  out->tail_bytes = 0;
+  buf->next = e->loose;
+  e->loose = buf;
+}
+
+/* Fill in the header of the packet in out->head, with what is known now, and hash it; or encrypt
+ * it, which changes *out. */
+static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *out,
                         const struct header_parts *parts) {
   struct udp_header *h = (struct udp_header *)(uintptr_t)out->head;
   *h = (struct udp_header){.job = (uint32_t)e->job_id,
@@ -55,7 +74,10 @@ static void fill_header(struct tmb_net *e, struct udp_peer *p, const struct udp_
     input.tail = (const uint8_t *)out->head + copied_at;
     input.tail_bytes = out->head_bytes - copied_at;
   }
-  h->mac = udp_auth_hash(p->key_out, h, &input);
+  if (TMB_UNLIKELY(e->config.cipher != NULL))
+    seal(e, p, out, parts->number);
+  else
+    h->mac = udp_auth_hash(p->key_out, h, &input);
   p->unacked = 0;
   p->ack_now = false;
   p->ack_due_ns = UINT64_MAX;
@@ -95,22 +117,23 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   slot->head_bytes = out->head_bytes;
   slot->tail_bytes = out->tail_bytes;
   slot->flags = flags;
-  fill_header(e, p, out, &(struct header_parts){number, control, flags | UDP_NUMBERED});
+  struct udp_out made = *out;
+  fill_header(e, p, &made, &(struct header_parts){number, control, flags | UDP_NUMBERED});
   udp_tx_sent(&p->tx, slot, e->now_ns);
   udp_peer_busy(e, p);
-  out_add(e, p, out, slot);
+  out_add(e, p, &made, slot);
   return slot;
 }
 
 void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
   struct udp_slot *slot = udp_tx_slot(&p->tx, number);
   const struct udp_header *h = (const struct udp_header *)(const void *)slot->buf->data;
-  const struct udp_out out = {.peer = p->rank,
-                              .rail = slot->tries,
-                              .head = slot->buf->data,
-                              .head_bytes = slot->head_bytes,
-                              .tail = slot->tail,
-                              .tail_bytes = slot->tail_bytes};
+  struct udp_out out = {.peer = p->rank,
+                        .rail = slot->tries,
+                        .head = slot->buf->data,
+                        .head_bytes = slot->head_bytes,
+                        .tail = slot->tail,
+                        .tail_bytes = slot->tail_bytes};
   const uint8_t flags = slot->flags | UDP_NUMBERED | UDP_ACK_NOW;
   fill_header(e, p, &out, &(struct header_parts){number, h->control, flags});
   udp_tx_sent(&p->tx, slot, e->now_ns);
@@ -141,7 +164,7 @@ void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags) {
   if (udp_rx_sack(&p->rx, map, &more) && more)
     end =
         udp_record_write(buf->data, end, &(struct udp_record){.type = UDP_SACK, .sack = map}, NULL);
-  const struct udp_out out = {.peer = p->rank, .head = buf->data, .head_bytes = end};
+  struct udp_out out = {.peer = p->rank, .head = buf->data, .head_bytes = end};
   fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, flags});
   buf->next = e->loose;
   e->loose = buf;

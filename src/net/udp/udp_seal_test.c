@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Encrypted packets: what a listener between two engines sees, what one that changes packets
+ * achieves, and what it costs. Skipped where libsodium is missing. */
+#include "net/udp/udp_rig_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define STEPS_MAX    4000000u
+#define NONCES_MAX   20000u
+#define PAYLOAD_WORD 0x5ec4e7da7a5ec4e7u
+
+static struct udp_io wires[2];
+static uint64_t nonces[2][NONCES_MAX];
+static uint32_t nonce_count[2];
+static uint64_t clear_words;  /* words of payload seen on the wire */
+static int64_t flip_bit = -1; /* of each packet that passes, modulo its length */
+static uint32_t flipped;
+static uint32_t drop; /* packets that get lost */
+static uint64_t handled;
+
+static void on_am(const struct tmb_am_in *in) {
+  for (size_t i = 0; i + 8 <= in->nbytes; i += 8)
+    assert_true(*(const uint64_t *)(const void *)((const uint8_t *)in->payload + i) ==
+                PAYLOAD_WORD);
+  handled++;
+}
+
+/* Between the engine and the wire: looks, and turns a bit over. */
+static uint32_t spy_send(void *io, const struct udp_out *out, uint32_t count) {
+  const uint32_t from = io == &wires[1];
+  for (uint32_t i = 0; i < count; i++) {
+    uint8_t *flat = malloc(out[i].head_bytes + out[i].tail_bytes);
+    assert_non_null(flat);
+    struct udp_out copy = out[i];
+    memcpy(flat, out[i].head, out[i].head_bytes);
+    if (out[i].tail_bytes) memcpy(flat + out[i].head_bytes, out[i].tail, out[i].tail_bytes);
+    copy.head = flat;
+    copy.head_bytes += copy.tail_bytes;
+    copy.tail_bytes = 0;
+    assert_true(nonce_count[from] < NONCES_MAX);
+    memcpy(&nonces[from][nonce_count[from]++], flat, sizeof(uint64_t));
+    for (uint32_t k = 0; k + 8 <= copy.head_bytes; k++) {
+      uint64_t word;
+      memcpy(&word, flat + k, sizeof word);
+      clear_words += word == PAYLOAD_WORD;
+    }
+    if (drop) {
+      drop--;
+      free(flat);
+      continue;
+    }
+    if (flip_bit >= 0) {
+      const uint64_t bit = (uint64_t)flip_bit % (copy.head_bytes * 8u);
+      flat[bit / 8] ^= (uint8_t)(1u << bit % 8);
+      flipped++;
+    }
+    (void)wires[from].ops->send(wires[from].state, &copy, 1);
+    free(flat);
+  }
+  return count;
+}
+
+static uint64_t spy_now(void *io) {
+  (void)io;
+  return rig_now_ns;
+}
+
+static void spy_recv(void *io, struct udp_datagrams *in, bool many) {
+  const struct udp_io *wire = io;
+  wire->ops->recv(wire->state, in, many);
+}
+
+static uint32_t spy_fds(void *io, struct pollfd *fds, uint32_t max) {
+  (void)io, (void)fds, (void)max;
+  return 0;
+}
+
+static bool spy_refused(void *io, uint32_t peer) {
+  (void)io, (void)peer;
+  return false;
+}
+
+static void spy_close(void *io) {
+  const struct udp_io *wire = io;
+  wire->ops->close(wire->state);
+}
+
+static void begin(void) {
+  static const struct udp_io_ops ops = {.now = spy_now,
+                                        .send = spy_send,
+                                        .recv = spy_recv,
+                                        .fds = spy_fds,
+                                        .refused = spy_refused,
+                                        .close = spy_close};
+  const struct udp_config config = rig_config();
+  struct udp_io ios[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    wires[i] = rig_wire(i);
+    ios[i] = (struct udp_io){.ops = &ops, .state = &wires[i], .rails = 1};
+    nonce_count[i] = 0;
+  }
+  clear_words = handled = 0;
+  flip_bit = -1;
+  flipped = 0;
+  rig_on_am = on_am;
+  rig_open_io(2, &config, NULL, ios);
+}
+
+static void drain(void) {
+  uint32_t steps = 0;
+  for (bool all = false; !all;) {
+    assert_true(++steps < STEPS_MAX);
+    rig_step(2);
+    const bool first = udp_drained(rig_net[0]);
+    all = udp_drained(rig_net[1]) && first;
+  }
+}
+
+static void send(size_t nbytes) {
+  static uint64_t payload[8000];
+  for (size_t i = 0; i < TMB_ARRAY_LEN(payload); i++) payload[i] = PAYLOAD_WORD;
+  struct tmb_am_out out = {.peer = 1,
+                           .category = TMB_AM_MEDIUM,
+                           .handler = 200,
+                           .staged = -1,
+                           .src = payload,
+                           .nbytes = nbytes};
+  uint32_t tries = 0;
+  while (udp_am_send(rig_net[0], &out)) {
+    assert_true(++tries < STEPS_MAX);
+    rig_step(2);
+  }
+}
+
+static int by_value(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* What is sent can be read in the clear without encryption, and not with it; no nonce is used
+ * twice, also where packets are lost and sent again. */
+static void listener(void **state) {
+  (void)state;
+  static const size_t sizes[] = {8, 200, 1000, 1368, 8000, 64000};
+  struct udp_cipher *cipher = rig_cipher;
+  for (uint32_t sealed = 0; sealed < 2; sealed++) {
+    rig_cipher = sealed ? cipher : NULL;
+    begin();
+    for (uint32_t k = 0; k < 300; k++) {
+      drop = k % 10 == 9;
+      send(sizes[k % TMB_ARRAY_LEN(sizes)]);
+      if (k % 3 == 0) rig_step(2);
+    }
+    drain();
+    assert_true(handled == 300);
+    assert_true((clear_words == 0) == (sealed == 1));
+    for (uint32_t i = 0; sealed && i < 2; i++) {
+      assert_true(nonce_count[i] > 100);
+      qsort(nonces[i], nonce_count[i], sizeof nonces[i][0], by_value);
+      for (uint32_t k = 1; k < nonce_count[i]; k++) assert_true(nonces[i][k] != nonces[i][k - 1]);
+    }
+    rig_close(2);
+  }
+}
+
+/* A packet of which one bit is turned over, whichever, is dropped and counted. */
+static void every_bit(void **state) {
+  (void)state;
+  begin();
+  send(100);
+  drain();
+  uint64_t refused = rig_stats[1].refused;
+  for (int64_t bit = 0; bit < (40 + 16 + 100 + 16) * 8; bit++) {
+    flip_bit = bit;
+    flipped = 0;
+    send(100);
+    (void)rig_progress(0, TMB_SERVE_ALL);
+    flip_bit = -1;
+    assert_true(flipped >= 1);
+    rig_now_ns += RIG_LATENCY;
+    (void)rig_progress(1, TMB_SERVE_ALL);
+    assert_true(rig_stats[1].refused > refused);
+    drain();
+    refused = rig_stats[1].refused;
+    assert_true(handled == (uint64_t)bit + 2);
+  }
+  rig_close(2);
+}
+
+/* Packets of a rank that does not encrypt, or has another secret, are refused. */
+static void strangers(void **state) {
+  (void)state;
+  begin();
+  send(8);
+  drain();
+  const uint64_t before = rig_stats[1].refused;
+  rig_net[0]->config.cipher = NULL;
+  send(8);
+  for (uint32_t i = 0; i < 1000; i++) rig_step(2);
+  assert_int_equal(handled, 1);
+  assert_true(rig_stats[1].refused > before);
+  rig_net[0]->config.cipher = rig_cipher;
+  drain();
+  assert_true(handled == 2);
+  rig_net[0]->peers[1]->seal.out[3] ^= 1;
+  send(8);
+  for (uint32_t i = 0; i < 1000; i++) rig_step(2);
+  assert_true(handled == 2);
+  rig_close(2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(listener), cmocka_unit_test(every_bit),
+                                     cmocka_unit_test(strangers)};
+  char why[128];
+  rig_cipher = udp_cipher_load(why, sizeof why);
+  if (!rig_cipher) {
+    printf("skipped: libsodium: %s\n", why);
+    return 0;
+  }
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  udp_cipher_free(rig_cipher);
+  return failed;
+}
