@@ -21,7 +21,7 @@ if(TARGET caf_shared)
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran")
 endif()
 if(TARGET upc1)
-  install(TARGETS upc_shared upc_static EXPORT tombolo-targets)
+  install(TARGETS upc_shared upc_static upc_shared_wide upc_static_wide EXPORT tombolo-targets)
   install(TARGETS upc1 RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/upc/include"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc")

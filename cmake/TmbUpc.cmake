@@ -13,24 +13,31 @@ set(tmb_upc_support "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/upc")
 # ---- the run-time library
 file(GLOB tmb_upc_sources CONFIGURE_DEPENDS "${tmb_upc_dir}/runtime/*.c")
 list(FILTER tmb_upc_sources EXCLUDE REGEX "/crt[a-z_]*\\.c$")
-add_library(tmb_upc_objects OBJECT ${tmb_upc_sources})
-set_target_properties(tmb_upc_objects PROPERTIES
-  POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-target_compile_definitions(tmb_upc_objects PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
-  GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
-target_include_directories(tmb_upc_objects PRIVATE "${PROJECT_SOURCE_DIR}/include"
-  "${tmb_upc_dir}/include")
-target_link_libraries(tmb_upc_objects PRIVATE tmb_warnings Threads::Threads)
-
-add_library(upc_shared SHARED $<TARGET_OBJECTS:tmb_upc_objects>)
-set_target_properties(upc_shared PROPERTIES OUTPUT_NAME tombolo-upc EXPORT_NAME upc
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
-  INSTALL_RPATH "$ORIGIN")
-target_link_libraries(upc_shared PUBLIC tombolo_shared)
-add_library(upc_static STATIC $<TARGET_OBJECTS:tmb_upc_objects>)
-set_target_properties(upc_static PROPERTIES OUTPUT_NAME tombolo-upc EXPORT_NAME upc_static
-  LINKER_LANGUAGE C)
-target_link_libraries(upc_static PUBLIC tombolo_static)
+# tmb_add_upc_library(SUFFIX DEFINITIONS...): the library, shared and static, for one form of
+# pointers-to-shared.
+function(tmb_add_upc_library suffix)
+  set(objects tmb_upc_objects${suffix})
+  add_library(${objects} OBJECT ${tmb_upc_sources})
+  set_target_properties(${objects} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  target_compile_definitions(${objects} PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
+    GEXX_NO_IDENT=1 ${ARGN}) # a program is not of the thread mode of a library that it links
+  target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/include"
+    "${tmb_upc_dir}/include")
+  target_link_libraries(${objects} PRIVATE tmb_warnings Threads::Threads)
+  string(REPLACE "_" "-" name "tombolo-upc${suffix}")
+  add_library(upc_shared${suffix} SHARED $<TARGET_OBJECTS:${objects}>)
+  set_target_properties(upc_shared${suffix} PROPERTIES OUTPUT_NAME ${name}
+    EXPORT_NAME upc${suffix} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    LINKER_LANGUAGE C INSTALL_RPATH "$ORIGIN")
+  target_link_libraries(upc_shared${suffix} PUBLIC tombolo_shared)
+  add_library(upc_static${suffix} STATIC $<TARGET_OBJECTS:${objects}>)
+  set_target_properties(upc_static${suffix} PROPERTIES OUTPUT_NAME ${name}
+    EXPORT_NAME upc_static${suffix} LINKER_LANGUAGE C)
+  target_link_libraries(upc_static${suffix} PUBLIC tombolo_static)
+endfunction()
+tmb_add_upc_library("")
+tmb_add_upc_library(_wide UPCR_WIDE=1)
 
 # ---- what every program is linked with, and the headers
 set(tmb_upc_objects "")

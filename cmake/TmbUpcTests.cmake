@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of UPC: tests/upc/*.upc, each compiled by `tombolo upcc` and run at several numbers of
-# threads (with `static: N` also compiled for that number); tests/upc/*.py are scripts.
+# threads (but those called dynamic_* also compiled for three), with memory of other threads not
+# mapped, and with wide pointers-to-shared; tests/upc/*.py are scripts.
 if(NOT TARGET upc1 OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
   return()
 endif()
 
 set(tmb_upc_tests_dir "${PROJECT_SOURCE_DIR}/tests/upc")
 set(tmb_upc_programs "")
-set(tmb_upc_needs tombolo_tool upc1 upc_shared upc_support)
+set(tmb_upc_needs tombolo_tool upc1 upc_shared upc_shared_wide upc_support)
+set(tmb_upc_far "TOMBOLO_CONDUIT=loop+TOMBOLO_PLACES=cyclic:2")
 
 # tmb_add_upc(TEST LABEL PROGRAM SOURCE [OPTIONS...]): compiles and registers one program.
 function(tmb_add_upc test label program src)
@@ -32,8 +34,19 @@ foreach(src IN LISTS tmb_upc_tests)
     set(hdr_ranks 1 2 3 4 8)
   endif()
   tmb_add_upc(upc.${name} upc "${PROJECT_BINARY_DIR}/tests/upc/${name}" "${src}")
+  if("3" IN_LIST hdr_ranks AND NOT hdr_expect)
+    set(saved "${hdr_ranks}")
+    set(hdr_ranks 3)
+    string(REPLACE "+" ";" hdr_env "${tmb_upc_far}")
+    tmb_register_program(upc.${name}.far upc "${PROJECT_BINARY_DIR}/tests/upc/${name}")
+    set(hdr_env "")
+    set(hdr_ranks "${saved}")
+  endif()
   if(NOT name MATCHES "^dynamic_") # the same, compiled for a fixed number of threads
     set(hdr_ranks 3)
+    set(hdr_again "${tmb_upc_far}")
+    tmb_add_upc(upc.${name}.wide upc "${PROJECT_BINARY_DIR}/tests/upc/wide/${name}" "${src}"
+      --pointers=wide)
     set(hdr_again "")
     tmb_add_upc(upc.${name}.static3 upc "${PROJECT_BINARY_DIR}/tests/upc/static/${name}" "${src}"
       -T 3)

@@ -30,6 +30,10 @@ static const char usage[] =
     "  -o FILE             the output\n"
     "  -D -U -I -L -l -O -g -f... -m... -W... -std=...  as for the C compiler\n"
     "  -Wp,X -Wc,X -Wl,X   X is for the preprocessor, the C compiler, the linker\n"
+    "  --pointers=wide     pointers-to-shared of 128 bits instead of 64, for more than 1024 "
+    "threads,\n"
+    "                      16 GB of each thread or blocks of 1,048,576 elements; the same for all\n"
+    "                      files of a program\n"
     "  -extern-main        the program's main is C or C++ and calls bupc_init\n"
     "  -save-temps         keep FILE.i and FILE.trans.c\n"
     "  --show, -v          print the commands instead of running them; as they run\n"
@@ -153,8 +157,8 @@ static bool set_threads(struct upcc *u, const char *s, const char *value) {
   if (!*number) number = value ? value : "";
   char *end;
   const long n = strtol(number, &end, 10);
-  if (*end || end == number || n < 1 || n > 1024) {
-    tmb_print("upcc: %s %s: the number of threads is from 1 to 1024", s, number);
+  if (*end || end == number || n < 1 || n > 1 << 20) {
+    tmb_print("upcc: %s %s: the number of threads is from 1 to 1048576", s, number);
     exit(TOOL_EXIT_USAGE);
   }
   u->threads = n;
@@ -191,6 +195,8 @@ static bool own_option(struct upcc *u, const char *s) {
     if (!strcmp(s, flags[i].name)) return *flags[i].flag = true;
   if (starts(s, "--compiler="))
     u->compiler = s + 11;
+  else if (!strcmp(s, "--pointers=wide") || !strcmp(s, "--pointers=packed"))
+    u->wide = s[11] == 'w';
   else if (starts(s, "-Wp,"))
     add_split(&u->preprocess, s + 4);
   else if (starts(s, "-Wc,"))

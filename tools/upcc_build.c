@@ -94,11 +94,19 @@ static char *derived(const char *folder, const char *source, const char *suffix)
 
 static void define_macros(const struct upcc *u, struct upcc_list *l) {
   static const char *const macros[] = {
-      "-D__UPC__=1",      "-D__UPC_VERSION__=201311L", "-D__UPC_COLLECTIVE__=1",
-      "-D__UPC_TICK__=1", "-D__UPC_ATOMIC__=1",        "-D__UPC_CASTABLE__=1",
-      "-D__UPC_NB__=1",   "-D__TOMBOLO_UPC__=1",       "-DUPC_MAX_BLOCK_SIZE=1048575",
+      "-D__UPC__=1",
+      "-D__UPC_VERSION__=201311L",
+      "-D__UPC_COLLECTIVE__=1",
+      "-D__UPC_TICK__=1",
+      "-D__UPC_ATOMIC__=1",
+      "-D__UPC_CASTABLE__=1",
+      "-D__UPC_NB__=1",
+      "-D__UPC_IO__=2",
+      "-D__TOMBOLO_UPC__=1",
   };
   for (size_t i = 0; i < sizeof macros / sizeof macros[0]; i++) upcc_add(l, macros[i]);
+  upcc_add(l, u->wide ? "-DUPC_MAX_BLOCK_SIZE=2147483647" : "-DUPC_MAX_BLOCK_SIZE=1048575");
+  if (u->wide) upcc_add(l, "-DUPCR_WIDE=1");
   if (!u->threads) {
     upcc_add(l, "-D__UPC_DYNAMIC_THREADS__=1");
     return;
@@ -135,6 +143,7 @@ static int translate(const struct upcc *u, const char *input, const char *output
   upcc_add(&l, u->upc1);
   upcc_add(&l, "-upc-headers");
   upcc_add(&l, u->headers);
+  if (u->wide) upcc_add(&l, "-wide");
   if (u->threads) {
     char number[32];
     snprintf(number, sizeof number, "%ld", u->threads);
@@ -218,7 +227,7 @@ static int link_program(const struct upcc *u, const char *const *objects) {
   upcc_add(&l, upcc_format(u->support, u->extern_main ? "/crt_extern.o" : "/crt.o", ""));
   upcc_add(&l, upcc_format("-L", u->libraries, ""));
   upcc_add(&l, upcc_format("-Wl,-rpath,", u->libraries, ""));
-  upcc_add(&l, "-ltombolo-upc");
+  upcc_add(&l, u->wide ? "-ltombolo-upc-wide" : "-ltombolo-upc");
   upcc_add(&l, "-ltombolo");
   upcc_add(&l, "-lm");
   return run(u, &l);

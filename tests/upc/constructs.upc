@@ -93,7 +93,7 @@ int main(int argc, char *argv[]) {
   size_t z = sizeof(dd) / upc_elemsizeof(dd); CK(z == 40 * THREADS);
   CK(upc_localsizeof(dd) == 40 * sizeof(double));
   switch (k) { case 1: { shared int *q = table[0]; (void)q; } break; case 2 ... 5: break; default: ; }
-  char buf[sizeof(shared int *) * 2]; CK(sizeof buf == 16);
+  char buf[sizeof(shared int *) * 2]; CK(sizeof buf == 2 * sizeof(table[0]));
   CK(sizeof(typeof(id64)) == 8);
   __typeof__(fp) fp2 = fp; CK(fp2 == fp);
   shared int *ptrs[3] = { NULL, (shared int *)&id64 }; CK(ptrs[0] == NULL && ptrs[1] == &id64);

@@ -79,10 +79,10 @@ Type *Parser::resolve_star(Type *t, int token) {
     }
     block = (*n + threads - 1) / threads;
   }
-  if (block > kMaxBlock) {
+  if (block > pts_form().max_block) {
     s_.error(token, "the block size " + std::to_string(block) +
-                        " of [*] is greater than UPC_MAX_BLOCK_SIZE (" + std::to_string(kMaxBlock) +
-                        ")");
+                        " of [*] is greater than UPC_MAX_BLOCK_SIZE (" +
+                        std::to_string(pts_form().max_block) + ")");
     block = 1;
   }
   return set_star(t, block);

@@ -145,7 +145,7 @@ Constant Parser::evaluate(const Node *n) {
     c.threads = 1;
     return c;
   }
-  case Nk::MaxBlock: return known(kMaxBlock);
+  case Nk::MaxBlock: return known(pts_form().max_block);
   case Nk::Name:
     return n->symbol && n->symbol->kind == Sk::Constant ? known(n->symbol->value) : Constant();
   case Nk::Paren: return evaluate(n->kids[0]);

@@ -30,6 +30,8 @@ bool read_arguments(int argc, char **argv, Arguments &a) {
       a.options.threads = atol(argv[++i]);
     else if (s == "-upc-headers" && i + 1 < argc)
       a.upc_folder = argv[++i];
+    else if (s == "-wide")
+      pts_form() = {16, (1L << 31) - 1};
     else if (s[0] == '-' && s.size() > 1)
       return false;
     else
@@ -75,7 +77,7 @@ int translate(const Arguments &a, std::string text) {
 int main(int argc, char **argv) {
   Arguments a;
   if (!read_arguments(argc, argv, a)) {
-    fprintf(stderr, "Usage: upc1 [-T THREADS] [-upc-headers FOLDER] [-o OUTPUT] [INPUT]\n");
+    fprintf(stderr, "Usage: upc1 [-T THREADS] [-wide] [-upc-headers FOLDER] [-o OUTPUT] [INPUT]\n");
     return 2;
   }
   std::string text;

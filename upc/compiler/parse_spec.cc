@@ -61,9 +61,10 @@ void Parser::layout(Type &q) {
     } else if (block < 0) {
       s_.error(open, "the block size is negative");
       block = 1;
-    } else if (block > kMaxBlock) {
+    } else if (block > pts_form().max_block) {
       s_.error(open, "the block size " + std::to_string(block) +
-                         " is greater than UPC_MAX_BLOCK_SIZE (" + std::to_string(kMaxBlock) + ")");
+                         " is greater than UPC_MAX_BLOCK_SIZE (" +
+                         std::to_string(pts_form().max_block) + ")");
       block = 1;
     }
   }

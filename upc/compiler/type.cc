@@ -100,6 +100,11 @@ Type *qualified(Type *t, const Type &q) {
   return n;
 }
 
+PtsForm &pts_form() {
+  static PtsForm form;
+  return form;
+}
+
 std::optional<long> size_of(const Type *t) {
   switch (t->kind) {
   case Ty::Void:
@@ -118,8 +123,8 @@ std::optional<long> size_of(const Type *t) {
   case Ty::ULong:
   case Ty::LLong:
   case Ty::ULLong:
-  case Ty::Double:
-  case Ty::Pointer: return 8;
+  case Ty::Double: return 8;
+  case Ty::Pointer: return is_pts(t) ? pts_form().bytes : 8;
   case Ty::Int128:
   case Ty::UInt128:
   case Ty::LDouble: return 16;

@@ -50,7 +50,13 @@ enum class Ty : unsigned char {
 
 constexpr long kNoBlock = -1;   // no layout was written
 constexpr long kStarBlock = -2; // [*], until the object is known
-constexpr long kMaxBlock = (1L << 20) - 1;
+
+// How pointers-to-shared are held: packed in 64 bits, or in 128 (upcr.h, UPCR_WIDE).
+struct PtsForm {
+  long bytes = 8;
+  long max_block = (1L << 20) - 1;
+};
+PtsForm &pts_form();
 
 struct Member {
   std::string_view name; // empty: anonymous structure or padding

@@ -5,10 +5,11 @@
  * Included in front of every UPC source, and by the run-time library; a program does not name it.
  * Owns the representation of pointers-to-shared, their arithmetic (UPC 1.3 section 6.4.2 and 6.4.3)
  * and the short paths of reads and writes. Invariants: includes nothing, so that a program sees
- * only the headers that it asks for. A pointer-to-shared is 64 bits: the offset in the thread's
- * memory (34), the phase (20), the thread (10); null is 0. The phase is 0 wherever the block size
- * is 0 or
- * 1. A thread whose memory is not mapped here has no base address and is served by a call.
+ * only the headers that it asks for. A pointer-to-shared is an integer: the offset in the thread's
+ * memory, the phase, the thread; null is 0. In the packed form these are 34, 20 and 10 of 64 bits;
+ * with UPCR_WIDE, for large jobs, 64, 32 and 32 of 128 bits, and the program is linked with
+ * libtombolo-upc-wide. The phase is 0 wherever the block size is 0 or 1. A thread whose memory is
+ * not mapped here has no base address and is served by a call.
  */
 #ifndef UPCR_H
 #define UPCR_H
@@ -17,13 +18,22 @@
 extern "C" {
 #endif
 
+#ifdef UPCR_WIDE
+__extension__ typedef unsigned __int128 upcr_pts_t;
+# define UPCR_THREAD_BITS 32
+# define UPCR_PHASE_BITS  32
+# define UPCR_ADDR_BITS   47
+# define UPCR_THREADS_MAX 0x40000000
+#else
 typedef __UINT64_TYPE__ upcr_pts_t;
+# define UPCR_THREAD_BITS 10
+# define UPCR_PHASE_BITS  20
+# define UPCR_ADDR_BITS   34
+# define UPCR_THREADS_MAX (1 << UPCR_THREAD_BITS)
+#endif
 
-#define UPCR_THREAD_BITS 10
-#define UPCR_PHASE_BITS  20
 #define UPCR_ADDR_SHIFT  (UPCR_THREAD_BITS + UPCR_PHASE_BITS)
-#define UPCR_THREADS_MAX (1 << UPCR_THREAD_BITS)
-#define UPCR_THREAD_MASK ((upcr_pts_t)UPCR_THREADS_MAX - 1)
+#define UPCR_THREAD_MASK (((upcr_pts_t)1 << UPCR_THREAD_BITS) - 1)
 #define UPCR_PHASE_MASK  ((((upcr_pts_t)1 << UPCR_PHASE_BITS) - 1) << UPCR_THREAD_BITS)
 
 #define UPCR_INLINE      static __inline__ __attribute__((__always_inline__, __unused__))
@@ -51,7 +61,12 @@ extern const int upcr_threads;
 #endif
 extern int upcr_in_forall; /* the body of a controlling upc_forall is being executed */
 extern unsigned upcr_poll_credit;
+extern unsigned upcr_under_way; /* far puts that are not complete yet */
+#ifdef UPCR_WIDE
+extern char **upcr_base;
+#else
 extern char *upcr_base[UPCR_THREADS_MAX];
+#endif
 
 /* Accesses to memory that is not mapped here. */
 unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes);
@@ -65,6 +80,8 @@ unsigned long upcr_putbits(upcr_pts_t p, unsigned long first, int width, int is_
 /* Distributes initial values over a shared object. */
 void upcr_spread(upcr_pts_t p, const void *data, unsigned long count, unsigned long elem_bytes,
                  unsigned long block);
+/* All far puts of this thread are complete. */
+void upcr_far_complete(void);
 void *upcr_local_slow(upcr_pts_t p);
 void upcr_poll_slow(void);
 /* Ends the job unless THREADS is the number that a file was compiled for. */
@@ -79,10 +96,10 @@ UPCR_INLINE int upcr_threadof(upcr_pts_t p) {
   return (int)(p & UPCR_THREAD_MASK);
 }
 UPCR_INLINE unsigned long upcr_phaseof(upcr_pts_t p) {
-  return (p & UPCR_PHASE_MASK) >> UPCR_THREAD_BITS;
+  return (unsigned long)((p & UPCR_PHASE_MASK) >> UPCR_THREAD_BITS);
 }
 UPCR_INLINE unsigned long upcr_addrfield(upcr_pts_t p) {
-  return p >> UPCR_ADDR_SHIFT;
+  return (unsigned long)(p >> UPCR_ADDR_SHIFT);
 }
 UPCR_INLINE upcr_pts_t upcr_nophase(upcr_pts_t p) {
   return p & ~UPCR_PHASE_MASK;
@@ -133,8 +150,8 @@ UPCR_INLINE upcr_pts_t upcr_add0(upcr_pts_t p, long bytes) {
 UPCR_INLINE upcr_pts_t upcr_add1(upcr_pts_t p, long k, unsigned long elem_bytes) {
   long thread;
   const long row = upcr_row((long)(p & UPCR_THREAD_MASK) + k, &thread);
-  return (p & ~UPCR_THREAD_MASK) + ((upcr_pts_t)row * elem_bytes << UPCR_ADDR_SHIFT) +
-         (upcr_pts_t)thread;
+  return (p & ~UPCR_THREAD_MASK) +
+         ((upcr_pts_t)((unsigned long)row * elem_bytes) << UPCR_ADDR_SHIFT) + (upcr_pts_t)thread;
 }
 UPCR_INLINE upcr_pts_t upcr_addb(upcr_pts_t p, long k, unsigned long elem_bytes,
                                  unsigned long block) {
@@ -144,7 +161,7 @@ UPCR_INLINE upcr_pts_t upcr_addb(upcr_pts_t p, long k, unsigned long elem_bytes,
   const long row = upcr_row((long)(p & UPCR_THREAD_MASK) + blocks, &thread);
   const long elems = new_phase - phase + row * (long)block;
   return ((p & ~(UPCR_THREAD_MASK | UPCR_PHASE_MASK)) +
-          ((upcr_pts_t)elems * elem_bytes << UPCR_ADDR_SHIFT)) |
+          ((upcr_pts_t)((unsigned long)elems * elem_bytes) << UPCR_ADDR_SHIFT)) |
          (upcr_pts_t)new_phase << UPCR_THREAD_BITS | (upcr_pts_t)thread;
 }
 /* Elements from q to p. */
@@ -182,25 +199,33 @@ UPCR_INLINE long upcr_row_of(long block) {
 
 /* Null where the memory is not mapped here. */
 UPCR_INLINE char *upcr_mapped(upcr_pts_t p) {
-  char *base = upcr_base[p & UPCR_THREAD_MASK];
-  return base ? base + (p >> UPCR_ADDR_SHIFT) : base;
+  char *base = upcr_base[upcr_threadof(p)];
+  return base ? base + upcr_addrfield(p) : base;
 }
 UPCR_INLINE void *upcr_local(upcr_pts_t p) {
-  char *base = upcr_base[p & UPCR_THREAD_MASK];
+  char *base = upcr_base[upcr_threadof(p)];
   if (__builtin_expect(p == 0 || !base, 0)) return upcr_local_slow(p);
-  return base + (p >> UPCR_ADDR_SHIFT);
+  return base + upcr_addrfield(p);
 }
 
 /* ---- memory model (UPC 1.3 section 5.1.2.3 and B.3) */
 
-/* All earlier accesses of this thread are complete; also the compiler's. Far puts complete before
- * they return. */
+/* Relaxed puts to memory that is not mapped here are under way when they return; here they end. */
+UPCR_INLINE void upcr_complete(void) {
+  if (__builtin_expect(upcr_under_way != 0, 0)) upcr_far_complete();
+}
+/* All earlier accesses of this thread are complete; also the compiler's. */
 UPCR_INLINE void upcr_fence(void) {
+  upcr_complete();
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+UPCR_INLINE void upcr_before_strict_put(void) {
+  upcr_complete();
+  __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 /* A thread that spins on strict reads has to serve the others now and then. */
 UPCR_INLINE void upcr_before_strict_get(void) {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  upcr_fence();
   if (__builtin_expect(--upcr_poll_credit == 0, 0)) upcr_poll_slow();
 }
 UPCR_INLINE void upcr_after_strict_get(void) {
@@ -209,31 +234,31 @@ UPCR_INLINE void upcr_after_strict_get(void) {
 
 /* ---- reads and writes: N is the size in bytes, s: strict */
 
-#define UPCR_ACCESS(N, T)                                                      \
- typedef T upcr_mem##N __attribute__((__may_alias__, __aligned__(1)));         \
- UPCR_INLINE T upcr_get##N(upcr_pts_t p) {                                     \
-  const char *base = upcr_base[p & UPCR_THREAD_MASK];                          \
-  if (__builtin_expect(base != 0, 1))                                          \
-   return *(const upcr_mem##N *)(const void *)(base + (p >> UPCR_ADDR_SHIFT)); \
-  return (T)upcr_far_get(p, N);                                                \
- }                                                                             \
- UPCR_INLINE void upcr_put##N(upcr_pts_t p, T value) {                         \
-  char *base = upcr_base[p & UPCR_THREAD_MASK];                                \
-  if (__builtin_expect(base != 0, 1))                                          \
-   *(upcr_mem##N *)(void *)(base + (p >> UPCR_ADDR_SHIFT)) = value;            \
-  else                                                                         \
-   upcr_far_put(p, value, N);                                                  \
- }                                                                             \
- UPCR_INLINE T upcr_get##N##s(upcr_pts_t p) {                                  \
-  upcr_before_strict_get();                                                    \
-  const T value = upcr_get##N(p);                                              \
-  upcr_after_strict_get();                                                     \
-  return value;                                                                \
- }                                                                             \
- UPCR_INLINE void upcr_put##N##s(upcr_pts_t p, T value) {                      \
-  __atomic_thread_fence(__ATOMIC_RELEASE);                                     \
-  upcr_put##N(p, value);                                                       \
-  upcr_fence();                                                                \
+#define UPCR_ACCESS(N, T)                                                 \
+ typedef T upcr_mem##N __attribute__((__may_alias__, __aligned__(1)));    \
+ UPCR_INLINE T upcr_get##N(upcr_pts_t p) {                                \
+  const char *base = upcr_base[upcr_threadof(p)];                         \
+  if (__builtin_expect(base != 0, 1))                                     \
+   return *(const upcr_mem##N *)(const void *)(base + upcr_addrfield(p)); \
+  return (T)upcr_far_get(p, N);                                           \
+ }                                                                        \
+ UPCR_INLINE void upcr_put##N(upcr_pts_t p, T value) {                    \
+  char *base = upcr_base[upcr_threadof(p)];                               \
+  if (__builtin_expect(base != 0, 1))                                     \
+   *(upcr_mem##N *)(void *)(base + upcr_addrfield(p)) = value;            \
+  else                                                                    \
+   upcr_far_put(p, value, N);                                             \
+ }                                                                        \
+ UPCR_INLINE T upcr_get##N##s(upcr_pts_t p) {                             \
+  upcr_before_strict_get();                                               \
+  const T value = upcr_get##N(p);                                         \
+  upcr_after_strict_get();                                                \
+  return value;                                                           \
+ }                                                                        \
+ UPCR_INLINE void upcr_put##N##s(upcr_pts_t p, T value) {                 \
+  upcr_before_strict_put();                                               \
+  upcr_put##N(p, value);                                                  \
+  upcr_fence();                                                           \
  }
 UPCR_ACCESS(1, unsigned char)
 UPCR_ACCESS(2, unsigned short)
@@ -259,10 +284,8 @@ UPCR_ACCESS(8, unsigned long)
  }
 UPCR_ACCESS_AS(f, 4, float, unsigned)
 UPCR_ACCESS_AS(d, 8, double, unsigned long)
-UPCR_ACCESS_AS(p, 8, upcr_pts_t, unsigned long)
 UPCR_ACCESS_AS(fs, 4s, float, unsigned)
 UPCR_ACCESS_AS(ds, 8s, double, unsigned long)
-UPCR_ACCESS_AS(ps, 8s, upcr_pts_t, unsigned long)
 
 UPCR_INLINE void upcr_getn(void *dest, upcr_pts_t p, unsigned long bytes) {
   const char *at = upcr_mapped(p);
@@ -284,10 +307,52 @@ UPCR_INLINE void upcr_getns(void *dest, upcr_pts_t p, unsigned long bytes) {
   upcr_after_strict_get();
 }
 UPCR_INLINE void upcr_putns(upcr_pts_t p, const void *src, unsigned long bytes) {
-  __atomic_thread_fence(__ATOMIC_RELEASE);
+  upcr_before_strict_put();
   upcr_putn(p, src, bytes);
   upcr_fence();
 }
+
+/* ---- pointers-to-shared in shared memory */
+
+#ifdef UPCR_WIDE
+typedef unsigned long upcr_word __attribute__((__may_alias__));
+/* A pointer that becomes another one from null is never seen in part: its address is written last
+ * and read first. */
+UPCR_INLINE upcr_pts_t upcr_getp(upcr_pts_t p) {
+  const upcr_word *at = (const upcr_word *)(const void *)upcr_mapped(p);
+  upcr_pts_t value = 0;
+  if (__builtin_expect(at != 0, 1)) {
+    const unsigned long address = __atomic_load_n(at + 1, __ATOMIC_ACQUIRE);
+    value = (upcr_pts_t)address << UPCR_ADDR_SHIFT | __atomic_load_n(at, __ATOMIC_RELAXED);
+  } else {
+    upcr_far_getn(&value, p, sizeof value);
+  }
+  return value;
+}
+UPCR_INLINE void upcr_putp(upcr_pts_t p, upcr_pts_t value) {
+  upcr_word *at = (upcr_word *)(void *)upcr_mapped(p);
+  if (__builtin_expect(at != 0, 1)) {
+    __atomic_store_n(at, (unsigned long)value, __ATOMIC_RELAXED);
+    __atomic_store_n(at + 1, upcr_addrfield(value), __ATOMIC_RELEASE);
+  } else {
+    upcr_far_putn(p, &value, sizeof value);
+  }
+}
+UPCR_INLINE upcr_pts_t upcr_getps(upcr_pts_t p) {
+  upcr_before_strict_get();
+  const upcr_pts_t value = upcr_getp(p);
+  upcr_after_strict_get();
+  return value;
+}
+UPCR_INLINE void upcr_putps(upcr_pts_t p, upcr_pts_t value) {
+  upcr_before_strict_put();
+  upcr_putp(p, value);
+  upcr_fence();
+}
+#else
+UPCR_ACCESS_AS(p, 8, upcr_pts_t, unsigned long)
+UPCR_ACCESS_AS(ps, 8s, upcr_pts_t, unsigned long)
+#endif
 
 #ifndef UPCR_RUNTIME
 /* ---- functions of <upc.h> that are a few instructions */

@@ -2,53 +2,16 @@
 /*
  * Accesses to shared memory that are not a few instructions: unmapped threads, bit-fields, copies.
  *
- * Called by compiled programs. Calls: gets and puts of the library. Invariants: a far put is
- * complete at its target when it returns, so that accesses of one thread to one place stay in
- * order.
+ * Called by compiled programs. Calls: far.c where the memory is not mapped here. Invariants: none.
  */
 #include "rt.h"
 
-#include <stdio.h>
 #include <string.h>
 
 RT_EXPORT void upc_memcpy(upcr_pts_t dst, upcr_pts_t src, size_t n);
 RT_EXPORT void upc_memget(void *dst, upcr_pts_t src, size_t n);
 RT_EXPORT void upc_memput(upcr_pts_t dst, const void *src, size_t n);
 RT_EXPORT void upc_memset(upcr_pts_t dst, int c, size_t n);
-
-static void check(upcr_pts_t p, const char *what) {
-  if (__builtin_expect(upcr_threadof(p) >= upcr_threads, 0))
-    rt_fatal("%s: thread %d of the pointer to shared does not exist (THREADS is %d)", what,
-             upcr_threadof(p), upcr_threads);
-  if (__builtin_expect(upcr_addrfield(p) < RT_GUARD, 0))
-    rt_fatal("%s: null pointer to shared (thread %d, offset %lu)", what, upcr_threadof(p),
-             upcr_addrfield(p));
-}
-
-RT_EXPORT unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes) {
-  unsigned long value = 0;
-  check(p, "read");
-  gex_RMA_GetBlocking(rt.tm, &value, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), bytes, 0);
-  return value;
-}
-
-RT_EXPORT void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes) {
-  check(p, "write");
-  gex_RMA_PutBlocking(rt.tm, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), &value, bytes, 0);
-}
-
-RT_EXPORT void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes) {
-  if (!bytes) return;
-  check(p, "read");
-  gex_RMA_GetBlocking(rt.tm, dest, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), bytes, 0);
-}
-
-RT_EXPORT void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes) {
-  if (!bytes) return;
-  check(p, "write");
-  gex_RMA_PutBlocking(rt.tm, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), (void *)(uintptr_t)src,
-                      bytes, 0);
-}
 
 RT_EXPORT void *upcr_local_slow(upcr_pts_t p) {
   /* What a program prints of a remote lock or compares with null must not be null. */

@@ -114,6 +114,7 @@ upcr_pts_t upc_local_alloc(size_t nblocks, size_t nbytes) {
 void upc_free(upcr_pts_t p) {
   const uint64_t offset = upcr_addrfield(p);
   if (!offset) return;
+  upcr_complete();
   if (offset < rt.heap)
     rt_fatal("upc_free: offset %llu on thread %d is a static shared object",
              (unsigned long long)offset, upcr_threadof(p));
@@ -124,6 +125,7 @@ void upc_free(upcr_pts_t p) {
 }
 
 void upc_all_free(upcr_pts_t p) {
+  upcr_complete();
   gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
   if (upcr_mythread == 0) upc_free(p);
 }

@@ -143,6 +143,32 @@ DO(U64, uint64_t)
 DO(FLT, float)
 DO(DBL, double)
 
+#ifdef UPCR_WIDE
+/* The target's thread lets one operation on pointers-to-shared go on at a time. */
+static void guard(gex_Rank_t thread, bool take) {
+  void *word = (char *)rt.owner_base[thread] + RT_GUARD + offsetof(struct upcr_root, pts_lock);
+  uint64_t old = 1;
+  for (;;) {
+    gex_Event_Wait(gex_AD_OpNB_U64(rt.ad64, &old, thread, word, GEX_OP_FCAS, !take, take, 0));
+    if (old == !take) return;
+    gasnet_AMPoll();
+  }
+}
+
+static void operate_pts(const struct domain *d, const struct call *c, upc_op_t op) {
+  (void)d;
+  const upcr_pts_t target = upcr_make((uintptr_t)c->target - rt.owner_base[c->rank], 0, c->rank);
+  upcr_pts_t old, expected = 0, next = 0;
+  if (c->op1) memcpy(&expected, c->op1, sizeof expected);
+  if (c->op2) memcpy(&next, c->op2, sizeof next);
+  guard(c->rank, true);
+  old = upcr_getps(target);
+  if (op == OP_SET) upcr_putps(target, expected);
+  if (op == OP_CSWAP && upcr_eq(old, expected)) upcr_putps(target, next);
+  guard(c->rank, false);
+  if (c->fetch) memcpy(c->fetch, &old, sizeof old);
+}
+#else
 /* Pointers-to-shared that differ in the phase alone are equal. */
 static void swap_pts(const struct domain *d, const struct call *c) {
   uint64_t expected, seen, next;
@@ -158,11 +184,20 @@ static void swap_pts(const struct domain *d, const struct call *c) {
   if (c->fetch) memcpy(c->fetch, &seen, sizeof seen);
 }
 
+static void operate_pts(const struct domain *d, const struct call *c, upc_op_t op) {
+  if (op == OP_CSWAP)
+    swap_pts(d, c);
+  else
+    do_U64(d, c);
+}
+#endif
+
 void upc_atomic_relaxed(upcr_pts_t handle, void *fetch, upc_op_t op, upcr_pts_t target,
                         const void *op1, const void *op2) {
   const struct domain *d = find(handle, "upc_atomic");
   if (!(d->ops & op)) rt_fatal("upc_atomic: operation %#lx is not one of the domain's", op);
-  if (upcr_addrfield(target) < RT_GUARD) rt_fatal("upc_atomic: null target");
+  rt_check_pointer(target, "upc_atomic");
+  upcr_complete();
   const struct call c = {
       fetch, library_op(op), (gex_Rank_t)upcr_threadof(target), rt_owner_addr(target), op1, op2};
   switch (d->width) {
@@ -171,11 +206,8 @@ void upc_atomic_relaxed(upcr_pts_t handle, void *fetch, upc_op_t op, upcr_pts_t 
   case 'I': do_I64(d, &c); break;
   case 'f': do_FLT(d, &c); break;
   case 'd': do_DBL(d, &c); break;
-  default:
-    if (d->width == 'p' && op == OP_CSWAP)
-      swap_pts(d, &c);
-    else
-      do_U64(d, &c);
+  case 'p': operate_pts(d, &c, op); break;
+  default: do_U64(d, &c);
   }
 }
 

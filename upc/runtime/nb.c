@@ -17,18 +17,29 @@ extern void upc_memset(upcr_pts_t dst, int c, size_t n);
 
 #define RANK(p) ((gex_Rank_t)upcr_threadof(p))
 
+/* Before a transfer from or to memory that is not mapped here. */
+static void prepare(upcr_pts_t p, size_t n, const char *what) {
+  rt_check_pointer(p, what);
+  rt_far_order(p, n);
+}
+
 static handle_t get_nb(void *dst, upcr_pts_t src, size_t n) {
   const char *from = upcr_mapped(src);
-  if (!from && n) return gex_RMA_GetNB(rt.tm, dst, RANK(src), rt_owner_addr(src), n, 0);
+  if (!from && n) {
+    prepare(src, n, "upc_memget_nb");
+    return gex_RMA_GetNB(rt.tm, dst, RANK(src), rt_owner_addr(src), n, 0);
+  }
   memcpy(dst, from, n);
   return GEX_EVENT_INVALID;
 }
 
 static handle_t put_nb(upcr_pts_t dst, const void *src, size_t n) {
   char *to = upcr_mapped(dst);
-  if (!to && n)
+  if (!to && n) {
+    prepare(dst, n, "upc_memput_nb");
     return gex_RMA_PutNB(rt.tm, RANK(dst), rt_owner_addr(dst), (void *)(uintptr_t)src, n,
                          GEX_EVENT_DEFER, 0);
+  }
   memcpy(to, src, n);
   return GEX_EVENT_INVALID;
 }
@@ -49,19 +60,23 @@ static handle_t set_nb(upcr_pts_t dst, int c, size_t n) {
 
 static void get_nbi(void *dst, upcr_pts_t src, size_t n) {
   const char *from = upcr_mapped(src);
-  if (from)
+  if (from) {
     memcpy(dst, from, n);
-  else if (n)
+  } else if (n) {
+    prepare(src, n, "upc_memget_nbi");
     gex_RMA_GetNBI(rt.tm, dst, RANK(src), rt_owner_addr(src), n, 0);
+  }
 }
 
 static void put_nbi(upcr_pts_t dst, const void *src, size_t n) {
   char *to = upcr_mapped(dst);
-  if (to)
+  if (to) {
     memcpy(to, src, n);
-  else if (n)
+  } else if (n) {
+    prepare(dst, n, "upc_memput_nbi");
     gex_RMA_PutNBI(rt.tm, RANK(dst), rt_owner_addr(dst), (void *)(uintptr_t)src, n, GEX_EVENT_DEFER,
                    0);
+  }
 }
 
 static void copy_nbi(upcr_pts_t dst, upcr_pts_t src, size_t n) {

@@ -24,7 +24,7 @@
 #define RT_EXPORT   __attribute__((visibility("default")))
 #define RT_ALIGN    64u
 #define RT_GUARD    4096u
-#define RT_ADDR_MAX ((uint64_t)1 << (64 - UPCR_ADDR_SHIFT))
+#define RT_ADDR_MAX ((uint64_t)1 << UPCR_ADDR_BITS)
 
 /* Free blocks of one heap. Offsets are from the beginning of the owner's memory. */
 struct upcr_heap {
@@ -40,6 +40,7 @@ struct upcr_root {
   struct upcr_heap global; /* thread 0: objects that lie on all threads */
   /* Number of the first barrier that some thread will not come to, because it ends. */
   uint64_t ended_at;
+  uint64_t pts_lock; /* 1: an atomic operation on a wide pointer-to-shared goes on here */
 };
 
 struct upcr_state {
@@ -67,6 +68,12 @@ __attribute__((noreturn, format(printf, 1, 2))) void rt_fatal(const char *format
 static inline struct upcr_root *rt_own_root(void) {
   return (struct upcr_root *)(void *)(rt.memory + RT_GUARD);
 }
+
+/* ---- far.c */
+/* Waits for the puts under way that touch these bytes. */
+void rt_far_order(upcr_pts_t p, uint64_t bytes);
+/* Ends the job where p points to no shared memory; what: the access. */
+void rt_check_pointer(upcr_pts_t p, const char *what);
 
 /* ---- heap.c */
 void rt_heap_init(struct upcr_heap *heap, char *base, uint64_t begin, uint64_t end);

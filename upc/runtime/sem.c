@@ -125,11 +125,13 @@ static void check_target(upcr_pts_t dst, sem_t s, const char *name) {
 
 void bupc_memput_signal(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
   check_target(dst, s, "bupc_memput_signal");
+  upcr_fence();
   gexx_Sem_PutSignal(handle_of(s, "bupc_memput_signal"), rt_owner_addr(dst), src, nbytes, n);
 }
 
 void bupc_memput_signal_async(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
   check_target(dst, s, "bupc_memput_signal_async");
+  upcr_fence();
   gexx_Sem_PutSignalAsync(handle_of(s, "bupc_memput_signal_async"), rt_owner_addr(dst), src, nbytes,
                           n);
 }

@@ -17,7 +17,11 @@
 
 struct upcr_state rt;
 RT_EXPORT int upcr_threads, upcr_mythread, upcr_threads_shift = -1;
+#ifdef UPCR_WIDE
+RT_EXPORT char **upcr_base;
+#else
 RT_EXPORT char *upcr_base[UPCR_THREADS_MAX];
+#endif
 
 typedef void upcr_init(void);
 RT_EXPORT void upcr_start(int *argc, char ***argv, const struct upcr_object *const *objects,
@@ -57,6 +61,10 @@ static void attach(void) {
 
 static void find_peers(void) {
   rt.owner_base = calloc((size_t)upcr_threads, sizeof *rt.owner_base);
+#ifdef UPCR_WIDE
+  upcr_base = calloc((size_t)upcr_threads, sizeof *upcr_base);
+  if (!upcr_base) rt_fatal("out of memory for a table of %d threads", upcr_threads);
+#endif
   if (!rt.owner_base) rt_fatal("out of memory for a table of %d threads", upcr_threads);
   rt.all_mapped = true;
   uint64_t least = rt.bytes;
@@ -129,7 +137,10 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
   }
   upcr_mythread = (int)gex_TM_QueryRank(rt.tm);
   upcr_threads = (int)gex_TM_QuerySize(rt.tm);
-  if (upcr_threads > UPCR_THREADS_MAX) rt_fatal("more than %d threads", UPCR_THREADS_MAX);
+  if (upcr_threads > UPCR_THREADS_MAX)
+    rt_fatal("pointers-to-shared of this form name at most %d threads; compile the program with "
+             "--pointers=wide",
+             UPCR_THREADS_MAX);
   if ((upcr_threads & (upcr_threads - 1)) == 0)
     upcr_threads_shift = __builtin_ctz((unsigned)upcr_threads);
   gex_AM_Entry_t handlers[8];
@@ -148,6 +159,7 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
   gex_AD_Create(&rt.ad64, rt.tm, GEX_DT_U64, ops, 0);
   gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
   initialise(objects, object_count, inits, init_count);
+  upcr_complete();
   gex_Event_Wait(gex_Coll_BarrierNB(rt.tm, 0));
   atexit(at_exit);
 }

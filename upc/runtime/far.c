@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads and writes of memory that is not mapped here.
+ *
+ * Owns: the puts that are under way. Called by compiled programs and the other files. Calls: gets
+ * and puts of the library. Invariants: a put returns when its source may change, and may be under
+ * way until a fence (UPC 1.3 section B.3.2: relaxed accesses of one thread are in order only where
+ * they touch the same bytes), so whatever touches bytes of a put waits for that put first;
+ * upcr_under_way is the number of puts whose event was not waited for.
+ */
+#include "rt.h"
+
+enum { PUTS_MAX = 32 };
+
+struct put {
+  gex_Event_t event; /* GEX_EVENT_INVALID: none */
+  int thread;
+  uint64_t begin, end;
+};
+
+static struct {
+  struct put put[PUTS_MAX];
+  unsigned next; /* the oldest one's place */
+} way;
+
+RT_EXPORT unsigned upcr_under_way;
+
+static void finish(struct put *put) {
+  gex_Event_Wait(put->event);
+  put->event = GEX_EVENT_INVALID;
+  upcr_under_way--;
+}
+
+RT_EXPORT void upcr_far_complete(void) {
+  for (struct put *p = way.put; upcr_under_way && p < way.put + PUTS_MAX; p++)
+    if (p->event != GEX_EVENT_INVALID) finish(p);
+}
+
+void rt_far_order(upcr_pts_t p, uint64_t bytes) {
+  const int thread = upcr_threadof(p);
+  const uint64_t begin = upcr_addrfield(p), end = begin + bytes;
+  if (!upcr_under_way) return;
+  for (struct put *q = way.put; q < way.put + PUTS_MAX; q++)
+    if (q->event != GEX_EVENT_INVALID && q->thread == thread && q->begin < end && begin < q->end)
+      finish(q);
+}
+
+static void remember(gex_Event_t event, upcr_pts_t p, uint64_t bytes) {
+  if (event == GEX_EVENT_INVALID) return;
+  struct put *put = &way.put[way.next++ % PUTS_MAX];
+  if (put->event != GEX_EVENT_INVALID) finish(put);
+  *put = (struct put){event, upcr_threadof(p), upcr_addrfield(p), upcr_addrfield(p) + bytes};
+  upcr_under_way++;
+}
+
+void rt_check_pointer(upcr_pts_t p, const char *what) {
+  if (__builtin_expect(upcr_threadof(p) < 0 || upcr_threadof(p) >= upcr_threads, 0))
+    rt_fatal("%s: thread %d of the pointer to shared does not exist (THREADS is %d)", what,
+             upcr_threadof(p), upcr_threads);
+  if (__builtin_expect(upcr_addrfield(p) < RT_GUARD, 0))
+    rt_fatal("%s: null pointer to shared (thread %d, offset %lu)", what, upcr_threadof(p),
+             upcr_addrfield(p));
+  if (__builtin_expect(upcr_addrfield(p) >= rt.bytes, 0))
+    rt_fatal("%s: offset %#lx of the pointer to shared is outside the %llu bytes of shared memory "
+             "of thread %d",
+             what, upcr_addrfield(p), (unsigned long long)rt.bytes, upcr_threadof(p));
+}
+
+static gex_Rank_t rank_of(upcr_pts_t p) {
+  return (gex_Rank_t)upcr_threadof(p);
+}
+
+RT_EXPORT unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes) {
+  unsigned long value = 0;
+  rt_check_pointer(p, "read");
+  rt_far_order(p, bytes);
+  gex_RMA_GetBlocking(rt.tm, &value, rank_of(p), rt_owner_addr(p), bytes, 0);
+  return value;
+}
+
+RT_EXPORT void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes) {
+  rt_check_pointer(p, "write");
+  rt_far_order(p, bytes);
+  remember(gex_RMA_PutNBVal(rt.tm, rank_of(p), rt_owner_addr(p), value, bytes, 0), p, bytes);
+}
+
+RT_EXPORT void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes) {
+  if (!bytes) return;
+  rt_check_pointer(p, "read");
+  rt_far_order(p, bytes);
+  gex_RMA_GetBlocking(rt.tm, dest, rank_of(p), rt_owner_addr(p), bytes, 0);
+}
+
+RT_EXPORT void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes) {
+  if (!bytes) return;
+  rt_check_pointer(p, "write");
+  rt_far_order(p, bytes);
+  remember(gex_RMA_PutNB(rt.tm, rank_of(p), rt_owner_addr(p), (void *)(uintptr_t)src, bytes,
+                         GEX_EVENT_NOW, 0),
+           p, bytes);
+}
