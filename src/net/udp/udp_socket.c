@@ -3,17 +3,19 @@
  * Datagram sockets, see udp_socket.h.
  *
  * Owns struct udp_sockets. Called by the engine through its io. Calls the kernel. The common case
- * is one short packet: one sendto. Several packets to one peer of one length, the last may be
- * shorter, become one message with UDP_SEGMENT; several such runs one sendmmsg. When the kernel or
- * the interface refuses segmentation it is given up. Errors of the network that belong to a peer
- * are read from the error queue. Invariant: a packet that the kernel refuses for good counts as
- * sent, and is lost; only for want of buffers is it tried again.
+ * is one short packet: one sendto, through a line (udp_line.h) once much has been sent. Several
+ * packets to one peer of one length, the last may be shorter, become one message with UDP_SEGMENT;
+ * several such runs one sendmmsg. When the kernel or the interface refuses segmentation it is given
+ * up. Errors of the network that belong to a peer are read from the error queue. Invariant: a
+ * packet that the kernel refuses for good counts as sent, and is lost; only for want of buffers is
+ * it tried again.
  */
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
 
 #include "net/udp/udp_socket.h"
 
 #include "base/compiler.h"
+#include "net/udp/udp_line.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -39,12 +41,13 @@
 #define NS_PER_S      1000000000u
 
 struct udp_sockets {
-  int fd[2]; /* by family; after join only fd[0] */
+  int fd[2]; /* by family; after join only fd[0], which also receives */
   int family;
   bool segment; /* UDP_SEGMENT works */
   uint32_t size, rails;
   struct udp_addr *addrs; /* [size * rails] */
   uint8_t *refused;       /* [size] */
+  struct udp_lines lines; /* by the number of the address */
 };
 
 static int open_one(int family, uint16_t *port) {
@@ -62,12 +65,7 @@ static int open_one(int family, uint16_t *port) {
   }
   if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes))
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-  if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes))
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
-  if (family == AF_INET6)
-    (void)setsockopt(fd, IPPROTO_IPV6, IPV6_RECVERR, &one, sizeof one);
-  else
-    (void)setsockopt(fd, IPPROTO_IP, IP_RECVERR, &one, sizeof one);
+  udp_socket_prepare(fd, family);
   *port = family == AF_INET6 ? ((struct sockaddr_in6 *)&any)->sin6_port
                              : ((struct sockaddr_in *)&any)->sin_port;
   return fd;
@@ -101,6 +99,7 @@ bool udp_sockets_join(struct udp_sockets *s, const struct udp_card *cards, uint3
   s->addrs = calloc((size_t)size * choice->rails, sizeof *s->addrs);
   s->refused = calloc(size, 1);
   if (!s->addrs || !s->refused) return false;
+  if (!udp_lines_open(&s->lines, s->family, size * choice->rails)) return false;
   for (uint32_t i = 0; i < size; i++)
     for (uint32_t r = 0; r < choice->rails; r++)
       s->addrs[i * choice->rails + r] = udp_card_addr(&cards[i], choice, r);
@@ -112,6 +111,7 @@ bool udp_sockets_join(struct udp_sockets *s, const struct udp_card *cards, uint3
 void udp_sockets_close(struct udp_sockets *s) {
   for (int i = 0; i < 2; i++)
     if (s->fd[i] >= 0) close(s->fd[i]);
+  udp_lines_close(&s->lines);
   free(s->addrs);
   free(s->refused);
   free(s);
@@ -135,7 +135,7 @@ static void note_refused(struct udp_sockets *s, const struct sockaddr_storage *f
 }
 
 /* Read what the network has said about packets of ours. */
-static void read_errors(struct udp_sockets *s) {
+static void read_errors(struct udp_sockets *s, int fd) {
   for (;;) {
     struct sockaddr_storage to = {0};
     char control[512], data[1];
@@ -146,7 +146,7 @@ static void read_errors(struct udp_sockets *s) {
                        .msg_iovlen = 1,
                        .msg_control = control,
                        .msg_controllen = sizeof control};
-    if (recvmsg(s->fd[0], &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return;
+    if (recvmsg(fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return;
     note_refused(s, &to);
   }
 }
@@ -158,7 +158,11 @@ static bool is_network_error(int error) {
 
 static bool socket_refused(void *io, uint32_t peer) {
   struct udp_sockets *s = io;
-  read_errors(s);
+  read_errors(s, s->fd[0]);
+  for (uint32_t r = 0; r < s->rails; r++) {
+    const int line = udp_line_look(&s->lines, peer * s->rails + r);
+    if (line >= 0) read_errors(s, line);
+  }
   const bool refused = s->refused[peer];
   s->refused[peer] = 0;
   return refused;
@@ -166,8 +170,18 @@ static bool socket_refused(void *io, uint32_t peer) {
 
 /* ---- sending */
 
+/* Number of the address that a packet goes to. */
+static uint32_t index_of(const struct udp_sockets *s, const struct udp_out *out) {
+  return out->peer * s->rails + (s->rails > 1 ? out->rail % s->rails : 0);
+}
+
 static const struct udp_addr *addr_of(const struct udp_sockets *s, const struct udp_out *out) {
-  return &s->addrs[out->peer * s->rails + (s->rails > 1 ? out->rail % s->rails : 0)];
+  return &s->addrs[index_of(s, out)];
+}
+
+static int line_of(struct udp_sockets *s, const struct udp_out *out) {
+  const uint32_t index = index_of(s, out);
+  return udp_line_get(&s->lines, index, &s->addrs[index]);
 }
 
 /* A message of one or several packets. */
@@ -200,16 +214,20 @@ static uint32_t run_length(const struct udp_sockets *s, const struct udp_out *ou
   return n;
 }
 
+/* in connected: the message needs no address. */
 static void fill_run(const struct udp_sockets *s, const struct udp_out *out, uint32_t count,
-                     struct run *run, struct msghdr *m) {
+                     bool connected, struct run *run, struct msghdr *m) {
   uint32_t iovs = 0;
   for (uint32_t i = 0; i < count; i++) {
     run->iov[iovs++] = (struct iovec){(void *)(uintptr_t)out[i].head, out[i].head_bytes};
     if (out[i].tail_bytes)
       run->iov[iovs++] = (struct iovec){(void *)(uintptr_t)out[i].tail, out[i].tail_bytes};
   }
-  *m = (struct msghdr){.msg_name = &run->addr, .msg_iov = run->iov, .msg_iovlen = iovs};
-  m->msg_namelen = udp_addr_sockaddr(addr_of(s, out), s->family, &run->addr);
+  *m = (struct msghdr){.msg_iov = run->iov, .msg_iovlen = iovs};
+  if (!connected) {
+    m->msg_name = &run->addr;
+    m->msg_namelen = udp_addr_sockaddr(addr_of(s, out), s->family, &run->addr);
+  }
   if (count == 1) return;
   const uint16_t bytes = (uint16_t)out_bytes(out);
   m->msg_control = &run->control;
@@ -222,13 +240,13 @@ static void fill_run(const struct udp_sockets *s, const struct udp_out *out, uin
 }
 
 /* What a failed call means: -1: call again at once, 0: later, 1: the packet is lost. */
-static int after_error(struct udp_sockets *s, bool segmented) {
+static int after_error(struct udp_sockets *s, int fd, bool segmented) {
   const int error = errno;
   if (error == EINTR) return -1;
   if (error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM) return 0;
   if (is_network_error(error)) {
     /* It may speak of an earlier packet; this one was not sent then. */
-    read_errors(s);
+    read_errors(s, fd);
     return 1;
   }
   if (segmented) {
@@ -241,9 +259,10 @@ static int after_error(struct udp_sockets *s, bool segmented) {
 static uint32_t send_run(struct udp_sockets *s, const struct udp_out *out, uint32_t count) {
   struct run run;
   struct msghdr m;
-  fill_run(s, out, count, &run, &m);
-  while (sendmsg(s->fd[0], &m, MSG_DONTWAIT) < 0) {
-    const int verdict = after_error(s, count > 1);
+  const int line = line_of(s, out), fd = line < 0 ? s->fd[0] : line;
+  fill_run(s, out, count, line >= 0, &run, &m);
+  while (sendmsg(fd, &m, MSG_DONTWAIT) < 0) {
+    const int verdict = after_error(s, fd, count > 1);
     if (verdict >= 0) return verdict ? count : 0;
     if (count > 1 && !s->segment) return 0; /* again, one by one */
   }
@@ -253,10 +272,11 @@ static uint32_t send_run(struct udp_sockets *s, const struct udp_out *out, uint3
 /* One short packet in one piece. */
 static uint32_t send_one(struct udp_sockets *s, const struct udp_out *out) {
   struct sockaddr_storage addr;
-  const socklen_t length = udp_addr_sockaddr(addr_of(s, out), s->family, &addr);
-  while (sendto(s->fd[0], out->head, out->head_bytes, MSG_DONTWAIT, (struct sockaddr *)&addr,
-                length) < 0) {
-    const int verdict = after_error(s, false);
+  const int line = line_of(s, out), fd = line < 0 ? s->fd[0] : line;
+  const socklen_t length = line < 0 ? udp_addr_sockaddr(addr_of(s, out), s->family, &addr) : 0;
+  const struct sockaddr *to = line < 0 ? (const struct sockaddr *)&addr : NULL;
+  while (sendto(fd, out->head, out->head_bytes, MSG_DONTWAIT, to, length) < 0) {
+    const int verdict = after_error(s, fd, false);
     if (verdict >= 0) return verdict ? 1 : 0;
   }
   return 1;
@@ -274,7 +294,7 @@ static uint32_t send_many(struct udp_sockets *s, const struct udp_out *out, uint
   }
   const int sent = sendmmsg(s->fd[0], m, count, MSG_DONTWAIT);
   if (sent > 0) return (uint32_t)sent;
-  return after_error(s, false) > 0 ? 1 : 0;
+  return after_error(s, s->fd[0], false) > 0 ? 1 : 0;
 }
 
 /* How many packets from out[0] on have no tail and make no run. */
@@ -311,7 +331,7 @@ static uint32_t socket_send(void *io, const struct udp_out *out, uint32_t count)
 static void recv_one(struct udp_sockets *s, struct udp_datagrams *in) {
   const ssize_t bytes = recv(s->fd[0], in->memory, UDP_DATAGRAM_MAX, MSG_DONTWAIT);
   if (bytes < 0) {
-    if (is_network_error(errno)) read_errors(s);
+    if (is_network_error(errno)) read_errors(s, s->fd[0]);
     return;
   }
   in->bytes[0] = (uint32_t)bytes;
@@ -327,7 +347,7 @@ static void recv_many(struct udp_sockets *s, struct udp_datagrams *in) {
   }
   const int count = recvmmsg(s->fd[0], m, UDP_BATCH, MSG_DONTWAIT, NULL);
   if (count < 0) {
-    if (is_network_error(errno)) read_errors(s);
+    if (is_network_error(errno)) read_errors(s, s->fd[0]);
     return;
   }
   in->count = (uint32_t)count;
