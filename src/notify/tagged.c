@@ -3,13 +3,15 @@
  * Tagged notification, the target's side: requests, matching, kept notifications.
  *
  * Owns: the list of active requests in the order in which they were started, the list of kept
- * notifications in the order of arrival, and what is owed to each sender. Called by clients and by
- * the message handler of tagged_send.c. Calls: tagged_send.c to give credit back. Both lists are
- * searched from their heads. Notifications whose team has ended are dropped: those that are kept
- * when it ends, and those that come later. A team that is not known here may also be one that this
- * process is still making; a notification for it is kept until the call that makes the team has
- * ended. Invariants: everything is guarded by one lock, under which nothing is sent; no kept
- * notification matches an active request; at most credits * processes notifications are kept.
+ * notifications in the order of arrival, and of each sender what it is owed and, if it is on
+ * another host, which of its notifications is next, with those that have come too early. Called by
+ * clients and by the message handler of tagged_send.c. Calls: tagged_send.c to give credit back.
+ * Both lists are searched from their heads. Notifications whose team has ended are dropped: those
+ * that are kept when it ends, and those that come later. A team that is not known here may also be
+ * one that this process is still making; a notification for it is kept until the call that makes
+ * the team has ended. Invariants: everything is guarded by one lock, under which nothing is sent;
+ * no kept notification matches an active request; at most credits * processes notifications are
+ * kept or early.
  */
 #include "notify/tagged.h"
 
@@ -40,11 +42,20 @@ struct gexx_notify_s {
   struct gexx_notify_s *next; /* active */
 };
 
+/* Most that a process may have under way; the range of TOMBOLO_NOTIFY_CREDITS. */
+#define UNDER_WAY_MAX 65536u
+
+struct sender {
+  uint32_t owed;            /* credit to give back */
+  uint32_t next;            /* number that follows those that were entered */
+  struct tmb_tagged *early; /* come before that one; by number */
+};
+
 static struct tmb_lock box_lock;
 static struct {
   struct gexx_notify_s *active, **active_end;
   struct tmb_tagged *kept, **kept_end, *spare;
-  uint32_t *owed; /* [job size] credit to give back */
+  struct sender *senders; /* [job size] */
   gexx_Notify_Stats_t stats;
 } box TMB_GUARDED_BY(box_lock);
 static bool used; /* whether the box was ever locked; atomic */
@@ -52,12 +63,12 @@ static bool used; /* whether the box was ever locked; atomic */
 /* Lock the box, made at first use. */
 TMB_ACQUIRE(box_lock) static void lock(void) {
   tmb_lock_acquire(&box_lock);
-  if (TMB_LIKELY(box.owed != NULL)) return;
+  if (TMB_LIKELY(box.senders != NULL)) return;
   box.active_end = &box.active;
   box.kept_end = &box.kept;
-  uint32_t *owed = calloc(tmb_job.size, sizeof *owed);
-  if (!owed) tmb_fatal("out of memory for notifications of %u ranks", tmb_job.size);
-  box.owed = owed;
+  struct sender *senders = calloc(tmb_job.size, sizeof *senders);
+  if (!senders) tmb_fatal("out of memory for notifications of %u ranks", tmb_job.size);
+  box.senders = senders;
   tmb_store_rel(&used, true);
 }
 
@@ -74,7 +85,7 @@ static bool matches(const struct gexx_notify_s *req, const struct tmb_tagged *ta
 /* Count a notification that was matched or dropped. Returns the credit to give back to its
  * sender now: a whole batch, or 0. */
 TMB_REQUIRES(box_lock) static uint32_t owe(const struct tmb_tagged *tagged) {
-  uint32_t *owed = &box.owed[tagged->jobrank];
+  uint32_t *owed = &box.senders[tagged->jobrank].owed;
   if (++*owed < tmb_tagged_credits() / 2) return 0;
   const uint32_t credit = *owed;
   *owed = 0;
@@ -95,7 +106,7 @@ static bool has_target(const struct tmb_tagged *tagged) {
   return tmb_team_find(tagged->uid, tagged->target, NULL) || making;
 }
 
-TMB_REQUIRES(box_lock) static void keep(const struct tmb_tagged *tagged) {
+TMB_REQUIRES(box_lock) static struct tmb_tagged *copy(const struct tmb_tagged *tagged) {
   struct tmb_tagged *n = box.spare;
   if (n)
     box.spare = n->next;
@@ -104,6 +115,16 @@ TMB_REQUIRES(box_lock) static void keep(const struct tmb_tagged *tagged) {
   if (!n) tmb_fatal("out of memory for a notification");
   *n = *tagged;
   n->next = NULL;
+  return n;
+}
+
+TMB_REQUIRES(box_lock) static void release(struct tmb_tagged *n) {
+  n->next = box.spare;
+  box.spare = n;
+}
+
+TMB_REQUIRES(box_lock) static void keep(const struct tmb_tagged *tagged) {
+  struct tmb_tagged *n = copy(tagged);
   *box.kept_end = n;
   box.kept_end = &n->next;
   box.stats.gexx_kept_total++;
@@ -111,33 +132,79 @@ TMB_REQUIRES(box_lock) static void keep(const struct tmb_tagged *tagged) {
     box.stats.gexx_kept_max = box.stats.gexx_kept;
 }
 
-uint32_t tmb_tagged_arrive(const struct tmb_tagged *tagged) {
-  uint32_t credit = 0;
-  bool dropped = false;
-  lock();
+/* Match, keep or drop the next notification of its sender. Returns credit to give back now. */
+TMB_REQUIRES(box_lock) static uint32_t enter(const struct tmb_tagged *tagged) {
   struct gexx_notify_s **p = &box.active;
   while (*p && !matches(*p, tagged)) p = &(*p)->next;
   struct gexx_notify_s *req = *p;
   if (!req && has_target(tagged)) {
     keep(tagged);
-  } else if (!req) {
-    dropped = true;
-    box.stats.gexx_dropped++;
-    credit = owe(tagged);
-  } else {
-    credit = take(req, tagged);
-    box.stats.gexx_matched++;
-    if (!req->left) {
-      *p = req->next;
-      if (box.active_end == &req->next) box.active_end = p;
-      tmb_store_rel(&req->state, COMPLETE);
-    }
+    return 0;
   }
+  if (!req) {
+    box.stats.gexx_dropped++;
+    return owe(tagged);
+  }
+  const uint32_t credit = take(req, tagged);
+  box.stats.gexx_matched++;
+  if (!req->left) {
+    *p = req->next;
+    if (box.active_end == &req->next) box.active_end = p;
+    tmb_store_rel(&req->state, COMPLETE);
+  }
+  return credit;
+}
+
+/* Put aside a notification that overtook another one. */
+TMB_REQUIRES(box_lock) static void wait_turn(struct sender *s, const struct tmb_tagged *tagged) {
+  const uint32_t ahead = tagged->number - s->next;
+  struct tmb_tagged **p = &s->early;
+  while (*p && (*p)->number - s->next < ahead) p = &(*p)->next;
+  if (ahead > UNDER_WAY_MAX || (*p && (*p)->number == tagged->number))
+    tmb_fatal_nopos("rank %u sent notification number %u while number %u is next: the ranks run "
+                    "different versions of the library, or memory is damaged",
+                    tagged->jobrank, tagged->number, s->next);
+  struct tmb_tagged *n = copy(tagged);
+  n->next = *p;
+  *p = n;
+}
+
+/* Enter those whose turn has come; with `all`, also those that follow a gap. Returns credit. */
+TMB_REQUIRES(box_lock) static uint32_t enter_early(struct sender *s, bool all) {
+  uint32_t credit = 0;
+  for (struct tmb_tagged *n; (n = s->early) && (all || n->number == s->next); s->next++) {
+    s->early = n->next;
+    s->next = n->number;
+    credit += enter(n);
+    release(n);
+  }
+  return credit;
+}
+
+/* The same for one from another host: in the order of the numbers. */
+TMB_REQUIRES(box_lock) static uint32_t enter_in_turn(const struct tmb_tagged *tagged) {
+  struct sender *s = &box.senders[tagged->jobrank];
+  if (tagged->number != s->next) {
+    wait_turn(s, tagged);
+    return 0;
+  }
+  const uint32_t credit = enter(tagged);
+  s->next++;
+  return credit + enter_early(s, false);
+}
+
+uint32_t tmb_tagged_arrive(const struct tmb_tagged *tagged) {
+  lock();
+  const uint64_t dropped = box.stats.gexx_dropped;
+  const uint32_t credit =
+      TMB_LIKELY(tmb_is_near(tagged->jobrank)) ? enter(tagged) : enter_in_turn(tagged);
+  const uint64_t count = box.stats.gexx_dropped - dropped;
   unlock();
-  if (dropped && tmb_job.debug)
+  if (TMB_UNLIKELY(count) && tmb_job.debug)
     tmb_warn("a notification with tag %u from rank %u of team 0x%llx came for rank %u after "
-             "gex_TM_Destroy there, and was dropped",
-             tagged->tag, tagged->source, (unsigned long long)tagged->uid, tagged->target);
+             "gex_TM_Destroy there, and was dropped%s",
+             tagged->tag, tagged->source, (unsigned long long)tagged->uid, tagged->target,
+             count > 1 ? ", and so were others that had overtaken it" : "");
   return credit;
 }
 
@@ -146,8 +213,7 @@ TMB_REQUIRES(box_lock) static void unlink_kept(struct tmb_tagged **p) {
   struct tmb_tagged *n = *p;
   *p = n->next;
   if (box.kept_end == &n->next) box.kept_end = p;
-  n->next = box.spare;
-  box.spare = n;
+  release(n);
   box.stats.gexx_kept--;
 }
 
@@ -268,10 +334,11 @@ void gexx_Notify_Start(gexx_Notify_t req) {
   unlock();
 }
 
-/* Complete, in error, the requests that only the lost process could satisfy; everything it had
- * sent has been handled before this call. */
+/* Complete, in error, the requests that only the lost process could satisfy; everything of it that
+ * came has been handled before this call. What came behind something that never will is entered. */
 static void on_lost(uint32_t jobrank) {
   lock();
+  (void)enter_early(&box.senders[jobrank], true);
   for (struct gexx_notify_s **p = &box.active, *req; (req = *p) != NULL;) {
     if (req->jobrank != jobrank) {
       p = &req->next;

@@ -7,7 +7,9 @@
  * nothing. Credits bound the memory of the target: a process may have tmb_tagged_credits()
  * notifications for another one in flight or unmatched. When notifications are matched or dropped
  * the target gives credit back, in batches of half that number: in the reply to the message that
- * made the batch full if there is one, else in a message of its own.
+ * made the batch full if there is one, else in a message of its own. Rings of a host keep the order
+ * of notifications, conduits need not: those for a process of another host are numbered by their
+ * sender, and the target takes them in the order of the numbers.
  */
 #ifndef TMB_NOTIFY_TAGGED_H
 #define TMB_NOTIFY_TAGGED_H
@@ -26,6 +28,7 @@ struct tmb_tagged {
   uint32_t source;         /* team rank of the sender */
   uint32_t jobrank;        /* the sender's process */
   uint32_t tag;
+  uint32_t number; /* of those from a process of another host for this one; modulo 2^32 */
   uint64_t nbytes;
 };
 
@@ -34,7 +37,8 @@ extern const struct tmb_layer tmb_tagged_layer, tmb_tagged_send_layer, tmb_tagge
 /* ---- tagged.c */
 
 /* A notification has arrived: match it with a request, or keep it, or drop it when its team has
- * ended. Returns how much credit to give back to its sender now. Any thread; from handlers. */
+ * ended; after those that its sender, on another host, has sent before it. Returns how much credit
+ * to give back to its sender now. Any thread; from handlers. */
 uint32_t tmb_tagged_arrive(const struct tmb_tagged *tagged);
 
 /* ---- tagged_send.c */
@@ -65,12 +69,16 @@ struct tmb_tagged_send {
  * */
 int tmb_tagged_send_bare(const struct tmb_tagged_send *s);
 
-/* The notification as its target sees it. */
+/* The notification as its target sees it, with the next number, which has to be sent. */
 struct tmb_tagged tmb_tagged_of(const struct tmb_tagged_send *s);
 
-/* A notification as arguments 0..6 of a message (pack), and back (unpack, which does not know
+/* Its message has found no room. Returns whether the number was taken back; false: a later one has
+ * been given since, the message must be sent after all, and may wait for room. */
+bool tmb_tagged_withdraw(const struct tmb_tagged_send *s, const struct tmb_tagged *tagged);
+
+/* A notification as arguments 0..7 of a message (pack), and back (unpack, which does not know
  * jobrank: the caller sets it). */
-enum { TMB_TAGGED_HEAD_ARGS = 7 };
+enum { TMB_TAGGED_HEAD_ARGS = 8 };
 void tmb_tagged_pack(int32_t *args, const struct tmb_tagged *tagged);
 struct tmb_tagged tmb_tagged_unpack(const int32_t *args);
 

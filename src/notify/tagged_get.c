@@ -23,23 +23,23 @@
 
 #include <stdlib.h>
 
-/* Request: notification(0..6) src(7,8) bytes(9) op(10,11) dest(12,13) id(14). Part: dest(0,1)
+/* Request: notification(0..7) src(8,9) bytes(10) op(11,12) dest(13,14) id(15). Part: dest(0,1)
  * op(2,3). */
-enum { GET_ARGS = 15, DATA_ARGS = 4 };
+enum { GET_ARGS = 16, DATA_ARGS = 4 };
 
 static void on_get(const struct tmb_am_in *in) {
-  const int32_t args[DATA_ARGS] = {in->args[12], in->args[13], in->args[10], in->args[11]};
+  const int32_t args[DATA_ARGS] = {in->args[13], in->args[14], in->args[11], in->args[12]};
   struct tmb_tagged tagged = tmb_tagged_unpack(in->args);
-  const uint32_t bytes = (uint32_t)in->args[9];
+  const uint32_t bytes = (uint32_t)in->args[10];
   if (bytes > TMB_AM_MEDIUM_BYTES_MAX) tmb_kit_malformed(in, "length");
   const struct tmb_am_out data = {.handler = TMB_KIT_TAGGED_DATA,
                                   .nargs = DATA_ARGS,
                                   .args = args,
                                   .src =
-                                      tmb_up_memory(in->src, tmb_kit_unpack64(in->args + 7), bytes),
+                                      tmb_up_memory(in->src, tmb_kit_unpack64(in->args + 8), bytes),
                                   .nbytes = bytes};
   tmb_kit_reply_data(in->src, &data);
-  if (!tmb_kit_last_piece(in->src, (uint32_t)in->args[14], tagged.nbytes, data.nbytes)) return;
+  if (!tmb_kit_last_piece(in->src, (uint32_t)in->args[15], tagged.nbytes, data.nbytes)) return;
   tagged.jobrank = in->src;
   tmb_tagged_reply(in->src, 0, tmb_tagged_arrive(&tagged));
 }
@@ -62,21 +62,22 @@ static int request(const struct tmb_tagged_send *s, uint32_t jobrank, struct tmb
   const struct tmb_tagged tagged = tmb_tagged_of(s);
   int32_t args[GET_ARGS];
   tmb_tagged_pack(args, &tagged);
-  tmb_kit_pack_ptr(args + 10, op);
-  args[14] = (int32_t)tmb_kit_next_id();
+  tmb_kit_pack_ptr(args + 11, op);
+  args[15] = (int32_t)tmb_kit_next_id();
   for (size_t at = 0; at < t->nbytes; at += TMB_AM_MEDIUM_BYTES_MAX) {
-    tmb_kit_pack64(args + 7, (uint64_t)(uintptr_t)t->remote + at);
-    args[9] = (int32_t)TMB_MIN(t->nbytes - at, (size_t)TMB_AM_MEDIUM_BYTES_MAX);
-    tmb_kit_pack64(args + 12, (uint64_t)(uintptr_t)t->local + at);
+    tmb_kit_pack64(args + 8, (uint64_t)(uintptr_t)t->remote + at);
+    args[10] = (int32_t)TMB_MIN(t->nbytes - at, (size_t)TMB_AM_MEDIUM_BYTES_MAX);
+    tmb_kit_pack64(args + 13, (uint64_t)(uintptr_t)t->local + at);
     struct tmb_am_out out = {.peer = jobrank,
                              .handler = TMB_KIT_TAGGED_GET,
                              .nargs = GET_ARGS,
                              .immediate = at == 0 && (t->flags & GEX_FLAG_IMMEDIATE),
                              .staged = -1,
                              .args = args};
-    if (!tmb_kit_send_part(&out, op, TMB_CAT_GET)) continue;
-    tmb_tagged_regain(jobrank, 1);
-    return TMB_AGAIN;
+    while (tmb_kit_send_part(&out, op, TMB_CAT_GET)) {
+      if (tmb_tagged_withdraw(s, &tagged)) return TMB_AGAIN;
+      out.immediate = false;
+    }
   }
   return 0;
 }

@@ -2,7 +2,8 @@
 /*
  * Tagged notification, the sender's side, and its messages.
  *
- * Owns: credit towards each process; internal messages TAGGED (notification, with the
+ * Owns: credit towards each process, and the numbers of notifications for processes of other hosts;
+ * internal messages TAGGED (notification, with the
  * data as a Long when there are any), TAGGED_ACK (reply: credit, and completion of an operation),
  * TAGGED_CREDIT (credit). Called by
  * clients, by matching and tagged_get.c. Calls: tmb_up_am_send, tagged.c, transfer.c, op.h.
@@ -24,12 +25,18 @@
 
 #include <stdlib.h>
 
-/* Notification: uid(0,1) target(2) source(3) tag(4) nbytes(5,6) op(7,8). Reply: op(0,1) credit(2).
+/* Notification: uid(0,1) target(2) source(3) tag(4) nbytes(5,6) number(7) op(8,9). Reply: op(0,1)
+ * credit(2).
  * Credit: credit(0). */
 enum { NOTIFY_ARGS = TMB_TAGGED_HEAD_ARGS + 2, ACK_ARGS = 3, CREDIT_ARGS = 1 };
 
+struct towards {
+  uint32_t used;   /* credit taken; atomic */
+  uint32_t number; /* of the next notification, for a process of another host; atomic */
+};
+
 static struct {
-  uint32_t *used; /* [job size] credit taken; atomic */
+  struct towards *towards; /* [job size] */
   uint32_t credits;
   uint32_t stalls;
 } out_state;
@@ -47,15 +54,15 @@ uint64_t tmb_tagged_stalls(void) {
   return tmb_load_rlx(&out_state.stalls);
 }
 
-/* Credit taken, by process; made at first use, by whichever thread is first. */
-static uint32_t *used_table(void) {
-  uint32_t *table = tmb_load_acq(&out_state.used);
-  if (TMB_LIKELY(table != NULL)) return table;
-  uint32_t *mine = calloc(tmb_job.size, sizeof *mine);
+/* What is known of a process; the table is made at first use, by whichever thread is first. */
+static struct towards *towards(uint32_t jobrank) {
+  struct towards *table = tmb_load_acq(&out_state.towards);
+  if (TMB_LIKELY(table != NULL)) return &table[jobrank];
+  struct towards *mine = calloc(tmb_job.size, sizeof *mine);
   if (!mine) tmb_fatal("out of memory for notifications to %u ranks", tmb_job.size);
-  if (tmb_cas_acq_rel(&out_state.used, &table, mine)) return mine;
+  if (tmb_cas_acq_rel(&out_state.towards, &table, mine)) return &mine[jobrank];
   free(mine);
-  return table;
+  return &table[jobrank];
 }
 
 static bool try_credit(uint32_t *used) {
@@ -66,7 +73,7 @@ static bool try_credit(uint32_t *used) {
 }
 
 void tmb_tagged_regain(uint32_t jobrank, uint32_t credits) {
-  if (credits) tmb_fetch_sub_rel(&used_table()[jobrank], credits);
+  if (credits) tmb_fetch_sub_rel(&towards(jobrank)->used, credits);
 }
 
 struct credit_wait {
@@ -91,7 +98,7 @@ static void describe(const void *arg, struct tmb_status_wait *out) {
 }
 
 bool tmb_tagged_take(const char *call, uint32_t jobrank, bool immediate) {
-  struct credit_wait w = {&used_table()[jobrank], jobrank, false};
+  struct credit_wait w = {&towards(jobrank)->used, jobrank, false};
   if (TMB_LIKELY(credit_ready(&w))) return true;
   if (immediate) return false;
   if (jobrank == tmb_job.rank && !tmb_job.threads)
@@ -111,6 +118,7 @@ void tmb_tagged_pack(int32_t *args, const struct tmb_tagged *tagged) {
   args[3] = (int32_t)tagged->source;
   args[4] = (int32_t)tagged->tag;
   tmb_kit_pack64(args + 5, tagged->nbytes);
+  args[7] = (int32_t)tagged->number;
 }
 
 struct tmb_tagged tmb_tagged_unpack(const int32_t *args) {
@@ -118,6 +126,7 @@ struct tmb_tagged tmb_tagged_unpack(const int32_t *args) {
                              .target = (uint32_t)args[2],
                              .source = (uint32_t)args[3],
                              .tag = (uint32_t)args[4],
+                             .number = (uint32_t)args[7],
                              .nbytes = tmb_kit_unpack64(args + 5)};
 }
 
@@ -180,12 +189,25 @@ void tmb_tagged_check(const struct tmb_tagged_send *s) {
 }
 
 struct tmb_tagged tmb_tagged_of(const struct tmb_tagged_send *s) {
+  const uint32_t jobrank = tmb_jobrank(s->data.tm, s->data.rank);
+  const uint32_t number =
+      tmb_is_near(jobrank) ? 0 : tmb_fetch_add_rlx(&towards(jobrank)->number, 1);
   return (struct tmb_tagged){.uid = tmb_team_of(s->data.tm)->uid,
                              .target = s->data.rank,
                              .source = s->data.tm->rank,
                              .jobrank = tmb_job.rank,
                              .tag = s->tag,
+                             .number = number,
                              .nbytes = s->data.nbytes};
+}
+
+bool tmb_tagged_withdraw(const struct tmb_tagged_send *s, const struct tmb_tagged *tagged) {
+  const uint32_t jobrank = tmb_jobrank(s->data.tm, s->data.rank);
+  uint32_t next = tagged->number + 1;
+  if (!tmb_is_near(jobrank) && !tmb_cas_rlx(&towards(jobrank)->number, &next, tagged->number))
+    return false;
+  tmb_tagged_regain(jobrank, 1);
+  return true;
 }
 
 /* Send the notification with nbytes of data. With op the target acknowledges them, and op counts
@@ -213,10 +235,14 @@ static int send(const struct tmb_tagged_send *s, size_t nbytes, struct tmb_op *o
                            .src = t->local,
                            .nbytes = nbytes,
                            .dest = t->remote};
-  if (!tmb_up_am_send(&out)) return 0;
-  if (far && op) tmb_up_peer_done(op, TMB_CAT_PUT, jobrank);
-  tmb_tagged_regain(jobrank, 1);
-  return TMB_AGAIN;
+  while (tmb_up_am_send(&out)) {
+    if (tmb_tagged_withdraw(s, &tagged)) {
+      if (far && op) tmb_up_peer_done(op, TMB_CAT_PUT, jobrank);
+      return TMB_AGAIN;
+    }
+    out.immediate = false;
+  }
+  return 0;
 }
 
 int tmb_tagged_send_bare(const struct tmb_tagged_send *s) {
