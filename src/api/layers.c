@@ -44,6 +44,7 @@ static const struct tmb_layer *const layers[] = {
     &tmb_tagged_send_layer,  /* sending */
     &tmb_tagged_get_layer,   /* reading */
     &tmb_coll_layer,         /* collectives */
+    &tmb_signature_layer,    /* whether their members call the same, in debug jobs */
 };
 
 int gexx_client_init(const struct gexx_client_args *init) {

@@ -591,6 +591,7 @@ static struct tmb_op *event_of(struct tmb_coll_op *flying) {
 
 gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
+  if (TMB_UNLIKELY(tmb_job.debug) && !team->shared) tmb_coll_tell(team, call);
   tmb_coll_lock();
   if (TMB_UNLIKELY(team->lost)) {
     tmb_coll_unlock();

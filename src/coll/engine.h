@@ -98,6 +98,7 @@ struct tmb_coll_team {
   struct tmb_coll_shared shared;
   uint64_t published, compared; /* collectives of a debug client, see signature.c */
   struct tmb_team *next_published;
+  struct tmb_told *told; /* the same for a team without shared memory, or NULL */
 };
 
 struct tmb_coll_op {
@@ -195,6 +196,12 @@ _Noreturn void tmb_coll_mismatch(const struct tmb_team *team, struct tmb_call_si
  * neighbour as far as both have published them, and returns how many it compared. */
 void tmb_coll_publish(struct tmb_team *team, const struct tmb_coll_call *call);
 int tmb_coll_compare(void);
+
+/* Debug jobs, other teams: send the signature of a call to the neighbour, which compares. Waits for
+ * room; normal context, without the lock. */
+void tmb_coll_tell(struct tmb_team *team, const struct tmb_coll_call *call);
+extern const struct tmb_layer tmb_signature_layer;
+
 /* A team ends: it is taken out of the list of teams with calls to compare. */
 void tmb_coll_forget(const struct tmb_team *team);
 

@@ -122,6 +122,7 @@ void tmb_coll_team_freed(struct tmb_team *team) {
     }
   tmb_coll_unlock();
   free(ct->shared.row);
+  free(ct->told);
   free(ct->nodes);
   free(ct->far);
   free(ct);

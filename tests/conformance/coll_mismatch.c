@@ -2,13 +2,14 @@
 /* ranks: 2 5 */
 /* debug: yes */
 /* cases: length root kind type operator order longer team ends */
-/* again: TOMBOLO_COLL_BOARD_MAX=0 */
+/* again: TOMBOLO_COLL_BOARD_MAX=0 TOMBOLO_PLACES=2+TOMBOLO_CONDUIT=loop */
 /* launch: --timeout 20 */
 /* expect: fail */
 /* match: all.ranks.must.make.the.same.calls */
 /*
  * One rank of a team calls another collective, or passes another argument, than the others: a debug
- * job says so and ends, whether the data would go over shared memory or as messages.
+ * job says so and ends, whether the data would go over shared memory or as messages, also when the
+ * ranks are on different hosts.
  */
 #include "check.h"
 

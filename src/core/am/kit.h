@@ -61,7 +61,8 @@ enum tmb_kit_handler {
   TMB_KIT_COLL_OFFER,
   TMB_KIT_COLL_TAKEN,
   TMB_KIT_COLL_REFUSED,
-  TMB_KIT_TEST, /* for unit tests, which have no layers */
+  TMB_KIT_COLL_CALL, /* coll/signature.c */
+  TMB_KIT_TEST,      /* for unit tests, which have no layers */
   TMB_KIT_HANDLERS
 };
 _Static_assert(TMB_KIT_HANDLERS <= 128, "indices from 128 on belong to clients");
