@@ -2,8 +2,8 @@
 /*
  * coll.h: what the files of the collectives share.
  *
- * Included by coll.c, reduce.c and allv.c. Calls: nothing. Invariants: the flags are those of
- * <upc_types.h>, which other implementations share.
+ * Included by coll.c, reduce.c, ordered.c, sort.c and io.h. Calls: nothing. Invariants: the flags
+ * are those of <upc_types.h>, which other implementations share.
  */
 #ifndef UPCR_COLL_H
 #define UPCR_COLL_H
@@ -30,6 +30,18 @@ static inline upcr_pts_t rt_element(upcr_pts_t p, long i, size_t elem_bytes, siz
   if (block == 0) return upcr_add0(p, i * (long)elem_bytes);
   return block == 1 ? upcr_add1(p, i, elem_bytes) : upcr_addb(p, i, elem_bytes, block);
 }
+
+/* ---- ordered.c */
+struct rt_array {
+  upcr_pts_t p;
+  size_t elem_bytes, block;
+};
+/* The first of `count` elements that are a thread's share where all get equally many. */
+size_t rt_share_begin(size_t count, size_t thread);
+/* Elements lo to hi - 1 of the array into the buffer in their order, or from there (store). */
+void rt_array_range(const struct rt_array *a, size_t lo, size_t hi, void *buffer, bool store);
+/* Memory; ends the job where there is none; what: who asks. */
+void *rt_room(size_t bytes, const char *what);
 
 /* A type that reductions are of: *a = *a op *b; func where op is OP_FUNC or OP_NONCOMM. */
 typedef void rt_combine(void *a, const void *b, upc_op_t op, void (*func)(void));

@@ -4,8 +4,9 @@
  *
  * Called by UPC programs. Calls: coll.c, the all-gather of the library. Invariants: each thread
  * combines the elements that it has, in their order; what the threads have is combined on all of
- * them, in the order of threads. An operation whose operands may not change places, and prefix
- * reductions, are done by thread 0, element after element.
+ * them, in the order of threads. For an operation whose operands may not change places and for
+ * prefix reductions, a thread has an equal share of the elements, one after another, which it
+ * fetches (ordered.c).
  */
 #include "coll.h"
 
@@ -141,24 +142,35 @@ static void add_own(struct partial *to, const struct reduction *r) {
   }
 }
 
-/* Element after element, by one thread; prefix: each sum is stored. */
-static void add_in_order(struct partial *to, const struct reduction *r, bool prefix) {
-  char value[ELEM_MAX];
-  for (size_t i = 0; i < r->count; i++) {
-    upc_memget(value, rt_element(r->src, (long)i, r->kind->bytes, r->block), r->kind->bytes);
-    add(to, value, r);
-    if (prefix)
-      upc_memput(rt_element(r->dst, (long)i, r->kind->bytes, r->block), to->value, r->kind->bytes);
-  }
+/* ---- shares: elements one after another */
+
+struct share {
+  size_t lo, count;
+  char *values;
+};
+
+static struct share fetch_share(const struct reduction *r) {
+  struct share s;
+  const struct rt_array a = {r->src, r->kind->bytes, r->block};
+  s.lo = rt_share_begin(r->count, (size_t)upcr_mythread);
+  s.count = rt_share_begin(r->count, (size_t)upcr_mythread + 1) - s.lo;
+  s.values = rt_room(s.count * r->kind->bytes, "a reduction");
+  rt_array_range(&a, s.lo, s.lo + s.count, s.values, false);
+  return s;
 }
 
-/* The threads' parts, combined, on all of them. */
-static void combine_all(struct partial *mine, const struct reduction *r) {
-  struct partial *all = malloc((size_t)upcr_threads * sizeof *all);
-  if (!all) rt_fatal("a reduction: out of memory for %d threads", upcr_threads);
+static void add_share(struct partial *to, const struct reduction *r) {
+  const struct share s = fetch_share(r);
+  for (size_t i = 0; i < s.count; i++) add(to, s.values + i * r->kind->bytes, r);
+  free(s.values);
+}
+
+/* The parts of the first `threads` threads, combined, on all of them. */
+static void combine_parts(struct partial *mine, const struct reduction *r, int threads) {
+  struct partial *all = rt_room((size_t)upcr_threads * sizeof *all, "a reduction");
   gex_Event_Wait(gexx_Coll_AllGatherNB(rt.tm, all, mine, sizeof *mine, 0));
   mine->used = 0;
-  for (int t = 0; t < upcr_threads; t++)
+  for (int t = 0; t < threads; t++)
     if (all[t].used) add(mine, all[t].value, r);
   free(all);
 }
@@ -166,11 +178,11 @@ static void combine_all(struct partial *mine, const struct reduction *r) {
 static void reduce(const struct reduction *r, bool to_all) {
   struct partial mine = {0};
   rt_coll_enter(r->flags);
-  if (r->op != OP_NONCOMM)
+  if (r->op == OP_NONCOMM)
+    add_share(&mine, r);
+  else
     add_own(&mine, r);
-  else if (upcr_mythread == 0)
-    add_in_order(&mine, r, false);
-  combine_all(&mine, r);
+  combine_parts(&mine, r, upcr_threads);
   const upcr_pts_t own = upcr_make(upcr_addrfield(r->dst), 0, (unsigned long)upcr_mythread);
   if (mine.used && to_all)
     upc_memput(own, mine.value, r->kind->bytes);
@@ -179,10 +191,26 @@ static void reduce(const struct reduction *r, bool to_all) {
   rt_coll_leave(r->flags);
 }
 
+/* Sums of the share from its beginning; behind these, what the threads before have is added. */
 static void prefix_reduce(const struct reduction *r) {
+  const struct rt_array dst = {r->dst, r->kind->bytes, r->block};
   struct partial sum = {0};
   rt_coll_enter(r->flags);
-  if (upcr_mythread == 0) add_in_order(&sum, r, true);
+  const struct share s = fetch_share(r);
+  for (size_t i = 0; i < s.count; i++) {
+    add(&sum, s.values + i * r->kind->bytes, r);
+    memcpy(s.values + i * r->kind->bytes, sum.value, r->kind->bytes);
+  }
+  combine_parts(&sum, r, upcr_mythread); /* all have fetched: dst may be src */
+  for (size_t i = 0; sum.used && i < s.count; i++) {
+    char *at = s.values + i * r->kind->bytes;
+    struct partial with = sum;
+    add(&with, at, r);
+    memcpy(at, with.value, r->kind->bytes);
+  }
+  rt_array_range(&dst, s.lo, s.lo + s.count, s.values, true);
+  free(s.values);
+  upcr_fence();
   rt_coll_leave(r->flags);
 }
 
