@@ -40,7 +40,7 @@ endif()
 # ---- benchmarks
 if(TMB_BENCH)
   file(GLOB tmb_bench_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/lib/*.c")
-  list(FILTER tmb_bench_lib EXCLUDE REGEX "/(app|links)\\.c$")
+  list(FILTER tmb_bench_lib EXCLUDE REGEX "/(app|links|words)\\.c$")
   file(GLOB tmb_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c")
   foreach(src IN LISTS tmb_bench_sources)
     get_filename_component(name "${src}" NAME_WE)
@@ -52,6 +52,14 @@ if(TMB_BENCH)
   foreach(name IN ITEMS pipeline stencil hash)
     tmb_client_program(bench__${name} bench "${PROJECT_SOURCE_DIR}/bench/apps/${name}/${name}.c"
       "${PROJECT_SOURCE_DIR}/bench/lib/app.c" "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
+    target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+  endforeach()
+
+  # Applications on words and letters (bench/lib/words.h).
+  foreach(name IN ITEMS bfs tree)
+    file(GLOB tmb_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/${name}/*.c")
+    tmb_client_program(bench__${name} bench ${tmb_sources} "${PROJECT_SOURCE_DIR}/bench/lib/app.c"
+      "${PROJECT_SOURCE_DIR}/bench/lib/links.c" "${PROJECT_SOURCE_DIR}/bench/lib/words.c")
     target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
   endforeach()
 

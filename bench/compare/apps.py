@@ -9,7 +9,8 @@
 # best of the peers'. Peers that are not installed are named and left out. Ranks of every side are
 # bound alike, if there are enough processors. MPICH runs its two-sided way only: with Debian's
 # MPICH 4.0.2 the one-sided way did not end here (the flag that a rank polls stays behind; cause not
-# known). Open MPI runs `hash` with its component `osc sm`: its default ends by a segmentation fault
+# known). Open MPI runs `hash`,
+# `bfs` and `tree` with its component `osc sm`: its default ends by a segmentation fault
 # in compare-and-swap here (Debian's 4.1.4).
 #   bench/compare/apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                         [APP...]
@@ -35,10 +36,17 @@ PROBLEMS = {
                ("2000", ["--size", "2000", "-i", "2"], 1.0)],
     "hydro": [("small", ["--cells-x", "96", "--cells-y", "96", "-i", "100"], 1.0),
               ("large", ["--cells-x", "960", "--cells-y", "960", "-i", "3"], 1.0)],
+    "bfs": [("2^15", ["--scale", "15", "-i", "2"], 1.0)],
+    "tree": [("4000", ["--root", "4000", "-i", "3"], 1.0)],
     "hash": [("20000", ["--inserts", "20000", "-i", "5"], 5.0)],
     "cholesky": [("1000", ["--size", "1000", "-i", "3"], 1.0),
                  ("2000", ["--size", "2000", "-i", "2"], 1.0)],
 }
+
+# Applications on words of MPI's one-sided calls; Open MPI's default component for these cannot
+# compare and swap.
+IRREGULAR = ("bfs", "tree")
+ONE_SIDED = ("hash", *IRREGULAR)
 
 # Applications that ScaLAPACK has a routine for, and the routine.
 ROUTINES = {"matmul": "pdgemm", "cholesky": "pdpotrf"}
@@ -53,7 +61,8 @@ def peer_parts(app, mpi):
         return [HERE / "scalapack.c"], [SCALAPACK[mpi], *flags]
     if app == "hash":
         return [HERE / "hash_mpi.c"], []
-    return sorted((ROOT / "bench" / "apps" / app).glob("*.c")), []
+    words = [HERE / "words_mpi.c"] if app in IRREGULAR else []
+    return sorted((ROOT / "bench" / "apps" / app).glob("*.c")) + words, []
 
 
 def compile_all(folder, build, apps):
@@ -96,11 +105,11 @@ def measure(sides, app, arguments, options):
         for side, (launcher, programs) in sides.items():
             command = [*launcher, "-n", options.ranks, programs[app], *arguments, "--json",
                        "--bind"]
-            if side == "openmpi" and app == "hash":
+            if side == "openmpi" and app in ONE_SIDED:
                 command[1:1] = ["--mca", "osc", "sm"]
             elif side != "tombolo" and app in ROUTINES:
                 command += ["--way", ROUTINES[app]]
-            elif side == "mpich" and app != "hash":
+            elif side == "mpich" and app not in ONE_SIDED:
                 command += ["--way", "mpi"]
             for way, rate in one_run(side, command, options.timeout).items():
                 rates.setdefault((side, way), []).append(rate)
