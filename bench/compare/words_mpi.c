@@ -31,6 +31,12 @@ uint64_t *words_attach(struct job *job, size_t count) {
   return mine;
 }
 
+void words_detach(struct job *job) {
+  job_barrier(job);
+  MPI_Win_unlock_all(words.window);
+  MPI_Win_free(&words.window);
+}
+
 void words_get(int rank, size_t index, size_t count, uint64_t *to) {
   MPI_Get(to, (int)count, MPI_UINT64_T, rank, (MPI_Aint)index, (int)count, MPI_UINT64_T,
           words.window);

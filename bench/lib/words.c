@@ -38,6 +38,11 @@ uint64_t *words_attach(struct job *job, size_t count) {
   return (uint64_t *)(void *)job->mine;
 }
 
+void words_detach(struct job *job) {
+  job_barrier(job);
+  gex_AD_Destroy(words.domain);
+}
+
 static uint64_t *word(int rank, size_t index) {
   return (uint64_t *)(void *)job_base(rank) + index;
 }

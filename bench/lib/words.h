@@ -18,6 +18,9 @@
  * the reason if there is not so much. */
 uint64_t *words_attach(struct job *job, size_t count);
 
+/* Give the memory back; collective. */
+void words_detach(struct job *job);
+
 /* Read `count` words. */
 void words_get(int rank, size_t index, size_t count, uint64_t *to);
 

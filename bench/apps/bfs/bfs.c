@@ -218,5 +218,6 @@ int main(int argc, char **argv) {
     if ((options.way < 0 || options.way == way) && (way < LETTER || words_letters()))
       good = run(&job, &options, way) && good;
   graph_free(&search.graph);
+  words_detach(&job);
   job_exit(&job, good ? 0 : 1);
 }

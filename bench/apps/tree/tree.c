@@ -202,5 +202,6 @@ int main(int argc, char **argv) {
   if (job_sum(&job, tree.pool.failed ? 1 : 0) != 0)
     job_refuse(&job, "out of memory; take fewer children with --root");
   pool_free(&tree.pool);
+  words_detach(&job);
   job_exit(&job, good ? 0 : 1);
 }
