@@ -51,7 +51,9 @@ static uint64_t *pending(void) {
 void words_put(int rank, size_t index, uint64_t word) {
   uint64_t *const p = pending();
   p[0] = word;
-  MPI_Put(p, 1, MPI_UINT64_T, rank, (MPI_Aint)index, 1, MPI_UINT64_T, words.window);
+  /* Two ranks may write one word, which MPI_Put must not. */
+  MPI_Accumulate(p, 1, MPI_UINT64_T, rank, (MPI_Aint)index, 1, MPI_UINT64_T, MPI_REPLACE,
+                 words.window);
 }
 
 void words_swap(int rank, size_t index, uint64_t expected, uint64_t word) {
@@ -63,6 +65,7 @@ void words_swap(int rank, size_t index, uint64_t expected, uint64_t word) {
 
 void words_wait(void) {
   MPI_Win_flush_all(words.window);
+  MPI_Win_sync(words.window);
   words.pending = 0;
 }
 
