@@ -11,6 +11,7 @@
 #include "net/udp/udp_engine.h"
 #include "net/udp/udp_fault.h"
 #include "net/udp/udp_socket.h"
+#include "net/udp/udp_stream.h"
 #include "net/udp/udp_tender.h"
 
 #include <errno.h>
@@ -19,12 +20,16 @@
 
 #define CREDIT_DEFAULT 1024u /* times 256 bytes */
 #define NS_PER_S       1000000000u
+#define STREAM_RTO_NS \
+ 200000000u /* the kernel sends again; here only what a broken connection had */
 
 /* Settings that have to be there before the sockets are. */
 struct plan {
   struct udp_card *cards; /* [size] */
   struct udp_choice choice;
   struct udp_sockets *sockets;
+  struct udp_stream *stream; /* NULL: UDP_STREAM_NEVER */
+  enum udp_stream_mode mode;
   enum udp_guard guard;
   struct udp_cipher *cipher; /* of GUARD_ENCRYPT, else NULL */
 };
@@ -51,6 +56,33 @@ static void find_guard(const struct tmb_net_up *up, struct plan *plan) {
       "loaded (%s); install it (Debian: package libsodium23), or set TOMBOLO_UDP_AUTH to header "
       "or payload, which authenticate without it",
       why);
+}
+
+/* Open what the stream mode needs, if it may be used. */
+static void open_stream(const struct tmb_net_up *up, struct plan *plan, struct udp_card *card) {
+  const char *text = up->setting("TOMBOLO_UDP_STREAM");
+  if (text && !strcmp(text, "0")) return;
+  plan->mode = text && !strcmp(text, "1") ? UDP_STREAM_ALWAYS : UDP_STREAM_AUTO;
+  plan->stream = udp_stream_open(card);
+  if (!plan->stream)
+    up->fatal("udp: no socket for connections can be opened: %s; TOMBOLO_UDP_STREAM=0 does without",
+              strerror(errno));
+}
+
+/* Whether all ranks use connections alike; if not, the first one that differs says so. */
+static bool streams_agree(const struct tmb_net_env *env, const struct plan *plan) {
+  static const char *const names[] = {"0", "auto", "1"};
+  const struct udp_card *cards = plan->cards;
+  for (uint32_t i = 1; i < env->size; i++) {
+    if (cards[i].stream == cards[0].stream) continue;
+    if (i == env->rank)
+      env->up->print(
+          "udp: TOMBOLO_UDP_STREAM is %s here and %s at rank 0; set it to the same value "
+          "on all hosts",
+          names[cards[i].stream % 3], names[cards[0].stream % 3]);
+    return false;
+  }
+  return true;
 }
 
 /* Whether all ranks guard packets alike; if not, the first one that differs says so. */
@@ -82,6 +114,8 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
   card.version = TMB_NET_ABI;
   find_guard(up, plan);
   card.guard = plan->guard;
+  open_stream(up, plan, &card);
+  card.stream = plan->mode;
   plan->cards = calloc(env->size, sizeof *plan->cards);
   if (!plan->cards) up->fatal("no memory for the addresses of %u ranks", env->size);
   env->allgather(env->ctx, &card, sizeof card, plan->cards);
@@ -91,7 +125,7 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
       up->print("udp: rank %u has no network, or another byte order than this host", i);
       return TMB_E_UNSUPPORTED;
     }
-  if (!guards_agree(env, plan)) return TMB_E_UNSUPPORTED;
+  if (!guards_agree(env, plan) || !streams_agree(env, plan)) return TMB_E_UNSUPPORTED;
   if (udp_choose(plan->cards, env->size, family_wanted(up), &plan->choice)) return 0;
   up->print("udp: the ranks have no address family in common; `tombolo info` shows the interfaces, "
             "TOMBOLO_UDP_INTERFACES and TOMBOLO_UDP_FAMILY choose among them");
@@ -108,7 +142,7 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
   const struct tmb_net_up *up = env->up;
   const uint32_t headers = plan->choice.family == AF_INET6 ? 48 : 28;
   const int64_t wanted = up->setting_int("TOMBOLO_UDP_MTU");
-  uint32_t bytes = plan->choice.mtu - headers;
+  uint32_t bytes = plan->mode == UDP_STREAM_ALWAYS ? UDP_PACKET_MAX : plan->choice.mtu - headers;
   if (wanted > 0 && wanted < bytes) bytes = (uint32_t)wanted;
   if (bytes > UDP_PACKET_MAX) bytes = UDP_PACKET_MAX;
   if (bytes < UDP_PACKET_MIN_MTU) bytes = UDP_PACKET_MIN_MTU;
@@ -119,6 +153,7 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
                              .coalesce = up->setting_int("TOMBOLO_UDP_COALESCE") != 0,
                              .cipher = plan->cipher,
                              .hash_payload = plan->guard == UDP_GUARD_PAYLOAD,
+                             .rto_min_ns = plan->mode == UDP_STREAM_ALWAYS ? STREAM_RTO_NS : 0,
                              .peer_timeout_ns = timeout_ns(up)};
 }
 
@@ -137,6 +172,19 @@ static void add_faults(const struct tmb_net_env *env, const struct udp_config *c
   if (!udp_fault_wrap(io, &fault)) env->up->fatal("no memory for TOMBOLO_UDP_FAULT");
 }
 
+/* Put connections before the datagrams, beside them or instead. */
+static void add_stream(const struct tmb_net_env *env, struct plan *plan, struct udp_io *io) {
+  if (!plan->stream) return;
+  const struct udp_stream_plan join = {.greeter = {env->secret, env->job_id, env->rank, env->size},
+                                       .cards = plan->cards,
+                                       .choice = &plan->choice,
+                                       .mode = plan->mode,
+                                       .up = env->up,
+                                       .stats = env->stats};
+  if (!udp_stream_join(plan->stream, &join, io)) env->up->fatal("no memory for connections");
+  plan->stream = NULL; /* belongs to io */
+}
+
 static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   struct plan plan = {0};
   int rc = meet(env, &plan);
@@ -146,7 +194,10 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
     env->up->fatal("no memory for the addresses of %u ranks", env->size);
   const struct udp_config config = config_of(env, &plan);
   struct udp_io io = udp_sockets_io(plan.sockets);
+  /* Faults are those of datagrams, so that they show the way out; where there are none, of all. */
+  if (plan.mode == UDP_STREAM_ALWAYS) add_stream(env, &plan, &io);
   add_faults(env, &config, &io);
+  if (plan.mode == UDP_STREAM_AUTO) add_stream(env, &plan, &io);
   plan.sockets = NULL; /* belongs to io */
   plan.cipher = NULL;  /* belongs to the engine's configuration */
   struct tmb_net *e = udp_engine_new(env, &config, &io);
@@ -156,6 +207,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   *net = e;
 free_cards:
   udp_cipher_free(plan.cipher);
+  udp_stream_close(plan.stream);
   if (plan.sockets) udp_sockets_close(plan.sockets);
   free(plan.cards);
   return rc;

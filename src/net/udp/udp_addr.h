@@ -25,7 +25,8 @@ struct udp_addr {
 
 /* What a rank publishes for one family. */
 struct udp_card_family {
-  uint16_t port; /* network order; 0: no socket */
+  uint16_t port;        /* network order; 0: no socket */
+  uint16_t stream_port; /* the same, for connections */
   uint16_t count;
   uint8_t ip[UDP_RAILS_MAX][16];
   uint32_t mtu[UDP_RAILS_MAX];
@@ -35,7 +36,8 @@ struct udp_card {
   uint64_t machine; /* equal: the same kernel and network namespace */
   uint32_t byte_order;
   uint32_t version;
-  uint32_t guard; /* enum udp_guard: the same on all ranks, or the job does not start */
+  uint32_t guard;  /* enum udp_guard: the same on all ranks, or the job does not start */
+  uint32_t stream; /* enum udp_stream_mode: the same */
   struct udp_card_family family[2]; /* IPv4, IPv6 */
 };
 

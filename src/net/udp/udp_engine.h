@@ -92,6 +92,7 @@ struct udp_get {
 struct udp_peer {
   uint32_t rank;
   bool busy, lost;
+  bool heard; /* something of it has come */
   struct udp_peer *next_busy;
   uint64_t key_out[2], key_in[2];
   struct udp_seal seal; /* with config.cipher */
@@ -184,6 +185,7 @@ struct udp_config {
   uint32_t credit;           /* cost of requests at a peer that have not been handled, at most */
   struct udp_cipher *cipher; /* NULL: packets are hashed, not encrypted */
   bool hash_payload;
+  uint64_t rto_min_ns; /* 0: the window's own */
   bool coalesce;
   uint64_t peer_timeout_ns;
 };
@@ -209,6 +211,7 @@ struct tmb_net {
   uint64_t next_ns;    /* when a timer is due at the earliest */
   bool dirty;          /* a peer has something to send */
   bool flood;          /* the last receive call found something */
+  bool more;           /* and left something that no descriptor tells of */
   uint32_t delivering; /* threads that hand up */
   uint32_t signalling; /* one of them changes signals; set under the lock, cleared without */
   struct udp_out out[UDP_OUT_MAX];

@@ -29,6 +29,7 @@ struct udp_out {
 struct udp_datagrams {
   uint8_t *memory; /* [UDP_BATCH * UDP_DATAGRAM_MAX], aligned to 64 */
   uint32_t count;
+  bool more; /* others have been read already, of which no descriptor tells */
   uint32_t bytes[UDP_BATCH];
 };
 
@@ -41,6 +42,9 @@ struct udp_io_ops {
   uint32_t (*fds)(void *io, struct pollfd *fds, uint32_t max);
   /* Whether the system has said that nobody listens at `peer`; resets it. */
   bool (*refused)(void *io, uint32_t peer);
+  /* No datagram of `peer` has ever come although it was asked: try another way, beside this one.
+   * May be empty. */
+  void (*fall_back)(void *io, uint32_t peer);
   void (*close)(void *io);
 };
 

@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REFUSED_NS 2000000000u /* in which the news of a regular end would have come */
-#define KEEP_NS    1000000000u /* between looks for silent peers */
+#define REFUSED_NS   2000000000u /* in which the news of a regular end would have come */
+#define FALL_BACK_NS 500000000u  /* after which a peer that was never heard is asked another way */
+#define KEEP_NS      1000000000u /* between looks for silent peers */
 
 struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
   struct udp_peer *p = e->peers[rank];
@@ -26,6 +27,7 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
     e->up->fatal("no memory for the window of rank %u", rank);
   p->rank = rank;
   p->rx.next = 1;
+  if (e->config.rto_min_ns) p->tx.rto_min_ns = e->config.rto_min_ns;
   p->ack_due_ns = UINT64_MAX;
   p->detect_ns = UINT64_MAX;
   p->heard_ns = e->now_ns;
@@ -130,6 +132,8 @@ static void tell_lost(struct tmb_net *e, struct udp_peer *p, const char *why) {
 
 void udp_peer_asked(struct tmb_net *e, struct udp_peer *p) {
   if (!p->asked_ns) p->asked_ns = e->now_ns;
+  if (!p->heard && e->io.ops->fall_back && e->now_ns - p->asked_ns > FALL_BACK_NS)
+    e->io.ops->fall_back(e->io.state, p->rank);
   if (e->io.ops->refused(e->io.state, p->rank) && !p->refused_ns) p->refused_ns = e->now_ns;
   if (p->refused_ns && e->now_ns - p->refused_ns > REFUSED_NS)
     tell_lost(e, p, "its host says that nobody listens at its port");

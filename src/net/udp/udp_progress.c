@@ -135,6 +135,7 @@ int udp_progress(struct tmb_net *e, int serve) {
   if (TMB_LIKELY(!e->held_first) || !udp_deliver_kept(e, b, now)) {
     e->io.ops->recv(e->io.state, &b->in, e->flood);
     e->flood = b->in.count > 0;
+    e->more = b->in.more;
   }
   const uint32_t came = b->in.count;
   for (uint32_t i = 0; i < came; i++)
@@ -153,7 +154,7 @@ uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint6
   udp_push_all(e, true, true);
   const uint64_t left = e->next_ns > e->now_ns ? e->next_ns - e->now_ns : 0;
   if (left < *timeout_ns) *timeout_ns = left;
-  if (e->held_first || e->done_count) *timeout_ns = 0;
+  if (e->held_first || e->done_count || e->more) *timeout_ns = 0;
   e->wait_tick = e->tick;
   const uint32_t count = e->io.ops->fds(e->io.state, fds, max);
   udp_engine_unlock(e);
@@ -173,7 +174,8 @@ bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
     udp_datagram_take(e, b, b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, b->in.bytes[i]);
   udp_deliver_hold(e, b, 0);
   udp_push_all(e, true, true);
-  if (e->next_ns <= e->now_ns)
+  e->more = b->in.more;
+  if (e->next_ns <= e->now_ns || e->more)
     *ns = 0;
   else if (e->next_ns - e->now_ns < *ns)
     *ns = e->next_ns - e->now_ns;

@@ -288,6 +288,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
   udp_count(&e->stats->packets_in, 1);
   if (p->lost) return;
   p->heard_ns = e->now_ns;
+  p->heard = true;
   p->asked_ns = p->refused_ns = 0;
   take_ack(e, p, k, NULL);
   const bool fresh = take_number(e, p, k);

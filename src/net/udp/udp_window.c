@@ -24,6 +24,7 @@ int udp_tx_open(struct udp_tx *tx, uint32_t packet_bytes) {
   if (!tx->slots) return TMB_E_NOMEM;
   tx->una = tx->next = 1;
   tx->min_rtt_ns = UINT64_MAX;
+  tx->rto_min_ns = RTO_MIN_NS;
   udp_cc_open(&tx->cc, packet_bytes);
   return 0;
 }
@@ -162,7 +163,7 @@ uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
 
 uint64_t udp_tx_rto(const struct udp_tx *tx) {
   uint64_t rto = tx->srtt_ns ? tx->srtt_ns + 4 * tx->rttvar_ns : 4 * (uint64_t)RTT_FIRST_NS;
-  if (rto < RTO_MIN_NS) rto = RTO_MIN_NS;
+  if (rto < tx->rto_min_ns) rto = tx->rto_min_ns;
   const uint32_t shift = tx->timeouts < 16 ? tx->timeouts : 16;
   rto <<= shift;
   return rto < RTO_MAX_NS ? rto : RTO_MAX_NS;

@@ -39,11 +39,12 @@ struct udp_slot {
 /* What has been sent. */
 struct udp_tx {
   uint64_t una, next;
-  uint64_t acked_end; /* one more than the highest number that is acknowledged */
-  uint64_t in_flight; /* bytes sent, neither acknowledged nor lost */
-  uint32_t lost;      /* slots that wait to be sent again */
-  uint32_t timeouts;  /* in a row */
-  uint64_t rack_ns;   /* when the latest packet was sent that has been acknowledged */
+  uint64_t acked_end;  /* one more than the highest number that is acknowledged */
+  uint64_t in_flight;  /* bytes sent, neither acknowledged nor lost */
+  uint32_t lost;       /* slots that wait to be sent again */
+  uint32_t timeouts;   /* in a row */
+  uint64_t rack_ns;    /* when the latest packet was sent that has been acknowledged */
+  uint64_t rto_min_ns; /* least time-out */
   uint64_t srtt_ns, rttvar_ns, min_rtt_ns;
   uint64_t timer_ns; /* since when the time-out runs */
   uint64_t recover;  /* losses below this number belong to the cut that was made */
