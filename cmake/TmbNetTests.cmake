@@ -48,6 +48,11 @@ tmb_add_net_suite(bad-link net --hosts 2 --ranks 3 --family 6 --part 4/20 --pati
 tmb_add_net_suite(soak net --hosts 2 --ranks 4 --select "^soak$" --patience 3 --wire "loss=1%"
   --set TMB_TEST_COUNT=100000)
 
+tmb_add_net_suite(encrypted net --hosts 2 --ranks 3 --part 3/20 --patience 3
+  --set TOMBOLO_UDP_AUTH=encrypt)
+tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/20 --patience 3
+  --set TOMBOLO_UDP_STREAM=1 --set TOMBOLO_UDP_AUTH=encrypt)
+
 # ---- the whole: hosts, ranks, placements
 foreach(shape 2.2.blocks 2.8.cyclic 4.7.uneven 4.16.blocks 8.8.blocks 8.32.cyclic)
   string(REPLACE "." ";" words "${shape}")
@@ -73,6 +78,14 @@ tmb_add_net_suite(slow-link net-whole --hosts 4 --ranks 4 --patience 6
   --wire "delay=1ms,rate=100mbit")
 tmb_add_net_suite(soak-whole net-whole --hosts 2 --ranks 4 --select "^soak$" --patience 200
   --wire "loss=1%" --set TMB_TEST_COUNT=50000000)
+tmb_add_net_suite(encrypted-whole net-whole --hosts 2 --ranks 4 --patience 6 --wire "loss=1%"
+  --set TOMBOLO_UDP_AUTH=encrypt)
+tmb_add_net_suite(stream-whole net-whole --hosts 4 --ranks 7 --placement uneven --patience 6
+  --set TOMBOLO_UDP_STREAM=1)
+tmb_add_net_suite(stream-slow net-whole --hosts 2 --ranks 4 --family 6 --patience 6
+  --wire "loss=1%,delay=200us" --set TOMBOLO_UDP_STREAM=1)
+tmb_add_net_suite(no-datagrams net-whole --hosts 2 --ranks 4 --patience 6
+  --set TOMBOLO_UDP_FAULT=loss=100)
 # They take longer than the head of suite.py says.
 get_directory_property(tmb_all_tests TESTS)
 foreach(test IN LISTS tmb_all_tests)

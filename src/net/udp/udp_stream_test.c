@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stream mode: engines over connections of the loopback interface, with full socket buffers,
+ * with connections that break and that both begin at once; the way out where no datagram arrives;
+ * strangers at the door; greetings. */
+#include "net/udp/udp_rig_test.h"
+#include "net/udp/udp_socket.h"
+#include "net/udp/udp_stream.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define STEPS_MAX 20000000u
+
+static uint64_t requests, bad;
+static uint16_t door; /* port of rank 1 */
+
+static void on_am(const struct tmb_am_in *in) {
+  requests++;
+  for (size_t i = 0; i < in->nbytes; i++)
+    bad += ((const uint8_t *)in->payload)[i] != (uint8_t)((size_t)in->args[0] + i);
+}
+
+/* Opens sockets and connections for two engines. in fault: of the datagrams, or NULL. */
+static void begin(enum udp_stream_mode mode, int family, const char *fault) {
+  struct udp_card cards[2];
+  struct udp_sockets *s[2];
+  struct udp_stream *t[2];
+  struct udp_choice choice;
+  struct udp_io io[2];
+  struct udp_config config = rig_config();
+  if (mode == UDP_STREAM_ALWAYS) config.rto_min_ns = 200000000;
+  for (int i = 0; i < 2; i++) {
+    s[i] = udp_sockets_open(&cards[i], NULL);
+    assert_non_null(s[i]);
+    t[i] = udp_stream_open(&cards[i]);
+    assert_non_null(t[i]);
+  }
+  assert_true(udp_choose(cards, 2, family, &choice));
+  door = cards[1].family[family == AF_INET6].stream_port;
+  for (uint32_t i = 0; i < 2; i++) {
+    assert_true(udp_sockets_join(s[i], cards, 2, &choice, true));
+    io[i] = udp_sockets_io(s[i]);
+    struct udp_fault_config f;
+    if (fault && udp_fault_parse(fault, &f)) assert_true(udp_fault_wrap(&io[i], &f));
+    const struct udp_stream_plan plan = {.greeter = {rig_secret, 0x1234567890abcdefu, i, 2},
+                                         .cards = cards,
+                                         .choice = &choice,
+                                         .mode = mode,
+                                         .up = rig_up(),
+                                         .stats = &rig_stats[i]};
+    assert_true(udp_stream_join(t[i], &plan, &io[i]));
+  }
+  requests = bad = 0;
+  rig_on_am = on_am;
+  config.packet_bytes = mode == UDP_STREAM_ALWAYS ? UDP_PACKET_MAX - 32 : 1440;
+  rig_open_io(2, &config, NULL, io);
+}
+
+static void step(void) {
+  for (uint32_t i = 0; i < 2; i++) (void)rig_progress(i, TMB_SERVE_ALL);
+}
+
+static void message(uint32_t from, uint32_t number, size_t nbytes) {
+  static uint8_t payload[65536];
+  int32_t args[1] = {(int32_t)number};
+  for (size_t i = 0; i < nbytes; i++) payload[i] = (uint8_t)(number + i);
+  struct tmb_am_out out = {.peer = !from,
+                           .category = TMB_AM_MEDIUM,
+                           .handler = 200,
+                           .nargs = 1,
+                           .staged = -1,
+                           .args = args,
+                           .src = payload,
+                           .nbytes = nbytes};
+  uint32_t tries = 0;
+  while (udp_am_send(rig_net[from], &out)) {
+    assert_true(++tries < STEPS_MAX);
+    step();
+  }
+}
+
+static void until(uint64_t count) {
+  for (uint32_t steps = 0; requests < count; steps++) {
+    assert_true(steps < STEPS_MAX);
+    step();
+  }
+}
+
+static void end(uint64_t count) {
+  until(count);
+  uint32_t steps = 0;
+  for (bool all = false; !all;) {
+    assert_true(++steps < STEPS_MAX);
+    step();
+    const bool first = udp_drained(rig_net[0]);
+    all = udp_drained(rig_net[1]) && first;
+  }
+  assert_true(requests == count && !bad);
+  rig_close(2);
+}
+
+/* Messages both ways, both beginning at once. */
+static void messages(void **state) {
+  (void)state;
+  static const size_t sizes[] = {0, 8, 100, 257, 1000, 5000, 65536, 20000, 16};
+  for (int v6 = 0; v6 < 2; v6++) {
+    begin(UDP_STREAM_ALWAYS, v6 ? AF_INET6 : AF_INET, NULL);
+    for (uint32_t k = 0; k < 6000; k++) message(k & 1, k, sizes[k % TMB_ARRAY_LEN(sizes)]);
+    until(6000);
+    for (int i = 0; i < 2; i++) {
+      assert_int_equal(rig_stats[i].refused, 0);
+      assert_true(rig_stats[i].retransmits < 100); /* while the pair changes its connection */
+    }
+    end(6000);
+  }
+}
+
+/* 200 MB each way while neither reads for long stretches: full socket buffers stop nobody. */
+static void full_buffers(void **state) {
+  (void)state;
+  begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
+  uint64_t done = 0;
+  for (uint32_t k = 0; k < 200; k++) {
+    for (uint32_t r = 0; r < 2; r++) {
+      struct tmb_rma rma = {.peer = !r,
+                            .remote = rig_segment[!r] + (1u << 20),
+                            .local = rig_segment[r],
+                            .nbytes = 1u << 20,
+                            .op = &done,
+                            .category = 0};
+      assert_int_equal(udp_put(rig_net[r], &rma), 0);
+    }
+    for (uint32_t i = 0; i < 500; i++) (void)rig_progress(k & 1, TMB_SERVE_ALL);
+  }
+  for (uint32_t steps = 0; done < 400; steps++) {
+    assert_true(steps < STEPS_MAX);
+    step();
+  }
+  end(0);
+}
+
+/* What breaks a connection loses no message and doubles none; so do bits turned over in it. */
+static void broken(void **state) {
+  (void)state;
+  begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
+  struct udp_fault_config f = {.corrupt = 0.1, .loss = 0.05, .seed = 5};
+  for (uint32_t i = 0; i < 2; i++) assert_true(udp_fault_wrap(&rig_net[i]->io, &f));
+  for (uint32_t k = 0; k < 3000; k++) message(k & 1, k, k % 7 ? 100 : 200);
+  until(3000);
+  assert_true(rig_stats[0].refused + rig_stats[1].refused > 0);
+  end(3000);
+}
+
+/* No datagram arrives: after a while connections are used, also by the one that only answers. */
+static void way_out(void **state) {
+  (void)state;
+  begin(UDP_STREAM_AUTO, AF_INET, "loss=100");
+  for (uint32_t k = 0; k < 500; k++) message(k & 1, k, k % 3000);
+  end(500);
+  begin(UDP_STREAM_AUTO, AF_INET, NULL); /* they arrive: no connection is made */
+  for (uint32_t k = 0; k < 500; k++) message(k & 1, k, k % 3000);
+  until(500);
+  struct pollfd fds[2];
+  assert_int_equal(rig_net[1]->io.ops->fds(rig_net[1]->io.state, fds, 2), 2);
+  end(500);
+}
+
+static int knock(void) {
+  const struct sockaddr_in to = {
+      .sin_family = AF_INET, .sin_port = door, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  assert_true(fd >= 0);
+  assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
+  return fd;
+}
+
+static void look(void) {
+  for (uint32_t i = 0; i < 3000; i++) step();
+}
+
+/* Who does not know the secret gets nothing but a challenge, is counted, and disturbs nobody; 200
+ * who say nothing do not use up the door. */
+static void strangers(void **state) {
+  (void)state;
+  begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
+  const int fd = knock();
+  look();
+  struct udp_challenge challenge;
+  assert_int_equal(recv(fd, &challenge, sizeof challenge, 0), sizeof challenge);
+  static const uint8_t other[TMB_NET_SECRET_BYTES] = "another secret";
+  const struct udp_greeter g = {other, 0x1234567890abcdefu, 0, 2};
+  struct udp_hello hello;
+  assert_true(udp_hello_make(&g, 1, &challenge, &hello));
+  assert_int_equal(write(fd, &hello, sizeof hello), sizeof hello);
+  look();
+  char rest;
+  assert_true(recv(fd, &rest, 1, 0) <= 0);
+  assert_true(rig_stats[1].refused == 1);
+  close(fd);
+  int silent[200];
+  for (uint32_t i = 0; i < 200; i++) {
+    silent[i] = knock();
+    look();
+  }
+  message(0, 1, 100);
+  message(1, 2, 100);
+  until(2);
+  for (uint32_t i = 0; i < 200; i++) close(silent[i]);
+  end(2);
+}
+
+/* A process that is gone: the engine learns that nobody listens, and says so. */
+static void gone(void **state) {
+  (void)state;
+  begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
+  message(0, 1, 100);
+  until(1);
+  struct udp_io io = rig_net[1]->io;
+  io.ops->close(io.state);
+  message(0, 2, 100);
+  for (uint32_t i = 0; !rig_lost_why; i++) {
+    assert_true(i < STEPS_MAX);
+    (void)rig_progress(0, TMB_SERVE_ALL);
+    usleep(1000);
+  }
+  assert_non_null(strstr(rig_lost_why, "nobody listens"));
+  assert_int_equal(udp_peer_lost(rig_net[0], 1), 0);
+  udp_engine_free(rig_net[1]);
+  free(rig_segment[1]);
+  io = rig_net[0]->io;
+  udp_engine_free(rig_net[0]);
+  io.ops->close(io.state);
+  free(rig_segment[0]);
+}
+
+/* Each bit of a greeting matters, and one greeting fits one challenge only. */
+static void greetings(void **state) {
+  (void)state;
+  const struct udp_greeter a = {rig_secret, 7, 0, 3}, b = {rig_secret, 7, 1, 3};
+  struct udp_challenge c, d;
+  struct udp_hello h, changed;
+  struct udp_welcome w, v;
+  assert_true(udp_challenge_make(&c) && udp_challenge_make(&d));
+  assert_true(udp_hello_make(&a, 1, &c, &h));
+  assert_true(udp_hello_check(&b, &c, &h, &w));
+  assert_true(udp_welcome_check(&a, &c, &h, &w));
+  assert_false(udp_hello_check(&b, &d, &h, &v)); /* recorded and said again */
+  assert_false(udp_welcome_check(&a, &d, &h, &w));
+  assert_false(udp_hello_check(&a, &c, &h, &v)); /* turned back to its sender */
+  for (size_t bit = 0; bit < sizeof h * 8; bit++) {
+    changed = h;
+    ((uint8_t *)&changed)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    assert_false(udp_hello_check(&b, &c, &changed, &v));
+  }
+  for (size_t bit = 0; bit < sizeof w * 8; bit++) {
+    v = w;
+    ((uint8_t *)&v)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    assert_false(udp_welcome_check(&a, &c, &h, &v));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(greetings),    cmocka_unit_test(messages),
+                                     cmocka_unit_test(full_buffers), cmocka_unit_test(broken),
+                                     cmocka_unit_test(way_out),      cmocka_unit_test(strangers),
+                                     cmocka_unit_test(gone)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
