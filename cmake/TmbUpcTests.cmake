@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of UPC: tests/upc/*.upc, each compiled by `tombolo upcc` and run at several numbers of
 # threads (but those called dynamic_* also compiled for three), with memory of other threads not
-# mapped, and with wide pointers-to-shared; tests/upc/*.py are scripts.
+# mapped, and with wide pointers-to-shared; tests/upc/programs/*.upc, which are written as other
+# people's programs are and may give warnings; tests/upc/*.py are scripts.
 if(NOT TARGET upc1 OR NOT TARGET tombolo_tool OR TMB_SANITIZE)
   return()
 endif()
@@ -19,8 +20,8 @@ function(tmb_add_upc test label program src)
     "${tmb_upc_tests_dir}/lib/*.h")
   add_custom_command(OUTPUT "${program}"
     COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
-    COMMAND $<TARGET_FILE:tombolo_tool> upcc -O1 -g -Wall -Werror -I "${tmb_upc_tests_dir}/lib"
-      ${ARGN} "${src}" -o "${program}"
+    COMMAND $<TARGET_FILE:tombolo_tool> upcc -O1 -g -I "${tmb_upc_tests_dir}/lib" ${ARGN} "${src}"
+      -o "${program}"
     DEPENDS "${src}" ${headers} ${tmb_upc_needs} COMMENT "UPC: ${name}" VERBATIM)
   set(tmb_upc_programs ${tmb_upc_programs} "${program}" PARENT_SCOPE)
   tmb_register_program(${test} ${label} "${program}")
@@ -33,7 +34,8 @@ foreach(src IN LISTS tmb_upc_tests)
   if(NOT hdr_ranks)
     set(hdr_ranks 1 2 3 4 8)
   endif()
-  tmb_add_upc(upc.${name} upc "${PROJECT_BINARY_DIR}/tests/upc/${name}" "${src}")
+  tmb_add_upc(upc.${name} upc "${PROJECT_BINARY_DIR}/tests/upc/${name}" "${src}"
+    -Wall -Werror)
   if("3" IN_LIST hdr_ranks AND NOT hdr_expect)
     set(saved "${hdr_ranks}")
     set(hdr_ranks 3)
@@ -46,10 +48,23 @@ foreach(src IN LISTS tmb_upc_tests)
     set(hdr_ranks 3)
     set(hdr_again "${tmb_upc_far}")
     tmb_add_upc(upc.${name}.wide upc "${PROJECT_BINARY_DIR}/tests/upc/wide/${name}" "${src}"
-      --pointers=wide)
+      --pointers=wide -Wall -Werror)
     set(hdr_again "")
     tmb_add_upc(upc.${name}.static3 upc "${PROJECT_BINARY_DIR}/tests/upc/static/${name}" "${src}"
-      -T 3)
+      -T 3 -Wall -Werror)
+  endif()
+endforeach()
+file(GLOB tmb_upc_others CONFIGURE_DEPENDS "${tmb_upc_tests_dir}/programs/*.upc")
+foreach(src IN LISTS tmb_upc_others)
+  get_filename_component(name "${src}" NAME_WE)
+  tmb_read_header(hdr ${src})
+  set(program "${PROJECT_BINARY_DIR}/tests/upc/programs/${name}")
+  if(NOT name MATCHES "^static_")
+    tmb_add_upc(upc.program.${name} upc "${program}" "${src}" -w)
+  endif()
+  if(NOT name MATCHES "^dynamic_")
+    set(hdr_ranks 4)
+    tmb_add_upc(upc.program.${name}.static4 upc "${program}.static4" "${src}" -T 4 -O2 -w)
   endif()
 endforeach()
 file(GLOB tmb_upc_scripts CONFIGURE_DEPENDS "${tmb_upc_tests_dir}/*.py")
@@ -67,6 +82,6 @@ foreach(src IN LISTS tmb_upc_examples)
     set(hdr_ranks 1 2 4)
   endif()
   tmb_add_upc(examples.upc.${name} examples "${PROJECT_BINARY_DIR}/examples/upc/${name}" "${src}"
-    -O2)
+    -O2 -Wall -Werror)
 endforeach()
 add_custom_target(upc_tests ALL DEPENDS ${tmb_upc_programs})

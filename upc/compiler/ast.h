@@ -56,6 +56,7 @@ enum class Sk : unsigned char { Variable, Function, Typedef, Constant, Builtin }
 struct Symbol {
   Sk kind = Sk::Variable;
   std::string_view name;
+  std::string c_name; // where it differs
   Type *type = nullptr;
   long value = 0;
   bool file_scope = false, is_extern = false, is_static = false, is_register = false;
@@ -93,6 +94,8 @@ struct Declarator {
   Node *init = nullptr;
   std::vector<Symbol *> params; // of a function
   std::vector<Node *> kids;     // expressions in array bounds
+  long thread_entries = 0;      // most values for a row of an inner dimension with THREADS
+  bool flat_threads = false;    // no braces around such rows
 };
 
 struct Declared {
@@ -102,6 +105,7 @@ struct Declared {
   std::vector<Declarator> list;
   Node *body = nullptr;          // of a function
   std::vector<Node *> old_style; // declarations of parameters before the body
+  bool rewritten = false;        // the specifiers are not written as they stand
   bool file_scope = false, is_typedef = false, is_extern = false, is_static = false;
   bool function() const { return body != nullptr; }
 };

@@ -109,10 +109,3 @@ void Parser::check_object(Declared *d, Declarator &x) {
                "' must have THREADS in one dimension, unless the number of threads is "
                "fixed (-T)");
 }
-
-void Parser::check_shared_initializer(const Declarator &x) {
-  if (!is_shared(x.type)) return;
-  for (const Type *t = x.type; is_array(t); t = t->base)
-    if (t != x.type && t->times_threads)
-      s_.error(x.name_token, "an array with THREADS in an inner dimension cannot be initialised");
-}

@@ -56,6 +56,9 @@ std::string Generator::splice(Node *n) {
 std::string Generator::code(Node *n) {
   if (!n->dirty) return tokens(n->begin, n->end);
   switch (n->kind) {
+  case Nk::Name:
+    return n->symbol && !n->symbol->c_name.empty() ? place(n->begin) + name_of(n->symbol)
+                                                   : splice(n);
   case Nk::Index: return is_shared(n->type) ? address(n) : splice(n);
   case Nk::Member:
   case Nk::Arrow: return is_shared(n->type) && n->dirty ? member_code(n) : splice(n);
@@ -90,11 +93,14 @@ std::string Generator::code(Node *n) {
 }
 
 std::string Generator::external(Node *n) {
+  hoisted_.clear();
+  std::string s = code(n);
   if (n->declared && n->declared->function() && n->declared->list[0].name == "main" && !has_main_) {
     has_main_ = true; // main itself is in crt.c
-    return c_type(n->declared->list[0].type, "main") + " __asm__(\"upcr_user_main\");" + code(n);
+    return hoisted_ + c_type(n->declared->list[0].type, "main") + " __asm__(\"upcr_user_main\");" +
+           s;
   }
-  return code(n);
+  return hoisted_ + s;
 }
 
 std::string Generator::end_of_file() {

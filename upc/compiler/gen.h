@@ -79,11 +79,16 @@ private:
   std::string declarator(Declared *d, Declarator &x);
   std::string function(Declared *d, Declarator &x);
   std::string others(const Declared *d, const char *without = nullptr);
-  std::string object(Declared *d, Declarator &x);
-  std::string object_init(Declared *d, Declarator &x, std::string &fields);
   std::string static_init(Declared *d, Declarator &x);
   std::string init_body(Declarator &x);
   std::string record(Node *n);
+
+  // shared objects (gen_object.cc)
+  static std::string name_of(const Symbol *s);
+  static Type *copy_type(const Type *t, long entries);
+  std::string spread(const Declarator &x, const Type *t, const std::string &v);
+  std::string object(Declared *d, Declarator &x);
+  std::string object_init(Declared *d, Declarator &x, bool hoisted, std::string &fields);
   bool at_run_time(const Node *n) const;
   bool defers(const Declared *d, const Declarator &x) const;
 
@@ -91,6 +96,7 @@ private:
   Options options_;
   int number_ = 0;
   std::string deferred_;
+  std::string hoisted_; // what stands in front of the external declaration in hand
   bool has_main_ = false;
   bool controlled_ = false; // inside the body of an upc_forall with affinity
   OwnLoop *own_ = nullptr;

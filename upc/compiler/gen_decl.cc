@@ -41,6 +41,7 @@ bool Generator::defers(const Declared *d, const Declarator &x) const {
 bool Generator::writes(const Node *n) const {
   const Declared *d = n->declared;
   if (!d) return false;
+  if (d->rewritten) return true;
   for (const Declarator &x : d->list)
     if (needs_writing(x.type) || is_shared(x.type) || defers(d, x) ||
         (x.symbol && x.symbol->kind == Sk::Typedef && is_shared(x.symbol->type)))
@@ -111,47 +112,6 @@ std::string Generator::init_body(Declarator &x) {
   const std::string v = fresh("v"), name(x.name);
   return "{ " + c_type(x.type, v) + " = " + code(x.init) + "; __builtin_memcpy(&" + name + ", &" +
          v + ", sizeof " + name + "); }";
-}
-
-// The initialiser of a shared object: a private copy that thread 0 distributes.
-std::string Generator::object_init(Declared *d, Declarator &x, std::string &fields) {
-  Type *t = unqualified(x.type);
-  if (is_array(t)) {
-    t = copy(t);
-    t->incomplete = t->incomplete || t->times_threads;
-    t->times_threads = false;
-  }
-  const std::string v = fresh("v"), size = elem_size(t), block = std::to_string(block_of(x.type));
-  const std::string definition = c_type(t, v) + " = " + code(x.init) + "; ";
-  if (!at_run_time(x.init)) {
-    fields = ", &" + v + ", sizeof " + v + " / " + size + ", " + size + ", " + block;
-    return "static " + definition;
-  }
-  fields = ", 0, 0, 0, 0";
-  if (!d->file_scope) {
-    s_.error(x.name_token, "the initialiser of a shared variable in a function must be constant");
-    return "";
-  }
-  deferred_ += "if (upcr_mythread == 0) { " + definition + "upcr_spread(" + std::string(x.name) +
-               ", &" + v + ", sizeof " + v + " / " + size + ", " + size + ", " + block + "); }";
-  return "";
-}
-
-std::string Generator::object(Declared *d, Declarator &x) {
-  const std::string name(x.name);
-  const bool open = is_array(x.type) && x.type->incomplete;
-  if ((d->is_extern && !x.init) || open) return "extern upcr_pts_t " + name + ";";
-  std::string fields = ", 0, 0, 0, 0";
-  std::string s = x.init ? object_init(d, x, fields) : "";
-  if (d->is_static)
-    s += "static upcr_pts_t " + name + ";";
-  else
-    s += "upcr_pts_t " + name + " __attribute__((common));";
-  const std::string object = fresh("object");
-  s += " static const struct upcr_object " + object + " = { &" + name + ", \"" + name + "\", " +
-       local_size(x.type) + fields + " }; static const struct upcr_object *const " + object +
-       "_ref __attribute__((section(\"upc_objects\"), used)) = &" + object + ";";
-  return s;
 }
 
 // The definition of a structure; one without a name that other declarations may need gets one.

@@ -205,8 +205,8 @@ std::string Generator::own_lvalue(Node *n) {
     pointer = fresh("a");
     Type *row = unqualified(index->type);
     own_->pointers += c_type(pointer_to(row), pointer) + " = (" + c_type(pointer_to(row)) +
-                      ")(upcr_base[upcr_mythread] + upcr_addrfield(" +
-                      std::string(name->symbol->name) + "));";
+                      ")(upcr_base[upcr_mythread] + upcr_addrfield(" + name_of(name->symbol) +
+                      "));";
   }
   std::string s, rest;
   for (Node *k = n; k != index; k = bare(k->kids[0]))

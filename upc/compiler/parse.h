@@ -43,6 +43,7 @@ private:
     Type *type = nullptr;
     int first_shared = -1;
     bool implicit = false;
+    bool from_object = false; // typeof of a shared object
     Declared *d;
     std::vector<Node *> kids;
     long align = 0;
@@ -115,6 +116,8 @@ private:
   Type *designated(Type *t, Node *list, size_t *position);
   Type *slot(Type *t, size_t position);
   Type *flatten(Type *t, Node *value);
+  std::vector<long> entries(const Node *list);
+  void count_thread_entries(Declarator &x);
 
   // checks of UPC's rules (check.cc)
   void check_qualifiers(const Type &q, int token);
@@ -124,7 +127,6 @@ private:
   void check_object(Declared *d, Declarator &x);
   void check_array(const Type *t, int token);
   Type *resolve_star(Type *t, int token);
-  void check_shared_initializer(const Declarator &x);
   Type *set_star(Type *t, long block);
 
   // statements

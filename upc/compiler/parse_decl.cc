@@ -174,6 +174,7 @@ void Parser::introduce(Spec &, Declared *d, Declarator &x) {
   if (kind == Sk::Typedef) {
     Type *t = copy(x.type);
     t->alias = std::string(x.name);
+    t->local_alias = !file_scope();
     for (const Type *e = element_of(t); e && e->block == kStarBlock; e = nullptr)
       s_.error(x.name_token,
                "the layout [*] may only be used for an array object, not in a typedef");
@@ -201,12 +202,15 @@ void Parser::init_declarator(Spec &s, Declared *d) {
   x.tail = p_;
   attributes_behind(d);
   x.end = p_;
+  if (s.from_object && !d->file_scope && !d->is_static && !d->is_extern)
+    x.type = unqualified(x.type); // a variable for a copy of the object
   introduce(s, d, x);
   for (Node *n : x.kids) s.kids.push_back(n);
   if (accept("=")) {
     x.init = initializer(x.type);
     s.kids.push_back(x.init);
-    check_shared_initializer(x);
+    if (is_shared(x.type)) count_thread_entries(x);
+    if (s.type->alias == "__auto_type" && x.symbol && x.init->type) x.symbol->type = x.init->type;
     if (is_array(x.type) && x.type->incomplete && x.symbol) {
       x.type = flatten(x.type, x.init);
       x.symbol->type = x.type;

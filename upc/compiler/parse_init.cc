@@ -10,6 +10,7 @@
 #include "parse.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace {
 
@@ -189,4 +190,49 @@ Type *Parser::flatten(Type *t, Node *init) {
   }
   a->incomplete = false;
   return a;
+}
+
+// Most entries of the lists at each depth of braces.
+std::vector<long> Parser::entries(const Node *list) {
+  std::vector<long> most, at{0};
+  bool begins = false; // a value of a list
+  const auto count = [&] {
+    most.resize(std::max(most.size(), at.size()));
+    most[at.size() - 1] = std::max(most[at.size() - 1], at.back());
+  };
+  for (int i = list->begin; i < list->end; i++) {
+    const Token &t = s_[i];
+    if (begins && t.is("[")) { // a designator
+      const Symbol *c = find(s_[i + 1].text);
+      at.back() = c && c->kind == Sk::Constant
+                      ? c->value
+                      : strtol(std::string(s_[i + 1].text).c_str(), nullptr, 0);
+    }
+    if (begins && !t.is("}")) at.back()++;
+    count();
+    if (t.is("{") || t.is("(") || t.is("[")) at.push_back(0);
+    begins = t.is("{") || t.is(",");
+    if ((t.is("}") || t.is(")") || t.is("]")) && at.size() > 1) at.pop_back();
+    if (at.size() == 1) break;
+  }
+  return most;
+}
+
+// How the values of an array with THREADS in an inner dimension are kept until they are stored.
+void Parser::count_thread_entries(Declarator &x) {
+  size_t depth = 0;
+  const Type *t = x.type;
+  for (; is_array(t) && !t->times_threads; t = t->base) depth++;
+  if (!is_array(t) || depth == 0) return;
+  const std::vector<long> most = entries(x.init);
+  if (depth + 1 < most.size())
+    x.thread_entries = most[depth + 1];
+  else
+    x.flat_threads = true;
+  if (x.type->incomplete && most.size() > 1) {
+    Type *sized = copy(x.type);
+    sized->incomplete = false;
+    sized->count = most[1];
+    x.type = x.symbol->type = sized;
+  }
 }

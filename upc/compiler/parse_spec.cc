@@ -253,6 +253,8 @@ Type *Parser::typeof_type(Spec &s) {
   expect(")");
   s.kids.push_back(n);
   Type *t = n->kind == Nk::TypeName ? n->operand : n->type;
+  s.from_object = n->kind != Nk::TypeName && is_shared(t);
+  s.d->rewritten = s.d->rewritten || n->dirty;
   if (t->kind != Ty::Unknown || !t->alias.empty()) return t;
   std::string text;
   for (int i = begin; i < p_; i++) text += std::string(s_[i].text) + " ";
@@ -285,6 +287,7 @@ Type *Parser::record(Spec &s) {
     t->tag = new Tag;
     t->tag->is_union = is_union;
     t->tag->made_up = name.empty();
+    t->tag->local = !file_scope();
     t->tag->in_system = s_.in_system(begin);
     t->tag->name = name.empty() ? "upcr_tag" + std::to_string(anonymous_++) : std::string(name);
     if (!name.empty()) scopes_.back().tags[name] = t;
@@ -352,6 +355,7 @@ Type *Parser::enumeration(Spec &s) {
     t = copy(basic(Ty::Enum));
     t->tag = new Tag;
     t->tag->made_up = name.empty();
+    t->tag->local = !file_scope();
     t->tag->name = std::string(name);
     if (!name.empty()) scopes_.back().tags[name] = t;
   }

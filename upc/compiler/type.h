@@ -70,6 +70,7 @@ struct Tag {
   std::string name;
   bool made_up = false; // the source has no name
   bool in_system = false;
+  bool local = false; // of a block
   bool complete = false, packed = false, is_union = false;
   bool layout_known = false;
   long size = 0, align = 1; // where layout_known
@@ -94,6 +95,7 @@ struct Type {
   Tag *tag = nullptr;
   long align = 0; // of an attribute or typedef
   std::string alias;
+  bool local_alias = false; // of a block
 };
 
 Type *basic(Ty kind);

@@ -60,8 +60,7 @@ void Parser::compatible(const Type *from, const Type *to, int token, const char 
   const std::string text =
       std::string(where) + ": '" + upc_name(from) + "' becomes '" + upc_name(to) + "'";
   if (block_of(from->base) != block_of(to->base)) {
-    if (same_type(element_of(from->base), element_of(to->base)) || from->base->kind != Ty::Void)
-      s_.error(token, text + "; pointers to shared of different block sizes need a cast");
+    s_.warning(token, text + "; pointers to shared of different block sizes need a cast");
     return;
   }
   if (!same_type(element_of(from->base), element_of(to->base)))

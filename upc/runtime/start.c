@@ -107,11 +107,14 @@ static void place_objects(const struct upcr_object *const *objects, size_t count
 
 static void initialise(const struct upcr_object *const *objects, size_t count,
                        upcr_init *const *inits, size_t init_count) {
-  if (upcr_mythread == 0)
-    for (size_t i = 0; i < count; i++)
-      if (objects[i]->data)
-        upcr_spread(*objects[i]->address, objects[i]->data, objects[i]->count,
-                    objects[i]->elem_bytes, objects[i]->block);
+  for (size_t i = 0; upcr_mythread == 0 && i < count; i++) {
+    const struct upcr_object *o = objects[i];
+    if (!o->data) continue;
+    const unsigned long own =
+        o->bytes / o->elem_bytes; /* more than there are threads for is left */
+    const unsigned long room = o->block ? own * (unsigned long)upcr_threads : own;
+    upcr_spread(*o->address, o->data, o->count < room ? o->count : room, o->elem_bytes, o->block);
+  }
   for (size_t i = 0; i < init_count; i++) inits[i]();
 }
 

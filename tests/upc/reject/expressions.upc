@@ -19,7 +19,7 @@ void f(shared int *p, int *q) {
   p = q;                                  /* error: cannot become the pointer to shared */
   q = p;                                  /* error: becomes the private pointer */
   q = (int *)p;
-  p = b;                                  /* error: different block sizes need a cast */
+  p = b; /* a warning only */
   p = (shared int *)b;
   p = generic;
   generic = b;
