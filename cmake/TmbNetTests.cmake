@@ -28,9 +28,18 @@ function(tmb_add_net_suite name label)
   tmb_add_net_test(suite.${name} ${label} suite.py ${ARGN})
 endfunction()
 
+# Loaded before a program: its sockets have small buffers.
+add_library(net_small_buffers MODULE "${tmb_net_dir}/small_buffers.c")
+target_link_libraries(net_small_buffers PRIVATE tmb_warnings ${CMAKE_DL_LIBS})
+set_target_properties(net_small_buffers PROPERTIES PREFIX "" OUTPUT_NAME small_buffers
+  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/net")
+
 tmb_add_net_test(skip net skip_test.py)
 tmb_add_net_test(lab net lab_test.py)
 tmb_add_net_test(wire net wire_test.py)
+tmb_add_net_test(ssh net ssh_test.py)
+tmb_add_net_test(faults net faults_test.py)
+tmb_add_net_test(faults net-whole faults_test.py --whole)
 
 # ---- the quick set
 set(tmb_no_comfort --set TOMBOLO_UDP_CREDITS=1 --set TOMBOLO_UDP_COALESCE=0
@@ -93,4 +102,3 @@ foreach(test IN LISTS tmb_all_tests)
     set_tests_properties(${test} PROPERTIES TIMEOUT 7200)
   endif()
 endforeach()
-tmb_add_net_test(ssh net ssh_test.py)

@@ -185,11 +185,11 @@ def run_cases(cases):
     sys.exit(77 if skipped == len(cases) else 0)
 
 
-def named(name, function, *args):
-    """A case with a name of its own: function(*args)."""
+def named(name, function, *args, **keywords):
+    """A case with a name of its own: function(*args, **keywords)."""
 
     def case():
-        return function(*args)
+        return function(*args, **keywords)
 
     case.name = name
     return case

@@ -14,35 +14,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from lab import FOLDER, USER, Lab, build_folder, confine, skip  # noqa: E402
+from launch import TOMBOLO, run, start  # noqa: E402
 
-TOMBOLO = os.environ.get("TOMBOLO", str(build_folder() / "bin/tombolo"))
 BOOTSTRAP = str(build_folder() / "tests/inside/bootstrap")
 OLD_AGENT = "#!/bin/sh\nprintf '\\001tombolo-agent 1 little 0.0.1 v0.0.1\\n'\nexec cat >/dev/null\n"
-
-
-def arguments(lab, user, words, settings):
-    """(command, keywords) of `tombolo run` with these words on host 0."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("TOMBOLO_", "GASNET_"))}
-    name = user or "root"
-    env.update(HOME=str(lab.ssh.accounts[name][1]), USER=name, LOGNAME=name, **settings)
-    command = [TOMBOLO, "run", *map(str, words)]
-    # As another user no folder of the build tree may be writable, but all are readable.
-    return command, {"user": user, "env": env, "stdin": subprocess.DEVNULL, "cwd": "/"}
-
-
-def run(lab, *words, user=None, **settings):
-    """Runs a job to its end. Returns (code, stdout, stderr, seconds)."""
-    command, keywords = arguments(lab, user, words, settings)
-    began = time.monotonic()
-    done = lab.hosts[0].run(command, text=True, capture_output=True, timeout=90, **keywords)
-    return done.returncode, done.stdout, done.stderr, time.monotonic() - began
-
-
-def start(lab, *words, user=None, **settings):
-    """Starts a job."""
-    command, keywords = arguments(lab, user, words, settings)
-    return lab.hosts[0].start(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              **keywords)
 
 
 def put(lab, h, name, text=None, source=None):

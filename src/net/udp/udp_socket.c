@@ -18,6 +18,7 @@
 #include "net/udp/udp_line.h"
 
 #include <errno.h>
+#include <linux/errqueue.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <poll.h>
@@ -134,6 +135,20 @@ static void note_refused(struct udp_sockets *s, const struct sockaddr_storage *f
   }
 }
 
+/* Whether an error is the word of the peer's host that nobody listens. That a host or a network
+ * cannot be reached may pass: a cable that is out, a router that starts anew. */
+static bool is_refusal(struct msghdr *m) {
+  struct sock_extended_err error;
+  for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+    if (!(c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR) &&
+        !(c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR))
+      continue;
+    memcpy(&error, CMSG_DATA(c), sizeof error);
+    return error.ee_errno == ECONNREFUSED;
+  }
+  return false;
+}
+
 /* Read what the network has said about packets of ours. */
 static void read_errors(struct udp_sockets *s, int fd) {
   for (;;) {
@@ -147,7 +162,7 @@ static void read_errors(struct udp_sockets *s, int fd) {
                        .msg_control = control,
                        .msg_controllen = sizeof control};
     if (recvmsg(fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return;
-    note_refused(s, &to);
+    if (is_refusal(&m)) note_refused(s, &to);
   }
 }
 
