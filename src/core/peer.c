@@ -196,6 +196,34 @@ int tmb_peer_get_signal(const struct tmb_rma *rma, const struct tmb_signal *sign
   return rc;
 }
 
+/* ---- atomics */
+
+static void describe_atomic(const void *object, struct tmb_status_wait *w) {
+  const struct tmb_net_atomic *atomic = object;
+  w->kind = TMB_WAIT_SEND;
+  w->what = TMB_WHAT_ATOMIC;
+  w->peer = atomic->peer;
+}
+
+int tmb_peer_atomic(const struct tmb_net_atomic *atomic) {
+  struct gexx_wait wait;
+  if (tmb_is_near(atomic->peer) || !tmb_job.net->atomic || tmb_peer_gone(atomic->peer))
+    return TMB_E_UNSUPPORTED;
+  tmb_wait_begin(&wait);
+  for (;;) {
+    tmb_up_peer_more(atomic->op, atomic->category, atomic->peer);
+    const int rc = tmb_job.net->atomic(tmb_job.net_state, atomic);
+    tmb_net_sleep_tell();
+    if (rc == 0) return 0;
+    tmb_up_peer_done(atomic->op, atomic->category, atomic->peer);
+    if (rc == TMB_E_UNSUPPORTED || (rc == TMB_AGAIN && atomic->immediate)) return rc;
+    if (rc != TMB_AGAIN)
+      tmb_fatal_nopos("atomic operation on rank %u failed with code %d", atomic->peer, rc);
+    tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe_atomic, atomic});
+    if (tmb_peer_gone(atomic->peer)) return TMB_E_UNSUPPORTED;
+  }
+}
+
 /* ---- the rest */
 
 void tmb_peer_count_wake(uint32_t jobrank) {

@@ -43,6 +43,11 @@ int tmb_peer_get(const struct tmb_rma *rma);
 int tmb_peer_put_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 int tmb_peer_get_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 
+/* An atomic operation by the conduit; contract of its slot `atomic`, and waits for room unless it
+ * is immediate. TMB_E_UNSUPPORTED also for a near rank, one that is gone, and where there is no
+ * such slot: it is to be done by a message to the owner. */
+int tmb_peer_atomic(const struct tmb_net_atomic *atomic);
+
 /* Count a wake-up. */
 void tmb_peer_count_wake(uint32_t jobrank);
 

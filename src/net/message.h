@@ -100,4 +100,16 @@ struct tmb_signal {
   uint32_t op; /* TMB_SIGNAL_* */
 };
 
+/* A remote atomic operation on a word of a peer. */
+struct tmb_net_atomic {
+  uint32_t peer;
+  void *remote;        /* address in the peer's space, aligned to its size */
+  uint32_t opcode, dt; /* gex_OP_t, one bit; gex_DT_t */
+  uint64_t operand[2]; /* the value in the low bytes */
+  void *result;        /* of a fetching one: where the old value goes; else NULL */
+  void *op;
+  uint32_t category;
+  bool immediate;
+};
+
 #endif

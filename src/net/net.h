@@ -82,18 +82,6 @@ struct tmb_net_env {
                     void *all); /* the same, any length */
 };
 
-/* One remote atomic operation on a word of a peer. */
-struct tmb_net_atomic {
-  uint32_t peer;
-  void *remote;        /* address in the peer's space, aligned to its size */
-  uint32_t opcode, dt; /* gex_OP_t, one bit; gex_DT_t */
-  uint64_t operand[2]; /* the value in the low bytes */
-  void *result;        /* of a fetching one: where the old value goes; else NULL */
-  void *op;
-  uint32_t category;
-  bool immediate;
-};
-
 struct tmb_net_ops {
   uint32_t abi;     /* TMB_NET_ABI */
   const char *name; /* lower case, as in TOMBOLO_CONDUIT */
@@ -156,9 +144,9 @@ struct tmb_net_ops {
    * arguments; of an immediate one only while resume->at is 0. Empty: Mediums, by net/defaults. */
   int (*am_long)(struct tmb_net *net, struct tmb_am_out *out);
 
-  /* One remote atomic operation, coherent with what the owner's processor does. As get; returns
-   * TMB_E_UNSUPPORTED, with nothing done, for an opcode or type that it does not do: then, and when
-   * empty, it is a message to the owner. An atomic domain uses one of the two for all ranks. */
+  /* One remote atomic operation on a word, also towards operations of the owner's processor and of
+   * other ranks on it. As get; returns TMB_E_UNSUPPORTED, with nothing done, for an opcode or type
+   * that it does not do: then, and when empty, it is a message to the owner. */
   int (*atomic)(struct tmb_net *net, const struct tmb_net_atomic *atomic);
 
   /* What to wait for. Fills at most `max` entries (fd, events) that become ready when progress has

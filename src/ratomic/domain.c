@@ -5,10 +5,11 @@
  * Owns: domain objects and their list. Called by clients. Calls: checks; the all-gather of teams
  * for debug clients. No state of a domain needs agreement: a message names the word, type, opcode
  * and operands, and its handler performs them with the same processor instructions as a member that
- * has mapped the word; so each member decides alone, for each target, which way it goes, and
- * creation waits for nobody. Debug clients compare their arguments, and wait for that. Invariants:
- * a domain holds its team, so that the delta table outlives it; a domain destroyed by a debug
- * client keeps its memory with a dead magic number, so that a stale handle is named.
+ * has mapped the word, with which a conduit's own atomics agree; so each member decides alone, for
+ * each target, which way it goes, and creation waits for nobody. Debug clients compare their
+ * arguments, and wait for that. Invariants: a domain holds its team, so that the delta table
+ * outlives it; a domain destroyed by a debug client keeps its memory with a dead magic number, so
+ * that a stale handle is named.
  */
 #include "core/check.h"
 #include "core/failure/failure.h"

@@ -3,11 +3,12 @@
  * Operations on atomic domains off the inline path: debug clients, unusual flags, messages.
  *
  * Owns: internal handlers ATOMIC and ATOMIC_DONE. Called by inline_ratomic.h.
- * Calls: apply.c, internal Short messages, op.h. A message names the word, the operation and its
- * operands, so the target needs no knowledge of the domain; its handler performs the operation and
- * replies with the value before. Operations on words of this process are done in place: their
- * mechanism is that of the handler. Invariants: an operation is counted before its message is sent;
- * the result is stored before it is counted done.
+ * Calls: apply.c, the conduit's atomics, internal Short messages, op.h. What a conduit does not do
+ * by itself, and what is for ranks of this host that are not mapped, is a message. It names the
+ * word, the operation and its operands, so the target needs no knowledge of the domain; its handler
+ * performs the operation and replies with the value before. Operations on words of this process are
+ * done in place: their mechanism is that of the handler. Invariants: an operation is counted before
+ * its message is sent; the result is stored before it is counted done.
  */
 #include "core/event/op.h"
 #include "base/error.h"
@@ -15,6 +16,7 @@
 #include "core/check.h"
 #include "core/failure/failure.h"
 #include "core/mk/mk.h"
+#include "core/peer.h"
 #include "core/segment/segment_table.h"
 #include "core/wait/thread.h"
 #include "ratomic/ratomic.h"
@@ -198,27 +200,41 @@ static uint32_t category_of(gex_OP_t opcode) {
   return opcode == GEX_OP_SET ? TMB_CAT_PUT : opcode == GEX_OP_GET ? TMB_CAT_GET : TMB_CAT_RMW;
 }
 
-/* Sends a resolved operation. Returns 0, or TMB_AGAIN: nothing was done. */
-static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
-  const uint32_t category = category_of(o->opcode);
-  const size_t bytes = tmb_ratomic_bytes(o->dt);
+static int send_message(const struct tmb_net_atomic *a) {
   int32_t args[OP_ARGS] = {0};
-  tmb_kit_pack_ptr(args, o->addr);
-  args[2] = (int32_t)o->dt;
-  args[3] = (int32_t)o->opcode;
-  memcpy(args + 4, o->operand[0], bytes);
-  memcpy(args + 6, o->operand[1], bytes);
-  tmb_kit_pack_ptr(args + 8, op);
-  args[10] = (int32_t)category;
-  tmb_kit_pack_ptr(args + 11, o->result);
-  struct tmb_am_out out = {.peer = tmb_jobrank(ad->tm, o->rank),
+  tmb_kit_pack_ptr(args, a->remote);
+  args[2] = (int32_t)a->dt;
+  args[3] = (int32_t)a->opcode;
+  memcpy(args + 4, a->operand, sizeof a->operand);
+  tmb_kit_pack_ptr(args + 8, a->op);
+  args[10] = (int32_t)a->category;
+  tmb_kit_pack_ptr(args + 11, a->result);
+  struct tmb_am_out out = {.peer = a->peer,
                            .handler = TMB_KIT_ATOMIC,
                            .nargs = OP_ARGS,
-                           .immediate = (o->flags & GEX_FLAG_IMMEDIATE) != 0,
+                           .immediate = a->immediate,
                            .staged = -1,
                            .args = args};
-  const int rc = tmb_kit_send_part(&out, op, category);
-  if (!rc) tmb_count(GEXX_STATS_ATOMIC, out.peer, bytes);
+  return tmb_kit_send_part(&out, a->op, a->category);
+}
+
+/* Sends a resolved operation. Returns 0, or TMB_AGAIN: nothing was done. */
+static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
+  const size_t bytes = tmb_ratomic_bytes(o->dt);
+  struct tmb_net_atomic a = {.peer = tmb_jobrank(ad->tm, o->rank),
+                             .remote = o->addr,
+                             .opcode = o->opcode,
+                             .dt = o->dt,
+                             .result = o->result,
+                             .op = op,
+                             .category = category_of(o->opcode),
+                             .immediate = (o->flags & GEX_FLAG_IMMEDIATE) != 0};
+  memcpy(&a.operand[0], o->operand[0], bytes);
+  memcpy(&a.operand[1], o->operand[1], bytes);
+  gexx_ad_before(o->opcode, o->flags);
+  int rc = tmb_peer_atomic(&a);
+  if (rc == TMB_E_UNSUPPORTED) rc = send_message(&a);
+  if (!rc) tmb_count(GEXX_STATS_ATOMIC, a.peer, bytes);
   return rc;
 }
 

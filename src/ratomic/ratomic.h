@@ -5,8 +5,8 @@
  * Owns: declarations of ratomic: apply.c (one operation on a word of this process), domain.c
  * (domains), op.c (entry points off the inline path, and the messages of domains that are not
  * direct). Called by clients through gasnet_ratomic.h. Calls: core. Invariants: every operation on
- * every domain ends in gexx_ad_do_ of inline_ratomic.h or tmb_ratomic_apply, so processor
- * instructions of the target's host are the only mechanism today.
+ * every domain ends in gexx_ad_do_ of inline_ratomic.h, in tmb_ratomic_apply, or in the slot
+ * `atomic` of a conduit, which must be atomic towards the processor instructions of the other two.
  */
 #ifndef TMB_RATOMIC_RATOMIC_H
 #define TMB_RATOMIC_RATOMIC_H
