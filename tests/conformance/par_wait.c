@@ -25,12 +25,15 @@ static void on_wake(gex_Token_t token, void *buf, size_t nbytes, gex_AM_Arg_t th
 }
 
 /* Takes long enough for every other thread to fall asleep again before the condition becomes true.
- */
+ * Two of them may run at once, and end in any order: the number does not go back. */
 static int slow_done, slow_stop;
 static void on_slow(gex_Token_t token, gex_AM_Arg_t n) {
   (void)token;
   sleep_ms(8);
-  __atomic_store_n(&slow_done, n, __ATOMIC_RELEASE);
+  int known = __atomic_load_n(&slow_done, __ATOMIC_RELAXED);
+  while (known < n &&
+         !__atomic_compare_exchange_n(&slow_done, &known, n, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+    continue;
 }
 
 static gex_AM_Index_t slow_index;
