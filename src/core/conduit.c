@@ -6,7 +6,8 @@
  * hooks (net/hook). A conduit is in the library (net/list.c) or a plug-in, tombolo-net-NAME.so:
  * the file that TOMBOLO_NET_PLUGIN names, else looked for in the folder `tombolo` beside the
  * library, beside the library, and then as the loader does. Invariants: with one host there is
- * none; what is used has its mandatory slots and fits this library; plug-ins stay loaded.
+ * none; what is used has its mandatory slots and fits this library; all ranks of the job find one,
+ * or all fail, and of each host the first that found none says why; plug-ins stay loaded.
  */
 #define _GNU_SOURCE 1 /* dladdr */
 #include "core/conduit.h"
@@ -24,7 +25,9 @@
 #include "build_info.h"
 
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,7 +35,20 @@ enum { PATH_BYTES = 4096 };
 #define DEFAULT_NAME "udp" /* conduit between hosts, unless TOMBOLO_CONDUIT names one */
 #define DRAIN_NS     UINT64_C(2000000000) /* at exit: longest wait for acknowledgements */
 
-/* ---- finding */
+/* ---- finding. What goes wrong is noted, and said once for a host */
+
+enum { REASON_BYTES = PATH_BYTES + 1024 };
+struct reason {
+  char text[REASON_BYTES];
+};
+
+__attribute__((format(printf, 2, 3))) static void note(struct reason *why, const char *format,
+                                                       ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(why->text, sizeof why->text, format, args);
+  va_end(args);
+}
 
 /* Folder of this library, or of the program that is linked with it. Returns its length, 0: not
  * known. */
@@ -54,12 +70,12 @@ static void *open_in(const char *folder, int length, const char *below, const ch
   return *there ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-static void *open_plugin(const char *name) {
+static void *open_plugin(const char *name, struct reason *why) {
   char file[128];
   const char *asked = tmb_cfg_str(TMB_CFG_NET_PLUGIN), *own;
   if (asked && asked[0]) {
     void *library = dlopen(asked, RTLD_NOW | RTLD_LOCAL);
-    if (!library) tmb_print("TOMBOLO_NET_PLUGIN=%s cannot be loaded: %s", asked, dlerror());
+    if (!library) note(why, "TOMBOLO_NET_PLUGIN=%s cannot be loaded: %s", asked, dlerror());
     return library;
   }
   snprintf(file, sizeof file, "tombolo-net-%s.so", name);
@@ -71,30 +87,31 @@ static void *open_plugin(const char *name) {
     library = open_in(TMB_LIBRARY_DIR, (int)strlen(TMB_LIBRARY_DIR), "tombolo/", file, &there);
   if (!there) library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    tmb_print(
-        "the conduit %s cannot be loaded: %s; the plug-in %s must lie in the folder 'tombolo' "
-        "beside the library (%s) or where the loader looks (LD_LIBRARY_PATH), or "
-        "TOMBOLO_NET_PLUGIN names its file",
-        name, dlerror(), file, length ? own : "unknown");
+    note(why,
+         "the conduit %s cannot be loaded: %s; the plug-in %s must lie in the folder 'tombolo' "
+         "beside the library (%s) or where the loader looks (LD_LIBRARY_PATH), or "
+         "TOMBOLO_NET_PLUGIN names its file",
+         name, dlerror(), file, length ? own : "unknown");
   return library;
 }
 
-static const struct tmb_net_ops *find(const char *name) {
+static const struct tmb_net_ops *find(const char *name, struct reason *why) {
   for (size_t i = 0; tmb_net_built_in[i]; i++)
     if (strcmp(tmb_net_built_in[i]->name, name) == 0) return tmb_net_built_in[i];
-  void *library = open_plugin(name);
+  void *library = open_plugin(name, why);
   if (!library) return NULL;
   const struct tmb_net_ops *ops = dlsym(library, TMB_NET_PLUGIN_SYMBOL);
-  if (!ops) tmb_print("the plug-in of conduit %s exports no %s", name, TMB_NET_PLUGIN_SYMBOL);
+  if (!ops) note(why, "the plug-in of conduit %s exports no %s", name, TMB_NET_PLUGIN_SYMBOL);
   return ops;
 }
 
-/* Whether a table can be used; says why not. */
-static bool fits(const struct tmb_net_ops *ops, const char *name) {
+/* Whether a table can be used; notes why not. */
+static bool fits(const struct tmb_net_ops *ops, const char *name, struct reason *why) {
   if (ops->abi != TMB_NET_ABI) {
-    tmb_print("the conduit %s was built for another version of the library (interface %u, this one "
-              "has %u); install the two of one version",
-              name, ops->abi, TMB_NET_ABI);
+    note(why,
+         "the conduit %s was built for another version of the library (interface %u, this one "
+         "has %u); install the two of one version",
+         name, ops->abi, TMB_NET_ABI);
     return false;
   }
   const struct {
@@ -106,10 +123,38 @@ static bool fits(const struct tmb_net_ops *ops, const char *name) {
               {"progress", ops->progress}};
   for (size_t i = 0; i < TMB_ARRAY_LEN(must); i++) {
     if (must[i].there) continue;
-    tmb_print("the conduit %s lacks the mandatory slot %s", name, must[i].slot);
+    note(why, "the conduit %s lacks the mandatory slot %s", name, must[i].slot);
     return false;
   }
   return true;
+}
+
+/* The conduit of a name, or NULL. */
+static const struct tmb_net_ops *usable(const char *name, struct reason *why) {
+  if (strcmp(name, "smp") == 0) {
+    note(why, "TOMBOLO_CONDUIT=smp reaches the ranks of one host, but this job has %u; unset it",
+         tmb_job.boot.places.hosts);
+    return NULL;
+  }
+  const struct tmb_net_ops *ops = find(name, why);
+  return ops && fits(ops, name, why) ? ops : NULL;
+}
+
+/* Whether all ranks are as far. The first of a host that is not says why. Collective. */
+static bool agree(bool ok, const struct reason *why) {
+  const uint8_t mine = ok;
+  bool all_ok = true, first = true;
+  uint8_t *all = calloc(tmb_job.size, 1);
+  if (!all) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
+  for (uint32_t r = 0; r < tmb_job.size; r++) {
+    all_ok = all_ok && all[r];
+    if (!all[r] && r < tmb_job.rank && tmb_boot_here(&tmb_job.boot, r)) first = false;
+  }
+  free(all);
+  if (!ok && first) tmb_print("%s", why->text);
+  if (!all_ok) tmb_boot_barrier(&tmb_job.boot); /* the first rank to exit ends the job */
+  return all_ok;
 }
 
 /* ---- opening and closing */
@@ -149,14 +194,9 @@ static int open_with(const struct tmb_net_ops *ops) {
 int tmb_conduit_open(void) {
   const char *asked = tmb_cfg_str(TMB_CFG_CONDUIT);
   if (tmb_job.boot.places.hosts == 1) return 0;
-  const char *name = asked && asked[0] ? asked : DEFAULT_NAME;
-  if (strcmp(name, "smp") == 0) {
-    tmb_print("TOMBOLO_CONDUIT=smp reaches the ranks of one host, but this job has %u; unset it",
-              tmb_job.boot.places.hosts);
-    return TMB_E_ARG;
-  }
-  const struct tmb_net_ops *ops = find(name);
-  if (!ops || !fits(ops, name)) return TMB_E_NOT_FOUND;
+  struct reason why = {""};
+  const struct tmb_net_ops *ops = usable(asked && asked[0] ? asked : DEFAULT_NAME, &why);
+  if (!agree(ops != NULL, &why)) return TMB_E_NOT_FOUND;
   const int rc = open_with(ops);
   if (rc == 0) tmb_job.special |= TMB_SPECIAL_NET;
   return rc;

@@ -142,7 +142,9 @@ int main(int argc, char **argv) {
     more_than_wait(2 * round + 1);
     if (round == 1) before = mallinfo2().uordblks;
   }
-  CHECK(mallinfo2().uordblks < before + 16 * 1024);
+  /* Records of waiting puts are kept for the next: at most 256, about 150 bytes each. How many of
+   * them the first round has needed depends on how soon the consumer woke. */
+  CHECK(mallinfo2().uordblks < before + (size_t)64 * 1024);
   not_held_up();
   gexx_Sem_Free(data_sem);
   return job_finish();

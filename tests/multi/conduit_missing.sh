@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A conduit that cannot be loaded or used ends the job on all ranks, with the reason once for each
+# host, also when only one rank finds no conduit.
+# Needs $TOMBOLO (the command) and $TMB_BUILD (the build tree).
+# timeout: 60
+set -u
+program=$TMB_BUILD/tests/conformance/am_args
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+fail() {
+  echo "FAIL: $*" >&2
+  exit 1
+}
+
+# refused TEXT SETTING...: six ranks on two pretended hosts end, and TEXT comes once
+refused() {
+  local text=$1 out code
+  shift
+  out=$(env TOMBOLO_PLACES=2 "$@" "$TOMBOLO" run -n 6 --timeout 20 -- "${start[@]}" "$program" 2>&1)
+  code=$?
+  [ "$code" -ne 0 ] && [ "$code" -ne 124 ] || fail "$*: exit code $code: $out"
+  [ "$(grep -c -- "$text" <<<"$out")" -eq 1 ] ||
+    fail "$*: expected '$text' once: $out"
+}
+
+start=()
+refused "TOMBOLO_NET_PLUGIN=/no/such.so cannot be loaded" TOMBOLO_CONDUIT=udp \
+  TOMBOLO_NET_PLUGIN=/no/such.so
+refused "the plug-in of conduit udp exports no tombolo_net" TOMBOLO_CONDUIT=udp \
+  TOMBOLO_NET_PLUGIN=libm.so.6
+refused "TOMBOLO_CONDUIT=smp reaches the ranks of one host" TOMBOLO_CONDUIT=smp
+start=(bash -c 'mkdir "$0" 2>/dev/null && export TOMBOLO_NET_PLUGIN=/no/such.so; exec "$@"'
+  "$dir/one")
+refused "TOMBOLO_NET_PLUGIN=/no/such.so cannot be loaded" TOMBOLO_CONDUIT=udp
+echo "passed"
