@@ -23,19 +23,35 @@ if(NOT tmb_fuzz_works)
   set_tests_properties(fuzz.none PROPERTIES LABELS "fuzz" SKIP_RETURN_CODE 77)
 endif()
 
+# What agents speak: the tree of the command, and what it calls of the library.
+file(GLOB tmb_agent_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/tree*.c"
+  "${PROJECT_SOURCE_DIR}/src/base/*.c" "${PROJECT_SOURCE_DIR}/src/os/*.c"
+  "${PROJECT_SOURCE_DIR}/src/boot/*.c")
+list(FILTER tmb_agent_sources EXCLUDE REGEX "_test\\.c$")
+list(APPEND tmb_agent_sources "${PROJECT_SOURCE_DIR}/tools/link.c"
+  "${PROJECT_SOURCE_DIR}/tools/pack.c")
+
 file(GLOB tmb_fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*.c")
 if(tmb_fuzz_works)
   foreach(src IN LISTS tmb_fuzzers)
     get_filename_component(name "${src}" NAME_WE)
     set(program "${tmb_fuzz_dir}/${name}")
-    set(sources "${src}" ${tmb_udp_sources} "${PROJECT_SOURCE_DIR}/src/net/udp/udp_alone.c"
-      "${PROJECT_SOURCE_DIR}/src/os/lock.c"
-      "${PROJECT_SOURCE_DIR}/src/os/futex.c" "${PROJECT_SOURCE_DIR}/src/os/time.c")
-    file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.h")
+    if(name MATCHES "^agent")
+      set(sources "${src}" ${tmb_agent_sources})
+      file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*.h"
+        "${PROJECT_SOURCE_DIR}/src/boot/*.h")
+    else()
+      set(sources "${src}" ${tmb_udp_sources} "${PROJECT_SOURCE_DIR}/src/net/udp/udp_alone.c"
+        "${PROJECT_SOURCE_DIR}/src/os/lock.c"
+        "${PROJECT_SOURCE_DIR}/src/os/futex.c" "${PROJECT_SOURCE_DIR}/src/os/time.c")
+      file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.h")
+    endif()
     add_custom_command(OUTPUT "${program}"
       COMMAND "${TMB_CLANG}" -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined
         -fno-sanitize-recover=all "-I${PROJECT_SOURCE_DIR}/src" "-I${PROJECT_SOURCE_DIR}/include"
-        ${sources} -o "${program}" -lpthread -ldl
+        "-I${PROJECT_BINARY_DIR}/generated"
+        -Wno-literal-conversion
+        ${sources} -o "${program}" -lpthread -ldl -lm
       DEPENDS ${sources} ${headers} VERBATIM)
     add_custom_target(fuzz_${name} ALL DEPENDS "${program}")
     file(MAKE_DIRECTORY "${tmb_fuzz_dir}/found/${name}")

@@ -119,6 +119,7 @@ static uint32_t ranks_of(const struct tree *t, uint32_t first, uint32_t last) {
 
 /* All parts of the job, in the order of hosts, are here: the round is complete. */
 static void complete(struct tree *t, const struct frame *all) {
+  if (!t->launch) return; /* no rank of this host can be in a round yet */
   struct tmb_ctl *ctl = t->launch->ctl;
   if (all->bytes != t->job.size * all->a || all->a > TMB_CTL_PART_BYTES || all->b > 1) return;
   char *parts = tmb_ctl_parts(ctl, all->b);
