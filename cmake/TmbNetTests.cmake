@@ -38,6 +38,7 @@ tmb_add_net_test(skip net skip_test.py)
 tmb_add_net_test(lab net lab_test.py)
 tmb_add_net_test(wire net wire_test.py)
 tmb_add_net_test(ssh net ssh_test.py)
+tmb_add_net_test(secret net secret_test.py)
 tmb_add_net_test(faults net faults_test.py)
 tmb_add_net_test(faults net-whole faults_test.py --whole)
 
@@ -87,8 +88,8 @@ tmb_add_net_suite(slow-link net-whole --hosts 4 --ranks 4 --patience 6
   --wire "delay=1ms,rate=100mbit")
 tmb_add_net_suite(soak-whole net-whole --hosts 2 --ranks 4 --select "^soak$" --patience 200
   --wire "loss=1%" --set TMB_TEST_COUNT=50000000)
-tmb_add_net_suite(encrypted-whole net-whole --hosts 2 --ranks 4 --patience 6 --wire "loss=1%"
-  --set TOMBOLO_UDP_AUTH=encrypt)
+tmb_add_net_suite(encrypted-whole net-whole --hosts 2 --ranks 4 --patience 6
+  --wire "loss=1%,corrupt=0.5%" --set TOMBOLO_UDP_AUTH=encrypt)
 tmb_add_net_suite(stream-whole net-whole --hosts 4 --ranks 7 --placement uneven --patience 6
   --set TOMBOLO_UDP_STREAM=1)
 tmb_add_net_suite(stream-slow net-whole --hosts 2 --ranks 4 --family 6 --patience 6
