@@ -230,9 +230,7 @@ static uint64_t stream_now(void *io) {
 static bool goes_by_stream(const struct udp_stream *s, uint32_t peer) {
   if (s->mode == UDP_STREAM_ALWAYS) return true;
   const struct way *w = s->ways[peer];
-  if (!w || !w->used) return false;
-  const struct udp_conn *c = preferred(s, w, peer);
-  return c && udp_conn_is_up(c);
+  return w && w->used; /* a connection that breaks is made again: datagrams did not arrive before */
 }
 
 /* Packets to one peer. What cannot be sent is lost, as in a network. */

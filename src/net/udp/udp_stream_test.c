@@ -159,6 +159,35 @@ static void broken(void **state) {
   end(3000);
 }
 
+/* Ends all connections of this process. Returns how many. */
+static uint32_t cut(void) {
+  uint32_t count = 0;
+  for (int fd = 3; fd < 256; fd++) {
+    struct sockaddr_storage peer;
+    socklen_t bytes = sizeof peer;
+    if (getpeername(fd, (struct sockaddr *)&peer, &bytes)) continue;
+    if (peer.ss_family == AF_INET) count += shutdown(fd, SHUT_RDWR) == 0;
+  }
+  return count;
+}
+
+/* Connections that end at any time, in both modes: nothing is lost or doubled. */
+static void cut_off(void **state) {
+  (void)state;
+  for (enum udp_stream_mode mode = UDP_STREAM_AUTO; mode <= UDP_STREAM_ALWAYS; mode++) {
+    uint32_t ends = 0;
+    begin(mode, AF_INET, mode == UDP_STREAM_AUTO ? "loss=100" : NULL);
+    message(0, 0, 10);
+    until(1);
+    for (uint32_t k = 1; k < 400; k++) {
+      message(k & 1, k, k * 37 % 5000);
+      if (k % 100 == 50) ends += cut();
+    }
+    assert_true(ends >= 4);
+    end(400);
+  }
+}
+
 /* No datagram arrives: after a while connections are used, also by the one that only answers. */
 static void way_out(void **state) {
   (void)state;
@@ -270,7 +299,7 @@ static void greetings(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(greetings),    cmocka_unit_test(messages),
                                      cmocka_unit_test(full_buffers), cmocka_unit_test(broken),
-                                     cmocka_unit_test(way_out),      cmocka_unit_test(strangers),
-                                     cmocka_unit_test(gone)};
+                                     cmocka_unit_test(cut_off),      cmocka_unit_test(way_out),
+                                     cmocka_unit_test(strangers),    cmocka_unit_test(gone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
