@@ -30,7 +30,8 @@ static struct {
   int bell;          /* descriptor; -1: none */
   uint32_t handed;   /* futex: grows when the place of the watching thread is free; atomic */
   bool watched;      /* a thread is in poll, or about to be; under the lock, as the next */
-  uint64_t until_ns; /* when it looks again; UINT64_MAX: not known yet, or never */
+  bool settled;      /* it is in poll; before that it takes until_ns itself, and nobody rings */
+  uint64_t until_ns; /* when it looks again, as far as is known; UINT64_MAX: never */
 } sleepers = {.bell = -1, .until_ns = UINT64_MAX};
 
 void tmb_net_sleep_init(void) {
@@ -45,9 +46,10 @@ void tmb_net_sleep_timer(void) {
   const uint64_t at = tmb_os_now_ns() + timeout;
   tmb_lock_acquire(&sleep_lock);
   const bool earlier = sleepers.watched && at < sleepers.until_ns;
+  const bool rings = earlier && sleepers.settled;
   if (earlier) sleepers.until_ns = at; /* told once */
   tmb_lock_release(&sleep_lock);
-  if (earlier) tmb_os_fd_ring(sleepers.bell);
+  if (rings) tmb_os_fd_ring(sleepers.bell);
 }
 
 /* Join those who sleep. Returns whether this thread is the one that watches. */
@@ -56,6 +58,7 @@ static bool enter(void) {
   const bool watches = !sleepers.watched;
   if (watches) {
     sleepers.watched = true;
+    sleepers.settled = false;
     sleepers.until_ns = UINT64_MAX;
   }
   tmb_fetch_add_acq_rel(&tmb_net_sleepers, 1);
@@ -84,20 +87,28 @@ static uint32_t collect(struct pollfd fds[CONDUIT_FDS + 1], uint64_t *timeout_ns
   return count;
 }
 
+/* Make known until when this thread sleeps: `limit` ns from now, or less if a timer was started
+ * since it entered, by itself or others. Returns how long that is. */
+static uint64_t settle(uint64_t limit) {
+  const uint64_t now = tmb_os_now_ns();
+  tmb_lock_acquire(&sleep_lock);
+  if (sleepers.until_ns != UINT64_MAX)
+    limit = TMB_MIN(limit, sleepers.until_ns > now ? sleepers.until_ns - now : 0);
+  if (limit != UINT64_MAX) sleepers.until_ns = now + limit;
+  sleepers.settled = true;
+  tmb_lock_release(&sleep_lock);
+  return limit;
+}
+
 /* Sleep in poll, as last_check allows. Returns what poll does; out slept. */
 static int watch(uint64_t (*last_check)(void *), void *arg, bool *slept) {
   struct pollfd fds[CONDUIT_FDS + 1];
   uint64_t timeout;
   const uint32_t count = collect(fds, &timeout);
-  const uint64_t limit = TMB_MIN(last_check(arg), timeout);
+  uint64_t limit = TMB_MIN(last_check(arg), timeout);
+  if (limit && tmb_job.threads) limit = settle(limit);
   *slept = limit != 0;
   if (!limit) return 0;
-  if (tmb_job.threads) {
-    tmb_lock_acquire(&sleep_lock);
-    if (limit != UINT64_MAX)
-      sleepers.until_ns = TMB_MIN(sleepers.until_ns, tmb_os_now_ns() + limit);
-    tmb_lock_release(&sleep_lock);
-  }
   TMB_PREEMPT_POINT("sleep");
   const int ready = tmb_os_poll(fds, count, limit);
   if (ready > 0 && fds[0].revents) tmb_os_fd_empty(sleepers.bell);

@@ -172,11 +172,34 @@ static void another_threads_timer_wakes(void **state) {
   with_threads(&fired, start_timer);
 }
 
+/* ---- a timer that the sleeper itself has started */
+
+static uint64_t started_by_itself(void *arg) {
+  (void)arg;
+  tmb_net_sleep_tell();
+  return UINT64_MAX;
+}
+
+/* It sleeps until then; its own bell does not wake it. */
+static void its_own_timer_does_not_wake(void **state) {
+  (void)state;
+  tmb_store_rel(&timer_at, tmb_os_now_ns() + 2000000);
+  (void)tmb_net_sleep(started_by_itself, NULL); /* empties the bell */
+  for (int i = 0; i < 20; i++) {
+    const uint64_t from = tmb_os_now_ns();
+    tmb_store_rel(&timer_at, from + 2000000);
+    assert_false(tmb_net_sleep(started_by_itself, NULL));
+    assert_true(tmb_os_now_ns() - from >= 1900000);
+  }
+  tmb_store_rel(&timer_at, UINT64_MAX);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_bell_wakes_all),
       cmocka_unit_test(a_descriptor_wakes),
       cmocka_unit_test(another_threads_timer_wakes),
+      cmocka_unit_test(its_own_timer_does_not_wake),
   };
   return cmocka_run_group_tests(tests, set_up, NULL);
 }
