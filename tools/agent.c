@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "agent.h"
+#include "look.h"
 #include "run.h"
 #include "tool.h"
 #include "tree.h"
@@ -380,6 +381,7 @@ static void plan_launch(struct agent *a) {
   l->size = job->size;
   l->hosts = job->hosts;
   l->host_of = job->host_of;
+  l->host_names = job->host_name;
   l->only_host = a->tree.host;
   l->far = true;
   l->host_name = job->host_name[a->tree.host];
@@ -440,6 +442,7 @@ int run_agent_main(void) {
   tmb_env_replace(agent_environment(&a->tree.job));
   (void)umask((mode_t)a->tree.job.file_mask);
   tree_open(&a->tree);
+  a->tree.look = look_open(&a->tree.job, a->tree.host);
   a->tree.frame = agent_frame;
   a->tree.arg = a;
   int code = tree_start_children(&a->tree) ? TOOL_EXIT_FAILED : 0;

@@ -31,6 +31,10 @@ enum frame_type {
   FRAME_INPUT_DONE, /* up: b bytes taken, UINT32_MAX: no more is wanted */
   FRAME_DONE,       /* up: a host, b exit code: its ranks are gone and all is said */
   FRAME_GONE,       /* up: a host; payload: why */
+  FRAME_ASK,        /* up: a host on which somebody asks, b flags; this and the next: look.h */
+  FRAME_LOOK,       /* down: a number, b flags */
+  FRAME_SEEN,       /* up: a host, b number; payload: what was seen there */
+  FRAME_VIEW,       /* down: a host; payload: what was seen of the job */
   FRAME_PING,       /* both */
   FRAME_TYPES
 };

@@ -11,6 +11,7 @@
 #include "agent.h"
 #include "front.h"
 #include "hosts.h"
+#include "look.h"
 #include "run.h"
 #include "tool.h"
 #include "tree.h"
@@ -347,12 +348,18 @@ static int deliver(struct root *r, bool cut_short) {
   return sig;
 }
 
+static bool far_look(void *arg, struct tmb_snapshot *now) {
+  struct root *r = arg;
+  return look_now(&r->tree, now);
+}
+
 static int supervise(struct root *r) {
   const struct tmb_sup_far far = {.arg = r,
                                   .wait = far_wait,
                                   .serve = far_serve,
                                   .tell = far_tell,
                                   .finished = far_finished,
+                                  .look = far_look,
                                   .output_full = far_output_full};
   struct tmb_supervise_options options = {.timeout_s = r->run->options.timeout_s, .far = &far};
   r->supervised = true;
@@ -384,6 +391,7 @@ static int open_launch(struct root *r) {
   l->size = job->size;
   l->hosts = job->hosts;
   l->host_of = job->host_of;
+  l->host_names = job->host_name;
   l->only_host = TREE_ROOT;
   l->far = true;
   l->stdin_rank = TMB_LAUNCH_STDIN_NONE;
@@ -395,6 +403,7 @@ static int open_launch(struct root *r) {
   job->job_id = l->ctl->job_id;
   memcpy(job->secret, l->ctl->secret, sizeof job->secret);
   r->tree.launch = l;
+  r->tree.look = look_open(job, TREE_ROOT);
   return 0;
 }
 

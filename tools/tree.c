@@ -9,6 +9,8 @@
  */
 #include "tree.h"
 
+#include "look.h"
+
 #include "base/atomic.h"
 #include "base/log.h"
 #include "boot/ctl.h"
@@ -222,6 +224,13 @@ static void from_child(struct tree *t, struct tree_child *child, const struct fr
   case FRAME_READY:
   case FRAME_OUTPUT:
   case FRAME_INPUT_DONE: tree_send_up(t, *f); break;
+  case FRAME_ASK:
+  case FRAME_SEEN:
+    if (t->host == TREE_ROOT)
+      look_frame(t, f);
+    else
+      link_send(&t->up, *f);
+    break;
   case FRAME_DONE:
     tree_send_up(t, *f);
     tree_host_ended(t, f->a, NULL);
@@ -241,6 +250,16 @@ static void from_above(struct tree *t, const struct frame *f) {
   case FRAME_DEAF:
     tree_send_down(t, *f);
     t->frame(t, f);
+    break;
+  case FRAME_LOOK:
+    tree_send_down(t, *f);
+    look_frame(t, f);
+    break;
+  case FRAME_VIEW:
+    if (f->a == t->host)
+      look_frame(t, f);
+    else
+      tree_send_to(t, f->a, *f);
     break;
   case FRAME_TAKEN:
     if (f->a == t->host)
@@ -290,6 +309,7 @@ void tree_step(struct tree *t) {
   tree_start_watch(t);
   for (uint32_t i = 0; i < t->children; i++) serve_child(t, &t->child[i]);
   if (t->host != TREE_ROOT) try_round(t, 0, 0);
+  look_step(t);
   push_all(t);
 }
 
@@ -302,5 +322,6 @@ nfds_t tree_wait(struct tree *t, struct pollfd *fds, nfds_t max, int *timeout_ms
     count += link_wait(&child->link, fds + count);
     if (child->err_fd >= 0) fds[count++] = (struct pollfd){.fd = child->err_fd, .events = POLLIN};
   }
+  count += look_wait(t->look, fds + count, max - count);
   return count;
 }

@@ -59,6 +59,7 @@ struct tree {
   void *arg; /* of `frame` */
   struct tmb_launch *launch;
   struct tmb_sup *sup; /* while frames are served */
+  struct look *look;   /* look.h; NULL: nobody is answered */
   uint32_t rounds;     /* of the bootstrap that this node has passed on */
   bool own_refuses, refuses_told;
   bool paused;    /* the ranks are stopped, and perhaps the launcher */

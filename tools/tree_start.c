@@ -8,6 +8,7 @@
  * very version; the secret is in no argument list and in no environment.
  */
 #define _GNU_SOURCE
+#include "look.h"
 #include "tool.h"
 #include "tree.h"
 
@@ -27,7 +28,7 @@
 #include <unistd.h>
 
 #define GREETING      "\001tombolo-agent "
-#define PROTOCOL      "1"
+#define PROTOCOL      "2"
 #define GREETING_MAX  65536 /* a login shell may say so much before the agent does */
 #define WORDS_MAX     64
 #define AGENT_WORDS   " run --agent"
@@ -324,6 +325,7 @@ void tree_close(struct tree *t, double limit_s) {
     if (c->err_fd >= 0) close(c->err_fd);
     pack_free(&c->parts);
   }
+  look_close(t->look);
   if (t->host != TREE_ROOT) link_close(&t->up);
   free(t->child);
   free(t->host_state);

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -33,7 +34,8 @@ _Static_assert(sizeof(struct tmb_ctl_rank) <= 64, "a rank's record must stay sma
 /* Where the status pages begin. */
 static size_t pages_at(uint32_t size, uint32_t here) {
   return TMB_ALIGN_UP(sizeof(struct tmb_ctl) + (size_t)here * sizeof(struct tmb_ctl_rank) +
-                          (size_t)size * (4 * sizeof(uint32_t) + 2 * TMB_CTL_PART_BYTES),
+                          (size_t)size *
+                              (4 * sizeof(uint32_t) + TMB_CTL_HOST_BYTES + 2 * TMB_CTL_PART_BYTES),
                       (size_t)TMB_STATUS_BYTES);
 }
 
@@ -84,6 +86,20 @@ static void place_ranks(struct tmb_ctl *ctl, const struct tmb_ctl_job *job) {
   for (uint32_t i = 0; i < ctl->here; i++) ctl->rank[i].bell_fd = -1;
 }
 
+/* Names as the user gave them, without the account; pretended hosts are this machine with a number.
+ */
+static void name_hosts(struct tmb_ctl *ctl, const struct tmb_ctl_job *job) {
+  for (uint32_t h = 0; h < ctl->hosts; h++) {
+    char *name = tmb_ctl_host_name(ctl, h);
+    const char *given = job->host_name ? job->host_name[h] : tmb_os_hostname();
+    const char *account = strrchr(given, '@');
+    if (job->host_name || ctl->hosts == 1)
+      snprintf(name, TMB_CTL_HOST_BYTES, "%s", account ? account + 1 : given);
+    else
+      snprintf(name, TMB_CTL_HOST_BYTES, "%.50s/%u", given, h);
+  }
+}
+
 int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd_out,
                    struct tmb_ctl **ctl_out) {
   const int fd = tmb_memfd_create("tombolo-ctl", avoid_memfd);
@@ -110,11 +126,12 @@ int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd_out,
   ctl->start_ns = tmb_os_now_ns();
   ctl->size = job->size;
   ctl->here = here;
-  ctl->hosts = job->hosts;
+  ctl->hosts = TMB_MIN(TMB_MAX(job->hosts, 1u), job->size);
   ctl->agent_fd = -1;
   ctl->supervisor_pid = (int32_t)getpid();
   ctl->pid_space = tmb_os_pid_space();
   place_ranks(ctl, job);
+  name_hosts(ctl, job);
   *fd_out = fd;
   *ctl_out = ctl;
   return TMB_OK;

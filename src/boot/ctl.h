@@ -7,11 +7,11 @@
  * and boot. Calls: base, os. A job on several machines has one for each; their supervisors (agents)
  * complete rounds of the barrier and tell each other fates. Layout: the header; one record for each
  * rank of this machine; for each rank of the job its fate, host, record and whether it is
- * condemned; two areas for what ranks contribute to tmb_boot_allgather; a status page for each rank
- * of this machine. Invariants: written only by atomic operations after the ranks exist; `state` of
- * a rank moves along NEW -> JOINED -> EXITING (by the rank) or NEW|JOINED -> TOLD (by the
- * supervisor) and never back, so that a code given by a rank itself and an end imposed on it cannot
- * be confused.
+ * condemned; the names of hosts; two areas for what ranks contribute to tmb_boot_allgather; a
+ * status page for each rank of this machine. Invariants: written only by atomic operations after
+ * the ranks exist; `state` of a rank moves along NEW -> JOINED -> EXITING (by the rank) or
+ * NEW|JOINED -> TOLD (by the supervisor) and never back, so that a code given by a rank itself and
+ * an end imposed on it cannot be confused.
  */
 #ifndef TMB_BOOT_CTL_H
 #define TMB_BOOT_CTL_H
@@ -36,6 +36,7 @@ struct tmb_ctl_rank {
 };
 
 #define TMB_CTL_SECRET_BYTES 32
+#define TMB_CTL_HOST_BYTES   64         /* of the name of a host, with its end */
 #define TMB_CTL_PART_BYTES   1024       /* most bytes that a rank contributes to one round */
 #define TMB_CTL_ELSEWHERE    UINT32_MAX /* record of a rank of another machine */
 
@@ -67,7 +68,7 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[]; /* [here]; then the arrays */
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f38) /* changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f39) /* changes with the layout */
 
 /* [size] TMB_FATE_ words of boot.h; the supervisor. */
 static inline uint32_t *tmb_ctl_fate(const struct tmb_ctl *ctl) {
@@ -94,16 +95,22 @@ static inline struct tmb_ctl_rank *tmb_ctl_rank(const struct tmb_ctl *ctl, uint3
   return (struct tmb_ctl_rank *)(uintptr_t)&ctl->rank[tmb_ctl_record_of(ctl)[rank]];
 }
 
+/* [TMB_CTL_HOST_BYTES] Name of a host, for messages; the supervisor, before any rank. in host: <
+ * hosts. There is room for as many hosts as ranks. */
+static inline char *tmb_ctl_host_name(const struct tmb_ctl *ctl, uint32_t host) {
+  return (char *)(tmb_ctl_condemned(ctl) + ctl->size) + (size_t)host * TMB_CTL_HOST_BYTES;
+}
+
 /* What the ranks contribute to a round, one behind the other. in slot: 0 or 1. */
 static inline char *tmb_ctl_parts(const struct tmb_ctl *ctl, uint32_t slot) {
-  return (char *)(tmb_ctl_condemned(ctl) + ctl->size) +
-         (size_t)slot * ctl->size * TMB_CTL_PART_BYTES;
+  return tmb_ctl_host_name(ctl, ctl->size) + (size_t)slot * ctl->size * TMB_CTL_PART_BYTES;
 }
 
 /* Who is where, as the launcher says. */
 struct tmb_ctl_job {
   uint32_t size, hosts;
   const uint32_t *host_of; /* [size]; NULL: all on one host */
+  char *const *host_name;  /* [hosts]; NULL: names are made from that of this machine */
   uint32_t only_host;      /* the ranks of this host are here; TMB_CTL_ALL_HOSTS: all are */
 };
 #define TMB_CTL_ALL_HOSTS UINT32_MAX

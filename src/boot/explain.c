@@ -15,13 +15,15 @@
 
 #define BUSY_SHARE     4          /* a rank runs if it used more than 1/4 of the time */
 #define POLLS_FRESH_NS 1000000000 /* a wait without sleep is renewed more often than this */
+#define STALL_NS       200000000  /* a peer that has said nothing for so long does not answer */
+#define STALL_FRESH_NS UINT64_C(5000000000) /* it is asked more often than this */
 
 /* ---- what ranks do */
 
 const struct tmb_status_wait *tmb_explain_wait(const struct tmb_snapshot *s, uint32_t rank, int i) {
   const struct tmb_status_wait *w = &s->rank[rank].status.wait[i];
   if (!w->thread || w->state == TMB_WAIT_NONE || w->kind >= TMB_WAIT_KINDS) return NULL;
-  if (w->state == TMB_WAIT_POLLS && s->at_ns > w->at_ns + POLLS_FRESH_NS) return NULL;
+  if (w->state == TMB_WAIT_POLLS && s->rank[rank].at_ns > w->at_ns + POLLS_FRESH_NS) return NULL;
   return w;
 }
 
@@ -36,8 +38,15 @@ static bool wait_moved(const struct tmb_status_wait *a, const struct tmb_status_
   return a->progress != b->progress || (a->waits != b->waits && b->kind != TMB_WAIT_POLL);
 }
 
+/* Messages and data, not what the network says for itself. */
+static bool net_moved(const uint64_t *a, const uint64_t *b) {
+  return memcmp(a, b, (TMB_STATUS_NET_BYTES_IN + 1) * sizeof *a) != 0;
+}
+
+/* A word that is waited for has become so between the two: the rank is about to notice. */
 static bool rank_moved(const struct tmb_seen *a, const struct tmb_seen *b) {
   const struct tmb_status *x = &a->status, *y = &b->status;
+  if ((b->held & ~a->held) || net_moved(x->net, y->net)) return true;
   if (a->pid != b->pid || x->boot_rounds != y->boot_rounds) return true;
   for (int i = 0; i < TMB_STATUS_WAITS; i++)
     if (wait_moved(&x->wait[i], &y->wait[i])) return true;
@@ -65,7 +74,7 @@ static enum tmb_condition condition_of(const struct tmb_explain *e, uint32_t ran
   if (!b->pid) return TMB_SEEN_ABSENT;
   if (!alive(b->process)) return TMB_SEEN_GONE;
   if (b->process == 'T' || b->process == 't') return TMB_SEEN_STOPPED;
-  const uint64_t time = e->now->at_ns - e->before->at_ns, used = b->cpu_ns - a->cpu_ns;
+  const uint64_t time = b->at_ns - a->at_ns, used = b->cpu_ns - a->cpu_ns;
   const bool runs = used * BUSY_SHARE > time;
   if (!waits(e->now, rank)) return runs || b->process == 'R' ? TMB_SEEN_RUNS : TMB_SEEN_SLEEPS;
   if (rank_moved(a, b)) return TMB_SEEN_MOVES;
@@ -143,30 +152,14 @@ static void mark_round(const struct tmb_explain *e, uint32_t rank, uint8_t *mark
 
 /* ---- what waits need */
 
-static bool compares(uint64_t found, int cmp, uint64_t value) {
-  switch (cmp) {
-  case 0: return found == value;
-  case 1: return found != value;
-  case 2: return found > value;
-  case 3: return found >= value;
-  case 4: return found < value;
-  default: return found <= value;
-  }
-}
-
-bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank, const struct tmb_status_wait *w,
-                       uint64_t *value) {
-  const int cmp = w->kind == TMB_WAIT_SEMAPHORE ? 3 : w->cmp;
-  *value = w->found;
-  if (w->kind != TMB_WAIT_SIGNAL && w->kind != TMB_WAIT_SEMAPHORE) return false;
-  if (!tmb_snapshot_word(s->rank[rank].pid, w->addr, value)) return false;
-  return compares(*value, cmp, w->value);
+bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
+                       const struct tmb_status_wait *w) {
+  return s->rank[rank].held >> (w - s->rank[rank].status.wait) & 1;
 }
 
 enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
                                  const struct tmb_status_wait *w, uint8_t *mark) {
   const uint32_t size = e->now->size;
-  uint64_t value;
   memset(mark, 0, size);
   switch (w->kind) {
   case TMB_WAIT_BARRIER:
@@ -184,7 +177,7 @@ enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
   case TMB_WAIT_LOCK: return TMB_NEEDS_ALL;
   default: break;
   }
-  if (tmb_explain_holds(e->now, rank, w, &value)) return TMB_NEEDS_ALL;
+  if (tmb_explain_holds(e->now, rank, w)) return TMB_NEEDS_ALL;
   memset(mark, 1, size);
   mark[rank] = 0;
   return TMB_NEEDS_ANY;
@@ -210,8 +203,35 @@ static bool may_go_on(const struct tmb_explain *e, uint32_t rank, uint8_t *mark)
   return can_end(e, TMB_NEEDS_ALL, mark);
 }
 
-static bool live_by_itself(enum tmb_condition c) {
-  return c != TMB_SEEN_GONE && c != TMB_SEEN_STOPPED && c != TMB_SEEN_WAITS;
+/* ---- the network */
+
+bool tmb_explain_stalled(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
+                         uint64_t *silent_ns) {
+  const struct tmb_seen *seen = &s->rank[rank];
+  const uint64_t *net = seen->status.net, now = seen->at_ns;
+  const uint64_t heard = net[TMB_STATUS_NET_STALLED_HEARD_NS];
+  if (!net[TMB_STATUS_NET_UNACKED] && !net[TMB_STATUS_NET_QUEUED]) return false;
+  if (!net[TMB_STATUS_NET_STALLED] || net[TMB_STATUS_NET_STALLED] > s->size) return false;
+  if (now > net[TMB_STATUS_NET_STALLED_AT_NS] + STALL_FRESH_NS || now < heard + STALL_NS)
+    return false;
+  *peer = (uint32_t)net[TMB_STATUS_NET_STALLED] - 1;
+  *silent_ns = now - heard;
+  return true;
+}
+
+/* Mark the ranks to which something is on its way. */
+static void mark_coming(struct tmb_explain *e) {
+  uint32_t peer;
+  uint64_t silent_ns;
+  for (uint32_t r = 0; r < e->now->size; r++)
+    if (e->condition[r] != TMB_SEEN_GONE && tmb_explain_stalled(e->now, r, &peer, &silent_ns))
+      e->coming[peer] = 1;
+}
+
+static bool live_by_itself(const struct tmb_explain *e, uint32_t rank) {
+  const enum tmb_condition c = e->condition[rank];
+  if (c == TMB_SEEN_WAITS) return e->coming[rank];
+  return c != TMB_SEEN_GONE && c != TMB_SEEN_STOPPED;
 }
 
 /* The verdict, once it is known who is live. A suspended rank hangs if anybody waits. */
@@ -222,7 +242,8 @@ static enum tmb_verdict judge(const struct tmb_explain *e) {
     waiting += c == TMB_SEEN_WAITS;
     hung += c == TMB_SEEN_WAITS && !e->live[r];
     moving += c == TMB_SEEN_MOVES;
-    busy += c == TMB_SEEN_RUNS || c == TMB_SEEN_SLEEPS || c == TMB_SEEN_ABSENT;
+    busy += c == TMB_SEEN_RUNS || c == TMB_SEEN_SLEEPS || c == TMB_SEEN_ABSENT ||
+            c == TMB_SEEN_ELSEWHERE || (c == TMB_SEEN_WAITS && e->coming[r]);
   }
   if (hung) return TMB_VERDICT_HANG;
   return waiting && busy && !moving ? TMB_VERDICT_BUSY : TMB_VERDICT_PROGRESS;
@@ -233,14 +254,16 @@ int tmb_explain(struct tmb_explain *e, const struct tmb_snapshot *before,
   *e = (struct tmb_explain){.before = before, .now = now};
   e->condition = calloc(now->size, 1);
   e->live = calloc(now->size, 1);
+  e->coming = calloc(now->size, 1);
   uint8_t *mark = calloc(now->size, 1);
-  if (!e->condition || !e->live || !mark) {
+  if (!e->condition || !e->live || !e->coming || !mark) {
     tmb_explain_free(e);
     free(mark);
     return TMB_E_NOMEM;
   }
   for (uint32_t r = 0; r < now->size; r++) e->condition[r] = (uint8_t)condition_of(e, r);
-  for (uint32_t r = 0; r < now->size; r++) e->live[r] = live_by_itself(e->condition[r]);
+  mark_coming(e);
+  for (uint32_t r = 0; r < now->size; r++) e->live[r] = live_by_itself(e, r);
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t r = 0; r < now->size; r++) {
@@ -257,5 +280,6 @@ int tmb_explain(struct tmb_explain *e, const struct tmb_snapshot *before,
 void tmb_explain_free(struct tmb_explain *e) {
   free(e->condition);
   free(e->live);
-  e->condition = e->live = NULL;
+  free(e->coming);
+  e->condition = e->live = e->coming = NULL;
 }

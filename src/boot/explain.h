@@ -6,7 +6,8 @@
  * snapshot. Two snapshots some time apart are compared. A rank is live if it runs, or sleeps in a
  * system call of its own, or has made progress, or if what it waits for can come from ranks that
  * are live: from all of those that have not made a call, from the peer of an operation, or, where
- * anybody may be the one (a signal, a condition), from at least one. What remains hangs.
+ * anybody may be the one (a signal, a condition), from at least one, or if packets for it have not
+ * been acknowledged. What remains hangs.
  * Invariants: a rank that is not live cannot go on unless something outside of the job helps it; a
  * job that computes is never said to hang.
  */
@@ -40,6 +41,7 @@ struct tmb_explain {
   enum tmb_verdict verdict;
   uint8_t *condition; /* [size] enum tmb_condition */
   uint8_t *live;      /* [size] 1: may go on */
+  uint8_t *coming;    /* [size] 1: what was sent to this rank is on its way, or lost on it */
 };
 
 /* Who must do something before a wait can end. */
@@ -60,10 +62,15 @@ const struct tmb_status_wait *tmb_explain_wait(const struct tmb_snapshot *s, uin
 enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
                                  const struct tmb_status_wait *w, uint8_t *mark);
 
-/* Whether what a signal is waited for holds already. out value: what it is now, if it could be
- * read. */
-bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank, const struct tmb_status_wait *w,
-                       uint64_t *value);
+/* Whether what a word is waited to be holds already; w->found is what it is, if it could be read.
+ */
+bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
+                       const struct tmb_status_wait *w);
+
+/* The peer from which a rank gets no answer on the network. out silent_ns: for how long. Returns
+ * false if there is none. */
+bool tmb_explain_stalled(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
+                         uint64_t *silent_ns);
 
 /* Index of a team on a rank's page, or -1. */
 int tmb_explain_team(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid);

@@ -3,8 +3,8 @@
  * What explain.c has found, in words.
  *
  * Owns: no state. Called as explain.h says. Calls: explain, ranklist. Invariants: one line for one
- * thing; every line names ranks by number in the job; a cause is told once, however many ranks wait
- * for it.
+ * thing; every line names ranks by number in the job, and their hosts where there are several; a
+ * cause is told once, however many ranks wait for it.
  */
 #include "boot/explain.h"
 
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define TEXT_BYTES 512
+#define NAME_BYTES (TMB_CTL_HOST_BYTES + 24) /* of a rank with its host */
 
 static const char *const operations[] = {"an operation",
                                          "a put",
@@ -86,23 +87,29 @@ static bool is_call(const struct tmb_status_wait *w) {
          w->kind == TMB_WAIT_COLLECTIVE || w->kind == TMB_WAIT_TEAM;
 }
 
+/* Name of a rank, as "rank 3", or "rank 3 on b" in a job on several hosts. */
+static const char *name_of(const struct tmb_snapshot *s, uint32_t rank, char *buf, size_t bytes) {
+  const bool far = s->hosts > 1 && rank < s->size;
+  snprintf(buf, bytes, "rank %u%s%s", rank, far ? " on " : "",
+           far ? s->host_name[s->host_of[rank]] : "");
+  return buf;
+}
+
 static void peer_text(const struct tmb_snapshot *s, uint32_t peer, const char *how, char *buf,
                       size_t bytes) {
+  char name[NAME_BYTES];
   if (peer < s->size)
-    snprintf(buf, bytes, " %s rank %u", how, peer);
+    snprintf(buf, bytes, " %s %s", how, name_of(s, peer, name, sizeof name));
   else
     buf[0] = '\0';
 }
 
 /* What is waited for in memory. */
-static void word_text(const struct tmb_snapshot *s, uint32_t rank, const struct tmb_status_wait *w,
-                      char *buf, size_t bytes) {
-  uint64_t value;
-  (void)tmb_explain_holds(s, rank, w, &value);
+static void word_text(const struct tmb_status_wait *w, char *buf, size_t bytes) {
   const bool sem = w->kind == TMB_WAIT_SEMAPHORE;
   snprintf(buf, bytes, "the %s at 0x%llx to be %s %llu (it is %llu)", sem ? "semaphore" : "signal",
            (unsigned long long)w->addr, sem ? ">=" : comparisons[w->cmp % 6],
-           (unsigned long long)w->value, (unsigned long long)value);
+           (unsigned long long)w->value, (unsigned long long)w->found);
 }
 
 static void lock_text(const struct tmb_status_wait *w, char *buf, size_t bytes) {
@@ -116,7 +123,7 @@ static void lock_text(const struct tmb_status_wait *w, char *buf, size_t bytes) 
 /* What a thread waits for. */
 static void wait_text(const struct tmb_snapshot *s, uint32_t rank, const struct tmb_status_wait *w,
                       char *buf, size_t bytes) {
-  char peer[48];
+  char peer[NAME_BYTES + 8];
   peer_text(s, w->peer, w->kind == TMB_WAIT_NOTIFICATION ? "from" : "with", peer, sizeof peer);
   if (is_call(w)) {
     call_text(s, rank, w, buf, bytes);
@@ -139,7 +146,7 @@ static void wait_text(const struct tmb_snapshot *s, uint32_t rank, const struct 
     break;
   case TMB_WAIT_CONDITION: snprintf(buf, bytes, "a condition of the program"); break;
   case TMB_WAIT_SIGNAL:
-  case TMB_WAIT_SEMAPHORE: word_text(s, rank, w, buf, bytes); break;
+  case TMB_WAIT_SEMAPHORE: word_text(w, buf, bytes); break;
   case TMB_WAIT_SIGNALS:
     snprintf(buf, bytes, "one of %u signals from 0x%llx on", w->count, (unsigned long long)w->addr);
     break;
@@ -159,9 +166,11 @@ static void wait_text(const struct tmb_snapshot *s, uint32_t rank, const struct 
 static void rank_text(const struct tmb_explain *e, uint32_t rank, char *buf, size_t bytes) {
   const struct tmb_snapshot *s = e->now;
   const struct tmb_seen *a = &e->before->rank[rank], *b = &s->rank[rank];
-  const uint64_t time = s->at_ns - e->before->at_ns;
+  const uint64_t time = b->at_ns - a->at_ns;
   switch (e->condition[rank]) {
-  case TMB_SEEN_ELSEWHERE: snprintf(buf, bytes, "is on another machine"); return;
+  case TMB_SEEN_ELSEWHERE:
+    snprintf(buf, bytes, "is on another machine, which has not answered");
+    return;
   case TMB_SEEN_ABSENT: snprintf(buf, bytes, "has not initialised the library yet"); return;
   case TMB_SEEN_GONE: snprintf(buf, bytes, "has ended"); return;
   case TMB_SEEN_STOPPED:
@@ -183,7 +192,7 @@ static void rank_text(const struct tmb_explain *e, uint32_t rank, char *buf, siz
     if (!w) continue;
     char text[TEXT_BYTES];
     wait_text(s, rank, w, text, sizeof text);
-    const double age = (double)(s->at_ns - TMB_MIN(w->since_ns, s->at_ns)) / 1e9;
+    const double age = (double)(b->at_ns - TMB_MIN(w->since_ns, b->at_ns)) / 1e9;
     snprintf(buf + used, bytes - used, "%s%.1f s for %s", used ? "; " : "waits ", age, text);
     used = strlen(buf);
   }
@@ -191,29 +200,57 @@ static void rank_text(const struct tmb_explain *e, uint32_t rank, char *buf, siz
     snprintf(buf, bytes, "waits for others to start (bootstrap, round %u)", b->status.boot_rounds);
 }
 
-static void queue_text(const struct tmb_seen *seen, char *buf, size_t bytes) {
+/* What lies in the rank's queues and is on its way on the network. */
+static void queue_text(const struct tmb_snapshot *s, uint32_t rank, char *buf, size_t bytes) {
+  const struct tmb_seen *seen = &s->rank[rank];
+  const uint64_t *net = seen->status.net;
+  char name[NAME_BYTES];
+  uint32_t peer;
+  uint64_t silent_ns;
   buf[0] = '\0';
   if (seen->queued[0] + seen->queued[1])
     snprintf(buf, bytes, "; unread: %llu slots of requests, %llu of replies",
              (unsigned long long)seen->queued[0], (unsigned long long)seen->queued[1]);
+  const size_t used = strlen(buf);
+  if (tmb_explain_stalled(s, rank, &peer, &silent_ns))
+    snprintf(buf + used, bytes - used,
+             "; network: %llu packets without acknowledgement, %llu messages queued, %llu "
+             "retransmissions so far; %s silent for %.1f s",
+             (unsigned long long)net[TMB_STATUS_NET_UNACKED],
+             (unsigned long long)net[TMB_STATUS_NET_QUEUED],
+             (unsigned long long)net[TMB_STATUS_NET_RETRANSMITS],
+             name_of(s, peer, name, sizeof name), (double)silent_ns / 1e9);
+  else if (net[TMB_STATUS_NET_UNACKED] + net[TMB_STATUS_NET_QUEUED])
+    snprintf(buf + used, bytes - used,
+             "; network: %llu packets under way, %llu messages queued, %llu retransmissions so far",
+             (unsigned long long)net[TMB_STATUS_NET_UNACKED],
+             (unsigned long long)net[TMB_STATUS_NET_QUEUED],
+             (unsigned long long)net[TMB_STATUS_NET_RETRANSMITS]);
+}
+
+/* Name of the host where a rank is: as the launcher knows it, else as the rank says. */
+static const char *host_text(const struct tmb_snapshot *s, uint32_t rank) {
+  return s->hosts > 1 ? s->host_name[s->host_of[rank]] : s->rank[rank].status.host;
 }
 
 void tmb_explain_ranks(const struct tmb_explain *e, FILE *out, bool all) {
-  char text[2 * TEXT_BYTES], last[2 * TEXT_BYTES] = "", queue[96];
+  char text[2 * TEXT_BYTES], last[2 * TEXT_BYTES] = "", queue[TEXT_BYTES];
+  const char *last_host = "";
   uint32_t alike = 0;
   for (uint32_t r = 0; r < e->now->size; r++) {
     rank_text(e, r, text, sizeof text);
-    queue_text(&e->now->rank[r], queue, sizeof queue);
-    if (!all && !queue[0] && strcmp(text, last) == 0) {
+    queue_text(e->now, r, queue, sizeof queue);
+    const char *host = host_text(e->now, r);
+    if (!all && !queue[0] && strcmp(text, last) == 0 && strcmp(host, last_host) == 0) {
       alike++;
       continue;
     }
     if (alike) fprintf(out, "  ... and the %u after it\n", alike);
     alike = 0;
-    fprintf(out, "rank %-4u %s%s%s%s%s\n", r, e->now->rank[r].status.host,
-            e->now->rank[r].status.host[0] ? ": " : "", text, queue,
+    fprintf(out, "rank %-4u %s%s%s%s%s\n", r, host, host[0] ? ": " : "", text, queue,
             e->condition[r] == TMB_SEEN_WAITS && !e->live[r] ? " [hangs]" : "");
     snprintf(last, sizeof last, "%s", text);
+    last_host = host;
   }
   if (alike) fprintf(out, "  ... and the %u after it\n", alike);
 }
@@ -251,12 +288,12 @@ static void gather_group(struct causes *c, uint32_t rank, const struct tmb_statu
 
 /* Tell what each marked rank does instead. */
 static void tell_marked(const struct causes *c) {
-  char text[2 * TEXT_BYTES];
+  char text[2 * TEXT_BYTES], name[NAME_BYTES];
   uint32_t shown = 0;
   for (uint32_t r = 0; r < c->e->now->size && shown < 4; r++) {
     if (!c->mark[r]) continue;
     rank_text(c->e, r, text, sizeof text);
-    fprintf(c->out, "; rank %u %s", r, text);
+    fprintf(c->out, "; %s %s", name_of(c->e->now, r, name, sizeof name), text);
     shown++;
   }
 }
@@ -294,12 +331,11 @@ static void tell_call(struct causes *c, uint32_t rank, const struct tmb_status_w
 /* A wait for a peer, or for anybody. */
 static void tell_other(struct causes *c, uint32_t rank, const struct tmb_status_wait *w) {
   const struct tmb_explain *e = c->e;
-  char text[TEXT_BYTES];
-  uint64_t value;
+  char text[TEXT_BYTES], name[NAME_BYTES];
   wait_text(e->now, rank, w, text, sizeof text);
   const enum tmb_needs needs = tmb_explain_needs(e, rank, w, c->mark);
-  fprintf(c->out, "rank %u waits for %s", rank, text);
-  if (tmb_explain_holds(e->now, rank, w, &value))
+  fprintf(c->out, "%s waits for %s", name_of(e->now, rank, name, sizeof name), text);
+  if (tmb_explain_holds(e->now, rank, w))
     fprintf(c->out,
             ": it holds already, so a wake-up was lost, or it was changed by a plain store");
   else if (needs == TMB_NEEDS_ANY && c->hang)
@@ -343,6 +379,24 @@ static void tell_circle(struct causes *c, uint32_t start) {
   fprintf(c->out, "\n");
 }
 
+/* Who gets no answer from whom on the network. Each peer is told once. */
+static void tell_stalled(struct causes *c) {
+  const struct tmb_snapshot *s = c->e->now;
+  char from[NAME_BYTES], to[NAME_BYTES];
+  uint32_t peer;
+  uint64_t silent_ns;
+  memset(c->mark, 0, s->size);
+  for (uint32_t r = 0; r < s->size; r++) {
+    if (!tmb_explain_stalled(s, r, &peer, &silent_ns) || c->mark[peer]) continue;
+    c->mark[peer] = 1;
+    fprintf(c->out,
+            "%s gets no answer from %s for %.1f s: the network between them is cut or loses "
+            "packets, or that rank does not poll\n",
+            name_of(s, r, from, sizeof from), name_of(s, peer, to, sizeof to),
+            (double)silent_ns / 1e9);
+  }
+}
+
 void tmb_explain_causes(const struct tmb_explain *e, FILE *out) {
   const uint32_t size = e->now->size;
   struct causes c = {.e = e, .out = out, .hang = e->verdict == TMB_VERDICT_HANG};
@@ -359,5 +413,6 @@ void tmb_explain_causes(const struct tmb_explain *e, FILE *out) {
       tell_other(&c, r, w);
   }
   for (uint32_t r = 0; r < size && c.hang; r++) tell_circle(&c, r);
+  tell_stalled(&c);
   free(c.mark);
 }

@@ -3,9 +3,9 @@
  * Finding the jobs of this user on this machine.
  *
  * Owns: no state. Called by `tombolo ps` and `tombolo why`. Calls: ctl, /proc. The launcher of a
- * job, which is its supervisor, holds the control block open: the descriptors of each process of
- * this user are looked through for one. Invariants: a control block is taken only from the process
- * that it names as its supervisor, so a job is found once; it is mapped for reading.
+ * job, and the agent of a host, hold a control block open: the descriptors of each process of this
+ * user are looked through for one. Invariants: a control block is taken only from the process that
+ * it names as its supervisor, so each is found once; it is mapped for reading.
  */
 #define _GNU_SOURCE
 #include "boot/snapshot.h"
@@ -32,8 +32,8 @@ static const struct tmb_ctl *map_ctl(int fd, pid_t pid) {
   if (at == MAP_FAILED) return NULL;
   const struct tmb_ctl *ctl = at;
   if (ctl->magic == TMB_CTL_MAGIC && ctl->supervisor_pid == pid && ctl->size &&
-      ctl->size <= TMB_BOOT_RANKS_MAX && ctl->here <= ctl->size &&
-      (uint64_t)bytes == tmb_ctl_bytes(ctl->size, ctl->here))
+      ctl->size <= TMB_BOOT_RANKS_MAX && ctl->here <= ctl->size && ctl->hosts &&
+      ctl->hosts <= ctl->size && (uint64_t)bytes == tmb_ctl_bytes(ctl->size, ctl->here))
     return ctl;
   munmap(at, (size_t)bytes);
   return NULL;
@@ -86,6 +86,16 @@ static bool is_ours(const char *name) {
   return name[0] >= '1' && name[0] <= '9' && stat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
+/* The launcher of a job on several hosts has no ranks itself: it is asked before an agent. */
+static void mark_again(struct tmb_job_found *list, int count) {
+  for (int i = 0; i < count; i++)
+    for (int k = 0; k < count && !list[i].again; k++) {
+      const struct tmb_ctl *a = list[i].ctl, *b = list[k].ctl;
+      if (k != i && a->job_id == b->job_id)
+        list[i].again = b->here < a->here || (b->here == a->here && k < i);
+    }
+}
+
 int tmb_jobs_find(struct tmb_job_found **jobs) {
   DIR *dir = opendir("/proc");
   if (!dir) return TMB_E_SYS;
@@ -100,11 +110,12 @@ int tmb_jobs_find(struct tmb_job_found **jobs) {
       break;
     }
     list = more;
-    list[count].ctl = ctl;
+    list[count] = (struct tmb_job_found){.ctl = ctl};
     name_program(&list[count++]);
   }
   closedir(dir);
   *jobs = list;
+  mark_again(list, count);
   if (rc == TMB_OK) return count;
   tmb_jobs_free(list, count);
   return rc;

@@ -124,6 +124,7 @@ static int open_memory(struct tmb_launch *l) {
   const struct tmb_ctl_job job = {.size = l->size,
                                   .hosts = l->hosts,
                                   .host_of = l->host_of,
+                                  .host_name = l->host_names,
                                   .only_host = l->far ? l->only_host : TMB_CTL_ALL_HOSTS};
   int rc = tmb_ctl_create(&job, avoid_memfd(), &l->ctl_fd, &l->ctl);
   if (rc) return rc;

@@ -34,6 +34,7 @@ struct tmb_launch {
   uint32_t size;         /* ranks of the job, 1..TMB_BOOT_RANKS_MAX */
   uint32_t hosts;        /* of the job; 0: one */
   uint32_t *host_of;     /* [size], NULL: all on one host; lives as long as this */
+  char **host_names;     /* [hosts] for messages; NULL: as the system says */
   uint32_t only_host;    /* only the ranks of this host are started, if `far` */
   bool far;              /* the other hosts are other machines */
   const char *host_name; /* of this machine, for messages; NULL: as the system says */

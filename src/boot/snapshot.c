@@ -59,38 +59,6 @@ static void read_rings(struct tmb_seen *seen) {
   if (fd >= 0) close(fd);
 }
 
-int tmb_snapshot_take(struct tmb_snapshot *s, const struct tmb_ctl *ctl, bool memory) {
-  *s = (struct tmb_snapshot){.size = ctl->size,
-                             .job_id = ctl->job_id,
-                             .start_ns = ctl->start_ns,
-                             .launcher = ctl->supervisor_pid};
-  s->rank = calloc(s->size, sizeof *s->rank);
-  if (!s->rank) return TMB_E_NOMEM;
-  for (uint32_t r = 0; r < s->size; r++) {
-    struct tmb_seen *seen = &s->rank[r];
-    seen->fate = tmb_load_acq(&tmb_ctl_fate(ctl)[r]);
-    seen->here = tmb_ctl_record_of(ctl)[r] < ctl->here;
-    if (!seen->here) continue;
-    seen->state = TMB_RANK_STATE(tmb_ctl_state(ctl, r));
-    seen->pid = tmb_ctl_pid(ctl, r);
-    struct tmb_os_process p;
-    if (seen->pid && tmb_os_process(seen->pid, memory, &p)) {
-      seen->process = p.state;
-      seen->cpu_ns = p.cpu_ns;
-      seen->memory = p.memory;
-    }
-    read_page(seen, tmb_ctl_status(ctl, r));
-    read_rings(seen);
-  }
-  s->at_ns = tmb_os_now_ns();
-  return TMB_OK;
-}
-
-void tmb_snapshot_free(struct tmb_snapshot *s) {
-  free(s->rank);
-  s->rank = NULL;
-}
-
 /* Where in which descriptor of the process the address is mapped from. in line: of /proc/PID/maps.
  * Returns the offset in the file with inode *inode, or -1 if the line is of another range. */
 static int64_t mapped_at(const char *line, uint64_t addr, uint64_t *inode) {
@@ -119,10 +87,91 @@ static bool word_of_file(pid_t pid, uint64_t addr, uint64_t *word) {
   return good;
 }
 
-bool tmb_snapshot_word(pid_t pid, uint64_t addr, uint64_t *word) {
+/* The 64-bit word at an address of a process. Returns whether it could be read. */
+static bool read_word(pid_t pid, uint64_t addr, uint64_t *word) {
   const struct iovec here = {word, sizeof *word};
   const struct iovec there = {(void *)(uintptr_t)addr, sizeof *word};
   if (pid <= 0 || !addr) return false;
   if (process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof *word) return true;
   return word_of_file(pid, addr, word);
+}
+
+static bool compares(uint64_t found, int cmp, uint64_t value) {
+  switch (cmp) {
+  case 0: return found == value;
+  case 1: return found != value;
+  case 2: return found > value;
+  case 3: return found >= value;
+  case 4: return found < value;
+  default: return found <= value;
+  }
+}
+
+/* What the words that are waited for hold now. */
+static void read_words(struct tmb_seen *seen) {
+  for (int i = 0; i < TMB_STATUS_WAITS; i++) {
+    struct tmb_status_wait *w = &seen->status.wait[i];
+    if (!w->thread || w->state == TMB_WAIT_NONE) continue;
+    if (w->kind != TMB_WAIT_SIGNAL && w->kind != TMB_WAIT_SEMAPHORE) continue;
+    if (!read_word(seen->pid, w->addr, &w->found)) continue;
+    const int cmp = w->kind == TMB_WAIT_SEMAPHORE ? 3 : w->cmp;
+    if (compares(w->found, cmp, w->value)) seen->held |= 1u << i;
+  }
+}
+
+/* ---- the whole */
+
+int tmb_snapshot_open(struct tmb_snapshot *s, const struct tmb_ctl *ctl) {
+  *s = (struct tmb_snapshot){.size = ctl->size,
+                             .hosts = ctl->hosts,
+                             .job_id = ctl->job_id,
+                             .start_ns = ctl->start_ns,
+                             .launcher = ctl->supervisor_pid};
+  s->rank = calloc(s->size, sizeof *s->rank);
+  s->host_of = calloc(s->size, sizeof *s->host_of);
+  s->host_name = calloc(s->hosts, sizeof *s->host_name);
+  if (!s->rank || !s->host_of || !s->host_name) {
+    tmb_snapshot_free(s);
+    return TMB_E_NOMEM;
+  }
+  for (uint32_t r = 0; r < s->size; r++) {
+    s->rank[r].fate = tmb_load_acq(&tmb_ctl_fate(ctl)[r]);
+    s->host_of[r] = TMB_MIN(tmb_ctl_host_of(ctl)[r], s->hosts - 1);
+  }
+  for (uint32_t h = 0; h < s->hosts; h++)
+    memcpy(s->host_name[h], tmb_ctl_host_name(ctl, h), TMB_CTL_HOST_BYTES - 1);
+  s->at_ns = tmb_os_now_ns();
+  return TMB_OK;
+}
+
+static void look_at(struct tmb_seen *seen, const struct tmb_ctl *ctl, uint32_t rank, bool memory) {
+  struct tmb_os_process p;
+  seen->here = true;
+  seen->state = TMB_RANK_STATE(tmb_ctl_state(ctl, rank));
+  seen->pid = tmb_ctl_pid(ctl, rank);
+  if (seen->pid && tmb_os_process(seen->pid, memory, &p)) {
+    seen->process = p.state;
+    seen->cpu_ns = p.cpu_ns;
+    seen->memory = p.memory;
+  }
+  read_page(seen, tmb_ctl_status(ctl, rank));
+  read_rings(seen);
+  read_words(seen);
+  seen->at_ns = tmb_os_now_ns();
+}
+
+int tmb_snapshot_take(struct tmb_snapshot *s, const struct tmb_ctl *ctl, bool memory) {
+  const int rc = tmb_snapshot_open(s, ctl);
+  if (rc) return rc;
+  for (uint32_t r = 0; r < s->size; r++)
+    if (tmb_ctl_record_of(ctl)[r] < ctl->here) look_at(&s->rank[r], ctl, r, memory);
+  s->at_ns = tmb_os_now_ns();
+  return TMB_OK;
+}
+
+void tmb_snapshot_free(struct tmb_snapshot *s) {
+  free(s->rank);
+  free(s->host_of);
+  free(s->host_name);
+  *s = (struct tmb_snapshot){0};
 }

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define TMB_STATUS_BYTES   4096
-#define TMB_STATUS_LAYOUT  1u /* changes with the layout */
+#define TMB_STATUS_LAYOUT  2u /* changes with the layout */
 #define TMB_STATUS_WAITS   8  /* threads that can be shown */
 #define TMB_STATUS_TEAMS   24 /* teams that can be shown */
 #define TMB_STATUS_HOST    64
@@ -115,6 +115,26 @@ struct tmb_status_rings {
   uint32_t slots[2];
 };
 
+/* Numbers of the network, in the order of struct tmb_net_stats of net/net.h. */
+enum tmb_status_net {
+  TMB_STATUS_NET_SENT, /* messages */
+  TMB_STATUS_NET_RECEIVED,
+  TMB_STATUS_NET_BYTES_OUT,
+  TMB_STATUS_NET_BYTES_IN,
+  TMB_STATUS_NET_PACKETS_OUT,
+  TMB_STATUS_NET_PACKETS_IN,
+  TMB_STATUS_NET_RETRANSMITS,
+  TMB_STATUS_NET_TIMEOUTS,
+  TMB_STATUS_NET_DUPLICATES,
+  TMB_STATUS_NET_REFUSED,
+  TMB_STATUS_NET_UNACKED, /* packets, now */
+  TMB_STATUS_NET_QUEUED,  /* messages, now */
+  TMB_STATUS_NET_STALLED, /* 1 + the peer that has been asked in vain last; 0: none */
+  TMB_STATUS_NET_STALLED_HEARD_NS,
+  TMB_STATUS_NET_STALLED_AT_NS,
+  TMB_STATUS_NET_MAX = 16
+};
+
 struct tmb_status {
   uint32_t layout; /* TMB_STATUS_LAYOUT once the rank has begun */
   int32_t pid;
@@ -126,7 +146,7 @@ struct tmb_status {
   struct tmb_status_rings rings;
   struct tmb_status_wait wait[TMB_STATUS_WAITS];
   struct tmb_status_team team[TMB_STATUS_TEAMS];
-  uint64_t net[16]; /* struct tmb_net_stats of net/net.h */
+  uint64_t net[TMB_STATUS_NET_MAX];
 };
 _Static_assert(sizeof(struct tmb_status) <= TMB_STATUS_BYTES, "a status fits its page");
 

@@ -458,6 +458,15 @@ static void check_timeout(struct tmb_sup *s, double timeout_s) {
   cut_short(s, TMB_EXIT_TIMEOUT);
 }
 
+/* Of the supervisors of several machines the one that sees all of them has a watchdog. */
+static void open_watchdog(struct tmb_sup *s) {
+  if (s->far && !s->far->look) return;
+  tmb_watchdog_open(&s->dog, tmb_cfg_dbl(TMB_CFG_WATCHDOG));
+  if (!s->far) return;
+  s->dog.look = s->far->look;
+  s->dog.arg = s->far->arg;
+}
+
 static void check_watchdog(struct tmb_sup *s) {
   if (s->phase != RUNNING || !tmb_watchdog_bites(&s->dog, s->l->ctl)) return;
   tmb_print("watchdog: ending the job");
@@ -695,7 +704,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
   s.grace_ns = grace_setting_ns(l->size);
   s.slow_output_ns = seconds_ns(tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT));
   if (options->timeout_s > 0) s.timeout_ns = l->ctl->start_ns + seconds_ns(options->timeout_s);
-  tmb_watchdog_open(&s.dog, l->ctl->here == l->size ? tmb_cfg_dbl(TMB_CFG_WATCHDOG) : 0);
+  open_watchdog(&s);
   s.tick_ns = tmb_os_now_ns();
   s.oom_kills = tmb_os_oom_kills();
   while (!is_over(&s)) {

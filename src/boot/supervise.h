@@ -46,6 +46,7 @@ struct tmb_sup_event {
 };
 
 struct tmb_sup;
+struct tmb_snapshot;
 
 /* How the job stands, as this supervisor knows it. */
 struct tmb_sup_state {
@@ -67,6 +68,10 @@ struct tmb_sup_far {
   /* Asked when every rank of this machine is gone: whether nobody needs this supervisor any more.
    */
   bool (*finished)(void *arg, const struct tmb_sup_state *state);
+  /* For the watchdog: what the ranks of all machines do. out now: the caller's to free, if true is
+   * returned; else it is being gathered, and to be asked for again. NULL: there is no watchdog
+   * here. */
+  bool (*look)(void *arg, struct tmb_snapshot *now);
   /* Whether output of ranks waits for a slow reader. */
   bool (*output_full)(void *arg);
 };

@@ -42,12 +42,19 @@ static void report(const struct tmb_watchdog *w, const struct tmb_snapshot *now)
   tmb_explain_free(&e);
 }
 
+/* Looks at all ranks, where they are. Returns false if there is nothing to see yet. */
+static bool look(const struct tmb_watchdog *w, const struct tmb_ctl *ctl, struct tmb_snapshot *s) {
+  if (w->look) return w->look(w->arg, s);
+  return tmb_snapshot_take(s, ctl, false) == 0;
+}
+
 bool tmb_watchdog_bites(struct tmb_watchdog *w, const struct tmb_ctl *ctl) {
   const uint64_t now_ns = tmb_os_now_ns();
   if (!w->limit_ns || now_ns < w->look_ns) return false;
-  w->look_ns = now_ns + TMB_MAX(TMB_MIN(w->limit_ns / LOOKS, LOOK_MAX), LOOK_MIN);
   struct tmb_snapshot now;
-  if (tmb_snapshot_take(&now, ctl, false) != 0) return false;
+  w->look_ns = now_ns + LOOK_MIN;
+  if (!look(w, ctl, &now)) return false;
+  w->look_ns = now_ns + TMB_MAX(TMB_MIN(w->limit_ns / LOOKS, LOOK_MAX), LOOK_MIN);
   if (!w->seen || tmb_explain_moved(&w->last, &now)) {
     tmb_watchdog_close(w);
     w->last = now;

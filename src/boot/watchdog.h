@@ -13,8 +13,12 @@
 #include "boot/snapshot.h"
 
 struct tmb_watchdog {
-  uint64_t limit_ns;        /* 0: off */
-  uint64_t look_ns;         /* when to look next */
+  uint64_t limit_ns; /* 0: off */
+  uint64_t look_ns;  /* when to look next */
+  /* How to look at the ranks of several machines, see struct tmb_sup_far; NULL: those of this one
+   * are all. */
+  bool (*look)(void *arg, struct tmb_snapshot *now);
+  void *arg;
   bool seen;                /* `last` is filled */
   struct tmb_snapshot last; /* when something had happened last */
 };

@@ -25,7 +25,8 @@
 struct tmb_net; /* a conduit's own state */
 
 /* Numbers that `tombolo why` shows, in memory that other processes of this user may read. Written
- * by the conduit, relaxed; each is a count since open but the gauges `unacked` and `queued`. */
+ * by the conduit, relaxed; each is a count since open but those from `unacked` on. boot/status.h
+ * names them in this order. */
 struct tmb_net_stats {
   uint64_t sent, received;      /* messages */
   uint64_t bytes_out, bytes_in; /* payload */
@@ -33,6 +34,8 @@ struct tmb_net_stats {
   uint64_t retransmits, timeouts;
   uint64_t duplicates, refused; /* dropped: came before; not authentic or malformed */
   uint64_t unacked, queued;     /* now: packets not acknowledged; messages that wait for room */
+  uint64_t stalled; /* 1 + the peer that was last asked for an answer in vain; 0: none */
+  uint64_t stalled_heard_ns, stalled_at_ns; /* when it had last said something; when it was asked */
 };
 
 /* Calls into core. Any thread, unless said otherwise. Filled by core; the same for every conduit.

@@ -130,7 +130,15 @@ static void tell_lost(struct tmb_net *e, struct udp_peer *p, const char *why) {
   udp_done_add(e, &(struct udp_done){.peer = p->rank, .lost = why});
 }
 
+/* For `tombolo why`: whom this rank gets no answer from. */
+static void note_stalled(struct tmb_net *e, const struct udp_peer *p) {
+  tmb_store_rlx(&e->stats->stalled, (uint64_t)p->rank + 1);
+  tmb_store_rlx(&e->stats->stalled_heard_ns, p->heard_ns);
+  tmb_store_rlx(&e->stats->stalled_at_ns, e->now_ns);
+}
+
 void udp_peer_asked(struct tmb_net *e, struct udp_peer *p) {
+  note_stalled(e, p);
   if (!p->asked_ns) p->asked_ns = e->now_ns;
   if (!p->heard && e->io.ops->fall_back && e->now_ns - p->asked_ns > FALL_BACK_NS)
     e->io.ops->fall_back(e->io.state, p->rank);
