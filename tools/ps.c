@@ -50,7 +50,7 @@ static void states_text(const struct tmb_snapshot *s, char *buf, size_t bytes) {
   }
 }
 
-/* The hosts of a job, as "2 (a, b)" with as many names as there is room for. */
+/* The hosts of a job, as many as there is room for. */
 static void hosts_text(const struct tmb_snapshot *s, char *buf, size_t bytes) {
   size_t used = 0;
   buf[0] = '\0';
@@ -92,9 +92,9 @@ static int print_job(const struct tmb_job_found *job, bool ranks) {
   tmb_fmt_bytes(bytes, memory, sizeof memory);
   snprintf(age, sizeof age, "%.1f s", (double)(s.at_ns - s.start_ns) / 1e9);
   const char *name = strrchr(job->program, '/');
-  printf("%-8d %5u %5u %10s %10s %12llu %12llu  %-24s %s  %s\n", (int)s.launcher, s.size, s.hosts,
+  printf("%-8d %5u %5u %10s %10s %12llu %12llu  %-24s %s%s%s\n", (int)s.launcher, s.size, s.hosts,
          age, memory, (unsigned long long)passed, (unsigned long long)sent, states,
-         name ? name + 1 : job->program, hosts);
+         name ? name + 1 : job->program, s.hosts > 1 ? "  " : "", s.hosts > 1 ? hosts : "");
   if (ranks) print_ranks(&s);
   tmb_snapshot_free(&s);
   return 0;
