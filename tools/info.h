@@ -23,6 +23,12 @@ json_t *info_collect(void);
  */
 json_t *info_settings(int *bad);
 
+/* info_net.c: the interfaces of this machine, and what reaches ranks: [{name, available, why}], the
+ * former also with mtu_bytes and addresses. in interfaces: as of info_interfaces. Return new
+ * references. */
+json_t *info_interfaces(void);
+json_t *info_conduits(const json_t *interfaces);
+
 /* Print the document or the settings for people on stdout. */
 void info_print_text(const json_t *document);
 void info_print_settings(const json_t *settings);

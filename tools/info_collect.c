@@ -2,8 +2,8 @@
 /*
  * `tombolo info`: collects what is shown into one document.
  *
- * Owns: the table of networks that people ask for. Called by info.c. Calls: base/config, os, boot
- * limits, the public headers for sizes and versions, jansson. Invariants: nothing here ends the
+ * Owns: nothing. Called by info.c. Calls: info_net.c, base/config, os, boot limits, the public
+ * headers for sizes and versions, jansson. Invariants: nothing here ends the
  * process; an unknown fact is left out or null, never invented. A wrong setting is reported in its
  * entry and its value is then null.
  */
@@ -46,33 +46,6 @@ static json_t *collect_build(void) {
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "type", TMB_BUILD_TYPE, "compiler",
                    TMB_BUILD_COMPILER, "flags", TMB_BUILD_FLAGS, "sanitizers", TMB_BUILD_SANITIZE,
                    "system", TMB_BUILD_SYSTEM, "prefix", TMB_BUILD_PREFIX);
-}
-
-/* Tries what the on-node conduit needs: anonymous shared memory that can be sized. */
-static bool smp_works(char *why, size_t why_bytes) {
-  const int fd = tmb_memfd_create("tombolo-info", false);
-  if (fd < 0) {
-    snprintf(why, why_bytes, "no anonymous shared memory: see the warning above");
-    return false;
-  }
-  const bool ok = tmb_memfd_resize(fd, tmb_os_page_size(), why, why_bytes) == TMB_OK;
-  close(fd);
-  return ok;
-}
-
-static json_t *conduit_entry(const char *name, bool available, const char *text) {
-  return json_pack("{s:s, s:b, s:s}", "name", name, "available", available, "why", text);
-}
-
-static json_t *collect_conduits(void) {
-  static const char *const absent[] = {"udp", "ofi", "ucx", "ibv", "mpi"};
-  char why[TMB_MEMFD_WHY_BYTES] = "";
-  json_t *list = json_array();
-  const bool works = smp_works(why, sizeof why);
-  json_array_append_new(list, conduit_entry("smp", works, works ? "ranks on this machine" : why));
-  for (size_t i = 0; i < TMB_ARRAY_LEN(absent); i++)
-    json_array_append_new(list, conduit_entry(absent[i], false, "not part of this build"));
-  return list;
 }
 
 /* Sets a key if the fact is known. */
@@ -195,11 +168,12 @@ static json_t *collect_sizes(void) {
 
 json_t *info_collect(void) {
   tmb_os_ticks_native(); /* the calibration starts now */
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", collect_version(),
-                   "build", collect_build(), "conduits", collect_conduits(), "start",
-                   collect_start(), "topology", collect_topology(), "memory", collect_memory(),
-                   "clock", collect_clock(), "limits", collect_limits(), "structure_sizes",
-                   collect_sizes());
+  json_t *interfaces = info_interfaces(), *conduits = info_conduits(interfaces);
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+                   collect_version(), "build", collect_build(), "conduits", conduits, "interfaces",
+                   interfaces, "start", collect_start(), "topology", collect_topology(), "memory",
+                   collect_memory(), "clock", collect_clock(), "limits", collect_limits(),
+                   "structure_sizes", collect_sizes());
 }
 
 static const char *const type_names[] = {

@@ -62,6 +62,14 @@ static void make_text(const char *key, const json_t *value, char *text, size_t t
   }
 }
 
+/* Ends a line with a list of texts, if there is one. */
+static void print_words(const json_t *words) {
+  size_t i;
+  json_t *word;
+  json_array_foreach(words, i, word) printf("%s %s", i ? "," : ";", json_string_value(word));
+  putchar('\n');
+}
+
 /* Prints a list of {name, available, why} or {name, <number>} as one line each. */
 static void print_list(const json_t *list, int indent) {
   size_t i;
@@ -71,8 +79,9 @@ static void print_list(const json_t *list, int indent) {
     const json_t *available = json_object_get(item, "available");
     if (available) {
       const char *why = json_string_value(json_object_get(item, "why"));
-      printf("%*s%-*s %s: %s\n", indent, "", COLUMN - indent, name,
+      printf("%*s%-*s %s: %s", indent, "", COLUMN - indent, name,
              json_is_true(available) ? "available" : "not available", why);
+      print_words(json_object_get(item, "addresses"));
       continue;
     }
     const char *key;
