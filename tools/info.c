@@ -30,7 +30,8 @@ static const struct argp_option option_table[] = {
 };
 
 static const char doc[] =
-    "Show version, build, conduits, interfaces of networks, topology, limits, structure sizes and settings of Tombolo here."
+    "Show version, build, conduits, interfaces of networks, topology, limits, structure sizes and "
+    "settings of Tombolo here."
     "\v"
     "Settings are environment variables; a program started now with this environment would see the "
     "values shown. Exit code: 0, 1 if a setting is not valid, 2 for wrong options.";

@@ -179,7 +179,8 @@ static bool has_word(const char *list, const char *word) {
 static void add_address(const struct ifaddrs *i, json_t *addresses, uint32_t *usable,
                         const char **why) {
   char text[INET6_ADDRSTRLEN + 16] = "";
-  const char *wanted = tmb_cfg_str(TMB_CFG_UDP_INTERFACES), *family = tmb_cfg_str(TMB_CFG_UDP_FAMILY);
+  const char *wanted = tmb_cfg_str(TMB_CFG_UDP_INTERFACES),
+             *family = tmb_cfg_str(TMB_CFG_UDP_FAMILY);
   const bool v6 = i->ifa_addr->sa_family == AF_INET6;
   const struct in6_addr *six = &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr;
   const struct in_addr *four = &((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr;
@@ -211,9 +212,10 @@ static bool judge(const struct ifaddrs *i, uint32_t addresses, uint32_t usable, 
   else if (usable == 0)
     snprintf(text, WHY_BYTES, "%s", why);
   else if (mtu < MTU_LEAST)
-    snprintf(text, WHY_BYTES,
-             "MTU %d is too small, packets of %d bytes are sent: raise it, or set TOMBOLO_UDP_MTU=%d",
-             mtu, MTU_LEAST, mtu - 48);
+    snprintf(
+        text, WHY_BYTES,
+        "MTU %d is too small, packets of %d bytes are sent: raise it, or set TOMBOLO_UDP_MTU=%d",
+        mtu, MTU_LEAST, mtu - 48);
   else {
     int n = snprintf(text, WHY_BYTES, "MTU %d%s", mtu,
                      mtu < ETHERNET_BYTES ? ", small: long transfers are slower" : "");

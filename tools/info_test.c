@@ -52,6 +52,8 @@ static void text_shows_every_section(void **state) {
   run((struct call){0}, 0);
   static const char *const parts[] = {"\nBuild\n",
                                       "\nConduits\n",
+                                      "\nInterfaces\n",
+                                      "not available: loopback",
                                       "\nTopology\n",
                                       "\nMemory\n",
                                       "\nClock\n",
@@ -66,7 +68,7 @@ static void text_shows_every_section(void **state) {
                                       "available: ",
                                       "RLIMIT_AS",
                                       "TOMBOLO_WAIT = spinblock  (default)",
-                                      "not part of this",
+                                      "not available: no plug-in",
                                       "GASNET_NETWORKDEPTH",
                                       "gex_HSL_t",
                                       "GASNET_TEST_"};

@@ -118,8 +118,8 @@ int tmb_failure_rma(const struct tmb_rma *rma, bool is_get) {
 
 void tmb_failure_cut(uint32_t jobrank, const char *why) {
   if (!tmb_job.lost)
-    tmb_fatal_nopos("rank %u on host %u is lost: %s", jobrank, tmb_job.boot.places.host_of[jobrank],
-                    why);
+    tmb_fatal_nopos("rank %u on host %s is lost: %s", jobrank,
+                    tmb_boot_host_name(&tmb_job.boot, jobrank), why);
   if (tmb_xchg_acq_rel(&failure.cut[jobrank], 1)) return;
   tmb_fetch_add_rel(&failure.cuts, 1);
   tmb_boot_condemn(&tmb_job.boot, jobrank);
