@@ -49,7 +49,8 @@ struct caf_token {
   struct caf_token *next, **link; /* in the list of its team; link NULL: in none */
   void *base;                     /* of this image; NULL: not allocated */
   size_t bytes;
-  struct caf_desc *desc; /* components: the descriptor, for deallocation */
+  struct caf_desc *desc; /* of the variable or component; may be gone with its procedure */
+  void **token_p;        /* where the program keeps this token; may be gone, too */
   int type;              /* enum caf_register */
   uint32_t ranks;        /* entries of addr */
   uintptr_t addr[];      /* [ranks] of the job, as the owners see them; 0: no member */
@@ -249,7 +250,10 @@ struct caf_section {
 };
 
 /* Element i of a vector subscript, an array of integers of `kind` bytes. */
-ptrdiff_t caf_vector_at(const void *vector, int kind, size_t i);
+ptrdiff_t caf_vector_at(const void *vector, int kind, ptrdiff_t i);
+
+/* Elements of a subscript triplet. */
+size_t caf_triplet_count(const struct caf_vector *v);
 
 /* Element type. */
 struct caf_elem {
@@ -262,6 +266,18 @@ struct caf_elem {
 void caf_section_of(struct caf_section *s, const struct caf_desc *desc, char *base,
                     const struct caf_vector *vector);
 void caf_section_free(struct caf_section *s);
+
+/* A coindexed object: its descriptor, its address on its image, and vector subscripts or NULL. */
+struct caf_remote_object {
+  const struct caf_desc *desc;
+  char *base;
+  const struct caf_vector *vector;
+};
+
+/* As caf_section_of. other: of the other side of the assignment, or NULL: it tells what the
+ * compiler does not (subscript.c). Returns false after caf_fail. */
+bool caf_remote_section(struct caf_section *s, const struct caf_remote_object *object,
+                        const struct caf_desc *other, const struct caf_status *to);
 size_t caf_section_elements(const struct caf_section *s);
 
 /* Whether a section is one piece of memory in its order. */

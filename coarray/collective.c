@@ -177,6 +177,18 @@ static const struct row *row_of(const struct caf_desc *a) {
   return NULL;
 }
 
+#define LOWEST_ADDRESS  0x400000u /* of data in any program: the default of linkers */
+#define HIGHEST_ADDRESS ((uintptr_t)1 << 47)
+
+struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_len, int *a_len) {
+  const uintptr_t at = (uintptr_t)errmsg;
+  if (at >= LOWEST_ADDRESS && at < HIGHEST_ADDRESS)
+    return (struct caf_status){stat, errmsg, errmsg_len};
+  /* A text of more than 16 bytes went to the stack: the length follows where errmsg should be. */
+  if (a_len && at) *a_len = at < LOWEST_ADDRESS ? (int)at : 0;
+  return (struct caf_status){.stat = stat};
+}
+
 enum caf_fold { FOLD_SUM, FOLD_MIN, FOLD_MAX };
 
 static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a_len,
@@ -192,7 +204,7 @@ static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a
     return;
   }
   struct caf_elem elem = {CAF_CHARACTER, 1, a->dtype.elem_len};
-  if (row == &row_character && a_len > 0) elem.kind = (int)(elem.len / (size_t)a_len);
+  if (row == &row_character && a_len > 0 && elem.len == 4 * (size_t)a_len) elem.kind = 4;
   const struct caf_reduction how = {.name = of[kind].name,
                                     .dt = row->dt,
                                     .op = row->dt == GEX_DT_USER ? GEX_OP_USER : of[kind].op,
@@ -202,19 +214,19 @@ static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a
 }
 
 void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg, size_t errmsg_len) {
-  const struct caf_status to = {stat, errmsg, errmsg_len};
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, NULL);
   fold(a, result_image, FOLD_SUM, 0, &to);
 }
 
 void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
                  size_t errmsg_len) {
-  const struct caf_status to = {stat, errmsg, errmsg_len};
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, &a_len);
   fold(a, result_image, FOLD_MIN, a_len, &to);
 }
 
 void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
                  size_t errmsg_len) {
-  const struct caf_status to = {stat, errmsg, errmsg_len};
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, &a_len);
   fold(a, result_image, FOLD_MAX, a_len, &to);
 }
 
@@ -310,7 +322,7 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
 }
 
 void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, size_t errmsg_len) {
-  const struct caf_status to = {stat, errmsg, errmsg_len};
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, NULL);
   struct caf_team *team = caf.team;
   if (source < 1 || (uint32_t)source > team->size) {
     caf_fail(&to, CAF_STAT_ERROR,

@@ -74,7 +74,9 @@ static void select_vector(struct walk *w, const struct caf_ref *ref, int d, ptrd
   const size_t n = ref->u.a.dim[d].v.nvec;
   ptrdiff_t *index = malloc((n + 1) * sizeof *index);
   for (size_t i = 0; index && i < n; i++)
-    index[i] = (caf_vector_at(ref->u.a.dim[d].v.vector, ref->u.a.dim[d].v.kind, i) - first) * unit;
+    index[i] =
+        (caf_vector_at(ref->u.a.dim[d].v.vector, ref->u.a.dim[d].v.kind, (ptrdiff_t)i) - first) *
+        unit;
   s->count[s->levels] = index ? n : 0;
   s->stride[s->levels] = 0;
   s->index[s->levels++] = index;

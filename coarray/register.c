@@ -131,6 +131,7 @@ static void register_coarray(size_t bytes, int type, void **token_p, struct caf_
   }
   t->bytes = bytes;
   t->desc = desc;
+  t->token_p = token_p;
   if (t->base && type >= CAF_LOCK_STATIC && type <= CAF_EVENT_ALLOC) memset(t->base, 0, bytes);
   const bool mine = t->base != NULL, complete = gather(t);
   const int code = complete ? caf_barrier(caf.team) : CAF_STAT_ERROR; /* the same on all images */
@@ -226,9 +227,19 @@ void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t e
     caf_ok(stat);
 }
 
+/* Make the variable unallocated: its procedure still runs if the descriptor still has the address,
+ * as coarrays are deallocated when their procedure ends. */
+static void forget(const struct caf_token *t) {
+  if (t->type != CAF_ALLOC && t->type != CAF_LOCK_ALLOC && t->type != CAF_EVENT_ALLOC) return;
+  if (!t->desc || t->desc->base != t->base) return;
+  t->desc->base = NULL;
+  if (*t->token_p == t) *t->token_p = NULL;
+}
+
 void caf_team_free_coarrays(struct caf_team *team) {
   for (struct caf_token *t; (t = team->coarrays) != NULL;) {
     leave_team(t);
+    forget(t);
     caf_heap_free(t->base);
     free(t);
   }

@@ -13,16 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-ptrdiff_t caf_vector_at(const void *vector, int kind, size_t i) {
-  switch (kind) {
-  case 1: return ((const int8_t *)vector)[i];
-  case 2: return ((const int16_t *)vector)[i];
-  case 4: return ((const int32_t *)vector)[i];
-  case 8: return (ptrdiff_t)((const int64_t *)vector)[i];
-  default: return (ptrdiff_t)((const __int128 *)vector)[i];
-  }
-}
-
 /* Memory of a transfer; at least one byte. Ends the program when there is none. */
 static void *temporary(size_t bytes) {
   void *memory = malloc(bytes + 1);
@@ -37,17 +27,16 @@ static void apply_vector(struct caf_section *s, unsigned d, const struct caf_vec
                          const struct caf_dim *dim) {
   const ptrdiff_t unit = s->stride[d];
   if (v->nvec == 0) {
-    const ptrdiff_t step = v->u.triplet.stride, lb = v->u.triplet.lb, ub = v->u.triplet.ub;
-    const ptrdiff_t n = step > 0 ? (ub - lb + step) / step : (lb - ub - step) / -step;
-    s->base += (lb - dim->lb) * unit;
-    s->count[d] = n > 0 ? (size_t)n : 0;
-    s->stride[d] = step * unit;
+    s->count[d] = caf_triplet_count(v);
+    if (s->count[d] == 0) return;
+    s->base += (v->u.triplet.lb - dim->lb) * unit;
+    s->stride[d] = v->u.triplet.stride * unit;
     return;
   }
   s->count[d] = v->nvec;
   s->index[d] = temporary(v->nvec * sizeof *s->index[d]);
   for (size_t i = 0; i < v->nvec; i++)
-    s->index[d][i] = (caf_vector_at(v->u.v.vector, v->u.v.kind, i) - dim->lb) * unit;
+    s->index[d][i] = (caf_vector_at(v->u.v.vector, v->u.v.kind, (ptrdiff_t)i) - dim->lb) * unit;
   s->indexed = true;
 }
 

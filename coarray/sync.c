@@ -122,8 +122,9 @@ int caf_words_init(struct caf_team *team, struct caf_team *parent) {
   uint64_t *all = calloc(parent->size, sizeof *all);
   if (!all) return CAF_STAT_ERROR;
   const int code = caf_tell(parent, mine, all);
-  for (uint32_t i = 0, k = 0; k < team->size && i < parent->size; i++)
-    if (parent->jobrank[i] == team->jobrank[k]) team->words_at[k++] = all[i];
+  for (uint32_t k = 0; k < team->size; k++) /* NEW_INDEX= may have changed the order */
+    for (uint32_t i = 0; i < parent->size; i++)
+      if (parent->jobrank[i] == team->jobrank[k]) team->words_at[k] = all[i];
   free(all);
   return code == CAF_STAT_FAILED ? 0 : code; /* the lost are no members */
 }

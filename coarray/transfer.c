@@ -54,6 +54,7 @@ struct assignment {
   const struct caf_desc *remote_desc, *local_desc;
   const struct caf_vector *vector;
   int remote_kind, local_kind;
+  const struct caf_status *to;
 };
 
 static __attribute__((noinline)) void get_any(const struct assignment *a) {
@@ -66,7 +67,8 @@ static __attribute__((noinline)) void get_any(const struct assignment *a) {
     return;
   }
   struct caf_section from, into;
-  caf_section_of(&from, a->remote_desc, a->remote, a->vector);
+  const struct caf_remote_object object = {a->remote_desc, a->remote, a->vector};
+  if (!caf_remote_section(&from, &object, a->local_desc, a->to)) return;
   caf_section_of(&into, a->local_desc, a->local_desc->base, NULL);
   caf_assign_local(&into, &into_elem, a->rank, &from, &from_elem);
   caf_section_free(&from);
@@ -93,7 +95,7 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
       gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, bytes, 0);
     return;
   }
-  get_any(&(struct assignment){rank, remote, src, dst, vector, src_kind, dst_kind});
+  get_any(&(struct assignment){rank, remote, src, dst, vector, src_kind, dst_kind, &to});
 }
 
 static void put(uint32_t rank, void *remote, const void *data, size_t bytes) {
@@ -118,7 +120,8 @@ static __attribute__((noinline)) void send_any(const struct assignment *a) {
     return;
   }
   struct caf_section into, from;
-  caf_section_of(&into, a->remote_desc, a->remote, a->vector);
+  const struct caf_remote_object object = {a->remote_desc, a->remote, a->vector};
+  if (!caf_remote_section(&into, &object, a->local_desc, a->to)) return;
   caf_section_of(&from, a->local_desc, a->local_desc->base, NULL);
   caf_assign_remote(a->rank, &into, &into_elem, &from, &from_elem);
   caf_section_free(&into);
@@ -145,7 +148,7 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
       caf_put(rank, remote, src->base, bytes);
     return;
   }
-  send_any(&(struct assignment){rank, remote, dst, src, vector, dst_kind, src_kind});
+  send_any(&(struct assignment){rank, remote, dst, src, vector, dst_kind, src_kind, &to});
 }
 
 void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_desc *dst,
@@ -161,8 +164,10 @@ void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_
   if (!dst_at || !src_at) return;
   caf_ok(stat);
   struct caf_section from, into;
-  caf_section_of(&from, src, src_at, src_vector);
-  caf_section_of(&into, dst, dst_at, dst_vector);
+  const struct caf_remote_object src_object = {src, src_at, src_vector},
+                                 dst_object = {dst, dst_at, dst_vector};
+  if (!caf_remote_section(&from, &src_object, dst_vector ? NULL : dst, &to)) return;
+  if (!caf_remote_section(&into, &dst_object, src_vector ? NULL : src, &to)) return;
   const struct caf_elem from_elem = elem_of(src, src_kind), into_elem = elem_of(dst, dst_kind);
   caf_relay(dst_rank, &into, &into_elem, src_rank, &from, &from_elem);
   caf_section_free(&from);
