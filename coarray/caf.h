@@ -25,6 +25,9 @@ struct caf_attach_list;
 struct caf_words {
   uint64_t begun; /* collectives of the team that this image has begun */
   uint64_t slot;  /* what it tells the others in caf_tell */
+  /* Serial number of the coarray that barrier number k deallocates, at [k % 2], and the low bits of
+   * k: k << 32 | serial. */
+  uint64_t freed[2];
   /* How barrier number k, counted by `begun`, went here, at [k % 2]: 2 * k + 1: the layer completed
    * it; 2 * k: it was cut short by the loss of an image, or done without the layer. */
   uint64_t outcome[2];
@@ -40,6 +43,7 @@ struct caf_team {
   struct caf_words *words;    /* of this image, in the segment */
   uintptr_t *words_at;        /* [size] addresses of the members' */
   struct caf_token *coarrays; /* allocated while it was the current team */
+  uint32_t registered;        /* coarrays allocated so far */
   uint32_t losses_seen;       /* caf.lost_count when members_lost was found out */
   bool members_lost;
 };
@@ -48,6 +52,7 @@ struct caf_team {
 struct caf_token {
   struct caf_token *next, **link; /* in the list of its team; link NULL: in none */
   void *base;                     /* of this image; NULL: not allocated */
+  uint32_t serial;                /* of a coarray, in its team, the same on all images */
   size_t bytes;
   struct caf_desc *desc; /* of the variable or component; may be gone with its procedure */
   void **token_p;        /* where the program keeps this token; may be gone, too */
@@ -143,13 +148,18 @@ size_t caf_heap_largest(void);
 /* Makes the empty list of attached sections. Returns 0 or CAF_STAT_ERROR. */
 int caf_attach_init(void);
 
-/* Rank in the job of an image of the current team; 0: this image. UINT32_MAX, after caf_fail, when
+/* Rank in the job of an image of the current team, of which the coarray `of` is accessed (NULL: none
+ * is); 0: this image. UINT32_MAX, after caf_fail, when
  * there is no such image. */
-uint32_t caf_rank_slow(int image, const struct caf_status *to);
-static inline uint32_t caf_rank(int image, const struct caf_status *to) {
+uint32_t caf_rank_slow(int image, const struct caf_token *of, const struct caf_status *to);
+static inline uint32_t caf_rank_of(const struct caf_token *of, int image,
+                                   const struct caf_status *to) {
   const struct caf_team *team = caf.team;
   if (__builtin_expect((uint32_t)image - 1u < team->size, 1)) return team->jobrank[image - 1];
-  return caf_rank_slow(image, to);
+  return caf_rank_slow(image, of, to);
+}
+static inline uint32_t caf_rank(int image, const struct caf_status *to) {
+  return caf_rank_of(NULL, image, to);
 }
 
 /* Address on a rank of `offset` bytes into a coarray, where an element of `bytes` begins. Calls
@@ -167,6 +177,11 @@ static inline void *caf_address(const struct caf_token *token, size_t offset, si
 /* The coarray of the current team, or of those around it, that has this byte of this image; NULL:
  * there is none. Allocatable and pointer components are none. */
 const struct caf_token *caf_token_at(const char *address);
+
+/* What a message calls a coarray: "coarray NAME" where the program's symbols tell it, else "a
+ * coarray". Returns `to` [room]. */
+const char *caf_name_of(const struct caf_token *token, char *to, size_t room);
+#define CAF_NAME_ROOM 80
 
 /* Waits for `until` posts of an event of this image and takes them; sets STAT= and ERRMSG= of the
  * statement `name`. */

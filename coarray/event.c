@@ -33,7 +33,7 @@ static bool too_many(uint32_t rank, void *word) {
 void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errmsg,
                      size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
-  const uint32_t rank = caf_rank(image, &to);
+  const uint32_t rank = caf_rank_of(token, image, &to);
   if (rank == UINT32_MAX) return;
   void *word = caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
@@ -89,7 +89,7 @@ void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errm
 void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat) {
   const struct caf_status to = {.stat = stat};
   caf_serve();
-  const uint32_t rank = image == 0 ? caf.rank : caf_rank(image, &to);
+  const uint32_t rank = image == 0 ? caf.rank : caf_rank_of(token, image, &to);
   if (rank == UINT32_MAX) return;
   uint64_t *word = caf_address(token, index * WORD, WORD, rank, &to);
   uint64_t value = 0;
@@ -113,7 +113,7 @@ static int64_t swap_word(uint32_t rank, void *word, int64_t expected, int64_t va
 void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, char *errmsg,
                size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
-  const uint32_t rank = caf_rank(image, &to);
+  const uint32_t rank = caf_rank_of(token, image, &to);
   void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
   caf_complete();
@@ -139,7 +139,7 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
 
 void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg, size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
-  const uint32_t rank = caf_rank(image, &to);
+  const uint32_t rank = caf_rank_of(token, image, &to);
   void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
   caf_complete();

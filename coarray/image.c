@@ -65,20 +65,23 @@ void caf_error_stop(int code) {
   abort();
 }
 
-uint32_t caf_rank_slow(int image, const struct caf_status *to) {
+uint32_t caf_rank_slow(int image, const struct caf_token *of, const struct caf_status *to) {
+  char name[CAF_NAME_ROOM];
   if (image == 0) return caf.rank;
-  caf_fail(to, CAF_STAT_ERROR, "there is no image %d: the current team has images 1 to %u", image,
+  caf_fail(to, CAF_STAT_ERROR, "there is no image %d%s%s: the current team has images 1 to %u",
+           image, of ? " for " : "", of ? caf_name_of(of, name, sizeof name) : "",
            caf.team->size);
   return UINT32_MAX;
 }
 
 void *caf_address_slow(const struct caf_token *token, size_t offset, size_t bytes, uint32_t rank,
                        const struct caf_status *to) {
+  char name[CAF_NAME_ROOM];
   if (!token) {
     caf_fail(to, CAF_STAT_ERROR, "a coarray that is not allocated is used with an image index");
   } else if (rank >= token->ranks || !token->addr[rank]) {
-    caf_fail(to, CAF_STAT_ERROR, "the coarray does not exist on image %u of the initial team",
-             rank + 1);
+    caf_fail(to, CAF_STAT_ERROR, "%s does not exist on image %u of the initial team",
+             caf_name_of(token, name, sizeof name), rank + 1);
   } else if (token->bytes == 0) {
     return (void *)token->addr[rank];
   } else if (token->bytes == bytes) {

@@ -130,6 +130,7 @@ static void register_coarray(size_t bytes, int type, void **token_p, struct caf_
     return;
   }
   t->bytes = bytes;
+  t->serial = ++caf.team->registered;
   t->desc = desc;
   t->token_p = token_p;
   if (t->base && type >= CAF_LOCK_STATIC && type <= CAF_EVENT_ALLOC) memset(t->base, 0, bytes);
@@ -194,6 +195,38 @@ void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc,
   }
 }
 
+/* Complain that another image deallocates the coarray with that number. */
+static void say_order(const struct caf_token *t, uint32_t other, uint32_t serial,
+                      const struct caf_status *to) {
+  char mine[CAF_NAME_ROOM], theirs[CAF_NAME_ROOM];
+  const struct caf_token *u = caf.team->coarrays;
+  while (u && u->serial != serial) u = u->next;
+  caf_fail(to, CAF_STAT_ERROR,
+           "DEALLOCATE in different order: this image deallocates %s (number %u of its team, %zu "
+           "bytes), image %u %s (number %u, %zu bytes)",
+           caf_name_of(t, mine, sizeof mine), t->serial, t->bytes, other + 1,
+           caf_name_of(u, theirs, sizeof theirs), serial, u ? u->bytes : 0);
+}
+
+/* The barrier before a coarray goes: all images of the team have come here, for the same coarray as
+ * the next image, which is checked. Returns as caf_barrier, or CAF_STAT_ERROR after caf_fail. */
+static int meet_to_free(const struct caf_token *t, const struct caf_status *to) {
+  struct caf_team *team = caf.team;
+  const uint64_t number = team->words->begun + 1;
+  __atomic_store_n(&team->words->freed[number % 2], number << 32 | t->serial, __ATOMIC_RELEASE);
+  const int code = caf_barrier(team);
+  if (code) return code;
+  const uint32_t next = team->rank + 1 < team->size ? team->rank + 1 : 0;
+  const struct caf_words *there = (const struct caf_words *)team->words_at[next];
+  uint64_t word = 0;
+  gex_RMA_GetBlocking(caf.tm, &word, team->jobrank[next],
+                      (void *)(uintptr_t)&there->freed[number % 2], sizeof word, 0);
+  /* Another number: it is in a later statement already, or fails in another way. */
+  if (word >> 32 != (uint32_t)number || (uint32_t)word == t->serial) return 0;
+  say_order(t, next, (uint32_t)word, to);
+  return CAF_STAT_ERROR;
+}
+
 void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
   struct caf_token *t = *token_p;
@@ -211,8 +244,9 @@ void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t e
     caf_ok(stat);
     return;
   }
-  /* Nobody may still be using the coarray: all images of the team have come here. */
-  const int code = caf_barrier(caf.team);
+  /* Nobody may still be using the coarray. */
+  const int code = meet_to_free(t, &to);
+  if (code == CAF_STAT_ERROR) return;
   if (code == CAF_STAT_STOPPED) {
     caf_fail(&to, code, "DEALLOCATE of a coarray: an image of the team has ended");
     return;

@@ -15,7 +15,8 @@ program ends
   use iso_fortran_env
   implicit none
   integer :: a(2)[*], s, i
-  integer, allocatable :: b(:)[:]
+  integer, allocatable, save :: b(:)[:], c(:)[:]
+  character(120) :: text
   type(event_type) :: e[*]
   character(20) :: what
   call get_command_argument(1, what)
@@ -45,12 +46,47 @@ program ends
   case ('stopped_bare')
     if (this_image() == 2) stop
     sync all
+  case ('index')
+    i = 7
+    a(1)[i] = 2
+  case ('order')
+    allocate (b(3)[*], c(5)[*])
+    if (this_image() == 2) then
+      deallocate (b)
+      deallocate (c)
+    else
+      deallocate (c)
+      deallocate (b)
+    end if
+  case ('order_stat')
+    allocate (b(3)[*], c(5)[*])
+    if (this_image() == 2) deallocate (b, stat=s, errmsg=text)
+    if (this_image() /= 2) deallocate (c, stat=s, errmsg=text)
+    if (s /= 0 .and. index(text, 'DEALLOCATE in different order') == 1) print '(a)', 'told'
+  case ('overflow')
+    if (this_image() == 1) then
+      call poke(loc(e), huge(i))
+      event post (e, stat=s, errmsg=text)
+      if (s /= 0 .and. index(text, 'EVENT POST: the event on image') == 1) print '(a)', 'told'
+    end if
+  case ('overflow_bare')
+    if (this_image() == 1) call poke(loc(e), huge(i))
+    if (this_image() == 1) event post (e)
   case ('huge')
     allocate (b(1000000000000_8)[*], stat=s)
     if (s /= 0) print '(a)', 'refused'
   case ('huge_bare')
     allocate (b(1000000000000_8)[*])
   end select
+contains
+  subroutine poke(at, value)  ! the count of an event
+    use iso_c_binding
+    integer(c_intptr_t), intent(in) :: at
+    integer, intent(in) :: value
+    integer(c_int64_t), pointer :: word
+    call c_f_pointer(transfer(at, c_null_ptr), word)
+    word = value
+  end subroutine
 end program
 """
 
@@ -61,7 +97,12 @@ CASES = (
     ("stop_text", 0, "STOP done here"),
     ("error_stop", 9, "ERROR STOP 9"),
     ("error_text", 1, "ERROR STOP bad thing"),
-    ("range", 3, "there is no image 4: the current team has images 1 to 3"),
+    ("range", 3, "there is no image 4 for coarray a: the current team has images 1 to 3"),
+    ("index", 3, "there is no image 7 for coarray a"),
+    ("order", 3, "this image deallocates coarray c (number 6 of its team, 20 bytes), image 2 coarray b"),
+    ("order_stat", None, "told"),
+    ("overflow", 0, "told"),
+    ("overflow_bare", 3, "the event on image 1 has been posted 2147483647 times more"),
     ("unallocated", 3, "is not allocated"),
     ("stopped", 0, "saw it"),
     ("stopped_bare", None, "SYNC ALL: an image of the team has ended normally"),
