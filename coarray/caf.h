@@ -84,9 +84,8 @@ struct caf {
   uint32_t woken;                                     /* times that CAF_GONE was added to it */
   bool ready, ending;
   bool began, settled; /* `init` has returned; the signal is back: caf_settle */
-  bool allocate_stat; /* ALLOCATE has had STAT=: the SYNC ALL that the compiler puts behind may fail
-                       */
-  bool accessors;     /* other images may ask this one to run functions: remote.c */
+  bool allocate_stat;  /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
+  bool accessors;      /* other images may ask this one to run functions: remote.c */
 };
 extern struct caf caf;
 
@@ -148,9 +147,8 @@ size_t caf_heap_largest(void);
 /* Makes the empty list of attached sections. Returns 0 or CAF_STAT_ERROR. */
 int caf_attach_init(void);
 
-/* Rank in the job of an image of the current team, of which the coarray `of` is accessed (NULL: none
- * is); 0: this image. UINT32_MAX, after caf_fail, when
- * there is no such image. */
+/* Rank in the job of an image of the current team, of which the coarray `of` is accessed (NULL:
+ * none is); 0: this image. UINT32_MAX, after caf_fail, when there is no such image. */
 uint32_t caf_rank_slow(int image, const struct caf_token *of, const struct caf_status *to);
 static inline uint32_t caf_rank_of(const struct caf_token *of, int image,
                                    const struct caf_status *to) {

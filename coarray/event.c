@@ -43,7 +43,7 @@ void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errm
     caf_fail(
         &to, CAF_STAT_ERROR,
         "EVENT POST: the event on image %d has been posted %d times more than it was waited for",
-        image, INT32_MAX);
+        image ? image : (int)caf.team->rank + 1, INT32_MAX);
     return;
   }
   if (__builtin_expect(stat != NULL, 0)) *stat = caf.lost_count ? caf.lost[rank] : 0;

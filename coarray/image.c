@@ -69,8 +69,7 @@ uint32_t caf_rank_slow(int image, const struct caf_token *of, const struct caf_s
   char name[CAF_NAME_ROOM];
   if (image == 0) return caf.rank;
   caf_fail(to, CAF_STAT_ERROR, "there is no image %d%s%s: the current team has images 1 to %u",
-           image, of ? " for " : "", of ? caf_name_of(of, name, sizeof name) : "",
-           caf.team->size);
+           image, of ? " for " : "", of ? caf_name_of(of, name, sizeof name) : "", caf.team->size);
   return UINT32_MAX;
 }
 

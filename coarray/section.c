@@ -269,11 +269,11 @@ static void write_far(uint32_t rank, const struct caf_section *remote,
     caf_put(rank, remote->base, local->base, bytes);
     return;
   }
+  caf_section_await(rank, remote); /* may free what memory of caf_pending_memory there is */
   const size_t pointers = remote->indexed ? n + 1 : 0; /* where the pieces go; where they are */
   void **memory = caf_pending_memory(pointers * sizeof(void *) + bytes);
   char *data = (char *)(memory + pointers);
   gather(data, remote, remote_elem, local, local_elem);
-  caf_section_await(rank, remote);
   if (remote->indexed) {
     struct list list = {memory, 0};
     caf_section_each(remote, list_add, &list);
