@@ -25,9 +25,10 @@ ptrdiff_t caf_vector_at(const void *vector, int kind, ptrdiff_t i) {
 
 size_t caf_triplet_count(const struct caf_vector *v) {
   const ptrdiff_t step = v->u.triplet.stride, lb = v->u.triplet.lb, ub = v->u.triplet.ub;
-  if (step == 0) return 0; /* not a triplet: an empty vector */
-  const ptrdiff_t n = step > 0 ? (ub - lb + step) / step : (lb - ub - step) / -step;
-  return n > 0 ? (size_t)n : 0;
+  ptrdiff_t span; /* an empty vector looks like a triplet of anything */
+  if (step == 0 || __builtin_sub_overflow(step > 0 ? ub : lb, step > 0 ? lb : ub, &span)) return 0;
+  if (span < 0 || step == PTRDIFF_MIN) return 0;
+  return (size_t)(span / (step > 0 ? step : -step)) + 1;
 }
 
 static size_t elements_of(const struct caf_desc *d) {
@@ -90,6 +91,11 @@ bool caf_remote_section(struct caf_section *s, const struct caf_remote_object *o
   int gathered = -1;
   if (!object->vector) {
     caf_section_of(s, object->desc, object->base, NULL);
+    return true;
+  }
+  if (other && other->dtype.rank > 0 && elements_of(other) == 0) {
+    caf_section_of(s, object->desc, object->base, NULL);
+    if (rank > 0) s->count[0] = 0;
     return true;
   }
   memcpy(vector, object->vector, (size_t)rank * sizeof vector[0]);
