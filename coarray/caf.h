@@ -265,7 +265,7 @@ struct caf_section {
 /* Element i of a vector subscript, an array of integers of `kind` bytes. */
 ptrdiff_t caf_vector_at(const void *vector, int kind, ptrdiff_t i);
 
-/* Elements of a subscript triplet. */
+/* Elements of a subscript triplet; 0 where it is none, but an empty vector. */
 size_t caf_triplet_count(const struct caf_vector *v);
 
 /* Element type. */

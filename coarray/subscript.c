@@ -23,12 +23,16 @@ ptrdiff_t caf_vector_at(const void *vector, int kind, ptrdiff_t i) {
   }
 }
 
+/* An empty vector looks like a triplet of anything: an address, and what was on the stack. */
+static bool is_subscript(ptrdiff_t value) {
+  return value > -((ptrdiff_t)1 << 40) && value < (ptrdiff_t)1 << 40;
+}
+
 size_t caf_triplet_count(const struct caf_vector *v) {
   const ptrdiff_t step = v->u.triplet.stride, lb = v->u.triplet.lb, ub = v->u.triplet.ub;
-  ptrdiff_t span; /* an empty vector looks like a triplet of anything */
-  if (step == 0 || __builtin_sub_overflow(step > 0 ? ub : lb, step > 0 ? lb : ub, &span)) return 0;
-  if (span < 0 || step == PTRDIFF_MIN) return 0;
-  return (size_t)(span / (step > 0 ? step : -step)) + 1;
+  if (step == 0 || !is_subscript(lb) || !is_subscript(ub) || !is_subscript(step)) return 0;
+  const ptrdiff_t span = step > 0 ? ub - lb : lb - ub;
+  return span < 0 ? 0 : (size_t)(span / (step > 0 ? step : -step)) + 1;
 }
 
 static size_t elements_of(const struct caf_desc *d) {
@@ -65,10 +69,10 @@ static bool gather(struct caf_vector *v, size_t count, ptrdiff_t stride) {
 
 /* Put the lengths of vectors right. want: elements of the other side. Returns the dimension whose
  * vector was gathered, -1: none had to be, -2: it cannot be done. */
-static int mend(struct caf_vector *v, int rank, size_t want) {
+static int mend(struct caf_vector *v, const struct caf_desc *object, size_t want) {
   size_t have = 1, others = 1;
   int at = -1, vectors = 0;
-  for (int d = 0; d < rank; d++) {
+  for (int d = 0; d < object->dtype.rank; d++) {
     const size_t n = v[d].nvec ? v[d].nvec : caf_triplet_count(&v[d]);
     have *= n;
     if (v[d].nvec) {
@@ -99,7 +103,7 @@ bool caf_remote_section(struct caf_section *s, const struct caf_remote_object *o
     return true;
   }
   memcpy(vector, object->vector, (size_t)rank * sizeof vector[0]);
-  if (other && other->dtype.rank > 0) gathered = mend(vector, rank, elements_of(other));
+  if (other && other->dtype.rank > 0) gathered = mend(vector, object->desc, elements_of(other));
   for (int d = 0; d < rank; d++)
     if ((ptrdiff_t)vector[d].nvec < 0) gathered = -2;
   if (gathered == -2) {
