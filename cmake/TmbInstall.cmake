@@ -20,7 +20,9 @@ if(TARGET caf_shared)
   install(FILES "${PROJECT_SOURCE_DIR}/coarray/fortran/tombolo_caf.f90"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran")
 endif()
+set(tmb_upc 0) # whether UPC is installed
 if(TARGET upc1)
+  set(tmb_upc 1)
   install(TARGETS upc_shared upc_static upc_shared_wide upc_static_wide EXPORT tombolo-targets)
   install(TARGETS upc1 RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/upc/include"

@@ -33,6 +33,7 @@ int main(int argc, char **argv) {
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
       {"fc", tool_fc_main, "compile a coarray Fortran program"},
       {"upcc", tool_upcc_main, "compile a UPC program"},
+      {"upcrun", tool_upcrun_main, "start a UPC program, with the options of older launchers"},
       {"tune", tool_tune_main, "measure the algorithms of collectives, write the table to use"},
       {NULL, NULL, NULL},
   };

@@ -27,6 +27,7 @@ int tool_fc_main(int argc, char **argv);
 int tool_ps_main(int argc, char **argv);
 int tool_why_main(int argc, char **argv);
 int tool_upcc_main(int argc, char **argv);
+int tool_upcrun_main(int argc, char **argv);
 
 /* "tombolo 0.1.0 (revision)" as printed by --version. */
 const char *tool_version(void);

@@ -14,6 +14,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,19 @@ static int read_option(struct upcc *u, const char *s, const char *next) {
   return two ? 2 : 1;
 }
 
+/* The arguments with the words of UPCC_FLAGS in front; *argc is their number. */
+static char **with_flags(int *argc, char **argv) {
+  const char *flags = tmb_env_get("UPCC_FLAGS");
+  if (!flags || !*flags) return argv;
+  struct upcc_list l = {0};
+  char *copy = upcc_format(flags, "", ""), *save = NULL;
+  upcc_add(&l, argv[0]);
+  for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save)) upcc_add(&l, w);
+  for (int i = 1; i < *argc; i++) upcc_add(&l, argv[i]);
+  *argc = (int)l.count;
+  return (char **)(uintptr_t)l.words;
+}
+
 static void read_arguments(struct upcc *u, int argc, char **argv) {
   for (int i = 1; i < argc;) {
     const char *s = argv[i];
@@ -296,6 +310,7 @@ int tool_upcc_main(int argc, char **argv) {
     puts(u.headers);
     return 0;
   }
+  argv = with_flags(&argc, argv);
   read_arguments(&u, argc, argv);
   if (!u.compiler || !*u.compiler) u.compiler = "cc";
   return upcc_build(&u);

@@ -121,6 +121,7 @@ static void define_macros(const struct upcc *u, struct upcc_list *l) {
 static int preprocess(const struct upcc *u, const char *source, const char *output) {
   struct upcc_list l = {0};
   upcc_add(&l, u->compiler);
+  upcc_add(&l, "-std=gnu17");
   upcc_add(&l, "-E");
   upcc_add(&l, "-x");
   upcc_add(&l, "c");
@@ -138,12 +139,26 @@ static int preprocess(const struct upcc *u, const char *source, const char *outp
   return run(u, &l);
 }
 
+/* What the C compiler is told that the translator has to know as well. */
+static void translator_options(const struct upcc *u, struct upcc_list *l) {
+  static const char *const same[] = {"-w", "-Werror", "-pedantic-errors"};
+  const char *level = "";
+  for (size_t i = 0; i < u->compile.count; i++) {
+    const char *word = u->compile.words[i];
+    if (!strncmp(word, "-O", 2)) level = word;
+    for (size_t k = 0; k < sizeof same / sizeof same[0]; k++)
+      if (!strcmp(word, same[k])) upcc_add(l, word);
+  }
+  if (!strcmp(level, "-O0")) upcc_add(l, level);
+}
+
 static int translate(const struct upcc *u, const char *input, const char *output) {
   struct upcc_list l = {0};
   upcc_add(&l, u->upc1);
   upcc_add(&l, "-upc-headers");
   upcc_add(&l, u->headers);
   if (u->wide) upcc_add(&l, "-wide");
+  translator_options(u, &l);
   if (u->threads) {
     char number[32];
     snprintf(number, sizeof number, "%ld", u->threads);
@@ -156,11 +171,32 @@ static int translate(const struct upcc *u, const char *input, const char *output
   return run(u, &l);
 }
 
+/* The C compiler's options for what the translator writes, which is GNU C of 1999 or later;
+ * programs of the older C are taken as the compilers of their time took them. */
+static void compile_options(const struct upcc *u, struct upcc_list *l) {
+  static const char *const lenient[] = {"-Wno-error=implicit-function-declaration",
+                                        "-Wno-error=implicit-int", "-Wno-error=int-conversion",
+                                        "-Wno-error=incompatible-pointer-types"};
+  bool is_strict = false, is_old = false;
+  for (size_t i = 0; i < u->compile.count; i++) {
+    const char *word = u->compile.words[i];
+    is_strict = is_strict || !strcmp(word, "-Werror");
+    if (!strcmp(word, "-ansi") || !strncmp(word, "-std=", 5))
+      is_old = !strcmp(word, "-ansi") || strstr(word, "89") || strstr(word, "90");
+  }
+  upcc_add(l, "-std=gnu17");
+  for (size_t i = 0; !is_strict && i < sizeof lenient / sizeof lenient[0]; i++)
+    upcc_add(l, lenient[i]);
+  for (size_t i = 0; i < u->compile.count; i++)
+    if (strncmp(u->compile.words[i], "-pedantic", 9) != 0) upcc_add(l, u->compile.words[i]);
+  if (is_old) upcc_add(l, "-std=gnu17");
+  upcc_add(l, "-Wno-unused-value");
+}
+
 static int compile(const struct upcc *u, const char *input, const char *output) {
   struct upcc_list l = {0};
   upcc_add(&l, u->compiler);
-  upcc_add_list(&l, &u->compile);
-  upcc_add(&l, "-Wno-unused-value");
+  compile_options(u, &l);
   upcc_add(&l, "-x");
   upcc_add(&l, "cpp-output");
   upcc_add(&l, u->stop == UPCC_ASSEMBLER ? "-S" : "-c");

@@ -32,6 +32,19 @@ int part(void) {
   return sum;
 }
 """
+OLD = """#include <upc.h>
+#include <stdio.h>
+shared [2] int a[2 * THREADS];
+shared int *p;
+main() {
+  int i;
+  p = a; /* other layouts need a cast */
+  upc_forall (i = 0; i < THREADS; i++; i) p[i] = 1;
+  upc_barrier;
+  printf("sum %d\\n", *p + THREADS - 1);
+  return 0;
+}
+"""
 C_MAIN = """int part(void);
 #include <stdio.h>
 void bupc_init(int *, char ***);
@@ -56,6 +69,32 @@ def expect(folder, program, value):
         sys.exit(f"{program}: expected 'sum {value}' three times: {out}")
 
 
+def older_options(folder):
+    """Options of older drivers and launchers; warnings and levels that the translator knows."""
+    run(folder, TOMBOLO, "upcc", "-T=3", "-network=udp", "-Wc,-O1", "-uses-threads", "m.upc",
+        "x/m.c", "-o", "fixed")
+    out = run(folder, TOMBOLO, "upcrun", "-q", "-shared-heap", "64MB", "-c", "2", "./fixed")
+    out += run(folder, TOMBOLO, "upcrun", "-np", "3", "-bind-threads", "both")
+    if out.count("sum 78") != 6:
+        sys.exit(f"upcrun: {out}")
+    shown = run(folder, TOMBOLO, "upcrun", "-t", "-n", "2", "./both", "-n", "7")
+    if shown != "tombolo run -n 2 -- ./both -n 7\n":
+        sys.exit(f"upcrun -t: {shown}")
+    if subprocess.run([TOMBOLO, "upcrun", "./both"], cwd=folder, capture_output=True,
+                      check=False).returncode != 2:
+        sys.exit("upcrun without -n started a program for any number of threads")
+    (Path(folder) / "old.upc").write_text(OLD)
+    run(folder, TOMBOLO, "upcc", "-ansi", "-O0", "-w", "old.upc", "-o", "old")
+    expect(folder, "./old", 3)
+    command = [TOMBOLO, "upcc", "-c", "old.upc"]
+    for option, code in ("-Wall", 0), ("-Werror", 1), ("-pedantic-errors", 1):
+        env = dict(os.environ, UPCC_FLAGS=option)
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
+                                env=env)
+        if result.returncode != code or "block sizes need a cast" not in result.stderr:
+            sys.exit(f"{option}: {result.returncode}\n{result.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -72,6 +111,7 @@ def main():
         run(folder, "cc", "-c", "c.cxx.c", "-o", "main.o")
         run(folder, TOMBOLO, "upcc", "-network=smp", "-extern-main", "main.o", "x/m.c", "-o", "./c")
         expect(folder, "./c", 12)
+        older_options(folder)
     print("driver: ok")
     return 0
 

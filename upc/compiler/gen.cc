@@ -105,7 +105,9 @@ std::string Generator::external(Node *n) {
 
 std::string Generator::end_of_file() {
   if (options_.threads) // the run-time library compares
-    deferred_.insert(0, "upcr_check_threads(" + std::to_string(options_.threads) + ");");
+    deferred_.insert(0, "static const char text[] __attribute__((used)) = \"$UpcThreads: " +
+                            std::to_string(options_.threads) + " $\"; upcr_check_threads(" +
+                            std::to_string(options_.threads) + ");");
   if (deferred_.empty()) return "";
   return "\nstatic void upcr_file_init(void) {" + deferred_ +
          "}\nstatic void (*const upcr_file_init_ref)(void) __attribute__((section(\"upc_inits\"), "

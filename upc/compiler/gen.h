@@ -58,8 +58,11 @@ private:
   struct OwnLoop {
     const Symbol *variable = nullptr;
     bool declared = false; // in the loop
-    long unit = 0;
-    std::string position, pointers; // names; declarations of local pointers to arrays
+    Node *body = nullptr;
+    long unit = 0, elements = 1; // indices to a block; elements to an index
+    std::string begins = "0L";   // where the affinity's array or pointer begins
+    std::string start, position; // names of variables
+    std::string pointers, fits;  // declarations of local pointers to arrays; what does not fit
     std::map<const Symbol *, std::string> arrays;
   };
   std::string forall(Node *n);
@@ -69,7 +72,9 @@ private:
   std::string own_lvalue(Node *n);
   bool matches(Node *n, OwnLoop &l);
   static Node *first_index(Node *n);
-  static long unit_of(const Node *index);
+  static const Symbol *indexed(const Node *index);
+  static long unit_of(const Node *index, Node *body);
+  static std::string start_of(const Symbol *s, long block);
 
   // statements and declarations (gen_decl.cc)
   std::string barrier(Node *n);

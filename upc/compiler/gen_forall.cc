@@ -6,11 +6,13 @@
  *
  * Called by gen.cc. Calls: gen_expr.cc. The pattern: `i = FIRST; i < LAST; i++; AFFINITY`, where
  * nothing in the body changes i or LAST, and AFFINITY is i or &a[i]..., each a[i] lying in one
- * block of the array a. Invariants: with `unit` indices to a block, index i belongs to thread (i /
- * unit) % THREADS, where it is number (i / unit / THREADS) * unit + i % unit. Inside the body of
- * another upc_forall, also one further up in the calls, every iteration is executed: then the plain
- * loop runs, which is a second copy of the body; bodies with labels or static variables are not
- * copied.
+ * block of a, which is an array or a pointer variable that the body does not change. Invariants:
+ * with `unit` indices to a block, and v = i + (what a points to, counted in indices from the block
+ * row's beginning), index i belongs to thread (v / unit) % THREADS, where it is number (v / unit /
+ * THREADS) * unit + v % unit. Pointers that begin elsewhere than the affinity's do not fit, which
+ * is known when the loop runs: then the plain loop runs, as it does inside the body of
+ * another upc_forall, also one further up in the calls, where every iteration is executed. It is a
+ * second copy of the body; bodies with labels or static variables are not copied.
  */
 #include "gen.h"
 
@@ -51,6 +53,27 @@ bool is_own(const Symbol *s) {
          !s->address_taken && is_integer(s->type) && !s->type->is_volatile;
 }
 
+// Whether a loop's body leaves all variables alone that it does not name as targets: it calls
+// nothing, and stores in named variables, arrays and shared objects only.
+bool stores_by_name(Node *body) {
+  return !body->has_call && every(body, [](Node *n) {
+    if (n->kind != Nk::Assign && n->kind != Nk::Step) return true;
+    const Node *to = bare(n->kids[0]);
+    if (is_shared(to->type)) return true;
+    while (to->kind == Nk::Index || to->kind == Nk::Member || to->kind == Nk::Paren ||
+           to->kind == Nk::Decay)
+      to = to->kids[0];
+    return to->kind == Nk::Name && to->symbol && !is_pointer(to->symbol->type);
+  });
+}
+
+// A variable that keeps its value while the body runs.
+bool is_steady(const Symbol *s, Node *body) {
+  if (!s || s->kind != Sk::Variable || s->type->is_volatile || changes(body, s)) return false;
+  const bool seen = s->file_scope || s->is_static || s->is_extern || s->address_taken;
+  return !seen || stores_by_name(body);
+}
+
 bool is_fixed(Node *n, Node *body) {
   return every(n, [&](Node *k) {
     switch (k->kind) {
@@ -61,8 +84,8 @@ bool is_fixed(Node *n, Node *body) {
     case Nk::Paren: return true;
     case Nk::Binary: return is_integer(k->type);
     case Nk::Name:
-      return k->symbol &&
-             (k->symbol->kind == Sk::Constant || (is_own(k->symbol) && !changes(body, k->symbol)));
+      return k->symbol && (k->symbol->kind == Sk::Constant ||
+                           (is_integer(k->symbol->type) && is_steady(k->symbol, body)));
     default: return false;
     }
   });
@@ -77,21 +100,35 @@ Node *Generator::first_index(Node *n) {
     if (n->kind == Nk::Index) {
       Node *base = bare(n->kids[0]);
       if (base->kind == Nk::Decay && bare(base->kids[0])->kind == Nk::Name) return n;
+      if (base->kind == Nk::Name && is_pts(base->type)) return n;
     }
     n = n->kids[0];
   }
   return nullptr;
 }
 
-// Indices of the array to a block; 0: an element a[i] is not in one block.
-long Generator::unit_of(const Node *index) {
+// The array or pointer variable of an index expression that first_index found.
+const Symbol *Generator::indexed(const Node *index) {
   const Node *base = bare(index->kids[0]);
-  const Symbol *s = bare(base->kids[0])->symbol;
-  if (!s || !is_array(s->type) || !is_shared(s->type)) return 0;
-  const long block = block_of(s->type);
+  return (base->kind == Nk::Decay ? bare(base->kids[0]) : base)->symbol;
+}
+
+// Indices of the array to a block; 0: an element a[i] is not in one block.
+long Generator::unit_of(const Node *index, Node *body) {
+  const Symbol *s = indexed(index);
+  if (!s || !((is_array(s->type) && is_shared(s->type)) || (is_pts(s->type) && is_steady(s, body))))
+    return 0;
+  const long block = block_of(index->type);
   const auto count = count_of(index->type);
-  if (!count || *count == 0 || block == 0 || has_threads(index->type)) return 0;
+  if (!count || *count == 0 || block <= 0 || has_threads(index->type)) return 0;
   return block % *count == 0 ? block / *count : 0;
+}
+
+// Where the elements that a pointer or array begins with lie: elements from the beginning of the
+// row of blocks.
+std::string Generator::start_of(const Symbol *s, long block) {
+  if (is_array(s->type)) return "0L";
+  return "upcr_start(" + name_of(s) + ", " + std::to_string(block) + ")";
 }
 
 // Whether the loop has the pattern; fills `l`.
@@ -110,9 +147,11 @@ bool Generator::matches(Node *n, OwnLoop &l) {
         code(step->kids[1]).find('1') != std::string::npos &&
         s_[bare(step->kids[1])->begin].text == "1"))
     return false;
-  if (!is_fixed(cond->kids[1], body) || changes(body, l.variable)) return false;
+  if (!is_integer(cond->kids[1]->type) || !is_fixed(cond->kids[1], body)) return false;
+  if (changes(body, l.variable)) return false;
   if (!every(body, [](Node *k) { return !k->not_copied; })) return false;
   l.unit = 1;
+  l.body = body;
   if (is_variable(affinity, l.variable)) return true;
   if (affinity->kind == Nk::Decay)
     affinity = bare(affinity->kids[0]);
@@ -122,34 +161,45 @@ bool Generator::matches(Node *n, OwnLoop &l) {
     return false;
   Node *index = first_index(affinity);
   if (!index || !is_variable(bare(index->kids[1]), l.variable)) return false;
-  l.unit = unit_of(index);
-  return l.unit > 0;
+  l.unit = unit_of(index, body);
+  if (l.unit == 0) return false;
+  l.begins = start_of(indexed(index), block_of(index->type));
+  l.elements = count_of(index->type).value_or(1);
+  if (l.elements > 1 && l.begins != "0L")
+    l.fits = " || " + l.begins + " % " + std::to_string(l.elements) + " != 0";
+  return true;
 }
 
 std::string Generator::own_loop(Node *n, OwnLoop &l) {
-  const std::string i(l.variable->name), first = fresh("i"), cond = code(n->kids[1]);
-  const std::string unit = std::to_string(l.unit) + "L", q = fresh("q");
+  const std::string i = name_of(l.variable), first = fresh("i"), last = fresh("n"), q = fresh("q");
+  const std::string unit = std::to_string(l.unit) + "L", end = fresh("e"), at = fresh("b");
+  const Node *cond = bare(n->kids[1]);
+  const std::string bound = code(cond->kids[1]);
   l.position = fresh("l");
+  l.start = fresh("o");
   OwnLoop *outer = own_;
   own_ = &l;
   const std::string body = code(n->kids[4]);
   own_ = outer;
-  std::string s = "const long " + first + " = (long)" + i + ";" + l.pointers;
-  s += "long " + q + " = upcr_first(" + first + ", " + unit + ");";
+  std::string s = "const long " + first + " = (long)" + i + ", " + last + " = (long)(" + bound +
+                  ")" + (cond->op == "<=" ? " + 1" : "") + ";" + l.pointers + " const long " + at +
+                  " = " + l.start + " / " + std::to_string(l.elements) + ";";
+  s += "long " + q + " = upcr_first(" + first + " + " + at + ", " + unit + ");";
+  const std::string rest = "; " + l.position + " < " + end + "; " + l.position + "++, " + i;
   if (l.unit == 1) {
-    s += "long " + l.position + " = upcr_row_of(" + q + "); for (" + i + " = " + q + "; " + cond +
-         "; " + i + " += upcr_threads, " + l.position + "++) {" + body + "}";
+    s += i + " = " + q + " - " + at + "; for (long " + l.position + " = upcr_row_of(" + q + "), " +
+         end + " = " + l.position + " + upcr_rounds(" + last + " + " + at + " - " + q + ")" + rest +
+         " += upcr_threads) {" + body + "}";
   } else {
-    const std::string begin = q + " * " + unit;
-    s += i + " = " + begin + " < " + first + " ? " + first + " : " + begin + "; for (; " + cond +
-         "; " + q + " += upcr_threads, " + i + " = " + begin + ") for (long " + l.position +
-         " = upcr_row_of(" + q + ") * " + unit + " + (" + i + " - " + begin +
-         "), upcr_end = " + begin + " + " + unit + "; " + i + " < upcr_end && (" + cond + "); " +
-         i + "++, " + l.position + "++) {" + body + "}";
+    const std::string b = q + " * " + unit + " - " + at, low = fresh("i"), high = fresh("n");
+    s += "for (; " + b + " < " + last + "; " + q + " += upcr_threads) { const long " + low + " = " +
+         b + " < " + first + " ? " + first + " : " + b + ", " + high + " = " + b + " + " + unit +
+         " < " + last + " ? " + b + " + " + unit + " : " + last + "; " + i + " = " + low +
+         "; for (long " + l.position + " = upcr_row_of(" + q + ") * " + unit + " + (" + low +
+         " - (" + b + ")), " + end + " = " + l.position + " + (" + high + " - " + low + ")" + rest +
+         "++) {" + body + "} }";
   }
-  if (l.declared) return s;
-  Node *c = bare(n->kids[1]); // the variable is in the end what it is on all threads
-  const std::string last = "(long)(" + code(c->kids[1]) + ")" + (c->op == "<=" ? " + 1" : "");
+  if (l.declared) return s; // else it is in the end what it is on all threads
   return s + " " + i + " = " + first + " > " + last + " ? " + first + " : " + last + ";";
 }
 
@@ -177,10 +227,12 @@ std::string Generator::forall(Node *n) {
   const bool calls = n->has_call;
   s += " const int " + inner + " = upcr_in_forall;";
   if (calls) s += " upcr_in_forall = 1;";
-  if (matches(n, own))
-    s += " if (__builtin_expect(" + inner + ", 0)) {" + plain_loop(n, "") + "} else {" +
-         own_loop(n, own) + "}";
-  else
+  if (options_.optimise && matches(n, own)) {
+    const std::string loop = own_loop(n, own), test = own.fits.empty() ? "" : affinity(n->kids[3]);
+    s += " const long " + own.start + " = " + own.begins + "; if (__builtin_expect(" + inner +
+         own.fits + ", 0)) {" + plain_loop(n, test.empty() ? "" : inner + " || " + test) +
+         "} else {" + loop + "}";
+  } else
     s += plain_loop(n, inner + " || " + affinity(n->kids[3]));
   controlled_ = false;
   if (calls) s += " upcr_in_forall = " + inner + ";";
@@ -198,15 +250,24 @@ std::string Generator::own_lvalue(Node *n) {
   if (n->kind != Nk::Index) return "";
   Node *index = first_index(n);
   if (!index || !is_variable(bare(index->kids[1]), own_->variable)) return "";
-  if (unit_of(index) != own_->unit) return "";
-  const Node *name = bare(bare(index->kids[0])->kids[0]);
-  std::string &pointer = own_->arrays[name->symbol];
+  if (unit_of(index, own_->body) != own_->unit) return "";
+  const Symbol *base = indexed(index);
+  std::string &pointer = own_->arrays[base];
   if (pointer.empty()) {
     pointer = fresh("a");
     Type *row = unqualified(index->type);
-    own_->pointers += c_type(pointer_to(row), pointer) + " = (" + c_type(pointer_to(row)) +
-                      ")(upcr_base[upcr_mythread] + upcr_addrfield(" + name_of(name->symbol) +
-                      "));";
+    const long count = count_of(row).value_or(1);
+    const std::string name = name_of(base), start = start_of(base, block_of(index->type));
+    own_->pointers +=
+        c_type(pointer_to(row), pointer) + " = (" + c_type(pointer_to(row)) +
+        ")(upcr_base[upcr_mythread] + upcr_addrfield(" + name + ")" +
+        (is_array(base->type) ? "" : " - upcr_phaseof(" + name + ") * " + elem_size(index->type)) +
+        ");";
+    if (start != own_->begins || count > 1)
+      own_->fits += " || " + start + " / " + std::to_string(count) + " != " + own_->start + " / " +
+                    std::to_string(own_->elements);
+    if (count > 1 && !is_array(base->type))
+      own_->fits += " || " + start + " % " + std::to_string(count) + " != 0";
   }
   std::string s, rest;
   for (Node *k = n; k != index; k = bare(k->kids[0]))

@@ -32,6 +32,14 @@ bool read_arguments(int argc, char **argv, Arguments &a) {
       a.upc_folder = argv[++i];
     else if (s == "-wide")
       pts_form() = {16, (1L << 31) - 1};
+    else if (s == "-O0")
+      a.options.optimise = false;
+    else if (s == "-w")
+      a.options.no_warnings = true;
+    else if (s == "-Werror")
+      a.options.warnings_are_errors = true;
+    else if (s == "-pedantic-errors")
+      a.options.pedantic = true;
     else if (s[0] == '-' && s.size() > 1)
       return false;
     else
@@ -55,6 +63,7 @@ bool read_all(const std::string &name, std::string &text) {
 
 int translate(const Arguments &a, std::string text) {
   Source source(std::move(text), a.upc_folder);
+  source.set_warnings(a.options.no_warnings, a.options.warnings_are_errors);
   Parser parser(source, a.options);
   Generator generator(source, a.options);
   use_generator(&generator);

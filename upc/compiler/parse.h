@@ -17,6 +17,7 @@
 
 struct Options {
   long threads = 0; // 0: known at run time
+  bool optimise = true, no_warnings = false, warnings_are_errors = false, pedantic = false;
 };
 
 // Value of a constant expression: value, times THREADS to a power.
@@ -176,6 +177,7 @@ private:
   void compatible(const Type *from, const Type *to, int token, const char *where);
   bool access_strict(const Type *t) const;
   Type *binary_type(Node *n, int token);
+  void check_offset(const Node *n, int token);
   Type *additive_type(Node *n, int token);
   Type *comparison(Node *n, int token);
   void assign_types(Node *n, int token);

@@ -192,6 +192,9 @@ Node *Parser::unary_operator() {
       s_.error(n->begin, "a pointer to shared void cannot be dereferenced");
     return done(n);
   }
+  if (is_pts(k->type) && n->op != "!")
+    s_.error(n->begin,
+             "operator " + std::string(n->op) + " has a pointer to shared as its operand");
   n->type = n->op == "!" ? basic(Ty::Int) : arithmetic(k->type, basic(Ty::Int));
   return done(n);
 }
@@ -228,6 +231,7 @@ Node *Parser::index(Node *base) {
   const Type *p = is_pointer(a->type) ? a->type : i->type;
   n->type = is_pointer(p) ? p->base : basic(Ty::Unknown);
   n->dirty = is_shared(n->type);
+  if (is_pts(p)) check_offset(is_pointer(a->type) ? i : a, n->op_token);
   if (is_pts(p) && p->base->kind == Ty::Void)
     s_.error(n->op_token, "a pointer to shared void cannot be indexed");
   return done(n);

@@ -62,6 +62,7 @@ Node *Parser::statement() {
     return done(n);
   }
   if (cur().kw == KwAsm) {
+    n->has_call = true; // it may do anything
     while (!at("(")) p_++;
     skip_balanced();
     expect(";");

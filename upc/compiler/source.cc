@@ -387,5 +387,8 @@ void Source::error(int token, const std::string &message) {
 }
 
 void Source::warning(int token, const std::string &message) {
-  report(token, "warning", message);
+  if (errors_of_all_)
+    error(token, message);
+  else if (!no_warnings_)
+    report(token, "warning", message);
 }

@@ -97,6 +97,9 @@ public:
   void error(int token, const std::string &message);
   void warning(int token, const std::string &message);
   int errors() const { return errors_; }
+  void set_warnings(bool none, bool are_errors) {
+    no_warnings_ = none, errors_of_all_ = are_errors;
+  }
 
 private:
   friend class Lexer;
@@ -108,6 +111,7 @@ private:
   std::vector<SourceFile> files_;
   std::vector<Pragma> pragmas_;
   int errors_ = 0;
+  bool no_warnings_ = false, errors_of_all_ = false;
 };
 
 #endif

@@ -60,7 +60,11 @@ void Parser::compatible(const Type *from, const Type *to, int token, const char 
   const std::string text =
       std::string(where) + ": '" + upc_name(from) + "' becomes '" + upc_name(to) + "'";
   if (block_of(from->base) != block_of(to->base)) {
-    s_.warning(token, text + "; pointers to shared of different block sizes need a cast");
+    const std::string layouts = text + "; pointers to shared of different block sizes need a cast";
+    if (options_.pedantic)
+      s_.error(token, layouts);
+    else
+      s_.warning(token, layouts);
     return;
   }
   if (!same_type(element_of(from->base), element_of(to->base)))
@@ -117,6 +121,13 @@ Type *Parser::arithmetic(Type *a, Type *b) {
   return basic(static_cast<Ty>(most));
 }
 
+// What is added to a pointer-to-shared or indexes one.
+void Parser::check_offset(const Node *n, int token) {
+  if (is_integer(n->type) || n->type->kind == Ty::Unknown) return;
+  s_.error(token,
+           "the offset of a pointer to shared is not an integer, but '" + upc_name(n->type) + "'");
+}
+
 Type *Parser::additive_type(Node *n, int token) {
   Node *a = n->kids[0], *b = n->kids[1];
   const bool minus = n->op == "-";
@@ -133,6 +144,10 @@ Type *Parser::additive_type(Node *n, int token) {
   }
   Node *p = is_pointer(a->type) ? a : is_pointer(b->type) ? b : nullptr;
   if (!p) return arithmetic(a->type, b->type);
+  if (is_pts(p->type)) {
+    check_offset(p == a ? b : a, token);
+    if (minus && p == b) s_.error(token, "a pointer to shared is subtracted from an integer");
+  }
   n->dirty = is_pts(p->type);
   return unqualified(p->type);
 }
@@ -198,6 +213,7 @@ void Parser::assign_types(Node *n, int token) {
     if (n->op != "+=" && n->op != "-=")
       s_.error(token, "operator " + std::string(n->op) + " on a pointer to shared");
     if (is_generic_pts(t)) s_.error(token, "there is no arithmetic on pointers to shared void");
+    check_offset(n->kids[1], token);
   }
 }
 
@@ -237,5 +253,8 @@ void Parser::cast_types(Node *n, int token) {
                           upc_name(to) + "' is not allowed");
   } else if (is_pts(from)) {
     n->dirty = to->kind != Ty::Void;
+    if (!is_pointer(to) && !is_integer(to) && to->kind != Ty::Void && to->kind != Ty::Unknown)
+      s_.error(token, "a cast from the pointer to shared '" + upc_name(from) + "' to '" +
+                          upc_name(to) + "' is not allowed");
   }
 }

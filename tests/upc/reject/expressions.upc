@@ -51,6 +51,13 @@ void f(shared int *p, int *q) {
   private_int = pairs[0].z;               /* error: has no member 'z' */
   private_int = unknown->x;               /* error: is no complete structure */
   q = (int *)&pairs[0].y;                 /* error: the address of a bit-field */
+  p = p + p;                              /* error: the offset of a pointer to shared is not an integer */
+  p = p + 1.5;                            /* error: the offset of a pointer to shared is not an integer */
+  p += p;                                 /* error: the offset of a pointer to shared is not an integer */
+  private_int = a[p];                     /* error: the offset of a pointer to shared is not an integer */
+  private_int = 1 - p;                    /* error: is subtracted from an integer */
+  private_int = ~p;                       /* error: operator ~ has a pointer to shared */
+  private_int = (double)p;                /* error: a cast from the pointer to shared */
   constant = 4;                           /* error: a const shared object is changed */
   p = private_int ? p : q;                /* error: cannot become the pointer to shared */
   private_int = p;                        /* error: which needs a cast */
