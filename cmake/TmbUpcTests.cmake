@@ -84,4 +84,41 @@ foreach(src IN LISTS tmb_upc_examples)
   tmb_add_upc(examples.upc.${name} examples "${PROJECT_BINARY_DIR}/examples/upc/${name}" "${src}"
     -O2 -Wall -Werror)
 endforeach()
+
+# ---- `tombolo bench upc`, and NAS FT, whose transforms are those of bench/apps/ft
+if(TMB_BENCH)
+  set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-upc")
+  set(src "${PROJECT_SOURCE_DIR}/bench/upc")
+  add_library(bench_upc_api OBJECT "${src}/api.c")
+  target_compile_definitions(bench_upc_api PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1 GEXX_NO_IDENT=1)
+  target_include_directories(bench_upc_api PRIVATE "${PROJECT_SOURCE_DIR}/include"
+    "${PROJECT_SOURCE_DIR}/upc/include")
+  target_link_libraries(bench_upc_api PRIVATE tmb_warnings)
+  add_custom_command(OUTPUT "${program}"
+    COMMAND $<TARGET_FILE:tombolo_tool> upcc -O2 -Wall -I "${src}" "${src}/tombolo-bench-upc.upc"
+      $<TARGET_OBJECTS:bench_upc_api> "-Wl,-rpath,$ORIGIN/../../lib" -o "${program}"
+    DEPENDS "${src}/tombolo-bench-upc.upc" $<TARGET_OBJECTS:bench_upc_api> ${tmb_upc_needs}
+    COMMENT "UPC: tombolo-bench-upc" VERBATIM)
+  list(APPEND tmb_upc_programs "${program}")
+  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+endif()
+if(TMB_BENCH AND FFTW3_FOUND)
+  set(program "${PROJECT_BINARY_DIR}/bench/ft-upc")
+  set(src "${PROJECT_SOURCE_DIR}/bench/apps/ft")
+  add_library(bench_upc_ft OBJECT "${src}/problem.c" "${src}/layout.c" "${src}/phases.c"
+    "${src}/pencil.c")
+  target_link_libraries(bench_upc_ft PRIVATE tmb_warnings PkgConfig::FFTW3)
+  target_compile_definitions(bench_upc_ft PRIVATE _GNU_SOURCE=1)
+  add_custom_command(OUTPUT "${program}"
+    COMMAND $<TARGET_FILE:tombolo_tool> upcc -O2 -Wall -I "${src}" "${src}/ft.upc"
+      $<TARGET_OBJECTS:bench_upc_ft> -lfftw3 -o "${program}"
+    DEPENDS "${src}/ft.upc" $<TARGET_OBJECTS:bench_upc_ft> ${tmb_upc_needs}
+    COMMENT "UPC: ft" COMMAND_EXPAND_LISTS VERBATIM)
+  list(APPEND tmb_upc_programs "${program}")
+  set(hdr_again "")
+  set(hdr_env "")
+  set(hdr_cases "")
+  set(hdr_ranks 1 2 4)
+  tmb_register_program(upc.ft upc "${program}")
+endif()
 add_custom_target(upc_tests ALL DEPENDS ${tmb_upc_programs})

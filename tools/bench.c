@@ -63,7 +63,7 @@ static const char doc[] =
     "what the machine could do at best, measured in alternation by the same processes."
     "\v"
     "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, net, "
-    "fortran or "
+    "fortran, upc or "
     "all. "
     "Without "
     "one: "
@@ -114,6 +114,10 @@ static int parse_suite(struct bench_options *o, const char *name) {
     o->fortran = o->chosen = true;
     return 0;
   }
+  if (strcmp(name, "upc") == 0) { /* by name only: it is built with UPC */
+    o->upc = o->chosen = true;
+    return 0;
+  }
   if (strcmp(name, "net") == 0) { /* by name only: it needs a network between two hosts */
     o->net = o->chosen = true;
     return 0;
@@ -126,7 +130,7 @@ static int parse_suite(struct bench_options *o, const char *name) {
   return known ? 0
                : usage("suite", name,
                        "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, "
-                       "lock, net, fortran or all");
+                       "lock, net, fortran, upc or all");
 }
 
 /* Ends the process on a wrong option, as argp itself does for unknown ones. */
@@ -220,12 +224,6 @@ static int measure_net(const struct bench_options *o, struct bench_results *resu
   return measure_crowd(o, results, "net_crowd", &two, &all);
 }
 
-/* Coarray statements of two images, a program in Fortran. */
-static int measure_fortran(const struct bench_options *o, struct bench_results *results) {
-  struct bench_job job = {.program = "fortran", .ranks = 2, .bind = o->bind};
-  return bench_job_run(o, &job, results);
-}
-
 /* A ring, and polls, of eight ranks a processor. */
 static int measure_ring(const struct bench_options *o, struct bench_results *results) {
   const uint32_t ranks = TMB_MIN(8 * (uint32_t)tmb_os_cpus_usable(), RANKS_MAX);
@@ -250,8 +248,9 @@ static int measure(const struct bench_options *o, struct bench_results *results)
   const struct {
     const char *program;
     bool on;
-  } pairs[] = {{"p2p", o->p2p},       {"am", o->am},         {"wake", o->wake}, {"vis", o->vis},
-               {"atomic", o->atomic}, {"notify", o->notify}, {"coll", o->coll}, {"lock", o->lock}};
+  } pairs[] = {{"p2p", o->p2p},         {"am", o->am},         {"wake", o->wake}, {"vis", o->vis},
+               {"atomic", o->atomic},   {"notify", o->notify}, {"coll", o->coll}, {"lock", o->lock},
+               {"fortran", o->fortran}, {"upc", o->upc}};
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
     struct bench_job job = {.program = pairs[i].program, .ranks = 2, .bind = o->bind};
     const int rc = pairs[i].on ? bench_job_run(o, &job, results) : 0;
@@ -261,7 +260,6 @@ static int measure(const struct bench_options *o, struct bench_results *results)
   if (rc == 0 && o->oversubscribed) rc = measure_oversubscribed(o, results);
   if (rc == 0 && o->oversubscribed) rc = measure_ring(o, results);
   if (rc == 0 && o->net) rc = measure_net(o, results);
-  if (rc == 0 && o->fortran) rc = measure_fortran(o, results);
   if (rc == 0 && o->startup) rc = bench_startup(o, results);
   return rc;
 }

@@ -35,6 +35,7 @@ static const struct {
     {"net_crowd", "A round trip between two hosts, while the other ranks wait"},
     {"oversubscribed", "A round trip between two of many ranks, the others wait in a barrier"},
     {"fortran", "Coarray Fortran: two images"},
+    {"upc", "UPC: two threads"},
     {"startup", "Start-up"},
 };
 

@@ -2,8 +2,8 @@
 /* How programs end, and what mistakes at run time are reported: one case each. */
 /* ranks: 3 */
 /* expect: fail */
-/* match: SIGSEGV|signal 11|null pointer to shared|values|without upc_notify|returned from main|THREADS is|ending|exited with code 7 */
-/* cases: exit return global null mismatch wait free */
+/* match: SIGSEGV|signal 11|null pointer to shared|values|without upc_notify|returned from main|THREADS is|ending|no thread holds|exited with code 7 */
+/* cases: exit return global null mismatch wait free unlock */
 #include <stdio.h>
 #include <string.h>
 #include <upc.h>
@@ -22,6 +22,14 @@ int main(int argc, char **argv) {
       shared int *p = upc_alloc(100);
       upc_free(p);
       upc_free(p);
+    }
+  }
+  if (!strcmp(how, "unlock")) {
+    upc_lock_t *lock = upc_all_lock_alloc();
+    if (MYTHREAD == 1) {
+      upc_lock(lock);
+      upc_unlock(lock);
+      upc_unlock(lock);
     }
   }
   upc_barrier 3;

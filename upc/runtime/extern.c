@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UPC from C and C++ (<bupc_extern.h>).
+ * UPC from C and C++ (<bupc_extern.h>, <tombolo_upc.h>).
  *
  * Owns: what crt_extern.c announced. Called by programs of C and C++, and parts of UPC programs.
  * Calls: the rest of the library. Invariants: memory is named by local addresses of this thread.
@@ -113,4 +113,23 @@ void bupc_extern_free(void *p, int thread) {
 
 void bupc_extern_all_free(void *p, int thread) {
   upc_all_free(named(p, thread));
+}
+
+RT_EXPORT void tombolo_upc_query(gex_Client_t *client, gex_EP_t *ep, gex_TM_t *tm);
+RT_EXPORT void *tombolo_upc_peer_address(const void *p, int thread, void **owner);
+
+void tombolo_upc_query(gex_Client_t *client, gex_EP_t *ep, gex_TM_t *tm) {
+  if (client) *client = rt.client;
+  if (ep) *ep = rt.ep;
+  if (tm) *tm = rt.tm;
+}
+
+void *tombolo_upc_peer_address(const void *p, int thread, void **owner) {
+  const uint64_t offset = (uint64_t)((const char *)p - rt.memory);
+  if (thread < 0 || thread >= upcr_threads || offset >= rt.bytes)
+    rt_fatal("tombolo_upc_peer_address: %p, thread %d: no shared memory of this thread, or no "
+             "thread",
+             p, thread);
+  if (owner) *owner = (void *)(rt.owner_base[thread] + offset);
+  return upcr_base[thread] ? upcr_base[thread] + offset : NULL;
 }

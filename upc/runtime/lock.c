@@ -5,7 +5,9 @@
  * Called by UPC programs. Calls: remote atomics. Invariants: a lock is one word: the next ticket in
  * the upper half, the ticket that holds the lock in the lower; a thread adds 1 to the upper half
  * and waits until its ticket is the lower one, so that threads get the lock in the order in which
- * they asked; it is one operation where the lock is free. Algorithm: ticket lock (D. Reed, R.
+ * they asked; it is one operation where the lock is free. The lower half is written by the holder
+ * alone. Where the lock is mapped here, the processor's operations are used, which are those that
+ * the library uses for words of this host. Algorithm: ticket lock (D. Reed, R.
  * Kanodia, doi 10.1145/359060.359076).
  */
 #include "rt.h"
@@ -15,6 +17,7 @@
 typedef upcr_pts_t lock_t;
 
 #define TICKET ((uint64_t)1 << 32)
+enum { LOW_HALF = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 
 RT_EXPORT lock_t upc_global_lock_alloc(void);
 RT_EXPORT lock_t upc_all_lock_alloc(void);
@@ -33,6 +36,11 @@ static void check(lock_t lock, const char *what) {
   if (__builtin_expect(upcr_addrfield(lock) < RT_GUARD, 0)) rt_fatal("%s: null lock", what);
 }
 
+/* The word, where it is mapped here. */
+static uint64_t *word_of(lock_t lock) {
+  return (uint64_t *)(void *)upcr_mapped(lock);
+}
+
 static uint64_t operate(lock_t lock, gex_OP_t op, uint64_t a, uint64_t b) {
   uint64_t old = 0;
   gex_Event_Wait(gex_AD_OpNB_U64(rt.ad64, &old, (gex_Rank_t)upcr_threadof(lock),
@@ -42,7 +50,7 @@ static uint64_t operate(lock_t lock, gex_OP_t op, uint64_t a, uint64_t b) {
 
 lock_t upc_global_lock_alloc(void) {
   const lock_t lock = upc_alloc(sizeof(uint64_t));
-  if (!lock) rt_fatal("upc_global_lock_alloc: no shared memory is left");
+  if (!lock) rt_fatal("upc_global_lock_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE");
   upcr_put8(lock, 0);
   return lock;
 }
@@ -56,21 +64,33 @@ lock_t upc_all_lock_alloc(void) {
   return lock;
 }
 
-void upc_lock(lock_t lock) {
-  check(lock, "upc_lock");
-  uint64_t word = operate(lock, GEX_OP_FADD, TICKET, 0);
-  const uint32_t ticket = (uint32_t)(word >> 32);
-  for (unsigned tries = 0; (uint32_t)word != ticket; tries++) {
+static uint64_t read_word(lock_t lock) {
+  const uint64_t *here = word_of(lock);
+  return here ? __atomic_load_n(here, __ATOMIC_ACQUIRE) : operate(lock, GEX_OP_GET, 0, 0);
+}
+
+static void wait_turn(lock_t lock, uint32_t ticket) {
+  for (unsigned tries = 0; (uint32_t)read_word(lock) != ticket; tries++) {
     gasnet_AMPoll();
     if (tries > 16) sched_yield();
-    word = operate(lock, GEX_OP_GET, 0, 0);
   }
-  upcr_fence();
+}
+
+void upc_lock(lock_t lock) {
+  check(lock, "upc_lock");
+  upcr_complete();
+  uint64_t *here = word_of(lock);
+  const uint64_t word = here ? __atomic_fetch_add(here, TICKET, __ATOMIC_SEQ_CST)
+                             : operate(lock, GEX_OP_FADD, TICKET, 0);
+  if ((uint32_t)word != (uint32_t)(word >> 32)) {
+    wait_turn(lock, (uint32_t)(word >> 32));
+    upcr_fence();
+  }
 }
 
 int upc_lock_attempt(lock_t lock) {
   check(lock, "upc_lock_attempt");
-  const uint64_t word = operate(lock, GEX_OP_GET, 0, 0);
+  const uint64_t word = read_word(lock);
   if ((uint32_t)word != (uint32_t)(word >> 32) ||
       operate(lock, GEX_OP_FCAS, word, word + TICKET) != word) {
     gasnet_AMPoll();
@@ -80,11 +100,25 @@ int upc_lock_attempt(lock_t lock) {
   return 1;
 }
 
+static void check_held(uint64_t word) {
+  if (__builtin_expect((uint32_t)word == (uint32_t)(word >> 32), 0))
+    rt_fatal("upc_unlock: no thread holds this lock; was it unlocked twice?");
+}
+
 void upc_unlock(lock_t lock) {
   check(lock, "upc_unlock");
+  upcr_complete();
+  uint64_t *here = word_of(lock);
+  if (here) {
+    const uint64_t word = __atomic_load_n(here, __ATOMIC_RELAXED);
+    check_held(word);
+    /* Others change the upper half meanwhile; a carry must not get there. */
+    __atomic_store_n((uint32_t *)here + LOW_HALF, (uint32_t)word + 1, __ATOMIC_RELEASE);
+    return;
+  }
   upcr_fence();
   const uint64_t word = operate(lock, GEX_OP_GET, 0, 0);
-  /* The lower half must not carry into the upper one. */
+  check_held(word);
   operate(lock, GEX_OP_FADD, (uint32_t)word == UINT32_MAX ? 1 - TICKET : 1, 0);
 }
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * api.h: what api.c measures for tombolo-bench-upc, in ns per operation.
+ *
+ * Included by api.c and tombolo-bench-upc.upc. Calls: nothing. Invariants: see api.c; what takes
+ * `first` is called by both threads, with 1 on the one that begins.
+ */
+#ifndef BENCH_UPC_API_H
+#define BENCH_UPC_API_H
+
+/* Collective: takes shared memory. */
+void api_start(void);
+double api_now_ns(void);
+double api_put_ns(int count);
+double api_get_ns(int count);
+double api_handoff_ns(int first, int count);    /* a round trip */
+double api_put_signal_ns(int first, int count); /* one way */
+
+#endif
