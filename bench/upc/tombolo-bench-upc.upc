@@ -195,6 +195,7 @@ int main(int argc, char **argv) {
   if (runs < 3) runs = 3;
   if (runs > RUNS_MAX) runs = RUNS_MAX;
   api_start();
+  for (int i = 0; i < LOCAL; i++) private_array[i] = local[MYTHREAD * LOCAL + i] = i;
   sems[MYTHREAD] = bupc_sem_alloc(BUPC_SEM_INTEGER | BUPC_SEM_SPRODUCER | BUPC_SEM_SCONSUMER);
   lock = upc_all_lock_alloc();
   upc_barrier;
