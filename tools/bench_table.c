@@ -31,6 +31,8 @@ static const struct {
     {"lock", "Handler-safe locks of a client with threads"},
     {"coll", "Collectives of two ranks"},
     {"team", "What all ranks do together: barriers; a team made and destroyed"},
+    {"loggp", "LogGP parameters, and what a computation hides, of two ranks on one host"},
+    {"loggp_far", "The same of two ranks on two hosts"},
     {"net", "Two ranks on two hosts, beside bare sockets"},
     {"net_crowd", "A round trip between two hosts, while the other ranks wait"},
     {"oversubscribed", "A round trip between two of many ranks, the others wait in a barrier"},

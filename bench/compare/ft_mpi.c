@@ -3,9 +3,11 @@
  * FT's communication on MPI: what comm.c and exchange.c are on Tombolo.
  *
  * Owns: the communicators of rows and columns. Compiled by bench/compare/net.py, in place of those
- * two files, with the rest of bench/apps/ft and the mpicc of an MPI. Calls: MPI. The one schedule
- * is the packed one: transform all planes, pack, MPI_Alltoall, unpack where the data do not land in
- * their place. Invariants: those of comm.h; puts do not exist here.
+ * two files, with the rest of bench/apps/ft and the mpicc of an MPI. Calls: MPI. Schedules: the
+ * packed one (transform all planes, pack, MPI_Alltoall, unpack where the data do not land in their
+ * place), and slabs by non-blocking point-to-point (each plane's pieces are sent as soon as it is
+ * transformed, into receives that were posted before). Invariants: those of comm.h; puts do not
+ * exist here.
  */
 #include "apps/ft/comm.h"
 #include "apps/ft/exchange.h"
@@ -19,6 +21,8 @@
 static struct {
   int rank, size;
   MPI_Comm teams[FT_TEAMS];
+  MPI_Request *requests; /* of one exchange by point-to-point: [room], `count` used */
+  size_t room, count;
 } job;
 
 _Noreturn void comm_fail(const char *problem, const char *remedy) {
@@ -117,6 +121,61 @@ static void alltoall_finish(struct ft_exchange *x) {
                  zone + (source * planes + plane) * x->piece);
 }
 
+/* Room for the requests of an exchange: a send and a receive for each piece. */
+static void reserve_requests(const struct ft_exchange *x) {
+  const size_t needed = 2 * (size_t)x->planes * (size_t)x->team->size;
+  job.count = 0;
+  if (job.room >= needed) return;
+  free(job.requests);
+  job.requests = malloc(needed * sizeof(MPI_Request));
+  if (!job.requests) comm_fail("out of memory", "use a smaller class or more ranks");
+  job.room = needed;
+}
+
+static size_t land_index(const struct ft_exchange *x, int source, int plane) {
+  const size_t size = (size_t)x->team->size, planes = (size_t)x->planes;
+  const size_t by_plane = (size_t)plane * size + (size_t)source;
+  const size_t by_source = (size_t)source * planes + (size_t)plane;
+  return (x->order == FT_BY_PLANE ? by_plane : by_source) * x->piece;
+}
+
+static void post_receives(struct ft_exchange *x) {
+  const struct ft_team *const team = x->team;
+  const int bytes = (int)(x->piece * sizeof(struct cplx));
+  reserve_requests(x);
+  for (int plane = 0; plane < x->planes; plane++)
+    for (int i = 1; i < team->size; i++) {
+      const int source = (team->me + team->size - i) % team->size;
+      MPI_Irecv(x->land + land_index(x, source, plane), bytes, MPI_BYTE, source, plane,
+                job.teams[team->id], &job.requests[job.count++]);
+    }
+}
+
+static void p2p_plane(struct ft_exchange *x, int plane) {
+  const struct ft_team *const team = x->team;
+  const size_t bytes = x->piece * sizeof(struct cplx);
+  struct cplx *const pieces = x->send + (size_t)plane * (size_t)team->size * x->piece;
+  ft_phases_enter(x->phases, FT_COMM);
+  if (bytes > INT32_MAX) comm_fail("a piece is too long for MPI_Isend", "use more ranks");
+  if (plane == 0) post_receives(x);
+  for (int i = 1; i < team->size; i++) {
+    const int member = (team->me + i) % team->size;
+    MPI_Isend(pieces + (size_t)member * x->piece, (int)bytes, MPI_BYTE, member, plane,
+              job.teams[team->id], &job.requests[job.count++]);
+    x->messages++;
+    x->bytes += bytes;
+  }
+  ft_phases_enter(x->phases, FT_MOVE);
+  copy_piece(x, x->land + land_index(x, team->me, plane), pieces + (size_t)team->me * x->piece);
+  x->slot = plane + 1;
+}
+
+static void p2p_finish(struct ft_exchange *x) {
+  ft_phases_enter(x->phases, FT_COMM);
+  MPI_Waitall((int)job.count, job.requests, MPI_STATUSES_IGNORE);
+  x->slot = 0;
+}
+
 struct cplx *ft_exchange_target(const struct ft_exchange *x, int plane) {
   const size_t slot = x->team->size == 1 ? (size_t)plane : (size_t)x->slot * (size_t)x->team->size;
   return (x->team->size == 1 ? x->land : x->send) + slot * x->piece;
@@ -136,5 +195,9 @@ const struct ft_schedule ft_schedules[] = {
      .packs = true,
      .plane = alltoall_plane,
      .finish = alltoall_finish},
+    {.name = "p2p",
+     .help = "non-blocking sends of each plane's pieces, overlapped with the next plane",
+     .plane = p2p_plane,
+     .finish = p2p_finish},
 };
-const int ft_schedule_count = 1;
+const int ft_schedule_count = sizeof ft_schedules / sizeof ft_schedules[0];

@@ -6,7 +6,7 @@
 # Two hosts of a lab (tests/net/lab.py; needs root) joined by a veth pair and a bridge, or with
 # --loopback this machine, where no side uses shared memory: round trip, flood, all-reduce, streams.
 # With --ft: NAS FT on four hosts whose links have a rate (--rate 1gbit, the kernel's token bucket):
-# our schedules, and the packed one on MPI_Alltoall. All sides run in alternation; medians over the
+# our schedules and MPI's (ft.py). All sides run in alternation; medians over the
 # rounds. A peer that is not installed, or that does not end within --timeout, is named.
 #   bench/compare/net.py [--build build] [--loopback | --ft] [--rounds 5] [--json FILE]
 import argparse
@@ -20,13 +20,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+import ft
 from compare import HERE, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "net"))
 from lab import Lab, confine  # noqa: E402
 
 ROW = re.compile(r"^([a-z_]+) (\d+) ([\d.]+)$", re.M)
-SECONDS = re.compile(r'"seconds": ([\d.]+)')
 OPENMPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
            "--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]
 MPICH = ["mpirun.mpich", "-bind-to", "none", "-genv", "MPIR_CVAR_NOLOCAL", "1", "-genv",
@@ -123,48 +123,13 @@ def compare_pairs(folder, options, lab):
 def compare_ft(folder, options, lab):
     """NAS FT on four hosts. Returns the records."""
     build = options.build.resolve()
-    ft = ROOT / "bench" / "apps" / "ft"
-    sources = [s for s in sorted(ft.glob("*.c"))
-               if s.name not in ("comm.c", "exchange.c") and not s.name.endswith("_test.c")]
-    flags = [f"-I{ROOT}/bench", f"-I{ROOT}/include", "-lfftw3", "-lm"]
-    programs = compile_sides(folder, build, "ft", [HERE / "ft_mpi.c", *sources], flags)
-    hosts = [f"host{h}" for h in range(4)]
-    starts = launchers(hosts, 4, build)
-    ways = {f"tombolo {s}": ("tombolo", build / "bench" / "ft", s) for s in ("slabs", "packed")}
-    ways.update({f"{side} alltoall": (side, program, "alltoall")
-                 for side, program in programs.items()})
-    seconds = {way: [] for way in ways}
-    for _ in range(options.rounds):
-        for way, (side, program, schedule) in ways.items():
-            command = [*starts[side], program, "--class", options.ft_class, "--schedule", schedule,
-                       "--warmup", "--json", folder / "ft.json"]
-            (folder / "ft.json").unlink(missing_ok=True)
-            text = one_run(way, command, lab, options.timeout)
-            if "VERIFIED" in text and "NOT VERIFIED" not in text:
-                seconds[way].append(read_seconds(folder / "ft.json"))
-    medians = {way: statistics.median(values) for way, values in seconds.items() if values}
-    for way, value in medians.items():
-        spread = f"{min(seconds[way]):.3f}..{max(seconds[way]):.3f}"
-        print(f"{way:<20}{value:>9.3f} s   {spread}")
-    return medians
+    starts = launchers([f"host{h}" for h in range(4)], 4, build)
+    ways = ft.ways_of(ft.compile_mpi(folder), build)
 
+    def run(side, way, command):
+        return one_run(way, [*starts[side], *command], lab, options.timeout)
 
-def read_seconds(path):
-    """Time of the run that ft has written to a file."""
-    report = json.loads(path.read_text())
-    return report["runs"][0]["seconds"]
-
-
-def ft_verdict(medians):
-    """Prints the two ratios that are meant to be reached."""
-    ours = [v for way, v in medians.items() if way.startswith("tombolo")]
-    packed, slabs = medians.get("tombolo packed"), medians.get("tombolo slabs")
-    best, peer = min(ours, default=None), medians.get("openmpi alltoall")
-    pairs = [("slabs over packed", packed, slabs, 1.2), ("our best over Open MPI", peer, best, 1.4)]
-    for name, slow, fast, wanted in pairs:
-        if slow and fast:
-            print(f"{name}: {slow / fast:.2f}, target {wanted}: "
-                  f"{'ok' if slow / fast >= wanted else 'MISSED'}")
+    return ft.show(ft.measure(ways, options, folder, run))
 
 
 def main():
@@ -173,6 +138,7 @@ def main():
     parser.add_argument("--loopback", action="store_true", help="this machine, no shared memory")
     parser.add_argument("--ft", action="store_true", help="NAS FT on four hosts")
     parser.add_argument("--ft-class", default="A")
+    parser.add_argument("--grid", help="process grid TYxTZ with --ft (default: ft's choice)")
     parser.add_argument("--rate", default="1gbit", help="of the links with --ft")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
@@ -184,7 +150,7 @@ def main():
         if options.ft:
             with Lab(4, rate=options.rate, sshd=True) as lab:
                 records = compare_ft(Path(name), options, lab)
-            ft_verdict(records)
+            ft.verdict(records, 1.2, 1.4)
         elif options.loopback:
             records = compare_pairs(Path(name), options, None)
         else:
