@@ -143,31 +143,18 @@ static double allreduce(struct bench *b, size_t n, size_t bytes) {
 
 /* ---- overlap */
 
-static double loops_per_ns;
-
-static void compute(uint64_t loops) {
-  for (uint64_t i = 0; i < loops; i++) __asm__ volatile("" ::: "memory");
-}
-
-static void calibrate_compute(void) {
-  const uint64_t loops = 20000000, start = bench_now_ns();
-  compute(loops);
-  loops_per_ns = (double)loops / (double)(bench_now_ns() - start);
-}
-
 /* The put, and beside it as much computation as it takes alone; polls now and then, or never. */
 static double overlap(struct bench *b, size_t n, size_t bytes, bool polls) {
   if (b->rank == 1) return 0;
   double total = 0;
   for (size_t i = 0; i < n; i++) {
     const double alone = put_blocking(b, 1, bytes);
-    const uint64_t loops = (uint64_t)(alone * loops_per_ns);
-    const uint64_t slice = polls ? (uint64_t)(OVERLAP_POLL * 1000 * loops_per_ns) : loops;
+    const double slice = polls ? OVERLAP_POLL * 1000 : alone;
     const uint64_t start = bench_now_ns();
     const gex_Event_t put = gex_RMA_PutNB(b->tm, b->peer, target(b, i, bytes), b->mine + DATA_AT,
                                           bytes, GEX_EVENT_DEFER, 0);
-    for (uint64_t done = 0; done < loops; done += slice) {
-      compute(slice < loops - done ? slice : loops - done);
+    for (double done = 0; done < alone; done += slice) {
+      bench_compute(slice < alone - done ? slice : alone - done);
       if (polls) gasnet_AMPoll();
     }
     gex_Event_Wait(put);
@@ -249,7 +236,7 @@ int main(int argc, char **argv) {
     bench_finish(&b);
   }
   sockets_open(&b);
-  calibrate_compute();
+  bench_calibrate();
   if (strcmp(b.opts.mode, "loss") == 0)
     MEASURE(&b, loss_rows);
   else if (strcmp(b.opts.mode, "overlap") == 0)

@@ -49,7 +49,7 @@ static const struct argp_option option_table[] = {
     {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs", 0},
     {"no-bind", OPT_NO_BIND, NULL, 0, "let ranks move between processors", 0},
     {"hosts", OPT_HOSTS, "A,B", 0,
-     "of net: two hosts, as for tombolo run (default: this machine, as two hosts that share no "
+     "of net and loggp: two hosts, as for tombolo run (default: this machine, as two hosts that share no "
      "memory)",
      0},
     {"timeout", OPT_TIMEOUT, "TIME", 0, "end a measuring program after TIME (default 300s)", 0},
@@ -62,9 +62,8 @@ static const char doc[] =
     "beside "
     "what the machine could do at best, measured in alternation by the same processes."
     "\v"
-    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, net, "
-    "fortran, upc or "
-    "all. "
+    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, loggp, "
+    "net, fortran, upc or all. "
     "Without "
     "one: "
     "all, with "
@@ -118,6 +117,10 @@ static int parse_suite(struct bench_options *o, const char *name) {
     o->upc = o->chosen = true;
     return 0;
   }
+  if (strcmp(name, "loggp") == 0) { /* by name only: it tells what other suites tell, as a model */
+    o->loggp = o->chosen = true;
+    return 0;
+  }
   if (strcmp(name, "net") == 0) { /* by name only: it needs a network between two hosts */
     o->net = o->chosen = true;
     return 0;
@@ -130,7 +133,7 @@ static int parse_suite(struct bench_options *o, const char *name) {
   return known ? 0
                : usage("suite", name,
                        "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, "
-                       "lock, net, fortran, upc or all");
+                       "lock, loggp, net, fortran, upc or all");
 }
 
 /* Ends the process on a wrong option, as argp itself does for unknown ones. */
@@ -224,6 +227,16 @@ static int measure_net(const struct bench_options *o, struct bench_results *resu
   return measure_crowd(o, results, "net_crowd", &two, &all);
 }
 
+/* The parameters of two ranks of this machine, and of two hosts (with --hosts) or of this machine
+ * as two hosts. */
+static int measure_loggp(const struct bench_options *o, struct bench_results *results) {
+  struct bench_job near = {.program = "loggp", .ranks = 2, .bind = o->bind};
+  struct bench_job far = {
+      .program = "loggp", .mode = "far", .ranks = 2, .bind = o->bind, .apart = true};
+  const int rc = bench_job_run(o, &near, results);
+  return rc ? rc : bench_job_run(o, &far, results);
+}
+
 /* A ring, and polls, of eight ranks a processor. */
 static int measure_ring(const struct bench_options *o, struct bench_results *results) {
   const uint32_t ranks = TMB_MIN(8 * (uint32_t)tmb_os_cpus_usable(), RANKS_MAX);
@@ -256,12 +269,17 @@ static int measure(const struct bench_options *o, struct bench_results *results)
     const int rc = pairs[i].on ? bench_job_run(o, &job, results) : 0;
     if (rc) return rc;
   }
-  int rc = o->coll ? measure_teams(o, results) : 0;
-  if (rc == 0 && o->oversubscribed) rc = measure_oversubscribed(o, results);
-  if (rc == 0 && o->oversubscribed) rc = measure_ring(o, results);
-  if (rc == 0 && o->net) rc = measure_net(o, results);
-  if (rc == 0 && o->startup) rc = bench_startup(o, results);
-  return rc;
+  const struct {
+    int (*run)(const struct bench_options *o, struct bench_results *results);
+    bool on;
+  } suites[] = {{measure_teams, o->coll},          {measure_oversubscribed, o->oversubscribed},
+                {measure_ring, o->oversubscribed}, {measure_loggp, o->loggp},
+                {measure_net, o->net},             {bench_startup, o->startup}};
+  for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
+    const int rc = suites[i].on ? suites[i].run(o, results) : 0;
+    if (rc) return rc;
+  }
+  return 0;
 }
 
 static int write_json(const struct bench_options *o, const struct bench_results *results) {

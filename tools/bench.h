@@ -40,8 +40,8 @@ struct bench_results {
 };
 
 struct bench_options {
-  bool p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, net, fortran;
-  bool upc;
+  bool p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, loggp;
+  bool net, fortran, upc;
   bool chosen; /* a suite was named */
   bool quick, verbose, bind;
   uint32_t ranks;      /* of oversubscribed, most of startup; 0: chosen */

@@ -115,6 +115,10 @@ void bench_barrier(struct bench *b);
 /* Monotonic clock. */
 uint64_t bench_now_ns(void);
 
+/* Keep the processor busy for some time, without a clock; after bench_calibrate. */
+void bench_calibrate(void);
+void bench_compute(double ns);
+
 /* Say why and end the job with code 1. */
 _Noreturn void bench_fail(struct bench *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
