@@ -103,5 +103,23 @@ if(TMB_BENCH)
     COMMENT "Fortran: tombolo-bench-fortran" VERBATIM)
   list(APPEND tmb_fortran_programs "${program}")
   install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+
+  # The coarray form of hydro.
+  set(program "${PROJECT_BINARY_DIR}/bench/hydro-caf")
+  set(src "${PROJECT_SOURCE_DIR}/bench/apps/hydro/hydro.F90")
+  add_custom_command(OUTPUT "${program}"
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/bench/hydro-modules"
+    COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
+      -Wall -J "${PROJECT_BINARY_DIR}/bench/hydro-modules" "${src}" -o "${program}"
+    DEPENDS "${src}" tombolo_tool caf_shared fortran_modules
+    COMMENT "Fortran: hydro-caf" VERBATIM)
+  list(APPEND tmb_fortran_programs "${program}")
+  tmb_read_header(hdr)
+  foreach(n 1 2 4 7)
+    tmb_register_run(bench.hydro_caf.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
+--timeout;60;--;${program};41;38;20")
+  endforeach()
+  tmb_register_run(bench.hydro_caf.corner bench "$<TARGET_FILE:tombolo_tool>;run;-n;3;\
+--timeout;60;--;${program};23;40;20;corner;attached")
 endif()
 add_custom_target(fortran_tests ALL DEPENDS ${tmb_fortran_programs})
