@@ -49,7 +49,8 @@ static const struct argp_option option_table[] = {
     {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs", 0},
     {"no-bind", OPT_NO_BIND, NULL, 0, "let ranks move between processors", 0},
     {"hosts", OPT_HOSTS, "A,B", 0,
-     "of net and loggp: two hosts, as for tombolo run (default: this machine, as two hosts that share no "
+     "of net and loggp: two hosts, as for tombolo run (default: this machine, as two hosts that "
+     "share no "
      "memory)",
      0},
     {"timeout", OPT_TIMEOUT, "TIME", 0, "end a measuring program after TIME (default 300s)", 0},
@@ -272,9 +273,12 @@ static int measure(const struct bench_options *o, struct bench_results *results)
   const struct {
     int (*run)(const struct bench_options *o, struct bench_results *results);
     bool on;
-  } suites[] = {{measure_teams, o->coll},          {measure_oversubscribed, o->oversubscribed},
-                {measure_ring, o->oversubscribed}, {measure_loggp, o->loggp},
-                {measure_net, o->net},             {bench_startup, o->startup}};
+  } suites[] = {{measure_teams, o->coll},
+                {measure_oversubscribed, o->oversubscribed},
+                {measure_ring, o->oversubscribed},
+                {measure_loggp, o->loggp},
+                {measure_net, o->net},
+                {bench_startup, o->startup}};
   for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
     const int rc = suites[i].on ? suites[i].run(o, results) : 0;
     if (rc) return rc;
