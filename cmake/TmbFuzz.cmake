@@ -25,6 +25,7 @@ endif()
 
 # What agents speak: the tree of the command, and what it calls of the library.
 file(GLOB tmb_agent_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/tree*.c"
+  "${PROJECT_SOURCE_DIR}/tools/look*.c"
   "${PROJECT_SOURCE_DIR}/src/base/*.c" "${PROJECT_SOURCE_DIR}/src/os/*.c"
   "${PROJECT_SOURCE_DIR}/src/boot/*.c")
 list(FILTER tmb_agent_sources EXCLUDE REGEX "_test\\.c$")

@@ -53,10 +53,24 @@ static bool among(const char *s, const char *const *list) {
   return false;
 }
 
+/* Options that print something instead of a run. Returns whether this is one. */
+static bool prints(const char *s) {
+  if (!strcmp(s, "-h") || !strcmp(s, "-help")) {
+    fputs(usage, stdout);
+    return true;
+  }
+  if (!strcmp(s, "-version") || !strcmp(s, "-V")) {
+    puts(tool_version());
+    return true;
+  }
+  return false;
+}
+
 /* One option. Returns how many arguments it was, 0 when the command is done. */
 static int read_option(struct upcrun *u, const char *s, const char *next) {
   static const char *const numbers[] = {"-n", "-np", "-threads", NULL};
   static const char *const shows[] = {"-t", "-show", NULL};
+  static const char *const verbose[] = {"-v", "-vv", NULL};
   if (s[0] == '-' && s[1] == '-') s++;
   if (among(s, numbers)) {
     u->threads = next ? next : "";
@@ -65,16 +79,9 @@ static int read_option(struct upcrun *u, const char *s, const char *next) {
   if (!strncmp(s, "-n=", 3) || !strncmp(s, "-np=", 4)) u->threads = strchr(s, '=') + 1;
   if (s[1] == 'n' && strspn(s + 2, "0123456789") == strlen(s + 2) && s[2]) u->threads = s + 2;
   if (among(s, shows)) u->show = true;
-  if (!strcmp(s, "-v") || !strcmp(s, "-vv")) u->verbose = true;
+  if (among(s, verbose)) u->verbose = true;
   if (!strcmp(s, "-bind-threads")) u->bind = true;
-  if (!strcmp(s, "-h") || !strcmp(s, "-help")) {
-    fputs(usage, stdout);
-    return 0;
-  }
-  if (!strcmp(s, "-version") || !strcmp(s, "-V")) {
-    puts(tool_version());
-    return 0;
-  }
+  if (prints(s)) return 0;
   return among(s, valued) ? 2 : 1;
 }
 
