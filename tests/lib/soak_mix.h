@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One worker of the soak: a random mix of short, medium, long and negotiated requests (each
- * answered by a random kind of reply), and of blocking, explicit, implicit and value puts and gets,
- * with every payload checked. Used by soak.c (one worker per process) and par_soak.c (one per
+ * answered by a random kind of reply), of blocking, explicit, implicit and value puts and gets, of
+ * remote atomics and of puts with a signal, with every payload and every count checked against a
+ * model. Used by soak.c (one worker per process) and par_soak.c (one per
  * thread). A header of static functions, so that only these two compile it. Invariants: a worker
  * owns its slots at every peer; a slot is busy while an operation on it is in flight.
  */
@@ -11,8 +12,35 @@
 
 #include "job.h"
 
+#include <gasnet_ratomic.h>
+#include <gasnetex_ext.h>
+
 enum { SOAK_SLOTS = 64, SOAK_SLOT_BYTES = 8192, SOAK_PENDING = 16, SOAK_WORKERS_MAX = 64 };
-enum { SOAK_SHORT, SOAK_MEDIUM, SOAK_LONG, SOAK_NPAM, SOAK_PUT, SOAK_GET, SOAK_VALUE, SOAK_KINDS };
+enum {
+  SOAK_SHORT,
+  SOAK_MEDIUM,
+  SOAK_LONG,
+  SOAK_NPAM,
+  SOAK_PUT,
+  SOAK_GET,
+  SOAK_VALUE,
+  SOAK_ATOMIC,
+  SOAK_SIGNAL,
+  SOAK_KINDS
+};
+
+/* A worker's words at a peer: a counter, and a note with the number of its signal. The counter
+ * and the signal lie on lines of their own. */
+enum { SOAK_NOTE_BYTES = 1920 };
+struct soak_words {
+  uint64_t counter, no1[7];
+  uint64_t signal, no2[7];
+  char note[SOAK_NOTE_BYTES];
+};
+
+struct soak_model { /* what a worker knows of its words at a peer */
+  uint64_t counter, signals;
+};
 
 struct soak_slot {
   uint64_t seed; /* what the peer's memory holds */
@@ -35,7 +63,8 @@ struct soak_worker {
   struct soak_slot *slots; /* [job.size][SOAK_SLOTS] */
   struct soak_slot
       *landing; /* [job.size][SOAK_SLOTS] destinations of Long requests; busy is atomic */
-  char *buf;    /* a medium payload */
+  struct soak_model *model; /* [job.size] */
+  char *buf;                /* a medium payload */
   struct soak_pending pending[SOAK_PENDING];
   int id;
 };
@@ -43,6 +72,7 @@ struct soak_worker {
 static struct soak_worker *soak_workers[SOAK_WORKERS_MAX];
 static int soak_count;
 static uint64_t soak_requests_in; /* atomic: requests handled by this process */
+static gex_AD_t soak_ad;
 static gex_AM_Index_t soak_short_req, soak_data_req, soak_short_rep, soak_data_rep;
 
 /* Slot of a worker at a peer; landing: the half that Long requests use. */
@@ -52,8 +82,19 @@ static char *soak_addr(gex_Rank_t to, int worker, unsigned slot, int landing) {
   return job.peer[to] + (index * SOAK_SLOTS + slot) * SOAK_SLOT_BYTES;
 }
 
-static uintptr_t soak_segment_bytes(gex_Rank_t ranks) {
+static uintptr_t soak_slots_bytes(gex_Rank_t ranks) {
   return (uintptr_t)ranks * (unsigned)soak_count * 2 * SOAK_SLOTS * SOAK_SLOT_BYTES;
+}
+
+static uintptr_t soak_segment_bytes(gex_Rank_t ranks) {
+  return soak_slots_bytes(ranks) +
+         (uintptr_t)ranks * (unsigned)soak_count * sizeof(struct soak_words);
+}
+
+/* Words of a worker of rank `of` at a peer. */
+static struct soak_words *soak_words_at(gex_Rank_t to, gex_Rank_t of, int worker) {
+  return (struct soak_words *)(void *)(job.peer[to] + soak_slots_bytes(job.size)) +
+         (size_t)of * (size_t)soak_count + (size_t)worker;
 }
 
 /* Mostly small, sometimes up to `most`. */
@@ -229,6 +270,50 @@ static void soak_value(struct soak_worker *w, gex_Rank_t to, unsigned slot) {
   w->bytes += 2 * n;
 }
 
+/* ---- words */
+
+/* A random atomic operation on a counter that only this worker changes. */
+static void soak_atomic(struct soak_worker *w, gex_Rank_t to) {
+  static const gex_OP_t ops[] = {GEX_OP_FADD, GEX_OP_FXOR, GEX_OP_SWAP, GEX_OP_FCAS, GEX_OP_GET};
+  struct soak_model *const m = &w->model[to];
+  uint64_t *const word = &soak_words_at(to, job.rank, w->id)->counter;
+  const gex_OP_t op = ops[rng_below(&w->random, sizeof ops / sizeof *ops)];
+  const uint64_t operand = rng_next(&w->random), expected = m->counter ^ (operand & 1);
+  uint64_t before = 0;
+  w->bytes += 8;
+  if (op == GEX_OP_GET) {
+    gex_Event_Wait(gex_AD_OpNB_U64(soak_ad, &before, to, word, op, 0, 0, 0));
+  } else if (op == GEX_OP_FCAS) {
+    gex_Event_Wait(gex_AD_OpNB_U64(soak_ad, &before, to, word, op, expected, operand, 0));
+  } else {
+    gex_Event_Wait(gex_AD_OpNB_U64(soak_ad, &before, to, word, op, operand, 0, 0));
+  }
+  CHECK_EQ(before, m->counter);
+  if (op == GEX_OP_FADD) m->counter += operand;
+  if (op == GEX_OP_FXOR) m->counter ^= operand;
+  if (op == GEX_OP_SWAP || (op == GEX_OP_FCAS && expected == m->counter)) m->counter = operand;
+}
+
+/* Puts a note and raises its signal; now and then looks whether both are there. */
+static void soak_signal(struct soak_worker *w, gex_Rank_t to) {
+  struct soak_model *const m = &w->model[to];
+  struct soak_words *const words = soak_words_at(to, job.rank, w->id);
+  const size_t n = soak_size(&w->random, SOAK_NOTE_BYTES);
+  m->signals++;
+  pattern_fill(w->buf, n, m->signals);
+  w->bytes += n;
+  const gex_Event_t ev = gexx_RMA_PutSignalNB(job.tm, to, words->note, w->buf, n, GEX_EVENT_NOW,
+                                              &words->signal, GEXX_SIG_ADD, 1, 0);
+  gex_Event_Wait(ev);
+  if (rng_below(&w->random, 4) == 0) {
+    uint64_t signal = 0;
+    CHECK_EQ(gex_RMA_GetBlocking(job.tm, &signal, to, &words->signal, sizeof signal, 0), 0);
+    CHECK_EQ(signal, m->signals);
+    CHECK_EQ(gex_RMA_GetBlocking(job.tm, w->buf, to, words->note, n, 0), 0);
+    CHECK_BYTES(w->buf, n, m->signals);
+  }
+}
+
 /* ---- a worker's life */
 
 static struct soak_worker *soak_new(int id) {
@@ -238,8 +323,9 @@ static struct soak_worker *soak_new(int id) {
   w->random = mix64(test_seed() + job.rank * 1000 + (unsigned)id);
   w->slots = (struct soak_slot *)calloc(job.size * SOAK_SLOTS, sizeof *w->slots);
   w->landing = (struct soak_slot *)calloc(job.size * SOAK_SLOTS, sizeof *w->landing);
+  w->model = (struct soak_model *)calloc(job.size, sizeof *w->model);
   w->buf = (char *)malloc(1 << 20);
-  if (!w->slots || !w->landing || !w->buf) check_abandon();
+  if (!w->slots || !w->landing || !w->model || !w->buf) check_abandon();
   for (int i = 0; i < SOAK_PENDING; i++) {
     char *const room = (char *)malloc(SOAK_SLOT_BYTES);
     if (!room) check_abandon();
@@ -259,6 +345,10 @@ static void soak_step(struct soak_worker *w) {
     soak_message(w, to, kind);
   else if (kind == SOAK_VALUE)
     soak_value(w, to, slot);
+  else if (kind == SOAK_ATOMIC)
+    soak_atomic(w, to);
+  else if (kind == SOAK_SIGNAL)
+    soak_signal(w, to);
   else
     soak_start(w, to, slot, kind == SOAK_GET);
 }
@@ -268,13 +358,20 @@ static void soak_end(struct soak_worker *w) {
   for (int i = 0; i < SOAK_PENDING; i++) soak_retire(&w->pending[i]);
   gex_NBI_Wait(GEX_EC_ALL, 0);
   GASNET_BLOCKUNTIL(__atomic_load_n(&w->replies, __ATOMIC_ACQUIRE) >= w->requests);
-  for (gex_Rank_t to = 0; to < job.size; to++)
+  for (gex_Rank_t to = 0; to < job.size; to++) {
+    struct soak_words words;
+    CHECK_EQ(gex_RMA_GetBlocking(job.tm, &words, to, soak_words_at(to, job.rank, w->id),
+                                 sizeof words, 0),
+             0);
+    CHECK_EQ(words.counter, w->model[to].counter);
+    CHECK_EQ(words.signal, w->model[to].signals);
     for (unsigned slot = 0; slot < SOAK_SLOTS; slot++) {
       const struct soak_slot *s = &w->slots[to * SOAK_SLOTS + slot];
       CHECK_EQ(gex_RMA_GetBlocking(job.tm, w->buf, to, soak_addr(to, w->id, slot, 0), s->bytes, 0),
                0);
       CHECK_BYTES(w->buf, s->bytes, s->seed);
     }
+  }
 }
 
 /* Init, handlers and a segment for `workers` workers per process. */
@@ -292,6 +389,11 @@ static void soak_job(int *argc, char ***argv, int workers) {
   soak_short_rep = table[2].gex_index;
   soak_data_rep = table[3].gex_index;
   job_attach(soak_segment_bytes(job.size));
+  memset(soak_words_at(job.rank, 0, 0), 0,
+         (size_t)job.size * (size_t)soak_count * sizeof(struct soak_words));
+  gex_AD_Create(&soak_ad, job.tm, GEX_DT_U64,
+                GEX_OP_FADD | GEX_OP_FXOR | GEX_OP_SWAP | GEX_OP_FCAS | GEX_OP_GET, 0);
+  job_barrier();
 }
 
 /* Sums requests sent and handled over the job at rank 0 and compares; prints totals and rate. */
