@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is handed up: messages and signals, without the engine's lock.
+ * What is handed up: messages, without the engine's lock.
  *
  * Owns batches, and what came while it was not served. Called by udp_recv.c, which
- * adds to a batch, and udp_progress.c, which runs it. Calls core: up->am, up->signal. A batch's
+ * adds to a batch, and udp_progress.c, which runs it. Calls core: up->am. A batch's
  * entries point into its receive memory, so nothing is copied on the way to a handler. Invariants:
- * a batch belongs to one call of progress; one thread at a time changes signals, and what was kept
- * goes before what comes, so that signals change in the order in which they came; the cost of a
+ * a batch belongs to one call of progress; what was kept goes before what comes; the cost of a
  * request goes back to its sender's credit after its handler has run, so what is kept here is
  * bounded by the credit.
  */
@@ -84,20 +83,18 @@ void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_de
 
 /* Whether `serve` covers an entry. */
 static bool is_served(const struct udp_delivery *d, int serve) {
-  if (d->kind == UDP_DELIVER_SIGNAL) return (serve & UDP_SERVE_SIGNALS) != 0;
   return (serve & (d->in.is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_REQUESTS)) != 0;
 }
 
 /* Keep an entry: its own copy of arguments and payload. */
 static void keep(struct tmb_net *e, const struct udp_delivery *d) {
-  const bool am = d->kind == UDP_DELIVER_AM;
-  const bool copies = am && d->in.category == TMB_AM_MEDIUM && d->in.nbytes;
+  const bool copies = d->in.category == TMB_AM_MEDIUM && d->in.nbytes;
   struct udp_held *h = malloc(sizeof *h + (copies ? d->in.nbytes : 0));
   if (!h) e->up->fatal("no memory to keep a message of %zu bytes", d->in.nbytes);
   h->next = NULL;
   h->delivery = *d;
   h->delivery.memory = h;
-  if (am && d->in.nargs) memcpy(h->args, d->in.args, d->in.nargs * sizeof *h->args);
+  if (d->in.nargs) memcpy(h->args, d->in.args, d->in.nargs * sizeof *h->args);
   h->delivery.in.args = h->args;
   if (copies) h->delivery.in.payload = memcpy(h->payload, d->in.payload, d->in.nbytes);
   free(d->memory);
@@ -106,11 +103,6 @@ static void keep(struct tmb_net *e, const struct udp_delivery *d) {
   else
     e->held_first = h;
   e->held_last = h;
-}
-
-int udp_deliver_serve(const struct tmb_net *e, int serve) {
-  return serve & TMB_SERVE_REPLIES && !tmb_load_acq(&e->signalling) ? serve | UDP_SERVE_SIGNALS
-                                                                    : serve;
 }
 
 bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
@@ -143,20 +135,8 @@ void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve) {
   b->count = left;
 }
 
-bool udp_deliver_signals(const struct udp_batch *b) {
-  for (uint32_t i = 0; i < b->count; i++)
-    if (b->list[i].kind == UDP_DELIVER_SIGNAL) return true;
-  return false;
-}
-
-void udp_deliver_run(struct tmb_net *e, struct udp_batch *b, bool signals) {
-  for (uint32_t i = 0; signals && i < b->count; i++) {
-    const struct udp_delivery *d = &b->list[i];
-    if (d->kind == UDP_DELIVER_SIGNAL) e->up->signal(d->addr, d->op, d->value);
-  }
-  if (signals) tmb_store_rel(&e->signalling, 0);
-  for (uint32_t i = 0; i < b->count; i++)
-    if (b->list[i].kind == UDP_DELIVER_AM) e->up->am(&b->list[i].in);
+void udp_deliver_run(struct tmb_net *e, struct udp_batch *b) {
+  for (uint32_t i = 0; i < b->count; i++) e->up->am(&b->list[i].in);
 }
 
 void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
@@ -172,7 +152,7 @@ void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b) {
   for (uint32_t i = 0; i < b->count; i++) {
     struct udp_delivery *d = &b->list[i];
     if (d->cost) udp_credit_back(e, d->peer, d->cost);
-    if (d->kind == UDP_DELIVER_AM) udp_count(&e->stats->received, 1);
+    udp_count(&e->stats->received, 1);
     free(d->memory);
   }
 }

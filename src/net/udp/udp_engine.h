@@ -19,15 +19,14 @@
 #include "net/udp/udp_window.h"
 #include "os/lock.h"
 
-#define UDP_OUT_MAX       64u        /* packets handed to the network in one call */
-#define UDP_REPLY_SLOTS   16u        /* of the window, that requests leave to replies */
-#define UDP_XFER_SLOTS    48u        /* of the window, that transfers leave to messages */
-#define UDP_COPY_MAX      8192u      /* a put that is copied, so that its source is free at once */
-#define UDP_BULK_BYTES    4096u      /* of a payload that belongs to a long transfer */
-#define UDP_NO_CATEGORY   UINT32_MAX /* nobody is to be told */
-#define UDP_ACK_EVERY     16u        /* packets */
-#define UDP_ACK_DELAY_NS  200000u
-#define UDP_SERVE_SIGNALS (1 << 8) /* beside TMB_SERVE_*: no other thread changes signals */
+#define UDP_OUT_MAX      64u        /* packets handed to the network in one call */
+#define UDP_REPLY_SLOTS  16u        /* of the window, that requests leave to replies */
+#define UDP_XFER_SLOTS   48u        /* of the window, that transfers leave to messages */
+#define UDP_COPY_MAX     8192u      /* a put that is copied, so that its source is free at once */
+#define UDP_BULK_BYTES   4096u      /* of a payload that belongs to a long transfer */
+#define UDP_NO_CATEGORY  UINT32_MAX /* nobody is to be told */
+#define UDP_ACK_EVERY    16u        /* packets */
+#define UDP_ACK_DELAY_NS 200000u
 
 /* Memory of a packet. */
 struct udp_buf {
@@ -44,12 +43,13 @@ struct udp_xfer {
   const uint8_t *src;
   uint8_t *copy; /* freed at the end, or NULL */
   uint64_t total, sent;
-  uint32_t unacked; /* packets */
-  bool begun;       /* the first packet has been made */
-  bool ended;       /* the last one */
-  bool held;        /* the caller asks how far it is; freed by him */
-  bool complete;    /* held: all acknowledged */
-  void *op;         /* for op_done */
+  uint64_t last_number; /* of the packet made last */
+  uint32_t unacked;     /* packets */
+  bool begun;           /* the first packet has been made */
+  bool ended;           /* the last one */
+  bool held;            /* the caller asks how far it is; freed by him */
+  bool complete;        /* held: all acknowledged */
+  void *op;             /* for op_done */
   uint32_t category, local_category;
   uint32_t cost; /* answer to a get: credit to give back at the end */
   void *signal;  /* the same: changes at the end, or NULL */
@@ -112,7 +112,8 @@ struct udp_peer {
   uint64_t unasked;              /* bytes sent since an acknowledgement was asked for */
   uint32_t next_id;
   struct udp_parts *parts;
-  struct udp_late *late; /* signals that came before earlier packets, by number */
+  struct udp_late *late;    /* signals that came before earlier packets, by number */
+  struct udp_xfer *passing; /* complete, but earlier packets are not: their signals wait there */
   /* credit of requests */
   uint32_t cost_sent, cost_back; /* ours at the peer: sent, handled */
   uint32_t handled, told;        /* the peer's here */
@@ -131,18 +132,12 @@ struct udp_peer {
   uint64_t detect_ns;  /* when to look for losses again */
 };
 
-enum udp_delivery_kind { UDP_DELIVER_AM, UDP_DELIVER_SIGNAL, UDP_DELIVERY_KINDS };
-
-/* Something to be handed up without the lock. */
+/* A message to be handed up without the lock. */
 struct udp_delivery {
-  uint8_t kind;
-  uint8_t op; /* SIGNAL */
   struct udp_peer *peer;
-  uint32_t cost;       /* of a request */
-  struct tmb_am_in in; /* AM */
-  void *addr;          /* SIGNAL */
-  uint64_t value;      /* SIGNAL */
-  void *memory;        /* freed afterwards, or NULL */
+  uint32_t cost; /* of a request */
+  struct tmb_am_in in;
+  void *memory; /* freed afterwards, or NULL */
 };
 
 /* To be told without the lock: a completion, a signal of a get that has been served, or that a peer
@@ -213,7 +208,7 @@ struct tmb_net {
   bool flood;          /* the last receive call found something */
   bool more;           /* and left something that no descriptor tells of */
   uint32_t delivering; /* threads that hand up */
-  uint32_t signalling; /* one of them changes signals; set under the lock, cleared without */
+  bool signalled;      /* signals have changed since the client's last call of progress */
   struct udp_out out[UDP_OUT_MAX];
   struct udp_slot *out_slot[UDP_OUT_MAX]; /* NULL: not numbered */
   struct udp_peer *out_peer[UDP_OUT_MAX];
@@ -307,6 +302,8 @@ void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x);
 uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p);
 /* A packet of it has been acknowledged. */
 void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x);
+/* All packets below tx.una have been acknowledged: signals that waited for that have changed. */
+void udp_xfer_passed(struct tmb_net *e, struct udp_peer *p);
 /* Held: mark it complete; else free it. */
 void udp_xfer_free(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x);
 /* A transfer that its caller asks for. Returns NULL if it is none. */
@@ -336,18 +333,13 @@ uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *d
                         uint32_t bytes);
 /* Note something to be handed up; what it points at lives until the end of the batch. */
 void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d);
-/* What may be handed up now. Signals are, with replies: both may be waited for in places where no
- * request may run. */
-int udp_deliver_serve(const struct tmb_net *e, int serve);
 /* Take what was kept before and is served now. Returns whether there may be more of it: then
- * nothing is to be received before it. in serve: of udp_deliver_serve. */
+ * nothing is to be received before it. */
 bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve);
-/* Keep what is not served. in serve: of udp_deliver_serve, 0: nothing. */
+/* Keep what is not served. in serve: TMB_SERVE_*, 0: nothing. */
 void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve);
-/* Whether there are signals in it. */
-bool udp_deliver_signals(const struct udp_batch *b);
-/* Hand up, without the lock. in signals: there are some; `signalling` is set, and cleared here. */
-void udp_deliver_run(struct tmb_net *e, struct udp_batch *b, bool signals);
+/* Hand up, without the lock. */
+void udp_deliver_run(struct tmb_net *e, struct udp_batch *b);
 /* A request of this cost has been handled. */
 void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
 /* Give the credit of what was handed up back; with the lock. */

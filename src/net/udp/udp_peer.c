@@ -89,6 +89,11 @@ static void drop_all(struct tmb_net *e, struct udp_peer *p) {
     udp_xfer_free(e, p, x);
   }
   p->last = NULL;
+  while (p->passing) {
+    struct udp_xfer *x = p->passing;
+    p->passing = x->next;
+    udp_xfer_free(e, p, x);
+  }
   free_parts(p);
   if (p->open) udp_buf_put(e, p->open);
   p->open = NULL;

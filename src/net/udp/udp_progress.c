@@ -115,11 +115,9 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
 static void hand_up(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock);
 
 static void hand_up(struct tmb_net *e, struct udp_batch *b) {
-  const bool signals = udp_deliver_signals(b);
-  if (signals) tmb_store_rlx(&e->signalling, 1);
   e->delivering++;
   udp_engine_unlock(e);
-  udp_deliver_run(e, b, signals);
+  udp_deliver_run(e, b);
   udp_engine_lock(e);
   e->delivering--;
   udp_deliver_credit(e, b);
@@ -130,9 +128,9 @@ int udp_progress(struct tmb_net *e, int serve) {
   if (!udp_engine_try(e)) return TMB_FOUND_BUSY;
   e->tick++;
   struct udp_batch *b = udp_batch_get(e);
-  const int now = udp_deliver_serve(e, serve);
+  e->signalled = false;
   b->in.count = 0;
-  if (TMB_LIKELY(!e->held_first) || !udp_deliver_kept(e, b, now)) {
+  if (TMB_LIKELY(!e->held_first) || !udp_deliver_kept(e, b, serve)) {
     e->io.ops->recv(e->io.state, &b->in, e->flood);
     e->flood = b->in.count > 0;
     e->more = b->in.more;
@@ -140,7 +138,7 @@ int udp_progress(struct tmb_net *e, int serve) {
   const uint32_t came = b->in.count;
   for (uint32_t i = 0; i < came; i++)
     udp_datagram_take(e, b, b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, b->in.bytes[i]);
-  if (TMB_UNLIKELY(now != (TMB_SERVE_ALL | UDP_SERVE_SIGNALS))) udp_deliver_hold(e, b, now);
+  if (TMB_UNLIKELY(serve != TMB_SERVE_ALL)) udp_deliver_hold(e, b, serve);
   if (came || e->dirty || e->now_ns >= e->next_ns) udp_push_all(e, false, b->count == 0);
   const bool found = b->count || e->done_count || came;
   if (b->count) hand_up(e, b);
@@ -154,7 +152,7 @@ uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint6
   udp_push_all(e, true, true);
   const uint64_t left = e->next_ns > e->now_ns ? e->next_ns - e->now_ns : 0;
   if (left < *timeout_ns) *timeout_ns = left;
-  if (e->held_first || e->done_count || e->more) *timeout_ns = 0;
+  if (e->held_first || e->done_count || e->more || e->signalled) *timeout_ns = 0;
   e->wait_tick = e->tick;
   const uint32_t count = e->io.ops->fds(e->io.state, fds, max);
   udp_engine_unlock(e);

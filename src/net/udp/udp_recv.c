@@ -29,28 +29,30 @@ static void refuse(struct tmb_net *e) {
 
 /* ---- records */
 
+/* Signals change here, under the lock, as soon as their data are in place, so that whoever is told
+ * that a put with a signal is complete, and then looks at the word, sees it changed. */
+static void change_signal(struct tmb_net *e, void *addr, uint32_t op, uint64_t value) {
+  if (addr) e->up->signal(addr, op, value);
+  e->signalled = true;
+}
+
 /* Signals of one rank change in the order in which they were sent, as programs expect that mix set
  * and add on one word: one that has overtaken a lost packet waits for it. */
-static void late_add(struct tmb_net *e, struct udp_peer *p, const struct udp_delivery *d,
-                     uint64_t number) {
+static void late_add(struct tmb_net *e, struct udp_peer *p, const struct udp_late *signal) {
   struct udp_late *l = malloc(sizeof *l);
   if (!l) e->up->fatal("no memory to keep a signal of rank %u", p->rank);
   struct udp_late **at = &p->late;
-  while (*at && (*at)->number <= number) at = &(*at)->next;
-  *l = (struct udp_late){*at, number, d->addr, d->value, d->op};
+  while (*at && (*at)->number <= signal->number) at = &(*at)->next;
+  *l = *signal;
+  l->next = *at;
   *at = l;
 }
 
-static void late_take(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p) {
+static void late_take(struct tmb_net *e, struct udp_peer *p) {
   while (p->late && p->late->number < p->rx.next) {
     struct udp_late *l = p->late;
     p->late = l->next;
-    udp_deliver_add(e, b,
-                    &(struct udp_delivery){.kind = UDP_DELIVER_SIGNAL,
-                                           .op = l->op,
-                                           .peer = p,
-                                           .addr = l->addr,
-                                           .value = l->value});
+    change_signal(e, l->addr, l->op, l->value);
     free(l);
   }
 }
@@ -75,8 +77,7 @@ static void take_am(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                     const struct udp_record *r) {
   const bool reply = (r->flags & UDP_REPLY) != 0;
   const bool medium = (r->flags & UDP_MEDIUM) != 0;
-  const struct udp_delivery d = {.kind = UDP_DELIVER_AM,
-                                 .peer = p,
+  const struct udp_delivery d = {.peer = p,
                                  .cost = reply ? 0 : udp_cost(r->bytes),
                                  .in = {.src = p->rank,
                                         .category = medium ? TMB_AM_MEDIUM : TMB_AM_SHORT,
@@ -90,37 +91,41 @@ static void take_am(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
   udp_deliver_add(e, b, &d);
 }
 
+static void act_signal(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+  const struct udp_late s = {.number = p->seq,
+                             .addr = udp_target(e, p, r->signal_addr, sizeof(uint64_t)),
+                             .value = r->signal_value,
+                             .op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD};
+  if (p->seq < p->rx.next)
+    change_signal(e, s.addr, s.op, s.value);
+  else
+    late_add(e, p, &s);
+}
+
 /* All of a transfer has come: do what is due. in args: live until the batch ends; memory: a Medium
  * that was put together, freed afterwards, or NULL. */
 static void act(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                 const struct udp_record *r, void *memory) {
-  struct udp_delivery d = {.peer = p, .memory = memory};
   if (r->action == UDP_ACT_SET || r->action == UDP_ACT_ADD) {
-    d.kind = UDP_DELIVER_SIGNAL;
-    d.op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD;
-    d.addr = udp_target(e, p, r->signal_addr, sizeof(uint64_t));
-    d.value = r->signal_value;
-    if (p->seq >= p->rx.next) {
-      late_add(e, p, &d, p->seq);
-      return;
-    }
-  } else {
-    const bool is_long = r->action == UDP_ACT_LONG;
-    const bool reply = (r->flags & UDP_REPLY) != 0;
-    d.kind = UDP_DELIVER_AM;
-    d.cost = reply ? 0 : udp_cost(is_long ? 0 : r->total);
-    d.in = (struct tmb_am_in){.src = p->rank,
-                              .category = is_long ? TMB_AM_LONG : TMB_AM_MEDIUM,
-                              .handler = r->handler,
-                              .nargs = r->nargs,
-                              .is_reply = reply,
-                              .route = r->route,
-                              .args = r->args,
-                              .payload = (void *)(uintptr_t)r->payload,
-                              .nbytes = r->total};
-    if (is_long)
-      d.in.payload = r->total ? udp_target(e, p, r->addr, r->total) : (void *)(uintptr_t)r->addr;
+    act_signal(e, p, r);
+    return;
   }
+  const bool is_long = r->action == UDP_ACT_LONG;
+  const bool reply = (r->flags & UDP_REPLY) != 0;
+  struct udp_delivery d = {.peer = p,
+                           .memory = memory,
+                           .cost = reply ? 0 : udp_cost(is_long ? 0 : r->total),
+                           .in = {.src = p->rank,
+                                  .category = is_long ? TMB_AM_LONG : TMB_AM_MEDIUM,
+                                  .handler = r->handler,
+                                  .nargs = r->nargs,
+                                  .is_reply = reply,
+                                  .route = r->route,
+                                  .args = r->args,
+                                  .payload = (void *)(uintptr_t)r->payload,
+                                  .nbytes = r->total}};
+  if (is_long)
+    d.in.payload = r->total ? udp_target(e, p, r->addr, r->total) : (void *)(uintptr_t)r->addr;
   udp_deliver_add(e, b, &d);
 }
 
@@ -253,6 +258,7 @@ static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet 
     refuse(e);
     return;
   }
+  if (TMB_UNLIKELY(p->passing != NULL)) udp_xfer_passed(e, p);
   if (k->h.sack || map) p->detect_ns = 0;
   const uint32_t back = k->h.handled - p->cost_back;
   if (!back || back > p->cost_sent - p->cost_back) return;
@@ -306,7 +312,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
     else if (fresh)
       take_record(e, b, p, &r);
   }
-  if (TMB_UNLIKELY(p->late != NULL)) late_take(e, b, p);
+  if (TMB_UNLIKELY(p->late != NULL)) late_take(e, p);
 }
 
 void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes) {

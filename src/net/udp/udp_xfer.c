@@ -87,9 +87,34 @@ void udp_xfer_unhold(struct tmb_net *e, struct udp_xfer *x) {
   free(x);
 }
 
+static bool has_signal(const struct udp_xfer *x) {
+  return x->record.type == UDP_PART &&
+         (x->record.action == UDP_ACT_SET || x->record.action == UDP_ACT_ADD);
+}
+
+/* The target changes a signal when all packets before it have come. */
+void udp_xfer_passed(struct tmb_net *e, struct udp_peer *p) {
+  struct udp_xfer **at = &p->passing;
+  while (*at) {
+    struct udp_xfer *x = *at;
+    if (x->last_number >= p->tx.una) {
+      at = &x->next;
+      continue;
+    }
+    *at = x->next;
+    udp_done_add(e, &(struct udp_done){x->op, x->category, p->rank, NULL, 0, NULL});
+    udp_xfer_free(e, p, x);
+  }
+}
+
 void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   if (--x->unacked || !x->ended) return;
   udp_done_add(e, &(struct udp_done){x->op, x->local_category, p->rank, NULL, 0, NULL});
+  if (x->op && has_signal(x)) {
+    x->next = p->passing;
+    p->passing = x;
+    return;
+  }
   udp_done_add(e, &(struct udp_done){x->op, x->category, p->rank, NULL, 0, NULL});
   if (x->record.type == UDP_DATA) {
     if (x->signal)
@@ -145,6 +170,7 @@ static void push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *
   x->unacked++;
   struct udp_slot *slot = udp_packet_send(e, p, &out, buf, end - UDP_HEADER_BYTES, flags);
   slot->xfer = x;
+  x->last_number = p->tx.next - 1;
   if (udp_cc_paced(&p->tx.cc)) udp_cc_pace(&p->tx.cc, bytes, e->now_ns, p->tx.srtt_ns);
 }
 
