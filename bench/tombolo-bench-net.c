@@ -6,7 +6,8 @@
  * Owns: the net rows. Called by: `tombolo bench net`, tests/net. Calls: bench/lib, the public API.
  * The floors are bare sockets between the same processes through the same interfaces. --mode:
  * nothing: all but the last two; `loss`: large puts on a link that loses datagrams, where the other
- * floors would hang; `overlap`; `crowd`: the round trip only, for jobs of more ranks.
+ * floors would hang; `overlap`; `crowd`: the round trip only, for jobs of more ranks; `loggp`: what
+ * `tombolo tune` needs, without floors.
  * put_signal_rtt has the round trip of messages as its floor; overlap has the put alone:
  * the put and as long a computation at once, so that 1 is all of it hidden, 2 nothing.
  */
@@ -76,6 +77,26 @@ static double am_flood(struct bench *b, size_t n, size_t bytes) {
   for (size_t i = 0; i < n; i++) gex_AM_RequestShort(b->tm, b->peer, H_FLOOD, 0);
   GASNET_BLOCKUNTIL(answers == next);
   return (double)(bench_now_ns() - start) / (double)n;
+}
+
+/* Time that a request takes its sender, of a few that the network takes at once. */
+static double am_issue(struct bench *b, size_t n, size_t bytes) {
+  enum { BURST = 8 };
+  uint64_t sum = 0;
+  (void)bytes;
+  for (size_t i = 0; i < n / BURST + 1; i++) {
+    expected += BURST;
+    bench_meet(b);
+    if (b->rank == 1) {
+      GASNET_BLOCKUNTIL(arrived == expected);
+      continue;
+    }
+    const uint64_t next = answers + 1, start = bench_now_ns();
+    for (size_t k = 0; k < BURST; k++) gex_AM_RequestShort(b->tm, b->peer, H_FLOOD, 0);
+    sum += bench_now_ns() - start;
+    GASNET_BLOCKUNTIL(answers == next);
+  }
+  return (double)sum / (double)(n / BURST + 1) / BURST;
 }
 
 /* ---- puts */
@@ -210,6 +231,13 @@ static const struct bench_row crowd_rows[] = {
     {.group = "net", .name = "short_rtt", .figure = am_rtt},
 };
 
+static const struct bench_row loggp_rows[] = {
+    {.group = "net", .name = "short_rtt", .figure = am_rtt},
+    {.group = "net", .name = "short_flood", .figure = am_flood, .count = 2000},
+    {.group = "net", .name = "short_issue", .figure = am_issue, .count = 64},
+    {.group = "net", .name = "put_flood", .figure = put_flood, .bytes = 1 << 20, .count = 8},
+};
+
 static void measure(struct bench *b, const struct bench_row *rows, size_t count) {
   for (size_t i = 0; i < count; i++) {
     struct bench_row row = rows[i];
@@ -235,6 +263,10 @@ int main(int argc, char **argv) {
     MEASURE(&b, crowd_rows);
     bench_finish(&b);
   }
+  if (strcmp(b.opts.mode, "loggp") == 0) {
+    MEASURE(&b, loggp_rows);
+    bench_finish(&b);
+  }
   sockets_open(&b);
   bench_calibrate();
   if (strcmp(b.opts.mode, "loss") == 0)
@@ -242,7 +274,7 @@ int main(int argc, char **argv) {
   else if (strcmp(b.opts.mode, "overlap") == 0)
     MEASURE(&b, overlap_rows);
   else if (b.opts.mode[0])
-    bench_fail(&b, "--mode %s: give loss, overlap or crowd", b.opts.mode);
+    bench_fail(&b, "--mode %s: give loss, overlap, crowd or loggp", b.opts.mode);
   else
     MEASURE(&b, plain_rows);
   bench_finish(&b);

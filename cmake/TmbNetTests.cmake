@@ -39,6 +39,7 @@ tmb_add_net_test(lab net lab_test.py)
 tmb_add_net_test(wire net wire_test.py)
 tmb_add_net_test(ssh net ssh_test.py)
 tmb_add_net_test(secret net secret_test.py)
+tmb_add_net_test(tune net tune_test.py)
 tmb_add_net_test(faults net faults_test.py)
 tmb_add_net_test(faults net-whole faults_test.py --whole)
 

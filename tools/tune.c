@@ -5,10 +5,12 @@
  *
  * Owns: the choice of what is measured. Called by main.c. Calls: bench_job.c, which runs
  * tombolo-bench-coll once for each collective and algorithm with TOMBOLO_COLL_ALG set; the list of
- * algorithms in src/coll/select.h. Table format: see the head of src/coll/table.h. Invariants: a
- * rule is written for each size measured, with the algorithm of the smallest median; neighbouring
- * sizes with the same algorithm become one rule; the file is written only after everything was
- * measured. `sync` is no collective of clients and is not measured.
+ * algorithms in src/coll/select.h; hosts.c. With --hosts the rules hold for jobs on as many hosts
+ * with as many ranks each, and the parameters of the LogGP model are measured between the first
+ * two hosts: for the reader, the library does not use them. Table format: see the head of
+ * src/coll/table.h. Invariants: a rule is written for each size measured, with the algorithm of the
+ * smallest median; neighbouring sizes with the same algorithm become one rule; the file is written
+ * only after everything was measured. `sync` is no collective of clients and is not measured.
  */
 #include "bench.h"
 #include "tool.h"
@@ -18,6 +20,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "coll/select.h"
+#include "hosts.h"
 #include "os/os.h"
 
 #include <argp.h>
@@ -26,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES_MAX = 32, COUNTS_MAX = 16, OPT_QUICK = 256, OPT_DIR, OPT_MAX_BYTES };
+enum { SIZES_MAX = 32, COUNTS_MAX = 16, OPT_QUICK = 256, OPT_DIR, OPT_MAX_BYTES, OPT_HOSTS };
 #define RADIX     4u
 #define SEGMENT   32768u
 #define V_BYTES   4096u /* of the V forms whose length the choice cannot see */
@@ -49,6 +52,8 @@ struct tune_options {
   uint32_t ranks[COUNTS_MAX];
   size_t counts; /* of `ranks` */
   uint64_t bytes_max;
+  struct host_list hosts;      /* by --hosts */
+  uint32_t nearest;            /* with --hosts: most ranks of a host in the job being measured */
   bool chosen[TMB_COLL_KINDS]; /* by --collective; none: all */
   bool quick, some;            /* some: --collective was given */
 };
@@ -59,6 +64,9 @@ static const struct argp_option option_table[] = {
     {"collective", 'c', "NAME", 0, "measure this one; may be repeated (default: all)", 0},
     {"max-bytes", OPT_MAX_BYTES, "SIZE", 0,
      "longest vector or block that is measured; longer ones are left to the thresholds", 0},
+    {"hosts", OPT_HOSTS, "A:N,B:N,...", 0,
+     "measure jobs on these hosts, as for tombolo run; without -n as many ranks as the list says",
+     0},
     {"quick", OPT_QUICK, NULL, 0, "fewer sizes and samples", 0},
     {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs", 0},
     {"verbose", 'v', NULL, 0, "say what is being run", 0},
@@ -106,6 +114,13 @@ static void parse_collective(struct tune_options *o, const char *arg,
   argp_error(state, "--collective %s: give one of%s", arg, known);
 }
 
+static void parse_hosts(struct tune_options *o, const char *arg, const struct argp_state *state) {
+  char why[HOSTS_WHY_BYTES];
+  if (hosts_parse(&o->hosts, arg, why) != 0) argp_error(state, "--hosts %s: %s", arg, why);
+  if (o->hosts.count < 2) argp_error(state, "--hosts %s: give two hosts or more", arg);
+  o->bench.hosts = arg;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
   struct tune_options *o = state->input;
   int64_t bytes;
@@ -118,6 +133,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
       argp_error(state, "--max-bytes %s: give a size of at least 8, such as 64KB", arg);
     o->bytes_max = (uint64_t)bytes;
     return 0;
+  case OPT_HOSTS: parse_hosts(o, arg, state); return 0;
   case OPT_QUICK: o->quick = true; return 0;
   case OPT_DIR: o->bench.dir = arg; return 0;
   case 'v': o->bench.verbose = true; return 0;
@@ -160,7 +176,8 @@ static int measure(struct tune_options *o, uint32_t ranks, const struct candidat
   struct bench_job job = {.program = "coll",
                           .mode = mode,
                           .ranks = ranks,
-                          .bind = ranks <= (uint32_t)tmb_os_cpus_usable()};
+                          .bind = !o->bench.hosts && ranks <= (uint32_t)tmb_os_cpus_usable(),
+                          .apart = o->bench.hosts != NULL};
   const uint64_t most = blind(c->alg->kind) ? TMB_MIN(o->bytes_max, V_BYTES) : o->bytes_max;
   snprintf(mode, sizeof mode, "%s:%llu", kind, (unsigned long long)most);
   snprintf(setting, sizeof setting, "%s=%s:%u:%u", kind, c->alg->name, c->radix, c->segment);
@@ -216,7 +233,8 @@ static void print_rules(FILE *out, const struct tune_options *o, uint32_t ranks,
 }
 
 /* What the jobs that are measured lack, of TMB_ALG_NODES and BOARD. */
-static unsigned lacking(uint32_t ranks) {
+static unsigned lacking(const struct tune_options *o, uint32_t ranks) {
+  if (o->bench.hosts) return TMB_ALG_SHARED | (o->nearest > 1 ? 0 : TMB_ALG_NODES);
   const int64_t node = tmb_cfg_int(TMB_CFG_SUPERNODE_MAXSIZE);
   const bool shares = tmb_cfg_bool(TMB_CFG_SHM), splits = node > 0 && node < ranks;
   return (shares && splits && node > 1 ? 0 : TMB_ALG_NODES) |
@@ -224,7 +242,7 @@ static unsigned lacking(uint32_t ranks) {
 }
 
 static int tune_kind(struct tune_options *o, uint32_t ranks, uint32_t kind, FILE *out) {
-  const unsigned without = lacking(ranks);
+  const unsigned without = lacking(o, ranks);
   struct best best = {.count = 0};
   uint32_t count;
   const struct tmb_coll_alg *alg = tmb_coll_algs(&count);
@@ -237,14 +255,83 @@ static int tune_kind(struct tune_options *o, uint32_t ranks, uint32_t kind, FILE
   return 0;
 }
 
+/* ---- several hosts */
+
+/* How many hosts so many ranks use, and most ranks of one of them. */
+static int spread(struct tune_options *o, uint32_t *ranks, uint32_t *hosts) {
+  char why[HOSTS_WHY_BYTES];
+  uint32_t *host_of = NULL;
+  struct host_list list = {0};
+  if (hosts_parse(&list, o->bench.hosts, why) != 0 ||
+      hosts_place(&list, 0, false, ranks, &host_of, why) != 0) {
+    tmb_print("tune: --hosts %s: %s", o->bench.hosts, why);
+    hosts_free(&list);
+    return TOOL_EXIT_USAGE;
+  }
+  *hosts = list.count;
+  uint32_t *here = calloc(list.count, sizeof *here);
+  if (!here) tmb_fatal_nopos("out of memory for %u hosts", list.count);
+  o->nearest = 0;
+  for (uint32_t r = 0; r < *ranks; r++)
+    if (++here[host_of[r]] > o->nearest) o->nearest = here[host_of[r]];
+  free(here);
+  free(host_of);
+  hosts_free(&list);
+  return 0;
+}
+
+/* The line that says for which jobs the rules below hold. */
+static int print_site(struct tune_options *o, uint32_t *ranks, FILE *out) {
+  const char *conduit = tmb_cfg_str(TMB_CFG_CONDUIT);
+  uint32_t hosts;
+  if (!o->bench.hosts) return 0;
+  const int rc = spread(o, ranks, &hosts);
+  if (rc == 0)
+    fprintf(out, "where %s %u %u\n", conduit && conduit[0] ? conduit : "udp", hosts, o->nearest);
+  return rc;
+}
+
+static double median_of(const struct bench_results *results, const char *name) {
+  struct bench_summary sum = {0};
+  for (size_t i = 0; i < results->count; i++)
+    if (strcmp(results->figures[i].name, name) == 0) bench_summarise(&results->figures[i], &sum);
+  return sum.median;
+}
+
+/* A round trip is two latencies and four overheads: of each message one at either end. */
+static int print_loggp(const struct tune_options *o, FILE *out) {
+  char pair[512];
+  struct bench_results results = {0};
+  struct bench_options two = o->bench;
+  struct bench_job job = {.program = "net", .mode = "loggp", .ranks = 2, .apart = true};
+  if (!o->bench.hosts) return 0;
+  snprintf(pair, sizeof pair, "[%s]:1,[%s]:1", o->hosts.entry[0].name, o->hosts.entry[1].name);
+  two.hosts = pair;
+  const int rc = bench_job_run(&two, &job, &results);
+  if (rc == 0) {
+    const double rtt = median_of(&results, "short_rtt"), send = median_of(&results, "short_issue");
+    const double latency = rtt / 2 - 2 * send;
+    fprintf(out, "# LogGP between %s and %s: L %.0f ns, o %.0f ns, g %.0f ns, G %.4f ns/byte\n",
+            o->hosts.entry[0].name, o->hosts.entry[1].name, latency > 0 ? latency : 0, send,
+            median_of(&results, "short_flood"), median_of(&results, "put_flood") / (1 << 20));
+  }
+  bench_results_free(&results);
+  return rc;
+}
+
 static int tune(struct tune_options *o, FILE *out) {
   fprintf(out, "# collective ranks_min ranks_max bytes algorithm radix segment\n");
-  for (size_t n = 0; n < o->counts; n++)
+  int rc = print_loggp(o, out);
+  if (rc) return rc;
+  for (size_t n = 0; n < o->counts; n++) {
+    rc = print_site(o, &o->ranks[n], out);
+    if (rc) return rc;
     for (uint32_t kind = 0; kind < TMB_COLL_KINDS; kind++) {
       if (!callable(kind) || (o->some && !o->chosen[kind])) continue;
-      const int rc = tune_kind(o, o->ranks[n], kind, out);
+      rc = tune_kind(o, o->ranks[n], kind, out);
       if (rc) return rc;
     }
+  }
   return 0;
 }
 
@@ -269,11 +356,11 @@ static int save(const char *path, const char *text) {
 
 int tool_tune_main(int argc, char **argv) {
   static const struct argp parser = {option_table, parse_option, NULL, doc, 0, 0, 0};
-  struct tune_options o = {
-      .bench = {.timeout_s = 300, .bind = true}, .ranks = {2}, .counts = 1, .bytes_max = ALL_BYTES};
+  struct tune_options o = {.bench = {.timeout_s = 300, .bind = true}, .bytes_max = ALL_BYTES};
   char *text = NULL;
   size_t bytes = 0;
   argp_parse(&parser, argc, argv, 0, NULL, &o);
+  if (o.counts == 0) o.ranks[o.counts++] = o.bench.hosts ? 0 : 2; /* 0: as the list of hosts says */
   o.bench.quick = o.quick;
   o.bench.runs = o.quick ? 7 : 31;
   o.bench.sample_us = 100;
@@ -289,5 +376,6 @@ int tool_tune_main(int argc, char **argv) {
   fclose(out);
   if (rc == 0) rc = save(o.output, text);
   free(text);
+  hosts_free(&o.hosts);
   return rc;
 }

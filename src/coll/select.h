@@ -41,8 +41,16 @@ bool tmb_coll_alg_legal(const struct tmb_coll_alg *alg, const struct tmb_coll_sh
 /* Name of a kind, as in settings and tables: "broadcast". */
 const char *tmb_coll_kind_name(uint32_t kind);
 
+/* Jobs that rules hold for, or, with equal ends, a job: what reaches other hosts ("" for any,
+ * "none" for a job on one host), how many hosts, most ranks of a host. */
+struct tmb_coll_site {
+  char network[16];
+  uint32_t hosts[2], near[2]; /* least, most */
+};
+
 /* One row of a tuning table: up to `bytes` use this. Rows of a kind ascend. */
 struct tmb_coll_rule {
+  struct tmb_coll_site site;
   uint32_t kind, size_min, size_max;
   uint64_t bytes; /* of the vector or block; allgatherv: mean block; other V forms: 0 is compared */
   const struct tmb_coll_alg *alg;

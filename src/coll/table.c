@@ -88,6 +88,56 @@ static bool parse_numbers(char *const field[FIELDS], struct tmb_coll_rule *rule,
   return true;
 }
 
+/* ---- which jobs */
+
+/* "N", "A-B" or "*". */
+static bool parse_span(struct tmb_coll_table_error *error, const char *name, char *word,
+                       uint32_t span[2]) {
+  static const uint64_t any[2] = {1, UINT32_MAX};
+  uint64_t least, most;
+  span[0] = 1;
+  span[1] = UINT32_MAX;
+  if (strcmp(word, "*") == 0) return true;
+  char *dash = strchr(word, '-');
+  if (dash) *dash = 0;
+  if (!number(error, name, word, any, &least)) return false;
+  if (!number(error, name, dash ? dash + 1 : word, (uint64_t[2]){least, UINT32_MAX}, &most))
+    return false;
+  span[0] = (uint32_t)least;
+  span[1] = (uint32_t)most;
+  return true;
+}
+
+/* The words behind "where". */
+static bool parse_site(char *const word[], int words, struct tmb_coll_site *site,
+                       struct tmb_coll_table_error *error) {
+  if (words != 4)
+    return wrong(error, "%s than 4 words; write: where network hosts ranks_per_host",
+                 words < 4 ? "fewer" : "more");
+  if (strlen(word[1]) >= sizeof site->network)
+    return wrong(error, "'%.30s' is no network; write the name of a conduit, none or *", word[1]);
+  snprintf(site->network, sizeof site->network, "%s", strcmp(word[1], "*") == 0 ? "" : word[1]);
+  return parse_span(error, "hosts", word[2], site->hosts) &&
+         parse_span(error, "ranks_per_host", word[3], site->near);
+}
+
+static bool within(const uint32_t span[2], const uint32_t value[2]) {
+  return value[0] >= span[0] && value[1] <= span[1];
+}
+
+void tmb_coll_table_keep(struct tmb_coll_rule *rules, uint32_t *count,
+                         const struct tmb_coll_site *job) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < *count; i++) {
+    const struct tmb_coll_site *site = &rules[i].site;
+    if (site->network[0] && strcmp(site->network, job->network) != 0) continue;
+    if (within(site->hosts, job->hosts) && within(site->near, job->near)) rules[kept++] = rules[i];
+  }
+  *count = kept;
+}
+
+/* ---- lines */
+
 /* One line without its comment, which it cuts into words. out *empty: there is no rule in it. */
 static bool parse_line(char *line, struct tmb_coll_rule *rule, bool *empty,
                        struct tmb_coll_table_error *error) {
@@ -96,8 +146,8 @@ static bool parse_line(char *line, struct tmb_coll_rule *rule, bool *empty,
   for (char *word = strtok_r(line, " \t\r", &save); word && fields <= FIELDS;
        word = strtok_r(NULL, " \t\r", &save))
     field[fields++] = word;
-  *empty = fields == 0;
-  if (*empty) return true;
+  *empty = fields == 0 || strcmp(field[0], "where") == 0;
+  if (*empty) return fields == 0 || parse_site(field, fields, &rule->site, error);
   rule->kind = tmb_coll_kind_find(field[0]);
   if (rule->kind == TMB_COLL_KINDS) return wrong_kind(error, field[0]);
   if (fields != FIELDS)
@@ -125,7 +175,8 @@ static bool next_line(const char **text, char *line) {
 
 bool tmb_coll_table_parse(const char *text, struct tmb_coll_rule **rules, uint32_t *count,
                           struct tmb_coll_table_error *error) {
-  struct tmb_coll_rule *list = NULL, rule = {0};
+  struct tmb_coll_rule *list = NULL;
+  struct tmb_coll_rule rule = {.site = {"", {1, UINT32_MAX}, {1, UINT32_MAX}}};
   char line[LINE_BYTES_MAX];
   uint32_t n = 0;
   bool empty = true;

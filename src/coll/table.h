@@ -5,7 +5,9 @@
  * Owns: declarations of table.c. Called by tuning.c and tests. Calls: select.h's table of
  * algorithms. Table: one rule a line, "collective ranks_min ranks_max bytes algorithm radix
  * segment"; it holds for teams of ranks_min..ranks_max members and vectors or blocks of at most
- * `bytes` bytes; the first rule that fits is used; # begins a comment. Invariants: pure functions
+ * `bytes` bytes; the first rule that fits is used; # begins a comment. A line "where network hosts
+ * ranks_per_host" says for which jobs the rules below it hold: a network is a conduit's name or
+ * none, a number N or A-B, and * is any. Invariants: pure functions
  * of the text; a text with an error changes nothing.
  */
 #ifndef TMB_COLL_TABLE_H
@@ -28,6 +30,10 @@ struct tmb_coll_table_error {
  * sets nothing else. */
 bool tmb_coll_table_parse(const char *text, struct tmb_coll_rule **rules, uint32_t *count,
                           struct tmb_coll_table_error *error);
+
+/* Keep the rules that hold for a job, in their order. inout count: of `rules`. */
+void tmb_coll_table_keep(struct tmb_coll_rule *rules, uint32_t *count,
+                         const struct tmb_coll_site *job);
 
 /* Parse "kind=algorithm[:radix[:segment]],..."; the kind "all" means all that have the algorithm,
  * and a later word replaces an earlier one. out forced: [TMB_COLL_KINDS]; entries not named stay.

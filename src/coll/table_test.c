@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,46 @@ static struct tmb_coll_shape shape(uint32_t kind, uint32_t size, uint64_t bytes,
 
 static const char *chosen(const struct tmb_coll_tuning *t, struct tmb_coll_shape c) {
   return tmb_coll_select(&c, t).alg->name;
+}
+
+static uint32_t kept(const char *text, const char *network, uint32_t hosts, uint32_t near) {
+  struct tmb_coll_site job = {.hosts = {hosts, hosts}, .near = {near, near}};
+  struct tmb_coll_rule *rules = NULL;
+  struct tmb_coll_table_error error;
+  uint32_t count = 0, lines = 0;
+  snprintf(job.network, sizeof job.network, "%s", network);
+  assert_true(tmb_coll_table_parse(text, &rules, &count, &error));
+  tmb_coll_table_keep(rules, &count, &job);
+  for (uint32_t i = 0; i < count; i++) lines = lines * 10 + rules[i].line;
+  free(rules);
+  return lines;
+}
+
+/* Rules hold for the jobs that the line `where` above them names. */
+static void sites(void **state) {
+  static const char *const bad[] = {"where udp 2",   "where udp 2 1 1",
+                                    "where udp 0 1", "where udp 3-2 1",
+                                    "where udp 2 x", "where averylongnameofanetwork 2 1"};
+  const char *text = "scan 2 2 8 flat 2 1\n"
+                     "where udp 2 *\n"
+                     "scan 2 2 8 flat 2 1\n"
+                     "where udp 3-4 2\n"
+                     "scan 2 2 8 flat 2 1\n"
+                     "where none * *\n"
+                     "scan 2 2 8 flat 2 1\n";
+  (void)state;
+  assert_int_equal(kept(text, "udp", 2, 7), 13);
+  assert_int_equal(kept(text, "udp", 4, 2), 15);
+  assert_int_equal(kept(text, "udp", 4, 1), 1);
+  assert_int_equal(kept(text, "loop", 2, 2), 1);
+  assert_int_equal(kept(text, "none", 1, 2), 17);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    struct tmb_coll_rule *rules = NULL;
+    struct tmb_coll_table_error error;
+    uint32_t count = 0;
+    assert_false(tmb_coll_table_parse(bad[i], &rules, &count, &error));
+    assert_int_equal(error.line, 1);
+  }
 }
 
 static void tables(void **state) {
@@ -268,9 +309,8 @@ static void shared(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tables),           cmocka_unit_test(bad_tables),
-      cmocka_unit_test(forced),           cmocka_unit_test(forced_more),
-      cmocka_unit_test(always_something), cmocka_unit_test(nodes),
-      cmocka_unit_test(v_lengths),        cmocka_unit_test(shared)};
+      cmocka_unit_test(sites),  cmocka_unit_test(tables),      cmocka_unit_test(bad_tables),
+      cmocka_unit_test(forced), cmocka_unit_test(forced_more), cmocka_unit_test(always_something),
+      cmocka_unit_test(nodes),  cmocka_unit_test(v_lengths),   cmocka_unit_test(shared)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

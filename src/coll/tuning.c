@@ -75,6 +75,19 @@ static char *read_file(const char *path) {
   return text;
 }
 
+/* The job, as tables say for which jobs their rules hold: the same on all ranks. */
+static struct tmb_coll_site site_of_job(void) {
+  const struct tmb_places *places = &tmb_job.boot.places;
+  const uint32_t hosts = places->hosts;
+  struct tmb_coll_site site = {.hosts = {hosts, hosts}};
+  uint32_t most = 0;
+  for (uint32_t r = 0; r < places->size; r++)
+    if (places->near_of[r] >= most) most = places->near_of[r] + 1;
+  site.near[0] = site.near[1] = most;
+  snprintf(site.network, sizeof site.network, "%s", tmb_job.net ? tmb_job.net->name : "none");
+  return site;
+}
+
 static void read_algorithms(struct tmb_coll_tuning *t) {
   const char *forced = tmb_cfg_str(TMB_CFG_COLL_ALG), *path = tmb_cfg_str(TMB_CFG_COLL_TABLE);
   struct tmb_coll_table_error error;
@@ -87,6 +100,8 @@ static void read_algorithms(struct tmb_coll_tuning *t) {
     tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: line %u: %s; correct it or make the table anew with "
                     "`tombolo tune -o %s`",
                     path, error.line, error.why, path);
+  const struct tmb_coll_site site = site_of_job();
+  tmb_coll_table_keep(rules, &t->rule_count, &site);
   t->rules = rules;
   free(text);
 }

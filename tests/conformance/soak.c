@@ -2,6 +2,7 @@
 /* ranks: 1 2 3 4 7 */
 /* debug: both */
 /* again: TOMBOLO_SHM_MAP=0 TOMBOLO_RING_SLOTS=64 TOMBOLO_SHM=0 */
+/* again: TOMBOLO_PLACES=cyclic:2+TOMBOLO_CONDUIT=udp+TOMBOLO_UDP_FAULT=loss=1 */
 /* timeout: 120 */
 /*
  * Random mix of all point-to-point operations with every payload checked (soak_mix.h). The number

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 200
+"""`tombolo tune --hosts` in a lab: the table names the network, the hosts and the ranks of each; a
+job like that uses it, another one does not."""
+
+import re
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from lab import FOLDER, Lab, build_folder, confine  # noqa: E402
+from launch import TOMBOLO, arguments  # noqa: E402
+
+PROGRAM = str(build_folder() / "tests/conformance/coll_random")
+TABLE = str(FOLDER / "table")
+BY_TABLE = re.compile(r"collectives: (\S+) uses \S+ by TOMBOLO_COLL_TABLE")
+LOGGP = re.compile(
+    r"# LogGP between host0 and host1: L (\d+) ns, o (\d+) ns, g (\d+) ns, G ([\d.]+)"
+)
+
+
+def tombolo(lab, *words, **settings):
+    """Runs the command on host 0. Returns (code, stdout, stderr)."""
+    _, keywords = arguments(lab, None, [], settings)
+    done = lab.hosts[0].run([TOMBOLO, *words], text=True, capture_output=True, timeout=150,
+                            **keywords)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Tune(unittest.TestCase):
+    """Two hosts of two ranks."""
+
+    def used(self, lab, hosts):
+        """The collectives that a job on these hosts does by the table."""
+        code, _, err = tombolo(lab, "run", "--hosts", hosts, "--timeout", "60", PROGRAM,
+                               TOMBOLO_COLL_TABLE=TABLE, TOMBOLO_VERBOSE="1")
+        self.assertEqual(code, 0, err[-2000:])
+        return set(BY_TABLE.findall(err))
+
+    def test_table(self):
+        with Lab(hosts=2, sshd=True) as lab:
+            code, _, err = tombolo(lab, "tune", "--quick", "--hosts", lab.host_list([2, 2]), "-c",
+                                   "allreduce", "-c", "broadcast", "--max-bytes", "4KB", "-o",
+                                   TABLE)
+            self.assertEqual(code, 0, err[-2000:])
+            text = Path(TABLE).read_text()
+            found = LOGGP.search(text)
+            self.assertTrue(found, text)
+            self.assertGreater(float(found[3]), 0)
+            self.assertGreater(float(found[4]), 0)
+            self.assertIn("\nwhere udp 2 2\n", text)
+            self.assertRegex(text, r"\nallreduce 4 4 \d+ ")
+            self.assertLessEqual({"allreduce"}, self.used(lab, lab.host_list([2, 2])))
+            self.assertEqual(self.used(lab, lab.host_list([3, 1])), set())
+            self.assertEqual(lab.leftovers(), [])
+            code, _, err = tombolo(lab, "tune", "--hosts", "host0")
+            self.assertNotEqual(code, 0)
+            self.assertIn("give two hosts or more", err)
+
+
+if __name__ == "__main__":
+    confine()
+    unittest.main(verbosity=2)
