@@ -42,8 +42,61 @@ foreach(version IN LISTS tmb_fortran_compilers)
       set(test fortran.${name}.gfortran${version})
     endif()
     tmb_register_program(${test} fortran "${program}")
+    if(version EQUAL tmb_fortran_newest AND NOT name STREQUAL "many")
+      # Two images on each of two pretended hosts: each has near and far peers.
+      set(hdr_ranks 4)
+      set(hdr_again "")
+      set(tmb_fortran_env "${hdr_env}")
+      set(hdr_env "${tmb_fortran_env};TOMBOLO_CONDUIT=loop;TOMBOLO_PLACES=cyclic:2")
+      tmb_register_program(far.fortran.${name} far "${program}")
+      if(name MATCHES "^(attach|collectives|order|synchronise|teams|transfer)$")
+        set(hdr_env "${tmb_fortran_env};TOMBOLO_CONDUIT=udp;TOMBOLO_PLACES=cyclic:2")
+        tmb_register_program(fortran.${name}.udp fortran "${program}")
+      endif()
+    endif()
   endforeach()
 endforeach()
+
+# The run-time library with the sanitizers, and the same programs linked to it: label fortran-asan.
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_FLAGS "-fsanitize=address,undefined")
+check_c_source_compiles("int main(void) { return 0; }" TMB_HAVE_SANITIZERS)
+unset(CMAKE_REQUIRED_FLAGS)
+if(TMB_HAVE_SANITIZERS)
+  set(tmb_asan_dir "${PROJECT_BINARY_DIR}/tests/fortran/asan")
+  set(tmb_asan_flags -fsanitize=address,undefined)
+  add_library(caf_asan SHARED ${tmb_caf_sources} "${tmb_caf_12}")
+  set_target_properties(caf_asan PROPERTIES OUTPUT_NAME caf_tombolo_asan
+    C_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY "${tmb_asan_dir}")
+  target_compile_definitions(caf_asan PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1 GEXX_NO_IDENT=1)
+  target_compile_options(caf_asan PRIVATE ${tmb_asan_flags} -fno-omit-frame-pointer)
+  target_link_options(caf_asan PRIVATE ${tmb_asan_flags})
+  target_include_directories(caf_asan PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  target_link_libraries(caf_asan PRIVATE tmb_warnings Threads::Threads PUBLIC tombolo_shared)
+  foreach(src IN LISTS tmb_fortran_tests)
+    get_filename_component(name "${src}" NAME_WE)
+    tmb_read_header(hdr ${src})
+    if(name STREQUAL "many" OR (hdr_since AND tmb_fortran_newest LESS hdr_since))
+      continue()
+    endif()
+    set(folder "${tmb_asan_dir}/${name}")
+    set(program "${folder}/${name}")
+    add_custom_command(OUTPUT "${program}"
+      COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
+      COMMAND ${TMB_GFORTRAN_${tmb_fortran_newest}} -fcoarray=lib -g -O1 -fsanitize=address
+        -I "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran/${tmb_fortran_newest}"
+        -J "${folder}" "${tmb_fortran_dir}/lib/check.f90" "${src}" -o "${program}"
+        -L "${tmb_asan_dir}" -lcaf_tombolo_asan "-Wl,-rpath,${tmb_asan_dir}"
+        $<TARGET_FILE:tombolo_shared> "-Wl,-rpath,$<TARGET_FILE_DIR:tombolo_shared>"
+      DEPENDS "${src}" "${tmb_fortran_dir}/lib/check.f90" caf_asan fortran_modules
+      COMMENT "Fortran with sanitizers: ${name}" VERBATIM)
+    list(APPEND tmb_fortran_programs "${program}")
+    set(hdr_ranks 3)
+    set(hdr_again "")
+    tmb_register_program(fortran-asan.${name} fortran-asan "${program}")
+  endforeach()
+endif()
+
 # Scripts.
 # Calls as compilers emit them that are not installed, written by hand: calls/NAME.c, with
 # libcaf_tombolo16 where NAME ends in 16.
@@ -121,5 +174,21 @@ if(TMB_BENCH)
   endforeach()
   tmb_register_run(bench.hydro_caf.corner bench "$<TARGET_FILE:tombolo_tool>;run;-n;3;\
 --timeout;60;--;${program};23;40;20;corner;attached")
+endif()
+if(TMB_BENCH)
+  set(program "${PROJECT_BINARY_DIR}/bench/fortran/pipeline")
+  set(src "${PROJECT_SOURCE_DIR}/bench/apps/pipeline/pipeline.F90")
+  add_custom_command(OUTPUT "${program}"
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/bench/fortran"
+    COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
+      -Wall -J "${PROJECT_BINARY_DIR}/bench/fortran" "${src}" -o "${program}"
+    DEPENDS "${src}" tombolo_tool caf_shared fortran_modules
+    COMMENT "Fortran: pipeline" VERBATIM)
+  list(APPEND tmb_fortran_programs "${program}")
+  tmb_read_header(hdr)
+  foreach(n 1 2 3 4)
+    tmb_register_run(bench.fortran.pipeline.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
+--timeout;60;--;${program};--iterations;2;--rows;200;--columns;200")
+  endforeach()
 endif()
 add_custom_target(fortran_tests ALL DEPENDS ${tmb_fortran_programs})

@@ -62,6 +62,7 @@ STAGES = (
     Stage("examples", "dev", "examples"),
     Stage("bench", "dev", "bench"),
     Stage("fortran", "dev", "fortran"),
+    Stage("fortran-asan", "dev", "fortran-asan", env=tuple(ASAN_JOB_ENV.items())),
     Stage("upc", "dev", "upc"),
     Stage("install", "dev", "install"),
     Stage("build-asan", "asan-ubsan"),

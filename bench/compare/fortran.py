@@ -6,6 +6,7 @@
 # Compiles bench/fortran/tombolo-bench-fortran.F90 for each side (for the peers with -DPEER: without
 # attached events and hand-offs), runs them with two images in alternation, and prints for each
 # figure the median over the rounds, in ns, and the ratio of ours to the better peer. A peer that is
+# Beside CO_SUM stands MPI_Allreduce of each MPI (allreduce_mpi.c). A peer that is
 # not installed, or not done within --timeout, is named and left out (MPICH spins: long on a
 # busy machine). The library is found as Debian installs it: libcaf_openmpi.so, libcaf_mpich.so.
 #   bench/compare/fortran.py [--build build] [--rounds 5] [--runs 21] [--timeout S]
@@ -40,6 +41,20 @@ def compile_all(folder, build):
         subprocess.run([compiler, "-fcoarray=lib", "-O3", "-DPEER", "-J", folder, SOURCE, library,
                         "-o", program], check=True)
         sides[name] = [*launcher, "-n", "2", program]
+    return sides
+
+
+def compile_allreduce(folder):
+    """Compiles MPI_Allreduce with each MPI. Returns {name: command}."""
+    sides = {}
+    for name, launcher in PEERS.items():
+        compiler = f"mpicc.{name}"
+        if not shutil.which(compiler) or not shutil.which(launcher[0]):
+            continue
+        program = folder / f"allreduce-{name}"
+        subprocess.run([compiler, "-O3", ROOT / "bench/compare/allreduce_mpi.c", "-o", program],
+                       check=True)
+        sides[f"{name}-mpi"] = [*launcher, "-n", "2", program]
     return sides
 
 
@@ -83,7 +98,8 @@ def main():
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        sides = compile_all(Path(folder), options.build.resolve())
+        sides = {**compile_all(Path(folder), options.build.resolve()),
+                 **compile_allreduce(Path(folder))}
         results = {name: [] for name in sides}
         for _ in range(options.rounds):
             for name, command in sides.items():

@@ -1,0 +1,183 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Synchronised pipeline in coarray Fortran: the wavefront of bench/apps/pipeline/pipeline.c, whose head
+! says what is computed. A value of the last column goes into the right neighbour's halo with the news that
+! it has come, in one of four ways:
+!   sync_all     all images meet after every step of the wavefront
+!   sync_images  neighbours meet
+!   events       a post behind the assignment
+!   attached     the assignment is the post: event_attach (not with -DPEER: other libraries lack it)
+! Options: --rows --columns --group --iterations NUMBER, --way WAY. Exit code 0: verified; 1: not.
+module grid
+  use iso_fortran_env, only: event_type, int64
+  implicit none
+  integer :: rows = 1000, columns = 1000, group = 1, iterations = 10
+  character(12) :: only = ''
+  character(12), parameter :: ways(4) = [character(12) :: 'sync_all', 'sync_images', 'events', 'attached']
+  integer :: me, images, first, count
+  real(8), allocatable :: value(:, :)
+  real(8), allocatable :: halo(:)[:], corner[:]
+  type(event_type) :: come[*], home[*]
+contains
+  subroutine options()
+    character(32) :: word, number
+    integer :: i
+    do i = 1, command_argument_count() - 1, 2
+      call get_command_argument(i, word)
+      call get_command_argument(i + 1, number)
+      select case (word)
+      case ('--rows');       read (number, *) rows
+      case ('--columns');    read (number, *) columns
+      case ('--group');      read (number, *) group
+      case ('--iterations'); read (number, *) iterations
+      case ('--way');        only = number
+      case default;          error stop 'pipeline: unknown option'
+      end select
+    end do
+    if (columns < 2*images) error stop 'pipeline: an image needs two columns'
+  end subroutine
+
+  real(8) function now()
+    integer(int64) :: ticks, rate
+    call system_clock(ticks, rate)
+    now = real(ticks, 8)/real(rate, 8)
+  end function
+
+  subroutine fill()
+    integer :: i, j
+    value = 0
+    do i = 1, count
+      value(i, 1) = first + i - 1
+    end do
+    if (first == 0) value(1, :) = [(real(j - 1, 8), j = 1, rows)]
+    halo = 0
+    halo(1) = first - 1
+  end subroutine
+
+  ! Rows from..to of this image's columns.
+  subroutine compute(from, to)
+    integer, intent(in) :: from, to
+    integer :: i, j
+    do j = from, to
+      if (me > 1) value(1, j) = value(1, j - 1) + halo(j) - halo(j - 1)
+      do i = 2, count
+        value(i, j) = value(i, j - 1) + value(i - 1, j) - value(i - 1, j - 1)
+      end do
+    end do
+  end subroutine
+
+  subroutine await(way)
+    integer, intent(in) :: way
+    if (me == 1) return
+    if (way == 2) sync images (me - 1)
+    if (way > 2) event wait (come)
+  end subroutine
+
+  subroutine send(from, to, way)
+    integer, intent(in) :: from, to, way
+    if (me == images) return
+    if (from == to) then
+      halo(from)[me + 1] = value(count, from)
+    else
+      halo(from:to)[me + 1] = value(count, from:to)
+    end if
+    if (way == 2) sync images (me + 1)
+    if (way == 3) event post (come[me + 1])
+  end subroutine
+
+  ! The last image's corner is the first image's next origin.
+  subroutine close_iteration(way)
+    integer, intent(in) :: way
+    if (me == images) corner[1] = -value(count, rows)
+    select case (way)
+    case (1)
+      sync all
+    case (2)
+      if (images > 1 .and. me == 1) sync images (images)
+      if (images > 1 .and. me == images) sync images (1)
+    case (3)
+      if (me == images) event post (home[1])
+      if (me == 1) event wait (home)
+    case (4)
+      if (me == 1) event wait (home)
+    end select
+    if (me == 1) value(1, 1) = corner
+  end subroutine
+
+  subroutine iterate(way)
+    integer, intent(in) :: way
+    integer :: step, block, blocks, from, to
+    blocks = (rows - 1 + group - 1)/group
+    do step = 1, blocks + merge(images - 1, 0, way == 1)
+      block = merge(step - me + 1, step, way == 1)
+      if (block >= 1 .and. block <= blocks) then
+        from = 2 + (block - 1)*group
+        to = min(from + group - 1, rows)
+        call await(way)
+        call compute(from, to)
+        call send(from, to, way)
+      end if
+      if (way == 1) sync all
+    end do
+    call close_iteration(way)
+  end subroutine
+end module
+
+program pipeline
+  use grid
+#ifndef PEER
+  use tombolo_caf
+#endif
+  implicit none
+  integer :: way, wrong, last_way
+  me = this_image()
+  images = num_images()
+  call options()
+  first = columns*(me - 1)/images
+  count = columns*me/images - first
+  allocate (value(count, rows))
+  allocate (halo(rows)[*], corner[*])
+  wrong = 0
+  last_way = 4
+#ifdef PEER
+  last_way = 3
+#endif
+  do way = 1, last_way
+    if (only == '' .or. only == ways(way)) call run(way)
+  end do
+  if (wrong > 0) error stop 1
+contains
+  subroutine run(way)
+    integer, intent(in) :: way
+    real(8) :: start, seconds, expected
+    integer :: k, bad
+    call fill()
+#ifndef PEER
+    if (way == 4 .and. me > 1) call event_attach(loc(come), halo)
+    if (way == 4 .and. me == 1) call event_attach(loc(home), corner)
+#endif
+    sync all
+    start = 0
+    do k = 0, iterations          ! the first one warms up
+      if (k == 1) then
+        sync all
+        start = now()
+      end if
+      call iterate(way)
+    end do
+    seconds = (now() - start)/iterations
+    call co_max(seconds)
+    expected = (iterations + 1d0)*(rows + columns - 2)
+    bad = 0
+    if (me == images) bad = merge(1, 0, abs(value(count, rows) - expected) > 1d-8*expected)
+    call co_sum(bad)
+    wrong = wrong + bad
+    if (me == 1) print '(2x,a,f12.3,a,f10.1,2a)', ways(way), 1d3*seconds, ' ms an iteration ', &
+      2d-6*(rows - 1)*(columns - 1)/seconds, ' MFlop/s  ', merge('VERIFIED', 'FAILED  ', bad == 0)
+    sync all
+#ifndef PEER
+    if (way == 4 .and. me > 1) call event_detach(loc(come))
+    if (way == 4 .and. me == 1) call event_detach(loc(home))
+    sync all
+#endif
+  end subroutine
+end program
