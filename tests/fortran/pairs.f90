@@ -42,6 +42,7 @@ program pairs
     sync images (nb)
   end do
   sync images (me)
+  sync all ! images that are no neighbours may be some iterations apart
   if (me == 1) then
     x[n] = 77
     sync images (*)
