@@ -53,24 +53,22 @@ static bool among(const char *s, const char *const *list) {
   return false;
 }
 
-/* Options that print something instead of a run. Returns whether this is one. */
-static bool prints(const char *s) {
-  if (!strcmp(s, "-h") || !strcmp(s, "-help")) {
+/* Options that ask for a text only; whether it was one. */
+static bool answer(const char *s) {
+  if (!strcmp(s, "-h") || !strcmp(s, "-help"))
     fputs(usage, stdout);
-    return true;
-  }
-  if (!strcmp(s, "-version") || !strcmp(s, "-V")) {
+  else if (!strcmp(s, "-version") || !strcmp(s, "-V"))
     puts(tool_version());
-    return true;
-  }
-  return false;
+  else
+    return false;
+  return true;
 }
 
 /* One option. Returns how many arguments it was, 0 when the command is done. */
 static int read_option(struct upcrun *u, const char *s, const char *next) {
   static const char *const numbers[] = {"-n", "-np", "-threads", NULL};
+  static const char *const talks[] = {"-v", "-vv", NULL};
   static const char *const shows[] = {"-t", "-show", NULL};
-  static const char *const verbose[] = {"-v", "-vv", NULL};
   if (s[0] == '-' && s[1] == '-') s++;
   if (among(s, numbers)) {
     u->threads = next ? next : "";
@@ -79,9 +77,9 @@ static int read_option(struct upcrun *u, const char *s, const char *next) {
   if (!strncmp(s, "-n=", 3) || !strncmp(s, "-np=", 4)) u->threads = strchr(s, '=') + 1;
   if (s[1] == 'n' && strspn(s + 2, "0123456789") == strlen(s + 2) && s[2]) u->threads = s + 2;
   if (among(s, shows)) u->show = true;
-  if (among(s, verbose)) u->verbose = true;
+  if (among(s, talks)) u->verbose = true;
   if (!strcmp(s, "-bind-threads")) u->bind = true;
-  if (prints(s)) return 0;
+  if (answer(s)) return 0;
   return among(s, valued) ? 2 : 1;
 }
 
@@ -135,6 +133,9 @@ static int start(const struct upcrun *u, char **rest, int count) {
   if (u->bind) argv[argc++] = bind;
   argv[argc++] = end;
   for (int i = 0; i < count; i++) argv[argc++] = rest[i];
+  char *here = NULL; /* a name without a folder is a file of this folder first */
+  if (!strchr(rest[0], '/') && access(rest[0], X_OK) == 0 && asprintf(&here, "./%s", rest[0]) > 0)
+    argv[argc - count] = here;
   int code = 0;
   if (!u->show)
     code = tool_run_main(argc, argv);
@@ -142,6 +143,7 @@ static int start(const struct upcrun *u, char **rest, int count) {
     for (int i = 0; i < argc; i++) printf("%s%c", argv[i], i + 1 < argc ? ' ' : '\n');
   free(argv);
   free(number);
+  free(here);
   return code;
 }
 

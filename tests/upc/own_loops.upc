@@ -108,6 +108,7 @@ static void globals(void) {
   upc_barrier;
   CHECK(bound == 4 * N || bound == 2 * N * THREADS);
   CHECK_EQ(global[3 * N % (2 * N * THREADS)], 6);
+if (THREADS > 3) CHECK_EQ(global[3 * N + N * THREADS], 5);
   CHECK_EQ(global[0], 6);
   upc_barrier;
 }

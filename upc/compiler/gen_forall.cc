@@ -128,7 +128,7 @@ long Generator::unit_of(const Node *index, Node *body) {
 // row of blocks.
 std::string Generator::start_of(const Symbol *s, long block) {
   if (is_array(s->type)) return "0L";
-  return "upcr_forall_start(" + name_of(s) + ", " + std::to_string(block) + ")";
+  return "upcr_offset_of(" + name_of(s) + ", " + std::to_string(block) + ")";
 }
 
 // Whether the loop has the pattern; fills `l`.

@@ -7,6 +7,7 @@
  */
 #include "parse.h"
 
+#include <cstdlib>
 #include <cstring>
 
 Parser::Parser(Source &source, const Options &options) : s_(source), options_(options) {
@@ -40,6 +41,26 @@ void Parser::skip_balanced() {
   } while (depth > 0);
 }
 
+// pack(N), pack(), pack(push), pack(push, N), pack(pop)
+void Parser::pragma_pack(const std::string &text) {
+  const size_t open = text.find('(');
+  if (open == std::string::npos) return;
+  const std::string inner = text.substr(open + 1);
+  const size_t digit = inner.find_first_of("0123456789");
+  if (inner.find("pop") != std::string::npos) {
+    if (packs_.empty()) return;
+    pack_ = packs_.back();
+    packs_.pop_back();
+    return;
+  }
+  const bool push = inner.find("push") != std::string::npos;
+  if (push) packs_.push_back(pack_);
+  if (digit != std::string::npos)
+    pack_ = strtol(inner.c_str() + digit, nullptr, 10);
+  else if (!push)
+    pack_ = 0;
+}
+
 // Obey the pragmas up to this token.
 void Parser::pragmas() {
   const Token &t = cur();
@@ -49,6 +70,7 @@ void Parser::pragmas() {
     sscanf(s_.pragma(i).text.c_str(), "#pragma %31s %31s", a, b);
     if (strcmp(a, "upc") == 0 && strcmp(b, "strict") == 0) strict_ = true;
     if (strcmp(a, "upc") == 0 && strcmp(b, "relaxed") == 0) strict_ = false;
+    if (strncmp(a, "pack", 4) == 0) pragma_pack(s_.pragma(i).text);
     pragma_done_ = i + 1;
   }
 }
@@ -120,7 +142,12 @@ Node *Parser::pass_through(int begin, const SyntaxError &e) {
     if (at("{")) {
       for (const int open = p_; p_ < open + 1;) {
         const int before = p_;
-        skip_balanced();
+        try {
+          skip_balanced();
+        } catch (const SyntaxError &) { // at the end of the text
+          s_.error(e.token, e.what());
+          return done(n);
+        }
         for (int i = before; i < p_; i++) upc = upc || s_[i].kw >= KwUpcStatement;
       }
       if (!at(";") && !at("=") && !at(",") && cur().kind != Tk::Name) break;

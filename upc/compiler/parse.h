@@ -62,6 +62,7 @@ private:
   void expect(std::string_view t);
   void skip_balanced(); // ( ... ), [ ... ] or { ... }
   void pragmas();
+  void pragma_pack(const std::string &text);
   [[noreturn]] void fail(const std::string &message);
 
   // scopes
@@ -192,6 +193,8 @@ private:
   int p_ = 0;
   int pragma_done_ = 0;
   bool strict_ = false;
+  long pack_ = 0; // of #pragma pack; 0: none
+  std::vector<long> packs_;
   int anonymous_ = 0;
   Type *result_ = nullptr; // of the function
   std::vector<Scope> scopes_;

@@ -122,6 +122,15 @@ bool Parser::specifier_word(Spec &s, std::vector<std::string_view> &words) {
   case KwAlignas: {
     const int begin = p_++;
     skip_balanced();
+    const int end = p_;
+    p_ = begin + 2;
+    if (starts_type(p_)) {
+      s.align = std::max(s.align, align_of(type_name()->operand));
+    } else {
+      const Constant c = evaluate(conditional());
+      if (c.known) s.align = std::max(s.align, c.value);
+    }
+    p_ = end;
     for (int i = begin; i < p_; i++) s.d->other.push_back(i);
     return true;
   }
@@ -296,6 +305,7 @@ Type *Parser::record(Spec &s) {
   Node *n = make(Nk::Record, begin);
   n->operand = t;
   t->tag->packed = packed;
+  t->tag->pack = pack_;
   members(t->tag, n);
   while (cur().kw == KwAttribute) attribute(nullptr, &align, &packed);
   if (packed) t->tag->packed = true;

@@ -152,7 +152,7 @@ namespace {
 long place_bits(const Tag *tag, const Member &m, long bit) {
   const long unit = size_of(m.type).value_or(4) * 8;
   if (m.bits == 0) return (bit + unit - 1) / unit * unit;
-  if (!tag->packed && bit / unit != (bit + m.bits - 1) / unit)
+  if (!tag->packed && !tag->pack && bit / unit != (bit + m.bits - 1) / unit)
     return (bit + unit - 1) / unit * unit;
   return bit;
 }
@@ -172,6 +172,7 @@ void lay_out(Tag *tag) {
     const bool open = is_array(m.type) && m.type->incomplete;
     if (!bytes && !open) tag->layout_known = false;
     long align = tag->packed && !m.type->align ? 1 : align_of(m.type);
+    if (tag->pack && align > tag->pack) align = tag->pack;
     if (tag->is_union) bit = 0;
     if (m.bits >= 0) {
       bit = place_bits(tag, m, bit);

@@ -75,6 +75,7 @@ struct Tag {
   bool layout_known = false;
   long size = 0, align = 1; // where layout_known
   long user_align = 0;
+  long pack = 0; // of #pragma pack
   std::vector<Member> members;
 };
 
