@@ -7,7 +7,8 @@
 set -euo pipefail
 
 PACKAGES=(build-essential clang clang-format cmake ninja-build pkg-config libcmocka-dev libfftw3-dev
-  libjansson-dev libsodium-dev gnuplot-nox libopenblas-dev python3 valgrind gfortran gfortran-11)
+  libjansson-dev libpng-dev libsodium-dev gnuplot-nox libopenblas-dev python3 valgrind
+  gfortran gfortran-11)
 
 is_installed() {
   dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

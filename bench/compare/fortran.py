@@ -5,10 +5,10 @@
 #
 # Compiles bench/fortran/tombolo-bench-fortran.F90 for each side (for the peers with -DPEER: without
 # attached events and hand-offs), runs them with two images in alternation, and prints for each
-# figure the median over the rounds, in ns, and the ratio of ours to the better peer. A peer that is
-# Beside CO_SUM stands MPI_Allreduce of each MPI (allreduce_mpi.c). A peer that is
-# not installed, or not done within --timeout, is named and left out (MPICH spins: long on a
-# busy machine). The library is found as Debian installs it: libcaf_openmpi.so, libcaf_mpich.so.
+# figure the median over the rounds, in ns, and the ratio of ours to the better peer. Beside CO_SUM
+# stands MPI_Allreduce of each MPI (allreduce_mpi.c). A peer that is not installed, or not done
+# within --timeout, is named and left out (MPICH spins: long on a busy machine). The library is
+# found as Debian installs it: libcaf_openmpi.so, libcaf_mpich.so.
 #   bench/compare/fortran.py [--build build] [--rounds 5] [--runs 21] [--timeout S]
 import argparse
 import re

@@ -32,16 +32,6 @@ RT_EXPORT void bupc_memput_signal(upcr_pts_t dst, const void *src, size_t nbytes
 RT_EXPORT void bupc_memput_signal_async(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s,
                                         size_t n);
 
-/* What came before is complete before the post; what comes after the wait sees what was before the
- * post. */
-static void before_post(void) {
-  upcr_complete();
-  __atomic_thread_fence(__ATOMIC_RELEASE);
-}
-static void after_wait(void) {
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-}
-
 /* One flag of each pair. */
 static unsigned complete_flags(int flags, const char *name) {
   unsigned f = (unsigned)flags;
@@ -86,12 +76,12 @@ void bupc_sem_free(sem_t s) {
 }
 
 void bupc_sem_post(sem_t s) {
-  before_post();
+  upcr_fence();
   gexx_Sem_Post(handle_of(s, "bupc_sem_post"));
 }
 
 void bupc_sem_postN(sem_t s, size_t n) {
-  before_post();
+  upcr_fence();
   if (n == 1)
     gexx_Sem_Post(handle_of(s, "bupc_sem_postN"));
   else if (n)
@@ -100,7 +90,7 @@ void bupc_sem_postN(sem_t s, size_t n) {
 
 void bupc_sem_wait(sem_t s) {
   gexx_Sem_Wait(own(s, "bupc_sem_wait")->sem);
-  after_wait();
+  upcr_fence();
 }
 
 void bupc_sem_waitN(sem_t s, size_t n) {
@@ -109,12 +99,12 @@ void bupc_sem_waitN(sem_t s, size_t n) {
     gexx_Sem_Wait(here->sem);
   else if (n)
     gexx_Sem_WaitN(here->sem, n);
-  after_wait();
+  upcr_fence();
 }
 
 int bupc_sem_try(sem_t s) {
   const int got = gexx_Sem_Try(own(s, "bupc_sem_try")->sem);
-  after_wait();
+  upcr_fence();
   return got == GASNET_OK;
 }
 
@@ -123,7 +113,7 @@ int bupc_sem_tryN(sem_t s, size_t n) {
   const int got = n == 0   ? GASNET_OK
                   : n == 1 ? gexx_Sem_Try(here->sem)
                            : gexx_Sem_TryN(here->sem, n);
-  after_wait();
+  upcr_fence();
   return got == GASNET_OK;
 }
 
@@ -135,13 +125,13 @@ static void check_target(upcr_pts_t dst, sem_t s, const char *name) {
 
 void bupc_memput_signal(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
   check_target(dst, s, "bupc_memput_signal");
-  before_post();
+  upcr_fence();
   gexx_Sem_PutSignal(handle_of(s, "bupc_memput_signal"), rt_owner_addr(dst), src, nbytes, n);
 }
 
 void bupc_memput_signal_async(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
   check_target(dst, s, "bupc_memput_signal_async");
-  before_post();
+  upcr_fence();
   gexx_Sem_PutSignalAsync(handle_of(s, "bupc_memput_signal_async"), rt_owner_addr(dst), src, nbytes,
                           n);
 }
