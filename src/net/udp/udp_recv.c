@@ -259,7 +259,7 @@ static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet 
     return;
   }
   if (TMB_UNLIKELY(p->passing != NULL)) udp_xfer_passed(e, p);
-  if (k->h.sack || map) p->detect_ns = 0;
+  if (k->h.sack || map || p->tx.resent) p->detect_ns = 0;
   const uint32_t back = k->h.handled - p->cost_back;
   if (!back || back > p->cost_sent - p->cost_back) return;
   p->cost_back = k->h.handled;

@@ -2,6 +2,7 @@
 /* The stream mode: engines over connections of the loopback interface, with full socket buffers,
  * with connections that break and that both begin at once; the way out where no datagram arrives;
  * strangers at the door; greetings. */
+#include "net/udp/udp_conn.h"
 #include "net/udp/udp_rig_test.h"
 #include "net/udp/udp_socket.h"
 #include "net/udp/udp_stream.h"
@@ -184,7 +185,10 @@ static void cut_off(void **state) {
       if (k % 100 == 50) ends += cut();
     }
     assert_true(ends >= 4);
+    const uint64_t from = udp_conn_now();
     end(400);
+    /* All that was lost with a connection is sent again at once, not one packet a time-out. */
+    assert_true(udp_conn_now() - from < 5000000000u);
   }
 }
 

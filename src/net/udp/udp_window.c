@@ -98,6 +98,7 @@ static void ack_slot(struct udp_tx *tx, uint64_t number, struct news *news) {
     news->sampled = slot->tries == 1;
   }
   if (number >= tx->acked_end) tx->acked_end = number + 1;
+  if (slot->tries > 1) tx->resent = true;
   slot->state = UDP_SLOT_ACKED;
   news->acked(news->ctx, slot);
 }
@@ -136,7 +137,7 @@ bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, u
 }
 
 uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
-  if (!tx->in_flight || tx->acked_end <= tx->una) return UINT64_MAX;
+  if (!tx->in_flight || (tx->acked_end <= tx->una && !tx->resent)) return UINT64_MAX;
   const uint64_t rtt = tx->srtt_ns ? tx->srtt_ns : RTT_FIRST_NS;
   const uint64_t late = rtt + (rtt / 4 > REORDER_MIN_NS ? rtt / 4 : REORDER_MIN_NS);
   uint64_t again = UINT64_MAX;
@@ -154,6 +155,7 @@ uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
     mark_lost(tx, slot);
     if (n >= tx->recover) cut = true;
   }
+  if (again == UINT64_MAX) tx->resent = false;
   if (cut) {
     udp_cc_lost(&tx->cc, now_ns);
     tx->recover = tx->next;

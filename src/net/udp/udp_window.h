@@ -43,6 +43,7 @@ struct udp_tx {
   uint64_t in_flight;  /* bytes sent, neither acknowledged nor lost */
   uint32_t lost;       /* slots that wait to be sent again */
   uint32_t timeouts;   /* in a row */
+  bool resent;         /* one that was sent again has been acknowledged: earlier ones may be lost */
   uint64_t rack_ns;    /* when the latest packet was sent that has been acknowledged */
   uint64_t rto_min_ns; /* least time-out */
   uint64_t srtt_ns, rttvar_ns, min_rtt_ns;
