@@ -37,7 +37,8 @@ enum {
   OPT_VERSION,
   OPT_HOSTS,
   OPT_HOSTFILE,
-  OPT_CYCLIC
+  OPT_CYCLIC,
+  OPT_ENV_ONLY
 };
 
 static const struct argp_option option_table[] = {
@@ -61,6 +62,11 @@ static const struct argp_option option_table[] = {
     {"bind", OPT_BIND, NULL, 0, "bind each rank to processors of its own, if there are enough", 0},
     {"env", 'E', "NAME[=VALUE]", 0,
      "set an environment variable for the ranks; NAME alone passes on ours (always done)", 0},
+    {"env-only", OPT_ENV_ONLY, "NAMES", 0,
+     "give the ranks only these variables, names or patterns such as OMP_* separated by commas; "
+     "also "
+     "those of -E, TOMBOLO_*, GASNET_*, PATH, HOME and the like",
+     0},
     {"cwd", OPT_CWD, "DIR", 0, "run in this folder; a relative program path starts there, too", 0},
     {"stdin", OPT_STDIN, "WHO", 0, "who gets standard input: a rank (default 0), 'all' or 'none'",
      0},
@@ -142,21 +148,6 @@ static int parse_stdin(const char *text, uint32_t *rank) {
   return 0;
 }
 
-/* NAME=VALUE is set in our own environment, which the ranks inherit; NAME is there already. */
-static int parse_env(const char *text) {
-  const char *equals = strchr(text, '=');
-  if (!equals) return 0;
-  char *name = strndup(text, (size_t)(equals - text));
-  if (!name || !*name) {
-    tmb_print("run: -E %s: no name before '='; give NAME=VALUE", text);
-    free(name);
-    return TOOL_EXIT_USAGE;
-  }
-  tmb_env_set(name, equals + 1);
-  free(name);
-  return 0;
-}
-
 static int change_folder(const char *dir) {
   if (chdir(dir) == 0) return 0;
   tmb_print("run: --cwd %s: %s", dir, strerror(errno));
@@ -180,7 +171,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case OPT_TIMEOUT: require(parse_timeout(arg, &o->timeout_s)); return 0;
   case OPT_WATCHDOG: require(parse_watchdog(arg)); return 0;
   case OPT_BIND: o->bind = true; return 0;
-  case 'E': require(parse_env(arg)); return 0;
+  case 'E': require(run_env_set(o, arg)); return 0;
+  case OPT_ENV_ONLY: o->env_only = arg; return 0;
   case OPT_CWD: require(change_folder(arg)); return 0;
   case OPT_STDIN: require(parse_stdin(arg, &o->stdin_rank)); return 0;
   case 'v': tmb_env_set("TOMBOLO_VERBOSE", "1"); return 0;
@@ -329,6 +321,7 @@ int tool_run_main(int argc, char **argv) {
   if (rc) return rc;
   const bool far = on_hosts(&run.options);
   if (!far && run.options.ranks == 0) run.options.ranks = 1;
+  if (run.options.env_only) run_env_keep(&run.options);
   rc = check_options(&run.options);
   if (rc) return rc;
   return far ? run_hosts_main(&run) : run_here(&run);

@@ -30,6 +30,8 @@ struct run_options {
   bool custom;          /* agents are started by TOMBOLO_CSPAWN_CMD */
   uint32_t hosts_max;   /* use so many hosts of the list; 0: as many as needed */
   bool cyclic;          /* ranks go round the hosts, else in blocks */
+  const char *env_only; /* names of variables that the ranks get, by commas; NULL: all */
+  char *env_chosen;     /* names given with -E, by commas; owned; or NULL */
 };
 
 struct run {
@@ -53,6 +55,11 @@ int run_resolve(const char *name, char **path);
 /* Look whether the libraries that the program needs are there. Returns 0, or 127 after a message.
  */
 int run_check_libraries(const char *path);
+
+/* run_env.c: an option -E NAME[=VALUE]. Returns 0, or 2 after a message. Then, with --env-only,
+ * take all other variables out of this process' environment. */
+int run_env_set(struct run_options *o, const char *text);
+void run_env_keep(const struct run_options *o);
 
 /* What no rank could start with is refused here, once. Returns 0, or 2 after a message. */
 int run_check_settings(void);

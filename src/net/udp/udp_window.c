@@ -136,6 +136,12 @@ bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, u
   return true;
 }
 
+/* Whether a packet was sent no later than one that has come. */
+static bool is_overtaken(const struct udp_tx *tx, const struct udp_slot *slot, uint64_t number) {
+  if (slot->state != UDP_SLOT_SENT || slot->sent_ns > tx->rack_ns) return false;
+  return slot->sent_ns < tx->rack_ns || number < tx->acked_end;
+}
+
 uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
   if (!tx->in_flight || (tx->acked_end <= tx->una && !tx->resent)) return UINT64_MAX;
   const uint64_t rtt = tx->srtt_ns ? tx->srtt_ns : RTT_FIRST_NS;
@@ -144,9 +150,8 @@ uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
   bool cut = false;
   for (uint64_t n = tx->una; n < tx->next; n++) {
     struct udp_slot *slot = udp_tx_slot(tx, n);
-    if (slot->state != UDP_SLOT_SENT || slot->sent_ns > tx->rack_ns) continue;
-    if (slot->sent_ns == tx->rack_ns && n >= tx->acked_end) continue;
-    /* Sent no later than one that has come: lost when the reordering time has passed since. */
+    if (!is_overtaken(tx, slot, n)) continue;
+    /* Lost when the reordering time has passed since. */
     const uint64_t due = slot->sent_ns + late;
     if (due > now_ns) {
       if (due < again) again = due;
