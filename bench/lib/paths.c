@@ -169,6 +169,7 @@ static void take_answer(struct bench *b) {
 /* The answer lies in rank 0's ring when this returns. */
 static void ask_rank_1(struct bench *b) {
   remember(b);
+  bench_meet(b); /* rank 1 has left the barrier before, which would have run the handler */
   if (b->rank == 0) gex_AM_RequestShort(b->tm, 1, H_ASK, 0);
   while (b->rank == 1 && asked == asked_before) gasnet_AMPoll();
 }
