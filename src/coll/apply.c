@@ -10,6 +10,7 @@
 #include "coll/apply.h"
 
 #include "coll/engine.h"
+#include "core/wait/progress.h"
 #include "core/wait/thread.h"
 #include "os/os.h"
 
@@ -65,6 +66,9 @@ TMB_REQUIRES(tmb_coll_guard) int tmb_apply_run(void) {
   unlink_at(place);
   a->running = true;
   tmb_coll_unlock();
+  /* The function may take long, or wait for another thread: that one must not sleep over what this
+   * thread has done since its poll began. */
+  if (tmb_job.threads) tmb_progress_made();
   tmb_reduce_apply(a->reducer, a->to, a->own, a->message, a->bytes, a->right);
   tmb_coll_lock();
   a->running = false;
