@@ -7,14 +7,9 @@
  */
 #include "graph.h"
 
-#include <stdlib.h>
+#include "lib/mix.h"
 
-static uint64_t mix(uint64_t x) { /* one step of splitmix64 */
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
+#include <stdlib.h>
 
 /* Vertices are renamed, so that hubs are anywhere: a bijection of numbers below 2^scale. */
 static uint64_t rename_vertex(uint64_t v, int scale) {
@@ -25,9 +20,9 @@ static uint64_t rename_vertex(uint64_t v, int scale) {
 }
 
 static void edge(uint64_t number, int scale, uint64_t *from, uint64_t *to) {
-  uint64_t random = mix(number), a = 0, b = 0;
+  uint64_t random = mix_next(number), a = 0, b = 0;
   for (int bit = 0; bit < scale; bit++) {
-    random = mix(random);
+    random = mix_next(random);
     const uint64_t share = random % 100;
     a = a << 1 | (share >= 76);                                /* 0.57 + 0.19 */
     b = b << 1 | ((share >= 57 && share < 76) || share >= 95); /* 0.19, 0.05 */

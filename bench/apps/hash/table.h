@@ -9,6 +9,8 @@
 #ifndef TMB_BENCH_TABLE_H
 #define TMB_BENCH_TABLE_H
 
+#include "lib/mix.h"
+
 #include <stdint.h>
 
 struct entry {
@@ -17,10 +19,7 @@ struct entry {
 
 /* The n-th key of a rank, and what it maps to. */
 static inline uint64_t table_key(uint64_t rank, uint64_t n) {
-  uint64_t x = (rank << 40 | n) + UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9); /* splitmix64: one to one */
-  x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-  x ^= x >> 31;
+  const uint64_t x = mix_next(rank << 40 | n);
   return x ? x : 1;
 }
 

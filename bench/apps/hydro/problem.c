@@ -8,6 +8,8 @@
  */
 #include "problem.h"
 
+#include "lib/mix.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -122,12 +124,6 @@ double problem_deviation(struct job *job, const struct grid *g, enum problem pro
   return job_sum(job, sum) / lines; /* mean over `length`, divided by `side` */
 }
 
-static uint64_t mix(uint64_t x) { /* the finaliser of splitmix64 */
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 double problem_bits(struct job *job, const struct grid *g, bool mirror_x, bool mirror_y) {
   double sum = 0; /* of whole numbers below 2^28, so exact in any order up to 2^25 cells */
   for (long j = 0; j < g->ny; j++)
@@ -138,7 +134,7 @@ double problem_bits(struct job *job, const struct grid *g, bool mirror_x, bool m
       uint64_t density, energy;
       memcpy(&density, &g->q[DENSITY][c], sizeof density);
       memcpy(&energy, &g->q[ENERGY][c], sizeof energy);
-      sum += (double)(mix(density ^ mix(energy ^ mix((uint64_t)place + 1))) >> 36);
+      sum += (double)(mix64(density ^ mix64(energy ^ mix64((uint64_t)place + 1))) >> 36);
     }
   return job_sum(job, sum);
 }

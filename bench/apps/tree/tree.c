@@ -11,6 +11,7 @@
  * one rank finds alone. Exit codes: 0 verified, 1 failed, 2 refused.
  */
 #include "lib/app.h"
+#include "lib/mix.h"
 #include "lib/words.h"
 
 #include "pool.h"
@@ -40,22 +41,15 @@ static struct {
   uint64_t random;
 } tree;
 
-static uint64_t mix(uint64_t x) { /* one step of splitmix64 */
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 /* Visit a node: count it, do its work, and hand its children to `push`. */
 static void visit(uint64_t node, bool is_root, struct sums *sums, struct pool *pool) {
   uint64_t hash = node;
-  for (long k = 0; k < tree.options->n[WORK]; k++) hash = mix(hash);
+  for (long k = 0; k < tree.options->n[WORK]; k++) hash = mix_next(hash);
   sums->nodes++;
   sums->hash += hash >> 44;
-  const bool inner = (double)(mix(~node) >> 11) * 0x1p-53 < WITH_CHILDREN;
+  const bool inner = (double)(mix_next(~node) >> 11) * 0x1p-53 < WITH_CHILDREN;
   const long children = is_root ? tree.options->n[ROOT] : inner ? CHILDREN : 0;
-  for (long k = 0; k < children; k++) pool_push(pool, mix(node + (uint64_t)k + 1));
+  for (long k = 0; k < children; k++) pool_push(pool, mix_next(node + (uint64_t)k + 1));
 }
 
 static void take_letter(const uint64_t *words, size_t count) {
@@ -99,7 +93,7 @@ static void work(int way) {
 }
 
 static int victim(void) {
-  tree.random = mix(tree.random);
+  tree.random = mix_next(tree.random);
   const int v = (int)(tree.random % (uint64_t)(tree.job->size - 1));
   return v < tree.job->rank ? v : v + 1;
 }
