@@ -13,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The last parameter, `after`, is none of gfortran's: see caf_collective_status. */
 CAF_EXPORT void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg,
-                            size_t errmsg_len);
+                            size_t errmsg_len, size_t after);
 CAF_EXPORT void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg,
-                            int a_len, size_t errmsg_len);
+                            int a_len, size_t errmsg_len, size_t after);
 CAF_EXPORT void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg,
-                            int a_len, size_t errmsg_len);
+                            int a_len, size_t errmsg_len, size_t after);
 CAF_EXPORT void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg,
-                                  size_t errmsg_len);
+                                  size_t errmsg_len, size_t after);
 
 /* ---- functions for types that have no GEX_DT_ */
 
@@ -179,11 +180,20 @@ static const struct row *row_of(const struct caf_desc *a) {
 
 #define LOWEST_ADDRESS  0x400000u /* of data in any program: the default of linkers */
 #define HIGHEST_ADDRESS ((uintptr_t)1 << 47)
+#define IN_REGISTERS    16u /* bytes of a text that is passed by value without the stack */
+#define LONGEST_TEXT    (1u << 20)
 
-struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_len, int *a_len) {
+/* gfortran 11 and 12 pass a text of fixed length by value, and the rest of arguments as if by
+ * reference. What a text that nobody has defined holds can look like an address: so it is none when
+ * the lengths are those of a text in registers, of which the second one makes all later arguments
+ * move by one, to `after`; and caf_fail looks whether there is memory before it writes. */
+struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_len, size_t after,
+                                        int *a_len) {
   const uintptr_t at = (uintptr_t)errmsg;
+  const bool by_value = errmsg_len <= IN_REGISTERS || errmsg_len > LONGEST_TEXT ||
+                        (after > 8 && after <= IN_REGISTERS);
   if (at >= LOWEST_ADDRESS && at < HIGHEST_ADDRESS)
-    return (struct caf_status){stat, errmsg, errmsg_len};
+    return (struct caf_status){stat, by_value ? NULL : errmsg, errmsg_len};
   /* A text of more than 16 bytes went to the stack: the length follows where errmsg should be. */
   if (a_len && at) *a_len = at < LOWEST_ADDRESS ? (int)at : 0;
   return (struct caf_status){.stat = stat};
@@ -213,20 +223,21 @@ static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a
   caf_reduce_run(a, result_image, &how, to);
 }
 
-void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg, size_t errmsg_len) {
-  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, NULL);
+void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg, size_t errmsg_len,
+                 size_t after) {
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
   fold(a, result_image, FOLD_SUM, 0, &to);
 }
 
 void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
-                 size_t errmsg_len) {
-  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, &a_len);
+                 size_t errmsg_len, size_t after) {
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
   fold(a, result_image, FOLD_MIN, a_len, &to);
 }
 
 void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
-                 size_t errmsg_len) {
-  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, &a_len);
+                 size_t errmsg_len, size_t after) {
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
   fold(a, result_image, FOLD_MAX, a_len, &to);
 }
 
@@ -321,8 +332,9 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
     caf_ok(to->stat);
 }
 
-void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, size_t errmsg_len) {
-  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, NULL);
+void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, size_t errmsg_len,
+                       size_t after) {
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
   struct caf_team *team = caf.team;
   if (source < 1 || (uint32_t)source > team->size) {
     caf_fail(&to, CAF_STAT_ERROR,

@@ -23,7 +23,8 @@ struct caf_reduction {
  * were passed by value when it is a variable of fixed length: the message cannot reach it, and the
  * arguments behind it stand in the wrong places. in,out a_len: length of a character argument, put
  * right; NULL: the statement has none. */
-struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_len, int *a_len);
+struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_len, size_t after,
+                                        int *a_len);
 
 /* Reduces the argument over the current team, in place. in result_image: 0: on all images. */
 void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduction *how,

@@ -9,11 +9,13 @@
  */
 #include "pending.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 CAF_EXPORT void CAF(init)(int *argc, char ***argv);
@@ -41,6 +43,17 @@ static void flush_all(void) {
 
 /* ---- errors */
 
+/* Whether there is memory for a text, see caf_collective_status: the kernel copies its first and
+ * its last byte onto themselves, and says where there is none. Where it may not, nobody knows. */
+static bool writable(char *text, size_t len) {
+  char ends[2];
+  struct iovec here[2] = {{text, 1}, {text + len - 1, 1}}, copy = {ends, sizeof ends};
+  const pid_t me = getpid();
+  const ssize_t bytes = process_vm_readv(me, &copy, 1, here, 2, 0);
+  if (bytes < 0) return errno != EFAULT;
+  return bytes == (ssize_t)sizeof ends && process_vm_writev(me, &copy, 1, here, 2, 0) == bytes;
+}
+
 void caf_fail(const struct caf_status *to, int code, const char *format, ...) {
   char text[512];
   va_list args;
@@ -53,6 +66,7 @@ void caf_fail(const struct caf_status *to, int code, const char *format, ...) {
   }
   *to->stat = code;
   if (!to->errmsg || to->errmsg_len == 0) return;
+  if (!writable(to->errmsg, to->errmsg_len)) return;
   const size_t len = strlen(text) < to->errmsg_len ? strlen(text) : to->errmsg_len;
   memset(to->errmsg, ' ', to->errmsg_len);
   memcpy(to->errmsg, text, len);

@@ -9,7 +9,8 @@ program collective_errmsg
   character(12) :: m12
   character(:), allocatable :: md
   character(kind=4,len=3) :: u
-  integer :: s, me, n, k
+  integer :: s, me, n, k, guard(32)
+  integer(8) :: w(2)
   me = this_image(); n = num_images()
   c = 'b'//achar(96+me)//'x'
   call co_max(c, stat=s, errmsg=msg); if (c /= 'b'//achar(96+n)//'x') error stop 'a'
@@ -35,6 +36,18 @@ program collective_errmsg
   call co_sum(k, result_image=n+1, stat=s, errmsg=m12); if (s == 0) error stop 'ri'
   call co_sum(k, result_image=n+1, stat=s, errmsg=md); if (s == 0 .or. index(md,'RESULT_IMAGE') == 0) error stop 'ri'
   call co_broadcast(k, n+1, stat=s, errmsg=msg); if (s == 0) error stop 'bc'
+  ! What an undefined text holds may look like an address: nothing is written there.
+  guard = 7
+  w = [loc(guard), 40_8]
+  m8 = transfer(w, m8); m12 = transfer(w, m12)
+  call co_sum(k, result_image=n+1, stat=s, errmsg=m8); if (s == 0) error stop 'g8'
+  call co_sum(k, result_image=n+1, stat=s, errmsg=m12); if (s == 0) error stop 'g12'
+  call co_max(c, result_image=n+1, stat=s, errmsg=m8); if (s == 0) error stop 'gx8'
+  call co_max(c, result_image=n+1, stat=s, errmsg=m12); if (s == 0) error stop 'gx12'
+  if (any(guard /= 7)) error stop 'written where an undefined text points'
+  w(1) = int(z'7000000000', 8)
+  m12 = transfer(w, m12)
+  call co_sum(k, result_image=n+1, stat=s, errmsg=m12); if (s == 0) error stop 'no memory there'
 contains
   pure function longer(a,b) result(r)
     character(6), intent(in) :: a,b
