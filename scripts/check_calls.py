@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tidy import layer_of, read_layers
+from tidy import allows, layer_of, read_layers
 
 OBJECTS = "CMakeFiles/tmb_objects.dir"
 EXPANDED = re.compile(r"src/api/(?:\w+_)?symbols\.c$")  # inline functions as real symbols
@@ -71,8 +71,8 @@ def check(files, layers, texts):
         layer = layer_of(user, layers)
         for name in sorted(used & home.keys()):
             definer = home[name]
-            allowed = [layer[0]] + layer[1] if layer else []
-            if any(definer == p or definer.startswith(p + "/") for p in allowed):
+            allowed = layer[1] if layer else []
+            if allows(user, definer, layers):
                 continue
             if any(p.endswith(".h") and texts.mentions(p, name) for p in allowed):
                 continue

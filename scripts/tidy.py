@@ -498,6 +498,52 @@ def layer_of(path, layers):
     return ("/".join(path.split("/")[:length]), best[1]) if length else None
 
 
+def allows(path, target, layers):
+    """Whether the file `path` may use the file `target`; None: LAYERS has no rule for `path`."""
+    layer = layer_of(path, layers)
+    if layer is None:
+        return None
+    own, allowed = layer
+    if layer_of(target, layers) is not None and layer_of(target, layers)[0] == own:
+        return True
+    for prefix in allowed:
+        if prefix.endswith("/."):
+            if os.path.dirname(target) == prefix[:-2]:
+                return True
+        elif target == prefix or target.startswith(prefix + "/"):
+            return True
+    return False
+
+
+def find_circle(layers):
+    """Folders of LAYERS of which each may use the next one and the last one the first, or None."""
+    folders = [folder for folder, _ in layers if not folder.endswith((".h", ".c"))]
+    uses = {
+        folder: [
+            other
+            for other in folders
+            if other != folder and allows(folder + "/x.c", other + "/x.c", layers)
+        ]
+        for folder in folders
+        if "*" not in folder
+    }
+    done = set()
+
+    def visit(folder, path):
+        if folder in path:
+            return path[path.index(folder) :]
+        if folder in done:
+            return None
+        for other in uses.get(folder, []):
+            circle = visit(other, path + [folder])
+            if circle:
+                return circle
+        done.add(folder)
+        return None
+
+    return next((circle for circle in (visit(folder, []) for folder in uses) if circle), None)
+
+
 def resolve_include(root, path, name, quoted):
     """The file of this tree that an #include names, or None."""
     places = [os.path.dirname(path)] if quoted else []
@@ -525,13 +571,12 @@ def check_includes(file, root, layers):
             if quoted and name not in GENERATED:
                 yield number, "layers", f"{name} is not in this tree (system headers take <>)"
             continue
-        layer = layer_of(file.path, layers)
-        if layer is None:
+        allowed = allows(file.path, target, layers)
+        if allowed is None:
             yield number, "layers", f"LAYERS has no rule for {file.path}"
-            continue
-        own, allowed = layer
-        if not any(target == p or target.startswith(p + "/") for p in [own] + allowed):
-            yield number, "layers", f"{own} may not include {target}"
+        elif not allowed:
+            folder = layer_of(file.path, layers)[0]
+            yield number, "layers", f"{folder} may not include {target}"
 
 
 # ---- whole tree
@@ -545,6 +590,13 @@ def check_gates(files):
         if value > limit:
             count = len(lengths)
             yield f"gate: {percent} % of {count} functions have up to {value} lines, not {limit}"
+
+
+def check_circles(layers):
+    """Folders that LAYERS lets use each other in a circle."""
+    circle = find_circle(layers)
+    if circle:
+        yield f"LAYERS: circle: {' -> '.join([*circle, circle[0]])}"
 
 
 def list_files(root, paths):
@@ -607,7 +659,8 @@ def main(argv=None):
         for line, rule, message in findings:
             print(f"{file.path}:{line}: {rule}: {message}")
             count += 1
-    for message in [] if options.paths else [*check_gates(files), *check_state_list(files, listed)]:
+    whole = [*check_gates(files), *check_state_list(files, listed), *check_circles(layers)]
+    for message in [] if options.paths else whole:
         print(message)
         count += 1
     functions = sum(len(file.functions) for file in files)

@@ -124,6 +124,16 @@ class Rules(unittest.TestCase):
         self.quiet({"include/x.h": HEAD + "\n/* A. */\nint gex_f(void);\nint gex_g(void);\n"})
         self.quiet({"include/x.h": HEAD + "\nint tmb_f(void);\ntypedef int (*gex_t)(int);\n"})
 
+    def test_circles(self):
+        rows = [("a", ["b"]), ("b", ["c/."]), ("c", ["a/y.h"]), ("c/d", ["a"])]
+        self.assertIsNone(tidy.find_circle(rows))
+        self.assertTrue(tidy.allows("b/x.c", "c/x.h", rows))
+        self.assertFalse(tidy.allows("b/x.c", "c/d/x.h", rows))
+        self.assertFalse(tidy.allows("c/x.c", "c/d/x.h", rows))
+        rows[2] = ("c", ["a"])
+        self.assertEqual(sorted(tidy.find_circle(rows)), ["a", "b", "c"])
+        self.assertIn("circle", next(tidy.check_circles(rows)))
+
     def test_layers(self):
         base = {"src/base/b.h": HEAD, "src/os/o.h": HEAD, "src/conduit/conduit.h": HEAD}
         self.fires(

@@ -4,8 +4,9 @@
  *
  * Owns: the table of networks that people ask for. Called by info_collect.c. Calls: base/config,
  * os, getifaddrs, the loader, jansson. Nothing is sent. A conduit is looked for where the library
- * looks for it (core/conduit.c), and loaded; which interfaces the conduit udp takes is said by its
- * rules (net/udp/udp_addr.c). Invariants: what is not usable has a reason that names the remedy.
+ * looks for it (core/client/conduit.c), and loaded; which interfaces the conduit udp takes is said
+ * by its rules (net/udp/udp_addr.c). Invariants: what is not usable has a reason that names the
+ * remedy.
  */
 #define _GNU_SOURCE 1 /* dladdr */
 #include "info.h"

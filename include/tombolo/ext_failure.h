@@ -2,7 +2,7 @@
 /*
  * tombolo/ext_failure.h: going on when processes are lost.
  *
- * Included by gasnetex_ext.h. Implemented in src/core/failure/failure.c, and in the supervisor,
+ * Included by gasnetex_ext.h. Implemented in src/core/progress/failure.c, and in the supervisor,
  * which sees the processes end. Guide: docs/FAILURE.md. Invariants: under GEXX_FAILURE_ABORT, the
  * policy at start, nothing here costs anything or ever reports a loss; a peer that is lost stays
  * lost; this process is never lost to itself. Ranks here are jobranks.

@@ -2,9 +2,9 @@
 /*
  * tombolo/mk_plugin.h: what a plug-in provides that serves a class of device memory.
  *
- * Included by plug-ins and by the library (core/mk/mk.c); not by clients. A plug-in is a shared
- * object libtombolo-mk-CLASS.so (cuda, hip, ze) beside libtombolo.so or in the loader's path, with
- * the entry point gexx_mk_plugin. The library loads it when a kind of the class is made.
+ * Included by plug-ins and by the library (core/segment/mk.c); not by clients. A plug-in is a
+ * shared object libtombolo-mk-CLASS.so (cuda, hip, ze) beside libtombolo.so or in the loader's
+ * path, with the entry point gexx_mk_plugin. The library loads it when a kind of the class is made.
  * Invariants: functions may be called by any thread, also inside message handlers, and call nothing
  * of the library; copies are complete on return, and visible to the device's later work; the
  * library touches memory of the device through these functions only. Returns are GASNET_OK or the

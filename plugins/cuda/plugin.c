@@ -2,7 +2,7 @@
 /*
  * Memory of CUDA devices (GEX_MK_CLASS_CUDA_UVA, API 07): the plug-in libtombolo-mk-cuda.so.
  *
- * Owns: struct device, one for each kind. Called by core/mk/mk.c, mk_rma.c, mk_peer.c through
+ * Owns: struct device, one for each kind. Called by core/segment/mk.c, mk_rma.c, mk_peer.c through
  * struct gexx_mk_plugin. Calls: the driver API by driver.h; not the toolkit's runtime. Every call
  * works in the device's primary context, which is retained while the kind lives and made current
  * for the duration of the call only. Copies run on a stream of our own, so they do not wait for

@@ -10,11 +10,12 @@
  */
 #include "coll/engine.h"
 #include "core/am/kit.h"
-#include "core/client.h"
-#include "core/failure/failure.h"
+#include "core/client/client.h"
 #include "core/mk/mk_move.h"
+#include "core/op/lost.h"
+#include "core/team.h"
 #include "core/team/barrier.h"
-#include "core/team/team.h"
+#include "core/team/shrink.h"
 #include "net/defaults/defaults.h"
 #include "notify/notify.h"
 #include "notify/tagged.h"
@@ -24,6 +25,8 @@
 #include <gasnet.h>
 
 static const struct tmb_layer *const layers[] = {
+    &tmb_team_layer,         /* which teams have lost a member */
+    &tmb_track_layer,        /* which operations have */
     &tmb_kit_layer,          /* internal messages: acknowledgement, pieces */
     &tmb_default_layer,      /* puts, gets and signals made of messages */
     &tmb_default_frag_layer, /* Longs and puts with a signal in pieces */

@@ -11,9 +11,11 @@
  */
 #include "core/am/am.h"
 #include "core/check.h"
+#include "core/client/attach.h"
 #include "core/job.h"
+#include "core/op/check_context.h"
+#include "core/op/thread.h"
 #include "core/segment/segment.h"
-#include "core/wait/thread.h"
 
 #include <gasnet.h>
 

@@ -10,10 +10,12 @@
  * synchronisation.
  */
 #include "core/check.h"
-#include "core/event/op.h"
 #include "core/job.h"
+#include "core/op/check_context.h"
+#include "core/op/op.h"
+#include "core/op/thread.h"
+#include "core/segment/check_range.h"
 #include "core/segment/segment_table.h"
-#include "core/wait/thread.h"
 
 #include <gasnet.h>
 #include <gasnetex_ext.h>

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "core/check.h"
 #include "core/job.h"
+#include "core/op/check_context.h"
 
 #include <gasnetex_ext.h>
 

@@ -9,12 +9,13 @@
  */
 #include "base/config.h"
 #include "core/check.h"
-#include "core/conduit.h"
-#include "core/failure/exit.h"
+#include "core/client/conduit.h"
+#include "core/client/exit.h"
 #include "core/job.h"
-#include "core/wait/progress.h"
-#include "core/wait/thread.h"
-#include "core/wait/wait.h"
+#include "core/op/check_context.h"
+#include "core/op/thread.h"
+#include "core/progress/progress.h"
+#include "core/progress/wait.h"
 
 #define DBG(stmt)                        \
  do {                                    \

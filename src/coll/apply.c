@@ -10,8 +10,8 @@
 #include "coll/apply.h"
 
 #include "coll/engine.h"
-#include "core/wait/progress.h"
-#include "core/wait/thread.h"
+#include "core/op/thread.h"
+#include "core/progress/progress.h"
 #include "os/os.h"
 
 #define GRACE_NS 20000000u /* a thread that awaits the event is back much sooner */

@@ -14,7 +14,7 @@
 #define TMB_COLL_APPLY_H
 
 #include "coll/reduce.h"
-#include "core/event/op.h"
+#include "core/op/op.h"
 
 struct tmb_apply {
   struct tmb_apply *next;

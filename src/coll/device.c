@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "coll/engine.h"
-#include "core/mk/mk.h"
+#include "core/segment/mk.h"
 #include "core/segment/segment.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #ifndef TMB_COLL_DEVICE_H
 #define TMB_COLL_DEVICE_H
 
-#include "core/event/op.h"
 #include "core/job.h"
+#include "core/op/op.h"
 
 struct tmb_coll_call;
 struct tmb_coll_plan;

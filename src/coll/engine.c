@@ -20,11 +20,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "coll/tuning.h"
-#include "core/failure/failure.h"
-#include "core/peer.h"
-#include "core/wait/progress.h"
-#include "core/wait/status.h"
-#include "core/wait/thread.h"
+#include "core/op/lost.h"
+#include "core/op/status.h"
+#include "core/op/thread.h"
+#include "core/progress/peer.h"
+#include "core/progress/progress.h"
 #include "os/os.h"
 
 #include <stddef.h>

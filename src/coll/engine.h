@@ -20,8 +20,8 @@
 #include "coll/select.h"
 #include "coll/shared.h"
 #include "core/am/kit.h"
-#include "core/event/op.h"
 #include "core/job.h"
+#include "core/op/op.h"
 #include "os/lock.h"
 
 #define TMB_COLL_BUCKETS 32u /* by collective number; power of two */

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "coll/call.h"
 #include "core/check.h"
+#include "core/op/check_context.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,8 @@
 #include "base/log.h"
 #include "coll/call.h"
 #include "core/check.h"
-#include "core/wait/progress.h"
+#include "core/op/check_context.h"
+#include "core/progress/progress.h"
 
 #define IN_FLAGS  (GASNET_COLL_IN_NOSYNC | GASNET_COLL_IN_MYSYNC | GASNET_COLL_IN_ALLSYNC)
 #define OUT_FLAGS (GASNET_COLL_OUT_NOSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_OUT_ALLSYNC)

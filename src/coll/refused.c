@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "core/peer.h"
+#include "core/progress/peer.h"
 
 #include <stdlib.h>
 

@@ -13,10 +13,10 @@
 
 #include "base/log.h"
 #include "coll/tuning.h"
-#include "core/event/op.h"
-#include "core/failure/failure.h"
-#include "core/wait/status.h"
-#include "core/wait/thread.h"
+#include "core/op/lost.h"
+#include "core/op/op.h"
+#include "core/op/status.h"
+#include "core/op/thread.h"
 
 #include <stdlib.h>
 #include <string.h>

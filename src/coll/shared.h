@@ -4,7 +4,7 @@
  * own row, and read those of the others there.
  *
  * Owns: struct tmb_coll_shared, one per team member, and the declarations of shared.c. Called by
- * the engine, under the lock of collectives. Calls: core/team/shared.h. Data are cut into chunks,
+ * the engine, under the lock of collectives. Calls: core/shared.h. Data are cut into chunks,
  * numbered per team; a member that has data for a chunk copies them into the chunk's place in its
  * row, and those that want them read them there: one step for any team size, no message. After R.
  * Graham, G. Shipman, "MPI support for multi-core architectures: optimized shared memory
@@ -15,7 +15,7 @@
 #ifndef TMB_COLL_SHARED_H
 #define TMB_COLL_SHARED_H
 
-#include "core/team/shared.h"
+#include "core/shared.h"
 
 struct tmb_coll_call;
 struct tmb_coll_shared_op;

@@ -12,7 +12,7 @@
 #define TMB_COLL_SHARED_ROW_H
 
 #include "coll/engine.h"
-#include "core/peer.h"
+#include "core/progress/peer.h"
 
 #define TMB_ROW_STRIDE \
  (TMB_SHARED_SLOTS / 2)  /* a member publishes its count of chunks read after this many */

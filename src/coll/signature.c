@@ -3,7 +3,7 @@
  * Whether the members of a team call the same collectives with the same arguments.
  *
  * Owns: the list of teams of a debug client with calls to compare; internal message COLL_CALL.
- * Called by the engine and shared.c, under the lock of collectives. Calls: core/team/shared.h,
+ * Called by the engine and shared.c, under the lock of collectives. Calls: core/shared.h,
  * tmb_up_am_send. A member shows the signature of each call to the rank below, which compares it
  * with that of its own call: in its row, with a wake-up, or, in a team without shared memory, by a
  * message. The comparisons form a ring, so a difference anywhere in the team is found while the
@@ -13,7 +13,7 @@
  */
 #include "base/log.h"
 #include "coll/engine.h"
-#include "core/peer.h"
+#include "core/progress/peer.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "coll/table.h"
 #include "core/job.h"
-#include "core/team/shared.h"
+#include "core/shared.h"
 
 #include <errno.h>
 #include <stdio.h>

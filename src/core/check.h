@@ -51,21 +51,6 @@ void tmb_advise(enum tmb_advice advice, const char *fmt, ...) TMB_PRINTF(2, 3) T
  * why. Returns `code`. Threads: any. */
 int tmb_refuse(const char *call, int code, const char *fmt, ...) TMB_PRINTF(3, 4) TMB_COLD;
 
-/* Fatal unless the thread is in normal context: no handler, no lock held, nothing prepared. in
- * call: function's name. */
-void tmb_check_context_at(const char *call);
-#define TMB_CHECK_CONTEXT(call)                                \
- do {                                                          \
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_context_at(call); \
- } while (0)
-
-/* Warns unless in normal context: for calls that do no harm elsewhere. */
-void tmb_check_context_mild(const char *call);
-#define TMB_CHECK_MILD(call)                                     \
- do {                                                            \
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_context_mild(call); \
- } while (0)
-
 /* Fatal unless the library is initialised. */
 void tmb_check_ready_at(const char *call);
 
@@ -77,34 +62,9 @@ void tmb_check_ep(const char *call, gex_EP_t ep);
 void tmb_check_client(const char *call, gex_Client_t client);
 void tmb_check_segment(const char *call, gex_Segment_t segment);
 
-/* Fatal unless the remote range [addr, addr+nbytes) is inside the bound segment of (tm, rank).
- * in argument: the argument's name. */
-void tmb_check_remote(const char *call, const char *argument, gex_TM_t tm, gex_Rank_t rank,
-                      const void *addr, size_t nbytes);
-
-/* Fatal, in every client, if (tm, rank) is a primordial endpoint and no segment is attached or
- * bound yet: else there is only a fault at the peer. For what is not inline. */
-void tmb_check_attached(const char *call, const char *argument, gex_TM_t tm, gex_Rank_t rank,
-                        const void *addr);
-
 /* Warns if more than one GEX_FLAG_SELF_SEG_, one PEER_SEG_ or one LC_COPY_ flag is set; fatal if
  * that leaves open whether an address is an offset. */
 void tmb_check_seg_flags(const char *call, gex_Flags_t flags);
-
-/* Fatal if a local range is NULL and not empty, or its offset is outside the segment; warns if it
- * is not where the GEX_FLAG_SELF_SEG_ flags promise. in argument: the argument's name. */
-struct tmb_local_range {
-  const char *call, *argument;
-  gex_EP_t ep; /* whose bound segment the flags talk of */
-  const void *addr;
-  size_t nbytes;
-  gex_Flags_t flags;
-};
-void tmb_check_local_ep(const struct tmb_local_range *r);
-
-/* tmb_check_local_ep for the primordial endpoint. */
-void tmb_check_local(const char *call, const char *argument, const void *addr, size_t nbytes,
-                     gex_Flags_t flags);
 
 /* Fatal if source and destination of an operation on this process overlap in part, warns if they
  * are the same; addresses, not offsets. */
@@ -113,8 +73,5 @@ void tmb_check_overlap(const char *call, uint32_t jobrank, const void *dest, con
 
 /* Warns if flags has a bit that is not in `known`, the flags that `call` accepts; it is ignored. */
 void tmb_check_flags(const char *call, gex_Flags_t flags, gex_Flags_t known);
-
-/* Fatal if this thread holds a handler-safe lock. in where: what is about to happen. */
-void tmb_check_no_hsl(const char *call, const char *where);
 
 #endif

@@ -17,7 +17,7 @@
 #include "core/gex.h"
 #include "core/layer.h"
 #include "core/nbrhd.h"
-#include "core/team/team.h"
+#include "core/team.h"
 #include "near/near.h"
 #include "net/net.h"
 #include "net/up.h"
@@ -128,6 +128,7 @@ struct tmb_job {
   bool attached;
   bool legacy_attached;
   int verbose_errors;
+  int failure_policy;      /* GEXX_FAILURE_*, see policy.c */
   uint32_t advised;        /* bit per enum tmb_advice: said already; atomic */
   uint32_t scratch_warned; /* the deprecated scratch query was named; atomic */
   bool threads_queried;    /* gex_System_QueryProgressThreads was called */

@@ -9,7 +9,6 @@
 #include "core/layer.h"
 
 #include "base/log.h"
-#include "core/am/am.h"
 #include "core/job.h"
 
 static struct {
@@ -30,12 +29,15 @@ void tmb_layers_use(const struct tmb_layer *const *all, size_t count) {
   layers.count = count;
   for (size_t i = 0; i < count; i++) {
     const struct tmb_layer *layer = all[i];
-    for (const struct tmb_layer_handler *h = layer->handlers; h && h->fn; h++)
-      tmb_am_set_internal(h);
     if (layer->progress) claim(&layers.at_work[layer->work], layer);
     if (layer->signal) claim(&layers.signals, layer);
     if (layer->count) claim(&layers.counts, layer);
   }
+}
+
+void tmb_layers_handlers(void (*set)(const struct tmb_layer_handler *handler)) {
+  for (size_t i = 0; i < layers.count; i++)
+    for (const struct tmb_layer_handler *h = layers.all[i]->handlers; h && h->fn; h++) set(h);
 }
 
 void tmb_layers_ask(void) {

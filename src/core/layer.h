@@ -76,9 +76,12 @@ struct tmb_layer {
   void (*count)(int kind, uint32_t jobrank, size_t bytes);
 };
 
-/* The layers of this process and their handlers, before a message can come. in layers: [count];
- * they live as long as the process. */
+/* The layers of this process, before a message can come. in layers: [count]; they live as long as
+ * the process. */
 void tmb_layers_use(const struct tmb_layer *const *layers, size_t count);
+
+/* Calls `set` for every handler of the layers, before a message can come. */
+void tmb_layers_handlers(void (*set)(const struct tmb_layer_handler *handler));
 
 /* The calls of struct tmb_layer to all layers that have them, in their order. */
 void tmb_layers_ask(void);

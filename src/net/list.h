@@ -2,8 +2,8 @@
 /*
  * The conduits that are part of the library; all others are plug-ins.
  *
- * Owns: declarations of list.c. Read by core/conduit.c. Calls nothing. Invariant: a name occurs
- * once.
+ * Owns: declarations of list.c. Read by core/client/conduit.c. Calls nothing. Invariant: a name
+ * occurs once.
  */
 #ifndef TMB_NET_LIST_H
 #define TMB_NET_LIST_H

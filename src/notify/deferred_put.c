@@ -16,8 +16,8 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/log.h"
-#include "core/peer.h"
-#include "core/wait/wait.h"
+#include "core/progress/peer.h"
+#include "core/progress/wait.h"
 #include "notify/notify.h"
 #include "os/lock.h"
 

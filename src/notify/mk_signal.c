@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "core/am/kit.h"
 #include "core/check.h"
-#include "core/event/op.h"
 #include "core/mk/mk_move.h"
-#include "core/peer.h"
+#include "core/op/op.h"
+#include "core/progress/peer.h"
 #include "core/segment/segment_table.h"
 #include "notify/notify.h"
 

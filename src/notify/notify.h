@@ -11,8 +11,8 @@
 
 #include "core/gex.h"
 #include "core/layer.h"
-#include "core/mk/mk.h"
-#include "core/wait/wait.h"
+#include "core/progress/wait.h"
+#include "core/segment/mk.h"
 
 #include "gasnetex_ext.h"
 

@@ -8,8 +8,9 @@
  */
 #include "base/atomic.h"
 #include "core/check.h"
-#include "core/wait/progress.h"
-#include "core/wait/wait.h"
+#include "core/op/check_context.h"
+#include "core/progress/progress.h"
+#include "core/progress/wait.h"
 #include "notify/notify.h"
 
 /* Nanoseconds of a time in microseconds; UINT64_MAX: for ever. */

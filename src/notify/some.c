@@ -11,7 +11,7 @@
  */
 #include "base/atomic.h"
 #include "core/check.h"
-#include "core/wait/progress.h"
+#include "core/progress/progress.h"
 #include "notify/index.h"
 #include "notify/notify.h"
 

@@ -3,11 +3,11 @@
  * Counting operations by kind and peer.
  *
  * Owns: the counts. Called as a layer by everything that does an operation (tmb_count), and by
- * clients. Calls nothing. Messages and signals are counted where they are sent (core/peer.c), all
- * else where it is started: while tmb_job.counted is set, the inline forms find nobody mapped and
- * come to the library. Invariants: without TOMBOLO_STATS nothing here runs; a try that finds no
- * resources is not counted; counts of one kind and peer are exact, a query while others count is
- * not a snapshot.
+ * clients. Calls nothing. Messages and signals are counted where they are sent
+ * (core/progress/peer.c), all else where it is started: while tmb_job.counted is set, the inline
+ * forms find nobody mapped and come to the library. Invariants: without TOMBOLO_STATS nothing here
+ * runs; a try that finds no resources is not counted; counts of one kind and peer are exact, a
+ * query while others count is not a snapshot.
  */
 #include "base/atomic.h"
 #include "base/config.h"

@@ -18,9 +18,10 @@
 #include "base/atomic.h"
 #include "base/log.h"
 #include "core/check.h"
-#include "core/failure/failure.h"
-#include "core/team/team.h"
-#include "core/wait/progress.h"
+#include "core/op/check_context.h"
+#include "core/op/lost.h"
+#include "core/progress/progress.h"
+#include "core/team.h"
 #include "os/lock.h"
 
 #include <stdlib.h>

@@ -15,8 +15,8 @@
 #define TMB_NOTIFY_TAGGED_H
 
 #include "core/am/kit.h"
-#include "core/event/op.h"
 #include "core/job.h"
+#include "core/op/op.h"
 #include "notify/notify.h"
 #include "notify/transfer.h"
 

@@ -15,10 +15,11 @@
 #include "base/log.h"
 #include "core/am/am.h"
 #include "core/check.h"
-#include "core/failure/failure.h"
-#include "core/team/team.h"
-#include "core/wait/status.h"
-#include "core/wait/thread.h"
+#include "core/op/lost.h"
+#include "core/op/status.h"
+#include "core/op/thread.h"
+#include "core/progress/wait.h"
+#include "core/team.h"
 #include "notify/tagged.h"
 
 #include <stdlib.h>

@@ -15,12 +15,13 @@
 #include "base/error.h"
 #include "core/am/am.h"
 #include "core/check.h"
-#include "core/event/op.h"
-#include "core/failure/failure.h"
-#include "core/peer.h"
+#include "core/op/check_context.h"
+#include "core/op/lost.h"
+#include "core/op/op.h"
+#include "core/op/thread.h"
+#include "core/progress/peer.h"
 #include "core/segment/segment_table.h"
-#include "core/team/team.h"
-#include "core/wait/thread.h"
+#include "core/team.h"
 #include "notify/tagged.h"
 
 #include <stdlib.h>

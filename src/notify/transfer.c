@@ -8,7 +8,9 @@
 #include "notify/transfer.h"
 
 #include "core/check.h"
-#include "core/mk/mk.h"
+#include "core/op/check_context.h"
+#include "core/segment/check_range.h"
+#include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
 
 /* The data may lie outside the bound segment. */

@@ -8,11 +8,12 @@
  * Invariants: a wait that succeeds has acquire order; a signal is consumed by one compare-and-swap,
  * so several threads may wait for the same one.
  */
-#include "core/wait/wait.h"
+#include "core/progress/wait.h"
 #include "base/atomic.h"
 #include "core/check.h"
+#include "core/op/check_context.h"
+#include "core/progress/progress.h"
 #include "core/segment/segment.h"
-#include "core/wait/progress.h"
 #include "notify/notify.h"
 
 #define PROBES 8 /* readings of the word for each run of progress */

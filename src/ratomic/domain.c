@@ -12,9 +12,10 @@
  * that a stale handle is named.
  */
 #include "core/check.h"
-#include "core/failure/failure.h"
+#include "core/op/check_context.h"
+#include "core/op/lost.h"
+#include "core/progress/progress.h"
 #include "core/segment/segment_table.h"
-#include "core/wait/progress.h"
 #include "os/lock.h"
 #include "ratomic/ratomic.h"
 

@@ -10,15 +10,17 @@
  * done in place: their mechanism is that of the handler. Invariants: an operation is counted before
  * its message is sent; the result is stored before it is counted done.
  */
-#include "core/event/op.h"
+#include "core/op/op.h"
 #include "base/error.h"
 #include "core/am/kit.h"
 #include "core/check.h"
-#include "core/failure/failure.h"
-#include "core/mk/mk.h"
-#include "core/peer.h"
+#include "core/op/check_context.h"
+#include "core/op/lost.h"
+#include "core/op/thread.h"
+#include "core/progress/peer.h"
+#include "core/segment/check_range.h"
+#include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
-#include "core/wait/thread.h"
 #include "ratomic/ratomic.h"
 
 #include <gasnetex_ext.h>

@@ -11,11 +11,14 @@
 
 #include "base/error.h"
 #include "core/check.h"
-#include "core/failure/failure.h"
-#include "core/mk/mk.h"
+#include "core/op/check_context.h"
+#include "core/op/lost.h"
+#include "core/op/status.h"
+#include "core/op/thread.h"
+#include "core/progress/wait.h"
+#include "core/segment/check_range.h"
+#include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
-#include "core/wait/status.h"
-#include "core/wait/thread.h"
 
 #include <gasnet_vis.h>
 #include <gasnetex_ext.h>

@@ -11,9 +11,9 @@
 #ifndef TMB_VIS_VIS_H
 #define TMB_VIS_VIS_H
 
-#include "core/event/op.h"
 #include "core/job.h"
 #include "core/layer.h"
+#include "core/op/op.h"
 #include "vis/list.h"
 #include "vis/shape.h"
 

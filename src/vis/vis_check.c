@@ -10,7 +10,9 @@
  */
 #include "base/compiler.h"
 #include "core/check.h"
-#include "core/mk/mk.h"
+#include "core/op/check_context.h"
+#include "core/segment/check_range.h"
+#include "core/segment/mk.h"
 #include "core/segment/segment.h"
 #include "vis/vis.h"
 

@@ -9,8 +9,8 @@
  * acknowledged, so an armed put waits.
  */
 #include "base/error.h"
-#include "core/failure/failure.h"
-#include "core/mk/mk.h"
+#include "core/op/lost.h"
+#include "core/segment/mk.h"
 #include "vis/vis.h"
 
 /* A transfer under way. */

@@ -16,7 +16,7 @@
 #include "coll/engine.h"
 #include "coll/pull.h"
 #include "core/rma/cross_read.h"
-#include "core/team/team.h"
+#include "core/team.h"
 #include "job.h"
 #include "os/peer_copy.h"
 

@@ -11,8 +11,8 @@
  * behind it, which others may not have begun when a team is destroyed. Every team made is freed, no
  * message waits for a team that is no more, and all memory of boards is there for the next teams.
  */
-#include "core/team/shared.h"
-#include "core/team/team.h"
+#include "core/shared.h"
+#include "core/team.h"
 #include "job.h"
 
 #include <gasnet_coll.h>

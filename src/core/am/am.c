@@ -11,10 +11,13 @@
 
 #include "base/error.h"
 #include "core/check.h"
-#include "core/mk/mk.h"
+#include "core/op/check_context.h"
+#include "core/op/status.h"
+#include "core/progress/wait.h"
+#include "core/segment/check_range.h"
+#include "core/segment/mk.h"
 #include "core/segment/segment.h"
 #include "core/segment/segment_table.h"
-#include "core/wait/status.h"
 
 #include <string.h>
 

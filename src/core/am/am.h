@@ -9,8 +9,8 @@
 #ifndef TMB_CORE_AM_H
 #define TMB_CORE_AM_H
 
-#include "core/peer.h"
-#include "core/wait/thread.h"
+#include "core/op/thread.h"
+#include "core/progress/peer.h"
 
 /* Flags of injection calls. */
 #define TMB_AM_FLAGS                                                                            \

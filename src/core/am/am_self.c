@@ -12,7 +12,7 @@
 #include "core/am/am.h"
 
 #include "base/log.h"
-#include "core/wait/progress.h"
+#include "core/progress/progress.h"
 
 #include <gasnetex_ext.h>
 #include <stdlib.h>

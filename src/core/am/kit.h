@@ -32,7 +32,7 @@ enum tmb_kit_handler {
   TMB_KIT_BARRIER,
   TMB_KIT_BARRIER_WORD,
   TMB_KIT_GATHER,
-  /* core/failure/shrink.c */
+  /* core/team/shrink.c */
   TMB_KIT_SHRINK_STATE,
   TMB_KIT_SHRINK_DECIDED,
   /* core/mk/mk_rma.c, notify/mk_signal.c */

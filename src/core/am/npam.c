@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/fmt.h"
 #include "core/check.h"
+#include "core/op/check_context.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
  * registered (API 01.10 allows it).
  */
 #include "core/check.h"
+#include "core/op/check_context.h"
 
 static void check_entry(const gex_AM_Entry_t *e, size_t i) {
   const char *call = "gex_EP_RegisterHandlers";

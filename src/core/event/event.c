@@ -8,11 +8,12 @@
  * in any order, because roots are freed after the whole array was seen.
  */
 #include "core/check.h"
-#include "core/event/op.h"
-#include "core/failure/failure.h"
-#include "core/wait/status.h"
-#include "core/wait/thread.h"
-#include "core/wait/wait.h"
+#include "core/op/check_context.h"
+#include "core/op/lost.h"
+#include "core/op/op.h"
+#include "core/op/status.h"
+#include "core/op/thread.h"
+#include "core/progress/wait.h"
 
 #define TAG_MASK ((uintptr_t)63)
 

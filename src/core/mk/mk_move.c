@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "core/am/kit.h"
-#include "core/mk/mk_peer.h"
+#include "core/segment/mk_peer.h"
 #include "core/segment/segment_table.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #ifndef TMB_CORE_MK_MOVE_H
 #define TMB_CORE_MK_MOVE_H
 
-#include "core/mk/mk.h"
+#include "core/segment/mk.h"
 
 /* Memory that this process reaches: of a device, or of the host when kind is NULL. */
 struct tmb_mk_place {

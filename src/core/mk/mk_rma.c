@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "core/am/kit.h"
 #include "core/check.h"
-#include "core/event/op.h"
-#include "core/failure/failure.h"
-#include "core/mk/mk.h"
 #include "core/mk/mk_move.h"
+#include "core/op/lost.h"
+#include "core/op/op.h"
+#include "core/segment/mk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,23 +15,6 @@
 
 #include <stdint.h>
 
-/* Compute the limits; collective. */
-void tmb_segment_limits(void);
-
-/*
- * Whether this process may attach `size` bytes. in call: name for the message that says which limit
- * is exceeded. Returns GASNET_OK or GASNET_ERR_BAD_ARG.
- */
-int tmb_segment_verdict(const char *call, uintptr_t size);
-
-/*
- * Attach, collective: every rank brings the verdict on its own arguments, and one refusal is a
- * refusal for all, so that nobody is left waiting. in size: non-zero page multiple if the verdict
- * is GASNET_OK. Returns the verdict if it is an error, GASNET_ERR_RESOURCE if another rank refused
- * or memory is lacking, which it says under the name `call`, else GASNET_OK. Ends with a barrier.
- */
-int tmb_segment_attach(const char *call, int verdict, uintptr_t size);
-
 /* Whether a range lies inside one segment of this process, attached or created. */
 bool tmb_segment_holds(const void *addr, size_t nbytes);
 

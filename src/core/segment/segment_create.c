@@ -11,7 +11,8 @@
  * its memory is reused.
  */
 #include "core/check.h"
-#include "core/mk/mk.h"
+#include "core/op/check_context.h"
+#include "core/segment/mk.h"
 #include "core/segment/segment.h"
 #include "os/lock.h"
 #include "os/memfd_peer.h"

@@ -29,6 +29,12 @@ static inline void *tmb_segtab_self_offset(gex_EP_t ep, const void *offset) {
   return (void *)((ep->segment ? (uintptr_t)ep->segment->base : 0) + (uintptr_t)offset);
 }
 
+/* The delta table of a team, also while operations are counted and head.delta hides it: see
+ * tmb_segtab_deltas. */
+static inline const intptr_t *tmb_team_delta(const struct tmb_team *team) {
+  return team->local_delta ? team->local_delta : tmb_job.delta;
+}
+
 /* The delta table of a team, [team size]: what to add to an address of a member to get ours, or
  * GEXX_UNMAPPED. It is tm->delta, but while operations are counted tm->delta says that nobody is
  * mapped, so that inline calls come to the library; then this asks elsewhere. */

@@ -13,7 +13,7 @@
 #define TMB_CORE_BARRIER_H
 
 #include "core/layer.h"
-#include "core/team/team.h"
+#include "core/team.h"
 
 extern const struct tmb_layer tmb_barrier_layer;
 

@@ -10,7 +10,8 @@
 #include "core/team/endpoint.h"
 
 #include "core/check.h"
-#include "core/mk/mk.h"
+#include "core/op/check_context.h"
+#include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
 
 #include <stdlib.h>
@@ -89,5 +90,6 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   const struct tmb_peer_segment s = tmb_mk_segtab_entry(segment);
   tmb_segtab_set(tmb_job.rank, ep->index, &s);
   tmb_segtab_refresh();
+  tmb_team_refresh();
   return GASNET_OK;
 }

@@ -10,16 +10,16 @@
  * kept only while a call that makes teams is under way; in debug clients the last GRAVES destroyed
  * teams stay allocated with a dead magic number, so that a stale handle is named.
  */
-#include "core/team/team.h"
+#include "core/team.h"
 
 #include "base/log.h"
 #include "core/check.h"
-#include "core/failure/failure.h"
 #include "core/job.h"
-#include "core/mk/mk.h"
+#include "core/op/lost.h"
+#include "core/op/status.h"
+#include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
-#include "core/team/shared.h"
-#include "core/wait/status.h"
+#include "core/shared.h"
 #include "os/lock.h"
 
 #include <stdlib.h>
@@ -189,10 +189,6 @@ static void simplify(struct tmb_team *team) {
   if (identity && primordial) team->local_delta = NULL;
 }
 
-const intptr_t *tmb_team_delta(const struct tmb_team *team) {
-  return team->local_delta ? team->local_delta : tmb_job.delta;
-}
-
 /* Take the parked messages of a team out of their bucket; under the lock. */
 TMB_REQUIRES(reg_lock) static struct parked *unpark(const struct tmb_team *team) {
   const uint32_t bucket = hash(team->uid);
@@ -344,13 +340,16 @@ static bool has_member(const struct tmb_team *team, uint32_t jobrank) {
   return false;
 }
 
-void tmb_team_lose(uint32_t jobrank) {
+static void on_lost(uint32_t jobrank) {
+  tmb_team_refresh();
   tmb_lock_acquire(&reg_lock);
   for (uint32_t b = 0; b < BUCKETS; b++)
     for (struct tmb_team *t = reg.bucket[b]; t; t = t->hash_next)
       if (!t->lost && has_member(t, jobrank)) tmb_store_rel(&t->lost, jobrank + 1);
   tmb_lock_release(&reg_lock);
 }
+
+const struct tmb_layer tmb_team_layer = {.name = "team", .peer_lost = on_lost};
 
 void tmb_team_each_lost(void (*fn)(struct tmb_team *team)) {
   tmb_lock_acquire(&reg_lock);

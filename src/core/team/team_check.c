@@ -10,6 +10,7 @@
 
 #include "base/config.h"
 #include "core/check.h"
+#include "core/op/check_context.h"
 
 static const char *mode_name(gex_Flags_t flag) {
   return flag == GEX_FLAG_TM_GLOBAL_SCRATCH      ? "GEX_FLAG_TM_GLOBAL_SCRATCH"

@@ -11,9 +11,9 @@
  * the teams are usable.
  */
 #include "core/check.h"
-#include "core/team/shared.h"
+#include "core/progress/wait.h"
+#include "core/shared.h"
 #include "core/team/team_make.h"
-#include "core/wait/wait.h"
 
 #include <stdlib.h>
 #include <string.h>

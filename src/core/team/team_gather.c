@@ -14,11 +14,11 @@
  */
 #include "core/am/kit.h"
 #include "core/check.h"
-#include "core/failure/failure.h"
-#include "core/peer.h"
-#include "core/team/shared.h"
-#include "core/team/team.h"
-#include "core/wait/wait.h"
+#include "core/op/lost.h"
+#include "core/progress/peer.h"
+#include "core/progress/wait.h"
+#include "core/shared.h"
+#include "core/team.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,8 +12,9 @@
 #include "core/team/team_make.h"
 
 #include "core/check.h"
+#include "core/op/check_context.h"
+#include "core/shared.h"
 #include "core/team/barrier.h"
-#include "core/team/shared.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
  */
 #include "core/am/kit.h"
 #include "core/check.h"
-#include "core/event/op.h"
-#include "core/team/team.h"
+#include "core/op/op.h"
+#include "core/team.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * Remote memory access, signals and Longs made of messages: what a conduit leaves empty, and what
  * reaches ranks of this host whose memory is not mapped.
  *
- * Owns: declarations of defaults_*.c. Called by core/peer.c. Calls: the
+ * Owns: declarations of defaults_*.c. Called by core/progress/peer.c. Calls: the
  * upcalls (net/up.h), which choose the way to a peer. Invariants: what arrives is checked before it
  * is used: a message that names memory or a length that it may not ends the job with a message.
  */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The segment of this process: how large it may be, attach.
+ *
+ * Owns: tmb_job.segment, peer_segment, delta. Called at initialisation (limits) and by clients.
+ * Calls: the on-node engine. Invariants: delta entries are GEXX_UNMAPPED before attach, and stay
+ * so for teams when TOMBOLO_SHM_MAP=0; a refused attach changes nothing and says which limit
+ * refused it.
+ */
+#include "core/client/attach.h"
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/fmt.h"
+#include "core/check.h"
+#include "core/op/check_context.h"
+#include "core/segment/segment_table.h"
+#include "os/memfd.h"
+#include "os/os.h"
+
+#include <stdlib.h>
+
+/* What one rank contributes to the exchange of attach. */
+struct seg_info {
+  uint64_t base, size;
+};
+
+/* Bytes that GASNET_MAX_SEGSIZE allows this process, before rounding. in limit: memory that this
+ * process may use. */
+static uint64_t asked_max(uint64_t limit) {
+  struct tmb_segsize asked;
+  if (tmb_fmt_parse_segsize(tmb_cfg_text(TMB_CFG_MAX_SEGSIZE), &asked))
+    tmb_cfg_bad_value(TMB_CFG_MAX_SEGSIZE, "a size or a fraction of memory, then /P or /H");
+  const double bytes = asked.fraction > 0 ? asked.fraction * (double)limit : (double)asked.bytes;
+  return (uint64_t)(asked.per_host ? bytes / tmb_job.boot.here : bytes);
+}
+
+/* Most memory for the segments of this machine. out name: what sets the limit. */
+static uint64_t memory_limit(const char **name) {
+  const uint64_t memory = tmb_os_mem_limit(name);
+  const uint64_t space = tmb_memfd_space(tmb_job.boot.segment_fd);
+  if (space < memory) *name = "space of the file system for shared memory, see GASNET_TMPDIR";
+  return TMB_MIN(memory, space);
+}
+
+void tmb_segment_limits(void) {
+  const uint64_t page = tmb_os_page_size();
+  const char *name = NULL;
+  const uint64_t limit = memory_limit(&name);
+  const uint64_t address_space = UINT64_C(1) << 46;
+  uint64_t bytes = asked_max(TMB_MIN(limit, address_space));
+  bytes = TMB_ALIGN_DOWN(TMB_MIN(bytes, address_space / tmb_job.boot.here), page);
+  tmb_job.segment_bytes_max = TMB_MAX(bytes, page);
+  uint64_t mine = tmb_job.segment_bytes_max;
+  uint64_t *all = calloc(tmb_job.size, sizeof *all);
+  if (!all) tmb_fatal("out of memory for %u sizes", tmb_job.size);
+  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
+  for (uint32_t r = 0; r < tmb_job.size; r++) mine = TMB_MIN(mine, all[r]);
+  tmb_job.segment_bytes_max_all = mine;
+  free(all);
+}
+
+uintptr_t gasnet_getMaxLocalSegmentSize(void) {
+  TMB_CHECK(tmb_job_ready(), "gasnet_getMaxLocalSegmentSize: the library is not initialised");
+  return tmb_job.segment_bytes_max;
+}
+
+uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
+  TMB_CHECK(tmb_job_ready(), "gasnet_getMaxGlobalSegmentSize: the library is not initialised");
+  return tmb_job.segment_bytes_max_all;
+}
+
+static void check_attach(const gex_Segment_t *segment_p, gex_TM_t tm) {
+  tmb_check_context_at("gex_Segment_Attach");
+  if (!segment_p) tmb_fatal_nopos("gex_Segment_Attach: argument segment_p is NULL");
+  tmb_check_tm("gex_Segment_Attach", tm, false);
+}
+
+int tmb_segment_verdict(const char *call, uintptr_t size) {
+  if (tmb_job.ep.segment) {
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                      "a created segment is bound to the primordial endpoint of this process "
+                      "already; attach instead of binding, or bind further endpoints");
+  }
+  if (!size || size % tmb_os_page_size())
+    return tmb_refuse(
+        call, GASNET_ERR_BAD_ARG,
+        "argument size is %zu; it must be a non-zero multiple of GASNET_PAGESIZE (%d)",
+        (size_t)size, GASNET_PAGESIZE);
+  if (size <= tmb_job.segment_bytes_max) return GASNET_OK;
+  const char *name = NULL;
+  const uint64_t limit = memory_limit(&name);
+  return tmb_refuse(
+      call, GASNET_ERR_BAD_ARG,
+      "argument size is %zu bytes, but at most %zu are allowed here (GASNET_MAX_SEGSIZE=%s of "
+      "%llu bytes, the %s, for %u ranks); ask for less or raise the limit",
+      (size_t)size, (size_t)tmb_job.segment_bytes_max, tmb_cfg_text(TMB_CFG_MAX_SEGSIZE),
+      (unsigned long long)limit, name, tmb_job.size);
+}
+
+/* Let the engine create this rank's segment and map those of the other ranks of the host;
+ * collective. Those of the neighbourhood are used. in sizes: [job size] bytes. Returns as
+ * tmb_near_attach. */
+static int attach_near(const uint64_t *sizes, void **base) {
+  const struct tmb_places *places = &tmb_job.boot.places;
+  uint64_t *bytes = calloc(places->near_count, sizeof *bytes);
+  intptr_t *delta = calloc(places->near_count, sizeof *delta);
+  if (!bytes || !delta) tmb_fatal("out of memory for %u segments", places->near_count);
+  for (uint32_t i = 0; i < places->near_count; i++) bytes[i] = sizes[places->near_rank[i]];
+  const int rc = tmb_near_attach(&tmb_job.near, bytes, base, delta);
+  for (uint32_t i = 0; i < tmb_job.nbrhd.size && !rc; i++) {
+    const uint32_t r = tmb_job.nbrhd.members[i];
+    tmb_job.mapped_delta[tmb_near_of(r)] = delta[tmb_near_of(r)];
+  }
+  free(bytes);
+  free(delta);
+  return rc;
+}
+
+/* Make the segments of all ranks; collective. in sizes: [job size] bytes. */
+static int attach_all(const uint64_t *sizes) {
+  void *base;
+  if (attach_near(sizes, &base)) return GASNET_ERR_RESOURCE;
+  tmb_job.segment = (struct gexx_segment_s){.magic = TMB_MAGIC_SEGMENT,
+                                            .client = &tmb_job.client,
+                                            .base = base,
+                                            .size = sizes[tmb_job.rank]};
+  const struct seg_info mine = {(uint64_t)(uintptr_t)base, sizes[tmb_job.rank]};
+  struct seg_info *all = calloc(tmb_job.size, sizeof *all);
+  if (!all) tmb_fatal("out of memory for %u segments", tmb_job.size);
+  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
+  for (uint32_t r = 0; r < tmb_job.size; r++)
+    tmb_job.peer_segment[r] = (struct tmb_peer_segment){(uintptr_t)all[r].base, all[r].size, NULL};
+  free(all);
+  if (gasnet_client_attach_hook) gasnet_client_attach_hook(base, sizes[tmb_job.rank]);
+  tmb_job.ep.segment = &tmb_job.segment;
+  tmb_job.attached = true;
+  tmb_segtab_refresh();
+  tmb_team_refresh();
+  return GASNET_OK;
+}
+
+/*
+ * Collective. A rank may owe another one an answer before that one calls, so handlers run until all
+ * have called; from then on nobody polls, because ranks that have returned send messages whose
+ * handlers rely on this rank's attach.
+ */
+int tmb_segment_attach(const char *call, int verdict, uintptr_t size) {
+  gex_Coll_BarrierBlocking(&tmb_job.tm, 0);
+  const uint64_t mine = verdict == GASNET_OK ? size : 0;
+  uint64_t *sizes = calloc(tmb_job.size, sizeof *sizes);
+  if (!sizes) tmb_fatal("out of memory for %u sizes", tmb_job.size);
+  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, sizes);
+  int rc = verdict;
+  for (uint32_t r = 0; r < tmb_job.size && rc == GASNET_OK; r++)
+    if (!sizes[r])
+      rc = tmb_refuse(call, GASNET_ERR_RESOURCE, "rank %u has refused its own arguments", r);
+  if (rc == GASNET_OK) rc = attach_all(sizes);
+  free(sizes);
+  tmb_boot_barrier(&tmb_job.boot);
+  return rc;
+}
+
+int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
+  const char *call = "gex_Segment_Attach";
+  if (TMB_UNLIKELY(tmb_job.debug)) check_attach(segment_p, tm);
+  if (!tmb_job_ready())
+    return tmb_refuse(call, GASNET_ERR_NOT_INIT, "the library is not initialised");
+  if (!segment_p || !tm || tmb_job.attached)
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG, "argument segment_p is %p, tm is %p%s",
+                      (void *)segment_p, (void *)tm,
+                      tmb_job.attached ? ", and this is the second call; a process attaches one "
+                                         "segment"
+                                       : "");
+  const int rc = tmb_segment_attach(call, tmb_segment_verdict(call, size), size);
+  if (rc == GASNET_OK) *segment_p = &tmb_job.segment;
+  return rc;
+}

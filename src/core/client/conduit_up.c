@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The upcalls that a conduit gets: struct tmb_net_up of this library.
+ *
+ * Owns nothing. Called by conduits. Calls: am_deliver.c, rma.c, failure.h, settings, messages.
+ * Invariants: as net.h says; an op of NULL, and one towards a rank that is lost, is passed over.
+ */
+#include "core/client/conduit_up.h"
+
+#include "base/config.h"
+#include "base/log.h"
+#include "core/op/trace.h"
+#include "core/progress/failure.h"
+#include "net/defaults/defaults.h"
+#include "net/up.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_BYTES 1024
+
+static void op_done(void *op, uint32_t category, uint32_t peer) {
+  if (op) tmb_up_peer_done(op, category, peer);
+}
+
+static void op_more(void *op, uint32_t category, uint32_t peer) {
+  if (op) tmb_up_peer_more(op, category, peer);
+}
+
+/* The setting of a name; a conduit that asks for one that does not exist is wrong. */
+static enum tmb_cfg_id setting_id(const char *name) {
+  for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
+    const struct tmb_cfg_row *row = tmb_cfg_row(id);
+    if (row->name && strcmp(row->name, name) == 0) return id;
+  }
+  tmb_bug("there is no setting %s", name);
+}
+
+static const char *setting(const char *name) {
+  const enum tmb_cfg_id id = setting_id(name);
+  const enum tmb_cfg_type type = tmb_cfg_row(id)->type;
+  return type == TMB_STRING || type == TMB_ENUM ? tmb_cfg_str(id) : tmb_cfg_text(id);
+}
+
+static int64_t setting_int(const char *name) {
+  const enum tmb_cfg_id id = setting_id(name);
+  switch (tmb_cfg_row(id)->type) {
+  case TMB_BOOL: return tmb_cfg_bool(id);
+  case TMB_ENUM: return tmb_cfg_enum(id);
+  case TMB_DOUBLE: return (int64_t)tmb_cfg_dbl(id);
+  default: return tmb_cfg_int(id);
+  }
+}
+
+static void print(const char *format, ...) {
+  char line[LINE_BYTES];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  tmb_print("%s", line);
+}
+
+_Noreturn static void fatal(const char *format, ...) {
+  char line[LINE_BYTES];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  tmb_fatal_nopos("%s", line);
+}
+
+const struct tmb_net_up tmb_conduit_up = {.am = tmb_up_am,
+                                          .target = tmb_up_target,
+                                          .signal = tmb_default_signal,
+                                          .op_done = op_done,
+                                          .op_more = op_more,
+                                          .peer_lost = tmb_failure_cut,
+                                          .setting = setting,
+                                          .setting_int = setting_int,
+                                          .trace = tmb_trace_mark,
+                                          .print = print,
+                                          .fatal = fatal};

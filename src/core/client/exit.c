@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Leaving the job: see exit.h and API 00 section 11.
+ *
+ * Owns: `exiting`, the one piece of state, static because signal handlers get no argument.
+ * Called by the kernel, libc (exit), core and api. Calls: boot, os/debug through base/log, base.
+ * The chain of signals: SIGINT, SIGTERM, SIGHUP and SIGPIPE become SIGQUIT, which the client may
+ * catch; its default action here is tmb_exit. Fatal signals print, flush and are raised again with
+ * the default action, so that the supervisor sees the true cause. Invariants: exactly one thread
+ * runs the body of tmb_exit, one that of a fatal signal; a second entry on the same thread ends the
+ * process at once, other threads sleep until it is gone.
+ */
+#define _GNU_SOURCE
+#include "core/client/exit.h"
+
+#include "core/client/conduit.h"
+
+#include "base/atomic.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "os/coverage.h"
+#include "os/signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define FLUSH_TICK_S   1          /* after this time it is found out why a flush takes so long */
+#define ALTSTACK_BYTES (64 << 10) /* printing and a backtrace fit; paged in only when used */
+
+static const int fatal_signals[] = {SIGABRT, SIGILL, SIGSEGV, SIGBUS, SIGFPE};
+static const int terminators[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+static struct {
+  struct tmb_boot *boot; /* NULL before tmb_exit_install */
+  bool fs_sync;
+  int slow_output_s;   /* longest wait for a slow reader of our output */
+  int32_t exit_thread; /* kernel's number of the thread inside tmb_exit, 0: none; by CAS */
+  int32_t
+      fatal_thread; /* kernel's number of the thread that handles a fatal signal, 0: none; by CAS */
+  int code;         /* of the first tmb_exit; its thread */
+  int flush_ticks;  /* SIGALRMs so far; the handler */
+  volatile sig_atomic_t terminator; /* the signal that was turned into SIGQUIT, 0: none */
+} exiting;
+
+/* ---- tmb_exit */
+
+_Noreturn static void end_process(int code) {
+  tmb_coverage_dump();
+  _exit(code);
+}
+
+_Noreturn static void sleep_to_the_end(void) {
+  for (;;) pause();
+}
+
+/* True for the first caller; others do not return unless they are on the same thread. */
+static bool claim(int32_t *owner) {
+  const int32_t self = (int32_t)gettid();
+  int32_t found = 0;
+  if (tmb_cas_acq_rel(owner, &found, self)) return true;
+  if (found != self) sleep_to_the_end();
+  return false;
+}
+
+/* True if somebody reads our output, but does not take any more at the moment. */
+static bool output_is_full(void) {
+  struct pollfd out[2] = {{.fd = STDOUT_FILENO, .events = POLLOUT},
+                          {.fd = STDERR_FILENO, .events = POLLOUT}};
+  if (poll(out, 2, 0) < 0) return false;
+  return out[0].revents == 0 || out[1].revents == 0;
+}
+
+static void arm_backstop(void) {
+  const struct itimerval tick = {.it_value.tv_sec = FLUSH_TICK_S};
+  setitimer(ITIMER_REAL, &tick, NULL);
+}
+
+/* The flush is slow: because of a slow reader it may go on, for any other reason it is given up. */
+static void on_backstop(int sig) {
+  (void)sig;
+  if (!output_is_full() || ++exiting.flush_ticks > exiting.slow_output_s) _exit(exiting.code);
+  arm_backstop();
+}
+
+/* From now on nothing interrupts this thread but the backstop and its own faults. */
+static void start_backstop(void) {
+  const struct sigaction action = {.sa_handler = on_backstop, .sa_flags = SA_RESTART | SA_ONSTACK};
+  sigset_t mask;
+  sigaction(SIGALRM, &action, NULL);
+  sigfillset(&mask);
+  sigdelset(&mask, SIGALRM);
+  for (size_t i = 0; i < TMB_ARRAY_LEN(fatal_signals); i++) sigdelset(&mask, fatal_signals[i]);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  arm_backstop();
+}
+
+void tmb_exit(int code) {
+  if (!claim(&exiting.exit_thread)) _exit(exiting.code);
+  exiting.code = code & 0xff;
+  if (exiting.boot) tmb_boot_record_exit(exiting.boot, code);
+  start_backstop();
+  tmb_flush_streams(); /* what matters most first: this skips a locked stream */
+  fflush(NULL);
+  if (exiting.fs_sync) sync();
+  end_process(exiting.code);
+}
+
+/* exit() and return from main: the job ends with this code, too. */
+static void on_plain_exit(int code, void *arg) {
+  (void)arg;
+  tmb_conduit_drain();
+  if (exiting.boot) tmb_boot_record_exit(exiting.boot, code);
+}
+
+/* ---- signals */
+
+static void raise_default(int sig) {
+  const struct sigaction dfl = {.sa_handler = SIG_DFL};
+  sigset_t set;
+  sigaction(sig, &dfl, NULL);
+  sigemptyset(&set);
+  sigaddset(&set, sig);
+  raise(sig);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void on_fatal(int sig, siginfo_t *info, void *context) {
+  (void)context;
+  if (claim(&exiting.fatal_thread)) {
+    if (sig == SIGABRT && tmb_fatal_begun())
+      ; /* the abort of a fatal error, whose reason is on the screen */
+    else if (info->si_code > 0 && (sig == SIGSEGV || sig == SIGBUS))
+      tmb_print("caught signal %d (%s: %s) at address %p", sig, tmb_os_signal_name(sig),
+                tmb_os_signal_text(sig), info->si_addr);
+    else
+      tmb_print("caught signal %d (%s: %s)", sig, tmb_os_signal_name(sig), tmb_os_signal_text(sig));
+    if (exiting.boot) tmb_boot_note_told(exiting.boot);
+    tmb_fatal_epilogue();
+  }
+  raise_default(sig);
+}
+
+/* Default action of SIGQUIT: end the job with 128 + the signal that was turned into SIGQUIT, if
+ * one was. */
+static void on_quit(int sig) {
+  (void)sig;
+  tmb_exit(exiting.terminator ? 128 + (int)exiting.terminator : 1);
+}
+
+static void on_terminator(int sig) {
+  sigset_t set;
+  if (!exiting.terminator) exiting.terminator = sig;
+  sigemptyset(&set);
+  sigaddset(&set, SIGQUIT);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+  raise(SIGQUIT);
+  tmb_exit(128 + sig); /* a client's handler for SIGQUIT has returned instead of exiting */
+}
+
+/* Installs a handler where the client left the default action. */
+static void catch_signal(int sig, const struct sigaction *action, const char *left_alone) {
+  struct sigaction now;
+  if (tmb_os_signal_listed(left_alone, sig)) return;
+  if (sigaction(sig, NULL, &now) != 0) return;
+  if (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) sigaction(sig, action, NULL);
+}
+
+/* A stack overflow can be reported only from another stack. */
+static void give_altstack(void) {
+  static char stack[ALTSTACK_BYTES] TMB_ALIGNED(64);
+  stack_t now;
+  if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+  const stack_t ours = {.ss_sp = stack, .ss_size = sizeof stack};
+  sigaltstack(&ours, NULL);
+}
+
+void tmb_exit_install(struct tmb_boot *boot) {
+  const char *left_alone = tmb_cfg_str(TMB_CFG_NO_CATCH_SIGNAL);
+  char bad[32];
+  if (tmb_os_signal_list_bad(left_alone, bad, sizeof bad))
+    tmb_fatal_nopos(
+        "GASNET_NO_CATCH_SIGNAL=%s: '%s' is no signal; write names or numbers separated by "
+        "commas (SIGSEGV,term,11), or *",
+        left_alone, bad);
+  exiting.boot = boot;
+  exiting.fs_sync = tmb_cfg_bool(TMB_CFG_FS_SYNC);
+  exiting.slow_output_s = (int)tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT);
+  give_altstack();
+  const struct sigaction fatal = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  const struct sigaction terminator = {.sa_handler = on_terminator, .sa_flags = SA_ONSTACK};
+  const struct sigaction quit = {.sa_handler = on_quit, .sa_flags = SA_ONSTACK};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(fatal_signals); i++)
+    catch_signal(fatal_signals[i], &fatal, left_alone);
+  for (size_t i = 0; i < TMB_ARRAY_LEN(terminators); i++)
+    catch_signal(terminators[i], &terminator, left_alone);
+  catch_signal(SIGQUIT, &quit, left_alone);
+  if (tmb_cfg_bool(TMB_CFG_CATCH_EXIT)) on_exit(on_plain_exit, NULL);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one instance of the state of this process, see job.h.
+ *
+ * Owns: tmb_job. Calls nothing. Invariants: before a client exists its calls are checked as those
+ * of debug clients are, and errors are said.
+ */
+#include "core/job.h"
+
+struct tmb_job tmb_job = {.debug = true, .verbose_errors = 1};

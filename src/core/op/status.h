@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Showing what this process waits for on its status page (boot/status.h).
+ *
+ * Owns: declarations of status.c. Called by waits that are about to sleep, by threads that end, and
+ * by teams, whose counts of calls lie on the page. Calls: boot. Invariants: a wait that ends while
+ * it spins or yields writes nothing; a page or an entry that is not there makes every call here do
+ * nothing, so no caller asks.
+ */
+#ifndef TMB_CORE_STATUS_H
+#define TMB_CORE_STATUS_H
+
+#include "core/op/op.h"
+#include "core/team.h"
+
+/*
+ * What a wait is for, for those who ask from outside (`tombolo why`): describe(object, out) is
+ * called when the thread is about to sleep, and fills what differs from a wait of unknown kind. It
+ * may read what the waiting thread may read, and takes no lock. NULL: nothing is known.
+ */
+struct tmb_why {
+  void (*describe)(const void *object, struct tmb_status_wait *out);
+  const void *object;
+};
+
+/* Open the page of this process; after rank and size are known. */
+void tmb_status_init(void);
+
+/* The calling thread is about to sleep. in first: something has happened since it slept last. */
+void tmb_status_sleeps(struct tmb_why why, bool first);
+
+/* It does not sleep any more. */
+void tmb_status_awake(void);
+
+/* The calling thread waits and must not sleep; to be called again every few milliseconds. */
+void tmb_status_polls(struct tmb_why why, bool first);
+
+/* The calling thread ends: its entry is free. in entry: NULL: it had none. */
+void tmb_status_leave(struct tmb_status_wait *entry);
+
+/* The first ring of requests, and of replies, in the memory of file descriptor `fd`. */
+void tmb_status_rings(const struct tmb_status_rings *rings);
+
+/* Give a team its entry, where its calls are counted, or memory of its own when all are taken. */
+void tmb_status_team_enter(struct tmb_team *team);
+void tmb_status_team_leave(struct tmb_team *team);
+
+/* Say that an op is a call that all members of a team make. in number: of the call, from 1; over
+ * rows: of its first chunk, + 1. */
+static inline void tmb_op_name_call(struct tmb_op *op, uint32_t what, const struct tmb_team *team,
+                                    uint64_t number) {
+  tmb_op_name(op, what, TMB_STATUS_NOBODY);
+  op->team = team->shown;
+  op->number = (uint32_t)number;
+  op->rows = false;
+}
+
+/* What an op is, as object of struct tmb_why. */
+void tmb_status_of_op(const void *op, struct tmb_status_wait *out);
+
+/* As a wait for an op. */
+static inline struct tmb_why tmb_why_op(const struct tmb_op *op) {
+  return (struct tmb_why){tmb_status_of_op, op};
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Regions that the client marks, and marks of the library, written as a trace.
+ *
+ * Owns: the trace file of this process. Called by clients. Calls: settings, the clock. Format: the
+ * JSON array form of the Trace Event Format, which ordinary viewers open; its closing bracket is
+ * optional, so that a file is good after an abnormal end, and is written at a normal exit.
+ * Invariants: one event is one line, written under the lock of the stream; times are microseconds
+ * of the monotonic clock, which ranks of one host share.
+ */
+#include "core/op/trace.h"
+
+#include "base/atomic.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "core/check.h"
+#include "core/op/thread.h"
+#include "os/os.h"
+
+#include <gasnetex_ext.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_BYTES 4096
+#define NAME_BYTES 256
+
+enum { UNKNOWN, OPENING, OFF, ON };
+
+static struct {
+  uint32_t state; /* atomic */
+  FILE *file;
+} trace;
+
+static void finish(void) {
+  fputs("\n]\n", trace.file);
+  fclose(trace.file);
+  tmb_store_rel(&trace.state, OFF);
+}
+
+/* The path with the rank instead of each %. Returns false when it does not fit. */
+static bool path_of(const char *pattern, char path[PATH_BYTES]) {
+  size_t at = 0;
+  for (const char *p = pattern; *p; p++) {
+    const size_t room = PATH_BYTES - at;
+    const int n = *p == '%' ? snprintf(path + at, room, "%u", tmb_job.rank)
+                            : snprintf(path + at, room, "%c", *p);
+    if (n < 0 || (size_t)n >= room) return false;
+    at += (size_t)n;
+  }
+  return at > 0;
+}
+
+/* Open the file, once. */
+static uint32_t open_file(void) {
+  uint32_t expected = UNKNOWN;
+  if (!tmb_job_ready()) return OFF;
+  if (!tmb_cas_acq_rel(&trace.state, &expected, OPENING)) {
+    while ((expected = tmb_load_acq(&trace.state)) == OPENING) tmb_cpu_pause();
+    return expected;
+  }
+  char path[PATH_BYTES];
+  const char *pattern = tmb_cfg_str(TMB_CFG_TRACE_FILE);
+  uint32_t state = OFF;
+  if (pattern && pattern[0] && path_of(pattern, path)) {
+    trace.file = fopen(path, "w");
+    if (trace.file) {
+      fprintf(
+          trace.file,
+          "[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":\"rank %u\"}}",
+          tmb_job.rank, tmb_job.rank);
+      atexit(finish);
+      state = ON;
+    } else {
+      tmb_warn("cannot write the trace %s (TOMBOLO_TRACE_FILE): %s", path, strerror(errno));
+    }
+  }
+  tmb_store_rel(&trace.state, state);
+  return state;
+}
+
+/* The name as the inside of a JSON string. */
+static void escape(const char *name, char out[NAME_BYTES]) {
+  size_t at = 0;
+  for (; *name && at + 7 < NAME_BYTES; name++) {
+    const unsigned char c = (unsigned char)*name;
+    if (c == '"' || c == '\\') {
+      out[at++] = '\\';
+      out[at++] = (char)c;
+    } else if (c < 0x20) {
+      at += (size_t)snprintf(out + at, NAME_BYTES - at, "\\u%04x", c);
+    } else {
+      out[at++] = (char)c;
+    }
+  }
+  out[at] = 0;
+}
+
+static void event(char phase, const char *name) {
+  uint32_t state = tmb_load_acq(&trace.state);
+  if (TMB_LIKELY(state == OFF)) return;
+  if (state != ON && open_file() != ON) return;
+  char text[NAME_BYTES];
+  escape(name, text);
+  const uint64_t now = tmb_os_now_ns();
+  fprintf(trace.file, ",\n{\"name\":\"%s\",\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":%llu.%03u%s}",
+          text, phase, tmb_job.rank, tmb_thread()->id, (unsigned long long)(now / 1000),
+          (unsigned)(now % 1000), phase == 'i' ? ",\"s\":\"t\"" : "");
+}
+
+void gexx_Trace_Begin(const char *name) {
+  TMB_CHECK(name, "gexx_Trace_Begin: argument name is NULL");
+  event('B', name);
+}
+
+void gexx_Trace_End(void) {
+  event('E', "");
+}
+
+void gexx_Trace_Mark(const char *name) {
+  TMB_CHECK(name, "gexx_Trace_Mark: argument name is NULL");
+  event('i', name);
+}
+
+void tmb_trace_mark(const char *text) {
+  event('i', text);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * On which processor a thread waits, see place.h.
+ *
+ * Owns: the policy; its state is in struct tmb_thread. Called by wait.c. Calls: the scheduler. With
+ * more ranks than processors, two ranks that talk may share one while others idle: the kernel sees
+ * both as running and lets them be; with a processor for each rank the same happens beside foreign
+ * load. Where yields keep ending waits, one of the two moves. Invariants: see place.h.
+ */
+#include "core/progress/place.h"
+
+#include "core/job.h"
+#include "core/op/thread.h"
+#include "os/os.h"
+
+#define MOVE_AFTER \
+ 8u /* waits ended by yields, less those ended by spinning, after which a rank moves */
+#define MOVE_EVERY_NS 2000000u /* at most one move in this time */
+#define SPREAD_AFTER  2u    /* with a processor for each rank: they spin long before they yield */
+#define SWITCH_NS     2000u /* a yield that takes longer has let somebody else run */
+
+void tmb_place_yield(void) {
+  if (tmb_job.wait.crowded) {
+    tmb_os_yield();
+    return;
+  }
+  const uint64_t start = tmb_os_now_ns();
+  tmb_os_yield();
+  tmb_thread()->yield_ns = tmb_os_now_ns() - start;
+}
+
+/* More ranks than processors: of two ranks that keep waiting for each other by yields, the
+ * higher one moves to another processor. */
+static void consider_move(bool yielded) {
+  struct tmb_thread *t = tmb_thread();
+  const uint32_t src = t->src_last;
+  t->src_last = tmb_job.rank;
+  if (src == tmb_job.rank) return; /* no message from a peer */
+  if (!yielded) {
+    if (t->yields_paid) t->yields_paid--;
+    return;
+  }
+  if (++t->yields_paid < MOVE_AFTER || tmb_job.rank < src) return;
+  const uint64_t now = tmb_os_now_ns();
+  if (now - t->moved_ns < MOVE_EVERY_NS) return;
+  t->moved_ns = now;
+  t->yields_paid = 0;
+  (void)tmb_os_cpu_next();
+}
+
+/*
+ * There is a processor for each rank, and yet a yield ended a wait, and took so long that somebody
+ * else has run: this rank and the one that it waits for share a processor. Each rank has one of its
+ * own, the one with its number modulo their count; move there.
+ */
+static void consider_spread(void) {
+  struct tmb_thread *t = tmb_thread();
+  if (tmb_job.threads || t->yield_ns < SWITCH_NS || ++t->yields_paid < SPREAD_AFTER) return;
+  const uint64_t now = tmb_os_now_ns();
+  if (now - t->moved_ns < MOVE_EVERY_NS) return;
+  t->moved_ns = now;
+  t->yields_paid = 0;
+  (void)tmb_os_cpu_visit((int)tmb_job.boot.here_index);
+}
+
+void tmb_place_learn(bool yielded) {
+  if (tmb_job.wait.crowded)
+    consider_move(yielded);
+  else if (TMB_UNLIKELY(yielded))
+    consider_spread();
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Progress, see progress.h.
+ *
+ * Owns: the count of progress made. Called by polls, waits, and sends that lack resources. Calls:
+ * engine and conduit, failure.h, and the layers that have work. Invariants: the count
+ * grows after what was done is visible, and then threads of this process that sleep are woken; so
+ * a condition that a handler made true, on any thread, is never slept over (wait.c).
+ */
+#include "core/progress/progress.h"
+
+#include "core/progress/failure.h"
+#include "core/progress/peer.h"
+#include "os/os.h"
+
+#define POLL_BATCH        32u   /* empty polls between looks at the clock */
+#define POLL_PAUSE_NS     300u  /* of other work between two polls: more, and it is no waiting */
+#define PATIENCE_NS_MIN   1000u /* polling before a yield, while yields bring what is waited for */
+#define PATIENCE_NS_FIRST 10000u
+#define PATIENCE_NS_MAX   100000u /* the same while they do not: times 4 for each vain yield */
+
+void tmb_progress_made(void) {
+  if (tmb_job.threads) {
+    tmb_fetch_add_acq_rel(&tmb_job.progress_count, 1);
+    tmb_wake_self();
+  } else {
+    tmb_job.progress_count++;
+  }
+}
+
+/* Written out: compilers leave a loop of four as a loop, at three times the instructions. */
+static inline bool any_work(void) {
+  _Static_assert(TMB_WORK_KINDS == 4, "one term for each kind");
+  const uint32_t *const work = tmb_job.work;
+  return (tmb_load_rlx(&work[0]) | tmb_load_rlx(&work[1]) | tmb_load_rlx(&work[2]) |
+          tmb_load_rlx(&work[3])) != 0;
+}
+
+/* What a poll does where there are other hosts, or where failures are reported. */
+static TMB_NOINLINE int poll_special(int serve) {
+  int found = TMB_FOUND_NOTHING;
+  if (tmb_job.net) found |= tmb_peer_progress(serve);
+  if (tmb_job.lost) found |= tmb_failure_progress(serve);
+  return found;
+}
+
+int tmb_progress(int serve) {
+  int found = tmb_near_progress(&tmb_job.near, serve);
+  if (TMB_UNLIKELY(tmb_job.special & TMB_SPECIAL_POLLS)) found |= poll_special(serve);
+  if (TMB_UNLIKELY(any_work())) found |= tmb_layers_progress(serve);
+  if (found & TMB_FOUND_WORK) tmb_progress_made();
+  return found;
+}
+
+/* Polls of one thread in a row that found nothing, while ranks outnumber processors. */
+struct empty_polls {
+  uint32_t count;
+  bool yielded;         /* since work was found last */
+  uint64_t mark_ns;     /* when the last batch of polls ended */
+  uint64_t run_ns;      /* of polling without pause, since the last yield */
+  uint64_t patience_ns; /* how long before the next yield; 0: not polled yet */
+};
+
+/* The poll found something. If that was soon after a yield, the yield has paid: the answer comes
+ * from a rank that waits for this processor, so give it away sooner from now on. */
+static void empty_end(struct empty_polls *e) {
+  if (e->yielded && e->count < POLL_BATCH && !e->run_ns) e->patience_ns = PATIENCE_NS_MIN;
+  e->count = 0;
+  e->run_ns = 0;
+  e->yielded = false;
+}
+
+/* A batch of polls has found nothing. */
+static void empty_batch(struct empty_polls *e) {
+  const uint64_t now = tmb_os_now_ns(), took = now - e->mark_ns;
+  e->mark_ns = now;
+  e->count = 0;
+  if (took > POLL_BATCH * POLL_PAUSE_NS) { /* the client works between its polls */
+    e->run_ns = 0;
+    return;
+  }
+  e->run_ns += took;
+  if (!e->patience_ns) e->patience_ns = PATIENCE_NS_FIRST;
+  if (e->run_ns < e->patience_ns) return;
+  if (e->yielded) e->patience_ns = TMB_MIN(4 * e->patience_ns, (uint64_t)PATIENCE_NS_MAX);
+  e->yielded = true;
+  e->run_ns = 0;
+  tmb_os_yield();
+  e->mark_ns = tmb_os_now_ns();
+}
+
+void tmb_poll(void) {
+  static _Thread_local struct empty_polls empty __attribute__((tls_model("initial-exec")));
+  const bool work = tmb_progress(TMB_SERVE_ALL) & TMB_FOUND_WORK;
+  if (TMB_LIKELY(!tmb_job.wait.crowded)) return;
+  if (work)
+    empty_end(&empty);
+  else if (++empty.count == POLL_BATCH)
+    empty_batch(&empty);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting, see wait.h.
+ *
+ * Owns: how long a wait spins, yields and sleeps. Called by every blocking operation. Calls:
+ * progress.h, place.h, net_sleep.h, the engine's sleep. A step that finds nothing spins at first,
+ * then yields a few times, then sleeps. The last look, when the intention to sleep is visible to
+ * everybody, says how long: without a limit if it found nothing; not at all if it found something;
+ * for a short, growing time if another thread held a lock that this one needed, because then this
+ * thread has not seen everything, and nobody may wake it for what the other thread misses.
+ * Invariants: a wait samples progress_count before its condition is evaluated, and sleeps only if
+ * the count is unchanged at the last look; so a condition that a handler made true, on any thread,
+ * is never slept over.
+ */
+#include "core/progress/wait.h"
+
+#include "base/config.h"
+#include "base/log.h"
+#include "core/job.h"
+#include "core/op/status.h"
+#include "core/progress/net_sleep.h"
+#include "core/progress/place.h"
+#include "core/progress/progress.h"
+#include "core/progress/spin.h"
+#include "os/os.h"
+
+#include <stdlib.h>
+
+#define CPU_BITS_BYTES 128        /* processors that a rank may use, one bit each */
+#define CLOCK_EVERY    8          /* idle steps between looks at the clock */
+#define PHASE_HELD     UINT32_MAX /* wait->phase: the last step made progress */
+/* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
+ * long, BUSY_DOUBLED times. */
+#define BUSY_NS_MIN    20000u
+#define BUSY_DOUBLED   6u       /* so at most 1.3 ms */
+#define NET_NS         1000000u /* longest sleep where a conduit may have something */
+#define SHOW_EVERY     0x10000u /* idle steps of a wait that never sleeps, between its reports */
+#define RETRY_YIELDS   64       /* attempts between yields where sleeping is not allowed */
+
+/*
+ * Whether the ranks of this machine outnumber the processors that they may use together: a bound
+ * rank sees only its own. Collective.
+ */
+static bool ranks_crowded(void) {
+  uint8_t mine[CPU_BITS_BYTES];
+  uint32_t cpus = 0;
+  const struct tmb_boot *boot = &tmb_job.boot;
+  uint8_t *all = calloc(tmb_job.size, sizeof mine);
+  if (!all) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  tmb_os_cpu_bits(mine, sizeof mine);
+  tmb_boot_allgather(&tmb_job.boot, mine, sizeof mine, all);
+  for (uint32_t r = 0; r < tmb_job.size; r++) {
+    if (!tmb_boot_here(boot, r)) continue;
+    for (size_t i = 0; i < sizeof mine; i++) mine[i] |= all[r * sizeof mine + i];
+  }
+  free(all);
+  for (size_t i = 0; i < sizeof mine; i++) cpus += (uint32_t)__builtin_popcount(mine[i]);
+  const double quota = tmb_os_cpu_quota();
+  return cpus < boot->here || (quota > 0 && quota < boot->here);
+}
+
+void tmb_wait_policy_init(void) {
+  struct tmb_wait_policy *w = &tmb_job.wait;
+  w->crowded = ranks_crowded();
+  tmb_spin_init(w);
+  const int64_t spin = tmb_cfg_int(TMB_CFG_SPIN_NS);
+  const int64_t yields = tmb_cfg_int(TMB_CFG_YIELD_COUNT);
+  const char *mode = tmb_cfg_str(TMB_CFG_WAIT);
+  w->spin_ns = spin >= 0 ? (uint64_t)spin : w->crowded ? 1000 : 100000;
+  w->yield_count = yields >= 0 ? (uint32_t)yields : w->crowded ? 4 : 16;
+  w->mode = mode[0] == 'b' ? GASNET_WAIT_BLOCK
+            : mode[4] == 0 ? GASNET_WAIT_SPIN
+                           : GASNET_WAIT_SPINBLOCK;
+}
+
+void tmb_wait_begin(struct gexx_wait *wait) {
+  wait->seen = tmb_load_rlx(&tmb_job.progress_count);
+  wait->since = 0;
+  wait->steps = 0;
+  wait->phase = 0;
+}
+
+/* How a wait may sleep. */
+struct sleep_rule {
+  const struct gexx_wait *wait;
+  bool (*ready)(void *arg); /* NULL: only progress counts */
+  void *arg;
+  uint64_t limit_ns; /* UINT64_MAX: what is waited for is announced */
+  struct tmb_why why;
+};
+
+/* Length of a sleep without a promised wake-up, by the number of steps that have found nothing. */
+static uint64_t busy_ns(const struct gexx_wait *wait) {
+  const uint32_t before = tmb_job.wait.yield_count + 2; /* phases before the second sleep */
+  const uint32_t slept = wait->phase > before ? wait->phase - before : 0;
+  return (uint64_t)BUSY_NS_MIN << TMB_MIN(slept, BUSY_DOUBLED);
+}
+
+/* Asked by the engine once the intention to sleep is visible: for how long, 0: not at all. */
+static uint64_t last_check(void *arg) {
+  const struct sleep_rule *rule = arg;
+  if (rule->ready && rule->ready(rule->arg)) return 0;
+  const int found = tmb_progress(TMB_SERVE_ALL);
+  if ((found & TMB_FOUND_WORK) || tmb_load_acq(&tmb_job.progress_count) != rule->wait->seen)
+    return 0;
+  const uint64_t limit_ns = tmb_job.net ? TMB_MIN(rule->limit_ns, NET_NS) : rule->limit_ns;
+  return found & TMB_FOUND_BUSY ? TMB_MIN(limit_ns, busy_ns(rule->wait)) : limit_ns;
+}
+
+/* A wait that found nothing: spin, yield or sleep. Returns whether it slept and was woken. */
+static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
+  const struct tmb_wait_policy *policy = &tmb_job.wait;
+  wait->steps++;
+  if (policy->mode == GASNET_WAIT_SPIN) {
+    if (TMB_UNLIKELY(wait->steps % SHOW_EVERY == 0))
+      tmb_status_polls(rule->why, wait->steps == SHOW_EVERY);
+    tmb_spin_pause(wait->steps);
+    return false;
+  }
+  if (wait->phase == 0 && policy->mode == GASNET_WAIT_SPINBLOCK &&
+      !tmb_load_rlx(&tmb_job.crowd_waits)) {
+    if (wait->steps > policy->eager_steps && wait->steps % CLOCK_EVERY == 0) {
+      const uint64_t now = tmb_os_now_ns();
+      if (!wait->since)
+        wait->since = now;
+      else if (now - wait->since >= policy->spin_ns)
+        wait->phase = 1;
+    }
+    tmb_spin_pause(wait->steps);
+    return false;
+  }
+  if (wait->phase < PHASE_HELD - 1) wait->phase++;
+  if (wait->phase <= policy->yield_count + 1) {
+    tmb_place_yield();
+    return false;
+  }
+  rule->wait = wait;
+  tmb_status_sleeps(rule->why, wait->phase == policy->yield_count + 2);
+  const bool woken = TMB_UNLIKELY(tmb_job.net != NULL)
+                         ? tmb_net_sleep(last_check, rule)
+                         : tmb_near_sleep(&tmb_job.near, last_check, rule);
+  tmb_status_awake();
+  return woken;
+}
+
+/* Returns whether this step slept and was woken. */
+static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
+  const uint32_t phase = wait->phase;
+  bool woken = false;
+  if (wait->phase == PHASE_HELD) {
+    tmb_spin_hold();
+    wait->phase = 0;
+  }
+  if (!(tmb_progress(TMB_SERVE_ALL) & TMB_FOUND_WORK) &&
+      tmb_load_acq(&tmb_job.progress_count) == wait->seen)
+    woken = idle(wait, rule);
+  /* Progress made while idle prepared to sleep counts too: else the next step would sleep again. */
+  const uint64_t seen = tmb_load_acq(&tmb_job.progress_count);
+  if (seen != wait->seen) {
+    wait->steps = 0;
+    wait->since = 0;
+    wait->phase = PHASE_HELD;
+    tmb_place_learn(phase > 1 && phase != PHASE_HELD);
+  }
+  wait->seen = seen;
+  return woken;
+}
+
+void tmb_wait_step(struct gexx_wait *wait, struct tmb_why why) {
+  struct sleep_rule rule = {.limit_ns = UINT64_MAX, .why = why};
+  (void)step(wait, &rule);
+}
+
+static void describe_client(const void *object, struct tmb_status_wait *out) {
+  (void)object;
+  out->kind = TMB_WAIT_CONDITION;
+}
+
+/* Nobody rings when a plain store makes a client's condition true, so the sleep is short at first:
+ * were it long, the rank that waits for this one would fall asleep, too, and so on in turn. */
+void tmb_wait_step_client(struct gexx_wait *wait) {
+  struct sleep_rule rule = {.limit_ns = busy_ns(wait), .why = {describe_client, NULL}};
+  (void)step(wait, &rule);
+}
+
+/* What is left of a time limit; 0: nothing. in limit: UINT64_MAX: none. */
+static uint64_t left_of(uint64_t limit) {
+  if (limit == UINT64_MAX) return UINT64_MAX;
+  const uint64_t now = tmb_os_now_ns();
+  return now >= limit ? 0 : limit - now;
+}
+
+static uint64_t limit_of(uint64_t timeout_ns) {
+  const uint64_t now = timeout_ns == UINT64_MAX ? 0 : tmb_os_now_ns();
+  return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
+}
+
+bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
+                    void (*describe)(const void *arg, struct tmb_status_wait *out)) {
+  if (ready(arg)) return true;
+  struct gexx_wait wait;
+  struct sleep_rule rule = {.ready = ready, .arg = arg, .why = {describe, arg}};
+  const uint64_t limit = limit_of(timeout_ns);
+  tmb_wait_begin(&wait);
+  while (!ready(arg)) {
+    rule.limit_ns = left_of(limit);
+    if (!rule.limit_ns) return false;
+    (void)step(&wait, &rule);
+  }
+  if (TMB_UNLIKELY(wait.phase > 1 && wait.phase != PHASE_HELD)) tmb_place_learn(true);
+  return true;
+}
+
+static void describe_poll(const void *object, struct tmb_status_wait *out) {
+  (void)object;
+  out->kind = TMB_WAIT_POLL;
+}
+
+bool tmb_wait_event(uint64_t timeout_ns) {
+  struct gexx_wait wait;
+  struct sleep_rule rule = {.why = {describe_poll, NULL}};
+  const uint64_t limit = limit_of(timeout_ns);
+  tmb_wait_begin(&wait);
+  const uint64_t seen = wait.seen;
+  while ((rule.limit_ns = left_of(limit)) != 0) {
+    if (step(&wait, &rule) || wait.seen != seen) return true;
+  }
+  return false;
+}
+
+void tmb_wait_retry(struct gexx_wait *wait, int serve, struct tmb_why why) {
+  if (tmb_progress(serve) & TMB_FOUND_WORK) {
+    wait->steps = wait->phase = 0;
+    wait->since = 0;
+  } else if (serve == TMB_SERVE_ALL) {
+    struct sleep_rule rule = {.limit_ns = busy_ns(wait), .why = why};
+    (void)idle(wait, &rule);
+  } else {
+    wait->steps++;
+    if (wait->steps % SHOW_EVERY == 0) tmb_status_polls(why, wait->steps == SHOW_EVERY);
+    if (wait->steps % RETRY_YIELDS == 0)
+      tmb_os_yield();
+    else
+      tmb_cpu_pause();
+  }
+  wait->seen = tmb_load_acq(&tmb_job.progress_count);
+}

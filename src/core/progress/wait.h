@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting: the only place of the library where a thread spins, yields or sleeps until something
+ * has happened.
+ *
+ * Owns: declarations of wait.c. Called by every blocking operation. Loop shape: tmb_wait_begin;
+ * while (!condition) tmb_wait_step; or tmb_wait_until. Calls: progress.h, the engine's sleep.
+ * Invariants: a thread sleeps without a limit only when it has itself looked at everything, after
+ * its intention was visible, and what it waits for is announced; where it could not look because
+ * another thread was at work, or where nobody announces the change, the sleep is bounded.
+ */
+#ifndef TMB_CORE_WAIT_H
+#define TMB_CORE_WAIT_H
+
+#include "boot/status.h"
+#include "core/gex.h"
+#include "core/op/status.h"
+
+#include <stdbool.h>
+
+/* Begin a wait. */
+void tmb_wait_begin(struct gexx_wait *wait);
+
+/* Run progress; when nothing happened, spin, yield or sleep until something may have. For
+ * conditions that only progress changes. */
+void tmb_wait_step(struct gexx_wait *wait, struct tmb_why why);
+
+/* tmb_wait_step for a condition of the client, which a store by anybody may change without a
+ * wake-up: its sleeps are bounded. */
+void tmb_wait_step_client(struct gexx_wait *wait);
+
+/* tmb_wait_step between attempts to get a resource whose return nobody announces: its sleeps are
+ * bounded. in serve: TMB_SERVE_REPLIES inside request handlers, else TMB_SERVE_ALL. */
+void tmb_wait_retry(struct gexx_wait *wait, int serve, struct tmb_why why);
+
+/*
+ * Wait until ready(arg), which a peer's store or progress makes true; peers that store must notify
+ * (peer.h). At most timeout_ns (UINT64_MAX: no limit). in describe: of struct tmb_why, with arg
+ * as its object. Returns whether it became true.
+ */
+bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
+                    void (*describe)(const void *arg, struct tmb_status_wait *out));
+
+/* Wait until progress is made, by any thread, or this process is woken, at most timeout_ns. Returns
+ * whether it was. */
+bool tmb_wait_event(uint64_t timeout_ns);
+
+/* Read the settings; after rank and size are known. Collective. */
+void tmb_wait_policy_init(void);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which rows of this process are in use, and how near the ranks are to each other, see shared.h.
+ *
+ * Owns: one bit per row. Called by client.c (init), team_make.c, team.c (dispose), coll's tuning.
+ * Calls: the on-node engine. The first and the last rank measure a hand-off at start-up, because
+ * the system does not tell, least of all to a guest, which processors share a cache; they take 5
+ * milliseconds at most, and as a rule 20 us. Invariants: row 0 is never taken or given; a row is
+ * cleared by the one who takes it, before anybody else knows that it is taken; its descriptors of
+ * chunks and notes are clear when it is given back.
+ */
+#include "core/shared.h"
+
+#include "os/os.h"
+
+#include <string.h>
+
+static uint64_t used = 1;
+static uint32_t region; /* of the on-node engine */
+
+/* The measurement of a hand-off: the least mean of TRIPS trips, of ROUNDS means. */
+#define TRIPS       8u
+#define ROUNDS      8u
+#define MEASURE_NS  5000000u
+#define CLOCK_EVERY 64u
+
+/* Look at a word until it has a value, until a time. Returns whether it has. */
+static bool await(const uint64_t *word, uint64_t value, uint64_t until) {
+  for (;;) {
+    for (uint32_t i = 0; i < CLOCK_EVERY; i++)
+      if (tmb_load_acq(word) == value) return true;
+    if (tmb_os_now_ns() >= until) return false;
+  }
+}
+
+static void measure_handoff(struct tmb_shared_row *row) {
+  const uint64_t until = tmb_os_now_ns() + MEASURE_NS;
+  uint64_t least = UINT64_MAX, trip = 0;
+  for (uint32_t i = 0; i < ROUNDS; i++) {
+    const uint64_t start = tmb_os_now_ns();
+    for (uint32_t k = 0; k < TRIPS; k++) {
+      tmb_store_rel(&row->ask.word, ++trip);
+      if (!await(&row->answer.word, trip, until)) return;
+    }
+    least = TMB_MIN(least, (tmb_os_now_ns() - start) / TRIPS);
+  }
+  tmb_store_rel(&row->handoff.word, least);
+}
+
+static void answer_handoff(struct tmb_shared_row *row) {
+  const uint64_t until = tmb_os_now_ns() + MEASURE_NS;
+  for (uint64_t trip = 1; trip <= ROUNDS * TRIPS && await(&row->ask.word, trip, until); trip++)
+    tmb_store_rel(&row->answer.word, trip);
+}
+
+/* One for the primordial team, the others for the teams that are alive. */
+uint32_t tmb_shared_rows(void) {
+  const uint32_t ranks = tmb_job.boot.places.near_count;
+  if (ranks <= 64) return 16;
+  return ranks <= 256 ? 8 : 2;
+}
+
+void tmb_shared_ask(void) {
+  region =
+      tmb_near_region(&tmb_job.near, "rows of teams", tmb_shared_rows() * TMB_SHARED_ROW_BYTES);
+}
+
+void tmb_shared_init(void) {
+  if (tmb_job.near_memory) {
+    tmb_job.rows = tmb_near_at(&tmb_job.near, region, 0);
+    tmb_job.rows_stride = tmb_job.near.region[region].bytes;
+  }
+  tmb_job.team.shared = tmb_job.rows && tmb_job.size > 1 && tmb_job.nbrhd.size == tmb_job.size;
+  const bool first = tmb_job.rank == 0, last = tmb_job.rank + 1 == tmb_job.size;
+  if (!tmb_job.team.shared || tmb_job.wait.crowded || !(first || last)) return;
+  /* Processes that have just been forked may still share a processor. */
+  (void)tmb_os_cpu_visit((int)tmb_job.rank);
+  if (first)
+    measure_handoff(tmb_shared_row(&tmb_job.team, 0));
+  else
+    answer_handoff(tmb_shared_row(&tmb_job.team, 0));
+}
+
+uint64_t tmb_shared_handoff_ns(void) {
+  return tmb_job.team.shared ? tmb_load_rlx(&tmb_shared_row(&tmb_job.team, 0)->handoff.word) : 0;
+}
+
+/* What coll has written it clears itself, when the team ends: most teams use little of it. */
+static void clear(struct tmb_shared_row *row) {
+  memset(row, 0, offsetof(struct tmb_shared_row, calls));
+}
+
+uint32_t tmb_shared_take(void) {
+  if (!tmb_job.rows) return TMB_SHARED_NONE;
+  const uint32_t rows = TMB_MIN(tmb_shared_rows(), TMB_SHARED_ROWS_MAX);
+  uint64_t bits = tmb_load_rlx(&used);
+  uint32_t row;
+  do {
+    row = ~bits ? (uint32_t)__builtin_ctzll(~bits) : rows;
+    if (row >= rows) return TMB_SHARED_NONE;
+  } while (!tmb_cas_acq_rel(&used, &bits, bits | UINT64_C(1) << row));
+  char *const mine = tmb_job.rows + tmb_near_of(tmb_job.rank) * tmb_job.rows_stride;
+  clear((struct tmb_shared_row *)(void *)(mine + row * TMB_SHARED_ROW_BYTES));
+  return row;
+}
+
+void tmb_shared_give(uint32_t row) {
+  uint64_t bits = tmb_load_rlx(&used);
+  while (!tmb_cas_acq_rel(&used, &bits, bits & ~(UINT64_C(1) << row))) {}
+}
