@@ -58,6 +58,25 @@ class Runner(unittest.TestCase):
             path.write_text(REPORT)
             self.assertEqual(str(run_tests.read_report(path)), "2 passed, 1 failed, 1 skipped")
 
+    def test_run_again(self):
+        stage = run_tests.Stage("x", "dev", "net", timed=True)
+        first = run_tests.Count(5, 2, 1, {"a": ["first a"], "b": ["first b"]})
+        seen = []
+
+        def second(stage, jobs, prefix, only=None):
+            seen.append((jobs, sorted(only)))
+            return run_tests.Count(1, 1, 0, {"b": ["second b"]})
+
+        run_ctest, run_tests.run_ctest = run_tests.run_ctest, second
+        try:
+            count = run_tests.run_again(stage, [], first)
+        finally:
+            run_tests.run_ctest = run_ctest
+        self.assertEqual(seen, [(1, ["a", "b"])])
+        self.assertEqual(str(count), "6 passed, 1 failed, 1 skipped")
+        self.assertEqual(count.ends["b"], ["second b"])
+        self.assertEqual(count.ends["a (passed when run again, alone)"], ["first a"])
+
     def test_no_tree_is_a_failure(self):
         stage = run_tests.Stage("x", "dev", "unit")
         trees, run_tests.TREES = run_tests.TREES, {"dev": "no-such-tree"}

@@ -6,19 +6,22 @@ Usage: run_tests.py [--check | --net] [--only STAGE]... [--list] [--jobs N]
 `--check` is the everyday selection of `make check`: build, lint, unit tests without the long
 sweeps, conformance at 1 and 3 ranks. `--net`, of `make test-net`: everything on several hosts.
 A stage is a build or the tests of one ctest label in one build tree. A test stage that runs no test
-fails. The last line is `N passed, N failed` with `, N skipped` where there are any; the exit code
-is 1 when something failed.
+fails. Before the totals stands each test that failed, with the end of what it printed. A test of a
+stage that depends on time (several hosts, processes that die) and fails is run once more, alone: it
+counts as the second run says, and both outcomes are shown. The last line is `N passed, N failed`
+with `, N skipped` where there are any; the exit code is 1 when something failed.
 """
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,6 +38,10 @@ PREEMPT_ENV = {"TMB_PREEMPT_SEED": PREEMPT_SEED}
 PREEMPT_SEQ = r"^conformance\..*\.n4$"
 
 
+END_LINES = 8  # of what a test that failed has printed
+END_TESTS = 12  # so many of them are shown
+
+
 @dataclass
 class Stage:
     """One build, or the tests of a label; `preset` names the tree (CMakePresets.json)."""
@@ -45,6 +52,7 @@ class Stage:
     also: str = ""  # a second label that the tests must have
     env: tuple = ()
     select: tuple = ()  # options of ctest that choose among the tests of the label
+    timed: bool = False  # its tests depend on time: one that fails is run once more, alone
 
 
 STAGES = (
@@ -55,9 +63,9 @@ STAGES = (
     Stage("conformance", "dev", "conformance"),
     Stage("far", "dev", "far"),
     Stage("inside", "dev", "inside"),
-    Stage("multi", "dev", "multi"),
-    Stage("fault", "dev", "fault"),
-    Stage("net", "dev", "net"),
+    Stage("multi", "dev", "multi", timed=True),
+    Stage("fault", "dev", "fault", timed=True),
+    Stage("net", "dev", "net", timed=True),
     Stage("fuzz", "dev", "fuzz"),
     Stage("examples", "dev", "examples"),
     Stage("bench", "dev", "bench"),
@@ -95,7 +103,7 @@ CHECK_STAGES = (
 )
 NET_STAGES = (
     Stage("build", "dev"),
-    Stage("net", "dev", "net"),
+    Stage("net", "dev", "net", timed=True),
     Stage("net-whole", "dev", "net-whole"),
 )
 TREES = {
@@ -113,9 +121,11 @@ class Count:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    ends: dict = field(default_factory=dict)  # test that failed -> the end of what it printed
 
     def add(self, other):
         """Adds another count to this one."""
+        self.ends.update(other.ends)
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
@@ -186,34 +196,28 @@ def read_report(path):
             count.passed += 1
         elif status == "fail":
             count.failed += 1
+            printed = (case.findtext("system-out") or "").rstrip().split("\n")
+            count.ends[case.get("name")] = printed[-END_LINES:]
         else:
             count.skipped += 1
     return count
 
 
-def run_ctest(stage, jobs, prefix):
-    """Runs the tests of a stage's labels; a stage without a test is a failure."""
+def run_ctest(stage, jobs, prefix, only=None):
+    """Runs the tests of a stage's labels, or of these the tests `only`; none is a failure."""
     tree = ROOT / TREES[stage.preset]
     if not (tree / "CTestTestfile.cmake").exists():
         say(f"{stage.name}: there is no build tree {tree.name}")
         return Count(failed=1)
     report = tree / f"report-{stage.name}.xml"
     report.unlink(missing_ok=True)
-    command = prefix + [
-        "ctest",
-        "--test-dir",
-        str(tree),
-        "-j",
-        str(jobs),
-        "--output-on-failure",
-        "--output-junit",
-        str(report),
-        "-L",
-        f"^({stage.label})$",
-    ]
+    command = prefix + ["ctest", "--test-dir", str(tree), "-j", str(jobs), "--output-on-failure"]
+    command += ["--output-junit", str(report), "-L", f"^({stage.label})$"]
     if stage.also:
         command += ["-L", f"^{stage.also}$"]
     command += stage.select
+    if only:
+        command += ["-R", "^(" + "|".join(re.escape(name) for name in only) + ")$"]
     environment = {**os.environ, **dict(stage.env)}
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment, check=False)
     count = read_report(report)
@@ -226,6 +230,14 @@ def run_ctest(stage, jobs, prefix):
     return count
 
 
+def run_again(stage, prefix, first):
+    """Runs the tests that failed once more, alone. Returns the count with what that has changed."""
+    again = run_ctest(stage, 1, prefix, first.ends)
+    for name in first.ends.keys() - again.ends.keys():
+        again.ends[f"{name} (passed when run again, alone)"] = first.ends[name]
+    return Count(first.passed + again.passed, again.failed, first.skipped, again.ends)
+
+
 def run_stage(stage, jobs):
     """Runs one stage; thread-sanitizer stages are skipped where its run-time does not start."""
     prefix = []
@@ -236,7 +248,18 @@ def run_stage(stage, jobs):
         if prefix is None:
             say(f"{stage.name}: skipped: programs under the thread sanitizer do not start here")
             return Count(skipped=1)
-    return run_ctest(stage, jobs, prefix) if stage.label else build(stage, jobs)
+    if not stage.label:
+        return build(stage, jobs)
+    count = run_ctest(stage, jobs, prefix)
+    return run_again(stage, prefix, count) if stage.timed and count.ends else count
+
+
+def show_failures(total):
+    """Prints the tests that failed, each with the end of what it printed."""
+    for name, end in sorted(total.ends.items())[:END_TESTS]:
+        say(f"failed: {name}\n" + "\n".join(f"  | {line[:200]}" for line in end))
+    if len(total.ends) > END_TESTS:
+        say(f"failed: {len(total.ends) - END_TESTS} more")
 
 
 def main():
@@ -265,6 +288,7 @@ def main():
         total.add(count)
         lines.append(f"  {stage.name:18} {count}  ({time.monotonic() - start:.0f} s)")
     say("\nStages:\n" + "\n".join(lines) + "\n")
+    show_failures(total)
     say(str(total))
     return 1 if total.failed or not total.passed else 0
 
