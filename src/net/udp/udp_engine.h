@@ -19,6 +19,7 @@
 #include "net/udp/udp_window.h"
 #include "os/lock.h"
 
+#define UDP_FDS_MAX      8u         /* descriptors to wait for */
 #define UDP_OUT_MAX      64u        /* packets handed to the network in one call */
 #define UDP_REPLY_SLOTS  16u        /* of the window, that requests leave to replies */
 #define UDP_XFER_SLOTS   48u        /* of the window, that transfers leave to messages */

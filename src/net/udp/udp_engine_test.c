@@ -447,6 +447,30 @@ static void computing_peer(void **state) {
   end();
 }
 
+/* A client asks what to wait for, looks once more, finds what it waited for and goes on without
+ * another call: its tender sends what was lost again. */
+static void gone_on(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  begin(2, &config, "loss=40,seed=11");
+  requests = 0;
+  rig_step(2);
+  for (int32_t k = 0; k < 20; k++) send(1, 0, k, 100);
+  struct pollfd fds[UDP_FDS_MAX];
+  uint64_t limit = UINT64_MAX;
+  rig_current = 1;
+  (void)udp_wait_fds(rig_net[1], fds, UDP_FDS_MAX, &limit);
+  rig_current = 0;
+  (void)rig_progress(1, TMB_SERVE_ALL);
+  for (uint32_t steps = 0; requests < 20 || rig_net[1]->peers[0]->tx.in_flight; steps++) {
+    assert_true(steps < STEPS_MAX);
+    (void)rig_progress(0, TMB_SERVE_ALL);
+    tend(1);
+    rig_now_ns += 10000;
+  }
+  end();
+}
+
 /* What the tender has kept changes before what comes later, also when it is much. */
 static void kept_signals(void **state) {
   (void)state;
@@ -524,12 +548,13 @@ int main(void) {
                                      cmocka_unit_test(slow_peer),
                                      cmocka_unit_test(lost_peer),
                                      cmocka_unit_test(computing_peer),
+                                     cmocka_unit_test(gone_on),
                                      cmocka_unit_test(silent_peer)};
   const struct CMUnitTest sealed[] = {
       cmocka_unit_test(good_wire),       cmocka_unit_test(bad_wires),
       cmocka_unit_test(settings),        cmocka_unit_test(remote_memory),
       cmocka_unit_test(ordered_signals), cmocka_unit_test(computing_peer),
-      cmocka_unit_test(silent_peer)};
+      cmocka_unit_test(gone_on),         cmocka_unit_test(silent_peer)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   char why[128];
   rig_cipher = udp_cipher_load(why, sizeof why);

@@ -16,6 +16,7 @@
 
 #define RESENDS_MAX 64u         /* of one peer in one round */
 #define BULK_NS     5000000u    /* after the last long payload */
+#define LATE_NS     1000000u    /* from a timer of a client that sleeps to its waking */
 #define ASK_NS_MAX  1000000000u /* between questions for credit */
 
 /* Send lost packets again while the window allows. in probe: one at least, to hear what came. */
@@ -159,10 +160,19 @@ uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint6
   return count;
 }
 
+/* Whether the client sleeps on the socket. It has asked what to wait for, and at most looked once
+ * more since; but it may have gone on after that look, and not to sleep. One that sleeps wakes when
+ * a timer is due or a datagram comes. */
+static bool is_asleep(struct tmb_net *e) {
+  if (!e->wait_tick || e->tick > e->wait_tick + 1 || e->now_ns >= e->next_ns + LATE_NS)
+    return false;
+  struct pollfd fds[UDP_FDS_MAX];
+  return poll(fds, e->io.ops->fds(e->io.state, fds, UDP_FDS_MAX), 0) <= 0;
+}
+
 bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
   if (!udp_engine_try(e)) return false;
-  const bool waits = e->wait_tick && e->tick <= e->wait_tick + 1; /* asleep on the socket */
-  if (waits || e->tick != tick) {
+  if (e->tick != tick || is_asleep(e)) {
     tmb_lock_release(&e->lock);
     return false;
   }

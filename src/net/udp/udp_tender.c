@@ -22,7 +22,6 @@
 #define REST_NS  10000000u
 #define WATCH_NS 500000u
 #define NS_PER_S 1000000000u
-#define FDS_MAX  8u
 
 struct udp_tender {
   struct tmb_net *e;
@@ -42,7 +41,7 @@ static void rest(const struct udp_tender *t, struct pollfd *fds, uint32_t count,
 
 static void *run(void *arg) {
   struct udp_tender *t = arg;
-  struct pollfd fds[FDS_MAX + 1];
+  struct pollfd fds[UDP_FDS_MAX + 1];
   uint64_t seen = tmb_load_rlx(&t->e->tick);
   while (!tmb_load_acq(&t->stop)) {
     uint64_t ns = udp_busy_transfers(t->e) ? WATCH_NS : REST_NS;
@@ -53,7 +52,7 @@ static void *run(void *arg) {
          now = tmb_load_rlx(&t->e->tick)) {
       ns = REST_NS;
       if (!udp_tend(t->e, seen, &ns)) break;
-      rest(t, fds, t->e->io.ops->fds(t->e->io.state, fds, FDS_MAX), ns);
+      rest(t, fds, t->e->io.ops->fds(t->e->io.state, fds, UDP_FDS_MAX), ns);
     }
     seen = tmb_load_rlx(&t->e->tick);
   }
