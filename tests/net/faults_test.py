@@ -205,7 +205,9 @@ def slow(what, seconds, limit):
 
 
 def link(steps, *settings, policy="abort", **env):
-    with Lab(2, sshd=True, wire=list(settings)) as lab:
+    """A bad link. It is good to connections and address resolution: how long these take to start a
+    job is the kernels' affair."""
+    with Lab(2, sshd=True, wire=[*settings, "udp_only=1"]) as lab:
         env.setdefault("TOMBOLO_PEER_TIMEOUT", "20")
         job = Traffic(lab, policy, (str(steps),), **env)
         expect_well(job, 60)
@@ -213,7 +215,7 @@ def link(steps, *settings, policy="abort", **env):
 
 def link_and_loss():
     """A host goes while datagrams get lost, are doubled and overtake each other."""
-    wire = ["loss=5%", "duplicate=2%", "reorder=5%", "delay=100us", "jitter=100us"]
+    wire = ["loss=5%", "duplicate=2%", "reorder=5%", "delay=100us", "jitter=100us", "udp_only=1"]
     with Lab(HOSTS, sshd=True, wire=wire) as lab:
         job = Traffic(lab, "report", SHRINKS)
         lost, seconds, said = host_killed(job)

@@ -28,6 +28,10 @@ static size_t udp_header(const uint8_t *frame, size_t bytes) {
   return at && at + UDP_HEADER < bytes ? at : 0;
 }
 
+bool wire_is_datagram(const uint8_t *frame, size_t bytes) {
+  return udp_header(frame, bytes) != 0;
+}
+
 /* The 16-bit word at offset `at` of the datagram changes from `old` to `new`. */
 static void fix_checksum(uint8_t *udp, uint32_t old, uint32_t new) {
   const uint32_t sum = get16(udp + 6);

@@ -129,6 +129,8 @@ void wire_model_pass(struct wire_model *m, uint32_t from, uint32_t to, uint64_t 
                      size_t bytes, struct wire_fate *fate) {
   struct wire_port *port = &m->ports[from];
   struct sent frame = {.bytes = bytes, .luck = draw(port)};
+  if (port->settings.udp_only && !fate->datagram)
+    frame.luck = (struct luck){.jitter = frame.luck.jitter};
   memset(fate->counts, 0, sizeof fate->counts);
   port->counts.frames++;
   port->counts.bytes += bytes;

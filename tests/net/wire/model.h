@@ -28,6 +28,7 @@ struct wire_settings {
   double reorder;   /* frames held back ... */
   uint64_t hold_ns; /* ... for so long, while others pass */
   double corrupt;
+  uint64_t udp_only; /* not 0: only datagrams are lost, duplicated, reordered or corrupted */
 };
 
 struct wire_counts {
@@ -67,11 +68,15 @@ void wire_model_init(struct wire_model *m, uint32_t count, uint64_t seed,
  * port gets.
  */
 struct wire_fate {
+  bool datagram; /* in: the frame is a UDP datagram */
   struct wire_copy copies[WIRE_PORTS_MAX][WIRE_COPIES_MAX];
   uint32_t counts[WIRE_PORTS_MAX];
 };
 void wire_model_pass(struct wire_model *m, uint32_t from, uint32_t to, uint64_t now_ns,
                      size_t bytes, struct wire_fate *fate);
+
+/* Whether a frame is a UDP datagram, and whole. */
+bool wire_is_datagram(const uint8_t *frame, size_t bytes);
 
 /* Change a byte behind the Ethernet header. The payload of a UDP datagram is preferred, and its
  * checksum is made to fit, so that the kernel hands the datagram up. in random: which and how. */

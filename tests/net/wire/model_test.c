@@ -29,9 +29,11 @@ static struct wire_model make(uint64_t seed, const char *const *words) {
 
 #define NEVER           UINT64_MAX
 
+static bool datagram; /* what pass() passes */
+
 /* Passes one frame from port 0 to port 1. Returns its first arrival, NEVER if there is none. */
 static uint64_t pass(struct wire_model *m, uint64_t now, size_t bytes) {
-  struct wire_fate fate;
+  struct wire_fate fate = {.datagram = datagram};
   wire_model_pass(m, 0, TO_ONE, now, bytes, &fate);
   assert_int_equal(fate.counts[0] + fate.counts[2], 0);
   return fate.counts[1] ? fate.copies[1][0].at_ns : NEVER;
@@ -55,7 +57,7 @@ static void test_rate(void **state) {
 static void test_two_senders(void **state) {
   (void)state;
   struct wire_model m = MAKE(1, "rate=1gbit");
-  struct wire_fate fate;
+  struct wire_fate fate = {0};
   wire_model_pass(&m, 0, 4, 0, 1250, &fate);
   assert_int_equal(fate.copies[2][0].at_ns, 10 * US);
   wire_model_pass(&m, 1, 4, 0, 1250, &fate);
@@ -63,6 +65,15 @@ static void test_two_senders(void **state) {
   wire_model_pass(&m, 2, 3, 0, 1250, &fate); /* the other way is free, for both */
   assert_int_equal(fate.copies[0][0].at_ns, 10 * US);
   assert_int_equal(fate.copies[1][0].at_ns, 10 * US);
+}
+
+static void test_udp_only(void **state) {
+  (void)state;
+  struct wire_model m = MAKE(1, "loss=100%", "udp_only=1", "delay=10us");
+  assert_int_equal(pass(&m, 0, 100), 10 * US);
+  datagram = true;
+  assert_int_equal(pass(&m, 0, 100), NEVER);
+  datagram = false;
 }
 
 static void test_queue(void **state) {
@@ -206,11 +217,17 @@ static void test_settings(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_delay),         cmocka_unit_test(test_rate),
-      cmocka_unit_test(test_two_senders),   cmocka_unit_test(test_queue),
-      cmocka_unit_test(test_chances),       cmocka_unit_test(test_order),
-      cmocka_unit_test(test_cut),           cmocka_unit_test(test_corrupt_datagram),
-      cmocka_unit_test(test_corrupt_other), cmocka_unit_test(test_settings),
+      cmocka_unit_test(test_delay),
+      cmocka_unit_test(test_rate),
+      cmocka_unit_test(test_two_senders),
+      cmocka_unit_test(test_udp_only),
+      cmocka_unit_test(test_queue),
+      cmocka_unit_test(test_chances),
+      cmocka_unit_test(test_order),
+      cmocka_unit_test(test_cut),
+      cmocka_unit_test(test_corrupt_datagram),
+      cmocka_unit_test(test_corrupt_other),
+      cmocka_unit_test(test_settings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

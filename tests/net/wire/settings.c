@@ -20,6 +20,7 @@ static const struct unit times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1
 static const struct unit rates[] = {{"bit", 1},    {"kbit", 1e3}, {"mbit", 1e6},
                                     {"gbit", 1e9}, {"", 1},       {NULL, 0}};
 static const struct unit chances[] = {{"", 1}, {"%", 0.01}, {NULL, 0}};
+static const struct unit counts[] = {{"", 1}, {NULL, 0}};
 static const struct unit sizes[] = {{"", 1}, {"k", 1024}, {"m", 1048576}, {NULL, 0}};
 
 /* Number with one of the units behind; negative: it is not one. */
@@ -43,7 +44,7 @@ bool wire_setting(struct wire_settings *s, const char *text) {
       {"rate", rates, &s->rate_bps, NULL},     {"queue", sizes, &s->queue_bytes, NULL},
       {"loss", chances, NULL, &s->loss},       {"duplicate", chances, NULL, &s->duplicate},
       {"reorder", chances, NULL, &s->reorder}, {"hold", times, &s->hold_ns, NULL},
-      {"corrupt", chances, NULL, &s->corrupt},
+      {"corrupt", chances, NULL, &s->corrupt}, {"udp_only", counts, &s->udp_only, NULL},
   };
   const char *equals = strchr(text, '=');
   if (!equals) return false;

@@ -119,6 +119,7 @@ static uint32_t destinations(uint32_t from, const uint8_t *mac) {
 static void accept_frame(uint32_t from, const uint8_t *data, size_t bytes) {
   struct wire_fate fate;
   memcpy(wire.macs[from], data + MAC_BYTES, MAC_BYTES);
+  fate.datagram = wire_is_datagram(data, bytes);
   wire_model_pass(&wire.model, from, destinations(from, data), now_ns(), bytes, &fate);
   for (uint32_t to = 0; to < wire.model.count; to++) {
     for (uint32_t i = 0; i < fate.counts[to]; i++) {
