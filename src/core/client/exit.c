@@ -114,6 +114,7 @@ void tmb_exit(int code) {
 /* exit() and return from main: the job ends with this code, too. */
 static void on_plain_exit(int code, void *arg) {
   (void)arg;
+  tmb_flush_streams(); /* the conduit may wait for seconds, and the job end meanwhile */
   tmb_conduit_drain();
   if (exiting.boot) tmb_boot_record_exit(exiting.boot, code);
 }
