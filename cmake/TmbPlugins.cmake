@@ -27,6 +27,27 @@ set_target_properties(tombolo_net_udp PROPERTIES PREFIX ""
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo")
 target_include_directories(tombolo_net_udp PRIVATE "${PROJECT_SOURCE_DIR}/src")
 
+# The ofi conduit, in the same way. It needs the headers of libfabric to be built; libfabric itself
+# is loaded when a job uses the conduit.
+find_path(TMB_OFI_INCLUDE rdma/fi_endpoint.h
+  DOC "Folder that holds libfabric's rdma/fabric.h, for the conduit ofi")
+if(TMB_OFI_INCLUDE)
+  file(GLOB tmb_ofi_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/ofi/*.c")
+  list(FILTER tmb_ofi_sources EXCLUDE REGEX "_test\\.c$|/ofi_alone\\.c$")
+  tmb_add_plugin(tombolo_net_ofi tombolo-net-ofi ${tmb_ofi_sources})
+  target_sources(tombolo_net_ofi PRIVATE "${PROJECT_SOURCE_DIR}/src/net/ofi/ofi_alone.c"
+    "${PROJECT_SOURCE_DIR}/src/os/lock.c" "${PROJECT_SOURCE_DIR}/src/os/futex.c"
+    "${PROJECT_SOURCE_DIR}/src/os/time.c")
+  target_compile_options(tombolo_net_ofi PRIVATE -UTMB_PREEMPT)
+  set_target_properties(tombolo_net_ofi PROPERTIES PREFIX ""
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo")
+  target_include_directories(tombolo_net_ofi PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_include_directories(tombolo_net_ofi SYSTEM PRIVATE "${TMB_OFI_INCLUDE}")
+else()
+  message(STATUS "tombolo: libfabric's headers are not found, so the conduit ofi is not built "
+    "(Debian: package libfabric-dev; or set TMB_OFI_INCLUDE)")
+endif()
+
 if(TMB_CUDA)
   set(tmb_cuda_dir "${PROJECT_SOURCE_DIR}/plugins/cuda")
   tmb_add_plugin(tombolo_mk_cuda tombolo-mk-cuda "${tmb_cuda_dir}/plugin.c"

@@ -7,7 +7,7 @@
 set -euo pipefail
 
 PACKAGES=(build-essential clang clang-format cmake ninja-build pkg-config libcmocka-dev libfftw3-dev
-  libjansson-dev libpng-dev libsodium-dev gnuplot-nox libopenblas-dev python3 valgrind
+  libjansson-dev libpng-dev libfabric-dev libsodium-dev gnuplot-nox libopenblas-dev python3 valgrind
   gfortran gfortran-11)
 
 is_installed() {

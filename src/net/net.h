@@ -19,7 +19,7 @@
 
 #include <poll.h>
 
-#define TMB_NET_ABI          1 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          2 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -46,6 +46,9 @@ struct tmb_net_up {
   /* Where rank `src` may read or write `nbytes` bytes at `addr` of this process: the address, or
    * NULL if it may not. Every address that comes from a peer passes here before it is used. */
   void *(*target)(uint32_t src, uint64_t addr, uint64_t nbytes);
+  /* The segment in host memory that holds `addr`, for conduits that register memory; it stays until
+   * the slot segment_gone names it. Returns false, with nothing set, if there is none. */
+  bool (*segment)(const void *addr, void **base, size_t *nbytes);
   /* The signal word at `addr` (checked by target) changes: set or add, with release order, and who
    * waits for it is woken. in op: TMB_SIGNAL_*. */
   void (*signal)(void *addr, uint32_t op, uint64_t value);
@@ -127,8 +130,9 @@ struct tmb_net_ops {
    * `local_category` when the source has been read, possibly inside the call. The source of a put
    * must not change before that, and is not read after it. TMB_AGAIN: nothing was done, call again
    * after progress. Never blocks, never runs handlers: what does not fit now waits in the conduit,
-   * which is told of nbytes only, not of memory that it may keep. rma->resume is not used. Any
-   * thread, also inside up->am. Both empty: built from messages by net/defaults. */
+   * which is told of nbytes only, not of memory that it may keep. TMB_E_UNSUPPORTED: nothing was
+   * done, and this one is to be built from messages. rma->resume is not used. Any thread, also
+   * inside up->am. Both empty: built from messages by net/defaults. */
   int (*put)(struct tmb_net *net, const struct tmb_rma *rma);
   int (*get)(struct tmb_net *net, const struct tmb_rma *rma);
 
@@ -136,7 +140,7 @@ struct tmb_net_ops {
    * read. One message, one way; nbytes may be 0. rma->op may be NULL: nobody asks for completion,
    * and then the source is read before the return: TMB_AGAIN may
    * come between parts, if rma->resume is not NULL, and the call is repeated with the same
-   * arguments. Empty: as put and get. */
+   * arguments. Empty, or TMB_E_UNSUPPORTED at the first call: as put and get. */
   int (*put_signal)(struct tmb_net *net, const struct tmb_rma *rma,
                     const struct tmb_signal *signal);
   int (*get_signal)(struct tmb_net *net, const struct tmb_rma *rma,
@@ -168,6 +172,10 @@ struct tmb_net_ops {
    * memory after the return. Returns 0 once everything that it had sent and that has come here has
    * been handed up, TMB_AGAIN before. One thread at a time. Empty: 0. */
   int (*lost)(struct tmb_net *net, uint32_t peer);
+
+  /* A segment of this rank is about to be unmapped, or to belong to the client again: keep nothing
+   * registered of it. Any thread, not inside up->am. Empty: nothing is registered. */
+  void (*segment_gone)(struct tmb_net *net, void *base, size_t nbytes);
 
   /* One line for `tombolo why` and messages: state towards a peer. Empty: nothing is said. */
   void (*explain)(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);

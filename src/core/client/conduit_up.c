@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "core/op/trace.h"
 #include "core/progress/failure.h"
+#include "core/segment/segment.h"
 #include "net/defaults/defaults.h"
 #include "net/up.h"
 
@@ -73,6 +74,7 @@ _Noreturn static void fatal(const char *format, ...) {
 
 const struct tmb_net_up tmb_conduit_up = {.am = tmb_up_am,
                                           .target = tmb_up_target,
+                                          .segment = tmb_segment_around,
                                           .signal = tmb_default_signal,
                                           .op_done = op_done,
                                           .op_more = op_more,

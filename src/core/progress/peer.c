@@ -142,6 +142,16 @@ static int call_slot(enum slot slot, const struct tmb_rma *rma, const struct tmb
   }
 }
 
+/* The same operation made of messages. */
+static int build(enum slot slot, const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  switch (slot) {
+  case PUT: return tmb_default_put(rma);
+  case GET: return tmb_default_get(rma);
+  case PUT_SIGNAL: return tmb_default_put_signal(rma, signal);
+  default: return tmb_default_get_signal(rma, signal);
+  }
+}
+
 static void describe_access(const void *object, struct tmb_status_wait *w) {
   const struct tmb_rma *rma = object;
   w->kind = TMB_WAIT_SEND;
@@ -162,6 +172,7 @@ static int access_far(enum slot slot, const struct tmb_rma *rma, const struct tm
     tmb_net_sleep_tell();
     if (rc == 0) return 0;
     withdraw(rma);
+    if (rc == TMB_E_UNSUPPORTED) return build(slot, rma, signal);
     if (rc != TMB_AGAIN)
       tmb_fatal_nopos("remote memory access to rank %u failed with code %d", rma->peer, rc);
     if (rma->resume || (rma->immediate && resume.at == 0)) return TMB_AGAIN;

@@ -89,6 +89,19 @@ bool tmb_segment_holds(const void *addr, size_t nbytes) {
   return s != NULL;
 }
 
+bool tmb_segment_around(const void *addr, void **base, size_t *nbytes) {
+  const bool attached = holds(&tmb_job.segment, addr, 1);
+  tmb_lock_acquire(&made_lock);
+  const struct gexx_segment_s *s = attached ? &tmb_job.segment : made.first;
+  while (s && !attached && (tmb_mk_device(s) || !holds(s, addr, 1))) s = s->next;
+  if (s) {
+    *base = s->base;
+    *nbytes = s->size;
+  }
+  tmb_lock_release(&made_lock);
+  return s != NULL;
+}
+
 const struct gexx_segment_s *tmb_segment_device_at(const void *addr, size_t nbytes) {
   tmb_lock_acquire(&made_lock);
   const struct gexx_segment_s *s = made.first;
@@ -154,6 +167,8 @@ void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   }
   (void)flags;
   delist(segment);
+  if (tmb_job.net && tmb_job.net->segment_gone && !tmb_mk_device(segment))
+    tmb_job.net->segment_gone(tmb_job.net_state, segment->base, segment->size);
   if (segment->owned)
     segment->mk->free(segment);
   else if (segment->mk->release)

@@ -99,6 +99,11 @@ static int pass_lost(struct tmb_net *net, uint32_t peer) {
   return h->inner->lost ? h->inner->lost(h->net, peer) : 0;
 }
 
+static void pass_segment_gone(struct tmb_net *net, void *base, size_t nbytes) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  h->inner->segment_gone(h->net, base, nbytes);
+}
+
 static void pass_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
   struct tmb_hook *h = tmb_hook_of(net);
   h->inner->explain(h->net, peer, text, bytes);
@@ -122,6 +127,7 @@ static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
                               .wait_fds = inner->wait_fds ? pass_wait_fds : NULL,
                               .drained = inner->drained ? pass_drained : NULL,
                               .lost = pass_lost,
+                              .segment_gone = inner->segment_gone ? pass_segment_gone : NULL,
                               .explain = inner->explain ? pass_explain : NULL};
 }
 

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ofi conduit: networks that libfabric knows. Opens an endpoint, meets the other ranks, and
+ * exports the table.
+ *
+ * Owns the exported symbol tombolo_net. Called by core through the table. Calls the files of this
+ * folder and libfabric, which is loaded when the conduit is opened. docs/NETWORK_OFI.md describes
+ * it. Invariants: all ranks of a job use the same provider, the best one that all of them have;
+ * what one rank cannot do ends the opening on all, and that rank has said why.
+ */
+#include "base/compiler.h"
+#include "base/error.h"
+#include "net/ofi/ofi_engine.h"
+#include "net/ofi/ofi_rma.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S     1000000000u
+#define WHY_BYTES    256
+#define SMALL_SENDS  256
+#define CREDIT_UNITS 1024u
+#define RECEIVES     64
+
+/* ---- what the ranks agree on */
+
+/* Every rank's piece of some bytes. */
+static void *gather(const struct tmb_net_env *env, const void *mine, size_t bytes) {
+  char *all = calloc(env->size, bytes);
+  if (!all) env->up->fatal("out of memory for %u ranks", env->size);
+  env->allgather(env->ctx, mine, bytes, all);
+  return all;
+}
+
+static bool agree(const struct tmb_net_env *env, bool ok) {
+  const uint8_t mine = ok;
+  uint8_t *all = gather(env, &mine, 1);
+  for (uint32_t i = 0; i < env->size; i++) ok = ok && all[i];
+  free(all);
+  return ok;
+}
+
+/* A failure of libfabric, on the rank where it happens. Returns false. */
+static bool says(const struct tmb_net *net, const char *what, int rc) {
+  net->env.up->print("ofi: %s failed: %s (provider %s); `tombolo info` shows the providers, "
+                     "TOMBOLO_OFI_PROVIDER chooses another one",
+                     what, net->calls->error(-rc),
+                     net->info ? net->info->fabric_attr->prov_name : "none");
+  return false;
+}
+
+/* libfabric, with the failures that a test asks for. */
+static bool load(struct tmb_net *net) {
+  char why[WHY_BYTES];
+  const struct tmb_net_up *up = net->env.up;
+  const char *fault = up->setting("TOMBOLO_OFI_FAULT");
+  net->calls = ofi_calls_load(why, sizeof why);
+  if (!net->calls) {
+    up->print("ofi: libfabric cannot be loaded: %s", why);
+    return false;
+  }
+  if (!fault || !*fault) return true;
+  net->calls = ofi_fault_wrap(net->calls, fault, net->env.rank + 1, why, sizeof why);
+  if (!net->calls) up->print("ofi: TOMBOLO_OFI_FAULT: %s", why);
+  return net->calls != NULL;
+}
+
+/* Says that a network in hardware is there and is not used. */
+static void warn_if_slow(const struct tmb_net *net, uint32_t row, const char *wanted) {
+  const char *fabric = ofi_choose_fabric();
+  if (net->env.rank || !fabric || !ofi_choose_emulated(row) || (wanted && *wanted)) return;
+  net->env.up->print("ofi: this host has a fabric (%s), but libfabric offers no provider for it to "
+                     "this process, so %s over sockets is used, which is slow; `tombolo info` and "
+                     "`fi_info` show the providers; TOMBOLO_OFI_PROVIDER=%s silences this",
+                     fabric, ofi_choose_name(row), ofi_choose_name(row));
+}
+
+/* Choose the provider: the best one that all ranks have. */
+static bool choose(struct tmb_net *net) {
+  const struct tmb_net_up *up = net->env.up;
+  const char *wanted = up->setting("TOMBOLO_OFI_PROVIDER");
+  struct fi_info *infos[OFI_PROVIDERS] = {NULL};
+  const uint64_t mine =
+      net->calls ? ofi_choose_list(net->calls, wanted, up->setting("TOMBOLO_OFI_DEVICE"), infos)
+                 : 0;
+  uint64_t *all = gather(&net->env, &mine, sizeof mine), common = mine;
+  for (uint32_t i = 0; i < net->env.size; i++) common &= all[i];
+  free(all);
+  uint32_t row = 0;
+  while (row < OFI_PROVIDERS && !(common >> row & 1)) row++;
+  if (row < OFI_PROVIDERS) {
+    net->info = infos[row];
+    infos[row] = NULL;
+    warn_if_slow(net, row, wanted);
+  } else if (net->calls && (!mine || !net->env.rank)) {
+    up->print("ofi: %s%s%s; `tombolo info` shows the providers and why each can be used or not",
+              mine ? "the ranks have no provider in common" : "libfabric has no usable provider",
+              wanted && *wanted ? " named TOMBOLO_OFI_PROVIDER=" : "",
+              wanted && *wanted ? wanted : "");
+  }
+  if (net->calls) ofi_choose_free(net->calls, infos);
+  return net->info != NULL;
+}
+
+/* ---- the endpoint */
+
+static bool open_queue(struct tmb_net *net) {
+  struct fi_cq_attr attr = {.size = net->receives.count + net->small.count + net->large.count +
+                                    OFI_ACCESSES,
+                            .format = FI_CQ_FORMAT_DATA,
+                            .wait_obj = FI_WAIT_FD};
+  net->wait_fd = -1;
+  int rc = net->calls->cq_open(net->domain, &attr, &net->cq);
+  if (rc == 0) {
+    if (net->calls->wait_fd(net->cq, &net->wait_fd)) net->wait_fd = -1;
+    return true;
+  }
+  attr.wait_obj = FI_WAIT_NONE;
+  rc = net->calls->cq_open(net->domain, &attr, &net->cq);
+  return rc == 0 || says(net, "opening a completion queue", rc);
+}
+
+static bool open_endpoint(struct tmb_net *net) {
+  const struct ofi_calls *calls = net->calls;
+  struct fi_av_attr av = {.type = FI_AV_MAP, .count = net->env.size};
+  int rc = calls->fabric(net->info->fabric_attr, &net->fabric);
+  if (rc) return says(net, "opening the fabric", rc);
+  if ((rc = calls->domain(net->fabric, net->info, &net->domain)))
+    return says(net, "opening the domain", rc);
+  if (net->info->domain_attr->av_type == FI_AV_TABLE) av.type = FI_AV_TABLE;
+  if ((rc = calls->av_open(net->domain, &av, &net->av)))
+    return says(net, "opening an address vector", rc);
+  if (!open_queue(net)) return false;
+  if ((rc = calls->endpoint(net->domain, net->info, &net->ep)))
+    return says(net, "opening an endpoint", rc);
+  if ((rc = calls->ep_bind(net->ep, &net->av->fid, 0)) ||
+      (rc = calls->ep_bind(net->ep, &net->cq->fid, FI_TRANSMIT | FI_RECV)))
+    return says(net, "binding the endpoint", rc);
+  if ((rc = calls->enable(net->ep))) return says(net, "enabling the endpoint", rc);
+  if ((rc = ofi_memory_pool(net, &net->receives)) || (rc = ofi_memory_pool(net, &net->small)) ||
+      (rc = ofi_memory_pool(net, &net->large)))
+    return says(net, "registering the message buffers", rc);
+  return true;
+}
+
+static void configure(struct tmb_net *net) {
+  const struct tmb_net_up *up = net->env.up;
+  const struct fi_info *info = net->info;
+  const int64_t credit = up->setting_int("TOMBOLO_OFI_CREDITS");
+  const int64_t inject = up->setting_int("TOMBOLO_OFI_INJECT");
+  const int64_t receives = up->setting_int("TOMBOLO_OFI_RECEIVES");
+  const int64_t sends = up->setting_int("TOMBOLO_OFI_SENDS");
+  const char *timeout = up->setting("TOMBOLO_PEER_TIMEOUT");
+  const double seconds = timeout ? strtod(timeout, NULL) : 0;
+  const size_t inject_max = TMB_MIN(info->tx_attr->inject_size, (size_t)OFI_SMALL_BYTES);
+  net->timeout_ns = seconds > 0 ? (uint64_t)(seconds * NS_PER_S) : 0;
+  net->credit = credit > 0 ? (uint32_t)credit : CREDIT_UNITS;
+  net->inject_max = (uint32_t)TMB_MIN(inject_max, (size_t)inject);
+  net->mr_mode = (uint64_t)info->domain_attr->mr_mode;
+  if (up->setting_int("TOMBOLO_OFI_MR_LOCAL")) net->mr_mode |= FI_MR_LOCAL;
+  net->rma = up->setting_int("TOMBOLO_OFI_RMA") && (info->caps & FI_RMA);
+  net->ordered =
+      (info->tx_attr->msg_order & FI_ORDER_SAW) && (info->rx_attr->msg_order & FI_ORDER_SAW);
+  const uint32_t queue = (uint32_t)TMB_MIN(info->tx_attr->size, (size_t)4096);
+  net->tx_limit = queue > 16 ? queue - queue / 4 : 8;
+  if (!ofi_pool_make(&net->receives, (uint32_t)receives, OFI_MESSAGE_MAX, OFI_USE_RECV) ||
+      !ofi_pool_make(&net->small, 8 * (uint32_t)sends, OFI_SMALL_BYTES, OFI_USE_SEND) ||
+      !ofi_pool_make(&net->large, (uint32_t)sends, OFI_MESSAGE_MAX, OFI_USE_SEND) ||
+      !ofi_access_make(net))
+    up->fatal("out of memory for the buffers of conduit ofi");
+}
+
+/* Tell the others where this rank is, and learn where they are. */
+static bool meet(struct tmb_net *net, bool good) {
+  const struct tmb_net_env *env = &net->env;
+  struct ofi_card mine = {.name_bytes = 0};
+  size_t bytes = sizeof mine.name;
+  if (good) {
+    const int rc = net->calls->getname(net->ep, mine.name, &bytes);
+    if (rc || bytes > sizeof mine.name)
+      good = says(net, "asking for the endpoint's address", rc ? rc : -FI_ETOOSMALL);
+    else
+      mine.name_bytes = bytes;
+  }
+  struct ofi_card *cards = gather(env, &mine, sizeof mine);
+  for (uint32_t i = 0; i < env->size && good; i++) {
+    if (!cards[i].name_bytes) break; /* that rank has said why */
+    const int rc = net->calls->av_insert(net->av, cards[i].name, &net->addr[i]);
+    if (rc) good = says(net, "entering a rank's address", rc);
+  }
+  free(cards);
+  return good;
+}
+
+/* What marks the messages of this job; the secret does not follow from it. */
+static uint64_t token_of(const struct tmb_net_env *env) {
+  uint64_t word[TMB_NET_SECRET_BYTES / sizeof(uint64_t)], token = env->job_id;
+  memcpy(word, env->secret, sizeof word);
+  for (size_t i = 0; i < TMB_ARRAY_LEN(word); i++) {
+    token = (token ^ word[i]) * UINT64_C(0xd1342543de82ef95);
+    token ^= token >> 29;
+  }
+  return token;
+}
+
+/* ---- the slots */
+
+static void close_fid(struct fid *fid) {
+  if (fid) (void)fi_close(fid);
+}
+
+#define CLOSE(object) close_fid((object) ? &(object)->fid : NULL)
+
+/* Free what is kept in copies. */
+static void free_copies(struct ofi_op *list) {
+  while (list) {
+    struct ofi_op *const next = list->next;
+    if (!ofi_buffer_of(list)->pool) ofi_buffer_put(ofi_buffer_of(list));
+    list = next;
+  }
+}
+
+static void net_close(struct tmb_net *net) {
+  CLOSE(net->ep);
+  free_copies(net->held);
+  free_copies(net->unanswered);
+  ofi_memory_close(net);
+  struct ofi_pool *const pools[] = {&net->receives, &net->small, &net->large};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(pools); i++) {
+    CLOSE(pools[i]->mr);
+    ofi_pool_free(pools[i]);
+  }
+  CLOSE(net->cq);
+  CLOSE(net->av);
+  CLOSE(net->domain);
+  CLOSE(net->fabric);
+  for (uint32_t i = 0; net->peer && i < net->env.size; i++) free(net->peer[i]);
+  if (net->info) net->calls->freeinfo(net->info);
+  free(net->peer);
+  free(net->addr);
+  free(net->all_access);
+  free(net);
+}
+
+static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
+  struct tmb_net *net = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof *net, TMB_CACHE_LINE));
+  if (!net) env->up->fatal("out of memory for conduit ofi");
+  memset(net, 0, sizeof *net);
+  net->env = *env;
+  net->held_last = &net->held;
+  net->peer = calloc(env->size, sizeof(struct ofi_peer *));
+  net->addr = calloc(env->size, sizeof *net->addr);
+  if (!net->peer || !net->addr) env->up->fatal("out of memory for %u ranks", env->size);
+  net->token = token_of(env);
+  bool good = load(net);
+  good = choose(net) && good;
+  if (agree(env, good)) {
+    configure(net);
+    good = meet(net, open_endpoint(net));
+    for (struct ofi_buffer *b; good && (b = ofi_pool_take(&net->receives, 0));) ofi_post(net, b);
+    good = agree(env, good);
+  } else {
+    good = false;
+  }
+  if (good) {
+    *out = net;
+    return 0;
+  }
+  net_close(net);
+  return TMB_E_SYS;
+}
+
+TMB_EXPORT extern const struct tmb_net_ops tombolo_net;
+
+const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
+                                        .name = "ofi",
+                                        .open = net_open,
+                                        .close = net_close,
+                                        .am_send = ofi_am_send,
+                                        .progress = ofi_progress,
+                                        .put = ofi_put,
+                                        .get = ofi_get,
+                                        .put_signal = ofi_put_signal,
+                                        .get_signal = ofi_get_signal,
+                                        .wait_fds = ofi_wait_fds,
+                                        .drained = ofi_drained,
+                                        .lost = ofi_lost,
+                                        .segment_gone = ofi_segment_gone,
+                                        .explain = ofi_explain};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which providers of libfabric can be used, and which is best, see ofi_engine.h.
+ *
+ * Owns: the table of providers, the best first. Called by ofi.c and ofi_list.c. Calls: libfabric by
+ * its table, /sys. Networks with remote memory access in hardware come first, then what is made of
+ * sockets; memory shared by the processes of one machine is taken only if it is asked for, because
+ * ranks of other hosts are to be reached. Of the domains of a provider the first that leads to
+ * other hosts is taken. Invariant: a row that is asked for by name is the only one.
+ */
+#include "net/ofi/ofi_engine.h"
+
+#include "base/compiler.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The order is part of what ranks tell each other (struct ofi_card). */
+static const struct {
+  const char *name; /* of the provider, with what it is layered over */
+  bool emulated;    /* made of sockets */
+  bool on_request;  /* taken only if it is named */
+} rows[] = {{"cxi", false, false},
+            {"efa", false, false},
+            {"verbs;ofi_rxm", false, false},
+            {"opx", false, false},
+            {"psm3", false, false},
+            {"psm2", false, false},
+            {"psm", false, false},
+            {"ucx", false, false},
+            {"tcp", true, false}, /* where it has reliable datagrams of its own */
+            {"tcp;ofi_rxm", true, false},
+            {"net;ofi_rxm", true, false},
+            {"sockets", true, false},
+            {"udp;ofi_rxd", true, false},
+            {"shm", true, true}};
+_Static_assert(TMB_ARRAY_LEN(rows) <= OFI_PROVIDERS, "every row has a bit");
+
+const char *ofi_choose_name(uint32_t row) {
+  return row < TMB_ARRAY_LEN(rows) ? rows[row].name : NULL;
+}
+
+bool ofi_choose_emulated(uint32_t row) {
+  return rows[row].emulated;
+}
+
+/* Whether `text` names a row: whole, or the part before the layer. */
+static bool names(const char *text, const char *row) {
+  const size_t bytes = strlen(text);
+  return strncmp(text, row, bytes) == 0 && (row[bytes] == 0 || row[bytes] == ';');
+}
+
+/* Whether a row may be used: in wanted: NULL or the name that was asked for. */
+static bool is_wanted(uint32_t row, const char *wanted) {
+  if (!wanted || !*wanted) return !rows[row].on_request;
+  for (uint32_t i = 0; i < TMB_ARRAY_LEN(rows); i++)
+    if (strcmp(wanted, rows[i].name) == 0 && strchr(wanted, ';')) return i == row;
+  return names(wanted, rows[row].name);
+}
+
+static struct fi_info *make_hints(const struct ofi_calls *calls, const char *provider) {
+  struct fi_info *hints = calls->dupinfo(NULL);
+  if (!hints) return NULL;
+  hints->caps = FI_MSG | FI_RMA;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->domain_attr->mr_mode =
+      FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  hints->fabric_attr->prov_name = strdup(provider);
+  if (hints->fabric_attr->prov_name) return hints;
+  calls->freeinfo(hints);
+  return NULL;
+}
+
+/* Where an entry leads: 0 nowhere else, 1 this machine only, 2 a link only, 3 other hosts by IPv6,
+ * 4 by anything else. */
+static int reach(const struct fi_info *info) {
+  if (!info->src_addr) return 4;
+  if (info->addr_format == FI_SOCKADDR_IN) {
+    const struct sockaddr_in *in = info->src_addr;
+    return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET ? 1 : 4;
+  }
+  if (info->addr_format == FI_SOCKADDR_IN6) {
+    const struct sockaddr_in6 *in6 = info->src_addr;
+    if (IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr)) return 0;
+    return IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) ? 2 : 3;
+  }
+  return 4;
+}
+
+/* The best entry of a list, or NULL. in device: name of a domain, or NULL. */
+static struct fi_info *best(struct fi_info *list, const char *provider, const char *device) {
+  struct fi_info *found = NULL;
+  for (struct fi_info *i = list; i; i = i->next) {
+    if (strcmp(i->fabric_attr->prov_name, provider) != 0) continue;
+    if (i->ep_attr->max_msg_size < OFI_MESSAGE_MAX) continue;
+    if (device && *device && strcmp(device, i->domain_attr->name) != 0) continue;
+    if (!found || reach(i) > reach(found)) found = i;
+  }
+  return found;
+}
+
+static struct fi_info *look_up(const struct ofi_calls *calls, const char *provider,
+                               const char *device) {
+  struct fi_info *hints = make_hints(calls, provider), *list = NULL, *copy = NULL;
+  if (!hints) return NULL;
+  if (calls->getinfo(OFI_API, hints, &list) == 0) {
+    struct fi_info *const found = best(list, provider, device);
+    if (found) copy = calls->dupinfo(found);
+    calls->freeinfo(list);
+  }
+  calls->freeinfo(hints);
+  return copy;
+}
+
+uint64_t ofi_choose_list(const struct ofi_calls *calls, const char *wanted, const char *device,
+                         struct fi_info *infos[OFI_PROVIDERS]) {
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < OFI_PROVIDERS; i++) {
+    infos[i] = NULL;
+    if (i >= TMB_ARRAY_LEN(rows) || !is_wanted(i, wanted)) continue;
+    infos[i] = look_up(calls, rows[i].name, device);
+    if (infos[i]) bits |= UINT64_C(1) << i;
+  }
+  return bits;
+}
+
+void ofi_choose_free(const struct ofi_calls *calls, struct fi_info *infos[OFI_PROVIDERS]) {
+  for (uint32_t i = 0; i < OFI_PROVIDERS; i++)
+    if (infos[i]) calls->freeinfo(infos[i]);
+}
+
+const char *ofi_choose_fabric(void) {
+  static const char *const folders[] = {"/sys/class/infiniband", "/sys/class/cxi",
+                                        "/sys/class/hfi1"};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(folders); i++) {
+    DIR *folder = opendir(folders[i]);
+    bool any = false;
+    if (!folder) continue;
+    for (const struct dirent *e; !any && (e = readdir(folder));) any = e->d_name[0] != '.';
+    closedir(folder);
+    if (any) return folders[i];
+  }
+  return NULL;
+}

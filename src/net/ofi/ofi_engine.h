@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * State of the ofi conduit and what its files offer each other.
+ *
+ * Owns: struct tmb_net of this conduit: one endpoint of type FI_EP_RDM, one completion queue, one
+ * address vector. Included by src/net/ofi only. Calls: libfabric by the table of ofi_calls.h,
+ * env->up. One lock guards all of it, so libfabric is asked for FI_THREAD_DOMAIN; it is not held
+ * while core is told of anything (ofi_hand_up, op_done). Invariants: every buffer is posted, on its
+ * way, held, being handed up or free; a request is sent only while the units of those that the peer
+ * has not given back stay below the credit, so what a peer must keep for this rank is bounded;
+ * requests leave buffers for replies.
+ */
+#ifndef TMB_NET_OFI_OFI_ENGINE_H
+#define TMB_NET_OFI_OFI_ENGINE_H
+
+#include "net/net.h"
+#include "net/ofi/ofi_calls.h"
+#include "os/lock.h"
+
+#define OFI_ALIGN       16u
+#define OFI_UNIT        256u /* bytes of a message that count as one unit of credit */
+#define OFI_EVENTS      16   /* completions that are read at a time */
+#define OFI_NAME_MAX    232  /* longest address of an endpoint that is supported */
+#define OFI_SMALL_BYTES 1024u
+#define OFI_MESSAGE_MAX \
+ (sizeof(struct ofi_head) + 4 * TMB_AM_ARGS_MAX + OFI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
+
+/* What begins every message. The arguments follow, then, at the next multiple of 16, the payload.
+ */
+struct ofi_head {
+  uint64_t token; /* of the job */
+  uint32_t src, nbytes;
+  uint16_t route;
+  uint16_t returned; /* units of credit that the receiver of this message gets back */
+  uint8_t kind;      /* enum ofi_kind */
+  uint8_t handler, nargs, is_reply;
+};
+_Static_assert(sizeof(struct ofi_head) == 24, "no holes");
+
+enum ofi_kind {
+  OFI_SHORT = TMB_AM_SHORT,
+  OFI_MEDIUM = TMB_AM_MEDIUM,
+  OFI_CREDIT,  /* nothing but `returned` */
+  OFI_ASK,     /* which registered memory is around an address: struct ofi_region, base only */
+  OFI_TELL,    /* the answer: struct ofi_region */
+  OFI_GONE,    /* memory is registered no longer: struct ofi_region */
+  OFI_SIGNAL,  /* a signal after a write: struct ofi_change */
+  OFI_CHANGED, /* it has changed: the same */
+  OFI_KINDS
+};
+
+/* Registered memory of a peer: payload of OFI_ASK, OFI_TELL and OFI_GONE. */
+struct ofi_region {
+  uint64_t asked; /* address that was asked for */
+  uint64_t base, bytes;
+  uint64_t key;
+  uint64_t from; /* what stands for `base` in remote accesses: 0 or base */
+};
+
+/* Payload of OFI_SIGNAL. */
+struct ofi_change {
+  uint64_t addr, value;
+  uint32_t op;
+  uint32_t access, serial; /* of the origin, which gets them back in OFI_CHANGED */
+  uint32_t zero;
+};
+
+/* What libfabric gives back with a completion. */
+enum ofi_use { OFI_USE_SEND, OFI_USE_RECV, OFI_USE_ACCESS };
+struct ofi_op {
+  struct fi_context2 context; /* first: providers write here while the operation is under way */
+  enum ofi_use use;
+  uint32_t peer;
+  struct ofi_op *next; /* in the list that it is in */
+};
+
+/* A message that is being sent or received. */
+struct ofi_buffer {
+  struct ofi_op op;
+  struct ofi_pool *pool; /* NULL: from malloc */
+  char *data;            /* aligned to 64 */
+  uint32_t bytes;        /* received */
+};
+
+/* Buffers of one size; a piece of memory of their own. */
+struct ofi_pool {
+  struct ofi_buffer *all;
+  char *memory;
+  size_t stride;
+  uint32_t count, free_count;
+  struct ofi_op *free;
+  struct fid_mr *mr; /* NULL: the provider does not need it */
+  void *desc;
+};
+
+/* What this rank knows of a rank of another host that it has had to do with. */
+enum { OFI_REGIONS = 8 };
+struct ofi_peer {
+  uint32_t flying;   /* units of requests that have not been given back */
+  uint32_t owed;     /* units to be given back */
+  bool listed;       /* in net->todo */
+  bool broken;       /* nothing can be sent any more; net->broken counts it */
+  bool told;         /* it knows of registered memory of this rank */
+  bool asking;       /* an OFI_ASK is under way */
+  bool answer_due;   /* `answer` is still to be sent */
+  uint32_t quiet;    /* accesses for which no OFI_ASK is sent, after a refusal */
+  uint32_t accesses; /* under way */
+  uint32_t next;     /* peer + 1 in net->todo; 0: the last */
+  uint32_t regions, oldest;
+  struct ofi_region region[OFI_REGIONS];
+  struct ofi_region answer;
+  struct ofi_region gone; /* to be told; bytes 0: nothing */
+  uint64_t broken_ns;
+  int error; /* why it is broken */
+};
+
+struct ofi_access;
+struct ofi_memory;
+
+struct tmb_net {
+  struct tmb_net_env env;
+  const struct ofi_calls *calls;
+  struct fi_info *info;
+  struct fid_fabric *fabric;
+  struct fid_domain *domain;
+  struct fid_av *av;
+  struct fid_cq *cq;
+  struct fid_ep *ep;
+  fi_addr_t *addr; /* [size] */
+  int wait_fd;     /* -1: none */
+  uint64_t token;
+  uint64_t mr_mode;
+  uint32_t credit, inject_max;
+  uint32_t tx_limit; /* of operations under way, for requests */
+  bool rma;          /* put and get by the provider */
+  bool ordered;      /* a message arrives after the writes before it */
+  uint64_t timeout_ns;
+
+  struct tmb_lock lock;   /* of all that follows */
+  struct ofi_peer **peer; /* [size]; NULL: nothing to do with it yet */
+  struct ofi_pool receives, small, large;
+  uint32_t tx_busy;                 /* sends and accesses that have not completed */
+  struct ofi_op *held, **held_last; /* requests that wait for a poll that serves them */
+  uint32_t held_count;
+  struct ofi_op *unanswered; /* OFI_SIGNAL messages whose OFI_CHANGED had no room */
+  struct ofi_op *unposted;   /* receive buffers for which the provider had no room */
+  struct fi_cq_data_entry events[OFI_EVENTS];
+  uint32_t event_at, event_count;
+  uint32_t todo; /* peer + 1: something is still to be sent to it */
+  uint32_t broken;
+  struct ofi_op *free_access, *done; /* struct ofi_access */
+  struct ofi_op *pending;            /* accesses whose signal is still to be sent */
+  struct ofi_access *all_access;
+  struct ofi_memory *memories; /* own memory that is registered */
+  uint64_t next_key;
+};
+
+/* ---- ofi_choose.c */
+
+/* What a rank can use, for the others. */
+struct ofi_card {
+  uint64_t providers; /* bit for each row of the table that is usable here */
+  uint64_t name_bytes;
+  uint8_t name[OFI_NAME_MAX];
+};
+
+/* The providers that are usable here, and why the others are not. in wanted: TOMBOLO_OFI_PROVIDER;
+ * device: TOMBOLO_OFI_DEVICE, or NULL. out infos: one for each usable row, NULL for others; free
+ * them by ofi_choose_free. Returns the bits. */
+enum { OFI_PROVIDERS = 16 };
+uint64_t ofi_choose_list(const struct ofi_calls *calls, const char *wanted, const char *device,
+                         struct fi_info *infos[OFI_PROVIDERS]);
+void ofi_choose_free(const struct ofi_calls *calls, struct fi_info *infos[OFI_PROVIDERS]);
+const char *ofi_choose_name(uint32_t row);
+bool ofi_choose_emulated(uint32_t row); /* made of sockets */
+
+/* A fabric that this host has according to /sys, or NULL. */
+const char *ofi_choose_fabric(void);
+
+/* ---- ofi_pool.c */
+
+/* Make `count` buffers of `bytes` bytes. Returns whether there was memory. */
+bool ofi_pool_make(struct ofi_pool *pool, uint32_t count, size_t bytes, enum ofi_use use);
+void ofi_pool_free(struct ofi_pool *pool);
+struct ofi_buffer *ofi_pool_take(struct ofi_pool *pool, uint32_t reserve);
+void ofi_buffer_put(struct ofi_buffer *b);
+/* A copy in memory from malloc, which lets the original be used again. */
+struct ofi_buffer *ofi_buffer_copy(const struct ofi_buffer *b);
+
+/* ---- ofi_send.c; under the lock */
+
+struct ofi_peer *ofi_peer_of(struct tmb_net *net, uint32_t rank);
+/* Send a message of the conduit itself. Returns 0 or TMB_AGAIN. */
+int ofi_send_own(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const void *payload,
+                 uint32_t nbytes);
+/* Something is to be sent to a peer as soon as there is room. */
+void ofi_send_later(struct tmb_net *net, uint32_t peer);
+/* Send what is to be sent later. Returns whether anything was sent. */
+bool ofi_send_rest(struct tmb_net *net);
+/* Credit that came back with a message, and credit that is owed for one. */
+void ofi_credit_back(struct tmb_net *net, uint32_t peer, uint32_t units);
+uint32_t ofi_credit_units(const struct ofi_buffer *b);
+void ofi_credit_return(struct tmb_net *net, uint32_t peer);
+/* A peer cannot be reached. in error: of libfabric, positive. */
+void ofi_peer_break(struct tmb_net *net, uint32_t peer, int error);
+
+int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out);
+
+/* ---- ofi_progress.c */
+
+int ofi_progress(struct tmb_net *net, int serve);
+uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
+bool ofi_drained(struct tmb_net *net);
+int ofi_lost(struct tmb_net *net, uint32_t peer);
+void ofi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);
+/* Give a receive buffer to the provider. */
+void ofi_post(struct tmb_net *net, struct ofi_buffer *b);
+
+/* ---- payload of a message that lies in a buffer */
+
+static inline size_t ofi_payload_at(uint32_t nargs) {
+  return (sizeof(struct ofi_head) + 4 * (size_t)nargs + OFI_ALIGN - 1) & ~(size_t)(OFI_ALIGN - 1);
+}
+
+static inline struct ofi_head *ofi_head_of(const struct ofi_buffer *b) {
+  return (struct ofi_head *)(void *)b->data;
+}
+
+static inline struct ofi_buffer *ofi_buffer_of(struct ofi_op *op) {
+  return (struct ofi_buffer *)(void *)op;
+}
+
+#endif

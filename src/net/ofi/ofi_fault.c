@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls of libfabric that fail on purpose, see ofi_calls.h.
+ *
+ * Owns: the wrapped table and what is to fail. Called by ofi.c when TOMBOLO_OFI_FAULT is set.
+ * Calls: the table that it wraps. Invariant: what is not named behaves as before. Counting is not
+ * exact between threads, which no test needs.
+ */
+#include "net/ofi/ofi_calls.h"
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OFI_INDEX(name, result, parameters, arguments) CALL_##name,
+enum call { OFI_CALLS(OFI_INDEX) CALL_COUNT };
+
+#define OFI_NAME(name, result, parameters, arguments) #name,
+static const char *const names[] = {OFI_CALLS(OFI_NAME)};
+
+static struct {
+  const struct ofi_calls *below;
+  uint64_t random;
+  struct {
+    uint64_t at, count;   /* fails from the at-th time on; 0: never */
+    uint32_t again_share; /* percent that find no room */
+  } of[CALL_COUNT];
+} fault;
+static struct ofi_calls wrapped;
+
+/* What the next call of a kind is to return; 0: what it does. */
+static int verdict(enum call call) {
+  const uint64_t count = ++fault.of[call].count;
+  if (fault.of[call].at && count >= fault.of[call].at) return -FI_EIO;
+  if (!fault.of[call].again_share) return 0;
+  fault.random = fault.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (fault.random >> 33) % 100 < fault.of[call].again_share ? -FI_EAGAIN : 0;
+}
+
+static int faulty_getinfo(uint32_t version, const struct fi_info *hints, struct fi_info **info) {
+  const int rc = verdict(CALL_getinfo);
+  return rc ? rc : fault.below->getinfo(version, hints, info);
+}
+
+static int faulty_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric) {
+  const int rc = verdict(CALL_fabric);
+  return rc ? rc : fault.below->fabric(attr, fabric);
+}
+
+static int faulty_domain(struct fid_fabric *fabric, struct fi_info *info,
+                         struct fid_domain **domain) {
+  const int rc = verdict(CALL_domain);
+  return rc ? rc : fault.below->domain(fabric, info, domain);
+}
+
+static int faulty_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_av **av) {
+  const int rc = verdict(CALL_av_open);
+  return rc ? rc : fault.below->av_open(domain, attr, av);
+}
+
+static int faulty_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq) {
+  const int rc = verdict(CALL_cq_open);
+  return rc ? rc : fault.below->cq_open(domain, attr, cq);
+}
+
+static int faulty_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep) {
+  const int rc = verdict(CALL_endpoint);
+  return rc ? rc : fault.below->endpoint(domain, info, ep);
+}
+
+static int faulty_ep_bind(struct fid_ep *ep, struct fid *fid, uint64_t flags) {
+  const int rc = verdict(CALL_ep_bind);
+  return rc ? rc : fault.below->ep_bind(ep, fid, flags);
+}
+
+static int faulty_enable(struct fid_ep *ep) {
+  const int rc = verdict(CALL_enable);
+  return rc ? rc : fault.below->enable(ep);
+}
+
+static int faulty_getname(struct fid_ep *ep, void *name, size_t *bytes) {
+  const int rc = verdict(CALL_getname);
+  return rc ? rc : fault.below->getname(ep, name, bytes);
+}
+
+static int faulty_av_insert(struct fid_av *av, const void *name, fi_addr_t *addr) {
+  const int rc = verdict(CALL_av_insert);
+  return rc ? rc : fault.below->av_insert(av, name, addr);
+}
+
+static int faulty_av_remove(struct fid_av *av, fi_addr_t *addr) {
+  const int rc = verdict(CALL_av_remove);
+  return rc ? rc : fault.below->av_remove(av, addr);
+}
+
+static int faulty_mr_reg(struct fid_domain *domain, const struct fi_mr_attr *attr,
+                         struct fid_mr **mr) {
+  const int rc = verdict(CALL_mr_reg);
+  return rc ? rc : fault.below->mr_reg(domain, attr, mr);
+}
+
+static int faulty_mr_enable(struct fid_mr *mr, struct fid_ep *ep) {
+  const int rc = verdict(CALL_mr_enable);
+  return rc ? rc : fault.below->mr_enable(mr, ep);
+}
+
+static ssize_t faulty_recv(struct fid_ep *ep, const struct fi_msg *message) {
+  const int rc = verdict(CALL_recv);
+  return rc ? rc : fault.below->recv(ep, message);
+}
+
+static ssize_t faulty_send(struct fid_ep *ep, const struct fi_msg *message) {
+  const int rc = verdict(CALL_send);
+  return rc ? rc : fault.below->send(ep, message);
+}
+
+static ssize_t faulty_inject(struct fid_ep *ep, const void *buf, size_t bytes, fi_addr_t to) {
+  const int rc = verdict(CALL_inject);
+  return rc ? rc : fault.below->inject(ep, buf, bytes, to);
+}
+
+static ssize_t faulty_write(struct fid_ep *ep, const struct fi_msg_rma *message, uint64_t flags) {
+  const int rc = verdict(CALL_write);
+  return rc ? rc : fault.below->write(ep, message, flags);
+}
+
+static ssize_t faulty_read(struct fid_ep *ep, const struct fi_msg_rma *message) {
+  const int rc = verdict(CALL_read);
+  return rc ? rc : fault.below->read(ep, message);
+}
+
+static ssize_t faulty_cq_read(struct fid_cq *cq, struct fi_cq_data_entry *entries, size_t count) {
+  const int rc = verdict(CALL_cq_read);
+  return rc ? rc : fault.below->cq_read(cq, entries, count);
+}
+
+static ssize_t faulty_cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *entry) {
+  const int rc = verdict(CALL_cq_readerr);
+  return rc ? rc : fault.below->cq_readerr(cq, entry);
+}
+
+static int faulty_trywait(struct fid_fabric *fabric, struct fid **fids, int count) {
+  const int rc = verdict(CALL_trywait);
+  return rc ? rc : fault.below->trywait(fabric, fids, count);
+}
+
+static int faulty_wait_fd(struct fid_cq *cq, int *fd) {
+  const int rc = verdict(CALL_wait_fd);
+  return rc ? rc : fault.below->wait_fd(cq, fd);
+}
+
+/* Understand one entry, `CALL@N` or `CALL=P`. */
+static bool parse(const char *text, size_t bytes) {
+  const size_t length = strcspn(text, "@=,");
+  if (length + 1 >= bytes || !text[length] || text[length] == ',') return false;
+  for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
+    if (strlen(names[i]) != length || strncmp(names[i], text, length) != 0) continue;
+    char *end;
+    const unsigned long long value = strtoull(text + length + 1, &end, 10);
+    if (end != text + bytes || (text[length] == '=' && value > 99)) return false;
+    if (text[length] == '@')
+      fault.of[i].at = value;
+    else
+      fault.of[i].again_share = (uint32_t)value;
+    return true;
+  }
+  return false;
+}
+
+#define OFI_FAULTY(name, result, parameters, arguments) .name = faulty_##name,
+
+const struct ofi_calls *ofi_fault_wrap(const struct ofi_calls *calls, const char *text,
+                                       uint64_t seed, char *why, size_t bytes) {
+  memset(&fault, 0, sizeof fault);
+  fault.below = calls;
+  fault.random = seed;
+  for (const char *at = text; *at; at += strspn(at, ",")) {
+    const size_t length = strcspn(at, ",");
+    if (!parse(at, length)) {
+      snprintf(why, bytes, "\"%.*s\" is not CALL@N or CALL=PERCENT of a call of the conduit",
+               (int)length, at);
+      return NULL;
+    }
+    at += length;
+  }
+  wrapped = (struct ofi_calls){OFI_CALLS(OFI_FAULTY).dupinfo = calls->dupinfo,
+                               .freeinfo = calls->freeinfo, .error = calls->error};
+  return &wrapped;
+}

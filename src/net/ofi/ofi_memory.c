@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory of this rank that the provider knows, see ofi_rma.h.
+ *
+ * Owns: the list net->memories. Called by ofi_region.c and ofi_rma.c. Calls: libfabric by its
+ * table, env->up->segment. Segments are registered whole, when the first peer asks for one, or the
+ * first access of this rank uses one, and stay so. Other buffers are registered for as long as an
+ * access uses them: nobody says when a client frees or maps them anew, and providers that pin
+ * memory have a cache that notices. Invariants: the lock is held; at most MEMORIES_MAX buffers are
+ * registered at once; a provider that does not ask for local registration sees segments only.
+ */
+#include "base/compiler.h"
+#include "base/error.h"
+#include "net/ofi/ofi_rma.h"
+
+#include <stdlib.h>
+
+#define MEMORIES_MAX 128
+#define PAGE_BYTES   ((uintptr_t)4096)
+
+static int register_range(struct tmb_net *net, uintptr_t base, size_t bytes, uint64_t access,
+                          struct fid_mr **mr) {
+  const struct iovec range = {(void *)base, bytes};
+  const struct fi_mr_attr attr = {
+      .mr_iov = &range, .iov_count = 1, .access = access, .requested_key = ++net->next_key};
+  int rc = net->calls->mr_reg(net->domain, &attr, mr);
+  if (rc || !(net->mr_mode & FI_MR_ENDPOINT)) return rc;
+  rc = net->calls->mr_enable(*mr, net->ep);
+  if (rc) (void)fi_close(&(*mr)->fid);
+  return rc;
+}
+
+/* Enter registered memory into the list, or NULL. */
+static struct ofi_memory *enter(struct tmb_net *net, uintptr_t base, size_t bytes, bool lasting) {
+  const uint64_t local = FI_READ | FI_WRITE | FI_SEND | FI_RECV;
+  struct ofi_memory *m = calloc(1, sizeof *m);
+  if (!m) return NULL;
+  *m = (struct ofi_memory){.base = base, .bytes = bytes, .lasting = lasting};
+  if (register_range(net, base, bytes, lasting ? local | FI_REMOTE_READ | FI_REMOTE_WRITE : local,
+                     &m->mr)) {
+    free(m);
+    return NULL;
+  }
+  m->next = net->memories;
+  net->memories = m;
+  return m;
+}
+
+/* What holds a range, or NULL. out count: of the buffers in the list. */
+static struct ofi_memory *find(struct tmb_net *net, uintptr_t at, size_t bytes, bool lasting,
+                               uint32_t *count) {
+  *count = 0;
+  for (struct ofi_memory *m = net->memories; m; m = m->next) {
+    if (at - m->base < m->bytes && bytes <= m->bytes - (at - m->base) && (m->lasting || !lasting))
+      return m;
+    if (!m->lasting) ++*count;
+  }
+  return NULL;
+}
+
+struct ofi_memory *ofi_memory_segment(struct tmb_net *net, uint64_t addr) {
+  uint32_t count;
+  void *base;
+  size_t bytes;
+  struct ofi_memory *m = find(net, (uintptr_t)addr, 1, true, &count);
+  if (m || !net->env.up->segment((void *)(uintptr_t)addr, &base, &bytes)) return m;
+  return enter(net, (uintptr_t)base, bytes, true);
+}
+
+struct ofi_memory *ofi_memory_use(struct tmb_net *net, const void *addr, size_t bytes) {
+  const uintptr_t at = (uintptr_t)addr;
+  uint32_t count;
+  void *base;
+  size_t length;
+  struct ofi_memory *m = find(net, at, bytes, false, &count);
+  if (!m && net->env.up->segment(addr, &base, &length) && at + bytes <= (uintptr_t)base + length) {
+    m = enter(net, (uintptr_t)base, length, true);
+  } else if (!m && count < MEMORIES_MAX) {
+    const uintptr_t first = TMB_ALIGN_DOWN(at, PAGE_BYTES);
+    m = enter(net, first, TMB_ALIGN_UP(at + bytes, PAGE_BYTES) - first, false);
+  }
+  if (m) m->users++;
+  return m;
+}
+
+static void drop(struct tmb_net *net, struct ofi_memory *memory) {
+  struct ofi_memory **p = &net->memories;
+  while (*p != memory) p = &(*p)->next;
+  *p = memory->next;
+  (void)fi_close(&memory->mr->fid);
+  free(memory);
+}
+
+void ofi_memory_unuse(struct tmb_net *net, struct ofi_memory *memory) {
+  if (memory && --memory->users == 0 && !memory->lasting) drop(net, memory);
+}
+
+bool ofi_memory_forget(struct tmb_net *net, const void *base, size_t bytes) {
+  const uintptr_t at = (uintptr_t)base;
+  bool found = false;
+  for (struct ofi_memory *m = net->memories, *next; m; m = next) {
+    next = m->next;
+    if (!m->lasting || m->base + m->bytes <= at || at + bytes <= m->base) continue;
+    found = true;
+    m->lasting = false;
+    if (!m->users) drop(net, m);
+  }
+  return found;
+}
+
+int ofi_memory_pool(struct tmb_net *net, struct ofi_pool *pool) {
+  if (!(net->mr_mode & FI_MR_LOCAL)) return 0;
+  const int rc = register_range(net, (uintptr_t)pool->memory, pool->count * pool->stride,
+                                FI_SEND | FI_RECV, &pool->mr);
+  if (rc == 0) pool->desc = fi_mr_desc(pool->mr);
+  return rc;
+}
+
+void ofi_memory_close(struct tmb_net *net) {
+  while (net->memories) drop(net, net->memories);
+}

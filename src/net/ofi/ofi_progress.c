@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Progress: completions and arrivals, see ofi_engine.h.
+ *
+ * Owns nothing beyond the engine. Called by core through the table. Calls: libfabric by its table,
+ * env->up. Completions are read a few at a time; a message is handed up from the buffer in which it
+ * came, with the lock released. A request that may not be served yet is held in its buffer while
+ * enough others are posted, else in a copy: so replies always find a buffer, and what is held is
+ * bounded by the credit of the peers. Invariants: a message is checked, length by length, before
+ * anything of it is used.
+ */
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "base/error.h"
+#include "net/ofi/ofi_engine.h"
+#include "net/ofi/ofi_rma.h"
+#include "os/os.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRESS_BATCH 32
+#define EVENTS_MOST    64                /* completions that one call deals with beside messages */
+#define BLIND_NS       UINT64_C(1000000) /* longest sleep while something is on its way */
+#define NS_PER_S       UINT64_C(1000000000)
+
+/* ---- receive buffers */
+
+void ofi_post(struct tmb_net *net, struct ofi_buffer *b) {
+  const struct iovec part = {b->data, OFI_MESSAGE_MAX};
+  const struct fi_msg message = {.msg_iov = &part,
+                                 .desc = &b->pool->desc,
+                                 .iov_count = 1,
+                                 .addr = FI_ADDR_UNSPEC,
+                                 .context = b};
+  const ssize_t rc = net->calls->recv(net->ep, &message);
+  if (rc == 0) return;
+  if (rc != -FI_EAGAIN && rc != -FI_ENOMEM)
+    net->env.up->fatal("ofi: no receive can be posted: %s", net->calls->error((int)-rc));
+  b->op.next = net->unposted;
+  net->unposted = &b->op;
+}
+
+static void post_rest(struct tmb_net *net) {
+  struct ofi_op *op = net->unposted;
+  net->unposted = NULL;
+  while (op) {
+    struct ofi_op *const next = op->next;
+    ofi_post(net, ofi_buffer_of(op));
+    op = next;
+  }
+}
+
+/* A message has been dealt with. */
+static void recycle(struct tmb_net *net, struct ofi_buffer *b) {
+  if (b->pool)
+    ofi_post(net, b);
+  else
+    ofi_buffer_put(b);
+}
+
+/* Keep a request until it may be served. */
+static void hold(struct tmb_net *net, struct ofi_buffer *b) {
+  if (net->held_count >= net->receives.count / 2) {
+    struct ofi_buffer *const copy = ofi_buffer_copy(b);
+    if (!copy) net->env.up->fatal("out of memory for a message of %u bytes", b->bytes);
+    recycle(net, b);
+    b = copy;
+  } else {
+    net->held_count++;
+  }
+  b->op.next = NULL;
+  *net->held_last = &b->op;
+  net->held_last = &b->op.next;
+}
+
+static struct ofi_buffer *unhold(struct tmb_net *net) {
+  struct ofi_buffer *const b = ofi_buffer_of(net->held);
+  net->held = b->op.next;
+  if (!net->held) net->held_last = &net->held;
+  if (b->pool) net->held_count--;
+  return b;
+}
+
+/* ---- what has come */
+
+/* Whether a message is one of a rank of another host of this job. */
+static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
+  static const uint32_t own_bytes[OFI_KINDS] = {[OFI_ASK] = sizeof(struct ofi_region),
+                                                [OFI_TELL] = sizeof(struct ofi_region),
+                                                [OFI_GONE] = sizeof(struct ofi_region),
+                                                [OFI_SIGNAL] = sizeof(struct ofi_change),
+                                                [OFI_CHANGED] = sizeof(struct ofi_change)};
+  const struct tmb_net_env *env = &net->env;
+  const struct ofi_head *h = ofi_head_of(b);
+  if (b->bytes < sizeof *h || h->token != net->token || h->src >= env->size ||
+      env->host_of[h->src] == env->host || h->kind >= OFI_KINDS || h->is_reply > 1 ||
+      h->nargs > TMB_AM_ARGS_MAX || h->nbytes > TMB_AM_MEDIUM_BYTES_MAX)
+    return false;
+  if (h->kind != OFI_MEDIUM && h->nbytes != own_bytes[h->kind]) return false;
+  const size_t bytes = h->nbytes ? ofi_payload_at(h->nargs) + h->nbytes : sizeof *h + 4u * h->nargs;
+  return b->bytes == bytes;
+}
+
+/* A message has come. Returns it if it is to be handed up. */
+static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
+  struct tmb_net_stats *stats = net->env.stats;
+  tmb_fetch_add_rlx(&stats->packets_in, 1);
+  if (!is_good(net, b)) {
+    tmb_fetch_add_rlx(&stats->refused, 1);
+    recycle(net, b);
+    return NULL;
+  }
+  const struct ofi_head *h = ofi_head_of(b);
+  b->op.peer = h->src;
+  if (h->returned) ofi_credit_back(net, h->src, h->returned);
+  if (h->kind <= OFI_MEDIUM || h->kind == OFI_SIGNAL) return b;
+  const char *const payload = b->data + ofi_payload_at(h->nargs);
+  if (h->kind == OFI_CHANGED)
+    ofi_access_changed(net, h->src, (const struct ofi_change *)(const void *)payload);
+  else
+    ofi_region_message(net, h, payload);
+  recycle(net, b);
+  return NULL;
+}
+
+/* An operation has failed. */
+static void failed(struct tmb_net *net) {
+  struct fi_cq_err_entry error = {0};
+  const ssize_t rc = net->calls->cq_readerr(net->cq, &error);
+  if (rc < 0 && rc != -FI_EAGAIN)
+    net->env.up->fatal("ofi: the completion queue is broken: %s", net->calls->error((int)-rc));
+  struct ofi_op *const op = rc == 1 ? error.op_context : NULL;
+  if (!op) return;
+  if (op->use == OFI_USE_RECV) {
+    recycle(net, ofi_buffer_of(op));
+    return;
+  }
+  net->tx_busy--;
+  ofi_peer_break(net, op->peer, error.err);
+  if (op->use == OFI_USE_SEND)
+    ofi_buffer_put(ofi_buffer_of(op));
+  else
+    ofi_access_failed(net, op);
+}
+
+/* One completion. Returns a message that is to be handed up, or NULL. */
+static struct ofi_buffer *completed(struct tmb_net *net, const struct fi_cq_data_entry *event) {
+  struct ofi_op *const op = event->op_context;
+  if (!op) return NULL;
+  if (op->use == OFI_USE_RECV) {
+    struct ofi_buffer *const b = ofi_buffer_of(op);
+    b->bytes = (uint32_t)event->len;
+    return arrived(net, b);
+  }
+  net->tx_busy--;
+  if (op->use == OFI_USE_SEND)
+    ofi_buffer_put(ofi_buffer_of(op));
+  else
+    ofi_access_done(net, op);
+  return NULL;
+}
+
+/* Read completions. Returns whether there are any. */
+static bool refill(struct tmb_net *net) {
+  net->event_at = net->event_count = 0;
+  const ssize_t count = net->calls->cq_read(net->cq, net->events, OFI_EVENTS);
+  if (count > 0) net->event_count = (uint32_t)count;
+  if (count > 0 || count == -FI_EAGAIN) return count > 0;
+  if (count == -FI_EAVAIL) {
+    failed(net);
+    return true;
+  }
+  net->env.up->fatal("ofi: the completion queue cannot be read: %s",
+                     net->calls->error((int)-count));
+}
+
+/* The next message that may be served, or NULL. in serve: TMB_SERVE_*; out dealt: of completions.
+ */
+static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t *dealt) {
+  if (net->held && (serve & TMB_SERVE_REQUESTS)) return unhold(net);
+  while (*dealt < EVENTS_MOST) {
+    if (net->event_at == net->event_count) {
+      if (!refill(net)) return NULL;
+      if (!net->event_count) ++*dealt;
+      continue;
+    }
+    ++*dealt;
+    struct ofi_buffer *const b = completed(net, &net->events[net->event_at++]);
+    if (!b) continue;
+    const bool request = ofi_credit_units(b) != 0;
+    if (serve & (request ? TMB_SERVE_REQUESTS : TMB_SERVE_REPLIES)) return b;
+    hold(net, b);
+  }
+  return NULL;
+}
+
+/* Give a message to core; without the lock. */
+static void hand_up(struct tmb_net *net, const struct ofi_buffer *b) {
+  const struct ofi_head *h = ofi_head_of(b);
+  char *const payload = b->data + ofi_payload_at(h->nargs);
+  if (h->kind == OFI_SIGNAL) {
+    ofi_signal_message(net, h, payload);
+    return;
+  }
+  const struct tmb_am_in in = {.src = h->src,
+                               .category = h->kind,
+                               .handler = h->handler,
+                               .nargs = h->nargs,
+                               .is_reply = h->is_reply,
+                               .route = h->route,
+                               .args = (const int32_t *)(const void *)(h + 1),
+                               .payload = h->kind == OFI_SHORT ? NULL : payload,
+                               .nbytes = h->nbytes};
+  tmb_fetch_add_rlx(&net->env.stats->received, 1);
+  tmb_fetch_add_rlx(&net->env.stats->bytes_in, in.nbytes);
+  net->env.up->am(&in);
+}
+
+/* A message that has been handed up is over: a signal is answered, the buffer used again. */
+static void finish(struct tmb_net *net, struct ofi_buffer *b) {
+  const struct ofi_head *h = ofi_head_of(b);
+  if (h->kind == OFI_SIGNAL &&
+      ofi_send_own(net, h->src, OFI_CHANGED, b->data + ofi_payload_at(h->nargs), h->nbytes)) {
+    struct ofi_buffer *const kept = b->pool ? ofi_buffer_copy(b) : b;
+    if (!kept) net->env.up->fatal("out of memory for a message of %u bytes", b->bytes);
+    kept->op.next = net->unanswered;
+    net->unanswered = &kept->op;
+    if (kept == b) return;
+  }
+  recycle(net, b);
+}
+
+static void answer_rest(struct tmb_net *net) {
+  struct ofi_op *op = net->unanswered;
+  net->unanswered = NULL;
+  while (op) {
+    struct ofi_op *const next = op->next;
+    finish(net, ofi_buffer_of(op));
+    op = next;
+  }
+}
+
+/* ---- peers that cannot be reached: their launcher says that they have ended, or time passes */
+
+static void tell_broken(struct tmb_net *net) {
+  if (!net->timeout_ns) return;
+  const uint64_t now = tmb_os_now_ns();
+  for (uint32_t i = 0; i < net->env.size; i++) {
+    tmb_lock_acquire(&net->lock);
+    struct ofi_peer *const p = net->peer[i];
+    const bool due = p && p->broken && p->broken_ns && now - p->broken_ns >= net->timeout_ns;
+    if (due) {
+      p->broken_ns = 0;
+      net->broken--;
+    }
+    tmb_lock_release(&net->lock);
+    if (due) net->env.up->peer_lost(i, net->calls->error(p->error));
+  }
+}
+
+/* ---- the slots */
+
+/* Under the lock: what needs no message. Returns whether something was done. */
+static bool housekeeping(struct tmb_net *net) {
+  if (TMB_UNLIKELY(net->unposted != NULL)) post_rest(net);
+  if (TMB_UNLIKELY(net->unanswered != NULL)) answer_rest(net);
+  bool done = TMB_UNLIKELY(net->todo != 0) && ofi_send_rest(net);
+  if (TMB_UNLIKELY(net->pending != NULL)) done = ofi_access_rest(net) || done;
+  return done;
+}
+
+int ofi_progress(struct tmb_net *net, int serve) {
+  int found = TMB_FOUND_NOTHING;
+  uint32_t dealt = 0;
+  if (!tmb_lock_try(&net->lock)) return TMB_FOUND_BUSY;
+  if (housekeeping(net)) found = TMB_FOUND_WORK;
+  for (int i = 0; i < PROGRESS_BATCH; i++) {
+    struct ofi_buffer *const b = next_message(net, serve, &dealt);
+    struct ofi_op *const done = net->done;
+    net->done = NULL;
+    const uint32_t units = b ? ofi_credit_units(b) : 0;
+    if (units) ofi_peer_of(net, b->op.peer)->owed += units;
+    if (!b && !done) break;
+    tmb_lock_release(&net->lock);
+    found |= TMB_FOUND_WORK;
+    ofi_access_tell(net, done);
+    if (b) hand_up(net, b);
+    tmb_lock_acquire(&net->lock);
+    ofi_access_free(net, done);
+    if (!b) break;
+    const uint32_t peer = b->op.peer;
+    finish(net, b);
+    if (units) ofi_credit_return(net, peer);
+  }
+  if (dealt) found |= TMB_FOUND_WORK;
+  const bool broken = net->broken != 0;
+  tmb_lock_release(&net->lock);
+  if (TMB_UNLIKELY(broken)) tell_broken(net);
+  return found;
+}
+
+/* For how long nobody need look, as far as this conduit knows. */
+static uint64_t quiet_ns(const struct tmb_net *net) {
+  if (net->held || net->event_at < net->event_count || net->done) return 0;
+  if (net->tx_busy || net->todo || net->unposted || net->unanswered || net->pending ||
+      net->wait_fd < 0)
+    return BLIND_NS;
+  return net->broken && net->timeout_ns ? NS_PER_S / 10 : UINT64_MAX;
+}
+
+uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns) {
+  uint32_t count = 0;
+  tmb_lock_acquire(&net->lock);
+  uint64_t limit = quiet_ns(net);
+  if (net->wait_fd >= 0 && max) {
+    struct fid *fid = &net->cq->fid;
+    const int rc = net->calls->trywait(net->fabric, &fid, 1);
+    if (rc == 0)
+      fds[count++] = (struct pollfd){.fd = net->wait_fd, .events = POLLIN};
+    else
+      limit = rc == -FI_EAGAIN ? 0 : TMB_MIN(limit, BLIND_NS);
+  }
+  tmb_lock_release(&net->lock);
+  if (limit < *timeout_ns) *timeout_ns = limit;
+  return count;
+}
+
+bool ofi_drained(struct tmb_net *net) {
+  tmb_lock_acquire(&net->lock);
+  const bool drained = !net->tx_busy && !net->todo && !net->pending;
+  tmb_lock_release(&net->lock);
+  return drained;
+}
+
+int ofi_lost(struct tmb_net *net, uint32_t peer) {
+  tmb_lock_acquire(&net->lock);
+  struct ofi_peer *const p = ofi_peer_of(net, peer);
+  if (!p->broken) ofi_peer_break(net, peer, FI_ECONNABORTED);
+  if (p->broken_ns) net->broken--; /* core knows */
+  p->broken_ns = 0;
+  ofi_access_lost(net, peer);
+  bool kept = net->event_at < net->event_count;
+  for (const struct ofi_op *op = net->held; op && !kept; op = op->next) kept = op->peer == peer;
+  tmb_lock_release(&net->lock);
+  return kept ? TMB_AGAIN : 0;
+}
+
+void ofi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
+  tmb_lock_acquire(&net->lock);
+  const struct ofi_peer *p = net->peer[peer];
+  const char *provider = net->info->fabric_attr->prov_name;
+  if (!p)
+    snprintf(text, bytes, "ofi (%s): nothing has been sent yet", provider);
+  else if (p->broken)
+    snprintf(text, bytes, "ofi (%s): cannot be reached: %s", provider, net->calls->error(p->error));
+  else
+    snprintf(text, bytes,
+             "ofi (%s): %u of %u units of credit used, %u accesses under way, %u regions known",
+             provider, p->flying, net->credit, p->accesses, p->regions);
+  tmb_lock_release(&net->lock);
+}

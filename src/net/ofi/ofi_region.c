@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory of peers that can be accessed by the provider, see ofi_rma.h.
+ *
+ * Owns: what is known of each peer, in struct ofi_peer. Called by ofi_rma.c and ofi_progress.c;
+ * ofi_segment_gone by core. Calls: ofi_memory.c, ofi_send.c. A rank learns a key when it needs it:
+ * the first access to memory that it does not know goes by messages, and the owner is asked
+ * meanwhile for the segment around the address. A peer's last few regions are kept. When a segment
+ * is destroyed its owner tells those that have asked. Invariant: at most one question to a peer is
+ * under way, so one answer is enough room.
+ */
+#include "base/compiler.h"
+#include "base/error.h"
+#include "net/ofi/ofi_rma.h"
+
+#include <string.h>
+
+#define QUIET_ACCESSES 64 /* to what cannot be registered, before the owner is asked again */
+
+static bool holds(const struct ofi_region *r, uint64_t addr, uint64_t bytes) {
+  return addr - r->base < r->bytes && bytes <= r->bytes - (addr - r->base);
+}
+
+/* Ask a peer for the memory around an address. */
+static void ask(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t addr) {
+  if (p->asking || p->broken) return;
+  if (p->quiet) {
+    p->quiet--;
+    return;
+  }
+  const struct ofi_region question = {.asked = addr};
+  p->asking = ofi_send_own(net, peer, OFI_ASK, &question, sizeof question) == 0;
+}
+
+const struct ofi_region *ofi_region_find(struct tmb_net *net, uint32_t peer, uint64_t addr,
+                                         uint64_t bytes) {
+  struct ofi_peer *p = ofi_peer_of(net, peer);
+  for (uint32_t i = 0; i < p->regions; i++)
+    if (holds(&p->region[i], addr, bytes)) return &p->region[i];
+  ask(net, peer, p, addr);
+  return NULL;
+}
+
+static void answer(struct tmb_net *net, uint32_t peer, uint64_t addr) {
+  struct ofi_peer *p = ofi_peer_of(net, peer);
+  const struct ofi_memory *m = ofi_memory_segment(net, addr);
+  p->answer = (struct ofi_region){.asked = addr};
+  if (m) {
+    p->answer.base = m->base;
+    p->answer.bytes = m->bytes;
+    p->answer.key = fi_mr_key(m->mr);
+    p->answer.from = net->mr_mode & FI_MR_VIRT_ADDR ? m->base : 0;
+    p->told = true;
+  }
+  p->answer_due = true;
+  ofi_send_later(net, peer);
+}
+
+static void learn(struct ofi_peer *p, const struct ofi_region *region) {
+  p->asking = false;
+  if (!region->bytes) {
+    p->quiet = QUIET_ACCESSES;
+    return;
+  }
+  const uint32_t at = p->regions < OFI_REGIONS ? p->regions++ : p->oldest++ % OFI_REGIONS;
+  p->region[at] = *region;
+}
+
+static void forget(struct ofi_peer *p, const struct ofi_region *gone) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < p->regions; i++) {
+    const struct ofi_region *r = &p->region[i];
+    if (r->base + r->bytes <= gone->base || gone->base + gone->bytes <= r->base)
+      p->region[kept++] = *r;
+  }
+  p->regions = kept;
+}
+
+void ofi_region_message(struct tmb_net *net, const struct ofi_head *head, const void *payload) {
+  struct ofi_region region;
+  struct ofi_peer *p = ofi_peer_of(net, head->src);
+  if (head->kind != OFI_ASK && head->kind != OFI_TELL && head->kind != OFI_GONE) return;
+  memcpy(&region, payload, sizeof region);
+  if (region.base + region.bytes < region.base) return;
+  switch (head->kind) {
+  case OFI_ASK: answer(net, head->src, region.asked); break;
+  case OFI_TELL: learn(p, &region); break;
+  default: forget(p, &region);
+  }
+}
+
+/* Have a peer told that memory is gone; several pieces become one that covers them. */
+static void tell_gone(struct tmb_net *net, uint32_t peer, uint64_t base, uint64_t bytes) {
+  struct ofi_peer *p = net->peer[peer];
+  const uint64_t end = base + bytes;
+  if (p->gone.bytes) {
+    const uint64_t other = p->gone.base + p->gone.bytes;
+    p->gone.base = TMB_MIN(p->gone.base, base);
+    p->gone.bytes = TMB_MAX(other, end) - p->gone.base;
+  } else {
+    p->gone = (struct ofi_region){.base = base, .bytes = bytes};
+  }
+  ofi_send_later(net, peer);
+}
+
+void ofi_segment_gone(struct tmb_net *net, void *base, size_t bytes) {
+  tmb_lock_acquire(&net->lock);
+  if (ofi_memory_forget(net, base, bytes)) {
+    for (uint32_t i = 0; i < net->env.size; i++)
+      if (net->peer[i] && net->peer[i]->told) tell_gone(net, i, (uintptr_t)base, bytes);
+    (void)ofi_send_rest(net);
+  }
+  tmb_lock_release(&net->lock);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Puts and gets by the provider, and their signals, see ofi_rma.h.
+ *
+ * Owns: the accesses of the engine. Called by core through the table and by ofi_progress.c. Calls:
+ * libfabric by its table, ofi_region.c, ofi_memory.c, ofi_send.c. What the provider cannot do, or
+ * not yet because a key is unknown, is TMB_E_UNSUPPORTED: core makes it of messages. A signal after
+ * a put follows as a message of its own, at once where the provider keeps a message behind the
+ * writes before it, else when the write is complete at the peer; the peer answers when it has
+ * changed it, and then the operation is complete. Short puts with a signal are one message, which
+ * core makes. Invariants: as ofi_rma.h says; nothing here polls.
+ */
+#include "net/ofi/ofi_rma.h"
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool ofi_access_make(struct tmb_net *net) {
+  net->all_access = calloc(OFI_ACCESSES, sizeof *net->all_access);
+  if (!net->all_access) return false;
+  for (uint32_t i = 0; i < OFI_ACCESSES; i++) {
+    struct ofi_op *op = &net->all_access[i].op;
+    op->use = OFI_USE_ACCESS;
+    op->next = net->free_access;
+    net->free_access = op;
+  }
+  return true;
+}
+
+static struct ofi_access *access_of(struct ofi_op *op) {
+  return (struct ofi_access *)(void *)op;
+}
+
+void ofi_access_free(struct tmb_net *net, struct ofi_op *list) {
+  while (list) {
+    struct ofi_op *const next = list->next;
+    list->next = net->free_access;
+    net->free_access = list;
+    list = next;
+  }
+}
+
+void ofi_access_tell(struct tmb_net *net, struct ofi_op *list) {
+  for (; list; list = list->next) {
+    const struct ofi_access *a = access_of(list);
+    if (a->lost) continue;
+    if (a->tell_local) net->env.up->op_done(a->client_op, a->local_category, list->peer);
+    net->env.up->op_done(a->client_op, a->category, list->peer);
+  }
+}
+
+/* ---- completion */
+
+/* One of the parts of an access is over. */
+static void part_over(struct tmb_net *net, struct ofi_access *a) {
+  if (--a->parts) return;
+  net->peer[a->op.peer]->accesses--;
+  a->op.next = net->done;
+  net->done = &a->op;
+}
+
+static bool send_signal(struct tmb_net *net, struct ofi_access *a) {
+  if (ofi_send_own(net, a->op.peer, OFI_SIGNAL, &a->signal, sizeof a->signal)) return false;
+  a->signalled = true;
+  return true;
+}
+
+/* Send the signal of an access, now or when there is room. */
+static void start_signal(struct tmb_net *net, struct ofi_access *a) {
+  if (send_signal(net, a)) return;
+  struct ofi_op **last = &net->pending;
+  while (*last) last = &(*last)->next;
+  a->op.next = NULL;
+  *last = &a->op;
+}
+
+bool ofi_access_rest(struct tmb_net *net) {
+  bool sent = false;
+  while (net->pending) {
+    struct ofi_op *const op = net->pending, *const next = op->next;
+    if (!send_signal(net, access_of(op))) break;
+    net->pending = next;
+    sent = true;
+  }
+  return sent;
+}
+
+void ofi_access_done(struct tmb_net *net, struct ofi_op *op) {
+  struct ofi_access *a = access_of(op);
+  ofi_memory_unuse(net, a->local);
+  a->local = NULL;
+  if (a->signals && !a->started) {
+    a->started = true;
+    start_signal(net, a);
+  }
+  part_over(net, a);
+}
+
+void ofi_access_failed(struct tmb_net *net, struct ofi_op *op) {
+  struct ofi_access *a = access_of(op);
+  ofi_memory_unuse(net, a->local);
+  a->local = NULL;
+  a->lost = true;
+  if (a->signals && !a->started) a->parts = 1; /* no signal will be answered */
+  part_over(net, a);
+}
+
+void ofi_access_changed(struct tmb_net *net, uint32_t peer, const struct ofi_change *change) {
+  struct ofi_access *a = change->access < OFI_ACCESSES ? &net->all_access[change->access] : NULL;
+  if (!a || !a->parts || !a->signalled || a->op.peer != peer || a->serial != change->serial) return;
+  a->signalled = false;
+  part_over(net, a);
+}
+
+void ofi_access_lost(struct tmb_net *net, uint32_t peer) {
+  for (uint32_t i = 0; i < OFI_ACCESSES; i++) {
+    struct ofi_access *a = &net->all_access[i];
+    if (!a->parts || a->op.peer != peer) continue;
+    a->lost = true;
+    if (!a->signalled) continue; /* a signal on its way in `pending` is dropped when it is sent */
+    a->signalled = false;
+    part_over(net, a);
+  }
+}
+
+void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const void *payload) {
+  struct ofi_change change;
+  memcpy(&change, payload, sizeof change);
+  void *const word = net->env.up->target(head->src, change.addr, sizeof(uint64_t));
+  if (!word || change.addr % sizeof(uint64_t) || change.op > TMB_SIGNAL_ADD)
+    net->env.up->fatal("ofi: rank %u names a signal at 0x%llx, which is no word of a segment",
+                       head->src, (unsigned long long)change.addr);
+  net->env.up->signal(word, change.op, change.value);
+}
+
+/* ---- starting one */
+
+static struct ofi_access *take_access(struct tmb_net *net, const struct tmb_rma *rma,
+                                      const struct tmb_signal *signal) {
+  struct ofi_op *op = net->free_access;
+  if (!op || net->tx_busy >= net->tx_limit) return NULL;
+  struct ofi_access *a = access_of(op);
+  net->free_access = op->next;
+  op->peer = rma->peer;
+  a->client_op = rma->op;
+  a->category = rma->category;
+  a->local_category = rma->local_category;
+  a->tell_local = rma->tell_local;
+  a->lost = a->started = a->signalled = false;
+  a->signals = signal != NULL;
+  a->parts = signal ? 2 : 1;
+  a->serial++;
+  if (signal)
+    a->signal = (struct ofi_change){.addr = (uint64_t)(uintptr_t)signal->addr,
+                                    .value = signal->value,
+                                    .op = signal->op,
+                                    .access = (uint32_t)(a - net->all_access),
+                                    .serial = a->serial};
+  return a;
+}
+
+/* Whether the provider can do an access now. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED. out region:
+ * at the peer. */
+static int judge(struct tmb_net *net, const struct tmb_rma *rma, const struct ofi_region **region) {
+  if (!net->rma || !rma->op || !rma->nbytes || (rma->resume && rma->resume->at) ||
+      ofi_peer_of(net, rma->peer)->broken || rma->nbytes > net->info->ep_attr->max_msg_size)
+    return TMB_E_UNSUPPORTED;
+  *region = ofi_region_find(net, rma->peer, (uint64_t)(uintptr_t)rma->remote, rma->nbytes);
+  return *region ? 0 : TMB_E_UNSUPPORTED;
+}
+
+struct start {
+  const struct tmb_rma *rma;
+  const struct tmb_signal *signal;
+  bool is_get;
+};
+
+/* Hand an access to the provider. */
+static ssize_t issue(struct tmb_net *net, const struct start *s, struct ofi_access *a,
+                     const struct ofi_region *region) {
+  const struct tmb_rma *rma = s->rma;
+  const struct iovec local = {rma->local, rma->nbytes};
+  const struct fi_rma_iov remote = {.addr = (uint64_t)(uintptr_t)rma->remote - region->base +
+                                            region->from,
+                                    .len = rma->nbytes,
+                                    .key = region->key};
+  void *desc = a->local ? fi_mr_desc(a->local->mr) : NULL;
+  const struct fi_msg_rma message = {.msg_iov = &local,
+                                     .desc = &desc,
+                                     .iov_count = 1,
+                                     .addr = net->addr[rma->peer],
+                                     .rma_iov = &remote,
+                                     .rma_iov_count = 1,
+                                     .context = a};
+  if (s->is_get) return net->calls->read(net->ep, &message);
+  uint64_t flags = FI_COMPLETION;
+  if (!(s->signal && net->ordered)) flags |= FI_DELIVERY_COMPLETE;
+  if (rma->nbytes <= net->inject_max) flags |= FI_INJECT;
+  return net->calls->write(net->ep, &message, flags);
+}
+
+/* Have the provider do an access. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED, with nothing done. */
+static int attempt(struct tmb_net *net, const struct start *s, struct ofi_access *a,
+                   const struct ofi_region *region) {
+  const struct tmb_rma *rma = s->rma;
+  if ((net->mr_mode & FI_MR_LOCAL) && (s->is_get || rma->nbytes > net->inject_max)) {
+    a->local = ofi_memory_use(net, rma->local, rma->nbytes);
+    if (!a->local) return TMB_E_UNSUPPORTED;
+  }
+  const ssize_t rc = issue(net, s, a, region);
+  if (rc == 0) return 0;
+  ofi_memory_unuse(net, a->local);
+  a->local = NULL;
+  if (rc == -FI_EAGAIN || rc == -FI_ENOMEM) return TMB_AGAIN;
+  ofi_peer_break(net, rma->peer, (int)-rc);
+  return TMB_E_UNSUPPORTED; /* core's messages are dropped as well */
+}
+
+static int start_access(struct tmb_net *net, const struct start *s) {
+  const struct ofi_region *region = NULL;
+  int rc = judge(net, s->rma, &region);
+  if (rc) return rc;
+  struct ofi_access *a = take_access(net, s->rma, s->signal);
+  if (!a) return TMB_AGAIN;
+  rc = attempt(net, s, a, region);
+  if (rc) {
+    a->parts = 0;
+    a->op.next = NULL;
+    ofi_access_free(net, &a->op);
+    return rc;
+  }
+  net->tx_busy++;
+  ofi_peer_of(net, s->rma->peer)->accesses++;
+  if (s->signal && !s->is_get && net->ordered) {
+    a->started = true;
+    start_signal(net, a);
+  }
+  return 0;
+}
+
+static int start_locked(struct tmb_net *net, const struct start *s) {
+  tmb_lock_acquire(&net->lock);
+  const int rc = start_access(net, s);
+  if (rc == 0) {
+    tmb_fetch_add_rlx(&net->env.stats->packets_out, 1);
+    if (!s->is_get) tmb_fetch_add_rlx(&net->env.stats->bytes_out, s->rma->nbytes);
+  }
+  tmb_lock_release(&net->lock);
+  return rc;
+}
+
+int ofi_put(struct tmb_net *net, const struct tmb_rma *rma) {
+  return start_locked(net, &(struct start){.rma = rma});
+}
+
+int ofi_get(struct tmb_net *net, const struct tmb_rma *rma) {
+  return start_locked(net, &(struct start){.rma = rma, .is_get = true});
+}
+
+/* As long as it is a message, a put with a signal is one. */
+int ofi_put_signal(struct tmb_net *net, const struct tmb_rma *rma,
+                   const struct tmb_signal *signal) {
+  if (rma->nbytes <= TMB_AM_MEDIUM_BYTES_MAX) return TMB_E_UNSUPPORTED;
+  return start_locked(net, &(struct start){.rma = rma, .signal = signal});
+}
+
+int ofi_get_signal(struct tmb_net *net, const struct tmb_rma *rma,
+                   const struct tmb_signal *signal) {
+  return start_locked(net, &(struct start){.rma = rma, .signal = signal, .is_get = true});
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Remote memory access by the provider: registered memory, keys, puts, gets and their signals.
+ *
+ * Owns: declarations of ofi_memory.c, ofi_region.c and ofi_rma.c. Called by the files of this
+ * conduit, the slots by core. Calls: libfabric by its table, env->up. Invariants: the lock is held
+ * where it is not said otherwise; an access is used again only after core has been told.
+ */
+#ifndef TMB_NET_OFI_OFI_RMA_H
+#define TMB_NET_OFI_OFI_RMA_H
+
+#include "net/ofi/ofi_engine.h"
+
+enum { OFI_ACCESSES = 256 };
+
+/* A put or get that is under way. */
+struct ofi_access {
+  struct ofi_op op;
+  void *client_op;
+  uint32_t category, local_category;
+  bool tell_local, lost;
+  uint32_t serial;       /* which use of this access it is */
+  uint8_t parts;         /* completions that are still to come: of the provider, of the signal */
+  bool signals, started; /* has a signal; it is being sent */
+  bool signalled;        /* it has been sent, and not been answered */
+  struct ofi_change signal;
+  struct ofi_memory *local; /* NULL, or what it uses */
+};
+
+/* ---- ofi_memory.c: memory of this rank that the provider knows */
+
+struct ofi_memory {
+  struct ofi_memory *next;
+  uintptr_t base;
+  size_t bytes;
+  struct fid_mr *mr;
+  uint32_t users; /* accesses under way */
+  bool lasting;   /* a segment: until it is destroyed; else as long as it has users */
+};
+
+/* The registered segment that holds `addr`, or NULL: it is no segment, or cannot be registered. */
+struct ofi_memory *ofi_memory_segment(struct tmb_net *net, uint64_t addr);
+/* Registered memory that holds a buffer of this rank; it has one more user. NULL: none can be
+ * had. */
+struct ofi_memory *ofi_memory_use(struct tmb_net *net, const void *addr, size_t bytes);
+void ofi_memory_unuse(struct tmb_net *net, struct ofi_memory *memory);
+/* A range is to be unmapped. Returns whether some of it was registered for good. */
+bool ofi_memory_forget(struct tmb_net *net, const void *base, size_t bytes);
+/* Register the buffers of a pool, if the provider needs it. Returns 0 or a code of libfabric. */
+int ofi_memory_pool(struct tmb_net *net, struct ofi_pool *pool);
+void ofi_memory_close(struct tmb_net *net);
+
+/* ---- ofi_region.c: memory of peers */
+
+/* The region of a peer that holds a range, or NULL; then the peer is asked for the next time. */
+const struct ofi_region *ofi_region_find(struct tmb_net *net, uint32_t peer, uint64_t addr,
+                                         uint64_t bytes);
+/* An OFI_ASK, OFI_TELL or OFI_GONE has come. */
+void ofi_region_message(struct tmb_net *net, const struct ofi_head *head, const void *payload);
+/* The slot segment_gone; without the lock. */
+void ofi_segment_gone(struct tmb_net *net, void *base, size_t bytes);
+
+/* ---- ofi_rma.c */
+
+/* The slots; without the lock. */
+int ofi_put(struct tmb_net *net, const struct tmb_rma *rma);
+int ofi_get(struct tmb_net *net, const struct tmb_rma *rma);
+int ofi_put_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_signal *signal);
+int ofi_get_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_signal *signal);
+
+bool ofi_access_make(struct tmb_net *net);
+/* The provider is done with one, or has failed. */
+void ofi_access_done(struct tmb_net *net, struct ofi_op *op);
+void ofi_access_failed(struct tmb_net *net, struct ofi_op *op);
+/* The peer has changed the signal of one. */
+void ofi_access_changed(struct tmb_net *net, uint32_t peer, const struct ofi_change *change);
+/* Send signals for which there was no room. Returns whether one was sent. */
+bool ofi_access_rest(struct tmb_net *net);
+/* Tell core of a list of them; without the lock. Then they may be used again. */
+void ofi_access_tell(struct tmb_net *net, struct ofi_op *list);
+void ofi_access_free(struct tmb_net *net, struct ofi_op *list);
+/* Core is not told any more of those towards a peer. */
+void ofi_access_lost(struct tmb_net *net, uint32_t peer);
+/* A signal has come: change it; without the lock. */
+void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const void *payload);
+
+#endif

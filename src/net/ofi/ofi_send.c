@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sending, and credit, see ofi_engine.h.
+ *
+ * Owns nothing beyond the engine. Called by core through the table and by the files of this
+ * conduit. Calls: libfabric by its table. A short message is injected, so that it needs no buffer
+ * and has no completion; others are copied into one. What the provider has no room for is
+ * TMB_AGAIN: core makes progress and calls again; messages of the conduit itself are sent by the
+ * next progress. Invariants: the lock is held; nothing here polls, so nothing recurses.
+ */
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "base/error.h"
+#include "net/ofi/ofi_engine.h"
+#include "os/os.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ofi_peer *ofi_peer_of(struct tmb_net *net, uint32_t rank) {
+  if (TMB_LIKELY(net->peer[rank] != NULL)) return net->peer[rank];
+  net->peer[rank] = calloc(1, sizeof *net->peer[rank]);
+  if (!net->peer[rank]) net->env.up->fatal("out of memory for rank %u", rank);
+  return net->peer[rank];
+}
+
+void ofi_peer_break(struct tmb_net *net, uint32_t peer, int error) {
+  struct ofi_peer *p = ofi_peer_of(net, peer);
+  if (p->broken) return;
+  p->broken = true;
+  p->broken_ns = tmb_os_now_ns();
+  p->error = error;
+  net->broken++;
+}
+
+/* ---- one message */
+
+/* Write a message. Returns its length. */
+static size_t write_message(char *to, const struct ofi_head *head, const void *args,
+                            const void *payload) {
+  const size_t at = ofi_payload_at(head->nargs);
+  memcpy(to, head, sizeof *head);
+  if (head->nargs) memcpy(to + sizeof *head, args, 4u * head->nargs);
+  if (!head->nbytes) return sizeof *head + 4u * head->nargs;
+  memcpy(to + at, payload, head->nbytes);
+  return at + head->nbytes;
+}
+
+/* Hand a message to the provider. in reserve: share of the buffers that must stay, as 1/n; 0: none.
+ * Returns what libfabric does. */
+static ssize_t transmit(struct tmb_net *net, uint32_t peer, const struct ofi_head *head,
+                        const void *args, const void *payload, uint32_t reserve) {
+  const size_t most = ofi_payload_at(head->nargs) + head->nbytes;
+  if (most <= net->inject_max) {
+    char text[OFI_SMALL_BYTES] TMB_ALIGNED(16);
+    const size_t bytes = write_message(text, head, args, payload);
+    return net->calls->inject(net->ep, text, bytes, net->addr[peer]);
+  }
+  struct ofi_pool *pool = most <= OFI_SMALL_BYTES ? &net->small : &net->large;
+  struct ofi_buffer *b = ofi_pool_take(pool, reserve ? pool->count / reserve : 0);
+  if (!b) return -FI_EAGAIN;
+  b->op.peer = peer;
+  const struct iovec part = {b->data, write_message(b->data, head, args, payload)};
+  const struct fi_msg message = {
+      .msg_iov = &part, .desc = &pool->desc, .iov_count = 1, .addr = net->addr[peer], .context = b};
+  const ssize_t rc = net->calls->send(net->ep, &message);
+  if (rc)
+    ofi_buffer_put(b);
+  else
+    net->tx_busy++;
+  return rc;
+}
+
+/* Send a message, with the credit that the peer gets back. Returns 0 or TMB_AGAIN; to a peer that
+ * cannot be reached nothing is sent. */
+static int send_message(struct tmb_net *net, uint32_t to, struct ofi_head *head, const void *args,
+                        const void *payload) {
+  struct ofi_peer *p = ofi_peer_of(net, to);
+  if (p->broken) return 0;
+  head->token = net->token;
+  head->src = net->env.rank;
+  head->returned = (uint16_t)TMB_MIN(p->owed, (uint32_t)UINT16_MAX);
+  const bool request = head->kind <= OFI_MEDIUM && !head->is_reply;
+  const ssize_t rc = transmit(net, to, head, args, payload, request ? 4 : 0);
+  if (rc == -FI_EAGAIN || rc == -FI_ENOMEM) return TMB_AGAIN;
+  if (rc)
+    ofi_peer_break(net, to, (int)-rc);
+  else
+    p->owed -= head->returned;
+  return 0;
+}
+
+/* ---- credit */
+
+static uint32_t units_of(size_t bytes) {
+  return 1 + (uint32_t)(bytes / OFI_UNIT);
+}
+
+uint32_t ofi_credit_units(const struct ofi_buffer *b) {
+  const struct ofi_head *h = ofi_head_of(b);
+  return h->kind <= OFI_MEDIUM && !h->is_reply ? units_of(h->nbytes) : 0;
+}
+
+void ofi_credit_back(struct tmb_net *net, uint32_t peer, uint32_t units) {
+  struct ofi_peer *p = ofi_peer_of(net, peer);
+  p->flying -= TMB_MIN(units, p->flying);
+}
+
+void ofi_credit_return(struct tmb_net *net, uint32_t peer) {
+  struct ofi_peer *p = ofi_peer_of(net, peer);
+  if (p->owed && p->owed >= net->credit / 2 && !p->listed &&
+      ofi_send_own(net, peer, OFI_CREDIT, NULL, 0))
+    ofi_send_later(net, peer);
+}
+
+/* ---- messages of the conduit itself */
+
+int ofi_send_own(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const void *payload,
+                 uint32_t nbytes) {
+  struct ofi_head head = {.kind = (uint8_t)kind, .nbytes = nbytes, .is_reply = 1};
+  return send_message(net, peer, &head, NULL, payload);
+}
+
+void ofi_send_later(struct tmb_net *net, uint32_t peer) {
+  struct ofi_peer *p = ofi_peer_of(net, peer);
+  if (p->listed) return;
+  p->listed = true;
+  p->next = net->todo;
+  net->todo = peer + 1;
+}
+
+/* Send what is due to one peer. Returns 0 or TMB_AGAIN. */
+static int send_due(struct tmb_net *net, uint32_t peer, struct ofi_peer *p) {
+  if (p->answer_due) {
+    if (ofi_send_own(net, peer, OFI_TELL, &p->answer, sizeof p->answer)) return TMB_AGAIN;
+    p->answer_due = false;
+  }
+  if (p->gone.bytes) {
+    if (ofi_send_own(net, peer, OFI_GONE, &p->gone, sizeof p->gone)) return TMB_AGAIN;
+    p->gone = (struct ofi_region){0};
+  }
+  if (p->owed && p->owed >= net->credit / 2) return ofi_send_own(net, peer, OFI_CREDIT, NULL, 0);
+  return 0;
+}
+
+bool ofi_send_rest(struct tmb_net *net) {
+  bool sent = false;
+  while (net->todo) {
+    const uint32_t peer = net->todo - 1;
+    struct ofi_peer *p = net->peer[peer];
+    if (send_due(net, peer, p)) return sent;
+    sent = true;
+    net->todo = p->next;
+    p->listed = false;
+  }
+  return sent;
+}
+
+/* ---- the slot */
+
+static int send_locked(struct tmb_net *net, const struct tmb_am_out *out) {
+  struct ofi_head head = {.nbytes = out->category == TMB_AM_SHORT ? 0 : (uint32_t)out->nbytes,
+                          .route = out->route,
+                          .kind = out->category,
+                          .handler = out->handler,
+                          .nargs = out->nargs,
+                          .is_reply = out->is_reply};
+  struct ofi_peer *p = ofi_peer_of(net, out->peer);
+  const uint32_t units = out->is_reply ? 0 : units_of(head.nbytes);
+  if (units && p->flying && p->flying + units > net->credit) return TMB_AGAIN;
+  if (units && net->tx_busy >= net->tx_limit) return TMB_AGAIN;
+  const int rc = send_message(net, out->peer, &head, out->args, out->src);
+  if (rc == 0) p->flying += units;
+  return rc;
+}
+
+int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out) {
+  tmb_lock_acquire(&net->lock);
+  const int rc = send_locked(net, out);
+  if (rc == 0) {
+    tmb_fetch_add_rlx(&net->env.stats->sent, 1);
+    tmb_fetch_add_rlx(&net->env.stats->packets_out, 1);
+    if (out->category != TMB_AM_SHORT) tmb_fetch_add_rlx(&net->env.stats->bytes_out, out->nbytes);
+  }
+  tmb_lock_release(&net->lock);
+  return rc;
+}
