@@ -48,6 +48,42 @@ else()
     "(Debian: package libfabric-dev; or set TMB_OFI_INCLUDE)")
 endif()
 
+# The MPI plug-ins: one source, compiled for each binary interface of MPI whose compiler is found.
+# Each is linked with its MPI library, which is in the process before the plug-in is loaded, or
+# comes with it.
+find_program(TMB_MPICC_OPENMPI NAMES mpicc.openmpi DOC "Compiler command of Open MPI")
+find_program(TMB_MPICC_MPICH NAMES mpicc.mpich DOC "Compiler command of MPICH")
+file(GLOB tmb_mpi_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/mpi/*.c")
+set(TMB_MPI_PLUGINS "")
+foreach(abi openmpi mpich)
+  string(TOUPPER ${abi} upper)
+  if(NOT TMB_MPICC_${upper})
+    message(STATUS "tombolo: mpicc.${abi} not found: no plug-in for this MPI")
+    continue()
+  endif()
+  execute_process(COMMAND "${TMB_MPICC_${upper}}" -show OUTPUT_VARIABLE tmb_show
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(tmb_words UNIX_COMMAND "${tmb_show}")
+  set(tmb_mpi_includes "")
+  set(tmb_mpi_links "")
+  foreach(word IN LISTS tmb_words)
+    if(word MATCHES "^-I(.+)")
+      list(APPEND tmb_mpi_includes "${CMAKE_MATCH_1}")
+    elseif(word MATCHES "^-[lL]")
+      list(APPEND tmb_mpi_links "${word}")
+    endif()
+  endforeach()
+  tmb_add_plugin(tombolo_net_mpi_${abi} tombolo-net-mpi-${abi} ${tmb_mpi_sources})
+  set_target_properties(tombolo_net_mpi_${abi} PROPERTIES PREFIX ""
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo"
+    TMB_MPI_INCLUDES "${tmb_mpi_includes}" TMB_MPI_LINKS "${tmb_mpi_links}")
+  target_include_directories(tombolo_net_mpi_${abi} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_include_directories(tombolo_net_mpi_${abi} SYSTEM PRIVATE ${tmb_mpi_includes})
+  target_link_libraries(tombolo_net_mpi_${abi} PRIVATE ${tmb_mpi_links})
+  target_compile_options(tombolo_net_mpi_${abi} PRIVATE -UTMB_PREEMPT)
+  list(APPEND TMB_MPI_PLUGINS tombolo_net_mpi_${abi})
+endforeach()
+
 if(TMB_CUDA)
   set(tmb_cuda_dir "${PROJECT_SOURCE_DIR}/plugins/cuda")
   tmb_add_plugin(tombolo_mk_cuda tombolo-mk-cuda "${tmb_cuda_dir}/plugin.c"

@@ -38,6 +38,12 @@ foreach(src IN LISTS tmb_unit_sources)
   endif()
 endforeach()
 
+# The declarations of PMIx are compared with its header where that is installed.
+pkg_check_modules(TMB_PMIX QUIET pmix)
+if(TMB_PMIX_FOUND)
+  target_include_directories(unit.boot.pm SYSTEM PRIVATE ${TMB_PMIX_INCLUDE_DIRS})
+endif()
+
 # Unit tests of the command and of FT get that program's sources, less its main.
 file(GLOB tmb_tool_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*_test.c")
 list(FILTER tmb_tool_sources EXCLUDE REGEX "/main\\.c$")

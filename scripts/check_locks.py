@@ -65,7 +65,9 @@ def main():
     if not finds_a_mistake(base):
         print("check_locks: clang does not find a mistake that is there")
         return 1
-    sources = options.paths or sorted((ROOT / "src").rglob("*.c"))
+    sources = options.paths or [
+        path for path in sorted((ROOT / "src").rglob("*.c"))
+        if "net/mpi/" not in str(path)]  # needs the headers of an MPI
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         reports = [text for text in pool.map(lambda path: run(base, path), sources) if text]
     print("".join(reports), end="")

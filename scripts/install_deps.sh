@@ -8,7 +8,9 @@ set -euo pipefail
 
 PACKAGES=(build-essential clang clang-format cmake ninja-build pkg-config libcmocka-dev libfftw3-dev
   libjansson-dev libpng-dev libfabric-dev libsodium-dev gnuplot-nox libopenblas-dev python3 valgrind
-  gfortran gfortran-11)
+  gfortran gfortran-11
+  libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev
+  slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge)
 
 is_installed() {
   dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

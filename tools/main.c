@@ -32,6 +32,8 @@ int main(int argc, char **argv) {
       {"info", tool_info_main, "show version, settings, conduits, topology and limits"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
       {"fc", tool_fc_main, "compile a coarray Fortran program"},
+      {"watch", tool_watch_main,
+       "follow ranks that mpirun or srun has started (used by the library)"},
       {"upcc", tool_upcc_main, "compile a UPC program"},
       {"upcrun", tool_upcrun_main, "start a UPC program, with the options of older launchers"},
       {"tune", tool_tune_main, "measure the algorithms of collectives, write the table to use"},

@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "boot/pm.h"
 #include "boot/spawn.h"
 #include "boot/supervise.h"
 
@@ -308,6 +309,19 @@ static int run_here(struct run *run) {
   return rc;
 }
 
+/* Each process of mpirun or srun would start a job of its own, and nobody would notice. */
+static bool refuse_nesting(void) {
+  uint32_t rank, size;
+  const char *who = tmb_pm_started_by(&rank, &size);
+  if (!who) return false;
+  if (rank == 0)
+    tmb_print(
+        "run: %s has started 'tombolo run' %u times; let it start the program itself, or start "
+        "'tombolo run' once; TOMBOLO_LAUNCHER=none makes %u separate jobs",
+        who, size, size);
+  return true;
+}
+
 int tool_run_main(int argc, char **argv) {
   static const struct argp parser = {
       option_table, parse_option, "PROGRAM [ARGUMENTS]", doc, 0, 0, 0};
@@ -319,6 +333,7 @@ int tool_run_main(int argc, char **argv) {
     return TOOL_EXIT_USAGE;
   int rc = run_check_settings();
   if (rc) return rc;
+  if (refuse_nesting()) return TOOL_EXIT_USAGE;
   const bool far = on_hosts(&run.options);
   if (!far && run.options.ranks == 0) run.options.ranks = 1;
   if (run.options.env_only) run_env_keep(&run.options);

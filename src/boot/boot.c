@@ -16,11 +16,13 @@
 #include "boot/bootstrap.h"
 #include "boot/ctl.h"
 #include "boot/launch.h"
+#include "boot/pm.h"
 #include "boot/supervise.h"
 #include "os/coverage.h"
 #include "os/memfd.h"
 #include "os/os.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +96,20 @@ static int start_peers(struct tmb_boot *b, uint32_t size) {
   return rc;
 }
 
+/* Whether a process manager has started this process inside of a job of ours, or around it: its
+ * ranks and ours cannot be told apart. */
+static bool two_launchers(const char *launched) {
+  uint32_t rank, size, ours = 0;
+  const char *who = tmb_pm_started_by(&rank, &size);
+  if (!who) return false;
+  (void)sscanf(launched, "2:%" SCNu32, &ours);
+  tmb_print(
+      "this program was started by 'tombolo run' (rank %u) and by %s (rank %u of %u); use one "
+      "of them, or say TOMBOLO_LAUNCHER=none to leave the second one out of account",
+      ours, who, rank, size);
+  return true;
+}
+
 /* ---- interface */
 
 int tmb_boot_start(struct tmb_boot *b) {
@@ -103,7 +119,9 @@ int tmb_boot_start(struct tmb_boot *b) {
   const int64_t nodes = launched ? 1 : tmb_cfg_int(TMB_CFG_PSHM_NODES);
   int rc;
   if (launched)
-    rc = tmb_boot_join(b, launched);
+    rc = two_launchers(launched) ? TMB_E_STATE : tmb_boot_join(b, launched);
+  else if ((rc = tmb_boot_manage(b)) != TMB_E_NOT_FOUND)
+    ; /* mpirun, mpiexec or srun has started it, or cannot be used */
   else if (nodes > 1)
     rc = start_peers(b, (uint32_t)nodes);
   else
@@ -168,8 +186,8 @@ static bool is_rank(const struct tmb_boot *b) {
   return b->ops && b->pid == getpid();
 }
 
-void tmb_boot_record_exit(struct tmb_boot *b, int code) {
-  if (is_rank(b)) b->ops->record_exit(b, code);
+int tmb_boot_record_exit(struct tmb_boot *b, int code) {
+  return is_rank(b) ? b->ops->record_exit(b, code) : code;
 }
 
 void tmb_boot_note_told(struct tmb_boot *b) {

@@ -121,9 +121,10 @@ int64_t tmb_boot_get(const struct tmb_boot *boot, uint32_t rank, const char *key
  * Record that this rank ends the job on purpose: its code counts for the job, and the time it takes
  * to flush its output is granted. Only the first call counts; ignored in a forked child of the
  * client and when the supervisor told this rank to end before. Threads: any; also from a signal
- * handler. in code: the exit code, of which the low 8 bits reach the launcher.
+ * handler. in code: the exit code, of which the low 8 bits reach the launcher. Returns the code to
+ * end with: another one where the launcher looks at the codes of ranks that were told to end.
  */
-void tmb_boot_record_exit(struct tmb_boot *boot, int code);
+int tmb_boot_record_exit(struct tmb_boot *boot, int code);
 
 /* Record that this rank has said on stderr why it dies: the supervisor need not say more. Threads:
  * any; also from a signal handler. */

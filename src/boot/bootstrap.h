@@ -5,8 +5,8 @@
  *
  * Owns no state. Included by src/boot only; core sees the calls of boot.h. Tables: `alone` (one
  * process), `agent` (ranks of a supervisor on this machine: forked by itself, by `tombolo run`, or
- * by an agent of `tombolo run --hosts`, which then speaks for them with the other machines). A
- * process manager with a library of its own (PMIx, MPI) becomes another table. Invariants: each
+ * by an agent of `tombolo run --hosts`, which then speaks for them with the other machines), `pm`
+ * (ranks that mpirun, mpiexec or srun has started). Invariants: each
  * slot is filled; what boot.h says of the call of the same name holds for the slot.
  */
 #ifndef TMB_BOOT_BOOTSTRAP_H
@@ -19,9 +19,9 @@ struct tmb_bootstrap_ops {
   bool (*barrier)(struct tmb_boot *boot);
   /* in bytes: 1..TMB_CTL_PART_BYTES. Returns false, and `all` is undefined, if it gives up. */
   bool (*gather)(struct tmb_boot *boot, const void *mine, size_t bytes, void *all);
-  void (*record_exit)(struct tmb_boot *boot, int code); /* any thread, signal handlers */
-  void (*note_told)(struct tmb_boot *boot);             /* the same */
-  bool (*told_to_end)(const struct tmb_boot *boot);     /* the same */
+  int (*record_exit)(struct tmb_boot *boot, int code); /* any thread, signal handlers */
+  void (*note_told)(struct tmb_boot *boot);            /* the same */
+  bool (*told_to_end)(const struct tmb_boot *boot);    /* the same */
   pid_t (*peer_pid)(const struct tmb_boot *boot, uint32_t rank);
   void (*report)(struct tmb_boot *boot, bool report, const struct tmb_boot_doors *doors);
   const uint32_t *(*changes)(const struct tmb_boot *boot);
@@ -29,7 +29,14 @@ struct tmb_bootstrap_ops {
   void (*stop)(struct tmb_boot *boot);
 };
 
-extern const struct tmb_bootstrap_ops tmb_bootstrap_alone, tmb_bootstrap_agent;
+extern const struct tmb_bootstrap_ops tmb_bootstrap_alone, tmb_bootstrap_agent, tmb_bootstrap_pm;
+
+/*
+ * bootstrap_pm.c: become the rank that a foreign process manager has started. inout boot: zeroed
+ * but for descriptors. Returns 0; TMB_E_NOT_FOUND: there is none, or it started this process alone;
+ * another negative code after a message.
+ */
+int tmb_boot_manage(struct tmb_boot *boot);
 
 /*
  * join.c: become the rank that the launcher's variable names. in text: its value. inout boot:

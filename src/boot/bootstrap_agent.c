@@ -32,8 +32,9 @@ static bool agent_gather(struct tmb_boot *b, const void *mine, size_t bytes, voi
   return true;
 }
 
-static void agent_record_exit(struct tmb_boot *b, int code) {
+static int agent_record_exit(struct tmb_boot *b, int code) {
   tmb_ctl_record_exit(b->ctl, b->rank, code);
+  return code;
 }
 
 static void agent_note_told(struct tmb_boot *b) {

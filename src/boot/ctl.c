@@ -67,6 +67,11 @@ static void new_secret(uint8_t *secret) {
   }
 }
 
+void tmb_ctl_new_identity(uint64_t *job_id, uint8_t *secret) {
+  *job_id = new_job_id();
+  new_secret(secret);
+}
+
 static struct tmb_ctl *map_fd(int fd, size_t bytes) {
   void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   return at == MAP_FAILED ? NULL : at;
@@ -121,8 +126,7 @@ int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd_out,
     goto fail_close;
   }
   ctl->magic = TMB_CTL_MAGIC;
-  ctl->job_id = new_job_id();
-  new_secret(ctl->secret);
+  tmb_ctl_new_identity(&ctl->job_id, ctl->secret);
   ctl->start_ns = tmb_os_now_ns();
   ctl->size = job->size;
   ctl->here = here;

@@ -56,6 +56,7 @@ struct tmb_ctl {
   uint32_t refusals;                    /* to take part, so far: the first one is told; ranks */
   uint32_t ranks_joined;                /* ranks past NEW; ranks */
   uint32_t ending;                      /* 1: no rank may join any more; supervisor */
+  uint32_t told_code; /* the job's, when ranks were told to end; supervisor, before it tells them */
   uint64_t door_offset, door_stride; /* where ranks sleep, in the arena file; stride 0: not known */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t changes; /* of fates so far; supervisor */
   uint32_t losses;                              /* ranks that are gone; supervisor */
@@ -68,7 +69,7 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[]; /* [here]; then the arrays */
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f39) /* changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f41) /* changes with the layout */
 
 /* [size] TMB_FATE_ words of boot.h; the supervisor. */
 static inline uint32_t *tmb_ctl_fate(const struct tmb_ctl *ctl) {
@@ -127,6 +128,9 @@ struct tmb_status *tmb_ctl_status(const struct tmb_ctl *ctl, uint32_t rank);
  * Returns 0, TMB_E_SYS or TMB_E_LIMIT after a message.
  */
 int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd, struct tmb_ctl **ctl);
+
+/* out job_id, secret: [TMB_CTL_SECRET_BYTES] of a new job. */
+void tmb_ctl_new_identity(uint64_t *job_id, uint8_t *secret);
 
 /* Map the control block of an existing job. Returns NULL with errno set if `fd` is not one. */
 struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id);

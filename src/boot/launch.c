@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "boot/ctl.h"
 #include "boot/places.h"
+#include "boot/pm.h"
 #include "os/memfd.h"
 #include "os/os.h"
 
@@ -146,7 +147,7 @@ static bool is_ignored(int sig) {
 }
 
 /* Blocks the signals of the supervisor and opens the descriptor that it reads them from. */
-static int open_signals(struct tmb_launch *l) {
+int tmb_launch_signals(struct tmb_launch *l) {
   sigset_t set;
   sigemptyset(&set);
   for (size_t i = 0; i < TMB_ARRAY_LEN(supervised_signals); i++)
@@ -179,7 +180,7 @@ int tmb_launch_open(struct tmb_launch *l) {
   }
   int rc = open_memory(l);
   if (rc) goto fail_pids;
-  rc = open_signals(l);
+  rc = tmb_launch_signals(l);
   if (rc) goto fail_memory;
   return TMB_OK;
 fail_memory:
@@ -297,6 +298,7 @@ int tmb_launch_pass(const struct tmb_launch *l, uint32_t rank, char *env, size_t
   if (l->hosts > 1 && pass_bells(l, rank)) return TMB_E_SYS;
   snprintf(env, env_bytes, "2:%u:%u:%" PRIx64 ":%d:%d:%d:%d", rank, l->size, l->ctl->job_id,
            (int)l->ctl->supervisor_pid, l->ctl_fd, host->arena_fd, host->segment_fd);
+  tmb_pm_pass();
   ask_same_addresses(l, rank);
   return TMB_OK;
 }

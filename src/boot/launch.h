@@ -31,6 +31,7 @@ struct tmb_launch_host {
 
 struct tmb_launch {
   /* set by the caller */
+  bool adopted;          /* the ranks are not children of this process, see adopt.h */
   uint32_t size;         /* ranks of the job, 1..TMB_BOOT_RANKS_MAX */
   uint32_t hosts;        /* of the job; 0: one */
   uint32_t *host_of;     /* [size], NULL: all on one host; lives as long as this */
@@ -61,6 +62,10 @@ struct tmb_launch {
  * Returns 0, or TMB_E_SYS, TMB_E_LIMIT, TMB_E_NOMEM after a message; then nothing is left open.
  */
 int tmb_launch_open(struct tmb_launch *launch);
+
+/* Block the signals that the supervisor will read, and open the descriptor that it reads them from;
+ * tmb_launch_open includes it. Returns 0, or TMB_E_SYS after a message. */
+int tmb_launch_signals(struct tmb_launch *launch);
 
 /* Read the setting TOMBOLO_PLACES for `launch->size` ranks into hosts and host_of (malloc'd; the
  * caller's). Returns 0, or TMB_E_ARG, TMB_E_NOMEM after a message. */

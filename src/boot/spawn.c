@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "boot/boot.h"
 #include "boot/launch.h"
+#include "boot/pm.h"
 #include "os/os.h"
 
 #include <ctype.h>
@@ -57,8 +58,7 @@ static uint32_t number_of(const char *word) {
   return (uint32_t)value;
 }
 
-/* Path of the command, malloc'd. */
-static char *find_command(void) {
+char *tmb_spawn_command(void) {
   Dl_info self;
   char *path = NULL;
   const char *slash = dladdr((const void *)(uintptr_t)&tmb_boot_spawn, &self) && self.dli_fname
@@ -77,7 +77,7 @@ _Noreturn static void become_launcher(uint32_t ranks, char **args) {
   char number[16];
   size_t count = 0;
   while (args[count]) count++;
-  char **words = calloc(count + 6, sizeof *words), *command = find_command();
+  char **words = calloc(count + 6, sizeof *words), *command = tmb_spawn_command();
   if (!words || !command) tmb_fatal_nopos("out of memory for %zu arguments", count);
   snprintf(number, sizeof number, "%u", ranks);
   const bool named = strchr(args[0], '/') != NULL;
@@ -128,7 +128,8 @@ const char *tmb_spawn_hosts(int function, bool *is_file) {
 }
 
 void tmb_boot_spawn(int *argc, char ***argv) {
-  if (tmb_env_get(TMB_LAUNCH_ENV)) return;
+  uint32_t of_manager, ranks_of_manager;
+  if (tmb_env_get(TMB_LAUNCH_ENV) || tmb_pm_started_by(&of_manager, &ranks_of_manager)) return;
   const bool given = argc && argv && *argv && *argc > 0;
   char **args = given ? *argv : read_arguments();
   const uint32_t ranks = args && args[0] ? number_of(args[1]) : 0;

@@ -13,6 +13,9 @@
 
 #include "base/config.h"
 
+/* Path of the command `tombolo`, beside this library, else its name; malloc'd, NULL: no memory. */
+char *tmb_spawn_command(void);
+
 /* A setting that users of other launchers give under more names: as in config.def, or AMUDP_NAME,
  * or NAME alone. in name: "SSH_SERVERS". Returns NULL if it is unset or empty. */
 const char *tmb_spawn_setting(enum tmb_cfg_id id, const char *name);

@@ -107,6 +107,7 @@ static void tell_end(const struct tmb_sup *s, uint32_t flags) {
 static void signal_rank(const struct tmb_sup *s, uint32_t rank, int sig, bool wrapper_too) {
   const pid_t child = s->l->pids[rank];
   if (child == 0) return;
+  if (s->l->adopted && tmb_ctl_signal(s->l->ctl, rank, sig) != TMB_E_ARG) return;
   const pid_t joined = tmb_ctl_pid(s->l->ctl, rank);
   const bool wrapped = joined != 0 && joined != child;
   const bool unnamed = wrapped && tmb_ctl_signal(s->l->ctl, rank, sig) == TMB_E_ARG;
@@ -122,6 +123,7 @@ static void signal_all(const struct tmb_sup *s, int sig, bool wrapper_too) {
  */
 static void ask_to_end(struct tmb_sup *s) {
   tmb_ctl_end(s->l->ctl);
+  tmb_store_rel(&s->l->ctl->told_code, (uint32_t)s->code);
   for (uint32_t r = 0; r < s->l->size; r++) {
     if (s->l->pids[r] == 0) continue;
     const enum tmb_rank_state before = TMB_RANK_STATE(tmb_ctl_tell(s->l->ctl, r));
@@ -185,18 +187,24 @@ static const char *memory_text(const struct tmb_sup *s, int status, char *buf, s
   return buf;
 }
 
+static bool on_purpose(const struct tmb_sup *s, uint32_t rank) {
+  return TMB_RANK_STATE(tmb_ctl_state(s->l->ctl, rank)) == TMB_RANK_EXITING;
+}
+
 static void report_end(const struct tmb_sup *s, uint32_t rank, pid_t pid, int status, bool go_on) {
   char others[48], how[80], memory[400];
   if (WIFSIGNALED(status)) {
     const char *name = tmb_os_signal_name(WTERMSIG(status));
     snprintf(how, sizeof how, "killed by signal %d (%s)%s", WTERMSIG(status), name ? name : "?",
              WCOREDUMP(status) ? ", core dumped" : "");
+  } else if (s->l->adopted && !on_purpose(s, rank)) {
+    snprintf(how, sizeof how, "died");
   } else {
     snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
   }
   /* One failure, one message: a rank that has said why it died needs no second one. */
-  const bool told =
-      WIFSIGNALED(status) && tmb_load_acq(&tmb_ctl_rank(s->l->ctl, rank)->told_why) && !go_on;
+  const bool told = (WIFSIGNALED(status) || s->l->adopted) &&
+                    tmb_load_acq(&tmb_ctl_rank(s->l->ctl, rank)->told_why) && !go_on;
   void (*const say)(const char *fmt, ...) = told ? tmb_info : tmb_print;
   say("rank %u (pid %d on %s) %s after %.2f s%s%s", rank, (int)pid,
       s->l->host_name ? s->l->host_name : tmb_os_hostname(), how, seconds_since_start(s),
@@ -615,6 +623,10 @@ void tmb_supervise_apply(struct tmb_sup *s, const struct tmb_sup_event *e) {
   case TMB_SUP_SIGNAL: signal_all(s, e->code, true); break;
   case TMB_SUP_CONDEMN: condemn(s, e->rank); break;
   }
+}
+
+void tmb_supervise_ended(struct tmb_sup *s, uint32_t rank, int status) {
+  rank_ended(s, rank, s->l->pids[rank], status);
 }
 
 void tmb_supervise_kill(struct tmb_sup *s) {

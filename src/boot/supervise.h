@@ -96,6 +96,9 @@ int tmb_supervise(struct tmb_launch *launch, struct tmb_supervise_options *optio
 /* From far->serve: another supervisor has told something. */
 void tmb_supervise_apply(struct tmb_sup *sup, const struct tmb_sup_event *event);
 
+/* From far->serve: a rank that is no child of this process has ended. in status: as of waitpid. */
+void tmb_supervise_ended(struct tmb_sup *sup, uint32_t rank, int status);
+
 /* From far->serve: end the ranks of this machine at once; nobody waits for their code. */
 void tmb_supervise_kill(struct tmb_sup *sup);
 

@@ -103,7 +103,7 @@ static void start_backstop(void) {
 void tmb_exit(int code) {
   if (!claim(&exiting.exit_thread)) _exit(exiting.code);
   exiting.code = code & 0xff;
-  if (exiting.boot) tmb_boot_record_exit(exiting.boot, code);
+  if (exiting.boot) exiting.code = tmb_boot_record_exit(exiting.boot, code) & 0xff;
   start_backstop();
   tmb_flush_streams(); /* what matters most first: this skips a locked stream */
   fflush(NULL);
@@ -116,7 +116,7 @@ static void on_plain_exit(int code, void *arg) {
   (void)arg;
   tmb_flush_streams(); /* the conduit may wait for seconds, and the job end meanwhile */
   tmb_conduit_drain();
-  if (exiting.boot) tmb_boot_record_exit(exiting.boot, code);
+  if (exiting.boot) (void)tmb_boot_record_exit(exiting.boot, code);
 }
 
 /* ---- signals */

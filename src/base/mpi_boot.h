@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the bootstrap asks of the plug-in for an MPI library: who this process is, and to exchange
+ * texts.
+ *
+ * Owns nothing. Included by boot/pm_mpi.c and by the plug-in (net/mpi), which is compiled once for
+ * each binary interface of MPI. Calls nothing. Invariants: MPI is initialised and not finalised
+ * when a function is called; all ranks call the same in the same order. Each returns 0 or a code of
+ * MPI.
+ */
+#ifndef TMB_BASE_MPI_BOOT_H
+#define TMB_BASE_MPI_BOOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TMB_MPI_BOOT_ABI    1 /* changes with this file */
+#define TMB_MPI_BOOT_SYMBOL "tombolo_mpi_boot"
+
+struct tmb_mpi_boot {
+  uint32_t abi; /* TMB_MPI_BOOT_ABI */
+  int (*open)(uint32_t *rank, uint32_t *size);
+  /* All ranks' texts one behind the other. in mine: [bytes]. out all: [total], malloc'd. */
+  int (*share)(const char *mine, size_t bytes, char **all, size_t *total);
+  /* out host_of: [size] lowest rank that shares memory with each. */
+  int (*hosts)(uint32_t *host_of);
+};
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Process managers that are not ours: how a rank that mpirun, mpiexec or srun has started learns
+ * who it is, and exchanges a few words with the others before anything else works.
+ *
+ * Owns no state. Included by pm*.c and bootstrap_pm.c. Tables: PMIx (the library libpmix, loaded
+ * when used), PMI-1 and PMI-2 (their text protocols on the descriptor PMI_FD), MPI (a plug-in,
+ * where the program has called MPI_Init before). Invariants: keys and values are printable text
+ * without blanks,
+ * `;` and `=`; each key is put once, by one rank; a fence is called by all ranks of the job. One
+ * thread at a time, but for `leave`.
+ */
+#ifndef TMB_BOOT_PM_H
+#define TMB_BOOT_PM_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  TMB_PM_KEY_BYTES = 48,    /* of a key, with its end */
+  TMB_PM_VALUE_BYTES = 961, /* of a value, with its end: less than the least that managers take */
+  TMB_PM_NOTE_S = 5         /* after this a rank says that it still waits for others */
+};
+
+struct tmb_pm_ops;
+
+/* A rank's connection with its manager. */
+struct tmb_pm {
+  const struct tmb_pm_ops *ops;
+  uint32_t rank, size;
+  char who[96]; /* for messages: "PMI-1, as of mpiexec (MPI)" */
+  void *state;  /* the table's own */
+};
+
+struct tmb_pm_ops {
+  const char *name;
+  /* Connect. Fills rank, size, who, state. Returns 0, or a negative code after a message. */
+  int (*open)(struct tmb_pm *pm);
+  int (*put)(struct tmb_pm *pm, const char *key, const char *value);
+  /* What all ranks have put is there for all. Returns 0, or a negative code after a message. */
+  int (*fence)(struct tmb_pm *pm);
+  /* in owner: rank that has put it. out value: [TMB_PM_VALUE_BYTES]. Returns 0, or
+   * TMB_E_NOT_FOUND without a message. */
+  int (*get)(struct tmb_pm *pm, uint32_t owner, const char *key, char *value);
+  /* Which rank runs on which host. out host_of: [size], any numbers. Returns 0, or a negative code:
+   * not known. */
+  int (*hosts)(struct tmb_pm *pm, uint32_t *host_of);
+  /* This process ends in good order and does not speak with the manager again; one that ends
+   * without this has failed, and the manager ends the others. Any thread, once. */
+  void (*leave)(struct tmb_pm *pm);
+  /* This process ends with a code other than 0: end the job with it. Any thread, signal handlers,
+   * once. Empty: the manager sees the code. */
+  void (*fail)(struct tmb_pm *pm, int code);
+  void (*close)(struct tmb_pm *pm); /* release memory; says nothing to the manager */
+};
+
+extern const struct tmb_pm_ops tmb_pm_pmix, tmb_pm_pmi1, tmb_pm_pmi2, tmb_pm_mpi;
+
+/*
+ * The manager of this process. out pm: connected, if 0 is returned. Returns 0; TMB_E_NOT_FOUND:
+ * there is none, or it started this process alone; another negative code after a message: it
+ * cannot be used, or two launchers contradict each other.
+ */
+int tmb_pm_find(struct tmb_pm *pm);
+
+/* Whether a manager has started this process together with others: its name, else NULL. Looks at
+ * the environment only. out rank, size: as it says. */
+const char *tmb_pm_started_by(uint32_t *rank, uint32_t *size);
+
+/* This process is a rank: those that it starts are none, although they inherit its variables. */
+void tmb_pm_mark_taken(void);
+
+/* The manager that has started this process is not that of the programs which it executes. */
+void tmb_pm_pass(void);
+
+/* Values of any length: divided, in hexadecimal. in key: at most 24 bytes. */
+int tmb_pm_put_data(struct tmb_pm *pm, const char *key, const void *data, size_t bytes);
+
+/* Returns 0, or TMB_E_NOT_FOUND: nothing, or of another length. */
+int tmb_pm_get_data(struct tmb_pm *pm, uint32_t owner, const char *key, void *data, size_t bytes);
+
+/* Read a map of hosts as PMI gives it: (vector,(FIRST_HOST,HOSTS,RANKS_EACH),...). out host_of:
+ * [size]. Returns 0 or TMB_E_ARG. */
+int tmb_pm_parse_mapping(const char *text, uint32_t size, uint32_t *host_of);
+
+/* The MPI library of this process: handle for dlsym, NULL if it has none. */
+void *tmb_pm_mpi_library(void);
+
+/* Its binary interface, "openmpi" or "mpich", NULL if there is no MPI. */
+const char *tmb_pm_mpi_abi(void);
+
+/* Whether MPI_Init has been called in this process; out finalized: and MPI_Finalize. */
+bool tmb_pm_mpi_begun(bool *finalized);
+
+#endif

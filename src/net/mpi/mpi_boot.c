@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The bootstrap's part of the MPI plug-in: see base/mpi_boot.h.
+ *
+ * Owns: a communicator of its own, so that nothing here meets the program's messages. Called by
+ * boot/pm_mpi.c. Calls: MPI. It is never freed: MPI_Finalize does so, and a collective call of ours
+ * at the end could meet ranks that have gone. Invariants: see base/mpi_boot.h.
+ */
+#include "base/mpi_boot.h"
+#include "base/compiler.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdlib.h>
+
+static MPI_Comm world;
+static int world_rank, world_size;
+
+static int boot_open(uint32_t *rank, uint32_t *size) {
+  int rc = MPI_Comm_dup(MPI_COMM_WORLD, &world);
+  if (rc == MPI_SUCCESS) rc = MPI_Comm_rank(world, &world_rank);
+  if (rc == MPI_SUCCESS) rc = MPI_Comm_size(world, &world_size);
+  *rank = (uint32_t)world_rank;
+  *size = (uint32_t)world_size;
+  return rc;
+}
+
+static int boot_share(const char *mine, size_t bytes, char **all, size_t *total) {
+  int *counts = calloc((size_t)world_size, 2 * sizeof *counts), *at = counts + world_size;
+  const int count = bytes < INT_MAX ? (int)bytes : INT_MAX;
+  int sum = 0;
+  *all = NULL;
+  if (!counts) return MPI_ERR_NO_MEM;
+  int rc = MPI_Allgather(&count, 1, MPI_INT, counts, 1, MPI_INT, world);
+  for (int r = 0; r < world_size && rc == MPI_SUCCESS; r++) {
+    at[r] = sum;
+    if (counts[r] > INT_MAX - sum) rc = MPI_ERR_COUNT;
+    sum += rc == MPI_SUCCESS ? counts[r] : 0;
+  }
+  if (rc == MPI_SUCCESS && !(*all = malloc((size_t)sum + 1))) rc = MPI_ERR_NO_MEM;
+  if (rc == MPI_SUCCESS)
+    rc = MPI_Allgatherv(mine, count, MPI_BYTE, *all, counts, at, MPI_BYTE, world);
+  free(counts);
+  *total = (size_t)sum;
+  return rc;
+}
+
+static int boot_hosts(uint32_t *host_of) {
+  MPI_Comm host;
+  uint32_t lowest = (uint32_t)world_rank;
+  int rc = MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, world_rank, MPI_INFO_NULL, &host);
+  if (rc != MPI_SUCCESS) return rc;
+  rc = MPI_Bcast(&lowest, 1, MPI_UINT32_T, 0, host);
+  MPI_Comm_free(&host);
+  if (rc == MPI_SUCCESS)
+    rc = MPI_Allgather(&lowest, 1, MPI_UINT32_T, host_of, 1, MPI_UINT32_T, world);
+  return rc;
+}
+
+TMB_EXPORT extern const struct tmb_mpi_boot tombolo_mpi_boot;
+
+const struct tmb_mpi_boot tombolo_mpi_boot = {
+    .abi = TMB_MPI_BOOT_ABI,
+    .open = boot_open,
+    .share = boot_share,
+    .hosts = boot_hosts,
+};

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 400
+"""Programs started by MPICH's mpiexec.hydra and by Open MPI's mpirun: who is who, near and on
+pretended hosts, how a job ends, conformance programs, and MPI in the same process in either order.
+
+Usage: launchers_test.py [--whole] LAUNCHER [NAME...]
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from harness import (BUILD, ENDS, LAUNCHERS, MPI_OF, launch, need, run_cases, shm_names,
+                     watchers)
+
+QUICK = ["job", "am_flood"]
+WHOLE = ["am_long", "am_medium", "coll_basic", "coll_random", "rma_nb", "notify_signal",
+         "ad_random", "team_split", "par_am", "soak", "segment", "legacy_am", "vis_strided"]
+LATE = 10
+
+arguments = sys.argv[1:]
+whole = "--whole" in arguments
+arguments = [a for a in arguments if a != "--whole"]
+launcher, names = arguments[0], arguments[1:]
+need(LAUNCHERS[launcher][0])
+
+
+def hello(ranks=4, **settings):
+    run = launch(launcher, ranks, ENDS, "hello", **settings)
+    run.check(run.code == 0, "the job's code")
+    said = sorted(line for line in run.out.splitlines() if line.startswith("rank "))
+    run.check(said == sorted(f"rank {r} of {ranks}" for r in range(ranks)), "who says hello")
+    return run
+
+
+def ranks_know_who_they_are():
+    for ranks in (1, 2, 4, 7) if whole else (1, 4):
+        hello(ranks)
+
+
+def pretended_hosts():
+    hello(TOMBOLO_PLACES="cyclic:2")
+    if whole:
+        hello(7, TOMBOLO_PLACES="0,1,1,2,0,2,1")
+        hello(4, TOMBOLO_PLACES="2", TOMBOLO_SHM_MAP="0")
+        hello(4, TOMBOLO_SHM="0")
+
+
+def codes_reach_the_launcher():
+    for code in (0, 5) if not whole else (0, 1, 5, 200):
+        run = launch(launcher, 4, ENDS, "exit", str(code))
+        run.check(run.code == code, f"the code {code} of the rank that ends the job")
+        run.check(run.seconds < LATE, "it ends in time")
+
+
+def a_rank_that_dies_ends_the_job():
+    for how, says in (("kill", "rank 1 "), ("segv", "rank 1: caught signal 11")):
+        run = launch(launcher, 4, ENDS, how)
+        run.check(run.code not in (0, None) and run.seconds < LATE, "it ends, and not well")
+        run.check(how == "kill" or says in run.out, "it says which rank")
+    run = launch(launcher, 4, ENDS, "kill", TOMBOLO_PLACES="2")
+    run.check(run.code not in (0, None) and run.seconds < LATE, "it ends, also on two hosts")
+
+
+def children_are_jobs_of_their_own():
+    run = launch(launcher, 2, ENDS, "child")
+    run.check(run.code == 0 and "rank 0 of 1" in run.out, "a rank starts a program")
+
+
+def nothing_is_left():
+    until = time.monotonic() + LATE
+    while watchers() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not watchers(), f"watchers that nobody needs: {watchers()}"
+    assert not shm_names(), f"names in /dev/shm: {shm_names()}"
+
+
+def each_way(name, ranks):
+    """A conformance program, near, and far by udp and loop."""
+    program = BUILD / "tests/conformance" / name
+    if not program.exists():
+        return
+    for settings in ({}, {"TOMBOLO_PLACES": "cyclic:2"},
+                     {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "loop"}):
+        run = launch(launcher, ranks, str(program), **settings)
+        run.check(run.code == 0, f"{name} with {settings}")
+
+
+def conformance_programs():
+    for name in QUICK + (WHOLE if whole else []):
+        each_way(name, 4)
+
+
+def mixed(order, ranks=4, **settings):
+    program = BUILD / f"tests/launch/mixed-{MPI_OF[launcher]}"
+    if not program.exists():
+        print(f"not tried: mpicc.{MPI_OF[launcher]} is not installed")
+        return
+    run = launch(launcher, ranks, str(program), order, **settings)
+    run.check(run.code == 0 and f"{ranks} ranks agree" in run.out, f"MPI in one process, {order}")
+
+
+def mpi_in_one_process():
+    for order in ("mpi", "gex", "late"):
+        mixed(order)
+    mixed("mpi", TOMBOLO_PLACES="cyclic:2")
+    mixed("gex", TOMBOLO_PLACES="cyclic:2")
+    if whole:
+        for order in ("mpi", "gex", "late"):
+            mixed(order, 1)
+            mixed(order, 7, TOMBOLO_PLACES="3")
+
+
+run_cases([ranks_know_who_they_are, pretended_hosts, codes_reach_the_launcher,
+           a_rank_that_dies_ends_the_job, children_are_jobs_of_their_own, conformance_programs,
+           mpi_in_one_process, nothing_is_left], names)
