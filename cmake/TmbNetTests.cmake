@@ -43,6 +43,7 @@ tmb_add_net_test(tune net tune_test.py)
 tmb_add_net_test(faults net faults_test.py)
 tmb_add_net_test(faults net-whole faults_test.py --whole)
 tmb_add_net_test(why net why_test.py)
+tmb_add_net_test(mtu net mtu_test.py)
 
 # ---- the quick set
 set(tmb_no_comfort --set TOMBOLO_UDP_CREDITS=1 --set TOMBOLO_UDP_COALESCE=0

@@ -138,17 +138,29 @@ static uint64_t timeout_ns(const struct tmb_net_up *up) {
   return seconds > 0 ? (uint64_t)(seconds * NS_PER_S) : 0;
 }
 
+/* Whether the length of packets is known, so that it is not searched. */
+static bool plan_mtu_given(const struct tmb_net_up *up, const struct plan *plan) {
+  return plan->mode == UDP_STREAM_ALWAYS || plan->choice.loopback ||
+         up->setting_int("TOMBOLO_UDP_MTU") > 0;
+}
+
 static struct udp_config config_of(const struct tmb_net_env *env, const struct plan *plan) {
   const struct tmb_net_up *up = env->up;
   const uint32_t headers = plan->choice.family == AF_INET6 ? 48 : 28;
   const int64_t wanted = up->setting_int("TOMBOLO_UDP_MTU");
   uint32_t bytes = plan->mode == UDP_STREAM_ALWAYS ? UDP_PACKET_MAX : plan->choice.mtu - headers;
+  const bool given = plan_mtu_given(up, plan);
   if (wanted > 0 && wanted < bytes) bytes = (uint32_t)wanted;
   if (bytes > UDP_PACKET_MAX) bytes = UDP_PACKET_MAX;
   if (bytes < UDP_PACKET_MIN_MTU) bytes = UDP_PACKET_MIN_MTU;
-  if (plan->cipher) bytes -= UDP_SEAL_TAG;
+  uint32_t base = TMB_MIN(bytes, UDP_MTU_BASE);
+  if (plan->cipher) {
+    bytes -= UDP_SEAL_TAG;
+    base -= UDP_SEAL_TAG;
+  }
   const int64_t credits = up->setting_int("TOMBOLO_UDP_CREDITS");
   return (struct udp_config){.packet_bytes = TMB_ALIGN_DOWN(bytes, 16u),
+                             .base_bytes = given ? 0 : TMB_ALIGN_DOWN(base, 16u),
                              .credit = credits > 0 ? (uint32_t)credits : CREDIT_DEFAULT,
                              .coalesce = up->setting_int("TOMBOLO_UDP_COALESCE") != 0,
                              .cipher = plan->cipher,
@@ -190,9 +202,11 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   int rc = meet(env, &plan);
   if (rc) goto free_cards;
   const bool offload = env->up->setting_int("TOMBOLO_UDP_OFFLOAD") != 0;
-  if (!udp_sockets_join(plan.sockets, plan.cards, env->size, &plan.choice, offload))
-    env->up->fatal("no memory for the addresses of %u ranks", env->size);
   const struct udp_config config = config_of(env, &plan);
+  const struct udp_join join = {plan.cards, env->size, &plan.choice, offload,
+                                config.base_bytes > 0};
+  if (!udp_sockets_join(plan.sockets, &join))
+    env->up->fatal("no memory for the addresses of %u ranks", env->size);
   struct udp_io io = udp_sockets_io(plan.sockets);
   /* Faults are those of datagrams, so that they show the way out; where there are none, of all. */
   if (plan.mode == UDP_STREAM_ALWAYS) add_stream(env, &plan, &io);

@@ -23,7 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MTU_LEAST 1280u
+#define MTU_LEAST 1280u /* where the system does not tell */
+#define MTU_FLOOR 304u  /* the tiniest packet with all headers: below that the kernel divides */
 
 /* Number of this kernel and network namespace. */
 static uint64_t machine_id(void) {
@@ -45,7 +46,7 @@ static uint64_t machine_id(void) {
 static uint32_t mtu_of(int fd, const char *name) {
   struct ifreq request = {0};
   snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
-  if (ioctl(fd, SIOCGIFMTU, &request) || request.ifr_mtu < (int)MTU_LEAST) return MTU_LEAST;
+  if (ioctl(fd, SIOCGIFMTU, &request) || request.ifr_mtu <= 0) return MTU_LEAST;
   return (uint32_t)request.ifr_mtu;
 }
 
@@ -136,7 +137,7 @@ bool udp_choose(const struct udp_card *cards, uint32_t size, int family,
     const struct udp_card_family *c = &cards[i].family[f];
     choice->rails = TMB_MIN(choice->rails, (uint32_t)c->count);
     for (uint32_t k = 0; k < c->count; k++)
-      choice->mtu = TMB_MIN(choice->mtu, TMB_MAX(c->mtu[k], MTU_LEAST));
+      choice->mtu = TMB_MIN(choice->mtu, TMB_MAX(c->mtu[k], MTU_FLOOR));
   }
   return true;
 }

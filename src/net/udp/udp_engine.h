@@ -15,6 +15,7 @@
 
 #include "net/udp/udp_auth.h"
 #include "net/udp/udp_io.h"
+#include "net/udp/udp_mtu.h"
 #include "net/udp/udp_seal.h"
 #include "net/udp/udp_window.h"
 #include "os/lock.h"
@@ -97,6 +98,7 @@ struct udp_peer {
   struct udp_peer *next_busy;
   uint64_t key_out[2], key_in[2];
   struct udp_seal seal; /* with config.cipher */
+  struct udp_mtu mtu;
   struct udp_tx tx;
   struct udp_rx rx;
   uint64_t seq; /* of the packet that is being read */
@@ -178,6 +180,7 @@ struct udp_held {
 
 struct udp_config {
   uint32_t packet_bytes;     /* of a packet at most, header included */
+  uint32_t base_bytes;       /* to begin with; 0: packet_bytes is given */
   uint32_t credit;           /* cost of requests at a peer that have not been handled, at most */
   struct udp_cipher *cipher; /* NULL: packets are hashed, not encrypted */
   bool hash_payload;
@@ -270,6 +273,10 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
 void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number);
 /* Send an acknowledgement alone. */
 void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags);
+/* Go on with the search for the length of packets. Returns when to come back. */
+uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p);
+/* Answer a probe; take an answer. */
+void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
 /* Hand over what was made. */
 void udp_out_flush(struct tmb_net *e);
 /* Add a record with its payload to what is gathered; sets UDP_TAIL where it must. in flags:
@@ -284,7 +291,7 @@ bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve);
 /* Send it if nothing is in flight, else let it wait for company. */
 void udp_gather_settle(struct tmb_net *e, struct udp_peer *p);
 /* Payload of one packet at most, with such a record. */
-uint32_t udp_payload_max(const struct tmb_net *e, const struct udp_record *r);
+uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r);
 int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
 
 /* Whether a packet of `bytes` bytes that is about to be sent asks for an acknowledgement, because

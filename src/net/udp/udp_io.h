@@ -16,10 +16,17 @@
 struct pollfd;
 
 /* A packet on its way out: head and tail lie apart. */
+enum udp_way {
+  UDP_WAY_WHOLE,
+  UDP_WAY_ALONE, /* not joined with others */
+  UDP_WAY_CUT,   /* longer than the path may carry: routers may divide it */
+};
+
 struct udp_out {
   uint32_t peer, rail;
   uint32_t head_bytes, tail_bytes;
   const void *head, *tail;
+  enum udp_way way;
 };
 
 #define UDP_BATCH        8u /* datagrams of one receive call */

@@ -41,7 +41,9 @@ static const uint16_t fixed_bytes[UDP_RECORD_TYPES] = {
     [UDP_PART] = sizeof(struct wire_prefix) + sizeof(struct wire_part),
     [UDP_GET] = sizeof(struct wire_prefix) + sizeof(struct wire_part),
     [UDP_DATA] = sizeof(struct wire_prefix) + sizeof(struct wire_data),
-    [UDP_SACK] = sizeof(struct wire_prefix) + UDP_SACK_BYTES};
+    [UDP_SACK] = sizeof(struct wire_prefix) + UDP_SACK_BYTES,
+    [UDP_PROBE] = sizeof(struct wire_prefix) + sizeof(struct wire_data),
+    [UDP_ANSWER] = sizeof(struct wire_prefix) + sizeof(struct wire_data)};
 
 static bool is_message(uint8_t action) {
   return action == UDP_ACT_MEDIUM || action == UDP_ACT_LONG;
@@ -79,7 +81,9 @@ static uint32_t add_fields(uint8_t *packet, uint32_t at, const struct udp_record
   switch (r->type) {
   case UDP_AM: return add_am(packet, at, r);
   case UDP_PUT: return add(packet, at, &r->addr, sizeof r->addr);
-  case UDP_DATA: return add(packet, at, &data, sizeof data);
+  case UDP_DATA:
+  case UDP_PROBE:
+  case UDP_ANSWER: return add(packet, at, &data, sizeof data);
   case UDP_SACK: return add(packet, at, r->sack, UDP_SACK_BYTES);
   default: return add_part(packet, at, r);
   }
@@ -182,6 +186,8 @@ static bool take_fields(struct reader *in, struct udp_record *r) {
   case UDP_PART:
   case UDP_GET: return take_part(in, r);
   case UDP_DATA:
+  case UDP_PROBE:
+  case UDP_ANSWER:
     if (!take(in, &data, sizeof data)) return false;
     r->addr = data.addr;
     r->id = data.id;
@@ -202,7 +208,7 @@ static bool take_payload(struct reader *in, struct udp_record *r, const struct r
     return true;
   }
   if (!r->bytes) return true;
-  if (r->type == UDP_SACK || r->type == UDP_GET) return false;
+  if (r->type == UDP_SACK || r->type == UDP_GET || r->type == UDP_ANSWER) return false;
   const uint32_t start = payload_start(r->type, in->at);
   if (start > in->end || in->end - start < r->bytes) return false;
   r->payload = in->packet + start;

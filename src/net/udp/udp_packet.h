@@ -55,6 +55,8 @@ enum udp_record_type {
   UDP_GET,    /* send memory back */
   UDP_DATA,   /* some of what a get asked for */
   UDP_SACK,   /* what has come beyond the bits of the header */
+  UDP_PROBE,  /* filled up, to be answered at once: does this length pass this rail? */
+  UDP_ANSWER, /* to a PROBE */
   UDP_RECORD_TYPES
 };
 
@@ -79,9 +81,9 @@ struct udp_record {
   uint8_t nargs;        /* as handler */
   uint16_t route;       /* as handler */
   uint32_t bytes;       /* of payload */
-  uint32_t id;          /* PART: transfer; GET, DATA: get */
+  uint32_t id;          /* PART: transfer; GET, DATA: get; PROBE, ANSWER: probe */
   uint64_t addr;        /* PUT, GET: in the target's space; PART: that, or the place in a Medium;
-                           DATA: place in the get's memory */
+                           DATA: place in the get's memory; ANSWER: rail of the probe */
   uint64_t total;       /* PART, GET: bytes of the whole */
   uint64_t signal_addr; /* action SET, ADD */
   uint64_t signal_value;

@@ -27,6 +27,7 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
     e->up->fatal("no memory for the window of rank %u", rank);
   p->rank = rank;
   p->rx.next = 1;
+  udp_mtu_open(&p->mtu, e->config.base_bytes, e->config.packet_bytes);
   if (e->config.rto_min_ns) p->tx.rto_min_ns = e->config.rto_min_ns;
   p->ack_due_ns = UINT64_MAX;
   p->detect_ns = UINT64_MAX;

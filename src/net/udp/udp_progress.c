@@ -77,14 +77,15 @@ static uint64_t push_peer(struct tmb_net *e, struct udp_peer *p, bool flush, boo
   const uint64_t paced = p->open && p->first ? e->now_ns : udp_xfer_push(e, p);
   const uint64_t timeout = push_timeout(e, p);
   const uint64_t starved = push_starved(e, p);
+  const uint64_t probe = udp_probe_push(e, p);
   const uint64_t ack = push_ack(e, p, acks);
   next = TMB_MIN(TMB_MIN(next, paced), TMB_MIN(timeout, ack));
-  return TMB_MIN(next, starved);
+  return TMB_MIN(next, TMB_MIN(starved, probe));
 }
 
 static bool is_idle(const struct udp_peer *p) {
   return p->tx.una == p->tx.next && !p->open && !p->first && !p->ack_now && !p->starved &&
-         p->ack_due_ns == UINT64_MAX;
+         p->ack_due_ns == UINT64_MAX && p->mtu.due_ns == UINT64_MAX;
 }
 
 void udp_push_all(struct tmb_net *e, bool flush, bool acks) {

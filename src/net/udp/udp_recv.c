@@ -246,6 +246,7 @@ struct acked {
 
 static void on_acked(void *ctx, struct udp_slot *slot) {
   const struct acked *a = ctx;
+  udp_mtu_passed(&a->p->mtu, slot->head_bytes + slot->tail_bytes, a->e->now_ns);
   udp_buf_put(a->e, slot->buf);
   if (slot->xfer) udp_xfer_acked(a->e, a->p, slot->xfer);
 }
@@ -309,6 +310,8 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
     }
     if (r.type == UDP_SACK)
       take_ack(e, p, k, r.sack);
+    else if (r.type == UDP_PROBE || r.type == UDP_ANSWER)
+      udp_probe_take(e, p, &r);
     else if (fresh)
       take_record(e, b, p, &r);
   }

@@ -29,7 +29,7 @@ static uint8_t action_of(const struct tmb_signal *signal) {
 /* Try to send a short operation with its payload in a packet. Returns whether it was. */
 static bool send_short(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, const void *src,
                        uint64_t nbytes) {
-  if (nbytes > UDP_COPY_MAX || nbytes > udp_payload_max(e, r)) return false;
+  if (nbytes > UDP_COPY_MAX || nbytes > udp_payload_max(p, r)) return false;
   if (p->first) return false; /* transfers come first */
   struct udp_record one = *r;
   one.bytes = (uint32_t)nbytes;
@@ -37,7 +37,7 @@ static bool send_short(struct tmb_net *e, struct udp_peer *p, struct udp_record 
   one.total = nbytes;
   if (one.type == UDP_PART) {
     one.flags |= UDP_HEAD;
-    if (nbytes > udp_payload_max(e, &one)) return false;
+    if (nbytes > udp_payload_max(p, &one)) return false;
   }
   return udp_gather(e, p, &one, UDP_ACK_NOW, UDP_REPLY_SLOTS);
 }
@@ -282,7 +282,7 @@ void udp_get_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_recor
   if ((r->total && !src) || (r->action != UDP_ACT_NONE && !signal)) return;
   struct udp_record data = {.type = UDP_DATA, .id = r->id, .bytes = 0};
   const uint32_t op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD;
-  if (r->total <= UDP_COPY_MAX && r->total <= udp_payload_max(e, &data) && !p->first) {
+  if (r->total <= UDP_COPY_MAX && r->total <= udp_payload_max(p, &data) && !p->first) {
     data.bytes = (uint32_t)r->total;
     data.payload = src;
     if (udp_gather(e, p, &data, 0, 0)) {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define COPIED_MAX (512u << 10) /* bytes of copied payloads that wait for one peer */
+#define PROBE_NS   5000000u     /* beyond the time-out, for an answer */
 
 /* ---- packets */
 
@@ -134,6 +135,12 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
                         .head_bytes = slot->head_bytes,
                         .tail = slot->tail,
                         .tail_bytes = slot->tail_bytes};
+  const uint32_t bytes = slot->head_bytes + slot->tail_bytes;
+  if (TMB_UNLIKELY(udp_mtu_lost(&p->mtu, bytes, slot->tries, slot->sent_ns))) {
+    p->tx.cc.packet_bytes = p->mtu.bytes;
+    udp_mtu_want(&p->mtu, e->now_ns);
+  }
+  if (TMB_UNLIKELY(bytes > p->mtu.bytes)) out.way = UDP_WAY_CUT;
   const uint8_t flags = slot->flags | UDP_NUMBERED | UDP_ACK_NOW;
   fill_header(e, p, &out, &(struct header_parts){number, h->control, flags});
   udp_tx_sent(&p->tx, slot, e->now_ns);
@@ -171,13 +178,57 @@ void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags) {
   out_add(e, p, &out, NULL);
 }
 
+/* ---- the search for the length of packets */
+
+uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p) {
+  if (TMB_LIKELY(p->mtu.due_ns > e->now_ns)) return p->mtu.due_ns;
+  const uint64_t wait_ns = udp_tx_rto(&p->tx) + PROBE_NS;
+  if (p->tx.timeouts) { /* nothing passes: that says nothing about lengths */
+    p->mtu.due_ns = e->now_ns + wait_ns;
+    return p->mtu.due_ns;
+  }
+  const uint32_t bytes = udp_mtu_next(&p->mtu, e->now_ns, wait_ns);
+  if (!bytes) return UINT64_MAX;
+  struct udp_record r = {.type = UDP_PROBE, .flags = UDP_TAIL, .id = p->mtu.id};
+  r.bytes = udp_payload_max(p, &r) + bytes - p->mtu.bytes;
+  struct udp_buf *buf = udp_buf_get(e, bytes);
+  memset(buf->data, 0, bytes);
+  const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
+  struct udp_out out = {
+      .peer = p->rank, .head = buf->data, .head_bytes = bytes, .way = UDP_WAY_ALONE};
+  fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, 0});
+  buf->next = e->loose;
+  e->loose = buf;
+  out_add(e, p, &out, NULL);
+  return p->mtu.due_ns;
+}
+
+static void answer(struct tmb_net *e, struct udp_peer *p, uint32_t id) {
+  const struct udp_record r = {.type = UDP_ANSWER, .id = id};
+  struct udp_buf *buf = udp_buf_get(e, UDP_HEADER_BYTES + UDP_RECORD_MAX);
+  const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
+  struct udp_out out = {.peer = p->rank, .head = buf->data, .head_bytes = end};
+  fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, 0});
+  buf->next = e->loose;
+  e->loose = buf;
+  out_add(e, p, &out, NULL);
+  e->dirty = true;
+}
+
+void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+  if (r->type == UDP_PROBE)
+    answer(e, p, r->id);
+  else if (udp_mtu_answered(&p->mtu, r->id, e->now_ns))
+    p->tx.cc.packet_bytes = p->mtu.bytes;
+}
+
 /* ---- gathering */
 
-uint32_t udp_payload_max(const struct tmb_net *e, const struct udp_record *r) {
+uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r) {
   struct udp_record bare = *r;
   bare.flags |= UDP_TAIL;
   const uint32_t head = UDP_HEADER_BYTES + udp_record_bytes(&bare);
-  return e->config.packet_bytes - TMB_ALIGN_UP(head, 16u);
+  return p->mtu.bytes - TMB_ALIGN_UP(head, 16u);
 }
 
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
@@ -197,7 +248,7 @@ bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
 /* Whether `r`, which takes `bytes` of control part, fits into the open packet. */
 static bool fits(const struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r,
                  uint32_t bytes) {
-  const uint32_t limit = TMB_MIN(udp_buf_bytes(e, p->open), e->config.packet_bytes);
+  const uint32_t limit = TMB_MIN(udp_buf_bytes(e, p->open), p->mtu.bytes);
   uint32_t end = p->open_end + bytes;
   if (r->flags & UDP_TAIL) end = TMB_ALIGN_UP(end, 16u) + r->bytes;
   return !p->open_tail && end <= limit;
@@ -205,7 +256,7 @@ static bool fits(const struct tmb_net *e, const struct udp_peer *p, const struct
 
 bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
                 uint32_t reserve) {
-  if (r->bytes > UDP_INLINE_MAX || udp_record_bytes(r) + UDP_HEADER_BYTES > e->config.packet_bytes)
+  if (r->bytes > UDP_INLINE_MAX || udp_record_bytes(r) + UDP_HEADER_BYTES > p->mtu.bytes)
     r->flags |= UDP_TAIL;
   const uint32_t bytes = udp_record_bytes(r);
   if (p->open && !fits(e, p, r, bytes) && !udp_gather_flush(e, p, reserve)) return false;
@@ -276,7 +327,7 @@ static int send_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_a
     r.bytes = (uint32_t)out->nbytes;
     r.payload = out->src;
   }
-  if (r.bytes > udp_payload_max(e, &r)) {
+  if (r.bytes > udp_payload_max(p, &r)) {
     const int rc = send_parts(e, p, &r, out);
     if (rc) return rc;
   } else if (!udp_gather(e, p, &r, 0, out->is_reply ? 0 : UDP_REPLY_SLOTS)) {

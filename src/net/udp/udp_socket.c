@@ -43,8 +43,10 @@
 
 struct udp_sockets {
   int fd[2]; /* by family; after join only fd[0], which also receives */
+  int plain; /* for packets that routers may divide, or -1 */
   int family;
-  bool segment; /* UDP_SEGMENT works */
+  bool segment; /* UDP_SEGMENT works, or has not been tried */
+  bool proven;  /* it has worked: what is refused now is too long */
   uint32_t size, rails;
   struct udp_addr *addrs; /* [size * rails] */
   uint8_t *refused;       /* [size] */
@@ -66,7 +68,7 @@ static int open_one(int family, uint16_t *port) {
   }
   if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes))
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-  udp_socket_prepare(fd, family);
+  udp_socket_prepare(fd, family, UDP_CUT_BY_KERNEL);
   *port = family == AF_INET6 ? ((struct sockaddr_in6 *)&any)->sin6_port
                              : ((struct sockaddr_in *)&any)->sin_port;
   return fd;
@@ -75,6 +77,7 @@ static int open_one(int family, uint16_t *port) {
 struct udp_sockets *udp_sockets_open(struct udp_card *card, const char *wanted) {
   struct udp_sockets *s = calloc(1, sizeof *s);
   if (!s) return NULL;
+  s->plain = -1;
   memset(card, 0, sizeof *card);
   s->fd[0] = open_one(AF_INET, &card->family[0].port);
   s->fd[1] = open_one(AF_INET6, &card->family[1].port);
@@ -87,31 +90,39 @@ struct udp_sockets *udp_sockets_open(struct udp_card *card, const char *wanted) 
   return s;
 }
 
-bool udp_sockets_join(struct udp_sockets *s, const struct udp_card *cards, uint32_t size,
-                      const struct udp_choice *choice, bool offload) {
+bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join) {
+  const struct udp_choice *choice = join->choice;
+  const uint32_t size = join->size;
+  const enum udp_cutting cutting = join->search ? UDP_CUT_NEVER : UDP_CUT_BY_KERNEL;
   const int keep = choice->family == AF_INET6;
   if (s->fd[!keep] >= 0) close(s->fd[!keep]);
   s->fd[0] = s->fd[keep];
   s->fd[1] = -1;
   s->family = choice->family;
-  s->segment = offload;
+  s->segment = join->offload;
   s->size = size;
   s->rails = choice->rails;
   s->addrs = calloc((size_t)size * choice->rails, sizeof *s->addrs);
   s->refused = calloc(size, 1);
   if (!s->addrs || !s->refused) return false;
-  if (!udp_lines_open(&s->lines, s->family, size * choice->rails)) return false;
+  if (!udp_lines_open(&s->lines, s->family, size * choice->rails, cutting)) return false;
   for (uint32_t i = 0; i < size; i++)
     for (uint32_t r = 0; r < choice->rails; r++)
-      s->addrs[i * choice->rails + r] = udp_card_addr(&cards[i], choice, r);
+      s->addrs[i * choice->rails + r] = udp_card_addr(&join->cards[i], choice, r);
+  if (join->search) {
+    udp_socket_prepare(s->fd[0], s->family, UDP_CUT_NEVER);
+    s->plain = socket(s->family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s->plain >= 0) udp_socket_prepare(s->plain, s->family, UDP_CUT_ANYWHERE);
+  }
   const int one = 1;
-  if (offload) (void)setsockopt(s->fd[0], IPPROTO_UDP, UDP_GRO, &one, sizeof one);
+  if (join->offload) (void)setsockopt(s->fd[0], IPPROTO_UDP, UDP_GRO, &one, sizeof one);
   return true;
 }
 
 void udp_sockets_close(struct udp_sockets *s) {
   for (int i = 0; i < 2; i++)
     if (s->fd[i] >= 0) close(s->fd[i]);
+  if (s->plain >= 0) close(s->plain);
   udp_lines_close(&s->lines);
   free(s->addrs);
   free(s->refused);
@@ -168,7 +179,7 @@ static void read_errors(struct udp_sockets *s, int fd) {
 
 static bool is_network_error(int error) {
   return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
-         error == EHOSTDOWN || error == ENETDOWN;
+         error == EHOSTDOWN || error == ENETDOWN || error == EMSGSIZE;
 }
 
 static bool socket_refused(void *io, uint32_t peer) {
@@ -196,7 +207,13 @@ static const struct udp_addr *addr_of(const struct udp_sockets *s, const struct 
 
 static int line_of(struct udp_sockets *s, const struct udp_out *out) {
   const uint32_t index = index_of(s, out);
+  if (TMB_UNLIKELY(out->way == UDP_WAY_CUT) && s->plain >= 0) return -1;
   return udp_line_get(&s->lines, index, &s->addrs[index]);
+}
+
+/* The socket of a packet that has no line. */
+static int common_of(const struct udp_sockets *s, const struct udp_out *out) {
+  return out->way == UDP_WAY_CUT && s->plain >= 0 ? s->plain : s->fd[0];
 }
 
 /* A message of one or several packets. */
@@ -215,13 +232,15 @@ static uint32_t out_bytes(const struct udp_out *out) {
 
 /* How many packets from out[0] on make one message. */
 static uint32_t run_length(const struct udp_sockets *s, const struct udp_out *out, uint32_t count) {
-  if (!s->segment) return 1;
+  if (!s->segment || out->way != UDP_WAY_WHOLE) return 1;
   const uint32_t bytes = out_bytes(out);
   const struct udp_addr *to = addr_of(s, out);
   uint32_t n = 1, sum = bytes;
   while (n < count && n < RUN_PACKETS) {
     const uint32_t more = out_bytes(&out[n]);
-    if (addr_of(s, &out[n]) != to || more > bytes || sum + more > RUN_BYTES_MAX) break;
+    if (addr_of(s, &out[n]) != to || more > bytes || sum + more > RUN_BYTES_MAX ||
+        out[n].way != UDP_WAY_WHOLE)
+      break;
     sum += more;
     n++;
     if (more < bytes) break; /* only the last may be shorter */
@@ -254,17 +273,18 @@ static void fill_run(const struct udp_sockets *s, const struct udp_out *out, uin
   memcpy(CMSG_DATA(c), &bytes, sizeof bytes);
 }
 
-/* What a failed call means: -1: call again at once, 0: later, 1: the packet is lost. */
-static int after_error(struct udp_sockets *s, int fd, bool segmented) {
+/* What a failed call means: -1: call again at once, 0: later, 1: the packet is lost. in first: no
+ * call for it has failed before; segmented: it is a run. */
+static int after_error(struct udp_sockets *s, int fd, bool first, bool segmented) {
   const int error = errno;
   if (error == EINTR) return -1;
   if (error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM) return 0;
   if (is_network_error(error)) {
     /* It may speak of an earlier packet; this one was not sent then. */
     read_errors(s, fd);
-    return 1;
+    return error == EMSGSIZE && first ? -1 : 1;
   }
-  if (segmented) {
+  if (segmented && !s->proven) {
     s->segment = false;
     return -1;
   }
@@ -274,25 +294,30 @@ static int after_error(struct udp_sockets *s, int fd, bool segmented) {
 static uint32_t send_run(struct udp_sockets *s, const struct udp_out *out, uint32_t count) {
   struct run run;
   struct msghdr m;
-  const int line = line_of(s, out), fd = line < 0 ? s->fd[0] : line;
+  bool first = true;
+  const int line = line_of(s, out), fd = line < 0 ? common_of(s, out) : line;
   fill_run(s, out, count, line >= 0, &run, &m);
   while (sendmsg(fd, &m, MSG_DONTWAIT) < 0) {
-    const int verdict = after_error(s, fd, count > 1);
+    const int verdict = after_error(s, fd, first, count > 1);
     if (verdict >= 0) return verdict ? count : 0;
     if (count > 1 && !s->segment) return 0; /* again, one by one */
+    first = false;
   }
+  if (count > 1) s->proven = true;
   return count;
 }
 
 /* One short packet in one piece. */
 static uint32_t send_one(struct udp_sockets *s, const struct udp_out *out) {
   struct sockaddr_storage addr;
-  const int line = line_of(s, out), fd = line < 0 ? s->fd[0] : line;
+  bool first = true;
+  const int line = line_of(s, out), fd = line < 0 ? common_of(s, out) : line;
   const socklen_t length = line < 0 ? udp_addr_sockaddr(addr_of(s, out), s->family, &addr) : 0;
   const struct sockaddr *to = line < 0 ? (const struct sockaddr *)&addr : NULL;
   while (sendto(fd, out->head, out->head_bytes, MSG_DONTWAIT, to, length) < 0) {
-    const int verdict = after_error(s, fd, false);
+    const int verdict = after_error(s, fd, first, false);
     if (verdict >= 0) return verdict ? 1 : 0;
+    first = false;
   }
   return 1;
 }
@@ -309,14 +334,15 @@ static uint32_t send_many(struct udp_sockets *s, const struct udp_out *out, uint
   }
   const int sent = sendmmsg(s->fd[0], m, count, MSG_DONTWAIT);
   if (sent > 0) return (uint32_t)sent;
-  return after_error(s, s->fd[0], false) > 0 ? 1 : 0;
+  return after_error(s, s->fd[0], true, false) > 0 ? 1 : 0;
 }
 
 /* How many packets from out[0] on have no tail and make no run. */
 static uint32_t many_length(const struct udp_sockets *s, const struct udp_out *out,
                             uint32_t count) {
   uint32_t n = 0;
-  while (n < count && n < RUNS_MAX && !out[n].tail_bytes && run_length(s, out + n, count - n) == 1)
+  while (n < count && n < RUNS_MAX && !out[n].tail_bytes && out[n].way != UDP_WAY_CUT &&
+         run_length(s, out + n, count - n) == 1)
     n++;
   return n;
 }

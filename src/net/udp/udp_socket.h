@@ -19,10 +19,17 @@ struct udp_sockets;
  * NULL. Returns NULL, with the reason in errno. */
 struct udp_sockets *udp_sockets_open(struct udp_card *card, const char *wanted);
 
-/* The cards of all ranks are there: keep one socket and the addresses. in offload: whether to try
- * UDP_SEGMENT and UDP_GRO. Returns false without memory. */
-bool udp_sockets_join(struct udp_sockets *s, const struct udp_card *cards, uint32_t size,
-                      const struct udp_choice *choice, bool offload);
+struct udp_join {
+  const struct udp_card *cards; /* [size] */
+  uint32_t size;
+  const struct udp_choice *choice;
+  bool offload; /* try UDP_SEGMENT and UDP_GRO */
+  bool search;  /* the engine finds out how long packets may be: the kernel is not to divide them */
+};
+
+/* The cards of all ranks are there: keep one socket and the addresses. Returns false without
+ * memory. */
+bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join);
 
 /* The io; closing it closes the sockets. */
 struct udp_io udp_sockets_io(struct udp_sockets *s);

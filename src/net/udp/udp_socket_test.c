@@ -21,7 +21,7 @@ static void on_am(const struct tmb_am_in *in) {
 }
 
 /* Opens sockets for two engines. Returns false if the family does not exist here. */
-static bool open_pair(struct udp_io io[2], int family, bool offload) {
+static bool open_pair(struct udp_io io[2], int family, bool offload, bool search) {
   struct udp_card cards[2];
   struct udp_sockets *s[2];
   struct udp_choice choice;
@@ -35,7 +35,8 @@ static bool open_pair(struct udp_io io[2], int family, bool offload) {
   }
   assert_true(choice.loopback && choice.family == family);
   for (int i = 0; i < 2; i++) {
-    assert_true(udp_sockets_join(s[i], cards, 2, &choice, offload));
+    const struct udp_join join = {cards, 2, &choice, offload, search};
+    assert_true(udp_sockets_join(s[i], &join));
     io[i] = udp_sockets_io(s[i]);
   }
   return true;
@@ -92,11 +93,13 @@ static void put_and_get(size_t nbytes) {
   assert_memory_equal(back, src, nbytes);
 }
 
-static void run(int family, bool offload, uint32_t packet_bytes, const char *fault) {
+static void run(int family, bool offload, uint32_t base_bytes, uint32_t packet_bytes,
+                const char *fault) {
   struct udp_io io[2];
-  if (!open_pair(io, family, offload)) skip();
+  if (!open_pair(io, family, offload, base_bytes != 0)) skip();
   struct udp_config config = rig_config();
   config.packet_bytes = packet_bytes;
+  config.base_bytes = base_bytes;
   rig_on_am = on_am;
   rig_open_io(2, &config, fault, io);
   send_messages(2000);
@@ -106,25 +109,28 @@ static void run(int family, bool offload, uint32_t packet_bytes, const char *fau
     assert_true(n < STEPS_MAX);
     step();
   }
+  if (base_bytes && !fault) assert_true(rig_net[0]->peers[1]->mtu.bytes == packet_bytes);
   rig_close(2);
 }
 
 static void ipv4(void **state) {
   (void)state;
-  run(AF_INET, true, 1440, NULL);
-  run(AF_INET, true, UDP_PACKET_MAX, NULL);
-  run(AF_INET, false, 1440, NULL);
+  run(AF_INET, true, 0, 1440, NULL);
+  run(AF_INET, true, 0, UDP_PACKET_MAX, NULL);
+  run(AF_INET, false, 0, 1440, NULL);
+  run(AF_INET, true, UDP_MTU_BASE, UDP_PACKET_MAX, NULL);
 }
 
 static void ipv6(void **state) {
   (void)state;
-  run(AF_INET6, true, 1440, NULL);
-  run(AF_INET6, false, 8000, NULL);
+  run(AF_INET6, true, 0, 1440, NULL);
+  run(AF_INET6, false, 0, 8000, NULL);
+  run(AF_INET6, true, UDP_MTU_BASE, 8000, NULL);
 }
 
 static void faults(void **state) {
   (void)state;
-  run(AF_INET, true, 1440, "loss=2,dup=2,reorder=2,corrupt=2,seed=5");
+  run(AF_INET, true, UDP_MTU_BASE, 1440, "loss=2,dup=2,reorder=2,corrupt=2,seed=5");
 }
 
 /* Of three ranks on two machines one has no IPv4. */
@@ -155,7 +161,7 @@ static void choice(void **state) {
 static void refused(void **state) {
   (void)state;
   struct udp_io io[2];
-  if (!open_pair(io, AF_INET, true)) skip();
+  if (!open_pair(io, AF_INET, true, false)) skip();
   io[1].ops->close(io[1].state);
   const struct udp_out out = {.peer = 1, .head = "0123456789", .head_bytes = 10};
   (void)io[0].ops->send(io[0].state, &out, 1);

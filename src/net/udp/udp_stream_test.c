@@ -47,7 +47,8 @@ static void begin(enum udp_stream_mode mode, int family, const char *fault) {
   assert_true(udp_choose(cards, 2, family, &choice));
   door = cards[1].family[family == AF_INET6].stream_port;
   for (uint32_t i = 0; i < 2; i++) {
-    assert_true(udp_sockets_join(s[i], cards, 2, &choice, true));
+    const struct udp_join join = {cards, 2, &choice, true, false};
+    assert_true(udp_sockets_join(s[i], &join));
     io[i] = udp_sockets_io(s[i]);
     struct udp_fault_config f;
     if (fault && udp_fault_parse(fault, &f)) assert_true(udp_fault_wrap(&io[i], &f));

@@ -127,17 +127,17 @@ void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
 }
 
 /* Write the next part of `x` into a packet. Returns the end of its control part. */
-static uint32_t write_part(struct tmb_net *e, struct udp_xfer *x, struct udp_buf *buf,
+static uint32_t write_part(const struct udp_peer *p, struct udp_xfer *x, struct udp_buf *buf,
                            struct udp_out *out) {
   struct udp_record r = x->record;
   if (!x->begun && r.type == UDP_PART) r.flags |= UDP_HEAD;
   const uint64_t left = x->total - x->sent;
-  const uint32_t most = udp_payload_max(e, &r);
+  const uint32_t most = udp_payload_max(p, &r);
   r.bytes = left < most ? (uint32_t)left : most;
   r.addr += x->sent;
   r.payload = x->src + x->sent;
-  if (r.bytes && (r.bytes > UDP_INLINE_MAX ||
-                  UDP_HEADER_BYTES + udp_record_bytes(&r) > e->config.packet_bytes))
+  if (r.bytes &&
+      (r.bytes > UDP_INLINE_MAX || UDP_HEADER_BYTES + udp_record_bytes(&r) > p->mtu.bytes))
     r.flags |= UDP_TAIL;
   const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
   out->head = buf->data;
@@ -164,12 +164,13 @@ static bool asks(struct udp_peer *p, const struct udp_xfer *x, uint64_t bytes) {
 static void push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   struct udp_buf *buf = udp_buf_get(e, UDP_HEADER_BYTES + UDP_RECORD_MAX + 32);
   struct udp_out out = {.peer = p->rank};
-  const uint32_t end = write_part(e, x, buf, &out);
+  const uint32_t end = write_part(p, x, buf, &out);
   const uint64_t bytes = out.head_bytes + out.tail_bytes;
   const uint8_t flags = asks(p, x, bytes) ? UDP_ACK_NOW : 0;
   x->unacked++;
   struct udp_slot *slot = udp_packet_send(e, p, &out, buf, end - UDP_HEADER_BYTES, flags);
   slot->xfer = x;
+  if (TMB_UNLIKELY(p->mtu.bytes < p->mtu.most) && !x->ended) udp_mtu_want(&p->mtu, e->now_ns);
   x->last_number = p->tx.next - 1;
   if (udp_cc_paced(&p->tx.cc)) udp_cc_pace(&p->tx.cc, bytes, e->now_ns, p->tx.srtt_ns);
 }
