@@ -9,7 +9,7 @@
 
 std::string Generator::barrier(Node *n) {
   const std::string s = place(n->begin);
-  if (n->op == "upc_fence") return s + " upcr_fence();";
+  if (n->op == "upc_fence") return s + " upcr_fence_statement();";
   const std::string name = "upcr" + std::string(n->op.substr(3));
   if (n->kids.empty()) return s + " " + name + "(0, 0);";
   return s + " " + name + "(1, (int)(" + code(n->kids[0]) + "));";

@@ -227,6 +227,11 @@ UPCR_INLINE void upcr_fence(void) {
   upcr_complete();
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+/* The statement: a thread may spin on it. */
+UPCR_INLINE void upcr_fence_statement(void) {
+  upcr_fence();
+  if (__builtin_expect(--upcr_poll_credit == 0, 0)) upcr_poll_slow();
+}
 UPCR_INLINE void upcr_before_strict_put(void) {
   upcr_complete();
   __atomic_thread_fence(__ATOMIC_RELEASE);

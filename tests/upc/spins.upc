@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops that do nothing but try: what they wait for must come, also over a network. */
+/* again: TOMBOLO_SHM=0 */
+#include <upc_nb.h>
+#include <upc_relaxed.h>
+#include "check.h"
+
+#define N 5
+
+shared [N] int a[N * THREADS];
+shared int turn;
+shared int ready[THREADS];
+strict shared int begun[THREADS];
+
+static int next_thread(void) {
+  return (MYTHREAD + 1) % THREADS;
+}
+
+static void fill(int value) {
+  upc_barrier;
+  for (int i = 0; i < N; i++) a[MYTHREAD * N + i] = value;
+  upc_barrier;
+}
+
+static void transfers(void) {
+  int mine[N] = {1, 2, 3, 4, MYTHREAD}, got[N] = {0};
+  fill(7);
+  const upc_handle_t h = upc_memput_nb(&a[next_thread() * N], mine, sizeof mine);
+  while (!upc_sync_attempt(h)) {
+  }
+  upc_barrier;
+  upc_memget_nbi(got, &a[MYTHREAD * N], sizeof got);
+  while (!upc_synci_attempt()) {
+  }
+  CHECK_EQ(got[4], (MYTHREAD + THREADS - 1) % THREADS);
+  fill(8);
+  upc_handle_t two[2] = {upc_memget_nb(got, &a[next_thread() * N], 2 * sizeof(int)),
+                         upc_memget_nb(got + 2, &a[next_thread() * N + 2], 3 * sizeof(int))};
+  while (!bupc_trysync_all(two, 2)) {
+  }
+  for (int i = 0; i < N; i++) CHECK_EQ(got[i], 8);
+}
+
+static void locks(void) {
+  upc_lock_t *const lock = upc_all_lock_alloc();
+  for (int i = 0; i < 20; i++) {
+    while (!upc_lock_attempt(lock)) {
+    }
+    turn++;
+    upc_unlock(lock);
+  }
+  upc_barrier;
+  CHECK_EQ(turn, 20 * THREADS);
+  upc_all_lock_free(lock);
+}
+
+static void semaphores(void) {
+  static bupc_sem_t *shared sems[THREADS];
+  sems[MYTHREAD] = bupc_sem_alloc(0);
+  upc_barrier;
+  for (int i = 0; i < 20; i++) {
+    bupc_sem_post(sems[next_thread()]);
+    while (!bupc_sem_try(sems[MYTHREAD])) {
+    }
+  }
+  upc_barrier;
+  bupc_sem_free(sems[MYTHREAD]);
+}
+
+/* The fence in the loop makes each read a new one, and serves the others. */
+static void fences(void) {
+  for (int i = 1; i <= 20; i++) {
+    ready[next_thread()] = i;
+    upc_fence;
+    while (ready[MYTHREAD] < i) upc_fence;
+  }
+  upc_barrier;
+}
+
+static void strict_reads(void) {
+  for (int i = 1; i <= 20; i++) {
+    begun[next_thread()] = i;
+    while (begun[MYTHREAD] < i) {
+    }
+  }
+  upc_barrier;
+}
+
+int main(void) {
+  transfers();
+  locks();
+  semaphores();
+  fences();
+  strict_reads();
+  return 0;
+}
