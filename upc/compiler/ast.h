@@ -41,6 +41,7 @@ enum class Nk : unsigned char {
   Threads,
   MaxBlock,
   TypeName,
+  Chosen, // of a _Generic or __builtin_choose_expr: the chosen operand alone
   // declarations
   Declaration,
   Record, // structure definition

@@ -79,6 +79,7 @@ std::string Generator::code(Node *n) {
   case Nk::MyThread: return "upcr_mythread";
   case Nk::Threads: return options_.threads ? std::to_string(options_.threads) : "upcr_threads";
   case Nk::MaxBlock: return std::to_string(pts_form().max_block);
+  case Nk::Chosen: return "(" + code(n->kids[0]) + ")";
   case Nk::TypeName: return place(n->begin) + c_type(n->operand);
   case Nk::Declaration: return declaration(n);
   case Nk::Record: return record(n);

@@ -83,6 +83,7 @@ private:
   std::string written(Node *n);
   std::string declarator(Declared *d, Declarator &x);
   std::string function(Declared *d, Declarator &x);
+  std::string old_style(Declared *d, Declarator &x);
   std::string others(const Declared *d, const char *without = nullptr);
   std::string static_init(Declared *d, Declarator &x);
   std::string init_body(Declarator &x);

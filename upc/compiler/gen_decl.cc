@@ -73,7 +73,19 @@ std::string Generator::written(Node *n) {
   return s;
 }
 
+// Arguments of an old-style function come as they are promoted: it stays one.
+std::string Generator::old_style(Declared *d, Declarator &x) {
+  std::string names, declarations;
+  for (const Symbol *p : x.params) {
+    names += (names.empty() ? "" : ", ") + std::string(p->name);
+    declarations += c_type(p->type, std::string(p->name)) + "; ";
+  }
+  const std::string head = std::string(x.name) + "(" + names + ") ";
+  return others(d) + " " + c_type(x.type->base, head) + declarations + code(d->body);
+}
+
 std::string Generator::function(Declared *d, Declarator &x) {
+  if (!d->old_style.empty()) return old_style(d, x);
   Type *t = copy(x.type);
   t->prototype = true;
   return others(d) + " " + c_type(t, std::string(x.name)) + " " + code(d->body);

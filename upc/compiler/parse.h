@@ -141,6 +141,8 @@ private:
   Node *upc_statement();
   Node *simple_statement(Node *n);
   Node *expression_statement(Node *n);
+  Node *assembler(Node *n);
+  void assembler_operand(Node *n, bool output);
   bool label(Node *n);
   void item(Node *parent);
 
@@ -165,6 +167,8 @@ private:
   Node *sizeof_expression();
   Node *upc_sizeof();
   Node *generic();
+  Node *choose(Node *n, Node *chosen, const Node *typical);
+  Node *choose_expr();
   Node *builtin(std::string_view name);
   Node *label_address();
   void type_or_member(Node *n);
@@ -193,7 +197,9 @@ private:
   int p_ = 0;
   int pragma_done_ = 0;
   bool strict_ = false;
-  long pack_ = 0; // of #pragma pack; 0: none
+  bool old_style_ = false; // between the names and the body of an old-style function
+  bool reshaped_ = false;  // an attribute makes another type of the one that was written
+  long pack_ = 0;          // of #pragma pack; 0: none
   std::vector<long> packs_;
   int anonymous_ = 0;
   Type *result_ = nullptr; // of the function

@@ -173,6 +173,7 @@ void Parser::introduce(Spec &, Declared *d, Declarator &x) {
                                                  : Sk::Variable;
   if (kind == Sk::Typedef) {
     Type *t = copy(x.type);
+    if (reshaped_ && !is_array(t)) t->kind = Ty::Unknown; // a vector, or of another size
     t->alias = std::string(x.name);
     t->local_alias = !file_scope();
     for (const Type *e = element_of(t); e && e->block == kStarBlock; e = nullptr)
@@ -202,6 +203,7 @@ void Parser::init_declarator(Spec &s, Declared *d) {
   x.tail = p_;
   attributes_behind(d);
   x.end = p_;
+  if (old_style_) x.type = adjust(x.type);
   if (s.from_object && !d->file_scope && !d->is_static && !d->is_extern)
     x.type = unqualified(x.type); // a variable for a copy of the object
   introduce(s, d, x);
@@ -265,6 +267,7 @@ Node *Parser::declaration(bool in_record) {
   Spec s;
   s.d = d;
   d->spec_begin = p_;
+  reshaped_ = false;
   if (cur().kw == KwStaticAssert) return static_assertion();
   specifiers(s);
   d->spec_end = p_;
@@ -289,6 +292,7 @@ Node *Parser::declaration(bool in_record) {
 // Parameters of an old-style function get the types that are declared behind the names.
 void Parser::old_style_parameters(Declared *d) {
   Declarator &f = d->list[0];
+  old_style_ = true;
   while (!at("{")) {
     Node *n = declaration(false);
     d->old_style.push_back(n);
@@ -301,6 +305,7 @@ void Parser::old_style_parameters(Declared *d) {
           scopes_.back().names[x.name] = f.params[i];
         }
   }
+  old_style_ = false;
 }
 
 Node *Parser::function_body(Spec &s, Declared *d, Node *n) {

@@ -414,7 +414,7 @@ Node *Parser::name() {
   if (kw != KwNone) fail("expected an expression before '" + std::string(cur().text) + "'");
   const std::string_view text = cur().text;
   if (text.compare(0, 10, "__builtin_") == 0)
-    if (Node *b = builtin(text)) return b;
+    if (Node *b = text == "__builtin_choose_expr" ? choose_expr() : builtin(text)) return b;
   p_++;
   n->symbol = find(text);
   if (n->symbol && n->symbol->type) n->type = n->symbol->type;
@@ -456,6 +456,22 @@ Node *Parser::builtin(std::string_view name) {
   return nullptr;
 }
 
+Node *Parser::choose_expr() {
+  Node *n = make(Nk::Tokens, p_++);
+  expect("(");
+  n->kids.push_back(assignment());
+  for (int i = 0; i < 2; i++) {
+    expect(",");
+    n->kids.push_back(assignment());
+  }
+  expect(")");
+  const Constant c = evaluate(n->kids[0]);
+  Node *chosen = n->kids[c.value ? 1 : 2];
+  bool in_upc = false;
+  for (const Node *k : n->kids) in_upc = in_upc || is_pts(k->type) || is_shared(k->type);
+  return choose(n, in_upc && c.known ? chosen : nullptr, chosen);
+}
+
 // The member designator of offsetof.
 void Parser::type_or_member(Node *n) {
   while (!at(")")) {
@@ -472,16 +488,43 @@ void Parser::type_or_member(Node *n) {
 Node *Parser::generic() {
   Node *n = make(Nk::Tokens, p_++);
   expect("(");
-  n->kids.push_back(value(assignment()));
+  const Type *of = unqualified(n->kids.emplace_back(value(assignment()))->type);
+  Node *chosen = nullptr, *otherwise = nullptr;
+  bool in_upc = is_pts(of); // the C compiler cannot choose
   while (accept(",")) {
-    if (at("default"))
+    const Type *t = nullptr;
+    if (at("default")) {
       p_++;
-    else
+    } else {
       n->kids.push_back(type_name());
+      t = n->kids.back()->operand;
+      in_upc = in_upc || n->kids.back()->dirty;
+    }
     expect(":");
-    n->kids.push_back(value(assignment()));
+    // Not value(): a choice may be an object
+    n->kids.push_back(assignment());
+    in_upc = in_upc || is_pts(n->kids.back()->type) || is_shared(n->kids.back()->type);
+    if (t && !chosen && t->kind == of->kind && same_type(t, of)) chosen = n->kids.back();
+    if (!t) otherwise = n->kids.back();
   }
   expect(")");
+  if (!chosen) chosen = otherwise;
+  return choose(n, in_upc && of->kind != Ty::Unknown ? chosen : nullptr, chosen);
+}
+
+// The node of a choice: written as the choice alone, or, where none is known here, as it stands.
+Node *Parser::choose(Node *n, Node *chosen, const Node *typical) {
+  if (typical) n->type = typical->type;
+  if (chosen) {
+    n->kind = Nk::Chosen;
+    n->kids = {chosen};
+    n->dirty = true;
+    n->symbol = chosen->symbol;
+  } else {
+    for (Node *&k : n->kids)
+      if (k->kind != Nk::TypeName) k = value(k);
+    if (is_shared(n->type)) n->type = unqualified(n->type);
+  }
   return done(n);
 }
 

@@ -218,6 +218,8 @@ Type *Parser::words_type(const std::vector<std::string_view> &words) {
 void Parser::attribute_words(int begin, int end, long *align, bool *packed) {
   for (int i = begin; i < end; i++) {
     std::string_view w = s_[i].text;
+    if (w == "vector_size" || w == "__vector_size__" || w == "mode" || w == "__mode__")
+      reshaped_ = true;
     if (packed && (w == "packed" || w == "__packed__")) *packed = true;
     if (align && (w == "aligned" || w == "__aligned__")) {
       *align = 16;
@@ -305,8 +307,8 @@ Type *Parser::record(Spec &s) {
   Node *n = make(Nk::Record, begin);
   n->operand = t;
   t->tag->packed = packed;
-  t->tag->pack = pack_;
   members(t->tag, n);
+  t->tag->pack = pack_; // what holds at its end
   while (cur().kw == KwAttribute) attribute(nullptr, &align, &packed);
   if (packed) t->tag->packed = true;
   t->tag->user_align = align;
@@ -330,6 +332,7 @@ void Parser::members(Tag *tag, Node *node) {
     node->kids.push_back(d);
     add_members(tag, d, false);
   }
+  pragmas();
   expect("}");
 }
 

@@ -61,15 +61,41 @@ Node *Parser::statement() {
     if (!at("}")) item(n);
     return done(n);
   }
-  if (cur().kw == KwAsm) {
-    n->has_call = true; // it may do anything
-    while (!at("(")) p_++;
-    skip_balanced();
-    expect(";");
-    return done(n);
-  }
+  if (cur().kw == KwAsm) return assembler(n);
   if (cur().kw == KwStatement) return statement_word(n);
   return expression_statement(n);
+}
+
+// An operand of assembler behind its constraint: inputs are values, outputs must be private.
+void Parser::assembler_operand(Node *n, bool output) {
+  expect("(");
+  const int token = p_;
+  Node *k = expression();
+  if (output && is_shared(k->type)) s_.error(token, "an output of asm cannot be a shared object");
+  if (k->kind == Nk::Name && k->symbol) k->symbol->address_taken = true; // it may be changed
+  n->kids.push_back(output ? k : value(k));
+  expect(")");
+}
+
+// asm QUALIFIERS ( TEXT : OUTPUTS : INPUTS : CLOBBERED : LABELS )
+Node *Parser::assembler(Node *n) {
+  n->has_call = true; // it may do anything
+  while (!at("(")) p_++;
+  p_++;
+  for (int section = 0; !at(")");) {
+    if (cur().kind == Tk::End) fail("asm is not closed");
+    if (at("(") && (section == 1 || section == 2)) {
+      assembler_operand(n, section == 1);
+    } else if (at("(")) {
+      skip_balanced();
+    } else {
+      section += at(":") ? 1 : 0;
+      p_++;
+    }
+  }
+  expect(")");
+  expect(";");
+  return done(n);
 }
 
 Node *Parser::expression_statement(Node *n) {

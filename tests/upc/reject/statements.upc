@@ -31,3 +31,9 @@ void f(int *q) {
     break;
   }
 }
+
+void g(void) {
+  int v;
+  __asm__("" : "=r"(v) : "r"(a[0]));
+  __asm__("" : "=r"(a[0])); /* error: an output of asm cannot be a shared object */
+}
