@@ -11,6 +11,11 @@ install(TARGETS tombolo_shared tombolo_static EXPORT tombolo-targets)
 if(TARGET tombolo_tool)
   install(TARGETS tombolo_tool)
 endif()
+if(TARGET tombolo_sim)
+  install(TARGETS tombolo_sim RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/machines"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/tombolo")
+endif()
 set(tmb_caf 0) # whether coarray Fortran is installed
 if(TARGET caf_shared)
   set(tmb_caf 1)

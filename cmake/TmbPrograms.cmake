@@ -37,6 +37,28 @@ else()
   message(STATUS "tombolo: no tools/ yet: the tombolo command is left out")
 endif()
 
+# ---- `tombolo sim`, a program of its own on SimGrid; nothing of the library knows of it
+find_path(TMB_SIMGRID_INCLUDE simgrid/s4u.hpp)
+find_library(TMB_SIMGRID_LIBRARY simgrid)
+if(TARGET tombolo_tool AND TMB_SIMGRID_INCLUDE AND TMB_SIMGRID_LIBRARY AND NOT TMB_SANITIZE
+   AND NOT TMB_PREEMPT)
+  file(GLOB tmb_sim_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/sim/*.cc"
+    "${PROJECT_SOURCE_DIR}/tools/sim/*.c")
+  add_executable(tombolo_sim ${tmb_sim_sources})
+  set_target_properties(tombolo_sim PROPERTIES OUTPUT_NAME sim
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/sim")
+  target_include_directories(tombolo_sim PRIVATE "${PROJECT_SOURCE_DIR}/src"
+    "${PROJECT_SOURCE_DIR}/tools")
+  target_include_directories(tombolo_sim SYSTEM PRIVATE "${TMB_SIMGRID_INCLUDE}")
+  target_compile_definitions(tombolo_sim PRIVATE
+    TMB_SIM_MACHINES="${PROJECT_SOURCE_DIR}/bench/machines"
+    TMB_SIM_MACHINES_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/tombolo/machines")
+  target_link_libraries(tombolo_sim PRIVATE tmb_warnings tombolo_static PkgConfig::JANSSON
+    "${TMB_SIMGRID_LIBRARY}" m)
+elseif(TARGET tombolo_tool)
+  message(STATUS "tombolo: no SimGrid (package libsimgrid-dev), or a sanitizer: no `tombolo sim`")
+endif()
+
 # ---- benchmarks
 if(TMB_BENCH)
   file(GLOB tmb_bench_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/lib/*.c")
@@ -121,5 +143,5 @@ endif()
 add_custom_target(programs)
 get_property(tmb_programs DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER tmb_programs INCLUDE REGEX
-  "^(tombolo_(shared|static|tool|mk_cuda)|caf_.*|fortran_modules|upc.*|(bench|examples)__.*)$")
+  "^(tombolo_(shared|static|tool|sim|mk_cuda)|caf_.*|fortran_modules|upc.*|(bench|examples)__.*)$")
 add_dependencies(programs ${tmb_programs})

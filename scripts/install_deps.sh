@@ -10,7 +10,7 @@ PACKAGES=(build-essential clang clang-format cmake ninja-build pkg-config libcmo
   libjansson-dev libpng-dev libfabric-dev libsodium-dev gnuplot-nox libopenblas-dev python3 valgrind
   gfortran gfortran-11
   libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev
-  slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge)
+  slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libsimgrid-dev)
 
 is_installed() {
   dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
       {"why", tool_why_main, "say what a job waits for, and who for whom"},
       {"info", tool_info_main, "show version, settings, conduits, topology and limits"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
+      {"sim", tool_sim_main, "simulate schedules and exchanges on described machines"},
       {"fc", tool_fc_main, "compile a coarray Fortran program"},
       {"watch", tool_watch_main,
        "follow ranks that mpirun or srun has started (used by the library)"},

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo sim`: simulated runs on described machines.
+ *
+ * Owns: the command line and what is printed. Called by tools/sim.c. Calls: machine.cc, network.cc,
+ * and one of ft.cc, collective.cc, links.cc. One simulation for each process, because SimGrid has
+ * one engine; bench/simulate.py runs many. Invariants: exit code 0, 1 when the simulation failed, 2
+ * for arguments or files that the user can repair; then nothing is written to standard output.
+ */
+#include "experiments.h"
+
+#include <jansson.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <sys/stat.h>
+
+namespace {
+
+const char usage[] =
+    "Usage: tombolo sim EXPERIMENT --machine NAME|FILE [OPTIONS]\n\n"
+    "Simulates, with SimGrid, on a described machine:\n"
+    "  ft          a transform of NAS FT: --points 2048x1024x1024 --way WAY [--grid TYxTZ|1d]\n"
+    "              WAY: slabs, signal, packed (one-sided), slabs2, packed2 (two-sided);\n"
+    "              --flows each|share: a flow for each pair of nodes, or one node with its share\n"
+    "  collective  one of the library's schedules: --kind broadcast --bytes N [--algorithm NAME]\n"
+    "              [--levels 1|2] [--native] [--times N]\n"
+    "  links       a node to its neighbours: --links N --bytes N --way put|message [--count N]\n"
+    "  message     two ranks: --bytes N --way put|message|signal|put-then-signal\n"
+    "  machine     what is known about the machine, and from where\n\n"
+    "  --machine NAME|FILE  torus, fat-tree, dragonfly, ethernet, or a machine file\n"
+    "  --ranks N            ranks of the job\n"
+    "  --set NAME=NUMBER    another value for a parameter of the machine; repeatable\n"
+    "  --loggp FILE         put, message and signal as measured by 'tombolo bench loggp --json'\n"
+    "  --far                those through the network (group loggp_far)\n"
+    "  --json FILE          write the result as JSON; - is standard output\n\n"
+    "bench/simulate.py runs the standard set and draws it (docs/SIMULATION.md).\n";
+
+struct Options {
+  sim::Experiment experiment;
+  std::string machine, loggp, json;
+  bool far = false;
+  std::vector<std::string> settings;
+};
+
+uint64_t number(const char *name, const std::string &text, uint64_t least) {
+  char *end = nullptr;
+  const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || text[0] == '-' || *end || value < least || value > UINT64_C(1) << 40)
+    throw sim::Error(std::string(name) + " " + text + ": give a whole number from " +
+                     std::to_string(least));
+  return value;
+}
+
+void read_points(sim::Experiment &e, const std::string &text) {
+  unsigned long long n[3];
+  char rest;
+  if (std::sscanf(text.c_str(), "%llux%llux%llu%c", &n[0], &n[1], &n[2], &rest) != 3 || !n[0] ||
+      !n[1] || !n[2])
+    throw sim::Error("--points " + text + ": give three lengths, as 2048x1024x1024");
+  for (int d = 0; d < 3; d++) e.points[d] = n[d];
+}
+
+void read_grid(sim::Experiment &e, const std::string &text) {
+  unsigned long long y, z;
+  char rest;
+  if (text == "1d") {
+    e.one_dimension = true;
+    return;
+  }
+  if (std::sscanf(text.c_str(), "%llux%llu%c", &y, &z, &rest) != 2 || !y || !z)
+    throw sim::Error("--grid " + text + ": give TYxTZ, as 16x16, or 1d");
+  e.grid[0] = y;
+  e.grid[1] = z;
+}
+
+/* Take an option that has a value. Returns whether there is such a one. */
+bool take(Options &o, const std::string &name, const std::string &value) {
+  sim::Experiment &e = o.experiment;
+  const std::map<std::string, std::string *> texts = {
+      {"--machine", &o.machine}, {"--loggp", &o.loggp}, {"--json", &o.json},
+      {"--way", &e.way},         {"--kind", &e.kind},   {"--algorithm", &e.algorithm},
+      {"--flows", &e.flows}};
+  const std::map<std::string, std::pair<uint64_t *, uint64_t>> numbers = {
+      {"--ranks", {&e.ranks, 1}}, {"--bytes", {&e.bytes, 0}}, {"--levels", {&e.levels, 1}},
+      {"--links", {&e.links, 1}}, {"--count", {&e.count, 1}}, {"--times", {&e.times, 1}}};
+  const auto text = texts.find(name);
+  const auto count = numbers.find(name);
+  if (text != texts.end())
+    *text->second = value;
+  else if (count != numbers.end())
+    *count->second.first = number(name.c_str(), value, count->second.second);
+  else if (name == "--points")
+    read_points(e, value);
+  else if (name == "--grid")
+    read_grid(e, value);
+  else if (name == "--set")
+    o.settings.push_back(value);
+  else
+    return false;
+  return true;
+}
+
+Options read_options(int argc, char **argv) {
+  Options o;
+  for (int i = 1; i < argc; i++) {
+    std::string name = argv[i];
+    const size_t equals = name.find('=');
+    if (name == "--far")
+      o.far = true;
+    else if (name == "--native")
+      o.experiment.native = true;
+    else if (name[0] != '-' && o.experiment.name.empty())
+      o.experiment.name = name;
+    else if (equals != std::string::npos && name[0] == '-' &&
+             take(o, name.substr(0, equals), name.substr(equals + 1)))
+      continue;
+    else if (i + 1 >= argc || !take(o, name, argv[++i]))
+      throw sim::Error(name + ": unknown, or without its value; see 'tombolo sim --help'");
+  }
+  if (o.experiment.name.empty())
+    throw sim::Error("no experiment: give ft, collective, links, message or machine");
+  if (o.machine.empty()) throw sim::Error("no machine: give --machine torus, or a file");
+  return o;
+}
+
+bool exists(const std::string &path) {
+  struct stat found;
+  return stat(path.c_str(), &found) == 0;
+}
+
+/* A name is looked for in the tree that this was built from, then where it is installed. */
+std::string find_machine(const std::string &name) {
+  if (name.find('/') != std::string::npos || exists(name)) return name;
+  std::string tried;
+  for (const char *folder : {TMB_SIM_MACHINES, TMB_SIM_MACHINES_INSTALLED}) {
+    const std::string path = std::string(folder) + "/" + name + ".json";
+    if (exists(path)) return path;
+    tried += (tried.empty() ? "" : " nor ") + path;
+  }
+  throw sim::Error("--machine " + name + ": there is neither " + tried +
+                   "; give torus, fat-tree, dragonfly, ethernet or a file");
+}
+
+void print_result(const sim::Result &result, const std::string &json) {
+  json_t *root = json_object();
+  for (const auto &text : result.texts)
+    json_object_set_new(root, text.first.c_str(), json_string(text.second.c_str()));
+  for (const auto &value : result.values)
+    json_object_set_new(root, value.first.c_str(), json_real(value.second));
+  if (json != "-") {
+    for (const auto &text : result.texts)
+      std::printf("%-18s %s\n", text.first.c_str(), text.second.c_str());
+    for (const auto &value : result.values)
+      std::printf("%-18s %.6g\n", value.first.c_str(), value.second);
+  }
+  int rc = 0;
+  if (json == "-")
+    rc = json_dumpf(root, stdout, JSON_INDENT(1) | JSON_SORT_KEYS), std::puts("");
+  else if (!json.empty())
+    rc = json_dump_file(root, json.c_str(), JSON_INDENT(1) | JSON_SORT_KEYS);
+  json_decref(root);
+  if (rc)
+    throw sim::Error("--json " + json + ": cannot be written: " + std::strerror(errno) +
+                     "; name a file in a folder that you may write to");
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (!std::strcmp(argv[i], "--help") || !std::strcmp(argv[i], "-h"))
+      return std::fputs(usage, stdout) < 0;
+  try {
+    Options o = read_options(argc, argv);
+    sim::Machine machine = sim::Machine::read(find_machine(o.machine));
+    if (!o.loggp.empty()) machine.measure(o.loggp, o.far ? "loggp_far" : "loggp");
+    for (const std::string &setting : o.settings) machine.set(setting);
+    print_result(sim::run_experiment(machine, o.experiment), o.json);
+    return 0;
+  } catch (const sim::Error &e) {
+    std::fprintf(stderr, "tombolo sim: %s\n", e.what());
+    return 2;
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "tombolo sim: the simulation failed: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The machine as a SimGrid platform, see network.h.
+ *
+ * Owns: the shapes of partitions, the zones. Called by main.cc. Calls: SimGrid. The network model
+ * is the plain flow model (CM02): flows share links in max-min fashion, at full rate; factors that
+ * SimGrid fits to TCP are switched off.
+ */
+#include "network.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sim {
+namespace {
+
+namespace s4u = simgrid::s4u;
+using Coordinates = std::vector<unsigned long>;
+
+/* Three lengths, as equal as can be, with room for all nodes. */
+Coordinates near_cube(uint64_t nodes) {
+  Coordinates best;
+  uint64_t best_room = UINT64_MAX;
+  const auto root = static_cast<uint64_t>(std::cbrt(static_cast<double>(nodes)) + 1e-9);
+  for (uint64_t a = std::max<uint64_t>(root, 1); a >= 1 && a + 2 > root; a--)
+    for (uint64_t b = a; b * b <= (nodes + a - 1) / a + 2 * b; b++) {
+      const uint64_t c = (nodes + a * b - 1) / (a * b);
+      if (c < b && b > a) break;
+      if (a * b * c >= best_room) continue;
+      best_room = a * b * c;
+      best = {a, b, c};
+    }
+  return best;
+}
+
+bool inside(const Coordinates &at, const Coordinates &shape) {
+  for (size_t d = 0; d < at.size(); d++)
+    if (at[d] >= shape[d]) return false;
+  return true;
+}
+
+} // namespace
+
+double Network::rail_bytes_per_s() const {
+  return machine_.get("link_bytes_per_s") * machine_.get("rails");
+}
+
+std::vector<unsigned long> Network::shape(uint64_t nodes) {
+  const auto known = machine_.shapes.find(nodes);
+  return known != machine_.shapes.end() ? known->second : near_cube(nodes);
+}
+
+s4u::NetZone *Network::build(s4u::NetZone *root, uint64_t nodes) {
+  std::vector<std::pair<unsigned long, s4u::Host *>> made;
+  Coordinates whole;
+  const double bandwidth = rail_bytes_per_s(), latency = machine_.get("link_latency_s");
+  auto node = [&](s4u::NetZone *zone, const Coordinates &at, unsigned long id) {
+    s4u::Host *host = zone->create_host("n" + std::to_string(id), 1e9)->seal();
+    const bool used = shape_.empty() ? made.size() < nodes : inside(at, shape_);
+    if (used) made.emplace_back(id, host);
+    return std::make_pair(host->get_netpoint(),
+                          static_cast<simgrid::kernel::routing::NetPoint *>(nullptr));
+  };
+  auto end = [&](s4u::NetZone *zone, const Coordinates &, unsigned long id) {
+    return zone->create_link("end" + std::to_string(id), 1e15)
+        ->set_latency(machine_.get("node_latency_s"))
+        ->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)
+        ->seal();
+  };
+  const s4u::ClusterCallbacks calls(node, {}, end);
+  const auto duplex = s4u::Link::SharingPolicy::SPLITDUPLEX;
+  const auto per_switch = static_cast<unsigned>(machine_.count("switch_nodes"));
+  const auto switches = static_cast<unsigned>((nodes + per_switch - 1) / per_switch);
+  s4u::NetZone *zone = nullptr;
+  switch (machine_.topology) {
+  case Topology::TORUS:
+    shape_ = shape(nodes);
+    closed_ = nodes >= machine_.count("torus_closes_nodes");
+    for (const unsigned long length : shape_)
+      whole.push_back(closed_ || length == 1 ? length : 2 * length);
+    zone = s4u::create_torus_zone("net", root, whole, calls, bandwidth, latency, duplex);
+    break;
+  case Topology::FAT_TREE: {
+    const auto up = static_cast<unsigned>(machine_.count("switch_up"));
+    const s4u::FatTreeParams one(1, {static_cast<unsigned>(nodes)}, {1}, {1});
+    const s4u::FatTreeParams two(2, {per_switch, switches}, {1, up}, {1, 1});
+    zone = s4u::create_fatTree_zone("net", root, switches > 1 ? two : one, calls, bandwidth,
+                                    latency, duplex);
+    break;
+  }
+  case Topology::DRAGONFLY: {
+    /* Each group has a link to each other one, at another switch: as many switches as groups. */
+    unsigned in_group = static_cast<unsigned>(machine_.count("group_switches"));
+    while (static_cast<uint64_t>(in_group) * in_group * per_switch < nodes) in_group++;
+    const unsigned groups = std::max(1u, (switches + in_group - 1) / in_group);
+    const auto global = static_cast<unsigned>(machine_.count("global_links"));
+    zone = s4u::create_dragonfly_zone(
+        "net", root, s4u::DragonflyParams({groups, global}, {1, 1}, {in_group, 1}, per_switch),
+        calls, bandwidth, latency, duplex);
+    break;
+  }
+  case Topology::SWITCH:
+    zone = s4u::create_fatTree_zone("net", root,
+                                    s4u::FatTreeParams(1, {static_cast<unsigned>(nodes)}, {1}, {1}),
+                                    calls, bandwidth, latency, duplex);
+    break;
+  }
+  std::sort(made.begin(), made.end());
+  for (const auto &m : made) hosts_.push_back(m.second);
+  if (hosts_.size() > nodes) hosts_.resize(nodes);
+  return zone;
+}
+
+Network::Network(s4u::Engine &engine, const Machine &machine, uint64_t ranks)
+    : machine_(machine), ranks_(ranks), cores_(machine.count("cores_per_node")) {
+  s4u::Engine::set_config("network/model:CM02");
+  s4u::Engine::set_config("network/TCP-gamma:0");
+  s4u::Engine::set_config("network/crosstraffic:0");
+  s4u::Engine::set_config("network/weight-S:0");
+  s4u::Engine::set_config("network/loopback-bw", machine.get("near_bytes_per_s"));
+  s4u::Engine::set_config("network/loopback-lat", machine.get("near_latency_s"));
+  s4u::Engine::set_config("network/bandwidth-factor", 1.0);
+  s4u::Engine::set_config("network/latency-factor", 1.0);
+  s4u::Engine::set_config("surf/precision", 1e-12);
+  s4u::Engine::set_config("contexts/stack-size", 128);
+  (void)engine;
+  s4u::NetZone *root = s4u::create_full_zone("root");
+  wires_ = s4u::create_full_zone("wires")->set_parent(root);
+  build(root, (ranks + cores_ - 1) / cores_)->seal();
+}
+
+Network::Wire Network::add_wire(const std::string &name, double bytes_per_s, double latency_s) {
+  s4u::Host *from = wires_->create_host(name + ".from", 1e9);
+  s4u::Host *to = wires_->create_host(name + ".to", 1e9);
+  const s4u::Link *link = wires_->create_link(name, bytes_per_s)->set_latency(latency_s)->seal();
+  wires_->add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr,
+                    {s4u::LinkInRoute(link)}, false);
+  return {from, to};
+}
+
+double
+Network::drain(const std::function<void(const std::function<void(const Flow &)> &)> &each) const {
+  std::unordered_map<const s4u::Link *, double> load;
+  std::vector<s4u::Link *> route;
+  each([&](const Flow &flow) {
+    if (flow.from == flow.to) return;
+    double latency = 0;
+    route.clear();
+    hosts_[flow.from]->route_to(hosts_[flow.to], route, &latency);
+    for (const s4u::Link *link : route) load[link] += flow.bytes;
+  });
+  double seconds = 0;
+  for (const auto &l : load) seconds = std::max(seconds, l.second / l.first->get_bandwidth());
+  return seconds;
+}
+
+double Network::latency(uint64_t from, uint64_t to) const {
+  if (from == to) return machine_.get("near_latency_s");
+  std::vector<s4u::Link *> route;
+  double seconds = 0;
+  hosts_[from]->route_to(hosts_[to], route, &seconds);
+  return seconds;
+}
+
+double Network::bisection(double bytes) const {
+  if (shape_.empty()) return 0;
+  unsigned long longest = 1, all = 1;
+  for (const unsigned long length : shape_) {
+    longest = std::max(longest, length);
+    all *= length;
+  }
+  if (longest == 1) return 0;
+  const double links = static_cast<double>(all / longest) * (closed_ ? 2 : 1);
+  return bytes / 2 / 2 / (links * rail_bytes_per_s());
+}
+
+} // namespace sim

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The machine as a SimGrid platform, and where the ranks of a job are on it.
+ *
+ * Owns: class Network. Used by ft.cc, collective.cc, links.cc. Calls: SimGrid (S4U). Ranks are
+ * placed on nodes in order, cores_per_node on each. Routes are those of SimGrid's zones: shortest,
+ * in the order of the dimensions in a torus. Invariants: one per process, because SimGrid has one
+ * engine; a partition that does not close is a part of a torus twice as long in each dimension,
+ * where no shortest route uses the closing links.
+ */
+#ifndef TMB_SIM_NETWORK_H
+#define TMB_SIM_NETWORK_H
+
+#include "machine.h"
+
+#include <simgrid/s4u.hpp>
+
+#include <functional>
+#include <unordered_map>
+
+namespace sim {
+
+/* What one node sends to another. */
+struct Flow {
+  uint64_t from, to; /* nodes */
+  double bytes;
+};
+
+class Network {
+public:
+  Network(simgrid::s4u::Engine &engine, const Machine &machine, uint64_t ranks);
+
+  const Machine &machine() const { return machine_; }
+  uint64_t ranks() const { return ranks_; }
+  uint64_t nodes() const { return hosts_.size(); }
+  uint64_t node_of(uint64_t rank) const { return rank / cores_; }
+  bool near(uint64_t a, uint64_t b) const { return node_of(a) == node_of(b); }
+  simgrid::s4u::Host *host(uint64_t node) const { return hosts_[node]; }
+  simgrid::s4u::Host *host_of(uint64_t rank) const { return hosts_[node_of(rank)]; }
+  double rail_bytes_per_s() const;
+
+  /* Seconds in which the most loaded link carries all flows, at full rate. in each: calls its
+   * argument with every flow. */
+  double drain(const std::function<void(const std::function<void(const Flow &)> &)> &each) const;
+
+  /* Seconds from the beginning of a message to its first byte there, without software. */
+  double latency(uint64_t from, uint64_t to) const;
+
+  /* Seconds to move half of `bytes` each way across the narrowest cut: a torus only, else 0. */
+  double bisection(double bytes) const;
+
+  /* Hosts `from`, `to` of a wire of its own. Before the simulation begins. */
+  struct Wire {
+    simgrid::s4u::Host *from, *to;
+  };
+  Wire add_wire(const std::string &name, double bytes_per_s, double latency_s);
+
+private:
+  simgrid::s4u::NetZone *build(simgrid::s4u::NetZone *root, uint64_t nodes);
+  std::vector<unsigned long> shape(uint64_t nodes);
+  const Machine &machine_;
+  uint64_t ranks_, cores_;
+  std::vector<simgrid::s4u::Host *> hosts_;
+  std::vector<unsigned long> shape_;
+  simgrid::s4u::NetZone *wires_ = nullptr;
+  bool closed_ = true;
+};
+
+} // namespace sim
+
+#endif
