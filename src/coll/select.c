@@ -20,6 +20,27 @@
 
 #define NODES_EXCHANGE_BLOCKS_MAX 16384u /* blocks that a leader moves one by one */
 
+#define KB                        UINT64_C(1024)
+
+/* Where neither TOMBOLO_COLL_ALG nor a table decides: measured on hosts of 2 to 16 ranks, except
+ * for nodes_max, which is an estimate (docs/COLLECTIVES.md). Lengths in bytes. */
+const struct tmb_coll_tuning tmb_coll_thresholds = {
+    .radix = 4,
+    .segment = 32 * KB,
+    .flat_ranks_max = 8,
+    .direct_min = 8 * KB,
+    .bcast_tree_max = 16 * KB,
+    .reduce_tree_max = 16 * KB,
+    .allreduce_doubling_max = 8 * KB,
+    .allgather_doubling_max = 64 * KB,
+    .exchange_bruck_max = 128,
+    .gather_tree_max = 4 * KB,
+    .rscatter_halving_max = 64 * KB,
+    .nodes_max = 16 * KB,
+    .shared_copy_max = 16 * KB,
+    .shared_ranks_max = 32,
+};
+
 static const struct tmb_coll_alg algs[] = {
     {"flat", TMB_COLL_BROADCAST, tmb_alg_bcast_flat, 0},
     {"knomial", TMB_COLL_BROADCAST, tmb_alg_bcast_knomial, 0},

@@ -88,6 +88,9 @@ struct tmb_coll_tuning {
   uint64_t nodes_max;       /* data of a rank up to which teams over several nodes use leaders */
 };
 
+/* What holds where no setting and no table says otherwise; without what is read from settings. */
+extern const struct tmb_coll_tuning tmb_coll_thresholds;
+
 enum tmb_coll_reason { TMB_CHOICE_FORCED, TMB_CHOICE_RULE, TMB_CHOICE_THRESHOLD };
 
 struct tmb_coll_choice {

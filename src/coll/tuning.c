@@ -26,31 +26,10 @@ static struct {
   struct tmb_coll_tuning t;
 } tuning;
 
-#define KB      UINT64_C(1024)
-
 /* A hand-off and back that processors under one cache need at most: there two copies through a
  * shared memory are faster than one by the kernel. Farther apart, a line takes longer than its
  * copy. */
-#define NEAR_NS 250u
-
-/* Where neither TOMBOLO_COLL_ALG nor a table decides: measured on hosts of 2 to 16 ranks, except
- * for nodes_max, which is an estimate (docs/COLLECTIVES.md). Lengths in bytes. */
-static const struct tmb_coll_tuning thresholds = {
-    .radix = 4,
-    .segment = 32 * KB,
-    .flat_ranks_max = 8,
-    .direct_min = 8 * KB,
-    .bcast_tree_max = 16 * KB,
-    .reduce_tree_max = 16 * KB,
-    .allreduce_doubling_max = 8 * KB,
-    .allgather_doubling_max = 64 * KB,
-    .exchange_bruck_max = 128,
-    .gather_tree_max = 4 * KB,
-    .rscatter_halving_max = 64 * KB,
-    .nodes_max = 16 * KB,
-    .shared_copy_max = 16 * KB,
-    .shared_ranks_max = 32,
-};
+#define NEAR_NS         250u
 
 #define TABLE_BYTES_MAX (1 << 20)
 
@@ -108,7 +87,7 @@ static void read_algorithms(struct tmb_coll_tuning *t) {
 
 static void read_settings(void) {
   struct tmb_coll_tuning *t = &tuning.t;
-  *t = thresholds;
+  *t = tmb_coll_thresholds;
   tuning.chunk = TMB_MIN((uint64_t)tmb_cfg_int(TMB_CFG_COLL_CHUNK), TMB_AM_MEDIUM_BYTES_MAX);
   t->eager = (uint64_t)tmb_cfg_int(TMB_CFG_COLL_EAGER_MAX);
   read_algorithms(t);

@@ -8,7 +8,9 @@
  */
 #include "experiments.h"
 
+#include "collective.h"
 #include "ft.h"
+#include "links.h"
 
 #include <simgrid/version.h>
 
@@ -82,12 +84,122 @@ Result run_ft(const Machine &machine, const Experiment &e) {
   return out;
 }
 
+/* A tree of the hardware: one wire to all. */
+double native_broadcast(Network &network, uint64_t bytes) {
+  const Machine &m = network.machine();
+  if (m.get("tree_bytes_per_s") <= 0)
+    throw Error("--native: machine " + m.name +
+                " has no tree (tree_bytes_per_s is 0); leave it out");
+  const Network::Wire tree =
+      network.add_wire("tree", m.get("tree_bytes_per_s"), m.get("tree_latency_s"));
+  s4u::Actor::create("root", tree.from, [&]() {
+    s4u::this_actor::sleep_for(m.get("put_overhead_s"));
+    s4u::Comm::sendto(tree.from, tree.to, bytes ? bytes : 1);
+    s4u::this_actor::sleep_for(m.get("put_done_s"));
+  });
+  s4u::Engine::get_instance()->run();
+  return s4u::Engine::get_clock();
+}
+
+/* Puts of each rank into place at every other one: one node with its share of the network. */
+double native_exchange(Network &network, uint64_t bytes) {
+  const Machine &m = network.machine();
+  const uint64_t size = network.ranks(), cores = m.count("cores_per_node");
+  const double pair = static_cast<double>(cores * cores * bytes);
+  const double node = pair * static_cast<double>(network.nodes() - 1);
+  const double wire_s = network.drain([&](const std::function<void(const Flow &)> &add) {
+    for (uint64_t a = 0; a < network.nodes(); a++)
+      for (uint64_t b = 0; b < network.nodes(); b++) add({a, b, pair});
+  });
+  if (wire_s <= 0) throw Error("--ranks " + std::to_string(size) + ": one node; give more ranks");
+  const Network::Wire wire =
+      network.add_wire("share", node / wire_s, network.latency(0, network.nodes() / 2));
+  s4u::Actor::create("node", wire.from, [&]() {
+    std::vector<s4u::CommPtr> moving;
+    for (uint64_t i = 1; i < size; i++) {
+      s4u::this_actor::sleep_for(m.get("put_overhead_s") + m.get("put_done_s"));
+      moving.push_back(s4u::Comm::sendto_async(
+          wire.from, wire.to, static_cast<uint64_t>(node / static_cast<double>(size - 1))));
+    }
+    for (const auto &comm : moving) comm->wait();
+  });
+  s4u::Engine::get_instance()->run();
+  return s4u::Engine::get_clock();
+}
+
+Result run_collective(const Machine &machine, const Experiment &e) {
+  const CollCase c{e.kind.empty() ? "broadcast" : e.kind, e.algorithm,       e.bytes,
+                   e.levels == 0 || e.levels == 2,        coll_means(e.way), e.times};
+  if (e.levels > 2) throw Error("--levels " + std::to_string(e.levels) + ": give 1 or 2");
+  if (e.native && c.kind != "broadcast" && c.kind != "exchange")
+    throw Error("--native --kind " + c.kind + ": give broadcast or exchange");
+  Engine engine;
+  Network network(*engine, machine, e.ranks);
+  Result out;
+  out.texts["kind"] = c.kind;
+  out.values["bytes"] = static_cast<double>(e.bytes);
+  if (e.native) {
+    out.values["seconds"] = c.kind == "broadcast" ? native_broadcast(network, e.bytes)
+                                                  : native_exchange(network, e.bytes);
+    return out;
+  }
+  const CollResult r = coll_run(network, c);
+  out.texts["algorithm"] = r.algorithm;
+  out.values["seconds"] = r.seconds;
+  out.values["messages"] = r.messages;
+  out.values["steps"] = r.steps;
+  out.values["exchanged_bytes"] = r.sent;
+  out.values["delivered_bytes"] = r.received;
+  return out;
+}
+
+Result run_links(const Machine &machine, const Experiment &e) {
+  const Trip way = trip_of(e.way);
+  if (way != Trip::PUT && way != Trip::MESSAGE)
+    throw Error("--way " + e.way + ": give put or message");
+  Engine engine;
+  Network network(*engine, machine, e.ranks);
+  Result out;
+  out.values["bytes"] = static_cast<double>(e.bytes);
+  out.values["links"] = static_cast<double>(e.links);
+  out.values["bytes_per_s"] = links_run(network, way, e.links, e.bytes, e.count);
+  return out;
+}
+
+Result run_message(const Machine &machine, const Experiment &e) {
+  const Trip way = trip_of(e.way);
+  Engine engine;
+  Network network(*engine, machine, e.ranks);
+  Result out;
+  out.values["bytes"] = static_cast<double>(e.bytes);
+  out.values["seconds"] = trip_run(network, way, e.bytes);
+  return out;
+}
+
+Result show_machine(const Machine &machine) {
+  Result out;
+  out.texts["title"] = machine.title;
+  for (const auto &p : machine.parameters()) {
+    out.values[p.first] = p.second.value;
+    out.texts[p.first + "_source"] = p.second.source;
+  }
+  return out;
+}
+
 } // namespace
 
 Result run_experiment(const Machine &machine, const Experiment &e) {
   Result result;
   if (e.name == "ft")
     result = run_ft(machine, e);
+  else if (e.name == "collective")
+    result = run_collective(machine, e);
+  else if (e.name == "links")
+    result = run_links(machine, e);
+  else if (e.name == "message")
+    result = run_message(machine, e);
+  else if (e.name == "machine")
+    result = show_machine(machine);
   else
     throw Error(e.name + ": no experiment; give ft, collective, links, message or machine");
   result.texts["experiment"] = e.name;

@@ -47,7 +47,12 @@ double Network::rail_bytes_per_s() const {
 
 std::vector<unsigned long> Network::shape(uint64_t nodes) {
   const auto known = machine_.shapes.find(nodes);
-  return known != machine_.shapes.end() ? known->second : near_cube(nodes);
+  std::vector<unsigned long> lengths =
+      known != machine_.shapes.end() ? known->second : near_cube(nodes);
+  /* SimGrid has no dimension of one node. */
+  lengths.erase(std::remove(lengths.begin(), lengths.end(), 1ul), lengths.end());
+  if (lengths.empty()) lengths.push_back(2);
+  return lengths;
 }
 
 s4u::NetZone *Network::build(s4u::NetZone *root, uint64_t nodes) {
@@ -76,8 +81,7 @@ s4u::NetZone *Network::build(s4u::NetZone *root, uint64_t nodes) {
   case Topology::TORUS:
     shape_ = shape(nodes);
     closed_ = nodes >= machine_.count("torus_closes_nodes");
-    for (const unsigned long length : shape_)
-      whole.push_back(closed_ || length == 1 ? length : 2 * length);
+    for (const unsigned long length : shape_) whole.push_back(closed_ ? length : 2 * length);
     zone = s4u::create_torus_zone("net", root, whole, calls, bandwidth, latency, duplex);
     break;
   case Topology::FAT_TREE: {
@@ -169,7 +173,6 @@ double Network::bisection(double bytes) const {
     longest = std::max(longest, length);
     all *= length;
   }
-  if (longest == 1) return 0;
   const double links = static_cast<double>(all / longest) * (closed_ ? 2 : 1);
   return bytes / 2 / 2 / (links * rail_bytes_per_s());
 }

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The library's schedules on a described machine, see collective.h.
+ *
+ * Owns: class Member, one rank of the job. Called by experiments.cc. Calls: SimGrid, plan.c. A
+ * member runs its steps in order; what comes meanwhile it takes when it next waits, and that costs
+ * its processor time. Invariants: a message is a flow from node to node; a sender waits for READY
+ * where the schedule says GATED; who offers its memory waits until all have read there.
+ */
+#include "collective.h"
+
+#include "plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+
+namespace sim {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+constexpr double NOTICE_BYTES = 64;      /* of a message without data on the wire */
+constexpr double CHUNK_BYTES = 32 << 10; /* default of TOMBOLO_COLL_CHUNK */
+
+enum class Note { DATA, READY, OFFER, TAKEN };
+
+struct Mail {
+  Note kind;
+  uint32_t round, from, tag; /* round: which of the collectives */
+  uint64_t bytes;
+};
+
+struct Job {
+  Network &network;
+  const CollCase &c;
+  struct sim_ask ask;
+  CollResult result{};
+  std::vector<s4u::Mailbox *> boxes;
+};
+
+struct Schedule {
+  struct tmb_sched sched {};
+  ~Schedule() { tmb_sched_free(&sched); }
+};
+
+class Member {
+public:
+  Member(Job &job, uint32_t rank) : job_(job), rank_(rank), m_(job.network.machine()) {}
+
+  void operator()() {
+    const char *algorithm, *why;
+    Schedule schedule;
+    job_.boxes[rank_]->set_receiver(s4u::Actor::self());
+    if (!sim_plan_make(&job_.ask, rank_, &schedule.sched, &algorithm, &why))
+      throw std::runtime_error(why); /* coll_run has asked before */
+    for (round_ = 0; round_ < job_.c.times; round_++) run(schedule.sched);
+    job_.boxes[rank_]->set_receiver(nullptr);
+  }
+
+private:
+  using Key = std::tuple<Note, uint32_t, uint32_t, uint32_t>;
+
+  void spend(double seconds) const {
+    if (seconds > 0) s4u::this_actor::sleep_for(seconds);
+  }
+
+  bool near(uint32_t peer) const { return job_.network.near(rank_, peer); }
+
+  /* Starting a message of this node costs no more than handing it over. */
+  double cost(const char *name, uint32_t peer) const {
+    const double far = m_.get(name);
+    return near(peer) ? std::min(far, m_.get("near_latency_s")) : far;
+  }
+
+  double copy(double bytes) const { return bytes / m_.get("copy_bytes_per_s"); }
+
+  double send_cost(const struct tmb_step &s) const {
+    const double bytes = static_cast<double>(s.bytes);
+    switch (job_.c.means) {
+    case Means::AM: return std::ceil(bytes / CHUNK_BYTES) * cost("am_send_s", s.peer) + copy(bytes);
+    case Means::PUT: return cost("signal_overhead_s", s.peer) + bytes / m_.get("put_bytes_per_s");
+    default:
+      return cost("message_send_s", s.peer) +
+             (bytes <= m_.get("eager_bytes_max") ? copy(bytes) : 0);
+    }
+  }
+
+  double receive_cost(const Mail &mail) const {
+    const double bytes = static_cast<double>(mail.bytes);
+    if (mail.kind != Note::DATA) return cost("am_receive_s", mail.from);
+    switch (job_.c.means) {
+    case Means::AM:
+      return std::ceil(bytes / CHUNK_BYTES) * cost("am_receive_s", mail.from) + copy(bytes);
+    case Means::PUT: return 0;
+    default:
+      return cost("message_receive_s", mail.from) + m_.get("match_entry_s") +
+             (bytes <= m_.get("eager_bytes_max") ? copy(bytes) : cost("rendezvous_s", mail.from));
+    }
+  }
+
+  void post(Note kind, const struct tmb_step &s, double wire_bytes) const {
+    job_.boxes[s.peer]
+        ->put_init(new Mail{kind, round_, rank_, s.tag, s.bytes},
+                   static_cast<uint64_t>(std::max(wire_bytes, NOTICE_BYTES)))
+        ->detach();
+  }
+
+  /* Take one message from the network. */
+  void pump() {
+    const std::unique_ptr<Mail> mail(job_.boxes[rank_]->get<Mail>());
+    spend(receive_cost(*mail));
+    if (mail->kind == Note::DATA) job_.result.received += static_cast<double>(mail->bytes);
+    stash_[{mail->kind, mail->round, mail->from, mail->tag}]++;
+  }
+
+  void await(Note kind, uint32_t from, uint32_t tag) {
+    const Key key{kind, round_, from, tag};
+    while (!stash_.count(key)) pump();
+    if (--stash_[key] == 0) stash_.erase(key);
+  }
+
+  void send(const struct tmb_step &s) {
+    const double bytes = static_cast<double>(s.bytes);
+    job_.result.messages++;
+    job_.result.sent += bytes;
+    if (s.flags & TMB_STEP_PULL) {
+      spend(cost("am_send_s", s.peer));
+      post(Note::OFFER, s, NOTICE_BYTES);
+      offered_.push_back({s.peer, s.tag});
+      return;
+    }
+    if (s.flags & TMB_STEP_GATED) await(Note::READY, s.peer, s.tag);
+    spend(send_cost(s));
+    post(Note::DATA, s, bytes);
+  }
+
+  void receive(const struct tmb_step &s) {
+    if (s.flags & TMB_STEP_PULL) {
+      await(Note::OFFER, s.peer, s.tag);
+      spend(static_cast<double>(s.bytes) / m_.get("near_bytes_per_s"));
+      job_.result.received += static_cast<double>(s.bytes);
+      spend(cost("am_send_s", s.peer));
+      post(Note::TAKEN, s, NOTICE_BYTES);
+    } else {
+      await(Note::DATA, s.peer, s.tag);
+    }
+    if (s.kind == TMB_STEP_RECV_REDUCE) spend(copy(static_cast<double>(s.bytes)));
+  }
+
+  void run(const struct tmb_sched &sched) {
+    for (uint32_t i = 0; i < sched.count; i++) {
+      const struct tmb_step &s = sched.step[i];
+      job_.result.steps++;
+      switch (s.kind) {
+      case TMB_STEP_READY:
+        spend(cost("am_send_s", s.peer));
+        post(Note::READY, s, NOTICE_BYTES);
+        break;
+      case TMB_STEP_COPY:
+      case TMB_STEP_REDUCE: spend(copy(static_cast<double>(s.bytes))); break;
+      case TMB_STEP_SEND: send(s); break;
+      default: receive(s);
+      }
+    }
+    for (const auto &o : offered_) await(Note::TAKEN, o.first, o.second);
+    offered_.clear();
+  }
+
+  Job &job_;
+  uint32_t rank_, round_ = 0;
+  const Machine &m_;
+  std::map<Key, unsigned> stash_;
+  std::vector<std::pair<uint32_t, uint32_t>> offered_;
+};
+
+/* The schedule of rank 0, to find out whether the question has an answer. */
+std::string check(const struct sim_ask &ask) {
+  Schedule schedule;
+  const char *algorithm, *why;
+  if (!sim_plan_make(&ask, 0, &schedule.sched, &algorithm, &why))
+    throw Error(std::string("--kind ") + ask.kind + " --algorithm " + ask.algorithm + ": " + why);
+  return algorithm;
+}
+
+} // namespace
+
+Means coll_means(const std::string &name) {
+  if (name.empty() || name == "am") return Means::AM;
+  if (name == "put") return Means::PUT;
+  if (name == "message") return Means::MESSAGE;
+  throw Error("--way " + name + ": give am, put or message");
+}
+
+CollResult coll_run(Network &network, const CollCase &c) {
+  const auto size = static_cast<uint32_t>(network.ranks());
+  const auto per_node = static_cast<uint32_t>(network.machine().count("cores_per_node"));
+  const double eager = c.means == Means::MESSAGE ? network.machine().get("eager_bytes_max") : 65536;
+  const std::unique_ptr<struct tmb_coll_nodes, decltype(&std::free)> nodes(
+      c.two_levels && size > per_node ? sim_plan_nodes(size, per_node) : nullptr, &std::free);
+  Job job{network,
+          c,
+          {c.kind.c_str(), c.algorithm.c_str(), size, per_node, c.bytes,
+           static_cast<uint64_t>(eager), nodes.get()},
+          {},
+          {}};
+  job.result.algorithm = check(job.ask);
+  for (uint32_t rank = 0; rank < size; rank++)
+    job.boxes.push_back(s4u::Mailbox::by_name("rank" + std::to_string(rank)));
+  for (uint32_t rank = 0; rank < size; rank++)
+    s4u::Actor::create("rank" + std::to_string(rank), network.host_of(rank), Member(job, rank));
+  s4u::Engine::get_instance()->run();
+  job.result.seconds = s4u::Engine::get_clock() / static_cast<double>(c.times);
+  return job.result;
+}
+
+} // namespace sim

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The library's schedules on a described machine, message by message.
+ *
+ * Owns: struct CollCase, struct CollResult. Called by experiments.cc. Calls: network.h, plan.h.
+ * Each rank is an actor that runs its own schedule by the rules of src/coll/engine.h. Invariants:
+ * what the schedules send is what their receivers get, byte for byte.
+ */
+#ifndef TMB_SIM_COLLECTIVE_H
+#define TMB_SIM_COLLECTIVE_H
+
+#include "network.h"
+
+namespace sim {
+
+/* How data of a collective move. AM: as the library does, by active messages that are copied at
+ * both ends. PUT: puts with signal, into place. MESSAGE: send and receive. */
+enum class Means { AM, PUT, MESSAGE };
+
+struct CollCase {
+  std::string kind, algorithm; /* see plan.h */
+  uint64_t bytes;
+  bool two_levels;
+  Means means;
+  uint64_t times; /* one after the other; at least 1 */
+};
+
+struct CollResult {
+  std::string algorithm;
+  double seconds; /* of one, in the mean, until the last rank has done it */
+  double messages, sent, received, steps;
+};
+
+/* The means of a name: am, put, message. Throws Error. */
+Means coll_means(const std::string &name);
+
+CollResult coll_run(Network &network, const CollCase &c);
+
+} // namespace sim
+
+#endif
