@@ -50,6 +50,9 @@ def parts(options):
         "ft": ("NAS FT on four hosts, 1 Gbit/s, beside MPI",
                [python, compare / "net.py", "--ft", "--ft-class", "W" if options.quick else "A",
                 "--build", options.build, "--rounds", rounds, "--json", "{json}"], ft_rows),
+        "sim": ("At scale, simulated, beside the published figures of the original study",
+                [python, HERE / "simulate.py", *(["--quick"] if options.quick else []), "--build",
+                 options.build, "--out", options.out / "simulation", "--json", "{json}"], sim_rows),
     }
 
 
@@ -88,6 +91,14 @@ def net_rows(data):
 
 def ft_rows(data):
     yield "NAS FT", {way: (value, "s") for way, value in data["records"].items()}, None, None, None
+
+
+def sim_rows(data):
+    for r in data["records"]:
+        if r["simulated"]:
+            yield (r["what"], {"tombolo (simulated)": (r["simulated"], r["unit"]),
+                               "published": (r["published"], r["unit"])},
+                   r["simulated"] / r["published"], None, None)
 
 
 def run_part(name, command, folder, limit):

@@ -51,11 +51,15 @@ public:
 
   void operator()() {
     const char *algorithm, *why;
-    Schedule schedule;
     job_.boxes[rank_]->set_receiver(s4u::Actor::self());
-    if (!sim_plan_make(&job_.ask, rank_, &schedule.sched, &algorithm, &why))
-      throw std::runtime_error(why); /* coll_run has asked before */
-    for (round_ = 0; round_ < job_.c.times; round_++) run(schedule.sched);
+    for (round_ = 0; round_ < job_.c.times; round_++) {
+      Schedule schedule;
+      struct sim_ask ask = job_.ask;
+      ask.root = round_ % ask.size;
+      if (!sim_plan_make(&ask, rank_, &schedule.sched, &algorithm, &why))
+        throw std::runtime_error(why); /* coll_run has asked before */
+      run(schedule.sched);
+    }
     job_.boxes[rank_]->set_receiver(nullptr);
   }
 
@@ -198,10 +202,12 @@ CollResult coll_run(Network &network, const CollCase &c) {
   const auto per_node = static_cast<uint32_t>(network.machine().count("cores_per_node"));
   const double eager = c.means == Means::MESSAGE ? network.machine().get("eager_bytes_max") : 65536;
   const std::unique_ptr<struct tmb_coll_nodes, decltype(&std::free)> nodes(
-      c.two_levels && size > per_node ? sim_plan_nodes(size, per_node) : nullptr, &std::free);
+      c.two_levels && size > 2 && size > per_node && per_node > 1 ? sim_plan_nodes(size, per_node)
+                                                                  : nullptr,
+      &std::free);
   Job job{network,
           c,
-          {c.kind.c_str(), c.algorithm.c_str(), size, per_node, c.bytes,
+          {c.kind.c_str(), c.algorithm.c_str(), size, per_node, 0, c.bytes,
            static_cast<uint64_t>(eager), nodes.get()},
           {},
           {}};

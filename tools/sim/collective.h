@@ -22,7 +22,7 @@ struct CollCase {
   uint64_t bytes;
   bool two_levels;
   Means means;
-  uint64_t times; /* one after the other; at least 1 */
+  uint64_t times; /* one after the other, each with the next root; at least 1 */
 };
 
 struct CollResult {

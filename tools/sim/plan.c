@@ -66,6 +66,7 @@ bool sim_plan_make(const struct sim_ask *ask, uint32_t rank, struct tmb_sched *o
   struct tmb_coll_shape c = {.kind = kind,
                              .size = ask->size,
                              .rank = rank,
+                             .root = ask->root,
                              .bytes = kind == TMB_COLL_SYNC ? 1 : ask->bytes,
                              .elem = reduces(kind) ? ELEMENT_BYTES : 1,
                              .eager = ask->eager,

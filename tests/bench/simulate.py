@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tombolo sim`: times that can be computed by hand, bytes that all arrive, equal runs, clear errors.
+
+Needs $TOMBOLO. Skipped (77) where the simulator is not built.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOMBOLO = os.environ["TOMBOLO"]
+ROOT = Path(__file__).resolve().parent.parent.parent
+SIMPLE = {  # costs that add up to round numbers
+    "cores_per_node": 1, "flops_per_core": 1e9, "fft_fraction": 1, "memory_bytes_per_s": 1e12,
+    "near_latency_s": 1e-7, "near_bytes_per_s": 1e9, "link_bytes_per_s": 1e8,
+    "link_latency_s": 1e-5, "node_latency_s": 0, "put_overhead_s": 1e-6, "put_done_s": 2e-6,
+    "signal_overhead_s": 3e-6, "am_send_s": 1e-6, "am_receive_s": 1e-6, "copy_bytes_per_s": 1e9,
+    "message_send_s": 1e-6, "message_receive_s": 1e-6, "match_entry_s": 0, "eager_bytes_max": 1000,
+    "rendezvous_s": 5e-6,
+}
+WIRE_S = 2e-5  # to the switch and on
+
+
+def simulate(*words):
+    """Runs the command. Returns (code, what it printed, its errors)."""
+    done = subprocess.run([TOMBOLO, "sim", *map(str, words)], text=True, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Simulate(unittest.TestCase):
+    """One machine of two links to a switch, and the described ones."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def machine(self, topology="switch", **changes):
+        """Writes a machine file; a parameter of None is left out."""
+        values = {**SIMPLE, **changes}
+        path = Path(self.folder.name) / "machine.json"
+        path.write_text(json.dumps({
+            "name": "m", "title": "t", "topology": topology,
+            "parameters": {k: {"value": v, "source": "test"} for k, v in values.items()
+                           if v is not None}}))
+        return path
+
+    def run_one(self, *words, machine=None):
+        """The result of a simulation that must work."""
+        code, out, err = simulate(*words, "--machine", machine or self.machine(), "--json", "-")
+        self.assertEqual(code, 0, err)
+        return json.loads(out)
+
+    def test_by_hand(self):
+        expected = {
+            ("put", 8): 1e-6 + WIRE_S + 8e-8 + WIRE_S + 1e-8 + 2e-6,
+            ("put", 100000): 1e-6 + WIRE_S + 1e-3 + WIRE_S + 1e-8 + 2e-6,
+            ("signal", 100000): 3e-6 + WIRE_S + 1e-3,
+            # send, copy, wire, receive, copy; and the empty answer, one byte on the wire
+            ("message", 1000): 1e-6 + 1e-6 + WIRE_S + 1e-5 + 1e-6 + 1e-6 + 2e-6 + WIRE_S + 1e-8,
+            # rendezvous: a notice of 64 bytes each way and its handling before the data
+            ("message", 100000): (2e-6 + 2 * (WIRE_S + 64e-8) + 5e-6 + WIRE_S + 1e-3
+                                  + 2e-6 + WIRE_S + 1e-8),
+        }
+        for (way, size), seconds in expected.items():
+            got = self.run_one("message", "--way", way, "--bytes", size)["seconds"]
+            self.assertAlmostEqual(got, seconds, delta=seconds * 1e-6, msg=f"{way} {size}")
+
+    def test_schedule_by_hand(self):
+        """A broadcast to one other rank: handed over, sent, taken."""
+        got = self.run_one("collective", "--kind", "broadcast", "--bytes", 1000, "--ranks", 2)
+        seconds = 1e-6 + 1e-6 + WIRE_S + 1e-5 + 1e-6 + 1e-6
+        self.assertEqual(got["algorithm"], "knomial")
+        self.assertAlmostEqual(got["seconds"], seconds, delta=seconds * 1e-6)
+
+    def test_ft_by_hand(self):
+        """Two ranks, one dimension, nothing overlaps: packed by messages."""
+        m = self.machine(copy_bytes_per_s=1e18, message_send_s=0, message_receive_s=0,
+                         rendezvous_s=0, memory_bytes_per_s=1e15)
+        got = self.run_one("ft", "--points", "64x64x64", "--ranks", 2, "--grid", "1x2", "--way",
+                           "packed2", machine=m)
+        points = 64**3
+        seconds = 5 * points * 18 / 2 / 1e9 + points / 4 * 16 / 1e8 + 3 * WIRE_S
+        self.assertAlmostEqual(got["seconds"], seconds, delta=seconds * 1e-3)
+
+    def test_conservation(self):
+        cases = [("ft", "--points", "64x64x64", "--way", way, "--ranks", 16, "--flows", flows)
+                 for way in ("slabs", "packed2", "slabs2") for flows in ("each", "share")]
+        cases += [("collective", "--kind", kind, "--bytes", size, "--ranks", ranks)
+                  for kind in ("broadcast", "exchange", "allreduce") for ranks in (13, 16)
+                  for size in (8, 100000)]
+        for words in cases:
+            got = self.run_one(*words, machine="torus")
+            self.assertGreater(got["exchanged_bytes"], 0)
+            self.assertAlmostEqual(got["delivered_bytes"] / got["exchanged_bytes"], 1, 6, words)
+
+    def test_one_and_share(self):
+        """A node with its share of the network stands for all of them."""
+        words = ("ft", "--points", "128x128x128", "--ranks", 64, "--way", "packed2", "--flows")
+        each, share = (self.run_one(*words, f, machine="torus")["seconds"] for f in ("each", "share"))
+        self.assertAlmostEqual(share / each, 1, delta=0.05)
+
+    def test_ranks(self):
+        for ranks in (1, 7):
+            got = self.run_one("collective", "--kind", "allreduce", "--bytes", 8, "--ranks", ranks,
+                               machine="torus")
+            self.assertGreater(got["seconds"], 0)
+        self.assertEqual(self.run_one("ft", "--ranks", 1, machine="torus")["exchanged_bytes"], 0)
+        code, out, err = simulate("ft", "--machine", "torus", "--ranks", 0)
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("--ranks 0: give a whole number from 1", err)
+        code, _, err = simulate("ft", "--machine", "torus", "--ranks", 7)
+        self.assertEqual(code, 2)
+        self.assertIn("--ranks 7: no grid", err)
+
+    def test_same_again(self):
+        words = ("collective", "--kind", "exchange", "--bytes", 3000, "--ranks", 24)
+        first, second = (simulate(*words, "--machine", "torus", "--json", "-") for _ in range(2))
+        self.assertEqual(first, second)
+
+    def test_machines(self):
+        for path in sorted((ROOT / "bench/machines").glob("*.json")):
+            got = self.run_one("machine", machine=path.stem)
+            self.assertEqual(got["machine"], path.stem)
+            self.run_one("collective", "--kind", "sync", "--ranks", 130, machine=path.stem)
+
+    def refused(self, machine, *parts):
+        """The file is refused, with all these words."""
+        code, out, err = simulate("message", "--machine", machine)
+        self.assertEqual((code, out), (2, ""), err)
+        for part in parts:
+            self.assertIn(part, err)
+
+    def test_bad_files(self):
+        self.refused(self.machine(put_overhead_s=-1), "put_overhead_s: -1", "from 0 to 1")
+        self.refused(self.machine(put_overhead_s=None), "put_overhead_s is missing", "add it")
+        self.refused(self.machine(put_overhaed_s=1), "put_overhaed_s is no parameter",
+                     "did you mean put_overhead_s?")
+        self.refused(self.machine(put_overhead_s="fast"), "put_overhead_s", "no number")
+        self.refused(self.machine("ring"), "topology: ring", "torus, fat-tree, dragonfly or switch")
+        self.refused("nowhere", "--machine nowhere", "give torus")
+        path = Path(self.folder.name) / "broken"
+        path.write_text('{"name": "x",\n')
+        self.refused(path, "broken:", "give a machine file")
+
+    def test_settings(self):
+        code, _, err = simulate("message", "--machine", "torus", "--set", "rails=many")
+        self.assertEqual(code, 2)
+        self.assertIn("--set rails=many: give NAME=NUMBER", err)
+        one = self.run_one("message", "--bytes", 1000000)["seconds"]
+        two = self.run_one("message", "--bytes", 1000000, "--set", "rails=2")["seconds"]
+        self.assertAlmostEqual((one - two) / 5e-3, 1, 3)
+
+    def test_measured(self):
+        """Parameters that `tombolo bench loggp --json` wrote."""
+        names = {"put_overhead": 700, "signal_overhead": 800, "message_overhead": 900,
+                 "message_gap": 1000, "signal_latency": 50800}
+        path = Path(self.folder.name) / "loggp"
+        path.write_text(json.dumps({"figures": [{"group": "loggp_far", "name": k, "median": v}
+                                                for k, v in names.items()]}))
+        got = self.run_one("machine", "--loggp", path, "--far")
+        self.assertAlmostEqual(got["put_overhead_s"], 7e-7)
+        self.assertAlmostEqual(got["signal_overhead_s"], 8e-7)
+        code, _, err = simulate("machine", "--machine", "torus", "--loggp", path)
+        self.assertEqual(code, 2)
+        self.assertIn("put_overhead is missing", err)
+
+
+if __name__ == "__main__":
+    if simulate("--help")[0] == 127:
+        print("skipped: the simulator is not built (package libsimgrid-dev)")
+        sys.exit(77)
+    unittest.main()
