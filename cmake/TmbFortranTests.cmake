@@ -176,19 +176,31 @@ if(TMB_BENCH)
 --timeout;60;--;${program};23;40;20;corner;attached")
 endif()
 if(TMB_BENCH)
-  set(program "${PROJECT_BINARY_DIR}/bench/fortran/pipeline")
-  set(src "${PROJECT_SOURCE_DIR}/bench/apps/pipeline/pipeline.F90")
-  add_custom_command(OUTPUT "${program}"
-    COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/bench/fortran"
-    COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
-      -Wall -J "${PROJECT_BINARY_DIR}/bench/fortran" "${src}" -o "${program}"
-    DEPENDS "${src}" tombolo_tool caf_shared fortran_modules
-    COMMENT "Fortran: pipeline" VERBATIM)
-  list(APPEND tmb_fortran_programs "${program}")
-  tmb_read_header(hdr)
-  foreach(n 1 2 3 4)
-    tmb_register_run(bench.fortran.pipeline.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
---timeout;60;--;${program};--iterations;2;--rows;200;--columns;200")
+  # Applications in coarray Fortran, on what they share (bench/lib/app_caf.f90).
+  set(tmb_caf_pipeline "--rows;200;--columns;200")
+  set(tmb_caf_stencil "--points;67;--radius;3")
+  set(tmb_caf_pipeline_refused "--columns;3")
+  set(tmb_caf_stencil_refused "--points;7;--radius;4")
+  foreach(app IN ITEMS pipeline stencil)
+    set(program "${PROJECT_BINARY_DIR}/bench/fortran/${app}")
+    set(modules "${program}-modules")
+    set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.f90"
+      "${PROJECT_SOURCE_DIR}/bench/apps/${app}/${app}.F90")
+    add_custom_command(OUTPUT "${program}"
+      COMMAND ${CMAKE_COMMAND} -E make_directory "${modules}"
+      COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
+        -Wall -J "${modules}" ${src} -o "${program}"
+      DEPENDS ${src} tombolo_tool caf_shared fortran_modules
+      COMMENT "Fortran: ${app}" VERBATIM)
+    list(APPEND tmb_fortran_programs "${program}")
+    tmb_read_header(hdr)
+    foreach(n 1 2 3 4 7)
+      tmb_register_run(bench.fortran.${app}.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
+--timeout;60;--;${program};--iterations;2;${tmb_caf_${app}}")
+    endforeach()
+    set(hdr_expect 2)
+    tmb_register_run(bench.fortran.${app}.refused bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
+--timeout;60;--;${program};${tmb_caf_${app}_refused}")
   endforeach()
 endif()
 add_custom_target(fortran_tests ALL DEPENDS ${tmb_fortran_programs})

@@ -6,42 +6,18 @@
 !   sync_images  neighbours meet
 !   events       a post behind the assignment
 !   attached     the assignment is the post: event_attach (not with -DPEER: other libraries lack it)
-! Options: --rows --columns --group --iterations NUMBER, --way WAY. Exit code 0: verified; 1: not.
+! Options: --rows --columns --group --iterations NUMBER, --way WAY. Exit code 0: verified; 1: not; 2: refused.
 module grid
-  use iso_fortran_env, only: event_type, int64
+  use iso_fortran_env, only: event_type
+  use app_caf
   implicit none
-  integer :: rows = 1000, columns = 1000, group = 1, iterations = 10
-  character(12) :: only = ''
+  integer :: rows, columns, group
   character(12), parameter :: ways(4) = [character(12) :: 'sync_all', 'sync_images', 'events', 'attached']
-  integer :: me, images, first, count
+  integer :: first, count
   real(8), allocatable :: value(:, :)
   real(8), allocatable :: halo(:)[:], corner[:]
   type(event_type) :: come[*], home[*]
 contains
-  subroutine options()
-    character(32) :: word, number
-    integer :: i
-    do i = 1, command_argument_count() - 1, 2
-      call get_command_argument(i, word)
-      call get_command_argument(i + 1, number)
-      select case (word)
-      case ('--rows');       read (number, *) rows
-      case ('--columns');    read (number, *) columns
-      case ('--group');      read (number, *) group
-      case ('--iterations'); read (number, *) iterations
-      case ('--way');        only = number
-      case default;          error stop 'pipeline: unknown option'
-      end select
-    end do
-    if (columns < 2*images) error stop 'pipeline: an image needs two columns'
-  end subroutine
-
-  real(8) function now()
-    integer(int64) :: ticks, rate
-    call system_clock(ticks, rate)
-    now = real(ticks, 8)/real(rate, 8)
-  end function
-
   subroutine fill()
     integer :: i, j
     value = 0
@@ -112,10 +88,14 @@ contains
       if (block >= 1 .and. block <= blocks) then
         from = 2 + (block - 1)*group
         to = min(from + group - 1, rows)
+        call app_enter(app_wait)
         call await(way)
+        call app_enter(app_compute)
         call compute(from, to)
+        call app_enter(app_send)
         call send(from, to, way)
       end if
+      call app_enter(app_wait)
       if (way == 1) sync all
     end do
     call close_iteration(way)
@@ -128,10 +108,13 @@ program pipeline
   use tombolo_caf
 #endif
   implicit none
-  integer :: way, wrong, last_way
-  me = this_image()
-  images = num_images()
-  call options()
+  integer :: way, wrong, last_way, numbers(3)
+  numbers = [1000, 1000, 1]
+  call app_start('pipeline-caf', [character(8) :: 'rows', 'columns', 'group'], [2, 2, 1], numbers, ways)
+  rows = numbers(1)
+  columns = numbers(2)
+  group = numbers(3)
+  if (columns < 2*images) call app_refuse('--columns: each image needs two')
   first = columns*(me - 1)/images
   count = columns*me/images - first
   allocate (value(count, rows))
@@ -157,22 +140,25 @@ contains
 #endif
     sync all
     start = 0
-    do k = 0, iterations          ! the first one warms up
+    do k = 0, iterations + 1      ! the first one warms up, the last one is watched
       if (k == 1) then
         sync all
-        start = now()
+        start = app_now()
+      else if (k == iterations + 1) then
+        seconds = (app_now() - start)/iterations
+        call app_watch(.true.)
       end if
       call iterate(way)
+      call app_progress(ways(way), k)
     end do
-    seconds = (now() - start)/iterations
+    call app_watch(.false.)
     call co_max(seconds)
-    expected = (iterations + 1d0)*(rows + columns - 2)
+    expected = (iterations + 2d0)*(rows + columns - 2)
     bad = 0
     if (me == images) bad = merge(1, 0, abs(value(count, rows) - expected) > 1d-8*expected)
     call co_sum(bad)
     wrong = wrong + bad
-    if (me == 1) print '(2x,a,f12.3,a,f10.1,2a)', ways(way), 1d3*seconds, ' ms an iteration ', &
-      2d-6*(rows - 1)*(columns - 1)/seconds, ' MFlop/s  ', merge('VERIFIED', 'FAILED  ', bad == 0)
+    call app_report(ways(way), seconds, 2d0*(rows - 1)*(columns - 1), bad == 0)
     sync all
 #ifndef PEER
     if (way == 4 .and. me > 1) call event_detach(loc(come))

@@ -1,0 +1,136 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! What the applications in coarray Fortran share (pipeline.F90, stencil.F90): options, refusal, the clock, progress,
+! the table. Standard Fortran 2018 only, so that it compiles for other libraries too (-DPEER elsewhere).
+! A line of the table is read by bench/compare/caf_apps.py. The breakdown is that of one more iteration than
+! the timed ones, because a clock read at each step would be part of what is measured. Exit code 2: refused.
+module app_caf
+  use, intrinsic :: iso_fortran_env, only: error_unit, int64
+  implicit none
+  private
+  integer, parameter, public :: app_compute = 1, app_move = 2, app_send = 3, app_wait = 4, app_phases = 4
+  character(12), parameter :: phase_name(app_phases) = [character(12) :: 'computing', 'copying', 'sending', 'waiting']
+  real(8), parameter :: quiet_seconds = 2 ! progress is shown after this long, and so often
+  integer, public :: me, images, iterations = 10
+  character(12), public :: only = ''
+  character(16) :: program_name
+  logical :: clocked = .false.
+  integer :: phase
+  real(8) :: since, spent(app_phases), shown
+  public :: app_start, app_refuse, app_now, app_watch, app_enter, app_progress, app_report
+contains
+  ! Read `--NAME NUMBER` of these names, --iterations and --way; every image reads the same.
+  subroutine app_start(name, names, least, values, ways)
+    character(*), intent(in) :: name, names(:), ways(:)
+    integer, intent(in) :: least(:)
+    integer, intent(inout) :: values(:)
+    character(32) :: word, number
+    integer :: i, at
+    me = this_image()
+    images = num_images()
+    program_name = name
+    do i = 1, command_argument_count(), 2
+      call get_command_argument(i, word)
+      call get_command_argument(i + 1, number)
+      at = findloc(names, word(3:), dim=1)
+      if (word(:2) /= '--') at = 0
+      if (at > 0) then
+        values(at) = whole(word, number, least(at))
+      else if (word == '--iterations') then
+        iterations = whole(word, number, 1)
+      else if (word == '--way') then
+        only = number(:12)
+        if (all(ways /= only)) call app_refuse('--way ' // trim(number) // ': expected one of ' // listed(ways))
+      else
+        call app_refuse('option ' // trim(word) // ': expected --iterations, --way, --' // listed(names))
+      end if
+    end do
+  end subroutine
+
+  function listed(words) result(text)
+    character(*), intent(in) :: words(:)
+    character(:), allocatable :: text
+    integer :: i
+    text = trim(words(1))
+    do i = 2, size(words)
+      text = text // ', ' // trim(words(i))
+    end do
+  end function
+
+  integer function whole(word, number, least)
+    character(*), intent(in) :: word, number
+    integer, intent(in) :: least
+    integer :: failed
+    character(12) :: text
+    read (number, '(i32)', iostat=failed) whole
+    write (text, '(i0)') least
+    if (failed /= 0 .or. number == '' .or. whole < least) &
+      call app_refuse(trim(word) // ' ' // trim(number) // ': expected a whole number, at least ' // trim(text))
+  end function
+
+  ! All images call it with the same reason.
+  subroutine app_refuse(text)
+    character(*), intent(in) :: text
+    if (this_image() == 1) write (error_unit, '(3a)') trim(program_name), ': ', text
+    sync all
+    stop 2, quiet=.true.
+  end subroutine
+
+  real(8) function app_now()
+    integer(int64) :: ticks, rate
+    call system_clock(ticks, rate)
+    app_now = real(ticks, 8)/real(rate, 8)
+  end function
+
+  ! From here to app_watch(.false.) time is charged to phases, `app_compute` first.
+  subroutine app_watch(on)
+    logical, intent(in) :: on
+    if (on) then
+      spent = 0
+      phase = app_compute
+      since = app_now()
+    else
+      call app_enter(app_compute)
+    end if
+    clocked = on
+  end subroutine
+
+  subroutine app_enter(next)
+    integer, intent(in) :: next
+    real(8) :: t
+    if (.not. clocked) return
+    t = app_now()
+    spent(phase) = spent(phase) + t - since
+    since = t
+    phase = next
+  end subroutine
+
+  ! After iteration `done` (0: the one that warms up); seldom more than a look at the clock of image 1.
+  subroutine app_progress(way, done)
+    character(*), intent(in) :: way
+    integer, intent(in) :: done
+    if (me /= 1) return
+    if (done == 0) shown = app_now()
+    if (app_now() - shown < quiet_seconds) return
+    shown = app_now()
+    write (error_unit, '(4a,2(i0,a))') trim(program_name), ': ', trim(way), ': ', min(done, iterations), ' of ', &
+      iterations, ' iterations'
+  end subroutine
+
+  ! One way's line, and where the time of the watched iteration went, over all images; collective.
+  subroutine app_report(way, seconds, work, good)
+    character(*), intent(in) :: way
+    real(8), intent(in) :: seconds, work
+    logical, intent(in) :: good
+    real(8) :: mean(app_phases), most(app_phases)
+    integer :: i
+    mean = spent
+    most = spent
+    call co_sum(mean)
+    call co_max(most)
+    if (me /= 1) return
+    print '(2x,a,f12.3,a,f10.1,2a)', way, 1d3*seconds, ' ms an iteration ', 1d-6*work/seconds, ' MFlop/s  ', &
+      merge('VERIFIED', 'FAILED  ', good)
+    print '(6x,4(a,f0.3,a,f0.3,a,:,", "))', (trim(phase_name(i)) // ' ', 1d3*mean(i)/images, ' ms (slowest ', &
+      1d3*most(i), ')', i=1, app_phases)
+  end subroutine
+end module
