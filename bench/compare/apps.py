@@ -13,9 +13,10 @@
 # `bfs` and `tree` with its component `osc sm`: its default ends by a segmentation fault
 # in compare-and-swap here (Debian's 4.1.4).
 #   bench/compare/apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
-#                         [APP...]
+#                         [--quick] [--problem NAME]... [APP...]
 import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -25,7 +26,8 @@ from pathlib import Path
 
 from compare import HERE, PEERS, ROOT
 
-# Application: (problem's name, arguments, ratio that is meant to be reached)
+# Application: (problem's name, arguments, ratio that is meant to be reached); those that --quick
+# leaves out take longest.
 PROBLEMS = {
     "pipeline": [("small", ["--rows", "400", "--columns", "400", "-i", "40"], 1.2),
                  ("large", ["--rows", "2000", "--columns", "2000", "-i", "10"], 1.2)],
@@ -33,15 +35,21 @@ PROBLEMS = {
                 ("middle", ["--points", "400", "-i", "100"], 1.0),
                 ("large", ["--points", "2000", "-i", "10"], 1.0)],
     "matmul": [("1000", ["--size", "1000", "-i", "3"], 1.0),
-               ("2000", ["--size", "2000", "-i", "2"], 1.0)],
+               ("2000", ["--size", "2000", "-i", "2"], 1.0),
+               ("4000", ["--size", "4000", "-i", "1"], 1.0),
+               ("8000", ["--size", "8000", "-i", "1"], 1.0)],
     "hydro": [("small", ["--cells-x", "96", "--cells-y", "96", "-i", "100"], 1.0),
               ("large", ["--cells-x", "960", "--cells-y", "960", "-i", "3"], 1.0)],
     "bfs": [("2^15", ["--scale", "15", "-i", "2"], 1.0)],
     "tree": [("4000", ["--root", "4000", "-i", "3"], 1.0)],
     "hash": [("20000", ["--inserts", "20000", "-i", "5"], 5.0)],
     "cholesky": [("1000", ["--size", "1000", "-i", "3"], 1.0),
-                 ("2000", ["--size", "2000", "-i", "2"], 1.0)],
+                 ("2000", ["--size", "2000", "-i", "2"], 1.0),
+                 ("4000", ["--size", "4000", "-i", "1"], 1.0),
+                 ("8000", ["--size", "8000", "-i", "1"], 1.0)],
 }
+NOT_QUICK = ("4000", "8000")
+CROWDED = 1.3  # target of matmul and cholesky where ranks outnumber processors, and between hosts
 
 # Applications on words of MPI's one-sided calls; Open MPI's default component for these cannot
 # compare and swap.
@@ -84,25 +92,42 @@ def compile_all(folder, build, apps):
     return sides
 
 
+def rows_of(side, command, code, text):
+    """{way: MFlop/s} of what a run printed; {} after a message if it failed."""
+    rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    if code or not rows or not all(row["verified"] for row in rows):
+        print(f"{side}: exit code {code}: {' '.join(str(c) for c in command)}", file=sys.stderr)
+        return {}
+    return {row["way"]: row["mflops"] for row in rows}
+
+
 def one_run(side, command, timeout):
     """Runs one side once. Returns {way: MFlop/s}; empty if it was not done in time."""
     try:
         done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, text=True,
-                              stdin=subprocess.DEVNULL, timeout=timeout)
+                              stdin=subprocess.DEVNULL, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
         print(f"{side}: not done after {timeout} s: {command[-1]}", file=sys.stderr)
         return {}
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode or not rows or not all(row["verified"] for row in rows):
+    if side == "tombolo" and done.returncode:
         sys.exit(f"{side}: exit code {done.returncode}: {' '.join(str(c) for c in command)}")
-    return {row["way"]: row["mflops"] for row in rows}
+    return rows_of(side, command, done.returncode, done.stdout)
 
 
-def measure(sides, app, arguments, options):
-    """Returns {(side, way): [MFlop/s]}."""
-    rates = {}
+def run_here(options):
+    """run(side, command): one run on this machine, as `measure` wants it."""
+    def run(side, command):
+        return one_run(side, command, options.timeout)
+    return run
+
+
+def measure(sides, app, arguments, options, run):
+    """Returns {(side, way): [MFlop/s]}. What was not done in time is not tried again."""
+    rates, failed = {}, set()
     for _ in range(options.rounds):
         for side, (launcher, programs) in sides.items():
+            if side in failed or app not in programs:
+                continue
             command = [*launcher, "-n", options.ranks, programs[app], *arguments, "--json",
                        "--bind"]
             if side == "openmpi" and app in ONE_SIDED:
@@ -111,7 +136,10 @@ def measure(sides, app, arguments, options):
                 command += ["--way", ROUTINES[app]]
             elif side == "mpich" and app not in ONE_SIDED:
                 command += ["--way", "mpi"]
-            for way, rate in one_run(side, command, options.timeout).items():
+            rows = run(side, command)
+            if not rows:
+                failed.add(side)
+            for way, rate in rows.items():
                 rates.setdefault((side, way), []).append(rate)
     return rates
 
@@ -128,9 +156,30 @@ def report(app, problem, rates, wanted):
     ratio = max(ours) / max(peers) if ours and peers else None
     if ratio:
         print(f"  best of ours over best peer: {ratio:.2f}, target {wanted}: "
-              f"{'ok' if ratio >= wanted else 'MISSED'}")
+              f"{'ok' if ratio >= wanted else 'MISSED'}", flush=True)
     return {"application": app, "problem": problem[0], "ratio": ratio, "target": wanted,
             "mflops": {f"{side} {way}": values for (side, way), values in rates.items()}}
+
+
+def measure_all(sides, apps, options, run, crowded):
+    """All problems of these applications. Returns the records."""
+    records = []
+    for app in apps:
+        for problem in PROBLEMS[app]:
+            if options.problem and problem[0] not in options.problem:
+                continue
+            if options.quick and problem[0] in NOT_QUICK:
+                continue
+            wanted = CROWDED if crowded and app in ROUTINES else problem[2]
+            rates = measure(sides, app, problem[1], options, run)
+            records.append(report(app, problem, rates, wanted))
+    return records
+
+
+def add_options(parser):
+    """Options that net.py --apps has too."""
+    parser.add_argument("--quick", action="store_true", help="without the largest problems")
+    parser.add_argument("--problem", action="append", help="this one only; repeatable")
 
 
 def main():
@@ -140,19 +189,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
+    add_options(parser)
     parser.add_argument("app", nargs="*", metavar="APP",
                         help=f"{', '.join(PROBLEMS)} (default: all)")
     options = parser.parse_args()
     apps = options.app or list(PROBLEMS)
     if set(apps) - set(PROBLEMS):
         parser.error(f"no such application: {', '.join(set(apps) - set(PROBLEMS))}")
-    records = []
+    crowded = options.ranks > len(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory() as folder:
         sides = compile_all(Path(folder), options.build.resolve(), apps)
-        for app in apps:
-            for problem in PROBLEMS[app]:
-                rates = measure(sides, app, problem[1], options)
-                records.append(report(app, problem, rates, problem[2]))
+        records = measure_all(sides, apps, options, run_here(options), crowded)
     if options.json:
         options.json.write_text(json.dumps({"ranks": options.ranks, "rounds": options.rounds,
                                             "records": records}, indent=1) + "\n")

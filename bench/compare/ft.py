@@ -22,7 +22,7 @@ from pathlib import Path
 from compare import HERE, PEERS, ROOT
 
 FT = ROOT / "bench" / "apps" / "ft"
-OURS = ("packed", "slabs-blocking", "slabs")
+OURS = ("packed", "slabs-blocking", "slabs", "slabs-signal")
 THEIRS = ("alltoall", "p2p")
 
 

@@ -6,9 +6,11 @@
 # Two hosts of a lab (tests/net/lab.py; needs root) joined by a veth pair and a bridge, or with
 # --loopback this machine, where no side uses shared memory: round trip, flood, all-reduce, streams.
 # With --ft: NAS FT on four hosts whose links have a rate (--rate 1gbit, the kernel's token bucket):
-# our schedules and MPI's (ft.py). All sides run in alternation; medians over the
+# our schedules and MPI's (ft.py). With --apps: applications on such hosts (apps.py; default matmul
+# and cholesky, beside ScaLAPACK). All sides run in alternation; medians over the
 # rounds. A peer that is not installed, or that does not end within --timeout, is named.
-#   bench/compare/net.py [--build build] [--loopback | --ft] [--rounds 5] [--json FILE]
+#   bench/compare/net.py [--build build] [--loopback | --ft | --apps] [--rounds 5] [--json FILE]
+#                        [APP...]
 import argparse
 import json
 import os
@@ -20,6 +22,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import apps
 import ft
 from compare import HERE, ROOT
 
@@ -132,14 +135,33 @@ def compare_ft(folder, options, lab):
     return ft.show(ft.measure(ways, options, folder, run))
 
 
+def compare_apps(folder, options, lab):
+    """Applications on four hosts. Returns the records."""
+    build = options.build.resolve()
+    names = options.app or list(apps.ROUTINES)
+    starts = launchers([f"host{h}" for h in range(4)], 4, build)
+    sides = {side: (starts[side][:-2], programs)
+             for side, (_, programs) in apps.compile_all(folder, build, names).items()}
+
+    def run(side, command):
+        text = one_run(side, command, lab, options.timeout)
+        return apps.rows_of(side, command, 0, text) if text else {}
+
+    return apps.measure_all(sides, names, options, run, True)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Tombolo between hosts beside MPI over TCP.")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--loopback", action="store_true", help="this machine, no shared memory")
     parser.add_argument("--ft", action="store_true", help="NAS FT on four hosts")
+    parser.add_argument("--apps", action="store_true", help="applications on four hosts")
+    parser.add_argument("--ranks", type=int, default=4, help=argparse.SUPPRESS)
+    apps.add_options(parser)
+    parser.add_argument("app", nargs="*", metavar="APP", help="with --apps")
     parser.add_argument("--ft-class", default="A")
     parser.add_argument("--grid", help="process grid TYxTZ with --ft (default: ft's choice)")
-    parser.add_argument("--rate", default="1gbit", help="of the links with --ft")
+    parser.add_argument("--rate", default="1gbit", help="of the links of four hosts")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
@@ -151,6 +173,9 @@ def main():
             with Lab(4, rate=options.rate, sshd=True) as lab:
                 records = compare_ft(Path(name), options, lab)
             ft.verdict(records, 1.2, 1.4)
+        elif options.apps:
+            with Lab(4, rate=options.rate, sshd=True) as lab:
+                records = compare_apps(Path(name), options, lab)
         elif options.loopback:
             records = compare_pairs(Path(name), options, None)
         else:

@@ -15,12 +15,14 @@
 #include "comm.h"
 
 #include <gasnetex.h>
+#include <gasnetex_ext.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { AM_ARRIVE = GEX_AM_INDEX_BASE, AM_PART, AM_SUM };
+enum { LINE = 64 }; /* bytes: each team's word has a cache line */
 
 static struct {
   gex_Client_t client;
@@ -28,6 +30,7 @@ static struct {
   gex_TM_t tm;
   gex_Segment_t segment;
   int rank, size;
+  size_t words;                         /* offset of the words of puts with signal, a team each */
   char **base;                          /* [size] segment of each rank, in its own addresses */
   volatile uint32_t *arrived[FT_TEAMS]; /* [team size] messages from each member */
   struct cplx *part;                    /* [size] contributions to a sum (rank 0) */
@@ -111,8 +114,9 @@ uint64_t comm_segment_limit(void) {
 
 void *comm_attach(size_t bytes) {
   size_t page = GASNET_PAGESIZE;
-  size_t size = (bytes + page - 1) / page * page;
-  int rc = gex_Segment_Attach(&job.segment, job.tm, size ? size : page);
+  job.words = (bytes + LINE - 1) / LINE * LINE;
+  size_t size = (job.words + FT_TEAMS * LINE + page - 1) / page * page;
+  int rc = gex_Segment_Attach(&job.segment, job.tm, size);
   if (rc != GASNET_OK) comm_fail("gex_Segment_Attach", gasnet_ErrorDesc(rc));
   for (int rank = 0; rank < job.size; rank++) {
     void *owner = NULL;
@@ -121,12 +125,15 @@ void *comm_attach(size_t bytes) {
     if (length < bytes) comm_fail("a segment is smaller than asked for", "report this as a bug");
     job.base[rank] = owner;
   }
-  return gex_Segment_QueryAddr(job.segment);
+  memset(job.base[job.rank] + job.words, 0, FT_TEAMS * LINE);
+  comm_barrier(); /* nobody signals before the words are clear */
+  return job.base[job.rank];
 }
 
 void comm_team_init(struct ft_team *team, enum ft_team_id id) {
   team->id = id;
   team->rounds = 0;
+  team->signals = 0;
   job.arrived[id] = calloc((size_t)team->size, sizeof *job.arrived[id]);
   if (!job.arrived[id]) comm_fail("out of memory for a team's counters", "use fewer ranks");
 }
@@ -145,6 +152,21 @@ void comm_put_wait(void) {
 
 void comm_put(int rank, size_t offset, const void *src, size_t bytes) {
   gex_RMA_PutBlocking(job.tm, (gex_Rank_t)rank, job.base[rank] + offset, src, bytes, 0);
+}
+
+static uint64_t *signal_word(const struct ft_team *team, int rank) {
+  return (uint64_t *)(void *)(job.base[rank] + job.words + (size_t)team->id * LINE);
+}
+
+void comm_put_signal(const struct ft_team *team, int rank, size_t offset, const void *src,
+                     size_t bytes) {
+  gexx_RMA_PutSignalNBI(job.tm, (gex_Rank_t)rank, job.base[rank] + offset, src, bytes,
+                        GEX_EVENT_DEFER, signal_word(team, rank), GEXX_SIG_ADD, 1, 0);
+}
+
+void comm_signals_wait(struct ft_team *team, uint64_t puts) {
+  team->signals += puts;
+  (void)gexx_Signal_Wait(signal_word(team, job.rank), GEXX_SIG_GE, team->signals);
 }
 
 /* True once `member` has announced at least `rounds` rounds; counts wrap, so compare by difference.

@@ -20,6 +20,7 @@ struct ft_team {
   int size, me;      /* members; own index */
   int first, stride; /* job rank of member i is first + i * stride */
   uint32_t rounds;   /* synchronisations so far */
+  uint64_t signals;  /* puts with signal that have been waited for */
 };
 
 /* Joins the job; argc and argv as for gex_Client_Init. Ends the process with a message on failure.
@@ -44,6 +45,12 @@ void comm_put_start(int rank, size_t offset, const void *src, size_t bytes);
 bool comm_puts_done(void); /* whether comm_put_wait would return at once; does not wait */
 void comm_put_wait(void);
 void comm_put(int rank, size_t offset, const void *src, size_t bytes);
+
+/* comm_put_start, and when the data are there, the target's count of such puts in the team rises by
+ * one. comm_signals_wait returns when it has risen by `puts` since its last return. */
+void comm_put_signal(const struct ft_team *team, int rank, size_t offset, const void *src,
+                     size_t bytes);
+void comm_signals_wait(struct ft_team *team, uint64_t puts);
 
 /* Returns when every member of the team has called it as often as this rank has; completed puts of
  * the members before their call are then visible here. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The communication schedules of FT as one table at the end of the file: packed, slabs,
- * slabs-blocking. Called by transform.c; calls comm.c. After Bell, Bonachea, Nishtala, Yelick:
- * Optimizing bandwidth limited problems using one-sided communication and overlap (IPDPS 2006).
- * Destinations are staggered: member m starts with member m + 1, so that no member is everybody's
- * target at once. Invariants: a landing zone is written by others only between two synchronisations
- * of the job that enclose one use of it (the sum of each iteration's checksum, or the barrier after
- * the forward transform), so a fast rank cannot overwrite what a slow one still reads; `send` is
- * reused only after comm_put_wait or a blocking put.
+ * slabs-blocking, slabs-signal. Called by transform.c; calls comm.c. After Bell, Bonachea,
+ * Nishtala, Yelick: Optimizing bandwidth limited problems using one-sided communication and overlap
+ * (IPDPS 2006). Destinations are staggered: member m starts with member m + 1, so that no member is
+ * everybody's target at once. Invariants: a landing zone is written by others only between two
+ * synchronisations of the job that enclose one use of it (the sum of each iteration's checksum, or
+ * the barrier after the forward transform), so a fast rank cannot overwrite what a slow one still
+ * reads; `send` is reused only after comm_put_wait or a blocking put.
  */
 #include "exchange.h"
 
@@ -31,7 +31,20 @@ static void count_put(struct ft_exchange *x, size_t bytes) {
   x->bytes += bytes;
 }
 
-typedef void put_fn(int rank, size_t offset, const void *src, size_t bytes);
+typedef void put_fn(const struct ft_team *team, int rank, size_t offset, const void *src,
+                    size_t bytes);
+
+static void put_later(const struct ft_team *team, int rank, size_t offset, const void *src,
+                      size_t bytes) {
+  (void)team;
+  comm_put_start(rank, offset, src, bytes);
+}
+
+static void put_now(const struct ft_team *team, int rank, size_t offset, const void *src,
+                    size_t bytes) {
+  (void)team;
+  comm_put(rank, offset, src, bytes);
+}
 
 /* Sends one plane's pieces to the others, then copies the own one. */
 static void send_plane(struct ft_exchange *x, int plane, put_fn *put) {
@@ -41,7 +54,7 @@ static void send_plane(struct ft_exchange *x, int plane, put_fn *put) {
   ft_phases_enter(x->phases, FT_COMM);
   for (int i = 1; i < team->size; i++) {
     int member = (team->me + i) % team->size;
-    put(rank_of(team, member), x->land_offset + index * sizeof(struct cplx),
+    put(team, rank_of(team, member), x->land_offset + index * sizeof(struct cplx),
         send_piece(x, x->slot, member), bytes);
     count_put(x, bytes);
   }
@@ -53,12 +66,12 @@ static void send_plane(struct ft_exchange *x, int plane, put_fn *put) {
  * again, while it is in cache; else the next plane takes the next one. There is one for each plane,
  * so nothing ever waits for a buffer. */
 static void slabs_plane(struct ft_exchange *x, int plane) {
-  send_plane(x, plane, comm_put_start);
+  send_plane(x, plane, put_later);
   x->slot = comm_puts_done() ? 0 : x->slot + 1;
 }
 
 static void blocking_plane(struct ft_exchange *x, int plane) {
-  send_plane(x, plane, comm_put);
+  send_plane(x, plane, put_now);
 }
 
 static void slabs_finish(struct ft_exchange *x) {
@@ -67,6 +80,20 @@ static void slabs_finish(struct ft_exchange *x) {
   x->slot = 0;
   ft_phases_enter(x->phases, FT_SYNC);
   comm_team_sync(x->team);
+}
+
+static void signal_plane(struct ft_exchange *x, int plane) {
+  send_plane(x, plane, comm_put_signal);
+  x->slot = comm_puts_done() ? 0 : x->slot + 1;
+}
+
+/* What has been counted is here: no member waits for one that has sent it everything. */
+static void signal_finish(struct ft_exchange *x) {
+  ft_phases_enter(x->phases, FT_SYNC);
+  comm_signals_wait(x->team, (uint64_t)x->planes * (uint64_t)(x->team->size - 1));
+  ft_phases_enter(x->phases, FT_COMM);
+  comm_put_wait();
+  x->slot = 0;
 }
 
 static void packed_plane(struct ft_exchange *x, int plane) {
@@ -142,6 +169,10 @@ const struct ft_schedule ft_schedules[] = {
      .help = "a blocking put of each plane's pieces as soon as it is transformed",
      .plane = blocking_plane,
      .finish = slabs_finish},
+    {.name = "slabs-signal",
+     .help = "non-blocking puts with signal; a rank waits for what it gets, not for the others",
+     .plane = signal_plane,
+     .finish = signal_finish},
     {.name = "slabs",
      .help = "non-blocking puts of each plane's pieces, overlapped with the next plane",
      .plane = slabs_plane,
