@@ -4,8 +4,8 @@
 # study.py: what this library does beside its floors and its peers, in one report.
 #
 # Runs the measuring programs of this folder one after the other, keeps what they print and their
-# raw JSON, and writes FOLDER/report.md and FOLDER/report.html (self-contained, with bars). A part
-# that cannot run here (a peer or root is missing) is named with the reason. Ratios in one run mean
+# raw JSON, and writes FOLDER/report.md and FOLDER/report.html (self-contained, with drawings). A
+# part that cannot run here (a peer or root is missing) is named with the reason. Ratios in one run mean
 # something, absolute times little: machine, processors and load are in the report.
 #   bench/study.py [--quick] [--build build] [--out study] [--only PART]...
 import argparse
@@ -14,11 +14,14 @@ import json
 import os
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import plots
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -26,78 +29,175 @@ ROOT = HERE.parent
 
 def parts(options):
     """{name: (title, command, function that makes rows of its JSON)}; {json} is replaced."""
-    python, rounds = sys.executable, "2" if options.quick else "7"
+    quick, few = options.quick, ["--rounds", "2" if options.quick else "5"]
+    size = "W" if quick else "A"
     bench = [options.build / "bin" / "tombolo", "bench", "--json={json}",
-             *(["--quick", "p2p", "am", "notify"] if options.quick else ["all"])]
-    compare = HERE / "compare"
+             *(["--quick", "p2p", "am", "notify"] if quick else ["all"])]
+
+    def script(name, *words):
+        return [sys.executable, HERE / "compare" / name, "--build", options.build, *few, "--json",
+                "{json}", *words]
+
+    less = ["--quick"] if quick else []
+    ranks = "2,8" if quick else "2,4,8,16,32,64"
     return {
         "bench": ("Operations beside their floors", bench, bench_rows),
-        "coll": ("Collectives beside MPI, 2 ranks",
-                 [python, compare / "compare.py", "--build", options.build, "--rounds", rounds,
-                  "--json", "{json}"], coll_rows),
-        "apps": ("Applications beside MPI and ScaLAPACK, 2 ranks",
-                 [python, compare / "apps.py", "--build", options.build, "--rounds", rounds,
-                  "--json", "{json}"], app_rows),
-        "apps4": ("The same, 4 ranks",
-                  [python, compare / "apps.py", "--build", options.build, "--rounds", rounds,
-                   "--ranks", "4", "--json", "{json}"], app_rows),
-        "ft1": ("NAS FT on this machine, 2 ranks, beside MPI and FFTW's transform over MPI",
-                [python, compare / "ft.py", "--class", "W" if options.quick else "A", "--build",
-                 options.build, "--rounds", rounds, "--json", "{json}"], ft_rows),
-        "net": ("Two ranks on two hosts, beside MPI over TCP",
-                [python, compare / "net.py", "--build", options.build, "--rounds", rounds,
-                 "--json", "{json}"], net_rows),
+        "ops": ("Overhead, gap, latency and overlap by size, one host", script("ops.py"), ops_rows),
+        "opsfar": ("Overhead, gap, latency and overlap by size, ranks that share no memory",
+                   script("ops.py", "--far"), ops_rows),
+        "forms": ("Barrier, broadcast, all-reduce and exchange in each form",
+                  script("forms.py", "--ranks", ranks), forms_rows),
+        "coll": ("Collectives beside MPI, 2 ranks", script("compare.py"), coll_rows),
+        "apps": ("Applications beside MPI and ScaLAPACK, 2 ranks", script("apps.py", *less),
+                 app_rows),
+        "apps4": ("Applications beside MPI and ScaLAPACK, 4 ranks",
+                  script("apps.py", "--ranks", "4", *less), app_rows),
+        "caf": ("Applications in coarray Fortran beside OpenCoarrays, 2 ranks",
+                script("caf_apps.py"), caf_rows),
+        "ft1": ("NAS FT on this machine, 2 ranks: flavours of put, MPI, FFTW's transform over MPI",
+                script("ft.py", "--class", size), ft_rows),
+        "net": ("Two ranks on two hosts, beside MPI over TCP", script("net.py"), net_rows),
         "ft": ("NAS FT on four hosts, 1 Gbit/s, beside MPI",
-               [python, compare / "net.py", "--ft", "--ft-class", "W" if options.quick else "A",
-                "--build", options.build, "--rounds", rounds, "--json", "{json}"], ft_rows),
+               script("net.py", "--ft", "--ft-class", size), ft_rows),
+        "apps4hosts": ("matmul and cholesky on four hosts, 1 Gbit/s, beside ScaLAPACK",
+                       script("net.py", "--apps", "--problem", "1000" if quick else "4000"),
+                       app_rows),
         "sim": ("At scale, simulated, beside the published figures of the original study",
-                [python, HERE / "simulate.py", *(["--quick"] if options.quick else []), "--build",
-                 options.build, "--out", options.out / "simulation", "--json", "{json}"], sim_rows),
+                [sys.executable, HERE / "simulate.py", *less, "--build", options.build, "--out",
+                 options.out / "simulation", "--json", "{json}"], sim_rows),
     }
 
 
-# A row is (what, {side: (value, unit)}, ratio or None, target or None, whether it is met or None).
+def side(value, unit, samples=()):
+    """(median, unit, least, most)"""
+    return value, unit, min(samples, default=value), max(samples, default=value)
+
+
+# A row is (what, {side: (median, unit, least, most)}, ratio or None, target or None, whether it is
+# met or None).
 def bench_rows(data):
     """Figures of `tombolo bench` that have a target."""
     for f in data["figures"]:
         if f["target"] is None:
             continue
         name = f"{f['group']} {f['name']}" + (f", {f['bytes']} B" if f["bytes"] else "")
-        sides = {"tombolo": (f["median"], f["unit"])}
+        sides = {"tombolo": (f["median"], f["unit"], f["min"], f["max"])}
         if f["floor_median"] is not None:
-            sides[f["floor"] or "floor"] = (f["floor_median"], f["unit"])
+            sides[f["floor"] or "floor"] = side(f["floor_median"], f["unit"], [f["floor_min"]])
         yield name, sides, f["ratio"], f["target"], f["ok"]
 
 
 def coll_rows(data):
     for r in data["records"]:
-        yield (f"{r['collective']}, {r['bytes']} B", {s: (v, "us") for s, v in r["us"].items()},
+        samples = r.get("samples", {})
+        yield (f"{r['collective']}, {r['bytes']} B",
+               {s: side(v, "us", samples.get(s, ())) for s, v in r["us"].items()},
                r["ratio"], r["target"], r["ok"])
 
 
 def app_rows(data):
     for r in data["records"]:
-        sides = {side: (statistics.median(values), "M/s") for side, values in r["mflops"].items()}
+        sides = {name: side(statistics.median(values), "M/s", values)
+                 for name, values in r["mflops"].items()}
         met = r["ratio"] >= r["target"] if r["ratio"] else None
+        yield f"{r['application']} {r['problem']}", sides, r["ratio"], r["target"], met
+
+
+def caf_rows(data):
+    for r in data["records"]:
+        sides = {name: side(statistics.median(values), "ms", values)
+                 for name, values in r["ms"].items()}
+        met = r["ratio"] <= r["target"] if r["ratio"] else None
         yield f"{r['application']} {r['problem']}", sides, r["ratio"], r["target"], met
 
 
 def net_rows(data):
     for r in data["records"]:
         met = r["ratio"] <= r["target"] if r["ratio"] and r["target"] else None
-        yield (f"{r['name']}, {r['bytes']} B", {s: (v, "us") for s, v in r["us"].items()},
+        samples = r.get("samples", {})
+        yield (f"{r['name']}, {r['bytes']} B",
+               {s: side(v, "us", samples.get(s, ())) for s, v in r["us"].items()},
                r["ratio"], r["target"], met)
 
 
 def ft_rows(data):
-    yield "NAS FT", {way: (value, "s") for way, value in data["records"].items()}, None, None, None
+    samples = data.get("seconds", {})
+    sides = {way: side(value, "s", samples.get(way, ())) for way, value in data["records"].items()}
+    yield "NAS FT", sides, None, None, None
+    best = min((v for way, v in data["records"].items() if way.startswith("tombolo")), default=None)
+    slabs, packed = (data["records"].get(f"tombolo {w}") for w in ("slabs", "packed"))
+    mpi = data["records"].get("openmpi alltoall")
+    if slabs and packed:
+        yield "slabs over packed", {}, packed / slabs, None, None
+    if best and mpi:
+        yield "our best over Open MPI's MPI_Alltoall", {}, mpi / best, 1.4, mpi / best >= 1.4
+
+
+def measured(r):
+    unit = "" if r["name"].endswith("overlap") else "us"
+    return {s: (v[0], unit, v[1], v[2]) for s, v in r["sides"].items()}
+
+
+def ops_rows(data):
+    for r in data["records"]:
+        yield f"{r['name']}, {r['bytes']} B", measured(r), None, None, None
+
+
+def forms_rows(data):
+    for job in data["jobs"]:
+        for r in job["records"]:
+            size = f", {r['bytes']} B" if r["bytes"] else ""
+            yield f"{r['name']}{size}, {job['ranks']} ranks", measured(r), None, None, None
+
+
+def by_size(records, x):
+    """{side: [(x, median, least, most)]}"""
+    series = {}
+    for r in records:
+        for name, values in r["sides"].items():
+            series.setdefault(name, []).append((x(r), *values))
+    return series
+
+
+def ops_plots(data):
+    """A drawing a figure; for latencies, one of all ways of ours to hand over data."""
+    records = data["records"]
+    for name in dict.fromkeys(r["name"] for r in records):
+        one = [r for r in records if r["name"] == name]
+        fraction = name.endswith("overlap")
+        yield plots.curves(f"{name.replace('_', ', ')}{'' if fraction else ', us'}", "bytes",
+                           by_size(one, lambda r: r["bytes"]), fraction)
+    handing = {}
+    for r in records:
+        way, _, figure = r["name"].partition("_")
+        for who, values in r["sides"].items():
+            if figure == "latency" and way not in ("put", "get"):
+                handing.setdefault(f"{who} {way}", []).append((r["bytes"], *values))
+    yield plots.curves("data and notice, one way, us", "bytes", handing)
+
+
+def forms_plots(data):
+    """Over the number of ranks for some sizes, then over size for each number of ranks."""
+    flat = [{**r, "ranks": job["ranks"]} for job in data["jobs"] for r in job["records"]]
+    for name, size in dict.fromkeys((r["name"], r["bytes"]) for r in flat):
+        if size in (0, 8, 8192):
+            one = [r for r in flat if (r["name"], r["bytes"]) == (name, size)]
+            yield plots.curves(f"{name}, {size} B, us", "ranks", by_size(one, lambda r: r["ranks"]))
+    for job in data["jobs"]:
+        for name in dict.fromkeys(r["name"] for r in job["records"] if r["bytes"]):
+            one = [r for r in job["records"] if r["name"] == name]
+            yield plots.curves(f"{name}, {job['ranks']} ranks, us", "bytes",
+                               by_size(one, lambda r: r["bytes"]))
+
+
+PLOTS = {"ops": ops_plots, "opsfar": ops_plots, "forms": forms_plots}
 
 
 def sim_rows(data):
     for r in data["records"]:
         if r["simulated"]:
-            yield (r["what"], {"tombolo (simulated)": (r["simulated"], r["unit"]),
-                               "published": (r["published"], r["unit"])},
+            yield (r["what"], {"tombolo (simulated)": side(r["simulated"], r["unit"], ()),
+                               "published": side(r["published"], r["unit"], ())},
                    r["simulated"] / r["published"], None, None)
 
 
@@ -107,16 +207,21 @@ def run_part(name, command, folder, limit):
     raw.unlink(missing_ok=True)
     command = [str(c).replace("{json}", str(raw)) for c in command]
     print(f"study: {name}: {' '.join(command)}", flush=True)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             stdin=subprocess.DEVNULL, start_new_session=True)
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              stdin=subprocess.DEVNULL, timeout=limit)
+        said, _ = child.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        return None, f"not done after {limit} s"
-    (folder / f"{name}.txt").write_text(done.stdout)
-    if done.returncode == 77:
-        return None, "skipped: " + (done.stdout.strip().splitlines() or ["?"])[-1]
+        os.killpg(child.pid, signal.SIGTERM)  # with all that it has started
+        said, _ = child.communicate()
+        print(f"study: {name}: not done after {limit:.0f} s", flush=True)
+    (folder / f"{name}.txt").write_text(said)
+    last = (said.strip().splitlines() or ["?"])[-1]
+    if child.returncode == 77:
+        return None, "skipped: " + last
     if not raw.exists():
-        return None, f"exit code {done.returncode}: " + (done.stdout.splitlines() or ["?"])[-1]
+        cut = f"not done after {limit:.0f} s: " if child.returncode < 0 else ""
+        return None, f"{cut}exit code {child.returncode}: {last}"
     return json.loads(raw.read_text()), None
 
 
@@ -127,7 +232,8 @@ def machine():
     revision = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
     versions = []
-    for package in ("libopenmpi3", "libmpich12", "libopenblas0-pthread", "libscalapack-openmpi2.2"):
+    for package in ("libopenmpi3", "libmpich12", "libopenblas0-pthread", "libscalapack-openmpi2.2",
+                    "libcoarrays-openmpi-dev", "libfabric1", "libfftw3-mpi3", "gfortran"):
         if shutil.which("dpkg-query"):
             said = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -138,8 +244,9 @@ def machine():
             ("revision", revision or "?"), ("peers", ", ".join(versions) or "none")]
 
 
-def cell(value, unit):
-    return f"{value:.4g} {unit}"
+def cell(value, unit, least, most):
+    spread = f" ({least:.3g}..{most:.3g})" if least != most else ""
+    return f"{value:.4g} {unit}{spread}"
 
 
 def verdict(ratio, target, met):
@@ -153,48 +260,48 @@ def verdict(ratio, target, met):
 
 def markdown(facts, sections):
     lines = ["# Study", "", *(f"* {name}: {text}" for name, text in facts), ""]
-    for title, rows, reason in sections:
-        lines += [f"## {title}", ""]
-        if reason:
-            lines += [f"Not measured: {reason}.", ""]
+    for section in sections:
+        lines += [f"## {section['title']}", ""]
+        if section["reason"]:
+            lines += [f"Not measured: {section['reason']}.", ""]
             continue
-        lines += ["| what | medians | ratio |", "|---|---|---|"]
-        for what, sides, ratio, target, met in rows:
-            values = "; ".join(f"{side} {cell(*value)}" for side, value in sides.items())
+        lines += ["| what | medians (least..most) | ratio |", "|---|---|---|"]
+        for what, sides, ratio, target, met in section["rows"]:
+            values = "; ".join(f"{name} {cell(*value)}" for name, value in sides.items())
             lines.append(f"| {what} | {values} | {verdict(ratio, target, met)} |")
         lines.append("")
     return "\n".join(lines)
 
 
-def bars(sides):
-    """One bar a side as SVG, on a common scale."""
-    most = max(value for value, _ in sides.values()) or 1
-    out = []
-    for i, (side, (value, unit)) in enumerate(sides.items()):
-        colour = "#2a6f97" if side.startswith("tombolo") else "#b0b0b0"
-        out.append(f'<text x="0" y="{i * 16 + 11}">{html.escape(side)}</text>'
-                   f'<rect x="150" y="{i * 16 + 2}" width="{240 * value / most:.1f}" height="11" '
-                   f'fill="{colour}"/><text x="395" y="{i * 16 + 11}">{cell(value, unit)}</text>')
-    return f'<svg width="480" height="{16 * len(sides)}" font-size="11">{"".join(out)}</svg>'
+def table(section):
+    """Rows with bars; where there are curves, numbers that open on demand."""
+    out = ["<table><tr><th>what</th><th>medians (least..most)</th><th>ratio</th></tr>"]
+    for what, sides, ratio, target, met in section["rows"]:
+        kind = "" if met is None else "ok" if met else "missed"
+        if section["plots"] or not sides:
+            values = html.escape("; ".join(f"{n} {cell(*v)}" for n, v in sides.items()))
+        else:
+            values = plots.bars(sides)
+        out.append(f'<tr><td>{html.escape(what)}</td><td>{values}</td>'
+                   f'<td class="{kind}">{verdict(ratio, target, met)}</td></tr>')
+    text = "".join(out) + "</table>"
+    return f"<details><summary>figures</summary>{text}</details>" if section["plots"] else text
 
 
 def page(facts, sections):
     body = ["<h1>Study</h1><ul>"]
     body += [f"<li>{html.escape(name)}: {html.escape(text)}</li>" for name, text in facts]
     body.append("</ul>")
-    for title, rows, reason in sections:
-        body.append(f"<h2>{html.escape(title)}</h2>")
-        if reason:
-            body.append(f"<p>Not measured: {html.escape(reason)}.</p>")
+    for section in sections:
+        body.append(f"<h2>{html.escape(section['title'])}</h2>")
+        if section["reason"]:
+            body.append(f"<p>Not measured: {html.escape(section['reason'])}.</p>")
             continue
-        body.append("<table><tr><th>what</th><th>medians</th><th>ratio</th></tr>")
-        for what, sides, ratio, target, met in rows:
-            kind = "" if met is None else "ok" if met else "missed"
-            body.append(f'<tr><td>{html.escape(what)}</td><td>{bars(sides)}</td>'
-                        f'<td class="{kind}">{verdict(ratio, target, met)}</td></tr>')
-        body.append("</table>")
+        body += section["plots"]
+        body.append(table(section))
     style = ("body{font:14px sans-serif;margin:2em}td{border-top:1px solid #ddd;"
-             "padding:4px 1em 4px 0;vertical-align:top}.missed{color:#b00}.ok{color:#060}")
+             "padding:4px 1em 4px 0;vertical-align:top}.missed{color:#b00}.ok{color:#060}"
+             "svg{margin:4px 12px 4px 0}")
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Study</title>'
             f"<style>{style}</style><body>{''.join(body)}</body></html>\n")
 
@@ -205,7 +312,7 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
     parser.add_argument("--out", type=Path, default=ROOT / "study", help="folder of the report")
     parser.add_argument("--only", action="append", metavar="PART", help="this part; repeatable")
-    parser.add_argument("--timeout", type=float, default=3600, help="seconds for one part")
+    parser.add_argument("--timeout", type=float, help="seconds for one part (3600; quick: 600)")
     options = parser.parse_args()
     options.build, options.out = options.build.resolve(), options.out.resolve()
     known = parts(options)
@@ -216,12 +323,16 @@ def main():
     facts, sections = machine(), []
     for name in wanted:
         title, command, rows = known[name]
-        data, reason = run_part(name, command, options.out, options.timeout)
-        sections.append((title, list(rows(data)) if data else [], reason))
+        limit = options.timeout or (600 if options.quick else 3600)
+        data, reason = run_part(name, command, options.out, limit)
+        drawn = list(PLOTS[name](data)) if data and name in PLOTS else []
+        sections.append({"title": title, "rows": list(rows(data)) if data else [],
+                         "plots": drawn, "reason": reason})
         (options.out / "report.md").write_text(markdown(facts, sections))
         (options.out / "report.html").write_text(page(facts, sections))
-    missed = sum(row[4] is False for _, rows, _ in sections for row in rows)
-    met = sum(row[4] is True for _, rows, _ in sections for row in rows)
+    every = [row for section in sections for row in section["rows"]]
+    missed = sum(row[4] is False for row in every)
+    met = sum(row[4] is True for row in every)
     print(f"study: {met} targets met, {missed} missed; {options.out / 'report.html'}")
     return 0
 

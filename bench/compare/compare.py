@@ -85,8 +85,8 @@ def table(results, names):
         peers = [medians[n] for n in medians if n != "tombolo"]
         ratio = medians["tombolo"] / min(peers) if peers else None
         ok = ratio is not None and ratio <= target(key[1])
-        records.append({"collective": key[0], "bytes": key[1], "us": medians, "ratio": ratio,
-                        "target": target(key[1]), "ok": ok})
+        records.append({"collective": key[0], "bytes": key[1], "us": medians, "samples": times,
+                        "ratio": ratio, "target": target(key[1]), "ok": ok})
         cells = "".join(f"{medians[n]:>13.2f}" if n in medians else f"{'-':>13}" for n in names)
         verdict = f"{ratio:>8.2f}  <= {target(key[1]):.2f} " if peers else ""
         verdict += ("ok" if ok else "OVER") if peers else ""

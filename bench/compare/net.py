@@ -101,7 +101,8 @@ def show(rows, sides):
             verdict += f"  <= {wanted} {'ok' if ratio <= wanted else 'OVER'}"
         print(f"{key[0]:<12}{key[1]:>9}{cells}{verdict}")
         records.append({"name": key[0], "bytes": key[1], "us": medians, "ratio": ratio,
-                        "target": wanted})
+                        "target": wanted,
+                        "samples": {s: rows[s][key] for s in sides if rows[s].get(key)}})
     return records
 
 
@@ -124,7 +125,7 @@ def compare_pairs(folder, options, lab):
 
 
 def compare_ft(folder, options, lab):
-    """NAS FT on four hosts. Returns the records."""
+    """NAS FT on four hosts. Returns {way: median}, {way: [seconds]}."""
     build = options.build.resolve()
     starts = launchers([f"host{h}" for h in range(4)], 4, build)
     ways = ft.ways_of(ft.compile_mpi(folder), build)
@@ -132,7 +133,8 @@ def compare_ft(folder, options, lab):
     def run(side, way, command):
         return one_run(way, [*starts[side], *command], lab, options.timeout)
 
-    return ft.show(ft.measure(ways, options, folder, run))
+    seconds = ft.measure(ways, options, folder, run)
+    return ft.show(seconds), seconds
 
 
 def compare_apps(folder, options, lab):
@@ -168,10 +170,11 @@ def main():
     options = parser.parse_args()
     if not options.loopback:
         confine()
+    seconds = {}
     with tempfile.TemporaryDirectory() as name:
         if options.ft:
             with Lab(4, rate=options.rate, sshd=True) as lab:
-                records = compare_ft(Path(name), options, lab)
+                records, seconds = compare_ft(Path(name), options, lab)
             ft.verdict(records, 1.2, 1.4)
         elif options.apps:
             with Lab(4, rate=options.rate, sshd=True) as lab:
@@ -182,8 +185,8 @@ def main():
             with Lab(2, sshd=True) as lab:
                 records = compare_pairs(Path(name), options, lab)
     if options.json:
-        options.json.write_text(json.dumps({"rounds": options.rounds, "records": records},
-                                           indent=1) + "\n")
+        options.json.write_text(json.dumps({"rounds": options.rounds, "records": records,
+                                            "seconds": seconds}, indent=1) + "\n")
     return 0
 
 

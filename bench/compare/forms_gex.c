@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives of Tombolo in one form, for bench/compare/forms.py.
+ *
+ * Owns: segment and words of the bare form. Compiled by forms.py; not part of the build. Calls: the
+ * public API. The form is chosen by settings (TOMBOLO_COLL_ALG, TOMBOLO_BARRIER), or with the
+ * argument "bare" by hand: puts with signal from rank to rank, as a program without collectives
+ * writes them: rank 0 tells all others, or hears from all and tells all; in an exchange each puts
+ * to each. A line "KIND BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in microseconds.
+ * Invariants: word w of rank r counts what rank w has put to r; a bare broadcast and exchange end
+ * with a barrier of the same form, so that the next one may overwrite the data.
+ */
+#define GASNET_SEQ 1
+#include <gasnetex_ext.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BARRIER, BROADCAST, ALLREDUCE, EXCHANGE, KINDS, SAMPLES = 7, RANKS_MAX = 256 };
+
+#define BYTES_MAX ((size_t)1 << 16)
+
+static gex_TM_t tm;
+static int rank, size;
+static char *base[RANKS_MAX]; /* segment of each rank, in its own addresses */
+static uint64_t sent[RANKS_MAX], had[RANKS_MAX];
+static char *in, *out; /* [size][BYTES_MAX] of the library's form */
+
+static double now_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+/* ---- by hand: slot s of a segment is for rank s; words come first */
+
+static uint64_t *word(char *segment, int from) {
+  return (uint64_t *)(void *)(segment + (size_t)from * 64);
+}
+
+static char *slot(char *segment, int from) {
+  return segment + (size_t)RANKS_MAX * 64 + (size_t)from * BYTES_MAX;
+}
+
+static void tell(int to, const void *data, size_t bytes) {
+  gexx_RMA_PutSignalBlocking(tm, (gex_Rank_t)to, slot(base[to], rank), data, bytes, GEX_EVENT_NOW,
+                             word(base[to], rank), GEXX_SIG_SET, ++sent[to], 0);
+}
+
+static char *hear(int from) {
+  (void)gexx_Signal_Wait(word(base[rank], from), GEXX_SIG_GE, ++had[from]);
+  return slot(base[rank], from);
+}
+
+static void bare_barrier(void) {
+  if (rank) {
+    tell(0, NULL, 0);
+    (void)hear(0);
+    return;
+  }
+  for (int r = 1; r < size; r++) (void)hear(r);
+  for (int r = 1; r < size; r++) tell(r, NULL, 0);
+}
+
+static void bare_broadcast(size_t bytes) {
+  for (int r = 1; rank == 0 && r < size; r++) tell(r, out, bytes);
+  if (rank) memcpy(out, hear(0), bytes);
+  bare_barrier();
+}
+
+static void bare_allreduce(size_t bytes) {
+  double *const sum = (double *)(void *)out;
+  if (rank) {
+    tell(0, in, bytes);
+    memcpy(sum, hear(0), bytes);
+    return;
+  }
+  memcpy(sum, in, bytes);
+  for (int r = 1; r < size; r++) {
+    const double *const part = (const double *)(const void *)hear(r);
+    for (size_t i = 0; i < bytes / sizeof *part; i++) sum[i] += part[i];
+  }
+  for (int r = 1; r < size; r++) tell(r, sum, bytes);
+}
+
+static void bare_exchange(size_t bytes) {
+  for (int k = 1; k < size; k++) {
+    const int to = (rank + k) % size;
+    tell(to, in + (size_t)to * bytes, bytes);
+  }
+  memcpy(out + (size_t)rank * bytes, in + (size_t)rank * bytes, bytes);
+  for (int k = 1; k < size; k++) {
+    const int from = (rank + size - k) % size;
+    memcpy(out + (size_t)from * bytes, hear(from), bytes);
+  }
+  bare_barrier();
+}
+
+/* ---- one collective */
+
+static void by_hand(int kind, size_t bytes) {
+  switch (kind) {
+  case BARRIER: bare_barrier(); break;
+  case BROADCAST: bare_broadcast(bytes); break;
+  case ALLREDUCE: bare_allreduce(bytes); break;
+  default: bare_exchange(bytes);
+  }
+}
+
+static void by_library(int kind, size_t bytes) {
+  switch (kind) {
+  case BARRIER: gex_Event_Wait(gex_Coll_BarrierNB(tm, 0)); break;
+  case BROADCAST: gex_Event_Wait(gex_Coll_BroadcastNB(tm, 0, out, out, bytes, 0)); break;
+  case ALLREDUCE:
+    gex_Event_Wait(
+        gex_Coll_ReduceToAllNB(tm, out, in, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD, NULL, NULL, 0));
+    break;
+  default: gex_Event_Wait(gexx_Coll_ExchangeNB(tm, out, in, bytes, 0));
+  }
+}
+
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void row(int kind, size_t bytes, bool bare) {
+  static const char *const name[KINDS] = {"barrier", "broadcast", "allreduce", "exchange"};
+  void (*const run)(int, size_t) = bare ? by_hand : by_library;
+  const int n = size <= 2 ? 200 : size <= 16 ? 40 : 10;
+  double us[SAMPLES];
+  for (int i = 0; i < 3; i++) run(kind, bytes);
+  for (int s = 0; s < SAMPLES; s++) {
+    run(BARRIER, 0);
+    const double begin = now_us();
+    for (int i = 0; i < n; i++) run(kind, bytes);
+    us[s] = (now_us() - begin) / n;
+  }
+  qsort(us, SAMPLES, sizeof *us, compare);
+  if (rank) return;
+  printf("%s %zu %.4f %.4f %.4f\n", name[kind], bytes, us[SAMPLES / 2], us[0], us[SAMPLES - 1]);
+  fflush(stdout);
+}
+
+/* Each form must give the right sum before it is timed. */
+static bool correct(bool bare) {
+  double *const x = (double *)(void *)in, *const sum = (double *)(void *)out;
+  x[0] = rank + 1;
+  (bare ? by_hand : by_library)(ALLREDUCE, sizeof *x);
+  return sum[0] == 0.5 * size * (size + 1);
+}
+
+int main(int argc, char **argv) {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_Segment_t segment;
+  gex_Client_Init(&client, &ep, &tm, "FORMS", &argc, &argv, 0);
+  rank = (int)gex_TM_QueryRank(tm);
+  size = (int)gex_TM_QuerySize(tm);
+  const bool bare = argc > 1 && strcmp(argv[1], "bare") == 0;
+  const size_t all = (size_t)RANKS_MAX * 64 + (size_t)size * BYTES_MAX;
+  if (size > RANKS_MAX || gex_Segment_Attach(&segment, tm, all) != GASNET_OK) gasnet_exit(1);
+  for (int r = 0; r < size; r++) {
+    void *owner = NULL;
+    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, (gex_Rank_t)r, &owner, NULL, NULL, 0));
+    base[r] = owner;
+  }
+  memset(base[rank], 0, all);
+  in = calloc((size_t)size, BYTES_MAX);
+  out = calloc((size_t)size, BYTES_MAX);
+  if (!in || !out) gasnet_exit(1);
+  by_library(BARRIER, 0);
+  if (!correct(bare)) {
+    fprintf(stderr, "forms: rank %d: a wrong sum\n", rank);
+    gasnet_exit(1);
+  }
+  row(BARRIER, 0, bare);
+  for (int kind = BROADCAST; kind < KINDS; kind++)
+    for (size_t bytes = 8; bytes <= BYTES_MAX; bytes *= bytes == 8 ? 128 : 8)
+      row(kind, bytes, bare);
+  by_library(BARRIER, 0);
+  gasnet_exit(0);
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# ops.py: overhead, gap, latency and overlap of single operations by size, two ranks.
+#
+# Put, get, message and put with signal of Tombolo beside MPI's two-sided and one-sided calls, bare
+# TCP sockets and libfabric (fi_pingpong); and put + flag, semaphore and message as ways to hand
+# over data. Near: one host's shared memory; --far: two ranks that share none, over loopback.
+# ops_loop.h says what each figure is. All sides in alternation; a side that is not installed, or
+# not done within --timeout, is named; what it has printed counts.
+#   bench/compare/ops.py [--build build] [--far] [--rounds 3] [--json FILE]
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import series
+from compare import HERE, PEERS, ROOT, processors
+
+FAR = {"openmpi": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"],
+       "mpich": ["-genv", "MPIR_CVAR_NOLOCAL", "1", "-genv", "FI_PROVIDER", "tcp"]}
+PORT = 47592  # of fi_pingpong, on loopback
+FI_ROW = re.compile(r"^(\d+)([kM]?)\s+.*\s([\d.]+)\s+[\d.]+\s*$", re.M)
+FI_SIZES = (8, 64, 512, 4096, 32768, 262144)
+
+
+def compile_all(folder, build, far):
+    """{side: command}"""
+    bound = processors(2) != ""
+    ours = folder / "ops-gex"
+    subprocess.run(list(map(str, [
+        "cc", "-O2", HERE / "ops_gex.c", "-o", ours, f"-I{ROOT}/include", f"-L{build}/lib",
+        f"-Wl,-rpath,{build}/lib", "-ltombolo"])), check=True)
+    sides = {"tombolo": [build / "bin" / "tombolo", "run", *(["--bind"] if bound else []), "-n",
+                         "2", ours]}
+    for name, (compiler, launcher) in PEERS.items():
+        if not shutil.which(compiler) or not shutil.which(launcher[0]):
+            print(f"{name}: not installed, left out", file=sys.stderr)
+            continue
+        program = folder / f"ops-{name}"
+        subprocess.run([compiler, "-O2", "-Wno-stringop-overflow", HERE / "ops_mpi.c", "-o",
+                        program], check=True)
+        bind = [launcher[-2], "core" if bound else "none"]
+        # MPICH's target does not see what one-sided calls have written here, see apps.py.
+        sides[name] = [*launcher[:-2], *bind, *(FAR[name] if far else []), "-n", "2", program,
+                       *(["two-sided"] if name == "mpich" else [])]
+    if far:
+        program = folder / "ops-tcp"
+        subprocess.run(["cc", "-O2", HERE / "ops_tcp.c", "-o", program], check=True)
+        sides["tcp"] = [program]
+        if shutil.which("fi_pingpong"):
+            sides["libfabric"] = ["fi_pingpong", "-p", "tcp", "-e", "rdm"]
+        else:
+            print("libfabric: no fi_pingpong (package libfabric-bin), left out", file=sys.stderr)
+    return sides
+
+
+def pingpong(command, timeout):
+    """libfabric's own round trips, halved, as rows message_latency."""
+    rows = {}
+    for size in FI_SIZES:
+        words = ["-I", "500" if size <= 4096 else "50", "-S", str(size), "-m", "msg"]
+        server = subprocess.Popen([*command, *words, "-B", str(PORT)], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        time.sleep(0.2)
+        try:
+            done = subprocess.run([*command, *words, "-P", str(PORT), "127.0.0.1"], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  timeout=timeout, check=False)
+            found = FI_ROW.search(done.stdout)
+            if found:
+                us = float(found[3])
+                rows["message_latency", size] = (us, us, us)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            server.kill()
+            server.wait()
+    if not rows:
+        print("libfabric: fi_pingpong printed nothing", file=sys.stderr)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Single operations by size.")
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
+    parser.add_argument("--far", action="store_true", help="ranks that share no memory")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
+    parser.add_argument("--timeout", type=float, default=30, help="seconds for one run")
+    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    options = parser.parse_args()
+    environment = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"} if options.far else {}
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        sides = compile_all(Path(folder), options.build.resolve(), options.far)
+        for _ in range(options.rounds):
+            for side, command in sides.items():
+                new = (pingpong(command, options.timeout) if side == "libfabric" else
+                       series.run(side, command, options.timeout, environment))
+                series.merge(rows, side, new)
+    records = series.records(rows, list(sides))
+    series.show(records, list(sides))
+    if options.json:
+        options.json.write_text(json.dumps({"rounds": options.rounds, "far": options.far,
+                                            "records": records}, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

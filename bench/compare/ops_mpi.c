@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Single operations of an MPI library, for bench/compare/ops.py.
+ *
+ * Owns: a window that is locked throughout, requests. Compiled by ops.py with the mpicc of each
+ * MPI; not part of the build. Calls: MPI, ops_loop.h. `message` is two-sided; put and get are
+ * one-sided, complete after MPI_Win_flush; `signal` is MPI_Put, MPI_Win_flush, MPI_Put of a word
+ * that the target polls, MPI_Win_flush: one-sided calls have nothing shorter. With the argument
+ * "two-sided" nothing one-sided is measured.
+ */
+#include "ops_loop.h"
+
+#include <mpi.h>
+
+#include <stdint.h>
+
+enum { N_MAX = 500, TAG = 1, TAG_ACK = 2, DATA_AT = 4096, WORD_AT = 64 };
+
+static int rank;
+static char *mine, *out;
+static MPI_Win window;
+static MPI_Request request[N_MAX];
+static MPI_Status status[N_MAX];
+static int under_way;
+static uint64_t turns, word;
+
+static void barrier(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void prepare(int op, int n, size_t bytes) {
+  under_way = 0;
+  for (int i = 0; rank == 1 && op == OP_MESSAGE && i < n; i++)
+    MPI_Irecv(mine + DATA_AT, (int)bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &request[i]);
+}
+
+static void put_and_tell(int peer, size_t bytes) {
+  word = turns;
+  MPI_Put(out, (int)bytes, MPI_BYTE, peer, DATA_AT, (int)bytes, MPI_BYTE, window);
+  MPI_Win_flush(peer, window);
+  MPI_Put(&word, 1, MPI_UINT64_T, peer, WORD_AT, 1, MPI_UINT64_T, window);
+  MPI_Win_flush(peer, window);
+}
+
+static void start(int op, size_t bytes) {
+  if (op == OP_PUT)
+    MPI_Put(out, (int)bytes, MPI_BYTE, 1, DATA_AT, (int)bytes, MPI_BYTE, window);
+  else if (op == OP_GET)
+    MPI_Get(out, (int)bytes, MPI_BYTE, 1, DATA_AT, (int)bytes, MPI_BYTE, window);
+  else if (op == OP_SIGNAL)
+    put_and_tell(1, bytes);
+  else
+    MPI_Isend(out, (int)bytes, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, &request[under_way++]);
+}
+
+static void complete(int op) {
+  if (op != OP_MESSAGE) {
+    MPI_Win_flush(1, window);
+    return;
+  }
+  MPI_Waitall(under_way, request, status);
+  MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG_ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void serve(int op, int n, size_t bytes) {
+  (void)bytes;
+  if (op != OP_MESSAGE) return;
+  MPI_Waitall(n, request, status);
+  MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_ACK, MPI_COMM_WORLD);
+}
+
+static void tell(int op, size_t bytes) {
+  if (op == OP_MESSAGE)
+    MPI_Send(out, (int)bytes, MPI_BYTE, !rank, TAG, MPI_COMM_WORLD);
+  else
+    put_and_tell(!rank, bytes);
+}
+
+static void hear(int op, size_t bytes) {
+  const uint64_t *const flag = (const uint64_t *)(const void *)(mine + WORD_AT);
+  int any;
+  if (op == OP_MESSAGE) {
+    MPI_Recv(mine + DATA_AT, (int)bytes, MPI_BYTE, !rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return;
+  }
+  while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) != turns)
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
+  MPI_Win_sync(window);
+}
+
+static void bounce(int op, int n, size_t bytes) {
+  for (int i = 0; i < n; i++) {
+    turns++;
+    if (rank == 0) tell(op, bytes);
+    hear(op, bytes);
+    if (rank == 1) tell(op, bytes);
+  }
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const bool both = argc < 2 || strcmp(argv[1], "two-sided") != 0;
+  out = calloc(1, OPS_BYTES_MAX);
+  if (!out) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (both) {
+    MPI_Win_allocate((MPI_Aint)(DATA_AT + OPS_BYTES_MAX), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
+                     &window);
+    MPI_Win_lock_all(0, window);
+  } else {
+    mine = malloc(DATA_AT + OPS_BYTES_MAX);
+    if (!mine) MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  memset(mine, 0, DATA_AT + OPS_BYTES_MAX);
+  const struct side s = {.rank = rank,
+                         .has = {both, both, true, both, false, false},
+                         .barrier = barrier,
+                         .prepare = prepare,
+                         .start = start,
+                         .complete = complete,
+                         .serve = serve,
+                         .bounce = bounce};
+  barrier();
+  ops_main(&s);
+  if (both) MPI_Win_unlock_all(window);
+  if (both) MPI_Win_free(&window);
+  free(out);
+  MPI_Finalize();
+  return 0;
+}

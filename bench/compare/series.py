@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ops.py and forms.py share: runs of programs that print "NAME BYTES MEDIAN LEAST MOST", in
+rounds that alternate between the sides; for each figure the median over the rounds, and the least
+and most of any sample."""
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+ROW = re.compile(r"^([a-z_]+) (\d+) ([\d.]+) ([\d.]+) ([\d.]+)$", re.M)
+
+
+def run(side, command, timeout, environment=None):
+    """Runs one side once. Returns its rows {(name, bytes): (median, least, most)}; what was printed
+    before a time-out counts."""
+    child = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True,
+                             stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                             env={**os.environ, **(environment or {})})
+    try:
+        text, _ = child.communicate(timeout=timeout)
+        if child.returncode:
+            print(f"{side}: exit code {child.returncode}", file=sys.stderr)
+    except subprocess.TimeoutExpired:
+        child.terminate()
+        text, _ = child.communicate()
+        print(f"{side}: not done after {timeout} s", file=sys.stderr)
+    return {(m[1], int(m[2])): tuple(float(x) for x in m.groups()[2:])
+            for m in ROW.finditer(text)}
+
+
+def merge(all_rows, side, rows):
+    """Adds the rows of one run to {key: {side: [samples]}}."""
+    for key, values in rows.items():
+        all_rows.setdefault(key, {}).setdefault(side, []).append(values)
+
+
+def records(all_rows, sides):
+    """[{name, bytes, sides: {side: [median, least, most]}}]"""
+    out = []
+    for (name, size), by_side in all_rows.items():
+        values = {side: [statistics.median(v[0] for v in by_side[side]),
+                         min(v[1] for v in by_side[side]), max(v[2] for v in by_side[side])]
+                  for side in sides if side in by_side}
+        out.append({"name": name, "bytes": size, "sides": values})
+    return out
+
+
+def show(rows, sides):
+    """Prints a table: medians, a column a side."""
+    width = max(len(r["name"]) for r in rows) + 1
+    print(" " * width + f"{'bytes':>8}" + "".join(f"{s:>18}" for s in sides))
+    for r in rows:
+        cells = "".join(f"{r['sides'][s][0]:>18.3f}" if s in r["sides"] else f"{'-':>18}"
+                        for s in sides)
+        print(f"{r['name']:<{width}}{r['bytes']:>8}{cells}", flush=True)
