@@ -44,6 +44,8 @@ tmb_add_net_test(faults net faults_test.py)
 tmb_add_net_test(faults net-whole faults_test.py --whole)
 tmb_add_net_test(why net why_test.py)
 tmb_add_net_test(mtu net mtu_test.py)
+tmb_add_net_test(rails net rails_test.py)
+tmb_add_net_test(rails net-whole rails_test.py --whole)
 
 # ---- the quick set
 set(tmb_no_comfort --set TOMBOLO_UDP_CREDITS=1 --set TOMBOLO_UDP_COALESCE=0

@@ -86,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint64_t done = 0;
   rig_on_am = on_am;
   rig_on_fatal = on_fatal;
+  rig_rails = 2;
   rig_open(2, &config, NULL);
   /* Something in flight, so that acknowledgements and data of gets have something to hit. */
   const struct tmb_rma rma = {

@@ -94,7 +94,9 @@ struct udp_get {
 struct udp_peer {
   uint32_t rank;
   bool busy, lost;
-  bool heard; /* something of it has come */
+  bool heard;                   /* something of it has come */
+  uint32_t heard_rail;          /* that its latest packet took */
+  uint32_t bulk_rail, bulk_run; /* of transfers: the rail, and bytes on it so far */
   struct udp_peer *next_busy;
   uint64_t key_out[2], key_in[2];
   struct udp_seal seal; /* with config.cipher */
@@ -227,6 +229,7 @@ struct tmb_net {
   uint32_t get_count, get_free;
   struct udp_xfer *held_xfers; /* whose callers come back */
   uint32_t held_id;            /* given last */
+  uint32_t rails_noted;        /* bit r: it has been said that rail r is gone */
 };
 
 /* ---- udp_engine.c */
@@ -273,6 +276,9 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
 void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number);
 /* Send an acknowledgement alone. */
 void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags);
+/* Send a packet of so many bytes that asks for an answer. */
+void udp_probe_send(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, uint32_t id,
+                    uint32_t rail);
 /* Go on with the search for the length of packets. Returns when to come back. */
 uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p);
 /* Answer a probe; take an answer. */
@@ -296,7 +302,25 @@ int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
 
 /* Whether a packet of `bytes` bytes that is about to be sent asks for an acknowledgement, because
  * the window fills. */
-bool udp_packet_asks(struct udp_peer *p, uint64_t bytes);
+bool udp_packet_asks(struct udp_peer *p, uint32_t rail, uint64_t bytes);
+
+/* ---- udp_rail.c */
+
+#define UDP_NO_RAIL    UINT32_MAX
+#define UDP_RAIL_ASKED 0x80000000u /* of a probe's id: whether the rail carries this length */
+
+/* The rail of a transfer's next packet, UDP_NO_RAIL: none now; lowers *due_ns to when by time. */
+uint32_t udp_rail_bulk(struct tmb_net *e, struct udp_peer *p, uint64_t *due_ns);
+/* The rail of a packet that is sent again. */
+uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, uint32_t tries);
+/* Whether a window leaves room for a packet that is sent again. */
+bool udp_rail_open(const struct udp_peer *p);
+/* Nothing of a rail has been acknowledged for its time-out. */
+void udp_rail_timeout(struct tmb_net *e, struct udp_peer *p, uint32_t r);
+/* Look whether more rails can be used, where that would help. */
+void udp_rail_ask(struct tmb_net *e, struct udp_peer *p);
+/* A rail carries packets of this length. */
+void udp_rail_answered(struct udp_peer *p, uint32_t r, uint32_t bytes);
 
 /* ---- udp_xfer.c */
 

@@ -433,7 +433,7 @@ static void computing_peer(void **state) {
   for (int32_t k = 0; k < 20; k++) send(0, 1, k, k % 2 ? 3000 : 0);
   requests = 0; /* those that the sending has handed up */
   const uint64_t before = replies;
-  for (uint32_t steps = 0; done < 2 || rig_net[0]->peers[1]->tx.in_flight; steps++) {
+  for (uint32_t steps = 0; done < 2 || rig_net[0]->peers[1]->tx.rail[0].in_flight; steps++) {
     assert_true(steps < STEPS_MAX);
     (void)rig_progress(0, TMB_SERVE_ALL);
     tend(1);

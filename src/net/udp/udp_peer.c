@@ -23,7 +23,7 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
   struct udp_peer *p = e->peers[rank];
   if (TMB_LIKELY(p != NULL)) return p;
   p = calloc(1, sizeof *p);
-  if (!p || udp_tx_open(&p->tx, e->config.packet_bytes))
+  if (!p || udp_tx_open(&p->tx, e->config.packet_bytes, e->io.rails))
     e->up->fatal("no memory for the window of rank %u", rank);
   p->rank = rank;
   p->rx.next = 1;
@@ -78,7 +78,7 @@ static void free_slots(struct tmb_net *e, struct udp_peer *p) {
     if (x && --x->unacked == 0 && x->ended) udp_xfer_free(e, p, x);
   }
   p->tx.una = p->tx.next;
-  p->tx.in_flight = 0;
+  for (uint32_t r = 0; r < p->tx.rails; r++) p->tx.rail[r].in_flight = 0;
   p->tx.lost = 0;
 }
 
@@ -173,11 +173,12 @@ void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes
     return;
   }
   const uint64_t now = e->io.ops->now(e->io.state);
+  const struct udp_rail *main = &p->tx.rail[p->tx.main];
   snprintf(text, bytes,
            "udp: %" PRIu64 " packets not acknowledged (%" PRIu64 " bytes, window %" PRIu64
            "), %u to be sent again, %u time-outs in a row, round trip %" PRIu64
            " us, last heard %" PRIu64 " ms ago%s%s",
-           p->tx.next - p->tx.una, p->tx.in_flight, p->tx.cc.window, p->tx.lost, p->tx.timeouts,
-           p->tx.srtt_ns / 1000, (now - p->heard_ns) / 1000000, p->first ? ", transfers wait" : "",
+           p->tx.next - p->tx.una, main->in_flight, main->cc.window, p->tx.lost, main->timeouts,
+           main->srtt_ns / 1000, (now - p->heard_ns) / 1000000, p->first ? ", transfers wait" : "",
            p->lost ? ", lost" : "");
 }

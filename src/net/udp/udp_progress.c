@@ -24,7 +24,7 @@ static void push_lost(struct tmb_net *e, struct udp_peer *p, bool probe) {
   uint32_t sent = 0;
   for (uint64_t n = p->tx.una; n < p->tx.next && p->tx.lost && sent < RESENDS_MAX; n++) {
     if (udp_tx_slot(&p->tx, n)->state != UDP_SLOT_LOST) continue;
-    if (!probe && p->tx.in_flight && p->tx.in_flight >= p->tx.cc.window) return;
+    if (!probe && !udp_rail_open(p)) return;
     udp_packet_resend(e, p, n);
     probe = false;
     sent++;
@@ -32,21 +32,28 @@ static void push_lost(struct tmb_net *e, struct udp_peer *p, bool probe) {
 }
 
 static uint64_t push_timeout(struct tmb_net *e, struct udp_peer *p) {
-  if (!p->tx.in_flight) return UINT64_MAX;
-  uint64_t due = p->tx.timer_ns + udp_tx_rto(&p->tx);
-  if (due > e->now_ns) return due;
-  udp_tx_timeout(&p->tx, e->now_ns);
-  udp_count(&e->stats->timeouts, 1);
-  udp_peer_asked(e, p);
-  push_lost(e, p, true);
-  return e->now_ns + udp_tx_rto(&p->tx);
+  uint64_t next = UINT64_MAX;
+  for (uint32_t r = 0; r < p->tx.rails; r++) {
+    const struct udp_rail *rail = &p->tx.rail[r];
+    if (!rail->in_flight) continue;
+    uint64_t due = rail->timer_ns + udp_tx_rto(&p->tx, rail);
+    if (due <= e->now_ns) {
+      udp_rail_timeout(e, p, r);
+      udp_count(&e->stats->timeouts, 1);
+      udp_peer_asked(e, p);
+      push_lost(e, p, true);
+      due = e->now_ns + udp_tx_rto(&p->tx, rail);
+    }
+    next = TMB_MIN(next, due);
+  }
+  return next;
 }
 
 /* Ask for news of credit. */
 static uint64_t push_starved(struct tmb_net *e, struct udp_peer *p) {
   if (!p->starved) return UINT64_MAX;
   if (p->starved_ns > e->now_ns) return p->starved_ns;
-  const uint64_t wait = udp_tx_rto(&p->tx) << TMB_MIN(p->starved_asks, 8u);
+  const uint64_t wait = udp_tx_rto(&p->tx, udp_tx_main(&p->tx)) << TMB_MIN(p->starved_asks, 8u);
   if (p->starved_asks++) udp_peer_asked(e, p);
   p->starved_ns = e->now_ns + TMB_MIN(wait, (uint64_t)ASK_NS_MAX);
   udp_ack_send(e, p, UDP_ACK_NOW);

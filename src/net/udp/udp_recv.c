@@ -260,7 +260,7 @@ static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet 
     return;
   }
   if (TMB_UNLIKELY(p->passing != NULL)) udp_xfer_passed(e, p);
-  if (k->h.sack || map || p->tx.resent) p->detect_ns = 0;
+  if (k->h.sack || map || udp_tx_resent(&p->tx)) p->detect_ns = 0;
   const uint32_t back = k->h.handled - p->cost_back;
   if (!back || back > p->cost_sent - p->cost_back) return;
   p->cost_back = k->h.handled;
@@ -296,6 +296,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
   if (p->lost) return;
   p->heard_ns = e->now_ns;
   p->heard = true;
+  p->heard_rail = k->h.rail < p->tx.rails ? k->h.rail : 0;
   p->asked_ns = p->refused_ns = 0;
   take_ack(e, p, k, NULL);
   const bool fresh = take_number(e, p, k);

@@ -44,6 +44,7 @@ static uint64_t rig_done;
 static uint32_t rig_lost_peer;
 static const char *rig_lost_why;
 static struct udp_cipher *rig_cipher; /* of the configurations that are made */
+static uint32_t rig_rails = 1;
 static uint8_t rig_secret[TMB_NET_SECRET_BYTES] = "a secret of thirty-two bytes...";
 
 /* ---- core */
@@ -171,7 +172,7 @@ static TMB_UNUSED struct udp_io rig_wire(uint32_t rank) {
   rig_port[rank] = calloc(1, sizeof *rig_port[rank]);
   if (!rig_port[rank]) abort();
   rig_port[rank]->rank = rank;
-  return (struct udp_io){.ops = &ops, .state = rig_port[rank], .rails = 1};
+  return (struct udp_io){.ops = &ops, .state = rig_port[rank], .rails = rig_rails};
 }
 
 /* ---- the rig */

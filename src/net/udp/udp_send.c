@@ -63,6 +63,7 @@ static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *o
                            .bytes = (uint16_t)(out->head_bytes + out->tail_bytes),
                            .control = (uint16_t)parts->control,
                            .flags = parts->flags,
+                           .rail = (uint8_t)out->rail,
                            .ack_delay_us = ack_delay_us(e, p)};
   if (e->config.hash_payload) h->flags |= UDP_HASHED;
   struct udp_auth_input input = {
@@ -118,6 +119,7 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   slot->head_bytes = out->head_bytes;
   slot->tail_bytes = out->tail_bytes;
   slot->flags = flags;
+  slot->rail = (uint8_t)out->rail;
   struct udp_out made = *out;
   fill_header(e, p, &made, &(struct header_parts){number, control, flags | UDP_NUMBERED});
   udp_tx_sent(&p->tx, slot, e->now_ns);
@@ -126,23 +128,29 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   return slot;
 }
 
+/* The length of packets has changed. */
+static void set_packet_bytes(struct udp_peer *p) {
+  for (uint32_t r = 0; r < p->tx.rails; r++) p->tx.rail[r].cc.packet_bytes = p->mtu.bytes;
+}
+
 void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
   struct udp_slot *slot = udp_tx_slot(&p->tx, number);
   const struct udp_header *h = (const struct udp_header *)(const void *)slot->buf->data;
   struct udp_out out = {.peer = p->rank,
-                        .rail = slot->tries,
+                        .rail = udp_rail_again(e, p, slot->tries),
                         .head = slot->buf->data,
                         .head_bytes = slot->head_bytes,
                         .tail = slot->tail,
                         .tail_bytes = slot->tail_bytes};
   const uint32_t bytes = slot->head_bytes + slot->tail_bytes;
   if (TMB_UNLIKELY(udp_mtu_lost(&p->mtu, bytes, slot->tries, slot->sent_ns))) {
-    p->tx.cc.packet_bytes = p->mtu.bytes;
+    set_packet_bytes(p);
     udp_mtu_want(&p->mtu, e->now_ns);
   }
   if (TMB_UNLIKELY(bytes > p->mtu.bytes)) out.way = UDP_WAY_CUT;
   const uint8_t flags = slot->flags | UDP_NUMBERED | UDP_ACK_NOW;
   fill_header(e, p, &out, &(struct header_parts){number, h->control, flags});
+  slot->rail = (uint8_t)out.rail;
   udp_tx_sent(&p->tx, slot, e->now_ns);
   udp_count(&e->stats->retransmits, 1);
   out_add(e, p, &out, slot);
@@ -154,10 +162,11 @@ void udp_ack_owe(struct tmb_net *e, struct udp_peer *p) {
   udp_peer_busy(e, p);
 }
 
-bool udp_packet_asks(struct udp_peer *p, uint64_t bytes) {
-  const uint64_t window = p->tx.cc.window;
+bool udp_packet_asks(struct udp_peer *p, uint32_t r, uint64_t bytes) {
+  const struct udp_rail *rail = &p->tx.rail[r];
+  const uint64_t window = rail->cc.window;
   p->unasked += bytes;
-  const bool stops = p->tx.in_flight + 2 * bytes > window;
+  const bool stops = rail->in_flight + 2 * bytes > window;
   if (!stops && p->unasked < window / 4) return false;
   p->unasked = 0;
   return true;
@@ -171,7 +180,8 @@ void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags) {
   if (udp_rx_sack(&p->rx, map, &more) && more)
     end =
         udp_record_write(buf->data, end, &(struct udp_record){.type = UDP_SACK, .sack = map}, NULL);
-  struct udp_out out = {.peer = p->rank, .head = buf->data, .head_bytes = end};
+  struct udp_out out = {
+      .peer = p->rank, .rail = p->heard_rail, .head = buf->data, .head_bytes = end};
   fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, flags});
   buf->next = e->loose;
   e->loose = buf;
@@ -180,46 +190,60 @@ void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags) {
 
 /* ---- the search for the length of packets */
 
+/* Send a packet without a number, whose control part ends at `end`. */
+static void send_loose(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
+                       const struct udp_out *made, uint32_t end) {
+  struct udp_out out = *made;
+  fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, 0});
+  buf->next = e->loose;
+  e->loose = buf;
+  out_add(e, p, &out, NULL);
+}
+
+void udp_probe_send(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, uint32_t id,
+                    uint32_t rail) {
+  struct udp_record r = {.type = UDP_PROBE, .flags = UDP_TAIL, .id = id, .addr = rail};
+  r.bytes = udp_payload_max(p, &r) + bytes - p->mtu.bytes;
+  struct udp_buf *buf = udp_buf_get(e, bytes);
+  memset(buf->data, 0, bytes);
+  const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
+  const struct udp_out out = {
+      .peer = p->rank, .rail = rail, .head = buf->data, .head_bytes = bytes, .way = UDP_WAY_ALONE};
+  send_loose(e, p, buf, &out, end);
+}
+
 uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p) {
+  if (TMB_UNLIKELY(p->tx.rails > 1)) udp_rail_ask(e, p);
   if (TMB_LIKELY(p->mtu.due_ns > e->now_ns)) return p->mtu.due_ns;
-  const uint64_t wait_ns = udp_tx_rto(&p->tx) + PROBE_NS;
-  if (p->tx.timeouts) { /* nothing passes: that says nothing about lengths */
+  const struct udp_rail *rail = udp_tx_main(&p->tx);
+  const uint64_t wait_ns = udp_tx_rto(&p->tx, rail) + PROBE_NS;
+  if (rail->timeouts) { /* nothing passes: that says nothing about lengths */
     p->mtu.due_ns = e->now_ns + wait_ns;
     return p->mtu.due_ns;
   }
   const uint32_t bytes = udp_mtu_next(&p->mtu, e->now_ns, wait_ns);
   if (!bytes) return UINT64_MAX;
-  struct udp_record r = {.type = UDP_PROBE, .flags = UDP_TAIL, .id = p->mtu.id};
-  r.bytes = udp_payload_max(p, &r) + bytes - p->mtu.bytes;
-  struct udp_buf *buf = udp_buf_get(e, bytes);
-  memset(buf->data, 0, bytes);
-  const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
-  struct udp_out out = {
-      .peer = p->rank, .head = buf->data, .head_bytes = bytes, .way = UDP_WAY_ALONE};
-  fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, 0});
-  buf->next = e->loose;
-  e->loose = buf;
-  out_add(e, p, &out, NULL);
+  udp_probe_send(e, p, bytes, p->mtu.id, p->tx.main);
   return p->mtu.due_ns;
 }
 
-static void answer(struct tmb_net *e, struct udp_peer *p, uint32_t id) {
-  const struct udp_record r = {.type = UDP_ANSWER, .id = id};
+static void answer(struct tmb_net *e, struct udp_peer *p, const struct udp_record *probe) {
+  const struct udp_record r = {.type = UDP_ANSWER, .id = probe->id, .addr = probe->addr};
   struct udp_buf *buf = udp_buf_get(e, UDP_HEADER_BYTES + UDP_RECORD_MAX);
   const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
-  struct udp_out out = {.peer = p->rank, .head = buf->data, .head_bytes = end};
-  fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, 0});
-  buf->next = e->loose;
-  e->loose = buf;
-  out_add(e, p, &out, NULL);
+  const struct udp_out out = {
+      .peer = p->rank, .rail = p->heard_rail, .head = buf->data, .head_bytes = end};
+  send_loose(e, p, buf, &out, end);
   e->dirty = true;
 }
 
 void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
   if (r->type == UDP_PROBE)
-    answer(e, p, r->id);
+    answer(e, p, r);
+  else if (r->id & UDP_RAIL_ASKED)
+    udp_rail_answered(p, (uint32_t)r->addr, r->id & ~UDP_RAIL_ASKED);
   else if (udp_mtu_answered(&p->mtu, r->id, e->now_ns))
-    p->tx.cc.packet_bytes = p->mtu.bytes;
+    set_packet_bytes(p);
 }
 
 /* ---- gathering */
@@ -233,10 +257,12 @@ uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r) {
 
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
   if (!p->open) return true;
-  if (udp_tx_room(&p->tx) <= reserve || p->tx.in_flight >= p->tx.cc.window) return false;
-  struct udp_out out = {.peer = p->rank, .head = p->open->data, .head_bytes = p->open_end};
+  const struct udp_rail *rail = udp_tx_main(&p->tx);
+  if (udp_tx_room(&p->tx) <= reserve || rail->in_flight >= rail->cc.window) return false;
+  struct udp_out out = {
+      .peer = p->rank, .rail = p->tx.main, .head = p->open->data, .head_bytes = p->open_end};
   if (p->open_tail) out.head_bytes = TMB_ALIGN_UP(p->open_end, 16u) + p->open_tail;
-  const uint8_t asks = udp_packet_asks(p, out.head_bytes) ? UDP_ACK_NOW : 0;
+  const uint8_t asks = udp_packet_asks(p, out.rail, out.head_bytes) ? UDP_ACK_NOW : 0;
   (void)udp_packet_send(e, p, &out, p->open, p->open_end - UDP_HEADER_BYTES, p->open_flags | asks);
   p->open = NULL;
   p->open_end = UDP_HEADER_BYTES;
@@ -293,7 +319,7 @@ bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
   if (!p->starved) {
     p->starved = true;
     p->starved_asks = 0;
-    p->starved_ns = e->now_ns + udp_tx_rto(&p->tx);
+    p->starved_ns = e->now_ns + udp_tx_rto(&p->tx, udp_tx_main(&p->tx));
     udp_peer_busy(e, p);
   }
   return false;

@@ -399,7 +399,8 @@ bool udp_stream_join(struct udp_stream *s, const struct udp_stream_plan *plan, s
     s->addrs[i].port = plan->cards[i].family[keep].stream_port;
   }
   s->io = *io;
-  *io = (struct udp_io){.ops = &stream_ops, .state = s, .rails = io->rails};
+  *io = (struct udp_io){
+      .ops = &stream_ops, .state = s, .rails = s->mode == UDP_STREAM_ALWAYS ? 1 : io->rails};
   return true;
 }
 

@@ -3,8 +3,9 @@
  * Sliding windows, see udp_window.h.
  *
  * Owns the slots of a peer's window. Called by the engine. Calls udp_cc.h. Sources: RFC 6298 (round
- * trips, time-out), RFC 8985 (loss by time). Invariants: in_flight is the sum of the bytes of slots
- * that are SENT; `lost` counts those that are LOST; slots outside una..next are FREE.
+ * trips, time-out), RFC 8985 (loss by time). Invariants: in_flight of a rail is the sum of the
+ * bytes of its slots that are SENT; `lost` counts those that are LOST; slots outside una..next are
+ * FREE.
  */
 #include "net/udp/udp_window.h"
 
@@ -17,15 +18,19 @@
 #define RTO_MIN_NS     4000000u /* above the longest delay of an acknowledgement */
 #define RTO_MAX_NS     1000000000u
 #define REORDER_MIN_NS 100000u
+#define RATE_NS        1000000u /* between measurements of a rail's rate */
 
-int udp_tx_open(struct udp_tx *tx, uint32_t packet_bytes) {
+int udp_tx_open(struct udp_tx *tx, uint32_t packet_bytes, uint32_t rails) {
   memset(tx, 0, sizeof *tx);
   tx->slots = calloc(UDP_WINDOW, sizeof *tx->slots);
   if (!tx->slots) return TMB_E_NOMEM;
   tx->una = tx->next = 1;
-  tx->min_rtt_ns = UINT64_MAX;
   tx->rto_min_ns = RTO_MIN_NS;
-  udp_cc_open(&tx->cc, packet_bytes);
+  tx->rails = rails < UDP_RAILS ? rails : UDP_RAILS;
+  for (uint32_t i = 0; i < tx->rails; i++) {
+    tx->rail[i].min_rtt_ns = UINT64_MAX;
+    udp_cc_open(&tx->rail[i].cc, packet_bytes);
+  }
   return 0;
 }
 
@@ -49,14 +54,18 @@ void udp_tx_sent(struct udp_tx *tx, struct udp_slot *slot, uint64_t now_ns) {
   slot->state = UDP_SLOT_SENT;
   slot->sent_ns = now_ns;
   if (slot->tries < UINT8_MAX) slot->tries++;
-  if (!tx->in_flight) tx->timer_ns = now_ns;
-  tx->in_flight += slot_bytes(slot);
+  struct udp_rail *rail = &tx->rail[slot->rail];
+  if (!rail->in_flight) {
+    rail->timer_ns = rail->mark_ns = now_ns;
+    rail->mark_bytes = 0;
+  }
+  rail->in_flight += slot_bytes(slot);
 }
 
 static void mark_lost(struct udp_tx *tx, struct udp_slot *slot) {
   if (slot->state != UDP_SLOT_SENT) return;
   slot->state = UDP_SLOT_LOST;
-  tx->in_flight -= slot_bytes(slot);
+  tx->rail[slot->rail].in_flight -= slot_bytes(slot);
   tx->lost++;
 }
 
@@ -64,7 +73,7 @@ void udp_tx_unsent(struct udp_tx *tx, struct udp_slot *slot) {
   mark_lost(tx, slot);
 }
 
-static void sample(struct udp_tx *tx, uint64_t rtt_ns) {
+static void sample(struct udp_rail *tx, uint64_t rtt_ns) {
   if (rtt_ns < tx->min_rtt_ns) tx->min_rtt_ns = rtt_ns;
   if (!tx->srtt_ns) {
     tx->srtt_ns = rtt_ns;
@@ -76,20 +85,27 @@ static void sample(struct udp_tx *tx, uint64_t rtt_ns) {
   tx->srtt_ns = (7 * tx->srtt_ns + rtt_ns) / 8;
 }
 
-/* What one acknowledgement brings, over all its packets. */
+/* What one acknowledgement brings, over all its packets of a rail. */
 struct news {
   uint64_t bytes;
   uint64_t newest_ns; /* when the latest of them was sent */
   bool sampled;       /* that one was sent once only */
-  udp_acked_fn acked;
-  void *ctx;
+  bool full;          /* the window was in use before */
 };
 
-static void ack_slot(struct udp_tx *tx, uint64_t number, struct news *news) {
+struct acks {
+  udp_acked_fn acked;
+  void *ctx;
+  struct news rail[UDP_RAILS];
+};
+
+static void ack_slot(struct udp_tx *tx, uint64_t number, struct acks *acks) {
   struct udp_slot *slot = udp_tx_slot(tx, number);
   if (slot->state != UDP_SLOT_SENT && slot->state != UDP_SLOT_LOST) return;
+  struct udp_rail *rail = &tx->rail[slot->rail];
+  struct news *news = &acks->rail[slot->rail];
   if (slot->state == UDP_SLOT_SENT)
-    tx->in_flight -= slot_bytes(slot);
+    rail->in_flight -= slot_bytes(slot);
   else
     tx->lost--;
   news->bytes += slot_bytes(slot);
@@ -97,13 +113,13 @@ static void ack_slot(struct udp_tx *tx, uint64_t number, struct news *news) {
     news->newest_ns = slot->sent_ns;
     news->sampled = slot->tries == 1;
   }
-  if (number >= tx->acked_end) tx->acked_end = number + 1;
-  if (slot->tries > 1) tx->resent = true;
+  if (number >= rail->acked_end) rail->acked_end = number + 1;
+  if (slot->tries > 1) rail->resent = true;
   slot->state = UDP_SLOT_ACKED;
-  news->acked(news->ctx, slot);
+  acks->acked(acks->ctx, slot);
 }
 
-static void ack_map(struct udp_tx *tx, const struct udp_ack *ack, struct news *news) {
+static void ack_map(struct udp_tx *tx, const struct udp_ack *ack, struct acks *news) {
   for (uint32_t i = 0; i < 32 && ack->sack >> i; i++)
     if (ack->sack >> i & 1 && ack->ack + 1 + i < tx->next) ack_slot(tx, ack->ack + 1 + i, news);
   if (!ack->sack_map) return;
@@ -112,45 +128,73 @@ static void ack_map(struct udp_tx *tx, const struct udp_ack *ack, struct news *n
       ack_slot(tx, ack->ack + 1 + i, news);
 }
 
+/* How fast a rail is, for the choice among several. */
+static void measure(struct udp_rail *rail, uint64_t bytes, uint64_t now_ns) {
+  rail->mark_bytes += bytes;
+  const uint64_t ns = now_ns - rail->mark_ns;
+  if (ns < RATE_NS || ns < rail->srtt_ns) return;
+  const uint64_t rate = (uint64_t)((double)rail->mark_bytes * 1e9 / (double)ns);
+  rail->rate = rail->rate ? (3 * rail->rate + rate) / 4 : rate;
+  rail->mark_ns = now_ns;
+  rail->mark_bytes = 0;
+}
+
+static void take_news(struct udp_tx *tx, struct udp_rail *rail, const struct news *news,
+                      uint64_t delay_ns, uint64_t now_ns) {
+  rail->timeouts = 0;
+  rail->timer_ns = now_ns;
+  if (news->newest_ns > rail->rack_ns) rail->rack_ns = news->newest_ns;
+  if (news->sampled && now_ns > news->newest_ns) {
+    const uint64_t rtt = now_ns - news->newest_ns;
+    sample(rail, rtt > delay_ns ? rtt - delay_ns : rtt);
+  }
+  if (news->full && tx->una >= rail->recover)
+    udp_cc_acked(&rail->cc, news->bytes, now_ns, rail->srtt_ns);
+  if (tx->rails > 1) measure(rail, news->bytes, now_ns);
+}
+
 bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, udp_acked_fn acked,
                 void *ctx) {
   if (ack->ack > tx->next) return false;
   if (ack->ack < tx->una) return true; /* overtaken by a later one */
-  const bool full = udp_cc_is_full(&tx->cc, tx->in_flight);
-  struct news news = {.acked = acked, .ctx = ctx};
+  struct acks news;
+  news.acked = acked;
+  news.ctx = ctx;
+  for (uint32_t r = 0; r < tx->rails; r++)
+    news.rail[r] = (struct news){.full = udp_cc_is_full(&tx->rail[r].cc, tx->rail[r].in_flight)};
   while (tx->una < ack->ack) {
     ack_slot(tx, tx->una, &news);
     udp_tx_slot(tx, tx->una)->state = UDP_SLOT_FREE;
     tx->una++;
   }
   if (ack->sack || ack->sack_map) ack_map(tx, ack, &news);
-  if (!news.bytes) return true;
-  tx->timeouts = 0;
-  tx->timer_ns = now_ns;
-  if (news.newest_ns > tx->rack_ns) tx->rack_ns = news.newest_ns;
-  if (news.sampled && now_ns > news.newest_ns) {
-    const uint64_t rtt = now_ns - news.newest_ns;
-    sample(tx, rtt > ack->delay_ns ? rtt - ack->delay_ns : rtt);
-  }
-  if (full && tx->una >= tx->recover) udp_cc_acked(&tx->cc, news.bytes, now_ns, tx->srtt_ns);
+  for (uint32_t r = 0; r < tx->rails; r++)
+    if (news.rail[r].bytes) take_news(tx, &tx->rail[r], &news.rail[r], ack->delay_ns, now_ns);
   return true;
 }
 
 /* Whether a packet was sent no later than one that has come. */
-static bool is_overtaken(const struct udp_tx *tx, const struct udp_slot *slot, uint64_t number) {
-  if (slot->state != UDP_SLOT_SENT || slot->sent_ns > tx->rack_ns) return false;
-  return slot->sent_ns < tx->rack_ns || number < tx->acked_end;
+static bool is_overtaken(const struct udp_rail *rail, const struct udp_slot *slot,
+                         uint64_t number) {
+  if (slot->sent_ns > rail->rack_ns) return false;
+  return slot->sent_ns < rail->rack_ns || number < rail->acked_end;
 }
 
-uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
-  if (!tx->in_flight || (tx->acked_end <= tx->una && !tx->resent)) return UINT64_MAX;
-  const uint64_t rtt = tx->srtt_ns ? tx->srtt_ns : RTT_FIRST_NS;
+/* Whether something of a rail may be lost. */
+static bool is_suspect(const struct udp_tx *tx, const struct udp_rail *rail) {
+  return rail->in_flight && (rail->acked_end > tx->una || rail->resent);
+}
+
+static uint64_t detect(struct udp_tx *tx, uint32_t index, uint64_t now_ns) {
+  struct udp_rail *rail = &tx->rail[index];
+  const uint64_t rtt = rail->srtt_ns ? rail->srtt_ns : RTT_FIRST_NS;
   const uint64_t late = rtt + (rtt / 4 > REORDER_MIN_NS ? rtt / 4 : REORDER_MIN_NS);
   uint64_t again = UINT64_MAX;
   bool cut = false;
   for (uint64_t n = tx->una; n < tx->next; n++) {
     struct udp_slot *slot = udp_tx_slot(tx, n);
-    if (!is_overtaken(tx, slot, n)) continue;
+    if (slot->state != UDP_SLOT_SENT || slot->rail != index || !is_overtaken(rail, slot, n))
+      continue;
     /* Lost when the reordering time has passed since. */
     const uint64_t due = slot->sent_ns + late;
     if (due > now_ns) {
@@ -158,36 +202,43 @@ uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
       continue;
     }
     mark_lost(tx, slot);
-    if (n >= tx->recover) cut = true;
+    if (n >= rail->recover) cut = true;
   }
-  if (again == UINT64_MAX) tx->resent = false;
+  if (again == UINT64_MAX) rail->resent = false;
   if (cut) {
-    udp_cc_lost(&tx->cc, now_ns);
-    tx->recover = tx->next;
+    udp_cc_lost(&rail->cc, now_ns);
+    rail->recover = tx->next;
   }
   return again;
 }
 
-uint64_t udp_tx_rto(const struct udp_tx *tx) {
-  uint64_t rto = tx->srtt_ns ? tx->srtt_ns + 4 * tx->rttvar_ns : 4 * (uint64_t)RTT_FIRST_NS;
+uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
+  uint64_t again = UINT64_MAX;
+  for (uint32_t r = 0; r < tx->rails; r++) {
+    const uint64_t due = is_suspect(tx, &tx->rail[r]) ? detect(tx, r, now_ns) : UINT64_MAX;
+    if (due < again) again = due;
+  }
+  return again;
+}
+
+uint64_t udp_tx_rto(const struct udp_tx *tx, const struct udp_rail *rail) {
+  uint64_t rto = rail->srtt_ns ? rail->srtt_ns + 4 * rail->rttvar_ns : 4 * (uint64_t)RTT_FIRST_NS;
   if (rto < tx->rto_min_ns) rto = tx->rto_min_ns;
-  const uint32_t shift = tx->timeouts < 16 ? tx->timeouts : 16;
+  const uint32_t shift = rail->timeouts < 16 ? rail->timeouts : 16;
   rto <<= shift;
   return rto < RTO_MAX_NS ? rto : RTO_MAX_NS;
 }
 
-struct udp_slot *udp_tx_oldest(struct udp_tx *tx) {
-  for (uint64_t n = tx->una; n < tx->next; n++)
-    if (udp_tx_slot(tx, n)->state == UDP_SLOT_SENT) return udp_tx_slot(tx, n);
-  return NULL;
-}
-
-void udp_tx_timeout(struct udp_tx *tx, uint64_t now_ns) {
-  struct udp_slot *slot = udp_tx_oldest(tx);
-  if (slot) mark_lost(tx, slot);
-  tx->timer_ns = now_ns;
-  tx->timeouts++;
-  if (tx->timeouts == 3) udp_cc_collapsed(&tx->cc);
+void udp_tx_timeout(struct udp_tx *tx, uint32_t rail, bool all, uint64_t now_ns) {
+  for (uint64_t n = tx->una; n < tx->next; n++) {
+    struct udp_slot *slot = udp_tx_slot(tx, n);
+    if (slot->state != UDP_SLOT_SENT || slot->rail != rail) continue;
+    mark_lost(tx, slot);
+    if (!all) break;
+  }
+  tx->rail[rail].timer_ns = now_ns;
+  tx->rail[rail].timeouts++;
+  if (tx->rail[rail].timeouts == 3) udp_cc_collapsed(&tx->rail[rail].cc);
 }
 
 /* ---- what has come */

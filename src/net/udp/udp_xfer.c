@@ -156,32 +156,35 @@ static uint32_t write_part(const struct udp_peer *p, struct udp_xfer *x, struct 
 
 /* Whether the packet just written asks for an acknowledgement: where somebody waits for the end of
  * the transfer, or the window fills. */
-static bool asks(struct udp_peer *p, const struct udp_xfer *x, uint64_t bytes) {
-  const bool fills = udp_packet_asks(p, bytes) || udp_tx_room(&p->tx) <= UDP_XFER_SLOTS + 1;
+static bool asks(struct udp_peer *p, const struct udp_xfer *x, uint32_t rail, uint64_t bytes) {
+  const bool fills = udp_packet_asks(p, rail, bytes) || udp_tx_room(&p->tx) <= UDP_XFER_SLOTS + 1;
   return fills || (x->ended && (x->op || x->held));
 }
 
-static void push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
+static void push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x, uint32_t rail) {
   struct udp_buf *buf = udp_buf_get(e, UDP_HEADER_BYTES + UDP_RECORD_MAX + 32);
-  struct udp_out out = {.peer = p->rank};
+  struct udp_out out = {.peer = p->rank, .rail = rail};
+  struct udp_cc *cc = &p->tx.rail[rail].cc;
   const uint32_t end = write_part(p, x, buf, &out);
   const uint64_t bytes = out.head_bytes + out.tail_bytes;
-  const uint8_t flags = asks(p, x, bytes) ? UDP_ACK_NOW : 0;
+  const uint8_t flags = asks(p, x, rail, bytes) ? UDP_ACK_NOW : 0;
   x->unacked++;
   struct udp_slot *slot = udp_packet_send(e, p, &out, buf, end - UDP_HEADER_BYTES, flags);
   slot->xfer = x;
   if (TMB_UNLIKELY(p->mtu.bytes < p->mtu.most) && !x->ended) udp_mtu_want(&p->mtu, e->now_ns);
   x->last_number = p->tx.next - 1;
-  if (udp_cc_paced(&p->tx.cc)) udp_cc_pace(&p->tx.cc, bytes, e->now_ns, p->tx.srtt_ns);
+  if (udp_cc_paced(cc)) udp_cc_pace(cc, bytes, e->now_ns, p->tx.rail[rail].srtt_ns);
+  p->bulk_run += (uint32_t)bytes;
 }
 
 uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
   while (p->first) {
     struct udp_xfer *x = p->first;
-    if (udp_tx_room(&p->tx) <= UDP_XFER_SLOTS || p->tx.in_flight >= p->tx.cc.window)
-      return UINT64_MAX;
-    if (udp_cc_paced(&p->tx.cc) && p->tx.cc.next_ns > e->now_ns) return p->tx.cc.next_ns;
-    push_packet(e, p, x);
+    uint64_t due_ns = UINT64_MAX;
+    if (udp_tx_room(&p->tx) <= UDP_XFER_SLOTS) return UINT64_MAX;
+    const uint32_t rail = udp_rail_bulk(e, p, &due_ns);
+    if (rail == UDP_NO_RAIL) return due_ns;
+    push_packet(e, p, x, rail);
     if (!x->ended) continue;
     p->first = x->next;
     if (!p->first) p->last = NULL;

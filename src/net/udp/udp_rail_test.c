@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rails: engines over two wires in memory, each of which carries so many bytes in a second. */
+#include "net/udp/udp_rig_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define STEPS_MAX 4000000u
+#define LONG      (3u << 20)
+#define FAST      1000 /* bytes in a microsecond */
+
+static uint32_t speed[2]; /* of each wire, bytes in a microsecond; 0: it is cut */
+static uint64_t free_ns[2][2], carried[2];
+static struct udp_io below[2];
+static struct udp_io_ops ops;
+
+/* A packet comes when those before it on its wire have. */
+static uint32_t wires_send(void *io, const struct udp_out *out, uint32_t count) {
+  const uint32_t from = ((const struct rig_port *)io)->rank;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t r = out[i].rail, bytes = out[i].head_bytes + out[i].tail_bytes;
+    assert_true(r < 2);
+    if (!speed[r]) continue;
+    struct rig_port *to = rig_port[out[i].peer];
+    const uint32_t before = to->tail;
+    (void)rig_wire_send(io, &out[i], 1);
+    if (to->tail == before) continue;
+    uint64_t *at = &free_ns[from][r];
+    *at = TMB_MAX(*at, rig_now_ns) + bytes * (uint64_t)1000 / speed[r];
+    carried[r] += bytes;
+    /* The queue is read in order: put it where its time belongs. */
+    uint32_t k = to->tail - 1;
+    struct rig_datagram d = to->queue[k % RIG_QUEUE];
+    d.due_ns = *at + RIG_LATENCY;
+    for (; k != to->head && to->queue[(k - 1) % RIG_QUEUE].due_ns > d.due_ns; k--)
+      to->queue[k % RIG_QUEUE] = to->queue[(k - 1) % RIG_QUEUE];
+    to->queue[k % RIG_QUEUE] = d;
+  }
+  return count;
+}
+
+static void begin(uint32_t first, uint32_t second, const char *fault) {
+  const struct udp_config config = rig_config();
+  speed[0] = first;
+  speed[1] = second;
+  memset(free_ns, 0, sizeof free_ns);
+  memset(carried, 0, sizeof carried);
+  rig_rails = 2;
+  for (uint32_t i = 0; i < 2; i++) {
+    below[i] = rig_wire(i);
+    ops = *below[i].ops;
+    ops.send = wires_send;
+    below[i].ops = &ops;
+  }
+  rig_open_io(2, &config, fault, below);
+}
+
+static uint64_t done;
+static uint8_t src[LONG];
+
+static void start_put(void) {
+  done = 0;
+  for (size_t i = 0; i < LONG; i++) src[i] = (uint8_t)(i * 7 + (i >> 9) + rig_now_ns);
+  struct tmb_rma rma = {
+      .peer = 1, .remote = rig_segment[1] + 8, .local = src, .nbytes = LONG, .op = &done};
+  assert_int_equal(udp_put(rig_net[0], &rma), 0);
+}
+
+static void end_put(void) {
+  for (uint32_t n = 0; !done; n++) {
+    assert_true(n < STEPS_MAX);
+    rig_step(2);
+  }
+  assert_memory_equal(rig_segment[1] + 8, src, LONG);
+}
+
+/* Nanoseconds of a long put. */
+static uint64_t put(void) {
+  const uint64_t from = rig_now_ns;
+  start_put();
+  end_put();
+  return rig_now_ns - from;
+}
+
+static struct udp_peer *peer(void) {
+  return rig_net[0]->peers[1];
+}
+
+/* Two wires carry almost twice as much; a slow one beside a fast one does no harm. */
+static void shared(void **state) {
+  (void)state;
+  begin(125, 0, NULL);
+  (void)put();
+  const uint64_t one = put();
+  rig_close(2);
+  begin(125, 125, NULL);
+  (void)put();
+  const uint64_t two = put();
+  assert_true(two * 17 < one * 10);
+  assert_true(rig_stats[0].retransmits == 0);
+  rig_close(2);
+  begin(125, 12, NULL);
+  (void)put();
+  (void)put();
+  const uint64_t uneven = put();
+  assert_true(uneven * 10 < one * 11);
+  rig_close(2);
+}
+
+/* Short messages and puts take one rail; the second is not used before it has carried anything. */
+static void unproven(void **state) {
+  (void)state;
+  begin(FAST, 0, NULL);
+  for (uint32_t i = 0; i < 5; i++) (void)put();
+  assert_true(peer()->tx.rail[1].carries == 0 && rig_stats[0].retransmits == 0);
+  rig_close(2);
+}
+
+/* A wire is cut in mid-run, either of them, and comes back. */
+static void cut(void **state) {
+  (void)state;
+  for (uint32_t r = 0; r < 2; r++) {
+    begin(125, 125, r ? "loss=1,seed=3" : NULL);
+    for (uint32_t i = 0; i < 3; i++) (void)put();
+    assert_true(carried[0] > LONG && carried[1] > LONG / 2);
+    start_put();
+    for (uint32_t n = 0; n < 2000; n++) rig_step(2);
+    speed[r] = 0;
+    end_put();
+    for (uint32_t i = 0; i < 20; i++) (void)put();
+    assert_true(rig_net[0]->rails_noted == 1u << r && peer()->tx.main == !r);
+    speed[r] = 125;
+    carried[r] = 0;
+    for (uint32_t i = 0; i < 100 && carried[r] < LONG; i++) (void)put();
+    assert_true(carried[r] >= LONG);
+    assert_true(rig_lost_why == NULL);
+    rig_close(2);
+  }
+}
+
+/* Both are cut for a while: nobody is given up. */
+static void both(void **state) {
+  (void)state;
+  begin(125, 125, NULL);
+  for (uint32_t i = 0; i < 3; i++) (void)put();
+  start_put();
+  for (uint32_t n = 0; n < 1000; n++) rig_step(2);
+  speed[0] = speed[1] = 0;
+  for (uint32_t n = 0; n < 200000; n++) rig_step(2);
+  speed[0] = speed[1] = 125;
+  end_put();
+  (void)put();
+  rig_close(2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shared), cmocka_unit_test(unproven),
+                                     cmocka_unit_test(cut), cmocka_unit_test(both)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
