@@ -462,7 +462,7 @@ static void gone_on(void **state) {
   (void)udp_wait_fds(rig_net[1], fds, UDP_FDS_MAX, &limit);
   rig_current = 0;
   (void)rig_progress(1, TMB_SERVE_ALL);
-  for (uint32_t steps = 0; requests < 20 || rig_net[1]->peers[0]->tx.in_flight; steps++) {
+  for (uint32_t steps = 0; requests < 20 || rig_net[1]->peers[0]->tx.rail[0].in_flight; steps++) {
     assert_true(steps < STEPS_MAX);
     (void)rig_progress(0, TMB_SERVE_ALL);
     tend(1);
