@@ -40,6 +40,9 @@ if(TARGET tombolo_mk_cuda)
 endif()
 install(TARGETS tombolo_net_udp ${TMB_MPI_PLUGINS}
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo")
+if(TARGET tombolo_net_ofi)
+  install(TARGETS tombolo_net_ofi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo")
+endif()
 get_property(tmb_targets DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
 foreach(target IN LISTS tmb_targets)
   if(target MATCHES "^bench__")
@@ -58,8 +61,12 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/tombolo-config
 install(FILES "${PROJECT_BINARY_DIR}/generated/tombolo-config.cmake"
   "${PROJECT_BINARY_DIR}/generated/tombolo-config-version.cmake" DESTINATION "${tmb_package_dir}")
 
-# The conduits that clients may ask for by name; each gets its fragments (cmake/install/*.in).
+# The conduits that clients may ask for by name; each gets its fragments (cmake/install/*.in). Those
+# of ibv, aries and ucx are other names for ofi.
 set(TMB_CONDUITS smp udp)
+if(TARGET tombolo_net_ofi)
+  list(APPEND TMB_CONDUITS ofi ibv aries ucx)
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/install/layout.cmake.in"
   "${PROJECT_BINARY_DIR}/generated/layout.cmake" @ONLY)
 install(SCRIPT "${PROJECT_BINARY_DIR}/generated/layout.cmake")

@@ -68,6 +68,25 @@ tmb_add_net_suite(encrypted net --hosts 2 --ranks 3 --part 3/20 --patience 3
 tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/20 --patience 3
   --set TOMBOLO_UDP_STREAM=1 --set TOMBOLO_UDP_AUTH=encrypt)
 
+# The conduit ofi on hosts that are pretended: no root is needed.
+if(TARGET tombolo_net_ofi)
+  set(tmb_ofi --pretend --conduit ofi --set "TOMBOLO_OFI_PROVIDER=tcp\;ofi_rxm")
+  tmb_add_net_test(ofi net ofi_test.py)
+  tmb_add_net_suite(ofi net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic --part 6/20
+    --patience 3)
+  # ... the whole, by provider and with little of everything
+  foreach(provider "tcp\;ofi_rxm" "udp\;ofi_rxd" sockets shm)
+    string(REGEX REPLACE "[^a-z].*" "" word "${provider}")
+    tmb_add_net_suite(ofi-${word} net-whole --pretend --conduit ofi --hosts 3 --ranks 7
+      --placement uneven --patience 6 --set "TOMBOLO_OFI_PROVIDER=${provider}")
+  endforeach()
+  tmb_add_net_suite(ofi-strict net-whole ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic
+    --patience 6 --set TOMBOLO_OFI_CREDITS=1 --set TOMBOLO_OFI_INJECT=0
+    --set TOMBOLO_OFI_RECEIVES=2 --set TOMBOLO_OFI_SENDS=4 --set TOMBOLO_OFI_MR_LOCAL=1)
+  tmb_add_net_suite(ofi-messages net-whole ${tmb_ofi} --hosts 2 --ranks 4 --patience 6
+    --set TOMBOLO_OFI_RMA=0 --set "TOMBOLO_OFI_FAULT=send=20,inject=20")
+endif()
+
 # ---- the whole: hosts, ranks, placements
 foreach(shape 2.2.blocks 2.8.cyclic 4.7.uneven 4.16.blocks 8.8.blocks 8.32.cyclic)
   string(REPLACE "." ";" words "${shape}")

@@ -29,6 +29,10 @@ json_t *info_settings(int *bad);
 json_t *info_interfaces(void);
 json_t *info_conduits(const json_t *interfaces);
 
+/* The same of the providers that the conduit ofi knows, the best first; empty without its plug-in.
+ */
+json_t *info_providers(void);
+
 /* Print the document or the settings for people on stdout. */
 void info_print_text(const json_t *document);
 void info_print_settings(const json_t *settings);

@@ -169,11 +169,11 @@ static json_t *collect_sizes(void) {
 json_t *info_collect(void) {
   tmb_os_ticks_native(); /* the calibration starts now */
   json_t *interfaces = info_interfaces(), *conduits = info_conduits(interfaces);
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
                    collect_version(), "build", collect_build(), "conduits", conduits, "interfaces",
-                   interfaces, "start", collect_start(), "topology", collect_topology(), "memory",
-                   collect_memory(), "clock", collect_clock(), "limits", collect_limits(),
-                   "structure_sizes", collect_sizes());
+                   interfaces, "providers", info_providers(), "start", collect_start(), "topology",
+                   collect_topology(), "memory", collect_memory(), "clock", collect_clock(),
+                   "limits", collect_limits(), "structure_sizes", collect_sizes());
 }
 
 static const char *const type_names[] = {

@@ -128,7 +128,7 @@ static bool any_usable(const json_t *interfaces) {
 }
 
 json_t *info_conduits(const json_t *interfaces) {
-  static const char *const others[] = {"ofi", "ucx", "ibv", "mpi"};
+  static const char *const others[] = {"ofi", "mpi"};
   char why[WHY_BYTES] = "";
   json_t *list = json_array();
   bool works = smp_works(why, sizeof why);
@@ -144,6 +144,42 @@ json_t *info_conduits(const json_t *interfaces) {
     json_array_append_new(list, conduit_entry(others[i], works, why));
   }
   return list;
+}
+
+/* ---- providers of libfabric: the plug-in says what it would choose */
+
+#define DESCRIBE_SYMBOL "tombolo_net_describe"
+
+/* As src/net/ofi/ofi_list.c has it. */
+struct describe {
+  const char *(*setting)(const char *name);
+  void (*line)(void *arg, const char *name, bool usable, const char *text);
+  void *arg;
+};
+
+static const char *setting_named(const char *name) {
+  const enum tmb_cfg_id ids[] = {TMB_CFG_OFI_PROVIDER, TMB_CFG_OFI_DEVICE};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(ids); i++)
+    if (strcmp(tmb_cfg_row(ids[i])->name, name) == 0) return tmb_cfg_str(ids[i]);
+  return NULL;
+}
+
+static void add_provider(void *arg, const char *name, bool usable, const char *text) {
+  json_array_append_new(arg, conduit_entry(name, usable, text));
+}
+
+json_t *info_providers(void) {
+  char path[PATH_BYTES];
+  json_t *list = json_array();
+  (void)find_plugin("ofi", path, sizeof path);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void *symbol = library ? dlsym(library, DESCRIBE_SYMBOL) : NULL;
+  if (symbol) {
+    void (*describe)(const struct describe *);
+    memcpy(&describe, &symbol, sizeof describe);
+    describe(&(struct describe){setting_named, add_provider, list});
+  }
+  return list; /* libfabric may have started threads: it stays loaded */
 }
 
 /* ---- interfaces */

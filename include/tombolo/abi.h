@@ -68,13 +68,14 @@ struct gexx_tm_s {
 #define GEXX_MAGIC_PAIR  0x70616972u
 
 #define GEXX_CONDUIT_UDP 1u /* the program may be started as `./prog N` */
+#define GEXX_CONDUIT_OFI 2u /* other hosts by libfabric, unless TOMBOLO_CONDUIT says otherwise */
 
 /* How the client was compiled; passed to the library by gex_Client_Init and gasnet_init. */
 struct gexx_client_mode {
   uint32_t abi_version; /* GEXX_ABI_VERSION of the headers */
   uint32_t thread_mode; /* 1 SEQ, 2 PARSYNC, 3 PAR */
   uint32_t debug;       /* 1 when compiled with GASNET_DEBUG */
-  uint32_t conduit;     /* that the build fragment names: GEXX_CONDUIT_UDP, 0 any other */
+  uint32_t conduit;     /* that the build fragment names: GEXX_CONDUIT_*, 0 any other */
   const char *config;   /* GASNET_CONFIG_STRING of the client */
 };
 

@@ -97,11 +97,15 @@
  * meant. */
 #if !defined(GASNET_CONDUIT_SMP) && !defined(GASNET_CONDUIT_UDP) && \
     !defined(GASNET_CONDUIT_MPI) && !defined(GASNET_CONDUIT_IBV) && \
-    !defined(GASNET_CONDUIT_OFI) && !defined(GASNET_CONDUIT_UCX)
+    !defined(GASNET_CONDUIT_OFI) && !defined(GASNET_CONDUIT_UCX) && !defined(GASNET_CONDUIT_ARIES)
 # define GASNET_CONDUIT_SMP 1
 #endif
 #if defined(GASNET_CONDUIT_UDP) && !defined(GASNET_CONDUIT_SMP)
 # define GEXX_CONDUIT GEXX_CONDUIT_UDP
+#elif (defined(GASNET_CONDUIT_OFI) || defined(GASNET_CONDUIT_IBV) ||    \
+       defined(GASNET_CONDUIT_UCX) || defined(GASNET_CONDUIT_ARIES)) && \
+    !defined(GASNET_CONDUIT_SMP)
+# define GEXX_CONDUIT GEXX_CONDUIT_OFI
 #else
 # define GEXX_CONDUIT 0
 #endif
@@ -135,6 +139,12 @@
 # endif
 # define GASNET_CONDUIT_NAME     OFI
 # define GASNET_CONDUIT_NAME_STR "OFI"
+#elif defined(GASNET_CONDUIT_ARIES)
+# ifndef GASNET_ARIES_CONDUIT
+#  define GASNET_ARIES_CONDUIT 1
+# endif
+# define GASNET_CONDUIT_NAME     ARIES
+# define GASNET_CONDUIT_NAME_STR "ARIES"
 #else
 # ifndef GASNET_UCX_CONDUIT
 #  define GASNET_UCX_CONDUIT 1

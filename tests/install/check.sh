@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh mak|pkg-config|udp|cmake|fortran|names|idioms|compilers BUILD_DIR: installs the build
+# check.sh mak|pkg-config|udp|ofi|cmake|fortran|names|idioms|compilers BUILD_DIR: installs the build
 # into a fresh prefix, then builds and runs clients the way that a user would who only knows that
 # prefix.
 set -euo pipefail
@@ -163,6 +163,35 @@ by_udp() {
   grep -q "5000: the first argument, a number of ranks, must be from 1 to 1024" said
 }
 
+# Conduit ofi, and the names that stand for it: fragments, pkg-config, launchers. On hosts that are
+# pretended the client goes through libfabric, because its fragment says so.
+by_ofi() {
+  [ -e "$prefix/lib/tombolo/tombolo-net-ofi.so" ] || { echo "skipped: ofi is not built"; exit 77; }
+  unset "${!GASNET_@}" "${!TOMBOLO_@}"
+  export TOMBOLO_PLACES=2 TOMBOLO_OFI_PROVIDER="tcp;ofi_rxm"
+  for net in ofi ibv aries ucx; do
+    for mode in seq par parsync; do
+      {
+        echo "include $prefix/include/$net-conduit/$net-$mode.mak"
+        printf 'client:\n\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -o $@ '
+        printf '%s $(GASNET_LDFLAGS) $(GASNET_LIBS)\n' "$here/client.c"
+      } >"Makefile.$net-$mode"
+      rm -f client
+      make -s -f "Makefile.$net-$mode" client
+    done
+    run_udp 3 "$prefix/bin/gasnetrun_$net" -n 3 ./client "x y"
+    # shellcheck disable=SC2046
+    $(pkg-config --variable=GASNET_CC gasnet-$net-par) $(pkg-config --cflags gasnet-$net-par) \
+      "$here/client.c" -o client $(pkg-config --libs gasnet-$net-par)
+    run_udp 2 "$prefix/bin/gasnetrun_$net" -n 2 ./client "x y"
+    TOMBOLO_OFI_PROVIDER=nothing timeout 60 "$prefix/bin/gasnetrun_$net" -n 2 ./client 2>said &&
+      { echo "FAILED: $net does not go through libfabric"; exit 1; }
+    grep -q "TOMBOLO_OFI_PROVIDER=nothing" said || { cat said; exit 1; }
+    TOMBOLO_CONDUIT=udp TOMBOLO_OFI_PROVIDER=nothing \
+      run_udp 2 "$prefix/bin/gasnetrun_$net" -n 2 ./client "x y"
+  done
+}
+
 # Plug-ins lie beside the library, where it looks for them.
 if grep -q '^TMB_CUDA:BOOL=ON' "$build/CMakeCache.txt"; then
   plugin=$prefix/lib/libtombolo-mk-cuda.so
@@ -242,6 +271,7 @@ case $way in
   mak) by_mak ;;
   pkg-config) by_pkg_config ;;
   udp) by_udp ;;
+  ofi) by_ofi ;;
   cmake) by_cmake ;;
   names) bash "$here/names.sh" "$prefix" ;;
   idioms) bash "$here/idioms.sh" "$prefix" ;;

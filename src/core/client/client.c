@@ -193,6 +193,8 @@ static int bring_up(const struct gexx_client_args *init) {
   tmb_log_set_rank(tmb_job.rank, tmb_job.size);
   tmb_status_init();
   client_defaults();
+  if (init->mode.conduit == GEXX_CONDUIT_OFI)
+    tmb_cfg_override(TMB_CFG_CONDUIT, "ofi", "client (its build fragment)", false);
   tmb_cfg_init();
   tmb_job.thread_mode = init->mode.thread_mode;
   tmb_job.threads = init->mode.thread_mode == 3;

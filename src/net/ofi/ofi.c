@@ -204,6 +204,14 @@ static uint64_t token_of(const struct tmb_net_env *env) {
   return token;
 }
 
+_Noreturn void ofi_fatal(struct tmb_net *net, const char *what, int error) {
+  net->ended = true;
+  tmb_lock_release(&net->lock);
+  net->env.up->fatal("ofi: %s: %s (provider %s)", what,
+                     error ? net->calls->error(error) : "out of memory",
+                     net->info->fabric_attr->prov_name);
+}
+
 /* ---- the slots */
 
 static void close_fid(struct fid *fid) {
@@ -258,7 +266,9 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   if (agree(env, good)) {
     configure(net);
     good = meet(net, open_endpoint(net));
+    tmb_lock_acquire(&net->lock);
     for (struct ofi_buffer *b; good && (b = ofi_pool_take(&net->receives, 0));) ofi_post(net, b);
+    tmb_lock_release(&net->lock);
     good = agree(env, good);
   } else {
     good = false;

@@ -153,6 +153,7 @@ struct tmb_net {
   struct ofi_access *all_access;
   struct ofi_memory *memories; /* own memory that is registered */
   uint64_t next_key;
+  bool ended; /* by ofi_fatal: nothing is sent or received any more */
 };
 
 /* ---- ofi_choose.c */
@@ -176,6 +177,12 @@ bool ofi_choose_emulated(uint32_t row); /* made of sockets */
 
 /* A fabric that this host has according to /sys, or NULL. */
 const char *ofi_choose_fabric(void);
+
+/* ---- ofi.c */
+
+/* The job cannot go on. Called with the lock, which it gives back: the end of a job asks `drained`.
+ * in error: of libfabric, positive; 0: memory is short. */
+_Noreturn void ofi_fatal(struct tmb_net *net, const char *what, int error);
 
 /* ---- ofi_pool.c */
 

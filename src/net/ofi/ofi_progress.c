@@ -36,8 +36,7 @@ void ofi_post(struct tmb_net *net, struct ofi_buffer *b) {
                                  .context = b};
   const ssize_t rc = net->calls->recv(net->ep, &message);
   if (rc == 0) return;
-  if (rc != -FI_EAGAIN && rc != -FI_ENOMEM)
-    net->env.up->fatal("ofi: no receive can be posted: %s", net->calls->error((int)-rc));
+  if (rc != -FI_EAGAIN && rc != -FI_ENOMEM) ofi_fatal(net, "no receive can be posted", (int)-rc);
   b->op.next = net->unposted;
   net->unposted = &b->op;
 }
@@ -64,7 +63,7 @@ static void recycle(struct tmb_net *net, struct ofi_buffer *b) {
 static void hold(struct tmb_net *net, struct ofi_buffer *b) {
   if (net->held_count >= net->receives.count / 2) {
     struct ofi_buffer *const copy = ofi_buffer_copy(b);
-    if (!copy) net->env.up->fatal("out of memory for a message of %u bytes", b->bytes);
+    if (!copy) ofi_fatal(net, "a message cannot be kept", 0);
     recycle(net, b);
     b = copy;
   } else {
@@ -129,8 +128,7 @@ static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
 static void failed(struct tmb_net *net) {
   struct fi_cq_err_entry error = {0};
   const ssize_t rc = net->calls->cq_readerr(net->cq, &error);
-  if (rc < 0 && rc != -FI_EAGAIN)
-    net->env.up->fatal("ofi: the completion queue is broken: %s", net->calls->error((int)-rc));
+  if (rc < 0 && rc != -FI_EAGAIN) ofi_fatal(net, "the completion queue is broken", (int)-rc);
   struct ofi_op *const op = rc == 1 ? error.op_context : NULL;
   if (!op) return;
   if (op->use == OFI_USE_RECV) {
@@ -172,8 +170,7 @@ static bool refill(struct tmb_net *net) {
     failed(net);
     return true;
   }
-  net->env.up->fatal("ofi: the completion queue cannot be read: %s",
-                     net->calls->error((int)-count));
+  ofi_fatal(net, "the completion queue cannot be read", (int)-count);
 }
 
 /* The next message that may be served, or NULL. in serve: TMB_SERVE_*; out dealt: of completions.
@@ -224,7 +221,7 @@ static void finish(struct tmb_net *net, struct ofi_buffer *b) {
   if (h->kind == OFI_SIGNAL &&
       ofi_send_own(net, h->src, OFI_CHANGED, b->data + ofi_payload_at(h->nargs), h->nbytes)) {
     struct ofi_buffer *const kept = b->pool ? ofi_buffer_copy(b) : b;
-    if (!kept) net->env.up->fatal("out of memory for a message of %u bytes", b->bytes);
+    if (!kept) ofi_fatal(net, "a message cannot be kept", 0);
     kept->op.next = net->unanswered;
     net->unanswered = &kept->op;
     if (kept == b) return;
@@ -274,6 +271,7 @@ static bool housekeeping(struct tmb_net *net) {
 int ofi_progress(struct tmb_net *net, int serve) {
   int found = TMB_FOUND_NOTHING;
   uint32_t dealt = 0;
+  if (tmb_load_rlx(&net->ended)) return TMB_FOUND_NOTHING;
   if (!tmb_lock_try(&net->lock)) return TMB_FOUND_BUSY;
   if (housekeeping(net)) found = TMB_FOUND_WORK;
   for (int i = 0; i < PROGRESS_BATCH; i++) {
@@ -329,7 +327,7 @@ uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uin
 
 bool ofi_drained(struct tmb_net *net) {
   tmb_lock_acquire(&net->lock);
-  const bool drained = !net->tx_busy && !net->todo && !net->pending;
+  const bool drained = net->ended || (!net->tx_busy && !net->todo && !net->pending);
   tmb_lock_release(&net->lock);
   return drained;
 }

@@ -20,7 +20,7 @@
 struct ofi_peer *ofi_peer_of(struct tmb_net *net, uint32_t rank) {
   if (TMB_LIKELY(net->peer[rank] != NULL)) return net->peer[rank];
   net->peer[rank] = calloc(1, sizeof *net->peer[rank]);
-  if (!net->peer[rank]) net->env.up->fatal("out of memory for rank %u", rank);
+  if (!net->peer[rank]) ofi_fatal(net, "a rank's state cannot be kept", 0);
   return net->peer[rank];
 }
 

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 120
+"""The conduit ofi: calls of libfabric that fail, providers, little of everything.
+
+Hosts are pretended (TOMBOLO_PLACES), the provider is tcp;ofi_rxm. Each case says what the job is
+to end with and what is to be said; none may take longer than LIMIT_S.
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from confine import SKIP  # noqa: E402
+from lab import build_folder  # noqa: E402
+
+LIMIT_S = 60
+AT_START = ("getinfo", "fabric", "domain", "av_open", "endpoint", "ep_bind", "enable", "getname",
+            "av_insert", "recv")
+
+
+def run(settings, program="conformance/rma_blocking", ranks=2):
+    """Runs a program. Returns its exit code and what it said."""
+    environment = {**os.environ, "TOMBOLO_CONDUIT": "ofi", "TOMBOLO_PLACES": "2",
+                   "TOMBOLO_OFI_PROVIDER": "tcp;ofi_rxm", **settings}
+    build = build_folder()
+    command = [build / "bin/tombolo", "run", "-n", str(ranks), build / "tests" / program]
+    done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_S)
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+class Ofi(unittest.TestCase):
+    """Cases."""
+
+    def test_a_call_at_the_start_fails(self):
+        for call in AT_START:
+            with self.subTest(call=call):
+                code, text = run({"TOMBOLO_OFI_FAULT": f"{call}@1"})
+                self.assertNotEqual(code, 0, text)
+                self.assertIn("ofi: ", text)
+
+    def test_a_call_of_a_job_that_runs_fails(self):
+        for call in ("send@3", "inject@30", "cq_read@100"):
+            with self.subTest(call=call):
+                code, text = run({"TOMBOLO_OFI_FAULT": call, "TOMBOLO_PEER_TIMEOUT": "2"})
+                self.assertNotEqual(code, 0, text)
+
+    def test_no_room_at_random(self):
+        code, text = run({"TOMBOLO_OFI_FAULT": "send=30,inject=30,write=30,read=30,recv=30"})
+        self.assertEqual(code, 0, text)
+
+    def test_memory_that_cannot_be_registered_is_reached_by_messages(self):
+        code, text = run({"TOMBOLO_OFI_FAULT": "mr_reg@1"})
+        self.assertEqual(code, 0, text)
+
+    def test_no_queue_with_a_descriptor(self):
+        code, text = run({"TOMBOLO_OFI_FAULT": "wait_fd@1"})
+        self.assertEqual(code, 0, text)
+
+    def test_provider_that_does_not_exist(self):
+        code, text = run({"TOMBOLO_OFI_PROVIDER": "pigeon"})
+        self.assertNotEqual(code, 0, text)
+        self.assertIn("TOMBOLO_OFI_PROVIDER=pigeon", text)
+        self.assertIn("tombolo info", text)
+
+    def test_fault_that_is_not_understood(self):
+        code, text = run({"TOMBOLO_OFI_FAULT": "sned@1"})
+        self.assertNotEqual(code, 0, text)
+        self.assertIn('"sned@1" is not', text)
+
+    def test_little_of_everything(self):
+        code, text = run({"TOMBOLO_OFI_CREDITS": "1", "TOMBOLO_OFI_INJECT": "0",
+                          "TOMBOLO_OFI_RECEIVES": "2", "TOMBOLO_OFI_SENDS": "4",
+                          "TOMBOLO_OFI_MR_LOCAL": "1"}, ranks=4)
+        self.assertEqual(code, 0, text)
+
+    def test_providers_are_listed(self):
+        command = [build_folder() / "bin/tombolo", "info"]
+        text = subprocess.run(command, capture_output=True, check=True, timeout=LIMIT_S).stdout
+        self.assertIn("tcp;ofi_rxm", text.decode())
+
+
+if __name__ == "__main__":
+    if not (build_folder() / "lib/tombolo/tombolo-net-ofi.so").exists():
+        print("skipped: the conduit ofi is not built (no libfabric-dev)")
+        sys.exit(SKIP)
+    unittest.main()
