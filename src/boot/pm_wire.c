@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -29,6 +30,7 @@ enum { ANSWER_BYTES = 8192, REQUEST_BYTES = 2048, NAME_BYTES = 256, LAST_ANSWER_
 
 struct wire {
   int fd;
+  bool slurm;           /* the manager is srun */
   bool two;             /* speaks PMI-2 */
   ino_t inode;          /* of the descriptor */
   char kvs[NAME_BYTES]; /* name of the job's store */
@@ -163,15 +165,28 @@ static int greet(struct tmb_pm *pm, int version) {
   return TMB_E_UNSUPPORTED;
 }
 
+/* Slurm serves one greeting of a process; an MPI that comes second waits for ever. */
+static void note_mpi_to_come(const struct tmb_pm *pm, const struct wire *w) {
+  void *library = w->slurm ? tmb_pm_mpi_library() : NULL;
+  if (!library) return;
+  dlclose(library);
+  if (pm->rank == 0)
+    tmb_print(
+        "this program is linked with an MPI that has not been initialised, and srun --mpi=pmi2 "
+        "speaks with one library of a process only: if it uses MPI, call MPI_Init before this "
+        "library is initialised, or start it with mpiexec or --mpi=pmix");
+}
+
 static int wire_open(struct tmb_pm *pm, int version) {
   struct wire *w = pm->state = &the_wire;
   w->fd = (int)number("PMI_FD");
   pm->rank = number("PMI_RANK");
   pm->size = number("PMI_SIZE");
+  w->slurm = tmb_env_get("SLURM_STEP_ID") != NULL;
   struct stat now;
   w->inode = fstat(w->fd, &now) == 0 ? now.st_ino : 0;
-  snprintf(pm->who, sizeof pm->who, "%s (PMI-%d)",
-           tmb_env_get("SLURM_STEP_ID") ? "srun" : "mpiexec", version);
+  snprintf(pm->who, sizeof pm->who, "%s (PMI-%d)", w->slurm ? "srun" : "mpiexec", version);
+  note_mpi_to_come(pm, w);
   return greet(pm, version);
 }
 
@@ -291,9 +306,11 @@ static void two_leave(struct tmb_pm *pm) {
   say_end(pm, "    13cmd=finalize;");
 }
 
-/* In a signal handler: no formatting, no look for MPI. */
+/* In a signal handler: no formatting, no look for MPI. Slurm takes the code of the process, and
+ * would make it that of its own signal if told to end the others. */
 static void one_fail(struct tmb_pm *pm, int code) {
   const struct wire *w = pm->state;
+  if (w->slurm) return;
   char text[] = "cmd=abort exitcode=000\n";
   char *digit = text + sizeof text - 3;
   for (int rest = code & 0xff; rest; rest /= 10) *digit-- = (char)('0' + rest % 10);
