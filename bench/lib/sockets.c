@@ -16,6 +16,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -166,6 +167,14 @@ static void swap_cards(struct bench *b, struct card *mine, struct card *theirs) 
   bench_barrier(b);
 }
 
+/* BENCH_TCP_CONGESTION: how the stream shares links, instead of the system's default. */
+static void choose_congestion(struct bench *b, int fd) {
+  const char *name = getenv("BENCH_TCP_CONGESTION");
+  if (name && b->rank == 0)
+    require(b, setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) == 0,
+            name);
+}
+
 void sockets_open(struct bench *b) {
   struct card cards[2], peer;
   const uint8_t *address[2] = {NULL, NULL};
@@ -181,6 +190,7 @@ void sockets_open(struct bench *b) {
   }
   swap_cards(b, &cards[me], &peer);
   if (b->rank >= 2) return;
+  choose_congestion(b, sockets.tcp);
   connect_to(b, sockets.udp, address[other], peer.udp_port);
   if (me == 0) {
     connect_to(b, sockets.tcp, address[other], peer.tcp_port);

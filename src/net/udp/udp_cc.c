@@ -14,6 +14,7 @@
 #define FIRST_BYTES_MIN  14600u
 #define CUBIC_C          0.4
 #define CUBIC_BETA       0.7
+#define LINK_BETA        0.95 /* where no queue stands */
 #define CURVE_BYTES_MAX  1500u
 #define BURST_NS         500000u /* what a paced sender may catch up */
 
@@ -70,12 +71,12 @@ void udp_cc_acked(struct udp_cc *cc, uint64_t bytes, uint64_t now_ns, uint64_t s
   limit(cc);
 }
 
-void udp_cc_lost(struct udp_cc *cc, uint64_t now_ns) {
-  (void)now_ns;
+void udp_cc_lost(struct udp_cc *cc, bool crowded) {
+  const double beta = crowded ? CUBIC_BETA : LINK_BETA;
   /* Fast convergence: who is below the last maximum leaves room for others. */
-  cc->max_bytes = cc->window < cc->max_bytes ? (uint64_t)((double)cc->window * (1 + CUBIC_BETA) / 2)
-                                             : cc->window;
-  cc->window = (uint64_t)((double)cc->window * CUBIC_BETA);
+  cc->max_bytes =
+      cc->window < cc->max_bytes ? (uint64_t)((double)cc->window * (1 + beta) / 2) : cc->window;
+  cc->window = (uint64_t)((double)cc->window * beta);
   cc->epoch_ns = 0;
   limit(cc);
   cc->threshold = cc->window;

@@ -4,7 +4,8 @@
  *
  * Owns nothing. Called by udp_window.c and by the engine. Calls nothing. CUBIC of RFC 8312, so that
  * a link is shared with TCP as TCP shares it with itself. Until the first loss nothing is paced and
- * the window doubles each round trip; pacing begins with the first loss. Invariant:
+ * the window doubles each round trip; pacing begins with the first loss. A loss while no queue
+ * stands comes of the link, not of its load, and shrinks the window less. Invariant:
  * window >= 2 packets.
  */
 #ifndef TMB_UDP_CC_H
@@ -29,8 +30,9 @@ void udp_cc_open(struct udp_cc *cc, uint32_t packet_bytes);
 /* `bytes` have been acknowledged while the window was in use. */
 void udp_cc_acked(struct udp_cc *cc, uint64_t bytes, uint64_t now_ns, uint64_t srtt_ns);
 
-/* Packets were lost: once a round trip. */
-void udp_cc_lost(struct udp_cc *cc, uint64_t now_ns);
+/* Packets were lost: once a round trip. in crowded: while others of this sender's stood in a queue.
+ */
+void udp_cc_lost(struct udp_cc *cc, bool crowded);
 
 /* Nothing gets through. */
 void udp_cc_collapsed(struct udp_cc *cc);

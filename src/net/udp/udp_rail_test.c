@@ -10,7 +10,8 @@
 
 #define STEPS_MAX 4000000u
 #define LONG      (3u << 20)
-#define FAST      1000 /* bytes in a microsecond */
+#define FAST      1000   /* bytes in a microsecond */
+#define AWAY_NS   50000u /* on a wire, beside its rate */
 
 static uint32_t speed[2]; /* of each wire, bytes in a microsecond; 0: it is cut */
 static uint64_t free_ns[2][2], carried[2];
@@ -34,7 +35,7 @@ static uint32_t wires_send(void *io, const struct udp_out *out, uint32_t count) 
     /* The queue is read in order: put it where its time belongs. */
     uint32_t k = to->tail - 1;
     struct rig_datagram d = to->queue[k % RIG_QUEUE];
-    d.due_ns = *at + RIG_LATENCY;
+    d.due_ns = *at + AWAY_NS;
     for (; k != to->head && to->queue[(k - 1) % RIG_QUEUE].due_ns > d.due_ns; k--)
       to->queue[k % RIG_QUEUE] = to->queue[(k - 1) % RIG_QUEUE];
     to->queue[k % RIG_QUEUE] = d;
@@ -156,8 +157,23 @@ static void both(void **state) {
   rig_close(2);
 }
 
+/* Losses that come of the link, not of a queue, do not stop transfers. */
+static void random_loss(void **state) {
+  (void)state;
+  uint64_t ns[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    begin(125, 0, i ? "loss=1,seed=5" : NULL);
+    (void)put();
+    ns[i] = 0;
+    for (uint32_t k = 0; k < 10; k++) ns[i] += put();
+    rig_close(2);
+  }
+  assert_true(ns[1] < 2 * ns[0]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(shared), cmocka_unit_test(unproven),
-                                     cmocka_unit_test(cut), cmocka_unit_test(both)};
+                                     cmocka_unit_test(cut), cmocka_unit_test(both),
+                                     cmocka_unit_test(random_loss)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #define RTO_MIN_NS     4000000u /* above the longest delay of an acknowledgement */
 #define RTO_MAX_NS     1000000000u
 #define REORDER_MIN_NS 100000u
+#define QUEUE_MIN_NS   400000u  /* what receivers that are busy delay anyway */
 #define RATE_NS        1000000u /* between measurements of a rail's rate */
 
 int udp_tx_open(struct udp_tx *tx, uint32_t packet_bytes, uint32_t rails) {
@@ -185,6 +186,12 @@ static bool is_suspect(const struct udp_tx *tx, const struct udp_rail *rail) {
   return rail->in_flight && (rail->acked_end > tx->una || rail->resent);
 }
 
+/* Whether packets stand in a queue: round trips take longer than they might. */
+static bool is_crowded(const struct udp_rail *rail) {
+  const uint64_t least = rail->min_rtt_ns / 4;
+  return rail->srtt_ns > rail->min_rtt_ns + (least > QUEUE_MIN_NS ? least : QUEUE_MIN_NS);
+}
+
 static uint64_t detect(struct udp_tx *tx, uint32_t index, uint64_t now_ns) {
   struct udp_rail *rail = &tx->rail[index];
   const uint64_t rtt = rail->srtt_ns ? rail->srtt_ns : RTT_FIRST_NS;
@@ -206,7 +213,7 @@ static uint64_t detect(struct udp_tx *tx, uint32_t index, uint64_t now_ns) {
   }
   if (again == UINT64_MAX) rail->resent = false;
   if (cut) {
-    udp_cc_lost(&rail->cc, now_ns);
+    udp_cc_lost(&rail->cc, is_crowded(rail));
     rail->recover = tx->next;
   }
   return again;
