@@ -190,6 +190,7 @@ static void add_stream(const struct tmb_net_env *env, struct plan *plan, struct 
   const struct udp_stream_plan join = {.greeter = {env->secret, env->job_id, env->rank, env->size},
                                        .cards = plan->cards,
                                        .choice = &plan->choice,
+                                       .book = udp_sockets_book(plan->sockets),
                                        .mode = plan->mode,
                                        .up = env->up,
                                        .stats = env->stats};

@@ -18,6 +18,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -133,6 +134,7 @@ bool udp_choose(const struct udp_card *cards, uint32_t size, int family,
     choice->mtu = 65536;
     return true;
   }
+  if (f) choice->rails = UDP_RAILS_MAX6;
   for (uint32_t i = 0; i < size; i++) {
     const struct udp_card_family *c = &cards[i].family[f];
     choice->rails = TMB_MIN(choice->rails, (uint32_t)c->count);
@@ -155,6 +157,36 @@ struct udp_addr udp_card_addr(const struct udp_card *card, const struct udp_choi
     addr.ip[0] = 127;
     addr.ip[3] = 1;
   }
+  return addr;
+}
+
+static size_t ip_bytes(const struct udp_book *book) {
+  return book->family == AF_INET6 ? 16 : 4;
+}
+
+bool udp_book_open(struct udp_book *book, const struct udp_card *cards, uint32_t size,
+                   const struct udp_choice *choice) {
+  *book = (struct udp_book){.family = choice->family, .rails = choice->rails, .size = size};
+  const size_t bytes = ip_bytes(book);
+  book->ip = calloc((size_t)size * book->rails, bytes);
+  book->port = calloc(size, sizeof *book->port);
+  if (!book->ip || !book->port) return false;
+  for (uint32_t i = 0; i < size * book->rails; i++) {
+    const struct udp_addr addr = udp_card_addr(&cards[i / book->rails], choice, i % book->rails);
+    memcpy(book->ip + i * bytes, addr.ip, bytes);
+    book->port[i / book->rails] = addr.port;
+  }
+  return true;
+}
+
+void udp_book_close(struct udp_book *book) {
+  free(book->ip);
+  free(book->port);
+}
+
+struct udp_addr udp_book_addr(const struct udp_book *book, uint32_t index) {
+  struct udp_addr addr = {.port = book->port[book->rails > 1 ? index / book->rails : index]};
+  memcpy(addr.ip, book->ip + index * ip_bytes(book), ip_bytes(book));
   return addr;
 }
 

@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called by udp_socket.c at open. Calls the kernel. Each rank publishes what it has;
  * all ranks choose by the same rules from the same data, so nobody has to be told the choice.
- * Invariant: a peer costs rails * sizeof(struct udp_addr) bytes.
+ * Invariant: in a book a peer takes rails * 4 or 16 bytes and a port.
  */
 #ifndef TMB_UDP_ADDR_H
 #define TMB_UDP_ADDR_H
@@ -14,7 +14,8 @@
 
 #include <sys/socket.h>
 
-#define UDP_RAILS_MAX 4u
+#define UDP_RAILS_MAX  4u
+#define UDP_RAILS_MAX6 2u /* of IPv6, whose addresses are long: a silent peer takes 64 bytes */
 
 /* An address and port, of either family. */
 struct udp_addr {
@@ -67,6 +68,22 @@ bool udp_choose(const struct udp_card *cards, uint32_t size, int family, struct 
 /* Address number `rail` of the rank that published `card`. */
 struct udp_addr udp_card_addr(const struct udp_card *card, const struct udp_choice *choice,
                               uint32_t rail);
+
+/* The addresses of all ranks, as short as they are. */
+struct udp_book {
+  int family;
+  uint32_t rails, size;
+  uint8_t *ip;    /* [size * rails] of 4 or 16 bytes */
+  uint16_t *port; /* [size] network order */
+};
+
+/* Returns false without memory. */
+bool udp_book_open(struct udp_book *book, const struct udp_card *cards, uint32_t size,
+                   const struct udp_choice *choice);
+void udp_book_close(struct udp_book *book);
+
+/* Address number rank * rails + rail. */
+struct udp_addr udp_book_addr(const struct udp_book *book, uint32_t index);
 
 /* As the kernel wants it. Returns the length. */
 socklen_t udp_addr_sockaddr(const struct udp_addr *addr, int family, struct sockaddr_storage *out);

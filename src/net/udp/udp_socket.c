@@ -48,7 +48,7 @@ struct udp_sockets {
   bool segment; /* UDP_SEGMENT works, or has not been tried */
   bool proven;  /* it has worked: what is refused now is too long */
   uint32_t size, rails;
-  struct udp_addr *addrs; /* [size * rails] */
+  struct udp_book book;
   uint8_t *refused;       /* [size] */
   struct udp_lines lines; /* by the number of the address */
 };
@@ -102,13 +102,9 @@ bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join) {
   s->segment = join->offload;
   s->size = size;
   s->rails = choice->rails;
-  s->addrs = calloc((size_t)size * choice->rails, sizeof *s->addrs);
   s->refused = calloc(size, 1);
-  if (!s->addrs || !s->refused) return false;
+  if (!udp_book_open(&s->book, join->cards, size, choice) || !s->refused) return false;
   if (!udp_lines_open(&s->lines, s->family, size * choice->rails, cutting)) return false;
-  for (uint32_t i = 0; i < size; i++)
-    for (uint32_t r = 0; r < choice->rails; r++)
-      s->addrs[i * choice->rails + r] = udp_card_addr(&join->cards[i], choice, r);
   if (join->search) {
     udp_socket_prepare(s->fd[0], s->family, UDP_CUT_NEVER);
     s->plain = socket(s->family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -124,7 +120,7 @@ void udp_sockets_close(struct udp_sockets *s) {
     if (s->fd[i] >= 0) close(s->fd[i]);
   if (s->plain >= 0) close(s->plain);
   udp_lines_close(&s->lines);
-  free(s->addrs);
+  udp_book_close(&s->book);
   free(s->refused);
   free(s);
 }
@@ -138,10 +134,16 @@ static uint64_t socket_now(void *io) {
 
 /* ---- errors of the network */
 
+static socklen_t sockaddr_of(const struct udp_sockets *s, uint32_t index,
+                             struct sockaddr_storage *out) {
+  const struct udp_addr addr = udp_book_addr(&s->book, index);
+  return udp_addr_sockaddr(&addr, s->family, out);
+}
+
 static void note_refused(struct udp_sockets *s, const struct sockaddr_storage *from) {
   for (uint32_t i = 0; i < s->size * s->rails; i++) {
     struct sockaddr_storage addr;
-    const socklen_t length = udp_addr_sockaddr(&s->addrs[i], s->family, &addr);
+    const socklen_t length = sockaddr_of(s, i, &addr);
     if (!memcmp(&addr, from, length)) s->refused[i / s->rails] = 1;
   }
 }
@@ -201,14 +203,13 @@ static uint32_t index_of(const struct udp_sockets *s, const struct udp_out *out)
   return out->peer * s->rails + (s->rails > 1 ? out->rail % s->rails : 0);
 }
 
-static const struct udp_addr *addr_of(const struct udp_sockets *s, const struct udp_out *out) {
-  return &s->addrs[index_of(s, out)];
-}
-
 static int line_of(struct udp_sockets *s, const struct udp_out *out) {
   const uint32_t index = index_of(s, out);
   if (TMB_UNLIKELY(out->way == UDP_WAY_CUT) && s->plain >= 0) return -1;
-  return udp_line_get(&s->lines, index, &s->addrs[index]);
+  const int line = udp_line_look(&s->lines, index);
+  if (TMB_LIKELY(line >= 0)) return line;
+  const struct udp_addr addr = udp_book_addr(&s->book, index);
+  return udp_line_get(&s->lines, index, &addr);
 }
 
 /* The socket of a packet that has no line. */
@@ -234,11 +235,11 @@ static uint32_t out_bytes(const struct udp_out *out) {
 static uint32_t run_length(const struct udp_sockets *s, const struct udp_out *out, uint32_t count) {
   if (!s->segment || out->way != UDP_WAY_WHOLE) return 1;
   const uint32_t bytes = out_bytes(out);
-  const struct udp_addr *to = addr_of(s, out);
+  const uint32_t to = index_of(s, out);
   uint32_t n = 1, sum = bytes;
   while (n < count && n < RUN_PACKETS) {
     const uint32_t more = out_bytes(&out[n]);
-    if (addr_of(s, &out[n]) != to || more > bytes || sum + more > RUN_BYTES_MAX ||
+    if (index_of(s, &out[n]) != to || more > bytes || sum + more > RUN_BYTES_MAX ||
         out[n].way != UDP_WAY_WHOLE)
       break;
     sum += more;
@@ -260,7 +261,7 @@ static void fill_run(const struct udp_sockets *s, const struct udp_out *out, uin
   *m = (struct msghdr){.msg_iov = run->iov, .msg_iovlen = iovs};
   if (!connected) {
     m->msg_name = &run->addr;
-    m->msg_namelen = udp_addr_sockaddr(addr_of(s, out), s->family, &run->addr);
+    m->msg_namelen = sockaddr_of(s, index_of(s, out), &run->addr);
   }
   if (count == 1) return;
   const uint16_t bytes = (uint16_t)out_bytes(out);
@@ -312,7 +313,7 @@ static uint32_t send_one(struct udp_sockets *s, const struct udp_out *out) {
   struct sockaddr_storage addr;
   bool first = true;
   const int line = line_of(s, out), fd = line < 0 ? common_of(s, out) : line;
-  const socklen_t length = line < 0 ? udp_addr_sockaddr(addr_of(s, out), s->family, &addr) : 0;
+  const socklen_t length = line < 0 ? sockaddr_of(s, index_of(s, out), &addr) : 0;
   const struct sockaddr *to = line < 0 ? (const struct sockaddr *)&addr : NULL;
   while (sendto(fd, out->head, out->head_bytes, MSG_DONTWAIT, to, length) < 0) {
     const int verdict = after_error(s, fd, first, false);
@@ -330,7 +331,7 @@ static uint32_t send_many(struct udp_sockets *s, const struct udp_out *out, uint
   for (uint32_t i = 0; i < count; i++) {
     iov[i] = (struct iovec){(void *)(uintptr_t)out[i].head, out[i].head_bytes};
     m[i].msg_hdr = (struct msghdr){.msg_name = &addr[i], .msg_iov = &iov[i], .msg_iovlen = 1};
-    m[i].msg_hdr.msg_namelen = udp_addr_sockaddr(addr_of(s, &out[i]), s->family, &addr[i]);
+    m[i].msg_hdr.msg_namelen = sockaddr_of(s, index_of(s, &out[i]), &addr[i]);
   }
   const int sent = sendmmsg(s->fd[0], m, count, MSG_DONTWAIT);
   if (sent > 0) return (uint32_t)sent;
@@ -412,6 +413,10 @@ static uint32_t socket_fds(void *io, struct pollfd *fds, uint32_t max) {
 
 static void socket_close(void *io) {
   udp_sockets_close(io);
+}
+
+const struct udp_book *udp_sockets_book(const struct udp_sockets *s) {
+  return &s->book;
 }
 
 struct udp_io udp_sockets_io(struct udp_sockets *s) {

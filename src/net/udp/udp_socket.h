@@ -31,6 +31,9 @@ struct udp_join {
  * memory. */
 bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join);
 
+/* The addresses that packets go to; lives as long as the sockets. */
+const struct udp_book *udp_sockets_book(const struct udp_sockets *s);
+
 /* The io; closing it closes the sockets. */
 struct udp_io udp_sockets_io(struct udp_sockets *s);
 

@@ -43,9 +43,10 @@ struct udp_stream {
   struct udp_io io; /* wrapped */
   enum udp_stream_mode mode;
   const struct tmb_net_up *up;
-  int listen[2];          /* by family; after join only listen[0] */
-  struct udp_addr *addrs; /* [size] */
-  struct way **ways;      /* [size] NULL: silent */
+  int listen[2]; /* by family; after join only listen[0] */
+  const struct udp_book *book;
+  uint16_t *ports;   /* [size] network order */
+  struct way **ways; /* [size] NULL: silent */
   struct udp_conn *strangers, *full, **full_last, *dead;
   struct udp_conn *hot; /* whose packets came last, or NULL */
   uint32_t stranger_count, conn_count, calls;
@@ -151,7 +152,9 @@ static void connect_to(struct udp_stream *s, struct way *w, uint32_t peer) {
   if (w->ours && !udp_conn_is_up(w->ours) && now - w->ours->since_ns > GREETING_NS)
     drop(s, w->ours);
   if (w->ours || (w->theirs && udp_conn_is_up(w->theirs)) || now < w->retry_ns) return;
-  w->ours = udp_conn_made(&s->env, peer, &s->addrs[peer]);
+  struct udp_addr addr = udp_book_addr(s->book, peer * s->book->rails);
+  addr.port = s->ports[peer];
+  w->ours = udp_conn_made(&s->env, peer, &addr);
   if (!w->ours) {
     w->retry_ns = now + RETRY_NS;
     return;
@@ -391,13 +394,11 @@ bool udp_stream_join(struct udp_stream *s, const struct udp_stream_plan *plan, s
   s->env.family = plan->choice->family;
   s->env.stats = plan->stats;
   s->ways = calloc(size, sizeof(struct way *));
-  s->addrs = calloc(size, sizeof *s->addrs);
-  if (!s->ways || !s->addrs || epoll_ctl(s->env.epoll, EPOLL_CTL_ADD, s->listen[0], &event))
+  s->book = plan->book;
+  s->ports = calloc(size, sizeof *s->ports);
+  if (!s->ways || !s->ports || epoll_ctl(s->env.epoll, EPOLL_CTL_ADD, s->listen[0], &event))
     return false;
-  for (uint32_t i = 0; i < size; i++) {
-    s->addrs[i] = udp_card_addr(&plan->cards[i], plan->choice, 0);
-    s->addrs[i].port = plan->cards[i].family[keep].stream_port;
-  }
+  for (uint32_t i = 0; i < size; i++) s->ports[i] = plan->cards[i].family[keep].stream_port;
   s->io = *io;
   *io = (struct udp_io){
       .ops = &stream_ops, .state = s, .rails = s->mode == UDP_STREAM_ALWAYS ? 1 : io->rails};
@@ -419,6 +420,6 @@ void udp_stream_close(struct udp_stream *s) {
     if (s->listen[i] >= 0) close(s->listen[i]);
   if (s->env.epoll >= 0) close(s->env.epoll);
   free(s->ways);
-  free(s->addrs);
+  free(s->ports);
   free(s);
 }

@@ -32,7 +32,8 @@ struct udp_stream_plan {
   struct udp_greeter greeter;
   const struct udp_card *cards; /* [size] */
   const struct udp_choice *choice;
-  enum udp_stream_mode mode; /* AUTO or ALWAYS */
+  const struct udp_book *book; /* of the sockets, with which io is closed */
+  enum udp_stream_mode mode;   /* AUTO or ALWAYS */
   const struct tmb_net_up *up;
   struct tmb_net_stats *stats;
 };

@@ -55,6 +55,7 @@ static void begin(enum udp_stream_mode mode, int family, const char *fault) {
     const struct udp_stream_plan plan = {.greeter = {rig_secret, 0x1234567890abcdefu, i, 2},
                                          .cards = cards,
                                          .choice = &choice,
+                                         .book = udp_sockets_book(s[i]),
                                          .mode = mode,
                                          .up = rig_up(),
                                          .stats = &rig_stats[i]};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a peer costs that nothing is sent to: memory of sockets, connections and engine is counted
+ * for few ranks and for many. */
+#include "net/udp/udp_rig_test.h"
+#include "net/udp/udp_socket.h"
+#include "net/udp/udp_stream.h"
+
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define FEW  1000u
+#define MANY 201000u
+
+static size_t memory(void) {
+  const struct mallinfo2 m = mallinfo2();
+  return m.uordblks + m.hblkhd;
+}
+
+/* Bytes of a rank of a job of `size` ranks, each on a host of its own. */
+static size_t cost(uint32_t size, int family, uint16_t rails) {
+  struct udp_card *cards = calloc(size, sizeof *cards);
+  struct udp_choice choice;
+  assert_non_null(cards);
+  const size_t before = memory();
+  struct udp_sockets *s = udp_sockets_open(&cards[0], NULL);
+  assert_non_null(s);
+  struct udp_stream *t = udp_stream_open(&cards[0]);
+  assert_non_null(t);
+  for (uint32_t i = 0; i < size; i++) {
+    cards[i] = cards[0];
+    cards[i].machine = i;
+    cards[i].family[family == AF_INET6].count = rails;
+    for (uint32_t r = 0; r < rails; r++) cards[i].family[family == AF_INET6].mtu[r] = 1500;
+  }
+  assert_true(udp_choose(cards, size, family, &choice) && !choice.loopback);
+  const struct udp_join join = {cards, size, &choice, true, true};
+  assert_true(udp_sockets_join(s, &join));
+  struct udp_io io = udp_sockets_io(s);
+  const struct udp_stream_plan plan = {.greeter = {rig_secret, 1, 0, size},
+                                       .cards = cards,
+                                       .choice = &choice,
+                                       .book = udp_sockets_book(s),
+                                       .mode = UDP_STREAM_AUTO,
+                                       .up = rig_up(),
+                                       .stats = &rig_stats[0]};
+  assert_true(udp_stream_join(t, &plan, &io));
+  const struct tmb_net_env env = {.abi = TMB_NET_ABI,
+                                  .size = size,
+                                  .job_id = 1,
+                                  .secret = rig_secret,
+                                  .stats = &rig_stats[0],
+                                  .up = rig_up()};
+  const struct udp_config config = rig_config();
+  struct tmb_net *e = udp_engine_new(&env, &config, &io);
+  assert_non_null(e);
+  const size_t bytes = memory() - before;
+  udp_engine_free(e);
+  io.ops->close(io.state);
+  free(cards);
+  return bytes;
+}
+
+static void bytes_each(void **state) {
+  (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  skip(); /* their allocators do not tell */
+#endif
+  static const struct {
+    int family;
+    uint16_t rails;
+  } rows[] = {{AF_INET, 1}, {AF_INET, 4}, {AF_INET6, 1}, {AF_INET6, 4}};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(rows); i++) {
+    const size_t many = cost(MANY, rows[i].family, rows[i].rails);
+    const size_t few = cost(FEW, rows[i].family, rows[i].rails);
+    const double each = (double)(many - few) / (MANY - FEW);
+    print_message("%d rails of IPv%c: %.1f bytes\n", rows[i].rails,
+                  rows[i].family == AF_INET ? '4' : '6', each);
+    assert_true(each <= 64);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_each)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
