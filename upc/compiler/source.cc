@@ -7,10 +7,12 @@
  */
 #include "source.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <unordered_map>
 
 namespace {
@@ -350,9 +352,32 @@ private:
   std::vector<bool> saved_;
 };
 
+namespace {
+
+bool is_one_of(const Token *t, std::initializer_list<const char *> texts) {
+  return t && std::any_of(texts.begin(), texts.end(), [t](const char *s) { return t->is(s); });
+}
+
+// A qualifier stands in front of a type, a name, `*`, `[` or, at the end of a type name, `)`.
+bool names_object(const Token *before, const Token &t, const Token &after) {
+  if (is_one_of(before, {".", "->"})) return true;
+  if (after.kind != Tk::Punct || is_one_of(&after, {"*", "[", "("})) return false;
+  if (!is_one_of(&after, {")", ":", ","}) || !before) return true;
+  if (before->kind == Tk::Punct) return !is_one_of(before, {"*", "]"});
+  return t.kw != KwShared && before->kw != KwShared;
+}
+
+} // namespace
+
 Source::Source(std::string text, std::string upc_folder)
     : text_(std::move(text)), upc_folder_(std::move(upc_folder)) {
   Lexer(*this).run();
+  // C programs have variables and members with the names of UPC's qualifiers.
+  for (size_t i = 0; i + 1 < tokens_.size(); i++) {
+    Token &t = tokens_[i];
+    if (t.kw != KwShared && t.kw != KwStrict && t.kw != KwRelaxed) continue;
+    if (names_object(i ? &tokens_[i - 1] : nullptr, t, tokens_[i + 1])) t.kw = KwNone;
+  }
 }
 
 // The line of the source file, or nothing where it cannot be read.
