@@ -59,10 +59,12 @@ private:
     const Symbol *variable = nullptr;
     bool declared = false; // in the loop
     Node *body = nullptr;
-    long unit = 0, elements = 1; // indices to a block; elements to an index
-    std::string begins = "0L";   // where the affinity's array or pointer begins
-    std::string start, position; // names of variables
-    std::string pointers, fits;  // declarations of local pointers to arrays; what does not fit
+    long unit = 0, elements = 1;  // indices to a block; elements to an index
+    std::string begins = "0L";    // where the affinity's array or pointer begins
+    std::string start, position;  // names of variables
+    std::string pointers, fits;   // declarations of local pointers to arrays; what does not fit
+    bool neighbours = false;      // a[i + constant] is in the same block, too
+    long lowest = 0, highest = 0; // constants that occur
     std::map<const Symbol *, std::string> arrays;
   };
   std::string forall(Node *n);
@@ -70,6 +72,7 @@ private:
   std::string plain_loop(Node *n, const std::string &test);
   std::string own_loop(Node *n, OwnLoop &l);
   std::string own_lvalue(Node *n);
+  bool is_near(Node *n, const OwnLoop &l, long &distance);
   bool matches(Node *n, OwnLoop &l);
   static Node *first_index(Node *n);
   static const Symbol *indexed(const Node *index);

@@ -16,6 +16,8 @@
  */
 #include "gen.h"
 
+#include <algorithm>
+
 namespace {
 
 Node *bare(Node *n) {
@@ -45,6 +47,11 @@ bool changes(Node *body, const Symbol *s) {
 bool is_one(Node *n) {
   n = bare(n);
   return n->kind == Nk::Constant && n->type && is_integer(n->type);
+}
+
+bool is_small_decimal(const std::string &text) {
+  return text.size() <= 4 && text.find_first_not_of("0123456789") == std::string::npos &&
+         (text.size() == 1 || text[0] != '0');
 }
 
 // A variable that only this function can see and that nothing points to.
@@ -179,7 +186,10 @@ std::string Generator::own_loop(Node *n, OwnLoop &l) {
   l.start = fresh("o");
   OwnLoop *outer = own_;
   own_ = &l;
+  l.neighbours = l.unit > 1;
   const std::string body = code(n->kids[4]);
+  l.neighbours = false;
+  const std::string edges = l.lowest || l.highest ? code(n->kids[4]) : "";
   own_ = outer;
   std::string s = "const long " + first + " = (long)" + i + ", " + last + " = (long)(" + bound +
                   ")" + (cond->op == "<=" ? " + 1" : "") + ";" + l.pointers + " const long " + at +
@@ -191,13 +201,31 @@ std::string Generator::own_loop(Node *n, OwnLoop &l) {
          end + " = " + l.position + " + upcr_rounds(" + last + " + " + at + " - " + q + ")" + rest +
          " += upcr_threads) {" + body + "}";
   } else {
-    const std::string b = q + " * " + unit + " - " + at, low = fresh("i"), high = fresh("n");
-    s += "for (; " + b + " < " + last + "; " + q + " += upcr_threads) { const long " + low + " = " +
-         b + " < " + first + " ? " + first + " : " + b + ", " + high + " = " + b + " + " + unit +
-         " < " + last + " ? " + b + " + " + unit + " : " + last + "; " + i + " = " + low +
-         "; for (long " + l.position + " = upcr_row_of(" + q + ") * " + unit + " + (" + low +
-         " - (" + b + ")), " + end + " = " + l.position + " + (" + high + " - " + low + ")" + rest +
-         "++) {" + body + "} }";
+    const std::string b = fresh("b"), low = fresh("i"), high = fresh("n");
+    const std::string block_end = b + " + " + unit;
+    const auto part = [&](const std::string &from, const std::string &to, const std::string &text) {
+      return i + " = " + from + "; for (long " + l.position + " = upcr_row_of(" + q + ") * " +
+             unit + " + (" + from + " - " + b + "), " + end + " = " + l.position + " + (" + to +
+             " - " + from + ")" + rest + "++) {" + text + "} ";
+    };
+    s += "for (long " + b + "; (" + b + " = " + q + " * " + unit + " - " + at + ") < " + last +
+         "; " + q + " += upcr_threads) { const long " + low + " = " + b + " < " + first + " ? " +
+         first + " : " + b + ", " + high + " = " + block_end + " < " + last + " ? " + block_end +
+         " : " + last + "; ";
+    if (edges.empty()) {
+      s += part(low, high, body);
+    } else { // the indices of which a neighbour lies in another block are at the ends
+      const std::string m = fresh("m"), n2 = fresh("m"), k = fresh("k");
+      const std::string from = fresh("i"), to = fresh("n");
+      s += "const long " + m + " = upcr_clamp(" + b + " - (" + std::to_string(l.lowest) + "L), " +
+           low + ", " + high + "), " + n2 + " = upcr_clamp(" + block_end + " - " +
+           std::to_string(l.highest) + "L, " + m + ", " + high + "); for (int " + k + " = 0; " + k +
+           " < 3; " + k + "++) { const long " + from + " = " + k + " == 0 ? " + low + " : " + k +
+           " == 1 ? " + m + " : " + n2 + ", " + to + " = " + k + " == 0 ? " + m + " : " + k +
+           " == 1 ? " + n2 + " : " + high + "; if (" + k + " == 1) {" + part(from, to, body) +
+           "} else {" + part(from, to, edges) + "} }";
+    }
+    s += "}";
   }
   if (l.declared) return s; // else it is in the end what it is on all threads
   return s + " " + i + " = " + first + " > " + last + " ? " + first + " : " + last + ";";
@@ -239,6 +267,19 @@ std::string Generator::forall(Node *n) {
   return s + " }";
 }
 
+// Whether an index is the loop's variable, or that and a constant, the distance.
+bool Generator::is_near(Node *n, const OwnLoop &l, long &distance) {
+  if (is_variable(n, l.variable)) return true;
+  if (!l.neighbours || n->kind != Nk::Binary || (n->op != "+" && n->op != "-")) return false;
+  const Node *i = bare(n->kids[0]), *c = bare(n->kids[1]);
+  if (n->op == "+" && !is_variable(i, l.variable)) std::swap(i, c);
+  if (!is_variable(i, l.variable) || c->kind != Nk::Constant || !is_integer(c->type)) return false;
+  const std::string text(s_[c->begin].text);
+  if (!is_small_decimal(text)) return false;
+  distance = std::stol(text) * (n->op == "-" ? -1 : 1);
+  return distance < l.unit && -distance < l.unit;
+}
+
 // The C lvalue of a shared element that the loop knows to be local; empty: it is not known.
 std::string Generator::own_lvalue(Node *n) {
   n = bare(n);
@@ -249,7 +290,8 @@ std::string Generator::own_lvalue(Node *n) {
   }
   if (n->kind != Nk::Index) return "";
   Node *index = first_index(n);
-  if (!index || !is_variable(bare(index->kids[1]), own_->variable)) return "";
+  long distance = 0;
+  if (!index || !is_near(bare(index->kids[1]), *own_, distance)) return "";
   if (unit_of(index, own_->body) != own_->unit) return "";
   const Symbol *base = indexed(index);
   std::string &pointer = own_->arrays[base];
@@ -275,5 +317,8 @@ std::string Generator::own_lvalue(Node *n) {
       rest = "[" + code(k->kids[1]) + "]" + rest;
     else if (k->kind != Nk::Decay)
       return "";
-  return pointer + "[" + own_->position + "]" + rest;
+  own_->lowest = std::min(own_->lowest, distance);
+  own_->highest = std::max(own_->highest, distance);
+  return pointer + "[" + own_->position +
+         (distance ? " + (" + std::to_string(distance) + ")" : "") + "]" + rest;
 }

@@ -198,6 +198,9 @@ UPCR_INLINE long upcr_row_of(long block) {
 UPCR_INLINE long upcr_rounds(long n) {
   return n > 0 ? upcr_row_of(n + upcr_threads - 1) : 0;
 }
+UPCR_INLINE long upcr_clamp(long v, long low, long high) {
+  return v < low ? low : v > high ? high : v;
+}
 /* Elements from the beginning of p's row of blocks to p. */
 UPCR_INLINE long upcr_offset_of(upcr_pts_t p, long block) {
   return upcr_threadof(p) * block + (long)upcr_phaseof(p);
