@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "upcc.h"
 
+#include "base/config.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -171,6 +172,28 @@ static int translate(const struct upcc *u, const char *input, const char *output
   return run(u, &l);
 }
 
+/* Whether the file of a command, behind links, is called gcc. */
+static bool file_is_gcc(const char *path) {
+  char file[PATH_MAX];
+  if (access(path, X_OK) != 0 || !realpath(path, file)) return false;
+  const char *slash = strrchr(file, '/');
+  return strstr(slash ? slash : file, "gcc") != NULL;
+}
+
+/* The same for a command that is looked for as the shell does. */
+static bool is_gcc(const char *command) {
+  if (strchr(command, '/')) return file_is_gcc(command);
+  const char *folder = tmb_env_get("PATH");
+  while (folder && *folder) {
+    const size_t n = strcspn(folder, ":");
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.*s/%s", (int)n, folder, command);
+    if (access(path, X_OK) == 0) return file_is_gcc(path);
+    folder += n + (folder[n] == ':');
+  }
+  return false;
+}
+
 /* The C compiler's options for what the translator writes, which is GNU C of 1999 or later;
  * programs of the older C are taken as the compilers of their time took them. */
 static void compile_options(const struct upcc *u, struct upcc_list *l) {
@@ -185,6 +208,8 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
       is_old = !strcmp(word, "-ansi") || strstr(word, "89") || strstr(word, "90");
   }
   upcc_add(l, "-std=gnu17");
+  /* At -O2 GCC vectorises only loops of known lengths; a thread's share has none. */
+  if (is_gcc(u->compiler)) upcc_add(l, "-fvect-cost-model=dynamic");
   for (size_t i = 0; !is_strict && i < sizeof lenient / sizeof lenient[0]; i++)
     upcc_add(l, lenient[i]);
   for (size_t i = 0; i < u->compile.count; i++)
