@@ -67,6 +67,15 @@ foreach(src IN LISTS tmb_upc_others)
     tmb_add_upc(upc.program.${name}.static4 upc "${program}.static4" "${src}" -T 4 -O2 -w)
   endif()
 endforeach()
+# The compiler under the sanitizers, for mutations.py.
+add_executable(upc1_checked ${tmb_upc1_sources})
+set_target_properties(upc1_checked PROPERTIES OUTPUT_NAME upc1-checked
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/tombolo")
+target_compile_options(upc1_checked PRIVATE -O1 -fsanitize=address,undefined
+  -fno-sanitize-recover=undefined)
+target_link_options(upc1_checked PRIVATE -fsanitize=address,undefined)
+target_link_libraries(upc1_checked PRIVATE tmb_warnings)
+
 file(GLOB tmb_upc_scripts CONFIGURE_DEPENDS "${tmb_upc_tests_dir}/*.py")
 foreach(src IN LISTS tmb_upc_scripts)
   get_filename_component(name "${src}" NAME_WE)
