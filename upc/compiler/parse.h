@@ -92,7 +92,7 @@ private:
   void members(Tag *tag, Node *node);
   void add_members(Tag *tag, Node *declaration, bool packed);
   Type *enumeration(Spec &s);
-  void enumerators();
+  void enumerators(Node *n);
   Type *typeof_type(Spec &s);
   Type *atomic_type(Spec &s);
   void declarator(Type *base, Declarator &d, bool abstract);

@@ -374,21 +374,24 @@ Type *Parser::enumeration(Spec &s) {
   }
   if (!at("{")) return t;
   Node *n = make(Nk::Tokens, begin);
-  enumerators();
+  enumerators(n);
   while (cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
   s.d->definition = done(n);
   s.kids.push_back(n);
   return t;
 }
 
-void Parser::enumerators() {
+void Parser::enumerators(Node *n) {
   expect("{");
   long next = 0;
   while (!at("}")) {
     if (cur().kind != Tk::Name) fail("expected the name of an enumeration constant");
     const std::string_view name = s_[p_++].text;
     while (cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
-    if (accept("=")) next = evaluate(conditional()).value;
+    if (accept("=")) {
+      n->kids.push_back(conditional());
+      next = evaluate(n->kids.back()).value;
+    }
     declare(name, Sk::Constant, basic(Ty::Int))->value = next++;
     if (!accept(",")) break;
   }

@@ -65,7 +65,9 @@ shared a7 v7[THREADS];
 #define SEL(x)  _Generic((x), int : &si[0], double : (shared int *)&sd[0])
 shared int si[THREADS];
 shared double sd[THREADS];
+enum sizes { POINTER = sizeof(shared int *), BLOCK = upc_blocksizeof(shared [7] int), AFTER };
 int main(void) {
+  CK(POINTER == sizeof(shared int *) && BLOCK == 7 && AFTER == 8);
   int m = MYTHREAD, nx = (m + 1) % THREADS;
   v1[m].i = 11 + m;
   v1[m].d = .5;
