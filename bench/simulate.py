@@ -24,7 +24,7 @@ COLOURS = ("#2a6f97", "#b5651d", "#3a7d44", "#8d3b72", "#6b6b6b", "#000000")
 STRONG = "2048x1024x1024"
 WEAK = {256: "1024x512x512", 512: "1024x1024x512", 1024: "1024x1024x1024", 2048: "2048x1024x1024",
         4096: "2048x2048x1024", 8192: "2048x2048x2048", 16384: "4096x2048x2048"}
-# Published figures: (what, value, unit). The source of all is the study that docs/SIMULATION.md names.
+# Published figures: (what, value, unit); docs/SIMULATION.md names their source.
 PUBLISHED = {
     "strong_slabs2": ("FT strong scaling: one-sided slabs over two-sided slabs, mean", 1.63, "x"),
     "strong_packed2": ("FT strong scaling: one-sided slabs over two-sided packed, mean", 1.37, "x"),
@@ -32,7 +32,7 @@ PUBLISHED = {
     "weak_best2": ("FT weak scaling: best two-sided on 16,384 cores", 1.37, "TFlop/s"),
     "weak_ratio": ("FT weak scaling: their ratio", 1.93 / 1.37, "x"),
     "piece": ("FT: piece of a slab, 4096x2048x2048 on 128 x 128", 8, "KiB"),
-    "put8": ("put and completion over send, receive and answer, 8 B (the machine file uses it)", 0.5,
+    "put8": ("put and completion over send, receive, answer, 8 B (the machine file uses it)", 0.5,
              "x"),
     "links2": ("bandwidth at 8 KiB on two links, one-sided over two-sided", 1.24, "x"),
     "links4": ("bandwidth at 8 KiB on four links, one-sided over two-sided", 1.39, "x"),
@@ -148,7 +148,7 @@ def change_set(quick):
             for levels in (1, 2):
                 asked[m, kind, levels] = ["collective", "--machine", m, "--ranks",
                                           256 if quick else ranks, "--kind", kind, "--bytes", n,
-                                          "--levels", levels]
+                                          "--levels", levels, "--times", 5]
     return asked
 
 
@@ -196,7 +196,8 @@ def ours(r):
         "weak_best2": max(best2) if best2 else None,
         "weak_ratio": top / max(best2) if top and best2 else None,
         "piece": weak["slabs", 16384]["row_piece_bytes"] / 1024 if top else None,
-        "put8": ratio(trips.get(("torus", "put", 8)), trips.get(("torus", "message", 8)), "seconds"),
+        "put8": ratio(trips.get(("torus", "put", 8)), trips.get(("torus", "message", 8)),
+                      "seconds"),
         "links2": link(2, 8192),
         "links4": link(4, 8192),
         "asymptote": link(6, 1 << 20),
@@ -226,7 +227,8 @@ def change_rows(results):
             return a["seconds"] / b["seconds"] if a and b else None
         rows += [(m, "FT: slabs instead of two-sided slabs", faster("ft", "slabs2", "slabs")),
                  (m, "FT: slabs instead of two-sided packed", faster("ft", "packed2", "slabs")),
-                 (m, "FT: put with signal instead of put, wait, tell", faster("ft", "slabs", "signal")),
+                 (m, "FT: put with signal instead of put, wait, tell",
+                  faster("ft", "slabs", "signal")),
                  (m, "FT: 1-D instead of 2-D grid", faster("ft", "slabs", "1d")),
                  (m, "FT: two rails", faster("ft", "slabs", "rails2")),
                  (m, "FT: four rails", faster("ft", "slabs", "rails4"))]
@@ -309,12 +311,14 @@ def tables(r):
                             for w in ways] for n in cores]
         out.append((title, ["cores", *ways], rows))
     rows = [[str(f)] + [number(mean_ratio({(w, n): v for (g, w, n), v in r["bounds"].items()
-                                           if g == f}, over)) for over in ("slabs2", "packed2")]
+                                           if g == f}, over))
+                        for over in ("slabs2", "packed2")]
             for f in (0.1, 0.3)]
     out.append(("Strong scaling with other speeds of a core's transforms",
                 ["fft_fraction", "slabs over slabs2", "slabs over packed2"], rows))
     rows = [[m, what, number(x)] for m, what, x in change_rows(r["changes"])]
-    out.append(("What a change brings (times as fast), 1024 ranks", ["machine", "change", "x"], rows))
+    out.append(("What a change brings (times as fast), 1024 ranks", ["machine", "change", "x"],
+                rows))
     rows = [[m, way, str(n), number(one["seconds"] * 1e6)]
             for (m, way, n), one in sorted(r["trips"].items())]
     out.append(("One message, us", ["machine", "way", "bytes", "us"], rows))
@@ -322,8 +326,8 @@ def tables(r):
 
 
 def markdown(r):
-    lines = ["# Simulation", "", "SimGrid; machines and parameters: bench/machines, docs/SIMULATION.md.",
-             ""]
+    lines = ["# Simulation", "",
+             "SimGrid; machines and parameters: bench/machines, docs/SIMULATION.md.", ""]
     for title, heads, rows in tables(r):
         lines += [f"## {title}", "", f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
         lines += [f"| {' | '.join(row)} |" for row in rows] + [""]
@@ -347,7 +351,7 @@ def main():
     parser = argparse.ArgumentParser(description="Simulate the standard set and draw it.")
     parser.add_argument("--quick", action="store_true", help="fewer sizes")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
-    parser.add_argument("--out", type=Path, default=ROOT / "simulation", help="folder of the report")
+    parser.add_argument("--out", type=Path, default=ROOT / "simulation", help="its folder")
     parser.add_argument("--json", type=Path, help="write the figures here, too")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at a time")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one simulation")

@@ -104,11 +104,22 @@ private:
     }
   }
 
-  void post(Note kind, const struct tmb_step &s, double wire_bytes) const {
-    job_.boxes[s.peer]
-        ->put_init(new Mail{kind, round_, rank_, s.tag, s.bytes},
-                   static_cast<uint64_t>(std::max(wire_bytes, NOTICE_BYTES)))
-        ->detach();
+  /* Messages to one rank leave in order: one is on its way when those before it have left. */
+  void post(Note kind, const struct tmb_step &s, double wire_bytes) {
+    s4u::Mailbox *const box = job_.boxes[s.peer];
+    Mail *const mail = new Mail{kind, round_, rank_, s.tag, s.bytes};
+    const double bytes = std::max(wire_bytes, NOTICE_BYTES), now = s4u::Engine::get_clock();
+    const double first = std::max(now, free_at_[s.peer]);
+    const double from = first + 2 * m_.get("node_latency_s");
+    free_at_[s.peer] = first + bytes / job_.network.rail_bytes_per_s();
+    const auto leave = [box, mail, bytes]() {
+      box->put_init(mail, static_cast<uint64_t>(bytes))->detach();
+    };
+    if (from <= now || near(s.peer)) return leave();
+    s4u::Actor::create("queue", s4u::this_actor::get_host(), [leave, from]() {
+      s4u::this_actor::sleep_until(from);
+      leave();
+    });
   }
 
   /* Take one message from the network. */
@@ -176,6 +187,7 @@ private:
   uint32_t rank_, round_ = 0;
   const Machine &m_;
   std::map<Key, unsigned> stash_;
+  std::unordered_map<uint32_t, double> free_at_; /* by peer: when what was posted has left */
   std::vector<std::pair<uint32_t, uint32_t>> offered_;
 };
 

@@ -18,7 +18,8 @@ namespace s4u = simgrid::s4u;
 constexpr size_t WINDOW = 16;
 constexpr double NOTICE_BYTES = 64;
 
-void carry(s4u::Host *from, s4u::Host *to, double bytes) {
+void carry(const Network &n, s4u::Host *from, s4u::Host *to, double bytes) {
+  if (from != to) s4u::this_actor::sleep_for(2 * n.machine().get("node_latency_s"));
   s4u::Comm::sendto(from, to, static_cast<uint64_t>(std::max(bytes, 1.0)));
 }
 
@@ -26,7 +27,7 @@ void carry(s4u::Host *from, s4u::Host *to, double bytes) {
 void put(Network &n, s4u::Host *from, s4u::Host *to, double bytes) {
   s4u::this_actor::sleep_for(n.machine().get("put_overhead_s") +
                              bytes / n.machine().get("put_bytes_per_s"));
-  carry(from, to, bytes);
+  carry(n, from, to, bytes);
 }
 
 void message(Network &n, s4u::Host *from, s4u::Host *to, double bytes) {
@@ -35,11 +36,11 @@ void message(Network &n, s4u::Host *from, s4u::Host *to, double bytes) {
   const double copy = eager ? bytes / m.get("copy_bytes_per_s") : 0;
   s4u::this_actor::sleep_for(m.get("message_send_s") + copy);
   if (!eager) {
-    carry(from, to, NOTICE_BYTES);
+    carry(n, from, to, NOTICE_BYTES);
     s4u::this_actor::sleep_for(m.get("rendezvous_s"));
-    carry(to, from, NOTICE_BYTES);
+    carry(n, to, from, NOTICE_BYTES);
   }
-  carry(from, to, bytes);
+  carry(n, from, to, bytes);
   s4u::this_actor::sleep_for(m.get("message_receive_s") + m.get("match_entry_s") + copy);
 }
 
@@ -49,7 +50,7 @@ void trip(Network &n, Trip kind, double bytes) {
   switch (kind) {
   case Trip::PUT:
     put(n, from, to, bytes);
-    carry(to, from, 1);
+    carry(n, to, from, 1);
     s4u::this_actor::sleep_for(m.get("put_done_s"));
     break;
   case Trip::MESSAGE:
@@ -58,11 +59,11 @@ void trip(Network &n, Trip kind, double bytes) {
     break;
   case Trip::SIGNAL:
     s4u::this_actor::sleep_for(m.get("signal_overhead_s") + bytes / m.get("put_bytes_per_s"));
-    carry(from, to, bytes);
+    carry(n, from, to, bytes);
     break;
   case Trip::PUT_SIGNAL:
     put(n, from, to, bytes);
-    carry(to, from, 1);
+    carry(n, to, from, 1);
     s4u::this_actor::sleep_for(m.get("put_done_s"));
     put(n, from, to, 8);
     break;
@@ -80,12 +81,9 @@ std::vector<s4u::Host *> neighbours(const Network &n, uint64_t links) {
       std::vector<s4u::Link *> route;
       double latency = 0;
       n.host(0)->route_to(n.host(node), route, &latency);
-      const auto wire = [](const s4u::Link *l) { return l->get_name().compare(0, 3, "end") != 0; };
-      const auto first = std::find_if(route.begin(), route.end(), wire);
-      const auto wires = std::count_if(route.begin(), route.end(), wire);
-      if (first == route.end() || static_cast<size_t>(wires) != hops) continue;
-      if (hops == 1 && std::find(used.begin(), used.end(), *first) != used.end()) continue;
-      used.push_back(*first);
+      if (route.size() != hops) continue;
+      if (hops == 1 && std::find(used.begin(), used.end(), route[0]) != used.end()) continue;
+      used.push_back(route[0]);
       found.push_back(n.host(node));
     }
   return found;
@@ -117,10 +115,11 @@ void stream(const Stream &s) {
   double latency = 0;
   std::vector<s4u::Link *> route;
   s.from->route_to(s.to, route, &latency);
+  latency += 2 * m.get("node_latency_s");
   for (uint64_t i = 0; i < s.count; i++) {
     if (s.way == Trip::PUT) {
       work(s.core_from, m.get("put_overhead_s") + s.bytes / m.get("put_bytes_per_s"));
-      carry(s.from, s.to, s.bytes);
+      carry(s.n, s.from, s.to, s.bytes);
       s4u::this_actor::sleep_for(latency);
       work(s.core_from, m.get("put_done_s"));
       continue;
@@ -131,7 +130,7 @@ void stream(const Stream &s) {
       work(s.core_to, receive);
       s4u::this_actor::sleep_for(latency);
     }
-    carry(s.from, s.to, s.bytes);
+    carry(s.n, s.from, s.to, s.bytes);
     if (eager) work(s.core_to, receive);
   }
 }

@@ -66,13 +66,13 @@ s4u::NetZone *Network::build(s4u::NetZone *root, uint64_t nodes) {
     return std::make_pair(host->get_netpoint(),
                           static_cast<simgrid::kernel::routing::NetPoint *>(nullptr));
   };
-  auto end = [&](s4u::NetZone *zone, const Coordinates &, unsigned long id) {
-    return zone->create_link("end" + std::to_string(id), 1e15)
-        ->set_latency(machine_.get("node_latency_s"))
+  auto inside_node = [&](s4u::NetZone *zone, const Coordinates &, unsigned long id) {
+    return zone->create_link("near" + std::to_string(id), machine_.get("near_bytes_per_s"))
+        ->set_latency(machine_.get("near_latency_s"))
         ->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)
         ->seal();
   };
-  const s4u::ClusterCallbacks calls(node, {}, end);
+  const s4u::ClusterCallbacks calls(node, inside_node, {});
   const auto duplex = s4u::Link::SharingPolicy::SPLITDUPLEX;
   const auto per_switch = static_cast<unsigned>(machine_.count("switch_nodes"));
   const auto switches = static_cast<unsigned>((nodes + per_switch - 1) / per_switch);
@@ -163,7 +163,7 @@ double Network::latency(uint64_t from, uint64_t to) const {
   std::vector<s4u::Link *> route;
   double seconds = 0;
   hosts_[from]->route_to(hosts_[to], route, &seconds);
-  return seconds;
+  return seconds + 2 * machine_.get("node_latency_s");
 }
 
 double Network::bisection(double bytes) const {

@@ -43,7 +43,8 @@ public:
    * argument with every flow. */
   double drain(const std::function<void(const std::function<void(const Flow &)> &)> &each) const;
 
-  /* Seconds from the beginning of a message to its first byte there, without software. */
+  /* Seconds from the beginning of a message to its first byte there, with both ends and without
+   * software. SimGrid's routes are without the ends: who starts a flow waits for them before. */
   double latency(uint64_t from, uint64_t to) const;
 
   /* Seconds to move half of `bytes` each way across the narrowest cut: a torus only, else 0. */
