@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# sim.py: simulated collectives beside real ones on emulated links.
+#
+# Runs sim_check.c on hosts of a lab (tests/net/lab.py: network namespaces behind the program wire,
+# with its delay and rate) and the same collectives with `tombolo sim` on a machine of which the
+# links are those of the lab, and the costs of messages are measured on this machine by `tombolo
+# bench loggp`. Prints both and the deviation. Needs root; skipped (77) without. The processors of
+# this machine serve all ranks: the links must be slow enough to be what decides.
+#   bench/compare/sim.py [--hosts 8] [--per-host 1,2,4,8] [--delay-us 3000] [--rate-mbit 200]
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "tests/net"))
+from lab import Lab, confine  # noqa: E402
+
+ROW = re.compile(r"^ROW (\S+) (\d+) ([\d.]+)$", re.M)
+TIMES = 8  # as in sim_check.c
+FRAME_BYTES = 1514  # of which a datagram of the conduit carries:
+PAYLOAD_BYTES = 1400
+
+
+def machine(options, per_host):
+    """The lab as a machine file's text."""
+    rate = options.rate_mbit * 1e6 / 8 * PAYLOAD_BYTES / FRAME_BYTES
+    values = {
+        "cores_per_node": (per_host, "ranks of a host"),
+        "link_bytes_per_s": (rate, "--rate-mbit, less headers"),
+        "link_latency_s": (options.delay_us * 1e-6 / 2, "--delay-us, over two links"),
+        "near_latency_s": (1e-6, "estimate: a message between ranks of a host"),
+        "near_bytes_per_s": (5e9, "estimate"), "copy_bytes_per_s": (2e9, "estimate"),
+        "flops_per_core": (1e9, "not used"), "fft_fraction": (1, "not used"),
+        "memory_bytes_per_s": (1e10, "not used"), "put_overhead_s": (0, "measured"),
+        "signal_overhead_s": (0, "measured"), "am_send_s": (0, "measured"),
+        "am_receive_s": (0, "measured"), "message_send_s": (0, "not used"),
+        "message_receive_s": (0, "not used"), "match_entry_s": (0, "not used"),
+        "eager_bytes_max": (65536, "not used"), "rendezvous_s": (0, "not used")}
+    return json.dumps({"name": "lab", "title": "emulated links", "topology": "switch",
+                       "parameters": {k: {"value": v, "source": s}
+                                      for k, (v, s) in values.items()}})
+
+
+def real(lab, program, options, ranks, environment):
+    """{(collective, bytes): seconds}, the median of some runs. ranks: of each host."""
+    rows = {}
+    hosts = lab.host_list(ranks)
+    for _ in range(options.rounds):
+        done = subprocess.run(
+            lab.hosts[0].command([str(options.build / "bin/tombolo"), "run", "--hosts", hosts,
+                                  "--timeout", "40", str(program)]),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+            stdin=subprocess.DEVNULL, timeout=60, check=False)
+        if done.returncode:
+            print(f"sim: {hosts}: exit code {done.returncode}: {done.stderr[-800:]}",
+                  file=sys.stderr)
+        for name, size, seconds in ROW.findall(done.stdout):
+            rows.setdefault((name, int(size)), []).append(float(seconds))
+    return {key: statistics.median(values) for key, values in rows.items()}
+
+
+def simulated(options, files, key, ranks):
+    """Seconds of one collective, or None with a message."""
+    done = subprocess.run(
+        [options.build / "bin/tombolo", "sim", "collective", "--machine", files["machine"],
+         "--loggp", files["loggp"], "--far", "--set",
+         f"node_latency_s={files['host_s']}", "--ranks", str(ranks), "--kind", key[0],
+         "--bytes", str(key[1]), "--times", str(TIMES), "--json", "-"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        print(f"sim: {done.stderr.strip()}", file=sys.stderr)
+        return None
+    result = json.loads(done.stdout)
+    return result["seconds"], result["algorithm"]
+
+
+def compare(options, folder, lab, program):
+    """All numbers of ranks. Returns the records."""
+    records = []
+    files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json"}
+    environment = {**os.environ, "HOME": str(lab.ssh.accounts["root"][1]),
+                   "TOMBOLO_CONDUIT": "udp"}
+    # What a host adds to a message is taken from two ranks, of which one message each way is done.
+    two = real(lab, program, options, [1, 1], environment).get(("allreduce", 8), 0)
+    files["host_s"] = max(two - options.delay_us * 1e-6, 0) / 2
+    print(f"sim: a host adds {files['host_s'] * 1e6:.0f} us to a message", flush=True)
+    for per_host in options.per_host:
+        files["machine"].write_text(machine(options, per_host))
+        ranks = per_host * options.hosts
+        for key, seconds in real(lab, program, options, [per_host] * options.hosts,
+                                 environment).items():
+            found = simulated(options, files, key, ranks)
+            if not found:
+                continue
+            off = found[0] / seconds - 1
+            records.append({"ranks": ranks, "collective": key[0], "bytes": key[1],
+                            "algorithm": found[1], "real_s": seconds, "simulated_s": found[0],
+                            "deviation": off, "ok": abs(off) <= 0.2})
+            print(f"{ranks:4} {key[0]:10} {key[1]:7} {found[1]:10} real {seconds * 1e3:9.3f} ms  "
+                  f"simulated {found[0] * 1e3:9.3f} ms  {100 * off:+6.1f} %", flush=True)
+    return records
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Simulated collectives beside real ones.")
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
+    parser.add_argument("--hosts", type=int, default=8)
+    parser.add_argument("--per-host", default="1,2,4,8", help="ranks of each host, by commas")
+    parser.add_argument("--delay-us", type=float, default=3000, help="of a frame, one way")
+    parser.add_argument("--rate-mbit", type=float, default=200, help="of each host's link")
+    parser.add_argument("--rounds", type=int, default=3, help="real runs; their median counts")
+    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.per_host = [int(n) for n in options.per_host.split(",")]
+    os.environ.setdefault("TMB_BUILD", str(options.build))
+    confine()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        program = folder / "sim_check"
+        subprocess.run(["cc", "-O2", str(HERE / "sim_check.c"), "-o", str(program),
+                        f"-I{ROOT}/include", f"-L{options.build}/lib",
+                        f"-Wl,-rpath,{options.build}/lib", "-ltombolo"], check=True)
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)  # far ranks of this machine
+        subprocess.run([str(options.build / "bin/tombolo"), "bench", "loggp", "--quick", "--json",
+                        str(folder / "loggp.json")], check=True, stdout=subprocess.DEVNULL)
+        wire = [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
+                f"queue={4 << 20}"]
+        with Lab(options.hosts, wire=wire, sshd=True) as lab:
+            records = compare(options, folder, lab, program)
+    good = sum(r["ok"] for r in records)
+    print(f"sim: {good} of {len(records)} within 20 %")
+    if options.json:
+        options.json.write_text(json.dumps({"records": records}, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
