@@ -39,8 +39,8 @@ static void broadcast(size_t bytes, int i) {
 
 static void allreduce(size_t bytes, int i) {
   (void)i;
-  gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, dst, src, GEX_DT_U64, 8, bytes / 8, GEX_OP_ADD, NULL,
-                                        NULL, 0));
+  gex_Event_Wait(
+      gex_Coll_ReduceToAllNB(tm, dst, src, GEX_DT_U64, 8, bytes / 8, GEX_OP_ADD, NULL, NULL, 0));
 }
 
 static void exchange(size_t bytes, int i) {
@@ -54,8 +54,8 @@ static void measure(const char *name, size_t bytes, void (*one)(size_t, int)) {
   const double from = now_s();
   for (int i = 0; i < TIMES; i++) one(bytes, i);
   double took = now_s() - from, longest = 0;
-  gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, &longest, &took, GEX_DT_DBL, 8, 1, GEX_OP_MAX, NULL,
-                                        NULL, 0));
+  gex_Event_Wait(
+      gex_Coll_ReduceToAllNB(tm, &longest, &took, GEX_DT_DBL, 8, 1, GEX_OP_MAX, NULL, NULL, 0));
   if (rank == 0) printf("ROW %s %zu %.9f\n", name, bytes, longest / TIMES);
   fflush(stdout);
 }
