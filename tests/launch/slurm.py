@@ -109,24 +109,7 @@ class Slurm:
                 skip(f"{what} does not come up here: {logs}")
             time.sleep(0.2)
 
-    def end_jobs(self):
-        """What a test has left running would outlive the daemons."""
-        env = clean_environment(**self.settings())
-        subprocess.run(["scancel", "--full", "--signal=KILL", "--user=root"], env=env, check=False,
-                       timeout=START_S, stderr=subprocess.DEVNULL)
-        subprocess.run(["scancel", "--user=root"], env=env, timeout=START_S, check=False,
-                       stderr=subprocess.DEVNULL)
-        until = time.monotonic() + START_S
-        while time.monotonic() < until:
-            done = subprocess.run(["squeue", "-h"], env=env, stdout=subprocess.PIPE, check=False,
-                                  stderr=subprocess.DEVNULL, timeout=START_S)
-            if not done.stdout.strip():
-                return
-            time.sleep(0.2)
-
     def __exit__(self, *unused):
-        if len(self.started) == 3 and all(p.poll() is None for p in self.started):
-            self.end_jobs()
         for process in reversed(self.started):
             process.terminate()
             try:

@@ -84,14 +84,6 @@ def mpi_in_one_process():
             run.check(run.code == 0 and "3 ranks agree" in run.out, f"{abi}, {order}")
 
 
-def mpich_after_us_is_warned_of():
-    program = BUILD / "tests/launch/mixed-mpich"
-    if program.exists():
-        run = Run(["timeout", "-s", "KILL", "6", "srun", "--quiet", "-n", "2", "--overcommit",
-                   "--mpi=pmi2", str(program), "gex"], **slurm.settings())
-        run.check("call MPI_Init before" in run.out, "it says why nothing goes on")
-
-
 def nothing_is_left():
     until = time.monotonic() + LATE
     while watchers() and time.monotonic() < until:
@@ -101,5 +93,4 @@ def nothing_is_left():
 
 with Slurm() as slurm:
     run_cases([ranks_know_who_they_are, codes_and_deaths, no_way_to_meet,
-               tombolo_run_in_an_allocation, conformance_programs, mpi_in_one_process,
-               mpich_after_us_is_warned_of, nothing_is_left], names)
+               tombolo_run_in_an_allocation, conformance_programs, mpi_in_one_process, nothing_is_left], names)
