@@ -34,6 +34,12 @@ target_link_libraries(net_small_buffers PRIVATE tmb_warnings ${CMAKE_DL_LIBS})
 set_target_properties(net_small_buffers PROPERTIES PREFIX "" OUTPUT_NAME small_buffers
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/net")
 
+add_executable(net_flood "${tmb_net_dir}/flood.c")
+target_link_libraries(net_flood PRIVATE tmb_warnings tmb_client Threads::Threads m)
+target_compile_definitions(net_flood PRIVATE GASNET_SEQ=1)
+set_target_properties(net_flood PROPERTIES OUTPUT_NAME flood
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/net")
+
 tmb_add_net_test(skip net skip_test.py)
 tmb_add_net_test(lab net lab_test.py)
 tmb_add_net_test(wire net wire_test.py)

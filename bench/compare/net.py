@@ -9,8 +9,10 @@
 # our schedules and MPI's (ft.py). With --apps: applications on such hosts (apps.py; default matmul
 # and cholesky, beside ScaLAPACK). All sides run in alternation; medians over the
 # rounds. A peer that is not installed, or that does not end within --timeout, is named.
-#   bench/compare/net.py [--build build] [--loopback | --ft | --apps] [--rounds 5] [--json FILE]
-#                        [APP...]
+# With --fair: which share of a link of --rate a transfer of ours gets beside one of TCP (CUBIC), of
+# the build tree that TMB_BUILD names (tests/net/fair_test.py).
+#   bench/compare/net.py [--build build] [--loopback | --ft | --apps | --fair] [--rounds 5]
+#                        [--json FILE] [APP...]
 import argparse
 import json
 import os
@@ -27,6 +29,7 @@ import ft
 from compare import HERE, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "net"))
+from fair_test import share  # noqa: E402
 from lab import Lab, confine  # noqa: E402
 
 ROW = re.compile(r"^([a-z_]+) (\d+) ([\d.]+)$", re.M)
@@ -152,18 +155,28 @@ def compare_apps(folder, options, lab):
     return apps.measure_all(sides, names, options, run, True)
 
 
+def compare_fair(options):
+    """Shares of one link. Returns the record."""
+    parts = [share(options.rate, 8)[0] for _ in range(options.rounds)]
+    part = statistics.median(parts)
+    verdict = "ok" if 0.35 <= part <= 0.65 else "OUTSIDE"
+    print(f"share of {options.rate} beside TCP: {part:.2f}  0.35 to 0.65 {verdict}")
+    return [{"name": "share", "rate": options.rate, "part": part, "all": parts}]
+
+
 def main():
     parser = argparse.ArgumentParser(description="Tombolo between hosts beside MPI over TCP.")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--loopback", action="store_true", help="this machine, no shared memory")
     parser.add_argument("--ft", action="store_true", help="NAS FT on four hosts")
     parser.add_argument("--apps", action="store_true", help="applications on four hosts")
+    parser.add_argument("--fair", action="store_true", help="share of a link beside TCP")
     parser.add_argument("--ranks", type=int, default=4, help=argparse.SUPPRESS)
     apps.add_options(parser)
     parser.add_argument("app", nargs="*", metavar="APP", help="with --apps")
     parser.add_argument("--ft-class", default="A")
     parser.add_argument("--grid", help="process grid TYxTZ with --ft (default: ft's choice)")
-    parser.add_argument("--rate", default="1gbit", help="of the links of four hosts")
+    parser.add_argument("--rate", default="1gbit", help="of the links")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
@@ -179,6 +192,8 @@ def main():
         elif options.apps:
             with Lab(4, rate=options.rate, sshd=True) as lab:
                 records = compare_apps(Path(name), options, lab)
+        elif options.fair:
+            records = compare_fair(options)
         elif options.loopback:
             records = compare_pairs(Path(name), options, None)
         else:
