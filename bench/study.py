@@ -5,8 +5,8 @@
 #
 # Runs the measuring programs of this folder one after the other, keeps what they print and their
 # raw JSON, and writes FOLDER/report.md and FOLDER/report.html (self-contained, with drawings). A
-# part that cannot run here (a peer or root is missing) is named with the reason. Ratios in one run mean
-# something, absolute times little: machine, processors and load are in the report.
+# part that cannot run here (a peer or root is missing) is named with the reason. Ratios in one
+# run mean something, absolute times little: machine, processors and load are in the report.
 #   bench/study.py [--quick] [--build build] [--out study] [--only PART]...
 import argparse
 import html

@@ -159,26 +159,90 @@ void app_head(const struct job *job, const struct app_options *options) {
   printf(", %ld iterations\n", options->iterations);
 }
 
-void app_report(const struct job *job, const struct app_options *options,
-                const struct app_result *result) {
+#define PROGRESS_SECONDS 2.0
+
+static const char *const phase_name[JOB_PHASES] = {[APP_COMPUTE] = "computing",
+                                                   [APP_COPY] = "copying",
+                                                   [APP_SEND] = "sending",
+                                                   [APP_WAIT] = "waiting"};
+
+void app_progress(const struct job *job, const struct app_options *o, long i) {
+  static double shown;
   if (job->rank) return;
-  const char *const verdict = result->verified ? "VERIFIED" : "FAILED";
-  const double rate = result->work / result->seconds * 1e-6;
+  const double now = job_now();
+  if (i == 0) shown = now;
+  if (now - shown < PROGRESS_SECONDS) return;
+  shown = now;
+  fprintf(stderr, "%s: %s: %ld of %ld iterations\n", job->program, way_name(o->program, job->way),
+          i, o->iterations);
+}
+
+bool app_iteration(struct job *job, const struct app_options *options, long i) {
+  app_stop(job);
+  job->watched = i == options->iterations + 1;
+  if (i <= options->iterations) app_progress(job, options, i);
+  if (i == 1) {
+    job_barrier(job);
+    job->started = job_now();
+  }
+  if (!job->watched) return i <= options->iterations;
+  for (int phase = 0; phase < JOB_PHASES; phase++) job->spent[phase] = 0;
+  job_flush(job);
+  job->seconds = job_max(job, (job_now() - job->started) / (double)options->iterations);
+  job->phase = APP_COMPUTE;
+  job->since = job_now();
+  return true;
+}
+
+void app_charge(struct job *job, enum app_phase next) {
+  const double now = job_now();
+  job->spent[job->phase] += now - job->since;
+  job->since = now;
+  job->phase = (int)next;
+}
+
+void app_stop(struct job *job) {
+  app_enter(job, APP_COMPUTE);
+  job->watched = false;
+}
+
+static void print_json(const struct job *job, const struct app_options *options,
+                       const struct app_result *result, const double mean[JOB_PHASES],
+                       const double most[JOB_PHASES]) {
+  printf("{\"program\": \"%s\", \"way\": \"%s\", \"ranks\": %d, \"seconds\": %.9g, \"mflops\": "
+         "%.6g, \"verified\": %s",
+         job->program, way_name(options->program, job->way), job->size, result->seconds,
+         result->work / result->seconds * 1e-6, result->verified ? "true" : "false");
+  if (result->share > 0) printf(", \"share\": %.4g", result->share);
+  for (int i = 0; i < options->program->count; i++)
+    printf(", \"%s\": %ld", options->program->numbers[i].name, options->n[i]);
+  printf(", \"phases\": {");
+  for (int i = 0; i < JOB_PHASES; i++)
+    printf("%s\"%s\": [%.6g, %.6g]", i ? ", " : "", phase_name[i], mean[i], most[i]);
+  printf("}}\n");
+}
+
+void app_report(struct job *job, const struct app_options *options,
+                const struct app_result *result) {
+  double mean[JOB_PHASES], most[JOB_PHASES], all = 0;
+  for (int i = 0; i < JOB_PHASES; i++) {
+    mean[i] = job_sum(job, job->spent[i]) / job->size;
+    most[i] = job_max(job, job->spent[i]);
+    all += mean[i];
+    job->spent[i] = 0;
+  }
+  if (job->rank) return;
   if (options->json) {
-    printf("{\"program\": \"%s\", \"way\": \"%s\", \"ranks\": %d, \"seconds\": %.9g, \"mflops\": "
-           "%.6g, \"verified\": %s",
-           job->program, way_name(options->program, job->way), job->size, result->seconds, rate,
-           result->verified ? "true" : "false");
-    if (result->share > 0) printf(", \"share\": %.4g", result->share);
-    for (int i = 0; i < options->program->count; i++)
-      printf(", \"%s\": %ld", options->program->numbers[i].name, options->n[i]);
-    printf("}\n");
+    print_json(job, options, result, mean, most);
   } else {
     printf("  %-10s %10.3f ms an iteration %10.1f %s", way_name(options->program, job->way),
-           1e3 * result->seconds, rate,
+           1e3 * result->seconds, result->work / result->seconds * 1e-6,
            options->program->unit ? options->program->unit : "MFlop/s");
     if (result->share > 0) printf(" %4.0f %%", 100 * result->share);
-    printf("  %s\n", verdict);
+    printf("  %s\n", result->verified ? "VERIFIED" : "FAILED");
+    for (int i = 0; i < JOB_PHASES && all > 0; i++)
+      printf("%s%s %.3f ms (slowest %.3f)%s", i ? ", " : "      ", phase_name[i], 1e3 * mean[i],
+             1e3 * most[i], i + 1 == JOB_PHASES ? "\n" : "");
   }
   fflush(stdout);
 }

@@ -61,9 +61,35 @@ struct app_result {
 void app_options(struct job *job, const struct app_program *program, struct app_options *options,
                  int argc, char **argv);
 
-/* Print on rank 0: what is run; a result of the way job->way. */
+/* Where the time of an iteration goes. */
+enum app_phase {
+  APP_COMPUTE, /* the work itself */
+  APP_COPY,    /* packing and unpacking in local memory */
+  APP_SEND,    /* starting transfers, blocking ones to their end */
+  APP_WAIT     /* until data or other ranks have come */
+};
+
+/* Begin iteration `i` of the way job->way; after the timed ones, 1 to options->iterations, comes
+ * one that is watched: a clock read at each change would be part of what is measured. Says now and
+ * then on rank 0 how far a long run is. Returns whether there is such an iteration. */
+bool app_iteration(struct job *job, const struct app_options *options, long i);
+
+/* Say on standard error, every two seconds at most, how far rank 0 is. app_iteration does it. */
+void app_progress(const struct job *job, const struct app_options *options, long i);
+
+/* Leave the current phase for `next`; nothing in an iteration that is not watched. */
+void app_charge(struct job *job, enum app_phase next);
+static inline void app_enter(struct job *job, enum app_phase next) {
+  if (__builtin_expect(job->watched, 0)) app_charge(job, next);
+}
+
+/* The watched iteration is over, the rest is not charged to any phase. */
+void app_stop(struct job *job);
+
+/* Print on rank 0: what is run; a result of the way job->way, with the
+ * phases of its watched iteration (collective). */
 void app_head(const struct job *job, const struct app_options *options);
-void app_report(const struct job *job, const struct app_options *options,
+void app_report(struct job *job, const struct app_options *options,
                 const struct app_result *result);
 
 #endif

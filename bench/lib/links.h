@@ -20,11 +20,20 @@
 #define JOB_LINKS      8    /* incoming links of a rank, at most */
 #define JOB_HEAD_BYTES 4096 /* head of each segment: words and handles of links */
 
+#define JOB_PHASES     4 /* what time is charged to, see app.h */
+
 struct job {
   int rank, size;
   const char *program; /* for messages */
   char *mine;          /* own segment after its head */
   int way;             /* of all links: how a rank learns that data have come */
+
+  /* The stopwatch of app_enter. */
+  bool watched;
+  int phase;
+  double since, spent[JOB_PHASES];
+  double started; /* the timed iterations; then seconds of one, on the slowest rank */
+  double seconds;
 };
 
 /* One outgoing link: to incoming link `index` of rank `peer`. */

@@ -8,6 +8,8 @@
  */
 #include "halo.h"
 
+#include "lib/app.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,16 +147,22 @@ void halo_exchange(struct halo *h, const struct halo_group *group) {
   for (int s = 0; s < SIDES; s++) {
     if (h->links[s].peer < 0) continue;
     double *const buffer = h->pack[s] + parity * h->slot;
+    app_enter(job, APP_COPY);
     const size_t count = message(h, group, s, true, buffer);
+    app_enter(job, APP_SEND);
     job_send(job, &h->links[s], ((size_t)opposite(s) * 2 + parity) * h->slot * sizeof(double),
              buffer, count * sizeof(double));
   }
+  app_enter(job, APP_WAIT);
   job_step(job);
   for (int s = 0; s < SIDES; s++) {
     if (h->links[s].peer < 0) continue;
+    app_enter(job, APP_WAIT);
     job_wait(job, s);
+    app_enter(job, APP_COPY);
     double *const slots = (double *)(void *)job->mine;
     message(h, group, s, false, slots + ((size_t)s * 2 + parity) * h->slot);
   }
+  app_enter(job, APP_COMPUTE);
   walls(h->grid, group);
 }

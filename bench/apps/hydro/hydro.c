@@ -107,6 +107,7 @@ static bool run(struct run *r, int way) {
   job_barrier(job);
   double start = job_now();
   for (long k = 0; k < steps; k++) {
+    app_progress(job, r->options, k);
     advance(r, k);
     const double stopped = job_now();
     snapshot(r, k + 1);
@@ -115,6 +116,8 @@ static bool run(struct run *r, int way) {
   job_flush(job);
   const double step = job_max(job, (job_now() - start) / (double)steps);
   const bool good = check(r, before);
+  if (app_iteration(job, r->options, steps + 1)) advance(r, steps); /* for the phases only */
+  app_stop(job);
   app_report(job, r->options,
              &(struct app_result){.seconds = step,
                                   .work = (double)r->grid->all_x * (double)r->grid->all_y,

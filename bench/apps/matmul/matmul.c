@@ -122,7 +122,7 @@ static void start(struct matmul *t, int way, long block) {
 }
 
 /* Wait for the panels of a block; start the next ones if `ahead`. */
-static struct panels take(struct matmul *t, int way, long block, long blocks) {
+static struct panels take(struct job *job, struct matmul *t, int way, long block, long blocks) {
   const int parity = (int)(block & 1);
   const long w = width_of(t, block);
   if (way == DIRECT) {
@@ -131,18 +131,22 @@ static struct panels take(struct matmul *t, int way, long block, long blocks) {
                            (const double *)(void *)(job_base_mapped(o.b_rank) + o.b_offset), o.lda,
                            o.ldb, w};
   }
+  app_enter(job, APP_SEND);
   if (way == BLOCKING) start(t, way, block);
+  app_enter(job, APP_WAIT);
   gex_Event_Wait(t->event[0]);
   gex_Event_Wait(t->event[1]);
+  app_enter(job, APP_SEND);
   if (way != BLOCKING && block + 1 < blocks) start(t, way, block + 1);
   return (struct panels){t->panel[0][parity], t->panel[1][parity], t->mp, w, w};
 }
 
-static void multiply(struct matmul *t, int way) {
+static void multiply(struct job *job, struct matmul *t, int way) {
   const long blocks = (t->k + t->nb - 1) / t->nb;
   if (way != BLOCKING) start(t, way, 0);
   for (long block = 0; block < blocks; block++) {
-    const struct panels s = take(t, way, block, blocks);
+    const struct panels s = take(job, t, way, block, blocks);
+    app_enter(job, APP_COMPUTE);
     if (t->mp && t->nq)
       cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)t->mp, (int)t->nq, (int)s.width,
                   1.0, s.a, (int)s.lda, s.b, (int)s.ldb, 1.0, t->c, (int)t->mp);
@@ -168,13 +172,15 @@ static double deviation(const struct matmul *t) {
 static bool run(struct job *job, const struct app_options *o, struct matmul *t, int way) {
   job->way = way;
   double best = 0, worst = 0;
-  for (long i = 0; i <= o->iterations; i++) { /* the first one warms up */
+  for (long i = 0; app_iteration(job, o, i); i++) { /* the first one warms up */
     memset(t->c, 0, (size_t)(t->mp * t->nq) * sizeof(double));
     job_barrier(job);
     const double begin = job_now();
-    multiply(t, way);
-    const double seconds = job_max(job, job_now() - begin);
-    if (i && (best == 0 || seconds < best)) best = seconds;
+    multiply(job, t, way);
+    double seconds = job_now() - begin;
+    app_stop(job);
+    seconds = job_max(job, seconds);
+    if (i && i <= o->iterations && (best == 0 || seconds < best)) best = seconds;
     if (i == 1 && o->inject_error && t->mp && t->nq) t->c[0] += 1;
     worst = fmax(worst, deviation(t));
   }

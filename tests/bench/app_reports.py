@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every application of bench/apps does besides its work.
+
+It breaks its time down, refuses what is impossible with the reason and code 2, and shows progress
+on a long run. No time is judged."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TOMBOLO, BUILD = os.environ["TOMBOLO"], Path(os.environ["TMB_BUILD"])
+PHASES = {"computing", "copying", "sending", "waiting"}
+# application: (small problem, impossible one on two ranks, a word of the reason)
+APPS = {
+    "pipeline": (["-r", "100", "-c", "50"], ["-c", "3"], "--columns 4"),
+    "stencil": (["-p", "50"], ["-p", "7", "-r", "4"], "--points"),
+    "hydro": (["-x", "24", "-y", "24"], ["-x", "2", "-y", "2"], "cells"),
+    "matmul": (["-n", "100"], ["-n", "2000000"], "MiB"),
+    "cholesky": (["-n", "100"], ["-n", "2000000"], "--size"),
+    "hash": (["--inserts", "500"], ["--inserts", "2000000000"], "MiB"),
+    "bfs": (["--scale", "8"], ["--scale", "31"], "--scale"),
+    "tree": (["--root", "50"], ["--root", "0"], "root"),
+}
+
+
+def run(app, *words):
+    command = [TOMBOLO, "run", "-n", "2", "--timeout", "60", "--", str(BUILD / "bench" / app)]
+    return subprocess.run([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False)
+
+
+def check(app, small, impossible, reason):
+    done = run(app, *small, "-i", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert rows, done.stdout
+    for row in rows:
+        phases = row["phases"]
+        assert set(phases) == PHASES, row
+        assert all(0 <= mean <= 1.000001 * most for mean, most in phases.values()), row
+        assert sum(mean for mean, _ in phases.values()) > 0, row
+    done = run(app, *impossible)
+    assert done.returncode == 2, (app, done.returncode, done.stderr)
+    assert reason in done.stderr, (app, done.stderr)
+
+
+def main():
+    for app, (small, impossible, reason) in APPS.items():
+        if (BUILD / "bench" / app).exists():
+            check(app, small, impossible, reason)
+            print(f"{app}: phases and refusal", flush=True)
+    # More than two seconds at any speed: the iterations say how far the run is.
+    done = run("tree", "--root", "4000", "-k", "2000", "-i", "2", "--way", "message")
+    assert done.returncode == 0, done.stderr
+    assert "of 2 iterations" in done.stderr, done.stderr
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
