@@ -22,8 +22,7 @@ from pathlib import Path
 import series
 from compare import HERE, PEERS, ROOT, processors
 
-FAR = {"openmpi": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"],
-       "mpich": ["-genv", "MPIR_CVAR_NOLOCAL", "1", "-genv", "FI_PROVIDER", "tcp"]}
+FAR = {"openmpi": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"]}
 PORT = 47592  # of fi_pingpong, on loopback
 FI_ROW = re.compile(r"^(\d+)([kM]?)\s+.*\s([\d.]+)\s+[\d.]+\s*$", re.M)
 FI_SIZES = (8, 64, 512, 4096, 32768, 262144)
@@ -41,6 +40,10 @@ def compile_all(folder, build, far):
     for name, (compiler, launcher) in PEERS.items():
         if not shutil.which(compiler) or not shutil.which(launcher[0]):
             print(f"{name}: not installed, left out", file=sys.stderr)
+            continue
+        if far and name == "mpich":
+            print("mpich: left out: on one host it uses shared memory all the same (4.0.2)",
+                  file=sys.stderr)
             continue
         program = folder / f"ops-{name}"
         subprocess.run([compiler, "-O2", "-Wno-stringop-overflow", HERE / "ops_mpi.c", "-o",
