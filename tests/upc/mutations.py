@@ -20,7 +20,8 @@ TESTS = Path(__file__).resolve().parent
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
 CHECKED = Path(TOMBOLO).resolve().parent.parent / "libexec/tombolo/upc1-checked"
 WORDS = ("shared strict relaxed [ ] ( ) { } * & . -> ; , = : ? THREADS MYTHREAD upc_forall"
-         " upc_barrier sizeof upc_blocksizeof struct union enum typedef static extern int double void 0 1 -1"
+         " upc_barrier sizeof upc_blocksizeof"
+         " struct union enum typedef static extern int double void 0 1 -1"
          " 99999999999999999999 _Generic __typeof__ __attribute__ asm ( { }) for while switch case"
          " default return goto x y [*] [] [0] ... \"text\" 'c' #").split()
 MUTANTS = int(os.environ.get("TMB_UPC_MUTANTS", "150"))
