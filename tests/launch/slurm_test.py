@@ -93,5 +93,6 @@ def nothing_is_left():
 
 with Slurm() as slurm:
     cases = [ranks_know_who_they_are, codes_and_deaths, no_way_to_meet,
-             tombolo_run_in_an_allocation, conformance_programs, mpi_in_one_process, nothing_is_left]
+             tombolo_run_in_an_allocation, conformance_programs, mpi_in_one_process,
+             nothing_is_left]
     run_cases(cases, names)
