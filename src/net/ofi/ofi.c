@@ -204,7 +204,8 @@ static uint64_t token_of(const struct tmb_net_env *env) {
   return token;
 }
 
-_Noreturn void ofi_fatal(struct tmb_net *net, const char *what, int error) {
+/* Not analysed: those that call it are functions under the lock, which do not say so. */
+TMB_NO_LOCK_CHECK _Noreturn void ofi_fatal(struct tmb_net *net, const char *what, int error) {
   net->ended = true;
   tmb_lock_release(&net->lock);
   net->env.up->fatal("ofi: %s: %s (provider %s)", what,
