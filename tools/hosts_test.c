@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "hosts.h"
+#include "slurm.h"
 #include "tree_job.h"
 
 #include "base/error.h"
@@ -48,6 +49,36 @@ static void places_ranks(void **state) {
   expect("a:3,b", 0, false, 2, "a a");
   expect("# all\nnode1:2 # fast\n\nme@node2\n", 0, false, 0, "node1 node1 me@node2");
   expect("[fd77::1]:2,fd77::2", 0, false, 0, "fd77::1 fd77::1 fd77::2");
+}
+
+static void allocated(const char *nodes, const char *tasks, const char *want) {
+  char why[SLURM_WHY_BYTES] = "";
+  char *list = slurm_list(nodes, tasks, why);
+  if (want) {
+    assert_string_equal(list, want);
+  } else {
+    assert_null(list);
+    assert_non_null(strstr(why, nodes));
+  }
+  free(list);
+}
+
+/* The forms of SLURM_JOB_NODELIST and SLURM_TASKS_PER_NODE. */
+static void allocations(void **state) {
+  (void)state;
+  allocated("n1", NULL, "n1");
+  allocated("n[1-3,07]", "2(x3),1", "n1:2,n2:2,n3:2,n07:1");
+  allocated("a,b[09-11]-x,c", "1(x5)", "a:1,b09-x:1,b10-x:1,b11-x:1,c:1");
+  allocated("r[0-1]n[2,4]", NULL, "r0n2,r0n4,r1n2,r1n4");
+  allocated("n[1-2]", "4", NULL);
+  allocated("n[1-2]", "0(x2)", NULL);
+  allocated("n[1-2]", "2(y2)", NULL);
+  allocated("n[2-1]", NULL, NULL);
+  allocated("n[1-2", NULL, NULL);
+  allocated("n[x]", NULL, NULL);
+  allocated("n[1-99999999999]", NULL, NULL);
+  allocated("", NULL, NULL);
+  allocated("a,,b", NULL, NULL);
 }
 
 static void refuse(const char *text, uint32_t most, uint32_t ranks, const char *part) {
@@ -157,6 +188,7 @@ static void survives_damage(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_ranks),
+      cmocka_unit_test(allocations),
       cmocka_unit_test(refuses_what_is_no_list),
       cmocka_unit_test(carries_jobs),
       cmocka_unit_test(survives_damage),

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "run.h"
+#include "slurm.h"
 #include "tool.h"
 
 #include "base/config.h"
@@ -274,13 +275,17 @@ static int start(struct run *run) {
   return code;
 }
 
-/* Whether the user or a setting names hosts; else this machine alone. */
+/* Whether the user, a setting or an allocation of Slurm names hosts; else this machine alone. */
 static bool on_hosts(struct run_options *o) {
   bool is_file;
   const int function = tmb_spawn_function();
   o->custom = function == 'C';
   if (o->hosts || o->hostfile) return true;
   const char *list = tmb_spawn_hosts(function, &is_file);
+  if (!list && function != 'L') {
+    list = slurm_hosts();
+    is_file = false;
+  }
   if (list && is_file)
     o->hostfile = list;
   else

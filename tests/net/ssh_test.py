@@ -55,6 +55,22 @@ class Jobs(unittest.TestCase):
                 self.assertRegex(err, r"rank 4 \(pid \d+ on host2\) exited with code 7")
                 self.assertEqual(lab.leftovers(), [])
 
+    def test_allocation_of_slurm(self):
+        """The hosts that sbatch or salloc have got, without --hosts."""
+        slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "host[0-1]",
+                 "SLURM_TASKS_PER_NODE": "2,1"}
+        with Lab(hosts=2, sshd=True) as lab:
+            code, out, err, _ = run(lab, "--label", "hostname", **slurm)
+            wanted = ["[0] host0", "[1] host0", "[2] host1"]
+            self.assertEqual((code, sorted(out.splitlines()), err), (0, wanted, ""))
+            slurm["SLURM_JOB_NODELIST"], slurm["SLURM_TASKS_PER_NODE"] = "host0", "2"
+            code, out, err, _ = run(lab, "-n", "1", "hostname", **slurm)
+            self.assertEqual((code, out, err), (0, "host0\n", ""))
+            slurm["SLURM_JOB_NODELIST"] = "host[0-"
+            code, out, err, _ = run(lab, "hostname", **slurm)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("host[0-", err)
+
     def test_many_ranks(self):
         with Lab(hosts=8, sshd=True) as lab:
             hosts = lab.host_list([32] * 8)
