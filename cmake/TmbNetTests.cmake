@@ -76,15 +76,15 @@ tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/20 --patience 3
 
 # The conduit ofi on hosts that are pretended: no root is needed.
 if(TARGET tombolo_net_ofi)
-  set(tmb_ofi --pretend --conduit ofi --set "TOMBOLO_OFI_PROVIDER=tcp\;ofi_rxm")
+  set(tmb_ofi --pretend --conduit ofi --set TOMBOLO_OFI_PROVIDER=tcp%3Bofi_rxm)
   tmb_add_net_test(ofi net ofi_test.py)
   tmb_add_net_suite(ofi net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic --part 6/20
     --patience 3)
   # ... the whole, by provider and with little of everything
-  foreach(provider "tcp\;ofi_rxm" "udp\;ofi_rxd" sockets shm)
+  foreach(provider tcp%3Bofi_rxm udp%3Bofi_rxd sockets shm)
     string(REGEX REPLACE "[^a-z].*" "" word "${provider}")
     tmb_add_net_suite(ofi-${word} net-whole --pretend --conduit ofi --hosts 3 --ranks 7
-      --placement uneven --patience 6 --set "TOMBOLO_OFI_PROVIDER=${provider}")
+      --placement uneven --patience 6 --set TOMBOLO_OFI_PROVIDER=${provider})
   endforeach()
   tmb_add_net_suite(ofi-strict net-whole ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic
     --patience 6 --set TOMBOLO_OFI_CREDITS=1 --set TOMBOLO_OFI_INJECT=0

@@ -106,7 +106,7 @@ def prepare(run, options):
     host_of = place(run.ranks, options.hosts, options.placement)
     command = set_option(run.command, "-n", str(run.ranks))
     environment = {**os.environ, **run.environment}
-    environment.update(word.split("=", 1) for word in options.set)
+    environment.update(word.replace("%3B", ";").split("=", 1) for word in options.set)
     environment["TOMBOLO_CONDUIT"] = options.conduit
     seconds = run.timeout * options.patience
     command = set_option(command, "--timeout", f"{seconds:.0f}")
@@ -172,7 +172,8 @@ def parse_options():
     parser.add_argument("--ranks", type=int, default=4, help="of the whole job")
     parser.add_argument("--placement", choices=("blocks", "cyclic", "uneven"), default="blocks")
     parser.add_argument("--conduit", default="udp")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
+                        help="a setting of the programs; %%3B stands for a semicolon")
     parser.add_argument("--select", default=".", help="regular expression over names")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts of them")
     parser.add_argument("--jobs", type=int, default=2, help="at a time")
