@@ -53,7 +53,8 @@ static void places_ranks(void **state) {
 
 static void allocated(const char *nodes, const char *tasks, const char *want) {
   char why[SLURM_WHY_BYTES] = "";
-  char *list = slurm_list(nodes, tasks, why);
+  uint64_t total;
+  char *list = slurm_list(nodes, tasks, &total, why);
   if (want) {
     assert_string_equal(list, want);
   } else {

@@ -283,7 +283,7 @@ static bool on_hosts(struct run_options *o) {
   if (o->hosts || o->hostfile) return true;
   const char *list = tmb_spawn_hosts(function, &is_file);
   if (!list && function != 'L') {
-    list = slurm_hosts();
+    list = slurm_hosts(o->ranks);
     is_file = false;
   }
   if (list && is_file)

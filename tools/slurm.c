@@ -31,6 +31,7 @@ struct list {
   unsigned long task; /* of the next nodes ... */
   unsigned long more; /* ... of so many */
   unsigned count;
+  uint64_t total; /* tasks of the nodes so far */
 };
 
 /* The next number of "2(x3),1". Returns false where there is none. */
@@ -56,6 +57,7 @@ static bool add_node(struct list *l, const char *name) {
   if (!*name || ++l->count > NODES_MAX || !next_tasks(l)) return false;
   fprintf(l->out, "%s%s", l->count > 1 ? "," : "", name);
   if (l->tasks) fprintf(l->out, ":%lu", l->task);
+  l->total += l->task;
   return true;
 }
 
@@ -108,7 +110,7 @@ static size_t pattern_bytes(const char *text) {
   return i;
 }
 
-char *slurm_list(const char *nodes, const char *tasks, char *why) {
+char *slurm_list(const char *nodes, const char *tasks, uint64_t *total, char *why) {
   char *text = NULL;
   size_t size = 0;
   struct list l = {.out = open_memstream(&text, &size), .tasks = tasks};
@@ -121,6 +123,7 @@ char *slurm_list(const char *nodes, const char *tasks, char *why) {
     if (*p == ',') p++;
   }
   fclose(l.out);
+  *total = l.total;
   if (good) return text;
   snprintf(why, SLURM_WHY_BYTES, "nodes '%.100s' with tasks '%.60s' are not understood", nodes,
            tasks ? tasks : "");
@@ -128,19 +131,27 @@ char *slurm_list(const char *nodes, const char *tasks, char *why) {
   return NULL;
 }
 
-/* Whether a list is this machine alone. */
+/* Whether a list is this machine alone; Slurm may have a name of its own for it. */
 static bool is_here(const char *list) {
-  const char *host = tmb_os_hostname();
+  const char *node = tmb_env_get("SLURMD_NODENAME"), *host = tmb_os_hostname();
+  if (node && strlen(node) == strcspn(list, ":,") && strncmp(node, list, strlen(node)) == 0)
+    return list[strcspn(list, ",")] == '\0';
   const size_t bytes = strcspn(list, ":,");
   return list[strcspn(list, ",")] == '\0' && strcspn(host, ".") == strcspn(list, ".:,") &&
          strncmp(host, list, TMB_MIN(bytes, strcspn(host, "."))) == 0;
 }
 
-char *slurm_hosts(void) {
+char *slurm_hosts(uint32_t ranks) {
   char why[SLURM_WHY_BYTES];
+  uint64_t total;
   const char *nodes = tmb_env_get("SLURM_JOB_NODELIST");
+  const char *tasks = tmb_env_get("SLURM_TASKS_PER_NODE");
   if (!nodes || !tmb_env_get("SLURM_JOB_ID")) return NULL;
-  char *list = slurm_list(nodes, tmb_env_get("SLURM_TASKS_PER_NODE"), why);
+  char *list = slurm_list(nodes, tasks, &total, why);
+  if (list && ranks > total) {
+    free(list);
+    list = slurm_list(nodes, NULL, &total, why);
+  }
   if (!list) {
     tmb_print("run: SLURM_JOB_NODELIST and SLURM_TASKS_PER_NODE: %s; name the hosts by --hosts",
               why);

@@ -63,7 +63,12 @@ class Jobs(unittest.TestCase):
             code, out, err, _ = run(lab, "--label", "hostname", **slurm)
             wanted = ["[0] host0", "[1] host0", "[2] host1"]
             self.assertEqual((code, sorted(out.splitlines()), err), (0, wanted, ""))
+            code, out, err, _ = run(lab, "-n", "4", "hostname", **slurm)
+            self.assertEqual((code, sorted(out.split()), err), (0, 2 * ["host0"] + 2 * ["host1"], ""))
             slurm["SLURM_JOB_NODELIST"], slurm["SLURM_TASKS_PER_NODE"] = "host0", "2"
+            code, out, err, _ = run(lab, "-n", "1", "hostname", **slurm)
+            self.assertEqual((code, out, err), (0, "host0\n", ""))
+            slurm.update(SLURM_JOB_NODELIST="n17", SLURMD_NODENAME="n17")
             code, out, err, _ = run(lab, "-n", "1", "hostname", **slurm)
             self.assertEqual((code, out, err), (0, "host0\n", ""))
             slurm["SLURM_JOB_NODELIST"] = "host[0-"
