@@ -64,7 +64,8 @@ class Jobs(unittest.TestCase):
             wanted = ["[0] host0", "[1] host0", "[2] host1"]
             self.assertEqual((code, sorted(out.splitlines()), err), (0, wanted, ""))
             code, out, err, _ = run(lab, "-n", "4", "hostname", **slurm)
-            self.assertEqual((code, sorted(out.split()), err), (0, 2 * ["host0"] + 2 * ["host1"], ""))
+            wanted = ["host0", "host0", "host1", "host1"]
+            self.assertEqual((code, sorted(out.split()), err), (0, wanted, ""))
             slurm["SLURM_JOB_NODELIST"], slurm["SLURM_TASKS_PER_NODE"] = "host0", "2"
             code, out, err, _ = run(lab, "-n", "1", "hostname", **slurm)
             self.assertEqual((code, out, err), (0, "host0\n", ""))
