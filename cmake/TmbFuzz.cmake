@@ -2,6 +2,9 @@
 # Fuzzers: tests/fuzz/<name>.c with libFuzzer, which only clang has. Each becomes the test
 # fuzz.<name> (label "fuzz"): its kept corpus, tests/fuzz/corpus/<name>, then TMB_FUZZ_SECONDS of
 # new inputs. What it finds lies in build/tests/fuzz. Without clang there are none.
+if(NOT TMB_FUZZ)
+  return()
+endif()
 set(TMB_FUZZ_SECONDS 20 CACHE STRING "Seconds that each fuzzer runs in a test")
 find_program(TMB_CLANG NAMES clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14)
 set(tmb_fuzz_dir "${PROJECT_BINARY_DIR}/tests/fuzz")
