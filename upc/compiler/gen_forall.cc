@@ -12,7 +12,8 @@
  * THREADS) * unit + v % unit. Pointers that begin elsewhere than the affinity's do not fit, which
  * is known when the loop runs: then the plain loop runs, as it does inside the body of
  * another upc_forall, also one further up in the calls, where every iteration is executed. It is a
- * second copy of the body; bodies with labels or static variables are not copied.
+ * second copy of the body; bodies with labels, static variables or a case of a switch around the
+ * loop are not copied.
  */
 #include "gen.h"
 
@@ -98,6 +99,19 @@ bool is_fixed(Node *n, Node *body) {
   });
 }
 
+// Whether the text may stand twice in a function: no label or static variable, and no case of a
+// switch around it, which would have the case twice.
+bool may_be_copied(const Source &s, const Node *n, bool in_switch = false) {
+  if (!n) return true;
+  if (n->not_copied) return false;
+  const Token &first = s[n->begin];
+  const bool statement = n->kind == Nk::Tokens;
+  if (statement && !in_switch && (first.is("case") || first.is("default"))) return false;
+  in_switch = in_switch || (statement && first.is("switch"));
+  return std::all_of(n->kids.begin(), n->kids.end(),
+                     [&](const Node *k) { return may_be_copied(s, k, in_switch); });
+}
+
 } // namespace
 
 // The array and the index of a[i] at the bottom of a[i][j]... ; NULL where it is no named array.
@@ -156,7 +170,7 @@ bool Generator::matches(Node *n, OwnLoop &l) {
     return false;
   if (!is_integer(cond->kids[1]->type) || !is_fixed(cond->kids[1], body)) return false;
   if (changes(body, l.variable)) return false;
-  if (!every(body, [](Node *k) { return !k->not_copied; })) return false;
+  if (!may_be_copied(s_, body)) return false;
   l.unit = 1;
   l.body = body;
   if (is_variable(affinity, l.variable)) return true;

@@ -138,5 +138,18 @@ out:
   }
   CK(n == 6);
   upc_barrier;
+  switch (n) { /* a case inside a loop that belongs to a switch outside stands once only */
+  case 6:
+    upc_forall(i = 0; i < M * THREADS; i++; &a[i]) {
+    case 7:
+      switch (i % 2) {
+      default: a[i] = 10; break;
+      case 1: a[i] = i;
+      }
+    }
+  }
+  upc_barrier;
+  for (i = 0; i < M * THREADS; i++) CK(a[i] == (i % 2 ? i : 10));
+  upc_barrier;
   return 0;
 }
