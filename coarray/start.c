@@ -63,9 +63,11 @@ static void on_loss(gex_Rank_t rank, int state, void *cdata) {
   __atomic_fetch_add(caf.waiting, CAF_GONE, __ATOMIC_RELEASE);
 }
 
-/* From now on the images that are left go on when one fails. */
+/* From now on the images that are left go on when one fails; not beside another client of the
+ * process, which would wait for it. */
 static void survive(void) {
-  if (caf.size < 2 || !gasnett_getenv_yesno_withdefault("TOMBOLO_CAF_SURVIVE", 1)) return;
+  if (caf.size < 2 || gex_EP_QueryIndex(caf.ep) != 0) return;
+  if (!gasnett_getenv_yesno_withdefault("TOMBOLO_CAF_SURVIVE", 1)) return;
   gexx_Job_SetFailureCallback(on_loss, NULL);
   gexx_Job_SetFailurePolicy(GEXX_FAILURE_REPORT);
 }
@@ -73,7 +75,7 @@ static void survive(void) {
 void caf_start(int *argc, char ***argv) {
   if (caf.ready) return;
   caf.ready = true;
-  if (gex_Client_Init(&caf.client, &caf.ep, &caf.tm, "TOMBOLO_CAF", argc, argv, 0) != GASNET_OK) {
+  if (gexx_Client_Join(&caf.client, &caf.ep, &caf.tm, "TOMBOLO_CAF", argc, argv, 0) != GASNET_OK) {
     fprintf(stderr, "coarray: the communication layer does not start\n");
     exit(1);
   }

@@ -11,6 +11,7 @@
 
 #include "gasnetex.h"
 
+#include "tombolo/ext_client.h"
 #include "tombolo/ext_coll.h"
 #include "tombolo/ext_failure.h"
 #include "tombolo/ext_notify.h"

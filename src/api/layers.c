@@ -55,3 +55,9 @@ int gexx_client_init(const struct gexx_client_args *init) {
   if (rc == GASNET_OK && (init->flags & GEX_FLAG_USES_GASNET1)) gexx_legacy_tm = &tmb_job.tm;
   return rc;
 }
+
+int gexx_client_join(const struct gexx_client_args *init) {
+  const int rc = tmb_client_join(init, layers, TMB_ARRAY_LEN(layers));
+  if (rc == GASNET_OK && (init->flags & GEX_FLAG_USES_GASNET1)) gexx_legacy_tm = &tmb_job.tm;
+  return rc;
+}

@@ -4,7 +4,7 @@
  *
  * Owns: declarations of struct tmb_job, clients, endpoints, segments, teams and threads. Included
  * by core and api. Written by client.c (set-up), segment.c (attach), register.c (handlers),
- * thread.c; read everywhere. Invariants: there is one client per process; object heads
+ * thread.c; read everywhere. Invariants: `client` is the one that started the job; object heads
  * follow tombolo/abi.h; everything that the fast path reads is written before gex_Client_Init
  * returns, except `delta`, which attach, bind and publish fill.
  */
@@ -127,6 +127,7 @@ struct tmb_job {
   enum tmb_job_state state TMB_ALIGNED(TMB_CACHE_LINE);
   bool attached;
   bool legacy_attached;
+  bool joined; /* all clients so far came by gexx_Client_Join; gex_Client_Init may come once */
   int verbose_errors;
   int failure_policy;      /* GEXX_FAILURE_*, see policy.c */
   uint32_t advised;        /* bit per enum tmb_advice: said already; atomic */

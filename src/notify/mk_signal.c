@@ -86,19 +86,8 @@ const struct tmb_layer tmb_mk_signal_layer = {.name = "mk_signal", .handlers = h
 
 /* ---- the origin */
 
-/* Endpoint of a process whose bound host segment holds a signal, or -1. */
-static int endpoint_of(uint32_t jobrank, const uint64_t *sig) {
-  for (gex_EP_Index_t e = 0; e < GASNET_MAXEPS; e++) {
-    const struct tmb_peer_segment *s = tmb_segtab_of(jobrank, e);
-    const uintptr_t offset = (uintptr_t)sig - (s ? s->base : 0);
-    if (s && s->local != TMB_LOCAL_DEVICE && offset < s->size && s->size - offset >= sizeof *sig)
-      return e;
-  }
-  return -1;
-}
-
 void tmb_mk_check_signal(const char *call, gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig) {
-  if (endpoint_of(tmb_jobrank(tm, rank), sig) < 0)
+  if (tmb_segtab_endpoint(tmb_jobrank(tm, rank), sig, sizeof *sig) < 0)
     tmb_fatal_nopos("%s: argument sig_addr (%p) is in no host memory that rank %u has attached or "
                     "published; data may be in device memory, but a signal must be in a host "
                     "segment: give the address of a word there",
@@ -109,7 +98,7 @@ void tmb_mk_check_signal(const char *call, gex_TM_t tm, gex_Rank_t rank, const u
 static int signal_only(const struct tmb_mk_access *a) {
   const uint32_t jobrank = tmb_jobrank(a->tm, a->rank);
   uint64_t *const sig = a->signal->addr;
-  const gex_TM_t pair_tm = &tmb_job.ep.pair[endpoint_of(jobrank, sig)];
+  const gex_TM_t pair_tm = &tmb_job.ep.pair[tmb_segtab_endpoint(jobrank, sig, sizeof *sig)];
   const intptr_t delta = jobrank == tmb_job.rank ? 0 : tmb_segtab_delta_of(pair_tm, jobrank);
   if (delta != GEXX_UNMAPPED) {
     change((char *)sig + delta, a->signal->op, a->signal->value);

@@ -218,9 +218,16 @@ static void put_post(const char *call, const gexx_Sem_Handle_t *h, const struct 
   post(h, put->value, put->nbytes);
 }
 
+/* A team whose tables tell where a peer's memory at dest is: that memory may be the segment of any
+ * endpoint. */
+static gex_TM_t team_for(uint32_t rank, const void *dest, size_t nbytes) {
+  const int endpoint = nbytes ? tmb_segtab_endpoint(rank, dest, nbytes) : 0;
+  return TMB_LIKELY(endpoint <= 0) ? &tmb_job.tm : &tmb_job.ep.pair[endpoint];
+}
+
 void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
                         uint64_t n) {
-  const struct gexx_signal_op put = {.tm = &tmb_job.tm,
+  const struct gexx_signal_op put = {.tm = team_for(sem.gexx_rank, dest, nbytes),
                                      .rank = sem.gexx_rank,
                                      .remote = dest,
                                      .local = (void *)(uintptr_t)src,
@@ -233,7 +240,7 @@ void gexx_Sem_PutSignal(gexx_Sem_Handle_t sem, void *dest, const void *src, size
  * once. */
 void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
                              uint64_t n) {
-  const struct gexx_signal_op put = {.tm = &tmb_job.tm,
+  const struct gexx_signal_op put = {.tm = team_for(sem.gexx_rank, dest, nbytes),
                                      .rank = sem.gexx_rank,
                                      .remote = dest,
                                      .local = (void *)(uintptr_t)src,

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 120
-"""UPC with parts in C: one that calls GASNet-EX on the team of UPC, one that uses MPI."""
+"""UPC with other languages and libraries in one process.
+
+C on the team of UPC, C that is a client of its own, MPI, coarray Fortran below and above UPC.
+"""
 
 import os
 import shutil
@@ -40,6 +43,69 @@ int part(int me, int threads, int *word) {
   return gex_TM_QueryRank(tm) == (gex_Rank_t)me ? sum : -1;
 }
 """
+CLIENT = """#include <gasnetex_ext.h>
+#include <gasnet_coll.h>
+/* A library that knows nothing of UPC: it initialises GASNet-EX, attaches, puts, reduces. */
+int part(int me, int threads, int *word) {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_TM_t tm;
+  gex_Segment_t segment;
+  void *there;
+  int sum = -1, value = 100 + me;
+  if (gex_Client_Init(&client, &ep, &tm, "LIBRARY", 0, 0, 0) != GASNET_OK) return -2;
+  if (gex_Segment_Attach(&segment, tm, GASNET_PAGESIZE) != GASNET_OK) return -3;
+  const gex_Rank_t next = (gex_Rank_t)((me + 1) % threads);
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, next, &there, 0, 0, 0));
+  gex_RMA_PutBlocking(tm, next, there, &value, sizeof value, 0);
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, &sum, &me, GEX_DT_I32, sizeof sum, 1, GEX_OP_ADD, 0, 0,
+                                        0));
+  *word = *(int *)gex_Segment_QueryAddr(segment);
+  return gex_TM_QueryRank(tm) == (gex_Rank_t)me ? sum : -1;
+}
+"""
+FORTRAN_MAIN = """
+program above
+  use iso_c_binding
+  implicit none
+  interface
+    integer(c_int) function upc_part(image) bind(c)
+      import
+      integer(c_int), value :: image
+    end function
+    subroutine start_upc() bind(c)
+    end subroutine
+  end interface
+  integer :: there[*], round, right
+  right = mod(this_image(), num_images()) + 1
+  there = this_image()
+  call start_upc()
+  sync all
+  do round = 1, 3
+    if (upc_part(this_image()) /= right) error stop 'UPC'
+    if (there[right] /= right) error stop 'coarray'
+    sync all
+  end do
+  print '(a)', 'right'
+end program
+"""
+START_UPC = """#include <bupc_extern.h>
+void start_upc(void) {
+  static char name[] = "above", *words[] = {name, 0}, **argv = words;
+  int argc = 1;
+  bupc_init(&argc, &argv);
+}
+"""
+UPC_PART = """#include <upc.h>
+shared int words[THREADS];
+int upc_part(int image) {
+  words[MYTHREAD] = image;
+  upc_barrier;
+  const int right = words[(MYTHREAD + 1) % THREADS];
+  upc_barrier;
+  return right;
+}
+"""
 MPI = """#include <mpi.h>
 int part(int me, int threads, int *word) {
   int size = 0, sum = -1, all = threads * (threads - 1) / 2;
@@ -61,9 +127,10 @@ def run(folder, *command):
 
 
 def expect_right(folder, program):
-    out = run(folder, TOMBOLO, "run", "-n", "3", program)
-    if out.count("right") != 3:
-        sys.exit(f"{program}: expected 'right' three times: {out}")
+    for settings in ([], ["TOMBOLO_SHM=0"], ["TOMBOLO_CONDUIT=loop", "TOMBOLO_PLACES=cyclic:2"]):
+        out = run(folder, "env", *settings, TOMBOLO, "run", "-n", "3", program)
+        if out.count("right") != 3:
+            sys.exit(f"{program} {settings}: expected 'right' three times: {out}")
 
 
 def try_gasnet(folder, headers):
@@ -72,6 +139,33 @@ def try_gasnet(folder, headers):
         f"-I{headers}", "-x", "c", "-c", "gasnet.txt", "-o", "gasnet.o")
     run(folder, TOMBOLO, "upcc", "main.upc", "gasnet.o", "-o", "./with_gasnet")
     expect_right(folder, "./with_gasnet")
+
+
+def try_client(folder):
+    (folder / "client.txt").write_text(CLIENT)
+    run(folder, "cc", "-DGASNET_PARSYNC=1", "-DGEXX_NO_IDENT=1", f"-I{ROOT}/include", "-x", "c",
+        "-c", "client.txt", "-o", "client.o")
+    run(folder, TOMBOLO, "upcc", "main.upc", "client.o", "-o", "./with_client")
+    expect_right(folder, "./with_client")
+
+
+def try_fortran(folder, headers):
+    """Coarrays in a function that UPC calls, and UPC in a function that Fortran calls."""
+    example = ROOT / "examples" / "upc" / "with_coarrays"
+    run(folder, TOMBOLO, "fc", "-c", example / "ring.f90", "-o", "ring.o")
+    words = run(folder, TOMBOLO, "fc", "--show", "ring.o").split()
+    libraries = [word for word in words if word.startswith(("-L", "-l", "-Wl"))]
+    libraries += ["-lgfortran", "-lm"]
+    run(folder, TOMBOLO, "upcc", example / "main.upc", "ring.o", *libraries, "-o", "./ring")
+    expect_right(folder, "./ring")
+    (folder / "above.f90").write_text(FORTRAN_MAIN)
+    (folder / "start.txt").write_text(START_UPC)
+    (folder / "below.upc").write_text(UPC_PART)
+    run(folder, TOMBOLO, "fc", "-c", "above.f90", "-o", "above.o")
+    run(folder, "cc", f"-I{headers}", "-x", "c", "-c", "start.txt", "-o", "start.o")
+    run(folder, TOMBOLO, "upcc", "-extern-main", "below.upc", "start.o", "above.o", *libraries,
+        "-o", "./above")
+    expect_right(folder, "./above")
 
 
 def try_mpi(folder, compiler):
@@ -88,12 +182,17 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "main.upc").write_text(MAIN)
-        try_gasnet(folder, run(folder, TOMBOLO, "upcc", "-print-include-dir").strip())
+        headers = run(folder, TOMBOLO, "upcc", "-print-include-dir").strip()
+        try_gasnet(folder, headers)
+        try_client(folder)
+        if shutil.which("gfortran"):
+            try_fortran(folder, headers)
+            tried.append("gfortran")
         for compiler in ("mpicc.openmpi", "mpicc.mpich"):
             if shutil.which(compiler):
                 try_mpi(folder, compiler)
                 tried.append(compiler)
-    print("interop: ok,", ", ".join(tried) or "no MPI")
+    print("interop: ok,", ", ".join(tried) or "no MPI, no Fortran")
     return 0
 
 

@@ -134,10 +134,13 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
                 size_t object_count, upcr_init *const *inits, size_t init_count) {
   if (rt.ready) return;
   rt.ready = true;
-  if (gex_Client_Init(&rt.client, &rt.ep, &rt.tm, "UPC", argc, argv, 0) != GASNET_OK) {
+  if (gexx_Client_Join(&rt.client, &rt.ep, &rt.tm, "UPC", argc, argv, 0) != GASNET_OK) {
     fprintf(stderr, "UPC: the communication layer does not start\n");
     exit(1);
   }
+  /* Coarrays in the same process go on without an image that failed, threads cannot. */
+  if (gexx_Job_QueryFailurePolicy() != GEXX_FAILURE_ABORT)
+    gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT);
   upcr_mythread = (int)gex_TM_QueryRank(rt.tm);
   upcr_threads = (int)gex_TM_QuerySize(rt.tm);
   if (upcr_threads > UPCR_THREADS_MAX)

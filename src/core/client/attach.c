@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/fmt.h"
 #include "core/check.h"
+#include "core/client/join.h"
 #include "core/op/check_context.h"
 #include "core/segment/segment_table.h"
 #include "os/memfd.h"
@@ -166,10 +167,11 @@ int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_attach(segment_p, tm);
   if (!tmb_job_ready())
     return tmb_refuse(call, GASNET_ERR_NOT_INIT, "the library is not initialised");
+  if (segment_p && tm && tmb_client_is_added(tm)) return tmb_client_attach(segment_p, tm, size);
   if (!segment_p || !tm || tmb_job.attached)
     return tmb_refuse(call, GASNET_ERR_BAD_ARG, "argument segment_p is %p, tm is %p%s",
                       (void *)segment_p, (void *)tm,
-                      tmb_job.attached ? ", and this is the second call; a process attaches one "
+                      tmb_job.attached ? ", and this is the second call; a client attaches one "
                                          "segment"
                                        : "");
   const int rc = tmb_segment_attach(call, tmb_segment_verdict(call, size), size);

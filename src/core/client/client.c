@@ -14,6 +14,7 @@
 #include "core/client/attach.h"
 #include "core/client/conduit.h"
 #include "core/client/exit.h"
+#include "core/client/join.h"
 #include "core/job.h"
 #include "core/op/status.h"
 #include "core/progress/net_sleep.h"
@@ -140,7 +141,7 @@ static int make_objects(const struct gexx_client_args *init) {
       (struct gexx_client_s){.magic = TMB_MAGIC_CLIENT, .flags = init->flags, .name = name};
   tmb_segtab_init();
   tmb_job.ep.capabilities = GEX_EP_CAPABILITY_ALL;
-  tmb_ep_init(&tmb_job.ep, 0);
+  tmb_ep_init(&tmb_job.ep, 0, &tmb_job.client);
   tmb_team_init_primordial(&tmb_job.team);
   tmb_shared_init();
   return 0;
@@ -226,6 +227,11 @@ static int bring_up(const struct gexx_client_args *init) {
 int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
                     size_t count) {
   check_mode(&init->mode);
+  if (tmb_job.state == TMB_JOB_READY && tmb_job.joined) {
+    const int rc = tmb_client_add("gex_Client_Init", init);
+    if (rc == GASNET_OK) tmb_job.joined = false;
+    return rc;
+  }
   if (tmb_job.state != TMB_JOB_NONE)
     return tmb_refuse(
         "initialisation", GASNET_ERR_NOT_INIT,
@@ -244,4 +250,12 @@ int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer 
   *init->ep_p = &tmb_job.ep;
   *init->tm_p = &tmb_job.tm;
   return GASNET_OK;
+}
+
+int tmb_client_join(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
+                    size_t count) {
+  if (tmb_job.state == TMB_JOB_READY) return tmb_client_add("gexx_Client_Join", init);
+  const int rc = tmb_client_init(init, layers, count);
+  tmb_job.joined = rc == GASNET_OK;
+  return rc;
 }

@@ -3,7 +3,7 @@
  * Initialisation of a rank.
  *
  * Owns: the declaration of client.c. Called by api/layers.c, which knows the layers. Calls nothing.
- * Invariant: initialisation succeeds once in a process.
+ * Invariant: the job starts once in a process.
  */
 #ifndef TMB_CORE_CLIENT_H
 #define TMB_CORE_CLIENT_H
@@ -14,6 +14,10 @@
 /* Make this process a rank of its job: what gexx_client_init says. in layers: [count]; they live as
  * long as the process. Returns as gex_Client_Init. Collective. */
 int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
+                    size_t count);
+
+/* The same for gexx_Client_Join, which may follow on other clients. */
+int tmb_client_join(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
                     size_t count);
 
 #endif

@@ -32,6 +32,14 @@ static bool inside(const struct tmb_peer_segment *s, const void *addr, size_t nb
   return offset < s->size && nbytes <= s->size - offset;
 }
 
+int tmb_segtab_endpoint(uint32_t jobrank, const void *addr, size_t nbytes) {
+  for (gex_EP_Index_t e = 0; e < GASNET_MAXEPS; e++) {
+    const struct tmb_peer_segment *s = tmb_segtab_of(jobrank, e);
+    if (s && s->local != TMB_LOCAL_DEVICE && inside(s, addr, nbytes)) return e;
+  }
+  return -1;
+}
+
 bool tmb_segtab_attached(uint32_t jobrank, const void *addr, size_t nbytes) {
   return tmb_job.attached && tmb_mapped_delta(jobrank) != GEXX_UNMAPPED &&
          inside(&tmb_job.peer_segment[jobrank], addr, nbytes);

@@ -65,6 +65,10 @@ void tmb_segtab_lose(uint32_t jobrank);
  * mapped here. */
 bool tmb_segtab_attached(uint32_t jobrank, const void *addr, size_t nbytes);
 
+/* Endpoint of a process whose bound host segment, as far as it is known here, holds
+ * [addr, addr + nbytes); -1: none. */
+int tmb_segtab_endpoint(uint32_t jobrank, const void *addr, size_t nbytes);
+
 /* Delta table of an endpoint index: [job size]. */
 const intptr_t *tmb_segtab_delta(gex_EP_Index_t ep);
 

@@ -18,16 +18,16 @@
 
 #define HINTS GEX_FLAG_HINT_ACCEL_ALL
 
-void tmb_ep_init(struct gexx_ep_s *ep, gex_EP_Index_t index) {
+void tmb_ep_init(struct gexx_ep_s *ep, gex_EP_Index_t index, gex_Client_t client) {
   ep->magic = TMB_MAGIC_EP;
   ep->index = index;
-  ep->client = &tmb_job.client;
+  ep->client = client;
   for (gex_EP_Index_t i = 0; i < GASNET_MAXEPS; i++)
     ep->pair[i] = (struct gexx_tm_s){.rank = tmb_job.rank,
                                      .size = tmb_job.size,
                                      .delta = tmb_segtab_shown(tmb_segtab_delta(i)),
                                      .ep = ep,
-                                     .client = &tmb_job.client,
+                                     .client = client,
                                      .magic = GEXX_MAGIC_PAIR,
                                      .reserved = index || i};
   tmb_job.eps[index] = ep;
@@ -63,7 +63,7 @@ int gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilities_t cap
   if (!ep) return tmb_refuse(call, GASNET_ERR_RESOURCE, "out of memory for endpoint %u", index);
   ep->capabilities = capabilities;
   ep->flags = flags;
-  tmb_ep_init(ep, (gex_EP_Index_t)index);
+  tmb_ep_init(ep, (gex_EP_Index_t)index, client);
   *ep_p = ep;
   return GASNET_OK;
 }

@@ -11,7 +11,7 @@
 
 #include "core/job.h"
 
-/* Complete a zeroed endpoint and enter it under `index`. */
-void tmb_ep_init(struct gexx_ep_s *ep, gex_EP_Index_t index);
+/* Complete a zeroed endpoint of a client and enter it under `index`. */
+void tmb_ep_init(struct gexx_ep_s *ep, gex_EP_Index_t index, gex_Client_t client);
 
 #endif

@@ -322,6 +322,7 @@ static gex_TM_t make_team(const struct tmb_team *old, const struct shrink *s, ui
   }
   team->uid = s->new_uid;
   team->head.ep = old->head.ep;
+  team->head.client = old->head.client;
   team->head.flags = GEX_FLAG_TM_NO_SCRATCH;
   set_shared(team, row);
   tmb_team_register(team);

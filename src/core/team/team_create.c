@@ -217,6 +217,7 @@ static struct tmb_team *make_member(const struct create *c, size_t index, size_t
   if (c->rows) memcpy(team->shared_row, c->rows, c->numargs);
   team->head.rank = (uint32_t)index;
   team->head.ep = tmb_job.eps[ep_index[index]];
+  team->head.client = team->head.ep->client;
   team->head.flags = c->flags;
   if (has_scratch(c)) {
     const uint64_t addr = tmb_team_scratch_addr(team->head.ep, addr_of(c, index, local), c->flags);

@@ -98,6 +98,7 @@ static struct tmb_team *make(const struct tmb_team *parent, const struct offer *
   set_shared(team, all, order);
   free(order);
   team->head.ep = parent->head.ep;
+  team->head.client = parent->head.client;
   team->head.flags = flags;
   team->scratch = (void *)(uintptr_t)mine->scratch;
   team->scratch_bytes = mine->bytes;
