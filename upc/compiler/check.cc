@@ -95,6 +95,9 @@ void Parser::check_object(Declared *d, Declarator &x) {
   if (!d->file_scope && !d->is_static && !d->is_extern)
     s_.error(x.name_token, "the automatic variable '" + std::string(x.name) +
                                "' cannot be shared; make it static");
+  if (!d->is_extern && is_record(e) && !e->tag->complete)
+    s_.error(x.name_token, "the object '" + std::string(x.name) + "' has the incomplete type '" +
+                               upc_name(e) + "'");
   if (!is_array(x.type)) return;
   for (const Type *a = x.type; is_array(a); a = a->base)
     if (a->variable && a->length) {
@@ -102,6 +105,9 @@ void Parser::check_object(Declared *d, Declarator &x) {
                "the size of the shared array '" + std::string(x.name) + "' is not constant");
       return;
     }
+  for (const Type *a = x.type; is_array(a); a = a->base)
+    if (!a->incomplete && a->count <= 0)
+      s_.error(x.name_token, "the shared array '" + std::string(x.name) + "' has no elements");
   if (options_.threads || block_of(x.type) == 0 || has_threads(x.type)) return;
   if (x.type->incomplete) return;
   s_.error(x.name_token,

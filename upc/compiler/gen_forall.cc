@@ -173,6 +173,8 @@ bool Generator::matches(Node *n, OwnLoop &l) {
   if (!may_be_copied(s_, body)) return false;
   l.unit = 1;
   l.body = body;
+  const Ty kind = l.variable->type->kind;
+  if (kind == Ty::ULong || kind == Ty::ULLong) l.fits = " || (long)" + name_of(l.variable) + " < 0";
   if (is_variable(affinity, l.variable)) return true;
   if (affinity->kind == Nk::Decay)
     affinity = bare(affinity->kids[0]);
@@ -187,7 +189,7 @@ bool Generator::matches(Node *n, OwnLoop &l) {
   l.begins = start_of(indexed(index), block_of(index->type));
   l.elements = count_of(index->type).value_or(1);
   if (l.elements > 1 && l.begins != "0L")
-    l.fits = " || " + l.begins + " % " + std::to_string(l.elements) + " != 0";
+    l.fits += " || " + l.begins + " % " + std::to_string(l.elements) + " != 0";
   return true;
 }
 
@@ -247,6 +249,8 @@ std::string Generator::own_loop(Node *n, OwnLoop &l) {
 
 std::string Generator::affinity(Node *n) {
   if (is_pts(n->type)) return "upcr_threadof(" + code(n) + ") == upcr_mythread";
+  if (n->type->kind == Ty::ULong || n->type->kind == Ty::ULLong)
+    return "upcr_mine((long)((" + code(n) + ") % (unsigned long)upcr_threads))";
   return "upcr_mine((long)(" + code(n) + "))";
 }
 

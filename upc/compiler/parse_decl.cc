@@ -76,13 +76,18 @@ Type *Parser::array_suffix(Type *t, Declarator &d, bool) {
     a->variable = !c.known;
     a->count = c.value;
     a->times_threads = c.threads > 0;
-    if (c.bad_threads)
-      s_.error(open + 1, "THREADS may only be multiplied by constants in the size of an array");
-    if (c.threads > 1) s_.error(open + 1, "THREADS stands twice in the dimensions of an array");
+    if (is_shared(t)) {
+      if (c.bad_threads)
+        s_.error(open + 1, "THREADS may only be multiplied by constants in the size of an array");
+      if (c.threads > 1) s_.error(open + 1, "THREADS stands twice in the dimensions of an array");
+    } else if (c.bad_threads || c.threads > 1) { // of private memory: any size
+      a->variable = true;
+      a->times_threads = false;
+    }
   }
   expect("]");
   a->base = at("[") || at("(") ? suffix(t, d, false) : t;
-  check_array(a, open);
+  if (is_shared(t)) check_array(a, open);
   return a;
 }
 

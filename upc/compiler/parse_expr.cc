@@ -231,7 +231,7 @@ Node *Parser::index(Node *base) {
   const Type *p = is_pointer(a->type) ? a->type : i->type;
   n->type = is_pointer(p) ? p->base : basic(Ty::Unknown);
   n->dirty = is_shared(n->type);
-  if (is_pts(p)) check_offset(is_pointer(a->type) ? i : a, n->op_token);
+  if (is_pts(a->type) || is_pts(i->type)) check_offset(is_pointer(a->type) ? i : a, n->op_token);
   if (is_pts(p) && p->base->kind == Ty::Void)
     s_.error(n->op_token, "a pointer to shared void cannot be indexed");
   return done(n);

@@ -144,7 +144,7 @@ Type *Parser::additive_type(Node *n, int token) {
   }
   Node *p = is_pointer(a->type) ? a : is_pointer(b->type) ? b : nullptr;
   if (!p) return arithmetic(a->type, b->type);
-  if (is_pts(p->type)) {
+  if (is_pts(a->type) || is_pts(b->type)) {
     check_offset(p == a ? b : a, token);
     if (minus && p == b) s_.error(token, "a pointer to shared is subtracted from an integer");
   }
@@ -214,6 +214,8 @@ void Parser::assign_types(Node *n, int token) {
       s_.error(token, "operator " + std::string(n->op) + " on a pointer to shared");
     if (is_generic_pts(t)) s_.error(token, "there is no arithmetic on pointers to shared void");
     check_offset(n->kids[1], token);
+  } else if (is_pts(n->kids[1]->type)) {
+    s_.error(token, "operator " + std::string(n->op) + " has a pointer to shared as its operand");
   }
 }
 

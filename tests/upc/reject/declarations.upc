@@ -20,6 +20,10 @@ shared int twice_threads[THREADS][THREADS]; /* error: THREADS stands twice */
 shared int square[THREADS * THREADS];     /* error: THREADS stands twice */
 shared int sum[10 + THREADS];             /* error: may only be multiplied */
 shared int casted[(int)THREADS];          /* error: may only be multiplied */
+shared int none[0 * THREADS];             /* error: has no elements */
+shared int below[-2 * THREADS];           /* error: has no elements */
+upc_lock_t lock;                          /* error: has the incomplete type */
+shared int half[THREADS / 2];             /* error: may only be multiplied */ /* error: is not constant */
 shared [] int whole[THREADS];             /* error: indefinite block size cannot have THREADS */
 shared void nothing;                      /* error: cannot have the type shared void */
 struct s {
@@ -41,5 +45,7 @@ void f(void) {
   static shared int is_static, in_function[THREADS];
   extern shared int good[THREADS];
   shared int *p = good;
-  (void)p;
+  double vla[THREADS + 1], square[THREADS][THREADS], both[THREADS * THREADS];
+  shared int *vector[THREADS - 1 + n];
+  (void)p, (void)vla, (void)square, (void)both, (void)vector;
 }

@@ -55,6 +55,9 @@ void f(shared int *p, int *q) {
   p = p + 1.5;                            /* error: the offset of a pointer to shared is not an integer */
   p += p;                                 /* error: the offset of a pointer to shared is not an integer */
   private_int = a[p];                     /* error: the offset of a pointer to shared is not an integer */
+  private_int = q[p];                     /* error: the offset of a pointer to shared is not an integer */
+  private_int += p;                       /* error: operator += has a pointer to shared */
+  q = q + p;                              /* error: the offset of a pointer to shared is not an integer */
   private_int = 1 - p;                    /* error: is subtracted from an integer */
   private_int = ~p;                       /* error: operator ~ has a pointer to shared */
   private_int = (double)p;                /* error: a cast from the pointer to shared */
