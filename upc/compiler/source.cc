@@ -164,7 +164,7 @@ bool name_char(char c) {
 class Lexer {
 public:
   explicit Lexer(Source &s) : s_(s), p_(s.text_.data()), end_(p_ + s.text_.size()) {
-    file_ = find_file("<stdin>", false);
+    file_ = find_file("<stdin>", false, false);
   }
 
   void run() {
@@ -276,10 +276,12 @@ private:
     s_.tokens_.push_back(t);
   }
 
-  int find_file(const std::string &name, bool system) {
-    for (size_t i = 0; i < s_.files_.size(); i++)
-      if (s_.files_[i].name == name && s_.files_[i].system == system) return static_cast<int>(i);
-    s_.files_.push_back({name, system});
+  int find_file(const std::string &name, bool system, bool quiet) {
+    for (size_t i = 0; i < s_.files_.size(); i++) {
+      const SourceFile &f = s_.files_[i];
+      if (f.name == name && f.system == system && f.quiet == quiet) return static_cast<int>(i);
+    }
+    s_.files_.push_back({name, system, quiet});
     return static_cast<int>(s_.files_.size()) - 1;
   }
 
@@ -330,9 +332,9 @@ private:
   void flags(const std::string &name, const char *rest) {
     const bool ours =
         !s_.upc_folder_.empty() && name.compare(0, s_.upc_folder_.size(), s_.upc_folder_) == 0;
-    bool system = false;
+    bool quiet = false;
     for (; *rest; rest++) {
-      if (*rest == '3') system = !ours;
+      if (*rest == '3') quiet = true;
       if (*rest == '1') {
         saved_.push_back(c_code_);
         c_code_ = false;
@@ -342,7 +344,7 @@ private:
         saved_.pop_back();
       }
     }
-    file_ = find_file(name, system);
+    file_ = find_file(name, quiet && !ours, quiet);
   }
 
   Source &s_;

@@ -73,6 +73,7 @@ struct Token {
 struct SourceFile {
   std::string name;
   bool system; // its text is C: UPC's words are identifiers
+  bool quiet;  // the C compiler does not warn of it: a system header, or one of ours
 };
 
 // Thrown where the text cannot be parsed; the message has been kept, not printed.

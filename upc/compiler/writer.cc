@@ -21,7 +21,7 @@ void Writer::sync(int token) {
       if (c == '"' || c == '\\') name += '\\';
       name += c;
     }
-    out_ += "\n# " + std::to_string(t.line) + " \"" + name + "\"" + (f.system ? " 3" : "") + "\n";
+    out_ += "\n# " + std::to_string(t.line) + " \"" + name + "\"" + (f.quiet ? " 3" : "") + "\n";
     file_ = t.file;
   }
   line_ = t.line;

@@ -14,6 +14,10 @@
 #ifndef UPCR_H
 #define UPCR_H
 
+#ifndef UPCR_RUNTIME
+# pragma GCC system_header /* a program's warnings are of its own text */
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
