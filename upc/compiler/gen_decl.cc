@@ -129,5 +129,8 @@ std::string Generator::init_body(Declarator &x) {
 // The definition of a structure; one without a name that other declarations may need gets one.
 std::string Generator::record(Node *n) {
   if (!n->postfix) return splice(n);
-  return mark(n->begin) + " " + n->operand->tag->name + " " + splice(n->begin + 1, n->end, n->kids);
+  int brace = n->begin + 1; // behind the attributes
+  while (!s_[brace].is("{")) brace++;
+  return tokens(n->begin, brace) + " " + n->operand->tag->name + " " +
+         splice(brace, n->end, n->kids);
 }

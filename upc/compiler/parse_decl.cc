@@ -53,7 +53,7 @@ void Parser::declarator(Type *base, Declarator &d, bool abstract) {
 }
 
 Type *Parser::suffix(Type *t, Declarator &d, bool outer) {
-  if (at("[")) return array_suffix(t, d, outer);
+  if (at("[") && cur().kw != KwAttribute) return array_suffix(t, d, outer);
   if (at("(")) return function_suffix(t, d);
   return t;
 }

@@ -235,7 +235,8 @@ void Parser::attribute_words(int begin, int end, long *align, bool *packed) {
 }
 
 void Parser::attribute(Declared *d, long *align, bool *packed) {
-  const int begin = p_++;
+  const int begin = p_;
+  if (!at("[")) p_++; // [[...]], else __attribute__((...))
   skip_balanced();
   attribute_words(begin, p_, align, packed);
   if (d)

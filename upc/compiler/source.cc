@@ -374,9 +374,11 @@ bool names_object(const Token *before, const Token &t, const Token &after) {
 Source::Source(std::string text, std::string upc_folder)
     : text_(std::move(text)), upc_folder_(std::move(upc_folder)) {
   Lexer(*this).run();
-  // C programs have variables and members with the names of UPC's qualifiers.
+  // C programs have variables and members with the names of UPC's qualifiers; [[ begins an
+  // attribute.
   for (size_t i = 0; i + 1 < tokens_.size(); i++) {
     Token &t = tokens_[i];
+    if (t.is("[") && tokens_[i + 1].is("[")) t.kw = KwAttribute;
     if (t.kw != KwShared && t.kw != KwStrict && t.kw != KwRelaxed) continue;
     if (names_object(i ? &tokens_[i - 1] : nullptr, t, tokens_[i + 1])) t.kw = KwNone;
   }

@@ -75,6 +75,26 @@ static shared int *at1(int i) {
 }
 typedef shared int *spi;
 typedef spi spi_arr[3];
+/* Attributes as C2x writes them; gcc takes them in C11, too. */
+[[gnu::noinline]] static int attributes(int a, [[maybe_unused]] int b, shared int *p [[gnu::unused]]) {
+  [[maybe_unused]] int kept [[gnu::aligned(8)]] = a, more[[gnu::unused]];
+  static [[maybe_unused]] shared int counted [[gnu::unused]];
+  struct [[gnu::packed]] {
+    char c;
+    int i [[gnu::unused]];
+  } packed = {1, 2};
+  struct __attribute__((packed)) {
+    char c;
+    shared int *p;
+  } with_pointer = {1, p};
+  if (with_pointer.p != p || sizeof with_pointer != 1 + sizeof p) return 0;
+  switch (a) {
+  case 1: kept++; [[fallthrough]];
+  case 2: kept += a; break;
+  default: break;
+  }
+  return kept + (int)(sizeof packed - 5);
+}
 int main(int argc, char **argv) {
   si[MYTHREAD] = MYTHREAD * 10;
   upc_barrier;
@@ -172,6 +192,7 @@ int main(int argc, char **argv) {
      }) == 20 * MYTHREAD);
   __auto_type av = si[MYTHREAD];
   CK(av == 10 * MYTHREAD);
+  CK(attributes(1, 2, 0) == 3);
   goto *(&&lab);
   CK(0);
 lab:;
