@@ -48,9 +48,9 @@ else()
     "(Debian: package libfabric-dev; or set TMB_OFI_INCLUDE)")
 endif()
 
-# The MPI plug-ins: one source, compiled for each binary interface of MPI whose compiler is found.
-# Each is linked with its MPI library, which is in the process before the plug-in is loaded, or
-# comes with it.
+# The MPI plug-ins, which are the conduit mpi and the bootstrap's part: compiled for each binary
+# interface of MPI whose compiler is found. Each is linked with its MPI library, which is in the
+# process before the plug-in is loaded, or comes with it.
 find_program(TMB_MPICC_OPENMPI NAMES mpicc.openmpi DOC "Compiler command of Open MPI")
 find_program(TMB_MPICC_MPICH NAMES mpicc.mpich DOC "Compiler command of MPICH")
 file(GLOB tmb_mpi_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/mpi/*.c")
@@ -73,7 +73,9 @@ foreach(abi openmpi mpich)
       list(APPEND tmb_mpi_links "${word}")
     endif()
   endforeach()
-  tmb_add_plugin(tombolo_net_mpi_${abi} tombolo-net-mpi-${abi} ${tmb_mpi_sources})
+  tmb_add_plugin(tombolo_net_mpi_${abi} tombolo-net-mpi-${abi} ${tmb_mpi_sources}
+    "${PROJECT_SOURCE_DIR}/src/os/lock.c" "${PROJECT_SOURCE_DIR}/src/os/futex.c"
+    "${PROJECT_SOURCE_DIR}/src/os/time.c")
   set_target_properties(tombolo_net_mpi_${abi} PROPERTIES PREFIX ""
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo"
     TMB_MPI_INCLUDES "${tmb_mpi_includes}" TMB_MPI_LINKS "${tmb_mpi_links}")

@@ -69,6 +69,7 @@ struct gexx_tm_s {
 
 #define GEXX_CONDUIT_UDP 1u /* the program may be started as `./prog N` */
 #define GEXX_CONDUIT_OFI 2u /* other hosts by libfabric, unless TOMBOLO_CONDUIT says otherwise */
+#define GEXX_CONDUIT_MPI 3u /* other hosts by MPI, unless TOMBOLO_CONDUIT says otherwise */
 
 /* How the client was compiled; passed to the library by gex_Client_Init and gasnet_init. */
 struct gexx_client_mode {

@@ -106,6 +106,8 @@
        defined(GASNET_CONDUIT_UCX) || defined(GASNET_CONDUIT_ARIES)) && \
     !defined(GASNET_CONDUIT_SMP)
 # define GEXX_CONDUIT GEXX_CONDUIT_OFI
+#elif defined(GASNET_CONDUIT_MPI) && !defined(GASNET_CONDUIT_SMP)
+# define GEXX_CONDUIT GEXX_CONDUIT_MPI
 #else
 # define GEXX_CONDUIT 0
 #endif

@@ -25,7 +25,7 @@
 /* ---- job */
 
 void gasnet_exit(int exitcode) {
-  tmb_conduit_drain();
+  tmb_conduit_leave(exitcode);
   tmb_exit(exitcode);
 }
 

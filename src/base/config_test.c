@@ -326,7 +326,7 @@ static void misuse_is_fatal(void **state) {
   expect_fatal("GASNET_BACKTRACE_TYPE=\"pigeon\"");
   expect_fatal("some of EXECINFO, GDB");
   run(&cap, 0, ENV("TOMBOLO_CONDUIT=pigeon"), NULL);
-  expect_fatal("expected one of smp|udp|ofi|loop;");
+  expect_fatal("expected one of smp|udp|ofi|mpi|loop;");
 }
 
 static bool starts_with(const char *text, const char *prefix) {

@@ -69,6 +69,10 @@ struct tmb_boot {
   struct tmb_kv *kv;                   /* what tmb_boot_put and tmb_boot_exchange have collected */
 };
 
+/* Binary interface of the MPI that this process has, or that goes with its launcher: "openmpi" or
+ * "mpich"; TOMBOLO_MPI decides. */
+const char *tmb_boot_mpi_abi(void);
+
 /* Whether a rank shares this machine's processors and memory. */
 static inline bool tmb_boot_here(const struct tmb_boot *boot, uint32_t rank) {
   return boot->here == boot->size || tmb_places_near(&boot->places, rank);

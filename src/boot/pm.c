@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "boot/boot.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -111,6 +112,13 @@ void *tmb_pm_mpi_library(void) {
   struct search s = {""};
   if (!dl_iterate_phdr(look_for_mpi, &s)) return NULL;
   return dlopen(s.path, RTLD_NOW | RTLD_NOLOAD);
+}
+
+const char *tmb_boot_mpi_abi(void) {
+  const char *asked = tmb_cfg_str(TMB_CFG_MPI_ABI), *own = tmb_pm_mpi_abi();
+  if (asked && *asked && strcmp(asked, "auto") != 0) return asked;
+  if (own) return own;
+  return is_there("OMPI_COMM_WORLD_SIZE") || (has_pmix() && !has_pmi()) ? "openmpi" : "mpich";
 }
 
 /* MPI_Initialized and MPI_Finalized have the same interface in all MPIs. */

@@ -19,7 +19,7 @@
 
 #include <poll.h>
 
-#define TMB_NET_ABI          2 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          3 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -179,6 +179,10 @@ struct tmb_net_ops {
 
   /* One line for `tombolo why` and messages: state towards a peer. Empty: nothing is said. */
   void (*explain)(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);
+
+  /* The process ends with `code`: the last call, in good order, not in signal handlers. May wait
+   * some seconds for the others; they may not come. Empty: nothing is done. */
+  void (*leave)(struct tmb_net *net, int code);
 };
 
 /* What a plug-in exports, under the name tombolo_net: its table. */

@@ -76,13 +76,20 @@ def nothing_is_left():
     assert not shm_names(), f"names in /dev/shm: {shm_names()}"
 
 
+def has_mpi_plugin():
+    return (BUILD / f"lib/tombolo/tombolo-net-mpi-{MPI_OF[launcher]}.so").exists()
+
+
 def each_way(name, ranks):
-    """A conformance program, near, and far by udp and loop."""
+    """A conformance program, near, and far by udp, loop and mpi."""
     program = BUILD / "tests/conformance" / name
     if not program.exists():
         return
     for settings in ({}, {"TOMBOLO_PLACES": "cyclic:2"},
-                     {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "loop"}):
+                     {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "loop"},
+                     {"TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "mpi"}):
+        if "mpi" in settings.values() and not has_mpi_plugin():
+            continue
         run = launch(launcher, ranks, str(program), **settings)
         run.check(run.code == 0, f"{name} with {settings}")
 

@@ -196,6 +196,8 @@ static int bring_up(const struct gexx_client_args *init) {
   client_defaults();
   if (init->mode.conduit == GEXX_CONDUIT_OFI)
     tmb_cfg_override(TMB_CFG_CONDUIT, "ofi", "client (its build fragment)", false);
+  if (init->mode.conduit == GEXX_CONDUIT_MPI)
+    tmb_cfg_override(TMB_CFG_CONDUIT, "mpi", "client (its build fragment)", false);
   tmb_cfg_init();
   tmb_job.thread_mode = init->mode.thread_mode;
   tmb_job.threads = init->mode.thread_mode == 3;

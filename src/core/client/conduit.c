@@ -60,6 +60,13 @@ static int own_folder(const char **folder) {
   return slash ? (int)(slash - self.dli_fname) : 0;
 }
 
+/* File of the plug-in of a conduit: mpi has one for each binary interface of MPI. */
+static void file_of(const char *name, char *file, size_t bytes) {
+  const bool mpi = strcmp(name, "mpi") == 0;
+  const char *abi = mpi ? tmb_boot_mpi_abi() : "";
+  snprintf(file, bytes, "tombolo-net-%s%s%s.so", name, mpi ? "-" : "", abi);
+}
+
 /* Try to open the plug-in `file` in a folder. in length: of the folder's name; below: what comes
  * after it; out there: there is such a file. */
 static void *open_in(const char *folder, int length, const char *below, const char *file,
@@ -78,7 +85,7 @@ static void *open_plugin(const char *name, struct reason *why) {
     if (!library) note(why, "TOMBOLO_NET_PLUGIN=%s cannot be loaded: %s", asked, dlerror());
     return library;
   }
-  snprintf(file, sizeof file, "tombolo-net-%s.so", name);
+  file_of(name, file, sizeof file);
   const int length = own_folder(&own);
   bool there = false;
   void *library = open_in(own, length, "tombolo/", file, &there);
@@ -211,4 +218,9 @@ void tmb_conduit_drain(void) {
   while (!tmb_job.net->drained(tmb_job.net_state) && tmb_os_now_ns() < until) {
     if (!(tmb_peer_progress(TMB_SERVE_REPLIES) & TMB_FOUND_WORK)) tmb_os_yield();
   }
+}
+
+void tmb_conduit_leave(int code) {
+  tmb_conduit_drain();
+  if (tmb_job.net && tmb_job.net->leave) tmb_job.net->leave(tmb_job.net_state, code);
 }

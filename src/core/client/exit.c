@@ -115,7 +115,7 @@ void tmb_exit(int code) {
 static void on_plain_exit(int code, void *arg) {
   (void)arg;
   tmb_flush_streams(); /* the conduit may wait for seconds, and the job end meanwhile */
-  tmb_conduit_drain();
+  tmb_conduit_leave(code);
   if (exiting.boot) (void)tmb_boot_record_exit(exiting.boot, code);
 }
 

@@ -109,6 +109,11 @@ static void pass_explain(struct tmb_net *net, uint32_t peer, char *text, size_t 
   h->inner->explain(h->net, peer, text, bytes);
 }
 
+static void pass_leave(struct tmb_net *net, int code) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  h->inner->leave(h->net, code);
+}
+
 /* A table that passes on what `inner` has. */
 static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
   return (struct tmb_net_ops){.abi = inner->abi,
@@ -128,7 +133,8 @@ static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
                               .drained = inner->drained ? pass_drained : NULL,
                               .lost = pass_lost,
                               .segment_gone = inner->segment_gone ? pass_segment_gone : NULL,
-                              .explain = inner->explain ? pass_explain : NULL};
+                              .explain = inner->explain ? pass_explain : NULL,
+                              .leave = inner->leave ? pass_leave : NULL};
 }
 
 /* ---- the setting */

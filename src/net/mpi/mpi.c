@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The mpi conduit: networks on which MPI alone may talk. Begins MPI where the program has not,
+ * makes a communicator of its own, and exports the table.
+ *
+ * Owns the exported symbol tombolo_net. Called by core through the table. Calls the files of this
+ * folder and MPI, whose library is in the process before this plug-in, or comes with it.
+ * docs/NETWORK_MPI.md describes it. Invariants: nothing of this conduit meets the program's
+ * messages; what one rank cannot do ends the opening on all, and that rank has said why.
+ */
+#include "base/compiler.h"
+#include "base/error.h"
+#include "net/mpi/mpi_engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define CREDIT_UNITS 1024u
+#ifdef OPEN_MPI
+# define MPI_NAME "Open MPI"
+#else
+# define MPI_NAME "MPICH"
+#endif
+
+/* ---- what the ranks agree on */
+
+static bool agree(const struct tmb_net_env *env, bool ok) {
+  const uint8_t mine = ok;
+  uint8_t *all = calloc(env->size, 1);
+  if (!all) env->up->fatal("out of memory for %u ranks", env->size);
+  env->allgather(env->ctx, &mine, 1, all);
+  for (uint32_t i = 0; i < env->size; i++) ok = ok && all[i];
+  free(all);
+  return ok;
+}
+
+/* A call of MPI has failed, on the rank where it happens. Returns false. */
+static bool says(const struct tmb_net *net, const char *call, int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  (void)MPI_Error_string(code, text, &length);
+  net->env.up->print("mpi: %s failed: %s (%s)", call, text, MPI_NAME);
+  return false;
+}
+
+/* Not analysed: those that call them are functions under the lock, which do not say so. */
+TMB_NO_LOCK_CHECK _Noreturn void nmpi_fatal(struct tmb_net *net, const char *call, int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  net->ended = true;
+  (void)MPI_Error_string(code, text, &length);
+  tmb_lock_release(&net->lock);
+  net->env.up->fatal("mpi: %s failed: %s (%s)", call, text, MPI_NAME);
+}
+
+TMB_NO_LOCK_CHECK _Noreturn void nmpi_no_memory(struct tmb_net *net, const char *what) {
+  net->ended = true;
+  tmb_lock_release(&net->lock);
+  net->env.up->fatal("mpi: out of memory for %s", what);
+}
+
+/* ---- threads */
+
+static const struct {
+  const char *name;
+  int level;
+} levels[] = {{"SINGLE", MPI_THREAD_SINGLE},
+              {"FUNNELED", MPI_THREAD_FUNNELED},
+              {"SERIALIZED", MPI_THREAD_SERIALIZED},
+              {"MULTIPLE", MPI_THREAD_MULTIPLE}};
+
+static const char *level_name(int level) {
+  for (size_t i = 0; i < TMB_ARRAY_LEN(levels); i++)
+    if (levels[i].level == level) return levels[i].name;
+  return "?";
+}
+
+/* The level that MPI is begun with here. */
+static int level_wanted(const struct tmb_net *net) {
+  const char *text = net->env.up->setting("TOMBOLO_MPI_THREAD");
+  if (!text || !*text) return MPI_THREAD_SERIALIZED;
+  if (strncasecmp(text, "MPI_THREAD_", 11) == 0) text += 11;
+  for (size_t i = 0; i < TMB_ARRAY_LEN(levels); i++)
+    if (strcasecmp(text, levels[i].name) == 0) return levels[i].level;
+  net->env.up->print("mpi: TOMBOLO_MPI_THREAD=%s is not SINGLE, FUNNELED, SERIALIZED or MULTIPLE; "
+                     "SERIALIZED is used",
+                     text);
+  return MPI_THREAD_SERIALIZED;
+}
+
+/* Threads take turns in MPI because of the lock; what MPI was told is another matter. */
+static void warn_of_threads(const struct tmb_net *net, int level) {
+  if (!net->env.threads || level >= MPI_THREAD_SERIALIZED || net->env.rank) return;
+  net->env.up->print(
+      "mpi: MPI was initialised with MPI_THREAD_%s, but this program's threads may all be in this "
+      "library (GASNET_PAR); they take turns in MPI, which most MPI libraries bear; call "
+      "MPI_Init_thread with MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE if threads of the "
+      "program use MPI meanwhile",
+      level_name(level));
+}
+
+/* ---- MPI */
+
+/* See that MPI is initialised. Returns whether it is. */
+static bool begin(struct tmb_net *net) {
+  const struct tmb_net_up *up = net->env.up;
+  int begun = 0, over = 0, level = MPI_THREAD_SINGLE;
+  if (MPI_Initialized(&begun) || MPI_Finalized(&over) || over) {
+    up->print("mpi: this program has called MPI_Finalize; call it later, or choose another network "
+              "by TOMBOLO_CONDUIT");
+    return false;
+  }
+  int rc = MPI_SUCCESS;
+  if (!begun) rc = MPI_Init_thread(NULL, NULL, level_wanted(net), &level);
+  if (rc != MPI_SUCCESS) return says(net, "MPI_Init_thread", rc);
+  net->owns = !begun;
+  (void)MPI_Query_thread(&level);
+  warn_of_threads(net, level);
+  return true;
+}
+
+/* Whether MPI has the ranks that the job has. */
+static bool has_all(const struct tmb_net *net) {
+  int size = 0;
+  (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if ((uint32_t)size == net->env.size) return true;
+  if (!net->env.rank)
+    net->env.up->print(
+        "mpi: %s knows of %d ranks, but this job has %u; start it with the launcher of %s (%s -n "
+        "%u), whose programs must all use this library, or choose another network by "
+        "TOMBOLO_CONDUIT",
+        MPI_NAME, size, net->env.size, MPI_NAME, "mpirun", net->env.size);
+  return false;
+}
+
+/* A communicator whose ranks are numbered as the job's. Collective. */
+static bool connect_all(struct tmb_net *net) {
+  const char *call = "MPI_Comm_split";
+  int rc = MPI_Comm_split(MPI_COMM_WORLD, 0, (int)net->env.rank, &net->comm);
+  if (rc == MPI_SUCCESS) {
+    call = "MPI_Comm_set_errhandler";
+    rc = MPI_Comm_set_errhandler(net->comm, MPI_ERRORS_RETURN);
+  }
+  if (rc == MPI_SUCCESS) {
+    call = "MPI_Comm_set_attr";
+    rc = nmpi_watch_end(net);
+  }
+  return rc == MPI_SUCCESS || says(net, call, rc);
+}
+
+static bool make_receives(struct tmb_net *net) {
+  struct nmpi_pool *pool = &net->receives;
+  int rc = MPI_SUCCESS;
+  for (uint32_t i = 0; i < pool->count && rc == MPI_SUCCESS; i++)
+    rc = MPI_Recv_init(pool->all[i].data, (int)NMPI_MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, 0,
+                       net->comm, pool->all[i].request);
+  if (rc != MPI_SUCCESS) return says(net, "MPI_Recv_init", rc);
+  tmb_lock_acquire(&net->lock);
+  for (struct nmpi_buffer *b; (b = nmpi_pool_take(pool, 0));) nmpi_post(net, b);
+  tmb_lock_release(&net->lock);
+  return true;
+}
+
+/* ---- the slots */
+
+static void make_buffers(struct tmb_net *net) {
+  const struct tmb_net_up *up = net->env.up;
+  const int64_t credit = up->setting_int("TOMBOLO_MPI_CREDITS");
+  const uint32_t receives = (uint32_t)up->setting_int("TOMBOLO_MPI_RECEIVES");
+  const uint32_t sends = (uint32_t)up->setting_int("TOMBOLO_MPI_SENDS");
+  net->credit = credit > 0 ? (uint32_t)credit : CREDIT_UNITS;
+  net->peer = calloc(net->env.size, sizeof(struct nmpi_peer *));
+  net->done = calloc(receives, sizeof *net->done);
+  net->status = calloc(receives, sizeof *net->status);
+  if (!net->peer || !net->done || !net->status ||
+      !nmpi_pool_make(&net->receives, receives, NMPI_MESSAGE_MAX) ||
+      !nmpi_pool_make(&net->small, 8 * sends, NMPI_SMALL_BYTES) ||
+      !nmpi_pool_make(&net->large, sends, NMPI_MESSAGE_MAX))
+    up->fatal("out of memory for the buffers of conduit mpi");
+}
+
+/* The requests are MPI's until it ends, and with them the buffers that it may still write to. */
+static void net_close(struct tmb_net *net) {
+  nmpi_leave(net, 0);
+  if (!net->ended) return;
+  while (net->held.first) {
+    struct nmpi_buffer *const b = nmpi_queue_take(&net->held);
+    if (!b->pool) nmpi_buffer_put(b);
+  }
+  nmpi_pool_free(&net->receives);
+  nmpi_pool_free(&net->small);
+  nmpi_pool_free(&net->large);
+  for (uint32_t i = 0; i < net->env.size; i++) free(net->peer[i]);
+  free(net->peer);
+  free(net->done);
+  free(net->status);
+  free(net);
+}
+
+static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
+  struct tmb_net *net = aligned_alloc(TMB_CACHE_LINE, TMB_ALIGN_UP(sizeof *net, TMB_CACHE_LINE));
+  if (!net) env->up->fatal("out of memory for conduit mpi");
+  memset(net, 0, sizeof *net);
+  net->env = *env;
+  make_buffers(net);
+  const bool begun = begin(net);
+  bool good = agree(env, begun && has_all(net));
+  if (good) good = agree(env, connect_all(net) && make_receives(net));
+  if (good) {
+    *out = net;
+    return 0;
+  }
+  return TMB_E_SYS; /* the process ends: MPI keeps what it has */
+}
+
+TMB_EXPORT extern const struct tmb_net_ops tombolo_net;
+
+const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
+                                        .name = "mpi",
+                                        .open = net_open,
+                                        .close = net_close,
+                                        .am_send = nmpi_am_send,
+                                        .progress = nmpi_progress,
+                                        .drained = nmpi_drained,
+                                        .lost = nmpi_lost,
+                                        .explain = nmpi_explain,
+                                        .leave = nmpi_leave};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * State of the mpi conduit and what its files offer each other.
+ *
+ * Owns: struct tmb_net of this conduit: one communicator, receives that are posted all the time,
+ * buffers for messages on their way. Included by src/net/mpi only. Calls: MPI, env->up. One lock
+ * guards all of it and is held around each call of MPI, but not while core is told of a message, so
+ * MPI_THREAD_SERIALIZED suffices for this library's threads. Rank numbers of the communicator are
+ * those of the job. Invariants: every buffer is posted, on its way, held, being handed up or free;
+ * receives match messages in the order in which they were started, which is that of `posted`; a
+ * request is sent only while the units of those that the peer has not given back stay below the
+ * credit, so what a peer must keep for this rank is bounded; requests leave buffers for replies.
+ */
+#ifndef TMB_NET_MPI_MPI_ENGINE_H
+#define TMB_NET_MPI_MPI_ENGINE_H
+
+#include "net/net.h"
+#include "os/lock.h"
+
+#include <mpi.h>
+
+#define NMPI_ALIGN       16u
+#define NMPI_UNIT        256u /* bytes of a message that count as one unit of credit */
+#define NMPI_SMALL_BYTES 1024u
+#define NMPI_MESSAGE_MAX \
+ (sizeof(struct nmpi_head) + 4 * TMB_AM_ARGS_MAX + NMPI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
+
+/* What begins every message. The arguments follow, then, at the next multiple of 16, the payload.
+ * MPI says who has sent it. */
+struct nmpi_head {
+  uint32_t nbytes;
+  uint16_t route;
+  uint16_t returned; /* units of credit that the receiver of this message gets back */
+  uint8_t kind;      /* enum nmpi_kind */
+  uint8_t handler, nargs, is_reply;
+  uint8_t zero[4];
+};
+_Static_assert(sizeof(struct nmpi_head) == NMPI_ALIGN, "arguments are aligned");
+
+enum nmpi_kind {
+  NMPI_SHORT = TMB_AM_SHORT,
+  NMPI_MEDIUM = TMB_AM_MEDIUM,
+  NMPI_CREDIT, /* nothing but `returned` */
+  NMPI_KINDS
+};
+
+/* A message that is being sent or received. */
+struct nmpi_buffer {
+  struct nmpi_buffer *next; /* in the list that it is in */
+  struct nmpi_pool *pool;   /* NULL: from malloc */
+  MPI_Request *request;
+  char *data;     /* aligned to 64 */
+  uint32_t bytes; /* received */
+  uint32_t peer;
+  bool complete; /* found so, out of order */
+};
+
+/* First in, first out. */
+struct nmpi_queue {
+  struct nmpi_buffer *first, *last;
+};
+
+/* Buffers of one size; a piece of memory of their own, which is touched when it is used. */
+struct nmpi_pool {
+  struct nmpi_buffer *all;
+  MPI_Request *request; /* [count] */
+  char *memory;
+  size_t stride;
+  uint32_t count, free_count;
+  struct nmpi_buffer *free;
+  struct nmpi_queue busy; /* handed to MPI, the oldest first */
+};
+
+/* What this rank knows of a rank of another host that it has had to do with. */
+struct nmpi_peer {
+  uint32_t flying; /* units of requests that have not been given back */
+  uint32_t owed;   /* units to be given back */
+  uint32_t next;   /* peer + 1 in net->todo; 0: the last */
+  bool listed;     /* in net->todo */
+  bool gone;       /* nothing is sent to it any more */
+};
+
+struct tmb_net {
+  struct tmb_net_env env;
+  MPI_Comm comm;
+  uint32_t credit;
+  bool owns; /* MPI_Init was called here */
+
+  struct tmb_lock lock;    /* of all that follows */
+  bool ended;              /* MPI is not used any more */
+  struct nmpi_peer **peer; /* [size]; NULL: nothing to do with it yet */
+  struct nmpi_pool receives, small, large;
+  struct nmpi_queue ready; /* receives that have completed out of order */
+  struct nmpi_queue held;  /* requests that wait for a poll that serves them */
+  uint32_t held_count;     /* of them, in receive buffers */
+  uint32_t fruitless;      /* looks in a row at the oldest receive alone */
+  uint32_t sending;        /* buffers in the busy queues of small and large */
+  uint32_t todo;           /* peer + 1: credit is to be returned to it */
+  int *done;               /* [receives.count] for MPI_Testsome, as the next */
+  MPI_Status *status;
+};
+
+/* ---- mpi_pool.c */
+
+/* Make `count` buffers of `bytes` bytes. Returns whether there was memory. */
+bool nmpi_pool_make(struct nmpi_pool *pool, uint32_t count, size_t bytes);
+void nmpi_pool_free(struct nmpi_pool *pool);
+/* A free buffer, if more than `reserve` are free, else NULL. */
+struct nmpi_buffer *nmpi_pool_take(struct nmpi_pool *pool, uint32_t reserve);
+void nmpi_buffer_put(struct nmpi_buffer *b);
+/* A copy in memory from malloc, which lets the original be used again; NULL: there is none. */
+struct nmpi_buffer *nmpi_buffer_copy(const struct nmpi_buffer *b);
+void nmpi_queue_add(struct nmpi_queue *queue, struct nmpi_buffer *b);
+/* The first one; the queue is not empty. */
+struct nmpi_buffer *nmpi_queue_take(struct nmpi_queue *queue);
+
+/* ---- mpi.c */
+
+/* The job cannot go on: a call of MPI has failed. Called with the lock, which it gives back: the
+ * end of a job asks `drained`. */
+_Noreturn void nmpi_fatal(struct tmb_net *net, const char *call, int code);
+_Noreturn void nmpi_no_memory(struct tmb_net *net, const char *what);
+
+/* ---- mpi_send.c; under the lock, but for the slot */
+
+struct nmpi_peer *nmpi_peer_of(struct tmb_net *net, uint32_t rank);
+uint32_t nmpi_units(const struct nmpi_head *head);
+/* Units of requests of `peer` have been dealt with. */
+void nmpi_credit_owe(struct tmb_net *net, uint32_t peer, uint32_t units);
+/* Return credit that had no room before. Returns whether anything was sent. */
+bool nmpi_send_rest(struct tmb_net *net);
+/* Free the buffers that MPI has sent. Returns whether there were any. */
+bool nmpi_reap(struct tmb_net *net);
+
+int nmpi_am_send(struct tmb_net *net, struct tmb_am_out *out);
+
+/* ---- mpi_progress.c */
+
+/* Give a receive buffer to MPI; under the lock. */
+void nmpi_post(struct tmb_net *net, struct nmpi_buffer *b);
+int nmpi_progress(struct tmb_net *net, int serve);
+bool nmpi_drained(struct tmb_net *net);
+int nmpi_lost(struct tmb_net *net, uint32_t peer);
+void nmpi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);
+
+/* ---- mpi_end.c */
+
+/* Learn when the program calls MPI_Finalize. Returns 0 or a code of MPI. */
+int nmpi_watch_end(struct tmb_net *net);
+void nmpi_leave(struct tmb_net *net, int code);
+
+/* ---- payload of a message that lies in a buffer */
+
+static inline size_t nmpi_payload_at(uint32_t nargs) {
+  return (sizeof(struct nmpi_head) + 4 * (size_t)nargs + NMPI_ALIGN - 1) &
+         ~(size_t)(NMPI_ALIGN - 1);
+}
+
+static inline struct nmpi_head *nmpi_head_of(const struct nmpi_buffer *b) {
+  return (struct nmpi_head *)(void *)b->data;
+}
+
+#endif
