@@ -52,6 +52,7 @@ tmb_add_net_test(why net why_test.py)
 tmb_add_net_test(mtu net mtu_test.py)
 tmb_add_net_test(rails net rails_test.py)
 tmb_add_net_test(rails net-whole rails_test.py --whole)
+tmb_add_net_test(fair net-whole fair_test.py 200mbit)
 
 # ---- the quick set
 set(tmb_no_comfort --set TOMBOLO_UDP_CREDITS=1 --set TOMBOLO_UDP_COALESCE=0

@@ -73,6 +73,9 @@ void udp_cc_acked(struct udp_cc *cc, uint64_t bytes, uint64_t now_ns, uint64_t s
 
 void udp_cc_lost(struct udp_cc *cc, bool crowded) {
   const double beta = crowded ? CUBIC_BETA : LINK_BETA;
+  cc->before_window = cc->window;
+  cc->before_threshold = cc->threshold;
+  cc->before_max = cc->max_bytes;
   /* Fast convergence: who is below the last maximum leaves room for others. */
   cc->max_bytes =
       cc->window < cc->max_bytes ? (uint64_t)((double)cc->window * (1 + beta) / 2) : cc->window;
@@ -82,10 +85,21 @@ void udp_cc_lost(struct udp_cc *cc, bool crowded) {
   cc->threshold = cc->window;
 }
 
+void udp_cc_take_back(struct udp_cc *cc) {
+  if (!cc->before_window) return;
+  if (cc->window < cc->before_window) cc->window = cc->before_window;
+  cc->threshold = cc->before_threshold;
+  cc->max_bytes = cc->before_max;
+  cc->before_window = 0;
+  cc->epoch_ns = 0;
+  limit(cc);
+}
+
 void udp_cc_collapsed(struct udp_cc *cc) {
   cc->max_bytes = cc->window;
   cc->threshold = cc->window / 2;
   cc->window = 0;
+  cc->before_window = 0;
   cc->epoch_ns = 0;
   limit(cc);
 }

@@ -16,13 +16,14 @@
 
 struct udp_cc {
   uint32_t packet_bytes;
-  uint64_t window;    /* bytes that may be in flight */
-  uint64_t threshold; /* slow start below */
-  uint64_t max_bytes; /* the window before the last cut */
-  uint64_t epoch_ns;  /* start of the curve, 0: none */
-  double origin_s;    /* K of RFC 8312 */
-  double reno_bytes;  /* window that Reno would have */
-  uint64_t next_ns;   /* pacing: when the next packet may leave */
+  uint64_t window;                                      /* bytes that may be in flight */
+  uint64_t threshold;                                   /* slow start below */
+  uint64_t max_bytes;                                   /* the window before the last cut */
+  uint64_t epoch_ns;                                    /* start of the curve, 0: none */
+  double origin_s;                                      /* K of RFC 8312 */
+  double reno_bytes;                                    /* window that Reno would have */
+  uint64_t before_window, before_threshold, before_max; /* the cut; before_window 0: none */
+  uint64_t next_ns;                                     /* pacing: when the next packet may leave */
 };
 
 void udp_cc_open(struct udp_cc *cc, uint32_t packet_bytes);
@@ -33,6 +34,9 @@ void udp_cc_acked(struct udp_cc *cc, uint64_t bytes, uint64_t now_ns, uint64_t s
 /* Packets were lost: once a round trip. in crowded: while others of this sender's stood in a queue.
  */
 void udp_cc_lost(struct udp_cc *cc, bool crowded);
+
+/* The last loss was none. */
+void udp_cc_take_back(struct udp_cc *cc);
 
 /* Nothing gets through. */
 void udp_cc_collapsed(struct udp_cc *cc);

@@ -132,6 +132,11 @@ static bool fault_refused(void *io, uint32_t peer) {
   return f->io.ops->refused(f->io.state, peer);
 }
 
+static uint32_t fault_waiting(void *io, uint32_t peer, uint32_t rail) {
+  const struct fault *f = io;
+  return f->io.ops->waiting ? f->io.ops->waiting(f->io.state, peer, rail) : 0;
+}
+
 static void fault_close(void *io) {
   struct fault *f = io;
   for (uint32_t i = 0; i < f->held_count; i++) free(f->held[i].bytes);
@@ -144,6 +149,7 @@ static const struct udp_io_ops fault_ops = {.now = fault_now,
                                             .recv = fault_recv,
                                             .fds = fault_fds,
                                             .refused = fault_refused,
+                                            .waiting = fault_waiting,
                                             .close = fault_close};
 
 static bool set(struct udp_fault_config *c, const char *name, size_t bytes, double value) {

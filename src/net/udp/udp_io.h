@@ -52,6 +52,9 @@ struct udp_io_ops {
   /* No datagram of `peer` has ever come although it was asked: try another way, beside this one.
    * May be empty. */
   void (*fall_back)(void *io, uint32_t peer);
+  /* Bytes for `peer` by `rail` that the host has not let out yet, as far as is known. May be empty.
+   */
+  uint32_t (*waiting)(void *io, uint32_t peer, uint32_t rail);
   void (*close)(void *io);
 };
 

@@ -19,11 +19,13 @@
 
 #include <errno.h>
 #include <linux/errqueue.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -411,6 +413,15 @@ static uint32_t socket_fds(void *io, struct pollfd *fds, uint32_t max) {
   return 1;
 }
 
+static uint32_t socket_waiting(void *io, uint32_t peer, uint32_t rail) {
+  struct udp_sockets *s = io;
+  const struct udp_out to = {.peer = peer, .rail = rail};
+  const int line = udp_line_look(&s->lines, index_of(s, &to));
+  int bytes = 0;
+  if (ioctl(line < 0 ? s->fd[0] : line, SIOCOUTQ, &bytes) || bytes < 0) return 0;
+  return (uint32_t)bytes;
+}
+
 static void socket_close(void *io) {
   udp_sockets_close(io);
 }
@@ -425,6 +436,7 @@ struct udp_io udp_sockets_io(struct udp_sockets *s) {
                                         .recv = socket_recv,
                                         .fds = socket_fds,
                                         .refused = socket_refused,
+                                        .waiting = socket_waiting,
                                         .close = socket_close};
   return (struct udp_io){.ops = &ops, .state = s, .rails = s->rails};
 }

@@ -335,6 +335,13 @@ static void stream_fall_back(void *io, uint32_t peer) {
   bury(s);
 }
 
+static uint32_t stream_waiting(void *io, uint32_t peer, uint32_t rail) {
+  const struct udp_stream *s = io;
+  const struct way *w = s->ways[peer];
+  if (s->mode != UDP_STREAM_AUTO || (w && w->used) || !s->io.ops->waiting) return 0;
+  return s->io.ops->waiting(s->io.state, peer, rail);
+}
+
 static void stream_close(void *io) {
   struct udp_stream *s = io;
   s->io.ops->close(s->io.state);
@@ -347,6 +354,7 @@ static const struct udp_io_ops stream_ops = {.now = stream_now,
                                              .fds = stream_fds,
                                              .refused = stream_refused,
                                              .fall_back = stream_fall_back,
+                                             .waiting = stream_waiting,
                                              .close = stream_close};
 
 /* ---- begin and end */

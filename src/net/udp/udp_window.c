@@ -19,6 +19,7 @@
 #define RTO_MAX_NS     1000000000u
 #define REORDER_MIN_NS 100000u
 #define QUEUE_MIN_NS   400000u  /* what receivers that are busy delay anyway */
+#define PATIENCE_MAX   3u       /* of a rail */
 #define RATE_NS        1000000u /* between measurements of a rail's rate */
 
 int udp_tx_open(struct udp_tx *tx, uint32_t packet_bytes, uint32_t rails) {
@@ -97,25 +98,35 @@ struct news {
 struct acks {
   udp_acked_fn acked;
   void *ctx;
+  uint64_t now_ns;
   struct news rail[UDP_RAILS];
 };
+
+/* Whether a packet that was sent again, or is about to be, had come the first time: nothing was
+ * lost. An answer that comes so soon cannot be one to the second. */
+static bool is_mistaken(const struct udp_rail *rail, const struct udp_slot *slot, uint64_t now_ns) {
+  if (slot->state == UDP_SLOT_LOST) return true;
+  return slot->tries > 1 && now_ns - slot->sent_ns < rail->srtt_ns / 2;
+}
 
 static void ack_slot(struct udp_tx *tx, uint64_t number, struct acks *acks) {
   struct udp_slot *slot = udp_tx_slot(tx, number);
   if (slot->state != UDP_SLOT_SENT && slot->state != UDP_SLOT_LOST) return;
   struct udp_rail *rail = &tx->rail[slot->rail];
   struct news *news = &acks->rail[slot->rail];
+  const bool mistaken = is_mistaken(rail, slot, acks->now_ns);
+  if (mistaken && rail->marked) rail->mistaken++;
   if (slot->state == UDP_SLOT_SENT)
     rail->in_flight -= slot_bytes(slot);
   else
     tx->lost--;
   news->bytes += slot_bytes(slot);
-  if (slot->sent_ns >= news->newest_ns) {
+  if (slot->sent_ns >= news->newest_ns && !mistaken) {
     news->newest_ns = slot->sent_ns;
     news->sampled = slot->tries == 1;
   }
   if (number >= rail->acked_end) rail->acked_end = number + 1;
-  if (slot->tries > 1) rail->resent = true;
+  if (slot->tries > 1 && !mistaken) rail->resent = true;
   slot->state = UDP_SLOT_ACKED;
   acks->acked(acks->ctx, slot);
 }
@@ -140,15 +151,34 @@ static void measure(struct udp_rail *rail, uint64_t bytes, uint64_t now_ns) {
   rail->mark_bytes = 0;
 }
 
+/* What the last cut was made for: lost, or overtaken by more than was thought. */
+static void judge(const struct udp_tx *tx, struct udp_rail *rail) {
+  if (!rail->marked) return;
+  if (rail->mistaken >= rail->marked) {
+    udp_cc_take_back(&rail->cc);
+    if (rail->patience < PATIENCE_MAX) rail->patience++;
+    rail->recover = 0;
+  } else if (tx->una < rail->recover) {
+    return;
+  } else if (rail->patience && !rail->mistaken) {
+    rail->patience--;
+  }
+  rail->marked = rail->mistaken = 0;
+}
+
 static void take_news(struct udp_tx *tx, struct udp_rail *rail, const struct news *news,
                       uint64_t delay_ns, uint64_t now_ns) {
   rail->timeouts = 0;
   rail->timer_ns = now_ns;
-  if (news->newest_ns > rail->rack_ns) rail->rack_ns = news->newest_ns;
+  if (news->newest_ns > rail->rack_ns) {
+    rail->rack_ns = news->newest_ns;
+    rail->rack_rtt_ns = now_ns - news->newest_ns;
+  }
   if (news->sampled && now_ns > news->newest_ns) {
     const uint64_t rtt = now_ns - news->newest_ns;
     sample(rail, rtt > delay_ns ? rtt - delay_ns : rtt);
   }
+  judge(tx, rail);
   if (news->full && tx->una >= rail->recover)
     udp_cc_acked(&rail->cc, news->bytes, now_ns, rail->srtt_ns);
   if (tx->rails > 1) measure(rail, news->bytes, now_ns);
@@ -161,6 +191,7 @@ bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, u
   struct acks news;
   news.acked = acked;
   news.ctx = ctx;
+  news.now_ns = now_ns;
   for (uint32_t r = 0; r < tx->rails; r++)
     news.rail[r] = (struct news){.full = udp_cc_is_full(&tx->rail[r].cc, tx->rail[r].in_flight)};
   while (tx->una < ack->ack) {
@@ -192,11 +223,27 @@ static bool is_crowded(const struct udp_rail *rail) {
   return rail->srtt_ns > rail->min_rtt_ns + (least > QUEUE_MIN_NS ? least : QUEUE_MIN_NS);
 }
 
+/* How long after it was sent a packet is lost that one which was sent later has overtaken: what the
+ * other took, for the queue may have grown since the average, and a part of a round trip. */
+static uint64_t lost_after(const struct udp_rail *rail) {
+  const uint64_t rtt = rail->srtt_ns ? rail->srtt_ns : RTT_FIRST_NS;
+  const uint64_t apart = rtt / 4 * (1 + rail->patience);
+  const uint64_t longest = rail->rack_rtt_ns > rtt ? rail->rack_rtt_ns : rtt;
+  return longest + (apart > REORDER_MIN_NS ? apart : REORDER_MIN_NS);
+}
+
+/* A loss that belongs to no earlier cut. */
+static void cut_window(struct udp_tx *tx, struct udp_rail *rail) {
+  udp_cc_lost(&rail->cc, is_crowded(rail));
+  rail->recover = tx->next;
+  rail->marked = rail->mistaken = 0;
+}
+
 static uint64_t detect(struct udp_tx *tx, uint32_t index, uint64_t now_ns) {
   struct udp_rail *rail = &tx->rail[index];
-  const uint64_t rtt = rail->srtt_ns ? rail->srtt_ns : RTT_FIRST_NS;
-  const uint64_t late = rtt + (rtt / 4 > REORDER_MIN_NS ? rtt / 4 : REORDER_MIN_NS);
+  const uint64_t late = lost_after(rail);
   uint64_t again = UINT64_MAX;
+  uint32_t marked = 0;
   bool cut = false;
   for (uint64_t n = tx->una; n < tx->next; n++) {
     struct udp_slot *slot = udp_tx_slot(tx, n);
@@ -209,13 +256,12 @@ static uint64_t detect(struct udp_tx *tx, uint32_t index, uint64_t now_ns) {
       continue;
     }
     mark_lost(tx, slot);
+    marked++;
     if (n >= rail->recover) cut = true;
   }
   if (again == UINT64_MAX) rail->resent = false;
-  if (cut) {
-    udp_cc_lost(&rail->cc, is_crowded(rail));
-    rail->recover = tx->next;
-  }
+  if (cut) cut_window(tx, rail);
+  rail->marked += marked;
   return again;
 }
 

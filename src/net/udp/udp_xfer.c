@@ -17,6 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HOST_MIN 98304u   /* bytes that may wait in this host: a run of packets and a half */
+#define HOST_NS  3000000u /* or what is sent in this time */
+#define GATE_NS  1000000u /* until the next look at what waits */
+
 struct udp_xfer *udp_xfer_new(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
                               const void *src, uint64_t total) {
   struct udp_xfer *x = calloc(1, sizeof *x);
@@ -161,7 +165,9 @@ static bool asks(struct udp_peer *p, const struct udp_xfer *x, uint32_t rail, ui
   return fills || (x->ended && (x->op || x->held));
 }
 
-static void push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x, uint32_t rail) {
+/* Returns its bytes. */
+static uint64_t push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
+                            uint32_t rail) {
   struct udp_buf *buf = udp_buf_get(e, UDP_HEADER_BYTES + UDP_RECORD_MAX + 32);
   struct udp_out out = {.peer = p->rank, .rail = rail};
   struct udp_cc *cc = &p->tx.rail[rail].cc;
@@ -175,16 +181,38 @@ static void push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *
   x->last_number = p->tx.next - 1;
   if (udp_cc_paced(cc)) udp_cc_pace(cc, bytes, e->now_ns, p->tx.rail[rail].srtt_ns);
   p->bulk_run += (uint32_t)bytes;
+  return bytes;
+}
+
+/* How many bytes of transfers may be handed over now. What stands in a queue of this host is kept
+ * about as short as TCP keeps what is its own there: else a link that has one would be ours, for
+ * nothing is lost there before it is full. Where round trips are short no queue stands. */
+static uint64_t host_takes(const struct tmb_net *e, const struct udp_peer *p) {
+  const struct udp_rail *rail = &p->tx.rail[p->bulk_rail];
+  if (rail->srtt_ns <= HOST_NS || !e->io.ops->waiting) return UINT64_MAX;
+  if (rail->in_flight < HOST_MIN) return HOST_MIN;
+  const uint64_t window =
+      TMB_MIN(rail->cc.window, (uint64_t)(UDP_WINDOW - UDP_XFER_SLOTS) * p->mtu.bytes);
+  const uint64_t most = TMB_MAX(window * HOST_NS / rail->srtt_ns, (uint64_t)HOST_MIN);
+  const uint64_t waits = e->io.ops->waiting(e->io.state, p->rank, p->bulk_rail);
+  return waits < most ? most - waits : 0;
 }
 
 uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
+  uint64_t room = p->first ? host_takes(e, p) : 0;
   while (p->first) {
     struct udp_xfer *x = p->first;
+    if (!room) {
+      udp_out_flush(e);
+      room = host_takes(e, p);
+      if (!room) return e->now_ns + GATE_NS; /* or what is on its way is acknowledged before */
+    }
     uint64_t due_ns = UINT64_MAX;
     if (udp_tx_room(&p->tx) <= UDP_XFER_SLOTS) return UINT64_MAX;
     const uint32_t rail = udp_rail_bulk(e, p, &due_ns);
     if (rail == UDP_NO_RAIL) return due_ns;
-    push_packet(e, p, x, rail);
+    const uint64_t bytes = push_packet(e, p, x, rail);
+    room -= TMB_MIN(room, bytes);
     if (!x->ended) continue;
     p->first = x->next;
     if (!p->first) p->last = NULL;
