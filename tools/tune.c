@@ -199,14 +199,15 @@ static int measure(struct tune_options *o, uint32_t ranks, const struct candidat
 static int measure_all(struct tune_options *o, uint32_t ranks, const struct tmb_coll_alg *alg,
                        struct best *best) {
   static const uint32_t radix[] = {2, 4, 8}, segment[] = {8192, 32768, 131072};
-  const bool tree = strcmp(alg->name, "knomial") == 0, chain = strcmp(alg->name, "chain") == 0;
+  const bool tree = strcmp(alg->name, "knomial") == 0;
+  const bool pipe = strcmp(alg->name, "chain") == 0 || strcmp(alg->name, "tree") == 0;
   for (size_t i = 0; i < 3; i++) {
     struct candidate c = {alg, RADIX, SEGMENT};
     if (tree) c.radix = radix[i];
-    if (chain) c.segment = segment[i];
-    if (!tree && !chain && i > 0) break;
+    if (pipe) c.segment = segment[i];
+    if (!tree && !pipe && i > 0) break;
     if (tree && i > 0 && radix[i - 1] >= ranks) break; /* the same tree again */
-    if (chain && (ranks == 2 || o->bytes_max <= segment[0]) && i > 0) break;
+    if (pipe && (ranks == 2 || o->bytes_max <= segment[0]) && i > 0) break;
     const int rc = measure(o, ranks, &c, best);
     if (rc) return rc;
   }

@@ -14,11 +14,12 @@
 #include "coll/shape.h"
 
 /* alg_bcast.c */
-tmb_coll_alg_fn tmb_alg_bcast_flat, tmb_alg_bcast_knomial, tmb_alg_bcast_chain,
+tmb_coll_alg_fn tmb_alg_bcast_flat, tmb_alg_bcast_knomial, tmb_alg_bcast_chain, tmb_alg_bcast_tree,
     tmb_alg_bcast_scatter;
 
 /* alg_reduce.c: to one member */
-tmb_coll_alg_fn tmb_alg_reduce_flat, tmb_alg_reduce_binomial, tmb_alg_reduce_chain;
+tmb_coll_alg_fn tmb_alg_reduce_flat, tmb_alg_reduce_binomial, tmb_alg_reduce_chain,
+    tmb_alg_reduce_tree;
 
 /* alg_allreduce.c */
 tmb_coll_alg_fn tmb_alg_allreduce_flat, tmb_alg_allreduce_doubling, tmb_alg_allreduce_halving,

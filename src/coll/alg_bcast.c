@@ -2,17 +2,18 @@
 /*
  * Broadcast.
  *
- * Owns nothing. Called through select.c's table. Calls: schedule.h. Flat: the root sends to
- * everybody. K-nomial tree: L. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective
+ * Owns nothing. Called through select.c's table. Calls: schedule.h, links.c. Flat: the root sends
+ * to everybody. K-nomial tree: L. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective
  * Communication Operations in MPICH", Int. J. High Perform. Comput. Appl. 19(1), 2005,
  * doi:10.1177/1094342005051521. Pipelined chain: the vector moves in segments from neighbour to
- * neighbour; analysed with trees in J. Pjesivac-Grbovic et al., Cluster Computing 10, 2007,
- * doi:10.1007/s10586-007-0012-0. Scatter then all-gather: M. Barnett, R. van de Geijn et al.,
- * "Interprocessor collective communication library (InterCom)", SHPCC 1994,
+ * neighbour, or along a binary tree (links.h); analysed in J. Pjesivac-Grbovic et al., Cluster
+ * Computing 10, 2007, doi:10.1007/s10586-007-0012-0. Scatter then all-gather: M. Barnett, R. van de
+ * Geijn et al., "Interprocessor collective communication library (InterCom)", SHPCC 1994,
  * doi:10.1109/SHPCC.1994.296665. Invariants: the root sends from src, all others from dst; blocks
  * of scatter then all-gather are the same on all ranks.
  */
 #include "coll/alg.h"
+#include "coll/links.h"
 
 #include "base/compiler.h"
 
@@ -66,26 +67,42 @@ void tmb_alg_bcast_knomial(struct tmb_sched *s, const struct tmb_coll_shape *c) 
   local_copy(s, c);
 }
 
-void tmb_alg_bcast_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
-  const uint32_t vrank = virtual_rank(c);
+/* Along a chain or a tree in segments, each of which a member passes on when it has it. */
+static void pipeline(struct tmb_sched *s, const struct tmb_coll_shape *c,
+                     enum tmb_links_form form) {
+  struct tmb_coll_shape team = *c; /* links are team ranks, whatever group c is of */
+  struct tmb_coll_links l;
   const uint64_t segment = TMB_MAX(c->segment, UINT64_C(1));
   const unsigned gated = c->bytes > c->eager ? TMB_STEP_GATED : 0;
   uint32_t tag = 0;
+  team.group = NULL;
+  if (!tmb_coll_links_make(&l, s, c, c->root, form, true)) return;
   for (uint64_t at = 0; at < c->bytes; at += segment, tag++) {
-    const uint64_t bytes = TMB_MIN(segment, c->bytes - at);
-    const unsigned flags = tag ? TMB_STEP_UNGATED : gated;
-    if (vrank > 0) {
-      const uint32_t from = real_rank(c, vrank - 1);
-      tmb_sched_recv(
-          s, c, (struct tmb_msg){from, tag, tmb_ref_at(c->dst, at), bytes, flags | TMB_STEP_EARLY});
+    struct tmb_msg m = {.tag = tag,
+                        .bytes = TMB_MIN(segment, c->bytes - at),
+                        .flags = tag ? TMB_STEP_UNGATED : gated};
+    m.at = tmb_ref_at(held(c), at);
+    if (!l.top) {
+      struct tmb_msg in = m;
+      in.peer = l.above;
+      in.flags |= TMB_STEP_EARLY;
+      tmb_sched_recv(s, &team, in);
       tmb_sched_next(s);
     }
-    if (vrank + 1 < c->size) {
-      const uint32_t to = real_rank(c, vrank + 1);
-      tmb_sched_send(s, c, (struct tmb_msg){to, tag, tmb_ref_at(held(c), at), bytes, flags});
+    for (uint32_t i = 0; i < l.count; i++) {
+      m.peer = l.below[i];
+      tmb_sched_send(s, &team, m);
     }
   }
   local_copy(s, c);
+}
+
+void tmb_alg_bcast_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+  pipeline(s, c, TMB_LINKS_CHAIN);
+}
+
+void tmb_alg_bcast_tree(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+  pipeline(s, c, TMB_LINKS_TREE);
 }
 
 /* First byte of block i of the vector cut into c->size blocks. */

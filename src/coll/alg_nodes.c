@@ -17,6 +17,8 @@
 #define DOUBLING_BYTES_MAX \
  8192u /* longest vector, in bytes, that the leaders combine by recursive doubling */
 
+#define FLAT_RANKS_MAX 8u /* ranks of a node that all report to the leader itself */
+
 void tmb_alg_bcast_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   struct tmb_levels l;
   if (!tmb_levels_make(&l, s, c, c->root)) return;
@@ -69,7 +71,10 @@ void tmb_alg_sync_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   struct tmb_coll_shape p = tmb_levels_inside(c, &l, 0);
   p.src = p.dst = byte;
   p.bytes = 1;
-  tmb_alg_gather_flat(s, &p);
+  if (l.count <= FLAT_RANKS_MAX)
+    tmb_alg_gather_flat(s, &p);
+  else
+    tmb_alg_gather_binomial(s, &p);
   tmb_sched_next(s);
   p = tmb_levels_among(c, &l, 1);
   if (l.leads) tmb_alg_sync(s, &p);

@@ -2,15 +2,16 @@
 /*
  * Reduction to one member.
  *
- * Owns nothing. Called through select.c's table and by two-level forms. Calls: schedule.h.
+ * Owns nothing. Called through select.c's table and by two-level forms. Calls: schedule.h, links.c.
  * Flat: everybody sends to the root, which combines from the highest rank down. Binomial tree: as
  * in R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005,
- * doi:10.1177/1094342005051521. Pipelined chain: J. Pjesivac-Grbovic et al., Cluster Computing 10,
- * 2007, doi:10.1007/s10586-007-0012-0. Invariants: trees and chains are rotated to the root only if
- * the operator commutes; otherwise they end at member 0, which forwards the result. A member that
- * combines does so in dst at the root and in temporary memory elsewhere.
+ * doi:10.1177/1094342005051521. Pipelined chain and binary tree (links.h): J. Pjesivac-Grbovic et
+ * al., Cluster Computing 10, 2007, doi:10.1007/s10586-007-0012-0. Invariants: trees and chains are
+ * rotated to the root only if the operator commutes; otherwise they end at member 0, which forwards
+ * the result. A member that combines does so in dst at the root and in temporary memory elsewhere.
  */
 #include "coll/alg.h"
+#include "coll/links.h"
 
 #include "base/compiler.h"
 
@@ -78,46 +79,56 @@ void tmb_alg_reduce_binomial(struct tmb_sched *s, const struct tmb_coll_shape *c
   forward(s, c, acc);
 }
 
-/* One segment of the chain at this member. */
-static void chain_segment(struct tmb_sched *s, const struct tmb_coll_shape *c, struct tmb_ref acc,
-                          struct tmb_msg m) {
-  const uint32_t top = tree_root(c), vrank = tmb_coll_up(c, c->rank, c->size - top);
-  const unsigned gated = m.flags;
-  if (vrank + 1 < c->size) {
-    const struct tmb_ref local = tmb_ref_at(c->src, m.at.at);
-    m.peer = tmb_coll_up(c, vrank + 1, top);
-    m.at = tmb_ref_at(acc, m.at.at);
-    m.flags = gated | TMB_STEP_RIGHT | TMB_STEP_EARLY;
-    tmb_sched_combine(s, c, m, local);
+/* One segment at this member: those below have combined theirs, and it is passed on. in acc: what
+ * the member combines in; m: tag, place in the vector, bytes and flags. */
+static void segment_up(struct tmb_sched *s, const struct tmb_coll_shape *c,
+                       const struct tmb_coll_links *l, struct tmb_ref acc, struct tmb_msg m) {
+  const struct tmb_ref total = tmb_ref_at(acc, m.at.at);
+  struct tmb_msg in = m;
+  m.at = tmb_ref_at(c->src, m.at.at);
+  in.at = total;
+  for (uint32_t i = 0; i < l->count; i++) {
+    in.peer = l->below[i];
+    in.flags = m.flags | TMB_STEP_RIGHT | (i ? TMB_STEP_FREE : TMB_STEP_EARLY);
+    tmb_sched_combine(s, c, in, m.at);
     tmb_sched_next(s);
-  } else {
-    m.at = tmb_ref_at(c->src, m.at.at);
+    m.at = total;
   }
-  m.flags = gated;
-  if (vrank > 0) {
-    m.peer = tmb_coll_up(c, vrank - 1, top);
-    tmb_sched_send(s, c, m);
-  }
+  m.peer = l->above;
+  if (!l->top) tmb_sched_send(s, c, m);
 }
 
-void tmb_alg_reduce_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+/* Along a chain or a tree in segments. */
+static void pipeline(struct tmb_sched *s, const struct tmb_coll_shape *c,
+                     enum tmb_links_form form) {
+  struct tmb_coll_shape team = *c; /* links are team ranks, whatever group c is of */
+  struct tmb_coll_links l;
   const uint64_t segment = TMB_MAX(c->segment / c->elem, UINT64_C(1)) * c->elem;
-  const uint32_t vrank = tmb_coll_up(c, c->rank, c->size - tree_root(c));
-  const bool combines = vrank + 1 < c->size;
   const unsigned gated = c->bytes > c->eager ? TMB_STEP_GATED : 0;
   struct tmb_ref acc = c->src;
+  uint32_t tag = 0;
+  /* What is below nodes is in no order of ranks. */
+  if (!tmb_coll_links_make(&l, s, c, tree_root(c), form, c->commutes)) return;
   if (c->rank == c->root)
     acc = c->dst;
-  else if (combines)
+  else if (l.count)
     acc = tmb_sched_tmp(s, c->bytes);
   if (c->size == 1) tmb_sched_copy(s, acc, c->src, c->bytes);
   tmb_sched_next(s);
-  uint32_t tag = 0;
+  team.group = NULL;
   for (uint64_t at = 0; at < c->bytes; at += segment, tag++)
-    chain_segment(s, c, acc,
-                  (struct tmb_msg){.tag = tag,
-                                   .at = {0, at},
-                                   .bytes = TMB_MIN(segment, c->bytes - at),
-                                   .flags = tag ? TMB_STEP_UNGATED : gated});
+    segment_up(s, &team, &l, acc,
+               (struct tmb_msg){.tag = tag,
+                                .at = {0, at},
+                                .bytes = TMB_MIN(segment, c->bytes - at),
+                                .flags = tag ? TMB_STEP_UNGATED : gated});
   forward(s, c, acc);
+}
+
+void tmb_alg_reduce_chain(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+  pipeline(s, c, TMB_LINKS_CHAIN);
+}
+
+void tmb_alg_reduce_tree(struct tmb_sched *s, const struct tmb_coll_shape *c) {
+  pipeline(s, c, TMB_LINKS_TREE);
 }

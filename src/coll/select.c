@@ -20,6 +20,9 @@
 
 #define NODES_EXCHANGE_BLOCKS_MAX 16384u /* blocks that a leader moves one by one */
 
+/* Members, or nodes, up to which pipelines are chains of long segments. */
+#define CHAIN_HOPS                8u
+
 #define KB                        UINT64_C(1024)
 
 /* Where neither TOMBOLO_COLL_ALG nor a table decides: measured on hosts of 2 to 16 ranks, except
@@ -27,6 +30,7 @@
 const struct tmb_coll_tuning tmb_coll_thresholds = {
     .radix = 4,
     .segment = 32 * KB,
+    .segment_far = 16 * KB,
     .flat_ranks_max = 8,
     .direct_min = 8 * KB,
     .bcast_tree_max = 16 * KB,
@@ -45,10 +49,12 @@ static const struct tmb_coll_alg algs[] = {
     {"flat", TMB_COLL_BROADCAST, tmb_alg_bcast_flat, 0},
     {"knomial", TMB_COLL_BROADCAST, tmb_alg_bcast_knomial, 0},
     {"chain", TMB_COLL_BROADCAST, tmb_alg_bcast_chain, 0},
+    {"tree", TMB_COLL_BROADCAST, tmb_alg_bcast_tree, 0},
     {"scatter", TMB_COLL_BROADCAST, tmb_alg_bcast_scatter, 0},
     {"flat", TMB_COLL_REDUCE, tmb_alg_reduce_flat, 0},
     {"binomial", TMB_COLL_REDUCE, tmb_alg_reduce_binomial, 0},
     {"chain", TMB_COLL_REDUCE, tmb_alg_reduce_chain, 0},
+    {"tree", TMB_COLL_REDUCE, tmb_alg_reduce_tree, 0},
     {"flat", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_flat, 0},
     {"doubling", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_doubling, 0},
     {"halving", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_halving, 0},
@@ -162,13 +168,30 @@ static bool by_nodes(const struct tmb_coll_shape *c, const struct tmb_coll_tunin
   }
 }
 
+/* Whether a pipeline from rank to rank, or from node to node, is over before one along a binary
+ * tree, which sends everything twice: hops + segments against 2 (log hops + segments) steps. in
+ * segment: bytes. */
+static bool chain_is_short(const struct tmb_coll_shape *c, uint64_t segment) {
+  const uint64_t hops = c->nodes ? c->nodes->count : c->size;
+  uint64_t log = 0;
+  while (UINT64_C(1) << log < hops) log++;
+  return hops <= CHAIN_HOPS || hops <= c->bytes / segment + 2 * log;
+}
+
 static const char *broadcast_by_threshold(const struct tmb_coll_shape *c,
                                           const struct tmb_coll_tuning *t) {
   /* Receivers read in the sender's memory, all at the same time. Of several hosts one may forbid
    * that, and the others do not know. */
   const bool pulled = c->bytes > c->pull && !c->far;
   if (pulled && c->size <= t->flat_ranks_max) return "flat";
-  return c->size == 2 || c->bytes <= t->bcast_tree_max ? "knomial" : "chain";
+  if (c->size == 2 || c->bytes <= t->bcast_tree_max) return "knomial";
+  return chain_is_short(c, t->segment_far) ? "chain" : "tree";
+}
+
+static const char *reduce_by_threshold(const struct tmb_coll_shape *c,
+                                       const struct tmb_coll_tuning *t) {
+  if (c->bytes <= t->reduce_tree_max) return "binomial";
+  return chain_is_short(c, t->segment_far) ? "chain" : "tree";
 }
 
 /* Name of the algorithm that the thresholds give. */
@@ -177,7 +200,7 @@ static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb
   if (c->nodes && by_nodes(c, t, length)) return "nodes";
   switch (c->kind) {
   case TMB_COLL_BROADCAST: return broadcast_by_threshold(c, t);
-  case TMB_COLL_REDUCE: return c->bytes <= t->reduce_tree_max ? "binomial" : "chain";
+  case TMB_COLL_REDUCE: return reduce_by_threshold(c, t);
   case TMB_COLL_ALLREDUCE: return c->bytes <= t->allreduce_doubling_max ? "doubling" : "halving";
   case TMB_COLL_SCATTER:
   case TMB_COLL_GATHER: return c->bytes <= t->gather_tree_max ? "binomial" : "flat";
@@ -264,5 +287,7 @@ struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
                                     rule->line};
   const struct tmb_coll_alg *alg = tmb_coll_alg_find(c->kind, by_threshold(c, t, length));
   if (!alg) alg = tmb_coll_alg_find(c->kind, "flat");
-  return (struct tmb_coll_choice){alg, t->radix, t->segment, TMB_CHOICE_THRESHOLD, 0};
+  const uint64_t hops = c->nodes ? c->nodes->count : c->size;
+  return (struct tmb_coll_choice){alg, t->radix, hops <= CHAIN_HOPS ? t->segment : t->segment_far,
+                                  TMB_CHOICE_THRESHOLD, 0};
 }

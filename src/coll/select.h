@@ -73,7 +73,8 @@ struct tmb_coll_tuning {
   uint32_t rule_count;
   uint32_t radix;
   uint32_t flat_ranks_max;
-  uint64_t segment, eager, direct_min;
+  uint64_t segment, segment_far; /* bytes: of pipelines through a few, and through many members */
+  uint64_t eager, direct_min;
   uint64_t shared_max; /* bytes that a member shows in shared memory at most */
   bool shared_long;    /* data of any length are shown, except by collectives that show a block for
                          each    member */

@@ -16,7 +16,8 @@
 #include "coll/table.h"
 
 static struct tmb_coll_tuning defaults(void) {
-  return (struct tmb_coll_tuning){.radix = 4, .segment = 1000, .bcast_tree_max = 100};
+  return (struct tmb_coll_tuning){
+      .radix = 4, .segment = 1000, .segment_far = 500, .bcast_tree_max = 100};
 }
 
 static struct tmb_coll_shape shape(uint32_t kind, uint32_t size, uint64_t bytes, bool commutes) {
@@ -105,7 +106,8 @@ static void bad_tables(void **state) {
       {"broadcast 2 4 64 flat 2\n", 1, "fewer than 7 words"},
       {"\nbroadcast 2 4 64 flat 2 5 6\n", 2, "more than 7 words"},
       {"# x\nbroadcast 2 4 64 ring 2 5\n", 2,
-       "'ring' is no algorithm of broadcast; write one of flat, knomial, chain, scatter, nodes"},
+       "'ring' is no algorithm of broadcast; write one of flat, knomial, chain, tree, scatter, "
+       "nodes"},
       {"cast 2 4 64 flat 2 5\n", 1, "'cast' is no collective; write one of broadcast, reduce,"},
       {"broadcast 4 2 64 flat 2 5\n", 1, "ranks_max '2' is not a whole number from 4 to"},
       {"broadcast 0 2 64 flat 2 5\n", 1, "ranks_min '0' is not a whole number from 1 to"},
@@ -193,6 +195,34 @@ static void always_something(void **state) {
         assert_false(choice.alg->needs & TMB_ALG_NODES);
       }
   }
+}
+
+/* Long vectors: a chain through few members or nodes, or where it is short beside the vector. */
+static void pipelines(void **state) {
+  static const struct {
+    uint32_t size, per_node;
+    uint64_t bytes;
+    const char *name;
+    uint64_t segment;
+  } want[] = {{8, 1, 65536, "chain", 32768},    {9, 1, 65536, "chain", 16384},
+              {64, 1, 65536, "tree", 16384},    {64, 16, 65536, "chain", 32768},
+              {1024, 16, 65536, "tree", 16384}, {1024, 16, 1 << 20, "chain", 16384},
+              {1024, 1, 1 << 20, "tree", 16384}};
+  (void)state;
+  for (size_t i = 0; i < TMB_ARRAY_LEN(want); i++)
+    for (int reduces = 0; reduces < 2; reduces++) {
+      uint32_t label[1024];
+      for (uint32_t r = 0; r < want[i].size; r++) label[r] = r / want[i].per_node;
+      struct tmb_coll_shape c =
+          shape(reduces ? TMB_COLL_REDUCE : TMB_COLL_BROADCAST, want[i].size, want[i].bytes, true);
+      c.pull = UINT64_MAX;
+      if (want[i].per_node > 1)
+        c.nodes = tmb_coll_nodes_make(label, want[i].size, want[i].size / want[i].per_node);
+      const struct tmb_coll_choice choice = tmb_coll_select(&c, &tmb_coll_thresholds);
+      assert_string_equal(choice.alg->name, want[i].name);
+      assert_int_equal(choice.segment, want[i].segment);
+      free((void *)(uintptr_t)c.nodes);
+    }
 }
 
 /* Two levels: never without a map, and with operators that do not commute only over ranges. */
@@ -309,8 +339,10 @@ static void shared(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sites),  cmocka_unit_test(tables),      cmocka_unit_test(bad_tables),
-      cmocka_unit_test(forced), cmocka_unit_test(forced_more), cmocka_unit_test(always_something),
-      cmocka_unit_test(nodes),  cmocka_unit_test(v_lengths),   cmocka_unit_test(shared)};
+      cmocka_unit_test(sites),       cmocka_unit_test(tables),
+      cmocka_unit_test(bad_tables),  cmocka_unit_test(forced),
+      cmocka_unit_test(forced_more), cmocka_unit_test(always_something),
+      cmocka_unit_test(pipelines),   cmocka_unit_test(nodes),
+      cmocka_unit_test(v_lengths),   cmocka_unit_test(shared)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
