@@ -140,6 +140,8 @@ foreach(src IN LISTS tmb_fortran_examples)
   set(hdr_ranks 1 2 4)
   tmb_register_program(examples.fortran.${name} examples "${program}")
 endforeach()
+set(tmb_fortran_bench "")
+
 # `tombolo bench fortran`.
 if(TMB_BENCH)
   set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-fortran")
@@ -154,7 +156,7 @@ if(TMB_BENCH)
     DEPENDS "${src}/tombolo-bench-fortran.F90" $<TARGET_OBJECTS:bench_fortran_floors>
       tombolo_tool caf_shared fortran_modules
     COMMENT "Fortran: tombolo-bench-fortran" VERBATIM)
-  list(APPEND tmb_fortran_programs "${program}")
+  list(APPEND tmb_fortran_bench "${program}")
   install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
 
   # The coarray form of hydro.
@@ -166,7 +168,7 @@ if(TMB_BENCH)
       -Wall -J "${PROJECT_BINARY_DIR}/bench/hydro-modules" "${src}" -o "${program}"
     DEPENDS "${src}" tombolo_tool caf_shared fortran_modules
     COMMENT "Fortran: hydro-caf" VERBATIM)
-  list(APPEND tmb_fortran_programs "${program}")
+  list(APPEND tmb_fortran_bench "${program}")
   tmb_read_header(hdr)
   foreach(n 1 2 4 7)
     tmb_register_run(bench.hydro_caf.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
@@ -192,7 +194,7 @@ if(TMB_BENCH)
         -Wall -J "${modules}" ${src} -o "${program}"
       DEPENDS ${src} tombolo_tool caf_shared fortran_modules
       COMMENT "Fortran: ${app}" VERBATIM)
-    list(APPEND tmb_fortran_programs "${program}")
+    list(APPEND tmb_fortran_bench "${program}")
     tmb_read_header(hdr)
     foreach(n 1 2 3 4 7)
       tmb_register_run(bench.fortran.${app}.n${n} bench "$<TARGET_FILE:tombolo_tool>;run;-n;${n};\
@@ -203,4 +205,7 @@ if(TMB_BENCH)
 --timeout;60;--;${program};${tmb_caf_${app}_refused}")
   endforeach()
 endif()
+add_custom_target(fortran_bench ALL DEPENDS ${tmb_fortran_bench})
+add_dependencies(programs fortran_bench)
 add_custom_target(fortran_tests ALL DEPENDS ${tmb_fortran_programs})
+add_dependencies(fortran_tests fortran_bench)

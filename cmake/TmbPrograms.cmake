@@ -139,9 +139,10 @@ if(TMB_EXAMPLES)
   endforeach()
 endif()
 
-# ---- everything but the tests: what `make build`, `make demo` and `make install` need
+# ---- everything but the tests: what `make build`, `make demo`, `make study` and `make install`
+# need; TmbFortranTests.cmake and TmbUpcTests.cmake add measuring programs
 add_custom_target(programs)
 get_property(tmb_programs DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER tmb_programs INCLUDE REGEX
-  "^(tombolo_(shared|static|tool|sim|mk_cuda)|caf_.*|fortran_modules|upc.*|(bench|examples)__.*)$")
+  "^(tombolo_(shared|static|tool|sim|mk_cuda|net_.*)|caf_.*|fortran_modules|upc.*|(bench|examples)__.*)$")
 add_dependencies(programs ${tmb_programs})

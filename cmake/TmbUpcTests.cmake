@@ -95,6 +95,7 @@ foreach(src IN LISTS tmb_upc_examples)
 endforeach()
 
 # ---- `tombolo bench upc`, and NAS FT, whose transforms are those of bench/apps/ft
+set(tmb_upc_bench "")
 if(TMB_BENCH)
   set(program "${PROJECT_BINARY_DIR}/bench/tombolo-bench-upc")
   set(src "${PROJECT_SOURCE_DIR}/bench/upc")
@@ -108,7 +109,7 @@ if(TMB_BENCH)
       $<TARGET_OBJECTS:bench_upc_api> "-Wl,-rpath,$ORIGIN/../../lib" -o "${program}"
     DEPENDS "${src}/tombolo-bench-upc.upc" $<TARGET_OBJECTS:bench_upc_api> ${tmb_upc_needs}
     COMMENT "UPC: tombolo-bench-upc" VERBATIM)
-  list(APPEND tmb_upc_programs "${program}")
+  list(APPEND tmb_upc_bench "${program}")
   install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
 endif()
 if(TMB_BENCH AND FFTW3_FOUND)
@@ -123,11 +124,14 @@ if(TMB_BENCH AND FFTW3_FOUND)
       $<TARGET_OBJECTS:bench_upc_ft> -lfftw3 -o "${program}"
     DEPENDS "${src}/ft.upc" $<TARGET_OBJECTS:bench_upc_ft> ${tmb_upc_needs}
     COMMENT "UPC: ft" COMMAND_EXPAND_LISTS VERBATIM)
-  list(APPEND tmb_upc_programs "${program}")
+  list(APPEND tmb_upc_bench "${program}")
   set(hdr_again "")
   set(hdr_env "")
   set(hdr_cases "")
   set(hdr_ranks 1 2 4)
   tmb_register_program(upc.ft upc "${program}")
 endif()
+add_custom_target(upc_bench ALL DEPENDS ${tmb_upc_bench})
+add_dependencies(programs upc_bench)
 add_custom_target(upc_tests ALL DEPENDS ${tmb_upc_programs})
+add_dependencies(upc_tests upc_bench)
