@@ -195,12 +195,16 @@ static int measure(struct tune_options *o, uint32_t ranks, const struct candidat
   return rc;
 }
 
+static bool is_pipeline(const struct tmb_coll_alg *alg) {
+  return strcmp(alg->name, "chain") == 0 || strcmp(alg->name, "tree") == 0;
+}
+
 /* An algorithm with each value of its parameter that matters. */
 static int measure_all(struct tune_options *o, uint32_t ranks, const struct tmb_coll_alg *alg,
                        struct best *best) {
   static const uint32_t radix[] = {2, 4, 8}, segment[] = {8192, 32768, 131072};
   const bool tree = strcmp(alg->name, "knomial") == 0;
-  const bool pipe = strcmp(alg->name, "chain") == 0 || strcmp(alg->name, "tree") == 0;
+  const bool pipe = is_pipeline(alg);
   for (size_t i = 0; i < 3; i++) {
     struct candidate c = {alg, RADIX, SEGMENT};
     if (tree) c.radix = radix[i];
