@@ -26,11 +26,15 @@ from lab import Lab, confine  # noqa: E402
 
 ROW = re.compile(r"^ROW (\S+) (\d+) ([\d.]+)$", re.M)
 TIMES = 8  # as in sim_check.c
+KINDS = (("broadcast", 8), ("broadcast", 8192), ("broadcast", 65536), ("allreduce", 8),
+         ("allreduce", 32768), ("exchange", 512), ("exchange", 16384))
+FLOOD = ("broadcast", 1 << 20)
+FIRST_WINDOW = 14600
 FRAME_BYTES = 1514  # of which a datagram of the conduit carries:
 PAYLOAD_BYTES = 1400
 
 
-def machine(options, per_host):
+def machine(options, per_host, per_byte):
     """The lab as a machine file's text."""
     rate = options.rate_mbit * 1e6 / 8 * PAYLOAD_BYTES / FRAME_BYTES
     values = {
@@ -44,20 +48,26 @@ def machine(options, per_host):
         "signal_overhead_s": (0, "measured"), "am_send_s": (0, "measured"),
         "am_receive_s": (0, "measured"), "message_send_s": (0, "not used"),
         "message_receive_s": (0, "not used"), "match_entry_s": (0, "not used"),
-        "eager_bytes_max": (65536, "not used"), "rendezvous_s": (0, "not used")}
+        "eager_bytes_max": (65536, "not used"), "rendezvous_s": (0, "not used"),
+        "window_bytes": (FIRST_WINDOW, "src/net/udp/udp_cc.c: ten packets"),
+        "window_bytes_max": (2 << 20, "src/net/udp/udp_cc.c"),
+        "shared_processors": (len(os.sched_getaffinity(0)), "this machine's serve all hosts"),
+        "host_s_per_byte": (per_byte, "measured: two hosts without delay and rate")}
     return json.dumps({"name": "lab", "title": "emulated links", "topology": "switch",
                        "parameters": {k: {"value": v, "source": s}
                                       for k, (v, s) in values.items()}})
 
 
-def real(lab, program, options, ranks, environment):
-    """{(collective, bytes): seconds}, the median of some runs. ranks: of each host."""
+def real(lab, program, options, ranks, kinds=KINDS):
+    """{(collective, bytes): seconds}, the median of some jobs. ranks: of each host."""
     rows = {}
     hosts = lab.host_list(ranks)
-    for _ in range(options.rounds):
+    environment = {**os.environ, "HOME": str(lab.ssh.accounts["root"][1]),
+                   "TOMBOLO_CONDUIT": "udp"}
+    for kind, size in [k for _ in range(options.rounds) for k in kinds]:
         done = subprocess.run(
             lab.hosts[0].command([str(options.build / "bin/tombolo"), "run", "--hosts", hosts,
-                                  "--timeout", "40", str(program)]),
+                                  "--timeout", "40", str(program), kind, str(size)]),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
             stdin=subprocess.DEVNULL, timeout=60, check=False)
         if done.returncode:
@@ -74,7 +84,7 @@ def simulated(options, files, key, ranks):
         [options.build / "bin/tombolo", "sim", "collective", "--machine", files["machine"],
          "--loggp", files["loggp"], "--far", "--set",
          f"node_latency_s={files['host_s']}", "--ranks", str(ranks), "--kind", key[0],
-         "--bytes", str(key[1]), "--times", str(TIMES), "--json", "-"],
+         "--bytes", str(key[1]), "--times", str(TIMES), "--warm", "1", "--json", "-"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         print(f"sim: {done.stderr.strip()}", file=sys.stderr)
@@ -83,21 +93,28 @@ def simulated(options, files, key, ranks):
     return result["seconds"], result["algorithm"]
 
 
-def compare(options, folder, lab, program):
+def work_per_byte(options, program):
+    """Processor seconds that a byte takes on all sides, the emulated link included: what two hosts
+    that nothing else slows down carry, while they keep this machine's processors busy."""
+    wire = ["delay=0us", "rate=100gbit", f"queue={4 << 20}"]
+    with Lab(2, wire=wire, sshd=True) as lab:
+        seconds = real(lab, program, options, [1, 1], (FLOOD,)).get(FLOOD, 0)
+    return min(2, len(os.sched_getaffinity(0))) * seconds / FLOOD[1]
+
+
+def compare(options, folder, lab, program, per_byte):
     """All numbers of ranks. Returns the records."""
     records = []
     files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json"}
-    environment = {**os.environ, "HOME": str(lab.ssh.accounts["root"][1]),
-                   "TOMBOLO_CONDUIT": "udp"}
     # What a host adds to a message is taken from two ranks, of which one message each way is done.
-    two = real(lab, program, options, [1, 1], environment).get(("allreduce", 8), 0)
+    short = ("allreduce", 8)
+    two = real(lab, program, options, [1, 1], (short,)).get(short, 0)
     files["host_s"] = max(two - options.delay_us * 1e-6, 0) / 2
     print(f"sim: a host adds {files['host_s'] * 1e6:.0f} us to a message", flush=True)
     for per_host in options.per_host:
-        files["machine"].write_text(machine(options, per_host))
+        files["machine"].write_text(machine(options, per_host, per_byte))
         ranks = per_host * options.hosts
-        for key, seconds in real(lab, program, options, [per_host] * options.hosts,
-                                 environment).items():
+        for key, seconds in real(lab, program, options, [per_host] * options.hosts).items():
             found = simulated(options, files, key, ranks)
             if not found:
                 continue
@@ -135,8 +152,10 @@ def main():
                         str(folder / "loggp.json")], check=True, stdout=subprocess.DEVNULL)
         wire = [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
                 f"queue={4 << 20}"]
+        per_byte = work_per_byte(options, program)
+        print(f"sim: processors take {per_byte * 1e9:.2f} ns for a byte", flush=True)
         with Lab(options.hosts, wire=wire, sshd=True) as lab:
-            records = compare(options, folder, lab, program)
+            records = compare(options, folder, lab, program, per_byte)
     good = sum(r["ok"] for r in records)
     print(f"sim: {good} of {len(records)} within 20 %")
     if options.json:

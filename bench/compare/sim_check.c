@@ -2,9 +2,11 @@
 /*
  * Collectives of a job on several hosts, to be compared with simulated ones by sim.py.
  *
- * Owns: nothing. Compiled by sim.py; not part of the build. Calls: the public API. Each row is the
- * mean of some collectives one after the other, each with the next root, as `tombolo sim collective
- * --times` does them: from a barrier to the last rank's end.
+ * Owns: nothing. Compiled by sim.py; not part of the build. Calls: the public API. Arguments: a
+ * collective and its bytes. Prints the mean of some of them one after the other, each with the next
+ * root, after one that is not counted, as `tombolo sim collective --warm 1 --times 8` does them:
+ * from a barrier to the last rank's end. A job does one kind, so that windows of congestion control
+ * are what that kind has made them.
  */
 #define GASNET_SEQ 1
 #include <gasnetex.h>
@@ -15,9 +17,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-enum { TIMES = 8, BLOCK_MAX = 65536 };
+enum { TIMES = 8 };
 
 static gex_TM_t tm;
 static gex_Rank_t rank, size;
@@ -61,24 +64,28 @@ static void measure(const char *name, size_t bytes, void (*one)(size_t, int)) {
 }
 
 int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*one)(size_t, int);
+    int all; /* a block for each rank */
+  } kinds[] = {{"broadcast", broadcast, 0}, {"allreduce", allreduce, 0}, {"exchange", exchange, 1}};
   gex_Client_t client;
   gex_EP_t ep;
   if (gex_Client_Init(&client, &ep, &tm, "SIM", &argc, &argv, 0)) return 1;
   rank = gex_TM_QueryRank(tm);
   size = gex_TM_QuerySize(tm);
-  src = calloc(size, BLOCK_MAX);
-  dst = calloc(size, BLOCK_MAX);
-  if (!src || !dst) {
-    fprintf(stderr, "sim_check: no memory for %u blocks of %d bytes\n", size, BLOCK_MAX);
-    gasnet_exit(1);
+  const size_t bytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (!bytes || strcmp(argv[1], kinds[i].name)) continue;
+    src = calloc(kinds[i].all ? size : 1, bytes);
+    dst = calloc(kinds[i].all ? size : 1, bytes);
+    if (!src || !dst) {
+      fprintf(stderr, "sim_check: no memory for blocks of %zu bytes\n", bytes);
+      gasnet_exit(1);
+    }
+    measure(argv[1], bytes, kinds[i].one);
+    gasnet_exit(0);
   }
-  measure("broadcast", 8, broadcast);
-  measure("broadcast", 8192, broadcast);
-  measure("broadcast", 65536, broadcast);
-  measure("allreduce", 8, allreduce);
-  measure("allreduce", 32768, allreduce);
-  measure("exchange", 512, exchange);
-  measure("exchange", 16384, exchange);
-  barrier();
-  gasnet_exit(0);
+  fprintf(stderr, "usage: sim_check broadcast|allreduce|exchange BYTES\n");
+  gasnet_exit(2);
 }

@@ -80,6 +80,33 @@ class Simulate(unittest.TestCase):
             self.assertEqual(got["algorithm"], "knomial")
             self.assertAlmostEqual(got["seconds"], seconds, delta=seconds * 1e-6)
 
+    def test_window_by_hand(self):
+        """A window of one piece: the second one waits for the acknowledgement of the first; and
+        the processors' work for its bytes."""
+        words = ("collective", "--kind", "broadcast", "--bytes", 5600, "--ranks", 2)
+        ends = 2 * (1e-6 + 5.6e-6)
+        for window, work, seconds in (
+                (2800, 0, ends + 2 * (WIRE_S + 2.8e-5) + WIRE_S),
+                (5600, 0, ends + WIRE_S + 5.6e-5),
+                # The first piece shares the processor with the root's copy to its destination.
+                (2800, 1e-9, ends + 5.6e-6 + 2.8e-6 + 2 * (WIRE_S + 2.8e-5) + WIRE_S)):
+            got = self.run_one(*words, machine=self.machine(
+                window_bytes=window, shared_processors=1, host_s_per_byte=work))
+            self.assertAlmostEqual(got["seconds"], seconds, delta=seconds * 1e-3)
+        # The window that one collective has opened serves the next.
+        warm = self.run_one(*words, "--warm", 2, machine=self.machine(window_bytes=2800))
+        self.assertLess(warm["seconds"], ends + WIRE_S * 2 + 5.6e-5)
+
+    def test_algorithm(self):
+        words = ("collective", "--ranks", 64, "--bytes", 65536)
+        for name, means in (("tree", "tree"), ("tree:2:8192", "tree"), ("knomial:8", "knomial")):
+            self.assertEqual(self.run_one(*words, "--algorithm", name,
+                                          machine="torus")["algorithm"], means)
+        for name in ("tree:2:0", "tree:1", "tree:x", "bush"):
+            code, _, err = simulate(*words, "--machine", "torus", "--algorithm", name)
+            self.assertEqual(code, 2, name)
+            self.assertIn("NAME[:radix[:segment]]", err)
+
     def test_ft_by_hand(self):
         """Two ranks, one dimension, nothing overlaps: packed by messages."""
         m = self.machine(copy_bytes_per_s=1e18, message_send_s=0, message_receive_s=0,

@@ -10,6 +10,7 @@
 #include "collective.h"
 
 #include "plan.h"
+#include "transport.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,6 +39,9 @@ struct Job {
   struct sim_ask ask;
   CollResult result{};
   std::vector<s4u::Mailbox *> boxes;
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Way>> ways; /* where there are windows */
+  s4u::BarrierPtr begin;    /* all ranks have done what is not counted, */
+  double from = 0, end = 0; /* when that was, and when the last rank has done all */
 };
 
 struct Schedule {
@@ -47,28 +51,33 @@ struct Schedule {
 
 class Member {
 public:
-  Member(Job &job, uint32_t rank) : job_(job), rank_(rank), m_(job.network.machine()) {}
+  Member(Job &job, uint32_t rank)
+      : job_(job), rank_(rank), m_(job.network.machine()), windows_(m_.get("window_bytes") > 0) {}
 
   void operator()() {
     const char *algorithm, *why;
     job_.boxes[rank_]->set_receiver(s4u::Actor::self());
-    for (round_ = 0; round_ < job_.c.times; round_++) {
+    const auto warm = static_cast<uint32_t>(job_.c.warm);
+    for (round_ = 0; round_ < warm + job_.c.times; round_++) {
       Schedule schedule;
       struct sim_ask ask = job_.ask;
-      ask.root = round_ % ask.size;
+      if (warm && round_ == warm) {
+        job_.begin->wait();
+        job_.from = s4u::Engine::get_clock();
+      }
+      ask.root = (round_ < warm ? round_ : round_ - warm) % ask.size;
       if (!sim_plan_make(&ask, rank_, &schedule.sched, &algorithm, &why))
         throw std::runtime_error(why); /* coll_run has asked before */
       run(schedule.sched);
     }
+    job_.end = s4u::Engine::get_clock();
     job_.boxes[rank_]->set_receiver(nullptr);
   }
 
 private:
   using Key = std::tuple<Note, uint32_t, uint32_t, uint32_t>;
 
-  void spend(double seconds) const {
-    if (seconds > 0) s4u::this_actor::sleep_for(seconds);
-  }
+  void spend(double seconds) const { job_.network.work(seconds); }
 
   bool near(uint32_t peer) const { return job_.network.near(rank_, peer); }
 
@@ -109,6 +118,7 @@ private:
     s4u::Mailbox *const box = job_.boxes[s.peer];
     Mail *const mail = new Mail{kind, round_, rank_, s.tag, s.bytes};
     const double bytes = std::max(wire_bytes, NOTICE_BYTES), now = s4u::Engine::get_clock();
+    if (windows_ && !near(s.peer)) return way_to(s.peer).post(box, mail, bytes);
     const double first = std::max(now, free_at_[s.peer]);
     const double from = first + 2 * m_.get("node_latency_s");
     free_at_[s.peer] = first + bytes / job_.network.rail_bytes_per_s();
@@ -120,6 +130,14 @@ private:
       s4u::this_actor::sleep_until(from);
       leave();
     });
+  }
+
+  Way &way_to(uint32_t peer) {
+    std::unique_ptr<Way> &way = job_.ways[{rank_, peer}];
+    if (!way)
+      way = std::make_unique<Way>(job_.network, job_.network.node_of(rank_),
+                                  job_.network.node_of(peer));
+    return *way;
   }
 
   /* Take one message from the network. */
@@ -187,6 +205,7 @@ private:
   uint32_t rank_, round_ = 0;
   const Machine &m_;
   std::map<Key, unsigned> stash_;
+  bool windows_;
   std::unordered_map<uint32_t, double> free_at_; /* by peer: when what was posted has left */
   std::vector<std::pair<uint32_t, uint32_t>> offered_;
 };
@@ -222,14 +241,16 @@ CollResult coll_run(Network &network, const CollCase &c) {
           {c.kind.c_str(), c.algorithm.c_str(), size, per_node, 0, c.bytes,
            static_cast<uint64_t>(eager), nodes.get()},
           {},
-          {}};
+          {},
+          {},
+          s4u::Barrier::create(size)};
   job.result.algorithm = check(job.ask);
   for (uint32_t rank = 0; rank < size; rank++)
     job.boxes.push_back(s4u::Mailbox::by_name("rank" + std::to_string(rank)));
   for (uint32_t rank = 0; rank < size; rank++)
     s4u::Actor::create("rank" + std::to_string(rank), network.host_of(rank), Member(job, rank));
   s4u::Engine::get_instance()->run();
-  job.result.seconds = s4u::Engine::get_clock() / static_cast<double>(c.times);
+  job.result.seconds = (job.end - job.from) / static_cast<double>(c.times);
   return job.result;
 }
 

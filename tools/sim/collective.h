@@ -23,6 +23,7 @@ struct CollCase {
   bool two_levels;
   Means means;
   uint64_t times; /* one after the other, each with the next root; at least 1 */
+  uint64_t warm;  /* done before these, and not counted */
 };
 
 struct CollResult {

@@ -128,8 +128,13 @@ double native_exchange(Network &network, uint64_t bytes) {
 }
 
 Result run_collective(const Machine &machine, const Experiment &e) {
-  const CollCase c{e.kind.empty() ? "broadcast" : e.kind, e.algorithm,       e.bytes,
-                   e.levels == 0 || e.levels == 2,        coll_means(e.way), e.times};
+  const CollCase c{e.kind.empty() ? "broadcast" : e.kind,
+                   e.algorithm,
+                   e.bytes,
+                   e.levels == 0 || e.levels == 2,
+                   coll_means(e.way),
+                   e.times,
+                   e.warm};
   if (e.levels > 2) throw Error("--levels " + std::to_string(e.levels) + ": give 1 or 2");
   if (e.native && c.kind != "broadcast" && c.kind != "exchange")
     throw Error("--native --kind " + c.kind + ": give broadcast or exchange");

@@ -16,7 +16,7 @@ namespace sim {
 struct Experiment {
   std::string name, way, kind, algorithm, flows;
   uint64_t points[3] = {0, 0, 0}, grid[2] = {0, 0};
-  uint64_t ranks = 2, bytes = 8, levels = 0, links = 1, count = 64, times = 1;
+  uint64_t ranks = 2, bytes = 8, levels = 0, links = 1, count = 64, times = 1, warm = 0;
   bool one_dimension = false, native = false;
 };
 

@@ -44,6 +44,11 @@ const Row rows[] = {
     {"switch_up", 1, 4096, 16},
     {"group_switches", 1, 4096, 8},
     {"global_links", 1, 4096, 1},
+    /* transport of collectives; 0: no window, processors of its own for each rank, no work */
+    {"window_bytes", 0, 1e12, 0},
+    {"window_bytes_max", 1, 1e12, 1e12},
+    {"shared_processors", 0, 4096, 0},
+    {"host_s_per_byte", 0, 1, 0},
     /* one-sided */
     {"put_overhead_s", 0, 1, NEEDED},
     {"put_done_s", 0, 1, 0},

@@ -25,8 +25,9 @@ const char usage[] =
     "  ft          a transform of NAS FT: --points 2048x1024x1024 --way WAY [--grid TYxTZ|1d]\n"
     "              WAY: slabs, signal, packed (one-sided), slabs2, packed2 (two-sided);\n"
     "              --flows each|share: a flow for each pair of nodes, or one node with its share\n"
-    "  collective  one of the library's schedules: --kind broadcast --bytes N [--algorithm NAME]\n"
-    "              [--levels 1|2] [--native] [--times N]\n"
+    "  collective  one of the library's schedules: --kind broadcast --bytes N\n"
+    "              [--algorithm NAME[:RADIX[:SEGMENT]]] [--levels 1|2] [--native] [--times N] "
+    "[--warm N]\n"
     "  links       a node to its neighbours: --links N --bytes N --way put|message [--count N]\n"
     "  message     two ranks: --bytes N --way put|message|signal|put-then-signal\n"
     "  machine     what is known about the machine, and from where\n\n"
@@ -85,7 +86,8 @@ bool take(Options &o, const std::string &name, const std::string &value) {
       {"--flows", &e.flows}};
   const std::map<std::string, std::pair<uint64_t *, uint64_t>> numbers = {
       {"--ranks", {&e.ranks, 1}}, {"--bytes", {&e.bytes, 0}}, {"--levels", {&e.levels, 1}},
-      {"--links", {&e.links, 1}}, {"--count", {&e.count, 1}}, {"--times", {&e.times, 1}}};
+      {"--links", {&e.links, 1}}, {"--count", {&e.count, 1}}, {"--times", {&e.times, 1}},
+      {"--warm", {&e.warm, 0}}};
   const auto text = texts.find(name);
   const auto count = numbers.find(name);
   if (text != texts.end())

@@ -50,6 +50,10 @@ public:
   /* Seconds to move half of `bytes` each way across the narrowest cut: a torus only, else 0. */
   double bisection(double bytes) const;
 
+  /* Processor time of a rank, or of what serves the network for it: on the processors that all
+   * nodes share, where the machine says that they do, else on one of its own. */
+  void work(double seconds) const;
+
   /* Hosts `from`, `to` of a wire of its own. Before the simulation begins. */
   struct Wire {
     simgrid::s4u::Host *from, *to;
@@ -64,6 +68,7 @@ private:
   std::vector<simgrid::s4u::Host *> hosts_;
   std::vector<unsigned long> shape_;
   simgrid::s4u::NetZone *wires_ = nullptr;
+  simgrid::s4u::Host *processors_ = nullptr; /* shared_processors; null: each rank has its own */
   bool closed_ = true;
 };
 

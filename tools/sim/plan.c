@@ -10,6 +10,7 @@
 
 #include "coll/select.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,12 +36,28 @@ static bool reduces(uint32_t kind) {
          kind == TMB_COLL_SCAN || kind == TMB_COLL_EXSCAN;
 }
 
+/* What `NAME[:radix[:segment]]` says of an algorithm. Returns NULL where it is none. */
+static const struct tmb_coll_alg *named(const struct tmb_coll_shape *c, const char *text,
+                                        struct tmb_coll_choice *choice) {
+  char name[32];
+  unsigned radix = choice->radix;
+  unsigned long long segment = choice->segment;
+  int end = 0;
+  if (sscanf(text, "%31[a-z]%n:%u%n:%llu%n", name, &end, &radix, &end, &segment, &end) < 1 ||
+      text[end] || radix < 2 || !segment)
+    return NULL;
+  choice->radix = radix;
+  choice->segment = segment;
+  return tmb_coll_alg_find(c->kind, name);
+}
+
 /* Emit the schedule for a shape. Returns the name of the algorithm, NULL with `why`. */
 static const char *emit(struct tmb_sched *out, struct tmb_coll_shape *c, const char *name,
                         const char **why) {
   struct tmb_coll_choice choice = tmb_coll_select(c, &tmb_coll_thresholds);
-  const struct tmb_coll_alg *alg = name[0] ? tmb_coll_alg_find(c->kind, name) : choice.alg;
-  *why = "there is no such algorithm; `tombolo info --config` lists those of TOMBOLO_COLL_ALG";
+  const struct tmb_coll_alg *alg = name[0] ? named(c, name, &choice) : choice.alg;
+  *why = "there is no such algorithm; `tombolo info --config` lists those of TOMBOLO_COLL_ALG, to "
+         "be given as NAME[:radix[:segment]]";
   if (!alg) return NULL;
   *why = "it has no schedule or does not work for this job; give another one, or --levels 2";
   if (!alg->fn || !tmb_coll_alg_legal(alg, c)) return NULL;

@@ -19,7 +19,8 @@ extern "C" {
 
 /* A collective of a job whose ranks fill nodes in order. */
 struct sim_ask {
-  const char *kind, *algorithm; /* as in TOMBOLO_COLL_ALG; algorithm "": the library's choice */
+  const char *kind, *algorithm; /* as in TOMBOLO_COLL_ALG, the algorithm also with radix
+                                    and segment; "": the library's choice */
   uint32_t size, per_node, root;
   uint64_t bytes, eager;              /* of the vector or block; longest ungated message */
   const struct tmb_coll_nodes *nodes; /* NULL: one level */

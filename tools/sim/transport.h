@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A way from one rank to another that limits what is on it: a transport with a congestion window.
+ *
+ * Owns: class Way. Used by collective.cc where the machine has a window. Calls: network.h, SimGrid.
+ * The window is that of conduit udp before the first loss (src/net/udp/udp_cc.c): it begins with
+ * `window_bytes`, grows by what is acknowledged while at least half of it is in use, to
+ * `window_bytes_max`, and is never taken back. Messages leave in order, in pieces of some packets;
+ * a piece is acknowledged when it is there and one way back has passed. Invariants: no more than
+ * the window is on its way, or one piece; lost packets do not exist.
+ */
+#ifndef TMB_SIM_TRANSPORT_H
+#define TMB_SIM_TRANSPORT_H
+
+#include "network.h"
+
+#include <deque>
+#include <simgrid/s4u.hpp>
+
+namespace sim {
+
+class Way {
+public:
+  /* in from, to: nodes. */
+  Way(const Network &network, uint64_t from, uint64_t to);
+
+  /* Send `bytes` in order behind what was posted before; `mail` is put into the box when the last
+   * of them arrives. Does not wait. */
+  void post(simgrid::s4u::Mailbox *box, void *mail, double bytes);
+
+private:
+  struct Item {
+    simgrid::s4u::Mailbox *box;
+    void *mail;
+    double bytes;
+  };
+  void serve();
+  void move(const Item &item, double bytes, bool last);
+
+  const Network &network_;
+  simgrid::s4u::Host *from_, *to_;
+  double back_s_, window_, in_flight_ = 0;
+  bool serving_ = false;
+  std::deque<Item> queue_;
+  simgrid::s4u::MutexPtr mutex_;
+  simgrid::s4u::ConditionVariablePtr acknowledged_;
+};
+
+} // namespace sim
+
+#endif
