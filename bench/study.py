@@ -5,8 +5,9 @@
 #
 # Runs the measuring programs of this folder one after the other, keeps what they print and their
 # raw JSON, and writes FOLDER/report.md and FOLDER/report.html (self-contained, with drawings). A
-# part that cannot run here (a peer or root is missing) is named with the reason. Ratios in one
-# run mean something, absolute times little: machine, processors and load are in the report.
+# part that cannot run here (a peer or root is missing) is named with the reason. With --only the
+# report also has what the other parts have measured before in that folder, with the date. Ratios in
+# one run mean something, absolute times little: machine, processors and load are in the report.
 #   bench/study.py [--quick] [--build build] [--out study] [--only PART]...
 import argparse
 import html
@@ -225,6 +226,15 @@ def run_part(name, command, folder, limit):
     return json.loads(raw.read_text()), None
 
 
+def earlier(name, folder):
+    """What a part has measured before in this folder, and when; (None, None) if nothing."""
+    raw = folder / f"{name}.json"
+    if not raw.exists():
+        return None, None
+    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(raw.stat().st_mtime))
+    return json.loads(raw.read_text()), when
+
+
 def machine():
     """What the figures depend on, as (name, text) pairs."""
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
@@ -321,10 +331,15 @@ def main():
         parser.error(f"--only {', '.join(set(wanted) - set(known))}: expected {', '.join(known)}")
     options.out.mkdir(parents=True, exist_ok=True)
     facts, sections = machine(), []
-    for name in wanted:
-        title, command, rows = known[name]
+    for name, (title, command, rows) in known.items():
         limit = options.timeout or (600 if options.quick else 3600)
-        data, reason = run_part(name, command, options.out, limit)
+        if name in wanted:
+            data, reason = run_part(name, command, options.out, limit)
+        else:
+            data, when = earlier(name, options.out)
+            if not data:
+                continue
+            title, reason = f"{title} (measured {when})", None
         drawn = list(PLOTS[name](data)) if data and name in PLOTS else []
         sections.append({"title": title, "rows": list(rows(data)) if data else [],
                          "plots": drawn, "reason": reason})

@@ -9,7 +9,7 @@
 # with notification over the best form of the peers. A peer that is not installed, or not done
 # within --timeout, is named and left out.
 #   bench/compare/caf_apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
-#                             [APP...]
+#                             [--peer NAME]... [APP...]
 import argparse
 import json
 import re
@@ -45,11 +45,16 @@ PROBLEMS = [("hydro", "96^2", ["96", "96"], 200, 200, 0.8),
 NOTIFIED = ("attached", "notified")
 
 
-def compile_all(folder, build, apps):
+def compile_all(folder, build, apps, peers):
     """Compiles the peers. Returns {side: (launcher, {application: program})}."""
     ours = [build / "bin" / "tombolo", "run"]
-    sides = {"tombolo": (ours, {app: build / "bench" / PROGRAMS[app][0] for app in apps})}
-    for name, (_, launcher) in PEERS.items():
+    programs = {app: build / "bench" / PROGRAMS[app][0] for app in apps}
+    for program in programs.values():
+        if not program.exists():
+            sys.exit(f"caf_apps: no {program}: make build, with gfortran")
+    sides = {"tombolo": (ours, programs)}
+    for name in peers:
+        launcher = PEERS[name][1]
         library = next(Path("/usr/lib").glob(f"*/libcaf_{name}.so*"), None)
         programs = {}
         for app in apps:
@@ -140,6 +145,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one run")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
+    parser.add_argument("--peer", action="append", choices=PEERS, help="this one only; repeatable")
     parser.add_argument("app", nargs="*", metavar="APP",
                         help=f"{', '.join(PROGRAMS)} (default: all)")
     options = parser.parse_args()
@@ -147,7 +153,8 @@ def main():
     if set(apps) - set(PROGRAMS):
         parser.error(f"no such application: {', '.join(set(apps) - set(PROGRAMS))}")
     with tempfile.TemporaryDirectory() as folder:
-        sides = compile_all(Path(folder), options.build.resolve(), apps)
+        sides = compile_all(Path(folder), options.build.resolve(), apps,
+                            options.peer or list(PEERS))
         records = [report(problem[0], problem[1], measure(sides, problem, options), problem[-1])
                    for problem in PROBLEMS if problem[0] in apps]
     if options.json:

@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
       {H_LAST, (gex_AM_Fn_t)on_last, request, 0, NULL, "last"},
       {H_ACK, (gex_AM_Fn_t)on_ack, reply, 0, NULL, "ack"},
   };
-  gex_Client_Init(&client, &ep, &tm, "COMPARE", &argc, &argv, 0);
+  if (gex_Client_Init(&client, &ep, &tm, "COMPARE", &argc, &argv, 0) != GASNET_OK) return 1;
   rank = (int)gex_TM_QueryRank(tm);
   gex_EP_RegisterHandlers(ep, table, sizeof table / sizeof *table);
   if (gex_Segment_Attach(&segment, tm, 2 * LOOP_BYTES_MAX) != GASNET_OK) gasnet_exit(1);

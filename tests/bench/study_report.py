@@ -50,6 +50,9 @@ def main():
             xml.etree.ElementTree.fromstring("<svg" + part[:part.index("</svg>")] + "</svg>")
         text, page = study(folder, "--only", "ops", "--timeout", "0.3")
         assert "Not measured: not done after 0 s" in text, text
+        # what another part has measured before in this folder, with its date
+        assert "ranks (measured 2" in text or "form (measured 2" in text, text
+        assert "barrier, 8 ranks" in text, text
     print("study: the report is complete")
     return 0
 
