@@ -40,6 +40,7 @@ def parts(options):
                 "{json}", *words]
 
     less = ["--quick"] if quick else []
+    short = ["--timeout", "20"] if quick else []  # between hosts a peer that hangs costs minutes
     ranks = "2,8" if quick else "2,4,8,16,32,64"
     return {
         "bench": ("Operations beside their floors", bench, bench_rows),
@@ -59,9 +60,10 @@ def parts(options):
                 script("ft.py", "--class", size), ft_rows),
         "net": ("Two ranks on two hosts, beside MPI over TCP", script("net.py"), net_rows),
         "ft": ("NAS FT on four hosts, 1 Gbit/s, beside MPI",
-               script("net.py", "--ft", "--ft-class", size), ft_rows),
+               script("net.py", "--ft", "--ft-class", size, *short), ft_rows),
         "apps4hosts": ("matmul and cholesky on four hosts, 1 Gbit/s, beside ScaLAPACK",
-                       script("net.py", "--apps", "--problem", "1000" if quick else "4000"),
+                       script("net.py", "--apps", "--problem", "1000" if quick else "4000",
+                              *short),
                        app_rows),
         "sim": ("At scale, simulated, beside the published figures of the original study",
                 [sys.executable, HERE / "simulate.py", *less, "--build", options.build, "--out",

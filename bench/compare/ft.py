@@ -82,15 +82,20 @@ def seconds_of(schedule, text, report):
 
 
 def measure(ways, options, folder, run):
-    """run(side, way, command after the launcher): its output. Returns {way: [seconds]}."""
+    """run(side, way, command after the launcher): its output. Returns {way: [seconds]}. What was
+    not done once is not run again."""
     report = folder / "ft.json"
-    seconds = {way: [] for way in ways}
+    seconds, failed = {way: [] for way in ways}, set()
     for _ in range(options.rounds):
         for way, (side, program, schedule) in ways.items():
+            if way in failed:
+                continue
             report.unlink(missing_ok=True)
             text = run(side, way, [program, *arguments(schedule, options, report)])
             value = seconds_of(schedule, text, report)
-            if value is not None:
+            if value is None:
+                failed.add(way)
+            else:
                 seconds[way].append(value)
     return seconds
 
