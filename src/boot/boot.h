@@ -73,6 +73,9 @@ struct tmb_boot {
  * "mpich"; TOMBOLO_MPI decides. */
 const char *tmb_boot_mpi_abi(void);
 
+/* Whether a foreign launcher has started this process that can serve an MPI in it as well. */
+bool tmb_boot_launched(void);
+
 /* Whether a rank shares this machine's processors and memory. */
 static inline bool tmb_boot_here(const struct tmb_boot *boot, uint32_t rank) {
   return boot->here == boot->size || tmb_places_near(&boot->places, rank);

@@ -373,6 +373,11 @@ static int share_memory(struct tmb_boot *b) {
   return rc;
 }
 
+/* Slurm's PMI-2 has one greeting for a process, and this library has used it. */
+bool tmb_boot_launched(void) {
+  return managed.pm.ops && managed.pm.ops != &tmb_pm_pmi2;
+}
+
 int tmb_boot_manage(struct tmb_boot *b) {
   int rc = tmb_pm_find(&managed.pm);
   if (rc) return rc;

@@ -80,12 +80,13 @@ struct tmb_net_env {
   const uint8_t *secret;       /* [TMB_NET_SECRET_BYTES] of the job; nobody else may know it */
   bool threads;                /* client threads may be inside the library at once */
   bool crowded;                /* ranks of this host outnumber its processors */
+  bool launched;               /* by a launcher that serves an MPI in this process, too */
   struct tmb_net_stats *stats; /* to be kept up to date */
   const struct tmb_net_up *up;
   void *ctx;                  /* argument of the two functions below */
-  void (*barrier)(void *ctx); /* collective; open only */
+  void (*barrier)(void *ctx); /* collective; open, and leave where all ranks are there */
   void (*allgather)(void *ctx, const void *mine, size_t bytes,
-                    void *all); /* the same, any length */
+                    void *all); /* collective, any length; open only */
 };
 
 struct tmb_net_ops {

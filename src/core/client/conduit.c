@@ -186,6 +186,7 @@ static int open_with(const struct tmb_net_ops *ops) {
                                   .secret = boot->secret,
                                   .threads = tmb_job.threads,
                                   .crowded = tmb_job.wait.crowded,
+                                  .launched = tmb_boot_launched(),
                                   .stats = (struct tmb_net_stats *)(void *)tmb_job.status->net,
                                   .up = &tmb_conduit_up,
                                   .ctx = boot,

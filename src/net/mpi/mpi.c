@@ -113,7 +113,9 @@ static bool begin(struct tmb_net *net) {
     return false;
   }
   int rc = MPI_SUCCESS;
+  if (!begun && !agree(&net->env, nmpi_manager_start(net))) return false;
   if (!begun) rc = MPI_Init_thread(NULL, NULL, level_wanted(net), &level);
+  nmpi_manager_begun();
   if (rc != MPI_SUCCESS) return says(net, "MPI_Init_thread", rc);
   net->owns = !begun;
   (void)MPI_Query_thread(&level);

@@ -91,12 +91,14 @@ struct tmb_net {
   struct nmpi_peer **peer; /* [size]; NULL: nothing to do with it yet */
   struct nmpi_pool receives, small, large;
   struct nmpi_queue ready; /* receives that have completed out of order */
+  struct nmpi_queue idle;  /* receive buffers that are to be posted again */
   struct nmpi_queue held;  /* requests that wait for a poll that serves them */
   uint32_t held_count;     /* of them, in receive buffers */
-  uint32_t fruitless;      /* looks in a row at the oldest receive alone */
-  uint32_t sending;        /* buffers in the busy queues of small and large */
-  uint32_t todo;           /* peer + 1: credit is to be returned to it */
-  int *done;               /* [receives.count] for MPI_Testsome, as the next */
+  uint32_t idle_count;
+  uint32_t fruitless; /* looks in a row at the oldest receive alone */
+  uint32_t sending;   /* buffers in the busy queues of small and large */
+  uint32_t todo;      /* peer + 1: credit is to be returned to it */
+  int *done;          /* [receives.count] for MPI_Testsome, as the next */
   MPI_Status *status;
 };
 
@@ -148,6 +150,13 @@ void nmpi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);
 /* Learn when the program calls MPI_Finalize. Returns 0 or a code of MPI. */
 int nmpi_watch_end(struct tmb_net *net);
 void nmpi_leave(struct tmb_net *net, int code);
+
+/* ---- mpi_pmi.c */
+
+/* Before MPI_Init: see that MPI finds the other ranks where no launcher of MPI has started this
+ * process. Returns whether it can; it has been said why not. And after it. */
+bool nmpi_manager_start(struct tmb_net *net);
+void nmpi_manager_begun(void);
 
 /* ---- payload of a message that lies in a buffer */
 

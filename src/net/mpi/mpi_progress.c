@@ -21,6 +21,7 @@
 
 #define PROGRESS_BATCH 32
 #define ALL_EVERY      32 /* looks at the oldest receive, after which all are looked at */
+#define SENDING_MANY   4  /* buffers on their way, which are then looked at in any case */
 
 /* ---- receive buffers */
 
@@ -30,12 +31,19 @@ void nmpi_post(struct tmb_net *net, struct nmpi_buffer *b) {
   nmpi_queue_add(&net->receives.busy, b);
 }
 
-/* A message has been dealt with. */
+/* A message has been dealt with. Its buffer is posted again when there is time. */
 static void recycle(struct tmb_net *net, struct nmpi_buffer *b) {
-  if (!b->pool)
+  if (b->pool) {
+    nmpi_queue_add(&net->idle, b);
+    net->idle_count++;
+  } else {
     nmpi_buffer_put(b);
-  else if (!net->ended)
-    nmpi_post(net, b);
+  }
+}
+
+static void post_rest(struct tmb_net *net) {
+  while (net->idle.first) nmpi_post(net, nmpi_queue_take(&net->idle));
+  net->idle_count = 0;
 }
 
 /* Keep a request until it may be served. */
@@ -91,6 +99,7 @@ static void look_at_all(struct tmb_net *net) {
 /* The next buffer in which a message has come, or NULL. */
 static struct nmpi_buffer *next_arrival(struct tmb_net *net) {
   struct nmpi_queue *busy = &net->receives.busy;
+  if (!busy->first) post_rest(net);
   if (!net->ready.first && busy->first) {
     MPI_Status status;
     int flag = 0;
@@ -171,19 +180,22 @@ static void hand_up(const struct tmb_net *net, const struct nmpi_buffer *b) {
 
 /* ---- the slots */
 
-/* Under the lock: what needs no message. Returns whether something was done. */
-static bool housekeeping(struct tmb_net *net) {
-  const bool reaped = net->sending && nmpi_reap(net);
+/* Under the lock: what needs no message. Done when there is none, or much of it. Returns whether
+ * somebody may go on because of it. */
+static bool housekeeping(struct tmb_net *net, bool idle) {
+  if (net->idle_count && (idle || net->idle_count >= net->receives.count / 2)) post_rest(net);
+  const bool reaped = net->sending && (idle || net->sending >= SENDING_MANY) && nmpi_reap(net);
   return (net->todo && nmpi_send_rest(net)) || reaped;
 }
 
 int nmpi_progress(struct tmb_net *net, int serve) {
   uint32_t dealt = 0;
   if (!tmb_lock_try(&net->lock)) return TMB_FOUND_BUSY;
-  int found = !net->ended && housekeeping(net) ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
+  int found = TMB_FOUND_NOTHING;
   for (int i = 0; i < PROGRESS_BATCH && !net->ended; i++) {
     struct nmpi_buffer *const b = next_message(net, serve, &dealt);
     if (!b) break;
+    const bool reply = nmpi_head_of(b)->is_reply;
     const uint32_t units = nmpi_units(nmpi_head_of(b));
     tmb_lock_release(&net->lock);
     hand_up(net, b);
@@ -191,8 +203,10 @@ int nmpi_progress(struct tmb_net *net, int serve) {
     found |= TMB_FOUND_WORK;
     if (units) nmpi_credit_owe(net, b->peer, units);
     recycle(net, b);
+    if (reply) break; /* somebody is likely to wait for it */
   }
   if (dealt) found |= TMB_FOUND_WORK;
+  if (!net->ended && housekeeping(net, !found)) found |= TMB_FOUND_WORK;
   tmb_lock_release(&net->lock);
   return found;
 }
