@@ -428,12 +428,12 @@ if(NOT TMB_SANITIZE)
     --include ${PROJECT_SOURCE_DIR}/include --all)
 
   if(TMB_INSTALL)
-    foreach(way mak pkg-config udp ofi cmake fortran names idioms compilers)
+    foreach(way mak pkg-config udp ofi mpi cmake fortran names idioms compilers)
       tmb_add_check(${way} install bash ${PROJECT_SOURCE_DIR}/tests/install/check.sh ${way}
         ${PROJECT_BINARY_DIR})
     endforeach()
-    set_tests_properties(install.mak install.pkg-config install.udp install.ofi install.cmake
-      install.compilers
+    set_tests_properties(install.mak install.pkg-config install.udp install.ofi install.mpi
+      install.cmake install.compilers
       PROPERTIES TIMEOUT 120)
   endif()
 endif()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh mak|pkg-config|udp|ofi|cmake|fortran|names|idioms|compilers BUILD_DIR: installs the build
-# into a fresh prefix, then builds and runs clients the way that a user would who only knows that
-# prefix.
+# check.sh mak|pkg-config|udp|ofi|mpi|cmake|fortran|names|idioms|compilers BUILD_DIR: installs the
+# build into a fresh prefix, then builds and runs clients the way that a user would who only knows
+# that prefix.
 set -euo pipefail
 way=$1
 build=$2
@@ -192,6 +192,45 @@ by_ofi() {
   done
 }
 
+# Conduit mpi, by each MPI's launcher: the client knows nothing of MPI, its fragment names the
+# conduit.
+by_mpi() {
+  unset "${!GASNET_@}" "${!TOMBOLO_@}" "${!OMPI_@}" "${!PMI@}"
+  export TOMBOLO_PLACES=2 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
+  local abi tried=
+  for abi in openmpi mpich; do
+    [ -e "$prefix/lib/tombolo/tombolo-net-mpi-$abi.so" ] || continue
+    export TOMBOLO_MPI=$abi
+    tried=1
+    for mode in seq par parsync; do
+      {
+        echo "include $prefix/include/mpi-conduit/mpi-$mode.mak"
+        printf 'client:\n\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -o $@ '
+        printf '%s $(GASNET_LDFLAGS) $(GASNET_LIBS)\n' "$here/client.c"
+      } >"Makefile.mpi-$mode"
+      rm -f client
+      make -s -f "Makefile.mpi-$mode" client
+    done
+    run_udp 3 "$prefix/bin/gasnetrun_mpi" -n 3 ./client "x y"
+    # shellcheck disable=SC2046
+    $(pkg-config --variable=GASNET_CC gasnet-mpi-seq) $(pkg-config --cflags gasnet-mpi-seq) \
+      "$here/client.c" -o client $(pkg-config --libs gasnet-mpi-seq)
+    run_udp 2 "$prefix/bin/gasnetrun_mpi" -n 2 ./client "x y"
+    launcher=$([ $abi = mpich ] && echo mpiexec.hydra || echo mpirun.openmpi)
+    MPIRUN_CMD="$launcher -n %N %P %A" run_udp 2 "$prefix/bin/gasnetrun_mpi" -n 2 ./client "x y"
+    # It goes through MPI: with a setting of the conduit that is wrong it says so.
+    TOMBOLO_MPI_THREAD=knotted "$prefix/bin/gasnetrun_mpi" -n 2 ./client >said 2>&1 || true
+    grep -q "TOMBOLO_MPI_THREAD=knotted" said || { cat said; echo "FAILED: not by MPI"; exit 1; }
+  done
+  [ -n "$tried" ] || { echo "skipped: no MPI plug-in is built"; exit 77; }
+  GASNET_MPI_SPAWNER=fork TOMBOLO_PLACES=1 run_udp 2 "$prefix/bin/gasnetrun_mpi" -n 2 ./client "x y"
+  "$prefix/bin/gasnetrun_mpi" -t -spawner=ssh -n 2 ./client 2>said
+  grep -q "tombolo run -n 2 -- ./client" said
+  GASNET_MPI_SPAWNER=pmi "$prefix/bin/gasnetrun_mpi" -t -n 2 ./client 2>said
+  grep -q "srun -n 2 ./client" said
+}
+
 # Plug-ins lie beside the library, where it looks for them.
 if grep -q '^TMB_CUDA:BOOL=ON' "$build/CMakeCache.txt"; then
   plugin=$prefix/lib/libtombolo-mk-cuda.so
@@ -272,6 +311,7 @@ case $way in
   pkg-config) by_pkg_config ;;
   udp) by_udp ;;
   ofi) by_ofi ;;
+  mpi) by_mpi ;;
   cmake) by_cmake ;;
   names) bash "$here/names.sh" "$prefix" ;;
   idioms) bash "$here/idioms.sh" "$prefix" ;;
