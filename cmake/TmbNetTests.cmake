@@ -94,6 +94,27 @@ if(TARGET tombolo_net_ofi)
     --set TOMBOLO_OFI_RMA=0 --set "TOMBOLO_OFI_FAULT=send=20,inject=20")
 endif()
 
+# The conduit mpi, by the launcher of each MPI, and by ours.
+set(tmb_mpi --pretend --conduit mpi)
+foreach(pair openmpi=openmpi mpich=hydra)
+  string(REPLACE "=" ";" words "${pair}")
+  list(GET words 0 abi)
+  list(GET words 1 launcher)
+  if(TARGET tombolo_net_mpi_${abi})
+    tmb_add_net_suite(mpi-${abi} net ${tmb_mpi} --launcher ${launcher} --hosts 2 --ranks 4
+      --placement cyclic --part 5/20 --patience 3)
+    tmb_add_net_suite(mpi-${abi} net-whole ${tmb_mpi} --launcher ${launcher} --hosts 3 --ranks 7
+      --placement uneven --patience 6)
+    tmb_add_net_suite(mpi-${abi}-strict net-whole ${tmb_mpi} --launcher ${launcher} --hosts 2
+      --ranks 4 --placement cyclic --patience 6 --set TOMBOLO_MPI_CREDITS=1
+      --set TOMBOLO_MPI_RECEIVES=2 --set TOMBOLO_MPI_SENDS=4)
+  endif()
+endforeach()
+if(TARGET tombolo_net_mpi_mpich)
+  tmb_add_net_suite(mpi-run net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
+    --placement cyclic --part 7/20 --patience 3)
+endif()
+
 # ---- the whole: hosts, ranks, placements
 foreach(shape 2.2.blocks 2.8.cyclic 4.7.uneven 4.16.blocks 8.8.blocks 8.32.cyclic)
   string(REPLACE "." ";" words "${shape}")

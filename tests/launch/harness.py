@@ -36,8 +36,8 @@ def clean_environment(**settings):
     """Ours without what a launcher around the test has left, and the tombolo command in PATH."""
     foreign = ("PMI", "PMIX_", "OMPI_", "SLURM_", "HYD", "TOMBOLO_BOOT", "TOMBOLO_PLACES")
     env = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
-    env["PATH"] = str(BUILD / "bin") + os.pathsep + env["PATH"]
     env.update(settings)
+    env["PATH"] = str(BUILD / "bin") + os.pathsep + env["PATH"]
     return env
 
 

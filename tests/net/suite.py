@@ -4,7 +4,8 @@
 """Runs the conformance programs with their ranks on several hosts.
 
 Usage: suite.py [options]    hosts of a lab (lab.py), reached by ssh
-       suite.py --pretend    hosts that are only pretended (TOMBOLO_PLACES); needs no root
+       suite.py --pretend    hosts that are only pretended (TOMBOLO_PLACES); needs no root;
+                             --launcher hydra or openmpi: by MPI's launcher
 The programs, their arguments, settings and expectations are those that ctest has. Each is run with
 the number of ranks that was asked for, or, where it does not support that, with the largest one
 below that it has. Prints what failed and `N passed, N failed, N skipped`; 77: nothing could be run.
@@ -14,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -25,10 +27,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from confine import SKIP, confine, skip  # noqa: E402
 from lab import Lab, build_folder  # noqa: E402
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "launch"))
+from harness import LAUNCHERS, clean_environment  # noqa: E402
+
 PLAIN = re.compile(r"^(conformance\.\w+(?:\.\w+)?)\.n(\d+)$")  # a run without settings of its own
 ANY_RANKS = {2, 3, 4, 7}  # a program that is tested with these can run with any number
 OUTPUT_LINES = 30  # of a failed run that are shown
-# What is left out, with the reason: on any hosts, on hosts of a lab, with the conduit udp.
+# What is left out, with the reason: on any hosts, on hosts of a lab, by MPI's launcher, with the
+# conduit udp.
 ON_ONE_HOST = {
     "coll_mismatch": "calls are compared through memory that ranks of one host share",
     "mk_cuda": "counts the copies that ranks of one host save each other",
@@ -38,6 +44,10 @@ ON_ONE_MACHINE = {
     name: SOCKET
     for name in ("ad_nbi", "am_blockuntil_store", "am_immediate", "coll_legacy", "event_nopoll",
                  "notify_async", "notify_dropped", "notify_progress")
+}
+BY_MPI = {
+    "coll_refused": "forbids process_vm_readv, by which MPI libraries copy on one machine",
+    "notify_dropped": "starts `tombolo run` itself",
 }
 UNLIKE_UDP = {
     name: "expects refusal while the peer does not poll, but udp takes in what comes meanwhile"
@@ -101,6 +111,14 @@ def set_option(command, name, value):
     return [*command[: at + 1], value, *command[at + 2 :]]
 
 
+def by_launcher(run, options, environment, seconds):
+    """The command line by MPI's launcher, and what it adds to the environment."""
+    program = run.command[run.command.index("--") + 1 :]
+    words = ["timeout", "-k", "5", f"{seconds:.0f}", *LAUNCHERS[options.launcher], str(run.ranks)]
+    changed = {k: v for k, v in environment.items() if os.environ.get(k) != v}
+    return [*words, *program], clean_environment(**changed)
+
+
 def prepare(run, options):
     """The command line and the environment of a run on its hosts."""
     host_of = place(run.ranks, options.hosts, options.placement)
@@ -112,6 +130,8 @@ def prepare(run, options):
     command = set_option(command, "--timeout", f"{seconds:.0f}")
     if options.pretend:
         environment["TOMBOLO_PLACES"] = ",".join(map(str, host_of))
+        if options.launcher:
+            return *by_launcher(run, options, environment, seconds), seconds
         return command, environment, seconds
     words = ",".join(f"host{h}" for h in host_of)
     at = command.index("-n")
@@ -160,6 +180,7 @@ def reason(name, options):
     program = name.split(".")[1].removesuffix("_debug")
     tables = [ON_ONE_HOST]
     tables += [] if options.pretend else [ON_ONE_MACHINE]
+    tables += [BY_MPI] if options.launcher else []
     tables += [UNLIKE_UDP] if options.conduit == "udp" else []
     return next((table[program] for table in tables if program in table), "")
 
@@ -168,6 +189,7 @@ def parse_options():
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--pretend", action="store_true", help="no lab: TOMBOLO_PLACES")
+    parser.add_argument("--launcher", choices=sorted(LAUNCHERS), help="with --pretend")
     parser.add_argument("--hosts", type=int, default=2)
     parser.add_argument("--ranks", type=int, default=4, help="of the whole job")
     parser.add_argument("--placement", choices=("blocks", "cyclic", "uneven"), default="blocks")
@@ -188,6 +210,8 @@ def parse_options():
 
 def main():
     options = parse_options()
+    if options.launcher and not shutil.which(LAUNCHERS[options.launcher][0]):
+        skip(f"{LAUNCHERS[options.launcher][0]} is not installed")
     found = read_tests(options.select)
     runs, left_out = [], []
     for name, by_ranks in sorted(found.items()):
