@@ -194,6 +194,9 @@ int tmb_pm_find(struct tmb_pm *pm) {
     const char *who = tmb_pm_started_by(&rank, &size);
     return who ? refuse_singletons(who, rank, size) : TMB_E_NOT_FOUND;
   }
+  /* Not even greeted: an MPI that the program initialises later finds the connection unused. */
+  const bool pmi = pm->ops == &tmb_pm_pmi1 || pm->ops == &tmb_pm_pmi2;
+  if (pmi && number("PMI_SIZE") == 1) return TMB_E_NOT_FOUND;
   const int rc = pm->ops->open(pm);
   if (rc) return rc;
   if (pm->size > 1) return TMB_OK;
