@@ -61,7 +61,8 @@ struct ofi_buffer *ofi_buffer_copy(const struct ofi_buffer *b) {
       aligned_alloc(TMB_CACHE_LINE, head + TMB_ALIGN_UP(b->bytes, (uint32_t)TMB_CACHE_LINE));
   if (!memory) return NULL;
   struct ofi_buffer *copy = (struct ofi_buffer *)(void *)memory;
-  *copy = (struct ofi_buffer){.op = {.use = b->op.use}, .data = memory + head, .bytes = b->bytes};
+  *copy = (struct ofi_buffer){
+      .op = {.use = b->op.use, .peer = b->op.peer}, .data = memory + head, .bytes = b->bytes};
   memcpy(copy->data, b->data, b->bytes);
   return copy;
 }
