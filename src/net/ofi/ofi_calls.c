@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define LIBRARY "libfabric.so.1"
 
@@ -140,7 +141,23 @@ static bool find(void *library, const char *name, void *symbol, char *why, size_
   return found != NULL;
 }
 
+/* What libraries that libfabric loads are told, unless the user has told them something else. */
+static void set_habits(void) {
+  static const char *const habits[][2] = {
+      /* libinfinipath catches the client's signals to leave files in the current folder */
+      {"IPATH_NO_BACKTRACE", "1"},
+      /* ofi_rxm has 1024 buffers of each kind at once, 16 KiB each by default; over tcp it does not
+       * need them for messages up to the other limit: both ends use those of this conduit */
+      {"FI_OFI_RXM_BUFFER_SIZE", "2048"},
+      {"FI_OFI_RXM_EAGER_LIMIT", "73728"},
+      /* for each connection; with what waits unmatched they are to stay below those 1024 */
+      {"FI_OFI_RXM_MSG_RX_SIZE", "32"},
+  };
+  for (size_t i = 0; i < TMB_ARRAY_LEN(habits); i++) (void)setenv(habits[i][0], habits[i][1], 0);
+}
+
 const struct ofi_calls *ofi_calls_load(char *why, size_t bytes) {
+  set_habits();
   void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *text = dlerror();
