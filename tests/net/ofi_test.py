@@ -10,6 +10,7 @@ to end with and what is to be said; none may take longer than LIMIT_S.
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -22,13 +23,13 @@ AT_START = ("getinfo", "fabric", "domain", "av_open", "endpoint", "ep_bind", "en
             "av_insert", "recv")
 
 
-def run(settings, program="conformance/rma_blocking", ranks=2):
+def run(settings, program="conformance/rma_blocking", ranks=2, folder=None):
     """Runs a program. Returns its exit code and what it said."""
     environment = {**os.environ, "TOMBOLO_CONDUIT": "ofi", "TOMBOLO_PLACES": "2",
                    "TOMBOLO_OFI_PROVIDER": "tcp;ofi_rxm", **settings}
-    build = build_folder()
+    build = build_folder().resolve()
     command = [build / "bin/tombolo", "run", "-n", str(ranks), build / "tests" / program]
-    done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False,
+    done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False, cwd=folder,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_S)
     return done.returncode, done.stdout.decode(errors="replace")
 
@@ -77,6 +78,22 @@ class Ofi(unittest.TestCase):
                           "TOMBOLO_OFI_RECEIVES": "2", "TOMBOLO_OFI_SENDS": "4",
                           "TOMBOLO_OFI_MR_LOCAL": "1"}, ranks=4)
         self.assertEqual(code, 0, text)
+
+    def test_a_rank_that_does_not_poll(self):
+        code, text = run({}, "conformance/event_nopoll", 4)
+        self.assertEqual(code, 0, text)
+
+    def test_memory_of_the_provider(self):
+        for program in ("segment_large", "coll_memory"):
+            with self.subTest(program=program):
+                code, text = run({}, f"conformance/{program}", 4)
+                self.assertEqual(code, 0, text)
+
+    def test_no_file_is_left_by_a_rank_that_dies(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, text = run({"TOMBOLO_OFI_FAULT": "enable@1"}, folder=folder)
+            self.assertNotEqual(code, 0, text)
+            self.assertEqual(os.listdir(folder), [])
 
     def test_providers_are_listed(self):
         command = [build_folder() / "bin/tombolo", "info"]

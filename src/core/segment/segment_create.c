@@ -61,14 +61,14 @@ static struct tmb_lock made_lock;
 static struct { struct gexx_segment_s *first; } made TMB_GUARDED_BY(made_lock);
 
 static void enlist(struct gexx_segment_s *s) {
-  tmb_lock_acquire(&made_lock);
+  tmb_lock_acquire_shared(&made_lock);
   s->next = made.first;
   made.first = s;
   tmb_lock_release(&made_lock);
 }
 
 static void delist(struct gexx_segment_s *s) {
-  tmb_lock_acquire(&made_lock);
+  tmb_lock_acquire_shared(&made_lock);
   struct gexx_segment_s **p = &made.first;
   while (*p && *p != s) p = &(*p)->next;
   if (*p) *p = s->next;
@@ -82,7 +82,7 @@ static bool holds(const struct gexx_segment_s *s, const void *addr, size_t nbyte
 
 bool tmb_segment_holds(const void *addr, size_t nbytes) {
   if (holds(&tmb_job.segment, addr, nbytes)) return true;
-  tmb_lock_acquire(&made_lock);
+  tmb_lock_acquire_shared(&made_lock);
   const struct gexx_segment_s *s = made.first;
   while (s && !holds(s, addr, nbytes)) s = s->next;
   tmb_lock_release(&made_lock);
@@ -91,7 +91,7 @@ bool tmb_segment_holds(const void *addr, size_t nbytes) {
 
 bool tmb_segment_around(const void *addr, void **base, size_t *nbytes) {
   const bool attached = holds(&tmb_job.segment, addr, 1);
-  tmb_lock_acquire(&made_lock);
+  tmb_lock_acquire_shared(&made_lock);
   const struct gexx_segment_s *s = attached ? &tmb_job.segment : made.first;
   while (s && !attached && (tmb_mk_device(s) || !holds(s, addr, 1))) s = s->next;
   if (s) {
@@ -103,7 +103,7 @@ bool tmb_segment_around(const void *addr, void **base, size_t *nbytes) {
 }
 
 const struct gexx_segment_s *tmb_segment_device_at(const void *addr, size_t nbytes) {
-  tmb_lock_acquire(&made_lock);
+  tmb_lock_acquire_shared(&made_lock);
   const struct gexx_segment_s *s = made.first;
   while (s && !(tmb_mk_device(s) && holds(s, addr, nbytes))) s = s->next;
   tmb_lock_release(&made_lock);

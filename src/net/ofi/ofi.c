@@ -12,15 +12,18 @@
 #include "base/error.h"
 #include "net/ofi/ofi_engine.h"
 #include "net/ofi/ofi_rma.h"
+#include "net/ofi/ofi_tender.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define NS_PER_S     1000000000u
 #define WHY_BYTES    256
 #define SMALL_SENDS  256
-#define CREDIT_UNITS 1024u
+#define CREDIT_UNITS 256u
 #define RECEIVES     64
 
 /* ---- what the ranks agree on */
@@ -231,8 +234,10 @@ static void free_copies(struct ofi_op *list) {
 }
 
 static void net_close(struct tmb_net *net) {
+  ofi_tender_stop(net->tender);
   CLOSE(net->ep);
-  free_copies(net->held);
+  free_copies(net->held[0].first);
+  free_copies(net->held[1].first);
   free_copies(net->unanswered);
   ofi_memory_close(net);
   struct ofi_pool *const pools[] = {&net->receives, &net->small, &net->large};
@@ -249,7 +254,14 @@ static void net_close(struct tmb_net *net) {
   free(net->peer);
   free(net->addr);
   free(net->all_access);
+  if (net->nudge >= 0) close(net->nudge);
   free(net);
+}
+
+static void start_tender(struct tmb_net *net) {
+  if (!net->env.up->setting_int("TOMBOLO_OFI_THREAD")) return;
+  net->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (net->nudge >= 0) net->tender = ofi_tender_start(net);
 }
 
 static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
@@ -257,7 +269,8 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   if (!net) env->up->fatal("out of memory for conduit ofi");
   memset(net, 0, sizeof *net);
   net->env = *env;
-  net->held_last = &net->held;
+  net->nudge = -1;
+  for (int i = 0; i < 2; i++) net->held[i].last = &net->held[i].first;
   net->peer = calloc(env->size, sizeof(struct ofi_peer *));
   net->addr = calloc(env->size, sizeof *net->addr);
   if (!net->peer || !net->addr) env->up->fatal("out of memory for %u ranks", env->size);
@@ -267,7 +280,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   if (agree(env, good)) {
     configure(net);
     good = meet(net, open_endpoint(net));
-    tmb_lock_acquire(&net->lock);
+    tmb_lock_acquire_shared(&net->lock);
     for (struct ofi_buffer *b; good && (b = ofi_pool_take(&net->receives, 0));) ofi_post(net, b);
     tmb_lock_release(&net->lock);
     good = agree(env, good);
@@ -275,6 +288,7 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
     good = false;
   }
   if (good) {
+    start_tender(net);
     *out = net;
     return 0;
   }

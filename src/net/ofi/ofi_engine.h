@@ -18,9 +18,9 @@
 #include "os/lock.h"
 
 #define OFI_ALIGN       16u
-#define OFI_UNIT        256u /* bytes of a message that count as one unit of credit */
-#define OFI_EVENTS      16   /* completions that are read at a time */
-#define OFI_NAME_MAX    232  /* longest address of an endpoint that is supported */
+#define OFI_UNIT        1024u /* bytes of a message that count as one unit of credit */
+#define OFI_EVENTS      16    /* completions that are read at a time */
+#define OFI_NAME_MAX    232   /* longest address of an endpoint that is supported */
 #define OFI_SMALL_BYTES 1024u
 #define OFI_MESSAGE_MAX \
  (sizeof(struct ofi_head) + 4 * TMB_AM_ARGS_MAX + OFI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
@@ -114,8 +114,14 @@ struct ofi_peer {
   int error; /* why it is broken */
 };
 
+/* Messages in the order in which they came. */
+struct ofi_queue {
+  struct ofi_op *first, **last;
+};
+
 struct ofi_access;
 struct ofi_memory;
+struct ofi_tender;
 
 struct tmb_net {
   struct tmb_net_env env;
@@ -135,13 +141,16 @@ struct tmb_net {
   bool rma;          /* put and get by the provider */
   bool ordered;      /* a message arrives after the writes before it */
   uint64_t timeout_ns;
+  struct ofi_tender *tender; /* NULL: none */
+  int nudge;                 /* descriptor that wakes who sleeps; -1: none */
 
   struct tmb_lock lock;   /* of all that follows */
   struct ofi_peer **peer; /* [size]; NULL: nothing to do with it yet */
   struct ofi_pool receives, small, large;
-  uint32_t tx_busy;                 /* sends and accesses that have not completed */
-  struct ofi_op *held, **held_last; /* requests that wait for a poll that serves them */
-  uint32_t held_count;
+  uint32_t tx_busy;          /* sends and accesses that have not completed */
+  struct ofi_queue held[2];  /* messages that wait for a poll that serves them: requests, others */
+  uint32_t held_count;       /* of them in buffers of the pool */
+  size_t held_bytes;         /* of copies */
   struct ofi_op *unanswered; /* OFI_SIGNAL messages whose OFI_CHANGED had no room */
   struct ofi_op *unposted;   /* receive buffers for which the provider had no room */
   struct fi_cq_data_entry events[OFI_EVENTS];
@@ -153,7 +162,10 @@ struct tmb_net {
   struct ofi_access *all_access;
   struct ofi_memory *memories; /* own memory that is registered */
   uint64_t next_key;
-  bool ended; /* by ofi_fatal: nothing is sent or received any more */
+  uint64_t tick;                   /* grows with each progress of the client */
+  uint64_t wait_tick, wait_due_ns; /* when it asked what to wait for, and its timer */
+  bool nudged;                     /* `nudge` is to be emptied */
+  bool ended;                      /* by ofi_fatal: nothing is sent or received any more */
 };
 
 /* ---- ofi_choose.c */
@@ -217,6 +229,11 @@ int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out);
 
 int ofi_progress(struct tmb_net *net, int serve);
 uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
+/* Progress for a client that computes, see ofi_tender.h: messages and completions are kept. in
+ * tick: of the client when it was last looked at. out fds, count, ns: what to wait for, up to when;
+ * ns is lowered. Returns false if the client is here or sleeps. */
+bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *count,
+              uint64_t *ns);
 bool ofi_drained(struct tmb_net *net);
 int ofi_lost(struct tmb_net *net, uint32_t peer);
 void ofi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes);

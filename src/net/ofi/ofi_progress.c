@@ -16,14 +16,19 @@
 #include "net/ofi/ofi_rma.h"
 #include "os/os.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PROGRESS_BATCH 32
-#define EVENTS_MOST    64                /* completions that one call deals with beside messages */
-#define BLIND_NS       UINT64_C(1000000) /* longest sleep while something is on its way */
+#define EVENTS_MOST    64 /* completions that one call deals with beside messages */
 #define NS_PER_S       UINT64_C(1000000000)
+#define LATE_NS        UINT64_C(1000000)   /* from a timer of a client that sleeps to its waking */
+#define TEND_HELD_MAX  (UINT64_C(8) << 20) /* bytes of copies for which the tender goes on */
+#define BLIND_NS       UINT64_C(1000000)   /* longest sleep while something is on its way */
 
 /* ---- receive buffers */
 
@@ -59,27 +64,35 @@ static void recycle(struct tmb_net *net, struct ofi_buffer *b) {
     ofi_buffer_put(b);
 }
 
-/* Keep a request until it may be served. */
-static void hold(struct tmb_net *net, struct ofi_buffer *b) {
+/* Keep a message until it may be served. */
+static void hold(struct tmb_net *net, struct ofi_buffer *b, struct ofi_queue *queue) {
   if (net->held_count >= net->receives.count / 2) {
     struct ofi_buffer *const copy = ofi_buffer_copy(b);
     if (!copy) ofi_fatal(net, "a message cannot be kept", 0);
     recycle(net, b);
     b = copy;
+    net->held_bytes += b->bytes;
   } else {
     net->held_count++;
   }
   b->op.next = NULL;
-  *net->held_last = &b->op;
-  net->held_last = &b->op.next;
+  *queue->last = &b->op;
+  queue->last = &b->op.next;
 }
 
-static struct ofi_buffer *unhold(struct tmb_net *net) {
-  struct ofi_buffer *const b = ofi_buffer_of(net->held);
-  net->held = b->op.next;
-  if (!net->held) net->held_last = &net->held;
-  if (b->pool) net->held_count--;
+static struct ofi_buffer *unhold(struct tmb_net *net, struct ofi_queue *queue) {
+  struct ofi_buffer *const b = ofi_buffer_of(queue->first);
+  queue->first = b->op.next;
+  if (!queue->first) queue->last = &queue->first;
+  if (b->pool)
+    net->held_count--;
+  else
+    net->held_bytes -= b->bytes;
   return b;
+}
+
+static bool holds_any(const struct tmb_net *net) {
+  return net->held[0].first || net->held[1].first;
 }
 
 /* ---- what has come */
@@ -176,7 +189,10 @@ static bool refill(struct tmb_net *net) {
 /* The next message that may be served, or NULL. in serve: TMB_SERVE_*; out dealt: of completions.
  */
 static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t *dealt) {
-  if (net->held && (serve & TMB_SERVE_REQUESTS)) return unhold(net);
+  static const int served[2] = {TMB_SERVE_REQUESTS, TMB_SERVE_REPLIES};
+  for (int i = 0; i < 2; i++)
+    if (TMB_UNLIKELY(net->held[i].first != NULL) && (serve & served[i]))
+      return unhold(net, &net->held[i]);
   while (*dealt < EVENTS_MOST) {
     if (net->event_at == net->event_count) {
       if (!refill(net)) return NULL;
@@ -186,9 +202,9 @@ static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t 
     ++*dealt;
     struct ofi_buffer *const b = completed(net, &net->events[net->event_at++]);
     if (!b) continue;
-    const bool request = ofi_credit_units(b) != 0;
-    if (serve & (request ? TMB_SERVE_REQUESTS : TMB_SERVE_REPLIES)) return b;
-    hold(net, b);
+    const int queue = ofi_credit_units(b) == 0;
+    if (serve & served[queue]) return b;
+    hold(net, b, &net->held[queue]);
   }
   return NULL;
 }
@@ -245,7 +261,7 @@ static void tell_broken(struct tmb_net *net) {
   if (!net->timeout_ns) return;
   const uint64_t now = tmb_os_now_ns();
   for (uint32_t i = 0; i < net->env.size; i++) {
-    tmb_lock_acquire(&net->lock);
+    tmb_lock_acquire_shared(&net->lock);
     struct ofi_peer *const p = net->peer[i];
     const bool due = p && p->broken && p->broken_ns && now - p->broken_ns >= net->timeout_ns;
     if (due) {
@@ -268,11 +284,19 @@ static bool housekeeping(struct tmb_net *net) {
   return done;
 }
 
+static void empty_nudge(struct tmb_net *net) {
+  uint64_t times;
+  const ssize_t got = read(net->nudge, &times, sizeof times);
+  net->nudged = got < 0 && errno == EINTR;
+}
+
 int ofi_progress(struct tmb_net *net, int serve) {
   int found = TMB_FOUND_NOTHING;
   uint32_t dealt = 0;
   if (tmb_load_rlx(&net->ended)) return TMB_FOUND_NOTHING;
-  if (!tmb_lock_try(&net->lock)) return TMB_FOUND_BUSY;
+  if (!tmb_lock_try_shared(&net->lock)) return TMB_FOUND_BUSY;
+  tmb_store_rlx(&net->tick, net->tick + 1);
+  if (TMB_UNLIKELY(net->nudged)) empty_nudge(net);
   if (housekeeping(net)) found = TMB_FOUND_WORK;
   for (int i = 0; i < PROGRESS_BATCH; i++) {
     struct ofi_buffer *const b = next_message(net, serve, &dealt);
@@ -285,7 +309,7 @@ int ofi_progress(struct tmb_net *net, int serve) {
     found |= TMB_FOUND_WORK;
     ofi_access_tell(net, done);
     if (b) hand_up(net, b);
-    tmb_lock_acquire(&net->lock);
+    tmb_lock_acquire_shared(&net->lock);
     ofi_access_free(net, done);
     if (!b) break;
     const uint32_t peer = b->op.peer;
@@ -301,7 +325,7 @@ int ofi_progress(struct tmb_net *net, int serve) {
 
 /* For how long nobody need look, as far as this conduit knows. */
 static uint64_t quiet_ns(const struct tmb_net *net) {
-  if (net->held || net->event_at < net->event_count || net->done) return 0;
+  if (holds_any(net) || net->event_at < net->event_count || net->done) return 0;
   if (net->tx_busy || net->todo || net->unposted || net->unanswered || net->pending ||
       net->wait_fd < 0)
     return BLIND_NS;
@@ -310,7 +334,7 @@ static uint64_t quiet_ns(const struct tmb_net *net) {
 
 uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns) {
   uint32_t count = 0;
-  tmb_lock_acquire(&net->lock);
+  tmb_lock_acquire_shared(&net->lock);
   uint64_t limit = quiet_ns(net);
   if (net->wait_fd >= 0 && max) {
     struct fid *fid = &net->cq->fid;
@@ -320,33 +344,85 @@ uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uin
     else
       limit = rc == -FI_EAGAIN ? 0 : TMB_MIN(limit, BLIND_NS);
   }
-  tmb_lock_release(&net->lock);
+  if (count < max && net->nudge >= 0)
+    fds[count++] = (struct pollfd){.fd = net->nudge, .events = POLLIN};
   if (limit < *timeout_ns) *timeout_ns = limit;
+  if (max) {
+    net->wait_tick = net->tick;
+    net->wait_due_ns =
+        *timeout_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : tmb_os_now_ns() + *timeout_ns;
+  }
+  tmb_lock_release(&net->lock);
   return count;
 }
 
+/* ---- while the client computes */
+
+/* Whether the client sleeps: it has asked what to wait for, has looked at most once more since, and
+ * nothing has come. It may have gone on after that look; then what comes shows it. */
+static bool is_asleep(const struct tmb_net *net) {
+  if (!net->wait_tick || net->tick > net->wait_tick + 1 ||
+      tmb_os_now_ns() >= net->wait_due_ns + LATE_NS)
+    return false;
+  struct pollfd fd = {.fd = net->wait_fd, .events = POLLIN};
+  return net->wait_fd < 0 || poll(&fd, 1, 0) <= 0;
+}
+
+/* Something has changed that the client may wait for: a message, a completion, credit, a buffer. If
+ * it is about to sleep after all, or has not been scheduled yet, the queue no longer shows it. */
+static void nudge(struct tmb_net *net) {
+  const uint64_t one = 1;
+  if (net->nudged || net->nudge < 0) return;
+  net->nudged = write(net->nudge, &one, sizeof one) == (ssize_t)sizeof one;
+}
+
+bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *count,
+              uint64_t *ns) {
+  uint32_t dealt = 0;
+  if (tmb_load_rlx(&net->ended) || !tmb_lock_try_shared(&net->lock)) return false;
+  if (net->ended || net->tick != tick || is_asleep(net)) {
+    tmb_lock_release(&net->lock);
+    return false;
+  }
+  const bool done = housekeeping(net);
+  const bool room = net->held_bytes < TEND_HELD_MAX;
+  if (room) (void)next_message(net, 0, &dealt);
+  if (dealt || done) nudge(net);
+  struct fid *fid = &net->cq->fid;
+  const int rc = net->wait_fd < 0 || !room ? -FI_ENOSYS : net->calls->trywait(net->fabric, &fid, 1);
+  if (rc == 0) fds[(*count)++] = (struct pollfd){.fd = net->wait_fd, .events = POLLIN};
+  if (rc == -FI_EAGAIN)
+    *ns = 0;
+  else if (rc || net->tx_busy || net->todo || net->pending || net->unposted || net->unanswered)
+    *ns = BLIND_NS;
+  tmb_lock_release(&net->lock); /* completions wait for the client */
+  return true;
+}
+
 bool ofi_drained(struct tmb_net *net) {
-  tmb_lock_acquire(&net->lock);
+  tmb_lock_acquire_shared(&net->lock);
   const bool drained = net->ended || (!net->tx_busy && !net->todo && !net->pending);
   tmb_lock_release(&net->lock);
   return drained;
 }
 
 int ofi_lost(struct tmb_net *net, uint32_t peer) {
-  tmb_lock_acquire(&net->lock);
+  tmb_lock_acquire_shared(&net->lock);
   struct ofi_peer *const p = ofi_peer_of(net, peer);
   if (!p->broken) ofi_peer_break(net, peer, FI_ECONNABORTED);
   if (p->broken_ns) net->broken--; /* core knows */
   p->broken_ns = 0;
   ofi_access_lost(net, peer);
   bool kept = net->event_at < net->event_count;
-  for (const struct ofi_op *op = net->held; op && !kept; op = op->next) kept = op->peer == peer;
+  for (int i = 0; i < 2; i++)
+    for (const struct ofi_op *op = net->held[i].first; op && !kept; op = op->next)
+      kept = op->peer == peer;
   tmb_lock_release(&net->lock);
   return kept ? TMB_AGAIN : 0;
 }
 
 void ofi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
-  tmb_lock_acquire(&net->lock);
+  tmb_lock_acquire_shared(&net->lock);
   const struct ofi_peer *p = net->peer[peer];
   const char *provider = net->info->fabric_attr->prov_name;
   if (!p)

@@ -104,7 +104,7 @@ static void tell_gone(struct tmb_net *net, uint32_t peer, uint64_t base, uint64_
 }
 
 void ofi_segment_gone(struct tmb_net *net, void *base, size_t bytes) {
-  tmb_lock_acquire(&net->lock);
+  tmb_lock_acquire_shared(&net->lock);
   if (ofi_memory_forget(net, base, bytes)) {
     for (uint32_t i = 0; i < net->env.size; i++)
       if (net->peer[i] && net->peer[i]->told) tell_gone(net, i, (uintptr_t)base, bytes);

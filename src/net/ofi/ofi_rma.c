@@ -242,7 +242,7 @@ static int start_access(struct tmb_net *net, const struct start *s) {
 }
 
 static int start_locked(struct tmb_net *net, const struct start *s) {
-  tmb_lock_acquire(&net->lock);
+  tmb_lock_acquire_shared(&net->lock);
   const int rc = start_access(net, s);
   if (rc == 0) {
     tmb_fetch_add_rlx(&net->env.stats->packets_out, 1);

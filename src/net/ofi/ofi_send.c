@@ -175,7 +175,7 @@ static int send_locked(struct tmb_net *net, const struct tmb_am_out *out) {
 }
 
 int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out) {
-  tmb_lock_acquire(&net->lock);
+  tmb_lock_acquire_shared(&net->lock);
   const int rc = send_locked(net, out);
   if (rc == 0) {
     tmb_fetch_add_rlx(&net->env.stats->sent, 1);
