@@ -18,6 +18,7 @@ HANGS, SHRINK, COLL = (os.path.join(FOLDER, n) for n in ("hangs", "lost_shrink",
 BUILD = os.environ.get("TMB_BUILD", "build")
 PLUGIN = os.path.join(BUILD, "tombolo/tombolo-net-udp.so")
 CONDUITS = ("loop", "udp")
+OFI = os.path.exists(os.path.join(BUILD, "lib/tombolo/tombolo-net-ofi.so"))
 PLACES = ("cyclic:2", "0,1,2,0,1")
 
 
@@ -26,6 +27,8 @@ def far(conduit, places="cyclic:2", **more):
     env = {"TOMBOLO_PLACES": places, "TOMBOLO_CONDUIT": conduit, **more}
     if conduit == "udp" and os.path.exists(PLUGIN):
         env["TOMBOLO_NET_PLUGIN"] = PLUGIN
+    if conduit == "ofi":
+        env["TOMBOLO_OFI_PROVIDER"] = "tcp;ofi_rxm"
     return env
 
 
@@ -94,6 +97,10 @@ CASES += [
     for scenario, dead in (("middle", 2), ("lowest", 1), ("most", 4))
 ]
 CASES += [named(f"coll/{c}/{s}", collectives, c, s) for c in CONDUITS for s in ("barrier", "coll")]
+if OFI:
+    CASES += [named("killed/ofi", killed, WAYS[0], "ofi", "cyclic:2"),
+              named("shrink/ofi", shrink, "ofi", "cyclic:2", "middle", 2),
+              named("coll/ofi", collectives, "ofi", "coll")]
 CASES += [silent, silent_reported, slow]
 
 if __name__ == "__main__":

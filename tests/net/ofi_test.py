@@ -19,7 +19,7 @@ from confine import SKIP  # noqa: E402
 from lab import build_folder  # noqa: E402
 
 LIMIT_S = 60
-AT_START = ("getinfo", "fabric", "domain", "av_open", "endpoint", "ep_bind", "enable", "getname",
+AT_START = ("getinfo", "fabric", "domain", "av_open", "cq_open", "endpoint", "ep_bind", "enable", "getname",
             "av_insert", "recv")
 
 
@@ -57,6 +57,13 @@ class Ofi(unittest.TestCase):
     def test_memory_that_cannot_be_registered_is_reached_by_messages(self):
         code, text = run({"TOMBOLO_OFI_FAULT": "mr_reg@1"})
         self.assertEqual(code, 0, text)
+
+    def test_calls_that_the_job_can_do_without(self):
+        for call in ("write@1", "read@1", "write@5,read@3", "close@1", "trywait@1", "cq_readerr@1",
+                     "cancel@1", "mr_enable@1"):
+            with self.subTest(call=call):
+                code, text = run({"TOMBOLO_OFI_FAULT": call, "TOMBOLO_PEER_TIMEOUT": "2"})
+                self.assertEqual(code, 0, text)
 
     def test_no_queue_with_a_descriptor(self):
         code, text = run({"TOMBOLO_OFI_FAULT": "wait_fd@1"})

@@ -218,11 +218,11 @@ TMB_NO_LOCK_CHECK _Noreturn void ofi_fatal(struct tmb_net *net, const char *what
 
 /* ---- the slots */
 
-static void close_fid(struct fid *fid) {
-  if (fid) (void)fi_close(fid);
+static bool close_fid(const struct tmb_net *net, struct fid *fid) {
+  return !fid || net->calls->close(fid) == 0;
 }
 
-#define CLOSE(object) close_fid((object) ? &(object)->fid : NULL)
+#define CLOSE(object) close_fid(net, (object) ? &(object)->fid : NULL)
 
 /* Free what is kept in copies. */
 static void free_copies(struct ofi_op *list) {
@@ -235,20 +235,20 @@ static void free_copies(struct ofi_op *list) {
 
 static void net_close(struct tmb_net *net) {
   ofi_tender_stop(net->tender);
-  CLOSE(net->ep);
+  if (!CLOSE(net->ep)) return; /* the provider may still use all of it */
   free_copies(net->held[0].first);
   free_copies(net->held[1].first);
   free_copies(net->unanswered);
   ofi_memory_close(net);
   struct ofi_pool *const pools[] = {&net->receives, &net->small, &net->large};
   for (size_t i = 0; i < TMB_ARRAY_LEN(pools); i++) {
-    CLOSE(pools[i]->mr);
+    (void)CLOSE(pools[i]->mr);
     ofi_pool_free(pools[i]);
   }
-  CLOSE(net->cq);
-  CLOSE(net->av);
-  CLOSE(net->domain);
-  CLOSE(net->fabric);
+  (void)CLOSE(net->cq);
+  (void)CLOSE(net->av);
+  (void)CLOSE(net->domain);
+  (void)CLOSE(net->fabric);
   for (uint32_t i = 0; net->peer && i < net->env.size; i++) free(net->peer[i]);
   if (net->info) net->calls->freeinfo(net->info);
   free(net->peer);

@@ -68,10 +68,6 @@ static int call_av_insert(struct fid_av *av, const void *name, fi_addr_t *addr) 
   return count == 1 ? 0 : count < 0 ? count : -FI_EINVAL;
 }
 
-static int call_av_remove(struct fid_av *av, fi_addr_t *addr) {
-  return fi_av_remove(av, addr, 1, 0);
-}
-
 static int call_mr_reg(struct fid_domain *domain, const struct fi_mr_attr *attr,
                        struct fid_mr **mr) {
   return fi_mr_regattr(domain, attr, 0, mr);
@@ -116,6 +112,14 @@ static int call_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 
 static int call_wait_fd(struct fid_cq *cq, int *fd) {
   return fi_control(&cq->fid, FI_GETWAIT, fd);
+}
+
+static ssize_t call_cancel(struct fid_ep *ep, void *context) {
+  return fi_cancel(&ep->fid, context);
+}
+
+static int call_close(struct fid *fid) {
+  return fi_close(fid);
 }
 
 static struct fi_info *call_dupinfo(const struct fi_info *info) {

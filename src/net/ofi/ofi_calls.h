@@ -39,7 +39,6 @@
  X(enable, int, (struct fid_ep * ep), (ep))                                                       \
  X(getname, int, (struct fid_ep * ep, void *name, size_t *bytes), (ep, name, bytes))              \
  X(av_insert, int, (struct fid_av * av, const void *name, fi_addr_t *addr), (av, name, addr))     \
- X(av_remove, int, (struct fid_av * av, fi_addr_t * addr), (av, addr))                            \
  X(mr_reg, int, (struct fid_domain * domain, const struct fi_mr_attr *attr, struct fid_mr **mr),  \
    (domain, attr, mr))                                                                            \
  X(mr_enable, int, (struct fid_mr * mr, struct fid_ep * ep), (mr, ep))                            \
@@ -55,7 +54,9 @@
  X(cq_readerr, ssize_t, (struct fid_cq * cq, struct fi_cq_err_entry * entry), (cq, entry))        \
  X(trywait, int, (struct fid_fabric * fabric, struct fid * *fids, int count),                     \
    (fabric, fids, count))                                                                         \
- X(wait_fd, int, (struct fid_cq * cq, int *fd), (cq, fd))
+ X(wait_fd, int, (struct fid_cq * cq, int *fd), (cq, fd))                                         \
+ X(cancel, ssize_t, (struct fid_ep * ep, void *context), (ep, context))                           \
+ X(close, int, (struct fid * fid), (fid))
 
 #define OFI_POINTER(name, result, parameters, arguments) result(*name) parameters;
 struct ofi_calls {

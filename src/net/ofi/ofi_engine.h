@@ -111,7 +111,8 @@ struct ofi_peer {
   struct ofi_region answer;
   struct ofi_region gone; /* to be told; bytes 0: nothing */
   uint64_t broken_ns;
-  int error; /* why it is broken */
+  uint64_t lost_ns; /* when core said that it is gone; 0: not yet */
+  int error;        /* why it is broken */
 };
 
 /* Messages in the order in which they came. */

@@ -91,11 +91,6 @@ static int faulty_av_insert(struct fid_av *av, const void *name, fi_addr_t *addr
   return rc ? rc : fault.below->av_insert(av, name, addr);
 }
 
-static int faulty_av_remove(struct fid_av *av, fi_addr_t *addr) {
-  const int rc = verdict(CALL_av_remove);
-  return rc ? rc : fault.below->av_remove(av, addr);
-}
-
 static int faulty_mr_reg(struct fid_domain *domain, const struct fi_mr_attr *attr,
                          struct fid_mr **mr) {
   const int rc = verdict(CALL_mr_reg);
@@ -150,6 +145,16 @@ static int faulty_trywait(struct fid_fabric *fabric, struct fid **fids, int coun
 static int faulty_wait_fd(struct fid_cq *cq, int *fd) {
   const int rc = verdict(CALL_wait_fd);
   return rc ? rc : fault.below->wait_fd(cq, fd);
+}
+
+static ssize_t faulty_cancel(struct fid_ep *ep, void *context) {
+  const int rc = verdict(CALL_cancel);
+  return rc ? rc : fault.below->cancel(ep, context);
+}
+
+static int faulty_close(struct fid *fid) {
+  const int rc = verdict(CALL_close);
+  return rc ? rc : fault.below->close(fid);
 }
 
 /* Understand one entry, `CALL@N` or `CALL=P`. */

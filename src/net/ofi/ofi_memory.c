@@ -26,7 +26,7 @@ static int register_range(struct tmb_net *net, uintptr_t base, size_t bytes, uin
   int rc = net->calls->mr_reg(net->domain, &attr, mr);
   if (rc || !(net->mr_mode & FI_MR_ENDPOINT)) return rc;
   rc = net->calls->mr_enable(*mr, net->ep);
-  if (rc) (void)fi_close(&(*mr)->fid);
+  if (rc) (void)net->calls->close(&(*mr)->fid);
   return rc;
 }
 
@@ -87,7 +87,7 @@ static void drop(struct tmb_net *net, struct ofi_memory *memory) {
   struct ofi_memory **p = &net->memories;
   while (*p != memory) p = &(*p)->next;
   *p = memory->next;
-  (void)fi_close(&memory->mr->fid);
+  (void)net->calls->close(&memory->mr->fid);
   free(memory);
 }
 

@@ -26,9 +26,10 @@
 #define PROGRESS_BATCH 32
 #define EVENTS_MOST    64 /* completions that one call deals with beside messages */
 #define NS_PER_S       UINT64_C(1000000000)
-#define LATE_NS        UINT64_C(1000000)   /* from a timer of a client that sleeps to its waking */
-#define TEND_HELD_MAX  (UINT64_C(8) << 20) /* bytes of copies for which the tender goes on */
-#define BLIND_NS       UINT64_C(1000000)   /* longest sleep while something is on its way */
+#define LATE_NS        UINT64_C(1000000)    /* from a timer of a client that sleeps to its waking */
+#define TEND_HELD_MAX  (UINT64_C(8) << 20)  /* bytes of copies for which the tender goes on */
+#define FAIL_NS        UINT64_C(5000000000) /* for accesses to a lost peer to fail */
+#define BLIND_NS       UINT64_C(1000000)    /* longest sleep while something is on its way */
 
 /* ---- receive buffers */
 
@@ -413,7 +414,10 @@ int ofi_lost(struct tmb_net *net, uint32_t peer) {
   if (p->broken_ns) net->broken--; /* core knows */
   p->broken_ns = 0;
   ofi_access_lost(net, peer);
-  bool kept = net->event_at < net->event_count;
+  const uint64_t now = tmb_os_now_ns();
+  if (!p->lost_ns) p->lost_ns = now;
+  /* The provider writes into the memory of accesses until it has said that they failed. */
+  bool kept = net->event_at < net->event_count || (p->accesses && now - p->lost_ns < FAIL_NS);
   for (int i = 0; i < 2; i++)
     for (const struct ofi_op *op = net->held[i].first; op && !kept; op = op->next)
       kept = op->peer == peer;

@@ -119,6 +119,7 @@ void ofi_access_lost(struct tmb_net *net, uint32_t peer) {
   for (uint32_t i = 0; i < OFI_ACCESSES; i++) {
     struct ofi_access *a = &net->all_access[i];
     if (!a->parts || a->op.peer != peer) continue;
+    if (!a->lost) (void)net->calls->cancel(net->ep, a); /* few providers can */
     a->lost = true;
     if (!a->signalled) continue; /* a signal on its way in `pending` is dropped when it is sent */
     a->signalled = false;
@@ -215,8 +216,7 @@ static int attempt(struct tmb_net *net, const struct start *s, struct ofi_access
   ofi_memory_unuse(net, a->local);
   a->local = NULL;
   if (rc == -FI_EAGAIN || rc == -FI_ENOMEM) return TMB_AGAIN;
-  ofi_peer_break(net, rma->peer, (int)-rc);
-  return TMB_E_UNSUPPORTED; /* core's messages are dropped as well */
+  return TMB_E_UNSUPPORTED; /* if the peer is gone, the messages show it */
 }
 
 static int start_access(struct tmb_net *net, const struct start *s) {
