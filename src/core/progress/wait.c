@@ -32,10 +32,10 @@
 /* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
  * long, BUSY_DOUBLED times. */
 #define BUSY_NS_MIN    20000u
-#define BUSY_DOUBLED   6u       /* so at most 1.3 ms */
-#define NET_NS         1000000u /* longest sleep where a conduit may have something */
-#define SHOW_EVERY     0x10000u /* idle steps of a wait that never sleeps, between its reports */
-#define RETRY_YIELDS   64       /* attempts between yields where sleeping is not allowed */
+#define BUSY_DOUBLED   6u         /* so at most 1.3 ms */
+#define NET_NS         100000000u /* longest sleep with a conduit, whatever it says */
+#define SHOW_EVERY     0x10000u   /* idle steps of a wait that never sleeps, between its reports */
+#define RETRY_YIELDS   64         /* attempts between yields where sleeping is not allowed */
 
 /*
  * Whether the ranks of this machine outnumber the processors that they may use together: a bound

@@ -13,6 +13,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define DONE_FIRST 64u
 #define DONE_CHUNK 32u
@@ -33,6 +35,7 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
   e->io = *io;
   e->get_free = UINT32_MAX;
   e->next_ns = UINT64_MAX;
+  e->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   e->peers = calloc(env->size, sizeof(struct udp_peer *));
   e->done = calloc(DONE_FIRST, sizeof *e->done);
   e->done_capacity = DONE_FIRST;
@@ -67,6 +70,7 @@ void udp_engine_free(struct tmb_net *e) {
     free(e->held_first);
     e->held_first = next;
   }
+  if (e->news_fd >= 0) close(e->news_fd);
   free(e->gets);
   free(e->done);
   free(e->peers);

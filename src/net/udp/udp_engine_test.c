@@ -471,6 +471,43 @@ static void gone_on(void **state) {
   end();
 }
 
+static bool has_news(const struct pollfd *fds, uint32_t count) {
+  struct pollfd look[UDP_FDS_MAX];
+  memcpy(look, fds, count * sizeof *fds);
+  return poll(look, count, 0) > 0;
+}
+
+/* A client that sleeps is woken by what its tender has taken, once for all that it then finds. */
+static void woken(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  begin(2, &config, NULL);
+  for (uint32_t round = 0; round < 3; round++) {
+    struct pollfd fds[UDP_FDS_MAX];
+    uint64_t limit = UINT64_MAX;
+    requests = 0;
+    rig_current = 1;
+    const uint32_t count = udp_wait_fds(rig_net[1], fds, UDP_FDS_MAX, &limit);
+    rig_current = 0;
+    (void)rig_progress(1, TMB_SERVE_ALL);
+    assert_false(has_news(fds, count));
+    send(0, 1, (int32_t)round, 100);
+    rig_net[1]->wait_tick = 0; /* it slept so long that the tender took over */
+    for (uint32_t i = 0; i < 1000; i++) {
+      (void)rig_progress(0, TMB_SERVE_ALL);
+      tend(1);
+      rig_now_ns += 1000;
+    }
+    assert_int_equal(requests, 0);
+    assert_true(has_news(fds, count));
+    (void)rig_progress(1, TMB_SERVE_ALL);
+    assert_int_equal(requests, 1);
+    assert_false(has_news(fds, count));
+    for (uint32_t i = 0; i < 1000; i++) rig_step(2);
+  }
+  end();
+}
+
 /* What the tender has kept changes before what comes later, also when it is much. */
 static void kept_signals(void **state) {
   (void)state;
@@ -549,12 +586,14 @@ int main(void) {
                                      cmocka_unit_test(lost_peer),
                                      cmocka_unit_test(computing_peer),
                                      cmocka_unit_test(gone_on),
+                                     cmocka_unit_test(woken),
                                      cmocka_unit_test(silent_peer)};
   const struct CMUnitTest sealed[] = {
       cmocka_unit_test(good_wire),       cmocka_unit_test(bad_wires),
       cmocka_unit_test(settings),        cmocka_unit_test(remote_memory),
       cmocka_unit_test(ordered_signals), cmocka_unit_test(computing_peer),
-      cmocka_unit_test(gone_on),         cmocka_unit_test(silent_peer)};
+      cmocka_unit_test(gone_on),         cmocka_unit_test(woken),
+      cmocka_unit_test(silent_peer)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   char why[128];
   rig_cipher = udp_cipher_load(why, sizeof why);

@@ -12,10 +12,13 @@
 
 #include "base/error.h"
 
+#include <errno.h>
 #include <poll.h>
+#include <unistd.h>
 
 #define RESENDS_MAX 64u         /* of one peer in one round */
 #define BULK_NS     5000000u    /* after the last long payload */
+#define BLIND_NS    1000000u    /* longest sleep of a client that the tender cannot wake */
 #define LATE_NS     1000000u    /* from a timer of a client that sleeps to its waking */
 #define ASK_NS_MAX  1000000000u /* between questions for credit */
 
@@ -133,9 +136,22 @@ static void hand_up(struct tmb_net *e, struct udp_batch *b) {
   udp_push_all(e, true, false);
 }
 
+/* Wake the client, should it sleep: what its descriptors told of has been taken. */
+static void tell_news(struct tmb_net *e) {
+  const uint64_t one = 1;
+  if (e->news || e->news_fd < 0) return;
+  e->news = write(e->news_fd, &one, sizeof one) == (ssize_t)sizeof one;
+}
+
+static void hear_news(struct tmb_net *e) {
+  uint64_t count;
+  e->news = read(e->news_fd, &count, sizeof count) < 0 && errno == EINTR;
+}
+
 int udp_progress(struct tmb_net *e, int serve) {
   if (!udp_engine_try(e)) return TMB_FOUND_BUSY;
   e->tick++;
+  if (TMB_UNLIKELY(e->news)) hear_news(e);
   struct udp_batch *b = udp_batch_get(e);
   e->signalled = false;
   b->in.count = 0;
@@ -163,7 +179,11 @@ uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint6
   if (left < *timeout_ns) *timeout_ns = left;
   if (e->held_first || e->done_count || e->more || e->signalled) *timeout_ns = 0;
   e->wait_tick = e->tick;
-  const uint32_t count = e->io.ops->fds(e->io.state, fds, max);
+  uint32_t count = e->io.ops->fds(e->io.state, fds, max);
+  if (e->news_fd >= 0 && count < max)
+    fds[count++] = (struct pollfd){.fd = e->news_fd, .events = POLLIN};
+  else if (max)
+    *timeout_ns = TMB_MIN(*timeout_ns, (uint64_t)BLIND_NS);
   udp_engine_unlock(e);
   return count;
 }
@@ -191,6 +211,7 @@ bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
   udp_deliver_hold(e, b, 0);
   udp_push_all(e, true, true);
   e->more = b->in.more;
+  if (b->in.count || e->done_count || e->held_first || e->signalled) tell_news(e);
   if (e->next_ns <= e->now_ns || e->more)
     *ns = 0;
   else if (e->next_ns - e->now_ns < *ns)
