@@ -10,6 +10,8 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_
 install(TARGETS tombolo_shared tombolo_static EXPORT tombolo-targets)
 if(TARGET tombolo_tool)
   install(TARGETS tombolo_tool)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+    FILES_MATCHING PATTERN "*.1")
 endif()
 if(TARGET tombolo_sim)
   install(TARGETS tombolo_sim RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")

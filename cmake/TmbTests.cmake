@@ -400,6 +400,9 @@ if(NOT TMB_SANITIZE)
   tmb_add_check(format lint python3 ${tmb_scripts}/check_format.py)
   tmb_add_check(locks lint python3 ${tmb_scripts}/check_locks.py --build ${PROJECT_BINARY_DIR})
   tmb_add_check(calls lint python3 ${tmb_scripts}/check_calls.py --build ${PROJECT_BINARY_DIR})
+  if(TARGET tombolo_tool)
+    tmb_add_check(man lint python3 ${tmb_scripts}/man.py $<TARGET_FILE:tombolo_tool>)
+  endif()
   tmb_add_check(symbols lint python3 ${tmb_scripts}/check_symbols.py
     --lib $<TARGET_FILE:tombolo_shared> --include ${PROJECT_SOURCE_DIR}/include
     --symbols ${PROJECT_SOURCE_DIR}/tests/data/symbols.txt

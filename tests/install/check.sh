@@ -120,6 +120,9 @@ run_udp() { # RANKS COMMAND...
 # shell that stays here.
 by_udp() {
   unset "${!GASNET_@}" "${!TOMBOLO_@}"
+  for page in tombolo tombolo-run tombolo-why gasnetrun_udp amudprun; do
+    [ -s "$prefix/share/man/man1/$page.1" ] || { echo "no manual page of $page"; exit 1; }
+  done
   for mode in seq par parsync; do
     {
       echo "include $prefix/include/udp-conduit/udp-$mode.mak"
