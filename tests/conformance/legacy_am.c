@@ -13,7 +13,7 @@
 
 enum { REQ_SHORT = 128, REQ_MEDIUM = 145, REQ_LONG = 162, REP_SHORT = 179 };
 enum { REP_MEDIUM = 196, REP_LONG = 213, H_SIZE = 230, H_SIZE_LONG, H_SIZE_BACK };
-enum { AREA_BYTES = 512, REPLY_AREA = 256 * 1024, LONG_MAX_TESTED = 1 << 20 };
+enum { AREA_BYTES = 512, REPLY_AREA = 256 * 1024, LONG_MAX_TESTED = 1 << 20, PLACES = 8 };
 
 /* Payload of a message with n arguments. */
 static size_t payload_bytes(int n) {
@@ -162,7 +162,7 @@ static void send_size(gasnet_node_t to, size_t nbytes, int is_long) {
   const int before = sizes_back, seed = (int)(nbytes * 3 + 1);
   pattern_fill(out, nbytes, (uint64_t)seed);
   /* Senders do not share a place: each owns a stretch behind the reply areas. */
-  const size_t offset = 2 * REPLY_AREA + (size_t)g1.rank * LONG_MAX_TESTED + nbytes % 7;
+  const size_t offset = 2 * REPLY_AREA + (size_t)(g1.rank % PLACES) * LONG_MAX_TESTED + nbytes % 7;
   if (is_long)
     CHECK_EQ(gasnet_AMRequestLong(to, H_SIZE_LONG, out, nbytes, (char *)g1.seg[to].addr + offset, 2,
                                   seed, offset),
