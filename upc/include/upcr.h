@@ -75,6 +75,7 @@ extern char *upcr_base[UPCR_THREADS_MAX];
 /* Accesses to memory that is not mapped here. */
 unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes);
 void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes);
+void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned long bytes);
 void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes);
 void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes);
 unsigned long upcr_getbits(upcr_pts_t p, unsigned long first, int width, int is_signed,
@@ -252,6 +253,14 @@ UPCR_INLINE void upcr_after_strict_get(void) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
+/* Relaxed puts to memory that is not mapped here, one behind the other, travel together; at -O0
+ * each travels as it is written. */
+#ifdef __OPTIMIZE__
+# define UPCR_FAR_PUT upcr_far_put_joined
+#else
+# define UPCR_FAR_PUT upcr_far_put
+#endif
+
 /* ---- reads and writes: N is the size in bytes, s: strict */
 
 #define UPCR_ACCESS(N, T)                                                 \
@@ -267,7 +276,7 @@ UPCR_INLINE void upcr_after_strict_get(void) {
   if (__builtin_expect(base != 0, 1))                                     \
    *(upcr_mem##N *)(void *)(base + upcr_addrfield(p)) = value;            \
   else                                                                    \
-   upcr_far_put(p, value, N);                                             \
+   UPCR_FAR_PUT(p, value, N);                                             \
  }                                                                        \
  UPCR_INLINE T upcr_get##N##s(upcr_pts_t p) {                             \
   upcr_before_strict_get();                                               \

@@ -6,9 +6,14 @@
  * and puts of the library. Invariants: a put returns when its source may change, and may be under
  * way until a fence (UPC 1.3 section B.3.2: relaxed accesses of one thread are in order only where
  * they touch the same bytes), so whatever touches bytes of a put waits for that put first;
- * upcr_under_way is the number of puts whose event was not waited for.
+ * upcr_under_way is the number of puts whose event was not waited for, and of `row` if it holds any
+ * byte. A put that continues the one before is not sent but kept in `row`, with those that continue
+ * it, until something else is to be done, so that stores to consecutive elements are few messages
+ * and the first of them is not delayed.
  */
 #include "rt.h"
+
+#include <string.h>
 
 enum { PUTS_MAX = 32 };
 
@@ -23,6 +28,16 @@ static struct {
   unsigned next; /* the oldest one's place */
 } way;
 
+enum { ROW_MAX = 1024 }; /* bytes */
+
+/* Puts of consecutive bytes that are not sent yet. */
+static struct {
+  upcr_pts_t next; /* where the last put ends, 0: nowhere */
+  upcr_pts_t begin;
+  uint64_t bytes; /* kept; they begin there */
+  char data[ROW_MAX];
+} row;
+
 RT_EXPORT unsigned upcr_under_way;
 
 static void finish(struct put *put) {
@@ -32,17 +47,25 @@ static void finish(struct put *put) {
 }
 
 RT_EXPORT void upcr_far_complete(void) {
+  rt_far_send();
   for (struct put *p = way.put; upcr_under_way && p < way.put + PUTS_MAX; p++)
     if (p->event != GEX_EVENT_INVALID) finish(p);
 }
 
-void rt_far_order(upcr_pts_t p, uint64_t bytes) {
+/* Waits for the puts that were sent and touch these bytes. */
+static void wait_for(upcr_pts_t p, uint64_t bytes) {
   const int thread = upcr_threadof(p);
   const uint64_t begin = upcr_addrfield(p), end = begin + bytes;
-  if (!upcr_under_way) return;
   for (struct put *q = way.put; q < way.put + PUTS_MAX; q++)
     if (q->event != GEX_EVENT_INVALID && q->thread == thread && q->begin < end && begin < q->end)
       finish(q);
+}
+
+void rt_far_order(upcr_pts_t p, uint64_t bytes) {
+  row.next = 0;
+  if (!upcr_under_way) return;
+  rt_far_send();
+  wait_for(p, bytes);
 }
 
 static void remember(gex_Event_t event, upcr_pts_t p, uint64_t bytes) {
@@ -51,6 +74,21 @@ static void remember(gex_Event_t event, upcr_pts_t p, uint64_t bytes) {
   if (put->event != GEX_EVENT_INVALID) finish(put);
   *put = (struct put){event, upcr_threadof(p), upcr_addrfield(p), upcr_addrfield(p) + bytes};
   upcr_under_way++;
+}
+
+static gex_Rank_t rank_of(upcr_pts_t p) {
+  return (gex_Rank_t)upcr_threadof(p);
+}
+
+void rt_far_send(void) {
+  const uint64_t bytes = row.bytes;
+  row.next = 0;
+  if (!bytes) return;
+  row.bytes = 0;
+  upcr_under_way--;
+  remember(gex_RMA_PutNB(rt.tm, rank_of(row.begin), rt_owner_addr(row.begin), row.data, bytes,
+                         GEX_EVENT_NOW, 0),
+           row.begin, bytes);
 }
 
 void rt_check_pointer(upcr_pts_t p, const char *what) {
@@ -66,10 +104,6 @@ void rt_check_pointer(upcr_pts_t p, const char *what) {
              what, upcr_addrfield(p), (unsigned long long)rt.bytes, upcr_threadof(p));
 }
 
-static gex_Rank_t rank_of(upcr_pts_t p) {
-  return (gex_Rank_t)upcr_threadof(p);
-}
-
 RT_EXPORT unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes) {
   unsigned long value = 0;
   rt_check_pointer(p, "read");
@@ -82,6 +116,25 @@ RT_EXPORT void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long byt
   rt_check_pointer(p, "write");
   rt_far_order(p, bytes);
   remember(gex_RMA_PutNBVal(rt.tm, rank_of(p), rt_owner_addr(p), value, bytes, 0), p, bytes);
+}
+
+RT_EXPORT void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned long bytes) {
+  const upcr_pts_t at = upcr_nophase(p);
+  if (at != row.next || !at) {
+    upcr_far_put(p, value, bytes); /* sends the row */
+    row.next = upcr_add0(at, (long)bytes);
+    return;
+  }
+  if (row.bytes + bytes > ROW_MAX) rt_far_send();
+  rt_check_pointer(p, "write");
+  if (!row.bytes) {
+    wait_for(p, ROW_MAX);
+    row.begin = at;
+    upcr_under_way++;
+  }
+  memcpy(row.data + row.bytes, &value, bytes);
+  row.bytes += bytes;
+  row.next = upcr_add0(at, (long)bytes);
 }
 
 RT_EXPORT void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes) {

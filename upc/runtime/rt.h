@@ -70,6 +70,8 @@ static inline struct upcr_root *rt_own_root(void) {
 }
 
 /* ---- far.c */
+/* Sends the puts that are kept to travel with others; the next one begins anew. */
+void rt_far_send(void);
 /* Waits for the puts under way that touch these bytes. */
 void rt_far_order(upcr_pts_t p, uint64_t bytes);
 /* Ends the job where p points to no shared memory; what: the access. */
