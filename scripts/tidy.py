@@ -547,7 +547,7 @@ def find_circle(layers):
 def resolve_include(root, path, name, quoted):
     """The file of this tree that an #include names, or None."""
     places = [os.path.dirname(path)] if quoted else []
-    places += ["include", "src", "tests/lib", "tests", "bench"]
+    places += ["include", "src", "tests/lib", "tests", "bench", "upc/include"]
     if path.startswith("tests/plugin/"):
         places.append("plugins/cuda")
     for place in places:

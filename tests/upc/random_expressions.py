@@ -31,6 +31,7 @@ INTEGERS = [
     "long long",
 ]
 REALS = ["float", "double", "long double"]
+OPERATORS = ["+", "-", "*", "&", "|", "^", "<", ">", "==", "!=", "&&", "||"]
 RECORD = """struct in { short s; unsigned char c[3]; };
 struct rec { char c; int i; struct in n[2]; unsigned u3 : 3; signed s5 : 5; unsigned long l33 : 33;
   union { unsigned w; unsigned char b[4]; }; double d; _Bool f : 1; short t; };
@@ -73,10 +74,11 @@ class Program:
     def value(self, depth):
         """An integer expression without side effects."""
         if depth == 0 or self.rng.randrange(4) == 0:
-            return self.pick([self.integer(), self.integer(), f"({self.rng.randrange(-99, 99)})", "k"])
+            number = f"({self.rng.randrange(-99, 99)})"
+            return self.pick([self.integer(), self.integer(), number, "k"])
         a, b = self.value(depth - 1), self.value(depth - 1)
         forms = [
-            f"({a} {self.pick(['+', '-', '*', '&', '|', '^', '<', '>', '==', '!=', '&&', '||'])} {b})",
+            f"({a} {self.pick(OPERATORS)} {b})",
             f"({a} << ({b} & 15))",
             f"({a} >> ({b} & 15))",
             f"({a} / ({b} ? {self.rng.randrange(1, 99)} : 7))",
@@ -130,7 +132,8 @@ class Program:
         for i, (name, _) in enumerate(self.arrays):
             real = i >= len(INTEGERS)
             form, cast = ("%La", "(long double)") if real else ("%lld", "(long long)")
-            out.append(f'  for (int i = 0; i < {LENGTH}; i++) fprintf(stderr, "{form} ", {cast}{name}[i]);')
+            out.append(f"  for (int i = 0; i < {LENGTH}; i++)")
+            out.append(f'    fprintf(stderr, "{form} ", {cast}{name}[i]);')
         fields = [field.replace("I", "0") for field in FIELDS]
         out.append(f"  for (int i = 0; i < {LENGTH}; i++) sum = sum * 31 + r[i].d;")
         for field in fields:
