@@ -128,6 +128,7 @@ static void comparison(void) {
 static void null_pointers(void) {
   shared int *p = 0, *q = NULL, *r = (void *)0;
   CHECK(p == q && q == r && !p && (p ? 0 : 1) && upc_threadof(p) == 0 && upc_phaseof(p) == 0);
+  CHECK(cyclic > 0 && 0 < cyclic && cyclic >= 0 && !(p > 0) && !(cyclic < NULL) && p <= 0);
   CHECK((int *)p == NULL && (shared void *)p == NULL && p != cyclic && cyclic);
 }
 

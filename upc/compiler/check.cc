@@ -8,19 +8,20 @@
  */
 #include "parse.h"
 
-void Parser::check_qualifiers(const Type &q, int token) {
+// Qualifiers q beside those that the element type e has already.
+void Parser::check_qualifiers(const Type &q, const Type *e, int token) {
   if (q.strict && q.relaxed) s_.error(token, "a type cannot be both strict and relaxed");
+  if ((q.strict || q.relaxed) && !q.shared && !e->shared)
+    s_.error(token, std::string(q.strict ? "strict" : "relaxed") + " without shared");
+  if ((q.strict && e->relaxed) || (q.relaxed && e->strict))
+    s_.error(token, "a type cannot be both strict and relaxed");
 }
 
 // Adds qualifiers, looking at those that the type has already.
 Type *Parser::apply(Type *t, const Type &q, int token) {
   if (token < 0) token = p_;
-  check_qualifiers(q, token);
   const Type *e = element_of(t);
-  if ((q.strict || q.relaxed) && !q.shared && !e->shared)
-    s_.error(token, std::string(q.strict ? "strict" : "relaxed") + " without shared");
-  if ((q.strict && e->relaxed) || (q.relaxed && e->strict))
-    s_.error(token, "a type cannot be both strict and relaxed");
+  check_qualifiers(q, e, token);
   if (q.shared && t->kind == Ty::Function) s_.error(token, "a function cannot be shared");
   if (q.shared && e->shared && q.block != kNoBlock && e->block != kNoBlock && q.block != e->block)
     s_.error(token, "two different block sizes for one type");
@@ -98,7 +99,11 @@ void Parser::check_object(Declared *d, Declarator &x) {
   if (!d->is_extern && is_record(e) && !e->tag->complete)
     s_.error(x.name_token, "the object '" + std::string(x.name) + "' has the incomplete type '" +
                                upc_name(e) + "'");
-  if (!is_array(x.type)) return;
+  if (is_array(x.type)) check_dimensions(x);
+}
+
+// The dimensions of a shared array.
+void Parser::check_dimensions(const Declarator &x) {
   for (const Type *a = x.type; is_array(a); a = a->base)
     if (a->variable && a->length) {
       s_.error(x.name_token,

@@ -18,6 +18,10 @@ Constant known(long value) {
   return c;
 }
 
+long wrapping_product(long a, long b) {
+  return static_cast<long>(static_cast<unsigned long>(a) * static_cast<unsigned long>(b));
+}
+
 long character(std::string_view t) {
   size_t i = t.find('\'') + 1;
   if (t[i] != '\\') return t[i];
@@ -84,29 +88,33 @@ bool logic_op(std::string_view op, long a, long b, long *r) {
   return true;
 }
 
+// One of the operands has THREADS as a factor: products, exact quotients, sums of like powers.
+Constant combine_threads(std::string_view op, const Constant &a, const Constant &b) {
+  Constant c = known(0);
+  const bool divides = op == "/" && b.value && a.value % b.value == 0;
+  if (op == "*") {
+    c.threads = a.threads + b.threads;
+    c.value = wrapping_product(a.value, b.value);
+  } else if (divides && (a.threads == b.threads || !b.threads)) {
+    c.threads = a.threads - b.threads;
+    c.value = a.value / b.value;
+  } else if ((op == "+" || op == "-") && a.threads == b.threads) {
+    c.threads = a.threads;
+    c.value = op == "+" ? a.value + b.value : a.value - b.value;
+  } else {
+    c.known = false;
+    c.bad_threads = true;
+  }
+  return c;
+}
+
 Constant combine(std::string_view op, const Constant &a, const Constant &b) {
   Constant c;
   c.bad_threads = a.bad_threads || b.bad_threads;
   if (!a.known || !b.known) return c;
   if (a.threads || b.threads) {
-    c.known = true;
-    c.threads = a.threads + b.threads;
-    c.value = a.value * b.value;
-    if (op == "/" && a.threads == b.threads && b.value && a.value % b.value == 0)
-      return known(a.value / b.value);
-    if (op == "/" && !b.threads && b.value && a.value % b.value == 0) {
-      c.value = a.value / b.value;
-      return c;
-    }
-    if ((op == "+" || op == "-") && a.threads == b.threads) {
-      c.threads = a.threads;
-      c.value = op == "+" ? a.value + b.value : a.value - b.value;
-      return c;
-    }
-    if (op != "*") {
-      c.known = false;
-      c.bad_threads = true;
-    }
+    c = combine_threads(op, a, b);
+    c.bad_threads = c.bad_threads || a.bad_threads || b.bad_threads;
     return c;
   }
   c.known =
@@ -128,38 +136,55 @@ long truncate(long v, const Type *t) {
   }
 }
 
+long number(std::string_view t) {
+  const bool binary = t.size() > 2 && t[0] == '0' && (t[1] == 'b' || t[1] == 'B');
+  const std::string digits(binary ? t.substr(2) : t);
+  return static_cast<long>(strtoull(digits.c_str(), nullptr, binary ? 2 : 0));
+}
+
+Constant bytes_of(const Node *n, long threads) {
+  if (n->kind != Nk::UpcSizeof) {
+    const auto bytes = n->postfix ? std::optional<long>(align_of(n->operand)) : size_of(n->operand);
+    return bytes ? known(*bytes) : Constant();
+  }
+  if (n->op == "upc_blocksizeof") return known(block_of(n->operand));
+  const auto bytes = size_of(element_of(n->operand));
+  if (!bytes) return {};
+  if (n->op == "upc_elemsizeof") return known(*bytes);
+  return known(wrapping_product(*bytes, local_count(n->operand, threads)));
+}
+
+// A cast or operator that THREADS may not stand in.
+Constant without_threads(Constant c) {
+  if (!c.threads) return c;
+  c.known = false;
+  c.bad_threads = true;
+  return c;
+}
+
+Constant apply_unary(std::string_view op, Constant c) {
+  if (op != "+") c = without_threads(c);
+  if (op == "-") c.value = wrapping_product(c.value, -1);
+  if (op == "~") c.value = ~c.value;
+  if (op == "!") c.value = !c.value;
+  return c;
+}
+
 } // namespace
 
 Constant Parser::evaluate(const Node *n) {
   switch (n->kind) {
-  case Nk::Constant: {
-    const Token &t = s_[n->begin];
-    if (t.kind == Tk::Char) return known(character(t.text));
-    if (t.kind != Tk::Number || !is_integer(n->type)) return {};
-    return known(static_cast<long>(
-        strtoull(std::string(t.text).c_str(), nullptr, t.text.compare(0, 2, "0b") == 0 ? 2 : 0)));
-  }
+  case Nk::Constant: return literal_value(n);
   case Nk::Threads: {
-    if (options_.threads) return known(options_.threads);
-    Constant c = known(1);
-    c.threads = 1;
+    Constant c = known(options_.threads ? options_.threads : 1);
+    c.threads = options_.threads ? 0 : 1;
     return c;
   }
   case Nk::MaxBlock: return known(pts_form().max_block);
   case Nk::Name:
     return n->symbol && n->symbol->kind == Sk::Constant ? known(n->symbol->value) : Constant();
   case Nk::Paren: return evaluate(n->kids[0]);
-  case Nk::Unary: {
-    Constant c = evaluate(n->kids[0]);
-    if (c.threads && n->op != "+") {
-      c.known = false;
-      c.bad_threads = true;
-    }
-    if (n->op == "-") c.value = -c.value;
-    if (n->op == "~") c.value = ~c.value;
-    if (n->op == "!") c.value = !c.value;
-    return c;
-  }
+  case Nk::Unary: return apply_unary(n->op, evaluate(n->kids[0]));
   case Nk::Binary: return combine(n->op, evaluate(n->kids[0]), evaluate(n->kids[1]));
   case Nk::Conditional: {
     const Constant c = evaluate(n->kids[0]);
@@ -167,27 +192,23 @@ Constant Parser::evaluate(const Node *n) {
     return evaluate(n->kids[c.value ? 1 : 2]);
   }
   case Nk::Cast: {
-    Constant c = evaluate(n->kids[1]);
+    Constant c = without_threads(evaluate(n->kids[1]));
     if (!is_integer(n->type)) return {};
-    if (c.threads) {
-      c.known = false;
-      c.bad_threads = true;
-    }
     c.value = truncate(c.value, n->type);
     return c;
   }
   case Nk::SizeofType:
-  case Nk::SizeofExpr: {
-    const auto bytes = n->postfix ? std::optional<long>(align_of(n->operand)) : size_of(n->operand);
-    return bytes ? known(*bytes) : Constant();
-  }
-  case Nk::UpcSizeof: {
-    if (n->op == "upc_blocksizeof") return known(block_of(n->operand));
-    const auto bytes = size_of(element_of(n->operand));
-    return bytes && n->op == "upc_elemsizeof" ? known(*bytes) : Constant();
-  }
+  case Nk::SizeofExpr:
+  case Nk::UpcSizeof: return bytes_of(n, options_.threads);
   default: return {};
   }
+}
+
+Constant Parser::literal_value(const Node *n) {
+  const Token &t = s_[n->begin];
+  if (t.kind == Tk::Char) return known(character(t.text));
+  if (t.kind != Tk::Number || !is_integer(n->type)) return {};
+  return known(number(t.text));
 }
 
 bool Parser::is_null_constant(const Node *n) {

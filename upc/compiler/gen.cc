@@ -2,7 +2,8 @@
 /*
  * The generator's base: nodes as their tokens, and which function writes which kind.
  *
- * Called by main.cc. Calls: gen_expr.cc, gen_decl.cc. Invariants: see ast.h.
+ * Called by main.cc. Calls: gen_expr.cc, gen_decl.cc, gen_object.cc, gen_forall.cc. Invariants: see
+ * ast.h.
  */
 #include "gen.h"
 

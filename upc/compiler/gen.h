@@ -49,6 +49,8 @@ private:
   std::string change(Node *n); // compound assignment and steps
   std::string change_private(Node *n);
   std::string new_value(Node *n, const std::string &old);
+  std::string difference(const Node *n, Node *a, Node *b);
+  std::string with_null(const Node *n, Node *p, bool p_first);
   std::string binary(Node *n);
   std::string cast(Node *n);
   std::string convert(Node *n);

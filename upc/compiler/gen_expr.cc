@@ -32,12 +32,7 @@ std::string Generator::total_size(const Type *t) {
 
 // Bytes that each thread keeps for an object.
 std::string Generator::local_size(const Type *t) {
-  const long block = block_of(t), n = count_of(t).value_or(1);
-  if (!is_array(t) || block == 0) return "(" + std::to_string(n) + "L * " + elem_size(t) + ")";
-  long blocks = (n + block - 1) / block;
-  if (!has_threads(t) && options_.threads)
-    blocks = (blocks + options_.threads - 1) / options_.threads;
-  return "(" + std::to_string(blocks * block) + "L * " + elem_size(t) + ")";
+  return "(" + std::to_string(local_count(t, options_.threads)) + "L * " + elem_size(t) + ")";
 }
 
 std::string Generator::add(const std::string &p, const std::string &index, const Type *referent,
@@ -223,25 +218,34 @@ std::string Generator::change_private(Node *n) {
   return s + (n->postfix ? o : v) + "; })";
 }
 
+// a - b, or how that compares with 0.
+std::string Generator::difference(const Node *n, Node *a, Node *b) {
+  const Type *t = a->type->base;
+  const std::string s = "upcr_sub(" + code(a) + ", " + code(b) + ", " + elem_size(t) + ", " +
+                        std::to_string(block_of(t)) + ")";
+  if (n->op != "-") return "(" + s + " " + std::string(n->op) + " 0)";
+  return is_array(t) ? "(" + s + " / " + count_code(t) + ")" : "(" + s + ")";
+}
+
+// Whether p is null, or how it compares with a null pointer, below which nothing is: p > 0.
+std::string Generator::with_null(const Node *n, Node *p, bool p_first) {
+  const std::string is_null = "upcr_eq(" + code(p) + ", (upcr_pts_t)0)";
+  if (n->op == "==") return "(" + is_null + ")";
+  if (n->op == "!=" || n->op == (p_first ? ">" : "<")) return "(!" + is_null + ")";
+  if (n->op == (p_first ? "<=" : ">=")) return "(" + is_null + ")";
+  return "(" + is_null + (n->op.size() == 2 ? ", 1)" : ", 0)");
+}
+
 std::string Generator::binary(Node *n) {
   Node *a = n->kids[0], *b = n->kids[1];
-  if (!is_pts(a->type) && !is_pts(b->type)) return splice(n);
-  if (n->op == "&&" || n->op == "||") return splice(n);
-  const auto operand = [&](Node *k) {
-    return is_pts(k->type) ? code(k) : std::string("((upcr_pts_t)0)");
-  };
-  if (n->op == "==" || n->op == "!=")
-    return std::string(n->op == "!=" ? "(!" : "(") + "upcr_eq(" + operand(a) + ", " + operand(b) +
-           "))";
-  if (is_pts(a->type) && is_pts(b->type)) {
-    const Type *t = a->type->base;
-    const std::string difference = "upcr_sub(" + code(a) + ", " + code(b) + ", " + elem_size(t) +
-                                   ", " + std::to_string(block_of(t)) + ")";
-    if (n->op != "-") return "(" + difference + " " + std::string(n->op) + " 0)";
-    return is_array(t) ? "(" + difference + " / " + count_code(t) + ")" : "(" + difference + ")";
+  const bool first = is_pts(a->type), second = is_pts(b->type);
+  if ((!first && !second) || n->op == "&&" || n->op == "||") return splice(n);
+  if (first && second) {
+    if (n->op != "==" && n->op != "!=") return difference(n, a, b);
+    return (n->op == "!=" ? "(!upcr_eq(" : "(upcr_eq(") + code(a) + ", " + code(b) + "))";
   }
-  if (n->op != "+" && n->op != "-") return "(upcr_eq(" + operand(a) + ", " + operand(b) + "))";
-  Node *p = is_pts(a->type) ? a : b, *i = p == a ? b : a;
+  Node *p = first ? a : b, *i = first ? b : a;
+  if (n->op != "+" && n->op != "-") return with_null(n, p, first);
   const std::string index = (n->op == "-" ? "-(long)(" : "(") + code(i) + ")";
   return add(code(p), index, p->type->base, false);
 }

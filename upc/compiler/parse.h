@@ -39,6 +39,7 @@ public:
   bool is_null_constant(const Node *n);
 
 private:
+  Constant literal_value(const Node *n);
   struct Spec {
     Type q; // qualifiers
     Type *type = nullptr;
@@ -104,7 +105,8 @@ private:
   Type *adjust(Type *t);
   void attributes_behind(Declared *d);
   void init_declarator(Spec &s, Declared *d);
-  void introduce(Spec &s, Declared *d, Declarator &x);
+  void introduce_typedef(Declarator &x);
+  void introduce(Declared *d, Declarator &x);
   Node *function_body(Spec &s, Declared *d, Node *n);
   void old_style_parameters(Declared *d);
   Node *finish(Node *n, Spec &s, Declared *d);
@@ -122,11 +124,12 @@ private:
   void count_thread_entries(Declarator &x);
 
   // checks of UPC's rules (check.cc)
-  void check_qualifiers(const Type &q, int token);
+  void check_qualifiers(const Type &q, const Type *e, int token);
   Type *apply(Type *t, const Type &q, int token);
   void check_type(const Type *t, int token, bool is_object);
   void check_referent(const Type *t, int token);
   void check_object(Declared *d, Declarator &x);
+  void check_dimensions(const Declarator &x);
   void check_array(const Type *t, int token);
   Type *resolve_star(Type *t, int token);
   Type *set_star(Type *t, long block);
@@ -183,9 +186,11 @@ private:
   bool access_strict(const Type *t) const;
   Type *binary_type(Node *n, int token);
   void check_offset(const Node *n, int token);
+  Type *difference_type(Node *n, int token);
   Type *additive_type(Node *n, int token);
   Type *comparison(Node *n, int token);
   void assign_types(Node *n, int token);
+  void change_types(const Node *n, const Type *t, int token);
   void conditional_types(Node *n, int token);
   void cast_types(Node *n, int token);
   Type *arithmetic(Type *a, Type *b);

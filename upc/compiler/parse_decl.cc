@@ -171,23 +171,21 @@ void Parser::attributes_behind(Declared *) {
   }
 }
 
+void Parser::introduce_typedef(Declarator &x) {
+  Type *t = copy(x.type);
+  if (reshaped_ && !is_array(t)) t->kind = Ty::Unknown; // a vector, or of another size
+  t->alias = std::string(x.name);
+  t->local_alias = !file_scope();
+  if (element_of(t)->block == kStarBlock)
+    s_.error(x.name_token, "the layout [*] may only be used for an array object, not in a typedef");
+  x.symbol = declare(x.name, Sk::Typedef, t);
+  check_type(t, x.name_token, false);
+}
+
 // Declare the symbol, so that its initialiser may name it.
-void Parser::introduce(Spec &, Declared *d, Declarator &x) {
-  const Sk kind = d->is_typedef                  ? Sk::Typedef
-                  : x.type->kind == Ty::Function ? Sk::Function
-                                                 : Sk::Variable;
-  if (kind == Sk::Typedef) {
-    Type *t = copy(x.type);
-    if (reshaped_ && !is_array(t)) t->kind = Ty::Unknown; // a vector, or of another size
-    t->alias = std::string(x.name);
-    t->local_alias = !file_scope();
-    for (const Type *e = element_of(t); e && e->block == kStarBlock; e = nullptr)
-      s_.error(x.name_token,
-               "the layout [*] may only be used for an array object, not in a typedef");
-    x.symbol = declare(x.name, kind, t);
-    check_type(t, x.name_token, false);
-    return;
-  }
+void Parser::introduce(Declared *d, Declarator &x) {
+  if (d->is_typedef) return introduce_typedef(x);
+  const Sk kind = x.type->kind == Ty::Function ? Sk::Function : Sk::Variable;
   x.type = kind == Sk::Variable ? resolve_star(x.type, x.name_token) : x.type;
   Symbol *before = file_scope() ? find(x.name) : nullptr;
   x.symbol = declare(x.name, kind, x.type);
@@ -211,7 +209,7 @@ void Parser::init_declarator(Spec &s, Declared *d) {
   if (old_style_) x.type = adjust(x.type);
   if (s.from_object && !d->file_scope && !d->is_static && !d->is_extern)
     x.type = unqualified(x.type); // a variable for a copy of the object
-  introduce(s, d, x);
+  introduce(d, x);
   for (Node *n : x.kids) s.kids.push_back(n);
   if (accept("=")) {
     x.init = initializer(x.type);

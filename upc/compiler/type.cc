@@ -208,6 +208,14 @@ bool has_threads(const Type *t) {
   return false;
 }
 
+long local_count(const Type *t, long threads) {
+  const long block = block_of(t), n = count_of(t).value_or(1);
+  if (!is_array(t) || block <= 0) return n;
+  long blocks = (n + block - 1) / block;
+  if (!has_threads(t) && threads) blocks = (blocks + threads - 1) / threads;
+  return blocks * block;
+}
+
 namespace {
 
 bool same_function(const Type *a, const Type *b) {

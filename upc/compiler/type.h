@@ -136,6 +136,8 @@ void lay_out(Tag *tag);
 // factor.
 std::optional<long> count_of(const Type *t);
 bool has_threads(const Type *t);
+// The most elements that one thread has of an object, with `threads` of them; 0: not known.
+long local_count(const Type *t, long threads);
 
 bool same_type(const Type *a, const Type *b); // qualifiers of C at the top ignored
 bool same_layout(const Type *a, const Type *b);

@@ -128,20 +128,23 @@ void Parser::check_offset(const Node *n, int token) {
            "the offset of a pointer to shared is not an integer, but '" + upc_name(n->type) + "'");
 }
 
+Type *Parser::difference_type(Node *n, int token) {
+  const Type *a = n->kids[0]->type, *b = n->kids[1]->type;
+  n->dirty = is_pts(a) || is_pts(b);
+  if (is_pts(a) != is_pts(b))
+    s_.error(token, "a pointer to shared and a private pointer cannot be subtracted");
+  else if (n->dirty && block_of(a->base) != block_of(b->base))
+    s_.error(token, "pointers to shared of different block sizes cannot be subtracted");
+  return basic(Ty::Long);
+}
+
 Type *Parser::additive_type(Node *n, int token) {
   Node *a = n->kids[0], *b = n->kids[1];
   const bool minus = n->op == "-";
   for (const Node *k : {a, b})
     if (is_pts(k->type) && k->type->base->kind == Ty::Void)
       s_.error(token, "there is no arithmetic on pointers to shared void");
-  if (is_pointer(a->type) && is_pointer(b->type) && minus) {
-    n->dirty = is_pts(a->type) || is_pts(b->type);
-    if (is_pts(a->type) != is_pts(b->type))
-      s_.error(token, "a pointer to shared and a private pointer cannot be subtracted");
-    else if (n->dirty && block_of(a->type->base) != block_of(b->type->base))
-      s_.error(token, "pointers to shared of different block sizes cannot be subtracted");
-    return basic(Ty::Long);
-  }
+  if (is_pointer(a->type) && is_pointer(b->type) && minus) return difference_type(n, token);
   Node *p = is_pointer(a->type) ? a : is_pointer(b->type) ? b : nullptr;
   if (!p) return arithmetic(a->type, b->type);
   if (is_pts(a->type) || is_pts(b->type)) {
@@ -203,16 +206,19 @@ void Parser::assign_types(Node *n, int token) {
   if (is_shared(t) && element_of(t)->is_const) s_.error(token, "a const shared object is changed");
   if (is_array(t) && is_shared(t)) s_.error(token, "a shared array is assigned to");
   n->type = unqualified(t);
-  if (n->kind == Nk::Step) {
-    if (is_generic_pts(t)) s_.error(token, "there is no arithmetic on pointers to shared void");
-    return;
-  }
-  if (n->op == "=") {
+  if (n->op == "=")
     n->kids[1] = convert(n->kids[1], n->type, n->kids[1]->begin, "assignment");
-  } else if (is_pts(t)) {
+  else
+    change_types(n, t, token);
+}
+
+// Compound assignments and steps of an object of type t.
+void Parser::change_types(const Node *n, const Type *t, int token) {
+  if (is_generic_pts(t)) s_.error(token, "there is no arithmetic on pointers to shared void");
+  if (n->kind == Nk::Step) return;
+  if (is_pts(t)) {
     if (n->op != "+=" && n->op != "-=")
       s_.error(token, "operator " + std::string(n->op) + " on a pointer to shared");
-    if (is_generic_pts(t)) s_.error(token, "there is no arithmetic on pointers to shared void");
     check_offset(n->kids[1], token);
   } else if (is_pts(n->kids[1]->type)) {
     s_.error(token, "operator " + std::string(n->op) + " has a pointer to shared as its operand");

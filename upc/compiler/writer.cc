@@ -59,7 +59,7 @@ void Writer::write(const std::string &text) {
     const bool plain = text[next + 1] == 'p';
     char *end;
     const long token = strtol(text.c_str() + next + (plain ? 2 : 1), &end, 10);
-    mark(static_cast<int>(token), !plain);
+    if (token >= 0 && token < s_.size()) mark(static_cast<int>(token), !plain); // else not a mark
     i = static_cast<size_t>(end - text.c_str()) + 1;
   }
 }

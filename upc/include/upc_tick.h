@@ -2,7 +2,8 @@
 /*
  * <upc_tick.h>: the thread's clock (UPC 1.3 library section 7.4).
  *
- * Included by UPC programs. Functions: libtombolo-upc.
+ * Included by UPC programs. Functions: libtombolo-upc. Ticks of different threads cannot be
+ * compared.
  */
 #ifndef UPC_TICK_H
 #define UPC_TICK_H

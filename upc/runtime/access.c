@@ -2,7 +2,8 @@
 /*
  * Accesses to shared memory that are not a few instructions: unmapped threads, bit-fields, copies.
  *
- * Called by compiled programs. Calls: far.c where the memory is not mapped here. Invariants: none.
+ * Called by compiled programs. Calls: far.c where the memory is not mapped here. Invariants: a
+ * bit-field is changed within the bytes that it lies in.
  */
 #include "rt.h"
 

@@ -2,7 +2,8 @@
 /*
  * Small functions of the libraries: clocks, casts, questions about threads.
  *
- * Called by UPC programs. Calls: GASNet-Tools. Invariants: none.
+ * Called by UPC programs. Calls: GASNet-Tools, start.c for where memory lies. Invariants: none,
+ * nothing is kept here.
  */
 #include "rt.h"
 
