@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Fuzzers: tests/fuzz/<name>.c with libFuzzer, which only clang has. Each becomes the test
+# Fuzzers: tests/fuzz/<name>.c and .cc with libFuzzer, which only clang has. Each becomes the test
 # fuzz.<name> (label "fuzz"): its kept corpus, tests/fuzz/corpus/<name>, then TMB_FUZZ_SECONDS of
 # new inputs. What it finds lies in build/tests/fuzz. Without clang there are none.
 if(NOT TMB_FUZZ)
@@ -64,4 +64,26 @@ if(tmb_fuzz_works)
       "${tmb_fuzz_dir}/found/${name}" "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
     set_tests_properties(fuzz.${name} PROPERTIES LABELS "fuzz" TIMEOUT 4000)
   endforeach()
+endif()
+
+# upc1, all of it but main().
+if(tmb_fuzz_works AND TARGET upc1)
+  set(name upc_parser)
+  set(program "${tmb_fuzz_dir}/${name}")
+  set(src "${PROJECT_SOURCE_DIR}/tests/fuzz/${name}")
+  set(sources "${src}.cc" ${tmb_upc1_sources})
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/upc/compiler/*.h")
+  add_custom_command(OUTPUT "${program}"
+    COMMAND "${TMB_CLANG}" -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined
+      -fno-sanitize=vptr,function -fno-sanitize-recover=all "-I${PROJECT_SOURCE_DIR}/upc"
+      ${sources} -o "${program}" -lstdc++ -lm
+    DEPENDS ${sources} ${headers} VERBATIM)
+  add_custom_target(fuzz_${name} ALL DEPENDS "${program}")
+  file(MAKE_DIRECTORY "${tmb_fuzz_dir}/found/${name}")
+  add_test(NAME fuzz.${name} COMMAND "${program}" -max_total_time=${TMB_FUZZ_SECONDS}
+    -max_len=2048 -detect_leaks=0 -rss_limit_mb=4096 -timeout=10 -print_final_stats=1
+    "-dict=${src}.dict" "-artifact_prefix=${tmb_fuzz_dir}/" "${tmb_fuzz_dir}/found/${name}"
+    "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS "fuzz" TIMEOUT 4000)
 endif()

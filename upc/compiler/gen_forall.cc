@@ -303,6 +303,7 @@ std::string Generator::own_lvalue(Node *n) {
   n = bare(n);
   if (!own_ || n->strict_type()) return "";
   if (n->kind == Nk::Member) {
+    if (!n->member) return ""; // an error, which has been reported
     const std::string base = own_lvalue(n->kids[0]);
     return base.empty() ? "" : base + "." + std::string(n->member->name);
   }
