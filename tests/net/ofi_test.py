@@ -19,8 +19,8 @@ from confine import SKIP  # noqa: E402
 from lab import build_folder  # noqa: E402
 
 LIMIT_S = 60
-AT_START = ("getinfo", "fabric", "domain", "av_open", "cq_open", "endpoint", "ep_bind", "enable", "getname",
-            "av_insert", "recv")
+AT_START = ("getinfo", "fabric", "domain", "av_open", "cq_open", "endpoint", "ep_bind",
+            "enable", "getname", "av_insert", "recv")
 
 
 def run(settings, program="conformance/rma_blocking", ranks=2, folder=None):
@@ -29,8 +29,9 @@ def run(settings, program="conformance/rma_blocking", ranks=2, folder=None):
                    "TOMBOLO_OFI_PROVIDER": "tcp;ofi_rxm", **settings}
     build = build_folder().resolve()
     command = [build / "bin/tombolo", "run", "-n", str(ranks), build / "tests" / program]
-    done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False, cwd=folder,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_S)
+    done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False,
+                          cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=LIMIT_S)
     return done.returncode, done.stdout.decode(errors="replace")
 
 

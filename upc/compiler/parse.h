@@ -158,6 +158,8 @@ private:
   Node *unary();
   Node *unary_word();
   Node *unary_operator();
+  Node *address_of(Node *n, Node *k);
+  Node *dereference(Node *n, Node *k);
   Node *postfix(Node *n);
   Node *index(Node *base);
   Node *call(Node *callee);
@@ -165,6 +167,7 @@ private:
   Node *primary();
   Node *name();
   Node *constant();
+  Type *number_type(const Node *n);
   Node *string();
   Node *parenthesised();
   Node *sizeof_expression();

@@ -157,6 +157,29 @@ Node *Parser::label_address() {
   return done(n);
 }
 
+Node *Parser::address_of(Node *n, Node *k) {
+  n->kind = Nk::AddressOf;
+  if (k->kind == Nk::MyThread || k->kind == Nk::Threads)
+    s_.error(n->begin, "the address of MYTHREAD or THREADS cannot be taken");
+  if (k->member && k->member->bits >= 0 && is_shared(k->type))
+    s_.error(n->begin, "the address of a bit-field cannot be taken");
+  if (k->kind == Nk::Name && k->symbol) k->symbol->address_taken = true;
+  n->kids = {k};
+  n->type = pointer_to(k->type);
+  n->dirty = is_shared(k->type);
+  return done(n);
+}
+
+Node *Parser::dereference(Node *n, Node *k) {
+  n->kind = Nk::Deref;
+  n->type = is_pointer(k->type) ? k->type->base : basic(Ty::Unknown);
+  if (n->type->kind == Ty::Function) n->type = k->type;
+  n->dirty = is_shared(n->type);
+  if (is_generic_pts(k->type))
+    s_.error(n->begin, "a pointer to shared void cannot be dereferenced");
+  return done(n);
+}
+
 Node *Parser::unary_operator() {
   Node *n = make(Nk::Unary, p_);
   n->op = cur().text;
@@ -169,29 +192,10 @@ Node *Parser::unary_operator() {
     return done(n);
   }
   Node *k = cast();
-  if (n->op == "&") {
-    n->kind = Nk::AddressOf;
-    if (k->kind == Nk::MyThread || k->kind == Nk::Threads)
-      s_.error(n->begin, "the address of MYTHREAD or THREADS cannot be taken");
-    if (k->member && k->member->bits >= 0 && is_shared(k->type))
-      s_.error(n->begin, "the address of a bit-field cannot be taken");
-    if (k->kind == Nk::Name && k->symbol) k->symbol->address_taken = true;
-    n->kids = {k};
-    n->type = pointer_to(k->type);
-    n->dirty = is_shared(k->type);
-    return done(n);
-  }
+  if (n->op == "&") return address_of(n, k);
   k = value(k);
   n->kids = {k};
-  if (n->op == "*") {
-    n->kind = Nk::Deref;
-    n->type = is_pointer(k->type) ? k->type->base : basic(Ty::Unknown);
-    if (n->type->kind == Ty::Function) n->type = k->type;
-    n->dirty = is_shared(n->type);
-    if (is_generic_pts(k->type))
-      s_.error(n->begin, "a pointer to shared void cannot be dereferenced");
-    return done(n);
-  }
+  if (n->op == "*") return dereference(n, k);
   if (is_pts(k->type) && n->op != "!")
     s_.error(n->begin,
              "operator " + std::string(n->op) + " has a pointer to shared as its operand");
@@ -343,33 +347,29 @@ Node *Parser::parenthesised() {
   return done(n);
 }
 
+// The type of the number that the node n stands for.
+Type *Parser::number_type(const Node *n) {
+  const std::string_view t = s_[n->begin].text;
+  const bool hex = t.size() > 1 && (t[1] == 'x' || t[1] == 'X');
+  const char last = t.back();
+  if (t.find('.') != std::string_view::npos ||
+      t.find_first_of(hex ? "pP" : "eE") != std::string_view::npos)
+    return basic(last == 'f' || last == 'F'   ? Ty::Float
+                 : last == 'l' || last == 'L' ? Ty::LDouble
+                                              : Ty::Double);
+  const bool u = t.find_first_of("uU") != std::string_view::npos;
+  const long value = evaluate(n).value;
+  if (t.find_first_of("lL") != std::string_view::npos || value < 0 ||
+      value > (u || hex ? 0xffffffffL : 0x7fffffffL))
+    return basic(u ? Ty::ULong : Ty::Long);
+  return basic(u || value > 0x7fffffffL ? Ty::UInt : Ty::Int);
+}
+
 Node *Parser::constant() {
   Node *n = make(Nk::Constant, p_);
-  const std::string_view t = cur().text;
-  if (cur().kind == Tk::Number) {
-    const bool hex = t.size() > 1 && (t[1] == 'x' || t[1] == 'X');
-    const bool real = t.find('.') != std::string_view::npos ||
-                      t.find_first_of(hex ? "pP" : "eE") != std::string_view::npos;
-    const char last = t.back();
-    if (real) {
-      n->type = basic(last == 'f' || last == 'F'   ? Ty::Float
-                      : last == 'l' || last == 'L' ? Ty::LDouble
-                                                   : Ty::Double);
-    } else {
-      const bool u = t.find_first_of("uU") != std::string_view::npos;
-      const Constant c = [&] {
-        n->type = basic(Ty::Int);
-        n->end = p_ + 1;
-        return evaluate(n);
-      }();
-      const bool wide = t.find_first_of("lL") != std::string_view::npos ||
-                        c.value > (u || hex ? 0xffffffffL : 0x7fffffffL) || c.value < 0;
-      n->type = basic(wide ? (u ? Ty::ULong : Ty::Long)
-                           : (u || c.value > 0x7fffffffL ? Ty::UInt : Ty::Int));
-    }
-  } else {
-    n->type = basic(Ty::Int);
-  }
+  n->type = basic(Ty::Int); // of a character, and while a number is evaluated
+  n->end = p_ + 1;
+  if (cur().kind == Tk::Number) n->type = number_type(n);
   p_++;
   return done(n);
 }

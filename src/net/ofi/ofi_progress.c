@@ -377,6 +377,18 @@ static void nudge(struct tmb_net *net) {
   net->nudged = write(net->nudge, &one, sizeof one) == (ssize_t)sizeof one;
 }
 
+/* What the tender waits for next; out as for ofi_tend. in room: for further copies. */
+static void tend_wait(struct tmb_net *net, bool room, struct pollfd *fds, uint32_t *count,
+                      uint64_t *ns) {
+  struct fid *fid = &net->cq->fid;
+  const int rc = net->wait_fd < 0 || !room ? -FI_ENOSYS : net->calls->trywait(net->fabric, &fid, 1);
+  if (rc == 0) fds[(*count)++] = (struct pollfd){.fd = net->wait_fd, .events = POLLIN};
+  if (rc == -FI_EAGAIN)
+    *ns = 0;
+  else if (rc || net->tx_busy || net->todo || net->pending || net->unposted || net->unanswered)
+    *ns = BLIND_NS;
+}
+
 bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *count,
               uint64_t *ns) {
   uint32_t dealt = 0;
@@ -389,13 +401,7 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
   const bool room = net->held_bytes < TEND_HELD_MAX;
   if (room) (void)next_message(net, 0, &dealt);
   if (dealt || done) nudge(net);
-  struct fid *fid = &net->cq->fid;
-  const int rc = net->wait_fd < 0 || !room ? -FI_ENOSYS : net->calls->trywait(net->fabric, &fid, 1);
-  if (rc == 0) fds[(*count)++] = (struct pollfd){.fd = net->wait_fd, .events = POLLIN};
-  if (rc == -FI_EAGAIN)
-    *ns = 0;
-  else if (rc || net->tx_busy || net->todo || net->pending || net->unposted || net->unanswered)
-    *ns = BLIND_NS;
+  tend_wait(net, room, fds, count, ns);
   tmb_lock_release(&net->lock); /* completions wait for the client */
   return true;
 }
