@@ -117,26 +117,34 @@ static json_t *conduit_entry(const char *name, bool available, const char *text)
   return json_pack("{s:s, s:b, s:s}", "name", name, "available", available, "why", text);
 }
 
-/* Whether a usable interface leads to other hosts. */
-static bool any_usable(const json_t *interfaces) {
-  size_t i;
+/* Appends to `why` which interfaces lead to other hosts: the rails of the conduit udp. */
+static void add_rails(const json_t *interfaces, char *why) {
+  char names[WHY_BYTES / 2] = "";
+  size_t i, count = 0, end = 0;
   json_t *item;
   json_array_foreach(interfaces, i, item) {
-    if (json_is_true(json_object_get(item, "available"))) return true;
+    if (!json_is_true(json_object_get(item, "available"))) continue;
+    const char *name = json_string_value(json_object_get(item, "name"));
+    const int n = snprintf(names + end, sizeof names - end, "%s%s", count++ ? ", " : "", name);
+    end = TMB_MIN(end + (size_t)n, sizeof names - 1);
   }
-  return false;
+  const size_t used = strlen(why);
+  if (count == 0)
+    snprintf(why, WHY_BYTES,
+             "no interface leads to other hosts (see interfaces): pretended hosts only");
+  else if (count > 1)
+    snprintf(why + used, WHY_BYTES - used,
+             "; long transfers share %s, where the other hosts have as many interfaces", names);
 }
 
 json_t *info_conduits(const json_t *interfaces) {
-  static const char *const others[] = {"ofi", "mpi"};
+  static const char *const others[] = {"ofi", "mpi-openmpi", "mpi-mpich"};
   char why[WHY_BYTES] = "";
   json_t *list = json_array();
   bool works = smp_works(why, sizeof why);
   json_array_append_new(list, conduit_entry("smp", works, why));
   works = plugin_works("udp", why, sizeof why) && udp_socket_works(why, sizeof why);
-  if (works && !any_usable(interfaces))
-    snprintf(why, sizeof why,
-             "no interface leads to other hosts (see interfaces): pretended hosts only");
+  if (works) add_rails(interfaces, why);
   json_array_append_new(list, conduit_entry("udp", works, why));
   json_array_append_new(list, conduit_entry("loop", true, "pretended hosts only, for tests"));
   for (size_t i = 0; i < TMB_ARRAY_LEN(others); i++) {

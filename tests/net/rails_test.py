@@ -9,6 +9,7 @@ Usage: rails_test.py [--whole]   (--whole: also the rate, and IPv6)
 
 import re
 import statistics
+import subprocess
 import sys
 import time
 import unittest
@@ -38,6 +39,17 @@ class Rails(unittest.TestCase):
             out, err = process.communicate(timeout=90)
             self.assertEqual((process.returncode, out.count("survived")), (0, 2), out + err)
             return err
+
+    def test_shown(self):
+        """`tombolo info` names the interfaces that long transfers share, and says why not."""
+        with Lab(hosts=2, rails=2) as lab:
+            lab._ip(["link set eth1 down"], lab.hosts[1])
+            command = [str(build_folder() / "bin/tombolo"), "info"]
+            text = [host.start(command, stdout=subprocess.PIPE).communicate()[0].decode()
+                    for host in lab.hosts]
+        self.assertIn("long transfers share eth0, eth1", text[0])
+        self.assertNotIn("long transfers share", text[1])
+        self.assertIn("down: 'ip link set eth1 up'", text[1])
 
     def test_cut_first(self):
         """The rail that short messages take."""
