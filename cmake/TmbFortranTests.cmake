@@ -161,12 +161,13 @@ if(TMB_BENCH)
 
   # The coarray form of hydro.
   set(program "${PROJECT_BINARY_DIR}/bench/hydro-caf")
-  set(src "${PROJECT_SOURCE_DIR}/bench/apps/hydro/hydro.F90")
+  set(src "${PROJECT_SOURCE_DIR}/bench/lib/app_caf.f90"
+    "${PROJECT_SOURCE_DIR}/bench/apps/hydro/hydro.F90")
   add_custom_command(OUTPUT "${program}"
     COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/bench/hydro-modules"
     COMMAND $<TARGET_FILE:tombolo_tool> fc --compiler=${TMB_GFORTRAN_${tmb_fortran_newest}} -O3
-      -Wall -J "${PROJECT_BINARY_DIR}/bench/hydro-modules" "${src}" -o "${program}"
-    DEPENDS "${src}" tombolo_tool caf_shared fortran_modules
+      -Wall -J "${PROJECT_BINARY_DIR}/bench/hydro-modules" ${src} -o "${program}"
+    DEPENDS ${src} tombolo_tool caf_shared fortran_modules
     COMMENT "Fortran: hydro-caf" VERBATIM)
   list(APPEND tmb_fortran_bench "${program}")
   tmb_read_header(hdr)

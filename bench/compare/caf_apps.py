@@ -25,7 +25,7 @@ APPS = ROOT / "bench" / "apps"
 SHARED = ROOT / "bench" / "lib" / "app_caf.f90"
 ROW = re.compile(r"^\s+(\w+)\s+([\d.]+) ms an? (?:step|iteration).*(VERIFIED|FAILED)", re.M)
 # application: (program in the build tree, sources of the peers)
-PROGRAMS = {"hydro": ("hydro-caf", [APPS / "hydro" / "hydro.F90"]),
+PROGRAMS = {"hydro": ("hydro-caf", [SHARED, APPS / "hydro" / "hydro.F90"]),
             "pipeline": ("fortran/pipeline", [SHARED, APPS / "pipeline" / "pipeline.F90"]),
             "stencil": ("fortran/stencil", [SHARED, APPS / "stencil" / "stencil.F90"])}
 # application: forms; the first three are those of the peers too

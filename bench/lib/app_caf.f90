@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What the applications in coarray Fortran share (pipeline.F90, stencil.F90): options, refusal, the clock, progress,
-! the table. Standard Fortran 2018 only, so that it compiles for other libraries too (-DPEER elsewhere).
+! What the applications in coarray Fortran share (pipeline.F90, stencil.F90; the breakdown: hydro.F90): options, refusal,
+! the clock, progress, the table. Standard Fortran 2018 only, so that it compiles for other libraries too (-DPEER elsewhere).
 ! A line of the table is read by bench/compare/caf_apps.py. The breakdown is that of one more iteration than
 ! the timed ones, because a clock read at each step would be part of what is measured. Exit code 2: refused.
 module app_caf
@@ -16,7 +16,7 @@ module app_caf
   logical :: clocked = .false.
   integer :: phase
   real(8) :: since, spent(app_phases), shown
-  public :: app_start, app_refuse, app_now, app_watch, app_enter, app_progress, app_report
+  public :: app_start, app_refuse, app_now, app_watch, app_enter, app_progress, app_report, app_breakdown
 contains
   ! Read `--NAME NUMBER` of these names, --iterations and --way; every image reads the same.
   subroutine app_start(name, names, least, values, ways)
@@ -121,16 +121,21 @@ contains
     character(*), intent(in) :: way
     real(8), intent(in) :: seconds, work
     logical, intent(in) :: good
+    if (me == 1) print '(2x,a,f12.3,a,f10.1,2a)', way, 1d3*seconds, ' ms an iteration ', 1d-6*work/seconds, &
+      ' MFlop/s  ', merge('VERIFIED', 'FAILED  ', good)
+    call app_breakdown()
+  end subroutine
+
+  ! Where the time of the watched iteration went; collective.
+  subroutine app_breakdown()
     real(8) :: mean(app_phases), most(app_phases)
     integer :: i
     mean = spent
     most = spent
     call co_sum(mean)
     call co_max(most)
-    if (me /= 1) return
-    print '(2x,a,f12.3,a,f10.1,2a)', way, 1d3*seconds, ' ms an iteration ', 1d-6*work/seconds, ' MFlop/s  ', &
-      merge('VERIFIED', 'FAILED  ', good)
-    print '(6x,4(a,f0.3,a,f0.3,a,:,", "))', (trim(phase_name(i)) // ' ', 1d3*mean(i)/images, ' ms (slowest ', &
+    if (this_image() /= 1) return
+    print '(6x,4(a,f0.3,a,f0.3,a,:,", "))', (trim(phase_name(i)) // ' ', 1d3*mean(i)/num_images(), ' ms (slowest ', &
       1d3*most(i), ')', i=1, app_phases)
   end subroutine
 end module

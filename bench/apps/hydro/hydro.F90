@@ -6,7 +6,7 @@
 ! Usage: hydro-caf [CELLS_X CELLS_Y STEPS [blast|tube|corner [FORM]]]. Forms: `all`, sync all;
 ! `images`, sync images with the neighbours; `events`, event post and event wait; `attached`, events
 ! attached to the halos, so that the assignment itself posts (not with -DPEER, which other runtimes
-! are compiled with). Each form prints its time for a step and whether mass and energy are kept and
+! are compiled with). Each form prints its time for a step, where that of one more went, and whether mass and energy are kept and
 ! the blast stays symmetric: VERIFIED or FAILED (exit code 1). See kernels.h for the method and its
 ! sources. A halo lies in memory twice, by parity of the exchange: a neighbour can be one exchange
 ! ahead, not two, because it needs this image's halos.
@@ -37,6 +37,7 @@ end module hydro_grid
 
 module hydro_halo
   use hydro_grid
+  use app_caf, only: app_enter, app_compute, app_move, app_send, app_wait
   implicit none
 contains
   ! First and last index of what goes to, or comes from, direction d in a dimension of n cells.
@@ -133,13 +134,16 @@ contains
     parity = mod(exchanges, 2)
     do s = 1, sides
       if (neighbour(s) == 0) cycle
+      call app_enter(app_move)
       n = pack_side(fields, depth, s)
+      call app_enter(app_send)
       halo(1:n, parity, opposite(s))[neighbour(s)] = packed(1:n, s)
       if (form == form_events) then
         o = opposite(s) ! gfortran 12 does not compile event post (arrived(opposite(s))[...])
         event post (arrived(o)[neighbour(s)])
       end if
     end do
+    call app_enter(app_wait)
     if (form == form_all) then
       sync all
     else if (form == form_images) then
@@ -148,10 +152,13 @@ contains
     do s = 1, sides
       if (neighbour(s) == 0) cycle
       if (form >= form_events) then
+        call app_enter(app_wait)
         event wait (arrived(s))
       end if
+      call app_enter(app_move)
       call unpack_side(fields, depth, s, parity)
     end do
+    call app_enter(app_compute)
     do k = 1, size(fields)
       call walls(fields(k))
     end do
@@ -391,6 +398,7 @@ end module hydro_kernels
 program hydro_caf
   use hydro_halo
   use hydro_kernels
+  use app_caf, only: app_watch, app_breakdown
 #ifndef PEER
   use tombolo_caf
 #endif
@@ -534,7 +542,9 @@ contains
     call exchange([rho_f, e_f, u_f, v_f], 2)
     call state()
     stable = stable_step()
+    call app_enter(app_wait)
     call co_min(stable)
+    call app_enter(app_compute)
     step = merge(0.1_dp * stable, min(stable, 1.2_dp * step), number == 0)
     now = now + step
     call lagrange(step)
@@ -582,5 +592,9 @@ contains
     if (this_image() == 1) print '(2x, a, f12.3, a, f10.1, a, 2es9.1, 2a)', form_name(form), &
       seconds * 1e3_dp, ' ms a step', real(all_x, dp) * all_y / seconds * 1e-6_dp, &
       ' Mcells/s, mass and energy off by', off, '  ', merge('VERIFIED', 'FAILED  ', fine)
+    call app_watch(.true.)
+    call advance(steps) ! for the phases only
+    call app_watch(.false.)
+    call app_breakdown()
   end subroutine
 end program hydro_caf
