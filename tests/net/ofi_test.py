@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 120
-"""The conduit ofi: calls of libfabric that fail, providers, little of everything.
+# timeout: 180
+"""The conduit ofi: calls of libfabric that fail, providers, little of everything, messages counted,
+memory under a flood.
 
 Hosts are pretended (TOMBOLO_PLACES), the provider is tcp;ofi_rxm. Each case says what the job is
 to end with and what is to be said; none may take longer than LIMIT_S.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,20 +21,32 @@ from confine import SKIP  # noqa: E402
 from lab import build_folder  # noqa: E402
 
 LIMIT_S = 60
+GROWTH_KIB = 4096  # at most, under a flood that takes 20 MiB and more to keep
+HANDED = re.compile(r"ofi: rank 0 handed over send=(\d+) inject=(\d+) write=(\d+) read=(\d+)")
 AT_START = ("getinfo", "fabric", "domain", "av_open", "cq_open", "endpoint", "ep_bind",
             "enable", "getname", "av_insert", "recv")
 
 
-def run(settings, program="conformance/rma_blocking", ranks=2, folder=None):
+def run(settings, program="conformance/rma_blocking", ranks=2, folder=None, arguments=()):
     """Runs a program. Returns its exit code and what it said."""
     environment = {**os.environ, "TOMBOLO_CONDUIT": "ofi", "TOMBOLO_PLACES": "2",
                    "TOMBOLO_OFI_PROVIDER": "tcp;ofi_rxm", **settings}
     build = build_folder().resolve()
-    command = [build / "bin/tombolo", "run", "-n", str(ranks), build / "tests" / program]
+    command = [build / "bin/tombolo", "run", "-n", str(ranks), build / "tests" / program,
+               *map(str, arguments)]
     done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False,
                           cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=LIMIT_S)
     return done.returncode, done.stdout.decode(errors="replace")
+
+
+def handed_over(count, size):
+    """Puts with a signal by rank 0. Returns how many [sends, injects, writes, reads] that takes."""
+    code, text = run({"TOMBOLO_OFI_FAULT": "count"}, "net/ofi_signals", arguments=(count, size))
+    found = HANDED.search(text)
+    if code or not found:
+        raise AssertionError(f"exit code {code}: {text}")
+    return [int(number) for number in found.groups()]
 
 
 class Ofi(unittest.TestCase):
@@ -96,6 +110,24 @@ class Ofi(unittest.TestCase):
             with self.subTest(program=program):
                 code, text = run({}, f"conformance/{program}", 4)
                 self.assertEqual(code, 0, text)
+
+    def test_a_put_with_a_signal_is_one_message(self):
+        for size in (1, 8, 4096, 65536 - 128):
+            with self.subTest(size=size):
+                few, many = handed_over(50, size), handed_over(350, size)
+                more = [b - a for a, b in zip(few, many)]
+                self.assertEqual(sum(more[:2]), 300, (few, many))
+                self.assertEqual(more[2:], [0, 0], (few, many))
+
+    def test_memory_under_a_flood(self):
+        for count, size in ((20000, 1024), (50000, 8), (400, 65000)):
+            with self.subTest(count=count, size=size):
+                code, text = run({}, "net/ofi_flood", arguments=(count, size))
+                self.assertEqual(code, 0, text)
+                self.assertIn(f"{count + 2000} arrived, 0 wrong", text)
+                grown = [int(kib) for kib in re.findall(r"grew (-?\d+) KiB", text)]
+                self.assertEqual(len(grown), 2, text)
+                self.assertLess(max(grown), GROWTH_KIB, text)
 
     def test_no_file_is_left_by_a_rank_that_dies(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -2,14 +2,16 @@
 /*
  * Calls of libfabric that fail on purpose, see ofi_calls.h.
  *
- * Owns: the wrapped table and what is to fail. Called by ofi.c when TOMBOLO_OFI_FAULT is set.
- * Calls: the table that it wraps. Invariant: what is not named behaves as before. Counting is not
- * exact between threads, which no test needs.
+ * Owns: the wrapped table, what is to fail and how much the provider was given. Called by ofi.c
+ * when TOMBOLO_OFI_FAULT is set. Calls: the table that it wraps. Invariant: what is not named
+ * behaves as before. Calls that two threads make at once may be counted as one; those that send are
+ * made under the lock of the engine, so their counts are exact.
  */
 #include "net/ofi/ofi_calls.h"
 
 #include "base/compiler.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +28,10 @@ static struct {
   uint64_t random;
   struct {
     uint64_t at, count;   /* fails from the at-th time on; 0: never */
+    uint64_t taken;       /* times that the provider took what it was given */
     uint32_t again_share; /* percent that find no room */
   } of[CALL_COUNT];
+  bool tells; /* the counts, at the end; once */
 } fault;
 static struct ofi_calls wrapped;
 
@@ -38,6 +42,12 @@ static int verdict(enum call call) {
   if (!fault.of[call].again_share) return 0;
   fault.random = fault.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (fault.random >> 33) % 100 < fault.of[call].again_share ? -FI_EAGAIN : 0;
+}
+
+/* Counts a message or access that the provider has taken. in rc: its answer. Returns it. */
+static ssize_t counted(enum call call, ssize_t rc) {
+  if (rc == 0) fault.of[call].taken++;
+  return rc;
 }
 
 static int faulty_getinfo(uint32_t version, const struct fi_info *hints, struct fi_info **info) {
@@ -109,22 +119,22 @@ static ssize_t faulty_recv(struct fid_ep *ep, const struct fi_msg *message) {
 
 static ssize_t faulty_send(struct fid_ep *ep, const struct fi_msg *message) {
   const int rc = verdict(CALL_send);
-  return rc ? rc : fault.below->send(ep, message);
+  return rc ? rc : counted(CALL_send, fault.below->send(ep, message));
 }
 
 static ssize_t faulty_inject(struct fid_ep *ep, const void *buf, size_t bytes, fi_addr_t to) {
   const int rc = verdict(CALL_inject);
-  return rc ? rc : fault.below->inject(ep, buf, bytes, to);
+  return rc ? rc : counted(CALL_inject, fault.below->inject(ep, buf, bytes, to));
 }
 
 static ssize_t faulty_write(struct fid_ep *ep, const struct fi_msg_rma *message, uint64_t flags) {
   const int rc = verdict(CALL_write);
-  return rc ? rc : fault.below->write(ep, message, flags);
+  return rc ? rc : counted(CALL_write, fault.below->write(ep, message, flags));
 }
 
 static ssize_t faulty_read(struct fid_ep *ep, const struct fi_msg_rma *message) {
   const int rc = verdict(CALL_read);
-  return rc ? rc : fault.below->read(ep, message);
+  return rc ? rc : counted(CALL_read, fault.below->read(ep, message));
 }
 
 static ssize_t faulty_cq_read(struct fid_cq *cq, struct fi_cq_data_entry *entries, size_t count) {
@@ -157,9 +167,10 @@ static int faulty_close(struct fid *fid) {
   return rc ? rc : fault.below->close(fid);
 }
 
-/* Understand one entry, `CALL@N` or `CALL=P`. */
+/* Understand one entry, `CALL@N`, `CALL=P` or `count`. */
 static bool parse(const char *text, size_t bytes) {
   const size_t length = strcspn(text, "@=,");
+  if (bytes == strlen("count") && strncmp(text, "count", bytes) == 0) return fault.tells = true;
   if (length + 1 >= bytes || !text[length] || text[length] == ',') return false;
   for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
     if (strlen(names[i]) != length || strncmp(names[i], text, length) != 0) continue;
@@ -185,7 +196,8 @@ const struct ofi_calls *ofi_fault_wrap(const struct ofi_calls *calls, const char
   for (const char *at = text; *at; at += strspn(at, ",")) {
     const size_t length = strcspn(at, ",");
     if (!parse(at, length)) {
-      snprintf(why, bytes, "\"%.*s\" is not CALL@N or CALL=PERCENT of a call of the conduit",
+      snprintf(why, bytes,
+               "\"%.*s\" is not CALL@N or CALL=PERCENT of a call of the conduit, nor count",
                (int)length, at);
       return NULL;
     }
@@ -194,4 +206,13 @@ const struct ofi_calls *ofi_fault_wrap(const struct ofi_calls *calls, const char
   wrapped = (struct ofi_calls){OFI_CALLS(OFI_FAULTY).dupinfo = calls->dupinfo,
                                .freeinfo = calls->freeinfo, .error = calls->error};
   return &wrapped;
+}
+
+void ofi_fault_tell(const struct tmb_net_env *env) {
+  if (!fault.tells) return;
+  fault.tells = false;
+  env->up->print("ofi: rank %u handed over send=%" PRIu64 " inject=%" PRIu64 " write=%" PRIu64
+                 " read=%" PRIu64,
+                 env->rank, fault.of[CALL_send].taken, fault.of[CALL_inject].taken,
+                 fault.of[CALL_write].taken, fault.of[CALL_read].taken);
 }

@@ -410,6 +410,7 @@ bool ofi_drained(struct tmb_net *net) {
   tmb_lock_acquire_shared(&net->lock);
   const bool drained = net->ended || (!net->tx_busy && !net->todo && !net->pending);
   tmb_lock_release(&net->lock);
+  if (drained) ofi_fault_tell(&net->env);
   return drained;
 }
 
