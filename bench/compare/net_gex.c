@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two ranks of Tombolo on two hosts, for bench/compare/net.py.
+ * Two ranks of Tombolo on two hosts, for bench/compare/net.py, and with the argument `puts` for
+ * ofi.py.
  *
- * Owns: the counters of its handlers. Compiled by net.py; not part of the build. Calls: the public
+ * Owns: the counters of its handlers. Compiled by them; not part of the build. Calls: the public
  * API, net_loop.h. Rank 1 is in GASNET_BLOCKUNTIL while rank 0 sends; streams are non-blocking puts
  * with one wait at the end.
  */
@@ -107,7 +108,10 @@ int main(int argc, char **argv) {
   theirs = owner;
   barrier();
   const struct side s = {round_trip, flood, stream, allreduce, barrier, rank};
-  loop_main(&s);
+  if (argc > 1 && strcmp(argv[1], "puts") == 0)
+    loop_puts(&s);
+  else
+    loop_main(&s);
   barrier();
   gasnet_exit(0);
 }
