@@ -74,14 +74,34 @@ def silent_reported():
     survivors(job, 4)
 
 
-def slow():
+def slow(conduit):
     """A peer that is stopped for a while is waited for."""
-    job = Job(3, [HANGS, "stop-get"], env=far("udp", TOMBOLO_PEER_TIMEOUT="6"))
+    job = Job(3, [HANGS, "stop-get"], env=far(conduit, TOMBOLO_PEER_TIMEOUT="6"))
     pids = job.ready()
     time.sleep(2.5)
     check(job.process.poll() is None, "a slow peer ended the job")
     os.kill(pids[2], signal.SIGCONT)
     job.expect(0)
+
+
+def stopped_and_killed(conduit):
+    """A peer that is stopped, and asked for memory, and then ended: the job ends and names it."""
+    job = Job(3, [HANGS, "stop-get"], env=far(conduit))
+    pids = job.ready()
+    time.sleep(1)
+    check(job.process.poll() is None, "a slow peer ended the job")
+    began = time.monotonic()
+    os.kill(pids[2], signal.SIGKILL)
+    job.expect(137, r"rank 2 \(pid %d on \S+\) killed by signal 9.*; ending the other 2" % pids[2])
+    check(time.monotonic() - began < 10, "took", time.monotonic() - began, "s")
+
+
+def watched(conduit):
+    """A peer that is stopped for ever, and a watchdog: the job ends and names it."""
+    job = Job(3, [HANGS, "stop-get"], options=["--watchdog", "2"], env=far(conduit))
+    job.ready()
+    job.expect(125, r"rank 2 on \S+ is stopped by a signal", r"watchdog: ending the job")
+    check(job.seconds < 15, "took", job.seconds)
 
 
 CASES = [
@@ -100,8 +120,11 @@ CASES += [named(f"coll/{c}/{s}", collectives, c, s) for c in CONDUITS for s in (
 if OFI:
     CASES += [named("killed/ofi", killed, WAYS[0], "ofi", "cyclic:2"),
               named("shrink/ofi", shrink, "ofi", "cyclic:2", "middle", 2),
-              named("coll/ofi", collectives, "ofi", "coll")]
-CASES += [silent, silent_reported, slow]
+              named("coll/ofi", collectives, "ofi", "coll"),
+              named("slow/ofi", slow, "ofi"),
+              named("stopped_and_killed/ofi", stopped_and_killed, "ofi"),
+              named("watched/ofi", watched, "ofi")]
+CASES += [silent, silent_reported, named("slow/udp", slow, "udp")]
 
 if __name__ == "__main__":
     run_cases(CASES)
