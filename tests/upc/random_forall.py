@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 180
+# timeout: 300
 """Random upc_forall loops against the same loops over private arrays, on every thread.
 
 Layouts, rows, bounds, distances of neighbours, pointers that begin inside a block, conditions,
-`continue` and strict accesses are drawn with a fixed seed. No loop reads what another iteration
+`continue`, strict accesses and loops by a pointer are drawn with a fixed seed. No loop reads what another iteration
 writes. The program is compiled with and without optimisation, for a number of threads known at run
 time and for a fixed one.
 """
@@ -17,6 +17,7 @@ import tempfile
 
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
 LOOPS = 40
+BY_POINTER = 16
 HEAD = """#include <upc_relaxed.h>
 #include <stdio.h>
 strict shared int pulse[THREADS];
@@ -59,10 +60,29 @@ def body(rng, reach, column):
     return " ".join(lines)
 
 
-def loop(rng, number):
+def pointer_loop(rng, number, lay, to, first, last, text):
+    """A loop by a pointer over the elements of `to`, and the step between its indices."""
+    step = rng.choice([1, 1, 1, 2, 5])
+    word = rng.choice([f"r += {step}", "r += 1 * step"]) if step > 1 else rng.choice(["r++", "++r"])
+    begin = rng.choice([f"&{to}[{first}]", f"{to} + {first}"])
+    limit, order = f"&{to}[{last}]", "<"
+    if rng.random() < 0.3:
+        limit, order = f"{to} + ({last}) - 1", "<="
+    elif step == 1 and rng.random() < 0.3:
+        order = "!="
+    affinity = rng.choice(["r", "&*r", "&r[0]"])
+    at = rng.choice(["(*r)", "r[0]"])
+    return step, (f"  {{ {lay} *r; const int step = {step}; (void)step;"
+                  f" upc_forall (r = {begin}; r {order} {limit}; {word}; {affinity}) {{"
+                  f" const int i = r - {to}; {text.replace(to + '[i]', at)} }}"
+                  f" same({number}, -1, (r - {to}), ({first}) >= ({last}) ? {first} : ({first}) +"
+                  f" (({last}) - ({first}) + {step - 1}) / {step} * {step}); }}")
+
+
+def loop(rng, number, by_pointer=False):
     """Declarations and code of one loop."""
     block = rng.choice(["", "[2]", "[3]", "[5]", "[8]", "[16]", "[*]", "[]"])
-    row = rng.choice([1, 1, 1, 2])
+    row = 1 if by_pointer else rng.choice([1, 1, 1, 2])
     per = rng.choice([16, 30, 33])
     dims = f"[{per}]" if block == "[]" else f"[{per} * THREADS]"
     count = f"{per}" if block == "[]" else f"{per} * THREADS"
@@ -93,8 +113,8 @@ def loop(rng, number):
             out = out.replace(word, n)
         return out.replace("STRICT", strict)
 
+    lay = f"shared [{per}] {kind}" if block == "[*]" else f"shared {block} {kind}"
     if skip:
-        lay = f"shared {block} {kind}"
         there = [f"q{n}" for n in names]
         for n, q in zip(names, there):
             code.append(f"  {lay} *{q} = &{n}[{skip}];")
@@ -102,9 +122,14 @@ def loop(rng, number):
     else:
         there, private = names, [f"p{n}" for n in names]
     aff = rng.choice([f"&{there[0]}[i]", f"&{there[0]}[i]", f"&{there[1]}[i]", "i"])
-    code.append(f"  upc_forall (int i = {first}; i < {last}; i++; {aff}) {{"
-                f" {with_names(there, 'pulse[MYTHREAD]++')} }}")
-    code.append(f"  for (int i = {first}; i < {last}; i++) {{ {with_names(private, '(void)0')} }}")
+    shared, step = with_names(there, "pulse[MYTHREAD]++"), 1
+    if by_pointer:
+        step, written = pointer_loop(rng, number, lay, there[0], first, last, shared)
+        code.append(written)
+    else:
+        code.append(f"  upc_forall (int i = {first}; i < {last}; i++; {aff}) {{ {shared} }}")
+    code.append(f"  for (int i = {first}; i < {last}; i += {step}) {{"
+                f" {with_names(private, '(void)0')} }}")
     code.append("  upc_barrier;")
     code.append(f"  for (long i = 0; i < n; i++) same({number}, i, {names[0]}[i]{column},"
                 f" p{names[0]}[i]{column});")
@@ -115,6 +140,7 @@ def loop(rng, number):
 def main():
     rng = random.Random(10)
     loops = [loop(rng, k) for k in range(LOOPS)]
+    loops += [loop(rng, k, True) for k in range(LOOPS, LOOPS + BY_POINTER)]
     text = HEAD + "\n".join(top for top, _ in loops) + "\nint main(void) {\n"
     text += "\n".join(code for _, code in loops) + "\n  return bad ? 1 : 0;\n}\n"
     failures = 0
@@ -133,7 +159,7 @@ def main():
                 if run.returncode:
                     failures += 1
                     print(options, n, "threads:", run.stdout[:600], run.stderr[:300])
-    print(f"random_forall: {LOOPS} loops, {failures} failures")
+    print(f"random_forall: {LOOPS + BY_POINTER} loops, {failures} failures")
     return 1 if failures else 0
 
 

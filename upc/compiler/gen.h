@@ -62,12 +62,18 @@ private:
     bool declared = false; // in the loop
     Node *body = nullptr;
     long unit = 0, elements = 1;  // indices to a block; elements to an index
+    bool including = false;       // the bound is one more iteration
+    std::string counter, bound;   // the variable; where it ends
     std::string begins = "0L";    // where the affinity's array or pointer begins
     std::string start, position;  // names of variables
     std::string pointers, fits;   // declarations of local pointers to arrays; what does not fit
     bool neighbours = false;      // a[i + constant] is in the same block, too
     long lowest = 0, highest = 0; // constants that occur
     std::map<const Symbol *, std::string> arrays;
+    // of a loop over elements by a pointer; `unit` is 0 where they are all one thread's
+    const Symbol *pointer = nullptr;
+    std::string origin, row; // where it begins; offset of the row of blocks there
+    std::string step;        // elements from one iteration to the next; empty: 1
   };
   std::string forall(Node *n);
   std::string affinity(Node *n);
@@ -76,6 +82,11 @@ private:
   std::string own_lvalue(Node *n);
   bool is_near(Node *n, const OwnLoop &l, long &distance);
   bool matches(Node *n, OwnLoop &l);
+  bool matches_pointer(Node *n, OwnLoop &l);
+  std::string own_body(Node *n, OwnLoop &l);
+  std::string stepped_loop(Node *n, OwnLoop &l);
+  std::string pointer_loop(Node *n, OwnLoop &l, const std::string &inner);
+  std::string own_target(Node *n);
   static Node *first_index(Node *n);
   static const Symbol *indexed(const Node *index);
   static long unit_of(const Node *index, Node *body);

@@ -11,7 +11,9 @@
  * row's beginning), index i belongs to thread (v / unit) % THREADS, where it is number (v / unit /
  * THREADS) * unit + v % unit. Pointers that begin elsewhere than the affinity's do not fit, which
  * is known when the loop runs: then the plain loop runs, as it does inside the body of
- * another upc_forall, also one further up in the calls, where every iteration is executed. It is a
+ * another upc_forall, also one further up in the calls, where every iteration is executed. A loop
+ * `p = FIRST; p < LAST; p++; p` over a pointer-to-shared is the same with a counter in p's place,
+ * counted from where p begins, if LAST can be reached from there; else the plain loop runs. It is a
  * second copy of the body; bodies with labels, static variables or a case of a switch around the
  * loop are not copied.
  */
@@ -50,6 +52,11 @@ bool is_one(Node *n) {
   return n->kind == Nk::Constant && n->type && is_integer(n->type);
 }
 
+// 1 as it is written, which is nothing to multiply by.
+bool is_written_one(const Source &s, Node *n) {
+  return is_one(n) && s[bare(n)->begin].text == "1";
+}
+
 bool is_small_decimal(const std::string &text) {
   return text.size() <= 4 && text.find_first_not_of("0123456789") == std::string::npos &&
          (text.size() == 1 || text[0] != '0');
@@ -58,7 +65,7 @@ bool is_small_decimal(const std::string &text) {
 // A variable that only this function can see and that nothing points to.
 bool is_own(const Symbol *s) {
   return s && s->kind == Sk::Variable && !s->file_scope && !s->is_static && !s->is_extern &&
-         !s->address_taken && is_integer(s->type) && !s->type->is_volatile;
+         !s->address_taken && !s->type->is_volatile;
 }
 
 // Whether a loop's body leaves all variables alone that it does not name as targets: it calls
@@ -73,6 +80,10 @@ bool stores_by_name(Node *body) {
       to = to->kids[0];
     return to->kind == Nk::Name && to->symbol && !is_pointer(to->symbol->type);
   });
+}
+
+bool names(Node *n, const Symbol *s) {
+  return !every(n, [&](const Node *k) { return !is_variable(k, s); });
 }
 
 // A variable that keeps its value while the body runs.
@@ -97,6 +108,34 @@ bool is_fixed(Node *n, Node *body) {
     default: return false;
     }
   });
+}
+
+// Whether a place in shared memory stays what it is while the body runs.
+bool is_fixed_place(Node *n, Node *body) {
+  return every(n, [&](Node *k) {
+    switch (k->kind) {
+    case Nk::AddressOf:
+    case Nk::Decay:
+    case Nk::Index:
+    case Nk::Paren: return true;
+    case Nk::Binary: return k->op == "+" || k->op == "-" || is_fixed(k, body);
+    case Nk::Name:
+      if (!k->symbol || is_fixed(k, body)) return k->symbol != nullptr;
+      return (is_array(k->symbol->type) && is_shared(k->symbol->type)) ||
+             (is_pts(k->symbol->type) && is_steady(k->symbol, body));
+    default: return is_fixed(k, body);
+    }
+  });
+}
+
+// Whether an affinity is that of the element that p points to: p, &*p or &p[0].
+bool is_place_of(const Source &s, Node *n, const Symbol *p) {
+  if (is_variable(n, p)) return true;
+  if (n->kind != Nk::AddressOf) return false;
+  Node *k = bare(n->kids[0]);
+  if (k->kind == Nk::Deref) return is_variable(bare(k->kids[0]), p);
+  return k->kind == Nk::Index && is_variable(bare(k->kids[0]), p) &&
+         s[bare(k->kids[1])->begin].text == "0" && bare(k->kids[1])->kind == Nk::Constant;
 }
 
 // Whether the text may stand twice in a function: no label or static variable, and no case of a
@@ -159,20 +198,22 @@ bool Generator::matches(Node *n, OwnLoop &l) {
   if (!cond || cond->kind != Nk::Binary || (cond->op != "<" && cond->op != "<=")) return false;
   Node *variable = bare(cond->kids[0]);
   if (variable->kind != Nk::Name || !is_own(variable->symbol)) return false;
+  if (!is_integer(variable->symbol->type)) return false;
   l.variable = variable->symbol;
   l.declared = init && init->kind == Nk::Declaration;
   if (!step || !is_variable(bare(step->kids.empty() ? nullptr : step->kids[0]), l.variable))
     return false;
   if (!(step->kind == Nk::Step && step->op == "++") &&
-      !(step->kind == Nk::Assign && step->op == "+=" && is_one(step->kids[1]) &&
-        code(step->kids[1]).find('1') != std::string::npos &&
-        s_[bare(step->kids[1])->begin].text == "1"))
+      !(step->kind == Nk::Assign && step->op == "+=" && is_written_one(s_, step->kids[1])))
     return false;
   if (!is_integer(cond->kids[1]->type) || !is_fixed(cond->kids[1], body)) return false;
-  if (changes(body, l.variable)) return false;
+  if (changes(body, l.variable) || names(cond->kids[1], l.variable)) return false;
   if (!may_be_copied(s_, body)) return false;
   l.unit = 1;
   l.body = body;
+  l.counter = name_of(l.variable);
+  l.bound = code(cond->kids[1]);
+  l.including = cond->op == "<=";
   const Ty kind = l.variable->type->kind;
   if (kind == Ty::ULong || kind == Ty::ULLong) l.fits = " || (long)" + name_of(l.variable) + " < 0";
   if (is_variable(affinity, l.variable)) return true;
@@ -194,21 +235,19 @@ bool Generator::matches(Node *n, OwnLoop &l) {
 }
 
 std::string Generator::own_loop(Node *n, OwnLoop &l) {
-  const std::string i = name_of(l.variable), first = fresh("i"), last = fresh("n"), q = fresh("q");
+  const std::string i = l.counter, first = fresh("i"), last = fresh("n"), q = fresh("q");
   const std::string unit = std::to_string(l.unit) + "L", end = fresh("e"), at = fresh("b");
-  const Node *cond = bare(n->kids[1]);
-  const std::string bound = code(cond->kids[1]);
   l.position = fresh("l");
   l.start = fresh("o");
   OwnLoop *outer = own_;
   own_ = &l;
   l.neighbours = l.unit > 1;
-  const std::string body = code(n->kids[4]);
+  const std::string body = own_body(n, l);
   l.neighbours = false;
-  const std::string edges = l.lowest || l.highest ? code(n->kids[4]) : "";
+  const std::string edges = l.lowest || l.highest ? own_body(n, l) : "";
   own_ = outer;
-  std::string s = "const long " + first + " = (long)" + i + ", " + last + " = (long)(" + bound +
-                  ")" + (cond->op == "<=" ? " + 1" : "") + ";" + l.pointers + " const long " + at +
+  std::string s = "const long " + first + " = (long)" + i + ", " + last + " = (long)(" + l.bound +
+                  ")" + (l.including ? " + 1" : "") + ";" + l.pointers + " const long " + at +
                   " = " + l.start + " / " + std::to_string(l.elements) + ";";
   s += "long " + q + " = upcr_first(" + first + " + " + at + ", " + unit + ");";
   const std::string rest = "; " + l.position + " < " + end + "; " + l.position + "++, " + i;
@@ -247,6 +286,111 @@ std::string Generator::own_loop(Node *n, OwnLoop &l) {
   return s + " " + i + " = " + first + " > " + last + " ? " + first + " : " + last + ";";
 }
 
+// Whether the loop goes over elements by a pointer-to-shared; fills `l`.
+bool Generator::matches_pointer(Node *n, OwnLoop &l) {
+  Node *init = n->kids[0], *cond = bare(n->kids[1]), *step = bare(n->kids[2]), *body = n->kids[4];
+  if (!cond || cond->kind != Nk::Binary || !step || step->kids.empty()) return false;
+  if (cond->op != "<" && cond->op != "<=" && cond->op != "!=") return false;
+  const Node *variable = bare(cond->kids[0]);
+  if (variable->kind != Nk::Name || !is_own(variable->symbol)) return false;
+  const Symbol *p = variable->symbol;
+  if (!is_pts(p->type) || is_generic_pts(p->type) || is_array(p->type->base)) return false;
+  if (!is_variable(bare(step->kids[0]), p) || !is_place_of(s_, bare(n->kids[3]), p)) return false;
+  if (step->kind == Nk::Assign && step->op == "+=" && is_integer(step->kids[1]->type) &&
+      is_fixed(step->kids[1], body))
+    l.step = is_written_one(s_, step->kids[1]) ? "" : code(step->kids[1]);
+  else if (step->kind != Nk::Step || step->op != "++")
+    return false;
+  Node *limit = cond->kids[1];
+  if (!is_pts(limit->type) || !is_fixed_place(limit, body) || names(limit, p)) return false;
+  if (changes(body, p) || !may_be_copied(s_, body)) return false;
+  l.pointer = p;
+  l.declared = init && init->kind == Nk::Declaration;
+  l.unit = block_of(p->type->base);
+  l.body = body;
+  l.including = cond->op == "<=";
+  return l.unit >= 0;
+}
+
+// The body, behind what gives a loop's pointer its value.
+std::string Generator::own_body(Node *n, OwnLoop &l) {
+  const std::string body = code(n->kids[4]);
+  if (!l.pointer) return body;
+  const std::string size = elem_size(l.pointer->type->base);
+  std::string value = "upcr_add0(" + l.origin + ", " + l.position + " * (long)" + size + ")";
+  if (l.unit > 0)
+    value = "upcr_make(" + l.row + " + (unsigned long)" + l.position + " * " + size + ", " +
+            (l.unit == 1 ? "0"
+                         : "(unsigned long)" + l.position + " % " + std::to_string(l.unit) + "UL") +
+            ", (unsigned long)upcr_mythread)";
+  return name_of(l.pointer) + " = " + value + "; {" + body + "}";
+}
+
+// All iterations in turn, where those of this thread are not known beforehand or all are.
+std::string Generator::stepped_loop(Node *n, OwnLoop &l) {
+  const std::string v = fresh("v"), k = l.counter, thread = fresh("t"), rest = fresh("r");
+  l.position = fresh("l");
+  OwnLoop *outer = own_;
+  own_ = &l;
+  const std::string body = own_body(n, l);
+  own_ = outer;
+  const std::string head = "for (; " + k + " < " + l.bound + "; " + k +
+                           " += " + (l.step.empty() ? "1" : l.step) + ") { ";
+  if (l.unit == 0)
+    return "if (upcr_threadof(" + l.origin + ") == upcr_mythread) {" + l.pointers + head +
+           "const long " + l.position + " = " + k + "; " + body + "} }";
+  const std::string unit = std::to_string(l.unit) + "L";
+  return l.pointers + head + "const long " + v + " = " + k + " + " + l.start + "; long " + thread +
+         "; const long " + l.position + " = upcr_row(" + v + " / " + unit + ", &" + thread +
+         ") * " + unit + " + " + v + " % " + unit + "; if (" + thread + " == upcr_mythread) {" +
+         body + "} }";
+}
+
+// A loop over elements by a pointer. What it counts is the distance from where the pointer begins;
+// if from there the limit cannot be reached, as with another phase, the loop runs as it stands.
+std::string Generator::pointer_loop(Node *n, OwnLoop &l, const std::string &inner) {
+  const std::string p = name_of(l.pointer), limit = fresh("p"), count = fresh("n");
+  const Type *referent = l.pointer->type->base;
+  const std::string size = elem_size(referent), step = l.step, block = std::to_string(l.unit);
+  l.origin = fresh("p");
+  l.row = fresh("r");
+  l.counter = fresh("k");
+  std::string s = " const upcr_pts_t " + l.origin + " = " + p + ", " + limit + " = " +
+                  code(bare(n->kids[1])->kids[1]) + "; const long " + count + " = upcr_sub(" +
+                  limit + ", " + l.origin + ", " + size + ", " + block + ");";
+  std::string misfit = inner + " || " + add(l.origin, count, referent, true) + " != " + limit;
+  if (l.unit > 1) misfit += " || upcr_phaseof(" + l.origin + ") >= " + block;
+  if (!step.empty()) {
+    l.step = fresh("s");
+    s += " const long " + l.step + " = (long)(" + step + ");";
+    misfit += " || " + l.step + " <= 0";
+  }
+  if (bare(n->kids[1])->op == "!=")
+    misfit += " || " + count + " < 0" + (step.empty() ? "" : " || " + count + " % " + l.step);
+  s += " if (__builtin_expect(" + misfit + ", 0)) {" +
+       plain_loop(n, inner + " || " + affinity(n->kids[3])) + "} else { long " + l.counter +
+       " = 0; ";
+  l.bound = l.including ? "(" + count + " + 1)" : count;
+  l.including = false;
+  if (l.unit > 0)
+    s += "const unsigned long " + l.row + " = upcr_addrfield(" + l.origin + ") - upcr_phaseof(" +
+         l.origin + ") * " + size + "; ";
+  const std::string begins = "upcr_offset_of(" + l.origin + ", " + block + ")";
+  const bool in_turn = l.unit == 0 || !step.empty();
+  const bool declared = l.declared;
+  l.declared = true; // the counter
+  if (in_turn) l.start = fresh("o");
+  const std::string loop = in_turn ? stepped_loop(n, l) : own_loop(n, l);
+  if (l.unit > 0) s += "const long " + l.start + " = " + begins + "; ";
+  s += loop;
+  if (!declared) { // it is in the end what it is on all threads
+    std::string k = l.bound;
+    if (!step.empty()) k = "(" + k + " + " + l.step + " - 1) / " + l.step + " * " + l.step;
+    s += " " + p + " = " + add(l.origin, l.bound + " > 0 ? " + k + " : 0L", referent, true) + ";";
+  }
+  return s + "}";
+}
+
 std::string Generator::affinity(Node *n) {
   if (is_pts(n->type)) return "upcr_threadof(" + code(n) + ") == upcr_mythread";
   if (n->type->kind == Ty::ULong || n->type->kind == Ty::ULLong)
@@ -273,13 +417,17 @@ std::string Generator::forall(Node *n) {
   const bool calls = n->has_call;
   s += " const int " + inner + " = upcr_in_forall;";
   if (calls) s += " upcr_in_forall = 1;";
-  if (options_.optimise && matches(n, own)) {
+  OwnLoop along;
+  if (options_.optimise && matches_pointer(n, along)) {
+    s += pointer_loop(n, along, inner);
+  } else if (options_.optimise && matches(n, own)) {
     const std::string loop = own_loop(n, own), test = own.fits.empty() ? "" : affinity(n->kids[3]);
     s += " const long " + own.start + " = " + own.begins + "; if (__builtin_expect(" + inner +
          own.fits + ", 0)) {" + plain_loop(n, test.empty() ? "" : inner + " || " + test) +
          "} else {" + loop + "}";
-  } else
+  } else {
     s += plain_loop(n, inner + " || " + affinity(n->kids[3]));
+  }
   controlled_ = false;
   if (calls) s += " upcr_in_forall = " + inner + ";";
   return s + " }";
@@ -298,10 +446,36 @@ bool Generator::is_near(Node *n, const OwnLoop &l, long &distance) {
   return distance < l.unit && -distance < l.unit;
 }
 
+// The element that a loop's pointer points to; empty: n is another one.
+std::string Generator::own_target(Node *n) {
+  Node *p = bare(n->kids[0]);
+  if (!is_variable(p, own_->pointer)) return "";
+  if (n->kind == Nk::Index) {
+    const Node *index = bare(n->kids[1]);
+    if (index->kind != Nk::Constant || s_[index->begin].text != "0") return "";
+  } else if (n->kind != Nk::Deref && n->kind != Nk::Arrow) {
+    return "";
+  }
+  Type *element = unqualified(own_->pointer->type->base);
+  std::string &pointer = own_->arrays[own_->pointer];
+  if (pointer.empty()) {
+    pointer = fresh("a");
+    own_->pointers += c_type(pointer_to(element), pointer) + " = (" + c_type(pointer_to(element)) +
+                      ")(upcr_base[upcr_mythread] + " +
+                      (own_->unit > 0 ? own_->row : "upcr_addrfield(" + own_->origin + ")") + ");";
+  }
+  return pointer + "[" + own_->position + "]";
+}
+
 // The C lvalue of a shared element that the loop knows to be local; empty: it is not known.
 std::string Generator::own_lvalue(Node *n) {
   n = bare(n);
   if (!own_ || n->strict_type()) return "";
+  if (own_->pointer && n->kind != Nk::Member) {
+    const std::string target = n->kids.empty() ? "" : own_target(n);
+    if (target.empty() || n->kind != Nk::Arrow) return target;
+    return n->member ? target + "." + std::string(n->member->name) : "";
+  }
   if (n->kind == Nk::Member) {
     if (!n->member) return ""; // an error, which has been reported
     const std::string base = own_lvalue(n->kids[0]);
