@@ -78,6 +78,7 @@ private:
   std::string forall(Node *n);
   std::string affinity(Node *n);
   std::string plain_loop(Node *n, const std::string &test);
+  std::string seldom_loop(Node *n, const std::string &test);
   std::string own_loop(Node *n, OwnLoop &l);
   std::string own_lvalue(Node *n);
   bool is_near(Node *n, const OwnLoop &l, long &distance);
@@ -121,6 +122,7 @@ private:
   std::string hoisted_; // what stands in front of the external declaration in hand
   bool has_main_ = false;
   bool controlled_ = false; // inside the body of an upc_forall with affinity
+  bool seldom_ = false;     // in the copy of a loop that runs where the other one does not fit
   OwnLoop *own_ = nullptr;
 };
 

@@ -42,8 +42,9 @@ std::string Generator::add(const std::string &p, const std::string &index, const
   const long block = block_of(referent);
   const std::string size = elem_size(referent);
   if (block == 0) return "upcr_add0(" + p + ", (" + k + ") * (long)" + size + ")";
-  if (block == 1) return "upcr_add1(" + p + ", " + k + ", " + size + ")";
-  return "upcr_addb(" + p + ", " + k + ", " + size + ", " + std::to_string(block) + ")";
+  const std::string called = seldom_ ? "_called(" : "(";
+  if (block == 1) return "upcr_add1" + called + p + ", " + k + ", " + size + ")";
+  return "upcr_addb" + called + p + ", " + k + ", " + size + ", " + std::to_string(block) + ")";
 }
 
 // The base of nested indexing, and each index in elements.

@@ -368,7 +368,7 @@ std::string Generator::pointer_loop(Node *n, OwnLoop &l, const std::string &inne
   if (bare(n->kids[1])->op == "!=")
     misfit += " || " + count + " < 0" + (step.empty() ? "" : " || " + count + " % " + l.step);
   s += " if (__builtin_expect(" + misfit + ", 0)) {" +
-       plain_loop(n, inner + " || " + affinity(n->kids[3])) + "} else { long " + l.counter +
+       seldom_loop(n, inner + " || " + affinity(n->kids[3])) + "} else { long " + l.counter +
        " = 0; ";
   l.bound = l.including ? "(" + count + " + 1)" : count;
   l.including = false;
@@ -406,6 +406,15 @@ std::string Generator::plain_loop(Node *n, const std::string &test) {
   return s + ")" + (test.empty() ? "" : " if (" + test + ")") + " {" + code(n->kids[4]) + "}";
 }
 
+// The same beside a loop that is better and nearly always fits: small, not fast.
+std::string Generator::seldom_loop(Node *n, const std::string &test) {
+  const bool outer = seldom_;
+  seldom_ = true;
+  const std::string s = plain_loop(n, test);
+  seldom_ = outer;
+  return s;
+}
+
 std::string Generator::forall(Node *n) {
   std::string s = place(n->begin) + " {";
   Node *init = n->kids[0];
@@ -423,7 +432,7 @@ std::string Generator::forall(Node *n) {
   } else if (options_.optimise && matches(n, own)) {
     const std::string loop = own_loop(n, own), test = own.fits.empty() ? "" : affinity(n->kids[3]);
     s += " const long " + own.start + " = " + own.begins + "; if (__builtin_expect(" + inner +
-         own.fits + ", 0)) {" + plain_loop(n, test.empty() ? "" : inner + " || " + test) +
+         own.fits + ", 0)) {" + seldom_loop(n, test.empty() ? "" : inner + " || " + test) +
          "} else {" + loop + "}";
   } else {
     s += plain_loop(n, inner + " || " + affinity(n->kids[3]));

@@ -41,6 +41,7 @@ typedef __UINT64_TYPE__ upcr_pts_t;
 #define UPCR_PHASE_MASK  ((((upcr_pts_t)1 << UPCR_PHASE_BITS) - 1) << UPCR_THREAD_BITS)
 
 #define UPCR_INLINE      static __inline__ __attribute__((__always_inline__, __unused__))
+#define UPCR_CALLED      static __attribute__((__noinline__, __pure__, __unused__))
 
 /* A shared object of a program. The compiler puts a pointer to each into the section upc_objects;
  * the address is filled at start. */
@@ -168,6 +169,14 @@ UPCR_INLINE upcr_pts_t upcr_addb(upcr_pts_t p, long k, unsigned long elem_bytes,
   return ((p & ~(UPCR_THREAD_MASK | UPCR_PHASE_MASK)) +
           ((upcr_pts_t)((unsigned long)elems * elem_bytes) << UPCR_ADDR_SHIFT)) |
          (upcr_pts_t)new_phase << UPCR_THREAD_BITS | (upcr_pts_t)thread;
+}
+/* The same as calls, for copies of loops that seldom run: less for the C compiler to do. */
+UPCR_CALLED upcr_pts_t upcr_add1_called(upcr_pts_t p, long k, unsigned long elem_bytes) {
+  return upcr_add1(p, k, elem_bytes);
+}
+UPCR_CALLED upcr_pts_t upcr_addb_called(upcr_pts_t p, long k, unsigned long elem_bytes,
+                                        unsigned long block) {
+  return upcr_addb(p, k, elem_bytes, block);
 }
 /* Elements from q to p. */
 UPCR_INLINE long upcr_sub(upcr_pts_t p, upcr_pts_t q, unsigned long elem_bytes,
