@@ -4,9 +4,9 @@
 """Random upc_forall loops against the same loops over private arrays, on every thread.
 
 Layouts, rows, bounds, distances of neighbours, pointers that begin inside a block, conditions,
-`continue`, strict accesses and loops by a pointer are drawn with a fixed seed. No loop reads what another iteration
-writes. The program is compiled with and without optimisation, for a number of threads known at run
-time and for a fixed one.
+`continue`, strict accesses and loops by a pointer are drawn with a fixed seed. No loop reads what
+another iteration writes. The program is compiled with and without optimisation, for a number of
+threads known at run time and for a fixed one.
 """
 
 import os

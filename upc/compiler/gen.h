@@ -67,6 +67,8 @@ private:
     std::string begins = "0L";    // where the affinity's array or pointer begins
     std::string start, position;  // names of variables
     std::string pointers, fits;   // declarations of local pointers to arrays; what does not fit
+    Node *offset = nullptr;       // what the affinity's index adds to the variable
+    std::string ahead;            // the same in C, to add to
     bool neighbours = false;      // a[i + constant] is in the same block, too
     long lowest = 0, highest = 0; // constants that occur
     std::map<const Symbol *, std::string> arrays;

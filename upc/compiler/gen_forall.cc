@@ -6,7 +6,8 @@
  *
  * Called by gen.cc. Calls: gen_expr.cc. The pattern: `i = FIRST; i < LAST; i++; AFFINITY`, where
  * nothing in the body changes i or LAST, and AFFINITY is i or &a[i]..., each a[i] lying in one
- * block of a, which is an array or a pointer variable that the body does not change. Invariants:
+ * block of a, which is an array or a pointer variable that the body does not change, or &a[F + i],
+ * F being the same throughout, as i * N in a loop over j. Invariants:
  * with `unit` indices to a block, and v = i + (what a points to, counted in indices from the block
  * row's beginning), index i belongs to thread (v / unit) % THREADS, where it is number (v / unit /
  * THREADS) * unit + v % unit. Pointers that begin elsewhere than the affinity's do not fit, which
@@ -138,6 +139,38 @@ bool is_place_of(const Source &s, Node *n, const Symbol *p) {
          s[bare(k->kids[1])->begin].text == "0" && bare(k->kids[1])->kind == Nk::Constant;
 }
 
+bool is_signed_number(const Type *t) {
+  return t->kind == Ty::Int || t->kind == Ty::Long || t->kind == Ty::LLong;
+}
+
+// What is added to a variable, both signed; NULL: it is another expression.
+Node *beside(Node *n, const Symbol *variable) {
+  n = bare(n);
+  if (n->kind != Nk::Binary || n->op != "+" || !is_signed_number(variable->type)) return nullptr;
+  Node *a = bare(n->kids[0]), *b = bare(n->kids[1]);
+  if (!is_variable(a, variable)) std::swap(a, b);
+  return is_variable(a, variable) && is_signed_number(b->type) ? b : nullptr;
+}
+
+// Whether two expressions of names, constants and operators are the same.
+bool is_same(const Source &s, Node *a, Node *b) {
+  a = bare(a);
+  b = bare(b);
+  if (a->kind != b->kind || a->op != b->op || a->symbol != b->symbol ||
+      a->kids.size() != b->kids.size())
+    return false;
+  if (a->kids.empty()) return s[a->begin].text == s[b->begin].text;
+  for (size_t i = 0; i < a->kids.size(); i++)
+    if (!is_same(s, a->kids[i], b->kids[i])) return false;
+  return true;
+}
+
+// Whether a fixed expression may be evaluated where the source would not: it cannot divide by 0.
+bool is_harmless(Node *n) {
+  return every(
+      n, [](const Node *k) { return k->kind != Nk::Binary || (k->op != "/" && k->op != "%"); });
+}
+
 // Whether the text may stand twice in a function: no label or static variable, and no case of a
 // switch around it, which would have the case twice.
 bool may_be_copied(const Source &s, const Node *n, bool in_switch = false) {
@@ -224,11 +257,19 @@ bool Generator::matches(Node *n, OwnLoop &l) {
   else
     return false;
   Node *index = first_index(affinity);
-  if (!index || !is_variable(bare(index->kids[1]), l.variable)) return false;
+  if (!index) return false;
   l.unit = unit_of(index, body);
   if (l.unit == 0) return false;
-  l.begins = start_of(indexed(index), block_of(index->type));
   l.elements = count_of(index->type).value_or(1);
+  if (!is_variable(bare(index->kids[1]), l.variable)) {
+    Node *fixed = beside(index->kids[1], l.variable);
+    if (!fixed || l.elements != 1 || !is_fixed(fixed, body) || names(fixed, l.variable) ||
+        !is_harmless(fixed))
+      return false;
+    l.offset = fixed;
+    l.ahead = "(long)(" + code(fixed) + ") + ";
+  }
+  l.begins = l.ahead + start_of(indexed(index), block_of(index->type));
   if (l.elements > 1 && l.begins != "0L")
     l.fits += " || " + l.begins + " % " + std::to_string(l.elements) + " != 0";
   return true;
@@ -297,7 +338,7 @@ bool Generator::matches_pointer(Node *n, OwnLoop &l) {
   if (!is_pts(p->type) || is_generic_pts(p->type) || is_array(p->type->base)) return false;
   if (!is_variable(bare(step->kids[0]), p) || !is_place_of(s_, bare(n->kids[3]), p)) return false;
   if (step->kind == Nk::Assign && step->op == "+=" && is_integer(step->kids[1]->type) &&
-      is_fixed(step->kids[1], body))
+      is_fixed(step->kids[1], body) && is_harmless(step->kids[1]))
     l.step = is_written_one(s_, step->kids[1]) ? "" : code(step->kids[1]);
   else if (step->kind != Nk::Step || step->op != "++")
     return false;
@@ -444,6 +485,10 @@ std::string Generator::forall(Node *n) {
 
 // Whether an index is the loop's variable, or that and a constant, the distance.
 bool Generator::is_near(Node *n, const OwnLoop &l, long &distance) {
+  if (l.offset) {
+    Node *fixed = beside(n, l.variable);
+    return fixed && is_same(s_, fixed, l.offset);
+  }
   if (is_variable(n, l.variable)) return true;
   if (!l.neighbours || n->kind != Nk::Binary || (n->op != "+" && n->op != "-")) return false;
   const Node *i = bare(n->kids[0]), *c = bare(n->kids[1]);
@@ -495,21 +540,23 @@ std::string Generator::own_lvalue(Node *n) {
   long distance = 0;
   if (!index || !is_near(bare(index->kids[1]), *own_, distance)) return "";
   if (unit_of(index, own_->body) != own_->unit) return "";
+  if (own_->offset && count_of(index->type).value_or(1) != 1) return "";
   const Symbol *base = indexed(index);
   std::string &pointer = own_->arrays[base];
   if (pointer.empty()) {
     pointer = fresh("a");
     Type *row = unqualified(index->type);
     const long count = count_of(row).value_or(1);
-    const std::string name = name_of(base), start = start_of(base, block_of(index->type));
+    const std::string name = name_of(base);
+    const std::string start = own_->ahead + start_of(base, block_of(index->type));
     own_->pointers +=
         c_type(pointer_to(row), pointer) + " = (" + c_type(pointer_to(row)) +
         ")(upcr_base[upcr_mythread] + upcr_addrfield(" + name + ")" +
         (is_array(base->type) ? "" : " - upcr_phaseof(" + name + ") * " + elem_size(index->type)) +
         ");";
     if (start != own_->begins || count > 1)
-      own_->fits += " || " + start + " / " + std::to_string(count) + " != " + own_->start + " / " +
-                    std::to_string(own_->elements);
+      own_->fits += " || (" + start + ") / " + std::to_string(count) + " != " + own_->start +
+                    " / " + std::to_string(own_->elements);
     if (count > 1 && !is_array(base->type))
       own_->fits += " || " + start + " % " + std::to_string(count) + " != 0";
   }
