@@ -139,12 +139,14 @@ int main() {
   CK(use_later() == 3);
   CK(work(8) == 4 + 3);
   CK(nested_fn(2) == 3);
+  upc_barrier; /* base[0] was read by all before it changes */
   if (setjmp(jb) == 0) {
     base[MYTHREAD]++;
     longjmp(jb, 1);
   } else
     CK(base[MYTHREAD] == MYTHREAD + 1);
   base[MYTHREAD]--;
+  upc_barrier;
   upc_barrier;
   CK(ilog2(base[MYTHREAD] * 0 + 8) == 3);
   tls += base[MYTHREAD];
