@@ -147,7 +147,6 @@ int main() {
     CK(base[MYTHREAD] == MYTHREAD + 1);
   base[MYTHREAD]--;
   upc_barrier;
-  upc_barrier;
   CK(ilog2(base[MYTHREAD] * 0 + 8) == 3);
   tls += base[MYTHREAD];
   CK(tls == 3 + MYTHREAD);
