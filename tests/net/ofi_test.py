@@ -49,8 +49,22 @@ def handed_over(count, size):
     return [int(number) for number in found.groups()]
 
 
+def orphans():
+    """Regions of libfabric's provider shm (PID:UID:NUMBER) whose process has ended."""
+    regions = [name for name in os.listdir("/dev/shm") if re.fullmatch(r"\d+:\d+:\d+", name)]
+    return {name for name in regions if not Path("/proc", name.split(":")[0]).exists()}
+
+
 class Ofi(unittest.TestCase):
     """Cases."""
+
+    def test_nothing_is_left_in_dev_shm(self):
+        before = orphans()
+        code, text = run({"TOMBOLO_OFI_PROVIDER": "shm"})
+        if "no usable provider" in text:
+            self.skipTest(text)
+        self.assertEqual(code, 0, text)
+        self.assertEqual(orphans() - before, set())
 
     def test_a_call_at_the_start_fails(self):
         for call in AT_START:

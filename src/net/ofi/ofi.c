@@ -258,6 +258,16 @@ static void net_close(struct tmb_net *net) {
   free(net);
 }
 
+/* The provider shm keeps a region in /dev/shm for each endpoint until that is closed. */
+static void net_leave(struct tmb_net *net, int code) {
+  (void)code;
+  if (!strstr(net->info->fabric_attr->prov_name, "shm")) return;
+  ofi_tender_stop(net->tender);
+  net->tender = NULL;
+  tmb_lock_acquire_shared(&net->lock); /* for ever: nobody uses the endpoint any more */
+  (void)CLOSE(net->ep);
+}
+
 static void start_tender(struct tmb_net *net) {
   if (!net->env.up->setting_int("TOMBOLO_OFI_THREAD")) return;
   net->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -302,6 +312,7 @@ const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
                                         .name = "ofi",
                                         .open = net_open,
                                         .close = net_close,
+                                        .leave = net_leave,
                                         .am_send = ofi_am_send,
                                         .progress = ofi_progress,
                                         .put = ofi_put,
