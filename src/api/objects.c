@@ -9,7 +9,6 @@
  */
 #include "base/config.h"
 #include "core/check.h"
-#include "core/client/conduit.h"
 #include "core/client/exit.h"
 #include "core/job.h"
 #include "core/op/check_context.h"
@@ -25,8 +24,7 @@
 /* ---- job */
 
 void gasnet_exit(int exitcode) {
-  tmb_conduit_leave(exitcode);
-  tmb_exit(exitcode);
+  tmb_exit_in_order(exitcode);
 }
 
 gex_Rank_t gex_System_QueryJobRank(void) {

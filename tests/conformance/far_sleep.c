@@ -25,7 +25,8 @@ static long wakes(void) {
 
 int main(int argc, char **argv) {
   const char *conduit = getenv("TOMBOLO_CONDUIT");
-  const bool looks = conduit && !strcmp(conduit, "loop"); /* each millisecond: it tells nothing */
+  /* Each millisecond: these do not say what to wait for. */
+  const bool looks = conduit && (!strcmp(conduit, "loop") || !strcmp(conduit, "mpi"));
   job_start(&argc, &argv, 0, NULL, 0);
   for (unsigned round = 0; round < ROUNDS; round++) {
     job_barrier();

@@ -19,6 +19,9 @@ BUILD = os.environ.get("TMB_BUILD", "build")
 PLUGIN = os.path.join(BUILD, "tombolo/tombolo-net-udp.so")
 CONDUITS = ("loop", "udp")
 OFI = os.path.exists(os.path.join(BUILD, "lib/tombolo/tombolo-net-ofi.so"))
+MPI = os.path.exists(os.path.join(BUILD, "lib/tombolo/tombolo-net-mpi-openmpi.so"))
+ENDED = CONDUITS + ("ofi", "shm") * OFI + ("mpi",) * MPI  # shm: of the conduit ofi, a provider
+HOWS = ("gexit", "exit", "threads", "handler", "insignal", "flood")
 PLACES = ("cyclic:2", "0,1,2,0,1")
 
 
@@ -27,8 +30,9 @@ def far(conduit, places="cyclic:2", **more):
     env = {"TOMBOLO_PLACES": places, "TOMBOLO_CONDUIT": conduit, **more}
     if conduit == "udp" and os.path.exists(PLUGIN):
         env["TOMBOLO_NET_PLUGIN"] = PLUGIN
-    if conduit == "ofi":
-        env["TOMBOLO_OFI_PROVIDER"] = "tcp;ofi_rxm"
+    if conduit in ("ofi", "shm"):
+        env["TOMBOLO_CONDUIT"] = "ofi"
+        env["TOMBOLO_OFI_PROVIDER"] = "tcp;ofi_rxm" if conduit == "ofi" else conduit
     return env
 
 
@@ -57,6 +61,14 @@ def shrink(conduit, places, scenario, dead):
 def collectives(conduit, scenario):
     job = Job(4, [COLL, scenario, "kill"], env=far(conduit)).expect(137)
     survivors(job, 3)
+
+
+def own_end(conduit, how):
+    """A rank ends itself: by several threads at once, in a handler, or in a signal handler that has
+    most often interrupted the conduit."""
+    for code in range(20, 23):
+        job = Job(4, [VICTIM, "one", how, "1", str(code)], env=far(conduit)).expect(code)
+        check(job.seconds < 5, how, "took", job.seconds, "s")
 
 
 def silent():
@@ -117,6 +129,7 @@ CASES += [
     for scenario, dead in (("middle", 2), ("lowest", 1), ("most", 4))
 ]
 CASES += [named(f"coll/{c}/{s}", collectives, c, s) for c in CONDUITS for s in ("barrier", "coll")]
+CASES += [named(f"own_end/{c}/{how}", own_end, c, how) for c in ENDED for how in HOWS]
 if OFI:
     CASES += [named("killed/ofi", killed, WAYS[0], "ofi", "cyclic:2"),
               named("shrink/ofi", shrink, "ofi", "cyclic:2", "middle", 2),

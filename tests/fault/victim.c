@@ -130,6 +130,21 @@ static void ignore_requests(void) {
   hang();
 }
 
+/* Sends and reads without end; a signal handler ends it, most often inside the conduit. */
+static void exit_from_flood(void) {
+  static char data[1024];
+  const gasnet_node_t peer = (gasnet_node_t)((me + 1) % count);
+  gasnet_seginfo_t *segments = calloc((size_t)count, sizeof *segments);
+  if (!segments || gasnet_getSegmentInfo(segments, count) != GASNET_OK) abort();
+  signal(SIGALRM, on_user_signal);
+  ualarm((useconds_t)(20000 + (getpid() * 7919u) % 30000), 0);
+  for (;;) {
+    gasnet_put_nbi_bulk(peer, segments[peer].addr, data, sizeof data);
+    gasnet_put_nbi_val(peer, segments[peer].addr, 1, 4);
+    (void)gasnet_get_val(peer, segments[peer].addr, 4);
+  }
+}
+
 /* Ways in which one rank ends while the others hang. Returns only for `return`. */
 static void end_one(const char *how) {
   if (strcmp(how, "gexit") == 0) gasnet_exit(exit_code);
@@ -142,6 +157,7 @@ static void end_one(const char *how) {
   if (strcmp(how, "raise") == 0) raise(exit_code);
   if (strcmp(how, "threads") == 0) exit_from_threads();
   if (strcmp(how, "locked") == 0) exit_with_locked_stream();
+  if (strcmp(how, "flood") == 0) exit_from_flood();
   if (strcmp(how, "insignal") == 0) {
     signal(SIGUSR1, on_user_signal);
     raise(SIGUSR1);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "core/op/trace.h"
 #include "core/progress/failure.h"
+#include "core/progress/peer.h"
 #include "core/segment/segment.h"
 #include "net/defaults/defaults.h"
 #include "net/up.h"
@@ -20,6 +21,14 @@
 #include <string.h>
 
 #define LINE_BYTES 1024
+
+/* A handler is the client's, or core's: it is not inside the conduit. */
+static void am(const struct tmb_am_in *in) {
+  const uint32_t inside = tmb_peer_inside;
+  tmb_peer_inside = 0;
+  tmb_up_am(in);
+  tmb_peer_inside = inside;
+}
 
 static void op_done(void *op, uint32_t category, uint32_t peer) {
   if (op) tmb_up_peer_done(op, category, peer);
@@ -72,7 +81,7 @@ _Noreturn static void fatal(const char *format, ...) {
   tmb_fatal_nopos("%s", line);
 }
 
-const struct tmb_net_up tmb_conduit_up = {.am = tmb_up_am,
+const struct tmb_net_up tmb_conduit_up = {.am = am,
                                           .target = tmb_up_target,
                                           .segment = tmb_segment_around,
                                           .signal = tmb_default_signal,

@@ -3,12 +3,14 @@
  * Leaving the job: see exit.h and API 00 section 11.
  *
  * Owns: `exiting`, the one piece of state, static because signal handlers get no argument.
- * Called by the kernel, libc (exit), core and api. Calls: boot, os/debug through base/log, base.
+ * Called by the kernel, libc (exit), core and api. Calls: the conduit through conduit.h, boot,
+ * os/debug through base/log, base.
  * The chain of signals: SIGINT, SIGTERM, SIGHUP and SIGPIPE become SIGQUIT, which the client may
  * catch; its default action here is tmb_exit. Fatal signals print, flush and are raised again with
  * the default action, so that the supervisor sees the true cause. Invariants: exactly one thread
  * runs the body of tmb_exit, one that of a fatal signal; a second entry on the same thread ends the
- * process at once, other threads sleep until it is gone.
+ * process at once, other threads sleep until it is gone. One thread leaves the network before, in
+ * bounded time; others wait for it.
  */
 #define _GNU_SOURCE
 #include "core/client/exit.h"
@@ -18,6 +20,7 @@
 #include "base/atomic.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "core/job.h"
 #include "os/coverage.h"
 #include "os/signals.h"
 
@@ -31,6 +34,8 @@
 #include <unistd.h>
 
 #define FLUSH_TICK_S   1          /* after this time it is found out why a flush takes so long */
+#define LEAVE_LIMIT_S  6          /* more than conduits wait for their peers */
+#define LOOK_US        1000       /* between two looks whether another thread has left */
 #define ALTSTACK_BYTES (64 << 10) /* printing and a backtrace fit; paged in only when used */
 
 static const int fatal_signals[] = {SIGABRT, SIGILL, SIGSEGV, SIGBUS, SIGFPE};
@@ -39,10 +44,13 @@ static const int terminators[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 static struct {
   struct tmb_boot *boot; /* NULL before tmb_exit_install */
   bool fs_sync;
-  int slow_output_s;   /* longest wait for a slow reader of our output */
-  int32_t exit_thread; /* kernel's number of the thread inside tmb_exit, 0: none; by CAS */
+  int slow_output_s;    /* longest wait for a slow reader of our output */
+  int32_t leave_thread; /* kernel's number of the thread that leaves the network, 0: none; by CAS */
+  uint32_t left;        /* the network has been left; that thread, atomic */
+  int32_t exit_thread;  /* kernel's number of the thread inside tmb_exit, 0: none; by CAS */
   int32_t
       fatal_thread; /* kernel's number of the thread that handles a fatal signal, 0: none; by CAS */
+  int leave_code;   /* of the first to leave; its thread */
   int code;         /* of the first tmb_exit; its thread */
   int flush_ticks;  /* SIGALRMs so far; the handler */
   volatile sig_atomic_t terminator; /* the signal that was turned into SIGQUIT, 0: none */
@@ -111,11 +119,55 @@ void tmb_exit(int code) {
   end_process(exiting.code);
 }
 
+/* ---- leaving the network: once, by one thread, for a bounded time */
+
+/* True for the first caller. Others return when it has left; one on the same thread at once. */
+static bool claims_leaving(void) {
+  const int32_t self = (int32_t)gettid();
+  int32_t found = 0;
+  if (tmb_cas_acq_rel(&exiting.leave_thread, &found, self)) return true;
+  while (found != self && !tmb_load_acq(&exiting.left)) usleep(LOOK_US);
+  return false;
+}
+
+static void on_leave_limit(int sig) {
+  (void)sig;
+  tmb_exit(exiting.leave_code);
+}
+
+/* What was sent gets through, and the conduit ends in good order. A signal handler may have
+ * interrupted this thread while it held a lock that is needed here: then this does not return, and
+ * the process ends at the limit. */
+static void leave_network(int code) {
+  static const struct itimerval limit = {.it_value.tv_sec = LEAVE_LIMIT_S}, never;
+  const struct sigaction at_limit = {.sa_handler = on_leave_limit,
+                                     .sa_flags = SA_RESTART | SA_ONSTACK};
+  struct sigaction action;
+  sigset_t alarm, mask;
+  tmb_flush_streams(); /* the conduit may wait for seconds, and the job end meanwhile */
+  if (!tmb_job.net || !claims_leaving()) return;
+  exiting.leave_code = code;
+  sigaction(SIGALRM, &at_limit, &action);
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarm, &mask);
+  setitimer(ITIMER_REAL, &limit, NULL);
+  tmb_conduit_leave(code);
+  setitimer(ITIMER_REAL, &never, NULL);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  sigaction(SIGALRM, &action, NULL);
+  tmb_store_rel(&exiting.left, 1);
+}
+
+void tmb_exit_in_order(int code) {
+  leave_network(code);
+  tmb_exit(code);
+}
+
 /* exit() and return from main: the job ends with this code, too. */
 static void on_plain_exit(int code, void *arg) {
   (void)arg;
-  tmb_flush_streams(); /* the conduit may wait for seconds, and the job end meanwhile */
-  tmb_conduit_leave(code);
+  leave_network(code);
   if (exiting.boot) (void)tmb_boot_record_exit(exiting.boot, code);
 }
 

@@ -24,10 +24,17 @@
 void tmb_exit_install(struct tmb_boot *boot);
 
 /*
- * End the job with an exit code: the implementation of gasnet_exit (API 00 section 11). Flushes all
+ * End the job with an exit code, see API 00 section 11. Flushes all
  * streams, but does not wait for a stream that is locked for ever; runs no atexit handlers.
  * in code: low 8 bits reach the launcher. Threads: any, several at once; handlers; signal handlers.
  */
 _Noreturn void tmb_exit(int code);
+
+/*
+ * The same, but what this rank has sent to other hosts gets through first, and the conduit ends in
+ * good order: gasnet_exit. Takes some seconds at most. Where a signal handler that calls it has
+ * interrupted the conduit, nothing is waited for.
+ */
+_Noreturn void tmb_exit_in_order(int code);
 
 #endif

@@ -21,6 +21,20 @@
 #include <gasnetex_ext.h>
 #include <stdlib.h>
 
+_Thread_local volatile uint32_t tmb_peer_inside;
+
+/* The conduit is called: between enter and back. */
+static void enter(void) {
+  tmb_peer_inside++;
+}
+
+/* The conduit has returned rc. */
+static int back(int rc) {
+  tmb_net_sleep_tell();
+  tmb_peer_inside--;
+  return rc;
+}
+
 /* ---- messages */
 
 /* A buffer of core's that a conduit without buffers has sent. */
@@ -31,9 +45,9 @@ static void sent(struct tmb_am_out *out) {
 }
 
 int tmb_peer_send_far(struct tmb_am_out *out) {
-  const int rc = tmb_job.net->am_send(tmb_job.net_state, out);
+  enter();
+  const int rc = back(tmb_job.net->am_send(tmb_job.net_state, out));
   if (rc == 0) sent(out);
-  tmb_net_sleep_tell();
   return rc;
 }
 
@@ -52,7 +66,9 @@ void *tmb_peer_stage(struct tmb_am_out *out) {
   if (tmb_is_near(out->peer)) {
     buffer = tmb_near_bulk_take(&tmb_job.near, out);
   } else if (tmb_job.net->am_stage) {
+    enter();
     buffer = tmb_job.net->am_stage(tmb_job.net_state, out);
+    (void)back(0);
   } else {
     buffer = aligned_alloc(TMB_CACHE_LINE, TMB_AM_MEDIUM_BYTES_MAX);
     if (!buffer) tmb_fatal("out of memory for a message of %u bytes", TMB_AM_MEDIUM_BYTES_MAX);
@@ -67,7 +83,9 @@ void tmb_peer_release(struct tmb_am_out *out) {
   if (tmb_is_near(out->peer)) {
     tmb_near_bulk_release(&tmb_job.near, out);
   } else if (tmb_job.net->am_release) {
+    enter();
     tmb_job.net->am_release(tmb_job.net_state, out);
+    (void)back(0);
     out->staged = -1;
   } else {
     sent(out);
@@ -90,13 +108,15 @@ static int long_far(struct tmb_am_out *out) {
   out->resume = &resume;
   tmb_wait_begin(&wait);
   int rc;
-  while ((rc = tmb_job.net->am_long(tmb_job.net_state, out)) == TMB_AGAIN) {
+  for (;;) {
+    enter();
+    rc = back(tmb_job.net->am_long(tmb_job.net_state, out));
+    if (rc != TMB_AGAIN) break;
     if (out->immediate && resume.at == 0) return rc;
     tmb_wait_retry(&wait, out->is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_ALL,
                    (struct tmb_why){describe_long, out});
   }
   if (rc == 0) tmb_count(GEXX_STATS_AM_LONG, out->peer, out->nbytes);
-  tmb_net_sleep_tell();
   return rc;
 }
 
@@ -134,11 +154,12 @@ static bool has_slot(enum slot slot) {
 
 static int call_slot(enum slot slot, const struct tmb_rma *rma, const struct tmb_signal *signal) {
   const struct tmb_net_ops *net = tmb_job.net;
+  enter();
   switch (slot) {
-  case PUT: return net->put(tmb_job.net_state, rma);
-  case GET: return net->get(tmb_job.net_state, rma);
-  case PUT_SIGNAL: return net->put_signal(tmb_job.net_state, rma, signal);
-  default: return net->get_signal(tmb_job.net_state, rma, signal);
+  case PUT: return back(net->put(tmb_job.net_state, rma));
+  case GET: return back(net->get(tmb_job.net_state, rma));
+  case PUT_SIGNAL: return back(net->put_signal(tmb_job.net_state, rma, signal));
+  default: return back(net->get_signal(tmb_job.net_state, rma, signal));
   }
 }
 
@@ -169,7 +190,6 @@ static int access_far(enum slot slot, const struct tmb_rma *rma, const struct tm
   for (;;) {
     announce(rma);
     const int rc = call_slot(slot, &whole, signal);
-    tmb_net_sleep_tell();
     if (rc == 0) return 0;
     withdraw(rma);
     if (rc == TMB_E_UNSUPPORTED) return build(slot, rma, signal);
@@ -224,8 +244,8 @@ int tmb_peer_atomic(const struct tmb_net_atomic *atomic) {
   tmb_wait_begin(&wait);
   for (;;) {
     tmb_up_peer_more(atomic->op, atomic->category, atomic->peer);
-    const int rc = tmb_job.net->atomic(tmb_job.net_state, atomic);
-    tmb_net_sleep_tell();
+    enter();
+    const int rc = back(tmb_job.net->atomic(tmb_job.net_state, atomic));
     if (rc == 0) return 0;
     tmb_up_peer_done(atomic->op, atomic->category, atomic->peer);
     if (rc == TMB_E_UNSUPPORTED || (rc == TMB_AGAIN && atomic->immediate)) return rc;
@@ -244,11 +264,11 @@ void tmb_peer_count_wake(uint32_t jobrank) {
 
 int tmb_peer_lost_drain(uint32_t jobrank) {
   if (tmb_is_near(jobrank)) return tmb_near_lost(&tmb_job.near, tmb_near_of(jobrank));
-  return tmb_job.net->lost ? tmb_job.net->lost(tmb_job.net_state, jobrank) : 0;
+  enter();
+  return back(tmb_job.net->lost ? tmb_job.net->lost(tmb_job.net_state, jobrank) : 0);
 }
 
 int tmb_peer_progress(int serve) {
-  const int found = tmb_job.net->progress(tmb_job.net_state, serve);
-  tmb_net_sleep_tell();
-  return found;
+  enter();
+  return back(tmb_job.net->progress(tmb_job.net_state, serve));
 }

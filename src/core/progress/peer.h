@@ -48,6 +48,11 @@ int tmb_peer_get_signal(const struct tmb_rma *rma, const struct tmb_signal *sign
  * such slot: it is to be done by a message to the owner. */
 int tmb_peer_atomic(const struct tmb_net_atomic *atomic);
 
+/* Calls of the conduit that this thread is inside of; a handler, which the conduit lets run, is not
+ * inside. A signal handler sees in it whether it has interrupted the conduit, whose locks may be
+ * this thread's then. */
+extern _Thread_local volatile uint32_t tmb_peer_inside __attribute__((tls_model("initial-exec")));
+
 /* Count a wake-up. */
 void tmb_peer_count_wake(uint32_t jobrank);
 
