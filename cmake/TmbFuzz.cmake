@@ -45,9 +45,7 @@ if(tmb_fuzz_works)
       file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*.h"
         "${PROJECT_SOURCE_DIR}/src/boot/*.h")
     else()
-      set(sources "${src}" ${tmb_udp_sources} "${PROJECT_SOURCE_DIR}/src/net/udp/udp_alone.c"
-        "${PROJECT_SOURCE_DIR}/src/os/lock.c"
-        "${PROJECT_SOURCE_DIR}/src/os/futex.c" "${PROJECT_SOURCE_DIR}/src/os/time.c")
+      set(sources "${src}" ${tmb_udp_sources} ${tmb_alone_sources})
       file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.h")
     endif()
     add_custom_command(OUTPUT "${program}"

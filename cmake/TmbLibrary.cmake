@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The library: every src/**/*.c that is not a unit test is compiled once (PIC, hidden visibility)
 # and put into both libtombolo.so (versioned, exports limited by tombolo.map) and libtombolo.a.
-# src/net/udp, src/net/ofi and src/net/mpi are plug-ins of their own (TmbPlugins.cmake).
+# src/net/udp, src/net/ofi and src/net/mpi are plug-ins (TmbPlugins.cmake), src/net/plugin is what
+# these share.
 # Also generates build_info.h: what this build is, for `tombolo info`.
 file(GLOB_RECURSE TMB_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
-list(FILTER TMB_SOURCES EXCLUDE REGEX "_test\\.c$|/src/net/(udp|ofi|mpi)/")
+list(FILTER TMB_SOURCES EXCLUDE REGEX "_test\\.c$|/src/net/(udp|ofi|mpi|plugin)/")
 if(NOT TMB_SOURCES)
   message(FATAL_ERROR "no library sources under ${PROJECT_SOURCE_DIR}/src")
 endif()

@@ -14,18 +14,26 @@ function(tmb_add_plugin target output)
   target_link_libraries(${target} PRIVATE tmb_warnings Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
-# The udp conduit: tombolo-net-udp.so, with the few sources of src/os and src/base that it needs
-# compiled into it. Its unit tests compile the same sources (TmbTests.cmake).
-file(GLOB tmb_udp_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.c")
-list(FILTER tmb_udp_sources EXCLUDE REGEX "_test\\.c$|/udp_alone\\.c$")
-tmb_add_plugin(tombolo_net_udp tombolo-net-udp ${tmb_udp_sources})
-target_sources(tombolo_net_udp PRIVATE "${PROJECT_SOURCE_DIR}/src/net/udp/udp_alone.c"
+# What each conduit needs of the library's sources, because it links nothing of the library.
+set(tmb_alone_sources "${PROJECT_SOURCE_DIR}/src/net/plugin/alone.c"
   "${PROJECT_SOURCE_DIR}/src/os/lock.c" "${PROJECT_SOURCE_DIR}/src/os/futex.c"
   "${PROJECT_SOURCE_DIR}/src/os/time.c")
-target_compile_options(tombolo_net_udp PRIVATE -UTMB_PREEMPT)
-set_target_properties(tombolo_net_udp PROPERTIES PREFIX ""
-  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo")
-target_include_directories(tombolo_net_udp PRIVATE "${PROJECT_SOURCE_DIR}/src")
+
+# tmb_add_conduit(TARGET NAME SOURCES...): tombolo-net-NAME.so, with those compiled into it.
+function(tmb_add_conduit target name)
+  tmb_add_plugin(${target} tombolo-net-${name} ${ARGN} ${tmb_alone_sources})
+  target_compile_options(${target} PRIVATE -UTMB_PREEMPT)
+  set_target_properties(${target} PROPERTIES PREFIX ""
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo")
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+endfunction()
+
+# The udp conduit. Its unit tests compile the same sources (TmbTests.cmake).
+set(tmb_tender "${PROJECT_SOURCE_DIR}/src/net/plugin/tender.c")
+file(GLOB tmb_udp_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.c")
+list(FILTER tmb_udp_sources EXCLUDE REGEX "_test\\.c$")
+list(APPEND tmb_udp_sources "${tmb_tender}")
+tmb_add_conduit(tombolo_net_udp udp ${tmb_udp_sources})
 
 # The ofi conduit, in the same way. It needs the headers of libfabric to be built; libfabric itself
 # is loaded when a job uses the conduit.
@@ -33,15 +41,8 @@ find_path(TMB_OFI_INCLUDE rdma/fi_endpoint.h
   DOC "Folder that holds libfabric's rdma/fabric.h, for the conduit ofi")
 if(TMB_OFI_INCLUDE)
   file(GLOB tmb_ofi_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/ofi/*.c")
-  list(FILTER tmb_ofi_sources EXCLUDE REGEX "_test\\.c$|/ofi_alone\\.c$")
-  tmb_add_plugin(tombolo_net_ofi tombolo-net-ofi ${tmb_ofi_sources})
-  target_sources(tombolo_net_ofi PRIVATE "${PROJECT_SOURCE_DIR}/src/net/ofi/ofi_alone.c"
-    "${PROJECT_SOURCE_DIR}/src/os/lock.c" "${PROJECT_SOURCE_DIR}/src/os/futex.c"
-    "${PROJECT_SOURCE_DIR}/src/os/time.c")
-  target_compile_options(tombolo_net_ofi PRIVATE -UTMB_PREEMPT)
-  set_target_properties(tombolo_net_ofi PROPERTIES PREFIX ""
-    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo")
-  target_include_directories(tombolo_net_ofi PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  list(FILTER tmb_ofi_sources EXCLUDE REGEX "_test\\.c$")
+  tmb_add_conduit(tombolo_net_ofi ofi ${tmb_ofi_sources} "${tmb_tender}")
   target_include_directories(tombolo_net_ofi SYSTEM PRIVATE "${TMB_OFI_INCLUDE}")
 else()
   message(STATUS "tombolo: libfabric's headers are not found, so the conduit ofi is not built "
@@ -73,16 +74,11 @@ foreach(abi openmpi mpich)
       list(APPEND tmb_mpi_links "${word}")
     endif()
   endforeach()
-  tmb_add_plugin(tombolo_net_mpi_${abi} tombolo-net-mpi-${abi} ${tmb_mpi_sources}
-    "${PROJECT_SOURCE_DIR}/src/os/lock.c" "${PROJECT_SOURCE_DIR}/src/os/futex.c"
-    "${PROJECT_SOURCE_DIR}/src/os/time.c")
-  set_target_properties(tombolo_net_mpi_${abi} PROPERTIES PREFIX ""
-    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/tombolo"
+  tmb_add_conduit(tombolo_net_mpi_${abi} mpi-${abi} ${tmb_mpi_sources})
+  set_target_properties(tombolo_net_mpi_${abi} PROPERTIES
     TMB_MPI_INCLUDES "${tmb_mpi_includes}" TMB_MPI_LINKS "${tmb_mpi_links}")
-  target_include_directories(tombolo_net_mpi_${abi} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_include_directories(tombolo_net_mpi_${abi} SYSTEM PRIVATE ${tmb_mpi_includes})
   target_link_libraries(tombolo_net_mpi_${abi} PRIVATE ${tmb_mpi_links})
-  target_compile_options(tombolo_net_mpi_${abi} PRIVATE -UTMB_PREEMPT)
   list(APPEND TMB_MPI_PLUGINS tombolo_net_mpi_${abi})
 endforeach()
 

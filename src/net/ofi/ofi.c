@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "net/ofi/ofi_engine.h"
 #include "net/ofi/ofi_rma.h"
-#include "net/ofi/ofi_tender.h"
+#include "net/plugin/tender.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,7 +234,7 @@ static void free_copies(struct ofi_op *list) {
 }
 
 static void net_close(struct tmb_net *net) {
-  ofi_tender_stop(net->tender);
+  tmb_tender_stop(net->tender);
   if (!CLOSE(net->ep)) return; /* the provider may still use all of it */
   free_copies(net->held[0].first);
   free_copies(net->held[1].first);
@@ -262,7 +262,7 @@ static void net_close(struct tmb_net *net) {
 TMB_NO_LOCK_CHECK static void net_leave(struct tmb_net *net, int code) {
   (void)code;
   if (!strstr(net->info->fabric_attr->prov_name, "shm")) return;
-  ofi_tender_stop(net->tender);
+  tmb_tender_stop(net->tender);
   net->tender = NULL;
   tmb_lock_acquire_shared(&net->lock); /* for ever: nobody uses the endpoint any more */
   (void)CLOSE(net->ep);
@@ -271,7 +271,9 @@ TMB_NO_LOCK_CHECK static void net_leave(struct tmb_net *net, int code) {
 static void start_tender(struct tmb_net *net) {
   if (!net->env.up->setting_int("TOMBOLO_OFI_THREAD")) return;
   net->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (net->nudge >= 0) net->tender = ofi_tender_start(net);
+  if (net->nudge >= 0)
+    net->tender =
+        tmb_tender_start(&(struct tmb_tended){.net = net, .tick = &net->tick, .tend = ofi_tend});
 }
 
 static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {

@@ -8,11 +8,11 @@
  * same family, rails and packet length, from what all of them have published.
  */
 #include "base/error.h"
+#include "net/plugin/tender.h"
 #include "net/udp/udp_engine.h"
 #include "net/udp/udp_fault.h"
 #include "net/udp/udp_socket.h"
 #include "net/udp/udp_stream.h"
-#include "net/udp/udp_tender.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -198,6 +198,15 @@ static void add_stream(const struct tmb_net_env *env, struct plan *plan, struct 
   plan->stream = NULL; /* belongs to io */
 }
 
+static bool tend(struct tmb_net *e, uint64_t seen, struct pollfd *fds, uint32_t *count,
+                 uint64_t *ns) {
+  if (!udp_tend(e, seen, ns)) return false;
+  *count = e->io.ops->fds(e->io.state, fds, UDP_FDS_MAX);
+  return true;
+}
+
+_Static_assert(UDP_FDS_MAX <= TMB_TENDER_FDS, "the tender has room for all descriptors");
+
 static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   struct plan plan = {0};
   int rc = meet(env, &plan);
@@ -217,7 +226,9 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   plan.cipher = NULL;  /* belongs to the engine's configuration */
   struct tmb_net *e = udp_engine_new(env, &config, &io);
   if (!e) env->up->fatal("no memory for the network");
-  if (env->up->setting_int("TOMBOLO_UDP_THREAD")) e->tender = udp_tender_start(e);
+  if (env->up->setting_int("TOMBOLO_UDP_THREAD"))
+    e->tender = tmb_tender_start(
+        &(struct tmb_tended){.net = e, .tick = &e->tick, .tend = tend, .busy = udp_busy_transfers});
   env->barrier(env->ctx);
   *net = e;
 free_cards:
@@ -231,7 +242,7 @@ free_cards:
 static void net_close(struct tmb_net *e) {
   const struct udp_io io = e->io;
   struct udp_cipher *cipher = e->config.cipher;
-  udp_tender_stop(e->tender);
+  tmb_tender_stop(e->tender);
   udp_engine_free(e);
   io.ops->close(io.state);
   udp_cipher_free(cipher);

@@ -12,7 +12,7 @@
 #include "net/udp/udp_engine.h"
 
 #include "base/error.h"
-#include "net/udp/udp_tender.h"
+#include "net/plugin/tender.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   if (p->first == x && udp_gather_flush(e, p, 0)) (void)udp_xfer_push(e, p);
   if (p->first) { /* more than the window takes */
     tmb_store_rlx(&e->bulk_ns, e->now_ns);
-    udp_tender_kick(e->tender);
+    tmb_tender_kick(e->tender);
   }
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the plug-in needs of the library's messages, because it links nothing of the library.
+ * What a conduit's plug-in needs of the library's messages, because it links nothing of the
+ * library.
  *
- * Owns nothing. Called by os/lock.c, which is compiled into the plug-in. Calls libc. Not part of
+ * Owns nothing. Called by os/lock.c, which is compiled into each plug-in. Calls libc. Not part of
  * the unit tests, which are linked with the library. Invariant: a bug ends the process.
  */
 #include "base/log.h"
@@ -14,7 +15,7 @@
 void tmb_bug_at(const char *func, const char *file, int line, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  fprintf(stderr, "tombolo: bug in the ofi conduit, %s at %s:%d: ", func, file, line);
+  fprintf(stderr, "tombolo: bug in a conduit, %s at %s:%d: ", func, file, line);
   vfprintf(stderr, format, args);
   fputc('\n', stderr);
   va_end(args);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The thread that tends a network while the client computes, see tender.h.
+ *
+ * Owns the thread and its event descriptor. Called by conduits. It sleeps REST_NS between looks,
+ * WATCH_NS while long transfers are under way. When the client has not called between two looks it
+ * waits for the network instead, until the client calls. Invariant: `resting` is set only while a
+ * kick shortens its sleep.
+ */
+#define _GNU_SOURCE /* ppoll */
+
+#include "net/plugin/tender.h"
+
+#include "base/atomic.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REST_NS  10000000u
+#define WATCH_NS 500000u
+#define NS_PER_S 1000000000u
+
+struct tmb_tender {
+  struct tmb_tended on;
+  pthread_t thread;
+  int event; /* ready: a kick, or it is to end */
+  uint32_t stop, resting;
+};
+
+/* Sleep until a descriptor is ready, a kick comes or the time is over. */
+static void rest(const struct tmb_tender *t, struct pollfd *fds, uint32_t count, uint64_t ns) {
+  const struct timespec limit = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+  fds[count] = (struct pollfd){.fd = t->event, .events = POLLIN};
+  if (!ns || ppoll(fds, count + 1, &limit, NULL) <= 0 || !fds[count].revents) return;
+  uint64_t kicks;
+  if (read(t->event, &kicks, sizeof kicks) < 0) return; /* taken already */
+}
+
+static void *run(void *arg) {
+  struct tmb_tender *t = arg;
+  struct pollfd fds[TMB_TENDER_FDS + 1];
+  uint64_t seen = tmb_load_rlx(t->on.tick);
+  while (!tmb_load_acq(&t->stop)) {
+    const bool busy = t->on.busy && t->on.busy(t->on.net);
+    tmb_store_rlx(&t->resting, !busy);
+    rest(t, fds, 0, busy ? WATCH_NS : REST_NS);
+    tmb_store_rlx(&t->resting, 0);
+    for (uint64_t now = tmb_load_rlx(t->on.tick); now == seen && !tmb_load_acq(&t->stop);
+         now = tmb_load_rlx(t->on.tick)) {
+      uint64_t ns = REST_NS;
+      uint32_t count = 0;
+      if (!t->on.tend(t->on.net, seen, fds, &count, &ns)) break;
+      rest(t, fds, count, ns);
+    }
+    seen = tmb_load_rlx(t->on.tick);
+  }
+  return NULL;
+}
+
+struct tmb_tender *tmb_tender_start(const struct tmb_tended *tended) {
+  struct tmb_tender *t = calloc(1, sizeof *t);
+  if (!t) return NULL;
+  t->on = *tended;
+  t->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the client's */
+  const int rc = t->event < 0 ? -1 : pthread_create(&t->thread, NULL, run, t);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!rc) return t;
+  if (t->event >= 0) close(t->event);
+  free(t);
+  return NULL;
+}
+
+/* Where the descriptor cannot be written the thread looks after REST_NS. */
+static void wake(struct tmb_tender *t) {
+  const uint64_t one = 1;
+  if (write(t->event, &one, sizeof one) < 0) return; /* it is awake */
+}
+
+void tmb_tender_kick(struct tmb_tender *tender) {
+  if (!tender || !tmb_load_rlx(&tender->resting)) return;
+  tmb_store_rlx(&tender->resting, 0);
+  wake(tender);
+}
+
+void tmb_tender_stop(struct tmb_tender *tender) {
+  if (!tender) return;
+  tmb_store_rel(&tender->stop, 1);
+  wake(tender);
+  pthread_join(tender->thread, NULL);
+  close(tender->event);
+  free(tender);
+}

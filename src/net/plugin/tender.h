@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A thread that keeps a network going while the client computes.
+ *
+ * Owns the thread. Used by conduits that make progress only when they are called: compiled into
+ * their plug-ins. Calls what the conduit gives it. It looks now and then whether the client has
+ * called; if not, it tends the network, waits for what the conduit names, and tends it again, until
+ * the client calls: so that long transfers overlap with computation and a rank that computes is not
+ * taken for a dead one. What is meant for the client waits for its next call. Invariant: nothing is
+ * called while the client polls, or sleeps on the network, as far as `tend` can tell.
+ */
+#ifndef TMB_NET_PLUGIN_TENDER_H
+#define TMB_NET_PLUGIN_TENDER_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TMB_TENDER_FDS = 64 }; /* most descriptors that `tend` may name */
+
+struct tmb_net;
+struct tmb_tender;
+
+struct tmb_tended {
+  struct tmb_net *net;  /* argument of the functions */
+  const uint64_t *tick; /* grows when the client calls; atomic */
+
+  /* Do what the client's calls would do, except to hand up, unless it has called since *tick was
+   * `seen`. Out: descriptors to wait for, and for how many ns at most; ns is lowered. Returns
+   * whether it did. */
+  bool (*tend)(struct tmb_net *net, uint64_t seen, struct pollfd *fds, uint32_t *count,
+               uint64_t *ns);
+
+  /* Whether long transfers are under way: then the thread looks every 0.5 ms, else every 10 ms.
+   * NULL: it is not known. */
+  bool (*busy)(const struct tmb_net *net);
+};
+
+/* Start the thread. in tended: copied. Returns NULL if that is not possible: then things wait for
+ * the client. */
+struct tmb_tender *tmb_tender_start(const struct tmb_tended *tended);
+
+/* End it; waits for it. in tender: NULL: nothing is done. */
+void tmb_tender_stop(struct tmb_tender *tender);
+
+/* A long transfer has begun: look more often. Cheap. in tender: NULL: nothing is done. */
+void tmb_tender_kick(struct tmb_tender *tender);
+
+#endif
