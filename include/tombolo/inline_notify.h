@@ -71,8 +71,8 @@ GEXX_INLINE void gexx_signal_post(gex_TM_t tm, gex_Rank_t rank, intptr_t delta, 
  * [in] nbytes: 0: a bare signal, dest and src are not used. [in] lc_opt: GEX_EVENT_NOW. [in] op:
  * GEXX_SIG_SET or GEXX_SIG_ADD, with `value`. [in] flags: as gex_RMA_PutBlocking. Returns 0;
  * non-zero only with GEX_FLAG_IMMEDIATE when nothing was done. Normal context; may poll. Any
- * thread. Cost when mapped: the copy and one release operation; else one message per 64 KiB, and no
- * round trip. */
+ * thread. Cost when mapped: the copy and one release operation; else one message per 65408 bytes,
+ * and no round trip. */
 GEXX_INLINE int gexx_RMA_PutSignalBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                            const void *src, size_t nbytes, gex_Event_t *lc_opt,
                                            uint64_t *sig_addr, int op, uint64_t value,

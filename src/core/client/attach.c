@@ -77,12 +77,7 @@ static void check_attach(const gex_Segment_t *segment_p, gex_TM_t tm) {
   tmb_check_tm("gex_Segment_Attach", tm, false);
 }
 
-int tmb_segment_verdict(const char *call, uintptr_t size) {
-  if (tmb_job.ep.segment) {
-    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
-                      "a created segment is bound to the primordial endpoint of this process "
-                      "already; attach instead of binding, or bind further endpoints");
-  }
+int tmb_segment_size_verdict(const char *call, uintptr_t size) {
   if (!size || size % tmb_os_page_size())
     return tmb_refuse(
         call, GASNET_ERR_BAD_ARG,
@@ -97,6 +92,15 @@ int tmb_segment_verdict(const char *call, uintptr_t size) {
       "%llu bytes, the %s, for %u ranks); ask for less or raise the limit",
       (size_t)size, (size_t)tmb_job.segment_bytes_max, tmb_cfg_text(TMB_CFG_MAX_SEGSIZE),
       (unsigned long long)limit, name, tmb_job.size);
+}
+
+int tmb_segment_verdict(const char *call, uintptr_t size) {
+  if (tmb_job.ep.segment) {
+    return tmb_refuse(call, GASNET_ERR_BAD_ARG,
+                      "a created segment is bound to the primordial endpoint of this process "
+                      "already; attach instead of binding, or bind further endpoints");
+  }
+  return tmb_segment_size_verdict(call, size);
 }
 
 /* Let the engine create this rank's segment and map those of the other ranks of the host;

@@ -19,6 +19,9 @@ void tmb_segment_limits(void);
  */
 int tmb_segment_verdict(const char *call, uintptr_t size);
 
+/* The same of the size alone, for endpoints that are not primordial. */
+int tmb_segment_size_verdict(const char *call, uintptr_t size);
+
 /*
  * Attach, collective: every rank brings the verdict on its own arguments, and one refusal is a
  * refusal for all, so that nobody is left waiting. in size: non-zero page multiple if the verdict

@@ -12,6 +12,7 @@
 #include "core/client/join.h"
 
 #include "core/check.h"
+#include "core/client/attach.h"
 #include "core/op/check_context.h"
 
 #include <gasnetex_ext.h>
@@ -125,12 +126,9 @@ int tmb_client_attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
   if (ep->segment)
     mine.verdict = tmb_refuse(call, GASNET_ERR_BAD_ARG, "client \"%s\" has attached a segment",
                               tm->client->name);
-  else if (!size || size % (uintptr_t)GASNET_PAGESIZE || size > tmb_job.segment_bytes_max)
-    mine.verdict = tmb_refuse(call, GASNET_ERR_BAD_ARG,
-                              "argument size is %zu; it must be a non-zero multiple of "
-                              "GASNET_PAGESIZE (%d), and at most %zu",
-                              (size_t)size, GASNET_PAGESIZE, (size_t)tmb_job.segment_bytes_max);
   else
+    mine.verdict = tmb_segment_size_verdict(call, size);
+  if (mine.verdict == GASNET_OK)
     mine.verdict = gex_Segment_Create(&segment, tm->client, NULL, size, GEX_MK_HOST, 0);
   int rc = agree(call, tmb_team_of(tm), mine, NULL);
   if (rc == GASNET_OK) rc = gex_EP_BindSegment(ep, segment, 0);
