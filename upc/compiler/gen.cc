@@ -99,15 +99,14 @@ std::string Generator::external(Node *n) {
   std::string s = code(n);
   if (n->declared && n->declared->function() && n->declared->list[0].name == "main" && !has_main_) {
     has_main_ = true; // main itself is in crt.c
-    return hoisted_ + c_type(n->declared->list[0].type, "main") + " __asm__(\"upcr_user_main\");" +
-           s;
+    hoisted_ += c_type(n->declared->list[0].type, "main") + " __asm__(\"upcr_user_main\");";
   }
-  return hoisted_ + s;
+  return hidden_type_names() + hoisted_ + s;
 }
 
 std::string Generator::end_of_file() {
   if (options_.threads) // the run-time library compares
-    deferred_.insert(0, "static const char text[] __attribute__((used)) = \"$UpcThreads: " +
+    deferred_.insert(0, "static const char upcr_text[] __attribute__((used)) = \"$UpcThreads: " +
                             std::to_string(options_.threads) + " $\"; upcr_check_threads(" +
                             std::to_string(options_.threads) + ");");
   if (deferred_.empty()) return "";

@@ -122,8 +122,8 @@ std::string Generator::static_init(Declared *d, Declarator &x) {
 
 std::string Generator::init_body(Declarator &x) {
   const std::string v = fresh("v"), name(x.name);
-  return "{ " + c_type(x.type, v) + " = " + code(x.init) + "; __builtin_memcpy(&" + name + ", &" +
-         v + ", sizeof " + name + "); }";
+  return "{ " + c_type(x.type, v) + " = " + code(x.init) + "; __builtin_memcpy((void *)&" + name +
+         ", (void *)&" + v + ", sizeof " + name + "); }";
 }
 
 // The definition of a structure; one without a name that other declarations may need gets one.

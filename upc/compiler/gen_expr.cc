@@ -269,6 +269,7 @@ std::string Generator::cast(Node *n) {
 
 std::string Generator::convert(Node *n) {
   Node *k = n->kids[0];
+  if (!is_pts(n->type)) return "((void *)upcr_local(" + code(k) + "))";
   if (!is_pts(k->type)) return "((upcr_pts_t)0)";
   return "upcr_nophase(" + code(k) + ")";
 }

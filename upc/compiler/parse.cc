@@ -97,8 +97,22 @@ Symbol *Parser::declare(std::string_view name, Sk kind, Type *type) {
   s->name = name;
   s->type = type;
   s->file_scope = file_scope();
-  if (!name.empty()) scopes_.back().names[name] = s;
+  if (name.empty()) return s;
+  scopes_.back().names[name] = s;
+  const auto &outside = scopes_.front().names;
+  const auto type_there = file_scope() ? outside.end() : outside.find(name);
+  if (type_there != outside.end() && type_there->second->kind == Sk::Typedef)
+    hide_type_name(std::string(name));
   return s;
+}
+
+// A structure or enumeration of a block, which may hide one of the file.
+void Parser::declare_tag(std::string_view name, Type *type) {
+  if (name.empty()) return;
+  scopes_.back().tags[name] = type;
+  const auto &outside = scopes_.front().tags;
+  const auto there = file_scope() ? outside.end() : outside.find(name);
+  if (there != outside.end()) hide_type_name(upc_name(there->second));
 }
 
 Node *Parser::external() {

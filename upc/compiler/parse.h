@@ -70,6 +70,7 @@ private:
   Symbol *find(std::string_view name) const;
   Type *find_tag(std::string_view name) const;
   Symbol *declare(std::string_view name, Sk kind, Type *type);
+  void declare_tag(std::string_view name, Type *type);
   void enter() { scopes_.emplace_back(); }
   void leave() { scopes_.pop_back(); }
   bool file_scope() const { return scopes_.size() == 1; }
@@ -163,6 +164,7 @@ private:
   Node *postfix(Node *n);
   Node *index(Node *base);
   Node *call(Node *callee);
+  Node *printed(Node *n);
   Node *member(Node *base, bool arrow);
   Node *primary();
   Node *name();

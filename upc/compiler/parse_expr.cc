@@ -241,6 +241,32 @@ Node *Parser::index(Node *base) {
   return done(n);
 }
 
+namespace {
+
+// Whether a function's arguments behind its parameters are printed as C's types only.
+bool is_printf(const Node *callee) {
+  static const char *const functions[] = {"printf",   "fprintf", "sprintf",
+                                          "snprintf", "dprintf", "syslog"};
+  const Symbol *s = callee->symbol;
+  return s && s->kind == Sk::Function &&
+         std::any_of(std::begin(functions), std::end(functions),
+                     [s](const char *name) { return s->name == name; });
+}
+
+} // namespace
+
+// A pointer-to-shared that %p prints: its address here.
+Node *Parser::printed(Node *n) {
+  if (!is_pts(n->type)) return n;
+  Node *c = make(Nk::Convert, n->begin);
+  c->kids = {n};
+  c->type = pointer_to(basic(Ty::Void));
+  c->end = n->end;
+  c->dirty = true;
+  c->has_call = n->has_call;
+  return c;
+}
+
 Node *Parser::call(Node *callee) {
   Node *n = make(Nk::Call, callee->begin);
   n->op_token = p_++;
@@ -255,6 +281,8 @@ Node *Parser::call(Node *callee) {
     Node *a = value(assignment());
     if (known && t->prototype && i < t->params.size())
       a = convert(a, t->params[i], token, "argument");
+    else if (is_printf(callee))
+      a = printed(a);
     n->kids.push_back(a);
     i++;
     if (!accept(",")) break;
@@ -347,9 +375,28 @@ Node *Parser::parenthesised() {
   return done(n);
 }
 
+namespace {
+
+// GNU's imaginary constants: 2i, 1.5fi.
+Type *imaginary_type(std::string_view t) {
+  const bool real =
+      t.find('.') != std::string_view::npos || t.find_first_of("eE") != std::string_view::npos;
+  const char *part = t.find_first_of("lL") != std::string_view::npos
+                         ? (real ? "long double" : "long")
+                     : t.find_first_of("fF") != std::string_view::npos ? "float"
+                     : real                                            ? "double"
+                                                                       : "int";
+  Type *c = copy(basic(Ty::Complex));
+  c->alias = std::string("__complex__ ") + part;
+  return c;
+}
+
+} // namespace
+
 // The type of the number that the node n stands for.
 Type *Parser::number_type(const Node *n) {
   const std::string_view t = s_[n->begin].text;
+  if (t.find_first_of("ijIJ") != std::string_view::npos) return imaginary_type(t);
   const bool hex = t.size() > 1 && (t[1] == 'x' || t[1] == 'X');
   const char last = t.back();
   if (t.find('.') != std::string_view::npos ||

@@ -302,7 +302,7 @@ Type *Parser::record(Spec &s) {
     t->tag->local = !file_scope();
     t->tag->in_system = s_.in_system(begin);
     t->tag->name = name.empty() ? "upcr_tag" + std::to_string(anonymous_++) : std::string(name);
-    if (!name.empty()) scopes_.back().tags[name] = t;
+    declare_tag(name, t);
   }
   if (!defines) return t;
   Node *n = make(Nk::Record, begin);
@@ -371,7 +371,7 @@ Type *Parser::enumeration(Spec &s) {
     t->tag->made_up = name.empty();
     t->tag->local = !file_scope();
     t->tag->name = std::string(name);
-    if (!name.empty()) scopes_.back().tags[name] = t;
+    declare_tag(name, t);
   }
   if (!at("{")) return t;
   Node *n = make(Nk::Tokens, begin);

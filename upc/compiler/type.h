@@ -144,6 +144,11 @@ bool same_layout(const Type *a, const Type *b);
 
 // Whether the C declaration must differ from the source: something in it is shared.
 bool needs_writing(const Type *t);
+// A type's name at file scope (`cell`, `struct cell`) that a block gives another meaning: from now
+// on it is written by a second name. hidden_type_names() has the typedefs of those that were
+// written since it was called last.
+void hide_type_name(const std::string &name);
+std::string hidden_type_names();
 // Declaration of `inner` in C; shared objects are written as private ones.
 std::string c_type(const Type *t, const std::string &inner = "");
 // As a message names it, in UPC.

@@ -10,6 +10,9 @@
 #include "gen.h"
 #include "type.h"
 
+#include <algorithm>
+#include <map>
+
 namespace {
 
 const char *const basic_names[] = {
@@ -42,6 +45,26 @@ std::string base_name(const Type *t) {
   return basic_names[static_cast<int>(t->kind)];
 }
 
+struct HiddenName {
+  std::string second;
+  bool written = false, given = false;
+};
+
+std::map<std::string, HiddenName> &hidden() {
+  static std::map<std::string, HiddenName> names;
+  return names;
+}
+
+// The same for C, where a name may be hidden.
+std::string c_name(const Type *t) {
+  const std::string name = base_name(t);
+  const bool local = t->alias.empty() ? t->tag && t->tag->local : t->local_alias;
+  const auto found = local ? hidden().end() : hidden().find(name);
+  if (found == hidden().end()) return name;
+  found->second.written = true;
+  return found->second.second;
+}
+
 std::string with_space(const std::string &base, const std::string &inner) {
   return inner.empty() ? base : base + " " + inner;
 }
@@ -57,8 +80,23 @@ std::string function_params(const Type *t) {
 
 } // namespace
 
+void hide_type_name(const std::string &name) {
+  std::string second = "upcr_type_" + name;
+  std::replace(second.begin(), second.end(), ' ', '_');
+  hidden()[name].second = second;
+}
+
+std::string hidden_type_names() {
+  std::string s;
+  for (auto &[name, h] : hidden()) {
+    if (h.written && !h.given) s += "typedef " + name + " " + h.second + "; ";
+    h.given = h.given || h.written;
+  }
+  return s;
+}
+
 std::string c_type(const Type *t, const std::string &inner) {
-  if (!t->alias.empty()) return with_space(qualifiers(t) + t->alias, inner);
+  if (!t->alias.empty()) return with_space(qualifiers(t) + c_name(t), inner);
   switch (t->kind) {
   case Ty::Pointer: {
     if (is_pts(t)) return with_space(qualifiers(t) + "upcr_pts_t", inner);
@@ -75,7 +113,7 @@ std::string c_type(const Type *t, const std::string &inner) {
     return c_type(t->base, inner + "[" + n + "]");
   }
   case Ty::Function: return c_type(t->base, inner + "(" + function_params(t) + ")");
-  default: return with_space(qualifiers(t) + base_name(t), inner);
+  default: return with_space(qualifiers(t) + c_name(t), inner);
   }
 }
 
