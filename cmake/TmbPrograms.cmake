@@ -70,11 +70,15 @@ if(TMB_BENCH)
     target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
   endforeach()
 
+  # What computes is compiled as its peers are (bench/compare/apps.py).
+  set(tmb_compute_options $<$<NOT:$<CONFIG:Debug>>:-O3> -ffp-contract=off)
+
   # Applications written on links (bench/lib/links.h): one source each.
   foreach(name IN ITEMS pipeline stencil hash)
     tmb_client_program(bench__${name} bench "${PROJECT_SOURCE_DIR}/bench/apps/${name}/${name}.c"
       "${PROJECT_SOURCE_DIR}/bench/lib/app.c" "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
     target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+    target_compile_options(bench__${name} PRIVATE ${tmb_compute_options})
   endforeach()
 
   # Applications on words and letters (bench/lib/words.h).
@@ -90,7 +94,7 @@ if(TMB_BENCH)
   tmb_client_program(bench__hydro bench ${tmb_hydro}
     "${PROJECT_SOURCE_DIR}/bench/lib/app.c" "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
   target_include_directories(bench__hydro PRIVATE "${PROJECT_SOURCE_DIR}/bench")
-  target_compile_options(bench__hydro PRIVATE -ffp-contract=off) # the same bits everywhere
+  target_compile_options(bench__hydro PRIVATE ${tmb_compute_options}) # the same bits everywhere
   if(PkgConfig_FOUND)
     pkg_check_modules(PNG IMPORTED_TARGET libpng)
   endif()

@@ -85,7 +85,7 @@ def compile_all(folder, build, apps):
         for app in apps:
             programs[app] = folder / f"{app}-{name}"
             sources, libraries = peer_parts(app, name)
-            subprocess.run([compiler, "-O2", "-g", "-ffp-contract=off", f"-I{ROOT}/bench", *sources,
+            subprocess.run([compiler, "-O3", "-g", "-ffp-contract=off", f"-I{ROOT}/bench", *sources,
                             ROOT / "bench/lib/app.c", HERE / "links_mpi.c", "-o", programs[app],
                             *libraries, "-lm"], check=True)
         sides[name] = (launcher, programs)
@@ -144,6 +144,13 @@ def measure(sides, app, arguments, options, run):
     return rates
 
 
+def over_peers(rate):
+    """The best rate of ours over the best of the peers, or None. rate: {(side, way): MFlop/s}"""
+    ours = [m for (side, _), m in rate.items() if side == "tombolo"]
+    peers = [m for (side, _), m in rate.items() if side != "tombolo"]
+    return max(ours) / max(peers) if ours and peers else None
+
+
 def report(app, problem, rates, wanted):
     """Prints one problem. Returns its record."""
     medians = {key: statistics.median(values) for key, values in rates.items()}
@@ -151,13 +158,14 @@ def report(app, problem, rates, wanted):
     for (side, way), values in sorted(rates.items(), key=lambda item: -medians[item[0]]):
         print(f"  {side:<9}{way:<11}{medians[side, way]:>10.1f} M/s"
               f"  {min(values):.1f}..{max(values):.1f}")
-    ours = [m for (side, _), m in medians.items() if side == "tombolo"]
-    peers = [m for (side, _), m in medians.items() if side != "tombolo"]
-    ratio = max(ours) / max(peers) if ours and peers else None
+    ratio = over_peers(medians)
+    best = over_peers({key: max(values) for key, values in rates.items()})
     if ratio:
         print(f"  best of ours over best peer: {ratio:.2f}, target {wanted}: "
-              f"{'ok' if ratio >= wanted else 'MISSED'}", flush=True)
-    return {"application": app, "problem": problem[0], "ratio": ratio, "target": wanted,
+              f"{'ok' if ratio >= wanted else 'MISSED'}; by the best run of each: {best:.2f}",
+              flush=True)
+    return {"application": app, "problem": problem[0], "ratio": ratio, "ratio_of_best": best,
+            "target": wanted,
             "mflops": {f"{side} {way}": values for (side, way), values in rates.items()}}
 
 

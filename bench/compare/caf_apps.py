@@ -121,6 +121,13 @@ def bound(side, ranks):
     return ["--bind-to" if side == "openmpi" else "-bind-to", "core" if enough else "none"]
 
 
+def over_peers(ms):
+    """Time of our best form with notification over that of the peers' best form, or None."""
+    peers = [t for (side, _), t in ms.items() if side != "tombolo"]
+    ours = [t for (side, form), t in ms.items() if side == "tombolo" and form in NOTIFIED]
+    return min(ours) / min(peers) if ours and peers else None
+
+
 def report(app, problem, times, wanted):
     """Prints one problem. Returns its record."""
     medians = {key: statistics.median(values) for key, values in times.items()}
@@ -128,13 +135,14 @@ def report(app, problem, times, wanted):
     for (side, form), ms in sorted(medians.items(), key=lambda item: item[1]):
         values = times[side, form]
         print(f"  {side:<9}{form:<12}{ms:>10.3f} ms   {min(values):.3f}..{max(values):.3f}")
-    peers = [ms for (side, _), ms in medians.items() if side != "tombolo"]
-    ours = [ms for (side, form), ms in medians.items() if side == "tombolo" and form in NOTIFIED]
-    ratio = min(ours) / min(peers) if ours and peers else None
+    ratio = over_peers(medians)
+    best = over_peers({key: min(values) for key, values in times.items()})
     if ratio:
         print(f"  notified form over the peers' best: {ratio:.2f}, target {wanted:.2f}: "
-              f"{'ok' if ratio <= wanted else 'MISSED'}", flush=True)
-    return {"application": app, "problem": problem, "ratio": ratio, "target": wanted,
+              f"{'ok' if ratio <= wanted else 'MISSED'}; by the best run of each: {best:.2f}",
+              flush=True)
+    return {"application": app, "problem": problem, "ratio": ratio, "ratio_of_best": best,
+            "target": wanted,
             "ms": {f"{side} {form}": values for (side, form), values in times.items()}}
 
 

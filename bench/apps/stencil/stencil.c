@@ -121,6 +121,18 @@ static double *lines(const struct block *b, int side, bool ghost, long *width, l
   }
 }
 
+/* Copy `height` lines of `width` points. Short lines, those of the left and right side, point by
+ * point: a call of memcpy for each would take longer than the points. */
+static void copy_lines(double *restrict to, long to_stride, const double *restrict from,
+                       long from_stride, long width, long height) {
+  for (long y = 0; y < height; y++, to += to_stride, from += from_stride) {
+    if (width > RADIUS_MAX)
+      memcpy(to, from, (size_t)width * sizeof(double));
+    else
+      for (long x = 0; x < width; x++) to[x] = from[x];
+  }
+}
+
 /* Where halo `side` of a parity lies in the segment, in doubles. */
 static size_t place(const struct block *b, int side, long iteration) {
   return ((size_t)side * 2 + (size_t)(iteration & 1)) * b->offset;
@@ -136,8 +148,7 @@ static void exchange(struct job *job, struct block *b, struct job_link *links, l
     if (!b->doubles[s]) continue;
     app_enter(job, APP_COPY);
     const double *const from = lines(b, s, false, &w, &h);
-    for (long y = 0; y < h; y++)
-      memcpy(b->pack[s] + y * w, from + y * b->stride, (size_t)w * sizeof(double));
+    copy_lines(b->pack[s], w, from, b->stride, w, h);
     app_enter(job, APP_SEND);
     job_send(job, &links[s], place(b, opposite[s], iteration) * sizeof(double), b->pack[s],
              b->doubles[s] * sizeof(double));
@@ -151,8 +162,7 @@ static void exchange(struct job *job, struct block *b, struct job_link *links, l
     app_enter(job, APP_COPY);
     double *const to = lines(b, s, true, &w, &h);
     const double *const halo = (const double *)(const void *)job->mine + place(b, s, iteration);
-    for (long y = 0; y < h; y++)
-      memcpy(to + y * b->stride, halo + y * w, (size_t)w * sizeof(double));
+    copy_lines(to, b->stride, halo, w, w, h);
   }
 }
 
@@ -163,23 +173,42 @@ static void inside(const struct block *b, long first, long count, long *from, lo
   *to = high < count ? high : count;
 }
 
+/* Add the stencil of a line to `out`. Inlined into one copy for each radius, so that the compiler
+ * knows the number of terms and computes several points at once. */
+static inline __attribute__((always_inline)) void stencil_line(const struct block *b,
+                                                               double *restrict out,
+                                                               const double *restrict in, long from,
+                                                               long to, int radius) {
+  const long stride = b->stride;
+  const double *const weight = b->weight;
+  for (long x = from; x < to; x++) {
+    double sum = 0;
+    for (int k = 1; k <= radius; k++)
+      sum += weight[k] * (in[x + k] - in[x - k] + in[x + k * stride] - in[x - k * stride]);
+    out[x] += sum;
+  }
+}
+
+static void stencil_of_line(const struct block *b, double *out, const double *in, long from,
+                            long to) {
+  switch (b->radius) {
+  case 1: stencil_line(b, out, in, from, to, 1); return;
+  case 2: stencil_line(b, out, in, from, to, 2); return;
+  case 3: stencil_line(b, out, in, from, to, 3); return;
+  case 4: stencil_line(b, out, in, from, to, 4); return;
+  default: stencil_line(b, out, in, from, to, b->radius);
+  }
+}
+
 static void update(struct block *b) {
   long x0, x1, y0, y1;
   inside(b, b->x0, b->nx, &x0, &x1);
   inside(b, b->y0, b->ny, &y0, &y1);
-  for (long y = y0; y < y1; y++) {
-    double *const out = b->out + y * b->nx;
-    const double *const in = at(b, 0, y);
-    for (long x = x0; x < x1; x++) {
-      double sum = 0;
-      for (int k = 1; k <= b->radius; k++)
-        sum +=
-            b->weight[k] * (in[x + k] - in[x - k] + in[x + k * b->stride] - in[x - k * b->stride]);
-      out[x] += sum;
-    }
+  for (long y = y0; y < y1; y++) stencil_of_line(b, b->out + y * b->nx, at(b, 0, y), x0, x1);
+  for (long y = 0; y < b->ny; y++) {
+    double *const line = at(b, 0, y);
+    for (long x = 0; x < b->nx; x++) line[x] += 1.0;
   }
-  for (long y = 0; y < b->ny; y++)
-    for (long x = 0; x < b->nx; x++) *at(b, x, y) += 1.0;
 }
 
 /* Largest deviation of a point that the stencil has touched. */
