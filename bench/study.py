@@ -5,11 +5,13 @@
 #
 # Runs the measuring programs of this folder one after the other, keeps what they print and their
 # raw JSON, and writes FOLDER/report.md and FOLDER/report.html (self-contained, with drawings). A
-# part that cannot run here (a peer or root is missing) is named with the reason. With --only the
+# part that cannot run here (a peer or root is missing) is named with the reason; one that has spent
+# its time (--timeout) keeps what it has measured, and what it has not is named. With --only the
 # report also has what the other parts have measured before in that folder, with the date. Ratios in
 # one run mean something, absolute times little: machine, processors and load are in the report.
 #   bench/study.py [--quick] [--build build] [--out study] [--only PART]...
 import argparse
+import functools
 import html
 import json
 import os
@@ -19,6 +21,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -26,6 +29,12 @@ import plots
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+MARGIN_S, GRACE_S = 30, 8  # of a part that does not stop by itself: to be asked, to be killed
+
+
+def part_seconds(options):
+    """What a part may take."""
+    return options.timeout or (300 if options.quick else 3600)
 
 
 def parts(options):
@@ -36,11 +45,11 @@ def parts(options):
              *(["--quick", "p2p", "am", "notify"] if quick else ["all"])]
 
     def script(name, *words):
-        return [sys.executable, HERE / "compare" / name, "--build", options.build, *few, "--json",
-                "{json}", *words]
+        return [sys.executable, HERE / "compare" / name, "--build", options.build, *few, "--budget",
+                part_seconds(options), "--json", "{json}", *words]
 
     less = ["--quick"] if quick else []
-    short = ["--timeout", "20"] if quick else []  # between hosts a peer that hangs costs minutes
+    short = ["--timeout", "30"] if quick else []  # between hosts a peer that hangs costs minutes
     ranks = "2,8" if quick else "2,4,8,16,32,64"
     return {
         "bench": ("Operations beside their floors", bench, bench_rows),
@@ -60,7 +69,8 @@ def parts(options):
                 script("ft.py", "--class", size), ft_rows),
         "net": ("Two ranks on two hosts, beside MPI over TCP", script("net.py"), net_rows),
         "ft": ("NAS FT on four hosts, 1 Gbit/s, beside MPI",
-               script("net.py", "--ft", "--ft-class", size, *short), ft_rows),
+               script("net.py", "--ft", "--ft-class", size, *short),
+               functools.partial(ft_rows, far=True)),
         "apps4hosts": ("matmul and cholesky on four hosts, 1 Gbit/s, beside ScaLAPACK",
                        script("net.py", "--apps", "--problem", "1000" if quick else "4000",
                               *short),
@@ -123,17 +133,21 @@ def net_rows(data):
                r["ratio"], r["target"], met)
 
 
-def ft_rows(data):
+def ft_rows(data, far=False):
+    """far: on several hosts, where ratios are meant to be reached."""
     samples = data.get("seconds", {})
     sides = {way: side(value, "s", samples.get(way, ())) for way, value in data["records"].items()}
-    yield "NAS FT", sides, None, None, None
+    if sides:
+        yield "NAS FT", sides, None, None, None
     best = min((v for way, v in data["records"].items() if way.startswith("tombolo")), default=None)
     slabs, packed = (data["records"].get(f"tombolo {w}") for w in ("slabs", "packed"))
     mpi = data["records"].get("openmpi alltoall")
     if slabs and packed:
-        yield "slabs over packed", {}, packed / slabs, None, None
+        yield ("slabs over packed", {}, packed / slabs,
+               *((1.2, packed / slabs >= 1.2) if far else (None, None)))
     if best and mpi:
-        yield "our best over Open MPI's MPI_Alltoall", {}, mpi / best, 1.4, mpi / best >= 1.4
+        yield ("our best over Open MPI's MPI_Alltoall", {}, mpi / best,
+               *((1.4, mpi / best >= 1.4) if far else (None, None)))
 
 
 def measured(r):
@@ -204,28 +218,73 @@ def sim_rows(data):
                    r["simulated"] / r["published"], None, None)
 
 
+class Watch:
+    """Ends a part with all that it has started, if it is not done in time; `late` says so. A part
+    stops by itself when its budget is spent: this is for one that cannot, so it has more time."""
+
+    def __init__(self, child, limit):
+        self.child, self.late, self.limit = child, False, limit + max(MARGIN_S, limit / 10)
+        self.timer = threading.Timer(self.limit, self.end)
+        self.timer.start()
+
+    def end(self):
+        self.late = True
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.child.pid, number)
+                self.child.wait(GRACE_S)
+            except ProcessLookupError:
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+
+def follow(name, child, log):
+    """Keeps what a part prints; its lines of progress ("... WHAT") and what was not done are shown
+    with the time since the part began. Returns the last line that is no progress."""
+    begin, last = time.monotonic(), "?"
+    for line in child.stdout:
+        log.write(line)
+        log.flush()
+        progress = line.startswith("... ")
+        if progress or "not done after" in line or "not run:" in line:
+            print(f"study: {name}: {time.monotonic() - begin:4.0f} s: {line.strip()}", flush=True)
+        if line.strip() and not progress:
+            last = line.strip()
+    child.wait()
+    return last
+
+
 def run_part(name, command, folder, limit):
-    """Runs one part. Returns (JSON or None, reason why not)."""
+    """Runs one part. Returns (JSON or None, reason why not, or what was cut)."""
     raw = folder / f"{name}.json"
     raw.unlink(missing_ok=True)
     command = [str(c).replace("{json}", str(raw)) for c in command]
-    print(f"study: {name}: {' '.join(command)}", flush=True)
+    print(f"study: {name}: at most {limit:.0f} s: {' '.join(command)}", flush=True)
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              stdin=subprocess.DEVNULL, start_new_session=True)
-    try:
-        said, _ = child.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGTERM)  # with all that it has started
-        said, _ = child.communicate()
-        print(f"study: {name}: not done after {limit:.0f} s", flush=True)
-    (folder / f"{name}.txt").write_text(said)
-    last = (said.strip().splitlines() or ["?"])[-1]
+    watch = Watch(child, limit)
+    with open(folder / f"{name}.txt", "w", encoding="utf-8") as log:
+        last = follow(name, child, log)
+    watch.timer.cancel()
+    cut = f"ended after {watch.limit:.0f} s" if watch.late else None
     if child.returncode == 77:
         return None, "skipped: " + last
     if not raw.exists():
-        cut = f"not done after {limit:.0f} s: " if child.returncode < 0 else ""
-        return None, f"{cut}exit code {child.returncode}: {last}"
-    return json.loads(raw.read_text()), None
+        return None, f"{cut + ': ' if cut else ''}exit code {child.returncode}: {last}"
+    if child.returncode and not cut:
+        cut = f"exit code {child.returncode}: {last}"
+    return json.loads(raw.read_text()), cut
+
+
+def unfinished(data, cut):
+    """Lines for the report: what of a part was not measured, and why."""
+    if not data:
+        return []
+    lines = [f"{who}: {why}" for who, why in data.get("unfinished", {}).items()]
+    if data.get("cut"):
+        lines.append(f"the part's {data['cut']:.0f} s were spent: fewer rounds or problems")
+    return lines + ([f"the part was cut off: {cut}"] if cut else [])
 
 
 def earlier(name, folder):
@@ -277,7 +336,8 @@ def markdown(facts, sections):
         if section["reason"]:
             lines += [f"Not measured: {section['reason']}.", ""]
             continue
-        lines += ["| what | medians (least..most) | ratio |", "|---|---|---|"]
+        lines += [f"* not done: {line}" for line in section["unfinished"]]
+        lines += ["", "| what | medians (least..most) | ratio |", "|---|---|---|"]
         for what, sides, ratio, target, met in section["rows"]:
             values = "; ".join(f"{name} {cell(*value)}" for name, value in sides.items())
             lines.append(f"| {what} | {values} | {verdict(ratio, target, met)} |")
@@ -309,6 +369,8 @@ def page(facts, sections):
         if section["reason"]:
             body.append(f"<p>Not measured: {html.escape(section['reason'])}.</p>")
             continue
+        body += [f'<p class="missed">not done: {html.escape(line)}</p>'
+                 for line in section["unfinished"]]
         body += section["plots"]
         body.append(table(section))
     style = ("body{font:14px sans-serif;margin:2em}td{border-top:1px solid #ddd;"
@@ -324,7 +386,8 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
     parser.add_argument("--out", type=Path, default=ROOT / "study", help="folder of the report")
     parser.add_argument("--only", action="append", metavar="PART", help="this part; repeatable")
-    parser.add_argument("--timeout", type=float, help="seconds for one part (3600; quick: 600)")
+    parser.add_argument("--timeout", type=float,
+                        help="seconds for one part (3600; quick: 300); it keeps what it has then")
     options = parser.parse_args()
     options.build, options.out = options.build.resolve(), options.out.resolve()
     known = parts(options)
@@ -334,17 +397,21 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     facts, sections = machine(), []
     for name, (title, command, rows) in known.items():
-        limit = options.timeout or (600 if options.quick else 3600)
+        reason = None
         if name in wanted:
-            data, reason = run_part(name, command, options.out, limit)
+            data, reason = run_part(name, command, options.out, part_seconds(options))
         else:
             data, when = earlier(name, options.out)
             if not data:
                 continue
-            title, reason = f"{title} (measured {when})", None
-        drawn = list(PLOTS[name](data)) if data and name in PLOTS else []
-        sections.append({"title": title, "rows": list(rows(data)) if data else [],
-                         "plots": drawn, "reason": reason})
+            title = f"{title} (measured {when})"
+        found = list(rows(data)) if data else []
+        missing = unfinished(data, reason if data else None)
+        if data and not found:
+            reason = "; ".join(missing) or "no figures"
+        drawn = list(PLOTS[name](data)) if found and name in PLOTS else []
+        sections.append({"title": title, "rows": found, "plots": drawn, "unfinished": missing,
+                         "reason": None if found else reason})
         (options.out / "report.md").write_text(markdown(facts, sections))
         (options.out / "report.html").write_text(page(facts, sections))
     every = [row for section in sections for row in section["rows"]]

@@ -24,6 +24,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import budget as budgets
 from compare import HERE, PEERS, ROOT
 
 # Application: (problem's name, arguments, ratio that is meant to be reached); those that --quick
@@ -101,34 +102,24 @@ def rows_of(side, command, code, text):
     return {row["way"]: row["mflops"] for row in rows}
 
 
-def one_run(side, command, timeout):
-    """Runs one side once. Returns {way: MFlop/s}; empty if it was not done in time."""
-    try:
-        done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, text=True,
-                              stdin=subprocess.DEVNULL, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        print(f"{side}: not done after {timeout} s: {command[-1]}", file=sys.stderr)
-        return {}
-    if side == "tombolo" and done.returncode:
-        sys.exit(f"{side}: exit code {done.returncode}: {' '.join(str(c) for c in command)}")
-    return rows_of(side, command, done.returncode, done.stdout)
-
-
-def run_here(options):
-    """run(side, command): one run on this machine, as `measure` wants it."""
-    def run(side, command):
-        return one_run(side, command, options.timeout)
+def run_here(budget):
+    """run(side, who, command): one run on this machine, as `measure` wants it."""
+    def run(side, who, command):
+        text, code = budget.run(who, command)
+        if side == "tombolo" and code:
+            sys.exit(f"{who}: exit code {code}: {' '.join(str(c) for c in command)}")
+        return {} if code is None else rows_of(side, command, code, text)
     return run
 
 
-def measure(sides, app, arguments, options, run):
+def measure(sides, app, problem, options, run):
     """Returns {(side, way): [MFlop/s]}. What was not done in time is not tried again."""
     rates, failed = {}, set()
     for _ in range(options.rounds):
         for side, (launcher, programs) in sides.items():
             if side in failed or app not in programs:
                 continue
-            command = [*launcher, "-n", options.ranks, programs[app], *arguments, "--json",
+            command = [*launcher, "-n", options.ranks, programs[app], *problem[1], "--json",
                        "--bind"]
             if side == "openmpi" and app in ONE_SIDED:
                 command[1:1] = ["--mca", "osc", "sm"]
@@ -136,7 +127,7 @@ def measure(sides, app, arguments, options, run):
                 command += ["--way", ROUTINES[app]]
             elif side == "mpich" and app not in ONE_SIDED:
                 command += ["--way", "mpi"]
-            rows = run(side, command)
+            rows = run(side, f"{side}, {app} {problem[0]}", command)
             if not rows:
                 failed.add(side)
             for way, rate in rows.items():
@@ -169,8 +160,10 @@ def report(app, problem, rates, wanted):
             "mflops": {f"{side} {way}": values for (side, way), values in rates.items()}}
 
 
-def measure_all(sides, apps, options, run, crowded):
-    """All problems of these applications. Returns the records."""
+def measure_all(sides, apps, options, run, budget):
+    """All problems of these applications; saves the records after each. Returns them. A problem
+    without a figure of ours has no record."""
+    crowded = options.apps_crowded
     records = []
     for app in apps:
         for problem in PROBLEMS[app]:
@@ -179,8 +172,10 @@ def measure_all(sides, apps, options, run, crowded):
             if options.quick and problem[0] in NOT_QUICK:
                 continue
             wanted = CROWDED if crowded and app in ROUTINES else problem[2]
-            rates = measure(sides, app, problem[1], options, run)
-            records.append(report(app, problem, rates, wanted))
+            rates = measure(sides, app, problem, options, run)
+            if rates:
+                records.append(report(app, problem, rates, wanted))
+            budget.save({"ranks": options.ranks, "rounds": options.rounds, "records": records})
     return records
 
 
@@ -195,8 +190,7 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
-    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    budgets.add_options(parser, 120)
     add_options(parser)
     parser.add_argument("app", nargs="*", metavar="APP",
                         help=f"{', '.join(PROBLEMS)} (default: all)")
@@ -204,13 +198,11 @@ def main():
     apps = options.app or list(PROBLEMS)
     if set(apps) - set(PROBLEMS):
         parser.error(f"no such application: {', '.join(set(apps) - set(PROBLEMS))}")
-    crowded = options.ranks > len(os.sched_getaffinity(0))
+    options.apps_crowded = options.ranks > len(os.sched_getaffinity(0))
+    budget = budgets.Budget(options)
     with tempfile.TemporaryDirectory() as folder:
         sides = compile_all(Path(folder), options.build.resolve(), apps)
-        records = measure_all(sides, apps, options, run_here(options), crowded)
-    if options.json:
-        options.json.write_text(json.dumps({"ranks": options.ranks, "rounds": options.rounds,
-                                            "records": records}, indent=1) + "\n")
+        measure_all(sides, apps, options, run_here(budget), budget)
     return 0
 
 

@@ -11,7 +11,6 @@
 #   bench/compare/caf_apps.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 #                             [--peer NAME]... [APP...]
 import argparse
-import json
 import re
 import statistics
 import subprocess
@@ -19,6 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from budget import Budget, add_options
 from compare import PEERS, ROOT, processors
 
 APPS = ROOT / "bench" / "apps"
@@ -71,17 +71,12 @@ def compile_all(folder, build, apps, peers):
     return sides
 
 
-def one_run(side, command, timeout):
+def one_run(who, command, budget):
     """Runs one side once. Returns {form: ms a step}; what is not verified does not count."""
-    try:
-        done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True,
-                              stdin=subprocess.DEVNULL, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        print(f"{side}: not done after {timeout} s", file=sys.stderr)
-        return {}
-    rows = ROW.findall(done.stdout)
-    if done.returncode or not rows:
-        print(f"{side}: exit code {done.returncode}: {command}", file=sys.stderr)
+    text, code = budget.run(who, command)
+    rows = ROW.findall(text) if code is not None else []
+    if code or (code == 0 and not rows):
+        print(f"{who}: exit code {code}: {command}", file=sys.stderr)
     return {form: float(ms) for form, ms, verdict in rows if verdict == "VERIFIED"}
 
 
@@ -91,9 +86,9 @@ def arguments_of(app, size, form, iterations):
     return [*size, "--iterations", iterations, "--way", form]
 
 
-def measure(sides, problem, options):
+def measure(sides, problem, options, budget):
     """Returns {(side, form): [ms]}. What was not done once is not run again."""
-    app, _, size, *iterations, _ = problem
+    app, name, size, *iterations, _ = problem
     times, failed = {}, set()
     for _ in range(options.rounds):
         for side, (launcher, programs) in sides.items():
@@ -105,7 +100,7 @@ def measure(sides, problem, options):
                 words = arguments_of(app, size, form, iterations[0 if ours else 1])
                 command = [*launcher, *bound(side, options.ranks), "-n", options.ranks,
                            programs[app], *words]
-                rows = one_run(f"{side} {form}", command, options.timeout)
+                rows = one_run(f"{side} {form}, {app} {name}", command, budget)
                 if form not in rows:
                     failed.add((side, form))
                 else:
@@ -151,8 +146,7 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    parser.add_argument("--timeout", type=float, default=60, help="seconds for one run")
-    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    add_options(parser, 60)
     parser.add_argument("--peer", action="append", choices=PEERS, help="this one only; repeatable")
     parser.add_argument("app", nargs="*", metavar="APP",
                         help=f"{', '.join(PROGRAMS)} (default: all)")
@@ -160,14 +154,16 @@ def main():
     apps = options.app or list(PROGRAMS)
     if set(apps) - set(PROGRAMS):
         parser.error(f"no such application: {', '.join(set(apps) - set(PROGRAMS))}")
+    budget = Budget(options)
     with tempfile.TemporaryDirectory() as folder:
         sides = compile_all(Path(folder), options.build.resolve(), apps,
                             options.peer or list(PEERS))
-        records = [report(problem[0], problem[1], measure(sides, problem, options), problem[-1])
-                   for problem in PROBLEMS if problem[0] in apps]
-    if options.json:
-        options.json.write_text(json.dumps({"ranks": options.ranks, "rounds": options.rounds,
-                                            "records": records}, indent=1) + "\n")
+        records = []
+        for problem in PROBLEMS:
+            times = measure(sides, problem, options, budget) if problem[0] in apps else {}
+            if times:
+                records.append(report(problem[0], problem[1], times, problem[-1]))
+            budget.save({"ranks": options.ranks, "rounds": options.rounds, "records": records})
     return 0
 
 

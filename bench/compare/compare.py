@@ -12,7 +12,6 @@
 # processor that this script may use, if there are enough; the launchers are told not to bind.
 #   bench/compare/compare.py [--build build] [--ranks 2] [--rounds 5] [--timeout S] [--json FILE]
 import argparse
-import json
 import os
 import re
 import shutil
@@ -21,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from budget import Budget, add_options
 
 ROW = re.compile(r"([a-z]+) (\d+) ([\d.]+)")
 HERE = Path(__file__).resolve().parent
@@ -47,18 +48,11 @@ def compile_all(folder, build):
     return sides, programs
 
 
-def one_run(name, command, timeout):
-    """Runs one side once. Returns {(kind, bytes): microseconds}."""
-    child = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True,
-                             stdin=subprocess.DEVNULL)
-    try:
-        out, _ = child.communicate(timeout=timeout)
-        if child.returncode:
-            sys.exit(f"{name}: {command[0]} ended with exit code {child.returncode}")
-    except subprocess.TimeoutExpired:
-        child.terminate()
-        out, _ = child.communicate()
-        print(f"{name}: not done after {timeout} s", file=sys.stderr)
+def one_run(name, command, budget):
+    """Runs one side once. Returns {(kind, bytes): microseconds}: what it has printed counts."""
+    out, code = budget.run(name, command)
+    if code:
+        sys.exit(f"{name}: {command[0]} ended with exit code {code}")
     rows = (ROW.fullmatch(line.strip()) for line in out.splitlines())
     return {(row[1], int(row[2])): float(row[3]) for row in rows if row}
 
@@ -79,7 +73,7 @@ def table(results, names):
     records = []
     heads = "".join(f"{n + ' us':>13}" for n in names)
     print(f"{'collective':<11}{'bytes':>9}{heads}   ratio  target")
-    for key in results["tombolo"][0]:
+    for key in dict.fromkeys(key for run in results["tombolo"] for key in run):
         times = {n: [run[key] for run in results[n] if key in run] for n in names}
         medians = {n: statistics.median(t) for n, t in times.items() if t}
         peers = [medians[n] for n in medians if n != "tombolo"]
@@ -100,9 +94,9 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
-    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    add_options(parser, 120)
     options = parser.parse_args()
+    budget = Budget(options)
     with tempfile.TemporaryDirectory() as folder:
         sides, programs = compile_all(Path(folder), options.build.resolve())
         results = {name: [] for name in sides}
@@ -111,11 +105,9 @@ def main():
         for _ in range(options.rounds):
             for name, launcher in sides.items():
                 command = [*launcher, "-n", options.ranks, programs[name], cpus]
-                results[name].append(one_run(name, command, options.timeout))
+                results[name].append(one_run(name, command, budget))
         records = table(results, list(sides))
-    if options.json:
-        options.json.write_text(json.dumps({"ranks": options.ranks, "rounds": options.rounds,
-                                            "records": records}, indent=1) + "\n")
+    budget.save({"ranks": options.ranks, "rounds": options.rounds, "records": records})
     return 0
 
 

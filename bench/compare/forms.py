@@ -6,16 +6,17 @@
 # Compiles forms_gex.c and runs it with each form in alternation: the board (memory that the ranks
 # share), trees and other schedules, the form of two levels between two pretended hosts, and bare
 # puts with signal from rank to rank, as a program without collectives writes them. Each run checks
-# a sum. What is not done within --timeout is named; what it has printed counts.
+# a sum. What is not done within --timeout is named; what it has printed counts. When --budget is
+# spent, larger jobs are left out.
 #   bench/compare/forms.py [--build build] [--ranks 2,4,8,16,32,64] [--rounds 3] [--json FILE]
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import series
+from budget import Budget, add_options
 from compare import HERE, ROOT
 
 TREES = "broadcast=knomial,allreduce=doubling,exchange=pairwise"
@@ -32,11 +33,10 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--ranks", default="2,4,8,16,32,64", help="numbers of ranks")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each form, in alternation")
-    parser.add_argument("--timeout", type=float, default=20, help="seconds for one run")
-    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    add_options(parser, 20)
     options = parser.parse_args()
     build = options.build.resolve()
-    jobs = []
+    budget, jobs = Budget(options), []
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "forms"
         subprocess.run(list(map(str, [
@@ -48,14 +48,11 @@ def main():
                 for form, (environment, arguments) in FORMS.items():
                     command = [build / "bin" / "tombolo", "run", "-n", ranks, program, *arguments]
                     series.merge(rows, form, series.run(f"{form}, {ranks} ranks", command,
-                                                        options.timeout, environment))
+                                                        budget, environment))
             jobs.append({"ranks": ranks, "records": series.records(rows, list(FORMS))})
             print(f"\n{ranks} ranks, microseconds")
-            if rows:
-                series.show(jobs[-1]["records"], list(FORMS))
-            if options.json:
-                options.json.write_text(json.dumps({"rounds": options.rounds, "jobs": jobs},
-                                                   indent=1) + "\n")
+            series.show(jobs[-1]["records"], list(FORMS))
+            budget.save({"rounds": options.rounds, "jobs": jobs})
     return 0
 
 

@@ -19,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from budget import Budget, add_options
 from compare import HERE, PEERS, ROOT
 
 FT = ROOT / "bench" / "apps" / "ft"
@@ -81,9 +82,9 @@ def seconds_of(schedule, text, report):
     return json.loads(report.read_text())["runs"][0]["seconds"]
 
 
-def measure(ways, options, folder, run):
-    """run(side, way, command after the launcher): its output. Returns {way: [seconds]}. What was
-    not done once is not run again."""
+def measure(ways, options, folder, run, budget):
+    """run(side, way, command after the launcher): its output. Returns {way: [seconds]}, saved after
+    each round. What was not done once is not run again."""
     report = folder / "ft.json"
     seconds, failed = {way: [] for way in ways}, set()
     for _ in range(options.rounds):
@@ -97,12 +98,18 @@ def measure(ways, options, folder, run):
                 failed.add(way)
             else:
                 seconds[way].append(value)
+        budget.save({"rounds": options.rounds, "class": options.ft_class, "seconds": seconds,
+                     "records": medians_of(seconds)})
     return seconds
+
+
+def medians_of(seconds):
+    return {way: statistics.median(values) for way, values in seconds.items() if values}
 
 
 def show(seconds):
     """Prints medians and spreads. Returns the medians."""
-    medians = {way: statistics.median(values) for way, values in seconds.items() if values}
+    medians = medians_of(seconds)
     for way, value in sorted(medians.items(), key=lambda item: item[1]):
         spread = f"{min(seconds[way]):.3f}..{max(seconds[way]):.3f}"
         print(f"{way:<24}{value:>9.3f} s   {spread}")
@@ -125,23 +132,17 @@ def verdict(medians, over_packed, over_mpi):
             print(f"{name}: {slow / fast:.2f}{mark}")
 
 
-def run_here(options):
+def run_here(options, budget):
     """A function that runs one side on this machine."""
     launchers = {"tombolo": [options.build / "bin" / "tombolo", "run"]}
     launchers.update({side: launcher for side, (_, launcher) in PEERS.items()})
 
     def run(side, way, command):
-        command = [*launchers[side], "-n", options.ranks, *command]
-        try:
-            done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True,
-                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                  timeout=options.timeout, check=False)
-        except subprocess.TimeoutExpired:
-            print(f"{way}: not done after {options.timeout} s", file=sys.stderr)
-            return ""
-        if done.returncode:
-            print(f"{way}: exit code {done.returncode}: {done.stdout[-800:]}", file=sys.stderr)
-        return done.stdout
+        text, code = budget.run(way, [*launchers[side], "-n", options.ranks, *command],
+                                errors=subprocess.STDOUT)
+        if code:
+            print(f"{way}: exit code {code}: {text[-800:]}", file=sys.stderr)
+        return text
 
     return run
 
@@ -153,20 +154,15 @@ def main():
     parser.add_argument("--class", dest="ft_class", default="A")
     parser.add_argument("--grid", help="process grid TYxTZ (default: ft's choice; FFTW: 1-D)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
-    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    add_options(parser, 120)
     options = parser.parse_args()
     options.build = options.build.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ways = ways_of(compile_mpi(folder), options.build)
-        seconds = measure(ways, options, folder, run_here(options))
-        medians = show(seconds)
+        budget = Budget(options)
+        medians = show(measure(ways, options, folder, run_here(options, budget), budget))
     verdict(medians, None, None)
-    if options.json:
-        options.json.write_text(json.dumps({"rounds": options.rounds, "class": options.ft_class,
-                                            "records": medians, "seconds": seconds},
-                                           indent=1) + "\n")
     return 0
 
 

@@ -14,10 +14,11 @@
 #   bench/compare/net.py [--build build] [--loopback | --ft | --apps | --fair] [--rounds 5]
 #                        [--json FILE] [APP...]
 import argparse
-import json
+import functools
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from pathlib import Path
 
 import apps
 import ft
+from budget import Budget, add_options
 from compare import HERE, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "net"))
@@ -69,24 +71,32 @@ def compile_sides(folder, build, name, mpi_sources, flags):
     return programs
 
 
-def one_run(side, command, lab, timeout):
+def sweep(lab):
+    """Ends what a run that was not done in time has left on the hosts: launchers that were ended
+    do not end all that they have started there, and it would take time from the next runs."""
+    for host in lab.hosts:
+        for pid, words in host.processes():
+            if "sshd" not in words:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
+
+def one_run(who, command, lab, budget):
     """Runs one side once. Returns its output, or "" after a message."""
     command = [str(c) for c in command]
-    environment = {**os.environ, "TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"}
+    environment = {"TOMBOLO_CONDUIT": "udp"}
     if lab:
-        del environment["TOMBOLO_PLACES"]
         environment["HOME"] = str(lab.ssh.accounts["root"][1])
         command = lab.hosts[0].command(command)
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              env=environment, stdin=subprocess.DEVNULL, timeout=timeout,
-                              check=False)
-    except subprocess.TimeoutExpired:
-        print(f"{side}: not done after {timeout} s", file=sys.stderr)
-        return ""
-    if done.returncode:
-        print(f"{side}: exit code {done.returncode}: {done.stdout[-1500:]}", file=sys.stderr)
-    return done.stdout
+        budget.after_miss = functools.partial(sweep, lab)
+    else:
+        environment["TOMBOLO_PLACES"] = "2"
+    text, code = budget.run(who, command, environment, errors=subprocess.STDOUT)
+    if code:
+        print(f"{who}: exit code {code}: {text[-1500:]}", file=sys.stderr)
+    return text if code is not None else ""
 
 
 def show(rows, sides):
@@ -109,8 +119,8 @@ def show(rows, sides):
     return records
 
 
-def compare_pairs(folder, options, lab):
-    """Two ranks. Returns the records."""
+def compare_pairs(folder, options, lab, budget):
+    """Two ranks; saves the records."""
     build = options.build.resolve()
     programs = {"tombolo": folder / "net-gex"}
     subprocess.run(list(map(str, [
@@ -121,47 +131,48 @@ def compare_pairs(folder, options, lab):
     rows = {side: {} for side in programs}
     for _ in range(options.rounds):
         for side, program in programs.items():
-            text = one_run(side, [*starts[side], program], lab, options.timeout)
+            text = one_run(side, [*starts[side], program], lab, budget)
             for name, size, us in ROW.findall(text):
                 rows[side].setdefault((name, int(size)), []).append(float(us))
-    return show(rows, list(programs))
+    budget.save({"rounds": options.rounds, "records": show(rows, list(programs))})
 
 
-def compare_ft(folder, options, lab):
-    """NAS FT on four hosts. Returns {way: median}, {way: [seconds]}."""
+def compare_ft(folder, options, lab, budget):
+    """NAS FT on four hosts; saves the records."""
     build = options.build.resolve()
     starts = launchers([f"host{h}" for h in range(4)], 4, build)
     ways = ft.ways_of(ft.compile_mpi(folder), build)
 
     def run(side, way, command):
-        return one_run(way, [*starts[side], *command], lab, options.timeout)
+        return one_run(way, [*starts[side], *command], lab, budget)
 
-    seconds = ft.measure(ways, options, folder, run)
-    return ft.show(seconds), seconds
+    ft.verdict(ft.show(ft.measure(ways, options, folder, run, budget)), 1.2, 1.4)
 
 
-def compare_apps(folder, options, lab):
-    """Applications on four hosts. Returns the records."""
+def compare_apps(folder, options, lab, budget):
+    """Applications on four hosts; saves the records."""
     build = options.build.resolve()
     names = options.app or list(apps.ROUTINES)
     starts = launchers([f"host{h}" for h in range(4)], 4, build)
     sides = {side: (starts[side][:-2], programs)
              for side, (_, programs) in apps.compile_all(folder, build, names).items()}
 
-    def run(side, command):
-        text = one_run(side, command, lab, options.timeout)
+    def run(side, who, command):
+        text = one_run(who, command, lab, budget)
         return apps.rows_of(side, command, 0, text) if text else {}
 
-    return apps.measure_all(sides, names, options, run, True)
+    options.apps_crowded = True
+    apps.measure_all(sides, names, options, run, budget)
 
 
-def compare_fair(options):
-    """Shares of one link. Returns the record."""
+def compare_fair(options, budget):
+    """Shares of one link; saves the record."""
     parts = [share(options.rate, 8)[0] for _ in range(options.rounds)]
     part = statistics.median(parts)
     verdict = "ok" if 0.35 <= part <= 0.65 else "OUTSIDE"
     print(f"share of {options.rate} beside TCP: {part:.2f}  0.35 to 0.65 {verdict}")
-    return [{"name": "share", "rate": options.rate, "part": part, "all": parts}]
+    budget.save({"rounds": options.rounds,
+                 "records": [{"name": "share", "rate": options.rate, "part": part, "all": parts}]})
 
 
 def main():
@@ -178,30 +189,25 @@ def main():
     parser.add_argument("--grid", help="process grid TYxTZ with --ft (default: ft's choice)")
     parser.add_argument("--rate", default="1gbit", help="of the links")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side, in alternation")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds for one run")
-    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    add_options(parser, 120)
     options = parser.parse_args()
     if not options.loopback:
         confine()
-    seconds = {}
+    budget = Budget(options)
     with tempfile.TemporaryDirectory() as name:
         if options.ft:
             with Lab(4, rate=options.rate, sshd=True) as lab:
-                records, seconds = compare_ft(Path(name), options, lab)
-            ft.verdict(records, 1.2, 1.4)
+                compare_ft(Path(name), options, lab, budget)
         elif options.apps:
             with Lab(4, rate=options.rate, sshd=True) as lab:
-                records = compare_apps(Path(name), options, lab)
+                compare_apps(Path(name), options, lab, budget)
         elif options.fair:
-            records = compare_fair(options)
+            compare_fair(options, budget)
         elif options.loopback:
-            records = compare_pairs(Path(name), options, None)
+            compare_pairs(Path(name), options, None, budget)
         else:
             with Lab(2, sshd=True) as lab:
-                records = compare_pairs(Path(name), options, lab)
-    if options.json:
-        options.json.write_text(json.dumps({"rounds": options.rounds, "records": records,
-                                            "seconds": seconds}, indent=1) + "\n")
+                compare_pairs(Path(name), options, lab, budget)
     return 0
 
 

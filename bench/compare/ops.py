@@ -10,7 +10,6 @@
 # not done within --timeout, is named; what it has printed counts.
 #   bench/compare/ops.py [--build build] [--far] [--rounds 3] [--json FILE]
 import argparse
-import json
 import re
 import shutil
 import subprocess
@@ -20,6 +19,7 @@ import time
 from pathlib import Path
 
 import series
+from budget import Budget, add_options
 from compare import HERE, PEERS, ROOT, processors
 
 FAR = {"openmpi": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"]}
@@ -63,7 +63,7 @@ def compile_all(folder, build, far):
     return sides
 
 
-def pingpong(command, timeout):
+def pingpong(command, budget):
     """libfabric's own round trips, halved, as rows message_latency."""
     rows = {}
     for size in FI_SIZES:
@@ -72,15 +72,13 @@ def pingpong(command, timeout):
                                   stderr=subprocess.DEVNULL)
         time.sleep(0.2)
         try:
-            done = subprocess.run([*command, *words, "-P", str(PORT), "127.0.0.1"], text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                  timeout=timeout, check=False)
-            found = FI_ROW.search(done.stdout)
+            text, _ = budget.run(f"libfabric, {size} B",
+                                 [*command, *words, "-P", str(PORT), "127.0.0.1"],
+                                 errors=subprocess.DEVNULL)
+            found = FI_ROW.search(text)
             if found:
                 us = float(found[3])
                 rows["message_latency", size] = (us, us, us)
-        except subprocess.TimeoutExpired:
-            pass
         finally:
             server.kill()
             server.wait()
@@ -94,23 +92,20 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--far", action="store_true", help="ranks that share no memory")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
-    parser.add_argument("--timeout", type=float, default=30, help="seconds for one run")
-    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    add_options(parser, 30)
     options = parser.parse_args()
     environment = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"} if options.far else {}
-    rows = {}
+    rows, budget = {}, Budget(options)
     with tempfile.TemporaryDirectory() as folder:
         sides = compile_all(Path(folder), options.build.resolve(), options.far)
         for _ in range(options.rounds):
             for side, command in sides.items():
-                new = (pingpong(command, options.timeout) if side == "libfabric" else
-                       series.run(side, command, options.timeout, environment))
+                new = (pingpong(command, budget) if side == "libfabric" else
+                       series.run(side, command, budget, environment))
                 series.merge(rows, side, new)
     records = series.records(rows, list(sides))
     series.show(records, list(sides))
-    if options.json:
-        options.json.write_text(json.dumps({"rounds": options.rounds, "far": options.far,
-                                            "records": records}, indent=1) + "\n")
+    budget.save({"rounds": options.rounds, "far": options.far, "records": records})
     return 0
 
 

@@ -2,29 +2,17 @@
 """What ops.py and forms.py share: runs of programs that print "NAME BYTES MEDIAN LEAST MOST", in
 rounds that alternate between the sides; for each figure the median over the rounds, and the least
 and most of any sample."""
-import os
 import re
 import statistics
 import subprocess
-import sys
 
 ROW = re.compile(r"^([a-z_]+) (\d+) ([\d.]+) ([\d.]+) ([\d.]+)$", re.M)
 
 
-def run(side, command, timeout, environment=None):
+def run(side, command, budget, environment=None):
     """Runs one side once. Returns its rows {(name, bytes): (median, least, most)}; what was printed
     before a time-out counts."""
-    child = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True,
-                             stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                             env={**os.environ, **(environment or {})})
-    try:
-        text, _ = child.communicate(timeout=timeout)
-        if child.returncode:
-            print(f"{side}: exit code {child.returncode}", file=sys.stderr)
-    except subprocess.TimeoutExpired:
-        child.terminate()
-        text, _ = child.communicate()
-        print(f"{side}: not done after {timeout} s", file=sys.stderr)
+    text, _ = budget.run(side, command, environment, errors=subprocess.DEVNULL)
     return {(m[1], int(m[2])): tuple(float(x) for x in m.groups()[2:])
             for m in ROW.finditer(text)}
 
@@ -48,7 +36,7 @@ def records(all_rows, sides):
 
 def show(rows, sides):
     """Prints a table: medians, a column a side."""
-    width = max(len(r["name"]) for r in rows) + 1
+    width = max((len(r["name"]) for r in rows), default=0) + 1
     print(" " * width + f"{'bytes':>8}" + "".join(f"{s:>18}" for s in sides))
     for r in rows:
         cells = "".join(f"{r['sides'][s][0]:>18.3f}" if s in r["sides"] else f"{'-':>18}"

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import series
+from budget import Budget, add_options
 from compare import PEERS, ROOT
 
 PAIRS = (("am_rtt", "mpi_rtt", 16, 1.5), ("put", "mpi_send", 1 << 20, None))
@@ -45,8 +46,9 @@ def main():
     parser = argparse.ArgumentParser(description="The conduit mpi beside MPI.")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--timeout", type=float, default=60, help="seconds for one run")
+    add_options(parser, 60)
     options = parser.parse_args()
+    budget = Budget(options)
     environment = {"TOMBOLO_CONDUIT": "mpi", "TOMBOLO_PLACES": "2"}
     met = True
     with tempfile.TemporaryDirectory() as folder:
@@ -57,9 +59,10 @@ def main():
             program = compile_with(compiler, Path(folder), options.build.resolve())
             gathered = {}
             for _ in range(options.rounds):
-                rows = series.run(name, [*launcher, "-n", 2, program], options.timeout, environment)
+                rows = series.run(name, [*launcher, "-n", 2, program], budget, environment)
                 series.merge(gathered, name, rows)
             records = series.records(gathered, [name])
+            budget.save({"rounds": options.rounds, "records": records})
             met = show(name, {(r["name"], r["bytes"]): r["sides"][name] for r in records}) and met
     return 0 if met else 1
 

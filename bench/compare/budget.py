@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a script that runs many programs in turn may take, what did not end, and its JSON.
+
+A script adds the options of `add_options` to its own, makes one Budget, and runs every program
+through `Budget.run`: a program that is not done in its time is ended with all that it has started,
+named, and kept in the JSON; when the budget is spent no further one is started. `save` writes what
+there is so far, so that a script that is ended from outside has lost only the row it was at."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+GRACE_S = 5  # from being asked to end until being killed
+
+
+def add_options(parser, timeout):
+    """--timeout of one run, --budget of all runs, --json."""
+    parser.add_argument("--timeout", type=float, default=timeout, help="seconds for one run")
+    parser.add_argument("--budget", type=float, help="seconds for all runs (default: no limit)")
+    parser.add_argument("--json", type=Path, help="also write the records to this file")
+
+
+def end_group(child):
+    """Ends a child that leads a session, and its group. Returns what it had printed."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(child.pid, number)
+        except ProcessLookupError:
+            pass
+        try:
+            return child.communicate(timeout=GRACE_S)[0]
+        except subprocess.TimeoutExpired:
+            continue
+    return ""
+
+
+class Budget:
+    """unfinished: {who: why}, of what has never been done. after_miss: called after each time-out,
+    to end what is left elsewhere (on other hosts)."""
+
+    def __init__(self, options, after_miss=None):
+        self.seconds, self.timeout, self.path = options.budget, options.timeout, options.json
+        self.begin = time.monotonic()
+        self.unfinished, self.done, self.cut = {}, set(), False
+        self.after_miss = after_miss
+
+    def left(self):
+        """Seconds until the budget is spent."""
+        return float("inf") if self.seconds is None else \
+            self.seconds - (time.monotonic() - self.begin)
+
+    def miss(self, who, why):
+        """Names what was not done."""
+        print(f"{who}: {why}", file=sys.stderr, flush=True)
+        if who not in self.done:
+            self.unfinished.setdefault(who, why)
+
+    def run(self, who, command, environment=None, errors=None):
+        """Runs one program. Returns (what it printed, its exit code); the code is None if it was
+        not done in time or not started. errors: its stderr (default: this one's)."""
+        limit = min(self.timeout, self.left())
+        if limit <= 0:
+            self.cut = True
+            if who not in self.done | set(self.unfinished):
+                self.miss(who, f"not run: the budget of {self.seconds:.0f} s was spent")
+            return "", None
+        print(f"... {who}", flush=True)
+        child = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=errors,
+                                 stdin=subprocess.DEVNULL, text=True, start_new_session=True,
+                                 env={**os.environ, **(environment or {})})
+        try:
+            text, _ = child.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            text = end_group(child)
+            self.miss(who, f"not done after {limit:.0f} s")
+            if self.after_miss:
+                self.after_miss()
+            return text, None
+        except BaseException:
+            end_group(child)
+            raise
+        if child.returncode:
+            self.miss(who, f"exit code {child.returncode}")
+        else:
+            self.done.add(who)
+        return text, child.returncode
+
+    def save(self, data):
+        """Writes `data` and what is unfinished, if the script has --json."""
+        if not self.path:
+            return
+        whole = {**data, "unfinished": self.unfinished, "cut": self.seconds if self.cut else None}
+        new = self.path.with_suffix(".new")
+        new.write_text(json.dumps(whole, indent=1) + "\n")
+        new.rename(self.path)

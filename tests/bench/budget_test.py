@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program that hangs costs a comparison its time, and nothing else: bench/compare/budget.py.
+
+What it has printed counts, what it has started ends with it, it is named in the JSON, the next one
+runs; when the budget is spent, no further one is started."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench/compare"))
+from budget import Budget, add_options  # noqa: E402
+
+# A launcher that does not end when it is asked to, and what it has started.
+HANGS = "trap '' TERM; sleep 300 & echo $!; echo a row; wait; wait; sleep 300"
+
+
+def options(*words):
+    parser = ArgumentParser()
+    add_options(parser, 60)
+    return parser.parse_args(words)
+
+
+def runs(pid):
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def main():
+    swept = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.json"
+        budget = Budget(options("--timeout", "0.5", "--json", str(path)),
+                        lambda: swept.append(1))
+        text, code = budget.run("hangs", ["sh", "-c", HANGS])
+        child, row = text.split("\n")[:2]
+        assert code is None and row == "a row" and swept == [1], (text, code, swept)
+        deadline = time.monotonic() + 5
+        while runs(int(child)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not runs(int(child)), "what the program has started still runs"
+        assert budget.run("fine", ["echo", "$HOME"], {"HOME": "/"}) == ("$HOME\n", 0)
+        assert budget.run("fails", ["false"], errors=subprocess.DEVNULL) == ("", 1)
+        budget.save({"records": [1]})
+        assert json.loads(path.read_text()) == {
+            "records": [1], "cut": None,
+            "unfinished": {"hangs": "not done after 0 s", "fails": "exit code 1"}}, path.read_text()
+        budget = Budget(options("--budget", "0.2", "--json", str(path)))
+        budget.run("first", ["sleep", "0.1"])
+        time.sleep(0.2)
+        mark = Path(folder) / "mark"
+        assert budget.run("second", ["touch", mark]) == ("", None) and not mark.exists()
+        assert budget.run("first", ["touch", mark]) == ("", None) and not mark.exists()
+        budget.save({})
+        said = json.loads(path.read_text())
+        assert said["cut"] == 0.2 and list(said["unfinished"]) == ["second"], said
+    print(f"budget: ended in time (process {os.getpid()})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
