@@ -8,6 +8,8 @@
  */
 #include "parse.h"
 
+#include <algorithm>
+
 // Qualifiers q beside those that the element type e has already.
 void Parser::check_qualifiers(const Type &q, const Type *e, int token) {
   if (q.strict && q.relaxed) s_.error(token, "a type cannot be both strict and relaxed");
@@ -47,10 +49,32 @@ void Parser::check_referent(const Type *t, int token) {
 }
 
 // Any type that a declaration gives.
-void Parser::check_type(const Type *t, int token, bool) {
+void Parser::check_type(const Type *t, int token) {
+  while (is_pointer(t)) t = t->base;
   if (!is_shared(t)) return;
   if (block_of(t) == 0 && has_threads(t))
     s_.error(token, "an array of indefinite block size cannot have THREADS in its dimensions");
+}
+
+namespace {
+
+bool names_shared(const Type *t) {
+  if (!t) return false;
+  return t->shared || names_shared(t->base) ||
+         std::any_of(t->params.begin(), t->params.end(), names_shared);
+}
+
+} // namespace
+
+// What was declared before under the same name; what has nothing shared is left to the C compiler.
+// Our own headers declare some functions for C and for UPC.
+void Parser::check_again(const Symbol *before, const Declarator &x) {
+  if (!before || !before->type || before->kind == Sk::Typedef || before->kind == Sk::Constant)
+    return;
+  if (!names_shared(before->type) && !names_shared(x.type)) return;
+  if (same_type(before->type, x.type) || s_.file(s_[x.name_token].file).ours) return;
+  s_.error(x.name_token, "'" + std::string(x.name) + "' is declared as '" + upc_name(x.type) +
+                             "', but was declared as '" + upc_name(before->type) + "'");
 }
 
 Type *Parser::set_star(Type *t, long block) {

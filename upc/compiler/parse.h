@@ -127,7 +127,8 @@ private:
   // checks of UPC's rules (check.cc)
   void check_qualifiers(const Type &q, const Type *e, int token);
   Type *apply(Type *t, const Type &q, int token);
-  void check_type(const Type *t, int token, bool is_object);
+  void check_type(const Type *t, int token);
+  void check_again(const Symbol *before, const Declarator &x);
   void check_referent(const Type *t, int token);
   void check_object(Declared *d, Declarator &x);
   void check_dimensions(const Declarator &x);
@@ -174,6 +175,7 @@ private:
   Node *parenthesised();
   Node *sizeof_expression();
   Node *upc_sizeof();
+  void check_no_bits(const Node *n, const Node *operand);
   Node *generic();
   Node *choose(Node *n, Node *chosen, const Node *typical);
   Node *choose_expr();
@@ -187,6 +189,7 @@ private:
   Node *decay(Node *n, Type *to);
   Node *convert(Node *n, Type *to, int token, const char *where);
   Node *to_pts(Node *n, Type *to, int token, const char *where);
+  void check_depths(const Type *from, const Type *to, int token, const char *where);
   void compatible(const Type *from, const Type *to, int token, const char *where);
   bool access_strict(const Type *t) const;
   Type *binary_type(Node *n, int token);

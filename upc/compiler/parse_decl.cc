@@ -148,7 +148,8 @@ void Parser::parameter(Type *f, Declarator &d) {
     s_.error(x.name_token, "a parameter cannot be a shared object (only a pointer to shared)");
     t = unqualified(t);
   }
-  check_type(t, x.name_token, false);
+  check_type(t, x.name_token);
+  if (is_array(x.type)) check_referent(x.type, x.name_token); // it becomes a pointer
   for (Node *n : s.kids) d.kids.push_back(n);
   for (Node *n : x.kids) d.kids.push_back(n);
   f->params.push_back(t);
@@ -179,7 +180,7 @@ void Parser::introduce_typedef(Declarator &x) {
   if (element_of(t)->block == kStarBlock)
     s_.error(x.name_token, "the layout [*] may only be used for an array object, not in a typedef");
   x.symbol = declare(x.name, Sk::Typedef, t);
-  check_type(t, x.name_token, false);
+  check_type(t, x.name_token);
 }
 
 // Declare the symbol, so that its initialiser may name it.
@@ -195,7 +196,8 @@ void Parser::introduce(Declared *d, Declarator &x) {
   if (before && before->type && is_array(before->type) && is_array(x.type) && x.type->incomplete &&
       !before->type->incomplete)
     x.symbol->type = before->type;
-  check_type(x.type, x.name_token, kind == Sk::Variable);
+  check_type(x.type, x.name_token);
+  check_again(before, x);
   if (kind == Sk::Variable) check_object(d, x);
 }
 
@@ -241,7 +243,7 @@ void Parser::member_declarator(Spec &s, Declared *d) {
     x.type->align = align;
   }
   x.end = p_;
-  check_type(x.type, x.name_token, false);
+  check_type(x.type, x.name_token);
   for (Node *n : x.kids) s.kids.push_back(n);
   d->list.push_back(x);
 }
@@ -342,7 +344,7 @@ Node *Parser::type_name() {
   n->operand = x.type;
   for (Node *k : s.kids) n->kids.push_back(k);
   for (Node *k : x.kids) n->kids.push_back(k);
-  check_type(x.type, n->begin, false);
+  check_type(x.type, n->begin);
   done(n);
   n->dirty = n->dirty || needs_writing(x.type) || s.first_shared >= 0;
   return n;

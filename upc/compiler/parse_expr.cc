@@ -597,9 +597,16 @@ Node *Parser::sizeof_expression() {
   Node *e = at("(") && starts_type(p_ + 1) ? cast() : unary();
   n->kids = {e};
   n->operand = e->type;
+  if (is_shared(e->type)) check_no_bits(n, e);
   done(n);
   n->has_call = false;
   return n;
+}
+
+// A bit-field has no size in bytes.
+void Parser::check_no_bits(const Node *n, const Node *operand) {
+  if (operand->member && operand->member->bits >= 0)
+    s_.error(n->begin, std::string(s_[n->begin].text) + " is applied to a bit-field");
 }
 
 Node *Parser::upc_sizeof() {
@@ -614,13 +621,15 @@ Node *Parser::upc_sizeof() {
   } else {
     n->kids = {unary()};
     n->operand = n->kids[0]->type;
+    check_no_bits(n, n->kids[0]);
   }
   n->type = basic(Ty::ULong);
   const std::string op(n->op);
   const Type *e = element_of(n->operand);
   if (!is_shared(n->operand))
     s_.error(n->begin, "the operand of " + op + " is not a shared type");
-  else if (e->kind == Ty::Void || (is_record(e) && !e->tag->complete))
+  else if (e->kind == Ty::Void || (is_record(e) && !e->tag->complete) ||
+           (op == "upc_localsizeof" && is_array(n->operand) && n->operand->incomplete))
     s_.error(n->begin, "the operand of " + op + " has an incomplete type");
   n->dirty = true;
   return done(n);

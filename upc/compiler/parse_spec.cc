@@ -386,7 +386,8 @@ void Parser::enumerators(Node *n) {
   expect("{");
   long next = 0;
   while (!at("}")) {
-    if (cur().kind != Tk::Name) fail("expected the name of an enumeration constant");
+    if (cur().kind != Tk::Name || cur().kw != KwNone)
+      fail("expected the name of an enumeration constant before '" + std::string(cur().text) + "'");
     const std::string_view name = s_[p_++].text;
     while (cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
     if (accept("=")) {

@@ -123,10 +123,14 @@ Node *Parser::statement_word(Node *n) {
 }
 
 Node *Parser::condition_statement(Node *n) {
-  const bool is_if = at("if");
+  const bool is_if = at("if"), is_switch = at("switch");
   p_++;
   expect("(");
+  const int token = p_;
   n->kids.push_back(value(expression()));
+  if (is_switch && is_pts(n->kids[0]->type))
+    s_.error(token,
+             "the value of switch is the pointer to shared '" + upc_name(n->kids[0]->type) + "'");
   expect(")");
   n->kids.push_back(statement());
   if (is_if && accept("else")) n->kids.push_back(statement());

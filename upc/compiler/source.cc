@@ -164,7 +164,7 @@ bool name_char(char c) {
 class Lexer {
 public:
   explicit Lexer(Source &s) : s_(s), p_(s.text_.data()), end_(p_ + s.text_.size()) {
-    file_ = find_file("<stdin>", false, false);
+    file_ = find_file({"<stdin>", false, false, false});
   }
 
   void run() {
@@ -276,12 +276,13 @@ private:
     s_.tokens_.push_back(t);
   }
 
-  int find_file(const std::string &name, bool system, bool quiet) {
+  int find_file(const SourceFile &file) {
     for (size_t i = 0; i < s_.files_.size(); i++) {
       const SourceFile &f = s_.files_[i];
-      if (f.name == name && f.system == system && f.quiet == quiet) return static_cast<int>(i);
+      if (f.name == file.name && f.system == file.system && f.quiet == file.quiet)
+        return static_cast<int>(i);
     }
-    s_.files_.push_back({name, system, quiet});
+    s_.files_.push_back(file);
     return static_cast<int>(s_.files_.size()) - 1;
   }
 
@@ -344,7 +345,7 @@ private:
         saved_.pop_back();
       }
     }
-    file_ = find_file(name, quiet && !ours, quiet);
+    file_ = find_file({name, quiet && !ours, quiet, ours});
   }
 
   Source &s_;
@@ -392,15 +393,47 @@ std::string Source::line_of(const Token &t) const {
   return in ? line : std::string();
 }
 
+namespace {
+
+// Where a token's text stands in a line, as a whole word.
+std::vector<size_t> places_in(const std::string &line, std::string_view text) {
+  std::vector<size_t> places;
+  const bool word = name_char(text.front());
+  for (size_t at = line.find(text); at != std::string::npos; at = line.find(text, at + 1)) {
+    const size_t end = at + text.size();
+    if (word && ((at && name_char(line[at - 1])) || (end < line.size() && name_char(line[end]))))
+      continue;
+    places.push_back(at);
+  }
+  return places;
+}
+
+} // namespace
+
+// The preprocessor changes the columns of a line with macros: the token is the same one of those
+// with its text in the line; one that came from a macro stands where the token before it does.
+size_t Source::column_of(int token, const std::string &line) const {
+  const Token &t = (*this)[token];
+  const auto in_line = [&](int i) {
+    return i >= 0 && i < size() && (*this)[i].file == t.file && (*this)[i].line == t.line;
+  };
+  const auto given = static_cast<size_t>(t.col) - 1;
+  if (line.empty() || t.text.empty()) return given;
+  for (int i = token; in_line(i); i--) {
+    const std::string_view text = (*this)[i].text;
+    const std::vector<size_t> places = places_in(line, text);
+    if (places.empty()) continue;
+    size_t before = 0;
+    for (int k = i - 1; in_line(k); k--) before += (*this)[k].text == text;
+    return places[std::min(before, places.size() - 1)];
+  }
+  return std::min(given, line.size());
+}
+
 void Source::report(int token, const char *kind, const std::string &message) {
   const Token &t = (*this)[token];
   const std::string line = line_of(t);
-  // The preprocessor may have changed the columns of a line with macros: look for the token.
-  size_t at = static_cast<size_t>(t.col) - 1;
-  if (line.compare(std::min(at, line.size()), t.text.size(), t.text) != 0) {
-    const size_t found = line.find(t.text);
-    if (found != std::string::npos) at = found;
-  }
+  const size_t at = column_of(token, line);
   fprintf(stderr, "%s:%d:%zu: %s: %s\n", file(t.file).name.c_str(), t.line, at + 1, kind,
           message.c_str());
   if (!line.empty() && at <= line.size()) {

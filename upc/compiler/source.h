@@ -74,6 +74,7 @@ struct SourceFile {
   std::string name;
   bool system; // its text is C: UPC's words are identifiers
   bool quiet;  // the C compiler does not warn of it: a system header, or one of ours
+  bool ours;   // one of the headers of UPC
 };
 
 // Thrown where the text cannot be parsed; the message has been kept, not printed.
@@ -106,6 +107,7 @@ private:
   friend class Lexer;
   void report(int token, const char *kind, const std::string &message);
   std::string line_of(const Token &t) const;
+  size_t column_of(int token, const std::string &line) const;
 
   std::string text_, upc_folder_;
   std::vector<Token> tokens_;

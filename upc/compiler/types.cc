@@ -91,9 +91,37 @@ Node *Parser::to_pts(Node *n, Type *to, int token, const char *where) {
   return c;
 }
 
+namespace {
+
+// Whether pointers to pointers have shared memory at the same depths.
+bool same_sharing(const Type *a, const Type *b) {
+  for (; is_pointer(a) && is_pointer(b); a = a->base, b = b->base)
+    if (a->base->kind == Ty::Void || b->base->kind == Ty::Void || a->base->kind == Ty::Unknown ||
+        b->base->kind == Ty::Unknown)
+      return true;
+    else if (is_shared(a->base) != is_shared(b->base))
+      return false;
+  return is_pointer(a) == is_pointer(b) || (!is_pts(a) && !is_pts(b));
+}
+
+} // namespace
+
+// Private pointers: to pointers-to-shared, which C could not tell apart.
+void Parser::check_depths(const Type *from, const Type *to, int token, const char *where) {
+  if (!is_pointer(from) || !is_pointer(to)) return;
+  const std::string text =
+      std::string(where) + ": '" + upc_name(from) + "' becomes '" + upc_name(to) + "'";
+  if (!same_sharing(from, to))
+    s_.error(token, text + ", which needs a cast");
+  else if (is_pts(from->base) && is_pts(to->base) && !is_generic_pts(from->base) &&
+           !is_generic_pts(to->base) && block_of(from->base->base) != block_of(to->base->base))
+    s_.warning(token, text + "; pointers to shared of different block sizes need a cast");
+}
+
 // The implicit conversion of a value to the type of what receives it.
 Node *Parser::convert(Node *n, Type *to, int token, const char *where) {
   if (is_pts(to)) return to_pts(n, to, token, where);
+  if (!is_pts(n->type)) check_depths(n->type, to, token, where);
   if (!is_pts(n->type) || to->kind == Ty::Unknown || to->kind == Ty::Bool) return n;
   if (is_pointer(to))
     s_.error(token, std::string(where) + ": the pointer to shared '" + upc_name(n->type) +

@@ -26,13 +26,28 @@ upc_lock_t lock;                          /* error: has the incomplete type */
 shared int half[THREADS / 2];             /* error: may only be multiplied */ /* error: is not constant */
 shared [] int whole[THREADS];             /* error: indefinite block size cannot have THREADS */
 shared void nothing;                      /* error: cannot have the type shared void */
+shared [] int (*row)[THREADS];            /* error: indefinite block size cannot have THREADS */
+shared int (**rows)[THREADS][THREADS];    /* error: THREADS stands twice */
+typedef shared int (*cube_t)[THREADS][13][THREADS]; /* error: THREADS stands twice */
+enum e { MYTHREAD };                      /* error: expected the name of an enumeration constant */
+shared int again;
+shared double again;                      /* error: 'again' is declared as 'shared double', but was declared as 'shared int' */
+shared [2] int again2[2 * THREADS];
+extern shared [3] int again2[2 * THREADS]; /* error: was declared as */
+extern shared int again3[];
+shared int again3[THREADS], again3[THREADS];
+shared int again4[THREADS], again4[2 * THREADS]; /* error: was declared as */
+int takes_pointer(shared int *p);
+int takes_pointer(shared [4] int *p);     /* error: was declared as */
 struct s {
+  char *shared pointer; /* error: a member of a structure or union cannot be shared */
   shared int member; /* error: a member of a structure or union cannot be shared */
   shared int *fine;
 };
 shared int returns(void);                 /* error: a function cannot return a shared object */
 shared int *returns_pointer(void);
 void takes(shared int by_value);          /* error: a parameter cannot be a shared object */
+void takes_star(shared [*] int a[]);      /* error: [*] may not be used for what a pointer points */
 void takes_array(shared int by_pointer[], shared [3] int three[static 10]);
 shared int good[THREADS], good3[3 * THREADS], good_parens[(THREADS)], inner[2][3 * THREADS];
 shared [2] int right[THREADS * (10 * 2)];

@@ -14,6 +14,10 @@ struct pair {
 };
 shared struct pair pairs[THREADS];
 const shared int constant = 3;
+extern shared int open_array[];
+shared int **pointers;
+shared [4] int **blocks;
+int **privates;
 
 void f(shared int *p, int *q) {
   p = q;                                  /* error: cannot become the pointer to shared */
@@ -48,6 +52,21 @@ void f(shared int *p, int *q) {
   private_int = upc_blocksizeof(private_int); /* error: is not a shared type */
   private_int = upc_elemsizeof(shared void);  /* error: incomplete type */
   private_int = upc_localsizeof(*unknown);    /* error: incomplete type */
+  private_int = upc_localsizeof(open_array);  /* error: incomplete type */
+  private_int = sizeof(open_array);           /* error: incomplete type */
+  private_int = sizeof(pairs[0].y);           /* error: is applied to a bit-field */
+  private_int = upc_elemsizeof(pairs[0].y);   /* error: is applied to a bit-field */
+  private_int = upc_blocksizeof(open_array);
+  pointers = privates;                    /* error: which needs a cast */
+  privates = pointers;                    /* error: which needs a cast */
+  pointers = blocks; /* a warning only */
+  switch (p) {                            /* error: the value of switch is the pointer to shared */
+  }
+  pointers = (shared int **)privates;
+  generic = pointers[0];
+  pointers = NULL;
+  void *any = pointers;
+  pointers = any;
   private_int = pairs[0].z;               /* error: has no member 'z' */
   private_int = unknown->x;               /* error: is no complete structure */
   q = (int *)&pairs[0].y;                 /* error: the address of a bit-field */
