@@ -18,6 +18,7 @@
 
 #define DONE_FIRST 64u
 #define DONE_CHUNK 32u
+#define TINY_BUF   512u /* a packet of a transfer, whose payload stays where it lies */
 #define SMALL_BUF  2048u
 #define MIDDLE_BUF 9216u
 
@@ -78,7 +79,7 @@ void udp_engine_free(struct tmb_net *e) {
 }
 
 static uint32_t class_bytes(const struct tmb_net *e, uint32_t size_class) {
-  const uint32_t bytes[UDP_BUF_CLASSES] = {SMALL_BUF, MIDDLE_BUF, UDP_PACKET_MAX};
+  const uint32_t bytes[UDP_BUF_CLASSES] = {TINY_BUF, SMALL_BUF, MIDDLE_BUF, UDP_PACKET_MAX};
   (void)e;
   return bytes[size_class];
 }
@@ -86,6 +87,8 @@ static uint32_t class_bytes(const struct tmb_net *e, uint32_t size_class) {
 uint32_t udp_buf_bytes(const struct tmb_net *e, const struct udp_buf *buf) {
   return class_bytes(e, buf->size_class);
 }
+
+_Static_assert(UDP_HEADER_BYTES + UDP_RECORD_MAX + 32 <= TINY_BUF, "a packet without tail fits");
 
 struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes) {
   uint32_t c = 0;

@@ -178,7 +178,7 @@ struct udp_held {
   TMB_ALIGNED(16) uint8_t payload[];
 };
 
-#define UDP_BUF_CLASSES 3u
+#define UDP_BUF_CLASSES 4u
 
 struct udp_config {
   uint32_t packet_bytes;     /* of a packet at most, header included */

@@ -221,6 +221,32 @@ static void remote_memory(void **state) {
   puts_and_gets(&config, "loss=1,seed=22", 20);
 }
 
+/* What a window full of a transfer's packets took is little, also where packets are short. */
+static void little_memory(void **state) {
+  (void)state;
+  enum { BYTES_MAX = 192 << 10 };
+  struct udp_config config = rig_config();
+  config.packet_bytes = UDP_PACKET_MIN_MTU;
+  static uint8_t src[1000000];
+  uint64_t done = 0;
+  begin(2, &config, NULL);
+  const struct tmb_rma rma = {
+      .peer = 1, .remote = rig_segment[1], .local = src, .nbytes = sizeof src, .op = &done};
+  assert_int_equal(udp_put(rig_net[0], &rma), 0);
+  for (uint32_t steps = 0; !done; steps++) {
+    assert_true(steps < STEPS_MAX);
+    rig_step(2);
+  }
+  for (uint32_t i = 0; i < 50; i++) rig_step(2);
+  uint64_t kept = 0, packets = 0;
+  for (uint32_t c = 0; c < UDP_BUF_CLASSES; c++)
+    for (const struct udp_buf *b = rig_net[0]->free_bufs[c]; b; b = b->next, packets++)
+      kept += udp_buf_bytes(rig_net[0], b);
+  assert_true(packets > UDP_WINDOW / 4);
+  assert_true(kept <= BYTES_MAX);
+  end();
+}
+
 /* Long messages, short and long, and puts with a signal that nobody asks about. */
 static void sources_free_on_return(void **state) {
   (void)state;
@@ -573,21 +599,15 @@ static void silent_peer(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(good_wire),
-                                     cmocka_unit_test(bad_wires),
-                                     cmocka_unit_test(settings),
-                                     cmocka_unit_test(remote_memory),
-                                     cmocka_unit_test(sources_free_on_return),
-                                     cmocka_unit_test(ordered_signals),
-                                     cmocka_unit_test(kept_signals),
-                                     cmocka_unit_test(strangers),
-                                     cmocka_unit_test(kept_requests),
-                                     cmocka_unit_test(slow_peer),
-                                     cmocka_unit_test(lost_peer),
-                                     cmocka_unit_test(computing_peer),
-                                     cmocka_unit_test(gone_on),
-                                     cmocka_unit_test(woken),
-                                     cmocka_unit_test(silent_peer)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(good_wire),       cmocka_unit_test(bad_wires),
+      cmocka_unit_test(settings),        cmocka_unit_test(remote_memory),
+      cmocka_unit_test(little_memory),   cmocka_unit_test(sources_free_on_return),
+      cmocka_unit_test(ordered_signals), cmocka_unit_test(kept_signals),
+      cmocka_unit_test(strangers),       cmocka_unit_test(kept_requests),
+      cmocka_unit_test(slow_peer),       cmocka_unit_test(lost_peer),
+      cmocka_unit_test(computing_peer),  cmocka_unit_test(gone_on),
+      cmocka_unit_test(woken),           cmocka_unit_test(silent_peer)};
   const struct CMUnitTest sealed[] = {
       cmocka_unit_test(good_wire),       cmocka_unit_test(bad_wires),
       cmocka_unit_test(settings),        cmocka_unit_test(remote_memory),

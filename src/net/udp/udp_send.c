@@ -14,8 +14,9 @@
 
 #include <string.h>
 
-#define COPIED_MAX (512u << 10) /* bytes of copied payloads that wait for one peer */
-#define PROBE_NS   5000000u     /* beyond the time-out, for an answer */
+#define COPIED_MAX   (512u << 10) /* bytes of copied payloads that wait for one peer */
+#define GATHER_BYTES 2048u        /* of an open packet, at least, if packets are as long */
+#define PROBE_NS     5000000u     /* beyond the time-out, for an answer */
 
 /* ---- packets */
 
@@ -288,7 +289,8 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
   if (p->open && !fits(e, p, r, bytes) && !udp_gather_flush(e, p, reserve)) return false;
   if (!p->open) {
     if (udp_tx_room(&p->tx) <= reserve) return false;
-    p->open = udp_buf_get(e, UDP_HEADER_BYTES + bytes + 16 + r->bytes);
+    const uint32_t gathers = TMB_MIN(GATHER_BYTES, p->mtu.bytes);
+    p->open = udp_buf_get(e, TMB_MAX(UDP_HEADER_BYTES + bytes + 16 + r->bytes, gathers));
   }
   uint32_t payload_at = 0;
   p->open_end = udp_record_write(p->open->data, p->open_end, r, &payload_at);
