@@ -84,7 +84,7 @@ def seconds_of(schedule, text, report):
 
 def measure(ways, options, folder, run, budget):
     """run(side, way, command after the launcher): its output. Returns {way: [seconds]}, saved after
-    each round. What was not done once is not run again."""
+    each run. What was not done once is not run again."""
     report = folder / "ft.json"
     seconds, failed = {way: [] for way in ways}, set()
     for _ in range(options.rounds):
@@ -98,8 +98,8 @@ def measure(ways, options, folder, run, budget):
                 failed.add(way)
             else:
                 seconds[way].append(value)
-        budget.save({"rounds": options.rounds, "class": options.ft_class, "seconds": seconds,
-                     "records": medians_of(seconds)})
+            budget.save({"rounds": options.rounds, "class": options.ft_class, "seconds": seconds,
+                         "records": medians_of(seconds)})
     return seconds
 
 

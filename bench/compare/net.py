@@ -96,7 +96,7 @@ def one_run(who, command, lab, budget):
     text, code = budget.run(who, command, environment, errors=subprocess.STDOUT)
     if code:
         print(f"{who}: exit code {code}: {text[-1500:]}", file=sys.stderr)
-    return text if code is not None else ""
+    return "" if code or code is None else text
 
 
 def show(rows, sides):
