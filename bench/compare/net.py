@@ -14,6 +14,7 @@
 #   bench/compare/net.py [--build build] [--loopback | --ft | --apps | --fair] [--rounds 5]
 #                        [--json FILE] [APP...]
 import argparse
+import contextlib
 import functools
 import os
 import re
@@ -23,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import apps
@@ -39,6 +41,7 @@ OPENMPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-t
            "--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]
 MPICH = ["mpirun.mpich", "-bind-to", "none", "-genv", "MPIR_CVAR_NOLOCAL", "1", "-genv",
          "FI_PROVIDER", "tcp"]
+SWEEP_S = 5  # for what is left on the hosts to be gone
 # round trip: at most half of a peer's; the rest for comparison
 TARGETS = {("round_trip", 0): 0.5}
 
@@ -72,15 +75,22 @@ def compile_sides(folder, build, name, mpi_sources, flags):
 
 
 def sweep(lab):
-    """Ends what a run that was not done in time has left on the hosts: launchers that were ended
-    do not end all that they have started there, and it would take time from the next runs."""
-    for host in lab.hosts:
-        for pid, words in host.processes():
-            if "sshd" not in words:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+    """Ends and buries what a run that was not done in time has left on the hosts. Launchers that
+    were ended do not end all that they have started there, which would take time from the next
+    runs; and this script is process 1 and so inherits the launcher, which had nsenter for a parent:
+    a host does not end before all its dead are buried."""
+    until = time.monotonic() + SWEEP_S
+    while time.monotonic() < until:
+        left = [pid for host in lab.hosts for pid, words in host.processes() if "sshd" not in words]
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if not left:
+            return
+        time.sleep(0.05)
 
 
 def one_run(who, command, lab, budget):
