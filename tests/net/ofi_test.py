@@ -98,6 +98,27 @@ class Ofi(unittest.TestCase):
         code, text = run({"TOMBOLO_OFI_FAULT": "wait_fd@1"})
         self.assertEqual(code, 0, text)
 
+    def test_names_of_other_implementations(self):
+        code, text = run({"TOMBOLO_OFI_PROVIDER": "", "GASNET_OFI_PROVIDER": "sockets",
+                          "GASNET_OFI_DEVICE": "lo", "GASNET_OFI_SPAWNER": "ssh",
+                          "GASNET_OFI_MAX_MEDIUM": "8192", "GASNET_OFI_NUM_BBUFS": "8",
+                          "GASNET_OFI_NUM_RECEIVE_BUFFS": "8", "GASNET_OFI_RMA_POLL_FREQ": "32",
+                          "GASNET_OFI_NUM_INITIAL_RECV_BUFFS": "4",
+                          "GASNET_OFI_INJECT_LIMIT": "64", "GASNET_OFI_LIST_DEVICES": "1"})
+        self.assertEqual(code, 0, text)
+        self.assertIn("provider sockets, device lo: taken", text)
+        self.assertNotIn("unknown", text)
+        self.assertEqual(text.count("provider "), 1, text)
+        wrong, text = run({"GASNET_OFI_DEVICE": "no-such-device"})
+        self.assertNotEqual(wrong, 0, text)
+        wrong, text = run({"GASNET_OFI_NUM_BBUFS": "many"})
+        self.assertIn("GASNET_OFI_NUM_BBUFS", text)
+
+    def test_atomics_are_told(self):
+        command = [build_folder().resolve() / "bin/tombolo", "info"]
+        text = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode()
+        self.assertIn("atomics by the owner's processor", text)
+
     def test_provider_that_does_not_exist(self):
         code, text = run({"TOMBOLO_OFI_PROVIDER": "pigeon"})
         self.assertNotEqual(code, 0, text)

@@ -79,6 +79,16 @@ static void warn_if_slow(const struct tmb_net *net, uint32_t row, const char *wa
                      fabric, ofi_choose_name(row), ofi_choose_name(row));
 }
 
+/* Prints, on the first rank, what could be used. in row: of what is taken, or OFI_PROVIDERS. */
+static void list_devices(const struct tmb_net *net, struct fi_info *const infos[OFI_PROVIDERS],
+                         uint32_t row) {
+  if (net->env.rank || !net->env.up->setting_int("TOMBOLO_OFI_LIST_DEVICES")) return;
+  for (uint32_t i = 0; i < OFI_PROVIDERS; i++)
+    if (infos[i])
+      net->env.up->print("ofi: provider %s, device %s%s", ofi_choose_name(i),
+                         infos[i]->domain_attr->name, i == row ? ": taken" : "");
+}
+
 /* Choose the provider: the best one that all ranks have. */
 static bool choose(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
@@ -92,6 +102,7 @@ static bool choose(struct tmb_net *net) {
   free(all);
   uint32_t row = 0;
   while (row < OFI_PROVIDERS && !(common >> row & 1)) row++;
+  list_devices(net, infos, row);
   if (row < OFI_PROVIDERS) {
     net->info = infos[row];
     infos[row] = NULL;

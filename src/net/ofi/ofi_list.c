@@ -22,7 +22,8 @@ static void say_usable(const struct describe *d, uint32_t row, const struct fi_i
                        bool taken) {
   char text[256];
   const bool saw = (info->tx_attr->msg_order & FI_ORDER_SAW) != 0;
-  snprintf(text, sizeof text, "%s%sdomain %s, injects %zu B, %s%s",
+  snprintf(text, sizeof text,
+           "%s%sdomain %s, injects %zu B, %s%s, atomics by the owner's processor",
            taken ? "taken if all ranks have it: " : "after the one above: ",
            ofi_choose_emulated(row) ? "made of sockets, " : "", info->domain_attr->name,
            info->tx_attr->inject_size,
