@@ -42,6 +42,7 @@ private:
   std::string local_size(const Type *t);
   std::string member_code(Node *n);
   std::string load(Node *n);
+  const char *called(bool strict) const;
   std::string get(const Type *t, const std::string &p, bool strict);
   std::string put(const Type *t, const std::string &p, const std::string &v, bool strict);
   std::string bits_of(Node *n, std::string &p);
@@ -87,6 +88,7 @@ private:
   bool matches(Node *n, OwnLoop &l);
   bool matches_pointer(Node *n, OwnLoop &l);
   std::string own_body(Node *n, OwnLoop &l);
+  std::string edge_body(Node *n, OwnLoop &l);
   std::string stepped_loop(Node *n, OwnLoop &l);
   std::string pointer_loop(Node *n, OwnLoop &l, const std::string &inner);
   std::string own_target(Node *n);

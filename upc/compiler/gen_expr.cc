@@ -42,9 +42,9 @@ std::string Generator::add(const std::string &p, const std::string &index, const
   const long block = block_of(referent);
   const std::string size = elem_size(referent);
   if (block == 0) return "upcr_add0(" + p + ", (" + k + ") * (long)" + size + ")";
-  const std::string called = seldom_ ? "_called(" : "(";
-  if (block == 1) return "upcr_add1" + called + p + ", " + k + ", " + size + ")";
-  return "upcr_addb" + called + p + ", " + k + ", " + size + ", " + std::to_string(block) + ")";
+  const std::string form = std::string(called(false)) + "(";
+  if (block == 1) return "upcr_add1" + form + p + ", " + k + ", " + size + ")";
+  return "upcr_addb" + form + p + ", " + k + ", " + size + ", " + std::to_string(block) + ")";
 }
 
 // The base of nested indexing, and each index in elements.
@@ -122,6 +122,11 @@ std::string bit_arguments(const Node *n) {
 
 } // namespace
 
+// Accesses and arithmetic in copies of loops that seldom run are calls.
+const char *Generator::called(bool strict) const {
+  return seldom_ && !strict ? "_called" : "";
+}
+
 std::string Generator::get(const Type *t, const std::string &p, bool strict) {
   const char kind = access_kind(t);
   const std::string s = strict ? "s" : "", type = c_type(t);
@@ -130,7 +135,7 @@ std::string Generator::get(const Type *t, const std::string &p, bool strict) {
     return "({ " + c_type(t, v) + "; upcr_getn" + s + "((void *)&" + v + ", " + p + ", sizeof " +
            v + "); " + v + "; })";
   }
-  return "((" + type + ")upcr_get" + kind + s + "(" + p + "))";
+  return "((" + type + ")upcr_get" + kind + s + called(strict) + "(" + p + "))";
 }
 
 // A statement that writes the variable v.
@@ -139,7 +144,7 @@ std::string Generator::put(const Type *t, const std::string &p, const std::strin
   const std::string s = strict ? "s" : "";
   if (kind == 'n') return "upcr_putn" + s + "(" + p + ", &" + v + ", sizeof " + v + ");";
   const char *cast = is_pointer(t) && !is_pts(t) ? "(unsigned long)" : "";
-  return std::string("upcr_put") + kind + s + "(" + p + ", " + cast + v + ");";
+  return std::string("upcr_put") + kind + s + called(strict) + "(" + p + ", " + cast + v + ");";
 }
 
 std::string Generator::load(Node *n) {

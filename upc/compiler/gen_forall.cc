@@ -24,6 +24,8 @@
 
 namespace {
 
+constexpr long kLongBlock = 64; // from this length on, calls at a block's ends hardly cost
+
 Node *bare(Node *n) {
   while (n && n->kind == Nk::Paren) n = n->kids[0];
   return n;
@@ -285,7 +287,7 @@ std::string Generator::own_loop(Node *n, OwnLoop &l) {
   l.neighbours = l.unit > 1;
   const std::string body = own_body(n, l);
   l.neighbours = false;
-  const std::string edges = l.lowest || l.highest ? own_body(n, l) : "";
+  const std::string edges = l.lowest || l.highest ? edge_body(n, l) : "";
   own_ = outer;
   std::string s = "const long " + first + " = (long)" + i + ", " + last + " = (long)(" + l.bound +
                   ")" + (l.including ? " + 1" : "") + ";" + l.pointers + " const long " + at +
@@ -297,17 +299,18 @@ std::string Generator::own_loop(Node *n, OwnLoop &l) {
          end + " = " + l.position + " + upcr_rounds(" + last + " + " + at + " - " + q + ")" + rest +
          " += upcr_threads) {" + body + "}";
   } else {
-    const std::string b = fresh("b"), low = fresh("i"), high = fresh("n");
+    const std::string b = fresh("b"), low = fresh("i"), high = fresh("n"), row = fresh("r");
     const std::string block_end = b + " + " + unit;
     const auto part = [&](const std::string &from, const std::string &to, const std::string &text) {
-      return i + " = " + from + "; for (long " + l.position + " = upcr_row_of(" + q + ") * " +
-             unit + " + (" + from + " - " + b + "), " + end + " = " + l.position + " + (" + to +
-             " - " + from + ")" + rest + "++) {" + text + "} ";
+      return i + " = " + from + "; for (long " + l.position + " = " + row + " + (" + from + " - " +
+             b + "), " + end + " = " + l.position + " + (" + to + " - " + from + ")" + rest +
+             "++) {" + text + "} ";
     };
-    s += "for (long " + b + "; (" + b + " = " + q + " * " + unit + " - " + at + ") < " + last +
-         "; " + q + " += upcr_threads) { const long " + low + " = " + b + " < " + first + " ? " +
-         first + " : " + b + ", " + high + " = " + block_end + " < " + last + " ? " + block_end +
-         " : " + last + "; ";
+    s += "for (long " + b + ", " + row + " = upcr_row_of(" + q + ") * " + unit + "; (" + b + " = " +
+         q + " * " + unit + " - " + at + ") < " + last + "; " + q + " += upcr_threads, " + row +
+         " += " + unit + ") { const long " + low + " = " + b + " < " + first + " ? " + first +
+         " : " + b + ", " + high + " = " + block_end + " < " + last + " ? " + block_end + " : " +
+         last + "; ";
     if (edges.empty()) {
       s += part(low, high, body);
     } else { // the indices of which a neighbour lies in another block are at the ends
@@ -365,6 +368,15 @@ std::string Generator::own_body(Node *n, OwnLoop &l) {
                          : "(unsigned long)" + l.position + " % " + std::to_string(l.unit) + "UL") +
             ", (unsigned long)upcr_mythread)";
   return name_of(l.pointer) + " = " + value + "; {" + body + "}";
+}
+
+// The same where neighbours lie in another block, which is seldom where blocks are long.
+std::string Generator::edge_body(Node *n, OwnLoop &l) {
+  const bool outer = seldom_;
+  seldom_ = outer || l.unit >= kLongBlock;
+  const std::string s = own_body(n, l);
+  seldom_ = outer;
+  return s;
 }
 
 // All iterations in turn, where those of this thread are not known beforehand or all are.

@@ -42,6 +42,8 @@ typedef __UINT64_TYPE__ upcr_pts_t;
 
 #define UPCR_INLINE      static __inline__ __attribute__((__always_inline__, __unused__))
 #define UPCR_CALLED      static __attribute__((__noinline__, __pure__, __unused__))
+#define UPCR_ACCESSED    static __attribute__((__noinline__, __unused__))
+#define UPCR_SELDOM      __attribute__((__cold__))
 
 /* A shared object of a program. The compiler puts a pointer to each into the section upc_objects;
  * the address is filled at start. */
@@ -74,11 +76,11 @@ extern char *upcr_base[UPCR_THREADS_MAX];
 #endif
 
 /* Accesses to memory that is not mapped here. */
-unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes);
-void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes);
-void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned long bytes);
-void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes);
-void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes);
+UPCR_SELDOM unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes);
+UPCR_SELDOM void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes);
+UPCR_SELDOM void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned long bytes);
+UPCR_SELDOM void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes);
+UPCR_SELDOM void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes);
 unsigned long upcr_getbits(upcr_pts_t p, unsigned long first, int width, int is_signed,
                            int is_strict);
 unsigned long upcr_putbits(upcr_pts_t p, unsigned long first, int width, int is_signed,
@@ -126,9 +128,13 @@ UPCR_INLINE upcr_pts_t upcr_fieldb(upcr_pts_t p, unsigned long offset) {
 
 /* ---- arithmetic */
 
-/* Floor division; *rest is not negative. */
+/* Floor division, b > 0; *rest is not negative. Where b is a constant power of two, no division. */
 UPCR_INLINE long upcr_divide(long a, long b, long *rest) {
   long q;
+  if (__builtin_constant_p(b) && (b & (b - 1)) == 0) {
+    *rest = a & (b - 1);
+    return a >> __builtin_ctzl((unsigned long)b);
+  }
   if (__builtin_constant_p(b) || ((unsigned long)a | (unsigned long)b) >> 32) {
     q = a / b;
     q -= a - q * b < 0;
@@ -197,8 +203,9 @@ UPCR_INLINE int upcr_mine(long i) {
   return thread == upcr_mythread;
 }
 
-/* The first block of `unit` indices, from the one that holds index i on, that is this thread's. */
-UPCR_INLINE long upcr_first(long i, long unit) {
+/* The first block of `unit` indices, from the one that holds index i on, that is this thread's:
+ * once a loop. */
+UPCR_CALLED long upcr_first(long i, long unit) {
   long rest, thread;
   const long block = upcr_divide(i, unit, &rest);
   upcr_row(block, &thread);
@@ -270,7 +277,7 @@ UPCR_INLINE void upcr_after_strict_get(void) {
 # define UPCR_FAR_PUT upcr_far_put
 #endif
 
-/* ---- reads and writes: N is the size in bytes, s: strict */
+/* ---- reads and writes: N is the size in bytes, s: strict; the same as calls, as above */
 
 #define UPCR_ACCESS(N, T)                                                 \
  typedef T upcr_mem##N __attribute__((__may_alias__, __aligned__(1)));    \
@@ -286,6 +293,12 @@ UPCR_INLINE void upcr_after_strict_get(void) {
    *(upcr_mem##N *)(void *)(base + upcr_addrfield(p)) = value;            \
   else                                                                    \
    UPCR_FAR_PUT(p, value, N);                                             \
+ }                                                                        \
+ UPCR_ACCESSED T upcr_get##N##_called(upcr_pts_t p) {                     \
+  return upcr_get##N(p);                                                  \
+ }                                                                        \
+ UPCR_ACCESSED void upcr_put##N##_called(upcr_pts_t p, T value) {         \
+  upcr_put##N(p, value);                                                  \
  }                                                                        \
  UPCR_INLINE T upcr_get##N##s(upcr_pts_t p) {                             \
   upcr_before_strict_get();                                               \
@@ -321,6 +334,8 @@ UPCR_ACCESS(8, unsigned long)
   upcr_put##N(p, u.i);                                    \
  }
 UPCR_ACCESS_AS(f, 4, float, unsigned)
+UPCR_ACCESS_AS(f_called, 4_called, float, unsigned)
+UPCR_ACCESS_AS(d_called, 8_called, double, unsigned long)
 UPCR_ACCESS_AS(d, 8, double, unsigned long)
 UPCR_ACCESS_AS(fs, 4s, float, unsigned)
 UPCR_ACCESS_AS(ds, 8s, double, unsigned long)
@@ -376,6 +391,12 @@ UPCR_INLINE void upcr_putp(upcr_pts_t p, upcr_pts_t value) {
     upcr_far_putn(p, &value, sizeof value);
   }
 }
+UPCR_ACCESSED upcr_pts_t upcr_getp_called(upcr_pts_t p) {
+  return upcr_getp(p);
+}
+UPCR_ACCESSED void upcr_putp_called(upcr_pts_t p, upcr_pts_t value) {
+  upcr_putp(p, value);
+}
 UPCR_INLINE upcr_pts_t upcr_getps(upcr_pts_t p) {
   upcr_before_strict_get();
   const upcr_pts_t value = upcr_getp(p);
@@ -389,6 +410,7 @@ UPCR_INLINE void upcr_putps(upcr_pts_t p, upcr_pts_t value) {
 }
 #else
 UPCR_ACCESS_AS(p, 8, upcr_pts_t, unsigned long)
+UPCR_ACCESS_AS(p_called, 8_called, upcr_pts_t, unsigned long)
 UPCR_ACCESS_AS(ps, 8s, upcr_pts_t, unsigned long)
 #endif
 
