@@ -72,8 +72,19 @@ static const char *const ignored[] = {
     "--opt",
     "-lines",
     "-fupc",
-    "-fupc-pthreads",
-    "-fupc-heap-",
+    "-fupc-",
+    "-hupc",
+    "-lupc",
+    "-lgupc",
+    "-qupc",
+    "-q64",
+    "-qarch=",
+    "-qtune=",
+    "-tv",
+    "-pupc",
+    "-no-pupc",
+    "-sources",
+    "-noswitcherror",
     "--network=",
     "--pthreads",
     "--uses-mpi",
@@ -146,14 +157,20 @@ static void add_split(struct upcc_list *l, const char *text) {
   for (char *w = strtok_r(copy, ",", &save); w; w = strtok_r(NULL, ",", &save)) upcc_add(l, w);
 }
 
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 /* -T N in its spellings; whether it was one. */
 static bool set_threads(struct upcc *u, const char *s, const char *value) {
   static const char *const prefixes[] = {
-      "-T=",        "-T",        "--threads=", "-threads=", "-fupc-threads-", "-fupc-threads=",
-      "-fthreads-", "-fthreads="};
+      "-T=",        "-T",         "--threads=",    "-threads=", "-fupc-threads-", "-fupc-threads=",
+      "-fthreads-", "-fthreads=", "-qupc=threads="};
   const char *number = NULL;
   for (size_t i = 0; !number && i < sizeof prefixes / sizeof prefixes[0]; i++)
     if (starts(s, prefixes[i])) number = s + strlen(prefixes[i]);
+  const char *behind = s + 2; /* -X N, -XN of Cray's compilers, beside -Xlinker */
+  if (starts(s, "-X") && is_digit(*behind ? *behind : value ? *value : 0)) number = behind;
   if (!number) return false;
   if (!*number) number = value ? value : "";
   char *end;
@@ -171,10 +188,8 @@ static bool own_option(struct upcc *u, const char *s) {
   static const struct {
     const char *name;
     enum upcc_stop stop;
-  } stops[] = {{"-c", UPCC_OBJECT},
-               {"-S", UPCC_ASSEMBLER},
-               {"-E", UPCC_PREPROCESSED},
-               {"-trans", UPCC_TRANSLATED},
+  } stops[] = {{"-c", UPCC_OBJECT},         {"-S", UPCC_ASSEMBLER},     {"-E", UPCC_PREPROCESSED},
+               {"-M", UPCC_PREPROCESSED},   {"-MM", UPCC_PREPROCESSED}, {"-trans", UPCC_TRANSLATED},
                {"--trans", UPCC_TRANSLATED}};
   const struct {
     const char *name;
@@ -190,6 +205,7 @@ static bool own_option(struct upcc *u, const char *s) {
   for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++)
     if (!strcmp(s, stops[i].name)) {
       u->stop = stops[i].stop;
+      if (starts(s, "-M")) upcc_add(&u->preprocess, s);
       return true;
     }
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
@@ -245,6 +261,14 @@ static void add_file(struct upcc *u, const char *s) {
   upcc_add(&u->link, s);
 }
 
+/* Whether an option of older drivers is ignored together with the argument behind it. */
+static bool ignored_with_value(const char *s, const char *next) {
+  if (!next) return false;
+  if (!strcmp(s, "-h")) return !strcmp(next, "upc");
+  return is_digit(*next) && (!strcmp(s, "-shared-heap") || !strcmp(s, "-shared-heap-max") ||
+                             !strcmp(s, "-heap-offset"));
+}
+
 /* One option, maybe with the argument behind it. Returns how many arguments it was. */
 static int read_option(struct upcc *u, const char *s, const char *next) {
   if (!strcmp(s, "-o") && next) {
@@ -255,8 +279,9 @@ static int read_option(struct upcc *u, const char *s, const char *next) {
     u->all_upc = !strcmp(next, "upc") || !strcmp(next, "c");
     return 2;
   }
+  if (set_threads(u, s, next)) return s[2] ? 1 : 2;
+  if (ignored_with_value(s, next)) return 2;
   if (own_option(u, s) || is_ignored(s)) return 1;
-  if (set_threads(u, s, next)) return !strcmp(s, "-T") ? 2 : 1;
   const bool two = takes_value(s) && next;
   pass_option(u, s, two ? next : NULL);
   return two ? 2 : 1;
@@ -292,7 +317,9 @@ int tool_upcc_main(int argc, char **argv) {
   const char *fixed = tmb_env_get("UPCC_FIXED_THREADS");
   if (fixed && *fixed) set_threads(&u, "-T", fixed);
   for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h") || !strcmp(argv[i], "-help")) {
+    const bool of_cray = ignored_with_value(argv[i], argv[i + 1]); /* -h upc */
+    if (!strcmp(argv[i], "--help") || (!strcmp(argv[i], "-h") && !of_cray) ||
+        !strcmp(argv[i], "-help")) {
       fputs(usage, stdout);
       return 0;
     }

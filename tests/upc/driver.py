@@ -95,6 +95,20 @@ def older_options(folder):
             sys.exit(f"{option}: {result.returncode}\n{result.stderr}")
 
 
+def vendors(folder):
+    """Options of the compilers of GNU UPC, Cray and IBM; dependencies."""
+    for options in (["-h", "upc", "-X", "3"], ["-hupc", "-X3"], ["-fupc-threads-3", "-fupc-debug"],
+                    ["-qupc=threads=3", "-qarch=auto"]):
+        run(folder, TOMBOLO, "upcc", *options, "-shared-heap", "64MB", "m.upc", "x/m.c", "-lupc",
+            "-o", "vendor")
+        expect(folder, "./vendor", 12 * 11 // 2 + 12)
+        if subprocess.run([TOMBOLO, "run", "-n", "2", "./vendor"], cwd=folder, check=False,
+                          capture_output=True).returncode == 0:
+            sys.exit(f"{options}: the number of threads is not fixed")
+    if not run(folder, TOMBOLO, "upcc", "-MM", "m.upc").startswith("m.o: m.upc"):
+        sys.exit("-MM: no dependencies")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -112,6 +126,7 @@ def main():
         run(folder, TOMBOLO, "upcc", "-network=smp", "-extern-main", "main.o", "x/m.c", "-o", "./c")
         expect(folder, "./c", 12)
         older_options(folder)
+        vendors(folder)
     print("driver: ok")
     return 0
 
