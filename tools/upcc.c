@@ -312,22 +312,28 @@ static void read_arguments(struct upcc *u, int argc, char **argv) {
   }
 }
 
+/* --help and --version, wherever they stand; whether one was there. */
+static bool answers(int argc, char **argv) {
+  for (int i = 1; i < argc; i++) {
+    const char *s = argv[i];
+    const bool of_cray = ignored_with_value(s, argv[i + 1]); /* -h upc */
+    if (!strcmp(s, "--help") || (!strcmp(s, "-h") && !of_cray) || !strcmp(s, "-help")) {
+      fputs(usage, stdout);
+      return true;
+    }
+    if (!strcmp(s, "--version") || !strcmp(s, "-version") || !strcmp(s, "-V")) {
+      puts(tool_version());
+      return true;
+    }
+  }
+  return false;
+}
+
 int tool_upcc_main(int argc, char **argv) {
   struct upcc u = {.stop = UPCC_PROGRAM, .compiler = tmb_env_get("TOMBOLO_UPC_CC")};
   const char *fixed = tmb_env_get("UPCC_FIXED_THREADS");
   if (fixed && *fixed) set_threads(&u, "-T", fixed);
-  for (int i = 1; i < argc; i++) {
-    const bool of_cray = ignored_with_value(argv[i], argv[i + 1]); /* -h upc */
-    if (!strcmp(argv[i], "--help") || (!strcmp(argv[i], "-h") && !of_cray) ||
-        !strcmp(argv[i], "-help")) {
-      fputs(usage, stdout);
-      return 0;
-    }
-    if (!strcmp(argv[i], "--version") || !strcmp(argv[i], "-version") || !strcmp(argv[i], "-V")) {
-      puts(tool_version());
-      return 0;
-    }
-  }
+  if (answers(argc, argv)) return 0;
   if (argc == 1) {
     fputs(usage, stderr);
     return TOOL_EXIT_USAGE;
