@@ -119,6 +119,7 @@ static void post_data(int i) {
   gexx_Sem_Wait(sem);
   memcpy(&got, k->base + 2 * DATA, sizeof got);
   CHECK_EQ(got, 77 + i + (int)((rank + size - 1) % size));
+  barrier(k->tm); /* a network may let the second post overtake the first, with its data */
   value++;
   gexx_Sem_PutSignalAsync(all[next], k->theirs + 3 * DATA, &value, sizeof value, 1);
   gexx_Sem_Wait(sem);
