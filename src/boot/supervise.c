@@ -20,6 +20,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "boot/ctl.h"
+#include "boot/patience.h"
 #include "boot/ranklist.h"
 #include "boot/watchdog.h"
 #include "os/os.h"
@@ -34,9 +35,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NS_PER_S  UINT64_C(1000000000)
-#define NS_PER_MS UINT64_C(1000000)
-#define ASKED_NS  (500 * NS_PER_MS) /* from SIGQUIT to SIGKILL */
+#define NS_PER_S   UINT64_C(1000000000)
+#define NS_PER_MS  UINT64_C(1000000)
+#define ASKED_NS   (500 * NS_PER_MS) /* from SIGQUIT to SIGKILL, without waits for a processor */
+#define CROWDED_NS (4 * NS_PER_S)    /* such waits in all, at most */
 #define EXITING_NS \
  (2000 * NS_PER_MS) /* from SIGQUIT to SIGKILL for a rank that is ending by itself */
 #define REPORTS_MAX 8
@@ -69,10 +71,11 @@ struct tmb_sup {
   bool failed;            /* something went wrong: do not wait for slow output */
   uint64_t grace_ns, slow_output_ns;
   uint64_t first_end_ns, last_end_ns, asked_ns, killed_ns; /* times of clock() */
-  uint64_t exiting_since_ns; /* a rank is on its way out since then; 0: none */
-  uint64_t held_ns;          /* time during which clock() stood still */
-  uint64_t tick_ns;          /* last look at the output */
-  uint32_t condemned;        /* of ctl->condemned that have been dealt with */
+  uint64_t exiting_since_ns;     /* a rank is on its way out since then; 0: none */
+  uint64_t held_ns;              /* time during which clock() stood still */
+  uint64_t tick_ns;              /* last look at the output */
+  uint32_t condemned;            /* of ctl->condemned that have been dealt with */
+  struct tmb_patience *patience; /* [size] of ranks that were asked; NULL before */
   struct tmb_watchdog dog;
   uint64_t timeout_ns; /* when the job's time is over; UINT64_MAX: never */
 };
@@ -118,6 +121,14 @@ static void signal_all(const struct tmb_sup *s, int sig, bool wrapper_too) {
   for (uint32_t r = 0; r < s->l->size; r++) signal_rank(s, r, sig, wrapper_too);
 }
 
+/* Time that a rank has had since it was asked. */
+static uint64_t had_ns(const struct tmb_sup *s, uint32_t rank) {
+  const pid_t joined = tmb_ctl_pid(s->l->ctl, rank);
+  struct tmb_os_process now;
+  (void)tmb_os_process(joined ? joined : s->l->pids[rank], false, &now);
+  return tmb_patience_look(&s->patience[rank], clock_ns(s), now.state, now.cpu_ns);
+}
+
 /* Asks every rank here that is not ending by itself to end. A program that never joined gets
  * SIGTERM.
  */
@@ -133,16 +144,33 @@ static void ask_to_end(struct tmb_sup *s) {
   }
   s->phase = ASKED;
   s->asked_ns = clock_ns(s);
+  if (!s->patience) s->patience = calloc(s->l->size, sizeof *s->patience);
+  if (!s->patience) tmb_fatal_nopos("out of memory for the ends of %u ranks", s->l->size);
+  for (uint32_t r = 0; r < s->l->size; r++)
+    if (s->l->pids[r]) (void)had_ns(s, r);
+  for (uint32_t r = 0; r < s->l->size; r++) s->patience[r].had_ns = 0;
 }
 
-/* Kills what is left; ranks that are ending by themselves only if `exiting_too`. */
-static void kill_rest(struct tmb_sup *s, bool exiting_too) {
+/* Kills the ranks that have had their time; those that are ending by themselves get more of it,
+ * unless the job has failed. Returns whether all that are left are killed. */
+static bool kill_late(const struct tmb_sup *s) {
+  const uint64_t asked = clock_ns(s) - s->asked_ns;
+  bool all = true;
   for (uint32_t r = 0; r < s->l->size; r++) {
     if (s->l->pids[r] == 0) continue;
-    const uint32_t state = tmb_ctl_state(s->l->ctl, r);
-    if (!exiting_too && TMB_RANK_STATE(state) == TMB_RANK_EXITING) continue;
-    signal_rank(s, r, SIGKILL, true);
+    const bool exiting = TMB_RANK_STATE(tmb_ctl_state(s->l->ctl, r)) == TMB_RANK_EXITING;
+    const uint64_t limit = exiting && !s->failed ? EXITING_NS : ASKED_NS;
+    if (had_ns(s, r) >= limit || asked >= limit + CROWDED_NS)
+      signal_rank(s, r, SIGKILL, true);
+    else
+      all = false;
   }
+  return all;
+}
+
+/* Kills what is left. */
+static void kill_rest(const struct tmb_sup *s) {
+  signal_all(s, SIGKILL, true);
 }
 
 /* ---- ends of ranks */
@@ -392,7 +420,7 @@ static void pass_signal(const struct tmb_sup *s, int sig, bool here_too) {
 /* Ends the job because the user or the system wants it; the second time without asking. */
 static void end_by_signal(struct tmb_sup *s, int sig) {
   if (s->failed && s->phase >= ASKED) {
-    kill_rest(s, true);
+    kill_rest(s);
     return;
   }
   tmb_info("ending the job on signal %d (%s)", sig, tmb_os_signal_name(sig));
@@ -491,15 +519,9 @@ static bool grace_is_over(const struct tmb_sup *s) {
 static void advance(struct tmb_sup *s) {
   if (s->phase == RUNNING) return;
   if (s->phase == GRACE && grace_is_over(s)) ask_to_end(s);
-  if (s->phase == ASKED) {
-    const uint64_t asked = clock_ns(s) - s->asked_ns;
-    if (asked >= ASKED_NS) kill_rest(s, false);
-    if (asked >= (s->failed ? ASKED_NS : EXITING_NS)) {
-      kill_rest(s, true);
-      s->phase = KILLED;
-      s->killed_ns = clock_ns(s);
-    }
-  }
+  if (s->phase != ASKED || !kill_late(s)) return;
+  s->phase = KILLED;
+  s->killed_ns = clock_ns(s);
 }
 
 /* True if what is left cannot be killed: a process that hangs in the kernel. */
@@ -618,7 +640,7 @@ void tmb_supervise_apply(struct tmb_sup *s, const struct tmb_sup_event *e) {
     if (s->phase < ASKED)
       ask_to_end(s);
     else
-      kill_rest(s, true);
+      kill_rest(s);
     break;
   case TMB_SUP_SIGNAL: signal_all(s, e->code, true); break;
   case TMB_SUP_CONDEMN: condemn(s, e->rank); break;
@@ -635,7 +657,7 @@ void tmb_supervise_kill(struct tmb_sup *s) {
   tmb_ctl_end(s->l->ctl);
   for (uint32_t r = 0; r < s->l->size; r++)
     if (s->l->pids[r]) (void)tmb_ctl_tell(s->l->ctl, r);
-  kill_rest(s, true);
+  kill_rest(s);
   s->phase = KILLED;
   s->killed_ns = clock_ns(s);
 }
@@ -727,6 +749,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
   if (s.reports > REPORTS_MAX) tmb_print("%u more ranks failed", s.reports - REPORTS_MAX);
   options->cut_short = s.cut_short;
   free(s.far_gone);
+  free(s.patience);
   if (fds != &alone) free(fds);
   return s.code;
 }

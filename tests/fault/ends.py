@@ -155,6 +155,14 @@ def deaf_rank_is_ended(way):
     job.expect(137, r"rank 0 .*killed by signal 9")
 
 
+def last_words(way):
+    """What a rank has printed is not lost because it gets a processor too late."""
+    job = Job(5, [VICTIM, "starve"], way)
+    job.end()
+    for rank in range(1, 5):
+        check(f"last words of rank {rank}" in job.out, "a line is lost:", job.out, job.err)
+
+
 def client_quit_handler(way):
     """The others are told by SIGQUIT, which the client may catch; their codes do not count."""
     job = Job(3, [VICTIM, "client-quit", "9"], way)
@@ -227,6 +235,7 @@ for case in (
     stop_and_continue,
     stopped_rank_is_ended,
     deaf_rank_is_ended,
+    last_words,
     client_quit_handler,
     client_catches_terminator,
     signal_left_alone,

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -143,6 +144,39 @@ static void exit_from_flood(void) {
     gasnet_put_nbi_val(peer, segments[peer].addr, 1, 4);
     (void)gasnet_get_val(peer, segments[peer].addr, 4);
   }
+}
+
+/* Pin this process to the first processor it may use. */
+static void pin(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) abort();
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &set)) cpu++;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) abort();
+}
+
+/* Ranks that get a processor once in a second or so hold a line back when rank 0 ends the job. */
+static void starve(void) {
+  enum { HOGS = 5, HOG_S = 4 };
+  pin();
+  if (me == 0) {
+    for (int i = 0; i < HOGS; i++) {
+      const pid_t pid = fork();
+      if (pid != 0) continue;
+      for (int fd = 0; fd < 256; fd++) close(fd);
+      signal(SIGALRM, SIG_DFL);
+      alarm(HOG_S);
+      for (;;) continue;
+    }
+    usleep(1000000);
+    gasnet_exit(exit_code);
+  }
+  setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+  printf("last words of rank %d\n", (int)me);
+  if (nice(19) < 0) abort();
+  for (;;) continue;
 }
 
 /* Ways in which one rank ends while the others hang. Returns only for `return`. */
@@ -294,6 +328,7 @@ static int dispatch(char **argv) {
     hang();
   }
   if (strcmp(what, "ignore") == 0) ignore_requests();
+  if (strcmp(what, "starve") == 0) starve();
   if (strcmp(what, "all") == 0) gasnet_exit(atoi(argv[1]) + me);
   if (strcmp(what, "client-quit") == 0) {
     exit_code = atoi(argv[1]);

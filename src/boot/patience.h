@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How much time a process has had since it was told to end.
+ *
+ * Owns: nothing. Called by the supervisor. Calls: nothing. Time counts in which the process ran or
+ * slept, not time in which it waited for a processor: on a crowded machine a rank that writes out
+ * its last lines would be killed before it ran at all. Invariant: no more counts than has passed.
+ */
+#ifndef TMB_BOOT_PATIENCE_H
+#define TMB_BOOT_PATIENCE_H
+
+#include <stdint.h>
+
+struct tmb_patience {
+  uint64_t seen_ns, cpu_ns; /* at the last look: time, and what the process had used */
+  uint64_t had_ns;          /* what counts */
+};
+
+/* Looks once more. in now_ns: not before the last look. in state: as in /proc/PID/stat ('R': runs
+ * or waits for a processor); 0: unknown. in cpu_ns: processor time used. Returns had_ns. */
+uint64_t tmb_patience_look(struct tmb_patience *p, uint64_t now_ns, char state, uint64_t cpu_ns);
+
+#endif
