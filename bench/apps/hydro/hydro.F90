@@ -28,7 +28,7 @@ module hydro_grid
   integer :: all_x, all_y, ranks_x, ranks_y, rank_x, rank_y, x0, y0, nx, ny
   real(dp) :: dx, dy, now, step
   ! The quantities of hydro.c; f(:, :, k) are those that are exchanged.
-  real(dp), allocatable, target :: f(:, :, :)
+  real(dp), allocatable :: f(:, :, :)
   real(dp), allocatable, dimension(:, :) :: p, q, c, work, volx, voly, node, px, py, kin, heat
   real(dp), allocatable :: packed(:, :), halo(:, :, :)[:]
   type(event_type) :: arrived(sides)[*]
