@@ -94,6 +94,13 @@ class Ofi(unittest.TestCase):
                 code, text = run({"TOMBOLO_OFI_FAULT": call, "TOMBOLO_PEER_TIMEOUT": "2"})
                 self.assertEqual(code, 0, text)
 
+    def test_accesses_that_fail_after_they_were_taken(self):
+        for program in ("rma_blocking", "rma_nb"):
+            with self.subTest(program=program):
+                code, text = run({"TOMBOLO_OFI_FAULT": "spoil=20,count",
+                                  "TOMBOLO_PEER_TIMEOUT": "2"}, f"conformance/{program}", 4)
+                self.assertEqual(code, 0, text)
+
     def test_no_queue_with_a_descriptor(self):
         code, text = run({"TOMBOLO_OFI_FAULT": "wait_fd@1"})
         self.assertEqual(code, 0, text)

@@ -74,9 +74,9 @@ struct ofi_calls {
 const struct ofi_calls *ofi_calls_load(char *why, size_t bytes);
 
 /* A table whose calls fail as `text` says: `CALL@N` fails the N-th time (from 1) and from then on
- * with an I/O error, `CALL=P` finds no room in P percent of its calls, `count` has ofi_fault_tell
- * print; several by commas. Returns NULL when the text is not understood, with the reason in `why`.
- * One at a time. */
+ * with an I/O error, `CALL=P` finds no room in P percent of its calls, `spoil=P` fails P percent
+ * of the accesses after they were taken, `count` has ofi_fault_tell print; several by commas.
+ * Returns NULL when the text is not understood, with the reason in `why`. One at a time. */
 const struct ofi_calls *ofi_fault_wrap(const struct ofi_calls *calls, const char *text,
                                        uint64_t seed, char *why, size_t bytes);
 

@@ -160,6 +160,7 @@ struct tmb_net {
   uint32_t broken;
   struct ofi_op *free_access, *done; /* struct ofi_access */
   struct ofi_op *pending;            /* accesses whose signal is still to be sent */
+  struct ofi_op *again;              /* accesses that are to be tried again */
   struct ofi_access *all_access;
   struct ofi_memory *memories; /* own memory that is registered */
   uint64_t next_key;

@@ -31,17 +31,25 @@ static struct {
     uint64_t taken;       /* times that the provider took what it was given */
     uint32_t again_share; /* percent that find no room */
   } of[CALL_COUNT];
-  bool tells; /* the counts, at the end; once */
+  bool tells;            /* the counts, at the end; once */
+  uint32_t spoilt_share; /* percent of accesses that fail although they were taken */
+  bool spoilt;           /* one is to be told by cq_readerr */
+  void *spoilt_context;
 } fault;
 static struct ofi_calls wrapped;
+
+/* Whether it is to happen now what is to happen in a share of all cases. in share: percent. */
+static bool drawn(uint32_t share) {
+  if (!share) return false;
+  fault.random = fault.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (fault.random >> 33) % 100 < share;
+}
 
 /* What the next call of a kind is to return; 0: what it does. */
 static int verdict(enum call call) {
   const uint64_t count = ++fault.of[call].count;
   if (fault.of[call].at && count >= fault.of[call].at) return -FI_EIO;
-  if (!fault.of[call].again_share) return 0;
-  fault.random = fault.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (fault.random >> 33) % 100 < fault.of[call].again_share ? -FI_EAGAIN : 0;
+  return drawn(fault.of[call].again_share) ? -FI_EAGAIN : 0;
 }
 
 /* Counts a message or access that the provider has taken. in rc: its answer. Returns it. */
@@ -139,11 +147,21 @@ static ssize_t faulty_read(struct fid_ep *ep, const struct fi_msg_rma *message) 
 
 static ssize_t faulty_cq_read(struct fid_cq *cq, struct fi_cq_data_entry *entries, size_t count) {
   const int rc = verdict(CALL_cq_read);
-  return rc ? rc : fault.below->cq_read(cq, entries, count);
+  if (rc || !fault.spoilt_share) return rc ? rc : fault.below->cq_read(cq, entries, count);
+  const ssize_t got = fault.below->cq_read(cq, entries, 1);
+  if (got != 1 || !(entries->flags & FI_RMA) || !drawn(fault.spoilt_share)) return got;
+  fault.spoilt = true;
+  fault.spoilt_context = entries->op_context;
+  return -FI_EAVAIL;
 }
 
 static ssize_t faulty_cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *entry) {
   const int rc = verdict(CALL_cq_readerr);
+  if (fault.spoilt) {
+    fault.spoilt = false;
+    *entry = (struct fi_cq_err_entry){.op_context = fault.spoilt_context, .err = FI_EIO};
+    return 1;
+  }
   return rc ? rc : fault.below->cq_readerr(cq, entry);
 }
 
@@ -167,11 +185,16 @@ static int faulty_close(struct fid *fid) {
   return rc ? rc : fault.below->close(fid);
 }
 
-/* Understand one entry, `CALL@N`, `CALL=P` or `count`. */
+/* Understand one entry, `CALL@N`, `CALL=P`, `spoil=P` or `count`. */
 static bool parse(const char *text, size_t bytes) {
   const size_t length = strcspn(text, "@=,");
   if (bytes == strlen("count") && strncmp(text, "count", bytes) == 0) return fault.tells = true;
   if (length + 1 >= bytes || !text[length] || text[length] == ',') return false;
+  if (length == strlen("spoil") && strncmp(text, "spoil=", length + 1) == 0) {
+    char *end;
+    fault.spoilt_share = (uint32_t)strtoul(text + length + 1, &end, 10);
+    return end == text + bytes && fault.spoilt_share <= 99;
+  }
   for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
     if (strlen(names[i]) != length || strncmp(names[i], text, length) != 0) continue;
     char *end;

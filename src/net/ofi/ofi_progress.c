@@ -150,6 +150,7 @@ static void failed(struct tmb_net *net) {
     return;
   }
   net->tx_busy--;
+  if (op->use == OFI_USE_ACCESS && ofi_access_again(net, op, error.err)) return;
   ofi_peer_break(net, op->peer, error.err);
   if (op->use == OFI_USE_SEND)
     ofi_buffer_put(ofi_buffer_of(op));
@@ -282,6 +283,7 @@ static bool housekeeping(struct tmb_net *net) {
   if (TMB_UNLIKELY(net->unanswered != NULL)) answer_rest(net);
   bool done = TMB_UNLIKELY(net->todo != 0) && ofi_send_rest(net);
   if (TMB_UNLIKELY(net->pending != NULL)) done = ofi_access_rest(net) || done;
+  if (TMB_UNLIKELY(net->again != NULL)) done = ofi_access_retry(net) || done;
   return done;
 }
 
@@ -327,7 +329,7 @@ int ofi_progress(struct tmb_net *net, int serve) {
 /* For how long nobody need look, as far as this conduit knows. */
 static uint64_t quiet_ns(const struct tmb_net *net) {
   if (holds_any(net) || net->event_at < net->event_count || net->done) return 0;
-  if (net->tx_busy || net->todo || net->unposted || net->unanswered || net->pending ||
+  if (net->tx_busy || net->todo || net->unposted || net->unanswered || net->pending || net->again ||
       net->wait_fd < 0)
     return BLIND_NS;
   return net->broken && net->timeout_ns ? NS_PER_S / 10 : UINT64_MAX;
@@ -385,7 +387,8 @@ static void tend_wait(struct tmb_net *net, bool room, struct pollfd *fds, uint32
   if (rc == 0) fds[(*count)++] = (struct pollfd){.fd = net->wait_fd, .events = POLLIN};
   if (rc == -FI_EAGAIN)
     *ns = 0;
-  else if (rc || net->tx_busy || net->todo || net->pending || net->unposted || net->unanswered)
+  else if (rc || net->tx_busy || net->todo || net->pending || net->again || net->unposted ||
+           net->unanswered)
     *ns = BLIND_NS;
 }
 
@@ -408,7 +411,7 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
 
 bool ofi_drained(struct tmb_net *net) {
   tmb_lock_acquire_shared(&net->lock);
-  const bool drained = net->ended || (!net->tx_busy && !net->todo && !net->pending);
+  const bool drained = net->ended || (!net->tx_busy && !net->todo && !net->pending && !net->again);
   tmb_lock_release(&net->lock);
   if (drained) ofi_fault_tell(&net->env);
   return drained;

@@ -76,6 +76,10 @@ static void forget(struct ofi_peer *p, const struct ofi_region *gone) {
   p->regions = kept;
 }
 
+void ofi_region_doubt(struct tmb_net *net, uint32_t peer, uint64_t addr) {
+  forget(ofi_peer_of(net, peer), &(struct ofi_region){.base = addr, .bytes = 1});
+}
+
 void ofi_region_message(struct tmb_net *net, const struct ofi_head *head, const void *payload) {
   struct ofi_region region;
   struct ofi_peer *p = ofi_peer_of(net, head->src);

@@ -139,8 +139,15 @@ void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const 
 
 /* ---- starting one */
 
-static struct ofi_access *take_access(struct tmb_net *net, const struct tmb_rma *rma,
-                                      const struct tmb_signal *signal) {
+struct start {
+  const struct tmb_rma *rma;
+  const struct tmb_signal *signal;
+  bool is_get;
+};
+
+static struct ofi_access *take_access(struct tmb_net *net, const struct start *s) {
+  const struct tmb_rma *rma = s->rma;
+  const struct tmb_signal *signal = s->signal;
   struct ofi_op *op = net->free_access;
   if (!op || net->tx_busy >= net->tx_limit) return NULL;
   struct ofi_access *a = access_of(op);
@@ -150,6 +157,11 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct tmb_rma 
   a->category = rma->category;
   a->local_category = rma->local_category;
   a->tell_local = rma->tell_local;
+  a->buffer = rma->local;
+  a->remote = (uint64_t)(uintptr_t)rma->remote;
+  a->nbytes = rma->nbytes;
+  a->is_get = s->is_get;
+  a->tries = 0;
   a->lost = a->started = a->signalled = false;
   a->signals = signal != NULL;
   a->parts = signal ? 2 : 1;
@@ -173,45 +185,33 @@ static int judge(struct tmb_net *net, const struct tmb_rma *rma, const struct of
   return *region ? 0 : TMB_E_UNSUPPORTED;
 }
 
-struct start {
-  const struct tmb_rma *rma;
-  const struct tmb_signal *signal;
-  bool is_get;
-};
-
 /* Hand an access to the provider. */
-static ssize_t issue(struct tmb_net *net, const struct start *s, struct ofi_access *a,
-                     const struct ofi_region *region) {
-  const struct tmb_rma *rma = s->rma;
-  const struct iovec local = {rma->local, rma->nbytes};
-  const struct fi_rma_iov remote = {.addr = (uint64_t)(uintptr_t)rma->remote - region->base +
-                                            region->from,
-                                    .len = rma->nbytes,
-                                    .key = region->key};
+static ssize_t issue(struct tmb_net *net, struct ofi_access *a, const struct ofi_region *region) {
+  const struct iovec local = {a->buffer, a->nbytes};
+  const struct fi_rma_iov remote = {
+      .addr = a->remote - region->base + region->from, .len = a->nbytes, .key = region->key};
   void *desc = a->local ? fi_mr_desc(a->local->mr) : NULL;
   const struct fi_msg_rma message = {.msg_iov = &local,
                                      .desc = &desc,
                                      .iov_count = 1,
-                                     .addr = net->addr[rma->peer],
+                                     .addr = net->addr[a->op.peer],
                                      .rma_iov = &remote,
                                      .rma_iov_count = 1,
                                      .context = a};
-  if (s->is_get) return net->calls->read(net->ep, &message);
+  if (a->is_get) return net->calls->read(net->ep, &message);
   uint64_t flags = FI_COMPLETION;
-  if (!(s->signal && net->ordered)) flags |= FI_DELIVERY_COMPLETE;
-  if (rma->nbytes <= net->inject_max) flags |= FI_INJECT;
+  if (!(a->signals && net->ordered)) flags |= FI_DELIVERY_COMPLETE;
+  if (a->nbytes <= net->inject_max) flags |= FI_INJECT;
   return net->calls->write(net->ep, &message, flags);
 }
 
 /* Have the provider do an access. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED, with nothing done. */
-static int attempt(struct tmb_net *net, const struct start *s, struct ofi_access *a,
-                   const struct ofi_region *region) {
-  const struct tmb_rma *rma = s->rma;
-  if ((net->mr_mode & FI_MR_LOCAL) && (s->is_get || rma->nbytes > net->inject_max)) {
-    a->local = ofi_memory_use(net, rma->local, rma->nbytes);
+static int attempt(struct tmb_net *net, struct ofi_access *a, const struct ofi_region *region) {
+  if ((net->mr_mode & FI_MR_LOCAL) && (a->is_get || a->nbytes > net->inject_max)) {
+    a->local = ofi_memory_use(net, a->buffer, a->nbytes);
     if (!a->local) return TMB_E_UNSUPPORTED;
   }
-  const ssize_t rc = issue(net, s, a, region);
+  const ssize_t rc = issue(net, a, region);
   if (rc == 0) return 0;
   ofi_memory_unuse(net, a->local);
   a->local = NULL;
@@ -219,13 +219,74 @@ static int attempt(struct tmb_net *net, const struct start *s, struct ofi_access
   return TMB_E_UNSUPPORTED; /* if the peer is gone, the messages show it */
 }
 
+/* ---- another try */
+
+/* Whether an error says that the peer, or the way to it, is gone. */
+static bool is_of_peer(int error) {
+  static const int errors[] = {FI_ECONNABORTED, FI_ECONNRESET,   FI_ECONNREFUSED, FI_ENOTCONN,
+                               FI_ESHUTDOWN,    FI_EHOSTUNREACH, FI_EHOSTDOWN,    FI_ENETUNREACH,
+                               FI_ETIMEDOUT,    FI_ECANCELED};
+  for (size_t i = 0; i < TMB_ARRAY_LEN(errors); i++)
+    if (error == errors[i]) return true;
+  return false;
+}
+
+bool ofi_access_again(struct tmb_net *net, struct ofi_op *op, int error) {
+  struct ofi_access *a = access_of(op);
+  const bool signalled = a->signals && a->started; /* the peer may have seen it already */
+  if (a->lost || signalled || a->tries == OFI_TRIES || is_of_peer(error) ||
+      ofi_peer_of(net, op->peer)->broken)
+    return false;
+  a->tries++;
+  ofi_memory_unuse(net, a->local);
+  a->local = NULL;
+  ofi_region_doubt(net, op->peer, a->remote);
+  op->next = net->again;
+  net->again = op;
+  return true;
+}
+
+/* One more try of an access. Returns 0, TMB_AGAIN: later, or TMB_E_UNSUPPORTED: never. */
+static int try_again(struct tmb_net *net, struct ofi_access *a) {
+  const struct ofi_peer *p = ofi_peer_of(net, a->op.peer);
+  if (a->lost || p->broken) return TMB_E_UNSUPPORTED;
+  if (net->tx_busy >= net->tx_limit) return TMB_AGAIN;
+  const struct ofi_region *region = ofi_region_find(net, a->op.peer, a->remote, a->nbytes);
+  if (!region) return p->quiet ? TMB_E_UNSUPPORTED : TMB_AGAIN; /* refused; being asked for */
+  const int rc = attempt(net, a, region);
+  if (rc == 0) net->tx_busy++;
+  return rc;
+}
+
+bool ofi_access_retry(struct tmb_net *net) {
+  struct ofi_op *list = net->again;
+  bool any = false;
+  net->again = NULL;
+  while (list) {
+    struct ofi_op *const op = list;
+    list = op->next;
+    const int rc = try_again(net, access_of(op));
+    any = any || rc != TMB_AGAIN;
+    if (rc == TMB_AGAIN) {
+      op->next = net->again;
+      net->again = op;
+    } else if (rc) {
+      ofi_peer_break(net, op->peer, FI_EIO);
+      ofi_access_failed(net, op);
+    }
+  }
+  return any;
+}
+
+/* ---- starting one, under the lock */
+
 static int start_access(struct tmb_net *net, const struct start *s) {
   const struct ofi_region *region = NULL;
   int rc = judge(net, s->rma, &region);
   if (rc) return rc;
-  struct ofi_access *a = take_access(net, s->rma, s->signal);
+  struct ofi_access *a = take_access(net, s);
   if (!a) return TMB_AGAIN;
-  rc = attempt(net, s, a, region);
+  rc = attempt(net, a, region);
   if (rc) {
     a->parts = 0;
     a->op.next = NULL;

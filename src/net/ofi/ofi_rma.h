@@ -11,7 +11,7 @@
 
 #include "net/ofi/ofi_engine.h"
 
-enum { OFI_ACCESSES = 256 };
+enum { OFI_ACCESSES = 256, OFI_TRIES = 8 };
 
 /* A put or get that is under way. */
 struct ofi_access {
@@ -24,6 +24,10 @@ struct ofi_access {
   bool signals, started; /* has a signal; it is being sent */
   bool signalled;        /* it has been sent, and not been answered */
   struct ofi_change signal;
+  void *buffer; /* of this rank; stays as it is until core has been told */
+  uint64_t remote, nbytes;
+  bool is_get;
+  uint8_t tries;            /* times that it has failed by itself, at most OFI_TRIES */
   struct ofi_memory *local; /* NULL, or what it uses */
 };
 
@@ -55,6 +59,8 @@ void ofi_memory_close(struct tmb_net *net);
 /* The region of a peer that holds a range, or NULL; then the peer is asked for the next time. */
 const struct ofi_region *ofi_region_find(struct tmb_net *net, uint32_t peer, uint64_t addr,
                                          uint64_t bytes);
+/* The key for an address of a peer may be wrong: ask for it anew before the next access. */
+void ofi_region_doubt(struct tmb_net *net, uint32_t peer, uint64_t addr);
 /* An OFI_ASK, OFI_TELL or OFI_GONE has come. */
 void ofi_region_message(struct tmb_net *net, const struct ofi_head *head, const void *payload);
 /* The slot segment_gone; without the lock. */
@@ -72,6 +78,11 @@ bool ofi_access_make(struct tmb_net *net);
 /* The provider is done with one, or has failed. */
 void ofi_access_done(struct tmb_net *net, struct ofi_op *op);
 void ofi_access_failed(struct tmb_net *net, struct ofi_op *op);
+/* The provider has failed one that it had taken. Returns whether it is tried again, because the
+ * failure says nothing of the peer. in error: of libfabric, positive. */
+bool ofi_access_again(struct tmb_net *net, struct ofi_op *op, int error);
+/* Try again what is to be. Returns whether something was started or given up. */
+bool ofi_access_retry(struct tmb_net *net);
 /* The peer has changed the signal of one. */
 void ofi_access_changed(struct tmb_net *net, uint32_t peer, const struct ofi_change *change);
 /* Send signals for which there was no room. Returns whether one was sent. */
