@@ -61,6 +61,12 @@ def a_rank_that_dies_ends_the_job():
         run.check(how == "kill" or says in run.out, "it says which rank")
     run = launch(launcher, 4, ENDS, "kill", TOMBOLO_PLACES="2")
     run.check(run.code not in (0, None) and run.seconds < LATE, "it ends, also on two hosts")
+    if not has_mpi_plugin():
+        return
+    for how in ("kill", "segv"):
+        run = launch(launcher, 4, ENDS, how, TOMBOLO_PLACES="cyclic:2", TOMBOLO_CONDUIT="mpi")
+        run.check(run.code not in (0, None) and run.seconds < LATE, "it ends, also over MPI")
+        run.check("rank " in run.out, "it says which rank")
 
 
 def children_are_jobs_of_their_own():

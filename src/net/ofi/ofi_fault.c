@@ -185,16 +185,21 @@ static int faulty_close(struct fid *fid) {
   return rc ? rc : fault.below->close(fid);
 }
 
+/* The share of accesses that fail after they were taken. */
+static bool parse_share(const char *text, const char *past) {
+  char *end;
+  const unsigned long value = strtoul(text, &end, 10);
+  fault.spoilt_share = (uint32_t)value;
+  return end == past && value <= 99;
+}
+
 /* Understand one entry, `CALL@N`, `CALL=P`, `spoil=P` or `count`. */
 static bool parse(const char *text, size_t bytes) {
   const size_t length = strcspn(text, "@=,");
   if (bytes == strlen("count") && strncmp(text, "count", bytes) == 0) return fault.tells = true;
   if (length + 1 >= bytes || !text[length] || text[length] == ',') return false;
-  if (length == strlen("spoil") && strncmp(text, "spoil=", length + 1) == 0) {
-    char *end;
-    fault.spoilt_share = (uint32_t)strtoul(text + length + 1, &end, 10);
-    return end == text + bytes && fault.spoilt_share <= 99;
-  }
+  if (length == strlen("spoil") && strncmp(text, "spoil=", length + 1) == 0)
+    return parse_share(text + length + 1, text + bytes);
   for (size_t i = 0; i < TMB_ARRAY_LEN(names); i++) {
     if (strlen(names[i]) != length || strncmp(names[i], text, length) != 0) continue;
     char *end;
