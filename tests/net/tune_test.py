@@ -29,35 +29,60 @@ def tombolo(lab, *words, **settings):
     return done.returncode, done.stdout, done.stderr
 
 
+OFI = (build_folder() / "lib/tombolo/tombolo-net-ofi.so").exists()
+
+
+def over(conduit):
+    """Settings of a job over a conduit."""
+    settings = {"TOMBOLO_CONDUIT": conduit}
+    if conduit == "ofi":
+        settings["TOMBOLO_OFI_PROVIDER"] = "tcp;ofi_rxm"
+    return settings
+
+
 class Tune(unittest.TestCase):
     """Two hosts of two ranks."""
 
-    def used(self, lab, hosts):
+    def used(self, lab, hosts, conduit):
         """The collectives that a job on these hosts does by the table."""
         code, _, err = tombolo(lab, "run", "--hosts", hosts, "--timeout", "60", PROGRAM,
-                               TOMBOLO_COLL_TABLE=TABLE, TOMBOLO_VERBOSE="1")
+                               TOMBOLO_COLL_TABLE=TABLE, TOMBOLO_VERBOSE="1", **over(conduit))
         self.assertEqual(code, 0, err[-2000:])
         return set(BY_TABLE.findall(err))
 
+    def tune(self, lab, conduit, *collectives):
+        """Writes the table and checks what every one has. Returns its text."""
+        words = [word for name in collectives for word in ("-c", name)]
+        code, _, err = tombolo(lab, "tune", "--quick", "--hosts", lab.host_list([2, 2]), *words,
+                               "--max-bytes", "4KB", "-o", TABLE, **over(conduit))
+        self.assertEqual(code, 0, err[-2000:])
+        text = Path(TABLE).read_text()
+        found = LOGGP.search(text)
+        self.assertTrue(found, text)
+        self.assertGreater(float(found[3]), 0)
+        self.assertGreater(float(found[4]), 0)
+        self.assertIn(f"\nwhere {conduit} 2 2\n", text)
+        return text
+
     def test_table(self):
         with Lab(hosts=2, sshd=True) as lab:
-            code, _, err = tombolo(lab, "tune", "--quick", "--hosts", lab.host_list([2, 2]), "-c",
-                                   "allreduce", "-c", "broadcast", "--max-bytes", "4KB", "-o",
-                                   TABLE)
-            self.assertEqual(code, 0, err[-2000:])
-            text = Path(TABLE).read_text()
-            found = LOGGP.search(text)
-            self.assertTrue(found, text)
-            self.assertGreater(float(found[3]), 0)
-            self.assertGreater(float(found[4]), 0)
-            self.assertIn("\nwhere udp 2 2\n", text)
+            text = self.tune(lab, "udp", "allreduce", "broadcast")
             self.assertRegex(text, r"\nallreduce 4 4 \d+ ")
-            self.assertLessEqual({"allreduce"}, self.used(lab, lab.host_list([2, 2])))
-            self.assertEqual(self.used(lab, lab.host_list([3, 1])), set())
+            self.assertLessEqual({"allreduce"}, self.used(lab, lab.host_list([2, 2]), "udp"))
+            self.assertEqual(self.used(lab, lab.host_list([3, 1]), "udp"), set())
             self.assertEqual(lab.leftovers(), [])
             code, _, err = tombolo(lab, "tune", "--hosts", "host0")
             self.assertNotEqual(code, 0)
             self.assertIn("give two hosts or more", err)
+
+    @unittest.skipUnless(OFI, "the conduit ofi was not built")
+    def test_another_network(self):
+        with Lab(hosts=2, sshd=True) as lab:
+            hosts = lab.host_list([2, 2])
+            text = self.tune(lab, "ofi", "allreduce")
+            self.assertRegex(text, r"\nallreduce 4 4 \d+ ")
+            self.assertEqual(self.used(lab, hosts, "ofi"), {"allreduce"})
+            self.assertEqual(self.used(lab, hosts, "udp"), set())
 
 
 if __name__ == "__main__":
