@@ -172,6 +172,9 @@ Type *Parser::additive_type(Node *n, int token) {
   for (const Node *k : {a, b})
     if (is_pts(k->type) && k->type->base->kind == Ty::Void)
       s_.error(token, "there is no arithmetic on pointers to shared void");
+    else if (is_pts(k->type) && is_record(k->type->base) && !k->type->base->tag->complete)
+      s_.error(token, "there is no arithmetic on pointers to the incomplete type '" +
+                          upc_name(k->type->base) + "'");
   if (is_pointer(a->type) && is_pointer(b->type) && minus) return difference_type(n, token);
   Node *p = is_pointer(a->type) ? a : is_pointer(b->type) ? b : nullptr;
   if (!p) return arithmetic(a->type, b->type);

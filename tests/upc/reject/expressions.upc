@@ -43,6 +43,8 @@ void f(shared int *p, int *q) {
   private_int = p - q;                    /* error: cannot be subtracted */
   generic++;                              /* error: no arithmetic on pointers to shared void */
   generic = generic + 1;                  /* error: no arithmetic on pointers to shared void */
+  unknown = unknown + 1;                  /* error: no arithmetic on pointers to the incomplete type */
+  private_int = unknown - unknown2;       /* error: no arithmetic on pointers to the incomplete type */
   private_int = *generic;                 /* error: cannot be dereferenced */
   private_int = generic[0];               /* error: cannot be indexed */
   p = p * 2;                              /* error: has a pointer to shared as its operand */
