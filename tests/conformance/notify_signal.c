@@ -248,7 +248,7 @@ static void immediate(void) {
   enum { ATTEMPTS = 3000 };
   const gex_Rank_t to = (job.rank + 1) % job.size, from = (job.rank + job.size - 1) % job.size;
   uint64_t accepted = 0;
-  for (int i = 0; i < ATTEMPTS; i++) {
+  for (int i = 0; i < ATTEMPTS || (!job.mapped && !accepted); i++) {
     uint64_t *const sig = signal_of(to, job.rank, 8);
     if (i % 2) {
       accepted += !gexx_RMA_PutSignalNBI(job.tm, to, data_of(to, job.rank), local, 100,
@@ -267,7 +267,7 @@ static void immediate(void) {
         kept[kept_count++] = e;
     }
   }
-  if (job.mapped) CHECK_EQ(accepted, ATTEMPTS); /* else: as the neighbour happens to serve */
+  if (job.mapped) CHECK_EQ(accepted, ATTEMPTS); /* else: as the neighbour serves, once at least */
   CHECK(accepted > 0);
   gex_Event_WaitAll(kept, kept_count, 0);
   gex_NBI_Wait(GEX_EC_PUT, 0);

@@ -59,12 +59,17 @@ class Ofi(unittest.TestCase):
     """Cases."""
 
     def test_nothing_is_left_in_dev_shm(self):
-        before = orphans()
-        code, text = run({"TOMBOLO_OFI_PROVIDER": "shm"})
-        if "no usable provider" in text:
-            self.skipTest(text)
-        self.assertEqual(code, 0, text)
-        self.assertEqual(orphans() - before, set())
+        left = set()
+        for _ in range(3):  # other jobs of this machine may leave some meanwhile
+            before = orphans()
+            code, text = run({"TOMBOLO_OFI_PROVIDER": "shm"})
+            if "no usable provider" in text:
+                self.skipTest(text)
+            self.assertEqual(code, 0, text)
+            left = orphans() - before
+            if not left:
+                break
+        self.assertEqual(left, set())
 
     def test_a_call_at_the_start_fails(self):
         for call in AT_START:
