@@ -49,6 +49,10 @@ BY_MPI = {
     "coll_refused": "forbids process_vm_readv, by which MPI libraries copy on one machine",
     "notify_dropped": "starts `tombolo run` itself",
 }
+BY_SHM = {
+    "coll_refused": "forbids process_vm_readv, by which the provider copies",
+    "far_sleep": "the provider does not say what to wait for",
+}
 UNLIKE_UDP = {
     name: "expects refusal while the peer does not poll, but udp takes in what comes meanwhile"
     for name in ("rma_immediate", "vis_immediate")
@@ -184,6 +188,7 @@ def reason(name, options):
     tables = [ON_ONE_HOST]
     tables += [] if options.pretend else [ON_ONE_MACHINE]
     tables += [BY_MPI] if options.launcher else []
+    tables += [BY_SHM] if "TOMBOLO_OFI_PROVIDER=shm" in options.set else []
     tables += [UNLIKE_UDP] if options.conduit == "udp" else []
     tables += [REFUSED] if any(word.startswith("TOMBOLO_NET_HOOK=fault")
                                for word in options.set) else []
