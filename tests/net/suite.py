@@ -33,6 +33,7 @@ from harness import LAUNCHERS, clean_environment  # noqa: E402
 PLAIN = re.compile(r"^(conformance\.\w+(?:\.\w+)?)\.n(\d+)$")  # a run without settings of its own
 ANY_RANKS = {2, 3, 4, 7}  # a program that is tested with these can run with any number
 OUTPUT_LINES = 30  # of a failed run that are shown
+AGENT_S = 15  # within which agents of hosts have to answer, as of TOMBOLO_SSH_TIMEOUT
 # What is left out, with the reason: on any hosts, on hosts of a lab, by MPI's launcher, with the
 # conduit udp, where sends are refused at random.
 ON_ONE_HOST = {
@@ -140,6 +141,7 @@ def prepare(run, options):
         if options.launcher:
             return *by_launcher(run, options, environment, seconds), seconds
         return command, environment, seconds
+    environment.setdefault("TOMBOLO_SSH_TIMEOUT", f"{AGENT_S * max(options.patience, 1):g}")
     words = ",".join(f"host{h}" for h in host_of)
     at = command.index("-n")
     return [*command[:at], "--hosts", words, *command[at:]], environment, seconds
@@ -209,7 +211,8 @@ def parse_options():
     parser.add_argument("--select", default=".", help="regular expression over names")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts of them")
     parser.add_argument("--jobs", type=int, default=2, help="at a time")
-    parser.add_argument("--patience", type=float, default=1, help="factor on time limits")
+    parser.add_argument("--patience", type=float, default=1,
+                        help="factor on time limits, also on that of agents")
     parser.add_argument("--family", choices=("4", "6", "46"), default="4")
     parser.add_argument("--mtu", type=int, default=1500)
     parser.add_argument("--rails", type=int, default=1)
