@@ -15,6 +15,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <gasnet_coll.h>
+
 /* Looks before the processor is offered to others: a busy machine takes it for milliseconds then.
  */
 #define MEET_SPINS 300000u
@@ -131,6 +133,16 @@ static char *mapped_segment(struct bench *b, gex_Rank_t rank, char **owner_addre
   return local;
 }
 
+/* Whether each of two ranks has the other's segment mapped; both get the same answer. */
+static bool is_mapped(struct bench *b) {
+  void *local = NULL;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(b->tm, b->peer, NULL, &local, NULL, 0));
+  int32_t mine = local != NULL, both = 0;
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(b->tm, &both, &mine, GEX_DT_I32, sizeof mine, 1, GEX_OP_MIN,
+                                        NULL, NULL, 0));
+  return both != 0;
+}
+
 static void on_meet(gex_Token_t token, gex_AM_Arg_t meets, gex_AM_Arg_t command, gex_AM_Arg_t low,
                     gex_AM_Arg_t high) {
   const uint32_t number = (uint32_t)meets;
@@ -156,7 +168,7 @@ void bench_attach(struct bench *b, gex_AM_Entry_t *handlers, size_t count, size_
     bench_fail(b, "gex_EP_RegisterHandlers failed");
   gex_AM_Entry_t meet = {
       H_MEET, (gex_AM_Fn_t)on_meet, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 4, NULL, "meet"};
-  if (b->far && gex_EP_RegisterHandlers(b->ep, &meet, 1) != GASNET_OK)
+  if ((b->far || b->apart) && gex_EP_RegisterHandlers(b->ep, &meet, 1) != GASNET_OK)
     bench_fail(b, "gex_EP_RegisterHandlers failed");
   const int rc = gex_Segment_Attach(&segment, b->tm, bytes);
   if (rc != GASNET_OK)
@@ -166,6 +178,7 @@ void bench_attach(struct bench *b, gex_AM_Entry_t *handlers, size_t count, size_
   b->mine = (char *)gex_Segment_QueryAddr(segment) + BENCH_CONTROL_BYTES;
   b->bytes = data_bytes;
   if (b->apart && b->size > 2) return;
+  if (b->apart) b->far = !is_mapped(b);
   if (b->far) {
     if (b->rank < 2) find_far(b);
     bench_barrier(b);

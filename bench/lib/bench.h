@@ -66,10 +66,10 @@ struct bench {
   uint64_t meets;              /* calls of bench_meet so far */
   uint64_t seq;                /* hand-offs so far */
   int figures;                 /* reported so far */
-  bool apart; /* set before attach: more than two ranks need not share memory: no `shared`, `theirs`
-               */
-  bool far; /* set before attach: ranks 0 and 1 share no memory, and meet by messages: no `shared`,
-               `theirs` */
+  bool apart; /* set before attach: ranks need not share memory. More than two have no `shared`,
+                 `theirs`; two that do not share it are far */
+  bool far;   /* set before attach, or found by it: ranks 0 and 1 share no memory, and meet by
+                 messages: no `shared`, `theirs` */
   struct bench_opts opts;
 };
 

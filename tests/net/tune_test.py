@@ -50,18 +50,18 @@ class Tune(unittest.TestCase):
         self.assertEqual(code, 0, err[-2000:])
         return set(BY_TABLE.findall(err))
 
-    def tune(self, lab, conduit, *collectives):
-        """Writes the table and checks what every one has. Returns its text."""
+    def tune(self, lab, conduit, *collectives, ranks=2):
+        """Writes the table and checks what every one has. in ranks: of a host. Returns its text."""
         words = [word for name in collectives for word in ("-c", name)]
-        code, _, err = tombolo(lab, "tune", "--quick", "--hosts", lab.host_list([2, 2]), *words,
-                               "--max-bytes", "4KB", "-o", TABLE, **over(conduit))
+        code, _, err = tombolo(lab, "tune", "--quick", "--hosts", lab.host_list([ranks, ranks]),
+                               *words, "--max-bytes", "4KB", "-o", TABLE, **over(conduit))
         self.assertEqual(code, 0, err[-2000:])
         text = Path(TABLE).read_text()
         found = LOGGP.search(text)
         self.assertTrue(found, text)
         self.assertGreater(float(found[3]), 0)
         self.assertGreater(float(found[4]), 0)
-        self.assertIn(f"\nwhere {conduit} 2 2\n", text)
+        self.assertIn(f"\nwhere {conduit} 2 {ranks}\n", text)
         return text
 
     def test_table(self):
@@ -70,6 +70,7 @@ class Tune(unittest.TestCase):
             self.assertRegex(text, r"\nallreduce 4 4 \d+ ")
             self.assertLessEqual({"allreduce"}, self.used(lab, lab.host_list([2, 2]), "udp"))
             self.assertEqual(self.used(lab, lab.host_list([3, 1]), "udp"), set())
+            self.assertRegex(self.tune(lab, "udp", "scan", ranks=1), r"\nscan 2 2 \d+ ")
             self.assertEqual(lab.leftovers(), [])
             code, _, err = tombolo(lab, "tune", "--hosts", "host0")
             self.assertNotEqual(code, 0)
@@ -83,6 +84,8 @@ class Tune(unittest.TestCase):
             self.assertRegex(text, r"\nallreduce 4 4 \d+ ")
             self.assertEqual(self.used(lab, hosts, "ofi"), {"allreduce"})
             self.assertEqual(self.used(lab, hosts, "udp"), set())
+            text = self.tune(lab, "ofi", "broadcast", ranks=1)
+            self.assertRegex(text, r"\nbroadcast 2 2 \d+ ")
 
 
 if __name__ == "__main__":
