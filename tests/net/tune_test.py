@@ -6,6 +6,7 @@ job like that uses it, another one does not."""
 
 import re
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from lab import FOLDER, Lab, build_folder, confine  # noqa: E402
 from launch import TOMBOLO, arguments  # noqa: E402
 
 PROGRAM = str(build_folder() / "tests/conformance/coll_random")
+BENCH = str(build_folder() / "bench/tombolo-bench-coll")
 TABLE = str(FOLDER / "table")
 BY_TABLE = re.compile(r"collectives: (\S+) uses \S+ by TOMBOLO_COLL_TABLE")
 LOGGP = re.compile(
@@ -30,6 +32,7 @@ def tombolo(lab, *words, **settings):
 
 
 OFI = (build_folder() / "lib/tombolo/tombolo-net-ofi.so").exists()
+MPICH = (build_folder() / "lib/tombolo/tombolo-net-mpi-mpich.so").exists()
 
 
 def over(conduit):
@@ -86,6 +89,22 @@ class Tune(unittest.TestCase):
             self.assertEqual(self.used(lab, hosts, "udp"), set())
             text = self.tune(lab, "ofi", "broadcast", ranks=1)
             self.assertRegex(text, r"\nbroadcast 2 2 \d+ ")
+
+    @unittest.skipUnless(MPICH, "the conduit mpi was not built with MPICH")
+    def test_mpi_ends(self):
+        """MPICH under our launcher: no job waits for a peer that has ended MPI already."""
+        settings = {"TOMBOLO_MPI": "mpich", **over("mpi")}
+        slow = 0
+        with Lab(hosts=2, sshd=True) as lab:
+            for _ in range(8):
+                began = time.monotonic()
+                code, _, err = tombolo(lab, "run", "--hosts", lab.host_list([2, 2]), "--timeout",
+                                       "60", BENCH, "--quick", "--runs", "3", "--mode",
+                                       "broadcast:8", **settings)
+                self.assertEqual(code, 0, err[-2000:])
+                self.assertNotIn("UCX  ERROR", err)
+                slow += time.monotonic() - began > 5
+        self.assertLess(slow, 2)
 
 
 if __name__ == "__main__":

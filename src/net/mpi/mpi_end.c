@@ -5,9 +5,12 @@
  * Owns an attribute of MPI_COMM_SELF, which MPI_Finalize deletes first: so this conduit learns of a
  * program's call while MPI still works. Called by MPI, and by core through the table. Calls: MPI.
  * The ranks meet before the end, serving each other meanwhile, so that nothing is sent to a rank
- * that receives no more; then receives are withdrawn. Where MPI was begun by this conduit, it is
- * finalised when the process ends in good order; where ranks do not meet in time it is not, and the
- * launcher sees that. Invariant: after the end MPI is not called.
+ * that receives no more; then receives are withdrawn. Where MPI was begun by this conduit, and its
+ * own launcher runs the job, it is finalised when the process ends in good order; where ranks do
+ * not meet in time it is not, and the launcher sees that. Under `tombolo run` nobody waits for
+ * MPI_Finalize, and it is not called: MPICH over UCX between hosts often does not come back from
+ * it, because a rank that has closed its connections sleeps in the barrier of the process manager
+ * while another one still needs its answer. Invariant: after the end MPI is not called.
  */
 #define _GNU_SOURCE
 #include "base/compiler.h"
@@ -17,6 +20,9 @@
 #include <sched.h>
 
 #define MEET_NS UINT64_C(2000000000) /* longest wait for the others when the process ends */
+#define LINGER_NS                                                               \
+ UINT64_C(100000000) /* and, after that, until they have seen that all are here \
+                      */
 
 /* Wait until all ranks are here. in limit_ns: at most so long; serve: meanwhile. Returns whether
  * they are. */
@@ -67,9 +73,22 @@ int nmpi_watch_end(struct tmb_net *net) {
   return rc == MPI_SUCCESS ? MPI_Comm_set_attr(MPI_COMM_SELF, key, net) : rc;
 }
 
+/* The end without MPI_Finalize. Who comes out of the second meeting knows that all are out of the
+ * first; who waits in vain, because another one is gone already, needs nothing from it. */
+static void end_alone(struct tmb_net *net) {
+  (void)meet(net, LINGER_NS, TMB_SERVE_REPLIES);
+  tmb_lock_acquire(&net->lock);
+  net->ended = true;
+  tmb_lock_release(&net->lock);
+}
+
 void nmpi_leave(struct tmb_net *net, int code) {
   if (!net->owns || net->ended || code || !net->env.up->setting_int("TOMBOLO_MPI_FINALIZE")) return;
   if (!meet(net, MEET_NS, TMB_SERVE_REPLIES)) return;
+  if (!net->env.launched) {
+    end_alone(net);
+    return;
+  }
   stop(net);
   (void)MPI_Finalize();
 }
