@@ -4,9 +4,9 @@
 """Random upc_forall loops against the same loops over private arrays, on every thread.
 
 Layouts, rows, bounds, distances of neighbours, pointers that begin inside a block, conditions,
-`continue`, strict accesses and loops by a pointer are drawn with a fixed seed. No loop reads what
-another iteration writes. The program is compiled with and without optimisation, for a number of
-threads known at run time and for a fixed one.
+`continue`, strict accesses, loops by a pointer and downwards are drawn with a fixed seed. No loop
+reads what another iteration writes. The program is compiled with and without optimisation, for a
+number of threads known at run time and for a fixed one.
 """
 
 import os
@@ -18,6 +18,8 @@ import tempfile
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
 LOOPS = 40
 BY_POINTER = 16
+DOWN = 16
+ALL = LOOPS + BY_POINTER + DOWN
 HEAD = """#include <upc_relaxed.h>
 #include <stdio.h>
 strict shared int pulse[THREADS];
@@ -79,7 +81,7 @@ def pointer_loop(rng, number, lay, to, first, last, text):
                   f" (({last}) - ({first}) + {step - 1}) / {step} * {step}); }}")
 
 
-def loop(rng, number, by_pointer=False):
+def loop(rng, number, by_pointer=False, down=False):
     """Declarations and code of one loop."""
     block = rng.choice(["", "[2]", "[3]", "[5]", "[8]", "[16]", "[*]", "[]"])
     row = 1 if by_pointer else rng.choice([1, 1, 1, 2])
@@ -126,6 +128,8 @@ def loop(rng, number, by_pointer=False):
     if by_pointer:
         step, written = pointer_loop(rng, number, lay, there[0], first, last, shared)
         code.append(written)
+    elif down:
+        code.append(f"  upc_forall (int i = {last} - 1; i >= {first}; i--; {aff}) {{ {shared} }}")
     else:
         code.append(f"  upc_forall (int i = {first}; i < {last}; i++; {aff}) {{ {shared} }}")
     code.append(f"  for (int i = {first}; i < {last}; i += {step}) {{"
@@ -141,6 +145,7 @@ def main():
     rng = random.Random(10)
     loops = [loop(rng, k) for k in range(LOOPS)]
     loops += [loop(rng, k, True) for k in range(LOOPS, LOOPS + BY_POINTER)]
+    loops += [loop(rng, k, False, True) for k in range(LOOPS + BY_POINTER, ALL)]
     text = HEAD + "\n".join(top for top, _ in loops) + "\nint main(void) {\n"
     text += "\n".join(code for _, code in loops) + "\n  return bad ? 1 : 0;\n}\n"
     failures = 0
@@ -159,7 +164,7 @@ def main():
                 if run.returncode:
                     failures += 1
                     print(options, n, "threads:", run.stdout[:600], run.stderr[:300])
-    print(f"random_forall: {LOOPS + BY_POINTER} loops, {failures} failures")
+    print(f"random_forall: {ALL} loops, {failures} failures")
     return 1 if failures else 0
 
 

@@ -64,9 +64,12 @@ private:
     Node *body = nullptr;
     long unit = 0, elements = 1;  // indices to a block; elements to an index
     bool including = false;       // the bound is one more iteration
+    bool down = false;            // from high indices to low ones
     std::string counter, bound;   // the variable; where it ends
     std::string begins = "0L";    // where the affinity's array or pointer begins
     std::string start, position;  // names of variables
+    std::string first, last;      // variables: the lowest index, and that behind the highest
+    std::string block, at;        // variables: the thread's block in hand; indices before index 0
     std::string pointers, fits;   // declarations of local pointers to arrays; what does not fit
     Node *offset = nullptr;       // what the affinity's index adds to the variable
     std::string ahead;            // the same in C, to add to
@@ -83,9 +86,16 @@ private:
   std::string plain_loop(Node *n, const std::string &test);
   std::string seldom_loop(Node *n, const std::string &test);
   std::string own_loop(Node *n, OwnLoop &l);
+  std::string own_singles(const OwnLoop &l, const std::string &body);
+  std::string own_blocks(const OwnLoop &l, const std::string &body, const std::string &edges);
+  std::string own_part(const OwnLoop &l, const std::string &row, const std::string &from,
+                       const std::string &to);
   std::string own_lvalue(Node *n);
+  bool is_own_index(Node *n, const OwnLoop &l);
   bool is_near(Node *n, const OwnLoop &l, long &distance);
   bool matches(Node *n, OwnLoop &l);
+  bool matches_count(Node *n, OwnLoop &l);
+  static std::string misses_end(const Node *cond, const OwnLoop &l);
   bool matches_pointer(Node *n, OwnLoop &l);
   std::string own_body(Node *n, OwnLoop &l);
   std::string edge_body(Node *n, OwnLoop &l);

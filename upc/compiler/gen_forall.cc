@@ -4,19 +4,19 @@
  * this thread's iterations alone, in which elements that are known to be local are accessed like
  * private ones.
  *
- * Called by gen.cc. Calls: gen_expr.cc. The pattern: `i = FIRST; i < LAST; i++; AFFINITY`, where
- * nothing in the body changes i or LAST, and AFFINITY is i or &a[i]..., each a[i] lying in one
- * block of a, which is an array or a pointer variable that the body does not change, or &a[F + i],
- * F being the same throughout, as i * N in a loop over j. Invariants:
- * with `unit` indices to a block, and v = i + (what a points to, counted in indices from the block
- * row's beginning), index i belongs to thread (v / unit) % THREADS, where it is number (v / unit /
- * THREADS) * unit + v % unit. Pointers that begin elsewhere than the affinity's do not fit, which
- * is known when the loop runs: then the plain loop runs, as it does inside the body of
- * another upc_forall, also one further up in the calls, where every iteration is executed. A loop
- * `p = FIRST; p < LAST; p++; p` over a pointer-to-shared is the same with a counter in p's place,
- * counted from where p begins, if LAST can be reached from there; else the plain loop runs. It is a
- * second copy of the body; bodies with labels, static variables or a case of a switch around the
- * loop are not copied.
+ * Called by gen.cc. Calls: gen_expr.cc. The pattern: `i = FIRST; i < LAST; i++; AFFINITY` or the
+ * same downwards, `i = FIRST; i >= LAST; i--; AFFINITY`, if i can get below LAST, where nothing in
+ * the body changes i or LAST, and AFFINITY is i or &a[i]..., each a[i] lying in one block of a,
+ * which is an array or a pointer variable that the body does not change, or &a[F + i], F being the
+ * same throughout, as i * N in a loop over j. Invariants: with `unit` indices to a block, and v = i
+ * + (what a points to, counted in indices from the block row's beginning), index i belongs to
+ * thread (v / unit) % THREADS, where it is number (v / unit / THREADS) * unit + v % unit. Pointers
+ * that begin elsewhere than the affinity's do not fit, which is known when the loop runs: then the
+ * plain loop runs, as it does inside the body of another upc_forall, also one further up in the
+ * calls, where every iteration is executed. A loop `p = FIRST; p < LAST; p++; p` over a
+ * pointer-to-shared is the same with a counter in p's place, counted from where p begins, if LAST
+ * can be reached from there; else the plain loop runs. It is a second copy of the body; bodies with
+ * labels, static variables or a case of a switch around the loop are not copied.
  */
 #include "gen.h"
 
@@ -58,6 +58,14 @@ bool is_one(Node *n) {
 // 1 as it is written, which is nothing to multiply by.
 bool is_written_one(const Source &s, Node *n) {
   return is_one(n) && s[bare(n)->begin].text == "1";
+}
+
+// Whether a loop's step counts its variable by 1, up or down.
+bool is_step(const Source &s, Node *step, const Symbol *variable, bool down) {
+  if (!step || step->kids.empty() || !is_variable(bare(step->kids[0]), variable)) return false;
+  if (step->kind == Nk::Step) return step->op == (down ? "--" : "++");
+  return step->kind == Nk::Assign && step->op == (down ? "-=" : "+=") &&
+         is_written_one(s, step->kids[1]);
 }
 
 bool is_small_decimal(const std::string &text) {
@@ -145,6 +153,11 @@ bool is_signed_number(const Type *t) {
   return t->kind == Ty::Int || t->kind == Ty::Long || t->kind == Ty::LLong;
 }
 
+// A number that is compared as a signed one with another of these.
+bool compares_signed(const Type *t) {
+  return is_signed_number(t) || t->kind == Ty::Char || t->kind == Ty::SChar || t->kind == Ty::Short;
+}
+
 // What is added to a variable, both signed; NULL: it is another expression.
 Node *beside(Node *n, const Symbol *variable) {
   n = bare(n);
@@ -226,31 +239,47 @@ std::string Generator::start_of(const Symbol *s, long block) {
   return "upcr_offset_of(" + name_of(s) + ", " + std::to_string(block) + ")";
 }
 
-// Whether the loop has the pattern; fills `l`.
-bool Generator::matches(Node *n, OwnLoop &l) {
-  Node *init = n->kids[0], *cond = bare(n->kids[1]), *step = bare(n->kids[2]);
-  Node *affinity = bare(n->kids[3]), *body = n->kids[4];
-  if (!cond || cond->kind != Nk::Binary || (cond->op != "<" && cond->op != "<=")) return false;
-  Node *variable = bare(cond->kids[0]);
+// Whether the loop counts its variable up to a bound or down to it by 1; fills `l`.
+bool Generator::matches_count(Node *n, OwnLoop &l) {
+  Node *init = n->kids[0], *cond = bare(n->kids[1]), *body = n->kids[4];
+  if (!cond || cond->kind != Nk::Binary || (cond->op[0] != '<' && cond->op[0] != '>')) return false;
+  if (cond->op.size() > 1 && cond->op[1] != '=') return false;
+  const Node *variable = bare(cond->kids[0]);
   if (variable->kind != Nk::Name || !is_own(variable->symbol)) return false;
   if (!is_integer(variable->symbol->type)) return false;
   l.variable = variable->symbol;
   l.declared = init && init->kind == Nk::Declaration;
-  if (!step || !is_variable(bare(step->kids.empty() ? nullptr : step->kids[0]), l.variable))
-    return false;
-  if (!(step->kind == Nk::Step && step->op == "++") &&
-      !(step->kind == Nk::Assign && step->op == "+=" && is_written_one(s_, step->kids[1])))
-    return false;
+  l.down = cond->op[0] == '>';
+  if (!is_step(s_, bare(n->kids[2]), l.variable, l.down)) return false;
   if (!is_integer(cond->kids[1]->type) || !is_fixed(cond->kids[1], body)) return false;
   if (changes(body, l.variable) || names(cond->kids[1], l.variable)) return false;
   if (!may_be_copied(s_, body)) return false;
-  l.unit = 1;
   l.body = body;
   l.counter = name_of(l.variable);
   l.bound = code(cond->kids[1]);
-  l.including = cond->op == "<=";
+  l.including = cond->op.size() > 1;
   const Ty kind = l.variable->type->kind;
-  if (kind == Ty::ULong || kind == Ty::ULLong) l.fits = " || (long)" + name_of(l.variable) + " < 0";
+  if (l.down)
+    l.fits = misses_end(cond, l);
+  else if (kind == Ty::ULong || kind == Ty::ULLong)
+    l.fits = " || (long)" + l.counter + " < 0";
+  return true;
+}
+
+// In C, that a loop which counts down does not fit: its variable cannot get below the bound, as
+// with i >= 0, i unsigned, or a number is less than 0 where it is compared as an unsigned one.
+std::string Generator::misses_end(const Node *cond, const OwnLoop &l) {
+  const std::string end = "(long)(" + l.bound + ")" + (l.including ? " - 1" : "");
+  const bool is_signed = compares_signed(l.variable->type) && compares_signed(cond->kids[1]->type);
+  return " || upcr_endless((long)" + l.counter + ", " + end + ", (long)(__typeof__(" + l.counter +
+         "))(" + end + "), " + (is_signed ? "1)" : "0)");
+}
+
+// Whether the loop has the pattern; fills `l`.
+bool Generator::matches(Node *n, OwnLoop &l) {
+  if (!matches_count(n, l)) return false;
+  Node *affinity = bare(n->kids[3]), *body = l.body;
+  l.unit = 1;
   if (is_variable(affinity, l.variable)) return true;
   if (affinity->kind == Nk::Decay)
     affinity = bare(affinity->kids[0]);
@@ -277,9 +306,13 @@ bool Generator::matches(Node *n, OwnLoop &l) {
   return true;
 }
 
+// This thread's iterations, which are those from `first` to before `last`, in the loop's order.
 std::string Generator::own_loop(Node *n, OwnLoop &l) {
-  const std::string i = l.counter, first = fresh("i"), last = fresh("n"), q = fresh("q");
-  const std::string unit = std::to_string(l.unit) + "L", end = fresh("e"), at = fresh("b");
+  const std::string i = l.counter, bound = "(long)(" + l.bound + ")";
+  l.first = fresh("i");
+  l.last = fresh("n");
+  l.block = fresh("q");
+  l.at = fresh("b");
   l.position = fresh("l");
   l.start = fresh("o");
   OwnLoop *outer = own_;
@@ -289,45 +322,70 @@ std::string Generator::own_loop(Node *n, OwnLoop &l) {
   l.neighbours = false;
   const std::string edges = l.lowest || l.highest ? edge_body(n, l) : "";
   own_ = outer;
-  std::string s = "const long " + first + " = (long)" + i + ", " + last + " = (long)(" + l.bound +
-                  ")" + (l.including ? " + 1" : "") + ";" + l.pointers + " const long " + at +
-                  " = " + l.start + " / " + std::to_string(l.elements) + ";";
-  s += "long " + q + " = upcr_first(" + first + " + " + at + ", " + unit + ");";
-  const std::string rest = "; " + l.position + " < " + end + "; " + l.position + "++, " + i;
-  if (l.unit == 1) {
-    s += i + " = " + q + " - " + at + "; for (long " + l.position + " = upcr_row_of(" + q + "), " +
-         end + " = " + l.position + " + upcr_rounds(" + last + " + " + at + " - " + q + ")" + rest +
-         " += upcr_threads) {" + body + "}";
-  } else {
-    const std::string b = fresh("b"), low = fresh("i"), high = fresh("n"), row = fresh("r");
-    const std::string block_end = b + " + " + unit;
-    const auto part = [&](const std::string &from, const std::string &to, const std::string &text) {
-      return i + " = " + from + "; for (long " + l.position + " = " + row + " + (" + from + " - " +
-             b + "), " + end + " = " + l.position + " + (" + to + " - " + from + ")" + rest +
-             "++) {" + text + "} ";
-    };
-    s += "for (long " + b + ", " + row + " = upcr_row_of(" + q + ") * " + unit + "; (" + b + " = " +
-         q + " * " + unit + " - " + at + ") < " + last + "; " + q + " += upcr_threads, " + row +
-         " += " + unit + ") { const long " + low + " = " + b + " < " + first + " ? " + first +
-         " : " + b + ", " + high + " = " + block_end + " < " + last + " ? " + block_end + " : " +
-         last + "; ";
-    if (edges.empty()) {
-      s += part(low, high, body);
-    } else { // the indices of which a neighbour lies in another block are at the ends
-      const std::string m = fresh("m"), n2 = fresh("m"), k = fresh("k");
-      const std::string from = fresh("i"), to = fresh("n");
-      s += "const long " + m + " = upcr_clamp(" + b + " - (" + std::to_string(l.lowest) + "L), " +
-           low + ", " + high + "), " + n2 + " = upcr_clamp(" + block_end + " - " +
-           std::to_string(l.highest) + "L, " + m + ", " + high + "); for (int " + k + " = 0; " + k +
-           " < 3; " + k + "++) { const long " + from + " = " + k + " == 0 ? " + low + " : " + k +
-           " == 1 ? " + m + " : " + n2 + ", " + to + " = " + k + " == 0 ? " + m + " : " + k +
-           " == 1 ? " + n2 + " : " + high + "; if (" + k + " == 1) {" + part(from, to, body) +
-           "} else {" + part(from, to, edges) + "} }";
-    }
-    s += "}";
-  }
+  const std::string first = l.down ? bound + (l.including ? "" : " + 1") : "(long)" + i;
+  const std::string last = l.down ? "(long)" + i + " + 1" : bound + (l.including ? " + 1" : "");
+  std::string s = "const long " + l.first + " = " + first + ", " + l.last + " = " + last + ";" +
+                  l.pointers + " const long " + l.at + " = " + l.start + " / " +
+                  std::to_string(l.elements) + ";long " + l.block + " = " +
+                  (l.down ? "upcr_last(" + l.last + " - 1" : "upcr_first(" + l.first) + " + " +
+                  l.at + ", " + std::to_string(l.unit) + "L);";
+  s += l.unit == 1 ? own_singles(l, body) : own_blocks(l, body, edges);
   if (l.declared) return s; // else it is in the end what it is on all threads
-  return s + " " + i + " = " + first + " > " + last + " ? " + first + " : " + last + ";";
+  const std::string any = " " + i + " = " + l.first + " > " + l.last + " ? ";
+  return s + any +
+         (l.down ? l.last + " - 1 : " + l.first + " - 1;" : l.first + " : " + l.last + ";");
+}
+
+// The iterations of blocks of one index.
+std::string Generator::own_singles(const OwnLoop &l, const std::string &body) {
+  const std::string i = l.counter, end = fresh("e"), at = l.position, sign = l.down ? "-" : "+";
+  const std::string count = l.down ? l.block + " + 1 - " + l.at + " - " + l.first
+                                   : l.last + " + " + l.at + " - " + l.block;
+  return i + " = " + l.block + " - " + l.at + "; for (long " + at + " = upcr_row_of(" + l.block +
+         "), " + end + " = " + at + " " + sign + " upcr_rounds(" + count + "); " + at +
+         (l.down ? " > " : " < ") + end + "; " + at + sign + sign + ", " + i + " " + sign +
+         "= upcr_threads) {" + body + "}";
+}
+
+// The iterations of longer blocks: those of this thread in turn. `edges` is the body where
+// neighbours may lie in another block; empty: it is the same.
+std::string Generator::own_blocks(const OwnLoop &l, const std::string &body,
+                                  const std::string &edges) {
+  const std::string b = fresh("b"), low = fresh("i"), high = fresh("n"), row = fresh("r");
+  const std::string unit = std::to_string(l.unit) + "L", block_end = b + " + " + unit;
+  const std::string step = l.down ? " -= " : " += ";
+  std::string s = "for (long " + b + ", " + row + " = upcr_row_of(" + l.block + ") * " + unit +
+                  "; (" + b + " = " + l.block + " * " + unit + " - " + l.at + ")" +
+                  (l.down ? " + " + unit + " > " + l.first : " < " + l.last) + "; " + l.block +
+                  step + "upcr_threads, " + row + step + unit + ") { const long " + low + " = " +
+                  b + " < " + l.first + " ? " + l.first + " : " + b + ", " + high + " = " +
+                  block_end + " < " + l.last + " ? " + block_end + " : " + l.last + "; ";
+  const auto part = [&](const std::string &from, const std::string &to, const std::string &text) {
+    return own_part(l, row + " - " + b, from, to) + text + "} ";
+  };
+  if (edges.empty()) return s + part(low, high, body) + "}";
+  // the indices of which a neighbour lies in another block are at the ends
+  const std::string m = fresh("m"), n2 = fresh("m"), k = fresh("k");
+  const std::string from = fresh("i"), to = fresh("n");
+  s += "const long " + m + " = upcr_clamp(" + b + " - (" + std::to_string(l.lowest) + "L), " + low +
+       ", " + high + "), " + n2 + " = upcr_clamp(" + block_end + " - " + std::to_string(l.highest) +
+       "L, " + m + ", " + high + "); for (int " + k +
+       (l.down ? " = 2; " + k + " >= 0; " + k + "--" : " = 0; " + k + " < 3; " + k + "++") +
+       ") { const long " + from + " = " + k + " == 0 ? " + low + " : " + k + " == 1 ? " + m +
+       " : " + n2 + ", " + to + " = " + k + " == 0 ? " + m + " : " + k + " == 1 ? " + n2 + " : " +
+       high + "; if (" + k + " == 1) {" + part(from, to, body) + "} else {" +
+       part(from, to, edges) + "} }";
+  return s + "}";
+}
+
+// The head of a loop over the indices from `from` to before `to`; `row` is the position of index 0.
+std::string Generator::own_part(const OwnLoop &l, const std::string &row, const std::string &from,
+                                const std::string &to) {
+  const std::string i = l.counter, end = fresh("e"), at = l.position, sign = l.down ? "-" : "+";
+  const std::string begin = l.down ? to + " - 1" : from;
+  return i + " = " + begin + "; for (long " + at + " = " + row + " + " + begin + ", " + end +
+         " = " + at + " " + sign + " (" + to + " - " + from + "); " + at +
+         (l.down ? " > " : " < ") + end + "; " + at + sign + sign + ", " + i + sign + sign + ") {";
 }
 
 // Whether the loop goes over elements by a pointer-to-shared; fills `l`.
@@ -495,17 +553,20 @@ std::string Generator::forall(Node *n) {
   return s + " }";
 }
 
-// Whether an index is the loop's variable, or that and a constant, the distance.
+// Whether an index is that of the affinity.
+bool Generator::is_own_index(Node *n, const OwnLoop &l) {
+  if (!l.offset) return is_variable(n, l.variable);
+  Node *fixed = beside(n, l.variable);
+  return fixed && is_same(s_, fixed, l.offset);
+}
+
+// Whether an index is that of the affinity, or that and a constant, the distance.
 bool Generator::is_near(Node *n, const OwnLoop &l, long &distance) {
-  if (l.offset) {
-    Node *fixed = beside(n, l.variable);
-    return fixed && is_same(s_, fixed, l.offset);
-  }
-  if (is_variable(n, l.variable)) return true;
+  if (is_own_index(n, l)) return true;
   if (!l.neighbours || n->kind != Nk::Binary || (n->op != "+" && n->op != "-")) return false;
-  const Node *i = bare(n->kids[0]), *c = bare(n->kids[1]);
-  if (n->op == "+" && !is_variable(i, l.variable)) std::swap(i, c);
-  if (!is_variable(i, l.variable) || c->kind != Nk::Constant || !is_integer(c->type)) return false;
+  Node *i = bare(n->kids[0]), *c = bare(n->kids[1]);
+  if (n->op == "+" && c->kind != Nk::Constant) std::swap(i, c);
+  if (!is_own_index(i, l) || c->kind != Nk::Constant || !is_integer(c->type)) return false;
   const std::string text(s_[c->begin].text);
   if (!is_small_decimal(text)) return false;
   distance = std::stol(text) * (n->op == "-" ? -1 : 1);

@@ -211,6 +211,15 @@ UPCR_CALLED long upcr_first(long i, long unit) {
   upcr_row(block, &thread);
   return block + (upcr_mythread >= thread ? 0 : upcr_threads) + upcr_mythread - thread;
 }
+/* The last such block up to the one that holds index i. */
+UPCR_INLINE long upcr_last(long i, long unit) {
+  return upcr_first(i - (upcr_threads - 1) * unit, unit);
+}
+/* Whether a loop's variable cannot count down from `first` to `end`, what is below its last index:
+ * it holds `held` in its place, or numbers below 0 are compared as unsigned ones. */
+UPCR_INLINE int upcr_endless(long first, long end, long held, int is_signed) {
+  return held != end || (!is_signed && (first < 0 || end < 0));
+}
 UPCR_INLINE long upcr_row_of(long block) {
   long thread;
   return upcr_row(block, &thread);
