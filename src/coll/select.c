@@ -18,6 +18,11 @@
  * limit; the limit of larger teams is lower. */
 #define SHARED_COMBINERS          4u
 
+/* What a member shows at most where ranks outnumber processors: in exchanges, its blocks for all;
+ * and where every member combines the data of all. Bytes. */
+#define CROWDED_EXCHANGE          (512 * KB)
+#define CROWDED_COMBINE           (8 * KB)
+
 #define NODES_EXCHANGE_BLOCKS_MAX 16384u /* blocks that a leader moves one by one */
 
 /* Members, or nodes, up to which pipelines are chains of long segments. */
@@ -208,7 +213,8 @@ static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb
     if (c->size <= t->flat_ranks_max) return "flat";
     return c->bytes * c->size <= t->allgather_doubling_max ? "doubling" : "ring";
   case TMB_COLL_EXCHANGE:
-    if (c->size <= t->flat_ranks_max) return "flat";
+    /* Where ranks outnumber processors, each step of the others costs a turn on a processor. */
+    if (c->size <= t->flat_ranks_max || (t->shared_long && c->shared)) return "flat";
     return c->bytes <= t->exchange_bruck_max ? "bruck" : "pairwise";
   case TMB_COLL_REDUCE_SCATTER:
     if (c->bytes * c->size <= t->rscatter_halving_max) return "halving";
@@ -242,14 +248,16 @@ static uint64_t shared_limit(const struct tmb_coll_shape *c, const struct tmb_co
   case TMB_COLL_EXSCAN:
     /* Every member combines the data of all: work that grows with the team, while algorithms
      * with messages divide it among the members. */
-    return c->size <= SHARED_COMBINERS ? t->shared_max : t->shared_max * SHARED_COMBINERS / c->size;
+    if (c->size <= SHARED_COMBINERS) return t->shared_max;
+    return TMB_MAX(t->shared_max * SHARED_COMBINERS / c->size,
+                   t->shared_long ? CROWDED_COMBINE : 0);
   case TMB_COLL_SCATTER:
   case TMB_COLL_REDUCE_SCATTER: return t->shared_max;
   case TMB_COLL_EXCHANGE:
   case TMB_COLL_ALLGATHER:
     /* Every member copies its data into its row and then copies all rows out: twice the copying
      * of a direct read, with nothing to overlap it. */
-    if (t->shared_long && c->kind == TMB_COLL_ALLGATHER) return UINT64_MAX;
+    if (t->shared_long) return c->kind == TMB_COLL_ALLGATHER ? UINT64_MAX : CROWDED_EXCHANGE;
     return c->pull == UINT64_MAX ? t->shared_max : TMB_MIN(t->shared_max, t->shared_copy_max);
   default: return t->shared_long ? UINT64_MAX : t->shared_max;
   }

@@ -76,8 +76,8 @@ struct tmb_coll_tuning {
   uint64_t segment, segment_far; /* bytes: of pipelines through a few, and through many members */
   uint64_t eager, direct_min;
   uint64_t shared_max; /* bytes that a member shows in shared memory at most */
-  bool shared_long;    /* data of any length are shown, except by collectives that show a block for
-                         each    member */
+  bool shared_long;    /* ranks outnumber processors: data of any length are shown, with limits for
+                          those that show a block for each member or combine all data */
   bool shared_near;    /* whether teams of few ranks have no limit: their caches are near */
   uint64_t shared_copy_max; /* the same limit for all-gather and exchange where long messages can be
                               read in the sender's memory */

@@ -293,11 +293,20 @@ static void shared(void **state) {
   assert_string_equal(why.alg->name, "board");
   assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
   c.kind = TMB_COLL_BROADCAST;
-  t.shared_long = true; /* but not for blocks */
-  assert_true(tmb_coll_select_shared(&c, &t, 401, &why));
+  t.shared_long = true; /* with a limit for blocks, and where all combine all */
+  assert_true(tmb_coll_select_shared(&c, &t, UINT64_MAX, &why));
   c.kind = TMB_COLL_EXCHANGE;
-  assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
+  assert_true(tmb_coll_select_shared(&c, &t, 512 << 10, &why));
+  assert_false(tmb_coll_select_shared(&c, &t, (512 << 10) + 1, &why));
+  c.kind = TMB_COLL_SCAN;
+  c.size = t.shared_ranks_max = 32;
+  assert_true(tmb_coll_select_shared(&c, &t, 8 << 10, &why));
+  assert_false(tmb_coll_select_shared(&c, &t, (8 << 10) + 1, &why));
+  c.kind = TMB_COLL_EXCHANGE;
+  assert_string_equal(tmb_coll_select(&c, &t).alg->name, "flat");
   t.shared_long = false;
+  assert_string_equal(tmb_coll_select(&c, &t).alg->name, "pairwise");
+  c.size = t.shared_ranks_max = 4;
   t.shared_near = true; /* for a team as small as this one, blocks as well */
   assert_true(tmb_coll_select_shared(&c, &t, 401, &why));
   c.size = 8;

@@ -26,12 +26,15 @@ static struct {
   struct tmb_coll_tuning t;
 } tuning;
 
+/* Largest team that uses its shared memory where ranks outnumber processors. */
+#define CROWDED_RANKS_MAX 64u
+
 /* A hand-off and back that processors under one cache need at most: there two copies through a
  * shared memory are faster than one by the kernel. Farther apart, a line takes longer than its
  * copy. */
-#define NEAR_NS         250u
+#define NEAR_NS           250u
 
-#define TABLE_BYTES_MAX (1 << 20)
+#define TABLE_BYTES_MAX   (1 << 20)
 
 /* The whole file as a string; fatal when it cannot be read. */
 static char *read_file(const char *path) {
@@ -95,6 +98,7 @@ static void read_settings(void) {
   /* Where ranks outnumber processors each message, offer and answer costs a turn on a processor,
    * so even long data are shown in shared memory. */
   t->shared_long = tmb_job.wait.crowded && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
+  if (tmb_job.wait.crowded) t->shared_ranks_max = CROWDED_RANKS_MAX;
   const uint64_t handoff_ns = tmb_shared_handoff_ns();
   t->shared_near = handoff_ns && handoff_ns <= NEAR_NS && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
   t->verbose = tmb_cfg_bool(TMB_CFG_VERBOSE);

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
 CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
@@ -111,6 +112,12 @@ def be_first(ready):
         signal.sigwait([signal.SIGCHLD])
 
 
+def namespaces(pid):
+    """The numbers of a process in the namespaces from this one's to its own."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return next(line for line in file if line.startswith("NSpid:")).split()[1:]
+
+
 class Host:
     """A machine of its own: network, processes, name and shared memory. It ends with the script."""
 
@@ -183,4 +190,16 @@ class Host:
         if self.alive:
             self.alive = False
             os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.middle, 0)
+            while not os.waitpid(self.middle, os.WNOHANG)[0]:
+                self._reap_orphans()
+                time.sleep(0.01)
+
+    @staticmethod
+    def _reap_orphans():
+        """Reaps processes of hosts whose nsenter was killed: they are children of this one then,
+        and process 1 of their host ends only after them."""
+        own = len(namespaces("self"))
+        for pid in (int(n) for n in os.listdir("/proc") if n.isdigit()):
+            with contextlib.suppress(OSError):
+                if len(namespaces(pid)) > own:
+                    os.waitpid(pid, os.WNOHANG)
