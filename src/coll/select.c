@@ -213,8 +213,7 @@ static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb
     if (c->size <= t->flat_ranks_max) return "flat";
     return c->bytes * c->size <= t->allgather_doubling_max ? "doubling" : "ring";
   case TMB_COLL_EXCHANGE:
-    /* Where ranks outnumber processors, each step of the others costs a turn on a processor. */
-    if (c->size <= t->flat_ranks_max || (t->shared_long && c->shared)) return "flat";
+    if (c->size <= t->flat_ranks_max) return "flat";
     return c->bytes <= t->exchange_bruck_max ? "bruck" : "pairwise";
   case TMB_COLL_REDUCE_SCATTER:
     if (c->bytes * c->size <= t->rscatter_halving_max) return "halving";

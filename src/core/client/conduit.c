@@ -222,7 +222,6 @@ void tmb_conduit_drain(void) {
 }
 
 void tmb_conduit_leave(int code) {
-  if (tmb_peer_inside) return;
   tmb_conduit_drain();
   if (tmb_job.net && tmb_job.net->leave) tmb_job.net->leave(tmb_job.net_state, code);
 }

@@ -17,8 +17,7 @@ int tmb_conduit_open(void);
  * handlers of replies only. */
 void tmb_conduit_drain(void);
 
-/* The same, and the conduit is told that the process ends with `code`. Nothing is done where a
- * signal has interrupted a call of the conduit on this thread. */
+/* The same, and the conduit is told that the process ends with `code`. */
 void tmb_conduit_leave(int code);
 
 #endif

@@ -21,6 +21,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "core/job.h"
+#include "core/progress/peer.h"
 #include "os/coverage.h"
 #include "os/signals.h"
 
@@ -145,7 +146,8 @@ static void leave_network(int code) {
   struct sigaction action;
   sigset_t alarm, mask;
   tmb_flush_streams(); /* the conduit may wait for seconds, and the job end meanwhile */
-  if (!tmb_job.net || !claims_leaving()) return;
+  /* What a signal has interrupted inside the conduit may hold a lock that the leaver waits for. */
+  if (!tmb_job.net || tmb_peer_inside || !claims_leaving()) return;
   exiting.leave_code = code;
   sigaction(SIGALRM, &at_limit, &action);
   sigemptyset(&alarm);
