@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 240
+# timeout: 300
 """Ranks on other hosts, pretended on this machine (TOMBOLO_PLACES), that die or stop answering: the
 job ends, with rank and host named and nothing left, or the survivors go on and agree on who is
 left. A slow peer is not a dead one."""
@@ -71,28 +71,49 @@ def own_end(conduit, how):
         check(job.seconds < 5, how, "took", job.seconds, "s")
 
 
-def silent():
+def silent(conduit, timeout, way="stop-get"):
     """A peer that is stopped for ever: the job ends, and names rank and host."""
-    job = Job(3, [HANGS, "stop-get"], env=far("udp", TOMBOLO_PEER_TIMEOUT="2"))
+    job = Job(3, [HANGS, way], env=far(conduit, TOMBOLO_PEER_TIMEOUT=timeout))
     job.ready()
     job.expect(134, r"rank 2 on host \S+/0 is lost: it has not answered for TOMBOLO_PEER_TIMEOUT")
-    check(job.seconds < 15, "took", job.seconds)
+    check(job.seconds < 15 + 3 * float(timeout), "took", job.seconds)
 
 
-def silent_reported():
+def silent_reported(conduit, timeout):
     """The same where the others want to go on: the peer is ended, and lost to all of them."""
-    job = Job(5, [SHRINK, "stopped"], env=far("udp", "0,1,2,1,2", TOMBOLO_PEER_TIMEOUT="2"))
+    job = Job(5, [SHRINK, "stopped"],
+              env=far(conduit, "0,1,2,1,2", TOMBOLO_PEER_TIMEOUT=timeout))
     job.expect(137, r"rank 0 \(pid \d+ on \S+\) does not answer other ranks any more")
     survivors(job, 4)
 
 
-def slow(conduit):
+def slow(conduit, seconds=2.5):
     """A peer that is stopped for a while is waited for."""
     job = Job(3, [HANGS, "stop-get"], env=far(conduit, TOMBOLO_PEER_TIMEOUT="6"))
     pids = job.ready()
-    time.sleep(2.5)
+    time.sleep(seconds)
     check(job.process.poll() is None, "a slow peer ended the job")
     os.kill(pids[2], signal.SIGCONT)
+    job.expect(0)
+
+
+def works(thread):
+    """A peer that computes for three time-outs: its thread answers, or it is not asked."""
+    job = Job(3, [HANGS, "work-get", "2", "16"],
+              env=far("ofi", TOMBOLO_PEER_TIMEOUT="5", TOMBOLO_OFI_THREAD=thread))
+    job.ready()
+    job.expect(0)
+    check(job.seconds > 15, "took only", job.seconds)
+
+
+def asker_stopped():
+    """One that waits for a peer that computes, and is stopped itself, judges nobody by that."""
+    job = Job(3, [HANGS, "work-get", "2", "14"], env=far("ofi", TOMBOLO_PEER_TIMEOUT="5"))
+    pids = job.ready()
+    time.sleep(1)
+    os.kill(pids[1], signal.SIGSTOP)
+    time.sleep(4)
+    os.kill(pids[1], signal.SIGCONT)
     job.expect(0)
 
 
@@ -135,9 +156,17 @@ if OFI:
               named("shrink/ofi", shrink, "ofi", "cyclic:2", "middle", 2),
               named("coll/ofi", collectives, "ofi", "coll"),
               named("slow/ofi", slow, "ofi"),
+              named("slow/ofi/asked", slow, "ofi", 5),
               named("stopped_and_killed/ofi", stopped_and_killed, "ofi"),
-              named("watched/ofi", watched, "ofi")]
-CASES += [silent, silent_reported, named("slow/udp", slow, "udp")]
+              named("watched/ofi", watched, "ofi"),
+              named("silent/ofi", silent, "ofi", "5"),
+              named("silent/ofi/no-thread", silent, "ofi", "5", "stop-get-alone"),
+              named("silent_reported/ofi", silent_reported, "ofi", "5"),
+              named("works/ofi/thread", works, "1"),
+              named("works/ofi/no-thread", works, "0"),
+              asker_stopped]
+CASES += [named("silent", silent, "udp", "2"), named("silent_reported", silent_reported, "udp", "2"),
+          named("slow/udp", slow, "udp")]
 
 if __name__ == "__main__":
     run_cases(CASES)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A job that hangs in a known way, or is only slow: argument 1 says how, argument 2 which rank is
- * the odd one (default: the last). Driven by why.py; without arguments it ends well.
+ * the odd one (default: the last), argument 3 how many seconds something takes. Driven by why.py
+ * and far.py; without arguments it ends well.
  */
 /* mode: PAR */
 /* ranks: 1 3 */
@@ -22,6 +23,7 @@
 
 static gex_TM_t tm;
 static gex_Rank_t me, size, odd;
+static long seconds;
 static uint64_t *word; /* signal in this rank's segment */
 static char *peer_base;
 
@@ -125,6 +127,14 @@ static void get_from_stopped(void) {
   if (x) abort();
 }
 
+/* As that, but it computes for a while: nothing is called meanwhile. */
+static void get_from_worker(void) {
+  uint64_t x = 1;
+  sleep_ms(me == odd ? 1000 * seconds : 200);
+  gex_RMA_GetBlocking(tm, &x, odd, peer_base, sizeof x, 0);
+  if (x) abort();
+}
+
 static void locked_twice(void) {
   static gex_HSL_t lock = GEX_HSL_INITIALIZER;
   if (me == odd) {
@@ -180,9 +190,18 @@ static void run(const char *how) {
               {"signal", nobody_signals},     {"get", get_from_sleeper},
               {"stop-get", get_from_stopped}, {"lock", locked_twice},
               {"blocked", blocked},           {"slow", slow_by_sleep},
+              {"work-get", get_from_worker},  {"stop-get-alone", get_from_stopped},
               {"busy", slow_by_work}};
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
     if (!strcmp(how, ways[i].name)) ways[i].fn();
+}
+
+/* Before the library knows. */
+static bool is_rank(unsigned rank) {
+  char text[16];
+  const char *boot = getenv("TOMBOLO_BOOT");
+  snprintf(text, sizeof text, ":%u:", rank);
+  return boot && strstr(boot, text);
 }
 
 int main(int argc, char **argv) {
@@ -190,12 +209,14 @@ int main(int argc, char **argv) {
   gex_EP_t ep;
   gex_Segment_t segment;
   const char *how = argc > 1 ? argv[1] : "none";
-  if (!strcmp(how, "absent") && getenv("TOMBOLO_BOOT") && strstr(getenv("TOMBOLO_BOOT"), ":0:"))
+  if (!strcmp(how, "absent") && is_rank(0))
     for (;;) pause();
+  if (!strcmp(how, "stop-get-alone") && is_rank(1)) setenv("TOMBOLO_OFI_THREAD", "0", 1);
   if (gex_Client_Init(&client, &ep, &tm, "HANGS", &argc, &argv, 0) != GASNET_OK) return 1;
   me = gex_TM_QueryRank(tm);
   size = gex_TM_QuerySize(tm);
   odd = argc > 2 ? (gex_Rank_t)atoi(argv[2]) : size - 1;
+  seconds = argc > 3 ? atol(argv[3]) : 0;
   if (gex_Segment_Attach(&segment, tm, 1 << 16) != GASNET_OK) return 1;
   word = gex_Segment_QueryAddr(segment);
   *word = 0;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "net/ofi/ofi_engine.h"
 #include "net/ofi/ofi_rma.h"
+#include "net/ofi/ofi_silent.h"
 #include "net/plugin/tender.h"
 
 #include <stdio.h>
@@ -121,7 +122,7 @@ static bool choose(struct tmb_net *net) {
 
 static bool open_queue(struct tmb_net *net) {
   struct fi_cq_attr attr = {.size = net->receives.count + net->small.count + net->large.count +
-                                    OFI_ACCESSES,
+                                    net->silent.questions.count + OFI_ACCESSES,
                             .format = FI_CQ_FORMAT_DATA,
                             .wait_obj = FI_WAIT_FD};
   net->wait_fd = -1;
@@ -153,7 +154,8 @@ static bool open_endpoint(struct tmb_net *net) {
     return says(net, "binding the endpoint", rc);
   if ((rc = calls->enable(net->ep))) return says(net, "enabling the endpoint", rc);
   if ((rc = ofi_memory_pool(net, &net->receives)) || (rc = ofi_memory_pool(net, &net->small)) ||
-      (rc = ofi_memory_pool(net, &net->large)))
+      (rc = ofi_memory_pool(net, &net->large)) ||
+      (rc = ofi_memory_pool(net, &net->silent.questions)))
     return says(net, "registering the message buffers", rc);
   return true;
 }
@@ -181,7 +183,7 @@ static void configure(struct tmb_net *net) {
   if (!ofi_pool_make(&net->receives, (uint32_t)receives, OFI_MESSAGE_MAX, OFI_USE_RECV) ||
       !ofi_pool_make(&net->small, 8 * (uint32_t)sends, OFI_SMALL_BYTES, OFI_USE_SEND) ||
       !ofi_pool_make(&net->large, (uint32_t)sends, OFI_MESSAGE_MAX, OFI_USE_SEND) ||
-      !ofi_access_make(net))
+      !ofi_access_make(net) || !ofi_silent_make(net))
     up->fatal("out of memory for the buffers of conduit ofi");
 }
 
@@ -251,7 +253,8 @@ static void net_close(struct tmb_net *net) {
   free_copies(net->held[1].first);
   free_copies(net->unanswered);
   ofi_memory_close(net);
-  struct ofi_pool *const pools[] = {&net->receives, &net->small, &net->large};
+  struct ofi_pool *const pools[] = {&net->receives, &net->small, &net->large,
+                                    &net->silent.questions};
   for (size_t i = 0; i < TMB_ARRAY_LEN(pools); i++) {
     (void)CLOSE(pools[i]->mr);
     ofi_pool_free(pools[i]);
@@ -261,6 +264,7 @@ static void net_close(struct tmb_net *net) {
   (void)CLOSE(net->domain);
   (void)CLOSE(net->fabric);
   for (uint32_t i = 0; net->peer && i < net->env.size; i++) free(net->peer[i]);
+  free(net->silent.answers);
   if (net->info) net->calls->freeinfo(net->info);
   free(net->peer);
   free(net->addr);
@@ -306,12 +310,12 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
     tmb_lock_acquire_shared(&net->lock);
     for (struct ofi_buffer *b; good && (b = ofi_pool_take(&net->receives, 0));) ofi_post(net, b);
     tmb_lock_release(&net->lock);
-    good = agree(env, good);
+    if (good) start_tender(net);
+    good = ofi_silent_agree(net, good, net->tender != NULL);
   } else {
     good = false;
   }
   if (good) {
-    start_tender(net);
     *out = net;
     return 0;
   }

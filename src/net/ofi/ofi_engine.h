@@ -46,6 +46,8 @@ enum ofi_kind {
   OFI_GONE,    /* memory is registered no longer: struct ofi_region */
   OFI_SIGNAL,  /* a signal after a write: struct ofi_change */
   OFI_CHANGED, /* it has changed: the same */
+  OFI_PROBE,   /* whether the receiver lives */
+  OFI_PROBED,  /* it does */
   OFI_KINDS
 };
 
@@ -66,7 +68,7 @@ struct ofi_change {
 };
 
 /* What libfabric gives back with a completion. */
-enum ofi_use { OFI_USE_SEND, OFI_USE_RECV, OFI_USE_ACCESS };
+enum ofi_use { OFI_USE_SEND, OFI_USE_RECV, OFI_USE_ACCESS, OFI_USE_QUESTION };
 struct ofi_op {
   struct fi_context2 context; /* first: providers write here while the operation is under way */
   enum ofi_use use;
@@ -93,6 +95,26 @@ struct ofi_pool {
   void *desc;
 };
 
+/* Whether a peer lives, see ofi_silent.h. The first two are set by messages, the rest by looks. */
+enum ofi_life_state { OFI_CALM, OFI_ASKING, OFI_ASKED };
+struct ofi_life {
+  bool heard;      /* something has come since the last look */
+  bool reached;    /* the provider has taken something for it */
+  bool answer_due; /* an OFI_PROBED is still to be sent */
+  bool silent;     /* and so it is broken */
+  uint8_t state;   /* enum ofi_life_state: of the question to it; being sent, sent */
+  uint8_t looks;   /* since it was sent */
+  uint64_t heard_ns, asked_ns;
+};
+
+/* Of the engine: when to look, and what for questions. */
+struct ofi_silent {
+  uint64_t timeout_ns; /* 0: nobody is judged */
+  uint64_t look_ns, full_ns;
+  uint8_t *answers; /* [size] whether a rank answers while its client computes */
+  struct ofi_pool questions;
+};
+
 /* What this rank knows of a rank of another host that it has had to do with. */
 enum { OFI_REGIONS = 8 };
 struct ofi_peer {
@@ -113,6 +135,7 @@ struct ofi_peer {
   uint64_t broken_ns;
   uint64_t lost_ns; /* when core said that it is gone; 0: not yet */
   int error;        /* why it is broken */
+  struct ofi_life life;
 };
 
 /* Messages in the order in which they came. */
@@ -168,6 +191,7 @@ struct tmb_net {
   uint64_t wait_tick, wait_due_ns; /* when it asked what to wait for, and its timer */
   bool nudged;                     /* `nudge` is to be emptied */
   bool ended;                      /* by ofi_fatal: nothing is sent or received any more */
+  struct ofi_silent silent;
 };
 
 /* ---- ofi_choose.c */

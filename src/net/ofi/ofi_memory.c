@@ -109,7 +109,7 @@ bool ofi_memory_forget(struct tmb_net *net, const void *base, size_t bytes) {
 }
 
 int ofi_memory_pool(struct tmb_net *net, struct ofi_pool *pool) {
-  if (!(net->mr_mode & FI_MR_LOCAL)) return 0;
+  if (!(net->mr_mode & FI_MR_LOCAL) || !pool->count) return 0;
   const int rc = register_range(net, (uintptr_t)pool->memory, pool->count * pool->stride,
                                 FI_SEND | FI_RECV, &pool->mr);
   if (rc == 0) pool->desc = fi_mr_desc(pool->mr);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "net/ofi/ofi_engine.h"
 #include "net/ofi/ofi_rma.h"
+#include "net/ofi/ofi_silent.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@
 #define TEND_HELD_MAX  (UINT64_C(8) << 20)  /* bytes of copies for which the tender goes on */
 #define FAIL_NS        UINT64_C(5000000000) /* for accesses to a lost peer to fail */
 #define BLIND_NS       UINT64_C(1000000)    /* longest sleep while something is on its way */
+#define LOOK_TICKS     256                  /* calls between looks for silent peers */
 
 /* ---- receive buffers */
 
@@ -127,10 +129,15 @@ static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
   }
   const struct ofi_head *h = ofi_head_of(b);
   b->op.peer = h->src;
+  struct ofi_peer *const p = ofi_peer_of(net, h->src);
+  p->life.heard = true;
   if (h->returned) ofi_credit_back(net, h->src, h->returned);
   if (h->kind <= OFI_MEDIUM || h->kind == OFI_SIGNAL) return b;
   const char *const payload = b->data + ofi_payload_at(h->nargs);
-  if (h->kind == OFI_CHANGED)
+  if (h->kind == OFI_PROBE) {
+    p->life.answer_due = true;
+    ofi_send_later(net, h->src);
+  } else if (h->kind == OFI_CHANGED)
     ofi_access_changed(net, h->src, (const struct ofi_change *)(const void *)payload);
   else
     ofi_region_message(net, h, payload);
@@ -147,6 +154,10 @@ static void failed(struct tmb_net *net) {
   if (!op) return;
   if (op->use == OFI_USE_RECV) {
     recycle(net, ofi_buffer_of(op));
+    return;
+  }
+  if (op->use == OFI_USE_QUESTION) {
+    ofi_silent_sent(net, op, error.err);
     return;
   }
   net->tx_busy--;
@@ -167,11 +178,17 @@ static struct ofi_buffer *completed(struct tmb_net *net, const struct fi_cq_data
     b->bytes = (uint32_t)event->len;
     return arrived(net, b);
   }
+  if (TMB_UNLIKELY(op->use == OFI_USE_QUESTION)) {
+    ofi_silent_sent(net, op, 0);
+    return NULL;
+  }
   net->tx_busy--;
-  if (op->use == OFI_USE_SEND)
+  if (op->use == OFI_USE_SEND) {
     ofi_buffer_put(ofi_buffer_of(op));
-  else
+  } else {
+    net->peer[op->peer]->life.heard = true;
     ofi_access_done(net, op);
+  }
   return NULL;
 }
 
@@ -265,13 +282,14 @@ static void tell_broken(struct tmb_net *net) {
   for (uint32_t i = 0; i < net->env.size; i++) {
     tmb_lock_acquire_shared(&net->lock);
     struct ofi_peer *const p = net->peer[i];
-    const bool due = p && p->broken && p->broken_ns && now - p->broken_ns >= net->timeout_ns;
+    const bool due =
+        p && p->broken && p->broken_ns && (p->life.silent || now - p->broken_ns >= net->timeout_ns);
     if (due) {
       p->broken_ns = 0;
       net->broken--;
     }
     tmb_lock_release(&net->lock);
-    if (due) net->env.up->peer_lost(i, net->calls->error(p->error));
+    if (due) net->env.up->peer_lost(i, ofi_silent_why(net, p));
   }
 }
 
@@ -279,6 +297,7 @@ static void tell_broken(struct tmb_net *net) {
 
 /* Under the lock: what needs no message. Returns whether something was done. */
 static bool housekeeping(struct tmb_net *net) {
+  if (TMB_UNLIKELY(net->tick % LOOK_TICKS == 0)) (void)ofi_silent_look(net);
   if (TMB_UNLIKELY(net->unposted != NULL)) post_rest(net);
   if (TMB_UNLIKELY(net->unanswered != NULL)) answer_rest(net);
   bool done = TMB_UNLIKELY(net->todo != 0) && ofi_send_rest(net);
@@ -332,12 +351,14 @@ static uint64_t quiet_ns(const struct tmb_net *net) {
   if (net->tx_busy || net->todo || net->unposted || net->unanswered || net->pending || net->again ||
       net->wait_fd < 0)
     return BLIND_NS;
-  return net->broken && net->timeout_ns ? NS_PER_S / 10 : UINT64_MAX;
+  if (net->broken && net->timeout_ns) return NS_PER_S / 10;
+  return net->tender || !net->silent.timeout_ns ? UINT64_MAX : net->silent.timeout_ns / 10;
 }
 
 uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns) {
   uint32_t count = 0;
   tmb_lock_acquire_shared(&net->lock);
+  if (max) (void)ofi_silent_look(net);
   uint64_t limit = quiet_ns(net);
   if (net->wait_fd >= 0 && max) {
     struct fid *fid = &net->cq->fid;
@@ -396,12 +417,13 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
               uint64_t *ns) {
   uint32_t dealt = 0;
   if (tmb_load_rlx(&net->ended) || !tmb_lock_try_shared(&net->lock)) return false;
+  if (ofi_silent_look(net)) nudge(net);
   if (net->ended || net->tick != tick || is_asleep(net)) {
     tmb_lock_release(&net->lock);
     return false;
   }
   const bool done = housekeeping(net);
-  const bool room = net->held_bytes < TEND_HELD_MAX;
+  const bool room = net->held_bytes < TEND_HELD_MAX || ofi_silent_full(net);
   if (room) (void)next_message(net, 0, &dealt);
   if (dealt || done) nudge(net);
   tend_wait(net, room, fds, count, ns);
@@ -442,7 +464,7 @@ void ofi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
   if (!p)
     snprintf(text, bytes, "ofi (%s): nothing has been sent yet", provider);
   else if (p->broken)
-    snprintf(text, bytes, "ofi (%s): cannot be reached: %s", provider, net->calls->error(p->error));
+    snprintf(text, bytes, "ofi (%s): cannot be reached: %s", provider, ofi_silent_why(net, p));
   else
     snprintf(text, bytes,
              "ofi (%s): %u of %u units of credit used, %u accesses under way, %u regions known",

@@ -87,6 +87,7 @@ static int send_message(struct tmb_net *net, uint32_t to, struct ofi_head *head,
     ofi_peer_break(net, to, (int)-rc);
   else
     p->owed -= head->returned;
+  p->life.reached = true;
   return 0;
 }
 
@@ -135,6 +136,10 @@ static int send_due(struct tmb_net *net, uint32_t peer, struct ofi_peer *p) {
     if (ofi_send_own(net, peer, OFI_TELL, &p->answer, sizeof p->answer)) return TMB_AGAIN;
     p->answer_due = false;
   }
+  if (p->life.answer_due) {
+    if (ofi_send_own(net, peer, OFI_PROBED, NULL, 0)) return TMB_AGAIN;
+    p->life.answer_due = false;
+  }
   if (p->gone.bytes) {
     if (ofi_send_own(net, peer, OFI_GONE, &p->gone, sizeof p->gone)) return TMB_AGAIN;
     p->gone = (struct ofi_region){0};
@@ -145,13 +150,17 @@ static int send_due(struct tmb_net *net, uint32_t peer, struct ofi_peer *p) {
 
 bool ofi_send_rest(struct tmb_net *net) {
   bool sent = false;
-  while (net->todo) {
-    const uint32_t peer = net->todo - 1;
+  uint32_t at = net->todo;
+  net->todo = 0;
+  while (at) {
+    const uint32_t peer = at - 1;
     struct ofi_peer *p = net->peer[peer];
-    if (send_due(net, peer, p)) return sent;
-    sent = true;
-    net->todo = p->next;
+    at = p->next;
     p->listed = false;
+    if (send_due(net, peer, p))
+      ofi_send_later(net, peer); /* others need not wait for it */
+    else
+      sent = true;
   }
   return sent;
 }

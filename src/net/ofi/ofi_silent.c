@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Peers that have fallen silent, see ofi_silent.h.
+ *
+ * Owns nothing beyond the engine. Called by ofi.c and ofi_progress.c. Calls: libfabric by its
+ * table, ofi_pool.c, ofi_send.c. A question is a send of its own buffer with a completion: until
+ * the provider has completed it no time counts, because a full pipe is not silence. The exception
+ * is a peer that the provider has never taken anything for: it cannot be connected to, and then the
+ * time counts from the first try. Invariant: a peer has one question under way at most.
+ */
+#include "net/ofi/ofi_silent.h"
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "os/os.h"
+
+#include <stdlib.h>
+
+#define LOOKS_MIN     10 /* before a peer is judged */
+#define QUESTIONS_MAX 256
+#define TIMEOUT_MIN   UINT64_C(5000000000)
+
+/* ---- opening */
+
+bool ofi_silent_make(struct tmb_net *net) {
+  struct ofi_silent *s = &net->silent;
+  if (!net->timeout_ns) return true;
+  s->timeout_ns = TMB_MAX(net->timeout_ns, TIMEOUT_MIN);
+  return ofi_pool_make(&s->questions, TMB_MIN(net->env.size, (uint32_t)QUESTIONS_MAX),
+                       sizeof(struct ofi_head), OFI_USE_QUESTION);
+}
+
+bool ofi_silent_agree(struct tmb_net *net, bool good, bool answers) {
+  const uint8_t mine = (uint8_t)(good | answers << 1);
+  uint8_t *all = calloc(net->env.size, 1);
+  if (!all) net->env.up->fatal("out of memory for %u ranks", net->env.size);
+  net->env.allgather(net->env.ctx, &mine, 1, all);
+  for (uint32_t i = 0; i < net->env.size; i++) {
+    good = good && (all[i] & 1);
+    all[i] >>= 1;
+  }
+  net->silent.answers = all;
+  return good;
+}
+
+/* ---- questions */
+
+/* Hand a question to the provider. Returns what libfabric does. */
+static ssize_t question(struct tmb_net *net, uint32_t peer) {
+  struct ofi_buffer *b = ofi_pool_take(&net->silent.questions, 0);
+  if (!b) return -FI_EAGAIN;
+  *ofi_head_of(b) = (struct ofi_head){
+      .token = net->token, .src = net->env.rank, .kind = OFI_PROBE, .is_reply = 1};
+  b->op.peer = peer;
+  const struct iovec part = {b->data, sizeof(struct ofi_head)};
+  const struct fi_msg message = {.msg_iov = &part,
+                                 .desc = &b->pool->desc,
+                                 .iov_count = 1,
+                                 .addr = net->addr[peer],
+                                 .context = b};
+  const ssize_t rc = net->calls->send(net->ep, &message);
+  if (rc) ofi_buffer_put(b);
+  return rc;
+}
+
+/* From now on time counts. */
+static void asked(struct ofi_life *life, uint64_t now) {
+  life->state = OFI_ASKED;
+  life->asked_ns = now;
+  life->looks = 0;
+}
+
+static void ask(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
+  struct ofi_life *life = &p->life;
+  const ssize_t rc = question(net, peer);
+  if (rc == 0)
+    life->state = OFI_ASKING;
+  else if (rc != -FI_EAGAIN && rc != -FI_ENOMEM)
+    ofi_peer_break(net, peer, (int)-rc);
+  else if (!life->reached && life->state == OFI_CALM)
+    asked(life, now);
+}
+
+void ofi_silent_sent(struct tmb_net *net, struct ofi_op *op, int error) {
+  const uint32_t peer = op->peer;
+  struct ofi_peer *p = ofi_peer_of(net, peer);
+  ofi_buffer_put(ofi_buffer_of(op));
+  p->life.reached = true;
+  asked(&p->life, tmb_os_now_ns());
+  if (error) ofi_peer_break(net, peer, error);
+}
+
+/* ---- looks */
+
+/* Whether this rank waits for something of a peer. */
+static bool expects(const struct ofi_peer *p) {
+  return p->flying || p->accesses || p->asking || !p->life.reached;
+}
+
+/* For `tombolo why`: whom this rank gets no answer from. */
+static void note_stalled(const struct tmb_net *net, uint32_t peer, const struct ofi_life *life) {
+  struct tmb_net_stats *stats = net->env.stats;
+  tmb_store_rlx(&stats->stalled, (uint64_t)peer + 1);
+  tmb_store_rlx(&stats->stalled_heard_ns, life->heard_ns);
+  tmb_store_rlx(&stats->stalled_at_ns, life->asked_ns);
+}
+
+/* One look at a peer that was asked. Returns whether it is silent. */
+static bool judge(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
+  struct ofi_life *life = &p->life;
+  note_stalled(net, peer, life);
+  if (++life->looks < LOOKS_MIN || now - life->asked_ns < net->silent.timeout_ns) {
+    if (!life->reached) ask(net, peer, p, now);
+    return false;
+  }
+  life->silent = true;
+  ofi_peer_break(net, peer, FI_ETIMEDOUT);
+  return true;
+}
+
+/* One look at a peer. Returns whether it is silent. */
+static bool look_at(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
+  struct ofi_life *life = &p->life;
+  if (p->broken || p->lost_ns || !net->silent.answers[peer]) return false;
+  if (life->heard || !life->heard_ns || !expects(p)) {
+    life->heard = false;
+    life->heard_ns = now;
+    if (life->state == OFI_ASKED) life->state = OFI_CALM;
+  } else if (life->state == OFI_ASKED) {
+    return judge(net, peer, p, now);
+  } else if (life->state == OFI_CALM && now - life->heard_ns >= net->silent.timeout_ns / 2) {
+    ask(net, peer, p, now);
+  }
+  return false;
+}
+
+bool ofi_silent_look(struct tmb_net *net) {
+  struct ofi_silent *s = &net->silent;
+  bool found = false;
+  if (!s->timeout_ns || net->event_count) return false; /* not all is read that has come */
+  const uint64_t now = tmb_os_now_ns();
+  if (now < s->look_ns) return false;
+  s->look_ns = now + s->timeout_ns / LOOKS_MIN;
+  for (uint32_t i = 0; i < net->env.size; i++)
+    if (net->peer[i]) found = look_at(net, i, net->peer[i], now) || found;
+  return found;
+}
+
+/* ---- the other side */
+
+bool ofi_silent_full(struct tmb_net *net) {
+  struct ofi_silent *s = &net->silent;
+  if (!s->timeout_ns) return false;
+  const uint64_t now = tmb_os_now_ns();
+  if (now < s->full_ns) return false;
+  s->full_ns = now + s->timeout_ns / 4;
+  for (uint32_t i = 0; i < net->env.size; i++) {
+    struct ofi_peer *p = net->peer[i];
+    if (!p || p->broken) continue;
+    p->life.answer_due = true;
+    ofi_send_later(net, i);
+  }
+  (void)ofi_send_rest(net);
+  return true;
+}
+
+const char *ofi_silent_why(const struct tmb_net *net, const struct ofi_peer *p) {
+  return p->life.silent ? "it has not answered for TOMBOLO_PEER_TIMEOUT"
+                        : net->calls->error(p->error);
+}
