@@ -90,7 +90,7 @@ if(TARGET tombolo_net_ofi)
     --patience 3)
   # device memory (simulated) between hosts
   tmb_add_net_suite(ofi-devices net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic
-    --select "^(mk_rma|mk_signal|vis_device|coll_device)$" --patience 3)
+    --select "^(mk_rma|mk_signal|mk_stream|vis_device|coll_device)$" --patience 3)
   # ... the whole, by provider and with little of everything
   foreach(provider tcp%3Bofi_rxm udp%3Bofi_rxd sockets shm)
     string(REGEX REPLACE "[^a-z].*" "" word "${provider}")
@@ -122,7 +122,8 @@ foreach(pair openmpi=openmpi mpich=hydra)
 endforeach()
 if(TARGET tombolo_net_mpi_mpich)
   tmb_add_net_suite(mpi-devices net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
-    --placement cyclic --select "^(mk_rma|mk_signal|vis_device|coll_device)$" --patience 3)
+    --placement cyclic --select "^(mk_rma|mk_signal|mk_stream|vis_device|coll_device)$"
+    --patience 3)
   tmb_add_net_suite(mpi-run net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
     --placement cyclic --part 7/20 --patience 3)
 endif()

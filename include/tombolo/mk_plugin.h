@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define GEXX_MK_PLUGIN_VERSION 2u
+#define GEXX_MK_PLUGIN_VERSION 3u /* 2, without the last two members, is understood as well */
 #define GEXX_MK_PLUGIN_ENTRY   "gexx_mk_plugin"
 
 /* Bytes of what names memory of a device to other processes. */
@@ -65,6 +65,12 @@ struct gexx_mk_plugin {
   /* Why the last call of this thread that failed did so, for error messages; valid until the next
    * one. */
   const char *(*reason)(void);
+
+  /* Make copies from and to [host, host + bytes), memory of this process, faster: pages that stay
+   * where they are and that the device knows. unpin undoes pin, before close. One range at a time;
+   * the library goes on without it when that fails. */
+  int (*pin)(void *device, void *host, size_t bytes);
+  void (*unpin)(void *device, void *host, size_t bytes);
 };
 
 /* Type of the entry point. */

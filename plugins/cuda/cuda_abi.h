@@ -51,5 +51,6 @@ typedef struct {
 #define CUDA_MEMORY_DEVICE        2u
 #define CUDA_STREAM_NON_BLOCKING  1u
 #define CUDA_IPC_LAZY_PEER        1u
+#define CUDA_HOST_PORTABLE        1u
 
 #endif

@@ -227,6 +227,21 @@ static int copy_across(void *to, void *dest, void *from, const void *src, size_t
   return copy(to, dest, src, bytes);
 }
 
+/* ---- host memory, for the copies of every context */
+
+static int host_pin(void *device, void *host, size_t bytes) {
+  const struct device *d = device;
+  if (!enter(d)) return GASNET_ERR_RESOURCE;
+  return pop_context(d, "cuMemHostRegister",
+                     d->driver->host_register(host, bytes, CUDA_HOST_PORTABLE));
+}
+
+static void host_unpin(void *device, void *host, size_t bytes) {
+  const struct device *d = device;
+  (void)bytes;
+  if (enter(d)) (void)pop_context(d, "cuMemHostUnregister", d->driver->host_unregister(host));
+}
+
 /* ---- peers */
 
 static int memory_share(void *device, void *addr, size_t bytes, void *handle) {
@@ -279,6 +294,8 @@ const struct gexx_mk_plugin *gexx_mk_plugin(void) {
                                                .share = memory_share,
                                                .attach = memory_attach,
                                                .detach = memory_detach,
-                                               .reason = cuda_reason};
+                                               .reason = cuda_reason,
+                                               .pin = host_pin,
+                                               .unpin = host_unpin};
   return &plugin;
 }

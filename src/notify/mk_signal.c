@@ -116,9 +116,10 @@ static int signal_only(const struct tmb_mk_access *a) {
 static int send_part(const struct tmb_mk_access *a, const struct head *h, bool first) {
   const struct tmb_mk_place from = tmb_mk_place_of(a->tm->ep->index, (void *)(uintptr_t)h->local);
   const size_t data = a->is_get ? 0 : h->bytes;
-  char *stage = tmb_mk_stage(sizeof *h + data);
+  char *stage = tmb_mk_stage_take(from.kind);
   memcpy(stage, h, sizeof *h);
   if (data) tmb_mk_move((struct tmb_mk_place){NULL, stage + sizeof *h}, from, data);
+  tmb_mk_stage_filled();
   struct tmb_am_out out = {.peer = tmb_jobrank(a->tm, a->rank),
                            .category = TMB_AM_MEDIUM,
                            .handler = a->is_get ? TMB_KIT_MK_GET_SIGNAL : TMB_KIT_MK_PUT_SIGNAL,
@@ -127,7 +128,7 @@ static int send_part(const struct tmb_mk_access *a, const struct head *h, bool f
                            .src = stage,
                            .nbytes = sizeof *h + data};
   const int rc = tmb_kit_send_part(&out, a->is_get || first ? a->op : NULL, h->category);
-  free(stage);
+  tmb_mk_stage_put(stage);
   return rc;
 }
 

@@ -165,7 +165,8 @@ if OFI:
               named("works/ofi/thread", works, "1"),
               named("works/ofi/no-thread", works, "0"),
               asker_stopped]
-CASES += [named("silent", silent, "udp", "2"), named("silent_reported", silent_reported, "udp", "2"),
+CASES += [named("silent", silent, "udp", "2"),
+          named("silent_reported", silent_reported, "udp", "2"),
           named("slow/udp", slow, "udp")]
 
 if __name__ == "__main__":

@@ -266,6 +266,30 @@ cuda_result cuMemFree_v2(cuda_address address) {
   return end(rc);
 }
 
+/* One range of host memory at a time is pinned. */
+static void *pinned;
+
+cuda_result cuMemHostRegister_v2(void *host, size_t bytes, unsigned flags) {
+  BEGIN(true)
+  if (!rc && (pinned || !bytes || flags != CUDA_HOST_PORTABLE || touches(host, bytes)))
+    rc = CUDA_R_INVALID_VALUE;
+  if (!rc) {
+    pinned = host;
+    counts.pinned = bytes;
+  }
+  return end(rc);
+}
+
+cuda_result cuMemHostUnregister(void *host) {
+  BEGIN(true)
+  if (!rc && (!pinned || host != pinned)) rc = CUDA_R_INVALID_VALUE;
+  if (!rc) {
+    pinned = NULL;
+    counts.pinned = 0;
+  }
+  return end(rc);
+}
+
 static void attribute(const struct range *r, cuda_pointer_attr attr, void *value) {
   switch (attr) {
   case CUDA_P_CONTEXT: *(cuda_context *)value = r ? r->context : NULL; break;

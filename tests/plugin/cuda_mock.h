@@ -14,6 +14,7 @@
 struct cuda_mock_counts {
   unsigned retains, streams, allocations, imports;
   unsigned long long copies_in, copies_out, copies, sync_memops;
+  size_t pinned; /* bytes of host memory */
 };
 
 struct cuda_mock {

@@ -8,6 +8,9 @@
 #include <tombolo/mk_plugin.h>
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 enum { DEVICES = 4, RANGES = 256 };
@@ -21,6 +24,7 @@ struct range {
 static struct range ranges[RANGES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int devices[DEVICES];
+static struct range pinned; /* host memory; device: of whom */
 
 static int sim_open(const gex_MK_Create_args_t *args, uint32_t options, void **device) {
   (void)options;
@@ -30,8 +34,9 @@ static int sim_open(const gex_MK_Create_args_t *args, uint32_t options, void **d
   return GASNET_OK;
 }
 
+/* What a device has pinned is unpinned before it is closed. */
 static void sim_close(void *device) {
-  (void)device;
+  if (pinned.bytes && pinned.device == device) abort();
 }
 
 static size_t pages(size_t bytes) {
@@ -118,6 +123,28 @@ static int sim_copy(void *device, void *dest, const void *src, size_t bytes) {
   return rc;
 }
 
+static int sim_pin(void *device, void *host, size_t bytes) {
+  pthread_mutex_lock(&lock);
+  const bool good = !pinned.bytes && (uintptr_t)host % 4096 == 0 && !find(NULL, host, 1);
+  if (good) pinned = (struct range){device, host, bytes};
+  pthread_mutex_unlock(&lock);
+  return good ? GASNET_OK : GASNET_ERR_RESOURCE;
+}
+
+static void sim_unpin(void *device, void *host, size_t bytes) {
+  pthread_mutex_lock(&lock);
+  if (pinned.device != device || pinned.addr != host || pinned.bytes != bytes) abort();
+  pinned = (struct range){NULL, NULL, 0};
+  pthread_mutex_unlock(&lock);
+}
+
+/* For tests: the bytes of host memory that are pinned, a size_t. */
+GEXX_API const void *mk_sim_pinned(void);
+
+const void *mk_sim_pinned(void) {
+  return &pinned.bytes;
+}
+
 GEXX_API const struct gexx_mk_plugin *gexx_mk_plugin(void);
 
 const struct gexx_mk_plugin *gexx_mk_plugin(void) {
@@ -130,6 +157,8 @@ const struct gexx_mk_plugin *gexx_mk_plugin(void) {
                                                .query = sim_query,
                                                .copy_in = sim_copy_in,
                                                .copy_out = sim_copy_out,
-                                               .copy = sim_copy};
+                                               .copy = sim_copy,
+                                               .pin = sim_pin,
+                                               .unpin = sim_unpin};
   return &plugin;
 }

@@ -36,12 +36,6 @@ struct tmb_mk_place tmb_mk_place_named(const struct tmb_am_in *in, int32_t ep, u
   return place;
 }
 
-void *tmb_mk_stage(size_t nbytes) {
-  void *stage = malloc(nbytes);
-  if (!stage) tmb_fatal("out of memory for a copy of %zu bytes of device memory", nbytes);
-  return stage;
-}
-
 _Noreturn TMB_COLD static void fail(const struct gexx_mk_s *kind, const struct tmb_mk_place *to,
                                     const struct tmb_mk_place *from, size_t nbytes) {
   tmb_fatal("the memory kind %s failed to copy %zu bytes from %p to %p: %s", kind->ops.name, nbytes,
@@ -51,7 +45,8 @@ _Noreturn TMB_COLD static void fail(const struct gexx_mk_s *kind, const struct t
 /* Copy between two devices that cannot copy to each other, through host memory. */
 static void move_staged(struct tmb_mk_place to, struct tmb_mk_place from, size_t nbytes) {
   const size_t most = TMB_MIN(nbytes, (size_t)STAGE_BYTES);
-  char *stage = tmb_mk_stage(most);
+  char *stage = malloc(most);
+  if (!stage) tmb_fatal("out of memory for a copy of %zu bytes of device memory", nbytes);
   for (size_t at = 0, n; at < nbytes; at += n) {
     n = TMB_MIN(nbytes - at, most);
     if (from.kind->plugin->copy_out(from.kind->device, stage, (char *)from.addr + at, n))

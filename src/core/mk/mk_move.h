@@ -10,6 +10,7 @@
 #define TMB_CORE_MK_MOVE_H
 
 #include "core/segment/mk.h"
+#include "core/segment/mk_stage.h"
 
 /* Memory that this process reaches: of a device, or of the host when kind is NULL. */
 struct tmb_mk_place {
@@ -33,9 +34,6 @@ bool tmb_mk_map_remote(const struct tmb_mk_access *a, struct tmb_mk_place *far);
 
 /* Copy. Fatal when that fails. */
 void tmb_mk_move(struct tmb_mk_place to, struct tmb_mk_place from, size_t nbytes);
-
-/* Host memory for a copy, for free(). Fatal when there is none. */
-void *tmb_mk_stage(size_t nbytes);
 
 extern const struct tmb_layer tmb_mk_layer;
 

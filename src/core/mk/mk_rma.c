@@ -7,8 +7,10 @@
  * staged and executed at each side's owner: a put is cut into Medium requests; the target's handler
  * moves the payload into its segment and acknowledges. A get is cut into Short requests, answered
  * by Medium replies. A message names the endpoint whose bound segment tells how memory is reached
- * there. Invariants: as in defaults_rma.c: every part is counted before it is sent, only the first
- * part of an immediate access may fail; the source has been read when a call returns.
+ * there. Data of a device pass through a buffer of mk_stage.h: a message has been copied
+ * out of it when it is sent, so the next piece is copied from the device while the last one
+ * travels. Invariants: as in defaults_rma.c: every part is counted before it is sent, only the
+ * first part of an immediate access may fail; the source has been read when a call returns.
  */
 #include "base/error.h"
 #include "core/am/kit.h"
@@ -18,7 +20,6 @@
 #include "core/op/op.h"
 #include "core/segment/mk.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Arguments:
@@ -26,6 +27,14 @@
  *   GET  source(0,1) bytes(2) op(3,4) category(5) destination(6,7) endpoint(8) endpoint there(9)
  *   DATA op(0,1) category(2) destination(3,4) endpoint(5) */
 enum { PUT_ARGS = 6, GET_ARGS = 10 };
+
+/* A buffer with bytes of a device, for tmb_mk_stage_put. */
+static void *staged(struct tmb_mk_place from, size_t nbytes) {
+  void *stage = tmb_mk_stage_take(from.kind);
+  tmb_mk_move((struct tmb_mk_place){NULL, stage}, from, nbytes);
+  tmb_mk_stage_filled();
+  return stage;
+}
 
 /* ---- owner's side */
 
@@ -36,15 +45,14 @@ static void on_put(const struct tmb_am_in *in) {
 }
 
 void tmb_mk_send_data(uint32_t peer, struct tmb_mk_place from, size_t nbytes, int32_t *args) {
-  void *stage = from.kind ? tmb_mk_stage(nbytes) : from.addr;
-  if (from.kind) tmb_mk_move((struct tmb_mk_place){NULL, stage}, from, nbytes);
+  void *stage = from.kind ? staged(from, nbytes) : from.addr;
   const struct tmb_am_out data = {.handler = TMB_KIT_MK_DATA,
                                   .nargs = TMB_MK_DATA_ARGS,
                                   .args = args,
                                   .src = stage,
                                   .nbytes = nbytes};
   tmb_kit_reply_data(peer, &data);
-  if (from.kind) free(stage);
+  if (from.kind) tmb_mk_stage_put(stage);
 }
 
 static void on_get(const struct tmb_am_in *in) {
@@ -94,8 +102,7 @@ static int put_part(const struct part *p) {
   tmb_kit_pack_ptr(args + 2, p->a->op);
   args[4] = TMB_CAT_PUT;
   args[5] = p->remote_ep;
-  void *stage = from.kind ? tmb_mk_stage(p->bytes) : from.addr;
-  if (from.kind) tmb_mk_move((struct tmb_mk_place){NULL, stage}, from, p->bytes);
+  void *stage = from.kind ? staged(from, p->bytes) : from.addr;
   struct tmb_am_out out = {.category = TMB_AM_MEDIUM,
                            .handler = TMB_KIT_MK_PUT,
                            .nargs = PUT_ARGS,
@@ -103,7 +110,7 @@ static int put_part(const struct part *p) {
                            .src = stage,
                            .nbytes = p->bytes};
   const int rc = send_part(&out, p, TMB_CAT_PUT);
-  if (from.kind) free(stage);
+  if (from.kind) tmb_mk_stage_put(stage);
   return rc;
 }
 

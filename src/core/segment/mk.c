@@ -15,6 +15,7 @@
 #include "core/check.h"
 #include "core/op/check_context.h"
 #include "core/segment/mk_peer.h"
+#include "core/segment/mk_stage.h"
 #include "core/segment/segment_table.h"
 
 #include <gasnet_mk.h>
@@ -26,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, PLUGIN_VERSION_MIN = 2 };
 
 /* ---- segments of a device */
 
@@ -141,7 +142,7 @@ static int find_plugin(gex_MK_Class_t class_id, const struct gexx_mk_plugin **ou
   void *const symbol = dlsym(library, GEXX_MK_PLUGIN_ENTRY);
   memcpy(&entry, &symbol, sizeof entry);
   const struct gexx_mk_plugin *plugin = symbol ? entry() : NULL;
-  if (!plugin || plugin->version != GEXX_MK_PLUGIN_VERSION) {
+  if (!plugin || plugin->version < PLUGIN_VERSION_MIN || plugin->version > GEXX_MK_PLUGIN_VERSION) {
     dlclose(library);
     return refuse(GASNET_ERR_BAD_ARG, "the plug-in was built for another library; class", word);
   }
@@ -210,6 +211,7 @@ void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {
   }
   (void)flags;
   tmb_mk_peer_delist(kind);
+  tmb_mk_stage_forget(kind);
   kind->plugin->close(kind->device);
   kind->magic = 0;
   if (!tmb_job.debug) free(kind); /* debug clients: a stale handle is named */
