@@ -115,6 +115,7 @@ static void read_words(struct tmb_seen *seen) {
     if (w->kind != TMB_WAIT_SIGNAL && w->kind != TMB_WAIT_SEMAPHORE) continue;
     if (!read_word(seen->pid, w->addr, &w->found)) continue;
     const int cmp = w->kind == TMB_WAIT_SEMAPHORE ? 3 : w->cmp;
+    if (w->kind == TMB_WAIT_SEMAPHORE) w->found -= w->number;
     if (compares(w->found, cmp, w->value)) seen->held |= 1u << i;
   }
 }

@@ -87,7 +87,7 @@ struct tmb_status_wait {
   uint8_t cmp;     /* GEXX_SIG_* */
   uint32_t peer;   /* jobrank, or TMB_STATUS_NOBODY */
   uint32_t count;  /* operations or parts outstanding */
-  uint64_t number; /* of the collective call in its team, from 1 */
+  uint64_t number; /* of the collective call in its team, from 1; of a semaphore: taken posts */
   uint64_t addr, value, found;
   uint64_t since_ns, at_ns;             /* when this wait first slept; when this was written */
   uint64_t progress;                    /* batches of work that the rank had done then */

@@ -7,7 +7,9 @@
  * is a shared word while there are any, else private memory; a post is one atomic operation on a
  * shared word that is mapped here, else a signal without data. Invariants: a handle holds all that
  * a post needs; freed semaphores are reused but never returned to the system, so a stale pointer is
- * named in debug clients; a BOOLEAN counter is 0 or 1.
+ * named in debug clients; a BOOLEAN counter is 0 or 1, and taking it sets it to 0. An INTEGER
+ * counter counts all posts, modulo 2^64, and the owner counts beside it what was taken: its cache
+ * line goes from the producer to the owner and back once a post, as the owner only reads it.
  */
 #include "base/atomic.h"
 #include "base/config.h"
@@ -32,7 +34,8 @@
 struct gexx_sem_s {
   uint32_t magic; /* 0 when free */
   uint32_t waiters;
-  uint64_t *count; /* shared word, or &own */
+  uint64_t *count; /* shared word, or &private_word */
+  uint64_t taken;  /* of an INTEGER one; only the owner's threads use it */
   uint64_t private_word TMB_ALIGNED(TMB_CACHE_LINE);
   gexx_Sem_Handle_t handle;
   struct gexx_sem_s *next; /* free list */
@@ -103,6 +106,7 @@ int gexx_Sem_Alloc(gexx_Sem_t *sem_p, unsigned flags) {
   if (!s) return GASNET_ERR_RESOURCE;
   s->handle.gexx_flags = (uint16_t)flags;
   tmb_store_rel(s->count, 0);
+  s->taken = 0;
   s->waiters = 0;
   s->magic = MAGIC_SEM;
   *sem_p = s;
@@ -252,14 +256,34 @@ void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const void *src,
 /* ---- the owner */
 
 struct take {
-  uint64_t *count;
+  gexx_Sem_t sem;
   uint64_t n;
   bool taken; /* done: tmb_signal_wait may call again after success, and n must be taken once */
 };
 
+static bool take_boolean(uint64_t *count) {
+  uint64_t found = tmb_load_rlx(count);
+  return found != 0 && tmb_cas_acq(count, &found, 0);
+}
+
+/* What was taken is read before the posts, which only grow: where it is still the same when it is
+ * changed, the posts that were found are there to be taken. */
+static bool take_integer(gexx_Sem_t sem, uint64_t n) {
+  uint64_t taken = tmb_load_acq(&sem->taken);
+  while (tmb_load_acq(sem->count) - taken >= n) {
+    if (sem->handle.gexx_flags & GEXX_SEM_SCONSUMER) {
+      tmb_store_rlx(&sem->taken, taken + n);
+      return true;
+    }
+    if (tmb_cas_acq(&sem->taken, &taken, taken + n)) return true;
+  }
+  return false;
+}
+
 static bool take_once(struct take *t) {
-  uint64_t found = tmb_load_rlx(t->count);
-  while (!t->taken && found >= t->n) t->taken = tmb_cas_acq(t->count, &found, found - t->n);
+  if (!t->taken)
+    t->taken = t->sem->handle.gexx_flags & GEXX_SEM_BOOLEAN ? take_boolean(t->sem->count)
+                                                            : take_integer(t->sem, t->n);
   return t->taken;
 }
 
@@ -285,13 +309,14 @@ static void check_take(const char *call, gexx_Sem_t sem, bool many) {
 static void describe(const void *arg, struct tmb_status_wait *out) {
   const struct take *t = arg;
   out->kind = TMB_WAIT_SEMAPHORE;
-  out->addr = (uintptr_t)t->count;
+  out->addr = (uintptr_t)t->sem->count;
   out->value = t->n;
-  out->found = tmb_load_rlx(t->count);
+  out->number = tmb_load_rlx(&t->sem->taken);
+  out->found = tmb_load_rlx(t->sem->count) - out->number;
 }
 
 static void wait_for(const char *call, gexx_Sem_t sem, uint64_t n) {
-  struct take t = {sem->count, n, false};
+  struct take t = {sem, n, false};
   if (take_once(&t)) return;
   const uint32_t others = tmb_fetch_add_rlx(&sem->waiters, 1);
   TMB_CHECK(!others || !(sem->handle.gexx_flags & GEXX_SEM_SCONSUMER),
@@ -313,7 +338,7 @@ void gexx_Sem_WaitN(gexx_Sem_t sem, uint64_t n) {
 }
 
 static int try(gexx_Sem_t sem, uint64_t n) {
-  struct take t = {sem->count, n, false};
+  struct take t = {sem, n, false};
   if (take_once(&t)) return GASNET_OK;
   tmb_poll();
   return take_once(&t) ? GASNET_OK : GASNET_ERR_NOT_READY;

@@ -4,7 +4,8 @@
  *
  * Called by UPC programs. Calls: the library's semaphores. Invariants: what a bupc_sem_t points to
  * lies in the memory of the thread that made it and names the library's semaphore there; that
- * thread alone waits.
+ * thread alone waits. Every call is a fence: a wait's stands before it, where it costs nothing while
+ * there is nothing to take, and taking acquires, as a strict read does.
  */
 #include "rt.h"
 
@@ -87,17 +88,6 @@ static void before_post(const gexx_Sem_Handle_t *h) {
   upcr_fence();
 }
 
-/* Likewise behind the atomic operation that takes posts. */
-static void after_take(void) {
-#if defined(__x86_64__) /* tidy-allow: platform because only here the exchange orders all accesses \
-                         */
-  upcr_complete();
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-#else
-  upcr_fence();
-#endif
-}
-
 void bupc_sem_free(sem_t s) {
   gexx_Sem_Free(own(s, "bupc_sem_free")->sem);
   upc_free(s);
@@ -119,34 +109,31 @@ void bupc_sem_postN(sem_t s, size_t n) {
 }
 
 void bupc_sem_wait(sem_t s) {
-  gexx_Sem_Wait(own(s, "bupc_sem_wait")->sem);
-  after_take();
+  const struct upcr_sem *here = own(s, "bupc_sem_wait");
+  upcr_fence();
+  gexx_Sem_Wait(here->sem);
 }
 
 void bupc_sem_waitN(sem_t s, size_t n) {
   struct upcr_sem *here = own(s, "bupc_sem_waitN");
+  upcr_fence();
   if (n == 1)
     gexx_Sem_Wait(here->sem);
   else if (n)
     gexx_Sem_WaitN(here->sem, n);
-  else
-    upcr_fence();
-  after_take();
 }
 
 int bupc_sem_try(sem_t s) {
-  const int got = gexx_Sem_Try(own(s, "bupc_sem_try")->sem);
+  const struct upcr_sem *here = own(s, "bupc_sem_try");
   upcr_fence();
-  return got == GASNET_OK;
+  return gexx_Sem_Try(here->sem) == GASNET_OK;
 }
 
 int bupc_sem_tryN(sem_t s, size_t n) {
   struct upcr_sem *here = own(s, "bupc_sem_tryN");
-  const int got = n == 0   ? GASNET_OK
-                  : n == 1 ? gexx_Sem_Try(here->sem)
-                           : gexx_Sem_TryN(here->sem, n);
   upcr_fence();
-  return got == GASNET_OK;
+  if (n == 0) return 1;
+  return (n == 1 ? gexx_Sem_Try(here->sem) : gexx_Sem_TryN(here->sem, n)) == GASNET_OK;
 }
 
 static void check_target(upcr_pts_t dst, sem_t s, const char *name) {
