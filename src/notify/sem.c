@@ -33,7 +33,7 @@
 
 struct gexx_sem_s {
   uint32_t magic; /* 0 when free */
-  uint32_t waiters;
+  uint32_t waiters; /* counted in debug clients */
   uint64_t *count; /* shared word, or &private_word */
   uint64_t taken;  /* of an INTEGER one; only the owner's threads use it */
   uint64_t private_word TMB_ALIGNED(TMB_CACHE_LINE);
@@ -288,11 +288,11 @@ static bool take_once(struct take *t) {
 }
 
 static bool take_ready(void *arg) {
-  for (int i = 0; i < PROBES; i++) {
+  for (int i = 1; i < PROBES; i++) {
     if (take_once(arg)) return true;
     tmb_cpu_pause();
   }
-  return false;
+  return take_once(arg);
 }
 
 static void check_take(const char *call, gexx_Sem_t sem, bool many) {
@@ -315,16 +315,23 @@ static void describe(const void *arg, struct tmb_status_wait *out) {
   out->found = tmb_load_rlx(t->sem->count) - out->number;
 }
 
-static void wait_for(const char *call, gexx_Sem_t sem, uint64_t n) {
-  struct take t = {sem, n, false};
-  if (take_once(&t)) return;
-  const uint32_t others = tmb_fetch_add_rlx(&sem->waiters, 1);
-  TMB_CHECK(!others || !(sem->handle.gexx_flags & GEXX_SEM_SCONSUMER),
+/* Debug clients count who waits, for two checks; others go without two atomic operations. */
+static void wait_counted(const char *call, struct take *t) {
+  const uint32_t others = tmb_fetch_add_rlx(&t->sem->waiters, 1);
+  TMB_CHECK(!others || !(t->sem->handle.gexx_flags & GEXX_SEM_SCONSUMER),
             "%s: %u threads wait for a semaphore that was allocated with GEXX_SEM_SCONSUMER; "
             "allocate it with GEXX_SEM_MCONSUMER",
             call, others + 1);
-  tmb_signal_wait(take_ready, &t, describe);
-  tmb_fetch_sub_rel(&sem->waiters, 1);
+  tmb_signal_wait(take_ready, t, describe);
+  tmb_fetch_sub_rel(&t->sem->waiters, 1);
+}
+
+static void wait_for(const char *call, gexx_Sem_t sem, uint64_t n) {
+  struct take t = {sem, n, false};
+  if (TMB_LIKELY(!tmb_job.debug))
+    tmb_signal_wait(take_ready, &t, describe);
+  else if (!take_once(&t))
+    wait_counted(call, &t);
 }
 
 void gexx_Sem_Wait(gexx_Sem_t sem) {

@@ -203,13 +203,16 @@ UPCR_INLINE int upcr_mine(long i) {
   return thread == upcr_mythread;
 }
 
-/* The first block of `unit` indices, from the one that holds index i on, that is this thread's:
- * once a loop. */
-UPCR_CALLED long upcr_first(long i, long unit) {
-  long rest, thread;
-  const long block = upcr_divide(i, unit, &rest);
+/* The first block from `block` on that is this thread's: once a loop. */
+UPCR_CALLED long upcr_first_from(long block) {
+  long thread;
   upcr_row(block, &thread);
   return block + (upcr_mythread >= thread ? 0 : upcr_threads) + upcr_mythread - thread;
+}
+/* The same from the block of `unit` indices on that holds index i. */
+UPCR_INLINE long upcr_first(long i, long unit) {
+  long rest;
+  return upcr_first_from(upcr_divide(i, unit, &rest));
 }
 /* The last such block up to the one that holds index i. */
 UPCR_INLINE long upcr_last(long i, long unit) {
