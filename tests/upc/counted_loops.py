@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 120
+"""What loops over own elements cost, counted: accesses by a pointer-to-shared and tests of affinity.
+
+The translated program is compiled with macros that count both. A loop that runs over this thread's
+elements alone, each as private memory, has none; where neighbours are read, only the ends of blocks
+have any. A loop that no pattern fits is there to show that the counters count.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
+SIZE = 240  # elements a thread
+
+# name: loop, and the most accesses and tests that a thread may make
+LOOPS = {
+    "up": ("upc_forall (i = 0; i < N; i++; &a[i]) a[i] = 2 * c[i] + i;", 0),
+    "integer": ("upc_forall (i = 0; i < N; i++; i) a[i] += i;", 0),
+    "down": ("upc_forall (i = N - 1; i >= 0; i--; &a[i]) a[i] = c[i] - i;", 0),
+    "down_blocks": ("upc_forall (i = N - 1; i > 0; i--; &b[i]) b[i] = d[i] - i;", 0),
+    "rows": ("upc_forall (i = N / 8 - 1; i >= 0; i--; &m[i][0]) m[i][3] += i;", 0),
+    "behind": ("upc_forall (i = 0; i < N - 24; i++; &b[24 + i]) b[24 + i] = d[24 + i];", 0),
+    "by_pointer": ("upc_forall (p = b; p < b + N; p++; p) *p += 3;", 0),
+    # two accesses at each end of a block
+    "neighbours": ("upc_forall (i = 1; i < N - 1; i++; &b[i]) b[i] = d[i - 1] + d[i + 1];",
+                   4 * SIZE // 24),
+    "neighbours_down": ("upc_forall (i = N - 2; i > 0; i--; &b[i]) b[i] = d[i - 1] + d[i + 1];",
+                        4 * SIZE // 24),
+    "neighbours_behind": ("upc_forall (i = 1; i < N - 25; i++; &b[24 + i]) "
+                          "b[24 + i] = d[24 + i - 1] + d[24 + i + 1];", 4 * SIZE // 24),
+}
+HEAD = f"""#include <upc_relaxed.h>
+#include <stdio.h>
+#define N ({SIZE} * THREADS)
+shared int a[N], c[N];
+shared [24] int b[N], d[N];
+shared [24] int m[N / 8][8];
+long accesses;
+"""
+# Each name is a macro that is not expanded again within itself.
+COUNTED = ["upcr_get4", "upcr_put4", "upcr_get4_called", "upcr_put4_called", "upcr_threadof",
+           "upcr_mine"]
+
+
+def program():
+    """UPC that prints the accesses of every loop on every thread."""
+    text, calls = HEAD, ""
+    for name, (loop, _) in LOOPS.items():
+        text += f"static void {name}(void) {{ int i = 0; shared [24] int *p = b;\n  {loop}\n"
+        text += "  (void)i, (void)p;\n}\n"
+        calls += f'  accesses = 0;\n  {name}();\n  printf("{name} %ld\\n", accesses);\n'
+        calls += "  upc_barrier;\n"
+    text += """static void changed(void) {
+  int i;
+  upc_forall (i = 0; i < N; i++; &a[i]) { a[i] += 1; i += 0; }
+}
+"""
+    calls += '  accesses = 0;\n  changed();\n  printf("changed %ld\\n", accesses);\n'
+    return text + "int main(void) {\n" + calls + "  return 0;\n}\n"
+
+
+def run(folder, *command):
+    """Standard output of a command that succeeds."""
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if result.returncode:
+        sys.exit(f"{' '.join(command)}: {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def counted(folder, name, text, counted_names, *options):
+    """Compiles UPC text so that uses of some names count in `accesses`."""
+    (folder / f"{name}.upc").write_text(text)
+    run(folder, TOMBOLO, "upcc", *options, "-trans", f"{name}.upc")
+    c = (folder / f"{name}.trans.c").read_text()
+    defines = "".join(f"#define {n}(...) (accesses++, {n}(__VA_ARGS__))\n" for n in counted_names)
+    c, found = re.subn(r"(\n[^\n]*\blong accesses *;)", lambda m: m[1] + "\n" + defines, c, count=1)
+    if not found:
+        sys.exit("the translated program has no counter")
+    (folder / f"{name}.c").write_text(c)
+    run(folder, "cc", "-E", "-x", "c", f"{name}.c", "-o", f"{name}2.trans.c")
+    run(folder, TOMBOLO, "upcc", *options, f"{name}2.trans.c", "-o", name)
+
+
+def numbers(out):
+    """The numbers that each name was printed with."""
+    seen = {}
+    for line in out.splitlines():
+        found = re.search(r"(\w+) (\d+)$", line)
+        if found:
+            seen.setdefault(found[1], []).append(int(found[2]))
+    return seen
+
+
+def check(folder, *options):
+    """Compiles and runs the loops, and compares the counts."""
+    counted(folder, "loops", program(), COUNTED, *options)
+    for threads in ("3",) if "-T" in options else ("1", "3", "4"):
+        seen = numbers(run(folder, TOMBOLO, "run", "-n", threads, "./loops"))
+        for name, (_, most) in LOOPS.items():
+            if len(seen.get(name, [])) != int(threads) or max(seen[name]) > most:
+                sys.exit(f"{options}, {threads} threads: {name}: {seen.get(name)} accesses, "
+                         f"at most {most} were expected")
+        if min(seen["changed"]) < 2 * SIZE:
+            sys.exit(f"the counters do not count: {seen['changed']}")
+
+
+def main():
+    """See above."""
+    with tempfile.TemporaryDirectory() as name:
+        check(Path(name), "-O2")
+        check(Path(name), "-O1", "-T", "3")
+    print("counted_loops: ok")
+
+
+if __name__ == "__main__":
+    main()
