@@ -20,6 +20,7 @@ enum class Nk : unsigned char {
   Paren,
   Index,
   Call,
+  Setjmp, // a call of setjmp
   Member, // a.b
   Arrow,  // a->b
   Unary,  // + - ~ !
@@ -70,6 +71,7 @@ struct Node {
   bool dirty = false;
   bool strict = false; // the pragma in force
   bool postfix = false, has_call = false;
+  bool leaves = false;     // return, goto, or break out of an upc_forall, in it or below
   bool not_copied = false; // a label or static variable: its text may stand once only
   std::vector<Node *> kids;
   Type *type = nullptr;

@@ -144,3 +144,49 @@ void Parser::check_dimensions(const Declarator &x) {
                "' must have THREADS in one dimension, unless the number of threads is "
                "fixed (-T)");
 }
+
+// A whole declarator, its initialiser included.
+void Parser::check_definition(const Declared *d, const Declarator &x) {
+  if (d->is_typedef || x.type->kind == Ty::Function) return;
+  if (is_shared(x.type)) {
+    if (!is_array(x.type) || d->is_extern) return;
+    if (x.init) return check_dimensions(x);
+    if (!x.type->incomplete || !d->is_static) return;
+    if (d->file_scope)
+      tentative_.push_back(x.name_token);
+    else
+      s_.error(x.name_token, "the static shared array '" + std::string(x.name) + "' has no size");
+  } else if (x.init && (d->file_scope || d->is_static)) {
+    check_static_value(x.init);
+  }
+}
+
+// An initialiser of a private static variable: constants, and addresses of shared objects, which
+// are known at start.
+void Parser::check_static_value(const Node *n) {
+  if (!n || is_pts(n->type)) return;
+  const char *what = nullptr;
+  switch (n->kind) {
+  case Nk::SizeofType:
+  case Nk::SizeofExpr:
+  case Nk::UpcSizeof: return;
+  case Nk::MyThread: what = "MYTHREAD"; break;
+  case Nk::Threads: what = options_.threads ? nullptr : "THREADS"; break;
+  case Nk::Load: what = "the value of a shared object"; break;
+  default: break;
+  }
+  if (what)
+    s_.error(n->begin, std::string(what) + " is no constant, which the initialiser of a static " +
+                           "variable has to be");
+  for (size_t i = 0; i < n->kids.size() && !what; i++) check_static_value(n->kids[i]);
+}
+
+// At the end of the text: static shared arrays whose size no declaration has given.
+void Parser::check_tentative() {
+  for (int token : tentative_) {
+    const Symbol *s = find(s_[token].text);
+    if (s && s->type->incomplete)
+      s_.error(token, "the static shared array '" + std::string(s->name) + "' has no size");
+  }
+  tentative_.clear();
+}

@@ -67,6 +67,7 @@ std::string Generator::code(Node *n) {
   case Nk::AddressOf:
     return is_shared(n->kind == Nk::Deref ? n->type : n->kids[0]->type) ? code(n->kids[0])
                                                                         : splice(n);
+  case Nk::Setjmp: return landing(n);
   case Nk::Step:
   case Nk::Assign: return assign(n);
   case Nk::Binary: return binary(n);

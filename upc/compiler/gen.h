@@ -83,6 +83,7 @@ private:
   };
   std::string forall(Node *n);
   std::string affinity(Node *n);
+  std::string landing(Node *n);
   std::string plain_loop(Node *n, const std::string &test);
   std::string seldom_loop(Node *n, const std::string &test);
   std::string own_loop(Node *n, OwnLoop &l);
@@ -95,7 +96,7 @@ private:
   bool is_near(Node *n, const OwnLoop &l, long &distance);
   bool matches(Node *n, OwnLoop &l);
   bool matches_count(Node *n, OwnLoop &l);
-  static std::string misses_end(const Node *cond, const OwnLoop &l);
+  static std::string misses_end(const OwnLoop &l, bool is_signed);
   bool matches_pointer(Node *n, OwnLoop &l);
   std::string own_body(Node *n, OwnLoop &l);
   std::string edge_body(Node *n, OwnLoop &l);

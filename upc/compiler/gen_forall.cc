@@ -258,19 +258,18 @@ bool Generator::matches_count(Node *n, OwnLoop &l) {
   l.counter = name_of(l.variable);
   l.bound = code(cond->kids[1]);
   l.including = cond->op.size() > 1;
-  const Ty kind = l.variable->type->kind;
-  if (l.down)
-    l.fits = misses_end(cond, l);
-  else if (kind == Ty::ULong || kind == Ty::ULLong)
-    l.fits = " || (long)" + l.counter + " < 0";
+  const bool is_signed = compares_signed(l.variable->type) && compares_signed(cond->kids[1]->type);
+  if (l.down || !is_signed || !is_signed_number(l.variable->type))
+    l.fits = misses_end(l, is_signed);
   return true;
 }
 
-// In C, that a loop which counts down does not fit: its variable cannot get below the bound, as
-// with i >= 0, i unsigned, or a number is less than 0 where it is compared as an unsigned one.
-std::string Generator::misses_end(const Node *cond, const OwnLoop &l) {
-  const std::string end = "(long)(" + l.bound + ")" + (l.including ? " - 1" : "");
-  const bool is_signed = compares_signed(l.variable->type) && compares_signed(cond->kids[1]->type);
+// In C, that a loop does not fit: its variable cannot get past the bound, as with i >= 0, i
+// unsigned, or with i < 200, i a signed char, or a number is less than 0 where it is compared as an
+// unsigned one.
+std::string Generator::misses_end(const OwnLoop &l, bool is_signed) {
+  const std::string past = l.down ? " - 1" : " + 1";
+  const std::string end = "(long)(" + l.bound + ")" + (l.including ? past : "");
   return " || upcr_endless((long)" + l.counter + ", " + end + ", (long)(__typeof__(" + l.counter +
          "))(" + end + "), " + (is_signed ? "1)" : "0)");
 }
@@ -526,6 +525,13 @@ std::string Generator::seldom_loop(Node *n, const std::string &test) {
   return s;
 }
 
+// A call of setjmp: where a longjmp comes back to, no more is controlled than was before.
+std::string Generator::landing(Node *n) {
+  const std::string before = fresh("f"), v = fresh("v");
+  return "({ const int " + before + " = upcr_in_forall; const int " + v + " = " + splice(n) +
+         "; upcr_in_forall = " + before + "; " + v + "; })";
+}
+
 std::string Generator::forall(Node *n) {
   std::string s = place(n->begin) + " {";
   Node *init = n->kids[0];
@@ -534,13 +540,14 @@ std::string Generator::forall(Node *n) {
   controlled_ = true;
   OwnLoop own;
   const std::string inner = fresh("f");
-  const bool calls = n->has_call;
-  s += " const int " + inner + " = upcr_in_forall;";
+  const bool calls = n->has_call, leaves = n->kids[4]->leaves;
+  s += " const int " + inner + (calls && leaves ? " __attribute__((cleanup(upcr_leave)))" : "") +
+       " = upcr_in_forall;";
   if (calls) s += " upcr_in_forall = 1;";
   OwnLoop along;
-  if (options_.optimise && matches_pointer(n, along)) {
+  if (options_.optimise && !leaves && matches_pointer(n, along)) {
     s += pointer_loop(n, along, inner);
-  } else if (options_.optimise && matches(n, own)) {
+  } else if (options_.optimise && !leaves && matches(n, own)) {
     const std::string loop = own_loop(n, own), test = own.fits.empty() ? "" : affinity(n->kids[3]);
     s += " const long " + own.start + " = " + own.begins + "; if (__builtin_expect(" + inner +
          own.fits + ", 0)) {" + seldom_loop(n, test.empty() ? "" : inner + " || " + test) +

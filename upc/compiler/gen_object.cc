@@ -99,7 +99,8 @@ std::string Generator::object_init(Declared *d, Declarator &x, bool hoisted, std
 
 std::string Generator::object(Declared *d, Declarator &x) {
   const bool open = is_array(x.type) && x.type->incomplete;
-  if ((d->is_extern && !x.init) || open) return "extern upcr_pts_t " + std::string(x.name) + ";";
+  if ((d->is_extern && !x.init) || open)
+    return (d->is_static ? "static" : "extern") + (" upcr_pts_t " + std::string(x.name)) + ";";
   const bool hoist = !d->file_scope && !has_local_names(x.type) && !has_local_names(x.init);
   if (hoist) x.symbol->c_name = fresh("static") + "_" + std::string(x.name);
   const std::string name = name_of(x.symbol);

@@ -119,7 +119,10 @@ Node *Parser::external() {
   while (at(";")) {
     p_++;
   }
-  if (cur().kind == Tk::End) return nullptr;
+  if (cur().kind == Tk::End) {
+    check_tentative();
+    return nullptr;
+  }
   pragmas();
   return external_or_pass();
 }

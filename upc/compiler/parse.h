@@ -132,6 +132,9 @@ private:
   void check_referent(const Type *t, int token);
   void check_object(Declared *d, Declarator &x);
   void check_dimensions(const Declarator &x);
+  void check_definition(const Declared *d, const Declarator &x);
+  void check_static_value(const Node *n);
+  void check_tentative();
   void check_array(const Type *t, int token);
   Type *resolve_star(Type *t, int token);
   Type *set_star(Type *t, long block);
@@ -143,6 +146,7 @@ private:
   Node *condition_statement(Node *n);
   Node *for_statement(Node *n);
   Node *forall_statement();
+  Node *loop_body(bool may_break);
   Node *upc_statement();
   Node *simple_statement(Node *n);
   Node *expression_statement(Node *n);
@@ -211,11 +215,13 @@ private:
   int pragma_done_ = 0;
   bool strict_ = false;
   bool old_style_ = false; // between the names and the body of an old-style function
+  bool in_loop_ = false;   // or in a switch, within an upc_forall if there is one
   bool reshaped_ = false;  // an attribute makes another type of the one that was written
   long pack_ = 0;          // of #pragma pack; 0: none
   std::vector<long> packs_;
   int anonymous_ = 0;
-  Type *result_ = nullptr; // of the function
+  std::vector<int> tentative_; // names of static shared arrays without a size so far
+  Type *result_ = nullptr;     // of the function
   std::vector<Scope> scopes_;
 };
 

@@ -223,6 +223,7 @@ void Parser::init_declarator(Spec &s, Declared *d) {
       x.symbol->type = x.type;
     }
   }
+  check_definition(d, x);
   d->list.push_back(x);
 }
 

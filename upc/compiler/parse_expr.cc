@@ -25,6 +25,7 @@ Node *Parser::done(Node *n) {
     if (k) {
       n->dirty = n->dirty || k->dirty;
       n->has_call = n->has_call || k->has_call;
+      n->leaves = n->leaves || k->leaves;
     }
   if (!n->type) n->type = basic(Ty::Unknown);
   return n;
@@ -253,6 +254,15 @@ bool is_printf(const Node *callee) {
                      [s](const char *name) { return s->name == name; });
 }
 
+// Whether a longjmp comes back to the call.
+bool is_setjmp(const Node *callee) {
+  static const char *const functions[] = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp"};
+  const Symbol *s = callee->symbol;
+  return s && s->kind == Sk::Function && s->file_scope &&
+         std::any_of(std::begin(functions), std::end(functions),
+                     [s](const char *name) { return s->name == name; });
+}
+
 } // namespace
 
 // A pointer-to-shared that %p prints: its address here.
@@ -290,6 +300,10 @@ Node *Parser::call(Node *callee) {
   expect(")");
   n->type = known ? t->base : basic(Ty::Unknown);
   n->has_call = true;
+  if (is_setjmp(callee)) {
+    n->kind = Nk::Setjmp;
+    n->dirty = true;
+  }
   return done(n);
 }
 

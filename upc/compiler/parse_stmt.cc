@@ -111,7 +111,7 @@ Node *Parser::statement_word(Node *n) {
   if (at("if") || at("while") || at("switch")) return condition_statement(n);
   if (at("for")) return for_statement(n);
   if (accept("do")) {
-    n->kids.push_back(statement());
+    n->kids.push_back(loop_body(true));
     expect("while");
     expect("(");
     n->kids.push_back(value(expression()));
@@ -132,7 +132,7 @@ Node *Parser::condition_statement(Node *n) {
     s_.error(token,
              "the value of switch is the pointer to shared '" + upc_name(n->kids[0]->type) + "'");
   expect(")");
-  n->kids.push_back(statement());
+  n->kids.push_back(is_if ? statement() : loop_body(true));
   if (is_if && accept("else")) n->kids.push_back(statement());
   return done(n);
 }
@@ -153,14 +153,25 @@ Node *Parser::for_statement(Node *n) {
   expect(";");
   if (!at(")")) n->kids.push_back(value(expression()));
   expect(")");
-  n->kids.push_back(statement());
+  n->kids.push_back(loop_body(true));
   leave();
   return done(n);
+}
+
+// The statement that a loop or switch repeats or enters. A break in the body of upc_forall would
+// leave only the part of the loop in hand, of those that C gets.
+Node *Parser::loop_body(bool may_break) {
+  const bool outer = in_loop_;
+  in_loop_ = may_break;
+  Node *n = statement();
+  in_loop_ = outer;
+  return n;
 }
 
 // break, continue, goto, return
 Node *Parser::simple_statement(Node *n) {
   const bool is_return = at("return");
+  n->leaves = is_return || at("goto") || (at("break") && !in_loop_);
   if (at("else")) fail("'else' without 'if'");
   p_++;
   if (is_return && !at(";")) {
@@ -227,7 +238,7 @@ Node *Parser::forall_statement() {
                    upc_name(t) + "'");
   }
   expect(")");
-  n->kids[4] = statement();
+  n->kids[4] = loop_body(false);
   leave();
   n->dirty = true;
   return done(n);

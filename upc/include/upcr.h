@@ -203,6 +203,11 @@ UPCR_INLINE int upcr_mine(long i) {
   return thread == upcr_mythread;
 }
 
+/* At the end of an upc_forall that is left by return, goto or break. */
+UPCR_INLINE void upcr_leave(const int *before) {
+  upcr_in_forall = *before;
+}
+
 /* The first block from `block` on that is this thread's: once a loop. */
 UPCR_CALLED long upcr_first_from(long block) {
   long thread;
@@ -218,7 +223,7 @@ UPCR_INLINE long upcr_first(long i, long unit) {
 UPCR_INLINE long upcr_last(long i, long unit) {
   return upcr_first(i - (upcr_threads - 1) * unit, unit);
 }
-/* Whether a loop's variable cannot count down from `first` to `end`, what is below its last index:
+/* Whether a loop's variable cannot count from `first` to `end`, what is behind its last index:
  * it holds `held` in its place, or numbers below 0 are compared as unsigned ones. */
 UPCR_INLINE int upcr_endless(long first, long end, long held, int is_signed) {
   return held != end || (!is_signed && (first < 0 || end < 0));

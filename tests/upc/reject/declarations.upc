@@ -64,3 +64,22 @@ void f(void) {
   shared int *vector[THREADS - 1 + n];
   (void)p, (void)vla, (void)square, (void)both, (void)vector;
 }
+
+/* What a static variable begins with is constant; the address of a shared object is known at start. */
+shared int somewhere;
+static int mine = MYTHREAD;             /* error: MYTHREAD is no constant */
+long twice = 2 * THREADS;               /* error: THREADS is no constant */
+static int taken = somewhere;           /* error: the value of a shared object is no constant */
+static int list[] = {1, MYTHREAD, 3};   /* error: MYTHREAD is no constant */
+static shared int *address = &somewhere, *element = &good[THREADS - 1];
+static int bytes = sizeof(int), bytes_of_shared = upc_localsizeof(shared int);
+static shared int sizeless[];           /* error: the static shared array 'sizeless' has no size */
+static shared int sized_later[];
+static shared int sized_later[THREADS];
+extern shared int elsewhere[];
+shared int counted[] = {1, 2, 3};       /* error: the shared array 'counted' must have THREADS */
+
+void g(void) {
+  static int first = THREADS;           /* error: THREADS is no constant */
+  static shared int inner_sizeless[];   /* error: the static shared array 'inner_sizeless' has no size */
+}
