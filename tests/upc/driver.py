@@ -45,6 +45,16 @@ main() {
   return 0;
 }
 """
+WRONG = """#include <upc.h>
+#define ADD(a, b) ((a) + (b))
+shared int a[10 * THREADS];
+int f(int i) {
+  a[i]   = a[i + 1] * first;
+\ta[i + 2] = ADD(i, second) + third;
+  a[i] += a[a[i]] + *i;
+  return a[1] + (a[i] ? a[2] : fourth);
+}
+"""
 C_MAIN = """int part(void);
 #include <stdio.h>
 void bupc_init(int *, char ***);
@@ -109,6 +119,19 @@ def vendors(folder):
         sys.exit("-MM: no dependencies")
 
 
+def columns(folder):
+    """What the C compiler finds is named by its line and column in the source."""
+    (Path(folder) / "wrong.upc").write_text(WRONG)
+    command = [TOMBOLO, "upcc", "-O2", "-c", "-Wc,-fdiagnostics-column-unit=byte", "wrong.upc"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    lines = WRONG.split("\n")
+    for text in "first", "second", "third", "*i", "fourth":
+        line = next(i for i, content in enumerate(lines) if text in content)
+        place = f"wrong.upc:{line + 1}:{lines[line].index(text) + 1}: error:"
+        if place not in result.stderr:
+            sys.exit(f"no message at {place}\n{result.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -127,6 +150,7 @@ def main():
         expect(folder, "./c", 12)
         older_options(folder)
         vendors(folder)
+        columns(folder)
     print("driver: ok")
     return 0
 

@@ -145,17 +145,38 @@ private:
 std::string code_of(Node *n);
 void use_generator(Generator *g);
 
+// Where tokens stand in the lines of their source files, from 0, which the preprocessor changes.
+class Columns {
+public:
+  static constexpr size_t kNone = static_cast<size_t>(-1); // not known: of a macro or system header
+  explicit Columns(const Source &s) : s_(s) {}
+  size_t of(int token);
+  // Blanks that lead from one column of a token's line to another.
+  std::string blanks(const Token &t, size_t from, size_t to);
+
+private:
+  const std::string &line_of(const Token &t);
+  void find_line(int token);
+  const Source &s_;
+  std::vector<size_t> columns_; // of each token so far
+  int known_ = 0;
+  std::map<int, std::vector<std::string>> lines_; // of files
+};
+
 // Turns text with marks into C with line markers.
 class Writer {
 public:
-  explicit Writer(const Source &s) : s_(s) {}
+  explicit Writer(const Source &s) : s_(s), columns_(s) {}
   void write(const std::string &text);
   const std::string &output() const { return out_; }
 
 private:
   void mark(int token, bool with_token);
+  void begin_line(const Token &t);
   void sync(int token);
+  void align(int token);
   const Source &s_;
+  Columns columns_;
   std::string out_;
   int file_ = -1, line_ = 0, last_ = -2;
 };

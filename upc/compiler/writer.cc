@@ -1,30 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The output: tokens in their lines, line markers where lines do not follow each other.
+ * The output: tokens in their lines and columns, line markers where lines do not follow each other
+ * or what stands in a line is longer than its text in the source.
  *
- * Called by main.cc. Calls: nothing. Invariants: a mark is \1 NUMBER \2 for a token with its text,
- * \1 p NUMBER \2 for its line and the pragmas in front alone.
+ * Called by main.cc. Calls: columns.cc. Invariants: a mark is \1 NUMBER \2 for a token with its
+ * text, \1 p NUMBER \2 for its line and the pragmas in front alone. Tokens of system headers, of
+ * which the C compiler does not warn, and of macros stand in any column.
  */
 #include "gen.h"
 
 #include <cstdlib>
 
+// A line marker and the beginning of that line.
+void Writer::begin_line(const Token &t) {
+  const SourceFile &f = s_.file(t.file);
+  std::string name;
+  for (char c : f.name) {
+    if (c == '"' || c == '\\') name += '\\';
+    name += c;
+  }
+  out_ += "\n# " + std::to_string(t.line) + " \"" + name + "\"" + (f.quiet ? " 3" : "") + "\n";
+  file_ = t.file;
+  line_ = t.line;
+}
+
 void Writer::sync(int token) {
   const Token &t = s_[token];
   if (t.file == file_ && t.line == line_) return;
-  if (t.file == file_ && t.line > line_ && t.line - line_ < 6) {
-    out_.append(static_cast<size_t>(t.line - line_), '\n');
-  } else {
-    const SourceFile &f = s_.file(t.file);
-    std::string name;
-    for (char c : f.name) {
-      if (c == '"' || c == '\\') name += '\\';
-      name += c;
-    }
-    out_ += "\n# " + std::to_string(t.line) + " \"" + name + "\"" + (f.quiet ? " 3" : "") + "\n";
-    file_ = t.file;
-  }
+  if (t.file != file_ || t.line < line_ || t.line - line_ >= 6) return begin_line(t);
+  out_.append(static_cast<size_t>(t.line - line_), '\n');
   line_ = t.line;
+}
+
+// Goes to where the token stands in its source line.
+void Writer::align(int token) {
+  const Token &t = s_[token];
+  const size_t column = columns_.of(token);
+  if (column == Columns::kNone) return;
+  if (out_.size() - (out_.rfind('\n') + 1) > column) begin_line(t);
+  out_ += columns_.blanks(t, out_.size() - (out_.rfind('\n') + 1), column);
 }
 
 void Writer::mark(int token, bool with_token) {
@@ -41,6 +55,7 @@ void Writer::mark(int token, bool with_token) {
   sync(token);
   if (!with_token) return;
   if (t.space || last_ != token - 1) out_ += ' ';
+  align(token);
   out_ += t.text;
   last_ = token;
 }
