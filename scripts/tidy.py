@@ -28,7 +28,7 @@ P90_LINES = 40
 P99_LINES = 60
 GATE_MIN_FUNCTIONS = 100
 
-FOLDERS = ("include", "src", "plugins", "coarray", "tools", "bench", "examples", "tests")
+FOLDERS = ("include", "src", "plugins", "coarray", "tools", "bench", "examples", "tests", "upc")
 FOLDERS += ("scripts", "cmake")
 C_ENDINGS = (".c", ".h", ".cc", ".def")
 ENDINGS = C_ENDINGS + (".py", ".sh", ".cmake", ".map", ".in")

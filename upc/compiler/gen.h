@@ -98,6 +98,11 @@ private:
   bool matches_count(Node *n, OwnLoop &l);
   static std::string misses_end(const OwnLoop &l, bool is_signed);
   bool matches_pointer(Node *n, OwnLoop &l);
+  bool matches_step(Node *step, Node *body, OwnLoop &l);
+  std::string controlled_loop(Node *n, const std::string &inner, bool optimise);
+  std::string own_array(Node *index);
+  std::string own_by_pointer(Node *n);
+  std::string own_member(Node *n);
   std::string own_body(Node *n, OwnLoop &l);
   std::string edge_body(Node *n, OwnLoop &l);
   std::string stepped_loop(Node *n, OwnLoop &l);

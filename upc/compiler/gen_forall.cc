@@ -79,6 +79,20 @@ bool is_own(const Symbol *s) {
          !s->address_taken && !s->type->is_volatile;
 }
 
+// Whether a loop's condition compares a variable of its own with something.
+bool is_bound(const Node *cond, std::initializer_list<const char *> operators) {
+  if (!cond || cond->kind != Nk::Binary) return false;
+  const Node *variable = bare(cond->kids[0]);
+  return variable->kind == Nk::Name && is_own(variable->symbol) &&
+         std::any_of(operators.begin(), operators.end(),
+                     [cond](const char *op) { return cond->op == op; });
+}
+
+// A pointer-to-shared that goes over elements one by one.
+bool goes_over_elements(const Type *t) {
+  return is_pts(t) && !is_generic_pts(t) && !is_array(t->base);
+}
+
 // Whether a loop's body leaves all variables alone that it does not name as targets: it calls
 // nothing, and stores in named variables, arrays and shared objects only.
 bool stores_by_name(Node *body) {
@@ -242,10 +256,8 @@ std::string Generator::start_of(const Symbol *s, long block) {
 // Whether the loop counts its variable up to a bound or down to it by 1; fills `l`.
 bool Generator::matches_count(Node *n, OwnLoop &l) {
   Node *init = n->kids[0], *cond = bare(n->kids[1]), *body = n->kids[4];
-  if (!cond || cond->kind != Nk::Binary || (cond->op[0] != '<' && cond->op[0] != '>')) return false;
-  if (cond->op.size() > 1 && cond->op[1] != '=') return false;
+  if (!is_bound(cond, {"<", "<=", ">", ">="})) return false;
   const Node *variable = bare(cond->kids[0]);
-  if (variable->kind != Nk::Name || !is_own(variable->symbol)) return false;
   if (!is_integer(variable->symbol->type)) return false;
   l.variable = variable->symbol;
   l.declared = init && init->kind == Nk::Declaration;
@@ -387,21 +399,24 @@ std::string Generator::own_part(const OwnLoop &l, const std::string &row, const 
          (l.down ? " > " : " < ") + end + "; " + at + sign + sign + ", " + i + sign + sign + ") {";
 }
 
+// Whether a pointer goes on by the same number of elements each time; fills `l`.
+bool Generator::matches_step(Node *step, Node *body, OwnLoop &l) {
+  if (step->kind == Nk::Step) return step->op == "++";
+  if (step->kind != Nk::Assign || step->op != "+=") return false;
+  Node *k = step->kids[1];
+  if (!is_integer(k->type) || !is_fixed(k, body) || !is_harmless(k)) return false;
+  l.step = is_written_one(s_, k) ? "" : code(k);
+  return true;
+}
+
 // Whether the loop goes over elements by a pointer-to-shared; fills `l`.
 bool Generator::matches_pointer(Node *n, OwnLoop &l) {
   Node *init = n->kids[0], *cond = bare(n->kids[1]), *step = bare(n->kids[2]), *body = n->kids[4];
-  if (!cond || cond->kind != Nk::Binary || !step || step->kids.empty()) return false;
-  if (cond->op != "<" && cond->op != "<=" && cond->op != "!=") return false;
-  const Node *variable = bare(cond->kids[0]);
-  if (variable->kind != Nk::Name || !is_own(variable->symbol)) return false;
-  const Symbol *p = variable->symbol;
-  if (!is_pts(p->type) || is_generic_pts(p->type) || is_array(p->type->base)) return false;
+  if (!is_bound(cond, {"<", "<=", "!="}) || !step || step->kids.empty()) return false;
+  const Symbol *p = bare(cond->kids[0])->symbol;
+  if (!goes_over_elements(p->type)) return false;
   if (!is_variable(bare(step->kids[0]), p) || !is_place_of(s_, bare(n->kids[3]), p)) return false;
-  if (step->kind == Nk::Assign && step->op == "+=" && is_integer(step->kids[1]->type) &&
-      is_fixed(step->kids[1], body) && is_harmless(step->kids[1]))
-    l.step = is_written_one(s_, step->kids[1]) ? "" : code(step->kids[1]);
-  else if (step->kind != Nk::Step || step->op != "++")
-    return false;
+  if (!matches_step(step, body, l)) return false;
   Node *limit = cond->kids[1];
   if (!is_pts(limit->type) || !is_fixed_place(limit, body) || names(limit, p)) return false;
   if (changes(body, p) || !may_be_copied(s_, body)) return false;
@@ -532,29 +547,29 @@ std::string Generator::landing(Node *n) {
          "; upcr_in_forall = " + before + "; " + v + "; })";
 }
 
+// A loop with affinity; `inner`: a variable that says that all iterations are executed.
+std::string Generator::controlled_loop(Node *n, const std::string &inner, bool optimise) {
+  OwnLoop along, own;
+  if (optimise && matches_pointer(n, along)) return pointer_loop(n, along, inner);
+  if (!optimise || !matches(n, own)) return plain_loop(n, inner + " || " + affinity(n->kids[3]));
+  const std::string loop = own_loop(n, own), test = own.fits.empty() ? "" : affinity(n->kids[3]);
+  return " const long " + own.start + " = " + own.begins + "; if (__builtin_expect(" + inner +
+         own.fits + ", 0)) {" + seldom_loop(n, test.empty() ? "" : inner + " || " + test) +
+         "} else {" + loop + "}";
+}
+
 std::string Generator::forall(Node *n) {
   std::string s = place(n->begin) + " {";
   Node *init = n->kids[0];
   if (init) s += code(init) + (init->kind == Nk::Declaration ? "" : ";");
   if (!n->kids[3] || controlled_) return s + plain_loop(n, "") + " }";
   controlled_ = true;
-  OwnLoop own;
   const std::string inner = fresh("f");
   const bool calls = n->has_call, leaves = n->kids[4]->leaves;
   s += " const int " + inner + (calls && leaves ? " __attribute__((cleanup(upcr_leave)))" : "") +
        " = upcr_in_forall;";
   if (calls) s += " upcr_in_forall = 1;";
-  OwnLoop along;
-  if (options_.optimise && !leaves && matches_pointer(n, along)) {
-    s += pointer_loop(n, along, inner);
-  } else if (options_.optimise && !leaves && matches(n, own)) {
-    const std::string loop = own_loop(n, own), test = own.fits.empty() ? "" : affinity(n->kids[3]);
-    s += " const long " + own.start + " = " + own.begins + "; if (__builtin_expect(" + inner +
-         own.fits + ", 0)) {" + seldom_loop(n, test.empty() ? "" : inner + " || " + test) +
-         "} else {" + loop + "}";
-  } else {
-    s += plain_loop(n, inner + " || " + affinity(n->kids[3]));
-  }
+  s += controlled_loop(n, inner, options_.optimise && !leaves);
   controlled_ = false;
   if (calls) s += " upcr_in_forall = " + inner + ";";
   return s + " }";
@@ -601,46 +616,56 @@ std::string Generator::own_target(Node *n) {
   return pointer + "[" + own_->position + "]";
 }
 
+// The local pointer to the array of an index expression, declared in front of the loop.
+std::string Generator::own_array(Node *index) {
+  const Symbol *base = indexed(index);
+  std::string &pointer = own_->arrays[base];
+  if (!pointer.empty()) return pointer;
+  pointer = fresh("a");
+  Type *row = unqualified(index->type);
+  const long count = count_of(row).value_or(1);
+  const std::string name = name_of(base);
+  const std::string start = own_->ahead + start_of(base, block_of(index->type));
+  own_->pointers +=
+      c_type(pointer_to(row), pointer) + " = (" + c_type(pointer_to(row)) +
+      ")(upcr_base[upcr_mythread] + upcr_addrfield(" + name + ")" +
+      (is_array(base->type) ? "" : " - upcr_phaseof(" + name + ") * " + elem_size(index->type)) +
+      ");";
+  if (start != own_->begins || count > 1)
+    own_->fits += " || (" + start + ") / " + std::to_string(count) + " != " + own_->start + " / " +
+                  std::to_string(own_->elements);
+  if (count > 1 && !is_array(base->type))
+    own_->fits += " || " + start + " % " + std::to_string(count) + " != 0";
+  return pointer;
+}
+
+// What own_lvalue gives for *p, p[0] and p->member, p being the loop's pointer.
+std::string Generator::own_by_pointer(Node *n) {
+  const std::string target = n->kids.empty() ? "" : own_target(n);
+  if (target.empty() || n->kind != Nk::Arrow) return target;
+  return n->member ? target + "." + std::string(n->member->name) : "";
+}
+
+std::string Generator::own_member(Node *n) {
+  if (!n->member) return ""; // an error, which has been reported
+  const std::string base = own_lvalue(n->kids[0]);
+  return base.empty() ? "" : base + "." + std::string(n->member->name);
+}
+
 // The C lvalue of a shared element that the loop knows to be local; empty: it is not known.
 std::string Generator::own_lvalue(Node *n) {
   n = bare(n);
   if (!own_ || n->strict_type()) return "";
-  if (own_->pointer && n->kind != Nk::Member) {
-    const std::string target = n->kids.empty() ? "" : own_target(n);
-    if (target.empty() || n->kind != Nk::Arrow) return target;
-    return n->member ? target + "." + std::string(n->member->name) : "";
-  }
-  if (n->kind == Nk::Member) {
-    if (!n->member) return ""; // an error, which has been reported
-    const std::string base = own_lvalue(n->kids[0]);
-    return base.empty() ? "" : base + "." + std::string(n->member->name);
-  }
+  if (n->kind == Nk::Member) return own_member(n);
+  if (own_->pointer) return own_by_pointer(n);
   if (n->kind != Nk::Index) return "";
   Node *index = first_index(n);
   long distance = 0;
   if (!index || !is_near(bare(index->kids[1]), *own_, distance)) return "";
   if (unit_of(index, own_->body) != own_->unit) return "";
   if (own_->offset && count_of(index->type).value_or(1) != 1) return "";
-  const Symbol *base = indexed(index);
-  std::string &pointer = own_->arrays[base];
-  if (pointer.empty()) {
-    pointer = fresh("a");
-    Type *row = unqualified(index->type);
-    const long count = count_of(row).value_or(1);
-    const std::string name = name_of(base);
-    const std::string start = own_->ahead + start_of(base, block_of(index->type));
-    own_->pointers +=
-        c_type(pointer_to(row), pointer) + " = (" + c_type(pointer_to(row)) +
-        ")(upcr_base[upcr_mythread] + upcr_addrfield(" + name + ")" +
-        (is_array(base->type) ? "" : " - upcr_phaseof(" + name + ") * " + elem_size(index->type)) +
-        ");";
-    if (start != own_->begins || count > 1)
-      own_->fits += " || (" + start + ") / " + std::to_string(count) + " != " + own_->start +
-                    " / " + std::to_string(own_->elements);
-    if (count > 1 && !is_array(base->type))
-      own_->fits += " || " + start + " % " + std::to_string(count) + " != 0";
-  }
-  std::string s, rest;
+  const std::string pointer = own_array(index);
+  std::string rest;
   for (Node *k = n; k != index; k = bare(k->kids[0]))
     if (k->kind == Nk::Index)
       rest = "[" + code(k->kids[1]) + "]" + rest;

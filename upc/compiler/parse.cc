@@ -145,6 +145,13 @@ Node *Parser::external_or_pass() {
   }
 }
 
+// A word of UPC, or a name of what is shared or points there.
+bool Parser::is_upc(const Token &t) const {
+  if (t.kw >= KwUpcStatement || t.kw == KwShared) return true;
+  const Symbol *symbol = t.kind == Tk::Name ? find(t.text) : nullptr;
+  return symbol && symbol->type && (is_shared(symbol->type) || is_pts(symbol->type));
+}
+
 // What cannot be parsed: to its end. The C compiler will accept it or say what is wrong, unless UPC
 // is in it.
 Node *Parser::pass_through(int begin, const SyntaxError &e) {
@@ -152,23 +159,18 @@ Node *Parser::pass_through(int begin, const SyntaxError &e) {
   Node *n = make(Nk::Tokens, begin);
   bool upc = false;
   while (cur().kind != Tk::End) {
-    upc = upc || cur().kw >= KwUpcStatement || cur().kw == KwShared;
-    const Symbol *symbol = cur().kind == Tk::Name ? find(cur().text) : nullptr;
-    upc = upc || (symbol && symbol->type && (is_shared(symbol->type) || is_pts(symbol->type)));
+    upc = upc || is_upc(cur());
     if (accept(";")) break;
     if (at("{")) {
-      for (const int open = p_; p_ < open + 1;) {
-        const int before = p_;
-        try {
-          skip_balanced();
-        } catch (const SyntaxError &) { // at the end of the text
-          s_.error(e.token, e.what());
-          return done(n);
-        }
-        for (int i = before; i < p_; i++) upc = upc || s_[i].kw >= KwUpcStatement;
+      const int before = p_;
+      try {
+        skip_balanced();
+      } catch (const SyntaxError &) { // at the end of the text
+        s_.error(e.token, e.what());
+        return done(n);
       }
-      if (!at(";") && !at("=") && !at(",") && cur().kind != Tk::Name) break;
-      if (cur().kind == Tk::Name) break;
+      for (int i = before; i < p_; i++) upc = upc || s_[i].kw >= KwUpcStatement;
+      if (!at(";") && !at("=") && !at(",")) break;
     } else {
       p_++;
     }

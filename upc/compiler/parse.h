@@ -80,6 +80,7 @@ private:
   bool starts_declaration() const;
   Node *declaration(bool in_record);
   Node *external_or_pass();
+  bool is_upc(const Token &t) const;
   Node *pass_through(int begin, const SyntaxError &e);
   void specifiers(Spec &s);
   bool specifier_word(Spec &s, std::vector<std::string_view> &words);
@@ -108,6 +109,7 @@ private:
   void init_declarator(Spec &s, Declared *d);
   void introduce_typedef(Declarator &x);
   void introduce(Declared *d, Declarator &x);
+  bool begins_body(const Declared *d) const;
   Node *function_body(Spec &s, Declared *d, Node *n);
   void old_style_parameters(Declared *d);
   Node *finish(Node *n, Spec &s, Declared *d);
@@ -118,6 +120,8 @@ private:
   // initialisers
   Node *initializer(Type *t);
   Node *braced(Type *t);
+  Node *listed(Type *&part);
+  long designator_value(int token) const;
   Type *designated(Type *t, Node *list, size_t *position);
   Type *slot(Type *t, size_t position);
   Type *flatten(Type *t, Node *value);
@@ -173,6 +177,7 @@ private:
   Node *member(Node *base, bool arrow);
   Node *primary();
   Node *name();
+  Node *upc_number(Node *n);
   Node *constant();
   Type *number_type(const Node *n);
   Node *string();
@@ -200,6 +205,7 @@ private:
   void check_offset(const Node *n, int token);
   Type *difference_type(Node *n, int token);
   Type *additive_type(Node *n, int token);
+  void check_steps(const Type *t, int token);
   Type *comparison(Node *n, int token);
   void assign_types(Node *n, int token);
   void change_types(const Node *n, const Type *t, int token);

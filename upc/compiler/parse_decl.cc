@@ -266,6 +266,12 @@ Node *Parser::finish(Node *n, Spec &s, Declared *d) {
   return n;
 }
 
+// Whether the only declarator so far is that of a function that is defined here.
+bool Parser::begins_body(const Declared *d) const {
+  if (d->list.size() != 1 || d->list[0].type->kind != Ty::Function || d->is_typedef) return false;
+  return at("{") || (starts_declaration() && !at(";"));
+}
+
 Node *Parser::declaration(bool in_record) {
   Node *n = make(Nk::Declaration, p_);
   Declared *d = new Declared;
@@ -286,9 +292,7 @@ Node *Parser::declaration(bool in_record) {
       member_declarator(s, d);
     else
       init_declarator(s, d);
-    if (d->list.size() == 1 && d->list[0].type->kind == Ty::Function && !in_record &&
-        !d->is_typedef && (at("{") || starts_declaration()) && !at(";"))
-      return function_body(s, d, n);
+    if (!in_record && begins_body(d)) return function_body(s, d, n);
     if (!accept(",")) break;
   }
   expect(";");

@@ -407,21 +407,33 @@ Type *imaginary_type(std::string_view t) {
 
 } // namespace
 
+namespace {
+
+bool has_any(std::string_view text, const char *characters) {
+  return text.find_first_of(characters) != std::string_view::npos;
+}
+
+Ty floating_kind(std::string_view t) {
+  switch (t.back()) {
+  case 'f':
+  case 'F': return Ty::Float;
+  case 'l':
+  case 'L': return Ty::LDouble;
+  default: return Ty::Double;
+  }
+}
+
+} // namespace
+
 // The type of the number that the node n stands for.
 Type *Parser::number_type(const Node *n) {
   const std::string_view t = s_[n->begin].text;
-  if (t.find_first_of("ijIJ") != std::string_view::npos) return imaginary_type(t);
+  if (has_any(t, "ijIJ")) return imaginary_type(t);
   const bool hex = t.size() > 1 && (t[1] == 'x' || t[1] == 'X');
-  const char last = t.back();
-  if (t.find('.') != std::string_view::npos ||
-      t.find_first_of(hex ? "pP" : "eE") != std::string_view::npos)
-    return basic(last == 'f' || last == 'F'   ? Ty::Float
-                 : last == 'l' || last == 'L' ? Ty::LDouble
-                                              : Ty::Double);
-  const bool u = t.find_first_of("uU") != std::string_view::npos;
+  if (has_any(t, hex ? ".pP" : ".eE")) return basic(floating_kind(t));
+  const bool u = has_any(t, "uU");
   const long value = evaluate(n).value;
-  if (t.find_first_of("lL") != std::string_view::npos || value < 0 ||
-      value > (u || hex ? 0xffffffffL : 0x7fffffffL))
+  if (has_any(t, "lL") || value < 0 || value > (u || hex ? 0xffffffffL : 0x7fffffffL))
     return basic(u ? Ty::ULong : Ty::Long);
   return basic(u || value > 0x7fffffffL ? Ty::UInt : Ty::Int);
 }
@@ -435,6 +447,21 @@ Node *Parser::constant() {
   return done(n);
 }
 
+namespace {
+
+// Behind an escape sequence whose backslash stands at `i`: its last character.
+size_t end_of_escape(std::string_view t, size_t i) {
+  const auto octal = [&](size_t k) { return t[k] >= '0' && t[k] <= '7'; };
+  i++;
+  if (t[i] == 'x')
+    while (isxdigit(static_cast<unsigned char>(t[i + 1]))) i++;
+  else
+    for (int k = 0; k < 2 && octal(i) && octal(i + 1); k++) i++;
+  return i;
+}
+
+} // namespace
+
 Node *Parser::string() {
   Node *n = make(Nk::Constant, p_);
   long length = 1;
@@ -442,16 +469,8 @@ Node *Parser::string() {
   while (cur().kind == Tk::String) {
     const std::string_view t = cur().text;
     wide = wide || t[0] == 'L' || t[0] == 'U' || (t[0] == 'u' && t[1] != '8');
-    for (size_t i = t.find('"') + 1; i + 1 < t.size(); i++, length++) {
-      if (t[i] != '\\') continue;
-      i++;
-      if (t[i] == 'x')
-        while (isxdigit(static_cast<unsigned char>(t[i + 1]))) i++;
-      else
-        for (int k = 0; k < 2 && t[i] >= '0' && t[i] <= '7' && t[i + 1] >= '0' && t[i + 1] <= '7';
-             k++)
-          i++;
-    }
+    for (size_t i = t.find('"') + 1; i + 1 < t.size(); i++, length++)
+      if (t[i] == '\\') i = end_of_escape(t, i);
     p_++;
   }
   Type *a = new Type;
@@ -462,27 +481,28 @@ Node *Parser::string() {
   return done(n);
 }
 
+// MYTHREAD, THREADS, UPC_MAX_BLOCK_SIZE
+Node *Parser::upc_number(Node *n) {
+  const Kw kw = cur().kw;
+  n->kind = kw == KwMyThread ? Nk::MyThread : kw == KwThreads ? Nk::Threads : Nk::MaxBlock;
+  n->type = basic(Ty::Int);
+  n->dirty = true;
+  p_++;
+  return done(n);
+}
+
 Node *Parser::name() {
   Node *n = make(Nk::Name, p_);
   const Kw kw = cur().kw;
-  if (kw == KwMyThread || kw == KwThreads || kw == KwMaxBlock) {
-    n->kind = kw == KwMyThread ? Nk::MyThread : kw == KwThreads ? Nk::Threads : Nk::MaxBlock;
-    n->type = basic(Ty::Int);
-    n->dirty = true;
-    p_++;
-    return done(n);
-  }
+  if (kw == KwMyThread || kw == KwThreads || kw == KwMaxBlock) return upc_number(n);
   if (kw != KwNone) fail("expected an expression before '" + std::string(cur().text) + "'");
   const std::string_view text = cur().text;
   if (text.compare(0, 10, "__builtin_") == 0)
     if (Node *b = text == "__builtin_choose_expr" ? choose_expr() : builtin(text)) return b;
   p_++;
-  n->symbol = find(text);
-  if (n->symbol && n->symbol->type) n->type = n->symbol->type;
-  if (!n->symbol && at("(")) { // implicitly declared
-    n->type = basic(Ty::Unknown);
-  }
-  n->dirty = n->symbol && n->symbol->kind == Sk::Variable && is_shared(n->type);
+  const Symbol *symbol = n->symbol = find(text); // NULL: implicitly declared
+  n->type = symbol && symbol->type ? symbol->type : basic(Ty::Unknown);
+  n->dirty = symbol && symbol->kind == Sk::Variable && is_shared(n->type);
   return done(n);
 }
 

@@ -122,6 +122,20 @@ Type *Parser::designated(Type *t, Node *list, size_t *position) {
   return target;
 }
 
+// A value of a list that is no list, for a part of the object: that whole, or its first scalar,
+// which then is the part.
+Node *Parser::listed(Type *&part) {
+  Node *v = assignment();
+  const bool string = v->kind == Nk::Constant && s_[v->begin].kind == Tk::String;
+  const bool whole = string || (part && is_record(part) && v->type && is_record(v->type));
+  Type *scalar = whole || !part ? part : scalar_at(part, 0);
+  if (!string) v = value(v);
+  if (scalar && !is_array(scalar) && !is_record(scalar))
+    v = convert(v, scalar, v->begin, "initialisation");
+  if (!whole && scalar) part = scalar;
+  return v;
+}
+
 Node *Parser::braced(Type *t) {
   Node *n = make(Nk::Tokens, p_);
   expect("{");
@@ -135,18 +149,7 @@ Node *Parser::braced(Type *t) {
       p_ += 2; // old GNU designator
       part = nullptr;
     }
-    const bool nested = at("{");
-    Node *v = nested ? braced(part) : assignment();
-    if (!nested) {
-      const bool string = v->kind == Nk::Constant && s_[v->begin].kind == Tk::String;
-      const bool whole = string || (part && is_record(part) && v->type && is_record(v->type));
-      Type *scalar = whole || !part ? part : scalar_at(part, 0);
-      if (!string) v = value(v);
-      if (scalar && !is_array(scalar) && !is_record(scalar))
-        v = convert(v, scalar, v->begin, "initialisation");
-      if (!whole && scalar) part = scalar;
-    }
-    n->kids.push_back(v);
+    n->kids.push_back(at("{") ? braced(part) : listed(part));
     position += part ? std::max<size_t>(scalars(part), 1) : 1;
     if (!accept(",")) break;
   }
@@ -192,6 +195,21 @@ Type *Parser::flatten(Type *t, Node *init) {
   return a;
 }
 
+namespace {
+
+bool is_one_of(const Token &t, std::initializer_list<const char *> texts) {
+  return std::any_of(texts.begin(), texts.end(), [&t](const char *s) { return t.is(s); });
+}
+
+} // namespace
+
+// The index of a designator, which is a number or the name of a constant.
+long Parser::designator_value(int token) const {
+  const Symbol *c = find(s_[token].text);
+  if (c && c->kind == Sk::Constant) return c->value;
+  return strtol(std::string(s_[token].text).c_str(), nullptr, 0);
+}
+
 // Most entries of the lists at each depth of braces.
 std::vector<long> Parser::entries(const Node *list) {
   std::vector<long> most, at{0};
@@ -202,17 +220,12 @@ std::vector<long> Parser::entries(const Node *list) {
   };
   for (int i = list->begin; i < list->end; i++) {
     const Token &t = s_[i];
-    if (begins && t.is("[")) { // a designator
-      const Symbol *c = find(s_[i + 1].text);
-      at.back() = c && c->kind == Sk::Constant
-                      ? c->value
-                      : strtol(std::string(s_[i + 1].text).c_str(), nullptr, 0);
-    }
+    if (begins && t.is("[")) at.back() = designator_value(i + 1);
     if (begins && !t.is("}")) at.back()++;
     count();
-    if (t.is("{") || t.is("(") || t.is("[")) at.push_back(0);
-    begins = t.is("{") || t.is(",");
-    if ((t.is("}") || t.is(")") || t.is("]")) && at.size() > 1) at.pop_back();
+    if (is_one_of(t, {"{", "(", "["})) at.push_back(0);
+    begins = is_one_of(t, {"{", ","});
+    if (is_one_of(t, {"}", ")", "]"}) && at.size() > 1) at.pop_back();
     if (at.size() == 1) break;
   }
   return most;

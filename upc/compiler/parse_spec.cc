@@ -190,13 +190,19 @@ bool has(const std::vector<std::string_view> &words, std::string_view w) {
   return std::find(words.begin(), words.end(), w) != words.end();
 }
 
+bool has_any(const std::vector<std::string_view> &words,
+             std::initializer_list<std::string_view> these) {
+  return std::any_of(these.begin(), these.end(),
+                     [&words](std::string_view w) { return has(words, w); });
+}
+
 } // namespace
 
 Type *Parser::words_type(const std::vector<std::string_view> &words) {
   const bool is_unsigned = has(words, "unsigned");
-  const bool is_signed = has(words, "signed") || has(words, "__signed__") || has(words, "__signed");
+  const bool is_signed = has_any(words, {"signed", "__signed__", "__signed"});
   const int longs = static_cast<int>(std::count(words.begin(), words.end(), "long"));
-  if (has(words, "_Complex") || has(words, "__complex__") || has(words, "__complex")) {
+  if (has_any(words, {"_Complex", "__complex__", "__complex"})) {
     std::string text;
     for (auto w : words) text += (text.empty() ? "" : " ") + std::string(w);
     Type *t = copy(basic(Ty::Complex));
@@ -207,7 +213,7 @@ Type *Parser::words_type(const std::vector<std::string_view> &words) {
   if (has(words, "_Bool")) return basic(Ty::Bool);
   if (has(words, "float")) return basic(Ty::Float);
   if (has(words, "double")) return basic(longs ? Ty::LDouble : Ty::Double);
-  if (has(words, "__int128") || has(words, "__int128_t"))
+  if (has_any(words, {"__int128", "__int128_t"}))
     return basic(is_unsigned ? Ty::UInt128 : Ty::Int128);
   if (has(words, "__uint128_t")) return basic(Ty::UInt128);
   if (words[0][0] == '_' && !is_signed) return unknown_type(std::string(words[0]));

@@ -234,6 +234,12 @@ bool same_layout(const Type *a, const Type *b) {
   return !is_shared(a) || block_of(a) == block_of(b);
 }
 
+// Whether two arrays may have as many elements.
+static bool may_be_as_long(const Type *a, const Type *b) {
+  if (a->incomplete || b->incomplete || a->variable || b->variable) return true;
+  return a->count == b->count && a->times_threads == b->times_threads;
+}
+
 bool same_type(const Type *a, const Type *b) {
   if (a->kind == Ty::Unknown || b->kind == Ty::Unknown) return true;
   const auto enum_like = [](const Type *x, const Type *y) {
@@ -243,11 +249,7 @@ bool same_type(const Type *a, const Type *b) {
   if (a->kind != b->kind || !same_layout(a, b)) return false;
   switch (a->kind) {
   case Ty::Pointer: return same_type(a->base, b->base);
-  case Ty::Array:
-    if (!a->incomplete && !b->incomplete && !a->variable && !b->variable &&
-        (a->count != b->count || a->times_threads != b->times_threads))
-      return false;
-    return same_type(a->base, b->base);
+  case Ty::Array: return may_be_as_long(a, b) && same_type(a->base, b->base);
   case Ty::Struct:
   case Ty::Union: return a->tag == b->tag;
   case Ty::Function: return same_function(a, b);

@@ -166,15 +166,21 @@ Type *Parser::difference_type(Node *n, int token) {
   return basic(Ty::Long);
 }
 
+// Pointers-to-shared to what has no size cannot be counted with.
+void Parser::check_steps(const Type *t, int token) {
+  if (!is_pts(t)) return;
+  if (t->base->kind == Ty::Void)
+    s_.error(token, "there is no arithmetic on pointers to shared void");
+  else if (is_record(t->base) && !t->base->tag->complete)
+    s_.error(token, "there is no arithmetic on pointers to the incomplete type '" +
+                        upc_name(t->base) + "'");
+}
+
 Type *Parser::additive_type(Node *n, int token) {
   Node *a = n->kids[0], *b = n->kids[1];
   const bool minus = n->op == "-";
-  for (const Node *k : {a, b})
-    if (is_pts(k->type) && k->type->base->kind == Ty::Void)
-      s_.error(token, "there is no arithmetic on pointers to shared void");
-    else if (is_pts(k->type) && is_record(k->type->base) && !k->type->base->tag->complete)
-      s_.error(token, "there is no arithmetic on pointers to the incomplete type '" +
-                          upc_name(k->type->base) + "'");
+  check_steps(a->type, token);
+  check_steps(b->type, token);
   if (is_pointer(a->type) && is_pointer(b->type) && minus) return difference_type(n, token);
   Node *p = is_pointer(a->type) ? a : is_pointer(b->type) ? b : nullptr;
   if (!p) return arithmetic(a->type, b->type);

@@ -78,30 +78,44 @@ static int64_t request(int fd, char *at, size_t n, int64_t position, bool write)
   return (int64_t)done;
 }
 
+struct staged {
+  char *buffer; /* null until it is needed */
+  bool write;
+};
+
+/* The same for a part of a shared region, by way of a buffer. */
+static int64_t by_buffer(const struct io_file *f, int64_t position, const struct region *r,
+                         size_t first, size_t n, struct staged *s) {
+  if (!s->buffer) s->buffer = malloc(BUFFER_BYTES);
+  if (!s->buffer) rt_fatal("parallel I/O: out of memory");
+  if (s->write) copy(r, first, s->buffer, n, true);
+  const int64_t k = request(f->fd, s->buffer, n, position, s->write);
+  if (!s->write && k > 0) copy(r, first, s->buffer, (size_t)k, false);
+  return k;
+}
+
 /* Bytes first to first + count of the region, from or to the file. */
 static int64_t move(struct io_file *f, int64_t position, const struct region *r, size_t first,
                     size_t count, bool write) {
   if (write && count) f->dirty = true;
   if (!r->shared) return request(f->fd, r->local + first, count, position, write);
-  char *buffer = NULL;
+  struct staged s = {.write = write};
   int64_t result = 0;
   for (size_t done = 0, n; done < count; done += n) {
     size_t run;
     const upcr_pts_t p = byte_at(r, first + done, &run);
     char *at = upcr_mapped(p);
     const bool direct = at && (run >= DIRECT_BYTES || run >= count - done);
-    if (!direct && !buffer) buffer = malloc(BUFFER_BYTES);
-    if (!direct && !buffer) rt_fatal("parallel I/O: out of memory");
     n = direct ? run : BUFFER_BYTES;
     if (n > count - done) n = count - done;
-    if (!direct && write) copy(r, first + done, buffer, n, true);
-    const int64_t k = request(f->fd, direct ? at : buffer, n, position + (int64_t)done, write);
-    if (!direct && !write && k > 0) copy(r, first + done, buffer, (size_t)k, false);
+    const int64_t from = position + (int64_t)done;
+    const int64_t k =
+        direct ? request(f->fd, at, n, from, write) : by_buffer(f, from, r, first + done, n, &s);
     result = k < 0 ? -1 : result + k;
     if (k < (int64_t)n) break;
   }
   const int error = errno;
-  free(buffer);
+  free(s.buffer);
   errno = error;
   return result;
 }
