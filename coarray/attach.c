@@ -323,11 +323,12 @@ static size_t events_at(uint32_t rank, uint64_t at, uint64_t bytes, uint64_t *ev
   return count;
 }
 
-void caf_attach_put(uint32_t rank, void *remote, const void *data, size_t bytes) {
+void caf_attach_put(uint32_t rank, void *remote, const void *data, size_t bytes,
+                    gex_Flags_t flags) {
   uint64_t events[ENTRIES_MAX];
   const size_t count = events_at(rank, (uintptr_t)remote, bytes, events);
   if (count == 0) {
-    caf_put(rank, remote, data, bytes);
+    caf_put(rank, remote, data, bytes, flags);
     return;
   }
   uint64_t *first = (uint64_t *)events[0];

@@ -24,7 +24,7 @@ static inline bool caf_attached(uint32_t rank, unsigned kind) {
  * which shares memory with it, once. */
 void caf_attach_post(uint32_t rank, const struct caf_section *s, unsigned kind);
 
-/* Puts contiguous data into a rank with attached events. */
-void caf_attach_put(uint32_t rank, void *remote, const void *data, size_t bytes);
+/* Puts contiguous data into a rank with attached events. flags: as of caf_put. */
+void caf_attach_put(uint32_t rank, void *remote, const void *data, size_t bytes, gex_Flags_t flags);
 
 #endif

@@ -250,6 +250,10 @@ void caf_team_free_coarrays(struct caf_team *team);
 
 /* ---- sections */
 
+/* Of a section that the target of a pointer is part of: it may lie in memory of the image that is
+ * no coarray. */
+#define CAF_ANYWHERE GEX_FLAG_PEER_SEG_UNKNOWN
+
 /* A section: elements at base + sum of i[d] * stride[d], 0 <= i[d] < count[d]; where index[d] is
  * not NULL, at index[d][i[d]] instead of i[d] * stride[d]. All in bytes. */
 struct caf_section {
@@ -260,6 +264,7 @@ struct caf_section {
   ptrdiff_t stride[CAF_RANK_MAX];
   ptrdiff_t *index[CAF_RANK_MAX]; /* malloc'ed */
   bool indexed;
+  gex_Flags_t flags; /* of transfers to and from another image: 0, or CAF_ANYWHERE */
 };
 
 /* Element i of a vector subscript, an array of integers of `kind` bytes. */

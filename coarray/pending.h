@@ -38,21 +38,24 @@ void *caf_pending_memory(size_t bytes);
 /* Waits for all puts and gets of this image: begins every image control statement. */
 void caf_complete(void);
 
-/* Writes bytes that lie together; the source may be changed after the return. */
-static inline void caf_put(uint32_t rank, void *remote, const void *data, size_t bytes) {
+/* Writes bytes that lie together; the source may be changed after the return. flags: 0 or
+ * CAF_ANYWHERE. */
+static inline void caf_put(uint32_t rank, void *remote, const void *data, size_t bytes,
+                           gex_Flags_t flags) {
   if (caf_is_near(rank)) {
-    gex_RMA_PutBlocking(caf.tm, rank, remote, data, bytes, 0);
+    gex_RMA_PutBlocking(caf.tm, rank, remote, data, bytes, flags);
     return;
   }
   caf_await(rank, remote, bytes);
-  gex_RMA_PutNBI(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, 0);
+  gex_RMA_PutNBI(caf.tm, rank, remote, data, bytes, GEX_EVENT_NOW, flags);
   caf_pending_add(rank, remote, bytes);
 }
 
-/* Reads bytes that lie together. */
-static inline void caf_get(void *to, uint32_t rank, const void *remote, size_t bytes) {
+/* Reads bytes that lie together. flags: as above. */
+static inline void caf_get(void *to, uint32_t rank, const void *remote, size_t bytes,
+                           gex_Flags_t flags) {
   caf_await(rank, remote, bytes);
-  gex_RMA_GetBlocking(caf.tm, to, rank, (void *)(uintptr_t)remote, bytes, 0);
+  gex_RMA_GetBlocking(caf.tm, to, rank, (void *)(uintptr_t)remote, bytes, flags);
 }
 
 /* ---- transfers with a handle (async.c) */

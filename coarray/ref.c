@@ -33,7 +33,7 @@ struct walk {
 };
 
 static void read_remote(const struct walk *w, void *to, const void *from, size_t bytes) {
-  caf_get(to, w->rank, from, bytes);
+  caf_get(to, w->rank, from, bytes, w->s.flags);
 }
 
 /* Follow an allocatable or pointer component. Returns false when it is not there. */
@@ -49,6 +49,7 @@ static bool follow(struct walk *w, const struct caf_ref *ref) {
     read_remote(w, &target, w->s.base, sizeof target);
   }
   w->s.base = target;
+  w->s.flags = CAF_ANYWHERE;
   return target != NULL;
 }
 

@@ -46,6 +46,7 @@ void caf_section_of(struct caf_section *s, const struct caf_desc *desc, char *ba
   s->elem_len = desc->dtype.elem_len;
   s->levels = (unsigned)desc->dtype.rank;
   s->indexed = false;
+  s->flags = 0;
   const ptrdiff_t unit = desc->span ? desc->span : (ptrdiff_t)desc->dtype.elem_len;
   for (unsigned d = 0; d < s->levels; d++) {
     const ptrdiff_t n = desc->dim[d].ub - desc->dim[d].lb + 1;
@@ -186,14 +187,14 @@ void caf_pull(uint32_t rank, const struct caf_section *remote, void *buffer) {
   if (remote->indexed) {
     struct list list = list_of(remote);
     gex_VIS_IndexedGetBlocking(caf.tm, 1, &buffer, n * remote->elem_len, rank, n, list.address,
-                               remote->elem_len, 0);
+                               remote->elem_len, remote->flags);
     free(list.address);
     return;
   }
   ptrdiff_t stride[CAF_RANK_MAX];
   dense(remote, stride);
   gex_VIS_StridedGetBlocking(caf.tm, buffer, stride, rank, remote->base, remote->stride,
-                             remote->elem_len, remote->count, remote->levels, 0);
+                             remote->elem_len, remote->count, remote->levels, remote->flags);
 }
 
 /* Copies a buffer [elements] into a section of a near rank. */
@@ -204,14 +205,14 @@ static void push(uint32_t rank, const struct caf_section *remote, const void *bu
   if (remote->indexed) {
     struct list list = list_of(remote);
     gex_VIS_IndexedPutBlocking(caf.tm, rank, n, list.address, remote->elem_len, 1, &source,
-                               n * remote->elem_len, 0);
+                               n * remote->elem_len, remote->flags);
     free(list.address);
     return;
   }
   ptrdiff_t stride[CAF_RANK_MAX];
   dense(remote, stride);
   gex_VIS_StridedPutBlocking(caf.tm, rank, remote->base, remote->stride, source, stride,
-                             remote->elem_len, remote->count, remote->levels, 0);
+                             remote->elem_len, remote->count, remote->levels, remote->flags);
 }
 
 /* ---- assignment of sections */
@@ -266,7 +267,7 @@ static void write_far(uint32_t rank, const struct caf_section *remote,
   const size_t n = caf_section_elements(remote), bytes = n * remote_elem->len;
   if (plain(remote, remote_elem, local, local_elem) && caf_section_contiguous(remote) &&
       caf_section_contiguous(local)) {
-    caf_put(rank, remote->base, local->base, bytes);
+    caf_put(rank, remote->base, local->base, bytes, remote->flags);
     return;
   }
   caf_section_await(rank, remote); /* may free what memory of caf_pending_memory there is */
@@ -278,12 +279,13 @@ static void write_far(uint32_t rank, const struct caf_section *remote,
     struct list list = {memory, 0};
     caf_section_each(remote, list_add, &list);
     memory[n] = data;
-    gex_VIS_IndexedPutNBI(caf.tm, rank, n, memory, remote->elem_len, 1, &memory[n], bytes, 0);
+    gex_VIS_IndexedPutNBI(caf.tm, rank, n, memory, remote->elem_len, 1, &memory[n], bytes,
+                          remote->flags);
   } else {
     ptrdiff_t stride[CAF_RANK_MAX];
     dense(remote, stride);
     gex_VIS_StridedPutNBI(caf.tm, rank, remote->base, remote->stride, data, stride,
-                          remote->elem_len, remote->count, remote->levels, 0);
+                          remote->elem_len, remote->count, remote->levels, remote->flags);
   }
   caf_section_pending(rank, remote);
 }
@@ -301,12 +303,13 @@ static void write_section(uint32_t rank, const struct caf_section *remote,
       !remote->indexed && !overlaps(rank)) {
     const ptrdiff_t still[CAF_RANK_MAX] = {0};
     gex_VIS_StridedPutBlocking(caf.tm, rank, remote->base, remote->stride, local->base, still,
-                               remote->elem_len, remote->count, remote->levels, 0);
+                               remote->elem_len, remote->count, remote->levels, remote->flags);
     return;
   }
   if (plain(remote, remote_elem, local, local_elem) && !overlaps(rank)) {
     gex_VIS_StridedPutBlocking(caf.tm, rank, remote->base, remote->stride, local->base,
-                               local->stride, remote->elem_len, remote->count, remote->levels, 0);
+                               local->stride, remote->elem_len, remote->count, remote->levels,
+                               remote->flags);
     return;
   }
   char *buffer = temporary(n * remote_elem->len);
@@ -323,7 +326,8 @@ static void read_section(const struct caf_section *local, const struct caf_elem 
   caf_section_await(rank, remote);
   if (plain(remote, remote_elem, local, local_elem) && !overlaps(rank)) {
     gex_VIS_StridedGetBlocking(caf.tm, local->base, local->stride, rank, remote->base,
-                               remote->stride, remote->elem_len, remote->count, remote->levels, 0);
+                               remote->stride, remote->elem_len, remote->count, remote->levels,
+                               remote->flags);
     return;
   }
   char *buffer = temporary(n * remote_elem->len);
@@ -340,8 +344,8 @@ void caf_assign_remote(uint32_t rank, const struct caf_section *remote,
   const bool attached = caf_attached(rank, CAF_ATTACH_WRITE);
   if (attached && plain(remote, remote_elem, local, local_elem) && !overlaps(rank) &&
       caf_section_contiguous(remote) && caf_section_contiguous(local)) {
-    caf_attach_put(rank, remote->base, local->base,
-                   caf_section_elements(remote) * remote_elem->len);
+    caf_attach_put(rank, remote->base, local->base, caf_section_elements(remote) * remote_elem->len,
+                   remote->flags);
     return;
   }
   write_section(rank, remote, remote_elem, local, local_elem);

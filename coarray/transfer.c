@@ -62,7 +62,7 @@ static __attribute__((noinline)) void get_any(const struct assignment *a) {
                         into_elem = elem_of(a->local_desc, a->local_kind);
   if (scalar_numbers(a->remote_desc, a->local_desc) && !caf_attached(a->rank, CAF_ATTACH_READ)) {
     _Alignas(16) char number[NUMBER_BYTES];
-    caf_get(number, a->rank, a->remote, from_elem.len);
+    caf_get(number, a->rank, a->remote, from_elem.len, 0);
     caf_convert(a->local_desc->base, &into_elem, number, &from_elem);
     return;
   }
@@ -100,9 +100,9 @@ void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
 
 static void put(uint32_t rank, void *remote, const void *data, size_t bytes) {
   if (caf_attached(rank, CAF_ATTACH_WRITE))
-    caf_attach_put(rank, remote, data, bytes);
+    caf_attach_put(rank, remote, data, bytes, 0);
   else
-    caf_put(rank, remote, data, bytes);
+    caf_put(rank, remote, data, bytes, 0);
 }
 
 static __attribute__((noinline)) void send_any(const struct assignment *a) {
@@ -141,11 +141,11 @@ void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
   caf_ok(stat);
   if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_WRITE)) {
     if (bytes == 8) /* known sizes are copied inline */
-      caf_put(rank, remote, src->base, 8);
+      caf_put(rank, remote, src->base, 8, 0);
     else if (bytes == 4)
-      caf_put(rank, remote, src->base, 4);
+      caf_put(rank, remote, src->base, 4, 0);
     else
-      caf_put(rank, remote, src->base, bytes);
+      caf_put(rank, remote, src->base, bytes, 0);
     return;
   }
   send_any(&(struct assignment){rank, remote, dst, src, vector, dst_kind, src_kind, &to});
