@@ -117,7 +117,8 @@ foreach(pair openmpi=openmpi mpich=hydra)
       --placement uneven --patience 6)
     tmb_add_net_suite(mpi-${abi}-strict net-whole ${tmb_mpi} --launcher ${launcher} --hosts 2
       --ranks 4 --placement cyclic --patience 6 --set TOMBOLO_MPI_CREDITS=1
-      --set TOMBOLO_MPI_RECEIVES=2 --set TOMBOLO_MPI_SENDS=4)
+      --set TOMBOLO_MPI_RECEIVES=2 --set TOMBOLO_MPI_SENDS=4
+      --set TOMBOLO_MPI_DIRECT=1)
   endif()
 endforeach()
 if(TARGET tombolo_net_mpi_mpich)
@@ -125,7 +126,7 @@ if(TARGET tombolo_net_mpi_mpich)
     --placement cyclic --select "^(mk_rma|mk_signal|mk_stream|vis_device|coll_device)$"
     --patience 3)
   tmb_add_net_suite(mpi-run net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
-    --placement cyclic --part 7/20 --patience 3)
+    --placement cyclic --part 7/20 --patience 3 --set TOMBOLO_MPI_DIRECT=1)
 endif()
 
 # ---- the whole: hosts, ranks, placements

@@ -172,6 +172,7 @@ static void make_buffers(struct tmb_net *net) {
   const int64_t credit = up->setting_int("TOMBOLO_MPI_CREDITS");
   const uint32_t receives = (uint32_t)up->setting_int("TOMBOLO_MPI_RECEIVES");
   const uint32_t sends = (uint32_t)up->setting_int("TOMBOLO_MPI_SENDS");
+  net->direct_bytes = (size_t)up->setting_int("TOMBOLO_MPI_DIRECT");
   net->credit = credit > 0 ? (uint32_t)credit : CREDIT_UNITS;
   net->peer = calloc(net->env.size, sizeof(struct nmpi_peer *));
   net->done = calloc(receives, sizeof *net->done);
@@ -225,6 +226,10 @@ const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
                                         .close = net_close,
                                         .am_send = nmpi_am_send,
                                         .progress = nmpi_progress,
+                                        .put = nmpi_put,
+                                        .get = nmpi_get,
+                                        .put_signal = nmpi_put_signal,
+                                        .get_signal = nmpi_get_signal,
                                         .drained = nmpi_drained,
                                         .lost = nmpi_lost,
                                         .explain = nmpi_explain,

@@ -48,6 +48,7 @@ static void stop(struct tmb_net *net) {
   tmb_lock_acquire(&net->lock);
   (void)nmpi_reap(net);
   net->ended = true;
+  nmpi_direct_lost(net, UINT32_MAX);
   for (struct nmpi_buffer *b = net->receives.busy.first; b; b = b->next) {
     (void)MPI_Cancel(b->request);
     (void)MPI_Wait(b->request, MPI_STATUS_IGNORE);

@@ -22,6 +22,7 @@
 #define NMPI_ALIGN       16u
 #define NMPI_UNIT        256u /* bytes of a message that count as one unit of credit */
 #define NMPI_SMALL_BYTES 1024u
+#define NMPI_TRANSFERS   32u
 #define NMPI_MESSAGE_MAX \
  (sizeof(struct nmpi_head) + 4 * TMB_AM_ARGS_MAX + NMPI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
 
@@ -41,7 +42,34 @@ enum nmpi_kind {
   NMPI_SHORT = TMB_AM_SHORT,
   NMPI_MEDIUM = TMB_AM_MEDIUM,
   NMPI_CREDIT, /* nothing but `returned` */
+  NMPI_PUT,    /* struct nmpi_ask: the data come by a tag of their own */
+  NMPI_GET,    /* the same: the data are to be sent so */
+  NMPI_MOVED,  /* the put of slot `route` has come */
   NMPI_KINDS
+};
+
+/* What a rank says of a long transfer. */
+struct nmpi_ask {
+  uint64_t addr, nbytes;
+  uint64_t signal_addr, signal_value; /* addr 0: no signal */
+  uint32_t signal_op, slot;           /* TMB_SIGNAL_*; of the rank that asks */
+};
+
+/* A long transfer, between the program's memory on both sides; of this rank (`own`: one of the
+ * slots) or of another. */
+struct nmpi_transfer {
+  struct nmpi_transfer *next; /* in the list that it is in */
+  MPI_Request request;
+  char *at;    /* what MPI has not been given yet */
+  size_t left; /* of it */
+  uint32_t peer, slot;
+  int tag;
+  bool own, busy, receives;
+  bool moved, come;         /* MPI is through here; own put: and at the peer */
+  bool told;                /* own: that the source has been read */
+  bool listed, signals;     /* in net->finished; `signal` is to be changed */
+  struct tmb_rma rma;       /* own */
+  struct tmb_signal signal; /* another's */
 };
 
 /* A message that is being sent or received. */
@@ -84,7 +112,8 @@ struct tmb_net {
   struct tmb_net_env env;
   MPI_Comm comm;
   uint32_t credit;
-  bool owns; /* MPI_Init was called here */
+  size_t direct_bytes; /* a put or get of so many bytes is not made of messages */
+  bool owns;           /* MPI_Init was called here */
 
   struct tmb_lock lock;    /* of all that follows */
   bool ended;              /* MPI is not used any more */
@@ -98,7 +127,10 @@ struct tmb_net {
   uint32_t fruitless; /* looks in a row at the oldest receive alone */
   uint32_t sending;   /* buffers in the busy queues of small and large */
   uint32_t todo;      /* peer + 1: credit is to be returned to it */
-  int *done;          /* [receives.count] for MPI_Testsome, as the next */
+  struct nmpi_transfer own[NMPI_TRANSFERS];
+  struct nmpi_transfer *moving, *finished, *answers; /* MPI has it; to be told; to be answered */
+  uint32_t transfers;                                /* that are not over */
+  int *done; /* [receives.count] for MPI_Testsome, as the next */
   MPI_Status *status;
 };
 
@@ -134,7 +166,30 @@ bool nmpi_send_rest(struct tmb_net *net);
 /* Free the buffers that MPI has sent. Returns whether there were any. */
 bool nmpi_reap(struct tmb_net *net);
 
+/* Send a message of this conduit. in payload: [head->nbytes]. Returns 0 or TMB_AGAIN. */
+int nmpi_send_control(struct tmb_net *net, uint32_t to, struct nmpi_head *head,
+                      const void *payload);
 int nmpi_am_send(struct tmb_net *net, struct tmb_am_out *out);
+
+/* ---- mpi_direct.c; under the lock, but for the slots */
+
+/* Ask MPI about the transfers. Returns whether one has come to its end here. */
+bool nmpi_direct_look(struct tmb_net *net);
+/* Send the answers that had no room before. Returns whether any was sent. */
+bool nmpi_direct_answer(struct tmb_net *net);
+/* Tell core what has ended; releases the lock meanwhile. */
+void nmpi_direct_finish(struct tmb_net *net);
+void nmpi_direct_asked(struct tmb_net *net, uint32_t peer, bool put, const struct nmpi_ask *ask);
+void nmpi_direct_moved(struct tmb_net *net, uint32_t peer, uint32_t slot);
+/* Forget the transfers with a rank; UINT32_MAX: all. */
+void nmpi_direct_lost(struct tmb_net *net, uint32_t peer);
+
+int nmpi_put(struct tmb_net *net, const struct tmb_rma *rma);
+int nmpi_get(struct tmb_net *net, const struct tmb_rma *rma);
+int nmpi_put_signal(struct tmb_net *net, const struct tmb_rma *rma,
+                    const struct tmb_signal *signal);
+int nmpi_get_signal(struct tmb_net *net, const struct tmb_rma *rma,
+                    const struct tmb_signal *signal);
 
 /* ---- mpi_progress.c */
 

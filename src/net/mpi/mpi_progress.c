@@ -115,6 +115,25 @@ static struct nmpi_buffer *next_arrival(struct tmb_net *net) {
   return net->ready.first ? nmpi_queue_take(&net->ready) : NULL;
 }
 
+/* Whether the payload is as long as the kind of a message says. */
+static bool fits_kind(const struct nmpi_head *h) {
+  if (h->kind == NMPI_MEDIUM) return true;
+  if (h->kind != NMPI_PUT && h->kind != NMPI_GET) return h->nbytes == 0;
+  return h->nargs == 0 && h->nbytes == sizeof(struct nmpi_ask);
+}
+
+/* What this conduit says to itself. */
+static void obey(struct tmb_net *net, const struct nmpi_buffer *b) {
+  const struct nmpi_head *h = nmpi_head_of(b);
+  if (h->kind == NMPI_MOVED) {
+    nmpi_direct_moved(net, b->peer, h->route);
+  } else if (h->kind == NMPI_PUT || h->kind == NMPI_GET) {
+    struct nmpi_ask ask;
+    memcpy(&ask, b->data + nmpi_payload_at(0), sizeof ask);
+    nmpi_direct_asked(net, b->peer, h->kind == NMPI_PUT, &ask);
+  }
+}
+
 /* Whether a message is one of a rank of another host. */
 static bool is_good(const struct tmb_net *net, const struct nmpi_buffer *b) {
   const struct tmb_net_env *env = &net->env;
@@ -123,7 +142,7 @@ static bool is_good(const struct tmb_net *net, const struct nmpi_buffer *b) {
       h->kind >= NMPI_KINDS || h->is_reply > 1 || h->nargs > TMB_AM_ARGS_MAX ||
       h->nbytes > TMB_AM_MEDIUM_BYTES_MAX)
     return false;
-  if (h->kind != NMPI_MEDIUM && h->nbytes) return false;
+  if (!fits_kind(h)) return false;
   const size_t bytes =
       h->nbytes ? nmpi_payload_at(h->nargs) + h->nbytes : sizeof *h + 4u * h->nargs;
   return b->bytes == bytes;
@@ -140,7 +159,10 @@ static bool arrived(struct tmb_net *net, struct nmpi_buffer *b) {
     p->flying -= TMB_MIN(h->returned, p->flying);
   }
   if (good && h->kind <= NMPI_MEDIUM) return true;
-  if (!good) tmb_fetch_add_rlx(&stats->refused, 1);
+  if (good)
+    obey(net, b);
+  else
+    tmb_fetch_add_rlx(&stats->refused, 1);
   recycle(net, b);
   return false;
 }
@@ -185,7 +207,8 @@ static void hand_up(const struct tmb_net *net, const struct nmpi_buffer *b) {
 static bool housekeeping(struct tmb_net *net, bool idle) {
   if (net->idle_count && (idle || net->idle_count >= net->receives.count / 2)) post_rest(net);
   const bool reaped = net->sending && (idle || net->sending >= SENDING_MANY) && nmpi_reap(net);
-  return (net->todo && nmpi_send_rest(net)) || reaped;
+  const bool answered = net->answers && nmpi_direct_answer(net);
+  return (net->todo && nmpi_send_rest(net)) || answered || reaped;
 }
 
 int nmpi_progress(struct tmb_net *net, int serve) {
@@ -206,6 +229,8 @@ int nmpi_progress(struct tmb_net *net, int serve) {
     if (reply) break; /* somebody is likely to wait for it */
   }
   if (dealt) found |= TMB_FOUND_WORK;
+  if (!net->ended && net->moving && nmpi_direct_look(net)) found |= TMB_FOUND_WORK;
+  if (net->finished) nmpi_direct_finish(net);
   if (!net->ended && housekeeping(net, !found)) found |= TMB_FOUND_WORK;
   tmb_lock_release(&net->lock);
   return found;
@@ -213,7 +238,7 @@ int nmpi_progress(struct tmb_net *net, int serve) {
 
 bool nmpi_drained(struct tmb_net *net) {
   tmb_lock_acquire(&net->lock);
-  const bool drained = net->ended || (!net->sending && !net->todo);
+  const bool drained = net->ended || (!net->sending && !net->todo && !net->transfers);
   tmb_lock_release(&net->lock);
   return drained;
 }
@@ -221,6 +246,7 @@ bool nmpi_drained(struct tmb_net *net) {
 int nmpi_lost(struct tmb_net *net, uint32_t peer) {
   tmb_lock_acquire(&net->lock);
   nmpi_peer_of(net, peer)->gone = true;
+  nmpi_direct_lost(net, peer);
   bool kept = false;
   for (const struct nmpi_buffer *b = net->ready.first; b && !kept; b = b->next)
     kept = b->peer == peer;

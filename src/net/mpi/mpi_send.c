@@ -88,6 +88,11 @@ static int send_message(struct tmb_net *net, uint32_t to, struct nmpi_head *head
   return 0;
 }
 
+int nmpi_send_control(struct tmb_net *net, uint32_t to, struct nmpi_head *head,
+                      const void *payload) {
+  return send_message(net, to, head, NULL, payload, head->is_reply ? 0 : 4);
+}
+
 /* ---- credit */
 
 uint32_t nmpi_units(const struct nmpi_head *head) {

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Long puts and gets: MPI moves them between the program's memory on both sides, see mpi_engine.h.
+ *
+ * Owns: the transfers of this rank and of others with it. Called by core through the table, by
+ * mpi_progress.c and mpi_end.c. Calls: MPI, env->up. Algorithm: the rank that wants a transfer
+ * says so in a short message, which names the memory; the other one starts the receive, or the
+ * send, that matches, by a tag of its own for each of the first rank's transfers. A put is complete
+ * when a message says that it has come, a get when its receive is. Pieces of a longer one follow
+ * each other. Invariants: a rank has at most NMPI_TRANSFERS of its own, so what another must keep
+ * for it is bounded; a slot is used again when both sides are through with its tag; core is called
+ * without the lock.
+ */
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "base/error.h"
+#include "net/mpi/mpi_engine.h"
+
+#include <stdlib.h>
+
+#define PIECE_BYTES  ((size_t)1 << 28) /* MPI counts in int */
+#define LOOKS_AT_ONE 16                /* transfers that one look asks MPI about */
+
+/* Tags of data; 0 is that of messages. */
+static int tag_of(uint32_t slot, bool put) {
+  return (int)(1 + 2 * slot + (put ? 0 : 1));
+}
+
+/* ---- the two ends of a transfer */
+
+/* Give MPI the next piece. */
+static void next_piece(struct tmb_net *net, struct nmpi_transfer *t) {
+  const size_t bytes = TMB_MIN(t->left, PIECE_BYTES);
+  const int rc =
+      t->receives
+          ? MPI_Irecv(t->at, (int)bytes, MPI_BYTE, (int)t->peer, t->tag, net->comm, &t->request)
+          : MPI_Isend(t->at, (int)bytes, MPI_BYTE, (int)t->peer, t->tag, net->comm, &t->request);
+  if (rc != MPI_SUCCESS) nmpi_fatal(net, t->receives ? "MPI_Irecv" : "MPI_Isend", rc);
+  t->at += bytes;
+  t->left -= bytes;
+}
+
+static void begin(struct tmb_net *net, struct nmpi_transfer *t) {
+  next_piece(net, t);
+  t->next = net->moving;
+  net->moving = t;
+}
+
+/* Whether MPI is through with a transfer, after its last piece. */
+static bool is_through(struct tmb_net *net, struct nmpi_transfer *t) {
+  for (;;) {
+    MPI_Status status;
+    int flag = 0;
+    const int rc = MPI_Test(&t->request, &flag, &status);
+    if (rc != MPI_SUCCESS) nmpi_fatal(net, "MPI_Test", rc);
+    if (!flag) return false;
+    if (!t->left) return true;
+    next_piece(net, t);
+  }
+}
+
+/* Somebody is to be told of a transfer, by nmpi_direct_finish. */
+static void list_news(struct tmb_net *net, struct nmpi_transfer *t) {
+  if (t->listed) return;
+  t->listed = true;
+  t->next = net->finished;
+  net->finished = t;
+}
+
+bool nmpi_direct_look(struct tmb_net *net) {
+  bool any = false;
+  int looks = 0;
+  struct nmpi_transfer **at = &net->moving;
+  while (*at && looks++ < LOOKS_AT_ONE) {
+    struct nmpi_transfer *const t = *at;
+    if (!is_through(net, t)) {
+      at = &t->next;
+      continue;
+    }
+    *at = t->next;
+    t->moved = true;
+    list_news(net, t);
+    any = true;
+  }
+  if (!*at || at == &net->moving) return any;
+  struct nmpi_transfer *const seen = net->moving; /* the others' turn is the next */
+  net->moving = *at;
+  *at = NULL;
+  for (at = &net->moving; *at;) at = &(*at)->next;
+  *at = seen;
+  return any;
+}
+
+/* ---- what core and the other rank learn */
+
+/* Acknowledge the puts that have come. Without a buffer, later. */
+bool nmpi_direct_answer(struct tmb_net *net) {
+  bool any = false;
+  while (net->answers) {
+    struct nmpi_transfer *const t = net->answers;
+    struct nmpi_head head = {.kind = NMPI_MOVED, .is_reply = 1, .route = (uint16_t)t->slot};
+    if (nmpi_send_control(net, t->peer, &head, NULL)) break;
+    net->answers = t->next;
+    net->transfers--;
+    free(t);
+    any = true;
+  }
+  return any;
+}
+
+/* A transfer of this rank: its source has been read, or all is done, or both. */
+TMB_NO_LOCK_CHECK static void finish_own(struct tmb_net *net, struct nmpi_transfer *t) {
+  const struct tmb_net_up *up = net->env.up;
+  const struct tmb_rma rma = t->rma;
+  const bool local = t->moved && !t->told && rma.tell_local;
+  const bool whole = t->moved && (t->receives || t->come);
+  t->told = true;
+  if (whole) {
+    t->busy = false;
+    net->transfers--;
+  }
+  tmb_lock_release(&net->lock);
+  if (local) up->op_done(rma.op, rma.local_category, rma.peer);
+  if (whole) up->op_done(rma.op, rma.category, rma.peer);
+  tmb_lock_acquire(&net->lock);
+}
+
+/* A transfer that another rank has asked for. */
+TMB_NO_LOCK_CHECK static void finish_others(struct tmb_net *net, struct nmpi_transfer *t) {
+  tmb_lock_release(&net->lock);
+  if (t->signals) net->env.up->signal(t->signal.addr, t->signal.op, t->signal.value);
+  tmb_lock_acquire(&net->lock);
+  if (t->receives) {
+    t->next = net->answers;
+    net->answers = t;
+    (void)nmpi_direct_answer(net);
+  } else {
+    net->transfers--;
+    free(t);
+  }
+}
+
+void nmpi_direct_finish(struct tmb_net *net) {
+  while (net->finished) {
+    struct nmpi_transfer *const t = net->finished;
+    net->finished = t->next;
+    t->listed = false;
+    if (t->own)
+      finish_own(net, t);
+    else
+      finish_others(net, t);
+  }
+}
+
+/* ---- what other ranks say */
+
+void nmpi_direct_moved(struct tmb_net *net, uint32_t peer, uint32_t slot) {
+  struct nmpi_transfer *const t = slot < NMPI_TRANSFERS ? &net->own[slot] : NULL;
+  if (!t || !t->busy || t->receives || t->peer != peer) {
+    tmb_fetch_add_rlx(&net->env.stats->refused, 1);
+    return;
+  }
+  t->come = true;
+  if (t->moved) list_news(net, t);
+}
+
+/* Memory that another rank names; ends the job when it may not. */
+TMB_NO_LOCK_CHECK static void *memory_of(struct tmb_net *net, uint32_t peer, uint64_t addr,
+                                         uint64_t nbytes) {
+  void *const p = net->env.up->target(peer, addr, nbytes);
+  if (p) return p;
+  net->ended = true;
+  tmb_lock_release(&net->lock);
+  net->env.up->fatal("rank %u names %llu bytes at 0x%llx of this process, which are neither in a "
+                     "segment nor in other memory that it may write; check the remote address of "
+                     "its put, get or signal",
+                     peer, (unsigned long long)nbytes, (unsigned long long)addr);
+}
+
+void nmpi_direct_asked(struct tmb_net *net, uint32_t peer, bool put, const struct nmpi_ask *ask) {
+  if (ask->slot >= NMPI_TRANSFERS || !ask->nbytes || ask->signal_op > TMB_SIGNAL_ADD ||
+      (ask->signal_addr & 7)) {
+    tmb_fetch_add_rlx(&net->env.stats->refused, 1);
+    return;
+  }
+  struct nmpi_transfer *const t = calloc(1, sizeof *t);
+  if (!t) nmpi_no_memory(net, "a transfer");
+  t->at = memory_of(net, peer, ask->addr, ask->nbytes);
+  t->left = ask->nbytes;
+  t->peer = peer;
+  t->slot = ask->slot;
+  t->tag = tag_of(ask->slot, put);
+  t->receives = put;
+  t->signals = ask->signal_addr != 0;
+  if (t->signals)
+    t->signal = (struct tmb_signal){memory_of(net, peer, ask->signal_addr, sizeof(uint64_t)),
+                                    ask->signal_value, ask->signal_op};
+  net->transfers++;
+  begin(net, t);
+}
+
+/* ---- the slots of the table */
+
+static struct nmpi_transfer *free_slot(struct tmb_net *net) {
+  for (uint32_t i = 0; i < NMPI_TRANSFERS; i++)
+    if (!net->own[i].busy) {
+      net->own[i] = (struct nmpi_transfer){.own = true, .busy = true, .slot = i};
+      return &net->own[i];
+    }
+  return NULL;
+}
+
+/* Ask the peer, then hand this side to MPI. Returns 0 or TMB_AGAIN, with nothing done. */
+static int start(struct tmb_net *net, const struct tmb_rma *rma, bool put,
+                 const struct tmb_signal *signal) {
+  struct nmpi_transfer *const t = free_slot(net);
+  if (!t) return TMB_AGAIN;
+  const struct nmpi_ask ask = {.addr = (uintptr_t)rma->remote,
+                               .nbytes = rma->nbytes,
+                               .signal_addr = signal ? (uintptr_t)signal->addr : 0,
+                               .signal_value = signal ? signal->value : 0,
+                               .signal_op = signal ? signal->op : 0,
+                               .slot = t->slot};
+  struct nmpi_head head = {.kind = put ? NMPI_PUT : NMPI_GET, .nbytes = sizeof ask};
+  if (nmpi_send_control(net, rma->peer, &head, &ask)) {
+    t->busy = false;
+    return TMB_AGAIN;
+  }
+  t->rma = *rma;
+  t->at = rma->local;
+  t->left = rma->nbytes;
+  t->peer = rma->peer;
+  t->tag = tag_of(t->slot, put);
+  t->receives = !put;
+  net->transfers++;
+  begin(net, t);
+  return 0;
+}
+
+static int transfer(struct tmb_net *net, const struct tmb_rma *rma, bool put,
+                    const struct tmb_signal *signal) {
+  if (rma->nbytes < net->direct_bytes || !rma->op) return TMB_E_UNSUPPORTED;
+  tmb_lock_acquire(&net->lock);
+  const struct nmpi_peer *p = nmpi_peer_of(net, rma->peer);
+  const bool over = p->gone || net->ended; /* messages say what there is to say */
+  const int rc = over ? TMB_E_UNSUPPORTED : start(net, rma, put, signal);
+  tmb_lock_release(&net->lock);
+  return rc;
+}
+
+int nmpi_put(struct tmb_net *net, const struct tmb_rma *rma) {
+  return transfer(net, rma, true, NULL);
+}
+
+int nmpi_get(struct tmb_net *net, const struct tmb_rma *rma) {
+  return transfer(net, rma, false, NULL);
+}
+
+int nmpi_put_signal(struct tmb_net *net, const struct tmb_rma *rma,
+                    const struct tmb_signal *signal) {
+  return transfer(net, rma, true, signal);
+}
+
+int nmpi_get_signal(struct tmb_net *net, const struct tmb_rma *rma,
+                    const struct tmb_signal *signal) {
+  return transfer(net, rma, false, signal);
+}
+
+/* ---- the end */
+
+static void withdraw(struct nmpi_transfer *t) {
+  if (t->receives) (void)MPI_Cancel(&t->request);
+  (void)MPI_Request_free(&t->request);
+}
+
+void nmpi_direct_lost(struct tmb_net *net, uint32_t peer) {
+  for (struct nmpi_transfer **at = &net->moving; *at;) {
+    struct nmpi_transfer *const t = *at;
+    if (t->peer != peer && peer != UINT32_MAX) {
+      at = &t->next;
+      continue;
+    }
+    *at = t->next;
+    withdraw(t);
+    net->transfers--;
+    if (t->own)
+      t->busy = false;
+    else
+      free(t);
+  }
+}
