@@ -32,10 +32,10 @@
 #define PROBES    8
 
 struct gexx_sem_s {
-  uint32_t magic; /* 0 when free */
+  uint32_t magic;   /* 0 when free */
   uint32_t waiters; /* counted in debug clients */
-  uint64_t *count; /* shared word, or &private_word */
-  uint64_t taken;  /* of an INTEGER one; only the owner's threads use it */
+  uint64_t *count;  /* shared word, or &private_word */
+  uint64_t taken;   /* of an INTEGER one; only the owner's threads use it */
   uint64_t private_word TMB_ALIGNED(TMB_CACHE_LINE);
   gexx_Sem_Handle_t handle;
   struct gexx_sem_s *next; /* free list */

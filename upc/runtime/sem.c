@@ -4,8 +4,8 @@
  *
  * Called by UPC programs. Calls: the library's semaphores. Invariants: what a bupc_sem_t points to
  * lies in the memory of the thread that made it and names the library's semaphore there; that
- * thread alone waits. Every call is a fence: a wait's stands before it, where it costs nothing while
- * there is nothing to take, and taking acquires, as a strict read does.
+ * thread alone waits. Every call is a fence: a wait's stands before it, where it costs nothing
+ * while there is nothing to take, and taking acquires, as a strict read does.
  */
 #include "rt.h"
 
