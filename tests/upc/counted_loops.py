@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 120
-"""What loops over own elements cost, counted: accesses by a pointer-to-shared and tests of affinity.
+"""What loops over own elements cost, counted: accesses by a pointer-to-shared and tests of
+affinity.
 
-The translated program is compiled with macros that count both. A loop that runs over this
-thread's elements alone, each as private memory, has none; where neighbours are read, only the ends of blocks
+The translated program is compiled with macros that count both. A loop that runs over this thread's
+elements alone, each as private memory, has none; where neighbours are read, only the ends of blocks
 have any. A loop that no pattern fits is there to show that the counters count.
 """
 
