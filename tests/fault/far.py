@@ -14,7 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from jobs import VICTIM, WAYS, Job, check, named, run_cases  # noqa: E402
 
 FOLDER = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault")
-HANGS, SHRINK, COLL = (os.path.join(FOLDER, n) for n in ("hangs", "lost_shrink", "lost_coll"))
+HANGS, SHRINK, COLL, DEVICE = (os.path.join(FOLDER, n)
+                               for n in ("hangs", "lost_shrink", "lost_coll", "lost_device"))
 BUILD = os.environ.get("TMB_BUILD", "build")
 PLUGIN = os.path.join(BUILD, "tombolo/tombolo-net-udp.so")
 CONDUITS = ("loop", "udp")
@@ -61,6 +62,11 @@ def shrink(conduit, places, scenario, dead):
 def collectives(conduit, scenario):
     job = Job(4, [COLL, scenario, "kill"], env=far(conduit)).expect(137)
     survivors(job, 3)
+
+
+def device(conduit):
+    """The owner of device memory dies in the middle of long puts and gets."""
+    survivors(Job(3, [DEVICE], env=far(conduit)).expect(0), 2)
 
 
 def own_end(conduit, how):
@@ -151,6 +157,7 @@ CASES += [
 ]
 CASES += [named(f"coll/{c}/{s}", collectives, c, s) for c in CONDUITS for s in ("barrier", "coll")]
 CASES += [named(f"own_end/{c}/{how}", own_end, c, how) for c in ENDED for how in HOWS]
+CASES += [named(f"device/{c}", device, c) for c in CONDUITS + ("ofi",) * OFI]
 if OFI:
     CASES += [named("killed/ofi", killed, WAYS[0], "ofi", "cyclic:2"),
               named("shrink/ofi", shrink, "ofi", "cyclic:2", "middle", 2),
