@@ -19,6 +19,7 @@
 #include "base/config.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "boot/places.h"
 #include "coll/select.h"
 #include "hosts.h"
 #include "os/os.h"
@@ -53,7 +54,8 @@ struct tune_options {
   size_t counts; /* of `ranks` */
   uint64_t bytes_max;
   struct host_list hosts;      /* by --hosts */
-  uint32_t nearest;            /* with --hosts: most ranks of a host in the job being measured */
+  uint32_t spread;             /* hosts of the job being measured, also pretended ones */
+  uint32_t nearest;            /* with several: most ranks of a host */
   bool chosen[TMB_COLL_KINDS]; /* by --collective; none: all */
   bool quick, some;            /* some: --collective was given */
 };
@@ -239,8 +241,8 @@ static void print_rules(FILE *out, const struct tune_options *o, uint32_t ranks,
 
 /* What the jobs that are measured lack, of TMB_ALG_NODES and BOARD. */
 static unsigned lacking(const struct tune_options *o, uint32_t ranks) {
-  if (o->bench.hosts) return TMB_ALG_SHARED | (o->nearest > 1 ? 0 : TMB_ALG_NODES);
   const int64_t node = tmb_cfg_int(TMB_CFG_SUPERNODE_MAXSIZE);
+  if (o->spread > 1) return TMB_ALG_SHARED | (o->nearest > 1 && node != 1 ? 0 : TMB_ALG_NODES);
   const bool shares = tmb_cfg_bool(TMB_CFG_SHM), splits = node > 0 && node < ranks;
   return (shares && splits && node > 1 ? 0 : TMB_ALG_NODES) |
          (shares && !splits ? 0 : TMB_ALG_SHARED);
@@ -262,37 +264,51 @@ static int tune_kind(struct tune_options *o, uint32_t ranks, uint32_t kind, FILE
 
 /* ---- several hosts */
 
-/* How many hosts so many ranks use, and most ranks of one of them. */
-static int spread(struct tune_options *o, uint32_t *ranks, uint32_t *hosts) {
+/* Hosts of --hosts. in ranks: 0: as many as the list says. out host_of: to be freed. */
+static int place_listed(struct tune_options *o, uint32_t *ranks, uint32_t **host_of) {
   char why[HOSTS_WHY_BYTES];
-  uint32_t *host_of = NULL;
   struct host_list list = {0};
-  if (hosts_parse(&list, o->bench.hosts, why) != 0 ||
-      hosts_place(&list, 0, false, ranks, &host_of, why) != 0) {
-    tmb_print("tune: --hosts %s: %s", o->bench.hosts, why);
-    hosts_free(&list);
-    return TOOL_EXIT_USAGE;
-  }
-  *hosts = list.count;
-  uint32_t *here = calloc(list.count, sizeof *here);
-  if (!here) tmb_fatal_nopos("out of memory for %u hosts", list.count);
+  const bool good = hosts_parse(&list, o->bench.hosts, why) == 0 &&
+                    hosts_place(&list, 0, false, ranks, host_of, why) == 0;
+  if (!good) tmb_print("tune: --hosts %s: %s", o->bench.hosts, why);
+  o->spread = list.count;
+  hosts_free(&list);
+  return good ? 0 : TOOL_EXIT_USAGE;
+}
+
+/* Hosts that TOMBOLO_PLACES pretends, or one. out host_of: to be freed. */
+static int place_pretended(struct tune_options *o, uint32_t ranks, uint32_t **host_of) {
+  char why[HOSTS_WHY_BYTES];
+  const char *text = tmb_cfg_str(TMB_CFG_PLACES);
+  *host_of = calloc(ranks, sizeof **host_of);
+  if (!*host_of) tmb_fatal_nopos("out of memory for %u ranks", ranks);
+  if (tmb_places_parse(text, ranks, *host_of, &o->spread, why, sizeof why) == 0) return 0;
+  tmb_print("tune: TOMBOLO_PLACES=%s: %s", text, why);
+  return TOOL_EXIT_USAGE;
+}
+
+/* How many hosts so many ranks use, and most ranks of one of them. */
+static int spread(struct tune_options *o, uint32_t *ranks) {
+  uint32_t *host_of = NULL, *here = NULL;
+  const int rc =
+      o->bench.hosts ? place_listed(o, ranks, &host_of) : place_pretended(o, *ranks, &host_of);
   o->nearest = 0;
-  for (uint32_t r = 0; r < *ranks; r++)
+  if (rc == 0) here = calloc(o->spread, sizeof *here);
+  if (rc == 0 && !here) tmb_fatal_nopos("out of memory for %u hosts", o->spread);
+  for (uint32_t r = 0; here && r < *ranks; r++)
     if (++here[host_of[r]] > o->nearest) o->nearest = here[host_of[r]];
   free(here);
   free(host_of);
-  hosts_free(&list);
-  return 0;
+  return rc;
 }
 
-/* The line that says for which jobs the rules below hold. */
+/* The line that says for which jobs the rules below hold, if these are on several hosts. */
 static int print_site(struct tune_options *o, uint32_t *ranks, FILE *out) {
-  const char *conduit = tmb_cfg_str(TMB_CFG_CONDUIT);
-  uint32_t hosts;
-  if (!o->bench.hosts) return 0;
-  const int rc = spread(o, ranks, &hosts);
-  if (rc == 0)
-    fprintf(out, "where %s %u %u\n", conduit && conduit[0] ? conduit : "udp", hosts, o->nearest);
+  const char *conduit = tmb_cfg_str(TMB_CFG_CONDUIT), *places = tmb_cfg_str(TMB_CFG_PLACES);
+  const int rc = spread(o, ranks);
+  if (!conduit || !conduit[0]) conduit = "udp";
+  if (rc == 0 && (o->bench.hosts || (places && places[0])))
+    fprintf(out, "where %s %u %u\n", o->spread > 1 ? conduit : "none", o->spread, o->nearest);
   return rc;
 }
 

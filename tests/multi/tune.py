@@ -137,6 +137,28 @@ def nodes_too(folder):
     check("scan=board" in done.stderr, "tune does not measure the board")
 
 
+def pretended_hosts(folder):
+    """Jobs on several hosts: forms for one host are no candidates, and the rules are for them."""
+    path = folder / "places"
+    places = {"TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "loop"}
+    words = ["-n", "4", "-c", "scan", "-c", "allreduce", "--max-bytes", "4KB", "-v"]
+    done = tune(*words, "-o", str(path), **places)
+    check(done.returncode == 0, f"tune of two hosts: {done.stderr}")
+    text = path.read_text()
+    check("=board" not in done.stderr and "board" not in text, f"a board of two hosts: {text}")
+    check("scan=nodes" in done.stderr, "tune did not measure the form for two hosts")
+    check("\nwhere loop 2 2\n" in text, f"the rules do not say for whom: {text}")
+    for settings, want in ((places, {"scan", "allreduce"}), ({}, set())):
+        done = coll_random(4, TOMBOLO_COLL_TABLE=str(path), TOMBOLO_VERBOSE="1", **settings)
+        used = {name for name, *_ in CHOICE.findall(done.stderr)}
+        check(done.returncode == 0 and used == want, f"{settings}: {used} {done.stderr[-500:]}")
+    done = tune("-n", "2", *words[2:], **places)
+    check("\nwhere loop 2 1\n" in done.stdout, f"one rank a host: {done.stdout}")
+    check("=nodes" not in done.stderr, "tune measures nodes where each host has one rank")
+    done = tune(*words, **{**places, "TOMBOLO_PLACES": "0,1"})
+    check(done.returncode != 0 and "TOMBOLO_PLACES=0,1" in done.stderr, f"places: {done.stderr}")
+
+
 def written_by_hand(folder):
     """The first rule that fits is taken, by its line; where none fits, a threshold."""
     path = folder / "hand"
@@ -194,6 +216,7 @@ def main():
         bad_arguments(folder)
         measured(folder)
         nodes_too(folder)
+        pretended_hosts(folder)
         written_by_hand(folder)
         bad_tables(folder)
     return 1 if failures else 0
