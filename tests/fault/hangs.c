@@ -23,6 +23,7 @@
 
 static gex_TM_t tm;
 static gex_Rank_t me, size, odd;
+enum { LONG_BYTES = 4 << 20 };
 static long seconds;
 static uint64_t *word; /* signal in this rank's segment */
 static char *peer_base;
@@ -135,6 +136,18 @@ static void get_from_worker(void) {
   if (x) abort();
 }
 
+/* Not a hang: one long put over a link that takes many time-outs for it. */
+static void long_put(void) {
+  char *const from = calloc(1, LONG_BYTES);
+  if (!from) abort();
+  for (int i = 0; i < 5 && me == 0; i++) {
+    (void)gex_RMA_PutBlocking(tm, odd, peer_base, from, 8, 0); /* until the memory is known */
+    sleep_ms(20);
+  }
+  if (me == 0) (void)gex_RMA_PutBlocking(tm, odd, peer_base, from, LONG_BYTES, 0);
+  free(from);
+}
+
 static void locked_twice(void) {
   static gex_HSL_t lock = GEX_HSL_INITIALIZER;
   if (me == odd) {
@@ -182,15 +195,25 @@ static void run(const char *how) {
   static const struct {
     const char *name;
     void (*fn)(void);
-  } ways[] = {{"barrier", missing_barrier},   {"named", missing_named},
-              {"reduction", one_reduction},   {"big-reduction", big_reduction},
-              {"team", missing_in_team},      {"circle", circle},
-              {"store", plain_store},         {"loop", endless_loop},
-              {"polls", endless_polls},       {"stop", stopped},
-              {"signal", nobody_signals},     {"get", get_from_sleeper},
-              {"stop-get", get_from_stopped}, {"lock", locked_twice},
-              {"blocked", blocked},           {"slow", slow_by_sleep},
-              {"work-get", get_from_worker},  {"stop-get-alone", get_from_stopped},
+  } ways[] = {{"barrier", missing_barrier},
+              {"named", missing_named},
+              {"reduction", one_reduction},
+              {"big-reduction", big_reduction},
+              {"team", missing_in_team},
+              {"circle", circle},
+              {"store", plain_store},
+              {"loop", endless_loop},
+              {"polls", endless_polls},
+              {"stop", stopped},
+              {"signal", nobody_signals},
+              {"get", get_from_sleeper},
+              {"stop-get", get_from_stopped},
+              {"lock", locked_twice},
+              {"blocked", blocked},
+              {"slow", slow_by_sleep},
+              {"work-get", get_from_worker},
+              {"long-put", long_put},
+              {"stop-get-alone", get_from_stopped},
               {"busy", slow_by_work}};
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
     if (!strcmp(how, ways[i].name)) ways[i].fn();
@@ -216,11 +239,12 @@ int main(int argc, char **argv) {
   me = gex_TM_QueryRank(tm);
   size = gex_TM_QuerySize(tm);
   odd = argc > 2 ? (gex_Rank_t)atoi(argv[2]) : size - 1;
+  const int far_put = !strcmp(how, "long-put");
   seconds = argc > 3 ? atol(argv[3]) : 0;
-  if (gex_Segment_Attach(&segment, tm, 1 << 16) != GASNET_OK) return 1;
+  if (gex_Segment_Attach(&segment, tm, far_put ? LONG_BYTES : 1 << 16) != GASNET_OK) return 1;
   word = gex_Segment_QueryAddr(segment);
   *word = 0;
-  const int gets = strstr(how, "get") != NULL;
+  const int gets = far_put || strstr(how, "get") != NULL;
   const gex_Rank_t peer = gets ? odd : 0;
   void *owner, *local;
   uintptr_t bytes;

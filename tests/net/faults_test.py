@@ -23,6 +23,8 @@ from lab import Lab, build_folder  # noqa: E402
 from launch import TOMBOLO, read_ready, start  # noqa: E402
 
 TRAFFIC = str(build_folder() / "tests/fault/traffic")
+HANGS = str(build_folder() / "tests/fault/hangs")
+OFI = build_folder() / "lib/tombolo/tombolo-net-ofi.so"
 SMALL_BUFFERS = str(build_folder() / "tests/net/small_buffers.so")
 PEER_TIMEOUT = 3
 LATE = 8  # seconds of this machine, under load, on top of a limit
@@ -201,6 +203,22 @@ def slow(what, seconds, limit):
         expect_well(job, seconds + TRAFFIC_S)
 
 
+def long_put():
+    """One put that takes three time-outs, so long nothing is heard of the peer that gets it."""
+    if not OFI.exists():
+        return f"no {OFI}"
+    with Lab(2, sshd=True, rate="2mbit") as lab:
+        began = time.monotonic()
+        process = start(lab, "--hosts", lab.host_list([1, 1]), HANGS, "long-put",
+                        TOMBOLO_PEER_TIMEOUT="5", TOMBOLO_CONDUIT="ofi",
+                        TOMBOLO_OFI_PROVIDER="tcp;ofi_rxm")
+        out, err = process.communicate(timeout=100)
+        took = time.monotonic() - began
+        check(process.returncode == 0, process.returncode, out, err)
+        check(took > 15, "took only", took)
+    return None
+
+
 # ---- bad links
 
 
@@ -235,6 +253,7 @@ QUICK = [named(f"abort/{h.__name__}", abort, h) for h in (host_killed, rank_stop
 QUICK += [named(f"report/{h.__name__}", report, h) for h in (rank_0_killed, host_killed, cable_cut)]
 QUICK += [
     named("slow/link", slow, "link", 5, 12),
+    named("slow/put/ofi", long_put),
     named("link/loss", link, 8, "loss=10%"),
     named("link/buffers", small_buffers, 4096),
 ]

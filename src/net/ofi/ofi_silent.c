@@ -9,6 +9,7 @@
  * time counts from the first try. Invariant: a peer has one question under way at most.
  */
 #include "net/ofi/ofi_silent.h"
+#include "net/ofi/ofi_rma.h"
 
 #include "base/atomic.h"
 #include "base/compiler.h"
@@ -19,6 +20,8 @@
 #define LOOKS_MIN     10 /* before a peer is judged */
 #define QUESTIONS_MAX 256
 #define TIMEOUT_MIN   UINT64_C(5000000000)
+#define DRAIN_MAX     (UINT64_C(4) << 20) /* bytes that a kernel keeps of a connection */
+#define DRAIN_BYTE_NS 8000                /* of the slowest link, 1 Mbit/s */
 
 /* ---- opening */
 
@@ -105,11 +108,25 @@ static void note_stalled(const struct tmb_net *net, uint32_t peer, const struct 
   tmb_store_rlx(&stats->stalled_at_ns, life->asked_ns);
 }
 
+/* How long the question may lie behind accesses of this rank, and its answer behind those of a peer
+ * that knows memory of this rank: an access is complete when all of it is, and says nothing before.
+ */
+static uint64_t drain_ns(const struct tmb_net *net, uint32_t peer) {
+  uint64_t bytes = (uint64_t)net->peer[peer]->flying * OFI_UNIT;
+  for (uint32_t i = 0; i < OFI_ACCESSES && bytes < DRAIN_MAX; i++) {
+    const struct ofi_access *a = &net->all_access[i];
+    if (a->parts && a->op.peer == peer) bytes += TMB_MIN(a->nbytes, DRAIN_MAX);
+  }
+  const uint64_t theirs = net->peer[peer]->told ? DRAIN_MAX : 0;
+  return (TMB_MIN(bytes, DRAIN_MAX) + theirs) * DRAIN_BYTE_NS;
+}
+
 /* One look at a peer that was asked. Returns whether it is silent. */
 static bool judge(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
   struct ofi_life *life = &p->life;
   note_stalled(net, peer, life);
-  if (++life->looks < LOOKS_MIN || now - life->asked_ns < net->silent.timeout_ns) {
+  if (++life->looks < LOOKS_MIN ||
+      now - life->asked_ns < net->silent.timeout_ns + drain_ns(net, peer)) {
     if (!life->reached) ask(net, peer, p, now);
     return false;
   }
