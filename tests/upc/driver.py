@@ -55,6 +55,12 @@ int f(int i) {
   return a[1] + (a[i] ? a[2] : fourth);
 }
 """
+VOID_MAIN = """#include <upc.h>
+#include <stdio.h>
+void main(void) {
+  printf("sum %d\\n", THREADS);
+}
+"""
 C_MAIN = """int part(void);
 #include <stdio.h>
 void bupc_init(int *, char ***);
@@ -151,6 +157,9 @@ def main():
         older_options(folder)
         vendors(folder)
         columns(folder)
+        (folder / "void.upc").write_text(VOID_MAIN)
+        run(folder, TOMBOLO, "upcc", "-O2", "void.upc", "-o", "void")
+        expect(folder, "./void", 3) # its status is 0
     print("driver: ok")
     return 0
 

@@ -98,11 +98,22 @@ std::string Generator::code(Node *n) {
 std::string Generator::external(Node *n) {
   hoisted_.clear();
   std::string s = code(n);
-  if (n->declared && n->declared->function() && n->declared->list[0].name == "main" && !has_main_) {
-    has_main_ = true; // main itself is in crt.c
-    hoisted_ += c_type(n->declared->list[0].type, "main") + " __asm__(\"upcr_user_main\");";
-  }
+  if (n->declared && n->declared->function() && n->declared->list[0].name == "main" && !has_main_)
+    s += user_main(n->declared->list[0].type);
   return hidden_type_names() + hoisted_ + s;
+}
+
+// main itself is in crt.c, which calls the program's by another name. One without a value ends with
+// status 0; what stands behind it calls it.
+std::string Generator::user_main(Type *t) {
+  has_main_ = true;
+  const bool has_value = t->base->kind != Ty::Void;
+  const std::string name = has_value ? "upcr_user_main" : "upcr_void_main";
+  hoisted_ += c_type(t, "main") + " __asm__(\"" + name + "\");";
+  if (has_value) return "";
+  return "\nvoid upcr_void_main(int, char **, char **); int upcr_user_main(int, char **, char **); "
+         "int upcr_user_main(int upcr_argc, char **upcr_argv, char **upcr_envp) { "
+         "upcr_void_main(upcr_argc, upcr_argv, upcr_envp); return 0; }";
 }
 
 std::string Generator::end_of_file() {
