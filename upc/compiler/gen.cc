@@ -15,6 +15,18 @@ void use_generator(Generator *g) {
   in_use = g;
 }
 
+const Node *named_object(const Node *lvalue) {
+  const Node *n = lvalue;
+  while (n->kind == Nk::Index || n->kind == Nk::Member || n->kind == Nk::Paren ||
+         n->kind == Nk::Decay) {
+    const Node *k = n->kids[0];
+    while (k->kind == Nk::Paren) k = k->kids[0];
+    if (n->kind == Nk::Index && k->kind != Nk::Decay) return nullptr; // of a pointer
+    n = k;
+  }
+  return n->kind == Nk::Name ? n : nullptr;
+}
+
 std::string code_of(Node *n) {
   return in_use->code(n);
 }
@@ -89,6 +101,7 @@ std::string Generator::code(Node *n) {
     if (!writes(n->kids[0])) return splice(n);
     return place(n->begin) + " {" + code(n->kids[0]) + " for (;" +
            splice(n->kids[0]->end, n->end, n->kids) + "}";
+  case Nk::Block: return block(n);
   case Nk::Forall: return forall(n);
   case Nk::Barrier: return barrier(n);
   default: return splice(n);

@@ -58,6 +58,16 @@ private:
   std::string convert(Node *n);
   std::string size(Node *n);
 
+  // reads that are not repeated (gen_reuse.cc)
+  struct Kept {
+    Node *statement; // before which it is read
+    std::vector<Node *> reads;
+  };
+  void collect_reads(Node *n, std::vector<Node *> &reads);
+  bool keep_reads(Node *statement, std::vector<Kept> &kept, std::vector<Kept> &ready);
+  std::vector<Kept> repeated_reads(Node *n);
+  std::string block(Node *n);
+
   // upc_forall (gen_forall.cc)
   struct OwnLoop {
     const Symbol *variable = nullptr;
@@ -145,7 +155,11 @@ private:
   bool controlled_ = false; // inside the body of an upc_forall with affinity
   bool seldom_ = false;     // in the copy of a loop that runs where the other one does not fit
   OwnLoop *own_ = nullptr;
+  std::map<const Node *, std::string> kept_; // reads, and the variables that hold their values
 };
+
+// The name of the object that an lvalue lies in; NULL: it is reached through a pointer.
+const Node *named_object(const Node *lvalue);
 
 // The generator in use, for the lengths of arrays in types.
 std::string code_of(Node *n);

@@ -149,6 +149,8 @@ std::string Generator::put(const Type *t, const std::string &p, const std::strin
 
 std::string Generator::load(Node *n) {
   Node *k = n->kids[0];
+  const auto kept = kept_.find(n);
+  if (kept != kept_.end()) return "(" + kept->second + ")";
   if (!n->strict) {
     const std::string own = own_lvalue(k);
     if (!own.empty()) return "(" + own + ")";

@@ -98,12 +98,9 @@ bool goes_over_elements(const Type *t) {
 bool stores_by_name(Node *body) {
   return !body->has_call && every(body, [](Node *n) {
     if (n->kind != Nk::Assign && n->kind != Nk::Step) return true;
-    const Node *to = bare(n->kids[0]);
-    if (is_shared(to->type)) return true;
-    while (to->kind == Nk::Index || to->kind == Nk::Member || to->kind == Nk::Paren ||
-           to->kind == Nk::Decay)
-      to = to->kids[0];
-    return to->kind == Nk::Name && to->symbol && !is_pointer(to->symbol->type);
+    if (is_shared(n->kids[0]->type)) return true;
+    const Node *to = named_object(n->kids[0]);
+    return to && to->symbol && !is_pointer(to->symbol->type);
   });
 }
 

@@ -8,7 +8,7 @@
 #include "parse.h"
 
 Node *Parser::block() {
-  Node *n = make(Nk::Tokens, p_);
+  Node *n = make(Nk::Block, p_);
   const bool strict = strict_;
   expect("{");
   enter();
