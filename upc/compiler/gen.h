@@ -90,7 +90,9 @@ private:
     // of a loop over elements by a pointer; `unit` is 0 where they are all one thread's
     const Symbol *pointer = nullptr;
     std::string origin, row; // where it begins; offset of the row of blocks there
-    std::string step;        // elements from one iteration to the next; empty: 1
+    std::string step;        // from one iteration to the next, elements or indices; empty: 1
+    std::string before;      // declarations of `step` and `end`, of a loop by an index
+    std::string end;         // a variable: what the loop's variable is in the end
   };
   std::string forall(Node *n);
   std::string affinity(Node *n);
@@ -98,6 +100,10 @@ private:
   std::string plain_loop(Node *n, const std::string &test);
   std::string seldom_loop(Node *n, const std::string &test);
   std::string own_loop(Node *n, OwnLoop &l);
+  void take_step(Node *step, OwnLoop &l, bool is_signed);
+  std::string step_singles(const OwnLoop &l, const std::string &body);
+  std::string step_part(const OwnLoop &l, const std::string &row, const std::string &from,
+                        const std::string &to);
   std::string own_singles(const OwnLoop &l, const std::string &body);
   std::string own_blocks(const OwnLoop &l, const std::string &body, const std::string &edges);
   std::string own_part(const OwnLoop &l, const std::string &row, const std::string &from,

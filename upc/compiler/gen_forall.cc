@@ -5,10 +5,11 @@
  * private ones.
  *
  * Called by gen.cc. Calls: gen_expr.cc. The pattern: `i = FIRST; i < LAST; i++; AFFINITY` or the
- * same downwards, `i = FIRST; i >= LAST; i--; AFFINITY`, if i can get below LAST, where nothing in
- * the body changes i or LAST, and AFFINITY is i or &a[i]..., each a[i] lying in one block of a,
- * which is an array or a pointer variable that the body does not change, or &a[F + i], F being the
- * same throughout, as i * N in a loop over j. Invariants: with `unit` indices to a block, and v = i
+ * same by another step (gen_step.cc), or downwards, `i = FIRST; i >= LAST; i--; AFFINITY`, if i can
+ * get below LAST, where nothing in the body changes i or LAST, and AFFINITY is i or &a[i]..., each
+ * a[i] lying in one block of a, which is an array or a pointer variable that the body does not
+ * change, or &a[F + i], F being the same throughout, as i * N in a loop over j. Invariants: with
+ * `unit` indices to a block, and v = i
  * + (what a points to, counted in indices from the block row's beginning), index i belongs to
  * thread (v / unit) % THREADS, where it is number (v / unit / THREADS) * unit + v % unit. Pointers
  * that begin elsewhere than the affinity's do not fit, which is known when the loop runs: then the
@@ -115,6 +116,8 @@ bool is_steady(const Symbol *s, Node *body) {
   return !seen || stores_by_name(body);
 }
 
+bool is_harmless(Node *n);
+
 bool is_fixed(Node *n, Node *body) {
   return every(n, [&](Node *k) {
     switch (k->kind) {
@@ -130,6 +133,14 @@ bool is_fixed(Node *n, Node *body) {
     default: return false;
     }
   });
+}
+
+// Whether a loop's step counts its variable, up or down, by what is the same throughout.
+bool is_wide_step(Node *step, const Symbol *variable, bool down, Node *body) {
+  if (!step || step->kind != Nk::Assign || step->op != (down ? "-=" : "+=")) return false;
+  Node *by = step->kids[1];
+  return is_variable(bare(step->kids[0]), variable) && is_integer(by->type) && is_fixed(by, body) &&
+         is_harmless(by) && !names(by, variable);
 }
 
 // Whether a place in shared memory stays what it is while the body runs.
@@ -259,7 +270,9 @@ bool Generator::matches_count(Node *n, OwnLoop &l) {
   l.variable = variable->symbol;
   l.declared = init && init->kind == Nk::Declaration;
   l.down = cond->op[0] == '>';
-  if (!is_step(s_, bare(n->kids[2]), l.variable, l.down)) return false;
+  Node *step = bare(n->kids[2]);
+  const bool by_one = is_step(s_, step, l.variable, l.down);
+  if (!by_one && !is_wide_step(step, l.variable, l.down, body)) return false;
   if (!is_integer(cond->kids[1]->type) || !is_fixed(cond->kids[1], body)) return false;
   if (changes(body, l.variable) || names(cond->kids[1], l.variable)) return false;
   if (!may_be_copied(s_, body)) return false;
@@ -270,6 +283,7 @@ bool Generator::matches_count(Node *n, OwnLoop &l) {
   const bool is_signed = compares_signed(l.variable->type) && compares_signed(cond->kids[1]->type);
   if (l.down || !is_signed || !is_signed_number(l.variable->type))
     l.fits = misses_end(l, is_signed);
+  if (!by_one) take_step(step, l, is_signed);
   return true;
 }
 
@@ -299,6 +313,8 @@ bool Generator::matches(Node *n, OwnLoop &l) {
   if (!index) return false;
   l.unit = unit_of(index, body);
   if (l.unit == 0) return false;
+  if (!l.step.empty() && l.unit > 1) // else most blocks would be looked at in vain
+    l.fits += " || " + l.step + " / " + std::to_string(l.unit) + " > upcr_threads";
   l.elements = count_of(index->type).value_or(1);
   if (!is_variable(bare(index->kids[1]), l.variable)) {
     Node *fixed = beside(index->kids[1], l.variable);
@@ -337,8 +353,11 @@ std::string Generator::own_loop(Node *n, OwnLoop &l) {
                   std::to_string(l.elements) + ";long " + l.block + " = " +
                   (l.down ? "upcr_last(" + l.last + " - 1" : "upcr_first(" + l.first) + " + " +
                   l.at + ", " + std::to_string(l.unit) + "L);";
-  s += l.unit == 1 ? own_singles(l, body) : own_blocks(l, body, edges);
+  s += l.unit > 1       ? own_blocks(l, body, edges)
+       : l.step.empty() ? own_singles(l, body)
+                        : step_singles(l, body);
   if (l.declared) return s; // else it is in the end what it is on all threads
+  if (!l.step.empty() && !l.pointer) return s + " " + i + " = " + l.end + ";";
   const std::string any = " " + i + " = " + l.first + " > " + l.last + " ? ";
   return s + any +
          (l.down ? l.last + " - 1 : " + l.first + " - 1;" : l.first + " : " + l.last + ";");
@@ -389,6 +408,7 @@ std::string Generator::own_blocks(const OwnLoop &l, const std::string &body,
 // The head of a loop over the indices from `from` to before `to`; `row` is the position of index 0.
 std::string Generator::own_part(const OwnLoop &l, const std::string &row, const std::string &from,
                                 const std::string &to) {
+  if (!l.step.empty()) return step_part(l, row, from, to);
   const std::string i = l.counter, end = fresh("e"), at = l.position, sign = l.down ? "-" : "+";
   const std::string begin = l.down ? to + " - 1" : from;
   return i + " = " + begin + "; for (long " + at + " = " + row + " + " + begin + ", " + end +
@@ -550,8 +570,8 @@ std::string Generator::controlled_loop(Node *n, const std::string &inner, bool o
   if (optimise && matches_pointer(n, along)) return pointer_loop(n, along, inner);
   if (!optimise || !matches(n, own)) return plain_loop(n, inner + " || " + affinity(n->kids[3]));
   const std::string loop = own_loop(n, own), test = own.fits.empty() ? "" : affinity(n->kids[3]);
-  return " const long " + own.start + " = " + own.begins + "; if (__builtin_expect(" + inner +
-         own.fits + ", 0)) {" + seldom_loop(n, test.empty() ? "" : inner + " || " + test) +
+  return own.before + " const long " + own.start + " = " + own.begins + "; if (__builtin_expect(" +
+         inner + own.fits + ", 0)) {" + seldom_loop(n, test.empty() ? "" : inner + " || " + test) +
          "} else {" + loop + "}";
 }
 

@@ -236,6 +236,38 @@ UPCR_INLINE long upcr_row_of(long block) {
 UPCR_INLINE long upcr_rounds(long n) {
   return n > 0 ? upcr_row_of(n + upcr_threads - 1) : 0;
 }
+/* What is left of a when b > 0 is taken as often as it goes: from 0 to b - 1. */
+UPCR_CALLED long upcr_rest(long a, long b) {
+  const long rest = a % b;
+  return rest < 0 ? rest + b : rest;
+}
+/* Where a loop ends that counts up by `step` while it is below `stop`, or down while above. */
+UPCR_CALLED long upcr_end(long first, long stop, long step, int down) {
+  const long way = down ? first - stop : stop - first;
+  if (step <= 0 || way <= 0) return first;
+  const long all = ((way - 1) / step + 1) * step;
+  return down ? first - all : first + all;
+}
+/* Of indices `step` apart, in blocks of one: how far this thread's are apart, counted in them, and
+ * the first from index v on, or -1. */
+UPCR_CALLED long upcr_period(long step) {
+  long a = upcr_threads, b = upcr_rest(step, a);
+  while (b) {
+    const long rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return upcr_threads / a;
+}
+UPCR_CALLED long upcr_first_step(long v, long step) {
+  const long by = upcr_rest(step, upcr_threads), period = upcr_period(step);
+  long thread = upcr_rest(v, upcr_threads);
+  for (long k = 0; k < period; k++) {
+    if (thread == upcr_mythread) return k;
+    thread += by - (thread + by >= upcr_threads ? upcr_threads : 0);
+  }
+  return -1;
+}
 UPCR_INLINE long upcr_clamp(long v, long low, long high) {
   return v < low ? low : v > high ? high : v;
 }
