@@ -7,7 +7,10 @@
  * queue because in that form it neither waits nor runs progress. Each pass tries the puts from the
  * oldest to the youngest; after one that found no room at its target, those to the same target are
  * not tried in this pass, so a slow target holds up no other. An attempt without success may have
- * copied a piece of the data in vain, so attempts become rarer while they fail. Invariants:
+ * copied a piece of the data in vain, so attempts become rarer while they fail. A bare signal that
+ * found no room is tried again for a short time before the call returns, since a producer may call
+ * nothing of this library for long after its post; not for ever, since the target may be busy, and
+ * not one that was added to another, whose caller has done so. Invariants:
  * tmb_job.work[TMB_WORK_PUTS] is the length of the queue; entries are at most TMB_DEFERRED_PUTS_MAX
  * and are reused; signals without data that wait for the same word are added up in one entry.
  */
@@ -17,6 +20,7 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "core/progress/peer.h"
+#include "core/progress/progress.h"
 #include "core/progress/wait.h"
 #include "notify/notify.h"
 #include "os/lock.h"
@@ -25,6 +29,7 @@
 
 #define SENDS_PER_PASS 8
 #define SKIP_MAX       32u /* longest pause, in calls of progress */
+#define CALLS_PER_POST 64  /* of progress, that a post runs which found no room */
 
 struct deferred {
   struct deferred *next;
@@ -112,12 +117,14 @@ TMB_REQUIRES(queue_lock) static bool merge(const struct deferred *l) {
   return false;
 }
 
-/* Queue a put. Returns false when there is no room in the queue. */
-static bool enqueue(const struct deferred *l) {
+/* Queue a put. in merged: set when it was added to one that waits. Returns false when there is no
+ * room in the queue. */
+static bool enqueue(const struct deferred *l, bool *merged) {
   bool done = true;
   tmb_lock_acquire(&queue_lock);
   set_up();
-  if (!merge(l)) {
+  *merged = merge(l);
+  if (!*merged) {
     done = tmb_load_rlx(&tmb_job.work[TMB_WORK_PUTS]) < TMB_DEFERRED_PUTS_MAX;
     struct deferred *n = queue.spare;
     if (done && n)
@@ -137,6 +144,12 @@ static bool enqueue(const struct deferred *l) {
   return done;
 }
 
+/* Give the puts that wait a chance to leave, of which one was queued just now. */
+static void hurry(void) {
+  for (int i = 0; i < CALLS_PER_POST && tmb_load_rlx(&tmb_job.work[TMB_WORK_PUTS]); i++)
+    (void)tmb_progress(TMB_SERVE_ALL);
+}
+
 static void describe(const void *object, struct tmb_status_wait *out) {
   const struct deferred *l = object;
   out->kind = TMB_WAIT_SEND;
@@ -149,9 +162,13 @@ void tmb_deferred_put(const struct tmb_rma *rma, const struct tmb_signal *signal
   /* Do not overtake puts that wait: many small ones would for ever take the room that a large
    * one needs. */
   if (!tmb_load_rlx(&tmb_job.work[TMB_WORK_PUTS]) && !attempt(&l)) return;
-  if (enqueue(&l)) return;
+  bool merged;
+  if (enqueue(&l, &merged)) {
+    if (!l.rma.nbytes && !merged) hurry();
+    return;
+  }
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
   do tmb_wait_retry(&wait, TMB_SERVE_ALL, (struct tmb_why){describe, &l});
-  while (!enqueue(&l));
+  while (!enqueue(&l, &merged));
 }

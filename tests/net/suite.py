@@ -58,9 +58,6 @@ UNLIKE_UDP = {
     name: "expects refusal while the peer does not poll, but udp takes in what comes meanwhile"
     for name in ("rma_immediate", "vis_immediate")
 }
-REFUSED = {
-    "notify_progress": "a post that finds no room waits for a poll, which the test does not make",
-}
 
 
 @dataclass
@@ -192,8 +189,6 @@ def reason(name, options):
     tables += [BY_MPI] if options.launcher else []
     tables += [BY_SHM] if "TOMBOLO_OFI_PROVIDER=shm" in options.set else []
     tables += [UNLIKE_UDP] if options.conduit == "udp" else []
-    tables += [REFUSED] if any(word.startswith("TOMBOLO_NET_HOOK=fault")
-                               for word in options.set) else []
     return next((table[program] for table in tables if program in table), "")
 
 
