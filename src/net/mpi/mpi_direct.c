@@ -239,7 +239,8 @@ static int start(struct tmb_net *net, const struct tmb_rma *rma, bool put,
 
 static int transfer(struct tmb_net *net, const struct tmb_rma *rma, bool put,
                     const struct tmb_signal *signal) {
-  if (rma->nbytes < net->direct_bytes || !rma->op) return TMB_E_UNSUPPORTED;
+  /* An immediate one may not wait until the peer lets MPI read the source. */
+  if (rma->nbytes < net->direct_bytes || !rma->op || rma->immediate) return TMB_E_UNSUPPORTED;
   tmb_lock_acquire(&net->lock);
   const struct nmpi_peer *p = nmpi_peer_of(net, rma->peer);
   const bool over = p->gone || net->ended; /* messages say what there is to say */
