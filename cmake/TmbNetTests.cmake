@@ -78,7 +78,7 @@ tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/20 --patience 3
 # The conduit ofi on hosts that are pretended: no root is needed.
 if(TARGET tombolo_net_ofi)
   set(tmb_ofi --pretend --conduit ofi --set TOMBOLO_OFI_PROVIDER=tcp%3Bofi_rxm)
-  foreach(name signals flood)
+  foreach(name signals flood stripes)
     add_executable(net_ofi_${name} "${tmb_net_dir}/ofi_${name}.c")
     target_link_libraries(net_ofi_${name} PRIVATE tmb_warnings tmb_client Threads::Threads m)
     target_compile_definitions(net_ofi_${name} PRIVATE GASNET_SEQ=1)
@@ -86,6 +86,7 @@ if(TARGET tombolo_net_ofi)
       RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/net")
   endforeach()
   tmb_add_net_test(ofi net ofi_test.py)
+  tmb_add_net_test(ofi_rails net ofi_rails_test.py)
   tmb_add_net_suite(ofi net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic --part 6/20
     --patience 3)
   # device memory (simulated) between hosts

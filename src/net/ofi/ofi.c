@@ -30,7 +30,7 @@
 /* ---- what the ranks agree on */
 
 /* Every rank's piece of some bytes. */
-static void *gather(const struct tmb_net_env *env, const void *mine, size_t bytes) {
+void *ofi_gather(const struct tmb_net_env *env, const void *mine, size_t bytes) {
   char *all = calloc(env->size, bytes);
   if (!all) env->up->fatal("out of memory for %u ranks", env->size);
   env->allgather(env->ctx, mine, bytes, all);
@@ -39,19 +39,10 @@ static void *gather(const struct tmb_net_env *env, const void *mine, size_t byte
 
 static bool agree(const struct tmb_net_env *env, bool ok) {
   const uint8_t mine = ok;
-  uint8_t *all = gather(env, &mine, 1);
+  uint8_t *all = ofi_gather(env, &mine, 1);
   for (uint32_t i = 0; i < env->size; i++) ok = ok && all[i];
   free(all);
   return ok;
-}
-
-/* A failure of libfabric, on the rank where it happens. Returns false. */
-static bool says(const struct tmb_net *net, const char *what, int rc) {
-  net->env.up->print("ofi: %s failed: %s (provider %s); `tombolo info` shows the providers, "
-                     "TOMBOLO_OFI_PROVIDER chooses another one",
-                     what, net->calls->error(-rc),
-                     net->info ? net->info->fabric_attr->prov_name : "none");
-  return false;
 }
 
 /* libfabric, with the failures that a test asks for. */
@@ -94,18 +85,20 @@ static void list_devices(const struct tmb_net *net, struct fi_info *const infos[
 static bool choose(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
   const char *wanted = up->setting("TOMBOLO_OFI_PROVIDER");
+  char first[OFI_NAME_MAX];
+  const char *device =
+      ofi_choose_rail(up->setting("TOMBOLO_OFI_INTERFACES"), 0, first, sizeof first);
+  if (!device) device = up->setting("TOMBOLO_OFI_DEVICE");
   struct fi_info *infos[OFI_PROVIDERS] = {NULL};
-  const uint64_t mine =
-      net->calls ? ofi_choose_list(net->calls, wanted, up->setting("TOMBOLO_OFI_DEVICE"), infos)
-                 : 0;
-  uint64_t *all = gather(&net->env, &mine, sizeof mine), common = mine;
+  const uint64_t mine = net->calls ? ofi_choose_list(net->calls, wanted, device, infos) : 0;
+  uint64_t *all = ofi_gather(&net->env, &mine, sizeof mine), common = mine;
   for (uint32_t i = 0; i < net->env.size; i++) common &= all[i];
   free(all);
   uint32_t row = 0;
   while (row < OFI_PROVIDERS && !(common >> row & 1)) row++;
   list_devices(net, infos, row);
   if (row < OFI_PROVIDERS) {
-    net->info = infos[row];
+    net->rail[0].info = infos[row];
     infos[row] = NULL;
     warn_if_slow(net, row, wanted);
   } else if (net->calls && (!mine || !net->env.rank)) {
@@ -115,54 +108,25 @@ static bool choose(struct tmb_net *net) {
               wanted && *wanted ? wanted : "");
   }
   if (net->calls) ofi_choose_free(net->calls, infos);
-  return net->info != NULL;
+  return net->rail[0].info != NULL;
 }
 
 /* ---- the endpoint */
 
-static bool open_queue(struct tmb_net *net) {
-  struct fi_cq_attr attr = {.size = net->receives.count + net->small.count + net->large.count +
-                                    net->silent.questions.count + OFI_ACCESSES,
-                            .format = FI_CQ_FORMAT_DATA,
-                            .wait_obj = FI_WAIT_FD};
-  net->wait_fd = -1;
-  int rc = net->calls->cq_open(net->domain, &attr, &net->cq);
-  if (rc == 0) {
-    if (net->calls->wait_fd(net->cq, &net->wait_fd)) net->wait_fd = -1;
-    return true;
-  }
-  attr.wait_obj = FI_WAIT_NONE;
-  rc = net->calls->cq_open(net->domain, &attr, &net->cq);
-  return rc == 0 || says(net, "opening a completion queue", rc);
-}
-
-static bool open_endpoint(struct tmb_net *net) {
-  const struct ofi_calls *calls = net->calls;
-  struct fi_av_attr av = {.type = FI_AV_MAP, .count = net->env.size};
-  int rc = calls->fabric(net->info->fabric_attr, &net->fabric);
-  if (rc) return says(net, "opening the fabric", rc);
-  if ((rc = calls->domain(net->fabric, net->info, &net->domain)))
-    return says(net, "opening the domain", rc);
-  if (net->info->domain_attr->av_type == FI_AV_TABLE) av.type = FI_AV_TABLE;
-  if ((rc = calls->av_open(net->domain, &av, &net->av)))
-    return says(net, "opening an address vector", rc);
-  if (!open_queue(net)) return false;
-  if ((rc = calls->endpoint(net->domain, net->info, &net->ep)))
-    return says(net, "opening an endpoint", rc);
-  if ((rc = calls->ep_bind(net->ep, &net->av->fid, 0)) ||
-      (rc = calls->ep_bind(net->ep, &net->cq->fid, FI_TRANSMIT | FI_RECV)))
-    return says(net, "binding the endpoint", rc);
-  if ((rc = calls->enable(net->ep))) return says(net, "enabling the endpoint", rc);
+/* Open the first rail, and have its provider know the message buffers. */
+static bool open_first(struct tmb_net *net) {
+  int rc = 0;
+  if (!ofi_rail_open(net, &net->rail[0])) return false;
   if ((rc = ofi_memory_pool(net, &net->receives)) || (rc = ofi_memory_pool(net, &net->small)) ||
       (rc = ofi_memory_pool(net, &net->large)) ||
       (rc = ofi_memory_pool(net, &net->silent.questions)))
-    return says(net, "registering the message buffers", rc);
+    return ofi_says(net, "registering the message buffers", rc);
   return true;
 }
 
 static void configure(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
-  const struct fi_info *info = net->info;
+  const struct fi_info *info = net->rail[0].info;
   const int64_t credit = up->setting_int("TOMBOLO_OFI_CREDITS");
   const int64_t inject = up->setting_int("TOMBOLO_OFI_INJECT");
   const int64_t receives = up->setting_int("TOMBOLO_OFI_RECEIVES");
@@ -187,28 +151,6 @@ static void configure(struct tmb_net *net) {
     up->fatal("out of memory for the buffers of conduit ofi");
 }
 
-/* Tell the others where this rank is, and learn where they are. */
-static bool meet(struct tmb_net *net, bool good) {
-  const struct tmb_net_env *env = &net->env;
-  struct ofi_card mine = {.name_bytes = 0};
-  size_t bytes = sizeof mine.name;
-  if (good) {
-    const int rc = net->calls->getname(net->ep, mine.name, &bytes);
-    if (rc || bytes > sizeof mine.name)
-      good = says(net, "asking for the endpoint's address", rc ? rc : -FI_ETOOSMALL);
-    else
-      mine.name_bytes = bytes;
-  }
-  struct ofi_card *cards = gather(env, &mine, sizeof mine);
-  for (uint32_t i = 0; i < env->size && good; i++) {
-    if (!cards[i].name_bytes) break; /* that rank has said why */
-    const int rc = net->calls->av_insert(net->av, cards[i].name, &net->addr[i]);
-    if (rc) good = says(net, "entering a rank's address", rc);
-  }
-  free(cards);
-  return good;
-}
-
 /* What marks the messages of this job; the secret does not follow from it. */
 static uint64_t token_of(const struct tmb_net_env *env) {
   uint64_t word[TMB_NET_SECRET_BYTES / sizeof(uint64_t)], token = env->job_id;
@@ -226,16 +168,10 @@ TMB_NO_LOCK_CHECK _Noreturn void ofi_fatal(struct tmb_net *net, const char *what
   tmb_lock_release(&net->lock);
   net->env.up->fatal("ofi: %s: %s (provider %s)", what,
                      error ? net->calls->error(error) : "out of memory",
-                     net->info->fabric_attr->prov_name);
+                     net->rail[0].info->fabric_attr->prov_name);
 }
 
 /* ---- the slots */
-
-static bool close_fid(const struct tmb_net *net, struct fid *fid) {
-  return !fid || net->calls->close(fid) == 0;
-}
-
-#define CLOSE(object) close_fid(net, (object) ? &(object)->fid : NULL)
 
 /* Free what is kept in copies. */
 static void free_copies(struct ofi_op *list) {
@@ -248,7 +184,7 @@ static void free_copies(struct ofi_op *list) {
 
 static void net_close(struct tmb_net *net) {
   tmb_tender_stop(net->tender);
-  if (!CLOSE(net->ep)) return; /* the provider may still use all of it */
+  if (!ofi_rail_stop(net)) return; /* the provider may still use all of it */
   free_copies(net->held[0].first);
   free_copies(net->held[1].first);
   free_copies(net->unanswered);
@@ -256,18 +192,13 @@ static void net_close(struct tmb_net *net) {
   struct ofi_pool *const pools[] = {&net->receives, &net->small, &net->large,
                                     &net->silent.questions};
   for (size_t i = 0; i < TMB_ARRAY_LEN(pools); i++) {
-    (void)CLOSE(pools[i]->mr);
+    if (pools[i]->mr) (void)net->calls->close(&pools[i]->mr->fid);
     ofi_pool_free(pools[i]);
   }
-  (void)CLOSE(net->cq);
-  (void)CLOSE(net->av);
-  (void)CLOSE(net->domain);
-  (void)CLOSE(net->fabric);
+  ofi_rail_close(net);
   for (uint32_t i = 0; net->peer && i < net->env.size; i++) free(net->peer[i]);
   free(net->silent.answers);
-  if (net->info) net->calls->freeinfo(net->info);
   free(net->peer);
-  free(net->addr);
   free(net->all_access);
   if (net->nudge >= 0) close(net->nudge);
   free(net);
@@ -276,11 +207,11 @@ static void net_close(struct tmb_net *net) {
 /* The provider shm keeps a region in /dev/shm for each endpoint until that is closed. */
 TMB_NO_LOCK_CHECK static void net_leave(struct tmb_net *net, int code) {
   (void)code;
-  if (!strstr(net->info->fabric_attr->prov_name, "shm")) return;
+  if (!strstr(net->rail[0].info->fabric_attr->prov_name, "shm")) return;
   tmb_tender_stop(net->tender);
   net->tender = NULL;
   tmb_lock_acquire_shared(&net->lock); /* for ever: nobody uses the endpoint any more */
-  (void)CLOSE(net->ep);
+  (void)ofi_rail_stop(net);
 }
 
 static void start_tender(struct tmb_net *net) {
@@ -297,16 +228,17 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   memset(net, 0, sizeof *net);
   net->env = *env;
   net->nudge = -1;
+  net->rails = 1;
   for (int i = 0; i < 2; i++) net->held[i].last = &net->held[i].first;
   net->peer = calloc(env->size, sizeof(struct ofi_peer *));
-  net->addr = calloc(env->size, sizeof *net->addr);
-  if (!net->peer || !net->addr) env->up->fatal("out of memory for %u ranks", env->size);
+  if (!net->peer) env->up->fatal("out of memory for %u ranks", env->size);
   net->token = token_of(env);
   bool good = load(net);
   good = choose(net) && good;
   if (agree(env, good)) {
     configure(net);
-    good = meet(net, open_endpoint(net));
+    good = ofi_rail_meet(net, &net->rail[0], open_first(net));
+    ofi_rail_others(net);
     tmb_lock_acquire_shared(&net->lock);
     for (struct ofi_buffer *b; good && (b = ofi_pool_take(&net->receives, 0));) ofi_post(net, b);
     tmb_lock_release(&net->lock);

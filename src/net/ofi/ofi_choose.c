@@ -130,6 +130,19 @@ uint64_t ofi_choose_list(const struct ofi_calls *calls, const char *wanted, cons
   return bits;
 }
 
+const char *ofi_choose_rail(const char *list, uint32_t rail, char *text, size_t bytes) {
+  const char *at = list;
+  while (at && rail--) {
+    at = strchr(at, ',');
+    if (at) at++;
+  }
+  const size_t length = at ? strcspn(at, ",") : 0;
+  if (!length || length >= bytes) return NULL;
+  memcpy(text, at, length);
+  text[length] = 0;
+  return text;
+}
+
 void ofi_choose_free(const struct ofi_calls *calls, struct fi_info *infos[OFI_PROVIDERS]) {
   for (uint32_t i = 0; i < OFI_PROVIDERS; i++)
     if (infos[i]) calls->freeinfo(infos[i]);

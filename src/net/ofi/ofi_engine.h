@@ -18,6 +18,7 @@
 #include "os/lock.h"
 
 #define OFI_ALIGN       16u
+#define OFI_RAILS       4u    /* domains that long transfers share, at most */
 #define OFI_UNIT        1024u /* bytes of a message that count as one unit of credit */
 #define OFI_EVENTS      16    /* completions that are read at a time */
 #define OFI_NAME_MAX    232   /* longest address of an endpoint that is supported */
@@ -55,8 +56,9 @@ enum ofi_kind {
 struct ofi_region {
   uint64_t asked; /* address that was asked for */
   uint64_t base, bytes;
-  uint64_t key;
-  uint64_t from; /* what stands for `base` in remote accesses: 0 or base */
+  uint64_t key[OFI_RAILS];
+  uint64_t rails; /* bit for each rail that has a key */
+  uint64_t from;  /* what stands for `base` in remote accesses: 0 or base */
 };
 
 /* Payload of OFI_SIGNAL. */
@@ -143,6 +145,19 @@ struct ofi_queue {
   struct ofi_op *first, **last;
 };
 
+/* A domain that is used, with its endpoint. All but the stripes of long transfers take the first.
+ */
+struct ofi_rail {
+  struct fi_info *info;
+  struct fid_fabric *fabric;
+  struct fid_domain *domain;
+  struct fid_av *av;
+  struct fid_cq *cq;
+  struct fid_ep *ep; /* NULL: this rank does not have the rail */
+  fi_addr_t *addr;   /* [size]; FI_ADDR_NOTAVAIL: that rank does not have it */
+  int wait_fd;       /* -1: none */
+};
+
 struct ofi_access;
 struct ofi_memory;
 struct tmb_tender;
@@ -150,14 +165,8 @@ struct tmb_tender;
 struct tmb_net {
   struct tmb_net_env env;
   const struct ofi_calls *calls;
-  struct fi_info *info;
-  struct fid_fabric *fabric;
-  struct fid_domain *domain;
-  struct fid_av *av;
-  struct fid_cq *cq;
-  struct fid_ep *ep;
-  fi_addr_t *addr; /* [size] */
-  int wait_fd;     /* -1: none */
+  struct ofi_rail rail[OFI_RAILS];
+  uint32_t rails; /* one more than the last that is open */
   uint64_t token;
   uint64_t mr_mode;
   uint32_t credit, inject_max;
@@ -179,7 +188,8 @@ struct tmb_net {
   struct ofi_op *unposted;   /* receive buffers for which the provider had no room */
   struct fi_cq_data_entry events[OFI_EVENTS];
   uint32_t event_at, event_count;
-  uint32_t todo; /* peer + 1: something is still to be sent to it */
+  uint32_t read_rail; /* whose completion queue was read last */
+  uint32_t todo;      /* peer + 1: something is still to be sent to it */
   uint32_t broken;
   struct ofi_op *free_access, *done; /* struct ofi_access */
   struct ofi_op *pending;            /* accesses whose signal is still to be sent */
@@ -216,7 +226,32 @@ bool ofi_choose_emulated(uint32_t row); /* made of sockets */
 /* A fabric that this host has according to /sys, or NULL. */
 const char *ofi_choose_fabric(void);
 
+/* The domain that TOMBOLO_OFI_INTERFACES names for a rail, or NULL: it names fewer. out text: room
+ * for the name. */
+const char *ofi_choose_rail(const char *list, uint32_t rail, char *text, size_t bytes);
+
+/* ---- ofi_rail.c */
+
+/* Open the first rail, whose provider and domain are chosen. Returns whether it went well; else it
+ * has been said. */
+bool ofi_rail_open(struct tmb_net *net, struct ofi_rail *rail);
+/* Open the others, as far as they can be, and meet those of the other ranks. Collective. */
+void ofi_rail_others(struct tmb_net *net);
+/* Tell the others where a rail of this rank is, and learn where theirs are. Collective. in good:
+ * whether it is open here. Returns whether it is for all that have said so. */
+bool ofi_rail_meet(struct tmb_net *net, struct ofi_rail *rail, bool good);
+/* Close the endpoints, so that the provider uses nothing any more; and then what is left. */
+bool ofi_rail_stop(struct tmb_net *net);
+void ofi_rail_close(struct tmb_net *net);
+/* Have the next descriptors name the queues of all rails. Returns 0, or a code of libfabric. */
+int ofi_rail_wait(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint32_t *count);
+/* A failure of libfabric, on the rank where it happens. Returns false. */
+bool ofi_says(const struct tmb_net *net, const char *what, int rc);
+
 /* ---- ofi.c */
+
+/* Every rank's piece of some bytes; to be freed. */
+void *ofi_gather(const struct tmb_net_env *env, const void *mine, size_t bytes);
 
 /* The job cannot go on. Called with the lock, which it gives back: the end of a job asks `drained`.
  * in error: of libfabric, positive; 0: memory is short. */

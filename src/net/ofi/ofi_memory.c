@@ -18,15 +18,16 @@
 #define MEMORIES_MAX 128
 #define PAGE_BYTES   ((uintptr_t)4096)
 
-static int register_range(struct tmb_net *net, uintptr_t base, size_t bytes, uint64_t access,
-                          struct fid_mr **mr) {
+static int register_range(struct tmb_net *net, const struct ofi_rail *rail, uintptr_t base,
+                          size_t bytes, uint64_t access, struct fid_mr **mr) {
   const struct iovec range = {(void *)base, bytes};
   const struct fi_mr_attr attr = {
       .mr_iov = &range, .iov_count = 1, .access = access, .requested_key = ++net->next_key};
-  int rc = net->calls->mr_reg(net->domain, &attr, mr);
+  int rc = net->calls->mr_reg(rail->domain, &attr, mr);
   if (rc || !(net->mr_mode & FI_MR_ENDPOINT)) return rc;
-  rc = net->calls->mr_enable(*mr, net->ep);
+  rc = net->calls->mr_enable(*mr, rail->ep);
   if (rc) (void)net->calls->close(&(*mr)->fid);
+  if (rc) *mr = NULL;
   return rc;
 }
 
@@ -36,11 +37,14 @@ static struct ofi_memory *enter(struct tmb_net *net, uintptr_t base, size_t byte
   struct ofi_memory *m = calloc(1, sizeof *m);
   if (!m) return NULL;
   *m = (struct ofi_memory){.base = base, .bytes = bytes, .lasting = lasting};
-  if (register_range(net, base, bytes, lasting ? local | FI_REMOTE_READ | FI_REMOTE_WRITE : local,
-                     &m->mr)) {
+  const uint64_t access = lasting ? local | FI_REMOTE_READ | FI_REMOTE_WRITE : local;
+  if (register_range(net, &net->rail[0], base, bytes, access, &m->mr[0])) {
     free(m);
     return NULL;
   }
+  for (uint32_t r = 1; r < net->rails; r++)
+    if (net->rail[r].ep && register_range(net, &net->rail[r], base, bytes, access, &m->mr[r]))
+      m->mr[r] = NULL;
   m->next = net->memories;
   net->memories = m;
   return m;
@@ -87,7 +91,8 @@ static void drop(struct tmb_net *net, struct ofi_memory *memory) {
   struct ofi_memory **p = &net->memories;
   while (*p != memory) p = &(*p)->next;
   *p = memory->next;
-  (void)net->calls->close(&memory->mr->fid);
+  for (uint32_t r = 0; r < net->rails; r++)
+    if (memory->mr[r]) (void)net->calls->close(&memory->mr[r]->fid);
   free(memory);
 }
 
@@ -110,8 +115,8 @@ bool ofi_memory_forget(struct tmb_net *net, const void *base, size_t bytes) {
 
 int ofi_memory_pool(struct tmb_net *net, struct ofi_pool *pool) {
   if (!(net->mr_mode & FI_MR_LOCAL) || !pool->count) return 0;
-  const int rc = register_range(net, (uintptr_t)pool->memory, pool->count * pool->stride,
-                                FI_SEND | FI_RECV, &pool->mr);
+  const int rc = register_range(net, &net->rail[0], (uintptr_t)pool->memory,
+                                pool->count * pool->stride, FI_SEND | FI_RECV, &pool->mr);
   if (rc == 0) pool->desc = fi_mr_desc(pool->mr);
   return rc;
 }

@@ -15,6 +15,7 @@
 #include "net/ofi/ofi_engine.h"
 #include "net/ofi/ofi_rma.h"
 #include "net/ofi/ofi_silent.h"
+#include "net/plugin/tender.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ void ofi_post(struct tmb_net *net, struct ofi_buffer *b) {
                                  .iov_count = 1,
                                  .addr = FI_ADDR_UNSPEC,
                                  .context = b};
-  const ssize_t rc = net->calls->recv(net->ep, &message);
+  const ssize_t rc = net->calls->recv(net->rail[0].ep, &message);
   if (rc == 0) return;
   if (rc != -FI_EAGAIN && rc != -FI_ENOMEM) ofi_fatal(net, "no receive can be posted", (int)-rc);
   b->op.next = net->unposted;
@@ -148,7 +149,7 @@ static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
 /* An operation has failed. */
 static void failed(struct tmb_net *net) {
   struct fi_cq_err_entry error = {0};
-  const ssize_t rc = net->calls->cq_readerr(net->cq, &error);
+  const ssize_t rc = net->calls->cq_readerr(net->rail[net->read_rail].cq, &error);
   if (rc < 0 && rc != -FI_EAGAIN) ofi_fatal(net, "the completion queue is broken", (int)-rc);
   struct ofi_op *const op = rc == 1 ? error.op_context : NULL;
   if (!op) return;
@@ -192,10 +193,22 @@ static struct ofi_buffer *completed(struct tmb_net *net, const struct fi_cq_data
   return NULL;
 }
 
+/* Completions of the first rail that has any, from the one behind that which was read last. Returns
+ * their number or a code of libfabric. */
+static ssize_t read_queues(struct tmb_net *net) {
+  ssize_t count = -FI_EAGAIN;
+  for (uint32_t i = 0; i < net->rails && count == -FI_EAGAIN; i++) {
+    if (TMB_UNLIKELY(net->rails > 1)) net->read_rail = (net->read_rail + 1) % net->rails;
+    const struct ofi_rail *rail = &net->rail[net->read_rail];
+    if (rail->ep) count = net->calls->cq_read(rail->cq, net->events, OFI_EVENTS);
+  }
+  return count;
+}
+
 /* Read completions. Returns whether there are any. */
 static bool refill(struct tmb_net *net) {
   net->event_at = net->event_count = 0;
-  const ssize_t count = net->calls->cq_read(net->cq, net->events, OFI_EVENTS);
+  const ssize_t count = read_queues(net);
   if (count > 0) net->event_count = (uint32_t)count;
   if (count > 0 || count == -FI_EAGAIN) return count > 0;
   if (count == -FI_EAVAIL) {
@@ -349,7 +362,7 @@ int ofi_progress(struct tmb_net *net, int serve) {
 static uint64_t quiet_ns(const struct tmb_net *net) {
   if (holds_any(net) || net->event_at < net->event_count || net->done) return 0;
   if (net->tx_busy || net->todo || net->unposted || net->unanswered || net->pending || net->again ||
-      net->wait_fd < 0)
+      net->rail[0].wait_fd < 0)
     return BLIND_NS;
   if (net->broken && net->timeout_ns) return NS_PER_S / 10;
   return net->tender || !net->silent.timeout_ns ? UINT64_MAX : net->silent.timeout_ns / 10;
@@ -360,13 +373,9 @@ uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uin
   tmb_lock_acquire_shared(&net->lock);
   if (max) (void)ofi_silent_look(net);
   uint64_t limit = quiet_ns(net);
-  if (net->wait_fd >= 0 && max) {
-    struct fid *fid = &net->cq->fid;
-    const int rc = net->calls->trywait(net->fabric, &fid, 1);
-    if (rc == 0)
-      fds[count++] = (struct pollfd){.fd = net->wait_fd, .events = POLLIN};
-    else
-      limit = rc == -FI_EAGAIN ? 0 : TMB_MIN(limit, BLIND_NS);
+  if (net->rail[0].wait_fd >= 0 && max) {
+    const int rc = ofi_rail_wait(net, fds, max, &count);
+    if (rc) limit = rc == -FI_EAGAIN ? 0 : TMB_MIN(limit, BLIND_NS);
   }
   if (count < max && net->nudge >= 0)
     fds[count++] = (struct pollfd){.fd = net->nudge, .events = POLLIN};
@@ -388,8 +397,12 @@ static bool is_asleep(const struct tmb_net *net) {
   if (!net->wait_tick || net->tick > net->wait_tick + 1 ||
       tmb_os_now_ns() >= net->wait_due_ns + LATE_NS)
     return false;
-  struct pollfd fd = {.fd = net->wait_fd, .events = POLLIN};
-  return net->wait_fd < 0 || poll(&fd, 1, 0) <= 0;
+  struct pollfd fds[OFI_RAILS];
+  nfds_t count = 0;
+  for (uint32_t r = 0; r < net->rails; r++)
+    if (net->rail[r].ep && net->rail[r].wait_fd >= 0)
+      fds[count++] = (struct pollfd){.fd = net->rail[r].wait_fd, .events = POLLIN};
+  return !count || poll(fds, count, 0) <= 0;
 }
 
 /* Something has changed that the client may wait for: a message, a completion, credit, a buffer. If
@@ -403,9 +416,7 @@ static void nudge(struct tmb_net *net) {
 /* What the tender waits for next; out as for ofi_tend. in room: for further copies. */
 static void tend_wait(struct tmb_net *net, bool room, struct pollfd *fds, uint32_t *count,
                       uint64_t *ns) {
-  struct fid *fid = &net->cq->fid;
-  const int rc = net->wait_fd < 0 || !room ? -FI_ENOSYS : net->calls->trywait(net->fabric, &fid, 1);
-  if (rc == 0) fds[(*count)++] = (struct pollfd){.fd = net->wait_fd, .events = POLLIN};
+  const int rc = room ? ofi_rail_wait(net, fds, TMB_TENDER_FDS, count) : -FI_ENOSYS;
   if (rc == -FI_EAGAIN)
     *ns = 0;
   else if (rc || net->tx_busy || net->todo || net->pending || net->again || net->unposted ||
@@ -460,7 +471,7 @@ int ofi_lost(struct tmb_net *net, uint32_t peer) {
 void ofi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
   tmb_lock_acquire_shared(&net->lock);
   const struct ofi_peer *p = net->peer[peer];
-  const char *provider = net->info->fabric_attr->prov_name;
+  const char *provider = net->rail[0].info->fabric_attr->prov_name;
   if (!p)
     snprintf(text, bytes, "ofi (%s): nothing has been sent yet", provider);
   else if (p->broken)

@@ -48,7 +48,11 @@ static void answer(struct tmb_net *net, uint32_t peer, uint64_t addr) {
   if (m) {
     p->answer.base = m->base;
     p->answer.bytes = m->bytes;
-    p->answer.key = fi_mr_key(m->mr);
+    for (uint32_t r = 0; r < net->rails; r++) {
+      if (!m->mr[r]) continue;
+      p->answer.key[r] = fi_mr_key(m->mr[r]);
+      p->answer.rails |= UINT64_C(1) << r;
+    }
     p->answer.from = net->mr_mode & FI_MR_VIRT_ADDR ? m->base : 0;
     p->told = true;
   }

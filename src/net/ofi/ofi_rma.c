@@ -18,6 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STRIPED_BYTES (UINT64_C(256) << 10) /* from here on an access takes all rails */
+#define STRIPE_ALIGN  UINT64_C(4096)
+
 bool ofi_access_make(struct tmb_net *net) {
   net->all_access = calloc(OFI_ACCESSES, sizeof *net->all_access);
   if (!net->all_access) return false;
@@ -88,11 +91,27 @@ bool ofi_access_rest(struct tmb_net *net) {
   return sent;
 }
 
-void ofi_access_done(struct tmb_net *net, struct ofi_op *op) {
-  struct ofi_access *a = access_of(op);
+/* The provider has given up an access or a stripe. Returns the access if that was the last piece of
+ * it, else NULL. */
+static struct ofi_access *piece_over(struct tmb_net *net, struct ofi_access *a, bool failed) {
+  struct ofi_access *whole = a->whole ? a->whole : a;
   ofi_memory_unuse(net, a->local);
   a->local = NULL;
-  if (a->signals && !a->started) {
+  if (failed) whole->lost = true;
+  if (a->whole) {
+    a->parts = 0;
+    a->op.next = NULL;
+    ofi_access_free(net, &a->op);
+  }
+  return --whole->pieces ? NULL : whole;
+}
+
+void ofi_access_done(struct tmb_net *net, struct ofi_op *op) {
+  struct ofi_access *a = piece_over(net, access_of(op), false);
+  if (!a) return;
+  if (a->signals && !a->started && a->lost) {
+    a->parts = 1; /* no signal will be answered */
+  } else if (a->signals && !a->started) {
     a->started = true;
     start_signal(net, a);
   }
@@ -100,10 +119,8 @@ void ofi_access_done(struct tmb_net *net, struct ofi_op *op) {
 }
 
 void ofi_access_failed(struct tmb_net *net, struct ofi_op *op) {
-  struct ofi_access *a = access_of(op);
-  ofi_memory_unuse(net, a->local);
-  a->local = NULL;
-  a->lost = true;
+  struct ofi_access *a = piece_over(net, access_of(op), true);
+  if (!a) return;
   if (a->signals && !a->started) a->parts = 1; /* no signal will be answered */
   part_over(net, a);
 }
@@ -119,7 +136,7 @@ void ofi_access_lost(struct tmb_net *net, uint32_t peer) {
   for (uint32_t i = 0; i < OFI_ACCESSES; i++) {
     struct ofi_access *a = &net->all_access[i];
     if (!a->parts || a->op.peer != peer) continue;
-    if (!a->lost) (void)net->calls->cancel(net->ep, a); /* few providers can */
+    if (!a->lost) (void)net->calls->cancel(net->rail[a->rail].ep, a); /* few providers can */
     a->lost = true;
     if (!a->signalled) continue; /* a signal on its way in `pending` is dropped when it is sent */
     a->signalled = false;
@@ -162,6 +179,10 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
   a->nbytes = rma->nbytes;
   a->is_get = s->is_get;
   a->tries = 0;
+  a->whole = NULL;
+  a->rail = 0;
+  a->pieces = 1;
+  a->striped = false;
   a->lost = a->started = a->signalled = false;
   a->signals = signal != NULL;
   a->parts = signal ? 2 : 1;
@@ -179,7 +200,7 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
  * at the peer. */
 static int judge(struct tmb_net *net, const struct tmb_rma *rma, const struct ofi_region **region) {
   if (!net->rma || !rma->op || !rma->nbytes || (rma->resume && rma->resume->at) ||
-      ofi_peer_of(net, rma->peer)->broken || rma->nbytes > net->info->ep_attr->max_msg_size)
+      ofi_peer_of(net, rma->peer)->broken || rma->nbytes > net->rail[0].info->ep_attr->max_msg_size)
     return TMB_E_UNSUPPORTED;
   *region = ofi_region_find(net, rma->peer, (uint64_t)(uintptr_t)rma->remote, rma->nbytes);
   return *region ? 0 : TMB_E_UNSUPPORTED;
@@ -188,21 +209,23 @@ static int judge(struct tmb_net *net, const struct tmb_rma *rma, const struct of
 /* Hand an access to the provider. */
 static ssize_t issue(struct tmb_net *net, struct ofi_access *a, const struct ofi_region *region) {
   const struct iovec local = {a->buffer, a->nbytes};
-  const struct fi_rma_iov remote = {
-      .addr = a->remote - region->base + region->from, .len = a->nbytes, .key = region->key};
-  void *desc = a->local ? fi_mr_desc(a->local->mr) : NULL;
+  const struct fi_rma_iov remote = {.addr = a->remote - region->base + region->from,
+                                    .len = a->nbytes,
+                                    .key = region->key[a->rail]};
+  const struct ofi_rail *rail = &net->rail[a->rail];
+  void *desc = a->local ? fi_mr_desc(a->local->mr[a->rail]) : NULL;
   const struct fi_msg_rma message = {.msg_iov = &local,
                                      .desc = &desc,
                                      .iov_count = 1,
-                                     .addr = net->addr[a->op.peer],
+                                     .addr = rail->addr[a->op.peer],
                                      .rma_iov = &remote,
                                      .rma_iov_count = 1,
                                      .context = a};
-  if (a->is_get) return net->calls->read(net->ep, &message);
+  if (a->is_get) return net->calls->read(rail->ep, &message);
   uint64_t flags = FI_COMPLETION;
-  if (!(a->signals && net->ordered)) flags |= FI_DELIVERY_COMPLETE;
+  if (!(a->signals && net->ordered) || a->striped) flags |= FI_DELIVERY_COMPLETE;
   if (a->nbytes <= net->inject_max) flags |= FI_INJECT;
-  return net->calls->write(net->ep, &message, flags);
+  return net->calls->write(rail->ep, &message, flags);
 }
 
 /* Have the provider do an access. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED, with nothing done. */
@@ -210,6 +233,11 @@ static int attempt(struct tmb_net *net, struct ofi_access *a, const struct ofi_r
   if ((net->mr_mode & FI_MR_LOCAL) && (a->is_get || a->nbytes > net->inject_max)) {
     a->local = ofi_memory_use(net, a->buffer, a->nbytes);
     if (!a->local) return TMB_E_UNSUPPORTED;
+  }
+  if (a->local && !a->local->mr[a->rail]) {
+    ofi_memory_unuse(net, a->local);
+    a->local = NULL;
+    return TMB_E_UNSUPPORTED;
   }
   const ssize_t rc = issue(net, a, region);
   if (rc == 0) return 0;
@@ -278,6 +306,79 @@ bool ofi_access_retry(struct tmb_net *net) {
   return any;
 }
 
+/* ---- stripes */
+
+/* The rails that an access can use, as bits. */
+static uint32_t common_rails(const struct tmb_net *net, uint32_t peer,
+                             const struct ofi_region *region) {
+  uint32_t rails = 0;
+  for (uint32_t r = 0; r < net->rails; r++)
+    if (net->rail[r].ep && net->rail[r].addr[peer] != FI_ADDR_NOTAVAIL && region->rails >> r & 1)
+      rails |= 1u << r;
+  return rails;
+}
+
+/* Divide an access that is about to start: it keeps the first stripe. Returns the others. */
+static struct ofi_op *divide(struct tmb_net *net, struct ofi_access *a,
+                             const struct ofi_region *region) {
+  const uint32_t rails = common_rails(net, a->op.peer, region);
+  const uint64_t share =
+      TMB_ALIGN_UP(a->nbytes / (uint32_t)__builtin_popcount(rails | 1), STRIPE_ALIGN);
+  struct ofi_op *list = NULL;
+  uint64_t left = a->nbytes - share, at = share;
+  for (uint32_t r = 1; r < net->rails && left; r++) {
+    struct ofi_op *const op = net->free_access;
+    if (!(rails >> r & 1) || !op) continue;
+    net->free_access = op->next;
+    struct ofi_access *s = access_of(op);
+    const uint32_t serial = s->serial + 1;
+    const uint64_t bytes = TMB_MIN(share, left);
+    op->peer = a->op.peer;
+    op->next = list;
+    list = op;
+    *s = (struct ofi_access){.op = s->op,
+                             .serial = serial,
+                             .whole = a,
+                             .rail = (uint8_t)r,
+                             .parts = 1,
+                             .pieces = 1,
+                             .striped = true,
+                             .is_get = a->is_get,
+                             .buffer = (char *)a->buffer + at,
+                             .remote = a->remote + at,
+                             .nbytes = bytes};
+    at += bytes;
+    left -= bytes;
+  }
+  a->striped = list != NULL;
+  if (list) access_of(list)->nbytes += left; /* accesses have run out */
+  a->nbytes = list ? share : a->nbytes;
+  return list;
+}
+
+/* Start the stripes beside the first, which has begun. One for which its rail has no room, or to
+ * which there is no connection yet, takes the first rail. */
+static void start_stripes(struct tmb_net *net, struct ofi_access *whole, struct ofi_op *list,
+                          const struct ofi_region *region) {
+  while (list) {
+    struct ofi_op *const op = list;
+    list = op->next;
+    struct ofi_access *s = access_of(op);
+    whole->pieces++;
+    int rc = attempt(net, s, region);
+    if (rc) {
+      s->rail = 0;
+      rc = attempt(net, s, region);
+    }
+    if (rc == 0) {
+      net->tx_busy++;
+    } else {
+      op->next = net->again;
+      net->again = op;
+    }
+  }
+}
+
 /* ---- starting one, under the lock */
 
 static int start_access(struct tmb_net *net, const struct start *s) {
@@ -286,16 +387,21 @@ static int start_access(struct tmb_net *net, const struct start *s) {
   if (rc) return rc;
   struct ofi_access *a = take_access(net, s);
   if (!a) return TMB_AGAIN;
+  struct ofi_op *stripes = NULL;
+  if (TMB_UNLIKELY(net->rails > 1) && a->nbytes >= STRIPED_BYTES) stripes = divide(net, a, region);
   rc = attempt(net, a, region);
   if (rc) {
     a->parts = 0;
+    for (struct ofi_op *op = stripes; op; op = op->next) access_of(op)->parts = 0;
+    ofi_access_free(net, stripes);
     a->op.next = NULL;
     ofi_access_free(net, &a->op);
     return rc;
   }
   net->tx_busy++;
   ofi_peer_of(net, s->rma->peer)->accesses++;
-  if (s->signal && !s->is_get && net->ordered) {
+  start_stripes(net, a, stripes, region);
+  if (s->signal && !s->is_get && net->ordered && !a->striped) {
     a->started = true;
     start_signal(net, a);
   }

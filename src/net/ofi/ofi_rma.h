@@ -19,10 +19,14 @@ struct ofi_access {
   void *client_op;
   uint32_t category, local_category;
   bool tell_local, lost;
-  uint32_t serial;       /* which use of this access it is */
-  uint8_t parts;         /* completions that are still to come: of the provider, of the signal */
-  bool signals, started; /* has a signal; it is being sent */
-  bool signalled;        /* it has been sent, and not been answered */
+  uint32_t serial;          /* which use of this access it is */
+  struct ofi_access *whole; /* this is a stripe of it; NULL: it is none */
+  uint8_t rail;             /* that it takes */
+  uint8_t pieces;           /* that the provider still has: its own, its stripes */
+  bool striped;             /* it has had stripes */
+  uint8_t parts;            /* completions that are still to come: of the provider, of the signal */
+  bool signals, started;    /* has a signal; it is being sent */
+  bool signalled;           /* it has been sent, and not been answered */
   struct ofi_change signal;
   void *buffer; /* of this rank; stays as it is until core has been told */
   uint64_t remote, nbytes;
@@ -37,9 +41,9 @@ struct ofi_memory {
   struct ofi_memory *next;
   uintptr_t base;
   size_t bytes;
-  struct fid_mr *mr;
-  uint32_t users; /* accesses under way */
-  bool lasting;   /* a segment: until it is destroyed; else as long as it has users */
+  struct fid_mr *mr[OFI_RAILS]; /* NULL: that rail does not have it; the first always has */
+  uint32_t users;               /* accesses under way */
+  bool lasting;                 /* a segment: until it is destroyed; else as long as it has users */
 };
 
 /* The registered segment that holds `addr`, or NULL: it is no segment, or cannot be registered. */

@@ -54,16 +54,19 @@ static ssize_t transmit(struct tmb_net *net, uint32_t peer, const struct ofi_hea
   if (most <= net->inject_max) {
     char text[OFI_SMALL_BYTES] TMB_ALIGNED(16);
     const size_t bytes = write_message(text, head, args, payload);
-    return net->calls->inject(net->ep, text, bytes, net->addr[peer]);
+    return net->calls->inject(net->rail[0].ep, text, bytes, net->rail[0].addr[peer]);
   }
   struct ofi_pool *pool = most <= OFI_SMALL_BYTES ? &net->small : &net->large;
   struct ofi_buffer *b = ofi_pool_take(pool, reserve ? pool->count / reserve : 0);
   if (!b) return -FI_EAGAIN;
   b->op.peer = peer;
   const struct iovec part = {b->data, write_message(b->data, head, args, payload)};
-  const struct fi_msg message = {
-      .msg_iov = &part, .desc = &pool->desc, .iov_count = 1, .addr = net->addr[peer], .context = b};
-  const ssize_t rc = net->calls->send(net->ep, &message);
+  const struct fi_msg message = {.msg_iov = &part,
+                                 .desc = &pool->desc,
+                                 .iov_count = 1,
+                                 .addr = net->rail[0].addr[peer],
+                                 .context = b};
+  const ssize_t rc = net->calls->send(net->rail[0].ep, &message);
   if (rc)
     ofi_buffer_put(b);
   else

@@ -59,9 +59,9 @@ static ssize_t question(struct tmb_net *net, uint32_t peer) {
   const struct fi_msg message = {.msg_iov = &part,
                                  .desc = &b->pool->desc,
                                  .iov_count = 1,
-                                 .addr = net->addr[peer],
+                                 .addr = net->rail[0].addr[peer],
                                  .context = b};
-  const ssize_t rc = net->calls->send(net->ep, &message);
+  const ssize_t rc = net->calls->send(net->rail[0].ep, &message);
   if (rc) ofi_buffer_put(b);
   return rc;
 }

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rails: the domains that long transfers share, see ofi_engine.h.
+ *
+ * Owns: net->rail and what is in it. Called by ofi.c and ofi_progress.c. Calls: libfabric by its
+ * table, ofi_choose.c, env->up. The first rail carries all messages, and must be there on each
+ * rank. TOMBOLO_OFI_INTERFACES names the others, by position: a rank without one goes without it.
+ * Invariants: all rails have the provider and the registration mode of the first; two ranks use a
+ * rail that both have.
+ */
+#include "net/ofi/ofi_engine.h"
+#include "net/ofi/ofi_rma.h"
+
+#include "base/compiler.h"
+#include "base/error.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool close_fid(const struct tmb_net *net, struct fid *fid) {
+  return !fid || net->calls->close(fid) == 0;
+}
+
+#define CLOSE(object) close_fid(net, (object) ? &(object)->fid : NULL)
+
+bool ofi_says(const struct tmb_net *net, const char *what, int rc) {
+  net->env.up->print("ofi: %s failed: %s (provider %s); `tombolo info` shows the providers, "
+                     "TOMBOLO_OFI_PROVIDER chooses another one",
+                     what, net->calls->error(-rc),
+                     net->rail[0].info ? net->rail[0].info->fabric_attr->prov_name : "none");
+  return false;
+}
+
+static bool open_queue(struct tmb_net *net, struct ofi_rail *rail) {
+  struct fi_cq_attr attr = {.size = net->receives.count + net->small.count + net->large.count +
+                                    net->silent.questions.count + OFI_ACCESSES,
+                            .format = FI_CQ_FORMAT_DATA,
+                            .wait_obj = FI_WAIT_FD};
+  rail->wait_fd = -1;
+  int rc = net->calls->cq_open(rail->domain, &attr, &rail->cq);
+  if (rc == 0) {
+    if (net->calls->wait_fd(rail->cq, &rail->wait_fd)) rail->wait_fd = -1;
+    return true;
+  }
+  attr.wait_obj = FI_WAIT_NONE;
+  rc = net->calls->cq_open(rail->domain, &attr, &rail->cq);
+  return rc == 0 || ofi_says(net, "opening a completion queue", rc);
+}
+
+bool ofi_rail_open(struct tmb_net *net, struct ofi_rail *rail) {
+  const struct ofi_calls *calls = net->calls;
+  struct fi_av_attr av = {.type = FI_AV_MAP, .count = net->env.size};
+  int rc = calls->fabric(rail->info->fabric_attr, &rail->fabric);
+  if (rc) return ofi_says(net, "opening the fabric", rc);
+  if ((rc = calls->domain(rail->fabric, rail->info, &rail->domain)))
+    return ofi_says(net, "opening the domain", rc);
+  if (rail->info->domain_attr->av_type == FI_AV_TABLE) av.type = FI_AV_TABLE;
+  if ((rc = calls->av_open(rail->domain, &av, &rail->av)))
+    return ofi_says(net, "opening an address vector", rc);
+  if (!open_queue(net, rail)) return false;
+  if ((rc = calls->endpoint(rail->domain, rail->info, &rail->ep)))
+    return ofi_says(net, "opening an endpoint", rc);
+  if ((rc = calls->ep_bind(rail->ep, &rail->av->fid, 0)) ||
+      (rc = calls->ep_bind(rail->ep, &rail->cq->fid, FI_TRANSMIT | FI_RECV)))
+    return ofi_says(net, "binding the endpoint", rc);
+  if ((rc = calls->enable(rail->ep))) return ofi_says(net, "enabling the endpoint", rc);
+  return true;
+}
+
+bool ofi_rail_meet(struct tmb_net *net, struct ofi_rail *rail, bool good) {
+  const struct tmb_net_env *env = &net->env;
+  struct ofi_card mine = {.name_bytes = 0};
+  rail->addr = calloc(env->size, sizeof *rail->addr);
+  if (!rail->addr) env->up->fatal("out of memory for %u ranks", env->size);
+  size_t bytes = sizeof mine.name;
+  if (good) {
+    const int rc = net->calls->getname(rail->ep, mine.name, &bytes);
+    if (rc || bytes > sizeof mine.name)
+      good = ofi_says(net, "asking for the endpoint's address", rc ? rc : -FI_ETOOSMALL);
+    else
+      mine.name_bytes = bytes;
+  }
+  struct ofi_card *cards = ofi_gather(env, &mine, sizeof mine);
+  for (uint32_t i = 0; i < env->size && good; i++) {
+    rail->addr[i] = FI_ADDR_NOTAVAIL;
+    if (!cards[i].name_bytes) continue; /* that rank has said why */
+    const int rc = net->calls->av_insert(rail->av, cards[i].name, &rail->addr[i]);
+    if (rc) good = ofi_says(net, "entering a rank's address", rc);
+  }
+  free(cards);
+  return good;
+}
+
+/* ---- the others */
+
+/* The same provider on another domain, or NULL. */
+static struct fi_info *find_like(struct tmb_net *net, const char *device) {
+  const struct fi_info *first = net->rail[0].info;
+  struct fi_info *infos[OFI_PROVIDERS] = {NULL}, *found = NULL;
+  (void)ofi_choose_list(net->calls, first->fabric_attr->prov_name, device, infos);
+  for (uint32_t i = 0; i < OFI_PROVIDERS && !found; i++)
+    if (infos[i] && infos[i]->domain_attr->mr_mode == first->domain_attr->mr_mode &&
+        strcmp(infos[i]->fabric_attr->prov_name, first->fabric_attr->prov_name) == 0) {
+      found = infos[i];
+      infos[i] = NULL;
+    }
+  ofi_choose_free(net->calls, infos);
+  return found;
+}
+
+/* Whether this rank speaks for its host. */
+static bool is_first_here(const struct tmb_net_env *env) {
+  for (uint32_t i = 0; i < env->rank; i++)
+    if (env->host_of[i] == env->host) return false;
+  return true;
+}
+
+/* Open one of the others. Returns whether it is there. */
+static bool open_other(struct tmb_net *net, struct ofi_rail *rail, const char *device) {
+  rail->info = find_like(net, device);
+  if (rail->info && ofi_rail_open(net, rail)) return true;
+  if (is_first_here(&net->env))
+    net->env.up->print("ofi: TOMBOLO_OFI_INTERFACES: provider %s has no domain %s here that can be "
+                       "used, so long transfers of this host go without it; `fi_info` shows them",
+                       net->rail[0].info->fabric_attr->prov_name, device);
+  return false;
+}
+
+void ofi_rail_others(struct tmb_net *net) {
+  char name[OFI_NAME_MAX];
+  const char *list = net->env.up->setting("TOMBOLO_OFI_INTERFACES");
+  for (uint32_t r = 1; r < OFI_RAILS; r++) {
+    struct ofi_rail *rail = &net->rail[r];
+    const char *device = ofi_choose_rail(list, r, name, sizeof name);
+    const bool open = device && net->rma && open_other(net, rail, device);
+    uint8_t mine = device && net->rma, *all = ofi_gather(&net->env, &mine, 1);
+    bool any = false;
+    for (uint32_t i = 0; i < net->env.size; i++) any = any || all[i];
+    free(all);
+    if (!any) return;
+    if (ofi_rail_meet(net, rail, open) && open) {
+      net->rails = r + 1;
+    } else {
+      (void)CLOSE(rail->ep);
+      rail->ep = NULL;
+    }
+  }
+}
+
+/* ---- the end, and waiting */
+
+bool ofi_rail_stop(struct tmb_net *net) {
+  bool stopped = true;
+  for (uint32_t r = 0; r < OFI_RAILS; r++) stopped = CLOSE(net->rail[r].ep) && stopped;
+  return stopped;
+}
+
+void ofi_rail_close(struct tmb_net *net) {
+  for (uint32_t r = 0; r < OFI_RAILS; r++) {
+    struct ofi_rail *rail = &net->rail[r];
+    (void)CLOSE(rail->cq);
+    (void)CLOSE(rail->av);
+    (void)CLOSE(rail->domain);
+    (void)CLOSE(rail->fabric);
+    if (rail->info) net->calls->freeinfo(rail->info);
+    free(rail->addr);
+  }
+}
+
+int ofi_rail_wait(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint32_t *count) {
+  for (uint32_t r = 0; r < net->rails; r++) {
+    struct ofi_rail *rail = &net->rail[r];
+    if (!rail->ep) continue;
+    if (rail->wait_fd < 0 || *count == max) return -FI_ENOSYS;
+    struct fid *fid = &rail->cq->fid;
+    const int rc = net->calls->trywait(rail->fabric, &fid, 1);
+    if (rc) return rc;
+    fds[(*count)++] = (struct pollfd){.fd = rail->wait_fd, .events = POLLIN};
+  }
+  return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Long puts, puts with a signal and gets between ranks 0 and 1, every byte of which is checked:
+ * `ofi_stripes COUNT`. Which interfaces they took is looked at by who starts it
+ * (ofi_rails_test.py). */
+#include <gasnetex_ext.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEAD = 4096 /* bytes before the data: the signal */, BYTES_MAX = 1 << 20 };
+
+static unsigned char source[BYTES_MAX], back[BYTES_MAX];
+
+static const size_t lengths[] = {262143, 262144, 266241, 1000003, BYTES_MAX};
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+static unsigned char byte_of(uint64_t round, size_t at) {
+  return (unsigned char)((at * 2654435761u + round * 97) >> 7);
+}
+
+static void check(const unsigned char *data, size_t bytes, uint64_t round, const char *what) {
+  for (size_t at = 0; at < bytes; at++)
+    if (data[at] != byte_of(round, at)) {
+      fprintf(stderr, "%s %llu: byte %zu of %zu is wrong\n", what, (unsigned long long)round, at,
+              bytes);
+      gasnet_exit(1);
+    }
+}
+
+/* Rank 0: each round puts and gets back, then puts once more with a signal. */
+static void send_all(gex_TM_t tm, char *owner, uint64_t count, const uint64_t *mine) {
+  for (uint64_t i = 1; i <= count; i++) {
+    const size_t bytes = lengths[i % LENGTHS];
+    for (size_t at = 0; at < bytes; at++) source[at] = byte_of(i, at);
+    gex_Event_Wait(gex_RMA_PutNB(tm, 1, owner + HEAD, source, bytes, GEX_EVENT_DEFER, 0));
+    gex_Event_Wait(gex_RMA_GetNB(tm, back, 1, owner + HEAD, bytes, 0));
+    check(back, bytes, i, "get");
+    for (size_t at = 0; at < bytes; at++) source[at] = byte_of(i + 1000, at);
+    gex_Event_Wait(gexx_RMA_PutSignalNB(tm, 1, owner + HEAD, source, bytes, GEX_EVENT_DEFER,
+                                        (uint64_t *)(void *)owner, GEXX_SIG_SET, i, 0));
+    (void)gexx_Signal_Wait((uint64_t *)(uintptr_t)mine, GEXX_SIG_GE, i); /* it has been checked */
+  }
+}
+
+int main(int argc, char **argv) {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_TM_t tm;
+  gex_Segment_t segment;
+  gex_Client_Init(&client, &ep, &tm, "STRIPES", &argc, &argv, 0);
+  const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+  if (gex_Segment_Attach(&segment, tm, HEAD + BYTES_MAX) != GASNET_OK) gasnet_exit(1);
+  char *const mine = gex_Segment_QueryAddr(segment);
+  memset(mine, 0, HEAD);
+  const gex_Rank_t other = !gex_TM_QueryRank(tm);
+  void *owner = NULL;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, other, &owner, NULL, NULL, 0));
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+  if (gex_TM_QueryRank(tm) == 0) {
+    send_all(tm, owner, count, (const uint64_t *)(const void *)mine);
+  } else if (gex_TM_QueryRank(tm) == 1) {
+    for (uint64_t i = 1; i <= count; i++) {
+      (void)gexx_Signal_Wait((uint64_t *)(void *)mine, GEXX_SIG_GE, i);
+      check((const unsigned char *)mine + HEAD, lengths[i % LENGTHS], i + 1000, "signal");
+      static char word[8];
+      gex_Event_Wait(gexx_RMA_PutSignalNB(tm, 0, (char *)owner + 8, word, 8, GEX_EVENT_DEFER,
+                                          (uint64_t *)owner, GEXX_SIG_SET, i, 0));
+    }
+  }
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+  if (gex_TM_QueryRank(tm) == 0) puts("all right");
+  gasnet_exit(0);
+  return 0;
+}
