@@ -81,16 +81,23 @@ static void list_devices(const struct tmb_net *net, struct fi_info *const infos[
                          infos[i]->domain_attr->name, i == row ? ": taken" : "");
 }
 
-/* Choose the provider: the best one that all ranks have. */
-static bool choose(struct tmb_net *net) {
+/* What can be used on the domain that is named. Returns the bits of ofi_choose_list. */
+static uint64_t list_usable(const struct tmb_net *net, const char *wanted,
+                            struct fi_info *infos[OFI_PROVIDERS]) {
   const struct tmb_net_up *up = net->env.up;
-  const char *wanted = up->setting("TOMBOLO_OFI_PROVIDER");
   char first[OFI_NAME_MAX];
   const char *device =
       ofi_choose_rail(up->setting("TOMBOLO_OFI_INTERFACES"), 0, first, sizeof first);
   if (!device) device = up->setting("TOMBOLO_OFI_DEVICE");
+  return net->calls ? ofi_choose_list(net->calls, wanted, device, infos) : 0;
+}
+
+/* Choose the provider: the best one that all ranks have. */
+static bool choose(struct tmb_net *net) {
+  const struct tmb_net_up *up = net->env.up;
+  const char *wanted = up->setting("TOMBOLO_OFI_PROVIDER");
   struct fi_info *infos[OFI_PROVIDERS] = {NULL};
-  const uint64_t mine = net->calls ? ofi_choose_list(net->calls, wanted, device, infos) : 0;
+  const uint64_t mine = list_usable(net, wanted, infos);
   uint64_t *all = ofi_gather(&net->env, &mine, sizeof mine), common = mine;
   for (uint32_t i = 0; i < net->env.size; i++) common &= all[i];
   free(all);
