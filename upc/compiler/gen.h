@@ -64,6 +64,7 @@ private:
     std::vector<Node *> reads;
   };
   void collect_reads(Node *n, std::vector<Node *> &reads);
+  void add_reads(Node *statement, const std::vector<Node *> &reads, std::vector<Kept> &kept);
   bool keep_reads(Node *statement, std::vector<Kept> &kept, std::vector<Kept> &ready);
   std::vector<Kept> repeated_reads(Node *n);
   std::string block(Node *n);
@@ -112,6 +113,7 @@ private:
   bool is_own_index(Node *n, const OwnLoop &l);
   bool is_near(Node *n, const OwnLoop &l, long &distance);
   bool matches(Node *n, OwnLoop &l);
+  bool takes_offset(Node *index, OwnLoop &l);
   bool matches_count(Node *n, OwnLoop &l);
   static std::string misses_end(const OwnLoop &l, bool is_signed);
   bool matches_pointer(Node *n, OwnLoop &l);

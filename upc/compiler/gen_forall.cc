@@ -143,6 +143,11 @@ bool is_wide_step(Node *step, const Symbol *variable, bool down, Node *body) {
          is_harmless(by) && !names(by, variable);
 }
 
+// Whether an integer is the same throughout a loop that counts `variable`.
+bool is_fixed_bound(Node *n, const Symbol *variable, Node *body) {
+  return is_integer(n->type) && is_fixed(n, body) && !names(n, variable);
+}
+
 // Whether a place in shared memory stays what it is while the body runs.
 bool is_fixed_place(Node *n, Node *body) {
   return every(n, [&](Node *k) {
@@ -273,9 +278,8 @@ bool Generator::matches_count(Node *n, OwnLoop &l) {
   Node *step = bare(n->kids[2]);
   const bool by_one = is_step(s_, step, l.variable, l.down);
   if (!by_one && !is_wide_step(step, l.variable, l.down, body)) return false;
-  if (!is_integer(cond->kids[1]->type) || !is_fixed(cond->kids[1], body)) return false;
-  if (changes(body, l.variable) || names(cond->kids[1], l.variable)) return false;
-  if (!may_be_copied(s_, body)) return false;
+  if (!is_fixed_bound(cond->kids[1], l.variable, body)) return false;
+  if (changes(body, l.variable) || !may_be_copied(s_, body)) return false;
   l.body = body;
   l.counter = name_of(l.variable);
   l.bound = code(cond->kids[1]);
@@ -297,33 +301,30 @@ std::string Generator::misses_end(const OwnLoop &l, bool is_signed) {
          "))(" + end + "), " + (is_signed ? "1)" : "0)");
 }
 
+// Whether an index is the loop's variable and an offset that stays; fills `l`.
+bool Generator::takes_offset(Node *index, OwnLoop &l) {
+  Node *fixed = beside(index->kids[1], l.variable);
+  if (!fixed || l.elements != 1 || !is_fixed_bound(fixed, l.variable, l.body)) return false;
+  if (!is_harmless(fixed)) return false;
+  l.offset = fixed;
+  l.ahead = "(long)(" + code(fixed) + ") + ";
+  return true;
+}
+
 // Whether the loop has the pattern; fills `l`.
 bool Generator::matches(Node *n, OwnLoop &l) {
   if (!matches_count(n, l)) return false;
   Node *affinity = bare(n->kids[3]), *body = l.body;
   l.unit = 1;
   if (is_variable(affinity, l.variable)) return true;
-  if (affinity->kind == Nk::Decay)
-    affinity = bare(affinity->kids[0]);
-  else if (affinity->kind == Nk::AddressOf)
-    affinity = bare(affinity->kids[0]);
-  else
-    return false;
-  Node *index = first_index(affinity);
-  if (!index) return false;
-  l.unit = unit_of(index, body);
+  if (affinity->kind != Nk::Decay && affinity->kind != Nk::AddressOf) return false;
+  Node *index = first_index(bare(affinity->kids[0]));
+  l.unit = index ? unit_of(index, body) : 0;
   if (l.unit == 0) return false;
   if (!l.step.empty() && l.unit > 1) // else most blocks would be looked at in vain
     l.fits += " || " + l.step + " / " + std::to_string(l.unit) + " > upcr_threads";
   l.elements = count_of(index->type).value_or(1);
-  if (!is_variable(bare(index->kids[1]), l.variable)) {
-    Node *fixed = beside(index->kids[1], l.variable);
-    if (!fixed || l.elements != 1 || !is_fixed(fixed, body) || names(fixed, l.variable) ||
-        !is_harmless(fixed))
-      return false;
-    l.offset = fixed;
-    l.ahead = "(long)(" + code(fixed) + ") + ";
-  }
+  if (!is_variable(bare(index->kids[1]), l.variable) && !takes_offset(index, l)) return false;
   l.begins = l.ahead + start_of(indexed(index), block_of(index->type));
   if (l.elements > 1 && l.begins != "0L")
     l.fits += " || " + l.begins + " % " + std::to_string(l.elements) + " != 0";

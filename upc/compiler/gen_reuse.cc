@@ -118,14 +118,16 @@ bool is_bit_field(const Node *n) {
   return (n->kind == Nk::Member || n->kind == Nk::Arrow) && (!n->member || n->member->bits >= 0);
 }
 
+// The initialiser of the one private variable that is declared; NULL: there is none, or more.
+Node *initialiser(const Declared *d) {
+  if (!d || d->list.size() != 1 || d->is_static || d->is_extern || d->is_typedef) return nullptr;
+  const Declarator &x = d->list[0];
+  return is_kept_type(x.type) && !is_shared(x.type) && x.symbol ? x.init : nullptr;
+}
+
 // The expression that a statement evaluates first and always; NULL: there is none, or more.
 Node *first_expression(const Source &s, Node *n) {
-  if (n->kind == Nk::Declaration) {
-    const Declared *d = n->declared;
-    if (!d || d->list.size() != 1 || d->is_static || d->is_extern || d->is_typedef) return nullptr;
-    const Declarator &x = d->list[0];
-    return is_kept_type(x.type) && !is_shared(x.type) && x.symbol ? x.init : nullptr;
-  }
+  if (n->kind == Nk::Declaration) return initialiser(n->declared);
   if (n->kind != Nk::Tokens || n->kids.empty()) return nullptr;
   const Token &first = s[n->begin];
   if (first.is("if")) return n->kids[0];
@@ -146,6 +148,20 @@ void Generator::collect_reads(Node *n, std::vector<Node *> &reads) {
   if (!is_bit_field(n->kids[0]) && own_lvalue(n->kids[0]).empty()) reads.push_back(n);
 }
 
+// Adds the reads of a statement to those of the same places.
+void Generator::add_reads(Node *statement, const std::vector<Node *> &reads,
+                          std::vector<Kept> &kept) {
+  for (Node *r : reads) {
+    const auto same = std::find_if(kept.begin(), kept.end(), [&](const Kept &k) {
+      return is_same_place(s_, k.reads[0]->kids[0], r->kids[0]);
+    });
+    if (same != kept.end())
+      same->reads.push_back(r);
+    else
+      kept.push_back({statement, {r}});
+  }
+}
+
 // Adds the reads of a statement to `kept`, and forgets what it may change; false: it may change
 // anything.
 bool Generator::keep_reads(Node *statement, std::vector<Kept> &kept, std::vector<Kept> &ready) {
@@ -159,15 +175,7 @@ bool Generator::keep_reads(Node *statement, std::vector<Kept> &kept, std::vector
     if (!is_plain(k)) return false;
   std::vector<Node *> reads;
   for (Node *k : writing ? root->kids : std::vector<Node *>{root}) collect_reads(k, reads);
-  for (Node *r : reads) {
-    const auto same = std::find_if(kept.begin(), kept.end(), [&](const Kept &k) {
-      return is_same_place(s_, k.reads[0]->kids[0], r->kids[0]);
-    });
-    if (same != kept.end())
-      same->reads.push_back(r);
-    else
-      kept.push_back({statement, {r}});
-  }
+  add_reads(statement, reads, kept);
   if (s_[statement->begin].is("if")) return false; // what it governs is on its own
   if (!writing) return true;
   const Symbol *to = changed(root);
