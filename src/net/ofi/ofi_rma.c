@@ -232,7 +232,8 @@ static ssize_t issue(struct tmb_net *net, struct ofi_access *a, const struct ofi
 static int attempt(struct tmb_net *net, struct ofi_access *a, const struct ofi_region *region) {
   if ((net->mr_mode & FI_MR_LOCAL) && (a->is_get || a->nbytes > net->inject_max)) {
     a->local = ofi_memory_use(net, a->buffer, a->nbytes);
-    if (!a->local) return TMB_E_UNSUPPORTED;
+    if (!a->local) /* a stripe goes on when other accesses have let go of memory */
+      return a->whole && net->tx_busy ? TMB_AGAIN : TMB_E_UNSUPPORTED;
   }
   if (a->local && !a->local->mr[a->rail]) {
     ofi_memory_unuse(net, a->local);
