@@ -61,6 +61,15 @@ struct caf_token {
   uintptr_t addr[];      /* [ranks] of the job, as the owners see them; 0: no member */
 };
 
+/* What a word that the compiler passes as a token of a component is (component.c). GONE: it was
+ * one, or points into one. */
+enum caf_component { CAF_NO_COMPONENT, CAF_COMPONENT, CAF_COMPONENT_GONE };
+enum caf_component caf_component_is(const void *word);
+
+/* A token of a component; NULL: no memory. */
+struct caf_token *caf_component_new(void);
+void caf_component_free(struct caf_token *t);
+
 struct caf {
   struct caf_team *team; /* current */
   uint32_t size, rank;   /* of the job */

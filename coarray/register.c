@@ -22,6 +22,7 @@ CAF_EXPORT void CAF(deregister)(void **token_p, int type, int *stat, char *errms
 
 static uint64_t tokens_freed; /* coarrays deallocated so far */
 
+/* The token of a coarray. */
 static struct caf_token *token_new(uint32_t ranks, int type) {
   struct caf_token *t = calloc(1, sizeof *t + ranks * sizeof t->addr[0]);
   if (!t) return NULL;
@@ -149,11 +150,11 @@ static void register_coarray(size_t bytes, int type, void **token_p, struct caf_
   caf_ok(to->stat);
 }
 
-/* Memory for a component; its token may be there already, from CAF_REGISTER_ONLY. */
+/* Memory for a component; its token may be there already, from CAF_REGISTER_ONLY, or any word. */
 static void allocate_component(size_t bytes, void **token_p, struct caf_desc *desc,
                                const struct caf_status *to) {
   struct caf_token *t = *token_p;
-  if (!t) *token_p = t = token_new(0, CAF_REGISTER_ONLY);
+  if (caf_component_is(t) != CAF_COMPONENT) *token_p = t = caf_component_new();
   void *memory = t ? caf_heap_alloc(bytes) : NULL;
   if (!memory) {
     caf_fail(to, CAF_STAT_ERROR,
@@ -182,7 +183,7 @@ void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc,
     register_coarray((size ? size : 1) * WORD_BYTES, type, token_p, desc, &to);
     break;
   case CAF_REGISTER_ONLY:
-    *token_p = token_new(0, CAF_REGISTER_ONLY);
+    *token_p = caf_component_new();
     if (*token_p)
       caf_ok(stat);
     else
@@ -230,17 +231,16 @@ static int meet_to_free(const struct caf_token *t, const struct caf_status *to) 
 void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
   struct caf_token *t = *token_p;
-  if (!t) {
-    caf_ok(stat);
-    return;
-  }
-  if (t->type == CAF_REGISTER_ONLY) {
+  const enum caf_component component = caf_component_is(t);
+  if (component == CAF_COMPONENT) {
     caf_heap_free(t->base);
     t->base = NULL;
     if (type == 0) {
-      free(t);
+      caf_component_free(t);
       *token_p = NULL;
     }
+  }
+  if (!t || component != CAF_NO_COMPONENT) {
     caf_ok(stat);
     return;
   }
