@@ -168,13 +168,25 @@ static void allocate_component(size_t bytes, void **token_p, struct caf_desc *de
   caf_ok(to->stat);
 }
 
+/* Whether a token is that of a component, in memory of a coarray or of another component. gfortran
+ * 12 asks for a coarray's memory for one when an assignment allocates it, which one image may do
+ * alone. */
+static bool is_in_coarray(void **token_p) {
+  return (uintptr_t)token_p - (uintptr_t)caf.segment < caf.segment_bytes;
+}
+
 void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc, int *stat,
                    char *errmsg, size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_start(NULL, NULL);
   switch (type) {
   case CAF_STATIC:
-  case CAF_ALLOC: register_coarray(size, type, token_p, desc, &to); break;
+  case CAF_ALLOC:
+    if (is_in_coarray(token_p))
+      allocate_component(size, token_p, desc, &to);
+    else
+      register_coarray(size, type, token_p, desc, &to);
+    break;
   case CAF_LOCK_STATIC:
   case CAF_LOCK_ALLOC:
   case CAF_CRITICAL:

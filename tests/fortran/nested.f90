@@ -19,7 +19,7 @@ program nested
     complex(8), allocatable :: z(:)
     logical, allocatable :: m(:, :, :)
   end type
-  type(node) :: t[*]
+  type(node) :: t[*], alone[*]
   type(node), allocatable :: arr(:, :)[:]
   integer :: me, images, r, left, i, j
   real(8) :: x(3, 2)
@@ -94,5 +94,20 @@ program nested
   t%one%a = 2*me
   sync all
   call expect(t[r]%one%a(3, 3) == 2*r, 'allocated again')
+  ! one image allocates components by assignment, alone
+  if (me == 1) then
+    alone%z = [(cmplx(j, 7, 8), j=1, 3)]
+    alone%one%a = reshape([4., 5.], [1, 2])
+    allocate (alone%l(2))
+    alone%l(2)%a = reshape([6.], [1, 1])
+    alone%z = [(cmplx(j, 8, 8), j=1, 4)]
+    deallocate (alone%z)
+    alone%z = [(1, 2)]
+  end if
+  sync all
+  z(1:1) = alone[1]%z(:)
+  call expect(z(1) == (1, 2), 'allocated by an assignment of one image')
+  call expect(alone[1]%one%a(1, 2) == 5, 'a component within a component, too')
+  call expect(alone[1]%l(2)%a(1, 1) == 6, 'and one of an array')
   call finish()
 end program
