@@ -29,6 +29,7 @@
 #define UDP_NO_CATEGORY  UINT32_MAX /* nobody is to be told */
 #define UDP_ACK_EVERY    16u        /* packets */
 #define UDP_ACK_DELAY_NS 200000u
+#define UDP_ANSWERS_SURE 4u /* answered signals, after which the next answer is waited for */
 
 /* Memory of a packet. */
 struct udp_buf {
@@ -128,7 +129,13 @@ struct udp_peer {
   /* acknowledgement that this rank owes */
   uint32_t unacked;
   bool ack_now;
-  uint64_t ack_tick;            /* engine->tick when ack_now was set */
+  uint64_t ack_tick; /* engine->tick when ack_now was set */
+  /* whether this rank answers signals of the peer at once, so that the answer can carry the
+   * acknowledgement; ticks are engine->tick, UINT64_MAX: never */
+  uint64_t signal_tick;         /* when it last changed one here */
+  uint64_t alone_tick;          /* when one was acknowledged by a packet of its own */
+  uint64_t hoped_tick;          /* ack_tick of an acknowledgement that waits for an answer */
+  uint8_t answers;              /* signals in a row that were answered, up to UDP_ANSWERS_SURE */
   uint64_t ack_due_ns, come_ns; /* UINT64_MAX: none owed; when the last numbered packet came */
   uint64_t heard_ns;            /* when it last said anything */
   uint64_t asked_ns;            /* since when it owes an answer, 0: it does not */
@@ -278,6 +285,12 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
 void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number);
 /* Send an acknowledgement alone. */
 void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags);
+/* The client has answered a signal that had been acknowledged alone. */
+void udp_ack_answered(struct udp_peer *p);
+/* Whether what is owed for a signal waits for the client's answer, until its next look. */
+bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p);
+/* What is owed is about to be sent alone. */
+void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p);
 /* Send a packet of so many bytes that asks for an answer. */
 void udp_probe_send(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, uint32_t id,
                     uint32_t rail);

@@ -30,6 +30,7 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
   udp_mtu_open(&p->mtu, e->config.base_bytes, e->config.packet_bytes);
   if (e->config.rto_min_ns) p->tx.rto_min_ns = e->config.rto_min_ns;
   p->ack_due_ns = UINT64_MAX;
+  p->signal_tick = p->alone_tick = p->hoped_tick = UINT64_MAX;
   p->detect_ns = UINT64_MAX;
   p->heard_ns = e->now_ns;
   p->open_end = UDP_HEADER_BYTES;

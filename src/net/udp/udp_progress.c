@@ -68,6 +68,7 @@ static uint64_t push_ack(struct tmb_net *e, struct udp_peer *p, bool now) {
   if (!p->ack_now && p->ack_due_ns == UINT64_MAX) return UINT64_MAX;
   if (!now && (!p->ack_now || p->ack_tick == e->tick)) return e->now_ns;
   if (!p->ack_now && p->unacked < UDP_ACK_EVERY && p->ack_due_ns > e->now_ns) return p->ack_due_ns;
+  udp_ack_alone(e, p);
   udp_ack_send(e, p, 0);
   return UINT64_MAX;
 }
@@ -88,7 +89,7 @@ static uint64_t push_peer(struct tmb_net *e, struct udp_peer *p, bool flush, boo
   const uint64_t timeout = push_timeout(e, p);
   const uint64_t starved = push_starved(e, p);
   const uint64_t probe = udp_probe_push(e, p);
-  const uint64_t ack = push_ack(e, p, acks);
+  const uint64_t ack = push_ack(e, p, acks && (flush || !udp_ack_hopes(e, p)));
   next = TMB_MIN(TMB_MIN(next, paced), TMB_MIN(timeout, ack));
   return TMB_MIN(next, TMB_MIN(starved, probe));
 }

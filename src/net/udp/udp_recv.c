@@ -96,6 +96,7 @@ static void act_signal(struct tmb_net *e, struct udp_peer *p, const struct udp_r
                              .addr = udp_target(e, p, r->signal_addr, sizeof(uint64_t)),
                              .value = r->signal_value,
                              .op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD};
+  p->signal_tick = e->tick;
   if (p->seq < p->rx.next)
     change_signal(e, s.addr, s.op, s.value);
   else

@@ -126,6 +126,7 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   udp_tx_sent(&p->tx, slot, e->now_ns);
   udp_peer_busy(e, p);
   out_add(e, p, &made, slot);
+  if (TMB_UNLIKELY(p->alone_tick == e->tick)) udp_ack_answered(p);
   return slot;
 }
 
@@ -161,6 +162,31 @@ void udp_ack_owe(struct tmb_net *e, struct udp_peer *p) {
   if (!p->ack_now) p->ack_tick = e->tick;
   p->ack_now = true;
   udp_peer_busy(e, p);
+}
+
+/* ---- acknowledgements of signals
+ *
+ * Whoever puts a signal may wait for its completion, so it is acknowledged at once, but a client
+ * that answers each signal with an operation of its own would send two packets for one. So where
+ * the last few were answered before the next call of progress, the acknowledgement waits for the
+ * answer, until that call or the tender's look; when no answer came, the next go at once again. */
+
+void udp_ack_answered(struct udp_peer *p) {
+  p->alone_tick = UINT64_MAX;
+  if (p->answers < UDP_ANSWERS_SURE) p->answers++;
+}
+
+bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p) {
+  if (TMB_LIKELY(p->signal_tick != e->tick)) return false;
+  if (p->answers < UDP_ANSWERS_SURE || !p->ack_now || p->ack_tick != e->tick) return false;
+  p->hoped_tick = e->tick;
+  return true;
+}
+
+void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p) {
+  if (p->hoped_tick == p->ack_tick) p->answers = 0;
+  p->hoped_tick = UINT64_MAX;
+  if (p->signal_tick == e->tick) p->alone_tick = e->tick;
 }
 
 bool udp_packet_asks(struct udp_peer *p, uint32_t r, uint64_t bytes) {

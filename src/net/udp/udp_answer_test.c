@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Acknowledgements of signals: with the answer of a client that answers, else at once. */
+#include "net/udp/udp_rig_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define SIGNAL_AT (3u << 20)
+
+static uint64_t done, turns;
+
+static void begin(void) {
+  const struct udp_config config = rig_config();
+  done = turns = 0;
+  rig_open(2, &config, NULL);
+}
+
+static uint64_t signal_of(uint32_t rank) {
+  return *(const uint64_t *)(const void *)(rig_segment[rank] + SIGNAL_AT);
+}
+
+/* A put of a word with a signal, whose end rank 0 is told. */
+static void put(uint32_t from, uint64_t value) {
+  static const uint64_t word;
+  const struct tmb_rma rma = {.peer = !from,
+                              .remote = rig_segment[!from],
+                              .local = (void *)(uintptr_t)&word,
+                              .nbytes = sizeof word,
+                              .op = from ? NULL : &done};
+  const struct tmb_signal sig = {(uint64_t *)(void *)(rig_segment[!from] + SIGNAL_AT), value,
+                                 TMB_SIGNAL_SET};
+  assert_int_equal(udp_put_signal(rig_net[from], &rma, &sig), 0);
+}
+
+static void look(uint32_t rank) {
+  rig_now_ns += RIG_LATENCY;
+  (void)rig_progress(rank, TMB_SERVE_ALL);
+}
+
+/* Rank 0 puts a signal, and rank 1 sees it. Returns how many packets rank 1 sent for that. */
+static uint64_t come(void) {
+  const uint64_t before = rig_stats[1].packets_out;
+  put(0, ++turns);
+  look(1);
+  assert_true(signal_of(1) == turns);
+  return rig_stats[1].packets_out - before;
+}
+
+/* One turn that rank 1 answers. Returns how many packets it sent. */
+static uint64_t turn(void) {
+  const uint64_t before = rig_stats[1].packets_out;
+  (void)come();
+  put(1, turns);
+  for (uint32_t i = 0; i < 3 && signal_of(0) != turns; i++) look(0);
+  assert_true(signal_of(0) == turns && done == turns);
+  return rig_stats[1].packets_out - before;
+}
+
+/* A turn is one packet each way once a few have been answered. */
+static void answered(void **state) {
+  (void)state;
+  begin();
+  for (uint32_t i = 0; i < UDP_ANSWERS_SURE; i++) assert_true(turn() == 2);
+  for (uint32_t i = 0; i < 20; i++) assert_true(turn() == 1);
+  rig_close(2);
+}
+
+/* A client that only looks again acknowledges then, and the next signal at once. */
+static void unanswered(void **state) {
+  (void)state;
+  begin();
+  assert_true(come() == 1);
+  look(0);
+  assert_true(done == 1);
+  for (uint32_t i = 0; i < 10; i++) (void)turn();
+  assert_true(come() == 0);
+  look(1);
+  look(0);
+  assert_true(done == turns);
+  assert_true(come() == 1);
+  look(0);
+  assert_true(done == turns);
+  rig_close(2);
+}
+
+/* One that computes: its tender acknowledges. */
+static void computing(void **state) {
+  (void)state;
+  uint64_t ns = UINT64_MAX;
+  begin();
+  for (uint32_t i = 0; i < 10; i++) (void)turn();
+  assert_true(come() == 0);
+  rig_current = 1;
+  assert_true(udp_tend(rig_net[1], rig_net[1]->tick, &ns));
+  rig_current = 0;
+  look(0);
+  assert_true(done == turns);
+  assert_true(come() == 1);
+  rig_close(2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(answered), cmocka_unit_test(unanswered),
+                                     cmocka_unit_test(computing)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
