@@ -23,6 +23,7 @@
 #include "os/os.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,11 @@ int tmb_boot_start(struct tmb_boot *b) {
   }
   memset(b, 0, sizeof *b);
   return rc;
+}
+
+void tmb_boot_rouse(struct tmb_boot *b) {
+  if (!b->ctl || b->agent_fd < 0 || b->ctl->pid_space != tmb_os_pid_space()) return;
+  if (b->ctl->supervisor_pid > 0) (void)kill(b->ctl->supervisor_pid, SIGCONT);
 }
 
 void tmb_boot_condemn(struct tmb_boot *b, uint32_t rank) {

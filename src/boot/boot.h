@@ -163,6 +163,10 @@ const uint32_t *tmb_boot_changes(const struct tmb_boot *boot);
  * has written is visible. Threads: any. */
 uint32_t tmb_boot_fate(const struct tmb_boot *boot, uint32_t rank);
 
+/* Continues the agent of this host, should it be stopped: nobody else could end it after its
+ * launcher has given the host up. Threads: any. */
+void tmb_boot_rouse(struct tmb_boot *boot);
+
 /* This rank gets no answer from `rank`, and will not talk to it again: have it ended, wherever it
  * runs, so that it is lost to everybody. Does not wait. Threads: any. */
 void tmb_boot_condemn(struct tmb_boot *boot, uint32_t rank);

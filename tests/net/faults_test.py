@@ -29,6 +29,7 @@ SMALL_BUFFERS = str(build_folder() / "tests/net/small_buffers.so")
 PEER_TIMEOUT = 3
 LATE = 8  # seconds of this machine, under load, on top of a limit
 SHRINKS = ("40", "10")  # steps and their pause: until the end
+OUTLASTS = ("450", "10")  # the same, for longer than PEER_TIMEOUT
 TRAFFIC_S = 30  # for what is left of the traffic, on a loaded machine
 LONG = ("100000", "10")  # steps and their pause: until something ends the job
 HOSTS, EACH = 3, 2
@@ -159,7 +160,8 @@ def abort(happening, policy="abort", **settings):
 
 def report(happening, **settings):
     with Lab(HOSTS, sshd=True) as lab:
-        job = Traffic(lab, "report", SHRINKS, **settings)
+        steps = OUTLASTS if happening is agent_stopped else SHRINKS
+        job = Traffic(lab, "report", steps, **settings)
         lost, seconds, said = happening(job)
         left = [rank for rank in range(job.ranks) if rank not in lost]
         expect_survivors(job, seconds + TRAFFIC_S, left, said)
@@ -250,6 +252,7 @@ def small_buffers(bytes_each):
 
 
 QUICK = [named(f"abort/{h.__name__}", abort, h) for h in (host_killed, rank_stopped, cable_cut)]
+QUICK += [named(f"back/{h.__name__}", abort, h, "back") for h in (rank_stopped, agent_stopped)]
 QUICK += [named(f"report/{h.__name__}", report, h) for h in (rank_0_killed, host_killed, cable_cut)]
 QUICK += [
     named("slow/link", slow, "link", 5, 12),

@@ -90,7 +90,9 @@ int tmb_failure_rma(const struct tmb_rma *rma, bool is_get) {
 /* ---- noticing */
 
 void tmb_failure_cut(uint32_t jobrank, const char *why) {
-  if (!tmb_job.lost)
+  tmb_boot_rouse(&tmb_job.boot);
+  /* Where the job is to end, nothing that waits for the peer may end as if all were well. */
+  if (!tmb_job.lost || tmb_load_rlx(&tmb_job.failure_policy) == GEXX_FAILURE_ABORT)
     tmb_fatal_nopos("rank %u on host %s is lost: %s", jobrank,
                     tmb_boot_host_name(&tmb_job.boot, jobrank), why);
   if (tmb_xchg_acq_rel(&failure.cut[jobrank], 1)) return;
