@@ -38,11 +38,11 @@ static error_t bad(struct argp_state *state, const char *option, const char *val
 
 static error_t number(struct argp_state *state, const char *name, const char *text, long least,
                       long *value) {
-  char *end, expected[80];
+  char *end, expected[64];
   errno = 0;
   *value = strtol(text, &end, 10);
   if (end != text && !*end && !errno && *value >= least && *value <= INT_MAX) return 0;
-  snprintf(expected, sizeof expected, "a whole number from %ld to %d", least, INT_MAX);
+  snprintf(expected, sizeof expected, "a whole number from %ld", least);
   return bad(state, name, text, expected);
 }
 
@@ -55,10 +55,8 @@ static const char *way_name(const struct app_program *p, int way) {
 }
 
 static void list_ways(const struct app_program *p) {
-  for (int i = 0; i < way_count(p); i++) {
-    const char *const own = p->way_help ? p->way_help[i] : "";
-    printf("%-10s %s\n", way_name(p, i), p->ways ? own : job_way_help(i));
-  }
+  for (int i = 0; i < way_count(p); i++)
+    printf("%-10s %s\n", way_name(p, i), p->ways ? "" : job_way_help(i));
 }
 
 static error_t parse_way(struct argp_state *state, const char *text, struct app_options *o) {
@@ -94,7 +92,7 @@ static error_t parse_one(int key, char *arg, struct argp_state *state) {
     return 0;
   case 'h':
     p->done = true;
-    if (p->speak) argp_state_help(state, stdout, ARGP_HELP_LONG | ARGP_HELP_DOC);
+    if (p->speak) argp_state_help(state, stdout, ARGP_HELP_LONG | ARGP_HELP_PRE_DOC);
     return 0;
   case ARGP_KEY_ARG: return bad(state, "argument", arg, "options only");
   default: return ARGP_ERR_UNKNOWN;
@@ -146,10 +144,7 @@ void app_options(struct job *job, const struct app_program *program, struct app_
   options->way = -1;
   options->inject_error = options->json = false;
   struct parse p = {.options = options, .speak = job->rank == 0};
-  char doc[512];
-  snprintf(doc, sizeof doc, "%s\v%s", program->help,
-           "The result is verified. Exit code: 0 VERIFIED, 1 FAILED, 2 refused, with the reason.");
-  const struct argp parser = {.options = known, .parser = parse_one, .doc = doc};
+  const struct argp parser = {.options = known, .parser = parse_one, .doc = program->help};
   const unsigned flags = ARGP_NO_EXIT | ARGP_NO_HELP | (p.speak ? 0 : ARGP_NO_ERRS);
   if (argp_parse(&parser, argc, argv, flags, NULL, &p)) job_exit(job, 2);
   if (p.done) job_exit(job, 0);

@@ -35,7 +35,6 @@ struct app_program {
   int count;
   long iterations;         /* without --iterations */
   const char *const *ways; /* [way_count] names of the program's own ways; NULL: those of links */
-  const char *const *way_help; /* [way_count] for --list, with ways; NULL: no texts */
   int way_count;
   const char *unit;             /* of work, in millions a second; NULL: MFlop/s */
   const struct app_text *texts; /* [text_count], text_count <= APP_TEXTS */

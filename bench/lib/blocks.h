@@ -12,8 +12,6 @@
 
 #include <stdint.h>
 
-enum { BLOCKS_WIDEST = 16384 }; /* nb: larger ones help nobody, and sizes in bytes would overflow */
-
 /* Elements of `n` that coordinate `me` of `ranks` keeps, in blocks of nb. */
 static inline long blocks_local(long n, long nb, int me, int ranks) {
   const long full = n / nb, mine = full / ranks + (me < full % ranks ? 1 : 0);

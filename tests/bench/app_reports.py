@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every application of bench/apps does besides its work.
 
-It breaks its time down, says what it does and in which ways (--help, --list), refuses what is
-impossible with the reason and code 2, and shows progress on a long run. No time is judged."""
+It breaks its time down, refuses what is impossible with the reason and code 2, and shows progress
+on a long run. No time is judged."""
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,39 +47,11 @@ def check(app, small, impossible, reason):
     assert reason in done.stderr, (app, done.stderr)
 
 
-def check_help(app):
-    """Returns the names of the options that are numbers."""
-    done = run(app, "--help")
-    assert done.returncode == 0 and "Exit code: 0 VERIFIED" in done.stdout, (app, done.stdout)
-    ways = run(app, "--list")
-    assert ways.returncode == 0 and ways.stdout, (app, ways.stderr)
-    for line in ways.stdout.splitlines():
-        assert len(line.split(None, 1)) == 2, (app, "a way without explanation", line)
-    return re.findall(r"--([a-z-]+)=N\b", done.stdout)
-
-
-def check_numbers(app, names):
-    """Values that are no size at all are refused by name, with what is expected."""
-    assert "iterations" in names, (app, names)
-    for name in names:
-        for value in ("-1", "99999999999999999999", "4294967297", "12x", ""):
-            done = run(app, f"--{name}={value}")
-            assert done.returncode == 2, (app, name, value, done.returncode, done.stderr)
-            assert f"--{name} {value}: expected a whole number from" in done.stderr, done.stderr
-    done = run(app, "--way", "nonsense")
-    assert done.returncode == 2 and "--list" in done.stderr, (app, done.stderr)
-
-
 def main():
     for app, (small, impossible, reason) in APPS.items():
         if (BUILD / "bench" / app).exists():
             check(app, small, impossible, reason)
-            check_numbers(app, check_help(app))
-            print(f"{app}: phases, help and refusals", flush=True)
-    for app in ("matmul", "cholesky"):  # the square of this block in bytes is more than 2^64
-        if (BUILD / "bench" / app).exists():
-            done = run(app, "-n", "100", "-b", "1518500250")
-            assert done.returncode == 2 and "--block" in done.stderr, (app, done.stderr)
+            print(f"{app}: phases and refusal", flush=True)
     # More than two seconds at any speed: the iterations say how far the run is.
     done = run("tree", "--root", "4000", "-k", "2000", "-i", "2", "--way", "message")
     assert done.returncode == 0, done.stderr

@@ -19,9 +19,6 @@
 
 enum { SWAP, PUT, LETTER, LETTERS, WAYS };
 static const char *const way_name[WAYS] = {"atomic", "put", "message", "batch"};
-static const char *const way_help[WAYS] = {"A vertex is claimed by a compare-and-swap",
-                                           "A vertex is claimed by a put, the last one wins",
-                                           "One claim a message", "Many claims a message"};
 
 /* A claim: FOUND, the level, the vertex that claims. Two words a letter: number, claim. */
 #define FOUND       ((uint64_t)1 << 63)
@@ -207,7 +204,6 @@ int main(int argc, char **argv) {
                                              .count = 1,
                                              .iterations = 3,
                                              .ways = way_name,
-                                             .way_help = way_help,
                                              .way_count = WAYS,
                                              .unit = "M edges/s"};
   struct job job;

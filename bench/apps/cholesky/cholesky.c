@@ -28,10 +28,6 @@ void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *inf
 enum { SEED = 3 };
 
 static const char *const way_name[] = {"blocking", "ahead", "signal"};
-static const char *const way_help[] = {
-    "Panels by collectives of row and column, one step after the other",
-    "The same, the next block column first (lookahead)",
-    "Panels by put with signal, without any barrier"};
 
 struct cholesky {
   long n;           /* of the matrix as given */
@@ -197,7 +193,6 @@ int main(int argc, char **argv) {
                                              .count = 2,
                                              .iterations = 3,
                                              .ways = way_name,
-                                             .way_help = way_help,
                                              .way_count = DELIVER_WAYS};
   struct job job;
   struct app_options options;

@@ -52,8 +52,6 @@ long deliver_first_row(const struct deliver *d, long i) {
 
 void deliver_open(struct deliver *d, struct job *job, long n, long nb) {
   *d = (struct deliver){.job = job, .nb = nb, .blocks = (n + nb - 1) / nb};
-  if (nb > BLOCKS_WIDEST)
-    job_refuse(job, "--block %ld is more than %d; take a smaller one", nb, BLOCKS_WIDEST);
   blocks_grid(job->size, &d->p, &d->q);
   if (d->p > ROWS_MAX)
     job_refuse(job,

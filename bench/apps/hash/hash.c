@@ -19,9 +19,6 @@
 
 enum { ATOMIC, MESSAGE, BATCH, WAYS };
 static const char *const way_name[WAYS] = {"atomic", "message", "batch"};
-static const char *const way_help[WAYS] = {"A remote compare-and-swap takes a slot, a put fills it",
-                                           "One key a message, inserted by its owner",
-                                           "Many keys a message, inserted by their owner"};
 
 enum { AM_INSERT = JOB_HANDLERS, AM_BATCH };
 enum { BATCH_KEYS = 64 };
@@ -165,7 +162,6 @@ int main(int argc, char **argv) {
                                              .count = 1,
                                              .iterations = 3,
                                              .ways = way_name,
-                                             .way_help = way_help,
                                              .way_count = WAYS,
                                              .unit = "M inserts/s"};
   struct job job;

@@ -25,10 +25,6 @@
 /* How panels travel. */
 enum { BLOCKING, AHEAD, GET, DIRECT, WAYS };
 static const char *const way_name[WAYS] = {"blocking", "ahead", "get", "direct"};
-static const char *const way_help[WAYS] = {
-    "Panels by broadcasts in row and column, waited for at once",
-    "The same, one panel ahead of the product", "Panels by gets, the owner takes no part",
-    "Panels read in place, where all memory is mapped"};
 
 enum { SEED_A = 1, SEED_B = 2, SAMPLES = 16, CALIBRATION = 512 };
 
@@ -227,8 +223,6 @@ static double calibrate(struct job *job) {
 
 static void lay_out(struct job *job, const struct app_options *o, struct matmul *t) {
   *t = (struct matmul){.m = o->n[0], .n = o->n[0], .k = o->n[0], .nb = o->n[1]};
-  if (t->nb > BLOCKS_WIDEST)
-    job_refuse(job, "--block %ld is more than %d; take a smaller one", t->nb, BLOCKS_WIDEST);
   if (o->n[2]) t->n = o->n[2];
   if (o->n[3]) t->k = o->n[3];
   blocks_grid(job->size, &t->p, &t->q);
@@ -282,7 +276,6 @@ int main(int argc, char **argv) {
                                              .count = 4,
                                              .iterations = 3,
                                              .ways = way_name,
-                                             .way_help = way_help,
                                              .way_count = WAYS};
   struct job job;
   struct app_options options;

@@ -20,9 +20,6 @@
 
 enum { ATOMIC, LETTER, WAYS };
 static const char *const way_name[WAYS] = {"atomic", "message"};
-static const char *const way_help[WAYS] = {
-    "Nodes are taken by get and compare-and-swap, the owner takes no part",
-    "Nodes are asked for by a message"};
 
 enum { ROOT, WORK };              /* of the options */
 enum { ASK, GIVE, NONE };         /* first word of a letter; then the round, then a rank or nodes */
@@ -186,7 +183,6 @@ int main(int argc, char **argv) {
                                              .count = 2,
                                              .iterations = 3,
                                              .ways = way_name,
-                                             .way_help = way_help,
                                              .way_count = WAYS,
                                              .unit = "M nodes/s"};
   struct job job;
