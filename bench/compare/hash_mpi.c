@@ -76,7 +76,7 @@ static bool run(struct job *job, const struct app_options *o) {
 
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
-      {"inserts", 'n', 20000, 1, "Keys that each rank inserts"}};
+      {"inserts", 'n', 20000, 1, 0, "Keys that each rank inserts"}};
   static const char *const ways[] = {"mpi-rma"};
   static const struct app_program program = {.name = "hash",
                                              .help = "Inserts into a distributed hash table",

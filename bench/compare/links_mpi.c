@@ -145,6 +145,15 @@ static double reduce(double value, MPI_Op op) {
   return all;
 }
 
+int job_neighbours(void) {
+  MPI_Comm host;
+  int count;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  MPI_Comm_size(host, &count);
+  MPI_Comm_free(&host);
+  return count;
+}
+
 double job_sum(struct job *job, double value) {
   (void)job;
   return reduce(value, MPI_SUM);

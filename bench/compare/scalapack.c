@@ -130,10 +130,10 @@ static bool run_potrf(struct job *job, const struct app_options *o, const struct
 
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
-      {"size", 'n', 1000, 1, "Rows and columns of each matrix"},
-      {"block", 'b', 128, 1, "Rows and columns of a block"},
-      {"columns", 'c', 0, 0, "Columns of B and C, if not --size"},
-      {"inner", 'k', 0, 0, "Columns of A and rows of B, if not --size"}};
+      {"size", 'n', 1000, 1, 0, "Rows and columns of each matrix"},
+      {"block", 'b', 128, 1, 0, "Rows and columns of a block"},
+      {"columns", 'c', 0, 0, 0, "Columns of B and C; 0: as --size"},
+      {"inner", 'k', 0, 0, 0, "Columns of A and rows of B; 0: as --size"}};
   static const char *const ways[] = {[GEMM] = "pdgemm", [POTRF] = "pdpotrf"};
   static const struct app_program program = {.name = "scalapack",
                                              .help = "C = A B, or A = L L^T, by ScaLAPACK",

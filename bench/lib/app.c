@@ -12,16 +12,26 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
   KEY_INJECT = 0x100,
   KEY_JSON,
   KEY_LIST,
   KEY_BIND,
-  OPTIONS_MAX = APP_NUMBERS + APP_TEXTS + 8
+  KEY_USAGE,
+  OPTIONS_MAX = APP_NUMBERS + APP_TEXTS + 9,
+  HELP_BYTES = 160,
+  TEXT_BYTES = 2048
+};
+
+/* What is put together for the parser, which keeps pointers to it. */
+struct texts {
+  char number[APP_NUMBERS][HELP_BYTES], iterations[HELP_BYTES], program[TEXT_BYTES];
 };
 
 struct parse {
@@ -32,18 +42,23 @@ struct parse {
 
 static error_t bad(struct argp_state *state, const char *option, const char *value,
                    const char *expected) {
-  argp_error(state, "--%s %s: expected %s", option, value, expected);
+  argp_error(state, "%s '%s': expected %s", option, value, expected);
   return EINVAL;
 }
 
-static error_t number(struct argp_state *state, const char *name, const char *text, long least,
+static long most_of(const struct app_number *n) {
+  return n->most ? n->most : INT_MAX;
+}
+
+static error_t number(struct argp_state *state, const struct app_number *n, const char *text,
                       long *value) {
-  char *end, expected[64];
+  char *end, option[64], expected[80];
   errno = 0;
   *value = strtol(text, &end, 10);
-  if (end != text && !*end && !errno && *value >= least && *value <= INT_MAX) return 0;
-  snprintf(expected, sizeof expected, "a whole number from %ld", least);
-  return bad(state, name, text, expected);
+  if (end != text && !*end && !errno && *value >= n->least && *value <= most_of(n)) return 0;
+  snprintf(option, sizeof option, "--%s", n->name);
+  snprintf(expected, sizeof expected, "a whole number from %ld to %ld", n->least, most_of(n));
+  return bad(state, option, text, expected);
 }
 
 static int way_count(const struct app_program *p) {
@@ -54,9 +69,23 @@ static const char *way_name(const struct app_program *p, int way) {
   return p->ways ? p->ways[way] : job_way_name(way);
 }
 
+static const char *way_help(const struct app_program *p, int way) {
+  if (!p->ways) return job_way_help(way);
+  return p->way_helps ? p->way_helps[way] : "";
+}
+
 static void list_ways(const struct app_program *p) {
-  for (int i = 0; i < way_count(p); i++)
-    printf("%-10s %s\n", way_name(p, i), p->ways ? "" : job_way_help(i));
+  for (int i = 0; i < way_count(p); i++) printf("%-10s %s\n", way_name(p, i), way_help(p, i));
+}
+
+/* Append to a text that has room for `bytes`; what does not fit is cut. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t bytes,
+                                                         const char *format, ...) {
+  const size_t used = strlen(text);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text + used, bytes - used, format, args);
+  va_end(args);
 }
 
 static error_t parse_way(struct argp_state *state, const char *text, struct app_options *o) {
@@ -65,15 +94,21 @@ static error_t parse_way(struct argp_state *state, const char *text, struct app_
   for (int i = 0; i < way_count(o->program); i++)
     if (strcmp(text, way_name(o->program, i)) == 0) o->way = i;
   if (o->way >= 0) return 0;
-  return bad(state, "way", text, "one of --list, or all");
+  char expected[256] = "";
+  for (int i = 0; i < way_count(o->program); i++)
+    append(expected, sizeof expected, "%s, ", way_name(o->program, i));
+  append(expected, sizeof expected, "or all");
+  return bad(state, "--way", text, expected);
 }
+
+static const struct app_number iterations = {"iterations", 'i', 0, 1, 0, "Timed iterations"};
 
 static error_t parse_one(int key, char *arg, struct argp_state *state) {
   struct parse *p = state->input;
   struct app_options *o = p->options;
   for (int i = 0; i < o->program->count; i++) {
     const struct app_number *n = &o->program->numbers[i];
-    if (key == n->key) return number(state, n->name, arg, n->least, &o->n[i]);
+    if (key == n->key) return number(state, n, arg, &o->n[i]);
   }
   for (int i = 0; i < o->program->text_count; i++) {
     if (key != o->program->texts[i].key) continue;
@@ -81,7 +116,7 @@ static error_t parse_one(int key, char *arg, struct argp_state *state) {
     return 0;
   }
   switch (key) {
-  case 'i': return number(state, "iterations", arg, 1, &o->iterations);
+  case 'i': return number(state, &iterations, arg, &o->iterations);
   case 'w': return parse_way(state, arg, o);
   case KEY_INJECT: o->inject_error = true; return 0;
   case KEY_BIND: p->bind = true; return 0;
@@ -92,7 +127,11 @@ static error_t parse_one(int key, char *arg, struct argp_state *state) {
     return 0;
   case 'h':
     p->done = true;
-    if (p->speak) argp_state_help(state, stdout, ARGP_HELP_LONG | ARGP_HELP_PRE_DOC);
+    if (p->speak) argp_state_help(state, stdout, ARGP_HELP_LONG | ARGP_HELP_DOC);
+    return 0;
+  case KEY_USAGE:
+    p->done = true;
+    if (p->speak) argp_state_help(state, stdout, ARGP_HELP_USAGE);
     return 0;
   case ARGP_KEY_ARG: return bad(state, "argument", arg, "options only");
   default: return ARGP_ERR_UNKNOWN;
@@ -114,13 +153,30 @@ static void bind_rank(const struct job *job) {
   }
 }
 
+/* Write what each option and way is, with what is taken without it and what is possible. */
+static void describe(const struct app_program *program, struct texts *texts) {
+  for (int i = 0; i < program->count; i++) {
+    const struct app_number *n = &program->numbers[i];
+    append(texts->number[i], HELP_BYTES, "%s (default %ld; from %ld", n->help, n->normal, n->least);
+    if (n->most) append(texts->number[i], HELP_BYTES, " to %ld", n->most);
+    append(texts->number[i], HELP_BYTES, ")");
+  }
+  append(texts->iterations, HELP_BYTES, "%s (default %ld)", iterations.help, program->iterations);
+  append(texts->program, TEXT_BYTES, "%s\vWays:\n", program->help);
+  for (int i = 0; i < way_count(program); i++)
+    append(texts->program, TEXT_BYTES, "  %-10s %s\n", way_name(program, i), way_help(program, i));
+  append(texts->program, TEXT_BYTES, "Exit code: 0 verified, 1 verification failed, 2 refused.");
+}
+
 void app_options(struct job *job, const struct app_program *program, struct app_options *options,
                  int argc, char **argv) {
   struct argp_option known[OPTIONS_MAX] = {{0}};
+  struct texts texts = {0};
   int count = 0;
+  describe(program, &texts);
   for (int i = 0; i < program->count; i++) {
     const struct app_number *n = &program->numbers[i];
-    known[count++] = (struct argp_option){n->name, n->key, "N", 0, n->help, 0};
+    known[count++] = (struct argp_option){n->name, n->key, "N", 0, texts.number[i], 0};
     options->n[i] = n->normal;
   }
   for (int i = 0; i < program->text_count; i++) {
@@ -128,9 +184,9 @@ void app_options(struct job *job, const struct app_program *program, struct app_
     known[count++] = (struct argp_option){t->name, t->key, t->argument, 0, t->help, 0};
     options->text[i] = t->normal;
   }
-  known[count++] = (struct argp_option){"iterations", 'i', "N", 0, "Timed iterations", 0};
-  known[count++] = (struct argp_option){
-      "way", 'w', "NAME", 0, "How a rank learns that data have come (default all)", 0};
+  known[count++] = (struct argp_option){"iterations", 'i', "N", 0, texts.iterations, 0};
+  known[count++] =
+      (struct argp_option){"way", 'w', "NAME", 0, "One way only, of those below (default all)", 0};
   known[count++] = (struct argp_option){"list", KEY_LIST, NULL, 0, "Show the ways", 0};
   known[count++] =
       (struct argp_option){"json", KEY_JSON, NULL, 0, "One JSON object for each way", 0};
@@ -139,16 +195,41 @@ void app_options(struct job *job, const struct app_program *program, struct app_
   known[count++] = (struct argp_option){
       "bind", KEY_BIND, NULL, 0, "Each rank on a processor of its own, if there are enough", 0};
   known[count++] = (struct argp_option){"help", 'h', NULL, 0, "Show this help", -1};
+  known[count++] =
+      (struct argp_option){"usage", KEY_USAGE, NULL, 0, "Show the options in short", -1};
   options->program = program;
   options->iterations = program->iterations;
   options->way = -1;
   options->inject_error = options->json = false;
   struct parse p = {.options = options, .speak = job->rank == 0};
-  const struct argp parser = {.options = known, .parser = parse_one, .doc = program->help};
+  const struct argp parser = {.options = known, .parser = parse_one, .doc = texts.program};
   const unsigned flags = ARGP_NO_EXIT | ARGP_NO_HELP | (p.speak ? 0 : ARGP_NO_ERRS);
   if (argp_parse(&parser, argc, argv, flags, NULL, &p)) job_exit(job, 2);
   if (p.done) job_exit(job, 0);
   if (p.bind) bind_rank(job);
+}
+
+/* Bytes that this host can still give. */
+static double memory_left(void) {
+  double kib = 0;
+  char line[128];
+  FILE *const info = fopen("/proc/meminfo", "r");
+  while (info && kib == 0 && fgets(line, sizeof line, info))
+    if (strncmp(line, "MemAvailable:", 13) == 0) kib = strtod(line + 13, NULL);
+  if (info) fclose(info);
+  if (kib > 0) return kib * 1024;
+  return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
+void app_need(struct job *job, double bytes) {
+  const double room = memory_left() / job_neighbours();
+  if (job_max(job, bytes - room) <= 0) return;
+  const double most = job_max(job, bytes), least = -job_max(job, -room);
+  job_refuse(
+      job,
+      "this problem needs about %.0f MiB a rank, and a rank can have %.0f MiB; take a smaller "
+      "problem or more hosts",
+      most / 0x1p20, least / 0x1p20);
 }
 
 void app_head(const struct job *job, const struct app_options *options) {

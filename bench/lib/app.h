@@ -18,7 +18,7 @@
 struct app_number {
   const char *name;
   char key;
-  long normal, least;
+  long normal, least, most; /* most 0: any that is an int */
   const char *help;
 };
 
@@ -35,6 +35,7 @@ struct app_program {
   int count;
   long iterations;         /* without --iterations */
   const char *const *ways; /* [way_count] names of the program's own ways; NULL: those of links */
+  const char *const *way_helps; /* [way_count] what each of `ways` does; NULL: not said */
   int way_count;
   const char *unit;             /* of work, in millions a second; NULL: MFlop/s */
   const struct app_text *texts; /* [text_count], text_count <= APP_TEXTS */
@@ -60,6 +61,11 @@ struct app_result {
 /* Read the command line; ends the job where there is nothing to run. */
 void app_options(struct job *job, const struct app_program *program, struct app_options *options,
                  int argc, char **argv);
+
+/* Refuse a problem for which a rank needs about `bytes` of memory, its segment included, where its
+ * host has less for each of its ranks: what the system promises and cannot give would end the job
+ * without a word. Collective, before job_attach; a double, so that sizes do not wrap round. */
+void app_need(struct job *job, double bytes);
 
 /* Where the time of an iteration goes. */
 enum app_phase {

@@ -81,6 +81,9 @@ void job_step(struct job *job);
 
 void job_barrier(struct job *job);
 
+/* Ranks of this host, this one included. */
+int job_neighbours(void);
+
 /* Sum and largest value over all ranks, on all of them. */
 double job_sum(struct job *job, double value);
 double job_max(struct job *job, double value);

@@ -19,6 +19,12 @@
 
 enum { SWAP, PUT, LETTER, LETTERS, WAYS };
 static const char *const way_name[WAYS] = {"atomic", "put", "message", "batch"};
+static const char *const way_help[WAYS] = {
+    "remote compare-and-swap for each claim",
+    "small puts, and a look for who came last",
+    "a message for each claim",
+    "a message for many claims",
+};
 
 /* A claim: FOUND, the level, the vertex that claims. Two words a letter: number, claim. */
 #define FOUND       ((uint64_t)1 << 63)
@@ -197,21 +203,22 @@ static bool allocate(const struct job *job, int scale) {
 
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
-      {"scale", 's', 14, 1, "The graph has 2^N vertices and 16 edges a vertex; at most 30"}};
+      {"scale", 's', 14, 1, 30, "The graph has 2^N vertices and 16 edges a vertex"}};
   static const struct app_program program = {.name = "bfs",
                                              .help = "Breadth-first search on a random graph",
                                              .numbers = numbers,
                                              .count = 1,
                                              .iterations = 3,
                                              .ways = way_name,
+                                             .way_helps = way_help,
                                              .way_count = WAYS,
                                              .unit = "M edges/s"};
   struct job job;
   struct app_options options;
   job_start(&job, program.name, &argc, &argv);
   app_options(&job, &program, &options, argc, argv);
-  if (options.n[0] > 30) job_refuse(&job, "--scale %ld is more than 30", options.n[0]);
   const int scale = (int)options.n[0];
+  app_need(&job, graph_bytes(scale, job.size) + 0x1p4 * (double)((uint64_t)1 << scale));
   search.claimed =
       words_attach(&job, (((size_t)1 << scale) + (size_t)job.size - 1) / (size_t)job.size);
   words_take(take_letter);

@@ -51,6 +51,11 @@ static void draw(struct graph *g, int scale, bool counting) {
   }
 }
 
+double graph_bytes(int scale, int size) {
+  const double own = (double)((uint64_t)1 << scale) / size + 1;
+  return own * (2 * EDGES_A_VERTEX * sizeof(uint64_t) + 6 * sizeof(uint64_t));
+}
+
 bool graph_make(struct graph *g, int scale, int rank, int size) {
   *g = (struct graph){.rank = rank, .size = size, .vertices = (uint64_t)1 << scale};
   g->own = (size_t)((g->vertices + (uint64_t)size - 1 - (uint64_t)rank) / (uint64_t)size);

@@ -36,6 +36,9 @@ static inline uint64_t graph_vertex(const struct graph *g, size_t number) {
   return (uint64_t)number * (uint64_t)g->size + (uint64_t)g->rank;
 }
 
+/* Bytes of one rank's part of such a graph and of its search, about. */
+double graph_bytes(int scale, int size);
+
 /* Draw a graph of 2^scale vertices. Returns false without memory. */
 bool graph_make(struct graph *g, int scale, int rank, int size);
 void graph_free(struct graph *g);

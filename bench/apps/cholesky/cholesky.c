@@ -28,6 +28,11 @@ void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *inf
 enum { SEED = 3 };
 
 static const char *const way_name[] = {"blocking", "ahead", "signal"};
+static const char *const way_help[DELIVER_WAYS] = {
+    "panels by team collectives, waited for",
+    "panels by team collectives, one step ahead",
+    "blocks by put with signal, no barrier at all",
+};
 
 struct cholesky {
   long n;           /* of the matrix as given */
@@ -185,14 +190,15 @@ static bool allocate(struct cholesky *t) {
 
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
-      {"size", 'n', 1000, 1, "Rows and columns of the matrix"},
-      {"block", 'b', 128, 1, "Rows and columns of a block"}};
+      {"size", 'n', 1000, 1, 0, "Rows and columns of the matrix"},
+      {"block", 'b', 128, 1, 0, "Rows and columns of a block"}};
   static const struct app_program program = {.name = "cholesky",
                                              .help = "A = L L^T on block-cyclic matrices",
                                              .numbers = numbers,
                                              .count = 2,
                                              .iterations = 3,
                                              .ways = way_name,
+                                             .way_helps = way_help,
                                              .way_count = DELIVER_WAYS};
   struct job job;
   struct app_options options;

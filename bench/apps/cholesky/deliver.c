@@ -8,6 +8,7 @@
  */
 #include "apps/cholesky/deliver.h"
 
+#include "lib/app.h"
 #include "lib/blocks.h"
 
 #include <stdlib.h>
@@ -50,7 +51,8 @@ long deliver_first_row(const struct deliver *d, long i) {
   return i > d->row ? (i - d->row + d->p - 1) / d->p * d->nb : 0;
 }
 
-void deliver_open(struct deliver *d, struct job *job, long n, long nb) {
+void deliver_open(struct deliver *d, struct job *job, long n, long most_nb) {
+  const long nb = most_nb < n ? most_nb : n; /* one block holds everything */
   *d = (struct deliver){.job = job, .nb = nb, .blocks = (n + nb - 1) / nb};
   blocks_grid(job->size, &d->p, &d->q);
   if (d->p > ROWS_MAX)
@@ -60,6 +62,9 @@ void deliver_open(struct deliver *d, struct job *job, long n, long nb) {
   d->row = job->rank / d->q;
   d->col = job->rank % d->q;
   d->rows = blocks_local(d->blocks, 1, d->row, d->p) * nb;
+  const double rows = (double)(n / d->p + nb), columns_of_rank = (double)(n / d->q + nb);
+  app_need(job, sizeof(double) * (rows * columns_of_rank +
+                                  (DELIVER_SLOTS + 2) * (rows + columns_of_rank) * (double)nb));
   const size_t block = (size_t)(nb * nb) * sizeof(double);
   const size_t lines = (size_t)(d->blocks + d->p - 1) / (size_t)d->p; /* block rows of any rank */
   const size_t columns = (size_t)(d->blocks + d->q - 1) / (size_t)d->q;

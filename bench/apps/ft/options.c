@@ -10,10 +10,11 @@
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PLAN = 0x100, KEY_WARMUP, KEY_INJECT };
+enum { KEY_PLAN = 0x100, KEY_WARMUP, KEY_INJECT, KEY_LIST, KEY_USAGE };
 
 static const struct argp_option known[] = {
     {"class", 'c', "S|W|A|B|C", 0, "Problem size (required)", 0},
@@ -30,7 +31,9 @@ static const struct argp_option known[] = {
      0},
     {"quiet", 'q', NULL, 0, "Print only one result line a schedule", 0},
     {"inject-error", KEY_INJECT, NULL, 0, "Flip one input value: the verification must fail", 0},
+    {"list", KEY_LIST, NULL, 0, "Show the classes and the schedules", 0},
     {"help", 'h', NULL, 0, "Show this help", -1},
+    {"usage", KEY_USAGE, NULL, 0, "Show the options in short", -1},
     {0},
 };
 
@@ -101,6 +104,16 @@ static error_t parse_value(int key, char *arg, struct ft_options *o, struct argp
   }
 }
 
+static void list(void) {
+  for (const char *name = "SWABC"; *name; name++) {
+    const struct ft_class *class = ft_class_find(*name);
+    printf("class %c         %d x %d x %d points, %d iterations\n", *name, class->n[0], class->n[1],
+           class->n[2], class->iterations);
+  }
+  for (int i = 0; i < ft_schedule_count; i++)
+    printf("%-15s %s\n", ft_schedules[i].name, ft_schedules[i].help);
+}
+
 static error_t parse_one(int key, char *arg, struct argp_state *state) {
   struct parse *p = state->input;
   switch (key) {
@@ -110,6 +123,14 @@ static error_t parse_one(int key, char *arg, struct argp_state *state) {
   case 'h':
     p->helped = true;
     argp_state_help(state, stdout, ARGP_HELP_LONG | ARGP_HELP_PRE_DOC | ARGP_HELP_POST_DOC);
+    return 0;
+  case KEY_USAGE:
+    p->helped = true;
+    argp_state_help(state, stdout, ARGP_HELP_USAGE);
+    return 0;
+  case KEY_LIST:
+    p->helped = true;
+    if (!(state->flags & ARGP_NO_ERRS)) list();
     return 0;
   case ARGP_KEY_ARG: return refuse(state, "argument", arg, "options only");
   case ARGP_KEY_END:

@@ -19,6 +19,11 @@
 
 enum { ATOMIC, MESSAGE, BATCH, WAYS };
 static const char *const way_name[WAYS] = {"atomic", "message", "batch"};
+static const char *const way_help[WAYS] = {
+    "remote compare-and-swap, then a put",
+    "a message for each key",
+    "a message for many keys",
+};
 
 enum { AM_INSERT = JOB_HANDLERS, AM_BATCH };
 enum { BATCH_KEYS = 64 };
@@ -155,13 +160,14 @@ static void prepare(struct job *job, const struct app_options *o) {
 
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
-      {"inserts", 'n', 20000, 1, "Keys that each rank inserts"}};
+      {"inserts", 'n', 20000, 1, 0, "Keys that each rank inserts"}};
   static const struct app_program program = {.name = "hash",
                                              .help = "Inserts into a distributed hash table",
                                              .numbers = numbers,
                                              .count = 1,
                                              .iterations = 3,
                                              .ways = way_name,
+                                             .way_helps = way_help,
                                              .way_count = WAYS,
                                              .unit = "M inserts/s"};
   struct job job;

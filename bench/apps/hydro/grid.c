@@ -53,6 +53,10 @@ int grid_neighbour(const struct grid *g, int dx, int dy) {
   return y * g->ranks_x + x;
 }
 
+double grid_bytes(const struct grid *g) {
+  return (double)sizeof(double) * QUANTITIES * (double)g->pitch * (double)g->lines;
+}
+
 bool grid_allocate(struct grid *g) {
   for (int k = 0; k < QUANTITIES; k++) {
     g->q[k] = calloc((size_t)g->pitch * (size_t)g->lines, sizeof(double));

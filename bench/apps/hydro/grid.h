@@ -66,6 +66,9 @@ void grid_divide(struct job *job, struct grid *g, const long cells[2], const dou
 /* The rank `dx`, `dy` (-1, 0, 1) away, or -1 at a wall. */
 int grid_neighbour(const struct grid *g, int dx, int dy);
 
+/* Bytes of memory for all quantities. */
+double grid_bytes(const struct grid *g);
+
 /* Memory for all quantities, zero. Returns false if there is none. */
 bool grid_allocate(struct grid *g);
 void grid_free(struct grid *g);

@@ -127,11 +127,12 @@ static bool run(struct run *r, int way) {
 
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
-      {"cells-x", 'x', 240, GHOST, "Cells in x"},
-      {"cells-y", 'y', 240, GHOST, "Cells in y"},
-      {"every", 'e', 100, 1, "Steps from one snapshot to the next"}};
+      {"cells-x", 'x', 240, GHOST, 0, "Cells in x"},
+      {"cells-y", 'y', 240, GHOST, 0, "Cells in y"},
+      {"every", 'e', 100, 1, 0, "Steps from one snapshot to the next"}};
   static const struct app_text texts[] = {
-      {"problem", 'p', "blast", "NAME", "blast, tube (shock tube in x), tube-y or corner"},
+      {"problem", 'p', "blast", "NAME",
+       "blast, tube (shock tube in x), tube-y or corner (default blast)"},
       {"output", 'o', NULL, "PREFIX", "Write snapshots PREFIX.STEP.vtk and .png"}};
   static const struct app_program program = {.name = "hydro",
                                              .help = "Compressible hydrodynamics, Lagrangian step "
@@ -160,6 +161,7 @@ int main(int argc, char **argv) {
   grid_divide(
       &job, &grid, options.n,
       (const double[2]){side * (double)options.n[CELLS_X], side * (double)options.n[CELLS_Y]});
+  app_need(&job, grid_bytes(&grid) + 2 * (double)halo_bytes(&grid));
   job_attach(&job, halo_bytes(&grid));
   const bool enough = grid_allocate(&grid) && halo_allocate(&halo, &job, &grid);
   if (job_sum(&job, enough ? 0 : 1) != 0)

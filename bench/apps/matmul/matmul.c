@@ -25,6 +25,12 @@
 /* How panels travel. */
 enum { BLOCKING, AHEAD, GET, DIRECT, WAYS };
 static const char *const way_name[WAYS] = {"blocking", "ahead", "get", "direct"};
+static const char *const way_help[WAYS] = {
+    "panels by team broadcasts, waited for",
+    "panels by team broadcasts, one ahead of the product",
+    "panels by gets, their owners do nothing",
+    "panels read in place where memory is shared",
+};
 
 enum { SEED_A = 1, SEED_B = 2, SAMPLES = 16, CALIBRATION = 512 };
 
@@ -225,6 +231,8 @@ static void lay_out(struct job *job, const struct app_options *o, struct matmul 
   *t = (struct matmul){.m = o->n[0], .n = o->n[0], .k = o->n[0], .nb = o->n[1]};
   if (o->n[2]) t->n = o->n[2];
   if (o->n[3]) t->k = o->n[3];
+  const long longest = t->m > t->n ? t->m : t->n, all = longest > t->k ? longest : t->k;
+  if (t->nb > all) t->nb = all; /* one block holds everything */
   blocks_grid(job->size, &t->p, &t->q);
   t->row = job->rank / t->q;
   t->col = job->rank % t->q;
@@ -236,6 +244,9 @@ static void lay_out(struct job *job, const struct app_options *o, struct matmul 
   const long most_kq = blocks_local(t->k, t->nb, 0, t->q);
   const long most_kp = blocks_local(t->k, t->nb, 0, t->p);
   const long most_nq = blocks_local(t->n, t->nb, 0, t->q);
+  const double mp = (double)(most_mp + t->nb), nq = (double)(most_nq + t->nb);
+  app_need(job, sizeof(double) * (mp * (double)(most_kq + t->nb) + nq * (double)(most_kp + t->nb) +
+                                  mp * nq + (2 * mp + 4 * nq) * (double)t->nb));
   t->b_offset = (size_t)((most_mp + t->nb) * (most_kq + t->nb)) * sizeof(double);
   job_attach(job, t->b_offset + (size_t)((most_kp + t->nb) * (most_nq + t->nb)) * sizeof(double));
   t->a = (double *)(void *)job->mine;
@@ -266,16 +277,17 @@ static bool can_read_all(struct job *job, const struct matmul *t) {
 
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
-      {"size", 'n', 1000, 1, "Rows and columns of each matrix"},
-      {"block", 'b', 128, 1, "Rows and columns of a block"},
-      {"columns", 'c', 0, 0, "Columns of B and C, if not --size"},
-      {"inner", 'k', 0, 0, "Columns of A and rows of B, if not --size"}};
+      {"size", 'n', 1000, 1, 0, "Rows and columns of each matrix"},
+      {"block", 'b', 128, 1, 0, "Rows and columns of a block"},
+      {"columns", 'c', 0, 0, 0, "Columns of B and C; 0: as --size"},
+      {"inner", 'k', 0, 0, 0, "Columns of A and rows of B; 0: as --size"}};
   static const struct app_program program = {.name = "matmul",
                                              .help = "C = A B on block-cyclic matrices",
                                              .numbers = numbers,
                                              .count = 4,
                                              .iterations = 3,
                                              .ways = way_name,
+                                             .way_helps = way_help,
                                              .way_count = WAYS};
   struct job job;
   struct app_options options;

@@ -160,9 +160,9 @@ static void divide(struct job *job, const struct app_options *o, struct grid *g)
 
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
-      {"rows", 'r', 1000, 2, "Rows of the grid"},
-      {"columns", 'c', 1000, 2, "Columns of the grid, divided among the ranks"},
-      {"group", 'g', 1, 1, "Rows whose boundary values travel together"}};
+      {"rows", 'r', 1000, 2, 0, "Rows of the grid"},
+      {"columns", 'c', 1000, 2, 0, "Columns of the grid, divided among the ranks"},
+      {"group", 'g', 1, 1, 0, "Rows whose boundary values travel together"}};
   static const struct app_program program = {
       .name = "pipeline",
       .help = "Wavefront over a grid, synchronised point to point",
@@ -175,6 +175,7 @@ int main(int argc, char **argv) {
   job_start(&job, program.name, &argc, &argv);
   app_options(&job, &program, &options, argc, argv);
   divide(&job, &options, &grid);
+  app_need(&job, (double)sizeof(double) * (double)grid.rows * (double)(grid.count + 2));
   job_attach(&job, (size_t)(grid.rows + 1) * sizeof(double));
   grid.halo = (double *)(void *)job.mine;
   grid.corner = grid.halo + grid.rows;

@@ -61,11 +61,15 @@ static double *at(const struct block *b, long x, long y) {
   return b->in + (y + b->radius) * b->stride + x + b->radius;
 }
 
+/* Bytes of a rank: both grids, and what is sent and received, in the segment and packed. */
+static double needed(const struct block *b) {
+  const double lines = (double)(b->ny + 2 * b->radius) + (double)b->ny;
+  return sizeof(double) * ((double)b->stride * lines + SIDES * 4 * (double)b->offset);
+}
+
 static void divide(struct job *job, const struct app_options *o, struct block *b) {
   *b = (struct block){.n = o->n[0], .radius = (int)o->n[1]};
   rank_grid(job->size, &b->px, &b->py);
-  if (b->radius > RADIUS_MAX)
-    job_refuse(job, "a radius of %d is more than %d", b->radius, RADIUS_MAX);
   const int x = job->rank % b->px, y = job->rank / b->px;
   b->x0 = b->n * x / b->px;
   b->nx = b->n * (x + 1) / b->px - b->x0;
@@ -249,8 +253,8 @@ static bool run(struct job *job, const struct app_options *o, struct block *b, i
 
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
-      {"points", 'p', 1000, 3, "Points a side of the grid"},
-      {"radius", 'r', 2, 1, "Radius of the stencil, at most 9"}};
+      {"points", 'p', 1000, 3, 0, "Points a side of the grid"},
+      {"radius", 'r', 2, 1, RADIUS_MAX, "Radius of the stencil"}};
   static const struct app_program program = {.name = "stencil",
                                              .help = "Star stencil with exchange of halos",
                                              .numbers = numbers,
@@ -262,6 +266,7 @@ int main(int argc, char **argv) {
   job_start(&job, program.name, &argc, &argv);
   app_options(&job, &program, &options, argc, argv);
   divide(&job, &options, &block);
+  app_need(&job, needed(&block));
   job_attach(&job, (size_t)SIDES * 2 * block.offset * sizeof(double));
   if (job_sum(&job, allocate(&job, &block) ? 0 : 1) != 0)
     job_refuse(&job, "a grid of %ld x %ld does not fit in memory; take a smaller one", block.n,

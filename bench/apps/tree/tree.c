@@ -16,15 +16,22 @@
 
 #include "pool.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { ATOMIC, LETTER, WAYS };
 static const char *const way_name[WAYS] = {"atomic", "message"};
+static const char *const way_help[WAYS] = {
+    "nodes are taken by one-sided operations",
+    "nodes are asked for and given by messages",
+};
 
 enum { ROOT, WORK };              /* of the options */
 enum { ASK, GIVE, NONE };         /* first word of a letter; then the round, then a rank or nodes */
 enum { CHILDREN = 4, POLL = 64 }; /* nodes between two looks at what has come */
-#define WITH_CHILDREN 0.2497      /* share of nodes that have children */
+enum { SHOW = 1 << 16 };          /* nodes between two looks at the clock */
+#define SHOW_SECONDS  2.0
+#define WITH_CHILDREN 0.2497 /* share of nodes that have children */
 
 struct sums {
   uint64_t nodes, hash; /* hash: below 2^20 a node, so that sums are exact in a double */
@@ -138,6 +145,17 @@ static struct sums search(int way) {
                        (uint64_t)job_sum(job, (double)tree.sums.hash)};
 }
 
+/* Say now and then how far the search of one rank is, which may be the longest part of all. */
+static void show_alone(uint64_t nodes) {
+  static double shown;
+  const double now = job_now();
+  if (shown == 0) shown = now;
+  if (now - shown < SHOW_SECONDS) return;
+  shown = now;
+  fprintf(stderr, "%s: one rank alone: %.1f million nodes\n", tree.job->program,
+          1e-6 * (double)nodes);
+}
+
 /* What one rank finds alone; on all ranks. */
 static struct sums alone(struct job *job) {
   struct sums sums = {0, 0};
@@ -145,7 +163,10 @@ static struct sums alone(struct job *job) {
   pool_start(&tree.pool);
   if (job->rank == 0) {
     visit(1, true, &sums, &tree.pool);
-    while (pool_pop(&tree.pool, &node)) visit(node, false, &sums, &tree.pool);
+    while (pool_pop(&tree.pool, &node)) {
+      visit(node, false, &sums, &tree.pool);
+      if (sums.nodes % SHOW == 0) show_alone(sums.nodes);
+    }
   }
   return (struct sums){(uint64_t)job_sum(job, (double)sums.nodes),
                        (uint64_t)job_sum(job, (double)sums.hash)};
@@ -175,14 +196,16 @@ static bool run(struct job *job, const struct app_options *o, int way, struct su
 
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
-      {"root", 'r', 4000, 1, "Children of the root; the tree has about 100 times as many nodes"},
-      {"work", 'k', 32, 1, "Rounds of a hash function at each node"}};
+      {"root", 'r', 4000, 1, 10000000,
+       "Children of the root; the tree has about 100 times as many nodes"},
+      {"work", 'k', 32, 1, 1000000, "Rounds of a hash function at each node"}};
   static const struct app_program program = {.name = "tree",
                                              .help = "Search of an unbalanced tree",
                                              .numbers = numbers,
                                              .count = 2,
                                              .iterations = 3,
                                              .ways = way_name,
+                                             .way_helps = way_help,
                                              .way_count = WAYS,
                                              .unit = "M nodes/s"};
   struct job job;
