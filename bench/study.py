@@ -281,7 +281,10 @@ def unfinished(data, cut):
     """Lines for the report: what of a part was not measured, and why."""
     if not data:
         return []
-    lines = [f"{who}: {why}" for who, why in data.get("unfinished", {}).items()]
+    reasons = {}
+    for who, why in data.get("unfinished", {}).items():
+        reasons.setdefault(why, []).append(who)
+    lines = [f"{'; '.join(who)}: {why}" for why, who in reasons.items()]
     if data.get("cut"):
         lines.append(f"the part's {data['cut']:.0f} s were spent: fewer rounds or problems")
     return lines + ([f"the part was cut off: {cut}"] if cut else [])

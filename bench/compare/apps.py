@@ -112,27 +112,24 @@ def run_here(budget):
     return run
 
 
-def measure(sides, app, problem, options, run):
-    """Returns {(side, way): [MFlop/s]}. What was not done in time is not tried again."""
-    rates, failed = {}, set()
-    for _ in range(options.rounds):
-        for side, (launcher, programs) in sides.items():
-            if side in failed or app not in programs:
-                continue
-            command = [*launcher, "-n", options.ranks, programs[app], *problem[1], "--json",
-                       "--bind"]
-            if side == "openmpi" and app in ONE_SIDED:
-                command[1:1] = ["--mca", "osc", "sm"]
-            elif side != "tombolo" and app in ROUTINES:
-                command += ["--way", ROUTINES[app]]
-            elif side == "mpich" and app not in ONE_SIDED:
-                command += ["--way", "mpi"]
-            rows = run(side, f"{side}, {app} {problem[0]}", command)
-            if not rows:
-                failed.add(side)
-            for way, rate in rows.items():
-                rates.setdefault((side, way), []).append(rate)
-    return rates
+def measure(sides, series, options, run):
+    """One round of a problem: every side once. What was not done in time is not tried again."""
+    app, problem = series.about
+    for side, (launcher, programs) in sides.items():
+        if side in series.failed or app not in programs:
+            continue
+        command = [*launcher, "-n", options.ranks, programs[app], *problem[1], "--json", "--bind"]
+        if side == "openmpi" and app in ONE_SIDED:
+            command[1:1] = ["--mca", "osc", "sm"]
+        elif side != "tombolo" and app in ROUTINES:
+            command += ["--way", ROUTINES[app]]
+        elif side == "mpich" and app not in ONE_SIDED:
+            command += ["--way", "mpi"]
+        rows = run(side, f"{side}, {app} {problem[0]}", command)
+        if not rows:
+            series.failed.add(side)
+        for way, rate in rows.items():
+            series.add((side, way), rate)
 
 
 def over_peers(rate):
@@ -142,41 +139,47 @@ def over_peers(rate):
     return max(ours) / max(peers) if ours and peers else None
 
 
-def report(app, problem, rates, wanted):
-    """Prints one problem. Returns its record."""
+def record_of(series, options):
+    """What the JSON has of a problem so far."""
+    app, problem = series.about
+    medians = {key: statistics.median(values) for key, values in series.figures.items()}
+    return {"application": app, "problem": problem[0], "ratio": over_peers(medians),
+            "ratio_of_best": over_peers({k: max(v) for k, v in series.figures.items()}),
+            "target": CROWDED if options.apps_crowded and app in ROUTINES else problem[2],
+            "mflops": {f"{side} {way}": values for (side, way), values in series.figures.items()}}
+
+
+def report(series, options):
+    """Prints one problem."""
+    (app, problem), rates = series.about, series.figures
+    record = record_of(series, options)
+    ratio, wanted = record["ratio"], record["target"]
     medians = {key: statistics.median(values) for key, values in rates.items()}
     print(f"\n{app}, {problem[0]} ({' '.join(problem[1])})")
     for (side, way), values in sorted(rates.items(), key=lambda item: -medians[item[0]]):
         print(f"  {side:<9}{way:<11}{medians[side, way]:>10.1f} M/s"
               f"  {min(values):.1f}..{max(values):.1f}")
-    ratio = over_peers(medians)
-    best = over_peers({key: max(values) for key, values in rates.items()})
     if ratio:
         print(f"  best of ours over best peer: {ratio:.2f}, target {wanted}: "
-              f"{'ok' if ratio >= wanted else 'MISSED'}; by the best run of each: {best:.2f}",
+              f"{'ok' if ratio >= wanted else 'MISSED'}; by the best run of each: "
+              f"{record['ratio_of_best']:.2f}",
               flush=True)
-    return {"application": app, "problem": problem[0], "ratio": ratio, "ratio_of_best": best,
-            "target": wanted,
-            "mflops": {f"{side} {way}": values for (side, way), values in rates.items()}}
 
 
 def measure_all(sides, apps, options, run, budget):
-    """All problems of these applications; saves the records after each. Returns them. A problem
-    without a figure of ours has no record."""
-    crowded = options.apps_crowded
-    records = []
-    for app in apps:
-        for problem in PROBLEMS[app]:
-            if options.problem and problem[0] not in options.problem:
-                continue
-            if options.quick and problem[0] in NOT_QUICK:
-                continue
-            wanted = CROWDED if crowded and app in ROUTINES else problem[2]
-            rates = measure(sides, app, problem, options, run)
-            if rates:
-                records.append(report(app, problem, rates, wanted))
-            budget.save({"ranks": options.ranks, "rounds": options.rounds, "records": records})
-    return records
+    """All problems of these applications, in rounds; saves the records after each step. A problem
+    without any figure has no record."""
+    every = [budgets.Series(app, problem) for app in apps for problem in PROBLEMS[app]
+             if (problem[0] in options.problem if options.problem
+                 else not (options.quick and problem[0] in NOT_QUICK))]
+
+    def save():
+        budget.save({"ranks": options.ranks, "rounds": options.rounds,
+                     "records": [record_of(s, options) for s in every if s.figures]})
+    budgets.in_rounds(every, options.rounds, lambda s: measure(sides, s, options, run), save)
+    for series in every:
+        if series.figures:
+            report(series, options)
 
 
 def add_options(parser):

@@ -14,6 +14,9 @@ import time
 from pathlib import Path
 
 GRACE_S = 5  # from being asked to end until being killed
+# At most for one run: this part of the budget, so that what hangs or is slow leaves time for the
+# others, but some seconds always.
+SHARE, SHARE_S = 1 / 8, 5
 
 
 def add_options(parser, timeout):
@@ -21,6 +24,26 @@ def add_options(parser, timeout):
     parser.add_argument("--timeout", type=float, default=timeout, help="seconds for one run")
     parser.add_argument("--budget", type=float, help="seconds for all runs (default: no limit)")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
+
+
+class Series:
+    """What is measured of one problem in all rounds: figures by side or (side, way), and those that
+    have failed and are not run again."""
+
+    def __init__(self, *about):
+        self.about, self.figures, self.failed = about, {}, set()
+
+    def add(self, key, value):
+        self.figures.setdefault(key, []).append(value)
+
+
+def in_rounds(every, rounds, one_round, save):
+    """Measures each Series of `every` once before any is measured again: when the budget is spent
+    there are fewer rounds rather than fewer problems. save: called after each."""
+    for _ in range(rounds):
+        for series in every:
+            one_round(series)
+            save()
 
 
 def end_group(child):
@@ -61,7 +84,8 @@ class Budget:
     def run(self, who, command, environment=None, errors=None):
         """Runs one program. Returns (what it printed, its exit code); the code is None if it was
         not done in time or not started. errors: its stderr (default: this one's)."""
-        limit = min(self.timeout, self.left())
+        share = max(SHARE_S, SHARE * self.seconds) if self.seconds else self.timeout
+        limit = min(self.timeout, self.left(), share)
         if limit <= 0:
             self.cut = True
             if who not in self.done | set(self.unfinished):

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from budget import Budget, add_options
+from budget import Budget, Series, add_options, in_rounds
 from compare import PEERS, ROOT, processors
 
 APPS = ROOT / "bench" / "apps"
@@ -86,26 +86,23 @@ def arguments_of(app, size, form, iterations):
     return [*size, "--iterations", iterations, "--way", form]
 
 
-def measure(sides, problem, options, budget):
-    """Returns {(side, form): [ms]}. What was not done once is not run again."""
-    app, name, size, *iterations, _ = problem
-    times, failed = {}, set()
-    for _ in range(options.rounds):
-        for side, (launcher, programs) in sides.items():
-            ours = side == "tombolo"
-            forms = FORMS[app] if ours else FORMS[app][:PEER_FORMS]
-            for form in forms if app in programs else []:
-                if (side, form) in failed or (app == "pipeline" and form == "notified"):
-                    continue
-                words = arguments_of(app, size, form, iterations[0 if ours else 1])
-                command = [*launcher, *bound(side, options.ranks), "-n", options.ranks,
-                           programs[app], *words]
-                rows = one_run(f"{side} {form}, {app} {name}", command, budget)
-                if form not in rows:
-                    failed.add((side, form))
-                else:
-                    times.setdefault((side, form), []).append(rows[form])
-    return times
+def measure(sides, series, options, budget):
+    """One round of a problem: every form of every side once. What was not done is not run again."""
+    app, name, size, *iterations, _ = series.about
+    for side, (launcher, programs) in sides.items():
+        ours = side == "tombolo"
+        forms = FORMS[app] if ours else FORMS[app][:PEER_FORMS]
+        for form in forms if app in programs else []:
+            if (side, form) in series.failed or (app == "pipeline" and form == "notified"):
+                continue
+            words = arguments_of(app, size, form, iterations[0 if ours else 1])
+            command = [*launcher, *bound(side, options.ranks), "-n", options.ranks, programs[app],
+                       *words]
+            rows = one_run(f"{side} {form}, {app} {name}", command, budget)
+            if form not in rows:
+                series.failed.add((side, form))
+            else:
+                series.add((side, form), rows[form])
 
 
 def bound(side, ranks):
@@ -123,22 +120,31 @@ def over_peers(ms):
     return min(ours) / min(peers) if ours and peers else None
 
 
-def report(app, problem, times, wanted):
-    """Prints one problem. Returns its record."""
+def record_of(series):
+    """What the JSON has of a problem so far."""
+    app, problem, *_, wanted = series.about
+    medians = {key: statistics.median(values) for key, values in series.figures.items()}
+    return {"application": app, "problem": problem, "ratio": over_peers(medians),
+            "ratio_of_best": over_peers({k: min(v) for k, v in series.figures.items()}),
+            "target": wanted,
+            "ms": {f"{side} {form}": values for (side, form), values in series.figures.items()}}
+
+
+def report(series):
+    """Prints one problem."""
+    app, problem, *_, wanted = series.about
+    times, record = series.figures, record_of(series)
+    ratio = record["ratio"]
     medians = {key: statistics.median(values) for key, values in times.items()}
     print(f"\n{app} {problem}")
     for (side, form), ms in sorted(medians.items(), key=lambda item: item[1]):
         values = times[side, form]
         print(f"  {side:<9}{form:<12}{ms:>10.3f} ms   {min(values):.3f}..{max(values):.3f}")
-    ratio = over_peers(medians)
-    best = over_peers({key: min(values) for key, values in times.items()})
     if ratio:
         print(f"  notified form over the peers' best: {ratio:.2f}, target {wanted:.2f}: "
-              f"{'ok' if ratio <= wanted else 'MISSED'}; by the best run of each: {best:.2f}",
+              f"{'ok' if ratio <= wanted else 'MISSED'}; by the best run of each: "
+              f"{record['ratio_of_best']:.2f}",
               flush=True)
-    return {"application": app, "problem": problem, "ratio": ratio, "ratio_of_best": best,
-            "target": wanted,
-            "ms": {f"{side} {form}": values for (side, form), values in times.items()}}
 
 
 def main():
@@ -158,12 +164,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         sides = compile_all(Path(folder), options.build.resolve(), apps,
                             options.peer or list(PEERS))
-        records = []
-        for problem in PROBLEMS:
-            times = measure(sides, problem, options, budget) if problem[0] in apps else {}
-            if times:
-                records.append(report(problem[0], problem[1], times, problem[-1]))
-            budget.save({"ranks": options.ranks, "rounds": options.rounds, "records": records})
+        every = [Series(*problem) for problem in PROBLEMS if problem[0] in apps]
+
+        def save():
+            budget.save({"ranks": options.ranks, "rounds": options.rounds,
+                         "records": [record_of(s) for s in every if s.figures]})
+        in_rounds(every, options.rounds, lambda s: measure(sides, s, options, budget), save)
+        for series in every:
+            if series.figures:
+                report(series)
     return 0
 
 

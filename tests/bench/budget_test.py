@@ -16,7 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench/compare"))
-from budget import Budget, add_options  # noqa: E402
+import budget as budgets  # noqa: E402
+from budget import Budget, Series, add_options, in_rounds  # noqa: E402
 
 # A launcher that does not end when it is asked to, and what it has started.
 HANGS = "trap '' TERM; sleep 300 & echo $!; echo a row; wait; wait; sleep 300"
@@ -55,15 +56,27 @@ def main():
         assert json.loads(path.read_text()) == {
             "records": [1], "cut": None,
             "unfinished": {"hangs": "not done after 0 s", "fails": "exit code 1"}}, path.read_text()
-        budget = Budget(options("--budget", "0.2", "--json", str(path)))
+        budget = Budget(options("--budget", "2", "--json", str(path)))
         budget.run("first", ["sleep", "0.1"])
-        time.sleep(0.2)
+        time.sleep(2)
         mark = Path(folder) / "mark"
         assert budget.run("second", ["touch", mark]) == ("", None) and not mark.exists()
         assert budget.run("first", ["touch", mark]) == ("", None) and not mark.exists()
         budget.save({})
         said = json.loads(path.read_text())
-        assert said["cut"] == 0.2 and list(said["unfinished"]) == ["second"], said
+        assert said["cut"] == 2 and list(said["unfinished"]) == ["second"], said
+        # one that hangs has a share of the budget only; every problem is measured before any again
+        budgets.SHARE_S = 0.2
+        budget = Budget(options("--budget", "8", "--json", str(path)))
+        begin = time.monotonic()
+        budget.run("slow", ["sleep", "7"])
+        assert 0.9 < time.monotonic() - begin < 6 and not budget.cut, budget.unfinished
+        order, every = [], [Series("a"), Series("b")]
+        in_rounds(every, 2, lambda series: order.append(series.about[0]), lambda: order.append("."))
+        assert "".join(order) == "a.b.a.b.", order
+        every[0].add("side", 1)
+        every[0].add("side", 2)
+        assert every[0].figures == {"side": [1, 2]}, every[0].figures
     print(f"budget: ended in time (process {os.getpid()})")
     return 0
 
