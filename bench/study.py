@@ -264,9 +264,14 @@ def run_part(name, command, folder, limit):
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              stdin=subprocess.DEVNULL, start_new_session=True)
     watch = Watch(child, limit)
-    with open(folder / f"{name}.txt", "w", encoding="utf-8") as log:
-        last = follow(name, child, log)
-    watch.timer.cancel()
+    try:
+        with open(folder / f"{name}.txt", "w", encoding="utf-8") as log:
+            last = follow(name, child, log)
+    except BaseException:  # it leads a session, which no terminal interrupts
+        watch.end()
+        raise
+    finally:
+        watch.timer.cancel()
     cut = f"ended after {watch.limit:.0f} s" if watch.late else None
     if child.returncode == 77:
         return None, "skipped: " + last
@@ -398,6 +403,8 @@ def main():
     if set(wanted) - set(known):
         parser.error(f"--only {', '.join(set(wanted) - set(known))}: expected {', '.join(known)}")
     options.out.mkdir(parents=True, exist_ok=True)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     facts, sections = machine(), []
     for name, (title, command, rows) in known.items():
         reason = None

@@ -4,7 +4,8 @@
 A script adds the options of `add_options` to its own, makes one Budget, and runs every program
 through `Budget.run`: a program that is not done in its time is ended with all that it has started,
 named, and kept in the JSON; when the budget is spent no further one is started. `save` writes what
-there is so far, so that a script that is ended from outside has lost only the row it was at."""
+there is so far, so that a script that is ended from outside has lost only the row it was at; asked to
+end, it ends what it runs, too."""
 import json
 import os
 import signal
@@ -24,6 +25,11 @@ def add_options(parser, timeout):
     parser.add_argument("--timeout", type=float, default=timeout, help="seconds for one run")
     parser.add_argument("--budget", type=float, help="seconds for all runs (default: no limit)")
     parser.add_argument("--json", type=Path, help="also write the records to this file")
+
+
+def asked_to_end(number, _):
+    """Of signals: leaves through what ends children and gives back hosts."""
+    sys.exit(128 + number)
 
 
 class Series:
@@ -69,6 +75,7 @@ class Budget:
         self.begin = time.monotonic()
         self.unfinished, self.done, self.cut = {}, set(), False
         self.after_miss = after_miss
+        signal.signal(signal.SIGTERM, asked_to_end)
 
     def left(self):
         """Seconds until the budget is spent."""

@@ -7,6 +7,7 @@ figure is judged."""
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,34 @@ def study(folder, *words):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     assert done.returncode == 0, done.stdout
     return (Path(folder) / "report.md").read_text(), (Path(folder) / "report.html").read_text()
+
+
+def processes(word):
+    """Process numbers of commands with this word."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if word in (folder / "cmdline").read_text():
+                found.append(folder.name)
+        except OSError:
+            continue
+    return found
+
+
+def interrupted(folder, number):
+    """A study that is told to end takes all that it has started along."""
+    command = [sys.executable, str(ROOT / "bench/study.py"), "--quick", "--build", BUILD, "--out",
+               folder, "--only", "ops"]
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
+                          env={**os.environ, "TMPDIR": folder}) as child:
+        for line in child.stdout:
+            if "... " in line:  # a program runs now
+                break
+        child.send_signal(number)
+        child.stdout.read()
+    assert child.returncode not in (0, None), child.returncode
+    assert not processes(folder), processes(folder)
+    assert not list(Path(folder).glob("tmp*")), folder
 
 
 def main():
@@ -55,6 +84,8 @@ def main():
         # what another part has measured before in this folder, with its date
         assert "ranks (measured 2" in text or "form (measured 2" in text, text
         assert "barrier, 8 ranks" in text, text
+        for number in (signal.SIGINT, signal.SIGTERM):
+            interrupted(folder, number)
     print("study: the report is complete")
     return 0
 
