@@ -380,8 +380,10 @@ if(TARGET tombolo_tool AND NOT TMB_SANITIZE)
   tmb_register_run(bench.sweep bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/sweep_test.py")
   tmb_register_run(bench.study bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/study_report.py")
   tmb_register_run(bench.apps bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/app_reports.py")
+  set(hdr_timeout 300)
   tmb_register_run(bench.app_refusals bench
     "python3;${PROJECT_SOURCE_DIR}/tests/bench/app_refusals.py")
+  set(hdr_timeout 120)
   tmb_register_run(bench.loggp bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/loggp.py")
   tmb_register_run(bench.simulate bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/simulate.py")
   tmb_register_run(bench.counts bench

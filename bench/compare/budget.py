@@ -4,8 +4,8 @@
 A script adds the options of `add_options` to its own, makes one Budget, and runs every program
 through `Budget.run`: a program that is not done in its time is ended with all that it has started,
 named, and kept in the JSON; when the budget is spent no further one is started. `save` writes what
-there is so far, so that a script that is ended from outside has lost only the row it was at; asked to
-end, it ends what it runs, too."""
+there is so far, so that a script that is ended from outside has lost only the row it was at; when
+asked to end, it ends what it runs, too."""
 import json
 import os
 import signal
