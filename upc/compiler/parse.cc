@@ -25,10 +25,18 @@ void Parser::fail(const std::string &message) {
 }
 
 void Parser::expect(std::string_view t) {
-  if (accept(t)) return;
+  if (!accept(t)) fail_before("'" + std::string(t) + "'");
+}
+
+std::string_view Parser::word(const char *what) {
+  if (cur().kind != Tk::Name) fail_before(what);
+  return s_[p_++].text;
+}
+
+void Parser::fail_before(const std::string &what) {
   const std::string found =
       cur().kind == Tk::End ? "the end of the file" : "'" + std::string(cur().text) + "'";
-  fail("expected '" + std::string(t) + "' before " + found);
+  fail("expected " + what + " before " + found);
 }
 
 void Parser::skip_balanced() {

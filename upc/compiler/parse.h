@@ -61,10 +61,12 @@ private:
   bool at(std::string_view t) const { return cur().is(t); }
   bool accept(std::string_view t);
   void expect(std::string_view t);
-  void skip_balanced(); // ( ... ), [ ... ] or { ... }
+  std::string_view word(const char *what); // the name that has to stand here, called `what` if not
+  void skip_balanced();                    // ( ... ), [ ... ] or { ... }
   void pragmas();
   void pragma_pack(const std::string &text);
   [[noreturn]] void fail(const std::string &message);
+  [[noreturn]] void fail_before(const std::string &what); // "expected `what` before" this
 
   // scopes
   Symbol *find(std::string_view name) const;

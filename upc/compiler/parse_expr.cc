@@ -152,8 +152,8 @@ Node *Parser::unary_word() {
 }
 
 Node *Parser::label_address() {
-  Node *n = make(Nk::Tokens, p_);
-  p_ += 2;
+  Node *n = make(Nk::Tokens, p_++);
+  word("the name of a label");
   n->type = pointer_to(basic(Ty::Void));
   return done(n);
 }
@@ -328,8 +328,7 @@ Node *Parser::member(Node *base, bool arrow) {
   n->op_token = p_++;
   if (arrow) base = value(base);
   n->kids = {base};
-  if (cur().kind != Tk::Name) fail("expected the name of a member");
-  const std::string_view name = s_[p_++].text;
+  const std::string_view name = word("the name of a member");
   const Type *t = base->type;
   if (arrow) t = is_pointer(t) ? t->base : basic(Ty::Unknown);
   n->member = find_member(t, name, n->path);
@@ -595,7 +594,7 @@ Node *Parser::generic() {
 
 // The node of a choice: written as the choice alone, or, where none is known here, as it stands.
 Node *Parser::choose(Node *n, Node *chosen, const Node *typical) {
-  if (typical) n->type = typical->type;
+  n->type = typical ? typical->type : unknown_type(""); // without a choice the C compiler objects
   if (chosen) {
     n->kind = Nk::Chosen;
     n->kids = {chosen};

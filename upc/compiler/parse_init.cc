@@ -111,7 +111,7 @@ Type *Parser::designated(Type *t, Node *list, size_t *position) {
       target = target && is_array(target) ? target->base : nullptr;
       if (target) at_scalar += static_cast<size_t>(i) * scalars(target);
     } else if (accept(".")) {
-      const std::string_view name = s_[p_++].text;
+      const std::string_view name = word("the name of a member");
       target = target && is_record(target) ? member_at(target, name, &at_scalar) : nullptr;
     } else {
       break;

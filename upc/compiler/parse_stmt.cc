@@ -170,8 +170,8 @@ Node *Parser::loop_body(bool may_break) {
 
 // break, continue, goto, return
 Node *Parser::simple_statement(Node *n) {
-  const bool is_return = at("return");
-  n->leaves = is_return || at("goto") || (at("break") && !in_loop_);
+  const bool is_return = at("return"), is_goto = at("goto");
+  n->leaves = is_return || is_goto || (at("break") && !in_loop_);
   if (at("else")) fail("'else' without 'if'");
   p_++;
   if (is_return && !at(";")) {
@@ -182,8 +182,8 @@ Node *Parser::simple_statement(Node *n) {
   } else if (at("*")) { // computed goto
     p_++;
     n->kids.push_back(value(expression()));
-  } else if (!at(";")) {
-    p_++;
+  } else if (is_goto) {
+    word("the name of a label");
   }
   expect(";");
   return done(n);

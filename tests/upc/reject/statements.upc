@@ -37,3 +37,13 @@ void g(void) {
   __asm__("" : "=r"(v) : "r"(a[0]));
   __asm__("" : "=r"(a[0])); /* error: an output of asm cannot be a shared object */
 }
+
+void nowhere(void) {
+  upc_fence;
+  goto 3; /* error: expected the name of a label before '3' */
+}
+
+void unnamed(void) {
+  upc_fence;
+  void *label = &&; /* error: expected the name of a label before ';' */
+}
