@@ -95,9 +95,11 @@ static const char *const ignored[] = {
 
 /* Options whose value is the next argument. */
 static const char *const with_value[] = {
-    "-I",         "-D",       "-U",  "-L",  "-l",  "-include", "-isystem",       "-iquote",
-    "-idirafter", "-imacros", "-MF", "-MT", "-MQ", "-Xlinker", "-Xpreprocessor", "-framework",
-    "-rpath",     "-u",       "-T"};
+    "-I",         "-D",       "-U",      "-L",         "-l",
+    "-include",   "-isystem", "-iquote", "-idirafter", "-imacros",
+    "-MF",        "-MT",      "-MQ",     "-Xlinker",   "-Xpreprocessor",
+    "-framework", "-rpath",   "-u",      "-T",         "--param",
+    "-Xassembler"};
 
 void upcc_add(struct upcc_list *l, const char *word) {
   if (l->count + 2 > l->room) {
@@ -236,8 +238,9 @@ static void pass_option(struct upcc *u, const char *s, const char *value) {
                                                 NULL};
   static const char *const of_linker[] = {"-L",      "-l", "-Wl,",   "-Xlinker",
                                           "-static", "-u", "-rpath", NULL};
-  static const char *const of_all[] = {"-std=",    "-ansi",    "-m",         "-O",
-                                       "-fopenmp", "-pthread", "-fsanitize", NULL};
+  /* Also -f and -w: macros of the compiler speak of -ffast-math, -fno-pie, ... */
+  static const char *const of_all[] = {"-std=", "-ansi",    "-trigraphs", "-m", "-O",
+                                       "-f",    "-pthread", "-w",         "-W", NULL};
   struct upcc_list *to[3] = {&u->compile, &u->link, NULL};
   if (among(s, of_preprocessor))
     to[0] = &u->preprocess, to[1] = NULL;

@@ -61,6 +61,13 @@ void main(void) {
   printf("sum %d\\n", THREADS);
 }
 """
+# The preprocessor knows the C compiler's options too.
+OPTIONS = """#include <upc.h>
+#ifndef __FAST_MATH__
+# error "-ffast-math is not seen"
+#endif
+shared int a??(THREADS??);
+"""
 C_MAIN = """int part(void);
 #include <stdio.h>
 void bupc_init(int *, char ***);
@@ -102,6 +109,9 @@ def older_options(folder):
     (Path(folder) / "old.upc").write_text(OLD)
     run(folder, TOMBOLO, "upcc", "-ansi", "-O0", "-w", "old.upc", "-o", "old")
     expect(folder, "./old", 3)
+    (Path(folder) / "options.upc").write_text(OPTIONS)
+    run(folder, TOMBOLO, "upcc", "-c", "-ffast-math", "--param", "ggc-min-expand=10", "-trigraphs",
+        "-w", "options.upc")
     command = [TOMBOLO, "upcc", "-c", "old.upc"]
     for option, code in ("-Wall", 0), ("-Werror", 1), ("-pedantic-errors", 1):
         env = dict(os.environ, UPCC_FLAGS=option)

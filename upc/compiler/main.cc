@@ -7,6 +7,9 @@
  */
 #include "gen.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -81,9 +84,20 @@ int translate(const Arguments &a, std::string text) {
   return 1;
 }
 
+// Generated programs nest deeply; C compilers raise the limit of the stack for them too. The
+// kernel looks at it whenever the stack grows.
+void deepen_stack() {
+  const rlim_t enough = rlim_t{100} << 20;
+  rlimit now;
+  if (getrlimit(RLIMIT_STACK, &now) != 0 || now.rlim_cur >= enough) return;
+  now.rlim_cur = std::min(enough, now.rlim_max);
+  setrlimit(RLIMIT_STACK, &now);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
+  deepen_stack();
   Arguments a;
   if (!read_arguments(argc, argv, a)) {
     fprintf(stderr, "Usage: upc1 [-T THREADS] [-wide] [-upc-headers FOLDER] [-o OUTPUT] [INPUT]\n");

@@ -78,6 +78,7 @@ private:
   bool file_scope() const { return scopes_.size() == 1; }
 
   // declarations
+  int behind_attribute(int i) const;
   bool starts_type(int i) const;
   bool starts_declaration() const;
   Node *declaration(bool in_record);

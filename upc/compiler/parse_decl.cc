@@ -46,6 +46,7 @@ void Parser::declarator(Type *base, Declarator &d, bool abstract) {
   if (cur().kind == Tk::Name && cur().kw == KwNone) {
     d.name = cur().text;
     d.name_token = p_++;
+    while (at("[") && cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
   } else if (!abstract) {
     fail("expected a name in a declaration before '" + std::string(cur().text) + "'");
   }
@@ -116,7 +117,13 @@ Type *Parser::function_suffix(Type *t, Declarator &d) {
         f->variadic = true;
       else
         parameter(f, d);
-      if (!accept(",")) break;
+      if (accept(";")) { // GNU C: declared ahead, for the sizes of arrays before it
+        f->params.clear();
+        f->param_names.clear();
+        d.params.clear();
+      } else if (!accept(",")) {
+        break;
+      }
     }
   }
   leave();

@@ -300,7 +300,7 @@ Node *Parser::call(Node *callee) {
   expect(")");
   n->type = known ? t->base : basic(Ty::Unknown);
   n->has_call = true;
-  if (is_setjmp(callee)) {
+  if (is_setjmp(callee) && n->type->kind != Ty::Void) {
     n->kind = Nk::Setjmp;
     n->dirty = true;
   }

@@ -10,7 +10,18 @@
 
 #include <algorithm>
 
+// The token behind an attribute: __attribute__((...)) or [[...]].
+int Parser::behind_attribute(int i) const {
+  if (!s_[i].is("[")) i++;
+  for (int depth = 0; s_[i].kind != Tk::End; i++) {
+    if (s_[i].is("(") || s_[i].is("[")) depth++;
+    if ((s_[i].is(")") || s_[i].is("]")) && --depth == 0) return i + 1;
+  }
+  return i;
+}
+
 bool Parser::starts_type(int i) const {
+  while (s_[i].kw == KwAttribute) i = behind_attribute(i);
   const Token &t = s_[i];
   switch (t.kw) {
   case KwType:
@@ -22,6 +33,7 @@ bool Parser::starts_type(int i) const {
   case KwUnion:
   case KwEnum:
   case KwTypeof:
+  case KwAlignas:
   case KwAutoType: return true;
   case KwNone: break;
   default: return false;
@@ -37,7 +49,13 @@ bool Parser::starts_declaration() const {
   const Token &t = s_[i];
   if (t.kw == KwStorage || t.kw == KwInline || t.kw == KwAlignas || t.kw == KwStaticAssert)
     return true;
-  if (t.kw == KwAttribute) return !s_[i].is(";");
+  if (t.kw == KwAttribute) { // of a declaration, or of a statement
+    int behind = i;
+    while (s_[behind].kw == KwAttribute) behind = behind_attribute(behind);
+    const Token &next = s_[behind];
+    return !next.is("{") && next.kw != KwAsm && next.kw != KwStatement && next.kw != KwForall &&
+           next.kw != KwUpcStatement;
+  }
   if (!starts_type(i)) return false;
   return !(t.kw == KwNone && ahead(1).is(":"));
 }

@@ -28,7 +28,8 @@ Node *Parser::block() {
 void Parser::item(Node *parent) {
   pragmas();
   if (cur().kw == KwLabel) {
-    while (!accept(";")) p_++;
+    while (!at(";") && cur().kind != Tk::End) p_++;
+    expect(";");
     return;
   }
   parent->kids.push_back(starts_declaration() ? declaration(false) : statement());
@@ -43,7 +44,8 @@ bool Parser::label(Node *n) {
     return true;
   }
   if (at("default") || (cur().kind == Tk::Name && cur().kw == KwNone && ahead(1).is(":"))) {
-    p_ += 2;
+    p_++;
+    expect(":");
     while (cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
     return true;
   }
@@ -52,6 +54,8 @@ bool Parser::label(Node *n) {
 
 Node *Parser::statement() {
   pragmas();
+  if (cur().kw == KwAttribute && !starts_declaration())
+    while (cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
   if (at("{")) return block();
   if (cur().kw == KwForall) return forall_statement();
   if (cur().kw == KwUpcStatement) return upc_statement();
@@ -80,8 +84,8 @@ void Parser::assembler_operand(Node *n, bool output) {
 // asm QUALIFIERS ( TEXT : OUTPUTS : INPUTS : CLOBBERED : LABELS )
 Node *Parser::assembler(Node *n) {
   n->has_call = true; // it may do anything
-  while (!at("(")) p_++;
-  p_++;
+  while (!at("(") && cur().kind != Tk::End) p_++;
+  expect("(");
   for (int section = 0; !at(")");) {
     if (cur().kind == Tk::End) fail("asm is not closed");
     if (at("(") && (section == 1 || section == 2)) {
@@ -127,6 +131,7 @@ Node *Parser::condition_statement(Node *n) {
   p_++;
   expect("(");
   const int token = p_;
+  enter(); // enumeration constants may be declared in the condition
   n->kids.push_back(value(expression()));
   if (is_switch && is_pts(n->kids[0]->type))
     s_.error(token,
@@ -134,6 +139,7 @@ Node *Parser::condition_statement(Node *n) {
   expect(")");
   n->kids.push_back(is_if ? statement() : loop_body(true));
   if (is_if && accept("else")) n->kids.push_back(statement());
+  leave();
   return done(n);
 }
 

@@ -185,7 +185,7 @@ private:
     if (prefixed_literal()) {
       const Tk kind = literal(); // moves p_
       add(kind, KwNone, b, p_);
-    } else if (name_start(*p_))
+    } else if (name_start(*p_) || escaped_letter())
       name();
     else if (isdigit(static_cast<unsigned char>(*p_)) ||
              (*p_ == '.' && p_ + 1 < end_ && isdigit(static_cast<unsigned char>(p_[1]))))
@@ -208,6 +208,11 @@ private:
     }
   }
 
+  // \u00e9: GNU's preprocessor writes letters beyond ASCII so.
+  bool escaped_letter() const {
+    return *p_ == '\\' && p_ + 1 < end_ && (p_[1] == 'u' || p_[1] == 'U');
+  }
+
   // A string or character constant begins here, maybe behind L, u8, u or U.
   bool prefixed_literal() const {
     const char *q = p_;
@@ -228,7 +233,7 @@ private:
 
   void name() {
     const char *b = p_;
-    while (p_ < end_ && name_char(*p_)) p_++;
+    while (p_ < end_ && (name_char(*p_) || escaped_letter())) p_++;
     const WordMap &map = word_map(!c_code_ && !s_.files_[static_cast<size_t>(file_)].system);
     auto found = map.find(std::string_view(b, static_cast<size_t>(p_ - b)));
     add(Tk::Name, found == map.end() ? KwNone : found->second, b, p_);

@@ -11,6 +11,7 @@
 #ifndef UPCC_SOURCE_H
 #define UPCC_SOURCE_H
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -89,7 +90,10 @@ public:
   // headers.
   Source(std::string text, std::string upc_folder);
 
-  const Token &operator[](int i) const { return tokens_[static_cast<size_t>(i)]; }
+  // Beyond the text: its end.
+  const Token &operator[](int i) const {
+    return tokens_[std::min(static_cast<size_t>(i), tokens_.size() - 1)];
+  }
   int size() const { return static_cast<int>(tokens_.size()); }
   const SourceFile &file(int i) const { return files_[static_cast<size_t>(i)]; }
   const Pragma &pragma(int i) const { return pragmas_[static_cast<size_t>(i)]; }
