@@ -110,14 +110,6 @@ private:
   std::string own_part(const OwnLoop &l, const std::string &row, const std::string &from,
                        const std::string &to);
   std::string own_lvalue(Node *n);
-  bool is_own_index(Node *n, const OwnLoop &l);
-  bool is_near(Node *n, const OwnLoop &l, long &distance);
-  bool matches(Node *n, OwnLoop &l);
-  bool takes_offset(Node *index, OwnLoop &l);
-  bool matches_count(Node *n, OwnLoop &l);
-  static std::string misses_end(const OwnLoop &l, bool is_signed);
-  bool matches_pointer(Node *n, OwnLoop &l);
-  bool matches_step(Node *step, Node *body, OwnLoop &l);
   std::string controlled_loop(Node *n, const std::string &inner, bool optimise);
   std::string own_array(Node *index);
   std::string own_by_pointer(Node *n);
@@ -127,6 +119,16 @@ private:
   std::string stepped_loop(Node *n, OwnLoop &l);
   std::string pointer_loop(Node *n, OwnLoop &l, const std::string &inner);
   std::string own_target(Node *n);
+
+  // which loops and elements are a thread's own (gen_pattern.cc)
+  bool is_own_index(Node *n, const OwnLoop &l);
+  bool is_near(Node *n, const OwnLoop &l, long &distance);
+  bool matches(Node *n, OwnLoop &l);
+  bool takes_offset(Node *index, OwnLoop &l);
+  bool matches_count(Node *n, OwnLoop &l);
+  static std::string misses_end(const OwnLoop &l, bool is_signed);
+  bool matches_pointer(Node *n, OwnLoop &l);
+  bool matches_step(Node *step, Node *body, OwnLoop &l);
   static Node *first_index(Node *n);
   static const Symbol *indexed(const Node *index);
   static long unit_of(const Node *index, Node *body);
@@ -165,6 +167,14 @@ private:
   OwnLoop *own_ = nullptr;
   std::map<const Node *, std::string> kept_; // reads, and the variables that hold their values
 };
+
+// What stands in parentheses; a Node or a const Node.
+template <class N> N *bare(N *n) {
+  while (n && n->kind == Nk::Paren) n = n->kids[0];
+  return n;
+}
+
+bool is_variable(const Node *n, const Symbol *s);
 
 // The name of the object that an lvalue lies in; NULL: it is reached through a pointer.
 const Node *named_object(const Node *lvalue);

@@ -19,11 +19,6 @@
 
 namespace {
 
-const Node *bare(const Node *n) {
-  while (n && n->kind == Nk::Paren) n = n->kids[0];
-  return n;
-}
-
 bool is_writing(const Node *n) {
   return n->kind == Nk::Assign || n->kind == Nk::Step;
 }
