@@ -26,7 +26,7 @@ LOOPS = 40
 BY_POINTER = 16
 DOWN = 16
 ALL = LOOPS + BY_POINTER + DOWN
-CONTROL = 30
+CONTROL = 16
 HEAD = """#include <upc_relaxed.h>
 #include <stdio.h>
 strict shared int pulse[THREADS];

@@ -91,19 +91,6 @@ void rt_far_send(void) {
            row.begin, bytes);
 }
 
-void rt_check_pointer(upcr_pts_t p, const char *what) {
-  if (__builtin_expect(upcr_threadof(p) < 0 || upcr_threadof(p) >= upcr_threads, 0))
-    rt_fatal("%s: thread %d of the pointer to shared does not exist (THREADS is %d)", what,
-             upcr_threadof(p), upcr_threads);
-  if (__builtin_expect(upcr_addrfield(p) < RT_GUARD, 0))
-    rt_fatal("%s: null pointer to shared (thread %d, offset %lu)", what, upcr_threadof(p),
-             upcr_addrfield(p));
-  if (__builtin_expect(upcr_addrfield(p) >= rt.bytes, 0))
-    rt_fatal("%s: offset %#lx of the pointer to shared is outside the %llu bytes of shared memory "
-             "of thread %d",
-             what, upcr_addrfield(p), (unsigned long long)rt.bytes, upcr_threadof(p));
-}
-
 RT_EXPORT unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes) {
   unsigned long value = 0;
   rt_check_pointer(p, "read");

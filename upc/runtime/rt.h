@@ -25,6 +25,9 @@
 #define RT_ALIGN    64u
 #define RT_GUARD    4096u
 #define RT_ADDR_MAX ((uint64_t)1 << UPCR_ADDR_BITS)
+#define RT_TABLE_HALF                                                        \
+ ((long)1 << (UPCR_THREAD_BITS - 1)) /* numbers of threads, a sign with them \
+                                      */
 
 /* Free blocks of one heap. Offsets are from the beginning of the owner's memory. */
 struct upcr_heap {
@@ -54,6 +57,9 @@ struct upcr_state {
   uintptr_t *owner_base;    /* [threads]: address of the memory in its owner's address space */
   bool ready, ended;
   bool all_mapped; /* the memory of all threads is mapped here */
+#ifdef UPCR_WIDE
+  bool table_is_whole; /* upcr_base may be read with any number of a thread, but that faults */
+#endif
 };
 extern struct upcr_state rt;
 
@@ -74,8 +80,12 @@ static inline struct upcr_root *rt_own_root(void) {
 void rt_far_send(void);
 /* Waits for the puts under way that touch these bytes. */
 void rt_far_order(upcr_pts_t p, uint64_t bytes);
+
+/* ---- fault.c */
 /* Ends the job where p points to no shared memory; what: the access. */
 void rt_check_pointer(upcr_pts_t p, const char *what);
+/* From here on a fault of an access to shared memory is explained. Call when all is mapped. */
+void rt_fault_start(void);
 
 /* ---- heap.c */
 void rt_heap_init(struct upcr_heap *heap, char *base, uint64_t begin, uint64_t end);

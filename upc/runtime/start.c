@@ -59,10 +59,24 @@ static void attach(void) {
   rt.bytes = gex_Segment_QuerySize(segment);
 }
 
+#ifdef UPCR_WIDE
+/* The table of addresses. Only the part in use is accessible: a pointer whose thread does not exist
+ * faults in the rest, which is addresses without memory. */
+static char **make_table(void) {
+  const size_t half = (size_t)RT_TABLE_HALF * sizeof *upcr_base;
+  char *whole = mmap(NULL, 2 * half, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  rt.table_is_whole = whole != MAP_FAILED;
+  if (!rt.table_is_whole) return calloc((size_t)upcr_threads, sizeof *upcr_base);
+  if (mprotect(whole + half, (size_t)upcr_threads * sizeof *upcr_base, PROT_READ | PROT_WRITE) != 0)
+    return NULL;
+  return (char **)(void *)(whole + half);
+}
+#endif
+
 static void find_peers(void) {
   rt.owner_base = calloc((size_t)upcr_threads, sizeof *rt.owner_base);
 #ifdef UPCR_WIDE
-  upcr_base = calloc((size_t)upcr_threads, sizeof *upcr_base);
+  upcr_base = make_table();
   if (!upcr_base) rt_fatal("out of memory for a table of %d threads", upcr_threads);
 #endif
   if (!rt.owner_base) rt_fatal("out of memory for a table of %d threads", upcr_threads);
@@ -156,6 +170,7 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
   attach();
   find_peers();
   guard_null();
+  rt_fault_start();
   rt_own_root()->ended_at = UINT64_MAX;
   place_objects(objects, object_count);
   rt_alloc_start();

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 60
+"""Accesses through pointers-to-shared that point to nothing: what is said, by which line.
+
+Also that the program's own handler of SIGSEGV gets what is not of shared memory, and everything
+where it is installed last; that a fault of a private pointer is not called one of shared memory;
+and that nothing is said where GASNET_NO_CATCH_SIGNAL leaves SIGSEGV alone.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
+SOURCE = """#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <upc.h>
+struct node { int value; shared struct node *next; };
+shared struct node *head;
+shared int numbers[THREADS];
+static sigjmp_buf back;
+static volatile int out;
+static void *volatile none;
+static void handler(int sig) { siglongjmp(back, sig); }
+__attribute__((constructor)) static void own_handler(void) {
+  if (getenv("EARLY")) signal(SIGSEGV, handler);
+}
+static int walk(shared struct node *p) {
+  int sum = 0;
+  while (1) {
+    sum += p->value; /* null */
+    p = p->next;
+    out = sum;
+  }
+}
+int main(int argc, char **argv) {
+  const char *how = argv[1];
+  shared int *p = NULL, *volatile q = NULL;
+  shared [] char *far = (shared [] char *)&numbers[0];
+  upc_barrier;
+  if (MYTHREAD != THREADS - 1) upc_barrier;
+  if (getenv("LATE")) signal(SIGSEGV, handler);
+  if (sigsetjmp(back, 1)) {
+    printf("handled\\n");
+    upc_global_exit(0);
+  }
+  if (!strcmp(how, "walk")) walk(head);
+  if (!strcmp(how, "write")) p[THREADS] = argc; /* write */
+  if (!strcmp(how, "copy")) upc_memget((void *)&out, q, 4); /* copy */
+  if (!strcmp(how, "garbage")) {
+    memset((void *)&q, 0x7f, sizeof q);
+    out = *q; /* garbage */
+  }
+  if (!strcmp(how, "outside")) out = far[(1L << 34) - 4096 - upc_addrfield(far)]; /* outside */
+  if (!strcmp(how, "private")) out = *(int *)none;
+  upc_barrier;
+  return 0;
+}
+"""
+
+
+def line_of(word):
+    """The number of the line with this comment."""
+    return 1 + next(i for i, line in enumerate(SOURCE.split("\n")) if f"/* {word} */" in line)
+
+
+def main():
+    problems = []
+
+    def check(what, program, how, wanted, unwanted=(), **environ):
+        run = subprocess.run([TOMBOLO, "run", "-n", "2", program, how], check=False, text=True,
+                             capture_output=True, env={**os.environ, **environ})
+        text = run.stdout + run.stderr
+        if "handled" not in wanted and run.returncode == 0:
+            problems.append(f"{what} {how} {environ}: it ends with 0")
+        missing = [w for w in wanted if w not in text] + [f"not {u}" for u in unwanted if u in text]
+        if missing:
+            problems.append(f"{what} {how} {environ}: expected {missing} in\n{text}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = os.path.join(folder, "f.upc"), os.path.join(folder, "f")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(SOURCE)
+        for options in (["-g", "-O0"], ["-g", "-O1", "--pointers=wide"], ["-O2"]):
+            subprocess.run([TOMBOLO, "upcc", *options, source, "-o", program], check=True)
+            place = "f.upc:{}, in {}" if "-g" in options else "compile with -g to see the line"
+            null = "UPC: thread 1 of 2: {} through a null pointer to shared (thread 0, phase 0,"
+            for far in ({}, {"TOMBOLO_SHM": "0"}):
+                for how, access, function in (("walk", "read", "walk"), ("write", "write", "main"),
+                                              ("copy", "read", "main")):
+                    word = "null" if how == "walk" else how
+                    check(options, program, how, [null.format(access),
+                          place.format(line_of(word), function)], ["SIGBUS"], **far)
+                check(options, program, "garbage", ["which does not exist",
+                      place.format(line_of("garbage"), "main")], **far)
+                check(options, program, "outside", [place.format(line_of("outside"), "main")] if far
+                      else [], **far)
+            check(options, program, "private", ["SIGSEGV"], ["UPC:"])
+        check("handlers", program, "private", ["handled"], ["UPC:"], EARLY="1")
+        check("handlers", program, "walk", ["handled", "null pointer to shared"], EARLY="1")
+        check("handlers", program, "walk", ["handled"], ["UPC:"], LATE="1")
+        check("handlers", program, "walk", [], ["UPC:"], GASNET_NO_CATCH_SIGNAL="SIGSEGV")
+    for problem in problems:
+        print(problem)
+    print(f"faults: {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
