@@ -94,7 +94,7 @@ std::string Generator::code(Node *n) {
   case Nk::Threads: return options_.threads ? std::to_string(options_.threads) : "upcr_threads";
   case Nk::MaxBlock: return std::to_string(pts_form().max_block);
   case Nk::Chosen: return "(" + code(n->kids[0]) + ")";
-  case Nk::TypeName: return place(n->begin) + c_type(n->operand);
+  case Nk::TypeName: return place(n->begin) + type_name(n);
   case Nk::Declaration: return declaration(n);
   case Nk::Record: return record(n);
   case Nk::ForDeclaration:
@@ -106,6 +106,19 @@ std::string Generator::code(Node *n) {
   case Nk::Barrier: return barrier(n);
   default: return splice(n);
   }
+}
+
+// A type's name may hold the definition of a structure.
+std::string Generator::type_name(Node *n) {
+  std::string s = c_type(n->operand);
+  for (Node *k : n->kids) {
+    if (!k || k->kind != Nk::Record) continue;
+    const Tag *tag = k->operand->tag;
+    const std::string name = (tag->is_union ? "union " : "struct ") + tag->name;
+    const size_t at = s.find(name);
+    if (at != std::string::npos) s.replace(at, name.size(), code(k));
+  }
+  return s;
 }
 
 std::string Generator::external(Node *n) {

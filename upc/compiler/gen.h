@@ -24,6 +24,7 @@ public:
   std::string code(Node *n);
 
 private:
+  std::string type_name(Node *n);
   std::string user_main(Type *t);
   std::string tokens(int begin, int end);
   std::string splice(Node *n);

@@ -286,6 +286,8 @@ std::string Generator::size(Node *n) {
   if (n->op == "upc_blocksizeof") return "((unsigned long)" + std::to_string(block_of(t)) + ")";
   if (n->op == "upc_elemsizeof") return elem_size(t);
   if (n->op == "upc_localsizeof") return local_size(t);
+  if (n->postfix && n->kind == Nk::SizeofType && !is_shared(t))
+    return "_Alignof(" + code(n->kids[0]) + ")";
   if (n->postfix) return "_Alignof(" + c_type(unqualified(const_cast<Type *>(element_of(t)))) + ")";
   if (is_shared(t)) {
     for (const Type *a = t; is_array(a); a = a->base)

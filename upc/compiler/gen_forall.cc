@@ -276,8 +276,8 @@ std::string Generator::own_target(Node *n) {
   std::string &pointer = own_->arrays[own_->pointer];
   if (pointer.empty()) {
     pointer = fresh("a");
-    own_->pointers += c_type(pointer_to(element), pointer) + " = (" + c_type(pointer_to(element)) +
-                      ")(upcr_base[upcr_mythread] + " +
+    own_->pointers += c_type(pointer_to(element), pointer) + " __attribute__((__unused__)) = (" +
+                      c_type(pointer_to(element)) + ")(upcr_base[upcr_mythread] + " +
                       (own_->unit > 0 ? own_->row : "upcr_addrfield(" + own_->origin + ")") + ");";
   }
   return pointer + "[" + own_->position + "]";
@@ -294,8 +294,8 @@ std::string Generator::own_array(Node *index) {
   const std::string name = name_of(base);
   const std::string start = own_->ahead + start_of(base, block_of(index->type));
   own_->pointers +=
-      c_type(pointer_to(row), pointer) + " = (" + c_type(pointer_to(row)) +
-      ")(upcr_base[upcr_mythread] + upcr_addrfield(" + name + ")" +
+      c_type(pointer_to(row), pointer) + " __attribute__((__unused__)) = (" +
+      c_type(pointer_to(row)) + ")(upcr_base[upcr_mythread] + upcr_addrfield(" + name + ")" +
       (is_array(base->type) ? "" : " - upcr_phaseof(" + name + ") * " + elem_size(index->type)) +
       ");";
   if (start != own_->begins || count > 1)

@@ -359,6 +359,9 @@ Node *Parser::type_name() {
   check_type(x.type, n->begin);
   done(n);
   n->dirty = n->dirty || needs_writing(x.type) || s.first_shared >= 0;
+  Node *r = d.definition;
+  if (r && r->kind == Nk::Record && r->operand->tag->made_up && n->dirty)
+    r->postfix = r->dirty = true; // it is written with its name
   return n;
 }
 

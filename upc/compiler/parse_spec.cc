@@ -291,6 +291,8 @@ Type *Parser::typeof_type(Spec &s) {
   Type *t = n->kind == Nk::TypeName ? n->operand : n->type;
   s.from_object = n->kind != Nk::TypeName && is_shared(t);
   s.d->rewritten = s.d->rewritten || n->dirty;
+  for (Node *k : n->kids)
+    if (n->kind == Nk::TypeName && k->kind == Nk::Record) s.d->definition = k;
   if (t->kind != Ty::Unknown || !t->alias.empty()) return t;
   std::string text;
   for (int i = begin; i < p_; i++) text += std::string(s_[i].text) + " ";
