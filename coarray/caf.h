@@ -288,6 +288,15 @@ struct caf_elem {
   size_t len; /* bytes */
 };
 
+/* Bytes from one element to the next, by a descriptor whose data begin at base here, or on another
+ * image; span.c. */
+ptrdiff_t caf_unit_slow(const struct caf_desc *desc, const void *base);
+static inline ptrdiff_t caf_unit(const struct caf_desc *desc, const void *base) {
+  const ptrdiff_t len = (ptrdiff_t)desc->dtype.elem_len;
+  if (__builtin_expect(desc->span == len || desc->span == 0, 1)) return len;
+  return caf_unit_slow(desc, base);
+}
+
 /* Describes the elements of a descriptor, with base instead of its own address. vector: NULL or
  * [rank]. Call caf_section_free afterwards. */
 void caf_section_of(struct caf_section *s, const struct caf_desc *desc, char *base,

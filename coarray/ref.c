@@ -102,7 +102,9 @@ static void select_static(struct walk *w, const struct caf_ref *ref) {
 
 /* An array with a descriptor: subscripts are those of the program. */
 static void select_described(struct walk *w, const struct caf_ref *ref) {
-  const ptrdiff_t size = w->desc.span ? w->desc.span : (ptrdiff_t)ref->item_size;
+  const ptrdiff_t len = (ptrdiff_t)ref->item_size;
+  const ptrdiff_t size =
+      w->desc.span < len ? len : w->desc.span; /* the span may be unset: span.c */
   for (int d = 0; d < CAF_RANK_MAX && ref->u.a.mode[d] != CAF_MODE_NONE; d++) {
     const struct caf_dim *dim = &w->desc.dim[d];
     const ptrdiff_t unit = dim->stride * size;

@@ -47,7 +47,7 @@ void caf_section_of(struct caf_section *s, const struct caf_desc *desc, char *ba
   s->levels = (unsigned)desc->dtype.rank;
   s->indexed = false;
   s->flags = 0;
-  const ptrdiff_t unit = desc->span ? desc->span : (ptrdiff_t)desc->dtype.elem_len;
+  const ptrdiff_t unit = caf_unit(desc, base);
   for (unsigned d = 0; d < s->levels; d++) {
     const ptrdiff_t n = desc->dim[d].ub - desc->dim[d].lb + 1;
     s->count[d] = n > 0 ? (size_t)n : 0;
