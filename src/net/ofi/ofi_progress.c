@@ -195,10 +195,10 @@ static struct ofi_buffer *completed(struct tmb_net *net, const struct fi_cq_data
 
 /* Completions of the first rail that has any, from the one behind that which was read last. Returns
  * their number or a code of libfabric. */
-static ssize_t read_queues(struct tmb_net *net) {
+static TMB_NOINLINE ssize_t read_rails(struct tmb_net *net) {
   ssize_t count = -FI_EAGAIN;
   for (uint32_t i = 0; i < net->rails && count == -FI_EAGAIN; i++) {
-    if (TMB_UNLIKELY(net->rails > 1)) net->read_rail = (net->read_rail + 1) % net->rails;
+    net->read_rail = (net->read_rail + 1) % net->rails;
     const struct ofi_rail *rail = &net->rail[net->read_rail];
     if (rail->ep) count = net->calls->cq_read(rail->cq, net->events, OFI_EVENTS);
   }
@@ -208,7 +208,9 @@ static ssize_t read_queues(struct tmb_net *net) {
 /* Read completions. Returns whether there are any. */
 static bool refill(struct tmb_net *net) {
   net->event_at = net->event_count = 0;
-  const ssize_t count = read_queues(net);
+  const ssize_t count = TMB_LIKELY(net->rails == 1)
+                            ? net->calls->cq_read(net->rail[0].cq, net->events, OFI_EVENTS)
+                            : read_rails(net);
   if (count > 0) net->event_count = (uint32_t)count;
   if (count > 0 || count == -FI_EAGAIN) return count > 0;
   if (count == -FI_EAVAIL) {

@@ -91,12 +91,10 @@ bool ofi_access_rest(struct tmb_net *net) {
   return sent;
 }
 
-/* The provider has given up an access or a stripe. Returns the access if that was the last piece of
- * it, else NULL. */
-static struct ofi_access *piece_over(struct tmb_net *net, struct ofi_access *a, bool failed) {
+/* One piece of an access in stripes is over. Returns the access if it was the last, else NULL. */
+static TMB_NOINLINE struct ofi_access *piece_over(struct tmb_net *net, struct ofi_access *a,
+                                                  bool failed) {
   struct ofi_access *whole = a->whole ? a->whole : a;
-  ofi_memory_unuse(net, a->local);
-  a->local = NULL;
   if (failed) whole->lost = true;
   if (a->whole) {
     a->parts = 0;
@@ -106,8 +104,18 @@ static struct ofi_access *piece_over(struct tmb_net *net, struct ofi_access *a, 
   return --whole->pieces ? NULL : whole;
 }
 
+/* The provider has given up an access or a stripe. Returns the access if that was the last piece of
+ * it, else NULL. */
+static inline struct ofi_access *given_up(struct tmb_net *net, struct ofi_access *a, bool failed) {
+  if (a->local) ofi_memory_unuse(net, a->local);
+  a->local = NULL;
+  if (TMB_UNLIKELY(a->striped)) return piece_over(net, a, failed);
+  if (failed) a->lost = true;
+  return a;
+}
+
 void ofi_access_done(struct tmb_net *net, struct ofi_op *op) {
-  struct ofi_access *a = piece_over(net, access_of(op), false);
+  struct ofi_access *a = given_up(net, access_of(op), false);
   if (!a) return;
   if (a->signals && !a->started && a->lost) {
     a->parts = 1; /* no signal will be answered */
@@ -119,7 +127,7 @@ void ofi_access_done(struct tmb_net *net, struct ofi_op *op) {
 }
 
 void ofi_access_failed(struct tmb_net *net, struct ofi_op *op) {
-  struct ofi_access *a = piece_over(net, access_of(op), true);
+  struct ofi_access *a = given_up(net, access_of(op), true);
   if (!a) return;
   if (a->signals && !a->started) a->parts = 1; /* no signal will be answered */
   part_over(net, a);
@@ -320,8 +328,8 @@ static uint32_t common_rails(const struct tmb_net *net, uint32_t peer,
 }
 
 /* Divide an access that is about to start: it keeps the first stripe. Returns the others. */
-static struct ofi_op *divide(struct tmb_net *net, struct ofi_access *a,
-                             const struct ofi_region *region) {
+static TMB_NOINLINE struct ofi_op *divide(struct tmb_net *net, struct ofi_access *a,
+                                          const struct ofi_region *region) {
   const uint32_t rails = common_rails(net, a->op.peer, region);
   const uint64_t share =
       TMB_ALIGN_UP(a->nbytes / (uint32_t)__builtin_popcount(rails | 1), STRIPE_ALIGN);
@@ -359,8 +367,8 @@ static struct ofi_op *divide(struct tmb_net *net, struct ofi_access *a,
 
 /* Start the stripes beside the first, which has begun. One for which its rail has no room, or to
  * which there is no connection yet, takes the first rail. */
-static void start_stripes(struct tmb_net *net, struct ofi_access *whole, struct ofi_op *list,
-                          const struct ofi_region *region) {
+static TMB_NOINLINE void start_stripes(struct tmb_net *net, struct ofi_access *whole,
+                                       struct ofi_op *list, const struct ofi_region *region) {
   while (list) {
     struct ofi_op *const op = list;
     list = op->next;
@@ -401,7 +409,7 @@ static int start_access(struct tmb_net *net, const struct start *s) {
   }
   net->tx_busy++;
   ofi_peer_of(net, s->rma->peer)->accesses++;
-  start_stripes(net, a, stripes, region);
+  if (TMB_UNLIKELY(stripes != NULL)) start_stripes(net, a, stripes, region);
   if (s->signal && !s->is_get && net->ordered && !a->striped) {
     a->started = true;
     start_signal(net, a);
