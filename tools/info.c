@@ -19,11 +19,13 @@
 enum { OPT_MARKDOWN = 256 };
 
 struct options {
-  bool config, json, markdown;
+  bool config, json, markdown, network;
 };
 
 static const struct argp_option option_table[] = {
     {"config", 'c', NULL, 0, "show the settings only: value, source and meaning", 0},
+    {"network", 'n', NULL, 0,
+     "show only networks: conduits, interfaces, providers of libfabric, rails", 0},
     {"json", 'j', NULL, 0, "print JSON", 0},
     {"markdown", OPT_MARKDOWN, NULL, 0, "with --config: print the table of docs/SETTINGS.md", 0},
     {0},
@@ -42,14 +44,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   switch (key) {
   case 'c': options->config = true; return 0;
   case 'j': options->json = true; return 0;
+  case 'n': options->network = true; return 0;
   case OPT_MARKDOWN: options->markdown = true; return 0;
   case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"; see --help", arg); return 0;
   case ARGP_KEY_END:
     if (options->markdown && (!options->config || options->json))
       argp_error(state, "--markdown goes with --config and without --json");
+    if (options->network && options->config)
+      argp_error(state, "--network and --config each show a part only: give one of them");
     return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
+}
+
+/* What the options ask for, without the settings. */
+static json_t *collect(const struct options *options) {
+  if (options->config) return json_object();
+  return options->network ? info_collect_network() : info_collect();
 }
 
 /* Prints the document with a newline. Returns the exit code. */
@@ -67,7 +78,7 @@ static int print(const struct options *options, json_t *document, json_t *settin
   }
   if (options->json) return print_json(options->config ? settings : document);
   if (!options->config) info_print_text(document);
-  info_print_settings(settings);
+  if (!options->network) info_print_settings(settings);
   return 0;
 }
 
@@ -79,8 +90,9 @@ int tool_info_main(int argc, char **argv) {
 
   int bad = 0, rc = TOOL_EXIT_FAILED;
   json_t *settings = info_settings(&bad);
-  json_t *document = options.config ? json_object() : info_collect();
-  if (!settings || !document || json_object_set(document, "settings", settings) != 0) {
+  json_t *document = collect(&options);
+  if (!settings || !document ||
+      (!options.network && json_object_set(document, "settings", settings) != 0)) {
     tmb_print("info: out of memory");
   } else {
     tmb_cfg_init(); /* warns about unknown names */

@@ -12,9 +12,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Everything but the settings; call info_settings first. Returns a new reference, NULL without
- * memory. */
+/* Everything but the settings, or what concerns networks; call info_settings first. Return a new
+ * reference, NULL without memory. */
 json_t *info_collect(void);
+json_t *info_collect_network(void);
 
 /*
  * Every setting; takes those that are wrong out of our environment: [{name, alias, value, source,
@@ -30,8 +31,8 @@ json_t *info_interfaces(void);
 json_t *info_conduits(const json_t *interfaces);
 
 /* The same of the providers that the conduit ofi knows, the best first; empty without its plug-in.
- */
-json_t *info_providers(void);
+ * out rails: new, of the domains of the provider that is taken: whether long transfers use them. */
+json_t *info_providers(json_t **rails);
 
 /* Print the document or the settings for people on stdout. */
 void info_print_text(const json_t *document);

@@ -166,14 +166,28 @@ static json_t *collect_sizes(void) {
   return list;
 }
 
+json_t *info_collect_network(void) {
+  json_t *rails, *interfaces = info_interfaces(), *conduits = info_conduits(interfaces),
+                 *providers = info_providers(&rails);
+  return json_pack("{s:o, s:o, s:o, s:o}", "conduits", conduits, "interfaces", interfaces,
+                   "providers", providers, "rails_of_ofi", rails);
+}
+
 json_t *info_collect(void) {
   tmb_os_ticks_native(); /* the calibration starts now */
-  json_t *interfaces = info_interfaces(), *conduits = info_conduits(interfaces);
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
-                   collect_version(), "build", collect_build(), "conduits", conduits, "interfaces",
-                   interfaces, "providers", info_providers(), "start", collect_start(), "topology",
-                   collect_topology(), "memory", collect_memory(), "clock", collect_clock(),
-                   "limits", collect_limits(), "structure_sizes", collect_sizes());
+  json_t *document =
+      json_pack("{s:o, s:o}", "version", collect_version(), "build", collect_build());
+  json_t *network = info_collect_network(),
+         *rest = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "start", collect_start(), "topology",
+                           collect_topology(), "memory", collect_memory(), "clock", collect_clock(),
+                           "limits", collect_limits(), "structure_sizes", collect_sizes());
+  if (json_object_update(document, network) || json_object_update(document, rest)) {
+    json_decref(document);
+    document = NULL;
+  }
+  json_decref(network);
+  json_decref(rest);
+  return document;
 }
 
 static const char *const type_names[] = {

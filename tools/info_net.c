@@ -162,11 +162,11 @@ json_t *info_conduits(const json_t *interfaces) {
 struct describe {
   const char *(*setting)(const char *name);
   void (*line)(void *arg, const char *name, bool usable, const char *text);
-  void *arg;
+  void *arg, *rails;
 };
 
 static const char *setting_named(const char *name) {
-  const enum tmb_cfg_id ids[] = {TMB_CFG_OFI_PROVIDER, TMB_CFG_OFI_DEVICE};
+  const enum tmb_cfg_id ids[] = {TMB_CFG_OFI_PROVIDER, TMB_CFG_OFI_DEVICE, TMB_CFG_OFI_INTERFACES};
   for (size_t i = 0; i < TMB_ARRAY_LEN(ids); i++)
     if (strcmp(tmb_cfg_row(ids[i])->name, name) == 0) return tmb_cfg_str(ids[i]);
   return NULL;
@@ -176,16 +176,17 @@ static void add_provider(void *arg, const char *name, bool usable, const char *t
   json_array_append_new(arg, conduit_entry(name, usable, text));
 }
 
-json_t *info_providers(void) {
+json_t *info_providers(json_t **rails) {
   char path[PATH_BYTES];
   json_t *list = json_array();
+  *rails = json_array();
   (void)find_plugin("ofi", path, sizeof path);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, DESCRIBE_SYMBOL) : NULL;
   if (symbol) {
     void (*describe)(const struct describe *);
     memcpy(&describe, &symbol, sizeof describe);
-    describe(&(struct describe){setting_named, add_provider, list});
+    describe(&(struct describe){setting_named, add_provider, list, *rails});
   }
   return list; /* libfabric may have started threads: it stays loaded */
 }

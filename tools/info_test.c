@@ -140,12 +140,22 @@ static void wrong_settings_are_shown_not_fatal(void **state) {
   expect("did you mean TOMBOLO_WAIT?");
 }
 
+static void networks_are_shown_alone(void **state) {
+  (void)state;
+  run((struct call){1, {"--network"}, NULL, NULL}, 0);
+  expect("\nInterfaces\n");
+  expect("\nRails of ofi\n");
+  assert_null(strstr(cap.text, "Topology"));
+  assert_null(strstr(cap.text, "TOMBOLO_WAIT"));
+}
+
 static void wrong_options_are_refused(void **state) {
   (void)state;
   run((struct call){1, {"--bogus"}, NULL, NULL}, TOOL_EXIT_USAGE);
   run((struct call){1, {"extra"}, NULL, NULL}, TOOL_EXIT_USAGE);
   expect("\"extra\"");
   run((struct call){1, {"--markdown"}, NULL, NULL}, TOOL_EXIT_USAGE);
+  run((struct call){2, {"--network", "--config"}, NULL, NULL}, TOOL_EXIT_USAGE);
   run((struct call){1, {"--help"}, NULL, NULL}, 0);
   expect("--json");
 }
@@ -172,6 +182,7 @@ int main(void) {
       cmocka_unit_test(json_is_complete),
       cmocka_unit_test(settings_show_value_and_source),
       cmocka_unit_test(wrong_settings_are_shown_not_fatal),
+      cmocka_unit_test(networks_are_shown_alone),
       cmocka_unit_test(wrong_options_are_refused),
       cmocka_unit_test(the_checked_in_table_is_current),
   };

@@ -7,6 +7,8 @@ interfaces, the data are checked; and hosts of which one lacks an interface.
 Provider tcp;ofi_rxm, two hosts of a lab with eth0 (for the agents) and the rails eth1 and eth2.
 """
 
+import os
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -40,6 +42,30 @@ class Rails(unittest.TestCase):
             row = counts[lab.port(0, rail)]
             sent[f"eth{rail}", "rx"], sent[f"eth{rail}", "tx"] = int(row[1]), int(row[9])
         return sent, err
+
+    def test_shown(self):
+        """`tombolo info --network` names the domains, and says why one is not used."""
+        command = [str(build_folder() / "bin/tombolo"), "info", "--network"]
+
+        def rails(host, **settings):
+            text = host.start(command, stdout=subprocess.PIPE, env={**os.environ, **settings})
+            lines = text.communicate()[0].decode().split("Rails of ofi\n")[1].splitlines()
+            return {line.split()[0]: line for line in lines if line}
+
+        with Lab(hosts=2, rails=3) as lab:
+            lab._ip(["link set eth2 down"], lab.hosts[1])
+            unset = rails(lab.hosts[0])
+            named = rails(lab.hosts[0], TOMBOLO_OFI_INTERFACES="eth1,eth2")
+            missing = rails(lab.hosts[1], TOMBOLO_OFI_INTERFACES="eth1,eth2")
+        print(unset, named, missing, sep="\n")
+        taken = [name for name, line in unset.items() if "takes everything" in line]
+        self.assertEqual(len(taken), 1)  # whichever libfabric has first
+        for name in {"eth0", "eth1", "eth2"} - set(taken):
+            self.assertIn(f"TOMBOLO_OFI_INTERFACES={taken[0]},{name}", unset[name])
+        self.assertIn("rail 0", named["eth1"])
+        self.assertIn("rail 1", named["eth2"])
+        self.assertIn("not available: not named", named["eth0"])
+        self.assertIn("no such domain here", missing["eth2"])
 
     def test_both_are_used(self):
         """Puts and gets: each interface carries about half, in both directions."""

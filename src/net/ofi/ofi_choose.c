@@ -15,6 +15,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,8 +78,7 @@ static struct fi_info *make_hints(const struct ofi_calls *calls, const char *pro
   return NULL;
 }
 
-/* Where an entry leads: 0 nowhere else, 1 this machine only, 2 a link only, 3 other hosts by IPv6,
- * 4 by anything else. */
+/* Where an entry leads, as struct ofi_domain has it. */
 static int reach(const struct fi_info *info) {
   if (!info->src_addr) return 4;
   if (info->addr_format == FI_SOCKADDR_IN) {
@@ -93,12 +93,17 @@ static int reach(const struct fi_info *info) {
   return 4;
 }
 
+/* Whether an entry is of a provider, and takes our messages. */
+static bool is_usable(const struct fi_info *info, const char *provider) {
+  return strcmp(info->fabric_attr->prov_name, provider) == 0 &&
+         info->ep_attr->max_msg_size >= OFI_MESSAGE_MAX;
+}
+
 /* The best entry of a list, or NULL. in device: name of a domain, or NULL. */
 static struct fi_info *best(struct fi_info *list, const char *provider, const char *device) {
   struct fi_info *found = NULL;
   for (struct fi_info *i = list; i; i = i->next) {
-    if (strcmp(i->fabric_attr->prov_name, provider) != 0) continue;
-    if (i->ep_attr->max_msg_size < OFI_MESSAGE_MAX) continue;
+    if (!is_usable(i, provider)) continue;
     if (device && *device && strcmp(device, i->domain_attr->name) != 0) continue;
     if (!found || reach(i) > reach(found)) found = i;
   }
@@ -128,6 +133,31 @@ uint64_t ofi_choose_list(const struct ofi_calls *calls, const char *wanted, cons
     if (infos[i]) bits |= UINT64_C(1) << i;
   }
   return bits;
+}
+
+/* An entry of getinfo: of a domain that is known already the one that leads farthest counts. */
+static uint32_t add_domain(const struct fi_info *info, struct ofi_domain *domains, uint32_t count) {
+  uint32_t at = 0;
+  while (at < count && strcmp(domains[at].name, info->domain_attr->name) != 0) at++;
+  if (at == OFI_DOMAINS || (at < count && domains[at].reach >= reach(info))) return count;
+  snprintf(domains[at].name, sizeof domains[at].name, "%s", info->domain_attr->name);
+  domains[at].reach = reach(info);
+  domains[at].mr_mode = (uint64_t)info->domain_attr->mr_mode;
+  return TMB_MAX(count, at + 1);
+}
+
+uint32_t ofi_choose_domains(const struct ofi_calls *calls, uint32_t row,
+                            struct ofi_domain domains[OFI_DOMAINS]) {
+  struct fi_info *hints = make_hints(calls, rows[row].name), *list = NULL;
+  uint32_t count = 0;
+  if (!hints) return 0;
+  if (calls->getinfo(OFI_API, hints, &list) == 0) {
+    for (const struct fi_info *i = list; i; i = i->next)
+      if (is_usable(i, rows[row].name)) count = add_domain(i, domains, count);
+    calls->freeinfo(list);
+  }
+  calls->freeinfo(hints);
+  return count;
 }
 
 const char *ofi_choose_rail(const char *list, uint32_t rail, char *text, size_t bytes) {

@@ -230,6 +230,18 @@ const char *ofi_choose_fabric(void);
  * for the name. */
 const char *ofi_choose_rail(const char *list, uint32_t rail, char *text, size_t bytes);
 
+/* A domain of a provider, as getinfo has it. reach: where it leads: 0 nowhere else, 1 this machine
+ * only, 2 a link only, 3 other hosts by IPv6, 4 by anything else. */
+enum { OFI_DOMAINS = 32 };
+struct ofi_domain {
+  char name[OFI_NAME_MAX];
+  int reach;
+  uint64_t mr_mode;
+};
+/* The domains of a row that can be used, each once. Returns how many. */
+uint32_t ofi_choose_domains(const struct ofi_calls *calls, uint32_t row,
+                            struct ofi_domain domains[OFI_DOMAINS]);
+
 /* ---- ofi_rail.c */
 
 /* Open the first rail, whose provider and domain are chosen. Returns whether it went well; else it

@@ -10,12 +10,14 @@
 #include "net/ofi/ofi_engine.h"
 
 #include <stdio.h>
+#include <string.h>
 
-/* What the caller gives: settings by name, and where each line goes. */
+/* What the caller gives: settings by name, and where each line goes: of a provider, or of a domain
+ * that may be a rail. */
 struct describe {
   const char *(*setting)(const char *name);
   void (*line)(void *arg, const char *name, bool usable, const char *text);
-  void *arg;
+  void *arg, *rails;
 };
 
 static void say_usable(const struct describe *d, uint32_t row, const struct fi_info *info,
@@ -48,10 +50,95 @@ static void say_missing(const struct describe *d, const struct ofi_calls *calls,
     snprintf(text, sizeof text, "TOMBOLO_OFI_PROVIDER names %s", wanted);
   else
     snprintf(text, sizeof text,
-             "only if TOMBOLO_OFI_PROVIDER=%s asks for it, or "
-             "TOMBOLO_OFI_DEVICE names another domain",
+             "only if TOMBOLO_OFI_PROVIDER=%s asks for it, or TOMBOLO_OFI_DEVICE or "
+             "TOMBOLO_OFI_INTERFACES names another domain",
              name);
   d->line(d->arg, name, false, text);
+}
+
+/* ---- rails */
+
+/* Of the provider that is taken. */
+struct rails {
+  const char *list;  /* TOMBOLO_OFI_INTERFACES, or NULL */
+  const char *taken; /* the first rail's domain */
+  uint64_t mr_mode;  /* of it */
+  uint32_t count;
+  struct ofi_domain domain[OFI_DOMAINS];
+};
+
+/* Which position of the setting names a domain, or UINT32_MAX. */
+static uint32_t position_of(const char *list, const char *domain) {
+  char name[OFI_NAME_MAX];
+  for (uint32_t r = 0; ofi_choose_rail(list, r, name, sizeof name); r++)
+    if (strcmp(name, domain) == 0) return r;
+  return UINT32_MAX;
+}
+
+/* A domain that the setting does not name. */
+static bool say_unnamed(const struct rails *rails, const struct ofi_domain *domain, char *text,
+                        size_t bytes) {
+  const char *others = rails->list && *rails->list ? rails->list : rails->taken;
+  const bool taken = strcmp(domain->name, rails->taken) == 0;
+  if (taken)
+    snprintf(text, bytes, "takes everything: TOMBOLO_OFI_INTERFACES is not set");
+  else if (domain->reach < 2)
+    snprintf(text, bytes, "leads to no other host");
+  else if (domain->reach == 2)
+    snprintf(text, bytes, "has a link-local address only: give it another one ('ip addr add')");
+  else
+    snprintf(text, bytes,
+             "not named: TOMBOLO_OFI_INTERFACES=%s,%s on all hosts lets long puts and gets use it",
+             others, domain->name);
+  return taken;
+}
+
+/* One that it names. */
+static bool say_named(const struct rails *rails, const struct ofi_domain *domain, uint32_t position,
+                      char *text, size_t bytes) {
+  if (position >= OFI_RAILS)
+    snprintf(text, bytes, "TOMBOLO_OFI_INTERFACES names more than %u: the first ones are used",
+             OFI_RAILS);
+  else if (position && domain->mr_mode != rails->mr_mode)
+    snprintf(text, bytes, "it wants memory registered in another way than %s", rails->taken);
+  else if (position)
+    snprintf(text, bytes, "rail %u: its share of puts and gets of 256 KiB and more", position);
+  else
+    snprintf(text, bytes, "rail 0: all messages, its share of puts and gets of 256 KiB and more");
+  return position < OFI_RAILS && (!position || domain->mr_mode == rails->mr_mode);
+}
+
+/* Names that the provider does not know. */
+static void say_unknown(const struct describe *d, const struct rails *rails, const char *provider) {
+  char name[OFI_NAME_MAX], text[512];
+  for (uint32_t r = 1; ofi_choose_rail(rails->list, r, name, sizeof name); r++) {
+    uint32_t at = 0;
+    while (at < rails->count && strcmp(rails->domain[at].name, name) != 0) at++;
+    if (at < rails->count) continue;
+    snprintf(text, sizeof text,
+             "provider %s has no such domain here: long puts and gets of this host go without it",
+             provider);
+    d->line(d->rails, name, false, text);
+  }
+}
+
+/* The domains of the provider that is taken. */
+static void say_rails(const struct describe *d, const struct ofi_calls *calls, uint32_t row,
+                      const struct fi_info *info) {
+  struct rails rails = {.list = d->setting("TOMBOLO_OFI_INTERFACES"),
+                        .taken = info->domain_attr->name,
+                        .mr_mode = (uint64_t)info->domain_attr->mr_mode};
+  rails.count = ofi_choose_domains(calls, row, rails.domain);
+  for (uint32_t i = 0; i < rails.count; i++) {
+    const struct ofi_domain *const domain = &rails.domain[i];
+    const uint32_t position = position_of(rails.list, domain->name);
+    char text[2 * OFI_NAME_MAX + 256];
+    const bool used = position == UINT32_MAX
+                          ? say_unnamed(&rails, domain, text, sizeof text)
+                          : say_named(&rails, domain, position, text, sizeof text);
+    d->line(d->rails, domain->name, used, text);
+  }
+  say_unknown(d, &rails, ofi_choose_name(row));
 }
 
 TMB_EXPORT extern void tombolo_net_describe(const struct describe *d);
@@ -64,8 +151,11 @@ void tombolo_net_describe(const struct describe *d) {
     return;
   }
   const char *wanted = d->setting("TOMBOLO_OFI_PROVIDER");
+  char first[OFI_NAME_MAX];
+  const char *device =
+      ofi_choose_rail(d->setting("TOMBOLO_OFI_INTERFACES"), 0, first, sizeof first);
   struct fi_info *infos[OFI_PROVIDERS];
-  (void)ofi_choose_list(calls, wanted, d->setting("TOMBOLO_OFI_DEVICE"), infos);
+  (void)ofi_choose_list(calls, wanted, device ? device : d->setting("TOMBOLO_OFI_DEVICE"), infos);
   bool any = false, slow = true;
   for (uint32_t i = 0; i < OFI_PROVIDERS && ofi_choose_name(i); i++) {
     if (!infos[i]) {
@@ -73,6 +163,7 @@ void tombolo_net_describe(const struct describe *d) {
       continue;
     }
     say_usable(d, i, infos[i], !any);
+    if (!any) say_rails(d, calls, i, infos[i]);
     any = true;
     slow = slow && ofi_choose_emulated(i);
   }
