@@ -17,6 +17,8 @@
 #define LINK_BETA        0.95 /* where no queue stands */
 #define CURVE_BYTES_MAX  1500u
 #define BURST_NS         500000u /* what a paced sender may catch up */
+#define BURST_BYTES_MAX  60000u  /* what it hands over at once: one call's, see udp_socket.c */
+#define BURST_S          0.001   /* or what is sent in this time */
 
 void udp_cc_open(struct udp_cc *cc, uint32_t packet_bytes) {
   *cc = (struct udp_cc){.packet_bytes = packet_bytes, .threshold = UINT64_MAX};
@@ -104,9 +106,17 @@ void udp_cc_collapsed(struct udp_cc *cc) {
   limit(cc);
 }
 
+static uint64_t burst_bytes(const struct udp_cc *cc, double ns_per_byte) {
+  const double most = BURST_S * 1e9 / (ns_per_byte > 1e-3 ? ns_per_byte : 1e-3);
+  const uint64_t bytes = most < BURST_BYTES_MAX ? (uint64_t)most : BURST_BYTES_MAX;
+  return bytes > 2 * (uint64_t)cc->packet_bytes ? bytes : 2 * (uint64_t)cc->packet_bytes;
+}
+
 void udp_cc_pace(struct udp_cc *cc, uint64_t bytes, uint64_t now_ns, uint64_t srtt_ns) {
   const double gain = cc->window < cc->threshold ? 2.0 : 1.25;
-  const double ns = (double)bytes * (double)srtt_ns / (gain * (double)cc->window);
+  const double ns_per_byte = (double)srtt_ns / (gain * (double)cc->window);
   if (cc->next_ns + BURST_NS < now_ns) cc->next_ns = now_ns - BURST_NS;
-  cc->next_ns += (uint64_t)ns;
+  if (!cc->burst) cc->burst = burst_bytes(cc, ns_per_byte);
+  cc->burst = cc->burst >= bytes + cc->packet_bytes ? cc->burst - bytes : 0;
+  cc->next_ns += (uint64_t)((double)bytes * ns_per_byte);
 }

@@ -4,9 +4,10 @@
  *
  * Owns nothing. Called by udp_window.c and by the engine. Calls nothing. CUBIC of RFC 8312, so that
  * a link is shared with TCP as TCP shares it with itself. Until the first loss nothing is paced and
- * the window doubles each round trip; pacing begins with the first loss. A loss while no queue
- * stands comes of the link, not of its load, and shrinks the window less. Invariant:
- * window >= 2 packets.
+ * the window doubles each round trip; pacing begins with the first loss. What is paced leaves in
+ * bursts, as TCP's does, because one call that hands over 40 packets costs little more than one for
+ * a single packet. A loss while no queue stands comes of the link, not of its load, and shrinks the
+ * window less. Invariant: window >= 2 packets.
  */
 #ifndef TMB_UDP_CC_H
 #define TMB_UDP_CC_H
@@ -23,7 +24,8 @@ struct udp_cc {
   double origin_s;                                      /* K of RFC 8312 */
   double reno_bytes;                                    /* window that Reno would have */
   uint64_t before_window, before_threshold, before_max; /* the cut; before_window 0: none */
-  uint64_t next_ns;                                     /* pacing: when the next packet may leave */
+  uint64_t next_ns;                                     /* pacing: when the next burst may leave */
+  uint64_t burst;                                       /* bytes of this one that may still leave */
 };
 
 void udp_cc_open(struct udp_cc *cc, uint32_t packet_bytes);
@@ -49,6 +51,11 @@ static inline bool udp_cc_is_full(const struct udp_cc *cc, uint64_t in_flight) {
 /* Whether losses have been seen, so that packets are paced. */
 static inline bool udp_cc_paced(const struct udp_cc *cc) {
   return cc->max_bytes != 0;
+}
+
+/* Whether no packet may leave before next_ns. */
+static inline bool udp_cc_waits(const struct udp_cc *cc, uint64_t now_ns) {
+  return udp_cc_paced(cc) && !cc->burst && cc->next_ns > now_ns;
 }
 
 /* `bytes` are sent now: when the next may leave. */

@@ -39,7 +39,7 @@ static uint32_t best(const struct tmb_net *e, const struct udp_peer *p, uint64_t
   for (uint32_t r = 0; r < p->tx.rails; r++) {
     const struct udp_rail *rail = &p->tx.rail[r];
     if (!is_usable(p, r) || !has_room(rail)) continue;
-    if (udp_cc_paced(&rail->cc) && rail->cc.next_ns > e->now_ns) {
+    if (udp_cc_waits(&rail->cc, e->now_ns)) {
       if (rail->cc.next_ns < *due_ns) *due_ns = rail->cc.next_ns;
       continue;
     }
@@ -50,14 +50,14 @@ static uint32_t best(const struct tmb_net *e, const struct udp_peer *p, uint64_t
 
 uint32_t udp_rail_bulk(struct tmb_net *e, struct udp_peer *p, uint64_t *due_ns) {
   struct udp_rail *rail = &p->tx.rail[p->bulk_rail];
-  const bool paced = udp_cc_paced(&rail->cc) && rail->cc.next_ns > e->now_ns;
+  const bool waits = udp_cc_waits(&rail->cc, e->now_ns);
   if (TMB_LIKELY(p->tx.rails == 1)) {
     if (!has_room(rail)) return UDP_NO_RAIL;
-    if (!paced) return 0;
+    if (!waits) return 0;
     *due_ns = rail->cc.next_ns;
     return UDP_NO_RAIL;
   }
-  const bool stays = p->bulk_run < RUN_BYTES && has_room(rail) && !paced;
+  const bool stays = p->bulk_run < RUN_BYTES && has_room(rail) && !waits;
   if (stays && is_usable(p, p->bulk_rail)) return p->bulk_rail;
   uint32_t r = best(e, p, due_ns);
   if (r == UDP_NO_RAIL) {

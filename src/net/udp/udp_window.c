@@ -3,9 +3,9 @@
  * Sliding windows, see udp_window.h.
  *
  * Owns the slots of a peer's window. Called by the engine. Calls udp_cc.h. Sources: RFC 6298 (round
- * trips, time-out), RFC 8985 (loss by time). Invariants: in_flight of a rail is the sum of the
- * bytes of its slots that are SENT; `lost` counts those that are LOST; slots outside una..next are
- * FREE.
+ * trips, time-out), RFC 8985 (loss by time), RFC 5682 (answers after a time-out). Invariants:
+ * in_flight of a rail is the sum of the bytes of its slots that are SENT; `lost` counts those that
+ * are LOST; slots outside una..next are FREE.
  */
 #include "net/udp/udp_window.h"
 
@@ -91,7 +91,8 @@ static void sample(struct udp_rail *tx, uint64_t rtt_ns) {
 struct news {
   uint64_t bytes;
   uint64_t newest_ns; /* when the latest of them was sent */
-  bool sampled;       /* that one was sent once only */
+  uint64_t again_ns;  /* the same of those that were sent again */
+  uint64_t first_ns;  /* when the earliest was sent of those that were sent once */
   bool full;          /* the window was in use before */
 };
 
@@ -121,9 +122,11 @@ static void ack_slot(struct udp_tx *tx, uint64_t number, struct acks *acks) {
   else
     tx->lost--;
   news->bytes += slot_bytes(slot);
-  if (slot->sent_ns >= news->newest_ns && !mistaken) {
-    news->newest_ns = slot->sent_ns;
-    news->sampled = slot->tries == 1;
+  if (slot->tries > 1) {
+    if (slot->sent_ns > news->again_ns && !mistaken) news->again_ns = slot->sent_ns;
+  } else if (slot->state == UDP_SLOT_SENT) {
+    if (slot->sent_ns > news->newest_ns) news->newest_ns = slot->sent_ns;
+    if (slot->sent_ns < news->first_ns) news->first_ns = slot->sent_ns;
   }
   if (number >= rail->acked_end) rail->acked_end = number + 1;
   if (slot->tries > 1 && !mistaken) rail->resent = true;
@@ -166,16 +169,26 @@ static void judge(const struct udp_tx *tx, struct udp_rail *rail) {
   rail->marked = rail->mistaken = 0;
 }
 
+/* Whether the first answer after a time-out is to what was sent before it (RFC 5682): the peer has
+ * not looked for long, and now takes what has come meanwhile, a part first. That the packet which
+ * was sent again is among it says nothing of those that were sent before that. */
+static bool is_late_answer(const struct udp_rail *rail, const struct news *news) {
+  return rail->timeouts && news->first_ns < news->again_ns;
+}
+
 static void take_news(struct udp_tx *tx, struct udp_rail *rail, const struct news *news,
                       uint64_t delay_ns, uint64_t now_ns) {
+  const bool late = is_late_answer(rail, news), again = news->again_ns > news->newest_ns;
+  const uint64_t newest_ns = again && !late ? news->again_ns : news->newest_ns;
+  const bool sampled = newest_ns && !again;
   rail->timeouts = 0;
   rail->timer_ns = now_ns;
-  if (news->newest_ns > rail->rack_ns) {
-    rail->rack_ns = news->newest_ns;
-    rail->rack_rtt_ns = now_ns - news->newest_ns;
+  if (newest_ns > rail->rack_ns) {
+    rail->rack_ns = newest_ns;
+    rail->rack_rtt_ns = now_ns - newest_ns;
   }
-  if (news->sampled && now_ns > news->newest_ns) {
-    const uint64_t rtt = now_ns - news->newest_ns;
+  if (sampled && now_ns > newest_ns) {
+    const uint64_t rtt = now_ns - newest_ns;
     sample(rail, rtt > delay_ns ? rtt - delay_ns : rtt);
   }
   judge(tx, rail);
@@ -193,7 +206,8 @@ bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, u
   news.ctx = ctx;
   news.now_ns = now_ns;
   for (uint32_t r = 0; r < tx->rails; r++)
-    news.rail[r] = (struct news){.full = udp_cc_is_full(&tx->rail[r].cc, tx->rail[r].in_flight)};
+    news.rail[r] = (struct news){.first_ns = UINT64_MAX,
+                                 .full = udp_cc_is_full(&tx->rail[r].cc, tx->rail[r].in_flight)};
   while (tx->una < ack->ack) {
     ack_slot(tx, tx->una, &news);
     udp_tx_slot(tx, tx->una)->state = UDP_SLOT_FREE;

@@ -127,11 +127,78 @@ static void answer_to_the_first(void **state) {
   assert_int_equal(tx.lost, 0);
 }
 
+/* A peer that has not looked for long answers in parts: the first part, in which the packet is that
+ * was sent again, does not make the rest lost; what is missing after a later packet is. */
+static void late_in_parts(void **state) {
+  (void)state;
+  uint64_t now = settle(20);
+  const uint64_t first = tx.una;
+  for (int i = 0; i < 12; i++) send(now + (uint64_t)i * 1000);
+  now += 10 * MS;
+  udp_tx_timeout(&tx, 0, false, now);
+  assert_int_equal(tx.lost, 1);
+  udp_tx_sent(&tx, udp_tx_slot(&tx, first), now);
+  now += 2 * MS;
+  hear(first + 6, 0, now);
+  (void)udp_tx_detect(&tx, now + 5 * MS);
+  assert_int_equal(tx.lost, 0);
+  send(now);
+  hear(first + 6, 0x3f, now + MS); /* all but one */
+  const uint64_t window = tx.rail[0].cc.window;
+  (void)udp_tx_detect(&tx, now + 20 * MS);
+  assert_int_equal(tx.lost, 1);
+  assert_true(tx.rail[0].cc.window < window);
+}
+
+/* When nothing but the packet that was sent again has come, those before it are lost. */
+static void lost_before_a_timeout(void **state) {
+  (void)state;
+  uint64_t now = settle(20);
+  const uint64_t first = tx.una;
+  for (int i = 0; i < 12; i++) send(now + (uint64_t)i * 1000);
+  now += 10 * MS;
+  udp_tx_timeout(&tx, 0, false, now);
+  udp_tx_sent(&tx, udp_tx_slot(&tx, first), now);
+  hear(first + 1, 0, now + MS);
+  (void)udp_tx_detect(&tx, now + 5 * MS);
+  assert_int_equal(tx.lost, 11);
+}
+
+/* What is paced leaves in bursts that one call hands over, at the rate that the window gives. */
+static void bursts(void **state) {
+  (void)state;
+  struct udp_cc cc;
+  udp_cc_open(&cc, PACKET);
+  cc.window = cc.threshold = 400 * PACKET;
+  cc.max_bytes = cc.window;
+  uint64_t now = 1000 * MS, sent = 0, calls = 0;
+  cc.next_ns = now;
+  for (const uint64_t stop = now + 100 * MS; now < stop; calls++) {
+    while (!udp_cc_waits(&cc, now)) {
+      udp_cc_pace(&cc, PACKET, now, MS);
+      sent += PACKET;
+    }
+    now = cc.next_ns;
+  }
+  const uint64_t due = 125 * cc.window; /* 1.25 windows a round trip */
+  assert_true(sent > due - due / 50 && sent < due + due / 50);
+  assert_true(sent / calls > 38 * PACKET && sent / calls <= 40 * PACKET);
+  cc.window = cc.threshold =
+      40 * PACKET; /* 100 times slower, in longer round trips: a millisecond's bytes */
+  cc.burst = 0;
+  cc.next_ns = now;
+  for (sent = 0; !udp_cc_waits(&cc, now); sent += PACKET) udp_cc_pace(&cc, PACKET, now, 10 * MS);
+  assert_true(sent >= 4 * PACKET && sent <= 6 * PACKET);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(overtaken_in_a_queue, begin, end),
       cmocka_unit_test_setup_teardown(lost, begin, end),
       cmocka_unit_test_setup_teardown(late, begin, end),
-      cmocka_unit_test_setup_teardown(answer_to_the_first, begin, end)};
+      cmocka_unit_test_setup_teardown(answer_to_the_first, begin, end),
+      cmocka_unit_test_setup_teardown(late_in_parts, begin, end),
+      cmocka_unit_test_setup_teardown(lost_before_a_timeout, begin, end),
+      cmocka_unit_test(bursts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
