@@ -51,7 +51,7 @@ static void consider_move(bool yielded) {
 /*
  * There is a processor for each rank, and yet a yield ended a wait, and took so long that somebody
  * else has run: this rank and the one that it waits for share a processor. Each rank has one of its
- * own, the one with its number modulo their count; move there.
+ * own; move there.
  */
 static void consider_spread(void) {
   struct tmb_thread *t = tmb_thread();
@@ -60,7 +60,7 @@ static void consider_spread(void) {
   if (now - t->moved_ns < MOVE_EVERY_NS) return;
   t->moved_ns = now;
   t->yields_paid = 0;
-  (void)tmb_os_cpu_visit((int)tmb_job.boot.here_index);
+  (void)tmb_os_cpu_visit((int)tmb_place_home(&tmb_job.boot));
 }
 
 void tmb_place_learn(bool yielded) {

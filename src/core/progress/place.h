@@ -9,7 +9,16 @@
 #ifndef TMB_CORE_PLACE_H
 #define TMB_CORE_PLACE_H
 
+#include "boot/boot.h"
+
 #include <stdbool.h>
+
+/* The number of the processor, modulo their count, that belongs to a rank where there is one for
+ * each. Hosts begin at different ones: namespaces of one machine are hosts that share it. */
+static inline uint32_t tmb_place_home(const struct tmb_boot *boot) {
+  const uint32_t before = boot->here == boot->size ? 0 : boot->places.host * boot->here;
+  return before + boot->here_index;
+}
 
 /* Give the processor away. */
 void tmb_place_yield(void);
