@@ -73,10 +73,22 @@ static int bind_to(int cpu) {
   return sched_setaffinity(0, sizeof one, &one.set) == 0 ? TMB_OK : TMB_E_SYS;
 }
 
-/* Whether this process has other threads, which could be binding this one right now. */
-static bool has_threads(void) {
+static uint32_t ours; /* threads, as tmb_os_threads_ours was told */
+
+uint32_t tmb_os_threads(void) {
   struct stat st;
-  return stat("/proc/self/task", &st) != 0 || st.st_nlink > 3; /* ".", "..", and each thread */
+  if (stat("/proc/self/task", &st) != 0 || st.st_nlink < 3) return 0;
+  return (uint32_t)st.st_nlink - 2; /* "." and ".." */
+}
+
+void tmb_os_threads_ours(uint32_t more) {
+  ours += more;
+}
+
+/* Whether this process has threads that could be binding this one right now. */
+static bool has_threads(void) {
+  const uint32_t all = tmb_os_threads();
+  return !all || all > 1 + ours;
 }
 
 /*

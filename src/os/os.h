@@ -42,10 +42,17 @@ int tmb_os_bind_cpu(int index);
  */
 void tmb_os_cpu_bits(uint8_t *bits, size_t bytes);
 
+/* Threads of this process; 0: not known. Cost: a system call. */
+uint32_t tmb_os_threads(void);
+
+/* So many more of them are ours or a plug-in's: they set no other thread's mask. Not thread-safe.
+ */
+void tmb_os_threads_ours(uint32_t more);
+
 /*
  * Move the calling thread to another processor of its mask, which stays as it is; the kernel may
- * move it again. Not in a process with several threads, of which another may be setting this one's
- * mask. Returns 0, or TMB_E_SYS if there is no other; TMB_E_STATE if somebody set the mask
+ * move it again. Not in a process with other threads than ours, of which one may be setting this
+ * one's mask. Returns 0, or TMB_E_SYS if there is no other; TMB_E_STATE if somebody set the mask
  * meanwhile. Cost: six system calls and a migration.
  */
 int tmb_os_cpu_next(void);

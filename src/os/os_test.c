@@ -21,6 +21,7 @@
 #include "os/ticks.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -393,10 +394,40 @@ static void processes_are_known_by_their_start(void **state) {
   assert_true(tmb_os_pid_space() > 0);
 }
 
+static void *rest(void *arg) {
+  (void)pause();
+  return arg;
+}
+
+/* Beside a thread that nobody knows a rank stays where it is; beside one of ours it moves. */
+static void move_beside_threads(void) {
+  pthread_t thread;
+  const int here = tmb_os_cpu_current();
+  CHILD_CHECK(tmb_os_threads() == 1);
+  CHILD_CHECK(pthread_create(&thread, NULL, rest, NULL) == 0);
+  CHILD_CHECK(tmb_os_threads() == 2);
+  CHILD_CHECK(tmb_os_cpu_next() == TMB_E_SYS);
+  tmb_os_threads_ours(1);
+  CHILD_CHECK(tmb_os_cpu_next() == TMB_OK);
+  CHILD_CHECK(tmb_os_cpu_visit(here) == TMB_OK);
+  _exit(0);
+}
+
+static void our_threads_allow_moves(void **state) {
+  (void)state;
+  int status = 0;
+  if (tmb_os_cpus_usable() < 2) skip();
+  const pid_t child = fork();
+  if (child == 0) move_beside_threads();
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(counts_processors),
       cmocka_unit_test(binding_narrows_the_mask),
+      cmocka_unit_test(our_threads_allow_moves),
       cmocka_unit_test(topology_is_consistent),
       cmocka_unit_test(memory_is_known),
       cmocka_unit_test(resource_limits_bind),

@@ -196,8 +196,11 @@ static int open_with(const struct tmb_net_ops *ops) {
   _Static_assert(offsetof(struct tmb_net_stats, stalled_at_ns) ==
                      TMB_STATUS_NET_STALLED_AT_NS * sizeof(uint64_t),
                  "the numbers have the order of enum tmb_status_net");
+  const uint32_t threads = tmb_os_threads();
   if (tmb_hooks_open(tmb_cfg_str(TMB_CFG_NET_HOOK), &env, &ops, &tmb_job.net_state))
     return TMB_E_SYS; /* the reason has been printed */
+  const uint32_t more = tmb_os_threads();
+  if (threads && more > threads) tmb_os_threads_ours(more - threads);
   tmb_job.net = ops;
   return 0;
 }
