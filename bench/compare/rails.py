@@ -3,10 +3,11 @@
 #
 # rails.py: puts of the conduit ofi over one and over two interfaces of each host.
 #
-# Two hosts of a lab (tests/net/lab.py; needs root), whose interfaces have a rate (the kernel's token
-# bucket); eth0 is for the launcher. Puts of 1 MiB over eth1, and over eth1 and eth2, in alternation,
-# on the provider tcp;ofi_rxm. Medians over the rounds; target: two carry at least 1.8 times as much.
-# Packets are long, because both hosts and their links take the time of this machine's processors.
+# Two hosts of a lab (tests/net/lab.py; needs root), whose interfaces have a rate (the kernel's
+# token bucket); eth0 is for the launcher. Puts of 1 MiB over eth1, and over eth1 and eth2, in
+# alternation, on the provider tcp;ofi_rxm. Medians over the rounds; target: two carry at least 1.8
+# times as much. Packets are long, because both hosts and their links take the time of this
+# machine's processors.
 #   bench/compare/rails.py [--build build] [--rate 1gbit] [--mtu 9000] [--rounds 5]
 import argparse
 import os
