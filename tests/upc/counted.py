@@ -29,6 +29,17 @@ LOOPS = {
     "rows": ("upc_forall (i = N / 8 - 1; i >= 0; i--; &m[i][0]) m[i][3] += i;", 0),
     "behind": ("upc_forall (i = 0; i < N - 24; i++; &b[24 + i]) b[24 + i] = d[24 + i];", 0),
     "by_pointer": ("upc_forall (p = b; p < b + N; p++; p) *p += 3;", 0),
+    # by other steps
+    "step": ("upc_forall (i = 0; i < N; i += 3; &a[i]) a[i] = 2 * c[i] + i;", 0),
+    "step_threads": ("upc_forall (i = MYTHREAD; i < N; i += THREADS; &a[i]) a[i] += c[i];", 0),
+    "step_variable": ("const int s = 5; upc_forall (i = 2; i <= N - 1; i += s; i) a[i] += i;", 0),
+    "step_down": ("upc_forall (i = N - 1; i >= 0; i -= 2; &a[i]) a[i] = c[i] - i;", 0),
+    "step_blocks": ("upc_forall (i = 1; i < N; i += 7; &b[i]) b[i] = d[i] - i;", 0),
+    "step_blocks_down": ("upc_forall (i = N - 1; i > 0; i -= 7; &b[i]) b[i] = d[i] - i;", 0),
+    "step_rows": ("upc_forall (i = 0; i < N / 8; i += 2; &m[i][0]) m[i][3] += i;", 0),
+    "step_behind": ("upc_forall (i = 0; i < N - 24; i += 5; &b[24 + i]) b[24 + i] = d[24 + i];", 0),
+    # each element's thread is asked for, but the elements are accessed as private ones
+    "step_pointer": ("upc_forall (p = b; p < b + N; p += 5; p) *p += 3;", 2),
     # two accesses at each end of a block
     "neighbours": ("upc_forall (i = 1; i < N - 1; i++; &b[i]) b[i] = d[i - 1] + d[i + 1];",
                    4 * SIZE // 24),
@@ -77,9 +88,10 @@ void nothing(void) {{ accesses += 0; }}
 static int private_one;
 """
 # Each name is a macro that is not expanded again within itself.
-READING = ["upcr_get4", "upcr_getp"]
-COUNTED = ["upcr_get4", "upcr_put4", "upcr_get4_called", "upcr_put4_called", "upcr_threadof",
-           "upcr_mine"]
+FORMS = [form + end for form in ("", "_0", "_1", "_b", "_a1", "_ab") for end in ("", "_called")]
+READING = [f"upcr_get{kind}{form}" for kind in "4p" for form in FORMS]
+COUNTED = ([f"upcr_{way}4{form}" for way in ("get", "put") for form in FORMS] +
+           ["upcr_threadof", "upcr_mine"])
 
 
 def program():

@@ -34,7 +34,8 @@ private:
   std::string fresh(const char *stem);
 
   // expressions (gen_expr.cc)
-  std::string address_terms(Node *n, std::vector<std::string> &terms, std::string &base);
+  Node *address_terms(Node *n, std::vector<std::string> &terms);
+  Node *indexed_from(Node *n, std::string &sum);
   std::string address(Node *n);
   std::string add(const std::string &p, const std::string &index, const Type *referent,
                   bool scaled);
@@ -44,9 +45,6 @@ private:
   std::string local_size(const Type *t);
   std::string member_code(Node *n);
   std::string load(Node *n);
-  const char *called(bool strict) const;
-  std::string get(const Type *t, const std::string &p, bool strict);
-  std::string put(const Type *t, const std::string &p, const std::string &v, bool strict);
   std::string bits_of(Node *n, std::string &p);
   std::string assign(Node *n);
   std::string change(Node *n); // compound assignment and steps
@@ -58,6 +56,20 @@ private:
   std::string cast(Node *n);
   std::string convert(Node *n);
   std::string size(Node *n);
+
+  // reads and writes (gen_access.cc)
+  struct Place {
+    std::string form, arguments; // of the function that reaches it
+    std::string bytes;           // that are added to that; empty: none
+  };
+  const char *called(bool strict) const;
+  std::string get(const Type *t, const std::string &p, bool strict);
+  std::string put(const Type *t, const std::string &p, const std::string &v, bool strict);
+  Place element_place(Node *n);
+  Place place_of(Node *n);
+  std::string place_code(const Place &place);
+  std::string get_from(const Type *t, Node *lvalue, bool strict);
+  std::string put_to(const Type *t, Node *lvalue, const std::string &v, bool strict);
 
   // reads that are not repeated (gen_reuse.cc)
   struct Kept {

@@ -48,26 +48,30 @@ std::string Generator::add(const std::string &p, const std::string &index, const
 }
 
 // The base of nested indexing, and each index in elements.
-std::string Generator::address_terms(Node *n, std::vector<std::string> &terms, std::string &base) {
+Node *Generator::address_terms(Node *n, std::vector<std::string> &terms) {
   Node *p = n->kids[0], *i = n->kids[1];
   if (!is_pts(p->type)) std::swap(p, i);
   std::string k = "(long)(" + code(i) + ")";
   if (is_array(n->type)) k += " * " + count_code(n->type);
   Node *inner = p;
   while (inner->kind == Nk::Decay || inner->kind == Nk::Paren) inner = inner->kids[0];
-  if (p->kind == Nk::Decay && inner->kind == Nk::Index && is_shared(inner->type))
-    address_terms(inner, terms, base);
-  else
-    base = code(p);
+  const bool nested = p->kind == Nk::Decay && inner->kind == Nk::Index && is_shared(inner->type);
+  Node *base = nested ? address_terms(inner, terms) : p;
   terms.push_back(k);
   return base;
 }
 
-std::string Generator::address(Node *n) {
+// The base of nested indexing, and the sum of the indices in elements.
+Node *Generator::indexed_from(Node *n, std::string &sum) {
   std::vector<std::string> terms;
-  std::string base, sum;
-  address_terms(n, terms, base);
+  Node *base = address_terms(n, terms);
   for (const std::string &t : terms) sum += (sum.empty() ? "" : " + ") + t;
+  return base;
+}
+
+std::string Generator::address(Node *n) {
+  std::string sum;
+  const std::string base = code(indexed_from(n, sum));
   return add(base, sum, n->type, true);
 }
 
@@ -82,17 +86,6 @@ std::string Generator::member_code(Node *n) {
 }
 
 namespace {
-
-// Which get and put serve a type: its size, or f, d, p (pointer-to-shared), n (any).
-char access_kind(const Type *t) {
-  if (is_pts(t)) return 'p';
-  if (is_pointer(t)) return '8';
-  if (t->kind == Ty::Float) return 'f';
-  if (t->kind == Ty::Double) return 'd';
-  if (!is_integer(t) || t->is_atomic) return 'n';
-  const long size = size_of(t).value_or(0);
-  return size == 1 || size == 2 || size == 4 || size == 8 ? static_cast<char>('0' + size) : 'n';
-}
 
 const Node *bit_field(const Node *n) {
   while (n->kind == Nk::Paren) n = n->kids[0];
@@ -122,31 +115,6 @@ std::string bit_arguments(const Node *n) {
 
 } // namespace
 
-// Accesses and arithmetic in copies of loops that seldom run are calls.
-const char *Generator::called(bool strict) const {
-  return seldom_ && !strict ? "_called" : "";
-}
-
-std::string Generator::get(const Type *t, const std::string &p, bool strict) {
-  const char kind = access_kind(t);
-  const std::string s = strict ? "s" : "", type = c_type(t);
-  if (kind == 'n') {
-    const std::string v = fresh("v");
-    return "({ " + c_type(t, v) + "; upcr_getn" + s + "((void *)&" + v + ", " + p + ", sizeof " +
-           v + "); " + v + "; })";
-  }
-  return "((" + type + ")upcr_get" + kind + s + called(strict) + "(" + p + "))";
-}
-
-// A statement that writes the variable v.
-std::string Generator::put(const Type *t, const std::string &p, const std::string &v, bool strict) {
-  const char kind = access_kind(t);
-  const std::string s = strict ? "s" : "";
-  if (kind == 'n') return "upcr_putn" + s + "(" + p + ", &" + v + ", sizeof " + v + ");";
-  const char *cast = is_pointer(t) && !is_pts(t) ? "(unsigned long)" : "";
-  return std::string("upcr_put") + kind + s + called(strict) + "(" + p + ", " + cast + v + ");";
-}
-
 std::string Generator::load(Node *n) {
   Node *k = n->kids[0];
   const auto kept = kept_.find(n);
@@ -158,7 +126,7 @@ std::string Generator::load(Node *n) {
   if (const Node *b = bit_field(k))
     return "((" + c_type(n->type) + ")upcr_getbits(" + code(k) + ", " + bit_arguments(b) + ", " +
            (n->strict ? "1" : "0") + "))";
-  return get(n->type, code(k), n->strict);
+  return get_from(n->type, k, n->strict);
 }
 
 std::string Generator::assign(Node *n) {
@@ -177,7 +145,7 @@ std::string Generator::assign(Node *n) {
   if (const Node *b = bit_field(left))
     return s + "(" + c_type(n->type) + ")upcr_putbits(" + code(left) + ", " + bit_arguments(b) +
            ", " + (n->strict ? "1" : "0") + ", (unsigned long)" + v + "); })";
-  return s + put(n->type, code(left), v, n->strict) + " " + v + "; })";
+  return s + put_to(n->type, left, v, n->strict) + " " + v + "; })";
 }
 
 // What a compound assignment or step makes of the old value.

@@ -25,7 +25,7 @@
 
 namespace {
 
-constexpr long kLongBlock = 64; // from this length on, calls at a block's ends hardly cost
+constexpr long kLongBlock = 2; // from this length on, calls at a block's ends hardly cost
 
 } // namespace
 

@@ -4,12 +4,13 @@
  *
  * Included in front of every UPC source, and by the run-time library; a program does not name it.
  * Owns the representation of pointers-to-shared, their arithmetic (UPC 1.3 section 6.4.2 and 6.4.3)
- * and the short paths of reads and writes. Invariants: includes nothing, so that a program sees
- * only the headers that it asks for. A pointer-to-shared is an integer: the offset in the thread's
- * memory, the phase, the thread; null is 0. In the packed form these are 34, 20 and 10 of 64 bits;
- * with UPCR_WIDE, for large jobs, 64, 32 and 32 of 128 bits, and the program is linked with
- * libtombolo-upc-wide. The phase is 0 wherever the block size is 0 or 1. A thread whose memory is
- * not mapped here has no base address and is served by a call.
+ * and the short paths of reads and writes. Invariants: includes nothing but upcr_access.h, which
+ * has the reads and writes, so that a program sees only the headers that it asks for. A
+ * pointer-to-shared is an integer: the offset in the thread's memory, the phase, the thread; null
+ * is 0. In the packed form these are 34, 20 and 10 of 64 bits; with UPCR_WIDE, for large jobs, 64,
+ * 32 and 32 of 128 bits, and the program is linked with libtombolo-upc-wide. The phase is 0
+ * wherever the block size is 0 or 1. A thread whose memory is not mapped here has no base address
+ * and is served by a call.
  */
 #ifndef UPCR_H
 #define UPCR_H
@@ -57,9 +58,11 @@ struct upcr_object {
 
 #ifdef UPCR_RUNTIME
 extern int upcr_threads, upcr_mythread, upcr_threads_shift;
+extern long upcr_threads_inverse;
 #else
 extern const int upcr_mythread;
 extern const int upcr_threads_shift; /* log2 of the number of threads, -1: it is no power of two */
+extern const long upcr_threads_inverse; /* 2^62 / THREADS */
 # ifdef UPCR_STATIC_THREADS
 enum { upcr_threads = UPCR_STATIC_THREADS };
 # else
@@ -69,10 +72,17 @@ extern const int upcr_threads;
 extern int upcr_in_forall; /* the body of a controlling upc_forall is being executed */
 extern unsigned upcr_poll_credit;
 extern unsigned upcr_under_way; /* far puts that are not complete yet */
+/* Where each thread's memory is mapped here, or null; it stays the same. */
 #ifdef UPCR_WIDE
+# ifdef UPCR_RUNTIME
 extern char **upcr_base;
-#else
+# else
+extern char *const *const upcr_base;
+# endif
+#elif defined UPCR_RUNTIME
 extern char *upcr_base[UPCR_THREADS_MAX];
+#else
+extern char *const upcr_base[UPCR_THREADS_MAX];
 #endif
 
 /* Accesses to memory that is not mapped here. */
@@ -156,25 +166,61 @@ UPCR_INLINE long upcr_row(long g, long *thread) {
   return upcr_divide(g, upcr_threads, thread);
 }
 
+/* The row of a block that a pointer-to-shared may point to: floor(g / THREADS). The inverse is
+ * 2^62 / THREADS, rounded, so (g + 1/2) / THREADS is exact enough while |g| * THREADS < 2^61, and
+ * an offset of 34 bits has fewer blocks. No branch and no division, which every access would have
+ * in its code. */
+UPCR_INLINE long upcr_row_near(long g) {
+#if defined UPCR_STATIC_THREADS || defined UPCR_WIDE
+  long thread;
+  return upcr_row(g, &thread);
+#else
+  return (long)(((__int128)(4 * g + 2) * upcr_threads_inverse) >> 64);
+#endif
+}
+/* The same for pointers that go on by what they are, which wait for each other: a branch, but
+ * sooner there where THREADS is a power of two. */
+UPCR_INLINE long upcr_row_soon(long g) {
+#if !defined UPCR_STATIC_THREADS && !defined UPCR_WIDE
+  if (__builtin_expect(upcr_threads_shift >= 0, 1)) return g >> upcr_threads_shift;
+#endif
+  return upcr_row_near(g);
+}
+
 UPCR_INLINE upcr_pts_t upcr_add0(upcr_pts_t p, long bytes) {
   return p + ((upcr_pts_t)bytes << UPCR_ADDR_SHIFT);
 }
+/* One element on: no row to be found. */
+UPCR_INLINE upcr_pts_t upcr_next1(upcr_pts_t p, unsigned long elem_bytes) {
+  if (upcr_threadof(p) + 1 < upcr_threads) return p + 1;
+  return upcr_add0(p & ~UPCR_THREAD_MASK, (long)elem_bytes);
+}
+UPCR_INLINE upcr_pts_t upcr_nextb(upcr_pts_t p, unsigned long elem_bytes, unsigned long block) {
+  const unsigned long phase = upcr_phaseof(p);
+  if (phase + 1 < block)
+    return upcr_add0(p, (long)elem_bytes) + ((upcr_pts_t)1 << UPCR_THREAD_BITS);
+  const long back = (long)(phase * elem_bytes);
+  if (upcr_threadof(p) + 1 < upcr_threads) return upcr_add0(upcr_nophase(p), -back) + 1;
+  return upcr_add0(upcr_nophase(p) & ~UPCR_THREAD_MASK, (long)(block * elem_bytes) - back);
+}
 UPCR_INLINE upcr_pts_t upcr_add1(upcr_pts_t p, long k, unsigned long elem_bytes) {
-  long thread;
-  const long row = upcr_row((long)(p & UPCR_THREAD_MASK) + k, &thread);
+  if (__builtin_constant_p(k) && k == 1) return upcr_next1(p, elem_bytes);
+  const long g = (long)(p & UPCR_THREAD_MASK) + k, row = upcr_row_soon(g);
   return (p & ~UPCR_THREAD_MASK) +
-         ((upcr_pts_t)((unsigned long)row * elem_bytes) << UPCR_ADDR_SHIFT) + (upcr_pts_t)thread;
+         ((upcr_pts_t)((unsigned long)row * elem_bytes) << UPCR_ADDR_SHIFT) +
+         (upcr_pts_t)(g - row * upcr_threads);
 }
 UPCR_INLINE upcr_pts_t upcr_addb(upcr_pts_t p, long k, unsigned long elem_bytes,
                                  unsigned long block) {
+  if (__builtin_constant_p(k) && k == 1) return upcr_nextb(p, elem_bytes, block);
   const long phase = (long)upcr_phaseof(p);
-  long thread, new_phase;
+  long new_phase;
   const long blocks = upcr_divide(phase + k, (long)block, &new_phase);
-  const long row = upcr_row((long)(p & UPCR_THREAD_MASK) + blocks, &thread);
+  const long g = (long)(p & UPCR_THREAD_MASK) + blocks, row = upcr_row_soon(g);
   const long elems = new_phase - phase + row * (long)block;
   return ((p & ~(UPCR_THREAD_MASK | UPCR_PHASE_MASK)) +
           ((upcr_pts_t)((unsigned long)elems * elem_bytes) << UPCR_ADDR_SHIFT)) |
-         (upcr_pts_t)new_phase << UPCR_THREAD_BITS | (upcr_pts_t)thread;
+         (upcr_pts_t)new_phase << UPCR_THREAD_BITS | (upcr_pts_t)(g - row * upcr_threads);
 }
 /* The same as calls, for copies of loops that seldom run: less for the C compiler to do. */
 UPCR_CALLED upcr_pts_t upcr_add1_called(upcr_pts_t p, long k, unsigned long elem_bytes) {
@@ -228,12 +274,12 @@ UPCR_INLINE long upcr_last(long i, long unit) {
 UPCR_INLINE int upcr_endless(long first, long end, long held, int is_signed) {
   return held != end || (!is_signed && (first < 0 || end < 0));
 }
-UPCR_INLINE long upcr_row_of(long block) {
+UPCR_CALLED long upcr_row_of(long block) {
   long thread;
   return upcr_row(block, &thread);
 }
 /* How many of the next n blocks are this thread's, which has the first. */
-UPCR_INLINE long upcr_rounds(long n) {
+UPCR_CALLED long upcr_rounds(long n) {
   return n > 0 ? upcr_row_of(n + upcr_threads - 1) : 0;
 }
 /* What is left of a when b > 0 is taken as often as it goes: from 0 to b - 1. */
@@ -318,150 +364,7 @@ UPCR_INLINE void upcr_after_strict_get(void) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
-/* Relaxed puts to memory that is not mapped here, one behind the other, travel together; at -O0
- * each travels as it is written. */
-#ifdef __OPTIMIZE__
-# define UPCR_FAR_PUT upcr_far_put_joined
-#else
-# define UPCR_FAR_PUT upcr_far_put
-#endif
-
-/* ---- reads and writes: N is the size in bytes, s: strict; the same as calls, as above */
-
-#define UPCR_ACCESS(N, T)                                                 \
- typedef T upcr_mem##N __attribute__((__may_alias__, __aligned__(1)));    \
- UPCR_INLINE T upcr_get##N(upcr_pts_t p) {                                \
-  const char *base = upcr_base[upcr_threadof(p)];                         \
-  if (__builtin_expect(base != 0, 1))                                     \
-   return *(const upcr_mem##N *)(const void *)(base + upcr_addrfield(p)); \
-  return (T)upcr_far_get(p, N);                                           \
- }                                                                        \
- UPCR_INLINE void upcr_put##N(upcr_pts_t p, T value) {                    \
-  char *base = upcr_base[upcr_threadof(p)];                               \
-  if (__builtin_expect(base != 0, 1))                                     \
-   *(upcr_mem##N *)(void *)(base + upcr_addrfield(p)) = value;            \
-  else                                                                    \
-   UPCR_FAR_PUT(p, value, N);                                             \
- }                                                                        \
- UPCR_ACCESSED T upcr_get##N##_called(upcr_pts_t p) {                     \
-  return upcr_get##N(p);                                                  \
- }                                                                        \
- UPCR_ACCESSED void upcr_put##N##_called(upcr_pts_t p, T value) {         \
-  upcr_put##N(p, value);                                                  \
- }                                                                        \
- UPCR_INLINE T upcr_get##N##s(upcr_pts_t p) {                             \
-  upcr_before_strict_get();                                               \
-  const T value = upcr_get##N(p);                                         \
-  upcr_after_strict_get();                                                \
-  return value;                                                           \
- }                                                                        \
- UPCR_INLINE void upcr_put##N##s(upcr_pts_t p, T value) {                 \
-  upcr_before_strict_put();                                               \
-  upcr_put##N(p, value);                                                  \
-  upcr_fence();                                                           \
- }
-UPCR_ACCESS(1, unsigned char)
-UPCR_ACCESS(2, unsigned short)
-UPCR_ACCESS(4, unsigned)
-UPCR_ACCESS(8, unsigned long)
-
-/* The same for a type that has the size of an integer. */
-#define UPCR_ACCESS_AS(NAME, N, T, I)                     \
- UPCR_INLINE T upcr_get##NAME(upcr_pts_t p) {             \
-  const union {                                           \
-   I i;                                                   \
-   T t;                                                   \
-  } u = {upcr_get##N(p)};                                 \
-  return u.t;                                             \
- }                                                        \
- UPCR_INLINE void upcr_put##NAME(upcr_pts_t p, T value) { \
-  union {                                                 \
-   I i;                                                   \
-   T t;                                                   \
-  } u;                                                    \
-  u.t = value;                                            \
-  upcr_put##N(p, u.i);                                    \
- }
-UPCR_ACCESS_AS(f, 4, float, unsigned)
-UPCR_ACCESS_AS(f_called, 4_called, float, unsigned)
-UPCR_ACCESS_AS(d_called, 8_called, double, unsigned long)
-UPCR_ACCESS_AS(d, 8, double, unsigned long)
-UPCR_ACCESS_AS(fs, 4s, float, unsigned)
-UPCR_ACCESS_AS(ds, 8s, double, unsigned long)
-
-UPCR_INLINE void upcr_getn(void *dest, upcr_pts_t p, unsigned long bytes) {
-  const char *at = upcr_mapped(p);
-  if (__builtin_expect(at != 0, 1))
-    __builtin_memcpy(dest, at, bytes);
-  else
-    upcr_far_getn(dest, p, bytes);
-}
-UPCR_INLINE void upcr_putn(upcr_pts_t p, const void *src, unsigned long bytes) {
-  char *at = upcr_mapped(p);
-  if (__builtin_expect(at != 0, 1))
-    __builtin_memcpy(at, src, bytes);
-  else
-    upcr_far_putn(p, src, bytes);
-}
-UPCR_INLINE void upcr_getns(void *dest, upcr_pts_t p, unsigned long bytes) {
-  upcr_before_strict_get();
-  upcr_getn(dest, p, bytes);
-  upcr_after_strict_get();
-}
-UPCR_INLINE void upcr_putns(upcr_pts_t p, const void *src, unsigned long bytes) {
-  upcr_before_strict_put();
-  upcr_putn(p, src, bytes);
-  upcr_fence();
-}
-
-/* ---- pointers-to-shared in shared memory */
-
-#ifdef UPCR_WIDE
-typedef unsigned long upcr_word __attribute__((__may_alias__));
-/* A pointer that becomes another one from null is never seen in part: its address is written last
- * and read first. */
-UPCR_INLINE upcr_pts_t upcr_getp(upcr_pts_t p) {
-  const upcr_word *at = (const upcr_word *)(const void *)upcr_mapped(p);
-  upcr_pts_t value = 0;
-  if (__builtin_expect(at != 0, 1)) {
-    const unsigned long address = __atomic_load_n(at + 1, __ATOMIC_ACQUIRE);
-    value = (upcr_pts_t)address << UPCR_ADDR_SHIFT | __atomic_load_n(at, __ATOMIC_RELAXED);
-  } else {
-    upcr_far_getn(&value, p, sizeof value);
-  }
-  return value;
-}
-UPCR_INLINE void upcr_putp(upcr_pts_t p, upcr_pts_t value) {
-  upcr_word *at = (upcr_word *)(void *)upcr_mapped(p);
-  if (__builtin_expect(at != 0, 1)) {
-    __atomic_store_n(at, (unsigned long)value, __ATOMIC_RELAXED);
-    __atomic_store_n(at + 1, upcr_addrfield(value), __ATOMIC_RELEASE);
-  } else {
-    upcr_far_putn(p, &value, sizeof value);
-  }
-}
-UPCR_ACCESSED upcr_pts_t upcr_getp_called(upcr_pts_t p) {
-  return upcr_getp(p);
-}
-UPCR_ACCESSED void upcr_putp_called(upcr_pts_t p, upcr_pts_t value) {
-  upcr_putp(p, value);
-}
-UPCR_INLINE upcr_pts_t upcr_getps(upcr_pts_t p) {
-  upcr_before_strict_get();
-  const upcr_pts_t value = upcr_getp(p);
-  upcr_after_strict_get();
-  return value;
-}
-UPCR_INLINE void upcr_putps(upcr_pts_t p, upcr_pts_t value) {
-  upcr_before_strict_put();
-  upcr_putp(p, value);
-  upcr_fence();
-}
-#else
-UPCR_ACCESS_AS(p, 8, upcr_pts_t, unsigned long)
-UPCR_ACCESS_AS(p_called, 8_called, upcr_pts_t, unsigned long)
-UPCR_ACCESS_AS(ps, 8s, upcr_pts_t, unsigned long)
-#endif
+#include "upcr_access.h"
 
 #ifndef UPCR_RUNTIME
 /* ---- functions of <upc.h> that are a few instructions */

@@ -17,6 +17,7 @@
 
 struct upcr_state rt;
 RT_EXPORT int upcr_threads, upcr_mythread, upcr_threads_shift = -1;
+RT_EXPORT long upcr_threads_inverse;
 #ifdef UPCR_WIDE
 RT_EXPORT char **upcr_base;
 #else
@@ -161,6 +162,7 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
     rt_fatal("pointers-to-shared of this form name at most %d threads; compile the program with "
              "--pointers=wide",
              UPCR_THREADS_MAX);
+  upcr_threads_inverse = ((1L << 62) + upcr_threads / 2) / upcr_threads;
   if ((upcr_threads & (upcr_threads - 1)) == 0)
     upcr_threads_shift = __builtin_ctz((unsigned)upcr_threads);
   gex_AM_Entry_t handlers[8];
