@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops that do nothing but try: what they wait for must come, also over a network. */
 /* again: TOMBOLO_SHM=0 */
+#include <upc_atomic.h>
 #include <upc_nb.h>
 #include <upc_relaxed.h>
 #include "check.h"
@@ -86,8 +87,53 @@ static void strict_reads(void) {
   upc_barrier;
 }
 
+/* Waits for the own element with one kind of call alone. */
+enum { LOCK, ATTEMPT, ATOMIC, NAMED, GET, COPY, KINDS };
+static shared int64_t words[THREADS], copied[THREADS];
+static upc_lock_t *shared own_lock[THREADS];
+
+static int64_t look(int kind, upc_atomicdomain_t *domain) {
+  int64_t value = 0;
+  shared int64_t *const word = &words[MYTHREAD];
+  switch (kind) {
+  case LOCK:
+    upc_lock(own_lock[MYTHREAD]);
+    value = *word;
+    upc_unlock(own_lock[MYTHREAD]);
+    break;
+  case ATTEMPT:
+    if (!upc_lock_attempt(own_lock[MYTHREAD])) break;
+    value = *word;
+    upc_unlock(own_lock[MYTHREAD]);
+    break;
+  case ATOMIC: upc_atomic_relaxed(domain, &value, UPC_GET, word, NULL, NULL); break;
+  case NAMED: value = bupc_atomicI64_read_relaxed(word); break;
+  case GET: upc_memget(&value, word, sizeof value); break;
+  case COPY: upc_memcpy(&copied[MYTHREAD], word, sizeof value); value = copied[MYTHREAD]; break;
+  }
+  return value;
+}
+
+static void own_words(void) {
+  upc_atomicdomain_t *const domain = upc_all_atomicdomain_alloc(UPC_INT64, UPC_GET, 0);
+  own_lock[MYTHREAD] = upc_global_lock_alloc();
+  for (int kind = 0; kind < KINDS; kind++) {
+    upc_barrier;
+    for (int i = 1; i <= 20; i++) {
+      words[next_thread()] = kind * 100 + i;
+      upc_fence;
+      while (look(kind, domain) < kind * 100 + i) {
+      }
+    }
+  }
+  upc_barrier;
+  upc_lock_free(own_lock[MYTHREAD]);
+  upc_all_atomicdomain_free(domain);
+}
+
 int main(void) {
   transfers();
+  own_words();
   locks();
   semaphores();
   fences();

@@ -346,19 +346,21 @@ UPCR_INLINE void upcr_fence(void) {
   upcr_complete();
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
-/* The statement: a thread may spin on it. */
+/* A thread that does nothing but spin on this has to serve the others now and then. */
+UPCR_INLINE void upcr_serve(void) {
+  if (__builtin_expect(--upcr_poll_credit == 0, 0)) upcr_poll_slow();
+}
 UPCR_INLINE void upcr_fence_statement(void) {
   upcr_fence();
-  if (__builtin_expect(--upcr_poll_credit == 0, 0)) upcr_poll_slow();
+  upcr_serve();
 }
 UPCR_INLINE void upcr_before_strict_put(void) {
   upcr_complete();
   __atomic_thread_fence(__ATOMIC_RELEASE);
 }
-/* A thread that spins on strict reads has to serve the others now and then. */
 UPCR_INLINE void upcr_before_strict_get(void) {
   upcr_fence();
-  if (__builtin_expect(--upcr_poll_credit == 0, 0)) upcr_poll_slow();
+  upcr_serve();
 }
 UPCR_INLINE void upcr_after_strict_get(void) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);

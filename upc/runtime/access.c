@@ -71,6 +71,7 @@ RT_EXPORT unsigned long upcr_putbits(upcr_pts_t p, unsigned long first, int widt
 
 void upc_memget(void *dst, upcr_pts_t src, size_t n) {
   const char *from = upcr_mapped(src);
+  upcr_serve();
   if (from)
     memcpy(dst, from, n);
   else
@@ -88,6 +89,7 @@ void upc_memput(upcr_pts_t dst, const void *src, size_t n) {
 void upc_memcpy(upcr_pts_t dst, upcr_pts_t src, size_t n) {
   char *to = upcr_mapped(dst), buffer[16384];
   const char *from = upcr_mapped(src);
+  upcr_serve();
   if (to && from)
     memmove(to, from, n);
   else if (to)

@@ -197,6 +197,7 @@ void upc_atomic_relaxed(upcr_pts_t handle, void *fetch, upc_op_t op, upcr_pts_t 
   const struct domain *d = find(handle, "upc_atomic");
   if (!(d->ops & op)) rt_fatal("upc_atomic: operation %#lx is not one of the domain's", op);
   rt_check_pointer(target, "upc_atomic");
+  upcr_serve();
   upcr_complete();
   const struct call c = {
       fetch, library_op(op), (gex_Rank_t)upcr_threadof(target), rt_owner_addr(target), op1, op2};

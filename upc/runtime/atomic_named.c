@@ -10,6 +10,7 @@
 
 static uint32_t operate32(upcr_pts_t p, gex_OP_t op, uint32_t a, uint32_t b) {
   uint32_t old = 0;
+  upcr_serve();
   upcr_complete();
   gex_Event_Wait(
       gex_AD_OpNB_U32(rt.ad32, &old, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), op, a, b, 0));
@@ -18,6 +19,7 @@ static uint32_t operate32(upcr_pts_t p, gex_OP_t op, uint32_t a, uint32_t b) {
 
 static uint64_t operate64(upcr_pts_t p, gex_OP_t op, uint64_t a, uint64_t b) {
   uint64_t old = 0;
+  upcr_serve();
   upcr_complete();
   gex_Event_Wait(
       gex_AD_OpNB_U64(rt.ad64, &old, (gex_Rank_t)upcr_threadof(p), rt_owner_addr(p), op, a, b, 0));

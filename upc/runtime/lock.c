@@ -78,6 +78,7 @@ static void wait_turn(lock_t lock, uint32_t ticket) {
 
 void upc_lock(lock_t lock) {
   check(lock, "upc_lock");
+  upcr_serve();
   upcr_complete();
   uint64_t *here = word_of(lock);
   const uint64_t word = here ? __atomic_fetch_add(here, TICKET, __ATOMIC_SEQ_CST)
@@ -90,6 +91,7 @@ void upc_lock(lock_t lock) {
 
 int upc_lock_attempt(lock_t lock) {
   check(lock, "upc_lock_attempt");
+  upcr_serve();
   const uint64_t word = read_word(lock);
   if ((uint32_t)word != (uint32_t)(word >> 32) ||
       operate(lock, GEX_OP_FCAS, word, word + TICKET) != word) {
