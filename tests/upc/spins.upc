@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops that do nothing but try: what they wait for must come, also over a network. */
 /* again: TOMBOLO_SHM=0 */
+#include <sched.h>
+#include <unistd.h>
 #include <upc_atomic.h>
 #include <upc_nb.h>
 #include <upc_relaxed.h>
@@ -87,6 +89,41 @@ static void strict_reads(void) {
   upc_barrier;
 }
 
+/* Relaxed variables, as programs spin on them: they are read anew, and others are served. */
+struct box {
+  int full : 4, content;
+};
+static shared struct box boxes[THREADS];
+static shared int started[THREADS], count;
+
+static void relaxed_reads(void) {
+  shared int *const mine = &started[MYTHREAD];
+  for (int i = 1; i <= 5; i++) {
+    if (MYTHREAD == 0) usleep(20000);
+    started[next_thread()] = i;
+    upc_fence;
+    while (started[MYTHREAD] != i) {
+    }
+    boxes[next_thread()].content = i;
+    upc_fence;
+    boxes[next_thread()].full = i;
+    upc_fence;
+    do {
+    } while (boxes[MYTHREAD].full != i);
+    CHECK_EQ(boxes[MYTHREAD].content, i);
+    if (MYTHREAD == THREADS - 1) {
+      usleep(20000);
+      count = i;
+      upc_fence;
+    }
+    for (; count != i;) sched_yield();
+    for (;;) {
+      if (*mine == i) break;
+    }
+    upc_barrier;
+  }
+}
+
 /* Waits for the own element with one kind of call alone. */
 enum { LOCK, ATTEMPT, ATOMIC, NAMED, GET, COPY, KINDS };
 static shared int64_t words[THREADS], copied[THREADS];
@@ -134,6 +171,7 @@ static void own_words(void) {
 int main(void) {
   transfers();
   own_words();
+  relaxed_reads();
   locks();
   semaphores();
   fences();

@@ -154,6 +154,7 @@ private:
   Node *for_statement(Node *n);
   Node *forall_statement();
   Node *loop_body(bool may_break);
+  static void spins(Node *condition, Node *body);
   Node *upc_statement();
   Node *simple_statement(Node *n);
   Node *expression_statement(Node *n);

@@ -121,9 +121,32 @@ Node *Parser::statement_word(Node *n) {
     n->kids.push_back(value(expression()));
     expect(")");
     expect(";");
+    spins(n->kids[1], n->kids[0]);
     return done(n);
   }
   return simple_statement(n);
+}
+
+// Whether a part of a loop changes nothing of its own: it has no assignment or step.
+static bool is_idle(const Node *n) {
+  if (n->kind == Nk::Assign || n->kind == Nk::Step || n->kind == Nk::Declaration) return false;
+  for (const Node *k : n->kids)
+    if (k && !is_idle(k)) return false;
+  return true;
+}
+
+static void read_strictly(Node *n) {
+  if (n->kind == Nk::Load) n->strict = true;
+  for (Node *k : n->kids)
+    if (k) read_strictly(k);
+}
+
+// A loop that changes nothing waits for another thread. Programs do that with relaxed variables,
+// too; they are read anew each time, and others are served, as is so of strict ones.
+void Parser::spins(Node *condition, Node *body) {
+  if ((condition && !is_idle(condition)) || !is_idle(body)) return;
+  if (condition) read_strictly(condition);
+  read_strictly(body);
 }
 
 Node *Parser::condition_statement(Node *n) {
@@ -138,6 +161,7 @@ Node *Parser::condition_statement(Node *n) {
              "the value of switch is the pointer to shared '" + upc_name(n->kids[0]->type) + "'");
   expect(")");
   n->kids.push_back(is_if ? statement() : loop_body(true));
+  if (!is_if && !is_switch) spins(n->kids[0], n->kids[1]);
   if (is_if && accept("else")) n->kids.push_back(statement());
   leave();
   return done(n);
@@ -155,11 +179,14 @@ Node *Parser::for_statement(Node *n) {
     if (!at(";")) n->kids.push_back(value(expression()));
     expect(";");
   }
-  if (!at(";")) n->kids.push_back(value(expression()));
+  Node *condition = at(";") ? nullptr : value(expression());
+  if (condition) n->kids.push_back(condition);
   expect(";");
-  if (!at(")")) n->kids.push_back(value(expression()));
+  const bool has_step = !at(")");
+  if (has_step) n->kids.push_back(value(expression()));
   expect(")");
   n->kids.push_back(loop_body(true));
+  if (!has_step) spins(condition, n->kids.back());
   leave();
   return done(n);
 }
