@@ -81,6 +81,7 @@ struct Node {
   std::vector<const Member *> path; // through anonymous structures
   std::string_view op;
   int op_token = 0;
+  long entries = 0; // of a list in braces for an array: up to the last that it names
   struct Declared *declared = nullptr;
 
   bool strict_type() const { return strict || (type && element_of(type)->strict); }

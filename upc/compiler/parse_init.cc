@@ -86,6 +86,15 @@ Type *part_at(Type *t, size_t at) {
   return nullptr;
 }
 
+// The array of characters that t is or begins with, which a string fills; NULL: there is none.
+Type *text_part(Type *t) {
+  while (t && (is_array(t) || is_record(t))) {
+    if (is_array(t) && is_integer(t->base)) return t;
+    t = part_at(t, 0);
+  }
+  return nullptr;
+}
+
 } // namespace
 
 Type *Parser::slot(Type *t, size_t position) {
@@ -126,10 +135,15 @@ Type *Parser::designated(Type *t, Node *list, size_t *position) {
 // which then is the part.
 Node *Parser::listed(Type *&part) {
   Node *v = assignment();
-  const bool string = v->kind == Nk::Constant && s_[v->begin].kind == Tk::String;
-  const bool whole = string || (part && is_record(part) && v->type && is_record(v->type));
+  Type *const text =
+      v->kind == Nk::Constant && s_[v->begin].kind == Tk::String ? text_part(part) : nullptr;
+  if (text) {
+    part = text;
+    return v;
+  }
+  v = value(v);
+  const bool whole = (part && is_record(part) && v->type && is_record(v->type));
   Type *scalar = whole || !part ? part : scalar_at(part, 0);
-  if (!string) v = value(v);
   if (scalar && !is_array(scalar) && !is_record(scalar))
     v = convert(v, scalar, v->begin, "initialisation");
   if (!whole && scalar) part = scalar;
@@ -139,7 +153,7 @@ Node *Parser::listed(Type *&part) {
 Node *Parser::braced(Type *t) {
   Node *n = make(Nk::Tokens, p_);
   expect("{");
-  size_t position = 0;
+  size_t position = 0, most = 0;
   const bool aggregate = t && (is_array(t) || is_record(t));
   while (!at("}")) {
     Type *part = aggregate ? slot(t, position) : t;
@@ -151,10 +165,13 @@ Node *Parser::braced(Type *t) {
     }
     n->kids.push_back(at("{") ? braced(part) : listed(part));
     position += part ? std::max<size_t>(scalars(part), 1) : 1;
+    most = std::max(most, position);
     if (!accept(",")) break;
   }
   expect("}");
   n->type = t;
+  const size_t entry = t && is_array(t) ? scalars(t->base) : 0;
+  n->entries = entry ? static_cast<long>((most + entry - 1) / entry) : 0;
   return done(n);
 }
 
@@ -174,22 +191,8 @@ Type *Parser::flatten(Type *t, Node *init) {
   if (init->kind == Nk::Constant && init->type && is_array(init->type)) {
     a->count = init->type->count;
   } else {
-    size_t position = 0, most = 0;
-    const size_t k = scalars(t->base);
-    if (!k) return t;
-    for (Node *v : init->kids) {
-      const bool inner = s_[v->begin].is("{");
-      position += inner ? k - position % k : 1;
-      most = std::max(most, position);
-    }
-    a->count = static_cast<long>((most + k - 1) / k);
-    // Designators: the highest index that a text like "[5] =" names.
-    int depth = 0;
-    for (int i = init->begin; i < init->end; i++) {
-      if (s_[i].is("{")) depth++;
-      if (s_[i].is("}")) depth--;
-      if (depth == 1 && s_[i].is("[") && (s_[i - 1].is("{") || s_[i - 1].is(","))) return t;
-    }
+    if (!init->entries) return t;
+    a->count = init->entries;
   }
   a->incomplete = false;
   return a;
