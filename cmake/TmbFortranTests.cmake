@@ -178,11 +178,20 @@ if(TMB_BENCH)
   endforeach()
   tmb_register_run(bench.hydro_caf.corner bench "$<TARGET_FILE:tombolo_tool>;run;-n;3;\
 --timeout;60;--;${program};23;40;20;corner;attached")
+  set(hdr_match "attached +the assignment is the post")
+  tmb_register_run(bench.hydro_caf.help bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
+--timeout;60;--;${program};--help")
+  set(hdr_expect 2)
+  set(hdr_match "hydro-caf: this problem.*an image can have [0-9]+ MiB")
+  tmb_register_run(bench.hydro_caf.memory bench "$<TARGET_FILE:tombolo_tool>;run;-n;3;\
+--timeout;60;--;${program};2147483647;2147483647")
 endif()
 if(TMB_BENCH)
   # Applications in coarray Fortran, on what they share (bench/lib/app_caf.f90).
   set(tmb_caf_pipeline "--rows;200;--columns;200")
   set(tmb_caf_stencil "--points;67;--radius;3")
+  set(tmb_caf_pipeline_memory "--rows;2147483647;--columns;2147483647")
+  set(tmb_caf_stencil_memory "--points;2147483647")
   set(tmb_caf_pipeline_refused "--columns;3")
   set(tmb_caf_stencil_refused "--points;7;--radius;4")
   foreach(app IN ITEMS pipeline stencil)
@@ -205,6 +214,13 @@ if(TMB_BENCH)
     set(hdr_expect 2)
     tmb_register_run(bench.fortran.${app}.refused bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
 --timeout;60;--;${program};${tmb_caf_${app}_refused}")
+    set(hdr_match "an image can have [0-9]+ MiB")
+    tmb_register_run(bench.fortran.${app}.memory bench "$<TARGET_FILE:tombolo_tool>;run;-n;3;\
+--timeout;60;--;${program};${tmb_caf_${app}_memory}")
+    set(hdr_expect 0)
+    set(hdr_match "attached +the assignment is the post")
+    tmb_register_run(bench.fortran.${app}.help bench "$<TARGET_FILE:tombolo_tool>;run;-n;2;\
+--timeout;60;--;${program};--help")
   endforeach()
 endif()
 add_custom_target(fortran_bench ALL DEPENDS ${tmb_fortran_bench})

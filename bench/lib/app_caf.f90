@@ -11,18 +11,23 @@ module app_caf
   character(12), parameter :: phase_name(app_phases) = [character(12) :: 'computing', 'copying', 'sending', 'waiting']
   real(8), parameter :: quiet_seconds = 2 ! progress is shown after this long, and so often
   integer, public :: me, images, iterations = 10
+  ! `--NAME NUMBER`: what it is, the least and the default number.
+  type, public :: app_option
+    character(8) :: name
+    character(48) :: text
+    integer :: least, value
+  end type
   character(12), public :: only = ''
-  character(16) :: program_name
+  character(16), public :: program_name = ''
   logical :: clocked = .false.
   integer :: phase
   real(8) :: since, spent(app_phases), shown
-  public :: app_start, app_refuse, app_now, app_watch, app_enter, app_progress, app_report, app_breakdown
+  public :: app_start, app_refuse, app_help, app_need, app_now, app_watch, app_enter, app_progress, app_report, app_breakdown
 contains
-  ! Read `--NAME NUMBER` of these names, --iterations and --way; every image reads the same.
-  subroutine app_start(name, names, least, values, ways)
-    character(*), intent(in) :: name, names(:), ways(:)
-    integer, intent(in) :: least(:)
-    integer, intent(inout) :: values(:)
+  ! Read these options, --iterations, --way and --help; every image reads the same. about: what the program does.
+  subroutine app_start(name, about, options, ways, means)
+    character(*), intent(in) :: name, about, ways(:), means(:)
+    type(app_option), intent(inout) :: options(:)
     character(32) :: word, number
     integer :: i, at
     me = this_image()
@@ -31,20 +36,113 @@ contains
     do i = 1, command_argument_count(), 2
       call get_command_argument(i, word)
       call get_command_argument(i + 1, number)
-      at = findloc(names, word(3:), dim=1)
+      at = findloc(options%name, word(3:), dim=1)
       if (word(:2) /= '--') at = 0
-      if (at > 0) then
-        values(at) = whole(word, number, least(at))
+      if (word == '--help' .or. word == '-h') then
+        call app_help(usage(about, options, ways, means))
+      else if (at > 0) then
+        options(at)%value = whole(word, number, options(at)%least)
       else if (word == '--iterations') then
         iterations = whole(word, number, 1)
       else if (word == '--way') then
         only = number(:12)
         if (all(ways /= only)) call app_refuse('--way ' // trim(number) // ': expected one of ' // listed(ways))
       else
-        call app_refuse('option ' // trim(word) // ': expected --iterations, --way, --' // listed(names))
+        call app_refuse('option ' // trim(word) // ': expected --help, --iterations, --way, --' // listed(options%name))
       end if
     end do
   end subroutine
+
+  function usage(about, options, ways, means) result(text)
+    character(*), intent(in) :: about, ways(:), means(:)
+    type(app_option), intent(in) :: options(:)
+    character(:), allocatable :: text
+    character(100) :: line
+    character(*), parameter :: form = '(2x,a,t24,2a,i0,a,i0,a)'
+    integer :: i
+    text = about // new_line('a') // new_line('a')
+    do i = 1, size(options)
+      write (line, form) '--' // trim(options(i)%name) // ' NUMBER', trim(options(i)%text), ' (default ', &
+        options(i)%value, '; from ', options(i)%least, ')'
+      text = text // trim(line) // new_line('a')
+    end do
+    write (line, form) '--iterations NUMBER', 'Timed iterations', ' (default ', iterations, '; from ', 1, ')'
+    text = text // trim(line) // new_line('a')
+    write (line, '(2x,a,t24,a)') '--way WAY', 'One way only, of those below (default all)'
+    text = text // trim(line) // new_line('a') // new_line('a') // 'Ways:'
+    do i = 1, size(ways)
+      text = text // new_line('a') // '  ' // ways(i) // ' ' // trim(means(i))
+    end do
+  end function
+
+  ! Show a text, and end; all images call it.
+  subroutine app_help(text)
+    character(*), intent(in) :: text
+    if (this_image() == 1) print '(a/a)', text, 'Exit code: 0 verified, 1 verification failed, 2 refused.'
+    sync all
+    stop
+  end subroutine
+
+  ! Refuse a problem for which an image needs about so many bytes, where an image's host does not have them for each of its
+  ! images; collective.
+  subroutine app_need(bytes)
+    real(8), intent(in) :: bytes
+    real(8) :: most, least, lacks
+    character(200) :: text
+    least = memory_left()
+    if (least < 0) least = huge(least)
+    least = least/neighbours()
+    lacks = bytes - least
+    most = bytes
+    call co_max(lacks)
+    if (lacks <= 0) return
+    call co_max(most)
+    call co_min(least)
+    write (text, '(2(a,i0),a)') 'this problem needs about ', int(most/2d0**20, int64), ' MiB an image, and an image can have ', &
+      int(least/2d0**20, int64), ' MiB; take a smaller problem or more hosts'
+    call app_refuse(trim(text))
+  end subroutine
+
+  ! Bytes that this host can still give; -1: it does not say.
+  real(8) function memory_left()
+    character(128) :: line
+    integer :: unit, failed
+    memory_left = -1
+    open (newunit=unit, file='/proc/meminfo', status='old', action='read', iostat=failed)
+    if (failed /= 0) return
+    do while (memory_left < 0)
+      read (unit, '(a)', iostat=failed) line
+      if (failed /= 0) exit
+      if (line(:13) /= 'MemAvailable:') cycle
+      read (line(14:), *, iostat=failed) memory_left
+      memory_left = 1024*memory_left
+    end do
+    close (unit)
+  end function
+
+  ! Images on this one's host; collective.
+  integer function neighbours()
+    integer(int64) :: name
+    integer(int64), allocatable :: host[:]
+    character(128) :: line
+    integer :: unit, failed, i
+    line = ''
+    open (newunit=unit, file='/proc/sys/kernel/hostname', status='old', action='read', iostat=failed)
+    if (failed == 0) read (unit, '(a)', iostat=failed) line
+    if (failed == 0) close (unit)
+    name = 0
+    do i = 1, len_trim(line)
+      name = mod(31*name + iachar(line(i:i)), 2_int64**48)
+    end do
+    allocate (host[*])
+    host = name
+    sync all
+    neighbours = 0
+    do i = 1, num_images()
+      if (host[i] == name) neighbours = neighbours + 1
+    end do
+    deallocate (host)
+  end function
 
   function listed(words) result(text)
     character(*), intent(in) :: words(:)

@@ -3,7 +3,7 @@
 ! Compressible hydrodynamics in two dimensions in coarray Fortran: the solver of hydro.c, with the
 ! exchange of halos by remote assignments and the synchronisation of the language.
 !
-! Usage: hydro-caf [CELLS_X CELLS_Y STEPS [blast|tube|corner [FORM]]]. Forms: `all`, sync all;
+! Usage: hydro-caf [CELLS_X CELLS_Y STEPS [blast|tube|corner [FORM]]] or --help. Forms: `all`, sync all;
 ! `images`, sync images with the neighbours; `events`, event post and event wait; `attached`, events
 ! attached to the halos, so that the assignment itself posts (not with -DPEER, which other runtimes
 ! are compiled with). Each form prints its time for a step, where that of one more went, and whether mass and energy are kept and
@@ -398,7 +398,7 @@ end module hydro_kernels
 program hydro_caf
   use hydro_halo
   use hydro_kernels
-  use app_caf, only: app_watch, app_breakdown
+  use app_caf, only: app_watch, app_breakdown, app_help, app_need, app_refuse, program_name
 #ifndef PEER
   use tombolo_caf
 #endif
@@ -406,6 +406,7 @@ program hydro_caf
   integer :: steps, first_form, last_form
   logical :: good
   character(16) :: problem
+  program_name = 'hydro-caf'
   call read_arguments()
   call divide()
   good = .true.
@@ -430,6 +431,7 @@ contains
     failed = 0
     do k = 1, command_argument_count()
       call get_command_argument(k, text)
+      if (text == '--help' .or. text == '-h') call help()
       if (k == 1) read (text, *, iostat=failed) all_x
       if (k == 2) read (text, *, iostat=failed) all_y
       if (k == 3) read (text, *, iostat=failed) steps
@@ -438,38 +440,43 @@ contains
         last_form = findloc(form_name, text(1:8), dim=1)
         first_form = last_form
       end if
-      if (failed /= 0 .or. last_form == 0 .or. k > 5) call refuse('argument ' // trim(text) // &
+      if (failed /= 0 .or. last_form == 0 .or. k > 5) call app_refuse('argument ' // trim(text) // &
         ': expected CELLS_X CELLS_Y STEPS blast|tube|corner all|images|events|attached')
     end do
-    if (all(problem /= [character(16) :: 'blast', 'tube', 'corner'])) call refuse(&
+    if (all(problem /= [character(16) :: 'blast', 'tube', 'corner'])) call app_refuse(&
       'problem ' // trim(problem) // ': expected blast, tube or corner')
-    if (steps < 1) call refuse('take at least one step')
+    if (all_x < 1 .or. all_y < 1) call app_refuse('take at least one cell in x and y')
+    if (steps < 1) call app_refuse('take at least one step')
   end subroutine
 
-  subroutine refuse(text)
-    use, intrinsic :: iso_fortran_env, only: error_unit
-    character(*), intent(in) :: text
-    if (this_image() == 1) write (error_unit, '(2a)') 'hydro-caf: ', text
-    sync all
-    stop 2, quiet=.true.
+  subroutine help()
+    character(*), parameter :: nl = new_line('a')
+    call app_help('Compressible hydrodynamics, Lagrangian step and remap' // nl // nl // &
+      '  CELLS_X CELLS_Y  Cells in x and y (default 240 240; from 2 for each image)' // nl // &
+      '  STEPS            Steps (default 50; from 1)' // nl // &
+      '  PROBLEM          blast, tube (shock tube in x) or corner (default blast)' // nl // &
+      '  FORM             One form only, of those below (default all of them)' // nl // nl // 'Forms:' // nl // &
+      '  all       sync all' // nl // '  images    sync images with the neighbours' // nl // &
+      '  events    event post and event wait' // nl // '  attached  the assignment is the post: event_attach')
   end subroutine
 
   ! The grid of images with the shortest sides, this image's part, memory.
   subroutine divide()
-    integer :: px_, py_, best, sides_, room, s, x, y
+    integer :: px_, py_, room, s, x, y
+    integer(int64) :: best, sides_, need
     best = -1
     ranks_x = 0
     do px_ = 1, num_images()
       if (mod(num_images(), px_) /= 0) cycle
       py_ = num_images() / px_
       if (all_x / px_ < ghost .or. all_y / py_ < ghost) cycle
-      sides_ = all_y * (px_ - 1) + all_x * (py_ - 1)
+      sides_ = int(all_y, int64) * (px_ - 1) + int(all_x, int64) * (py_ - 1)
       if (best >= 0 .and. sides_ >= best) cycle
       best = sides_
       ranks_x = px_
       ranks_y = py_
     end do
-    if (ranks_x == 0) call refuse('too few cells for so many images')
+    if (ranks_x == 0) call app_refuse('too few cells for so many images')
     rank_x = mod(this_image() - 1, ranks_x)
     rank_y = (this_image() - 1) / ranks_x
     x0 = int(int(all_x, int64) * rank_x / ranks_x)
@@ -484,10 +491,12 @@ contains
     end do
     dx = 1.0_dp / merge(all_x, min(all_x, all_y), problem == 'tube')
     dy = dx
+    need = (max((all_x - 1) / ranks_x, (all_y - 1) / ranks_y) + 2_int64) * ghost * 5
+    call app_need(8 * (18 * (nx + 2d0 * ghost + 1) * (ny + 2d0 * ghost + 1) + 3d0 * sides * need))
+    room = int(need)
     allocate (f(-ghost:nx + ghost, -ghost:ny + ghost, 7))
     allocate (p(-ghost:nx + ghost, -ghost:ny + ghost))
     allocate (q, c, work, volx, voly, node, px, py, kin, heat, mold=p)
-    room = (max((all_x + ranks_x - 1) / ranks_x, (all_y + ranks_y - 1) / ranks_y) + 1) * ghost * 5
     allocate (packed(room, sides))
     allocate (halo(room, 0:1, sides)[*])
   end subroutine

@@ -6,13 +6,15 @@
 !   sync_images  neighbours meet
 !   events       a post behind the assignment
 !   attached     the assignment is the post: event_attach (not with -DPEER: other libraries lack it)
-! Options: --rows --columns --group --iterations NUMBER, --way WAY. Exit code 0: verified; 1: not; 2: refused.
+! Options: --rows --columns --group --iterations NUMBER, --way WAY, --help. Exit code 0: verified; 1: not; 2: refused.
 module grid
-  use iso_fortran_env, only: event_type
+  use iso_fortran_env, only: event_type, int64
   use app_caf
   implicit none
   integer :: rows, columns, group
   character(12), parameter :: ways(4) = [character(12) :: 'sync_all', 'sync_images', 'events', 'attached']
+  character(48), parameter :: means(4) = [character(48) :: 'all images meet after every step', &
+    'neighbours meet', 'a post behind the assignment', 'the assignment is the post: event_attach']
   integer :: first, count
   real(8), allocatable :: value(:, :)
   real(8), allocatable :: halo(:)[:], corner[:]
@@ -108,12 +110,12 @@ contains
   subroutine iterate(way)
     integer, intent(in) :: way
     integer :: step, block, blocks, from, to
-    blocks = (rows - 1 + group - 1)/group
+    blocks = (rows - 2)/group + 1
     do step = 1, blocks + merge(images - 1, 0, way == 1)
       block = merge(step - me + 1, step, way == 1)
       if (block >= 1 .and. block <= blocks) then
         from = 2 + (block - 1)*group
-        to = min(from + group - 1, rows)
+        to = from + min(group - 1, rows - from)
         call app_enter(app_wait)
         call await(way)
         call app_enter(app_compute)
@@ -134,22 +136,27 @@ program pipeline
   use tombolo_caf
 #endif
   implicit none
-  integer :: way, wrong, last_way, numbers(3)
-  numbers = [1000, 1000, 1]
-  call app_start('pipeline-caf', [character(8) :: 'rows', 'columns', 'group'], [2, 2, 1], numbers, ways)
-  rows = numbers(1)
-  columns = numbers(2)
-  group = numbers(3)
-  if (columns < 2*images) call app_refuse('--columns: each image needs two')
-  first = columns*(me - 1)/images
-  count = columns*me/images - first
+  integer :: way, wrong, last_way
+  type(app_option) :: options(3)
+  options = [app_option('rows', 'Rows of the grid', 2, 1000), &
+             app_option('columns', 'Columns of the grid, divided among the images', 2, 1000), &
+             app_option('group', 'Rows whose boundary values travel together', 1, 1)]
+#ifdef PEER
+  last_way = 3
+#else
+  last_way = 4
+#endif
+  call app_start('pipeline-caf', 'Wavefront over a grid, synchronised point to point', options, ways(:last_way), means)
+  rows = options(1)%value
+  columns = options(2)%value
+  group = options(3)%value
+  if (columns/2 < images) call app_refuse('--columns: each image needs two')
+  first = int(int(columns, int64)*(me - 1)/images)
+  count = int(int(columns, int64)*me/images) - first
+  call app_need(8*(count + 1d0)*rows)
   allocate (value(count, rows))
   allocate (halo(rows)[*], corner[*])
   wrong = 0
-  last_way = 4
-#ifdef PEER
-  last_way = 3
-#endif
   do way = 1, last_way
     if (only == '' .or. only == ways(way)) call run(way)
   end do

@@ -7,10 +7,10 @@
 !   attached     the assignment is the post: event_attach (not with -DPEER: other libraries lack it)
 !   notified     notified_put, which counts a notification at the target (not with -DPEER)
 ! Halos are kept twice, by parity of the iteration: a neighbour can be one iteration ahead, not two, because it
-! needs this image's halos. Options: --points --radius --iterations NUMBER, --way WAY. Exit code 0: verified; 1: not;
+! needs this image's halos. Options: --points --radius --iterations NUMBER, --way WAY, --help. Exit code 0: verified; 1: not;
 ! 2: refused.
 module block
-  use iso_fortran_env, only: event_type
+  use iso_fortran_env, only: event_type, int64
   use app_caf
 #ifndef PEER
   use tombolo_caf
@@ -20,6 +20,8 @@ module block
   integer, parameter :: opposite(sides) = [right, left, up, down]
   integer, parameter :: by_all = 1, by_images = 2, by_events = 3, by_attached = 4, by_notified = 5
   character(12), parameter :: ways(5) = [character(12) :: 'sync_all', 'sync_images', 'events', 'attached', 'notified']
+  character(48), parameter :: means(5) = [character(48) :: 'all images meet after the assignments', 'neighbours meet', &
+    'a post behind each assignment', 'the assignment is the post: event_attach', 'notified_put counts a notification']
   integer :: points, radius, px, py, x0, y0, nx, ny
   integer :: peer(sides), count(sides), neighbours(sides), number_of_neighbours
   real(8), allocatable :: in(:, :), out(:, :), weight(:), pack(:)
@@ -31,7 +33,8 @@ module block
 contains
   ! Images as square as they come; this image's block.
   subroutine divide()
-    integer :: d, x, y, least, need
+    integer :: d, x, y, least
+    integer(int64) :: need
     character(80) :: text
     do d = 1, images
       if (d*d > images) exit
@@ -45,9 +48,9 @@ contains
     y0 = share(y, py)
     ny = share(y + 1, py) - y0
     least = points/px ! px >= py
-    need = max(2*radius + 1, radius*px)
+    need = max(2_int64*radius + 1, int(radius, int64)*px)
     write (text, '(3(a,i0))') '--points ', points, ': too few for ', images, ' images; take at least ', need
-    if (least < radius .or. points <= 2*radius) call app_refuse(trim(text))
+    if (least < radius .or. points < need) call app_refuse(trim(text))
     peer = [merge(me - 1, 0, x > 0), merge(me + 1, 0, x + 1 < px), &
             merge(me - px, 0, y > 0), merge(me + px, 0, y + 1 < py)]
     count = merge([ny, ny, nx, nx]*radius, 0, peer > 0)
@@ -66,7 +69,10 @@ contains
 
   subroutine reserve()
     integer :: longest, k
-    longest = (points + py - 1)/py*radius
+    real(8) :: line
+    line = radius*((points - 1)/py + 1d0)
+    call app_need(8*((nx + 2d0*radius)*(ny + 2d0*radius) + real(nx, 8)*ny + (2*sides + 1)*line))
+    longest = ((points - 1)/py + 1)*radius
     allocate (halo(longest, 0:1, sides)[*])
     allocate (in(1 - radius:nx + radius, 1 - radius:ny + radius), out(nx, ny), weight(radius), pack(longest))
     weight = [(1d0/(2d0*k*radius), k=1, radius)]
@@ -223,19 +229,21 @@ end module
 program stencil
   use block
   implicit none
-  integer :: way, last_way, numbers(2)
+  integer :: way, last_way
   logical :: good
-  numbers = [1000, 2]
-  call app_start('stencil-caf', [character(8) :: 'points', 'radius'], [3, 1], numbers, ways)
-  points = numbers(1)
-  radius = numbers(2)
+  type(app_option) :: options(2)
+  options = [app_option('points', 'Points of a side of the grid', 3, 1000), app_option('radius', 'Radius of the star', 1, 2)]
+#ifdef PEER
+  last_way = by_events
+#else
+  last_way = by_notified
+#endif
+  call app_start('stencil-caf', 'Star stencil with exchange of halos', options, ways(:last_way), means)
+  points = options(1)%value
+  radius = options(2)%value
   call divide()
   call reserve()
   good = .true.
-  last_way = by_notified
-#ifdef PEER
-  last_way = by_events
-#endif
   do way = 1, last_way
     if (only == '' .or. only == ways(way)) call run(way)
   end do
