@@ -157,7 +157,7 @@ void nmpi_direct_finish(struct tmb_net *net) {
 void nmpi_direct_moved(struct tmb_net *net, uint32_t peer, uint32_t slot) {
   struct nmpi_transfer *const t = slot < NMPI_TRANSFERS ? &net->own[slot] : NULL;
   if (!t || !t->busy || t->receives || t->peer != peer) {
-    tmb_fetch_add_rlx(&net->env.stats->refused, 1);
+    tmb_count_rlx(&net->env.stats->refused, 1);
     return;
   }
   t->come = true;
@@ -180,7 +180,7 @@ TMB_NO_LOCK_CHECK static void *memory_of(struct tmb_net *net, uint32_t peer, uin
 void nmpi_direct_asked(struct tmb_net *net, uint32_t peer, bool put, const struct nmpi_ask *ask) {
   if (ask->slot >= NMPI_TRANSFERS || !ask->nbytes || ask->signal_op > TMB_SIGNAL_ADD ||
       (ask->signal_addr & 7)) {
-    tmb_fetch_add_rlx(&net->env.stats->refused, 1);
+    tmb_count_rlx(&net->env.stats->refused, 1);
     return;
   }
   struct nmpi_transfer *const t = calloc(1, sizeof *t);

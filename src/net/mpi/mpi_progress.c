@@ -153,7 +153,7 @@ static bool arrived(struct tmb_net *net, struct nmpi_buffer *b) {
   struct tmb_net_stats *stats = net->env.stats;
   const struct nmpi_head *h = nmpi_head_of(b);
   const bool good = is_good(net, b);
-  tmb_fetch_add_rlx(&stats->packets_in, 1);
+  tmb_count_rlx(&stats->packets_in, 1);
   if (good && h->returned) {
     struct nmpi_peer *p = nmpi_peer_of(net, b->peer);
     p->flying -= TMB_MIN(h->returned, p->flying);
@@ -162,7 +162,7 @@ static bool arrived(struct tmb_net *net, struct nmpi_buffer *b) {
   if (good)
     obey(net, b);
   else
-    tmb_fetch_add_rlx(&stats->refused, 1);
+    tmb_count_rlx(&stats->refused, 1);
   recycle(net, b);
   return false;
 }
@@ -195,8 +195,6 @@ static void hand_up(const struct tmb_net *net, const struct nmpi_buffer *b) {
       .args = (const int32_t *)(const void *)(h + 1),
       .payload = h->kind == NMPI_SHORT ? NULL : b->data + nmpi_payload_at(h->nargs),
       .nbytes = h->nbytes};
-  tmb_fetch_add_rlx(&net->env.stats->received, 1);
-  tmb_fetch_add_rlx(&net->env.stats->bytes_in, in.nbytes);
   net->env.up->am(&in);
 }
 
@@ -220,6 +218,8 @@ int nmpi_progress(struct tmb_net *net, int serve) {
     if (!b) break;
     const bool reply = nmpi_head_of(b)->is_reply;
     const uint32_t units = nmpi_units(nmpi_head_of(b));
+    tmb_count_rlx(&net->env.stats->received, 1);
+    tmb_count_rlx(&net->env.stats->bytes_in, nmpi_head_of(b)->nbytes);
     tmb_lock_release(&net->lock);
     hand_up(net, b);
     tmb_lock_acquire(&net->lock);

@@ -160,9 +160,9 @@ int nmpi_am_send(struct tmb_net *net, struct tmb_am_out *out) {
   const bool ended = net->ended && !net->owns;
   const int rc = ended ? 0 : send_locked(net, out);
   if (rc == 0 && !ended) {
-    tmb_fetch_add_rlx(&net->env.stats->sent, 1);
-    tmb_fetch_add_rlx(&net->env.stats->packets_out, 1);
-    if (out->category != TMB_AM_SHORT) tmb_fetch_add_rlx(&net->env.stats->bytes_out, out->nbytes);
+    tmb_count_rlx(&net->env.stats->sent, 1);
+    tmb_count_rlx(&net->env.stats->packets_out, 1);
+    if (out->category != TMB_AM_SHORT) tmb_count_rlx(&net->env.stats->bytes_out, out->nbytes);
   }
   tmb_lock_release(&net->lock);
   if (TMB_UNLIKELY(ended)) refuse(net, out);

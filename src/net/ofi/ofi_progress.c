@@ -122,9 +122,9 @@ static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
 /* A message has come. Returns it if it is to be handed up. */
 static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
   struct tmb_net_stats *stats = net->env.stats;
-  tmb_fetch_add_rlx(&stats->packets_in, 1);
+  tmb_count_rlx(&stats->packets_in, 1);
   if (!is_good(net, b)) {
-    tmb_fetch_add_rlx(&stats->refused, 1);
+    tmb_count_rlx(&stats->refused, 1);
     recycle(net, b);
     return NULL;
   }
@@ -243,6 +243,14 @@ static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t 
   return NULL;
 }
 
+/* Count a message that is about to be given to core. in b: NULL: there is none. */
+static void count_message(struct tmb_net *net, const struct ofi_buffer *b) {
+  const struct ofi_head *h = b ? ofi_head_of(b) : NULL;
+  if (!h || h->kind == OFI_SIGNAL) return;
+  tmb_count_rlx(&net->env.stats->received, 1);
+  tmb_count_rlx(&net->env.stats->bytes_in, h->nbytes);
+}
+
 /* Give a message to core; without the lock. */
 static void hand_up(struct tmb_net *net, const struct ofi_buffer *b) {
   const struct ofi_head *h = ofi_head_of(b);
@@ -260,8 +268,6 @@ static void hand_up(struct tmb_net *net, const struct ofi_buffer *b) {
                                .args = (const int32_t *)(const void *)(h + 1),
                                .payload = h->kind == OFI_SHORT ? NULL : payload,
                                .nbytes = h->nbytes};
-  tmb_fetch_add_rlx(&net->env.stats->received, 1);
-  tmb_fetch_add_rlx(&net->env.stats->bytes_in, in.nbytes);
   net->env.up->am(&in);
 }
 
@@ -342,6 +348,7 @@ int ofi_progress(struct tmb_net *net, int serve) {
     const uint32_t units = b ? ofi_credit_units(b) : 0;
     if (units) ofi_peer_of(net, b->op.peer)->owed += units;
     if (!b && !done) break;
+    count_message(net, b);
     tmb_lock_release(&net->lock);
     found |= TMB_FOUND_WORK;
     ofi_access_tell(net, done);

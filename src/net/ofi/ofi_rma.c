@@ -421,8 +421,8 @@ static int start_locked(struct tmb_net *net, const struct start *s) {
   tmb_lock_acquire_shared(&net->lock);
   const int rc = start_access(net, s);
   if (rc == 0) {
-    tmb_fetch_add_rlx(&net->env.stats->packets_out, 1);
-    if (!s->is_get) tmb_fetch_add_rlx(&net->env.stats->bytes_out, s->rma->nbytes);
+    tmb_count_rlx(&net->env.stats->packets_out, 1);
+    if (!s->is_get) tmb_count_rlx(&net->env.stats->bytes_out, s->rma->nbytes);
   }
   tmb_lock_release(&net->lock);
   return rc;

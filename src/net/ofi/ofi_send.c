@@ -190,9 +190,9 @@ int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out) {
   tmb_lock_acquire_shared(&net->lock);
   const int rc = send_locked(net, out);
   if (rc == 0) {
-    tmb_fetch_add_rlx(&net->env.stats->sent, 1);
-    tmb_fetch_add_rlx(&net->env.stats->packets_out, 1);
-    if (out->category != TMB_AM_SHORT) tmb_fetch_add_rlx(&net->env.stats->bytes_out, out->nbytes);
+    tmb_count_rlx(&net->env.stats->sent, 1);
+    tmb_count_rlx(&net->env.stats->packets_out, 1);
+    if (out->category != TMB_AM_SHORT) tmb_count_rlx(&net->env.stats->bytes_out, out->nbytes);
   }
   tmb_lock_release(&net->lock);
   return rc;
