@@ -210,6 +210,7 @@ static const struct bench_row plain_rows[] = {
     STREAM("put_flood", put_flood, 2048, 0),
     STREAM("put_flood", put_flood, 16384, 0),
     STREAM("put_flood", put_flood, 65536, 0.9),
+    STREAM("put_flood", put_flood, 1 << 18, 0.9),
     STREAM("put_flood", put_flood, 1 << 20, 0.9),
     STREAM("put_flood", put_flood, 4 << 20, 0.9),
     STREAM("get_flood", get_flood, 1 << 20, 0),

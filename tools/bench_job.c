@@ -190,8 +190,11 @@ static _Noreturn void exec_job(const struct bench_options *o, const struct bench
   const char *const head[] = {o->self, "run", "-n", ranks, "--timeout", timeout};
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) argv[n++] = head[i];
   if (job->bind) argv[n++] = "--bind";
-  if (job->apart && o->hosts) argv[n++] = "--hosts";
-  if (job->apart && o->hosts) argv[n++] = o->hosts;
+  if (job->apart && o->hosts) {
+    argv[n++] = "--hosts";
+    argv[n++] = o->hosts;
+    argv[n++] = "--cyclic"; /* ranks 0 and 1 are those that measure */
+  }
   const char *const tail[] = {"--stdin", "none", "--",          program,
                               "--runs",  runs,   "--sample-us", sample};
   for (size_t i = 0; i < sizeof tail / sizeof *tail; i++) argv[n++] = tail[i];
