@@ -75,8 +75,12 @@ void udp_tx_unsent(struct udp_tx *tx, struct udp_slot *slot) {
   mark_lost(tx, slot);
 }
 
-static void sample(struct udp_rail *tx, uint64_t rtt_ns) {
-  if (rtt_ns < tx->min_rtt_ns) tx->min_rtt_ns = rtt_ns;
+/* A round trip of `whole_ns`, in which the answer says that it has waited `delay_ns`. The shortest
+ * is that of whole ones, and none counts for less (as RFC 9002 says): a peer that is interrupted
+ * between reading its clock and the packet tells of more than was. */
+static void sample(struct udp_rail *tx, uint64_t whole_ns, uint64_t delay_ns) {
+  if (whole_ns < tx->min_rtt_ns) tx->min_rtt_ns = whole_ns;
+  const uint64_t rtt_ns = whole_ns >= tx->min_rtt_ns + delay_ns ? whole_ns - delay_ns : whole_ns;
   if (!tx->srtt_ns) {
     tx->srtt_ns = rtt_ns;
     tx->rttvar_ns = rtt_ns / 2;
@@ -188,8 +192,7 @@ static void take_news(struct udp_tx *tx, struct udp_rail *rail, const struct new
     rail->rack_rtt_ns = now_ns - newest_ns;
   }
   if (sampled && now_ns > newest_ns) {
-    const uint64_t rtt = now_ns - newest_ns;
-    sample(rail, rtt > delay_ns ? rtt - delay_ns : rtt);
+    sample(rail, now_ns - newest_ns, delay_ns);
   }
   judge(tx, rail);
   if (news->full && tx->una >= rail->recover)

@@ -164,6 +164,32 @@ static void lost_before_a_timeout(void **state) {
   assert_int_equal(tx.lost, 11);
 }
 
+/* An answer that says it has waited for nearly all of its round trip was not that fast: losses are
+ * still told from a queue by the shortest one. */
+static void untrue_delay(void **state) {
+  (void)state;
+  uint64_t now = settle(20);
+  struct udp_ack news = {.delay_ns = MS - 10000};
+  send(now);
+  now += MS;
+  news.ack = tx.next;
+  assert_true(udp_tx_ack(&tx, &news, now, count, NULL));
+  assert_int_equal(tx.rail[0].min_rtt_ns, MS);
+  assert_int_equal(tx.rail[0].srtt_ns, MS);
+  send(now); /* one that has really waited */
+  now += 3 * MS;
+  news = (struct udp_ack){.ack = tx.next, .delay_ns = 2 * MS};
+  assert_true(udp_tx_ack(&tx, &news, now, count, NULL));
+  assert_int_equal(tx.rail[0].srtt_ns, MS);
+  const uint64_t window = tx.rail[0].cc.window;
+  send(now);
+  send(now + 10000);
+  hear(tx.una, 1, now + MS);
+  (void)udp_tx_detect(&tx, now + 2 * MS);
+  assert_int_equal(tx.lost, 1);
+  assert_true(tx.rail[0].cc.window >= window * 94 / 100);
+}
+
 /* What is paced leaves in bursts that one call hands over, at the rate that the window gives. */
 static void bursts(void **state) {
   (void)state;
@@ -199,6 +225,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(answer_to_the_first, begin, end),
       cmocka_unit_test_setup_teardown(late_in_parts, begin, end),
       cmocka_unit_test_setup_teardown(lost_before_a_timeout, begin, end),
+      cmocka_unit_test_setup_teardown(untrue_delay, begin, end),
       cmocka_unit_test(bursts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
