@@ -15,18 +15,38 @@
 
 #define MOVE_AFTER \
  8u /* waits ended by yields, less those ended by spinning, after which a rank moves */
-#define MOVE_EVERY_NS 2000000u /* at most one move in this time */
-#define SPREAD_AFTER  2u    /* with a processor for each rank: they spin long before they yield */
-#define SWITCH_NS     2000u /* a yield that takes longer has let somebody else run */
+#define MOVE_EVERY_NS  2000000u /* at most one move in this time */
+#define SPREAD_AFTER   2u    /* with a processor for each rank: they spin long before they yield */
+#define SWITCH_NS      2000u /* a yield that takes longer has let somebody else run */
+#define COMPUTE_NS     500000u   /* and one that takes this long, somebody who computes */
+#define COMPUTE_NS_MAX 10000000u /* longer ones count as this */
+#define GAIN_NS        50000u    /* what a shorter one saves: to sleep and to be woken */
+#define DEBT_NS        8000000u  /* time lost in long yields, less what short ones saved, at most */
+#define NO_YIELD_TIMES 16u /* then waits sleep without yielding for so many times the last one */
 
-void tmb_place_yield(void) {
-  if (tmb_job.wait.crowded) {
-    tmb_os_yield();
+/* A yield has taken so long. Among waits that end by short ones a long one now and then is no loss:
+ * sleeping would cost each of them more. */
+static void learn_yield(struct tmb_thread *t, uint64_t end) {
+  if (TMB_LIKELY(t->yield_ns < COMPUTE_NS)) {
+    t->yield_debt_ns -= TMB_MIN(t->yield_debt_ns, (uint64_t)GAIN_NS);
     return;
   }
+  const uint64_t lost = TMB_MIN(t->yield_ns, (uint64_t)COMPUTE_NS_MAX);
+  t->yield_debt_ns += lost;
+  if (t->yield_debt_ns < DEBT_NS) return;
+  t->yield_debt_ns = DEBT_NS;
+  t->no_yield_ns = end + NO_YIELD_TIMES * lost;
+}
+
+bool tmb_place_yield(void) {
+  struct tmb_thread *t = tmb_thread();
   const uint64_t start = tmb_os_now_ns();
+  if (TMB_UNLIKELY(start < t->no_yield_ns)) return false;
   tmb_os_yield();
-  tmb_thread()->yield_ns = tmb_os_now_ns() - start;
+  const uint64_t end = tmb_os_now_ns();
+  t->yield_ns = end - start;
+  learn_yield(t, end);
+  return true;
 }
 
 /* More ranks than processors: of two ranks that keep waiting for each other by yields, the

@@ -1,13 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which processor belongs to a rank: another one for each rank of a host, and of hosts that share a
- * machine. */
+/*
+ * Unit test of place.c and place.h. Which processor belongs to a rank: another one for each rank of
+ * a host, and of hosts that share a machine. A thread that has yielded to somebody who computes a
+ * few times leaves yielding for a while, unless most of its yields are short. sched_yield is this
+ * file's own: it takes as long as the test says.
+ */
 #include "core/progress/place.h"
+
+#include "core/job.h"
+#include "os/os.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <sched.h>
+
+#define MS UINT64_C(1000000)
+
+static uint64_t turn_ns; /* of the others, whenever this thread yields */
+static unsigned yields;
+
+int sched_yield(void) {
+  yields++;
+  if (turn_ns) (void)tmb_os_nsleep(turn_ns);
+  return 0;
+}
+
+/* Yields while it is told to; returns how often, at most `most` times. */
+static unsigned yield_times(unsigned most) {
+  yields = 0;
+  while (yields < most && tmb_place_yield()) continue;
+  return yields;
+}
+
+static void test_yields(void **state) {
+  (void)state;
+  for (int crowded = 0; crowded < 2; crowded++) {
+    tmb_job.wait.crowded = crowded;
+    turn_ns = 0;
+    /* Not all: while the machine is busy, a call may take long for other reasons. */
+    unsigned all = 0;
+    for (int i = 0; i < 5 && all < 20; i++) {
+      all = yield_times(20);
+      if (all < 20) (void)tmb_os_nsleep(200 * MS);
+    }
+    assert_int_equal(all, 20);
+    turn_ns = 2 * MS;
+    assert_in_range(yield_times(20), 1, 4); /* 8 ms */
+    assert_false(tmb_place_yield());
+    (void)tmb_os_nsleep(200 * MS); /* longer than it may stay away from yielding */
+    assert_int_equal(yield_times(20), 1);
+    (void)tmb_os_nsleep(200 * MS);
+    turn_ns = 0;
+    assert_int_equal(yield_times(200), 200); /* which pay for a long one */
+    turn_ns = 2 * MS;
+    assert_true(tmb_place_yield());
+    assert_true(tmb_place_yield());
+    (void)tmb_os_nsleep(200 * MS);
+  }
+}
 
 static uint32_t home(uint32_t host, uint32_t here, uint32_t index, uint32_t size) {
   const struct tmb_boot boot = {
@@ -34,6 +87,7 @@ static void namespaces(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(one_machine), cmocka_unit_test(namespaces)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(one_machine), cmocka_unit_test(namespaces),
+                                     cmocka_unit_test(test_yields)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

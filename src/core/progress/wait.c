@@ -4,13 +4,13 @@
  *
  * Owns: how long a wait spins, yields and sleeps. Called by every blocking operation. Calls:
  * progress.h, place.h, net_sleep.h, the engine's sleep. A step that finds nothing spins at first,
- * then yields a few times, then sleeps. The last look, when the intention to sleep is visible to
- * everybody, says how long: without a limit if it found nothing; not at all if it found something;
- * for a short, growing time if another thread held a lock that this one needed, because then this
- * thread has not seen everything, and nobody may wake it for what the other thread misses.
- * Invariants: a wait samples progress_count before its condition is evaluated, and sleeps only if
- * the count is unchanged at the last look; so a condition that a handler made true, on any thread,
- * is never slept over.
+ * then yields a few times (not to processes that compute, place.h), then sleeps. The last look,
+ * when the intention to sleep is visible to everybody, says how long: without a limit if it found
+ * nothing; not at all if it found something; for a short, growing time if another thread held a
+ * lock that this one needed, because then this thread has not seen everything, and nobody may wake
+ * it for what the other thread misses. Invariants: a wait samples progress_count before its
+ * condition is evaluated, and sleeps only if the count is unchanged at the last look; so a
+ * condition that a handler made true, on any thread, is never slept over.
  */
 #include "core/progress/wait.h"
 
@@ -131,8 +131,8 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   }
   if (wait->phase < PHASE_HELD - 1) wait->phase++;
   if (wait->phase <= policy->yield_count + 1) {
-    tmb_place_yield();
-    return false;
+    if (tmb_place_yield()) return false;
+    wait->phase = policy->yield_count + 2;
   }
   rule->wait = wait;
   tmb_status_sleeps(rule->why, wait->phase == policy->yield_count + 2);
