@@ -152,18 +152,34 @@ def skip(reason):
     sys.exit(77)
 
 
+def case_name(case):
+    """What a case is called on the command line."""
+    return getattr(case, "name", case.__name__)
+
+
+def choose(cases, words):
+    """The cases whose names contain one of the words; all without words. Exits 2 when no name
+    contains a word, since a test that runs nothing proves nothing."""
+    names = [case_name(case) for case in cases]
+    for word in words:
+        if not any(word in name for name in names):
+            print(f"no case is called {word!r}; there are: {' '.join(names)}", file=sys.stderr)
+            sys.exit(2)
+    return [case for case, name in zip(cases, names)
+            if not words or any(word in name for word in words)]
+
+
 def run_cases(cases):
-    """Runs the functions in `cases`. Exits 1 if one failed, 77 if all were skipped."""
-    wanted = sys.argv[1:]
+    """Runs the functions in `cases`. Exits 1 if one failed, 77 if all were skipped, 2 if there is
+    none of a name that the command line asks for."""
+    chosen = choose(cases, sys.argv[1:])
     for program in (TOMBOLO, VICTIM):
         if not os.access(program, os.X_OK):
             print(f"FAILED: {program} is missing; build the tests and set $TOMBOLO and $TMB_BUILD")
             sys.exit(1)
     failed = skipped = 0
-    for case in cases:
-        name = getattr(case, "name", case.__name__)
-        if wanted and not any(word in name for word in wanted):
-            continue
+    for case in chosen:
+        name = case_name(case)
         began = time.monotonic()
         try:
             reason = case()
@@ -182,7 +198,7 @@ def run_cases(cases):
         sys.stdout.flush()
     if failed:
         sys.exit(1)
-    sys.exit(77 if skipped == len(cases) else 0)
+    sys.exit(77 if skipped == len(chosen) else 0)
 
 
 def named(name, function, *args, **keywords):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The test network where it cannot work: skipped, with the reason, and without a trace."""
+"""The test network where it cannot work: skipped, with the reason, and without a trace; cases of a
+test that there are none of: refused."""
 
 import os
 import subprocess
@@ -41,6 +42,18 @@ class Skip(unittest.TestCase):
         code, text = run("--wire", "", TMB_BUILD="/nowhere")
         self.assertEqual(code, 77)
         self.assertRegex(text, "^skipped: no (/dev/net/tun|/nowhere/tests/net/wire)")
+
+
+class Cases(unittest.TestCase):
+    """Which cases of a test run."""
+
+    def test_unknown_case(self):
+        ends = Path(LAB).parent.parent / "fault/ends.py"
+        for words in (["nosuch"], ["kill_one", "nosuch"]):
+            done = subprocess.run([sys.executable, ends, *words], capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, "no case is called 'nosuch'; there are: .*kill_one/run")
 
 
 if __name__ == "__main__":
