@@ -101,6 +101,7 @@ bool is_signed(const Type *t) {
   case Ty::Int:
   case Ty::Long:
   case Ty::LLong: return true;
+  case Ty::Enum: return t->tag && t->tag->negative;
   default: return false;
   }
 }
@@ -111,6 +112,11 @@ std::string bit_arguments(const Node *n) {
   for (size_t i = 0; i + 1 < n->path.size(); i++) first += n->path[i]->offset * 8;
   return std::to_string(first) + ", " + std::to_string(n->member->bits) + ", " +
          (is_signed(n->member->type) ? "1" : "0");
+}
+
+// The type of a bit-field's value: int for what is narrower than int, signed or not.
+std::string promoted(const Node *n) {
+  return n->member->bits < 32 ? "int" : c_type(n->member->type);
 }
 
 } // namespace
@@ -124,7 +130,7 @@ std::string Generator::load(Node *n) {
     if (!own.empty()) return "(" + own + ")";
   }
   if (const Node *b = bit_field(k))
-    return "((" + c_type(n->type) + ")upcr_getbits(" + code(k) + ", " + bit_arguments(b) + ", " +
+    return "((" + promoted(b) + ")upcr_getbits(" + code(k) + ", " + bit_arguments(b) + ", " +
            (n->strict ? "1" : "0") + "))";
   return get_from(n->type, k, n->strict);
 }
@@ -143,8 +149,8 @@ std::string Generator::assign(Node *n) {
   const std::string v = fresh("v");
   std::string s = "({ " + c_type(n->type, v) + " = (" + code(n->kids[1]) + "); ";
   if (const Node *b = bit_field(left))
-    return s + "(" + c_type(n->type) + ")upcr_putbits(" + code(left) + ", " + bit_arguments(b) +
-           ", " + (n->strict ? "1" : "0") + ", (unsigned long)" + v + "); })";
+    return s + "(" + promoted(b) + ")upcr_putbits(" + code(left) + ", " + bit_arguments(b) + ", " +
+           (n->strict ? "1" : "0") + ", (unsigned long)" + v + "); })";
   return s + put_to(n->type, left, v, n->strict) + " " + v + "; })";
 }
 
@@ -164,14 +170,15 @@ std::string Generator::change(Node *n) {
   const std::string p = fresh("p"), o = fresh("v"), v = fresh("v"), type = c_type(n->type);
   const Node *b = bit_field(left);
   const std::string bits = b ? bit_arguments(b) + ", " + (n->strict ? "1" : "0") : "";
-  std::string s = "({ upcr_pts_t " + p + " = " + code(left) + "; " + c_type(n->type, o) + " = ";
+  std::string s = "({ upcr_pts_t " + p + " = " + code(left) + "; ";
+  s += (b ? promoted(b) + " " + o : c_type(n->type, o)) + " = ";
   s += b ? "(" + type + ")upcr_getbits(" + p + ", " + bits + ")" : get(n->type, p, n->strict);
   s += "; " + c_type(n->type, v) + " = " + new_value(n, o) + "; ";
   if (b)
     s += v + " = (" + type + ")upcr_putbits(" + p + ", " + bits + ", (unsigned long)" + v + ");";
   else
     s += put(n->type, p, v, n->strict);
-  return s + " " + (n->postfix ? o : v) + "; })";
+  return s + " " + (n->postfix ? o : b ? "(" + promoted(b) + ")" + v : v) + "; })";
 }
 
 // The same for a pointer-to-shared in private memory.

@@ -98,7 +98,7 @@ private:
   void members(Tag *tag, Node *node);
   void add_members(Tag *tag, Node *declaration, bool packed);
   Type *enumeration(Spec &s);
-  void enumerators(Node *n);
+  void enumerators(Node *n, Tag *tag);
   Type *typeof_type(Spec &s);
   Type *atomic_type(Spec &s);
   void declarator(Type *base, Declarator &d, bool abstract);

@@ -401,14 +401,14 @@ Type *Parser::enumeration(Spec &s) {
   }
   if (!at("{")) return t;
   Node *n = make(Nk::Tokens, begin);
-  enumerators(n);
+  enumerators(n, t->tag);
   while (cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
   s.d->definition = done(n);
   s.kids.push_back(n);
   return t;
 }
 
-void Parser::enumerators(Node *n) {
+void Parser::enumerators(Node *n, Tag *tag) {
   expect("{");
   long next = 0;
   while (!at("}")) {
@@ -420,6 +420,7 @@ void Parser::enumerators(Node *n) {
       n->kids.push_back(conditional());
       next = evaluate(n->kids.back()).value;
     }
+    tag->negative = tag->negative || next < 0;
     declare(name, Sk::Constant, basic(Ty::Int))->value = next++;
     if (!accept(",")) break;
   }

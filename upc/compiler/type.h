@@ -72,6 +72,7 @@ struct Tag {
   bool in_system = false;
   bool local = false; // of a block
   bool complete = false, packed = false, is_union = false;
+  bool negative = false; // an enumeration with constants below 0: it is signed
   bool layout_known = false;
   long size = 0, align = 1; // where layout_known
   long user_align = 0;
