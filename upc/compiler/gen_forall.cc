@@ -23,12 +23,6 @@
 
 #include <algorithm>
 
-namespace {
-
-constexpr long kLongBlock = 2; // from this length on, calls at a block's ends hardly cost
-
-} // namespace
-
 // This thread's iterations, which are those from `first` to before `last`, in the loop's order.
 std::string Generator::own_loop(Node *n, OwnLoop &l) {
   const std::string i = l.counter, bound = "(long)(" + l.bound + ")";
@@ -129,10 +123,10 @@ std::string Generator::own_body(Node *n, OwnLoop &l) {
   return name_of(l.pointer) + " = " + value + "; {" + body + "}";
 }
 
-// The same where neighbours lie in another block, which is seldom where blocks are long.
+// The same where neighbours lie in another block: calls, which hardly cost even in blocks of 8.
 std::string Generator::edge_body(Node *n, OwnLoop &l) {
   const bool outer = seldom_;
-  seldom_ = outer || l.unit >= kLongBlock;
+  seldom_ = true;
   const std::string s = own_body(n, l);
   seldom_ = outer;
   return s;
