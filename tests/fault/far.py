@@ -25,15 +25,17 @@ ENDED = CONDUITS + ("ofi", "shm") * OFI + ("mpi",) * MPI  # shm: of the conduit 
 HOWS = ("gexit", "exit", "threads", "handler", "insignal", "flood")
 PLACES = ("cyclic:2", "0,1,2,0,1")
 
+PROVIDERS = {"ofi": "tcp;ofi_rxm", "rxd": "udp;ofi_rxd", "shm": "shm"}
+
 
 def far(conduit, places="cyclic:2", **more):
     """Settings of a job on pretended hosts."""
     env = {"TOMBOLO_PLACES": places, "TOMBOLO_CONDUIT": conduit, **more}
     if conduit == "udp" and os.path.exists(PLUGIN):
         env["TOMBOLO_NET_PLUGIN"] = PLUGIN
-    if conduit in ("ofi", "shm"):
+    if conduit in PROVIDERS:
         env["TOMBOLO_CONDUIT"] = "ofi"
-        env["TOMBOLO_OFI_PROVIDER"] = "tcp;ofi_rxm" if conduit == "ofi" else conduit
+        env["TOMBOLO_OFI_PROVIDER"] = PROVIDERS[conduit]
     return env
 
 
@@ -169,6 +171,8 @@ if OFI:
               named("silent/ofi", silent, "ofi", "5"),
               named("silent/ofi/no-thread", silent, "ofi", "5", "stop-get-alone"),
               named("silent_reported/ofi", silent_reported, "ofi", "5"),
+              named("silent/rxd", silent, "rxd", "5"),
+              named("slow/rxd", slow, "rxd"),
               named("works/ofi/thread", works, "1"),
               named("works/ofi/no-thread", works, "0"),
               asker_stopped]

@@ -113,6 +113,7 @@ struct ofi_life {
 struct ofi_silent {
   uint64_t timeout_ns; /* 0: nobody is judged */
   uint64_t look_ns, full_ns;
+  bool by_peer;     /* the provider completes a send when the peer's process has it */
   uint8_t *answers; /* [size] whether a rank answers while its client computes */
   struct ofi_pool questions;
 };

@@ -6,7 +6,9 @@
  * table, ofi_pool.c, ofi_send.c. A question is a send of its own buffer with a completion: until
  * the provider has completed it no time counts, because a full pipe is not silence. The exception
  * is a peer that the provider has never taken anything for: it cannot be connected to, and then the
- * time counts from the first try. Invariant: a peer has one question under way at most.
+ * time counts from the first try. ofi_rxd is another exception: it completes a send when the peer's
+ * process has taken it, so a question counts from the first try and its completion is life.
+ * Invariant: a peer that is not heard of has one question under way at most.
  */
 #include "net/ofi/ofi_silent.h"
 #include "net/ofi/ofi_rma.h"
@@ -16,6 +18,7 @@
 #include "os/os.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LOOKS_MIN     10 /* before a peer is judged */
 #define QUESTIONS_MAX 256
@@ -29,6 +32,7 @@ bool ofi_silent_make(struct tmb_net *net) {
   struct ofi_silent *s = &net->silent;
   if (!net->timeout_ns) return true;
   s->timeout_ns = TMB_MAX(net->timeout_ns, TIMEOUT_MIN);
+  s->by_peer = strstr(net->rail[0].info->fabric_attr->prov_name, "ofi_rxd") != NULL;
   return ofi_pool_make(&s->questions, TMB_MIN(net->env.size, (uint32_t)QUESTIONS_MAX),
                        sizeof(struct ofi_head), OFI_USE_QUESTION);
 }
@@ -76,7 +80,9 @@ static void asked(struct ofi_life *life, uint64_t now) {
 static void ask(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint64_t now) {
   struct ofi_life *life = &p->life;
   const ssize_t rc = question(net, peer);
-  if (rc == 0)
+  if (net->silent.by_peer && (rc == 0 || rc == -FI_EAGAIN || rc == -FI_ENOMEM)) {
+    if (life->state == OFI_CALM) asked(life, now);
+  } else if (rc == 0)
     life->state = OFI_ASKING;
   else if (rc != -FI_EAGAIN && rc != -FI_ENOMEM)
     ofi_peer_break(net, peer, (int)-rc);
@@ -89,7 +95,10 @@ void ofi_silent_sent(struct tmb_net *net, struct ofi_op *op, int error) {
   struct ofi_peer *p = ofi_peer_of(net, peer);
   ofi_buffer_put(ofi_buffer_of(op));
   p->life.reached = true;
-  asked(&p->life, tmb_os_now_ns());
+  if (net->silent.by_peer)
+    p->life.heard = p->life.heard || !error;
+  else
+    asked(&p->life, tmb_os_now_ns());
   if (error) ofi_peer_break(net, peer, error);
 }
 
