@@ -193,7 +193,10 @@ static bool is_rank(const struct tmb_boot *b) {
 }
 
 int tmb_boot_record_exit(struct tmb_boot *b, int code) {
-  return is_rank(b) ? b->ops->record_exit(b, code) : code;
+  if (!is_rank(b)) return code;
+  code = b->ops->record_exit(b, code);
+  tmb_boot_rouse(b); /* a stopped agent would never see the end, and nothing would end it */
+  return code;
 }
 
 void tmb_boot_note_told(struct tmb_boot *b) {

@@ -164,7 +164,7 @@ const uint32_t *tmb_boot_changes(const struct tmb_boot *boot);
 uint32_t tmb_boot_fate(const struct tmb_boot *boot, uint32_t rank);
 
 /* Continues the agent of this host, should it be stopped: nobody else could end it after its
- * launcher has given the host up. Threads: any. */
+ * launcher has given the host up. A rank that ends does so, too. Threads: any, signal handlers. */
 void tmb_boot_rouse(struct tmb_boot *boot);
 
 /* This rank gets no answer from `rank`, and will not talk to it again: have it ended, wherever it

@@ -205,6 +205,15 @@ def slow(what, seconds, limit):
         expect_well(job, seconds + TRAFFIC_S)
 
 
+def ends_well():
+    """The ranks of a host end while its agent is stopped: the last thing they do is to continue it,
+    so the job ends in good order, long before its time-out."""
+    with Lab(HOSTS, sshd=True) as lab:
+        job = Traffic(lab, "abort", ("40", "20"), TOMBOLO_PEER_TIMEOUT="60")
+        job.signal_agent(1, signal.SIGSTOP)
+        expect_well(job, TRAFFIC_S)
+
+
 def long_put():
     """One put that takes three time-outs, so long nothing is heard of the peer that gets it."""
     if not OFI.exists():
@@ -257,6 +266,7 @@ QUICK += [named(f"report/{h.__name__}", report, h) for h in (rank_0_killed, host
 QUICK += [
     named("slow/link", slow, "link", 5, 12),
     named("slow/put/ofi", long_put),
+    named("ends/agent_stopped", ends_well),
     named("link/loss", link, 8, "loss=10%"),
     named("link/buffers", small_buffers, 4096),
 ]
@@ -267,6 +277,7 @@ WHOLE += [
     named(f"report/{h.__name__}/tree", report, h, TOMBOLO_SSH_OUT_DEGREE="1")
     for h in (rank_killed, rank_stopped, host_killed)
 ]
+WHOLE += [named("ends/agent_stopped", ends_well)]
 WHOLE += [named(f"pair/{policy}", pair_cut, policy) for policy in ("abort", "report")]
 WHOLE += [named(f"slow/{w}/{s}", slow, w, s, 8) for w in ("link", "rank", "agent") for s in (1, 5)]
 WHOLE += [
