@@ -84,6 +84,7 @@ def compile_all(folder, build, apps):
             continue
         programs = {}
         for app in apps:
+            print(f"... compiling {app} for {name}", flush=True)
             programs[app] = folder / f"{app}-{name}"
             sources, libraries = peer_parts(app, name)
             subprocess.run([compiler, "-O3", "-g", "-ffp-contract=off", f"-I{ROOT}/bench", *sources,
