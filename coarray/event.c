@@ -120,6 +120,7 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
   int64_t before = swap_word(rank, word, 0, (int64_t)caf.rank + 1);
   if (acquired) {
     *acquired = before == 0;
+    if (before) gasnet_AMPoll(); /* in a loop of the program: the holder's UNLOCK has to come in */
     caf_ok(stat);
     return;
   }

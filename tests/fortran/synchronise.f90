@@ -22,6 +22,7 @@ program synchronise
   call ring()
   call events()
   call locks()
+  call attempts()
   call critical_sections()
   sync memory
   sync all
@@ -75,6 +76,24 @@ contains
       call expect(token == 1000*left + i, 'data before event')
       sync all
     end do
+  end subroutine
+
+  ! Locks that are tried until they are free, the own image's among them: the others' UNLOCK comes in.
+  subroutine attempts()
+    logical :: got
+    if (me == 1) count = 0
+    sync all
+    do i = 1, 10
+      got = .false.
+      do while (.not. got)
+        lock (guard[1], acquired_lock=got)
+      end do
+      count[1] = count[1] + 1
+      unlock (guard[1])
+    end do
+    sync all
+    if (me == 1) call expect(count == 10*images, 'lock, tried')
+    sync all
   end subroutine
 
   subroutine locks()
