@@ -35,6 +35,8 @@
 #include <unistd.h>
 
 #define FLUSH_TICK_S   1          /* after this time it is found out why a flush takes so long */
+#define FLUSH_LOOK_US  250000     /* from then on between two looks while there is room */
+#define FLUSH_LOOKS    3          /* that find room one after the other: nobody is about to write */
 #define LEAVE_LIMIT_S  6          /* more than conduits wait for their peers */
 #define LOOK_US        1000       /* between two looks whether another thread has left */
 #define ALTSTACK_BYTES (64 << 10) /* printing and a backtrace fit; paged in only when used */
@@ -53,7 +55,8 @@ static struct {
       fatal_thread; /* kernel's number of the thread that handles a fatal signal, 0: none; by CAS */
   int leave_code;   /* of the first to leave; its thread */
   int code;         /* of the first tmb_exit; its thread */
-  int flush_ticks;  /* SIGALRMs so far; the handler */
+  int flush_ticks;  /* SIGALRMs so far that found the output full; the handler */
+  int looks_with_room;              /* since then; the handler */
   volatile sig_atomic_t terminator; /* the signal that was turned into SIGQUIT, 0: none */
 } exiting;
 
@@ -85,16 +88,23 @@ static bool output_is_full(void) {
   return out[0].revents == 0 || out[1].revents == 0;
 }
 
-static void arm_backstop(void) {
-  const struct itimerval tick = {.it_value.tv_sec = FLUSH_TICK_S};
+static void arm_backstop(const struct timeval *after) {
+  const struct itimerval tick = {.it_value = *after};
   setitimer(ITIMER_REAL, &tick, NULL);
 }
 
-/* The flush is slow: because of a slow reader it may go on, for any other reason it is given up. */
+/* The flush is slow: because of a slow reader it may go on, for any other reason it is given up.
+ * Room at one look is no other reason: the reader has made it, and this thread, which has waited
+ * for it, has not run yet. */
 static void on_backstop(int sig) {
+  static const struct timeval tick = {.tv_sec = FLUSH_TICK_S}, look = {.tv_usec = FLUSH_LOOK_US};
   (void)sig;
-  if (!output_is_full() || ++exiting.flush_ticks > exiting.slow_output_s) _exit(exiting.code);
-  arm_backstop();
+  const bool full = output_is_full();
+  exiting.looks_with_room = full ? 0 : exiting.looks_with_room + 1;
+  exiting.flush_ticks += full;
+  if (exiting.looks_with_room == FLUSH_LOOKS || exiting.flush_ticks > exiting.slow_output_s)
+    _exit(exiting.code);
+  arm_backstop(full ? &tick : &look);
 }
 
 /* From now on nothing interrupts this thread but the backstop and its own faults. */
@@ -106,7 +116,7 @@ static void start_backstop(void) {
   sigdelset(&mask, SIGALRM);
   for (size_t i = 0; i < TMB_ARRAY_LEN(fatal_signals); i++) sigdelset(&mask, fatal_signals[i]);
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
-  arm_backstop();
+  arm_backstop(&(struct timeval){.tv_sec = FLUSH_TICK_S});
 }
 
 void tmb_exit(int code) {
