@@ -449,6 +449,7 @@ int run_agent_main(void) {
   if (code == 0 && open_input(a)) code = TOOL_EXIT_FAILED; /* it may come right after the start */
   if (code == 0) report_ready(a);
   if (code == 0) code = run_until(a, &a->tree.started, -1) ? run_ranks(a) : TOOL_EXIT_FAILED;
+  if (!a->tree.sup) a->tree.started = false; /* nobody comes who would take events */
   tree_close(&a->tree, AGENT_LAST_WORDS_S);
   return code;
 }

@@ -93,7 +93,7 @@ static void note_pause(struct tree *t, const struct tmb_sup_event *event) {
 
 static void event_came(struct tree *t, struct tree_child *from, const struct frame *f) {
   struct tmb_sup_event event;
-  if (f->bytes != sizeof event || !t->sup) return;
+  if (f->bytes != sizeof event || (t->host == TREE_ROOT && !t->sup)) return;
   memcpy(&event, f->data, sizeof event);
   if (from && event.kind == TMB_SUP_POLICY) {
     from->refuses = event.flags & TMB_SUP_REFUSES;
@@ -298,11 +298,17 @@ static void serve_child(struct tree *t, struct tree_child *child) {
   }
 }
 
+/* START has passed, and its supervisor is not there yet: what comes behind it, an end of the job
+ * for instance, waits for that. */
+static bool between(const struct tree *t) {
+  return t->started && !t->sup;
+}
+
 void tree_step(struct tree *t) {
   struct frame f;
   if (t->host != TREE_ROOT) {
     if (!t->up.broken) link_pull(&t->up, PULL_BYTES);
-    while (link_next(&t->up, &f)) from_above(t, &f);
+    while (!between(t) && link_next(&t->up, &f)) from_above(t, &f);
     if (is_silent(t, &t->up)) t->up.broken = true;
     if (t->up.broken) t->abandoned = true;
   }
@@ -316,6 +322,7 @@ void tree_step(struct tree *t) {
 nfds_t tree_wait(struct tree *t, struct pollfd *fds, nfds_t max, int *timeout_ms) {
   nfds_t count = 0;
   if (*timeout_ms < 0 || *timeout_ms > WAIT_MS) *timeout_ms = WAIT_MS;
+  if (between(t)) *timeout_ms = 0;
   if (t->host != TREE_ROOT) count += link_wait(&t->up, fds);
   for (uint32_t i = 0; i < t->children && count + 3 <= max; i++) {
     const struct tree_child *child = &t->child[i];

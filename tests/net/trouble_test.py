@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 300
-"""Trouble around jobs that `tombolo run --hosts` starts: launcher and agents that are killed in the
-first tenths of a second, a host without sshd, readers and writers that are slow, hosts without room.
-Each job ends within seconds, says why, and leaves nothing.
+"""Trouble around jobs that `tombolo run --hosts` starts: launcher and agents that are killed in
+the first tenths of a second, Ctrl-C, a host without sshd, readers and writers that are slow, hosts
+without room. Each job ends within seconds, says why, and leaves nothing.
 
 Usage: trouble_test.py [NAME...]   (cases whose names contain one of the words)
 """
@@ -109,6 +109,23 @@ def interrupted(times, *program):
         check(code == 130, code, err)
 
 
+def interrupted_early():
+    """Ctrl-C twice while the ranks are starting: no agent overlooks it."""
+    with Lab(2, sshd=True) as lab:
+        for ms in (0, 5, 10, 15, 20, 30, 40, 60, 80, 100):
+            process = start(lab, "--hosts", "host0:2,host1:2", "sh", "-c",
+                            "trap '' INT TERM QUIT; exec sleep 1000")
+            pid = find(lab, 0, "tombolo run --hosts")
+            find(lab, 1, "run --agent")
+            time.sleep(ms / 1000)
+            for _ in range(2):
+                if process.poll() is None:
+                    os.kill(pid, signal.SIGINT)
+                time.sleep(0.02)
+            code, _, err = end(lab, process)
+            check(code in (130, -signal.SIGINT), ms, code, err)  # or before it looks for signals
+
+
 def standard_input(source, script, wanted):
     """What goes to rank 0, which is on the second host."""
     with Lab(2, sshd=True) as lab:
@@ -180,6 +197,7 @@ CASES += [
     server_gone,
     named("interrupted/1", interrupted, 1, "sleep", "1000"),
     named("interrupted/2", interrupted, 2, "sh", "-c", "trap '' INT TERM QUIT; exec sleep 1000"),
+    interrupted_early,
     named("input/closed", standard_input, "closed", "wc -c", ("0", "0")),
     named("input/large", standard_input, 100 * MIB, "wc -c", (str(100 * MIB), "0")),
     named("input/unread", standard_input, 100 * MIB, "echo x", ("x", "x")),
