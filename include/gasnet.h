@@ -174,8 +174,7 @@ GEXX_INLINE int gexx_g1_reply(unsigned kind, gasnet_token_t token, gasnet_handle
 
 #include "tombolo/inline_g1.h"
 
-#ifdef GASNET_VIS_H
-# include "tombolo/vis_legacy.h"
-#endif
+/* With the indexed and strided calls of GASNet-1, which belong to this header too. */
+#include "gasnet_vis.h"
 
 #endif
