@@ -123,6 +123,7 @@ static void bad_values_are_fatal(void **state) {
       {"GASNET_MAX_THREADS=two", "GASNET_MAX_THREADS", "\"two\"", "an integer"},
       {"GASNET_QUIET=2", "GASNET_QUIET", "\"2\"", "1, y, yes or 0, n, no"},
       {"TOMBOLO_BARRIER=FAST", "TOMBOLO_BARRIER", "\"FAST\"", "DISSEM|AMDISSEM"},
+      {"GASNET_HOST_DETECT=dns", "GASNET_HOST_DETECT", "\"dns\"", "gethostid|hostname|conduit"},
       {"GASNET_MAX_SEGSIZE=huge", "GASNET_MAX_SEGSIZE", "\"huge\"", "1.5GB"},
       {"GASNET_BACKTRACE_NODES=x", "GASNET_BACKTRACE_NODES", "\"x\"", "list of ranks"},
       {"GASNET_EXITTIMEOUT=-1", "GASNET_EXITTIMEOUT", "\"-1\"", "from 0 to 86400"},
