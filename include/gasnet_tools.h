@@ -11,8 +11,6 @@
 #define GASNET_TOOLS_H
 #define _GASNET_TOOLS_H 1
 
-#include "tombolo/language.h"
-
 #include "tombolo/tools_config.h"
 
 #include "tombolo/tools_annotations.h"

@@ -16,8 +16,6 @@
 #define _GASNETEX_H        1
 #define _INCLUDED_GASNET_H 1
 
-#include "tombolo/language.h"
-
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>

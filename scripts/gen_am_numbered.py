@@ -52,6 +52,10 @@ HEAD = """/* SPDX-License-Identifier: BSD-3-Clause */
  */
 #ifndef {guard}
 #define {guard}
+
+#if defined(__cplusplus) && __cplusplus < 201103L /* C++98 has no variadic macros; compilers do */
+# pragma GCC system_header
+#endif
 """
 
 

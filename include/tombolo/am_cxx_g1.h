@@ -2,12 +2,17 @@
 /*
  * tombolo/am_cxx_g1.h: the variadic GASNet-1 active-message calls for C++ (API 08.4), as templates.
  *
- * Included by gasnet.h when compiling C++ (11 or later). The explicit argument count is element 0
+ * Included by gasnet.h when compiling C++. The explicit argument count is element 0
  * of the array and is checked against the number of arguments by the library. Invariants: at most
  * 16 arguments; every argument is evaluated once.
  */
 #ifndef GEXX_AM_CXX_G1_H
 #define GEXX_AM_CXX_G1_H
+
+#if __cplusplus < 201103L /* compilers know variadic templates there too, and would warn of each \
+                           */
+# pragma GCC system_header
+#endif
 
 extern "C++" {
 

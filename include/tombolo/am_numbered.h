@@ -12,6 +12,10 @@
 #ifndef GEXX_AM_NUMBERED_H
 #define GEXX_AM_NUMBERED_H
 
+#if defined(__cplusplus) && __cplusplus < 201103L /* C++98 has no variadic macros; compilers do */
+# pragma GCC system_header
+#endif
+
 #define gex_AM_RequestShort0(...) GEXX_N_gex_AM_RequestShort0(__VA_ARGS__)
 #define GEXX_N_gex_AM_RequestShort0(tm, rank, handler, flags) gex_AM_RequestShort(tm, rank, \
     handler, flags)

@@ -12,6 +12,10 @@
 #ifndef GEXX_AM_NUMBERED_G1_H
 #define GEXX_AM_NUMBERED_G1_H
 
+#if defined(__cplusplus) && __cplusplus < 201103L /* C++98 has no variadic macros; compilers do */
+# pragma GCC system_header
+#endif
+
 #define gasnet_AMRequestShort0(...) GEXX_N_gasnet_AMRequestShort0(__VA_ARGS__)
 #define GEXX_N_gasnet_AMRequestShort0(dest, handler) gasnet_AMRequestShort(dest, handler, 0)
 #define gasnet_AMRequestShort1(...) GEXX_N_gasnet_AMRequestShort1(__VA_ARGS__)
