@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "boot/ctl.h"
+#include "boot/orphans.h"
 #include "boot/places.h"
 #include "boot/pm.h"
 #include "os/memfd.h"
@@ -196,7 +197,9 @@ void tmb_launch_close(struct tmb_launch *l) {
   close(l->signal_fd);
   close_memory(l);
   free(l->pids);
+  free(l->children_before);
   l->pids = NULL;
+  l->children_before = NULL;
 }
 
 /* Replaces standard input by /dev/null. */
@@ -252,6 +255,7 @@ static void undo_fork(struct tmb_launch *l, uint32_t started, int err) {
 
 int tmb_launch_fork(struct tmb_launch *l) {
   const pid_t parent = getpid();
+  l->children_before = tmb_orphans_adopt();
   for (uint32_t rank = 0; rank < l->size; rank++) {
     if (!is_ours(l, rank)) continue;
     if (l->before_fork) l->before_fork(l->arg, rank);

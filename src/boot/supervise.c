@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "boot/orphans.h"
 #include "boot/ranklist.h"
 #include "boot/supervise_ranks.h"
 #include "os/signals.h"
@@ -355,6 +356,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
     wait_for_news(&s, fds);
     look_around(&s, options->timeout_s);
   }
+  if (s.failed || s.cut_short || s.code) tmb_orphans_end(l->children_before);
   tmb_watchdog_close(&s.dog);
   if (s.reports > TMB_SUP_REPORTS_MAX)
     tmb_print("%u more ranks failed", s.reports - TMB_SUP_REPORTS_MAX);

@@ -78,6 +78,26 @@ def other_program():
     check(job.out.count("done") == 3, job.out)
 
 
+def children_end_with_the_job(way):
+    """What a rank has started ends with a job that fails, however it was started."""
+    for start in ("sleep 1000 &", "(sleep 1000 & sleep 1001) &", "(trap '' TERM; sleep 1000) &"):
+        rank = f"{start} exec {VICTIM} one raise 1 9" if way == "exec" else (
+            f"{start} {VICTIM} one raise 1 9; exit $?")
+        Job(3, ["sh", "-c", rank]).expect(137, r"rank 1 .*(signal 9|code 137)")
+
+
+def children_outlive_success():
+    """A job that ends well leaves alone what its ranks have started."""
+    job = Job(2, ["sh", "-c", f"sleep 1000 >&- 2>&- & echo child $!; exec {VICTIM} one return 1 0"])
+    check(job.end() == 0, job.err)
+    children = [int(line.split()[1]) for line in job.out.split("\n") if line.startswith("child ")]
+    check(len(children) == 2, job.out)
+    for pid in children:
+        check(os.path.exists(f"/proc/{pid}"), "process", pid, "was ended")
+        os.kill(pid, signal.SIGTERM)
+    job.nothing_left()
+
+
 def catch_exit_off(way):
     """With GASNET_CATCH_EXIT=0 only gasnet_exit ends the job, and codes still count."""
     env = {"GASNET_CATCH_EXIT": "0"}
@@ -249,7 +269,11 @@ CASES += [
     for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 ]
 CASES += [named(f"never_joins/{code}", never_joins, code) for code in (0, 3)]
-CASES += [other_program]
+CASES += [other_program, children_outlive_success]
+CASES += [
+    named(f"children_end_with_the_job/{way}", children_end_with_the_job, way)
+    for way in ("exec", "behind")
+]
 
 if __name__ == "__main__":
     run_cases(CASES)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Processes that ranks have started and left behind.
+ *
+ * Owns: nothing. Called by launch and
+ * supervise. Calls: os, /proc, prctl(2). Invariants: between tmb_orphans_adopt and the end of this
+ * process the kernel makes such processes children of this one; only they are ever signalled: no
+ * child that was there before, none in a process group of its own (ssh, daemons, job control).
+ */
+#ifndef TMB_BOOT_ORPHANS_H
+#define TMB_BOOT_ORPHANS_H
+
+/* Become the parent of what ranks leave behind. Before the ranks are forked. Returns the children
+ * that are there by now, as text, the caller's to free; NULL where the kernel does not list
+ * children (CONFIG_PROC_CHILDREN): what ranks leave behind goes to process 1 then. */
+char *tmb_orphans_adopt(void);
+
+/* All ranks are reaped and the job failed: ask what they have left behind to end (SIGTERM), kill
+ * after half a second what is still there, and reap all of it. in before: what tmb_orphans_adopt
+ * returned. */
+void tmb_orphans_end(const char *before);
+
+#endif
