@@ -317,8 +317,11 @@ def agrees(program, threads, what):
 
 def run_all(head, loops, ways):
     """Number of runs that fail of a program of these loops."""
-    text = head + "\n".join(top for top, _ in loops) + "\nint main(void) {\n"
-    text += "\n".join(code for _, code in loops) + "\n  return bad ? 1 : 0;\n}\n"
+    text = head + "\n".join(top for top, _ in loops) + "\n"
+    for k, (_, code) in enumerate(loops):  # functions of their own, for cc is slow with a huge one
+        text += f"__attribute__((noinline)) static void part{k}(void) {{\n{code}\n}}\n"
+    text += "int main(void) {\n"
+    text += "".join(f"  part{k}();\n" for k in range(len(loops))) + "  return bad ? 1 : 0;\n}\n"
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         source, program = os.path.join(folder, "r.upc"), os.path.join(folder, "r")
