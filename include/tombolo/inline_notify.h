@@ -66,6 +66,21 @@ GEXX_INLINE void gexx_signal_post(gex_TM_t tm, gex_Rank_t rank, intptr_t delta, 
   gexx_signal_changed(tm, rank, sig_addr);
 }
 
+/* Where this process raises the counter of a semaphore by itself: its address, or NULL where only
+ * the library can (by message, for debug clients, while operations are counted). Any thread. */
+GEXX_API uint64_t *gexx_sem_counter(gexx_Sem_Handle_t sem);
+
+/* gexx_Sem_PostN, or Post with n = 1, on the counter of such a semaphore. [in] tm: that of the
+ * client, in which gexx_rank counts. */
+GEXX_INLINE void gexx_sem_raise(gex_TM_t tm, const gexx_Sem_Handle_t *sem, uint64_t *counter,
+                                uint64_t n) {
+  if (sem->gexx_flags & GEXX_SEM_BOOLEAN)
+    __atomic_store_n(counter, 1, __ATOMIC_RELEASE);
+  else
+    __atomic_fetch_add(counter, n, __ATOMIC_RELEASE);
+  gexx_signal_wake(tm, sem->gexx_rank);
+}
+
 /* Puts nbytes from local src to dest at (tm, rank), then changes the signal there; returns when src
  * may be reused (local completion), which is earlier than the signal where the data travel.
  * [in] nbytes: 0: a bare signal, dest and src are not used. [in] lc_opt: GEX_EVENT_NOW. [in] op:

@@ -159,6 +159,10 @@ static uint64_t *counter_of(const gexx_Sem_Handle_t *h) {
   return word_of(h->gexx_rank, h->gexx_index);
 }
 
+uint64_t *gexx_sem_counter(gexx_Sem_Handle_t sem) {
+  return tmb_job.debug || tmb_job.counted ? NULL : counter_of(&sem);
+}
+
 static void add_posts(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n, size_t nbytes) {
   if (h->gexx_flags & GEXX_SEM_BOOLEAN)
     tmb_store_rel(count, 1);

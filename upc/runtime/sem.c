@@ -88,6 +88,31 @@ static void before_post(const gexx_Sem_Handle_t *h) {
   upcr_fence();
 }
 
+/* Where this process raises a counter by itself: what the library said of a handle, which it says
+ * of it for ever. UPC calls are made by one thread. */
+#define KNOWN 64 /* by the line of the counter and the thread; the last that was used stays */
+static struct known {
+  gexx_Sem_Handle_t handle;
+  uint64_t *counter;
+} known[KNOWN];
+
+static inline uint64_t *counter_of(const gexx_Sem_Handle_t *h) {
+  struct known *k = &known[(h->gexx_addr / 64 + h->gexx_rank) % KNOWN];
+  if (__builtin_expect(memcmp(&k->handle, h, sizeof *h) != 0, 0))
+    *k = (struct known){*h, gexx_sem_counter(*h)};
+  return k->counter;
+}
+
+static inline void post(const gexx_Sem_Handle_t *h, size_t n) {
+  uint64_t *counter = counter_of(h);
+  if (counter)
+    gexx_sem_raise(rt.tm, h, counter, n);
+  else if (n == 1)
+    gexx_Sem_Post(*h);
+  else
+    gexx_Sem_PostN(*h, n);
+}
+
 void bupc_sem_free(sem_t s) {
   gexx_Sem_Free(own(s, "bupc_sem_free")->sem);
   upc_free(s);
@@ -96,16 +121,13 @@ void bupc_sem_free(sem_t s) {
 void bupc_sem_post(sem_t s) {
   const gexx_Sem_Handle_t h = handle_of(s, "bupc_sem_post");
   before_post(&h);
-  gexx_Sem_Post(h);
+  post(&h, 1);
 }
 
 void bupc_sem_postN(sem_t s, size_t n) {
   const gexx_Sem_Handle_t h = handle_of(s, "bupc_sem_postN");
   before_post(&h);
-  if (n == 1)
-    gexx_Sem_Post(h);
-  else if (n)
-    gexx_Sem_PostN(h, n);
+  if (n) post(&h, n);
 }
 
 void bupc_sem_wait(sem_t s) {
@@ -146,19 +168,19 @@ typedef void put_by_message(gexx_Sem_Handle_t sem, void *dest, const void *src, 
                             uint64_t n);
 
 /* Where the memory is mapped, the data are copied, and the post is ordered as one alone. */
-static void put_signal(upcr_pts_t dst, const void *src, size_t nbytes, gexx_Sem_Handle_t h,
-                       size_t n, put_by_message *far) {
+static inline void put_signal(upcr_pts_t dst, const void *src, size_t nbytes, gexx_Sem_Handle_t h,
+                              size_t n, put_by_message *far) {
   char *to = upcr_mapped(dst);
   before_post(&h);
   if (!to || !n) {
     far(h, rt_owner_addr(dst), src, nbytes, n);
     return;
   }
-  memcpy(to, src, nbytes);
-  if (n == 1)
-    gexx_Sem_Post(h);
+  if (nbytes == 8)
+    memcpy(to, src, 8);
   else
-    gexx_Sem_PostN(h, n);
+    memcpy(to, src, nbytes);
+  post(&h, n);
 }
 
 void bupc_memput_signal(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
