@@ -258,8 +258,14 @@ static uint64_t shared_limit(const struct tmb_coll_shape *c, const struct tmb_co
      * of a direct read, with nothing to overlap it. */
     if (t->shared_long) return c->kind == TMB_COLL_ALLGATHER ? UINT64_MAX : CROWDED_EXCHANGE;
     return c->pull == UINT64_MAX ? t->shared_max : TMB_MIN(t->shared_max, t->shared_copy_max);
-  default: return t->shared_long ? UINT64_MAX : t->shared_max;
+  case TMB_COLL_BROADCAST:
+    /* Likewise, where few read the root's memory at once. */
+    if (!t->shared_long && c->pull != UINT64_MAX && c->size <= SHARED_COMBINERS)
+      return TMB_MIN(t->shared_max, t->shared_copy_max);
+    break;
+  default: break;
   }
+  return t->shared_long ? UINT64_MAX : t->shared_max;
 }
 
 bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,

@@ -276,6 +276,15 @@ static void v_lengths(void **state) {
   free(map);
 }
 
+/* A broadcast among few is limited as copies are; where the source cannot be read it is shown. */
+static void check_broadcast(const struct tmb_coll_tuning *t, struct tmb_coll_shape c) {
+  struct tmb_coll_choice why;
+  c.kind = TMB_COLL_BROADCAST;
+  assert_false(tmb_coll_select_shared(&c, t, 401, &why));
+  c.pull = UINT64_MAX;
+  assert_true(tmb_coll_select_shared(&c, t, 401, &why));
+}
+
 /* The shared memory: forced, by rule, by threshold; never asked for messages. */
 static void shared(void **state) {
   struct tmb_coll_tuning t = defaults();
@@ -314,6 +323,7 @@ static void shared(void **state) {
   t.shared_near = false;
   t.shared_max = 500; /* copies have a limit of their own */
   assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
+  check_broadcast(&t, c);
   c.kind = TMB_COLL_ALLREDUCE;
   assert_true(tmb_coll_select_shared(&c, &t, 401, &why));
   c.kind = TMB_COLL_EXCHANGE;

@@ -29,10 +29,12 @@ static struct {
 /* Largest team that uses its shared memory where ranks outnumber processors. */
 #define CROWDED_RANKS_MAX 64u
 
-/* A hand-off and back that processors under one cache need at most: there two copies through a
- * shared memory are faster than one by the kernel. Farther apart, a line takes longer than its
- * copy. */
+/* A hand-off and back, and the writing of TMB_SHARED_BYTES that another has read, that processors
+ * under one cache need at most: there two copies through a shared memory are faster than one by the
+ * kernel, which takes some 1000 ns for as much. Farther apart, a line takes longer than its copy.
+ */
 #define NEAR_NS           250u
+#define NEAR_WRITE_NS     600u
 
 #define TABLE_BYTES_MAX   (1 << 20)
 
@@ -100,7 +102,8 @@ static void read_settings(void) {
   t->shared_long = tmb_job.wait.crowded && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
   if (tmb_job.wait.crowded) t->shared_ranks_max = CROWDED_RANKS_MAX;
   const uint64_t handoff_ns = tmb_shared_handoff_ns();
-  t->shared_near = handoff_ns && handoff_ns <= NEAR_NS && !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
+  t->shared_near = handoff_ns && handoff_ns <= NEAR_NS && tmb_shared_write_ns() <= NEAR_WRITE_NS &&
+                   !tmb_cfg_is_set(TMB_CFG_COLL_BOARD_MAX);
   t->verbose = tmb_cfg_bool(TMB_CFG_VERBOSE);
   tuning.ready = true;
 }

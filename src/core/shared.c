@@ -18,9 +18,11 @@
 static uint64_t used = 1;
 static uint32_t region; /* of the on-node engine */
 
-/* The measurement of a hand-off: the least mean of TRIPS trips, of ROUNDS means. */
+/* The measurement of a hand-off: the least mean of TRIPS trips, of ROUNDS means; then COPIES times
+ * the first rank writes a slot, and the last reads it. */
 #define TRIPS       8u
 #define ROUNDS      8u
+#define COPIES      4u
 #define MEASURE_NS  5000000u
 #define CLOCK_EVERY 64u
 
@@ -33,24 +35,42 @@ static bool await(const uint64_t *word, uint64_t value, uint64_t until) {
   }
 }
 
+static bool trip_to(struct tmb_shared_row *row, uint64_t trip, uint64_t until) {
+  tmb_store_rel(&row->ask.word, trip);
+  return await(&row->answer.word, trip, until);
+}
+
 static void measure_handoff(struct tmb_shared_row *row) {
   const uint64_t until = tmb_os_now_ns() + MEASURE_NS;
   uint64_t least = UINT64_MAX, trip = 0;
   for (uint32_t i = 0; i < ROUNDS; i++) {
     const uint64_t start = tmb_os_now_ns();
-    for (uint32_t k = 0; k < TRIPS; k++) {
-      tmb_store_rel(&row->ask.word, ++trip);
-      if (!await(&row->answer.word, trip, until)) return;
-    }
+    for (uint32_t k = 0; k < TRIPS; k++)
+      if (!trip_to(row, ++trip, until)) return;
     least = TMB_MIN(least, (tmb_os_now_ns() - start) / TRIPS);
   }
+  char data[TMB_SHARED_BYTES];
+  uint64_t most = 0;
+  memset(data, 0, sizeof data);
+  for (uint32_t i = 0; i < COPIES; i++) {
+    const uint64_t start = tmb_os_now_ns();
+    memcpy(row->slot[0].data, data, sizeof data);
+    if (i) most = TMB_MAX(most, tmb_os_now_ns() - start); /* the first finds no page */
+    if (!trip_to(row, ++trip, until)) return;
+  }
+  tmb_store_rlx(&row->write.word, most);
   tmb_store_rel(&row->handoff.word, least);
 }
 
 static void answer_handoff(struct tmb_shared_row *row) {
   const uint64_t until = tmb_os_now_ns() + MEASURE_NS;
-  for (uint64_t trip = 1; trip <= ROUNDS * TRIPS && await(&row->ask.word, trip, until); trip++)
+  char read[TMB_SHARED_BYTES];
+  for (uint64_t trip = 1; trip <= ROUNDS * TRIPS + COPIES; trip++) {
+    if (!await(&row->ask.word, trip, until)) return;
+    if (trip > ROUNDS * TRIPS) memcpy(read, row->slot[0].data, sizeof read);
+    __asm__ volatile("" : : "r"(read) : "memory");
     tmb_store_rel(&row->answer.word, trip);
+  }
 }
 
 /* One for the primordial team, the others for the teams that are alive. */
@@ -82,7 +102,11 @@ void tmb_shared_init(void) {
 }
 
 uint64_t tmb_shared_handoff_ns(void) {
-  return tmb_job.team.shared ? tmb_load_rlx(&tmb_shared_row(&tmb_job.team, 0)->handoff.word) : 0;
+  return tmb_job.team.shared ? tmb_load_acq(&tmb_shared_row(&tmb_job.team, 0)->handoff.word) : 0;
+}
+
+uint64_t tmb_shared_write_ns(void) {
+  return tmb_shared_handoff_ns() ? tmb_load_rlx(&tmb_shared_row(&tmb_job.team, 0)->write.word) : 0;
 }
 
 /* What coll has written it clears itself, when the team ends: most teams use little of it. */
