@@ -59,7 +59,7 @@ int64_t caf_async_add(gex_Event_t event, void *memory) {
   s->memory = memory;
   s->busy = true;
   table.busy++;
-  caf.pending = 1;
+  caf.pending |= CAF_UNDER_WAY;
   return (int64_t)((uint64_t)s->generation << 32 | (uint32_t)(s - table.slot + 1));
 }
 

@@ -31,7 +31,6 @@ static bool find(struct atom *a, void *token, size_t offset, int image, int kind
     caf_fail(&to, CAF_STAT_ERROR, "atomic variables are of kind 4 or 8, not %d", kind);
     return false;
   }
-  caf_serve();
   a->rank = caf_rank_of(token, image, &to);
   a->word = a->rank == UINT32_MAX ? NULL : caf_address(token, offset, (size_t)kind, a->rank, &to);
   if (a->word) caf_await(a->rank, a->word, (size_t)kind);
@@ -75,6 +74,7 @@ void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *st
                      int kind) {
   (void)type;
   struct atom a;
+  caf_serve();
   if (!find(&a, token, offset, image, kind, stat)) return;
   store(value, kind, perform(&a, GEX_OP_GET, 0, 0));
   caf_ok(stat);
@@ -84,6 +84,7 @@ void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *com
                      void *new_value, int *stat, int type, int kind) {
   (void)type;
   struct atom a;
+  caf_serve();
   if (!find(&a, token, offset, image, kind, stat)) return;
   store(old, kind, perform(&a, GEX_OP_FCAS, load(compare, kind), load(new_value, kind)));
   caf_ok(stat);

@@ -86,7 +86,7 @@ struct caf {
   int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is gone */
   uint32_t lost_count;
   uint8_t *reach;           /* [size] enum in pending.h: whether memory of a rank is mapped */
-  uint32_t pending;         /* not 0: puts to far ranks, or asynchronous transfers, are under way */
+  uint32_t pending;         /* of enum in pending.h: what an access has to look at first */
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
   uint64_t *waiting;                                  /* event that this image waits for, or NULL */
@@ -94,7 +94,7 @@ struct caf {
   bool ready, ending;
   bool began, settled; /* `init` has returned; the signal is back: caf_settle */
   bool allocate_stat;  /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
-  bool accessors;      /* other images may ask this one to run functions: remote.c */
+  uint32_t served;     /* calls of caf_serve */
 };
 extern struct caf caf;
 
@@ -245,11 +245,6 @@ const struct caf_team *caf_sibling(int number, const struct caf_status *to);
  * UINT32_MAX after caf_fail. */
 uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
                      const struct caf_status *to);
-
-/* Called by what programs call in loops that wait: answers what other images ask. */
-static inline void caf_serve(void) {
-  if (__builtin_expect(caf.accessors, 0)) gasnet_AMPoll();
-}
 
 /* Makes this image answer what accessors ask (remote.c). */
 void caf_remote_start(void);

@@ -57,7 +57,8 @@ int CAF(get_remote_function_index)(int hash) {
 static bool ask_image(const struct caf_ask *ask, uint32_t rank, struct caf_answer *answer,
                       const struct caf_status *to) {
   if (rank == UINT32_MAX || !caf_address(ask->token, 0, 0, rank, to)) return false;
-  if (caf.pending) caf_complete(); /* the accessor may read what this image has written */
+  if (caf.pending & CAF_UNDER_WAY)
+    caf_complete(); /* the accessor may read what this image has written */
   const int code = caf_remote_call(rank, ask, answer);
   if (!code) return true;
   caf_fail(to, code, "image %u of the initial team %s", rank + 1,

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { RANGES_MAX = 64 };
+enum { RANGES_MAX = 64, READS_PER_POLL = 16 };
 #define MEMORY_MAX ((size_t)8 << 20) /* bytes of copies that puts under way read from */
 
 struct range {
@@ -31,17 +31,23 @@ static struct {
   size_t bytes; /* of the copies */
 } pending;
 
+static struct {
+  const void *last; /* where the access that polled began */
+  uint32_t count;   /* accesses elsewhere */
+} reader;
+
 bool caf_is_near_slow(uint32_t rank) {
   void *here = NULL;
   const int none = gex_Segment_QueryBound(caf.tm, rank, NULL, &here, NULL);
   const bool near = rank == caf.rank || (!none && here);
   caf.reach[rank] = near ? CAF_NEAR : CAF_FAR;
+  if (!near) caf.pending |= CAF_SERVES;
   return near;
 }
 
 void caf_complete(void) {
   gex_NBI_Wait(GEX_EC_ALL, 0);
-  if (__builtin_expect(caf.pending == 0, 1)) return;
+  if (__builtin_expect(!(caf.pending & CAF_UNDER_WAY), 1)) return;
   caf_async_complete();
   while (pending.copies) {
     struct copy *done = pending.copies;
@@ -50,10 +56,18 @@ void caf_complete(void) {
   }
   pending.bytes = 0;
   pending.count = 0;
-  caf.pending = 0;
+  caf.pending &= ~CAF_UNDER_WAY;
+}
+
+/* An image that reads the same bytes again may wait for another one to change them. */
+static void serve_reader(const void *low) {
+  if (low != reader.last && ++reader.count % READS_PER_POLL) return;
+  reader.last = low;
+  gasnet_AMPoll();
 }
 
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes) {
+  if (caf.pending & CAF_SERVES) serve_reader(low);
   const uintptr_t begin = (uintptr_t)low, end = begin + bytes;
   for (uint32_t i = 0; i < pending.count; i++) {
     const struct range *r = &pending.range[i];
@@ -65,7 +79,7 @@ void caf_await_slow(uint32_t rank, const void *low, size_t bytes) {
 
 void caf_pending_add(uint32_t rank, const void *low, size_t bytes) {
   const uintptr_t begin = (uintptr_t)low, end = begin + bytes;
-  caf.pending = 1;
+  caf.pending |= CAF_UNDER_WAY;
   for (uint32_t i = pending.count; i-- > 0;) {
     struct range *r = &pending.range[i];
     if (r->rank != rank || begin > r->high || end < r->low) continue;
@@ -90,6 +104,6 @@ void *caf_pending_memory(size_t bytes) {
   copy->next = pending.copies;
   pending.copies = copy;
   pending.bytes += bytes;
-  caf.pending = 1;
+  caf.pending |= CAF_UNDER_WAY;
   return copy + 1;
 }

@@ -22,7 +22,20 @@ static inline bool caf_is_near(uint32_t rank) {
   return reach == CAF_NOT_ASKED && caf_is_near_slow(rank);
 }
 
-/* Waits until no put to the bytes [low, low + bytes) of a rank is under way. */
+/* Bits of caf.pending. CAF_UNDER_WAY: puts to far ranks, or asynchronous transfers. CAF_SERVES:
+ * other images reach the memory of this one, or its accessors, by messages, which it takes in when
+ * it polls: so must a program that does nothing but look at a variable of its own image. */
+enum { CAF_UNDER_WAY = 1, CAF_SERVES = 2 };
+
+/* Called by statements of which programs make loops that wait: takes in messages; now and then
+ * where all memory is mapped, since targets of pointers are not. */
+static inline void caf_serve(void) {
+  enum { SELDOM = 64 };
+  if (__builtin_expect(caf.pending & CAF_SERVES || ++caf.served % SELDOM == 0, 0)) gasnet_AMPoll();
+}
+
+/* Before an access: waits until no put to the bytes [low, low + bytes) of a rank is under way, and
+ * takes in messages, see CAF_SERVES. */
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes);
 static inline void caf_await(uint32_t rank, const void *low, size_t bytes) {
   if (__builtin_expect(caf.pending != 0, 0)) caf_await_slow(rank, low, bytes);

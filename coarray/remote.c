@@ -10,6 +10,8 @@
  */
 #include "remote.h"
 
+#include "pending.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +49,7 @@ void caf_accessor_add(int hash, void (*function)(void)) {
   }
   table.at[table.count++] = (struct accessor){hash, function};
   table.sorted = false;
-  caf.accessors = true;
+  caf.pending |= CAF_SERVES;
 }
 
 static int by_hash(const void *a, const void *b) {

@@ -101,7 +101,10 @@ static struct bounds bounds_of(const struct caf_section *s) {
 }
 
 void caf_section_await(uint32_t rank, const struct caf_section *s) {
-  if (!caf.pending) return;
+  if (!(caf.pending & CAF_UNDER_WAY)) {
+    caf_await(rank, s->base, 1);
+    return;
+  }
   const struct bounds b = bounds_of(s);
   caf_await_slow(rank, b.low, (size_t)(b.high - b.low));
 }

@@ -7,7 +7,7 @@
  * same program; the segment is as large as the library allows, because memory that is not touched
  * costs nothing.
  */
-#include "caf.h"
+#include "pending.h"
 
 #include <gasnet_tools.h>
 #include <signal.h>
@@ -93,6 +93,9 @@ void caf_start(int *argc, char ***argv) {
   caf.segment_bytes = gex_Segment_QuerySize(segment);
   caf_heap_init(caf.segment, caf.segment_bytes);
   make_shared();
+  gex_Rank_t near;
+  gex_System_QueryNbrhdInfo(NULL, &near, NULL);
+  if (near < caf.size) caf.pending |= CAF_SERVES;
   caf_remote_start();
   const gex_OP_t ops = GEX_OP_SET | GEX_OP_GET | GEX_OP_FADD | GEX_OP_ADD | GEX_OP_FAND |
                        GEX_OP_AND | GEX_OP_FOR | GEX_OP_OR | GEX_OP_FXOR | GEX_OP_XOR |

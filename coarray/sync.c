@@ -210,6 +210,7 @@ void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len) {
   (void)errmsg;
   (void)errmsg_len;
   caf_complete();
+  caf_serve();
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   caf_ok(stat);
 }
