@@ -23,6 +23,7 @@ from lab import Lab, build_folder  # noqa: E402
 from launch import TOMBOLO, arguments, run, start  # noqa: E402
 
 BOOTSTRAP = str(build_folder() / "tests/inside/bootstrap")
+TRAFFIC = str(build_folder() / "tests/fault/traffic")
 PHASES_MS = (0, 50, 100, 200, 400)  # from the first sight of a victim
 LATE = 12  # seconds within which a job has ended, on a loaded machine
 MIB = 1 << 20
@@ -94,6 +95,20 @@ def server_gone():
                 kill(pid)
         code, _, err = end(lab, start(lab, "--hosts", "host0,host1,host2", BOOTSTRAP))
         check(code == 1 and "host host1: cannot be reached: " in err and "refused" in err, err)
+
+
+def session_killed(running):
+    """The sshd of the connection to a host dies, at its start or while the job runs."""
+    with Lab(3, sshd=True) as lab:
+        for ms in (500,) if running else PHASES_MS:
+            process = start(lab, "--hosts", "host0:2,host1:2,host2:2", BOOTSTRAP, "hold")
+            find(lab, 1, "bootstrap hold" if running else "sshd: root")
+            time.sleep(ms / 1000)
+            for pid, words in lab.hosts[1].processes():
+                if "sshd: root" in words:
+                    kill(pid)
+            code, _, err = end(lab, process)
+            check(code == 1 and "host host1" in err, ms, code, err)
 
 
 def interrupted(times, *program):
@@ -182,6 +197,28 @@ def shared_memory(size):
         check(not lab.leftovers(), lab.leftovers())
 
 
+def no_shared_memory():
+    """Host 1 has no /dev/shm."""
+    with Lab(2, sshd=True) as lab:
+        script = """mkdir /run/dev && mount -t tmpfs dev /run/dev && cd /run/dev && mkdir pts &&
+        for each in null zero full random urandom tty; do touch $each &&
+        mount --bind /dev/$each $each || exit; done; mount --bind /dev/pts pts &&
+        ln -s pts/ptmx ptmx && ln -s /proc/self/fd fd && mount --move /run/dev /dev"""
+        lab.hosts[1].run(["sh", "-c", script], check=True)
+        check(lab.hosts[1].run(["test", "-e", "/dev/shm"]).returncode, "/dev/shm is there")
+        code, out, err, _ = run(lab, "--hosts", "host0:2,host1:2", TRAFFIC, "abort", "10")
+        check((code, out.count("survived"), err) == (0, 4, ""), code, out, err)
+        check(not lab.leftovers(), lab.leftovers())
+
+
+def link(mtu, rails, family):
+    """Checked traffic over links that are narrower than any packet wants, or over many."""
+    with Lab(2, rails=rails, family=family, mtu=mtu, sshd=True) as lab:
+        code, out, err, _ = run(lab, "--hosts", "host0:2,host1:2", TRAFFIC, "abort", "20")
+        check((code, out.count("survived"), err) == (0, 4, ""), code, out, err)
+        check(not lab.leftovers(), lab.leftovers())
+
+
 def disk_full():
     """Nothing can be written in /tmp of host 1."""
     with Lab(2, sshd=True) as lab:
@@ -195,6 +232,10 @@ CASES = [named(f"launcher_killed/{degree}", launcher_killed, degree) for degree 
 CASES += [named(f"agent_killed/{degree}", agent_killed, degree) for degree in ("32", "1")]
 CASES += [
     server_gone,
+    named("session_killed/start", session_killed, False),
+    named("session_killed/running", session_killed, True),
+    named("link/300", link, 300, 1, "4"),
+    named("link/rails_6", link, 1500, 3, "6"),
     named("interrupted/1", interrupted, 1, "sleep", "1000"),
     named("interrupted/2", interrupted, 2, "sh", "-c", "trap '' INT TERM QUIT; exec sleep 1000"),
     interrupted_early,
@@ -205,11 +246,12 @@ CASES += [
     reader_gone,
     named("shared_memory/tiny", shared_memory, "size=4k"),
     named("shared_memory/read_only", shared_memory, "ro"),
+    no_shared_memory,
     disk_full,
 ]
 
 if __name__ == "__main__":
-    for program in (BOOTSTRAP, TOMBOLO):
+    for program in (BOOTSTRAP, TRAFFIC, TOMBOLO):
         if not os.path.exists(program):
             skip(f"no {program}: build the tests")
     confine()
