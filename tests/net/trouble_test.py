@@ -235,6 +235,7 @@ CASES += [
     named("session_killed/start", session_killed, False),
     named("session_killed/running", session_killed, True),
     named("link/300", link, 300, 1, "4"),
+    named("link/128", link, 128, 1, "4"),
     named("link/rails_6", link, 1500, 3, "6"),
     named("interrupted/1", interrupted, 1, "sleep", "1000"),
     named("interrupted/2", interrupted, 2, "sh", "-c", "trap '' INT TERM QUIT; exec sleep 1000"),

@@ -141,7 +141,7 @@ static uint64_t timeout_ns(const struct tmb_net_up *up) {
 /* Whether the length of packets is known, so that it is not searched. */
 static bool plan_mtu_given(const struct tmb_net_up *up, const struct plan *plan) {
   return plan->mode == UDP_STREAM_ALWAYS || plan->choice.loopback ||
-         up->setting_int("TOMBOLO_UDP_MTU") > 0;
+         plan->choice.mtu == UDP_MTU_FLOOR || up->setting_int("TOMBOLO_UDP_MTU") > 0;
 }
 
 static struct udp_config config_of(const struct tmb_net_env *env, const struct plan *plan) {

@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #define MTU_LEAST 1280u /* where the system does not tell */
-#define MTU_FLOOR 304u  /* the tiniest packet with all headers: below that the kernel divides */
 
 /* Number of this kernel and network namespace. */
 static uint64_t machine_id(void) {
@@ -139,7 +138,7 @@ bool udp_choose(const struct udp_card *cards, uint32_t size, int family,
     const struct udp_card_family *c = &cards[i].family[f];
     choice->rails = TMB_MIN(choice->rails, (uint32_t)c->count);
     for (uint32_t k = 0; k < c->count; k++)
-      choice->mtu = TMB_MIN(choice->mtu, TMB_MAX(c->mtu[k], MTU_FLOOR));
+      choice->mtu = TMB_MIN(choice->mtu, TMB_MAX(c->mtu[k], UDP_MTU_FLOOR));
   }
   return true;
 }

@@ -53,12 +53,15 @@ enum udp_guard { UDP_GUARD_HEADER, UDP_GUARD_PAYLOAD, UDP_GUARD_ENCRYPT, UDP_GUA
  * for all. Returns false if the system does not tell. */
 bool udp_card_fill(struct udp_card *card, const char *wanted);
 
+/* The tiniest packet with all headers. Below that the kernel divides, and nothing is searched. */
+#define UDP_MTU_FLOOR 304u
+
 /* What all ranks of the job use. */
 struct udp_choice {
   int family;     /* AF_INET or AF_INET6 */
   bool loopback;  /* all are in one network namespace */
   uint32_t rails; /* addresses of each peer */
-  uint32_t mtu;   /* of the smallest interface */
+  uint32_t mtu;   /* of the smallest interface, at least UDP_MTU_FLOOR */
 };
 
 /* Choose. in cards: [size]; family: 0, or the one that is wanted. Returns false if two ranks have
