@@ -32,7 +32,6 @@
 
 enum { WHY_BYTES = 512, PATH_BYTES = 4096 };
 
-#define MTU_LEAST      1280 /* the conduit udp supposes no less */
 #define PLUGIN_SYMBOL  "tombolo_net"
 #define ETHERNET_BYTES 1500
 
@@ -257,11 +256,6 @@ static bool judge(const struct ifaddrs *i, uint32_t addresses, uint32_t usable, 
     snprintf(text, WHY_BYTES, "no address: 'ip addr add ADDRESS dev %s'", i->ifa_name);
   else if (usable == 0)
     snprintf(text, WHY_BYTES, "%s", why);
-  else if (mtu < MTU_LEAST)
-    snprintf(
-        text, WHY_BYTES,
-        "MTU %d is too small, packets of %d bytes are sent: raise it, or set TOMBOLO_UDP_MTU=%d",
-        mtu, MTU_LEAST, mtu - 48);
   else {
     int n = snprintf(text, WHY_BYTES, "MTU %d%s", mtu,
                      mtu < ETHERNET_BYTES ? ", small: long transfers are slower" : "");
