@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that ranks have started and left behind: see orphans.h.
+ * What ranks leave behind: see orphans.h.
  *
  * Owns, calls, invariants: as there. The kernel's list of children has those of one thread; what is
  * adopted comes to the first.
@@ -26,6 +26,7 @@
 #define TICK_NS     UINT64_C(5000000)
 #define PATIENCE_NS UINT64_C(500000000)  /* from SIGTERM to SIGKILL */
 #define GIVE_UP_NS  UINT64_C(2000000000) /* what is left then hangs in the kernel */
+#define REGIONS     8 /* one for each rail and kind of endpoint; numbered from 0 */
 
 /* The children of this process as text: numbers, each followed by a blank. */
 static bool list_children(char *text) {
@@ -76,5 +77,13 @@ void tmb_orphans_end(const char *before) {
   for (uint64_t age = 0; left && age < GIVE_UP_NS; age = tmb_os_now_ns() - start) {
     (void)tmb_os_nsleep(TICK_NS);
     left = signal_orphans(before, age < PATIENCE_NS ? 0 : SIGKILL);
+  }
+}
+
+void tmb_orphans_unlink(pid_t pid) {
+  char path[64];
+  for (int i = 0; i < REGIONS; i++) {
+    snprintf(path, sizeof path, "/dev/shm/%d:%u:%d", (int)pid, (unsigned)getuid(), i);
+    if (unlink(path) != 0) return;
   }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that ranks have started and left behind.
+ * What ranks leave behind: processes that they have started, and names in /dev/shm.
  *
  * Owns: nothing. Called by launch and
  * supervise. Calls: os, /proc, prctl(2). Invariants: between tmb_orphans_adopt and the end of this
@@ -9,6 +9,8 @@
  */
 #ifndef TMB_BOOT_ORPHANS_H
 #define TMB_BOOT_ORPHANS_H
+
+#include <sys/types.h>
 
 /* Become the parent of what ranks leave behind. Before the ranks are forked. Returns the children
  * that are there by now, as text, the caller's to free; NULL where the kernel does not list
@@ -19,5 +21,9 @@ char *tmb_orphans_adopt(void);
  * after half a second what is still there, and reap all of it. in before: what tmb_orphans_adopt
  * returned. */
 void tmb_orphans_end(const char *before);
+
+/* A process of this user that is reaped did not end in good order: remove the regions that
+ * libfabric's provider shm keeps for it, /dev/shm/PID:UID:NUMBER, which only it would remove. */
+void tmb_orphans_unlink(pid_t pid);
 
 #endif

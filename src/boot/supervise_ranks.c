@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "boot/orphans.h"
 #include "os/signals.h"
 
 #include <errno.h>
@@ -271,9 +272,10 @@ void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status)
 /* The state of a child has changed. */
 static void rank_changed(struct tmb_sup *s, uint32_t rank, pid_t pid, int status) {
   const pid_t joined = tmb_ctl_pid(s->l->ctl, rank);
-  if (!WIFSTOPPED(status) && !WIFCONTINUED(status))
+  if (!WIFSTOPPED(status) && !WIFCONTINUED(status)) {
+    if (status != 0) tmb_orphans_unlink(joined);
     tmb_sup_rank_ended(s, rank, pid, status);
-  else if (joined == pid)
+  } else if (joined == pid)
     tmb_sup_set_fate(s, rank,
                      TMB_FATE(WIFSTOPPED(status) ? TMB_FATE_SUSPENDED : TMB_FATE_ALIVE, 0, 0));
 }

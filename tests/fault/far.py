@@ -75,8 +75,12 @@ def own_end(conduit, how):
     """A rank ends itself: by several threads at once, in a handler, or in a signal handler that has
     most often interrupted the conduit."""
     for code in range(20, 23):
-        job = Job(4, [VICTIM, "one", how, "1", str(code)], env=far(conduit)).expect(code)
+        job = Job(4, [VICTIM, "one", how, "1", str(code)], env=far(conduit))
+        pids = job.ready().values()
+        job.expect(code)
         check(job.seconds < 5, how, "took", job.seconds, "s")
+        regions = [name for name in os.listdir("/dev/shm") if name.split(":")[0] in map(str, pids)]
+        check(not regions, "libfabric's regions are left:", regions)
 
 
 def silent(conduit, timeout, way="stop-get"):
