@@ -28,7 +28,7 @@
 
 #define MAGIC_SEM 0x73656d31u
 #define NO_WORD   UINT16_MAX
-#define WORDS     1024 /* shared words of a rank */
+#define WORDS     GEXX_SEM_COUNTERS /* shared words of a rank */
 #define PROBES    8
 
 struct gexx_sem_s {
@@ -54,6 +54,7 @@ static struct {
 
 _Static_assert(sizeof(gexx_Sem_Handle_t) == 16, "a handle can be sent as 16 bytes");
 _Static_assert(WORDS < NO_WORD, "an index fits the handle");
+_Static_assert(sizeof(struct tmb_near_line) == GEXX_SEM_COUNTER_LINE, "as clients count them");
 
 static uint32_t region; /* of the on-node engine */
 
@@ -159,8 +160,9 @@ static uint64_t *counter_of(const gexx_Sem_Handle_t *h) {
   return word_of(h->gexx_rank, h->gexx_index);
 }
 
-uint64_t *gexx_sem_counter(gexx_Sem_Handle_t sem) {
-  return tmb_job.debug || tmb_job.counted ? NULL : counter_of(&sem);
+char *gexx_sem_counters(gex_Rank_t rank) {
+  const bool by_library = tmb_job.debug || tmb_job.counted || !tmb_cfg_bool(TMB_CFG_SHM_MAP);
+  return by_library ? NULL : (char *)word_of(rank, 0);
 }
 
 static void add_posts(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n, size_t nbytes) {

@@ -55,6 +55,7 @@ struct upcr_state {
   uint64_t bytes;           /* of each thread's memory */
   uint64_t heap, heap_half; /* offsets: the global heap, the threads' own heaps */
   uintptr_t *owner_base;    /* [threads]: address of the memory in its owner's address space */
+  char **counters;          /* [threads]: of their semaphores, as gexx_sem_counters says */
   bool ready, ended;
   bool all_mapped; /* the memory of all threads is mapped here */
 #ifdef UPCR_WIDE

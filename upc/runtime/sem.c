@@ -35,14 +35,14 @@ RT_EXPORT void bupc_memput_signal(upcr_pts_t dst, const void *src, size_t nbytes
 RT_EXPORT void bupc_memput_signal_async(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s,
                                         size_t n);
 
-/* One flag of each pair. */
+/* One flag of each pair. Whatever was asked for, a single thread takes: the owner. */
 static unsigned complete_flags(int flags, const char *name) {
   unsigned f = (unsigned)flags;
   if (f & ~63u) rt_fatal("%s: flags %#x are unknown", name, f);
   if (!(f & (GEXX_SEM_BOOLEAN | GEXX_SEM_INTEGER))) f |= GEXX_SEM_INTEGER;
   if (!(f & (GEXX_SEM_SPRODUCER | GEXX_SEM_MPRODUCER))) f |= GEXX_SEM_MPRODUCER;
-  if (!(f & (GEXX_SEM_SCONSUMER | GEXX_SEM_MCONSUMER))) f |= GEXX_SEM_MCONSUMER;
-  return f;
+  if ((f & GEXX_SEM_SCONSUMER) && (f & GEXX_SEM_MCONSUMER)) return f; /* refused */
+  return (f & ~(unsigned)GEXX_SEM_MCONSUMER) | GEXX_SEM_SCONSUMER;
 }
 
 sem_t bupc_sem_alloc(int flags) {
@@ -75,42 +75,47 @@ static gexx_Sem_Handle_t handle_of(sem_t s, const char *name) {
 
 /* What comes before the post is done before it, and what follows after: on x86 the library's atomic
  * addition is a fence by itself, which the store of a BOOLEAN one is not. */
-static void before_post(const gexx_Sem_Handle_t *h) {
+static inline void before_post(bool boolean) {
 #if defined(__x86_64__) /* tidy-allow: platform because only here the addition orders all accesses \
                          */
-  if (!(h->gexx_flags & GEXX_SEM_BOOLEAN)) {
+  if (__builtin_expect(!boolean, 1)) {
     upcr_complete();
     __atomic_thread_fence(__ATOMIC_RELEASE);
     return;
   }
 #endif
-  (void)h;
+  (void)boolean;
   upcr_fence();
 }
 
-/* Where this process raises a counter by itself: what the library said of a handle, which it says
- * of it for ever. UPC calls are made by one thread. */
-#define KNOWN 64 /* by the line of the counter and the thread; the last that was used stays */
-static struct known {
-  gexx_Sem_Handle_t handle;
-  uint64_t *counter;
-} known[KNOWN];
-
-static inline uint64_t *counter_of(const gexx_Sem_Handle_t *h) {
-  struct known *k = &known[(h->gexx_addr / 64 + h->gexx_rank) % KNOWN];
-  if (__builtin_expect(memcmp(&k->handle, h, sizeof *h) != 0, 0))
-    *k = (struct known){*h, gexx_sem_counter(*h)};
-  return k->counter;
+/* Address of the counter of s where this process raises it by itself, and its handle; NULL
+ * otherwise. Two loads that depend on each other lead to it: the post waits for them. */
+static inline uint64_t *counter_of(sem_t s, gexx_Sem_Handle_t *handle) {
+  char *const counters = rt.counters[upcr_threadof(s)];
+  if (!counters || upcr_addrfield(s) < RT_GUARD) return NULL;
+  *handle = ((const struct upcr_sem *)(const void *)upcr_mapped(s))->handle;
+  if (handle->gexx_index >= GEXX_SEM_COUNTERS) return NULL;
+  return (uint64_t *)(void *)(counters + (size_t)GEXX_SEM_COUNTER_LINE * handle->gexx_index);
 }
 
-static inline void post(const gexx_Sem_Handle_t *h, size_t n) {
-  uint64_t *counter = counter_of(h);
-  if (counter)
-    gexx_sem_raise(rt.tm, h, counter, n);
-  else if (n == 1)
-    gexx_Sem_Post(*h);
-  else
-    gexx_Sem_PostN(*h, n);
+static __attribute__((noinline)) void post_by_library(sem_t s, size_t n, const char *name) {
+  const gexx_Sem_Handle_t h = handle_of(s, name);
+  before_post(h.gexx_flags & GEXX_SEM_BOOLEAN);
+  if (n == 1)
+    gexx_Sem_Post(h);
+  else if (n)
+    gexx_Sem_PostN(h, n);
+}
+
+static inline void post(sem_t s, size_t n, const char *name) {
+  gexx_Sem_Handle_t h;
+  uint64_t *const counter = counter_of(s, &h);
+  if (__builtin_expect(!counter || !n, 0)) {
+    post_by_library(s, n, name);
+    return;
+  }
+  before_post(h.gexx_flags & GEXX_SEM_BOOLEAN);
+  gexx_sem_raise(rt.tm, &h, counter, n);
 }
 
 void bupc_sem_free(sem_t s) {
@@ -119,15 +124,11 @@ void bupc_sem_free(sem_t s) {
 }
 
 void bupc_sem_post(sem_t s) {
-  const gexx_Sem_Handle_t h = handle_of(s, "bupc_sem_post");
-  before_post(&h);
-  post(&h, 1);
+  post(s, 1, "bupc_sem_post");
 }
 
 void bupc_sem_postN(sem_t s, size_t n) {
-  const gexx_Sem_Handle_t h = handle_of(s, "bupc_sem_postN");
-  before_post(&h);
-  if (n) post(&h, n);
+  post(s, n, "bupc_sem_postN");
 }
 
 void bupc_sem_wait(sem_t s) {
@@ -158,38 +159,54 @@ int bupc_sem_tryN(sem_t s, size_t n) {
   return (n == 1 ? gexx_Sem_Try(here->sem) : gexx_Sem_TryN(here->sem, n)) == GASNET_OK;
 }
 
-static void check_target(upcr_pts_t dst, sem_t s, const char *name) {
+static inline void check_target(upcr_pts_t dst, sem_t s, const char *name) {
   if (upcr_threadof(dst) != upcr_threadof(s))
     rt_fatal("%s: the data go to thread %d, the semaphore is of thread %d", name,
              upcr_threadof(dst), upcr_threadof(s));
 }
 
-typedef void put_by_message(gexx_Sem_Handle_t sem, void *dest, const void *src, size_t nbytes,
-                            uint64_t n);
+struct put {
+  upcr_pts_t dst;
+  const void *src;
+  size_t nbytes;
+  sem_t sem;
+  size_t posts;
+  bool async;
+};
+
+static const char *name_of(const struct put *p) {
+  return p->async ? "bupc_memput_signal_async" : "bupc_memput_signal";
+}
+
+static __attribute__((noinline)) void put_by_library(const struct put *p) {
+  const gexx_Sem_Handle_t h = handle_of(p->sem, name_of(p));
+  before_post(h.gexx_flags & GEXX_SEM_BOOLEAN);
+  (p->async ? gexx_Sem_PutSignalAsync : gexx_Sem_PutSignal)(h, rt_owner_addr(p->dst), p->src,
+                                                            p->nbytes, p->posts);
+}
 
 /* Where the memory is mapped, the data are copied, and the post is ordered as one alone. */
-static inline void put_signal(upcr_pts_t dst, const void *src, size_t nbytes, gexx_Sem_Handle_t h,
-                              size_t n, put_by_message *far) {
-  char *to = upcr_mapped(dst);
-  before_post(&h);
-  if (!to || !n) {
-    far(h, rt_owner_addr(dst), src, nbytes, n);
+static inline void put_signal(const struct put *p) {
+  gexx_Sem_Handle_t h;
+  check_target(p->dst, p->sem, name_of(p));
+  char *const to = upcr_mapped(p->dst);
+  uint64_t *const counter = to ? counter_of(p->sem, &h) : NULL;
+  if (__builtin_expect(!counter || !p->posts, 0)) {
+    put_by_library(p);
     return;
   }
-  if (nbytes == 8)
-    memcpy(to, src, 8);
+  before_post(h.gexx_flags & GEXX_SEM_BOOLEAN);
+  if (p->nbytes == 8)
+    memcpy(to, p->src, 8);
   else
-    memcpy(to, src, nbytes);
-  post(&h, n);
+    memcpy(to, p->src, p->nbytes);
+  gexx_sem_raise(rt.tm, &h, counter, p->posts);
 }
 
 void bupc_memput_signal(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
-  check_target(dst, s, "bupc_memput_signal");
-  put_signal(dst, src, nbytes, handle_of(s, "bupc_memput_signal"), n, gexx_Sem_PutSignal);
+  put_signal(&(const struct put){dst, src, nbytes, s, n, false});
 }
 
 void bupc_memput_signal_async(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
-  check_target(dst, s, "bupc_memput_signal_async");
-  put_signal(dst, src, nbytes, handle_of(s, "bupc_memput_signal_async"), n,
-             gexx_Sem_PutSignalAsync);
+  put_signal(&(const struct put){dst, src, nbytes, s, n, true});
 }

@@ -76,11 +76,13 @@ static char **make_table(void) {
 
 static void find_peers(void) {
   rt.owner_base = calloc((size_t)upcr_threads, sizeof *rt.owner_base);
+  rt.counters = calloc((size_t)upcr_threads, sizeof *rt.counters);
 #ifdef UPCR_WIDE
   upcr_base = make_table();
   if (!upcr_base) rt_fatal("out of memory for a table of %d threads", upcr_threads);
 #endif
-  if (!rt.owner_base) rt_fatal("out of memory for a table of %d threads", upcr_threads);
+  if (!rt.owner_base || !rt.counters)
+    rt_fatal("out of memory for a table of %d threads", upcr_threads);
   rt.all_mapped = true;
   uint64_t least = rt.bytes;
   for (int t = 0; t < upcr_threads; t++) {
@@ -88,6 +90,7 @@ static void find_peers(void) {
     uintptr_t bytes = 0;
     gex_Event_Wait(gex_EP_QueryBoundSegmentNB(rt.tm, (gex_Rank_t)t, &owner, &here, &bytes, 0));
     rt.owner_base[t] = (uintptr_t)owner;
+    rt.counters[t] = gexx_sem_counters((gex_Rank_t)t);
     upcr_base[t] = t == upcr_mythread ? rt.memory : here;
     rt.all_mapped = rt.all_mapped && upcr_base[t];
     if (bytes < least) least = bytes;
