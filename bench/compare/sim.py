@@ -29,12 +29,13 @@ TIMES = 8  # as in sim_check.c
 KINDS = (("broadcast", 8), ("broadcast", 8192), ("broadcast", 65536), ("allreduce", 8),
          ("allreduce", 32768), ("exchange", 512), ("exchange", 16384))
 FLOOD = ("broadcast", 1 << 20)
+SHORT = ("exchange", 8)
 FIRST_WINDOW = 14600
 FRAME_BYTES = 1514  # of which a datagram of the conduit carries:
 PAYLOAD_BYTES = 1400
 
 
-def machine(options, per_host, per_byte):
+def machine(options, per_host, per_byte, per_message):
     """The lab as a machine file's text."""
     rate = options.rate_mbit * 1e6 / 8 * PAYLOAD_BYTES / FRAME_BYTES
     values = {
@@ -52,7 +53,8 @@ def machine(options, per_host, per_byte):
         "window_bytes": (FIRST_WINDOW, "src/net/udp/udp_cc.c: ten packets"),
         "window_bytes_max": (2 << 20, "src/net/udp/udp_cc.c"),
         "shared_processors": (len(os.sched_getaffinity(0)), "this machine's serve all hosts"),
-        "host_s_per_byte": (per_byte, "measured: two hosts without delay and rate")}
+        "host_s_per_byte": (per_byte, "measured: two hosts without delay and rate"),
+        "host_s_per_message": (per_message, "measured: all hosts without delay and rate")}
     return json.dumps({"name": "lab", "title": "emulated links", "topology": "switch",
                        "parameters": {k: {"value": v, "source": s}
                                       for k, (v, s) in values.items()}})
@@ -93,16 +95,22 @@ def simulated(options, files, key, ranks):
     return result["seconds"], result["algorithm"]
 
 
-def work_per_byte(options, program):
-    """Processor seconds that a byte takes on all sides, the emulated link included: what two hosts
-    that nothing else slows down carry, while they keep this machine's processors busy."""
+def busy_seconds(options, program, hosts, kind):
+    """Processor seconds that a collective of some hosts takes on all sides, the emulated link
+    included: nothing else slows them down, and they keep this machine's processors busy."""
     wire = ["delay=0us", "rate=100gbit", f"queue={4 << 20}"]
-    with Lab(2, wire=wire, sshd=True) as lab:
-        seconds = real(lab, program, options, [1, 1], (FLOOD,)).get(FLOOD, 0)
-    return min(2, len(os.sched_getaffinity(0))) * seconds / FLOOD[1]
+    with Lab(hosts, wire=wire, sshd=True) as lab:
+        seconds = real(lab, program, options, [1] * hosts, (kind,)).get(kind, 0)
+    return min(hosts, len(os.sched_getaffinity(0))) * seconds
 
 
-def compare(options, folder, lab, program, per_byte):
+def work_per_message(options, program):
+    """In an exchange of few bytes each host sends each other one a message."""
+    return (busy_seconds(options, program, options.hosts, SHORT)
+            / (options.hosts * (options.hosts - 1)))
+
+
+def compare(options, folder, lab, program, work):
     """All numbers of ranks. Returns the records."""
     records = []
     files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json"}
@@ -112,7 +120,7 @@ def compare(options, folder, lab, program, per_byte):
     files["host_s"] = max(two - options.delay_us * 1e-6, 0) / 2
     print(f"sim: a host adds {files['host_s'] * 1e6:.0f} us to a message", flush=True)
     for per_host in options.per_host:
-        files["machine"].write_text(machine(options, per_host, per_byte))
+        files["machine"].write_text(machine(options, per_host, *work))
         ranks = per_host * options.hosts
         for key, seconds in real(lab, program, options, [per_host] * options.hosts).items():
             found = simulated(options, files, key, ranks)
@@ -152,10 +160,12 @@ def main():
                         str(folder / "loggp.json")], check=True, stdout=subprocess.DEVNULL)
         wire = [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
                 f"queue={4 << 20}"]
-        per_byte = work_per_byte(options, program)
-        print(f"sim: processors take {per_byte * 1e9:.2f} ns for a byte", flush=True)
+        work = (busy_seconds(options, program, 2, FLOOD) / FLOOD[1],
+                work_per_message(options, program))
+        print(f"sim: processors take {work[0] * 1e9:.2f} ns for a byte, {work[1] * 1e6:.0f} us for "
+              "a message", flush=True)
         with Lab(options.hosts, wire=wire, sshd=True) as lab:
-            records = compare(options, folder, lab, program, per_byte)
+            records = compare(options, folder, lab, program, work)
     good = sum(r["ok"] for r in records)
     print(f"sim: {good} of {len(records)} within 20 %")
     if options.json:

@@ -93,6 +93,11 @@ class Simulate(unittest.TestCase):
             got = self.run_one(*words, machine=self.machine(
                 window_bytes=window, shared_processors=1, host_s_per_byte=work))
             self.assertAlmostEqual(got["seconds"], seconds, delta=seconds * 1e-3)
+        # ... and for each message.
+        got = self.run_one(*words, machine=self.machine(
+            window_bytes=5600, shared_processors=2, host_s_per_message=1e-4))
+        seconds = ends + WIRE_S + 5.6e-5 + 1e-4
+        self.assertAlmostEqual(got["seconds"], seconds, delta=seconds * 1e-2)
         # The window that one collective has opened serves the next.
         warm = self.run_one(*words, "--warm", 2, machine=self.machine(window_bytes=2800))
         self.assertLess(warm["seconds"], ends + WIRE_S * 2 + 5.6e-5)

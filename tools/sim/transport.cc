@@ -45,6 +45,7 @@ void Way::serve() {
       }
       const bool last = i >= pieces;
       s4u::Actor::create("piece", from_, [this, item, bytes, last]() { move(item, bytes, last); });
+      s4u::this_actor::sleep_for(bytes / network_.rail_bytes_per_s());
     }
   }
   serving_ = false;
@@ -53,7 +54,8 @@ void Way::serve() {
 void Way::move(const Item &item, double bytes, bool last) {
   const auto whole = static_cast<uint64_t>(std::ceil(bytes));
   s4u::this_actor::sleep_for(2 * network_.machine().get("node_latency_s"));
-  network_.work(bytes * network_.machine().get("host_s_per_byte"));
+  network_.work(bytes * network_.machine().get("host_s_per_byte") +
+                (last ? network_.machine().get("host_s_per_message") : 0));
   if (last)
     item.box->put(item.mail, whole);
   else
