@@ -30,12 +30,13 @@ KINDS = (("broadcast", 8), ("broadcast", 8192), ("broadcast", 65536), ("allreduc
          ("allreduce", 32768), ("exchange", 512), ("exchange", 16384))
 FLOOD = ("broadcast", 1 << 20)
 SHORT = ("exchange", 8)
+NEAR = ("broadcast", 8)
 FIRST_WINDOW = 14600
 FRAME_BYTES = 1514  # of which a datagram of the conduit carries:
 PAYLOAD_BYTES = 1400
 
 
-def machine(options, per_host, per_byte, per_message):
+def machine(options, per_host, work):
     """The lab as a machine file's text."""
     rate = options.rate_mbit * 1e6 / 8 * PAYLOAD_BYTES / FRAME_BYTES
     values = {
@@ -53,8 +54,10 @@ def machine(options, per_host, per_byte, per_message):
         "window_bytes": (FIRST_WINDOW, "src/net/udp/udp_cc.c: ten packets"),
         "window_bytes_max": (2 << 20, "src/net/udp/udp_cc.c"),
         "shared_processors": (len(os.sched_getaffinity(0)), "this machine's serve all hosts"),
-        "host_s_per_byte": (per_byte, "measured: two hosts without delay and rate"),
-        "host_s_per_message": (per_message, "measured: all hosts without delay and rate")}
+        "host_s_per_byte": (work.byte, "measured: two hosts without delay and rate"),
+        "host_s_per_message": (work.message, "measured: all hosts without delay and rate"),
+        "host_s_per_near_message": (work.near.get(per_host, 0),
+                                    "measured: all ranks on one host")}
     return json.dumps({"name": "lab", "title": "emulated links", "topology": "switch",
                        "parameters": {k: {"value": v, "source": s}
                                       for k, (v, s) in values.items()}})
@@ -95,19 +98,32 @@ def simulated(options, files, key, ranks):
     return result["seconds"], result["algorithm"]
 
 
-def busy_seconds(options, program, hosts, kind):
-    """Processor seconds that a collective of some hosts takes on all sides, the emulated link
-    included: nothing else slows them down, and they keep this machine's processors busy."""
-    wire = ["delay=0us", "rate=100gbit", f"queue={4 << 20}"]
-    with Lab(hosts, wire=wire, sshd=True) as lab:
-        seconds = real(lab, program, options, [1] * hosts, (kind,)).get(kind, 0)
-    return min(hosts, len(os.sched_getaffinity(0))) * seconds
+class Work:
+    """Processor seconds on all sides, the emulated link included: nothing else slows the ranks
+    down, and they keep this machine's processors busy."""
 
+    def __init__(self, options, program):
+        self.options, self.program = options, program
+        self.byte = self.seconds([1, 1], FLOOD) / FLOOD[1]
+        # In an exchange of few bytes each host sends each other one a message.
+        hosts = options.hosts
+        self.message = self.seconds([1] * hosts, SHORT) / (hosts * (hosts - 1))
+        # In a broadcast on one host each rank has to run once. As many ranks as there will be.
+        self.near = {n: self.seconds([n * hosts], NEAR) / (n * hosts - 1)
+                     for n in options.per_host if n > 1}
 
-def work_per_message(options, program):
-    """In an exchange of few bytes each host sends each other one a message."""
-    return (busy_seconds(options, program, options.hosts, SHORT)
-            / (options.hosts * (options.hosts - 1)))
+    def seconds(self, ranks, kind):
+        """All processors' time for one collective. ranks: of each host."""
+        wire = ["delay=0us", "rate=100gbit", f"queue={4 << 20}"]
+        with Lab(max(len(ranks), 2), wire=wire, sshd=True) as lab:
+            took = real(lab, self.program, self.options, ranks, (kind,)).get(kind, 0)
+        return min(sum(ranks), len(os.sched_getaffinity(0))) * took
+
+    def __str__(self):
+        near = ", ".join(f"{s * 1e6:.1f} us ({n * self.options.hosts} ranks)"
+                         for n, s in self.near.items())
+        return (f"{self.byte * 1e9:.2f} ns for a byte, {self.message * 1e6:.0f} us for a message"
+                + (f", on the host {near}" if near else ""))
 
 
 def compare(options, folder, lab, program, work):
@@ -120,7 +136,7 @@ def compare(options, folder, lab, program, work):
     files["host_s"] = max(two - options.delay_us * 1e-6, 0) / 2
     print(f"sim: a host adds {files['host_s'] * 1e6:.0f} us to a message", flush=True)
     for per_host in options.per_host:
-        files["machine"].write_text(machine(options, per_host, *work))
+        files["machine"].write_text(machine(options, per_host, work))
         ranks = per_host * options.hosts
         for key, seconds in real(lab, program, options, [per_host] * options.hosts).items():
             found = simulated(options, files, key, ranks)
@@ -160,10 +176,8 @@ def main():
                         str(folder / "loggp.json")], check=True, stdout=subprocess.DEVNULL)
         wire = [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
                 f"queue={4 << 20}"]
-        work = (busy_seconds(options, program, 2, FLOOD) / FLOOD[1],
-                work_per_message(options, program))
-        print(f"sim: processors take {work[0] * 1e9:.2f} ns for a byte, {work[1] * 1e6:.0f} us for "
-              "a message", flush=True)
+        work = Work(options, program)
+        print(f"sim: processors take {work}", flush=True)
         with Lab(options.hosts, wire=wire, sshd=True) as lab:
             records = compare(options, folder, lab, program, work)
     good = sum(r["ok"] for r in records)

@@ -143,7 +143,7 @@ private:
   /* Take one message from the network. */
   void pump() {
     const std::unique_ptr<Mail> mail(job_.boxes[rank_]->get<Mail>());
-    spend(receive_cost(*mail));
+    spend(receive_cost(*mail) + (near(mail->from) ? m_.get("host_s_per_near_message") : 0));
     if (mail->kind == Note::DATA) job_.result.received += static_cast<double>(mail->bytes);
     stash_[{mail->kind, mail->round, mail->from, mail->tag}]++;
   }

@@ -50,6 +50,7 @@ const Row rows[] = {
     {"shared_processors", 0, 4096, 0},
     {"host_s_per_byte", 0, 1, 0},
     {"host_s_per_message", 0, 1, 0},
+    {"host_s_per_near_message", 0, 1, 0},
     /* one-sided */
     {"put_overhead_s", 0, 1, NEEDED},
     {"put_done_s", 0, 1, 0},
