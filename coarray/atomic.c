@@ -76,7 +76,9 @@ void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *st
   struct atom a;
   caf_serve();
   if (!find(&a, token, offset, image, kind, stat)) return;
-  store(value, kind, perform(&a, GEX_OP_GET, 0, 0));
+  const int64_t found = perform(&a, GEX_OP_GET, 0, 0);
+  store(value, kind, found);
+  caf_looked(a.word, found);
   caf_ok(stat);
 }
 
@@ -86,7 +88,9 @@ void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *com
   struct atom a;
   caf_serve();
   if (!find(&a, token, offset, image, kind, stat)) return;
-  store(old, kind, perform(&a, GEX_OP_FCAS, load(compare, kind), load(new_value, kind)));
+  const int64_t found = perform(&a, GEX_OP_FCAS, load(compare, kind), load(new_value, kind));
+  store(old, kind, found);
+  caf_looked(a.word, found);
   caf_ok(stat);
 }
 

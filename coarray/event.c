@@ -100,6 +100,7 @@ void CAF(event_query)(void *token, size_t index, int image, int *count, int *sta
     gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);
   value &= CAF_GONE - 1;
   *count = value > INT32_MAX ? INT32_MAX : (int)value;
+  caf_looked(word, (int64_t)value);
   caf_ok(stat);
 }
 
@@ -120,7 +121,10 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
   int64_t before = swap_word(rank, word, 0, (int64_t)caf.rank + 1);
   if (acquired) {
     *acquired = before == 0;
-    if (before) gasnet_AMPoll(); /* in a loop of the program: the holder's UNLOCK has to come in */
+    if (before) { /* in a loop of the program: the holder's UNLOCK has to come in */
+      gasnet_AMPoll();
+      caf_looked(word, before);
+    }
     caf_ok(stat);
     return;
   }

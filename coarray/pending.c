@@ -9,9 +9,11 @@
  */
 #include "pending.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 enum { RANGES_MAX = 64, READS_PER_POLL = 16 };
+enum { LOOKS_ALONE = 1024, LOOKS_PER_YIELD = 64 };
 #define MEMORY_MAX ((size_t)8 << 20) /* bytes of copies that puts under way read from */
 
 struct range {
@@ -35,6 +37,22 @@ static struct {
   const void *last; /* where the access that polled began */
   uint32_t count;   /* accesses elsewhere */
 } reader;
+
+static struct {
+  const void *where;
+  int64_t found;
+  uint32_t times; /* that it was found again */
+} looked;
+
+void caf_looked(const void *where, int64_t found) {
+  if (where != looked.where || found != looked.found) {
+    looked.where = where;
+    looked.found = found;
+    looked.times = 0;
+    return;
+  }
+  if (++looked.times > LOOKS_ALONE && looked.times % LOOKS_PER_YIELD == 0) (void)sched_yield();
+}
 
 bool caf_is_near_slow(uint32_t rank) {
   void *here = NULL;

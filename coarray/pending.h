@@ -34,6 +34,10 @@ static inline void caf_serve(void) {
   if (__builtin_expect(caf.pending & CAF_SERVES || ++caf.served % SELDOM == 0, 0)) gasnet_AMPoll();
 }
 
+/* Told by statements that only look what they found and where: a loop that has found the same for
+ * long offers its processor to others, among which may be the image that it waits for. */
+void caf_looked(const void *where, int64_t found);
+
 /* Before an access: waits until no put to the bytes [low, low + bytes) of a rank is under way, and
  * takes in messages, see CAF_SERVES. */
 void caf_await_slow(uint32_t rank, const void *low, size_t bytes);

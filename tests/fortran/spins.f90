@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Images that wait in loops of their own: they look at a variable of their image until another image
 ! changes it, and let messages in meanwhile, also those that reach targets of pointers.
-! ranks: 2 3
+! ranks: 2 3 8
 ! again: TOMBOLO_SHM=0 TOMBOLO_PLACES=cyclic:2
 program spins
   use iso_fortran_env
