@@ -23,6 +23,7 @@ enum class Nk : unsigned char {
   Setjmp, // a call of setjmp
   Member, // a.b
   Arrow,  // a->b
+  Part,   // __real__ a, __imag__ a, a shared and complex
   Unary,  // + - ~ !
   Deref,
   AddressOf,

@@ -75,6 +75,7 @@ std::string Generator::code(Node *n) {
   case Nk::Index: return is_shared(n->type) ? address(n) : splice(n);
   case Nk::Member:
   case Nk::Arrow: return is_shared(n->type) && n->dirty ? member_code(n) : splice(n);
+  case Nk::Part: return part_code(n);
   case Nk::Deref:
   case Nk::AddressOf:
     return is_shared(n->kind == Nk::Deref ? n->type : n->kids[0]->type) ? code(n->kids[0])

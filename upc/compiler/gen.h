@@ -44,6 +44,7 @@ private:
   std::string total_size(const Type *t);
   std::string local_size(const Type *t);
   std::string member_code(Node *n);
+  std::string part_code(Node *n);
   std::string load(Node *n);
   std::string bits_of(Node *n, std::string &p);
   std::string assign(Node *n);

@@ -85,6 +85,14 @@ std::string Generator::member_code(Node *n) {
          record + ", " + std::string(n->member->name) + "))";
 }
 
+// A complex number's parts lie behind each other, as in an array of two.
+std::string Generator::part_code(Node *n) {
+  Node *whole = n->kids[0];
+  const bool imaginary = n->op.find("imag") != std::string_view::npos;
+  return std::string(block_of(whole->type) > 1 ? "upcr_fieldb(" : "upcr_field(") + code(whole) +
+         ", " + (imaginary ? "sizeof(" + c_type(unqualified(n->type)) + ")" : "0") + ")";
+}
+
 namespace {
 
 const Node *bit_field(const Node *n) {

@@ -171,6 +171,7 @@ private:
   Node *cast();
   Node *unary();
   Node *unary_word();
+  Node *part(Node *n, Node *whole);
   Node *unary_operator();
   Node *address_of(Node *n, Node *k);
   Node *dereference(Node *n, Node *k);

@@ -145,9 +145,27 @@ Node *Parser::unary() {
 Node *Parser::unary_word() {
   const bool extension = cur().kw == KwExtension;
   Node *n = make(Nk::Tokens, p_++);
-  Node *k = value(cast());
+  Node *k = cast();
+  if (!extension && k->type->kind == Ty::Complex && is_shared(k->type)) return part(n, k);
+  k = value(k);
   n->kids = {k};
   if (extension) n->type = k->type;
+  return done(n);
+}
+
+// __real__ or __imag__ of a shared complex object, which is an object itself.
+Node *Parser::part(Node *n, Node *whole) {
+  n->kind = Nk::Part;
+  n->op = s_[n->begin].text;
+  n->kids = {whole};
+  n->type = unknown_type("__typeof__(__real__ *(" + c_type(unqualified(whole->type)) + " *)0)");
+  n->type->is_const = whole->type->is_const;
+  n->type->is_volatile = whole->type->is_volatile;
+  n->type->shared = true;
+  n->type->strict = whole->type->strict;
+  n->type->relaxed = whole->type->relaxed;
+  n->type->block = 0;
+  n->dirty = true;
   return done(n);
 }
 

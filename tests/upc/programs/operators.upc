@@ -20,6 +20,7 @@ shared _Bool sb[THREADS];
 shared int *shared sp[THREADS];
 shared[4] int blk[THREADS * 8];
 shared double _Complex cx[THREADS];
+shared[3] _Complex float parts[THREADS * 3];
 #define OPS(A, T)              \
  do {                          \
   T x = 100;                   \
@@ -97,6 +98,13 @@ int main() {
   cx[m] += 2.0i;
   cx[m] *= cx[m];
   CK(__real__ cx[m] == -3 && __imag__ cx[m] == 4);
+  __real__ cx[m] = 7;
+  __imag__ cx[m] += 2.5;
+  CK(cx[m] == 7 + 6.5i && __real__ cx[m]++ == 7 && --__imag__(cx[m]) == 5.5);
+  parts[3 * m + 2] = 1 + 2.0if;
+  shared[] float *imaginary = &__imag__ parts[3 * m + 2];
+  *imaginary *= 4;
+  CK(*imaginary == 8 && parts[3 * m + 2] == 1 + 8.0if && upc_phaseof(imaginary) == 0);
   calls = 0;
   si[idx(m)] += idx(4);
   CK(calls == 2);
