@@ -252,6 +252,14 @@ private:
     add(Tk::Number, KwNone, b, p_);
   }
 
+  // Digraphs mean the same as the usual marks.
+  static void spell_out(std::string_view &mark) {
+    if (mark == "<:") mark = "[";
+    if (mark == ":>") mark = "]";
+    if (mark == "<%") mark = "{";
+    if (mark == "%>") mark = "}";
+  }
+
   void punct() {
     const char *b = p_;
     for (const char *t : puncts) {
@@ -259,6 +267,7 @@ private:
       if (static_cast<size_t>(end_ - p_) >= n && memcmp(p_, t, n) == 0) {
         p_ += n;
         add(Tk::Punct, KwNone, b, p_);
+        spell_out(s_.tokens_.back().text);
         return;
       }
     }

@@ -118,6 +118,11 @@ const char *names[] = {
     [E1] = "one",
     [E2] = "eight",
 };
+static int digraphs(shared int *p) <%
+  int a<:3:> = <% 1, p<:MYTHREAD:>, 3 %>;
+  return a<:1:> + p[MYTHREAD] + a[2];
+%>
+
 int main(void) {
   int i, n = 4;
   jmp_buf jb;
@@ -130,6 +135,9 @@ int main(void) {
   CK(zc[MYTHREAD] == 4 + 4 * I);
   CK(cimag(z2[MYTHREAD]) == 4);
   CK(__real__ zc[MYTHREAD] == 4);
+  si[MYTHREAD] = 5;
+  CK(digraphs(si) == 5 + 5 + 3);
+  si[MYTHREAD] = 0;
   {
     int vla[n][n + 1];
     memset(vla, 0, sizeof vla);
