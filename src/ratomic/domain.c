@@ -72,6 +72,21 @@ static bool all_mapped(gex_TM_t tm) {
   return true;
 }
 
+/* Whether some process has several members, whose domains one thread may make in turn, so that none
+ * of the calls may wait. The same on all members. */
+static bool members_share(const struct tmb_team *team) {
+  if (!team->ep_index) return false;
+  bool *seen = calloc(tmb_job.size, sizeof *seen);
+  if (!seen) tmb_fatal("out of memory for an atomic domain of %u members", team->head.size);
+  bool share = false;
+  for (uint32_t r = 0; r < team->head.size && !share; r++) {
+    share = seen[tmb_team_jobrank(team, r)];
+    seen[tmb_team_jobrank(team, r)] = true;
+  }
+  free(seen);
+  return share;
+}
+
 /* Compare arguments; debug clients. Returns false when a member is lost. */
 static bool check_agreement(gex_TM_t tm, const struct part *mine) {
   struct part *all = calloc(tm->size, sizeof *all);
@@ -100,7 +115,8 @@ static bool team_lost(gex_TM_t tm) {
 void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
   if (TMB_UNLIKELY(tmb_job.debug)) check_create(ad_p, tm, dt, ops, flags);
   *ad_p = GEX_AD_INVALID;
-  if (tmb_job.debug ? !check_agreement(tm, &(struct part){dt, ops, flags}) : team_lost(tm)) return;
+  const bool compare = tmb_job.debug && !members_share(tmb_team_of(tm));
+  if (compare ? !check_agreement(tm, &(struct part){dt, ops, flags}) : team_lost(tm)) return;
   struct tmb_ad *d = malloc(sizeof *d + tm->size * sizeof *d->delta);
   if (!d) tmb_fatal("out of memory for an atomic domain");
   for (uint32_t r = 0; r < tm->size; r++) d->delta[r] = tmb_segtab_delta_of(tm, r);

@@ -5,8 +5,11 @@
 /*
  * API 01.7: teams with several members in one process, made, used and destroyed by one thread, in
  * every scratch mode; their scratch memory comes back per member; a caller whose own endpoint is
- * not listed; barriers of all members in flight at once.
+ * not listed; barriers of all members in flight at once; atomic domains over such a team, which one
+ * thread makes member by member (API 05.3).
  */
+#include <gasnet_ratomic.h>
+
 #include "job.h"
 
 enum { EPS = 3, BYTES = 1 << 16, SCRATCH = 4096, BARRIERS = 30 };
@@ -50,6 +53,34 @@ static void use(const gex_TM_t *tms) {
   gex_Event_WaitAll(event, EPS * BARRIERS, 0);
 }
 
+/* Every member adds 1 to a counter of each member, by a domain of its own. */
+static void count_members(const gex_TM_t *tms) {
+  gex_AD_t ad[EPS];
+  uint64_t *counter[EPS];
+  for (int i = 0; i < EPS; i++) {
+    counter[i] = (uint64_t *)(void *)(base[i] + BYTES / 2);
+    *counter[i] = 0;
+    gex_AD_Create(&ad[i], tms[i], GEX_DT_U64, GEX_OP_INC | GEX_OP_GET, 0);
+  }
+  job_barrier();
+  for (int i = 0; i < EPS; i++)
+    for (gex_Rank_t m = 0; m < count; m++) {
+      void *at = NULL;
+      REQUIRE(gex_Segment_QueryBound(tms[i], m, &at, NULL, NULL) == 0);
+      CHECK_EQ(gex_AD_OpNBI_U64(ad[i], NULL, m, (char *)at + BYTES / 2, GEX_OP_INC, 0, 0, 0), 0);
+    }
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  job_barrier();
+  for (int i = 0; i < EPS; i++) {
+    uint64_t seen = 0;
+    gex_Event_Wait(gex_AD_OpNB_U64(ad[i], &seen, (gex_Rank_t)i * job.size + job.rank, counter[i],
+                                   GEX_OP_GET, 0, 0, GEX_FLAG_AD_MY_RANK));
+    CHECK_EQ(seen, count);
+  }
+  job_barrier();
+  for (int i = 0; i < EPS; i++) gex_AD_Destroy(ad[i]);
+}
+
 /* Where member i's scratch memory is said to be, for each mode. */
 static gex_Addr_t scratch_of(int i, gex_Flags_t flags) {
   const int which = flags & GEX_FLAG_TM_SYMMETRIC_SCRATCH ? 0 : i;
@@ -65,6 +96,7 @@ static void check_mode(gex_Flags_t flags) {
     for (gex_Rank_t m = 0; m < count; m++) addrs[m] = scratch_of(args[m].gex_ep_index - 1, flags);
   CHECK_EQ(gex_TM_Create(tms, EPS, job.tm, args, count, addrs, SCRATCH, flags), 1);
   use(tms);
+  if (flags == GEX_FLAG_TM_NO_SCRATCH) count_members(tms);
   for (int i = 0; i < EPS; i++) {
     gex_Memvec_t back = {NULL, 0};
     const int returned = gex_TM_Destroy(tms[i], &back, flags & GEX_FLAG_SCRATCH_SEG_OFFSET);
