@@ -8,36 +8,37 @@
 #   scripts/gen_am_numbered.py --legacy > include/tombolo/am_numbered_g1.h
 # Each numbered name is a function-like macro over the unsuffixed one, so that the compiler checks
 # the argument count. It passes its arguments on once before they are counted: a client may give
-# several of them as one macro of its own, as it may with a function.
+# several of them as one macro of its own, as it may with a function. The cast of each message
+# argument stands here, so that C++ takes what can be converted and not copied (std::atomic).
 # Invariant: argument counts 0..16 for every family of API reference 02 and 08.
 import sys
 import textwrap
 
 EX = [
-    ("gex_AM_RequestShort{}", "tm, rank, handler, flags"),
-    ("gex_AM_RequestMedium{}", "tm, rank, handler, src, nbytes, lc_opt, flags"),
-    ("gex_AM_RequestLong{}", "tm, rank, handler, src, nbytes, dest, lc_opt, flags"),
-    ("gex_AM_ReplyShort{}", "token, handler, flags"),
-    ("gex_AM_ReplyMedium{}", "token, handler, src, nbytes, lc_opt, flags"),
-    ("gex_AM_ReplyLong{}", "token, handler, src, nbytes, dest, lc_opt, flags"),
-    ("gex_AM_CommitRequestMedium{}", "sd, handler, nbytes"),
-    ("gex_AM_CommitReplyMedium{}", "sd, handler, nbytes"),
-    ("gex_AM_CommitRequestLong{}", "sd, handler, nbytes, dest"),
-    ("gex_AM_CommitReplyLong{}", "sd, handler, nbytes, dest"),
-    ("gex_AM_CommitRequestMedium{}_v2", "sd, handler, nbytes, flags"),
-    ("gex_AM_CommitReplyMedium{}_v2", "sd, handler, nbytes, flags"),
-    ("gex_AM_CommitRequestLong{}_v2", "sd, handler, nbytes, dest, flags"),
-    ("gex_AM_CommitReplyLong{}_v2", "sd, handler, nbytes, dest, flags"),
+    ("gex_AM_RequestShort{}", "tm, rank, h, flags"),
+    ("gex_AM_RequestMedium{}", "tm, rank, h, src, nbytes, lc_opt, flags"),
+    ("gex_AM_RequestLong{}", "tm, rank, h, src, nbytes, dest, lc_opt, flags"),
+    ("gex_AM_ReplyShort{}", "token, h, flags"),
+    ("gex_AM_ReplyMedium{}", "token, h, src, nbytes, lc_opt, flags"),
+    ("gex_AM_ReplyLong{}", "token, h, src, nbytes, dest, lc_opt, flags"),
+    ("gex_AM_CommitRequestMedium{}", "sd, h, nbytes"),
+    ("gex_AM_CommitReplyMedium{}", "sd, h, nbytes"),
+    ("gex_AM_CommitRequestLong{}", "sd, h, nbytes, dest"),
+    ("gex_AM_CommitReplyLong{}", "sd, h, nbytes, dest"),
+    ("gex_AM_CommitRequestMedium{}_v2", "sd, h, nbytes, flags"),
+    ("gex_AM_CommitReplyMedium{}_v2", "sd, h, nbytes, flags"),
+    ("gex_AM_CommitRequestLong{}_v2", "sd, h, nbytes, dest, flags"),
+    ("gex_AM_CommitReplyLong{}_v2", "sd, h, nbytes, dest, flags"),
 ]
 PAYLOAD = ", src, nbytes"
 G1 = [
-    ("gasnet_AMRequestShort{}", "dest, handler"),
-    ("gasnet_AMRequestMedium{}", "dest, handler" + PAYLOAD),
-    ("gasnet_AMRequestLong{}", "dest, handler" + PAYLOAD + ", to"),
-    ("gasnet_AMRequestLongAsync{}", "dest, handler" + PAYLOAD + ", to"),
-    ("gasnet_AMReplyShort{}", "token, handler"),
-    ("gasnet_AMReplyMedium{}", "token, handler" + PAYLOAD),
-    ("gasnet_AMReplyLong{}", "token, handler" + PAYLOAD + ", to"),
+    ("gasnet_AMRequestShort{}", "dest, h"),
+    ("gasnet_AMRequestMedium{}", "dest, h" + PAYLOAD),
+    ("gasnet_AMRequestLong{}", "dest, h" + PAYLOAD + ", to"),
+    ("gasnet_AMRequestLongAsync{}", "dest, h" + PAYLOAD + ", to"),
+    ("gasnet_AMReplyShort{}", "token, h"),
+    ("gasnet_AMReplyMedium{}", "token, h" + PAYLOAD),
+    ("gasnet_AMReplyLong{}", "token, h" + PAYLOAD + ", to"),
 ]
 
 HEAD = """/* SPDX-License-Identifier: BSD-3-Clause */
@@ -68,7 +69,7 @@ def head(legacy):
 
 
 def define(head_of, body):
-    words = textwrap.wrap(f"#define {head_of} {body}", 96, subsequent_indent="    ",
+    words = textwrap.wrap(f"#define {head_of} {body}", 98, subsequent_indent="    ",
                           break_long_words=False)
     return " \\\n".join(words)
 
@@ -81,9 +82,11 @@ def main():
         for n in range(17):
             args = "".join(f", a{i}" for i in range(n))
             count = f", {n}" if legacy else ""
-            inner = "GEXX_N_" + name.format(n)
+            cast = "".join(f", GEXX_I(a{i})" for i in range(n))
+            inner = "GEXX_G_" if legacy else "GEXX_N_"
+            inner += name.format(n).split("AM", 1)[1].strip("_")
             out.append(define(f"{name.format(n)}(...)", f"{inner}(__VA_ARGS__)"))
-            out.append(define(f"{inner}({params}{args})", f"{base}({params}{count}{args})"))
+            out.append(define(f"{inner}({params}{args})", f"{base}({params}{count}{cast})"))
         out.append("")
     out.append("#endif")
     top, body = "\n".join(out).split("#ifndef", 1)

@@ -16,871 +16,1000 @@
 # pragma GCC system_header
 #endif
 
-#define gex_AM_RequestShort0(...) GEXX_N_gex_AM_RequestShort0(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort0(tm, rank, handler, flags) gex_AM_RequestShort(tm, rank, \
-    handler, flags)
-#define gex_AM_RequestShort1(...) GEXX_N_gex_AM_RequestShort1(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort1(tm, rank, handler, flags, a0) gex_AM_RequestShort(tm, rank, \
-    handler, flags, a0)
-#define gex_AM_RequestShort2(...) GEXX_N_gex_AM_RequestShort2(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort2(tm, rank, handler, flags, a0, a1) gex_AM_RequestShort(tm, \
-    rank, handler, flags, a0, a1)
-#define gex_AM_RequestShort3(...) GEXX_N_gex_AM_RequestShort3(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort3(tm, rank, handler, flags, a0, a1, a2) \
-    gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2)
-#define gex_AM_RequestShort4(...) GEXX_N_gex_AM_RequestShort4(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort4(tm, rank, handler, flags, a0, a1, a2, a3) \
-    gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3)
-#define gex_AM_RequestShort5(...) GEXX_N_gex_AM_RequestShort5(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort5(tm, rank, handler, flags, a0, a1, a2, a3, a4) \
-    gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3, a4)
-#define gex_AM_RequestShort6(...) GEXX_N_gex_AM_RequestShort6(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort6(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5) \
-    gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5)
-#define gex_AM_RequestShort7(...) GEXX_N_gex_AM_RequestShort7(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort7(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6) \
-    gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6)
-#define gex_AM_RequestShort8(...) GEXX_N_gex_AM_RequestShort8(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort8(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7) \
-    gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gex_AM_RequestShort9(...) GEXX_N_gex_AM_RequestShort9(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort9(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8) gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8)
-#define gex_AM_RequestShort10(...) GEXX_N_gex_AM_RequestShort10(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort10(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9) gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9)
-#define gex_AM_RequestShort11(...) GEXX_N_gex_AM_RequestShort11(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort11(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10) gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10)
-#define gex_AM_RequestShort12(...) GEXX_N_gex_AM_RequestShort12(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort12(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11) gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11)
-#define gex_AM_RequestShort13(...) GEXX_N_gex_AM_RequestShort13(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort13(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12) gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_RequestShort14(...) GEXX_N_gex_AM_RequestShort14(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort14(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13) gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_RequestShort15(...) GEXX_N_gex_AM_RequestShort15(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort15(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13, a14) gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_RequestShort16(...) GEXX_N_gex_AM_RequestShort16(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestShort16(tm, rank, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_RequestShort(tm, rank, handler, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gex_AM_RequestShort0(...) GEXX_N_RequestShort0(__VA_ARGS__)
+#define GEXX_N_RequestShort0(tm, rank, h, flags) gex_AM_RequestShort(tm, rank, h, flags)
+#define gex_AM_RequestShort1(...) GEXX_N_RequestShort1(__VA_ARGS__)
+#define GEXX_N_RequestShort1(tm, rank, h, flags, a0) gex_AM_RequestShort(tm, rank, h, flags, \
+    GEXX_I(a0))
+#define gex_AM_RequestShort2(...) GEXX_N_RequestShort2(__VA_ARGS__)
+#define GEXX_N_RequestShort2(tm, rank, h, flags, a0, a1) gex_AM_RequestShort(tm, rank, h, flags, \
+    GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_RequestShort3(...) GEXX_N_RequestShort3(__VA_ARGS__)
+#define GEXX_N_RequestShort3(tm, rank, h, flags, a0, a1, a2) gex_AM_RequestShort(tm, rank, h, \
+    flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_RequestShort4(...) GEXX_N_RequestShort4(__VA_ARGS__)
+#define GEXX_N_RequestShort4(tm, rank, h, flags, a0, a1, a2, a3) gex_AM_RequestShort(tm, rank, h, \
+    flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gex_AM_RequestShort5(...) GEXX_N_RequestShort5(__VA_ARGS__)
+#define GEXX_N_RequestShort5(tm, rank, h, flags, a0, a1, a2, a3, a4) gex_AM_RequestShort(tm, rank, \
+    h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_RequestShort6(...) GEXX_N_RequestShort6(__VA_ARGS__)
+#define GEXX_N_RequestShort6(tm, rank, h, flags, a0, a1, a2, a3, a4, a5) gex_AM_RequestShort(tm, \
+    rank, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_RequestShort7(...) GEXX_N_RequestShort7(__VA_ARGS__)
+#define GEXX_N_RequestShort7(tm, rank, h, flags, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_RequestShort(tm, rank, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_RequestShort8(...) GEXX_N_RequestShort8(__VA_ARGS__)
+#define GEXX_N_RequestShort8(tm, rank, h, flags, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_RequestShort(tm, rank, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_RequestShort9(...) GEXX_N_RequestShort9(__VA_ARGS__)
+#define GEXX_N_RequestShort9(tm, rank, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gex_AM_RequestShort(tm, rank, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_RequestShort10(...) GEXX_N_RequestShort10(__VA_ARGS__)
+#define GEXX_N_RequestShort10(tm, rank, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gex_AM_RequestShort(tm, rank, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_RequestShort11(...) GEXX_N_RequestShort11(__VA_ARGS__)
+#define GEXX_N_RequestShort11(tm, rank, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+    gex_AM_RequestShort(tm, rank, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_RequestShort12(...) GEXX_N_RequestShort12(__VA_ARGS__)
+#define GEXX_N_RequestShort12(tm, rank, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11) gex_AM_RequestShort(tm, rank, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), \
+    GEXX_I(a11))
+#define gex_AM_RequestShort13(...) GEXX_N_RequestShort13(__VA_ARGS__)
+#define GEXX_N_RequestShort13(tm, rank, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12) gex_AM_RequestShort(tm, rank, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_RequestShort14(...) GEXX_N_RequestShort14(__VA_ARGS__)
+#define GEXX_N_RequestShort14(tm, rank, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13) gex_AM_RequestShort(tm, rank, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_RequestShort15(...) GEXX_N_RequestShort15(__VA_ARGS__)
+#define GEXX_N_RequestShort15(tm, rank, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14) gex_AM_RequestShort(tm, rank, h, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gex_AM_RequestShort16(...) GEXX_N_RequestShort16(__VA_ARGS__)
+#define GEXX_N_RequestShort16(tm, rank, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14, a15) gex_AM_RequestShort(tm, rank, h, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_RequestMedium0(...) GEXX_N_gex_AM_RequestMedium0(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium0(tm, rank, handler, src, nbytes, lc_opt, flags) \
-    gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, flags)
-#define gex_AM_RequestMedium1(...) GEXX_N_gex_AM_RequestMedium1(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium1(tm, rank, handler, src, nbytes, lc_opt, flags, a0) \
-    gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, flags, a0)
-#define gex_AM_RequestMedium2(...) GEXX_N_gex_AM_RequestMedium2(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium2(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1) \
-    gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1)
-#define gex_AM_RequestMedium3(...) GEXX_N_gex_AM_RequestMedium3(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium3(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2) \
-    gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2)
-#define gex_AM_RequestMedium4(...) GEXX_N_gex_AM_RequestMedium4(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium4(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3) gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3)
-#define gex_AM_RequestMedium5(...) GEXX_N_gex_AM_RequestMedium5(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium5(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4) gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4)
-#define gex_AM_RequestMedium6(...) GEXX_N_gex_AM_RequestMedium6(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium6(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5) gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5)
-#define gex_AM_RequestMedium7(...) GEXX_N_gex_AM_RequestMedium7(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium7(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6) gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6)
-#define gex_AM_RequestMedium8(...) GEXX_N_gex_AM_RequestMedium8(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium8(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7) gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, flags, a0, \
-    a1, a2, a3, a4, a5, a6, a7)
-#define gex_AM_RequestMedium9(...) GEXX_N_gex_AM_RequestMedium9(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium9(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8) gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, flags, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8)
-#define gex_AM_RequestMedium10(...) GEXX_N_gex_AM_RequestMedium10(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium10(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9) gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9)
-#define gex_AM_RequestMedium11(...) GEXX_N_gex_AM_RequestMedium11(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium11(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10) gex_AM_RequestMedium(tm, rank, handler, src, nbytes, \
-    lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
-#define gex_AM_RequestMedium12(...) GEXX_N_gex_AM_RequestMedium12(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium12(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11) gex_AM_RequestMedium(tm, rank, handler, src, nbytes, \
-    lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gex_AM_RequestMedium13(...) GEXX_N_gex_AM_RequestMedium13(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium13(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) gex_AM_RequestMedium(tm, rank, handler, src, \
-    nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_RequestMedium14(...) GEXX_N_gex_AM_RequestMedium14(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium14(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13) gex_AM_RequestMedium(tm, rank, handler, src, \
-    nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_RequestMedium15(...) GEXX_N_gex_AM_RequestMedium15(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium15(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_RequestMedium(tm, rank, handler, \
-    src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_RequestMedium16(...) GEXX_N_gex_AM_RequestMedium16(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestMedium16(tm, rank, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_RequestMedium(tm, rank, \
-    handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, \
-    a13, a14, a15)
+#define gex_AM_RequestMedium0(...) GEXX_N_RequestMedium0(__VA_ARGS__)
+#define GEXX_N_RequestMedium0(tm, rank, h, src, nbytes, lc_opt, flags) gex_AM_RequestMedium(tm, \
+    rank, h, src, nbytes, lc_opt, flags)
+#define gex_AM_RequestMedium1(...) GEXX_N_RequestMedium1(__VA_ARGS__)
+#define GEXX_N_RequestMedium1(tm, rank, h, src, nbytes, lc_opt, flags, a0) \
+    gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0))
+#define gex_AM_RequestMedium2(...) GEXX_N_RequestMedium2(__VA_ARGS__)
+#define GEXX_N_RequestMedium2(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1) \
+    gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_RequestMedium3(...) GEXX_N_RequestMedium3(__VA_ARGS__)
+#define GEXX_N_RequestMedium3(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2) \
+    gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2))
+#define gex_AM_RequestMedium4(...) GEXX_N_RequestMedium4(__VA_ARGS__)
+#define GEXX_N_RequestMedium4(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3) \
+    gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3))
+#define gex_AM_RequestMedium5(...) GEXX_N_RequestMedium5(__VA_ARGS__)
+#define GEXX_N_RequestMedium5(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4) \
+    gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_RequestMedium6(...) GEXX_N_RequestMedium6(__VA_ARGS__)
+#define GEXX_N_RequestMedium6(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5) \
+    gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_RequestMedium7(...) GEXX_N_RequestMedium7(__VA_ARGS__)
+#define GEXX_N_RequestMedium7(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_RequestMedium8(...) GEXX_N_RequestMedium8(__VA_ARGS__)
+#define GEXX_N_RequestMedium8(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7) gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_RequestMedium9(...) GEXX_N_RequestMedium9(__VA_ARGS__)
+#define GEXX_N_RequestMedium9(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7, a8) gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_RequestMedium10(...) GEXX_N_RequestMedium10(__VA_ARGS__)
+#define GEXX_N_RequestMedium10(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, \
+    a6, a7, a8, a9) gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_RequestMedium11(...) GEXX_N_RequestMedium11(__VA_ARGS__)
+#define GEXX_N_RequestMedium11(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, \
+    a6, a7, a8, a9, a10) gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_RequestMedium12(...) GEXX_N_RequestMedium12(__VA_ARGS__)
+#define GEXX_N_RequestMedium12(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, \
+    a6, a7, a8, a9, a10, a11) gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_RequestMedium13(...) GEXX_N_RequestMedium13(__VA_ARGS__)
+#define GEXX_N_RequestMedium13(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, \
+    a6, a7, a8, a9, a10, a11, a12) gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_RequestMedium14(...) GEXX_N_RequestMedium14(__VA_ARGS__)
+#define GEXX_N_RequestMedium14(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, \
+    a6, a7, a8, a9, a10, a11, a12, a13) gex_AM_RequestMedium(tm, rank, h, src, nbytes, lc_opt, \
+    flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_RequestMedium15(...) GEXX_N_RequestMedium15(__VA_ARGS__)
+#define GEXX_N_RequestMedium15(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, \
+    a6, a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_RequestMedium(tm, rank, h, src, nbytes, \
+    lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), \
+    GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), \
+    GEXX_I(a13), GEXX_I(a14))
+#define gex_AM_RequestMedium16(...) GEXX_N_RequestMedium16(__VA_ARGS__)
+#define GEXX_N_RequestMedium16(tm, rank, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, \
+    a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_RequestMedium(tm, rank, h, src, nbytes, \
+    lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), \
+    GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), \
+    GEXX_I(a13), GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_RequestLong0(...) GEXX_N_gex_AM_RequestLong0(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong0(tm, rank, handler, src, nbytes, dest, lc_opt, flags) \
-    gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, flags)
-#define gex_AM_RequestLong1(...) GEXX_N_gex_AM_RequestLong1(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong1(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0) \
-    gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0)
-#define gex_AM_RequestLong2(...) GEXX_N_gex_AM_RequestLong2(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong2(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1) \
-    gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1)
-#define gex_AM_RequestLong3(...) GEXX_N_gex_AM_RequestLong3(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong3(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2) gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2)
-#define gex_AM_RequestLong4(...) GEXX_N_gex_AM_RequestLong4(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong4(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3) gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3)
-#define gex_AM_RequestLong5(...) GEXX_N_gex_AM_RequestLong5(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong5(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4) gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4)
-#define gex_AM_RequestLong6(...) GEXX_N_gex_AM_RequestLong6(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong6(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5) gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, \
-    a1, a2, a3, a4, a5)
-#define gex_AM_RequestLong7(...) GEXX_N_gex_AM_RequestLong7(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong7(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6) gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, flags, \
-    a0, a1, a2, a3, a4, a5, a6)
-#define gex_AM_RequestLong8(...) GEXX_N_gex_AM_RequestLong8(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong8(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7) gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gex_AM_RequestLong9(...) GEXX_N_gex_AM_RequestLong9(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong9(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8) gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7, a8)
-#define gex_AM_RequestLong10(...) GEXX_N_gex_AM_RequestLong10(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong10(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9) gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, \
-    lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9)
-#define gex_AM_RequestLong11(...) GEXX_N_gex_AM_RequestLong11(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong11(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10) gex_AM_RequestLong(tm, rank, handler, src, nbytes, \
-    dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
-#define gex_AM_RequestLong12(...) GEXX_N_gex_AM_RequestLong12(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong12(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) gex_AM_RequestLong(tm, rank, handler, src, nbytes, \
-    dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gex_AM_RequestLong13(...) GEXX_N_gex_AM_RequestLong13(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong13(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) gex_AM_RequestLong(tm, rank, handler, src, \
-    nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_RequestLong14(...) GEXX_N_gex_AM_RequestLong14(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong14(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13) gex_AM_RequestLong(tm, rank, handler, \
-    src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, \
-    a13)
-#define gex_AM_RequestLong15(...) GEXX_N_gex_AM_RequestLong15(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong15(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_RequestLong(tm, rank, \
-    handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, \
-    a12, a13, a14)
-#define gex_AM_RequestLong16(...) GEXX_N_gex_AM_RequestLong16(__VA_ARGS__)
-#define GEXX_N_gex_AM_RequestLong16(tm, rank, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_RequestLong(tm, rank, \
-    handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, \
-    a12, a13, a14, a15)
+#define gex_AM_RequestLong0(...) GEXX_N_RequestLong0(__VA_ARGS__)
+#define GEXX_N_RequestLong0(tm, rank, h, src, nbytes, dest, lc_opt, flags) gex_AM_RequestLong(tm, \
+    rank, h, src, nbytes, dest, lc_opt, flags)
+#define gex_AM_RequestLong1(...) GEXX_N_RequestLong1(__VA_ARGS__)
+#define GEXX_N_RequestLong1(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0) \
+    gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0))
+#define gex_AM_RequestLong2(...) GEXX_N_RequestLong2(__VA_ARGS__)
+#define GEXX_N_RequestLong2(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1) \
+    gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_RequestLong3(...) GEXX_N_RequestLong3(__VA_ARGS__)
+#define GEXX_N_RequestLong3(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2) \
+    gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2))
+#define gex_AM_RequestLong4(...) GEXX_N_RequestLong4(__VA_ARGS__)
+#define GEXX_N_RequestLong4(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3) \
+    gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3))
+#define gex_AM_RequestLong5(...) GEXX_N_RequestLong5(__VA_ARGS__)
+#define GEXX_N_RequestLong5(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4) \
+    gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_RequestLong6(...) GEXX_N_RequestLong6(__VA_ARGS__)
+#define GEXX_N_RequestLong6(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5) \
+    gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_RequestLong7(...) GEXX_N_RequestLong7(__VA_ARGS__)
+#define GEXX_N_RequestLong7(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, \
+    a6) gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_RequestLong8(...) GEXX_N_RequestLong8(__VA_ARGS__)
+#define GEXX_N_RequestLong8(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, \
+    a6, a7) gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_RequestLong9(...) GEXX_N_RequestLong9(__VA_ARGS__)
+#define GEXX_N_RequestLong9(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, \
+    a6, a7, a8) gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8))
+#define gex_AM_RequestLong10(...) GEXX_N_RequestLong10(__VA_ARGS__)
+#define GEXX_N_RequestLong10(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, \
+    a5, a6, a7, a8, a9) gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_RequestLong11(...) GEXX_N_RequestLong11(__VA_ARGS__)
+#define GEXX_N_RequestLong11(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, \
+    a5, a6, a7, a8, a9, a10) gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_RequestLong12(...) GEXX_N_RequestLong12(__VA_ARGS__)
+#define GEXX_N_RequestLong12(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, \
+    a5, a6, a7, a8, a9, a10, a11) gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, \
+    flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_RequestLong13(...) GEXX_N_RequestLong13(__VA_ARGS__)
+#define GEXX_N_RequestLong13(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, \
+    a5, a6, a7, a8, a9, a10, a11, a12) gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, lc_opt, \
+    flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_RequestLong14(...) GEXX_N_RequestLong14(__VA_ARGS__)
+#define GEXX_N_RequestLong14(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, \
+    a5, a6, a7, a8, a9, a10, a11, a12, a13) gex_AM_RequestLong(tm, rank, h, src, nbytes, dest, \
+    lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), \
+    GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), \
+    GEXX_I(a13))
+#define gex_AM_RequestLong15(...) GEXX_N_RequestLong15(__VA_ARGS__)
+#define GEXX_N_RequestLong15(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, \
+    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_RequestLong(tm, rank, h, src, nbytes, \
+    dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), \
+    GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), \
+    GEXX_I(a13), GEXX_I(a14))
+#define gex_AM_RequestLong16(...) GEXX_N_RequestLong16(__VA_ARGS__)
+#define GEXX_N_RequestLong16(tm, rank, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, \
+    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_RequestLong(tm, rank, h, src, nbytes, \
+    dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), \
+    GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), \
+    GEXX_I(a13), GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_ReplyShort0(...) GEXX_N_gex_AM_ReplyShort0(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort0(token, handler, flags) gex_AM_ReplyShort(token, handler, \
-    flags)
-#define gex_AM_ReplyShort1(...) GEXX_N_gex_AM_ReplyShort1(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort1(token, handler, flags, a0) gex_AM_ReplyShort(token, handler, \
-    flags, a0)
-#define gex_AM_ReplyShort2(...) GEXX_N_gex_AM_ReplyShort2(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort2(token, handler, flags, a0, a1) gex_AM_ReplyShort(token, \
-    handler, flags, a0, a1)
-#define gex_AM_ReplyShort3(...) GEXX_N_gex_AM_ReplyShort3(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort3(token, handler, flags, a0, a1, a2) gex_AM_ReplyShort(token, \
-    handler, flags, a0, a1, a2)
-#define gex_AM_ReplyShort4(...) GEXX_N_gex_AM_ReplyShort4(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort4(token, handler, flags, a0, a1, a2, a3) \
-    gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3)
-#define gex_AM_ReplyShort5(...) GEXX_N_gex_AM_ReplyShort5(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort5(token, handler, flags, a0, a1, a2, a3, a4) \
-    gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4)
-#define gex_AM_ReplyShort6(...) GEXX_N_gex_AM_ReplyShort6(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort6(token, handler, flags, a0, a1, a2, a3, a4, a5) \
-    gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4, a5)
-#define gex_AM_ReplyShort7(...) GEXX_N_gex_AM_ReplyShort7(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort7(token, handler, flags, a0, a1, a2, a3, a4, a5, a6) \
-    gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4, a5, a6)
-#define gex_AM_ReplyShort8(...) GEXX_N_gex_AM_ReplyShort8(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort8(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7) \
-    gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gex_AM_ReplyShort9(...) GEXX_N_gex_AM_ReplyShort9(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort9(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
-    gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8)
-#define gex_AM_ReplyShort10(...) GEXX_N_gex_AM_ReplyShort10(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort10(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9) gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9)
-#define gex_AM_ReplyShort11(...) GEXX_N_gex_AM_ReplyShort11(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort11(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9, a10) gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10)
-#define gex_AM_ReplyShort12(...) GEXX_N_gex_AM_ReplyShort12(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort12(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9, a10, a11) gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9, a10, a11)
-#define gex_AM_ReplyShort13(...) GEXX_N_gex_AM_ReplyShort13(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort13(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9, a10, a11, a12) gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12)
-#define gex_AM_ReplyShort14(...) GEXX_N_gex_AM_ReplyShort14(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort14(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9, a10, a11, a12, a13) gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_ReplyShort15(...) GEXX_N_gex_AM_ReplyShort15(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort15(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9, a10, a11, a12, a13, a14) gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_ReplyShort16(...) GEXX_N_gex_AM_ReplyShort16(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyShort16(token, handler, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9, a10, a11, a12, a13, a14, a15) gex_AM_ReplyShort(token, handler, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gex_AM_ReplyShort0(...) GEXX_N_ReplyShort0(__VA_ARGS__)
+#define GEXX_N_ReplyShort0(token, h, flags) gex_AM_ReplyShort(token, h, flags)
+#define gex_AM_ReplyShort1(...) GEXX_N_ReplyShort1(__VA_ARGS__)
+#define GEXX_N_ReplyShort1(token, h, flags, a0) gex_AM_ReplyShort(token, h, flags, GEXX_I(a0))
+#define gex_AM_ReplyShort2(...) GEXX_N_ReplyShort2(__VA_ARGS__)
+#define GEXX_N_ReplyShort2(token, h, flags, a0, a1) gex_AM_ReplyShort(token, h, flags, GEXX_I(a0), \
+    GEXX_I(a1))
+#define gex_AM_ReplyShort3(...) GEXX_N_ReplyShort3(__VA_ARGS__)
+#define GEXX_N_ReplyShort3(token, h, flags, a0, a1, a2) gex_AM_ReplyShort(token, h, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_ReplyShort4(...) GEXX_N_ReplyShort4(__VA_ARGS__)
+#define GEXX_N_ReplyShort4(token, h, flags, a0, a1, a2, a3) gex_AM_ReplyShort(token, h, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gex_AM_ReplyShort5(...) GEXX_N_ReplyShort5(__VA_ARGS__)
+#define GEXX_N_ReplyShort5(token, h, flags, a0, a1, a2, a3, a4) gex_AM_ReplyShort(token, h, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_ReplyShort6(...) GEXX_N_ReplyShort6(__VA_ARGS__)
+#define GEXX_N_ReplyShort6(token, h, flags, a0, a1, a2, a3, a4, a5) gex_AM_ReplyShort(token, h, \
+    flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_ReplyShort7(...) GEXX_N_ReplyShort7(__VA_ARGS__)
+#define GEXX_N_ReplyShort7(token, h, flags, a0, a1, a2, a3, a4, a5, a6) gex_AM_ReplyShort(token, \
+    h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_ReplyShort8(...) GEXX_N_ReplyShort8(__VA_ARGS__)
+#define GEXX_N_ReplyShort8(token, h, flags, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_ReplyShort(token, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_ReplyShort9(...) GEXX_N_ReplyShort9(__VA_ARGS__)
+#define GEXX_N_ReplyShort9(token, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gex_AM_ReplyShort(token, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_ReplyShort10(...) GEXX_N_ReplyShort10(__VA_ARGS__)
+#define GEXX_N_ReplyShort10(token, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gex_AM_ReplyShort(token, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_ReplyShort11(...) GEXX_N_ReplyShort11(__VA_ARGS__)
+#define GEXX_N_ReplyShort11(token, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+    gex_AM_ReplyShort(token, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_ReplyShort12(...) GEXX_N_ReplyShort12(__VA_ARGS__)
+#define GEXX_N_ReplyShort12(token, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) \
+    gex_AM_ReplyShort(token, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_ReplyShort13(...) GEXX_N_ReplyShort13(__VA_ARGS__)
+#define GEXX_N_ReplyShort13(token, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, \
+    a12) gex_AM_ReplyShort(token, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), \
+    GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_ReplyShort14(...) GEXX_N_ReplyShort14(__VA_ARGS__)
+#define GEXX_N_ReplyShort14(token, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, \
+    a12, a13) gex_AM_ReplyShort(token, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), \
+    GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_ReplyShort15(...) GEXX_N_ReplyShort15(__VA_ARGS__)
+#define GEXX_N_ReplyShort15(token, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, \
+    a12, a13, a14) gex_AM_ReplyShort(token, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gex_AM_ReplyShort16(...) GEXX_N_ReplyShort16(__VA_ARGS__)
+#define GEXX_N_ReplyShort16(token, h, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, \
+    a12, a13, a14, a15) gex_AM_ReplyShort(token, h, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_ReplyMedium0(...) GEXX_N_gex_AM_ReplyMedium0(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium0(token, handler, src, nbytes, lc_opt, flags) \
-    gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags)
-#define gex_AM_ReplyMedium1(...) GEXX_N_gex_AM_ReplyMedium1(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium1(token, handler, src, nbytes, lc_opt, flags, a0) \
-    gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, a0)
-#define gex_AM_ReplyMedium2(...) GEXX_N_gex_AM_ReplyMedium2(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium2(token, handler, src, nbytes, lc_opt, flags, a0, a1) \
-    gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, a0, a1)
-#define gex_AM_ReplyMedium3(...) GEXX_N_gex_AM_ReplyMedium3(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium3(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2) \
-    gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2)
-#define gex_AM_ReplyMedium4(...) GEXX_N_gex_AM_ReplyMedium4(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium4(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3) \
-    gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3)
-#define gex_AM_ReplyMedium5(...) GEXX_N_gex_AM_ReplyMedium5(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium5(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4) gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4)
-#define gex_AM_ReplyMedium6(...) GEXX_N_gex_AM_ReplyMedium6(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium6(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5) gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, \
-    a5)
-#define gex_AM_ReplyMedium7(...) GEXX_N_gex_AM_ReplyMedium7(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium7(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6) gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6)
-#define gex_AM_ReplyMedium8(...) GEXX_N_gex_AM_ReplyMedium8(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium8(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7) gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7)
-#define gex_AM_ReplyMedium9(...) GEXX_N_gex_AM_ReplyMedium9(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium9(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8) gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8)
-#define gex_AM_ReplyMedium10(...) GEXX_N_gex_AM_ReplyMedium10(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium10(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9) gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9)
-#define gex_AM_ReplyMedium11(...) GEXX_N_gex_AM_ReplyMedium11(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium11(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10) gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, flags, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
-#define gex_AM_ReplyMedium12(...) GEXX_N_gex_AM_ReplyMedium12(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium12(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11) gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gex_AM_ReplyMedium13(...) GEXX_N_gex_AM_ReplyMedium13(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium13(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12) gex_AM_ReplyMedium(token, handler, src, nbytes, \
-    lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_ReplyMedium14(...) GEXX_N_gex_AM_ReplyMedium14(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium14(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12, a13) gex_AM_ReplyMedium(token, handler, src, nbytes, \
-    lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_ReplyMedium15(...) GEXX_N_gex_AM_ReplyMedium15(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium15(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_ReplyMedium(token, handler, src, \
-    nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_ReplyMedium16(...) GEXX_N_gex_AM_ReplyMedium16(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyMedium16(token, handler, src, nbytes, lc_opt, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_ReplyMedium(token, handler, \
-    src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, \
-    a15)
+#define gex_AM_ReplyMedium0(...) GEXX_N_ReplyMedium0(__VA_ARGS__)
+#define GEXX_N_ReplyMedium0(token, h, src, nbytes, lc_opt, flags) gex_AM_ReplyMedium(token, h, \
+    src, nbytes, lc_opt, flags)
+#define gex_AM_ReplyMedium1(...) GEXX_N_ReplyMedium1(__VA_ARGS__)
+#define GEXX_N_ReplyMedium1(token, h, src, nbytes, lc_opt, flags, a0) gex_AM_ReplyMedium(token, h, \
+    src, nbytes, lc_opt, flags, GEXX_I(a0))
+#define gex_AM_ReplyMedium2(...) GEXX_N_ReplyMedium2(__VA_ARGS__)
+#define GEXX_N_ReplyMedium2(token, h, src, nbytes, lc_opt, flags, a0, a1) \
+    gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_ReplyMedium3(...) GEXX_N_ReplyMedium3(__VA_ARGS__)
+#define GEXX_N_ReplyMedium3(token, h, src, nbytes, lc_opt, flags, a0, a1, a2) \
+    gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_ReplyMedium4(...) GEXX_N_ReplyMedium4(__VA_ARGS__)
+#define GEXX_N_ReplyMedium4(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3) \
+    gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3))
+#define gex_AM_ReplyMedium5(...) GEXX_N_ReplyMedium5(__VA_ARGS__)
+#define GEXX_N_ReplyMedium5(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4) \
+    gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_ReplyMedium6(...) GEXX_N_ReplyMedium6(__VA_ARGS__)
+#define GEXX_N_ReplyMedium6(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5) \
+    gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_ReplyMedium7(...) GEXX_N_ReplyMedium7(__VA_ARGS__)
+#define GEXX_N_ReplyMedium7(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_ReplyMedium8(...) GEXX_N_ReplyMedium8(__VA_ARGS__)
+#define GEXX_N_ReplyMedium8(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_ReplyMedium9(...) GEXX_N_ReplyMedium9(__VA_ARGS__)
+#define GEXX_N_ReplyMedium9(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8) gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_ReplyMedium10(...) GEXX_N_ReplyMedium10(__VA_ARGS__)
+#define GEXX_N_ReplyMedium10(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9) gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9))
+#define gex_AM_ReplyMedium11(...) GEXX_N_ReplyMedium11(__VA_ARGS__)
+#define GEXX_N_ReplyMedium11(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10) gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_ReplyMedium12(...) GEXX_N_ReplyMedium12(__VA_ARGS__)
+#define GEXX_N_ReplyMedium12(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11) gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_ReplyMedium13(...) GEXX_N_ReplyMedium13(__VA_ARGS__)
+#define GEXX_N_ReplyMedium13(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12) gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_ReplyMedium14(...) GEXX_N_ReplyMedium14(__VA_ARGS__)
+#define GEXX_N_ReplyMedium14(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12, a13) gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_ReplyMedium15(...) GEXX_N_ReplyMedium15(__VA_ARGS__)
+#define GEXX_N_ReplyMedium15(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12, a13, a14) gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14))
+#define gex_AM_ReplyMedium16(...) GEXX_N_ReplyMedium16(__VA_ARGS__)
+#define GEXX_N_ReplyMedium16(token, h, src, nbytes, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_ReplyMedium(token, h, src, nbytes, lc_opt, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_ReplyLong0(...) GEXX_N_gex_AM_ReplyLong0(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong0(token, handler, src, nbytes, dest, lc_opt, flags) \
-    gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, flags)
-#define gex_AM_ReplyLong1(...) GEXX_N_gex_AM_ReplyLong1(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong1(token, handler, src, nbytes, dest, lc_opt, flags, a0) \
-    gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, flags, a0)
-#define gex_AM_ReplyLong2(...) GEXX_N_gex_AM_ReplyLong2(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong2(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1) \
-    gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1)
-#define gex_AM_ReplyLong3(...) GEXX_N_gex_AM_ReplyLong3(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong3(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2) \
-    gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2)
-#define gex_AM_ReplyLong4(...) GEXX_N_gex_AM_ReplyLong4(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong4(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3) gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3)
-#define gex_AM_ReplyLong5(...) GEXX_N_gex_AM_ReplyLong5(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong5(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4) gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, \
-    a4)
-#define gex_AM_ReplyLong6(...) GEXX_N_gex_AM_ReplyLong6(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong6(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5) gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5)
-#define gex_AM_ReplyLong7(...) GEXX_N_gex_AM_ReplyLong7(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong7(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6) gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, \
-    a2, a3, a4, a5, a6)
-#define gex_AM_ReplyLong8(...) GEXX_N_gex_AM_ReplyLong8(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong8(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7) gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, flags, a0, \
-    a1, a2, a3, a4, a5, a6, a7)
-#define gex_AM_ReplyLong9(...) GEXX_N_gex_AM_ReplyLong9(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong9(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8) gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, flags, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8)
-#define gex_AM_ReplyLong10(...) GEXX_N_gex_AM_ReplyLong10(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong10(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9) gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9)
-#define gex_AM_ReplyLong11(...) GEXX_N_gex_AM_ReplyLong11(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong11(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10) gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
-#define gex_AM_ReplyLong12(...) GEXX_N_gex_AM_ReplyLong12(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong12(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11) gex_AM_ReplyLong(token, handler, src, nbytes, dest, \
-    lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gex_AM_ReplyLong13(...) GEXX_N_gex_AM_ReplyLong13(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong13(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) gex_AM_ReplyLong(token, handler, src, nbytes, \
-    dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_ReplyLong14(...) GEXX_N_gex_AM_ReplyLong14(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong14(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13) gex_AM_ReplyLong(token, handler, src, \
-    nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_ReplyLong15(...) GEXX_N_gex_AM_ReplyLong15(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong15(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_ReplyLong(token, handler, src, \
-    nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, \
-    a14)
-#define gex_AM_ReplyLong16(...) GEXX_N_gex_AM_ReplyLong16(__VA_ARGS__)
-#define GEXX_N_gex_AM_ReplyLong16(token, handler, src, nbytes, dest, lc_opt, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_ReplyLong(token, handler, \
-    src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, \
-    a13, a14, a15)
+#define gex_AM_ReplyLong0(...) GEXX_N_ReplyLong0(__VA_ARGS__)
+#define GEXX_N_ReplyLong0(token, h, src, nbytes, dest, lc_opt, flags) gex_AM_ReplyLong(token, h, \
+    src, nbytes, dest, lc_opt, flags)
+#define gex_AM_ReplyLong1(...) GEXX_N_ReplyLong1(__VA_ARGS__)
+#define GEXX_N_ReplyLong1(token, h, src, nbytes, dest, lc_opt, flags, a0) gex_AM_ReplyLong(token, \
+    h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0))
+#define gex_AM_ReplyLong2(...) GEXX_N_ReplyLong2(__VA_ARGS__)
+#define GEXX_N_ReplyLong2(token, h, src, nbytes, dest, lc_opt, flags, a0, a1) \
+    gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_ReplyLong3(...) GEXX_N_ReplyLong3(__VA_ARGS__)
+#define GEXX_N_ReplyLong3(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2) \
+    gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2))
+#define gex_AM_ReplyLong4(...) GEXX_N_ReplyLong4(__VA_ARGS__)
+#define GEXX_N_ReplyLong4(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3) \
+    gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3))
+#define gex_AM_ReplyLong5(...) GEXX_N_ReplyLong5(__VA_ARGS__)
+#define GEXX_N_ReplyLong5(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4) \
+    gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_ReplyLong6(...) GEXX_N_ReplyLong6(__VA_ARGS__)
+#define GEXX_N_ReplyLong6(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5) \
+    gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_ReplyLong7(...) GEXX_N_ReplyLong7(__VA_ARGS__)
+#define GEXX_N_ReplyLong7(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_ReplyLong8(...) GEXX_N_ReplyLong8(__VA_ARGS__)
+#define GEXX_N_ReplyLong8(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7) gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_ReplyLong9(...) GEXX_N_ReplyLong9(__VA_ARGS__)
+#define GEXX_N_ReplyLong9(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7, a8) gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_ReplyLong10(...) GEXX_N_ReplyLong10(__VA_ARGS__)
+#define GEXX_N_ReplyLong10(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7, a8, a9) gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_ReplyLong11(...) GEXX_N_ReplyLong11(__VA_ARGS__)
+#define GEXX_N_ReplyLong11(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7, a8, a9, a10) gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_ReplyLong12(...) GEXX_N_ReplyLong12(__VA_ARGS__)
+#define GEXX_N_ReplyLong12(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7, a8, a9, a10, a11) gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_ReplyLong13(...) GEXX_N_ReplyLong13(__VA_ARGS__)
+#define GEXX_N_ReplyLong13(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7, a8, a9, a10, a11, a12) gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_ReplyLong14(...) GEXX_N_ReplyLong14(__VA_ARGS__)
+#define GEXX_N_ReplyLong14(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7, a8, a9, a10, a11, a12, a13) gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_ReplyLong15(...) GEXX_N_ReplyLong15(__VA_ARGS__)
+#define GEXX_N_ReplyLong15(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_ReplyLong(token, h, src, nbytes, dest, lc_opt, \
+    flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14))
+#define gex_AM_ReplyLong16(...) GEXX_N_ReplyLong16(__VA_ARGS__)
+#define GEXX_N_ReplyLong16(token, h, src, nbytes, dest, lc_opt, flags, a0, a1, a2, a3, a4, a5, a6, \
+    a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_ReplyLong(token, h, src, nbytes, dest, \
+    lc_opt, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), \
+    GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), \
+    GEXX_I(a13), GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_CommitRequestMedium0(...) GEXX_N_gex_AM_CommitRequestMedium0(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium0(sd, handler, nbytes) gex_AM_CommitRequestMedium(sd, \
-    handler, nbytes)
-#define gex_AM_CommitRequestMedium1(...) GEXX_N_gex_AM_CommitRequestMedium1(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium1(sd, handler, nbytes, a0) \
-    gex_AM_CommitRequestMedium(sd, handler, nbytes, a0)
-#define gex_AM_CommitRequestMedium2(...) GEXX_N_gex_AM_CommitRequestMedium2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium2(sd, handler, nbytes, a0, a1) \
-    gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1)
-#define gex_AM_CommitRequestMedium3(...) GEXX_N_gex_AM_CommitRequestMedium3(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium3(sd, handler, nbytes, a0, a1, a2) \
-    gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2)
-#define gex_AM_CommitRequestMedium4(...) GEXX_N_gex_AM_CommitRequestMedium4(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium4(sd, handler, nbytes, a0, a1, a2, a3) \
-    gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3)
-#define gex_AM_CommitRequestMedium5(...) GEXX_N_gex_AM_CommitRequestMedium5(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium5(sd, handler, nbytes, a0, a1, a2, a3, a4) \
-    gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3, a4)
-#define gex_AM_CommitRequestMedium6(...) GEXX_N_gex_AM_CommitRequestMedium6(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium6(sd, handler, nbytes, a0, a1, a2, a3, a4, a5) \
-    gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5)
-#define gex_AM_CommitRequestMedium7(...) GEXX_N_gex_AM_CommitRequestMedium7(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium7(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6) \
-    gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6)
-#define gex_AM_CommitRequestMedium8(...) GEXX_N_gex_AM_CommitRequestMedium8(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium8(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7) \
-    gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gex_AM_CommitRequestMedium9(...) GEXX_N_gex_AM_CommitRequestMedium9(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium9(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8) gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8)
-#define gex_AM_CommitRequestMedium10(...) GEXX_N_gex_AM_CommitRequestMedium10(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium10(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9) gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9)
-#define gex_AM_CommitRequestMedium11(...) GEXX_N_gex_AM_CommitRequestMedium11(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium11(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10) gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10)
-#define gex_AM_CommitRequestMedium12(...) GEXX_N_gex_AM_CommitRequestMedium12(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium12(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11) gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11)
-#define gex_AM_CommitRequestMedium13(...) GEXX_N_gex_AM_CommitRequestMedium13(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium13(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12) gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_CommitRequestMedium14(...) GEXX_N_gex_AM_CommitRequestMedium14(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium14(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13) gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_CommitRequestMedium15(...) GEXX_N_gex_AM_CommitRequestMedium15(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium15(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13, a14) gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_CommitRequestMedium16(...) GEXX_N_gex_AM_CommitRequestMedium16(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium16(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitRequestMedium(sd, handler, nbytes, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gex_AM_CommitRequestMedium0(...) GEXX_N_CommitRequestMedium0(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium0(sd, h, nbytes) gex_AM_CommitRequestMedium(sd, h, nbytes)
+#define gex_AM_CommitRequestMedium1(...) GEXX_N_CommitRequestMedium1(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium1(sd, h, nbytes, a0) gex_AM_CommitRequestMedium(sd, h, nbytes, \
+    GEXX_I(a0))
+#define gex_AM_CommitRequestMedium2(...) GEXX_N_CommitRequestMedium2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium2(sd, h, nbytes, a0, a1) gex_AM_CommitRequestMedium(sd, h, \
+    nbytes, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_CommitRequestMedium3(...) GEXX_N_CommitRequestMedium3(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium3(sd, h, nbytes, a0, a1, a2) gex_AM_CommitRequestMedium(sd, h, \
+    nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_CommitRequestMedium4(...) GEXX_N_CommitRequestMedium4(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium4(sd, h, nbytes, a0, a1, a2, a3) gex_AM_CommitRequestMedium(sd, \
+    h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gex_AM_CommitRequestMedium5(...) GEXX_N_CommitRequestMedium5(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium5(sd, h, nbytes, a0, a1, a2, a3, a4) \
+    gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4))
+#define gex_AM_CommitRequestMedium6(...) GEXX_N_CommitRequestMedium6(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium6(sd, h, nbytes, a0, a1, a2, a3, a4, a5) \
+    gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_CommitRequestMedium7(...) GEXX_N_CommitRequestMedium7(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium7(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_CommitRequestMedium8(...) GEXX_N_CommitRequestMedium8(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium8(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_CommitRequestMedium9(...) GEXX_N_CommitRequestMedium9(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium9(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_CommitRequestMedium10(...) GEXX_N_CommitRequestMedium10(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium10(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_CommitRequestMedium11(...) GEXX_N_CommitRequestMedium11(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium11(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+    gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_CommitRequestMedium12(...) GEXX_N_CommitRequestMedium12(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium12(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11) gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), \
+    GEXX_I(a11))
+#define gex_AM_CommitRequestMedium13(...) GEXX_N_CommitRequestMedium13(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium13(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12) gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_CommitRequestMedium14(...) GEXX_N_CommitRequestMedium14(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium14(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13) gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_CommitRequestMedium15(...) GEXX_N_CommitRequestMedium15(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium15(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14) gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gex_AM_CommitRequestMedium16(...) GEXX_N_CommitRequestMedium16(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium16(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14, a15) gex_AM_CommitRequestMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_CommitReplyMedium0(...) GEXX_N_gex_AM_CommitReplyMedium0(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium0(sd, handler, nbytes) gex_AM_CommitReplyMedium(sd, \
-    handler, nbytes)
-#define gex_AM_CommitReplyMedium1(...) GEXX_N_gex_AM_CommitReplyMedium1(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium1(sd, handler, nbytes, a0) gex_AM_CommitReplyMedium(sd, \
-    handler, nbytes, a0)
-#define gex_AM_CommitReplyMedium2(...) GEXX_N_gex_AM_CommitReplyMedium2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium2(sd, handler, nbytes, a0, a1) \
-    gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1)
-#define gex_AM_CommitReplyMedium3(...) GEXX_N_gex_AM_CommitReplyMedium3(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium3(sd, handler, nbytes, a0, a1, a2) \
-    gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2)
-#define gex_AM_CommitReplyMedium4(...) GEXX_N_gex_AM_CommitReplyMedium4(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium4(sd, handler, nbytes, a0, a1, a2, a3) \
-    gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3)
-#define gex_AM_CommitReplyMedium5(...) GEXX_N_gex_AM_CommitReplyMedium5(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium5(sd, handler, nbytes, a0, a1, a2, a3, a4) \
-    gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3, a4)
-#define gex_AM_CommitReplyMedium6(...) GEXX_N_gex_AM_CommitReplyMedium6(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium6(sd, handler, nbytes, a0, a1, a2, a3, a4, a5) \
-    gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5)
-#define gex_AM_CommitReplyMedium7(...) GEXX_N_gex_AM_CommitReplyMedium7(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium7(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6) \
-    gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6)
-#define gex_AM_CommitReplyMedium8(...) GEXX_N_gex_AM_CommitReplyMedium8(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium8(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7) \
-    gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gex_AM_CommitReplyMedium9(...) GEXX_N_gex_AM_CommitReplyMedium9(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium9(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8) gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8)
-#define gex_AM_CommitReplyMedium10(...) GEXX_N_gex_AM_CommitReplyMedium10(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium10(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9) gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9)
-#define gex_AM_CommitReplyMedium11(...) GEXX_N_gex_AM_CommitReplyMedium11(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium11(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10) gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10)
-#define gex_AM_CommitReplyMedium12(...) GEXX_N_gex_AM_CommitReplyMedium12(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium12(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11) gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11)
-#define gex_AM_CommitReplyMedium13(...) GEXX_N_gex_AM_CommitReplyMedium13(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium13(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12) gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_CommitReplyMedium14(...) GEXX_N_gex_AM_CommitReplyMedium14(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium14(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13) gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_CommitReplyMedium15(...) GEXX_N_gex_AM_CommitReplyMedium15(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium15(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13, a14) gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_CommitReplyMedium16(...) GEXX_N_gex_AM_CommitReplyMedium16(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium16(sd, handler, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitReplyMedium(sd, handler, nbytes, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gex_AM_CommitReplyMedium0(...) GEXX_N_CommitReplyMedium0(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium0(sd, h, nbytes) gex_AM_CommitReplyMedium(sd, h, nbytes)
+#define gex_AM_CommitReplyMedium1(...) GEXX_N_CommitReplyMedium1(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium1(sd, h, nbytes, a0) gex_AM_CommitReplyMedium(sd, h, nbytes, \
+    GEXX_I(a0))
+#define gex_AM_CommitReplyMedium2(...) GEXX_N_CommitReplyMedium2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium2(sd, h, nbytes, a0, a1) gex_AM_CommitReplyMedium(sd, h, nbytes, \
+    GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_CommitReplyMedium3(...) GEXX_N_CommitReplyMedium3(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium3(sd, h, nbytes, a0, a1, a2) gex_AM_CommitReplyMedium(sd, h, \
+    nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_CommitReplyMedium4(...) GEXX_N_CommitReplyMedium4(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium4(sd, h, nbytes, a0, a1, a2, a3) gex_AM_CommitReplyMedium(sd, h, \
+    nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gex_AM_CommitReplyMedium5(...) GEXX_N_CommitReplyMedium5(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium5(sd, h, nbytes, a0, a1, a2, a3, a4) gex_AM_CommitReplyMedium(sd, \
+    h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_CommitReplyMedium6(...) GEXX_N_CommitReplyMedium6(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium6(sd, h, nbytes, a0, a1, a2, a3, a4, a5) \
+    gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_CommitReplyMedium7(...) GEXX_N_CommitReplyMedium7(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium7(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_CommitReplyMedium8(...) GEXX_N_CommitReplyMedium8(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium8(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_CommitReplyMedium9(...) GEXX_N_CommitReplyMedium9(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium9(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_CommitReplyMedium10(...) GEXX_N_CommitReplyMedium10(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium10(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_CommitReplyMedium11(...) GEXX_N_CommitReplyMedium11(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium11(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+    gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_CommitReplyMedium12(...) GEXX_N_CommitReplyMedium12(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium12(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11) gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), \
+    GEXX_I(a11))
+#define gex_AM_CommitReplyMedium13(...) GEXX_N_CommitReplyMedium13(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium13(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12) gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_CommitReplyMedium14(...) GEXX_N_CommitReplyMedium14(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium14(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13) gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_CommitReplyMedium15(...) GEXX_N_CommitReplyMedium15(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium15(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14) gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gex_AM_CommitReplyMedium16(...) GEXX_N_CommitReplyMedium16(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium16(sd, h, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14, a15) gex_AM_CommitReplyMedium(sd, h, nbytes, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_CommitRequestLong0(...) GEXX_N_gex_AM_CommitRequestLong0(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong0(sd, handler, nbytes, dest) gex_AM_CommitRequestLong(sd, \
-    handler, nbytes, dest)
-#define gex_AM_CommitRequestLong1(...) GEXX_N_gex_AM_CommitRequestLong1(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong1(sd, handler, nbytes, dest, a0) \
-    gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0)
-#define gex_AM_CommitRequestLong2(...) GEXX_N_gex_AM_CommitRequestLong2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong2(sd, handler, nbytes, dest, a0, a1) \
-    gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1)
-#define gex_AM_CommitRequestLong3(...) GEXX_N_gex_AM_CommitRequestLong3(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong3(sd, handler, nbytes, dest, a0, a1, a2) \
-    gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2)
-#define gex_AM_CommitRequestLong4(...) GEXX_N_gex_AM_CommitRequestLong4(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong4(sd, handler, nbytes, dest, a0, a1, a2, a3) \
-    gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2, a3)
-#define gex_AM_CommitRequestLong5(...) GEXX_N_gex_AM_CommitRequestLong5(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong5(sd, handler, nbytes, dest, a0, a1, a2, a3, a4) \
-    gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4)
-#define gex_AM_CommitRequestLong6(...) GEXX_N_gex_AM_CommitRequestLong6(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong6(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5) \
-    gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5)
-#define gex_AM_CommitRequestLong7(...) GEXX_N_gex_AM_CommitRequestLong7(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong7(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6) \
-    gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6)
-#define gex_AM_CommitRequestLong8(...) GEXX_N_gex_AM_CommitRequestLong8(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong8(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7) gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gex_AM_CommitRequestLong9(...) GEXX_N_gex_AM_CommitRequestLong9(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong9(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8) gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8)
-#define gex_AM_CommitRequestLong10(...) GEXX_N_gex_AM_CommitRequestLong10(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong10(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9) gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9)
-#define gex_AM_CommitRequestLong11(...) GEXX_N_gex_AM_CommitRequestLong11(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong11(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10) gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10)
-#define gex_AM_CommitRequestLong12(...) GEXX_N_gex_AM_CommitRequestLong12(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong12(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11) gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11)
-#define gex_AM_CommitRequestLong13(...) GEXX_N_gex_AM_CommitRequestLong13(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong13(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12) gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_CommitRequestLong14(...) GEXX_N_gex_AM_CommitRequestLong14(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong14(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13) gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_CommitRequestLong15(...) GEXX_N_gex_AM_CommitRequestLong15(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong15(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_CommitRequestLong(sd, handler, nbytes, dest, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_CommitRequestLong16(...) GEXX_N_gex_AM_CommitRequestLong16(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong16(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitRequestLong(sd, handler, nbytes, \
-    dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gex_AM_CommitRequestLong0(...) GEXX_N_CommitRequestLong0(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong0(sd, h, nbytes, dest) gex_AM_CommitRequestLong(sd, h, nbytes, \
+    dest)
+#define gex_AM_CommitRequestLong1(...) GEXX_N_CommitRequestLong1(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong1(sd, h, nbytes, dest, a0) gex_AM_CommitRequestLong(sd, h, nbytes, \
+    dest, GEXX_I(a0))
+#define gex_AM_CommitRequestLong2(...) GEXX_N_CommitRequestLong2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong2(sd, h, nbytes, dest, a0, a1) gex_AM_CommitRequestLong(sd, h, \
+    nbytes, dest, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_CommitRequestLong3(...) GEXX_N_CommitRequestLong3(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong3(sd, h, nbytes, dest, a0, a1, a2) gex_AM_CommitRequestLong(sd, h, \
+    nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_CommitRequestLong4(...) GEXX_N_CommitRequestLong4(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong4(sd, h, nbytes, dest, a0, a1, a2, a3) \
+    gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gex_AM_CommitRequestLong5(...) GEXX_N_CommitRequestLong5(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong5(sd, h, nbytes, dest, a0, a1, a2, a3, a4) \
+    gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4))
+#define gex_AM_CommitRequestLong6(...) GEXX_N_CommitRequestLong6(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong6(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5) \
+    gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_CommitRequestLong7(...) GEXX_N_CommitRequestLong7(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong7(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_CommitRequestLong8(...) GEXX_N_CommitRequestLong8(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong8(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_CommitRequestLong9(...) GEXX_N_CommitRequestLong9(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong9(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_CommitRequestLong10(...) GEXX_N_CommitRequestLong10(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong10(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_CommitRequestLong11(...) GEXX_N_CommitRequestLong11(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong11(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10) gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10))
+#define gex_AM_CommitRequestLong12(...) GEXX_N_CommitRequestLong12(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong12(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10, a11) gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_CommitRequestLong13(...) GEXX_N_CommitRequestLong13(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong13(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10, a11, a12) gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_CommitRequestLong14(...) GEXX_N_CommitRequestLong14(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong14(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10, a11, a12, a13) gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_CommitRequestLong15(...) GEXX_N_CommitRequestLong15(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong15(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10, a11, a12, a13, a14) gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gex_AM_CommitRequestLong16(...) GEXX_N_CommitRequestLong16(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong16(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10, a11, a12, a13, a14, a15) gex_AM_CommitRequestLong(sd, h, nbytes, dest, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), \
+    GEXX_I(a15))
 
-#define gex_AM_CommitReplyLong0(...) GEXX_N_gex_AM_CommitReplyLong0(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong0(sd, handler, nbytes, dest) gex_AM_CommitReplyLong(sd, \
-    handler, nbytes, dest)
-#define gex_AM_CommitReplyLong1(...) GEXX_N_gex_AM_CommitReplyLong1(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong1(sd, handler, nbytes, dest, a0) gex_AM_CommitReplyLong(sd, \
-    handler, nbytes, dest, a0)
-#define gex_AM_CommitReplyLong2(...) GEXX_N_gex_AM_CommitReplyLong2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong2(sd, handler, nbytes, dest, a0, a1) \
-    gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1)
-#define gex_AM_CommitReplyLong3(...) GEXX_N_gex_AM_CommitReplyLong3(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong3(sd, handler, nbytes, dest, a0, a1, a2) \
-    gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2)
-#define gex_AM_CommitReplyLong4(...) GEXX_N_gex_AM_CommitReplyLong4(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong4(sd, handler, nbytes, dest, a0, a1, a2, a3) \
-    gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2, a3)
-#define gex_AM_CommitReplyLong5(...) GEXX_N_gex_AM_CommitReplyLong5(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong5(sd, handler, nbytes, dest, a0, a1, a2, a3, a4) \
-    gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4)
-#define gex_AM_CommitReplyLong6(...) GEXX_N_gex_AM_CommitReplyLong6(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong6(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5) \
-    gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5)
-#define gex_AM_CommitReplyLong7(...) GEXX_N_gex_AM_CommitReplyLong7(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong7(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6) \
-    gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6)
-#define gex_AM_CommitReplyLong8(...) GEXX_N_gex_AM_CommitReplyLong8(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong8(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7) gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gex_AM_CommitReplyLong9(...) GEXX_N_gex_AM_CommitReplyLong9(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong9(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8) gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8)
-#define gex_AM_CommitReplyLong10(...) GEXX_N_gex_AM_CommitReplyLong10(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong10(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9) gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9)
-#define gex_AM_CommitReplyLong11(...) GEXX_N_gex_AM_CommitReplyLong11(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong11(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10) gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10)
-#define gex_AM_CommitReplyLong12(...) GEXX_N_gex_AM_CommitReplyLong12(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong12(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11) gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11)
-#define gex_AM_CommitReplyLong13(...) GEXX_N_gex_AM_CommitReplyLong13(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong13(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12) gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_CommitReplyLong14(...) GEXX_N_gex_AM_CommitReplyLong14(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong14(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13) gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_CommitReplyLong15(...) GEXX_N_gex_AM_CommitReplyLong15(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong15(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_CommitReplyLong(sd, handler, nbytes, dest, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_CommitReplyLong16(...) GEXX_N_gex_AM_CommitReplyLong16(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong16(sd, handler, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitReplyLong(sd, handler, nbytes, dest, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gex_AM_CommitReplyLong0(...) GEXX_N_CommitReplyLong0(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong0(sd, h, nbytes, dest) gex_AM_CommitReplyLong(sd, h, nbytes, dest)
+#define gex_AM_CommitReplyLong1(...) GEXX_N_CommitReplyLong1(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong1(sd, h, nbytes, dest, a0) gex_AM_CommitReplyLong(sd, h, nbytes, \
+    dest, GEXX_I(a0))
+#define gex_AM_CommitReplyLong2(...) GEXX_N_CommitReplyLong2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong2(sd, h, nbytes, dest, a0, a1) gex_AM_CommitReplyLong(sd, h, nbytes, \
+    dest, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_CommitReplyLong3(...) GEXX_N_CommitReplyLong3(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong3(sd, h, nbytes, dest, a0, a1, a2) gex_AM_CommitReplyLong(sd, h, \
+    nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_CommitReplyLong4(...) GEXX_N_CommitReplyLong4(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong4(sd, h, nbytes, dest, a0, a1, a2, a3) gex_AM_CommitReplyLong(sd, h, \
+    nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gex_AM_CommitReplyLong5(...) GEXX_N_CommitReplyLong5(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong5(sd, h, nbytes, dest, a0, a1, a2, a3, a4) \
+    gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4))
+#define gex_AM_CommitReplyLong6(...) GEXX_N_CommitReplyLong6(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong6(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5) \
+    gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_CommitReplyLong7(...) GEXX_N_CommitReplyLong7(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong7(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_CommitReplyLong8(...) GEXX_N_CommitReplyLong8(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong8(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_CommitReplyLong9(...) GEXX_N_CommitReplyLong9(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong9(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_CommitReplyLong10(...) GEXX_N_CommitReplyLong10(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong10(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_CommitReplyLong11(...) GEXX_N_CommitReplyLong11(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong11(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+    gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_CommitReplyLong12(...) GEXX_N_CommitReplyLong12(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong12(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11) gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_CommitReplyLong13(...) GEXX_N_CommitReplyLong13(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong13(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12) gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_CommitReplyLong14(...) GEXX_N_CommitReplyLong14(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong14(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13) gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_CommitReplyLong15(...) GEXX_N_CommitReplyLong15(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong15(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14) gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gex_AM_CommitReplyLong16(...) GEXX_N_CommitReplyLong16(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong16(sd, h, nbytes, dest, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14, a15) gex_AM_CommitReplyLong(sd, h, nbytes, dest, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_CommitRequestMedium0_v2(...) GEXX_N_gex_AM_CommitRequestMedium0_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium0_v2(sd, handler, nbytes, flags) \
-    gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags)
-#define gex_AM_CommitRequestMedium1_v2(...) GEXX_N_gex_AM_CommitRequestMedium1_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium1_v2(sd, handler, nbytes, flags, a0) \
-    gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0)
-#define gex_AM_CommitRequestMedium2_v2(...) GEXX_N_gex_AM_CommitRequestMedium2_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium2_v2(sd, handler, nbytes, flags, a0, a1) \
-    gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, a1)
-#define gex_AM_CommitRequestMedium3_v2(...) GEXX_N_gex_AM_CommitRequestMedium3_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium3_v2(sd, handler, nbytes, flags, a0, a1, a2) \
-    gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, a1, a2)
-#define gex_AM_CommitRequestMedium4_v2(...) GEXX_N_gex_AM_CommitRequestMedium4_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium4_v2(sd, handler, nbytes, flags, a0, a1, a2, a3) \
-    gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3)
-#define gex_AM_CommitRequestMedium5_v2(...) GEXX_N_gex_AM_CommitRequestMedium5_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium5_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4) \
-    gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4)
-#define gex_AM_CommitRequestMedium6_v2(...) GEXX_N_gex_AM_CommitRequestMedium6_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium6_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5) gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5)
-#define gex_AM_CommitRequestMedium7_v2(...) GEXX_N_gex_AM_CommitRequestMedium7_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium7_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6) gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6)
-#define gex_AM_CommitRequestMedium8_v2(...) GEXX_N_gex_AM_CommitRequestMedium8_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium8_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7) gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7)
-#define gex_AM_CommitRequestMedium9_v2(...) GEXX_N_gex_AM_CommitRequestMedium9_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium9_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8) gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8)
-#define gex_AM_CommitRequestMedium10_v2(...) GEXX_N_gex_AM_CommitRequestMedium10_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium10_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9) gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9)
-#define gex_AM_CommitRequestMedium11_v2(...) GEXX_N_gex_AM_CommitRequestMedium11_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium11_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10) gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10)
-#define gex_AM_CommitRequestMedium12_v2(...) GEXX_N_gex_AM_CommitRequestMedium12_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium12_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11) gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gex_AM_CommitRequestMedium13_v2(...) GEXX_N_gex_AM_CommitRequestMedium13_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium13_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12) gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, flags, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_CommitRequestMedium14_v2(...) GEXX_N_gex_AM_CommitRequestMedium14_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium14_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13) gex_AM_CommitRequestMedium_v2(sd, handler, nbytes, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_CommitRequestMedium15_v2(...) GEXX_N_gex_AM_CommitRequestMedium15_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium15_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_CommitRequestMedium_v2(sd, handler, \
-    nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_CommitRequestMedium16_v2(...) GEXX_N_gex_AM_CommitRequestMedium16_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestMedium16_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitRequestMedium_v2(sd, handler, \
-    nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gex_AM_CommitRequestMedium0_v2(...) GEXX_N_CommitRequestMedium0_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium0_v2(sd, h, nbytes, flags) gex_AM_CommitRequestMedium_v2(sd, h, \
+    nbytes, flags)
+#define gex_AM_CommitRequestMedium1_v2(...) GEXX_N_CommitRequestMedium1_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium1_v2(sd, h, nbytes, flags, a0) gex_AM_CommitRequestMedium_v2(sd, \
+    h, nbytes, flags, GEXX_I(a0))
+#define gex_AM_CommitRequestMedium2_v2(...) GEXX_N_CommitRequestMedium2_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium2_v2(sd, h, nbytes, flags, a0, a1) \
+    gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_CommitRequestMedium3_v2(...) GEXX_N_CommitRequestMedium3_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium3_v2(sd, h, nbytes, flags, a0, a1, a2) \
+    gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_CommitRequestMedium4_v2(...) GEXX_N_CommitRequestMedium4_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium4_v2(sd, h, nbytes, flags, a0, a1, a2, a3) \
+    gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3))
+#define gex_AM_CommitRequestMedium5_v2(...) GEXX_N_CommitRequestMedium5_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium5_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4) \
+    gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_CommitRequestMedium6_v2(...) GEXX_N_CommitRequestMedium6_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium6_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5) \
+    gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_CommitRequestMedium7_v2(...) GEXX_N_CommitRequestMedium7_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium7_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_CommitRequestMedium8_v2(...) GEXX_N_CommitRequestMedium8_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium8_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_CommitRequestMedium9_v2(...) GEXX_N_CommitRequestMedium9_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium9_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_CommitRequestMedium10_v2(...) GEXX_N_CommitRequestMedium10_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium10_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9) gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_CommitRequestMedium11_v2(...) GEXX_N_CommitRequestMedium11_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium11_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10) gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_CommitRequestMedium12_v2(...) GEXX_N_CommitRequestMedium12_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium12_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11) gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_CommitRequestMedium13_v2(...) GEXX_N_CommitRequestMedium13_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium13_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12) gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_CommitRequestMedium14_v2(...) GEXX_N_CommitRequestMedium14_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium14_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12, a13) gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_CommitRequestMedium15_v2(...) GEXX_N_CommitRequestMedium15_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium15_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12, a13, a14) gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gex_AM_CommitRequestMedium16_v2(...) GEXX_N_CommitRequestMedium16_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestMedium16_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitRequestMedium_v2(sd, h, nbytes, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_CommitReplyMedium0_v2(...) GEXX_N_gex_AM_CommitReplyMedium0_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium0_v2(sd, handler, nbytes, flags) \
-    gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags)
-#define gex_AM_CommitReplyMedium1_v2(...) GEXX_N_gex_AM_CommitReplyMedium1_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium1_v2(sd, handler, nbytes, flags, a0) \
-    gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0)
-#define gex_AM_CommitReplyMedium2_v2(...) GEXX_N_gex_AM_CommitReplyMedium2_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium2_v2(sd, handler, nbytes, flags, a0, a1) \
-    gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1)
-#define gex_AM_CommitReplyMedium3_v2(...) GEXX_N_gex_AM_CommitReplyMedium3_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium3_v2(sd, handler, nbytes, flags, a0, a1, a2) \
-    gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1, a2)
-#define gex_AM_CommitReplyMedium4_v2(...) GEXX_N_gex_AM_CommitReplyMedium4_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium4_v2(sd, handler, nbytes, flags, a0, a1, a2, a3) \
-    gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3)
-#define gex_AM_CommitReplyMedium5_v2(...) GEXX_N_gex_AM_CommitReplyMedium5_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium5_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4) \
-    gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4)
-#define gex_AM_CommitReplyMedium6_v2(...) GEXX_N_gex_AM_CommitReplyMedium6_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium6_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5) \
-    gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5)
-#define gex_AM_CommitReplyMedium7_v2(...) GEXX_N_gex_AM_CommitReplyMedium7_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium7_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6) gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, a6)
-#define gex_AM_CommitReplyMedium8_v2(...) GEXX_N_gex_AM_CommitReplyMedium8_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium8_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7) gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, \
-    a7)
-#define gex_AM_CommitReplyMedium9_v2(...) GEXX_N_gex_AM_CommitReplyMedium9_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium9_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8) gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8)
-#define gex_AM_CommitReplyMedium10_v2(...) GEXX_N_gex_AM_CommitReplyMedium10_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium10_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9) gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9)
-#define gex_AM_CommitReplyMedium11_v2(...) GEXX_N_gex_AM_CommitReplyMedium11_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium11_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10) gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10)
-#define gex_AM_CommitReplyMedium12_v2(...) GEXX_N_gex_AM_CommitReplyMedium12_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium12_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11) gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gex_AM_CommitReplyMedium13_v2(...) GEXX_N_gex_AM_CommitReplyMedium13_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium13_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12) gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_CommitReplyMedium14_v2(...) GEXX_N_gex_AM_CommitReplyMedium14_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium14_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12, a13) gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, flags, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_CommitReplyMedium15_v2(...) GEXX_N_gex_AM_CommitReplyMedium15_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium15_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_CommitReplyMedium_v2(sd, handler, nbytes, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_CommitReplyMedium16_v2(...) GEXX_N_gex_AM_CommitReplyMedium16_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyMedium16_v2(sd, handler, nbytes, flags, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitReplyMedium_v2(sd, handler, \
-    nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gex_AM_CommitReplyMedium0_v2(...) GEXX_N_CommitReplyMedium0_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium0_v2(sd, h, nbytes, flags) gex_AM_CommitReplyMedium_v2(sd, h, \
+    nbytes, flags)
+#define gex_AM_CommitReplyMedium1_v2(...) GEXX_N_CommitReplyMedium1_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium1_v2(sd, h, nbytes, flags, a0) gex_AM_CommitReplyMedium_v2(sd, h, \
+    nbytes, flags, GEXX_I(a0))
+#define gex_AM_CommitReplyMedium2_v2(...) GEXX_N_CommitReplyMedium2_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium2_v2(sd, h, nbytes, flags, a0, a1) gex_AM_CommitReplyMedium_v2(sd, \
+    h, nbytes, flags, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_CommitReplyMedium3_v2(...) GEXX_N_CommitReplyMedium3_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium3_v2(sd, h, nbytes, flags, a0, a1, a2) \
+    gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_CommitReplyMedium4_v2(...) GEXX_N_CommitReplyMedium4_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium4_v2(sd, h, nbytes, flags, a0, a1, a2, a3) \
+    gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3))
+#define gex_AM_CommitReplyMedium5_v2(...) GEXX_N_CommitReplyMedium5_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium5_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4) \
+    gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_CommitReplyMedium6_v2(...) GEXX_N_CommitReplyMedium6_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium6_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5) \
+    gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_CommitReplyMedium7_v2(...) GEXX_N_CommitReplyMedium7_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium7_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_CommitReplyMedium8_v2(...) GEXX_N_CommitReplyMedium8_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium8_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_CommitReplyMedium9_v2(...) GEXX_N_CommitReplyMedium9_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium9_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_CommitReplyMedium10_v2(...) GEXX_N_CommitReplyMedium10_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium10_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9) gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gex_AM_CommitReplyMedium11_v2(...) GEXX_N_CommitReplyMedium11_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium11_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10) gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10))
+#define gex_AM_CommitReplyMedium12_v2(...) GEXX_N_CommitReplyMedium12_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium12_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11) gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_CommitReplyMedium13_v2(...) GEXX_N_CommitReplyMedium13_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium13_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12) gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_CommitReplyMedium14_v2(...) GEXX_N_CommitReplyMedium14_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium14_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12, a13) gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_CommitReplyMedium15_v2(...) GEXX_N_CommitReplyMedium15_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium15_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12, a13, a14) gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gex_AM_CommitReplyMedium16_v2(...) GEXX_N_CommitReplyMedium16_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyMedium16_v2(sd, h, nbytes, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitReplyMedium_v2(sd, h, nbytes, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_CommitRequestLong0_v2(...) GEXX_N_gex_AM_CommitRequestLong0_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong0_v2(sd, handler, nbytes, dest, flags) \
-    gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags)
-#define gex_AM_CommitRequestLong1_v2(...) GEXX_N_gex_AM_CommitRequestLong1_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong1_v2(sd, handler, nbytes, dest, flags, a0) \
-    gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, a0)
-#define gex_AM_CommitRequestLong2_v2(...) GEXX_N_gex_AM_CommitRequestLong2_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong2_v2(sd, handler, nbytes, dest, flags, a0, a1) \
-    gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, a0, a1)
-#define gex_AM_CommitRequestLong3_v2(...) GEXX_N_gex_AM_CommitRequestLong3_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong3_v2(sd, handler, nbytes, dest, flags, a0, a1, a2) \
-    gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2)
-#define gex_AM_CommitRequestLong4_v2(...) GEXX_N_gex_AM_CommitRequestLong4_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong4_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3) \
-    gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3)
-#define gex_AM_CommitRequestLong5_v2(...) GEXX_N_gex_AM_CommitRequestLong5_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong5_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4) gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4)
-#define gex_AM_CommitRequestLong6_v2(...) GEXX_N_gex_AM_CommitRequestLong6_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong6_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5) gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5)
-#define gex_AM_CommitRequestLong7_v2(...) GEXX_N_gex_AM_CommitRequestLong7_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong7_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6) gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6)
-#define gex_AM_CommitRequestLong8_v2(...) GEXX_N_gex_AM_CommitRequestLong8_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong8_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7) gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7)
-#define gex_AM_CommitRequestLong9_v2(...) GEXX_N_gex_AM_CommitRequestLong9_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong9_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8) gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8)
-#define gex_AM_CommitRequestLong10_v2(...) GEXX_N_gex_AM_CommitRequestLong10_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong10_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9) gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9)
-#define gex_AM_CommitRequestLong11_v2(...) GEXX_N_gex_AM_CommitRequestLong11_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong11_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10) gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, flags, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
-#define gex_AM_CommitRequestLong12_v2(...) GEXX_N_gex_AM_CommitRequestLong12_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong12_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11) gex_AM_CommitRequestLong_v2(sd, handler, nbytes, dest, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gex_AM_CommitRequestLong13_v2(...) GEXX_N_gex_AM_CommitRequestLong13_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong13_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12) gex_AM_CommitRequestLong_v2(sd, handler, nbytes, \
-    dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_CommitRequestLong14_v2(...) GEXX_N_gex_AM_CommitRequestLong14_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong14_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12, a13) gex_AM_CommitRequestLong_v2(sd, handler, nbytes, \
-    dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_CommitRequestLong15_v2(...) GEXX_N_gex_AM_CommitRequestLong15_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong15_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_CommitRequestLong_v2(sd, handler, \
-    nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_CommitRequestLong16_v2(...) GEXX_N_gex_AM_CommitRequestLong16_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitRequestLong16_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitRequestLong_v2(sd, \
-    handler, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, \
-    a14, a15)
+#define gex_AM_CommitRequestLong0_v2(...) GEXX_N_CommitRequestLong0_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong0_v2(sd, h, nbytes, dest, flags) gex_AM_CommitRequestLong_v2(sd, \
+    h, nbytes, dest, flags)
+#define gex_AM_CommitRequestLong1_v2(...) GEXX_N_CommitRequestLong1_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong1_v2(sd, h, nbytes, dest, flags, a0) \
+    gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0))
+#define gex_AM_CommitRequestLong2_v2(...) GEXX_N_CommitRequestLong2_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong2_v2(sd, h, nbytes, dest, flags, a0, a1) \
+    gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_CommitRequestLong3_v2(...) GEXX_N_CommitRequestLong3_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong3_v2(sd, h, nbytes, dest, flags, a0, a1, a2) \
+    gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_CommitRequestLong4_v2(...) GEXX_N_CommitRequestLong4_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong4_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3) \
+    gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3))
+#define gex_AM_CommitRequestLong5_v2(...) GEXX_N_CommitRequestLong5_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong5_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4) \
+    gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_CommitRequestLong6_v2(...) GEXX_N_CommitRequestLong6_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong6_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5) \
+    gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_CommitRequestLong7_v2(...) GEXX_N_CommitRequestLong7_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong7_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_CommitRequestLong8_v2(...) GEXX_N_CommitRequestLong8_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong8_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_CommitRequestLong9_v2(...) GEXX_N_CommitRequestLong9_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong9_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8) gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_CommitRequestLong10_v2(...) GEXX_N_CommitRequestLong10_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong10_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9) gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9))
+#define gex_AM_CommitRequestLong11_v2(...) GEXX_N_CommitRequestLong11_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong11_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10) gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_CommitRequestLong12_v2(...) GEXX_N_CommitRequestLong12_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong12_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11) gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_CommitRequestLong13_v2(...) GEXX_N_CommitRequestLong13_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong13_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12) gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_CommitRequestLong14_v2(...) GEXX_N_CommitRequestLong14_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong14_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12, a13) gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_CommitRequestLong15_v2(...) GEXX_N_CommitRequestLong15_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong15_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12, a13, a14) gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14))
+#define gex_AM_CommitRequestLong16_v2(...) GEXX_N_CommitRequestLong16_v2(__VA_ARGS__)
+#define GEXX_N_CommitRequestLong16_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitRequestLong_v2(sd, h, nbytes, dest, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14), GEXX_I(a15))
 
-#define gex_AM_CommitReplyLong0_v2(...) GEXX_N_gex_AM_CommitReplyLong0_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong0_v2(sd, handler, nbytes, dest, flags) \
-    gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags)
-#define gex_AM_CommitReplyLong1_v2(...) GEXX_N_gex_AM_CommitReplyLong1_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong1_v2(sd, handler, nbytes, dest, flags, a0) \
-    gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0)
-#define gex_AM_CommitReplyLong2_v2(...) GEXX_N_gex_AM_CommitReplyLong2_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong2_v2(sd, handler, nbytes, dest, flags, a0, a1) \
-    gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0, a1)
-#define gex_AM_CommitReplyLong3_v2(...) GEXX_N_gex_AM_CommitReplyLong3_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong3_v2(sd, handler, nbytes, dest, flags, a0, a1, a2) \
-    gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2)
-#define gex_AM_CommitReplyLong4_v2(...) GEXX_N_gex_AM_CommitReplyLong4_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong4_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3) \
-    gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3)
-#define gex_AM_CommitReplyLong5_v2(...) GEXX_N_gex_AM_CommitReplyLong5_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong5_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4) \
-    gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4)
-#define gex_AM_CommitReplyLong6_v2(...) GEXX_N_gex_AM_CommitReplyLong6_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong6_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5) gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, a5)
-#define gex_AM_CommitReplyLong7_v2(...) GEXX_N_gex_AM_CommitReplyLong7_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong7_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6) gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, \
-    a6)
-#define gex_AM_CommitReplyLong8_v2(...) GEXX_N_gex_AM_CommitReplyLong8_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong8_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7) gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7)
-#define gex_AM_CommitReplyLong9_v2(...) GEXX_N_gex_AM_CommitReplyLong9_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong9_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8) gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8)
-#define gex_AM_CommitReplyLong10_v2(...) GEXX_N_gex_AM_CommitReplyLong10_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong10_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9) gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9)
-#define gex_AM_CommitReplyLong11_v2(...) GEXX_N_gex_AM_CommitReplyLong11_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong11_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10) gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10)
-#define gex_AM_CommitReplyLong12_v2(...) GEXX_N_gex_AM_CommitReplyLong12_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong12_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11) gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, flags, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gex_AM_CommitReplyLong13_v2(...) GEXX_N_gex_AM_CommitReplyLong13_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong13_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12) gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gex_AM_CommitReplyLong14_v2(...) GEXX_N_gex_AM_CommitReplyLong14_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong14_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13) gex_AM_CommitReplyLong_v2(sd, handler, nbytes, dest, \
-    flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gex_AM_CommitReplyLong15_v2(...) GEXX_N_gex_AM_CommitReplyLong15_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong15_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14) gex_AM_CommitReplyLong_v2(sd, handler, nbytes, \
-    dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gex_AM_CommitReplyLong16_v2(...) GEXX_N_gex_AM_CommitReplyLong16_v2(__VA_ARGS__)
-#define GEXX_N_gex_AM_CommitReplyLong16_v2(sd, handler, nbytes, dest, flags, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitReplyLong_v2(sd, handler, \
-    nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gex_AM_CommitReplyLong0_v2(...) GEXX_N_CommitReplyLong0_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong0_v2(sd, h, nbytes, dest, flags) gex_AM_CommitReplyLong_v2(sd, h, \
+    nbytes, dest, flags)
+#define gex_AM_CommitReplyLong1_v2(...) GEXX_N_CommitReplyLong1_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong1_v2(sd, h, nbytes, dest, flags, a0) gex_AM_CommitReplyLong_v2(sd, \
+    h, nbytes, dest, flags, GEXX_I(a0))
+#define gex_AM_CommitReplyLong2_v2(...) GEXX_N_CommitReplyLong2_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong2_v2(sd, h, nbytes, dest, flags, a0, a1) \
+    gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1))
+#define gex_AM_CommitReplyLong3_v2(...) GEXX_N_CommitReplyLong3_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong3_v2(sd, h, nbytes, dest, flags, a0, a1, a2) \
+    gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gex_AM_CommitReplyLong4_v2(...) GEXX_N_CommitReplyLong4_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong4_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3) \
+    gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3))
+#define gex_AM_CommitReplyLong5_v2(...) GEXX_N_CommitReplyLong5_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong5_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4) \
+    gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4))
+#define gex_AM_CommitReplyLong6_v2(...) GEXX_N_CommitReplyLong6_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong6_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5) \
+    gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gex_AM_CommitReplyLong7_v2(...) GEXX_N_CommitReplyLong7_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong7_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6) \
+    gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gex_AM_CommitReplyLong8_v2(...) GEXX_N_CommitReplyLong8_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong8_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gex_AM_CommitReplyLong9_v2(...) GEXX_N_CommitReplyLong9_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong9_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gex_AM_CommitReplyLong10_v2(...) GEXX_N_CommitReplyLong10_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong10_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9) gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9))
+#define gex_AM_CommitReplyLong11_v2(...) GEXX_N_CommitReplyLong11_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong11_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10) gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10))
+#define gex_AM_CommitReplyLong12_v2(...) GEXX_N_CommitReplyLong12_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong12_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11) gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gex_AM_CommitReplyLong13_v2(...) GEXX_N_CommitReplyLong13_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong13_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12) gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gex_AM_CommitReplyLong14_v2(...) GEXX_N_CommitReplyLong14_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong14_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12, a13) gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gex_AM_CommitReplyLong15_v2(...) GEXX_N_CommitReplyLong15_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong15_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12, a13, a14) gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14))
+#define gex_AM_CommitReplyLong16_v2(...) GEXX_N_CommitReplyLong16_v2(__VA_ARGS__)
+#define GEXX_N_CommitReplyLong16_v2(sd, h, nbytes, dest, flags, a0, a1, a2, a3, a4, a5, a6, a7, \
+    a8, a9, a10, a11, a12, a13, a14, a15) gex_AM_CommitReplyLong_v2(sd, h, nbytes, dest, flags, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14), GEXX_I(a15))
 
 #endif

@@ -16,418 +16,485 @@
 # pragma GCC system_header
 #endif
 
-#define gasnet_AMRequestShort0(...) GEXX_N_gasnet_AMRequestShort0(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort0(dest, handler) gasnet_AMRequestShort(dest, handler, 0)
-#define gasnet_AMRequestShort1(...) GEXX_N_gasnet_AMRequestShort1(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort1(dest, handler, a0) gasnet_AMRequestShort(dest, handler, 1, \
-    a0)
-#define gasnet_AMRequestShort2(...) GEXX_N_gasnet_AMRequestShort2(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort2(dest, handler, a0, a1) gasnet_AMRequestShort(dest, \
-    handler, 2, a0, a1)
-#define gasnet_AMRequestShort3(...) GEXX_N_gasnet_AMRequestShort3(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort3(dest, handler, a0, a1, a2) gasnet_AMRequestShort(dest, \
-    handler, 3, a0, a1, a2)
-#define gasnet_AMRequestShort4(...) GEXX_N_gasnet_AMRequestShort4(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort4(dest, handler, a0, a1, a2, a3) gasnet_AMRequestShort(dest, \
-    handler, 4, a0, a1, a2, a3)
-#define gasnet_AMRequestShort5(...) GEXX_N_gasnet_AMRequestShort5(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort5(dest, handler, a0, a1, a2, a3, a4) \
-    gasnet_AMRequestShort(dest, handler, 5, a0, a1, a2, a3, a4)
-#define gasnet_AMRequestShort6(...) GEXX_N_gasnet_AMRequestShort6(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort6(dest, handler, a0, a1, a2, a3, a4, a5) \
-    gasnet_AMRequestShort(dest, handler, 6, a0, a1, a2, a3, a4, a5)
-#define gasnet_AMRequestShort7(...) GEXX_N_gasnet_AMRequestShort7(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort7(dest, handler, a0, a1, a2, a3, a4, a5, a6) \
-    gasnet_AMRequestShort(dest, handler, 7, a0, a1, a2, a3, a4, a5, a6)
-#define gasnet_AMRequestShort8(...) GEXX_N_gasnet_AMRequestShort8(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort8(dest, handler, a0, a1, a2, a3, a4, a5, a6, a7) \
-    gasnet_AMRequestShort(dest, handler, 8, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gasnet_AMRequestShort9(...) GEXX_N_gasnet_AMRequestShort9(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort9(dest, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
-    gasnet_AMRequestShort(dest, handler, 9, a0, a1, a2, a3, a4, a5, a6, a7, a8)
-#define gasnet_AMRequestShort10(...) GEXX_N_gasnet_AMRequestShort10(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort10(dest, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
-    gasnet_AMRequestShort(dest, handler, 10, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9)
-#define gasnet_AMRequestShort11(...) GEXX_N_gasnet_AMRequestShort11(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort11(dest, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10) gasnet_AMRequestShort(dest, handler, 11, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
-#define gasnet_AMRequestShort12(...) GEXX_N_gasnet_AMRequestShort12(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort12(dest, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11) gasnet_AMRequestShort(dest, handler, 12, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11)
-#define gasnet_AMRequestShort13(...) GEXX_N_gasnet_AMRequestShort13(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort13(dest, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11, a12) gasnet_AMRequestShort(dest, handler, 13, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9, a10, a11, a12)
-#define gasnet_AMRequestShort14(...) GEXX_N_gasnet_AMRequestShort14(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort14(dest, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11, a12, a13) gasnet_AMRequestShort(dest, handler, 14, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13)
-#define gasnet_AMRequestShort15(...) GEXX_N_gasnet_AMRequestShort15(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort15(dest, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11, a12, a13, a14) gasnet_AMRequestShort(dest, handler, 15, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gasnet_AMRequestShort16(...) GEXX_N_gasnet_AMRequestShort16(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestShort16(dest, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11, a12, a13, a14, a15) gasnet_AMRequestShort(dest, handler, 16, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gasnet_AMRequestShort0(...) GEXX_G_RequestShort0(__VA_ARGS__)
+#define GEXX_G_RequestShort0(dest, h) gasnet_AMRequestShort(dest, h, 0)
+#define gasnet_AMRequestShort1(...) GEXX_G_RequestShort1(__VA_ARGS__)
+#define GEXX_G_RequestShort1(dest, h, a0) gasnet_AMRequestShort(dest, h, 1, GEXX_I(a0))
+#define gasnet_AMRequestShort2(...) GEXX_G_RequestShort2(__VA_ARGS__)
+#define GEXX_G_RequestShort2(dest, h, a0, a1) gasnet_AMRequestShort(dest, h, 2, GEXX_I(a0), \
+    GEXX_I(a1))
+#define gasnet_AMRequestShort3(...) GEXX_G_RequestShort3(__VA_ARGS__)
+#define GEXX_G_RequestShort3(dest, h, a0, a1, a2) gasnet_AMRequestShort(dest, h, 3, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2))
+#define gasnet_AMRequestShort4(...) GEXX_G_RequestShort4(__VA_ARGS__)
+#define GEXX_G_RequestShort4(dest, h, a0, a1, a2, a3) gasnet_AMRequestShort(dest, h, 4, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gasnet_AMRequestShort5(...) GEXX_G_RequestShort5(__VA_ARGS__)
+#define GEXX_G_RequestShort5(dest, h, a0, a1, a2, a3, a4) gasnet_AMRequestShort(dest, h, 5, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4))
+#define gasnet_AMRequestShort6(...) GEXX_G_RequestShort6(__VA_ARGS__)
+#define GEXX_G_RequestShort6(dest, h, a0, a1, a2, a3, a4, a5) gasnet_AMRequestShort(dest, h, 6, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gasnet_AMRequestShort7(...) GEXX_G_RequestShort7(__VA_ARGS__)
+#define GEXX_G_RequestShort7(dest, h, a0, a1, a2, a3, a4, a5, a6) gasnet_AMRequestShort(dest, h, \
+    7, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gasnet_AMRequestShort8(...) GEXX_G_RequestShort8(__VA_ARGS__)
+#define GEXX_G_RequestShort8(dest, h, a0, a1, a2, a3, a4, a5, a6, a7) gasnet_AMRequestShort(dest, \
+    h, 8, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7))
+#define gasnet_AMRequestShort9(...) GEXX_G_RequestShort9(__VA_ARGS__)
+#define GEXX_G_RequestShort9(dest, h, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gasnet_AMRequestShort(dest, h, 9, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gasnet_AMRequestShort10(...) GEXX_G_RequestShort10(__VA_ARGS__)
+#define GEXX_G_RequestShort10(dest, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gasnet_AMRequestShort(dest, h, 10, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gasnet_AMRequestShort11(...) GEXX_G_RequestShort11(__VA_ARGS__)
+#define GEXX_G_RequestShort11(dest, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+    gasnet_AMRequestShort(dest, h, 11, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10))
+#define gasnet_AMRequestShort12(...) GEXX_G_RequestShort12(__VA_ARGS__)
+#define GEXX_G_RequestShort12(dest, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) \
+    gasnet_AMRequestShort(dest, h, 12, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gasnet_AMRequestShort13(...) GEXX_G_RequestShort13(__VA_ARGS__)
+#define GEXX_G_RequestShort13(dest, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) \
+    gasnet_AMRequestShort(dest, h, 13, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), \
+    GEXX_I(a12))
+#define gasnet_AMRequestShort14(...) GEXX_G_RequestShort14(__VA_ARGS__)
+#define GEXX_G_RequestShort14(dest, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13) \
+    gasnet_AMRequestShort(dest, h, 14, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), \
+    GEXX_I(a12), GEXX_I(a13))
+#define gasnet_AMRequestShort15(...) GEXX_G_RequestShort15(__VA_ARGS__)
+#define GEXX_G_RequestShort15(dest, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, \
+    a14) gasnet_AMRequestShort(dest, h, 15, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), \
+    GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gasnet_AMRequestShort16(...) GEXX_G_RequestShort16(__VA_ARGS__)
+#define GEXX_G_RequestShort16(dest, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, \
+    a14, a15) gasnet_AMRequestShort(dest, h, 16, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), \
+    GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), GEXX_I(a15))
 
-#define gasnet_AMRequestMedium0(...) GEXX_N_gasnet_AMRequestMedium0(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium0(dest, handler, src, nbytes) gasnet_AMRequestMedium(dest, \
-    handler, src, nbytes, 0)
-#define gasnet_AMRequestMedium1(...) GEXX_N_gasnet_AMRequestMedium1(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium1(dest, handler, src, nbytes, a0) \
-    gasnet_AMRequestMedium(dest, handler, src, nbytes, 1, a0)
-#define gasnet_AMRequestMedium2(...) GEXX_N_gasnet_AMRequestMedium2(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium2(dest, handler, src, nbytes, a0, a1) \
-    gasnet_AMRequestMedium(dest, handler, src, nbytes, 2, a0, a1)
-#define gasnet_AMRequestMedium3(...) GEXX_N_gasnet_AMRequestMedium3(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium3(dest, handler, src, nbytes, a0, a1, a2) \
-    gasnet_AMRequestMedium(dest, handler, src, nbytes, 3, a0, a1, a2)
-#define gasnet_AMRequestMedium4(...) GEXX_N_gasnet_AMRequestMedium4(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium4(dest, handler, src, nbytes, a0, a1, a2, a3) \
-    gasnet_AMRequestMedium(dest, handler, src, nbytes, 4, a0, a1, a2, a3)
-#define gasnet_AMRequestMedium5(...) GEXX_N_gasnet_AMRequestMedium5(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium5(dest, handler, src, nbytes, a0, a1, a2, a3, a4) \
-    gasnet_AMRequestMedium(dest, handler, src, nbytes, 5, a0, a1, a2, a3, a4)
-#define gasnet_AMRequestMedium6(...) GEXX_N_gasnet_AMRequestMedium6(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium6(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5) \
-    gasnet_AMRequestMedium(dest, handler, src, nbytes, 6, a0, a1, a2, a3, a4, a5)
-#define gasnet_AMRequestMedium7(...) GEXX_N_gasnet_AMRequestMedium7(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium7(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6) \
-    gasnet_AMRequestMedium(dest, handler, src, nbytes, 7, a0, a1, a2, a3, a4, a5, a6)
-#define gasnet_AMRequestMedium8(...) GEXX_N_gasnet_AMRequestMedium8(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium8(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7) gasnet_AMRequestMedium(dest, handler, src, nbytes, 8, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gasnet_AMRequestMedium9(...) GEXX_N_gasnet_AMRequestMedium9(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium9(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8) gasnet_AMRequestMedium(dest, handler, src, nbytes, 9, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8)
-#define gasnet_AMRequestMedium10(...) GEXX_N_gasnet_AMRequestMedium10(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium10(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9) gasnet_AMRequestMedium(dest, handler, src, nbytes, 10, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9)
-#define gasnet_AMRequestMedium11(...) GEXX_N_gasnet_AMRequestMedium11(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium11(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10) gasnet_AMRequestMedium(dest, handler, src, nbytes, 11, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10)
-#define gasnet_AMRequestMedium12(...) GEXX_N_gasnet_AMRequestMedium12(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium12(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11) gasnet_AMRequestMedium(dest, handler, src, nbytes, 12, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11)
-#define gasnet_AMRequestMedium13(...) GEXX_N_gasnet_AMRequestMedium13(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium13(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12) gasnet_AMRequestMedium(dest, handler, src, nbytes, 13, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gasnet_AMRequestMedium14(...) GEXX_N_gasnet_AMRequestMedium14(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium14(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13) gasnet_AMRequestMedium(dest, handler, src, nbytes, 14, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gasnet_AMRequestMedium15(...) GEXX_N_gasnet_AMRequestMedium15(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium15(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14) gasnet_AMRequestMedium(dest, handler, src, nbytes, 15, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gasnet_AMRequestMedium16(...) GEXX_N_gasnet_AMRequestMedium16(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestMedium16(dest, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14, a15) gasnet_AMRequestMedium(dest, handler, src, nbytes, \
-    16, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gasnet_AMRequestMedium0(...) GEXX_G_RequestMedium0(__VA_ARGS__)
+#define GEXX_G_RequestMedium0(dest, h, src, nbytes) gasnet_AMRequestMedium(dest, h, src, nbytes, \
+    0)
+#define gasnet_AMRequestMedium1(...) GEXX_G_RequestMedium1(__VA_ARGS__)
+#define GEXX_G_RequestMedium1(dest, h, src, nbytes, a0) gasnet_AMRequestMedium(dest, h, src, \
+    nbytes, 1, GEXX_I(a0))
+#define gasnet_AMRequestMedium2(...) GEXX_G_RequestMedium2(__VA_ARGS__)
+#define GEXX_G_RequestMedium2(dest, h, src, nbytes, a0, a1) gasnet_AMRequestMedium(dest, h, src, \
+    nbytes, 2, GEXX_I(a0), GEXX_I(a1))
+#define gasnet_AMRequestMedium3(...) GEXX_G_RequestMedium3(__VA_ARGS__)
+#define GEXX_G_RequestMedium3(dest, h, src, nbytes, a0, a1, a2) gasnet_AMRequestMedium(dest, h, \
+    src, nbytes, 3, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gasnet_AMRequestMedium4(...) GEXX_G_RequestMedium4(__VA_ARGS__)
+#define GEXX_G_RequestMedium4(dest, h, src, nbytes, a0, a1, a2, a3) gasnet_AMRequestMedium(dest, \
+    h, src, nbytes, 4, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gasnet_AMRequestMedium5(...) GEXX_G_RequestMedium5(__VA_ARGS__)
+#define GEXX_G_RequestMedium5(dest, h, src, nbytes, a0, a1, a2, a3, a4) \
+    gasnet_AMRequestMedium(dest, h, src, nbytes, 5, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4))
+#define gasnet_AMRequestMedium6(...) GEXX_G_RequestMedium6(__VA_ARGS__)
+#define GEXX_G_RequestMedium6(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5) \
+    gasnet_AMRequestMedium(dest, h, src, nbytes, 6, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gasnet_AMRequestMedium7(...) GEXX_G_RequestMedium7(__VA_ARGS__)
+#define GEXX_G_RequestMedium7(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6) \
+    gasnet_AMRequestMedium(dest, h, src, nbytes, 7, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gasnet_AMRequestMedium8(...) GEXX_G_RequestMedium8(__VA_ARGS__)
+#define GEXX_G_RequestMedium8(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gasnet_AMRequestMedium(dest, h, src, nbytes, 8, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gasnet_AMRequestMedium9(...) GEXX_G_RequestMedium9(__VA_ARGS__)
+#define GEXX_G_RequestMedium9(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gasnet_AMRequestMedium(dest, h, src, nbytes, 9, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gasnet_AMRequestMedium10(...) GEXX_G_RequestMedium10(__VA_ARGS__)
+#define GEXX_G_RequestMedium10(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gasnet_AMRequestMedium(dest, h, src, nbytes, 10, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gasnet_AMRequestMedium11(...) GEXX_G_RequestMedium11(__VA_ARGS__)
+#define GEXX_G_RequestMedium11(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+    gasnet_AMRequestMedium(dest, h, src, nbytes, 11, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10))
+#define gasnet_AMRequestMedium12(...) GEXX_G_RequestMedium12(__VA_ARGS__)
+#define GEXX_G_RequestMedium12(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11) gasnet_AMRequestMedium(dest, h, src, nbytes, 12, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11))
+#define gasnet_AMRequestMedium13(...) GEXX_G_RequestMedium13(__VA_ARGS__)
+#define GEXX_G_RequestMedium13(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12) gasnet_AMRequestMedium(dest, h, src, nbytes, 13, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gasnet_AMRequestMedium14(...) GEXX_G_RequestMedium14(__VA_ARGS__)
+#define GEXX_G_RequestMedium14(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13) gasnet_AMRequestMedium(dest, h, src, nbytes, 14, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gasnet_AMRequestMedium15(...) GEXX_G_RequestMedium15(__VA_ARGS__)
+#define GEXX_G_RequestMedium15(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14) gasnet_AMRequestMedium(dest, h, src, nbytes, 15, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gasnet_AMRequestMedium16(...) GEXX_G_RequestMedium16(__VA_ARGS__)
+#define GEXX_G_RequestMedium16(dest, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14, a15) gasnet_AMRequestMedium(dest, h, src, nbytes, 16, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), \
+    GEXX_I(a15))
 
-#define gasnet_AMRequestLong0(...) GEXX_N_gasnet_AMRequestLong0(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong0(dest, handler, src, nbytes, to) gasnet_AMRequestLong(dest, \
-    handler, src, nbytes, to, 0)
-#define gasnet_AMRequestLong1(...) GEXX_N_gasnet_AMRequestLong1(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong1(dest, handler, src, nbytes, to, a0) \
-    gasnet_AMRequestLong(dest, handler, src, nbytes, to, 1, a0)
-#define gasnet_AMRequestLong2(...) GEXX_N_gasnet_AMRequestLong2(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong2(dest, handler, src, nbytes, to, a0, a1) \
-    gasnet_AMRequestLong(dest, handler, src, nbytes, to, 2, a0, a1)
-#define gasnet_AMRequestLong3(...) GEXX_N_gasnet_AMRequestLong3(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong3(dest, handler, src, nbytes, to, a0, a1, a2) \
-    gasnet_AMRequestLong(dest, handler, src, nbytes, to, 3, a0, a1, a2)
-#define gasnet_AMRequestLong4(...) GEXX_N_gasnet_AMRequestLong4(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong4(dest, handler, src, nbytes, to, a0, a1, a2, a3) \
-    gasnet_AMRequestLong(dest, handler, src, nbytes, to, 4, a0, a1, a2, a3)
-#define gasnet_AMRequestLong5(...) GEXX_N_gasnet_AMRequestLong5(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong5(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4) \
-    gasnet_AMRequestLong(dest, handler, src, nbytes, to, 5, a0, a1, a2, a3, a4)
-#define gasnet_AMRequestLong6(...) GEXX_N_gasnet_AMRequestLong6(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong6(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5) \
-    gasnet_AMRequestLong(dest, handler, src, nbytes, to, 6, a0, a1, a2, a3, a4, a5)
-#define gasnet_AMRequestLong7(...) GEXX_N_gasnet_AMRequestLong7(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong7(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6) \
-    gasnet_AMRequestLong(dest, handler, src, nbytes, to, 7, a0, a1, a2, a3, a4, a5, a6)
-#define gasnet_AMRequestLong8(...) GEXX_N_gasnet_AMRequestLong8(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong8(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7) gasnet_AMRequestLong(dest, handler, src, nbytes, to, 8, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gasnet_AMRequestLong9(...) GEXX_N_gasnet_AMRequestLong9(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong9(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8) gasnet_AMRequestLong(dest, handler, src, nbytes, to, 9, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8)
-#define gasnet_AMRequestLong10(...) GEXX_N_gasnet_AMRequestLong10(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong10(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9) gasnet_AMRequestLong(dest, handler, src, nbytes, to, 10, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9)
-#define gasnet_AMRequestLong11(...) GEXX_N_gasnet_AMRequestLong11(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong11(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10) gasnet_AMRequestLong(dest, handler, src, nbytes, to, 11, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10)
-#define gasnet_AMRequestLong12(...) GEXX_N_gasnet_AMRequestLong12(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong12(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11) gasnet_AMRequestLong(dest, handler, src, nbytes, to, 12, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gasnet_AMRequestLong13(...) GEXX_N_gasnet_AMRequestLong13(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong13(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12) gasnet_AMRequestLong(dest, handler, src, nbytes, to, 13, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gasnet_AMRequestLong14(...) GEXX_N_gasnet_AMRequestLong14(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong14(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12, a13) gasnet_AMRequestLong(dest, handler, src, nbytes, to, 14, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gasnet_AMRequestLong15(...) GEXX_N_gasnet_AMRequestLong15(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong15(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12, a13, a14) gasnet_AMRequestLong(dest, handler, src, nbytes, \
-    to, 15, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gasnet_AMRequestLong16(...) GEXX_N_gasnet_AMRequestLong16(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLong16(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gasnet_AMRequestLong(dest, handler, src, \
-    nbytes, to, 16, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gasnet_AMRequestLong0(...) GEXX_G_RequestLong0(__VA_ARGS__)
+#define GEXX_G_RequestLong0(dest, h, src, nbytes, to) gasnet_AMRequestLong(dest, h, src, nbytes, \
+    to, 0)
+#define gasnet_AMRequestLong1(...) GEXX_G_RequestLong1(__VA_ARGS__)
+#define GEXX_G_RequestLong1(dest, h, src, nbytes, to, a0) gasnet_AMRequestLong(dest, h, src, \
+    nbytes, to, 1, GEXX_I(a0))
+#define gasnet_AMRequestLong2(...) GEXX_G_RequestLong2(__VA_ARGS__)
+#define GEXX_G_RequestLong2(dest, h, src, nbytes, to, a0, a1) gasnet_AMRequestLong(dest, h, src, \
+    nbytes, to, 2, GEXX_I(a0), GEXX_I(a1))
+#define gasnet_AMRequestLong3(...) GEXX_G_RequestLong3(__VA_ARGS__)
+#define GEXX_G_RequestLong3(dest, h, src, nbytes, to, a0, a1, a2) gasnet_AMRequestLong(dest, h, \
+    src, nbytes, to, 3, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gasnet_AMRequestLong4(...) GEXX_G_RequestLong4(__VA_ARGS__)
+#define GEXX_G_RequestLong4(dest, h, src, nbytes, to, a0, a1, a2, a3) gasnet_AMRequestLong(dest, \
+    h, src, nbytes, to, 4, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gasnet_AMRequestLong5(...) GEXX_G_RequestLong5(__VA_ARGS__)
+#define GEXX_G_RequestLong5(dest, h, src, nbytes, to, a0, a1, a2, a3, a4) \
+    gasnet_AMRequestLong(dest, h, src, nbytes, to, 5, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4))
+#define gasnet_AMRequestLong6(...) GEXX_G_RequestLong6(__VA_ARGS__)
+#define GEXX_G_RequestLong6(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5) \
+    gasnet_AMRequestLong(dest, h, src, nbytes, to, 6, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gasnet_AMRequestLong7(...) GEXX_G_RequestLong7(__VA_ARGS__)
+#define GEXX_G_RequestLong7(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6) \
+    gasnet_AMRequestLong(dest, h, src, nbytes, to, 7, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gasnet_AMRequestLong8(...) GEXX_G_RequestLong8(__VA_ARGS__)
+#define GEXX_G_RequestLong8(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gasnet_AMRequestLong(dest, h, src, nbytes, to, 8, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gasnet_AMRequestLong9(...) GEXX_G_RequestLong9(__VA_ARGS__)
+#define GEXX_G_RequestLong9(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gasnet_AMRequestLong(dest, h, src, nbytes, to, 9, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gasnet_AMRequestLong10(...) GEXX_G_RequestLong10(__VA_ARGS__)
+#define GEXX_G_RequestLong10(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gasnet_AMRequestLong(dest, h, src, nbytes, to, 10, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gasnet_AMRequestLong11(...) GEXX_G_RequestLong11(__VA_ARGS__)
+#define GEXX_G_RequestLong11(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10) gasnet_AMRequestLong(dest, h, src, nbytes, to, 11, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10))
+#define gasnet_AMRequestLong12(...) GEXX_G_RequestLong12(__VA_ARGS__)
+#define GEXX_G_RequestLong12(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10, a11) gasnet_AMRequestLong(dest, h, src, nbytes, to, 12, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gasnet_AMRequestLong13(...) GEXX_G_RequestLong13(__VA_ARGS__)
+#define GEXX_G_RequestLong13(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10, a11, a12) gasnet_AMRequestLong(dest, h, src, nbytes, to, 13, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gasnet_AMRequestLong14(...) GEXX_G_RequestLong14(__VA_ARGS__)
+#define GEXX_G_RequestLong14(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10, a11, a12, a13) gasnet_AMRequestLong(dest, h, src, nbytes, to, 14, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gasnet_AMRequestLong15(...) GEXX_G_RequestLong15(__VA_ARGS__)
+#define GEXX_G_RequestLong15(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10, a11, a12, a13, a14) gasnet_AMRequestLong(dest, h, src, nbytes, to, 15, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gasnet_AMRequestLong16(...) GEXX_G_RequestLong16(__VA_ARGS__)
+#define GEXX_G_RequestLong16(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
+    a10, a11, a12, a13, a14, a15) gasnet_AMRequestLong(dest, h, src, nbytes, to, 16, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), \
+    GEXX_I(a15))
 
-#define gasnet_AMRequestLongAsync0(...) GEXX_N_gasnet_AMRequestLongAsync0(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync0(dest, handler, src, nbytes, to) \
-    gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 0)
-#define gasnet_AMRequestLongAsync1(...) GEXX_N_gasnet_AMRequestLongAsync1(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync1(dest, handler, src, nbytes, to, a0) \
-    gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 1, a0)
-#define gasnet_AMRequestLongAsync2(...) GEXX_N_gasnet_AMRequestLongAsync2(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync2(dest, handler, src, nbytes, to, a0, a1) \
-    gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 2, a0, a1)
-#define gasnet_AMRequestLongAsync3(...) GEXX_N_gasnet_AMRequestLongAsync3(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync3(dest, handler, src, nbytes, to, a0, a1, a2) \
-    gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 3, a0, a1, a2)
-#define gasnet_AMRequestLongAsync4(...) GEXX_N_gasnet_AMRequestLongAsync4(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync4(dest, handler, src, nbytes, to, a0, a1, a2, a3) \
-    gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 4, a0, a1, a2, a3)
-#define gasnet_AMRequestLongAsync5(...) GEXX_N_gasnet_AMRequestLongAsync5(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync5(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4) \
-    gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 5, a0, a1, a2, a3, a4)
-#define gasnet_AMRequestLongAsync6(...) GEXX_N_gasnet_AMRequestLongAsync6(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync6(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5) gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 6, a0, a1, a2, a3, a4, a5)
-#define gasnet_AMRequestLongAsync7(...) GEXX_N_gasnet_AMRequestLongAsync7(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync7(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5, a6) gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 7, a0, a1, a2, a3, a4, a5, \
-    a6)
-#define gasnet_AMRequestLongAsync8(...) GEXX_N_gasnet_AMRequestLongAsync8(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync8(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5, a6, a7) gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 8, a0, a1, a2, a3, a4, \
-    a5, a6, a7)
-#define gasnet_AMRequestLongAsync9(...) GEXX_N_gasnet_AMRequestLongAsync9(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync9(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8) gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 9, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8)
-#define gasnet_AMRequestLongAsync10(...) GEXX_N_gasnet_AMRequestLongAsync10(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync10(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9) gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 10, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9)
-#define gasnet_AMRequestLongAsync11(...) GEXX_N_gasnet_AMRequestLongAsync11(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync11(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10) gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 11, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
-#define gasnet_AMRequestLongAsync12(...) GEXX_N_gasnet_AMRequestLongAsync12(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync12(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11) gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, 12, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gasnet_AMRequestLongAsync13(...) GEXX_N_gasnet_AMRequestLongAsync13(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync13(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12) gasnet_AMRequestLongAsync(dest, handler, src, nbytes, to, \
-    13, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gasnet_AMRequestLongAsync14(...) GEXX_N_gasnet_AMRequestLongAsync14(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync14(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13) gasnet_AMRequestLongAsync(dest, handler, src, \
-    nbytes, to, 14, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gasnet_AMRequestLongAsync15(...) GEXX_N_gasnet_AMRequestLongAsync15(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync15(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14) gasnet_AMRequestLongAsync(dest, handler, src, \
-    nbytes, to, 15, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gasnet_AMRequestLongAsync16(...) GEXX_N_gasnet_AMRequestLongAsync16(__VA_ARGS__)
-#define GEXX_N_gasnet_AMRequestLongAsync16(dest, handler, src, nbytes, to, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15) gasnet_AMRequestLongAsync(dest, handler, \
-    src, nbytes, to, 16, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gasnet_AMRequestLongAsync0(...) GEXX_G_RequestLongAsync0(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync0(dest, h, src, nbytes, to) gasnet_AMRequestLongAsync(dest, h, src, \
+    nbytes, to, 0)
+#define gasnet_AMRequestLongAsync1(...) GEXX_G_RequestLongAsync1(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync1(dest, h, src, nbytes, to, a0) gasnet_AMRequestLongAsync(dest, h, \
+    src, nbytes, to, 1, GEXX_I(a0))
+#define gasnet_AMRequestLongAsync2(...) GEXX_G_RequestLongAsync2(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync2(dest, h, src, nbytes, to, a0, a1) gasnet_AMRequestLongAsync(dest, \
+    h, src, nbytes, to, 2, GEXX_I(a0), GEXX_I(a1))
+#define gasnet_AMRequestLongAsync3(...) GEXX_G_RequestLongAsync3(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync3(dest, h, src, nbytes, to, a0, a1, a2) \
+    gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 3, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gasnet_AMRequestLongAsync4(...) GEXX_G_RequestLongAsync4(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync4(dest, h, src, nbytes, to, a0, a1, a2, a3) \
+    gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 4, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3))
+#define gasnet_AMRequestLongAsync5(...) GEXX_G_RequestLongAsync5(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync5(dest, h, src, nbytes, to, a0, a1, a2, a3, a4) \
+    gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 5, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4))
+#define gasnet_AMRequestLongAsync6(...) GEXX_G_RequestLongAsync6(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync6(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5) \
+    gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 6, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gasnet_AMRequestLongAsync7(...) GEXX_G_RequestLongAsync7(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync7(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6) \
+    gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 7, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gasnet_AMRequestLongAsync8(...) GEXX_G_RequestLongAsync8(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync8(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 8, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gasnet_AMRequestLongAsync9(...) GEXX_G_RequestLongAsync9(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync9(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 9, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gasnet_AMRequestLongAsync10(...) GEXX_G_RequestLongAsync10(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync10(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9) gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 10, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9))
+#define gasnet_AMRequestLongAsync11(...) GEXX_G_RequestLongAsync11(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync11(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10) gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 11, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10))
+#define gasnet_AMRequestLongAsync12(...) GEXX_G_RequestLongAsync12(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync12(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11) gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 12, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gasnet_AMRequestLongAsync13(...) GEXX_G_RequestLongAsync13(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync13(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12) gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 13, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gasnet_AMRequestLongAsync14(...) GEXX_G_RequestLongAsync14(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync14(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12, a13) gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 14, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gasnet_AMRequestLongAsync15(...) GEXX_G_RequestLongAsync15(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync15(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12, a13, a14) gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 15, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14))
+#define gasnet_AMRequestLongAsync16(...) GEXX_G_RequestLongAsync16(__VA_ARGS__)
+#define GEXX_G_RequestLongAsync16(dest, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
+    a9, a10, a11, a12, a13, a14, a15) gasnet_AMRequestLongAsync(dest, h, src, nbytes, to, 16, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), \
+    GEXX_I(a14), GEXX_I(a15))
 
-#define gasnet_AMReplyShort0(...) GEXX_N_gasnet_AMReplyShort0(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort0(token, handler) gasnet_AMReplyShort(token, handler, 0)
-#define gasnet_AMReplyShort1(...) GEXX_N_gasnet_AMReplyShort1(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort1(token, handler, a0) gasnet_AMReplyShort(token, handler, 1, \
-    a0)
-#define gasnet_AMReplyShort2(...) GEXX_N_gasnet_AMReplyShort2(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort2(token, handler, a0, a1) gasnet_AMReplyShort(token, handler, \
-    2, a0, a1)
-#define gasnet_AMReplyShort3(...) GEXX_N_gasnet_AMReplyShort3(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort3(token, handler, a0, a1, a2) gasnet_AMReplyShort(token, \
-    handler, 3, a0, a1, a2)
-#define gasnet_AMReplyShort4(...) GEXX_N_gasnet_AMReplyShort4(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort4(token, handler, a0, a1, a2, a3) gasnet_AMReplyShort(token, \
-    handler, 4, a0, a1, a2, a3)
-#define gasnet_AMReplyShort5(...) GEXX_N_gasnet_AMReplyShort5(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort5(token, handler, a0, a1, a2, a3, a4) \
-    gasnet_AMReplyShort(token, handler, 5, a0, a1, a2, a3, a4)
-#define gasnet_AMReplyShort6(...) GEXX_N_gasnet_AMReplyShort6(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort6(token, handler, a0, a1, a2, a3, a4, a5) \
-    gasnet_AMReplyShort(token, handler, 6, a0, a1, a2, a3, a4, a5)
-#define gasnet_AMReplyShort7(...) GEXX_N_gasnet_AMReplyShort7(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort7(token, handler, a0, a1, a2, a3, a4, a5, a6) \
-    gasnet_AMReplyShort(token, handler, 7, a0, a1, a2, a3, a4, a5, a6)
-#define gasnet_AMReplyShort8(...) GEXX_N_gasnet_AMReplyShort8(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort8(token, handler, a0, a1, a2, a3, a4, a5, a6, a7) \
-    gasnet_AMReplyShort(token, handler, 8, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gasnet_AMReplyShort9(...) GEXX_N_gasnet_AMReplyShort9(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort9(token, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
-    gasnet_AMReplyShort(token, handler, 9, a0, a1, a2, a3, a4, a5, a6, a7, a8)
-#define gasnet_AMReplyShort10(...) GEXX_N_gasnet_AMReplyShort10(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort10(token, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
-    gasnet_AMReplyShort(token, handler, 10, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9)
-#define gasnet_AMReplyShort11(...) GEXX_N_gasnet_AMReplyShort11(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort11(token, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10) gasnet_AMReplyShort(token, handler, 11, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
-#define gasnet_AMReplyShort12(...) GEXX_N_gasnet_AMReplyShort12(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort12(token, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11) gasnet_AMReplyShort(token, handler, 12, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11)
-#define gasnet_AMReplyShort13(...) GEXX_N_gasnet_AMReplyShort13(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort13(token, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11, a12) gasnet_AMReplyShort(token, handler, 13, a0, a1, a2, a3, a4, a5, a6, a7, a8, \
-    a9, a10, a11, a12)
-#define gasnet_AMReplyShort14(...) GEXX_N_gasnet_AMReplyShort14(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort14(token, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11, a12, a13) gasnet_AMReplyShort(token, handler, 14, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8, a9, a10, a11, a12, a13)
-#define gasnet_AMReplyShort15(...) GEXX_N_gasnet_AMReplyShort15(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort15(token, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11, a12, a13, a14) gasnet_AMReplyShort(token, handler, 15, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14)
-#define gasnet_AMReplyShort16(...) GEXX_N_gasnet_AMReplyShort16(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyShort16(token, handler, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, \
-    a10, a11, a12, a13, a14, a15) gasnet_AMReplyShort(token, handler, 16, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gasnet_AMReplyShort0(...) GEXX_G_ReplyShort0(__VA_ARGS__)
+#define GEXX_G_ReplyShort0(token, h) gasnet_AMReplyShort(token, h, 0)
+#define gasnet_AMReplyShort1(...) GEXX_G_ReplyShort1(__VA_ARGS__)
+#define GEXX_G_ReplyShort1(token, h, a0) gasnet_AMReplyShort(token, h, 1, GEXX_I(a0))
+#define gasnet_AMReplyShort2(...) GEXX_G_ReplyShort2(__VA_ARGS__)
+#define GEXX_G_ReplyShort2(token, h, a0, a1) gasnet_AMReplyShort(token, h, 2, GEXX_I(a0), \
+    GEXX_I(a1))
+#define gasnet_AMReplyShort3(...) GEXX_G_ReplyShort3(__VA_ARGS__)
+#define GEXX_G_ReplyShort3(token, h, a0, a1, a2) gasnet_AMReplyShort(token, h, 3, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2))
+#define gasnet_AMReplyShort4(...) GEXX_G_ReplyShort4(__VA_ARGS__)
+#define GEXX_G_ReplyShort4(token, h, a0, a1, a2, a3) gasnet_AMReplyShort(token, h, 4, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gasnet_AMReplyShort5(...) GEXX_G_ReplyShort5(__VA_ARGS__)
+#define GEXX_G_ReplyShort5(token, h, a0, a1, a2, a3, a4) gasnet_AMReplyShort(token, h, 5, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4))
+#define gasnet_AMReplyShort6(...) GEXX_G_ReplyShort6(__VA_ARGS__)
+#define GEXX_G_ReplyShort6(token, h, a0, a1, a2, a3, a4, a5) gasnet_AMReplyShort(token, h, 6, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gasnet_AMReplyShort7(...) GEXX_G_ReplyShort7(__VA_ARGS__)
+#define GEXX_G_ReplyShort7(token, h, a0, a1, a2, a3, a4, a5, a6) gasnet_AMReplyShort(token, h, 7, \
+    GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gasnet_AMReplyShort8(...) GEXX_G_ReplyShort8(__VA_ARGS__)
+#define GEXX_G_ReplyShort8(token, h, a0, a1, a2, a3, a4, a5, a6, a7) gasnet_AMReplyShort(token, h, \
+    8, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), \
+    GEXX_I(a7))
+#define gasnet_AMReplyShort9(...) GEXX_G_ReplyShort9(__VA_ARGS__)
+#define GEXX_G_ReplyShort9(token, h, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gasnet_AMReplyShort(token, h, 9, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gasnet_AMReplyShort10(...) GEXX_G_ReplyShort10(__VA_ARGS__)
+#define GEXX_G_ReplyShort10(token, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gasnet_AMReplyShort(token, h, 10, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gasnet_AMReplyShort11(...) GEXX_G_ReplyShort11(__VA_ARGS__)
+#define GEXX_G_ReplyShort11(token, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+    gasnet_AMReplyShort(token, h, 11, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10))
+#define gasnet_AMReplyShort12(...) GEXX_G_ReplyShort12(__VA_ARGS__)
+#define GEXX_G_ReplyShort12(token, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) \
+    gasnet_AMReplyShort(token, h, 12, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11))
+#define gasnet_AMReplyShort13(...) GEXX_G_ReplyShort13(__VA_ARGS__)
+#define GEXX_G_ReplyShort13(token, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) \
+    gasnet_AMReplyShort(token, h, 13, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), \
+    GEXX_I(a12))
+#define gasnet_AMReplyShort14(...) GEXX_G_ReplyShort14(__VA_ARGS__)
+#define GEXX_G_ReplyShort14(token, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13) \
+    gasnet_AMReplyShort(token, h, 14, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), \
+    GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), \
+    GEXX_I(a12), GEXX_I(a13))
+#define gasnet_AMReplyShort15(...) GEXX_G_ReplyShort15(__VA_ARGS__)
+#define GEXX_G_ReplyShort15(token, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, \
+    a14) gasnet_AMReplyShort(token, h, 15, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), \
+    GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gasnet_AMReplyShort16(...) GEXX_G_ReplyShort16(__VA_ARGS__)
+#define GEXX_G_ReplyShort16(token, h, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, \
+    a14, a15) gasnet_AMReplyShort(token, h, 16, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), \
+    GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), GEXX_I(a15))
 
-#define gasnet_AMReplyMedium0(...) GEXX_N_gasnet_AMReplyMedium0(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium0(token, handler, src, nbytes) gasnet_AMReplyMedium(token, \
-    handler, src, nbytes, 0)
-#define gasnet_AMReplyMedium1(...) GEXX_N_gasnet_AMReplyMedium1(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium1(token, handler, src, nbytes, a0) \
-    gasnet_AMReplyMedium(token, handler, src, nbytes, 1, a0)
-#define gasnet_AMReplyMedium2(...) GEXX_N_gasnet_AMReplyMedium2(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium2(token, handler, src, nbytes, a0, a1) \
-    gasnet_AMReplyMedium(token, handler, src, nbytes, 2, a0, a1)
-#define gasnet_AMReplyMedium3(...) GEXX_N_gasnet_AMReplyMedium3(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium3(token, handler, src, nbytes, a0, a1, a2) \
-    gasnet_AMReplyMedium(token, handler, src, nbytes, 3, a0, a1, a2)
-#define gasnet_AMReplyMedium4(...) GEXX_N_gasnet_AMReplyMedium4(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium4(token, handler, src, nbytes, a0, a1, a2, a3) \
-    gasnet_AMReplyMedium(token, handler, src, nbytes, 4, a0, a1, a2, a3)
-#define gasnet_AMReplyMedium5(...) GEXX_N_gasnet_AMReplyMedium5(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium5(token, handler, src, nbytes, a0, a1, a2, a3, a4) \
-    gasnet_AMReplyMedium(token, handler, src, nbytes, 5, a0, a1, a2, a3, a4)
-#define gasnet_AMReplyMedium6(...) GEXX_N_gasnet_AMReplyMedium6(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium6(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5) \
-    gasnet_AMReplyMedium(token, handler, src, nbytes, 6, a0, a1, a2, a3, a4, a5)
-#define gasnet_AMReplyMedium7(...) GEXX_N_gasnet_AMReplyMedium7(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium7(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6) \
-    gasnet_AMReplyMedium(token, handler, src, nbytes, 7, a0, a1, a2, a3, a4, a5, a6)
-#define gasnet_AMReplyMedium8(...) GEXX_N_gasnet_AMReplyMedium8(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium8(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7) gasnet_AMReplyMedium(token, handler, src, nbytes, 8, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gasnet_AMReplyMedium9(...) GEXX_N_gasnet_AMReplyMedium9(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium9(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8) gasnet_AMReplyMedium(token, handler, src, nbytes, 9, a0, a1, a2, a3, a4, a5, a6, a7, \
-    a8)
-#define gasnet_AMReplyMedium10(...) GEXX_N_gasnet_AMReplyMedium10(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium10(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9) gasnet_AMReplyMedium(token, handler, src, nbytes, 10, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9)
-#define gasnet_AMReplyMedium11(...) GEXX_N_gasnet_AMReplyMedium11(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium11(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10) gasnet_AMReplyMedium(token, handler, src, nbytes, 11, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10)
-#define gasnet_AMReplyMedium12(...) GEXX_N_gasnet_AMReplyMedium12(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium12(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11) gasnet_AMReplyMedium(token, handler, src, nbytes, 12, a0, a1, a2, a3, \
-    a4, a5, a6, a7, a8, a9, a10, a11)
-#define gasnet_AMReplyMedium13(...) GEXX_N_gasnet_AMReplyMedium13(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium13(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12) gasnet_AMReplyMedium(token, handler, src, nbytes, 13, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gasnet_AMReplyMedium14(...) GEXX_N_gasnet_AMReplyMedium14(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium14(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13) gasnet_AMReplyMedium(token, handler, src, nbytes, 14, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gasnet_AMReplyMedium15(...) GEXX_N_gasnet_AMReplyMedium15(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium15(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14) gasnet_AMReplyMedium(token, handler, src, nbytes, 15, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gasnet_AMReplyMedium16(...) GEXX_N_gasnet_AMReplyMedium16(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyMedium16(token, handler, src, nbytes, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14, a15) gasnet_AMReplyMedium(token, handler, src, nbytes, \
-    16, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gasnet_AMReplyMedium0(...) GEXX_G_ReplyMedium0(__VA_ARGS__)
+#define GEXX_G_ReplyMedium0(token, h, src, nbytes) gasnet_AMReplyMedium(token, h, src, nbytes, 0)
+#define gasnet_AMReplyMedium1(...) GEXX_G_ReplyMedium1(__VA_ARGS__)
+#define GEXX_G_ReplyMedium1(token, h, src, nbytes, a0) gasnet_AMReplyMedium(token, h, src, nbytes, \
+    1, GEXX_I(a0))
+#define gasnet_AMReplyMedium2(...) GEXX_G_ReplyMedium2(__VA_ARGS__)
+#define GEXX_G_ReplyMedium2(token, h, src, nbytes, a0, a1) gasnet_AMReplyMedium(token, h, src, \
+    nbytes, 2, GEXX_I(a0), GEXX_I(a1))
+#define gasnet_AMReplyMedium3(...) GEXX_G_ReplyMedium3(__VA_ARGS__)
+#define GEXX_G_ReplyMedium3(token, h, src, nbytes, a0, a1, a2) gasnet_AMReplyMedium(token, h, src, \
+    nbytes, 3, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gasnet_AMReplyMedium4(...) GEXX_G_ReplyMedium4(__VA_ARGS__)
+#define GEXX_G_ReplyMedium4(token, h, src, nbytes, a0, a1, a2, a3) gasnet_AMReplyMedium(token, h, \
+    src, nbytes, 4, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gasnet_AMReplyMedium5(...) GEXX_G_ReplyMedium5(__VA_ARGS__)
+#define GEXX_G_ReplyMedium5(token, h, src, nbytes, a0, a1, a2, a3, a4) gasnet_AMReplyMedium(token, \
+    h, src, nbytes, 5, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4))
+#define gasnet_AMReplyMedium6(...) GEXX_G_ReplyMedium6(__VA_ARGS__)
+#define GEXX_G_ReplyMedium6(token, h, src, nbytes, a0, a1, a2, a3, a4, a5) \
+    gasnet_AMReplyMedium(token, h, src, nbytes, 6, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5))
+#define gasnet_AMReplyMedium7(...) GEXX_G_ReplyMedium7(__VA_ARGS__)
+#define GEXX_G_ReplyMedium7(token, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6) \
+    gasnet_AMReplyMedium(token, h, src, nbytes, 7, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gasnet_AMReplyMedium8(...) GEXX_G_ReplyMedium8(__VA_ARGS__)
+#define GEXX_G_ReplyMedium8(token, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gasnet_AMReplyMedium(token, h, src, nbytes, 8, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gasnet_AMReplyMedium9(...) GEXX_G_ReplyMedium9(__VA_ARGS__)
+#define GEXX_G_ReplyMedium9(token, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gasnet_AMReplyMedium(token, h, src, nbytes, 9, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), \
+    GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gasnet_AMReplyMedium10(...) GEXX_G_ReplyMedium10(__VA_ARGS__)
+#define GEXX_G_ReplyMedium10(token, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gasnet_AMReplyMedium(token, h, src, nbytes, 10, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gasnet_AMReplyMedium11(...) GEXX_G_ReplyMedium11(__VA_ARGS__)
+#define GEXX_G_ReplyMedium11(token, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+    gasnet_AMReplyMedium(token, h, src, nbytes, 11, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10))
+#define gasnet_AMReplyMedium12(...) GEXX_G_ReplyMedium12(__VA_ARGS__)
+#define GEXX_G_ReplyMedium12(token, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11) gasnet_AMReplyMedium(token, h, src, nbytes, 12, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11))
+#define gasnet_AMReplyMedium13(...) GEXX_G_ReplyMedium13(__VA_ARGS__)
+#define GEXX_G_ReplyMedium13(token, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12) gasnet_AMReplyMedium(token, h, src, nbytes, 13, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gasnet_AMReplyMedium14(...) GEXX_G_ReplyMedium14(__VA_ARGS__)
+#define GEXX_G_ReplyMedium14(token, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13) gasnet_AMReplyMedium(token, h, src, nbytes, 14, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gasnet_AMReplyMedium15(...) GEXX_G_ReplyMedium15(__VA_ARGS__)
+#define GEXX_G_ReplyMedium15(token, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14) gasnet_AMReplyMedium(token, h, src, nbytes, 15, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gasnet_AMReplyMedium16(...) GEXX_G_ReplyMedium16(__VA_ARGS__)
+#define GEXX_G_ReplyMedium16(token, h, src, nbytes, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14, a15) gasnet_AMReplyMedium(token, h, src, nbytes, 16, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), \
+    GEXX_I(a15))
 
-#define gasnet_AMReplyLong0(...) GEXX_N_gasnet_AMReplyLong0(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong0(token, handler, src, nbytes, to) gasnet_AMReplyLong(token, \
-    handler, src, nbytes, to, 0)
-#define gasnet_AMReplyLong1(...) GEXX_N_gasnet_AMReplyLong1(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong1(token, handler, src, nbytes, to, a0) \
-    gasnet_AMReplyLong(token, handler, src, nbytes, to, 1, a0)
-#define gasnet_AMReplyLong2(...) GEXX_N_gasnet_AMReplyLong2(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong2(token, handler, src, nbytes, to, a0, a1) \
-    gasnet_AMReplyLong(token, handler, src, nbytes, to, 2, a0, a1)
-#define gasnet_AMReplyLong3(...) GEXX_N_gasnet_AMReplyLong3(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong3(token, handler, src, nbytes, to, a0, a1, a2) \
-    gasnet_AMReplyLong(token, handler, src, nbytes, to, 3, a0, a1, a2)
-#define gasnet_AMReplyLong4(...) GEXX_N_gasnet_AMReplyLong4(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong4(token, handler, src, nbytes, to, a0, a1, a2, a3) \
-    gasnet_AMReplyLong(token, handler, src, nbytes, to, 4, a0, a1, a2, a3)
-#define gasnet_AMReplyLong5(...) GEXX_N_gasnet_AMReplyLong5(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong5(token, handler, src, nbytes, to, a0, a1, a2, a3, a4) \
-    gasnet_AMReplyLong(token, handler, src, nbytes, to, 5, a0, a1, a2, a3, a4)
-#define gasnet_AMReplyLong6(...) GEXX_N_gasnet_AMReplyLong6(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong6(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5) \
-    gasnet_AMReplyLong(token, handler, src, nbytes, to, 6, a0, a1, a2, a3, a4, a5)
-#define gasnet_AMReplyLong7(...) GEXX_N_gasnet_AMReplyLong7(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong7(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6) \
-    gasnet_AMReplyLong(token, handler, src, nbytes, to, 7, a0, a1, a2, a3, a4, a5, a6)
-#define gasnet_AMReplyLong8(...) GEXX_N_gasnet_AMReplyLong8(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong8(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7) gasnet_AMReplyLong(token, handler, src, nbytes, to, 8, a0, a1, a2, a3, a4, a5, a6, a7)
-#define gasnet_AMReplyLong9(...) GEXX_N_gasnet_AMReplyLong9(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong9(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8) gasnet_AMReplyLong(token, handler, src, nbytes, to, 9, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8)
-#define gasnet_AMReplyLong10(...) GEXX_N_gasnet_AMReplyLong10(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong10(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9) gasnet_AMReplyLong(token, handler, src, nbytes, to, 10, a0, a1, a2, a3, a4, a5, \
-    a6, a7, a8, a9)
-#define gasnet_AMReplyLong11(...) GEXX_N_gasnet_AMReplyLong11(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong11(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10) gasnet_AMReplyLong(token, handler, src, nbytes, to, 11, a0, a1, a2, a3, a4, \
-    a5, a6, a7, a8, a9, a10)
-#define gasnet_AMReplyLong12(...) GEXX_N_gasnet_AMReplyLong12(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong12(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11) gasnet_AMReplyLong(token, handler, src, nbytes, to, 12, a0, a1, a2, \
-    a3, a4, a5, a6, a7, a8, a9, a10, a11)
-#define gasnet_AMReplyLong13(...) GEXX_N_gasnet_AMReplyLong13(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong13(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12) gasnet_AMReplyLong(token, handler, src, nbytes, to, 13, a0, a1, \
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
-#define gasnet_AMReplyLong14(...) GEXX_N_gasnet_AMReplyLong14(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong14(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13) gasnet_AMReplyLong(token, handler, src, nbytes, to, 14, a0, \
-    a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
-#define gasnet_AMReplyLong15(...) GEXX_N_gasnet_AMReplyLong15(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong15(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14) gasnet_AMReplyLong(token, handler, src, nbytes, to, 15, \
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14)
-#define gasnet_AMReplyLong16(...) GEXX_N_gasnet_AMReplyLong16(__VA_ARGS__)
-#define GEXX_N_gasnet_AMReplyLong16(token, handler, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, \
-    a7, a8, a9, a10, a11, a12, a13, a14, a15) gasnet_AMReplyLong(token, handler, src, nbytes, \
-    to, 16, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15)
+#define gasnet_AMReplyLong0(...) GEXX_G_ReplyLong0(__VA_ARGS__)
+#define GEXX_G_ReplyLong0(token, h, src, nbytes, to) gasnet_AMReplyLong(token, h, src, nbytes, to, \
+    0)
+#define gasnet_AMReplyLong1(...) GEXX_G_ReplyLong1(__VA_ARGS__)
+#define GEXX_G_ReplyLong1(token, h, src, nbytes, to, a0) gasnet_AMReplyLong(token, h, src, nbytes, \
+    to, 1, GEXX_I(a0))
+#define gasnet_AMReplyLong2(...) GEXX_G_ReplyLong2(__VA_ARGS__)
+#define GEXX_G_ReplyLong2(token, h, src, nbytes, to, a0, a1) gasnet_AMReplyLong(token, h, src, \
+    nbytes, to, 2, GEXX_I(a0), GEXX_I(a1))
+#define gasnet_AMReplyLong3(...) GEXX_G_ReplyLong3(__VA_ARGS__)
+#define GEXX_G_ReplyLong3(token, h, src, nbytes, to, a0, a1, a2) gasnet_AMReplyLong(token, h, src, \
+    nbytes, to, 3, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2))
+#define gasnet_AMReplyLong4(...) GEXX_G_ReplyLong4(__VA_ARGS__)
+#define GEXX_G_ReplyLong4(token, h, src, nbytes, to, a0, a1, a2, a3) gasnet_AMReplyLong(token, h, \
+    src, nbytes, to, 4, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3))
+#define gasnet_AMReplyLong5(...) GEXX_G_ReplyLong5(__VA_ARGS__)
+#define GEXX_G_ReplyLong5(token, h, src, nbytes, to, a0, a1, a2, a3, a4) gasnet_AMReplyLong(token, \
+    h, src, nbytes, to, 5, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4))
+#define gasnet_AMReplyLong6(...) GEXX_G_ReplyLong6(__VA_ARGS__)
+#define GEXX_G_ReplyLong6(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5) \
+    gasnet_AMReplyLong(token, h, src, nbytes, to, 6, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5))
+#define gasnet_AMReplyLong7(...) GEXX_G_ReplyLong7(__VA_ARGS__)
+#define GEXX_G_ReplyLong7(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6) \
+    gasnet_AMReplyLong(token, h, src, nbytes, to, 7, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6))
+#define gasnet_AMReplyLong8(...) GEXX_G_ReplyLong8(__VA_ARGS__)
+#define GEXX_G_ReplyLong8(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7) \
+    gasnet_AMReplyLong(token, h, src, nbytes, to, 8, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7))
+#define gasnet_AMReplyLong9(...) GEXX_G_ReplyLong9(__VA_ARGS__)
+#define GEXX_G_ReplyLong9(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8) \
+    gasnet_AMReplyLong(token, h, src, nbytes, to, 9, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8))
+#define gasnet_AMReplyLong10(...) GEXX_G_ReplyLong10(__VA_ARGS__)
+#define GEXX_G_ReplyLong10(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9) \
+    gasnet_AMReplyLong(token, h, src, nbytes, to, 10, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9))
+#define gasnet_AMReplyLong11(...) GEXX_G_ReplyLong11(__VA_ARGS__)
+#define GEXX_G_ReplyLong11(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
+    gasnet_AMReplyLong(token, h, src, nbytes, to, 11, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10))
+#define gasnet_AMReplyLong12(...) GEXX_G_ReplyLong12(__VA_ARGS__)
+#define GEXX_G_ReplyLong12(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11) gasnet_AMReplyLong(token, h, src, nbytes, to, 12, GEXX_I(a0), GEXX_I(a1), GEXX_I(a2), \
+    GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), GEXX_I(a9), \
+    GEXX_I(a10), GEXX_I(a11))
+#define gasnet_AMReplyLong13(...) GEXX_G_ReplyLong13(__VA_ARGS__)
+#define GEXX_G_ReplyLong13(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12) gasnet_AMReplyLong(token, h, src, nbytes, to, 13, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12))
+#define gasnet_AMReplyLong14(...) GEXX_G_ReplyLong14(__VA_ARGS__)
+#define GEXX_G_ReplyLong14(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13) gasnet_AMReplyLong(token, h, src, nbytes, to, 14, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13))
+#define gasnet_AMReplyLong15(...) GEXX_G_ReplyLong15(__VA_ARGS__)
+#define GEXX_G_ReplyLong15(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14) gasnet_AMReplyLong(token, h, src, nbytes, to, 15, GEXX_I(a0), GEXX_I(a1), \
+    GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), GEXX_I(a8), \
+    GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14))
+#define gasnet_AMReplyLong16(...) GEXX_G_ReplyLong16(__VA_ARGS__)
+#define GEXX_G_ReplyLong16(token, h, src, nbytes, to, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, \
+    a11, a12, a13, a14, a15) gasnet_AMReplyLong(token, h, src, nbytes, to, 16, GEXX_I(a0), \
+    GEXX_I(a1), GEXX_I(a2), GEXX_I(a3), GEXX_I(a4), GEXX_I(a5), GEXX_I(a6), GEXX_I(a7), \
+    GEXX_I(a8), GEXX_I(a9), GEXX_I(a10), GEXX_I(a11), GEXX_I(a12), GEXX_I(a13), GEXX_I(a14), \
+    GEXX_I(a15))
 
 #endif

@@ -216,6 +216,9 @@ GEXX_INLINE int gexx_am_com(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, unsigne
 }
 #endif
 
+/* An argument of a message, in the numbered forms. */
+#define GEXX_I(arg) (gex_AM_Arg_t)(arg)
+
 /* ---------------------------------------------------------------- unsuffixed forms */
 
 #ifdef __cplusplus

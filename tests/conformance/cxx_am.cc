@@ -5,6 +5,8 @@
  * form, as fixed and as negotiated payload, requests and replies; arguments of many types (API
  * 00.15, 02).
  */
+#include <atomic>
+
 #include "am_args.h"
 #include "job.h"
 
@@ -180,11 +182,51 @@ void run_form(int which) {
   job_barrier();
 }
 
+/* Arguments that can be converted to gex_AM_Arg_t, not all of which can be copied. */
+struct Convertible {
+  Convertible() {}
+  Convertible(const Convertible &) = delete;
+  operator int() const { return ARG(1); }
+};
+struct Fields {
+  static const int kInClass = 7; /* has no definition: its address must not be needed */
+};
+
+volatile int typed; /* messages of check_types that came */
+gex_AM_Index_t on_types_index;
+
+void on_types(gex_Token_t, void *, size_t nbytes, gex_AM_Arg_t a0, gex_AM_Arg_t a1,
+              gex_AM_Arg_t a2) {
+  CHECK_EQ(nbytes, kBytes);
+  CHECK_EQ(a0, ARG(0));
+  CHECK_EQ(a1, ARG(1));
+  CHECK_EQ(a2, Fields::kInClass + 0);
+  typed = typed + 1;
+}
+
+void check_types() {
+  const std::atomic<int> counter(ARG(0));
+  const Convertible value;
+  char buf[kBytes] = {0};
+  CHECK_EQ(gex_AM_RequestMedium3(job.tm, job.rank, on_types_index, buf, kBytes, GEX_EVENT_NOW, 0,
+                                 counter, value, Fields::kInClass),
+           0);
+  const gex_AM_SrcDesc_t sd =
+      gex_AM_PrepareRequestMedium(job.tm, job.rank, buf, kBytes, kBytes, GEX_EVENT_NOW, 0, 3);
+  gex_AM_CommitRequestMedium3(sd, on_types_index, kBytes, counter, value, Fields::kInClass);
+  GASNET_BLOCKUNTIL(typed == 2);
+}
+
 } /* namespace */
 
 int main(int argc, char **argv) {
   job_start(&argc, &argv, 16 * 1024, NULL, 0);
   register_all();
   for (int f = 0; f < kForms; f++) run_form(f);
+  gex_AM_Entry_t entry[] = {{0, reinterpret_cast<gex_AM_Fn_t>(on_types),
+                             GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 3, NULL, "on_types"}};
+  REQUIRE(gex_EP_RegisterHandlers(job.ep, entry, 1) == GASNET_OK);
+  on_types_index = entry[0].gex_index;
+  check_types();
   return job_finish();
 }
