@@ -44,7 +44,7 @@ static void kind(int flags) {
   }
   upc_barrier;
   bupc_sem_free(mine);
-  bupc_sem_free(back[MYTHREAD]);
+  bupc_sem_free(back[(MYTHREAD + 1) % THREADS]); /* by any thread */
   upc_barrier;
 }
 

@@ -60,8 +60,8 @@ sem_t bupc_sem_alloc(int flags) {
 /* The semaphore of this thread. */
 static struct upcr_sem *own(sem_t s, const char *name) {
   if (upcr_threadof(s) != upcr_mythread)
-    rt_fatal("%s: the semaphore belongs to thread %d; only that thread may wait for it or free it",
-             name, upcr_threadof(s));
+    rt_fatal("%s: the semaphore belongs to thread %d; only that thread may wait for it", name,
+             upcr_threadof(s));
   if (upcr_addrfield(s) < RT_GUARD) rt_fatal("%s: null semaphore", name);
   return (struct upcr_sem *)(void *)upcr_mapped(s);
 }
@@ -118,8 +118,10 @@ static inline void post(sem_t s, size_t n, const char *name) {
   gexx_sem_raise(rt.tm, &h, counter, n);
 }
 
+/* By any thread. Where another one than the owner frees, the library's semaphore stays with the
+ * owner until the job ends: its memory here goes. */
 void bupc_sem_free(sem_t s) {
-  gexx_Sem_Free(own(s, "bupc_sem_free")->sem);
+  if (upcr_threadof(s) == upcr_mythread) gexx_Sem_Free(own(s, "bupc_sem_free")->sem);
   upc_free(s);
 }
 
