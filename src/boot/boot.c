@@ -111,6 +111,18 @@ static bool two_launchers(const char *launched) {
   return true;
 }
 
+/* MPI that began before knows nothing of a job of ours: it would compute alone, and nobody would
+ * notice. A program may mean that, so it goes on. */
+static void warn_of_mpi(const struct tmb_boot *b) {
+  bool finalized;
+  if (b->rank || b->size < 2 || !tmb_pm_mpi_begun(&finalized) || finalized) return;
+  tmb_print("MPI was initialised before this library in a job of 'tombolo run': each of the %u "
+            "ranks is alone in its MPI_COMM_WORLD; to have MPI between them, start the program by "
+            "the launcher of its MPI (mpirun.openmpi or mpiexec.hydra -n %u), which starts this "
+            "library too",
+            b->size, b->size);
+}
+
 /* ---- interface */
 
 int tmb_boot_start(struct tmb_boot *b) {
@@ -130,7 +142,10 @@ int tmb_boot_start(struct tmb_boot *b) {
   if (rc == TMB_OK) {
     b->status = b->ctl ? tmb_ctl_status(b->ctl, b->rank) : calloc(1, sizeof *b->status);
     b->pid = getpid();
-    if (b->status) return TMB_OK;
+    if (b->status) {
+      if (launched) warn_of_mpi(b);
+      return TMB_OK;
+    }
     tmb_warn("out of memory for a status of %zu bytes", sizeof *b->status);
     tmb_boot_stop(b);
     rc = TMB_E_NOMEM;

@@ -11,8 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from harness import (BUILD, ENDS, LAUNCHERS, MPI_OF, launch, need, run_cases, shm_names,
-                     watchers)
+from harness import (BUILD, ENDS, LAUNCHERS, MPI_OF, TOMBOLO, Run, launch, need, run_cases,
+                     shm_names, watchers)
 
 QUICK = ["job", "am_flood"]
 WHOLE = ["am_long", "am_medium", "coll_basic", "coll_random", "rma_nb", "notify_signal",
@@ -114,6 +114,14 @@ def mixed(order, ranks=4, **settings):
     run.check(run.code == 0 and f"{ranks} ranks agree" in run.out, f"MPI in one process, {order}")
 
 
+def mpi_is_alone():
+    """Under `tombolo run` MPI's ranks know nothing of each other."""
+    program = BUILD / f"tests/launch/mixed-{MPI_OF[launcher]}"
+    if program.exists():
+        run = Run([TOMBOLO, "run", "-n", "2", program, "mpi"])
+        run.check(run.code != 0 and "alone in its MPI_COMM_WORLD" in run.out, "it is said")
+
+
 def mpi_in_one_process():
     for order in ("mpi", "gex", "late"):
         mixed(order)
@@ -127,4 +135,4 @@ def mpi_in_one_process():
 
 run_cases([ranks_know_who_they_are, pretended_hosts, codes_reach_the_launcher,
            a_rank_that_dies_ends_the_job, children_are_jobs_of_their_own, conformance_programs,
-           mpi_in_one_process, nothing_is_left], names)
+           mpi_in_one_process, mpi_is_alone, nothing_is_left], names)

@@ -8,8 +8,7 @@ import socket
 import subprocess
 import threading
 
-from harness import ENDS, LAUNCHERS, TOMBOLO, Run, clean_environment, launch, run_cases
-import shutil
+from harness import ENDS, TOMBOLO, Run, clean_environment, run_cases
 
 SOON = 8
 
@@ -96,14 +95,6 @@ def a_manager_that_goes_or_babbles():
 def programs_that_never_come():
     code, out = with_manager([INIT, NAME, MAP, PUT, PUT])
     assert code is None and "has waited 5 s for others of the 2 ranks" in out, (code, out)
-
-
-def programs_without_the_library():
-    if not shutil.which(LAUNCHERS["hydra"][0]):
-        return
-    run = launch("hydra", 1, ENDS, "hello", ":", "-n", "1", "true")
-    run.check(run.code not in (0, None) and run.seconds < SOON or "has waited 5 s" in run.out,
-              "half of the job does not know the library")
 
 
 run_cases([two_launchers, singletons, what_is_asked_for_is_not_there, another_version,

@@ -19,9 +19,11 @@
 
 #define CREDIT_UNITS 1024u
 #ifdef OPEN_MPI
-# define MPI_NAME "Open MPI"
+# define MPI_NAME     "Open MPI"
+# define MPI_LAUNCHER "mpirun.openmpi"
 #else
-# define MPI_NAME "MPICH"
+# define MPI_NAME     "MPICH"
+# define MPI_LAUNCHER "mpiexec.hydra"
 #endif
 
 /* ---- what the ranks agree on */
@@ -133,7 +135,7 @@ static bool has_all(const struct tmb_net *net) {
         "mpi: %s knows of %d ranks, but this job has %u; start it with the launcher of %s (%s -n "
         "%u), whose programs must all use this library, or choose another network by "
         "TOMBOLO_CONDUIT",
-        MPI_NAME, size, net->env.size, MPI_NAME, "mpirun", net->env.size);
+        MPI_NAME, size, net->env.size, MPI_NAME, MPI_LAUNCHER, net->env.size);
   return false;
 }
 
