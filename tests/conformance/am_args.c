@@ -193,7 +193,7 @@ static void round_of(int form) {
 
 int main(int argc, char **argv) {
   CHECK_EQ(gex_AM_MaxArgs(), 16);
-  job_start(&argc, &argv, 64 * 1024, NULL, 0);
+  job_start(&argc, &argv, 256 * 1024, NULL, 0);
   REQUIRE((uintptr_t)SLOT * 2 * 17 * job.size <= job.bytes);
   register_all();
   round_of(0);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 240, WORDS_MAX = 40, RANKS_MAX = 16 };
+enum { ROUNDS = 240, WORDS_MAX = 40, RANKS_MAX = 64 };
 
 static gex_TM_t world;
 static gex_Rank_t me, size;

@@ -12,11 +12,11 @@
 
 #include "job.h"
 
-enum { EPS = 3, BYTES = 1 << 16, SCRATCH = 4096, BARRIERS = 30 };
+enum { EPS = 3, RANKS_MAX = 64, BYTES = 1 << 16, SCRATCH = 4096, BARRIERS = 30 };
 
 static gex_EP_t ep[EPS]; /* indices 1.. */
 static char *base[EPS];
-static gex_EP_Location_t args[64];
+static gex_EP_Location_t args[EPS * RANKS_MAX];
 static gex_Rank_t count;
 
 static void make_endpoints(void) {
@@ -33,6 +33,7 @@ static void make_endpoints(void) {
 /* Members: endpoints 1..EPS of every rank, endpoint-major; the callers' own endpoint 0 is not one.
  */
 static void list_members(void) {
+  REQUIRE(job.size <= RANKS_MAX);
   count = 0;
   for (int i = 0; i < EPS; i++)
     for (gex_Rank_t r = 0; r < job.size; r++) {
@@ -89,7 +90,7 @@ static gex_Addr_t scratch_of(int i, gex_Flags_t flags) {
 }
 
 static void check_mode(gex_Flags_t flags) {
-  gex_Addr_t addrs[64];
+  gex_Addr_t addrs[EPS * RANKS_MAX];
   gex_TM_t tms[EPS];
   for (int i = 0; i < EPS; i++) addrs[i] = scratch_of(i, flags);
   if (flags & GEX_FLAG_TM_GLOBAL_SCRATCH)
