@@ -93,7 +93,8 @@ static void note_pause(struct tree *t, const struct tmb_sup_event *event) {
 
 static void event_came(struct tree *t, struct tree_child *from, const struct frame *f) {
   struct tmb_sup_event event;
-  if (f->bytes != sizeof event || (t->host == TREE_ROOT && !t->sup)) return;
+  const bool for_us = !from || t->host == TREE_ROOT; /* and not before START */
+  if (f->bytes != sizeof event || (for_us && !t->sup)) return;
   memcpy(&event, f->data, sizeof event);
   if (from && event.kind == TMB_SUP_POLICY) {
     from->refuses = event.flags & TMB_SUP_REFUSES;
