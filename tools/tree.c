@@ -23,6 +23,7 @@
 
 #define PULL_BYTES (1u << 20) /* read from a link in one step */
 #define WAIT_MS    1000       /* pings are sent, and silence is noticed, about so often */
+#define ENDING_S   5.0        /* an agent that is silent so long while a failed job ends is left */
 
 /* ---- sending */
 
@@ -72,7 +73,14 @@ static void tell_policy(struct tree *t) {
   }
 }
 
+/* While a job that has failed ends, nobody waits long for an agent. */
+static void note_end(struct tree *t, const struct tmb_sup_event *event) {
+  const bool ends = event->kind == TMB_SUP_END || event->kind == TMB_SUP_ASK;
+  if (ends && event->flags & TMB_SUP_FAILED && !t->failed_ns) t->failed_ns = tmb_os_now_ns();
+}
+
 void tree_tell(struct tree *t, const struct tmb_sup_event *event) {
+  note_end(t, event);
   if (event->kind == TMB_SUP_POLICY) {
     t->own_refuses = event->flags & TMB_SUP_REFUSES;
     tell_policy(t);
@@ -106,6 +114,7 @@ static void event_came(struct tree *t, struct tree_child *from, const struct fra
     return;
   }
   note_pause(t, &event);
+  note_end(t, &event);
   if (f->a != t->host) tmb_supervise_apply(t->sup, &event);
   tree_send_down(t, *f);
 }
@@ -279,24 +288,35 @@ static void from_above(struct tree *t, const struct frame *f) {
   }
 }
 
-static bool is_silent(const struct tree *t, const struct link *l) {
+/* Whether nothing was heard for `limit_s`, of which only what is after `from_ns` counts. */
+static bool is_silent(const struct tree *t, const struct link *l, uint64_t from_ns,
+                      double limit_s) {
   return !t->paused && t->job.silence_s > 0 &&
-         (double)(tmb_os_now_ns() - l->heard_ns) / 1e9 > t->job.silence_s;
+         (double)(tmb_os_now_ns() - TMB_MAX(l->heard_ns, from_ns)) / 1e9 > limit_s;
 }
 
-static void serve_child(struct tree *t, struct tree_child *child) {
-  struct frame f;
+/* Gives a child up that has been silent for too long. */
+static void check_silence(struct tree *t, struct tree_child *child) {
   char why[TREE_WHY_BYTES];
-  if (!child->greeted) return;
-  if (!child->link.broken) link_pull(&child->link, PULL_BYTES);
-  while (link_next(&child->link, &f)) from_child(t, child, &f);
-  if (child->link.broken) {
-    tree_child_lost(t, child, "the connection to its agent has ended");
-  } else if (is_silent(t, &child->link)) {
+  if (t->failed_ns && is_silent(t, &child->link, t->failed_ns, ENDING_S)) {
+    tmb_print("host %s: its agent does not answer; leaving it", t->job.host_name[child->first]);
+    tree_child_lost(t, child, "its agent does not answer");
+  } else if (is_silent(t, &child->link, 0, t->job.silence_s)) {
     snprintf(why, sizeof why, "its agent has said nothing for %g s (TOMBOLO_PEER_TIMEOUT)",
              t->job.silence_s);
     tree_child_lost(t, child, why);
   }
+}
+
+static void serve_child(struct tree *t, struct tree_child *child) {
+  struct frame f;
+  if (!child->greeted) return;
+  if (!child->link.broken) link_pull(&child->link, PULL_BYTES);
+  while (link_next(&child->link, &f)) from_child(t, child, &f);
+  if (child->link.broken)
+    tree_child_lost(t, child, "the connection to its agent has ended");
+  else
+    check_silence(t, child);
 }
 
 /* START has passed, and its supervisor is not there yet: what comes behind it, an end of the job
@@ -310,7 +330,7 @@ void tree_step(struct tree *t) {
   if (t->host != TREE_ROOT) {
     if (!t->up.broken) link_pull(&t->up, PULL_BYTES);
     while (!between(t) && link_next(&t->up, &f)) from_above(t, &f);
-    if (is_silent(t, &t->up)) t->up.broken = true;
+    if (is_silent(t, &t->up, 0, t->job.silence_s)) t->up.broken = true;
     if (t->up.broken) t->abandoned = true;
   }
   tree_start_watch(t);

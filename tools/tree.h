@@ -62,9 +62,10 @@ struct tree {
   struct look *look;   /* look.h; NULL: nobody is answered */
   uint32_t rounds;     /* of the bootstrap that this node has passed on */
   bool own_refuses, refuses_told;
-  bool paused;    /* the ranks are stopped, and perhaps the launcher */
-  bool abandoned; /* agents: the node above is gone */
-  bool started;   /* root and agents: START has passed */
+  uint64_t failed_ns; /* since then a job that has failed ends; 0: none does */
+  bool paused;        /* the ranks are stopped, and perhaps the launcher */
+  bool abandoned;     /* agents: the node above is gone */
+  bool started;       /* root and agents: START has passed */
   void (*lost)(struct tree *tree, uint32_t host, const char *why); /* root: a host is gone */
 };
 

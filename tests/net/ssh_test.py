@@ -158,6 +158,25 @@ class Losses(unittest.TestCase):
             self.assertLess(time.monotonic() - began, 8)
             self.assertEqual([h for h, words in lab.leftovers(6) if "bootstrap" in words], [])
 
+    def test_agent_stopped_at_the_end(self):
+        """The end of a job waits a few seconds for an agent that is stopped, not for a time-out."""
+        with Lab(hosts=3, sshd=True) as lab:
+            for degree in ("32", "1"):
+                process = self.hold(lab, TOMBOLO_SSH_OUT_DEGREE=degree)
+                agent = [pid for pid, words in lab.hosts[2].processes()
+                         if "run --agent" in words and "sh -c" not in words]
+                os.kill(agent[-1], signal.SIGSTOP)
+                rank = [pid for pid, words in lab.hosts[0].processes()
+                        if words.startswith(BOOTSTRAP)]
+                began = time.monotonic()
+                os.kill(rank[0], signal.SIGKILL)
+                _, err = process.communicate(timeout=60)
+                self.assertLess(time.monotonic() - began, 12)
+                self.assertRegex(err, "host host2: its agent does not answer; leaving it")
+                self.assertEqual(process.returncode, 137)
+                os.kill(agent[-1], signal.SIGCONT)
+                self.assertEqual(lab.leftovers(6), [])
+
     def test_launcher_gone(self):
         with Lab(hosts=2, sshd=True) as lab:
             process = self.hold(lab)
