@@ -16,7 +16,7 @@
 #include <gasnetex_ext.h>
 #include <stdlib.h>
 
-enum { RANKS = 16, WORDS = 3000, HALF = WORDS * 4, FLIGHT = 6, ROUNDS = 60 };
+enum { RANKS = 64, WORDS = 8000, HALF = WORDS * 4, FLIGHT = 6, ROUNDS = 60 };
 
 static char *device[2]; /* memories of two devices */
 
