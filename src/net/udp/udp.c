@@ -20,8 +20,7 @@
 
 #define CREDIT_DEFAULT 1024u /* times 256 bytes */
 #define NS_PER_S       1000000000u
-#define STREAM_RTO_NS \
- 200000000u /* the kernel sends again; here only what a broken connection had */
+#define STREAM_BELOW   16384u /* longer datagrams carry transfers as fast as a connection */
 
 /* Settings that have to be there before the sockets are. */
 struct plan {
@@ -144,6 +143,10 @@ static bool plan_mtu_given(const struct tmb_net_up *up, const struct plan *plan)
          plan->choice.mtu == UDP_MTU_FLOOR || up->setting_int("TOMBOLO_UDP_MTU") > 0;
 }
 
+static uint32_t stream_packet(const struct plan *plan) {
+  return TMB_ALIGN_DOWN(UDP_PACKET_MAX - (plan->cipher ? UDP_SEAL_TAG : 0), 16u);
+}
+
 static struct udp_config config_of(const struct tmb_net_env *env, const struct plan *plan) {
   const struct tmb_net_up *up = env->up;
   const uint32_t headers = plan->choice.family == AF_INET6 ? 48 : 28;
@@ -165,8 +168,10 @@ static struct udp_config config_of(const struct tmb_net_env *env, const struct p
                              .coalesce = up->setting_int("TOMBOLO_UDP_COALESCE") != 0,
                              .cipher = plan->cipher,
                              .hash_payload = plan->guard == UDP_GUARD_PAYLOAD,
-                             .rto_min_ns = plan->mode == UDP_STREAM_ALWAYS ? STREAM_RTO_NS : 0,
-                             .peer_timeout_ns = timeout_ns(up)};
+                             .rto_min_ns = plan->mode == UDP_STREAM_ALWAYS ? UDP_STREAM_RTO_NS : 0,
+                             .peer_timeout_ns = timeout_ns(up),
+                             .stream_min = (uint64_t)up->setting_int("TOMBOLO_UDP_STREAM_BYTES"),
+                             .stream_bytes = stream_packet(plan)};
 }
 
 /* Put the fault filter before the sockets if it is asked for. */
@@ -184,14 +189,22 @@ static void add_faults(const struct tmb_net_env *env, const struct udp_config *c
   if (!udp_fault_wrap(io, &fault)) env->up->fatal("no memory for TOMBOLO_UDP_FAULT");
 }
 
+/* Whether long transfers take connections: where datagrams are short, and one interface is used. */
+static bool has_bulk(const struct plan *plan, const struct udp_config *config) {
+  return plan->mode == UDP_STREAM_AUTO && plan->choice.rails == 1 && config->stream_min &&
+         config->packet_bytes < STREAM_BELOW;
+}
+
 /* Put connections before the datagrams, beside them or instead. */
-static void add_stream(const struct tmb_net_env *env, struct plan *plan, struct udp_io *io) {
+static void add_stream(const struct tmb_net_env *env, struct plan *plan,
+                       const struct udp_config *config, struct udp_io *io) {
   if (!plan->stream) return;
   const struct udp_stream_plan join = {.greeter = {env->secret, env->job_id, env->rank, env->size},
                                        .cards = plan->cards,
                                        .choice = &plan->choice,
                                        .book = udp_sockets_book(plan->sockets),
                                        .mode = plan->mode,
+                                       .bulk = has_bulk(plan, config),
                                        .up = env->up,
                                        .stats = env->stats};
   if (!udp_stream_join(plan->stream, &join, io)) env->up->fatal("no memory for connections");
@@ -219,9 +232,9 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
     env->up->fatal("no memory for the addresses of %u ranks", env->size);
   struct udp_io io = udp_sockets_io(plan.sockets);
   /* Faults are those of datagrams, so that they show the way out; where there are none, of all. */
-  if (plan.mode == UDP_STREAM_ALWAYS) add_stream(env, &plan, &io);
+  if (plan.mode == UDP_STREAM_ALWAYS) add_stream(env, &plan, &config, &io);
   add_faults(env, &config, &io);
-  if (plan.mode == UDP_STREAM_AUTO) add_stream(env, &plan, &io);
+  if (plan.mode == UDP_STREAM_AUTO) add_stream(env, &plan, &config, &io);
   plan.sockets = NULL; /* belongs to io */
   plan.cipher = NULL;  /* belongs to the engine's configuration */
   struct tmb_net *e = udp_engine_new(env, &config, &io);

@@ -20,16 +20,18 @@
 #include "net/udp/udp_window.h"
 #include "os/lock.h"
 
-#define UDP_FDS_MAX      8u         /* descriptors to wait for */
-#define UDP_OUT_MAX      64u        /* packets handed to the network in one call */
-#define UDP_REPLY_SLOTS  16u        /* of the window, that requests leave to replies */
-#define UDP_XFER_SLOTS   48u        /* of the window, that transfers leave to messages */
-#define UDP_COPY_MAX     8192u      /* a put that is copied, so that its source is free at once */
-#define UDP_BULK_BYTES   4096u      /* of a payload that belongs to a long transfer */
-#define UDP_NO_CATEGORY  UINT32_MAX /* nobody is to be told */
-#define UDP_ACK_EVERY    16u        /* packets */
-#define UDP_ACK_DELAY_NS 200000u
-#define UDP_ANSWERS_SURE 4u /* answered signals, after which the next answer is waited for */
+#define UDP_FDS_MAX       8u  /* descriptors to wait for */
+#define UDP_OUT_MAX       64u /* packets handed to the network in one call */
+#define UDP_REPLY_SLOTS   16u /* of the window, that requests leave to replies */
+/* Of a connection: the kernel sends again; here only what a broken one had. */
+#define UDP_STREAM_RTO_NS 200000000u
+#define UDP_XFER_SLOTS    48u        /* of the window, that transfers leave to messages */
+#define UDP_COPY_MAX      8192u      /* a put that is copied, so that its source is free at once */
+#define UDP_BULK_BYTES    4096u      /* of a payload that belongs to a long transfer */
+#define UDP_NO_CATEGORY   UINT32_MAX /* nobody is to be told */
+#define UDP_ACK_EVERY     16u        /* packets */
+#define UDP_ACK_DELAY_NS  200000u
+#define UDP_ANSWERS_SURE  4u /* answered signals, after which the next answer is waited for */
 
 /* Memory of a packet. */
 struct udp_buf {
@@ -196,6 +198,8 @@ struct udp_config {
   uint64_t rto_min_ns; /* 0: the window's own */
   bool coalesce;
   uint64_t peer_timeout_ns;
+  uint64_t stream_min; /* transfers of so many bytes and more take the connection, if io has one */
+  uint32_t stream_bytes; /* of a packet there at most */
 };
 
 struct tmb_net {
@@ -313,6 +317,8 @@ bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve);
 void udp_gather_settle(struct tmb_net *e, struct udp_peer *p);
 /* Payload of one packet at most, with such a record. */
 uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r);
+/* The same, if packets have so many bytes at most. */
+uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r);
 int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
 
 /* Whether a packet of `bytes` bytes that is about to be sent asks for an acknowledgement, because
@@ -326,8 +332,14 @@ bool udp_packet_asks(struct udp_peer *p, uint32_t rail, uint64_t bytes);
 
 /* The rail of a transfer's next packet, UDP_NO_RAIL: none now; lowers *due_ns to when by time. */
 uint32_t udp_rail_bulk(struct tmb_net *e, struct udp_peer *p, uint64_t *due_ns);
+/* Whether a rail is the connection. */
+static inline bool udp_rail_is_stream(const struct tmb_net *e, uint32_t r) {
+  return r == e->io.rails; /* without one no rail has this number */
+}
+/* Whether the first of the transfers takes the connection: it is long, and the connection works. */
+bool udp_rail_streams(const struct tmb_net *e, const struct udp_peer *p);
 /* The rail of a packet that is sent again. */
-uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, uint32_t tries);
+uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot);
 /* Whether a window leaves room for a packet that is sent again. */
 bool udp_rail_open(const struct udp_peer *p);
 /* Nothing of a rail has been acknowledged for its time-out. */

@@ -62,6 +62,9 @@ struct udp_io {
   const struct udp_io_ops *ops;
   void *state;
   uint32_t rails;
+  /* There is one more rail, with number `rails`: a connection, made by the first packet for it, for
+   * long transfers. It takes packets of up to UDP_PACKET_MAX bytes and keeps their order. */
+  bool has_stream;
 };
 
 #endif

@@ -19,16 +19,23 @@
 #define FALL_BACK_NS 500000000u  /* after which a peer that was never heard is asked another way */
 #define KEEP_NS      1000000000u /* between looks for silent peers */
 
+static void open_stream_rail(const struct tmb_net *e, struct udp_rail *rail) {
+  udp_cc_open(&rail->cc, e->config.stream_bytes);
+  rail->rto_min_ns = UDP_STREAM_RTO_NS;
+}
+
 struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
   struct udp_peer *p = e->peers[rank];
   if (TMB_LIKELY(p != NULL)) return p;
   p = calloc(1, sizeof *p);
-  if (!p || udp_tx_open(&p->tx, e->config.packet_bytes, e->io.rails))
+  if (!p || udp_tx_open(&p->tx, e->config.packet_bytes, e->io.rails + e->io.has_stream))
     e->up->fatal("no memory for the window of rank %u", rank);
+  if (e->io.has_stream) open_stream_rail(e, &p->tx.rail[e->io.rails]);
   p->rank = rank;
   p->rx.next = 1;
   udp_mtu_open(&p->mtu, e->config.base_bytes, e->config.packet_bytes);
-  if (e->config.rto_min_ns) p->tx.rto_min_ns = e->config.rto_min_ns;
+  for (uint32_t r = 0; e->config.rto_min_ns && r < e->io.rails; r++)
+    p->tx.rail[r].rto_min_ns = e->config.rto_min_ns;
   p->ack_due_ns = UINT64_MAX;
   p->signal_tick = p->alone_tick = p->hoped_tick = UINT64_MAX;
   p->detect_ns = UINT64_MAX;

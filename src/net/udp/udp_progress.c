@@ -39,13 +39,13 @@ static uint64_t push_timeout(struct tmb_net *e, struct udp_peer *p) {
   for (uint32_t r = 0; r < p->tx.rails; r++) {
     const struct udp_rail *rail = &p->tx.rail[r];
     if (!rail->in_flight) continue;
-    uint64_t due = rail->timer_ns + udp_tx_rto(&p->tx, rail);
+    uint64_t due = rail->timer_ns + udp_tx_rto(rail);
     if (due <= e->now_ns) {
       udp_rail_timeout(e, p, r);
       udp_count(&e->stats->timeouts, 1);
       udp_peer_asked(e, p);
       push_lost(e, p, true);
-      due = e->now_ns + udp_tx_rto(&p->tx, rail);
+      due = e->now_ns + udp_tx_rto(rail);
     }
     next = TMB_MIN(next, due);
   }
@@ -56,7 +56,7 @@ static uint64_t push_timeout(struct tmb_net *e, struct udp_peer *p) {
 static uint64_t push_starved(struct tmb_net *e, struct udp_peer *p) {
   if (!p->starved) return UINT64_MAX;
   if (p->starved_ns > e->now_ns) return p->starved_ns;
-  const uint64_t wait = udp_tx_rto(&p->tx, udp_tx_main(&p->tx)) << TMB_MIN(p->starved_asks, 8u);
+  const uint64_t wait = udp_tx_rto(udp_tx_main(&p->tx)) << TMB_MIN(p->starved_asks, 8u);
   if (p->starved_asks++) udp_peer_asked(e, p);
   p->starved_ns = e->now_ns + TMB_MIN(wait, (uint64_t)ASK_NS_MAX);
   udp_ack_send(e, p, UDP_ACK_NOW);

@@ -7,11 +7,15 @@
  * that is used, which is tried when transfers wait for the window. A packet of a transfer takes the
  * rail on which it would arrive first. When nothing of a rail has been acknowledged for a time-out
  * all that is on its way there counts as lost and takes another rail; after three it is not used
- * until it carries something again. Invariant: with one rail nothing here changes anything.
+ * until it carries something again. One interface may have a connection (TCP) beside it: a rail
+ * that long transfers take as soon as it has carried a packet, and that nothing else takes, because
+ * the kernel moves long packets through it at half of what datagrams of 1500 bytes cost. Invariant:
+ * with one rail nothing here changes anything.
  */
 #include "net/udp/udp_engine.h"
 
 #define TIMEOUTS_MAX 3u
+#define STREAM_TRIES 4u        /* of a packet by a connection, which is made again each time */
 #define RUN_BYTES    32768u    /* on one rail before another is looked for */
 #define ASK_NS       20000000u /* between questions whether a rail carries anything, at first */
 #define ASK_SHIFT    8u        /* doublings of it, at most */
@@ -25,6 +29,21 @@ static bool is_usable(const struct udp_peer *p, uint32_t r) {
 static bool has_room(const struct udp_rail *rail) {
   return rail->in_flight < rail->cc.window;
 }
+
+/* ---- the connection: a rail of its own kind, for long transfers, where there is one other rail */
+
+/* Whether the first of the transfers is to take the connection, if that works. */
+static bool wants_stream(const struct tmb_net *e, const struct udp_peer *p) {
+  return e->io.has_stream && p->first && p->first->total >= e->config.stream_min;
+}
+
+bool udp_rail_streams(const struct tmb_net *e, const struct udp_peer *p) {
+  if (!wants_stream(e, p)) return false;
+  const struct udp_rail *rail = &p->tx.rail[e->io.rails];
+  return rail->carries && !rail->timeouts;
+}
+
+/* ---- rails of datagrams */
 
 /* When a packet would arrive that is sent now, from now on. */
 static double arrival_ns(const struct udp_rail *rail) {
@@ -51,7 +70,8 @@ static uint32_t best(const struct tmb_net *e, const struct udp_peer *p, uint64_t
 uint32_t udp_rail_bulk(struct tmb_net *e, struct udp_peer *p, uint64_t *due_ns) {
   struct udp_rail *rail = &p->tx.rail[p->bulk_rail];
   const bool waits = udp_cc_waits(&rail->cc, e->now_ns);
-  if (TMB_LIKELY(p->tx.rails == 1)) {
+  if (udp_rail_streams(e, p)) return has_room(&p->tx.rail[e->io.rails]) ? e->io.rails : UDP_NO_RAIL;
+  if (TMB_LIKELY(e->io.rails == 1)) {
     if (!has_room(rail)) return UDP_NO_RAIL;
     if (!waits) return 0;
     *due_ns = rail->cc.next_ns;
@@ -70,9 +90,11 @@ uint32_t udp_rail_bulk(struct tmb_net *e, struct udp_peer *p, uint64_t *due_ns) 
   return r;
 }
 
-uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, uint32_t tries) {
+uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot) {
   struct udp_tx *tx = &p->tx;
-  if (TMB_LIKELY(tx->rails == 1)) return 0;
+  const uint32_t tries = slot->tries;
+  if (udp_rail_is_stream(e, slot->rail) && tries < STREAM_TRIES) return slot->rail;
+  if (TMB_LIKELY(e->io.rails == 1)) return 0;
   uint64_t due_ns;
   const uint32_t r = best(e, p, &due_ns);
   if (r != UDP_NO_RAIL) return r;
@@ -89,21 +111,24 @@ bool udp_rail_open(const struct udp_peer *p) {
 /* ---- rails that are gone, and that come back */
 
 /* Another rail on which the peer has been heard, or that is known to carry packets. */
-static uint32_t other(const struct udp_peer *p, uint32_t gone) {
-  if (p->heard_rail != gone && !p->tx.rail[p->heard_rail].timeouts) return p->heard_rail;
-  for (uint32_t r = 0; r < p->tx.rails; r++)
+static uint32_t other(const struct tmb_net *e, const struct udp_peer *p, uint32_t gone) {
+  const uint32_t heard = p->heard_rail;
+  if (heard != gone && heard < e->io.rails && !p->tx.rail[heard].timeouts) return heard;
+  for (uint32_t r = 0; r < e->io.rails; r++)
     if (r != gone && p->tx.rail[r].carries && !p->tx.rail[r].timeouts) return r;
   return UDP_NO_RAIL;
 }
 
 static void give_up(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
-  const uint32_t next = other(p, r);
+  const bool streams = udp_rail_is_stream(e, r);
+  const uint32_t next = streams ? p->tx.main : other(e, p, r);
   if (next == UDP_NO_RAIL) return; /* the peer, not a rail */
   struct udp_rail *rail = &p->tx.rail[r];
   if (r != p->tx.main && !rail->carries) return; /* done before */
   rail->carries = 0;
   rail->ask_ns = e->now_ns + ASK_NS;
   rail->asks = 0;
+  if (streams) return;
   if (p->tx.main == r) p->tx.main = next;
   if (e->rails_noted >> r & 1) return;
   e->rails_noted |= 1u << r;
@@ -113,15 +138,17 @@ static void give_up(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
 }
 
 void udp_rail_timeout(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
-  const bool several = p->tx.rails > 1 && other(p, r) != UDP_NO_RAIL;
+  const bool streams = udp_rail_is_stream(e, r);
+  const bool several = !streams && e->io.rails > 1 && other(e, p, r) != UDP_NO_RAIL;
   udp_tx_timeout(&p->tx, r, several, e->now_ns);
-  if (several && p->tx.rail[r].timeouts >= TIMEOUTS_MAX) give_up(e, p, r);
+  if ((several || streams) && p->tx.rail[r].timeouts >= TIMEOUTS_MAX) give_up(e, p, r);
 }
 
 /* Whether it is to be tried whether a rail carries packets of the length that is used. */
 static bool is_asked(const struct tmb_net *e, const struct udp_peer *p, uint32_t r) {
   const struct udp_rail *rail = &p->tx.rail[r];
   if (rail->ask_ns > e->now_ns) return false;
+  if (udp_rail_is_stream(e, r)) return wants_stream(e, p) && !udp_rail_streams(e, p);
   return rail->timeouts || (r != p->tx.main && rail->carries < p->mtu.bytes);
 }
 

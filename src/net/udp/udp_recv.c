@@ -247,7 +247,8 @@ struct acked {
 
 static void on_acked(void *ctx, struct udp_slot *slot) {
   const struct acked *a = ctx;
-  udp_mtu_passed(&a->p->mtu, slot->head_bytes + slot->tail_bytes, a->e->now_ns);
+  if (!udp_rail_is_stream(a->e, slot->rail))
+    udp_mtu_passed(&a->p->mtu, slot->head_bytes + slot->tail_bytes, a->e->now_ns);
   udp_buf_put(a->e, slot->buf);
   if (slot->xfer) udp_xfer_acked(a->e, a->p, slot->xfer);
 }
@@ -296,7 +297,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
   udp_count(&e->stats->packets_in, 1);
   if (p->lost) return;
   p->heard_ns = e->now_ns;
-  p->heard = true;
+  if (!udp_rail_is_stream(e, k->h.rail)) p->heard = true; /* else datagrams may still be lost */
   p->heard_rail = k->h.rail < p->tx.rails ? k->h.rail : 0;
   p->asked_ns = p->refused_ns = 0;
   take_ack(e, p, k, NULL);

@@ -131,22 +131,22 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
 }
 
 /* The length of packets has changed. */
-static void set_packet_bytes(struct udp_peer *p) {
-  for (uint32_t r = 0; r < p->tx.rails; r++) p->tx.rail[r].cc.packet_bytes = p->mtu.bytes;
+static void set_packet_bytes(const struct tmb_net *e, struct udp_peer *p) {
+  for (uint32_t r = 0; r < e->io.rails; r++) p->tx.rail[r].cc.packet_bytes = p->mtu.bytes;
 }
 
 void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
   struct udp_slot *slot = udp_tx_slot(&p->tx, number);
   const struct udp_header *h = (const struct udp_header *)(const void *)slot->buf->data;
   struct udp_out out = {.peer = p->rank,
-                        .rail = udp_rail_again(e, p, slot->tries),
+                        .rail = udp_rail_again(e, p, slot),
                         .head = slot->buf->data,
                         .head_bytes = slot->head_bytes,
                         .tail = slot->tail,
                         .tail_bytes = slot->tail_bytes};
   const uint32_t bytes = slot->head_bytes + slot->tail_bytes;
   if (TMB_UNLIKELY(udp_mtu_lost(&p->mtu, bytes, slot->tries, slot->sent_ns))) {
-    set_packet_bytes(p);
+    set_packet_bytes(e, p);
     udp_mtu_want(&p->mtu, e->now_ns);
   }
   if (TMB_UNLIKELY(bytes > p->mtu.bytes)) out.way = UDP_WAY_CUT;
@@ -243,7 +243,7 @@ uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p) {
   if (TMB_UNLIKELY(p->tx.rails > 1)) udp_rail_ask(e, p);
   if (TMB_LIKELY(p->mtu.due_ns > e->now_ns)) return p->mtu.due_ns;
   const struct udp_rail *rail = udp_tx_main(&p->tx);
-  const uint64_t wait_ns = udp_tx_rto(&p->tx, rail) + PROBE_NS;
+  const uint64_t wait_ns = udp_tx_rto(rail) + PROBE_NS;
   if (rail->timeouts) { /* nothing passes: that says nothing about lengths */
     p->mtu.due_ns = e->now_ns + wait_ns;
     return p->mtu.due_ns;
@@ -270,16 +270,20 @@ void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_reco
   else if (r->id & UDP_RAIL_ASKED)
     udp_rail_answered(p, (uint32_t)r->addr, r->id & ~UDP_RAIL_ASKED);
   else if (udp_mtu_answered(&p->mtu, r->id, e->now_ns))
-    set_packet_bytes(p);
+    set_packet_bytes(e, p);
 }
 
 /* ---- gathering */
 
-uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r) {
+uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r) {
   struct udp_record bare = *r;
   bare.flags |= UDP_TAIL;
   const uint32_t head = UDP_HEADER_BYTES + udp_record_bytes(&bare);
-  return p->mtu.bytes - TMB_ALIGN_UP(head, 16u);
+  return packet_bytes - TMB_ALIGN_UP(head, 16u);
+}
+
+uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r) {
+  return udp_payload_of(p->mtu.bytes, r);
 }
 
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
@@ -347,7 +351,7 @@ bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
   if (!p->starved) {
     p->starved = true;
     p->starved_asks = 0;
-    p->starved_ns = e->now_ns + udp_tx_rto(&p->tx, udp_tx_main(&p->tx));
+    p->starved_ns = e->now_ns + udp_tx_rto(udp_tx_main(&p->tx));
     udp_peer_busy(e, p);
   }
   return false;

@@ -28,12 +28,16 @@
 #define RETRY_NS      100000000u /* after a connection that could not be made */
 #define LOOK_CALLS    1024u      /* of recv, between looks for who connects */
 #define HOT_CALLS     8u         /* of recv, from the one that was busy last */
+#define ACTIVE_CALLS  1024u      /* of recv, after something went through a connection */
+#define IDLE_CALLS    16u        /* of recv, between looks at connections that carry nothing */
+#define TURN_CALLS    8u         /* of recv, between those that ask connections first */
 #define BACKLOG       512
 
 /* How a peer is reached. */
 struct way {
   struct udp_conn *ours, *theirs; /* made here, made there; or NULL */
   uint64_t retry_ns;              /* not to be made before */
+  bool wanted;                    /* in AUTO: instead of datagrams, as soon as it is up */
   bool used;                      /* in AUTO: instead of datagrams */
   bool refused;                   /* its host says that nobody listens */
 };
@@ -50,7 +54,8 @@ struct udp_stream {
   struct udp_conn *strangers, *full, **full_last, *dead;
   struct udp_conn *hot; /* whose packets came last, or NULL */
   uint32_t stranger_count, conn_count, calls;
-  uint32_t look; /* who waits was told of the descriptors: look there */
+  uint32_t active; /* calls of recv for which connections are looked at each time */
+  uint32_t look;   /* who waits was told of the descriptors: look there */
   bool told;
 };
 
@@ -163,7 +168,18 @@ static void connect_to(struct udp_stream *s, struct way *w, uint32_t peer) {
   if (w->ours->fd < 0) drop(s, w->ours);
 }
 
-/* The greeting is over: from here on the way is used. */
+/* In AUTO: datagrams do not arrive, so all packets go through connections. */
+static void replace_datagrams(struct udp_stream *s, struct way *w, uint32_t peer) {
+  if (w->used || s->mode != UDP_STREAM_AUTO) return;
+  w->used = true;
+  if (s->told || s->env.greeter.rank >= peer) return;
+  s->told = true;
+  s->up->print("udp: no datagram of rank %u arrives, but it can be reached by TCP, which is used "
+               "instead towards such ranks (TOMBOLO_UDP_STREAM=1 does so from the start)",
+               peer);
+}
+
+/* The greeting is over. */
 static void came_up(struct udp_stream *s, struct udp_conn *c) {
   struct way *w = way_get(s, c->peer);
   unlink_stranger(s, c);
@@ -173,13 +189,7 @@ static void came_up(struct udp_stream *s, struct udp_conn *c) {
   }
   if (w->theirs == c && w->ours && !udp_conn_is_up(w->ours)) udp_conn_move(w->ours, c);
   w->refused = false;
-  if (s->mode == UDP_STREAM_AUTO && !s->told && s->env.greeter.rank < c->peer) {
-    s->told = true;
-    s->up->print("udp: no datagram of rank %u arrives, but it can be reached by TCP, which is used "
-                 "instead towards such ranks (TOMBOLO_UDP_STREAM=1 does so from the start)",
-                 c->peer);
-  }
-  w->used = true;
+  if (w->wanted) replace_datagrams(s, w, c->peer);
 }
 
 static void note_full(struct udp_stream *s, struct udp_conn *c) {
@@ -230,9 +240,9 @@ static uint64_t stream_now(void *io) {
   return udp_conn_now();
 }
 
-static bool goes_by_stream(const struct udp_stream *s, uint32_t peer) {
-  if (s->mode == UDP_STREAM_ALWAYS) return true;
-  const struct way *w = s->ways[peer];
+static bool goes_by_stream(const struct udp_stream *s, const struct udp_out *out) {
+  if (s->mode == UDP_STREAM_ALWAYS || out->rail >= s->io.rails) return true;
+  const struct way *w = s->ways[out->peer];
   return w && w->used; /* a connection that breaks is made again: datagrams did not arrive before */
 }
 
@@ -240,6 +250,7 @@ static bool goes_by_stream(const struct udp_stream *s, uint32_t peer) {
 static void send_stream(struct udp_stream *s, const struct udp_out *out, uint32_t count) {
   const uint32_t peer = out->peer;
   struct way *w = way_get(s, peer);
+  s->active = ACTIVE_CALLS;
   connect_to(s, w, peer);
   struct udp_conn *c = preferred(s, w, peer);
   if (c && !udp_conn_send(&s->env, c, out, count)) drop(s, c);
@@ -248,10 +259,10 @@ static void send_stream(struct udp_stream *s, const struct udp_out *out, uint32_
 static uint32_t stream_send(void *io, const struct udp_out *out, uint32_t count) {
   struct udp_stream *s = io;
   for (uint32_t i = 0; i < count;) {
-    const bool stream = goes_by_stream(s, out[i].peer);
+    const bool stream = goes_by_stream(s, &out[i]);
     uint32_t n = 1;
-    while (i + n < count &&
-           (stream ? out[i + n].peer == out[i].peer : !goes_by_stream(s, out[i + n].peer)))
+    while (i + n < count && goes_by_stream(s, &out[i + n]) == stream &&
+           (!stream || out[i + n].peer == out[i].peer))
       n++;
     if (stream) {
       send_stream(s, out + i, n);
@@ -265,6 +276,15 @@ static uint32_t stream_send(void *io, const struct udp_out *out, uint32_t count)
   return count;
 }
 
+/* A packet that belongs to a rail of datagrams has come through a connection: the peer hears no
+ * datagrams of this rank, or has its own lost. */
+static void note_rail(struct udp_stream *s, const struct udp_conn *c) {
+  struct udp_header h;
+  if (s->mode != UDP_STREAM_AUTO) return;
+  memcpy(&h, c->in.data + c->in.start, sizeof h);
+  if (h.rail < s->io.rails) replace_datagrams(s, way_get(s, c->peer), c->peer);
+}
+
 /* Hand packets that have come over, one by one: each at the start of its memory. */
 static void hand_over(struct udp_stream *s, struct udp_datagrams *in, uint32_t most) {
   while (s->full && in->count < most) {
@@ -272,9 +292,11 @@ static void hand_over(struct udp_stream *s, struct udp_datagrams *in, uint32_t m
     s->full = c->next_full;
     if (!s->full) s->full_last = &s->full;
     c->is_full = false;
+    s->active = ACTIVE_CALLS;
     while (in->count < most) {
       const int bytes = udp_conn_next(&s->env, c);
       if (bytes <= 0) break;
+      note_rail(s, c);
       memcpy(in->memory + (size_t)in->count * UDP_DATAGRAM_MAX, c->in.data + c->in.start,
              (size_t)bytes);
       c->in.start += (size_t)bytes;
@@ -290,23 +312,30 @@ static void hand_over(struct udp_stream *s, struct udp_datagrams *in, uint32_t m
   bury(s);
 }
 
+static void read_streams(struct udp_stream *s, uint32_t calls) {
+  const bool always = s->mode == UDP_STREAM_ALWAYS || s->active || s->stranger_count;
+  const uint32_t pause = s->conn_count ? IDLE_CALLS : LOOK_CALLS;
+  if (s->active) s->active--;
+  if (s->hot && s->active && calls % HOT_CALLS && !tmb_load_rlx(&s->look)) {
+    serve(s, s->hot, EPOLLIN);
+    bury(s);
+  } else if (always || calls % pause == 0 || tmb_load_rlx(&s->look)) {
+    look(s);
+  }
+}
+
 static void stream_recv(void *io, struct udp_datagrams *in, bool many) {
   struct udp_stream *s = io;
-  in->count = 0;
-  if (s->mode == UDP_STREAM_AUTO) s->io.ops->recv(s->io.state, in, many);
   const uint32_t most = many ? UDP_BATCH : 1;
   const uint32_t calls = ++s->calls;
-  if (!s->full && in->count < most) {
-    const bool always = s->mode == UDP_STREAM_ALWAYS || s->conn_count;
-    if (s->hot && calls % HOT_CALLS && !tmb_load_rlx(&s->look)) {
-      serve(s, s->hot, EPOLLIN);
-      bury(s);
-    } else if (always || calls % LOOK_CALLS == 0 || tmb_load_rlx(&s->look)) {
-      look(s);
-    }
-  }
+  /* Where datagrams come all the time, connections have their turn too. */
+  const bool datagrams = s->mode == UDP_STREAM_AUTO, first = s->active && calls % TURN_CALLS == 0;
+  in->count = 0;
+  if (datagrams && !first) s->io.ops->recv(s->io.state, in, many);
+  if (!s->full && in->count < most) read_streams(s, calls);
   hand_over(s, in, most);
   in->more = s->full != NULL;
+  if (datagrams && first && !in->count) s->io.ops->recv(s->io.state, in, many);
 }
 
 static uint32_t stream_fds(void *io, struct pollfd *fds, uint32_t max) {
@@ -331,14 +360,21 @@ static bool stream_refused(void *io, uint32_t peer) {
 
 static void stream_fall_back(void *io, uint32_t peer) {
   struct udp_stream *s = io;
-  connect_to(s, way_get(s, peer), peer);
+  struct way *w = way_get(s, peer);
+  const struct udp_conn *c = preferred(s, w, peer);
+  w->wanted = true;
+  if (c && udp_conn_is_up(c))
+    replace_datagrams(s, w, peer);
+  else
+    connect_to(s, w, peer);
   bury(s);
 }
 
 static uint32_t stream_waiting(void *io, uint32_t peer, uint32_t rail) {
   const struct udp_stream *s = io;
   const struct way *w = s->ways[peer];
-  if (s->mode != UDP_STREAM_AUTO || (w && w->used) || !s->io.ops->waiting) return 0;
+  if (s->mode != UDP_STREAM_AUTO || (w && w->used) || rail >= s->io.rails || !s->io.ops->waiting)
+    return 0;
   return s->io.ops->waiting(s->io.state, peer, rail);
 }
 
@@ -408,8 +444,10 @@ bool udp_stream_join(struct udp_stream *s, const struct udp_stream_plan *plan, s
     return false;
   for (uint32_t i = 0; i < size; i++) s->ports[i] = plan->cards[i].family[keep].stream_port;
   s->io = *io;
-  *io = (struct udp_io){
-      .ops = &stream_ops, .state = s, .rails = s->mode == UDP_STREAM_ALWAYS ? 1 : io->rails};
+  *io = (struct udp_io){.ops = &stream_ops,
+                        .state = s,
+                        .rails = s->mode == UDP_STREAM_ALWAYS ? 1 : io->rails,
+                        .has_stream = plan->bulk};
   return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The stream mode: packets go through connections (TCP), by setting or where datagrams get lost.
+ * Packets go through connections (TCP): all of them, by setting or where datagrams get lost, or
+ * those of long transfers.
  *
  * Owns the listening socket, the connections of this rank, and the io that it wraps. Called by
  * udp.c at open, then by the engine as its io. Calls the kernel and udp_frame.h. The engine keeps
@@ -19,7 +20,8 @@
 #include "net/udp/udp_frame.h"
 #include "net/udp/udp_io.h"
 
-/* TOMBOLO_UDP_STREAM. AUTO: towards peers of which no datagram comes. */
+/* TOMBOLO_UDP_STREAM. AUTO: for long transfers, and for all towards peers of which no datagram
+ * comes. */
 enum udp_stream_mode { UDP_STREAM_NEVER, UDP_STREAM_AUTO, UDP_STREAM_ALWAYS };
 
 struct udp_stream;
@@ -34,6 +36,7 @@ struct udp_stream_plan {
   const struct udp_choice *choice;
   const struct udp_book *book; /* of the sockets, with which io is closed */
   enum udp_stream_mode mode;   /* AUTO or ALWAYS */
+  bool bulk; /* in AUTO: io gets a rail that is a connection, see udp_io.has_stream */
   const struct tmb_net_up *up;
   struct tmb_net_stats *stats;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stream mode: engines over connections of the loopback interface, with full socket buffers,
  * with connections that break and that both begin at once; the way out where no datagram arrives;
- * strangers at the door; greetings. */
+ * long transfers beside datagrams; strangers at the door; greetings. */
 #include "net/udp/udp_conn.h"
 #include "net/udp/udp_rig_test.h"
 #include "net/udp/udp_socket.h"
@@ -22,6 +22,8 @@
 
 static uint64_t requests, bad;
 static uint16_t door; /* port of rank 1 */
+static bool bulk;     /* long transfers take connections */
+static bool shut;     /* nobody listens for connections */
 
 static void on_am(const struct tmb_am_in *in) {
   requests++;
@@ -46,6 +48,7 @@ static void begin(enum udp_stream_mode mode, int family, const char *fault) {
   }
   assert_true(udp_choose(cards, 2, family, &choice));
   door = cards[1].family[family == AF_INET6].stream_port;
+  for (int i = 0; shut && i < 2; i++) cards[i].family[family == AF_INET6].stream_port = htons(1);
   for (uint32_t i = 0; i < 2; i++) {
     const struct udp_join join = {cards, 2, &choice, true, false};
     assert_true(udp_sockets_join(s[i], &join));
@@ -57,6 +60,7 @@ static void begin(enum udp_stream_mode mode, int family, const char *fault) {
                                          .choice = &choice,
                                          .book = udp_sockets_book(s[i]),
                                          .mode = mode,
+                                         .bulk = bulk,
                                          .up = rig_up(),
                                          .stats = &rig_stats[i]};
     assert_true(udp_stream_join(t[i], &plan, &io[i]));
@@ -64,6 +68,8 @@ static void begin(enum udp_stream_mode mode, int family, const char *fault) {
   requests = bad = 0;
   rig_on_am = on_am;
   config.packet_bytes = mode == UDP_STREAM_ALWAYS ? UDP_PACKET_MAX - 32 : 1440;
+  config.stream_min = 32768;
+  config.stream_bytes = UDP_PACKET_MAX - 32;
   rig_open_io(2, &config, NULL, io);
 }
 
@@ -208,6 +214,81 @@ static void way_out(void **state) {
   end(500);
 }
 
+/* ---- long transfers by connection, the rest by datagrams */
+
+enum { PUTS = 60, PUT_BYTES = 400000 };
+
+/* Put from a quarter of the segment to the same one of the peer, each rank with values of its own;
+ * messages beside. in spoil: called between, or NULL. */
+static void transfers(uint32_t (*spoil)(void)) {
+  uint64_t done = 0;
+  for (uint32_t r = 0; r < 2; r++)
+    for (uint32_t i = 0; i < PUT_BYTES; i++) rig_segment[r][i] = (uint8_t)(i * 7 + i / 251 + r);
+  for (uint32_t k = 0; k < PUTS; k++) {
+    for (uint32_t r = 0; r < 2; r++) {
+      memset(rig_segment[r] + (1u << 20), 0, PUT_BYTES);
+      struct tmb_rma rma = {.peer = !r,
+                            .remote = rig_segment[!r] + (1u << 20),
+                            .local = rig_segment[r],
+                            .nbytes = PUT_BYTES,
+                            .op = &done,
+                            .category = 0};
+      assert_int_equal(udp_put(rig_net[r], &rma), 0);
+      message(r, k, k * 41 % 2000);
+    }
+    if (spoil && k % 7 == 3) (void)spoil();
+    for (uint32_t steps = 0; done < 2 * (k + 1); steps++) {
+      assert_true(steps < STEPS_MAX);
+      step();
+    }
+    for (uint32_t r = 0; r < 2; r++)
+      assert_memory_equal(rig_segment[r] + (1u << 20), rig_segment[!r], PUT_BYTES);
+  }
+}
+
+static uint64_t packets(void) {
+  return rig_stats[0].packets_out + rig_stats[1].packets_out;
+}
+
+/* They take connections soon: few packets are sent, and short messages make none longer. */
+static void long_transfers(void **state) {
+  (void)state;
+  const uint64_t by_datagrams = 2 * PUTS * (uint64_t)(PUT_BYTES / 1440);
+  bulk = true;
+  begin(UDP_STREAM_AUTO, AF_INET, NULL);
+  transfers(NULL);
+  assert_true(packets() < by_datagrams / 3);
+  end(2 * PUTS);
+  begin(UDP_STREAM_AUTO, AF_INET, "loss=5,dup=1,reorder=2,seed=3");
+  transfers(NULL);
+  assert_true(packets() < by_datagrams / 2);
+  end(2 * PUTS);
+  bulk = false;
+  begin(UDP_STREAM_AUTO, AF_INET, NULL);
+  transfers(NULL);
+  assert_true(packets() > by_datagrams);
+  end(2 * PUTS);
+}
+
+/* Connections that end lose nothing and double nothing; where none can be made datagrams carry all,
+ * and where no datagram arrives connections do. */
+static void hard_transfers(void **state) {
+  (void)state;
+  bulk = true;
+  begin(UDP_STREAM_AUTO, AF_INET, NULL);
+  transfers(cut);
+  end(2 * PUTS);
+  begin(UDP_STREAM_AUTO, AF_INET, "loss=100");
+  transfers(NULL);
+  end(2 * PUTS);
+  shut = true;
+  begin(UDP_STREAM_AUTO, AF_INET, NULL);
+  transfers(NULL);
+  assert_true(packets() > 2 * PUTS * (uint64_t)(PUT_BYTES / 1440));
+  end(2 * PUTS);
+  bulk = shut = false;
+}
+
 static int knock(void) {
   const struct sockaddr_in to = {
       .sin_family = AF_INET, .sin_port = door, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -303,9 +384,11 @@ static void greetings(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(greetings),    cmocka_unit_test(messages),
-                                     cmocka_unit_test(full_buffers), cmocka_unit_test(broken),
-                                     cmocka_unit_test(cut_off),      cmocka_unit_test(way_out),
-                                     cmocka_unit_test(strangers),    cmocka_unit_test(gone)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(greetings),      cmocka_unit_test(messages),
+      cmocka_unit_test(full_buffers),   cmocka_unit_test(broken),
+      cmocka_unit_test(cut_off),        cmocka_unit_test(way_out),
+      cmocka_unit_test(long_transfers), cmocka_unit_test(hard_transfers),
+      cmocka_unit_test(strangers),      cmocka_unit_test(gone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

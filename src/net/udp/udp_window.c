@@ -27,10 +27,10 @@ int udp_tx_open(struct udp_tx *tx, uint32_t packet_bytes, uint32_t rails) {
   tx->slots = calloc(UDP_WINDOW, sizeof *tx->slots);
   if (!tx->slots) return TMB_E_NOMEM;
   tx->una = tx->next = 1;
-  tx->rto_min_ns = RTO_MIN_NS;
   tx->rails = rails < UDP_RAILS ? rails : UDP_RAILS;
   for (uint32_t i = 0; i < tx->rails; i++) {
     tx->rail[i].min_rtt_ns = UINT64_MAX;
+    tx->rail[i].rto_min_ns = RTO_MIN_NS;
     udp_cc_open(&tx->rail[i].cc, packet_bytes);
   }
   return 0;
@@ -291,9 +291,9 @@ uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
   return again;
 }
 
-uint64_t udp_tx_rto(const struct udp_tx *tx, const struct udp_rail *rail) {
+uint64_t udp_tx_rto(const struct udp_rail *rail) {
   uint64_t rto = rail->srtt_ns ? rail->srtt_ns + 4 * rail->rttvar_ns : 4 * (uint64_t)RTT_FIRST_NS;
-  if (rto < tx->rto_min_ns) rto = tx->rto_min_ns;
+  if (rto < rail->rto_min_ns) rto = rail->rto_min_ns;
   const uint32_t shift = rail->timeouts < 16 ? rail->timeouts : 16;
   rto <<= shift;
   return rto < RTO_MAX_NS ? rto : RTO_MAX_NS;

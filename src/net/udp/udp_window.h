@@ -58,16 +58,16 @@ struct udp_rail {
   uint64_t rate;                /* bytes that get through in a second, 0: not known */
   uint64_t ask_ns;              /* when to look next whether it carries anything */
   uint32_t asks;
+  uint64_t rto_min_ns; /* least time-out */
   struct udp_cc cc;
 };
 
 /* What has been sent. */
 struct udp_tx {
   uint64_t una, next;
-  uint32_t lost;       /* slots that wait to be sent again */
-  uint32_t rails;      /* that there are */
-  uint32_t main;       /* the rail of all but long transfers */
-  uint64_t rto_min_ns; /* least time-out */
+  uint32_t lost;  /* slots that wait to be sent again */
+  uint32_t rails; /* that there are */
+  uint32_t main;  /* the rail of all but long transfers */
   struct udp_rail rail[UDP_RAILS];
   struct udp_slot *slots; /* [UDP_WINDOW] */
 };
@@ -131,7 +131,7 @@ bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, u
 uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns);
 
 /* Time of silence after which something is sent again, doubled with each time-out in a row. */
-uint64_t udp_tx_rto(const struct udp_tx *tx, const struct udp_rail *rail);
+uint64_t udp_tx_rto(const struct udp_rail *rail);
 
 /* Nothing of a rail has been acknowledged for the time-out: its oldest packet in flight counts as
  * lost. in all: all of them do. */

@@ -130,18 +130,19 @@ void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   udp_xfer_free(e, p, x);
 }
 
-/* Write the next part of `x` into a packet. Returns the end of its control part. */
-static uint32_t write_part(const struct udp_peer *p, struct udp_xfer *x, struct udp_buf *buf,
+/* Write the next part of `x` into a packet of up to `packet_bytes`. Returns the end of its control
+ * part. */
+static uint32_t write_part(struct udp_xfer *x, uint32_t packet_bytes, struct udp_buf *buf,
                            struct udp_out *out) {
   struct udp_record r = x->record;
   if (!x->begun && r.type == UDP_PART) r.flags |= UDP_HEAD;
   const uint64_t left = x->total - x->sent;
-  const uint32_t most = udp_payload_max(p, &r);
+  const uint32_t most = udp_payload_of(packet_bytes, &r);
   r.bytes = left < most ? (uint32_t)left : most;
   r.addr += x->sent;
   r.payload = x->src + x->sent;
   if (r.bytes &&
-      (r.bytes > UDP_INLINE_MAX || UDP_HEADER_BYTES + udp_record_bytes(&r) > p->mtu.bytes))
+      (r.bytes > UDP_INLINE_MAX || UDP_HEADER_BYTES + udp_record_bytes(&r) > packet_bytes))
     r.flags |= UDP_TAIL;
   const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
   out->head = buf->data;
@@ -171,13 +172,16 @@ static uint64_t push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xf
   struct udp_buf *buf = udp_buf_get(e, UDP_HEADER_BYTES + UDP_RECORD_MAX + 32);
   struct udp_out out = {.peer = p->rank, .rail = rail};
   struct udp_cc *cc = &p->tx.rail[rail].cc;
-  const uint32_t end = write_part(p, x, buf, &out);
+  const bool streams = udp_rail_is_stream(e, rail);
+  const uint32_t packet_bytes = streams ? e->config.stream_bytes : p->mtu.bytes;
+  const uint32_t end = write_part(x, packet_bytes, buf, &out);
   const uint64_t bytes = out.head_bytes + out.tail_bytes;
   const uint8_t flags = asks(p, x, rail, bytes) ? UDP_ACK_NOW : 0;
   x->unacked++;
   struct udp_slot *slot = udp_packet_send(e, p, &out, buf, end - UDP_HEADER_BYTES, flags);
   slot->xfer = x;
-  if (TMB_UNLIKELY(p->mtu.bytes < p->mtu.most) && !x->ended) udp_mtu_want(&p->mtu, e->now_ns);
+  if (TMB_UNLIKELY(p->mtu.bytes < p->mtu.most) && !x->ended && !streams)
+    udp_mtu_want(&p->mtu, e->now_ns);
   x->last_number = p->tx.next - 1;
   if (udp_cc_paced(cc)) udp_cc_pace(cc, bytes, e->now_ns, p->tx.rail[rail].srtt_ns);
   p->bulk_run += (uint32_t)bytes;
@@ -189,6 +193,7 @@ static uint64_t push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xf
  * nothing is lost there before it is full. Where round trips are short no queue stands. */
 static uint64_t host_takes(const struct tmb_net *e, const struct udp_peer *p) {
   const struct udp_rail *rail = &p->tx.rail[p->bulk_rail];
+  if (udp_rail_streams(e, p)) return UINT64_MAX; /* TCP sees to it */
   if (rail->srtt_ns <= HOST_NS || !e->io.ops->waiting) return UINT64_MAX;
   if (rail->in_flight < HOST_MIN) return HOST_MIN;
   const uint64_t window =
