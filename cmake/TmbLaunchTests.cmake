@@ -13,17 +13,21 @@ target_link_libraries(launch_ends PRIVATE tmb_warnings tmb_client)
 set_target_properties(launch_ends PROPERTIES OUTPUT_NAME ends
   RUNTIME_OUTPUT_DIRECTORY "${tmb_launch_out}")
 
-# A program of MPI and this library, once for each MPI whose compiler is there.
+# Programs of MPI and this library, once for each MPI whose compiler is there.
+function(tmb_add_mixed name abi mode)
+  add_executable(launch_${name}_${abi} "${tmb_launch_dir}/${name}.c")
+  target_compile_definitions(launch_${name}_${abi} PRIVATE ${mode}=1)
+  target_include_directories(launch_${name}_${abi} SYSTEM PRIVATE
+    $<TARGET_PROPERTY:tombolo_net_mpi_${abi},TMB_MPI_INCLUDES>)
+  target_link_libraries(launch_${name}_${abi} PRIVATE tmb_warnings tmb_client Threads::Threads
+    $<TARGET_PROPERTY:tombolo_net_mpi_${abi},TMB_MPI_LINKS>)
+  set_target_properties(launch_${name}_${abi} PROPERTIES OUTPUT_NAME ${name}-${abi}
+    RUNTIME_OUTPUT_DIRECTORY "${tmb_launch_out}")
+endfunction()
 foreach(abi openmpi mpich)
   if(TARGET tombolo_net_mpi_${abi})
-    add_executable(launch_mixed_${abi} "${tmb_launch_dir}/mixed.c")
-    target_compile_definitions(launch_mixed_${abi} PRIVATE GASNET_SEQ=1)
-    target_include_directories(launch_mixed_${abi} SYSTEM PRIVATE
-      $<TARGET_PROPERTY:tombolo_net_mpi_${abi},TMB_MPI_INCLUDES>)
-    target_link_libraries(launch_mixed_${abi} PRIVATE tmb_warnings tmb_client
-      $<TARGET_PROPERTY:tombolo_net_mpi_${abi},TMB_MPI_LINKS>)
-    set_target_properties(launch_mixed_${abi} PROPERTIES OUTPUT_NAME mixed-${abi}
-      RUNTIME_OUTPUT_DIRECTORY "${tmb_launch_out}")
+    tmb_add_mixed(mixed ${abi} GASNET_SEQ)
+    tmb_add_mixed(mixes ${abi} GASNET_PAR)
   endif()
 endforeach()
 

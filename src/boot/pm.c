@@ -184,6 +184,16 @@ static int refuse_singletons(const char *who, uint32_t rank, uint32_t size) {
   return TMB_E_UNSUPPORTED;
 }
 
+/* Whether the environment says that the job has one rank. Its manager is not even greeted: an MPI
+ * that the program initialises later finds the connection unused, and cannot use one that has been
+ * left. */
+static bool is_alone(const struct tmb_pm_ops *ops) {
+  if (ops == &tmb_pm_pmi1 || ops == &tmb_pm_pmi2) return number("PMI_SIZE") == 1;
+  if (ops != &tmb_pm_pmix) return false;
+  if (is_there("OMPI_COMM_WORLD_SIZE")) return number("OMPI_COMM_WORLD_SIZE") == 1;
+  return number("SLURM_STEP_NUM_TASKS") == 1;
+}
+
 int tmb_pm_find(struct tmb_pm *pm) {
   const enum launcher launcher = (enum launcher)tmb_cfg_enum(TMB_CFG_LAUNCHER);
   memset(pm, 0, sizeof *pm);
@@ -194,9 +204,7 @@ int tmb_pm_find(struct tmb_pm *pm) {
     const char *who = tmb_pm_started_by(&rank, &size);
     return who ? refuse_singletons(who, rank, size) : TMB_E_NOT_FOUND;
   }
-  /* Not even greeted: an MPI that the program initialises later finds the connection unused. */
-  const bool pmi = pm->ops == &tmb_pm_pmi1 || pm->ops == &tmb_pm_pmi2;
-  if (pmi && number("PMI_SIZE") == 1) return TMB_E_NOT_FOUND;
+  if (is_alone(pm->ops)) return TMB_E_NOT_FOUND;
   const int rc = pm->ops->open(pm);
   if (rc) return rc;
   if (pm->size > 1) return TMB_OK;

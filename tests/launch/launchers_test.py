@@ -125,6 +125,7 @@ def mpi_is_alone():
 def mpi_in_one_process():
     for order in ("mpi", "gex", "late"):
         mixed(order)
+    mixed("gex", 1)
     mixed("mpi", TOMBOLO_PLACES="cyclic:2")
     mixed("gex", TOMBOLO_PLACES="cyclic:2")
     if whole:
@@ -133,6 +134,36 @@ def mpi_in_one_process():
             mixed(order, 7, TOMBOLO_PLACES="3")
 
 
+def mix(order, what, ranks=4, **settings):
+    program = BUILD / f"tests/launch/mixes-{MPI_OF[launcher]}"
+    if not program.exists():
+        return
+    run = launch(launcher, ranks, str(program), order, what, **settings)
+    run.check(f"{ranks} ranks mix" in run.out, f"MPI beside the library: {order} {what}")
+    # A job that does not finalize MPI is ended by some launchers, with a code of their own.
+    good = run.code not in (0, None) if what == "leave" else run.code == 0
+    run.check(good, f"the job's code: {order} {what}")
+
+
+def mixes():
+    over_mpi = {"TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "mpi"}
+    for order, what in (("mpi", "threads"), ("mpi", "coll"), ("gex", "split"), ("gex", "exit"),
+                        ("gex", "leave")):
+        mix(order, what)
+    if has_mpi_plugin():
+        mix("gex", "threads", **over_mpi)
+        mix("mpi", "coll", **over_mpi)
+    if not whole:
+        return
+    for order in ("mpi", "gex"):
+        for what in ("threads", "coll", "split", "exit", "leave"):
+            for ranks in (1, 7):
+                mix(order, what, ranks)
+                mix(order, what, ranks, TOMBOLO_PLACES="3")
+            if has_mpi_plugin():
+                mix(order, what, **over_mpi)
+
+
 run_cases([ranks_know_who_they_are, pretended_hosts, codes_reach_the_launcher,
            a_rank_that_dies_ends_the_job, children_are_jobs_of_their_own, conformance_programs,
-           mpi_in_one_process, mpi_is_alone, nothing_is_left], names)
+           mpi_in_one_process, mixes, mpi_is_alone, nothing_is_left], names)
