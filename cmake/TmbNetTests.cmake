@@ -93,6 +93,9 @@ if(TARGET tombolo_net_ofi)
   # device memory (simulated) between hosts
   tmb_add_net_suite(ofi-devices net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic
     --select "^(mk_rma|mk_signal|mk_stream|vis_device|coll_device)$" --patience 3)
+  # more than the socket buffers of a datagram provider take
+  tmb_add_net_suite(ofi-udp net --pretend --conduit ofi --hosts 3 --ranks 7 --placement uneven
+    --select "^(rma_nb|nbi_sets)$" --patience 6 --set TOMBOLO_OFI_PROVIDER=udp%3Bofi_rxd)
   # ... the whole, by provider and with little of everything
   foreach(provider tcp%3Bofi_rxm udp%3Bofi_rxd sockets shm)
     string(REGEX REPLACE "[^a-z].*" "" word "${provider}")

@@ -45,12 +45,18 @@ static bool agree(const struct tmb_net_env *env, bool ok) {
   return ok;
 }
 
+static uint32_t far_ranks(const struct tmb_net_env *env) {
+  uint32_t far = 0;
+  for (uint32_t i = 0; i < env->size; i++) far += env->host_of[i] != env->host;
+  return far;
+}
+
 /* libfabric, with the failures that a test asks for. */
 static bool load(struct tmb_net *net) {
   char why[WHY_BYTES];
   const struct tmb_net_up *up = net->env.up;
   const char *fault = up->setting("TOMBOLO_OFI_FAULT");
-  net->calls = ofi_calls_load(why, sizeof why);
+  net->calls = ofi_calls_load(far_ranks(&net->env), why, sizeof why);
   if (!net->calls) {
     up->print("ofi: libfabric cannot be loaded: %s", why);
     return false;

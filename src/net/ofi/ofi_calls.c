@@ -14,7 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LIBRARY "libfabric.so.1"
+#define LIBRARY     "libfabric.so.1"
+#define RXD_PACKETS 90u /* of all peers, on their way to one rank */
+#define RXD_MOST    16u /* of one peer */
+#define RXD_LEAST   2u
 
 /* The symbols; all else is reached through objects that they return. */
 static struct {
@@ -160,8 +163,19 @@ static void set_habits(void) {
   for (size_t i = 0; i < TMB_ARRAY_LEN(habits); i++) (void)setenv(habits[i][0], habits[i][1], 0);
 }
 
-const struct ofi_calls *ofi_calls_load(char *why, size_t bytes) {
+/* ofi_rxd sends again what does not fit into the receiver's socket buffer, and then loses and mixes
+ * up messages (libfabric 1.17), so all peers together are kept below it: 90 packets, with what the
+ * kernel adds to each, of 208 KiB, which Linux gives by default. */
+static void bound_rxd(uint32_t far) {
+  char text[16];
+  const uint32_t each = RXD_PACKETS / TMB_MAX(far, 1u);
+  snprintf(text, sizeof text, "%u", TMB_MAX(TMB_MIN(each, RXD_MOST), RXD_LEAST));
+  (void)setenv("FI_OFI_RXD_MAX_UNACKED", text, 0);
+}
+
+const struct ofi_calls *ofi_calls_load(uint32_t far, char *why, size_t bytes) {
   set_habits();
+  bound_rxd(far);
   void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *text = dlerror();

@@ -70,8 +70,9 @@ struct ofi_calls {
 };
 #undef OFI_POINTER
 
-/* Load libfabric. Returns the table, or NULL with the reason in `why`. */
-const struct ofi_calls *ofi_calls_load(char *why, size_t bytes);
+/* Load libfabric. in far: ranks of other hosts, 0: not known. Returns the table, or NULL with the
+ * reason in `why`. */
+const struct ofi_calls *ofi_calls_load(uint32_t far, char *why, size_t bytes);
 
 /* A table whose calls fail as `text` says: `CALL@N` fails the N-th time (from 1) and from then on
  * with an I/O error, `CALL=P` finds no room in P percent of its calls, `spoil=P` fails P percent

@@ -145,7 +145,7 @@ TMB_EXPORT extern void tombolo_net_describe(const struct describe *d);
 
 void tombolo_net_describe(const struct describe *d) {
   char why[256];
-  const struct ofi_calls *calls = ofi_calls_load(why, sizeof why);
+  const struct ofi_calls *calls = ofi_calls_load(0, why, sizeof why);
   if (!calls) {
     d->line(d->arg, "libfabric", false, why);
     return;
