@@ -111,15 +111,13 @@ static bool two_launchers(const char *launched) {
   return true;
 }
 
-/* MPI that began before knows nothing of a job of ours: it would compute alone, and nobody would
- * notice. A program may mean that, so it goes on. */
-static void warn_of_mpi(const struct tmb_boot *b) {
+void tmb_boot_warn_of_mpi(struct tmb_boot *b) {
   bool finalized;
-  if (b->rank || b->size < 2 || !tmb_pm_mpi_begun(&finalized) || finalized) return;
-  tmb_print("MPI was initialised before this library in a job of 'tombolo run': each of the %u "
-            "ranks is alone in its MPI_COMM_WORLD; to have MPI between them, start the program by "
-            "the launcher of its MPI (mpirun.openmpi or mpiexec.hydra -n %u), which starts this "
-            "library too",
+  if (!b->mpi_is_alone || !tmb_pm_mpi_begun(&finalized) || finalized) return;
+  b->mpi_is_alone = false;
+  tmb_print("MPI was initialised in a job of 'tombolo run': each of the %u ranks is alone in its "
+            "MPI_COMM_WORLD; to have MPI between them, start the program by the launcher of its "
+            "MPI (mpirun.openmpi or mpiexec.hydra -n %u), which starts this library too",
             b->size, b->size);
 }
 
@@ -143,7 +141,8 @@ int tmb_boot_start(struct tmb_boot *b) {
     b->status = b->ctl ? tmb_ctl_status(b->ctl, b->rank) : calloc(1, sizeof *b->status);
     b->pid = getpid();
     if (b->status) {
-      if (launched) warn_of_mpi(b);
+      b->mpi_is_alone = launched && !b->rank && b->size > 1;
+      tmb_boot_warn_of_mpi(b);
       return TMB_OK;
     }
     tmb_warn("out of memory for a status of %zu bytes", sizeof *b->status);

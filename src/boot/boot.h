@@ -66,12 +66,18 @@ struct tmb_boot {
   int agent_fd;                        /* wakes the supervisor; -1: it need not be told */
   uint32_t gathers;                    /* rounds with data so far */
   struct tmb_status *status;           /* page of this rank; never NULL in a rank */
-  struct tmb_kv *kv;                   /* what tmb_boot_put and tmb_boot_exchange have collected */
+  bool mpi_is_alone; /* an MPI of this process would know nothing of the job; not said yet */
+  struct tmb_kv *kv; /* what tmb_boot_put and tmb_boot_exchange have collected */
 };
 
 /* Binary interface of the MPI that this process has, or that goes with its launcher: "openmpi" or
  * "mpich"; TOMBOLO_MPI decides. */
 const char *tmb_boot_mpi_abi(void);
+
+/* Say once, on rank 0 of a job of `tombolo run`, that an MPI which has been initialised knows
+ * nothing of the job: it would compute alone, and nobody would notice. A program may mean that, so
+ * it goes on. */
+void tmb_boot_warn_of_mpi(struct tmb_boot *boot);
 
 /* Whether a foreign launcher has started this process that can serve an MPI in it as well. */
 bool tmb_boot_launched(void);

@@ -178,6 +178,7 @@ int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
                       tmb_job.attached ? ", and this is the second call; a client attaches one "
                                          "segment"
                                        : "");
+  tmb_boot_warn_of_mpi(&tmb_job.boot); /* it may have been initialised since the client was */
   const int rc = tmb_segment_attach(call, tmb_segment_verdict(call, size), size);
   if (rc == GASNET_OK) *segment_p = &tmb_job.segment;
   return rc;

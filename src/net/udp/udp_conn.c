@@ -26,6 +26,7 @@
 #define READ_BYTES   (128u << 10) /* of one call */
 #define IN_MAX       (READ_BYTES + UDP_PACKET_MAX)
 #define OUT_MAX      (4u << 20) /* twice what a window lets out */
+#define SEND_BUFFER  (2 << 20)  /* of the kernel: what a window lets out */
 #define PACKETS_MAX  32u        /* of one call */
 #define NS_PER_S     1000000000u
 #define SEND_OPTIONS (MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -44,13 +45,17 @@ void udp_count_refused(const struct udp_conn_env *env) {
 
 static struct udp_conn *conn_new(int fd, uint32_t peer, enum udp_conn_state state) {
   struct udp_conn *c = calloc(1, sizeof *c);
-  const int one = 1;
+  const int one = 1, bytes = SEND_BUFFER;
   if (!c) return NULL;
   c->fd = fd;
   c->peer = peer;
   c->state = (uint8_t)state;
   c->since_ns = udp_conn_now();
-  if (fd >= 0) (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  if (fd < 0) return c;
+  (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  /* The kernel's own choice begins with 16 KiB, and each refill waits for this rank to be run. */
+  if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes))
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
   return c;
 }
 

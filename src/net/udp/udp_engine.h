@@ -338,6 +338,10 @@ static inline bool udp_rail_is_stream(const struct tmb_net *e, uint32_t r) {
 }
 /* Whether the first of the transfers takes the connection: it is long, and the connection works. */
 bool udp_rail_streams(const struct tmb_net *e, const struct udp_peer *p);
+/* Whether something is on its way through the connection. */
+static inline bool udp_rail_flows(const struct tmb_net *e, const struct udp_peer *p) {
+  return e->io.has_stream && p->tx.rail[e->io.rails].in_flight;
+}
 /* The rail of a packet that is sent again. */
 uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot);
 /* Whether a window leaves room for a packet that is sent again. */

@@ -56,7 +56,8 @@ void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   udp_peer_busy(e, p);
   /* What is gathered goes first: signals of one rank keep their order while nothing is lost. */
   if (p->first == x && udp_gather_flush(e, p, 0)) (void)udp_xfer_push(e, p);
-  if (p->first) { /* more than the window takes */
+  /* More than the window takes, or the kernel for a connection. */
+  if (p->first || udp_rail_flows(e, p)) {
     tmb_store_rlx(&e->bulk_ns, e->now_ns);
     tmb_tender_kick(e->tender);
   }
