@@ -137,6 +137,14 @@ static bool open_first(struct tmb_net *net) {
   return true;
 }
 
+/* Whether puts and gets are the provider's. Those of ofi_rxd (libfabric 1.17) are left unanswered
+ * once in a while where several ranks access one. */
+static bool has_rma(const struct tmb_net *net, const struct fi_info *info) {
+  const char *text = net->env.up->setting("TOMBOLO_OFI_RMA");
+  if (!(info->caps & FI_RMA)) return false;
+  return strcmp(text, "auto") == 0 ? !ofi_is_rxd(net) : strcmp(text, "1") == 0;
+}
+
 static void configure(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
   const struct fi_info *info = net->rail[0].info;
@@ -152,7 +160,7 @@ static void configure(struct tmb_net *net) {
   net->inject_max = (uint32_t)TMB_MIN(inject_max, (size_t)inject);
   net->mr_mode = (uint64_t)info->domain_attr->mr_mode;
   if (up->setting_int("TOMBOLO_OFI_MR_LOCAL")) net->mr_mode |= FI_MR_LOCAL;
-  net->rma = up->setting_int("TOMBOLO_OFI_RMA") && (info->caps & FI_RMA);
+  net->rma = has_rma(net, info);
   net->ordered =
       (info->tx_attr->msg_order & FI_ORDER_SAW) && (info->rx_attr->msg_order & FI_ORDER_SAW);
   const uint32_t queue = (uint32_t)TMB_MIN(info->tx_attr->size, (size_t)4096);

@@ -17,6 +17,8 @@
 #include "net/ofi/ofi_calls.h"
 #include "os/lock.h"
 
+#include <string.h>
+
 #define OFI_ALIGN       16u
 #define OFI_RAILS       4u    /* domains that long transfers share, at most */
 #define OFI_UNIT        1024u /* bytes of a message that count as one unit of credit */
@@ -326,6 +328,11 @@ static inline struct ofi_head *ofi_head_of(const struct ofi_buffer *b) {
 
 static inline struct ofi_buffer *ofi_buffer_of(struct ofi_op *op) {
   return (struct ofi_buffer *)(void *)op;
+}
+
+/* Whether the provider is datagrams with ofi_rxd over them. */
+static inline bool ofi_is_rxd(const struct tmb_net *net) {
+  return strstr(net->rail[0].info->fabric_attr->prov_name, "ofi_rxd") != NULL;
 }
 
 #endif

@@ -32,7 +32,7 @@ bool ofi_silent_make(struct tmb_net *net) {
   struct ofi_silent *s = &net->silent;
   if (!net->timeout_ns) return true;
   s->timeout_ns = TMB_MAX(net->timeout_ns, TIMEOUT_MIN);
-  s->by_peer = strstr(net->rail[0].info->fabric_attr->prov_name, "ofi_rxd") != NULL;
+  s->by_peer = ofi_is_rxd(net);
   return ofi_pool_make(&s->questions, TMB_MIN(net->env.size, (uint32_t)QUESTIONS_MAX),
                        sizeof(struct ofi_head), OFI_USE_QUESTION);
 }
