@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define GEXX_MK_PLUGIN_VERSION 3u /* 2, without the last two members, is understood as well */
+#define GEXX_MK_PLUGIN_VERSION 4u /* 3, without `network`, and 2, without pins, are understood */
 #define GEXX_MK_PLUGIN_ENTRY   "gexx_mk_plugin"
 
 /* Bytes of what names memory of a device to other processes. */
@@ -27,6 +27,10 @@ extern "C" {
 
 /* What a device is to do, for open. */
 #define GEXX_MK_SYNC_MEMOPS    1u /* the client's own copies to and from segments are synchronous */
+
+/* How a network interface reaches memory of a device, for network: as the device's driver names it,
+ * or as memory of the host. */
+enum gexx_mk_interface { GEXX_MK_BY_HOST, GEXX_MK_BY_CUDA, GEXX_MK_BY_ROCR, GEXX_MK_BY_ZE };
 
 struct gexx_mk_plugin {
   uint32_t version; /* GEXX_MK_PLUGIN_VERSION */
@@ -71,6 +75,10 @@ struct gexx_mk_plugin {
    * the library goes on without it when that fails. */
   int (*pin)(void *device, void *host, size_t bytes);
   void (*unpin)(void *device, void *host, size_t bytes);
+
+  /* How network interfaces reach memory of the device. out interface: of enum gexx_mk_interface;
+   * number: of the device, as its driver counts (CUDA: CUdevice). NULL or a failure: not at all. */
+  int (*network)(void *device, uint32_t *interface, uint64_t *number);
 };
 
 /* Type of the entry point. */

@@ -277,6 +277,13 @@ static void memory_detach(void *device, const void *handle, void *addr) {
     (void)pop_context(d, "cuIpcCloseMemHandle", d->driver->ipc_close(address_of(addr) - s.offset));
 }
 
+static int memory_network(void *device, uint32_t *interface, uint64_t *number) {
+  const struct device *d = device;
+  *interface = GEXX_MK_BY_CUDA;
+  *number = (uint64_t)d->ordinal;
+  return GASNET_OK;
+}
+
 GEXX_API const struct gexx_mk_plugin *gexx_mk_plugin(void);
 
 const struct gexx_mk_plugin *gexx_mk_plugin(void) {
@@ -296,6 +303,7 @@ const struct gexx_mk_plugin *gexx_mk_plugin(void) {
                                                .detach = memory_detach,
                                                .reason = cuda_reason,
                                                .pin = host_pin,
-                                               .unpin = host_unpin};
+                                               .unpin = host_unpin,
+                                               .network = memory_network};
   return &plugin;
 }

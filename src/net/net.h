@@ -19,7 +19,7 @@
 
 #include <poll.h>
 
-#define TMB_NET_ABI          3 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          4 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -38,6 +38,13 @@ struct tmb_net_stats {
   uint64_t stalled_heard_ns, stalled_at_ns; /* when it had last said something; when it was asked */
 };
 
+/* Memory as a network interface sees it. */
+enum { TMB_NET_MEMORY_HOST, TMB_NET_MEMORY_CUDA, TMB_NET_MEMORY_ROCR, TMB_NET_MEMORY_ZE };
+struct tmb_net_memory {
+  uint32_t interface; /* TMB_NET_MEMORY_* */
+  uint64_t number;    /* of the device */
+};
+
 /* Calls into core. Any thread, unless said otherwise. Filled by core; the same for every conduit.
  */
 struct tmb_net_up {
@@ -46,9 +53,10 @@ struct tmb_net_up {
   /* Where rank `src` may read or write `nbytes` bytes at `addr` of this process: the address, or
    * NULL if it may not. Every address that comes from a peer passes here before it is used. */
   void *(*target)(uint32_t src, uint64_t addr, uint64_t nbytes);
-  /* The segment in host memory that holds `addr`, for conduits that register memory; it stays until
-   * the slot segment_gone names it. Returns false, with nothing set, if there is none. */
-  bool (*segment)(const void *addr, void **base, size_t *nbytes);
+  /* The segment that holds `addr`, for conduits that register memory; it stays until the slot
+   * segment_gone names it. out memory: what it lies in; NULL: only segments in host memory count.
+   * Returns false, with nothing set, if there is none. */
+  bool (*segment)(const void *addr, void **base, size_t *nbytes, struct tmb_net_memory *memory);
   /* The signal word at `addr` (checked by target) changes: set or add, with release order, and who
    * waits for it is woken. in op: TMB_SIGNAL_*. */
   void (*signal)(void *addr, uint32_t op, uint64_t value);
@@ -146,6 +154,11 @@ struct tmb_net_ops {
                     const struct tmb_signal *signal);
   int (*get_signal)(struct tmb_net *net, const struct tmb_rma *rma,
                     const struct tmb_signal *signal);
+
+  /* A put or get of which one side or both are memory of devices, as put and get say.
+   * TMB_E_UNSUPPORTED, with nothing done: core copies it through host memory. Empty: all of them.
+   */
+  int (*device_rma)(struct tmb_net *net, const struct tmb_rma *rma, bool is_get);
 
   /* A Long message: payload to out->dest, then the handler. As am_send, but TMB_AGAIN may also come
    * between parts: out->resume says how far it is, and the call is repeated with the same

@@ -219,6 +219,8 @@ static void on_fault(int sig) {
 }
 
 static void check_closed(int e) {
+  const char *network = getenv("MK_SIM_NETWORK");
+  if (network && *network) return; /* open to network interfaces, see mk_sim.c */
   struct sigaction action, before;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_fault;

@@ -2,7 +2,8 @@
 /*
  * A plug-in of device memory without a device: memory that the processor must not touch. Pages are
  * inaccessible except while one of the copy functions below runs, so that any other access of the
- * library ends the process. Devices 0..3 exist; their memories do not mix.
+ * library ends the process. Devices 0..3 exist; their memories do not mix. With MK_SIM_NETWORK=1
+ * network interfaces reach it as memory of the host, so pages are accessible.
  */
 #define _GNU_SOURCE 1
 #include <tombolo/mk_plugin.h>
@@ -39,6 +40,18 @@ static void sim_close(void *device) {
   if (pinned.bytes && pinned.device == device) abort();
 }
 
+static bool is_open(void) {
+  const char *text = getenv("MK_SIM_NETWORK");
+  return text && *text;
+}
+
+static int sim_network(void *device, uint32_t *interface, uint64_t *number) {
+  (void)device;
+  *interface = GEXX_MK_BY_HOST;
+  *number = 0;
+  return is_open() ? GASNET_OK : GASNET_ERR_RESOURCE;
+}
+
 static size_t pages(size_t bytes) {
   return (bytes + 4095) / 4096 * 4096;
 }
@@ -48,7 +61,8 @@ static int sim_alloc(void *device, size_t bytes, void **addr) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < RANGES && rc; i++) {
     if (ranges[i].bytes) continue;
-    void *p = mmap(NULL, pages(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int access = is_open() ? PROT_READ | PROT_WRITE : PROT_NONE;
+    void *p = mmap(NULL, pages(bytes), access, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) break;
     ranges[i] = (struct range){device, (char *)p, pages(bytes)};
     *addr = p;
@@ -88,12 +102,12 @@ static int sim_query(void *device, const void *addr, size_t bytes) {
 /* Copies while the named sides are accessible. */
 static int copy_open(struct range *to, void *dest, struct range *from, const void *src,
                      size_t bytes) {
-  const int all = PROT_READ | PROT_WRITE;
+  const int all = PROT_READ | PROT_WRITE, closed = is_open() ? all : PROT_NONE;
   if (to && mprotect(to->addr, to->bytes, all)) return GASNET_ERR_RESOURCE;
   if (from && mprotect(from->addr, from->bytes, all)) return GASNET_ERR_RESOURCE;
   memcpy(dest, src, bytes);
-  if (to && mprotect(to->addr, to->bytes, PROT_NONE)) return GASNET_ERR_RESOURCE;
-  if (from && mprotect(from->addr, from->bytes, PROT_NONE)) return GASNET_ERR_RESOURCE;
+  if (to && mprotect(to->addr, to->bytes, closed)) return GASNET_ERR_RESOURCE;
+  if (from && mprotect(from->addr, from->bytes, closed)) return GASNET_ERR_RESOURCE;
   return GASNET_OK;
 }
 
@@ -159,6 +173,7 @@ const struct gexx_mk_plugin *gexx_mk_plugin(void) {
                                                .copy_out = sim_copy_out,
                                                .copy = sim_copy,
                                                .pin = sim_pin,
-                                               .unpin = sim_unpin};
+                                               .unpin = sim_unpin,
+                                               .network = sim_network};
   return &plugin;
 }

@@ -3,14 +3,16 @@
  * Put and get where one side is device memory.
  *
  * Owns: handlers PUT, GET, DATA of kinds. Called by rma.c, vis. Calls: mk_move.h, kit.h,
- * op.h. When this process can access both sides, one copy does it. Otherwise copies are
- * staged and executed at each side's owner: a put is cut into Medium requests; the target's handler
- * moves the payload into its segment and acknowledges. A get is cut into Short requests, answered
- * by Medium replies. A message names the endpoint whose bound segment tells how memory is reached
- * there. Data of a device pass through a buffer of mk_stage.h: a message has been copied
- * out of it when it is sent, so the next piece is copied from the device while the last one
- * travels. Invariants: as in defaults_rma.c: every part is counted before it is sent, only the
- * first part of an immediate access may fail; the source has been read when a call returns.
+ * op.h. When this process can access both sides, one copy does it. Where interfaces of the network
+ * reach device memory, the conduit does it (by_network). Otherwise copies are staged and executed
+ * at each side's owner: a put is cut into Medium requests; the target's handler moves the payload
+ * into its segment and acknowledges. A get is cut into Short requests, answered by Medium replies.
+ * A message names the endpoint whose bound segment tells how memory is reached there. Data of a
+ * device pass through a buffer of mk_stage.h: a message has been copied out of it when it is sent,
+ * so the next piece is copied from the device while the last one travels. Invariants: as in
+ * defaults_rma.c: every part is counted before it is sent, only the first part of an immediate
+ * access may fail; the source has been read when a call returns, unless the client has said that it
+ * need not be (deferred).
  */
 #include "base/error.h"
 #include "core/am/kit.h"
@@ -18,6 +20,7 @@
 #include "core/mk/mk_move.h"
 #include "core/op/lost.h"
 #include "core/op/op.h"
+#include "core/progress/peer.h"
 #include "core/segment/mk.h"
 
 #include <string.h>
@@ -127,6 +130,24 @@ static int get_part(const struct part *p) {
   return send_part(&out, p, TMB_CAT_GET);
 }
 
+/* By the network, where its interfaces reach both sides. Returns 0, TMB_AGAIN, or
+ * TMB_E_UNSUPPORTED with nothing done. */
+static int by_network(const struct tmb_mk_access *a) {
+  struct tmb_net_memory memory;
+  if (!tmb_job.net || !tmb_job.net->device_rma || (!a->is_get && !a->deferred))
+    return TMB_E_UNSUPPORTED;
+  const struct tmb_mk_place near = tmb_mk_place_of(a->tm->ep->index, a->local);
+  if (near.kind && !tmb_mk_network(near.kind, &memory)) return TMB_E_UNSUPPORTED;
+  const struct tmb_rma rma = {.peer = tmb_jobrank(a->tm, a->rank),
+                              .remote = a->remote,
+                              .local = a->local,
+                              .nbytes = a->nbytes,
+                              .op = a->op,
+                              .category = a->is_get ? TMB_CAT_GET : TMB_CAT_PUT,
+                              .immediate = a->immediate};
+  return tmb_peer_device_rma(&rma, a->is_get);
+}
+
 int tmb_mk_rma(const struct tmb_mk_access *a) {
   struct part p = {.a = a, .remote_ep = tmb_ep_index(a->tm, a->rank)};
   struct tmb_mk_place far;
@@ -137,6 +158,8 @@ int tmb_mk_rma(const struct tmb_mk_access *a) {
     if (tmb_peer_lost(peer)) tmb_op_lose(a->op, a->is_get ? TMB_CAT_GET : TMB_CAT_PUT, peer);
     return 0;
   }
+  const int rc = by_network(a);
+  if (rc != TMB_E_UNSUPPORTED) return rc;
   for (; p.at < a->nbytes; p.at += p.bytes) {
     p.bytes = TMB_MIN(a->nbytes - p.at, (size_t)TMB_AM_MEDIUM_BYTES_MAX);
     if (a->is_get ? get_part(&p) : put_part(&p)) return TMB_AGAIN;

@@ -140,7 +140,7 @@ static void withdraw(const struct tmb_rma *rma) {
   if (rma->tell_local) tmb_up_peer_done(rma->op, rma->local_category, rma->peer);
 }
 
-enum slot { PUT, GET, PUT_SIGNAL, GET_SIGNAL };
+enum slot { PUT, GET, PUT_SIGNAL, GET_SIGNAL, DEVICE_PUT, DEVICE_GET };
 
 static bool has_slot(enum slot slot) {
   const struct tmb_net_ops *net = tmb_job.net;
@@ -148,7 +148,8 @@ static bool has_slot(enum slot slot) {
   case PUT: return net->put != NULL;
   case GET: return net->get != NULL;
   case PUT_SIGNAL: return net->put_signal != NULL;
-  default: return net->get_signal != NULL;
+  case GET_SIGNAL: return net->get_signal != NULL;
+  default: return net->device_rma != NULL;
   }
 }
 
@@ -159,7 +160,8 @@ static int call_slot(enum slot slot, const struct tmb_rma *rma, const struct tmb
   case PUT: return back(net->put(tmb_job.net_state, rma));
   case GET: return back(net->get(tmb_job.net_state, rma));
   case PUT_SIGNAL: return back(net->put_signal(tmb_job.net_state, rma, signal));
-  default: return back(net->get_signal(tmb_job.net_state, rma, signal));
+  case GET_SIGNAL: return back(net->get_signal(tmb_job.net_state, rma, signal));
+  default: return back(net->device_rma(tmb_job.net_state, rma, slot == DEVICE_GET));
   }
 }
 
@@ -169,7 +171,8 @@ static int build(enum slot slot, const struct tmb_rma *rma, const struct tmb_sig
   case PUT: return tmb_default_put(rma);
   case GET: return tmb_default_get(rma);
   case PUT_SIGNAL: return tmb_default_put_signal(rma, signal);
-  default: return tmb_default_get_signal(rma, signal);
+  case GET_SIGNAL: return tmb_default_get_signal(rma, signal);
+  default: return TMB_E_UNSUPPORTED; /* core/mk does it */
   }
 }
 
@@ -210,6 +213,13 @@ int tmb_peer_get(const struct tmb_rma *rma) {
   if (tmb_peer_gone(rma->peer)) return tmb_failure_rma(rma, true);
   if (tmb_is_near(rma->peer) || !has_slot(GET)) return tmb_default_get(rma);
   return access_far(GET, rma, NULL);
+}
+
+int tmb_peer_device_rma(const struct tmb_rma *rma, bool is_get) {
+  const enum slot slot = is_get ? DEVICE_GET : DEVICE_PUT;
+  if (tmb_peer_gone(rma->peer) || tmb_is_near(rma->peer) || !has_slot(slot))
+    return TMB_E_UNSUPPORTED;
+  return access_far(slot, rma, NULL);
 }
 
 int tmb_peer_put_signal(const struct tmb_rma *rma, const struct tmb_signal *signal) {

@@ -40,6 +40,9 @@ int tmb_peer_am_long(struct tmb_am_out *out);
 /* Remote memory access that is not a copy here; contracts of tmb_default_put and so on. */
 int tmb_peer_put(const struct tmb_rma *rma);
 int tmb_peer_get(const struct tmb_rma *rma);
+/* One with device memory. Returns 0, TMB_AGAIN, or TMB_E_UNSUPPORTED: nothing was done, and the
+ * conduit cannot, now or ever. */
+int tmb_peer_device_rma(const struct tmb_rma *rma, bool is_get);
 int tmb_peer_put_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 int tmb_peer_get_signal(const struct tmb_rma *rma, const struct tmb_signal *signal);
 

@@ -107,6 +107,7 @@ static int serve(const struct access *a, struct tmb_op *op) {
                                               .rank = a->rank,
                                               .is_get = a->is_get,
                                               .immediate = (a->flags & GEX_FLAG_IMMEDIATE) != 0,
+                                              .deferred = a->lc == GEX_EVENT_DEFER,
                                               .remote = a->remote,
                                               .local = a->local,
                                               .nbytes = a->nbytes,

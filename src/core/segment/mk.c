@@ -27,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, PLUGIN_VERSION_MIN = 2 };
+enum { PATH_BYTES = 4096, PLUGIN_VERSION_MIN = 2, VERSION_WITH_NETWORK = 4 };
 
 /* ---- segments of a device */
 
@@ -156,6 +156,18 @@ const char *tmb_mk_reason(const struct gexx_mk_plugin *plugin) {
 }
 
 /* ---- calls */
+
+_Static_assert((int)GEXX_MK_BY_CUDA == (int)TMB_NET_MEMORY_CUDA &&
+                   (int)GEXX_MK_BY_ROCR == (int)TMB_NET_MEMORY_ROCR &&
+                   (int)GEXX_MK_BY_ZE == (int)TMB_NET_MEMORY_ZE,
+               "plug-ins and conduits use the same numbers");
+
+bool tmb_mk_network(const struct gexx_mk_s *kind, struct tmb_net_memory *memory) {
+  const struct gexx_mk_plugin *p = kind->plugin;
+  *memory = (struct tmb_net_memory){0};
+  return p->version >= VERSION_WITH_NETWORK && p->network &&
+         p->network(kind->device, &memory->interface, &memory->number) == GASNET_OK;
+}
 
 static void check_kind(const char *call, gex_MK_t kind) {
   tmb_check_ready_at(call);

@@ -16,6 +16,7 @@
 #include "core/job.h"
 
 struct tmb_op;
+struct tmb_net_memory;
 struct gexx_mk_plugin;
 
 struct tmb_mk_ops {
@@ -50,6 +51,9 @@ const struct tmb_mk_ops *tmb_mk_ops_of(gex_MK_t kind);
 /* Why the last call of this thread into a plug-in failed. */
 const char *tmb_mk_reason(const struct gexx_mk_plugin *plugin);
 
+/* How network interfaces reach memory of a kind. Returns false if they do not. */
+bool tmb_mk_network(const struct gexx_mk_s *kind, struct tmb_net_memory *memory);
+
 /* Kind of a segment in device memory, NULL for host memory and for no segment. */
 static inline struct gexx_mk_s *tmb_mk_device(const struct gexx_segment_s *s) {
   return s && s->mk && !s->mk->host_memory ? (struct gexx_mk_s *)(uintptr_t)s->mk : NULL;
@@ -83,6 +87,7 @@ struct tmb_mk_access {
   gex_TM_t tm;
   gex_Rank_t rank;
   bool is_get, immediate;
+  bool deferred; /* put: the source stays as it is until the whole operation is complete */
   void *remote, *local;
   size_t nbytes;
   struct tmb_op *op;

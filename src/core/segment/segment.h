@@ -18,9 +18,12 @@
 /* Whether a range lies inside one segment of this process, attached or created. */
 bool tmb_segment_holds(const void *addr, size_t nbytes);
 
-/* The segment in host memory that holds `addr`. Returns false, with nothing set, if there is none.
- */
-bool tmb_segment_around(const void *addr, void **base, size_t *nbytes);
+struct tmb_net_memory;
+
+/* The segment that holds `addr`. out memory: what it lies in, as network interfaces see it; NULL:
+ * only segments in host memory count. Returns false, with nothing set, if there is none. */
+bool tmb_segment_around(const void *addr, void **base, size_t *nbytes,
+                        struct tmb_net_memory *memory);
 
 /* A segment of this process in device memory that holds a range, or NULL. */
 const struct gexx_segment_s *tmb_segment_device_at(const void *addr, size_t nbytes);

@@ -89,11 +89,22 @@ bool tmb_segment_holds(const void *addr, size_t nbytes) {
   return s != NULL;
 }
 
-bool tmb_segment_around(const void *addr, void **base, size_t *nbytes) {
-  const bool attached = holds(&tmb_job.segment, addr, 1);
+/* Whether a segment holds `addr` and counts, see tmb_segment_around. */
+static bool is_around(const struct gexx_segment_s *s, const void *addr,
+                      struct tmb_net_memory *memory) {
+  if (!holds(s, addr, 1)) return false;
+  const struct gexx_mk_s *kind = tmb_mk_device(s);
+  if (kind) return memory && tmb_mk_network(kind, memory);
+  if (memory) *memory = (struct tmb_net_memory){0};
+  return true;
+}
+
+bool tmb_segment_around(const void *addr, void **base, size_t *nbytes,
+                        struct tmb_net_memory *memory) {
+  const bool attached = is_around(&tmb_job.segment, addr, memory);
   tmb_lock_acquire_shared(&made_lock);
   const struct gexx_segment_s *s = attached ? &tmb_job.segment : made.first;
-  while (s && !attached && (tmb_mk_device(s) || !holds(s, addr, 1))) s = s->next;
+  while (s && !attached && !is_around(s, addr, memory)) s = s->next;
   if (s) {
     *base = s->base;
     *nbytes = s->size;
@@ -167,7 +178,7 @@ void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   }
   (void)flags;
   delist(segment);
-  if (tmb_job.net && tmb_job.net->segment_gone && !tmb_mk_device(segment))
+  if (tmb_job.net && tmb_job.net->segment_gone)
     tmb_job.net->segment_gone(tmb_job.net_state, segment->base, segment->size);
   if (segment->owned)
     segment->mk->free(segment);

@@ -61,6 +61,11 @@ static int pass_get(struct tmb_net *net, const struct tmb_rma *rma) {
   return h->inner->get(h->net, rma);
 }
 
+static int pass_device_rma(struct tmb_net *net, const struct tmb_rma *rma, bool is_get) {
+  struct tmb_hook *h = tmb_hook_of(net);
+  return h->inner->device_rma(h->net, rma, is_get);
+}
+
 static int pass_put_signal(struct tmb_net *net, const struct tmb_rma *rma,
                            const struct tmb_signal *signal) {
   struct tmb_hook *h = tmb_hook_of(net);
@@ -127,6 +132,7 @@ static struct tmb_net_ops pass_table(const struct tmb_net_ops *inner) {
                               .get = inner->get ? pass_get : NULL,
                               .put_signal = inner->put_signal ? pass_put_signal : NULL,
                               .get_signal = inner->get_signal ? pass_get_signal : NULL,
+                              .device_rma = inner->device_rma ? pass_device_rma : NULL,
                               .am_long = inner->am_long ? pass_am_long : NULL,
                               .atomic = inner->atomic ? pass_atomic : NULL,
                               .wait_fds = inner->wait_fds ? pass_wait_fds : NULL,

@@ -113,6 +113,7 @@ static bool choose(struct tmb_net *net) {
   if (row < OFI_PROVIDERS) {
     net->rail[0].info = infos[row];
     infos[row] = NULL;
+    if (up->setting_int("TOMBOLO_OFI_HMEM")) ofi_choose_hmem(net->calls, &net->rail[0].info);
     warn_if_slow(net, row, wanted);
   } else if (net->calls && (!mine || !net->env.rank)) {
     up->print("ofi: %s%s%s; `tombolo info` shows the providers and why each can be used or not",
@@ -161,6 +162,7 @@ static void configure(struct tmb_net *net) {
   net->mr_mode = (uint64_t)info->domain_attr->mr_mode;
   if (up->setting_int("TOMBOLO_OFI_MR_LOCAL")) net->mr_mode |= FI_MR_LOCAL;
   net->rma = has_rma(net, info);
+  net->hmem = net->rma && (info->caps & FI_HMEM);
   net->ordered =
       (info->tx_attr->msg_order & FI_ORDER_SAW) && (info->rx_attr->msg_order & FI_ORDER_SAW);
   const uint32_t queue = (uint32_t)TMB_MIN(info->tx_attr->size, (size_t)4096);
@@ -287,6 +289,7 @@ const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
                                         .progress = ofi_progress,
                                         .put = ofi_put,
                                         .get = ofi_get,
+                                        .device_rma = ofi_device_rma,
                                         .put_signal = ofi_put_signal,
                                         .get_signal = ofi_get_signal,
                                         .wait_fds = ofi_wait_fds,

@@ -135,6 +135,23 @@ uint64_t ofi_choose_list(const struct ofi_calls *calls, const char *wanted, cons
   return bits;
 }
 
+void ofi_choose_hmem(const struct ofi_calls *calls, struct fi_info **info) {
+  const char *provider = (*info)->fabric_attr->prov_name;
+  struct fi_info *hints = make_hints(calls, provider), *list = NULL, *found = NULL;
+  if (!hints) return;
+  hints->caps |= FI_HMEM;
+  hints->domain_attr->mr_mode |= FI_MR_HMEM;
+  if (calls->getinfo(OFI_API, hints, &list) == 0) {
+    found = best(list, provider, (*info)->domain_attr->name);
+    if (found) found = calls->dupinfo(found);
+    calls->freeinfo(list);
+  }
+  calls->freeinfo(hints);
+  if (!found) return;
+  calls->freeinfo(*info);
+  *info = found;
+}
+
 /* An entry of getinfo: of a domain that is known already the one that leads farthest counts. */
 static uint32_t add_domain(const struct fi_info *info, struct ofi_domain *domains, uint32_t count) {
   uint32_t at = 0;

@@ -175,6 +175,7 @@ struct tmb_net {
   uint32_t credit, inject_max;
   uint32_t tx_limit; /* of operations under way, for requests */
   bool rma;          /* put and get by the provider */
+  bool hmem;         /* ... also with memory of devices */
   bool ordered;      /* a message arrives after the writes before it */
   uint64_t timeout_ns;
   struct tmb_tender *tender; /* NULL: none */
@@ -232,6 +233,9 @@ const char *ofi_choose_fabric(void);
 /* The domain that TOMBOLO_OFI_INTERFACES names for a rail, or NULL: it names fewer. out text: room
  * for the name. */
 const char *ofi_choose_rail(const char *list, uint32_t rail, char *text, size_t bytes);
+
+/* Replace an entry by one whose provider reaches memory of devices, if there is one. */
+void ofi_choose_hmem(const struct ofi_calls *calls, struct fi_info **info);
 
 /* A domain of a provider, as getinfo has it. reach: where it leads: 0 nowhere else, 1 this machine
  * only, 2 a link only, 3 other hosts by IPv6, 4 by anything else. */

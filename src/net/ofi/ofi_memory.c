@@ -7,7 +7,8 @@
  * first access of this rank uses one, and stay so. Other buffers are registered for as long as an
  * access uses them: nobody says when a client frees or maps them anew, and providers that pin
  * memory have a cache that notices. Invariants: the lock is held; at most MEMORIES_MAX buffers are
- * registered at once; a provider that does not ask for local registration sees segments only.
+ * registered at once; a provider that does not ask for local registration sees segments only;
+ * memory of devices is registered on the first rail only.
  */
 #include "base/compiler.h"
 #include "base/error.h"
@@ -18,11 +19,31 @@
 #define MEMORIES_MAX 128
 #define PAGE_BYTES   ((uintptr_t)4096)
 
-static int register_range(struct tmb_net *net, const struct ofi_rail *rail, uintptr_t base,
-                          size_t bytes, uint64_t access, struct fid_mr **mr) {
-  const struct iovec range = {(void *)base, bytes};
-  const struct fi_mr_attr attr = {
-      .mr_iov = &range, .iov_count = 1, .access = access, .requested_key = ++net->next_key};
+struct range {
+  uintptr_t base;
+  size_t bytes;
+  struct tmb_net_memory memory;
+};
+
+/* What libfabric calls the memory of a device. */
+static enum fi_hmem_iface interface_of(const struct tmb_net_memory *memory) {
+  switch (memory->interface) {
+  case TMB_NET_MEMORY_CUDA: return FI_HMEM_CUDA;
+  case TMB_NET_MEMORY_ROCR: return FI_HMEM_ROCR;
+  case TMB_NET_MEMORY_ZE: return FI_HMEM_ZE;
+  default: return FI_HMEM_SYSTEM;
+  }
+}
+
+static int register_range(struct tmb_net *net, const struct ofi_rail *rail, const struct range *r,
+                          uint64_t access, struct fid_mr **mr) {
+  const struct iovec range = {(void *)r->base, r->bytes};
+  const struct fi_mr_attr attr = {.mr_iov = &range,
+                                  .iov_count = 1,
+                                  .access = access,
+                                  .requested_key = ++net->next_key,
+                                  .iface = interface_of(&r->memory),
+                                  .device.reserved = r->memory.number};
   int rc = net->calls->mr_reg(rail->domain, &attr, mr);
   if (rc || !(net->mr_mode & FI_MR_ENDPOINT)) return rc;
   rc = net->calls->mr_enable(*mr, rail->ep);
@@ -32,19 +53,19 @@ static int register_range(struct tmb_net *net, const struct ofi_rail *rail, uint
 }
 
 /* Enter registered memory into the list, or NULL. */
-static struct ofi_memory *enter(struct tmb_net *net, uintptr_t base, size_t bytes, bool lasting) {
+static struct ofi_memory *enter(struct tmb_net *net, const struct range *r, bool lasting) {
   const uint64_t local = FI_READ | FI_WRITE | FI_SEND | FI_RECV;
   struct ofi_memory *m = calloc(1, sizeof *m);
   if (!m) return NULL;
-  *m = (struct ofi_memory){.base = base, .bytes = bytes, .lasting = lasting};
+  *m = (struct ofi_memory){.base = r->base, .bytes = r->bytes, .lasting = lasting};
   const uint64_t access = lasting ? local | FI_REMOTE_READ | FI_REMOTE_WRITE : local;
-  if (register_range(net, &net->rail[0], base, bytes, access, &m->mr[0])) {
+  if (register_range(net, &net->rail[0], r, access, &m->mr[0])) {
     free(m);
     return NULL;
   }
-  for (uint32_t r = 1; r < net->rails; r++)
-    if (net->rail[r].ep && register_range(net, &net->rail[r], base, bytes, access, &m->mr[r]))
-      m->mr[r] = NULL;
+  for (uint32_t i = 1; i < net->rails && interface_of(&r->memory) == FI_HMEM_SYSTEM; i++)
+    if (net->rail[i].ep && register_range(net, &net->rail[i], r, access, &m->mr[i]))
+      m->mr[i] = NULL;
   m->next = net->memories;
   net->memories = m;
   return m;
@@ -62,26 +83,34 @@ static struct ofi_memory *find(struct tmb_net *net, uintptr_t at, size_t bytes, 
   return NULL;
 }
 
+/* The segment that holds an address; of a device only if the provider reaches devices. */
+static bool segment_at(struct tmb_net *net, const void *addr, struct range *r) {
+  void *base;
+  *r = (struct range){0};
+  if (!net->env.up->segment(addr, &base, &r->bytes, net->hmem ? &r->memory : NULL)) return false;
+  r->base = (uintptr_t)base;
+  return true;
+}
+
 struct ofi_memory *ofi_memory_segment(struct tmb_net *net, uint64_t addr) {
   uint32_t count;
-  void *base;
-  size_t bytes;
+  struct range r;
   struct ofi_memory *m = find(net, (uintptr_t)addr, 1, true, &count);
-  if (m || !net->env.up->segment((void *)(uintptr_t)addr, &base, &bytes)) return m;
-  return enter(net, (uintptr_t)base, bytes, true);
+  if (m || !segment_at(net, (void *)(uintptr_t)addr, &r)) return m;
+  return enter(net, &r, true);
 }
 
 struct ofi_memory *ofi_memory_use(struct tmb_net *net, const void *addr, size_t bytes) {
   const uintptr_t at = (uintptr_t)addr;
   uint32_t count;
-  void *base;
-  size_t length;
+  struct range r;
   struct ofi_memory *m = find(net, at, bytes, false, &count);
-  if (!m && net->env.up->segment(addr, &base, &length) && at + bytes <= (uintptr_t)base + length) {
-    m = enter(net, (uintptr_t)base, length, true);
+  if (!m && segment_at(net, addr, &r) && at + bytes <= r.base + r.bytes) {
+    m = enter(net, &r, true);
   } else if (!m && count < MEMORIES_MAX) {
     const uintptr_t first = TMB_ALIGN_DOWN(at, PAGE_BYTES);
-    m = enter(net, first, TMB_ALIGN_UP(at + bytes, PAGE_BYTES) - first, false);
+    r = (struct range){.base = first, .bytes = TMB_ALIGN_UP(at + bytes, PAGE_BYTES) - first};
+    m = enter(net, &r, false);
   }
   if (m) m->users++;
   return m;
@@ -115,8 +144,8 @@ bool ofi_memory_forget(struct tmb_net *net, const void *base, size_t bytes) {
 
 int ofi_memory_pool(struct tmb_net *net, struct ofi_pool *pool) {
   if (!(net->mr_mode & FI_MR_LOCAL) || !pool->count) return 0;
-  const int rc = register_range(net, &net->rail[0], (uintptr_t)pool->memory,
-                                pool->count * pool->stride, FI_SEND | FI_RECV, &pool->mr);
+  const struct range r = {.base = (uintptr_t)pool->memory, .bytes = pool->count * pool->stride};
+  const int rc = register_range(net, &net->rail[0], &r, FI_SEND | FI_RECV, &pool->mr);
   if (rc == 0) pool->desc = fi_mr_desc(pool->mr);
   return rc;
 }

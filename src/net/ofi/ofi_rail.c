@@ -94,14 +94,19 @@ bool ofi_rail_meet(struct tmb_net *net, struct ofi_rail *rail, bool good) {
 
 /* ---- the others */
 
+/* Whether rails that register memory in the ways of `a` and of `b` can be used together. */
+static bool is_alike(const struct fi_info *a, const struct fi_info *b) {
+  return ((a->domain_attr->mr_mode ^ b->domain_attr->mr_mode) & ~FI_MR_HMEM) == 0 &&
+         strcmp(a->fabric_attr->prov_name, b->fabric_attr->prov_name) == 0;
+}
+
 /* The same provider on another domain, or NULL. */
 static struct fi_info *find_like(struct tmb_net *net, const char *device) {
   const struct fi_info *first = net->rail[0].info;
   struct fi_info *infos[OFI_PROVIDERS] = {NULL}, *found = NULL;
   (void)ofi_choose_list(net->calls, first->fabric_attr->prov_name, device, infos);
   for (uint32_t i = 0; i < OFI_PROVIDERS && !found; i++)
-    if (infos[i] && infos[i]->domain_attr->mr_mode == first->domain_attr->mr_mode &&
-        strcmp(infos[i]->fabric_attr->prov_name, first->fabric_attr->prov_name) == 0) {
+    if (infos[i] && is_alike(infos[i], first)) {
       found = infos[i];
       infos[i] = NULL;
     }

@@ -167,7 +167,7 @@ void ofi_signal_message(struct tmb_net *net, const struct ofi_head *head, const 
 struct start {
   const struct tmb_rma *rma;
   const struct tmb_signal *signal;
-  bool is_get;
+  bool is_get, device;
 };
 
 static struct ofi_access *take_access(struct tmb_net *net, const struct start *s) {
@@ -186,6 +186,7 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
   a->remote = (uint64_t)(uintptr_t)rma->remote;
   a->nbytes = rma->nbytes;
   a->is_get = s->is_get;
+  a->device = s->device;
   a->tries = 0;
   a->whole = NULL;
   a->rail = 0;
@@ -232,13 +233,14 @@ static ssize_t issue(struct tmb_net *net, struct ofi_access *a, const struct ofi
   if (a->is_get) return net->calls->read(rail->ep, &message);
   uint64_t flags = FI_COMPLETION;
   if (!(a->signals && net->ordered) || a->striped) flags |= FI_DELIVERY_COMPLETE;
-  if (a->nbytes <= net->inject_max) flags |= FI_INJECT;
+  if (a->nbytes <= net->inject_max && !a->device) flags |= FI_INJECT;
   return net->calls->write(rail->ep, &message, flags);
 }
 
 /* Have the provider do an access. Returns 0, TMB_AGAIN or TMB_E_UNSUPPORTED, with nothing done. */
 static int attempt(struct tmb_net *net, struct ofi_access *a, const struct ofi_region *region) {
-  if ((net->mr_mode & FI_MR_LOCAL) && (a->is_get || a->nbytes > net->inject_max)) {
+  const bool kept = a->is_get || a->device || a->nbytes > net->inject_max;
+  if (((net->mr_mode & FI_MR_LOCAL) && kept) || a->device) {
     a->local = ofi_memory_use(net, a->buffer, a->nbytes);
     if (!a->local) /* a stripe goes on when other accesses have let go of memory */
       return a->whole && net->tx_busy ? TMB_AGAIN : TMB_E_UNSUPPORTED;
@@ -397,7 +399,8 @@ static int start_access(struct tmb_net *net, const struct start *s) {
   struct ofi_access *a = take_access(net, s);
   if (!a) return TMB_AGAIN;
   struct ofi_op *stripes = NULL;
-  if (TMB_UNLIKELY(net->rails > 1) && a->nbytes >= STRIPED_BYTES) stripes = divide(net, a, region);
+  if (TMB_UNLIKELY(net->rails > 1) && a->nbytes >= STRIPED_BYTES && !a->device)
+    stripes = divide(net, a, region);
   rc = attempt(net, a, region);
   if (rc) {
     a->parts = 0;
@@ -434,6 +437,11 @@ int ofi_put(struct tmb_net *net, const struct tmb_rma *rma) {
 
 int ofi_get(struct tmb_net *net, const struct tmb_rma *rma) {
   return start_locked(net, &(struct start){.rma = rma, .is_get = true});
+}
+
+int ofi_device_rma(struct tmb_net *net, const struct tmb_rma *rma, bool is_get) {
+  if (!net->hmem) return TMB_E_UNSUPPORTED;
+  return start_locked(net, &(struct start){.rma = rma, .is_get = is_get, .device = true});
 }
 
 /* As long as it is a message, a put with a signal is one. */

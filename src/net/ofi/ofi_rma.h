@@ -30,7 +30,7 @@ struct ofi_access {
   struct ofi_change signal;
   void *buffer; /* of this rank; stays as it is until core has been told */
   uint64_t remote, nbytes;
-  bool is_get;
+  bool is_get, device;      /* device: its local side may be memory of a device */
   uint8_t tries;            /* times that it has failed by itself, at most OFI_TRIES */
   struct ofi_memory *local; /* NULL, or what it uses */
 };
@@ -75,6 +75,7 @@ void ofi_segment_gone(struct tmb_net *net, void *base, size_t bytes);
 /* The slots; without the lock. */
 int ofi_put(struct tmb_net *net, const struct tmb_rma *rma);
 int ofi_get(struct tmb_net *net, const struct tmb_rma *rma);
+int ofi_device_rma(struct tmb_net *net, const struct tmb_rma *rma, bool is_get);
 int ofi_put_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_signal *signal);
 int ofi_get_signal(struct tmb_net *net, const struct tmb_rma *rma, const struct tmb_signal *signal);
 
