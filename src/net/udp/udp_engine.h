@@ -100,6 +100,8 @@ struct udp_peer {
   bool heard;                   /* something of it has come */
   uint32_t heard_rail;          /* that its latest packet took */
   uint32_t bulk_rail, bulk_run; /* of transfers: the rail, and bytes on it so far */
+  uint64_t bulk_bytes;          /* of all transfers */
+  bool fills_link; /* packets have stood in a queue of this host: datagrams fill its link */
   struct udp_peer *next_busy;
   uint64_t key_out[2], key_in[2];
   struct udp_seal seal; /* with config.cipher */

@@ -15,10 +15,11 @@
 #include "net/udp/udp_engine.h"
 
 #define TIMEOUTS_MAX 3u
-#define STREAM_TRIES 4u        /* of a packet by a connection, which is made again each time */
-#define RUN_BYTES    32768u    /* on one rail before another is looked for */
-#define ASK_NS       20000000u /* between questions whether a rail carries anything, at first */
-#define ASK_SHIFT    8u        /* doublings of it, at most */
+#define STREAM_TRIES 4u         /* of a packet by a connection, which is made again each time */
+#define RUN_BYTES    32768u     /* on one rail before another is looked for */
+#define STREAM_AFTER (2u << 20) /* bytes of transfers that go as datagrams first */
+#define ASK_NS       20000000u  /* between questions whether a rail carries anything, at first */
+#define ASK_SHIFT    8u         /* doublings of it, at most */
 
 /* Whether packets may be sent on a rail beside others. */
 static bool is_usable(const struct udp_peer *p, uint32_t r) {
@@ -32,9 +33,13 @@ static bool has_room(const struct udp_rail *rail) {
 
 /* ---- the connection: a rail of its own kind, for long transfers, where there is one other rail */
 
-/* Whether the first of the transfers is to take the connection, if that works. */
+/* Whether the first of the transfers is to take the connection, if that works. Datagrams go first:
+ * where they fill the link of this host a connection carries no more, and takes more of the
+ * processor's time from a client that computes. */
 static bool wants_stream(const struct tmb_net *e, const struct udp_peer *p) {
-  return e->io.has_stream && p->first && p->first->total >= e->config.stream_min;
+  const bool tried = p->bulk_bytes >= STREAM_AFTER || p->tx.rail[p->tx.main].timeouts;
+  return e->io.has_stream && p->first && p->first->total >= e->config.stream_min && tried &&
+         !p->fills_link;
 }
 
 bool udp_rail_streams(const struct tmb_net *e, const struct udp_peer *p) {

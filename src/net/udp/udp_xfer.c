@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOST_MIN 98304u   /* bytes that may wait in this host: a run of packets and a half */
-#define HOST_NS  3000000u /* or what is sent in this time */
-#define GATE_NS  1000000u /* until the next look at what waits */
+#define HOST_MIN  98304u   /* bytes that may wait in this host: a run of packets and a half */
+#define HOST_NS   3000000u /* or what is sent in this time */
+#define STANDS_NS 1500000u /* a round trip of more: a queue may stand in this host */
+#define GATE_NS   1000000u /* until the next look at what waits */
 
 struct udp_xfer *udp_xfer_new(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
                               const void *src, uint64_t total) {
@@ -186,21 +187,24 @@ static uint64_t push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xf
   x->last_number = p->tx.next - 1;
   if (udp_cc_paced(cc)) udp_cc_pace(cc, bytes, e->now_ns, p->tx.rail[rail].srtt_ns);
   p->bulk_run += (uint32_t)bytes;
+  p->bulk_bytes += bytes;
   return bytes;
 }
 
 /* How many bytes of transfers may be handed over now. What stands in a queue of this host is kept
  * about as short as TCP keeps what is its own there: else a link that has one would be ours, for
  * nothing is lost there before it is full. Where round trips are short no queue stands. */
-static uint64_t host_takes(const struct tmb_net *e, const struct udp_peer *p) {
+static uint64_t host_takes(const struct tmb_net *e, struct udp_peer *p) {
   const struct udp_rail *rail = &p->tx.rail[p->bulk_rail];
   if (udp_rail_streams(e, p)) return UINT64_MAX; /* TCP sees to it */
-  if (rail->srtt_ns <= HOST_NS || !e->io.ops->waiting) return UINT64_MAX;
+  if (rail->srtt_ns <= STANDS_NS || !e->io.ops->waiting) return UINT64_MAX;
+  const uint64_t waits = e->io.ops->waiting(e->io.state, p->rank, p->bulk_rail);
+  if (waits >= HOST_MIN) p->fills_link = true;
+  if (rail->srtt_ns <= HOST_NS) return UINT64_MAX;
   if (rail->in_flight < HOST_MIN) return HOST_MIN;
   const uint64_t window =
       TMB_MIN(rail->cc.window, (uint64_t)(UDP_WINDOW - UDP_XFER_SLOTS) * p->mtu.bytes);
   const uint64_t most = TMB_MAX(window * HOST_NS / rail->srtt_ns, (uint64_t)HOST_MIN);
-  const uint64_t waits = e->io.ops->waiting(e->io.state, p->rank, p->bulk_rail);
   return waits < most ? most - waits : 0;
 }
 
