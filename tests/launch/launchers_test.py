@@ -144,21 +144,25 @@ def mix(order, what, ranks=4, **settings):
     run.check(f"{ranks} ranks mix" in run.out, f"MPI beside the library: {order} {what}")
     # A job that does not finalize MPI is ended by some launchers, with a code of their own.
     good = run.code not in (0, None) if what == "leave" else run.code == 0
+    if what == "quit":
+        good = run.code is not None
     run.check(good, f"the job's code: {order} {what}")
 
 
 def mixes():
     over_mpi = {"TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "mpi"}
     for order, what in (("mpi", "threads"), ("mpi", "coll"), ("gex", "split"), ("gex", "exit"),
-                        ("gex", "leave")):
+                        ("gex", "leave"), ("mpi", "quit")):
         mix(order, what)
+    mix("mpi", "sleep", TOMBOLO_WAIT="block")
     if has_mpi_plugin():
         mix("gex", "threads", **over_mpi)
+        mix("gex", "sleep", **over_mpi, TOMBOLO_WAIT="block")
         mix("mpi", "coll", **over_mpi)
     if not whole:
         return
     for order in ("mpi", "gex"):
-        for what in ("threads", "coll", "split", "exit", "leave"):
+        for what in ("threads", "sleep", "coll", "split", "exit", "quit", "leave"):
             for ranks in (1, 7):
                 mix(order, what, ranks)
                 mix(order, what, ranks, TOMBOLO_PLACES="3")

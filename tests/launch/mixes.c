@@ -4,9 +4,11 @@
  * is begun first. WHAT:
  *   threads   one thread passes numbers round by MPI, the other by puts and messages, all the time
  *   coll      collectives of both, in turn and with one of each on its way, waited for in any order
+ *   sleep     one thread passes numbers round by MPI while the other sleeps in the library
  *   split     teams and communicators of the same colours and keys have the same members
  *   exit      MPI_Finalize, then gasnet_exit(0)
- *   leave     gasnet_exit(3) without MPI_Finalize
+ *   quit      gasnet_exit(0) without MPI_Finalize
+ *   leave     gasnet_exit(3) without it
  * Compiled with each MPI's headers by cmake/TmbLaunchTests.cmake. Where the library talks over MPI
  * itself (the conduit mpi) it may have begun MPI, and then ends it.
  */
@@ -105,6 +107,22 @@ static int threads(void) {
   return 0;
 }
 
+/* The library's thread is woken by a message that is sent when MPI is through. */
+static int sleeper(void) {
+  int level = 0;
+  pthread_t thread;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_MULTIPLE) return 0;
+  check(!pthread_create(&thread, NULL, pass_by_mpi, NULL), "pthread_create");
+  if (me == 0) {
+    pthread_join(thread, NULL);
+    for (int r = 0; r < size; r++) gex_AM_RequestShort1(tm, (gex_Rank_t)r, 200, 0, 1);
+  }
+  GASNET_BLOCKUNTIL(__atomic_load_n(&came, __ATOMIC_ACQUIRE) == 1);
+  if (me != 0) pthread_join(thread, NULL);
+  return 0;
+}
+
 /* ---- collectives */
 
 static void add_up(int round, const int *mine, int *by_mpi, int *by_gex) {
@@ -160,6 +178,7 @@ static int split(void) {
 
 static int run(const char *what) {
   if (!strcmp(what, "threads")) return threads();
+  if (!strcmp(what, "sleep")) return sleeper();
   if (!strcmp(what, "coll")) return coll();
   if (!strcmp(what, "split")) return split();
   return !strcmp(what, "leave") ? 3 : 0;
@@ -179,6 +198,6 @@ int main(int argc, char **argv) {
   if (me == 0) printf("%d ranks mix\n", size);
   fflush(stdout);
   barrier();
-  if (code == 0 && ours) MPI_Finalize();
+  if (code == 0 && ours && strcmp(what, "quit") != 0) MPI_Finalize();
   gasnet_exit(code);
 }
