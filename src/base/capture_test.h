@@ -21,7 +21,7 @@ enum { CAPTURE_SECONDS = 60 };
 
 struct capture {
   int status; /* as waitpid gives it */
-  char text[1 << 16];
+  char text[1 << 17];
 };
 
 /* Runs fn(arg) in a child; stdout and stderr go to out->text. Returns 0, or -1 if it cannot start.
