@@ -155,14 +155,10 @@ static void lengths(void) {
   CHECK(heap() <= before + SLACK);
 }
 
-/* What teams knew for their collectives goes with them. */
-static void teams(void) {
-  enum { TEAMS = 400, WARM = 50, LEFT = 16 << 10 };
-  uint64_t before = 0;
-  for (unsigned i = 0; i < TEAMS; i++) {
+static void make_teams(unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
     gex_TM_t tm;
     uint64_t one = 1, sum = 0;
-    if (i == WARM) before = heap();
     gex_TM_Split(&tm, job.tm, 0, (int)job.rank, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
     REQUIRE(tm != GEX_TM_INVALID);
     gex_Event_Wait(
@@ -172,7 +168,21 @@ static void teams(void) {
     gex_TM_Destroy(tm, NULL, 0);
   }
   job_barrier();
-  CHECK(heap() <= before + LEFT);
+}
+
+/* What teams knew for their collectives goes with them. What is kept would grow in each round; what
+ * a library of the network takes for itself comes once in a while. */
+static void teams(void) {
+  enum { ROUNDS = 3, TEAMS = 150, WARM = 50, LEFT = 8 << 10 };
+  uint64_t least = UINT64_MAX;
+  make_teams(WARM);
+  for (unsigned i = 0; i < ROUNDS; i++) {
+    const uint64_t before = heap();
+    make_teams(TEAMS);
+    const uint64_t after = heap(), grown = after > before ? after - before : 0;
+    if (grown < least) least = grown;
+  }
+  CHECK(least <= LEFT);
 }
 
 int main(int argc, char **argv) {
