@@ -169,9 +169,9 @@ class Ofi(unittest.TestCase):
     def test_device_memory_by_the_provider(self):
         by_provider = {"TOMBOLO_OFI_PROVIDER": "shm", "TOMBOLO_OFI_HMEM": "1",
                        "MK_SIM_NETWORK": "1", "TOMBOLO_OFI_FAULT": "count"}
-        for program in ("mk_signal", "mk_stream", "vis_device", "coll_device"):
+        for program in ("mk_signal", "mk_stream", "vis_device", "coll_device", "mk_par"):
             with self.subTest(program=program):
-                code, text = run(by_provider, f"conformance/{program}", 3)
+                code, text = run(by_provider, f"conformance/{program}", 5)
                 self.assertEqual(code, 0, text)
         # ... where both sides can; else through memory of the host. The rest is host to host.
         accesses = []
@@ -183,8 +183,8 @@ class Ofi(unittest.TestCase):
                 accesses.append(sum(int(number) for number in found.groups()[2:]))
         self.assertGreater(accesses[0], 2 * max(accesses[1:]), accesses)
         code, text = run({**by_provider, "TOMBOLO_OFI_PROVIDER": "tcp;ofi_rxm"},
-                         "conformance/mk_rma", 3)  # which has no FI_HMEM
-        self.assertEqual(code, 0, text)
+                         "conformance/mk_rma", 3)
+        self.assertTrue(code == 0 and text.count("has no FI_HMEM") == 1, text)
 
     def test_memory_under_a_flood(self):
         for count, size in ((20000, 1024), (50000, 8), (400, 65000)):

@@ -151,6 +151,7 @@ static int attach_all(const uint64_t *sizes) {
  * handlers rely on this rank's attach.
  */
 int tmb_segment_attach(const char *call, int verdict, uintptr_t size) {
+  tmb_boot_warn_of_mpi(&tmb_job.boot); /* it may have been initialised since the client was */
   gex_Coll_BarrierBlocking(&tmb_job.tm, 0);
   const uint64_t mine = verdict == GASNET_OK ? size : 0;
   uint64_t *sizes = calloc(tmb_job.size, sizeof *sizes);
@@ -178,7 +179,6 @@ int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
                       tmb_job.attached ? ", and this is the second call; a client attaches one "
                                          "segment"
                                        : "");
-  tmb_boot_warn_of_mpi(&tmb_job.boot); /* it may have been initialised since the client was */
   const int rc = tmb_segment_attach(call, tmb_segment_verdict(call, size), size);
   if (rc == GASNET_OK) *segment_p = &tmb_job.segment;
   return rc;

@@ -98,6 +98,16 @@ static uint64_t list_usable(const struct tmb_net *net, const char *wanted,
   return net->calls ? ofi_choose_list(net->calls, wanted, device, infos) : 0;
 }
 
+/* Have the provider reach memory of devices, or say that it does not. */
+static void reach_devices(struct tmb_net *net) {
+  ofi_choose_hmem(net->calls, &net->rail[0].info);
+  const struct fi_info *info = net->rail[0].info;
+  if (!net->env.rank && !(info->caps & FI_HMEM))
+    net->env.up->print("ofi: TOMBOLO_OFI_HMEM=1, but provider %s has no FI_HMEM, so device memory "
+                       "goes through host memory; `fi_info -c FI_HMEM` shows those that have it",
+                       info->fabric_attr->prov_name);
+}
+
 /* Choose the provider: the best one that all ranks have. */
 static bool choose(struct tmb_net *net) {
   const struct tmb_net_up *up = net->env.up;
@@ -113,7 +123,7 @@ static bool choose(struct tmb_net *net) {
   if (row < OFI_PROVIDERS) {
     net->rail[0].info = infos[row];
     infos[row] = NULL;
-    if (up->setting_int("TOMBOLO_OFI_HMEM")) ofi_choose_hmem(net->calls, &net->rail[0].info);
+    if (up->setting_int("TOMBOLO_OFI_HMEM")) reach_devices(net);
     warn_if_slow(net, row, wanted);
   } else if (net->calls && (!mine || !net->env.rank)) {
     up->print("ofi: %s%s%s; `tombolo info` shows the providers and why each can be used or not",

@@ -24,6 +24,7 @@ static uint64_t requests, bad;
 static uint16_t door; /* port of rank 1 */
 static bool bulk;     /* long transfers take connections */
 static bool shut;     /* nobody listens for connections */
+static bool narrow;   /* round trips are long */
 
 static void on_am(const struct tmb_am_in *in) {
   requests++;
@@ -74,7 +75,10 @@ static void begin(enum udp_stream_mode mode, int family, const char *fault) {
 }
 
 static void step(void) {
-  for (uint32_t i = 0; i < 2; i++) (void)rig_progress(i, TMB_SERVE_ALL);
+  for (uint32_t i = 0; i < 2; i++) {
+    if (narrow && rig_net[i]->peers[!i]) rig_net[i]->peers[!i]->tx.rail[0].srtt_ns = 2000000;
+    (void)rig_progress(i, TMB_SERVE_ALL);
+  }
 }
 
 static void message(uint32_t from, uint32_t number, size_t nbytes) {
@@ -273,6 +277,36 @@ static void long_transfers(void **state) {
   end(2 * PUTS);
 }
 
+static uint32_t standing; /* bytes in a queue of this host */
+
+static uint32_t stands(void *io, uint32_t peer, uint32_t rail) {
+  (void)io;
+  (void)peer;
+  return rail == 0 ? standing : 0;
+}
+
+/* Where packets stand in a queue of this host, and only there, datagrams carry all. */
+static void full_link(void **state) {
+  (void)state;
+  const uint64_t by_datagrams = 2 * PUTS * (uint64_t)(PUT_BYTES / 1440);
+  static struct udp_io_ops ops[2];
+  bulk = narrow = true;
+  for (standing = 60000; standing <= 120000; standing += 60000) {
+    begin(UDP_STREAM_AUTO, AF_INET, NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+      ops[i] = *rig_net[i]->io.ops;
+      ops[i].waiting = stands;
+      rig_net[i]->io.ops = &ops[i];
+    }
+    transfers(NULL);
+    const bool full = standing >= 98304;
+    assert_int_equal(rig_net[0]->peers[1]->fills_link, full);
+    assert_int_equal(packets() > by_datagrams, full);
+    end(2 * PUTS);
+  }
+  bulk = narrow = false;
+}
+
 /* Connections that end lose nothing and double nothing; where none can be made datagrams carry all,
  * and where no datagram arrives connections do. */
 static void hard_transfers(void **state) {
@@ -387,11 +421,16 @@ static void greetings(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(greetings),      cmocka_unit_test(messages),
-      cmocka_unit_test(full_buffers),   cmocka_unit_test(broken),
-      cmocka_unit_test(cut_off),        cmocka_unit_test(way_out),
-      cmocka_unit_test(long_transfers), cmocka_unit_test(hard_transfers),
-      cmocka_unit_test(strangers),      cmocka_unit_test(gone)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(greetings),
+                                     cmocka_unit_test(messages),
+                                     cmocka_unit_test(full_buffers),
+                                     cmocka_unit_test(broken),
+                                     cmocka_unit_test(cut_off),
+                                     cmocka_unit_test(way_out),
+                                     cmocka_unit_test(long_transfers),
+                                     cmocka_unit_test(hard_transfers),
+                                     cmocka_unit_test(full_link),
+                                     cmocka_unit_test(strangers),
+                                     cmocka_unit_test(gone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
