@@ -47,13 +47,19 @@ class Run:
     def __init__(self, command, **settings):
         self.command = command
         began = time.monotonic()
+        # hydra tells its agent that its input is at its end, and dies of SIGPIPE where the program,
+        # any program, has ended before: so the input stays open.
+        stdin, keeps_it_open = os.pipe()
         try:
             done = subprocess.run(command, env=clean_environment(**settings), timeout=LIMIT,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stdin=stdin, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, errors="replace")
             self.code, self.out = done.returncode, done.stdout
         except subprocess.TimeoutExpired as late:
             self.code, self.out = None, (late.stdout or b"").decode(errors="replace")
+        finally:
+            os.close(stdin)
+            os.close(keeps_it_open)
         self.seconds = time.monotonic() - began
 
     def check(self, condition, what):
