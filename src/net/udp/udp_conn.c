@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 #define READ_BYTES   (128u << 10) /* of one call */
+#define HEAD_BYTES   1024u /* the same, where tails are read to their places: heads fit */
+#define PLACE_MIN    4096u /* of a tail that is still to come, to be read so */
 #define IN_MAX       (READ_BYTES + UDP_PACKET_MAX)
 #define OUT_MAX      (4u << 20) /* twice what a window lets out */
 #define SEND_BUFFER  (2 << 20)  /* of the kernel: what a window lets out */
@@ -195,13 +197,76 @@ static bool flush(const struct udp_conn_env *env, struct udp_conn *c) {
   return waits == c->writing || watch(env, c, EPOLL_CTL_MOD, waits);
 }
 
+/* ---- tails that are read straight to where they belong */
+
+/* Where the rest of the tail belongs. Asked for each time: the packet may have come another way,
+ * and what was put there may have been changed since. */
+static uint8_t *tail_place(const struct udp_conn_env *env, const struct udp_conn_tail *t) {
+  uint8_t *place = env->in->place(env->in->placer, t->head, t->head_bytes);
+  return place ? place + t->come : NULL;
+}
+
+/* Begin with the packet of which a part has been read, if its tail has a place. */
+static void tail_begin(const struct udp_conn_env *env, struct udp_conn *c) {
+  const uint8_t *from = c->in.data + c->in.start;
+  const size_t held = c->in.end - c->in.start;
+  struct udp_conn_tail *t = &c->tail;
+  struct udp_header h;
+  if (!env->in || !env->in->place || held < sizeof h) return;
+  memcpy(&h, from, sizeof h);
+  const uint32_t head = TMB_ALIGN_UP(UDP_HEADER_BYTES + h.control, 16u);
+  if (head > sizeof t->head || held < head || h.bytes < held + PLACE_MIN) return;
+  memcpy(t->head, from, head);
+  t->head_bytes = head;
+  t->bytes = h.bytes - head;
+  t->come = 0;
+  t->dropped = false;
+  uint8_t *place = tail_place(env, t);
+  if (!place) {
+    t->head_bytes = 0;
+    return;
+  }
+  t->come = (uint32_t)held - head;
+  memcpy(place, from + head, t->come);
+  c->in.start = c->in.end = 0;
+  c->places = true;
+}
+
+/* Read on in the tail, and behind it. Returns what readv does. */
+static ssize_t tail_read(const struct udp_conn_env *env, struct udp_conn *c) {
+  struct udp_conn_tail *t = &c->tail;
+  uint8_t *place = t->dropped ? NULL : tail_place(env, t);
+  const size_t left = t->bytes - t->come;
+  if (!place) t->dropped = true;
+  struct iovec iov[2] = {{place, left}, {c->in.data, HEAD_BYTES}};
+  if (t->dropped) iov[0] = (struct iovec){c->in.data, TMB_MIN(left, (size_t)HEAD_BYTES)};
+  const ssize_t n = readv(c->fd, iov, t->dropped ? 1 : 2);
+  if (n <= 0) return n;
+  const size_t come = TMB_MIN((size_t)n, left);
+  t->come += (uint32_t)come;
+  c->in.end = (size_t)n - come;
+  if (t->dropped && t->come == t->bytes) t->head_bytes = 0;
+  return n;
+}
+
+static ssize_t read_plain(struct udp_conn *c) {
+  const size_t most = c->places ? HEAD_BYTES : c->in.capacity - c->in.end;
+  const ssize_t n = recv(c->fd, c->in.data + c->in.end, most, MSG_DONTWAIT);
+  if (n <= 0) return n;
+  c->in.end += (size_t)n;
+  c->places = false;
+  return n;
+}
+
 static bool read_some(const struct udp_conn_env *env, struct udp_conn *c) {
   if (udp_conn_next(env, c) > 0) return true; /* first what is there */
   if (!udp_bytes_room(&c->in, READ_BYTES, IN_MAX)) return false;
-  const ssize_t n = recv(c->fd, c->in.data + c->in.end, c->in.capacity - c->in.end, MSG_DONTWAIT);
-  if (n > 0) c->in.end += (size_t)n;
+  if (!c->tail.head_bytes) tail_begin(env, c);
+  const ssize_t n = c->tail.head_bytes ? tail_read(env, c) : read_plain(c);
   if (n == 0 || (n < 0 && !is_passing(errno))) return false;
-  if (udp_conn_next(env, c) >= 0) return true;
+  const int next = udp_conn_next(env, c);
+  if (!next && !c->tail.head_bytes) tail_begin(env, c);
+  if (next >= 0) return true;
   udp_count_refused(env);
   return false;
 }
@@ -275,5 +340,16 @@ void udp_conn_move(struct udp_conn *from, struct udp_conn *to) {
 }
 
 int udp_conn_next(const struct udp_conn_env *env, const struct udp_conn *c) {
+  const struct udp_conn_tail *t = &c->tail;
+  if (t->head_bytes) return !t->dropped && t->come == t->bytes ? (int)t->head_bytes : 0;
   return udp_frame_next(&c->in, env->greeter.job_id, c->peer);
+}
+
+bool udp_conn_take(struct udp_conn *c, uint8_t *memory, uint32_t bytes) {
+  struct udp_conn_tail *t = &c->tail;
+  const bool placed = t->head_bytes != 0;
+  memcpy(memory, placed ? t->head : c->in.data + c->in.start, bytes);
+  if (!placed) c->in.start += bytes;
+  t->head_bytes = 0;
+  return placed;
 }

@@ -14,12 +14,21 @@
 #include "net/udp/udp_io.h"
 
 #define UDP_CONN_STRANGER UINT32_MAX
+#define UDP_CONN_HEAD_MAX 512u
 
 enum udp_conn_state {
   UDP_CONN_BEGUN,   /* ours: the kernel connects, or the challenge has not come */
   UDP_CONN_GREETED, /* ours: the hello is out */
   UDP_CONN_ASKED,   /* theirs: the challenge is out */
   UDP_CONN_UP
+};
+
+/* A packet whose tail is read straight to where it belongs. */
+struct udp_conn_tail {
+  TMB_ALIGNED(16) uint8_t head[UDP_CONN_HEAD_MAX];
+  uint32_t head_bytes;  /* 0: there is none */
+  uint32_t bytes, come; /* of the tail */
+  bool dropped;         /* it belongs nowhere any more: what is left of it is skipped */
 };
 
 struct udp_conn {
@@ -30,10 +39,12 @@ struct udp_conn {
   bool is_full; /* in the list of those with packets to hand over */
   bool writing; /* epoll tells of room */
   bool refused; /* nobody listens there */
+  bool places;  /* the last tail was read so: a read ends behind the head of the next packet */
   uint64_t since_ns;
   struct udp_challenge challenge;
   struct udp_hello hello;
   struct udp_bytes in, out; /* out: in BEGUN and GREETED packets for later */
+  struct udp_conn_tail tail;
 };
 
 /* What all connections of a rank share. */
@@ -41,6 +52,7 @@ struct udp_conn_env {
   struct udp_greeter greeter;
   int family, epoll;
   struct tmb_net_stats *stats;
+  const struct udp_datagrams *in; /* of the call of recv, which says where tails belong */
 };
 
 uint64_t udp_conn_now(void);
@@ -71,5 +83,9 @@ void udp_conn_move(struct udp_conn *from, struct udp_conn *to);
 
 /* Bytes of the next packet that has come; 0: none; negative: no packet, close it. */
 int udp_conn_next(const struct udp_conn_env *env, const struct udp_conn *c);
+
+/* Take that packet. out memory: [bytes], what udp_conn_next has returned. Returns whether it is only
+ * its head, because the tail lies where it belongs. */
+bool udp_conn_take(struct udp_conn *c, uint8_t *memory, uint32_t bytes);
 
 #endif

@@ -35,12 +35,15 @@ struct udp_batch *udp_batch_get(struct tmb_net *e) {
   b->in.memory = aligned_alloc(64, (size_t)UDP_BATCH * UDP_DATAGRAM_MAX);
   b->list = calloc(LIST_FIRST, sizeof *b->list);
   b->capacity = LIST_FIRST;
+  b->in.place = udp_tail_place;
+  b->in.placer = e;
   if (!b->in.memory || !b->list) e->up->fatal("no memory to receive");
   return b;
 }
 
 void udp_batch_end(struct udp_batch *b) {
   b->count = 0;
+  b->in.placed = 0;
   while (b->kept) {
     struct udp_kept *next = b->kept->next;
     free(b->kept->memory);

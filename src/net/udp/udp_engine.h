@@ -120,6 +120,7 @@ struct udp_peer {
   struct udp_xfer *first, *last; /* that still have packets to make */
   uint64_t copied;               /* bytes of copies in them */
   uint64_t unasked;              /* bytes sent since an acknowledgement was asked for */
+  uint64_t asked;                /* number of the packet that did */
   uint32_t next_id;
   struct udp_parts *parts;
   struct udp_late *late;    /* signals that came before earlier packets, by number */
@@ -323,9 +324,10 @@ uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r);
 uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r);
 int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
 
-/* Whether a packet of `bytes` bytes that is about to be sent asks for an acknowledgement, because
- * the window fills. */
-bool udp_packet_asks(struct udp_peer *p, uint32_t rail, uint64_t bytes);
+/* Whether a packet of `bytes` bytes that is about to be sent asks for an acknowledgement: each
+ * quarter of a window, and where the window ends or `stops` says so, unless one is on its way: else
+ * a full window would be acknowledged, and refilled, packet by packet. */
+bool udp_packet_asks(struct udp_peer *p, uint32_t rail, uint64_t bytes, bool stops);
 
 /* ---- udp_rail.c */
 
@@ -380,6 +382,11 @@ void udp_xfer_unhold(struct tmb_net *e, struct udp_xfer *x);
 
 /* Take the packets of a datagram in. in data: [bytes], aligned to 8. */
 void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes);
+/* Take in what was received. */
+void udp_batch_take(struct tmb_net *e, struct udp_batch *b);
+/* Where the tail of a packet belongs, see udp_datagrams.place. Authenticates the packet; it has
+ * neither come before nor is its tail part of what is authenticated. in placer: the engine. */
+uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes);
 
 /* Memory of this process that `p` names; under a core that goes on, NULL if it may not. */
 void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t bytes);
@@ -420,7 +427,10 @@ int udp_am_long(struct tmb_net *e, struct tmb_am_out *out);
 /* A get has come from `p`; data of a get of ours. */
 void udp_get_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
 void udp_get_end(struct tmb_net *e, uint32_t index);
+/* Without r->payload: they lie in their place. Returns false if they are of none of ours. */
 bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
+/* Where data of a get belong, or NULL. */
+uint8_t *udp_get_place(struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r);
 
 /* ---- udp_progress.c */
 

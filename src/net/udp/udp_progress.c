@@ -162,8 +162,7 @@ int udp_progress(struct tmb_net *e, int serve) {
     e->more = b->in.more;
   }
   const uint32_t came = b->in.count;
-  for (uint32_t i = 0; i < came; i++)
-    udp_datagram_take(e, b, b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, b->in.bytes[i]);
+  udp_batch_take(e, b);
   if (TMB_UNLIKELY(serve != TMB_SERVE_ALL)) udp_deliver_hold(e, b, serve);
   if (came || e->dirty || e->now_ns >= e->next_ns) udp_push_all(e, false, b->count == 0);
   const bool found = b->count || e->done_count || came;
@@ -207,8 +206,7 @@ bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
   }
   struct udp_batch *b = udp_batch_get(e);
   e->io.ops->recv(e->io.state, &b->in, true);
-  for (uint32_t i = 0; i < b->in.count; i++)
-    udp_datagram_take(e, b, b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, b->in.bytes[i]);
+  udp_batch_take(e, b);
   udp_deliver_hold(e, b, 0);
   udp_push_all(e, true, true);
   e->more = b->in.more;

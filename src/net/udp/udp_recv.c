@@ -5,7 +5,8 @@
  * Owns the transfers of which parts have come. Called by udp_progress.c. Calls the window, core's
  * target, udp_deliver.c for what is handed up without the lock. A packet is checked in this order:
  * lengths, job, hash, number; what fails is counted and dropped, and nothing of it is used before.
- * Payload of puts is copied once, from the receive buffer to its place. Invariants: each packet is
+ * Payload of puts is copied once, from the receive buffer to its place, or by the kernel: a
+ * connection asks, with the head of a packet, where the tail belongs. Invariants: each packet is
  * taken at most once; messages are handed up as they come, no order is made.
  */
 #include "net/udp/udp_engine.h"
@@ -21,6 +22,7 @@ struct packet {
   uint8_t *data;
   struct udp_header h;
   uint64_t seq, ack;
+  bool placed; /* its tail lies where it belongs, not in data */
 };
 
 static void refuse(struct tmb_net *e) {
@@ -70,7 +72,7 @@ static void place(struct tmb_net *e, struct udp_peer *p, uint64_t addr,
                   const struct udp_record *r) {
   if (!r->bytes) return;
   void *to = udp_target(e, p, addr, r->bytes);
-  if (to) memcpy(to, r->payload, r->bytes);
+  if (to && r->payload) memcpy(to, r->payload, r->bytes);
 }
 
 static void take_am(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
@@ -311,6 +313,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
       refuse(e);
       return;
     }
+    if (k->placed && r.flags & UDP_TAIL) r.payload = NULL;
     if (r.type == UDP_SACK)
       take_ack(e, p, k, r.sack);
     else if (r.type == UDP_PROBE || r.type == UDP_ANSWER)
@@ -333,5 +336,42 @@ void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, ui
     take_packet(e, b, &k);
     data += taken;
     bytes -= taken;
+  }
+}
+
+/* Where a record's payload belongs, if that can be said before it has come; or NULL. */
+static uint8_t *record_place(struct tmb_net *e, const struct udp_peer *p,
+                             const struct udp_record *r) {
+  if (r->type == UDP_DATA) return udp_get_place(e, p, r);
+  if (r->type == UDP_PUT || (r->type == UDP_PART && r->action != UDP_ACT_MEDIUM))
+    return e->up->target(p->rank, r->addr, r->bytes);
+  return NULL;
+}
+
+uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes) {
+  struct tmb_net *e = placer;
+  struct packet k = {.data = (uint8_t *)(uintptr_t)head};
+  memcpy(&k.h, head, sizeof k.h);
+  const uint32_t end = UDP_HEADER_BYTES + k.h.control;
+  const bool late = e->config.cipher || e->config.hash_payload || k.h.flags & UDP_HASHED;
+  if (late || !(k.h.flags & UDP_NUMBERED)) return NULL; /* checked with all of it, or not wanted */
+  if (k.h.control % 8 || end > bytes || k.h.src >= e->size || !e->peers[k.h.src]) return NULL;
+  struct udp_peer *p = authentic(e, &k);
+  if (!p || p->lost || udp_rx_look(&p->rx, k.seq) != UDP_RX_NEW) return NULL;
+  struct udp_record r = {0};
+  for (uint32_t at = UDP_HEADER_BYTES; at < end;)
+    if (udp_record_read(head, k.h.bytes, end, &at, &r)) return NULL;
+  return r.flags & UDP_TAIL ? record_place(e, p, &r) : NULL;
+}
+
+void udp_batch_take(struct tmb_net *e, struct udp_batch *b) {
+  for (uint32_t i = 0; i < b->in.count; i++) {
+    struct packet k = {.data = b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, .placed = true};
+    if (!(b->in.placed >> i & 1)) {
+      udp_datagram_take(e, b, k.data, b->in.bytes[i]);
+      continue;
+    }
+    memcpy(&k.h, k.data, sizeof k.h);
+    take_packet(e, b, &k);
   }
 }

@@ -256,19 +256,32 @@ int udp_get(struct tmb_net *e, const struct tmb_rma *rma) {
   return udp_get_signal(e, rma, NULL);
 }
 
-bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+/* The get that a record answers, or NULL: none does it fit. */
+static struct udp_get *get_of(struct tmb_net *e, const struct udp_peer *p,
+                              const struct udp_record *r) {
   const uint32_t index = r->id & GET_INDEX_MASK;
-  if (index >= e->get_count) return false;
+  if (index >= e->get_count) return NULL;
   struct udp_get *g = &e->gets[index];
   const uint32_t generation = g->generation & (UINT32_MAX >> GET_INDEX_BITS);
-  if (!g->used || g->peer != p->rank || generation != r->id >> GET_INDEX_BITS) return false;
+  if (!g->used || g->peer != p->rank || generation != r->id >> GET_INDEX_BITS) return NULL;
   if (r->addr > g->total || r->bytes > g->total - r->addr || r->bytes > g->total - g->come)
-    return false;
-  if (r->bytes) memcpy(g->local + r->addr, r->payload, r->bytes);
+    return NULL;
+  return g;
+}
+
+uint8_t *udp_get_place(struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r) {
+  const struct udp_get *g = get_of(e, p, r);
+  return g ? g->local + r->addr : NULL;
+}
+
+bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+  struct udp_get *g = get_of(e, p, r);
+  if (!g) return false;
+  if (r->bytes && r->payload) memcpy(g->local + r->addr, r->payload, r->bytes);
   g->come += r->bytes;
   if (g->come < g->total) return true;
   udp_done_add(e, &(struct udp_done){g->op, g->category, g->peer, NULL, 0, NULL});
-  udp_get_end(e, index);
+  udp_get_end(e, r->id & GET_INDEX_MASK);
   return true;
 }
 

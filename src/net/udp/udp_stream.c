@@ -216,7 +216,7 @@ static void serve(struct udp_stream *s, struct udp_conn *c, uint32_t events) {
     }
   }
   note_full(s, c);
-  if (c->is_full) s->hot = c;
+  if (c->is_full || c->tail.head_bytes) s->hot = c;
 }
 
 static void look(struct udp_stream *s) {
@@ -278,10 +278,10 @@ static uint32_t stream_send(void *io, const struct udp_out *out, uint32_t count)
 
 /* A packet that belongs to a rail of datagrams has come through a connection: the peer hears no
  * datagrams of this rank, or has its own lost. */
-static void note_rail(struct udp_stream *s, const struct udp_conn *c) {
+static void note_rail(struct udp_stream *s, const struct udp_conn *c, const uint8_t *packet) {
   struct udp_header h;
   if (s->mode != UDP_STREAM_AUTO) return;
-  memcpy(&h, c->in.data + c->in.start, sizeof h);
+  memcpy(&h, packet, sizeof h);
   if (h.rail < s->io.rails) replace_datagrams(s, way_get(s, c->peer), c->peer);
 }
 
@@ -296,10 +296,9 @@ static void hand_over(struct udp_stream *s, struct udp_datagrams *in, uint32_t m
     while (in->count < most) {
       const int bytes = udp_conn_next(&s->env, c);
       if (bytes <= 0) break;
-      note_rail(s, c);
-      memcpy(in->memory + (size_t)in->count * UDP_DATAGRAM_MAX, c->in.data + c->in.start,
-             (size_t)bytes);
-      c->in.start += (size_t)bytes;
+      uint8_t *to = in->memory + (size_t)in->count * UDP_DATAGRAM_MAX;
+      if (udp_conn_take(c, to, (uint32_t)bytes)) in->placed |= 1u << in->count;
+      note_rail(s, c, to);
       in->bytes[in->count++] = (uint32_t)bytes;
     }
     const int next = udp_conn_next(&s->env, c);
@@ -331,11 +330,13 @@ static void stream_recv(void *io, struct udp_datagrams *in, bool many) {
   /* Where datagrams come all the time, connections have their turn too. */
   const bool datagrams = s->mode == UDP_STREAM_AUTO, first = s->active && calls % TURN_CALLS == 0;
   in->count = 0;
+  s->env.in = in;
   if (datagrams && !first) s->io.ops->recv(s->io.state, in, many);
   if (!s->full && in->count < most) read_streams(s, calls);
   hand_over(s, in, most);
   in->more = s->full != NULL;
   if (datagrams && first && !in->count) s->io.ops->recv(s->io.state, in, many);
+  s->env.in = NULL;
 }
 
 static uint32_t stream_fds(void *io, struct pollfd *fds, uint32_t max) {
