@@ -57,6 +57,7 @@ struct udp_stream {
   uint32_t active; /* calls of recv for which connections are looked at each time */
   uint32_t look;   /* who waits was told of the descriptors: look there */
   bool told;
+  bool streamed; /* the last call of recv found packets in connections */
 };
 
 static struct udp_conn *preferred(const struct udp_stream *s, const struct way *w, uint32_t peer) {
@@ -323,17 +324,28 @@ static void read_streams(struct udp_stream *s, uint32_t calls) {
   }
 }
 
+/* Packets that have come through connections, behind those that are there. */
+static void take_streams(struct udp_stream *s, struct udp_datagrams *in, uint32_t most) {
+  uint32_t had;
+  do {
+    had = in->count;
+    if (!s->full && had < most) read_streams(s, s->calls);
+    hand_over(s, in, most);
+  } while (in->count > had && in->count < most);
+}
+
 static void stream_recv(void *io, struct udp_datagrams *in, bool many) {
   struct udp_stream *s = io;
   const uint32_t most = many ? UDP_BATCH : 1;
-  const uint32_t calls = ++s->calls;
-  /* Where datagrams come all the time, connections have their turn too. */
-  const bool datagrams = s->mode == UDP_STREAM_AUTO, first = s->active && calls % TURN_CALLS == 0;
+  /* Who has had packets goes first, but where these come all the time the others have their turn. */
+  const bool turn = ++s->calls % TURN_CALLS == 0;
+  const bool datagrams = s->mode == UDP_STREAM_AUTO, first = s->active && s->streamed != turn;
   in->count = 0;
   s->env.in = in;
   if (datagrams && !first) s->io.ops->recv(s->io.state, in, many);
-  if (!s->full && in->count < most) read_streams(s, calls);
-  hand_over(s, in, most);
+  const uint32_t had = in->count;
+  take_streams(s, in, most);
+  s->streamed = in->count > had;
   in->more = s->full != NULL;
   if (datagrams && first && !in->count) s->io.ops->recv(s->io.state, in, many);
   s->env.in = NULL;
