@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 #define READ_BYTES   (128u << 10) /* of one call */
-#define HEAD_BYTES   1024u /* the same, where tails are read to their places: heads fit */
-#define PLACE_MIN    4096u /* of a tail that is still to come, to be read so */
+#define HEAD_BYTES   1024u        /* the same, where tails are read to their places: heads fit */
+#define PLACE_MIN    4096u        /* of a tail that is still to come, to be read so */
 #define IN_MAX       (READ_BYTES + UDP_PACKET_MAX)
 #define OUT_MAX      (4u << 20) /* twice what a window lets out */
 #define SEND_BUFFER  (2 << 20)  /* of the kernel: what a window lets out */
@@ -232,7 +232,7 @@ static void tail_begin(const struct udp_conn_env *env, struct udp_conn *c) {
   c->places = true;
 }
 
-/* Read on in the tail, and behind it. Returns what readv does. */
+/* Read on in the tail, and behind it. Returns what recv does. */
 static ssize_t tail_read(const struct udp_conn_env *env, struct udp_conn *c) {
   struct udp_conn_tail *t = &c->tail;
   uint8_t *place = t->dropped ? NULL : tail_place(env, t);
@@ -240,7 +240,8 @@ static ssize_t tail_read(const struct udp_conn_env *env, struct udp_conn *c) {
   if (!place) t->dropped = true;
   struct iovec iov[2] = {{place, left}, {c->in.data, HEAD_BYTES}};
   if (t->dropped) iov[0] = (struct iovec){c->in.data, TMB_MIN(left, (size_t)HEAD_BYTES)};
-  const ssize_t n = readv(c->fd, iov, t->dropped ? 1 : 2);
+  struct msghdr m = {.msg_iov = iov, .msg_iovlen = t->dropped ? 1 : 2};
+  const ssize_t n = recvmsg(c->fd, &m, MSG_DONTWAIT);
   if (n <= 0) return n;
   const size_t come = TMB_MIN((size_t)n, left);
   t->come += (uint32_t)come;

@@ -84,8 +84,8 @@ void udp_conn_move(struct udp_conn *from, struct udp_conn *to);
 /* Bytes of the next packet that has come; 0: none; negative: no packet, close it. */
 int udp_conn_next(const struct udp_conn_env *env, const struct udp_conn *c);
 
-/* Take that packet. out memory: [bytes], what udp_conn_next has returned. Returns whether it is only
- * its head, because the tail lies where it belongs. */
+/* Take that packet. out memory: [bytes], what udp_conn_next has returned. Returns whether it is
+ * only its head, because the tail lies where it belongs. */
 bool udp_conn_take(struct udp_conn *c, uint8_t *memory, uint32_t bytes);
 
 #endif

@@ -337,7 +337,8 @@ static void take_streams(struct udp_stream *s, struct udp_datagrams *in, uint32_
 static void stream_recv(void *io, struct udp_datagrams *in, bool many) {
   struct udp_stream *s = io;
   const uint32_t most = many ? UDP_BATCH : 1;
-  /* Who has had packets goes first, but where these come all the time the others have their turn. */
+  /* Who has had packets goes first, but where these come all the time the others have their turn.
+   */
   const bool turn = ++s->calls % TURN_CALLS == 0;
   const bool datagrams = s->mode == UDP_STREAM_AUTO, first = s->active && s->streamed != turn;
   in->count = 0;

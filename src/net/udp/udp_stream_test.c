@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stream mode: engines over connections of the loopback interface, with full socket buffers,
  * with connections that break and that both begin at once; the way out where no datagram arrives;
- * long transfers beside datagrams; strangers at the door; greetings. */
+ * long transfers beside datagrams, and their tails in place; strangers at the door; greetings. */
 #include "net/udp/udp_conn.h"
 #include "net/udp/udp_rig_test.h"
 #include "net/udp/udp_socket.h"
@@ -253,6 +253,71 @@ static void transfers(uint32_t (*spoil)(void)) {
   }
 }
 
+/* The same by gets, with a signal at the owner. */
+static void gets(void) {
+  uint64_t done = 0;
+  uint64_t *signal[2];
+  for (uint32_t r = 0; r < 2; r++) {
+    signal[r] = (uint64_t *)(void *)(rig_segment[r] + (3u << 19));
+    *signal[r] = 0;
+  }
+  for (uint32_t k = 0; k < PUTS; k++) {
+    for (uint32_t r = 0; r < 2; r++) {
+      memset(rig_segment[r] + (1u << 20), 0, PUT_BYTES);
+      struct tmb_rma rma = {.peer = !r,
+                            .remote = rig_segment[!r],
+                            .local = rig_segment[r] + (1u << 20),
+                            .nbytes = PUT_BYTES,
+                            .op = &done,
+                            .category = 0};
+      const struct tmb_signal s = {signal[!r], TMB_SIGNAL_ADD, 1};
+      assert_int_equal(udp_get_signal(rig_net[r], &rma, &s), 0);
+    }
+    for (uint32_t steps = 0; done < 2 * (k + 1); steps++) {
+      assert_true(steps < STEPS_MAX);
+      step();
+    }
+    for (uint32_t r = 0; r < 2; r++)
+      assert_memory_equal(rig_segment[r] + (1u << 20), rig_segment[!r], PUT_BYTES);
+  }
+  for (uint32_t steps = 0; *signal[0] < PUTS || *signal[1] < PUTS; steps++) {
+    assert_true(steps < STEPS_MAX);
+    step();
+  }
+}
+
+static uint64_t in_place; /* packets */
+static const struct udp_io_ops *counted;
+
+static void count_places(void *io, struct udp_datagrams *in, bool many) {
+  counted->recv(io, in, many);
+  in_place += (uint64_t)__builtin_popcount(in->placed);
+}
+
+/* Most of what comes by connections is read straight to its place; nothing where all of a packet is
+ * authenticated. */
+static void places(void **state) {
+  (void)state;
+  static struct udp_io_ops ops;
+  bulk = true;
+  for (int all = 0; all < 2; all++) {
+    begin(UDP_STREAM_AUTO, AF_INET, NULL);
+    counted = rig_net[0]->io.ops;
+    ops = *counted;
+    ops.recv = count_places;
+    in_place = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+      rig_net[i]->io.ops = &ops;
+      rig_net[i]->config.hash_payload = all;
+    }
+    transfers(NULL);
+    gets();
+    assert_true(all ? !in_place : in_place > 3 * PUTS * (PUT_BYTES / UDP_PACKET_MAX) / 2);
+    end(2 * PUTS);
+  }
+  bulk = false;
+}
+
 static uint64_t packets(void) {
   return rig_stats[0].packets_out + rig_stats[1].packets_out;
 }
@@ -324,6 +389,87 @@ static void hard_transfers(void **state) {
   assert_true(packets() > 2 * PUTS * (uint64_t)(PUT_BYTES / 1440));
   end(2 * PUTS);
   bulk = shut = false;
+}
+
+/* ---- tails that are read to their place, by one connection */
+
+enum { TAIL = 30000, HEAD = 96, NEXT = 48, STREAM = HEAD + TAIL + NEXT };
+static uint8_t tail_memory[TAIL];
+static bool tail_has_place;
+
+static uint8_t *tail_at(void *placer, const uint8_t *head, uint32_t bytes) {
+  assert_ptr_equal(placer, tail_memory);
+  assert_int_equal(bytes, HEAD);
+  assert_int_equal(((const struct udp_header *)(const void *)head)->seq, 17);
+  return tail_has_place ? tail_memory : NULL;
+}
+
+/* A packet with a tail of counting bytes, then one without. */
+static void write_stream(uint8_t *to) {
+  const struct udp_header h = {
+      .job = 5, .src = 1, .seq = 17, .bytes = HEAD + TAIL, .control = HEAD - UDP_HEADER_BYTES - 8};
+  const struct udp_header next = {.job = 5, .src = 1, .seq = 18, .bytes = NEXT, .control = 8};
+  memset(to, 0, STREAM);
+  memcpy(to, &h, sizeof h);
+  for (uint32_t i = 0; i < TAIL; i++) to[HEAD + i] = (uint8_t)(i * 13 + 1);
+  memcpy(to + HEAD + TAIL, &next, sizeof next);
+}
+
+/* Send the stream in two parts, of which the first `allowed` find the place, and take what comes.
+ * Returns how many packets came with their tail
+ * in place. */
+static uint32_t take_parts(const struct udp_conn_env *env, struct udp_conn *c, int fd, size_t part,
+                           int allowed) {
+  static uint8_t stream[STREAM], packet[UDP_DATAGRAM_MAX];
+  uint32_t placed = 0;
+  write_stream(stream);
+  for (size_t at = 0, bytes = part; at < STREAM; at += bytes, bytes = STREAM - at) {
+    assert_int_equal(write(fd, stream + at, bytes), bytes);
+    tail_has_place = (at != 0) < allowed;
+    for (int i = 0; i < 8; i++) {
+      assert_true(udp_conn_serve(env, c, EPOLLIN));
+      const int next = udp_conn_next(env, c);
+      assert_true(next >= 0);
+      if (!next) continue;
+      const bool in = udp_conn_take(c, packet, (uint32_t)next);
+      assert_memory_equal(packet, stream + (next == NEXT ? HEAD + TAIL : 0), next);
+      placed += in;
+    }
+  }
+  return placed;
+}
+
+/* Wherever the stream is cut, all tails come to their places; where the place is lost on the way,
+ * what is left of the tail is skipped, writes nothing, and harms nothing behind it. */
+static void tails(void **state) {
+  (void)state;
+  static uint8_t stream[STREAM];
+  const struct udp_datagrams in = {.place = tail_at, .placer = tail_memory};
+  const struct udp_conn_env env = {.greeter = {rig_secret, 5, 0, 2}, .epoll = -1, .in = &in};
+  static const size_t parts[] = {1,    39,   40,    41,    95,          96,          97,
+                                 5000, 9000, 25900, 26095, HEAD + TAIL, STREAM - 40, STREAM - 1};
+  write_stream(stream);
+  for (size_t k = 0; k < TMB_ARRAY_LEN(parts); k++)
+    for (int allowed = 0; allowed < 3; allowed++) {
+      int fd[2];
+      assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+      struct udp_conn *c = calloc(1, sizeof *c);
+      assert_non_null(c);
+      *c = (struct udp_conn){.fd = fd[0], .peer = 1, .state = UDP_CONN_UP};
+      memset(tail_memory, 0, TAIL);
+      const uint32_t placed = take_parts(&env, c, fd[1], parts[k], allowed);
+      uint32_t right = 0;
+      while (right < TAIL && tail_memory[right] == stream[HEAD + right]) right++;
+      if (placed) assert_int_equal(right, TAIL);
+      if (!allowed) assert_int_equal(right, 0);
+      if (parts[k] > HEAD && parts[k] < 20000) {
+        assert_int_equal(placed, allowed == 2);
+        if (allowed == 1) assert_int_equal(right, parts[k] - HEAD);
+      }
+      udp_conn_shut(&env, c);
+      udp_conn_free(c);
+      close(fd[1]);
+    }
 }
 
 static int knock(void) {
@@ -430,6 +576,8 @@ int main(void) {
                                      cmocka_unit_test(long_transfers),
                                      cmocka_unit_test(hard_transfers),
                                      cmocka_unit_test(full_link),
+                                     cmocka_unit_test(places),
+                                     cmocka_unit_test(tails),
                                      cmocka_unit_test(strangers),
                                      cmocka_unit_test(gone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
