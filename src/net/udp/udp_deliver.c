@@ -35,9 +35,9 @@ struct udp_batch *udp_batch_get(struct tmb_net *e) {
   b->in.memory = aligned_alloc(64, (size_t)UDP_BATCH * UDP_DATAGRAM_MAX);
   b->list = calloc(LIST_FIRST, sizeof *b->list);
   b->capacity = LIST_FIRST;
+  if (!b->in.memory || !b->list) e->up->fatal("no memory to receive");
   b->in.place = udp_tail_place;
   b->in.placer = e;
-  if (!b->in.memory || !b->list) e->up->fatal("no memory to receive");
   return b;
 }
 

@@ -254,7 +254,7 @@ static void transfers(uint32_t (*spoil)(void)) {
 }
 
 /* The same by gets, with a signal at the owner. */
-static void gets(void) {
+static void get_all(void) {
   uint64_t done = 0;
   uint64_t *signal[2];
   for (uint32_t r = 0; r < 2; r++) {
@@ -311,7 +311,7 @@ static void places(void **state) {
       rig_net[i]->config.hash_payload = all;
     }
     transfers(NULL);
-    gets();
+    get_all();
     assert_true(all ? !in_place : in_place > 3 * PUTS * (PUT_BYTES / UDP_PACKET_MAX) / 2);
     end(2 * PUTS);
   }
