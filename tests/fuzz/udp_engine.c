@@ -57,6 +57,22 @@ static void place_addresses(uint8_t *packet, uint32_t bytes) {
 static TMB_ALIGNED(64) uint8_t memory[UDP_DATAGRAM_MAX];
 static struct udp_delivery list[UDP_DATAGRAM_MAX / 8];
 
+/* What a connection does: ask with the head where the tail belongs, and put it there. Returns false
+ * if that is nowhere. */
+static bool take_placed(struct tmb_net *e, struct udp_batch *batch, uint32_t bytes) {
+  struct udp_header h;
+  memcpy(&h, memory, sizeof h);
+  const uint32_t head = TMB_ALIGN_UP(UDP_HEADER_BYTES + h.control, 16u);
+  if (h.flags & UDP_ACK_NOW || h.bytes != bytes || head >= bytes) return false;
+  uint8_t *place = udp_tail_place(e, memory, head);
+  if (!place) return false;
+  memcpy(place, memory + head, bytes - head);
+  memset(memory + head, 0x5a, bytes - head);
+  batch->in = (struct udp_datagrams){.memory = memory, .count = 1, .bytes = {head}, .placed = 1};
+  udp_batch_take(e, batch);
+  return true;
+}
+
 static void feed(const uint8_t *data, size_t size) {
   struct tmb_net *e = rig_net[0];
   while (size > 2) {
@@ -70,7 +86,7 @@ static void feed(const uint8_t *data, size_t size) {
     place_addresses(memory, bytes);
     sign(memory, bytes);
     struct udp_batch batch = {.list = list, .capacity = TMB_ARRAY_LEN(list)};
-    udp_datagram_take(e, &batch, memory, bytes);
+    if (!take_placed(e, &batch, bytes)) udp_datagram_take(e, &batch, memory, bytes);
     udp_deliver_run(e, &batch);
     udp_deliver_credit(e, &batch);
     udp_push_all(e, true, true);
