@@ -38,8 +38,7 @@ struct udp_datagrams {
   uint32_t count;
   bool more; /* others have been read already, of which no descriptor tells */
   uint32_t bytes[UDP_BATCH];
-  uint32_t
-      placed; /* bit i: only the head of packet i lies in memory, its tail where `place` said */
+  uint32_t placed; /* bit i: the tail of packet i lies where `place` said, not in memory */
   /* Of who receives, may be empty: where the tail of a packet belongs whose head has come. in head:
    * [bytes], aligned to 16. Returns NULL if the tail is to be read behind its head. What was said
    * holds until the end of the call of recv. */
