@@ -30,6 +30,7 @@
 #define UDP_BULK_BYTES    4096u      /* of a payload that belongs to a long transfer */
 #define UDP_NO_CATEGORY   UINT32_MAX /* nobody is to be told */
 #define UDP_ACK_EVERY     16u        /* packets */
+#define UDP_ASKS          4u         /* for an acknowledgement, a window */
 #define UDP_ACK_DELAY_NS  200000u
 #define UDP_ANSWERS_SURE  4u /* answered signals, after which the next answer is waited for */
 
@@ -324,10 +325,18 @@ uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r);
 uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r);
 int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
 
-/* Whether a packet of `bytes` bytes that is about to be sent asks for an acknowledgement: each
- * quarter of a window, and where the window ends or `stops` says so, unless one is on its way: else
- * a full window would be acknowledged, and refilled, packet by packet. */
-bool udp_packet_asks(struct udp_peer *p, uint32_t rail, uint64_t bytes, bool stops);
+/* A packet that is about to be sent. */
+struct udp_ask {
+  uint32_t rail;
+  uint64_t bytes;
+  bool stops; /* nothing more may be sent after it for now, whatever its rail's window says */
+  bool ends;  /* somebody waits until all has come */
+};
+
+/* Whether it asks for an acknowledgement: at an end, UDP_ASKS times a window, and where the window
+ * is full, unless an answer is on its way: else a full window would be acknowledged, and refilled,
+ * packet by packet. */
+bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask);
 
 /* ---- udp_rail.c */
 

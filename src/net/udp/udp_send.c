@@ -189,13 +189,13 @@ void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p) {
   if (p->signal_tick == e->tick) p->alone_tick = e->tick;
 }
 
-bool udp_packet_asks(struct udp_peer *p, uint32_t r, uint64_t bytes, bool stops) {
-  const struct udp_rail *rail = &p->tx.rail[r];
+bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask) {
+  const struct udp_rail *rail = &p->tx.rail[ask->rail];
   const uint64_t window = rail->cc.window;
+  const bool stops = ask->stops || rail->in_flight + 2 * ask->bytes > window;
   const bool asked = p->asked >= p->tx.una;
-  p->unasked += bytes;
-  if (rail->in_flight + 2 * bytes > window) stops = true;
-  if (!(stops && !asked) && p->unasked < window / 4) return false;
+  p->unasked += ask->bytes;
+  if (!ask->ends && !(stops && !asked) && p->unasked < window / UDP_ASKS) return false;
   p->unasked = 0;
   p->asked = p->tx.next;
   return true;
@@ -295,7 +295,8 @@ bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
   struct udp_out out = {
       .peer = p->rank, .rail = p->tx.main, .head = p->open->data, .head_bytes = p->open_end};
   if (p->open_tail) out.head_bytes = TMB_ALIGN_UP(p->open_end, 16u) + p->open_tail;
-  const uint8_t asks = udp_packet_asks(p, out.rail, out.head_bytes, false) ? UDP_ACK_NOW : 0;
+  const struct udp_ask ask = {.rail = out.rail, .bytes = out.head_bytes};
+  const uint8_t asks = udp_packet_asks(p, &ask) ? UDP_ACK_NOW : 0;
   (void)udp_packet_send(e, p, &out, p->open, p->open_end - UDP_HEADER_BYTES, p->open_flags | asks);
   p->open = NULL;
   p->open_end = UDP_HEADER_BYTES;

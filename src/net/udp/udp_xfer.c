@@ -164,8 +164,11 @@ static uint32_t write_part(struct udp_xfer *x, uint32_t packet_bytes, struct udp
 /* Whether the packet just written asks for an acknowledgement: where somebody waits for the end of
  * the transfer, or the window fills. */
 static bool asks(struct udp_peer *p, const struct udp_xfer *x, uint32_t rail, uint64_t bytes) {
-  const bool stops = udp_tx_room(&p->tx) <= UDP_XFER_SLOTS + 1;
-  return udp_packet_asks(p, rail, bytes, stops) || (x->ended && (x->op || x->held));
+  const struct udp_ask ask = {.rail = rail,
+                              .bytes = bytes,
+                              .stops = udp_tx_room(&p->tx) <= UDP_XFER_SLOTS + 1,
+                              .ends = x->ended && (x->op || x->held)};
+  return udp_packet_asks(p, &ask);
 }
 
 /* Returns its bytes. */
