@@ -58,7 +58,8 @@ static TMB_ALIGNED(64) uint8_t memory[UDP_DATAGRAM_MAX];
 static struct udp_delivery list[UDP_DATAGRAM_MAX / 8];
 
 /* What a connection does: ask with the head where the tail belongs, and put it there. Returns false
- * if that is nowhere. */
+ * if that is nowhere; and for packets that ask for an acknowledgement, so that both ways are tried.
+ */
 static bool take_placed(struct tmb_net *e, struct udp_batch *batch, uint32_t bytes) {
   struct udp_header h;
   memcpy(&h, memory, sizeof h);

@@ -25,7 +25,7 @@ static void put(int fd, const void *data, size_t bytes) {
 static uint8_t *room; /* of the tail that is read to its place: no byte more */
 static uint32_t room_seq, room_bytes;
 
-/* Where a tail belongs: nowhere, by one bit of its number, or from a while on, by another. */
+/* Where a tail belongs. By two bits of the packet's number: nowhere, or nowhere each third time. */
 static uint8_t *place(void *placer, const uint8_t *head, uint32_t bytes) {
   struct udp_header h;
   uint32_t *calls = placer;

@@ -393,8 +393,8 @@ void udp_xfer_unhold(struct tmb_net *e, struct udp_xfer *x);
 void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes);
 /* Take in what was received. */
 void udp_batch_take(struct tmb_net *e, struct udp_batch *b);
-/* Where the tail of a packet belongs, see udp_datagrams.place. Authenticates the packet; it has
- * neither come before nor is its tail part of what is authenticated. in placer: the engine. */
+/* Where the tail of a packet belongs, see udp_datagrams.place. NULL, too, if the packet is not
+ * authentic, has come before, or has a hash or tag that covers its tail. in placer: the engine. */
 uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes);
 
 /* Memory of this process that `p` names; under a core that goes on, NULL if it may not. */

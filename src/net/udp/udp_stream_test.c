@@ -416,8 +416,7 @@ static void write_stream(uint8_t *to) {
 }
 
 /* Send the stream in two parts, of which the first `allowed` find the place, and take what comes.
- * Returns how many packets came with their tail
- * in place. */
+ * Returns how many packets came with their tail in place. */
 static uint32_t take_parts(const struct udp_conn_env *env, struct udp_conn *c, int fd, size_t part,
                            int allowed) {
   static uint8_t stream[STREAM], packet[UDP_DATAGRAM_MAX];
