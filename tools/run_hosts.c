@@ -364,7 +364,7 @@ static int supervise(struct root *r) {
   struct tmb_supervise_options options = {.timeout_s = r->run->options.timeout_s, .far = &far};
   r->supervised = true;
   int code = tmb_supervise(r->tree.launch, &options);
-  if (code == 0) code = r->code;
+  if (code == 0 && !options.final) code = r->code;
   r->code = code;
   const int sig = deliver(r, options.cut_short);
   return sig && r->code == 0 ? 128 + sig : r->code;

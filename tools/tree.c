@@ -162,6 +162,7 @@ static void try_round(struct tree *t, uint32_t a, uint32_t b) {
   struct pack p = {0};
   if (!t->launch || !all_parts_here(t)) return;
   if (t->host != TREE_ROOT) {
+    tmb_supervise_policy(t->sup);
     a = t->launch->ctl->part_bytes;
     b = t->launch->ctl->part_slot;
     pack_own(t, &p);

@@ -143,8 +143,13 @@ static int take_bells(struct tmb_boot *b) {
   for (uint32_t i = 0; i < p->near_count; i++)
     if ((b->bell_fd[i] = take_bell(b, tmb_ctl_rank(b->ctl, p->near_rank[i])->bell_fd)) < 0)
       return TMB_E_SYS;
-  if (b->ctl->agent_fd >= 0 && (b->agent_fd = take_bell(b, b->ctl->agent_fd)) < 0) return TMB_E_SYS;
   return TMB_OK;
+}
+
+static int take_agent(struct tmb_boot *b) {
+  if (b->ctl->agent_fd < 0) return TMB_OK;
+  b->agent_fd = take_bell(b, b->ctl->agent_fd);
+  return b->agent_fd < 0 ? TMB_E_SYS : TMB_OK;
 }
 
 int tmb_boot_settle(struct tmb_boot *b) {
@@ -155,6 +160,7 @@ int tmb_boot_settle(struct tmb_boot *b) {
   b->supervised = true;
   int rc = tmb_places_open(&b->places, b->rank, b->size, tmb_ctl_host_of(b->ctl));
   if (!rc && b->places.hosts > 1) rc = take_bells(b);
+  if (!rc) rc = take_agent(b);
   if (rc == TMB_E_NOMEM) tmb_print("out of memory for the places of %u ranks", b->size);
   return rc;
 }

@@ -101,14 +101,15 @@ static void close_bells(struct tmb_launch *l) {
   if (l->agent_fd >= 0) close(l->agent_fd);
 }
 
-/* Ranks that reach others by a network sleep in poll: each gets a bell for that. */
+/* Ranks that reach others by a network sleep in poll: each gets a bell for that. A supervisor that
+ * has others above it gets one, too, also on the only host: rounds go through the tree. */
 static int open_bells(struct tmb_launch *l) {
   l->agent_fd = -1;
-  if (l->hosts == 1) return TMB_OK;
+  if (l->hosts == 1 && !l->far) return TMB_OK;
   struct rlimit raised = l->files_before;
   raised.rlim_cur = raised.rlim_max;
   setrlimit(RLIMIT_NOFILE, &raised);
-  for (uint32_t i = 0; i < l->ctl->here; i++)
+  for (uint32_t i = 0; i < l->ctl->here && l->hosts > 1; i++)
     if ((l->ctl->rank[i].bell_fd = open_bell()) < 0) return TMB_E_LIMIT;
   if (l->far && (l->agent_fd = open_bell()) < 0) return TMB_E_LIMIT;
   l->ctl->agent_fd = l->agent_fd;

@@ -44,7 +44,7 @@ static void kill_rest(const struct tmb_sup *s) {
 
 /* Ends the job everywhere, now. */
 static void cut_short(struct tmb_sup *s, int code) {
-  s->code = code;
+  tmb_sup_set_code(s, code);
   s->cut_short = true;
   s->failed = true;
   tmb_sup_tell(s, &(struct tmb_sup_event){.kind = TMB_SUP_ASK,
@@ -206,8 +206,7 @@ static bool open_far(struct tmb_sup *s, const struct tmb_sup_far *far) {
   return s->far_gone != NULL;
 }
 
-/* Tells the others when our ranks change their minds about losses. */
-static void check_policy(struct tmb_sup *s) {
+void tmb_supervise_policy(struct tmb_sup *s) {
   if (!s->far) return;
   const bool refuses = s->alive > 0 && !tmb_ctl_reports(s->l->ctl);
   if (refuses == s->refuses_told) return;
@@ -227,10 +226,10 @@ static void far_ended(struct tmb_sup *s, uint32_t rank) {
 }
 
 static void take_code(struct tmb_sup *s, const struct tmb_sup_event *e) {
-  if (e->flags & TMB_SUP_FINAL)
-    s->code = e->code;
-  else if (s->code == 0)
-    s->code = e->code;
+  if (e->flags & TMB_SUP_CUT || (e->flags & TMB_SUP_FINAL && !(s->final && s->code)))
+    tmb_sup_set_code(s, e->code);
+  else
+    tmb_sup_add_code(s, e->code);
   if (e->flags & TMB_SUP_FAILED) s->failed = true;
   if (e->flags & TMB_SUP_CUT) s->cut_short = true;
 }
@@ -266,7 +265,7 @@ void tmb_supervise_ended(struct tmb_sup *s, uint32_t rank, int status) {
 
 void tmb_supervise_kill(struct tmb_sup *s) {
   s->failed = s->cut_short = true;
-  if (s->code == 0) s->code = 128 + SIGHUP;
+  tmb_sup_add_code(s, 128 + SIGHUP);
   tmb_ctl_end(s->l->ctl);
   for (uint32_t r = 0; r < s->l->size; r++)
     if (s->l->pids[r]) (void)tmb_ctl_tell(s->l->ctl, r);
@@ -298,7 +297,7 @@ void tmb_supervise_lose_host(struct tmb_sup *s, uint32_t host, const char *name,
     tmb_print("host %s with rank%s %s is gone: %s%s", name, count == 1 ? "" : "s",
               tmb_ranklist_format(list, sizeof list, s->l->size, lost), why,
               tmb_sup_others_text(s, go_on, others, sizeof others));
-  if (s->code == 0) s->code = 1;
+  tmb_sup_add_code(s, 1);
   for (uint32_t r = 0; r < s->l->size && go_on; r++)
     if (lost[r]) tmb_sup_set_fate(s, r, TMB_FATE(TMB_FATE_FAILED, 1, 0));
   free(lost);
@@ -329,7 +328,7 @@ static bool is_over(const struct tmb_sup *s) {
 static void look_around(struct tmb_sup *s, double timeout_s) {
   read_signals(s);
   tmb_sup_check_ranks(s);
-  check_policy(s);
+  tmb_supervise_policy(s);
   tmb_sup_check_condemned(s);
   if (s->far) s->far->serve(s->far->arg, s);
   check_timeout(s, timeout_s);
@@ -361,6 +360,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
   if (s.reports > TMB_SUP_REPORTS_MAX)
     tmb_print("%u more ranks failed", s.reports - TMB_SUP_REPORTS_MAX);
   options->cut_short = s.cut_short;
+  options->final = s.final;
   free(s.far_gone);
   free(s.patience);
   if (fds != &alone) free(fds);

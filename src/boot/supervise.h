@@ -79,6 +79,7 @@ struct tmb_sup_far {
 struct tmb_supervise_options {
   double timeout_s; /* in: end the job after this many seconds; 0: never */
   bool cut_short;   /* out: the job was ended by the timeout or by a signal to the supervisor */
+  bool final;       /* out: the code returned counts alone, also if it is 0 */
   const struct tmb_sup_far *far;
 };
 
@@ -92,6 +93,11 @@ struct tmb_supervise_options {
  * else 0. With other machines: the code as known here.
  */
 int tmb_supervise(struct tmb_launch *launch, struct tmb_supervise_options *options);
+
+/* From far->serve, before a round of the ranks here is passed on: tells the others first whether
+ * ranks here have changed their minds about losses. So the call that changes the policy returns
+ * when every supervisor knows it. */
+void tmb_supervise_policy(struct tmb_sup *sup);
 
 /* From far->serve: another supervisor has told something. */
 void tmb_supervise_apply(struct tmb_sup *sup, const struct tmb_sup_event *event);

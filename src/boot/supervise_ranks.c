@@ -180,7 +180,7 @@ static void natural_end(struct tmb_sup *s, uint32_t rank, pid_t pid, int status,
   const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   const bool first_failure = code != 0 && !s->failed;
   if (code != 0) s->failed = true;
-  if (s->code == 0) s->code = code;
+  tmb_sup_add_code(s, code);
   if ((first_failure || WIFSIGNALED(status)) && s->reports++ < TMB_SUP_REPORTS_MAX)
     report_end(s, rank, pid, status, false);
   else if (s->phase == TMB_PHASE_RUNNING && tmb_sup_all_alive(s) > 0)
@@ -198,10 +198,10 @@ static void exiting_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int 
   /* When the job went on without lost ranks, the code of a rank that ends the whole job counts,
    * not those of the lost ones. */
   const struct tmb_ctl *ctl = s->l->ctl;
-  if (s->phase == TMB_PHASE_RUNNING && ctl->losses && !crashed &&
-      !tmb_load_acq(&tmb_ctl_rank(ctl, rank)->report))
-    s->code = 0;
-  natural_end(s, rank, pid, crashed ? status : code << 8, code);
+  const bool alone = s->phase == TMB_PHASE_RUNNING && ctl->losses && !crashed &&
+                     !tmb_load_acq(&tmb_ctl_rank(ctl, rank)->report);
+  if (alone) tmb_sup_set_code(s, code);
+  natural_end(s, rank, pid, crashed ? status : code << 8, alone ? TMB_SUP_FINAL : 0);
 }
 
 /* ---- the job goes on without a rank */
@@ -228,7 +228,7 @@ static void lose(struct tmb_sup *s, uint32_t rank, pid_t pid, int status) {
   int code = sig ? 128 + sig : WEXITSTATUS(status);
   if (on_purpose && !sig && TMB_RANK_CODE(state)) code = TMB_RANK_CODE(state);
   const bool failed = code != 0 || !on_purpose;
-  if (s->code == 0) s->code = code;
+  tmb_sup_add_code(s, code);
   if (failed && s->reports++ < TMB_SUP_REPORTS_MAX)
     report_end(s, rank, pid, sig ? status : code << 8, true);
   else if (!failed)
@@ -264,7 +264,7 @@ void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status)
   if (state == TMB_RANK_NEW && code == 0)
     s->gone_unjoined++;
   else if (state == TMB_RANK_JOINED && WIFEXITED(status) && !tmb_cfg_bool(TMB_CFG_CATCH_EXIT))
-    s->code = s->code ? s->code : code;
+    tmb_sup_add_code(s, code);
   else
     natural_end(s, rank, pid, status, 0);
 }

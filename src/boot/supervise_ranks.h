@@ -33,6 +33,7 @@ struct tmb_sup {
   uint32_t reports;       /* failures so far; the first TMB_SUP_REPORTS_MAX are shown */
   uint32_t gone_unjoined; /* ranks that ended with code 0 without ever joining */
   int code;               /* the job's, so far */
+  bool final;             /* no other code counts any more */
   bool cut_short;         /* by the timeout or a signal to us */
   bool failed;            /* something went wrong: do not wait for slow output */
   uint64_t grace_ns, slow_output_ns;
@@ -58,6 +59,17 @@ static inline uint32_t tmb_sup_all_alive(const struct tmb_sup *s) {
 /* Tells the supervisors of other machines, if there are any. */
 static inline void tmb_sup_tell(const struct tmb_sup *s, const struct tmb_sup_event *event) {
   if (s->far) s->far->tell(s->far->arg, event);
+}
+
+/* A rank ended with `code`: the job's, if it is the first that is not 0 and may count. */
+static inline void tmb_sup_add_code(struct tmb_sup *s, int code) {
+  if (s->code == 0 && !s->final) s->code = code;
+}
+
+/* The job's code from now on. */
+static inline void tmb_sup_set_code(struct tmb_sup *s, int code) {
+  s->code = code;
+  s->final = true;
 }
 
 /* Signals every rank here that is not reaped. in wrapper_too: also the programs around ranks. */

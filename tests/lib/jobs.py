@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import uuid
@@ -23,6 +24,7 @@ MARK = "TMBTEST_MARK"
 SANITIZER = "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0"
 OUR_NAME = re.compile(r"tombolo-(ctl|arena|segment)\.")
 WAYS = ("run", "self")
+TREES = ("agent", "agents")
 
 
 class Failure(Exception):
@@ -62,8 +64,29 @@ def names_left():
     return left
 
 
+def remote_shell():
+    """A script in the place of ssh: it runs the agent of any host on this machine."""
+    if not remote_shell.folder:
+        remote_shell.folder = tempfile.TemporaryDirectory()
+        with open(os.path.join(remote_shell.folder.name, "rsh"), "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\nexec sh -c "$2"\n')
+        os.chmod(file.name, 0o755)
+    return os.path.join(remote_shell.folder.name, "rsh")
+
+
+remote_shell.folder = None
+
+
+def host_list(way, ranks):
+    """Hosts of a job: all ranks under one agent, or each half of them under one of its own."""
+    if way == "agent":
+        return f"localhost:{ranks}"
+    return f"host_a:{ranks - ranks // 2},host_b:{ranks // 2}"
+
+
 class Job:
-    """A running job; `way` is "run" (tombolo run) or "self" (the program starts its own ranks)."""
+    """A running job; `way` is "run" (tombolo run), "self" (a program that starts its own ranks), or
+    one of TREES: `tombolo run --hosts` with one agent, or with two."""
 
     def __init__(self, ranks, program, way="run", options=(), env=None, **popen):
         self.mark = uuid.uuid4().hex
@@ -76,6 +99,9 @@ class Job:
         variables.update(env or {})
         variables[MARK] = self.mark
         command = [TOMBOLO, "run", "-n", str(ranks), *options, "--", *program]
+        if way in TREES:
+            command[2:4] = ["--hosts", host_list(way, ranks)]
+            variables["TOMBOLO_SSH"] = remote_shell()
         if way == "self":
             command = list(program)
             variables["GASNET_PSHM_NODES"] = str(ranks)
