@@ -325,7 +325,7 @@ def check_vla(file):
 
 
 # ---- mutable variables that live as long as the process
-STATE_LIST = "docs/ARCHITECTURE.md"
+STATE_LIST = "docs/STATE.md"
 STATE_ROW = re.compile(r"^\| `(src/[\w/]+\.c)` \|")
 NO_OBJECT = {"extern", "typedef", "_Static_assert", "static_assert", "_Pragma", "asm"}
 

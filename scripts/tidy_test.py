@@ -204,7 +204,7 @@ class Rules(unittest.TestCase):
 
     def test_state(self):
         rows = "| file | what | why |\n|---|---|---|\n| `src/base/x.c` | a | b |\n"
-        table = {"docs/ARCHITECTURE.md": rows}
+        table = {"docs/STATE.md": rows}
         for change in (
             "int x;",
             "static struct { int a; } x;",
@@ -231,7 +231,7 @@ class Rules(unittest.TestCase):
             self.quiet(fixed + "\n")
         code, out = run({"src/base/x.c": HEAD, **table})
         self.assertEqual(code, 1, out)
-        self.assertIn("docs/ARCHITECTURE.md:3: state: src/base/x.c has no variable", out)
+        self.assertIn("docs/STATE.md:3: state: src/base/x.c has no variable", out)
 
     def test_gate(self):
         short = "int f(void) { return 1; }\n" * 95
