@@ -4,17 +4,19 @@ BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 CMAKE_ARGS ?=
+PART ?=
 
 # STUDY=quick: fewer rounds and figures.
 STUDY ?=
 
-.PHONY: all help deps configure build demo check test test-net bench study install clean format tidy
+.PHONY: all help deps configure build demo check test test-all test-net bench study install clean format tidy
 all: build
 
 help:
 	@echo "make demo              build, then run NAS FT class W on 4 ranks and a short benchmark"
-	@echo "make test              everything that CI checks (see CONTRIBUTING.md)"
-	@echo "make check             everyday work: build, lint, unit, conformance at 1 and 3 ranks; 1 minute"
+	@echo "make check             before each commit: build, lint, unit tests, conformance once; 45 s"
+	@echo "make test              before a merge, and what CI runs; 15 minutes on 2 idle cores"
+	@echo "make test-all          each night: every test in every setting; hours. PART=2/8: part 2 of 8"
 	@echo "make test-net          everything on several hosts, in network namespaces (as root); an hour"
 	@echo "make build             $(BUILD)/bin/tombolo, $(BUILD)/lib, $(BUILD)/bench, $(BUILD)/examples"
 	@echo "make bench             the full set of measurements"
@@ -46,6 +48,10 @@ check: deps
 
 test: deps
 	@python3 scripts/run_tests.py
+
+# PART=K/N: part K of N parts, each about as long.
+test-all: deps
+	@python3 scripts/run_tests.py --all $(if $(PART),--part $(PART))
 
 test-net: deps
 	@python3 scripts/run_tests.py --net

@@ -3,9 +3,10 @@
 # in scripts, `! key: value` in Fortran) among the first 30 lines of each source and sets
 # PREFIX_ranks (list), PREFIX_mode (SEQ), PREFIX_debug, PREFIX_timeout (60), PREFIX_args, PREFIX_env
 # (list), PREFIX_launch, PREFIX_expect (0), PREFIX_match, PREFIX_long, PREFIX_cases, PREFIX_since
-# (of Fortran tests: the oldest gfortran that compiles it) and PREFIX_again (each NAME=VALUE, or
-# several joined by +, repeats the tests with that in the environment) in the caller's scope. The
-# first source that has a key wins. CONTRIBUTING.md explains the keys to test writers.
+# (of Fortran tests: the oldest gfortran that compiles it), PREFIX_nightly (empty, or yes: no run is
+# one of `make test`) and PREFIX_again (each NAME=VALUE, or several joined by +, repeats the tests
+# with that in the environment) in the caller's scope. The first source that has a key wins.
+# CONTRIBUTING.md explains the keys to test writers.
 function(tmb_read_header prefix)
   string(ASCII 1 open) # brackets would change how CMake splits the text into lines
   string(ASCII 2 close)
@@ -22,8 +23,9 @@ function(tmb_read_header prefix)
   set(again "")
   set(long "")
   set(since "")
+  set(nightly "")
   set(seen "")
-  set(keys "ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again|long|since")
+  set(keys "ranks|mode|debug|timeout|args|env|launch|expect|match|cases|again|long|since|nightly")
   foreach(src IN LISTS ARGN)
     set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${src}")
     file(READ "${src}" head LIMIT 4000)
@@ -55,13 +57,15 @@ function(tmb_read_header prefix)
   if(NOT timeout MATCHES "^[0-9]+$")
     message(FATAL_ERROR "${ARGN}: timeout: ${timeout} is not a number of seconds")
   endif()
-  if(debug MATCHES "^(no|off|0)$")
-    set(debug "")
-  endif()
+  foreach(key debug nightly)
+    if(${key} MATCHES "^(no|off|0)$")
+      set(${key} "")
+    endif()
+  endforeach()
   foreach(key ranks args env launch cases again)
     string(REGEX REPLACE "[ ,]+" ";" ${key} "${${key}}")
   endforeach()
-  foreach(key ranks mode debug timeout args env launch expect match cases again long since)
+  foreach(key ranks mode debug timeout args env launch expect match cases again long since nightly)
     set(${prefix}_${key} "${${key}}" PARENT_SCOPE)
   endforeach()
 endfunction()

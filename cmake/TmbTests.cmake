@@ -3,6 +3,8 @@
 # that hidden symbols are seen), conformance, multi and fault (tests/<folder>/*, run under
 # `tombolo run` at several rank counts).
 
+include(TmbSelect)
+
 # ---- unit tests
 # tmb_add_unit_test(NAME SOURCE [SOURCES...]): a cmocka program; SOURCES are compiled into it. With
 # `/* long: ARGUMENT */` it is also run with that argument, as NAME.long with the label "long",
@@ -110,11 +112,14 @@ endfunction()
 function(tmb_register_program name label program)
   tmb_reduce_ranks(ranks ${hdr_ranks})
   set(cases ${hdr_cases})
+  set(case_start 0)
   if(NOT cases)
     set(cases "-")
+    set(case_start -1)
   endif()
   set(plain_env "${hdr_env}")
-  foreach(again IN LISTS hdr_again ITEMS "-")
+  set(setting 0)
+  foreach(again IN ITEMS "-" LISTS hdr_again)
     if(TMB_SANITIZE AND again MATCHES "CONDUIT=udp")
       continue() # the plug-in is not found from a program that holds the library
     endif()
@@ -128,7 +133,9 @@ function(tmb_register_program name label program)
       string(REGEX REPLACE "[^a-z0-9_]+" "-" variant ".${variant}")
       string(REGEX REPLACE "^-" "." variant "${variant}")
     endif()
+    set(case_at ${case_start})
     foreach(case IN LISTS cases)
+      tmb_choose_counts(chosen ${name} ${setting} ${case_at} ${ranks})
       foreach(n IN LISTS ranks)
         set(test ${name}${variant}.n${n})
         set(args ${hdr_args})
@@ -139,15 +146,19 @@ function(tmb_register_program name label program)
         set(command $<TARGET_FILE:tombolo_tool> run -n ${n} --timeout ${hdr_timeout}
           ${hdr_launch} --
           ${program} ${args})
-        tmb_register_run(${test} ${label} "${command}")
+        tmb_selection_labels(selection ${n} ${setting} ${case_at} "${chosen}")
+        tmb_register_run(${test} "${label};${selection}" "${command}")
       endforeach()
+      math(EXPR case_at "${case_at} + 1")
     endforeach()
+    math(EXPR setting "${setting} + 1")
   endforeach()
 endfunction()
 
 # Registers far.NAME: a conformance program whose ranks are on pretended hosts, between which only
 # the loop conduit goes. Two ranks, one a host; four, alternating, so that each rank has near and
-# far peers; of programs that do not take four, three on unequal hosts.
+# far peers; of programs that do not take four, three on unequal hosts. `make test` runs the latter,
+# and two ranks of programs that take no more.
 function(tmb_register_far name program)
   if("${hdr_env}" MATCHES "TOMBOLO_PLACES" OR hdr_debug OR TMB_SANITIZE)
     return()
@@ -161,9 +172,14 @@ function(tmb_register_far name program)
     if(n IN_LIST hdr_ranks AND NOT (n EQUAL 3 AND "4" IN_LIST hdr_ranks))
       set(hdr_env "${plain_env};TOMBOLO_CONDUIT=loop;TOMBOLO_PLACES=${places}")
       set(saved "${hdr_ranks}")
+      set(saved_nightly "${hdr_nightly}")
+      if(n EQUAL 2 AND ("3" IN_LIST hdr_ranks OR "4" IN_LIST hdr_ranks))
+        set(hdr_nightly yes)
+      endif()
       set(hdr_ranks ${n})
       tmb_register_program(far.${name} far ${program})
       set(hdr_ranks "${saved}")
+      set(hdr_nightly "${saved_nightly}")
     endif()
   endforeach()
 endfunction()
@@ -242,8 +258,8 @@ function(tmb_reduce_ranks out)
   set(${out} ${kept} PARENT_SCOPE)
 endfunction()
 
-# Registers a command; `expect:` (exit code) and `match:` (text that must appear) go through
-# scripts/expect.py.
+# Registers a command with the labels `label` (a list); `expect:` (exit code) and `match:` (text
+# that must appear) go through scripts/expect.py.
 macro(tmb_register_run test label command)
   set(full ${command})
   if(NOT hdr_expect STREQUAL "0" OR NOT hdr_match STREQUAL "")
@@ -253,7 +269,11 @@ macro(tmb_register_run test label command)
   endif()
   add_test(NAME ${test} COMMAND ${full})
   math(EXPR ctest_timeout "${hdr_timeout} + 15")
-  set_tests_properties(${test} PROPERTIES LABELS "${label};${hdr_mode}" TIMEOUT ${ctest_timeout}
+  set(labels ${label} ${hdr_mode})
+  if(hdr_nightly)
+    list(APPEND labels nightly)
+  endif()
+  set_tests_properties(${test} PROPERTIES LABELS "${labels}" TIMEOUT ${ctest_timeout}
     SKIP_RETURN_CODE 77
     ENVIRONMENT "TOMBOLO=$<TARGET_FILE:tombolo_tool>;TMB_BUILD=${PROJECT_BINARY_DIR};${hdr_env}")
 endmacro()

@@ -2,19 +2,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs everything that `make test` promises, stage by stage, and ends with the totals.
 
-Usage: run_tests.py [--check | --net] [--only STAGE]... [--list] [--jobs N]
-`--check` is the everyday selection of `make check`: build, lint, unit tests without the long
-sweeps, conformance at 1 and 3 ranks. `--net`, of `make test-net`: everything on several hosts.
+Usage: run_tests.py [--check | --all [--part K/N] | --net] [--only STAGE]... [--list] [--jobs N]
+Without an option it makes the runs of `make test`: all but those with the label "nightly", which
+cmake/TmbSelect.cmake gives. `--all`, of `make test-all`, makes every run; `--part K/N` makes each
+N-th of them, from number K on, so that N parts together are all. `--check`, of `make check`, runs
+lint, the unit tests without the long sweeps and each conformance program once. `--net`, of
+`make test-net`, makes all runs on several hosts.
 A stage is a build or the tests of one ctest label in one build tree. A test stage that runs no test
-fails. Before the totals stands each test that failed, with the end of what it printed. A test of a
-stage that depends on time (several hosts, processes that die) and fails is run once more, alone: it
-counts as the second run says, and both outcomes are shown. The last line is `N passed, N failed`
-with `, N skipped` where there are any; the exit code is 1 when something failed.
+fails. A test of a stage that depends on time (several hosts, processes that die) and fails is run
+once more, alone: it counts as the second run says, and both outcomes are shown.
+At the end stands a table of the stages: results, wall-clock time, processor time. Then each test
+that failed, with the end of what it printed. The last line is `N passed, N failed` with
+`, N skipped` where there are any; the exit code is 1 when something failed.
 """
 
 import argparse
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -38,6 +43,7 @@ PREEMPT_ENV = {"TMB_PREEMPT_SEED": PREEMPT_SEED}
 PREEMPT_SEQ = r"^conformance\..*\.n4$"
 
 
+MOST_TESTS = 100000  # ctest takes a part without an end, begun behind the last test, for all
 END_LINES = 8  # of what a test that failed has printed
 END_TESTS = 12  # so many of them are shown
 
@@ -53,6 +59,7 @@ class Stage:
     env: tuple = ()
     select: tuple = ()  # options of ctest that choose among the tests of the label
     timed: bool = False  # its tests depend on time: one that fails is run once more, alone
+    waits: int = 1  # its tests wait most of the time: so many times as many run at once
 
 
 STAGES = (
@@ -61,11 +68,11 @@ STAGES = (
     Stage("unit", "dev", "unit"),
     Stage("compile", "dev", "compile"),
     Stage("conformance", "dev", "conformance"),
-    Stage("far", "dev", "far"),
+    Stage("far", "dev", "far", waits=2),
     Stage("inside", "dev", "inside"),
     Stage("multi", "dev", "multi", timed=True),
-    Stage("fault", "dev", "fault", timed=True),
-    Stage("net", "dev", "net", timed=True),
+    Stage("fault", "dev", "fault", timed=True, waits=3),
+    Stage("net", "dev", "net", timed=True, waits=2),
     Stage("fuzz", "dev", "fuzz"),
     Stage("examples", "dev", "examples"),
     Stage("bench", "dev", "bench"),
@@ -98,14 +105,16 @@ STAGES = (
 CHECK_STAGES = (
     Stage("build", "dev"),
     Stage("lint", "dev", "lint"),
-    Stage("unit", "dev", "unit", select=("-LE", "^long$")),
-    Stage("conformance", "dev", "conformance", select=("-R", r"\.n[13]$")),
+    Stage("unit", "dev", "unit", select=("-LE", "^(long|nightly)$")),
+    Stage("conformance", "dev", "conformance", "check"),
 )
 NET_STAGES = (
     Stage("build", "dev"),
     Stage("net", "dev", "net", timed=True),
     Stage("net-whole", "dev", "net-whole"),
 )
+ALL_STAGES = STAGES + NET_STAGES[-1:]
+DAILY = ("-LE", "^nightly$")  # of a stage of `make test` that has no choice of its own
 TREES = {
     "dev": "build",
     "asan-ubsan": "build-asan",
@@ -178,7 +187,13 @@ def tsan_prefix():
 
 
 def build(stage, jobs):
-    """Configures and builds a tree with warnings as errors; counts as one test."""
+    """Configures and builds a tree with warnings as errors; counts as one test.
+
+    A new tree compiles by ccache where that is installed.
+    """
+    if shutil.which("ccache"):
+        os.environ.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
+        os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
     ok = run_quietly(["cmake", "--preset", stage.preset, "-DTMB_WERROR=ON"]) and run_quietly(
         ["cmake", "--build", TREES[stage.preset], "-j", str(jobs)]
     )
@@ -203,8 +218,9 @@ def read_report(path):
     return count
 
 
-def run_ctest(stage, jobs, prefix, only=None):
-    """Runs the tests of a stage's labels, or of these the tests `only`; none is a failure."""
+def run_ctest(stage, jobs, prefix, choice=(), only=None):
+    """Runs the tests of a stage's labels that `choice` (options of ctest) leaves, or of these the
+    tests `only`. No test is a failure, except in one part of several."""
     tree = ROOT / TREES[stage.preset]
     if not (tree / "CTestTestfile.cmake").exists():
         say(f"{stage.name}: there is no build tree {tree.name}")
@@ -215,13 +231,13 @@ def run_ctest(stage, jobs, prefix, only=None):
     command += ["--output-junit", str(report), "-L", f"^({stage.label})$"]
     if stage.also:
         command += ["-L", f"^{stage.also}$"]
-    command += stage.select
+    command += [*stage.select, *choice]
     if only:
         command += ["-R", "^(" + "|".join(re.escape(name) for name in only) + ")$"]
     environment = {**os.environ, **dict(stage.env)}
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment, check=False)
     count = read_report(report)
-    if count.passed + count.failed == 0:
+    if count.passed + count.failed == 0 and "-I" not in choice:
         say(f"{stage.name}: no test was run")
         count.failed += 1
     elif done.returncode and not count.failed:
@@ -232,13 +248,13 @@ def run_ctest(stage, jobs, prefix, only=None):
 
 def run_again(stage, prefix, first):
     """Runs the tests that failed once more, alone. Returns the count with what that has changed."""
-    again = run_ctest(stage, 1, prefix, first.ends)
+    again = run_ctest(stage, 1, prefix, only=first.ends)
     for name in first.ends.keys() - again.ends.keys():
         again.ends[f"{name} (passed when run again, alone)"] = first.ends[name]
     return Count(first.passed + again.passed, again.failed, first.skipped, again.ends)
 
 
-def run_stage(stage, jobs):
+def run_stage(stage, jobs, choice):
     """Runs one stage; thread-sanitizer stages are skipped where its run-time does not start."""
     prefix = []
     if stage.env == tuple(PREEMPT_ENV.items()):
@@ -250,8 +266,31 @@ def run_stage(stage, jobs):
             return Count(skipped=1)
     if not stage.label:
         return build(stage, jobs)
-    count = run_ctest(stage, jobs, prefix)
+    count = run_ctest(stage, jobs * stage.waits, prefix, choice)
     return run_again(stage, prefix, count) if stage.timed and count.ends else count
+
+
+def processor_s():
+    """Processor time, in seconds, of all processes that have ended under this one."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run_timed(stage, jobs, choice):
+    """Runs one stage. Returns its count and its line in the table of stages."""
+    say(f"\n==== {stage.name}")
+    start, used = time.monotonic(), processor_s()
+    count = run_stage(stage, jobs, choice)
+    wall, used = time.monotonic() - start, processor_s() - used
+    return count, table_line(stage.name, count, wall, used)
+
+
+def table_line(name, count, wall_s, used_s):
+    """One line of the table of stages."""
+    return (
+        f"  {name:17}{count.passed:7}{count.failed:7}{count.skipped:8}"
+        f"{wall_s:8.0f} s{used_s:10.0f} s"
+    )
 
 
 def show_failures(total):
@@ -262,32 +301,60 @@ def show_failures(total):
         say(f"failed: {len(total.ends) - END_TESTS} more")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="the everyday selection only")
-    parser.add_argument("--net", action="store_true", help="the tests on several hosts only")
+def part_of(text):
+    """The options of ctest for part K/N, which is `text`: each N-th test from number K on."""
+    match = re.fullmatch(r"([1-9][0-9]*)/([1-9][0-9]*)", text)
+    if not match or int(match[1]) > int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text} is no part K/N with K from 1 to N, such as 2/5")
+    return ("-I", f"{match[1]},{MOST_TESTS},{match[2]}")
+
+
+def read_options():
+    """The command line: options, the stages to run, and what chooses among their tests."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--check", action="store_true", help="what `make check` runs")
+    kind.add_argument("--all", action="store_true", help="what `make test-all` runs: everything")
+    kind.add_argument("--net", action="store_true", help="the tests on several hosts only")
+    parser.add_argument("--part", type=part_of, metavar="K/N", help="of --all: part K of N")
     parser.add_argument("--only", action="append", metavar="STAGE", help="run this stage only")
     parser.add_argument("--list", action="store_true", help="print the stages and stop")
     parser.add_argument("--jobs", type=int, default=2, help="tests and compilers at a time")
     options = parser.parse_args()
-    stages = CHECK_STAGES if options.check else NET_STAGES if options.net else STAGES
+    if options.part and not options.all:
+        parser.error("--part is of --all")
+    stages, choice = STAGES, DAILY
+    if options.check:
+        stages, choice = CHECK_STAGES, ()
+    elif options.net:
+        stages, choice = NET_STAGES, ()
+    elif options.all:
+        stages, choice = ALL_STAGES, options.part or ()
     names = [stage.name for stage in stages]
-    if options.list:
-        print("\n".join(names))
-        return 0
     unknown = set(options.only or ()) - set(names)
     if unknown:
         parser.error(f"no stage {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    return options, stages, choice
+
+
+def main():
+    options, stages, choice = read_options()
+    if options.list:
+        print("\n".join(stage.name for stage in stages))
+        return 0
     total, lines = Count(), []
+    start, used = time.monotonic(), processor_s()
     for stage in stages:
         if options.only and stage.name not in options.only:
             continue
-        say(f"\n==== {stage.name}")
-        start = time.monotonic()
-        count = run_stage(stage, options.jobs)
+        count, line = run_timed(stage, options.jobs, choice)
         total.add(count)
-        lines.append(f"  {stage.name:18} {count}  ({time.monotonic() - start:.0f} s)")
-    say("\nStages:\n" + "\n".join(lines) + "\n")
+        lines.append(line)
+    lines.append(table_line("all", total, time.monotonic() - start, processor_s() - used))
+    say("\n  stage             passed failed skipped   wall-clock  processor\n" + "\n".join(lines))
+    say("")
     show_failures(total)
     say(str(total))
     return 1 if total.failed or not total.passed else 0
