@@ -38,8 +38,11 @@ static void sign(uint8_t *packet, uint32_t bytes) {
   const uint64_t seq = udp_extend(p ? p->rx.next : 1, h.seq);
   const uint64_t ack = udp_extend(p ? p->tx.una : 1, h.ack);
   udp_auth_key(rig_secret, rig_net[0]->job_id, 1, 0, key);
-  h.mac = udp_auth_hash(
-      key, &h, &(struct udp_auth_input){seq, ack, packet + UDP_HEADER_BYTES, NULL, h.control, 0});
+  h.mac = udp_auth_hash(key, &h,
+                        &(struct udp_auth_input){.seq = seq,
+                                                 .ack = ack,
+                                                 .control = packet + UDP_HEADER_BYTES,
+                                                 .control_bytes = h.control});
   memcpy(packet, &h, sizeof h);
 }
 

@@ -40,10 +40,12 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
   e->peers = calloc(env->size, sizeof(struct udp_peer *));
   e->done = calloc(DONE_FIRST, sizeof *e->done);
   e->done_capacity = DONE_FIRST;
-  if (!e->peers || !e->done) {
+  e->tail_key = aligned_alloc(_Alignof(struct udp_nh_key), sizeof *e->tail_key);
+  if (!e->peers || !e->done || !e->tail_key) {
     udp_engine_free(e);
     return NULL;
   }
+  udp_auth_tail_key(e->secret, e->job_id, e->tail_key);
   /* One for the client, one for the tender, which may receive while the client hands up. Made now,
    * so that memory does not grow late; what is not received into is never touched. */
   struct udp_batch *client = udp_batch_get(e);
@@ -73,6 +75,7 @@ void udp_engine_free(struct tmb_net *e) {
   }
   if (e->news_fd >= 0) close(e->news_fd);
   free(e->gets);
+  free(e->tail_key);
   free(e->done);
   free(e->peers);
   free(e);

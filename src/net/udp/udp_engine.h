@@ -211,6 +211,7 @@ struct tmb_net {
   uint32_t rank, size;
   uint64_t job_id;
   const uint8_t *secret;
+  struct udp_nh_key *tail_key;
   const struct tmb_net_up *up;
   struct tmb_net_stats *stats;
   struct tmb_net_stats own_stats; /* where the environment has none */

@@ -206,7 +206,11 @@ static void take_record(struct tmb_net *e, struct udp_batch *b, struct udp_peer 
 /* ---- packets */
 
 static bool check_hash(const struct tmb_net *e, const struct packet *k, const uint64_t key[2]) {
-  struct udp_auth_input input = {k->seq, k->ack, k->data + UDP_HEADER_BYTES, NULL, k->h.control, 0};
+  struct udp_auth_input input = {.seq = k->seq,
+                                 .ack = k->ack,
+                                 .control = k->data + UDP_HEADER_BYTES,
+                                 .control_bytes = k->h.control,
+                                 .tail_key = e->tail_key};
   if (e->config.hash_payload && !(k->h.flags & UDP_HASHED)) return false;
   const uint32_t tail_at = TMB_ALIGN_UP(UDP_HEADER_BYTES + k->h.control, 16u);
   if (k->h.flags & UDP_HASHED && k->h.bytes > tail_at) {

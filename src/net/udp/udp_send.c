@@ -39,8 +39,12 @@ static void seal(struct tmb_net *e, struct udp_peer *p, struct udp_out *out, uin
   h->flags = (uint8_t)((h->flags & ~UDP_HASHED) | UDP_SECRET);
   struct udp_buf *buf = udp_buf_get(e, h->bytes);
   memcpy(buf->data, h, sizeof *h);
-  const struct udp_auth_input input = {
-      number, p->rx.next, h + 1, out->tail, out->head_bytes - UDP_HEADER_BYTES, out->tail_bytes};
+  const struct udp_auth_input input = {.seq = number,
+                                       .ack = p->rx.next,
+                                       .control = h + 1,
+                                       .tail = out->tail,
+                                       .control_bytes = out->head_bytes - UDP_HEADER_BYTES,
+                                       .tail_bytes = out->tail_bytes};
   udp_seal_close(e->config.cipher, p->seal.out, buf->data, &input, p->seal.count++);
   out->head = buf->data;
   out->head_bytes = h->bytes;
@@ -67,8 +71,11 @@ static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *o
                            .rail = (uint8_t)out->rail,
                            .ack_delay_us = ack_delay_us(e, p)};
   if (e->config.hash_payload) h->flags |= UDP_HASHED;
-  struct udp_auth_input input = {
-      parts->number, p->rx.next, (const uint8_t *)out->head + sizeof *h, NULL, parts->control, 0};
+  struct udp_auth_input input = {.seq = parts->number,
+                                 .ack = p->rx.next,
+                                 .control = (const uint8_t *)out->head + sizeof *h,
+                                 .control_bytes = parts->control,
+                                 .tail_key = e->tail_key};
   const uint32_t copied_at = TMB_ALIGN_UP(UDP_HEADER_BYTES + parts->control, 16u);
   if (e->config.hash_payload && out->tail_bytes) {
     input.tail = out->tail;
