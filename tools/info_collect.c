@@ -166,11 +166,27 @@ static json_t *collect_sizes(void) {
   return list;
 }
 
+/* What somebody on the path can do to packets of the conduit udp, by TOMBOLO_UDP_AUTH. */
+static json_t *collect_guard(void) {
+  const char *auth = tmb_cfg_str(TMB_CFG_UDP_AUTH);
+  const bool encrypt = strcmp(auth, "encrypt") == 0, header = strcmp(auth, "header") == 0;
+  return json_pack("{s:s, s:s, s:s, s:s}", "mode", auth, "authentic",
+                   header ? "datagrams and connections: headers, and payloads of up to 256 bytes"
+                          : "datagrams and connections: all of each packet",
+                   "secret",
+                   encrypt ? "all but headers: who talks to whom, how much and when can be seen"
+                           : "nothing",
+                   "open_to_change",
+                   header ? "payloads of more than 256 bytes, by who can send packets on the path: "
+                            "TOMBOLO_UDP_AUTH=payload guards them"
+                          : "nothing");
+}
+
 json_t *info_collect_network(void) {
   json_t *rails, *interfaces = info_interfaces(), *conduits = info_conduits(interfaces),
                  *providers = info_providers(&rails);
-  return json_pack("{s:o, s:o, s:o, s:o}", "conduits", conduits, "interfaces", interfaces,
-                   "providers", providers, "rails_of_ofi", rails);
+  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "conduits", conduits, "interfaces", interfaces,
+                   "guard_of_udp", collect_guard(), "providers", providers, "rails_of_ofi", rails);
 }
 
 json_t *info_collect(void) {

@@ -149,6 +149,18 @@ static void networks_are_shown_alone(void **state) {
   assert_null(strstr(cap.text, "TOMBOLO_WAIT"));
 }
 
+static void guards_are_named(void **state) {
+  (void)state;
+  run((struct call){1, {"--network"}, NULL, NULL}, 0);
+  expect("\nGuard of udp\n");
+  expect(" payload\n");
+  expect(" datagrams and connections: all of each packet\n");
+  run((struct call){1, {"--network"}, "TOMBOLO_UDP_AUTH", "header"}, 0);
+  expect(" payloads of more than 256 bytes, by who can send packets on the path");
+  run((struct call){1, {"--network"}, "TOMBOLO_UDP_AUTH", "encrypt"}, 0);
+  expect(" all but headers");
+}
+
 static void wrong_options_are_refused(void **state) {
   (void)state;
   run((struct call){1, {"--bogus"}, NULL, NULL}, TOOL_EXIT_USAGE);
@@ -183,6 +195,7 @@ int main(void) {
       cmocka_unit_test(settings_show_value_and_source),
       cmocka_unit_test(wrong_settings_are_shown_not_fatal),
       cmocka_unit_test(networks_are_shown_alone),
+      cmocka_unit_test(guards_are_named),
       cmocka_unit_test(wrong_options_are_refused),
       cmocka_unit_test(the_checked_in_table_is_current),
   };

@@ -35,14 +35,19 @@ static void sign(uint8_t *packet, uint32_t bytes) {
   h.bytes = (uint16_t)bytes;
   h.control = (uint16_t)TMB_MIN((uint32_t)h.control & ~7u, (bytes - UDP_HEADER_BYTES) & ~7u);
   h.flags &= (uint8_t)~UDP_HASHED;
-  const uint64_t seq = udp_extend(p ? p->rx.next : 1, h.seq);
-  const uint64_t ack = udp_extend(p ? p->tx.una : 1, h.ack);
+  struct udp_auth_input input = {.control = packet + UDP_HEADER_BYTES,
+                                 .control_bytes = h.control,
+                                 .tail_key = rig_net[0]->tail_key};
+  if (rig_net[0]->config.hash_payload) {
+    const uint32_t tail_at = TMB_ALIGN_UP(UDP_HEADER_BYTES + h.control, 16u);
+    h.flags |= UDP_HASHED;
+    input.tail = packet + tail_at;
+    input.tail_bytes = bytes > tail_at ? bytes - tail_at : 0;
+  }
+  input.seq = udp_extend(p ? p->rx.next : 1, h.seq);
+  input.ack = udp_extend(p ? p->tx.una : 1, h.ack);
   udp_auth_key(rig_secret, rig_net[0]->job_id, 1, 0, key);
-  h.mac = udp_auth_hash(key, &h,
-                        &(struct udp_auth_input){.seq = seq,
-                                                 .ack = ack,
-                                                 .control = packet + UDP_HEADER_BYTES,
-                                                 .control_bytes = h.control});
+  h.mac = udp_auth_hash(key, &h, &input);
   memcpy(packet, &h, sizeof h);
 }
 
@@ -102,6 +107,7 @@ static void feed(const uint8_t *data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct udp_config config = rig_config();
+  config.hash_payload = size % 2; /* else tails are read to their places */
   static uint8_t src[5000];
   uint64_t done = 0;
   rig_on_am = on_am;

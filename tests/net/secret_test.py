@@ -130,7 +130,7 @@ class Refusals(unittest.TestCase):
 
     def test_other_setting(self):
         with Lab(hosts=2, sshd=True) as lab:
-            for name, value, usual in (("AUTH", "payload", "header"), ("STREAM", "1", "auto")):
+            for name, value, usual in (("AUTH", "header", "payload"), ("STREAM", "1", "auto")):
                 script = f"[ $(hostname) = host1 ] && export TOMBOLO_UDP_{name}={value}; "
                 self.refuse(lab, rf"rank 1: udp: TOMBOLO_UDP_{name} is {value} here and {usual} "
                             "at rank 0", "sh", "-c", script + "exec " + WORDS)
@@ -140,7 +140,7 @@ class Refusals(unittest.TestCase):
             for path in SODIUM:
                 lab.hosts[1].run(["mount", "--bind", "/dev/null", path], check=True)
             self.refuse(lab, r"TOMBOLO_UDP_AUTH=encrypt needs libsodium on every host.*"
-                        r"package libsodium23.*header", WORDS, TOMBOLO_UDP_AUTH="encrypt")
+                        r"package libsodium23.*payload", WORDS, TOMBOLO_UDP_AUTH="encrypt")
 
 
 if __name__ == "__main__":

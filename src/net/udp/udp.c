@@ -43,17 +43,16 @@ static int family_wanted(const struct tmb_net_up *up) {
 static void find_guard(const struct tmb_net_up *up, struct plan *plan) {
   const char *text = up->setting("TOMBOLO_UDP_AUTH");
   char why[128];
-  if (!text || !strcmp(text, "header")) return;
-  plan->guard = UDP_GUARD_PAYLOAD;
-  if (!strcmp(text, "payload")) return;
+  plan->guard = text && !strcmp(text, "header") ? UDP_GUARD_HEADER : UDP_GUARD_PAYLOAD;
+  if (!text || strcmp(text, "encrypt") != 0) return;
   plan->guard = UDP_GUARD_ENCRYPT;
   plan->cipher = udp_cipher_load(why, sizeof why);
   if (plan->cipher) return;
   plan->guard = UDP_GUARD_NO_CIPHER;
   up->print(
       "udp: TOMBOLO_UDP_AUTH=encrypt needs libsodium on every host, and on this one it cannot be "
-      "loaded (%s); install it (Debian: package libsodium23), or set TOMBOLO_UDP_AUTH to header "
-      "or payload, which authenticate without it",
+      "loaded (%s); install it (Debian: package libsodium23), or set TOMBOLO_UDP_AUTH to payload, "
+      "which authenticates without it",
       why);
 }
 

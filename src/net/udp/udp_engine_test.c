@@ -147,7 +147,8 @@ static void settings(void **state) {
   config.coalesce = false;
   messages(&config, 2, 1500, NULL);
   config = rig_config();
-  config.hash_payload = true;
+  messages(&config, 2, 1500, "corrupt=5,loss=1,seed=11");
+  config.hash_payload = false;
   messages(&config, 2, 1500, "corrupt=5,loss=1,seed=11");
 }
 

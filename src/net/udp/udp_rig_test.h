@@ -182,6 +182,7 @@ static TMB_UNUSED struct udp_config rig_config(void) {
                              .credit = 1024,
                              .coalesce = true,
                              .cipher = rig_cipher,
+                             .hash_payload = true,
                              .peer_timeout_ns = UINT64_MAX};
 }
 
