@@ -10,7 +10,8 @@ PACKAGES=(build-essential clang clang-format cmake ninja-build pkg-config libcmo
   libjansson-dev libpng-dev libfabric-dev libsodium-dev gnuplot-nox libopenblas-dev python3 valgrind
   gfortran gfortran-11
   libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev
-  slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libsimgrid-dev)
+  slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libsimgrid-dev
+  python3-dev python3-numpy python3-pytest)
 
 is_installed() {
   dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

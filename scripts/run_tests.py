@@ -79,6 +79,7 @@ STAGES = (
     Stage("fortran", "dev", "fortran"),
     Stage("fortran-asan", "dev", "fortran-asan", env=tuple(ASAN_JOB_ENV.items())),
     Stage("upc", "dev", "upc"),
+    Stage("python", "dev", "python", timed=True),
     Stage("install", "dev", "install"),
     Stage("build-asan", "asan-ubsan"),
     Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items())),

@@ -29,7 +29,7 @@ P99_LINES = 60
 GATE_MIN_FUNCTIONS = 100
 
 FOLDERS = ("include", "src", "plugins", "coarray", "tools", "bench", "examples", "tests", "upc")
-FOLDERS += ("scripts", "cmake")
+FOLDERS += ("scripts", "cmake", "bindings")
 C_ENDINGS = (".c", ".h", ".cc", ".def")
 ENDINGS = C_ENDINGS + (".py", ".sh", ".cmake", ".map", ".in")
 PUBLIC = ("gex_", "gexx_", "gasnet_", "gasnett_")

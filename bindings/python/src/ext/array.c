@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Arrays that every rank of a team has a part of, in memory that the others put into and get from.
+ *
+ * Owns the type Array: the part of one rank by the buffer protocol, without a copy, and puts and
+ * gets by index: a[rank, i:j] = value. Called by the package, whose class Array derives from it.
+ * Calls: index.c, transfer.c, atomic.c, signal.c. Invariants: all parts have one shape and type; an
+ * array is not freed while NumPy arrays show its memory.
+ */
+#include "core.h"
+
+#include <stdlib.h>
+
+int tmbpy_array_check(struct tmbpy_array *array) {
+  if (tmbpy_check() != 0) return -1;
+  if (array->addr && array->team->tm) return 0;
+  PyErr_SetString(PyExc_ValueError, "the array, or its team, has been freed");
+  return -1;
+}
+
+/* ---- making one */
+
+/* Arguments of Array(team, addresses, shape, itemsize, format, kind, dtype, block, domain, dt). */
+struct recipe {
+  PyObject *team, *addresses, *shape, *dtype, *block;
+  Py_ssize_t itemsize;
+  const char *format, *kind;
+  unsigned long long domain;
+  unsigned dt;
+};
+
+static int set_shape(struct tmbpy_array *array, PyObject *shape) {
+  const Py_ssize_t ndim = PyTuple_Size(shape);
+  if (ndim < 0) return -1;
+  if (ndim > TMBPY_MAX_DIMS) {
+    PyErr_Format(PyExc_ValueError, "shape has %zd axes; at most %d are possible", ndim,
+                 TMBPY_MAX_DIMS);
+    return -1;
+  }
+  array->ndim = (int)ndim;
+  for (int d = 0; d < array->ndim; d++) {
+    array->shape[d] = PyLong_AsSsize_t(PyTuple_GetItem(shape, d));
+    if (PyErr_Occurred()) return -1;
+  }
+  Py_ssize_t stride = array->itemsize;
+  for (int d = array->ndim - 1; d >= 0; d--) {
+    array->strides[d] = stride;
+    stride *= array->shape[d];
+  }
+  array->nbytes = stride;
+  return 0;
+}
+
+static int set_addresses(struct tmbpy_array *array, PyObject *list) {
+  const uint32_t size = array->team->size;
+  if (PyList_Size(list) != (Py_ssize_t)size) {
+    PyErr_SetString(PyExc_ValueError, "addresses must be a list with one entry a rank");
+    return -1;
+  }
+  array->addr = calloc(size, sizeof *array->addr);
+  if (!array->addr) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  for (uint32_t r = 0; r < size; r++)
+    array->addr[r] = PyLong_AsVoidPtr(PyList_GetItem(list, (Py_ssize_t)r));
+  return PyErr_Occurred() ? -1 : 0;
+}
+
+static PyObject *share(PyObject *object) {
+  Py_INCREF(object);
+  return object;
+}
+
+static int fill(struct tmbpy_array *array, const struct recipe *r) {
+  struct tmbpy_team *team = tmbpy_team_of(r->team);
+  if (!team) return -1;
+  Py_INCREF((PyObject *)team);
+  array->team = team;
+  array->itemsize = r->itemsize;
+  array->kind = r->kind[0];
+  array->view_rank = team->rank;
+  array->domain = (gex_AD_t)(uintptr_t)r->domain;
+  array->dt = r->dt;
+  array->block = share(r->block);
+  array->dtype = share(r->dtype);
+  array->shape_object = share(r->shape);
+  array->format = strdup(r->format);
+  if (!array->format) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  return set_shape(array, r->shape) != 0 ? -1 : set_addresses(array, r->addresses);
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  struct recipe r;
+  if (kwargs && PyDict_Size(kwargs))
+    return PyErr_Format(PyExc_TypeError, "make arrays with job.zeros or job.empty");
+  if (!PyArg_ParseTuple(args, "OOO!nssOOKI;make arrays with job.zeros or job.empty", &r.team,
+                        &r.addresses, &PyTuple_Type, &r.shape, &r.itemsize, &r.format, &r.kind,
+                        &r.dtype, &r.block, &r.domain, &r.dt))
+    return NULL;
+  struct tmbpy_array *array = (struct tmbpy_array *)PyType_GenericAlloc(type, 0);
+  if (array && fill(array, &r) != 0) Py_CLEAR(array);
+  return (PyObject *)array;
+}
+
+static void dealloc(PyObject *self) {
+  struct tmbpy_array *array = (struct tmbpy_array *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  free(array->addr);
+  free(array->format);
+  Py_XDECREF((PyObject *)array->team);
+  Py_XDECREF(array->dtype);
+  Py_XDECREF(array->shape_object);
+  Py_XDECREF(array->block);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+/* ---- the buffer protocol */
+
+static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
+  struct tmbpy_array *array = (struct tmbpy_array *)self;
+  view->obj = NULL;
+  if (!array->addr) {
+    PyErr_SetString(PyExc_BufferError, "the array has been freed");
+    return -1;
+  }
+  const uint32_t rank = array->view_rank;
+  if (array->team->delta[rank] == GEXX_UNMAPPED) {
+    PyErr_Format(PyExc_BufferError, "the memory of rank %u is on another host", (unsigned)rank);
+    return -1;
+  }
+  memset(view, 0, sizeof *view);
+  view->buf = (void *)((uintptr_t)array->addr[rank] + (uintptr_t)array->team->delta[rank]);
+  view->len = array->nbytes;
+  view->itemsize = array->itemsize;
+  view->format = (flags & PyBUF_FORMAT) ? array->format : NULL;
+  view->ndim = array->ndim;
+  view->shape = (flags & PyBUF_ND) ? array->shape : NULL;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? array->strides : NULL;
+  view->obj = share(self);
+  array->exports++;
+  return 0;
+}
+
+static void release_buffer(PyObject *self, Py_buffer *view) {
+  (void)view;
+  ((struct tmbpy_array *)self)->exports--;
+}
+
+/* ---- puts and gets by index */
+
+/* Splits a[rank, ...]: checks the rank, and finds the one element of a[rank, i] fast. Returns 1:
+ * *addr is the element; 0: *region is set; -1: an exception. */
+static int locate(struct tmbpy_array *array, PyObject *key, struct tmbpy_region *region,
+                  char **addr) {
+  const bool tuple = PyTuple_Check(key);
+  uint32_t rank;
+  if (tmbpy_array_check(array) != 0) return -1;
+  if (tuple && PyTuple_Size(key) == 0) {
+    PyErr_SetString(PyExc_IndexError, "an index begins with the rank: a[rank] or a[rank, i]");
+    return -1;
+  }
+  if (tmbpy_team_rank(array->team, tuple ? PyTuple_GetItem(key, 0) : key, &rank) != 0) return -1;
+  if (tuple && array->ndim == 1 && PyTuple_Size(key) == 2) {
+    PyObject *item = PyTuple_GetItem(key, 1);
+    const Py_ssize_t i = PyLong_Check(item) && !PyBool_Check(item) ? PyLong_AsSsize_t(item) : -1;
+    if (i >= 0 && i < array->shape[0]) {
+      region->rank = rank;
+      *addr = array->addr[rank] + i * array->itemsize;
+      return 1;
+    }
+    PyErr_Clear(); /* an integer that is too large: the general way names it */
+  }
+  PyObject *rest = tuple ? key : Py_Ellipsis;
+  return tmbpy_index_parse(array, rank, rest, 1, region);
+}
+
+static PyObject *get_item(PyObject *self, PyObject *key) {
+  struct tmbpy_array *array = (struct tmbpy_array *)self;
+  struct tmbpy_region region;
+  char *addr = NULL;
+  const int found = locate(array, key, &region, &addr);
+  if (found < 0) return NULL;
+  if (found) return tmbpy_transfer_get_scalar(array, region.rank, addr);
+  const bool element = region.ndim == 0 && PyTuple_Check(key);
+  if (element) return tmbpy_transfer_get_scalar(array, region.rank, region.addr);
+  return tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL));
+}
+
+static int put_and_wait(struct tmbpy_array *array, const struct tmbpy_region *region,
+                        PyObject *value) {
+  struct tmbpy_future *future = tmbpy_transfer_put(array, region, value, NULL);
+  if (!future) return -1;
+  const int failed = tmbpy_future_finish(future);
+  Py_DECREF(future);
+  return failed;
+}
+
+static int set_item(PyObject *self, PyObject *key, PyObject *value) {
+  struct tmbpy_array *array = (struct tmbpy_array *)self;
+  struct tmbpy_region region;
+  char *addr = NULL;
+  if (!value) {
+    PyErr_SetString(PyExc_TypeError, "elements of an array cannot be deleted");
+    return -1;
+  }
+  const int found = locate(array, key, &region, &addr);
+  if (found < 0) return -1;
+  if (found) {
+    const int put = tmbpy_transfer_put_scalar(array, region.rank, addr, value);
+    if (put) return put > 0 ? 0 : -1;
+    region.addr = addr;
+    region.ndim = 0;
+    region.count = 1;
+  }
+  return put_and_wait(array, &region, value);
+}
+
+/* ---- methods */
+
+/* Reads (rank, index): the first two arguments of a method. None is the whole part. */
+static int read_place(struct tmbpy_array *array, PyObject *const *args,
+                      struct tmbpy_region *region) {
+  uint32_t rank;
+  if (tmbpy_array_check(array) != 0 || tmbpy_team_rank(array->team, args[0], &rank) != 0) return -1;
+  PyObject *key = args[1] == Py_None ? Py_Ellipsis : args[1];
+  return tmbpy_index_parse(array, rank, key, 0, region);
+}
+
+/* _put(rank, index, value) -> Future. */
+static PyObject *put_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+  struct tmbpy_array *array = (struct tmbpy_array *)self;
+  struct tmbpy_region region;
+  if (nargs != 3) return PyErr_Format(PyExc_TypeError, "put takes 3 arguments, not %zd", nargs);
+  if (read_place(array, args, &region) != 0) return NULL;
+  return (PyObject *)tmbpy_transfer_put(array, &region, args[2], NULL);
+}
+
+/* _get(rank, index, out) -> Future. */
+static PyObject *get_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+  struct tmbpy_array *array = (struct tmbpy_array *)self;
+  struct tmbpy_region region;
+  if (nargs != 3) return PyErr_Format(PyExc_TypeError, "get takes 3 arguments, not %zd", nargs);
+  if (read_place(array, args, &region) != 0) return NULL;
+  PyObject *out = args[2] == Py_None ? NULL : args[2];
+  return (PyObject *)tmbpy_transfer_get(array, &region, out);
+}
+
+/* _put_signal(rank, index, value, signals, i, op, number) -> Future. */
+static PyObject *put_signal_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+  struct tmbpy_array *array = (struct tmbpy_array *)self, *signals;
+  struct tmbpy_region region, word;
+  if (nargs != 7)
+    return PyErr_Format(PyExc_TypeError, "put_signal takes 7 arguments, not %zd", nargs);
+  if (read_place(array, args, &region) != 0) return NULL;
+  signals = (struct tmbpy_array *)args[3];
+  if (!PyObject_TypeCheck(args[3], tmbpy.array_type) || signals->team != array->team ||
+      signals->kind != 'u' || signals->itemsize != 8)
+    return PyErr_Format(PyExc_TypeError, "signals must come from signals() of the same team");
+  if (tmbpy_array_check(signals) != 0) return NULL;
+  if (tmbpy_index_parse(signals, region.rank, args[4], 0, &word) != 0) return NULL;
+  if (word.ndim != 0)
+    return PyErr_Format(PyExc_IndexError, "signal %R: give the index of one signal", args[4]);
+  struct tmbpy_signal signal = {.addr = (uint64_t *)(void *)word.addr,
+                                .op = (int)PyLong_AsLong(args[5]),
+                                .value = PyLong_AsUnsignedLongLong(args[6])};
+  if (PyErr_Occurred()) return NULL;
+  return (PyObject *)tmbpy_transfer_put(array, &region, args[2], &signal);
+}
+
+/* _peer(rank): an array whose buffer shows the part of that rank. */
+static PyObject *peer_method(PyObject *self, PyObject *value) {
+  struct tmbpy_array *array = (struct tmbpy_array *)self;
+  uint32_t rank;
+  if (tmbpy_array_check(array) != 0 || tmbpy_team_rank(array->team, value, &rank) != 0) return NULL;
+  PyObject *addresses = PyList_New((Py_ssize_t)array->team->size);
+  for (uint32_t r = 0; addresses && r < array->team->size; r++) {
+    PyObject *addr = PyLong_FromVoidPtr(array->addr[r]);
+    if (!addr || PyList_SetItem(addresses, (Py_ssize_t)r, addr) != 0) Py_CLEAR(addresses);
+  }
+  if (!addresses) return NULL;
+  const char kind[2] = {array->kind, 0};
+  PyObject *made = PyObject_CallFunction(
+      (PyObject *)tmbpy.array_type, "OOOnssOOKI", (PyObject *)array->team, addresses,
+      array->shape_object, array->itemsize, array->format, kind, array->dtype, array->block,
+      (unsigned long long)(uintptr_t)array->domain, (unsigned)array->dt);
+  Py_DECREF(addresses);
+  if (made) ((struct tmbpy_array *)made)->view_rank = rank;
+  return made;
+}
+
+/* _release(): forgets the addresses; BufferError while NumPy arrays show the memory. */
+static PyObject *release_method(PyObject *self, PyObject *unused) {
+  struct tmbpy_array *array = (struct tmbpy_array *)self;
+  (void)unused;
+  if (array->exports > 0)
+    return PyErr_Format(PyExc_BufferError,
+                        "free: %zd NumPy arrays show the memory of this array; delete them first",
+                        array->exports);
+  free(array->addr);
+  array->addr = NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject *get_shape(PyObject *self, void *unused) {
+  (void)unused;
+  return share(((struct tmbpy_array *)self)->shape_object);
+}
+
+static PyObject *get_dtype(PyObject *self, void *unused) {
+  (void)unused;
+  return share(((struct tmbpy_array *)self)->dtype);
+}
+
+static PyObject *get_nbytes(PyObject *self, void *unused) {
+  (void)unused;
+  return PyLong_FromSsize_t(((struct tmbpy_array *)self)->nbytes);
+}
+
+static PyObject *get_block(PyObject *self, void *unused) {
+  (void)unused;
+  return share(((struct tmbpy_array *)self)->block);
+}
+
+static PyObject *get_freed(PyObject *self, void *unused) {
+  (void)unused;
+  return PyBool_FromLong(!((struct tmbpy_array *)self)->addr);
+}
+
+#define FAST(f) ((PyCFunction)(void (*)(void))(f))
+static PyMethodDef methods[] = {
+    {"_put", FAST(put_method), METH_FASTCALL, NULL},
+    {"_get", FAST(get_method), METH_FASTCALL, NULL},
+    {"_put_signal", FAST(put_signal_method), METH_FASTCALL, NULL},
+    {"_peer", peer_method, METH_O, NULL},
+    {"_release", release_method, METH_NOARGS, NULL},
+    {"_atomic", FAST(tmbpy_atomic_op), METH_FASTCALL, NULL},
+    {"_signal_wait", FAST(tmbpy_signal_wait), METH_FASTCALL, NULL},
+    {"_signal_consume", FAST(tmbpy_signal_consume), METH_FASTCALL, NULL},
+    {"_signal_some", FAST(tmbpy_signal_some), METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef properties[] = {
+    {"shape", get_shape, NULL, "Shape of each rank's part.", NULL},
+    {"dtype", get_dtype, NULL, "NumPy type of the elements.", NULL},
+    {"nbytes", get_nbytes, NULL, "Bytes of each rank's part.", NULL},
+    {"freed", get_freed, NULL, "Whether free() was called.", NULL},
+    {"_block", get_block, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "An array that every rank of a team has a part of."},
+    {Py_tp_new, (void *)make},
+    {Py_tp_dealloc, (void *)dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {Py_bf_getbuffer, (void *)get_buffer},
+    {Py_bf_releasebuffer, (void *)release_buffer},
+    {Py_mp_subscript, (void *)get_item},
+    {Py_mp_ass_subscript, (void *)set_item},
+    {0, NULL},
+};
+
+PyType_Spec tmbpy_array_spec = {"tombolo._core.Array", sizeof(struct tmbpy_array), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};

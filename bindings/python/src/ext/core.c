@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The extension module `tombolo._core`: the process in its job.
+ *
+ * Owns the state of the process, the start and the end of its part in the job, and the table of the
+ * module's functions. Called by the package's Python files. Calls: every other file of this folder,
+ * gexx_Client_Join, so that UPC, Fortran or C libraries may be clients beside it. Invariants: the
+ * client is one of mode PAR, because Python threads may call at once; the job is started once; the
+ * module serves the main interpreter only; a copy made by fork() is refused.
+ */
+#include "core.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct tmbpy_process tmbpy;
+
+int tmbpy_check(void) {
+  if (__atomic_load_n(&tmbpy.forked, __ATOMIC_RELAXED)) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "this process is a fork of rank %u and no part of the job; start helpers with "
+                 "multiprocessing's method \"spawn\", or with subprocess",
+                 (unsigned)tmbpy.rank);
+    return -1;
+  }
+  if (!tmbpy.started) {
+    PyErr_SetString(PyExc_RuntimeError, "the job has not been started; call tombolo.init() first");
+    return -1;
+  }
+  if (__atomic_load_n(&tmbpy.closed, __ATOMIC_RELAXED)) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "the program of this rank is over; do not communicate while Python exits");
+    return -1;
+  }
+  return 0;
+}
+
+/* ---- start */
+
+static void after_fork(void) {
+  __atomic_store_n(&tmbpy.forked, 1, __ATOMIC_RELAXED);
+}
+
+/* A barrier without Python: what a rank does that ends in good order, so that others may still use
+ * its memory. Runs before the library's own handler, which ends the job. */
+static void at_exit(int code, void *unused) {
+  (void)unused;
+  if (__atomic_load_n(&tmbpy.forked, __ATOMIC_RELAXED)) _exit(code);
+  if (code == 0 && __atomic_load_n(&tmbpy.closed, __ATOMIC_RELAXED))
+    gex_Coll_BarrierBlocking(tmbpy.tm, 0);
+}
+
+/* Joins the job and attaches the segment. Returns NULL, or what failed. */
+static const char *join(uintptr_t heap_bytes, int *code) {
+  *code = gexx_Client_Join(&tmbpy.client, &tmbpy.ep, &tmbpy.tm, "PYTHON", NULL, NULL, 0);
+  if (*code != GASNET_OK) return "gexx_Client_Join";
+  const uintptr_t most = gasnet_getMaxGlobalSegmentSize();
+  uintptr_t bytes = heap_bytes ? heap_bytes : most;
+  bytes = (bytes + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE * GASNET_PAGESIZE;
+  *code = bytes > most ? GASNET_ERR_BAD_ARG : gex_Segment_Attach(&tmbpy.segment, tmbpy.tm, bytes);
+  return *code == GASNET_OK ? NULL : "gex_Segment_Attach";
+}
+
+static PyObject *start(PyObject *module, PyObject *arg) {
+  (void)module;
+  int code = GASNET_OK;
+  const unsigned long long bytes = PyLong_AsUnsignedLongLong(arg);
+  if (PyErr_Occurred()) return NULL;
+  if (tmbpy.started) {
+    PyErr_SetString(PyExc_RuntimeError, "the job has been started before");
+    return NULL;
+  }
+  const char *failed = NULL;
+  Py_BEGIN_ALLOW_THREADS failed = join((uintptr_t)bytes, &code);
+  Py_END_ALLOW_THREADS if (failed && code == GASNET_ERR_BAD_ARG) {
+    PyErr_Format(
+        PyExc_ValueError,
+        "heap_bytes is %llu; at most %llu are possible (GASNET_MAX_SEGSIZE sets the limit)", bytes,
+        (unsigned long long)gasnet_getMaxGlobalSegmentSize());
+    return NULL;
+  }
+  if (failed) {
+    PyErr_Format(PyExc_RuntimeError, "%s failed: %s (%s)", failed, gasnet_ErrorName(code),
+                 gasnet_ErrorDesc(code));
+    return NULL;
+  }
+  if (tmbpy_message_register() != 0) return NULL;
+  tmbpy.rank = gex_TM_QueryRank(tmbpy.tm);
+  tmbpy.size = gex_TM_QuerySize(tmbpy.tm);
+  tmbpy.started = true;
+  pthread_atfork(NULL, NULL, after_fork);
+  on_exit(at_exit, NULL);
+  return tmbpy_team_new(tmbpy.tm);
+}
+
+/* ---- end and questions */
+
+static PyObject *closing(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  if (tmbpy.started) __atomic_store_n(&tmbpy.closed, 1, __ATOMIC_RELEASE);
+  Py_RETURN_NONE;
+}
+
+static PyObject *end_job(PyObject *module, PyObject *arg) {
+  (void)module;
+  const long code = PyLong_AsLong(arg);
+  if (code == -1 && PyErr_Occurred()) return NULL;
+  if (!tmbpy.started || tmbpy.forked) exit((int)code);
+  gasnet_exit((int)code);
+}
+
+static PyObject *state(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  const char *name = tmbpy.forked    ? "forked"
+                     : tmbpy.closed  ? "closed"
+                     : tmbpy.started ? "started"
+                                     : "new";
+  return PyUnicode_FromString(name);
+}
+
+/* heap() -> (address, bytes) of the segment. */
+static PyObject *heap(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  if (tmbpy_check() != 0) return NULL;
+  return Py_BuildValue("KK", (unsigned long long)(uintptr_t)gex_Segment_QueryAddr(tmbpy.segment),
+                       (unsigned long long)gex_Segment_QuerySize(tmbpy.segment));
+}
+
+/* clear(address, bytes): zeroes memory of the heap. */
+static PyObject *clear(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+  (void)module;
+  if (tmbpy_check() != 0) return NULL;
+  if (nargs != 2) return PyErr_Format(PyExc_TypeError, "clear takes 2 arguments, not %zd", nargs);
+  const uintptr_t addr = (uintptr_t)PyLong_AsUnsignedLongLong(args[0]);
+  const size_t bytes = PyLong_AsSize_t(args[1]);
+  if (PyErr_Occurred()) return NULL;
+  const uintptr_t base = (uintptr_t)gex_Segment_QueryAddr(tmbpy.segment);
+  const uintptr_t size = gex_Segment_QuerySize(tmbpy.segment);
+  if (addr < base || bytes > size || addr - base > size - bytes) {
+    PyErr_SetString(PyExc_ValueError, "clear: the range is not in the heap");
+    return NULL;
+  }
+  memset((void *)addr, 0, bytes);
+  Py_RETURN_NONE;
+}
+
+/* place() -> (rank on this host, ranks on this host, host, hosts). */
+static PyObject *place(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  gex_Rank_t here = 0, mine = 0, hosts = 0, host = 0;
+  if (tmbpy_check() != 0) return NULL;
+  gex_System_QueryHostInfo(NULL, &here, &mine);
+  gex_System_QueryMyPosition(NULL, NULL, &hosts, &host);
+  return Py_BuildValue("IIII", mine, here, host, hosts);
+}
+
+/* quiet(): all futures so far count as waited for; returns how many exist. */
+static PyObject *quiet(PyObject *module, PyObject *unused) {
+  (void)module, (void)unused;
+  __atomic_fetch_add(&tmbpy.quiet, 1, __ATOMIC_RELAXED);
+  return PyLong_FromSsize_t(tmbpy_future_live());
+}
+
+/* hooks(functions...): what the extension calls, in the order of enum tmbpy_hook. */
+static PyObject *hooks(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+  (void)module;
+  if (nargs != TMBPY_HOOKS)
+    return PyErr_Format(PyExc_TypeError, "hooks takes %d functions, not %zd", (int)TMBPY_HOOKS,
+                        nargs);
+  for (Py_ssize_t i = 0; i < nargs; i++) {
+    PyObject *old = tmbpy.hooks[i];
+    Py_INCREF(args[i]);
+    tmbpy.hooks[i] = args[i];
+    Py_XDECREF(old);
+  }
+  Py_RETURN_NONE;
+}
+
+/* ---- the module */
+
+#define FAST(f) ((PyCFunction)(void (*)(void))(f))
+static PyMethodDef methods[] = {
+    {"start", start, METH_O, "start(heap_bytes): joins the job; returns the team of all."},
+    {"closing", closing, METH_NOARGS, "closing(): the program of this rank is over."},
+    {"end_job", end_job, METH_O, "end_job(code): ends the whole job; does not return."},
+    {"state", state, METH_NOARGS, "state(): new, started, closed or forked."},
+    {"heap", heap, METH_NOARGS, "heap(): address and bytes of this rank's segment."},
+    {"clear", FAST(clear), METH_FASTCALL, "clear(address, bytes): zeroes memory of the heap."},
+    {"place", place, METH_NOARGS, "place(): rank here, ranks here, host, hosts."},
+    {"quiet", quiet, METH_NOARGS, "quiet(): futures so far count as waited for."},
+    {"hooks", FAST(hooks), METH_FASTCALL, "hooks(functions...): what the extension calls."},
+    {"poll", tmbpy_wait_poll, METH_O, "poll(seconds): runs progress and handlers."},
+    {"send", FAST(tmbpy_message_send), METH_FASTCALL, "send(rank, kind, id, payload)"},
+    {"domain", FAST(tmbpy_atomic_domain), METH_FASTCALL, "domain(team, dt): collective."},
+    {"collective", FAST(tmbpy_coll_start), METH_FASTCALL,
+     "collective(team, kind, root, dst, src, nbytes, dt, count, op, function)"},
+    {NULL, NULL, 0, NULL},
+};
+
+/* Makes a type at the first import; a further one, after a reload, gets the same type. */
+static int add_type(PyObject *module, PyTypeObject **type, PyType_Spec *spec, const char *name) {
+  if (!*type) *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+  return *type ? PyModule_AddObjectRef(module, name, (PyObject *)*type) : -1;
+}
+
+static int execute(PyObject *module) {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+    PyErr_SetString(PyExc_ImportError,
+                    "tombolo serves the main interpreter of a process only; import it there");
+    return -1;
+  }
+  if (add_type(module, &tmbpy.team_type, &tmbpy_team_spec, "Team") != 0) return -1;
+  if (add_type(module, &tmbpy.array_type, &tmbpy_array_spec, "Array") != 0) return -1;
+  return add_type(module, &tmbpy.future_type, &tmbpy_future_spec, "Future");
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, (void *)execute},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    "tombolo._core",
+    "The part of tombolo that is written in C.",
+    0,
+    methods,
+    slots,
+    NULL,
+    NULL,
+    NULL,
+};
+
+/* The entry point that Python looks for. Returns the definition. */
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void) {
+  return PyModuleDef_Init(&definition);
+}

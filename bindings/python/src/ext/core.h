@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * core.h: what the files of the extension module `tombolo._core` share.
+ *
+ * Owns the declarations of the types Team, Array and Future, and of the state of the process. The
+ * Python files of the package are the only callers of the module. Calls: the public headers of
+ * Tombolo and the C API of Python, the limited one (3.11) except in free-threaded builds.
+ * Invariants: every function that takes or returns a PyObject needs the interpreter lock (GIL);
+ * those that wait release it. A function that returns -1 or NULL has set an exception.
+ */
+#ifndef TMBPY_CORE_H
+#define TMBPY_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdbool.h>
+
+#include "gasnet_ratomic.h"
+#include "gasnet_vis.h"
+#include "gasnetex.h"
+#include "gasnetex_ext.h"
+
+#define TMBPY_MAX_DIMS 16 /* most axes of an array */
+#define TMBPY_HOLD_BYTES                                                  \
+ (64 << 10) /* a copy of at most so many bytes keeps the interpreter lock \
+             */
+
+/* ---- core.c: the process */
+
+/* The state of this process in its job; written by start and end, read under the GIL. */
+struct tmbpy_process {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_TM_t tm;
+  gex_Segment_t segment;
+  uint32_t rank, size;
+  bool started;    /* tombolo.init has succeeded */
+  uint32_t closed; /* the program is over; atomic: message handlers read it */
+  uint32_t forked; /* this process is a copy that fork() made */
+  uint64_t quiet;  /* futures of generations below this count as waited for */
+  PyTypeObject *team_type, *array_type, *future_type;
+  PyObject *hooks[8]; /* functions of the package, by enum tmbpy_hook */
+};
+extern struct tmbpy_process tmbpy;
+
+/* Functions of the package that the extension calls. */
+enum tmbpy_hook {
+  TMBPY_EMPTY,     /* (shape, dtype) -> new array */
+  TMBPY_COERCE,    /* (value, dtype) -> array of that dtype */
+  TMBPY_DISPATCH,  /* (kind, source, id, payload): runs the handler of a message */
+  TMBPY_FORGOTTEN, /* (what, done): reports a future that nobody has waited for */
+  TMBPY_AWAIT,     /* (future) -> iterator for `await` */
+  TMBPY_SCALAR,    /* (memory, dtype) -> NumPy scalar */
+  TMBPY_HOOKS
+};
+
+/* Whether operations are possible now. Returns 0, or -1 with an exception that says why not. */
+int tmbpy_check(void);
+
+/* ---- wait.c: waits that serve messages and signals of the interpreter */
+
+/* Whether what is waited for has happened. Runs without the GIL; may be called again after true. */
+typedef bool (*tmbpy_ready_fn)(void *arg);
+
+/* Waits until ready(arg). [in] timeout_s: seconds, negative: no limit. Runs progress, handlers of
+ * messages, and the interpreter's signal handlers; releases the GIL. Returns 0: ready; 1: the time
+ * has passed; -1: a handler has raised, as KeyboardInterrupt. */
+int tmbpy_wait(tmbpy_ready_fn ready, void *arg, double timeout_s);
+
+/* One poll, and the handlers of messages that are here. Returns 0 or -1. */
+int tmbpy_poll(void);
+
+/* Method poll(timeout_s). */
+PyObject *tmbpy_wait_poll(PyObject *module, PyObject *arg);
+
+/* ---- message.c: messages with Python handlers */
+
+/* Registers the handler of messages with the endpoint. Returns 0 or -1. */
+int tmbpy_message_register(void);
+
+/* Whether a message waits whose handler may run now, on this thread. Any thread, without the GIL.
+ */
+bool tmbpy_message_waits(void);
+
+/* Runs the handlers of messages that wait. Returns 0 or -1. */
+int tmbpy_message_serve(void);
+
+/* Method send(rank, kind, id, payload). */
+PyObject *tmbpy_message_send(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
+/* ---- future.c */
+
+/* A reduction by a Python function; lives until the operation is complete. */
+struct tmbpy_operator {
+  PyObject *function;
+  PyObject *raised; /* the first exception, NULL: none */
+  Py_ssize_t itemsize;
+};
+
+/* An operation under way. Its memory is held until it is complete. */
+struct tmbpy_future {
+  PyObject_HEAD gex_Event_t event;
+  uint32_t lock;       /* one thread tests the event at a time; atomic */
+  uint32_t done;       /* atomic */
+  bool by_message;     /* completed by resolve(), not by an event */
+  bool seen;           /* waited for, or found done */
+  uint64_t generation; /* against tmbpy.quiet */
+  int nviews;
+  Py_buffer views[2];
+  PyObject *result;                /* what wait() returns, NULL: None */
+  PyObject *error;                 /* what wait() raises instead */
+  struct tmbpy_operator *operator; /* NULL: none */
+  const char *what;                /* the call that has made it; constant text */
+};
+
+/* A future of no event yet. [in] what: the call that makes it. Returns a new reference. */
+struct tmbpy_future *tmbpy_future_new(const char *what);
+
+/* Moves a view into a future, which releases it when it is complete. */
+void tmbpy_future_hold(struct tmbpy_future *future, Py_buffer *view);
+
+/* Gives a future its event. */
+void tmbpy_future_set(struct tmbpy_future *future, gex_Event_t event);
+
+/* Drops a future whose operation was not started. */
+void tmbpy_future_discard(struct tmbpy_future *future);
+
+/* Waits for a future of this extension. Returns 0 or -1. */
+int tmbpy_future_finish(struct tmbpy_future *future);
+
+/* Waits for a future and drops it. Returns its result as a new reference, or NULL. */
+PyObject *tmbpy_future_take(struct tmbpy_future *future);
+
+/* Releases the memory of operations that nobody waits for any more and that are complete. */
+void tmbpy_future_reap(void);
+
+/* How many futures exist that nobody has waited for. */
+Py_ssize_t tmbpy_future_live(void);
+
+extern PyType_Spec tmbpy_future_spec;
+
+/* ---- team.c */
+
+struct tmbpy_team {
+  PyObject_HEAD gex_TM_t tm;
+  uint32_t rank, size;
+  intptr_t *delta; /* [size] what to add to an address of that rank; GEXX_UNMAPPED: far */
+  char **base;     /* [size] address of the segment of that rank, in its space */
+};
+
+/* The team object of a team. Returns a new reference. */
+PyObject *tmbpy_team_new(gex_TM_t tm);
+
+/* Reads a rank of a team. [in] call: name for the message. Returns 0 or -1. */
+int tmbpy_team_rank(struct tmbpy_team *team, PyObject *value, uint32_t *rank);
+
+/* A team argument: the team, or NULL with an exception. */
+struct tmbpy_team *tmbpy_team_of(PyObject *object);
+
+extern PyType_Spec tmbpy_team_spec;
+
+/* ---- array.c */
+
+struct tmbpy_array {
+  PyObject_HEAD struct tmbpy_team *team;
+  char **addr; /* [size] where each rank has its part, in its own space; NULL: freed */
+  PyObject *block, *dtype, *shape_object;
+  char *format; /* of the buffer protocol */
+  char kind;    /* of NumPy: b i u f c V ... */
+  int ndim;
+  uint32_t view_rank; /* whose part the buffer protocol gives */
+  Py_ssize_t itemsize, exports, nbytes;
+  Py_ssize_t shape[TMBPY_MAX_DIMS], strides[TMBPY_MAX_DIMS];
+  gex_AD_t domain; /* of the atomics of this type, or GEX_AD_INVALID */
+  gex_DT_t dt;     /* its type, 0: none */
+};
+
+extern PyType_Spec tmbpy_array_spec;
+
+/* Raises if the array was freed. Returns 0 or -1. */
+int tmbpy_array_check(struct tmbpy_array *array);
+
+/* ---- index.c */
+
+/* A part of an array on one rank: a strided box. */
+struct tmbpy_region {
+  uint32_t rank;
+  char *addr; /* of its first element, in the space of the owner */
+  int ndim;
+  Py_ssize_t count; /* elements */
+  Py_ssize_t shape[TMBPY_MAX_DIMS], strides[TMBPY_MAX_DIMS];
+};
+
+/* Reads `key`, an index as of NumPy (integers, slices, ...), from item `first` on if it is a tuple.
+ * [in] rank: checked. [out] region. Returns 0 or -1. */
+int tmbpy_index_parse(struct tmbpy_array *array, uint32_t rank, PyObject *key, Py_ssize_t first,
+                      struct tmbpy_region *region);
+
+/* Whether a box is contiguous in C order. */
+bool tmbpy_index_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides,
+                            Py_ssize_t itemsize);
+
+/* Stretches the strides of a buffer to the shape of a region, as NumPy broadcasts. [out] strides.
+ * Returns 0, or -1 with an exception that names both shapes. */
+int tmbpy_index_broadcast(const struct tmbpy_region *region, const Py_buffer *view,
+                          Py_ssize_t *strides);
+
+/* The shape of a region as a tuple. */
+PyObject *tmbpy_index_shape(const struct tmbpy_region *region);
+
+/* ---- transfer.c: puts and gets of regions */
+
+/* A signal that follows a put. */
+struct tmbpy_signal {
+  uint64_t *addr; /* NULL: none */
+  int op;         /* GEXX_SIG_SET or ADD */
+  uint64_t value;
+};
+
+/* Starts a put of `value` into a region. Returns a future, or NULL. */
+struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
+                                        const struct tmbpy_region *region, PyObject *value,
+                                        const struct tmbpy_signal *signal);
+
+/* Puts one element of a built-in type, and returns when it is there. Returns 1: done; 0: the value
+ * needs the general way; -1: an exception. */
+int tmbpy_transfer_put_scalar(struct tmbpy_array *array, uint32_t rank, char *addr,
+                              PyObject *value);
+
+/* Starts a get of a region into `out`, or into a new array if that is NULL. Returns a future with
+ * the array as its result. */
+struct tmbpy_future *tmbpy_transfer_get(struct tmbpy_array *array,
+                                        const struct tmbpy_region *region, PyObject *out);
+
+/* Gets one element. Returns a Python number, or a NumPy scalar. */
+PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, char *addr);
+
+/* Whether elements of that kind and size become plain Python numbers. [in] value; [out] word: the
+ * element's bytes. Returns 1: stored; 0: the value needs the general way; -1: an exception. */
+int tmbpy_transfer_pack(char kind, Py_ssize_t itemsize, PyObject *value, void *word);
+
+/* The Python number of an element. */
+PyObject *tmbpy_transfer_unpack(struct tmbpy_array *array, const void *word);
+
+/* ---- atomic.c */
+
+/* Methods of arrays: operations on one element of a rank. */
+PyObject *tmbpy_atomic_op(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+
+/* Method domain(team, dt): makes an atomic domain; collective. Returns its address as a number. */
+PyObject *tmbpy_atomic_domain(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
+/* ---- signal.c */
+
+/* Methods of arrays of uint64: waits of the owner. */
+PyObject *tmbpy_signal_wait(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *tmbpy_signal_consume(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *tmbpy_signal_some(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+
+/* ---- coll.c */
+
+/* Method collective(team, kind, root, dst, src, nbytes, dt, count, op, function): starts one.
+ * Returns a future with dst as its result. */
+PyObject *tmbpy_coll_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Futures: operations under way.
+ *
+ * Owns the type Future and the list of operations whose future is gone before they were complete.
+ * Called by every operation of this folder that does not wait, and by the package for calls of
+ * functions on other ranks. Calls: wait.c. Invariants: the memory that an operation reads or writes
+ * is held until it is complete, whatever becomes of its future; one thread at a time looks at an
+ * event; a future that nobody has waited for is reported when it is dropped (TMBPY_FORGOTTEN).
+ */
+#include "core.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* An operation that outlives its future. */
+struct orphan {
+  struct orphan *next;
+  gex_Event_t event;
+  int nviews;
+  Py_buffer views[2];
+  struct tmbpy_operator *operator;
+};
+
+static pthread_mutex_t orphans_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct orphan *orphans; /* under its lock */
+static Py_ssize_t live;        /* futures not seen; atomic */
+
+static void release(Py_buffer *views, int *count) {
+  while (*count > 0) PyBuffer_Release(&views[--*count]);
+}
+
+static void free_operator(struct tmbpy_operator *operator) {
+  if (!operator) return;
+  Py_XDECREF(operator->function);
+  Py_XDECREF(operator->raised);
+  free(operator);
+}
+
+Py_ssize_t tmbpy_future_live(void) {
+  return __atomic_load_n(&live, __ATOMIC_RELAXED);
+}
+
+static void mark_seen(struct tmbpy_future *future) {
+  if (future->seen) return;
+  future->seen = true;
+  __atomic_fetch_sub(&live, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- making one */
+
+struct tmbpy_future *tmbpy_future_new(const char *what) {
+  struct tmbpy_future *made = (struct tmbpy_future *)PyType_GenericAlloc(tmbpy.future_type, 0);
+  if (!made) return NULL;
+  made->what = what;
+  made->generation = __atomic_load_n(&tmbpy.quiet, __ATOMIC_RELAXED);
+  made->event = GEX_EVENT_INVALID;
+  made->done = 1;
+  __atomic_fetch_add(&live, 1, __ATOMIC_RELAXED);
+  return made;
+}
+
+void tmbpy_future_hold(struct tmbpy_future *future, Py_buffer *view) {
+  future->views[future->nviews++] = *view;
+}
+
+void tmbpy_future_set(struct tmbpy_future *future, gex_Event_t event) {
+  future->event = event;
+  future->done = event == GEX_EVENT_INVALID;
+  if (future->done) release(future->views, &future->nviews);
+}
+
+void tmbpy_future_discard(struct tmbpy_future *future) {
+  mark_seen(future);
+  Py_DECREF(future);
+}
+
+/* Future(what): completed by resolve(). */
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  (void)type;
+  static char *names[] = {NULL};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "", names)) return NULL;
+  struct tmbpy_future *made = tmbpy_future_new("call");
+  if (!made) return NULL;
+  made->by_message = true;
+  made->done = 0;
+  return (PyObject *)made;
+}
+
+/* ---- completion */
+
+static bool ready(void *arg) {
+  struct tmbpy_future *future = arg;
+  if (__atomic_load_n(&future->done, __ATOMIC_ACQUIRE)) return true;
+  if (future->by_message || __atomic_exchange_n(&future->lock, 1, __ATOMIC_ACQUIRE)) return false;
+  if (!future->done && gex_Event_Test(future->event) == GASNET_OK) {
+    future->event = GEX_EVENT_INVALID;
+    __atomic_store_n(&future->done, 1, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&future->lock, 0, __ATOMIC_RELEASE);
+  return __atomic_load_n(&future->done, __ATOMIC_ACQUIRE);
+}
+
+int tmbpy_future_finish(struct tmbpy_future *future) {
+  const int failed = tmbpy_wait(ready, future, -1);
+  mark_seen(future);
+  if (failed) return -1;
+  release(future->views, &future->nviews);
+  return 0;
+}
+
+static PyObject *outcome(struct tmbpy_future *future) {
+  if (future->error) {
+    PyErr_SetObject((PyObject *)Py_TYPE(future->error), future->error);
+    return NULL;
+  }
+  if (future->operator&& future->operator->raised) {
+    PyObject *raised = future->operator->raised;
+    PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
+    return NULL;
+  }
+  PyObject *result = future->result ? future->result : Py_None;
+  Py_INCREF(result);
+  return result;
+}
+
+PyObject *tmbpy_future_take(struct tmbpy_future *future) {
+  if (!future) return NULL;
+  PyObject *result = tmbpy_future_finish(future) == 0 ? outcome(future) : NULL;
+  Py_DECREF(future);
+  return result;
+}
+
+static void push(struct orphan *o) {
+  pthread_mutex_lock(&orphans_lock);
+  o->next = orphans;
+  orphans = o;
+  pthread_mutex_unlock(&orphans_lock);
+}
+
+/* Releasing a view may run Python code that makes further orphans, so the list is taken whole. */
+void tmbpy_future_reap(void) {
+  if (!__atomic_load_n(&orphans, __ATOMIC_RELAXED)) return;
+  pthread_mutex_lock(&orphans_lock);
+  struct orphan *o = orphans, *next;
+  orphans = NULL;
+  pthread_mutex_unlock(&orphans_lock);
+  for (; o; o = next) {
+    next = o->next;
+    if (gex_Event_Test(o->event) != GASNET_OK) {
+      push(o);
+    } else {
+      release(o->views, &o->nviews);
+      free_operator(o->operator);
+      free(o);
+    }
+  }
+}
+
+/* ---- methods */
+
+/* Reads the arguments of wait(timeout=None). [out] timeout_s: negative: none. Returns the argument,
+ * or NULL with an exception. */
+static PyObject *read_timeout(PyObject *const *args, Py_ssize_t nargs, PyObject *names,
+                              double *timeout_s) {
+  const Py_ssize_t nnames = names ? PyTuple_Size(names) : 0;
+  const bool known =
+      nnames == 0 ||
+      (nnames == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "timeout") == 0);
+  *timeout_s = -1;
+  if (nargs + nnames > 1 || !known)
+    return PyErr_Format(PyExc_TypeError, "wait takes one argument, timeout");
+  if (nargs + nnames == 0 || args[0] == Py_None) return Py_None;
+  *timeout_s = PyFloat_AsDouble(args[0]);
+  if (PyErr_Occurred()) return NULL;
+  if (*timeout_s >= 0) return args[0];
+  return PyErr_Format(PyExc_ValueError, "wait: timeout is %R; give None, or seconds from 0",
+                      args[0]);
+}
+
+/* wait(timeout=None): the result; TimeoutError when the time has passed. */
+static PyObject *wait_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *names) {
+  struct tmbpy_future *future = (struct tmbpy_future *)self;
+  double timeout_s;
+  PyObject *timeout = read_timeout(args, nargs, names, &timeout_s);
+  if (!timeout) return NULL;
+  if (!future->done && tmbpy_check() != 0) return NULL;
+  const int found = tmbpy_wait(ready, future, timeout_s);
+  mark_seen(future);
+  if (found < 0) return NULL;
+  if (found > 0)
+    return PyErr_Format(PyExc_TimeoutError, "%s is not complete after %R s", future->what, timeout);
+  release(future->views, &future->nviews);
+  return outcome(future);
+}
+
+/* done(): whether the operation is complete; polls once when not. */
+static PyObject *done_method(PyObject *self, PyObject *unused) {
+  struct tmbpy_future *future = (struct tmbpy_future *)self;
+  (void)unused;
+  if (!ready(future)) {
+    if (tmbpy_check() != 0 || tmbpy_poll() != 0) return NULL;
+    if (!ready(future)) Py_RETURN_FALSE;
+  }
+  mark_seen(future);
+  release(future->views, &future->nviews);
+  Py_RETURN_TRUE;
+}
+
+/* resolve(value, error): completes a future that waits for a message. */
+static PyObject *resolve_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+  struct tmbpy_future *future = (struct tmbpy_future *)self;
+  if (nargs != 2 || !future->by_message || future->done)
+    return PyErr_Format(PyExc_TypeError, "resolve(value, error): not possible for this future");
+  Py_INCREF(args[0]);
+  future->result = args[0];
+  if (args[1] != Py_None) {
+    Py_INCREF(args[1]);
+    future->error = args[1];
+  }
+  __atomic_store_n(&future->done, 1, __ATOMIC_RELEASE);
+  Py_RETURN_NONE;
+}
+
+static PyObject *await_method(PyObject *self) {
+  return PyObject_CallFunctionObjArgs(tmbpy.hooks[TMBPY_AWAIT], self, NULL);
+}
+
+static PyObject *repr(PyObject *self) {
+  struct tmbpy_future *future = (struct tmbpy_future *)self;
+  return PyUnicode_FromFormat("<tombolo.Future of %s, %s>", future->what,
+                              future->done ? "complete" : "under way");
+}
+
+/* ---- the end */
+
+/* Keeps what an operation under way uses. Without memory for that, the process waits. */
+static void adopt(struct tmbpy_future *future) {
+  struct orphan *o = malloc(sizeof *o);
+  if (!o) {
+    Py_BEGIN_ALLOW_THREADS gex_Event_Wait(future->event);
+    Py_END_ALLOW_THREADS release(future->views, &future->nviews);
+    return;
+  }
+  o->event = future->event;
+  o->nviews = future->nviews;
+  memcpy(o->views, future->views, sizeof o->views);
+  o->operator= future->operator;
+  future->operator= NULL;
+  push(o);
+}
+
+static void report(struct tmbpy_future *future) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject *told = PyObject_CallFunction(tmbpy.hooks[TMBPY_FORGOTTEN], "sO", future->what,
+                                         future->done ? Py_True : Py_False);
+  if (!told) PyErr_WriteUnraisable(NULL);
+  Py_XDECREF(told);
+  PyErr_Restore(type, value, trace);
+}
+
+static void dealloc(PyObject *self) {
+  struct tmbpy_future *future = (struct tmbpy_future *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  if (!future->seen) {
+    mark_seen(future);
+    if (future->generation >= tmbpy.quiet && tmbpy.hooks[TMBPY_FORGOTTEN]) report(future);
+  }
+  if (!future->done && !future->by_message && !tmbpy.forked && !ready(future))
+    adopt(future);
+  else
+    release(future->views, &future->nviews);
+  Py_XDECREF(future->result);
+  Py_XDECREF(future->error);
+  free_operator(future->operator);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+#define FAST(f) ((PyCFunction)(void (*)(void))(f))
+static PyMethodDef methods[] = {
+    {"wait", FAST(wait_method), METH_FASTCALL | METH_KEYWORDS,
+     "wait(timeout=None)\n--\n\nWaits for the operation and returns its result."},
+    {"done", done_method, METH_NOARGS,
+     "done()\n--\n\nWhether the operation is complete; polls once when it is not."},
+    {"_resolve", FAST(resolve_method), METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "An operation under way: wait(), done(), or await it."},
+    {Py_tp_new, (void *)make},
+    {Py_tp_dealloc, (void *)dealloc},
+    {Py_tp_repr, (void *)repr},
+    {Py_tp_methods, methods},
+    {Py_am_await, (void *)await_method},
+    {0, NULL},
+};
+
+PyType_Spec tmbpy_future_spec = {"tombolo._core.Future", sizeof(struct tmbpy_future), 0,
+                                 Py_TPFLAGS_DEFAULT, slots};

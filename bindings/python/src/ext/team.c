@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Teams: ordered sets of ranks.
+ *
+ * Owns the type Team. Called by the package, whose class Team wraps it. Calls: gex_TM_*. A team
+ * knows where the segment of each member is, and how it is reached from here; both are looked up
+ * once, when it is made, because the segment of a rank never changes. Invariants: teams have no
+ * scratch memory; freeing one is collective and explicit, never left to the garbage collector.
+ */
+#include "core.h"
+
+#include <stdlib.h>
+
+/* Looks up the segments of the members. Returns 0 or -1. */
+static int look_up(struct tmbpy_team *team) {
+  team->base = calloc(team->size, sizeof *team->base);
+  team->delta = calloc(team->size, sizeof *team->delta);
+  if (!team->base || !team->delta) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  for (uint32_t r = 0; r < team->size; r++) {
+    void *owner = NULL, *local = NULL;
+    if (gex_Segment_QueryBound(team->tm, r, &owner, &local, NULL) != 0) {
+      PyErr_Format(PyExc_RuntimeError, "rank %u has no segment", (unsigned)r);
+      return -1;
+    }
+    team->base[r] = owner;
+    team->delta[r] = local ? (intptr_t)((uintptr_t)local - (uintptr_t)owner) : GEXX_UNMAPPED;
+  }
+  return 0;
+}
+
+PyObject *tmbpy_team_new(gex_TM_t tm) {
+  struct tmbpy_team *team = (struct tmbpy_team *)PyType_GenericAlloc(tmbpy.team_type, 0);
+  if (!team) return NULL;
+  team->tm = tm;
+  team->rank = gex_TM_QueryRank(tm);
+  team->size = gex_TM_QuerySize(tm);
+  if (look_up(team) != 0) Py_CLEAR(team);
+  return (PyObject *)team;
+}
+
+struct tmbpy_team *tmbpy_team_of(PyObject *object) {
+  struct tmbpy_team *team = (struct tmbpy_team *)object;
+  if (tmbpy_check() != 0) return NULL;
+  if (!PyObject_TypeCheck(object, tmbpy.team_type)) {
+    PyErr_Format(PyExc_TypeError, "a team is needed, not %R", object);
+    return NULL;
+  }
+  if (team->tm) return team;
+  PyErr_SetString(PyExc_ValueError, "the team has been freed");
+  return NULL;
+}
+
+int tmbpy_team_rank(struct tmbpy_team *team, PyObject *value, uint32_t *rank) {
+  const Py_ssize_t r =
+      PyLong_Check(value) ? PyLong_AsSsize_t(value) : PyNumber_AsSsize_t(value, PyExc_IndexError);
+  if (r >= 0 && r < (Py_ssize_t)team->size) {
+    *rank = (uint32_t)r;
+    return 0;
+  }
+  if (!PyErr_Occurred())
+    PyErr_Format(PyExc_IndexError, "rank %zd; the team has ranks 0 to %u", r,
+                 (unsigned)(team->size - 1));
+  return -1;
+}
+
+/* ---- methods */
+
+/* split(color, key) -> Team, or None for a color below 0. */
+static PyObject *split(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+  struct tmbpy_team *team = tmbpy_team_of(self);
+  if (!team) return NULL;
+  if (nargs != 2) return PyErr_Format(PyExc_TypeError, "split takes 2 arguments, not %zd", nargs);
+  const long color = PyLong_AsLong(args[0]), key = PyLong_AsLong(args[1]);
+  if (PyErr_Occurred()) return NULL;
+  if (color > INT32_MAX || key > INT32_MAX || key < INT32_MIN)
+    return PyErr_Format(PyExc_ValueError, "split: color %ld, key %ld; give numbers of 32 bits",
+                        color, key);
+  gex_TM_t made = GEX_TM_INVALID;
+  Py_BEGIN_ALLOW_THREADS gex_TM_Split(color < 0 ? NULL : &made, team->tm,
+                                      color < 0 ? 0 : (int)color, (int)key, NULL, 0,
+                                      GEX_FLAG_TM_NO_SCRATCH);
+  Py_END_ALLOW_THREADS if (made == GEX_TM_INVALID) Py_RETURN_NONE;
+  return tmbpy_team_new(made);
+}
+
+/* free(): ends the team; collective. */
+static PyObject *free_team(PyObject *self, PyObject *unused) {
+  struct tmbpy_team *team = tmbpy_team_of(self);
+  (void)unused;
+  if (!team) return NULL;
+  if (team->tm == tmbpy.tm) {
+    PyErr_SetString(PyExc_ValueError, "the team of all ranks cannot be freed");
+    return NULL;
+  }
+  gex_TM_t tm = team->tm;
+  team->tm = GEX_TM_INVALID;
+  Py_BEGIN_ALLOW_THREADS gex_TM_Destroy(tm, NULL, 0);
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
+/* barrier() -> Future. */
+static PyObject *barrier(PyObject *self, PyObject *unused) {
+  struct tmbpy_team *team = tmbpy_team_of(self);
+  (void)unused;
+  if (!team) return NULL;
+  struct tmbpy_future *future = tmbpy_future_new("barrier");
+  if (future) tmbpy_future_set(future, gex_Coll_BarrierNB(team->tm, 0));
+  return (PyObject *)future;
+}
+
+/* jobrank(rank) -> rank in the job. */
+static PyObject *jobrank(PyObject *self, PyObject *value) {
+  struct tmbpy_team *team = tmbpy_team_of(self);
+  uint32_t rank;
+  if (!team || tmbpy_team_rank(team, value, &rank) != 0) return NULL;
+  return PyLong_FromUnsignedLong(gex_TM_TranslateRankToJobrank(team->tm, rank));
+}
+
+/* near(rank): whether its memory is mapped here. */
+static PyObject *near(PyObject *self, PyObject *value) {
+  struct tmbpy_team *team = tmbpy_team_of(self);
+  uint32_t rank;
+  if (!team || tmbpy_team_rank(team, value, &rank) != 0) return NULL;
+  return PyBool_FromLong(team->delta[rank] != GEXX_UNMAPPED);
+}
+
+/* bases() -> addresses of the members' segments. */
+static PyObject *bases(PyObject *self, PyObject *unused) {
+  struct tmbpy_team *team = tmbpy_team_of(self);
+  (void)unused;
+  if (!team) return NULL;
+  PyObject *list = PyList_New((Py_ssize_t)team->size);
+  for (uint32_t r = 0; list && r < team->size; r++) {
+    PyObject *base = PyLong_FromVoidPtr(team->base[r]);
+    if (!base || PyList_SetItem(list, (Py_ssize_t)r, base) != 0) Py_CLEAR(list);
+  }
+  return list;
+}
+
+static PyObject *get_rank(PyObject *self, void *unused) {
+  (void)unused;
+  return PyLong_FromUnsignedLong(((struct tmbpy_team *)self)->rank);
+}
+
+static PyObject *get_size(PyObject *self, void *unused) {
+  (void)unused;
+  return PyLong_FromUnsignedLong(((struct tmbpy_team *)self)->size);
+}
+
+static void dealloc(PyObject *self) {
+  struct tmbpy_team *team = (struct tmbpy_team *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  free(team->base);
+  free(team->delta);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+#define FAST(f) ((PyCFunction)(void (*)(void))(f))
+static PyMethodDef methods[] = {
+    {"split", FAST(split), METH_FASTCALL, "split(color, key)"},
+    {"free", free_team, METH_NOARGS, "free(): collective"},
+    {"barrier", barrier, METH_NOARGS, "barrier() -> Future"},
+    {"jobrank", jobrank, METH_O, "jobrank(rank)"},
+    {"near", near, METH_O, "near(rank)"},
+    {"bases", bases, METH_NOARGS, "bases()"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef properties[] = {
+    {"rank", get_rank, NULL, "This process's number in the team.", NULL},
+    {"size", get_size, NULL, "Members of the team.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "A team, as the library knows it."},
+    {Py_tp_dealloc, (void *)dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0, NULL},
+};
+
+PyType_Spec tmbpy_team_spec = {"tombolo._core.Team", sizeof(struct tmbpy_team), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Puts and gets of regions of arrays.
+ *
+ * Owns nothing. Called by array.c. Calls: gex_RMA_*, gexx_RMA_PutSignal*, the strided engine
+ * (gex_VIS_Strided*), future.c. A region and a buffer that are both contiguous are one transfer;
+ * all else goes to the strided engine with the strides of both, zero strides where a value is
+ * repeated. Invariants: transfers of at most TMBPY_HOLD_BYTES to a mapped peer keep the GIL, others
+ * release it; the buffer of an operation under way is held by its future.
+ */
+#include "core.h"
+
+/* A transfer between a region and a local buffer. */
+struct transfer {
+  gex_TM_t tm;
+  const struct tmbpy_region *region;
+  char *local;
+  Py_ssize_t itemsize;
+  bool contiguous, near;
+  Py_ssize_t strides[TMBPY_MAX_DIMS]; /* of the local side */
+  size_t count[TMBPY_MAX_DIMS];
+  size_t bytes;
+};
+
+/* ---- elements as Python numbers */
+
+int tmbpy_transfer_pack(char kind, Py_ssize_t itemsize, PyObject *value, void *word) {
+  if (kind == 'f' && itemsize == 8) {
+    if (!PyFloat_Check(value) && !PyLong_Check(value)) return 0;
+    const double number = PyFloat_AsDouble(value);
+    if (number == -1 && PyErr_Occurred()) return -1;
+    memcpy(word, &number, sizeof number);
+    return 1;
+  }
+  if ((kind != 'i' && kind != 'u') || itemsize != 8 || !PyLong_Check(value)) return 0;
+  const uint64_t number =
+      kind == 'i' ? (uint64_t)PyLong_AsLongLong(value) : (uint64_t)PyLong_AsUnsignedLongLong(value);
+  if (number == UINT64_MAX && PyErr_Occurred()) return -1;
+  memcpy(word, &number, sizeof number);
+  return 1;
+}
+
+PyObject *tmbpy_transfer_unpack(struct tmbpy_array *array, const void *word) {
+  if (array->itemsize == 8 && array->kind != 'c') {
+    double real;
+    long long number;
+    memcpy(&real, word, sizeof real);
+    memcpy(&number, word, sizeof number);
+    if (array->kind == 'f') return PyFloat_FromDouble(real);
+    if (array->kind == 'i') return PyLong_FromLongLong(number);
+    if (array->kind == 'u') return PyLong_FromUnsignedLongLong((unsigned long long)number);
+  }
+  return PyObject_CallFunction(tmbpy.hooks[TMBPY_SCALAR], "y#O", (const char *)word,
+                               array->itemsize, array->dtype);
+}
+
+int tmbpy_transfer_put_scalar(struct tmbpy_array *array, uint32_t rank, char *addr,
+                              PyObject *value) {
+  uint64_t word;
+  if (array->team->delta[rank] == GEXX_UNMAPPED) return 0;
+  const int packed = tmbpy_transfer_pack(array->kind, array->itemsize, value, &word);
+  if (packed > 0) gex_RMA_PutBlocking(array->team->tm, rank, addr, &word, sizeof word, 0);
+  return packed;
+}
+
+PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, char *addr) {
+  uint64_t small = 0;
+  if (array->team->delta[rank] != GEXX_UNMAPPED && array->itemsize == 8) {
+    gex_RMA_GetBlocking(array->team->tm, &small, rank, addr, sizeof small, 0);
+    return tmbpy_transfer_unpack(array, &small);
+  }
+  struct tmbpy_region region = {.rank = rank, .addr = addr, .ndim = 0, .count = 1};
+  PyObject *got = tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL));
+  Py_buffer view;
+  if (!got) return NULL;
+  PyObject *number = NULL;
+  if (PyObject_GetBuffer(got, &view, PyBUF_SIMPLE) == 0) {
+    number = tmbpy_transfer_unpack(array, view.buf);
+    PyBuffer_Release(&view);
+  }
+  Py_DECREF(got);
+  return number;
+}
+
+/* ---- buffers */
+
+/* What NumPy calls the kind of a native format of the buffer protocol; 0: look in NumPy. */
+static char format_kind(const char *format) {
+  if (!format || !format[0]) return 'u';
+  if (format[0] == '@' || format[0] == '=') format++;
+  if (format[1]) return format[0] == 'Z' && !format[2] ? 'c' : 0;
+  if (strchr("bhilqn", format[0])) return 'i';
+  if (strchr("BHILQN", format[0])) return 'u';
+  if (strchr("efdg", format[0])) return 'f';
+  return format[0] == '?' ? 'b' : 0;
+}
+
+static bool same_type(struct tmbpy_array *array, const Py_buffer *view) {
+  if (view->itemsize != array->itemsize) return false;
+  const char kind = format_kind(view->format);
+  if (kind) return kind == array->kind;
+  return view->format && strcmp(view->format, array->format) == 0;
+}
+
+/* Opens a value as a buffer of the array's type; converts it with NumPy where it is none. */
+static int open_value(struct tmbpy_array *array, PyObject *value, Py_buffer *view) {
+  if (PyObject_CheckBuffer(value)) {
+    if (PyObject_GetBuffer(value, view, PyBUF_STRIDES | PyBUF_FORMAT) == 0) {
+      if (same_type(array, view)) return 0;
+      PyBuffer_Release(view);
+    } else {
+      PyErr_Clear(); /* NumPy will say what is wrong, or copy */
+    }
+  }
+  PyObject *made =
+      PyObject_CallFunctionObjArgs(tmbpy.hooks[TMBPY_COERCE], value, array->dtype, NULL);
+  if (!made) return -1;
+  const int failed = PyObject_GetBuffer(made, view, PyBUF_STRIDES | PyBUF_FORMAT);
+  Py_DECREF(made);
+  return failed;
+}
+
+/* Fills a transfer from both sides. */
+static int prepare(struct transfer *t, struct tmbpy_array *array, const struct tmbpy_region *region,
+                   const Py_buffer *view) {
+  if (tmbpy_index_broadcast(region, view, t->strides) != 0) return -1;
+  t->tm = array->team->tm;
+  t->region = region;
+  t->local = view->buf;
+  t->itemsize = array->itemsize;
+  t->bytes = (size_t)(region->count * array->itemsize);
+  t->near = array->team->delta[region->rank] != GEXX_UNMAPPED;
+  t->contiguous =
+      tmbpy_index_contiguous(region->ndim, region->shape, region->strides, array->itemsize) &&
+      tmbpy_index_contiguous(region->ndim, region->shape, t->strides, array->itemsize);
+  for (int d = 0; d < region->ndim; d++) t->count[d] = (size_t)region->shape[d];
+  return 0;
+}
+
+/* ---- put */
+
+static gex_Event_t put_signal(const struct transfer *t, const struct tmbpy_signal *s) {
+  const struct tmbpy_region *r = t->region;
+  const size_t bytes = t->contiguous ? t->bytes : 0;
+  if (!t->contiguous && t->bytes)
+    gex_VIS_StridedPutBlocking(t->tm, r->rank, r->addr, r->strides, t->local, t->strides,
+                               (size_t)t->itemsize, t->count, (size_t)r->ndim, 0);
+  return gexx_RMA_PutSignalNB(t->tm, r->rank, r->addr, t->local, bytes, GEX_EVENT_DEFER, s->addr,
+                              s->op, s->value, 0);
+}
+
+static gex_Event_t put(const struct transfer *t, const struct tmbpy_signal *signal) {
+  const struct tmbpy_region *r = t->region;
+  if (signal) return put_signal(t, signal);
+  if (t->bytes == 0) return GEX_EVENT_INVALID;
+  if (t->contiguous)
+    return gex_RMA_PutNB(t->tm, r->rank, r->addr, t->local, t->bytes, GEX_EVENT_DEFER, 0);
+  return gex_VIS_StridedPutNB(t->tm, r->rank, r->addr, r->strides, t->local, t->strides,
+                              (size_t)t->itemsize, t->count, (size_t)r->ndim, 0);
+}
+
+struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
+                                        const struct tmbpy_region *region, PyObject *value,
+                                        const struct tmbpy_signal *signal) {
+  Py_buffer view;
+  struct transfer t;
+  if (open_value(array, value, &view) != 0) return NULL;
+  struct tmbpy_future *future = NULL;
+  if (prepare(&t, array, region, &view) == 0) future = tmbpy_future_new("put");
+  if (!future) {
+    PyBuffer_Release(&view);
+    return NULL;
+  }
+  tmbpy_future_hold(future, &view);
+  gex_Event_t event;
+  if (t.near && t.bytes <= TMBPY_HOLD_BYTES) {
+    event = put(&t, signal);
+  } else {
+    Py_BEGIN_ALLOW_THREADS event = put(&t, signal);
+    Py_END_ALLOW_THREADS
+  }
+  tmbpy_future_set(future, event);
+  return future;
+}
+
+/* ---- get */
+
+static gex_Event_t get(const struct transfer *t) {
+  const struct tmbpy_region *r = t->region;
+  if (t->bytes == 0) return GEX_EVENT_INVALID;
+  if (t->contiguous) return gex_RMA_GetNB(t->tm, t->local, r->rank, r->addr, t->bytes, 0);
+  return gex_VIS_StridedGetNB(t->tm, t->local, t->strides, r->rank, r->addr, r->strides,
+                              (size_t)t->itemsize, t->count, (size_t)r->ndim, 0);
+}
+
+/* The array that a get fills. Returns a new reference. */
+static PyObject *destination(struct tmbpy_array *array, const struct tmbpy_region *region,
+                             PyObject *out) {
+  if (out) {
+    Py_INCREF(out);
+    return out;
+  }
+  PyObject *shape = tmbpy_index_shape(region);
+  if (!shape) return NULL;
+  PyObject *made =
+      PyObject_CallFunctionObjArgs(tmbpy.hooks[TMBPY_EMPTY], shape, array->dtype, NULL);
+  Py_DECREF(shape);
+  return made;
+}
+
+/* Opens it as a buffer: writable, of the region's shape and the array's type. */
+static int open_destination(struct tmbpy_array *array, const struct tmbpy_region *region,
+                            PyObject *out, Py_buffer *view) {
+  if (PyObject_GetBuffer(out, view, PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) != 0) return -1;
+  bool fits = view->ndim == region->ndim;
+  for (int d = 0; fits && d < view->ndim; d++) fits = view->shape[d] == region->shape[d];
+  if (fits && same_type(array, view)) return 0;
+  PyBuffer_Release(view);
+  PyObject *shape = tmbpy_index_shape(region);
+  if (shape)
+    PyErr_Format(PyExc_ValueError, "out must be an array of shape %R and type %R", shape,
+                 array->dtype);
+  Py_XDECREF(shape);
+  return -1;
+}
+
+struct tmbpy_future *tmbpy_transfer_get(struct tmbpy_array *array,
+                                        const struct tmbpy_region *region, PyObject *out) {
+  Py_buffer view;
+  struct transfer t;
+  struct tmbpy_future *future = NULL;
+  out = destination(array, region, out);
+  if (!out) return NULL;
+  if (open_destination(array, region, out, &view) == 0) {
+    if (prepare(&t, array, region, &view) == 0) future = tmbpy_future_new("get");
+    if (!future) PyBuffer_Release(&view);
+  }
+  if (!future) {
+    Py_DECREF(out);
+    return NULL;
+  }
+  future->result = out;
+  tmbpy_future_hold(future, &view);
+  gex_Event_t event;
+  if (t.near && t.bytes <= TMBPY_HOLD_BYTES) {
+    event = get(&t);
+  } else {
+    Py_BEGIN_ALLOW_THREADS event = get(&t);
+    Py_END_ALLOW_THREADS
+  }
+  tmbpy_future_set(future, event);
+  return future;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waits of the extension.
+ *
+ * Owns nothing. Called by every blocking operation of this folder. Calls: gexx_wait_step, which
+ * spins, yields and sleeps, message.c and future.c. A wait looks at its condition, then for
+ * messages, then at the clock: every LOOK_NS it asks the interpreter for signals, so that Ctrl-C
+ * ends it. Invariants: the GIL is released while the library polls or sleeps; handlers of messages
+ * and of signals run with it.
+ */
+#include "core.h"
+
+#include <time.h>
+
+#define LOOK_NS    5000000u /* between two looks for signals of the interpreter */
+#define LOOK_STEPS 16       /* between two looks at the clock; a step lasts at most 2 ms */
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* One wait. */
+struct waiting {
+  tmbpy_ready_fn ready;
+  void *arg;
+  uint64_t looked, until; /* times in ns; until: UINT64_MAX: no limit */
+  unsigned steps;
+};
+
+enum outcome { GO_ON, READY, LATE, SERVE };
+
+/* One step without the GIL: whether the caller has to do something with it. */
+static enum outcome step(struct waiting *w, struct gexx_wait *wait) {
+  if (w->ready(w->arg)) return READY;
+  if (tmbpy_message_waits()) return SERVE;
+  if (w->steps++ % LOOK_STEPS == 0) {
+    const uint64_t now = now_ns();
+    if (now >= w->until) return LATE;
+    if (now - w->looked >= LOOK_NS) {
+      w->looked = now;
+      return SERVE;
+    }
+  }
+  gexx_wait_step(wait);
+  return GO_ON;
+}
+
+static int serve(void) {
+  tmbpy_future_reap();
+  if (PyErr_CheckSignals() != 0) return -1;
+  return tmbpy_message_serve();
+}
+
+int tmbpy_wait(tmbpy_ready_fn ready, void *arg, double timeout_s) {
+  if (ready(arg)) return 0;
+  const uint64_t now = now_ns();
+  struct waiting w = {.ready = ready, .arg = arg, .looked = now, .until = UINT64_MAX, .steps = 1};
+  if (timeout_s >= 0 && timeout_s < 1e9) w.until = now + (uint64_t)(timeout_s * 1e9);
+  for (;;) {
+    enum outcome found = GO_ON;
+    Py_BEGIN_ALLOW_THREADS struct gexx_wait wait;
+    gexx_wait_begin(&wait);
+    while (found == GO_ON) found = step(&w, &wait);
+    Py_END_ALLOW_THREADS if (found == READY) return 0;
+    if (found == LATE) return 1;
+    if (serve() != 0) return -1;
+  }
+}
+
+int tmbpy_poll(void) {
+  Py_BEGIN_ALLOW_THREADS gasnet_AMPoll();
+  Py_END_ALLOW_THREADS return serve();
+}
+
+/* Whether gexx_Poll has found something; messages end the wait, too. */
+PyObject *tmbpy_wait_poll(PyObject *module, PyObject *arg) {
+  (void)module;
+  const double timeout_s = PyFloat_AsDouble(arg);
+  if (PyErr_Occurred() || tmbpy_check() != 0) return NULL;
+  const uint64_t until = now_ns() + (uint64_t)((timeout_s > 0 ? timeout_s : 0) * 1e9);
+  int found = 0;
+  do {
+    const uint64_t now = now_ns();
+    const uint64_t left_us = until > now ? (until - now) / 1000 : 0;
+    const uint64_t slice_us = left_us < LOOK_NS / 1000 ? left_us : LOOK_NS / 1000;
+    Py_BEGIN_ALLOW_THREADS found = gexx_Poll(slice_us);
+    Py_END_ALLOW_THREADS const bool message = tmbpy_message_waits();
+    if (serve() != 0) return NULL;
+    found = found || message;
+  } while (!found && now_ns() < until);
+  return PyBool_FromLong(found);
+}

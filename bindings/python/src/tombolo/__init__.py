@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tombolo for Python: ranks that share NumPy arrays, by puts, gets, messages and collectives.
+
+    import tombolo
+    job = tombolo.init()
+    a = job.zeros(10)                      # every rank has a part of 10 numbers
+    a[(job.rank + 1) % job.size, 0] = 3.5  # put into the part of the next rank
+    job.barrier()
+    print(job.rank, a.local[0])
+
+Start it with `python -m tombolo run -n 4 prog.py`. The guide is docs/PYTHON.md.
+"""
+
+from ._array import Array, Signals
+from ._errors import ForgottenWait, RemoteError
+from ._job import Job, Team, init, job
+
+from ._core import Future
+
+__all__ = [
+    "Array",
+    "ForgottenWait",
+    "Future",
+    "Job",
+    "RemoteError",
+    "Signals",
+    "Team",
+    "init",
+    "job",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`python -m tombolo run -n 4 prog.py args`: the tombolo command, with Python programs.
+
+Everything is passed on to the command. After `run` and its options, a program whose name ends in
+.py, and `-m MODULE` or `-c TEXT`, are started with this Python.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import _command
+
+WITH_VALUE = {
+    "-n", "--ranks", "--hosts", "--hostfile", "-N", "--timeout", "-E", "--env", "--env-only",
+    "--cwd", "--stdin", "--nodes", "--watchdog",
+}  # fmt: skip
+
+
+def arguments(words: list[str]) -> list[str]:
+    """The command line for the tombolo command."""
+    if not words or words[0] != "run":
+        return words
+    i = 1
+    while i < len(words) and words[i].startswith("-") and words[i] not in ("--", "-m", "-c"):
+        i += 2 if words[i] in WITH_VALUE else 1
+    dashes = i < len(words) and words[i] == "--"
+    program = words[i + 1 :] if dashes else words[i:]
+    if program and (program[0].endswith(".py") or program[0] in ("-m", "-c")):
+        program = [sys.executable, *program]
+    return [*words[:i], "--", *program]
+
+
+def main() -> None:
+    """Becomes the tombolo command."""
+    words = sys.argv[1:] or ["--help"]
+    try:
+        command = _command.find()
+    except FileNotFoundError as error:
+        sys.exit(f"tombolo: {error}")
+    os.execv(command, [command, *arguments(words)])
+
+
+if __name__ == "__main__":
+    main()

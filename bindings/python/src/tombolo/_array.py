@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays that every rank of a team has a part of, and signals.
+
+`a[rank, index] = value` puts, `a[rank, index]` gets, both with what NumPy calls basic indexing;
+`a.local` is this rank's part as a NumPy array without a copy. The forms that end in `_nb` return a
+Future. Everything that moves data is in the extension (src/ext).
+"""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, SupportsIndex, Union
+
+import numpy as np
+
+from . import _core
+
+if TYPE_CHECKING:
+    from ._job import Team
+
+Index = Union[SupportsIndex, slice, EllipsisType, None, tuple[Any, ...]]
+
+OPS = {
+    "add": 1 << 3,
+    "sub": 1 << 4,
+    "mult": 1 << 5,
+    "min": 1 << 6,
+    "max": 1 << 7,
+    "inc": 1 << 8,
+    "dec": 1 << 9,
+    "and": 1 << 0,
+    "or": 1 << 1,
+    "xor": 1 << 2,
+}
+OP_SET, OP_SWAP, OP_FCAS, OP_GET = 1 << 10, 1 << 26, 1 << 27, 1 << 28
+COMPARE = {"==": 0, "!=": 1, ">": 2, ">=": 3, "<": 4, "<=": 5}
+SIGNAL_SET, SIGNAL_ADD = 0, 1
+NOTHING = np.empty(0, np.uint64)  # the data of a signal without any
+
+
+class Array(_core.Array):
+    """An array of which each member of a team has a part; made by `Team.zeros` and `Team.empty`."""
+
+    __slots__ = ("team",)
+    team: Team
+
+    @property
+    def local(self) -> np.ndarray[Any, Any]:
+        """This rank's part: a NumPy array that shows the memory itself."""
+        return np.asarray(memoryview(self))
+
+    def at(self, rank: SupportsIndex) -> np.ndarray[Any, Any]:
+        """The part of another rank, without a copy; BufferError when it is on another host."""
+        return np.asarray(memoryview(self._peer(rank)))
+
+    def put(self, rank: SupportsIndex, index: Index, value: Any) -> None:
+        """Puts value into the part of a rank; returns when the data are there."""
+        self._put(rank, index, value).wait()
+
+    def put_nb(self, rank: SupportsIndex, index: Index, value: Any) -> _core.Future:
+        """The same without waiting; value must not change before the future is complete."""
+        return self._put(rank, index, value)
+
+    def get(self, rank: SupportsIndex, index: Index = None, out: Any = None) -> Any:
+        """Gets elements of a rank as a new NumPy array, or into `out`."""
+        return self._get(rank, index, out).wait()
+
+    def get_nb(self, rank: SupportsIndex, index: Index = None, out: Any = None) -> _core.Future:
+        """The same without waiting: the future's result is the array."""
+        return self._get(rank, index, out)
+
+    def put_signal_nb(
+        self,
+        rank: SupportsIndex,
+        index: Index,
+        value: Any,
+        signals: Signals,
+        i: Index = 0,
+        *,
+        add: int | None = None,
+        set: int | None = None,
+    ) -> _core.Future:
+        """Puts value, then adds to, or sets, signal i of that rank once the data are there."""
+        if add is not None and set is not None:
+            raise TypeError("put_signal: give add= or set=, not both")
+        if set is not None:
+            return self._put_signal(rank, index, value, signals, i, SIGNAL_SET, set)
+        number = 1 if add is None else add
+        return self._put_signal(rank, index, value, signals, i, SIGNAL_ADD, number)
+
+    def put_signal(
+        self,
+        rank: SupportsIndex,
+        index: Index,
+        value: Any,
+        signals: Signals,
+        i: Index = 0,
+        *,
+        add: int | None = None,
+        set: int | None = None,
+    ) -> None:
+        """The same, and waits until the data and the signal are there."""
+        self.put_signal_nb(rank, index, value, signals, i, add=add, set=set).wait()
+
+    # ---- atomic operations on one element
+    def atomic(self, op: str, rank: SupportsIndex, index: Index, value: Any = None) -> None:
+        """Changes an element: op is add sub mult min max inc dec, and or xor on integers."""
+        self._atomic(OPS[op], rank, index, value, None)
+
+    def fetch(self, op: str, rank: SupportsIndex, index: Index, value: Any = None) -> Any:
+        """The same, and returns what the element was before."""
+        return self._atomic(OPS[op] << 16, rank, index, value, None)
+
+    def add(self, rank: SupportsIndex, index: Index, value: Any) -> None:
+        """Adds to an element of a rank, atomically."""
+        self._atomic(1 << 3, rank, index, value, None)
+
+    def fetch_add(self, rank: SupportsIndex, index: Index, value: Any) -> Any:
+        """Adds to an element of a rank, atomically; returns what it was before."""
+        return self._atomic(1 << 19, rank, index, value, None)
+
+    def load(self, rank: SupportsIndex, index: Index) -> Any:
+        """Reads an element atomically."""
+        return self._atomic(OP_GET, rank, index, None, None)
+
+    def store(self, rank: SupportsIndex, index: Index, value: Any) -> None:
+        """Writes an element atomically."""
+        self._atomic(OP_SET, rank, index, value, None)
+
+    def swap(self, rank: SupportsIndex, index: Index, value: Any) -> Any:
+        """Writes an element atomically; returns what it was before."""
+        return self._atomic(OP_SWAP, rank, index, value, None)
+
+    def compare_swap(self, rank: SupportsIndex, index: Index, expected: Any, value: Any) -> Any:
+        """Writes value if the element is `expected`; returns what it was before."""
+        return self._atomic(OP_FCAS, rank, index, expected, value)
+
+    def free(self) -> None:
+        """Gives the memory back; collective over the team, after a barrier of its own."""
+        self.team._free(self)
+
+    def __len__(self) -> int:
+        return self.team.size
+
+    def __iter__(self) -> Any:
+        raise TypeError("iterate over a.local, or over a.get(rank)")
+
+    def __repr__(self) -> str:
+        state = "freed" if self.freed else f"shape {self.shape}, {self.dtype}"
+        return f"<tombolo.{type(self).__name__} on {self.team.size} ranks, {state}>"
+
+
+class Signals(Array):
+    """Words that other ranks' puts change and this rank waits for; made by `Team.signals`."""
+
+    __slots__ = ()
+
+    def signal(
+        self,
+        rank: SupportsIndex,
+        i: Index = 0,
+        *,
+        add: int | None = None,
+        set: int | None = None,
+    ) -> None:
+        """Changes a signal of a rank, without data."""
+        self.put_signal(rank, slice(0, 0), NOTHING, self, i, add=add, set=set)
+
+    def wait(
+        self, i: Index = 0, compare: str = ">=", value: int = 1, timeout: float | None = None
+    ) -> int:
+        """Waits until this rank's signal i compares so; returns its value."""
+        if compare not in COMPARE:
+            raise ValueError(f"compare is {compare!r}; give one of {' '.join(COMPARE)}")
+        return self._signal_wait(i, COMPARE[compare], value, timeout)
+
+    def consume(self, i: Index = 0, n: int = 1, timeout: float | None = None) -> int:
+        """Waits until signal i is at least n, then subtracts n; returns what is left."""
+        return self._signal_consume(i, n, timeout)
+
+    def wait_some(self, start: int = 0, timeout: float | None = None) -> tuple[int, int]:
+        """Waits for any signal that is not zero, sets it to zero; returns its index and value."""
+        return self._signal_some(start, timeout)

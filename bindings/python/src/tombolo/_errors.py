@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What happens to exceptions, forgotten futures, and the end of the program.
+
+An exception that nobody catches prints its traceback, each line with the rank, and ends the job
+with code 1. A rank whose program is over waits, without Python, until all others are there.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+import traceback
+import warnings
+from types import TracebackType
+from typing import NoReturn
+
+from . import _core
+
+CODE_INTERRUPTED = 130  # 128 + SIGINT, as a shell says it
+
+
+class ForgottenWait(ResourceWarning):
+    """A future was dropped, and nobody had waited for it or found it done."""
+
+
+class RemoteError(RuntimeError):
+    """A function that was called on another rank has raised; the text holds its traceback."""
+
+
+def forgotten(what: str, done: bool) -> None:
+    """Called by the extension for each future that is dropped without a wait."""
+    state = "which is complete" if done else "which was still under way"
+    warnings.warn(
+        f"a {what}, {state}, was never waited for: call wait() on its future, await it, or call "
+        "quiet() on the job",
+        ForgottenWait,
+        stacklevel=2,
+    )
+
+
+def write_labelled(text: str, rank: int) -> None:
+    """Writes lines to the error output in one piece, each with the rank before it."""
+    lines = "".join(f"[{rank}] {line}\n" for line in text.rstrip("\n").split("\n"))
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass
+    os.write(2, lines.encode(errors="backslashreplace"))
+
+
+def end_with(error: BaseException, rank: int, where: str = "") -> NoReturn:
+    """Prints an exception's traceback, and ends the job."""
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    write_labelled(f"{where}{text}", rank)
+    _core.end_job(CODE_INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1)
+
+
+def install(rank: int) -> None:
+    """Installs the hooks of this process; called once, when the job has started."""
+    before = sys.excepthook
+    before_thread = threading.excepthook
+
+    def hook(
+        kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        interactive = hasattr(sys, "ps1") or sys.flags.interactive
+        if interactive or _core.state() != "started":
+            before(kind, error, trace)
+        else:
+            end_with(error.with_traceback(trace), rank)
+
+    def thread_hook(args: threading.ExceptHookArgs) -> None:
+        if _core.state() != "started" or args.exc_value is None:
+            before_thread(args)
+            return
+        name = args.thread.name if args.thread else "unknown"
+        end_with(args.exc_value, rank, f"Exception in thread {name}:\n")
+
+    sys.excepthook = hook
+    threading.excepthook = thread_hook
+    if not sys.warnoptions:
+        warnings.simplefilter("default", ForgottenWait)
+    atexit.register(at_exit)
+
+
+def at_exit() -> None:
+    """The program is over: from now on nothing of this rank runs Python."""
+    if _core.state() == "started":
+        _core.closing()

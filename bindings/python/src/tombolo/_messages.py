@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions that run on other ranks: one way, or with an answer.
+
+A function travels by name, as pickle does it, so both ranks must have imported the same module;
+functions of the main program work, because all ranks run the same one. Handlers run from polls and
+waits of the rank's program, one after another; while one waits, others may run. A handler may put,
+get, send and call, and wait for those; it must not wait for a collective.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Any, SupportsIndex
+
+from . import _core, _errors
+
+SEND, CALL, ANSWER, ERROR, ENDED = 0, 1, 2, 3, 4
+
+_numbers = itertools.count(1)
+_waiting: dict[int, _core.Future] = {}  # number of a call: its future
+_local = threading.local()
+
+
+def sender() -> int:
+    """Rank that sent the message whose handler runs on this thread."""
+    rank = getattr(_local, "sender", None)
+    if rank is None:
+        raise RuntimeError("sender: no handler is running on this thread")
+    return int(rank)
+
+
+def send(rank: SupportsIndex, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Sends a message without an answer."""
+    payload = pickle.dumps((function, args), protocol=5)
+    _core.send(rank.__index__(), SEND, next(_numbers), payload)
+
+
+def call(rank: SupportsIndex, function: Callable[..., Any], args: tuple[Any, ...]) -> _core.Future:
+    """Sends a message with an answer."""
+    payload = pickle.dumps((function, args), protocol=5)
+    number = next(_numbers)
+    future = _core.Future()
+    _waiting[number] = future
+    try:
+        _core.send(rank.__index__(), CALL, number, payload)
+    except BaseException:
+        del _waiting[number]
+        future._resolve(None, None)
+        future.done()
+        raise
+    return future
+
+
+def dispatch(kind: int, source: int, number: int, payload: bytes) -> None:
+    """Handles one message; called by the extension from polls and waits."""
+    if kind >= ANSWER:
+        resolve(kind, source, number, payload)
+    elif kind == SEND:
+        try:
+            run(source, payload)
+        except Exception as error:
+            _errors.end_with(error, _core_rank(), f"in a message from rank {source}:\n")
+    else:
+        answer(source, number, payload)
+
+
+def run(source: int, payload: bytes) -> Any:
+    """Runs the function of a message."""
+    before = getattr(_local, "sender", None)
+    _local.sender = source
+    try:
+        function, args = pickle.loads(payload)
+        return function(*args)
+    finally:
+        _local.sender = before
+
+
+def answer(source: int, number: int, payload: bytes) -> None:
+    """Runs a call, and sends its result or its exception back."""
+    try:
+        reply, kind = pickle.dumps(run(source, payload), protocol=5), ANSWER
+    except Exception as error:
+        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        reply, kind = pickle.dumps((describe(error), text), protocol=5), ERROR
+    _core.send(source, kind, number, reply)
+
+
+def describe(error: Exception) -> Exception | None:
+    """The exception if it can be sent, else None."""
+    try:
+        copy = pickle.loads(pickle.dumps(error, protocol=5))
+    except Exception:
+        return None
+    return copy if isinstance(copy, Exception) else None
+
+
+def resolve(kind: int, source: int, number: int, payload: bytes) -> None:
+    """Completes the future of a call."""
+    future = _waiting.pop(number)
+    if kind == ANSWER:
+        try:
+            future._resolve(pickle.loads(payload), None)
+        except Exception as error:
+            future._resolve(None, error)
+        return
+    if kind == ENDED:
+        text = f"rank {source} has ended; it runs no functions any more"
+        future._resolve(None, _errors.RemoteError(text))
+        return
+    error, text = pickle.loads(payload)
+    remote = _errors.RemoteError(f"on rank {source}:\n{text}")
+    if error is not None:
+        error.__cause__ = remote
+    future._resolve(None, error or remote)
+
+
+def _core_rank() -> int:
+    from ._job import job
+
+    return job().rank

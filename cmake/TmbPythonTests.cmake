@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of the Python binding: each bindings/python/tests/test_*.py is a ctest of the label python,
+# run by pytest, which starts the jobs.
+if(NOT TARGET python_core OR NOT TARGET tombolo_tool)
+  return()
+endif()
+execute_process(COMMAND "${TMB_PYTHON3}" -c "import pytest" ERROR_QUIET OUTPUT_QUIET
+  RESULT_VARIABLE tmb_no_pytest)
+if(tmb_no_pytest)
+  message(STATUS "tombolo: no pytest (package python3-pytest): the tests of the Python binding are "
+    "not registered")
+  return()
+endif()
+file(GLOB tmb_py_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bindings/python/tests/test_*.py")
+foreach(src IN LISTS tmb_py_tests)
+  get_filename_component(name "${src}" NAME_WE)
+  string(REGEX REPLACE "^test_" "" name "${name}")
+  add_test(NAME python.${name}
+    COMMAND "${TMB_PYTHON3}" -B -m pytest -q --no-header -p no:cacheprovider "${src}")
+  set_tests_properties(python.${name} PROPERTIES LABELS python TIMEOUT 300
+    ENVIRONMENT "TMB_BUILD=${PROJECT_BINARY_DIR}")
+endforeach()
