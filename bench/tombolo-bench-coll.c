@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include <gasnet_coll.h>
-#include <tombolo/ext_coll.h>
+#include <tombolo/ext/ext_coll.h>
 
 enum { BYTES_MAX = 1 << 20, OPS_MIN = 3, OPS_BYTES = 2 << 20, OPS_MAX = 2000, OPS_QUICK = 100 };
 

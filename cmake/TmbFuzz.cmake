@@ -27,13 +27,11 @@ if(NOT tmb_fuzz_works)
 endif()
 
 # What agents speak: the tree of the command, and what it calls of the library.
-file(GLOB tmb_agent_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/tree*.c"
-  "${PROJECT_SOURCE_DIR}/tools/look*.c"
+file(GLOB_RECURSE tmb_agent_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/tools/agent/*.c"
   "${PROJECT_SOURCE_DIR}/src/base/*.c" "${PROJECT_SOURCE_DIR}/src/os/*.c"
   "${PROJECT_SOURCE_DIR}/src/boot/*.c")
-list(FILTER tmb_agent_sources EXCLUDE REGEX "_test\\.c$")
-list(APPEND tmb_agent_sources "${PROJECT_SOURCE_DIR}/tools/link.c"
-  "${PROJECT_SOURCE_DIR}/tools/pack.c")
+list(FILTER tmb_agent_sources EXCLUDE REGEX "_test\\.c$|/tools/agent/agent(_env)?\\.c$")
 
 file(GLOB tmb_fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*.c")
 if(tmb_fuzz_works)
@@ -42,15 +40,16 @@ if(tmb_fuzz_works)
     set(program "${tmb_fuzz_dir}/${name}")
     if(name MATCHES "^agent")
       set(sources "${src}" ${tmb_agent_sources})
-      file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*.h"
+      file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*.h"
         "${PROJECT_SOURCE_DIR}/src/boot/*.h")
     else()
       set(sources "${src}" ${tmb_udp_sources} ${tmb_alone_sources})
-      file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.h")
+      file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.h")
     endif()
     add_custom_command(OUTPUT "${program}"
       COMMAND "${TMB_CLANG}" -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined
         -fno-sanitize-recover=all "-I${PROJECT_SOURCE_DIR}/src" "-I${PROJECT_SOURCE_DIR}/include"
+        "-I${PROJECT_SOURCE_DIR}/tools"
         "-I${PROJECT_BINARY_DIR}/generated"
         -Wno-literal-conversion
         ${sources} -o "${program}" -lpthread -ldl -lm

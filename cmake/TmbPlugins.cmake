@@ -16,8 +16,8 @@ endfunction()
 
 # What each conduit needs of the library's sources, because it links nothing of the library.
 set(tmb_alone_sources "${PROJECT_SOURCE_DIR}/src/net/plugin/alone.c"
-  "${PROJECT_SOURCE_DIR}/src/os/lock.c" "${PROJECT_SOURCE_DIR}/src/os/futex.c"
-  "${PROJECT_SOURCE_DIR}/src/os/time.c")
+  "${PROJECT_SOURCE_DIR}/src/os/sync/lock.c" "${PROJECT_SOURCE_DIR}/src/os/sync/futex.c"
+  "${PROJECT_SOURCE_DIR}/src/os/processor/time.c")
 
 # tmb_add_conduit(TARGET NAME SOURCES...): tombolo-net-NAME.so, with those compiled into it.
 function(tmb_add_conduit target name)
@@ -30,7 +30,7 @@ endfunction()
 
 # The udp conduit. Its unit tests compile the same sources (TmbTests.cmake).
 set(tmb_tender "${PROJECT_SOURCE_DIR}/src/net/plugin/tender.c")
-file(GLOB tmb_udp_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.c")
+file(GLOB_RECURSE tmb_udp_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.c")
 list(FILTER tmb_udp_sources EXCLUDE REGEX "_test\\.c$")
 list(APPEND tmb_udp_sources "${tmb_tender}")
 tmb_add_conduit(tombolo_net_udp udp ${tmb_udp_sources})

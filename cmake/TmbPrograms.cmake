@@ -21,8 +21,8 @@ function(tmb_client_program target outdir)
 endfunction()
 
 # ---- the tombolo command
-file(GLOB tmb_tool_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*.c")
-list(FILTER tmb_tool_sources EXCLUDE REGEX "_test\\.c$")
+file(GLOB_RECURSE tmb_tool_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*.c")
+list(FILTER tmb_tool_sources EXCLUDE REGEX "_test\\.c$|/tools/sim/plan\\.c$")
 if(tmb_tool_sources)
   if(NOT PkgConfig_FOUND)
     message(FATAL_ERROR "pkg-config is needed to find jansson: run scripts/install_deps.sh")
@@ -31,7 +31,7 @@ if(tmb_tool_sources)
   add_executable(tombolo_tool ${tmb_tool_sources})
   set_target_properties(tombolo_tool PROPERTIES OUTPUT_NAME tombolo)
   target_include_directories(tombolo_tool PRIVATE
-    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
+    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_BINARY_DIR}/generated")
   target_link_libraries(tombolo_tool PRIVATE tmb_warnings tombolo_static PkgConfig::JANSSON m)
 else()
   message(STATUS "tombolo: no tools/ yet: the tombolo command is left out")
@@ -43,7 +43,7 @@ find_library(TMB_SIMGRID_LIBRARY simgrid)
 if(TARGET tombolo_tool AND TMB_SIMGRID_INCLUDE AND TMB_SIMGRID_LIBRARY AND NOT TMB_SANITIZE
    AND NOT TMB_PREEMPT)
   file(GLOB tmb_sim_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/sim/*.cc"
-    "${PROJECT_SOURCE_DIR}/tools/sim/*.c")
+    "${PROJECT_SOURCE_DIR}/tools/sim/plan.c")
   add_executable(tombolo_sim ${tmb_sim_sources})
   set_target_properties(tombolo_sim PROPERTIES OUTPUT_NAME sim
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/sim")

@@ -15,7 +15,7 @@ function(tmb_add_unit_test name src)
   set_target_properties(unit.${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/unit")
   target_include_directories(unit.${name} PRIVATE "${PROJECT_SOURCE_DIR}/include"
-    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
+    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_BINARY_DIR}/generated")
   target_link_libraries(unit.${name} PRIVATE tmb_warnings tombolo_static PkgConfig::CMOCKA m)
   add_test(NAME unit.${name} COMMAND unit.${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${hdr_mode}" TIMEOUT ${hdr_timeout}
@@ -43,11 +43,11 @@ endforeach()
 # The declarations of PMIx are compared with its header where that is installed.
 pkg_check_modules(TMB_PMIX QUIET pmix)
 if(TMB_PMIX_FOUND)
-  target_include_directories(unit.boot.pm SYSTEM PRIVATE ${TMB_PMIX_INCLUDE_DIRS})
+  target_include_directories(unit.boot.pm.pm SYSTEM PRIVATE ${TMB_PMIX_INCLUDE_DIRS})
 endif()
 
 # Unit tests of the command and of FT get that program's sources, less its main.
-file(GLOB tmb_tool_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*_test.c")
+file(GLOB_RECURSE tmb_tool_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*_test.c")
 list(FILTER tmb_tool_sources EXCLUDE REGEX "/main\\.c$")
 foreach(src IN LISTS tmb_tool_tests)
   get_filename_component(name "${src}" NAME_WE)

@@ -151,7 +151,7 @@ GEXX_INLINE int gexx_g1_reply(unsigned kind, gasnet_token_t token, gasnet_handle
 
 /* Variadic forms: (dest, handler, payload..., count, args...); always GASNET_OK. */
 #ifdef __cplusplus
-# include "tombolo/am_cxx_g1.h"
+# include "tombolo/legacy/am_cxx_g1.h"
 #else
 # define gasnet_AMRequestShort(dest, handler, ...) \
   gexx_g1_request(0, (dest), (handler), NULL, 0, NULL, GEXX_AM_ARGS(__VA_ARGS__))
@@ -169,10 +169,10 @@ GEXX_INLINE int gexx_g1_reply(unsigned kind, gasnet_token_t token, gasnet_handle
   gexx_g1_reply(2, (token), (handler), (src), (nbytes), (to), GEXX_AM_ARGS(__VA_ARGS__))
 #endif
 #ifndef GEXX_NO_NUMBERED
-# include "tombolo/am_numbered_g1.h"
+# include "tombolo/legacy/am_numbered_g1.h"
 #endif
 
-#include "tombolo/inline_g1.h"
+#include "tombolo/legacy/inline_g1.h"
 
 /* With the indexed and strided calls of GASNet-1, which belong to this header too. */
 #include "gasnet_vis.h"

@@ -14,7 +14,7 @@
 #define GASNET_COLL_H
 
 #include "gasnetex.h"
-#include "tombolo/coll_legacy.h"
+#include "tombolo/legacy/coll_legacy.h"
 
 #ifdef __cplusplus
 extern "C" {

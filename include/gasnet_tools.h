@@ -11,19 +11,19 @@
 #define GASNET_TOOLS_H
 #define _GASNET_TOOLS_H 1
 
-#include "tombolo/tools_config.h"
+#include "tombolo/tools/tools_config.h"
 
-#include "tombolo/tools_annotations.h"
-#include "tombolo/tools_fences.h"
-#include "tombolo/tools_heap.h"
-#include "tombolo/tools_timer.h"
-#include "tombolo/tools_trace.h"
+#include "tombolo/tools/tools_annotations.h"
+#include "tombolo/tools/tools_fences.h"
+#include "tombolo/tools/tools_heap.h"
+#include "tombolo/tools/tools_timer.h"
+#include "tombolo/tools/tools_trace.h"
 #ifndef GASNETT_LITE_MODE
-# include "tombolo/tools_atomics.h"
-# include "tombolo/tools_ctype.h"
-# include "tombolo/tools_locks.h"
-# include "tombolo/tools_services.h"
-# include "tombolo/tools_threadkey.h"
+# include "tombolo/tools/tools_atomics.h"
+# include "tombolo/tools/tools_ctype.h"
+# include "tombolo/tools/tools_locks.h"
+# include "tombolo/tools/tools_services.h"
+# include "tombolo/tools/tools_threadkey.h"
 #endif
 
 #include "tombolo/ident.h"
@@ -32,5 +32,5 @@
 
 /* Outside the guard: gasnetex.h may have come since. */
 #if defined(GASNETEX_H) && !defined(GASNETT_LITE_MODE)
-#include "tombolo/tools_conduit.h"
+#include "tombolo/tools/tools_conduit.h"
 #endif

@@ -123,5 +123,5 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_VIS_StridedGetNB(gex_TM_t tm, void *ds
 #endif
 
 #if defined(GASNET_H) && !defined(GEXX_VIS_LEGACY_H)
-#include "tombolo/vis_legacy.h"
+#include "tombolo/legacy/vis_legacy.h"
 #endif

@@ -600,10 +600,10 @@ GEXX_API gasnet_threadinfo_t gexx_threadinfo(void);
 }
 #endif
 
-#include "tombolo/inline_am.h"
+#include "tombolo/am/inline_am.h"
 #include "tombolo/inline_rma.h"
 #if defined(GASNET_TOOLS_H) && !defined(GASNETT_LITE_MODE)
-# include "tombolo/tools_conduit.h"
+# include "tombolo/tools/tools_conduit.h"
 #endif
 
 #endif

@@ -11,11 +11,11 @@
 
 #include "gasnetex.h"
 
-#include "tombolo/ext_client.h"
-#include "tombolo/ext_coll.h"
-#include "tombolo/ext_failure.h"
-#include "tombolo/ext_notify.h"
-#include "tombolo/ext_progress.h"
-#include "tombolo/inline_notify.h"
+#include "tombolo/ext/ext_client.h"
+#include "tombolo/ext/ext_coll.h"
+#include "tombolo/ext/ext_failure.h"
+#include "tombolo/ext/ext_notify.h"
+#include "tombolo/ext/ext_progress.h"
+#include "tombolo/ext/inline_notify.h"
 
 #endif

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MISTAKE = """#include "os/lock.h"
+MISTAKE = """#include "os/sync/lock.h"
 static struct tmb_lock lock;
 static int value TMB_GUARDED_BY(lock);
 int read_without_the_lock(void);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# gen_am_numbered.py: writes include/tombolo/am_numbered.h, the numbered active-message names.
+# gen_am_numbered.py: writes include/tombolo/am/am_numbered.h, the numbered active-message names.
 #
 # Run by hand when a family is added, and check the result in:
-#   scripts/gen_am_numbered.py > include/tombolo/am_numbered.h
-#   scripts/gen_am_numbered.py --legacy > include/tombolo/am_numbered_g1.h
+#   scripts/gen_am_numbered.py > include/tombolo/am/am_numbered.h
+#   scripts/gen_am_numbered.py --legacy > include/tombolo/legacy/am_numbered_g1.h
 # Each numbered name is a function-like macro over the unsuffixed one, so that the compiler checks
 # the argument count. It passes its arguments on once before they are counted: a client may give
 # several of them as one macro of its own, as it may with a function. The cast of each message

@@ -51,7 +51,7 @@ PLATFORM_OK = (
     "src/os/",
     "src/base/",
     "include/gasnet_portable_platform.h",
-    "include/tombolo/tools_",
+    "include/tombolo/tools/",
     "include/gasnet_tools.h",
 )
 ALLOCATORS = {"malloc", "calloc", "realloc", "aligned_alloc", "strdup", "strndup"}
@@ -547,7 +547,7 @@ def find_circle(layers):
 def resolve_include(root, path, name, quoted):
     """The file of this tree that an #include names, or None."""
     places = [os.path.dirname(path)] if quoted else []
-    places += ["include", "src", "tests/lib", "tests", "bench", "upc/include"]
+    places += ["include", "src", "tools", "tests/lib", "tests", "bench", "upc/include"]
     if path.startswith("tests/plugin/"):
         places.append("plugins/cuda")
     for place in places:

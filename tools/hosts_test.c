@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "hosts.h"
-#include "slurm.h"
-#include "tree_job.h"
+#include "agent/tree_job.h"
+#include "hosts/hosts.h"
+#include "hosts/slurm.h"
 
 #include "base/error.h"
 

@@ -12,7 +12,7 @@
 #include <gasnetex.h>
 
 #include <gasnet_coll.h>
-#include <tombolo/ext_coll.h>
+#include <tombolo/ext/ext_coll.h>
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * What the measuring programs of `tombolo bench` share: start-up, sampling, reports.
  *
- * Owns: struct bench, the sampling loop and the line protocol that tools/bench.c reads.
+ * Owns: struct bench, the sampling loop and the line protocol that tools/bench/bench.c reads.
  * Called by: bench/tombolo-bench-*.c. Calls: the public API, floors.h.
  * A figure is measured together with its floor: one sample of the floor, one of the figure, and so
  * on, on the same cores, so that noise of the machine meets both. A sample is the mean of enough

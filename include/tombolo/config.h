@@ -49,7 +49,7 @@
 # define GEXX_DEBUG_STR "nodebug"
 #endif
 
-/* The debugging heap, too: -DGASNET_DEBUGMALLOC=1 (tombolo/tools_heap.h). */
+/* The debugging heap, too: -DGASNET_DEBUGMALLOC=1 (tombolo/tools/tools_heap.h). */
 #if defined(GASNET_DEBUGMALLOC) && !(GASNET_DEBUGMALLOC + 0)
 # undef GASNET_DEBUGMALLOC
 #endif

@@ -3,9 +3,9 @@
  * The numbered active-message names as real functions: gex_AM_RequestShort0 ..
  * gasnet_AMReplyLong16.
  *
- * Called by programs in languages that cannot use the macros of tombolo/am_numbered.h, and through
- * dlsym. Calls the unsuffixed public forms, so that packing is written once (tombolo/inline_am.h).
- * Expands am_symbols.def for each argument count.
+ * Called by programs in languages that cannot use the macros of tombolo/am/am_numbered.h, and
+ * through dlsym. Calls the unsuffixed public forms, so that packing is written once
+ * (tombolo/am/inline_am.h). Expands am_symbols.def for each argument count.
  * Invariants: compiled without the numbered macros (GEXX_NO_NUMBERED); the count in a name is the
  * number of gex_AM_Arg_t parameters of that function.
  */

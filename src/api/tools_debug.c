@@ -5,16 +5,17 @@
  *
  * Owns: the two variables that clients may replace, gasnett_backtrace_user (defined weakly here)
  * and gasnett_print_backtrace_ifenabled. Called by clients, and by the fatal path of base/log
- * through its hook. Calls os/debug.h, which owns the mechanisms, base/log.h, os/signals.h.
- * Invariant: every fatal path prints its backtrace through gasnett_print_backtrace_ifenabled.
+ * through its hook. Calls os/process/debug.h, which owns the mechanisms, base/log.h,
+ * os/process/signals.h. Invariant: every fatal path prints its backtrace through
+ * gasnett_print_backtrace_ifenabled.
  */
 #define GASNETT_THREAD_SAFE 1
 
 #include "base/atomic.h"
 #include "base/log.h"
 #include "gasnet_tools.h"
-#include "os/debug.h"
-#include "os/signals.h"
+#include "os/process/debug.h"
+#include "os/process/signals.h"
 
 #include <pthread.h>
 #include <signal.h>

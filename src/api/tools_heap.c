@@ -3,11 +3,11 @@
  * The debugging heap of the tools API: gasnett_debug_*, heap statistics and dumps.
  *
  * Owns: the ring of all live objects and the statistics, under one lock. Called by clients compiled
- * with -DGASNET_DEBUGMALLOC=1 through tombolo/tools_heap.h. Calls malloc, settings, the fatal path.
- * Layout of an object: header (with a canary as its last field), the client's bytes, a canary of 8
- * bytes. Invariants: an object is in the ring from allocation to release; its canaries are derived
- * from its address, so a copied header is noticed; freed objects keep the `dead` canary until
- * malloc reuses them, so most double frees are named.
+ * with -DGASNET_DEBUGMALLOC=1 through tombolo/tools/tools_heap.h. Calls malloc, settings, the fatal
+ * path. Layout of an object: header (with a canary as its last field), the client's bytes, a canary
+ * of 8 bytes. Invariants: an object is in the ring from allocation to release; its canaries are
+ * derived from its address, so a copied header is noticed; freed objects keep the `dead` canary
+ * until malloc reuses them, so most double frees are named.
  */
 #define GASNETT_THREAD_SAFE 1
 #define GASNET_DEBUGMALLOC  1

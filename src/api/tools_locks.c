@@ -3,9 +3,9 @@
  * Locks of the tools API: reader/writer locks, and the checked twins that debug clients call.
  *
  * Owns: the per-thread list of reader/writer locks held for reading by checked calls. Called by
- * clients through tombolo/tools_locks.h. Calls pthreads and the fatal path. Invariants: gexx_owner
- * is the holder's thread (0: none) and changes only while the lock is held, so a thread that
- * compares it with itself gets the right answer without further synchronisation. In a
+ * clients through tombolo/tools/tools_locks.h. Calls pthreads and the fatal path. Invariants:
+ * gexx_owner is the holder's thread (0: none) and changes only while the lock is held, so a thread
+ * that compares it with itself gets the right answer without further synchronisation. In a
  * single-threaded client only the bookkeeping happens and no lock is taken.
  */
 /* The checked twins are declared for debug clients only; the layouts are the same for all. */

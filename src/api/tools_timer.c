@@ -3,16 +3,16 @@
  * Ticks, wall time and sleep of the tools API (API reference 09, section 2).
  *
  * Owns: gexx_tools_tick_native, which the inline gasnett_ticks_now of clients reads, and the
- * measured properties of the counter. Called by clients. Calls os/ticks.h, which owns the choice of
- * the counter and its calibration. Invariant: the flag is set by an early constructor, before
- * constructors of clients that use ticks.
+ * measured properties of the counter. Called by clients. Calls os/processor/ticks.h, which owns the
+ * choice of the counter and its calibration. Invariant: the flag is set by an early constructor,
+ * before constructors of clients that use ticks.
  */
 #define GASNETT_THREAD_SAFE 1
 
 #include "base/compiler.h"
 #include "gasnet_tools.h"
 #include "os/os.h"
-#include "os/ticks.h"
+#include "os/processor/ticks.h"
 
 #include <pthread.h>
 

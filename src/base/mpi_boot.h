@@ -3,8 +3,8 @@
  * What the bootstrap asks of the plug-in for an MPI library: who this process is, and to exchange
  * texts.
  *
- * Owns nothing. Included by boot/pm_mpi.c and by the plug-in (net/mpi), which is compiled once for
- * each binary interface of MPI. Calls nothing. Invariants: MPI is initialised and not finalised
+ * Owns nothing. Included by boot/pm/pm_mpi.c and by the plug-in (net/mpi), which is compiled once
+ * for each binary interface of MPI. Calls nothing. Invariants: MPI is initialised and not finalised
  * when a function is called; all ranks call the same in the same order. Each returns 0 or a code of
  * MPI.
  */

@@ -13,14 +13,14 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "boot/bootstrap.h"
-#include "boot/ctl.h"
-#include "boot/launch.h"
-#include "boot/pm.h"
-#include "boot/supervise.h"
-#include "os/coverage.h"
-#include "os/memfd.h"
+#include "boot/kv/bootstrap.h"
+#include "boot/launch/launch.h"
+#include "boot/page/ctl.h"
+#include "boot/pm/pm.h"
+#include "boot/supervise/supervise.h"
+#include "os/memory/memfd.h"
 #include "os/os.h"
+#include "os/process/coverage.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -14,7 +14,7 @@
 #define TMB_BOOT_BOOT_H
 
 #include "base/compiler.h"
-#include "boot/places.h"
+#include "boot/page/places.h"
 #include "boot/status.h"
 
 #include <stdbool.h>

@@ -13,8 +13,8 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "boot/boot.h"
-#include "boot/ctl.h"
-#include "boot/ranklist.h"
+#include "boot/page/ctl.h"
+#include "boot/page/ranklist.h"
 
 #include <stdio.h>
 #include <stdlib.h>

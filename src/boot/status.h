@@ -51,7 +51,7 @@ enum tmb_wait_kind {
 };
 
 /* Operations, as TMB_WAIT_OPERATION and others name them. From COLLECTIVE on: that plus the
- * number of the kind in coll/select.h. */
+ * number of the kind in coll/select/select.h. */
 enum tmb_what {
   TMB_WHAT_UNKNOWN,
   TMB_WHAT_PUT,

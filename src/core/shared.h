@@ -5,11 +5,11 @@
  *
  * Owns: struct tmb_shared_row, one row per member of a team that has shared memory; the rows of a
  * rank are its part of a region of the on-node engine. Called by team creation (take, give),
- * barrier.c and coll/shared.c. Calls: the engine. Each line has one writer at a time, named beside
- * it. Invariants: row 0 of every rank belongs to the primordial team; a row is clear when it is
- * taken, and it is offered to others only after that; a team has shared memory on all its members
- * or on none; a row is given back when its member is disposed of, and then no other member will
- * touch it again (see gex_TM_Destroy's barrier).
+ * barrier.c and coll/shared/shared.c. Calls: the engine. Each line has one writer at a time, named
+ * beside it. Invariants: row 0 of every rank belongs to the primordial team; a row is clear when it
+ * is taken, and it is offered to others only after that; a team has shared memory on all its
+ * members or on none; a row is given back when its member is disposed of, and then no other member
+ * will touch it again (see gex_TM_Destroy's barrier).
  */
 #ifndef TMB_CORE_SHARED_H
 #define TMB_CORE_SHARED_H

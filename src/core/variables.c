@@ -9,7 +9,7 @@
 #include "base/compiler.h"
 #include "core/gex.h"
 #include "gasnet_tools.h"
-#include "os/debug.h"
+#include "os/process/debug.h"
 
 TMB_WEAK const char *gasnet_max_segsize_str = NULL;
 TMB_WEAK uint64_t gasnet_max_segsize = 0;

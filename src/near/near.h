@@ -20,7 +20,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "net/message.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #define TMB_NEAR_RANK_BITS        (32 - TMB_ROUTE_BITS) /* 2^20 ranks */
 #define TMB_NEAR_SLOT_BYTES       64

@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "near/near.h"
-#include "os/futex.h"
-#include "os/memfd.h"
+#include "os/memory/memfd.h"
 #include "os/os.h"
+#include "os/sync/futex.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,8 +13,8 @@
  */
 #include "base/error.h"
 #include "near/near.h"
-#include "os/futex.h"
-#include "os/wait_fd.h"
+#include "os/sync/futex.h"
+#include "os/sync/wait_fd.h"
 
 #include <limits.h>
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "near/near.h"
 #include "net/up.h"
-#include "os/memfd.h"
+#include "os/memory/memfd.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

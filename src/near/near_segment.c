@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "near/near.h"
-#include "os/memfd.h"
+#include "os/memory/memfd.h"
 #include "os/os.h"
 
 #include <errno.h>

@@ -23,7 +23,7 @@
 #include "core/progress/progress.h"
 #include "core/progress/wait.h"
 #include "notify/notify.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 

@@ -24,7 +24,7 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "core/job.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 #include "core/segment/segment_table.h"
 #include "notify/deferred_put.h"
 #include "notify/notify.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 

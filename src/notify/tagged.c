@@ -22,7 +22,7 @@
 #include "core/op/lost.h"
 #include "core/progress/progress.h"
 #include "core/team.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Unit tests of the machine facts: processors, memory limits, names, clocks, ticks, resource
  * limits.
  *
- * Owns: nothing. Run by ctest. Calls: os/os.h, os/ticks.h, os/sysfile.h.
+ * Owns: nothing. Run by ctest. Calls: os/os.h, os/processor/ticks.h, os/sysfile.h.
  * Invariants: what changes the process (limits, affinity) is done in a child.
  */
 #define _GNU_SOURCE
@@ -17,8 +17,8 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "os/os.h"
+#include "os/processor/ticks.h"
 #include "os/sysfile.h"
-#include "os/ticks.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -16,7 +16,7 @@
 #include "core/op/lost.h"
 #include "core/progress/progress.h"
 #include "core/segment/segment_table.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 #include "ratomic/ratomic.h"
 
 #include <stdlib.h>

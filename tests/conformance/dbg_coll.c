@@ -8,7 +8,7 @@
 #include "dbg_case.h"
 
 #include <gasnet_coll.h>
-#include <tombolo/ext_coll.h>
+#include <tombolo/ext/ext_coll.h>
 
 static uint64_t in[4], out[4];
 

@@ -3,8 +3,8 @@
  * sends, and what a node of the tree does with frames from above and from below. */
 #define _GNU_SOURCE /* pipe2 */
 
-#include "../../tools/tree.h"
-#include "boot/ctl.h"
+#include "../../tools/agent/tree.h"
+#include "boot/page/ctl.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes inputs of the fuzzers udp_engine and udp_packet by hand: probes of lengths and of rails,
-answers to them, and packets of a second rail. The fields are those of src/net/udp/udp_packet.c.
+answers to them, and packets of a second rail. The fields are those of
+src/net/udp/wire/udp_packet.c.
 
 Usage: seeds.py            writes into corpus/
 """

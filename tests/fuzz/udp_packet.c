@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzzer: headers and records of packets of the udp conduit, as bytes from anywhere. What a reader
  * hands out lies in the packet, and what it has read is written back the same. */
-#include "net/udp/udp_packet.h"
+#include "net/udp/wire/udp_packet.h"
 
 #include <stdlib.h>
 #include <string.h>

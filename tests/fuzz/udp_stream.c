@@ -2,7 +2,7 @@
 /* Fuzzer: what comes through a connection of the stream mode: from somebody who does not know the
  * secret, who never gets past the greeting; and, behind a right greeting, packets in any pieces. */
 #include "base/error.h"
-#include "net/udp/udp_conn.h"
+#include "net/udp/stream/udp_conn.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzzer: the text of TOMBOLO_UDP_FAULT, and the cards with addresses that ranks publish. */
-#include "net/udp/udp_addr.h"
-#include "net/udp/udp_fault.h"
+#include "net/udp/io/udp_addr.h"
+#include "net/udp/io/udp_fault.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,13 +12,13 @@
  * on reading. Ranks of different pretended hosts could read each other, so what they offer is seen
  * in schedules.
  */
-#include "coll/call.h"
-#include "coll/engine.h"
-#include "coll/pull.h"
+#include "coll/calls/call.h"
+#include "coll/engine/engine.h"
+#include "coll/engine/pull.h"
 #include "core/rma/cross_read.h"
 #include "core/team.h"
 #include "job.h"
-#include "os/peer_copy.h"
+#include "os/memory/peer_copy.h"
 
 #include <gasnet_coll.h>
 #include <gasnetex_ext.h>

@@ -3,8 +3,8 @@
  * The library's schedules on a described machine, message by message.
  *
  * Owns: struct CollCase, struct CollResult. Called by experiments.cc. Calls: network.h, plan.h.
- * Each rank is an actor that runs its own schedule by the rules of src/coll/engine.h. Invariants:
- * what the schedules send is what their receivers get, byte for byte.
+ * Each rank is an actor that runs its own schedule by the rules of src/coll/engine/engine.h.
+ * Invariants: what the schedules send is what their receivers get, byte for byte.
  */
 #ifndef TMB_SIM_COLLECTIVE_H
 #define TMB_SIM_COLLECTIVE_H

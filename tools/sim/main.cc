@@ -2,10 +2,11 @@
 /*
  * `tombolo sim`: simulated runs on described machines.
  *
- * Owns: the command line and what is printed. Called by tools/sim.c. Calls: machine.cc, network.cc,
- * and one of ft.cc, collective.cc, links.cc. One simulation for each process, because SimGrid has
- * one engine; bench/simulate.py runs many. Invariants: exit code 0, 1 when the simulation failed, 2
- * for arguments or files that the user can repair; then nothing is written to standard output.
+ * Owns: the command line and what is printed. Called by tools/sim/sim.c. Calls: machine.cc,
+ * network.cc, and one of ft.cc, collective.cc, links.cc. One simulation for each process, because
+ * SimGrid has one engine; bench/simulate.py runs many. Invariants: exit code 0, 1 when the
+ * simulation failed, 2 for arguments or files that the user can repair; then nothing is written to
+ * standard output.
  */
 #include "experiments.h"
 

@@ -8,7 +8,7 @@
  */
 #include "plan.h"
 
-#include "coll/select.h"
+#include "coll/select/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>

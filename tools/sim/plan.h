@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-#include "coll/nodes.h"
-#include "coll/schedule.h"
+#include "coll/schedule/nodes.h"
+#include "coll/schedule/schedule.h"
 
 /* A collective of a job whose ranks fill nodes in order. */
 struct sim_ask {

@@ -3,8 +3,8 @@
  * A way from one rank to another that limits what is on it: a transport with a congestion window.
  *
  * Owns: class Way. Used by collective.cc where the machine has a window. Calls: network.h, SimGrid.
- * The window is that of conduit udp before the first loss (src/net/udp/udp_cc.c): it begins with
- * `window_bytes`, grows by what is acknowledged while at least half of it is in use, to
+ * The window is that of conduit udp before the first loss (src/net/udp/window/udp_cc.c): it begins
+ * with `window_bytes`, grows by what is acknowledged while at least half of it is in use, to
  * `window_bytes_max`, and is never taken back. Messages leave in order, in pieces of some packets,
  * each when the one before it has left; a piece is acknowledged when it is there and one way back
  * has passed. Invariants: no more than the window is on its way, or one piece; lost packets do not

@@ -13,7 +13,7 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "net/up.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 

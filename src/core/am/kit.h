@@ -55,13 +55,13 @@ enum tmb_kit_handler {
   TMB_KIT_TAGGED_CREDIT,
   TMB_KIT_TAGGED_GET,
   TMB_KIT_TAGGED_DATA,
-  /* coll/engine.h */
+  /* coll/engine/engine.h */
   TMB_KIT_COLL_DATA,
   TMB_KIT_COLL_READY,
   TMB_KIT_COLL_OFFER,
   TMB_KIT_COLL_TAKEN,
   TMB_KIT_COLL_REFUSED,
-  TMB_KIT_COLL_CALL, /* coll/signature.c */
+  TMB_KIT_COLL_CALL, /* coll/engine/signature.c */
   TMB_KIT_TEST,      /* for unit tests, which have no layers */
   TMB_KIT_HANDLERS
 };

@@ -16,7 +16,7 @@
 #include "core/client/join.h"
 #include "core/op/check_context.h"
 #include "core/segment/segment_table.h"
-#include "os/memfd.h"
+#include "os/memory/memfd.h"
 #include "os/os.h"
 
 #include <stdlib.h>

@@ -28,10 +28,10 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "boot/spawn.h"
+#include "boot/launch/spawn.h"
 #include "net/defaults/defaults.h"
-#include "os/debug.h"
-#include "os/lock.h"
+#include "os/process/debug.h"
+#include "os/sync/lock.h"
 
 #include <gasnet.h>
 

@@ -22,8 +22,8 @@
 #include "base/log.h"
 #include "core/job.h"
 #include "core/progress/peer.h"
-#include "os/coverage.h"
-#include "os/signals.h"
+#include "os/process/coverage.h"
+#include "os/process/signals.h"
 
 #include <errno.h>
 #include <poll.h>

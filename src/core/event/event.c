@@ -45,7 +45,7 @@ static void check_event(const char *call, gex_Event_t event) {
 }
 
 /* This thread wants an op that is not complete: what a client's function must do for it is done by
- * this thread, see coll/apply.h. */
+ * this thread, see coll/engine/apply.h. */
 static void want(struct tmb_op *op) {
   if (!tmb_job.threads) return;
   const uint32_t id = tmb_thread()->id;

@@ -11,7 +11,7 @@
 
 #include "base/atomic.h"
 #include "base/log.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 

@@ -14,8 +14,8 @@
 #include "core/op/op.h"
 #include "core/op/thread.h"
 #include "core/shared.h"
-#include "os/lock.h"
 #include "os/os.h"
+#include "os/sync/lock.h"
 
 #include <string.h>
 #include <unistd.h>

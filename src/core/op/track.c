@@ -12,7 +12,7 @@
 #include "core/op/lost.h"
 
 #include "base/log.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 

@@ -20,7 +20,7 @@
 #include "core/progress/progress.h"
 #include "core/progress/wait.h"
 #include "core/segment/segment_table.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,14 +3,14 @@
  * Handler-safe locks.
  *
  * Owns nothing: the lock is in the client's memory. Called by the inlines of gasnetex.h. Calls: the
- * library's lock (os/lock.h), whose bytes gexx_state holds; in the form that also excludes threads
- * of PARSYNC clients, which may hold a lock outside the library. Invariants: never polls; debug
- * clients chain the locks that a thread holds, last first, through gexx_debug.
+ * library's lock (os/sync/lock.h), whose bytes gexx_state holds; in the form that also excludes
+ * threads of PARSYNC clients, which may hold a lock outside the library. Invariants: never polls;
+ * debug clients chain the locks that a thread holds, last first, through gexx_debug.
  */
 #include "core/check.h"
 #include "core/op/thread.h"
-#include "os/lock.h"
 #include "os/os.h"
+#include "os/sync/lock.h"
 
 _Static_assert(sizeof(struct tmb_lock) == sizeof(((gex_HSL_t *)0)->gexx_state), "same bytes");
 

@@ -14,10 +14,10 @@
 #include "core/progress/net_sleep.h"
 
 #include "core/progress/peer.h"
-#include "os/futex.h"
-#include "os/lock.h"
 #include "os/os.h"
-#include "os/wait_fd.h"
+#include "os/sync/futex.h"
+#include "os/sync/lock.h"
+#include "os/sync/wait_fd.h"
 
 #include <limits.h>
 #include <poll.h>

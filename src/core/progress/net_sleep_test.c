@@ -6,10 +6,10 @@
 #define _GNU_SOURCE 1 /* pipe2 */
 #include "core/progress/net_sleep.h"
 
-#include "os/lock.h"
-#include "os/memfd.h"
+#include "os/memory/memfd.h"
 #include "os/os.h"
-#include "os/wait_fd.h"
+#include "os/sync/lock.h"
+#include "os/sync/wait_fd.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,18 +2,18 @@
 /*
  * Whether ranks may read each other's memory, see cross_read.h.
  *
- * Owns nothing. Called by client.c. Calls: os/peer_copy.h, the bootstrap all-gather. Each rank
- * reads a random number in the memory of the next rank of its host; those ranks have one parent and
- * the same rights, so a rank that may read one other may read all. Process numbers and addresses of
- * other hosts mean nothing here and are never tried. Invariants: the number stays in place until
- * all ranks have read.
+ * Owns nothing. Called by client.c. Calls: os/memory/peer_copy.h, the bootstrap all-gather. Each
+ * rank reads a random number in the memory of the next rank of its host; those ranks have one
+ * parent and the same rights, so a rank that may read one other may read all. Process numbers and
+ * addresses of other hosts mean nothing here and are never tried. Invariants: the number stays in
+ * place until all ranks have read.
  */
 #include "core/rma/cross_read.h"
 
 #include "base/log.h"
 #include "core/job.h"
+#include "os/memory/peer_copy.h"
 #include "os/os.h"
-#include "os/peer_copy.h"
 
 #include <stdlib.h>
 

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 #include <string.h>

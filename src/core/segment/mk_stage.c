@@ -10,7 +10,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 #include "core/op/check_context.h"
 #include "core/segment/mk.h"
 #include "core/segment/segment.h"
-#include "os/lock.h"
-#include "os/memfd_peer.h"
+#include "os/memory/memfd_peer.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

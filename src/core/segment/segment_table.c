@@ -16,7 +16,7 @@
 #include "core/op/lost.h"
 #include "core/segment/mk.h"
 #include "core/segment/mk_peer.h"
-#include "os/memfd_peer.h"
+#include "os/memory/memfd_peer.h"
 
 #include <stdlib.h>
 #include <string.h>

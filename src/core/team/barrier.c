@@ -30,8 +30,8 @@
 #include "core/progress/progress.h"
 #include "core/progress/wait.h"
 #include "core/shared.h"
-#include "os/lock.h"
 #include "os/os.h"
+#include "os/sync/lock.h"
 
 #define EX_WORDS    0
 #define NAMED_WORDS 16

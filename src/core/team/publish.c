@@ -12,7 +12,7 @@
 #include "core/segment/mk_peer.h"
 #include "core/segment/segment_table.h"
 #include "core/team.h"
-#include "os/memfd_peer.h"
+#include "os/memory/memfd_peer.h"
 
 #include <gasnetex_ext.h>
 

@@ -25,7 +25,7 @@
 #include "core/progress/wait.h"
 #include "core/shared.h"
 #include "net/up.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 #include <string.h>

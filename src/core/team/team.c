@@ -20,7 +20,7 @@
 #include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
 #include "core/shared.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "net/hook/hook.h"
 
 #include "base/compiler.h"
-#include "os/lock.h"
 #include "os/os.h"
+#include "os/sync/lock.h"
 
 #include <stdlib.h>
 #include <string.h>

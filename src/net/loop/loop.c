@@ -16,7 +16,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "net/net.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * The bootstrap's part of the MPI plug-in: see base/mpi_boot.h.
  *
  * Owns: a communicator of its own, so that nothing here meets the program's messages. Called by
- * boot/pm_mpi.c. Calls: MPI. It is never freed: MPI_Finalize does so, and a collective call of ours
- * at the end could meet ranks that have gone. Invariants: see base/mpi_boot.h.
+ * boot/pm/pm_mpi.c. Calls: MPI. It is never freed: MPI_Finalize does so, and a collective call of
+ * ours at the end could meet ranks that have gone. Invariants: see base/mpi_boot.h.
  */
 #include "base/mpi_boot.h"
 #include "base/compiler.h"

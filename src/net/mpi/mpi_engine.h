@@ -15,7 +15,7 @@
 #define TMB_NET_MPI_MPI_ENGINE_H
 
 #include "net/net.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <mpi.h>
 

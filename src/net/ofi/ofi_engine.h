@@ -15,7 +15,7 @@
 
 #include "net/net.h"
 #include "net/ofi/ofi_calls.h"
-#include "os/lock.h"
+#include "os/sync/lock.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * What `tombolo info` says of the providers of libfabric.
  *
  * Owns the exported symbol tombolo_net_describe. Called by the command, which loads the plug-in and
- * knows its type (tools/info_net.c). Calls ofi_choose.c and libfabric. Nothing is opened or sent.
- * Invariant: what is not usable, or not taken, has its reason.
+ * knows its type (tools/info/info_net.c). Calls ofi_choose.c and libfabric. Nothing is opened or
+ * sent. Invariant: what is not usable, or not taken, has its reason.
  */
 #include "base/compiler.h"
 #include "net/ofi/ofi_engine.h"

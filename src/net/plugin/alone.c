@@ -3,8 +3,8 @@
  * What a conduit's plug-in needs of the library's messages, because it links nothing of the
  * library.
  *
- * Owns nothing. Called by os/lock.c, which is compiled into each plug-in. Calls libc. Not part of
- * the unit tests, which are linked with the library. Invariant: a bug ends the process.
+ * Owns nothing. Called by os/sync/lock.c, which is compiled into each plug-in. Calls libc. Not part
+ * of the unit tests, which are linked with the library. Invariant: a bug ends the process.
  */
 #include "base/log.h"
 

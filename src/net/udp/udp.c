@@ -9,10 +9,10 @@
  */
 #include "base/error.h"
 #include "net/plugin/tender.h"
-#include "net/udp/udp_engine.h"
-#include "net/udp/udp_fault.h"
-#include "net/udp/udp_socket.h"
-#include "net/udp/udp_stream.h"
+#include "net/udp/io/udp_fault.h"
+#include "net/udp/io/udp_socket.h"
+#include "net/udp/ops/udp_engine.h"
+#include "net/udp/stream/udp_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>

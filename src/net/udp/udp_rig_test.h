@@ -6,8 +6,8 @@
 #define TMB_UDP_RIG_TEST_H
 
 #include "base/error.h"
-#include "net/udp/udp_engine.h"
-#include "net/udp/udp_fault.h"
+#include "net/udp/io/udp_fault.h"
+#include "net/udp/ops/udp_engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

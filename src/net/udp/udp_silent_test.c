@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a peer costs that nothing is sent to: memory of sockets, connections and engine is counted
  * for few ranks and for many. */
+#include "net/udp/io/udp_socket.h"
+#include "net/udp/stream/udp_stream.h"
 #include "net/udp/udp_rig_test.h"
-#include "net/udp/udp_socket.h"
-#include "net/udp/udp_stream.h"
 
 #include <malloc.h>
 #include <setjmp.h>

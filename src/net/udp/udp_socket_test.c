@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engines over sockets of the loopback interface: both families, with and without the kernel's
  * dividing and joining; the choice of addresses. */
+#include "net/udp/io/udp_socket.h"
 #include "net/udp/udp_rig_test.h"
-#include "net/udp/udp_socket.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

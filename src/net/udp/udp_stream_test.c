@@ -2,10 +2,10 @@
 /* The stream mode: engines over connections of the loopback interface, with full socket buffers,
  * with connections that break and that both begin at once; the way out where no datagram arrives;
  * long transfers beside datagrams, and their tails in place; strangers at the door; greetings. */
-#include "net/udp/udp_conn.h"
+#include "net/udp/io/udp_socket.h"
+#include "net/udp/stream/udp_conn.h"
+#include "net/udp/stream/udp_stream.h"
 #include "net/udp/udp_rig_test.h"
-#include "net/udp/udp_socket.h"
-#include "net/udp/udp_stream.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tombolo/am/inline_am.h: active messages (API 02), argument packing and prototypes.
+ *
+ * Included by gasnetex.h. The unsuffixed names take 0..16 trailing arguments: macros that build an
+ * array in C, variadic templates in C++; am_numbered.h (generated) maps the numbered names onto
+ * them and so checks the count at compile time. Invariants: each argument is cast to gex_AM_Arg_t
+ * and evaluated once; element 0 of the array of a request or reply is `flags`, so that the array is
+ * never empty; commits use 64-bit elements, because nbytes and dest_addr come first.
+ */
+#ifndef GEXX_INLINE_AM_H
+#define GEXX_INLINE_AM_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One injection. Categories: 0 Short, 1 Medium, 2 Long. */
+struct gexx_am_msg {
+  const void *src;
+  size_t nbytes;
+  void *dest;
+  gex_Event_t *lc_opt;
+  const gex_AM_Arg_t *args; /* [nargs] */
+  gex_Flags_t flags;
+  uint8_t handler;
+  uint8_t nargs;
+  uint8_t category;
+  uint8_t unused;
+};
+
+/* Send a request to (tm, rank), or the reply of a request handler. [in] msg: read before return.
+ * Return 0; non-zero only with GEX_FLAG_IMMEDIATE when nothing was sent. API 02.3. */
+GEXX_API int gexx_am_request(gex_TM_t tm, gex_Rank_t rank, const struct gexx_am_msg *msg);
+GEXX_API int gexx_am_reply(gex_Token_t token, const struct gexx_am_msg *msg);
+
+/* Finish a prepared injection. [in] msg: handler, nbytes, dest, args, category; flags of commit.
+ * `is_reply`: which kind the caller named. Returns as gexx_am_request; on non-zero the descriptor
+ * stays valid. API 02.5. */
+GEXX_API int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *msg);
+
+/* ---------------------------------------------------------------- limits and tokens (API 02.2,
+ * 02.6) */
+
+/* Largest argument count of a message: 16. */
+GEXX_INLINE unsigned int gex_AM_MaxArgs(void) {
+  return 16;
+}
+
+/* Largest payload in bytes between this endpoint and (tm, other_rank), or over all peers with
+ * GEX_RANK_INVALID. [in] lc_opt: as the injection would get; [in] flags: as the injection, plus
+ * GEX_FLAG_AM_PREPARE_LEAST_*. Restricted context: yes. API 02.2. */
+GEXX_API size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank,
+                                        const gex_Event_t *lc_opt, gex_Flags_t flags,
+                                        unsigned int numargs);
+GEXX_API size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
+                                      gex_Flags_t flags, unsigned int numargs);
+GEXX_API size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
+                                      gex_Flags_t flags, unsigned int numargs);
+GEXX_API size_t gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t *lc_opt,
+                                    gex_Flags_t flags, unsigned int numargs);
+GEXX_API size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t *lc_opt,
+                                         gex_Flags_t flags, unsigned int numargs);
+GEXX_API size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t *lc_opt,
+                                       gex_Flags_t flags, unsigned int numargs);
+GEXX_API size_t gex_AM_LUBRequestMedium(void);
+GEXX_API size_t gex_AM_LUBReplyMedium(void);
+GEXX_API size_t gex_AM_LUBRequestLong(void);
+GEXX_API size_t gex_AM_LUBReplyLong(void);
+
+typedef struct {
+  gex_Rank_t gex_srcrank;          /* sender's jobrank */
+  gex_EP_t gex_ep;                 /* receiving endpoint */
+  const gex_AM_Entry_t *gex_entry; /* library copy of the running handler's entry */
+  int gex_is_req;                  /* 1 Request, 0 Reply */
+  int gex_is_long;                 /* 1 Long, else 0 */
+} gex_Token_Info_t;
+#define GEX_TI_SRCRANK (1u << 0)
+#define GEX_TI_EP      (1u << 1)
+#define GEX_TI_ENTRY   (1u << 2)
+#define GEX_TI_IS_REQ  (1u << 3)
+#define GEX_TI_IS_LONG (1u << 4)
+#define GEX_TI_ALL     (GEX_TI_SRCRANK | GEX_TI_EP | GEX_TI_ENTRY | GEX_TI_IS_REQ | GEX_TI_IS_LONG)
+
+/* What a handler's token tells. [out] info: members named in the returned mask. [in] mask: OR of
+ * GEX_TI_*. Legal only in the handler that owns the token. API 02.6. */
+GEXX_API gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask);
+
+/* ---------------------------------------------------------------- negotiated payload (API 02.5) */
+
+/* Reserve an injection of least_payload..most_payload bytes. [in] client_buf: payload, or NULL for
+ * a library buffer that the target will read in place. [out] lc_opt: NULL exactly when client_buf
+ * is. Returns a descriptor of this thread, or GEX_AM_SRCDESC_NO_OP with GEX_FLAG_IMMEDIATE. Until
+ * Commit or Cancel the thread is in restricted context. */
+GEXX_API gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank,
+                                                      const void *client_buf, size_t least_payload,
+                                                      size_t most_payload, gex_Event_t *lc_opt,
+                                                      gex_Flags_t flags, unsigned int numargs);
+GEXX_API gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank,
+                                                    const void *client_buf, size_t least_payload,
+                                                    size_t most_payload, void *dest_addr,
+                                                    gex_Event_t *lc_opt, gex_Flags_t flags,
+                                                    unsigned int numargs);
+GEXX_API gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf,
+                                                    size_t least_payload, size_t most_payload,
+                                                    gex_Event_t *lc_opt, gex_Flags_t flags,
+                                                    unsigned int numargs);
+GEXX_API gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf,
+                                                  size_t least_payload, size_t most_payload,
+                                                  void *dest_addr, gex_Event_t *lc_opt,
+                                                  gex_Flags_t flags, unsigned int numargs);
+
+/* Payload address and size (bytes) of a descriptor. */
+GEXX_API void *gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd);
+GEXX_API size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd);
+
+/* Release a descriptor without sending. [in] flags: 0. Return 0. A cancelled reply leaves the
+ * handler free to reply. */
+GEXX_API int gex_AM_CancelRequestMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags);
+GEXX_API int gex_AM_CancelReplyMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags);
+GEXX_API int gex_AM_CancelRequestLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags);
+GEXX_API int gex_AM_CancelReplyLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags);
+
+/* ---------------------------------------------------------------- packing targets of the macros
+ * below */
+
+/* Fill a message from named parts; a[0] is flags, a+1 the nargs arguments. */
+GEXX_INLINE struct gexx_am_msg gexx_am_pack(unsigned category, gex_AM_Index_t handler,
+                                            unsigned nargs, const gex_AM_Arg_t *a) {
+  struct gexx_am_msg m = {NULL, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0};
+  m.args = a + 1;
+  m.flags = (gex_Flags_t)a[0];
+  m.handler = handler;
+  m.nargs = (uint8_t)nargs;
+  m.category = (uint8_t)category;
+  return m;
+}
+
+/* Packs and sends a Short request; a[0] is flags, a+1 the nargs arguments. API 02.3. */
+GEXX_INLINE int gexx_am_req_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                  unsigned nargs, const gex_AM_Arg_t *a) {
+  const struct gexx_am_msg m = gexx_am_pack(0, handler, nargs, a);
+  return gexx_am_request(tm, rank, &m);
+}
+
+/* Packs and sends a Medium request; a[0] is flags, a+1 the nargs arguments. API 02.3. */
+GEXX_INLINE int gexx_am_req_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                   const void *src, size_t nbytes, gex_Event_t *lc_opt,
+                                   unsigned nargs, const gex_AM_Arg_t *a) {
+  struct gexx_am_msg m = gexx_am_pack(1, handler, nargs, a);
+  m.src = src;
+  m.nbytes = nbytes;
+  m.lc_opt = lc_opt;
+  return gexx_am_request(tm, rank, &m);
+}
+
+/* Packs and sends a Long request; a[0] is flags, a+1 the nargs arguments. API 02.3. */
+GEXX_INLINE int gexx_am_req_long(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                 const void *src, size_t nbytes, void *dest, gex_Event_t *lc_opt,
+                                 unsigned nargs, const gex_AM_Arg_t *a) {
+  struct gexx_am_msg m = gexx_am_pack(2, handler, nargs, a);
+  m.src = src;
+  m.nbytes = nbytes;
+  m.dest = dest;
+  m.lc_opt = lc_opt;
+  return gexx_am_request(tm, rank, &m);
+}
+
+/* Packs and sends a Short reply; a[0] is flags, a+1 the nargs arguments. API 02.3. */
+GEXX_INLINE int gexx_am_rep_short(gex_Token_t token, gex_AM_Index_t handler, unsigned nargs,
+                                  const gex_AM_Arg_t *a) {
+  const struct gexx_am_msg m = gexx_am_pack(0, handler, nargs, a);
+  return gexx_am_reply(token, &m);
+}
+
+/* Packs and sends a Medium reply; a[0] is flags, a+1 the nargs arguments. API 02.3. */
+GEXX_INLINE int gexx_am_rep_medium(gex_Token_t token, gex_AM_Index_t handler, const void *src,
+                                   size_t nbytes, gex_Event_t *lc_opt, unsigned nargs,
+                                   const gex_AM_Arg_t *a) {
+  struct gexx_am_msg m = gexx_am_pack(1, handler, nargs, a);
+  m.src = src;
+  m.nbytes = nbytes;
+  m.lc_opt = lc_opt;
+  return gexx_am_reply(token, &m);
+}
+
+/* Packs and sends a Long reply; a[0] is flags, a+1 the nargs arguments. API 02.3. */
+GEXX_INLINE int gexx_am_rep_long(gex_Token_t token, gex_AM_Index_t handler, const void *src,
+                                 size_t nbytes, void *dest, gex_Event_t *lc_opt, unsigned nargs,
+                                 const gex_AM_Arg_t *a) {
+  struct gexx_am_msg m = gexx_am_pack(2, handler, nargs, a);
+  m.src = src;
+  m.nbytes = nbytes;
+  m.dest = dest;
+  m.lc_opt = lc_opt;
+  return gexx_am_reply(token, &m);
+}
+
+/* Commit from 64-bit elements: v[0] nbytes, then v[1] dest_addr of a Long, then flags of a _v2
+ * form, then arguments. kind: bit 0 reply, bit 1 Long, bit 2 has flags; n: elements. */
+GEXX_INLINE int gexx_am_com(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, unsigned kind, unsigned n,
+                            const uint64_t *v) {
+  gex_AM_Arg_t a[18] = {0};
+  const unsigned skip = 1u + (kind >> 1 & 1u) + (kind >> 2 & 1u);
+  struct gexx_am_msg m;
+  unsigned i;
+  for (i = skip; i < n && i - skip < 16; i++) a[1 + i - skip] = (gex_AM_Arg_t)v[i];
+  a[0] = (kind & 4) ? (gex_AM_Arg_t)v[skip - 1] : 0;
+  m = gexx_am_pack((kind & 2) ? 2 : 1, handler, n - skip, a);
+  m.nbytes = (size_t)v[0];
+  m.dest = (kind & 2) ? (void *)(uintptr_t)v[1] : NULL;
+  return gexx_am_commit(sd, (int)(kind & 1), &m);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+/* An argument of a message, in the numbered forms. */
+#define GEXX_I(arg) (gex_AM_Arg_t)(arg)
+
+/* ---------------------------------------------------------------- unsuffixed forms */
+
+#ifdef __cplusplus
+# include "am_cxx.h"
+#else
+
+# define GEXX_NARGS(...) \
+  GEXX_NARGS_(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+# define GEXX_NARGS_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, \
+                     a18, a19, a20, N, ...)                                                      \
+  N
+# define GEXX_PASTE(a, b)        GEXX_PASTE_(a, b)
+# define GEXX_PASTE_(a, b)       a##b
+# define GEXX_EACH(T, ...)       GEXX_PASTE(GEXX_EACH_, GEXX_NARGS(__VA_ARGS__))(T, __VA_ARGS__)
+# define GEXX_EACH_1(T, a)       (T)(a)
+# define GEXX_EACH_2(T, a, ...)  (T)(a), GEXX_EACH_1(T, __VA_ARGS__)
+# define GEXX_EACH_3(T, a, ...)  (T)(a), GEXX_EACH_2(T, __VA_ARGS__)
+# define GEXX_EACH_4(T, a, ...)  (T)(a), GEXX_EACH_3(T, __VA_ARGS__)
+# define GEXX_EACH_5(T, a, ...)  (T)(a), GEXX_EACH_4(T, __VA_ARGS__)
+# define GEXX_EACH_6(T, a, ...)  (T)(a), GEXX_EACH_5(T, __VA_ARGS__)
+# define GEXX_EACH_7(T, a, ...)  (T)(a), GEXX_EACH_6(T, __VA_ARGS__)
+# define GEXX_EACH_8(T, a, ...)  (T)(a), GEXX_EACH_7(T, __VA_ARGS__)
+# define GEXX_EACH_9(T, a, ...)  (T)(a), GEXX_EACH_8(T, __VA_ARGS__)
+# define GEXX_EACH_10(T, a, ...) (T)(a), GEXX_EACH_9(T, __VA_ARGS__)
+# define GEXX_EACH_11(T, a, ...) (T)(a), GEXX_EACH_10(T, __VA_ARGS__)
+# define GEXX_EACH_12(T, a, ...) (T)(a), GEXX_EACH_11(T, __VA_ARGS__)
+# define GEXX_EACH_13(T, a, ...) (T)(a), GEXX_EACH_12(T, __VA_ARGS__)
+# define GEXX_EACH_14(T, a, ...) (T)(a), GEXX_EACH_13(T, __VA_ARGS__)
+# define GEXX_EACH_15(T, a, ...) (T)(a), GEXX_EACH_14(T, __VA_ARGS__)
+# define GEXX_EACH_16(T, a, ...) (T)(a), GEXX_EACH_15(T, __VA_ARGS__)
+# define GEXX_EACH_17(T, a, ...) (T)(a), GEXX_EACH_16(T, __VA_ARGS__)
+# define GEXX_EACH_18(T, a, ...) (T)(a), GEXX_EACH_17(T, __VA_ARGS__)
+# define GEXX_EACH_19(T, a, ...) (T)(a), GEXX_EACH_18(T, __VA_ARGS__)
+
+/* flags, a0, ... -> count, array */
+# define GEXX_AM_ARGS(...)                              \
+  GEXX_NARGS(__VA_ARGS__) - 1, (const gex_AM_Arg_t[]) { \
+   GEXX_EACH(gex_AM_Arg_t, __VA_ARGS__)                 \
+  }
+# define GEXX_AM_COM(...)                       \
+  GEXX_NARGS(__VA_ARGS__), (const uint64_t[]) { \
+   GEXX_EACH(uint64_t, __VA_ARGS__)             \
+  }
+
+# define gex_AM_RequestShort(tm, rank, handler, ...) \
+  gexx_am_req_short((tm), (rank), (handler), GEXX_AM_ARGS(__VA_ARGS__))
+# define gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, ...) \
+  gexx_am_req_medium((tm), (rank), (handler), (src), (nbytes), (lc_opt), GEXX_AM_ARGS(__VA_ARGS__))
+# define gex_AM_RequestLong(tm, rank, handler, src, nbytes, dest, lc_opt, ...) \
+  gexx_am_req_long((tm), (rank), (handler), (src), (nbytes), (dest), (lc_opt), \
+                   GEXX_AM_ARGS(__VA_ARGS__))
+# define gex_AM_ReplyShort(token, handler, ...) \
+  gexx_am_rep_short((token), (handler), GEXX_AM_ARGS(__VA_ARGS__))
+# define gex_AM_ReplyMedium(token, handler, src, nbytes, lc_opt, ...) \
+  gexx_am_rep_medium((token), (handler), (src), (nbytes), (lc_opt), GEXX_AM_ARGS(__VA_ARGS__))
+# define gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, ...) \
+  gexx_am_rep_long((token), (handler), (src), (nbytes), (dest), (lc_opt), GEXX_AM_ARGS(__VA_ARGS__))
+
+# define gex_AM_CommitRequestMedium(sd, handler, ...) \
+  ((void)gexx_am_com((sd), (handler), 0, GEXX_AM_COM(__VA_ARGS__)))
+# define gex_AM_CommitReplyMedium(sd, handler, ...) \
+  ((void)gexx_am_com((sd), (handler), 1, GEXX_AM_COM(__VA_ARGS__)))
+# define gex_AM_CommitRequestLong(sd, handler, ...) \
+  ((void)gexx_am_com((sd), (handler), 2, GEXX_AM_COM(__VA_ARGS__)))
+# define gex_AM_CommitReplyLong(sd, handler, ...) \
+  ((void)gexx_am_com((sd), (handler), 3, GEXX_AM_COM(__VA_ARGS__)))
+# define gex_AM_CommitRequestMedium_v2(sd, handler, ...) \
+  gexx_am_com((sd), (handler), 4, GEXX_AM_COM(__VA_ARGS__))
+# define gex_AM_CommitReplyMedium_v2(sd, handler, ...) \
+  gexx_am_com((sd), (handler), 5, GEXX_AM_COM(__VA_ARGS__))
+# define gex_AM_CommitRequestLong_v2(sd, handler, ...) \
+  gexx_am_com((sd), (handler), 6, GEXX_AM_COM(__VA_ARGS__))
+# define gex_AM_CommitReplyLong_v2(sd, handler, ...) \
+  gexx_am_com((sd), (handler), 7, GEXX_AM_COM(__VA_ARGS__))
+#endif
+
+#ifndef GEXX_NO_NUMBERED
+# include "am_numbered.h"
+#endif
+
+#endif

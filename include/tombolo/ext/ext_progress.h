@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tombolo/ext/ext_progress.h: progress with a time limit, counts of what the library does, and
+ * marked regions in a trace.
+ *
+ * Included by gasnetex_ext.h. Implemented in src/notify. Invariants: what is off costs nothing: a
+ * run without TOMBOLO_STATS uses the conduit's own table, one without TOMBOLO_TRACE_FILE tests a
+ * pointer for each mark.
+ */
+#ifndef GEXX_EXT_PROGRESS_H
+#define GEXX_EXT_PROGRESS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Runs progress; when nothing had arrived, spins, then sleeps until something arrives, a peer
+ * signals, or the time has passed. [in] timeout_us: 0: one poll; UINT64_MAX: no limit. Returns
+ * non-zero when something was done or this process was woken, 0 when the time passed. A signal that
+ * came before the call and was not looked at does not end it: wait for signals with
+ * gexx_Signal_Wait. Normal context; any thread. */
+GEXX_API int gexx_Poll(uint64_t timeout_us);
+
+/* ---------------------------------------------------------------- counts */
+
+/* What is counted with TOMBOLO_STATS=1: every operation that this process starts, also to itself. A
+ * strided, vector or indexed transfer to a mapped peer is one put or get. The data of a
+ * tagged notification are a put or get. PUT_SIGNAL counts puts with a signal and posts of
+ * semaphores, ATOMIC operations on atomic domains, WAKE the looks whether a mapped peer must be
+ * woken. What is made of messages, by a conduit that has nothing better, is counted with them.
+ * Operations that are otherwise done inline call the library then. */
+#define GEXX_STATS_AM_SHORT   0
+#define GEXX_STATS_AM_MEDIUM  1
+#define GEXX_STATS_AM_LONG    2
+#define GEXX_STATS_PUT        3
+#define GEXX_STATS_GET        4
+#define GEXX_STATS_PUT_SIGNAL 5
+#define GEXX_STATS_GET_SIGNAL 6
+#define GEXX_STATS_WAKE       7
+#define GEXX_STATS_ATOMIC     8
+#define GEXX_STATS_KINDS      9
+
+/* Operations of one kind that this process has started towards a process, and their payload bytes.
+ * [in] kind: GEXX_STATS_*; [in] jobrank: or GEX_RANK_INVALID: all together. [out] count, bytes:
+ * each may be NULL. Returns GASNET_OK; GASNET_ERR_NOT_READY when nothing is counted (TOMBOLO_STATS
+ * is not set); GASNET_ERR_BAD_ARG. Restricted context: yes. */
+GEXX_API int gexx_Stats_Query(int kind, gex_Rank_t jobrank, uint64_t *count, uint64_t *bytes);
+
+/* Name of a kind, "unknown" for others; constant. Restricted context: yes. */
+GEXX_API const char *gexx_Stats_Name(int kind);
+
+/* Counts from now on. */
+GEXX_API void gexx_Stats_Reset(void);
+
+/* ---------------------------------------------------------------- traces */
+
+/* Marks the begin and end of a region of the calling thread; regions nest. [in] name: copied. With
+ * TOMBOLO_TRACE_FILE set, each rank writes the marks to that file, % in its name being the rank, as
+ * an array that trace viewers open; otherwise nothing happens. Restricted context: yes. */
+GEXX_API void gexx_Trace_Begin(const char *name);
+GEXX_API void gexx_Trace_End(void);
+
+/* Marks a moment. */
+GEXX_API void gexx_Trace_Mark(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tombolo/tools/tools_trace.h: trace and statistics hooks of clients (API reference 09, section
+ * 13).
+ *
+ * Owns GASNETT_TRACE_* and GASNETT_STATS_*. The library records no trace and no statistics, so
+ * these are the stubs that the reference prescribes: GASNETT_TRACE_ENABLED is 0, masks are "", the
+ * rest are void expressions. Arguments are evaluated once and printf formats are checked. Included
+ * by gasnet_tools.h in every mode.
+ */
+#ifndef GEXX_TOOLS_TRACE_H
+#define GEXX_TOOLS_TRACE_H
+
+#include "tools_annotations.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Swallows a trace or statistics message; clients take its address. */
+static __inline__ void _gasnett_trace_printf_noop(const char *fmt, ...)
+    __attribute__((__unused__, __format__(__printf__, 1, 2)));
+static __inline__ void _gasnett_trace_printf_noop(const char *fmt, ...) {
+  (void)fmt;
+}
+
+/* A client's function that prints its own statistics with `print` when they are dumped. */
+typedef void (*gasnett_stats_callback_t)(void (*print)(const char *fmt, ...));
+/* Where a statistics build would keep it; the library never calls it. */
+GEXX_API extern gasnett_stats_callback_t gasnett_stats_callback;
+
+#ifdef __cplusplus
+}
+#endif
+
+#define GASNETT_TRACE_ENABLED                 0
+#define GASNETT_TRACE_PRINTF                  _gasnett_trace_printf_noop
+#define GASNETT_TRACE_PRINTF_FORCE            _gasnett_trace_printf_noop
+#define GASNETT_TRACE_GETMASK()               ((const char *)"")
+#define GASNETT_TRACE_SETMASK(mask)           ((void)(mask))
+#define GASNETT_TRACE_GET_TRACELOCAL()        (0)
+#define GASNETT_TRACE_SET_TRACELOCAL(on)      ((void)(on))
+#define GASNETT_TRACE_SETSOURCELINE(file, ln) ((void)(file), (void)(ln))
+#define GASNETT_TRACE_GETSOURCELINE(pf, pl)   ((void)(pf), (void)(pl))
+#define GASNETT_TRACE_FREEZESOURCELINE()      ((void)0)
+#define GASNETT_TRACE_UNFREEZESOURCELINE()    ((void)0)
+
+#define GASNETT_STATS_PRINTF                  _gasnett_trace_printf_noop
+#define GASNETT_STATS_PRINTF_FORCE            _gasnett_trace_printf_noop
+#define GASNETT_STATS_GETMASK()               ((const char *)"")
+#define GASNETT_STATS_SETMASK(mask)           ((void)(mask))
+#define GASNETT_STATS_INIT(fn)                ((void)(fn), 0)
+#define GASNETT_STATS_DUMP(reset)             ((void)(reset))
+
+#endif

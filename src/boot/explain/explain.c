@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who waits for whom, see explain.h.
+ *
+ * Owns: no state. Called as explain.h says. Calls: snapshot. The set of live ranks is the least
+ * fixed point of the rule in explain.h, as in the OR-AND model of deadlock (E. Knapp, Deadlock
+ * detection in distributed databases, ACM Computing Surveys 19(4), 1987).
+ */
+#include "boot/explain/explain.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUSY_SHARE     4          /* a rank runs if it used more than 1/4 of the time */
+#define POLLS_FRESH_NS 1000000000 /* a wait without sleep is renewed more often than this */
+#define STALL_NS       200000000  /* a peer that has said nothing for so long does not answer */
+#define STALL_FRESH_NS UINT64_C(5000000000) /* it is asked more often than this */
+
+/* ---- what ranks do */
+
+const struct tmb_status_wait *tmb_explain_wait(const struct tmb_snapshot *s, uint32_t rank, int i) {
+  const struct tmb_status_wait *w = &s->rank[rank].status.wait[i];
+  if (!w->thread || w->state == TMB_WAIT_NONE || w->kind >= TMB_WAIT_KINDS) return NULL;
+  if (w->state == TMB_WAIT_POLLS && s->rank[rank].at_ns > w->at_ns + POLLS_FRESH_NS) return NULL;
+  return w;
+}
+
+static bool waits(const struct tmb_snapshot *s, uint32_t rank) {
+  for (int i = 0; i < TMB_STATUS_WAITS; i++)
+    if (tmb_explain_wait(s, rank, i)) return true;
+  return s->rank[rank].status.boot_since_ns != 0;
+}
+
+/* Who calls gexx_Poll with a time limit over and over begins a wait each time. */
+static bool wait_moved(const struct tmb_status_wait *a, const struct tmb_status_wait *b) {
+  return a->progress != b->progress || (a->waits != b->waits && b->kind != TMB_WAIT_POLL);
+}
+
+/* Messages and data, not what the network says for itself. */
+static bool net_moved(const uint64_t *a, const uint64_t *b) {
+  return memcmp(a, b, (TMB_STATUS_NET_BYTES_IN + 1) * sizeof *a) != 0;
+}
+
+/* A word that is waited for has become so between the two: the rank is about to notice. */
+static bool rank_moved(const struct tmb_seen *a, const struct tmb_seen *b) {
+  const struct tmb_status *x = &a->status, *y = &b->status;
+  if ((b->held & ~a->held) || net_moved(x->net, y->net)) return true;
+  if (a->pid != b->pid || x->boot_rounds != y->boot_rounds) return true;
+  for (int i = 0; i < TMB_STATUS_WAITS; i++)
+    if (wait_moved(&x->wait[i], &y->wait[i])) return true;
+  return memcmp(x->team, y->team, sizeof x->team) != 0;
+}
+
+bool tmb_explain_moved(const struct tmb_snapshot *before, const struct tmb_snapshot *now) {
+  for (uint32_t r = 0; r < now->size; r++) {
+    const struct tmb_seen *a = &before->rank[r], *b = &now->rank[r];
+    if (rank_moved(a, b) || a->passed != b->passed || a->state != b->state || a->fate != b->fate)
+      return true;
+  }
+  return false;
+}
+
+/* Whether a process of this state is there. */
+static bool alive(char state) {
+  return state && state != 'Z' && state != 'X';
+}
+
+static enum tmb_condition condition_of(const struct tmb_explain *e, uint32_t rank) {
+  const struct tmb_seen *a = &e->before->rank[rank], *b = &e->now->rank[rank];
+  if (TMB_FATE_IS_GONE(b->fate)) return TMB_SEEN_GONE;
+  if (!b->here) return TMB_SEEN_ELSEWHERE;
+  if (!b->pid) return TMB_SEEN_ABSENT;
+  if (!alive(b->process)) return TMB_SEEN_GONE;
+  if (b->process == 'T' || b->process == 't') return TMB_SEEN_STOPPED;
+  const uint64_t time = b->at_ns - a->at_ns, used = b->cpu_ns - a->cpu_ns;
+  const bool runs = used * BUSY_SHARE > time;
+  if (!waits(e->now, rank)) return runs || b->process == 'R' ? TMB_SEEN_RUNS : TMB_SEEN_SLEEPS;
+  if (rank_moved(a, b)) return TMB_SEEN_MOVES;
+  const struct tmb_status_wait *w = tmb_explain_wait(e->now, rank, 0);
+  return runs && w && w->state == TMB_WAIT_ASLEEP ? TMB_SEEN_RUNS : TMB_SEEN_WAITS;
+}
+
+/* ---- collective calls */
+
+int tmb_explain_team(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid) {
+  const struct tmb_status_team *t = s->rank[rank].status.team;
+  for (int i = 0; i < TMB_STATUS_TEAMS; i++)
+    if (t[i].used && t[i].uid == uid) return i;
+  return -1;
+}
+
+uint64_t tmb_explain_calls(const struct tmb_snapshot *s, uint32_t rank, int team,
+                           const struct tmb_status_wait *w) {
+  const struct tmb_status_team *t = &s->rank[rank].status.team[team];
+  switch (w->kind) {
+  case TMB_WAIT_BARRIER: return t->barriers;
+  case TMB_WAIT_NAMED: return t->named;
+  case TMB_WAIT_TEAM: return t->gathers;
+  default: return t->colls;
+  }
+}
+
+static bool has_missing(const struct tmb_status_wait *w) {
+  for (int i = 0; i < TMB_STATUS_MISSING; i++)
+    if (w->missing[i]) return true;
+  return false;
+}
+
+/* Whether a rank waits in the same call. */
+static bool in_call(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid,
+                    const struct tmb_status_wait *w) {
+  for (int i = 0; i < TMB_STATUS_WAITS; i++) {
+    const struct tmb_status_wait *v = tmb_explain_wait(s, rank, i);
+    if (v && v->kind == w->kind && v->number == w->number && v->team < TMB_STATUS_TEAMS &&
+        s->rank[rank].status.team[v->team].uid == uid)
+      return true;
+  }
+  return false;
+}
+
+/* Mark the members that have not called, else those that have and are not waiting in the call. */
+static void mark_call(const struct tmb_explain *e, uint32_t rank, const struct tmb_status_wait *w,
+                      uint8_t *mark) {
+  const struct tmb_snapshot *s = e->now;
+  if (w->team >= TMB_STATUS_TEAMS) return;
+  const uint64_t uid = s->rank[rank].status.team[w->team].uid;
+  const bool rows = has_missing(w);
+  bool any = false;
+  for (uint32_t pass = 0; pass < 2 && !any; pass++)
+    for (uint32_t r = 0; r < s->size; r++) {
+      const int at = tmb_explain_team(s, r, uid);
+      if (at < 0 || r == rank) continue;
+      const uint32_t member = s->rank[r].status.team[at].rank;
+      const bool missing =
+          rows ? member < 64 * TMB_STATUS_MISSING && (w->missing[member / 64] >> member % 64 & 1)
+               : tmb_explain_calls(s, r, at, w) < w->number;
+      const bool wanted =
+          pass ? e->condition[r] != TMB_SEEN_GONE && !in_call(s, r, uid, w) : missing;
+      mark[r] = wanted;
+      any = any || wanted;
+    }
+}
+
+/* Ranks that have not come to a round of the bootstrap. */
+static void mark_round(const struct tmb_explain *e, uint32_t rank, uint8_t *mark) {
+  const struct tmb_snapshot *s = e->now;
+  for (uint32_t r = 0; r < s->size; r++)
+    mark[r] = s->rank[r].status.boot_rounds < s->rank[rank].status.boot_rounds;
+}
+
+/* ---- what waits need */
+
+bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
+                       const struct tmb_status_wait *w) {
+  return s->rank[rank].held >> (w - s->rank[rank].status.wait) & 1;
+}
+
+enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
+                                 const struct tmb_status_wait *w, uint8_t *mark) {
+  const uint32_t size = e->now->size;
+  memset(mark, 0, size);
+  switch (w->kind) {
+  case TMB_WAIT_BARRIER:
+  case TMB_WAIT_NAMED:
+  case TMB_WAIT_TEAM:
+  case TMB_WAIT_COLLECTIVE: mark_call(e, rank, w, mark); return TMB_NEEDS_ALL;
+  case TMB_WAIT_OPERATION:
+  case TMB_WAIT_SEND:
+  case TMB_WAIT_NOTIFICATION:
+  case TMB_WAIT_LOSS:
+  case TMB_WAIT_SHRINK:
+    if (w->peer >= size) break;
+    mark[w->peer] = 1;
+    return TMB_NEEDS_ALL;
+  case TMB_WAIT_LOCK: return TMB_NEEDS_ALL;
+  default: break;
+  }
+  if (tmb_explain_holds(e->now, rank, w)) return TMB_NEEDS_ALL;
+  memset(mark, 1, size);
+  mark[rank] = 0;
+  return TMB_NEEDS_ANY;
+}
+
+/* Whether the marked ranks can do what is needed. */
+static bool can_end(const struct tmb_explain *e, enum tmb_needs needs, const uint8_t *mark) {
+  uint32_t marked = 0, live = 0;
+  for (uint32_t r = 0; r < e->now->size; r++) {
+    marked += mark[r];
+    live += mark[r] && e->live[r];
+  }
+  return needs == TMB_NEEDS_ANY ? live > 0 : marked && live == marked;
+}
+
+static bool may_go_on(const struct tmb_explain *e, uint32_t rank, uint8_t *mark) {
+  for (int i = 0; i < TMB_STATUS_WAITS; i++) {
+    const struct tmb_status_wait *w = tmb_explain_wait(e->now, rank, i);
+    if (w && can_end(e, tmb_explain_needs(e, rank, w, mark), mark)) return true;
+  }
+  if (!e->now->rank[rank].status.boot_since_ns) return false;
+  mark_round(e, rank, mark);
+  return can_end(e, TMB_NEEDS_ALL, mark);
+}
+
+/* ---- the network */
+
+bool tmb_explain_stalled(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
+                         uint64_t *silent_ns) {
+  const struct tmb_seen *seen = &s->rank[rank];
+  const uint64_t *net = seen->status.net, now = seen->at_ns;
+  const uint64_t heard = net[TMB_STATUS_NET_STALLED_HEARD_NS];
+  if (!net[TMB_STATUS_NET_UNACKED] && !net[TMB_STATUS_NET_QUEUED]) return false;
+  if (!net[TMB_STATUS_NET_STALLED] || net[TMB_STATUS_NET_STALLED] > s->size) return false;
+  if (now > net[TMB_STATUS_NET_STALLED_AT_NS] + STALL_FRESH_NS || now < heard + STALL_NS)
+    return false;
+  *peer = (uint32_t)net[TMB_STATUS_NET_STALLED] - 1;
+  *silent_ns = now - heard;
+  return true;
+}
+
+/* Mark the ranks to which something is on its way. */
+static void mark_coming(struct tmb_explain *e) {
+  uint32_t peer;
+  uint64_t silent_ns;
+  for (uint32_t r = 0; r < e->now->size; r++)
+    if (e->condition[r] != TMB_SEEN_GONE && tmb_explain_stalled(e->now, r, &peer, &silent_ns))
+      e->coming[peer] = 1;
+}
+
+static bool live_by_itself(const struct tmb_explain *e, uint32_t rank) {
+  const enum tmb_condition c = e->condition[rank];
+  if (c == TMB_SEEN_WAITS) return e->coming[rank];
+  return c != TMB_SEEN_GONE && c != TMB_SEEN_STOPPED;
+}
+
+/* The verdict, once it is known who is live. A suspended rank hangs if anybody waits. */
+static enum tmb_verdict judge(const struct tmb_explain *e) {
+  uint32_t hung = 0, waiting = 0, moving = 0, busy = 0;
+  for (uint32_t r = 0; r < e->now->size; r++) {
+    const enum tmb_condition c = e->condition[r];
+    waiting += c == TMB_SEEN_WAITS;
+    hung += c == TMB_SEEN_WAITS && !e->live[r];
+    moving += c == TMB_SEEN_MOVES;
+    busy += c == TMB_SEEN_RUNS || c == TMB_SEEN_SLEEPS || c == TMB_SEEN_ABSENT ||
+            c == TMB_SEEN_ELSEWHERE || (c == TMB_SEEN_WAITS && e->coming[r]);
+  }
+  if (hung) return TMB_VERDICT_HANG;
+  return waiting && busy && !moving ? TMB_VERDICT_BUSY : TMB_VERDICT_PROGRESS;
+}
+
+int tmb_explain(struct tmb_explain *e, const struct tmb_snapshot *before,
+                const struct tmb_snapshot *now) {
+  *e = (struct tmb_explain){.before = before, .now = now};
+  e->condition = calloc(now->size, 1);
+  e->live = calloc(now->size, 1);
+  e->coming = calloc(now->size, 1);
+  uint8_t *mark = calloc(now->size, 1);
+  if (!e->condition || !e->live || !e->coming || !mark) {
+    tmb_explain_free(e);
+    free(mark);
+    return TMB_E_NOMEM;
+  }
+  for (uint32_t r = 0; r < now->size; r++) e->condition[r] = (uint8_t)condition_of(e, r);
+  mark_coming(e);
+  for (uint32_t r = 0; r < now->size; r++) e->live[r] = live_by_itself(e, r);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t r = 0; r < now->size; r++) {
+      if (e->live[r] || e->condition[r] != TMB_SEEN_WAITS || !may_go_on(e, r, mark)) continue;
+      e->live[r] = 1;
+      changed = true;
+    }
+  }
+  free(mark);
+  e->verdict = judge(e);
+  return TMB_OK;
+}
+
+void tmb_explain_free(struct tmb_explain *e) {
+  free(e->condition);
+  free(e->live);
+  free(e->coming);
+  e->condition = e->live = e->coming = NULL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether a job makes progress, and who waits for whom.
+ *
+ * Owns: struct tmb_explain. Called by `tombolo why` and by the watchdog of the supervisor. Calls:
+ * snapshot. Two snapshots some time apart are compared. A rank is live if it runs, or sleeps in a
+ * system call of its own, or has made progress, or if what it waits for can come from ranks that
+ * are live: from all of those that have not made a call, from the peer of an operation, or, where
+ * anybody may be the one (a signal, a condition), from at least one, or if packets for it have not
+ * been acknowledged. What remains hangs.
+ * Invariants: a rank that is not live cannot go on unless something outside of the job helps it; a
+ * job that computes is never said to hang.
+ */
+#ifndef TMB_BOOT_EXPLAIN_H
+#define TMB_BOOT_EXPLAIN_H
+
+#include "boot/explain/snapshot.h"
+
+#include <stdio.h>
+
+enum tmb_verdict {
+  TMB_VERDICT_PROGRESS, /* ranks go on, or nobody waits */
+  TMB_VERDICT_BUSY,     /* ranks wait for others, which are not waiting in the library */
+  TMB_VERDICT_HANG      /* ranks wait for what cannot come */
+};
+
+/* What a rank does. */
+enum tmb_condition {
+  TMB_SEEN_ELSEWHERE, /* on another machine: not seen */
+  TMB_SEEN_ABSENT,    /* has not joined yet */
+  TMB_SEEN_GONE,      /* has ended */
+  TMB_SEEN_STOPPED,   /* suspended by a signal, or held by a debugger */
+  TMB_SEEN_RUNS,      /* its own code, or it polls */
+  TMB_SEEN_SLEEPS,    /* in a system call of its own */
+  TMB_SEEN_MOVES,     /* waits, and something has happened meanwhile */
+  TMB_SEEN_WAITS      /* in the library, for the same thing all the time */
+};
+
+struct tmb_explain {
+  const struct tmb_snapshot *before, *now;
+  enum tmb_verdict verdict;
+  uint8_t *condition; /* [size] enum tmb_condition */
+  uint8_t *live;      /* [size] 1: may go on */
+  uint8_t *coming;    /* [size] 1: what was sent to this rank is on its way, or lost on it */
+};
+
+/* Who must do something before a wait can end. */
+enum tmb_needs { TMB_NEEDS_ALL, TMB_NEEDS_ANY };
+
+/* Compare. out e: to be released with tmb_explain_free; the snapshots must live as long. Returns 0
+ * or TMB_E_NOMEM. */
+int tmb_explain(struct tmb_explain *e, const struct tmb_snapshot *before,
+                const struct tmb_snapshot *now);
+void tmb_explain_free(struct tmb_explain *e);
+
+/* The i-th thing that a rank waits for, NULL if its i-th thread does not wait. in i: <
+ * TMB_STATUS_WAITS. */
+const struct tmb_status_wait *tmb_explain_wait(const struct tmb_snapshot *s, uint32_t rank, int i);
+
+/* Who must act before this wait can end. out mark: [size] 1: this rank; none marked with NEEDS_ALL:
+ * nobody must, so a wake-up was lost. */
+enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
+                                 const struct tmb_status_wait *w, uint8_t *mark);
+
+/* Whether what a word is waited to be holds already; w->found is what it is, if it could be read.
+ */
+bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
+                       const struct tmb_status_wait *w);
+
+/* The peer from which a rank gets no answer on the network. out silent_ns: for how long. Returns
+ * false if there is none. */
+bool tmb_explain_stalled(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
+                         uint64_t *silent_ns);
+
+/* Index of a team on a rank's page, or -1. */
+int tmb_explain_team(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid);
+
+/* Calls that a rank has made, of the kind that a wait is for. in team: index on its page. */
+uint64_t tmb_explain_calls(const struct tmb_snapshot *s, uint32_t rank, int team,
+                           const struct tmb_status_wait *w);
+
+/* Whether ranks have done anything in the library between two snapshots. */
+bool tmb_explain_moved(const struct tmb_snapshot *before, const struct tmb_snapshot *now);
+
+/* ---- explain_text.c */
+
+/* Print a line for each rank. in out: a stream; in all: also ranks that are just like the one
+ * before. */
+void tmb_explain_ranks(const struct tmb_explain *e, FILE *out, bool all);
+
+/* Print what the job as a whole waits for. */
+void tmb_explain_causes(const struct tmb_explain *e, FILE *out);
+
+#endif

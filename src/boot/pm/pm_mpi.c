@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI as process manager: for a program that has called MPI_Init before it initialises this
+ * library. MPI may then hold the launcher's only connection (PMI_FD), so that ranks meet through
+ * MPI itself.
+ *
+ * Owns: struct store, one for the process. Called through its table. Calls: the plug-in
+ * tombolo-net-mpi-ABI.so (net/mpi), which is linked with the same MPI library as the program. What
+ * is put is collected in a text, "KEY=VALUE" lines; a fence exchanges the texts. Invariants: the
+ * plug-in finds the MPI library of the process and never loads another.
+ */
+#define _GNU_SOURCE
+#include "boot/pm/pm.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mpi_boot.h"
+
+#include "build_info.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct store {
+  const struct tmb_mpi_boot *mpi;
+  char *mine, *all; /* texts; mine: since the last fence; all: of all fences so far */
+  size_t mine_bytes, all_bytes;
+};
+
+static struct store the_store; /* one for the process, as MPI itself */
+
+/* ---- the plug-in */
+
+const char *tmb_pm_mpi_abi(void) {
+  void *library = tmb_pm_mpi_library();
+  if (!library) return NULL;
+  const bool open = dlsym(library, "ompi_mpi_comm_world") != NULL;
+  dlclose(library);
+  return open ? "openmpi" : "mpich";
+}
+
+static void *open_in(const char *folder, int length, const char *below, const char *file) {
+  char path[PATH_MAX];
+  const int n = snprintf(path, sizeof path, "%.*s/%s%s", length, folder, below, file);
+  if (n >= (int)sizeof path || access(path, F_OK) != 0) return NULL;
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* Beside this library, where it is installed, or where the loader looks. */
+static void *open_plugin(const char *file) {
+  Dl_info self;
+  const char *slash = dladdr((const void *)&tmb_pm_mpi, &self) && self.dli_fname
+                          ? strrchr(self.dli_fname, '/')
+                          : NULL;
+  const int length = slash ? (int)(slash - self.dli_fname) : 0;
+  void *library = length ? open_in(self.dli_fname, length, "tombolo/", file) : NULL;
+  if (!library && length) library = open_in(self.dli_fname, length, "", file);
+  if (!library) library = open_in(TMB_LIBRARY_DIR, (int)strlen(TMB_LIBRARY_DIR), "tombolo/", file);
+  return library ? library : dlopen(file, RTLD_NOW | RTLD_LOCAL);
+}
+
+static int mpi_open(struct tmb_pm *pm) {
+  struct store *s = pm->state = &the_store;
+  char file[64];
+  snprintf(file, sizeof file, "tombolo-net-mpi-%s.so", tmb_pm_mpi_abi());
+  snprintf(pm->who, sizeof pm->who, "MPI (%s)", tmb_pm_mpi_abi());
+  void *library = open_plugin(file);
+  s->mpi = library ? dlsym(library, TMB_MPI_BOOT_SYMBOL) : NULL;
+  if (!s->mpi || s->mpi->abi != TMB_MPI_BOOT_ABI) {
+    tmb_print(
+        "this program has called MPI_Init before it initialised this library, which then needs "
+        "its plug-in %s in the folder 'tombolo' beside it: %s; install it, or initialise this "
+        "library first",
+        file, library ? "it is of another version" : dlerror());
+    return TMB_E_NOT_FOUND;
+  }
+  const int rc = s->mpi->open(&pm->rank, &pm->size);
+  if (rc) tmb_print("MPI_Comm_dup failed with code %d", rc);
+  return rc ? TMB_E_SYS : TMB_OK;
+}
+
+/* ---- the store */
+
+static bool append(char **text, size_t *bytes, const char *more, size_t count) {
+  char *longer = realloc(*text, *bytes + count + 1);
+  if (!longer) return false;
+  memcpy(longer + *bytes, more, count);
+  *text = longer;
+  *bytes += count;
+  longer[*bytes] = '\0';
+  return true;
+}
+
+static int mpi_put(struct tmb_pm *pm, const char *key, const char *value) {
+  struct store *s = pm->state;
+  char line[TMB_PM_KEY_BYTES + TMB_PM_VALUE_BYTES + 2];
+  const int n = snprintf(line, sizeof line, "%s=%s\n", key, value);
+  if (n < (int)sizeof line && append(&s->mine, &s->mine_bytes, line, (size_t)n)) return TMB_OK;
+  tmb_print("out of memory for what rank %u tells the others", pm->rank);
+  return TMB_E_NOMEM;
+}
+
+static int mpi_fence(struct tmb_pm *pm) {
+  struct store *s = pm->state;
+  char *got = NULL;
+  size_t bytes = 0;
+  int rc = s->mpi->share(s->mine ? s->mine : "", s->mine_bytes, &got, &bytes);
+  if (rc)
+    tmb_print("rank %u cannot exchange data through MPI: code %d", pm->rank, rc);
+  else if (!append(&s->all, &s->all_bytes, got, bytes))
+    rc = TMB_E_NOMEM;
+  free(got);
+  s->mine_bytes = 0;
+  return rc ? TMB_E_SYS : TMB_OK;
+}
+
+static int mpi_get(struct tmb_pm *pm, uint32_t owner, const char *key, char *value) {
+  const struct store *s = pm->state;
+  const size_t length = strlen(key);
+  (void)owner;
+  for (const char *at = s->all; at && *at; at = strchr(at, '\n') + 1) {
+    if (strncmp(at, key, length) != 0 || at[length] != '=') continue;
+    const char *from = at + length + 1;
+    snprintf(value, TMB_PM_VALUE_BYTES, "%.*s", (int)strcspn(from, "\n"), from);
+    return TMB_OK;
+  }
+  return TMB_E_NOT_FOUND;
+}
+
+static int mpi_hosts(struct tmb_pm *pm, uint32_t *host_of) {
+  const struct store *s = pm->state;
+  return s->mpi->hosts(host_of) ? TMB_E_NOT_FOUND : TMB_OK;
+}
+
+static void mpi_leave(struct tmb_pm *pm) {
+  (void)pm; /* MPI_Finalize says it */
+}
+
+static void mpi_close(struct tmb_pm *pm) {
+  struct store *s = pm->state;
+  free(s->mine);
+  free(s->all);
+  *s = (struct store){.mpi = s->mpi};
+}
+
+const struct tmb_pm_ops tmb_pm_mpi = {
+    .name = "mpi",
+    .open = mpi_open,
+    .put = mpi_put,
+    .fence = mpi_fence,
+    .get = mpi_get,
+    .hosts = mpi_hosts,
+    .leave = mpi_leave,
+    .close = mpi_close,
+};

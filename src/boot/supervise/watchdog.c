@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The watchdog of a supervisor, see watchdog.h.
+ *
+ * Owns: no state. Called as watchdog.h says. Calls: snapshot, explain. Each look is compared with
+ * the last one that differed from its predecessor.
+ */
+#include "boot/supervise/watchdog.h"
+
+#include "base/log.h"
+#include "boot/explain/explain.h"
+#include "os/os.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+#define LOOKS     8u                /* in the time limit */
+#define LOOK_MIN  (20 * NS_PER_MS)  /* between two looks */
+#define LOOK_MAX  (500 * NS_PER_MS) /* the same */
+
+void tmb_watchdog_open(struct tmb_watchdog *w, double seconds) {
+  *w = (struct tmb_watchdog){.limit_ns = (uint64_t)(seconds * 1e9)};
+}
+
+void tmb_watchdog_close(struct tmb_watchdog *w) {
+  if (w->seen) tmb_snapshot_free(&w->last);
+  w->seen = false;
+}
+
+int tmb_watchdog_sleep_ms(const struct tmb_watchdog *w, int most) {
+  if (!w->limit_ns) return most;
+  const uint64_t now = tmb_os_now_ns();
+  const uint64_t ms = now >= w->look_ns ? 0 : (w->look_ns - now) / NS_PER_MS + 1;
+  return ms > (uint64_t)most ? most : (int)ms;
+}
+
+static void report(const struct tmb_watchdog *w, const struct tmb_snapshot *now) {
+  struct tmb_explain e;
+  tmb_print("watchdog: nothing has happened in the job for %.1f s%s",
+            (double)(now->at_ns - w->last.at_ns) / 1e9, "; this is what the ranks wait for:");
+  if (tmb_explain(&e, &w->last, now) != 0) return;
+  tmb_explain_ranks(&e, stderr, false);
+  tmb_explain_causes(&e, stderr);
+  tmb_explain_free(&e);
+}
+
+/* Looks at all ranks, where they are. Returns false if there is nothing to see yet. */
+static bool look(const struct tmb_watchdog *w, const struct tmb_ctl *ctl, struct tmb_snapshot *s) {
+  if (w->look) return w->look(w->arg, s);
+  return tmb_snapshot_take(s, ctl, false) == 0;
+}
+
+bool tmb_watchdog_bites(struct tmb_watchdog *w, const struct tmb_ctl *ctl) {
+  const uint64_t now_ns = tmb_os_now_ns();
+  if (!w->limit_ns || now_ns < w->look_ns) return false;
+  struct tmb_snapshot now;
+  w->look_ns = now_ns + LOOK_MIN;
+  if (!look(w, ctl, &now)) return false;
+  w->look_ns = now_ns + TMB_MAX(TMB_MIN(w->limit_ns / LOOKS, LOOK_MAX), LOOK_MIN);
+  if (!w->seen || tmb_explain_moved(&w->last, &now)) {
+    tmb_watchdog_close(w);
+    w->last = now;
+    w->seen = true;
+    return false;
+  }
+  const bool bites = now.at_ns - w->last.at_ns >= w->limit_ns;
+  if (bites) report(w, &now);
+  tmb_snapshot_free(&now);
+  return bites;
+}

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Running schedules, see engine.h.
+ *
+ * Owns: ops in flight, the queue of those that can go on, the handlers of messages 48 to 51. Called
+ * by tmb_coll_start, by progress (hook) and by the conduit (handlers). Calls: the conduit's
+ * am_send. A handler delivers a message into the buffer that its receive names and runs local
+ * steps; when the next step sends, the op is queued for progress. Messages are cut at `chunk`, a
+ * multiple of the element size; an element larger than `chunk` is put together before it is
+ * combined. Flow control: a long message is offered, and the receiver reads it in the sender's
+ * memory (pull.h); where that is not possible, a message longer than the eager limit waits for the
+ * receiver's READY. After every FENCE_EVERY collectives of a team the engine starts a synchronising
+ * one of its own, the fence; a member begins no fence before its previous one is complete, so no
+ * member is ahead of another by more than 2 * FENCE_EVERY collectives. Invariants: see engine.h; an
+ * op is in its team's bucket until it is complete and in the run queue at most once.
+ */
+#include "coll/engine/receive.h"
+#include "coll/engine/refused.h"
+#include "coll/engine/send.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "coll/select/tuning.h"
+#include "core/op/lost.h"
+#include "core/op/status.h"
+#include "core/op/thread.h"
+#include "core/progress/peer.h"
+#include "core/progress/progress.h"
+#include "os/os.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FENCE_EVERY 128u
+#define TMP_KEEP    (1u << 20) /* temporary memory that an idle op keeps, bytes */
+
+static struct {
+  struct tmb_coll_op *free;
+  struct tmb_coll_op *run, **run_end; /* ops whose next step sends */
+  struct tmb_coll_op *fences; /* fences that are complete; their references to teams are released
+                                 outside of the lock */
+} engine = {NULL, NULL, &engine.run, NULL};
+
+enum outcome { WAITS, DONE };
+static enum outcome advance(struct tmb_coll_op *op, bool may_send);
+static void applied(struct tmb_apply *apply);
+
+/* ---- ops */
+
+static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
+  struct tmb_coll_op *op = engine.free;
+  if (op) {
+    engine.free = op->next;
+  } else {
+    op = calloc(1, sizeof *op);
+    if (!op) tmb_fatal("out of memory for a collective");
+  }
+  if (op->got_capacity < s->recvs) {
+    op->got = tmb_coll_grown(op->got, s->recvs * sizeof *op->got, "the receives");
+    op->got_capacity = s->recvs;
+  }
+  if (s->recvs) memset(op->got, 0, s->recvs * sizeof *op->got);
+  if (op->tmp_capacity < s->tmp_bytes) {
+    op->base[TMB_BUF_TMP] =
+        tmb_coll_grown(op->base[TMB_BUF_TMP], s->tmp_bytes, "the temporary memory");
+    op->tmp_capacity = s->tmp_bytes;
+  }
+  op->next = op->next_run = NULL;
+  op->event = NULL;
+  op->runnable = op->held = op->live = op->fence = op->finished = false;
+  op->pc = op->posted_end = op->waiting = op->round = op->hint = 0;
+  op->sent = op->granted = op->asking = 0;
+  op->untaken = op->offered = op->owed = 0;
+  op->pull = NULL;
+  op->pull_refused = false;
+  op->moves = 0;
+  op->apply.then = applied;
+  return op;
+}
+
+static void op_free(struct tmb_coll_op *op) {
+  tmb_coll_plan_release(op->plan);
+  free(op->assembly);
+  op->assembly = NULL;
+  if (op->tmp_capacity > TMP_KEEP) {
+    free(op->base[TMB_BUF_TMP]);
+    op->base[TMB_BUF_TMP] = NULL;
+    op->tmp_capacity = 0;
+  }
+  if (op->bounce_capacity > TMP_KEEP) {
+    free(op->bounce);
+    op->bounce = NULL;
+    op->bounce_capacity = 0;
+  }
+  op->next = engine.free;
+  engine.free = op;
+}
+
+static struct tmb_coll_op **bucket_of(struct tmb_coll_team *ct, uint32_t seq) {
+  return &ct->active[seq % TMB_COLL_BUCKETS];
+}
+
+static struct tmb_coll_op *find_op(struct tmb_coll_team *ct, uint32_t seq) {
+  struct tmb_coll_op *op = *bucket_of(ct, seq);
+  while (op && op->seq != seq) op = op->next;
+  return op;
+}
+
+static void queue(struct tmb_coll_op *op) {
+  if (op->runnable) return;
+  op->runnable = true;
+  op->next_run = NULL;
+  *engine.run_end = op;
+  engine.run_end = &op->next_run;
+  tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
+}
+
+/* A fence is complete: start the collectives that it held back, the next fence among them, but
+ * not the fence after that nor what follows it. */
+static void release_held(struct tmb_coll_team *ct) {
+  ct->fence = false;
+  for (struct tmb_coll_op *op; (op = ct->held) != NULL && !(op->fence && ct->fence);) {
+    ct->held = op->next_run;
+    ct->fence = ct->fence || op->fence;
+    op->held = false;
+    queue(op);
+  }
+  if (!ct->held) ct->held_end = &ct->held;
+}
+
+static void complete(struct tmb_coll_op *op) {
+  struct tmb_coll_team *ct = op->team->coll;
+  struct tmb_coll_op **p = bucket_of(ct, op->seq);
+  while (*p != op) p = &(*p)->next;
+  *p = op->next;
+  if (op->event) tmb_coll_event_done(op->event);
+  if (op->fence) {
+    release_held(ct);
+    op->next = engine.fences;
+    engine.fences = op;
+  } else if (op->runnable) {
+    op->finished = true; /* progress finds it in its queue */
+  } else {
+    op_free(op);
+  }
+}
+
+/* Release the lock, then the references to teams that complete fences held, which may free the
+ * teams. */
+TMB_RELEASE(tmb_coll_guard) static void unlock_and_release(void) {
+  struct tmb_coll_op *op = engine.fences;
+  engine.fences = NULL;
+  tmb_coll_unlock();
+  while (TMB_UNLIKELY(op != NULL)) {
+    struct tmb_coll_op *next = op->next;
+    tmb_team_release(op->team);
+    tmb_coll_lock();
+    if (op->runnable)
+      op->finished = true;
+    else
+      op_free(op);
+    tmb_coll_unlock();
+    op = next;
+  }
+}
+
+/* ---- receiving */
+
+/* Deliver what has been kept for a receive, up to a call of a client's function. Returns whether
+ * the receive is complete. */
+static bool take_kept(struct tmb_coll_op *op, uint32_t index) {
+  struct tmb_coll_team *ct = op->team->coll;
+  const struct tmb_step *step = &op->plan->sched.step[index];
+  const struct tmb_stash like = {
+      .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_KIT_COLL_DATA};
+  struct tmb_stash *m;
+  while (op->got[step->recv] < step->bytes && ct->stash[op->seq % TMB_COLL_BUCKETS] &&
+         !tmb_coll_applies(op) && (m = tmb_stash_take(ct, &like)) != NULL)
+    if (tmb_recv_deliver(op, index, m->payload, m->at, m->bytes, m)) tmb_stash_free(m);
+  return op->got[step->recv] == step->bytes;
+}
+
+/* Deliver what has been kept for the receives of this round that may have it before they are
+ * posted: their senders may have to be asked for more before this rank's own sends are through. */
+static void take_open(struct tmb_coll_op *op) {
+  const struct tmb_sched *s = &op->plan->sched;
+  for (uint32_t i = op->pc; i < s->count && s->step[i].round == op->round; i++)
+    if (tmb_recv_is_deferred(op, i) && s->step[i].open != UINT32_MAX && tmb_recv_is_open(op, i))
+      (void)take_kept(op, i);
+}
+
+/* Post the receives that begin at pc. Returns whether they are all complete. */
+static bool receives_done(struct tmb_coll_op *op) {
+  const struct tmb_sched *s = &op->plan->sched;
+  if (op->posted_end > op->pc) {
+    for (uint32_t i = op->pc; op->reducer.user && i < op->posted_end; i++) (void)take_kept(op, i);
+    return op->waiting == 0;
+  }
+  uint32_t end = op->pc;
+  while (end < s->count && s->step[end].kind >= TMB_STEP_RECV && s->step[end].round == op->round)
+    end++;
+  for (uint32_t i = op->pc; i < end; i++)
+    if (!take_kept(op, i)) op->waiting++;
+  op->posted_end = end;
+  return op->waiting == 0;
+}
+
+static void on_data(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
+  if (!team || TMB_UNLIKELY(team->lost)) return;
+  tmb_coll_lock();
+  struct tmb_coll_team *ct = tmb_coll_team_of(team);
+  struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
+  const uint32_t index = op && !op->held
+                             ? tmb_recv_match(op, (uint32_t)in->args[4], (uint32_t)in->args[5])
+                             : UINT32_MAX;
+  if (index == UINT32_MAX || !tmb_recv_is_open(op, index)) {
+    tmb_stash_put(ct, in);
+  } else if (tmb_recv_is_deferred(op, index)) {
+    tmb_stash_put(ct, in);
+    (void)advance(op, false);
+  } else {
+    (void)tmb_recv_deliver(op, index, in->payload, tmb_kit_unpack64(in->args + 6), in->nbytes,
+                           NULL);
+    if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
+  }
+  unlock_and_release();
+}
+
+/* A READY or OFFER has arrived: keep it for the step that needs it, and run the op. Process numbers
+ * and addresses of other hosts mean nothing here. */
+static void on_notice(const struct tmb_am_in *in) {
+  if (TMB_UNLIKELY(!tmb_is_near(in->src)) && in->handler == TMB_KIT_COLL_OFFER)
+    tmb_kit_malformed(in, "offer, of memory of another host");
+  struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
+  if (!team || TMB_UNLIKELY(team->lost)) return;
+  tmb_coll_lock();
+  struct tmb_coll_team *ct = tmb_coll_team_of(team);
+  tmb_stash_put(ct, in);
+  struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
+  if (op && !op->held) queue(op);
+  unlock_and_release();
+}
+
+/* A receiver has read a message that this rank offered. */
+static void on_taken(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
+  if (!team || TMB_UNLIKELY(team->lost)) return;
+  tmb_coll_lock();
+  struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
+  if (!op || !op->untaken)
+    tmb_bug("rank %u has read a message of a collective that was not offered", in->src);
+  if (--op->untaken == 0) {
+    op->offered = op->owed = 0;
+    (void)advance(op, false);
+  }
+  unlock_and_release();
+}
+
+/* A receiver may not read a message that this rank offered: it is sent. */
+static void on_refused(const struct tmb_am_in *in) {
+  struct tmb_team *team = tmb_team_find(tmb_kit_unpack64(in->args), (uint32_t)in->args[3], in);
+  if (!team || TMB_UNLIKELY(team->lost)) return;
+  tmb_coll_lock();
+  struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
+  if (!op || !op->untaken)
+    tmb_bug("rank %u refuses a message of a collective that was not offered", in->src);
+  tmb_refused_add(op, (uint32_t)in->args[4], (uint32_t)in->args[5], tmb_kit_unpack64(in->args + 6));
+  queue(op);
+  unlock_and_release();
+}
+
+/* ---- running */
+
+/* Returns whether the step is done: not when a client's function must be called for it. */
+static bool run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
+  char *to = tmb_coll_place(op, step->to, step->to_at),
+       *from = tmb_coll_place(op, step->from, step->from_at);
+  if (step->kind == TMB_STEP_REDUCE && op->reducer.user) {
+    tmb_recv_apply_step(op, step);
+    return false;
+  }
+  if (step->kind == TMB_STEP_REDUCE)
+    tmb_reduce_apply(&op->reducer, to, to, from, step->bytes, step->flags & TMB_STEP_RIGHT);
+  else if (to != from)
+    memcpy(to, from, step->bytes);
+  return true;
+}
+
+/* Whether the receives at pc may be posted: none of them writes to a buffer that this rank has
+ * offered and that has not been read yet. */
+static bool may_post(const struct tmb_coll_op *op) {
+  const struct tmb_sched *s = &op->plan->sched;
+  for (uint32_t i = op->pc; op->untaken && i < s->count && s->step[i].round == op->round; i++) {
+    const struct tmb_step *step = &s->step[i];
+    const uint8_t bits = step->open == UINT32_MAX ? op->offered | op->owed : op->owed;
+    if (step->open && tmb_recv_touches(op, step, bits)) return false;
+  }
+  return true;
+}
+
+/* Run the step at pc, which is no receive. Returns whether it is done. */
+static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, bool may_send) {
+  bool again = true, gone;
+  if (step->kind == TMB_STEP_COPY || step->kind == TMB_STEP_REDUCE) {
+    if (op->owed && tmb_recv_touches(op, step, op->owed)) return false;
+    return run_local(op, step);
+  }
+  if (!may_send)
+    gone = false;
+  else if (step->kind == TMB_STEP_READY)
+    gone = tmb_send_notice(op, step, TMB_KIT_COLL_READY);
+  else if (step->flags & TMB_STEP_PULL)
+    gone = tmb_send_offer(op, step);
+  else
+    gone = tmb_send_data(op, step, &again);
+  if (!gone && again) queue(op);
+  return gone;
+}
+
+/* Run steps until the collective waits for others or its schedule ends. Returns whether it has. */
+static bool run(struct tmb_coll_op *op, bool may_send) {
+  const struct tmb_sched *s = &op->plan->sched;
+  while (op->pc < s->count) {
+    const struct tmb_step *step = &s->step[op->pc];
+    if (step->round != op->round) {
+      op->owed |= op->offered;
+      op->offered = 0;
+      op->round = step->round;
+    }
+    if (step->kind >= TMB_STEP_RECV) {
+      if (op->posted_end <= op->pc && !may_post(op)) return false;
+      if (!receives_done(op)) return false;
+      op->pc = op->posted_end;
+    } else if (run_step(op, step, may_send)) {
+      op->pc++;
+    } else {
+      return false;
+    }
+  }
+  return !op->untaken && !op->pull;
+}
+
+/* Do what comes before the next step: read, and ask for, data of others. Returns whether the steps
+ * may go on: not before a client's function has been called, and its sender asked for more. */
+static bool fetch(struct tmb_coll_op *op, bool may_send) {
+  if (may_send && !tmb_coll_applies(op)) tmb_recv_pull(op);
+  if (TMB_UNLIKELY(op->refused != NULL) && may_send) tmb_refused_send(op);
+  if (TMB_LIKELY(op->reducer.user == NULL)) return true;
+  if (!tmb_coll_applies(op) && !op->asking) take_open(op);
+  if (tmb_coll_applies(op)) return false;
+  if (!op->asking || (may_send && tmb_recv_ask(op))) return true;
+  queue(op);
+  return false;
+}
+
+/* Run a collective until it waits for others; when it is complete it is freed. in may_send: the
+ * caller is the progress hook or the call that starts it, not a handler. */
+static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
+  if (!fetch(op, may_send)) return WAITS;
+  if (run(op, may_send)) {
+    complete(op);
+    return DONE;
+  }
+  if (op->pull || op->refused || tmb_stash_offer(op->team->coll, op, tmb_recv_may_pull)) queue(op);
+  return WAITS;
+}
+
+/* What is in flight ends, with a mark; unless a client's function is running for it: then later. */
+static void lose(struct tmb_coll_op *op) {
+  if (op->apply.running) return;
+  if (tmb_apply_cancel(&op->apply)) tmb_recv_applied(op, false);
+  for (uint32_t k = 0; op->assembly && k < op->plan->sched.recvs; k++) free(op->assembly[k]);
+  if (op->live) tmb_peer_release(&op->out);
+  if (op->pull) tmb_stash_free(op->pull);
+  tmb_refused_drop(op);
+  op->pull = NULL;
+  op->held = false;
+  if (op->event) tmb_op_lose(op->event, TMB_CAT_PUT, op->team->lost - 1);
+  complete(op);
+}
+
+/* A client's function has been called for an op: it goes on. */
+static void applied(struct tmb_apply *apply) {
+  char *const place = (char *)apply;
+  struct tmb_coll_op *op =
+      (struct tmb_coll_op *)(void *)(place - offsetof(struct tmb_coll_op, apply));
+  tmb_recv_applied(op, true);
+  if (TMB_UNLIKELY(op->team->lost))
+    lose(op);
+  else
+    (void)advance(op, true);
+}
+
+/* The progress hook: ops whose next step sends, and one call of a client's function. Returns
+ * TMB_FOUND_ bits: BUSY also when messages wait for room, for nobody rings when a ring drains. */
+static int progress(int serve) {
+  if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
+  struct tmb_coll_op *op = engine.run;
+  engine.run = NULL;
+  engine.run_end = &engine.run;
+  int done = 0;
+  while (op) {
+    struct tmb_coll_op *next = op->next_run;
+    const uint32_t pc = op->pc;
+    const uint64_t sent = op->sent, moves = op->moves;
+    op->runnable = false;
+    tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
+    if (op->finished)
+      op_free(op);
+    else if (advance(op, true) == DONE || op->pc != pc || op->sent != sent || op->moves != moves)
+      done++;
+    op = next;
+  }
+  done += tmb_coll_shared_advance();
+  if (TMB_UNLIKELY(tmb_job.debug)) done += tmb_coll_compare();
+  int found = !done && engine.run ? TMB_FOUND_BUSY : TMB_FOUND_NOTHING;
+  if (done) found = TMB_FOUND_WORK;
+  if (serve == TMB_SERVE_ALL) found |= tmb_apply_run();
+  unlock_and_release();
+  return found;
+}
+
+/* ---- teams that have lost a member */
+
+/* Complete all collectives of a team in flight, marked as having met a loss. */
+static void abandon(struct tmb_team *team) {
+  tmb_coll_lock();
+  struct tmb_coll_team *ct = team->coll;
+  if (ct) {
+    tmb_coll_shared_abandon(team);
+    ct->held = NULL;
+    ct->held_end = &ct->held;
+    ct->fence = false;
+  }
+  for (uint32_t i = 0; ct && i < TMB_COLL_BUCKETS; i++) {
+    for (struct tmb_coll_op *op = ct->active[i], *next; op; op = next) {
+      next = op->next;
+      lose(op);
+    }
+    for (struct tmb_stash *m; (m = ct->stash[i]) != NULL; tmb_stash_free(m)) ct->stash[i] = m->next;
+    ct->stash_end[i] = &ct->stash[i];
+  }
+  unlock_and_release();
+}
+
+static void on_lost(uint32_t jobrank) {
+  (void)jobrank;
+  tmb_team_each_lost(abandon);
+}
+
+/* ---- starting */
+
+static uint32_t chunk_of(const struct tmb_reducer *r) {
+  const uint64_t most = tmb_coll_tuning_chunk();
+  if (!r->elem) return (uint32_t)most;
+  if (r->elem <= most) return (uint32_t)(most - most % r->elem);
+  return r->elem <= TMB_AM_MEDIUM_BYTES_MAX ? (uint32_t)r->elem : (uint32_t)most;
+}
+
+/* Link a new op and run it. Returns false when it is complete. */
+static bool launch(struct tmb_team *team, struct tmb_coll_op *op) {
+  struct tmb_coll_team *ct = team->coll;
+  op->team = team;
+  op->seq = (uint32_t)team->calls->colls++;
+  struct tmb_coll_op **bucket = bucket_of(ct, op->seq);
+  op->next = *bucket;
+  *bucket = op;
+  if (TMB_LIKELY(!ct->held) && !(op->fence && ct->fence)) {
+    ct->fence = ct->fence || op->fence;
+    return advance(op, true) == WAITS;
+  }
+  op->held = true;
+  *ct->held_end = op;
+  ct->held_end = &op->next_run;
+  return true;
+}
+
+/* Start the synchronising collective that follows every FENCE_EVERY collectives of a team. */
+static void fence(struct tmb_team *team) {
+  const struct tmb_coll_call sync = {
+      .name = "collective", .tm = &team->head, .kind = TMB_COLL_SYNC, .bytes = 1};
+  struct tmb_coll_plan *plan = tmb_coll_plan_get(team, &sync, true);
+  struct tmb_coll_op *op = op_new(&plan->sched);
+  op->plan = plan;
+  op->chunk = 1;
+  op->fence = true;
+  tmb_team_hold(team);
+  (void)launch(team, op);
+}
+
+/* A thread that sleeps must do the rest, if this one does not come back. */
+static void wake_threads(void) {
+  if (tmb_job.threads) tmb_progress_made();
+}
+
+/* The event that completes with an op in flight. in flying: NULL when it is complete; then debug
+ * clients get one that is. Returns NULL for none. */
+static struct tmb_op *event_of(struct tmb_coll_op *flying) {
+  if (!flying && !tmb_job.debug) return NULL;
+  struct tmb_op *event = tmb_op_new(TMB_OP_SINGLE, 0);
+  if (!flying) return event;
+  flying->event = flying->apply.event = event;
+  tmb_op_name_call(event, TMB_WHAT_COLLECTIVE + flying->plan->shape.kind, flying->team,
+                   flying->seq + UINT64_C(1));
+  tmb_up_op_more(event, TMB_CAT_PUT);
+  if (flying->reducer.user) tmb_store_rlx(&event->thread, tmb_thread()->id);
+  return event;
+}
+
+gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
+  struct tmb_team *team = tmb_team_of(call->tm);
+  if (TMB_UNLIKELY(tmb_job.debug) && !team->shared) tmb_coll_tell(team, call);
+  tmb_coll_lock();
+  if (TMB_UNLIKELY(team->lost)) {
+    tmb_coll_unlock();
+    return tmb_op_event(tmb_op_lost(TMB_CAT_PUT, team->lost - 1));
+  }
+  if (TMB_UNLIKELY(tmb_job.debug) && team->shared) tmb_coll_publish(team, call);
+  if (tmb_coll_shared_takes(team, call)) {
+    const gex_Event_t event = tmb_coll_shared_start(team, call);
+    tmb_coll_unlock();
+    if (TMB_UNLIKELY(call->reducer.user != NULL)) wake_threads();
+    return event;
+  }
+  (void)tmb_coll_team_of(team);
+  if (plan)
+    plan->refs++;
+  else
+    plan = tmb_coll_plan_get(team, call, true);
+  struct tmb_coll_op *op = op_new(&plan->sched);
+  op->plan = plan;
+  op->base[TMB_BUF_SRC] = (char *)(uintptr_t)call->src;
+  op->base[TMB_BUF_DST] = call->dst;
+  op->reducer = call->reducer;
+  op->chunk = chunk_of(&call->reducer);
+  /* The event is made after the op was started; the lock keeps handlers on other threads from
+   * completing the op in between. */
+  struct tmb_op *event = event_of(launch(team, op) ? op : NULL);
+  if (team->head.size > 1 && team->calls->colls % FENCE_EVERY == FENCE_EVERY - 1) fence(team);
+  const bool queued = engine.run || tmb_apply_any();
+  unlock_and_release();
+  if (TMB_UNLIKELY(queued)) wake_threads();
+  return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
+}
+
+static const struct tmb_layer_handler handlers[] = {
+    {TMB_KIT_COLL_DATA, TMB_TAKES_MEDIUM, TMB_COLL_ARGS, 0, on_data},
+    {TMB_KIT_COLL_READY, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_notice},
+    {TMB_KIT_COLL_OFFER, TMB_TAKES_SHORT, TMB_COLL_OFFER_ARGS, 0, on_notice},
+    {TMB_KIT_COLL_TAKEN, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_taken},
+    {TMB_KIT_COLL_REFUSED, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_refused},
+    {0}};
+
+const struct tmb_layer tmb_coll_layer = {.name = "coll",
+                                         .handlers = handlers,
+                                         .work = TMB_WORK_COLLS,
+                                         .progress = progress,
+                                         .team_freed = tmb_coll_team_freed,
+                                         .peer_lost = on_lost};

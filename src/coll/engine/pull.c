@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading in a peer's memory, see pull.h.
+ *
+ * Owns: which peers can no longer be read. Called by the engine under the lock of collectives.
+ * Calls: core/segment/segment_table.h, os/memory/peer_copy.h, base/config. Invariants: a peer's
+ * memory is read only between its offer and our answer.
+ */
+#include "coll/engine/pull.h"
+
+#include "base/config.h"
+#include "base/log.h"
+#include "core/job.h"
+#include "core/segment/segment_table.h"
+#include "os/memory/peer_copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint8_t *refuses; /* [size] peers whose memory may no longer be read; NULL: none */
+
+bool tmb_pull_works(void) {
+  if (tmb_job.lost)
+    return false; /* when failures are reported, a sender may give up and use its memory for
+                     something else */
+  return tmb_job.peer_copy && tmb_cfg_bool(TMB_CFG_SHM) && tmb_cfg_bool(TMB_CFG_COLL_DIRECT);
+}
+
+char *tmb_pull_mapped(uint32_t jobrank, uint64_t address, size_t bytes) {
+  const void *there = (const void *)(uintptr_t)address;
+  const intptr_t delta = tmb_job.delta[jobrank];
+  if (delta == GEXX_UNMAPPED || !tmb_segtab_attached(jobrank, there, bytes)) return NULL;
+  return (char *)(uintptr_t)(address + (uint64_t)delta);
+}
+
+/* The kernel has refused to read a peer's memory, which it allowed at start-up. */
+TMB_COLD static bool refused(uint32_t jobrank, int32_t pid) {
+  if (!refuses) refuses = calloc(tmb_job.size, sizeof *refuses);
+  if (!refuses) tmb_fatal("out of memory for %u ranks", tmb_job.size);
+  refuses[jobrank] = 1;
+  tmb_info(
+      "collectives: the memory of rank %u (process %d) may no longer be read: its data come as "
+      "messages",
+      jobrank, pid);
+  return false;
+}
+
+bool tmb_pull_read(uint32_t jobrank, int32_t pid, uint64_t address, void *to, size_t bytes) {
+  const char *mapped = tmb_pull_mapped(jobrank, address, bytes);
+  if (mapped) {
+    memcpy(to, mapped, bytes);
+    return true;
+  }
+  if (refuses && refuses[jobrank]) return false;
+  return TMB_LIKELY(tmb_os_peer_read(pid, to, address, bytes)) || refused(jobrank, pid);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sending a step's message, see send.h.
+ *
+ * Owns: op->out, the message that an op tries to send, and op->sent and op->granted, how much of a
+ * step is gone and may go. Called by the engine, under the lock of collectives. Calls:
+ * tmb_peer_send. Invariants: op->live says that op->out is filled and not yet sent; what is tried
+ * again is the same message.
+ */
+#include "coll/engine/send.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "coll/engine/receive.h"
+#include "core/progress/peer.h"
+
+#define WINDOW_CHUNKS 4u /* most chunks of one op that one call of the progress hook sends */
+
+/* Fill op->out for the message of a step. */
+static void address(struct tmb_coll_op *op, const struct tmb_step *step, uint64_t at) {
+  int32_t *a = op->args;
+  tmb_coll_args(a, op, step->peer, step->tag, at);
+  op->out = (struct tmb_am_out){.peer = tmb_team_jobrank(op->team, step->peer),
+                                .nargs = TMB_COLL_ARGS,
+                                .staged = -1,
+                                .args = a};
+  op->live = true;
+}
+
+/* Try to send op->out. */
+static bool transmit(struct tmb_coll_op *op) {
+  const int rc = tmb_peer_send(&op->out);
+  if (TMB_LIKELY(rc == 0)) {
+    op->live = false;
+    return true;
+  }
+  if (rc != TMB_AGAIN)
+    tmb_fatal("sending a message of a collective to rank %u failed with code %d", op->out.peer, rc);
+  return false;
+}
+
+bool tmb_send_notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_t handler) {
+  if (!op->live) {
+    address(op, step, handler == TMB_KIT_COLL_READY ? tmb_recv_first_ask(op, step) : step->bytes);
+    op->out.category = TMB_AM_SHORT;
+    op->out.handler = handler;
+    if (handler == TMB_KIT_COLL_OFFER) {
+      op->out.nargs = TMB_COLL_OFFER_ARGS;
+      op->args[8] = tmb_job.pid;
+      tmb_kit_pack64(op->args + 9,
+                     (uint64_t)(uintptr_t)tmb_coll_place(op, step->from, step->from_at));
+    }
+  }
+  return transmit(op);
+}
+
+bool tmb_send_offer(struct tmb_coll_op *op, const struct tmb_step *step) {
+  if (!tmb_send_notice(op, step, TMB_KIT_COLL_OFFER)) return false;
+  op->untaken++;
+  op->offered |= (uint8_t)(1u << step->from);
+  return true;
+}
+
+/* Whether the message of a gated step may be sent: its receiver has said READY. */
+static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
+  if (!(step->flags & TMB_STEP_GATED) || op->sent < op->granted || op->live) return true;
+  const struct tmb_stash like = {
+      .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_KIT_COLL_READY};
+  for (struct tmb_stash *m; (m = tmb_stash_take(op->team->coll, &like)) != NULL; tmb_stash_free(m))
+    op->granted = TMB_MIN(TMB_MAX(op->granted, m->at), step->bytes);
+  return op->sent < op->granted;
+}
+
+bool tmb_send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *again) {
+  const bool gated = step->flags & TMB_STEP_GATED;
+  for (uint32_t k = 0; op->sent < step->bytes; k++) {
+    *again = allowed(op, step);
+    if (!*again || k == WINDOW_CHUNKS) return false;
+    if (!op->live) {
+      address(op, step, op->sent);
+      op->out.category = TMB_AM_MEDIUM;
+      op->out.handler = TMB_KIT_COLL_DATA;
+      op->out.src = tmb_coll_place(op, step->from, step->from_at + op->sent);
+      op->out.nbytes = TMB_MIN((gated ? op->granted : step->bytes) - op->sent, (uint64_t)op->chunk);
+    }
+    const size_t bytes = op->out.nbytes;
+    if (!transmit(op)) return false;
+    op->sent += bytes;
+  }
+  op->sent = op->granted = 0;
+  return true;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a team keeps for its collectives: messages that came early, and the lock.
+ *
+ * Owns: struct tmb_coll_team of each team member, kept messages and their free list, the lock of
+ * all collectives. Called by the engine; tmb_coll_team_freed by core, as the layer's. Calls: libc.
+ * Invariants: kept messages of one number are in order of arrival; unasked data are at most the
+ * eager limit for each of the collectives that a member may be ahead (engine.c), so the memory is
+ * bounded.
+ */
+#include "base/log.h"
+#include "coll/engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL_BYTES 256u /* payload of messages on the free list */
+
+struct tmb_lock tmb_coll_guard;
+static struct tmb_stash *spare; /* of SMALL_BYTES each; under the lock */
+
+struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team) {
+  if (TMB_LIKELY(team->coll != NULL)) return team->coll;
+  struct tmb_coll_team *ct = calloc(1, sizeof *ct);
+  if (!ct) tmb_fatal("out of memory for the collectives of a team");
+  for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++) ct->stash_end[i] = &ct->stash[i];
+  ct->held_end = &ct->held;
+  team->coll = ct;
+  return ct;
+}
+
+static struct tmb_stash *stash_new(size_t bytes) {
+  struct tmb_stash *m = spare;
+  if (bytes <= SMALL_BYTES && m) {
+    spare = m->next;
+    return m;
+  }
+  const size_t capacity = TMB_MAX(bytes, (size_t)SMALL_BYTES);
+  m = aligned_alloc(16, TMB_ALIGN_UP(sizeof *m + capacity, (size_t)16));
+  if (!m) tmb_fatal("out of memory for an early message of a collective (%zu bytes)", bytes);
+  m->capacity = capacity;
+  return m;
+}
+
+void tmb_stash_free(struct tmb_stash *m) {
+  if (m->capacity > SMALL_BYTES) {
+    free(m);
+    return;
+  }
+  m->next = spare;
+  spare = m;
+}
+
+struct tmb_stash *tmb_stash_add(struct tmb_coll_team *ct, const struct tmb_stash *like,
+                                size_t bytes) {
+  struct tmb_stash *m = stash_new(bytes);
+  const uint32_t bucket = like->seq % TMB_COLL_BUCKETS;
+  const size_t capacity = m->capacity;
+  *m = *like;
+  m->capacity = capacity;
+  m->next = NULL;
+  m->bytes = bytes;
+  *ct->stash_end[bucket] = m;
+  ct->stash_end[bucket] = &m->next;
+  return m;
+}
+
+void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in) {
+  struct tmb_stash like = {.seq = (uint32_t)in->args[2],
+                           .src = (uint32_t)in->args[4],
+                           .tag = (uint32_t)in->args[5],
+                           .kind = in->handler,
+                           .at = tmb_kit_unpack64(in->args + 6)};
+  if (in->handler == TMB_KIT_COLL_OFFER) {
+    like.pid = in->args[8];
+    like.address = tmb_kit_unpack64(in->args + 9);
+  }
+  struct tmb_stash *m = tmb_stash_add(ct, &like, in->nbytes);
+  if (in->nbytes) memcpy(m->payload, in->payload, in->nbytes);
+}
+
+struct tmb_stash *tmb_stash_offer(struct tmb_coll_team *ct, struct tmb_coll_op *op,
+                                  bool (*fits)(struct tmb_coll_op *op, const struct tmb_stash *m)) {
+  struct tmb_stash *m = ct->stash[op->seq % TMB_COLL_BUCKETS];
+  while (m && (m->kind != TMB_KIT_COLL_OFFER || m->seq != op->seq || !fits(op, m))) m = m->next;
+  return m;
+}
+
+struct tmb_stash *tmb_stash_take(struct tmb_coll_team *ct, const struct tmb_stash *like) {
+  const uint32_t bucket = like->seq % TMB_COLL_BUCKETS;
+  for (struct tmb_stash **p = &ct->stash[bucket], *m; (m = *p) != NULL; p = &m->next) {
+    if (m->seq != like->seq || m->src != like->src || m->tag != like->tag || m->kind != like->kind)
+      continue;
+    *p = m->next;
+    if (!*p) ct->stash_end[bucket] = p;
+    return m;
+  }
+  return NULL;
+}
+
+/* Clear what this member has written to its row: the row's next team finds it clear. */
+static void clear_row(const struct tmb_team *team, const struct tmb_coll_team *ct) {
+  struct tmb_shared_row *row = tmb_shared_row(team, team->head.rank);
+  for (uint64_t i = 0; i < TMB_MIN(ct->shared.next, (uint64_t)TMB_SHARED_HEADS); i++)
+    row->head[i].number = 0;
+  for (uint64_t i = 0; i < TMB_MIN(ct->published, (uint64_t)TMB_SHARED_CALLS); i++)
+    row->calls[i].number = 0;
+}
+
+void tmb_coll_team_freed(struct tmb_team *team) {
+  struct tmb_coll_team *ct = team->coll;
+  if (!ct) return;
+  tmb_coll_lock();
+  if (team->shared && !team->lost) clear_row(team, ct);
+  tmb_coll_forget(team);
+  for (uint32_t i = 0; i < TMB_COLL_PLANS; i++)
+    if (ct->plan[i]) tmb_coll_plan_release(ct->plan[i]);
+  for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++)
+    for (struct tmb_stash *m = ct->stash[i], *next; m; m = next) {
+      next = m->next;
+      tmb_stash_free(m);
+    }
+  tmb_coll_unlock();
+  free(ct->shared.row);
+  free(ct->told);
+  free(ct->nodes);
+  free(ct->far);
+  free(ct);
+  team->coll = NULL;
+}

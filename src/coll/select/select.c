@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Choosing an algorithm, see select.h.
+ *
+ * Owns: the table of algorithms, the defaults' logic. Called by plan.c and tests. Calls nothing.
+ * Order of precedence: an algorithm forced by a setting, the measured table, the thresholds.
+ * Invariants: an algorithm that needs a commuting operator or a node map is never returned without
+ * one, whatever is forced.
+ */
+#include "coll/select/select.h"
+
+#include "base/compiler.h"
+#include "coll/algorithms/alg.h"
+
+#include <string.h>
+
+/* Team size up to which every member combines the data of all by itself at the full length
+ * limit; the limit of larger teams is lower. */
+#define SHARED_COMBINERS          4u
+
+/* What a member shows at most where ranks outnumber processors: in exchanges, its blocks for all;
+ * and where every member combines the data of all. Bytes. */
+#define CROWDED_EXCHANGE          (512 * KB)
+#define CROWDED_COMBINE           (8 * KB)
+
+#define NODES_EXCHANGE_BLOCKS_MAX 16384u /* blocks that a leader moves one by one */
+
+/* Members, or nodes, up to which pipelines are chains of long segments. */
+#define CHAIN_HOPS                8u
+
+#define KB                        UINT64_C(1024)
+
+/* Where neither TOMBOLO_COLL_ALG nor a table decides: measured on hosts of 2 to 16 ranks, except
+ * for nodes_max, which is an estimate (docs/COLLECTIVES.md). Lengths in bytes. */
+const struct tmb_coll_tuning tmb_coll_thresholds = {
+    .radix = 4,
+    .segment = 32 * KB,
+    .segment_far = 16 * KB,
+    .flat_ranks_max = 8,
+    .direct_min = 8 * KB,
+    .bcast_tree_max = 16 * KB,
+    .reduce_tree_max = 16 * KB,
+    .allreduce_doubling_max = 8 * KB,
+    .allgather_doubling_max = 64 * KB,
+    .exchange_bruck_max = 128,
+    .gather_tree_max = 4 * KB,
+    .rscatter_halving_max = 64 * KB,
+    .nodes_max = 16 * KB,
+    .shared_copy_max = 16 * KB,
+    .shared_ranks_max = 32,
+};
+
+static const struct tmb_coll_alg algs[] = {
+    {"flat", TMB_COLL_BROADCAST, tmb_alg_bcast_flat, 0},
+    {"knomial", TMB_COLL_BROADCAST, tmb_alg_bcast_knomial, 0},
+    {"chain", TMB_COLL_BROADCAST, tmb_alg_bcast_chain, 0},
+    {"tree", TMB_COLL_BROADCAST, tmb_alg_bcast_tree, 0},
+    {"scatter", TMB_COLL_BROADCAST, tmb_alg_bcast_scatter, 0},
+    {"flat", TMB_COLL_REDUCE, tmb_alg_reduce_flat, 0},
+    {"binomial", TMB_COLL_REDUCE, tmb_alg_reduce_binomial, 0},
+    {"chain", TMB_COLL_REDUCE, tmb_alg_reduce_chain, 0},
+    {"tree", TMB_COLL_REDUCE, tmb_alg_reduce_tree, 0},
+    {"flat", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_flat, 0},
+    {"doubling", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_doubling, 0},
+    {"halving", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_halving, 0},
+    {"ring", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_ring, TMB_ALG_COMMUTES},
+    {"flat", TMB_COLL_SCATTER, tmb_alg_scatter_flat, 0},
+    {"binomial", TMB_COLL_SCATTER, tmb_alg_scatter_binomial, 0},
+    {"flat", TMB_COLL_GATHER, tmb_alg_gather_flat, 0},
+    {"binomial", TMB_COLL_GATHER, tmb_alg_gather_binomial, 0},
+    {"flat", TMB_COLL_SCATTERV, tmb_alg_scatter_flat, 0},
+    {"flat", TMB_COLL_GATHERV, tmb_alg_gather_flat, 0},
+    {"flat", TMB_COLL_ALLGATHER, tmb_alg_allgather_flat, 0},
+    {"ring", TMB_COLL_ALLGATHER, tmb_alg_allgather_ring, 0},
+    {"bruck", TMB_COLL_ALLGATHER, tmb_alg_allgather_bruck, 0},
+    {"doubling", TMB_COLL_ALLGATHER, tmb_alg_allgather_doubling, 0},
+    {"flat", TMB_COLL_ALLGATHERV, tmb_alg_allgather_flat, 0},
+    {"ring", TMB_COLL_ALLGATHERV, tmb_alg_allgather_ring, 0},
+    {"flat", TMB_COLL_EXCHANGE, tmb_alg_exchange_flat, 0},
+    {"pairwise", TMB_COLL_EXCHANGE, tmb_alg_exchange_pairwise, 0},
+    {"bruck", TMB_COLL_EXCHANGE, tmb_alg_exchange_bruck, 0},
+    {"flat", TMB_COLL_EXCHANGEV, tmb_alg_exchange_flat, 0},
+    {"pairwise", TMB_COLL_EXCHANGEV, tmb_alg_exchange_pairwise, 0},
+    {"flat", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_flat, 0},
+    {"pairwise", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_pairwise, TMB_ALG_COMMUTES},
+    {"halving", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_halving, 0},
+    {"flat", TMB_COLL_SCAN, tmb_alg_scan_chain, 0},
+    {"doubling", TMB_COLL_SCAN, tmb_alg_scan_doubling, 0},
+    {"flat", TMB_COLL_EXSCAN, tmb_alg_exscan_chain, 0},
+    {"doubling", TMB_COLL_EXSCAN, tmb_alg_exscan_doubling, 0},
+    {"nodes", TMB_COLL_BROADCAST, tmb_alg_bcast_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_REDUCE, tmb_alg_reduce_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
+    {"nodes", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
+    {"nodes", TMB_COLL_SCATTER, tmb_alg_scatter_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_GATHER, tmb_alg_gather_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_ALLGATHER, tmb_alg_allgather_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_ALLGATHERV, tmb_alg_allgather_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_EXCHANGE, tmb_alg_exchange_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
+    {"nodes", TMB_COLL_SCAN, tmb_alg_scan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
+    {"nodes", TMB_COLL_EXSCAN, tmb_alg_exscan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
+    {"board", TMB_COLL_BROADCAST, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_REDUCE, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_ALLREDUCE, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_SCATTER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_GATHER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_ALLGATHER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_EXCHANGE, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_REDUCE_SCATTER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_SCAN, NULL, TMB_ALG_SHARED},
+    {"board", TMB_COLL_EXSCAN, NULL, TMB_ALG_SHARED},
+    {"nodes", TMB_COLL_SYNC, tmb_alg_sync_nodes, TMB_ALG_NODES},
+    {"dissemination", TMB_COLL_SYNC, tmb_alg_sync, 0},
+};
+
+_Static_assert(TMB_ARRAY_LEN(algs) <= TMB_COLL_ALGS_MAX, "see plan.c");
+
+const struct tmb_coll_alg *tmb_coll_algs(uint32_t *count) {
+  *count = TMB_ARRAY_LEN(algs);
+  return algs;
+}
+
+const struct tmb_coll_alg *tmb_coll_alg_find(uint32_t kind, const char *name) {
+  for (uint32_t i = 0; i < TMB_ARRAY_LEN(algs); i++)
+    if (algs[i].kind == kind && strcmp(algs[i].name, name) == 0) return &algs[i];
+  return NULL;
+}
+
+const char *tmb_coll_kind_name(uint32_t kind) {
+  static const char *const name[TMB_COLL_KINDS] = {
+      "broadcast", "reduce",   "allreduce",      "scatter",   "gather",
+      "allgather", "exchange", "reduce-scatter", "scan",      "exscan",
+      "scatterv",  "gatherv",  "allgatherv",     "exchangev", "sync"};
+  return kind < TMB_COLL_KINDS ? name[kind] : "unknown";
+}
+
+bool tmb_coll_alg_legal(const struct tmb_coll_alg *alg, const struct tmb_coll_shape *c) {
+  const bool ranges = c->nodes && c->nodes->ranges;
+  if ((alg->needs & TMB_ALG_NODES) && !c->nodes) return false;
+  if ((alg->needs & TMB_ALG_RANGES) && !ranges) return false;
+  if ((alg->needs & TMB_ALG_SHARED) && !c->shared) return false;
+  /* Over nodes that are ranges of ranks, operands stay in order. */
+  return !(alg->needs & TMB_ALG_COMMUTES) || c->commutes ||
+         ((alg->needs & TMB_ALG_NODES) && ranges);
+}
+
+/* What rules and thresholds compare; the same on all members. Of the V forms only all-gather tells
+ * all lengths to all: their mean. */
+static uint64_t length_of(const struct tmb_coll_shape *c) {
+  uint64_t sum = 0;
+  if (c->kind < TMB_COLL_SCATTERV || c->kind > TMB_COLL_EXCHANGEV) return c->bytes;
+  if (c->kind != TMB_COLL_ALLGATHERV || !c->recv.bytes) return 0;
+  for (uint32_t i = 0; i < c->size; i++) sum += c->recv.bytes[i];
+  return (sum + c->size - 1) / c->size;
+}
+
+/* Whether the ranks of a node should act through one of them: the data of a rank must be few, for a
+ * leader handles those of its whole node. */
+static bool by_nodes(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
+                     uint64_t length) {
+  const struct tmb_coll_alg *alg = tmb_coll_alg_find(c->kind, "nodes");
+  if (!t->nodes_max || !alg || !tmb_coll_alg_legal(alg, c)) return false;
+  switch (c->kind) {
+  case TMB_COLL_EXCHANGE: /* bounds the number of steps of a leader */
+    if ((uint64_t)c->nodes->largest * c->size > NODES_EXCHANGE_BLOCKS_MAX) return false;
+    /* fallthrough */
+  case TMB_COLL_SCATTER:
+  case TMB_COLL_GATHER:
+  case TMB_COLL_ALLGATHER:
+  case TMB_COLL_ALLGATHERV:
+  case TMB_COLL_REDUCE_SCATTER: return length <= t->nodes_max / c->size;
+  default: return length <= t->nodes_max;
+  }
+}
+
+/* Whether a pipeline from rank to rank, or from node to node, is over before one along a binary
+ * tree, which sends everything twice: hops + segments against 2 (log hops + segments) steps. in
+ * segment: bytes. */
+static bool chain_is_short(const struct tmb_coll_shape *c, uint64_t segment) {
+  const uint64_t hops = c->nodes ? c->nodes->count : c->size;
+  uint64_t log = 0;
+  while (UINT64_C(1) << log < hops) log++;
+  return hops <= CHAIN_HOPS || hops <= c->bytes / segment + 2 * log;
+}
+
+static const char *broadcast_by_threshold(const struct tmb_coll_shape *c,
+                                          const struct tmb_coll_tuning *t) {
+  /* Receivers read in the sender's memory, all at the same time. Of several hosts one may forbid
+   * that, and the others do not know. */
+  const bool pulled = c->bytes > c->pull && !c->far;
+  if (pulled && c->size <= t->flat_ranks_max) return "flat";
+  if (c->size == 2 || c->bytes <= t->bcast_tree_max) return "knomial";
+  return chain_is_short(c, t->segment_far) ? "chain" : "tree";
+}
+
+static const char *reduce_by_threshold(const struct tmb_coll_shape *c,
+                                       const struct tmb_coll_tuning *t) {
+  if (c->bytes <= t->reduce_tree_max) return "binomial";
+  return chain_is_short(c, t->segment_far) ? "chain" : "tree";
+}
+
+/* Name of the algorithm that the thresholds give. */
+static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
+                                uint64_t length) {
+  if (c->nodes && by_nodes(c, t, length)) return "nodes";
+  switch (c->kind) {
+  case TMB_COLL_BROADCAST: return broadcast_by_threshold(c, t);
+  case TMB_COLL_REDUCE: return reduce_by_threshold(c, t);
+  case TMB_COLL_ALLREDUCE: return c->bytes <= t->allreduce_doubling_max ? "doubling" : "halving";
+  case TMB_COLL_SCATTER:
+  case TMB_COLL_GATHER: return c->bytes <= t->gather_tree_max ? "binomial" : "flat";
+  case TMB_COLL_ALLGATHER:
+    if (c->size <= t->flat_ranks_max) return "flat";
+    return c->bytes * c->size <= t->allgather_doubling_max ? "doubling" : "ring";
+  case TMB_COLL_EXCHANGE:
+    if (c->size <= t->flat_ranks_max) return "flat";
+    return c->bytes <= t->exchange_bruck_max ? "bruck" : "pairwise";
+  case TMB_COLL_REDUCE_SCATTER:
+    if (c->bytes * c->size <= t->rscatter_halving_max) return "halving";
+    return c->commutes ? "pairwise" : "flat";
+  case TMB_COLL_SCAN:
+  case TMB_COLL_EXSCAN: return "doubling";
+  case TMB_COLL_ALLGATHERV: return "ring";
+  case TMB_COLL_EXCHANGEV: return "pairwise";
+  case TMB_COLL_SYNC: return "dissemination";
+  default: return "flat";
+  }
+}
+
+static const struct tmb_coll_rule *by_rule(const struct tmb_coll_shape *c,
+                                           const struct tmb_coll_tuning *t, uint64_t length) {
+  for (uint32_t i = 0; i < t->rule_count; i++) {
+    const struct tmb_coll_rule *r = &t->rules[i];
+    if (r->kind == c->kind && c->size >= r->size_min && c->size <= r->size_max &&
+        length <= r->bytes && tmb_coll_alg_legal(r->alg, c))
+      return r;
+  }
+  return NULL;
+}
+
+/* Bytes that a member shows in shared memory at most. in c->size: at least 2. */
+static uint64_t shared_limit(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t) {
+  if (t->shared_near && c->size <= SHARED_COMBINERS) return UINT64_MAX;
+  switch (c->kind) {
+  case TMB_COLL_ALLREDUCE:
+  case TMB_COLL_SCAN:
+  case TMB_COLL_EXSCAN:
+    /* Every member combines the data of all: work that grows with the team, while algorithms
+     * with messages divide it among the members. */
+    if (c->size <= SHARED_COMBINERS) return t->shared_max;
+    return TMB_MAX(t->shared_max * SHARED_COMBINERS / c->size,
+                   t->shared_long ? CROWDED_COMBINE : 0);
+  case TMB_COLL_SCATTER:
+  case TMB_COLL_REDUCE_SCATTER: return t->shared_max;
+  case TMB_COLL_EXCHANGE:
+  case TMB_COLL_ALLGATHER:
+    /* Every member copies its data into its row and then copies all rows out: twice the copying
+     * of a direct read, with nothing to overlap it. */
+    if (t->shared_long) return c->kind == TMB_COLL_ALLGATHER ? UINT64_MAX : CROWDED_EXCHANGE;
+    return c->pull == UINT64_MAX ? t->shared_max : TMB_MIN(t->shared_max, t->shared_copy_max);
+  case TMB_COLL_BROADCAST:
+    /* Likewise, where few read the root's memory at once. */
+    if (!t->shared_long && c->pull != UINT64_MAX && c->size <= SHARED_COMBINERS)
+      return TMB_MIN(t->shared_max, t->shared_copy_max);
+    break;
+  default: break;
+  }
+  return t->shared_long ? UINT64_MAX : t->shared_max;
+}
+
+bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
+                            uint64_t shown, struct tmb_coll_choice *choice) {
+  const struct tmb_coll_rule *rule = NULL;
+  const struct tmb_coll_alg *alg = t->forced[c->kind].alg;
+  enum tmb_coll_reason reason = TMB_CHOICE_FORCED;
+  if (TMB_UNLIKELY(!alg && t->rule_count) && (rule = by_rule(c, t, c->bytes)) != NULL) {
+    alg = rule->alg;
+    reason = TMB_CHOICE_RULE;
+  }
+  const bool is = alg ? alg->needs & TMB_ALG_SHARED
+                      : c->size <= t->shared_ranks_max && shown <= shared_limit(c, t);
+  if (TMB_UNLIKELY(choice != NULL) && is)
+    *choice = (struct tmb_coll_choice){.alg = tmb_coll_alg_find(c->kind, "board"),
+                                       .reason = alg ? reason : TMB_CHOICE_THRESHOLD,
+                                       .line = rule ? rule->line : 0};
+  return is;
+}
+
+struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
+                                       const struct tmb_coll_tuning *t) {
+  const uint64_t length = length_of(c);
+  const struct tmb_coll_forced *forced = &t->forced[c->kind];
+  if (forced->alg && tmb_coll_alg_legal(forced->alg, c))
+    return (struct tmb_coll_choice){forced->alg, forced->radix ? forced->radix : t->radix,
+                                    forced->segment ? forced->segment : t->segment,
+                                    TMB_CHOICE_FORCED, 0};
+  const struct tmb_coll_rule *rule = by_rule(c, t, length);
+  if (rule)
+    return (struct tmb_coll_choice){rule->alg, rule->radix, rule->segment, TMB_CHOICE_RULE,
+                                    rule->line};
+  const struct tmb_coll_alg *alg = tmb_coll_alg_find(c->kind, by_threshold(c, t, length));
+  if (!alg) alg = tmb_coll_alg_find(c->kind, "flat");
+  const uint64_t hops = c->nodes ? c->nodes->count : c->size;
+  return (struct tmb_coll_choice){alg, t->radix, hops <= CHAIN_HOPS ? t->segment : t->segment_far,
+                                  TMB_CHOICE_THRESHOLD, 0};
+}

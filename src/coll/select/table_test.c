@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Parsing of tables and forced algorithms, and what select makes of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/compiler.h"
+#include "coll/select/table.h"
+
+static struct tmb_coll_tuning defaults(void) {
+  return (struct tmb_coll_tuning){
+      .radix = 4, .segment = 1000, .segment_far = 500, .bcast_tree_max = 100};
+}
+
+static struct tmb_coll_shape shape(uint32_t kind, uint32_t size, uint64_t bytes, bool commutes) {
+  return (struct tmb_coll_shape){.kind = kind, .size = size, .bytes = bytes, .commutes = commutes};
+}
+
+static const char *chosen(const struct tmb_coll_tuning *t, struct tmb_coll_shape c) {
+  return tmb_coll_select(&c, t).alg->name;
+}
+
+static uint32_t kept(const char *text, const char *network, uint32_t hosts, uint32_t near) {
+  struct tmb_coll_site job = {.hosts = {hosts, hosts}, .near = {near, near}};
+  struct tmb_coll_rule *rules = NULL;
+  struct tmb_coll_table_error error;
+  uint32_t count = 0, lines = 0;
+  snprintf(job.network, sizeof job.network, "%s", network);
+  assert_true(tmb_coll_table_parse(text, &rules, &count, &error));
+  tmb_coll_table_keep(rules, &count, &job);
+  for (uint32_t i = 0; i < count; i++) lines = lines * 10 + rules[i].line;
+  free(rules);
+  return lines;
+}
+
+/* Rules hold for the jobs that the line `where` above them names. */
+static void sites(void **state) {
+  static const char *const bad[] = {"where udp 2",   "where udp 2 1 1",
+                                    "where udp 0 1", "where udp 3-2 1",
+                                    "where udp 2 x", "where averylongnameofanetwork 2 1"};
+  const char *text = "scan 2 2 8 flat 2 1\n"
+                     "where udp 2 *\n"
+                     "scan 2 2 8 flat 2 1\n"
+                     "where udp 3-4 2\n"
+                     "scan 2 2 8 flat 2 1\n"
+                     "where none * *\n"
+                     "scan 2 2 8 flat 2 1\n";
+  (void)state;
+  assert_int_equal(kept(text, "udp", 2, 7), 13);
+  assert_int_equal(kept(text, "udp", 4, 2), 15);
+  assert_int_equal(kept(text, "udp", 4, 1), 1);
+  assert_int_equal(kept(text, "loop", 2, 2), 1);
+  assert_int_equal(kept(text, "none", 1, 2), 17);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    struct tmb_coll_rule *rules = NULL;
+    struct tmb_coll_table_error error;
+    uint32_t count = 0;
+    assert_false(tmb_coll_table_parse(bad[i], &rules, &count, &error));
+    assert_int_equal(error.line, 1);
+  }
+}
+
+static void tables(void **state) {
+  struct tmb_coll_rule *rules = NULL;
+  struct tmb_coll_table_error error;
+  uint32_t count = 0;
+  (void)state;
+  const char *text = "# comment\n"
+                     "broadcast 2 4 64 flat 2 500   # first that fits\n"
+                     "\n"
+                     "broadcast 2 4 4096 scatter 2 500\n"
+                     "allreduce 2 64 1000000 ring 3 7";
+  assert_true(tmb_coll_table_parse(text, &rules, &count, &error));
+  assert_int_equal(count, 3);
+  struct tmb_coll_tuning t = defaults();
+  t.rules = rules;
+  t.rule_count = count;
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 64, false)), "flat");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 65, false)), "scatter");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 4097, false)), "chain");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 5, 64, false)), "knomial");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_ALLREDUCE, 8, 8, true)), "ring");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_ALLREDUCE, 8, 8, false)), "halving");
+  const struct tmb_coll_shape c = shape(TMB_COLL_ALLREDUCE, 8, 8, true);
+  assert_int_equal(tmb_coll_select(&c, &t).radix, 3);
+  assert_int_equal(tmb_coll_select(&c, &t).segment, 7);
+  assert_int_equal(tmb_coll_select(&c, &t).line, 5);
+  assert_int_equal(tmb_coll_select(&c, &t).reason, TMB_CHOICE_RULE);
+  free(rules);
+}
+
+static void bad_tables(void **state) {
+  static const struct {
+    const char *text;
+    uint32_t line;
+    const char *why;
+  } bad[] = {
+      {"broadcast 2 4 64 flat 2\n", 1, "fewer than 7 words"},
+      {"\nbroadcast 2 4 64 flat 2 5 6\n", 2, "more than 7 words"},
+      {"# x\nbroadcast 2 4 64 ring 2 5\n", 2,
+       "'ring' is no algorithm of broadcast; write one of flat, knomial, chain, tree, scatter, "
+       "nodes"},
+      {"cast 2 4 64 flat 2 5\n", 1, "'cast' is no collective; write one of broadcast, reduce,"},
+      {"broadcast 4 2 64 flat 2 5\n", 1, "ranks_max '2' is not a whole number from 4 to"},
+      {"broadcast 0 2 64 flat 2 5\n", 1, "ranks_min '0' is not a whole number from 1 to"},
+      {"broadcast 2 4 -64 flat 2 5\n", 1, "bytes '-64' is not a whole number from 0 to"},
+      {"broadcast 2 4 64K flat 2 5\n", 1, "bytes '64K' is not"},
+      {"broadcast 2 4 64 flat 1 5\n", 1, "radix '1' is not a whole number from 2 to 1024"},
+      {"broadcast 2 4 64 flat 2 0\n", 1, "segment '0' is not a whole number from 1 to"},
+  };
+  struct tmb_coll_rule *rules = NULL;
+  struct tmb_coll_table_error error;
+  uint32_t count = 7;
+  (void)state;
+  for (unsigned i = 0; i < TMB_ARRAY_LEN(bad); i++) {
+    assert_false(tmb_coll_table_parse(bad[i].text, &rules, &count, &error));
+    assert_int_equal(error.line, bad[i].line);
+    if (!strstr(error.why, bad[i].why)) fail_msg("'%s' lacks '%s'", error.why, bad[i].why);
+  }
+  char text[300];
+  memset(text, 'x', sizeof text);
+  text[sizeof text - 1] = 0;
+  assert_false(tmb_coll_table_parse(text, &rules, &count, &error));
+  assert_non_null(strstr(error.why, "longer than"));
+  assert_int_equal(count, 7);
+  assert_true(tmb_coll_table_parse("", &rules, &count, &error));
+  assert_int_equal(count, 0);
+}
+
+static void forced(void **state) {
+  struct tmb_coll_tuning t = defaults();
+  struct tmb_coll_table_error error;
+  (void)state;
+  assert_true(
+      tmb_coll_forced_parse("broadcast=scatter,reduce-scatter=pairwise,", t.forced, &error));
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 1, false)), "scatter");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_REDUCE_SCATTER, 4, 1, true)), "pairwise");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_REDUCE_SCATTER, 4, 1, false)), "flat");
+  assert_true(tmb_coll_forced_parse("broadcast=nodes", t.forced, &error));
+  assert_string_equal(chosen(&t, shape(TMB_COLL_BROADCAST, 4, 1, false)), "knomial");
+  assert_false(tmb_coll_forced_parse("broadcast=ring", t.forced, &error));
+  assert_non_null(strstr(error.why, "'ring' is no algorithm of broadcast; write one of flat,"));
+  assert_false(tmb_coll_forced_parse("scan=flat,nothing", t.forced, &error));
+  assert_non_null(strstr(error.why, "'nothing' is not collective=algorithm"));
+  assert_false(tmb_coll_forced_parse("scans=flat", t.forced, &error));
+  assert_non_null(strstr(error.why, "'scans' is no collective; write one of"));
+}
+
+/* Parameters of a forced algorithm, and one for all collectives. */
+static void forced_more(void **state) {
+  struct tmb_coll_tuning t = defaults();
+  struct tmb_coll_table_error error;
+  struct tmb_coll_shape c = shape(TMB_COLL_BROADCAST, 4, 1, false);
+  (void)state;
+  assert_true(
+      tmb_coll_forced_parse("all=flat,broadcast=chain:3:77,scan=doubling", t.forced, &error));
+  assert_string_equal(chosen(&t, shape(TMB_COLL_REDUCE, 4, 1, false)), "flat");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_SCAN, 4, 1, false)), "doubling");
+  assert_string_equal(chosen(&t, shape(TMB_COLL_SYNC, 4, 1, false)), "dissemination");
+  assert_string_equal(chosen(&t, c), "chain");
+  assert_int_equal(tmb_coll_select(&c, &t).radix, 3);
+  assert_int_equal(tmb_coll_select(&c, &t).segment, 77);
+  c.kind = TMB_COLL_SCAN;
+  assert_int_equal(tmb_coll_select(&c, &t).radix, 4);
+  assert_int_equal(tmb_coll_select(&c, &t).segment, 1000);
+  assert_false(tmb_coll_forced_parse("broadcast=chain:1", t.forced, &error));
+  assert_non_null(strstr(error.why, "radix '1' is not a whole number from 2 to 1024"));
+  assert_false(tmb_coll_forced_parse("broadcast=chain:2:x", t.forced, &error));
+  assert_non_null(strstr(error.why, "segment 'x' is not"));
+  assert_false(tmb_coll_forced_parse("all=rung", t.forced, &error));
+  assert_non_null(strstr(error.why, "'rung' is an algorithm of no collective"));
+}
+
+/* Every kind has a flat form or the only one, and something is always chosen. */
+static void always_something(void **state) {
+  const struct tmb_coll_tuning t = defaults();
+  (void)state;
+  for (uint32_t kind = 0; kind < TMB_COLL_KINDS; kind++) {
+    assert_int_equal(tmb_coll_kind_find(tmb_coll_kind_name(kind)), kind);
+    for (uint32_t size = 1; size < 40; size++)
+      for (uint64_t bytes = 0; bytes < 1000000; bytes = bytes * 3 + 1) {
+        const struct tmb_coll_shape c = shape(kind, size, bytes, size % 2);
+        const struct tmb_coll_choice choice = tmb_coll_select(&c, &t);
+        assert_non_null(choice.alg);
+        assert_int_equal(choice.alg->kind, kind);
+        assert_true(tmb_coll_alg_legal(choice.alg, &c));
+        assert_false(choice.alg->needs & TMB_ALG_NODES);
+      }
+  }
+}
+
+/* Long vectors: a chain through few members or nodes, or where it is short beside the vector. */
+static void pipelines(void **state) {
+  static const struct {
+    uint32_t size, per_node;
+    uint64_t bytes;
+    const char *name;
+    uint64_t segment;
+  } want[] = {{8, 1, 65536, "chain", 32768},    {9, 1, 65536, "chain", 16384},
+              {64, 1, 65536, "tree", 16384},    {64, 16, 65536, "chain", 32768},
+              {1024, 16, 65536, "tree", 16384}, {1024, 16, 1 << 20, "chain", 16384},
+              {1024, 1, 1 << 20, "tree", 16384}};
+  (void)state;
+  for (size_t i = 0; i < TMB_ARRAY_LEN(want); i++)
+    for (int reduces = 0; reduces < 2; reduces++) {
+      uint32_t label[1024];
+      for (uint32_t r = 0; r < want[i].size; r++) label[r] = r / want[i].per_node;
+      struct tmb_coll_shape c =
+          shape(reduces ? TMB_COLL_REDUCE : TMB_COLL_BROADCAST, want[i].size, want[i].bytes, true);
+      c.pull = UINT64_MAX;
+      if (want[i].per_node > 1)
+        c.nodes = tmb_coll_nodes_make(label, want[i].size, want[i].size / want[i].per_node);
+      const struct tmb_coll_choice choice = tmb_coll_select(&c, &tmb_coll_thresholds);
+      assert_string_equal(choice.alg->name, want[i].name);
+      assert_int_equal(choice.segment, want[i].segment);
+      free((void *)(uintptr_t)c.nodes);
+    }
+}
+
+/* Two levels: never without a map, and with operators that do not commute only over ranges. */
+static void nodes(void **state) {
+  struct tmb_coll_tuning t = defaults();
+  const uint32_t ranges[] = {0, 0, 1, 1, 1}, mixed[] = {0, 1, 0, 1, 0};
+  struct tmb_coll_nodes *map[2] = {tmb_coll_nodes_make(ranges, 5, 2),
+                                   tmb_coll_nodes_make(mixed, 5, 2)};
+  (void)state;
+  t.nodes_max = 100;
+  for (uint32_t kind = 0; kind < TMB_COLL_KINDS; kind++)
+    for (int i = 0; i < 8; i++) {
+      const bool scan = kind == TMB_COLL_SCAN || kind == TMB_COLL_EXSCAN, commutes = i & 1;
+      const bool reduces =
+          kind == TMB_COLL_REDUCE || kind == TMB_COLL_ALLREDUCE || kind == TMB_COLL_REDUCE_SCATTER;
+      struct tmb_coll_shape c = shape(kind, 5, i & 2 ? 20 : 101, commutes);
+      assert_non_null(map[i / 4]);
+      c.nodes = map[i / 4];
+      const bool has = tmb_coll_alg_find(kind, "nodes") != NULL;
+      const bool can = has && (i < 4 || (reduces ? commutes : !scan));
+      const bool is = strcmp(chosen(&t, c), "nodes") == 0;
+      assert_int_equal(is, can && (i & 2 || kind == TMB_COLL_ALLGATHERV));
+    }
+  t.nodes_max = 0;
+  struct tmb_coll_shape c = shape(TMB_COLL_BROADCAST, 5, 0, false);
+  c.nodes = map[0];
+  assert_string_equal(chosen(&t, c), "knomial");
+  assert_true(
+      tmb_coll_forced_parse("broadcast=nodes", t.forced, &(struct tmb_coll_table_error){0, ""}));
+  assert_string_equal(chosen(&t, c), "nodes");
+  free(map[0]);
+  free(map[1]);
+}
+
+/* The mean block of an all-gather V is compared; the other V forms know nothing that is the same on
+ * all. */
+static void v_lengths(void **state) {
+  const uint64_t bytes[] = {50, 0, 10, 41, 0}, at[5] = {0};
+  const uint32_t label[] = {0, 0, 1, 1, 1};
+  struct tmb_coll_nodes *map = tmb_coll_nodes_make(label, 5, 2);
+  struct tmb_coll_tuning t = defaults();
+  struct tmb_coll_shape c = shape(TMB_COLL_ALLGATHERV, 5, 0, false);
+  (void)state;
+  assert_non_null(map);
+  c.nodes = map;
+  c.recv = (struct tmb_coll_blocks){bytes, at};
+  t.nodes_max = 104; /* 101 bytes: 21 a block */
+  assert_string_equal(chosen(&t, c), "ring");
+  t.nodes_max = 105;
+  assert_string_equal(chosen(&t, c), "nodes");
+  free(map);
+}
+
+/* A broadcast among few is limited as copies are; where the source cannot be read it is shown. */
+static void check_broadcast(const struct tmb_coll_tuning *t, struct tmb_coll_shape c) {
+  struct tmb_coll_choice why;
+  c.kind = TMB_COLL_BROADCAST;
+  assert_false(tmb_coll_select_shared(&c, t, 401, &why));
+  c.pull = UINT64_MAX;
+  assert_true(tmb_coll_select_shared(&c, t, 401, &why));
+}
+
+/* The shared memory: forced, by rule, by threshold; never asked for messages. */
+static void shared(void **state) {
+  struct tmb_coll_tuning t = defaults();
+  struct tmb_coll_table_error error;
+  struct tmb_coll_choice why;
+  struct tmb_coll_rule *rules = NULL;
+  struct tmb_coll_shape c = shape(TMB_COLL_EXCHANGE, 4, 100, false);
+  (void)state;
+  c.shared = true;
+  t.shared_max = 400;
+  t.shared_copy_max = 400;
+  t.shared_ranks_max = 4;
+  assert_true(tmb_coll_select_shared(&c, &t, 400, &why));
+  assert_int_equal(why.reason, TMB_CHOICE_THRESHOLD);
+  assert_string_equal(why.alg->name, "board");
+  assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
+  c.kind = TMB_COLL_BROADCAST;
+  t.shared_long = true; /* with a limit for blocks, and where all combine all */
+  assert_true(tmb_coll_select_shared(&c, &t, UINT64_MAX, &why));
+  c.kind = TMB_COLL_EXCHANGE;
+  assert_true(tmb_coll_select_shared(&c, &t, 512 << 10, &why));
+  assert_false(tmb_coll_select_shared(&c, &t, (512 << 10) + 1, &why));
+  c.kind = TMB_COLL_SCAN;
+  c.size = t.shared_ranks_max = 32;
+  assert_true(tmb_coll_select_shared(&c, &t, 8 << 10, &why));
+  assert_false(tmb_coll_select_shared(&c, &t, (8 << 10) + 1, &why));
+  c.kind = TMB_COLL_EXCHANGE;
+  t.shared_long = false;
+  c.size = t.shared_ranks_max = 4;
+  t.shared_near = true; /* for a team as small as this one, blocks as well */
+  assert_true(tmb_coll_select_shared(&c, &t, 401, &why));
+  c.size = 8;
+  t.shared_ranks_max = 8;
+  assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
+  c.size = t.shared_ranks_max = 4;
+  t.shared_near = false;
+  t.shared_max = 500; /* copies have a limit of their own */
+  assert_false(tmb_coll_select_shared(&c, &t, 401, &why));
+  check_broadcast(&t, c);
+  c.kind = TMB_COLL_ALLREDUCE;
+  assert_true(tmb_coll_select_shared(&c, &t, 401, &why));
+  c.kind = TMB_COLL_EXCHANGE;
+  t.shared_ranks_max = 3;
+  assert_false(tmb_coll_select_shared(&c, &t, 400, &why));
+  assert_true(tmb_coll_table_parse("exchange 4 4 50 flat 2 1\nexchange 4 4 100 board 2 1\n"
+                                   "exchange 4 4 200 pairwise 2 1\n",
+                                   &rules, &t.rule_count, &error));
+  t.rules = rules;
+  assert_true(tmb_coll_select_shared(&c, &t, 400, &why));
+  assert_int_equal(why.reason, TMB_CHOICE_RULE);
+  assert_int_equal(why.line, 2);
+  t.shared_ranks_max = 4;
+  c.bytes = 50;
+  assert_false(tmb_coll_select_shared(&c, &t, 200, &why));
+  c.bytes = 100; /* of messages: the next rule that is none */
+  c.shared = false;
+  assert_string_equal(chosen(&t, c), "pairwise");
+  c.shared = true;
+  assert_true(tmb_coll_forced_parse("exchange=bruck", t.forced, &error));
+  assert_false(tmb_coll_select_shared(&c, &t, 400, &why));
+  assert_true(tmb_coll_forced_parse("exchange=board", t.forced, &error));
+  t.shared_max = 0;
+  assert_true(tmb_coll_select_shared(&c, &t, 400, &why));
+  assert_int_equal(why.reason, TMB_CHOICE_FORCED);
+  c.shared = false;
+  assert_string_equal(chosen(&t, c), "pairwise");
+  free(rules);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sites),       cmocka_unit_test(tables),
+      cmocka_unit_test(bad_tables),  cmocka_unit_test(forced),
+      cmocka_unit_test(forced_more), cmocka_unit_test(always_something),
+      cmocka_unit_test(pipelines),   cmocka_unit_test(nodes),
+      cmocka_unit_test(v_lengths),   cmocka_unit_test(shared)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives over shared memory, see shared.h.
+ *
+ * Owns: the ops that wait, a free list of them, the list of their teams. Called by the engine.
+ * Calls: shared_row.h, shared_now.c for small data, core's ops. Reductions go from the highest rank
+ * down, the left operand is the new one: the same order on every rank and in every run, and a
+ * client's function, which overwrites its right operand, never writes to a slot.
+ * Invariants: guarded by the lock of collectives; ops of a team complete in order; nothing here
+ * blocks.
+ */
+#include "coll/shared/shared_row.h"
+
+#include "base/log.h"
+#include "coll/select/tuning.h"
+#include "core/op/lost.h"
+#include "core/op/op.h"
+#include "core/op/status.h"
+#include "core/op/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of the next slot that are fetched for writing in advance. */
+#define PREPARE_BYTES 4096u
+#define PROBES        16u
+
+/* The calls of a client's function for an op, one after another. */
+struct client {
+  struct tmb_apply apply;
+  struct tmb_team *team;
+  struct tmb_coll_shared_op *op;
+};
+
+struct tmb_coll_shared_op {
+  struct tmb_coll_shared_op *next;
+  struct client *client; /* NULL without such a function, and until the op is kept */
+  struct tmb_op *event;  /* NULL until the call that starts the collective has made one */
+  struct tmb_coll_call call;
+  struct tmb_call_signature signature;
+  uint64_t first; /* number of its first chunk */
+  uint64_t unit;  /* most bytes of each block that one chunk carries */
+  uint64_t shown,
+      read; /* chunks that this member has shown, and read; the collective has `chunks` */
+  uint64_t chunks;
+  uint32_t members_read; /* members of whose part of chunk number `read` this member has taken its
+                            data */
+  bool shows;            /* this member has data for others and writes chunks */
+};
+
+static struct {
+  struct tmb_team *teams; /* teams with ops that wait for other members */
+  struct tmb_coll_shared_op *free;
+} shared_colls;
+
+/* ---- what the kinds do */
+
+/* Which members show data: the root, all but the root, all; nobody: not done over shared memory. */
+enum shower { ROOT, OTHERS, ALL, NOBODY };
+
+static const struct {
+  uint8_t shower;
+  bool blocks; /* a chunk holds a block for each member */
+  bool reduces;
+} kinds[TMB_COLL_KINDS] = {
+    [TMB_COLL_BROADCAST] = {ROOT, false, false},    [TMB_COLL_REDUCE] = {OTHERS, false, true},
+    [TMB_COLL_ALLREDUCE] = {ALL, false, true},      [TMB_COLL_SCATTER] = {ROOT, true, false},
+    [TMB_COLL_GATHER] = {OTHERS, false, false},     [TMB_COLL_ALLGATHER] = {ALL, false, false},
+    [TMB_COLL_EXCHANGE] = {ALL, true, false},       [TMB_COLL_REDUCE_SCATTER] = {ALL, true, true},
+    [TMB_COLL_SCAN] = {ALL, false, true},           [TMB_COLL_EXSCAN] = {ALL, false, true},
+    [TMB_COLL_SCATTERV] = {NOBODY, false, false},   [TMB_COLL_GATHERV] = {NOBODY, false, false},
+    [TMB_COLL_ALLGATHERV] = {NOBODY, false, false}, [TMB_COLL_EXCHANGEV] = {NOBODY, false, false},
+    [TMB_COLL_SYNC] = {NOBODY, false, false},
+};
+
+static uint64_t blocks_of(const struct tmb_team *team, const struct tmb_coll_call *call) {
+  return kinds[call->kind].blocks ? team->head.size : 1;
+}
+
+/* For verbose users: why shared memory is used. */
+TMB_COLD static void announce(const struct tmb_coll_shape *c, uint64_t shown) {
+  struct tmb_coll_choice choice;
+  if (tmb_coll_select_shared(c, tmb_coll_tuning(), shown, &choice)) tmb_coll_announce(c, &choice);
+}
+
+bool tmb_coll_shared_takes(struct tmb_team *team, const struct tmb_coll_call *call) {
+  if (!team->shared || kinds[call->kind].shower == NOBODY || call->sync || !call->bytes)
+    return false;
+  const struct tmb_call_signature signature = tmb_coll_signature(call);
+  struct tmb_call_signature *known = &tmb_coll_team_of(team)->shared.known;
+  if (known->call == signature.call && known->bytes == signature.bytes) return true;
+  const uint64_t blocks = blocks_of(team, call);
+  if (call->reducer.elem > TMB_SHARED_BYTES || call->reducer.elem * blocks > TMB_SHARED_BYTES ||
+      call->bytes > UINT64_MAX / blocks)
+    return false;
+  const uint64_t shown = call->bytes * blocks;
+  const bool pulls = shown > tmb_coll_tuning()->shared_copy_max && tmb_pull_works();
+  const struct tmb_coll_shape c = {.kind = call->kind,
+                                   .pull = pulls ? 0 : UINT64_MAX,
+                                   .size = team->head.size,
+                                   .rank = team->head.rank,
+                                   .bytes = call->bytes,
+                                   .commutes = call->commutes,
+                                   .shared = true};
+  if (!tmb_coll_select_shared(&c, tmb_coll_tuning(), shown, NULL)) return false;
+  if (TMB_UNLIKELY(tmb_coll_tuning()->verbose)) announce(&c, shown);
+  if (shown <= TMB_SHARED_BYTES) *known = signature;
+  return true;
+}
+
+/* Members whose data this member takes: *low up to *high - 1. Where it reduces, it takes them
+ * from the highest down. */
+static void sources(const struct tmb_team *team, const struct tmb_coll_call *call, uint32_t *low,
+                    uint32_t *high) {
+  const uint32_t me = team->head.rank, size = team->head.size;
+  *low = 0;
+  *high = size;
+  switch (call->kind) {
+  case TMB_COLL_BROADCAST:
+  case TMB_COLL_SCATTER:
+    *low = call->root;
+    *high = call->root + 1;
+    break;
+  case TMB_COLL_REDUCE:
+  case TMB_COLL_GATHER:
+    if (me != call->root) *high = 0;
+    break;
+  case TMB_COLL_SCAN: *high = me + 1; break;
+  case TMB_COLL_EXSCAN: *high = me; break;
+  default: break;
+  }
+}
+
+/* ---- showing */
+
+static void wake_readers(const struct tmb_team *team, const struct tmb_coll_call *call) {
+  if (kinds[call->kind].shower == OTHERS) {
+    tmb_row_wake(team, call->root);
+    return;
+  }
+  tmb_row_wake_all(team);
+}
+
+/* Bytes of a block in a chunk of an op. */
+static uint64_t length_of(const struct tmb_coll_shared_op *op, uint64_t chunk) {
+  return TMB_MIN(op->unit, op->call.bytes - chunk * op->unit);
+}
+
+/* Show the next chunk. Returns false when there is no room for it. */
+static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_coll_shared_op *op) {
+  const uint64_t number = op->first + op->shown, at = op->shown * op->unit;
+  const uint64_t length = length_of(op, op->shown), blocks = blocks_of(team, &op->call);
+  struct tmb_shared_row *row = b->row[team->head.rank];
+  if (!tmb_row_has_room(team, b, number, length * blocks <= TMB_SHARED_SMALL)) return false;
+  char *to = tmb_row_data(row, number, length * blocks);
+  const char *from = (const char *)op->call.src + at;
+  const uint64_t mine = kinds[op->call.kind].reduces ? UINT64_MAX : team->head.rank;
+  for (uint64_t i = 0; i < blocks; i++)
+    if (i != mine || blocks == 1) memcpy(to + i * length, from + i * op->call.bytes, length);
+  tmb_row_publish(row, number, op->signature);
+  if (length * blocks > TMB_SHARED_SMALL) tmb_row_prepare(b, row, number + 1, length * blocks);
+  op->shown++;
+  wake_readers(team, &op->call);
+  return true;
+}
+
+/* ---- looking */
+
+/* Address of the data that a member shows for this one in the chunk to be read next; NULL while
+ * it has not shown them. */
+static const char *chunk_of(const struct tmb_team *team, const struct tmb_coll_shared *b,
+                            const struct tmb_coll_shared_op *op, uint32_t member) {
+  const bool blocks = kinds[op->call.kind].blocks, mine = member == team->head.rank;
+  const uint64_t length = length_of(op, op->read), skip = blocks ? team->head.rank : 0;
+  if (mine && !(op->shows && kinds[op->call.kind].reduces))
+    return (const char *)op->call.src + op->read * op->unit + skip * op->call.bytes;
+  const uint64_t number = op->first + op->read;
+  const struct tmb_shared_head *head = tmb_row_head(b->row[member], number);
+  if (tmb_load_acq(&head->number) != number + 1) return NULL;
+  tmb_row_check(team, op->signature, member, head);
+  return tmb_row_data(b->row[member], number, length * (blocks ? team->head.size : 1)) +
+         skip * length;
+}
+
+/* Take the data of members one by one, each to its place. */
+static bool collect(struct tmb_team *team, struct tmb_coll_shared *b,
+                    struct tmb_coll_shared_op *op) {
+  const uint32_t me = team->head.rank;
+  const uint64_t length = length_of(op, op->read), at = op->read * op->unit;
+  uint32_t low, high;
+  sources(team, &op->call, &low, &high);
+  for (; op->members_read < high - low; op->members_read++) {
+    const uint32_t turn = me + op->members_read, many = high - low;
+    const uint32_t member = low + (many == 1 ? 0 : turn < many ? turn : turn - many);
+    const char *from = chunk_of(team, b, op, member);
+    if (!from) return false;
+    char *to = (char *)op->call.dst + at + (many > 1 ? member * op->call.bytes : 0);
+    if (to != from) memcpy(to, from, length);
+  }
+  return true;
+}
+
+/* A client's function has combined the data of one more member. */
+static void applied(struct tmb_apply *apply) {
+  const struct client *client = (const struct client *)(const void *)apply;
+  client->op->members_read++;
+  if (TMB_UNLIKELY(client->team->lost)) tmb_coll_shared_abandon(client->team);
+}
+
+static bool applies(const struct tmb_coll_shared_op *op) {
+  return op->client && (op->client->apply.posted || op->client->apply.running);
+}
+
+/* Have a client's function called, once the op is one that waits. */
+static void apply(struct tmb_coll_shared_op *op, char *to, const char *from, uint64_t length) {
+  if (!op->client) return;
+  struct tmb_apply *a = &op->client->apply;
+  *a = (struct tmb_apply){.reducer = &op->call.reducer,
+                          .to = to,
+                          .own = to,
+                          .message = (char *)(uintptr_t)from, /* which is the left operand */
+                          .bytes = length,
+                          .event = op->event,
+                          .then = applied};
+  tmb_apply_post(a);
+}
+
+/* Combine the data of members, the highest first. */
+static bool combine(struct tmb_team *team, struct tmb_coll_shared *b,
+                    struct tmb_coll_shared_op *op) {
+  const struct tmb_reducer *r = &op->call.reducer;
+  const uint64_t length = length_of(op, op->read);
+  char *to = (char *)op->call.dst + op->read * op->unit;
+  uint32_t low, high;
+  sources(team, &op->call, &low, &high);
+  if (op->members_read == 0 && high - low > 1 && r->loop) {
+    const char *right = chunk_of(team, b, op, high - 1), *left = chunk_of(team, b, op, high - 2);
+    if (!right || !left) return false;
+    r->loop(left, right, to, length / r->elem);
+    op->members_read = 2;
+  }
+  for (; op->members_read < high - low; op->members_read++) {
+    const char *from = chunk_of(team, b, op, high - 1 - op->members_read);
+    if (!from) return false;
+    if (op->members_read == 0)
+      memcpy(to, from, length);
+    else if (r->loop)
+      r->loop(from, to, to, length / r->elem);
+    else {
+      apply(op, to, from, length);
+      return false;
+    }
+  }
+  return true;
+}
+
+/* ---- running */
+
+/* Show chunks as far as there is room and read chunks as far as they are shown. in head: this is
+ * the oldest op of the team, the only one that may read. Returns how many chunks were shown and
+ * read. */
+static uint64_t advance(struct tmb_team *team, struct tmb_coll_shared *b,
+                        struct tmb_coll_shared_op *op, bool head) {
+  const uint64_t before = op->shown + op->read;
+  const bool reduces = kinds[op->call.kind].reduces;
+  for (uint64_t seen = UINT64_MAX; seen != op->shown + op->read;) {
+    seen = op->shown + op->read;
+    while (op->shown < op->chunks && show(team, b, op)) {}
+    while (head && op->read < op->shown && !applies(op) &&
+           (reduces ? combine(team, b, op) : collect(team, b, op))) {
+      op->read++;
+      op->members_read = 0;
+      tmb_row_count_read(team, b);
+    }
+  }
+  return op->shown + op->read - before;
+}
+
+static void begin(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_coll_shared_op *op) {
+  const struct tmb_coll_call *c = &op->call;
+  const uint8_t shower = kinds[c->kind].shower;
+  const bool root = team->head.rank == c->root;
+  op->unit = c->bytes;
+  op->chunks = 1;
+  if (c->bytes * blocks_of(team, c) > TMB_SHARED_BYTES) {
+    const uint64_t most = TMB_SHARED_BYTES / blocks_of(team, c), elem = c->reducer.elem;
+    op->unit = elem ? most - most % elem : most;
+    op->chunks = (c->bytes + op->unit - 1) / op->unit;
+  }
+  op->shows =
+      shower == ALL || (shower == ROOT) == root || (c->kind == TMB_COLL_REDUCE && c->src == c->dst);
+  op->shown = op->shows ? 0 : op->chunks;
+  op->read = 0;
+  op->members_read = 0;
+  op->signature = tmb_coll_signature(c);
+  op->first = b->next;
+  b->next += op->chunks;
+}
+
+static struct tmb_coll_shared_op *op_new(void) {
+  struct tmb_coll_shared_op *op = shared_colls.free;
+  if (op)
+    shared_colls.free = op->next;
+  else
+    op = malloc(sizeof *op);
+  if (!op) tmb_fatal("out of memory for a collective");
+  return op;
+}
+
+static void op_free(struct tmb_coll_shared_op *op) {
+  free(op->client);
+  op->next = shared_colls.free;
+  shared_colls.free = op;
+}
+
+/* Enter the team in the list of those with ops that wait, or take it out. */
+static void list(struct tmb_team *team, struct tmb_coll_shared *b) {
+  b->next_team = shared_colls.teams;
+  shared_colls.teams = team;
+  tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
+  if (tmb_job.wait.crowded) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+}
+
+static void unlist(struct tmb_team **place, struct tmb_coll_shared *b) {
+  *place = b->next_team;
+  tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
+  if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+}
+
+/* Advance the ops of a team in order. Returns how many chunks were shown and read. */
+static uint64_t advance_team(struct tmb_team *team, struct tmb_coll_shared *b) {
+  uint64_t done = 0;
+  for (struct tmb_coll_shared_op *op; (op = b->first) != NULL;) {
+    done += advance(team, b, op, true);
+    if (op->read < op->chunks) break;
+    b->first = op->next;
+    if (!b->first) b->end = &b->first;
+    tmb_coll_event_done(op->event);
+    op_free(op);
+  }
+  for (struct tmb_coll_shared_op *op = b->first ? b->first->next : NULL; op; op = op->next)
+    done += advance(team, b, op, false);
+  return done;
+}
+
+int tmb_coll_shared_advance(void) {
+  uint64_t done = 0;
+  for (struct tmb_team **place = &shared_colls.teams, *team; (team = *place) != NULL;) {
+    struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
+    done += advance_team(team, b);
+    if (b->first)
+      place = &b->next_team;
+    else
+      unlist(place, b);
+  }
+  return done > INT32_MAX ? INT32_MAX : (int)done;
+}
+
+void tmb_coll_shared_abandon(struct tmb_team *team) {
+  struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
+  struct tmb_coll_shared_op *op = b->first, *running = NULL, *next;
+  if (!op) return;
+  if (op->client && !tmb_apply_cancel(&op->client->apply) && op->client->apply.running) {
+    running = op; /* ends when its function has returned */
+    op = op->next;
+    running->next = NULL;
+  }
+  b->first = running;
+  b->end = running ? &running->next : &b->first;
+  for (; op; op = next) {
+    next = op->next;
+    tmb_op_lose(op->event, TMB_CAT_PUT, team->lost - 1);
+    tmb_up_op_done(op->event, TMB_CAT_PUT);
+    op_free(op);
+  }
+  if (running) return;
+  struct tmb_team **place = &shared_colls.teams;
+  while (*place != team) place = &tmb_coll_team_of(*place)->shared.next_team;
+  unlist(place, b);
+}
+
+static void open_shared(struct tmb_team *team, struct tmb_coll_shared *b) {
+  b->row = malloc(team->head.size * sizeof(struct tmb_shared_row *));
+  if (!b->row) tmb_fatal("out of memory for a team of %u ranks", team->head.size);
+  for (uint32_t r = 0; r < team->head.size; r++) b->row[r] = tmb_shared_row(team, r);
+  b->prepare_bytes = tmb_coll_tuning()->shared_near ? 0 : PREPARE_BYTES;
+  b->end = &b->first;
+}
+
+/* Queue a collective that cannot be completed in its call. Returns the op of its event. */
+static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_shared *b,
+                           const struct tmb_coll_shared_op *now) {
+  struct tmb_coll_shared_op *op = op_new();
+  *op = *now;
+  op->event = tmb_op_new(TMB_OP_SINGLE, 0);
+  op->next = NULL;
+  tmb_op_name_call(op->event, TMB_WHAT_COLLECTIVE + op->call.kind, team, op->first + 1);
+  op->event->rows = true;
+  if (kinds[op->call.kind].shower == ROOT) op->event->peer = tmb_team_jobrank(team, op->call.root);
+  tmb_up_op_more(op->event, TMB_CAT_PUT);
+  if (op->call.reducer.user) {
+    op->client = calloc(1, sizeof *op->client);
+    if (!op->client) tmb_fatal("out of memory for a collective");
+    op->client->team = team;
+    op->client->op = op;
+    tmb_store_rlx(&op->event->thread, tmb_thread()->id);
+  }
+  if (!b->first) list(team, b);
+  *b->end = op;
+  b->end = &op->next;
+  return op->event;
+}
+
+/* Event of a collective that is complete. */
+static gex_Event_t done(void) {
+  return tmb_job.debug ? tmb_op_event(tmb_op_new(TMB_OP_SINGLE, 0)) : GEX_EVENT_INVALID;
+}
+
+gex_Event_t tmb_coll_shared_start(struct tmb_team *team, const struct tmb_coll_call *call) {
+  struct tmb_coll_shared *b = &tmb_coll_team_of(team)->shared;
+  if (TMB_UNLIKELY(!b->row)) open_shared(team, b);
+  const enum tmb_shared_now state = b->first ? TMB_SHARED_NOT_NOW : tmb_coll_shared_now(team, call);
+  if (TMB_LIKELY(state == TMB_SHARED_COMPLETE)) return done();
+  struct tmb_coll_shared_op now = {.call = *call};
+  begin(team, b, &now);
+  if (state == TMB_SHARED_SHOWN) now.shown = now.chunks;
+  (void)advance(team, b, &now, !b->first);
+  if (!b->first && !tmb_job.wait.crowded && state == TMB_SHARED_NOT_NOW)
+    for (uint32_t i = 0; i < PROBES && now.read < now.chunks; i++) {
+      tmb_cpu_pause();
+      (void)advance(team, b, &now, true);
+    }
+  return now.read == now.chunks ? done() : tmb_op_event(keep(team, b, &now));
+}

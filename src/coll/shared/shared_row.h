@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing (showing) and reading chunks in the rows of a team: what shared.c and shared_now.c
+ * share.
+ *
+ * Owns nothing. Included by shared.c and shared_now.c. Calls: core's shared rows, the conduit's
+ * notify. A member publishes its count of read chunks, and wakes the others, at multiples of STRIDE
+ * only, so most chunks cost the reader no store. Therefore heads and slots become free half of them
+ * at a time. Invariants: as in shared.h; guarded by the lock of collectives.
+ */
+#ifndef TMB_COLL_SHARED_ROW_H
+#define TMB_COLL_SHARED_ROW_H
+
+#include "coll/engine/engine.h"
+#include "core/progress/peer.h"
+
+#define TMB_ROW_STRIDE \
+ (TMB_SHARED_SLOTS / 2)  /* a member publishes its count of chunks read after this many */
+#define TMB_ROW_AHEAD 4u /* how many heads ahead the line is fetched for writing */
+
+/* Ring a member's doorbell, if it sleeps. */
+static inline void tmb_row_wake(const struct tmb_team *team, uint32_t rank) {
+  if (rank != team->head.rank) tmb_peer_wake(tmb_team_jobrank(team, rank));
+}
+
+static inline void tmb_row_wake_all(const struct tmb_team *team) {
+  for (uint32_t r = 0; r < team->head.size; r++) tmb_row_wake(team, r);
+}
+
+/* Whether this member may show chunk `number`: all members have read the chunk that used its
+ * head before, and its slot if it is not small. */
+static inline bool tmb_row_has_room(const struct tmb_team *team, struct tmb_coll_shared *b,
+                                    uint64_t number, bool small) {
+  const uint64_t many = small ? TMB_SHARED_HEADS / 2 : TMB_SHARED_SLOTS / 2;
+  if (TMB_LIKELY(number < b->room[!small])) return true;
+  const uint64_t half = number & ~(many - 1);
+  if (half >= 2 * many) {
+    const uint64_t least = half - many;
+    if (b->read < least) return false;
+    for (uint32_t r = 0; r < team->head.size; r++)
+      if (r != team->head.rank && tmb_load_acq(&b->row[r]->read.word) < least) return false;
+  }
+  b->room[!small] = half + many;
+  return true;
+}
+
+static inline struct tmb_shared_head *tmb_row_head(struct tmb_shared_row *row, uint64_t number) {
+  return &row->head[number % TMB_SHARED_HEADS];
+}
+
+/* Where the data of a chunk of so many bytes are. */
+static inline char *tmb_row_data(struct tmb_shared_row *row, uint64_t number, uint64_t bytes) {
+  return bytes <= TMB_SHARED_SMALL ? tmb_row_head(row, number)->small
+                                   : row->slot[number % TMB_SHARED_SLOTS].data;
+}
+
+/* A member has written the data of a chunk: publish its number, after which others may read
+ * them. */
+static inline void tmb_row_publish(struct tmb_shared_row *row, uint64_t number,
+                                   struct tmb_call_signature signature) {
+  struct tmb_shared_head *head = tmb_row_head(row, number);
+  head->signature = signature;
+  tmb_store_rel(&head->number, number + 1);
+  tmb_prefetch_write(tmb_row_head(row, number + TMB_ROW_AHEAD));
+}
+
+/* The next chunk will probably be as long: begin to get its lines, which others have read, back.
+ * Not where caches are near: there the copy itself gets them as fast, and this only adds to it. */
+static inline void tmb_row_prepare(const struct tmb_coll_shared *b, struct tmb_shared_row *row,
+                                   uint64_t number, uint64_t bytes) {
+  const char *slot = tmb_row_data(row, number, bytes);
+  for (uint64_t i = 0; i < TMB_MIN(bytes, (uint64_t)b->prepare_bytes); i += TMB_CACHE_LINE)
+    tmb_prefetch_write(slot + i);
+}
+
+/* Fatal unless the chunk that a member shows belongs to the same collective. */
+static inline void tmb_row_check(const struct tmb_team *team, struct tmb_call_signature mine,
+                                 uint32_t member, const struct tmb_shared_head *head) {
+  if (TMB_UNLIKELY(head->signature.call != mine.call || head->signature.bytes != mine.bytes))
+    tmb_coll_mismatch(team, mine, member, head->signature);
+}
+
+/* Count a chunk that this member has read. */
+static inline void tmb_row_count_read(const struct tmb_team *team, struct tmb_coll_shared *b) {
+  if (++b->read % TMB_ROW_STRIDE) return;
+  tmb_store_rel(&b->row[team->head.rank]->read.word, b->read);
+  tmb_row_wake_all(team);
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Keys and hashes of packets, see udp_auth.h.
+ *
+ * Owns nothing. Called by the engine. Calls udp_siphash.h, udp_nh.h. A key is two outputs of
+ * SipHash, keyed with the first half of the secret, over the second half, the job, the two ranks
+ * and a counter: a pseudorandom function, so one key tells nothing of another. The key of tails is
+ * the outputs of SipHash for 0, 1, 2, ..., under the key of a pair that no job has. Invariant: the
+ * same on all hosts.
+ */
+#include "net/udp/guard/udp_auth.h"
+
+#include "base/error.h"
+#include "net/udp/guard/udp_siphash.h"
+
+#include <string.h>
+
+void udp_auth_key(const uint8_t *secret, uint64_t job_id, uint32_t src, uint32_t dst,
+                  uint64_t key[2]) {
+  uint64_t master[2];
+  memcpy(master, secret, sizeof master);
+  for (uint32_t i = 0; i < 2; i++) {
+    const uint64_t words[3] = {job_id, (uint64_t)src << 32 | dst, i};
+    struct udp_siphash state;
+    udp_siphash_begin(&state, master);
+    udp_siphash_feed(&state, secret + sizeof master, TMB_NET_SECRET_BYTES - sizeof master);
+    udp_siphash_feed(&state, words, sizeof words);
+    key[i] = udp_siphash_end(&state);
+  }
+}
+
+void udp_auth_tail_key(const uint8_t *secret, uint64_t job_id, struct udp_nh_key *key) {
+  uint64_t master[2];
+  uint32_t words[UDP_NH_UNITS * 4];
+  udp_auth_key(secret, job_id, UINT32_MAX, UINT32_MAX, master);
+  for (uint64_t i = 0; i < TMB_ARRAY_LEN(words) / 2; i++) {
+    struct udp_siphash state;
+    udp_siphash_begin(&state, master);
+    udp_siphash_feed(&state, &i, sizeof i);
+    const uint64_t word = udp_siphash_end(&state);
+    memcpy(words + 2 * i, &word, sizeof word);
+  }
+  udp_nh_open(key, words);
+}
+
+/* The results of the tail's blocks. Their number is known by the header. */
+static void feed_tail(struct udp_siphash *state, const struct udp_auth_input *input) {
+  const uint8_t *tail = input->tail;
+  for (uint32_t at = 0; at < input->tail_bytes; at += UDP_NH_BLOCK) {
+    uint64_t out[2];
+    udp_nh(input->tail_key, tail + at, TMB_MIN(input->tail_bytes - at, UDP_NH_BLOCK), out);
+    udp_siphash_feed(state, out, sizeof out);
+  }
+}
+
+uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
+                       const struct udp_auth_input *input) {
+  const uint64_t upper = (input->seq >> 32) << 32 | input->ack >> 32;
+  struct udp_siphash state;
+  udp_siphash_begin(&state, key);
+  udp_siphash_feed(&state, (const uint8_t *)header + sizeof header->mac,
+                   UDP_HEADER_BYTES - sizeof header->mac);
+  udp_siphash_feed(&state, &upper, sizeof upper);
+  udp_siphash_feed(&state, input->control, input->control_bytes);
+  if (input->tail_bytes) feed_tail(&state, input);
+  return udp_siphash_end(&state);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who may send us packets: keys and hashes.
+ *
+ * Owns nothing. Called by the engine. Calls udp_siphash.h, udp_nh.h. Each ordered pair of ranks has
+ * a key of its own, derived from the secret of the job, so a packet can neither be forged nor
+ * turned back to its sender. The hash is SipHash-2-4 of the header after itself, the upper halves
+ * of the numbers, which do not travel, the control part, and, if the flag UDP_HASHED says so, the
+ * NH results of the tail's blocks. NH before a pseudorandom function is one, too, up to the
+ * probability that two tails of one length have equal results: who has q tries makes a wrong tail
+ * pass with probability q * 2^-63. Invariant: nothing of a packet is used before its hash was
+ * right.
+ */
+#ifndef TMB_UDP_AUTH_H
+#define TMB_UDP_AUTH_H
+
+#include "net/udp/guard/udp_nh.h"
+#include "net/udp/wire/udp_packet.h"
+
+/* The key of packets from `src` to `dst`. in secret: [TMB_NET_SECRET_BYTES]. */
+void udp_auth_key(const uint8_t *secret, uint64_t job_id, uint32_t src, uint32_t dst,
+                  uint64_t key[2]);
+
+/* The key of the tails of all packets of a job. in secret: [TMB_NET_SECRET_BYTES]. */
+void udp_auth_tail_key(const uint8_t *secret, uint64_t job_id, struct udp_nh_key *key);
+
+/* What the hash covers beside the header. */
+struct udp_auth_input {
+  uint64_t seq, ack; /* whole numbers */
+  const void *control;
+  const void *tail;
+  const struct udp_nh_key *tail_key; /* with a tail */
+  uint32_t control_bytes;
+  uint32_t tail_bytes; /* 0 without UDP_HASHED */
+};
+
+/* The hash of a packet; header->mac is not read. */
+uint64_t udp_auth_hash(const uint64_t key[2], const struct udp_header *header,
+                       const struct udp_auth_input *input);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * NH of UMAC, see udp_nh.h.
+ *
+ * Owns nothing. Called by udp_auth.c. Calls nothing. A group is 32 bytes, eight words m0..m7. With
+ * the eight words k of the key at the same place it adds
+ *     (m0 + k0)(m4 + k4) + (m1 + k1)(m5 + k5) + (m2 + k2)(m6 + k6) + (m3 + k3)(m7 + k7),
+ * sums of words modulo 2^32, products and their sum modulo 2^64. The second result takes the key
+ * 16 bytes later. Words have the byte order of the host. Invariant: the last group is filled up
+ * with zeros, and the number of bits is added, as RFC 4418 says.
+ */
+#include "net/udp/guard/udp_nh.h"
+
+#include <string.h>
+
+#define GROUP_BYTES 32u
+
+/* AVX2 is compiled where the compiler knows it, and used where the processor has it. */
+#if defined(__SSE2__)
+# include <immintrin.h>
+# define HAS_WIDE 1
+#else
+# define HAS_WIDE 0
+#endif
+
+void udp_nh_open(struct udp_nh_key *key, const uint32_t *words) {
+  for (uint32_t unit = 0; unit < UDP_NH_UNITS; unit++)
+    memcpy(unit % 2 ? key->odd[unit / 2] : key->even[unit / 2], words + 4 * (size_t)unit, 16);
+#if HAS_WIDE
+  key->wide = __builtin_cpu_supports("avx2") != 0;
+#else
+  key->wide = false;
+#endif
+}
+
+static uint64_t product(uint32_t a, uint32_t b) {
+  return (uint64_t)a * b;
+}
+
+/* Groups number `first` to `end` - 1. in data: of group `first`. */
+static void add_groups(const struct udp_nh_key *key, const uint8_t *data, uint32_t first,
+                       uint32_t end, uint64_t out[2]) {
+  for (uint32_t g = first; g < end; g++, data += GROUP_BYTES) {
+    uint32_t m[8];
+    memcpy(m, data, sizeof m);
+    const uint32_t *k0 = key->even[g], *k1 = key->odd[g], *k2 = key->even[g + 1];
+    for (uint32_t i = 0; i < 4; i++) {
+      out[0] += product(m[i] + k0[i], m[i + 4] + k1[i]);
+      out[1] += product(m[i] + k1[i], m[i + 4] + k2[i]);
+    }
+  }
+}
+
+#if HAS_WIDE
+__attribute__((target("avx2"))) static inline __m256i products(__m256i a, __m256i b) {
+  const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32));
+  return _mm256_add_epi64(_mm256_mul_epu32(a, b), odd);
+}
+
+__attribute__((target("avx2"))) static inline uint64_t sum(__m256i v) {
+  uint64_t parts[4];
+  _mm256_storeu_si256((__m256i *)(void *)parts, v);
+  return parts[0] + parts[1] + parts[2] + parts[3];
+}
+
+/* Groups 0 to `end` - 1, two by two. in end: even. */
+__attribute__((target("avx2"))) static void
+add_wide(const struct udp_nh_key *key, const uint8_t *data, uint32_t end, uint64_t out[2]) {
+  __m256i y0 = _mm256_setzero_si256(), y1 = y0;
+  for (uint32_t g = 0; g < end; g += 2, data += 2 * (size_t)GROUP_BYTES) {
+    const __m256i m0 = _mm256_loadu_si256((const __m256i *)(const void *)data);
+    const __m256i m1 = _mm256_loadu_si256((const __m256i *)(const void *)(data + GROUP_BYTES));
+    const __m256i low = _mm256_permute2x128_si256(m0, m1, 0x20); /* m0..m3 of both groups */
+    const __m256i high = _mm256_permute2x128_si256(m0, m1, 0x31);
+    const __m256i k0 = _mm256_load_si256((const __m256i *)(const void *)key->even[g]);
+    const __m256i k1 = _mm256_load_si256((const __m256i *)(const void *)key->odd[g]);
+    const __m256i k2 = _mm256_loadu_si256((const __m256i *)(const void *)key->even[g + 1]);
+    y0 = _mm256_add_epi64(y0, products(_mm256_add_epi32(low, k0), _mm256_add_epi32(high, k1)));
+    y1 = _mm256_add_epi64(y1, products(_mm256_add_epi32(low, k1), _mm256_add_epi32(high, k2)));
+  }
+  out[0] += sum(y0);
+  out[1] += sum(y1);
+}
+#else
+static void add_wide(const struct udp_nh_key *key, const uint8_t *data, uint32_t end,
+                     uint64_t out[2]) {
+  add_groups(key, data, 0, end, out);
+}
+#endif
+
+void udp_nh(const struct udp_nh_key *key, const void *data, uint32_t bytes, uint64_t out[2]) {
+  const uint8_t *p = data;
+  const uint32_t whole = bytes / GROUP_BYTES, rest = bytes % GROUP_BYTES;
+  const uint32_t wide = key->wide ? whole & ~1u : 0;
+  out[0] = out[1] = bytes * (uint64_t)8;
+  if (wide) add_wide(key, p, wide, out);
+  add_groups(key, p + wide * (size_t)GROUP_BYTES, wide, whole, out);
+  if (!rest && bytes) return;
+  uint8_t last[GROUP_BYTES] = {0};
+  if (rest) memcpy(last, p + whole * (size_t)GROUP_BYTES, rest);
+  add_groups(key, last, whole, whole + 1, out);
+}

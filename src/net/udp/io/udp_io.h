@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What carries packets for the engine: sockets, or in tests a wire in memory.
+ *
+ * Owns nothing. Implemented by udp_socket.c and by tests; wrapped by udp_fault.c. Called by the
+ * engine under its lock. Invariants: a datagram that was taken by send may be lost, doubled or
+ * overtake others, but is never divided; several packets may come in one datagram, each tells its
+ * length.
+ */
+#ifndef TMB_UDP_IO_H
+#define TMB_UDP_IO_H
+
+#include "base/atomic.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pollfd;
+
+/* A packet on its way out: head and tail lie apart. */
+enum udp_way {
+  UDP_WAY_WHOLE,
+  UDP_WAY_ALONE, /* not joined with others */
+  UDP_WAY_CUT,   /* longer than the path may carry: routers may divide it */
+};
+
+struct udp_out {
+  uint32_t peer, rail;
+  uint32_t head_bytes, tail_bytes;
+  const void *head, *tail;
+  enum udp_way way;
+};
+
+#define UDP_BATCH        8u /* datagrams of one receive call */
+#define UDP_DATAGRAM_MAX 65536u
+
+/* Where datagrams arrive. */
+struct udp_datagrams {
+  uint8_t *memory; /* [UDP_BATCH * UDP_DATAGRAM_MAX], aligned to 64 */
+  uint32_t count;
+  bool more; /* others have been read already, of which no descriptor tells */
+  uint32_t bytes[UDP_BATCH];
+  uint32_t placed; /* bit i: the tail of packet i lies where `place` said, not in memory */
+  /* Of who receives, may be empty: where the tail of a packet belongs whose head has come. in head:
+   * [bytes], aligned to 16. Returns NULL if the tail is to be read behind its head. What was said
+   * holds until the end of the call of recv. */
+  uint8_t *(*place)(void *placer, const uint8_t *head, uint32_t bytes);
+  void *placer;
+};
+
+struct udp_io_ops {
+  uint64_t (*now)(void *io); /* ns */
+  /* Hand packets over, in order. Returns how many were taken; the rest may be tried later. */
+  uint32_t (*send)(void *io, const struct udp_out *out, uint32_t count);
+  /* Take what has arrived: one datagram, or as many as fit if `many`. in->count is set. */
+  void (*recv)(void *io, struct udp_datagrams *in, bool many);
+  uint32_t (*fds)(void *io, struct pollfd *fds, uint32_t max);
+  /* Whether the system has said that nobody listens at `peer`; resets it. */
+  bool (*refused)(void *io, uint32_t peer);
+  /* No datagram of `peer` has ever come although it was asked: try another way, beside this one.
+   * May be empty. */
+  void (*fall_back)(void *io, uint32_t peer);
+  /* Bytes for `peer` by `rail` that the host has not let out yet, as far as is known. May be empty.
+   */
+  uint32_t (*waiting)(void *io, uint32_t peer, uint32_t rail);
+  void (*close)(void *io);
+};
+
+struct udp_io {
+  const struct udp_io_ops *ops;
+  void *state;
+  uint32_t rails;
+  /* There is one more rail, with number `rails`: a connection, made by the first packet for it, for
+   * long transfers. It takes packets of up to UDP_PACKET_MAX bytes and keeps their order. */
+  bool has_stream;
+};
+
+/* Add to a number of the statistics. */
+static inline void udp_count(uint64_t *number, uint64_t n) {
+  tmb_store_rlx(number, *number + n);
+}
+
+#endif

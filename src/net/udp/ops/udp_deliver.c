@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is handed up: messages, without the engine's lock.
+ *
+ * Owns batches, and what came while it was not served. Called by udp_recv.c, which
+ * adds to a batch, and udp_progress.c, which runs it. Calls core: up->am. A batch's
+ * entries point into its receive memory, so nothing is copied on the way to a handler. Invariants:
+ * a batch belongs to one call of progress; what was kept goes before what comes; the cost of a
+ * request goes back to its sender's credit after its handler has run, so what is kept here is
+ * bounded by the credit.
+ */
+#include "net/udp/ops/udp_engine.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_FIRST 64u /* entries; of what was kept, handed up in one call */
+
+void udp_batch_free(struct udp_batch *b) {
+  free(b->in.memory);
+  free(b->list);
+  free(b);
+}
+
+struct udp_batch *udp_batch_get(struct tmb_net *e) {
+  struct udp_batch *b = e->free_batches;
+  if (TMB_LIKELY(b != NULL)) {
+    e->free_batches = b->next;
+    return b;
+  }
+  b = calloc(1, sizeof *b);
+  if (!b) e->up->fatal("no memory to receive");
+  b->in.memory = aligned_alloc(64, (size_t)UDP_BATCH * UDP_DATAGRAM_MAX);
+  b->list = calloc(LIST_FIRST, sizeof *b->list);
+  b->capacity = LIST_FIRST;
+  if (!b->in.memory || !b->list) e->up->fatal("no memory to receive");
+  b->in.place = udp_tail_place;
+  b->in.placer = e;
+  return b;
+}
+
+void udp_batch_end(struct udp_batch *b) {
+  b->count = 0;
+  b->in.placed = 0;
+  while (b->kept) {
+    struct udp_kept *next = b->kept->next;
+    free(b->kept->memory);
+    free(b->kept);
+    b->kept = next;
+  }
+}
+
+void udp_batch_put(struct tmb_net *e, struct udp_batch *b) {
+  udp_batch_end(b);
+  b->next = e->free_batches;
+  e->free_batches = b;
+}
+
+void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory) {
+  struct udp_kept *k = malloc(sizeof *k);
+  if (!k) e->up->fatal("no memory to receive");
+  *k = (struct udp_kept){b->kept, memory};
+  b->kept = k;
+}
+
+uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *data,
+                        uint32_t bytes) {
+  uint8_t *copy = aligned_alloc(64, TMB_ALIGN_UP(bytes, 64u));
+  if (!copy) e->up->fatal("no memory to receive");
+  memcpy(copy, data, bytes);
+  udp_batch_keep(e, b, copy);
+  return copy;
+}
+
+void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d) {
+  if (b->count == b->capacity) {
+    struct udp_delivery *more = realloc(b->list, 2 * b->capacity * sizeof *more);
+    if (!more) e->up->fatal("no memory for %u messages", 2 * b->capacity);
+    b->list = more;
+    b->capacity *= 2;
+  }
+  b->list[b->count++] = *d;
+}
+
+/* Whether `serve` covers an entry. */
+static bool is_served(const struct udp_delivery *d, int serve) {
+  return (serve & (d->in.is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_REQUESTS)) != 0;
+}
+
+/* Keep an entry: its own copy of arguments and payload. */
+static void keep(struct tmb_net *e, const struct udp_delivery *d) {
+  const bool copies = d->in.category == TMB_AM_MEDIUM && d->in.nbytes;
+  struct udp_held *h = malloc(sizeof *h + (copies ? d->in.nbytes : 0));
+  if (!h) e->up->fatal("no memory to keep a message of %zu bytes", d->in.nbytes);
+  h->next = NULL;
+  h->delivery = *d;
+  h->delivery.memory = h;
+  if (d->in.nargs) memcpy(h->args, d->in.args, d->in.nargs * sizeof *h->args);
+  h->delivery.in.args = h->args;
+  if (copies) h->delivery.in.payload = memcpy(h->payload, d->in.payload, d->in.nbytes);
+  free(d->memory);
+  if (e->held_last)
+    e->held_last->next = h;
+  else
+    e->held_first = h;
+  e->held_last = h;
+}
+
+bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
+  struct udp_held *h = e->held_first;
+  e->held_first = e->held_last = NULL;
+  while (h) {
+    struct udp_held *next = h->next;
+    h->next = NULL;
+    if (b->count < LIST_FIRST && is_served(&h->delivery, serve)) {
+      udp_deliver_add(e, b, &h->delivery);
+    } else {
+      if (e->held_last)
+        e->held_last->next = h;
+      else
+        e->held_first = h;
+      e->held_last = h;
+    }
+    h = next;
+  }
+  return b->count == LIST_FIRST;
+}
+
+void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve) {
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < b->count; i++)
+    if (is_served(&b->list[i], serve))
+      b->list[left++] = b->list[i];
+    else
+      keep(e, &b->list[i]);
+  b->count = left;
+}
+
+void udp_deliver_run(struct tmb_net *e, struct udp_batch *b) {
+  for (uint32_t i = 0; i < b->count; i++) e->up->am(&b->list[i].in);
+}
+
+void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
+  p->handled += cost;
+  if (p->lost || p->handled == p->told) return;
+  const uint32_t quarter = e->config.credit / 4;
+  if (p->handled - p->told >= (quarter ? quarter : 1)) udp_ack_owe(e, p);
+  if (p->ack_due_ns == UINT64_MAX) p->ack_due_ns = e->now_ns + UDP_ACK_DELAY_NS;
+  udp_peer_busy(e, p);
+}
+
+void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b) {
+  for (uint32_t i = 0; i < b->count; i++) {
+    struct udp_delivery *d = &b->list[i];
+    if (d->cost) udp_credit_back(e, d->peer, d->cost);
+    udp_count(&e->stats->received, 1);
+    free(d->memory);
+  }
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine of the udp conduit: state of a rank, and the calls between its parts.
+ *
+ * Owns the struct definitions. Included by the parts: udp_peer (peers), udp_send (packets out,
+ * small messages gathered), udp_xfer (long transfers out), udp_recv (packets in), udp_deliver (what
+ * is handed up), udp_rma (put, get), udp_progress (the loop). All but udp_deliver's hand-over run
+ * under engine->lock, and no call into core that may come back runs under it. Invariants: a packet
+ * lives in a slot of its peer's window until it is acknowledged; a peer is in the busy list while
+ * it has anything in flight, waiting or to be acknowledged; peers that this rank has not talked to
+ * have no struct.
+ */
+#ifndef TMB_UDP_ENGINE_H
+#define TMB_UDP_ENGINE_H
+
+#include "net/udp/guard/udp_auth.h"
+#include "net/udp/guard/udp_seal.h"
+#include "net/udp/io/udp_io.h"
+#include "net/udp/window/udp_mtu.h"
+#include "net/udp/window/udp_window.h"
+#include "os/sync/lock.h"
+
+#define UDP_FDS_MAX       8u  /* descriptors to wait for */
+#define UDP_OUT_MAX       64u /* packets handed to the network in one call */
+#define UDP_REPLY_SLOTS   16u /* of the window, that requests leave to replies */
+/* Of a connection: the kernel sends again; here only what a broken one had. */
+#define UDP_STREAM_RTO_NS 200000000u
+#define UDP_XFER_SLOTS    48u        /* of the window, that transfers leave to messages */
+#define UDP_COPY_MAX      8192u      /* a put that is copied, so that its source is free at once */
+#define UDP_BULK_BYTES    4096u      /* of a payload that belongs to a long transfer */
+#define UDP_NO_CATEGORY   UINT32_MAX /* nobody is to be told */
+#define UDP_ACK_EVERY     16u        /* packets */
+#define UDP_ASKS          4u         /* for an acknowledgement, a window */
+#define UDP_ACK_DELAY_NS  200000u
+#define UDP_ANSWERS_SURE  4u /* answered signals, after which the next answer is waited for */
+
+/* Memory of a packet. */
+struct udp_buf {
+  struct udp_buf *next;
+  uint32_t size_class;
+  TMB_ALIGNED(16) uint8_t data[];
+};
+
+/* A transfer that takes packets of its own: long put, parts of a message, answer to a get. */
+struct udp_xfer {
+  struct udp_xfer *next;
+  struct udp_record record; /* template of its parts */
+  int32_t args[TMB_AM_ARGS_MAX];
+  const uint8_t *src;
+  uint8_t *copy; /* freed at the end, or NULL */
+  uint64_t total, sent;
+  uint64_t last_number; /* of the packet made last */
+  uint32_t unacked;     /* packets */
+  bool begun;           /* the first packet has been made */
+  bool ended;           /* the last one */
+  bool held;            /* the caller asks how far it is; freed by him */
+  bool complete;        /* held: all acknowledged */
+  void *op;             /* for op_done */
+  uint32_t category, local_category;
+  uint32_t cost; /* answer to a get: credit to give back at the end */
+  void *signal;  /* the same: changes at the end, or NULL */
+  uint32_t signal_op;
+  struct udp_xfer *next_held;
+  uint32_t id;
+};
+
+/* A transfer of which parts have come. */
+struct udp_parts {
+  struct udp_parts *next;
+  uint32_t id;
+  uint64_t total, come;
+  bool head; /* the part with the action has come */
+  struct udp_record action;
+  int32_t args[TMB_AM_ARGS_MAX];
+  uint8_t *memory; /* Medium: where it is put together */
+};
+
+/* A signal that waits until all packets before its own have come. */
+struct udp_late {
+  struct udp_late *next;
+  uint64_t number;
+  void *addr;
+  uint64_t value;
+  uint8_t op;
+};
+
+/* A get whose data have not all come. */
+struct udp_get {
+  void *op; /* NULL and total 0: the entry is free */
+  uint8_t *local;
+  uint64_t total, come;
+  uint32_t category, peer;
+  uint32_t next_free;
+  uint16_t generation;
+  bool used;
+};
+
+struct udp_peer {
+  uint32_t rank;
+  bool busy, lost;
+  bool heard;                   /* something of it has come */
+  uint32_t heard_rail;          /* that its latest packet took */
+  uint32_t bulk_rail, bulk_run; /* of transfers: the rail, and bytes on it so far */
+  uint64_t bulk_bytes;          /* of all transfers */
+  bool fills_link; /* packets have stood in a queue of this host: datagrams fill its link */
+  struct udp_peer *next_busy;
+  uint64_t key_out[2], key_in[2];
+  struct udp_seal seal; /* with config.cipher */
+  struct udp_mtu mtu;
+  struct udp_tx tx;
+  struct udp_rx rx;
+  uint64_t seq; /* of the packet that is being read */
+  /* small messages that are gathered */
+  struct udp_buf *open;
+  uint32_t open_end;  /* of the control part, from the packet's start */
+  uint32_t open_tail; /* bytes of the tail behind it */
+  uint32_t open_count;
+  uint8_t open_flags;
+  uint64_t open_tick; /* engine->tick when the last was added */
+  /* transfers */
+  struct udp_xfer *first, *last; /* that still have packets to make */
+  uint64_t copied;               /* bytes of copies in them */
+  uint64_t unasked;              /* bytes sent since an acknowledgement was asked for */
+  uint64_t asked;                /* number of the packet that did */
+  uint32_t next_id;
+  struct udp_parts *parts;
+  struct udp_late *late;    /* signals that came before earlier packets, by number */
+  struct udp_xfer *passing; /* complete, but earlier packets are not: their signals wait there */
+  /* credit of requests */
+  uint32_t cost_sent, cost_back; /* ours at the peer: sent, handled */
+  uint32_t handled, told;        /* the peer's here */
+  bool starved;                  /* a request found no credit: the news of it may be lost */
+  uint32_t starved_asks;
+  uint64_t starved_ns; /* when to ask */
+  /* acknowledgement that this rank owes */
+  uint32_t unacked;
+  bool ack_now;
+  uint64_t ack_tick; /* engine->tick when ack_now was set */
+  /* whether this rank answers signals of the peer at once, so that the answer can carry the
+   * acknowledgement; ticks are engine->tick, UINT64_MAX: never */
+  uint64_t signal_tick;         /* when it last changed one here */
+  uint64_t alone_tick;          /* when one was acknowledged by a packet of its own */
+  uint64_t hoped_tick;          /* ack_tick of an acknowledgement that waits for an answer */
+  uint8_t answers;              /* signals in a row that were answered, up to UDP_ANSWERS_SURE */
+  uint64_t ack_due_ns, come_ns; /* UINT64_MAX: none owed; when the last numbered packet came */
+  uint64_t heard_ns;            /* when it last said anything */
+  uint64_t asked_ns;            /* since when it owes an answer, 0: it does not */
+  uint64_t refused_ns; /* since when the network says that nobody listens, 0: it does not */
+  bool told_lost;      /* core has been told */
+  uint64_t detect_ns;  /* when to look for losses again */
+};
+
+/* A message to be handed up without the lock. */
+struct udp_delivery {
+  struct udp_peer *peer;
+  uint32_t cost; /* of a request */
+  struct tmb_am_in in;
+  void *memory; /* freed afterwards, or NULL */
+};
+
+/* To be told without the lock: a completion, a signal of a get that has been served, or that a peer
+ * is lost. */
+struct udp_done {
+  void *op;
+  uint32_t category, peer;
+  void *addr; /* of a signal, else NULL */
+  uint64_t value;
+  const char *lost; /* why, else NULL */
+};
+
+/* Memory that is freed when a batch ends. */
+struct udp_kept {
+  struct udp_kept *next;
+  void *memory;
+};
+
+/* What one call of progress works with. */
+struct udp_batch {
+  struct udp_batch *next;
+  struct udp_datagrams in;
+  struct udp_delivery *list;
+  uint32_t count, capacity;
+  struct udp_kept *kept;
+};
+
+/* What came while it was not served: requests inside a handler; all while the client computes. */
+struct udp_held {
+  struct udp_held *next;
+  struct udp_delivery delivery;
+  int32_t args[TMB_AM_ARGS_MAX];
+  TMB_ALIGNED(16) uint8_t payload[];
+};
+
+#define UDP_BUF_CLASSES 4u
+
+struct udp_config {
+  uint32_t packet_bytes;     /* of a packet at most, header included */
+  uint32_t base_bytes;       /* to begin with; 0: packet_bytes is given */
+  uint32_t credit;           /* cost of requests at a peer that have not been handled, at most */
+  struct udp_cipher *cipher; /* NULL: packets are hashed, not encrypted */
+  bool hash_payload;
+  uint64_t rto_min_ns; /* 0: the window's own */
+  bool coalesce;
+  uint64_t peer_timeout_ns;
+  uint64_t stream_min; /* transfers of so many bytes and more take the connection, if io has one */
+  uint32_t stream_bytes; /* of a packet there at most */
+};
+
+struct tmb_net {
+  struct tmb_lock lock;
+  uint32_t rank, size;
+  uint64_t job_id;
+  const uint8_t *secret;
+  struct udp_nh_key *tail_key;
+  const struct tmb_net_up *up;
+  struct tmb_net_stats *stats;
+  struct tmb_net_stats own_stats; /* where the environment has none */
+  struct udp_config config;
+  struct udp_io io;
+  struct udp_peer **peers; /* [size] NULL: silent */
+  struct udp_peer *busy;
+  uint64_t now_ns;    /* at the start of the call */
+  uint64_t tick;      /* calls of progress */
+  uint64_t wait_tick; /* tick when the client last asked what to wait for */
+  uint64_t keep_ns;   /* when to ask silent peers */
+  uint64_t bulk_ns;   /* when a long payload last came */
+  struct tmb_tender *tender;
+  int news_fd; /* event: the tender has taken what a client that sleeps would have woken for; -1 */
+  bool news;   /* it is set */
+  uint64_t next_ns;    /* when a timer is due at the earliest */
+  bool dirty;          /* a peer has something to send */
+  bool flood;          /* the last receive call found something */
+  bool more;           /* and left something that no descriptor tells of */
+  uint32_t delivering; /* threads that hand up */
+  bool signalled;      /* signals have changed since the client's last call of progress */
+  struct udp_out out[UDP_OUT_MAX];
+  struct udp_slot *out_slot[UDP_OUT_MAX]; /* NULL: not numbered */
+  struct udp_peer *out_peer[UDP_OUT_MAX];
+  uint32_t out_count;
+  struct udp_buf *loose; /* buffers of packets that are not numbered: free after the hand-over */
+  struct udp_buf *free_bufs[UDP_BUF_CLASSES];
+  struct udp_batch *free_batches;
+  struct udp_held *held_first, *held_last;
+  struct udp_done *done; /* [done_capacity] */
+  uint32_t done_count, done_capacity;
+  struct udp_get *gets;
+  uint32_t get_count, get_free;
+  struct udp_xfer *held_xfers; /* whose callers come back */
+  uint32_t held_id;            /* given last */
+  uint32_t rails_noted;        /* bit r: it has been said that rail r is gone */
+};
+
+/* ---- udp_engine.c */
+
+/* in env: as at open, without its functions; config, io: copied. Returns the engine or NULL. */
+struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_config *config,
+                               const struct udp_io *io);
+void udp_engine_free(struct tmb_net *e);
+
+/* Memory of a packet of up to `bytes` bytes. NULL without memory. */
+struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes);
+/* Bytes that it holds. */
+uint32_t udp_buf_bytes(const struct tmb_net *e, const struct udp_buf *buf);
+void udp_buf_put(struct tmb_net *e, struct udp_buf *buf);
+
+/* Note a completion for op_done, or a signal; told by udp_engine_unlock. */
+void udp_done_add(struct tmb_net *e, const struct udp_done *done);
+
+/* Take the lock and read the clock; release it and tell completions. */
+bool udp_engine_try(struct tmb_net *e) TMB_TRY_ACQUIRE(true, e->lock);
+void udp_engine_lock(struct tmb_net *e) TMB_ACQUIRE(e->lock);
+void udp_engine_unlock(struct tmb_net *e) TMB_RELEASE(e->lock);
+
+/* ---- udp_peer.c */
+
+/* The peer's state, made if need be. NULL without memory. */
+struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank);
+void udp_peer_free(struct tmb_net *e, struct udp_peer *p);
+void udp_peer_busy(struct tmb_net *e, struct udp_peer *p);
+int udp_peer_lost(struct tmb_net *e, uint32_t rank);
+/* A packet has to be answered; asks counts from the first. Tells core of a peer that is gone. */
+void udp_peer_asked(struct tmb_net *e, struct udp_peer *p);
+/* Ask peers that have been silent for long whether they are there. */
+void udp_peer_keep(struct tmb_net *e);
+void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes);
+
+/* ---- udp_send.c */
+
+/* An acknowledgement is owed at once: with the next packet, or alone at the next look. */
+void udp_ack_owe(struct tmb_net *e, struct udp_peer *p);
+/* Make a numbered packet of what lies in `buf` and at `tail`, and send it. There is room. */
+struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
+                                 struct udp_buf *buf, uint32_t control, uint8_t flags);
+void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number);
+/* Send an acknowledgement alone. */
+void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags);
+/* The client has answered a signal that had been acknowledged alone. */
+void udp_ack_answered(struct udp_peer *p);
+/* Whether what is owed for a signal waits for the client's answer, until its next look. */
+bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p);
+/* What is owed is about to be sent alone. */
+void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p);
+/* Send a packet of so many bytes that asks for an answer. */
+void udp_probe_send(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, uint32_t id,
+                    uint32_t rail);
+/* Go on with the search for the length of packets. Returns when to come back. */
+uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p);
+/* Answer a probe; take an answer. */
+void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
+/* Hand over what was made. */
+void udp_out_flush(struct tmb_net *e);
+/* Add a record with its payload to what is gathered; sets UDP_TAIL where it must. in flags:
+ * UDP_ACK_NOW; reserve: slots of the window to leave free. Returns false if there is no room now.
+ */
+bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
+                uint32_t reserve);
+/* Whether the peer takes a request of this cost now; if not, it is asked after a while. */
+bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
+/* Send what is gathered, if the window allows. Returns false if not. */
+bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve);
+/* Send it if nothing is in flight, else let it wait for company. */
+void udp_gather_settle(struct tmb_net *e, struct udp_peer *p);
+/* Payload of one packet at most, with such a record. */
+uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r);
+/* The same, if packets have so many bytes at most. */
+uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r);
+int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
+
+/* A packet that is about to be sent. */
+struct udp_ask {
+  uint32_t rail;
+  uint64_t bytes;
+  bool stops; /* nothing more may be sent after it for now, whatever its rail's window says */
+  bool ends;  /* somebody waits until all has come */
+};
+
+/* Whether it asks for an acknowledgement: at an end, UDP_ASKS times a window, and where the window
+ * is full, unless an answer is on its way: else a full window would be acknowledged, and refilled,
+ * packet by packet. */
+bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask);
+
+/* ---- udp_rail.c */
+
+#define UDP_NO_RAIL    UINT32_MAX
+#define UDP_RAIL_ASKED 0x80000000u /* of a probe's id: whether the rail carries this length */
+
+/* The rail of a transfer's next packet, UDP_NO_RAIL: none now; lowers *due_ns to when by time. */
+uint32_t udp_rail_bulk(struct tmb_net *e, struct udp_peer *p, uint64_t *due_ns);
+/* Whether a rail is the connection. */
+static inline bool udp_rail_is_stream(const struct tmb_net *e, uint32_t r) {
+  return r == e->io.rails; /* without one no rail has this number */
+}
+/* Whether the first of the transfers takes the connection: it is long, and the connection works. */
+bool udp_rail_streams(const struct tmb_net *e, const struct udp_peer *p);
+/* Whether something is on its way through the connection. */
+static inline bool udp_rail_flows(const struct tmb_net *e, const struct udp_peer *p) {
+  return e->io.has_stream && p->tx.rail[e->io.rails].in_flight;
+}
+/* The rail of a packet that is sent again. */
+uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot);
+/* Whether a window leaves room for a packet that is sent again. */
+bool udp_rail_open(const struct udp_peer *p);
+/* Nothing of a rail has been acknowledged for its time-out. */
+void udp_rail_timeout(struct tmb_net *e, struct udp_peer *p, uint32_t r);
+/* Look whether more rails can be used, where that would help. */
+void udp_rail_ask(struct tmb_net *e, struct udp_peer *p);
+/* A rail carries packets of this length. */
+void udp_rail_answered(struct udp_peer *p, uint32_t r, uint32_t bytes);
+
+/* ---- udp_xfer.c */
+
+struct udp_xfer *udp_xfer_new(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r,
+                              const void *src, uint64_t total);
+/* Copy the source, so that it is free. */
+void udp_xfer_copy(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x);
+void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x);
+/* Make packets of the transfers of `p` while the windows allow. Returns when to go on, for pacing;
+ * UINT64_MAX: not by time. */
+uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p);
+/* A packet of it has been acknowledged. */
+void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x);
+/* All packets below tx.una have been acknowledged: signals that waited for that have changed. */
+void udp_xfer_passed(struct tmb_net *e, struct udp_peer *p);
+/* Held: mark it complete; else free it. */
+void udp_xfer_free(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x);
+/* A transfer that its caller asks for. Returns NULL if it is none. */
+struct udp_xfer *udp_xfer_held(struct tmb_net *e, uint32_t id);
+void udp_xfer_hold(struct tmb_net *e, struct udp_xfer *x);
+void udp_xfer_unhold(struct tmb_net *e, struct udp_xfer *x);
+
+/* ---- udp_recv.c */
+
+/* Take the packets of a datagram in. in data: [bytes], aligned to 8. */
+void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes);
+/* Take in what was received. */
+void udp_batch_take(struct tmb_net *e, struct udp_batch *b);
+/* Where the tail of a packet belongs, see udp_datagrams.place. NULL, too, if the packet is not
+ * authentic, has come before, or has a hash or tag that covers its tail. in placer: the engine. */
+uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes);
+
+/* Memory of this process that `p` names; under a core that goes on, NULL if it may not. */
+void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t bytes);
+
+/* ---- udp_deliver.c */
+
+void udp_batch_free(struct udp_batch *b);
+struct udp_batch *udp_batch_get(struct tmb_net *e);
+void udp_batch_put(struct tmb_net *e, struct udp_batch *b);
+/* Empty it: free what it keeps. */
+void udp_batch_end(struct udp_batch *b);
+/* Free `memory` when the batch ends. */
+void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory);
+/* A copy of a datagram's rest, aligned; lives until the batch ends. */
+uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *data,
+                        uint32_t bytes);
+/* Note something to be handed up; what it points at lives until the end of the batch. */
+void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d);
+/* Take what was kept before and is served now. Returns whether there may be more of it: then
+ * nothing is to be received before it. */
+bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve);
+/* Keep what is not served. in serve: TMB_SERVE_*, 0: nothing. */
+void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve);
+/* Hand up, without the lock. */
+void udp_deliver_run(struct tmb_net *e, struct udp_batch *b);
+/* A request of this cost has been handled. */
+void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
+/* Give the credit of what was handed up back; with the lock. */
+void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b);
+
+/* ---- udp_rma.c */
+
+int udp_put(struct tmb_net *e, const struct tmb_rma *rma);
+int udp_get(struct tmb_net *e, const struct tmb_rma *rma);
+int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tmb_signal *signal);
+int udp_get_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tmb_signal *signal);
+int udp_am_long(struct tmb_net *e, struct tmb_am_out *out);
+/* A get has come from `p`; data of a get of ours. */
+void udp_get_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
+void udp_get_end(struct tmb_net *e, uint32_t index);
+/* Without r->payload: they lie in their place. Returns false if they are of none of ours. */
+bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
+/* Where data of a get belong, or NULL. */
+uint8_t *udp_get_place(struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r);
+
+/* ---- udp_progress.c */
+
+int udp_progress(struct tmb_net *e, int serve);
+uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
+bool udp_drained(struct tmb_net *e);
+/* Do what the client's calls would do, except to hand up, if it has not called since `tick`. Lowers
+ * *ns to the next timer. Returns whether it did. */
+bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns);
+/* Whether long transfers are under way. A hint. */
+bool udp_busy_transfers(const struct tmb_net *e);
+
+/* Send what the busy peers have to send, and find the next timer. in flush: also what is gathered
+ * and waits for company; acks: also acknowledgements alone. */
+void udp_push_all(struct tmb_net *e, bool flush, bool acks);
+
+/* Cost of a request in credit. */
+static inline uint32_t udp_cost(uint64_t nbytes) {
+  return 1 + (uint32_t)(nbytes / 256);
+}
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The loop of the engine: receive, acknowledge, send again, go on with transfers, hand up.
+ *
+ * Owns the timers. Called through the slots progress, wait_fds and drained. Calls the other parts.
+ * One receive call per look while little comes, as many datagrams as there are while much comes. An
+ * acknowledgement that is owed waits until what has come was handed up, because the answer can
+ * carry it. Invariants: nothing is handed up under the lock; next_ns is not later than any timer of
+ * a busy peer.
+ */
+#include "net/udp/ops/udp_engine.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#define RESENDS_MAX 64u         /* of one peer in one round */
+#define BULK_NS     5000000u    /* after the last long payload */
+#define BLIND_NS    1000000u    /* longest sleep of a client that the tender cannot wake */
+#define LATE_NS     1000000u    /* from a timer of a client that sleeps to its waking */
+#define ASK_NS_MAX  1000000000u /* between questions for credit */
+
+/* Send lost packets again while the window allows. in probe: one at least, to hear what came. */
+static void push_lost(struct tmb_net *e, struct udp_peer *p, bool probe) {
+  uint32_t sent = 0;
+  for (uint64_t n = p->tx.una; n < p->tx.next && p->tx.lost && sent < RESENDS_MAX; n++) {
+    if (udp_tx_slot(&p->tx, n)->state != UDP_SLOT_LOST) continue;
+    if (!probe && !udp_rail_open(p)) return;
+    udp_packet_resend(e, p, n);
+    probe = false;
+    sent++;
+  }
+}
+
+static uint64_t push_timeout(struct tmb_net *e, struct udp_peer *p) {
+  uint64_t next = UINT64_MAX;
+  for (uint32_t r = 0; r < p->tx.rails; r++) {
+    const struct udp_rail *rail = &p->tx.rail[r];
+    if (!rail->in_flight) continue;
+    uint64_t due = rail->timer_ns + udp_tx_rto(rail);
+    if (due <= e->now_ns) {
+      udp_rail_timeout(e, p, r);
+      udp_count(&e->stats->timeouts, 1);
+      udp_peer_asked(e, p);
+      push_lost(e, p, true);
+      due = e->now_ns + udp_tx_rto(rail);
+    }
+    next = TMB_MIN(next, due);
+  }
+  return next;
+}
+
+/* Ask for news of credit. */
+static uint64_t push_starved(struct tmb_net *e, struct udp_peer *p) {
+  if (!p->starved) return UINT64_MAX;
+  if (p->starved_ns > e->now_ns) return p->starved_ns;
+  const uint64_t wait = udp_tx_rto(udp_tx_main(&p->tx)) << TMB_MIN(p->starved_asks, 8u);
+  if (p->starved_asks++) udp_peer_asked(e, p);
+  p->starved_ns = e->now_ns + TMB_MIN(wait, (uint64_t)ASK_NS_MAX);
+  udp_ack_send(e, p, UDP_ACK_NOW);
+  return p->starved_ns;
+}
+
+/* Send the acknowledgement that is owed, if it is time. */
+static uint64_t push_ack(struct tmb_net *e, struct udp_peer *p, bool now) {
+  if (!p->ack_now && p->ack_due_ns == UINT64_MAX) return UINT64_MAX;
+  if (!now && (!p->ack_now || p->ack_tick == e->tick)) return e->now_ns;
+  if (!p->ack_now && p->unacked < UDP_ACK_EVERY && p->ack_due_ns > e->now_ns) return p->ack_due_ns;
+  udp_ack_alone(e, p);
+  udp_ack_send(e, p, 0);
+  return UINT64_MAX;
+}
+
+/* Whether what is gathered has waited long enough. */
+static bool gather_due(const struct tmb_net *e, const struct udp_peer *p) {
+  return p->tx.una == p->tx.next || e->tick - p->open_tick >= 2;
+}
+
+/* Returns when to come back. */
+static uint64_t push_peer(struct tmb_net *e, struct udp_peer *p, bool flush, bool acks) {
+  if (p->detect_ns <= e->now_ns) p->detect_ns = udp_tx_detect(&p->tx, e->now_ns);
+  uint64_t next = p->detect_ns;
+  if (p->tx.lost) push_lost(e, p, false);
+  if (p->open && (flush || p->first || gather_due(e, p))) (void)udp_gather_flush(e, p, 0);
+  if (p->open) next = e->now_ns;
+  const uint64_t paced = p->open && p->first ? e->now_ns : udp_xfer_push(e, p);
+  const uint64_t timeout = push_timeout(e, p);
+  const uint64_t starved = push_starved(e, p);
+  const uint64_t probe = udp_probe_push(e, p);
+  const uint64_t ack = push_ack(e, p, acks && (flush || !udp_ack_hopes(e, p)));
+  next = TMB_MIN(TMB_MIN(next, paced), TMB_MIN(timeout, ack));
+  return TMB_MIN(next, TMB_MIN(starved, probe));
+}
+
+static bool is_idle(const struct udp_peer *p) {
+  return p->tx.una == p->tx.next && !p->open && !p->first && !p->ack_now && !p->starved &&
+         p->ack_due_ns == UINT64_MAX && p->mtu.due_ns == UINT64_MAX;
+}
+
+void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
+  struct udp_peer **at = &e->busy;
+  if (e->now_ns >= e->keep_ns) udp_peer_keep(e);
+  uint64_t next = e->keep_ns, unacked = 0, queued = 0;
+  e->dirty = false;
+  while (*at) {
+    struct udp_peer *p = *at;
+    const uint64_t due = p->lost ? UINT64_MAX : push_peer(e, p, flush, acks);
+    next = TMB_MIN(next, due);
+    unacked += p->tx.next - p->tx.una;
+    queued += p->open_count + (p->first != NULL);
+    if (is_idle(p)) {
+      p->busy = false;
+      *at = p->next_busy;
+    } else {
+      at = &p->next_busy;
+    }
+  }
+  udp_out_flush(e);
+  e->next_ns = e->dirty ? e->now_ns : next;
+  e->dirty = false;
+  tmb_store_rlx(&e->stats->unacked, unacked);
+  tmb_store_rlx(&e->stats->queued, queued);
+}
+
+/* Hand up what is in the batch, then send what handlers have said. */
+static void hand_up(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock);
+
+static void hand_up(struct tmb_net *e, struct udp_batch *b) {
+  e->delivering++;
+  udp_engine_unlock(e);
+  udp_deliver_run(e, b);
+  udp_engine_lock(e);
+  e->delivering--;
+  udp_deliver_credit(e, b);
+  udp_push_all(e, true, false);
+}
+
+/* Wake the client, should it sleep: what its descriptors told of has been taken. */
+static void tell_news(struct tmb_net *e) {
+  const uint64_t one = 1;
+  if (e->news || e->news_fd < 0) return;
+  e->news = write(e->news_fd, &one, sizeof one) == (ssize_t)sizeof one;
+}
+
+static void hear_news(struct tmb_net *e) {
+  uint64_t count;
+  e->news = read(e->news_fd, &count, sizeof count) < 0 && errno == EINTR;
+}
+
+int udp_progress(struct tmb_net *e, int serve) {
+  if (!udp_engine_try(e)) return TMB_FOUND_BUSY;
+  e->tick++;
+  if (TMB_UNLIKELY(e->news)) hear_news(e);
+  struct udp_batch *b = udp_batch_get(e);
+  e->signalled = false;
+  b->in.count = 0;
+  if (TMB_LIKELY(!e->held_first) || !udp_deliver_kept(e, b, serve)) {
+    e->io.ops->recv(e->io.state, &b->in, e->flood);
+    e->flood = b->in.count > 0;
+    e->more = b->in.more;
+  }
+  const uint32_t came = b->in.count;
+  udp_batch_take(e, b);
+  if (TMB_UNLIKELY(serve != TMB_SERVE_ALL)) udp_deliver_hold(e, b, serve);
+  if (came || e->dirty || e->now_ns >= e->next_ns) udp_push_all(e, false, b->count == 0);
+  const bool found = b->count || e->done_count || came;
+  if (b->count) hand_up(e, b);
+  udp_batch_put(e, b);
+  udp_engine_unlock(e);
+  return found ? TMB_FOUND_WORK : TMB_FOUND_NOTHING;
+}
+
+uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns) {
+  udp_engine_lock(e);
+  udp_push_all(e, true, true);
+  const uint64_t left = e->next_ns > e->now_ns ? e->next_ns - e->now_ns : 0;
+  if (left < *timeout_ns) *timeout_ns = left;
+  if (e->held_first || e->done_count || e->more || e->signalled) *timeout_ns = 0;
+  e->wait_tick = e->tick;
+  uint32_t count = e->io.ops->fds(e->io.state, fds, max);
+  if (e->news_fd >= 0 && count < max)
+    fds[count++] = (struct pollfd){.fd = e->news_fd, .events = POLLIN};
+  else if (max)
+    *timeout_ns = TMB_MIN(*timeout_ns, (uint64_t)BLIND_NS);
+  udp_engine_unlock(e);
+  return count;
+}
+
+/* Whether the client sleeps on the socket. It has asked what to wait for, and at most looked once
+ * more since; but it may have gone on after that look, and not to sleep. One that sleeps wakes when
+ * a timer is due or a datagram comes. */
+static bool is_asleep(struct tmb_net *e) {
+  if (!e->wait_tick || e->tick > e->wait_tick + 1 || e->now_ns >= e->next_ns + LATE_NS)
+    return false;
+  struct pollfd fds[UDP_FDS_MAX];
+  return poll(fds, e->io.ops->fds(e->io.state, fds, UDP_FDS_MAX), 0) <= 0;
+}
+
+bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
+  if (!udp_engine_try(e)) return false;
+  if (e->tick != tick || is_asleep(e)) {
+    tmb_lock_release(&e->lock);
+    return false;
+  }
+  struct udp_batch *b = udp_batch_get(e);
+  e->io.ops->recv(e->io.state, &b->in, true);
+  udp_batch_take(e, b);
+  udp_deliver_hold(e, b, 0);
+  udp_push_all(e, true, true);
+  e->more = b->in.more;
+  if (b->in.count || e->done_count || e->held_first || e->signalled) tell_news(e);
+  if (e->next_ns <= e->now_ns || e->more)
+    *ns = 0;
+  else if (e->next_ns - e->now_ns < *ns)
+    *ns = e->next_ns - e->now_ns;
+  udp_batch_put(e, b);
+  tmb_lock_release(&e->lock); /* completions wait for the client */
+  return true;
+}
+
+bool udp_busy_transfers(const struct tmb_net *e) {
+  const uint64_t now = e->io.ops->now(e->io.state);
+  return now - tmb_load_rlx(&e->bulk_ns) < BULK_NS;
+}
+
+bool udp_drained(struct tmb_net *e) {
+  udp_engine_lock(e);
+  udp_push_all(e, true, true);
+  bool drained = true;
+  for (const struct udp_peer *p = e->busy; p && drained; p = p->next_busy) {
+    if (p->tx.una != p->tx.next || p->open || p->first) drained = false;
+    if (p->ack_now || p->ack_due_ns != UINT64_MAX) {
+      udp_ack_send(e, e->peers[p->rank], 0);
+    }
+  }
+  udp_out_flush(e);
+  udp_engine_unlock(e);
+  return drained;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Packets that arrive: are they ours, what do they acknowledge, what lies in them.
+ *
+ * Owns the transfers of which parts have come. Called by udp_progress.c. Calls the window, core's
+ * target, udp_deliver.c for what is handed up without the lock. A packet is checked in this order:
+ * lengths, job, hash, number; what fails is counted and dropped, and nothing of it is used before.
+ * Payload of puts is copied once, from the receive buffer to its place, or by the kernel: a
+ * connection asks, with the head of a packet, where the tail belongs. Invariants: each packet is
+ * taken at most once; messages are handed up as they come, no order is made.
+ */
+#include "net/udp/ops/udp_engine.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is being taken. */
+struct packet {
+  uint8_t *data;
+  struct udp_header h;
+  uint64_t seq, ack;
+  bool placed; /* its tail lies where it belongs, not in data */
+};
+
+static void refuse(struct tmb_net *e) {
+  udp_count(&e->stats->refused, 1);
+}
+
+/* ---- records */
+
+/* Signals change here, under the lock, as soon as their data are in place, so that whoever is told
+ * that a put with a signal is complete, and then looks at the word, sees it changed. */
+static void change_signal(struct tmb_net *e, void *addr, uint32_t op, uint64_t value) {
+  if (addr) e->up->signal(addr, op, value);
+  e->signalled = true;
+}
+
+/* Signals of one rank change in the order in which they were sent, as programs expect that mix set
+ * and add on one word: one that has overtaken a lost packet waits for it. */
+static void late_add(struct tmb_net *e, struct udp_peer *p, const struct udp_late *signal) {
+  struct udp_late *l = malloc(sizeof *l);
+  if (!l) e->up->fatal("no memory to keep a signal of rank %u", p->rank);
+  struct udp_late **at = &p->late;
+  while (*at && (*at)->number <= signal->number) at = &(*at)->next;
+  *l = *signal;
+  l->next = *at;
+  *at = l;
+}
+
+static void late_take(struct tmb_net *e, struct udp_peer *p) {
+  while (p->late && p->late->number < p->rx.next) {
+    struct udp_late *l = p->late;
+    p->late = l->next;
+    change_signal(e, l->addr, l->op, l->value);
+    free(l);
+  }
+}
+
+void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t bytes) {
+  void *place = e->up->target(p->rank, addr, bytes);
+  if (!place)
+    e->up->fatal("rank %u accesses %" PRIu64 " bytes at 0x%" PRIx64
+                 " of this rank, which lie in none of its segments",
+                 p->rank, bytes, addr);
+  return place;
+}
+
+static void place(struct tmb_net *e, struct udp_peer *p, uint64_t addr,
+                  const struct udp_record *r) {
+  if (!r->bytes) return;
+  void *to = udp_target(e, p, addr, r->bytes);
+  if (to && r->payload) memcpy(to, r->payload, r->bytes);
+}
+
+static void take_am(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                    const struct udp_record *r) {
+  const bool reply = (r->flags & UDP_REPLY) != 0;
+  const bool medium = (r->flags & UDP_MEDIUM) != 0;
+  const struct udp_delivery d = {.peer = p,
+                                 .cost = reply ? 0 : udp_cost(r->bytes),
+                                 .in = {.src = p->rank,
+                                        .category = medium ? TMB_AM_MEDIUM : TMB_AM_SHORT,
+                                        .handler = r->handler,
+                                        .nargs = r->nargs,
+                                        .is_reply = reply,
+                                        .route = r->route,
+                                        .args = r->args,
+                                        .payload = (void *)(uintptr_t)r->payload,
+                                        .nbytes = r->bytes}};
+  udp_deliver_add(e, b, &d);
+}
+
+static void act_signal(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+  const struct udp_late s = {.number = p->seq,
+                             .addr = udp_target(e, p, r->signal_addr, sizeof(uint64_t)),
+                             .value = r->signal_value,
+                             .op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD};
+  p->signal_tick = e->tick;
+  if (p->seq < p->rx.next)
+    change_signal(e, s.addr, s.op, s.value);
+  else
+    late_add(e, p, &s);
+}
+
+/* All of a transfer has come: do what is due. in args: live until the batch ends; memory: a Medium
+ * that was put together, freed afterwards, or NULL. */
+static void act(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                const struct udp_record *r, void *memory) {
+  if (r->action == UDP_ACT_SET || r->action == UDP_ACT_ADD) {
+    act_signal(e, p, r);
+    return;
+  }
+  const bool is_long = r->action == UDP_ACT_LONG;
+  const bool reply = (r->flags & UDP_REPLY) != 0;
+  struct udp_delivery d = {.peer = p,
+                           .memory = memory,
+                           .cost = reply ? 0 : udp_cost(is_long ? 0 : r->total),
+                           .in = {.src = p->rank,
+                                  .category = is_long ? TMB_AM_LONG : TMB_AM_MEDIUM,
+                                  .handler = r->handler,
+                                  .nargs = r->nargs,
+                                  .is_reply = reply,
+                                  .route = r->route,
+                                  .args = r->args,
+                                  .payload = (void *)(uintptr_t)r->payload,
+                                  .nbytes = r->total}};
+  if (is_long)
+    d.in.payload = r->total ? udp_target(e, p, r->addr, r->total) : (void *)(uintptr_t)r->addr;
+  udp_deliver_add(e, b, &d);
+}
+
+static struct udp_parts *parts_find(struct udp_peer *p, uint32_t id) {
+  struct udp_parts *t = p->parts;
+  while (t && t->id != id) t = t->next;
+  return t;
+}
+
+static struct udp_parts *parts_new(struct tmb_net *e, struct udp_peer *p,
+                                   const struct udp_record *r) {
+  struct udp_parts *t = calloc(1, sizeof *t);
+  if (t && r->action == UDP_ACT_MEDIUM) t->memory = malloc(r->total + 16);
+  if (!t || (r->action == UDP_ACT_MEDIUM && !t->memory))
+    e->up->fatal("no memory for a message of %" PRIu64 " bytes", r->total);
+  t->id = r->id;
+  t->total = r->total;
+  t->action.action = r->action;
+  t->next = p->parts;
+  p->parts = t;
+  return t;
+}
+
+static void parts_end(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                      struct udp_parts *t) {
+  struct udp_parts **at = &p->parts;
+  while (*at != t) at = &(*at)->next;
+  *at = t->next;
+  if (t->memory) t->action.payload = t->memory;
+  /* The arguments have to outlive this struct: it goes when the batch ends. */
+  t->action.args = t->args;
+  act(e, b, p, &t->action, t->memory);
+  udp_batch_keep(e, b, t);
+}
+
+static void take_part(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                      const struct udp_record *r) {
+  if (r->action != UDP_ACT_MEDIUM) place(e, p, r->addr, r);
+  if (r->flags & UDP_HEAD && r->bytes == r->total) {
+    act(e, b, p, r, NULL);
+    return;
+  }
+  struct udp_parts *t = parts_find(p, r->id);
+  if (!t) t = parts_new(e, p, r);
+  if (t->total != r->total || t->action.action != r->action || r->bytes > t->total - t->come) {
+    refuse(e);
+    return;
+  }
+  if (t->memory && r->bytes) memcpy(t->memory + r->addr, r->payload, r->bytes);
+  t->come += r->bytes;
+  if (r->flags & UDP_HEAD) {
+    t->head = true;
+    t->action = *r;
+    if (r->nargs) memcpy(t->args, r->args, r->nargs * sizeof *t->args);
+  }
+  if (t->head && t->come == t->total) parts_end(e, b, p, t);
+}
+
+static void take_record(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
+                        const struct udp_record *r) {
+  udp_count(&e->stats->bytes_in, r->bytes);
+  if (r->bytes >= UDP_BULK_BYTES || r->type == UDP_PART) tmb_store_rlx(&e->bulk_ns, e->now_ns);
+  switch (r->type) {
+  case UDP_AM: take_am(e, b, p, r); break;
+  case UDP_PUT: place(e, p, r->addr, r); break;
+  case UDP_PART: take_part(e, b, p, r); break;
+  case UDP_GET: udp_get_serve(e, p, r); break;
+  case UDP_DATA:
+    if (!udp_get_data(e, p, r)) refuse(e);
+    break;
+  default: break; /* UDP_SACK: read before */
+  }
+}
+
+/* ---- packets */
+
+static bool check_hash(const struct tmb_net *e, const struct packet *k, const uint64_t key[2]) {
+  struct udp_auth_input input = {.seq = k->seq,
+                                 .ack = k->ack,
+                                 .control = k->data + UDP_HEADER_BYTES,
+                                 .control_bytes = k->h.control,
+                                 .tail_key = e->tail_key};
+  if (e->config.hash_payload && !(k->h.flags & UDP_HASHED)) return false;
+  const uint32_t tail_at = TMB_ALIGN_UP(UDP_HEADER_BYTES + k->h.control, 16u);
+  if (k->h.flags & UDP_HASHED && k->h.bytes > tail_at) {
+    input.tail = k->data + tail_at;
+    input.tail_bytes = k->h.bytes - tail_at;
+  }
+  return udp_auth_hash(key, &k->h, &input) == k->h.mac;
+}
+
+/* in seal: the peer's, or NULL if there is none yet. */
+static bool open_sealed(const struct tmb_net *e, struct packet *k, const struct udp_seal *seal) {
+  const struct udp_auth_input input = {.seq = k->seq, .ack = k->ack};
+  if (TMB_LIKELY(seal != NULL))
+    return udp_seal_open(e->config.cipher, seal->in, k->data, &k->h, &input);
+  uint8_t key[UDP_SEAL_KEY];
+  udp_seal_key(e->config.cipher, e->secret, e->job_id, (const uint32_t[2]){k->h.src, e->rank}, key);
+  return udp_seal_open(e->config.cipher, key, k->data, &k->h, &input);
+}
+
+/* The peer that sent an authentic packet, or NULL. */
+static struct udp_peer *authentic(struct tmb_net *e, struct packet *k) {
+  if (k->h.job != (uint32_t)e->job_id || k->h.src >= e->size || k->h.src == e->rank) return NULL;
+  struct udp_peer *p = e->peers[k->h.src];
+  k->seq = udp_extend(p ? p->rx.next : 1, k->h.seq);
+  k->ack = udp_extend(p ? p->tx.una : 1, k->h.ack);
+  if (TMB_UNLIKELY(e->config.cipher != NULL)) {
+    if (!open_sealed(e, k, p ? &p->seal : NULL)) return NULL;
+    return udp_peer_get(e, k->h.src);
+  }
+  if (TMB_LIKELY(p != NULL)) return check_hash(e, k, p->key_in) ? p : NULL;
+  uint64_t key[2];
+  udp_auth_key(e->secret, e->job_id, k->h.src, e->rank, key);
+  return check_hash(e, k, key) ? udp_peer_get(e, k->h.src) : NULL;
+}
+
+struct acked {
+  struct tmb_net *e;
+  struct udp_peer *p;
+};
+
+static void on_acked(void *ctx, struct udp_slot *slot) {
+  const struct acked *a = ctx;
+  if (!udp_rail_is_stream(a->e, slot->rail))
+    udp_mtu_passed(&a->p->mtu, slot->head_bytes + slot->tail_bytes, a->e->now_ns);
+  udp_buf_put(a->e, slot->buf);
+  if (slot->xfer) udp_xfer_acked(a->e, a->p, slot->xfer);
+}
+
+static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet *k,
+                     const uint8_t *map) {
+  const struct udp_ack ack = {k->ack, k->h.sack, map, k->h.ack_delay_us * (uint64_t)1000};
+  struct acked ctx = {e, p};
+  if (!udp_tx_ack(&p->tx, &ack, e->now_ns, on_acked, &ctx)) {
+    refuse(e);
+    return;
+  }
+  if (TMB_UNLIKELY(p->passing != NULL)) udp_xfer_passed(e, p);
+  if (k->h.sack || map || udp_tx_resent(&p->tx)) p->detect_ns = 0;
+  const uint32_t back = k->h.handled - p->cost_back;
+  if (!back || back > p->cost_sent - p->cost_back) return;
+  p->cost_back = k->h.handled;
+  p->starved = false;
+}
+
+/* Whether the packet is to be read: it has a number that has not come before. */
+static bool take_number(struct tmb_net *e, struct udp_peer *p, const struct packet *k) {
+  if (k->h.flags & UDP_ACK_NOW) udp_ack_owe(e, p);
+  if (!(k->h.flags & UDP_NUMBERED)) return false;
+  const enum udp_rx_verdict verdict = udp_rx_look(&p->rx, k->seq);
+  udp_peer_busy(e, p);
+  if (verdict != UDP_RX_NEW) {
+    udp_count(&e->stats->duplicates, 1);
+    udp_ack_owe(e, p);
+    return false;
+  }
+  if (k->seq != p->rx.next || udp_rx_gaps(&p->rx)) udp_ack_owe(e, p);
+  udp_rx_take(&p->rx, k->seq);
+  p->come_ns = e->now_ns;
+  if (p->ack_due_ns == UINT64_MAX) p->ack_due_ns = e->now_ns + UDP_ACK_DELAY_NS;
+  p->unacked++;
+  return true;
+}
+
+static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k) {
+  struct udp_peer *p = authentic(e, k);
+  if (!p) {
+    refuse(e);
+    return;
+  }
+  udp_count(&e->stats->packets_in, 1);
+  if (p->lost) return;
+  p->heard_ns = e->now_ns;
+  if (!udp_rail_is_stream(e, k->h.rail)) p->heard = true; /* else datagrams may still be lost */
+  p->heard_rail = k->h.rail < p->tx.rails ? k->h.rail : 0;
+  p->asked_ns = p->refused_ns = 0;
+  take_ack(e, p, k, NULL);
+  const bool fresh = take_number(e, p, k);
+  p->seq = k->seq;
+  const uint32_t end = UDP_HEADER_BYTES + k->h.control;
+  uint32_t at = UDP_HEADER_BYTES;
+  while (at < end) {
+    struct udp_record r;
+    if (udp_record_read(k->data, k->h.bytes, end, &at, &r)) {
+      refuse(e);
+      return;
+    }
+    if (k->placed && r.flags & UDP_TAIL) r.payload = NULL;
+    if (r.type == UDP_SACK)
+      take_ack(e, p, k, r.sack);
+    else if (r.type == UDP_PROBE || r.type == UDP_ANSWER)
+      udp_probe_take(e, p, &r);
+    else if (fresh)
+      take_record(e, b, p, &r);
+  }
+  if (TMB_UNLIKELY(p->late != NULL)) late_take(e, p);
+}
+
+void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes) {
+  while (bytes) {
+    if (TMB_UNLIKELY((uintptr_t)data % 16)) data = udp_batch_copy(e, b, data, bytes);
+    struct packet k = {.data = data};
+    if (udp_header_read(data, bytes, &k.h)) {
+      refuse(e);
+      return;
+    }
+    const uint32_t taken = k.h.bytes; /* opening it takes the tag off */
+    take_packet(e, b, &k);
+    data += taken;
+    bytes -= taken;
+  }
+}
+
+/* Where a record's payload belongs, if that can be said before it has come; or NULL. */
+static uint8_t *record_place(struct tmb_net *e, const struct udp_peer *p,
+                             const struct udp_record *r) {
+  if (r->type == UDP_DATA) return udp_get_place(e, p, r);
+  if (r->type == UDP_PUT || (r->type == UDP_PART && r->action != UDP_ACT_MEDIUM))
+    return e->up->target(p->rank, r->addr, r->bytes);
+  return NULL;
+}
+
+uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes) {
+  struct tmb_net *e = placer;
+  struct packet k = {.data = (uint8_t *)(uintptr_t)head};
+  memcpy(&k.h, head, sizeof k.h);
+  const uint32_t end = UDP_HEADER_BYTES + k.h.control;
+  const bool late = e->config.cipher || e->config.hash_payload || k.h.flags & UDP_HASHED;
+  if (late || !(k.h.flags & UDP_NUMBERED)) return NULL; /* checked with all of it, or not wanted */
+  if (k.h.control % 8 || end > bytes || k.h.src >= e->size || !e->peers[k.h.src]) return NULL;
+  struct udp_peer *p = authentic(e, &k);
+  if (!p || p->lost || udp_rx_look(&p->rx, k.seq) != UDP_RX_NEW) return NULL;
+  struct udp_record r = {0};
+  for (uint32_t at = UDP_HEADER_BYTES; at < end;)
+    if (udp_record_read(head, k.h.bytes, end, &at, &r)) return NULL;
+  return r.flags & UDP_TAIL ? record_place(e, p, &r) : NULL;
+}
+
+void udp_batch_take(struct tmb_net *e, struct udp_batch *b) {
+  for (uint32_t i = 0; i < b->in.count; i++) {
+    struct packet k = {.data = b->in.memory + (size_t)i * UDP_DATAGRAM_MAX, .placed = true};
+    if (!(b->in.placed >> i & 1)) {
+      udp_datagram_take(e, b, k.data, b->in.bytes[i]);
+      continue;
+    }
+    memcpy(&k.h, k.data, sizeof k.h);
+    take_packet(e, b, &k);
+  }
+}

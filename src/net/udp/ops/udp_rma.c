@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put, get, both with a signal, and Long messages.
+ *
+ * Owns the table of gets whose data have not all come. Called through the slots of udp.c; gets are
+ * served from udp_recv.c. Calls udp_send.c for what is short, udp_xfer.c for the rest. A put of up
+ * to UDP_COPY_MAX bytes that fits into a packet is copied into one, and its source is free at once;
+ * a longer one is sent from where it lies. A put with a signal is one message: the signal travels
+ * with the first part, and the target changes it when the last has come. Invariant: data of a get
+ * are placed by the requester's own table, so the owner cannot write anywhere else.
+ */
+#include "net/udp/ops/udp_engine.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COPY_LONG_MAX  (256u << 10) /* sources that must be free on return are copied up to here */
+#define COPIED_MAX     (1u << 20)   /* for one peer at a time */
+#define GETS_FIRST     64u
+#define GET_INDEX_BITS 20u
+#define GET_INDEX_MASK ((1u << GET_INDEX_BITS) - 1)
+
+static uint8_t action_of(const struct tmb_signal *signal) {
+  return signal->op == TMB_SIGNAL_SET ? UDP_ACT_SET : UDP_ACT_ADD;
+}
+
+/* Try to send a short operation with its payload in a packet. Returns whether it was. */
+static bool send_short(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, const void *src,
+                       uint64_t nbytes) {
+  if (nbytes > UDP_COPY_MAX || nbytes > udp_payload_max(p, r)) return false;
+  if (p->first) return false; /* transfers come first */
+  struct udp_record one = *r;
+  one.bytes = (uint32_t)nbytes;
+  one.payload = src;
+  one.total = nbytes;
+  if (one.type == UDP_PART) {
+    one.flags |= UDP_HEAD;
+    if (nbytes > udp_payload_max(p, &one)) return false;
+  }
+  return udp_gather(e, p, &one, UDP_ACK_NOW, UDP_REPLY_SLOTS);
+}
+
+/* ---- puts */
+
+/* Tell rma->op when `x` is complete, and that its source is free: at once if it is copied. */
+static void complete_to(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
+                        const struct tmb_rma *rma) {
+  x->op = rma->op;
+  x->category = rma->category;
+  if (!rma->tell_local) return;
+  if (rma->nbytes > UDP_COPY_MAX) {
+    x->local_category = rma->local_category;
+    return;
+  }
+  udp_xfer_copy(e, p, x);
+  udp_done_add(e, &(struct udp_done){rma->op, rma->local_category, p->rank, NULL, 0, NULL});
+}
+
+static int put_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma) {
+  struct udp_record r = {.type = UDP_PUT, .addr = (uint64_t)(uintptr_t)rma->remote};
+  struct udp_xfer *x = udp_xfer_new(e, p, &r, rma->local, rma->nbytes);
+  complete_to(e, p, x, rma);
+  udp_xfer_add(e, p, x);
+  return 0;
+}
+
+int udp_put(struct tmb_net *e, const struct tmb_rma *rma) {
+  udp_engine_lock(e);
+  struct udp_peer *p = udp_peer_get(e, rma->peer);
+  if (rma->immediate && p->first && !p->lost) {
+    udp_engine_unlock(e);
+    return TMB_AGAIN; /* others wait for the window */
+  }
+  if (!p->lost) {
+    (void)put_locked(e, p, rma);
+    udp_count(&e->stats->sent, 1);
+    udp_count(&e->stats->bytes_out, rma->nbytes);
+    udp_out_flush(e);
+  }
+  udp_engine_unlock(e);
+  return 0;
+}
+
+/* Go on with an operation whose caller comes back until its source has been read. Returns 0 when it
+ * has. */
+static int held_next(struct tmb_net *e, struct tmb_resume *resume) {
+  struct udp_xfer *x = udp_xfer_held(e, resume->id);
+  if (x && !x->complete) return TMB_AGAIN;
+  if (x) udp_xfer_unhold(e, x);
+  return 0;
+}
+
+/* A transfer whose source must be free when the call returns 0: copied, or the caller comes back
+ * until all of it is acknowledged. Returns 0 or TMB_AGAIN. */
+static int send_whole(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
+                      struct tmb_resume *resume) {
+  const bool copies = x->total <= COPY_LONG_MAX || !resume;
+  if (copies) {
+    udp_xfer_copy(e, p, x);
+    udp_xfer_add(e, p, x);
+    return 0;
+  }
+  udp_xfer_hold(e, x);
+  resume->started = true;
+  resume->id = x->id;
+  resume->at = 1;
+  udp_xfer_add(e, p, x);
+  return TMB_AGAIN;
+}
+
+/* Whether so many more bytes may be copied for `p` now. */
+static bool may_copy(const struct udp_peer *p, uint64_t nbytes) {
+  return !p->copied || p->copied + nbytes <= COPIED_MAX;
+}
+
+static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma,
+                             const struct tmb_signal *signal) {
+  struct udp_record r = {.type = UDP_PART,
+                         .action = action_of(signal),
+                         .addr = (uint64_t)(uintptr_t)rma->remote,
+                         .signal_addr = (uint64_t)(uintptr_t)signal->addr,
+                         .signal_value = signal->value};
+  const bool unread = !rma->op; /* nobody could be told later that the source is free */
+  if (unread && send_short(e, p, &r, rma->local, rma->nbytes)) return 0;
+  if (unread && rma->nbytes <= COPY_LONG_MAX && rma->resume && !may_copy(p, rma->nbytes))
+    return TMB_AGAIN;
+  struct udp_xfer *x = udp_xfer_new(e, p, &r, rma->local, rma->nbytes);
+  if (unread) return send_whole(e, p, x, rma->resume);
+  complete_to(e, p, x, rma);
+  udp_xfer_add(e, p, x);
+  return 0;
+}
+
+int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  udp_engine_lock(e);
+  int rc = 0;
+  struct udp_peer *p = udp_peer_get(e, rma->peer);
+  const bool again = rma->resume && rma->resume->started;
+  if (again)
+    rc = held_next(e, rma->resume);
+  else if (!p->lost)
+    rc = put_signal_locked(e, p, rma, signal);
+  if (!again && (!rc || rma->resume)) {
+    udp_count(&e->stats->sent, 1);
+    udp_count(&e->stats->bytes_out, rma->nbytes);
+  }
+  udp_gather_settle(e, p);
+  udp_engine_unlock(e);
+  return rc;
+}
+
+/* ---- Long messages */
+
+static int long_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out *out) {
+  const uint32_t cost = out->is_reply ? 0 : udp_cost(0);
+  if (cost && !udp_credit(e, p, cost)) return TMB_AGAIN;
+  struct udp_record r = {.type = UDP_PART,
+                         .flags = out->is_reply ? UDP_REPLY : 0,
+                         .action = UDP_ACT_LONG,
+                         .handler = out->handler,
+                         .nargs = out->nargs,
+                         .route = out->route,
+                         .args = out->args,
+                         .addr = (uint64_t)(uintptr_t)out->dest};
+  int rc = 0;
+  if (!send_short(e, p, &r, out->src, out->nbytes)) {
+    if (out->nbytes <= COPY_LONG_MAX && !may_copy(p, out->nbytes)) return TMB_AGAIN;
+    rc = send_whole(e, p, udp_xfer_new(e, p, &r, out->src, out->nbytes), out->resume);
+  }
+  p->cost_sent += cost;
+  udp_count(&e->stats->sent, 1);
+  udp_count(&e->stats->bytes_out, out->nbytes);
+  return rc;
+}
+
+int udp_am_long(struct tmb_net *e, struct tmb_am_out *out) {
+  udp_engine_lock(e);
+  int rc = 0;
+  struct udp_peer *p = udp_peer_get(e, out->peer);
+  if (out->resume && out->resume->started)
+    rc = held_next(e, out->resume);
+  else if (!p->lost)
+    rc = long_locked(e, p, out);
+  udp_gather_settle(e, p);
+  udp_engine_unlock(e);
+  return rc;
+}
+
+/* ---- gets: the side that asks */
+
+static bool gets_grow(struct tmb_net *e) {
+  const uint32_t count = e->get_count ? 2 * e->get_count : GETS_FIRST;
+  if (count > GET_INDEX_MASK) return false;
+  struct udp_get *more = realloc(e->gets, count * sizeof *more);
+  if (!more) return false;
+  for (uint32_t i = e->get_count; i < count; i++) {
+    more[i] = (struct udp_get){.next_free = e->get_free};
+    e->get_free = i;
+  }
+  e->gets = more;
+  e->get_count = count;
+  return true;
+}
+
+void udp_get_end(struct tmb_net *e, uint32_t index) {
+  struct udp_get *g = &e->gets[index];
+  g->used = false;
+  g->generation++;
+  g->next_free = e->get_free;
+  e->get_free = index;
+}
+
+static int get_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma,
+                      const struct tmb_signal *signal) {
+  const uint32_t cost = udp_cost(0);
+  if (!udp_credit(e, p, cost)) return TMB_AGAIN;
+  if (e->get_free == UINT32_MAX && !gets_grow(e)) return TMB_AGAIN;
+  const uint32_t index = e->get_free;
+  struct udp_get *g = &e->gets[index];
+  struct udp_record r = {.type = UDP_GET,
+                         .addr = (uint64_t)(uintptr_t)rma->remote,
+                         .total = rma->nbytes,
+                         .id = index | (uint32_t)g->generation << GET_INDEX_BITS};
+  if (signal) {
+    r.action = action_of(signal);
+    r.signal_addr = (uint64_t)(uintptr_t)signal->addr;
+    r.signal_value = signal->value;
+  }
+  if (!udp_gather(e, p, &r, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
+  e->get_free = g->next_free;
+  *g = (struct udp_get){.op = rma->op,
+                        .local = rma->local,
+                        .total = rma->nbytes,
+                        .category = rma->category,
+                        .peer = p->rank,
+                        .generation = g->generation,
+                        .used = true};
+  p->cost_sent += cost;
+  udp_count(&e->stats->sent, 1);
+  return 0;
+}
+
+int udp_get_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  udp_engine_lock(e);
+  int rc = 0;
+  struct udp_peer *p = udp_peer_get(e, rma->peer);
+  if (!p->lost) rc = get_locked(e, p, rma, signal);
+  udp_gather_settle(e, p);
+  udp_engine_unlock(e);
+  return rc;
+}
+
+int udp_get(struct tmb_net *e, const struct tmb_rma *rma) {
+  return udp_get_signal(e, rma, NULL);
+}
+
+/* The get that a record answers, or NULL: none does it fit. */
+static struct udp_get *get_of(struct tmb_net *e, const struct udp_peer *p,
+                              const struct udp_record *r) {
+  const uint32_t index = r->id & GET_INDEX_MASK;
+  if (index >= e->get_count) return NULL;
+  struct udp_get *g = &e->gets[index];
+  const uint32_t generation = g->generation & (UINT32_MAX >> GET_INDEX_BITS);
+  if (!g->used || g->peer != p->rank || generation != r->id >> GET_INDEX_BITS) return NULL;
+  if (r->addr > g->total || r->bytes > g->total - r->addr || r->bytes > g->total - g->come)
+    return NULL;
+  return g;
+}
+
+uint8_t *udp_get_place(struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r) {
+  const struct udp_get *g = get_of(e, p, r);
+  return g ? g->local + r->addr : NULL;
+}
+
+bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+  struct udp_get *g = get_of(e, p, r);
+  if (!g) return false;
+  if (r->bytes && r->payload) memcpy(g->local + r->addr, r->payload, r->bytes);
+  g->come += r->bytes;
+  if (g->come < g->total) return true;
+  udp_done_add(e, &(struct udp_done){g->op, g->category, g->peer, NULL, 0, NULL});
+  udp_get_end(e, r->id & GET_INDEX_MASK);
+  return true;
+}
+
+/* ---- gets: the side that is asked */
+
+void udp_get_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
+  const uint8_t *src = NULL;
+  void *signal = NULL;
+  if (r->total) src = udp_target(e, p, r->addr, r->total);
+  if (r->action != UDP_ACT_NONE) signal = udp_target(e, p, r->signal_addr, sizeof(uint64_t));
+  if ((r->total && !src) || (r->action != UDP_ACT_NONE && !signal)) return;
+  struct udp_record data = {.type = UDP_DATA, .id = r->id, .bytes = 0};
+  const uint32_t op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD;
+  if (r->total <= UDP_COPY_MAX && r->total <= udp_payload_max(p, &data) && !p->first) {
+    data.bytes = (uint32_t)r->total;
+    data.payload = src;
+    if (udp_gather(e, p, &data, 0, 0)) {
+      udp_credit_back(e, p, udp_cost(0));
+      if (signal)
+        udp_done_add(e,
+                     &(struct udp_done){.addr = signal, .category = op, .value = r->signal_value});
+      return;
+    }
+    data.bytes = 0;
+  }
+  struct udp_xfer *x = udp_xfer_new(e, p, &data, src, r->total);
+  x->cost = udp_cost(0);
+  x->signal = signal;
+  x->signal_op = op;
+  x->record.signal_value = r->signal_value;
+  udp_xfer_add(e, p, x);
+}

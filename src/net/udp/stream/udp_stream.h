@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Packets go through connections (TCP): all of them, by setting or where datagrams get lost, or
+ * those of long transfers.
+ *
+ * Owns the listening socket, the connections of this rank, and the io that it wraps. Called by
+ * udp.c at open, then by the engine as its io. Calls the kernel and udp_frame.h. The engine keeps
+ * its windows, hashes, credit and acknowledgements: a connection is one more way for packets that
+ * may lose them, namely when it breaks. So what was in it is sent again, and nothing has to be
+ * agreed when it is made again. A pair has a connection from its first packet on; where both begin
+ * at once there are two for a moment or for good, both are read, and both ranks send on the one
+ * that the lower rank made. What the kernel does not take waits here, bounded, so that a full
+ * socket buffer never stops this rank from reading. Invariants: nothing blocks; before the greeting
+ * is over nothing is read but the greeting, for a bounded time, of a bounded number of strangers.
+ */
+#ifndef TMB_UDP_STREAM_H
+#define TMB_UDP_STREAM_H
+
+#include "net/udp/io/udp_addr.h"
+#include "net/udp/io/udp_io.h"
+#include "net/udp/stream/udp_frame.h"
+
+/* TOMBOLO_UDP_STREAM. AUTO: for long transfers, and for all towards peers of which no datagram
+ * comes. */
+enum udp_stream_mode { UDP_STREAM_NEVER, UDP_STREAM_AUTO, UDP_STREAM_ALWAYS };
+
+struct udp_stream;
+
+/* Listen in each family that the system has; the ports go into the card. Returns NULL, with the
+ * reason in errno. */
+struct udp_stream *udp_stream_open(struct udp_card *card);
+
+struct udp_stream_plan {
+  struct udp_greeter greeter;
+  const struct udp_card *cards; /* [size] */
+  const struct udp_choice *choice;
+  const struct udp_book *book; /* of the sockets, with which io is closed */
+  enum udp_stream_mode mode;   /* AUTO or ALWAYS */
+  bool bulk; /* in AUTO: io gets a rail that is a connection, see udp_io.has_stream */
+  const struct tmb_net_up *up;
+  struct tmb_net_stats *stats;
+};
+
+/* The cards of all ranks are there: keep one listening socket, and wrap `io`, which is closed with
+ * the result. Returns false without memory. */
+bool udp_stream_join(struct udp_stream *s, const struct udp_stream_plan *plan, struct udp_io *io);
+
+void udp_stream_close(struct udp_stream *s);
+
+#endif

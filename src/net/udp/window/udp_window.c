@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sliding windows, see udp_window.h.
+ *
+ * Owns the slots of a peer's window. Called by the engine. Calls udp_cc.h. Sources: RFC 6298 (round
+ * trips, time-out), RFC 8985 (loss by time), RFC 5682 (answers after a time-out). Invariants:
+ * in_flight of a rail is the sum of the bytes of its slots that are SENT; `lost` counts those that
+ * are LOST; slots outside una..next are FREE.
+ */
+#include "net/udp/window/udp_window.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RTT_FIRST_NS   2000000u /* before the first sample */
+#define RTO_MIN_NS     4000000u /* above the longest delay of an acknowledgement */
+#define RTO_MAX_NS     1000000000u
+#define REORDER_MIN_NS 100000u
+#define QUEUE_MIN_NS   400000u  /* what receivers that are busy delay anyway */
+#define PATIENCE_MAX   3u       /* of a rail */
+#define RATE_NS        1000000u /* between measurements of a rail's rate */
+
+int udp_tx_open(struct udp_tx *tx, uint32_t packet_bytes, uint32_t rails) {
+  memset(tx, 0, sizeof *tx);
+  tx->slots = calloc(UDP_WINDOW, sizeof *tx->slots);
+  if (!tx->slots) return TMB_E_NOMEM;
+  tx->una = tx->next = 1;
+  tx->rails = rails < UDP_RAILS ? rails : UDP_RAILS;
+  for (uint32_t i = 0; i < tx->rails; i++) {
+    tx->rail[i].min_rtt_ns = UINT64_MAX;
+    tx->rail[i].rto_min_ns = RTO_MIN_NS;
+    udp_cc_open(&tx->rail[i].cc, packet_bytes);
+  }
+  return 0;
+}
+
+void udp_tx_close(struct udp_tx *tx) {
+  free(tx->slots);
+  tx->slots = NULL;
+}
+
+static uint64_t slot_bytes(const struct udp_slot *slot) {
+  return slot->head_bytes + slot->tail_bytes;
+}
+
+struct udp_slot *udp_tx_take(struct udp_tx *tx) {
+  struct udp_slot *slot = udp_tx_slot(tx, tx->next++);
+  memset(slot, 0, sizeof *slot);
+  return slot;
+}
+
+void udp_tx_sent(struct udp_tx *tx, struct udp_slot *slot, uint64_t now_ns) {
+  if (slot->state == UDP_SLOT_LOST) tx->lost--;
+  slot->state = UDP_SLOT_SENT;
+  slot->sent_ns = now_ns;
+  if (slot->tries < UINT8_MAX) slot->tries++;
+  struct udp_rail *rail = &tx->rail[slot->rail];
+  if (!rail->in_flight) {
+    rail->timer_ns = rail->mark_ns = now_ns;
+    rail->mark_bytes = 0;
+  }
+  rail->in_flight += slot_bytes(slot);
+}
+
+static void mark_lost(struct udp_tx *tx, struct udp_slot *slot) {
+  if (slot->state != UDP_SLOT_SENT) return;
+  slot->state = UDP_SLOT_LOST;
+  tx->rail[slot->rail].in_flight -= slot_bytes(slot);
+  tx->lost++;
+}
+
+void udp_tx_unsent(struct udp_tx *tx, struct udp_slot *slot) {
+  mark_lost(tx, slot);
+}
+
+/* A round trip of `whole_ns`, in which the answer says that it has waited `delay_ns`. The shortest
+ * is that of whole ones, and none counts for less (as RFC 9002 says): a peer that is interrupted
+ * between reading its clock and the packet tells of more than was. */
+static void sample(struct udp_rail *tx, uint64_t whole_ns, uint64_t delay_ns) {
+  if (whole_ns < tx->min_rtt_ns) tx->min_rtt_ns = whole_ns;
+  const uint64_t rtt_ns = whole_ns >= tx->min_rtt_ns + delay_ns ? whole_ns - delay_ns : whole_ns;
+  if (!tx->srtt_ns) {
+    tx->srtt_ns = rtt_ns;
+    tx->rttvar_ns = rtt_ns / 2;
+    return;
+  }
+  const uint64_t off = rtt_ns > tx->srtt_ns ? rtt_ns - tx->srtt_ns : tx->srtt_ns - rtt_ns;
+  tx->rttvar_ns = (3 * tx->rttvar_ns + off) / 4;
+  tx->srtt_ns = (7 * tx->srtt_ns + rtt_ns) / 8;
+}
+
+/* What one acknowledgement brings, over all its packets of a rail. */
+struct news {
+  uint64_t bytes;
+  uint64_t newest_ns; /* when the latest of them was sent */
+  uint64_t again_ns;  /* the same of those that were sent again */
+  uint64_t first_ns;  /* when the earliest was sent of those that were sent once */
+  bool full;          /* the window was in use before */
+};
+
+struct acks {
+  udp_acked_fn acked;
+  void *ctx;
+  uint64_t now_ns;
+  struct news rail[UDP_RAILS];
+};
+
+/* Whether a packet that was sent again, or is about to be, had come the first time: nothing was
+ * lost. An answer that comes so soon cannot be one to the second. */
+static bool is_mistaken(const struct udp_rail *rail, const struct udp_slot *slot, uint64_t now_ns) {
+  if (slot->state == UDP_SLOT_LOST) return true;
+  return slot->tries > 1 && now_ns - slot->sent_ns < rail->srtt_ns / 2;
+}
+
+static void ack_slot(struct udp_tx *tx, uint64_t number, struct acks *acks) {
+  struct udp_slot *slot = udp_tx_slot(tx, number);
+  if (slot->state != UDP_SLOT_SENT && slot->state != UDP_SLOT_LOST) return;
+  struct udp_rail *rail = &tx->rail[slot->rail];
+  struct news *news = &acks->rail[slot->rail];
+  const bool mistaken = is_mistaken(rail, slot, acks->now_ns);
+  if (mistaken && rail->marked) rail->mistaken++;
+  if (slot->state == UDP_SLOT_SENT)
+    rail->in_flight -= slot_bytes(slot);
+  else
+    tx->lost--;
+  news->bytes += slot_bytes(slot);
+  if (slot->tries > 1) {
+    if (slot->sent_ns > news->again_ns && !mistaken) news->again_ns = slot->sent_ns;
+  } else if (slot->state == UDP_SLOT_SENT) {
+    if (slot->sent_ns > news->newest_ns) news->newest_ns = slot->sent_ns;
+    if (slot->sent_ns < news->first_ns) news->first_ns = slot->sent_ns;
+  }
+  if (number >= rail->acked_end) rail->acked_end = number + 1;
+  if (slot->tries > 1 && !mistaken) rail->resent = true;
+  slot->state = UDP_SLOT_ACKED;
+  acks->acked(acks->ctx, slot);
+}
+
+static void ack_map(struct udp_tx *tx, const struct udp_ack *ack, struct acks *news) {
+  for (uint32_t i = 0; i < 32 && ack->sack >> i; i++)
+    if (ack->sack >> i & 1 && ack->ack + 1 + i < tx->next) ack_slot(tx, ack->ack + 1 + i, news);
+  if (!ack->sack_map) return;
+  for (uint32_t i = 0; i < UDP_SACK_BYTES * 8; i++)
+    if (ack->sack_map[i / 8] >> i % 8 & 1 && ack->ack + 1 + i < tx->next)
+      ack_slot(tx, ack->ack + 1 + i, news);
+}
+
+/* How fast a rail is, for the choice among several. */
+static void measure(struct udp_rail *rail, uint64_t bytes, uint64_t now_ns) {
+  rail->mark_bytes += bytes;
+  const uint64_t ns = now_ns - rail->mark_ns;
+  if (ns < RATE_NS || ns < rail->srtt_ns) return;
+  const uint64_t rate = (uint64_t)((double)rail->mark_bytes * 1e9 / (double)ns);
+  rail->rate = rail->rate ? (3 * rail->rate + rate) / 4 : rate;
+  rail->mark_ns = now_ns;
+  rail->mark_bytes = 0;
+}
+
+/* What the last cut was made for: lost, or overtaken by more than was thought. */
+static void judge(const struct udp_tx *tx, struct udp_rail *rail) {
+  if (!rail->marked) return;
+  if (rail->mistaken >= rail->marked) {
+    udp_cc_take_back(&rail->cc);
+    if (rail->patience < PATIENCE_MAX) rail->patience++;
+    rail->recover = 0;
+  } else if (tx->una < rail->recover) {
+    return;
+  } else if (rail->patience && !rail->mistaken) {
+    rail->patience--;
+  }
+  rail->marked = rail->mistaken = 0;
+}
+
+/* Whether the first answer after a time-out is to what was sent before it (RFC 5682): the peer has
+ * not looked for long, and now takes what has come meanwhile, a part first. That the packet which
+ * was sent again is among it says nothing of those that were sent before that. */
+static bool is_late_answer(const struct udp_rail *rail, const struct news *news) {
+  return rail->timeouts && news->first_ns < news->again_ns;
+}
+
+static void take_news(struct udp_tx *tx, struct udp_rail *rail, const struct news *news,
+                      uint64_t delay_ns, uint64_t now_ns) {
+  const bool late = is_late_answer(rail, news), again = news->again_ns > news->newest_ns;
+  const uint64_t newest_ns = again && !late ? news->again_ns : news->newest_ns;
+  const bool sampled = newest_ns && !again;
+  rail->timeouts = 0;
+  rail->timer_ns = now_ns;
+  if (newest_ns > rail->rack_ns) {
+    rail->rack_ns = newest_ns;
+    rail->rack_rtt_ns = now_ns - newest_ns;
+  }
+  if (sampled && now_ns > newest_ns) {
+    sample(rail, now_ns - newest_ns, delay_ns);
+  }
+  judge(tx, rail);
+  if (news->full && tx->una >= rail->recover)
+    udp_cc_acked(&rail->cc, news->bytes, now_ns, rail->srtt_ns);
+  if (tx->rails > 1) measure(rail, news->bytes, now_ns);
+}
+
+bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, udp_acked_fn acked,
+                void *ctx) {
+  if (ack->ack > tx->next) return false;
+  if (ack->ack < tx->una) return true; /* overtaken by a later one */
+  struct acks news;
+  news.acked = acked;
+  news.ctx = ctx;
+  news.now_ns = now_ns;
+  for (uint32_t r = 0; r < tx->rails; r++)
+    news.rail[r] = (struct news){.first_ns = UINT64_MAX,
+                                 .full = udp_cc_is_full(&tx->rail[r].cc, tx->rail[r].in_flight)};
+  while (tx->una < ack->ack) {
+    ack_slot(tx, tx->una, &news);
+    udp_tx_slot(tx, tx->una)->state = UDP_SLOT_FREE;
+    tx->una++;
+  }
+  if (ack->sack || ack->sack_map) ack_map(tx, ack, &news);
+  for (uint32_t r = 0; r < tx->rails; r++)
+    if (news.rail[r].bytes) take_news(tx, &tx->rail[r], &news.rail[r], ack->delay_ns, now_ns);
+  return true;
+}
+
+/* Whether a packet was sent no later than one that has come. */
+static bool is_overtaken(const struct udp_rail *rail, const struct udp_slot *slot,
+                         uint64_t number) {
+  if (slot->sent_ns > rail->rack_ns) return false;
+  return slot->sent_ns < rail->rack_ns || number < rail->acked_end;
+}
+
+/* Whether something of a rail may be lost. */
+static bool is_suspect(const struct udp_tx *tx, const struct udp_rail *rail) {
+  return rail->in_flight && (rail->acked_end > tx->una || rail->resent);
+}
+
+/* Whether packets stand in a queue: round trips take longer than they might. */
+static bool is_crowded(const struct udp_rail *rail) {
+  const uint64_t least = rail->min_rtt_ns / 4;
+  return rail->srtt_ns > rail->min_rtt_ns + (least > QUEUE_MIN_NS ? least : QUEUE_MIN_NS);
+}
+
+/* How long after it was sent a packet is lost that one which was sent later has overtaken: what the
+ * other took, for the queue may have grown since the average, and a part of a round trip. */
+static uint64_t lost_after(const struct udp_rail *rail) {
+  const uint64_t rtt = rail->srtt_ns ? rail->srtt_ns : RTT_FIRST_NS;
+  const uint64_t apart = rtt / 4 * (1 + rail->patience);
+  const uint64_t longest = rail->rack_rtt_ns > rtt ? rail->rack_rtt_ns : rtt;
+  return longest + (apart > REORDER_MIN_NS ? apart : REORDER_MIN_NS);
+}
+
+/* A loss that belongs to no earlier cut. */
+static void cut_window(struct udp_tx *tx, struct udp_rail *rail) {
+  udp_cc_lost(&rail->cc, is_crowded(rail));
+  rail->recover = tx->next;
+  rail->marked = rail->mistaken = 0;
+}
+
+static uint64_t detect(struct udp_tx *tx, uint32_t index, uint64_t now_ns) {
+  struct udp_rail *rail = &tx->rail[index];
+  const uint64_t late = lost_after(rail);
+  uint64_t again = UINT64_MAX;
+  uint32_t marked = 0;
+  bool cut = false;
+  for (uint64_t n = tx->una; n < tx->next; n++) {
+    struct udp_slot *slot = udp_tx_slot(tx, n);
+    if (slot->state != UDP_SLOT_SENT || slot->rail != index || !is_overtaken(rail, slot, n))
+      continue;
+    /* Lost when the reordering time has passed since. */
+    const uint64_t due = slot->sent_ns + late;
+    if (due > now_ns) {
+      if (due < again) again = due;
+      continue;
+    }
+    mark_lost(tx, slot);
+    marked++;
+    if (n >= rail->recover) cut = true;
+  }
+  if (again == UINT64_MAX) rail->resent = false;
+  if (cut) cut_window(tx, rail);
+  rail->marked += marked;
+  return again;
+}
+
+uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns) {
+  uint64_t again = UINT64_MAX;
+  for (uint32_t r = 0; r < tx->rails; r++) {
+    const uint64_t due = is_suspect(tx, &tx->rail[r]) ? detect(tx, r, now_ns) : UINT64_MAX;
+    if (due < again) again = due;
+  }
+  return again;
+}
+
+uint64_t udp_tx_rto(const struct udp_rail *rail) {
+  uint64_t rto = rail->srtt_ns ? rail->srtt_ns + 4 * rail->rttvar_ns : 4 * (uint64_t)RTT_FIRST_NS;
+  if (rto < rail->rto_min_ns) rto = rail->rto_min_ns;
+  const uint32_t shift = rail->timeouts < 16 ? rail->timeouts : 16;
+  rto <<= shift;
+  return rto < RTO_MAX_NS ? rto : RTO_MAX_NS;
+}
+
+void udp_tx_timeout(struct udp_tx *tx, uint32_t rail, bool all, uint64_t now_ns) {
+  for (uint64_t n = tx->una; n < tx->next; n++) {
+    struct udp_slot *slot = udp_tx_slot(tx, n);
+    if (slot->state != UDP_SLOT_SENT || slot->rail != rail) continue;
+    mark_lost(tx, slot);
+    if (!all) break;
+  }
+  tx->rail[rail].timer_ns = now_ns;
+  tx->rail[rail].timeouts++;
+  if (tx->rail[rail].timeouts == 3) udp_cc_collapsed(&tx->rail[rail].cc);
+}
+
+/* ---- what has come */
+
+static bool seen(const struct udp_rx *rx, uint64_t number) {
+  return rx->seen[(number & UDP_WINDOW_MASK) / 64] >> (number & 63) & 1;
+}
+
+enum udp_rx_verdict udp_rx_look(const struct udp_rx *rx, uint64_t number) {
+  if (number < rx->next) return UDP_RX_OLD;
+  if (number >= rx->next + UDP_WINDOW) return UDP_RX_BEYOND;
+  return seen(rx, number) ? UDP_RX_OLD : UDP_RX_NEW;
+}
+
+void udp_rx_take(struct udp_rx *rx, uint64_t number) {
+  rx->seen[(number & UDP_WINDOW_MASK) / 64] |= (uint64_t)1 << (number & 63);
+  while (seen(rx, rx->next)) {
+    rx->seen[(rx->next & UDP_WINDOW_MASK) / 64] &= ~((uint64_t)1 << (rx->next & 63));
+    rx->next++;
+  }
+}
+
+bool udp_rx_gaps(const struct udp_rx *rx) {
+  for (unsigned i = 0; i < UDP_WINDOW / 64; i++)
+    if (rx->seen[i]) return true;
+  return false;
+}
+
+uint32_t udp_rx_sack(const struct udp_rx *rx, uint8_t *map, bool *more) {
+  uint32_t first = 0;
+  if (map) memset(map, 0, UDP_SACK_BYTES);
+  if (more) *more = false;
+  if (!udp_rx_gaps(rx)) return 0;
+  for (uint32_t i = 0; i < UDP_WINDOW - 1; i++) {
+    if (!seen(rx, rx->next + 1 + i)) continue;
+    if (map) map[i / 8] |= (uint8_t)(1u << i % 8);
+    if (i < 32)
+      first |= 1u << i;
+    else if (more)
+      *more = true;
+  }
+  return first;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What counts as lost in a window, and what becomes of a cut that was made by mistake. */
+#include "net/udp/window/udp_window.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define MS     1000000u
+#define PACKET 1472u
+
+static struct udp_tx tx;
+static uint32_t acked;
+
+static void count(void *ctx, struct udp_slot *slot) {
+  (void)ctx;
+  (void)slot;
+  acked++;
+}
+
+static void send(uint64_t now_ns) {
+  struct udp_slot *slot = udp_tx_take(&tx);
+  slot->head_bytes = PACKET;
+  udp_tx_sent(&tx, slot, now_ns);
+}
+
+/* All below `ack` have come, and of the next those in `sack`. */
+static void hear(uint64_t ack, uint32_t sack, uint64_t now_ns) {
+  const struct udp_ack news = {.ack = ack, .sack = sack};
+  assert_true(udp_tx_ack(&tx, &news, now_ns, count, NULL));
+}
+
+static int begin(void **state) {
+  (void)state;
+  acked = 0;
+  return udp_tx_open(&tx, PACKET, 1);
+}
+
+static int end(void **state) {
+  (void)state;
+  udp_tx_close(&tx);
+  return 0;
+}
+
+/* Round trips of a millisecond, so many. Returns the time. */
+static uint64_t settle(uint32_t rounds) {
+  uint64_t now = MS;
+  for (uint32_t i = 0; i < rounds; i++) {
+    send(now);
+    now += MS;
+    hear(tx.next, 0, now);
+  }
+  return now;
+}
+
+/* A queue has grown from nothing to 9 ms, and of two packets there the later one comes first. */
+static void overtaken_in_a_queue(void **state) {
+  (void)state;
+  const uint64_t now = settle(20), window = tx.rail[0].cc.window;
+  send(now);
+  send(now + 10000);
+  hear(tx.una, 1, now + 10 * MS);
+  assert_true(udp_tx_detect(&tx, now + 10 * MS + 1000) != UINT64_MAX);
+  assert_int_equal(tx.lost, 0);
+  hear(tx.next, 0, now + 10 * MS + 50000);
+  assert_int_equal(udp_tx_detect(&tx, now + 20 * MS), UINT64_MAX);
+  assert_int_equal(tx.lost, 0);
+  assert_true(tx.rail[0].cc.window >= window);
+}
+
+/* One that does not come is lost, once its time is over. */
+static void lost(void **state) {
+  (void)state;
+  const uint64_t now = settle(20), window = tx.rail[0].cc.window;
+  send(now);
+  send(now + 10000);
+  hear(tx.una, 1, now + MS);
+  const uint64_t due = udp_tx_detect(&tx, now + MS);
+  assert_true(due > now + MS && due < now + 2 * MS);
+  assert_int_equal(udp_tx_detect(&tx, due), UINT64_MAX);
+  assert_int_equal(tx.lost, 1);
+  assert_true(tx.rail[0].cc.window < window);
+  udp_tx_sent(&tx, udp_tx_slot(&tx, tx.una), due);
+  hear(tx.next, 0, due + MS);
+  assert_true(tx.rail[0].cc.window < window);
+  assert_int_equal(tx.rail[0].patience, 0);
+}
+
+/* It comes late, before an answer to the second one can: the window is what it was, and the next
+ * such packet has more time. */
+static void late(void **state) {
+  (void)state;
+  uint64_t now = settle(20);
+  const uint64_t window = tx.rail[0].cc.window;
+  send(now);
+  send(now + 10000);
+  hear(tx.una, 1, now + MS);
+  const uint64_t first = udp_tx_detect(&tx, now + MS);
+  (void)udp_tx_detect(&tx, first);
+  assert_int_equal(tx.lost, 1);
+  udp_tx_sent(&tx, udp_tx_slot(&tx, tx.una), first);
+  hear(tx.next, 0, first + 20000);
+  assert_true(tx.rail[0].cc.window >= window);
+  assert_int_equal(tx.rail[0].patience, 1);
+  const uint64_t waited = first - now;
+  now = first + MS;
+  send(now);
+  send(now + 10000);
+  hear(tx.una, 1, now + MS);
+  assert_true(udp_tx_detect(&tx, now + MS) - now > waited + MS / 8);
+}
+
+/* The answer to one that was sent again says nothing of packets that were sent before that. */
+static void answer_to_the_first(void **state) {
+  (void)state;
+  const uint64_t now = settle(20);
+  for (int i = 0; i < 10; i++) send(now + (uint64_t)i * 1000);
+  hear(tx.una, 1, now + MS);
+  const uint64_t due = udp_tx_detect(&tx, now + MS);
+  (void)udp_tx_detect(&tx, due);
+  assert_int_equal(tx.lost, 1);
+  udp_tx_sent(&tx, udp_tx_slot(&tx, tx.una), due);
+  hear(tx.una + 2, 0, due + 20000);
+  (void)udp_tx_detect(&tx, due + 5 * MS);
+  assert_int_equal(tx.lost, 0);
+}
+
+/* A peer that has not looked for long answers in parts: the first part, in which the packet is that
+ * was sent again, does not make the rest lost; what is missing after a later packet is. */
+static void late_in_parts(void **state) {
+  (void)state;
+  uint64_t now = settle(20);
+  const uint64_t first = tx.una;
+  for (int i = 0; i < 12; i++) send(now + (uint64_t)i * 1000);
+  now += 10 * MS;
+  udp_tx_timeout(&tx, 0, false, now);
+  assert_int_equal(tx.lost, 1);
+  udp_tx_sent(&tx, udp_tx_slot(&tx, first), now);
+  now += 2 * MS;
+  hear(first + 6, 0, now);
+  (void)udp_tx_detect(&tx, now + 5 * MS);
+  assert_int_equal(tx.lost, 0);
+  send(now);
+  hear(first + 6, 0x3f, now + MS); /* all but one */
+  const uint64_t window = tx.rail[0].cc.window;
+  (void)udp_tx_detect(&tx, now + 20 * MS);
+  assert_int_equal(tx.lost, 1);
+  assert_true(tx.rail[0].cc.window < window);
+}
+
+/* When nothing but the packet that was sent again has come, those before it are lost. */
+static void lost_before_a_timeout(void **state) {
+  (void)state;
+  uint64_t now = settle(20);
+  const uint64_t first = tx.una;
+  for (int i = 0; i < 12; i++) send(now + (uint64_t)i * 1000);
+  now += 10 * MS;
+  udp_tx_timeout(&tx, 0, false, now);
+  udp_tx_sent(&tx, udp_tx_slot(&tx, first), now);
+  hear(first + 1, 0, now + MS);
+  (void)udp_tx_detect(&tx, now + 5 * MS);
+  assert_int_equal(tx.lost, 11);
+}
+
+/* An answer that says it has waited for nearly all of its round trip was not that fast: losses are
+ * still told from a queue by the shortest one. */
+static void untrue_delay(void **state) {
+  (void)state;
+  uint64_t now = settle(20);
+  struct udp_ack news = {.delay_ns = MS - 10000};
+  send(now);
+  now += MS;
+  news.ack = tx.next;
+  assert_true(udp_tx_ack(&tx, &news, now, count, NULL));
+  assert_int_equal(tx.rail[0].min_rtt_ns, MS);
+  assert_int_equal(tx.rail[0].srtt_ns, MS);
+  send(now); /* one that has really waited */
+  now += 3 * MS;
+  news = (struct udp_ack){.ack = tx.next, .delay_ns = 2 * MS};
+  assert_true(udp_tx_ack(&tx, &news, now, count, NULL));
+  assert_int_equal(tx.rail[0].srtt_ns, MS);
+  const uint64_t window = tx.rail[0].cc.window;
+  send(now);
+  send(now + 10000);
+  hear(tx.una, 1, now + MS);
+  (void)udp_tx_detect(&tx, now + 2 * MS);
+  assert_int_equal(tx.lost, 1);
+  assert_true(tx.rail[0].cc.window >= window * 94 / 100);
+}
+
+/* What is paced leaves in bursts that one call hands over, at the rate that the window gives. */
+static void bursts(void **state) {
+  (void)state;
+  struct udp_cc cc;
+  udp_cc_open(&cc, PACKET);
+  cc.window = cc.threshold = 400 * PACKET;
+  cc.max_bytes = cc.window;
+  uint64_t now = 1000 * MS, sent = 0, calls = 0;
+  cc.next_ns = now;
+  for (const uint64_t stop = now + 100 * MS; now < stop; calls++) {
+    while (!udp_cc_waits(&cc, now)) {
+      udp_cc_pace(&cc, PACKET, now, MS);
+      sent += PACKET;
+    }
+    now = cc.next_ns;
+  }
+  const uint64_t due = 125 * cc.window; /* 1.25 windows a round trip */
+  assert_true(sent > due - due / 50 && sent < due + due / 50);
+  assert_true(sent / calls > 38 * PACKET && sent / calls <= 40 * PACKET);
+  cc.window = cc.threshold =
+      40 * PACKET; /* 100 times slower, in longer round trips: a millisecond's bytes */
+  cc.burst = 0;
+  cc.next_ns = now;
+  for (sent = 0; !udp_cc_waits(&cc, now); sent += PACKET) udp_cc_pace(&cc, PACKET, now, 10 * MS);
+  assert_true(sent >= 4 * PACKET && sent <= 6 * PACKET);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(overtaken_in_a_queue, begin, end),
+      cmocka_unit_test_setup_teardown(lost, begin, end),
+      cmocka_unit_test_setup_teardown(late, begin, end),
+      cmocka_unit_test_setup_teardown(answer_to_the_first, begin, end),
+      cmocka_unit_test_setup_teardown(late_in_parts, begin, end),
+      cmocka_unit_test_setup_teardown(lost_before_a_timeout, begin, end),
+      cmocka_unit_test_setup_teardown(untrue_delay, begin, end),
+      cmocka_unit_test(bursts)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo bench`: options, and which measuring programs run in which order.
+ *
+ * Owns: nothing global. Called by main.c. Calls: bench_job, bench_start, bench_table, bench_json.
+ * Invariants: missing a target is not a failure; a program that fails or reports incompletely is,
+ * and what was measured before is shown all the same. With --json - only JSON goes to standard
+ * output.
+ */
+#include "bench/bench.h"
+#include "tool.h"
+
+#include "base/compiler.h"
+#include "base/fmt.h"
+#include "base/log.h"
+#include "os/os.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANKS_MAX 1024
+
+enum {
+  OPT_QUICK = 256,
+  OPT_JSON,
+  OPT_RUNS,
+  OPT_MIN_TIME,
+  OPT_DIR,
+  OPT_NO_BIND,
+  OPT_TIMEOUT,
+  OPT_HOSTS
+};
+
+static const struct argp_option option_table[] = {
+    {"ranks", 'n', "N", 0,
+     "ranks of the oversubscribed measurement (default 4 a processor) and most ranks of startup "
+     "(default 1024)",
+     0},
+    {"quick", OPT_QUICK, NULL, 0, "a short table in a few seconds", 0},
+    {"json", OPT_JSON, "FILE", 0,
+     "write everything, samples included, to FILE; - is standard output", 0},
+    {"runs", OPT_RUNS, "R", 0, "samples of each figure, 3 to 10000 (default 101, with --quick 31)",
+     0},
+    {"min-time", OPT_MIN_TIME, "TIME", 0,
+     "length of one sample (default 100us, with --quick 60us); without unit: us", 0},
+    {"dir", OPT_DIR, "DIR", 0, "folder of the measuring programs", 0},
+    {"no-bind", OPT_NO_BIND, NULL, 0, "let ranks move between processors", 0},
+    {"hosts", OPT_HOSTS, "A,B", 0,
+     "of net and loggp: two hosts, as for tombolo run (default: this machine, as two hosts that "
+     "share no "
+     "memory)",
+     0},
+    {"timeout", OPT_TIMEOUT, "TIME", 0, "end a measuring program after TIME (default 300s)", 0},
+    {"verbose", 'v', NULL, 0, "say what is being run", 0},
+    {0},
+};
+
+static const char doc[] =
+    "Measure put, get, messages, start-up, crowded processors and waking on this machine, each "
+    "beside "
+    "what the machine could do at best, measured in alternation by the same processes."
+    "\v"
+    "SUITE is p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, lock, loggp, "
+    "net, fortran, upc or all. "
+    "Without "
+    "one: "
+    "all, with "
+    "--quick "
+    "p2p, "
+    "am and "
+    "wake. 'ratio' is the median over all samples of figure / floor (for bandwidths: of bandwidth "
+    "/ floor's "
+    "bandwidth). A target that is missed is shown as such and does not change the exit code.";
+
+static int usage(const char *option, const char *text, const char *remedy) {
+  tmb_print("bench: %s %s: %s", option, text, remedy);
+  return TOOL_EXIT_USAGE;
+}
+
+static int parse_count(const char *option, const char *text, uint32_t least, uint32_t most,
+                       uint32_t *out) {
+  int64_t value;
+  char remedy[64];
+  snprintf(remedy, sizeof remedy, "give a number from %u to %u", least, most);
+  if (!*text || tmb_fmt_parse_int(text, 0, &value) != 0 || value < least || value > most)
+    return usage(option, text, remedy);
+  *out = (uint32_t)value;
+  return 0;
+}
+
+static int parse_time(const char *option, const char *text, uint64_t unit_ns, double *out) {
+  uint64_t ns;
+  if (!*text || tmb_fmt_parse_duration(text, unit_ns, &ns) != 0 || ns < 1000)
+    return usage(option, text, "give a time of at least 1us, such as 300us or 2s");
+  *out = (double)ns / (double)unit_ns;
+  return 0;
+}
+
+static int parse_suite(struct bench_options *o, const char *name) {
+  const bool all = strcmp(name, "all") == 0;
+  const struct {
+    const char *name;
+    bool *on;
+  } suites[] = {{"p2p", &o->p2p},         {"am", &o->am},
+                {"startup", &o->startup}, {"oversubscribed", &o->oversubscribed},
+                {"wake", &o->wake},       {"vis", &o->vis},
+                {"atomic", &o->atomic},   {"notify", &o->notify},
+                {"coll", &o->coll},       {"lock", &o->lock}};
+  bool known = all;
+  if (strcmp(name, "fortran") == 0) { /* by name only: it is built where there is a gfortran */
+    o->fortran = o->chosen = true;
+    return 0;
+  }
+  if (strcmp(name, "upc") == 0) { /* by name only: it is built with UPC */
+    o->upc = o->chosen = true;
+    return 0;
+  }
+  if (strcmp(name, "loggp") == 0) { /* by name only: it tells what other suites tell, as a model */
+    o->loggp = o->chosen = true;
+    return 0;
+  }
+  if (strcmp(name, "net") == 0) { /* by name only: it needs a network between two hosts */
+    o->net = o->chosen = true;
+    return 0;
+  }
+  for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
+    if (!all && strcmp(name, suites[i].name) != 0) continue;
+    *suites[i].on = true;
+    known = o->chosen = true;
+  }
+  return known ? 0
+               : usage("suite", name,
+                       "give p2p, am, startup, oversubscribed, wake, vis, atomic, notify, coll, "
+                       "lock, loggp, net, fortran, upc or all");
+}
+
+/* Ends the process on a wrong option, as argp itself does for unknown ones. */
+static void require(int rc) {
+  if (rc != 0) exit(rc);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+  struct bench_options *o = state->input;
+  switch (key) {
+  case 'n': require(parse_count("--ranks", arg, 2, RANKS_MAX, &o->ranks)); return 0;
+  case OPT_QUICK: o->quick = true; return 0;
+  case OPT_JSON: o->json = arg; return 0;
+  case OPT_RUNS: require(parse_count("--runs", arg, 3, 10000, &o->runs)); return 0;
+  case OPT_MIN_TIME: require(parse_time("--min-time", arg, 1000, &o->sample_us)); return 0;
+  case OPT_DIR: o->dir = arg; return 0;
+  case OPT_NO_BIND: o->bind = false; return 0;
+  case OPT_TIMEOUT: require(parse_time("--timeout", arg, 1000000000, &o->timeout_s)); return 0;
+  case OPT_HOSTS: o->hosts = arg; return 0;
+  case 'v': o->verbose = true; return 0;
+  case ARGP_KEY_ARG: require(parse_suite(o, arg)); return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static void complete_options(struct bench_options *o) {
+  if (!o->chosen) {
+    o->p2p = o->am = o->wake = true;
+    o->startup = o->oversubscribed = o->vis = o->atomic = o->notify = o->coll = o->lock = !o->quick;
+  }
+  if (!o->runs) o->runs = o->quick ? 31 : 101;
+  if (o->sample_us <= 0) o->sample_us = o->quick ? 60 : 100;
+}
+
+/* ---- crowded processors */
+
+static struct bench_figure *find(struct bench_results *results, const char *name) {
+  for (size_t i = 0; i < results->count; i++)
+    if (strcmp(results->figures[i].name, name) == 0) return &results->figures[i];
+  return NULL;
+}
+
+/* Runs by turns of one figure, with two ranks and with more; the first is the floor of the second.
+ */
+static int measure_crowd(const struct bench_options *o, struct bench_results *results,
+                         const char *group, const struct bench_job *two,
+                         const struct bench_job *all) {
+  const int rounds = o->quick ? 2 : 3;
+  struct bench_figure *f = bench_add(results, group, "short_rtt", (size_t)rounds * o->runs);
+  if (!f) return TOOL_EXIT_FAILED;
+  f->ranks = all->ranks;
+  f->target = 3;
+  snprintf(f->floor, sizeof f->floor, "2 ranks");
+  for (int i = 0; i < rounds; i++) {
+    struct bench_results few = {0}, many = {0};
+    struct bench_job first = *two, second = *all;
+    int rc = bench_job_run(o, &first, &few);
+    if (rc == 0) rc = bench_job_run(o, &second, &many);
+    const struct bench_figure *a = find(&few, "short_rtt"), *b = find(&many, "short_rtt");
+    for (size_t k = 0; rc == 0 && a && b && k < a->count && k < b->count; k++) {
+      f->floors[f->floor_count++] = a->samples[k];
+      f->samples[f->count++] = b->samples[k];
+    }
+    bench_results_free(&few);
+    bench_results_free(&many);
+    if (rc) return rc;
+  }
+  return 0;
+}
+
+static uint32_t crowd_ranks(const struct bench_options *o) {
+  const uint32_t ranks = o->ranks ? o->ranks : 4 * (uint32_t)tmb_os_cpus_usable();
+  return TMB_MIN(ranks, RANKS_MAX);
+}
+
+static int measure_oversubscribed(const struct bench_options *o, struct bench_results *results) {
+  const struct bench_job two = {.program = "oversubscribed", .ranks = 2, .bind = o->bind};
+  const struct bench_job all = {.program = "oversubscribed", .ranks = crowd_ranks(o)};
+  return measure_crowd(o, results, "oversubscribed", &two, &all);
+}
+
+/* Two ranks on two hosts; then their round trip while others wait, four ranks a processor. */
+static int measure_net(const struct bench_options *o, struct bench_results *results) {
+  struct bench_job pair = {.program = "net", .ranks = 2, .bind = o->bind, .apart = true};
+  const int rc = bench_job_run(o, &pair, results);
+  if (rc) return rc;
+  const struct bench_job two = {
+      .program = "net", .mode = "crowd", .ranks = 2, .bind = o->bind, .apart = true};
+  const struct bench_job all = {
+      .program = "net", .mode = "crowd", .ranks = crowd_ranks(o), .apart = true};
+  return measure_crowd(o, results, "net_crowd", &two, &all);
+}
+
+/* The parameters of two ranks of this machine, and of two hosts (with --hosts) or of this machine
+ * as two hosts. */
+static int measure_loggp(const struct bench_options *o, struct bench_results *results) {
+  struct bench_job near = {.program = "loggp", .ranks = 2, .bind = o->bind};
+  struct bench_job far = {
+      .program = "loggp", .mode = "far", .ranks = 2, .bind = o->bind, .apart = true};
+  const int rc = bench_job_run(o, &near, results);
+  return rc ? rc : bench_job_run(o, &far, results);
+}
+
+/* A ring, and polls, of eight ranks a processor. */
+static int measure_ring(const struct bench_options *o, struct bench_results *results) {
+  const uint32_t ranks = TMB_MIN(8 * (uint32_t)tmb_os_cpus_usable(), RANKS_MAX);
+  struct bench_job job = {.program = "ring", .ranks = ranks};
+  return bench_job_run(o, &job, results);
+}
+
+/* Barriers and teams, of two ranks, of four, and of eight a processor. */
+static int measure_teams(const struct bench_options *o, struct bench_results *results) {
+  const uint32_t sizes[] = {2, 4, TMB_MIN(8 * (uint32_t)tmb_os_cpus_usable(), RANKS_MAX)};
+  int rc = 0;
+  for (size_t i = 0; rc == 0 && i < sizeof sizes / sizeof *sizes; i++) {
+    struct bench_job job = {.program = "team", .ranks = sizes[i], .bind = o->bind && sizes[i] == 2};
+    rc = bench_job_run(o, &job, results);
+  }
+  return rc;
+}
+
+/* ---- all of them */
+
+static int measure(const struct bench_options *o, struct bench_results *results) {
+  const struct {
+    const char *program;
+    bool on;
+  } pairs[] = {{"p2p", o->p2p},         {"am", o->am},         {"wake", o->wake}, {"vis", o->vis},
+               {"atomic", o->atomic},   {"notify", o->notify}, {"coll", o->coll}, {"lock", o->lock},
+               {"fortran", o->fortran}, {"upc", o->upc}};
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    struct bench_job job = {.program = pairs[i].program, .ranks = 2, .bind = o->bind};
+    const int rc = pairs[i].on ? bench_job_run(o, &job, results) : 0;
+    if (rc) return rc;
+  }
+  const struct {
+    int (*run)(const struct bench_options *o, struct bench_results *results);
+    bool on;
+  } suites[] = {{measure_teams, o->coll},
+                {measure_oversubscribed, o->oversubscribed},
+                {measure_ring, o->oversubscribed},
+                {measure_loggp, o->loggp},
+                {measure_net, o->net},
+                {bench_startup, o->startup}};
+  for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
+    const int rc = suites[i].on ? suites[i].run(o, results) : 0;
+    if (rc) return rc;
+  }
+  return 0;
+}
+
+static int write_json(const struct bench_options *o, const struct bench_results *results) {
+  const bool to_stdout = strcmp(o->json, "-") == 0;
+  json_t *root = bench_to_json(results, o);
+  FILE *out = to_stdout ? stdout : fopen(o->json, "w");
+  int rc =
+      root && out && json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 ? 0 : -1;
+  if (out && fputc('\n', out) == EOF) rc = -1;
+  if (out && (to_stdout ? fflush(out) : fclose(out)) != 0) rc = -1;
+  json_decref(root);
+  if (rc == 0) return 0;
+  tmb_print("bench: --json %s: %s", o->json, root ? strerror(errno) : "no memory");
+  return TOOL_EXIT_FAILED;
+}
+
+int tool_bench_main(int argc, char **argv) {
+  static const struct argp parser = {option_table, parse_option, "[SUITE...]", doc, 0, 0, 0};
+  static struct bench_options options = {.bind = true, .timeout_s = 300};
+  struct bench_results results = {0};
+  argp_err_exit_status = TOOL_EXIT_USAGE;
+  if (argp_parse(&parser, argc, argv, 0, NULL, &options) != 0) return TOOL_EXIT_USAGE;
+  complete_options(&options);
+  int rc = bench_find_programs(&options);
+  if (rc) return rc;
+  const bool table = !options.json || strcmp(options.json, "-") != 0;
+  if (table) bench_print_machine(&options);
+  rc = measure(&options, &results);
+  if (table) bench_print_table(&results, &options);
+  if (options.json) {
+    const int written = write_json(&options, &results);
+    if (rc == 0) rc = written;
+  }
+  bench_results_free(&results);
+  return rc;
+}

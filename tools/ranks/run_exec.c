@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo run`: finding the program, and becoming it in a forked rank.
+ *
+ * Owns: nothing. Called by run.c. Calls: boot/launch, base, libc.
+ * Invariants: a program that cannot be run is refused before any rank exists; what can go wrong
+ * after that is reported by rank 0 only.
+ */
+#define _GNU_SOURCE
+#include "ranks/run.h"
+#include "tool.h"
+
+#include "base/config.h"
+#include "base/log.h"
+#include "boot/page/ctl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Returns 0 if `path` can be executed, else an errno. */
+static int check_program(const char *path) {
+  struct stat st;
+  if (stat(path, &st) != 0) return errno;
+  if (S_ISDIR(st.st_mode)) return EISDIR;
+  return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+static int refuse(const char *name, int err) {
+  if (err == ENOENT || err == ENOTDIR) {
+    tmb_print("run: program '%s' not found%s", name,
+              strchr(name, '/') ? "" : " in PATH; a program in this folder is './NAME'");
+    return TOOL_EXIT_NOT_FOUND;
+  }
+  tmb_print("run: program '%s' cannot be executed: %s%s", name, strerror(err),
+            err == EACCES ? "; make it executable with chmod +x" : "");
+  return TOOL_EXIT_NOT_EXECUTABLE;
+}
+
+int run_resolve(const char *name, char **path) {
+  if (strchr(name, '/')) {
+    const int err = check_program(name);
+    if (err) return refuse(name, err);
+    *path = strdup(name);
+    return *path ? 0 : refuse(name, ENOMEM);
+  }
+  int worst = ENOENT;
+  const char *dirs = tmb_env_get("PATH");
+  if (!dirs) dirs = "/usr/local/bin:/usr/bin:/bin";
+  while (*name) {
+    const size_t length = strcspn(dirs, ":");
+    char *candidate = NULL;
+    if (asprintf(&candidate, "%.*s%s%s", (int)length, dirs, length ? "/" : "./", name) < 0)
+      return refuse(name, ENOMEM);
+    const int err = check_program(candidate);
+    if (err == 0) {
+      *path = candidate;
+      return 0;
+    }
+    free(candidate);
+    if (err != ENOENT && err != ENOTDIR) worst = err;
+    if (dirs[length] == '\0') break;
+    dirs += length + 1;
+  }
+  return refuse(name, worst);
+}
+
+void run_exec(struct run *run, uint32_t rank) {
+  char env[TMB_LAUNCH_ENV_BYTES];
+  const uint32_t index = tmb_ctl_record_of(run->launch.ctl)[rank];
+  if (run->in_child) run->in_child(run, rank);
+  if (run->cpus && sched_setaffinity(0, sizeof run->cpus[index], &run->cpus[index]) != 0)
+    tmb_warn("rank %u could not be bound to its processors: %s", rank, strerror(errno));
+  setrlimit(RLIMIT_NOFILE, &run->files);
+  if (tmb_launch_pass(&run->launch, rank, env, sizeof env) != 0) {
+    if (rank == 0) tmb_print("run: cannot pass the job's descriptors: %s", strerror(errno));
+    _exit(TOOL_EXIT_NOT_EXECUTABLE);
+  }
+  tmb_env_set(TMB_LAUNCH_ENV, env);
+  execvp(run->program, run->options.argv);
+  const int err = errno;
+  if (rank == 0) refuse(run->options.argv[0], err);
+  _exit(err == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo run`: options, and the course of a run.
+ *
+ * Owns: nothing global. Called by main.c. Calls: run_exec, run_bind, run_label, boot/launch,
+ * boot/supervise.
+ * Invariants: everything that can be refused (options, program, folder) is refused with exit code
+ * 2, 126 or 127 before the first rank exists; afterwards the exit code is the job's.
+ */
+#define _GNU_SOURCE
+#include "ranks/run.h"
+#include "hosts/slurm.h"
+#include "tool.h"
+
+#include "base/config.h"
+#include "base/fmt.h"
+#include "base/log.h"
+#include "boot/launch/spawn.h"
+#include "boot/pm/pm.h"
+#include "boot/supervise/supervise.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AFTER_FAILURE_S 2.0 /* how long output is still delivered after a timeout or a signal */
+
+enum {
+  OPT_LABEL = 256,
+  OPT_TIMEOUT,
+  OPT_BIND,
+  OPT_CWD,
+  OPT_STDIN,
+  OPT_WATCHDOG,
+  OPT_VERSION,
+  OPT_HOSTS,
+  OPT_HOSTFILE,
+  OPT_CYCLIC,
+  OPT_ENV_ONLY
+};
+
+static const struct argp_option option_table[] = {
+    {"ranks", 'n', "N", 0,
+     "number of ranks, 1 to " TMB_STRINGIFY(TMB_BOOT_RANKS_MAX) " (default 1)", 0},
+    {"hosts", OPT_HOSTS, "LIST", 0,
+     "run on these hosts, by ssh: NAME[:RANKS],NAME[:RANKS],...; NAME may be USER@NAME or "
+     "[ADDRESS]",
+     0},
+    {"hostfile", OPT_HOSTFILE, "FILE", 0, "the same, one NAME[:RANKS] a line, # begins a comment",
+     0},
+    {"nodes", 'N', "H", 0, "use the first H hosts of the list, equally many ranks on each", 0},
+    {"cyclic", OPT_CYCLIC, NULL, 0, "deal ranks round the hosts; else blocks of ranks", 0},
+    {"label", OPT_LABEL, NULL, 0, "put \"[rank] \" before every line of output", 0},
+    {"timeout", OPT_TIMEOUT, "TIME", 0,
+     "end the job after TIME (seconds, or with a unit: 500ms, 10min) with exit code 124", 0},
+    {"watchdog", OPT_WATCHDOG, "TIME", 0,
+     "end the job with exit code 125 when no rank has done anything in the library for TIME, and "
+     "say what they wait for",
+     0},
+    {"bind", OPT_BIND, NULL, 0, "bind each rank to processors of its own, if there are enough", 0},
+    {"env", 'E', "NAME[=VALUE]", 0,
+     "set an environment variable for the ranks; NAME alone passes on ours (always done)", 0},
+    {"env-only", OPT_ENV_ONLY, "NAMES", 0,
+     "give the ranks only these variables, names or patterns such as OMP_* separated by commas; "
+     "also "
+     "those of -E, TOMBOLO_*, GASNET_*, PATH, HOME and the like",
+     0},
+    {"cwd", OPT_CWD, "DIR", 0, "run in this folder; a relative program path starts there, too", 0},
+    {"stdin", OPT_STDIN, "WHO", 0, "who gets standard input: a rank (default 0), 'all' or 'none'",
+     0},
+    {"verbose", 'v', NULL, 0, "say what the launcher and the library do", 0},
+    {"version", OPT_VERSION, NULL, 0, "print the version", 0},
+    {0},
+};
+
+static const char doc[] =
+    "Start PROGRAM as the N ranks of one job on this machine, or on several hosts, and wait for "
+    "them."
+    "\v"
+    "The job ends when any rank ends: the others get a moment to end by themselves, then SIGQUIT, "
+    "then "
+    "SIGKILL. Exit code: the first non-zero code of a rank, 128+n if a rank was killed by signal "
+    "n, 124 "
+    "after --timeout, 125 after --watchdog, 126 or 127 if PROGRAM cannot be executed or found, 2 "
+    "for wrong options. "
+    "SIGINT, "
+    "SIGTERM, SIGHUP and SIGQUIT end the job; other signals are passed on to the ranks.";
+
+static int parse_ranks(const char *text, uint32_t *ranks) {
+  int64_t value;
+  if (tmb_fmt_parse_int(text, 0, &value) != 0 || *text == '\0') {
+    tmb_print("run: -n %s: not a number; give a number of ranks from 1 to %d", text,
+              TMB_BOOT_RANKS_MAX);
+    return TOOL_EXIT_USAGE;
+  }
+  if (value < 1 || value > TMB_BOOT_RANKS_MAX) {
+    tmb_print("run: -n %s: out of range; give a number of ranks from 1 to %d", text,
+              TMB_BOOT_RANKS_MAX);
+    return TOOL_EXIT_USAGE;
+  }
+  *ranks = (uint32_t)value;
+  return 0;
+}
+
+static int parse_timeout(const char *text, double *seconds) {
+  uint64_t ns;
+  if (*text == '\0' || tmb_fmt_parse_duration(text, 1000000000, &ns) != 0 || ns == 0) {
+    tmb_print(
+        "run: --timeout %s: not a time above 0; give seconds, or a number with ms, s, min or h",
+        text);
+    return TOOL_EXIT_USAGE;
+  }
+  *seconds = (double)ns / 1e9;
+  return 0;
+}
+
+/* The limit is a setting, which the supervisor reads. */
+static int parse_watchdog(const char *text) {
+  char value[32];
+  uint64_t ns;
+  if (*text == '\0' || tmb_fmt_parse_duration(text, 1000000000, &ns) != 0 || ns == 0) {
+    tmb_print(
+        "run: --watchdog %s: not a time above 0; give seconds, or a number with ms, s, min or "
+        "h",
+        text);
+    return TOOL_EXIT_USAGE;
+  }
+  snprintf(value, sizeof value, "%.9f", (double)ns / 1e9);
+  tmb_env_set("TOMBOLO_WATCHDOG", value);
+  return 0;
+}
+
+static int parse_stdin(const char *text, uint32_t *rank) {
+  int64_t value;
+  if (strcmp(text, "none") == 0)
+    *rank = TMB_LAUNCH_STDIN_NONE;
+  else if (strcmp(text, "all") == 0)
+    *rank = TMB_LAUNCH_STDIN_ALL;
+  else if (*text != '\0' && tmb_fmt_parse_int(text, 0, &value) == 0 && value >= 0 &&
+           value < TMB_BOOT_RANKS_MAX)
+    *rank = (uint32_t)value;
+  else {
+    tmb_print("run: --stdin %s: give a rank, 'all' or 'none'", text);
+    return TOOL_EXIT_USAGE;
+  }
+  return 0;
+}
+
+static int change_folder(const char *dir) {
+  if (chdir(dir) == 0) return 0;
+  tmb_print("run: --cwd %s: %s", dir, strerror(errno));
+  return TOOL_EXIT_USAGE;
+}
+
+/* Ends the process on a wrong option, as argp itself does for unknown ones. */
+static void require(int rc) {
+  if (rc != 0) exit(rc);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+  struct run_options *o = state->input;
+  switch (key) {
+  case 'n': require(parse_ranks(arg, &o->ranks)); return 0;
+  case OPT_HOSTS: o->hosts = arg; return 0;
+  case OPT_HOSTFILE: o->hostfile = arg; return 0;
+  case OPT_CYCLIC: o->cyclic = true; return 0;
+  case 'N': require(parse_ranks(arg, &o->hosts_max)); return 0;
+  case OPT_LABEL: o->label = true; return 0;
+  case OPT_TIMEOUT: require(parse_timeout(arg, &o->timeout_s)); return 0;
+  case OPT_WATCHDOG: require(parse_watchdog(arg)); return 0;
+  case OPT_BIND: o->bind = true; return 0;
+  case 'E': require(run_env_set(o, arg)); return 0;
+  case OPT_ENV_ONLY: o->env_only = arg; return 0;
+  case OPT_CWD: require(change_folder(arg)); return 0;
+  case OPT_STDIN: require(parse_stdin(arg, &o->stdin_rank)); return 0;
+  case 'v': tmb_env_set("TOMBOLO_VERBOSE", "1"); return 0;
+  case OPT_VERSION: puts(tool_version()); exit(0);
+  case ARGP_KEY_ARG:
+    o->argv = &state->argv[state->next - 1];
+    state->next = state->argc;
+    return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static int check_options(const struct run_options *o) {
+  if (!o->argv) {
+    tmb_print("run: no program given; usage: tombolo run -n N [OPTIONS] [--] PROGRAM [ARGUMENTS]");
+    return TOOL_EXIT_USAGE;
+  }
+  if (o->stdin_rank < TMB_LAUNCH_STDIN_ALL && o->ranks && o->stdin_rank >= o->ranks) {
+    tmb_print("run: --stdin %u: there is no such rank; give one below %u", o->stdin_rank, o->ranks);
+    return TOOL_EXIT_USAGE;
+  }
+  return 0;
+}
+
+int run_check_settings(void) {
+  char why[1024];
+  for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++) {
+    if (tmb_cfg_check(id, why, sizeof why) == 0) continue;
+    tmb_print("run: %s", why);
+    return TOOL_EXIT_USAGE;
+  }
+  return 0;
+}
+
+/* Standard streams that are closed lead nowhere from now on, so that no file of ours takes their
+ * numbers. */
+static void open_streams(void) {
+  for (int fd = 0; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", O_RDWR);
+}
+
+static void before_fork(void *arg, uint32_t rank) {
+  struct run *run = arg;
+  if (run->label && run_label_before_fork(run->label, rank) != 0) exit(TOOL_EXIT_FAILED);
+}
+
+static void in_child(struct run *run, uint32_t rank) {
+  if (run->label) run_label_in_child(run->label, rank);
+}
+
+static void after_fork(void *arg, uint32_t rank) {
+  struct run *run = arg;
+  if (run->label) run_label_after_fork(run->label, rank);
+}
+
+/* A labelled job needs two pipes a rank; the ranks get the old limit back. */
+static void raise_file_limit(struct run *run) {
+  getrlimit(RLIMIT_NOFILE, &run->files);
+  if (!run->label) return;
+  struct rlimit raised = run->files;
+  raised.rlim_cur = raised.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &raised);
+}
+
+/* The ranks exist: follow them to their end. */
+static int supervise(struct run *run) {
+  struct tmb_supervise_options options = {.timeout_s = run->options.timeout_s};
+  for (uint32_t r = 0; r < run->options.ranks; r++)
+    tmb_info("started rank %u as pid %d", r, (int)run->launch.pids[r]);
+  if (run->label && run_label_start(run->label) != 0) return TOOL_EXIT_FAILED;
+  int code = tmb_supervise(&run->launch, &options);
+  if (run->label) {
+    const double limit =
+        options.cut_short ? AFTER_FAILURE_S : tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT);
+    const int sig = run_label_finish(run->label, run->launch.signal_fd, limit);
+    if (sig && code == 0) code = 128 + sig;
+    if (code == 0 && run_label_lost(run->label)) code = TOOL_EXIT_FAILED;
+  }
+  return code;
+}
+
+static int start(struct run *run) {
+  struct tmb_launch *launch = &run->launch;
+  launch->size = run->options.ranks;
+  run->in_child = in_child;
+  launch->stdin_rank = run->options.stdin_rank;
+  launch->line_buffered = run->options.label;
+  launch->before_fork = before_fork;
+  launch->after_fork = after_fork;
+  launch->arg = run;
+  if (tmb_launch_pretend(launch) != 0) return TOOL_EXIT_USAGE;
+  if (tmb_launch_open(launch) != 0) return TOOL_EXIT_FAILED;
+  const int rank = tmb_launch_fork(launch);
+  if (rank >= 0 && rank != TMB_LAUNCH_PARENT) run_exec(run, (uint32_t)rank);
+  const int code = rank == TMB_LAUNCH_PARENT ? supervise(run) : TOOL_EXIT_FAILED;
+  tmb_launch_close(launch);
+  free(launch->host_of);
+  return code;
+}
+
+/* Whether the user, a setting or an allocation of Slurm names hosts; else this machine alone. */
+static bool on_hosts(struct run_options *o) {
+  bool is_file;
+  const int function = tmb_spawn_function();
+  o->custom = function == 'C';
+  if (o->hosts || o->hostfile) return true;
+  const char *list = tmb_spawn_hosts(function, &is_file);
+  if (!list && function != 'L') {
+    list = slurm_hosts(o->ranks);
+    is_file = false;
+  }
+  if (list && is_file)
+    o->hostfile = list;
+  else
+    o->hosts = list;
+  if (list || (function != 'S' && function != 'C')) return list != NULL;
+  tmb_print(
+      "run: GASNET_SPAWNFN=%c, but no hosts are named; give --hosts, or set GASNET_SSH_SERVERS",
+      function);
+  exit(TOOL_EXIT_USAGE);
+}
+
+static int run_here(struct run *run) {
+  int rc = run_resolve(run->options.argv[0], &run->program);
+  if (rc == 0) rc = run_check_libraries(run->program);
+  if (rc) return rc;
+  if (run->options.bind) run->cpus = run_bind_plan(run->options.ranks);
+  if (run->options.label) {
+    run->label = run_label_open(run->options.ranks);
+    if (!run->label) return TOOL_EXIT_FAILED;
+  }
+  raise_file_limit(run);
+  rc = start(run);
+  if (!run_label_close(run->label)) _exit(rc);
+  free(run->program);
+  free(run->cpus);
+  return rc;
+}
+
+/* Each process of mpirun or srun would start a job of its own, and nobody would notice. */
+static bool refuse_nesting(void) {
+  uint32_t rank, size;
+  const char *who = tmb_pm_started_by(&rank, &size);
+  if (!who) return false;
+  if (rank == 0)
+    tmb_print(
+        "run: %s has started 'tombolo run' %u times; let it start the program itself, or start "
+        "'tombolo run' once; TOMBOLO_LAUNCHER=none makes %u separate jobs",
+        who, size, size);
+  return true;
+}
+
+int tool_run_main(int argc, char **argv) {
+  static const struct argp parser = {
+      option_table, parse_option, "PROGRAM [ARGUMENTS]", doc, 0, 0, 0};
+  struct run run = {0};
+  open_streams();
+  if (argc == 2 && strcmp(argv[1], "--agent") == 0) return run_agent_main();
+  argp_err_exit_status = TOOL_EXIT_USAGE;
+  if (argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &run.options) != 0)
+    return TOOL_EXIT_USAGE;
+  int rc = run_check_settings();
+  if (rc) return rc;
+  if (refuse_nesting()) return TOOL_EXIT_USAGE;
+  const bool far = on_hosts(&run.options);
+  if (!far && run.options.ranks == 0) run.options.ranks = 1;
+  if (run.options.env_only) run_env_keep(&run.options);
+  rc = check_options(&run.options);
+  if (rc) return rc;
+  return far ? run_hosts_main(&run) : run_here(&run);
+}

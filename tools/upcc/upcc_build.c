@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The steps of `tombolo upcc`: preprocess, translate, compile, link.
+ *
+ * Called by upcc.c. Calls: the C compiler and upc1 as processes. Invariants: a step that fails ends
+ * the work with its exit code; nothing is left in the temporary folder.
+ */
+#define _GNU_SOURCE
+#include "upcc/upcc.h"
+
+#include "base/config.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool upcc_find_folders(struct upcc *u) {
+  static char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (length < 0) {
+    tmb_print("upcc: /proc/self/exe: %s", strerror(errno));
+    return false;
+  }
+  path[length] = '\0';
+  const char *root = dirname(dirname(path));
+  u->upc1 = upcc_format(root, "/libexec/tombolo/upc1", "");
+  u->libraries = upcc_format(root, "/lib", "");
+  u->support = upcc_format(root, "/lib/tombolo/upc", "");
+  u->headers = upcc_format(u->support, "/include", "");
+  if (access(u->upc1, X_OK) == 0) return true;
+  tmb_print("upcc: %s: %s; build or install Tombolo with TMB_UPC=ON", u->upc1, strerror(errno));
+  return false;
+}
+
+/* A word as a shell would have to be given it. */
+static void print_word(FILE *to, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "-_=+./,:@%";
+  if (*word && strspn(word, plain) == strlen(word)) {
+    fputs(word, to);
+    return;
+  }
+  fputc('\'', to);
+  for (const char *p = word; *p; p++)
+    if (*p == '\'')
+      fputs("'\\''", to);
+    else
+      fputc(*p, to);
+  fputc('\'', to);
+}
+
+static int run(const struct upcc *u, struct upcc_list *l) {
+  if (u->only_show || u->verbose) {
+    FILE *to = u->only_show ? stdout : stderr;
+    for (size_t i = 0; i < l->count; i++) {
+      if (i) fputc(' ', to);
+      print_word(to, l->words[i]);
+    }
+    fputc('\n', to);
+  }
+  if (u->only_show) return 0;
+  fflush(NULL);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    execvp(l->words[0], (char *const *)(uintptr_t)l->words);
+    tmb_print("upcc: '%s' cannot be run: %s", l->words[0], strerror(errno));
+    _exit(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE);
+  }
+  int status;
+  if (pid < 0 || waitpid(pid, &status, 0) < 0) {
+    tmb_print("upcc: cannot start '%s': %s", l->words[0], strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  if (WIFSIGNALED(status))
+    tmb_print("upcc: '%s' ended by signal %d", l->words[0], WTERMSIG(status));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : TOOL_EXIT_FAILED;
+}
+
+/* The file's name without folder and suffix, with another suffix, in a folder. */
+static char *derived(const char *folder, const char *source, const char *suffix) {
+  const char *slash = strrchr(source, '/');
+  char *name = upcc_format(slash ? slash + 1 : source, "", "");
+  char *dot = strrchr(name, '.');
+  if (dot) *dot = '\0';
+  char *path = *folder ? upcc_format(folder, "/", name) : upcc_format(name, "", "");
+  return upcc_format(path, suffix, "");
+}
+
+static void define_macros(const struct upcc *u, struct upcc_list *l) {
+  static const char *const macros[] = {
+      "-D__UPC__=1",
+      "-D__UPC_VERSION__=201311L",
+      "-D__UPC_COLLECTIVE__=1",
+      "-D__UPC_TICK__=1",
+      "-D__UPC_ATOMIC__=1",
+      "-D__UPC_CASTABLE__=1",
+      "-D__UPC_NB__=1",
+      "-D__UPC_IO__=2",
+      "-D__TOMBOLO_UPC__=1",
+  };
+  for (size_t i = 0; i < sizeof macros / sizeof macros[0]; i++) upcc_add(l, macros[i]);
+  upcc_add(l, u->wide ? "-DUPC_MAX_BLOCK_SIZE=2147483647" : "-DUPC_MAX_BLOCK_SIZE=1048575");
+  if (u->wide) upcc_add(l, "-DUPCR_WIDE=1");
+  if (!u->threads) {
+    upcc_add(l, "-D__UPC_DYNAMIC_THREADS__=1");
+    return;
+  }
+  char number[32];
+  snprintf(number, sizeof number, "%ld", u->threads);
+  upcc_add(l, "-D__UPC_STATIC_THREADS__=1");
+  upcc_add(l, upcc_format("-DTHREADS=", number, ""));
+  upcc_add(l, upcc_format("-DUPCR_STATIC_THREADS=", number, ""));
+}
+
+static int preprocess(const struct upcc *u, const char *source, const char *output) {
+  struct upcc_list l = {0};
+  upcc_add(&l, u->compiler);
+  upcc_add(&l, "-std=gnu17");
+  upcc_add(&l, "-E");
+  upcc_add(&l, "-x");
+  upcc_add(&l, "c");
+  define_macros(u, &l);
+  upcc_add(&l, "-include");
+  upcc_add(&l, upcc_format(u->headers, "/upcr.h", ""));
+  upcc_add_list(&l, &u->preprocess);
+  upcc_add(&l, "-I");
+  upcc_add(&l, u->headers);
+  upcc_add(&l, source);
+  if (output) {
+    upcc_add(&l, "-o");
+    upcc_add(&l, output);
+  }
+  return run(u, &l);
+}
+
+/* What the C compiler is told that the translator has to know as well. */
+static void translator_options(const struct upcc *u, struct upcc_list *l) {
+  static const char *const same[] = {"-w", "-Werror", "-pedantic-errors"};
+  const char *level = "";
+  for (size_t i = 0; i < u->compile.count; i++) {
+    const char *word = u->compile.words[i];
+    if (!strncmp(word, "-O", 2)) level = word;
+    for (size_t k = 0; k < sizeof same / sizeof same[0]; k++)
+      if (!strcmp(word, same[k])) upcc_add(l, word);
+  }
+  if (!strcmp(level, "-O0")) upcc_add(l, level);
+}
+
+static int translate(const struct upcc *u, const char *input, const char *output) {
+  struct upcc_list l = {0};
+  upcc_add(&l, u->upc1);
+  upcc_add(&l, "-upc-headers");
+  upcc_add(&l, u->headers);
+  if (u->wide) upcc_add(&l, "-wide");
+  translator_options(u, &l);
+  if (u->threads) {
+    char number[32];
+    snprintf(number, sizeof number, "%ld", u->threads);
+    upcc_add(&l, "-T");
+    upcc_add(&l, upcc_format(number, "", ""));
+  }
+  upcc_add(&l, "-o");
+  upcc_add(&l, output);
+  upcc_add(&l, input);
+  return run(u, &l);
+}
+
+/* Whether the file of a command, behind links, is called gcc. */
+static bool file_is_gcc(const char *path) {
+  char file[PATH_MAX];
+  if (access(path, X_OK) != 0 || !realpath(path, file)) return false;
+  const char *slash = strrchr(file, '/');
+  return strstr(slash ? slash : file, "gcc") != NULL;
+}
+
+/* The same for a command that is looked for as the shell does. */
+static bool is_gcc(const char *command) {
+  if (strchr(command, '/')) return file_is_gcc(command);
+  const char *folder = tmb_env_get("PATH");
+  while (folder && *folder) {
+    const size_t n = strcspn(folder, ":");
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.*s/%s", (int)n, folder, command);
+    if (access(path, X_OK) == 0) return file_is_gcc(path);
+    folder += n + (folder[n] == ':');
+  }
+  return false;
+}
+
+/* The C compiler's options for what the translator writes, which is GNU C of 1999 or later;
+ * programs of the older C are taken as the compilers of their time took them. */
+static void compile_options(const struct upcc *u, struct upcc_list *l) {
+  static const char *const lenient[] = {"-Wno-error=implicit-function-declaration",
+                                        "-Wno-error=implicit-int", "-Wno-error=int-conversion",
+                                        "-Wno-error=incompatible-pointer-types"};
+  bool is_strict = false, is_old = false;
+  for (size_t i = 0; i < u->compile.count; i++) {
+    const char *word = u->compile.words[i];
+    is_strict = is_strict || !strcmp(word, "-Werror");
+    if (!strcmp(word, "-ansi") || !strncmp(word, "-std=", 5))
+      is_old = !strcmp(word, "-ansi") || strstr(word, "89") || strstr(word, "90");
+  }
+  upcc_add(l, "-std=gnu17");
+  /* At -O2 GCC vectorises only loops of known lengths; a thread's share has none. */
+  if (is_gcc(u->compiler)) upcc_add(l, "-fvect-cost-model=dynamic");
+  for (size_t i = 0; !is_strict && i < sizeof lenient / sizeof lenient[0]; i++)
+    upcc_add(l, lenient[i]);
+  for (size_t i = 0; i < u->compile.count; i++)
+    if (strncmp(u->compile.words[i], "-pedantic", 9) != 0) upcc_add(l, u->compile.words[i]);
+  if (is_old) upcc_add(l, "-std=gnu17");
+  upcc_add(l, "-Wno-unused-value");
+}
+
+static int compile(const struct upcc *u, const char *input, const char *output) {
+  struct upcc_list l = {0};
+  upcc_add(&l, u->compiler);
+  compile_options(u, &l);
+  upcc_add(&l, "-x");
+  upcc_add(&l, "cpp-output");
+  upcc_add(&l, u->stop == UPCC_ASSEMBLER ? "-S" : "-c");
+  upcc_add(&l, input);
+  upcc_add(&l, "-o");
+  upcc_add(&l, output);
+  return run(u, &l);
+}
+
+/* The temporary folder of source number i: sources of different folders may have one name. */
+static char *folder_of(const struct upcc *u, size_t i) {
+  char number[32];
+  snprintf(number, sizeof number, "%zu", i);
+  return upcc_format(u->temporary, "/", number);
+}
+
+/* Files on the way from one source to its object. */
+struct files {
+  const char *preprocessed, *c, *object;
+};
+
+static struct files name_files(const struct upcc *u, const char *source, const char *folder) {
+  const bool only_c = u->stop == UPCC_TRANSLATED;
+  const bool final = u->stop == UPCC_OBJECT || u->stop == UPCC_ASSEMBLER;
+  struct files f;
+  f.preprocessed = derived(u->keep ? "" : folder, source, ".i");
+  f.c = derived(u->keep || only_c ? "" : folder, source, ".trans.c");
+  if (only_c && u->output) f.c = u->output;
+  f.object = derived(final ? "" : folder, source, u->stop == UPCC_ASSEMBLER ? ".s" : ".o");
+  if (final && u->output) f.object = u->output;
+  return f;
+}
+
+static bool is_translated(const char *source) {
+  const size_t length = strlen(source);
+  return length > 8 && strcmp(source + length - 8, ".trans.c") == 0;
+}
+
+/* One source to what is asked for; *object is the file for the linker. */
+static int build_source(const struct upcc *u, size_t i, const char **object) {
+  const char *source = u->sources.words[i], *folder = folder_of(u, i);
+  if (u->stop == UPCC_PREPROCESSED) return preprocess(u, source, u->output);
+  if (!u->only_show && mkdir(folder, 0700) != 0) {
+    tmb_print("upcc: %s: %s", folder, strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  const struct files f = name_files(u, source, folder);
+  *object = f.object;
+  if (is_translated(source)) return u->stop == UPCC_TRANSLATED ? 0 : compile(u, source, f.object);
+  int code = preprocess(u, source, f.preprocessed);
+  if (!code) code = translate(u, f.preprocessed, f.c);
+  if (!code && u->stop != UPCC_TRANSLATED) code = compile(u, f.c, f.object);
+  return code;
+}
+
+static int link_program(const struct upcc *u, const char *const *objects) {
+  struct upcc_list l = {0};
+  size_t next = 0;
+  upcc_add(&l, u->compiler);
+  for (size_t i = 0; i < u->link.count; i++)
+    upcc_add(&l, u->link.words[i] ? u->link.words[i] : objects[next++]);
+  upcc_add(&l, "-o");
+  upcc_add(&l, u->output ? u->output : "a.out");
+  upcc_add(&l, upcc_format(u->support, u->extern_main ? "/crt_extern.o" : "/crt.o", ""));
+  upcc_add(&l, upcc_format("-L", u->libraries, ""));
+  upcc_add(&l, upcc_format("-Wl,-rpath,", u->libraries, ""));
+  upcc_add(&l, u->wide ? "-ltombolo-upc-wide" : "-ltombolo-upc");
+  upcc_add(&l, "-ltombolo");
+  upcc_add(&l, "-lm");
+  return run(u, &l);
+}
+
+static void remove_temporary(const struct upcc *u) {
+  if (!u->temporary || u->only_show) return;
+  static const char *const suffixes[] = {".i", ".trans.c", ".o", ".s"};
+  for (size_t i = 0; i < u->sources.count; i++) {
+    for (size_t k = 0; k < sizeof suffixes / sizeof suffixes[0]; k++)
+      unlink(derived(folder_of(u, i), u->sources.words[i], suffixes[k]));
+    rmdir(folder_of(u, i));
+  }
+  rmdir(u->temporary);
+}
+
+int upcc_build(struct upcc *u) {
+  const char *tmp = "/tmp";
+  const char **objects = calloc(u->sources.count + 1, sizeof *objects);
+  u->temporary = upcc_format(tmp, "/upcc-XXXXXX", "");
+  if (!objects || (!u->only_show && !mkdtemp(u->temporary))) {
+    tmb_print("upcc: no temporary folder %s: %s", u->temporary, strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  if (u->sources.count == 0 && u->link.count == 0) {
+    tmb_print("upcc: no input files");
+    return TOOL_EXIT_USAGE;
+  }
+  int code = 0;
+  for (size_t i = 0; i < u->sources.count && !code; i++) code = build_source(u, i, &objects[i]);
+  if (!code && u->stop == UPCC_PROGRAM) code = link_program(u, objects);
+  remove_temporary(u);
+  free(objects);
+  return code;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo why`: what a job of this user waits for.
+ *
+ * Owns: nothing global. Called by main.c. Calls: look, boot's snapshot and explain. Invariants: no
+ * rank is asked or stopped, so a job that hangs is seen as one that does not. Exit codes: 0 the job
+ * makes progress, 3 it hangs, 4 ranks wait for others that run their own code, sleep in system
+ * calls of their own, or get no answer from the network; 1 there is no such job, 2 wrong arguments.
+ */
+#define _GNU_SOURCE
+#include "agent/look.h"
+#include "tool.h"
+
+#include "base/error.h"
+#include "base/fmt.h"
+#include "base/log.h"
+#include "boot/explain/explain.h"
+#include "os/os.h"
+
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_ALL = 256, OPT_VERSION };
+enum { WHY_PROGRESS = 0, WHY_HANG = 3, WHY_BUSY = 4 };
+
+struct why_options {
+  const char *job; /* NULL: the only one */
+  uint64_t interval_ns;
+  bool all;
+};
+
+static error_t parse_why(int key, char *arg, struct argp_state *state) {
+  struct why_options *o = state->input;
+  switch (key) {
+  case 'i':
+    if (*arg == '\0' || tmb_fmt_parse_duration(arg, 1000000000, &o->interval_ns) != 0 ||
+        !o->interval_ns) {
+      tmb_print("why: --interval %s: not a time above 0; give seconds, or a number with ms or s",
+                arg);
+      exit(TOOL_EXIT_USAGE);
+    }
+    return 0;
+  case OPT_ALL: o->all = true; return 0;
+  case OPT_VERSION: puts(tool_version()); exit(0);
+  case ARGP_KEY_ARG:
+    if (o->job) argp_usage(state);
+    o->job = arg;
+    return 0;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/* Whether a job is meant: by its launcher, one of its ranks, or its number. */
+static bool is_meant(const struct tmb_ctl *ctl, const char *text) {
+  char *end;
+  const long pid = strtol(text, &end, 10);
+  if (*end == '\0' && pid == ctl->supervisor_pid) return true;
+  for (uint32_t i = 0; *end == '\0' && i < ctl->here; i++)
+    if (ctl->rank[i].pid == pid) return true;
+  return strtoull(text, &end, 16) == ctl->job_id && *end == '\0';
+}
+
+/* The supervisor of a job that is to be asked. */
+static const struct tmb_ctl *first_of(const struct tmb_job_found *jobs, int count, uint64_t id) {
+  int i = 0;
+  while (i + 1 < count && (jobs[i].again || jobs[i].ctl->job_id != id)) i++;
+  return jobs[i].ctl;
+}
+
+static const struct tmb_ctl *choose(const struct tmb_job_found *jobs, int count, const char *text) {
+  const struct tmb_ctl *only = NULL;
+  int found = 0;
+  for (int i = 0; i < count; i++) {
+    if (text && is_meant(jobs[i].ctl, text)) return first_of(jobs, count, jobs[i].ctl->job_id);
+    if (jobs[i].again) continue;
+    only = jobs[i].ctl;
+    found++;
+  }
+  if (!text && found == 1) return only;
+  if (found == 0)
+    tmb_print(
+        "why: no job of this user runs on this machine; ask on one of the job's hosts, as the "
+        "user who started it");
+  else if (!text)
+    tmb_print("why: %d jobs are running; give the number of one, see 'tombolo ps'", found);
+  else
+    tmb_print("why: %s is no job; give the number of a launcher or of a rank's process, see "
+              "'tombolo ps'",
+              text);
+  return NULL;
+}
+
+/* Looks at the job. Returns 0, or an exit code after a message. */
+static int look(const struct tmb_ctl *ctl, struct tmb_snapshot *s) {
+  const int rc = look_ask(ctl, 0, s);
+  if (rc == 0) return 0;
+  if (rc == TMB_E_PEER && kill(ctl->supervisor_pid, 0) == 0) {
+    tmb_print("why: the job's launcher or agent here (pid %d) does not answer; only ranks of this "
+              "machine are seen",
+              (int)ctl->supervisor_pid);
+    return 0;
+  }
+  tmb_print(rc == TMB_E_PEER ? "why: the job has ended" : "why: out of memory");
+  return TOOL_EXIT_FAILED;
+}
+
+static int explain(const struct tmb_ctl *ctl, const struct why_options *o) {
+  static const char *const verdicts[] = {"progress: the ranks go on",
+                                         "no hang is certain: ranks wait for others that run their "
+                                         "own code, sleep in a system call of their own, or do not "
+                                         "answer on the network",
+                                         "hang: nothing in the job can go on"};
+  static const int codes[] = {WHY_PROGRESS, WHY_BUSY, WHY_HANG};
+  struct tmb_snapshot before, now;
+  struct tmb_explain e;
+  if (look(ctl, &before) != 0) return TOOL_EXIT_FAILED;
+  (void)tmb_os_nsleep(o->interval_ns);
+  if (look(ctl, &now) != 0) return TOOL_EXIT_FAILED;
+  if (tmb_explain(&e, &before, &now) != 0) {
+    tmb_print("why: out of memory");
+    return TOOL_EXIT_FAILED;
+  }
+  printf("job %d, %u ranks%s, since %.1f s\n", (int)now.launcher, now.size,
+         now.hosts > 1 ? " on several hosts" : "", (double)(now.at_ns - now.start_ns) / 1e9);
+  tmb_explain_ranks(&e, stdout, o->all);
+  printf("%s\n", verdicts[e.verdict]);
+  if (e.verdict != TMB_VERDICT_PROGRESS) tmb_explain_causes(&e, stdout);
+  const int code = codes[e.verdict];
+  tmb_explain_free(&e);
+  tmb_snapshot_free(&before);
+  tmb_snapshot_free(&now);
+  return code;
+}
+
+int tool_why_main(int argc, char **argv) {
+  static const struct argp_option options[] = {
+      {"interval", 'i', "TIME", 0, "look twice, so far apart (default 0.5 s)", 0},
+      {"all", OPT_ALL, NULL, 0, "a line for each rank, also where they are alike", 0},
+      {"version", OPT_VERSION, NULL, 0, "print the version", 0},
+      {0}};
+  static const char doc[] =
+      "Say what each rank of a job waits for, who waits for whom, and which call is missing."
+      "\v"
+      "JOB is the number of its launcher's process or of a rank's, see 'tombolo ps'; not needed if "
+      "there is only one. No rank is asked or stopped. Exit code: 0 the ranks go on; 3 the job "
+      "hangs; "
+      "4 ranks wait for others that run their own code, perhaps in an endless loop, sleep in a "
+      "system call, or do not answer on the network; 1 there is no such job; 2 wrong options.";
+  static const struct argp parser = {options, parse_why, "[JOB]", doc, 0, 0, 0};
+  struct why_options o = {.interval_ns = 500000000};
+  struct tmb_job_found *jobs = NULL;
+  argp_err_exit_status = TOOL_EXIT_USAGE;
+  if (argp_parse(&parser, argc, argv, 0, NULL, &o) != 0) return TOOL_EXIT_USAGE;
+  const int count = tmb_jobs_find(&jobs);
+  const struct tmb_ctl *ctl = choose(jobs, count, o.job);
+  const int rc = ctl ? explain(ctl, &o) : TOOL_EXIT_FAILED;
+  if (count > 0) tmb_jobs_free(jobs, count);
+  return rc;
+}
