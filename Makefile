@@ -9,7 +9,7 @@ PART ?=
 # STUDY=quick: fewer rounds and figures.
 STUDY ?=
 
-.PHONY: all help deps configure build demo check test test-all test-net bench study install clean format tidy
+.PHONY: all help deps configure build demo check python test test-all test-net bench study install clean format tidy
 all: build
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make test-all          each night: every test in every setting; hours. PART=2/8: part 2 of 8"
 	@echo "make test-net          everything on several hosts, in network namespaces (as root); an hour"
 	@echo "make build             $(BUILD)/bin/tombolo, $(BUILD)/lib, $(BUILD)/bench, $(BUILD)/examples"
+	@echo "make python            the Python wheel, in $(BUILD)/wheels, and the tests of the binding"
 	@echo "make bench             the full set of measurements"
 	@echo "make study             everything beside its floors and peers, as study/report.html (STUDY=quick)"
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: what clients are told to use;"
@@ -55,6 +56,12 @@ test-all: deps
 
 test-net: deps
 	@python3 scripts/run_tests.py --net
+
+# The wheel, in $(BUILD)/wheels, and the tests of the binding.
+python: build
+	@TMB_BUILD=$(BUILD) python3 bindings/python/backend.py $(BUILD)/wheels
+	@cmake --build $(BUILD) --target wheel_files -j $(JOBS)
+	ctest --test-dir $(BUILD) -L '^python$$' --output-on-failure
 
 bench: build
 	$(BUILD)/bin/tombolo bench

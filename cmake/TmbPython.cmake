@@ -53,7 +53,7 @@ file(GLOB tmb_py_ext CONFIGURE_DEPENDS "${tmb_py_dir}/src/ext/*.c")
 add_library(python_core MODULE ${tmb_py_ext})
 set_target_properties(python_core PROPERTIES PREFIX "" OUTPUT_NAME _core
   SUFFIX "${TMB_PYTHON_SUFFIX}" LIBRARY_OUTPUT_DIRECTORY "${tmb_py_out}" C_VISIBILITY_PRESET hidden
-  INSTALL_RPATH "$ORIGIN/../../../../${CMAKE_INSTALL_LIBDIR}")
+  INSTALL_RPATH "$ORIGIN/_lib;$ORIGIN/../../..") # of a wheel; of lib/python3/site-packages/tombolo
 target_include_directories(python_core SYSTEM PRIVATE "${TMB_PYTHON_INCLUDE}")
 target_compile_definitions(python_core PRIVATE GASNET_PAR=1 GEXX_NO_IDENT=1 _GNU_SOURCE=1)
 if(NOT TMB_PYTHON_FREE_THREADED)

@@ -145,6 +145,11 @@ static PyObject *get_rank(PyObject *self, void *unused) {
   return PyLong_FromUnsignedLong(((struct tmbpy_team *)self)->rank);
 }
 
+static PyObject *get_handle(PyObject *self, void *unused) {
+  (void)unused;
+  return PyLong_FromVoidPtr(((struct tmbpy_team *)self)->tm);
+}
+
 static PyObject *get_size(PyObject *self, void *unused) {
   (void)unused;
   return PyLong_FromUnsignedLong(((struct tmbpy_team *)self)->size);
@@ -173,6 +178,7 @@ static PyMethodDef methods[] = {
 static PyGetSetDef properties[] = {
     {"rank", get_rank, NULL, "This process's number in the team.", NULL},
     {"size", get_size, NULL, "Members of the team.", NULL},
+    {"handle", get_handle, NULL, "The gex_TM_t, as a number.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -11,7 +11,7 @@ import math
 import pickle
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex, Union
+from typing import Any, SupportsIndex, TypeVar, Union
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ._array import Array, Signals
 from ._heap import Heap
 
 Shape = Union[SupportsIndex, Sequence[SupportsIndex]]
+A = TypeVar("A", bound=Array)
 Op = Union[str, Callable[[Any, Any], Any]]
 
 BROADCAST, REDUCE, ALLREDUCE, SCATTER, GATHER = 0, 1, 2, 3, 4
@@ -94,6 +95,11 @@ class Team:
         """Rank in the job of a member."""
         return self._core.jobrank(rank)
 
+    @property
+    def handle(self) -> int:
+        """The team's gex_TM_t as a number, for C libraries in this process (ctypes, cffi)."""
+        return self._core.handle
+
     def is_near(self, rank: SupportsIndex) -> bool:
         """Whether a member's memory is mapped here, so that `Array.at` shows it."""
         return self._core.near(rank)
@@ -160,7 +166,7 @@ class Team:
             self._domains[dt] = _core.domain(self._core, dt)
         return self._domains.get(dt, 0)
 
-    def _make(self, cls: type[Array], shape: Shape, dtype: Any, zero: bool) -> Any:
+    def _make(self, cls: type[A], shape: Shape, dtype: Any, zero: bool) -> A:
         kind = np.dtype(dtype)
         if kind.hasobject:
             raise TypeError(f"dtype {kind}: arrays of Python objects cannot be shared")
@@ -178,8 +184,8 @@ class Team:
         if zero:
             _core.clear(self._heap.base + offset, old)
         addresses = [base + int(off) for base, off in zip(self._bases, offsets)]
-        form = memoryview(np.empty(0, kind)).format
-        array = cls(
+        form = memoryview(np.empty(0, kind).data).format
+        array: A = cls(
             self._core,
             addresses,
             dims,

@@ -111,11 +111,11 @@ def resolve(kind: int, source: int, number: int, payload: bytes) -> None:
         text = f"rank {source} has ended; it runs no functions any more"
         future._resolve(None, _errors.RemoteError(text))
         return
-    error, text = pickle.loads(payload)
+    raised, text = pickle.loads(payload)
     remote = _errors.RemoteError(f"on rank {source}:\n{text}")
-    if error is not None:
-        error.__cause__ = remote
-    future._resolve(None, error or remote)
+    if raised is not None:
+        raised.__cause__ = remote
+    future._resolve(None, raised or remote)
 
 
 def _core_rank() -> int:

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The examples: each checks its own result. On 1 and 4 ranks near, and on 2 over udp."""
+
+import struct
+
+import pytest
+from conftest import HERE
+
+EXAMPLES = sorted(p.stem for p in (HERE.parent / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("n, where", [(1, "near"), (4, "near"), (2, "far")])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(ranks, name, n, where):
+    done = ranks(n, f"../examples/{name}.py", where=where)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("\n") == 1 and ("ranks" in done.stdout or "gradients" in done.stdout)
+
+
+def test_animation(ranks, tmp_path):
+    path = tmp_path / "plate.png"
+    done = ranks(2, "../examples/halo.py", "--steps", 20, "--animate", path)
+    assert done.returncode == 0, done.stdout
+    data = path.read_bytes()
+    assert data.startswith(b"\x89PNG") and data.count(b"fcTL") == 5 and data.count(b"fdAT") == 4
+    width, height = struct.unpack(">II", data[16:24])
+    assert (width, height) == (64, 96)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The package as users get it: a wheel, and `make install`; its files, types and command."""
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from conftest import BUILD, FAR, HERE, environment
+
+PROGRAM = "import tombolo; j = tombolo.init(); print(j.allreduce(j.rank + 1), tombolo.__file__)"
+
+
+def run_there(site, n, **more):
+    """Runs the program with the package in `site` only; returns the folder it came from."""
+    env = {**environment(**more), "PYTHONPATH": str(site)}
+    words = [sys.executable, "-m", "tombolo", "run", "-n", str(n), "--timeout", "60"]
+    done = subprocess.run(
+        [*words, "-c", PROGRAM], env=env, cwd="/", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = sorted(done.stdout.splitlines())
+    assert len(lines) == n and lines[0].startswith(f"{n * (n + 1) // 2} ")
+    return lines[0].split()[1]
+
+
+def needed(path):
+    """Which libraries an object would load, as ldd says."""
+    done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=True)
+    assert "not found" not in done.stdout, done.stdout
+    return done.stdout
+
+
+def test_wheel(tmp_path):
+    backend = HERE.parent / "backend.py"
+    done = subprocess.run(
+        [sys.executable, backend, tmp_path], env={**os.environ, "TMB_BUILD": str(BUILD)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    wheel = done.stdout.strip()
+    assert re.search(r"tombolo-[0-9.]+-cp3\d+-\w+-linux_\w+\.whl$", wheel)
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        record = [n for n in archive.namelist() if n.endswith("RECORD")]
+        listed = {line.split(",")[0] for line in archive.read(record[0]).decode().split()}
+        assert listed == set(archive.namelist())
+        for entry in archive.infolist():
+            archive.extract(entry, site)
+            os.chmod(site / entry.filename, (entry.external_attr >> 16) & 0o777 or 0o644)
+    for path in [*site.glob("tombolo/_core*.so"), site / "tombolo/_bin/tombolo"]:
+        libraries = needed(path)
+        assert str(BUILD) not in libraries and str(site) in libraries, libraries
+    assert run_there(site, 2) == str(site / "tombolo/__init__.py")
+    assert run_there(site, 2, **FAR).startswith(str(site))
+
+
+def test_install(tmp_path):
+    done = subprocess.run(
+        ["cmake", "--install", str(BUILD), "--prefix", str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    sites = list(tmp_path.glob("lib*/python3*/site-packages"))
+    assert len(sites) == 1, "TMB_PYTHON_DIR"
+    libraries = needed(next(sites[0].glob("tombolo/_core*.so")))
+    assert str(tmp_path) in libraries and str(BUILD) not in libraries
+    assert run_there(sites[0], 2).startswith(str(tmp_path))
+
+
+def test_command_line():
+    sys.path.insert(0, str(BUILD / "python"))
+    try:
+        from tombolo.__main__ import arguments
+    finally:
+        sys.path.pop(0)
+    python = sys.executable
+    for given, want in [
+        (["run", "-n", "4", "p.py", "-n"], ["run", "-n", "4", "--", python, "p.py", "-n"]),
+        (["run", "--label", "-n4", "-m", "x"], ["run", "--label", "-n4", "--", python, "-m", "x"]),
+        (["run", "-n", "2", "--", "x.py"], ["run", "-n", "2", "--", python, "x.py"]),
+        (["run", "-n", "2", "hostname"], ["run", "-n", "2", "--", "hostname"]),
+        (["info", "x.py"], ["info", "x.py"]),
+        (["run", "--help"], ["run", "--help", "--"]),
+    ]:
+        assert arguments(given) == want
+
+
+def test_types():
+    """The package says that it is typed, and the stub names what the extension has."""
+    package = BUILD / "python/tombolo"
+    assert (package / "py.typed").exists()
+    stub = (package / "_core.pyi").read_text()
+    done = subprocess.run(
+        [sys.executable, "-c", "import tombolo._core as c, json; print(json.dumps({n: [m for m in "
+         "dir(getattr(c, n)) if not m.startswith('__')] for n in dir(c) if n[0] != '_'}))"],
+        env=environment(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    names = {name for name in re.findall(r'"(\w+)"', done.stdout)}
+    missing = [n for n in names if not re.search(rf"\b(def|class) {n}\b|\b{n}:", stub)]
+    assert not missing, missing
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    run = [sys.executable, "-m", "mypy", "--strict", str(HERE.parent / "src/tombolo")]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
