@@ -92,9 +92,10 @@ struct caf {
   uint64_t *waiting;                                  /* event that this image waits for, or NULL */
   uint32_t woken;                                     /* times that CAF_GONE was added to it */
   bool ready, ending;
-  bool began, settled; /* `init` has returned; the signal is back: caf_settle */
-  bool allocate_stat;  /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
-  uint32_t served;     /* calls of caf_serve */
+  bool began, settled;       /* `init` has returned; the signal is back: caf_settle */
+  bool allocate_stat;        /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */
+  uint32_t served;           /* calls of caf_serve */
+  gexx_WaitInfo_t statement; /* of the program, that runs now or ran last: CAF_STATEMENT */
 };
 extern struct caf caf;
 
@@ -122,6 +123,25 @@ void caf_settle_slow(void);
 static inline void caf_settle(void) {
   if (__builtin_expect(!caf.settled, 0)) caf_settle_slow();
 }
+
+/* Says which statement of the program this call is; at the begin of what compiled programs call and
+ * may wait. */
+#define CAF_STATEMENT(name) \
+ (caf.statement.call = (name), caf.statement.caller = __builtin_return_address(0))
+
+/* What a wait of the statement is for. */
+struct caf_shown {
+  unsigned needs;                /* GEXX_WAIT_* */
+  int polls;                     /* 1: a loop that looks at `home` */
+  gex_Rank_t peer, home;         /* GEX_RANK_INVALID: none */
+  gex_Event_t event;             /* that the loop tests, or GEX_EVENT_INVALID */
+  const struct caf_token *token; /* what is waited for, or NULL */
+};
+
+/* For those who ask what this image waits for; shown.c. Between begin and end caf.statement.peer
+ * may change. */
+void caf_show_begin(const struct caf_shown *s);
+void caf_show_end(void);
 
 /* Where an image error goes: STAT= and ERRMSG= of the statement. */
 struct caf_status {

@@ -225,18 +225,21 @@ static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a
 
 void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg, size_t errmsg_len,
                  size_t after) {
+  CAF_STATEMENT("CO_SUM");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
   fold(a, result_image, FOLD_SUM, 0, &to);
 }
 
 void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
                  size_t errmsg_len, size_t after) {
+  CAF_STATEMENT("CO_MIN");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
   fold(a, result_image, FOLD_MIN, a_len, &to);
 }
 
 void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
                  size_t errmsg_len, size_t after) {
+  CAF_STATEMENT("CO_MAX");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
   fold(a, result_image, FOLD_MAX, a_len, &to);
 }
@@ -334,6 +337,7 @@ void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduc
 
 void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, size_t errmsg_len,
                        size_t after) {
+  CAF_STATEMENT("CO_BROADCAST");
   const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
   struct caf_team *team = caf.team;
   if (source < 1 || (uint32_t)source > team->size) {

@@ -41,21 +41,25 @@ int CAF(num_images)(int distance, int failed) {
 }
 
 void CAF(form_team)(int number, void **team, int unused) {
+  CAF_STATEMENT("FORM TEAM");
   (void)unused;
   caf_form_team(number, team, NULL, &no_stat);
 }
 
 void CAF(change_team)(void **team, int unused) {
+  CAF_STATEMENT("CHANGE TEAM");
   (void)unused;
   caf_change_team(*team, &no_stat);
 }
 
 void CAF(end_team)(void **team) {
+  CAF_STATEMENT("END TEAM");
   (void)team;
   caf_end_team(&no_stat);
 }
 
 void CAF(sync_team)(void **team, int unused) {
+  CAF_STATEMENT("SYNC TEAM");
   (void)unused;
   caf_sync_team(*team, &no_stat);
 }

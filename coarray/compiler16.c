@@ -43,21 +43,25 @@ int CAF(num_images)(void *team, int32_t *team_number) {
 
 void CAF(form_team)(int number, void **team, int *new_index, int *stat, char *errmsg,
                     size_t errmsg_len) {
+  CAF_STATEMENT("FORM TEAM");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_form_team(number, team, new_index, &to);
 }
 
 void CAF(change_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("CHANGE TEAM");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_change_team(team, &to);
 }
 
 void CAF(end_team)(int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("END TEAM");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_end_team(&to);
 }
 
 void CAF(sync_team)(void *team, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("SYNC TEAM");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_sync_team(team ? team : caf.team, &to);
 }

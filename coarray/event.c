@@ -59,7 +59,12 @@ static int wait_consume(uint64_t *word, uint64_t want) {
     if (code) return code;
     caf.woken = 0;
     caf.waiting = word;
+    caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_ANY,
+                                       .peer = GEX_RANK_INVALID,
+                                       .event = GEX_EVENT_INVALID,
+                                       .token = caf_token_at((const char *)word)});
     (void)gexx_Signal_WaitConsume(word, want);
+    caf_show_end();
     caf.waiting = NULL;
     if (!caf.woken) return 0;
     /* It ended because an image was lost, not by posts. */
@@ -79,6 +84,7 @@ void caf_consume(uint64_t *word, int until, const char *name, const struct caf_s
 
 void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errmsg,
                      size_t errmsg_len) {
+  CAF_STATEMENT("EVENT WAIT");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   uint64_t *word = caf_address(token, index * WORD, WORD, caf.rank, &to);
   if (!word) return;
@@ -111,12 +117,35 @@ static int64_t swap_word(uint32_t rank, void *word, int64_t expected, int64_t va
   return before;
 }
 
+/* Wait until the lock variable is free, or its holder lost, and take it. in before: what it was. */
+static void wait_lock(const struct caf_token *token, uint32_t rank, void *word, int64_t before) {
+  const bool critical = token->type == CAF_CRITICAL;
+  int64_t expected = 0;
+  uint32_t i;
+  for (i = 0; before != expected; i++) {
+    const uint64_t holder = (uint64_t)before - 1; /* none: before is 0 */
+    caf.statement.peer = holder < caf.size ? (gex_Rank_t)holder : GEX_RANK_INVALID;
+    if (i == TESTS)
+      caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_HOLDER,
+                                         .polls = 1,
+                                         .peer = caf.statement.peer,
+                                         .home = rank,
+                                         .event = GEX_EVENT_INVALID,
+                                         .token = critical ? NULL : token});
+    gexx_Poll(i < TESTS ? 0 : LOOK_US / 10);
+    expected = holder < caf.size && caf.lost[holder] ? before : 0;
+    before = swap_word(rank, word, expected, (int64_t)caf.rank + 1);
+  }
+  if (i > TESTS) caf_show_end();
+}
+
 void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, char *errmsg,
                size_t errmsg_len) {
   const struct caf_status to = {stat, errmsg, errmsg_len};
   const uint32_t rank = caf_rank_of(token, image, &to);
   void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
+  CAF_STATEMENT(((struct caf_token *)token)->type == CAF_CRITICAL ? "CRITICAL" : "LOCK");
   caf_complete();
   int64_t before = swap_word(rank, word, 0, (int64_t)caf.rank + 1);
   if (acquired) {
@@ -132,13 +161,7 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
     caf_fail(&to, CAF_STAT_LOCKED, "LOCK: this image holds the lock variable already");
     return;
   }
-  int64_t expected = 0;
-  for (uint32_t i = 0; before != expected; i++) {
-    gexx_Poll(i < TESTS ? 0 : LOOK_US / 10);
-    const uint64_t holder = (uint64_t)before - 1; /* none: before is 0 */
-    expected = holder < caf.size && caf.lost[holder] ? before : 0;
-    before = swap_word(rank, word, expected, (int64_t)caf.rank + 1);
-  }
+  if (before) wait_lock(token, rank, word, before);
   caf_ok(stat);
 }
 

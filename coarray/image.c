@@ -146,7 +146,12 @@ static void end_normally(void) {
     gexx_RMA_PutSignalBlocking(caf.tm, r, NULL, NULL, 0, GEX_EVENT_NOW, &there->ended, GEXX_SIG_ADD,
                                1, 0);
   }
+  caf.statement.call = "its end, for the other images";
+  caf.statement.caller = NULL;
+  caf_show_begin(&(struct caf_shown){
+      .needs = GEXX_WAIT_ANY, .peer = GEX_RANK_INVALID, .event = GEX_EVENT_INVALID});
   while (!everybody_ended()) gexx_Poll(1000);
+  caf_show_end();
 }
 
 __attribute__((noreturn)) static void stop(int code) {
@@ -255,6 +260,7 @@ static void fill_seed(uint32_t *seed, size_t words, uint64_t start) {
 static uint64_t caf_common(uint64_t mine) {
   uint64_t *all = calloc(caf.team->size, sizeof *all), value = mine;
   if (!all) return mine;
+  CAF_STATEMENT("RANDOM_INIT");
   (void)caf_tell(caf.team, mine | 1, all);
   for (uint32_t i = caf.team->size; i-- > 0;)
     if (all[i]) value = all[i];

@@ -205,6 +205,7 @@ void tombolo_caf_get_notify(const CFI_cdesc_t *section, int image, const CFI_cde
 }
 
 void tombolo_caf_notify_wait(uint64_t *notify, const int *until, int *stat, CFI_cdesc_t *errmsg) {
+  CAF_STATEMENT("notify_wait");
   const struct caf_status to = status_of(stat, errmsg);
   const struct caf_token *t = caf_token_at((const char *)notify);
   if (!t) {

@@ -177,6 +177,7 @@ static bool is_in_coarray(void **token_p) {
 
 void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc, int *stat,
                    char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("ALLOCATE");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   caf_start(NULL, NULL);
   switch (type) {
@@ -241,6 +242,7 @@ static int meet_to_free(const struct caf_token *t, const struct caf_status *to) 
 }
 
 void CAF(deregister)(void **token_p, int type, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("DEALLOCATE");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   struct caf_token *t = *token_p;
   const enum caf_component component = caf_component_is(t);

@@ -277,12 +277,22 @@ void caf_remote_start(void) {
 
 /* Wait until a handler has answered. Returns 0 or the STAT code of the image that never will. */
 static int await(struct wait *w, uint32_t rank) {
-  for (uint32_t i = 0; !w->done; i++) {
-    gexx_Poll(i < 1000 ? 0 : 1000);
-    if (!w->done && caf.lost_count && caf.lost[rank]) return caf.lost[rank];
+  enum { TESTS = 1000 };
+  int code = 0;
+  uint32_t i;
+  for (i = 0; !w->done && !code; i++) {
+    if (i == TESTS) {
+      caf.statement.call = "a coindexed access";
+      caf.statement.caller = NULL;
+      caf_show_begin(
+          &(struct caf_shown){.needs = GEXX_WAIT_PEER, .peer = rank, .event = GEX_EVENT_INVALID});
+    }
+    gexx_Poll(i < TESTS ? 0 : 1000);
+    if (!w->done && caf.lost_count) code = caf.lost[rank];
   }
+  if (i > TESTS) caf_show_end();
   w->done = false;
-  return 0;
+  return code;
 }
 
 /* The message of a question; malloc'ed. */

@@ -64,19 +64,44 @@ static bool never_comes(const struct caf_team *team) {
   return false;
 }
 
+/* The event has not come for some time. Returns whether it has now; false: an image that has ended
+ * will never take part. A failure completes the event, marked. */
+static bool wait_long(gex_Event_t event, const struct caf_team *team) {
+  bool done = false, never = false;
+  caf_show_begin(
+      &(struct caf_shown){.needs = GEXX_WAIT_AS_SHOWN, .peer = GEX_RANK_INVALID, .event = event});
+  while (!done && !never) {
+    gexx_Poll(LOOK_US);
+    never = never_comes(team);
+    done = !never && gex_Event_Test(event) == GASNET_OK;
+  }
+  caf_show_end();
+  return done;
+}
+
 int caf_wait_event(gex_Event_t event, struct caf_team *team) {
   caf_begin(team);
   for (uint32_t i = 0; gex_Event_Test(event) != GASNET_OK; i++) {
-    if (i < TESTS) {
+    if (i < TESTS)
       gasnet_AMPoll(); /* a test does not poll */
-      continue;
-    }
-    gexx_Poll(LOOK_US);
-    if (never_comes(team)) return CAF_STAT_STOPPED; /* a failure completes the event, marked */
+    else if (wait_long(event, team))
+      break;
+    else
+      return CAF_STAT_STOPPED;
   }
   if (__builtin_expect(caf.lost_count != 0, 0) && gexx_Lost_Take(NULL) == GEXX_ERR_LOST)
     return caf_team_state(team);
   return 0;
+}
+
+/* Begins to show that a rank is looked at until it does its part; at the look when it is time. */
+static void show_looks(uint32_t looks, uint32_t rank) {
+  if (looks == TESTS)
+    caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_PEER,
+                                       .polls = 1,
+                                       .peer = rank,
+                                       .home = rank,
+                                       .event = GEX_EVENT_INVALID});
 }
 
 int caf_meet(struct caf_team *team) {
@@ -87,8 +112,10 @@ int caf_meet(struct caf_team *team) {
     while (begun_by(team, i) < team->words->begun) {
       const int state = caf_state_of(team->jobrank[i]);
       if (state) break;
+      show_looks(looks, team->jobrank[i]);
       gexx_Poll(looks++ < TESTS ? 0 : LOOK_US / 10);
     }
+    if (looks > TESTS) caf_show_end();
     const int state = begun_by(team, i) < team->words->begun ? caf_state_of(team->jobrank[i]) : 0;
     if (state && code != CAF_STAT_STOPPED) code = state;
   }
@@ -162,10 +189,13 @@ static int agree(struct caf_team *team) {
   for (uint32_t i = 0; i < team->size; i++) {
     uint64_t word;
     int state = 0;
-    for (uint32_t looks = 0; (word = outcome_of(team, i)) < cut && !state; looks++) {
+    uint32_t looks;
+    for (looks = 0; (word = outcome_of(team, i)) < cut && !state; looks++) {
       state = caf_state_of(team->jobrank[i]);
+      show_looks(looks, team->jobrank[i]);
       gexx_Poll(looks < TESTS ? 0 : LOOK_US / 10);
     }
+    if (looks > TESTS) caf_show_end();
     if (word >= cut) state = 0; /* it took part */
     completed = completed || word == cut + 1;
     if (state && code != CAF_STAT_STOPPED) code = state;
@@ -196,6 +226,7 @@ static char *sync_errmsg(char *errmsg) {
 }
 
 void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("SYNC ALL");
   const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
   const bool after_allocate = caf.allocate_stat && !stat;
   const int code = caf_barrier(caf.team);
@@ -225,7 +256,12 @@ static void post_to(uint32_t rank) {
 static int wait_for(uint32_t rank) {
   const uint64_t *post = &caf.shared->word[rank];
   const uint64_t want = ++caf.expected[rank];
-  (void)gexx_Signal_Wait(post, GEXX_SIG_GE, want);
+  if (gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK) {
+    caf_show_begin(
+        &(struct caf_shown){.needs = GEXX_WAIT_PEER, .peer = rank, .event = GEX_EVENT_INVALID});
+    (void)gexx_Signal_Wait(post, GEXX_SIG_GE, want);
+    caf_show_end();
+  }
   return (gexx_Signal_Fetch(post) & (CAF_GONE - 1)) >= want ? 0 : caf_state_of(rank);
 }
 
@@ -243,6 +279,7 @@ static uint32_t *ranks_of(int count, const int *images, const struct caf_status 
 }
 
 void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("SYNC IMAGES");
   const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
   if (count == 0) {
     CAF(sync_memory)(stat, errmsg, errmsg_len);

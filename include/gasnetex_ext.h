@@ -4,7 +4,8 @@
  *
  * Included by clients after, or instead of, gasnetex.h. Implemented in src/notify, src/coll and
  * src/core. Conventions are those of gasnetex.h: argument order, flags, events, contexts. Guides:
- * docs/NOTIFY.md, docs/FAILURE.md.
+ * docs/NOTIFY.md, docs/FAILURE.md,
+ * docs/HANGS.md.
  */
 #ifndef GASNETEX_EXT_H
 #define GASNETEX_EXT_H
@@ -16,6 +17,7 @@
 #include "tombolo/ext/ext_failure.h"
 #include "tombolo/ext/ext_notify.h"
 #include "tombolo/ext/ext_progress.h"
+#include "tombolo/ext/ext_wait.h"
 #include "tombolo/ext/inline_notify.h"
 
 #endif

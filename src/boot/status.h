@@ -18,14 +18,19 @@
 
 #include <stdint.h>
 
-#define TMB_STATUS_BYTES   4096
-#define TMB_STATUS_LAYOUT  2u /* changes with the layout */
+#define TMB_STATUS_BYTES   8192
+#define TMB_STATUS_LAYOUT  3u /* changes with the layout */
 #define TMB_STATUS_WAITS   8  /* threads that can be shown */
 #define TMB_STATUS_TEAMS   24 /* teams that can be shown */
 #define TMB_STATUS_HOST    64
 #define TMB_STATUS_NOBODY  UINT32_MAX
 #define TMB_STATUS_NO_TEAM UINT8_MAX
 #define TMB_STATUS_MISSING 4 /* words of a set of members: the first 256 of the team */
+#define TMB_STATUS_CALL    32
+#define TMB_STATUS_OBJECT  64
+#define TMB_STATUS_NAME    24 /* of a team */
+#define TMB_STATUS_MEMBER  12
+#define TMB_STATUS_HELD    16 /* objects that a rank can show as held */
 
 /* What a thread waits for. */
 enum tmb_wait_kind {
@@ -47,6 +52,8 @@ enum tmb_wait_kind {
   TMB_WAIT_LOCK,         /* addr; holder's thread in value, 0: unknown */
   TMB_WAIT_LOSS,         /* the loss of peer to be dealt with */
   TMB_WAIT_SHRINK,       /* gexx_TM_Shrink: peer has not sent what it knows, or decides */
+  TMB_WAIT_LAYER,        /* a loop of a run-time library above, which says what for: client */
+  TMB_WAIT_PROGRAM,      /* the client's thread polls, and finds nothing; fresh only */
   TMB_WAIT_KINDS
 };
 
@@ -76,6 +83,21 @@ enum tmb_wait_state {
   TMB_WAIT_POLLS   /* it waits without sleeping; true shortly after at_ns only */
 };
 
+/* Who must act, as a run-time library above says: GEXX_WAIT_* of tombolo/ext/ext_wait.h. */
+enum tmb_layer_needs { TMB_LAYER_AS_SHOWN, TMB_LAYER_PEER, TMB_LAYER_HOLDER, TMB_LAYER_ANY };
+
+/* What a run-time library above says of the wait: gexx_WaitInfo_t of ext_wait.h. */
+struct tmb_status_layer {
+  uint32_t begun; /* number of this wait in its thread, from 1; 0: nothing is said */
+  uint8_t needs;  /* GEXX_WAIT_* */
+  uint8_t polls;
+  uint16_t unused;
+  uint32_t peer, home;
+  uint64_t number, object_id, caller;
+  char call[TMB_STATUS_CALL];
+  char object[TMB_STATUS_OBJECT];
+};
+
 /* One thread of the rank that has waited. */
 struct tmb_status_wait {
   int32_t thread;  /* the kernel's number; 0: the entry is free */
@@ -92,6 +114,7 @@ struct tmb_status_wait {
   uint64_t since_ns, at_ns;             /* when this wait first slept; when this was written */
   uint64_t progress;                    /* batches of work that the rank had done then */
   uint64_t missing[TMB_STATUS_MISSING]; /* bit per team rank: has not come */
+  struct tmb_status_layer layer;
 };
 
 /* A team of which the rank is a member. */
@@ -99,7 +122,9 @@ struct tmb_status_team {
   uint64_t uid;
   uint32_t used;       /* 1: the entry is that of a team */
   uint32_t rank, size; /* of this process in it; of it */
-  uint32_t unused;
+  uint32_t order;      /* number of the call that made it, of those that made teams from parent */
+  uint64_t parent;     /* uid of the team it was made from */
+  char name[TMB_STATUS_NAME];
   uint64_t barriers; /* calls of barriers (GASNet-EX) so far */
   uint64_t named;    /* phases of the barrier of GASNet-1 begun so far; primordial team */
   uint64_t colls;    /* collectives by messages begun so far */
@@ -113,6 +138,8 @@ struct tmb_status_rings {
   uint64_t offset[2]; /* of the ring of requests and of replies; their first two lines are tail and
                          head */
   uint32_t slots[2];
+  uint64_t handled[2]; /* positions up to which the rank has handled them; the heads in the rings
+                          may be up to a quarter of a ring behind */
 };
 
 /* Numbers of the network, in the order of struct tmb_net_stats of net/net.h. */
@@ -140,10 +167,13 @@ struct tmb_status {
   int32_t pid;
   uint32_t rank, size;
   char host[TMB_STATUS_HOST];
-  uint32_t attached;      /* 1: segments are there */
-  uint32_t boot_rounds;   /* of the bootstrap begun: barriers and all-gathers */
-  uint64_t boot_since_ns; /* since when this rank is in one; 0: it is not */
+  uint32_t attached;              /* 1: segments are there */
+  uint32_t boot_rounds;           /* of the bootstrap begun: barriers and all-gathers */
+  uint64_t boot_since_ns;         /* since when this rank is in one; 0: it is not */
+  char member[TMB_STATUS_MEMBER]; /* what a rank is called in the language; empty: rank */
+  uint32_t first;                 /* the number that rank 0 has there */
   struct tmb_status_rings rings;
+  uint64_t held[TMB_STATUS_HELD]; /* objects of the layer above; 0: a free entry */
   struct tmb_status_wait wait[TMB_STATUS_WAITS];
   struct tmb_status_team team[TMB_STATUS_TEAMS];
   uint64_t net[TMB_STATUS_NET_MAX];

@@ -58,6 +58,9 @@ struct tmb_team {
   uint64_t uid;
   uint32_t rounds;                /* ceil(log2 size) */
   uint32_t shrinks;               /* calls of gexx_TM_Shrink by this member */
+  uint32_t made;                  /* calls that make teams from this one, begun by this member */
+  uint64_t parent;                /* uid of the team that this one was made from */
+  uint32_t order;                 /* number of the call that made it, of those of its parent */
   uint32_t lost;                  /* 1 + jobrank of a member that is lost, 0: none */
   uint32_t refs;                  /* the handle, and each user of tmb_team_hold; atomic */
   const gex_EP_Index_t *ep_index; /* [size], or NULL when all are primordial */

@@ -83,6 +83,8 @@ struct tmb_near_inbox {
   const uint64_t *next; /* first word of the slot at `head` */
   uint32_t lap;         /* its low half once the record is there */
   uint64_t published;   /* last value stored in ring->head; under the lock */
+  uint64_t *shown;      /* where `head` is shown to those who ask what is unread */
+  uint64_t unseen;      /* that place where the environment has none */
 } TMB_ALIGNED(TMB_CACHE_LINE);
 
 /* The tails of this process's rings when a peer was lost: everything that the peer sent has been
@@ -99,6 +101,8 @@ struct tmb_near_seen {
 
 /* What core tells the engine at open. Lifetime: the job. */
 struct tmb_near_env {
+  uint64_t *handled;     /* [2] for the positions up to which this rank has handled requests and
+                            replies, or NULL */
   uint32_t rank;         /* jobrank of this process */
   uint32_t index, count; /* near index of this process; ranks of this host */
   int arena_fd;          /* memory that the ranks of the host share, for the arena; empty */
@@ -180,6 +184,7 @@ static inline void tmb_near_inbox_move(const struct tmb_near *near, struct tmb_n
                                        uint32_t reply, uint64_t head) {
   const struct tmb_near_slot *slot = &box->ring->slot[head & (near->slots[reply] - 1)];
   tmb_store_rel(&box->head, head);
+  tmb_store_rlx(box->shown, head);
   tmb_store_rlx(&box->next, (const uint64_t *)(const void *)slot);
   tmb_store_rlx(&box->lap, tmb_near_lap(head, near->slots_log2[reply]));
 }

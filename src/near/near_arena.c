@@ -132,6 +132,7 @@ int tmb_near_open(struct tmb_near *near, const struct tmb_near_env *env) {
   }
   for (uint32_t i = 0; i < 2; i++) {
     near->inbox[i].ring = tmb_near_ring(near, env->index, i);
+    near->inbox[i].shown = near->env.handled ? near->env.handled + i : &near->inbox[i].unseen;
     tmb_near_inbox_move(near, &near->inbox[i], i, 0);
   }
   near->sender_fences = !env->agree(env->ctx, tmb_membarrier_register());

@@ -68,6 +68,25 @@ static void missing_in_team(void) {
     gex_Event_Wait(gex_Coll_BarrierNB(sub, 0));
 }
 
+/* The same in one of three teams of the same members: the last has a name. in which: from 0. */
+static void missing_in_twin(int which) {
+  gex_TM_t sub[3];
+  for (int i = 0; i < 3; i++) (void)gex_TM_Split(&sub[i], tm, me == odd, (int)me, NULL, 0, 0);
+  if (gexx_TM_SetName(sub[2], "rows") != GASNET_OK) abort();
+  if (me == odd || me == 0)
+    (void)gexx_Signal_Wait(word, GEXX_SIG_NE, 0);
+  else
+    gex_Event_Wait(gex_Coll_BarrierNB(sub[which], 0));
+}
+
+static void second_twin(void) {
+  missing_in_twin(1);
+}
+
+static void named_twin(void) {
+  missing_in_twin(2);
+}
+
 /* Each waits for a notification of the next, which waits, too. */
 static void circle(void) {
   gexx_Notify_t req;
@@ -97,6 +116,12 @@ static void endless_loop(void) {
 static void endless_polls(void) {
   while (me == odd) gasnet_AMPoll();
   barrier();
+}
+
+/* Each waits by polls for a flag that a message of another would set, and none sends it. */
+static void all_poll(void) {
+  static volatile int flag;
+  while (!flag) gasnet_AMPoll();
 }
 
 static void stopped(void) {
@@ -200,10 +225,13 @@ static void run(const char *how) {
               {"reduction", one_reduction},
               {"big-reduction", big_reduction},
               {"team", missing_in_team},
+              {"twin", second_twin},
+              {"named-twin", named_twin},
               {"circle", circle},
               {"store", plain_store},
               {"loop", endless_loop},
               {"polls", endless_polls},
+              {"all-poll", all_poll},
               {"stop", stopped},
               {"signal", nobody_signals},
               {"get", get_from_sleeper},

@@ -6,16 +6,14 @@ are, jobs that are slow are not called hangs, and no rank is disturbed by being 
 
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import TOMBOLO, WAYS, Failure, Job, check, named, run_cases, wait_for  # noqa: E402
+from asks import BUSY, HANG, PROGRESS, end, settled, why  # noqa: E402
+from jobs import TOMBOLO, WAYS, Job, check, named, run_cases, wait_for  # noqa: E402
 
 HANGS = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/hangs")
-PROGRESS, HANG, BUSY = 0, 3, 4
 
 # How, ranks, exit code of why, what it must say, environment.
 CASES = [
@@ -32,12 +30,19 @@ CASES = [
      {"TOMBOLO_SHM": "0"}),
     ("team", 4, HANG, r"ranks 1-2 wait in barrier 1 of the team of ranks 0-2, which rank 0 has "
                       r"not called", {}),
+    ("twin", 4, HANG, r"in barrier 1 of the team of ranks 0-2 \(the 2nd made from all ranks\), "
+                      r"which rank 0 has not called", {}),
+    ("named-twin", 4, HANG, r"in barrier 1 of the team 'rows' of ranks 0-2 \(the 3rd made from all",
+     {}),
     ("circle", 3, HANG, r"in a circle: rank 0 waits for rank 1, which waits for rank 2, which "
                         r"waits for rank 0", {}),
     ("store", 3, HANG, r"rank 0 waits for the signal at 0x\w+ to be >= 1 \(it is 1\): it holds "
                        r"already", {}),
     ("loop", 3, BUSY, r"which rank 2 has not called; rank 2 runs its own code.*\(\d+ %", {}),
-    ("polls", 3, BUSY, r"which rank 2 has not called; rank 2 runs its own code, or polls", {}),
+    ("polls", 3, BUSY, r"which rank 2 has not called; rank 2 polls in a loop of its own, "
+                     r"and has found nothing for [^$]* no other rank is left to send anything:",
+     {}),
+    ("all-poll", 3, BUSY, r"ranks 0-2 poll in loops of their own, nothing is on its way", {}),
     ("stop", 3, HANG, r"which rank 2 has not called; rank 2 is stopped by a signal", {}),
     ("signal", 3, HANG, r"rank 2 waits for the signal at 0x\w+ to be == 9 \(it is 0\), which no "
                         r"other rank can bring about", {}),
@@ -46,30 +51,6 @@ CASES = [
     ("lock", 3, HANG, r"rank 2 waits for the lock at 0x", {}),
     ("blocked", 3, HANG, r"rank 2 waits for a condition of the program, which no other rank", {}),
 ]
-
-
-def why(job, *options):
-    """Runs `tombolo why` on a job. Returns exit code and output."""
-    command = [TOMBOLO, "why", *options, str(job.process.pid)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stdout + done.stderr
-
-
-def settled(job, wanted, pattern):
-    """Asks until the answer is the wanted one: ranks take a moment to get where they hang."""
-    until = time.monotonic() + 20
-    while True:
-        code, text = why(job)
-        if code == wanted and re.search(pattern, text):
-            return text
-        if time.monotonic() > until:
-            raise Failure(f"exit code {code}, expected {wanted} with /{pattern}/: {text}")
-
-
-def end(job):
-    job.process.send_signal(signal.SIGTERM)
-    job.end()
-    job.nothing_left()
 
 
 def hang(way, how, ranks, code, pattern, env):
@@ -155,6 +136,9 @@ def main():
         named("watchdog barrier", watchdog, "barrier", r"which rank 2 has not called"),
         named("watchdog loop", watchdog, "loop", r"which rank 2 has not called; rank 2 runs"),
         named("watchdog stop", watchdog, "stop", r"rank 2 is stopped"),
+        named("watchdog polls", watchdog, "all-poll",
+              r"rank 2 .*polls in a loop .* \[hangs\]\n[^$]*ranks 0-2 poll in loops of their own, "
+              r"nothing is on its way in the job, and no other rank is left to send anything\n"),
         named("watchdog setting", watchdog_setting),
         named("watchdog quiet", watchdog_is_quiet, "slow"),
     ]

@@ -13,7 +13,8 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from jobs import TOMBOLO, Job, check, marked_processes, named, run_cases, wait_for  # noqa: E402
-from why import BUSY, HANG, HANGS, end, settled  # noqa: E402
+from asks import BUSY, HANG, end, settled  # noqa: E402
+from why import HANGS  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory()
 REMOTE = os.path.join(FOLDER.name, "rsh")

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define LOOK_MAGIC UINT32_C(0x6c6f6f32) /* changes with struct tmb_seen and struct tmb_status */
+#define LOOK_MAGIC UINT32_C(0x6c6f6f33) /* changes with struct tmb_seen and struct tmb_status */
 
 /* The page without its tables. */
 #define HEAD_BYTES offsetof(struct tmb_status, wait)
@@ -23,6 +23,11 @@ static void pack_rank(const struct tmb_seen *seen, uint32_t rank, struct pack *p
   pack_bytes(p, seen, offsetof(struct tmb_seen, status));
   pack_bytes(p, s, HEAD_BYTES);
   pack_bytes(p, s->net, sizeof s->net);
+  const uint32_t source = (uint32_t)strlen(seen->source);
+  pack_u32(p, seen->source_wait);
+  pack_bytes(p, &seen->source_at, sizeof seen->source_at);
+  pack_u32(p, source);
+  pack_bytes(p, seen->source, source);
   pack_u32(p, waits);
   pack_u32(p, teams);
   for (uint32_t i = 0; i < TMB_STATUS_WAITS; i++)
@@ -48,6 +53,11 @@ static bool unpack_rank(struct pack *p, struct tmb_snapshot *s) {
   unpack_bytes(p, &seen, offsetof(struct tmb_seen, status));
   unpack_bytes(p, page, HEAD_BYTES);
   unpack_bytes(p, page->net, sizeof page->net);
+  seen.source_wait = unpack_u32(p) % TMB_STATUS_WAITS;
+  unpack_bytes(p, &seen.source_at, sizeof seen.source_at);
+  const uint32_t source = unpack_u32(p);
+  if (source >= sizeof seen.source) return false;
+  unpack_bytes(p, seen.source, source);
   const uint32_t waits = unpack_u32(p), teams = unpack_u32(p);
   for (uint32_t i = 0; i < TMB_STATUS_WAITS; i++)
     if (waits >> i & 1) unpack_bytes(p, &page->wait[i], sizeof page->wait[i]);

@@ -15,6 +15,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "boot/explain/explain.h"
+#include "boot/explain/source.h"
 #include "os/os.h"
 
 #include <argp.h>
@@ -110,8 +111,8 @@ static int look(const struct tmb_ctl *ctl, struct tmb_snapshot *s) {
 static int explain(const struct tmb_ctl *ctl, const struct why_options *o) {
   static const char *const verdicts[] = {"progress: the ranks go on",
                                          "no hang is certain: ranks wait for others that run their "
-                                         "own code, sleep in a system call of their own, or do not "
-                                         "answer on the network",
+                                         "own code, poll, sleep in a system call of their own, or "
+                                         "do not answer on the network",
                                          "hang: nothing in the job can go on"};
   static const int codes[] = {WHY_PROGRESS, WHY_BUSY, WHY_HANG};
   struct tmb_snapshot before, now;
@@ -119,11 +120,13 @@ static int explain(const struct tmb_ctl *ctl, const struct why_options *o) {
   if (look(ctl, &before) != 0) return TOOL_EXIT_FAILED;
   (void)tmb_os_nsleep(o->interval_ns);
   if (look(ctl, &now) != 0) return TOOL_EXIT_FAILED;
-  if (tmb_explain(&e, &before, &now) != 0) {
+  tmb_source_find(&now);
+  if (tmb_explain(&e, &before, &now, false) != 0) {
     tmb_print("why: out of memory");
     return TOOL_EXIT_FAILED;
   }
-  printf("job %d, %u ranks%s, since %.1f s\n", (int)now.launcher, now.size,
+  printf("job %d, %u %.*ss%s, since %.1f s\n", (int)now.launcher, now.size, TMB_STATUS_MEMBER,
+         now.rank[0].status.member[0] ? now.rank[0].status.member : "rank",
          now.hosts > 1 ? " on several hosts" : "", (double)(now.at_ns - now.start_ns) / 1e9);
   tmb_explain_ranks(&e, stdout, o->all);
   printf("%s\n", verdicts[e.verdict]);

@@ -71,7 +71,12 @@ static uint64_t ask(uint32_t thread, unsigned what, uint64_t arg) {
   const uint64_t to = (uintptr_t)&a;
   gex_AM_RequestShort5(rt.tm, thread, AM_REQUEST, 0, (gex_AM_Arg_t)what, (gex_AM_Arg_t)(arg >> 32),
                        (gex_AM_Arg_t)arg, (gex_AM_Arg_t)(to >> 32), (gex_AM_Arg_t)to);
+  gexx_WaitInfo_t info = RT_WAIT("an allocation of shared memory", GEXX_WAIT_PEER);
+  info.peer = thread;
+  info.caller = NULL;
+  gexx_WaitInfo_Begin(&info);
   GASNET_BLOCKUNTIL(a.done);
+  gexx_WaitInfo_End();
   return a.offset;
 }
 

@@ -13,6 +13,7 @@
 #include "rt.h"
 
 #include <sched.h>
+#include <stdio.h>
 
 typedef upcr_pts_t lock_t;
 
@@ -69,11 +70,43 @@ static uint64_t read_word(lock_t lock) {
   return here ? __atomic_load_n(here, __ATOMIC_ACQUIRE) : operate(lock, GEX_OP_GET, 0, 0);
 }
 
-static void wait_turn(lock_t lock, uint32_t ticket) {
-  for (unsigned tries = 0; (uint32_t)read_word(lock) != ticket; tries++) {
-    gasnet_AMPoll();
-    if (tries > 16) sched_yield();
+/* The number of a lock for `tombolo why`: not 0, the same on all threads. */
+static uint64_t id_of(lock_t lock) {
+  return (uint64_t)upcr_threadof(lock) << 48 ^ (uint64_t)upcr_addrfield(lock);
+}
+
+/* This thread holds a lock, or no longer. Where it holds more than there is room for, the rest is
+ * not shown. */
+static inline void show_held(uint64_t was, uint64_t is) {
+  for (int i = 0; i < GEXX_WAIT_HELD_COUNT; i++) {
+    if (rt.held[i] != was) continue;
+    __atomic_store_n(&rt.held[i], is, __ATOMIC_RELAXED);
+    return;
   }
+}
+
+/* Where the lock is, for a message: the pointer has no name. */
+static void describe(gexx_WaitInfo_t *info) {
+  static char text[40];
+  snprintf(text, sizeof text, "the lock at offset 0x%llx",
+           (unsigned long long)(info->object_id & (((uint64_t)1 << 48) - 1)));
+  info->object = text;
+}
+
+/* in info: of the call in the program. */
+static void wait_turn(lock_t lock, uint32_t ticket, gexx_WaitInfo_t *info) {
+  enum { YIELDS = 16, LONG = 500 };
+  unsigned tries;
+  info->polls = 1;
+  info->home = (gex_Rank_t)upcr_threadof(lock);
+  info->object_id = id_of(lock);
+  info->detail = describe;
+  for (tries = 0; (uint32_t)read_word(lock) != ticket; tries++) {
+    gasnet_AMPoll();
+    if (tries == LONG) gexx_WaitInfo_Begin(info);
+    if (tries > YIELDS) sched_yield();
+  }
+  if (tries > LONG) gexx_WaitInfo_End();
 }
 
 void upc_lock(lock_t lock) {
@@ -84,9 +117,11 @@ void upc_lock(lock_t lock) {
   const uint64_t word = here ? __atomic_fetch_add(here, TICKET, __ATOMIC_SEQ_CST)
                              : operate(lock, GEX_OP_FADD, TICKET, 0);
   if ((uint32_t)word != (uint32_t)(word >> 32)) {
-    wait_turn(lock, (uint32_t)(word >> 32));
+    gexx_WaitInfo_t info = RT_WAIT("upc_lock", GEXX_WAIT_HOLDER);
+    wait_turn(lock, (uint32_t)(word >> 32), &info);
     upcr_fence();
   }
+  show_held(0, id_of(lock));
 }
 
 int upc_lock_attempt(lock_t lock) {
@@ -99,6 +134,7 @@ int upc_lock_attempt(lock_t lock) {
     return 0;
   }
   upcr_fence();
+  show_held(0, id_of(lock));
   return 1;
 }
 
@@ -110,6 +146,7 @@ static void check_held(uint64_t word) {
 void upc_unlock(lock_t lock) {
   check(lock, "upc_unlock");
   upcr_complete();
+  show_held(id_of(lock), 0);
   uint64_t *here = word_of(lock);
   if (here) {
     const uint64_t word = __atomic_load_n(here, __ATOMIC_RELAXED);

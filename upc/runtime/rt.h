@@ -57,6 +57,7 @@ struct upcr_state {
   uintptr_t *owner_base;    /* [threads]: address of the memory in its owner's address space */
   char **counters;          /* [threads]: of their semaphores, as gexx_sem_counters says */
   bool ready, ended;
+  uint64_t *held;  /* [GEXX_WAIT_HELD_COUNT] locks of this thread, as `tombolo why` shows them */
   bool all_mapped; /* the memory of all threads is mapped here */
 #ifdef UPCR_WIDE
   bool table_is_whole; /* upcr_base may be read with any number of a thread, but that faults */
@@ -75,6 +76,13 @@ __attribute__((noreturn, format(printf, 1, 2))) void rt_fatal(const char *format
 static inline struct upcr_root *rt_own_root(void) {
   return (struct upcr_root *)(void *)(rt.memory + RT_GUARD);
 }
+
+/* What a thread waits in, for `tombolo why`: name and place of the call in the program. */
+#define RT_WAIT(name, who)                                                            \
+ {                                                                                    \
+  .call = (name), .needs = (who), .peer = GEX_RANK_INVALID, .home = GEX_RANK_INVALID, \
+  .event = GEX_EVENT_INVALID, .caller = __builtin_return_address(0)                   \
+ }
 
 /* ---- far.c */
 /* Sends the puts that are kept to travel with others; the next one begins anew. */

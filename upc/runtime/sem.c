@@ -136,16 +136,24 @@ void bupc_sem_postN(sem_t s, size_t n) {
 void bupc_sem_wait(sem_t s) {
   const struct upcr_sem *here = own(s, "bupc_sem_wait");
   upcr_fence();
+  if (gexx_Sem_Try(here->sem) == GASNET_OK) return;
+  gexx_WaitInfo_t info = RT_WAIT("bupc_sem_wait", GEXX_WAIT_ANY);
+  gexx_WaitInfo_Begin(&info);
   gexx_Sem_Wait(here->sem);
+  gexx_WaitInfo_End();
 }
 
 void bupc_sem_waitN(sem_t s, size_t n) {
   struct upcr_sem *here = own(s, "bupc_sem_waitN");
   upcr_fence();
+  if (n == 0) return;
+  gexx_WaitInfo_t info = RT_WAIT("bupc_sem_waitN", GEXX_WAIT_ANY);
+  gexx_WaitInfo_Begin(&info);
   if (n == 1)
     gexx_Sem_Wait(here->sem);
-  else if (n)
+  else
     gexx_Sem_WaitN(here->sem, n);
+  gexx_WaitInfo_End();
 }
 
 int bupc_sem_try(sem_t s) {

@@ -161,6 +161,8 @@ void upcr_start(int *argc, char ***argv, const struct upcr_object *const *object
     gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT);
   upcr_mythread = (int)gex_TM_QueryRank(rt.tm);
   upcr_threads = (int)gex_TM_QuerySize(rt.tm);
+  gexx_WaitInfo_SetMembers("thread", 0);
+  rt.held = gexx_WaitInfo_Held();
   if (upcr_threads > UPCR_THREADS_MAX)
     rt_fatal("pointers-to-shared of this form name at most %d threads; compile the program with "
              "--pointers=wide",

@@ -32,12 +32,15 @@ RT_EXPORT void upcr_notify(int has_value, int value) {
 }
 
 /* The value of the barrier is looked at where the wait has one of its own. */
-RT_EXPORT void upcr_wait(int has_value, int value) {
+static void complete(int has_value, int value, gexx_WaitInfo_t *info) {
   if (!barrier.notified) rt_fatal("upc_wait without upc_notify");
   if (has_value && barrier.has_value && value != barrier.value)
     rt_fatal("upc_wait: the value %d is not that of upc_notify, %d", value, barrier.value);
+  info->number = barrier.number;
+  gexx_WaitInfo_Begin(info);
   const int result =
       gasnet_barrier_wait(barrier.value, barrier.has_value ? 0 : GASNET_BARRIERFLAG_ANONYMOUS);
+  gexx_WaitInfo_End();
   if (result == GASNET_ERR_BARRIER_MISMATCH)
     rt_fatal("upc_barrier: the threads gave different values; that of this thread: %s%d",
              barrier.has_value ? "" : "none, ", barrier.value);
@@ -46,6 +49,11 @@ RT_EXPORT void upcr_wait(int has_value, int value) {
     rt_fatal("upc_barrier, while another thread has returned from main or called exit");
   barrier.number++;
   upcr_fence();
+}
+
+RT_EXPORT void upcr_wait(int has_value, int value) {
+  gexx_WaitInfo_t info = RT_WAIT("upc_wait", GEXX_WAIT_AS_SHOWN);
+  complete(has_value, value, &info);
 }
 
 void rt_end_barrier(void) {
@@ -58,12 +66,17 @@ void rt_end_barrier(void) {
         gex_AD_OpNB_U64(rt.ad64, &old, (gex_Rank_t)t, word, GEX_OP_FMIN, barrier.number, 0, 0));
   }
   gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  gexx_WaitInfo_t info = RT_WAIT("its end, for the other threads", GEXX_WAIT_AS_SHOWN);
+  info.caller = NULL;
+  gexx_WaitInfo_Begin(&info);
   gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  gexx_WaitInfo_End();
 }
 
 RT_EXPORT void upcr_barrier(int has_value, int value) {
+  gexx_WaitInfo_t info = RT_WAIT("upc_barrier", GEXX_WAIT_AS_SHOWN);
   upcr_notify(has_value, value);
-  upcr_wait(has_value, value);
+  complete(has_value, value, &info);
 }
 
 RT_EXPORT void upcr_poll_slow(void) {

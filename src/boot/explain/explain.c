@@ -22,8 +22,9 @@
 
 const struct tmb_status_wait *tmb_explain_wait(const struct tmb_snapshot *s, uint32_t rank, int i) {
   const struct tmb_status_wait *w = &s->rank[rank].status.wait[i];
-  if (!w->thread || w->state == TMB_WAIT_NONE || w->kind >= TMB_WAIT_KINDS) return NULL;
-  if (w->state == TMB_WAIT_POLLS && s->rank[rank].at_ns > w->at_ns + POLLS_FRESH_NS) return NULL;
+  if (!w->thread || w->state == TMB_WAIT_NONE || w->kind >= TMB_WAIT_PROGRAM) return NULL;
+  const bool stale = s->rank[rank].at_ns > w->at_ns + POLLS_FRESH_NS;
+  if (w->state == TMB_WAIT_POLLS && stale && !w->layer.begun) return NULL;
   return w;
 }
 
@@ -33,8 +34,11 @@ static bool waits(const struct tmb_snapshot *s, uint32_t rank) {
   return s->rank[rank].status.boot_since_ns != 0;
 }
 
-/* Who calls gexx_Poll with a time limit over and over begins a wait each time. */
+/* Who calls gexx_Poll with a time limit over and over begins a wait each time. A wait that a layer
+ * above has named goes on, whatever is done for others during it. */
 static bool wait_moved(const struct tmb_status_wait *a, const struct tmb_status_wait *b) {
+  if (b->layer.begun && a->layer.begun == b->layer.begun && a->thread == b->thread)
+    return !tmb_explain_is_layer(b) && a->progress != b->progress;
   return a->progress != b->progress || (a->waits != b->waits && b->kind != TMB_WAIT_POLL);
 }
 
@@ -43,28 +47,71 @@ static bool net_moved(const uint64_t *a, const uint64_t *b) {
   return memcmp(a, b, (TMB_STATUS_NET_BYTES_IN + 1) * sizeof *a) != 0;
 }
 
-/* A word that is waited for has become so between the two: the rank is about to notice. */
-static bool rank_moved(const struct tmb_seen *a, const struct tmb_seen *b) {
+/* Whether the rank's only wait is one that a layer above has named, and that goes on. */
+static bool in_layer(const struct tmb_snapshot *s, const struct tmb_seen *a, uint32_t rank) {
+  const struct tmb_status_wait *w = tmb_explain_wait(s, rank, 0);
+  return w && tmb_explain_is_layer(w) && a->status.wait[0].layer.begun == w->layer.begun;
+}
+
+/* A word that is waited for has become so between the two: the rank is about to notice. in served:
+ * others look at an object of this rank again and again, which keeps its network busy. */
+static bool rank_moved(const struct tmb_seen *a, const struct tmb_seen *b, bool served) {
   const struct tmb_status *x = &a->status, *y = &b->status;
-  if ((b->held & ~a->held) || net_moved(x->net, y->net)) return true;
+  if ((b->held & ~a->held) || (!served && net_moved(x->net, y->net))) return true;
   if (a->pid != b->pid || x->boot_rounds != y->boot_rounds) return true;
   for (int i = 0; i < TMB_STATUS_WAITS; i++)
-    if (wait_moved(&x->wait[i], &y->wait[i])) return true;
+    if (!served ? wait_moved(&x->wait[i], &y->wait[i]) : x->wait[i].since_ns != y->wait[i].since_ns)
+      return true;
   return memcmp(x->team, y->team, sizeof x->team) != 0;
 }
 
-bool tmb_explain_moved(const struct tmb_snapshot *before, const struct tmb_snapshot *now) {
+/* Mark the ranks at whose objects others look again and again, and those that look. */
+static void mark_looked_at(const struct tmb_snapshot *before, const struct tmb_snapshot *now,
+                           uint8_t *mark) {
   for (uint32_t r = 0; r < now->size; r++) {
-    const struct tmb_seen *a = &before->rank[r], *b = &now->rank[r];
-    if (rank_moved(a, b) || a->passed != b->passed || a->state != b->state || a->fate != b->fate)
-      return true;
+    const struct tmb_status_layer *l = &now->rank[r].status.wait[0].layer;
+    if (!in_layer(now, &before->rank[r], r) || !l->polls) continue;
+    mark[r] = 1; /* its own network is busy with it, too */
+    if (l->home < now->size) mark[l->home] = 1;
   }
-  return false;
+}
+
+bool tmb_explain_moved(const struct tmb_snapshot *before, const struct tmb_snapshot *now) {
+  uint8_t *served = calloc(now->size, 1);
+  bool moved = !served;
+  if (served) mark_looked_at(before, now, served);
+  for (uint32_t r = 0; r < now->size && !moved; r++) {
+    const struct tmb_seen *a = &before->rank[r], *b = &now->rank[r];
+    moved = rank_moved(a, b, served[r]) || (!served[r] && a->passed != b->passed) ||
+            a->state != b->state || a->fate != b->fate;
+  }
+  free(served);
+  return moved;
+}
+
+uint64_t tmb_explain_polls(const struct tmb_snapshot *s, uint32_t rank) {
+  const struct tmb_seen *seen = &s->rank[rank];
+  for (int i = 0; i < TMB_STATUS_WAITS; i++) {
+    const struct tmb_status_wait *w = &seen->status.wait[i];
+    if (w->thread && w->state == TMB_WAIT_POLLS && w->kind == TMB_WAIT_PROGRAM &&
+        seen->at_ns <= w->at_ns + POLLS_FRESH_NS)
+      return 1 + seen->at_ns - TMB_MIN(w->since_ns, seen->at_ns);
+  }
+  return 0;
 }
 
 /* Whether a process of this state is there. */
 static bool alive(char state) {
   return state && state != 'Z' && state != 'X';
+}
+
+/* What a rank does that does not wait in the library. */
+static enum tmb_condition outside(const struct tmb_explain *e, uint32_t rank, bool runs) {
+  const struct tmb_seen *a = &e->before->rank[rank], *b = &e->now->rank[rank];
+  if (tmb_explain_polls(e->now, rank) && tmb_explain_polls(e->before, rank) &&
+      !rank_moved(a, b, false))
+    return TMB_SEEN_POLLS;
+  return runs || b->process == 'R' ? TMB_SEEN_RUNS : TMB_SEEN_SLEEPS;
 }
 
 static enum tmb_condition condition_of(const struct tmb_explain *e, uint32_t rank) {
@@ -76,8 +123,8 @@ static enum tmb_condition condition_of(const struct tmb_explain *e, uint32_t ran
   if (b->process == 'T' || b->process == 't') return TMB_SEEN_STOPPED;
   const uint64_t time = b->at_ns - a->at_ns, used = b->cpu_ns - a->cpu_ns;
   const bool runs = used * BUSY_SHARE > time;
-  if (!waits(e->now, rank)) return runs || b->process == 'R' ? TMB_SEEN_RUNS : TMB_SEEN_SLEEPS;
-  if (rank_moved(a, b)) return TMB_SEEN_MOVES;
+  if (!waits(e->now, rank)) return outside(e, rank, runs);
+  if (rank_moved(a, b, e->looked_at[rank])) return TMB_SEEN_MOVES;
   const struct tmb_status_wait *w = tmb_explain_wait(e->now, rank, 0);
   return runs && w && w->state == TMB_WAIT_ASLEEP ? TMB_SEEN_RUNS : TMB_SEEN_WAITS;
 }
@@ -157,10 +204,34 @@ bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
   return s->rank[rank].held >> (w - s->rank[rank].status.wait) & 1;
 }
 
+/* Mark the ranks that hold an object of the layer above. Returns whether there are any. */
+static bool mark_holders(const struct tmb_explain *e, uint64_t object_id, uint8_t *mark) {
+  bool any = false;
+  for (uint32_t r = 0; r < e->now->size; r++)
+    for (int i = 0; i < TMB_STATUS_HELD && object_id; i++)
+      if (e->now->rank[r].status.held[i] == object_id) {
+        mark[r] = 1;
+        any = true;
+      }
+  return any;
+}
+
+/* Mark those that must act, where the layer above says so and they are known. */
+static bool mark_layer(const struct tmb_explain *e, const struct tmb_status_wait *w,
+                       uint8_t *mark) {
+  const struct tmb_status_layer *l = &w->layer;
+  if (!tmb_explain_is_layer(w) || l->needs == TMB_LAYER_ANY) return false;
+  if (l->needs == TMB_LAYER_HOLDER && mark_holders(e, l->object_id, mark)) return true;
+  if (l->peer < e->now->size) mark[l->peer] = 1;
+  return l->peer < e->now->size;
+}
+
 enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
                                  const struct tmb_status_wait *w, uint8_t *mark) {
   const uint32_t size = e->now->size;
   memset(mark, 0, size);
+  if (tmb_explain_holds(e->now, rank, w)) return TMB_NEEDS_ALL;
+  if (mark_layer(e, w, mark)) return TMB_NEEDS_ALL;
   switch (w->kind) {
   case TMB_WAIT_BARRIER:
   case TMB_WAIT_NAMED:
@@ -177,7 +248,6 @@ enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
   case TMB_WAIT_LOCK: return TMB_NEEDS_ALL;
   default: break;
   }
-  if (tmb_explain_holds(e->now, rank, w)) return TMB_NEEDS_ALL;
   memset(mark, 1, size);
   mark[rank] = 0;
   return TMB_NEEDS_ANY;
@@ -194,6 +264,11 @@ static bool can_end(const struct tmb_explain *e, enum tmb_needs needs, const uin
 }
 
 static bool may_go_on(const struct tmb_explain *e, uint32_t rank, uint8_t *mark) {
+  if (e->condition[rank] == TMB_SEEN_POLLS) {
+    memset(mark, 1, e->now->size);
+    mark[rank] = 0;
+    return can_end(e, TMB_NEEDS_ANY, mark);
+  }
   for (int i = 0; i < TMB_STATUS_WAITS; i++) {
     const struct tmb_status_wait *w = tmb_explain_wait(e->now, rank, i);
     if (w && can_end(e, tmb_explain_needs(e, rank, w, mark), mark)) return true;
@@ -228,58 +303,77 @@ static void mark_coming(struct tmb_explain *e) {
       e->coming[peer] = 1;
 }
 
+/* Whether nothing is on its way to any rank, nor lies in its queues. */
+static bool is_idle(const struct tmb_snapshot *s) {
+  for (uint32_t r = 0; r < s->size; r++) {
+    const struct tmb_seen *seen = &s->rank[r];
+    const uint64_t *net = seen->status.net;
+    if (seen->queued[0] + seen->queued[1] || net[TMB_STATUS_NET_UNACKED] ||
+        net[TMB_STATUS_NET_QUEUED])
+      return false;
+  }
+  return true;
+}
+
 static bool live_by_itself(const struct tmb_explain *e, uint32_t rank) {
   const enum tmb_condition c = e->condition[rank];
+  if (c == TMB_SEEN_POLLS) return !e->polls_wait || !e->idle;
   if (c == TMB_SEEN_WAITS) return e->coming[rank];
   return c != TMB_SEEN_GONE && c != TMB_SEEN_STOPPED;
 }
 
+static bool is_waiting(const struct tmb_explain *e, uint32_t rank) {
+  return e->condition[rank] == TMB_SEEN_WAITS || e->condition[rank] == TMB_SEEN_POLLS;
+}
+
 /* The verdict, once it is known who is live. A suspended rank hangs if anybody waits. */
 static enum tmb_verdict judge(const struct tmb_explain *e) {
-  uint32_t hung = 0, waiting = 0, moving = 0, busy = 0;
+  uint32_t count[TMB_SEEN_COUNT] = {0}, hung = 0, coming = 0;
   for (uint32_t r = 0; r < e->now->size; r++) {
-    const enum tmb_condition c = e->condition[r];
-    waiting += c == TMB_SEEN_WAITS;
-    hung += c == TMB_SEEN_WAITS && !e->live[r];
-    moving += c == TMB_SEEN_MOVES;
-    busy += c == TMB_SEEN_RUNS || c == TMB_SEEN_SLEEPS || c == TMB_SEEN_ABSENT ||
-            c == TMB_SEEN_ELSEWHERE || (c == TMB_SEEN_WAITS && e->coming[r]);
+    count[e->condition[r]]++;
+    hung += is_waiting(e, r) && !e->live[r];
+    coming += e->condition[r] == TMB_SEEN_WAITS && e->coming[r];
   }
+  const uint32_t busy = count[TMB_SEEN_RUNS] + count[TMB_SEEN_SLEEPS] + count[TMB_SEEN_ABSENT] +
+                        count[TMB_SEEN_ELSEWHERE] + coming;
+  const uint32_t polling = count[TMB_SEEN_POLLS];
   if (hung) return TMB_VERDICT_HANG;
-  return waiting && busy && !moving ? TMB_VERDICT_BUSY : TMB_VERDICT_PROGRESS;
+  if (count[TMB_SEEN_MOVES]) return TMB_VERDICT_PROGRESS;
+  if (polling && !busy) return TMB_VERDICT_BUSY;
+  return count[TMB_SEEN_WAITS] && busy + polling ? TMB_VERDICT_BUSY : TMB_VERDICT_PROGRESS;
 }
 
 int tmb_explain(struct tmb_explain *e, const struct tmb_snapshot *before,
-                const struct tmb_snapshot *now) {
-  *e = (struct tmb_explain){.before = before, .now = now};
-  e->condition = calloc(now->size, 1);
-  e->live = calloc(now->size, 1);
-  e->coming = calloc(now->size, 1);
-  uint8_t *mark = calloc(now->size, 1);
-  if (!e->condition || !e->live || !e->coming || !mark) {
-    tmb_explain_free(e);
-    free(mark);
-    return TMB_E_NOMEM;
-  }
-  for (uint32_t r = 0; r < now->size; r++) e->condition[r] = (uint8_t)condition_of(e, r);
+                const struct tmb_snapshot *now, bool polls_wait) {
+  const uint32_t size = now->size;
+  uint8_t *const bytes = calloc(size, 5);
+  if (!bytes) return TMB_E_NOMEM;
+  *e = (struct tmb_explain){.before = before,
+                            .now = now,
+                            .polls_wait = polls_wait,
+                            .idle = is_idle(now),
+                            .condition = bytes,
+                            .live = bytes + size,
+                            .coming = bytes + 2 * (size_t)size,
+                            .looked_at = bytes + 3 * (size_t)size};
+  uint8_t *const mark = bytes + 4 * (size_t)size;
+  mark_looked_at(before, now, e->looked_at);
+  for (uint32_t r = 0; r < size; r++) e->condition[r] = (uint8_t)condition_of(e, r);
   mark_coming(e);
-  for (uint32_t r = 0; r < now->size; r++) e->live[r] = live_by_itself(e, r);
+  for (uint32_t r = 0; r < size; r++) e->live[r] = live_by_itself(e, r);
   for (bool changed = true; changed;) {
     changed = false;
-    for (uint32_t r = 0; r < now->size; r++) {
-      if (e->live[r] || e->condition[r] != TMB_SEEN_WAITS || !may_go_on(e, r, mark)) continue;
+    for (uint32_t r = 0; r < size; r++) {
+      if (e->live[r] || !is_waiting(e, r) || !may_go_on(e, r, mark)) continue;
       e->live[r] = 1;
       changed = true;
     }
   }
-  free(mark);
   e->verdict = judge(e);
   return TMB_OK;
 }
 
 void tmb_explain_free(struct tmb_explain *e) {
-  free(e->condition);
-  free(e->live);
-  free(e->coming);
-  e->condition = e->live = e->coming = NULL;
+  free(e->condition); /* and the others, which lie behind it */
+  e->condition = e->live = e->coming = e->looked_at = NULL;
 }

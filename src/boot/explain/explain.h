@@ -7,7 +7,8 @@
  * system call of its own, or has made progress, or if what it waits for can come from ranks that
  * are live: from all of those that have not made a call, from the peer of an operation, or, where
  * anybody may be the one (a signal, a condition), from at least one, or if packets for it have not
- * been acknowledged. What remains hangs.
+ * been acknowledged. What remains hangs. A rank that polls in a loop of its own may end that by
+ * itself, save when the watchdog asks.
  * Invariants: a rank that is not live cannot go on unless something outside of the job helps it; a
  * job that computes is never said to hang.
  */
@@ -31,31 +32,41 @@ enum tmb_condition {
   TMB_SEEN_GONE,      /* has ended */
   TMB_SEEN_STOPPED,   /* suspended by a signal, or held by a debugger */
   TMB_SEEN_RUNS,      /* its own code, or it polls */
+  TMB_SEEN_POLLS,     /* in a loop of its own, and finds nothing */
   TMB_SEEN_SLEEPS,    /* in a system call of its own */
   TMB_SEEN_MOVES,     /* waits, and something has happened meanwhile */
-  TMB_SEEN_WAITS      /* in the library, for the same thing all the time */
+  TMB_SEEN_WAITS,     /* in the library, for the same thing all the time */
+  TMB_SEEN_COUNT
 };
 
 struct tmb_explain {
   const struct tmb_snapshot *before, *now;
+  bool polls_wait; /* ranks that poll in loops of their own wait for others */
+  bool idle;       /* nothing is on its way to any rank */
   enum tmb_verdict verdict;
   uint8_t *condition; /* [size] enum tmb_condition */
   uint8_t *live;      /* [size] 1: may go on */
   uint8_t *coming;    /* [size] 1: what was sent to this rank is on its way, or lost on it */
+  uint8_t *looked_at; /* [size] 1: others look at an object of this rank again and again */
 };
 
 /* Who must do something before a wait can end. */
 enum tmb_needs { TMB_NEEDS_ALL, TMB_NEEDS_ANY };
 
-/* Compare. out e: to be released with tmb_explain_free; the snapshots must live as long. Returns 0
- * or TMB_E_NOMEM. */
+/* Compare. in polls_wait: whether a rank that polls in a loop of its own and finds nothing waits
+ * for other ranks; so it is when nothing has happened in the job for long. out e: to be released
+ * with tmb_explain_free; the snapshots must live as long. Returns 0 or TMB_E_NOMEM. */
 int tmb_explain(struct tmb_explain *e, const struct tmb_snapshot *before,
-                const struct tmb_snapshot *now);
+                const struct tmb_snapshot *now, bool polls_wait);
 void tmb_explain_free(struct tmb_explain *e);
 
 /* The i-th thing that a rank waits for, NULL if its i-th thread does not wait. in i: <
  * TMB_STATUS_WAITS. */
 const struct tmb_status_wait *tmb_explain_wait(const struct tmb_snapshot *s, uint32_t rank, int i);
+
+/* For how long a rank has polled in a loop of its own and found nothing, in ns, at least 1; 0: it
+ * does not. */
+uint64_t tmb_explain_polls(const struct tmb_snapshot *s, uint32_t rank);
 
 /* Who must act before this wait can end. out mark: [size] 1: this rank; none marked with NEEDS_ALL:
  * nobody must, so a wake-up was lost. */
@@ -71,6 +82,11 @@ bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
  * false if there is none. */
 bool tmb_explain_stalled(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
                          uint64_t *silent_ns);
+
+/* Whether a layer above says what this wait is for, and who must act. */
+static inline bool tmb_explain_is_layer(const struct tmb_status_wait *w) {
+  return w->layer.begun && w->layer.needs != TMB_LAYER_AS_SHOWN;
+}
 
 /* Index of a team on a rank's page, or -1. */
 int tmb_explain_team(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid);

@@ -22,7 +22,6 @@
 
 #define READINGS    8       /* of a page whose threads seem awake */
 #define READING_NS  700000u /* between them */
-#define LINE_BYTES  64
 #define TICKS_TO_NS (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK))
 
 static bool sleeps(const struct tmb_status *s) {
@@ -49,10 +48,9 @@ static void read_rings(struct tmb_seen *seen) {
   snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)seen->pid, r->fd);
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   for (int i = 0; fd >= 0 && i < 2; i++) {
-    uint64_t tail = 0, head = 0;
-    if (pread(fd, &tail, sizeof tail, (off_t)r->offset[i]) != (ssize_t)sizeof tail ||
-        pread(fd, &head, sizeof head, (off_t)r->offset[i] + LINE_BYTES) != (ssize_t)sizeof head)
-      break;
+    uint64_t tail = 0;
+    const uint64_t head = r->handled[i];
+    if (pread(fd, &tail, sizeof tail, (off_t)r->offset[i]) != (ssize_t)sizeof tail) break;
     if (tail >= head && tail - head <= r->slots[i]) seen->queued[i] = tail - head;
     seen->passed += tail;
   }
@@ -94,6 +92,32 @@ static bool read_word(pid_t pid, uint64_t addr, uint64_t *word) {
   if (pid <= 0 || !addr) return false;
   if (process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof *word) return true;
   return word_of_file(pid, addr, word);
+}
+
+/* The file that has the code at an address, and where in it. */
+static void read_source(struct tmb_seen *seen) {
+  char path[64], line[512];
+  uint64_t inode = 0;
+  const struct tmb_status_wait *w = NULL;
+  for (uint32_t i = 0; i < TMB_STATUS_WAITS && !w; i++) {
+    const struct tmb_status_wait *v = &seen->status.wait[i];
+    if (!v->thread || v->state == TMB_WAIT_NONE || !v->layer.begun || !v->layer.caller) continue;
+    w = v;
+    seen->source_wait = i;
+  }
+  if (!w) return;
+  snprintf(path, sizeof path, "/proc/%d/maps", (int)seen->pid);
+  FILE *maps = fopen(path, "re");
+  if (!maps) return;
+  while (!seen->source_at && fgets(line, sizeof line, maps)) {
+    const int64_t at = mapped_at(line, w->layer.caller, &inode);
+    const char *file = strchr(line, '/');
+    if (at < 0 || !file) continue;
+    line[strcspn(line, "\n")] = '\0';
+    seen->source_at = (uint64_t)at;
+    snprintf(seen->source, sizeof seen->source, "%s", file);
+  }
+  fclose(maps);
 }
 
 static bool compares(uint64_t found, int cmp, uint64_t value) {
@@ -158,6 +182,7 @@ static void look_at(struct tmb_seen *seen, const struct tmb_ctl *ctl, uint32_t r
   read_page(seen, tmb_ctl_status(ctl, rank));
   read_rings(seen);
   read_words(seen);
+  read_source(seen);
   seen->at_ns = tmb_os_now_ns();
 }
 

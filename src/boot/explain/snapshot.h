@@ -17,6 +17,7 @@
 #include "boot/status.h"
 
 #define TMB_JOB_PROGRAM 256
+#define TMB_SEEN_SOURCE 192
 
 /* A rank, as seen from outside. */
 struct tmb_seen {
@@ -32,6 +33,10 @@ struct tmb_seen {
   uint64_t at_ns;     /* when it was looked at, by the clock of its host */
   uint32_t held;      /* bit i: what status.wait[i] waits for in memory is so already */
   struct tmb_status status;
+  /* Of the first wait whose caller is known: where the caller is. */
+  uint32_t source_wait;         /* its index */
+  uint64_t source_at;           /* offset in the file; 0: not known */
+  char source[TMB_SEEN_SOURCE]; /* the file; in words once tmb_source_find has been called */
 };
 
 struct tmb_snapshot {

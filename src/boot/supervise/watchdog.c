@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "boot/explain/explain.h"
+#include "boot/explain/source.h"
 #include "os/os.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -32,11 +33,12 @@ int tmb_watchdog_sleep_ms(const struct tmb_watchdog *w, int most) {
   return ms > (uint64_t)most ? most : (int)ms;
 }
 
-static void report(const struct tmb_watchdog *w, const struct tmb_snapshot *now) {
+static void report(const struct tmb_watchdog *w, struct tmb_snapshot *now) {
   struct tmb_explain e;
   tmb_print("watchdog: nothing has happened in the job for %.1f s%s",
             (double)(now->at_ns - w->last.at_ns) / 1e9, "; this is what the ranks wait for:");
-  if (tmb_explain(&e, &w->last, now) != 0) return;
+  tmb_source_find(now);
+  if (tmb_explain(&e, &w->last, now, true) != 0) return;
   tmb_explain_ranks(&e, stderr, false);
   tmb_explain_causes(&e, stderr);
   tmb_explain_free(&e);

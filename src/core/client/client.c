@@ -155,6 +155,7 @@ static int open_near(void) {
                                    .arena_fd = tmb_job.boot.arena_fd,
                                    .segment_fd = tmb_job.boot.segment_fd,
                                    .bell_fd = tmb_job.boot.bell_fd,
+                                   .handled = tmb_job.status->rings.handled,
                                    .threads = tmb_job.threads,
                                    .ctx = &tmb_job.boot,
                                    .barrier = boot_barrier,

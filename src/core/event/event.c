@@ -15,15 +15,13 @@
 #include "core/op/thread.h"
 #include "core/progress/wait.h"
 
-#define TAG_MASK ((uintptr_t)63)
-
 static struct tmb_op *op_of(gex_Event_t event) {
-  return (struct tmb_op *)((uintptr_t)event & ~TAG_MASK);
+  return tmb_op_of_event(event);
 }
 
 /* 0 for a root, else 1 + category. */
 static uint32_t tag_of(gex_Event_t event) {
-  return (uint32_t)((uintptr_t)event & TAG_MASK);
+  return (uint32_t)((uintptr_t)event & TMB_EVENT_TAG);
 }
 
 static void check_event(const char *call, gex_Event_t event) {

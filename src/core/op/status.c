@@ -17,8 +17,14 @@
 #include "os/os.h"
 #include "os/sync/lock.h"
 
+#include <gasnetex_ext.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Polls further apart are not in one loop. */
+#define LOOKS_FRESH_NS UINT64_C(1000000000)
+/* A layer is asked for details of a wait that has lasted so long. */
+#define DETAIL_NS      UINT64_C(200000000)
 
 static struct tmb_team *team_at[TMB_STATUS_TEAMS]; /* whose entries they are */
 
@@ -76,6 +82,50 @@ void tmb_status_leave(struct tmb_status_wait *entry) {
   tmb_store_rel(&entry->thread, 0);
 }
 
+static void copy_text(char *to, size_t room, const char *from) {
+  memset(to, 0, room);
+  if (from) strncpy(to, from, room - 1);
+}
+
+/* Write what a layer above says of this wait. Returns whether the entry has been of the same one.
+ */
+static bool show_declared(struct tmb_status_wait *w, const struct tmb_thread *t) {
+  const gexx_WaitInfo_t *d = t->declared;
+  struct tmb_status_layer *l = &w->layer;
+  if (!d || w->kind == TMB_WAIT_LOCK) {
+    tmb_store_rlx(&l->begun, 0u);
+    return false;
+  }
+  if (d->polls)
+    w->kind = TMB_WAIT_LAYER;
+  else if (d->event > GEX_EVENT_NO_OP)
+    tmb_status_of_op(tmb_op_of_event(d->event), w);
+  l->peer = d->peer;
+  if (d->polls) w->peer = d->peer;
+  if (l->begun == t->declared_count) return true;
+  tmb_store_rlx(&l->begun, t->declared_count);
+  l->needs = (uint8_t)d->needs;
+  l->polls = d->polls != 0;
+  l->home = d->home;
+  l->number = d->number;
+  l->object_id = d->object_id;
+  l->caller = (uintptr_t)d->caller;
+  copy_text(l->call, sizeof l->call, d->call);
+  copy_text(l->object, sizeof l->object, d->object);
+  return false;
+}
+
+/* The wait of a layer has lasted: its details are wanted, once. */
+static void ask_details(struct tmb_status_wait *w, struct tmb_thread *t) {
+  gexx_WaitInfo_t *d = t->declared;
+  if (!d || !d->detail || t->detailed || w->layer.begun != t->declared_count) return;
+  if (tmb_os_now_ns() - w->since_ns < DETAIL_NS) return;
+  t->detailed = true;
+  d->detail(d);
+  w->layer.peer = d->peer;
+  copy_text(w->layer.object, sizeof w->layer.object, d->object);
+}
+
 /* Write what the thread waits for. A call that all members of a team make keeps the time at which
  * the thread first slept for it; other waits cannot be told apart once something has happened. */
 static void show(struct tmb_status_wait *w, struct tmb_why why, bool first, uint32_t state) {
@@ -91,13 +141,15 @@ static void show(struct tmb_status_wait *w, struct tmb_why why, bool first, uint
   w->number = w->addr = w->value = w->found = 0;
   memset(w->missing, 0, sizeof w->missing);
   if (why.describe) why.describe(why.object, w);
+  const bool lasts = show_declared(w, tmb_thread());
   if (first) {
     tmb_store_rlx(&w->waits, w->waits + 1);
     w->at_ns = tmb_os_now_ns();
     const bool same = counted && before.number == w->number && before.kind == w->kind &&
                       before.team == w->team && before.what == w->what;
-    w->since_ns = same ? before.since_ns : w->at_ns;
+    w->since_ns = same || lasts ? before.since_ns : w->at_ns;
   }
+  if (lasts) ask_details(w, tmb_thread());
   w->progress = tmb_load_rlx(&tmb_job.progress_count);
   tmb_store_rel(&w->state, state);
 }
@@ -114,9 +166,42 @@ void tmb_status_polls(struct tmb_why why, bool first) {
   if (!first) w->at_ns = tmb_os_now_ns();
 }
 
+void tmb_status_looks(struct tmb_why why) {
+  struct tmb_status_wait *w = entry();
+  if (!w) return;
+  const uint64_t now = tmb_os_now_ns(), seen = tmb_load_rlx(&tmb_job.progress_count);
+  const bool on = w->kind == TMB_WAIT_PROGRAM && w->state == TMB_WAIT_POLLS &&
+                  w->progress == seen && now - w->at_ns < LOOKS_FRESH_NS;
+  show(w, why, !on && !tmb_thread()->declared, TMB_WAIT_POLLS);
+  w->at_ns = now;
+}
+
+/* A wait that a layer has named goes on until the layer ends it, whatever is done meanwhile. */
 void tmb_status_awake(void) {
-  struct tmb_status_wait *w = tmb_thread()->shown;
-  if (w) tmb_store_rel(&w->state, TMB_WAIT_NONE);
+  const struct tmb_thread *t = tmb_thread();
+  if (!t->shown) return;
+  const bool on = t->declared && t->shown->layer.begun == t->declared_count;
+  tmb_store_rel(&t->shown->state, on ? TMB_WAIT_POLLS : TMB_WAIT_NONE);
+}
+
+uint64_t tmb_status_detail_ns(void) {
+  const struct tmb_thread *t = tmb_thread();
+  return t->declared && t->declared->detail && !t->detailed ? DETAIL_NS : UINT64_MAX;
+}
+
+void tmb_status_declare(gexx_WaitInfo_t *info) {
+  struct tmb_thread *t = tmb_thread();
+  t->declared = info;
+  t->detailed = false;
+  if (!info) {
+    if (t->shown) {
+      tmb_store_rlx(&t->shown->state, TMB_WAIT_NONE);
+      tmb_store_rlx(&t->shown->layer.begun, 0u);
+    }
+    return;
+  }
+  if (++t->declared_count == 0) t->declared_count = 1;
+  if (info->polls) tmb_status_polls((struct tmb_why){NULL, NULL}, true);
 }
 
 /* ---- teams */
@@ -135,8 +220,15 @@ void tmb_status_team_enter(struct tmb_team *team) {
   struct tmb_status_team *t = team->calls;
   t->rank = team->head.rank;
   t->size = team->head.size;
+  t->parent = team->parent;
+  t->order = team->order;
+  memset(t->name, 0, sizeof t->name);
   t->barriers = t->named = t->colls = t->gathers = 0;
   tmb_store_rel(&t->uid, team->uid);
+}
+
+void tmb_status_team_name(struct tmb_team *team, const char *name) {
+  copy_text(team->calls->name, sizeof team->calls->name, name);
 }
 
 void tmb_status_team_leave(struct tmb_team *team) {

@@ -13,6 +13,8 @@
 #include "core/op/op.h"
 #include "core/team.h"
 
+struct gexx_waitinfo;
+
 /*
  * What a wait is for, for those who ask from outside (`tombolo why`): describe(object, out) is
  * called when the thread is about to sleep, and fills what differs from a wait of unknown kind. It
@@ -29,11 +31,22 @@ void tmb_status_init(void);
 /* The calling thread is about to sleep. in first: something has happened since it slept last. */
 void tmb_status_sleeps(struct tmb_why why, bool first);
 
+/* The calling thread has polled many times in a row in a loop of its own, and found nothing. */
+void tmb_status_looks(struct tmb_why why);
+
 /* It does not sleep any more. */
 void tmb_status_awake(void);
 
 /* The calling thread waits and must not sleep; to be called again every few milliseconds. */
 void tmb_status_polls(struct tmb_why why, bool first);
+
+/* A layer above says what the calling thread waits for, see include/tombolo/ext/ext_wait.h. in
+ * info: NULL: the wait is over. */
+void tmb_status_declare(struct gexx_waitinfo *info);
+
+/* How long the calling thread may sleep before its entry is to be written again, UINT64_MAX: no
+ * matter. */
+uint64_t tmb_status_detail_ns(void);
 
 /* The calling thread ends: its entry is free. in entry: NULL: it had none. */
 void tmb_status_leave(struct tmb_status_wait *entry);
@@ -43,6 +56,7 @@ void tmb_status_rings(const struct tmb_status_rings *rings);
 
 /* Give a team its entry, where its calls are counted, or memory of its own when all are taken. */
 void tmb_status_team_enter(struct tmb_team *team);
+void tmb_status_team_name(struct tmb_team *team, const char *name);
 void tmb_status_team_leave(struct tmb_team *team);
 
 /* Say that an op is a call that all members of a team make. in number: of the call, from 1; over

@@ -70,12 +70,15 @@ struct tmb_thread {
   uint32_t
       yields_paid; /* waits that ended after a yield, less those that ended while spinning; >= 0 */
   uint32_t lost;   /* 1 + jobrank of a peer whose loss an operation met, 0: none since asked */
-  uint64_t yield_ns;             /* how long the last yield took */
-  uint64_t yield_debt_ns;        /* lost in yields to processes that compute */
-  uint64_t no_yield_ns;          /* until then waits sleep without yielding */
-  gex_HSL_t *hsl_wanted;         /* lock that it wanted last */
-  struct tmb_status_wait *shown; /* entry on the status page, NULL: never slept, or none is free */
-  uint64_t moved_ns;             /* when this thread last asked for another processor */
+  uint64_t yield_ns;              /* how long the last yield took */
+  uint64_t yield_debt_ns;         /* lost in yields to processes that compute */
+  uint64_t no_yield_ns;           /* until then waits sleep without yielding */
+  gex_HSL_t *hsl_wanted;          /* lock that it wanted last */
+  struct tmb_status_wait *shown;  /* entry on the status page, NULL: never slept, or none is free */
+  struct gexx_waitinfo *declared; /* what a layer above says that it waits for, or NULL */
+  uint32_t declared_count;        /* such waits begun */
+  bool detailed;                  /* its detail function has been called */
+  uint64_t moved_ns;              /* when this thread last asked for another processor */
 };
 
 extern _Thread_local struct tmb_thread *tmb_thread_self __attribute__((tls_model("initial-exec")));

@@ -9,10 +9,12 @@
  */
 #include "core/progress/progress.h"
 
+#include "core/op/status.h"
 #include "core/progress/failure.h"
 #include "core/progress/peer.h"
 #include "os/os.h"
 
+#define SHOW_POLLS        1024u /* empty polls in a row before the status page says so, again */
 #define POLL_BATCH        32u   /* empty polls between looks at the clock */
 #define POLL_PAUSE_NS     300u  /* of other work between two polls: more, and it is no waiting */
 #define PATIENCE_NS_MIN   1000u /* polling before a yield, while yields bring what is waited for */
@@ -54,6 +56,7 @@ int tmb_progress(int serve) {
 
 /* Polls of one thread in a row that found nothing, while ranks outnumber processors. */
 struct empty_polls {
+  uint32_t idle; /* in a row, since the status page was written */
   uint32_t count;
   bool yielded;         /* since work was found last */
   uint64_t mark_ns;     /* when the last batch of polls ended */
@@ -89,9 +92,24 @@ static void empty_batch(struct empty_polls *e) {
   e->mark_ns = tmb_os_now_ns();
 }
 
+static void describe_polls(const void *object, struct tmb_status_wait *out) {
+  (void)object;
+  out->kind = TMB_WAIT_PROGRAM;
+}
+
+/* Many polls of a thread in a row have found nothing: for those who ask what it does. */
+static TMB_NOINLINE void show_polls(struct empty_polls *e) {
+  e->idle = 0;
+  tmb_status_looks((struct tmb_why){describe_polls, NULL});
+}
+
 void tmb_poll(void) {
   static _Thread_local struct empty_polls empty __attribute__((tls_model("initial-exec")));
   const bool work = tmb_progress(TMB_SERVE_ALL) & TMB_FOUND_WORK;
+  if (work)
+    empty.idle = 0;
+  else if (TMB_UNLIKELY(++empty.idle == SHOW_POLLS))
+    show_polls(&empty);
   if (TMB_LIKELY(!tmb_job.wait.crowded)) return;
   if (work)
     empty_end(&empty);

@@ -103,7 +103,8 @@ static uint64_t last_check(void *arg) {
   const int found = tmb_progress(TMB_SERVE_ALL);
   if ((found & TMB_FOUND_WORK) || tmb_load_acq(&tmb_job.progress_count) != rule->wait->seen)
     return 0;
-  const uint64_t limit_ns = tmb_job.net ? TMB_MIN(rule->limit_ns, NET_NS) : rule->limit_ns;
+  const uint64_t most_ns = TMB_MIN(rule->limit_ns, tmb_status_detail_ns());
+  const uint64_t limit_ns = tmb_job.net ? TMB_MIN(most_ns, NET_NS) : most_ns;
   return found & TMB_FOUND_BUSY ? TMB_MIN(limit_ns, busy_ns(rule->wait)) : limit_ns;
 }
 

@@ -308,7 +308,7 @@ static void set_shared(struct tmb_team *team, uint32_t mine) {
   if (!team->shared && mine != TMB_SHARED_NONE) tmb_shared_give(mine);
 }
 
-static gex_TM_t make_team(const struct tmb_team *old, const struct shrink *s, uint32_t row) {
+static gex_TM_t make_team(struct tmb_team *old, const struct shrink *s, uint32_t row) {
   uint32_t count = 0, next = 0;
   gex_EP_Index_t *ep_index;
   for (uint32_t r = 0; r < s->size; r++) count += s->value[r] != EXCLUDED;
@@ -321,6 +321,8 @@ static gex_TM_t make_team(const struct tmb_team *old, const struct shrink *s, ui
     ep_index[next++] = old->ep_index ? old->ep_index[r] : 0;
   }
   team->uid = s->new_uid;
+  team->parent = old->uid;
+  team->order = ++old->made;
   team->head.ep = old->head.ep;
   team->head.client = old->head.client;
   team->head.flags = GEX_FLAG_TM_NO_SCRATCH;

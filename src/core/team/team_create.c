@@ -187,6 +187,7 @@ static void agree_on_rows(struct create *c, const struct offer *all, const struc
  * the parent is lost; a row that was offered is not used again then. */
 static bool agree_on_uid(struct create *c) {
   const struct offer mine = offer_of(c);
+  tmb_team_of(c->parent)->made++;
   const uint32_t size = c->parent->size;
   struct offer *all = malloc(size * sizeof *all);
   if (!all) tmb_fatal("out of memory for %u members", size);
@@ -213,6 +214,8 @@ static struct tmb_team *make_member(const struct create *c, size_t index, size_t
     ep_index[i] = c->args[i].gex_ep_index;
   }
   team->uid = c->uid;
+  team->parent = tmb_team_of(c->parent)->uid;
+  team->order = tmb_team_of(c->parent)->made;
   team->shared = c->rows != NULL;
   if (c->rows) memcpy(team->shared_row, c->rows, c->numargs);
   team->head.rank = (uint32_t)index;

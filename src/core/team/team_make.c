@@ -95,6 +95,8 @@ static struct tmb_team *make(const struct tmb_team *parent, const struct offer *
     if (r == parent->head.rank) team->head.rank = i;
   }
   team->uid = all[(uint32_t)order[0]].uid;
+  team->parent = parent->uid;
+  team->order = parent->made;
   set_shared(team, all, order);
   free(order);
   team->head.ep = parent->head.ep;
@@ -113,6 +115,7 @@ static struct tmb_team *split(const char *call, struct tmb_team *parent, struct 
   struct offer *all = malloc(parent->head.size * sizeof *all);
   if (!all) tmb_fatal("out of memory for %u members", parent->head.size);
   tmb_team_making(true);
+  parent->made++;
   mine->uid = tmb_team_uid();
   mine->row = mine->joins ? tmb_shared_take() : TMB_SHARED_NONE;
   const bool ok = tmb_team_allgather(parent, mine, sizeof *mine, all);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tombolo/ext/ext_wait.h: what a run-time library above says of its waits, for `tombolo why`,
+ * `tombolo ps` and the watchdog.
+ *
+ * Included by gasnetex_ext.h. Implemented in src/api/wait_info.c. The Coarray Fortran and UPC
+ * run-time libraries are its users. Invariants: what is said is a hint for people and changes
+ * nothing that the library does; it is read when a thread has waited for some time, so a wait
+ * that is short costs a few stores. Guide: docs/HANGS.md.
+ */
+#ifndef GEXX_EXT_WAIT_H
+#define GEXX_EXT_WAIT_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Who must act before a wait can end. */
+#define GEXX_WAIT_AS_SHOWN   0 /* as the library sees it: by `event`, or the call that sleeps */
+#define GEXX_WAIT_PEER       1 /* the process `peer` */
+#define GEXX_WAIT_HOLDER     2 /* the process that holds `object_id`, see gexx_WaitInfo_Held */
+#define GEXX_WAIT_ANY        3 /* any other process */
+
+/* Objects that a process can show as held. */
+#define GEXX_WAIT_HELD_COUNT 16
+
+/* A wait of the calling thread. Strings are constant or live until gexx_WaitInfo_End, and may be
+ * cut: call after 31 bytes, object after 63. */
+typedef struct gexx_waitinfo {
+  const char *call;   /* what the programmer wrote, as "SYNC IMAGES" */
+  const char *object; /* what is waited for, as "coarray ready"; NULL: unknown */
+  unsigned needs;     /* GEXX_WAIT_* */
+  int polls;          /* 1: the caller waits in a loop of its own, and looks at the peers in it */
+  gex_Rank_t peer;    /* jobrank; GEX_RANK_INVALID: unknown. May change during the wait */
+  gex_Rank_t home;    /* jobrank at which a loop looks; GEX_RANK_INVALID: none */
+  uint64_t object_id; /* the same number in all processes; 0: none */
+  uint64_t number;    /* of the call, from 1; 0: not counted */
+  const void *caller; /* return address of the call in the program; NULL: unknown */
+  gex_Event_t event;  /* what the caller tests; GEX_EVENT_INVALID: nothing */
+  /* NULL, or called once by the waiting thread when the wait has lasted for about 0.2 s. It may
+   * change `object` and `peer`, and must not communicate. */
+  void (*detail)(struct gexx_waitinfo *self);
+} gexx_WaitInfo_t;
+
+/* Says what the calling thread waits for until gexx_WaitInfo_End. [in] info: read until then by
+ * this thread. A second call replaces the first. With info->polls the thread is shown as
+ * waiting at once; else when the library sleeps for it. Normal context. Cost: a few stores; with
+ * polls about 0.1 us. */
+GEXX_API void gexx_WaitInfo_Begin(gexx_WaitInfo_t *info);
+
+/* The wait is over. Normal context. */
+GEXX_API void gexx_WaitInfo_End(void);
+
+/* Numbers (object_id) of the objects that this process holds, such as locks: the caller writes
+ * them, 0 is a free entry. Returns [GEXX_WAIT_HELD_COUNT]; valid until the job ends. Normal
+ * context, after the start. */
+GEXX_API uint64_t *gexx_WaitInfo_Held(void);
+
+/* Says what the processes of the job are called in this language, for messages about the job. [in]
+ * name: "image", "thread"; at most 11 bytes; [in] first: the number that jobrank 0 has. The first
+ * call counts. Normal context, after the start. */
+GEXX_API void gexx_WaitInfo_SetMembers(const char *name, unsigned first);
+
+/* Gives a team a name for messages about the job. [in] tm: a team of this process, not a pair;
+ * [in] name: copied; cut after 23 bytes. Local: each member names its handle by itself. Returns
+ * GASNET_OK or GASNET_ERR_BAD_ARG (name is NULL). Normal context. */
+GEXX_API int gexx_TM_SetName(gex_TM_t tm, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What run-time libraries above say of their waits, and names of teams: tombolo/ext/ext_wait.h.
+ *
+ * Owns: nothing; all of it lies on the status page. Called by clients, above all the run-time
+ * libraries of Coarray Fortran and UPC. Calls: core's status. Invariants: a process without a page
+ * takes all calls and shows nothing.
+ */
+#include "core/check.h"
+#include "core/job.h"
+#include "core/op/status.h"
+#include "core/team.h"
+
+#include <gasnetex_ext.h>
+#include <string.h>
+
+_Static_assert(GEXX_WAIT_HELD_COUNT == TMB_STATUS_HELD, "one table");
+
+void gexx_WaitInfo_Begin(gexx_WaitInfo_t *info) {
+  tmb_status_declare(info);
+}
+
+void gexx_WaitInfo_End(void) {
+  tmb_status_declare(NULL);
+}
+
+uint64_t *gexx_WaitInfo_Held(void) {
+  return tmb_job.status->held;
+}
+
+void gexx_WaitInfo_SetMembers(const char *name, unsigned first) {
+  struct tmb_status *s = tmb_job.status;
+  if (s->member[0] || !name) return;
+  s->first = first;
+  strncpy(s->member, name, sizeof s->member - 1);
+}
+
+int gexx_TM_SetName(gex_TM_t tm, const char *name) {
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_tm("gexx_TM_SetName", tm, false);
+  if (!name)
+    return tmb_refuse("gexx_TM_SetName", GASNET_ERR_BAD_ARG,
+                      "argument name is NULL; give the team's name");
+  tmb_status_team_name(tmb_team_of(tm), name);
+  return GASNET_OK;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Source lines, see source.h.
+ *
+ * Owns: no state. Called as source.h says. Calls: addr2line as a program, by a pipe. The address in
+ * the program is that of the segment which has the offset (ELF program headers). A return address
+ * is that of the instruction after the call, so the one before is asked for. Invariants: names of
+ * files are arguments, never part of a shell's command.
+ */
+#define _GNU_SOURCE
+#include "boot/explain/source.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* The address that the program's file gives to the byte at an offset of it; 0: none. */
+static uint64_t address_of(const char *file, uint64_t offset) {
+  ElfW(Ehdr) head;
+  uint64_t address = 0;
+  const int fd = open(file, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  if (pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+      memcmp(head.e_ident, ELFMAG, SELFMAG) == 0) {
+    for (unsigned i = 0; i < head.e_phnum && !address; i++) {
+      ElfW(Phdr) part;
+      if (pread(fd, &part, sizeof part, (off_t)(head.e_phoff + i * sizeof part)) !=
+          (ssize_t)sizeof part)
+        break;
+      if (part.p_type == PT_LOAD && offset >= part.p_offset &&
+          offset - part.p_offset < part.p_filesz)
+        address = offset - part.p_offset + part.p_vaddr;
+    }
+  }
+  close(fd);
+  return address;
+}
+
+/* What a program prints, at most bytes - 1. Returns whether it ended well. */
+static bool output_of(char *const argv[], char *buf, size_t bytes) {
+  posix_spawn_file_actions_t actions;
+  int fds[2], status = 1;
+  size_t used = 0;
+  pid_t pid;
+  if (pipe2(fds, O_CLOEXEC) != 0) return false;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  const int rc = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(fds[1]);
+  while (rc == 0 && used + 1 < bytes) {
+    const ssize_t n = read(fds[0], buf + used, bytes - 1 - used);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    used += (size_t)n;
+  }
+  buf[used] = '\0';
+  close(fds[0]);
+  while (rc == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return rc == 0 && status == 0 && used > 0;
+}
+
+/* Words from two lines of addr2line: the function, the file with its line. */
+static bool words_of(char *text, char *to, size_t bytes) {
+  char *place = strchr(text, '\n');
+  if (!place) return false;
+  *place++ = '\0';
+  text[strcspn(text, ".\n")] = '\0';   /* inner functions have a number behind */
+  place[strcspn(place, " \n")] = '\0'; /* " (discriminator 3)" */
+  const char *line = strrchr(place, ':');
+  if (!line || line[1] == '?' || line[1] == '0' || !line[1]) {
+    if (text[0] == '?' || !text[0]) return false;
+    snprintf(to, bytes, "%.150s", text); /* no -g: the function only */
+    return true;
+  }
+  const char *base = strrchr(place, '/');
+  const bool named = text[0] != '?' && strcmp(text, "MAIN__") != 0 &&
+                     strcmp(text, "upcr_user_main") != 0; /* of Fortran, of UPC */
+  snprintf(to, bytes, "%.90s%s%.80s%s", base ? base + 1 : place, named ? " (in " : "",
+           named ? text : "", named ? ")" : "");
+  return true;
+}
+
+/* in,out source: [TMB_SEEN_SOURCE] */
+static void find_one(char *source, uint64_t offset) {
+  static const char *const tools[] = {"addr2line", "eu-addr2line"};
+  char words[TMB_SEEN_SOURCE], text[1024], at[32];
+  const uint64_t address = address_of(source, offset);
+  snprintf(at, sizeof at, "0x%llx", (unsigned long long)(address - 1));
+  for (size_t i = 0; address && i < TMB_ARRAY_LEN(tools); i++) {
+    char *const argv[] = {(char *)(uintptr_t)tools[i],
+                          (char *)(uintptr_t) "-f",
+                          (char *)(uintptr_t) "-C",
+                          (char *)(uintptr_t) "-e",
+                          source,
+                          at,
+                          NULL};
+    if (!output_of(argv, text, sizeof text) || !words_of(text, words, sizeof words)) continue;
+    memcpy(source, words, TMB_SEEN_SOURCE);
+    return;
+  }
+  const char *base = strrchr(source, '/');
+  snprintf(words, sizeof words, "%.120s+0x%llx", base ? base + 1 : source,
+           (unsigned long long)(address ? address : offset));
+  memcpy(source, words, TMB_SEEN_SOURCE);
+}
+
+void tmb_source_find(struct tmb_snapshot *s) {
+  for (uint32_t r = 0; r < s->size; r++) {
+    struct tmb_seen *seen = &s->rank[r];
+    if (!seen->source_at) continue;
+    char file[TMB_SEEN_SOURCE];
+    memcpy(file, seen->source, sizeof file);
+    const uint64_t at = seen->source_at;
+    find_one(seen->source, at);
+    seen->source_at = 0;
+    for (uint32_t q = r + 1; q < s->size; q++) { /* most ranks wait at one of few places */
+      struct tmb_seen *other = &s->rank[q];
+      if (other->source_at != at || strcmp(other->source, file) != 0) continue;
+      memcpy(other->source, seen->source, sizeof other->source);
+      other->source_at = 0;
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Source lines of the calls that ranks wait in.
+ *
+ * Owns: declarations of source.c. Called by `tombolo why` and the watchdog. Calls: addr2line of
+ * binutils or eu-addr2line of elfutils, where one is installed. Invariants: no rank is touched: a
+ * snapshot says file and offset, and the file is read here.
+ */
+#ifndef TMB_BOOT_SOURCE_H
+#define TMB_BOOT_SOURCE_H
+
+#include "boot/explain/snapshot.h"
+
+/* Replace file and offset of each rank's caller by words: "ring.f90:12 (in exchange)", or what is
+ * known without the tools or without -g: "ring+0x1234". Takes tens of milliseconds for each
+ * different place. */
+void tmb_source_find(struct tmb_snapshot *s);
+
+#endif

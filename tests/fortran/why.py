@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# `tombolo why` on coarray programs that hang.
+# timeout: 240
+"""Compiles one program with `tombolo fc -g` and runs it for each statement in which it hangs.
+
+`tombolo why` must name statement, images, variable and source line, and the circle or the image
+that has not come; also where images look at each other's memory over a network again and again.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from asks import HANG, end, settled  # noqa: E402
+from jobs import TOMBOLO, Job, check, named, run_cases  # noqa: E402
+
+SOURCE = """program hangs
+  use iso_fortran_env
+  use iso_c_binding
+  implicit none
+  interface
+    integer(c_int) function getpid() bind(c)
+      import
+    end function
+  end interface
+  type(event_type) :: ready[*]
+  type(lock_type) :: gate[*]
+  type(team_type) :: pair
+  character(32) :: how
+  integer :: me, total
+  call get_command_argument(1, how)
+  me = this_image()
+  sync all
+  print '(a,i0,1x,i0)', 'ready ', me, getpid()
+  flush (6)
+  total = me
+  select case (how)
+  case ('images')
+    call ring()
+  case ('event')
+    if (me == 2) event wait (ready) ! line event
+    sync all ! line event all
+  case ('all')
+    if (me /= 3) sync all ! line all
+    if (me == 3) sync images (1)
+  case ('lock')
+    if (me == 1) lock (gate[2])
+    if (me == 1) event post (ready[2])
+    if (me == 1) sync images (2) ! line lock sync
+    if (me == 2) event wait (ready)
+    if (me == 2) lock (gate[2]) ! line lock
+    if (me == 2) sync images (1)
+  case ('critical')
+    critical ! line critical
+      call wait_in()
+    end critical
+  case ('team')
+    form team (merge(1, 2, me < 3), pair)
+    change team (pair)
+      if (me /= 1) sync all
+      if (me == 1) call wait_in()
+    end team
+  case ('sum')
+    if (me == 3) call wait_in()
+    call co_sum(total) ! line sum
+  end select
+contains
+  subroutine ring()
+    sync images (mod(me, 3) + 1) ! line ring
+  end subroutine
+  subroutine wait_in()
+    event wait (ready)
+  end subroutine
+end program
+"""
+LINES = {m[2]: m[1] for m in (re.match(r"(\d+) .*! line (.*)", f"{n} {text}")
+                              for n, text in enumerate(SOURCE.splitlines(), 1)) if m}
+FOLDER = tempfile.TemporaryDirectory()
+PROGRAM = os.path.join(FOLDER.name, "hangs")
+
+
+def at(line):
+    return rf"at hangs\.f90:{LINES[line]}"
+
+
+# How, what `why` must say.
+CASES = [
+    ("images", [rf"image 1 .*waits .* s in SYNC IMAGES with image 2 {at('ring')} \(in ring\) \[ha",
+                r"in a circle: image 1 waits for image 2, which waits for image 3, which waits for "
+                r"image 1"]),
+    ("event", [rf"image 2 waits in EVENT WAIT of coarray ready \(0 of 1 posts have come\) "
+               rf"{at('event')}, which no other",
+               rf"images 1, 3 wait in SYNC ALL {at('event all')} \(barrier \d+ of all images\), "
+               r"which image 2 has not called"]),
+    ("all", [rf"images 1-2 wait in SYNC ALL {at('all')} .*, which image 3 has not called; image 3 "
+             r"waits .* in SYNC IMAGES with image 1"]),
+    ("lock", [rf"image 2 waits in LOCK of coarray gate on image 2 {at('lock')}, held by image 1; "
+              rf"image 1 waits .* in SYNC IMAGES with image 2 {at('lock sync')}",
+              r"in a circle: image 1 waits for image 2, which waits for image 1"]),
+    ("critical", [rf"waits in CRITICAL on image 1 {at('critical')}, held by image \d; image \d "
+                  r"waits .* EVENT WAIT of coarray ready .* \(in wait_in\)"]),
+    ("team", [r"image 2 waits in SYNC ALL .* \(barrier \d+ of the team of images 1-2\), which "
+              r"image 1 has not called; image 1 waits .* in EVENT WAIT"]),
+    ("sum", [rf"images 1-2 wait in CO_SUM {at('sum')} \(all-reduce \d+ of all images\), which "
+             r"image 3 has not called"]),
+]
+NETWORK = {"TOMBOLO_SHM": "0"}
+
+
+def hang(how, patterns, env):
+    job = Job(3, [PROGRAM, how], env=env)
+    job.ready()
+    try:
+        settled(job, HANG, *patterns)
+    finally:
+        end(job)
+
+
+def watchdog():
+    """An image that looks at a lock over the network again and again does nothing."""
+    job = Job(3, [PROGRAM, "lock"], options=["--watchdog", "2"], env=NETWORK)
+    job.expect(125, rf"image 2 waits in LOCK of coarray gate on image 2 {at('lock')}, held by im")
+
+
+def main():
+    with open(f"{PROGRAM}.f90", "w") as file:
+        file.write(SOURCE)
+    done = subprocess.run([TOMBOLO, "fc", "-g", f"{PROGRAM}.f90", "-o", PROGRAM], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    check(done.returncode == 0, done.stdout)
+    cases = [named(how, hang, how, patterns, {}) for how, patterns in CASES]
+    cases += [named(f"{how} network", hang, how, patterns, NETWORK) for how, patterns in CASES
+              if how in ("images", "lock")]
+    run_cases(cases + [watchdog])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Asks `tombolo why` about a running job, for tests/fault/why*.py, tests/fortran/why.py and
+tests/upc/why.py. Every wait is bounded."""
+
+import re
+import signal
+import subprocess
+import time
+
+from jobs import TOMBOLO, Failure
+
+PROGRESS, HANG, BUSY = 0, 3, 4
+
+
+def why(job, *options):
+    """Runs `tombolo why` on a job. Returns exit code and output."""
+    command = [TOMBOLO, "why", *options, str(job.process.pid)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout + done.stderr
+
+
+def settled(job, wanted, *patterns, options=()):
+    """Asks until the answer is the wanted one: ranks take a moment to get where they hang."""
+    until = time.monotonic() + 30
+    while True:
+        code, text = why(job, *options)
+        if code == wanted and all(re.search(pattern, text) for pattern in patterns):
+            return text
+        if time.monotonic() > until:
+            raise Failure(f"exit code {code}, expected {wanted} with {patterns}: {text}")
+
+
+def end(job):
+    """Ends a job by its launcher."""
+    job.process.send_signal(signal.SIGTERM)
+    job.end()
+    job.nothing_left()

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 240
+"""`tombolo why` on UPC programs that hang: a lock that nobody unlocks, a circle of locks, a
+barrier and a semaphore are named, with threads and source lines."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from asks import HANG, end, settled  # noqa: E402
+from jobs import TOMBOLO, Job, check, named, run_cases  # noqa: E402
+
+SOURCE = """#include <bupc_extensions.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <upc.h>
+static upc_lock_t *first, *second;
+static bupc_sem_t *sem;
+static void take(upc_lock_t *l) {
+  upc_lock(l); // line take
+}
+int main(int argc, char **argv) {
+  const char *how = argc > 1 ? argv[1] : "";
+  first = upc_all_lock_alloc();
+  second = upc_all_lock_alloc();
+  sem = bupc_sem_alloc(0);
+  upc_barrier;
+  printf("ready %d %d\\n", MYTHREAD, (int)getpid());
+  fflush(stdout);
+  if (!strcmp(how, "lock")) {
+    if (MYTHREAD == 0) upc_lock(first);
+    upc_barrier;
+    if (MYTHREAD != 0) take(first);
+    upc_barrier 3; // line barrier
+  } else if (!strcmp(how, "circle")) {
+    if (MYTHREAD < 2) take(MYTHREAD ? second : first);
+    upc_barrier;
+    if (MYTHREAD < 2) take(MYTHREAD ? first : second);
+  } else if (!strcmp(how, "twice")) {
+    if (MYTHREAD == 1) upc_lock(first);
+    if (MYTHREAD == 1) upc_lock(first); // line twice
+    upc_barrier;
+  } else if (!strcmp(how, "notify")) {
+    if (MYTHREAD == 1) bupc_sem_wait(sem); // line sem
+    upc_notify;
+    upc_wait; // line wait
+  }
+  return 0;
+}
+"""
+LINES = {m[2]: m[1] for m in (re.match(r"(\d+) .*// line (.*)", f"{n} {text}")
+                              for n, text in enumerate(SOURCE.splitlines(), 1)) if m}
+FOLDER = tempfile.TemporaryDirectory()
+PROGRAM = os.path.join(FOLDER.name, "hangs")
+
+
+def at(line):
+    return rf"at hangs\.upc:{LINES[line]}"
+
+
+# How, threads, what `why` must say.
+CASES = [
+    ("lock", 3, [rf"thread 1 waits in upc_lock of the lock at offset 0x\w+ on thread 0 "
+                 rf"{at('take')} \(in take\), held by thread 0; thread 0 waits .* in upc_barrier 3 "
+                 rf"{at('barrier')}",
+                 r"thread 0 waits in upc_barrier 3 .*, which threads 1-2 have not called"]),
+    ("circle", 2, [r"in a circle: thread 0 waits for thread 1, which waits for thread 0"]),
+    ("twice", 2, [rf"thread 1 waits in upc_lock of .* {at('twice')}, held by thread 1"]),
+    ("notify", 2, [rf"thread 0 waits in upc_wait 2 {at('wait')} .*, which thread 1 has not called; "
+                   rf"thread 1 waits .* in bupc_sem_wait \(0 of 1 posts have come\) {at('sem')}"]),
+]
+NETWORK = {"TOMBOLO_SHM": "0"}
+
+
+def hang(how, threads, patterns, env):
+    job = Job(threads, [PROGRAM, how], env=env)
+    job.ready()
+    try:
+        settled(job, HANG, *patterns)
+    finally:
+        end(job)
+
+
+def watchdog(env):
+    """Threads that look at a lock again and again do nothing."""
+    job = Job(2, [PROGRAM, "circle"], options=["--watchdog", "2"], env=env)
+    job.expect(125, r"in a circle: thread 0 waits for thread 1, which waits for thread 0")
+
+
+def main():
+    with open(f"{PROGRAM}.upc", "w") as file:
+        file.write(SOURCE)
+    done = subprocess.run([TOMBOLO, "upcc", "-g", f"{PROGRAM}.upc", "-o", PROGRAM], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    check(done.returncode == 0, done.stdout)
+    cases = [named(how, hang, how, threads, patterns, {}) for how, threads, patterns in CASES]
+    cases += [named("circle network", hang, *CASES[1], NETWORK)]
+    run_cases(cases + [named("watchdog network", watchdog, NETWORK)])
+
+
+if __name__ == "__main__":
+    main()
