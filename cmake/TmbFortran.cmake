@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The coarray Fortran runtime: coarray/*.c -> libcaf_tombolo.so and .a. They need no Fortran
+# The coarray Fortran runtime: coarray/**.c -> libcaf_tombolo.so and .a. They need no Fortran
 # compiler to be built; `tombolo fc` finds them beside the command. They are clients of the public
 # headers like any other, with one thread at a time in the library.
 if(NOT TMB_FORTRAN)
@@ -7,12 +7,12 @@ if(NOT TMB_FORTRAN)
   return()
 endif()
 
-file(GLOB tmb_caf_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/coarray/*.c")
+file(GLOB_RECURSE tmb_caf_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/coarray/*.c")
 list(FILTER tmb_caf_sources EXCLUDE REGEX "_test\\.c$")
 # What depends on the compiler's generation lies in compiler*.c: up to gfortran 15 and from 16 on,
 # calls have the same names and other arguments, so there are two libraries.
-set(tmb_caf_12 "${PROJECT_SOURCE_DIR}/coarray/compiler12.c")
-set(tmb_caf_16 "${PROJECT_SOURCE_DIR}/coarray/compiler16.c")
+set(tmb_caf_12 "${PROJECT_SOURCE_DIR}/coarray/compiler/compiler12.c")
+set(tmb_caf_16 "${PROJECT_SOURCE_DIR}/coarray/compiler/compiler16.c")
 list(REMOVE_ITEM tmb_caf_sources "${tmb_caf_12}" "${tmb_caf_16}")
 add_library(tmb_caf_objects OBJECT ${tmb_caf_sources})
 add_library(tmb_caf_objects12 OBJECT ${tmb_caf_12})
@@ -22,7 +22,8 @@ foreach(objects tmb_caf_objects tmb_caf_objects12 tmb_caf_objects16)
     POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
   target_compile_definitions(${objects} PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
     GEXX_NO_IDENT=1) # a program is not of the thread mode of a library that it links
-  target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/include"
+    "${PROJECT_SOURCE_DIR}/coarray")
   target_link_libraries(${objects} PRIVATE tmb_warnings Threads::Threads)
 endforeach()
 

@@ -58,7 +58,7 @@ foreach(version IN LISTS tmb_fortran_compilers)
 endforeach()
 
 # The run-time library with the sanitizers, and the same programs linked to it: label fortran-asan.
-# spans: coarray/span.c knows blocks of glibc's malloc, not the sanitizer's.
+# spans: coarray/data/span.c knows blocks of glibc's malloc, not the sanitizer's.
 include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_FLAGS "-fsanitize=address,undefined")
 check_c_source_compiles("int main(void) { return 0; }" TMB_HAVE_SANITIZERS)
@@ -72,7 +72,8 @@ if(TMB_HAVE_SANITIZERS)
   target_compile_definitions(caf_asan PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1 GEXX_NO_IDENT=1)
   target_compile_options(caf_asan PRIVATE ${tmb_asan_flags} -fno-omit-frame-pointer)
   target_link_options(caf_asan PRIVATE ${tmb_asan_flags})
-  target_include_directories(caf_asan PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  target_include_directories(caf_asan PRIVATE "${PROJECT_SOURCE_DIR}/include"
+    "${PROJECT_SOURCE_DIR}/coarray")
   target_link_libraries(caf_asan PRIVATE tmb_warnings Threads::Threads PUBLIC tombolo_shared)
   foreach(src IN LISTS tmb_fortran_tests)
     get_filename_component(name "${src}" NAME_WE)

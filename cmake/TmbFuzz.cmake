@@ -70,10 +70,11 @@ if(tmb_fuzz_works AND TARGET upc1)
   set(src "${PROJECT_SOURCE_DIR}/tests/fuzz/${name}")
   set(sources "${src}.cc" ${tmb_upc1_sources})
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
-  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/upc/compiler/*.h")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/upc/compiler/*.h")
   add_custom_command(OUTPUT "${program}"
     COMMAND "${TMB_CLANG}" -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined
       -fno-sanitize=vptr,function -fno-sanitize-recover=all "-I${PROJECT_SOURCE_DIR}/upc"
+      "-I${PROJECT_SOURCE_DIR}/upc/compiler"
       ${sources} -o "${program}" -lstdc++ -lm
     DEPENDS ${sources} ${headers} VERBATIM)
   add_custom_target(fuzz_${name} ALL DEPENDS "${program}")

@@ -11,7 +11,7 @@ set(tmb_upc_dir "${PROJECT_SOURCE_DIR}/upc")
 set(tmb_upc_support "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/upc")
 
 # ---- the run-time library
-file(GLOB tmb_upc_sources CONFIGURE_DEPENDS "${tmb_upc_dir}/runtime/*.c")
+file(GLOB_RECURSE tmb_upc_sources CONFIGURE_DEPENDS "${tmb_upc_dir}/runtime/*.c")
 list(FILTER tmb_upc_sources EXCLUDE REGEX "/crt[a-z_]*\\.c$")
 # tmb_add_upc_library(SUFFIX DEFINITIONS...): the library, shared and static, for one form of
 # pointers-to-shared.
@@ -23,7 +23,7 @@ function(tmb_add_upc_library suffix)
   target_compile_definitions(${objects} PRIVATE GASNET_PARSYNC=1 _GNU_SOURCE=1
     GEXX_NO_IDENT=1 ${ARGN}) # a program is not of the thread mode of a library that it links
   target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/include"
-    "${tmb_upc_dir}/include")
+    "${tmb_upc_dir}/include" "${tmb_upc_dir}/runtime")
   target_link_libraries(${objects} PRIVATE tmb_warnings Threads::Threads)
   string(REPLACE "_" "-" name "tombolo-upc${suffix}")
   add_library(upc_shared${suffix} SHARED $<TARGET_OBJECTS:${objects}>)
@@ -57,8 +57,9 @@ add_custom_target(upc_support ALL
   DEPENDS ${tmb_upc_objects})
 
 # ---- the compiler
-file(GLOB tmb_upc1_sources CONFIGURE_DEPENDS "${tmb_upc_dir}/compiler/*.cc")
+file(GLOB_RECURSE tmb_upc1_sources CONFIGURE_DEPENDS "${tmb_upc_dir}/compiler/*.cc")
 add_executable(upc1 ${tmb_upc1_sources})
 set_target_properties(upc1 PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/tombolo")
+target_include_directories(upc1 PRIVATE "${tmb_upc_dir}/compiler")
 target_link_libraries(upc1 PRIVATE tmb_warnings)

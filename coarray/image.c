@@ -7,7 +7,7 @@
  * has come to it, since others may still use this image's coarrays; error termination ends all
  * images at once.
  */
-#include "pending.h"
+#include "data/pending.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
  * same program; the segment is as large as the library allows, because memory that is not touched
  * costs nothing.
  */
-#include "pending.h"
+#include "data/pending.h"
 
 #include <gasnet_tools.h>
 #include <signal.h>

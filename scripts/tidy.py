@@ -548,6 +548,7 @@ def resolve_include(root, path, name, quoted):
     """The file of this tree that an #include names, or None."""
     places = [os.path.dirname(path)] if quoted else []
     places += ["include", "src", "tools", "tests/lib", "tests", "bench", "upc/include"]
+    places += ["coarray", "upc/runtime", "upc/compiler"]
     if path.startswith("tests/plugin/"):
         places.append("plugins/cuda")
     for place in places:

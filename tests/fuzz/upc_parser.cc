@@ -3,7 +3,7 @@
  * Fuzzer: any text through upc1, from the lexer to the C that it writes. The first byte chooses the
  * options, the rest is the preprocessed source. Nothing may crash, hang or be undefined.
  */
-#include "../../upc/compiler/gen.h"
+#include "../../upc/compiler/gen/gen.h"
 
 #include <cstdio>
 

@@ -5,7 +5,7 @@
  * Called by `tombolo upcc`. Calls: the parser and the generator. Invariants: exit status 0 only
  * when the output is complete; messages go to the standard error.
  */
-#include "gen.h"
+#include "gen/gen.h"
 
 #include <sys/resource.h>
 

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collective subroutines: CO_SUM, CO_MIN, CO_MAX, CO_BROADCAST.
+ *
+ * Owns nothing beyond a call. Called by compiled programs; CO_REDUCE is in reduce.c. Calls: the
+ * collectives of the team. Invariants: a contiguous argument is reduced in place, without a copy;
+ * any other is packed, and unpacked where it is defined. Types that the layer has no name for
+ * (kinds 1, 2, 10 and 16, complex numbers, characters) are reduced by functions of this file.
+ */
+#include "collective/collective.h"
+#include "data/pending.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The last parameter, `after`, is none of gfortran's: see caf_collective_status. */
+CAF_EXPORT void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg,
+                            size_t errmsg_len, size_t after);
+CAF_EXPORT void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg,
+                            int a_len, size_t errmsg_len, size_t after);
+CAF_EXPORT void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg,
+                            int a_len, size_t errmsg_len, size_t after);
+CAF_EXPORT void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg,
+                                  size_t errmsg_len, size_t after);
+
+/* ---- functions for types that have no GEX_DT_ */
+
+#define LOOP(T, EXPR)                                  \
+ {                                                     \
+  const T *x = a;                                      \
+  T *y = b;                                            \
+  for (size_t i = 0; i < count; i++) y[i] = (T)(EXPR); \
+ }
+
+#define NUMERIC(S, T)                                                           \
+ static void sum_##S(const void *a, void *b, size_t count, const void *cdata) { \
+  (void)cdata;                                                                  \
+  LOOP(T, x[i] + y[i])                                                          \
+ }
+
+#define ORDERED(S, T)                                                           \
+ NUMERIC(S, T)                                                                  \
+ static void min_##S(const void *a, void *b, size_t count, const void *cdata) { \
+  (void)cdata;                                                                  \
+  LOOP(T, x[i] < y[i] ? x[i] : y[i])                                            \
+ }                                                                              \
+ static void max_##S(const void *a, void *b, size_t count, const void *cdata) { \
+  (void)cdata;                                                                  \
+  LOOP(T, x[i] > y[i] ? x[i] : y[i])                                            \
+ }
+
+ORDERED(i1, int8_t)
+ORDERED(i2, int16_t)
+ORDERED(i16, __int128)
+ORDERED(r10, long double)
+ORDERED(r16, __float128)
+NUMERIC(c4, float _Complex)
+NUMERIC(c8, double _Complex)
+NUMERIC(c10, long double _Complex)
+typedef _Complex float complex128 __attribute__((mode(TC)));
+NUMERIC(c16, complex128)
+
+/* Characters compare by code; cdata: struct caf_elem. */
+static int compare_characters(const char *x, const char *y, const struct caf_elem *e) {
+  if (e->kind == 1) return memcmp(x, y, e->len);
+  for (size_t i = 0; i < e->len; i += 4) {
+    uint32_t c, d;
+    memcpy(&c, x + i, 4);
+    memcpy(&d, y + i, 4);
+    if (c != d) return c < d ? -1 : 1;
+  }
+  return 0;
+}
+
+static void min_character(const void *a, void *b, size_t count, const void *cdata) {
+  const struct caf_elem *e = cdata;
+  for (size_t i = 0; i < count; i++) {
+    const char *x = (const char *)a + i * e->len;
+    char *y = (char *)b + i * e->len;
+    if (compare_characters(x, y, e) < 0) memcpy(y, x, e->len);
+  }
+}
+
+static void max_character(const void *a, void *b, size_t count, const void *cdata) {
+  const struct caf_elem *e = cdata;
+  for (size_t i = 0; i < count; i++) {
+    const char *x = (const char *)a + i * e->len;
+    char *y = (char *)b + i * e->len;
+    if (compare_characters(x, y, e) > 0) memcpy(y, x, e->len);
+  }
+}
+
+struct row {
+  int type;
+  size_t len;
+  gex_DT_t dt;               /* GEX_DT_USER: the functions */
+  gex_Coll_ReduceFn_t fn[3]; /* by enum caf_fold */
+};
+
+/* Kind 10 has elements of 16 bytes, too: told apart by the kind. */
+static const struct row rows[] = {
+    {CAF_INTEGER, 1, GEX_DT_USER, {sum_i1, min_i1, max_i1}},
+    {CAF_INTEGER, 2, GEX_DT_USER, {sum_i2, min_i2, max_i2}},
+    {CAF_INTEGER, 4, GEX_DT_I32, {0}},
+    {CAF_INTEGER, 8, GEX_DT_I64, {0}},
+    {CAF_INTEGER, 16, GEX_DT_USER, {sum_i16, min_i16, max_i16}},
+    {CAF_REAL, 4, GEX_DT_FLT, {0}},
+    {CAF_REAL, 8, GEX_DT_DBL, {0}},
+    {CAF_REAL, 16, GEX_DT_USER, {sum_r16, min_r16, max_r16}},
+    {CAF_COMPLEX, 8, GEX_DT_USER, {sum_c4, NULL, NULL}},
+    {CAF_COMPLEX, 16, GEX_DT_USER, {sum_c8, NULL, NULL}},
+    {CAF_COMPLEX, 32, GEX_DT_USER, {sum_c16, NULL, NULL}},
+};
+static const struct row row_r10 = {CAF_REAL, 16, GEX_DT_USER, {sum_r10, min_r10, max_r10}};
+static const struct row row_c10 = {CAF_COMPLEX, 32, GEX_DT_USER, {sum_c10, NULL, NULL}};
+static const struct row row_character = {
+    CAF_CHARACTER, 0, GEX_DT_USER, {NULL, min_character, max_character}};
+
+/* Exponents that programs use, of both wide kinds, which have the same range. */
+static bool is_usual(unsigned exponent) {
+  const int e = (int)(exponent & 0x7fff) - 16383;
+  return e > -1500 && e < 1500;
+}
+
+enum { KIND_EITHER, KIND_10, KIND_16 };
+
+/* Guess the kind of a wide real from its bits: kind 10 has its exponent in bytes 8 and 9, a leading
+ * bit before them, and padding behind, which may hold anything; kind 16 its exponent in bytes 14
+ * and 15. */
+static int kind_of(const char *value) {
+  uint64_t mantissa;
+  uint16_t exponent10, exponent16;
+  memcpy(&mantissa, value, 8);
+  memcpy(&exponent10, value + 8, 2);
+  memcpy(&exponent16, value + 14, 2);
+  if (mantissa == 0 && (exponent10 & 0x7fff) == 0)
+    return is_usual(exponent16) ? KIND_16 : KIND_EITHER;
+  const bool may10 = mantissa >> 63 && is_usual(exponent10);
+  return !may10 ? KIND_16 : is_usual(exponent16) ? KIND_EITHER : KIND_10;
+}
+
+struct kind_vote {
+  uint64_t votes[2]; /* for kind 10, for kind 16 */
+  size_t parts;
+};
+
+static void vote(void *arg, char *element) {
+  struct kind_vote *v = arg;
+  for (size_t i = 0; i < v->parts; i++) {
+    const int kind = kind_of(element + 16 * i);
+    if (kind != KIND_EITHER) v->votes[kind == KIND_16]++;
+  }
+}
+
+/* Reals of kind 10 and 16 look alike in a descriptor: the images look at the values, and agree. */
+static bool agree_kind10(const struct caf_desc *a) {
+  struct kind_vote v = {{0, 0}, a->dtype.elem_len / 16};
+  struct caf_section s;
+  caf_section_of(&s, a, a->base, NULL);
+  caf_section_each(&s, vote, &v);
+  uint64_t all[2] = {0, 0};
+  if (!caf_team_whole(caf.team)) return v.votes[0] > v.votes[1];
+  (void)caf_wait_event(gex_Coll_ReduceToAllNB(caf.team->tm, all, v.votes, GEX_DT_U64, 8, 2,
+                                              GEX_OP_ADD, NULL, NULL, 0),
+                       caf.team);
+  return all[0] > all[1];
+}
+
+/* The row of an argument's type, NULL: there is none. */
+static const struct row *row_of(const struct caf_desc *a) {
+  const int type = a->dtype.type;
+  const size_t len = a->dtype.elem_len;
+  if (type == CAF_CHARACTER) return &row_character;
+  if (type == CAF_REAL && len == 16 && agree_kind10(a)) return &row_r10;
+  if (type == CAF_COMPLEX && len == 32 && agree_kind10(a)) return &row_c10;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if (rows[i].type == type && rows[i].len == len) return &rows[i];
+  return NULL;
+}
+
+#define LOWEST_ADDRESS  0x400000u /* of data in any program: the default of linkers */
+#define HIGHEST_ADDRESS ((uintptr_t)1 << 47)
+#define IN_REGISTERS    16u /* bytes of a text that is passed by value without the stack */
+#define LONGEST_TEXT    (1u << 20)
+
+/* gfortran 11 and 12 pass a text of fixed length by value, and the rest of arguments as if by
+ * reference. What a text that nobody has defined holds can look like an address: so it is none when
+ * the lengths are those of a text in registers, of which the second one makes all later arguments
+ * move by one, to `after`; and caf_fail looks whether there is memory before it writes. */
+struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_len, size_t after,
+                                        int *a_len) {
+  const uintptr_t at = (uintptr_t)errmsg;
+  const bool by_value = errmsg_len <= IN_REGISTERS || errmsg_len > LONGEST_TEXT ||
+                        (after > 8 && after <= IN_REGISTERS);
+  if (at >= LOWEST_ADDRESS && at < HIGHEST_ADDRESS)
+    return (struct caf_status){stat, by_value ? NULL : errmsg, errmsg_len};
+  /* A text of more than 16 bytes went to the stack: the length follows where errmsg should be. */
+  if (a_len && at) *a_len = at < LOWEST_ADDRESS ? (int)at : 0;
+  return (struct caf_status){.stat = stat};
+}
+
+enum caf_fold { FOLD_SUM, FOLD_MIN, FOLD_MAX };
+
+static void fold(struct caf_desc *a, int result_image, enum caf_fold kind, int a_len,
+                 const struct caf_status *to) {
+  static const struct {
+    const char *name;
+    gex_OP_t op;
+  } of[] = {{"CO_SUM", GEX_OP_ADD}, {"CO_MIN", GEX_OP_MIN}, {"CO_MAX", GEX_OP_MAX}};
+  const struct row *row = row_of(a);
+  if (!row || (row->dt == GEX_DT_USER && !row->fn[kind])) {
+    caf_fail(to, CAF_STAT_ERROR, "%s: an argument of type %d with elements of %zu bytes",
+             of[kind].name, a->dtype.type, a->dtype.elem_len);
+    return;
+  }
+  struct caf_elem elem = {CAF_CHARACTER, 1, a->dtype.elem_len};
+  if (row == &row_character && a_len > 0 && elem.len == 4 * (size_t)a_len) elem.kind = 4;
+  const struct caf_reduction how = {.name = of[kind].name,
+                                    .dt = row->dt,
+                                    .op = row->dt == GEX_DT_USER ? GEX_OP_USER : of[kind].op,
+                                    .fn = row->fn[kind],
+                                    .cdata = &elem};
+  caf_reduce_run(a, result_image, &how, to);
+}
+
+void CAF(co_sum)(struct caf_desc *a, int result_image, int *stat, char *errmsg, size_t errmsg_len,
+                 size_t after) {
+  CAF_STATEMENT("CO_SUM");
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
+  fold(a, result_image, FOLD_SUM, 0, &to);
+}
+
+void CAF(co_min)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
+                 size_t errmsg_len, size_t after) {
+  CAF_STATEMENT("CO_MIN");
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
+  fold(a, result_image, FOLD_MIN, a_len, &to);
+}
+
+void CAF(co_max)(struct caf_desc *a, int result_image, int *stat, char *errmsg, int a_len,
+                 size_t errmsg_len, size_t after) {
+  CAF_STATEMENT("CO_MAX");
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, &a_len);
+  fold(a, result_image, FOLD_MAX, a_len, &to);
+}
+
+/* ---- packing */
+
+/* The argument as one piece of memory: itself, or a packed copy (*copy), which is malloc'ed. */
+static void *pack(const struct caf_section *s, size_t elements, void **copy) {
+  *copy = NULL;
+  if (caf_section_contiguous(s)) return s->base;
+  *copy = malloc(elements * s->elem_len + 1);
+  if (!*copy) {
+    const struct caf_status none = {0};
+    caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a collective subroutine",
+             elements * s->elem_len);
+  }
+  caf_section_pack(s, *copy);
+  return *copy;
+}
+
+static void unpack(const struct caf_section *s, void *copy, bool defined) {
+  if (copy && defined) caf_section_unpack(s, copy);
+  free(copy);
+}
+
+/* A reduction of a whole argument. */
+struct fold_all {
+  const struct caf_reduction *how;
+  size_t elements, len;
+};
+
+#define FOLD_AS(T)                                                                           \
+ for (size_t i = 0; i < all->elements; i++) {                                                \
+  const T x = ((const T *)in)[i], y = ((T *)inout)[i];                                       \
+  const bool less = x < y;                                                                   \
+  ((T *)inout)[i] = how->op == GEX_OP_ADD ? x + y : (how->op == GEX_OP_MIN) == less ? x : y; \
+ }
+
+/* inout = in op inout, for teams that the layer does not know. */
+static void fold_elements(void *arg, const void *in, void *inout) {
+  const struct fold_all *all = arg;
+  const struct caf_reduction *how = all->how;
+  switch (how->dt) {
+  case GEX_DT_I32: FOLD_AS(int32_t) break;
+  case GEX_DT_I64: FOLD_AS(int64_t) break;
+  case GEX_DT_FLT: FOLD_AS(float) break;
+  case GEX_DT_DBL: FOLD_AS(double) break;
+  default: how->fn(in, inout, all->elements, how->cdata);
+  }
+}
+
+/* A collective that cannot be done, as a member of the team is lost: all others find that out. */
+static int refuse(struct caf_team *team) {
+  caf_begin(team);
+  return caf_team_state(team);
+}
+
+static int reduce_in_layer(struct caf_team *team, void *data, int result_image,
+                           const struct fold_all *all) {
+  if (!caf_team_whole(team)) return refuse(team);
+  const struct caf_reduction *how = all->how;
+  if (result_image == 0)
+    return caf_wait_event(gex_Coll_ReduceToAllNB(team->tm, data, data, how->dt, all->len,
+                                                 all->elements, how->op, how->fn, how->cdata, 0),
+                          team);
+  return caf_wait_event(gex_Coll_ReduceToOneNB(team->tm, (gex_Rank_t)result_image - 1, data, data,
+                                               how->dt, all->len, all->elements, how->op, how->fn,
+                                               how->cdata, 0),
+                        team);
+}
+
+void caf_reduce_run(struct caf_desc *a, int result_image, const struct caf_reduction *how,
+                    const struct caf_status *to) {
+  struct caf_team *team = caf.team;
+  if (result_image < 0 || (uint32_t)result_image > team->size) {
+    caf_fail(to, CAF_STAT_ERROR, "%s: RESULT_IMAGE=%d: the current team has images 1 to %u",
+             how->name, result_image, team->size);
+    return;
+  }
+  struct caf_section s;
+  caf_section_of(&s, a, a->base, NULL);
+  const size_t elements = caf_section_elements(&s), len = s.elem_len;
+  void *copy, *data = pack(&s, elements, &copy);
+  caf_complete();
+  struct fold_all all = {how, elements, len};
+  const int code = team->tm == GEX_TM_INVALID
+                       ? caf_survivors_reduce(team, data, elements * len, fold_elements, &all)
+                       : reduce_in_layer(team, data, result_image, &all);
+  unpack(&s, copy, result_image == 0 || (uint32_t)result_image == team->rank + 1);
+  if (code)
+    caf_fail(to, code, "%s: an image of the team has %s", how->name, caf_end_name(code));
+  else
+    caf_ok(to->stat);
+}
+
+void CAF(co_broadcast)(struct caf_desc *a, int source, int *stat, char *errmsg, size_t errmsg_len,
+                       size_t after) {
+  CAF_STATEMENT("CO_BROADCAST");
+  const struct caf_status to = caf_collective_status(stat, errmsg, errmsg_len, after, NULL);
+  struct caf_team *team = caf.team;
+  if (source < 1 || (uint32_t)source > team->size) {
+    caf_fail(&to, CAF_STAT_ERROR,
+             "CO_BROADCAST: SOURCE_IMAGE=%d: the current team has images 1 to %u", source,
+             team->size);
+    return;
+  }
+  struct caf_section s;
+  caf_section_of(&s, a, a->base, NULL);
+  const size_t elements = caf_section_elements(&s);
+  void *copy, *data = pack(&s, elements, &copy);
+  caf_complete();
+  const size_t bytes = elements * s.elem_len;
+  const gex_Rank_t root = (gex_Rank_t)source - 1;
+  int code;
+  if (team->tm == GEX_TM_INVALID)
+    code = caf_survivors_broadcast(team, root, data, bytes);
+  else if (!caf_team_whole(team))
+    code = refuse(team);
+  else
+    code = caf_wait_event(gex_Coll_BroadcastNB(team->tm, root, data, data, bytes, 0), team);
+  unpack(&s, copy, true);
+  if (code)
+    caf_fail(&to, code, "CO_BROADCAST: an image of the team has %s", caf_end_name(code));
+  else
+    caf_ok(stat);
+}

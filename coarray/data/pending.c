@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Puts to images whose memory is not mapped: many are under way, and keep the order of the program.
+ *
+ * Owns: the list of ranges (pending.h), and the memory that puts under way read from. Called by the
+ * transfers and by image control. Calls: the implicit handles of the layer. Invariants: the list is
+ * short; a put that continues the one before it extends its range, so a loop over an array needs
+ * one entry. When the list or the memory is full, all is waited for: rare, and never wrong.
+ */
+#include "data/pending.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+enum { RANGES_MAX = 64, READS_PER_POLL = 16 };
+enum { LOOKS_ALONE = 1024, LOOKS_PER_YIELD = 64 };
+#define MEMORY_MAX ((size_t)8 << 20) /* bytes of copies that puts under way read from */
+
+struct range {
+  uint32_t rank;
+  uintptr_t low, high;
+};
+
+struct copy {
+  struct copy *next;
+  size_t pad; /* what follows is aligned to 16 bytes */
+};
+
+static struct {
+  struct range range[RANGES_MAX];
+  uint32_t count;
+  struct copy *copies;
+  size_t bytes; /* of the copies */
+} pending;
+
+static struct {
+  const void *last; /* where the access that polled began */
+  uint32_t count;   /* accesses elsewhere */
+} reader;
+
+static struct {
+  const void *where;
+  int64_t found;
+  uint32_t times; /* that it was found again */
+} looked;
+
+void caf_looked(const void *where, int64_t found) {
+  if (where != looked.where || found != looked.found) {
+    looked.where = where;
+    looked.found = found;
+    looked.times = 0;
+    return;
+  }
+  if (++looked.times > LOOKS_ALONE && looked.times % LOOKS_PER_YIELD == 0) (void)sched_yield();
+}
+
+bool caf_is_near_slow(uint32_t rank) {
+  void *here = NULL;
+  const int none = gex_Segment_QueryBound(caf.tm, rank, NULL, &here, NULL);
+  const bool near = rank == caf.rank || (!none && here);
+  caf.reach[rank] = near ? CAF_NEAR : CAF_FAR;
+  if (!near) caf.pending |= CAF_SERVES;
+  return near;
+}
+
+void caf_complete(void) {
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  if (__builtin_expect(!(caf.pending & CAF_UNDER_WAY), 1)) return;
+  caf_async_complete();
+  while (pending.copies) {
+    struct copy *done = pending.copies;
+    pending.copies = done->next;
+    free(done);
+  }
+  pending.bytes = 0;
+  pending.count = 0;
+  caf.pending &= ~CAF_UNDER_WAY;
+}
+
+/* An image that reads the same bytes again may wait for another one to change them. */
+static void serve_reader(const void *low) {
+  if (low != reader.last && ++reader.count % READS_PER_POLL) return;
+  reader.last = low;
+  gasnet_AMPoll();
+}
+
+void caf_await_slow(uint32_t rank, const void *low, size_t bytes) {
+  if (caf.pending & CAF_SERVES) serve_reader(low);
+  const uintptr_t begin = (uintptr_t)low, end = begin + bytes;
+  for (uint32_t i = 0; i < pending.count; i++) {
+    const struct range *r = &pending.range[i];
+    if (r->rank != rank || r->low >= end || r->high <= begin) continue;
+    caf_complete();
+    return;
+  }
+}
+
+void caf_pending_add(uint32_t rank, const void *low, size_t bytes) {
+  const uintptr_t begin = (uintptr_t)low, end = begin + bytes;
+  caf.pending |= CAF_UNDER_WAY;
+  for (uint32_t i = pending.count; i-- > 0;) {
+    struct range *r = &pending.range[i];
+    if (r->rank != rank || begin > r->high || end < r->low) continue;
+    if (begin < r->low) r->low = begin;
+    if (end > r->high) r->high = end;
+    return;
+  }
+  if (pending.count == RANGES_MAX) {
+    caf_complete();
+    return;
+  }
+  pending.range[pending.count++] = (struct range){rank, begin, end};
+}
+
+void *caf_pending_memory(size_t bytes) {
+  if (pending.bytes + bytes > MEMORY_MAX) caf_complete();
+  struct copy *copy = malloc(sizeof *copy + bytes + 1);
+  if (!copy) {
+    const struct caf_status none = {0};
+    caf_fail(&none, CAF_STAT_ERROR, "out of memory: %zu bytes for a transfer", bytes);
+  }
+  copy->next = pending.copies;
+  pending.copies = copy;
+  pending.bytes += bytes;
+  caf.pending |= CAF_UNDER_WAY;
+  return copy + 1;
+}

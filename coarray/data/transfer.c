@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Assignments from and to coindexed objects: get, send and sendget.
+ *
+ * Owns nothing. Called by compiled programs. Calls: put and get, section.c. Invariants: an
+ * assignment to an image whose memory is mapped is complete when its call returns, one to another
+ * has been sent (pending.h), so the order of accesses to one image is that of the program; scalars
+ * of one type go straight to the put or get. The address of the remote side is token + offset; its
+ * descriptor gives only shape and strides.
+ */
+#include "data/attach.h"
+#include "data/pending.h"
+
+#include <string.h>
+
+/* The arguments are the compiler's. */
+CAF_EXPORT void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
+                         struct caf_vector *vector, struct caf_desc *dst, int src_kind,
+                         int dst_kind, bool may_need_tmp, int *stat);
+CAF_EXPORT void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
+                          struct caf_vector *vector, struct caf_desc *src, int dst_kind,
+                          int src_kind, bool may_need_tmp, int *stat, void **team);
+CAF_EXPORT void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image,
+                             struct caf_desc *dst, struct caf_vector *dst_vector, void *src_token,
+                             size_t src_offset, int src_image, struct caf_desc *src,
+                             struct caf_vector *src_vector, int dst_kind, int src_kind,
+                             bool may_need_tmp, int *stat);
+
+#define NUMBER_BYTES 32u /* the largest number: COMPLEX(16) */
+
+static struct caf_elem elem_of(const struct caf_desc *desc, int kind) {
+  return (struct caf_elem){desc->dtype.type, kind, desc->dtype.elem_len};
+}
+
+/* Both sides are scalars of one type: most assignments. */
+static inline bool same_scalars(const struct caf_desc *a, const struct caf_desc *b, int a_kind,
+                                int b_kind) {
+  return (a->dtype.rank | b->dtype.rank) == 0 && a_kind == b_kind &&
+         a->dtype.type == b->dtype.type && a->dtype.elem_len == b->dtype.elem_len;
+}
+
+/* Both sides are numbers of different types or kinds: they are converted here, without a section.
+ */
+static inline bool scalar_numbers(const struct caf_desc *a, const struct caf_desc *b) {
+  return (a->dtype.rank | b->dtype.rank) == 0 && a->dtype.elem_len <= NUMBER_BYTES &&
+         b->dtype.elem_len <= NUMBER_BYTES && a->dtype.type < CAF_DERIVED &&
+         b->dtype.type < CAF_DERIVED;
+}
+
+/* An assignment that is not one of equal scalars, or posts events. */
+struct assignment {
+  uint32_t rank;
+  void *remote;
+  const struct caf_desc *remote_desc, *local_desc;
+  const struct caf_vector *vector;
+  int remote_kind, local_kind;
+  const struct caf_status *to;
+};
+
+static __attribute__((noinline)) void get_any(const struct assignment *a) {
+  const struct caf_elem from_elem = elem_of(a->remote_desc, a->remote_kind),
+                        into_elem = elem_of(a->local_desc, a->local_kind);
+  if (scalar_numbers(a->remote_desc, a->local_desc) && !caf_attached(a->rank, CAF_ATTACH_READ)) {
+    _Alignas(16) char number[NUMBER_BYTES];
+    caf_get(number, a->rank, a->remote, from_elem.len, 0);
+    caf_convert(a->local_desc->base, &into_elem, number, &from_elem);
+    return;
+  }
+  struct caf_section from, into;
+  const struct caf_remote_object object = {a->remote_desc, a->remote, a->vector};
+  if (!caf_remote_section(&from, &object, a->local_desc, a->to)) return;
+  caf_section_of(&into, a->local_desc, a->local_desc->base, NULL);
+  caf_assign_local(&into, &into_elem, a->rank, &from, &from_elem);
+  caf_section_free(&from);
+}
+
+void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
+              struct caf_vector *vector, struct caf_desc *dst, int src_kind, int dst_kind,
+              bool may_need_tmp, int *stat) {
+  (void)may_need_tmp;
+  const struct caf_status to = {.stat = stat};
+  const uint32_t rank = caf_rank_of(token, image, &to);
+  if (__builtin_expect(rank == UINT32_MAX, 0)) return;
+  const size_t bytes = src->dtype.elem_len;
+  void *remote = caf_address(token, offset, bytes, rank, &to);
+  if (__builtin_expect(!remote, 0)) return;
+  caf_ok(stat);
+  if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_READ)) {
+    caf_await(rank, remote, bytes);
+    if (bytes == 8) /* known sizes are copied inline */
+      gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, 8, 0);
+    else if (bytes == 4)
+      gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, 4, 0);
+    else
+      gex_RMA_GetBlocking(caf.tm, dst->base, rank, remote, bytes, 0);
+    return;
+  }
+  get_any(&(struct assignment){rank, remote, src, dst, vector, src_kind, dst_kind, &to});
+}
+
+static void put(uint32_t rank, void *remote, const void *data, size_t bytes) {
+  if (caf_attached(rank, CAF_ATTACH_WRITE))
+    caf_attach_put(rank, remote, data, bytes, 0);
+  else
+    caf_put(rank, remote, data, bytes, 0);
+}
+
+static __attribute__((noinline)) void send_any(const struct assignment *a) {
+  const struct caf_elem from_elem = elem_of(a->local_desc, a->local_kind),
+                        into_elem = elem_of(a->remote_desc, a->remote_kind);
+  if ((a->local_desc->dtype.rank | a->remote_desc->dtype.rank) == 0 &&
+      caf_same_elem(&from_elem, &into_elem)) {
+    put(a->rank, a->remote, a->local_desc->base, into_elem.len);
+    return;
+  }
+  if (scalar_numbers(a->remote_desc, a->local_desc)) {
+    _Alignas(16) char number[NUMBER_BYTES];
+    caf_convert(number, &into_elem, a->local_desc->base, &from_elem);
+    put(a->rank, a->remote, number, into_elem.len);
+    return;
+  }
+  struct caf_section into, from;
+  const struct caf_remote_object object = {a->remote_desc, a->remote, a->vector};
+  if (!caf_remote_section(&into, &object, a->local_desc, a->to)) return;
+  caf_section_of(&from, a->local_desc, a->local_desc->base, NULL);
+  caf_assign_remote(a->rank, &into, &into_elem, &from, &from_elem);
+  caf_section_free(&into);
+}
+
+void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
+               struct caf_vector *vector, struct caf_desc *src, int dst_kind, int src_kind,
+               bool may_need_tmp, int *stat, void **team) {
+  (void)may_need_tmp;
+  const struct caf_status to = {.stat = stat};
+  const uint32_t rank = __builtin_expect(team != NULL, 0) ? caf_rank_in(image, team, NULL, &to)
+                                                          : caf_rank_of(token, image, &to);
+  if (__builtin_expect(rank == UINT32_MAX, 0)) return;
+  const size_t bytes = dst->dtype.elem_len;
+  void *remote = caf_address(token, offset, bytes, rank, &to);
+  if (__builtin_expect(!remote, 0)) return;
+  caf_ok(stat);
+  if (same_scalars(src, dst, src_kind, dst_kind) && !caf_attached(rank, CAF_ATTACH_WRITE)) {
+    if (bytes == 8) /* known sizes are copied inline */
+      caf_put(rank, remote, src->base, 8, 0);
+    else if (bytes == 4)
+      caf_put(rank, remote, src->base, 4, 0);
+    else
+      caf_put(rank, remote, src->base, bytes, 0);
+    return;
+  }
+  send_any(&(struct assignment){rank, remote, dst, src, vector, dst_kind, src_kind, &to});
+}
+
+void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_desc *dst,
+                  struct caf_vector *dst_vector, void *src_token, size_t src_offset, int src_image,
+                  struct caf_desc *src, struct caf_vector *src_vector, int dst_kind, int src_kind,
+                  bool may_need_tmp, int *stat) {
+  (void)may_need_tmp;
+  const struct caf_status to = {.stat = stat};
+  const uint32_t dst_rank = caf_rank_of(dst_token, dst_image, &to),
+                 src_rank = caf_rank_of(src_token, src_image, &to);
+  if (dst_rank == UINT32_MAX || src_rank == UINT32_MAX) return;
+  void *dst_at = caf_address(dst_token, dst_offset, dst->dtype.elem_len, dst_rank, &to);
+  void *src_at = caf_address(src_token, src_offset, src->dtype.elem_len, src_rank, &to);
+  if (!dst_at || !src_at) return;
+  caf_ok(stat);
+  struct caf_section from, into;
+  const struct caf_remote_object src_object = {src, src_at, src_vector},
+                                 dst_object = {dst, dst_at, dst_vector};
+  if (!caf_remote_section(&from, &src_object, dst_vector ? NULL : dst, &to)) return;
+  if (!caf_remote_section(&into, &dst_object, src_vector ? NULL : src, &to)) return;
+  const struct caf_elem from_elem = elem_of(src, src_kind), into_elem = elem_of(dst, dst_kind);
+  caf_relay(dst_rank, &into, &into_elem, src_rank, &from, &from_elem);
+  caf_section_free(&from);
+  caf_section_free(&into);
+}

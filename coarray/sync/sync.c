@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Image control: SYNC ALL, SYNC IMAGES, SYNC MEMORY, SYNC TEAM, and what they share.
+ *
+ * Owns: the counts of SYNC IMAGES. Called by compiled programs and by the other files of this
+ * folder. Calls: barriers, signals. Invariants: a wait never outlives the hope of its end: when an
+ * image that has to take part has ended normally, the statement fails with STAT_STOPPED_IMAGE. SYNC
+ * IMAGES: each pair of images counts its posts, so that the n-th of one meets the n-th of the
+ * other; posts grow only.
+ */
+#include "data/pending.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+CAF_EXPORT void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len);
+CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg,
+                                 size_t errmsg_len);
+
+#define TESTS   1000u /* looks before a wait sleeps between them */
+#define LOOK_US 1000u /* longest sleep between looks at who has ended */
+
+int caf_state_of(uint32_t rank) {
+  uint64_t state = 0;
+  struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
+  if (caf.lost[rank]) return caf.lost[rank];
+  gex_RMA_GetBlocking(caf.tm, &state, rank, &there->state, sizeof state, 0);
+  return (int)state;
+}
+
+/* Whether no image of the job has ended or failed: then nobody needs to be asked. */
+static bool all_well(void) {
+  return __atomic_load_n(&caf.shared->ended, __ATOMIC_ACQUIRE) == 0 &&
+         __atomic_load_n(&caf.lost_count, __ATOMIC_ACQUIRE) == 0;
+}
+
+int caf_team_state(const struct caf_team *team) {
+  int worst = 0;
+  if (all_well()) return 0;
+  for (uint32_t i = 0; i < team->size; i++) {
+    const int state = caf_state_of(team->jobrank[i]);
+    if (state == CAF_STAT_STOPPED) return state;
+    if (state) worst = state;
+  }
+  return worst;
+}
+
+static uint64_t begun_by(const struct caf_team *team, uint32_t i) {
+  const struct caf_words *there = (const struct caf_words *)team->words_at[i];
+  uint64_t begun = 0;
+  gex_RMA_GetBlocking(caf.tm, &begun, team->jobrank[i], (void *)(uintptr_t)&there->begun,
+                      sizeof begun, 0);
+  return begun;
+}
+
+/* Whether a member has ended normally and will never begin the collective of this image. */
+static bool never_comes(const struct caf_team *team) {
+  if (all_well()) return false;
+  for (uint32_t i = 0; i < team->size; i++)
+    if (caf_state_of(team->jobrank[i]) == CAF_STAT_STOPPED &&
+        begun_by(team, i) < team->words->begun)
+      return true;
+  return false;
+}
+
+/* The event has not come for some time. Returns whether it has now; false: an image that has ended
+ * will never take part. A failure completes the event, marked. */
+static bool wait_long(gex_Event_t event, const struct caf_team *team) {
+  bool done = false, never = false;
+  caf_show_begin(
+      &(struct caf_shown){.needs = GEXX_WAIT_AS_SHOWN, .peer = GEX_RANK_INVALID, .event = event});
+  while (!done && !never) {
+    gexx_Poll(LOOK_US);
+    never = never_comes(team);
+    done = !never && gex_Event_Test(event) == GASNET_OK;
+  }
+  caf_show_end();
+  return done;
+}
+
+int caf_wait_event(gex_Event_t event, struct caf_team *team) {
+  caf_begin(team);
+  for (uint32_t i = 0; gex_Event_Test(event) != GASNET_OK; i++) {
+    if (i < TESTS)
+      gasnet_AMPoll(); /* a test does not poll */
+    else if (wait_long(event, team))
+      break;
+    else
+      return CAF_STAT_STOPPED;
+  }
+  if (__builtin_expect(caf.lost_count != 0, 0) && gexx_Lost_Take(NULL) == GEXX_ERR_LOST)
+    return caf_team_state(team);
+  return 0;
+}
+
+/* Begins to show that a rank is looked at until it does its part; at the look when it is time. */
+static void show_looks(uint32_t looks, uint32_t rank) {
+  if (looks == TESTS)
+    caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_PEER,
+                                       .polls = 1,
+                                       .peer = rank,
+                                       .home = rank,
+                                       .event = GEX_EVENT_INVALID});
+}
+
+int caf_meet(struct caf_team *team) {
+  int code = 0;
+  caf_begin(team);
+  for (uint32_t i = 0; i < team->size; i++) {
+    uint32_t looks = 0;
+    while (begun_by(team, i) < team->words->begun) {
+      const int state = caf_state_of(team->jobrank[i]);
+      if (state) break;
+      show_looks(looks, team->jobrank[i]);
+      gexx_Poll(looks++ < TESTS ? 0 : LOOK_US / 10);
+    }
+    if (looks > TESTS) caf_show_end();
+    const int state = begun_by(team, i) < team->words->begun ? caf_state_of(team->jobrank[i]) : 0;
+    if (state && code != CAF_STAT_STOPPED) code = state;
+  }
+  return code;
+}
+
+int caf_tell(struct caf_team *team, uint64_t mine, uint64_t *all) {
+  __atomic_store_n(&team->words->slot, mine, __ATOMIC_RELEASE);
+  const int code = caf_meet(team);
+  for (uint32_t i = 0; i < team->size; i++) {
+    const struct caf_words *there = (const struct caf_words *)team->words_at[i];
+    all[i] = 0;
+    if (caf_state_of(team->jobrank[i]) != CAF_STAT_FAILED)
+      gex_RMA_GetBlocking(caf.tm, &all[i], team->jobrank[i], (void *)(uintptr_t)&there->slot,
+                          sizeof all[i], 0);
+  }
+  const int after = caf_meet(team); /* nobody changes its slot before all have read it */
+  return code ? code : after;
+}
+
+int caf_words_init(struct caf_team *team, struct caf_team *parent) {
+  team->words = caf_heap_alloc(sizeof *team->words);
+  team->words_at = malloc(team->size * sizeof *team->words_at);
+  if (!team->words || !team->words_at) return CAF_STAT_ERROR;
+  *team->words = (struct caf_words){.begun = 0};
+  const uint64_t mine = (uintptr_t)team->words;
+  if (!parent) {
+    gex_Event_Wait(gexx_Coll_AllGatherNB(team->tm, team->words_at, &mine, sizeof mine, 0));
+    return 0;
+  }
+  uint64_t *all = calloc(parent->size, sizeof *all);
+  if (!all) return CAF_STAT_ERROR;
+  const int code = caf_tell(parent, mine, all);
+  for (uint32_t k = 0; k < team->size; k++) /* NEW_INDEX= may have changed the order */
+    for (uint32_t i = 0; i < parent->size; i++)
+      if (parent->jobrank[i] == team->jobrank[k]) team->words_at[k] = all[i];
+  free(all);
+  return code == CAF_STAT_FAILED ? 0 : code; /* the lost are no members */
+}
+
+bool caf_team_whole_slow(struct caf_team *team) {
+  if (team->losses_seen != caf.lost_count) {
+    team->losses_seen = caf.lost_count;
+    for (uint32_t i = 0; i < team->size; i++)
+      team->members_lost = team->members_lost || caf.lost[team->jobrank[i]];
+  }
+  return team->tm != GEX_TM_INVALID && !team->members_lost;
+}
+
+static void publish_outcome(struct caf_team *team, uint64_t word) {
+  __atomic_store_n(&team->words->outcome[team->words->begun % 2], word, __ATOMIC_RELEASE);
+}
+
+static uint64_t outcome_of(const struct caf_team *team, uint32_t i) {
+  const struct caf_words *there = (const struct caf_words *)team->words_at[i];
+  uint64_t word = 0;
+  gex_RMA_GetBlocking(caf.tm, &word, team->jobrank[i],
+                      (void *)(uintptr_t)&there->outcome[team->words->begun % 2], sizeof word, 0);
+  return word;
+}
+
+/* End of a barrier that was cut short here, or done without the layer: the members that are left
+ * meet, and agree: it went well if the layer completed it on any of them, as that one goes on.
+ * Those that go on cannot complete the barrier after the next without this image, so their word is
+ * not lost. */
+static int agree(struct caf_team *team) {
+  const uint64_t cut = 2 * team->words->begun;
+  bool completed = false;
+  int code = 0;
+  publish_outcome(team, cut);
+  for (uint32_t i = 0; i < team->size; i++) {
+    uint64_t word;
+    int state = 0;
+    uint32_t looks;
+    for (looks = 0; (word = outcome_of(team, i)) < cut && !state; looks++) {
+      state = caf_state_of(team->jobrank[i]);
+      show_looks(looks, team->jobrank[i]);
+      gexx_Poll(looks < TESTS ? 0 : LOOK_US / 10);
+    }
+    if (looks > TESTS) caf_show_end();
+    if (word >= cut) state = 0; /* it took part */
+    completed = completed || word == cut + 1;
+    if (state && code != CAF_STAT_STOPPED) code = state;
+  }
+  return completed ? 0 : code;
+}
+
+int caf_barrier(struct caf_team *team) {
+  caf_settle();
+  caf_complete();
+  if (__builtin_expect(caf_team_whole(team), 1)) {
+    const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
+    if (code == 0) publish_outcome(team, 2 * team->words->begun + 1);
+    if (code == 0 || code == CAF_STAT_STOPPED) return code;
+  } else {
+    caf_begin(team);
+  }
+  return agree(team);
+}
+
+/* Where ERRMSG= of a SYNC statement is: gfortran 11 and 12 pass the address of a pointer to it. An
+ * address has zeros in its upper two bytes, which the text of a message has not. */
+static char *sync_errmsg(char *errmsg) {
+  uint64_t word;
+  if (!errmsg) return NULL;
+  memcpy(&word, errmsg, sizeof word);
+  return word && word >> 47 == 0 ? (char *)(uintptr_t)word : errmsg;
+}
+
+void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("SYNC ALL");
+  const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
+  const bool after_allocate = caf.allocate_stat && !stat;
+  const int code = caf_barrier(caf.team);
+  caf.allocate_stat = false;
+  if (code && !after_allocate)
+    caf_fail(&to, code, "SYNC ALL: an image of the team has %s", caf_end_name(code));
+  else
+    caf_ok(stat);
+}
+
+void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len) {
+  (void)errmsg;
+  (void)errmsg_len;
+  caf_complete();
+  caf_serve();
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  caf_ok(stat);
+}
+
+static void post_to(uint32_t rank) {
+  struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
+  gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, &there->word[caf.rank],
+                             GEXX_SIG_ADD, 1, 0);
+}
+
+/* Wait for the next post of a rank. Returns 0 or the code of its end. */
+static int wait_for(uint32_t rank) {
+  const uint64_t *post = &caf.shared->word[rank];
+  const uint64_t want = ++caf.expected[rank];
+  if (gexx_Signal_Test(post, GEXX_SIG_GE, want) != GASNET_OK) {
+    caf_show_begin(
+        &(struct caf_shown){.needs = GEXX_WAIT_PEER, .peer = rank, .event = GEX_EVENT_INVALID});
+    (void)gexx_Signal_Wait(post, GEXX_SIG_GE, want);
+    caf_show_end();
+  }
+  return (gexx_Signal_Fetch(post) & (CAF_GONE - 1)) >= want ? 0 : caf_state_of(rank);
+}
+
+/* Ranks of the images that SYNC IMAGES names; NULL, after caf_fail, when one is wrong. */
+static uint32_t *ranks_of(int count, const int *images, const struct caf_status *to) {
+  uint32_t *rank = malloc(((size_t)count + 1) * sizeof *rank);
+  for (int i = 0; rank && i < count; i++) {
+    rank[i] = images ? caf_rank(images[i], to) : caf.team->jobrank[i];
+    if (rank[i] == UINT32_MAX) {
+      free(rank);
+      return NULL;
+    }
+  }
+  return rank;
+}
+
+void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("SYNC IMAGES");
+  const struct caf_status to = {stat, sync_errmsg(errmsg), errmsg_len};
+  if (count == 0) {
+    CAF(sync_memory)(stat, errmsg, errmsg_len);
+    return;
+  }
+  if (count < 0) {
+    images = NULL;
+    count = (int)caf.team->size;
+  }
+  uint32_t *rank = ranks_of(count, images, &to);
+  if (!rank) return;
+  caf_complete();
+  for (int i = 0; i < count; i++)
+    if (rank[i] != caf.rank && !caf.lost[rank[i]]) post_to(rank[i]);
+  int code = 0;
+  uint32_t who = 0;
+  for (int i = 0; i < count; i++) {
+    const int state = rank[i] == caf.rank ? 0 : wait_for(rank[i]);
+    if (state && code != CAF_STAT_STOPPED) {
+      code = state;
+      who = rank[i];
+    }
+  }
+  free(rank);
+  if (code)
+    caf_fail(&to, code, "SYNC IMAGES: image %u of the initial team has %s", who + 1,
+             caf_end_name(code));
+  else
+    caf_ok(stat);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Teams: FORM TEAM, CHANGE TEAM, END TEAM, SYNC TEAM, TEAM_NUMBER.
+ *
+ * Owns: struct caf_team of formed teams. Called by the files of the compilers' generations. Calls:
+ * gex_TM_Split, where no image is lost. Invariants: a formed team lives until the program ends, as
+ * a TEAM_TYPE variable may be copied; images are numbered as in the parent, or as NEW_INDEX= says;
+ * coarrays allocated in a team end with END TEAM.
+ */
+#include "data/pending.h"
+
+#include <stdlib.h>
+
+/* What an image tells the others: its team's number, its index in it (0: as in the parent), and
+ * whether it knows of a loss. Never 0. */
+struct told {
+  uint32_t number, index;
+  bool lost;
+};
+
+static uint64_t encode(const struct told *t) {
+  return (uint64_t)t->index << 33 | (uint64_t)t->lost << 32 | t->number;
+}
+
+static struct told decode(uint64_t word) {
+  return (struct told){(uint32_t)word, (uint32_t)(word >> 33), (word >> 32 & 1) != 0};
+}
+
+/* Table of the members, by what every image of the parent has told. Returns 0, or CAF_STAT_ERROR
+ * when there is no memory, or the indices are not 1, 2, .. in some order. */
+static int list_members(struct caf_team *team, const struct caf_team *parent,
+                        const uint64_t *told) {
+  const struct told mine = decode(told[parent->rank]);
+  uint32_t placed = 0;
+  team->jobrank = malloc(parent->size * sizeof *team->jobrank);
+  if (!team->jobrank) return CAF_STAT_ERROR;
+  for (uint32_t i = 0; i < parent->size; i++) team->jobrank[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < parent->size; i++) {
+    const struct told other = decode(told[i]);
+    if (!told[i] || other.number != mine.number) continue;
+    const uint32_t at = other.index ? other.index - 1 : team->size;
+    team->size++;
+    if (at >= parent->size || team->jobrank[at] != UINT32_MAX) return CAF_STAT_ERROR;
+    team->jobrank[at] = parent->jobrank[i];
+    if (i == parent->rank) team->rank = at;
+  }
+  while (placed < team->size && team->jobrank[placed] != UINT32_MAX) placed++;
+  return placed == team->size ? 0 : CAF_STAT_ERROR;
+}
+
+/* Make a team: each image tells what it wants. Where anybody knows of a loss, the team is made
+ * without the layer, which needs all members. */
+static int make_team(struct caf_team *team, struct caf_team *parent, uint32_t index) {
+  uint64_t *told = calloc(parent->size, sizeof *told);
+  if (!told) return CAF_STAT_ERROR;
+  const struct told mine = {(uint32_t)team->number, index,
+                            caf.lost_count != 0 || parent->tm == GEX_TM_INVALID};
+  int code = caf_tell(parent, encode(&mine), told);
+  bool without = code != 0;
+  for (uint32_t i = 0; i < parent->size; i++) without = without || !told[i] || decode(told[i]).lost;
+  if (code != CAF_STAT_STOPPED) code = list_members(team, parent, told);
+  free(told);
+  if (code) return code;
+  team->tm = GEX_TM_INVALID;
+  if (!without)
+    (void)gex_TM_Split(&team->tm, parent->tm, team->number, (int)team->rank, NULL, 0,
+                       GEX_FLAG_TM_NO_SCRATCH);
+  return caf_words_init(team, parent);
+}
+
+void caf_form_team(int number, void **team_p, const int *new_index, const struct caf_status *to) {
+  if (number <= 0) {
+    caf_fail(to, CAF_STAT_ERROR, "FORM TEAM: team number %d: it must be positive", number);
+    return;
+  }
+  if (new_index && (*new_index < 1 || (uint32_t)*new_index > caf.team->size)) {
+    caf_fail(to, CAF_STAT_ERROR, "FORM TEAM: NEW_INDEX=%d: the current team has images 1 to %u",
+             *new_index, caf.team->size);
+    return;
+  }
+  caf_complete();
+  struct caf_team *team = calloc(1, sizeof *team);
+  if (team) team->number = number;
+  const int code =
+      team ? make_team(team, caf.team, new_index ? (uint32_t)*new_index : 0) : CAF_STAT_ERROR;
+  if (code) {
+    caf_fail(to, code, "FORM TEAM: team %d cannot be made: %s", number,
+             code == CAF_STAT_ERROR ? "out of memory, or NEW_INDEX= of two images is the same"
+                                    : "an image of the team has ended");
+    return;
+  }
+  team->parent = caf.team;
+  *team_p = team;
+  caf_ok(to->stat);
+}
+
+const struct caf_team *caf_sibling(int number, const struct caf_status *to) {
+  if (number == caf.team->number) return caf.team;
+  if (number == -1) return &caf.initial;
+  caf_fail(to, CAF_STAT_ERROR,
+           "team number %d: only the current team, %d, and the initial one, -1, can be named by "
+           "number",
+           number, caf.team->number);
+  return NULL;
+}
+
+uint32_t caf_rank_in(int image, void *const *team_p, const int *number,
+                     const struct caf_status *to) {
+  const struct caf_team *team = team_p && *team_p ? *team_p : caf.team;
+  if (!(team_p && *team_p) && number) team = caf_sibling(*number, to);
+  if (!team) return UINT32_MAX;
+  if (image >= 1 && (uint32_t)image <= team->size) return team->jobrank[image - 1];
+  caf_fail(to, CAF_STAT_ERROR, "there is no image %d: the team has images 1 to %u", image,
+           team->size);
+  return UINT32_MAX;
+}
+
+/* Barrier at the begin or end of a team. Images that are lost do not count, save that the statement
+ * tells with STAT=. Returns whether the program goes on. */
+static bool meet(struct caf_team *team, const char *name, const struct caf_status *to) {
+  const int code = caf_barrier(team);
+  if (code == 0 || (code == CAF_STAT_FAILED && !to->stat))
+    caf_ok(to->stat);
+  else
+    caf_fail(to, code, "%s: an image of the team has %s", name, caf_end_name(code));
+  return code != CAF_STAT_STOPPED;
+}
+
+void caf_change_team(struct caf_team *team, const struct caf_status *to) {
+  if (!team || team->parent != caf.team) {
+    caf_fail(to, CAF_STAT_ERROR,
+             "CHANGE TEAM: the team was not formed by FORM TEAM in the current team");
+    return;
+  }
+  caf.team = team;
+  meet(team, "CHANGE TEAM", to);
+}
+
+void caf_end_team(const struct caf_status *to) {
+  struct caf_team *team = caf.team;
+  if (!team->parent) {
+    caf_fail(to, CAF_STAT_ERROR, "END TEAM without CHANGE TEAM");
+    return;
+  }
+  meet(team, "END TEAM", to);
+  caf_team_free_coarrays(team);
+  caf.team = team->parent;
+}
+
+void caf_sync_team(struct caf_team *team, const struct caf_status *to) {
+  if (!team)
+    caf_fail(to, CAF_STAT_ERROR, "SYNC TEAM: the team was not formed");
+  else
+    meet(team, "SYNC TEAM", to);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The generator's base: nodes as their tokens, and which function writes which kind.
+ *
+ * Called by main.cc. Calls: gen_expr.cc, gen_decl.cc, gen_object.cc, gen_forall.cc. Invariants: see
+ * ast.h.
+ */
+#include "gen/gen.h"
+
+namespace {
+Generator *in_use;
+}
+
+void use_generator(Generator *g) {
+  in_use = g;
+}
+
+const Node *named_object(const Node *lvalue) {
+  const Node *n = lvalue;
+  while (n->kind == Nk::Index || n->kind == Nk::Member || n->kind == Nk::Paren ||
+         n->kind == Nk::Decay) {
+    const Node *k = n->kids[0];
+    while (k->kind == Nk::Paren) k = k->kids[0];
+    if (n->kind == Nk::Index && k->kind != Nk::Decay) return nullptr; // of a pointer
+    n = k;
+  }
+  return n->kind == Nk::Name ? n : nullptr;
+}
+
+std::string code_of(Node *n) {
+  return in_use->code(n);
+}
+
+std::string Generator::mark(int token) const {
+  return "\1" + std::to_string(token) + "\2";
+}
+
+std::string Generator::place(int token) const {
+  return "\1p" + std::to_string(token) + "\2";
+}
+
+std::string Generator::fresh(const char *stem) {
+  return std::string("upcr_") + stem + std::to_string(number_++);
+}
+
+std::string Generator::tokens(int begin, int end) {
+  std::string s;
+  for (int i = begin; i < end; i++) s += mark(i);
+  return s;
+}
+
+// The tokens, with the code of dirty children in their places.
+std::string Generator::splice(int begin, int end, const std::vector<Node *> &kids) {
+  std::string s;
+  int at = begin;
+  for (Node *k : kids) {
+    if (!k || !k->dirty || k->begin < at) continue;
+    s += tokens(at, k->begin);
+    s += code(k);
+    at = k->end;
+  }
+  return s + tokens(at, end);
+}
+
+std::string Generator::splice(Node *n) {
+  return splice(n->begin, n->end, n->kids);
+}
+
+std::string Generator::code(Node *n) {
+  if (!n->dirty) return tokens(n->begin, n->end);
+  switch (n->kind) {
+  case Nk::Name:
+    return n->symbol && !n->symbol->c_name.empty() ? place(n->begin) + name_of(n->symbol)
+                                                   : splice(n);
+  case Nk::Index: return is_shared(n->type) ? address(n) : splice(n);
+  case Nk::Member:
+  case Nk::Arrow: return is_shared(n->type) && n->dirty ? member_code(n) : splice(n);
+  case Nk::Part: return part_code(n);
+  case Nk::Deref:
+  case Nk::AddressOf:
+    return is_shared(n->kind == Nk::Deref ? n->type : n->kids[0]->type) ? code(n->kids[0])
+                                                                        : splice(n);
+  case Nk::Setjmp: return landing(n);
+  case Nk::Step:
+  case Nk::Assign: return assign(n);
+  case Nk::Binary: return binary(n);
+  case Nk::Cast: return cast(n);
+  case Nk::Convert: return convert(n);
+  case Nk::Load: return load(n);
+  case Nk::Decay: return code(n->kids[0]);
+  case Nk::SizeofType:
+  case Nk::SizeofExpr:
+  case Nk::UpcSizeof: return size(n);
+  case Nk::MyThread: return "upcr_mythread";
+  case Nk::Threads: return options_.threads ? std::to_string(options_.threads) : "upcr_threads";
+  case Nk::MaxBlock: return std::to_string(pts_form().max_block);
+  case Nk::Chosen: return "(" + code(n->kids[0]) + ")";
+  case Nk::TypeName: return place(n->begin) + type_name(n);
+  case Nk::Declaration: return declaration(n);
+  case Nk::Record: return record(n);
+  case Nk::ForDeclaration:
+    if (!writes(n->kids[0])) return splice(n);
+    return place(n->begin) + " {" + code(n->kids[0]) + " for (;" +
+           splice(n->kids[0]->end, n->end, n->kids) + "}";
+  case Nk::Block: return block(n);
+  case Nk::Forall: return forall(n);
+  case Nk::Barrier: return barrier(n);
+  default: return splice(n);
+  }
+}
+
+// A type's name may hold the definition of a structure.
+std::string Generator::type_name(Node *n) {
+  std::string s = c_type(n->operand);
+  for (Node *k : n->kids) {
+    if (!k || k->kind != Nk::Record) continue;
+    const Tag *tag = k->operand->tag;
+    const std::string name = (tag->is_union ? "union " : "struct ") + tag->name;
+    const size_t at = s.find(name);
+    if (at != std::string::npos) s.replace(at, name.size(), code(k));
+  }
+  return s;
+}
+
+std::string Generator::external(Node *n) {
+  hoisted_.clear();
+  std::string s = code(n);
+  if (n->declared && n->declared->function() && n->declared->list[0].name == "main" && !has_main_)
+    s += user_main(n->declared->list[0].type);
+  return hidden_type_names() + hoisted_ + s;
+}
+
+// main itself is in crt.c, which calls the program's by another name. One without a value ends with
+// status 0; what stands behind it calls it.
+std::string Generator::user_main(Type *t) {
+  has_main_ = true;
+  const bool has_value = t->base->kind != Ty::Void;
+  const std::string name = has_value ? "upcr_user_main" : "upcr_void_main";
+  hoisted_ += c_type(t, "main") + " __asm__(\"" + name + "\");";
+  if (has_value) return "";
+  return "\nvoid upcr_void_main(int, char **, char **); int upcr_user_main(int, char **, char **); "
+         "int upcr_user_main(int upcr_argc, char **upcr_argv, char **upcr_envp) { "
+         "upcr_void_main(upcr_argc, upcr_argv, upcr_envp); return 0; }";
+}
+
+std::string Generator::end_of_file() {
+  if (options_.threads) // the run-time library compares
+    deferred_.insert(0, "static const char upcr_text[] __attribute__((used)) = \"$UpcThreads: " +
+                            std::to_string(options_.threads) + " $\"; upcr_check_threads(" +
+                            std::to_string(options_.threads) + ");");
+  if (deferred_.empty()) return "";
+  return "\nstatic void upcr_file_init(void) {" + deferred_ +
+         "}\nstatic void (*const upcr_file_init_ref)(void) __attribute__((section(\"upc_inits\"), "
+         "used)) = upcr_file_init;\n";
+}

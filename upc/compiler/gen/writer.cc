@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The output: tokens in their lines and columns, line markers where lines do not follow each other
+ * or what stands in a line is longer than its text in the source.
+ *
+ * Called by main.cc. Calls: columns.cc. Invariants: a mark is \1 NUMBER \2 for a token with its
+ * text, \1 p NUMBER \2 for its line and the pragmas in front alone. Tokens of system headers, of
+ * which the C compiler does not warn, and of macros stand in any column.
+ */
+#include "gen/gen.h"
+
+#include <cstdlib>
+
+// A line marker and the beginning of that line.
+void Writer::begin_line(const Token &t) {
+  const SourceFile &f = s_.file(t.file);
+  std::string name;
+  for (char c : f.name) {
+    if (c == '"' || c == '\\') name += '\\';
+    name += c;
+  }
+  out_ += "\n# " + std::to_string(t.line) + " \"" + name + "\"" + (f.quiet ? " 3" : "") + "\n";
+  file_ = t.file;
+  line_ = t.line;
+}
+
+void Writer::sync(int token) {
+  const Token &t = s_[token];
+  if (t.file == file_ && t.line == line_) return;
+  if (t.file != file_ || t.line < line_ || t.line - line_ >= 6) return begin_line(t);
+  out_.append(static_cast<size_t>(t.line - line_), '\n');
+  line_ = t.line;
+}
+
+// Goes to where the token stands in its source line.
+void Writer::align(int token) {
+  const Token &t = s_[token];
+  const size_t column = columns_.of(token);
+  if (column == Columns::kNone) return;
+  if (out_.size() - (out_.rfind('\n') + 1) > column) begin_line(t);
+  out_ += columns_.blanks(t, out_.size() - (out_.rfind('\n') + 1), column);
+}
+
+void Writer::mark(int token, bool with_token) {
+  const Token &t = s_[token];
+  for (int i = 0; i < t.pragma_count; i++) {
+    const Pragma &p = s_.pragma(t.pragma + i);
+    if (p.text.compare(0, 12, "#pragma upc ") == 0 || p.text.compare(0, 13, "#pragma pupc ") == 0 ||
+        p.text.compare(0, 13, "#pragma bupc ") == 0 ||
+        p.text.compare(0, 13, "#pragma UPCR ") == 0 || p.text.compare(0, 13, "#pragma pgas ") == 0)
+      continue;
+    out_ += "\n" + p.text + "\n";
+    file_ = -1;
+  }
+  sync(token);
+  if (!with_token) return;
+  if (t.space || last_ != token - 1) out_ += ' ';
+  align(token);
+  out_ += t.text;
+  last_ = token;
+}
+
+void Writer::write(const std::string &text) {
+  for (size_t i = 0; i < text.size();) {
+    const size_t next = text.find('\1', i);
+    const size_t stop = next == std::string::npos ? text.size() : next;
+    if (i < stop && last_ != -2) out_ += ' '; // behind a token
+    for (; i < stop; i++) {
+      if (text[i] == '\n') line_++;
+      out_ += text[i];
+      last_ = -2;
+    }
+    if (next == std::string::npos) return;
+    const bool plain = text[next + 1] == 'p';
+    char *end;
+    const long token = strtol(text.c_str() + next + (plain ? 2 : 1), &end, 10);
+    if (token >= 0 && token < s_.size()) mark(static_cast<int>(token), !plain); // else not a mark
+    i = static_cast<size_t>(end - text.c_str()) + 1;
+  }
+}

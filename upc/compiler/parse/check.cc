@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What UPC forbids in declarations.
+ *
+ * Called by the parser where a type or object is complete. Calls: messages. Invariants: each rule
+ * is that of UPC 1.3 section 6.5 or 6.6; after a message the type is made harmless, so that one
+ * mistake gives one message.
+ */
+#include "parse/parse.h"
+
+#include <algorithm>
+
+// Qualifiers q beside those that the element type e has already.
+void Parser::check_qualifiers(const Type &q, const Type *e, int token) {
+  if (q.strict && q.relaxed) s_.error(token, "a type cannot be both strict and relaxed");
+  if ((q.strict || q.relaxed) && !q.shared && !e->shared)
+    s_.error(token, std::string(q.strict ? "strict" : "relaxed") + " without shared");
+  if ((q.strict && e->relaxed) || (q.relaxed && e->strict))
+    s_.error(token, "a type cannot be both strict and relaxed");
+}
+
+// Adds qualifiers, looking at those that the type has already.
+Type *Parser::apply(Type *t, const Type &q, int token) {
+  if (token < 0) token = p_;
+  const Type *e = element_of(t);
+  check_qualifiers(q, e, token);
+  if (q.shared && t->kind == Ty::Function) s_.error(token, "a function cannot be shared");
+  if (q.shared && e->shared && q.block != kNoBlock && e->block != kNoBlock && q.block != e->block)
+    s_.error(token, "two different block sizes for one type");
+  Type plain = q;
+  if (!q.shared && !e->shared) plain.strict = plain.relaxed = false;
+  return qualified(t, plain);
+}
+
+void Parser::check_array(const Type *t, int token) {
+  if (!is_array(t->base)) return;
+  if (t->times_threads && has_threads(t->base))
+    s_.error(token, "THREADS stands twice in the dimensions of an array");
+}
+
+// What a pointer may point to.
+void Parser::check_referent(const Type *t, int token) {
+  if (!is_shared(t)) return;
+  const Type *e = element_of(t);
+  if (e->block == kStarBlock)
+    s_.error(token, "the layout [*] may not be used for what a pointer points to");
+  if (e->kind == Ty::Void && e->block != kNoBlock)
+    s_.error(token, "shared void cannot have a block size");
+}
+
+// Any type that a declaration gives.
+void Parser::check_type(const Type *t, int token) {
+  while (is_pointer(t)) t = t->base;
+  if (!is_shared(t)) return;
+  if (block_of(t) == 0 && has_threads(t))
+    s_.error(token, "an array of indefinite block size cannot have THREADS in its dimensions");
+}
+
+namespace {
+
+bool names_shared(const Type *t) {
+  if (!t) return false;
+  return t->shared || names_shared(t->base) ||
+         std::any_of(t->params.begin(), t->params.end(), names_shared);
+}
+
+} // namespace
+
+// What was declared before under the same name; what has nothing shared is left to the C compiler.
+// Our own headers declare some functions for C and for UPC.
+void Parser::check_again(const Symbol *before, const Declarator &x) {
+  if (!before || !before->type || before->kind == Sk::Typedef || before->kind == Sk::Constant)
+    return;
+  if (!names_shared(before->type) && !names_shared(x.type)) return;
+  if (same_type(before->type, x.type) || s_.file(s_[x.name_token].file).ours) return;
+  s_.error(x.name_token, "'" + std::string(x.name) + "' is declared as '" + upc_name(x.type) +
+                             "', but was declared as '" + upc_name(before->type) + "'");
+}
+
+Type *Parser::set_star(Type *t, long block) {
+  Type *n = copy(t);
+  if (is_array(t))
+    n->base = set_star(t->base, block);
+  else
+    n->block = block;
+  return n;
+}
+
+// Gives [*] its value, where the object is known.
+Type *Parser::resolve_star(Type *t, int token) {
+  if (!is_shared(t) || element_of(t)->block != kStarBlock) return t;
+  const auto n = count_of(t);
+  if (!n) {
+    s_.error(token, "the layout [*] needs an array of known size");
+    return set_star(t, 1);
+  }
+  const long threads = options_.threads;
+  long block = *n;
+  if (!has_threads(t)) {
+    if (!threads) {
+      s_.error(token, "the layout [*] needs THREADS in a dimension of the array, or a fixed number "
+                      "of threads (-T)");
+      return set_star(t, 1);
+    }
+    block = (*n + threads - 1) / threads;
+  }
+  if (block > pts_form().max_block) {
+    s_.error(token, "the block size " + std::to_string(block) +
+                        " of [*] is greater than UPC_MAX_BLOCK_SIZE (" +
+                        std::to_string(pts_form().max_block) + ")");
+    block = 1;
+  }
+  return set_star(t, block);
+}
+
+void Parser::check_object(Declared *d, Declarator &x) {
+  if (!is_shared(x.type)) return;
+  const Type *e = element_of(x.type);
+  if (e->kind == Ty::Void) s_.error(x.name_token, "an object cannot have the type shared void");
+  if (!d->file_scope && !d->is_static && !d->is_extern)
+    s_.error(x.name_token, "the automatic variable '" + std::string(x.name) +
+                               "' cannot be shared; make it static");
+  if (!d->is_extern && is_record(e) && !e->tag->complete)
+    s_.error(x.name_token, "the object '" + std::string(x.name) + "' has the incomplete type '" +
+                               upc_name(e) + "'");
+  if (is_array(x.type)) check_dimensions(x);
+}
+
+// The dimensions of a shared array.
+void Parser::check_dimensions(const Declarator &x) {
+  for (const Type *a = x.type; is_array(a); a = a->base)
+    if (a->variable && a->length) {
+      s_.error(x.name_token,
+               "the size of the shared array '" + std::string(x.name) + "' is not constant");
+      return;
+    }
+  for (const Type *a = x.type; is_array(a); a = a->base)
+    if (!a->incomplete && a->count <= 0)
+      s_.error(x.name_token, "the shared array '" + std::string(x.name) + "' has no elements");
+  if (options_.threads || block_of(x.type) == 0 || has_threads(x.type)) return;
+  if (x.type->incomplete) return;
+  s_.error(x.name_token,
+           "the shared array '" + std::string(x.name) +
+               "' must have THREADS in one dimension, unless the number of threads is "
+               "fixed (-T)");
+}
+
+// A whole declarator, its initialiser included.
+void Parser::check_definition(const Declared *d, const Declarator &x) {
+  if (d->is_typedef || x.type->kind == Ty::Function) return;
+  if (is_shared(x.type)) {
+    if (!is_array(x.type) || d->is_extern) return;
+    if (x.init) return check_dimensions(x);
+    if (!x.type->incomplete || !d->is_static) return;
+    if (d->file_scope)
+      tentative_.push_back(x.name_token);
+    else
+      s_.error(x.name_token, "the static shared array '" + std::string(x.name) + "' has no size");
+  } else if (x.init && (d->file_scope || d->is_static)) {
+    check_static_value(x.init);
+  }
+}
+
+// An initialiser of a private static variable: constants, and addresses of shared objects, which
+// are known at start.
+void Parser::check_static_value(const Node *n) {
+  if (!n || is_pts(n->type)) return;
+  const char *what = nullptr;
+  switch (n->kind) {
+  case Nk::SizeofType:
+  case Nk::SizeofExpr:
+  case Nk::UpcSizeof: return;
+  case Nk::MyThread: what = "MYTHREAD"; break;
+  case Nk::Threads: what = options_.threads ? nullptr : "THREADS"; break;
+  case Nk::Load: what = "the value of a shared object"; break;
+  default: break;
+  }
+  if (what)
+    s_.error(n->begin, std::string(what) + " is no constant, which the initialiser of a static " +
+                           "variable has to be");
+  for (size_t i = 0; i < n->kids.size() && !what; i++) check_static_value(n->kids[i]);
+}
+
+// At the end of the text: static shared arrays whose size no declaration has given.
+void Parser::check_tentative() {
+  for (int token : tentative_) {
+    const Symbol *s = find(s_[token].text);
+    if (s && s->type->incomplete)
+      s_.error(token, "the static shared array '" + std::string(s->name) + "' has no size");
+  }
+  tentative_.clear();
+}
