@@ -12,6 +12,7 @@
 #include "hosts/hosts.h"
 #include "hosts/slurm.h"
 
+#include "base/cmp_test.h"
 #include "base/error.h"
 
 #include <stdio.h>
@@ -177,8 +178,10 @@ static void survives_damage(void **state) {
     }
     struct pack in = pack_reader(copy, p.bytes);
     if (tree_job_unpack(&in, &got, &first, &last)) {
-      assert_true(first <= last && last < got.hosts && got.size <= TMB_BOOT_RANKS_MAX);
-      for (uint32_t r = 0; r < got.size; r++) assert_true(got.host_of[r] < got.hosts);
+      assert_cmp(first, <=, last);
+      assert_cmp(last, <, got.hosts);
+      assert_cmp(got.size, <=, TMB_BOOT_RANKS_MAX);
+      for (uint32_t r = 0; r < got.size; r++) assert_cmp(got.host_of[r], <, got.hosts);
     }
     tree_job_free(&got);
     free(copy);

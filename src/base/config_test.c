@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/capture_test.h"
+#include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/fmt.h"
 #include "base/log.h"

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
 #include "base/error.h"
 #include "base/fmt.h"
 
@@ -212,17 +213,25 @@ static void parses_segment_limits(void **state) {
   (void)state;
   struct tmb_segsize s;
   assert_int_equal(tmb_fmt_parse_segsize("0.85/H", &s), TMB_OK);
-  assert_true(s.fraction == 0.85 && s.bytes == 0 && s.per_host);
+  assert_cmp(s.fraction, ==, 0.85);
+  assert_int_equal(s.bytes, 0);
+  assert_true(s.per_host);
   assert_int_equal(tmb_fmt_parse_segsize("1.5GB/P", &s), TMB_OK);
-  assert_true(s.fraction == 0 && s.bytes == 3ull << 29 && !s.per_host);
+  assert_cmp(s.fraction, ==, 0);
+  assert_int_equal(s.bytes, 3ull << 29);
+  assert_true(!s.per_host);
   assert_int_equal(tmb_fmt_parse_segsize("50%", &s), TMB_OK);
-  assert_true(s.fraction == 0.5 && s.bytes == 0 && !s.per_host);
+  assert_cmp(s.fraction, ==, 0.5);
+  assert_int_equal(s.bytes, 0);
+  assert_true(!s.per_host);
   assert_int_equal(tmb_fmt_parse_segsize("3/8/h", &s), TMB_OK);
-  assert_true(s.fraction == 0.375 && s.per_host);
+  assert_cmp(s.fraction, ==, 0.375);
+  assert_true(s.per_host);
   assert_int_equal(tmb_fmt_parse_segsize("65536", &s), TMB_OK);
-  assert_true(s.bytes == 65536 && s.fraction == 0);
+  assert_int_equal(s.bytes, 65536);
+  assert_cmp(s.fraction, ==, 0);
   assert_int_equal(tmb_fmt_parse_segsize("1", &s), TMB_OK);
-  assert_true(s.fraction == 1);
+  assert_cmp(s.fraction, ==, 1);
   static const char *const bad[] = {"", "/H", "0", "-1GB", "lots", "120%", "0%", "1GB/X", "%"};
   for (size_t i = 0; i < TMB_ARRAY_LEN(bad); i++) {
     if (tmb_fmt_parse_segsize(bad[i], &s) != TMB_E_ARG) fail_msg("\"%s\" was accepted", bad[i]);
@@ -279,7 +288,7 @@ static void error_codes_are_unique(void **state) {
 #undef TMB_ERROR
   };
   for (size_t i = 0; i < TMB_ARRAY_LEN(codes); i++) {
-    assert_true(codes[i] < 0);
+    assert_cmp(codes[i], <, 0);
     assert_string_not_equal(tmb_error_text(codes[i]), "unknown error");
     for (size_t j = 0; j < i; j++) assert_int_not_equal(codes[i], codes[j]);
   }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "boot/boot.h"
@@ -24,7 +25,7 @@
 
 static void expect_list(uint32_t size, const pid_t *pids, size_t bytes, const char *expected) {
   char buf[TMB_RANKLIST_BYTES];
-  assert_true(bytes <= sizeof buf);
+  assert_cmp(bytes, <=, sizeof buf);
   assert_string_equal(tmb_ranklist_format(buf, bytes, size, pids), expected);
 }
 
@@ -43,7 +44,7 @@ static void formats_rank_lists(void **state) {
   for (int i = 0; i < TMB_BOOT_RANKS_MAX; i++) many[i] = i % 2;
   char buf[TMB_RANKLIST_BYTES];
   tmb_ranklist_format(buf, sizeof buf, TMB_BOOT_RANKS_MAX, many);
-  assert_true(strlen(buf) < sizeof buf);
+  assert_cmp(strlen(buf), <, sizeof buf);
   assert_string_equal(buf + strlen(buf) - 5, ", ...");
 }
 

@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 enum { RANKS = 3, HANDLER = 100 };
 
 static struct tmb_near *rank_of[RANKS];
@@ -47,7 +49,7 @@ static void echo(void *ctx, const void *mine, size_t bytes, void *all) {
 static int set_up(void **state) {
   (void)state;
   const int fd = tmb_memfd_create("test-arena", false);
-  assert_true(fd >= 0);
+  assert_cmp(fd, >=, 0);
   tmb_up_set_internal(HANDLER, on_message);
   for (uint32_t r = 0; r < RANKS; r++) {
     const struct tmb_near_env env = {.rank = r,

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/capture_test.h"
+#include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "os/os.h"
@@ -48,7 +49,7 @@ static void counts_processors(void **state) {
   (void)state;
   const int online = tmb_os_cpus_online(), usable = tmb_os_cpus_usable();
   assert_in_range(usable, 1, online);
-  assert_true(tmb_os_cpu_quota() >= 0);
+  assert_cmp(tmb_os_cpu_quota(), >=, 0);
 }
 
 static void bind_and_count(void *arg) {
@@ -79,11 +80,12 @@ static void topology_is_consistent(void **state) {
   (void)state;
   struct tmb_os_topology t;
   tmb_os_topology(&t);
-  assert_true(t.online >= t.usable && t.usable >= 1);
+  assert_cmp(t.online, >=, t.usable);
+  assert_cmp(t.usable, >=, 1);
   if (t.cores) {
     assert_in_range(t.cores, t.sockets, t.online);
     assert_in_range(t.threads_per_core, 1, t.online);
-    assert_true(t.cores * t.threads_per_core >= t.online);
+    assert_cmp(t.cores * t.threads_per_core, >=, t.online);
   }
   if (t.cache_line) assert_true(TMB_IS_POW2(t.cache_line));
 }
@@ -91,12 +93,14 @@ static void topology_is_consistent(void **state) {
 static void memory_is_known(void **state) {
   (void)state;
   const uint64_t total = tmb_os_mem_total();
-  assert_true(total > 16 << 20);
-  assert_true(tmb_os_mem_available() > 0 && tmb_os_mem_available() <= total);
+  assert_cmp(total, >, 16 << 20);
+  assert_cmp(tmb_os_mem_available(), >, 0);
+  assert_cmp(tmb_os_mem_available(), <=, total);
   assert_true(TMB_IS_POW2(tmb_os_page_size()));
   const char *name = NULL;
   const uint64_t limit = tmb_os_mem_limit(&name);
-  assert_true(limit > 0 && limit <= total);
+  assert_cmp(limit, >, 0);
+  assert_cmp(limit, <=, total);
   assert_non_null(name);
   assert_true(*name);
   assert_int_equal(tmb_os_mem_limit(NULL), limit);
@@ -167,14 +171,14 @@ static void clocks_run_forward(void **state) {
   uint64_t last = tmb_os_now_ns();
   for (int i = 0; i < 1000; i++) {
     const uint64_t now = tmb_os_now_ns();
-    assert_true(now >= last);
+    assert_cmp(now, >=, last);
     last = now;
   }
   const uint64_t wall_us = tmb_os_walltime_us();
-  assert_true(wall_us / 1000000 - (uint64_t)time(NULL) + 1 <= 2);
+  assert_cmp(wall_us / 1000000 - (uint64_t)time(NULL) + 1, <=, 2);
   const uint64_t begin = tmb_os_now_ns();
   assert_int_equal(tmb_os_nsleep(3000000), 0);
-  assert_true(tmb_os_now_ns() - begin >= 3000000);
+  assert_cmp(tmb_os_now_ns() - begin, >=, 3000000);
   assert_int_equal(tmb_os_nsleep(0), 0);
 }
 
@@ -212,15 +216,18 @@ static void ticks_follow_the_clock(void **state) {
   double best = 1;
   /* A preemption between the two readings spoils a round, but not three. */
   for (int i = 0; i < 3; i++) best = TMB_MIN(best, tick_error());
-  assert_true(best < 0.001);
-  assert_true(tmb_os_ticks_hz() > 1e6);
+  assert_cmp(best, <, 0.001);
+  assert_cmp(tmb_os_ticks_hz(), >, 1e6);
   assert_true(*tmb_os_ticks_source());
   double granularity, overhead;
   tmb_os_ticks_measure(&granularity, &overhead);
-  assert_true(granularity > 0 && overhead > 0 && overhead < 1e5);
+  assert_cmp(granularity, >, 0);
+  assert_cmp(overhead, >, 0);
+  assert_cmp(overhead, <, 1e5);
   /* Large values convert without overflow. */
   const double big = (double)tmb_os_ticks_to_ns(1ull << 62) * tmb_os_ticks_hz() / 1e9;
-  assert_true(big > 0.99 * (double)(1ull << 62) && big < 1.01 * (double)(1ull << 62));
+  assert_cmp(big, >, 0.99 * (double)(1ull << 62));
+  assert_cmp(big, <, 1.01 * (double)(1ull << 62));
 }
 
 static void rate_from_setting(void *arg) {
@@ -253,11 +260,11 @@ static void small_files_are_read(void **state) {
   uint64_t value;
   assert_int_equal(tmb_sysfile_read("/nonexistent", buf, sizeof buf), -1);
   assert_string_equal(buf, "");
-  assert_true(tmb_sysfile_read("/proc/self/comm", buf, sizeof buf) > 0);
+  assert_cmp(tmb_sysfile_read("/proc/self/comm", buf, sizeof buf), >, 0);
   assert_null(strchr(buf, '\n'));
   assert_int_equal(tmb_sysfile_read_u64("/proc/self/comm", &value), TMB_E_SYS);
   assert_int_equal(tmb_sysfile_read_u64("/proc/sys/kernel/pid_max", &value), TMB_OK);
-  assert_true(value > 100);
+  assert_cmp(value, >, 100);
   assert_int_equal(tmb_sysfile_read_kb("/proc/meminfo", "Nonsense:"), 0);
 }
 
@@ -267,7 +274,7 @@ static void cgroup_walk_ends(void **state) {
   int steps = 0;
   for (bool more = tmb_cgroup_first(&walk, "memory"); more; more = tmb_cgroup_next(&walk)) {
     assert_int_equal(walk.dir[0], '/');
-    assert_true(++steps < 100);
+    assert_cmp(++steps, <, 100);
   }
 }
 
@@ -319,15 +326,15 @@ static void cgroup_2_limits_are_read(void **state) {
   put_file(f.root, "a/cpu.max", "max 100000\n");
   assert_true(tmb_cgroup_first_from(&walk, "memory", f.cgroup, f.mounts));
   assert_true(walk.v2);
-  assert_true(tmb_cgroup_mem_limit(&walk) == UINT64_MAX);
+  assert_int_equal(tmb_cgroup_mem_limit(&walk), UINT64_MAX);
   assert_int_equal(tmb_cgroup_oom_kills(&walk), 2);
-  assert_true(tmb_cgroup_cpu_quota(&walk) == 1.5);
+  assert_cmp(tmb_cgroup_cpu_quota(&walk), ==, 1.5);
   assert_true(tmb_cgroup_next(&walk));
   assert_int_equal(tmb_cgroup_mem_limit(&walk), 123456);
-  assert_true(tmb_cgroup_cpu_quota(&walk) == 0);
+  assert_int_equal(tmb_cgroup_cpu_quota(&walk), 0);
   assert_true(tmb_cgroup_next(&walk));
   assert_string_equal(walk.dir, f.root);
-  assert_true(tmb_cgroup_mem_limit(&walk) == UINT64_MAX);
+  assert_int_equal(tmb_cgroup_mem_limit(&walk), UINT64_MAX);
   assert_false(tmb_cgroup_next(&walk));
   remove_fake(&f);
 }
@@ -349,11 +356,11 @@ static void cgroup_1_limits_are_read(void **state) {
   assert_int_equal(tmb_cgroup_mem_limit(&walk), 65536);
   assert_int_equal(tmb_cgroup_oom_kills(&walk), 5);
   assert_true(tmb_cgroup_next(&walk));
-  assert_true(tmb_cgroup_mem_limit(&walk) == UINT64_MAX);
+  assert_int_equal(tmb_cgroup_mem_limit(&walk), UINT64_MAX);
   assert_true(tmb_cgroup_first_from(&walk, "cpu", f.cgroup, f.mounts));
-  assert_true(tmb_cgroup_cpu_quota(&walk) == 0);
+  assert_int_equal(tmb_cgroup_cpu_quota(&walk), 0);
   assert_true(tmb_cgroup_next(&walk));
-  assert_true(tmb_cgroup_cpu_quota(&walk) == 0.5);
+  assert_cmp(tmb_cgroup_cpu_quota(&walk), ==, 0.5);
   remove_fake(&f);
 }
 
@@ -380,8 +387,8 @@ static void processes_are_known_by_their_start(void **state) {
   if (child == 0)
     for (;;) pause();
   const uint64_t start = tmb_os_start_time(child);
-  assert_true(start > 0);
-  assert_true(tmb_os_start_time(getpid()) <= start);
+  assert_cmp(start, >, 0);
+  assert_cmp(tmb_os_start_time(getpid()), <=, start);
   assert_int_equal(tmb_os_signal_process(child, start + 1, SIGKILL), TMB_E_STATE);
   assert_int_equal(tmb_os_signal_process(child, 0, SIGKILL), TMB_E_ARG);
   assert_int_equal(waitpid(child, &status, WNOHANG), 0);
@@ -391,7 +398,7 @@ static void processes_are_known_by_their_start(void **state) {
   assert_true(WIFSIGNALED(status));
   assert_int_equal(tmb_os_signal_process(child, start, 0), TMB_E_STATE);
   assert_int_equal(tmb_os_start_time(child), 0);
-  assert_true(tmb_os_pid_space() > 0);
+  assert_cmp(tmb_os_pid_space(), >, 0);
 }
 
 static void *rest(void *arg) {

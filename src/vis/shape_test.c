@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #define LEVELS 8
 #define ROOM   8192
 
@@ -206,9 +208,9 @@ static void check_form(const struct tmb_vis_shape *s) {
   for (uint32_t i = 0; i < s->levels; i++) {
     const struct tmb_vis_dim *d = &s->dim[i];
     bytes *= d->count;
-    assert_true(d->count > 1);
-    assert_true(d->stride[TMB_VIS_DST] >= (ptrdiff_t)s->elem);
-    if (i != 1 && i > 2) assert_true(d->stride[TMB_VIS_DST] > s->dim[i - 1].stride[TMB_VIS_DST]);
+    assert_cmp(d->count, >, 1);
+    assert_cmp(d->stride[TMB_VIS_DST], >=, (ptrdiff_t)s->elem);
+    if (i != 1 && i > 2) assert_cmp(d->stride[TMB_VIS_DST], >, s->dim[i - 1].stride[TMB_VIS_DST]);
   }
   assert_int_equal(bytes, s->bytes);
   if (s->levels)
@@ -250,7 +252,7 @@ static void random_shapes(void **unused) {
       size_t extent;
       tmb_vis_shape_hull(&s, side, &lowest, &extent);
       assert_int_equal(s.first[side] + lowest, -low[side]);
-      assert_true(extent <= ROOM);
+      assert_cmp(extent, <=, ROOM);
     }
     memset(want, 1, ROOM);
     memset(got, 1, ROOM);

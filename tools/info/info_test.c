@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/capture_test.h"
+#include "base/cmp_test.h"
 #include "base/config.h"
 #include "tool.h"
 
@@ -92,9 +93,9 @@ static void json_is_complete(void **state) {
   assert_string_equal(json_string_value(json_object_get(conduit, "name")), "smp");
   assert_true(json_is_true(json_object_get(conduit, "available")));
   json_t *topology = json_object_get(document, "topology");
-  assert_true(json_integer_value(json_object_get(topology, "processors_usable")) >= 1);
+  assert_cmp(json_integer_value(json_object_get(topology, "processors_usable")), >=, 1);
   json_t *memory = json_object_get(document, "memory");
-  assert_true(json_integer_value(json_object_get(memory, "limit_bytes")) > 0);
+  assert_cmp(json_integer_value(json_object_get(memory, "limit_bytes")), >, 0);
   assert_int_equal(json_array_size(json_object_get(document, "settings")), TMB_CFG_COUNT);
   json_decref(document);
 }

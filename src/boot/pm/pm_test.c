@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #if __has_include(<pmix_common.h>)
 # include <pmix_common.h>
 _Static_assert(sizeof(struct pmix_abi_proc) == sizeof(pmix_proc_t), "pmix_proc_t");
@@ -36,7 +38,7 @@ static void pmix_names(void **state) {
   assert_string_equal(PMIX_ABI_NODEID, PMIX_NODEID);
   assert_string_equal(PMIX_ABI_COLLECT_DATA, PMIX_COLLECT_DATA);
   assert_string_equal(PMIX_ABI_IMMEDIATE, PMIX_IMMEDIATE);
-  assert_true(PMIX_ABI_RANK_WILDCARD == (pmix_rank_t)(PMIX_RANK_WILDCARD));
+  assert_int_equal(PMIX_ABI_RANK_WILDCARD, (pmix_rank_t)(PMIX_RANK_WILDCARD));
 }
 #else
 static void pmix_names(void **state) {
@@ -52,7 +54,8 @@ static size_t kept_count;
 
 static int keep(struct tmb_pm *pm, const char *key, const char *value) {
   (void)pm;
-  assert_true(strlen(value) < TMB_PM_VALUE_BYTES && kept_count < TMB_ARRAY_LEN(kept));
+  assert_cmp(strlen(value), <, TMB_PM_VALUE_BYTES);
+  assert_cmp(kept_count, <, TMB_ARRAY_LEN(kept));
   snprintf(kept[kept_count].key, sizeof kept[0].key, "%s", key);
   snprintf(kept[kept_count++].value, sizeof kept[0].value, "%s", value);
   return 0;

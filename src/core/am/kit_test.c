@@ -21,7 +21,7 @@ static void values_come_back(void **state) {
   for (size_t i = 0; i < sizeof value / sizeof value[0]; i++) {
     int32_t args[2];
     tmb_kit_pack64(args, value[i]);
-    assert_true(tmb_kit_unpack64(args) == value[i]);
+    assert_int_equal(tmb_kit_unpack64(args), value[i]);
     assert_int_equal((uint32_t)args[0], (uint32_t)value[i]); /* low half first */
   }
   int32_t args[2];

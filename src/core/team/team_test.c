@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 static gex_TM_t job_tm;
 
 static int start(void **state) {
@@ -47,7 +49,7 @@ static void cycles_return_memory(void **state) {
   assert_int_equal(after.bytes, before.bytes);
   assert_int_equal(after.parked, 0);
   tmb_op_stats(&live, &slots);
-  assert_true(slots <= slots_before + 512);
+  assert_cmp(slots, <=, slots_before + 512);
 }
 
 static void many_live_teams_are_found(void **state) {
@@ -60,7 +62,7 @@ static void many_live_teams_are_found(void **state) {
     assert_ptr_equal(tmb_team_find(team->uid, 0, NULL), team);
     assert_int_equal(tmb_team_local_members(team->uid), 1);
     assert_null(tmb_team_find(team->uid, 1, NULL));
-    if (i) assert_true(team->uid != tmb_team_of(tm[i - 1])->uid);
+    if (i) assert_int_not_equal(team->uid, tmb_team_of(tm[i - 1])->uid);
   }
   for (int i = MANY; i-- > 0;) (void)gex_TM_Destroy(tm[i], NULL, GEX_FLAG_GLOBALLY_QUIESCED);
 }

@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 enum { QUEUE = 1024 };
 
 /* ---- the conduit under the hooks */
@@ -46,7 +48,7 @@ static void wire_close(struct tmb_net *net) {
 
 static int wire_am_send(struct tmb_net *net, struct tmb_am_out *out) {
   assert_ptr_equal(net, wire_net);
-  assert_true(wire.count < QUEUE);
+  assert_cmp(wire.count, <, QUEUE);
   wire.queue[wire.count].arg = out->args[0];
   wire.queue[wire.count++].is_reply = out->is_reply;
   return 0;
@@ -236,7 +238,8 @@ static void delayed_messages_come_when_due(void **state) {
   assert_int_equal(ops->lost(net, 2), 0);
   uint64_t timeout = UINT64_MAX;
   ops->wait_fds(net, NULL, 0, &timeout);
-  assert_true(timeout > 0 && timeout <= 20000000);
+  assert_cmp(timeout, >, 0);
+  assert_cmp(timeout, <=, 20000000);
   usleep((useconds_t)(timeout / 1000 + 1));
   assert_int_equal(ops->progress(net, TMB_SERVE_REPLIES), TMB_FOUND_NOTHING); /* it is a request */
   assert_int_equal(ops->progress(net, TMB_SERVE_ALL), TMB_FOUND_WORK);
@@ -244,7 +247,7 @@ static void delayed_messages_come_when_due(void **state) {
   assert_int_equal(ops->lost(net, 3), 0);
   timeout = UINT64_MAX;
   ops->wait_fds(net, NULL, 0, &timeout);
-  assert_true(timeout == UINT64_MAX);
+  assert_int_equal(timeout, UINT64_MAX);
   ops->close(net);
 }
 
@@ -252,7 +255,7 @@ static void jitter_reorders(void **state) {
   (void)state;
   assert_int_equal(open_under("delay:us=0,jitter=2000,seed=3"), 0);
   send_all(500);
-  assert_true(check_once(500) > 50);
+  assert_cmp(check_once(500), >, 50);
   ops->close(net);
 }
 
@@ -260,8 +263,9 @@ static void faults_happen_and_nothing_is_lost(void **state) {
   (void)state;
   assert_int_equal(open_under("fault:seed=7,again=50,reorder=30,us=200,skip=20,credits=0"), 0);
   const int refused = send_all(1000);
-  assert_true(refused > 500 && refused < 2000);
-  assert_true(check_once(1000) > 50);
+  assert_cmp(refused, >, 500);
+  assert_cmp(refused, <, 2000);
+  assert_cmp(check_once(1000), >, 50);
   ops->close(net);
 }
 

@@ -45,7 +45,7 @@ static uint64_t come(void) {
   const uint64_t before = rig_stats[1].packets_out;
   put(0, ++turns);
   look(1);
-  assert_true(signal_of(1) == turns);
+  assert_int_equal(signal_of(1), turns);
   return rig_stats[1].packets_out - before;
 }
 
@@ -55,7 +55,8 @@ static uint64_t turn(void) {
   (void)come();
   put(1, turns);
   for (uint32_t i = 0; i < 3 && signal_of(0) != turns; i++) look(0);
-  assert_true(signal_of(0) == turns && done == turns);
+  assert_int_equal(signal_of(0), turns);
+  assert_int_equal(done, turns);
   return rig_stats[1].packets_out - before;
 }
 
@@ -63,8 +64,8 @@ static uint64_t turn(void) {
 static void answered(void **state) {
   (void)state;
   begin();
-  for (uint32_t i = 0; i < UDP_ANSWERS_SURE; i++) assert_true(turn() == 2);
-  for (uint32_t i = 0; i < 20; i++) assert_true(turn() == 1);
+  for (uint32_t i = 0; i < UDP_ANSWERS_SURE; i++) assert_int_equal(turn(), 2);
+  for (uint32_t i = 0; i < 20; i++) assert_int_equal(turn(), 1);
   rig_close(2);
 }
 
@@ -72,17 +73,17 @@ static void answered(void **state) {
 static void unanswered(void **state) {
   (void)state;
   begin();
-  assert_true(come() == 1);
+  assert_int_equal(come(), 1);
   look(0);
-  assert_true(done == 1);
+  assert_int_equal(done, 1);
   for (uint32_t i = 0; i < 10; i++) (void)turn();
-  assert_true(come() == 0);
+  assert_int_equal(come(), 0);
   look(1);
   look(0);
-  assert_true(done == turns);
-  assert_true(come() == 1);
+  assert_int_equal(done, turns);
+  assert_int_equal(come(), 1);
   look(0);
-  assert_true(done == turns);
+  assert_int_equal(done, turns);
   rig_close(2);
 }
 
@@ -92,13 +93,13 @@ static void computing(void **state) {
   uint64_t ns = UINT64_MAX;
   begin();
   for (uint32_t i = 0; i < 10; i++) (void)turn();
-  assert_true(come() == 0);
+  assert_int_equal(come(), 0);
   rig_current = 1;
   assert_true(udp_tend(rig_net[1], rig_net[1]->tick, &ns));
   rig_current = 0;
   look(0);
-  assert_true(done == turns);
-  assert_true(come() == 1);
+  assert_int_equal(done, turns);
+  assert_int_equal(come(), 1);
   rig_close(2);
 }
 

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #define STEPS_MAX 4000000u
 
 static uint64_t requests, replies, sum, bad;
@@ -33,7 +35,7 @@ static void reply(const struct tmb_am_in *in) {
   if (in->category == TMB_AM_LONG) out.category = TMB_AM_SHORT;
   uint32_t tries = 0;
   while (udp_am_send(rig_net[at], &out)) {
-    assert_true(++tries < STEPS_MAX);
+    assert_cmp(++tries, <, STEPS_MAX);
     (void)rig_progress(at, TMB_SERVE_REPLIES);
     for (uint32_t i = 0; i < ranks; i++)
       if (i != at) (void)rig_progress(i, TMB_SERVE_REPLIES);
@@ -65,7 +67,7 @@ static void begin(uint32_t n, const struct udp_config *config, const char *fault
 static void end(void) {
   uint32_t steps = 0;
   for (bool all = false; !all;) {
-    assert_true(++steps < STEPS_MAX);
+    assert_cmp(++steps, <, STEPS_MAX);
     rig_step(ranks);
     all = true;
     for (uint32_t i = 0; i < ranks; i++) all = udp_drained(rig_net[i]) && all;
@@ -87,7 +89,7 @@ static void send(uint32_t from, uint32_t to, int32_t number, size_t nbytes) {
                            .nbytes = nbytes};
   uint32_t tries = 0;
   while (udp_am_send(rig_net[from], &out)) {
-    assert_true(++tries < STEPS_MAX);
+    assert_cmp(++tries, <, STEPS_MAX);
     rig_step(ranks);
   }
 }
@@ -106,9 +108,9 @@ static void messages(const struct udp_config *config, uint32_t n, uint32_t count
     if (k % 3 == 0) rig_step(n);
   }
   end();
-  assert_true(sum == expected);
-  assert_true(requests == replies);
-  assert_true(bad == 0);
+  assert_int_equal(sum, expected);
+  assert_int_equal(requests, replies);
+  assert_int_equal(bad, 0);
 }
 
 static void good_wire(void **state) {
@@ -116,7 +118,7 @@ static void good_wire(void **state) {
   struct udp_config config = rig_config();
   messages(&config, 2, 5000, NULL);
   messages(&config, 4, 5000, NULL);
-  assert_true(rig_stats[0].retransmits == 0);
+  assert_int_equal(rig_stats[0].retransmits, 0);
   config.packet_bytes = UDP_PACKET_MAX - UDP_SEAL_TAG;
   messages(&config, 3, 3000, NULL);
 }
@@ -126,12 +128,12 @@ static void bad_wires(void **state) {
   const struct udp_config config = rig_config();
   messages(&config, 2, 4000, "loss=1,seed=3");
   messages(&config, 2, 4000, "loss=20,seed=4");
-  assert_true(rig_stats[0].retransmits > 0);
+  assert_cmp(rig_stats[0].retransmits, >, 0);
   messages(&config, 3, 4000, "dup=20,seed=5");
-  assert_true(rig_stats[0].duplicates > 0);
+  assert_cmp(rig_stats[0].duplicates, >, 0);
   messages(&config, 3, 4000, "reorder=20,seed=6");
   messages(&config, 2, 4000, "corrupt=10,seed=7");
-  assert_true(rig_stats[0].refused > 0);
+  assert_cmp(rig_stats[0].refused, >, 0);
   messages(&config, 4, 4000, "loss=5,dup=5,reorder=5,corrupt=5,seed=8");
 }
 
@@ -186,22 +188,22 @@ static void puts_and_gets(const struct udp_config *config, const char *fault, ui
                      0);
     uint32_t steps = 0;
     while (done[0] < 2) {
-      assert_true(++steps < STEPS_MAX);
+      assert_cmp(++steps, <, STEPS_MAX);
       rig_step(2);
       if (notified && *signal) assert_memory_equal(rig_segment[1] + 64 + k % 7, src, nbytes);
     }
     assert_memory_equal(rig_segment[1] + 64 + k % 7, src, nbytes);
     for (steps = 0; notified && !*signal; steps++) {
-      assert_true(steps < STEPS_MAX);
+      assert_cmp(steps, <, STEPS_MAX);
       rig_step(2);
     }
-    if (notified) assert_true(*signal == 5 + k);
+    if (notified) assert_int_equal(*signal, 5 + k);
     *signal = 0;
     rma.local = back;
     rma.op = &done[1];
     assert_int_equal(udp_get_signal(rig_net[0], &rma, notified ? &sig : NULL), 0);
     for (steps = 0; !done[1] || (notified && !*signal); steps++) {
-      assert_true(steps < STEPS_MAX);
+      assert_cmp(steps, <, STEPS_MAX);
       rig_step(2);
     }
     assert_memory_equal(back, src, nbytes);
@@ -213,7 +215,7 @@ static void remote_memory(void **state) {
   (void)state;
   struct udp_config config = rig_config();
   puts_and_gets(&config, NULL, 60);
-  assert_true(rig_stats[0].retransmits == 0);
+  assert_int_equal(rig_stats[0].retransmits, 0);
   puts_and_gets(&config, "loss=1,reorder=1,dup=1,corrupt=1,seed=20", 60);
   puts_and_gets(&config, "loss=10,seed=21", 30);
   config.packet_bytes = UDP_PACKET_MAX - UDP_SEAL_TAG;
@@ -235,7 +237,7 @@ static void little_memory(void **state) {
       .peer = 1, .remote = rig_segment[1], .local = src, .nbytes = sizeof src, .op = &done};
   assert_int_equal(udp_put(rig_net[0], &rma), 0);
   for (uint32_t steps = 0; !done; steps++) {
-    assert_true(steps < STEPS_MAX);
+    assert_cmp(steps, <, STEPS_MAX);
     rig_step(2);
   }
   for (uint32_t i = 0; i < 50; i++) rig_step(2);
@@ -243,8 +245,8 @@ static void little_memory(void **state) {
   for (uint32_t c = 0; c < UDP_BUF_CLASSES; c++)
     for (const struct udp_buf *b = rig_net[0]->free_bufs[c]; b; b = b->next, packets++)
       kept += udp_buf_bytes(rig_net[0], b);
-  assert_true(packets > UDP_WINDOW / 4);
-  assert_true(kept <= BYTES_MAX);
+  assert_cmp(packets, >, UDP_WINDOW / 4);
+  assert_cmp(kept, <=, BYTES_MAX);
   end();
 }
 
@@ -286,13 +288,14 @@ static void sources_free_on_return(void **state) {
     }
     memset(src, 0xee, nbytes);
     for (uint32_t steps = 0; requests == before && !*signal; steps++) {
-      assert_true(steps < STEPS_MAX);
+      assert_cmp(steps, <, STEPS_MAX);
       rig_step(2);
     }
-    for (size_t i = 0; i < nbytes; i++) assert_true(rig_segment[1][4096 + i] == byte_of(k, i));
+    for (size_t i = 0; i < nbytes; i++) assert_int_equal(rig_segment[1][4096 + i], byte_of(k, i));
   }
   end();
-  assert_true(bad == 0 && requests == replies);
+  assert_int_equal(bad, 0);
+  assert_int_equal(requests, replies);
 }
 
 /* Signals of one rank change in order, whatever the wire does and whatever comes with them. */
@@ -311,13 +314,13 @@ static void ordered_signals(void **state) {
     const struct tmb_signal sig = {signal, k, TMB_SIGNAL_SET};
     assert_int_equal(udp_put_signal(rig_net[0], &rma, &sig), 0);
     rig_step(2);
-    assert_true(*signal >= last);
+    assert_cmp(*signal, >=, last);
     last = *signal;
   }
   for (uint32_t steps = 0; *signal < 3000; steps++) {
-    assert_true(steps < STEPS_MAX);
+    assert_cmp(steps, <, STEPS_MAX);
     rig_step(2);
-    assert_true(*signal >= last);
+    assert_cmp(*signal, >=, last);
     last = *signal;
   }
   end();
@@ -346,16 +349,17 @@ static void strangers(void **state) {
   send(0, 1, 41, 64);
   const uint32_t bytes = last_sent(1, packet);
   for (uint32_t i = 0; i < 10; i++) rig_step(3);
-  assert_true(requests == 1 && sum == 41);
+  assert_int_equal(requests, 1);
+  assert_int_equal(sum, 41);
   /* Replayed: dropped by its number. Sent to another rank or back to its sender: by its hash. */
   for (uint32_t i = 0; i < 5; i++) inject(1, packet, bytes);
   inject(2, packet, bytes);
   inject(0, packet, bytes);
   for (uint32_t i = 0; i < 50; i++) rig_step(3);
-  assert_true(requests == 1);
-  assert_true(rig_stats[1].duplicates == 5);
-  assert_true(rig_stats[2].refused == 1);
-  assert_true(rig_stats[0].refused == 1);
+  assert_int_equal(requests, 1);
+  assert_int_equal(rig_stats[1].duplicates, 5);
+  assert_int_equal(rig_stats[2].refused, 1);
+  assert_int_equal(rig_stats[0].refused, 1);
   assert_null(rig_net[2]->peers[0]);
   /* Each bit that is covered, turned over. */
   const uint64_t before = rig_stats[1].refused;
@@ -365,12 +369,12 @@ static void strangers(void **state) {
     packet[bit / 8] ^= (uint8_t)(1u << bit % 8);
     for (uint32_t i = 0; i < 20; i++) rig_step(3);
   }
-  assert_true(requests == 1);
-  assert_true(rig_stats[1].refused == before + bytes * 8);
+  assert_int_equal(requests, 1);
+  assert_int_equal(rig_stats[1].refused, before + bytes * 8);
   /* Datagrams of nothing sensible. */
   for (uint32_t n = 0; n < 200; n++) inject(2, packet + 200, n);
   for (uint32_t i = 0; i < 500; i++) rig_step(3);
-  assert_true(requests == 1);
+  assert_int_equal(requests, 1);
   end();
 }
 
@@ -389,10 +393,11 @@ static void kept_requests(void **state) {
     (void)rig_progress(1, TMB_SERVE_REPLIES);
     rig_now_ns += 1000;
   }
-  assert_true(accepted == 16);
-  assert_true(requests == 0);
+  assert_int_equal(accepted, 16);
+  assert_int_equal(requests, 0);
   for (uint32_t i = 0; i < 2000; i++) rig_step(2);
-  assert_true(requests == 16 && replies == 16);
+  assert_int_equal(requests, 16);
+  assert_int_equal(replies, 16);
   end();
 }
 
@@ -410,9 +415,9 @@ static void slow_peer(void **state) {
     (void)rig_progress(0, TMB_SERVE_ALL);
     rig_now_ns += 100000;
   }
-  assert_true(rig_stats[0].retransmits < 60);
+  assert_cmp(rig_stats[0].retransmits, <, 60);
   for (uint32_t i = 0; i < 3000000 && requests < 200; i++) rig_step(2);
-  assert_true(requests == 200);
+  assert_int_equal(requests, 200);
   end();
 }
 
@@ -461,16 +466,17 @@ static void computing_peer(void **state) {
   requests = 0; /* those that the sending has handed up */
   const uint64_t before = replies;
   for (uint32_t steps = 0; done < 2 || rig_net[0]->peers[1]->tx.rail[0].in_flight; steps++) {
-    assert_true(steps < STEPS_MAX);
+    assert_cmp(steps, <, STEPS_MAX);
     (void)rig_progress(0, TMB_SERVE_ALL);
     tend(1);
     rig_now_ns += 1000;
   }
   assert_memory_equal(rig_segment[1], src, sizeof src);
-  assert_true(replies >= before);
+  assert_cmp(replies, >=, before);
   for (uint32_t i = 0; i < 100000; i++) rig_step(2);
-  assert_true(*signal == 1);
-  assert_true(bad == 0 && replies == 20);
+  assert_int_equal(*signal, 1);
+  assert_int_equal(bad, 0);
+  assert_int_equal(replies, 20);
   end();
 }
 
@@ -490,7 +496,7 @@ static void gone_on(void **state) {
   rig_current = 0;
   (void)rig_progress(1, TMB_SERVE_ALL);
   for (uint32_t steps = 0; requests < 20 || rig_net[1]->peers[0]->tx.rail[0].in_flight; steps++) {
-    assert_true(steps < STEPS_MAX);
+    assert_cmp(steps, <, STEPS_MAX);
     (void)rig_progress(0, TMB_SERVE_ALL);
     tend(1);
     rig_now_ns += 10000;
@@ -556,15 +562,15 @@ static void kept_signals(void **state) {
       rig_now_ns += 1000;
     }
     for (uint32_t i = 0; i < 100 || *signal < k; i++) {
-      assert_true(i < STEPS_MAX);
+      assert_cmp(i, <, STEPS_MAX);
       rig_step(2);
-      assert_true(*signal >= last);
+      assert_cmp(*signal, >=, last);
       last = *signal;
     }
   }
-  assert_true(*signal == 400);
+  assert_int_equal(*signal, 400);
   for (const struct udp_batch *b = rig_net[1]->free_batches; b; b = b->next)
-    assert_true(b->capacity < 128); /* what was kept is not handed up all at once */
+    assert_cmp(b->capacity, <, 128); /* what was kept is not handed up all at once */
   end();
 }
 
@@ -578,7 +584,7 @@ static void silent_peer(void **state) {
     begin(2, &config, NULL);
     send(0, 1, 1, 0);
     for (uint32_t i = 0; i < 1000; i++) rig_step(2);
-    assert_true(replies == 1);
+    assert_int_equal(replies, 1);
     if (pending) send(0, 1, 2, 0);
     for (uint32_t i = 0; i < 10000; i++) {
       (void)rig_progress(0, TMB_SERVE_ALL);
@@ -588,12 +594,12 @@ static void silent_peer(void **state) {
     assert_null(rig_lost_why);
     const uint64_t silent_ns = rig_now_ns;
     while (!rig_lost_why) {
-      assert_true(rig_now_ns - silent_ns < 5000000000u);
+      assert_cmp(rig_now_ns - silent_ns, <, 5000000000u);
       (void)rig_progress(0, TMB_SERVE_ALL);
       rig_now_ns += 1000000;
     }
-    assert_true(rig_lost_peer == 1);
-    assert_true(rig_now_ns - silent_ns > 1900000000u);
+    assert_int_equal(rig_lost_peer, 1);
+    assert_cmp(rig_now_ns - silent_ns, >, 1900000000u);
     assert_int_equal(udp_peer_lost(rig_net[0], 1), 0);
     rig_close(2);
   }

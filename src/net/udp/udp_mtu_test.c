@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #define STEPS_MAX 4000000u
 #define MOST      8944u
 #define LONG      (2u << 20)
@@ -65,7 +67,7 @@ static void put(size_t nbytes) {
       .peer = 1, .remote = rig_segment[1] + 8, .local = src, .nbytes = nbytes, .op = &done};
   assert_int_equal(udp_put(rig_net[0], &rma), 0);
   for (uint32_t n = 0; !done; n++) {
-    assert_true(n < STEPS_MAX);
+    assert_cmp(n, <, STEPS_MAX);
     rig_step(2);
   }
   assert_memory_equal(rig_segment[1] + 8, src, nbytes);
@@ -82,10 +84,12 @@ static void found(void **state) {
   begin(UINT32_MAX, NULL);
   put(500);
   rest(10000000);
-  assert_true(mtu()->bytes == UDP_MTU_BASE && rig_stats[0].packets_out < 8);
+  assert_int_equal(mtu()->bytes, UDP_MTU_BASE);
+  assert_cmp(rig_stats[0].packets_out, <, 8);
   put(LONG);
-  assert_true(mtu()->bytes == MOST && cut == 0);
-  assert_true(rig_stats[0].retransmits == 0);
+  assert_int_equal(mtu()->bytes, MOST);
+  assert_int_equal(cut, 0);
+  assert_int_equal(rig_stats[0].retransmits, 0);
   rig_close(2);
 }
 
@@ -96,11 +100,12 @@ static void narrow_path(void **state) {
     begin(paths[i], NULL);
     put(LONG);
     rest(1000000000);
-    assert_true(mtu()->bytes == TMB_ALIGN_DOWN(paths[i], UDP_MTU_STEP));
-    assert_true(mtu()->due_ns == UINT64_MAX && cut == 0);
-    assert_true(rig_stats[0].retransmits == 0); /* only probes were dropped */
+    assert_int_equal(mtu()->bytes, TMB_ALIGN_DOWN(paths[i], UDP_MTU_STEP));
+    assert_int_equal(mtu()->due_ns, UINT64_MAX);
+    assert_int_equal(cut, 0);
+    assert_int_equal(rig_stats[0].retransmits, 0); /* only probes were dropped */
     put(LONG);
-    assert_true(dropped <= 30);
+    assert_cmp(dropped, <=, 30);
     rig_close(2);
   }
 }
@@ -111,12 +116,13 @@ static void lost_probes(void **state) {
   probes_to_lose = 2;
   put(LONG);
   rest(200000000);
-  assert_true(mtu()->bytes == MOST);
+  assert_int_equal(mtu()->bytes, MOST);
   rig_close(2);
   begin(1400, "loss=10,dup=5,reorder=5,seed=4");
   for (uint32_t i = 0; i < 10; i++) put(LONG / 4);
   rest(2000000000);
-  assert_true(mtu()->bytes > UDP_MTU_BASE && mtu()->bytes <= 1400);
+  assert_cmp(mtu()->bytes, >, UDP_MTU_BASE);
+  assert_cmp(mtu()->bytes, <=, 1400);
   rig_close(2);
 }
 
@@ -125,21 +131,21 @@ static void changes(void **state) {
   (void)state;
   begin(UINT32_MAX, NULL);
   put(LONG);
-  assert_true(mtu()->bytes == MOST);
+  assert_int_equal(mtu()->bytes, MOST);
   carried = 1400;
   put(LONG);
-  assert_true(cut > 0);
+  assert_cmp(cut, >, 0);
   rest(1000000000);
-  assert_true(mtu()->bytes == 1392);
+  assert_int_equal(mtu()->bytes, 1392);
   carried = 600;
   put(LONG);
   rest(1000000000);
-  assert_true(mtu()->bytes == 592);
+  assert_int_equal(mtu()->bytes, 592);
   carried = UINT32_MAX;
   rest(31000000000);
   put(LONG);
   rest(1000000000);
-  assert_true(mtu()->bytes == MOST);
+  assert_int_equal(mtu()->bytes, MOST);
   rig_close(2);
 }
 
@@ -157,12 +163,12 @@ static void cable_out(void **state) {
   for (uint32_t n = 0; n < 300000; n++) rig_step(2);
   carried = UINT32_MAX;
   for (uint32_t n = 0; !done; n++) {
-    assert_true(n < STEPS_MAX);
+    assert_cmp(n, <, STEPS_MAX);
     rig_step(2);
   }
   put(LONG);
   rest(100000000);
-  assert_true(mtu()->bytes == MOST);
+  assert_int_equal(mtu()->bytes, MOST);
   rig_close(2);
 }
 

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #define STEPS_MAX 4000000u
 #define LONG      (3u << 20)
 #define FAST      1000   /* bytes in a microsecond */
@@ -23,7 +25,7 @@ static uint32_t wires_send(void *io, const struct udp_out *out, uint32_t count) 
   const uint32_t from = ((const struct rig_port *)io)->rank;
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t r = out[i].rail, bytes = out[i].head_bytes + out[i].tail_bytes;
-    assert_true(r < 2);
+    assert_cmp(r, <, 2);
     if (!speed[r]) continue;
     struct rig_port *to = rig_port[out[i].peer];
     const uint32_t before = to->tail;
@@ -72,7 +74,7 @@ static void start_put(void) {
 
 static void end_put(void) {
   for (uint32_t n = 0; !done; n++) {
-    assert_true(n < STEPS_MAX);
+    assert_cmp(n, <, STEPS_MAX);
     rig_step(2);
   }
   assert_memory_equal(rig_segment[1] + 8, src, LONG);
@@ -100,14 +102,14 @@ static void shared(void **state) {
   begin(125, 125, NULL);
   (void)put();
   const uint64_t two = put();
-  assert_true(two * 17 < one * 10);
-  assert_true(rig_stats[0].retransmits == 0);
+  assert_cmp(two * 17, <, one * 10);
+  assert_int_equal(rig_stats[0].retransmits, 0);
   rig_close(2);
   begin(125, 12, NULL);
   (void)put();
   (void)put();
   const uint64_t uneven = put();
-  assert_true(uneven * 10 < one * 11);
+  assert_cmp(uneven * 10, <, one * 11);
   rig_close(2);
 }
 
@@ -116,7 +118,8 @@ static void unproven(void **state) {
   (void)state;
   begin(FAST, 0, NULL);
   for (uint32_t i = 0; i < 5; i++) (void)put();
-  assert_true(peer()->tx.rail[1].carries == 0 && rig_stats[0].retransmits == 0);
+  assert_int_equal(peer()->tx.rail[1].carries, 0);
+  assert_int_equal(rig_stats[0].retransmits, 0);
   rig_close(2);
 }
 
@@ -126,18 +129,20 @@ static void cut(void **state) {
   for (uint32_t r = 0; r < 2; r++) {
     begin(125, 125, r ? "loss=1,seed=3" : NULL);
     for (uint32_t i = 0; i < 3; i++) (void)put();
-    assert_true(carried[0] > LONG && carried[1] > LONG / 2);
+    assert_cmp(carried[0], >, LONG);
+    assert_cmp(carried[1], >, LONG / 2);
     start_put();
     for (uint32_t n = 0; n < 2000; n++) rig_step(2);
     speed[r] = 0;
     end_put();
     for (uint32_t i = 0; i < 20; i++) (void)put();
-    assert_true(rig_net[0]->rails_noted == 1u << r && peer()->tx.main == !r);
+    assert_int_equal(rig_net[0]->rails_noted, 1u << r);
+    assert_int_equal(peer()->tx.main, !r);
     speed[r] = 125;
     carried[r] = 0;
     for (uint32_t i = 0; i < 100 && carried[r] < LONG; i++) (void)put();
-    assert_true(carried[r] >= LONG);
-    assert_true(rig_lost_why == NULL);
+    assert_cmp(carried[r], >=, LONG);
+    assert_null(rig_lost_why);
     rig_close(2);
   }
 }
@@ -168,7 +173,7 @@ static void random_loss(void **state) {
     for (uint32_t k = 0; k < 10; k++) ns[i] += put();
     rig_close(2);
   }
-  assert_true(ns[1] < 2 * ns[0]);
+  assert_cmp(ns[1], <, 2 * ns[0]);
 }
 
 int main(void) {

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #define STEPS_MAX    4000000u
 #define NONCES_MAX   20000u
 #define PAYLOAD_WORD 0x5ec4e7da7a5ec4e7u
@@ -24,8 +26,8 @@ static uint64_t handled;
 
 static void on_am(const struct tmb_am_in *in) {
   for (size_t i = 0; i + 8 <= in->nbytes; i += 8)
-    assert_true(*(const uint64_t *)(const void *)((const uint8_t *)in->payload + i) ==
-                PAYLOAD_WORD);
+    assert_int_equal(*(const uint64_t *)(const void *)((const uint8_t *)in->payload + i),
+                     PAYLOAD_WORD);
   handled++;
 }
 
@@ -41,7 +43,7 @@ static uint32_t spy_send(void *io, const struct udp_out *out, uint32_t count) {
     copy.head = flat;
     copy.head_bytes += copy.tail_bytes;
     copy.tail_bytes = 0;
-    assert_true(nonce_count[from] < NONCES_MAX);
+    assert_cmp(nonce_count[from], <, NONCES_MAX);
     memcpy(&nonces[from][nonce_count[from]++], flat, sizeof(uint64_t));
     for (uint32_t k = 0; k + 8 <= copy.head_bytes; k++) {
       uint64_t word;
@@ -113,7 +115,7 @@ static void begin(void) {
 static void drain(void) {
   uint32_t steps = 0;
   for (bool all = false; !all;) {
-    assert_true(++steps < STEPS_MAX);
+    assert_cmp(++steps, <, STEPS_MAX);
     rig_step(2);
     const bool first = udp_drained(rig_net[0]);
     all = udp_drained(rig_net[1]) && first;
@@ -131,7 +133,7 @@ static void send(size_t nbytes) {
                            .nbytes = nbytes};
   uint32_t tries = 0;
   while (udp_am_send(rig_net[0], &out)) {
-    assert_true(++tries < STEPS_MAX);
+    assert_cmp(++tries, <, STEPS_MAX);
     rig_step(2);
   }
 }
@@ -156,12 +158,13 @@ static void listener(void **state) {
       if (k % 3 == 0) rig_step(2);
     }
     drain();
-    assert_true(handled == 300);
-    assert_true((clear_words == 0) == (sealed == 1));
+    assert_int_equal(handled, 300);
+    assert_int_equal((clear_words == 0), (sealed == 1));
     for (uint32_t i = 0; sealed && i < 2; i++) {
-      assert_true(nonce_count[i] > 100);
+      assert_cmp(nonce_count[i], >, 100);
       qsort(nonces[i], nonce_count[i], sizeof nonces[i][0], by_value);
-      for (uint32_t k = 1; k < nonce_count[i]; k++) assert_true(nonces[i][k] != nonces[i][k - 1]);
+      for (uint32_t k = 1; k < nonce_count[i]; k++)
+        assert_int_not_equal(nonces[i][k], nonces[i][k - 1]);
     }
     rig_close(2);
   }
@@ -180,13 +183,13 @@ static void every_bit(void **state) {
     send(100);
     (void)rig_progress(0, TMB_SERVE_ALL);
     flip_bit = -1;
-    assert_true(flipped >= 1);
+    assert_cmp(flipped, >=, 1);
     rig_now_ns += RIG_LATENCY;
     (void)rig_progress(1, TMB_SERVE_ALL);
-    assert_true(rig_stats[1].refused > refused);
+    assert_cmp(rig_stats[1].refused, >, refused);
     drain();
     refused = rig_stats[1].refused;
-    assert_true(handled == (uint64_t)bit + 2);
+    assert_int_equal(handled, (uint64_t)bit + 2);
   }
   rig_close(2);
 }
@@ -202,14 +205,14 @@ static void strangers(void **state) {
   send(8);
   for (uint32_t i = 0; i < 1000; i++) rig_step(2);
   assert_int_equal(handled, 1);
-  assert_true(rig_stats[1].refused > before);
+  assert_cmp(rig_stats[1].refused, >, before);
   rig_net[0]->config.cipher = rig_cipher;
   drain();
-  assert_true(handled == 2);
+  assert_int_equal(handled, 2);
   rig_net[0]->peers[1]->seal.out[3] ^= 1;
   send(8);
   for (uint32_t i = 0; i < 1000; i++) rig_step(2);
-  assert_true(handled == 2);
+  assert_int_equal(handled, 2);
   rig_close(2);
 }
 

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #define FEW  1000u
 #define MANY 201000u
 
@@ -79,7 +81,7 @@ static void bytes_each(void **state) {
     const double each = (double)(many - few) / (MANY - FEW);
     print_message("%d rails of IPv%c: %.1f bytes\n", rows[i].rails,
                   rows[i].family == AF_INET ? '4' : '6', each);
-    assert_true(each <= 64);
+    assert_cmp(each, <=, 64);
   }
 }
 

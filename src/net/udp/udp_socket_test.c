@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #define STEPS_MAX 20000000u
 
 static uint64_t requests;
@@ -17,7 +19,7 @@ static uint64_t requests;
 static void on_am(const struct tmb_am_in *in) {
   requests++;
   for (size_t i = 0; i < in->nbytes; i++)
-    assert_true(((const uint8_t *)in->payload)[i] == (uint8_t)((size_t)in->args[0] + i));
+    assert_int_equal(((const uint8_t *)in->payload)[i], (uint8_t)((size_t)in->args[0] + i));
 }
 
 /* Opens sockets for two engines. Returns false if the family does not exist here. */
@@ -33,7 +35,8 @@ static bool open_pair(struct udp_io io[2], int family, bool offload, bool search
     for (int i = 0; i < 2; i++) udp_sockets_close(s[i]);
     return false;
   }
-  assert_true(choice.loopback && choice.family == family);
+  assert_true(choice.loopback);
+  assert_int_equal(choice.family, family);
   for (int i = 0; i < 2; i++) {
     const struct udp_join join = {cards, 2, &choice, offload, search};
     assert_true(udp_sockets_join(s[i], &join));
@@ -62,12 +65,12 @@ static void send_messages(uint32_t count) {
                              .src = payload,
                              .nbytes = nbytes};
     for (uint32_t n = 0; udp_am_send(rig_net[!(k & 1)], &out); n++) {
-      assert_true(n < STEPS_MAX);
+      assert_cmp(n, <, STEPS_MAX);
       step();
     }
   }
   for (uint32_t n = 0; requests < count; n++) {
-    assert_true(n < STEPS_MAX);
+    assert_cmp(n, <, STEPS_MAX);
     step();
   }
 }
@@ -80,14 +83,14 @@ static void put_and_get(size_t nbytes) {
       .peer = 1, .remote = rig_segment[1] + 8, .local = src, .nbytes = nbytes, .op = &done};
   assert_int_equal(udp_put(rig_net[0], &rma), 0);
   for (uint32_t n = 0; !done; n++) {
-    assert_true(n < STEPS_MAX);
+    assert_cmp(n, <, STEPS_MAX);
     step();
   }
   assert_memory_equal(rig_segment[1] + 8, src, nbytes);
   rma.local = back;
   assert_int_equal(udp_get(rig_net[0], &rma), 0);
   for (uint32_t n = 0; done < 2; n++) {
-    assert_true(n < STEPS_MAX);
+    assert_cmp(n, <, STEPS_MAX);
     step();
   }
   assert_memory_equal(back, src, nbytes);
@@ -106,10 +109,10 @@ static void run(int family, bool offload, uint32_t base_bytes, uint32_t packet_b
   put_and_get(3000000);
   for (size_t n = 1; n < 3000; n += 501) put_and_get(n);
   for (uint32_t n = 0; !udp_drained(rig_net[0]) || !udp_drained(rig_net[1]); n++) {
-    assert_true(n < STEPS_MAX);
+    assert_cmp(n, <, STEPS_MAX);
     step();
   }
-  if (base_bytes && !fault) assert_true(rig_net[0]->peers[1]->mtu.bytes == packet_bytes);
+  if (base_bytes && !fault) assert_int_equal(rig_net[0]->peers[1]->mtu.bytes, packet_bytes);
   rig_close(2);
 }
 
@@ -149,9 +152,13 @@ static void choice(void **state) {
     }
   }
   assert_true(udp_choose(cards, 3, 0, &c));
-  assert_true(c.family == AF_INET && !c.loopback && c.rails == 1 && c.mtu == 1500);
+  assert_int_equal(c.family, AF_INET);
+  assert_true(!c.loopback);
+  assert_int_equal(c.rails, 1);
+  assert_int_equal(c.mtu, 1500);
   cards[2].family[0].count = 0;
-  assert_true(udp_choose(cards, 3, 0, &c) && c.family == AF_INET6);
+  assert_true(udp_choose(cards, 3, 0, &c));
+  assert_int_equal(c.family, AF_INET6);
   assert_false(udp_choose(cards, 3, AF_INET, &c));
   cards[1].family[1].port = 0;
   assert_false(udp_choose(cards, 3, 0, &c));

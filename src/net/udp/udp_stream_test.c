@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #define STEPS_MAX 20000000u
 
 static uint64_t requests, bad;
@@ -95,14 +97,14 @@ static void message(uint32_t from, uint32_t number, size_t nbytes) {
                            .nbytes = nbytes};
   uint32_t tries = 0;
   while (udp_am_send(rig_net[from], &out)) {
-    assert_true(++tries < STEPS_MAX);
+    assert_cmp(++tries, <, STEPS_MAX);
     step();
   }
 }
 
 static void until(uint64_t count) {
   for (uint32_t steps = 0; requests < count; steps++) {
-    assert_true(steps < STEPS_MAX);
+    assert_cmp(steps, <, STEPS_MAX);
     step();
   }
 }
@@ -111,12 +113,13 @@ static void end(uint64_t count) {
   until(count);
   uint32_t steps = 0;
   for (bool all = false; !all;) {
-    assert_true(++steps < STEPS_MAX);
+    assert_cmp(++steps, <, STEPS_MAX);
     step();
     const bool first = udp_drained(rig_net[0]);
     all = udp_drained(rig_net[1]) && first;
   }
-  assert_true(requests == count && !bad);
+  assert_int_equal(requests, count);
+  assert_true(!bad);
   rig_close(2);
 }
 
@@ -130,7 +133,7 @@ static void messages(void **state) {
     until(6000);
     for (int i = 0; i < 2; i++) {
       assert_int_equal(rig_stats[i].refused, 0);
-      assert_true(rig_stats[i].retransmits < 100); /* while the pair changes its connection */
+      assert_cmp(rig_stats[i].retransmits, <, 100); /* while the pair changes its connection */
     }
     end(6000);
   }
@@ -154,7 +157,7 @@ static void full_buffers(void **state) {
     for (uint32_t i = 0; i < 500; i++) (void)rig_progress(k & 1, TMB_SERVE_ALL);
   }
   for (uint32_t steps = 0; done < 400; steps++) {
-    assert_true(steps < STEPS_MAX);
+    assert_cmp(steps, <, STEPS_MAX);
     step();
   }
   end(0);
@@ -168,7 +171,7 @@ static void broken(void **state) {
   for (uint32_t i = 0; i < 2; i++) assert_true(udp_fault_wrap(&rig_net[i]->io, &f));
   for (uint32_t k = 0; k < 3000; k++) message(k & 1, k, k % 7 ? 100 : 200);
   until(3000);
-  assert_true(rig_stats[0].refused + rig_stats[1].refused > 0);
+  assert_cmp(rig_stats[0].refused + rig_stats[1].refused, >, 0);
   end(3000);
 }
 
@@ -199,11 +202,11 @@ static void cut_off(void **state) {
       message(k & 1, k, k * 37 % 5000);
       if (k % 100 == 50) ends += cut();
     }
-    assert_true(ends >= 4);
+    assert_cmp(ends, >=, 4);
     const uint64_t from = udp_conn_now();
     end(400);
     /* All that was lost with a connection is sent again at once, not one packet a time-out. */
-    assert_true(udp_conn_now() - from < 5000000000u);
+    assert_cmp(udp_conn_now() - from, <, 5000000000u);
   }
 }
 
@@ -245,7 +248,7 @@ static void transfers(uint32_t (*spoil)(void)) {
     }
     if (spoil && k % 7 == 3) (void)spoil();
     for (uint32_t steps = 0; done < 2 * (k + 1); steps++) {
-      assert_true(steps < STEPS_MAX);
+      assert_cmp(steps, <, STEPS_MAX);
       step();
     }
     for (uint32_t r = 0; r < 2; r++)
@@ -274,14 +277,14 @@ static void get_all(void) {
       assert_int_equal(udp_get_signal(rig_net[r], &rma, &s), 0);
     }
     for (uint32_t steps = 0; done < 2 * (k + 1); steps++) {
-      assert_true(steps < STEPS_MAX);
+      assert_cmp(steps, <, STEPS_MAX);
       step();
     }
     for (uint32_t r = 0; r < 2; r++)
       assert_memory_equal(rig_segment[r] + (1u << 20), rig_segment[!r], PUT_BYTES);
   }
   for (uint32_t steps = 0; *signal[0] < PUTS || *signal[1] < PUTS; steps++) {
-    assert_true(steps < STEPS_MAX);
+    assert_cmp(steps, <, STEPS_MAX);
     step();
   }
 }
@@ -329,16 +332,16 @@ static void long_transfers(void **state) {
   bulk = true;
   begin(UDP_STREAM_AUTO, AF_INET, NULL);
   transfers(NULL);
-  assert_true(packets() < by_datagrams / 3);
+  assert_cmp(packets(), <, by_datagrams / 3);
   end(2 * PUTS);
   begin(UDP_STREAM_AUTO, AF_INET, "loss=5,dup=1,reorder=2,seed=3");
   transfers(NULL);
-  assert_true(packets() < by_datagrams / 2);
+  assert_cmp(packets(), <, by_datagrams / 2);
   end(2 * PUTS);
   bulk = false;
   begin(UDP_STREAM_AUTO, AF_INET, NULL);
   transfers(NULL);
-  assert_true(packets() > by_datagrams);
+  assert_cmp(packets(), >, by_datagrams);
   end(2 * PUTS);
 }
 
@@ -386,7 +389,7 @@ static void hard_transfers(void **state) {
   shut = true;
   begin(UDP_STREAM_AUTO, AF_INET, NULL);
   transfers(NULL);
-  assert_true(packets() > 2 * PUTS * (uint64_t)(PUT_BYTES / 1440));
+  assert_cmp(packets(), >, 2 * PUTS * (uint64_t)(PUT_BYTES / 1440));
   end(2 * PUTS);
   bulk = shut = false;
 }
@@ -428,7 +431,7 @@ static uint32_t take_parts(const struct udp_conn_env *env, struct udp_conn *c, i
     for (int i = 0; i < 8; i++) {
       assert_true(udp_conn_serve(env, c, EPOLLIN));
       const int next = udp_conn_next(env, c);
-      assert_true(next >= 0);
+      assert_cmp(next, >=, 0);
       if (!next) continue;
       const bool in = udp_conn_take(c, packet, (uint32_t)next);
       assert_memory_equal(packet, stream + (next == NEXT ? HEAD + TAIL : 0), next);
@@ -475,7 +478,7 @@ static int knock(void) {
   const struct sockaddr_in to = {
       .sin_family = AF_INET, .sin_port = door, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  assert_true(fd >= 0);
+  assert_cmp(fd, >=, 0);
   assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
   return fd;
 }
@@ -500,8 +503,8 @@ static void strangers(void **state) {
   assert_int_equal(write(fd, &hello, sizeof hello), sizeof hello);
   look();
   char rest;
-  assert_true(recv(fd, &rest, 1, 0) <= 0);
-  assert_true(rig_stats[1].refused == 1);
+  assert_cmp(recv(fd, &rest, 1, 0), <=, 0);
+  assert_int_equal(rig_stats[1].refused, 1);
   close(fd);
   int silent[200];
   for (uint32_t i = 0; i < 200; i++) {
@@ -525,7 +528,7 @@ static void gone(void **state) {
   io.ops->close(io.state);
   message(0, 2, 100);
   for (uint32_t i = 0; !rig_lost_why; i++) {
-    assert_true(i < STEPS_MAX);
+    assert_cmp(i, <, STEPS_MAX);
     (void)rig_progress(0, TMB_SERVE_ALL);
     usleep(1000);
   }

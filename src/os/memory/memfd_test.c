@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "os/memory/memfd.h"
@@ -29,7 +30,7 @@
 /* What is written through one mapping is seen through another, in another process. */
 static void check_sharing(int fd) {
   char why[TMB_MEMFD_WHY_BYTES] = "";
-  assert_true(fd >= 0);
+  assert_cmp(fd, >=, 0);
   assert_int_equal(tmb_memfd_bytes(fd), 0);
   assert_int_equal(tmb_memfd_resize(fd, BYTES, why, sizeof why), TMB_OK);
   assert_int_equal(tmb_memfd_bytes(fd), BYTES);

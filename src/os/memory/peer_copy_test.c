@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +27,7 @@ static pid_t sleeper(void) {
   const pid_t pid = fork();
   if (pid == 0)
     for (;;) pause();
-  assert_true(pid > 0);
+  assert_cmp(pid, >, 0);
   return pid;
 }
 

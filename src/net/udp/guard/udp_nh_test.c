@@ -172,8 +172,8 @@ static void aes(void **state) {
   uint8_t in[16], out[16];
   for (unsigned i = 0; i < 16; i++) in[i] = (uint8_t)(0x11 * i);
   encipher(key, in, out); /* FIPS 197, appendix C.1 */
-  assert_true(big_endian(out, 8) == UINT64_C(0x69c4e0d86a7b0430));
-  assert_true(big_endian(out + 8, 8) == UINT64_C(0xd8cdb78070b4c55a));
+  assert_int_equal(big_endian(out, 8), UINT64_C(0x69c4e0d86a7b0430));
+  assert_int_equal(big_endian(out + 8, 8), UINT64_C(0xd8cdb78070b4c55a));
 }
 
 /* RFC 4418, appendix; with all that the processor has, and without. */
@@ -198,10 +198,10 @@ static void vectors(void **state) {
     for (size_t k = 0; k < all[i].times; k++) memcpy(message + k * piece, all[i].piece, piece);
     const uint64_t tag = umac64(&key, message, bytes);
     if (tag != all[i].tag) printf("vector %zu: %016llx\n", i, (unsigned long long)tag);
-    assert_true(tag == all[i].tag);
+    assert_int_equal(tag, all[i].tag);
     const bool wide = key.wide;
     key.wide = false;
-    assert_true(umac64(&key, message, bytes) == all[i].tag);
+    assert_int_equal(umac64(&key, message, bytes), all[i].tag);
     key.wide = wide;
     free(message);
   }
@@ -226,7 +226,9 @@ static void lengths(void **state) {
     udp_nh(&key, data + shift, bytes, a);
     key.wide = false;
     udp_nh(&key, data + shift, bytes, b);
-    assert_true(a[0] == b[0] && a[1] == b[1] && a[0] != a[1]);
+    assert_int_equal(a[0], b[0]);
+    assert_int_equal(a[1], b[1]);
+    assert_int_not_equal(a[0], a[1]);
     free(data);
   }
 }
@@ -243,13 +245,15 @@ static void every_bit(void **state) {
   for (uint32_t bit = 0; bit < sizeof data * 8; bit += 5) {
     data[bit / 8] ^= (uint8_t)(1u << bit % 8);
     udp_nh(&key, data, sizeof data, out);
-    assert_true(out[0] != right[0] && out[1] != right[1]);
+    assert_int_not_equal(out[0], right[0]);
+    assert_int_not_equal(out[1], right[1]);
     data[bit / 8] ^= (uint8_t)(1u << bit % 8);
   }
   data[100] = 0;
   udp_nh(&key, data, 100, right);
   udp_nh(&key, data, 101, out);
-  assert_true(out[0] != right[0] && out[1] != right[1]);
+  assert_int_not_equal(out[0], right[0]);
+  assert_int_not_equal(out[1], right[1]);
 }
 
 int main(void) {

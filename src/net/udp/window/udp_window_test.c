@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/cmp_test.h"
+
 #define MS     1000000u
 #define PACKET 1472u
 
@@ -62,12 +64,12 @@ static void overtaken_in_a_queue(void **state) {
   send(now);
   send(now + 10000);
   hear(tx.una, 1, now + 10 * MS);
-  assert_true(udp_tx_detect(&tx, now + 10 * MS + 1000) != UINT64_MAX);
+  assert_int_not_equal(udp_tx_detect(&tx, now + 10 * MS + 1000), UINT64_MAX);
   assert_int_equal(tx.lost, 0);
   hear(tx.next, 0, now + 10 * MS + 50000);
   assert_int_equal(udp_tx_detect(&tx, now + 20 * MS), UINT64_MAX);
   assert_int_equal(tx.lost, 0);
-  assert_true(tx.rail[0].cc.window >= window);
+  assert_cmp(tx.rail[0].cc.window, >=, window);
 }
 
 /* One that does not come is lost, once its time is over. */
@@ -78,13 +80,14 @@ static void lost(void **state) {
   send(now + 10000);
   hear(tx.una, 1, now + MS);
   const uint64_t due = udp_tx_detect(&tx, now + MS);
-  assert_true(due > now + MS && due < now + 2 * MS);
+  assert_cmp(due, >, now + MS);
+  assert_cmp(due, <, now + 2 * MS);
   assert_int_equal(udp_tx_detect(&tx, due), UINT64_MAX);
   assert_int_equal(tx.lost, 1);
-  assert_true(tx.rail[0].cc.window < window);
+  assert_cmp(tx.rail[0].cc.window, <, window);
   udp_tx_sent(&tx, udp_tx_slot(&tx, tx.una), due);
   hear(tx.next, 0, due + MS);
-  assert_true(tx.rail[0].cc.window < window);
+  assert_cmp(tx.rail[0].cc.window, <, window);
   assert_int_equal(tx.rail[0].patience, 0);
 }
 
@@ -102,14 +105,14 @@ static void late(void **state) {
   assert_int_equal(tx.lost, 1);
   udp_tx_sent(&tx, udp_tx_slot(&tx, tx.una), first);
   hear(tx.next, 0, first + 20000);
-  assert_true(tx.rail[0].cc.window >= window);
+  assert_cmp(tx.rail[0].cc.window, >=, window);
   assert_int_equal(tx.rail[0].patience, 1);
   const uint64_t waited = first - now;
   now = first + MS;
   send(now);
   send(now + 10000);
   hear(tx.una, 1, now + MS);
-  assert_true(udp_tx_detect(&tx, now + MS) - now > waited + MS / 8);
+  assert_cmp(udp_tx_detect(&tx, now + MS) - now, >, waited + MS / 8);
 }
 
 /* The answer to one that was sent again says nothing of packets that were sent before that. */
@@ -147,7 +150,7 @@ static void late_in_parts(void **state) {
   const uint64_t window = tx.rail[0].cc.window;
   (void)udp_tx_detect(&tx, now + 20 * MS);
   assert_int_equal(tx.lost, 1);
-  assert_true(tx.rail[0].cc.window < window);
+  assert_cmp(tx.rail[0].cc.window, <, window);
 }
 
 /* When nothing but the packet that was sent again has come, those before it are lost. */
@@ -187,7 +190,7 @@ static void untrue_delay(void **state) {
   hear(tx.una, 1, now + MS);
   (void)udp_tx_detect(&tx, now + 2 * MS);
   assert_int_equal(tx.lost, 1);
-  assert_true(tx.rail[0].cc.window >= window * 94 / 100);
+  assert_cmp(tx.rail[0].cc.window, >=, window * 94 / 100);
 }
 
 /* What is paced leaves in bursts that one call hands over, at the rate that the window gives. */
@@ -207,14 +210,17 @@ static void bursts(void **state) {
     now = cc.next_ns;
   }
   const uint64_t due = 125 * cc.window; /* 1.25 windows a round trip */
-  assert_true(sent > due - due / 50 && sent < due + due / 50);
-  assert_true(sent / calls > 38 * PACKET && sent / calls <= 40 * PACKET);
+  assert_cmp(sent, >, due - due / 50);
+  assert_cmp(sent, <, due + due / 50);
+  assert_cmp(sent / calls, >, 38 * PACKET);
+  assert_cmp(sent / calls, <=, 40 * PACKET);
   cc.window = cc.threshold =
       40 * PACKET; /* 100 times slower, in longer round trips: a millisecond's bytes */
   cc.burst = 0;
   cc.next_ns = now;
   for (sent = 0; !udp_cc_waits(&cc, now); sent += PACKET) udp_cc_pace(&cc, PACKET, now, 10 * MS);
-  assert_true(sent >= 4 * PACKET && sent <= 6 * PACKET);
+  assert_cmp(sent, >=, 4 * PACKET);
+  assert_cmp(sent, <=, 6 * PACKET);
 }
 
 int main(void) {
