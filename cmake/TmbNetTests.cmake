@@ -61,19 +61,19 @@ set(tmb_no_comfort --set TOMBOLO_UDP_CREDITS=1 --set TOMBOLO_UDP_COALESCE=0
 # What is corrupted there has a right UDP checksum: the hash over the whole payload finds it.
 set(tmb_bad_link --wire "loss=1%,duplicate=1%,reorder=2%,corrupt=0.5%,delay=50us,jitter=50us"
   --set TOMBOLO_UDP_STREAM_BYTES=0)
-tmb_add_net_suite(cyclic net --hosts 2 --ranks 4 --placement cyclic --patience 3)
+tmb_add_net_suite(cyclic net --hosts 2 --ranks 4 --placement cyclic --time-factor 3)
 tmb_add_net_suite(loop net --pretend --conduit loop --hosts 3 --ranks 5 --placement uneven
-  --part 1/4 --patience 3)
-tmb_add_net_suite(strict net --hosts 4 --ranks 7 --placement uneven --part 2/6 --patience 3
+  --part 1/4 --time-factor 3)
+tmb_add_net_suite(strict net --hosts 4 --ranks 7 --placement uneven --part 2/6 --time-factor 3
   ${tmb_no_comfort})
-tmb_add_net_suite(bad-link net --hosts 2 --ranks 3 --family 6 --part 4/20 --patience 3
+tmb_add_net_suite(bad-link net --hosts 2 --ranks 3 --family 6 --part 4/20 --time-factor 3
   ${tmb_bad_link})
-tmb_add_net_suite(soak net --hosts 2 --ranks 4 --select "^soak$" --patience 3 --wire "loss=1%"
+tmb_add_net_suite(soak net --hosts 2 --ranks 4 --select "^soak$" --time-factor 3 --wire "loss=1%"
   --set TMB_TEST_COUNT=100000)
 
-tmb_add_net_suite(encrypted net --hosts 2 --ranks 3 --part 3/20 --patience 3
+tmb_add_net_suite(encrypted net --hosts 2 --ranks 3 --part 3/20 --time-factor 3
   --set TOMBOLO_UDP_AUTH=encrypt)
-tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/20 --patience 3
+tmb_add_net_suite(stream net --hosts 2 --ranks 3 --part 5/20 --time-factor 3
   --set TOMBOLO_UDP_STREAM=1 --set TOMBOLO_UDP_AUTH=encrypt)
 
 # The conduit ofi on hosts that are pretended: no root is needed.
@@ -89,23 +89,23 @@ if(TARGET tombolo_net_ofi)
   tmb_add_net_test(ofi net ofi_test.py)
   tmb_add_net_test(ofi_rails net ofi_rails_test.py)
   tmb_add_net_suite(ofi net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic --part 6/20
-    --patience 3)
+    --time-factor 3)
   # device memory (simulated) between hosts
   tmb_add_net_suite(ofi-devices net ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic
-    --select "^(mk_rma|mk_signal|mk_stream|vis_device|coll_device)$" --patience 3)
+    --select "^(mk_rma|mk_signal|mk_stream|vis_device|coll_device)$" --time-factor 3)
   # more than the socket buffers of a datagram provider take
   tmb_add_net_suite(ofi-udp net --pretend --conduit ofi --hosts 3 --ranks 7 --placement uneven
-    --select "^(rma_nb|nbi_sets)$" --patience 6 --set TOMBOLO_OFI_PROVIDER=udp%3Bofi_rxd)
+    --select "^(rma_nb|nbi_sets)$" --time-factor 6 --set TOMBOLO_OFI_PROVIDER=udp%3Bofi_rxd)
   # ... the whole, by provider and with little of everything
   foreach(provider tcp%3Bofi_rxm udp%3Bofi_rxd sockets shm)
     string(REGEX REPLACE "[^a-z].*" "" word "${provider}")
     tmb_add_net_suite(ofi-${word} net-whole --pretend --conduit ofi --hosts 3 --ranks 7
-      --placement uneven --patience 6 --set TOMBOLO_OFI_PROVIDER=${provider})
+      --placement uneven --time-factor 6 --set TOMBOLO_OFI_PROVIDER=${provider})
   endforeach()
   tmb_add_net_suite(ofi-strict net-whole ${tmb_ofi} --hosts 2 --ranks 4 --placement cyclic
-    --patience 6 --set TOMBOLO_OFI_CREDITS=1 --set TOMBOLO_OFI_INJECT=0
+    --time-factor 6 --set TOMBOLO_OFI_CREDITS=1 --set TOMBOLO_OFI_INJECT=0
     --set TOMBOLO_OFI_RECEIVES=2 --set TOMBOLO_OFI_SENDS=4 --set TOMBOLO_OFI_MR_LOCAL=1)
-  tmb_add_net_suite(ofi-messages net-whole ${tmb_ofi} --hosts 2 --ranks 4 --patience 6
+  tmb_add_net_suite(ofi-messages net-whole ${tmb_ofi} --hosts 2 --ranks 4 --time-factor 6
     --set TOMBOLO_OFI_RMA=0 --set "TOMBOLO_OFI_FAULT=send=20,inject=20")
 endif()
 
@@ -117,11 +117,11 @@ foreach(pair openmpi=openmpi mpich=hydra)
   list(GET words 1 launcher)
   if(TARGET tombolo_net_mpi_${abi})
     tmb_add_net_suite(mpi-${abi} net ${tmb_mpi} --launcher ${launcher} --hosts 2 --ranks 4
-      --placement cyclic --part 5/20 --patience 3)
+      --placement cyclic --part 5/20 --time-factor 3)
     tmb_add_net_suite(mpi-${abi} net-whole ${tmb_mpi} --launcher ${launcher} --hosts 3 --ranks 7
-      --placement uneven --patience 6)
+      --placement uneven --time-factor 6)
     tmb_add_net_suite(mpi-${abi}-strict net-whole ${tmb_mpi} --launcher ${launcher} --hosts 2
-      --ranks 4 --placement cyclic --patience 6 --set TOMBOLO_MPI_CREDITS=1
+      --ranks 4 --placement cyclic --time-factor 6 --set TOMBOLO_MPI_CREDITS=1
       --set TOMBOLO_MPI_RECEIVES=2 --set TOMBOLO_MPI_SENDS=4
       --set TOMBOLO_MPI_DIRECT=1)
   endif()
@@ -129,9 +129,9 @@ endforeach()
 if(TARGET tombolo_net_mpi_mpich)
   tmb_add_net_suite(mpi-devices net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
     --placement cyclic --select "^(mk_rma|mk_signal|mk_stream|vis_device|coll_device)$"
-    --patience 3)
+    --time-factor 3)
   tmb_add_net_suite(mpi-run net ${tmb_mpi} --set TOMBOLO_MPI=mpich --hosts 2 --ranks 4
-    --placement cyclic --part 7/20 --patience 3 --set TOMBOLO_MPI_DIRECT=1)
+    --placement cyclic --part 7/20 --time-factor 3 --set TOMBOLO_MPI_DIRECT=1)
 endif()
 
 # ---- the whole: hosts, ranks, placements
@@ -141,31 +141,31 @@ foreach(shape 2.2.blocks 2.8.cyclic 4.7.uneven 4.16.blocks 8.8.blocks 8.32.cycli
   list(GET words 1 ranks)
   list(GET words 2 placement)
   tmb_add_net_suite(h${hosts}-n${ranks}-${placement} net-whole --hosts ${hosts} --ranks ${ranks}
-    --placement ${placement} --patience 4)
+    --placement ${placement} --time-factor 4)
 endforeach()
 # ... settings and links
 tmb_add_net_suite(loop-whole net-whole --pretend --conduit loop --hosts 3 --ranks 7
-  --placement uneven --patience 4)
+  --placement uneven --time-factor 4)
 tmb_add_net_suite(hooks net-whole --pretend --conduit loop --hosts 2 --ranks 4 --placement cyclic
-  --patience 4 --set "TOMBOLO_NET_HOOK=fault:seed=7,again=20")
-tmb_add_net_suite(strict-whole net-whole --hosts 2 --ranks 4 --placement cyclic --patience 6
+  --time-factor 4 --set "TOMBOLO_NET_HOOK=fault:seed=7,again=20")
+tmb_add_net_suite(strict-whole net-whole --hosts 2 --ranks 4 --placement cyclic --time-factor 6
   ${tmb_no_comfort})
-tmb_add_net_suite(small-frames net-whole --hosts 2 --ranks 4 --mtu 576 --patience 4
+tmb_add_net_suite(small-frames net-whole --hosts 2 --ranks 4 --mtu 576 --time-factor 4
   --set TOMBOLO_UDP_OFFLOAD=0)
-tmb_add_net_suite(ipv6 net-whole --hosts 4 --ranks 8 --family 6 --patience 4)
-tmb_add_net_suite(rails net-whole --hosts 2 --ranks 4 --placement cyclic --rails 2 --patience 4)
-tmb_add_net_suite(bad-link-whole net-whole --hosts 2 --ranks 4 --patience 6 ${tmb_bad_link})
-tmb_add_net_suite(slow-link net-whole --hosts 4 --ranks 4 --patience 6
+tmb_add_net_suite(ipv6 net-whole --hosts 4 --ranks 8 --family 6 --time-factor 4)
+tmb_add_net_suite(rails net-whole --hosts 2 --ranks 4 --placement cyclic --rails 2 --time-factor 4)
+tmb_add_net_suite(bad-link-whole net-whole --hosts 2 --ranks 4 --time-factor 6 ${tmb_bad_link})
+tmb_add_net_suite(slow-link net-whole --hosts 4 --ranks 4 --time-factor 6
   --wire "delay=1ms,rate=100mbit")
-tmb_add_net_suite(soak-whole net-whole --hosts 2 --ranks 4 --select "^soak$" --patience 200
+tmb_add_net_suite(soak-whole net-whole --hosts 2 --ranks 4 --select "^soak$" --time-factor 200
   --wire "loss=1%" --set TMB_TEST_COUNT=50000000)
-tmb_add_net_suite(encrypted-whole net-whole --hosts 2 --ranks 4 --patience 6
+tmb_add_net_suite(encrypted-whole net-whole --hosts 2 --ranks 4 --time-factor 6
   --wire "loss=1%,corrupt=0.5%" --set TOMBOLO_UDP_AUTH=encrypt)
-tmb_add_net_suite(stream-whole net-whole --hosts 4 --ranks 7 --placement uneven --patience 6
+tmb_add_net_suite(stream-whole net-whole --hosts 4 --ranks 7 --placement uneven --time-factor 6
   --set TOMBOLO_UDP_STREAM=1)
-tmb_add_net_suite(stream-slow net-whole --hosts 2 --ranks 4 --family 6 --patience 6
+tmb_add_net_suite(stream-slow net-whole --hosts 2 --ranks 4 --family 6 --time-factor 6
   --wire "loss=1%,delay=200us" --set TOMBOLO_UDP_STREAM=1)
-tmb_add_net_suite(no-datagrams net-whole --hosts 2 --ranks 4 --patience 6
+tmb_add_net_suite(no-datagrams net-whole --hosts 2 --ranks 4 --time-factor 6
   --set TOMBOLO_UDP_FAULT=loss=100)
 # They take longer than the head of suite.py says.
 get_directory_property(tmb_all_tests TESTS)

@@ -29,10 +29,10 @@ function(tmb_add_conduit target name)
 endfunction()
 
 # The udp conduit. Its unit tests compile the same sources (TmbTests.cmake).
-set(tmb_tender "${PROJECT_SOURCE_DIR}/src/net/plugin/tender.c")
+set(tmb_progress_thread "${PROJECT_SOURCE_DIR}/src/net/plugin/progress_thread.c")
 file(GLOB_RECURSE tmb_udp_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.c")
 list(FILTER tmb_udp_sources EXCLUDE REGEX "_test\\.c$")
-list(APPEND tmb_udp_sources "${tmb_tender}")
+list(APPEND tmb_udp_sources "${tmb_progress_thread}")
 tmb_add_conduit(tombolo_net_udp udp ${tmb_udp_sources})
 
 # The ofi conduit, in the same way. It needs the headers of libfabric to be built; libfabric itself
@@ -42,7 +42,7 @@ find_path(TMB_OFI_INCLUDE rdma/fi_endpoint.h
 if(TMB_OFI_INCLUDE)
   file(GLOB tmb_ofi_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/ofi/*.c")
   list(FILTER tmb_ofi_sources EXCLUDE REGEX "_test\\.c$")
-  tmb_add_conduit(tombolo_net_ofi ofi ${tmb_ofi_sources} "${tmb_tender}")
+  tmb_add_conduit(tombolo_net_ofi ofi ${tmb_ofi_sources} "${tmb_progress_thread}")
   target_include_directories(tombolo_net_ofi SYSTEM PRIVATE "${TMB_OFI_INCLUDE}")
 else()
   message(STATUS "tombolo: libfabric's headers are not found, so the conduit ofi is not built "

@@ -77,8 +77,20 @@ RULES = (
     "atomics",
     "macro-flow",
     "state",
+    "words",
+    "prints",
     "gate",
 )
+WORDS = {
+    "tender": "progress thread",
+    "stranger": "unknown sender",
+    "strangers": "unknown senders",
+    "deaf": "closed",
+    "patience": "time limit, grace period",
+}
+WORD = re.compile(r"(?<![a-z])(" + "|".join(WORDS) + r")(?![a-z])", re.I)
+WORDS_OK = ("docs/TERMS.md", "docs/DECISIONS/", "scripts/tidy.py", "scripts/tidy_test.py")
+COMPARISONS = {"==", "!=", "<", ">", "<=", ">="}
 ALLOW = re.compile(r"tidy-allow: ([a-z-]+) because \S+")
 
 
@@ -133,6 +145,16 @@ def check_lines(file):
         count = sum(1 for line in file.code.split("\n") if line.strip())
     if count > MAX_FILE_LINES and file.is_c:
         yield 1, "file-lines", f"{count} lines, at most {MAX_FILE_LINES}"
+
+
+def check_words(file):
+    """Words of docs/TERMS.md that have a better one, in names, comments, messages and pages."""
+    if file.path.startswith(WORDS_OK):
+        return
+    for number, line in enumerate(file.lines, 1):
+        for match in WORD.finditer(line):
+            word = match.group().lower()
+            yield number, "words", f"{word}: write {WORDS[word]} (docs/TERMS.md)"
 
 
 # ---- rules on functions
@@ -289,6 +311,24 @@ def check_assert(file):
             if inner.text in SIDE_EFFECTS:
                 yield inner.line, "assert", f"side effect in {token.text}: {inner.text}"
                 break
+
+
+def check_prints(file):
+    """assert_true(a == b) does not print a and b; one with || is left alone."""
+    if not file.path.endswith("_test.c"):
+        return
+    for i, token in enumerate(file.tokens[:-1]):
+        if token.text != "assert_true" or file.tokens[i + 1].text != "(":
+            continue
+        depth, top = 0, []
+        for inner in file.tokens[i + 1 :]:
+            depth += {"(": 1, ")": -1}.get(inner.text, 0)
+            if depth == 0:
+                break
+            if depth == 1:
+                top.append(inner.text)
+        if COMPARISONS.intersection(top) and not {"||", "?"}.intersection(top):
+            yield token.line, "prints", "compare by assert_int_equal or assert_cmp: they print both"
 
 
 TYPE_START = {
@@ -610,12 +650,18 @@ def list_files(root, paths):
         for folder, dirs, names in os.walk(root / start):
             dirs[:] = [d for d in dirs if not d.startswith((".", "build", "__pycache__"))]
             found.update(os.path.relpath(os.path.join(folder, name), root) for name in names)
-    return sorted(p for p in found if p.endswith(ENDINGS) or p.endswith("CMakeLists.txt"))
+    if not paths:
+        found.update(os.path.relpath(p, root) for p in root.glob("*.md"))
+        found.update(os.path.relpath(p, root) for p in root.glob("docs/*.md"))
+    wanted = ENDINGS + (".md", "CMakeLists.txt")
+    return sorted(p for p in found if p.endswith(wanted))
 
 
 def check_file(file, root, layers, listed):
     """One file's findings as (line, rule, message), and how many a comment excuses."""
-    rules = [check_head, check_lines]
+    rules = [check_head, check_lines, check_words]
+    if file.path.endswith(".md"):
+        rules = [check_words]
     if file.is_c:
         rules += [
             check_functions,
@@ -624,6 +670,7 @@ def check_file(file, root, layers, listed):
             check_atomics,
             check_malloc,
             check_assert,
+            check_prints,
             check_vla,
             check_directives,
         ]

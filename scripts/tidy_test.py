@@ -233,6 +233,22 @@ class Rules(unittest.TestCase):
         self.assertEqual(code, 1, out)
         self.assertIn("docs/STATE.md:3: state: src/base/x.c has no variable", out)
 
+    def test_words(self):
+        self.fires("words", "/* A stranger says hello. */\n")
+        self.fires("words", "int tmb_tender_stop;\n")
+        self.fires("words", "#define PATIENCE_NS 1\n")
+        self.quiet("extern int tendered, pretender;\n")
+        code, out = run({"src/base/x.c": HEAD, "docs/X.md": "It is deaf.\n"})
+        self.assertEqual(code, 1, out)
+        self.assertIn("docs/X.md:1: words: deaf: write closed", out)
+
+    def test_prints(self):
+        test = HEAD + "static void f(int a) {\n  %s;\n}\n"
+        for bad in ("assert_true(a == 1)", "assert_true(a && a < 2)"):
+            self.fires("prints", {"src/base/x_test.c": test % bad})
+        for good in ("assert_true(a)", "assert_true(!a || a < 2)", "assert_int_equal(a, 1)"):
+            self.quiet({"src/base/x_test.c": test % good})
+
     def test_gate(self):
         short = "int f(void) { return 1; }\n" * 95
         medium = "int f(void) {\n" + "  g();\n" * 45 + "}\n"

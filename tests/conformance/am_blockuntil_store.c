@@ -8,7 +8,7 @@
  */
 #include "job.h"
 
-enum { ROUNDS = 12, PATIENCE_MS = 20000 };
+enum { ROUNDS = 12, LIMIT_MS = 20000 };
 
 /* Changes the partner's word in one of several ways. */
 static void change(gex_Rank_t partner, uint64_t value) {
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     } else {
       sleep_ms(i % 4 == 0 ? 0 : 5 * (unsigned)(i % 4)); /* the partner sleeps, or does not yet */
       change(partner, i);
-      CHECK_EQ(oob_wait(PATIENCE_MS), (int)i);
+      CHECK_EQ(oob_wait(LIMIT_MS), (int)i);
     }
   }
   return job_finish();

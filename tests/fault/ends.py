@@ -168,7 +168,7 @@ def stopped_rank_is_ended(way):
     job.expect(137, r"rank 2 .*killed by signal 9")
 
 
-def deaf_rank_is_ended(way):
+def rank_that_ignores_signals_is_ended(way):
     """Ranks that ignore SIGQUIT and SIGTERM."""
     job = Job(3, [VICTIM, "ignore"], way)
     os.kill(job.ready()[0], signal.SIGKILL)
@@ -254,7 +254,7 @@ for case in (
     kill_everything,
     stop_and_continue,
     stopped_rank_is_ended,
-    deaf_rank_is_ended,
+    rank_that_ignores_signals_is_ended,
     last_words,
     client_quit_handler,
     client_catches_terminator,

@@ -132,14 +132,14 @@ def prepare(run, options):
     environment = {**os.environ, **run.environment}
     environment.update(word.replace("%3B", ";").split("=", 1) for word in options.set)
     environment["TOMBOLO_CONDUIT"] = options.conduit
-    seconds = run.timeout * options.patience
+    seconds = run.timeout * options.time_factor
     command = set_option(command, "--timeout", f"{seconds:.0f}")
     if options.pretend:
         environment["TOMBOLO_PLACES"] = ",".join(map(str, host_of))
         if options.launcher:
             return *by_launcher(run, options, environment, seconds), seconds
         return command, environment, seconds
-    environment.setdefault("TOMBOLO_SSH_TIMEOUT", f"{AGENT_S * max(options.patience, 1):g}")
+    environment.setdefault("TOMBOLO_SSH_TIMEOUT", f"{AGENT_S * max(options.time_factor, 1):g}")
     words = ",".join(f"host{h}" for h in host_of)
     at = command.index("-n")
     return [*command[:at], "--hosts", words, *command[at:]], environment, seconds
@@ -208,7 +208,7 @@ def parse_options():
     parser.add_argument("--select", default=".", help="regular expression over names")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts of them")
     parser.add_argument("--jobs", type=int, default=2, help="at a time")
-    parser.add_argument("--patience", type=float, default=1,
+    parser.add_argument("--time-factor", type=float, default=1,
                         help="factor on time limits, also on that of agents")
     parser.add_argument("--family", choices=("4", "6", "46"), default="4")
     parser.add_argument("--mtu", type=int, default=1500)

@@ -46,7 +46,7 @@ struct agent {
   struct pipes *pipes; /* [here] */
   int child_end[2];    /* of the rank that is being forked */
   uint32_t room[2];    /* output that the launcher still takes */
-  bool deaf[2];        /* nobody reads that stream any more */
+  bool closed[2];      /* nobody reads that stream any more */
   int input_fd;        /* standard input of a rank here; -1: none */
   struct pack input;   /* that came for it; `at`: written */
   bool input_ends;
@@ -120,7 +120,7 @@ static bool serve_output(struct agent *a, bool last) {
     if (tmb_ctl_record_of(ctl)[r] == TMB_CTL_ELSEWHERE) continue;
     struct pipes *p = &a->pipes[tmb_ctl_record_of(ctl)[r]];
     for (int i = 0; i < 2; i++) {
-      if (a->deaf[i]) close_output(a, p, i);
+      if (a->closed[i]) close_output(a, p, i);
       while (read_output(a, r, p, i) && last) continue;
       if (!last || p->read_fd[i] < 0) continue;
       if (a->room[i] == 0)
@@ -188,8 +188,8 @@ static void agent_frame(struct tree *t, const struct frame *f) {
     if (i < 2) a->room[i] += unpack_u32(&p);
     break;
   }
-  case FRAME_DEAF:
-    if (i < 2) a->deaf[i] = true;
+  case FRAME_CLOSED:
+    if (i < 2) a->closed[i] = true;
     break;
   case FRAME_INPUT:
     if (f->bytes == 0) a->input_ends = true;

@@ -39,7 +39,7 @@ void link_close(struct link *l) {
 
 void link_send(struct link *l, struct frame f) {
   const struct head head = {f.type, f.a, f.b, f.bytes};
-  if (l->broken || l->deaf) return;
+  if (l->broken || l->closed) return;
   pack_bytes(&l->out, &head, sizeof head);
   pack_bytes(&l->out, f.data, f.bytes);
 }
@@ -60,9 +60,9 @@ void link_push(struct link *l) {
     } else if (n < 0 && errno == EAGAIN) {
       break;
     } else if (n < 0 && errno != EINTR) {
-      l->deaf = true; /* what it has sent before it went is still to be read */
+      l->closed = true; /* what it has sent before it went is still to be read */
     }
-    if (l->deaf) l->out.at = l->out.bytes;
+    if (l->closed) l->out.at = l->out.bytes;
   }
   if (!link_queued(l)) l->out.at = l->out.bytes = 0;
 }

@@ -26,7 +26,7 @@ enum frame_type {
   FRAME_ALL_PARTS,  /* down: a part_bytes, b part_slot; payload: parts of all ranks in that order */
   FRAME_OUTPUT,     /* up: a rank, b stream 1 or 2; payload: text */
   FRAME_TAKEN,      /* down: a host, b stream; payload: u32 bytes of output that were delivered */
-  FRAME_DEAF,       /* down: a unused, b stream whose reader is gone */
+  FRAME_CLOSED,     /* down: a unused, b stream whose reader is gone */
   FRAME_INPUT,      /* down: a rank; payload: its standard input, empty at the end */
   FRAME_INPUT_DONE, /* up: b bytes taken, UINT32_MAX: no more is wanted */
   FRAME_DONE,       /* up: a host, b exit code: its ranks are gone and all is said */
@@ -49,7 +49,7 @@ struct link {
   struct pack out;   /* `at`: written so far */
   struct pack in;    /* `at`: consumed so far */
   uint64_t heard_ns, said_ns;
-  bool deaf;   /* the peer does not read any more */
+  bool closed; /* the peer does not read any more */
   bool broken; /* nothing more can come: the peer is gone, or has sent nonsense */
 };
 

@@ -258,7 +258,7 @@ static void from_above(struct tree *t, const struct frame *f) {
     tree_send_down(t, *f);
     break;
   case FRAME_START:
-  case FRAME_DEAF:
+  case FRAME_CLOSED:
     tree_send_down(t, *f);
     t->frame(t, f);
     break;

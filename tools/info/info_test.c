@@ -179,7 +179,7 @@ static void the_checked_in_table_is_current(void **state) {
   snprintf(path, sizeof path, "%s", __FILE__);
   char *slash = strrchr(path, '/');
   assert_non_null(slash);
-  snprintf(slash, sizeof path - (size_t)(slash - path), "/../docs/SETTINGS.md");
+  snprintf(slash, sizeof path - (size_t)(slash - path), "/../../docs/SETTINGS.md");
   FILE *file = fopen(path, "r");
   if (!file) fail_msg("cannot open %s", path);
   text[fread(text, 1, sizeof text - 1, file)] = '\0';

@@ -82,7 +82,7 @@ static void drop_sink(struct front *f, uint32_t sink) {
   if (s->fd > STDERR_FILENO) close(s->fd);
   s->fd = -1;
   s->text.at = s->text.bytes = s->owners.at = s->owners.bytes = 0;
-  tree_send_down(f->tree, (struct frame){.type = FRAME_DEAF, .b = stream_of(f, sink)});
+  tree_send_down(f->tree, (struct frame){.type = FRAME_CLOSED, .b = stream_of(f, sink)});
 }
 
 /* How much may be written without blocking. */

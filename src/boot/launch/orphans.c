@@ -22,11 +22,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIST_BYTES  16384 /* process numbers, as text; what does not fit comes in the next round */
-#define TICK_NS     UINT64_C(5000000)
-#define PATIENCE_NS UINT64_C(500000000)  /* from SIGTERM to SIGKILL */
-#define GIVE_UP_NS  UINT64_C(2000000000) /* what is left then hangs in the kernel */
-#define REGIONS     8 /* one for each rail and kind of endpoint; numbered from 0 */
+#define LIST_BYTES 16384 /* process numbers, as text; what does not fit comes in the next round */
+#define TICK_NS    UINT64_C(5000000)
+#define GRACE_NS   UINT64_C(500000000)  /* from SIGTERM to SIGKILL */
+#define GIVE_UP_NS UINT64_C(2000000000) /* what is left then hangs in the kernel */
+#define REGIONS    8 /* one for each rail and kind of endpoint; numbered from 0 */
 
 /* The children of this process as text: numbers, each followed by a blank. */
 static bool list_children(char *text) {
@@ -76,7 +76,7 @@ void tmb_orphans_end(const char *before) {
     tmb_info("ending %d process%s that ranks have left behind", left, left == 1 ? "" : "es");
   for (uint64_t age = 0; left && age < GIVE_UP_NS; age = tmb_os_now_ns() - start) {
     (void)tmb_os_nsleep(TICK_NS);
-    left = signal_orphans(before, age < PATIENCE_NS ? 0 : SIGKILL);
+    left = signal_orphans(before, age < GRACE_NS ? 0 : SIGKILL);
   }
 }
 

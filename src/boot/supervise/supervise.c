@@ -362,7 +362,7 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
   options->cut_short = s.cut_short;
   options->final = s.final;
   free(s.far_gone);
-  free(s.patience);
+  free(s.grace);
   if (fds != &alone) free(fds);
   return s.code;
 }

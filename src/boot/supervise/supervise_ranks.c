@@ -2,7 +2,7 @@
 /*
  * Signals to a job's ranks, their reaping, and what their ends mean for the job.
  *
- * Owns: nothing; works on the struct tmb_sup of supervise.c, which calls it. Calls: ctl, patience,
+ * Owns: nothing; works on the struct tmb_sup of supervise.c, which calls it. Calls: ctl, grace,
  * os, base. Ranks that are asked to end (SIGQUIT) have a time for it that does not count waits for
  * a processor; those that are ending by themselves get a little longer; then SIGKILL. While the
  * ranks want to outlive each other (REPORT), an end is written into the control block and ranks
@@ -66,7 +66,7 @@ static uint64_t had_ns(const struct tmb_sup *s, uint32_t rank) {
   const pid_t joined = tmb_ctl_pid(s->l->ctl, rank);
   struct tmb_os_process now;
   (void)tmb_os_process(joined ? joined : s->l->pids[rank], false, &now);
-  return tmb_patience_look(&s->patience[rank], tmb_sup_clock_ns(s), now.state, now.cpu_ns);
+  return tmb_grace_check(&s->grace[rank], tmb_sup_clock_ns(s), now.state, now.cpu_ns);
 }
 
 /* Asks every rank here that is not ending by itself to end. A program that never joined gets
@@ -84,11 +84,11 @@ void tmb_sup_ask(struct tmb_sup *s) {
   }
   s->phase = TMB_PHASE_ASKED;
   s->asked_ns = tmb_sup_clock_ns(s);
-  if (!s->patience) s->patience = calloc(s->l->size, sizeof *s->patience);
-  if (!s->patience) tmb_fatal_nopos("out of memory for the ends of %u ranks", s->l->size);
+  if (!s->grace) s->grace = calloc(s->l->size, sizeof *s->grace);
+  if (!s->grace) tmb_fatal_nopos("out of memory for the ends of %u ranks", s->l->size);
   for (uint32_t r = 0; r < s->l->size; r++)
     if (s->l->pids[r]) (void)had_ns(s, r);
-  for (uint32_t r = 0; r < s->l->size; r++) s->patience[r].had_ns = 0;
+  for (uint32_t r = 0; r < s->l->size; r++) s->grace[r].had_ns = 0;
 }
 
 /* Kills the ranks that have had their time; those that are ending by themselves get more of it,

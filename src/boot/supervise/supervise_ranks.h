@@ -12,7 +12,7 @@
 #define TMB_BOOT_SUPERVISE_RANKS_H
 
 #include "boot/page/ctl.h"
-#include "boot/supervise/patience.h"
+#include "boot/supervise/grace.h"
 #include "boot/supervise/supervise.h"
 #include "boot/supervise/watchdog.h"
 #include "os/os.h"
@@ -38,11 +38,11 @@ struct tmb_sup {
   bool failed;            /* something went wrong: do not wait for slow output */
   uint64_t grace_ns, slow_output_ns;
   uint64_t first_end_ns, last_end_ns, asked_ns, killed_ns; /* of tmb_sup_clock_ns */
-  uint64_t exiting_since_ns;     /* a rank is on its way out since then; 0: none */
-  uint64_t held_ns;              /* time during which tmb_sup_clock_ns stood still */
-  uint64_t tick_ns;              /* last look at the output */
-  uint32_t condemned;            /* of ctl->condemned that have been dealt with */
-  struct tmb_patience *patience; /* [size] of ranks that were asked; NULL before */
+  uint64_t exiting_since_ns; /* a rank is on its way out since then; 0: none */
+  uint64_t held_ns;          /* time during which tmb_sup_clock_ns stood still */
+  uint64_t tick_ns;          /* last look at the output */
+  uint32_t condemned;        /* of ctl->condemned that have been dealt with */
+  struct tmb_grace *grace;   /* [size] of ranks that were asked; NULL before */
   struct tmb_watchdog dog;
   uint64_t timeout_ns; /* when the job's time is over; UINT64_MAX: never */
 };

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 enum { THREADS = 5, TURNS = 3000 };
-#define PATIENCE_NS UINT64_C(10000000000)
+#define LIMIT_NS UINT64_C(10000000000)
 
 /* ---- a conduit */
 
@@ -113,7 +113,7 @@ static void *body(void *arg) {
 
 /* Wait until all threads have come to `value`. Returns whether they did. */
 static bool all_reach(uint64_t value) {
-  const uint64_t until = tmb_os_now_ns() + PATIENCE_NS;
+  const uint64_t until = tmb_os_now_ns() + LIMIT_NS;
   for (int id = 0; id < THREADS; id++)
     while (tmb_load_acq(&reached[id]) < value) {
       if (tmb_os_now_ns() > until) return false;
@@ -150,7 +150,7 @@ static void a_bell_wakes_all(void **state) {
 static void arrive(uint64_t value) {
   (void)value;
   assert_int_equal(write(wire[1], "x", 1), 1);
-  const uint64_t until = tmb_os_now_ns() + PATIENCE_NS;
+  const uint64_t until = tmb_os_now_ns() + LIMIT_NS;
   while (tmb_load_acq(&arrived) < value && tmb_os_now_ns() < until) tmb_os_yield();
   tmb_near_wake_self(&tmb_job.near);
 }
@@ -164,7 +164,7 @@ static void a_descriptor_wakes(void **state) {
 static void start_timer(uint64_t value) {
   tmb_store_rel(&timer_at, tmb_os_now_ns() + value % 7 * 20000);
   tmb_net_sleep_tell();
-  const uint64_t until = tmb_os_now_ns() + PATIENCE_NS;
+  const uint64_t until = tmb_os_now_ns() + LIMIT_NS;
   while (tmb_load_acq(&fired) < value && tmb_os_now_ns() < until) tmb_os_yield();
   tmb_near_wake_self(&tmb_job.near);
 }

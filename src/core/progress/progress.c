@@ -14,12 +14,12 @@
 #include "core/progress/peer.h"
 #include "os/os.h"
 
-#define SHOW_POLLS        1024u /* empty polls in a row before the status page says so, again */
-#define POLL_BATCH        32u   /* empty polls between looks at the clock */
-#define POLL_PAUSE_NS     300u  /* of other work between two polls: more, and it is no waiting */
-#define PATIENCE_NS_MIN   1000u /* polling before a yield, while yields bring what is waited for */
-#define PATIENCE_NS_FIRST 10000u
-#define PATIENCE_NS_MAX   100000u /* the same while they do not: times 4 for each vain yield */
+#define SHOW_POLLS    1024u /* empty polls in a row before the status page says so, again */
+#define POLL_BATCH    32u   /* empty polls between looks at the clock */
+#define POLL_PAUSE_NS 300u  /* of other work between two polls: more, and it is no waiting */
+#define SPIN_NS_MIN   1000u /* polling before a yield, while yields bring what is waited for */
+#define SPIN_NS_FIRST 10000u
+#define SPIN_NS_MAX   100000u /* the same while they do not: times 4 for each vain yield */
 
 void tmb_progress_made(void) {
   if (tmb_job.threads) {
@@ -58,16 +58,16 @@ int tmb_progress(int serve) {
 struct empty_polls {
   uint32_t idle; /* in a row, since the status page was written */
   uint32_t count;
-  bool yielded;         /* since work was found last */
-  uint64_t mark_ns;     /* when the last batch of polls ended */
-  uint64_t run_ns;      /* of polling without pause, since the last yield */
-  uint64_t patience_ns; /* how long before the next yield; 0: not polled yet */
+  bool yielded;     /* since work was found last */
+  uint64_t mark_ns; /* when the last batch of polls ended */
+  uint64_t run_ns;  /* of polling without pause, since the last yield */
+  uint64_t spin_ns; /* how long before the next yield; 0: not polled yet */
 };
 
 /* The poll found something. If that was soon after a yield, the yield has paid: the answer comes
  * from a rank that waits for this processor, so give it away sooner from now on. */
 static void empty_end(struct empty_polls *e) {
-  if (e->yielded && e->count < POLL_BATCH && !e->run_ns) e->patience_ns = PATIENCE_NS_MIN;
+  if (e->yielded && e->count < POLL_BATCH && !e->run_ns) e->spin_ns = SPIN_NS_MIN;
   e->count = 0;
   e->run_ns = 0;
   e->yielded = false;
@@ -83,9 +83,9 @@ static void empty_batch(struct empty_polls *e) {
     return;
   }
   e->run_ns += took;
-  if (!e->patience_ns) e->patience_ns = PATIENCE_NS_FIRST;
-  if (e->run_ns < e->patience_ns) return;
-  if (e->yielded) e->patience_ns = TMB_MIN(4 * e->patience_ns, (uint64_t)PATIENCE_NS_MAX);
+  if (!e->spin_ns) e->spin_ns = SPIN_NS_FIRST;
+  if (e->run_ns < e->spin_ns) return;
+  if (e->yielded) e->spin_ns = TMB_MIN(4 * e->spin_ns, (uint64_t)SPIN_NS_MAX);
   e->yielded = true;
   e->run_ns = 0;
   tmb_os_yield();

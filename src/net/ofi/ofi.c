@@ -13,7 +13,7 @@
 #include "net/ofi/ofi_engine.h"
 #include "net/ofi/ofi_rma.h"
 #include "net/ofi/ofi_silent.h"
-#include "net/plugin/tender.h"
+#include "net/plugin/progress_thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,7 +216,7 @@ static void free_copies(struct ofi_op *list) {
 }
 
 static void net_close(struct tmb_net *net) {
-  tmb_tender_stop(net->tender);
+  tmb_progress_thread_stop(net->thread);
   if (!ofi_rail_stop(net)) return; /* the provider may still use all of it */
   free_copies(net->held[0].first);
   free_copies(net->held[1].first);
@@ -241,18 +241,18 @@ static void net_close(struct tmb_net *net) {
 TMB_NO_LOCK_CHECK static void net_leave(struct tmb_net *net, int code) {
   (void)code;
   if (!strstr(net->rail[0].info->fabric_attr->prov_name, "shm")) return;
-  tmb_tender_stop(net->tender);
-  net->tender = NULL;
+  tmb_progress_thread_stop(net->thread);
+  net->thread = NULL;
   tmb_lock_acquire_shared(&net->lock); /* for ever: nobody uses the endpoint any more */
   (void)ofi_rail_stop(net);
 }
 
-static void start_tender(struct tmb_net *net) {
+static void start_thread(struct tmb_net *net) {
   if (!net->env.up->setting_int("TOMBOLO_OFI_THREAD")) return;
   net->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (net->nudge >= 0)
-    net->tender =
-        tmb_tender_start(&(struct tmb_tended){.net = net, .tick = &net->tick, .tend = ofi_tend});
+    net->thread = tmb_progress_thread_start(
+        &(struct tmb_progress_work){.net = net, .tick = &net->tick, .tend = ofi_tend});
 }
 
 static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
@@ -275,8 +275,8 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
     tmb_lock_acquire_shared(&net->lock);
     for (struct ofi_buffer *b; good && (b = ofi_pool_take(&net->receives, 0));) ofi_post(net, b);
     tmb_lock_release(&net->lock);
-    if (good) start_tender(net);
-    good = ofi_silent_agree(net, good, net->tender != NULL);
+    if (good) start_thread(net);
+    good = ofi_silent_agree(net, good, net->thread != NULL);
   } else {
     good = false;
   }

@@ -163,7 +163,7 @@ struct ofi_rail {
 
 struct ofi_access;
 struct ofi_memory;
-struct tmb_tender;
+struct tmb_progress_thread;
 
 struct tmb_net {
   struct tmb_net_env env;
@@ -178,8 +178,8 @@ struct tmb_net {
   bool hmem;         /* ... also with memory of devices */
   bool ordered;      /* a message arrives after the writes before it */
   uint64_t timeout_ns;
-  struct tmb_tender *tender; /* NULL: none */
-  int nudge;                 /* descriptor that wakes who sleeps; -1: none */
+  struct tmb_progress_thread *thread; /* NULL: none */
+  int nudge;                          /* descriptor that wakes who sleeps; -1: none */
 
   struct tmb_lock lock;   /* of all that follows */
   struct ofi_peer **peer; /* [size]; NULL: nothing to do with it yet */
@@ -309,9 +309,9 @@ int ofi_am_send(struct tmb_net *net, struct tmb_am_out *out);
 
 int ofi_progress(struct tmb_net *net, int serve);
 uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
-/* Progress for a client that computes, see net/plugin/tender.h: messages and completions are kept.
- * in tick: of the client when it was last looked at. out fds, count, ns: what to wait for, up to
- * when; ns is lowered. Returns false if the client is here or sleeps. */
+/* Progress for a client that computes, see net/plugin/progress_thread.h: messages and completions
+ * are kept. in tick: of the client when it was last looked at. out fds, count, ns: what to wait
+ * for, up to when; ns is lowered. Returns false if the client is here or sleeps. */
 bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *count,
               uint64_t *ns);
 bool ofi_drained(struct tmb_net *net);

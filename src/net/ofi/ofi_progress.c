@@ -15,7 +15,7 @@
 #include "net/ofi/ofi_engine.h"
 #include "net/ofi/ofi_rma.h"
 #include "net/ofi/ofi_silent.h"
-#include "net/plugin/tender.h"
+#include "net/plugin/progress_thread.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@
 #define EVENTS_MOST    64 /* completions that one call deals with beside messages */
 #define NS_PER_S       UINT64_C(1000000000)
 #define LATE_NS        UINT64_C(1000000)    /* from a timer of a client that sleeps to its waking */
-#define TEND_HELD_MAX  (UINT64_C(8) << 20)  /* bytes of copies for which the tender goes on */
+#define TEND_HELD_MAX  (UINT64_C(8) << 20)  /* bytes of copies that the progress thread keeps */
 #define FAIL_NS        UINT64_C(5000000000) /* for accesses to a lost peer to fail */
 #define BLIND_NS       UINT64_C(1000000)    /* longest sleep while something is on its way */
 #define LOOK_TICKS     256                  /* calls between looks for silent peers */
@@ -374,7 +374,7 @@ static uint64_t quiet_ns(const struct tmb_net *net) {
       net->rail[0].wait_fd < 0)
     return BLIND_NS;
   if (net->broken && net->timeout_ns) return NS_PER_S / 10;
-  return net->tender || !net->silent.timeout_ns ? UINT64_MAX : net->silent.timeout_ns / 10;
+  return net->thread || !net->silent.timeout_ns ? UINT64_MAX : net->silent.timeout_ns / 10;
 }
 
 uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns) {
@@ -422,10 +422,10 @@ static void nudge(struct tmb_net *net) {
   net->nudged = write(net->nudge, &one, sizeof one) == (ssize_t)sizeof one;
 }
 
-/* What the tender waits for next; out as for ofi_tend. in room: for further copies. */
+/* What the progress thread waits for next; out as for ofi_tend. in room: for further copies. */
 static void tend_wait(struct tmb_net *net, bool room, struct pollfd *fds, uint32_t *count,
                       uint64_t *ns) {
-  const int rc = room ? ofi_rail_wait(net, fds, TMB_TENDER_FDS, count) : -FI_ENOSYS;
+  const int rc = room ? ofi_rail_wait(net, fds, TMB_PROGRESS_FDS, count) : -FI_ENOSYS;
   if (rc == -FI_EAGAIN)
     *ns = 0;
   else if (rc || net->tx_busy || net->todo || net->pending || net->again || net->unposted ||

@@ -8,7 +8,7 @@
  * same family, rails and packet length, from what all of them have published.
  */
 #include "base/error.h"
-#include "net/plugin/tender.h"
+#include "net/plugin/progress_thread.h"
 #include "net/udp/io/udp_fault.h"
 #include "net/udp/io/udp_socket.h"
 #include "net/udp/ops/udp_engine.h"
@@ -217,7 +217,7 @@ static bool tend(struct tmb_net *e, uint64_t seen, struct pollfd *fds, uint32_t 
   return true;
 }
 
-_Static_assert(UDP_FDS_MAX <= TMB_TENDER_FDS, "the tender has room for all descriptors");
+_Static_assert(UDP_FDS_MAX <= TMB_PROGRESS_FDS, "the progress thread has room for all descriptors");
 
 static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   struct plan plan = {0};
@@ -239,8 +239,8 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   struct tmb_net *e = udp_engine_new(env, &config, &io);
   if (!e) env->up->fatal("no memory for the network");
   if (env->up->setting_int("TOMBOLO_UDP_THREAD"))
-    e->tender = tmb_tender_start(
-        &(struct tmb_tended){.net = e, .tick = &e->tick, .tend = tend, .busy = udp_busy_transfers});
+    e->thread = tmb_progress_thread_start(&(struct tmb_progress_work){
+        .net = e, .tick = &e->tick, .tend = tend, .busy = udp_busy_transfers});
   env->barrier(env->ctx);
   *net = e;
 free_cards:
@@ -254,7 +254,7 @@ free_cards:
 static void net_close(struct tmb_net *e) {
   const struct udp_io io = e->io;
   struct udp_cipher *cipher = e->config.cipher;
-  tmb_tender_stop(e->tender);
+  tmb_progress_thread_stop(e->thread);
   udp_engine_free(e);
   io.ops->close(io.state);
   udp_cipher_free(cipher);

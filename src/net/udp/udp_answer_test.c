@@ -87,7 +87,7 @@ static void unanswered(void **state) {
   rig_close(2);
 }
 
-/* One that computes: its tender acknowledges. */
+/* One that computes: its progress thread acknowledges. */
 static void computing(void **state) {
   (void)state;
   uint64_t ns = UINT64_MAX;

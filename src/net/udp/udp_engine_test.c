@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engines over a wire in memory: messages, puts, gets, signals, over a good wire and over bad ones;
- * credit, replies inside handlers, strangers' and replayed packets. */
+ * credit, replies inside handlers, packets of unknown senders, replayed packets. */
 #include "net/udp/udp_rig_test.h"
 
 #include <setjmp.h>
@@ -326,7 +326,7 @@ static void ordered_signals(void **state) {
   end();
 }
 
-/* ---- strangers */
+/* ---- unknown senders */
 
 static void inject(uint32_t to, const uint8_t *bytes, uint32_t count) {
   struct udp_out out = {.peer = to, .head = bytes, .head_bytes = count};
@@ -341,7 +341,7 @@ static uint32_t last_sent(uint32_t rank, uint8_t *bytes) {
   return d->count;
 }
 
-static void strangers(void **state) {
+static void unknown_senders(void **state) {
   (void)state;
   const struct udp_config config = rig_config();
   static uint8_t packet[UDP_DATAGRAM_MAX];
@@ -441,7 +441,7 @@ static void lost_peer(void **state) {
   rig_close(2);
 }
 
-/* What the tender does while the client of rank 1 computes. */
+/* What the progress thread does while the client of rank 1 computes. */
 static void tend(uint32_t rank) {
   uint64_t ns = UINT64_MAX;
   rig_current = rank;
@@ -481,7 +481,7 @@ static void computing_peer(void **state) {
 }
 
 /* A client asks what to wait for, looks once more, finds what it waited for and goes on without
- * another call: its tender sends what was lost again. */
+ * another call: its progress thread sends what was lost again. */
 static void gone_on(void **state) {
   (void)state;
   const struct udp_config config = rig_config();
@@ -510,7 +510,8 @@ static bool has_news(const struct pollfd *fds, uint32_t count) {
   return poll(look, count, 0) > 0;
 }
 
-/* A client that sleeps is woken by what its tender has taken, once for all that it then finds. */
+/* A client that sleeps is woken by what its progress thread has taken, once for all that it then
+ * finds. */
 static void woken(void **state) {
   (void)state;
   const struct udp_config config = rig_config();
@@ -525,7 +526,7 @@ static void woken(void **state) {
     (void)rig_progress(1, TMB_SERVE_ALL);
     assert_false(has_news(fds, count));
     send(0, 1, (int32_t)round, 100);
-    rig_net[1]->wait_tick = 0; /* it slept so long that the tender took over */
+    rig_net[1]->wait_tick = 0; /* it slept so long that the progress thread took over */
     for (uint32_t i = 0; i < 1000; i++) {
       (void)rig_progress(0, TMB_SERVE_ALL);
       tend(1);
@@ -541,7 +542,7 @@ static void woken(void **state) {
   end();
 }
 
-/* What the tender has kept changes before what comes later, also when it is much. */
+/* What the progress thread has kept changes before what comes later, also when it is much. */
 static void kept_signals(void **state) {
   (void)state;
   const struct udp_config config = rig_config();
@@ -611,7 +612,7 @@ int main(void) {
       cmocka_unit_test(settings),        cmocka_unit_test(remote_memory),
       cmocka_unit_test(little_memory),   cmocka_unit_test(sources_free_on_return),
       cmocka_unit_test(ordered_signals), cmocka_unit_test(kept_signals),
-      cmocka_unit_test(strangers),       cmocka_unit_test(kept_requests),
+      cmocka_unit_test(unknown_senders), cmocka_unit_test(kept_requests),
       cmocka_unit_test(slow_peer),       cmocka_unit_test(lost_peer),
       cmocka_unit_test(computing_peer),  cmocka_unit_test(gone_on),
       cmocka_unit_test(woken),           cmocka_unit_test(silent_peer)};

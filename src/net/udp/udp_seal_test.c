@@ -195,7 +195,7 @@ static void every_bit(void **state) {
 }
 
 /* Packets of a rank that does not encrypt, or has another secret, are refused. */
-static void strangers(void **state) {
+static void unknown_senders(void **state) {
   (void)state;
   begin();
   send(8);
@@ -218,7 +218,7 @@ static void strangers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(listener), cmocka_unit_test(every_bit),
-                                     cmocka_unit_test(strangers)};
+                                     cmocka_unit_test(unknown_senders)};
   char why[128];
   rig_cipher = udp_cipher_load(why, sizeof why);
   if (!rig_cipher) {

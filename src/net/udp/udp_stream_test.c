@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stream mode: engines over connections of the loopback interface, with full socket buffers,
  * with connections that break and that both begin at once; the way out where no datagram arrives;
- * long transfers beside datagrams, and their tails in place; strangers at the door; greetings. */
+ * long transfers beside datagrams, and their tails in place; unknown senders; greetings. */
 #include "net/udp/io/udp_socket.h"
 #include "net/udp/stream/udp_conn.h"
 #include "net/udp/stream/udp_stream.h"
@@ -489,7 +489,7 @@ static void look(void) {
 
 /* Who does not know the secret gets nothing but a challenge, is counted, and disturbs nobody; 200
  * who say nothing do not use up the door. */
-static void strangers(void **state) {
+static void unknown_senders(void **state) {
   (void)state;
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
   const int fd = knock();
@@ -580,7 +580,7 @@ int main(void) {
                                      cmocka_unit_test(full_link),
                                      cmocka_unit_test(places),
                                      cmocka_unit_test(tails),
-                                     cmocka_unit_test(strangers),
+                                     cmocka_unit_test(unknown_senders),
                                      cmocka_unit_test(gone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

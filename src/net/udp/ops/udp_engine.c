@@ -46,8 +46,8 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
     return NULL;
   }
   udp_auth_tail_key(e->secret, e->job_id, e->tail_key);
-  /* One for the client, one for the tender, which may receive while the client hands up. Made now,
-   * so that memory does not grow late; what is not received into is never touched. */
+  /* One for the client, one for the progress thread, which may receive while the client hands up.
+   * Made now, so that memory does not grow late; what is not received into is never touched. */
   struct udp_batch *client = udp_batch_get(e);
   udp_batch_put(e, udp_batch_get(e));
   udp_batch_put(e, client);

@@ -224,8 +224,9 @@ struct tmb_net {
   uint64_t wait_tick; /* tick when the client last asked what to wait for */
   uint64_t keep_ns;   /* when to ask silent peers */
   uint64_t bulk_ns;   /* when a long payload last came */
-  struct tmb_tender *tender;
-  int news_fd; /* event: the tender has taken what a client that sleeps would have woken for; -1 */
+  struct tmb_progress_thread *thread;
+  int news_fd; /* event: the progress thread has taken what a client that sleeps would have woken
+                  for; -1 */
   bool news;   /* it is set */
   uint64_t next_ns;    /* when a timer is due at the earliest */
   bool dirty;          /* a peer has something to send */

@@ -18,7 +18,7 @@
 
 #define RESENDS_MAX 64u         /* of one peer in one round */
 #define BULK_NS     5000000u    /* after the last long payload */
-#define BLIND_NS    1000000u    /* longest sleep of a client that the tender cannot wake */
+#define BLIND_NS    1000000u    /* longest sleep of a client that the progress thread cannot wake */
 #define LATE_NS     1000000u    /* from a timer of a client that sleeps to its waking */
 #define ASK_NS_MAX  1000000000u /* between questions for credit */
 

@@ -176,7 +176,8 @@ void udp_ack_owe(struct tmb_net *e, struct udp_peer *p) {
  * Whoever puts a signal may wait for its completion, so it is acknowledged at once, but a client
  * that answers each signal with an operation of its own would send two packets for one. So where
  * the last few were answered before the next call of progress, the acknowledgement waits for the
- * answer, until that call or the tender's look; when no answer came, the next go at once again. */
+ * answer, until that call or the progress thread's look; when no answer came, the next go at once
+ * again. */
 
 void udp_ack_answered(struct udp_peer *p) {
   p->alone_tick = UINT64_MAX;

@@ -12,7 +12,7 @@
 #include "net/udp/ops/udp_engine.h"
 
 #include "base/error.h"
-#include "net/plugin/tender.h"
+#include "net/plugin/progress_thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   /* More than the window takes, or the kernel for a connection. */
   if (p->first || udp_rail_flows(e, p)) {
     tmb_store_rlx(&e->bulk_ns, e->now_ns);
-    tmb_tender_kick(e->tender);
+    tmb_progress_thread_kick(e->thread);
   }
 }
 

@@ -101,7 +101,7 @@ struct udp_conn *udp_conn_made(const struct udp_conn_env *env, uint32_t peer,
 }
 
 struct udp_conn *udp_conn_accepted(const struct udp_conn_env *env, int fd) {
-  struct udp_conn *c = conn_new(fd, UDP_CONN_STRANGER, UDP_CONN_ASKED);
+  struct udp_conn *c = conn_new(fd, UDP_CONN_UNKNOWN, UDP_CONN_ASKED);
   if (!c) {
     close(fd);
     return NULL;

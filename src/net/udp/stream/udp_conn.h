@@ -13,7 +13,7 @@
 #include "net/udp/io/udp_io.h"
 #include "net/udp/stream/udp_frame.h"
 
-#define UDP_CONN_STRANGER UINT32_MAX
+#define UDP_CONN_UNKNOWN  UINT32_MAX
 #define UDP_CONN_HEAD_MAX 512u
 
 enum udp_conn_state {

@@ -5,9 +5,9 @@
  * Owns nothing but buffers. Called by udp_stream.c and by the fuzzers. Calls udp_auth.h. Who
  * accepts a connection sends a challenge; who made it answers with a hello, whose hash proves that
  * it knows the job's secret and has seen this challenge; the answer proves the same of the other.
- * So neither a stranger nor a recorded greeting gets past. Then come packets as in datagrams, each
- * with its own hash or tag, cut by the length in their headers. Invariant: a buffer takes bounded
- * memory whatever comes.
+ * So neither an unknown sender nor a recorded greeting is accepted. Then come packets as in
+ * datagrams, each with its own hash or tag, cut by the length in their headers. Invariant: a buffer
+ * takes bounded memory whatever comes.
  */
 #ifndef TMB_UDP_FRAME_H
 #define TMB_UDP_FRAME_H

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define EVENTS_MAX    32
-#define STRANGERS_MAX 64u /* connections whose greeting is not over */
+#define GREETINGS_MAX 64u /* connections whose greeting is not over */
 #define GREETING_NS   5000000000u
 #define RETRY_NS      100000000u /* after a connection that could not be made */
 #define LOOK_CALLS    1024u      /* of recv, between looks for who connects */
@@ -51,9 +51,9 @@ struct udp_stream {
   const struct udp_book *book;
   uint16_t *ports;   /* [size] network order */
   struct way **ways; /* [size] NULL: silent */
-  struct udp_conn *strangers, *full, **full_last, *dead;
+  struct udp_conn *greeting, *full, **full_last, *dead;
   struct udp_conn *hot; /* whose packets came last, or NULL */
-  uint32_t stranger_count, conn_count, calls;
+  uint32_t greeting_count, conn_count, calls;
   uint32_t active; /* calls of recv for which connections are looked at each time */
   uint32_t look;   /* who waits was told of the descriptors: look there */
   bool told;
@@ -83,17 +83,17 @@ static void unlink_full(struct udp_stream *s, const struct udp_conn *c) {
   for (s->full_last = &s->full; *s->full_last;) s->full_last = &(*s->full_last)->next_full;
 }
 
-static void unlink_stranger(struct udp_stream *s, const struct udp_conn *c) {
-  struct udp_conn **at = &s->strangers;
+static void unlink_greeting(struct udp_stream *s, const struct udp_conn *c) {
+  struct udp_conn **at = &s->greeting;
   while (*at && *at != c) at = &(*at)->next;
   if (!*at) return;
   *at = c->next;
-  s->stranger_count--;
+  s->greeting_count--;
 }
 
 /* Close it; its memory goes when no event can speak of it. */
 static void drop(struct udp_stream *s, struct udp_conn *c) {
-  struct way *w = c->peer == UDP_CONN_STRANGER ? NULL : s->ways[c->peer];
+  struct way *w = c->peer == UDP_CONN_UNKNOWN ? NULL : s->ways[c->peer];
   if (w && w->ours == c) {
     w->ours = NULL;
     w->retry_ns = udp_conn_now() + RETRY_NS;
@@ -102,7 +102,7 @@ static void drop(struct udp_stream *s, struct udp_conn *c) {
   if (w && w->theirs == c) w->theirs = NULL;
   if (s->hot == c) s->hot = NULL;
   unlink_full(s, c);
-  unlink_stranger(s, c);
+  unlink_greeting(s, c);
   udp_conn_shut(&s->env, c);
   s->conn_count--;
   c->next = s->dead;
@@ -120,18 +120,18 @@ static void bury(struct udp_stream *s) {
 static void accept_one(struct udp_stream *s, int fd) {
   struct udp_conn *c = udp_conn_accepted(&s->env, fd);
   if (!c) return;
-  c->next = s->strangers;
-  s->strangers = c;
-  s->stranger_count++;
+  c->next = s->greeting;
+  s->greeting = c;
+  s->greeting_count++;
   s->conn_count++;
 }
 
 static void accept_all(struct udp_stream *s) {
-  for (uint32_t i = 0; i < STRANGERS_MAX; i++) {
+  for (uint32_t i = 0; i < GREETINGS_MAX; i++) {
     const int fd = accept4(s->listen[0], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return;
-    if (s->stranger_count >= STRANGERS_MAX) { /* the one that has been silent for longest */
-      struct udp_conn *oldest = s->strangers;
+    if (s->greeting_count >= GREETINGS_MAX) { /* the one that has been silent for longest */
+      struct udp_conn *oldest = s->greeting;
       while (oldest->next) oldest = oldest->next;
       drop(s, oldest);
       udp_count_refused(&s->env);
@@ -140,10 +140,10 @@ static void accept_all(struct udp_stream *s) {
   }
 }
 
-/* Strangers that do not greet. */
+/* Connections that send no greeting in time. */
 static void sweep(struct udp_stream *s) {
   const uint64_t now = udp_conn_now();
-  for (struct udp_conn *c = s->strangers; c;) {
+  for (struct udp_conn *c = s->greeting; c;) {
     struct udp_conn *next = c->next;
     if (now - c->since_ns > GREETING_NS) {
       udp_count_refused(&s->env);
@@ -183,7 +183,7 @@ static void replace_datagrams(struct udp_stream *s, struct way *w, uint32_t peer
 /* The greeting is over. */
 static void came_up(struct udp_stream *s, struct udp_conn *c) {
   struct way *w = way_get(s, c->peer);
-  unlink_stranger(s, c);
+  unlink_greeting(s, c);
   if (w->ours != c) {
     if (w->theirs) drop(s, w->theirs); /* its maker has made another */
     w->theirs = c;
@@ -230,7 +230,7 @@ static void look(struct udp_stream *s) {
     else
       serve(s, events[i].data.ptr, events[i].events);
   }
-  if (s->strangers) sweep(s);
+  if (s->greeting) sweep(s);
   bury(s);
 }
 
@@ -313,7 +313,7 @@ static void hand_over(struct udp_stream *s, struct udp_datagrams *in, uint32_t m
 }
 
 static void read_streams(struct udp_stream *s, uint32_t calls) {
-  const bool always = s->mode == UDP_STREAM_ALWAYS || s->active || s->stranger_count;
+  const bool always = s->mode == UDP_STREAM_ALWAYS || s->active || s->greeting_count;
   const uint32_t pause = s->conn_count ? IDLE_CALLS : LOOK_CALLS;
   if (s->active) s->active--;
   if (s->hot && s->active && calls % HOT_CALLS && !tmb_load_rlx(&s->look)) {
@@ -474,7 +474,7 @@ void udp_stream_close(struct udp_stream *s) {
     free(w);
     s->ways[i] = NULL;
   }
-  while (s->strangers) drop(s, s->strangers);
+  while (s->greeting) drop(s, s->greeting);
   bury(s);
   for (int i = 0; i < 2; i++)
     if (s->listen[i] >= 0) close(s->listen[i]);

@@ -11,7 +11,7 @@
  * at once there are two for a moment or for good, both are read, and both ranks send on the one
  * that the lower rank made. What the kernel does not take waits here, bounded, so that a full
  * socket buffer never stops this rank from reading. Invariants: nothing blocks; before the greeting
- * is over nothing is read but the greeting, for a bounded time, of a bounded number of strangers.
+ * is over nothing is read but the greeting, for a bounded time, of a bounded number of connections.
  */
 #ifndef TMB_UDP_STREAM_H
 #define TMB_UDP_STREAM_H

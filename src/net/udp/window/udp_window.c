@@ -19,7 +19,7 @@
 #define RTO_MAX_NS     1000000000u
 #define REORDER_MIN_NS 100000u
 #define QUEUE_MIN_NS   400000u  /* what receivers that are busy delay anyway */
-#define PATIENCE_MAX   3u       /* of a rail */
+#define REORDER_MAX    3u       /* of a rail */
 #define RATE_NS        1000000u /* between measurements of a rail's rate */
 
 int udp_tx_open(struct udp_tx *tx, uint32_t packet_bytes, uint32_t rails) {
@@ -163,12 +163,12 @@ static void judge(const struct udp_tx *tx, struct udp_rail *rail) {
   if (!rail->marked) return;
   if (rail->mistaken >= rail->marked) {
     udp_cc_take_back(&rail->cc);
-    if (rail->patience < PATIENCE_MAX) rail->patience++;
+    if (rail->reorder < REORDER_MAX) rail->reorder++;
     rail->recover = 0;
   } else if (tx->una < rail->recover) {
     return;
-  } else if (rail->patience && !rail->mistaken) {
-    rail->patience--;
+  } else if (rail->reorder && !rail->mistaken) {
+    rail->reorder--;
   }
   rail->marked = rail->mistaken = 0;
 }
@@ -244,7 +244,7 @@ static bool is_crowded(const struct udp_rail *rail) {
  * other took, for the queue may have grown since the average, and a part of a round trip. */
 static uint64_t lost_after(const struct udp_rail *rail) {
   const uint64_t rtt = rail->srtt_ns ? rail->srtt_ns : RTT_FIRST_NS;
-  const uint64_t apart = rtt / 4 * (1 + rail->patience);
+  const uint64_t apart = rtt / 4 * (1 + rail->reorder);
   const uint64_t longest = rail->rack_rtt_ns > rtt ? rail->rack_rtt_ns : rtt;
   return longest + (apart > REORDER_MIN_NS ? apart : REORDER_MIN_NS);
 }

@@ -50,7 +50,7 @@ struct udp_rail {
   uint64_t rack_ns;   /* when the latest packet was sent that has been acknowledged */
   uint64_t rack_rtt_ns;      /* how long that took */
   uint32_t marked, mistaken; /* lost in the last cut; of these, that had come all the same */
-  uint32_t patience;         /* quarters of a round trip that packets may overtake each other by */
+  uint32_t reorder;          /* quarters of a round trip that packets may overtake each other by */
   uint64_t srtt_ns, rttvar_ns, min_rtt_ns;
   uint64_t timer_ns;            /* since when the time-out runs */
   uint64_t recover;             /* losses below this number belong to the cut that was made */

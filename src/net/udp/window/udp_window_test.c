@@ -88,7 +88,7 @@ static void lost(void **state) {
   udp_tx_sent(&tx, udp_tx_slot(&tx, tx.una), due);
   hear(tx.next, 0, due + MS);
   assert_cmp(tx.rail[0].cc.window, <, window);
-  assert_int_equal(tx.rail[0].patience, 0);
+  assert_int_equal(tx.rail[0].reorder, 0);
 }
 
 /* It comes late, before an answer to the second one can: the window is what it was, and the next
@@ -106,7 +106,7 @@ static void late(void **state) {
   udp_tx_sent(&tx, udp_tx_slot(&tx, tx.una), first);
   hear(tx.next, 0, first + 20000);
   assert_cmp(tx.rail[0].cc.window, >=, window);
-  assert_int_equal(tx.rail[0].patience, 1);
+  assert_int_equal(tx.rail[0].reorder, 1);
   const uint64_t waited = first - now;
   now = first + MS;
   send(now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The thread that tends a network while the client computes, see tender.h.
+ * The thread that tends a network while the client computes, see progress_thread.h.
  *
  * Owns the thread and its event descriptor. Called by conduits. It sleeps REST_NS between looks,
  * WATCH_NS while long transfers are under way. When the client has not called between two looks it
@@ -9,7 +9,7 @@
  */
 #define _GNU_SOURCE /* ppoll */
 
-#include "net/plugin/tender.h"
+#include "net/plugin/progress_thread.h"
 
 #include "base/atomic.h"
 
@@ -24,15 +24,16 @@
 #define WATCH_NS 500000u
 #define NS_PER_S 1000000000u
 
-struct tmb_tender {
-  struct tmb_tended on;
+struct tmb_progress_thread {
+  struct tmb_progress_work on;
   pthread_t thread;
   int event; /* ready: a kick, or it is to end */
   uint32_t stop, resting;
 };
 
 /* Sleep until a descriptor is ready, a kick comes or the time is over. */
-static void rest(const struct tmb_tender *t, struct pollfd *fds, uint32_t count, uint64_t ns) {
+static void rest(const struct tmb_progress_thread *t, struct pollfd *fds, uint32_t count,
+                 uint64_t ns) {
   const struct timespec limit = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
   fds[count] = (struct pollfd){.fd = t->event, .events = POLLIN};
   if (!ns || ppoll(fds, count + 1, &limit, NULL) <= 0 || !fds[count].revents) return;
@@ -41,8 +42,8 @@ static void rest(const struct tmb_tender *t, struct pollfd *fds, uint32_t count,
 }
 
 static void *run(void *arg) {
-  struct tmb_tender *t = arg;
-  struct pollfd fds[TMB_TENDER_FDS + 1];
+  struct tmb_progress_thread *t = arg;
+  struct pollfd fds[TMB_PROGRESS_FDS + 1];
   uint64_t seen = tmb_load_rlx(t->on.tick);
   while (!tmb_load_acq(&t->stop)) {
     const bool busy = t->on.busy && t->on.busy(t->on.net);
@@ -61,8 +62,8 @@ static void *run(void *arg) {
   return NULL;
 }
 
-struct tmb_tender *tmb_tender_start(const struct tmb_tended *tended) {
-  struct tmb_tender *t = calloc(1, sizeof *t);
+struct tmb_progress_thread *tmb_progress_thread_start(const struct tmb_progress_work *tended) {
+  struct tmb_progress_thread *t = calloc(1, sizeof *t);
   if (!t) return NULL;
   t->on = *tended;
   t->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -78,22 +79,22 @@ struct tmb_tender *tmb_tender_start(const struct tmb_tended *tended) {
 }
 
 /* Where the descriptor cannot be written the thread looks after REST_NS. */
-static void wake(struct tmb_tender *t) {
+static void wake(struct tmb_progress_thread *t) {
   const uint64_t one = 1;
   if (write(t->event, &one, sizeof one) < 0) return; /* it is awake */
 }
 
-void tmb_tender_kick(struct tmb_tender *tender) {
-  if (!tender || !tmb_load_rlx(&tender->resting)) return;
-  tmb_store_rlx(&tender->resting, 0);
-  wake(tender);
+void tmb_progress_thread_kick(struct tmb_progress_thread *thread) {
+  if (!thread || !tmb_load_rlx(&thread->resting)) return;
+  tmb_store_rlx(&thread->resting, 0);
+  wake(thread);
 }
 
-void tmb_tender_stop(struct tmb_tender *tender) {
-  if (!tender) return;
-  tmb_store_rel(&tender->stop, 1);
-  wake(tender);
-  pthread_join(tender->thread, NULL);
-  close(tender->event);
-  free(tender);
+void tmb_progress_thread_stop(struct tmb_progress_thread *thread) {
+  if (!thread) return;
+  tmb_store_rel(&thread->stop, 1);
+  wake(thread);
+  pthread_join(thread->thread, NULL);
+  close(thread->event);
+  free(thread);
 }

@@ -6,18 +6,18 @@
  * slept, not time in which it waited for a processor: on a crowded machine a rank that writes out
  * its last lines would be killed before it ran at all. Invariant: no more counts than has passed.
  */
-#ifndef TMB_BOOT_PATIENCE_H
-#define TMB_BOOT_PATIENCE_H
+#ifndef TMB_BOOT_GRACE_H
+#define TMB_BOOT_GRACE_H
 
 #include <stdint.h>
 
-struct tmb_patience {
+struct tmb_grace {
   uint64_t seen_ns, cpu_ns; /* at the last look: time, and what the process had used */
   uint64_t had_ns;          /* what counts */
 };
 
 /* Looks once more. in now_ns: not before the last look. in state: as in /proc/PID/stat ('R': runs
  * or waits for a processor); 0: unknown. in cpu_ns: processor time used. Returns had_ns. */
-uint64_t tmb_patience_look(struct tmb_patience *p, uint64_t now_ns, char state, uint64_t cpu_ns);
+uint64_t tmb_grace_check(struct tmb_grace *p, uint64_t now_ns, char state, uint64_t cpu_ns);
 
 #endif

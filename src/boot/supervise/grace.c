@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much time a process has had since it was told to end: see patience.h.
+ * How much time a process has had since it was told to end: see grace.h.
  *
  * Owns: nothing. Called by the supervisor. Calls: nothing. Invariant: what counts never shrinks,
  * and between two looks it is at most what passed.
  */
-#include "boot/supervise/patience.h"
+#include "boot/supervise/grace.h"
 
-uint64_t tmb_patience_look(struct tmb_patience *p, uint64_t now_ns, char state, uint64_t cpu_ns) {
+uint64_t tmb_grace_check(struct tmb_grace *p, uint64_t now_ns, char state, uint64_t cpu_ns) {
   const uint64_t passed = now_ns > p->seen_ns ? now_ns - p->seen_ns : 0;
   const uint64_t ran = cpu_ns > p->cpu_ns ? cpu_ns - p->cpu_ns : 0;
   p->had_ns += state == 'R' && ran < passed ? ran : passed;

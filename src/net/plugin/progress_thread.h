@@ -9,19 +9,19 @@
  * taken for a dead one. What is meant for the client waits for its next call. Invariant: nothing is
  * called while the client polls, or sleeps on the network, as far as `tend` can tell.
  */
-#ifndef TMB_NET_PLUGIN_TENDER_H
-#define TMB_NET_PLUGIN_TENDER_H
+#ifndef TMB_NET_PLUGIN_PROGRESS_THREAD_H
+#define TMB_NET_PLUGIN_PROGRESS_THREAD_H
 
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TMB_TENDER_FDS = 64 }; /* most descriptors that `tend` may name */
+enum { TMB_PROGRESS_FDS = 64 }; /* most descriptors that `tend` may name */
 
 struct tmb_net;
-struct tmb_tender;
+struct tmb_progress_thread;
 
-struct tmb_tended {
+struct tmb_progress_work {
   struct tmb_net *net;  /* argument of the functions */
   const uint64_t *tick; /* grows when the client calls; atomic */
 
@@ -38,12 +38,12 @@ struct tmb_tended {
 
 /* Start the thread. in tended: copied. Returns NULL if that is not possible: then things wait for
  * the client. */
-struct tmb_tender *tmb_tender_start(const struct tmb_tended *tended);
+struct tmb_progress_thread *tmb_progress_thread_start(const struct tmb_progress_work *tended);
 
-/* End it; waits for it. in tender: NULL: nothing is done. */
-void tmb_tender_stop(struct tmb_tender *tender);
+/* End it; waits for it. in thread: NULL: nothing is done. */
+void tmb_progress_thread_stop(struct tmb_progress_thread *thread);
 
-/* A long transfer has begun: look more often. Cheap. in tender: NULL: nothing is done. */
-void tmb_tender_kick(struct tmb_tender *tender);
+/* A long transfer has begun: look more often. Cheap. in thread: NULL: nothing is done. */
+void tmb_progress_thread_kick(struct tmb_progress_thread *thread);
 
 #endif
