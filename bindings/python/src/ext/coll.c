@@ -232,3 +232,63 @@ PyObject *tmbpy_coll_start(PyObject *module, PyObject *const *args, Py_ssize_t n
   Py_END_ALLOW_THREADS tmbpy_future_set(future, event);
   return (PyObject *)future;
 }
+
+/* ---- the short way of an all-reduce */
+
+/* The library's type of a buffer's elements, 0: none. */
+static gex_DT_t data_type(const Py_buffer *view) {
+  const bool wide = view->itemsize == 8;
+  if (!wide && view->itemsize != 4) return 0;
+  switch (tmbpy_transfer_kind(view->format)) {
+  case 'i': return wide ? GEX_DT_I64 : GEX_DT_I32;
+  case 'u': return wide ? GEX_DT_U64 : GEX_DT_U32;
+  case 'f': return wide ? GEX_DT_DBL : GEX_DT_FLT;
+  default: return 0;
+  }
+}
+
+/* Whether both views have one type that the library knows, one shape, and elements. */
+static bool alike(const Py_buffer *dst, const Py_buffer *src) {
+  const gex_DT_t dt = data_type(src);
+  if (!dt || data_type(dst) != dt || dst->ndim != src->ndim || src->len == 0) return false;
+  for (int d = 0; d < src->ndim; d++)
+    if (dst->shape[d] != src->shape[d]) return false;
+  return true;
+}
+
+PyObject *tmbpy_coll_allreduce(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+  (void)module;
+  Py_buffer dst, src;
+  if (nargs != 4) return PyErr_Format(PyExc_TypeError, "allreduce takes 4 arguments");
+  struct tmbpy_team *team = tmbpy_team_of(args[0]);
+  const gex_OP_t op = team ? (gex_OP_t)PyLong_AsUnsignedLong(args[3]) : 0;
+  if (!team || PyErr_Occurred()) return NULL;
+  if (PyObject_GetBuffer(args[1], &dst, PyBUF_CONTIG | PyBUF_FORMAT) != 0) goto other;
+  if (PyObject_GetBuffer(args[2], &src, PyBUF_CONTIG_RO | PyBUF_FORMAT) != 0) goto release_dst;
+  if (!alike(&dst, &src)) goto release_src;
+  struct tmbpy_future *future = tmbpy_future_new("allreduce");
+  if (!future) goto release_src;
+  const struct call c = {.team = team,
+                         .kind = COLL_ALLREDUCE,
+                         .dst = dst.buf,
+                         .src = src.buf,
+                         .nbytes = (size_t)src.itemsize,
+                         .dt = data_type(&src),
+                         .op = op,
+                         .count = (size_t)(src.len / src.itemsize)};
+  tmbpy_future_hold(future, &dst);
+  tmbpy_future_hold(future, &src);
+  Py_INCREF(args[1]);
+  future->result = args[1];
+  gex_Event_t event;
+  Py_BEGIN_ALLOW_THREADS event = start(&c);
+  Py_END_ALLOW_THREADS tmbpy_future_set(future, event);
+  return tmbpy_future_take(future);
+release_src:
+  PyBuffer_Release(&src);
+release_dst:
+  PyBuffer_Release(&dst);
+other:
+  PyErr_Clear();
+  Py_RETURN_NOTIMPLEMENTED;
+}

@@ -194,6 +194,7 @@ static PyMethodDef methods[] = {
     {"domain", FAST(tmbpy_atomic_domain), METH_FASTCALL, "domain(team, dt): collective."},
     {"collective", FAST(tmbpy_coll_start), METH_FASTCALL,
      "collective(team, kind, root, dst, src, nbytes, dt, count, op, function)"},
+    {"allreduce", FAST(tmbpy_coll_allreduce), METH_FASTCALL, "allreduce(team, dst, src, op)"},
     {NULL, NULL, 0, NULL},
 };
 

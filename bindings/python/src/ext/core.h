@@ -218,6 +218,9 @@ struct tmbpy_signal {
   uint64_t value;
 };
 
+/* What NumPy calls the kind of a native format of the buffer protocol; 0: none of b i u f c. */
+char tmbpy_transfer_kind(const char *format);
+
 /* Starts a put of `value` into a region. Returns a future, or NULL. */
 struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
                                         const struct tmbpy_region *region, PyObject *value,
@@ -263,5 +266,9 @@ PyObject *tmbpy_signal_some(PyObject *self, PyObject *const *args, Py_ssize_t na
 /* Method collective(team, kind, root, dst, src, nbytes, dt, count, op, function): starts one.
  * Returns a future with dst as its result. */
 PyObject *tmbpy_coll_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
+/* Method allreduce(team, dst, src, op): the whole call, for two contiguous arrays of one type that
+ * the library knows. Returns dst, or NotImplemented for anything else. */
+PyObject *tmbpy_coll_allreduce(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
 #endif

@@ -84,8 +84,7 @@ PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, ch
 
 /* ---- buffers */
 
-/* What NumPy calls the kind of a native format of the buffer protocol; 0: look in NumPy. */
-static char format_kind(const char *format) {
+char tmbpy_transfer_kind(const char *format) {
   if (!format || !format[0]) return 'u';
   if (format[0] == '@' || format[0] == '=') format++;
   if (format[1]) return format[0] == 'Z' && !format[2] ? 'c' : 0;
@@ -97,7 +96,7 @@ static char format_kind(const char *format) {
 
 static bool same_type(struct tmbpy_array *array, const Py_buffer *view) {
   if (view->itemsize != array->itemsize) return false;
-  const char kind = format_kind(view->format);
+  const char kind = tmbpy_transfer_kind(view->format);
   if (kind) return kind == array->kind;
   return view->format && strcmp(view->format, array->format) == 0;
 }

@@ -36,6 +36,7 @@ OPS = {
     "min": 1 << 6,
     "max": 1 << 7,
 }
+SHORT = {"sum": OPS["sum"], "prod": OPS["prod"], "min": OPS["min"], "max": OPS["max"]}
 OF_BOOL = {"min": "and", "max": "or", "and": "and", "or": "or", "xor": "xor"}
 
 
@@ -84,11 +85,13 @@ class Team:
 
         Returns None to a member whose color is negative.
         """
+        self.barrier()  # unlike the library's call it can be interrupted
         core = self._core.split(color, key)
         return None if core is None else Team(core, self._heap)
 
     def free(self) -> None:
         """Ends the team; collective. Its arrays can no longer be used."""
+        self.barrier()
         self._core.free()
 
     def job_rank(self, rank: SupportsIndex) -> int:
@@ -304,6 +307,13 @@ class Team:
 
     def allreduce(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
         """The same; a number gives a number. op: sum prod min max and or xor, or a function."""
+        if type(src) is np.ndarray:
+            code = SHORT.get(op)  # type: ignore[arg-type]
+            if code is not None:
+                dst = np.empty_like(src) if out is None else out
+                result = _core.allreduce(self._core, dst, src, code)
+                if result is not NotImplemented:
+                    return result
         return plain(src, self._combine_nb(ALLREDUCE, src, op, out).wait())
 
     def reduce_nb(
