@@ -159,6 +159,7 @@ enum tmb_status_net {
   TMB_STATUS_NET_STALLED, /* 1 + the peer that has been asked in vain last; 0: none */
   TMB_STATUS_NET_STALLED_HEARD_NS,
   TMB_STATUS_NET_STALLED_AT_NS,
+  TMB_STATUS_NET_STALLED_COUNT, /* peers that have been asked and have said nothing since, now */
   TMB_STATUS_NET_MAX = 16
 };
 

@@ -36,6 +36,7 @@ struct tmb_net_stats {
   uint64_t unacked, queued;     /* now: packets not acknowledged; messages that wait for room */
   uint64_t stalled; /* 1 + the peer that was last asked for an answer in vain; 0: none */
   uint64_t stalled_heard_ns, stalled_at_ns; /* when it had last said something; when it was asked */
+  uint64_t stalled_count; /* now: peers that have been asked in vain for 200 ms and more */
 };
 
 /* Memory as a network interface sees it. */

@@ -216,6 +216,11 @@ static void slow_by_work(void) {
   slow(true);
 }
 
+/* Steady traffic among all ranks, until the network fails. */
+static void traffic(void) {
+  for (;;) barrier();
+}
+
 static void run(const char *how) {
   static const struct {
     const char *name;
@@ -242,6 +247,7 @@ static void run(const char *how) {
               {"work-get", get_from_worker},
               {"long-put", long_put},
               {"stop-get-alone", get_from_stopped},
+              {"traffic", traffic},
               {"busy", slow_by_work}};
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
     if (!strcmp(how, ways[i].name)) ways[i].fn();

@@ -97,8 +97,9 @@ def ps():
 
 
 def watchdog(how, pattern):
-    """The launcher's watchdog sees the ranks of all hosts, and ends the job."""
-    job = started(how, ("--hosts", "a:2,b,c", "--watchdog", "1.5"))
+    """The launcher's watchdog sees the ranks of all hosts, and ends the job. Questions whether
+    a peer lives, after a quarter of TOMBOLO_PEER_TIMEOUT, are nothing that has happened."""
+    job = started(how, ("--hosts", "a:2,b,c", "--watchdog", "1.5"), {"TOMBOLO_PEER_TIMEOUT": "4"})
     job.expect(125, r"watchdog: nothing has happened in the job for \d", pattern)
     check(job.seconds < 20, "took", job.seconds)
 

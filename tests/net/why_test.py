@@ -7,6 +7,7 @@ the hosts; where a link is cut, the peer that does not answer is named and no ha
 import os
 import re
 import signal
+import shutil
 import subprocess
 import sys
 import time
@@ -88,6 +89,30 @@ class Why(unittest.TestCase):
             lab.cut(2)
             self.settle(lab, 0, BUSY, r"rank 2 +host2: is on another machine, which has not")
             end(lab, process)
+
+    def test_traffic(self):
+        """Ranks exchange messages; then host2 is cut off, wholly or in one direction. It is the one
+        that is named, with the direction, although it loses the others as they lose it."""
+        if not shutil.which("iptables"):
+            self.skipTest("no iptables")
+        pair = r"2 hosts get no answer from host2 for \S+ s: "
+        for chain, end_of_link, pattern in (
+            ("INPUT", "-i", "what is sent to it is lost on the way; what it sends arrives"),
+            ("OUTPUT", "-o", "what it sends is lost on the way; what is sent to it arrives"),
+            (None, None, "it answers nobody"),
+        ):
+            with self.subTest(chain), Lab(hosts=3, sshd=True) as lab:
+                process = start(lab, "traffic")
+                if chain:
+                    rule = f"-A {chain} {end_of_link} eth0 -p udp -j DROP"
+                    lab.hosts[2].run(["iptables", *rule.split()], check=True)
+                else:
+                    lab.cut(2)
+                time.sleep(1)
+                for h in (0, 1):
+                    text = self.settle(lab, h, BUSY, pair + pattern)
+                    self.assertNotRegex(text, r"answer from .*host[01]")
+                end(lab, process)
 
 
 if __name__ == "__main__":

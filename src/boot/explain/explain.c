@@ -15,7 +15,7 @@
 
 #define BUSY_SHARE     4          /* a rank runs if it used more than 1/4 of the time */
 #define POLLS_FRESH_NS 1000000000 /* a wait without sleep is renewed more often than this */
-#define STALL_NS       200000000  /* a peer that has said nothing for so long does not answer */
+#define LONG_STALL_NS  UINT64_C(2000000000) /* that a rank waits for such a peer is told */
 #define STALL_FRESH_NS UINT64_C(5000000000) /* it is asked more often than this */
 
 /* ---- what ranks do */
@@ -167,7 +167,8 @@ static bool in_call(const struct tmb_snapshot *s, uint32_t rank, uint64_t uid,
   return false;
 }
 
-/* Mark the members that have not called, else those that have and are not waiting in the call. */
+/* Mark the members that have not called, else those that have and are not waiting in the call, else
+ * ranks that could not be seen. */
 static void mark_call(const struct tmb_explain *e, uint32_t rank, const struct tmb_status_wait *w,
                       uint8_t *mark) {
   const struct tmb_snapshot *s = e->now;
@@ -188,6 +189,7 @@ static void mark_call(const struct tmb_explain *e, uint32_t rank, const struct t
       mark[r] = wanted;
       any = any || wanted;
     }
+  for (uint32_t r = 0; r < s->size && !any; r++) mark[r] = e->condition[r] == TMB_SEEN_ELSEWHERE;
 }
 
 /* Ranks that have not come to a round of the bootstrap. */
@@ -280,27 +282,37 @@ static bool may_go_on(const struct tmb_explain *e, uint32_t rank, uint8_t *mark)
 
 /* ---- the network */
 
-bool tmb_explain_stalled(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
-                         uint64_t *silent_ns) {
+bool tmb_explain_asks(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
+                      uint64_t *silent_ns) {
   const struct tmb_seen *seen = &s->rank[rank];
   const uint64_t *net = seen->status.net, now = seen->at_ns;
   const uint64_t heard = net[TMB_STATUS_NET_STALLED_HEARD_NS];
   if (!net[TMB_STATUS_NET_UNACKED] && !net[TMB_STATUS_NET_QUEUED]) return false;
   if (!net[TMB_STATUS_NET_STALLED] || net[TMB_STATUS_NET_STALLED] > s->size) return false;
-  if (now > net[TMB_STATUS_NET_STALLED_AT_NS] + STALL_FRESH_NS || now < heard + STALL_NS)
-    return false;
+  if (now > net[TMB_STATUS_NET_STALLED_AT_NS] + STALL_FRESH_NS) return false;
   *peer = (uint32_t)net[TMB_STATUS_NET_STALLED] - 1;
-  *silent_ns = now - heard;
+  *silent_ns = now > heard ? now - heard : 0;
   return true;
 }
 
-/* Mark the ranks to which something is on its way. */
+bool tmb_explain_stalled(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
+                         uint64_t *silent_ns) {
+  return tmb_explain_asks(s, rank, peer, silent_ns) &&
+         *silent_ns >= TMB_EXPLAIN_STALL_MS * UINT64_C(1000000);
+}
+
+/* Mark the ranks between which packets are on their way again and again: should the network come
+ * back, both may go on. A peer that is stopped or has ended will not answer. */
 static void mark_coming(struct tmb_explain *e) {
   uint32_t peer;
   uint64_t silent_ns;
-  for (uint32_t r = 0; r < e->now->size; r++)
-    if (e->condition[r] != TMB_SEEN_GONE && tmb_explain_stalled(e->now, r, &peer, &silent_ns))
-      e->coming[peer] = 1;
+  for (uint32_t r = 0; r < e->now->size; r++) {
+    if (e->condition[r] == TMB_SEEN_GONE || !tmb_explain_asks(e->now, r, &peer, &silent_ns))
+      continue;
+    e->coming[peer] = 1;
+    if (e->condition[peer] != TMB_SEEN_GONE && e->condition[peer] != TMB_SEEN_STOPPED)
+      e->coming[r] = 1;
+  }
 }
 
 /* Whether nothing is on its way to any rank, nor lies in its queues. */
@@ -328,16 +340,21 @@ static bool is_waiting(const struct tmb_explain *e, uint32_t rank) {
 
 /* The verdict, once it is known who is live. A suspended rank hangs if anybody waits. */
 static enum tmb_verdict judge(const struct tmb_explain *e) {
-  uint32_t count[TMB_SEEN_COUNT] = {0}, hung = 0, coming = 0;
+  uint32_t count[TMB_SEEN_COUNT] = {0}, hung = 0, coming = 0, unheard = 0, peer;
+  uint64_t silent_ns;
   for (uint32_t r = 0; r < e->now->size; r++) {
+    const bool waits_here = e->condition[r] == TMB_SEEN_WAITS;
     count[e->condition[r]]++;
     hung += is_waiting(e, r) && !e->live[r];
-    coming += e->condition[r] == TMB_SEEN_WAITS && e->coming[r];
+    coming += waits_here && e->coming[r];
+    unheard += waits_here && tmb_explain_stalled(e->now, r, &peer, &silent_ns) &&
+               silent_ns >= LONG_STALL_NS;
   }
   const uint32_t busy = count[TMB_SEEN_RUNS] + count[TMB_SEEN_SLEEPS] + count[TMB_SEEN_ABSENT] +
                         count[TMB_SEEN_ELSEWHERE] + coming;
   const uint32_t polling = count[TMB_SEEN_POLLS];
   if (hung) return TMB_VERDICT_HANG;
+  if (unheard || count[TMB_SEEN_ELSEWHERE] == e->now->size) return TMB_VERDICT_BUSY;
   if (count[TMB_SEEN_MOVES]) return TMB_VERDICT_PROGRESS;
   if (polling && !busy) return TMB_VERDICT_BUSY;
   return count[TMB_SEEN_WAITS] && busy + polling ? TMB_VERDICT_BUSY : TMB_VERDICT_PROGRESS;

@@ -46,7 +46,7 @@ struct tmb_explain {
   enum tmb_verdict verdict;
   uint8_t *condition; /* [size] enum tmb_condition */
   uint8_t *live;      /* [size] 1: may go on */
-  uint8_t *coming;    /* [size] 1: what was sent to this rank is on its way, or lost on it */
+  uint8_t *coming;    /* [size] 1: packets from or to this rank are sent again and again */
   uint8_t *looked_at; /* [size] 1: others look at an object of this rank again and again */
 };
 
@@ -78,6 +78,14 @@ enum tmb_needs tmb_explain_needs(const struct tmb_explain *e, uint32_t rank,
 bool tmb_explain_holds(const struct tmb_snapshot *s, uint32_t rank,
                        const struct tmb_status_wait *w);
 
+/* The peer to which a rank sends packets again and again, because they are not acknowledged. out
+ * silent_ns: since when nothing was heard of it; it may be little, when only one direction is cut.
+ * Returns false if there is none. */
+bool tmb_explain_asks(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
+                      uint64_t *silent_ns);
+
+#define TMB_EXPLAIN_STALL_MS 200u /* a peer that has said nothing for so long does not answer */
+
 /* The peer from which a rank gets no answer on the network. out silent_ns: for how long. Returns
  * false if there is none. */
 bool tmb_explain_stalled(const struct tmb_snapshot *s, uint32_t rank, uint32_t *peer,
@@ -106,5 +114,10 @@ void tmb_explain_ranks(const struct tmb_explain *e, FILE *out, bool all);
 
 /* Print what the job as a whole waits for. */
 void tmb_explain_causes(const struct tmb_explain *e, FILE *out);
+
+/* ---- explain_net.c */
+
+/* Print which hosts the network has cut off, and in which direction. */
+void tmb_explain_network(const struct tmb_explain *e, FILE *out);
 
 #endif

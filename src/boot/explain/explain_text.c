@@ -258,24 +258,6 @@ static void tell_circle(struct causes *c, uint32_t start) {
   fprintf(c->out, "\n");
 }
 
-/* Who gets no answer from whom on the network. Each peer is told once. */
-static void tell_stalled(struct causes *c) {
-  const struct tmb_snapshot *s = c->e->now;
-  char from[TMB_WORDS_NAME], to[TMB_WORDS_NAME];
-  uint32_t peer;
-  uint64_t silent_ns;
-  memset(c->mark, 0, s->size);
-  for (uint32_t r = 0; r < s->size; r++) {
-    if (!tmb_explain_stalled(s, r, &peer, &silent_ns) || c->mark[peer]) continue;
-    c->mark[peer] = 1;
-    fprintf(c->out,
-            "%s gets no answer from %s for %.1f s: the network between them is cut or loses "
-            "packets, or that rank does not poll\n",
-            tmb_words_name(s, r, from, sizeof from), tmb_words_name(s, peer, to, sizeof to),
-            (double)silent_ns / 1e9);
-  }
-}
-
 /* Ranks that poll in loops of their own while nobody does anything that could end the loops. */
 static void tell_polls(struct causes *c) {
   const struct tmb_explain *e = c->e;
@@ -316,6 +298,6 @@ void tmb_explain_causes(const struct tmb_explain *e, FILE *out) {
   }
   for (uint32_t r = 0; r < size && c.hang; r++) tell_circle(&c, r);
   tell_polls(&c);
-  tell_stalled(&c);
+  tmb_explain_network(e, out);
   free(c.mark);
 }

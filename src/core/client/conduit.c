@@ -193,8 +193,8 @@ static int open_with(const struct tmb_net_ops *ops) {
                                   .barrier = env_barrier,
                                   .allgather = env_allgather};
   _Static_assert(sizeof(struct tmb_net_stats) <= sizeof tmb_job.status->net, "its place suffices");
-  _Static_assert(offsetof(struct tmb_net_stats, stalled_at_ns) ==
-                     TMB_STATUS_NET_STALLED_AT_NS * sizeof(uint64_t),
+  _Static_assert(offsetof(struct tmb_net_stats, stalled_count) ==
+                     TMB_STATUS_NET_STALLED_COUNT * sizeof(uint64_t),
                  "the numbers have the order of enum tmb_status_net");
   const uint32_t threads = tmb_os_threads();
   if (tmb_hooks_open(tmb_cfg_str(TMB_CFG_NET_HOOK), &env, &ops, &tmb_job.net_state))

@@ -204,7 +204,8 @@ struct tmb_net {
   uint64_t tick;                   /* grows with each progress of the client */
   uint64_t wait_tick, wait_due_ns; /* when it asked what to wait for, and its timer */
   bool nudged;                     /* `nudge` is to be emptied */
-  bool ended;                      /* by ofi_fatal: nothing is sent or received any more */
+  bool moved; /* completions since the client's last progress are not only questions and answers */
+  bool ended; /* by ofi_fatal: nothing is sent or received any more */
   struct ofi_silent silent;
 };
 
@@ -294,7 +295,7 @@ int ofi_send_own(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const v
                  uint32_t nbytes);
 /* Something is to be sent to a peer as soon as there is room. */
 void ofi_send_later(struct tmb_net *net, uint32_t peer);
-/* Send what is to be sent later. Returns whether anything was sent. */
+/* Send what is to be sent later. Returns whether anything was sent but answers to OFI_PROBE. */
 bool ofi_send_rest(struct tmb_net *net);
 /* Credit that came back with a message, and credit that is owed for one. */
 void ofi_credit_back(struct tmb_net *net, uint32_t peer, uint32_t units);

@@ -119,6 +119,12 @@ static bool is_good(const struct tmb_net *net, const struct ofi_buffer *b) {
   return b->bytes == bytes;
 }
 
+/* Whether a message only asks whether the receiver lives, or says so. */
+static bool is_life(const struct ofi_buffer *b) {
+  const struct ofi_head *h = ofi_head_of(b);
+  return (h->kind == OFI_PROBE || h->kind == OFI_PROBED) && !h->returned;
+}
+
 /* A message has come. Returns it if it is to be handed up. */
 static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
   struct tmb_net_stats *stats = net->env.stats;
@@ -132,6 +138,7 @@ static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
   b->op.peer = h->src;
   struct ofi_peer *const p = ofi_peer_of(net, h->src);
   p->life.heard = true;
+  net->moved = net->moved || !is_life(b);
   if (h->returned) ofi_credit_back(net, h->src, h->returned);
   if (h->kind <= OFI_MEDIUM || h->kind == OFI_SIGNAL) return b;
   const char *const payload = b->data + ofi_payload_at(h->nargs);
@@ -162,6 +169,7 @@ static void failed(struct tmb_net *net) {
     return;
   }
   net->tx_busy--;
+  net->moved = true;
   if (op->use == OFI_USE_ACCESS && ofi_access_again(net, op, error.err)) return;
   ofi_peer_break(net, op->peer, error.err);
   if (op->use == OFI_USE_SEND)
@@ -184,6 +192,7 @@ static struct ofi_buffer *completed(struct tmb_net *net, const struct fi_cq_data
     return NULL;
   }
   net->tx_busy--;
+  net->moved = net->moved || op->use != OFI_USE_SEND || !is_life(ofi_buffer_of(op));
   if (op->use == OFI_USE_SEND) {
     ofi_buffer_put(ofi_buffer_of(op));
   } else {
@@ -360,7 +369,8 @@ int ofi_progress(struct tmb_net *net, int serve) {
     finish(net, b);
     if (units) ofi_credit_return(net, peer);
   }
-  if (dealt) found |= TMB_FOUND_WORK;
+  if (net->moved) found |= TMB_FOUND_WORK;
+  net->moved = false;
   const bool broken = net->broken != 0;
   tmb_lock_release(&net->lock);
   if (TMB_UNLIKELY(broken)) tell_broken(net);

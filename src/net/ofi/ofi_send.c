@@ -151,6 +151,11 @@ static int send_due(struct tmb_net *net, uint32_t peer, struct ofi_peer *p) {
   return 0;
 }
 
+/* Whether all that is due is an answer that this rank lives, for which nobody waits here. */
+static bool only_answers(const struct tmb_net *net, const struct ofi_peer *p) {
+  return p->life.answer_due && !p->answer_due && !p->gone.bytes && p->owed < net->credit / 2;
+}
+
 bool ofi_send_rest(struct tmb_net *net) {
   bool sent = false;
   uint32_t at = net->todo;
@@ -160,10 +165,11 @@ bool ofi_send_rest(struct tmb_net *net) {
     struct ofi_peer *p = net->peer[peer];
     at = p->next;
     p->listed = false;
+    const bool counts = !only_answers(net, p);
     if (send_due(net, peer, p))
       ofi_send_later(net, peer); /* others need not wait for it */
     else
-      sent = true;
+      sent = sent || counts;
   }
   return sent;
 }

@@ -234,6 +234,7 @@ struct tmb_net {
   bool more;           /* and left something that no descriptor tells of */
   uint32_t delivering; /* threads that hand up */
   bool signalled;      /* signals have changed since the client's last call of progress */
+  bool moved;          /* packets have brought data, credit or acknowledgements since then */
   struct udp_out out[UDP_OUT_MAX];
   struct udp_slot *out_slot[UDP_OUT_MAX]; /* NULL: not numbered */
   struct udp_peer *out_peer[UDP_OUT_MAX];

@@ -20,6 +20,7 @@
 #define BULK_NS     5000000u    /* after the last long payload */
 #define BLIND_NS    1000000u    /* longest sleep of a client that the progress thread cannot wake */
 #define LATE_NS     1000000u    /* from a timer of a client that sleeps to its waking */
+#define STALL_NS    200000000u  /* a peer that has said nothing for so long does not answer */
 #define ASK_NS_MAX  1000000000u /* between questions for credit */
 
 /* Send lost packets again while the window allows. in probe: one at least, to hear what came. */
@@ -102,7 +103,7 @@ static bool is_idle(const struct udp_peer *p) {
 void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
   struct udp_peer **at = &e->busy;
   if (e->now_ns >= e->keep_ns) udp_peer_keep(e);
-  uint64_t next = e->keep_ns, unacked = 0, queued = 0;
+  uint64_t next = e->keep_ns, unacked = 0, queued = 0, stalled = 0;
   e->dirty = false;
   while (*at) {
     struct udp_peer *p = *at;
@@ -110,6 +111,7 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
     next = TMB_MIN(next, due);
     unacked += p->tx.next - p->tx.una;
     queued += p->open_count + (p->first != NULL);
+    stalled += p->asked_ns && e->now_ns - p->asked_ns > STALL_NS;
     if (is_idle(p)) {
       p->busy = false;
       *at = p->next_busy;
@@ -122,6 +124,7 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
   e->dirty = false;
   tmb_store_rlx(&e->stats->unacked, unacked);
   tmb_store_rlx(&e->stats->queued, queued);
+  tmb_store_rlx(&e->stats->stalled_count, stalled);
 }
 
 /* Hand up what is in the batch, then send what handlers have said. */
@@ -165,7 +168,9 @@ int udp_progress(struct tmb_net *e, int serve) {
   udp_batch_take(e, b);
   if (TMB_UNLIKELY(serve != TMB_SERVE_ALL)) udp_deliver_hold(e, b, serve);
   if (came || e->dirty || e->now_ns >= e->next_ns) udp_push_all(e, false, b->count == 0);
-  const bool found = b->count || e->done_count || came;
+  /* Packets that only show that a peer lives, or that came before, are no work: a wait goes on. */
+  const bool found = b->count || e->done_count || e->moved;
+  e->moved = false;
   if (b->count) hand_up(e, b);
   udp_batch_put(e, b);
   udp_engine_unlock(e);

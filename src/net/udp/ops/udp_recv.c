@@ -255,6 +255,7 @@ static void on_acked(void *ctx, struct udp_slot *slot) {
   const struct acked *a = ctx;
   if (!udp_rail_is_stream(a->e, slot->rail))
     udp_mtu_passed(&a->p->mtu, slot->head_bytes + slot->tail_bytes, a->e->now_ns);
+  a->e->moved = true;
   udp_buf_put(a->e, slot->buf);
   if (slot->xfer) udp_xfer_acked(a->e, a->p, slot->xfer);
 }
@@ -272,6 +273,7 @@ static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet 
   const uint32_t back = k->h.handled - p->cost_back;
   if (!back || back > p->cost_sent - p->cost_back) return;
   p->cost_back = k->h.handled;
+  e->moved = true;
   p->starved = false;
 }
 
@@ -288,6 +290,7 @@ static bool take_number(struct tmb_net *e, struct udp_peer *p, const struct pack
   }
   if (k->seq != p->rx.next || udp_rx_gaps(&p->rx)) udp_ack_owe(e, p);
   udp_rx_take(&p->rx, k->seq);
+  e->moved = true;
   p->come_ns = e->now_ns;
   if (p->ack_due_ns == UINT64_MAX) p->ack_due_ns = e->now_ns + UDP_ACK_DELAY_NS;
   p->unacked++;
