@@ -2,6 +2,7 @@
 /* A function for each paragraph of the language (UPC 1.3, 5 and 6) as docs/UPC.md lists them. */
 /* ranks: 1 2 3 4 5 8 */
 /* again: TOMBOLO_SHM=0 */
+#include <stdarg.h>
 #include <string.h>
 #include <upc_relaxed.h>
 #include "check.h"
@@ -16,6 +17,18 @@ shared[3] int blocked[6 * THREADS];
 shared int cyclic[4 * THREADS];
 shared[] int whole[8];
 shared[*] int even[5 * THREADS];
+typedef shared[*] int even_t[3 * THREADS]; /* [*] gets its value from the object */
+typedef shared[*] int spread_t;
+typedef shared int *shared pointer_t;
+even_t of_typedef, of_rows[2];
+spread_t spread[4 * THREADS];
+extern shared[*] int sized_here[3][THREADS];
+shared[*] int sized_here[][THREADS] = {{1}, {2}, {3}};
+#ifdef __UPC_STATIC_THREADS__
+shared[*] int listed[] = {1, 2, 3, 4, 5, 6, 7};
+typedef shared[*] int listed_t[5];
+static listed_t of_constant = {1, 2, 3};
+#endif
 shared[3] row_t rows[3 * THREADS];
 shared[2] record_t records[2 * THREADS];
 shared int scalar;
@@ -145,6 +158,30 @@ static void layout_casts(void) {
   CHECK_EQ(upc_threadof((shared[2] int *)p), upc_threadof(p));
 }
 
+static int argument(int count, ...) {
+  va_list rest;
+  va_start(rest, count);
+  shared int *p = va_arg(rest, shared int *shared);
+  va_end(rest);
+  return *p;
+}
+
+/* 6.4.3: qualifiers of the type that a cast names do not change the value. */
+static void qualified_casts(void) {
+  static shared int table[THREADS];
+  table[MYTHREAD] = 31 * MYTHREAD + 5;
+  upc_barrier;
+  shared int *p = (shared int *shared)&table[0], *q = (pointer_t)table;
+  CHECK(p == table && q == table);
+  p = (shared int *strict shared const)&table[THREADS - 1];
+  CHECK(p == &table[THREADS - 1] && *p == 31 * (THREADS - 1) + 5);
+  CHECK_EQ(*(shared int *shared)&table[0], 5);
+  CHECK_EQ(((pointer_t)table)[THREADS - 1], *p);
+  CHECK((int *shared)&table[MYTHREAD] == (int *)&table[MYTHREAD]);
+  CHECK_EQ(argument(1, p), *p);
+  upc_barrier;
+}
+
 /* 6.4.3: a pointer to this thread's part is a C pointer to the same memory. */
 static void local_casts(void) {
   int *local = (int *)&blocked[3 * MYTHREAD];
@@ -173,6 +210,28 @@ static void pointer_kinds(void) {
   upc_barrier;
   CHECK(upc_threadof(kept[THREADS - 1]) == THREADS - 1 && *locals[MYTHREAD] == MYTHREAD);
   upc_barrier;
+}
+
+static int block_of_parameter(even_t a) {
+  return upc_blocksizeof(*a);
+}
+
+/* 6.5.1.1: [*] in a typedef, and of an array whose initialiser gives the size. */
+static void star_layouts(void) {
+  even_t *p = &of_typedef;
+  CHECK(upc_blocksizeof(of_typedef) == 3 && upc_blocksizeof(even_t) == 3);
+  CHECK(upc_blocksizeof(of_rows) == 6 && upc_blocksizeof(*p) == 3 && p == &of_typedef);
+  CHECK(upc_blocksizeof(spread) == 4 && block_of_parameter(of_typedef) == 3);
+  for (int i = 0; i < 3 * THREADS; i++) CHECK_EQ(upc_threadof(&of_typedef[i]), i / 3);
+  CHECK(upc_blocksizeof(sized_here) == 3 && sizeof sized_here == 3 * THREADS * sizeof(int));
+  for (int i = 0; i < 3 * THREADS; i++)
+    CHECK_EQ(sized_here[i / THREADS][i % THREADS], i % THREADS ? 0 : i / THREADS + 1);
+#ifdef __UPC_STATIC_THREADS__
+  CHECK_EQ(upc_blocksizeof(listed), (7 + THREADS - 1) / THREADS);
+  CHECK_EQ(upc_blocksizeof(of_constant), (5 + THREADS - 1) / THREADS);
+  for (int i = 0; i < 7; i++) CHECK_EQ(listed[i], i + 1);
+  CHECK(of_constant[2] == 3 && of_constant[3] == 0);
+#endif
 }
 
 /* 6.5.1.1: [], [0], [*], [k] and none; the qualifier goes to the ultimate element. */
@@ -273,7 +332,7 @@ int main(void) {
   static void (*const all[])(void) = {
       environment,   startup,        strict_order, identifiers,   sizes,       local_sizes,
       block_sizes,   element_sizes,  arithmetic,   comparison,    null_pointers, layout_casts,
-      local_casts,   addresses,      pointer_kinds, layouts,      qualifiers,  dimensions,
+      qualified_casts, local_casts,   addresses,      pointer_kinds, layouts,      star_layouts, qualifiers,  dimensions,
       barriers,      forall_affinity, forall_nesting, pragmas,    macros};
   upc_barrier;
   for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {

@@ -12,7 +12,14 @@ shared [1048576] int large[THREADS];      /* error: greater than UPC_MAX_BLOCK_S
 int n;
 shared [n] int not_constant[THREADS];     /* error: not an integer constant */
 shared [*] int *star_pointer;             /* error: [*] may not be used for what a pointer points */
-typedef shared [*] int star_t[THREADS];   /* error: not in a typedef */
+typedef shared [*] int star_t[THREADS], star_open_t[], star_element_t;
+star_t *star_row;
+star_open_t *star_rows;                   /* error: [*] may not be used for what a pointer points */
+star_element_t *star_elements;            /* error: [*] may not be used for what a pointer points */
+shared [2] star_t star_twice;             /* error: two different block sizes */
+star_open_t star_sizeless;                /* error: needs an array of known size */
+shared [*] int star_counted[] = {1, 2};   /* error: needs THREADS in a dimension of the array */
+shared void *shared [*] star_own[][THREADS] = {{star_own}}; /* error: names the array itself */
 extern shared [*] int star_open[][THREADS]; /* error: needs an array of known size */
 shared [4] void *layout_void;             /* error: shared void cannot have a block size */
 shared int no_threads[10];                /* error: must have THREADS in one dimension */

@@ -38,14 +38,16 @@ void Parser::check_array(const Type *t, int token) {
     s_.error(token, "THREADS stands twice in the dimensions of an array");
 }
 
-// What a pointer may point to.
-void Parser::check_referent(const Type *t, int token) {
-  if (!is_shared(t)) return;
+// What a pointer points to: [*] of an array of known size gets its value, others are refused.
+Type *Parser::referent(Type *t, int token) {
+  if (!is_shared(t)) return t;
   const Type *e = element_of(t);
-  if (e->block == kStarBlock)
-    s_.error(token, "the layout [*] may not be used for what a pointer points to");
   if (e->kind == Ty::Void && e->block != kNoBlock)
     s_.error(token, "shared void cannot have a block size");
+  if (e->block != kStarBlock) return t;
+  if (is_array(t) && count_of(t)) return resolve_star(t, token);
+  s_.error(token, "the layout [*] may not be used for what a pointer points to");
+  return set_star(t, 1);
 }
 
 // Any type that a declaration gives.
@@ -84,6 +86,11 @@ Type *Parser::set_star(Type *t, long block) {
   else
     n->block = block;
   return n;
+}
+
+// Whether a type has the layout [*] and no size, which the initialiser of an object gives.
+bool Parser::is_open_star(const Type *t) {
+  return is_array(t) && t->incomplete && is_shared(t) && element_of(t)->block == kStarBlock;
 }
 
 // Gives [*] its value, where the object is known.

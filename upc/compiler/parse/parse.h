@@ -111,7 +111,9 @@ private:
   void attributes_behind(Declared *d);
   void init_declarator(Spec &s, Declared *d);
   void introduce_typedef(Declarator &x);
+  Symbol *declare_in(const Declared *d, const Declarator &x, Sk kind);
   void introduce(Declared *d, Declarator &x);
+  void object_initializer(const Spec &s, Declarator &x);
   bool begins_body(const Declared *d) const;
   Node *function_body(Spec &s, Declared *d, Node *n);
   void old_style_parameters(Declared *d);
@@ -136,13 +138,14 @@ private:
   Type *apply(Type *t, const Type &q, int token);
   void check_type(const Type *t, int token);
   void check_again(const Symbol *before, const Declarator &x);
-  void check_referent(const Type *t, int token);
+  Type *referent(Type *t, int token);
   void check_object(Declared *d, Declarator &x);
   void check_dimensions(const Declarator &x);
   void check_definition(const Declared *d, const Declarator &x);
   void check_static_value(const Node *n);
   void check_tentative();
   void check_array(const Type *t, int token);
+  static bool is_open_star(const Type *t);
   Type *resolve_star(Type *t, int token);
   Type *set_star(Type *t, long block);
 

@@ -13,8 +13,7 @@
 Type *Parser::pointers(Type *t) {
   while (at("*") || at("^")) {
     const int star = p_++;
-    check_referent(t, star);
-    t = pointer_to(t);
+    t = pointer_to(referent(t, star));
     Type q;
     int first = p_;
     while (qualifier(q) || cur().kw == KwAttribute)
@@ -150,13 +149,13 @@ void Parser::parameter(Type *f, Declarator &d) {
   x.name_token = begin;
   declarator(s.type, x, true);
   while (cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
+  if (is_array(x.type)) x.type = referent(x.type, x.name_token); // it becomes a pointer
   Type *t = adjust(x.type);
   if (is_shared(t)) {
     s_.error(x.name_token, "a parameter cannot be a shared object (only a pointer to shared)");
     t = unqualified(t);
   }
   check_type(t, x.name_token);
-  if (is_array(x.type)) check_referent(x.type, x.name_token); // it becomes a pointer
   for (Node *n : s.kids) d.kids.push_back(n);
   for (Node *n : x.kids) d.kids.push_back(n);
   f->params.push_back(t);
@@ -184,28 +183,49 @@ void Parser::introduce_typedef(Declarator &x) {
   if (reshaped_ && !is_array(t)) t->kind = Ty::Unknown; // a vector, or of another size
   t->alias = std::string(x.name);
   t->local_alias = !file_scope();
-  if (element_of(t)->block == kStarBlock)
-    s_.error(x.name_token, "the layout [*] may only be used for an array object, not in a typedef");
   x.symbol = declare(x.name, Sk::Typedef, t);
   check_type(t, x.name_token);
+}
+
+// The symbol of a declarator with the storage classes of its declaration.
+Symbol *Parser::declare_in(const Declared *d, const Declarator &x, Sk kind) {
+  Symbol *s = declare(x.name, kind, x.type);
+  s->is_extern = d->is_extern;
+  s->is_static = d->is_static;
+  s->is_register = std::any_of(d->other.begin(), d->other.end(),
+                               [this](int token) { return s_[token].is("register"); });
+  return s;
 }
 
 // Declare the symbol, so that its initialiser may name it.
 void Parser::introduce(Declared *d, Declarator &x) {
   if (d->is_typedef) return introduce_typedef(x);
   const Sk kind = x.type->kind == Ty::Function ? Sk::Function : Sk::Variable;
-  x.type = kind == Sk::Variable ? resolve_star(x.type, x.name_token) : x.type;
+  const bool sized_later = at("=") && is_open_star(x.type);
+  if (kind == Sk::Variable && !sized_later) x.type = resolve_star(x.type, x.name_token);
   Symbol *before = file_scope() ? find(x.name) : nullptr;
-  x.symbol = declare(x.name, kind, x.type);
-  x.symbol->is_extern = d->is_extern;
-  x.symbol->is_static = d->is_static;
-  for (int i : d->other) x.symbol->is_register = x.symbol->is_register || s_[i].is("register");
+  x.symbol = declare_in(d, x, kind);
   if (before && before->type && is_array(before->type) && is_array(x.type) && x.type->incomplete &&
       !before->type->incomplete)
     x.symbol->type = before->type;
   check_type(x.type, x.name_token);
-  check_again(before, x);
+  if (sized_later)
+    x.before = before;
+  else
+    check_again(before, x);
   if (kind == Sk::Variable) check_object(d, x);
+}
+
+// An initialiser of the object `x`, which may give an array its size, and with it [*] its value.
+void Parser::object_initializer(const Spec &s, Declarator &x) {
+  x.init = initializer(x.type);
+  if (is_shared(x.type)) count_thread_entries(x);
+  if (s.type->alias == "__auto_type" && x.symbol && x.init->type) x.symbol->type = x.init->type;
+  if (!is_array(x.type) || !x.symbol) return;
+  if (x.type->incomplete) x.symbol->type = x.type = flatten(x.type, x.init);
+  if (!is_shared(x.type) || element_of(x.type)->block != kStarBlock) return;
+  x.symbol->type = x.type = resolve_star(x.type, x.name_token);
+  check_again(x.before, x);
 }
 
 void Parser::init_declarator(Spec &s, Declared *d) {
@@ -215,20 +235,14 @@ void Parser::init_declarator(Spec &s, Declared *d) {
   x.tail = p_;
   attributes_behind(d);
   x.end = p_;
-  if (old_style_) x.type = adjust(x.type);
+  if (old_style_) x.type = adjust(is_array(x.type) ? referent(x.type, x.name_token) : x.type);
   if (s.from_object && !d->file_scope && !d->is_static && !d->is_extern)
     x.type = unqualified(x.type); // a variable for a copy of the object
   introduce(d, x);
   for (Node *n : x.kids) s.kids.push_back(n);
   if (accept("=")) {
-    x.init = initializer(x.type);
+    object_initializer(s, x);
     s.kids.push_back(x.init);
-    if (is_shared(x.type)) count_thread_entries(x);
-    if (s.type->alias == "__auto_type" && x.symbol && x.init->type) x.symbol->type = x.init->type;
-    if (is_array(x.type) && x.type->incomplete && x.symbol) {
-      x.type = flatten(x.type, x.init);
-      x.symbol->type = x.type;
-    }
   }
   check_definition(d, x);
   d->list.push_back(x);
@@ -358,7 +372,7 @@ Node *Parser::type_name() {
   for (Node *k : x.kids) n->kids.push_back(k);
   check_type(x.type, n->begin);
   done(n);
-  n->dirty = n->dirty || needs_writing(x.type) || s.first_shared >= 0;
+  n->dirty = n->dirty || needs_writing(x.type) || is_shared(x.type) || s.first_shared >= 0;
   Node *r = d.definition;
   if (r && r->kind == Nk::Record && r->operand->tag->made_up && n->dirty)
     r->postfix = r->dirty = true; // it is written with its name

@@ -519,6 +519,9 @@ Node *Parser::name() {
   p_++;
   const Symbol *symbol = n->symbol = find(text); // NULL: implicitly declared
   n->type = symbol && symbol->type ? symbol->type : basic(Ty::Unknown);
+  if (is_open_star(n->type))
+    fail("the initialiser that gives '" + std::string(text) +
+         "' its size, and [*] its value, names the array itself");
   n->dirty = symbol && symbol->kind == Sk::Variable && is_shared(n->type);
   return done(n);
 }
@@ -545,7 +548,7 @@ Node *Parser::builtin(std::string_view name) {
     } else {
       Node *t = type_name();
       n->kids.push_back(t);
-      n->type = f.form == 1 ? t->operand : basic(Ty::Int);
+      n->type = f.form == 1 ? unqualified(t->operand) : basic(Ty::Int);
     }
     expect(")");
     n->op = name;
@@ -676,6 +679,7 @@ Node *Parser::upc_sizeof() {
   }
   n->type = basic(Ty::ULong);
   const std::string op(n->op);
+  if (op != "upc_elemsizeof") n->operand = resolve_star(n->operand, n->begin);
   const Type *e = element_of(n->operand);
   if (!is_shared(n->operand))
     s_.error(n->begin, "the operand of " + op + " is not a shared type");

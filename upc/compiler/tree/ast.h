@@ -96,6 +96,7 @@ struct Declarator {
   int name_token = 0;
   Type *type = nullptr;
   Symbol *symbol = nullptr;
+  const Symbol *before = nullptr; // its earlier declaration, compared when the size is known
   Node *init = nullptr;
   std::vector<Symbol *> params; // of a function
   std::vector<Node *> kids;     // expressions in array bounds
