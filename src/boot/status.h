@@ -106,7 +106,7 @@ struct tmb_status_wait {
   uint8_t kind;    /* enum tmb_wait_kind */
   uint8_t what;    /* enum tmb_what */
   uint8_t team;    /* index in team[], or TMB_STATUS_NO_TEAM */
-  uint8_t cmp;     /* GEXX_SIG_* */
+  uint8_t cmp;     /* GEXX_SIG_*; TMB_WAIT_SEND: enum tmb_lacks of net/message.h */
   uint32_t peer;   /* jobrank, or TMB_STATUS_NOBODY */
   uint32_t count;  /* operations or parts outstanding */
   uint64_t number; /* of the collective call in its team, from 1; of a semaphore: taken posts */

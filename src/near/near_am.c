@@ -161,8 +161,10 @@ int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out)
                      ? (void *)((uintptr_t)out->dest + (uintptr_t)near->delta[to])
                      : NULL;
   if ((s.kind == TMB_NEAR_KIND_BULK || s.kind == TMB_NEAR_KIND_LONG) &&
-      !place_early(near, out, s.kind, target))
+      !place_early(near, out, s.kind, target)) {
+    out->lacks = TMB_LACKS_BUFFER;
     return TMB_AGAIN;
+  }
 
   struct tmb_near_ring *ring = tmb_near_ring(near, to, reply);
   struct claim claim = {NULL, 0};
@@ -171,6 +173,7 @@ int tmb_near_am_send(struct tmb_near *near, uint32_t to, struct tmb_am_out *out)
   uint64_t pos;
   if (!reserve(ring, near->slots_log2[reply], s.slots, &near->seen[to].head[reply], &claim, &pos)) {
     if (claim.word) tmb_store_rel(claim.word, 0);
+    out->lacks = TMB_LACKS_RING;
     return TMB_AGAIN;
   }
   struct tmb_near_slot *slot = &ring->slot[pos & (near->slots[reply] - 1)];

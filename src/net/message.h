@@ -43,6 +43,16 @@ struct tmb_resume {
   bool started;
 };
 
+/* What there was no room in. */
+enum tmb_lacks {
+  TMB_LACKS_UNKNOWN,
+  TMB_LACKS_RING,   /* the peer's ring in shared memory */
+  TMB_LACKS_BUFFER, /* message buffers of this rank */
+  TMB_LACKS_CREDIT, /* the peer has not handled earlier messages */
+  TMB_LACKS_WINDOW, /* packets to the peer are not acknowledged, or the provider's queue is full */
+  TMB_LACKS_NOTIFY  /* the peer has not taken earlier notifications */
+};
+
 /* One message on its way out. Filled by the caller except `staged`, which am_send keeps across
  * retries. */
 struct tmb_am_out {
@@ -54,6 +64,7 @@ struct tmb_am_out {
   uint8_t immediate;   /* a failed attempt must leave no trace at the target */
   uint8_t filled;      /* payload already lies in the staged buffer (a prepared message) */
   uint8_t unmapped;    /* Long: the destination is known not to be mapped here */
+  uint8_t lacks;       /* after TMB_AGAIN: enum tmb_lacks, for messages to people */
   uint16_t route;      /* TMB_ROUTE */
   int32_t staged;      /* -1, or a buffer of the engine or conduit that belongs to this message */
   const int32_t *args; /* [nargs] */

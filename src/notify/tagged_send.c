@@ -95,6 +95,7 @@ static void describe(const void *arg, struct tmb_status_wait *out) {
   const struct credit_wait *w = arg;
   out->kind = TMB_WAIT_SEND;
   out->what = TMB_WHAT_PUT_NOTIFY;
+  out->cmp = TMB_LACKS_NOTIFY;
   out->peer = w->jobrank;
 }
 

@@ -124,6 +124,46 @@ static void all_poll(void) {
   while (!flag) gasnet_AMPoll();
 }
 
+enum { HANDLER = 200, FILL_BYTES = 16384 };
+
+static void on_fill(gex_Token_t token, void *payload, size_t bytes) {
+  (void)token, (void)payload, (void)bytes;
+}
+
+/* Rank 0 sends to a rank that does not poll until something is used up. in large: messages that do
+ * not fit into a ring. */
+static void fill(bool large) {
+  static char payload[FILL_BYTES];
+  const size_t bytes = large ? FILL_BYTES : 8;
+  while (me == 0) (void)gex_AM_RequestMedium0(tm, odd, HANDLER, payload, bytes, GEX_EVENT_NOW, 0);
+  while (me == odd) pause();
+}
+
+static void register_fill(gex_EP_t ep) {
+  gex_AM_Entry_t entry = {
+      HANDLER, (gex_AM_Fn_t)on_fill, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "fill"};
+  if (gex_EP_RegisterHandlers(ep, &entry, 1) != GASNET_OK) abort();
+}
+
+static void fill_ring(void) {
+  fill(false);
+}
+
+static void fill_buffers(void) {
+  fill(true);
+}
+
+/* The same with buffers of the library, which the program fills. */
+static void fill_prepared(void) {
+  while (me == 0) {
+    gex_AM_SrcDesc_t sd =
+        gex_AM_PrepareRequestMedium(tm, odd, NULL, FILL_BYTES, FILL_BYTES, NULL, 0, 0);
+    memset(gex_AM_SrcDescAddr(sd), 0, FILL_BYTES);
+    gex_AM_CommitRequestMedium0(sd, HANDLER, FILL_BYTES);
+  }
+  while (me == odd) pause();
+}
+
 static void stopped(void) {
   if (me == odd) raise(SIGSTOP);
   barrier();
@@ -237,6 +277,9 @@ static void run(const char *how) {
               {"loop", endless_loop},
               {"polls", endless_polls},
               {"all-poll", all_poll},
+              {"fill", fill_ring},
+              {"fill-large", fill_buffers},
+              {"fill-prepared", fill_prepared},
               {"stop", stopped},
               {"signal", nobody_signals},
               {"get", get_from_sleeper},
@@ -270,6 +313,7 @@ int main(int argc, char **argv) {
     for (;;) pause();
   if (!strcmp(how, "stop-get-alone") && is_rank(1)) setenv("TOMBOLO_OFI_THREAD", "0", 1);
   if (gex_Client_Init(&client, &ep, &tm, "HANGS", &argc, &argv, 0) != GASNET_OK) return 1;
+  register_fill(ep);
   me = gex_TM_QueryRank(tm);
   size = gex_TM_QuerySize(tm);
   odd = argc > 2 ? (gex_Rank_t)atoi(argv[2]) : size - 1;

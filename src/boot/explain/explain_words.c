@@ -35,6 +35,16 @@ static const char *const collectives[] = {
 
 static const char *const comparisons[] = {"==", "!=", ">", ">=", "<", "<="};
 
+/* In the order of enum tmb_lacks of net/message.h. */
+static const char *const lacks[] = {
+    "",
+    ": the ring of that rank is full (TOMBOLO_RING_SLOTS)",
+    ": all message buffers of this rank are in use (on one host TOMBOLO_BULK_BUFFERS)",
+    ": no credit is left, as that rank has not handled earlier ones (TOMBOLO_UDP_CREDITS, _OFI_ or "
+    "_MPI_)",
+    ": the window is full of packets without acknowledgement, or the queue of the network is full",
+    ": that rank has not taken earlier notifications (TOMBOLO_NOTIFY_CREDITS)"};
+
 static const char *operation_name(uint32_t what) {
   return what < TMB_ARRAY_LEN(operations) ? operations[what] : operations[0];
 }
@@ -262,7 +272,8 @@ static void plain_text(const struct tmb_snapshot *s, const struct tmb_status_wai
     break;
   case TMB_WAIT_SEND:
     peer_text(s, w->peer, "to", peer, sizeof peer);
-    snprintf(buf, bytes, "room for %s%s", operation_name(w->what), peer);
+    snprintf(buf, bytes, "room for %s%s%s", operation_name(w->what), peer,
+             w->cmp < TMB_ARRAY_LEN(lacks) ? lacks[w->cmp] : "");
     break;
   case TMB_WAIT_CONDITION: snprintf(buf, bytes, "a condition of the program"); break;
   case TMB_WAIT_SIGNAL:

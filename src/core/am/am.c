@@ -42,6 +42,12 @@ static void describe_send(const void *object, struct tmb_status_wait *w) {
   w->what = (uint8_t)(TMB_WHAT_SHORT + out->category);
   w->peer = out->peer;
   w->count = out->is_reply;
+  w->cmp = out->lacks;
+}
+
+static void describe_stage(const void *object, struct tmb_status_wait *w) {
+  describe_send(object, w);
+  w->cmp = TMB_LACKS_BUFFER;
 }
 
 int tmb_up_am_send(struct tmb_am_out *out) {
@@ -68,7 +74,7 @@ void *tmb_up_am_stage(struct tmb_am_out *out) {
   struct gexx_wait wait;
   tmb_wait_begin(&wait);
   while (!buffer) {
-    tmb_wait_retry(&wait, serve_of(out), (struct tmb_why){describe_send, out});
+    tmb_wait_retry(&wait, serve_of(out), (struct tmb_why){describe_stage, out});
     buffer = tmb_peer_stage(out);
   }
   return buffer;

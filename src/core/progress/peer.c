@@ -98,6 +98,7 @@ static void describe_long(const void *object, struct tmb_status_wait *w) {
   w->what = TMB_WHAT_SHORT + TMB_AM_LONG;
   w->peer = out->peer;
   w->count = out->is_reply;
+  w->cmp = out->lacks;
 }
 
 /* The conduit's own way to send a Long; goes on until it is sent, or an immediate one has found no

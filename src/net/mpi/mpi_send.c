@@ -132,7 +132,7 @@ bool nmpi_send_rest(struct tmb_net *net) {
 
 /* ---- the slot */
 
-static int send_locked(struct tmb_net *net, const struct tmb_am_out *out) {
+static int send_locked(struct tmb_net *net, struct tmb_am_out *out) {
   struct nmpi_head head = {.nbytes = out->category == TMB_AM_SHORT ? 0 : (uint32_t)out->nbytes,
                            .route = out->route,
                            .kind = out->category,
@@ -141,7 +141,9 @@ static int send_locked(struct tmb_net *net, const struct tmb_am_out *out) {
                            .is_reply = out->is_reply};
   struct nmpi_peer *p = nmpi_peer_of(net, out->peer);
   const uint32_t units = nmpi_units(&head);
+  out->lacks = TMB_LACKS_CREDIT;
   if (units && p->flying && p->flying + units > net->credit) return TMB_AGAIN;
+  out->lacks = TMB_LACKS_BUFFER;
   const int rc = send_message(net, out->peer, &head, out->args, out->src, units ? 4 : 0);
   if (rc == 0) p->flying += units;
   return rc;

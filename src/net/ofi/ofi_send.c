@@ -176,7 +176,7 @@ bool ofi_send_rest(struct tmb_net *net) {
 
 /* ---- the slot */
 
-static int send_locked(struct tmb_net *net, const struct tmb_am_out *out) {
+static int send_locked(struct tmb_net *net, struct tmb_am_out *out) {
   struct ofi_head head = {.nbytes = out->category == TMB_AM_SHORT ? 0 : (uint32_t)out->nbytes,
                           .route = out->route,
                           .kind = out->category,
@@ -185,7 +185,9 @@ static int send_locked(struct tmb_net *net, const struct tmb_am_out *out) {
                           .is_reply = out->is_reply};
   struct ofi_peer *p = ofi_peer_of(net, out->peer);
   const uint32_t units = out->is_reply ? 0 : units_of(head.nbytes);
+  out->lacks = TMB_LACKS_CREDIT;
   if (units && p->flying && p->flying + units > net->credit) return TMB_AGAIN;
+  out->lacks = TMB_LACKS_WINDOW;
   if (units && net->tx_busy >= net->tx_limit) return TMB_AGAIN;
   const int rc = send_message(net, out->peer, &head, out->args, out->src);
   if (rc == 0) p->flying += units;

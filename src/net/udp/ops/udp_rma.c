@@ -155,7 +155,9 @@ int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tm
 
 static int long_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out *out) {
   const uint32_t cost = out->is_reply ? 0 : udp_cost(0);
+  out->lacks = TMB_LACKS_CREDIT;
   if (cost && !udp_credit(e, p, cost)) return TMB_AGAIN;
+  out->lacks = TMB_LACKS_WINDOW;
   struct udp_record r = {.type = UDP_PART,
                          .flags = out->is_reply ? UDP_REPLY : 0,
                          .action = UDP_ACT_LONG,

@@ -382,9 +382,11 @@ static int send_parts(struct tmb_net *e, struct udp_peer *p, struct udp_record *
   return 0;
 }
 
-static int send_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_am_out *out) {
+static int send_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out *out) {
   const uint32_t cost = out->is_reply ? 0 : udp_cost(out->nbytes);
+  out->lacks = TMB_LACKS_CREDIT;
   if (cost && !udp_credit(e, p, cost)) return TMB_AGAIN;
+  out->lacks = TMB_LACKS_WINDOW;
   struct udp_record r = {.type = UDP_AM,
                          .handler = out->handler,
                          .nargs = out->nargs,
