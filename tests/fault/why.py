@@ -6,6 +6,7 @@ are, jobs that are slow are not called hangs, and no rank is disturbed by being 
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -43,6 +44,11 @@ CASES = [
                      r"and has found nothing for [^$]* no other rank is left to send anything:",
      {}),
     ("all-poll", 3, BUSY, r"ranks 0-2 poll in loops of their own, nothing is on its way", {}),
+    ("fill", 3, BUSY, r"rank 0 waits for room for a Medium message to rank 2: the ring of that "
+                      r"rank is full \(TOMBOLO_RING_SLOTS\); rank 2 sleeps in a system call", {}),
+    ("fill-large", 3, BUSY, r"message to rank 2: all message buffers of this rank are in use",
+     {}),
+    ("fill-prepared", 3, BUSY, r"to rank 2: all message buffers of this rank are in use", {}),
     ("stop", 3, HANG, r"which rank 2 has not called; rank 2 is stopped by a signal", {}),
     ("signal", 3, HANG, r"rank 2 waits for the signal at 0x\w+ to be == 9 \(it is 0\), which no "
                         r"other rank can bring about", {}),
@@ -60,6 +66,33 @@ def hang(way, how, ranks, code, pattern, env):
         settled(job, code, pattern)
     finally:
         end(job)
+
+
+def no_debugger():
+    """Why no tool can read stacks here, or None."""
+    if not (shutil.which("eu-stack") or shutil.which("gdb")):
+        return "neither eu-stack nor gdb is installed"
+    try:
+        with open("/proc/sys/kernel/yama/ptrace_scope") as file:
+            forbidden = file.read().strip() != "0" and os.geteuid() != 0
+    except OSError:
+        forbidden = False
+    return "this system forbids to trace processes" if forbidden else None
+
+
+def stacks(how, options, code, *patterns):
+    """Where in the program ranks are: in a hang without asking for it, else with --stacks."""
+    if no_debugger():
+        return no_debugger()
+    job = Job(3, [HANGS, how])
+    job.ready()
+    try:
+        settled(job, code, *patterns, options=options)
+        _, text = why(job, "--no-stacks")
+        check(" is in " not in text, "stacks that were not wanted:", text)
+    finally:
+        end(job)
+    return None
 
 
 def not_started():
@@ -127,6 +160,12 @@ def main():
         named(f"{how} {way} {' '.join(env)}", hang, way, how, ranks, code, pattern, env)
         for how, ranks, code, pattern, env in CASES
         for way in (WAYS if how in ("barrier", "stop") else ("run",))
+    ]
+    cases += [
+        named("stacks of a hang", stacks, "signal", (), HANG,
+              r"rank 2 is in nobody_signals \(hangs\.c:\d+\), called by run \(hangs\.c:\d+\)"),
+        named("stacks of a loop", stacks, "loop", ("--stacks",), BUSY,
+              r"rank 2 is in endless_loop \(hangs\.c:\d+\), called by "),
     ]
     cases += [named("not started", not_started), named("by rank", by_rank)]
     pairs = [(how, way) for how in ("slow", "busy") for way in WAYS]

@@ -19,7 +19,7 @@ def why(job, *options):
     return done.returncode, done.stdout + done.stderr
 
 
-def settled(job, wanted, *patterns, options=()):
+def settled(job, wanted, *patterns, options=("--no-stacks",)):
     """Asks until the answer is the wanted one: ranks take a moment to get where they hang."""
     until = time.monotonic() + 30
     while True:

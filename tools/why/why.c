@@ -3,8 +3,8 @@
  * `tombolo why`: what a job of this user waits for.
  *
  * Owns: nothing global. Called by main.c. Calls: look, boot's snapshot and explain. Invariants: no
- * rank is asked or stopped, so a job that hangs is seen as one that does not. Exit codes: 0 the job
- * makes progress, 3 it hangs, 4 ranks wait for others that run their own code, sleep in system
+ * rank is asked, and none that can go on is stopped without the option --stacks. Exit codes: 0 the
+ * job makes progress, 3 it hangs, 4 ranks wait for others that run their own code, sleep in system
  * calls of their own, or get no answer from the network; 1 there is no such job, 2 wrong arguments.
  */
 #define _GNU_SOURCE
@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "boot/explain/explain.h"
 #include "boot/explain/source.h"
+#include "boot/explain/stacks.h"
 #include "os/os.h"
 
 #include <argp.h>
@@ -24,13 +25,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_ALL = 256, OPT_VERSION };
+enum { OPT_ALL = 256, OPT_STACKS, OPT_NO_STACKS, OPT_VERSION };
 enum { WHY_PROGRESS = 0, WHY_HANG = 3, WHY_BUSY = 4 };
 
 struct why_options {
   const char *job; /* NULL: the only one */
   uint64_t interval_ns;
   bool all;
+  int stacks; /* 1: of all ranks; 0: where the job hangs; -1: none */
 };
 
 static error_t parse_why(int key, char *arg, struct argp_state *state) {
@@ -45,6 +47,8 @@ static error_t parse_why(int key, char *arg, struct argp_state *state) {
     }
     return 0;
   case OPT_ALL: o->all = true; return 0;
+  case OPT_STACKS: o->stacks = 1; return 0;
+  case OPT_NO_STACKS: o->stacks = -1; return 0;
   case OPT_VERSION: puts(tool_version()); exit(0);
   case ARGP_KEY_ARG:
     if (o->job) argp_usage(state);
@@ -108,6 +112,13 @@ static int look(const struct tmb_ctl *ctl, struct tmb_snapshot *s) {
   return TOOL_EXIT_FAILED;
 }
 
+static void show_stacks(const struct tmb_explain *e, const struct why_options *o) {
+  if (o->stacks < 0 || (o->stacks == 0 && e->verdict != TMB_VERDICT_HANG)) return;
+  if (tmb_stacks_print(e, stdout, o->stacks > 0) == 0 && o->stacks > 0)
+    printf("no stack can be read: neither eu-stack nor gdb is installed, or the system forbids to "
+           "trace processes (kernel.yama.ptrace_scope), or no rank is on this machine\n");
+}
+
 static int explain(const struct tmb_ctl *ctl, const struct why_options *o) {
   static const char *const verdicts[] = {"progress: the ranks go on",
                                          "no hang is certain: ranks wait for others that run their "
@@ -131,6 +142,7 @@ static int explain(const struct tmb_ctl *ctl, const struct why_options *o) {
   tmb_explain_ranks(&e, stdout, o->all);
   printf("%s\n", verdicts[e.verdict]);
   if (e.verdict != TMB_VERDICT_PROGRESS) tmb_explain_causes(&e, stdout);
+  show_stacks(&e, o);
   const int code = codes[e.verdict];
   tmb_explain_free(&e);
   tmb_snapshot_free(&before);
@@ -142,13 +154,19 @@ int tool_why_main(int argc, char **argv) {
   static const struct argp_option options[] = {
       {"interval", 'i', "TIME", 0, "look twice, so far apart (default 0.5 s)", 0},
       {"all", OPT_ALL, NULL, 0, "a line for each rank, also where they are alike", 0},
+      {"stacks", OPT_STACKS, NULL, 0,
+       "where in the program each rank of this machine is, by eu-stack or gdb, which stop it for "
+       "some tenths of a second; without this option of up to four ranks of a job that hangs",
+       0},
+      {"no-stacks", OPT_NO_STACKS, NULL, 0, "do not look for that in a job that hangs", 0},
       {"version", OPT_VERSION, NULL, 0, "print the version", 0},
       {0}};
   static const char doc[] =
       "Say what each rank of a job waits for, who waits for whom, and which call is missing."
       "\v"
       "JOB is the number of its launcher's process or of a rank's, see 'tombolo ps'; not needed if "
-      "there is only one. No rank is asked or stopped. Exit code: 0 the ranks go on; 3 the job "
+      "there is only one. No rank is asked, and none is stopped that can go on, save by --stacks. "
+      "Exit code: 0 the ranks go on; 3 the job "
       "hangs; "
       "4 ranks wait for others that run their own code, perhaps in an endless loop, sleep in a "
       "system call, or do not answer on the network; 1 there is no such job; 2 wrong options.";

@@ -2,25 +2,24 @@
 /*
  * Source lines, see source.h.
  *
- * Owns: no state. Called as source.h says. Calls: addr2line as a program, by a pipe. The address in
- * the program is that of the segment which has the offset (ELF program headers). A return address
- * is that of the instruction after the call, so the one before is asked for. Invariants: names of
- * files are arguments, never part of a shell's command.
+ * Owns: no state. Called as source.h says. Calls: command.c. The address in the program is that of
+ * the segment which has the offset (ELF program headers). A return address is that of the
+ * instruction after the call, so the one before is asked for. Invariants: names of files are
+ * arguments, never part of a shell's command.
  */
 #define _GNU_SOURCE
 #include "boot/explain/source.h"
 
+#include "boot/explain/command.h"
+
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+#define TOOL_MS 20000 /* for addr2line, which reads large debug information for seconds */
 
 /* The address that the program's file gives to the byte at an offset of it; 0: none. */
 static uint64_t address_of(const char *file, uint64_t offset) {
@@ -42,32 +41,6 @@ static uint64_t address_of(const char *file, uint64_t offset) {
   }
   close(fd);
   return address;
-}
-
-/* What a program prints, at most bytes - 1. Returns whether it ended well. */
-static bool output_of(char *const argv[], char *buf, size_t bytes) {
-  posix_spawn_file_actions_t actions;
-  int fds[2], status = 1;
-  size_t used = 0;
-  pid_t pid;
-  if (pipe2(fds, O_CLOEXEC) != 0) return false;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  const int rc = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(fds[1]);
-  while (rc == 0 && used + 1 < bytes) {
-    const ssize_t n = read(fds[0], buf + used, bytes - 1 - used);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    used += (size_t)n;
-  }
-  buf[used] = '\0';
-  close(fds[0]);
-  while (rc == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  return rc == 0 && status == 0 && used > 0;
 }
 
 /* Words from two lines of addr2line: the function, the file with its line. */
@@ -105,7 +78,9 @@ static void find_one(char *source, uint64_t offset) {
                           source,
                           at,
                           NULL};
-    if (!output_of(argv, text, sizeof text) || !words_of(text, words, sizeof words)) continue;
+    if (!tmb_command_output(argv, text, sizeof text, TOOL_MS) ||
+        !words_of(text, words, sizeof words))
+      continue;
     memcpy(source, words, TMB_SEEN_SOURCE);
     return;
   }

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "boot/explain/explain.h"
 #include "boot/explain/source.h"
+#include "boot/explain/stacks.h"
 #include "os/os.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -41,6 +42,7 @@ static void report(const struct tmb_watchdog *w, struct tmb_snapshot *now) {
   if (tmb_explain(&e, &w->last, now, true) != 0) return;
   tmb_explain_ranks(&e, stderr, false);
   tmb_explain_causes(&e, stderr);
+  (void)tmb_stacks_print(&e, stderr, false);
   tmb_explain_free(&e);
 }
 

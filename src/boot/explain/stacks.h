@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where in the program ranks are: the innermost frames of each thread that are not the library's.
+ *
+ * Owns: declarations of stacks.c. Called by `tombolo why` and the watchdog. Calls: eu-stack of
+ * elfutils or gdb, where one is installed. Invariants: only ranks of this machine are looked at;
+ * each is stopped while its stack is read, some tenths of a second.
+ */
+#ifndef TMB_BOOT_EXPLAIN_STACKS_H
+#define TMB_BOOT_EXPLAIN_STACKS_H
+
+#include "boot/explain/explain.h"
+
+/* Print the frames of ranks, in paragraphs. in all: of all ranks; else, at most four that hang or
+ * keep others waiting, and are at different places. Returns how many ranks could be read. */
+uint32_t tmb_stacks_print(const struct tmb_explain *e, FILE *out, bool all);
+
+#endif
