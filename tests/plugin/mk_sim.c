@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { DEVICES = 4, RANGES = 256 };
 
@@ -99,16 +100,27 @@ static int sim_query(void *device, const void *addr, size_t bytes) {
   return found;
 }
 
+/* Sets what may be done with the pages that hold `bytes` at `at`. A whole segment would take as
+ * long as copying it. */
+static int protect(const void *at, size_t bytes, int how) {
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  const uintptr_t first = (uintptr_t)at / page * page;
+  return mprotect((void *)first, (uintptr_t)at + bytes - first, how) ? GASNET_ERR_RESOURCE
+                                                                     : GASNET_OK;
+}
+
 /* Copies while the named sides are accessible. */
-static int copy_open(struct range *to, void *dest, struct range *from, const void *src,
+static int copy_open(const struct range *to, void *dest, const struct range *from, const void *src,
                      size_t bytes) {
   const int all = PROT_READ | PROT_WRITE, closed = is_open() ? all : PROT_NONE;
-  if (to && mprotect(to->addr, to->bytes, all)) return GASNET_ERR_RESOURCE;
-  if (from && mprotect(from->addr, from->bytes, all)) return GASNET_ERR_RESOURCE;
+  int rc = GASNET_OK;
+  if (to) rc = protect(dest, bytes, all);
+  if (from && !rc) rc = protect(src, bytes, all);
+  if (rc) return rc;
   memcpy(dest, src, bytes);
-  if (to && mprotect(to->addr, to->bytes, closed)) return GASNET_ERR_RESOURCE;
-  if (from && mprotect(from->addr, from->bytes, closed)) return GASNET_ERR_RESOURCE;
-  return GASNET_OK;
+  if (to) rc = protect(dest, bytes, closed);
+  if (from && !rc) rc = protect(src, bytes, closed);
+  return rc;
 }
 
 static int sim_copy_in(void *device, void *dest, const void *host_src, size_t bytes) {
