@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of foreign launchers and of MPI in one process (tests/launch). Label "net": the quick set,
 # "net-whole": the rest. What is not installed is skipped, with the reason.
-if(NOT TARGET tombolo_tool OR TMB_SANITIZE)
+if(NOT TARGET tombolo_tool OR TMB_SANITIZE OR NOT "launch" IN_LIST TMB_TEST_FOLDERS)
   return()
 endif()
 set(tmb_launch_dir "${PROJECT_SOURCE_DIR}/tests/launch")

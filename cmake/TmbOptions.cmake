@@ -13,6 +13,10 @@ option(TMB_INSTALL "Create the install rules" ON)
 option(TMB_PREEMPT "Stop threads at random at locks and publications, for tests" OFF)
 option(TMB_COVERAGE "Instrument for gcov" OFF)
 set(TMB_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, address,undefined or thread")
+set(TMB_TEST_FOLDERS "unit;conformance;inside;multi;fault;net;launch" CACHE STRING
+  "Kinds of tests that are built (list)")
+set(TMB_TEST_MODES "SEQ;PARSYNC;PAR" CACHE STRING
+  "Thread modes of the unit tests and multi-rank tests that are built (list)")
 set(TMB_TEST_RANKS "" CACHE STRING "Run the multi-rank tests only at these rank counts (list)")
 set_property(CACHE TMB_SANITIZE PROPERTY STRINGS "" "address,undefined" "thread")
 
