@@ -68,6 +68,11 @@ def test_interrupts_end_waits(ranks):
     assert done.stdout.count("interrupted rank") == 2, done.stdout
 
 
+def test_interrupts_end_sends(ranks):
+    done = ranks(2, "programs/endings.py", "flooded")
+    assert done.returncode == 0 and "interrupted rank 0" in done.stdout, done.stdout
+
+
 def test_interrupt_of_the_launcher():
     job = subprocess.Popen(
         command(2, "-c", "import tombolo; tombolo.init().signals(1).wait()"),

@@ -142,13 +142,13 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
   view->shape = (flags & PyBUF_ND) ? array->shape : NULL;
   view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? array->strides : NULL;
   view->obj = share(self);
-  array->exports++;
+  __atomic_fetch_add(&array->exports, 1, __ATOMIC_RELAXED);
   return 0;
 }
 
 static void release_buffer(PyObject *self, Py_buffer *view) {
   (void)view;
-  ((struct tmbpy_array *)self)->exports--;
+  __atomic_fetch_sub(&((struct tmbpy_array *)self)->exports, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- puts and gets by index */

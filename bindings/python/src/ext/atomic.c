@@ -101,14 +101,17 @@ static int run(struct operation *o) {
   if (o->array->team->delta[o->rank] != GEXX_UNMAPPED) {
     event = start(o);
   } else {
-    Py_BEGIN_ALLOW_THREADS event = start(o);
+    Py_BEGIN_ALLOW_THREADS
+    event = start(o);
     Py_END_ALLOW_THREADS
   }
   if (ready(&event)) return 0;
   const int failed = tmbpy_wait(ready, &event, -1);
   if (!failed) return 0;
-  Py_BEGIN_ALLOW_THREADS gex_Event_Wait(event);
-  Py_END_ALLOW_THREADS return -1;
+  Py_BEGIN_ALLOW_THREADS
+  gex_Event_Wait(event);
+  Py_END_ALLOW_THREADS
+  return -1;
 }
 
 /* _atomic(opcode, rank, index, a, b). */
@@ -152,6 +155,8 @@ PyObject *tmbpy_atomic_domain(PyObject *module, PyObject *const *args, Py_ssize_
   const gex_DT_t dt = (gex_DT_t)PyLong_AsUnsignedLong(args[1]);
   if (PyErr_Occurred()) return NULL;
   gex_AD_t domain = GEX_AD_INVALID;
-  Py_BEGIN_ALLOW_THREADS gex_AD_Create(&domain, team->tm, dt, operations(dt), 0);
-  Py_END_ALLOW_THREADS return PyLong_FromVoidPtr(domain);
+  Py_BEGIN_ALLOW_THREADS
+  gex_AD_Create(&domain, team->tm, dt, operations(dt), 0);
+  Py_END_ALLOW_THREADS
+  return PyLong_FromVoidPtr(domain);
 }

@@ -228,8 +228,10 @@ PyObject *tmbpy_coll_start(PyObject *module, PyObject *const *args, Py_ssize_t n
   Py_INCREF(args[3]);
   future->result = args[3];
   gex_Event_t event;
-  Py_BEGIN_ALLOW_THREADS event = start(&c);
-  Py_END_ALLOW_THREADS tmbpy_future_set(future, event);
+  Py_BEGIN_ALLOW_THREADS
+  event = start(&c);
+  Py_END_ALLOW_THREADS
+  tmbpy_future_set(future, event);
   return (PyObject *)future;
 }
 
@@ -281,8 +283,10 @@ PyObject *tmbpy_coll_allreduce(PyObject *module, PyObject *const *args, Py_ssize
   Py_INCREF(args[1]);
   future->result = args[1];
   gex_Event_t event;
-  Py_BEGIN_ALLOW_THREADS event = start(&c);
-  Py_END_ALLOW_THREADS tmbpy_future_set(future, event);
+  Py_BEGIN_ALLOW_THREADS
+  event = start(&c);
+  Py_END_ALLOW_THREADS
+  tmbpy_future_set(future, event);
   return tmbpy_future_take(future);
 release_src:
   PyBuffer_Release(&src);

@@ -45,7 +45,10 @@ static void after_fork(void) {
  * its memory. Runs before the library's own handler, which ends the job. */
 static void at_exit(int code, void *unused) {
   (void)unused;
-  if (__atomic_load_n(&tmbpy.forked, __ATOMIC_RELAXED)) _exit(code);
+  if (__atomic_load_n(&tmbpy.forked, __ATOMIC_RELAXED)) {
+    fflush(NULL);
+    _exit(code); /* the library would take this for the end of the rank */
+  }
   if (code == 0 && __atomic_load_n(&tmbpy.closed, __ATOMIC_RELAXED))
     gex_Coll_BarrierBlocking(tmbpy.tm, 0);
 }
@@ -71,8 +74,10 @@ static PyObject *start(PyObject *module, PyObject *arg) {
     return NULL;
   }
   const char *failed = NULL;
-  Py_BEGIN_ALLOW_THREADS failed = join((uintptr_t)bytes, &code);
-  Py_END_ALLOW_THREADS if (failed && code == GASNET_ERR_BAD_ARG) {
+  Py_BEGIN_ALLOW_THREADS
+  failed = join((uintptr_t)bytes, &code);
+  Py_END_ALLOW_THREADS
+  if (failed && code == GASNET_ERR_BAD_ARG) {
     PyErr_Format(
         PyExc_ValueError,
         "heap_bytes is %llu; at most %llu are possible (GASNET_MAX_SEGSIZE sets the limit)", bytes,

@@ -26,8 +26,10 @@ static pthread_mutex_t orphans_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct orphan *orphans; /* under its lock */
 static Py_ssize_t live;        /* futures not seen; atomic */
 
+/* Two threads may come here for one future; one of them gets the views. */
 static void release(Py_buffer *views, int *count) {
-  while (*count > 0) PyBuffer_Release(&views[--*count]);
+  for (int n = __atomic_exchange_n(count, 0, __ATOMIC_ACQ_REL); n > 0;)
+    PyBuffer_Release(&views[--n]);
 }
 
 static void free_operator(struct tmbpy_operator *operator) {
@@ -42,8 +44,7 @@ Py_ssize_t tmbpy_future_live(void) {
 }
 
 static void mark_seen(struct tmbpy_future *future) {
-  if (future->seen) return;
-  future->seen = true;
+  if (__atomic_exchange_n(&future->seen, true, __ATOMIC_RELAXED)) return;
   __atomic_fetch_sub(&live, 1, __ATOMIC_RELAXED);
 }
 
@@ -239,8 +240,10 @@ static PyObject *repr(PyObject *self) {
 static void adopt(struct tmbpy_future *future) {
   struct orphan *o = malloc(sizeof *o);
   if (!o) {
-    Py_BEGIN_ALLOW_THREADS gex_Event_Wait(future->event);
-    Py_END_ALLOW_THREADS release(future->views, &future->nviews);
+    Py_BEGIN_ALLOW_THREADS
+    gex_Event_Wait(future->event);
+    Py_END_ALLOW_THREADS
+    release(future->views, &future->nviews);
     return;
   }
   o->event = future->event;

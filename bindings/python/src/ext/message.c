@@ -196,26 +196,30 @@ int tmbpy_message_serve(void) {
 
 /* ---- sending */
 
-/* A message to be sent; without the GIL. */
+/* A message to be sent. */
 struct sending {
   uint32_t rank, kind;
   uint64_t id;
   const char *payload;
-  size_t bytes;
+  size_t bytes, offset, most; /* in all, sent, and of one piece */
+  bool begun;
 };
 
-static void send_pieces(const struct sending *s) {
-  const size_t most = gex_AM_MaxRequestMedium(tmbpy.tm, s->rank, GEX_EVENT_NOW, 0, NARGS);
-  size_t offset = 0;
-  do {
-    const size_t left = s->bytes - offset, piece = left < most ? left : most;
-    gex_AM_RequestMedium(tmbpy.tm, s->rank, HANDLER_INDEX, s->payload + offset, piece,
-                         GEX_EVENT_NOW, 0, (gex_AM_Arg_t)s->kind, (gex_AM_Arg_t)(s->id),
-                         (gex_AM_Arg_t)(s->id >> 32), (gex_AM_Arg_t)(s->bytes),
-                         (gex_AM_Arg_t)((uint64_t)s->bytes >> 32), (gex_AM_Arg_t)offset,
-                         (gex_AM_Arg_t)((uint64_t)offset >> 32));
-    offset += piece;
-  } while (offset < s->bytes);
+/* Sends what there is room for. Returns whether that was all. Runs without the GIL. */
+static bool send_pieces(void *arg) {
+  struct sending *s = arg;
+  while (!s->begun || s->offset < s->bytes) {
+    const size_t left = s->bytes - s->offset, piece = left < s->most ? left : s->most;
+    const int busy = gex_AM_RequestMedium(
+        tmbpy.tm, s->rank, HANDLER_INDEX, s->payload + s->offset, piece, GEX_EVENT_NOW,
+        GEX_FLAG_IMMEDIATE, (gex_AM_Arg_t)s->kind, (gex_AM_Arg_t)s->id, (gex_AM_Arg_t)(s->id >> 32),
+        (gex_AM_Arg_t)s->bytes, (gex_AM_Arg_t)((uint64_t)s->bytes >> 32), (gex_AM_Arg_t)s->offset,
+        (gex_AM_Arg_t)((uint64_t)s->offset >> 32));
+    if (busy) return false;
+    s->begun = true;
+    s->offset += piece;
+  }
+  return true;
 }
 
 PyObject *tmbpy_message_send(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
@@ -234,7 +238,9 @@ PyObject *tmbpy_message_send(PyObject *module, PyObject *const *args, Py_ssize_t
   s.rank = (uint32_t)rank;
   s.payload = view.buf;
   s.bytes = (size_t)view.len;
-  Py_BEGIN_ALLOW_THREADS send_pieces(&s);
-  Py_END_ALLOW_THREADS PyBuffer_Release(&view);
+  s.most = gex_AM_MaxRequestMedium(tmbpy.tm, s.rank, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE, NARGS);
+  const int failed = tmbpy_wait(send_pieces, &s, -1);
+  PyBuffer_Release(&view);
+  if (failed) return NULL;
   Py_RETURN_NONE;
 }

@@ -79,10 +79,11 @@ static PyObject *split(PyObject *self, PyObject *const *args, Py_ssize_t nargs) 
     return PyErr_Format(PyExc_ValueError, "split: color %ld, key %ld; give numbers of 32 bits",
                         color, key);
   gex_TM_t made = GEX_TM_INVALID;
-  Py_BEGIN_ALLOW_THREADS gex_TM_Split(color < 0 ? NULL : &made, team->tm,
-                                      color < 0 ? 0 : (int)color, (int)key, NULL, 0,
-                                      GEX_FLAG_TM_NO_SCRATCH);
-  Py_END_ALLOW_THREADS if (made == GEX_TM_INVALID) Py_RETURN_NONE;
+  Py_BEGIN_ALLOW_THREADS
+  gex_TM_Split(color < 0 ? NULL : &made, team->tm, color < 0 ? 0 : (int)color, (int)key, NULL, 0,
+               GEX_FLAG_TM_NO_SCRATCH);
+  Py_END_ALLOW_THREADS
+  if (made == GEX_TM_INVALID) Py_RETURN_NONE;
   return tmbpy_team_new(made);
 }
 
@@ -97,8 +98,10 @@ static PyObject *free_team(PyObject *self, PyObject *unused) {
   }
   gex_TM_t tm = team->tm;
   team->tm = GEX_TM_INVALID;
-  Py_BEGIN_ALLOW_THREADS gex_TM_Destroy(tm, NULL, 0);
-  Py_END_ALLOW_THREADS Py_RETURN_NONE;
+  Py_BEGIN_ALLOW_THREADS
+  gex_TM_Destroy(tm, NULL, 0);
+  Py_END_ALLOW_THREADS
+  Py_RETURN_NONE;
 }
 
 /* barrier() -> Future. */

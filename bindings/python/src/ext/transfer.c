@@ -175,7 +175,8 @@ struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
   if (t.near && t.bytes <= TMBPY_HOLD_BYTES) {
     event = put(&t, signal);
   } else {
-    Py_BEGIN_ALLOW_THREADS event = put(&t, signal);
+    Py_BEGIN_ALLOW_THREADS
+    event = put(&t, signal);
     Py_END_ALLOW_THREADS
   }
   tmbpy_future_set(future, event);
@@ -244,7 +245,8 @@ struct tmbpy_future *tmbpy_transfer_get(struct tmbpy_array *array,
   if (t.near && t.bytes <= TMBPY_HOLD_BYTES) {
     event = get(&t);
   } else {
-    Py_BEGIN_ALLOW_THREADS event = get(&t);
+    Py_BEGIN_ALLOW_THREADS
+    event = get(&t);
     Py_END_ALLOW_THREADS
   }
   tmbpy_future_set(future, event);

@@ -60,18 +60,22 @@ int tmbpy_wait(tmbpy_ready_fn ready, void *arg, double timeout_s) {
   if (timeout_s >= 0 && timeout_s < 1e9) w.until = now + (uint64_t)(timeout_s * 1e9);
   for (;;) {
     enum outcome found = GO_ON;
-    Py_BEGIN_ALLOW_THREADS struct gexx_wait wait;
+    Py_BEGIN_ALLOW_THREADS
+    struct gexx_wait wait;
     gexx_wait_begin(&wait);
     while (found == GO_ON) found = step(&w, &wait);
-    Py_END_ALLOW_THREADS if (found == READY) return 0;
+    Py_END_ALLOW_THREADS
+    if (found == READY) return 0;
     if (found == LATE) return 1;
     if (serve() != 0) return -1;
   }
 }
 
 int tmbpy_poll(void) {
-  Py_BEGIN_ALLOW_THREADS gasnet_AMPoll();
-  Py_END_ALLOW_THREADS return serve();
+  Py_BEGIN_ALLOW_THREADS
+  gasnet_AMPoll();
+  Py_END_ALLOW_THREADS
+  return serve();
 }
 
 /* Whether gexx_Poll has found something; messages end the wait, too. */
@@ -85,8 +89,10 @@ PyObject *tmbpy_wait_poll(PyObject *module, PyObject *arg) {
     const uint64_t now = now_ns();
     const uint64_t left_us = until > now ? (until - now) / 1000 : 0;
     const uint64_t slice_us = left_us < LOOK_NS / 1000 ? left_us : LOOK_NS / 1000;
-    Py_BEGIN_ALLOW_THREADS found = gexx_Poll(slice_us);
-    Py_END_ALLOW_THREADS const bool message = tmbpy_message_waits();
+    Py_BEGIN_ALLOW_THREADS
+    found = gexx_Poll(slice_us);
+    Py_END_ALLOW_THREADS
+    const bool message = tmbpy_message_waits();
     if (serve() != 0) return NULL;
     found = found || message;
   } while (!found && now_ns() < until);

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
 import numpy as np
 
-from . import _core
+from . import _core, _foreign
 
 if TYPE_CHECKING:
     from ._job import Team
@@ -63,6 +63,8 @@ class Array(_core.Array):
 
     def get(self, rank: SupportsIndex, index: Index = None, out: Any = None) -> Any:
         """Gets elements of a rank as a new NumPy array, or into `out`."""
+        if _foreign.is_foreign(out):
+            return _foreign.run(lambda s, o: self._get(rank, index, o).wait(), None, out)
         return self._get(rank, index, out).wait()
 
     def get_nb(self, rank: SupportsIndex, index: Index = None, out: Any = None) -> _core.Future:

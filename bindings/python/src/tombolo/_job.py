@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex, TypeVar, Union
 
 import numpy as np
 
-from . import _aio, _core, _errors, _messages
+from . import _aio, _core, _errors, _foreign, _messages
 from ._array import Array, Signals
 from ._heap import Heap
 
@@ -299,6 +299,8 @@ class Team:
 
     def bcast(self, data: Any, root: SupportsIndex = 0) -> Any:
         """Sends the root's array into everybody's `data`, in place, and returns it."""
+        if _foreign.is_foreign(data):
+            return _foreign.run(lambda s, o: self.bcast(o, root), data, data)
         return self.bcast_nb(data, root).wait()
 
     def allreduce_nb(self, src: Any, op: Op = "sum", out: Any = None) -> _core.Future:
@@ -314,6 +316,8 @@ class Team:
                 result = _core.allreduce(self._core, dst, src, code)
                 if result is not NotImplemented:
                     return result
+        elif _foreign.is_foreign(src):
+            return _foreign.run(lambda s, o: self.allreduce(s, op, o), src, out)
         return plain(src, self._combine_nb(ALLREDUCE, src, op, out).wait())
 
     def reduce_nb(
@@ -324,10 +328,14 @@ class Team:
 
     def reduce(self, src: Any, op: Op = "sum", root: SupportsIndex = 0, out: Any = None) -> Any:
         """Combines as allreduce; the result is the root's, None elsewhere."""
+        if _foreign.is_foreign(src):
+            return _foreign.run(lambda s, o: self.reduce(s, op, root, o), src, out)
         return plain(src, self.reduce_nb(src, op, root, out).wait())
 
     def scan(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
         """Combines the arrays of ranks 0 to this one."""
+        if _foreign.is_foreign(src):
+            return _foreign.run(lambda s, o: self.scan(s, op, o), src, out)
         return plain(src, self._combine_nb(SCAN, src, op, out).wait())
 
     def exscan(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
@@ -348,10 +356,14 @@ class Team:
 
     def allgather(self, src: Any, out: Any = None) -> Any:
         """Everybody gets the arrays of all as rows of one."""
+        if _foreign.is_foreign(src):
+            return _foreign.run(self.allgather, src, out)
         return self.allgather_nb(src, out).wait()
 
     def gather(self, src: Any, root: SupportsIndex = 0, out: Any = None) -> Any:
         """The root gets the arrays of all as rows of one; None elsewhere."""
+        if _foreign.is_foreign(src):
+            return _foreign.run(lambda s, o: self.gather(s, root, o), src, out)
         source = contiguous(src)
         dest = None
         if self.rank == root.__index__():
@@ -372,6 +384,8 @@ class Team:
 
     def alltoall(self, src: Any, out: Any = None) -> Any:
         """Row j of rank i's src becomes row i of rank j's result."""
+        if _foreign.is_foreign(src):
+            return _foreign.run(self.alltoall, src, out)
         source = contiguous(src)
         if not source.shape or source.shape[0] != self.size:
             raise ValueError(f"src has shape {source.shape}; its first axis must be {self.size}")
@@ -461,6 +475,11 @@ def destination(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return out
 
 
+def coerce(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """What is put, as an array of the target's type."""
+    return np.asarray(_foreign.to_host(value) if _foreign.is_foreign(value) else value, dtype)
+
+
 def plain(src: Any, result: Any) -> Any:
     """A number for a number."""
     if isinstance(src, (bool, int, float, complex)) and result is not None:
@@ -483,7 +502,7 @@ def init(heap_bytes: int | None = None) -> Job:
         raise ValueError(f"heap_bytes is {heap_bytes}; give None, or a number of bytes above 0")
     _core.hooks(
         np.empty,
-        np.asarray,
+        coerce,
         _messages.dispatch,
         _errors.forgotten,
         _aio.iterate,

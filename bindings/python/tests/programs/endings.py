@@ -55,6 +55,23 @@ def interrupted():
     job.barrier()
 
 
+def flooded():
+    """KeyboardInterrupt ends a send for which the target, which does not poll, has no room."""
+    job.barrier()
+    if last:
+        time.sleep(1.5)
+    else:
+        timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        try:
+            while True:
+                job.send(job.size - 1, len, b"x" * 60000)
+        except KeyboardInterrupt:
+            print("interrupted rank", job.rank, flush=True)
+        timer.join()
+    job.barrier()
+
+
 CASES = {
     "raise": fall_over,
     "thread": lambda: in_thread(fall_over),
@@ -84,7 +101,7 @@ def main():
     if case == "forgotten":
         job.zeros(3).put_nb(0, 0, 1.0)
         return
-    if case in ("forked", "interrupted"):
+    if case in ("forked", "interrupted", "flooded"):
         globals()[case]()
         return
     if last:

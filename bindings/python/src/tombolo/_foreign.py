@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays of PyTorch, CuPy and other libraries, as far as collectives and puts take them.
+
+What offers DLPack and lies in host memory is used without a copy. Arrays of a device are copied to
+the host and back by their own library (CuPy's get and set, PyTorch's cpu and copy_). The result of
+a collective is an array of the same library, on the same device.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+CPU = 1  # DLPack's number of the host
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether this is an array of another library."""
+    return not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__")
+
+
+def on_host(value: Any) -> bool:
+    """Whether its memory is the host's."""
+    return bool(value.__dlpack_device__()[0] == CPU)
+
+
+def library(value: Any) -> Any:
+    """The module that the array's class comes from."""
+    return sys.modules[type(value).__module__.partition(".")[0]]
+
+
+def to_host(value: Any) -> np.ndarray[Any, Any]:
+    """The array's elements as a NumPy array: its memory if that is the host's, else a copy."""
+    if on_host(value):
+        try:
+            return np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
+        except RuntimeError as error:  # PyTorch: of a tensor that requires grad
+            raise TypeError(f"{type(value).__name__}: {error}") from error
+    if hasattr(value, "get") and hasattr(value, "set"):  # CuPy
+        return np.asarray(value.get())
+    if hasattr(value, "cpu") and hasattr(value, "copy_"):  # PyTorch
+        return np.asarray(value.detach().cpu())
+    raise TypeError(f"{type(value).__name__} on a device: copy it to the host first")
+
+
+def fill(value: Any, result: np.ndarray[Any, Any]) -> None:
+    """Writes elements into an array of another library, which is on a device."""
+    if hasattr(value, "get") and hasattr(value, "set"):
+        value.set(result)
+    else:
+        value.copy_(library(value).from_numpy(result))
+
+
+def like(value: Any, result: Any) -> Any:
+    """A result as an array of the library, and on the device, of `value`."""
+    if not isinstance(result, np.ndarray):
+        return result
+    module = library(value)
+    if not on_host(value) and hasattr(value, "get") and hasattr(value, "set"):
+        with value.device:
+            return module.asarray(result)
+    made = module.from_dlpack(result)
+    return made if on_host(value) else made.to(value.device)
+
+
+def run(call: Callable[[Any, Any], Any], src: Any, out: Any) -> Any:
+    """call(src, out) with NumPy arrays in place of both; the result is again of their library."""
+    source = to_host(src) if is_foreign(src) else src
+    if not is_foreign(out):
+        result = call(source, out)
+        return result if out is not None else like(src, result)
+    if on_host(out):
+        call(source, to_host(out))
+    else:
+        room = source if src is out else to_host(out)
+        call(room if src is out else source, room)
+        fill(out, room)
+    return out
