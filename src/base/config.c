@@ -211,7 +211,7 @@ void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) {
   char why[TEXT_BYTES * 4];
   const char *text = tmb_cfg_text(id);
   explain(id, &values[id], text ? text : "", allowed, why, sizeof why);
-  tmb_fatal_nopos("%s", why);
+  tmb_wrong_setting("%s", why);
 }
 
 /* Finds the text for a setting and where it comes from; fills v->name, v->source, v->is_set. */
@@ -279,7 +279,7 @@ static void load(enum tmb_cfg_id id, bool again) {
   pthread_mutex_unlock(&lock);
   if (done) return;
   const char *text = read_setting(id, &v, word, why, sizeof why);
-  if (why[0]) tmb_fatal_nopos("%s", why);
+  if (why[0]) tmb_wrong_setting("%s", why);
   pthread_mutex_lock(&lock);
   v.text = text ? keep_text(word[0] ? word : text) : NULL;
   const bool no_memory = text && !v.text;

@@ -180,6 +180,15 @@ void tmb_fatal_nopos(const char *fmt, ...) {
   die(&(struct position){0}, "", fmt, args);
 }
 
+void tmb_wrong_setting(const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  say("", fmt, args);
+  va_end(args);
+  tmb_flush_streams();
+  _exit(TMB_EXIT_SETTING);
+}
+
 void tmb_bug_at(const char *func, const char *file, int line, const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);

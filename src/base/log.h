@@ -50,6 +50,12 @@ _Noreturn void tmb_fatal_at(const char *func, const char *file, int line, const 
     TMB_PRINTF(4, 5) TMB_COLD;
 _Noreturn void tmb_fatal_nopos(const char *fmt, ...) TMB_PRINTF(1, 2) TMB_COLD;
 
+#define TMB_EXIT_SETTING 2 /* code of a process that a setting with a wrong value has ended */
+
+/* End the process because the user has given a wrong value: one message, flush of the standard
+ * streams, exit code TMB_EXIT_SETTING. No core, no backtrace: the program has no defect. */
+_Noreturn void tmb_wrong_setting(const char *fmt, ...) TMB_PRINTF(1, 2) TMB_COLD;
+
 /* As tmb_fatal, for a broken invariant of this library: the message asks for a report. */
 #define tmb_bug(...) tmb_bug_at(__func__, __FILE__, __LINE__, __VA_ARGS__)
 _Noreturn void tmb_bug_at(const char *func, const char *file, int line, const char *fmt, ...)

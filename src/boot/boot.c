@@ -67,7 +67,7 @@ static int become_forked_rank(struct tmb_boot *b, struct tmb_launch *l, uint32_t
 static void check_settings(void) {
   char why[1024];
   for (enum tmb_cfg_id id = 0; id < TMB_CFG_COUNT; id++)
-    if (tmb_cfg_check(id, why, sizeof why)) tmb_fatal_nopos("%s", why);
+    if (tmb_cfg_check(id, why, sizeof why)) tmb_wrong_setting("%s", why);
 }
 
 static int start_peers(struct tmb_boot *b, uint32_t size) {

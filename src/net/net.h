@@ -19,7 +19,7 @@
 
 #include <poll.h>
 
-#define TMB_NET_ABI          4 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          5 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -77,6 +77,8 @@ struct tmb_net_up {
   void (*fatal)(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
   /* A mark in the trace of this process (TOMBOLO_TRACE_FILE), if there is one. */
   void (*trace)(const char *text);
+  /* The same as fatal, with exit code 2: the user has given a setting a wrong value. */
+  void (*wrong_setting)(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 };
 
 /* What core tells a conduit at open. Lifetime: the job. */

@@ -3,6 +3,7 @@
 # timeout: 200
 """`tombolo run`: options, refusals, environment, stdin, signals; and GASNET_PSHM_NODES."""
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from jobs import TOMBOLO, VICTIM, WAYS, Job, check, named, run_cases, wait_for  # noqa: E402
+
+HANGS = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/fault/hangs")
 
 
 def tombolo(*arguments, **extra):
@@ -285,9 +288,20 @@ def wrong_setting():
         code, _, err = tombolo("run", "-n", "3", "-E", f"{name}={value}", VICTIM)
         check(code == 2 and err.count("\n") == 1, code, err)
         check(f'{name}="{value}" is not valid' in err, err)
-        job = Job(3, [VICTIM], "self", env={name: value}).expect(-signal.SIGABRT)
+        job = Job(3, [VICTIM], "self", env={name: value}).expect(2)
         check(job.err.count("\n") == 1 and f'{name}="{value}" is not valid' in job.err, job.err)
     Job(2, [VICTIM], env={"TOMBOLO_CONDUIT": "SMP"}).expect(0)
+
+
+def trace_is_closed():
+    """A trace is whole JSON after gasnet_exit, not only after a return from main."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {"TOMBOLO_TRACE_FILE": os.path.join(folder, "%.json"), "TOMBOLO_NET_HOOK": "trace",
+               "TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "loop"}
+        Job(2, [HANGS], env=env).expect(0)
+        for rank in range(2):
+            with open(os.path.join(folder, f"{rank}.json"), encoding="utf-8") as file:
+                check(len(json.load(file)) > 2, "few events")
 
 
 def wrapper_goes_on():
@@ -356,6 +370,7 @@ CASES += [
     no_orphan_of_the_shell,
     missing_library,
     wrong_setting,
+    trace_is_closed,
     behind_a_wrapper,
     behind_another_pid_space,
     wrapper_goes_on,

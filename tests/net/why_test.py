@@ -95,7 +95,8 @@ class Why(unittest.TestCase):
         that is named, with the direction, although it loses the others as they lose it."""
         if not shutil.which("iptables"):
             self.skipTest("no iptables")
-        pair = r"2 hosts get no answer from host2 for \S+ s: "
+        pair = (r"(2 hosts get|rank [01] on host[01] gets) no answer from (rank 2 on )?host2 for "
+                r"\S+ s: ")
         for chain, end_of_link, pattern in (
             ("INPUT", "-i", "what is sent to it is lost on the way; what it sends arrives"),
             ("OUTPUT", "-o", "what it sends is lost on the way; what is sent to it arrives"),
@@ -103,6 +104,7 @@ class Why(unittest.TestCase):
         ):
             with self.subTest(chain), Lab(hosts=3, sshd=True) as lab:
                 process = start(lab, "traffic")
+                time.sleep(0.5)
                 if chain:
                     rule = f"-A {chain} {end_of_link} eth0 -p udp -j DROP"
                     lab.hosts[2].run(["iptables", *rule.split()], check=True)

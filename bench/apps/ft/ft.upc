@@ -6,13 +6,14 @@
  * The grid is cut into slabs: z before and after, y in between. The transforms of planes, the data
  * and the reference checksums are those of bench/apps/ft (C), so that only communication differs.
  *
- *     tombolo run -n 4 bench/upc-ft --class S --form all
+ *     tombolo run -n 4 bench/ft-upc --class S --form all
  *
  * Exit code: 0 verified, 1 not, 2 refused.
  */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <upc_relaxed.h>
@@ -265,24 +266,54 @@ static int run_forms(const char *name, int iterations, int runs) {
   return found ? !all_right : 2;
 }
 
-int main(int argc, char **argv) {
-  const char *form = "all", *letter = "S";
-  int iterations = 0, runs = 1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (!strcmp(argv[i], "--class")) letter = argv[i + 1];
-    if (!strcmp(argv[i], "--form")) form = argv[i + 1];
-    if (!strcmp(argv[i], "--iterations")) iterations = atoi(argv[i + 1]);
-    if (!strcmp(argv[i], "--runs")) runs = atoi(argv[i + 1]);
+/* What the user may choose. */
+struct choice {
+  const char *form, *letter;
+  int iterations, runs;
+};
+
+/* A whole number above 0, or 0 if the text is none. */
+static int positive(const char *text) {
+  char *end;
+  const long value = strtol(text, &end, 10);
+  return *text && !*end && value > 0 && value <= 1000000 ? (int)value : 0;
+}
+
+/* One option. Returns whether it is known and its value good. */
+static int take_option(struct choice *c, const char *name, const char *value) {
+  if (!strcmp(name, "--class")) return c->letter = value, value[0] && !value[1];
+  if (!strcmp(name, "--form")) return c->form = value, 1;
+  if (!strcmp(name, "--iterations")) return (c->iterations = positive(value)) > 0;
+  if (!strcmp(name, "--runs")) return (c->runs = positive(value)) > 0;
+  return 0;
+}
+
+static int take_options(struct choice *c, int argc, char **argv) {
+  for (int i = 1; i < argc; i += 2) {
+    const char *value = i + 1 < argc ? argv[i + 1] : "";
+    if (take_option(c, argv[i], value)) continue;
+    if (MYTHREAD == 0)
+      fprintf(stderr,
+              "ft: '%s %s' is no option with its value; there are --class LETTER, --form "
+              "bulk|nb|signal|all, --iterations N, --runs N (N from 1 to 1000000)\n",
+              argv[i], value);
+    return 0;
   }
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  struct choice c = {"all", "S", 0, 1};
+  if (!take_options(&c, argc, argv)) return 2;
   char reason[200] = "no such class";
-  class = ft_class_find(letter[0]);
+  class = ft_class_find(c.letter[0]);
   if (!class || !ft_layout_possible(class, 1, THREADS, THREADS, reason, sizeof reason)) {
-    if (MYTHREAD == 0) fprintf(stderr, "ft: class %s: %s\n", letter, reason);
+    if (MYTHREAD == 0) fprintf(stderr, "ft: class %s: %s\n", c.letter, reason);
     return 2;
   }
   prepare();
-  if (MYTHREAD == 0) printf("NAS FT class %s, %d threads\n", letter, THREADS);
-  const int code = run_forms(form, iterations > 0 ? iterations : class->iterations, runs);
+  if (MYTHREAD == 0) printf("NAS FT class %s, %d threads\n", c.letter, THREADS);
+  const int code = run_forms(c.form, c.iterations ? c.iterations : class->iterations, c.runs);
   upc_barrier;
   bupc_sem_free(posts[MYTHREAD]);
   return code;

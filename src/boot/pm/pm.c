@@ -163,9 +163,10 @@ static const struct tmb_pm_ops *asked(enum launcher launcher) {
   if (launcher == LAUNCHER_MPI && (!tmb_pm_mpi_begun(&finalized) || finalized))
     missing = "the program has not called MPI_Init";
   if (missing)
-    tmb_fatal_nopos("TOMBOLO_LAUNCHER=%s: %s; unset it, or start the program with a launcher that "
-                    "provides it",
-                    tmb_cfg_str(TMB_CFG_LAUNCHER), missing);
+    tmb_wrong_setting(
+        "TOMBOLO_LAUNCHER=%s: %s; unset it, or start the program with a launcher that "
+        "provides it",
+        tmb_cfg_str(TMB_CFG_LAUNCHER), missing);
   if (launcher == LAUNCHER_PMI1) return &tmb_pm_pmi1;
   if (launcher == LAUNCHER_PMI2) return &tmb_pm_pmi2;
   return launcher == LAUNCHER_PMIX ? &tmb_pm_pmix : &tmb_pm_mpi;

@@ -43,17 +43,18 @@ static char *read_file(const char *path) {
   char *text = malloc(TABLE_BYTES_MAX);
   FILE *file = fopen(path, "r");
   if (!file)
-    tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: %s; name a file that `tombolo tune` has written, or "
-                    "unset it",
-                    path, strerror(errno));
+    tmb_wrong_setting("TOMBOLO_COLL_TABLE=%s: %s; name a file that `tombolo tune` has written, or "
+                      "unset it",
+                      path, strerror(errno));
   if (!text) tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: out of memory", path);
   const size_t bytes = fread(text, 1, TABLE_BYTES_MAX, file);
-  if (ferror(file)) tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: %s", path, strerror(errno));
+  if (ferror(file)) tmb_wrong_setting("TOMBOLO_COLL_TABLE=%s: %s", path, strerror(errno));
   if (bytes == TABLE_BYTES_MAX)
-    tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: %d bytes or more, which is no table of `tombolo tune`",
-                    path, TABLE_BYTES_MAX);
+    tmb_wrong_setting(
+        "TOMBOLO_COLL_TABLE=%s: %d bytes or more, which is no table of `tombolo tune`", path,
+        TABLE_BYTES_MAX);
   if (memchr(text, 0, bytes))
-    tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: no text, so no table of `tombolo tune`", path);
+    tmb_wrong_setting("TOMBOLO_COLL_TABLE=%s: no text, so no table of `tombolo tune`", path);
   fclose(file);
   text[bytes] = 0;
   return text;
@@ -76,14 +77,14 @@ static void read_algorithms(struct tmb_coll_tuning *t) {
   const char *forced = tmb_cfg_str(TMB_CFG_COLL_ALG), *path = tmb_cfg_str(TMB_CFG_COLL_TABLE);
   struct tmb_coll_table_error error;
   if (forced && !tmb_coll_forced_parse(forced, t->forced, &error))
-    tmb_fatal_nopos("TOMBOLO_COLL_ALG=%s: %s", forced, error.why);
+    tmb_wrong_setting("setting TOMBOLO_COLL_ALG=\"%s\" is not valid: %s", forced, error.why);
   if (!path || !path[0]) return;
   char *text = read_file(path);
   struct tmb_coll_rule *rules = NULL;
   if (!tmb_coll_table_parse(text, &rules, &t->rule_count, &error))
-    tmb_fatal_nopos("TOMBOLO_COLL_TABLE=%s: line %u: %s; correct it or make the table anew with "
-                    "`tombolo tune -o %s`",
-                    path, error.line, error.why, path);
+    tmb_wrong_setting("TOMBOLO_COLL_TABLE=%s: line %u: %s; correct it or make the table anew with "
+                      "`tombolo tune -o %s`",
+                      path, error.line, error.why, path);
   const struct tmb_coll_site site = site_of_job();
   tmb_coll_table_keep(rules, &t->rule_count, &site);
   t->rules = rules;

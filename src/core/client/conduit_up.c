@@ -81,6 +81,15 @@ _Noreturn static void fatal(const char *format, ...) {
   tmb_fatal_nopos("%s", line);
 }
 
+_Noreturn static void wrong_setting(const char *format, ...) {
+  char line[LINE_BYTES];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  tmb_wrong_setting("%s", line);
+}
+
 const struct tmb_net_up tmb_conduit_up = {.am = am,
                                           .target = tmb_up_target,
                                           .segment = tmb_segment_around,
@@ -92,4 +101,5 @@ const struct tmb_net_up tmb_conduit_up = {.am = am,
                                           .setting_int = setting_int,
                                           .trace = tmb_trace_mark,
                                           .print = print,
-                                          .fatal = fatal};
+                                          .fatal = fatal,
+                                          .wrong_setting = wrong_setting};

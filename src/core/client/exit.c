@@ -21,6 +21,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "core/job.h"
+#include "core/op/trace.h"
 #include "core/progress/peer.h"
 #include "os/process/coverage.h"
 #include "os/process/signals.h"
@@ -125,6 +126,7 @@ void tmb_exit(int code) {
   if (exiting.boot) exiting.code = tmb_boot_record_exit(exiting.boot, code) & 0xff;
   start_backstop();
   tmb_flush_streams(); /* what matters most first: this skips a locked stream */
+  tmb_trace_end();
   fflush(NULL);
   if (exiting.fs_sync) sync();
   end_process(exiting.code);
@@ -249,10 +251,9 @@ void tmb_exit_install(struct tmb_boot *boot) {
   const char *left_alone = tmb_cfg_str(TMB_CFG_NO_CATCH_SIGNAL);
   char bad[32];
   if (tmb_os_signal_list_bad(left_alone, bad, sizeof bad))
-    tmb_fatal_nopos(
-        "GASNET_NO_CATCH_SIGNAL=%s: '%s' is no signal; write names or numbers separated by "
-        "commas (SIGSEGV,term,11), or *",
-        left_alone, bad);
+    tmb_cfg_bad_value(TMB_CFG_NO_CATCH_SIGNAL,
+                      "names or numbers of signals separated by commas, as "
+                      "SIGSEGV,term,11, or *");
   exiting.boot = boot;
   exiting.fs_sync = tmb_cfg_bool(TMB_CFG_FS_SYNC);
   exiting.slow_output_s = (int)tmb_cfg_dbl(TMB_CFG_SLOW_OUTPUT_TIMEOUT);

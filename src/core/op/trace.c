@@ -4,7 +4,7 @@
  *
  * Owns: the trace file of this process. Called by clients. Calls: settings, the clock. Format: the
  * JSON array form of the Trace Event Format, which ordinary viewers open; its closing bracket is
- * optional, so that a file is good after an abnormal end, and is written at a normal exit.
+ * optional, so that a file is good after an abnormal end, and is written at exit and gasnet_exit.
  * Invariants: one event is one line, written under the lock of the stream; times are microseconds
  * of the monotonic clock, which ranks of one host share.
  */
@@ -38,6 +38,13 @@ static void finish(void) {
   fputs("\n]\n", trace.file);
   fclose(trace.file);
   tmb_store_rel(&trace.state, OFF);
+}
+
+void tmb_trace_end(void) {
+  if (tmb_load_acq(&trace.state) != ON || ftrylockfile(trace.file) != 0) return;
+  tmb_store_rel(&trace.state, OFF); /* the lock stays: nothing comes behind the bracket */
+  fputs("\n]\n", trace.file);
+  fflush(trace.file);
 }
 
 /* The path with the rank instead of each %. Returns false when it does not fit. */

@@ -180,9 +180,10 @@ static void add_faults(const struct tmb_net_env *env, const struct udp_config *c
   if (!text || !*text) return;
   struct udp_fault_config fault;
   if (!udp_fault_parse(text, &fault))
-    env->up->fatal("TOMBOLO_UDP_FAULT is \"%s\"; it is a list such as loss=1,dup=0.5,reorder=2,"
-                   "corrupt=0.1,seed=7, in percent of packets",
-                   text);
+    env->up->wrong_setting("setting TOMBOLO_UDP_FAULT=\"%s\" is not valid: expected a list such as "
+                           "loss=1,dup=0.5,reorder=2,corrupt=0.1,seed=7, in percent of packets, 0 "
+                           "to 100",
+                           text);
   fault.seed += env->rank * (uint64_t)1000003;
   fault.payload_hashed = config->hash_payload || config->cipher;
   if (!udp_fault_wrap(io, &fault)) env->up->fatal("no memory for TOMBOLO_UDP_FAULT");
