@@ -62,6 +62,18 @@ def secret_of(pid):
     raise AssertionError("no control block")
 
 
+def bound_to(pid):
+    """Local addresses, as hexadecimal words, of the internet sockets that a process has."""
+    mine = set()
+    for fd in Path(f"/proc/{pid}/fd").iterdir():
+        match = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(fd))
+        mine |= {match[1]} if match else set()
+    rows = [line.split() for name in ("udp", "tcp", "udp6", "tcp6")
+            if (path := Path(f"/proc/{pid}/net/{name}")).exists()
+            for line in path.read_text().splitlines()[1:]]
+    return [row[1].split(":")[0] for row in rows if row[9] in mine]
+
+
 class Wire(unittest.TestCase):
     """What a listener reads."""
 
@@ -115,6 +127,30 @@ class Wire(unittest.TestCase):
                 if "run --hosts" in words and "nsenter" not in words:
                     os.kill(pid, signal.SIGTERM)
             job.communicate(timeout=30)
+            self.assertEqual(lab.leftovers(), [])
+
+
+class Doors(unittest.TestCase):
+    """Where a rank can be reached."""
+
+    def test_bound(self):
+        """Sockets are bound to the interface in use, and to nothing else."""
+        with Lab(hosts=2, rails=2, sshd=True) as lab:
+            for interfaces, rails in (("eth1", (1,)), ("eth0,eth1", (0, 1))):
+                job = start(lab, "--hosts", lab.host_list([1, 1]), WORDS, "hold",
+                            TOMBOLO_UDP_INTERFACES=interfaces)
+                for _ in range(2):
+                    self.assertIn("ready", job.stdout.readline())
+                for h, host in enumerate(lab.hosts):
+                    pid = next(pid for pid, words in host.processes()
+                               if words.endswith("words hold") and "run" not in words)
+                    wanted = {"%02X%02X4D0A" % (h + 1, rail) for rail in rails}
+                    with self.subTest(host=h, interfaces=interfaces):
+                        self.assertEqual(set(bound_to(pid)), wanted)
+                for pid, words in lab.hosts[0].processes():
+                    if "run --hosts" in words and "nsenter" not in words:
+                        os.kill(pid, signal.SIGTERM)
+                job.communicate(timeout=30)
             self.assertEqual(lab.leftovers(), [])
 
 

@@ -24,7 +24,8 @@
 
 /* Settings that have to be there before the sockets are. */
 struct plan {
-  struct udp_card *cards; /* [size] */
+  struct udp_card *cards;  /* [size] */
+  struct udp_ports *ports; /* [size] */
   struct udp_choice choice;
   struct udp_sockets *sockets;
   struct udp_stream *stream; /* NULL: UDP_STREAM_NEVER */
@@ -56,15 +57,10 @@ static void find_guard(const struct tmb_net_up *up, struct plan *plan) {
       why);
 }
 
-/* Open what the stream mode needs, if it may be used. */
-static void open_stream(const struct tmb_net_up *up, struct plan *plan, struct udp_card *card) {
+static enum udp_stream_mode find_mode(const struct tmb_net_up *up) {
   const char *text = up->setting("TOMBOLO_UDP_STREAM");
-  if (text && !strcmp(text, "0")) return;
-  plan->mode = text && !strcmp(text, "1") ? UDP_STREAM_ALWAYS : UDP_STREAM_AUTO;
-  plan->stream = udp_stream_open(card);
-  if (!plan->stream)
-    up->fatal("udp: no socket for connections can be opened: %s; TOMBOLO_UDP_STREAM=0 does without",
-              strerror(errno));
+  if (text && !strcmp(text, "0")) return UDP_STREAM_NEVER;
+  return text && !strcmp(text, "1") ? UDP_STREAM_ALWAYS : UDP_STREAM_AUTO;
 }
 
 /* Whether all ranks use connections alike; if not, the first one that differs says so. */
@@ -100,24 +96,20 @@ static bool guards_agree(const struct tmb_net_env *env, const struct plan *plan)
   return true;
 }
 
-/* Meet the others: publish the card, choose. Returns 0, or an error that has been printed. */
+/* Tell the others what this rank has, and choose. Returns 0, or an error that has been printed. */
 static int meet(const struct tmb_net_env *env, struct plan *plan) {
   const struct tmb_net_up *up = env->up;
   struct udp_card card;
-  plan->sockets = udp_sockets_open(&card, up->setting("TOMBOLO_UDP_INTERFACES"));
-  if (!plan->sockets) {
-    up->print("udp: no datagram socket can be opened: %s", strerror(errno));
+  if (!udp_card_fill(&card, up->setting("TOMBOLO_UDP_INTERFACES"))) {
+    up->print("udp: the system does not tell its interfaces: %s", strerror(errno));
     memset(&card, 0, sizeof card);
   }
   card.version = TMB_NET_ABI;
   find_guard(up, plan);
   card.guard = plan->guard;
-  open_stream(up, plan, &card);
+  plan->mode = find_mode(up);
   card.stream = plan->mode;
-  plan->cards = calloc(env->size, sizeof *plan->cards);
-  if (!plan->cards) up->fatal("no memory for the addresses of %u ranks", env->size);
   env->allgather(env->ctx, &card, sizeof card, plan->cards);
-  if (!plan->sockets) return TMB_E_SYS;
   for (uint32_t i = 0; i < env->size; i++)
     if (plan->cards[i].byte_order != UDP_BYTE_ORDER) {
       up->print("udp: rank %u has no network, or another byte order than this host", i);
@@ -128,6 +120,28 @@ static int meet(const struct tmb_net_env *env, struct plan *plan) {
   up->print("udp: the ranks have no address family in common; `tombolo info` shows the interfaces, "
             "TOMBOLO_UDP_INTERFACES and TOMBOLO_UDP_FAMILY choose among them");
   return TMB_E_UNSUPPORTED;
+}
+
+/* Listen on the interfaces that were chosen, and tell the others where. Returns as meet does. */
+static int listen_there(const struct tmb_net_env *env, struct plan *plan) {
+  const struct tmb_net_up *up = env->up;
+  const struct udp_card *own = &plan->cards[env->rank];
+  struct udp_ports ports = {0};
+  plan->sockets = udp_sockets_open(own, &plan->choice, &ports);
+  if (!plan->sockets)
+    up->print("udp: no datagram socket can be bound to the addresses of the interfaces in use: %s; "
+              "TOMBOLO_UDP_INTERFACES chooses others",
+              strerror(errno));
+  if (plan->mode != UDP_STREAM_NEVER) plan->stream = udp_stream_open(own, &plan->choice, &ports);
+  if (plan->mode != UDP_STREAM_NEVER && !plan->stream)
+    up->print("udp: no socket for connections can be opened: %s; TOMBOLO_UDP_STREAM=0 does without",
+              strerror(errno));
+  env->allgather(env->ctx, &ports, sizeof ports, plan->ports);
+  for (uint32_t i = 0; i < env->size; i++) {
+    const bool streams = plan->mode == UDP_STREAM_NEVER || plan->ports[i].stream;
+    if (!streams || !plan->ports[i].datagram[plan->choice.rails - 1]) return TMB_E_SYS;
+  }
+  return 0;
 }
 
 static uint64_t timeout_ns(const struct tmb_net_up *up) {
@@ -200,8 +214,7 @@ static void add_stream(const struct tmb_net_env *env, struct plan *plan,
                        const struct udp_config *config, struct udp_io *io) {
   if (!plan->stream) return;
   const struct udp_stream_plan join = {.greeter = {env->secret, env->job_id, env->rank, env->size},
-                                       .cards = plan->cards,
-                                       .choice = &plan->choice,
+                                       .ports = plan->ports,
                                        .book = udp_sockets_book(plan->sockets),
                                        .mode = plan->mode,
                                        .bulk = has_bulk(plan, config),
@@ -222,12 +235,17 @@ _Static_assert(UDP_FDS_MAX <= TMB_PROGRESS_FDS, "the progress thread has room fo
 
 static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   struct plan plan = {0};
+  plan.cards = calloc(env->size, sizeof *plan.cards);
+  plan.ports = calloc(env->size, sizeof *plan.ports);
+  if (!plan.cards || !plan.ports)
+    env->up->fatal("no memory for the addresses of %u ranks", env->size);
   int rc = meet(env, &plan);
-  if (rc) goto free_cards;
+  if (!rc) rc = listen_there(env, &plan);
+  if (rc) goto free_plan;
   const bool offload = env->up->setting_int("TOMBOLO_UDP_OFFLOAD") != 0;
   const struct udp_config config = config_of(env, &plan);
-  const struct udp_join join = {plan.cards, env->size, &plan.choice, offload,
-                                config.base_bytes > 0};
+  const struct udp_join join = {
+      {plan.cards, plan.ports, env->size}, &plan.choice, offload, config.base_bytes > 0};
   if (!udp_sockets_join(plan.sockets, &join))
     env->up->fatal("no memory for the addresses of %u ranks", env->size);
   struct udp_io io = udp_sockets_io(plan.sockets);
@@ -244,10 +262,11 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
         .net = e, .tick = &e->tick, .tend = tend, .busy = udp_busy_transfers});
   env->barrier(env->ctx);
   *net = e;
-free_cards:
+free_plan:
   udp_cipher_free(plan.cipher);
   udp_stream_close(plan.stream);
   if (plan.sockets) udp_sockets_close(plan.sockets);
+  free(plan.ports);
   free(plan.cards);
   return rc;
 }

@@ -25,26 +25,30 @@ static size_t memory(void) {
 /* Bytes of a rank of a job of `size` ranks, each on a host of its own. */
 static size_t cost(uint32_t size, int family, uint16_t rails) {
   struct udp_card *cards = calloc(size, sizeof *cards);
+  struct udp_ports *ports = calloc(size, sizeof *ports);
   struct udp_choice choice;
-  assert_non_null(cards);
-  const size_t before = memory();
-  struct udp_sockets *s = udp_sockets_open(&cards[0], NULL);
-  assert_non_null(s);
-  struct udp_stream *t = udp_stream_open(&cards[0]);
-  assert_non_null(t);
+  assert_true(cards && ports && udp_card_fill(&cards[0], NULL));
   for (uint32_t i = 0; i < size; i++) {
     cards[i] = cards[0];
     cards[i].machine = i;
-    cards[i].family[family == AF_INET6].count = rails;
-    for (uint32_t r = 0; r < rails; r++) cards[i].family[family == AF_INET6].mtu[r] = 1500;
+    struct udp_card_family *f = &cards[i].family[family == AF_INET6];
+    f->count = rails;
+    for (uint32_t r = 0; r < rails; r++) {
+      f->mtu[r] = 1500;
+      memcpy(f->ip[r], (const uint8_t[4]){127, 0, 0, (uint8_t)(1 + r)}, 4);
+    }
   }
   assert_true(udp_choose(cards, size, family, &choice) && !choice.loopback);
-  const struct udp_join join = {cards, size, &choice, true, true};
+  const size_t before = memory();
+  struct udp_sockets *s = udp_sockets_open(&cards[0], &choice, &ports[0]);
+  assert_non_null(s);
+  struct udp_stream *t = udp_stream_open(&cards[0], &choice, &ports[0]);
+  assert_non_null(t);
+  const struct udp_join join = {{cards, ports, size}, &choice, true, true};
   assert_true(udp_sockets_join(s, &join));
   struct udp_io io = udp_sockets_io(s);
   const struct udp_stream_plan plan = {.greeter = {rig_secret, 1, 0, size},
-                                       .cards = cards,
-                                       .choice = &choice,
+                                       .ports = ports,
                                        .book = udp_sockets_book(s),
                                        .mode = UDP_STREAM_AUTO,
                                        .up = rig_up(),
@@ -62,6 +66,7 @@ static size_t cost(uint32_t size, int family, uint16_t rails) {
   const size_t bytes = memory() - before;
   udp_engine_free(e);
   io.ops->close(io.state);
+  free(ports);
   free(cards);
   return bytes;
 }

@@ -4,6 +4,9 @@
 #include "net/udp/io/udp_socket.h"
 #include "net/udp/udp_rig_test.h"
 
+#include <netinet/in.h>
+#include <poll.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,26 +25,31 @@ static void on_am(const struct tmb_am_in *in) {
     assert_int_equal(((const uint8_t *)in->payload)[i], (uint8_t)((size_t)in->args[0] + i));
 }
 
-/* Opens sockets for two engines. Returns false if the family does not exist here. */
-static bool open_pair(struct udp_io io[2], int family, bool offload, bool search) {
-  struct udp_card cards[2];
+/* Joins two ranks' sockets. in cards: what they have. */
+static void join_pair(struct udp_io io[2], const struct udp_card cards[2],
+                      const struct udp_choice *choice, bool offload, bool search) {
+  struct udp_ports ports[2];
   struct udp_sockets *s[2];
-  struct udp_choice choice;
+  memset(ports, 0, sizeof ports);
   for (int i = 0; i < 2; i++) {
-    s[i] = udp_sockets_open(&cards[i], NULL);
+    s[i] = udp_sockets_open(&cards[i], choice, &ports[i]);
     assert_non_null(s[i]);
   }
-  if (!udp_choose(cards, 2, family, &choice)) {
-    for (int i = 0; i < 2; i++) udp_sockets_close(s[i]);
-    return false;
-  }
-  assert_true(choice.loopback);
-  assert_int_equal(choice.family, family);
   for (int i = 0; i < 2; i++) {
-    const struct udp_join join = {cards, 2, &choice, offload, search};
+    const struct udp_join join = {{cards, ports, 2}, choice, offload, search};
     assert_true(udp_sockets_join(s[i], &join));
     io[i] = udp_sockets_io(s[i]);
   }
+}
+
+/* Opens sockets for two engines. Returns false if the family does not exist here. */
+static bool open_pair(struct udp_io io[2], int family, bool offload, bool search) {
+  struct udp_card cards[2];
+  struct udp_choice choice;
+  for (int i = 0; i < 2; i++) assert_true(udp_card_fill(&cards[i], NULL));
+  if (!udp_choose(cards, 2, family, &choice)) return false;
+  assert_true(choice.loopback && choice.family == family);
+  join_pair(io, cards, &choice, offload, search);
   return true;
 }
 
@@ -145,7 +153,7 @@ static void choice(void **state) {
   for (uint32_t i = 0; i < 3; i++) {
     cards[i].machine = i;
     for (uint32_t f = 0; f < 2; f++) {
-      cards[i].family[f].port = 1;
+      cards[i].family[f].works = 1;
       cards[i].family[f].count = (uint16_t)(1 + (i > 0));
       cards[i].family[f].mtu[0] = 1500 + i;
       cards[i].family[f].mtu[1] = 9000;
@@ -160,8 +168,46 @@ static void choice(void **state) {
   assert_true(udp_choose(cards, 3, 0, &c));
   assert_int_equal(c.family, AF_INET6);
   assert_false(udp_choose(cards, 3, AF_INET, &c));
-  cards[1].family[1].port = 0;
+  cards[1].family[1].works = 0;
   assert_false(udp_choose(cards, 3, 0, &c));
+}
+
+/* Each rail has a socket, bound to its address; none is bound to all addresses. */
+static void bound(void **state) {
+  (void)state;
+  struct udp_card cards[2];
+  struct udp_choice c;
+  struct udp_io io[2];
+  memset(cards, 0, sizeof cards);
+  for (uint32_t i = 0; i < 2; i++) {
+    cards[i].machine = i;
+    struct udp_card_family *f = &cards[i].family[0];
+    *f = (struct udp_card_family){.works = 1, .count = 2, .mtu = {1500, 1500}};
+    for (uint32_t r = 0; r < 2; r++)
+      memcpy(f->ip[r], (const uint8_t[4]){127, 0, (uint8_t)(1 + i), (uint8_t)(1 + r)}, 4);
+  }
+  assert_true(udp_choose(cards, 2, 0, &c) && c.rails == 2 && !c.loopback);
+  join_pair(io, cards, &c, true, true);
+  for (uint32_t i = 0; i < 2; i++) {
+    struct pollfd fds[4];
+    assert_int_equal(io[i].ops->fds(io[i].state, fds, 4), 2);
+    for (uint32_t r = 0; r < 2; r++) {
+      struct sockaddr_in own;
+      socklen_t bytes = sizeof own;
+      assert_int_equal(getsockname(fds[r].fd, (struct sockaddr *)&own, &bytes), 0);
+      assert_memory_equal(&own.sin_addr, cards[i].family[0].ip[r], 4);
+    }
+  }
+  struct udp_config config = rig_config();
+  rig_on_am = on_am;
+  rig_open_io(2, &config, NULL, io);
+  send_messages(2000);
+  put_and_get(3000000);
+  for (uint32_t n = 0; !udp_drained(rig_net[0]) || !udp_drained(rig_net[1]); n++) {
+    assert_true(n < STEPS_MAX);
+    step();
+  }
+  rig_close(2);
 }
 
 /* A peer that is gone: the network says so. */
@@ -180,8 +226,8 @@ static void refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ipv4), cmocka_unit_test(ipv6),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ipv4),   cmocka_unit_test(ipv6),
                                      cmocka_unit_test(faults), cmocka_unit_test(choice),
-                                     cmocka_unit_test(refused)};
+                                     cmocka_unit_test(bound),  cmocka_unit_test(refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,30 +37,31 @@ static void on_am(const struct tmb_am_in *in) {
 /* Opens sockets and connections for two engines. in fault: of the datagrams, or NULL. */
 static void begin(enum udp_stream_mode mode, int family, const char *fault) {
   struct udp_card cards[2];
+  struct udp_ports ports[2];
   struct udp_sockets *s[2];
   struct udp_stream *t[2];
   struct udp_choice choice;
   struct udp_io io[2];
   struct udp_config config = rig_config();
   if (mode == UDP_STREAM_ALWAYS) config.rto_min_ns = 200000000;
+  for (int i = 0; i < 2; i++) assert_true(udp_card_fill(&cards[i], NULL));
+  assert_true(udp_choose(cards, 2, family, &choice));
   for (int i = 0; i < 2; i++) {
-    s[i] = udp_sockets_open(&cards[i], NULL);
+    s[i] = udp_sockets_open(&cards[i], &choice, &ports[i]);
     assert_non_null(s[i]);
-    t[i] = udp_stream_open(&cards[i]);
+    t[i] = udp_stream_open(&cards[i], &choice, &ports[i]);
     assert_non_null(t[i]);
   }
-  assert_true(udp_choose(cards, 2, family, &choice));
-  door = cards[1].family[family == AF_INET6].stream_port;
-  for (int i = 0; shut && i < 2; i++) cards[i].family[family == AF_INET6].stream_port = htons(1);
+  door = ports[1].stream;
+  for (int i = 0; shut && i < 2; i++) ports[i].stream = htons(1);
   for (uint32_t i = 0; i < 2; i++) {
-    const struct udp_join join = {cards, 2, &choice, true, false};
+    const struct udp_join join = {{cards, ports, 2}, &choice, true, false};
     assert_true(udp_sockets_join(s[i], &join));
     io[i] = udp_sockets_io(s[i]);
     struct udp_fault_config f;
     if (fault && udp_fault_parse(fault, &f)) assert_true(udp_fault_wrap(&io[i], &f));
     const struct udp_stream_plan plan = {.greeter = {rig_secret, 0x1234567890abcdefu, i, 2},
-                                         .cards = cards,
-                                         .choice = &choice,
+                                         .ports = ports,
                                          .book = udp_sockets_book(s[i]),
                                          .mode = mode,
                                          .bulk = bulk,

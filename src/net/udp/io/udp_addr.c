@@ -24,6 +24,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifndef IPV6_FREEBIND
+# define IPV6_FREEBIND 78
+#endif
+
 #define MTU_LEAST 1280u /* where the system does not tell */
 
 /* Number of this kernel and network namespace. */
@@ -94,9 +98,18 @@ static void scan_all(const struct scan *scan, const struct ifaddrs *list) {
   }
 }
 
+static bool has_family(int family) {
+  const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
 bool udp_card_fill(struct udp_card *card, const char *wanted) {
+  memset(card, 0, sizeof *card);
   card->machine = machine_id();
   card->byte_order = UDP_BYTE_ORDER;
+  card->family[0].works = has_family(AF_INET);
+  card->family[1].works = has_family(AF_INET6);
   struct ifaddrs *list;
   if (getifaddrs(&list)) return false;
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -113,7 +126,7 @@ bool udp_card_fill(struct udp_card *card, const char *wanted) {
 
 static bool all_have(const struct udp_card *cards, uint32_t size, uint32_t f, bool loopback) {
   for (uint32_t i = 0; i < size; i++)
-    if (!cards[i].family[f].port || cards[i].family[f].count > UDP_RAILS_MAX ||
+    if (!cards[i].family[f].works || cards[i].family[f].count > UDP_RAILS_MAX ||
         (!loopback && !cards[i].family[f].count))
       return false;
   return true;
@@ -147,7 +160,7 @@ struct udp_addr udp_card_addr(const struct udp_card *card, const struct udp_choi
                               uint32_t rail) {
   const bool v6 = choice->family == AF_INET6;
   const struct udp_card_family *f = &card->family[v6];
-  struct udp_addr addr = {.port = f->port};
+  struct udp_addr addr = {.port = 0};
   if (!choice->loopback) {
     memcpy(addr.ip, f->ip[rail], sizeof addr.ip);
   } else if (v6) {
@@ -163,17 +176,18 @@ static size_t ip_bytes(const struct udp_book *book) {
   return book->family == AF_INET6 ? 16 : 4;
 }
 
-bool udp_book_open(struct udp_book *book, const struct udp_card *cards, uint32_t size,
+bool udp_book_open(struct udp_book *book, const struct udp_book_rows *rows,
                    const struct udp_choice *choice) {
-  *book = (struct udp_book){.family = choice->family, .rails = choice->rails, .size = size};
-  const size_t bytes = ip_bytes(book);
-  book->ip = calloc((size_t)size * book->rails, bytes);
-  book->port = calloc(size, sizeof *book->port);
+  *book = (struct udp_book){.family = choice->family, .rails = choice->rails, .size = rows->size};
+  const size_t bytes = ip_bytes(book), count = (size_t)book->size * book->rails;
+  book->ip = calloc(count, bytes);
+  book->port = calloc(count, sizeof *book->port);
   if (!book->ip || !book->port) return false;
-  for (uint32_t i = 0; i < size * book->rails; i++) {
-    const struct udp_addr addr = udp_card_addr(&cards[i / book->rails], choice, i % book->rails);
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t rank = (uint32_t)(i / book->rails), rail = (uint32_t)(i % book->rails);
+    const struct udp_addr addr = udp_card_addr(&rows->cards[rank], choice, rail);
     memcpy(book->ip + i * bytes, addr.ip, bytes);
-    book->port[i / book->rails] = addr.port;
+    book->port[i] = rows->ports[rank].datagram[rail];
   }
   return true;
 }
@@ -184,7 +198,7 @@ void udp_book_close(struct udp_book *book) {
 }
 
 struct udp_addr udp_book_addr(const struct udp_book *book, uint32_t index) {
-  struct udp_addr addr = {.port = book->port[book->rails > 1 ? index / book->rails : index]};
+  struct udp_addr addr = {.port = book->port[index]};
   memcpy(addr.ip, book->ip + index * ip_bytes(book), ip_bytes(book));
   return addr;
 }
@@ -201,4 +215,25 @@ socklen_t udp_addr_sockaddr(const struct udp_addr *addr, int family, struct sock
   *v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = addr->port};
   memcpy(&v4->sin_addr, addr->ip, 4);
   return sizeof *v4;
+}
+
+/* An address that the host has lost for the moment, or that is being checked, can be bound. */
+static void bind_freely(int fd, int family) {
+  const int one = 1;
+  if (family == AF_INET6)
+    (void)setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &one, sizeof one);
+  else
+    (void)setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof one);
+}
+
+uint16_t udp_addr_bind(int fd, const struct udp_addr *addr, int family) {
+  const int one = 1;
+  struct sockaddr_storage own;
+  socklen_t bytes = udp_addr_sockaddr(addr, family, &own);
+  bind_freely(fd, family);
+  if (family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
+  if (bind(fd, (struct sockaddr *)&own, bytes) || getsockname(fd, (struct sockaddr *)&own, &bytes))
+    return 0;
+  return family == AF_INET6 ? ((struct sockaddr_in6 *)&own)->sin6_port
+                            : ((struct sockaddr_in *)&own)->sin_port;
 }

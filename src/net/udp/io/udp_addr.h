@@ -4,7 +4,8 @@
  *
  * Owns nothing. Called by udp_socket.c at open. Calls the kernel. Each rank publishes what it has;
  * all ranks choose by the same rules from the same data, so nobody has to be told the choice.
- * Invariant: in a book a peer takes rails * 4 or 16 bytes and a port.
+ * Invariant: in a book a peer takes, for each rail, 4 or 16 bytes
+ * and a port.
  */
 #ifndef TMB_UDP_ADDR_H
 #define TMB_UDP_ADDR_H
@@ -26,8 +27,7 @@ struct udp_addr {
 
 /* What a rank publishes for one family. */
 struct udp_card_family {
-  uint16_t port;        /* network order; 0: no socket */
-  uint16_t stream_port; /* the same, for connections */
+  uint16_t works; /* not 0: the system has sockets of this family */
   uint16_t count;
   uint8_t ip[UDP_RAILS_MAX][16];
   uint32_t mtu[UDP_RAILS_MAX];
@@ -43,6 +43,12 @@ struct udp_card {
 };
 
 #define UDP_BYTE_ORDER 0x01020304u
+
+/* What a rank publishes when the choice is made: where it listens. Network order; 0: nowhere. */
+struct udp_ports {
+  uint16_t datagram[UDP_RAILS_MAX];
+  uint16_t stream; /* for connections, on rail 0 */
+};
 
 /* How packets are guarded, as TOMBOLO_UDP_AUTH says; NO_CIPHER: encrypted, but without libsodium.
  */
@@ -68,7 +74,7 @@ struct udp_choice {
  * no family in common. */
 bool udp_choose(const struct udp_card *cards, uint32_t size, int family, struct udp_choice *choice);
 
-/* Address number `rail` of the rank that published `card`. */
+/* Address number `rail` of the rank that published `card`, without a port. */
 struct udp_addr udp_card_addr(const struct udp_card *card, const struct udp_choice *choice,
                               uint32_t rail);
 
@@ -77,11 +83,18 @@ struct udp_book {
   int family;
   uint32_t rails, size;
   uint8_t *ip;    /* [size * rails] of 4 or 16 bytes */
-  uint16_t *port; /* [size] network order */
+  uint16_t *port; /* [size * rails] network order */
+};
+
+/* What a book is made of. */
+struct udp_book_rows {
+  const struct udp_card *cards;  /* [size] */
+  const struct udp_ports *ports; /* [size] */
+  uint32_t size;
 };
 
 /* Returns false without memory. */
-bool udp_book_open(struct udp_book *book, const struct udp_card *cards, uint32_t size,
+bool udp_book_open(struct udp_book *book, const struct udp_book_rows *rows,
                    const struct udp_choice *choice);
 void udp_book_close(struct udp_book *book);
 
@@ -90,5 +103,9 @@ struct udp_addr udp_book_addr(const struct udp_book *book, uint32_t index);
 
 /* As the kernel wants it. Returns the length. */
 socklen_t udp_addr_sockaddr(const struct udp_addr *addr, int family, struct sockaddr_storage *out);
+
+/* Bind a socket to an address of this rank and to a port that is free. Returns the port in network
+ * order; 0, with the reason in errno: it cannot be bound. */
+uint16_t udp_addr_bind(int fd, const struct udp_addr *addr, int family);
 
 #endif

@@ -41,49 +41,53 @@
 #define RUN_PACKETS   40u    /* of one message, at most */
 #define RUN_BYTES_MAX 60000u /* below 64 KiB with all headers: a token bucket passes it whole */
 #define RUNS_MAX      64u
+#define TURN_CALLS    8u /* of recv, between those that ask another rail first */
 #define NS_PER_S      1000000000u
 
 struct udp_sockets {
-  int fd[2]; /* by family; after join only fd[0], which also receives */
-  int plain; /* for packets that routers may divide, or -1 */
+  int fd[UDP_RAILS_MAX]; /* [rails] they receive, and send what has no line */
+  int plain;             /* for packets that routers may divide, or -1 */
+  struct udp_addr own;   /* of rail 0 */
   int family;
-  bool segment; /* UDP_SEGMENT works, or has not been tried */
-  bool proven;  /* it has worked: what is refused now is too long */
+  uint32_t hot;   /* the rail that something came by last */
+  uint32_t other; /* another, which is looked at next */
+  uint32_t calls; /* of recv */
+  bool segment;   /* UDP_SEGMENT works, or has not been tried */
+  bool proven;    /* it has worked: what is refused now is too long */
   uint32_t size, rails;
   struct udp_book book;
   uint8_t *refused;       /* [size] */
   struct udp_lines lines; /* by the number of the address */
 };
 
-static int open_one(int family, uint16_t *port) {
+static int open_one(int family, const struct udp_addr *own, uint16_t *port) {
   const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
-  const int one = 1, bytes = BUFFER_BYTES;
-  struct sockaddr_storage any = {.ss_family = (sa_family_t)family};
-  socklen_t length = sizeof any;
-  if (family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
-  if (bind(fd, (struct sockaddr *)&any,
-           family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in)) ||
-      getsockname(fd, (struct sockaddr *)&any, &length)) {
+  const int bytes = BUFFER_BYTES;
+  *port = udp_addr_bind(fd, own, family);
+  if (!*port) {
+    const int error = errno;
     close(fd);
+    errno = error;
     return -1;
   }
   if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes))
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   udp_socket_prepare(fd, family, UDP_CUT_BY_KERNEL);
-  *port = family == AF_INET6 ? ((struct sockaddr_in6 *)&any)->sin6_port
-                             : ((struct sockaddr_in *)&any)->sin_port;
   return fd;
 }
 
-struct udp_sockets *udp_sockets_open(struct udp_card *card, const char *wanted) {
+struct udp_sockets *udp_sockets_open(const struct udp_card *own, const struct udp_choice *choice,
+                                     struct udp_ports *ports) {
   struct udp_sockets *s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->plain = -1;
-  memset(card, 0, sizeof *card);
-  s->fd[0] = open_one(AF_INET, &card->family[0].port);
-  s->fd[1] = open_one(AF_INET6, &card->family[1].port);
-  if ((s->fd[0] < 0 && s->fd[1] < 0) || !udp_card_fill(card, wanted)) {
+  s->family = choice->family;
+  s->own = udp_card_addr(own, choice, 0);
+  for (; s->rails < choice->rails; s->rails++) {
+    const struct udp_addr addr = udp_card_addr(own, choice, s->rails);
+    s->fd[s->rails] = open_one(s->family, &addr, &ports->datagram[s->rails]);
+    if (s->fd[s->rails] >= 0) continue;
     const int error = errno;
     udp_sockets_close(s);
     errno = error;
@@ -92,34 +96,36 @@ struct udp_sockets *udp_sockets_open(struct udp_card *card, const char *wanted) 
   return s;
 }
 
+/* A socket for packets that routers may divide; nothing is received by it. */
+static int open_plain(const struct udp_sockets *s) {
+  const int fd = socket(s->family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), least = 0;
+  if (fd < 0) return -1;
+  udp_socket_prepare(fd, s->family, UDP_CUT_ANYWHERE);
+  (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &least, sizeof least);
+  if (udp_addr_bind(fd, &s->own, s->family)) return fd;
+  close(fd);
+  return -1;
+}
+
 bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join) {
-  const struct udp_choice *choice = join->choice;
-  const uint32_t size = join->size;
+  const uint32_t size = join->rows.size;
   const enum udp_cutting cutting = join->search ? UDP_CUT_NEVER : UDP_CUT_BY_KERNEL;
-  const int keep = choice->family == AF_INET6;
-  if (s->fd[!keep] >= 0) close(s->fd[!keep]);
-  s->fd[0] = s->fd[keep];
-  s->fd[1] = -1;
-  s->family = choice->family;
+  const int one = 1;
   s->segment = join->offload;
   s->size = size;
-  s->rails = choice->rails;
   s->refused = calloc(size, 1);
-  if (!udp_book_open(&s->book, join->cards, size, choice) || !s->refused) return false;
-  if (!udp_lines_open(&s->lines, s->family, size * choice->rails, cutting)) return false;
-  if (join->search) {
-    udp_socket_prepare(s->fd[0], s->family, UDP_CUT_NEVER);
-    s->plain = socket(s->family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (s->plain >= 0) udp_socket_prepare(s->plain, s->family, UDP_CUT_ANYWHERE);
+  if (!udp_book_open(&s->book, &join->rows, join->choice) || !s->refused) return false;
+  if (!udp_lines_open(&s->lines, s->family, size * s->rails, cutting)) return false;
+  if (join->search) s->plain = open_plain(s);
+  for (uint32_t r = 0; r < s->rails; r++) {
+    if (join->search) udp_socket_prepare(s->fd[r], s->family, UDP_CUT_NEVER);
+    if (join->offload) (void)setsockopt(s->fd[r], IPPROTO_UDP, UDP_GRO, &one, sizeof one);
   }
-  const int one = 1;
-  if (join->offload) (void)setsockopt(s->fd[0], IPPROTO_UDP, UDP_GRO, &one, sizeof one);
   return true;
 }
 
 void udp_sockets_close(struct udp_sockets *s) {
-  for (int i = 0; i < 2; i++)
-    if (s->fd[i] >= 0) close(s->fd[i]);
+  for (uint32_t r = 0; r < s->rails; r++) close(s->fd[r]);
   if (s->plain >= 0) close(s->plain);
   udp_lines_close(&s->lines);
   udp_book_close(&s->book);
@@ -188,8 +194,8 @@ static bool is_network_error(int error) {
 
 static bool socket_refused(void *io, uint32_t peer) {
   struct udp_sockets *s = io;
-  read_errors(s, s->fd[0]);
   for (uint32_t r = 0; r < s->rails; r++) {
+    read_errors(s, s->fd[r]);
     const int line = udp_line_look(&s->lines, peer * s->rails + r);
     if (line >= 0) read_errors(s, line);
   }
@@ -200,9 +206,13 @@ static bool socket_refused(void *io, uint32_t peer) {
 
 /* ---- sending */
 
+static uint32_t rail_of(const struct udp_sockets *s, const struct udp_out *out) {
+  return s->rails > 1 ? out->rail % s->rails : 0;
+}
+
 /* Number of the address that a packet goes to. */
 static uint32_t index_of(const struct udp_sockets *s, const struct udp_out *out) {
-  return out->peer * s->rails + (s->rails > 1 ? out->rail % s->rails : 0);
+  return out->peer * s->rails + rail_of(s, out);
 }
 
 static int line_of(struct udp_sockets *s, const struct udp_out *out) {
@@ -216,7 +226,7 @@ static int line_of(struct udp_sockets *s, const struct udp_out *out) {
 
 /* The socket of a packet that has no line. */
 static int common_of(const struct udp_sockets *s, const struct udp_out *out) {
-  return out->way == UDP_WAY_CUT && s->plain >= 0 ? s->plain : s->fd[0];
+  return out->way == UDP_WAY_CUT && s->plain >= 0 ? s->plain : s->fd[rail_of(s, out)];
 }
 
 /* A message of one or several packets. */
@@ -335,9 +345,9 @@ static uint32_t send_many(struct udp_sockets *s, const struct udp_out *out, uint
     m[i].msg_hdr = (struct msghdr){.msg_name = &addr[i], .msg_iov = &iov[i], .msg_iovlen = 1};
     m[i].msg_hdr.msg_namelen = sockaddr_of(s, index_of(s, &out[i]), &addr[i]);
   }
-  const int sent = sendmmsg(s->fd[0], m, count, MSG_DONTWAIT);
+  const int fd = s->fd[rail_of(s, out)], sent = sendmmsg(fd, m, count, MSG_DONTWAIT);
   if (sent > 0) return (uint32_t)sent;
-  return after_error(s, s->fd[0], true, false) > 0 ? 1 : 0;
+  return after_error(s, fd, true, false) > 0 ? 1 : 0;
 }
 
 /* How many packets from out[0] on have no tail and make no run. */
@@ -345,7 +355,7 @@ static uint32_t many_length(const struct udp_sockets *s, const struct udp_out *o
                             uint32_t count) {
   uint32_t n = 0;
   while (n < count && n < RUNS_MAX && !out[n].tail_bytes && out[n].way != UDP_WAY_CUT &&
-         run_length(s, out + n, count - n) == 1)
+         rail_of(s, &out[n]) == rail_of(s, out) && run_length(s, out + n, count - n) == 1)
     n++;
   return n;
 }
@@ -372,45 +382,64 @@ static uint32_t socket_send(void *io, const struct udp_out *out, uint32_t count)
 
 /* ---- receiving */
 
-static void recv_one(struct udp_sockets *s, struct udp_datagrams *in) {
-  const ssize_t bytes = recv(s->fd[0], in->memory, UDP_DATAGRAM_MAX, MSG_DONTWAIT);
+static void recv_one(struct udp_sockets *s, int fd, struct udp_datagrams *in) {
+  const ssize_t bytes = recv(fd, in->memory, UDP_DATAGRAM_MAX, MSG_DONTWAIT);
   if (bytes < 0) {
-    if (is_network_error(errno)) read_errors(s, s->fd[0]);
+    if (is_network_error(errno)) read_errors(s, fd);
     return;
   }
   in->bytes[0] = (uint32_t)bytes;
   in->count = 1;
 }
 
-static void recv_many(struct udp_sockets *s, struct udp_datagrams *in) {
+static void recv_many(struct udp_sockets *s, int fd, struct udp_datagrams *in) {
   struct mmsghdr m[UDP_BATCH];
   struct iovec iov[UDP_BATCH];
   for (uint32_t i = 0; i < UDP_BATCH; i++) {
     iov[i] = (struct iovec){in->memory + (size_t)i * UDP_DATAGRAM_MAX, UDP_DATAGRAM_MAX};
     m[i].msg_hdr = (struct msghdr){.msg_iov = &iov[i], .msg_iovlen = 1};
   }
-  const int count = recvmmsg(s->fd[0], m, UDP_BATCH, MSG_DONTWAIT, NULL);
+  const int count = recvmmsg(fd, m, UDP_BATCH, MSG_DONTWAIT, NULL);
   if (count < 0) {
-    if (is_network_error(errno)) read_errors(s, s->fd[0]);
+    if (is_network_error(errno)) read_errors(s, fd);
     return;
   }
   in->count = (uint32_t)count;
   for (int i = 0; i < count; i++) in->bytes[i] = m[i].msg_len;
 }
 
-static void socket_recv(void *io, struct udp_datagrams *in, bool many) {
-  in->count = 0;
+static bool recv_rail(struct udp_sockets *s, uint32_t rail, struct udp_datagrams *in, bool many) {
   if (many)
-    recv_many(io, in);
+    recv_many(s, s->fd[rail], in);
   else
-    recv_one(io, in);
+    recv_one(s, s->fd[rail], in);
+  return in->count > 0;
+}
+
+/* The rail that something came by last, and one of the others, which has its turn first at times.
+ */
+static void recv_rails(struct udp_sockets *s, struct udp_datagrams *in, bool many) {
+  const bool turn = ++s->calls % TURN_CALLS == 0;
+  s->other = (s->other + 1) % s->rails;
+  if (s->other == s->hot) s->other = (s->other + 1) % s->rails;
+  const uint32_t first = turn ? s->other : s->hot, second = turn ? s->hot : s->other;
+  if (!recv_rail(s, first, in, many) && recv_rail(s, second, in, many)) s->hot = second;
+}
+
+static void socket_recv(void *io, struct udp_datagrams *in, bool many) {
+  struct udp_sockets *s = io;
+  in->count = 0;
+  if (TMB_LIKELY(s->rails == 1))
+    (void)recv_rail(s, 0, in, many);
+  else
+    recv_rails(s, in, many);
 }
 
 static uint32_t socket_fds(void *io, struct pollfd *fds, uint32_t max) {
   const struct udp_sockets *s = io;
-  if (!max) return 0;
-  fds[0] = (struct pollfd){.fd = s->fd[0], .events = POLLIN};
-  return 1;
+  const uint32_t count = TMB_MIN(max, s->rails);
+  for (uint32_t r = 0; r < count; r++) fds[r] = (struct pollfd){.fd = s->fd[r], .events = POLLIN};
+  return count;
 }
 
 static uint32_t socket_waiting(void *io, uint32_t peer, uint32_t rail) {
@@ -418,7 +447,7 @@ static uint32_t socket_waiting(void *io, uint32_t peer, uint32_t rail) {
   const struct udp_out to = {.peer = peer, .rail = rail};
   const int line = udp_line_look(&s->lines, index_of(s, &to));
   int bytes = 0;
-  if (ioctl(line < 0 ? s->fd[0] : line, SIOCOUTQ, &bytes) || bytes < 0) return 0;
+  if (ioctl(line < 0 ? s->fd[rail_of(s, &to)] : line, SIOCOUTQ, &bytes) || bytes < 0) return 0;
   return (uint32_t)bytes;
 }
 

@@ -3,9 +3,9 @@
  * Datagram sockets as the engine's io.
  *
  * Owns the sockets of this rank and the table of the peers' addresses. Called by udp.c and by
- * tests. Calls the kernel. One socket serves all interfaces and all peers. Runs of packets to one
- * peer leave in one call, cut by the kernel (UDP_SEGMENT), and arrive joined (UDP_GRO), where it
- * can; else one by one, many in a call. Invariant: nothing here blocks.
+ * tests. Calls the kernel. One socket for each rail, bound to its address, serves all peers. Runs
+ * of packets to one peer leave in one call, cut by the kernel (UDP_SEGMENT), and arrive joined
+ * (UDP_GRO), where it can; else one by one, many in a call. Invariant: nothing here blocks.
  */
 #ifndef TMB_UDP_SOCKET_H
 #define TMB_UDP_SOCKET_H
@@ -15,20 +15,19 @@
 
 struct udp_sockets;
 
-/* Open a socket of each family that the system has, and fill in the card. in wanted: interfaces, or
- * NULL. Returns NULL, with the reason in errno. */
-struct udp_sockets *udp_sockets_open(struct udp_card *card, const char *wanted);
+/* Open a socket for each rail of the choice, bound to this rank's address. in own: its card. out
+ * ports: of datagrams. Returns NULL, with the reason in errno. */
+struct udp_sockets *udp_sockets_open(const struct udp_card *own, const struct udp_choice *choice,
+                                     struct udp_ports *ports);
 
 struct udp_join {
-  const struct udp_card *cards; /* [size] */
-  uint32_t size;
+  struct udp_book_rows rows;
   const struct udp_choice *choice;
   bool offload; /* try UDP_SEGMENT and UDP_GRO */
   bool search;  /* the engine finds out how long packets may be: the kernel is not to divide them */
 };
 
-/* The cards of all ranks are there: keep one socket and the addresses. Returns false without
- * memory. */
+/* The cards and ports of all ranks are there: keep the addresses. Returns false without memory. */
 bool udp_sockets_join(struct udp_sockets *s, const struct udp_join *join);
 
 /* The addresses that packets go to; lives as long as the sockets. */

@@ -47,7 +47,7 @@ struct udp_stream {
   struct udp_io io; /* wrapped */
   enum udp_stream_mode mode;
   const struct tmb_net_up *up;
-  int listen[2]; /* by family; after join only listen[0] */
+  int listen;
   const struct udp_book *book;
   uint16_t *ports;   /* [size] network order */
   struct way **ways; /* [size] NULL: silent */
@@ -128,7 +128,7 @@ static void accept_one(struct udp_stream *s, int fd) {
 
 static void accept_all(struct udp_stream *s) {
   for (uint32_t i = 0; i < GREETINGS_MAX; i++) {
-    const int fd = accept4(s->listen[0], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int fd = accept4(s->listen, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return;
     if (s->greeting_count >= GREETINGS_MAX) { /* the one that has been silent for longest */
       struct udp_conn *oldest = s->greeting;
@@ -409,30 +409,28 @@ static const struct udp_io_ops stream_ops = {.now = stream_now,
 
 /* ---- begin and end */
 
-static int listen_in(int family, uint16_t *port) {
-  const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1;
+static int listen_at(const struct udp_addr *own, int family, uint16_t *port) {
+  const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
-  struct sockaddr_storage any = {.ss_family = (sa_family_t)family};
-  socklen_t bytes = family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-  if (family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
-  if (bind(fd, (struct sockaddr *)&any, bytes) || listen(fd, BACKLOG) ||
-      getsockname(fd, (struct sockaddr *)&any, &bytes)) {
-    close(fd);
-    return -1;
-  }
-  *port = family == AF_INET6 ? ((struct sockaddr_in6 *)&any)->sin6_port
-                             : ((struct sockaddr_in *)&any)->sin_port;
-  return fd;
+  *port = udp_addr_bind(fd, own, family);
+  if (*port && !listen(fd, BACKLOG)) return fd;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
 }
 
-struct udp_stream *udp_stream_open(struct udp_card *card) {
+struct udp_stream *udp_stream_open(const struct udp_card *own, const struct udp_choice *choice,
+                                   struct udp_ports *ports) {
   struct udp_stream *s = calloc(1, sizeof *s);
   if (!s) return NULL;
+  const struct udp_addr addr = udp_card_addr(own, choice, 0);
   s->full_last = &s->full;
-  s->listen[0] = listen_in(AF_INET, &card->family[0].stream_port);
-  s->listen[1] = listen_in(AF_INET6, &card->family[1].stream_port);
-  s->env.epoll = epoll_create1(EPOLL_CLOEXEC);
-  if (s->env.epoll >= 0 && (s->listen[0] >= 0 || s->listen[1] >= 0)) return s;
+  s->env.family = choice->family;
+  s->env.epoll = -1;
+  s->listen = listen_at(&addr, choice->family, &ports->stream);
+  if (s->listen >= 0) s->env.epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (s->env.epoll >= 0) return s;
   const int error = errno;
   udp_stream_close(s);
   errno = error;
@@ -441,22 +439,17 @@ struct udp_stream *udp_stream_open(struct udp_card *card) {
 
 bool udp_stream_join(struct udp_stream *s, const struct udp_stream_plan *plan, struct udp_io *io) {
   const uint32_t size = plan->greeter.size;
-  const int keep = plan->choice->family == AF_INET6;
   struct epoll_event event = {.events = EPOLLIN};
-  if (s->listen[!keep] >= 0) close(s->listen[!keep]);
-  s->listen[0] = s->listen[keep];
-  s->listen[1] = -1;
   s->mode = plan->mode;
   s->up = plan->up;
   s->env.greeter = plan->greeter;
-  s->env.family = plan->choice->family;
   s->env.stats = plan->stats;
   s->ways = calloc(size, sizeof(struct way *));
   s->book = plan->book;
   s->ports = calloc(size, sizeof *s->ports);
-  if (!s->ways || !s->ports || epoll_ctl(s->env.epoll, EPOLL_CTL_ADD, s->listen[0], &event))
+  if (!s->ways || !s->ports || epoll_ctl(s->env.epoll, EPOLL_CTL_ADD, s->listen, &event))
     return false;
-  for (uint32_t i = 0; i < size; i++) s->ports[i] = plan->cards[i].family[keep].stream_port;
+  for (uint32_t i = 0; i < size; i++) s->ports[i] = plan->ports[i].stream;
   s->io = *io;
   *io = (struct udp_io){.ops = &stream_ops,
                         .state = s,
@@ -476,8 +469,7 @@ void udp_stream_close(struct udp_stream *s) {
   }
   while (s->greeting) drop(s, s->greeting);
   bury(s);
-  for (int i = 0; i < 2; i++)
-    if (s->listen[i] >= 0) close(s->listen[i]);
+  if (s->listen >= 0) close(s->listen);
   if (s->env.epoll >= 0) close(s->env.epoll);
   free(s->ways);
   free(s->ports);

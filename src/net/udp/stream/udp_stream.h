@@ -26,23 +26,23 @@ enum udp_stream_mode { UDP_STREAM_NEVER, UDP_STREAM_AUTO, UDP_STREAM_ALWAYS };
 
 struct udp_stream;
 
-/* Listen in each family that the system has; the ports go into the card. Returns NULL, with the
- * reason in errno. */
-struct udp_stream *udp_stream_open(struct udp_card *card);
+/* Listen at this rank's address of rail 0. in own: its card. out ports: of connections. Returns
+ * NULL, with the reason in errno. */
+struct udp_stream *udp_stream_open(const struct udp_card *own, const struct udp_choice *choice,
+                                   struct udp_ports *ports);
 
 struct udp_stream_plan {
   struct udp_greeter greeter;
-  const struct udp_card *cards; /* [size] */
-  const struct udp_choice *choice;
-  const struct udp_book *book; /* of the sockets, with which io is closed */
-  enum udp_stream_mode mode;   /* AUTO or ALWAYS */
+  const struct udp_ports *ports; /* [size] */
+  const struct udp_book *book;   /* of the sockets, with which io is closed */
+  enum udp_stream_mode mode;     /* AUTO or ALWAYS */
   bool bulk; /* in AUTO: io gets a rail that is a connection, see udp_io.has_stream */
   const struct tmb_net_up *up;
   struct tmb_net_stats *stats;
 };
 
-/* The cards of all ranks are there: keep one listening socket, and wrap `io`, which is closed with
- * the result. Returns false without memory. */
+/* The ports of all ranks are there: wrap `io`, which is closed with the result. Returns false
+ * without memory. */
 bool udp_stream_join(struct udp_stream *s, const struct udp_stream_plan *plan, struct udp_io *io);
 
 void udp_stream_close(struct udp_stream *s);
