@@ -27,7 +27,9 @@ static size_t cost(uint32_t size, int family, uint16_t rails) {
   struct udp_card *cards = calloc(size, sizeof *cards);
   struct udp_ports *ports = calloc(size, sizeof *ports);
   struct udp_choice choice;
-  assert_true(cards && ports && udp_card_fill(&cards[0], NULL));
+  assert_non_null(cards);
+  assert_non_null(ports);
+  assert_true(udp_card_fill(&cards[0], NULL));
   for (uint32_t i = 0; i < size; i++) {
     cards[i] = cards[0];
     cards[i].machine = i;

@@ -519,6 +519,50 @@ static void unknown_senders(void **state) {
   end(2);
 }
 
+/* A packet whose length somebody has changed: it never comes whole, whatever follows it, and the
+ * connection ends. One that comes slowly is waited for. */
+static void never_whole(void **state) {
+  (void)state;
+  int ends[2];
+  struct udp_conn_env env = {.greeter = {rig_secret, 5, 0, 2}, .stats = &rig_stats[0]};
+  const struct udp_greeter peer = {rig_secret, 5, 1, 2};
+  struct udp_challenge challenge;
+  struct udp_hello hello;
+  env.epoll = epoll_create1(EPOLL_CLOEXEC);
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+  struct udp_conn *c = udp_conn_accepted(&env, ends[0]);
+  assert_non_null(c);
+  assert_int_equal(recv(ends[1], &challenge, sizeof challenge, 0), sizeof challenge);
+  assert_true(udp_hello_make(&peer, 0, &challenge, &hello));
+  assert_int_equal(send(ends[1], &hello, sizeof hello, 0), sizeof hello);
+  assert_true(udp_conn_serve(&env, c, EPOLLIN));
+  assert_true(udp_conn_is_up(c));
+  static uint8_t packet[2000], memory[2000];
+  struct udp_header h = {.job = 5, .src = 1, .bytes = sizeof packet};
+  memcpy(packet, &h, sizeof h);
+  for (size_t at = 0; at < sizeof packet; at += 1000) { /* two halves */
+    assert_int_equal(send(ends[1], packet + at, 1000, 0), 1000);
+    assert_true(udp_conn_serve(&env, c, EPOLLIN));
+    usleep(200000);
+  }
+  assert_int_equal(udp_conn_next(&env, c), sizeof packet);
+  (void)udp_conn_take(c, memory, sizeof packet);
+  h.bytes = 60000;
+  memcpy(packet, &h, sizeof h);
+  const uint64_t refused = rig_stats[0].refused;
+  uint32_t sent = 0;
+  do { /* what is sent again */
+    assert_int_equal(send(ends[1], packet, 100, 0), 100);
+    usleep(10000);
+    assert_true(++sent < 500);
+  } while (udp_conn_serve(&env, c, EPOLLIN));
+  assert_int_equal(rig_stats[0].refused, refused + 1);
+  udp_conn_shut(&env, c);
+  udp_conn_free(c);
+  close(ends[1]);
+  close(env.epoll);
+}
+
 /* A process that is gone: the engine learns that nobody listens, and says so. */
 static void gone(void **state) {
   (void)state;
@@ -570,18 +614,13 @@ static void greetings(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(greetings),
-                                     cmocka_unit_test(messages),
-                                     cmocka_unit_test(full_buffers),
-                                     cmocka_unit_test(broken),
-                                     cmocka_unit_test(cut_off),
-                                     cmocka_unit_test(way_out),
-                                     cmocka_unit_test(long_transfers),
-                                     cmocka_unit_test(hard_transfers),
-                                     cmocka_unit_test(full_link),
-                                     cmocka_unit_test(places),
-                                     cmocka_unit_test(tails),
-                                     cmocka_unit_test(unknown_senders),
-                                     cmocka_unit_test(gone)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(greetings),       cmocka_unit_test(never_whole),
+      cmocka_unit_test(messages),        cmocka_unit_test(full_buffers),
+      cmocka_unit_test(broken),          cmocka_unit_test(cut_off),
+      cmocka_unit_test(way_out),         cmocka_unit_test(long_transfers),
+      cmocka_unit_test(hard_transfers),  cmocka_unit_test(full_link),
+      cmocka_unit_test(places),          cmocka_unit_test(tails),
+      cmocka_unit_test(unknown_senders), cmocka_unit_test(gone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

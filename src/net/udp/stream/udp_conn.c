@@ -30,6 +30,7 @@
 #define SEND_BUFFER  (2 << 20)  /* of the kernel: what a window lets out */
 #define PACKETS_MAX  32u        /* of one call */
 #define NS_PER_S     1000000000u
+#define PART_NS      1000000000u /* in which a packet comes whole */
 #define SEND_OPTIONS (MSG_DONTWAIT | MSG_NOSIGNAL)
 
 uint64_t udp_conn_now(void) {
@@ -258,6 +259,22 @@ static ssize_t read_plain(struct udp_conn *c) {
   return n;
 }
 
+/* Whether the packet that is coming will come whole. Its length is used before anything of it is
+ * authentic, so one that somebody has changed would make the connection wait for bytes that nobody
+ * sends, while the peer goes on to send again. */
+static bool part_comes(const struct udp_conn_env *env, struct udp_conn *c, int next) {
+  const bool part = !next && (c->in.end > c->in.start || c->tail.head_bytes);
+  if (!part) {
+    c->part_ns = 0;
+    return true;
+  }
+  const uint64_t now = udp_conn_now();
+  if (!c->part_ns) c->part_ns = now;
+  if (now - c->part_ns <= PART_NS) return true;
+  udp_count_refused(env);
+  return false;
+}
+
 static bool read_some(const struct udp_conn_env *env, struct udp_conn *c) {
   if (udp_conn_next(env, c) > 0) return true; /* first what is there */
   if (!udp_bytes_room(&c->in, READ_BYTES, IN_MAX)) return false;
@@ -266,7 +283,7 @@ static bool read_some(const struct udp_conn_env *env, struct udp_conn *c) {
   if (n == 0 || (n < 0 && !is_passing(errno))) return false;
   const int next = udp_conn_next(env, c);
   if (!next && !c->tail.head_bytes) tail_begin(env, c);
-  if (next >= 0) return true;
+  if (next >= 0) return part_comes(env, c, udp_conn_next(env, c));
   udp_count_refused(env);
   return false;
 }
@@ -351,5 +368,6 @@ bool udp_conn_take(struct udp_conn *c, uint8_t *memory, uint32_t bytes) {
   memcpy(memory, placed ? t->head : c->in.data + c->in.start, bytes);
   if (!placed) c->in.start += bytes;
   t->head_bytes = 0;
+  c->part_ns = 0;
   return placed;
 }

@@ -41,6 +41,7 @@ struct udp_conn {
   bool refused; /* nobody listens there */
   bool places;  /* the last tail was read so: a read ends behind the head of the next packet */
   uint64_t since_ns;
+  uint64_t part_ns; /* since when a part of a packet waits for its rest, 0: none does */
   struct udp_challenge challenge;
   struct udp_hello hello;
   struct udp_bytes in, out; /* out: in BEGUN and GREETED packets for later */
