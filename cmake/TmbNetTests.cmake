@@ -34,17 +34,21 @@ target_link_libraries(net_small_buffers PRIVATE tmb_warnings ${CMAKE_DL_LIBS})
 set_target_properties(net_small_buffers PROPERTIES PREFIX "" OUTPUT_NAME small_buffers
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/net")
 
-add_executable(net_flood "${tmb_net_dir}/flood.c")
-target_link_libraries(net_flood PRIVATE tmb_warnings tmb_client Threads::Threads m)
-target_compile_definitions(net_flood PRIVATE GASNET_SEQ=1)
-set_target_properties(net_flood PROPERTIES OUTPUT_NAME flood
-  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/net")
+foreach(name flood inject)
+  add_executable(net_${name} "${tmb_net_dir}/${name}.c")
+  target_link_libraries(net_${name} PRIVATE tmb_warnings tmb_client Threads::Threads m)
+  target_compile_definitions(net_${name} PRIVATE GASNET_SEQ=1)
+  set_target_properties(net_${name} PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/net")
+endforeach()
 
 tmb_add_net_test(skip net skip_test.py)
 tmb_add_net_test(lab net lab_test.py)
 tmb_add_net_test(wire net wire_test.py)
 tmb_add_net_test(ssh net ssh_test.py)
 tmb_add_net_test(secret net secret_test.py)
+tmb_add_net_test(inject net inject_test.py)
+tmb_add_net_test(inject net-whole inject_test.py --whole)
 tmb_add_net_test(tune net tune_test.py)
 tmb_add_net_test(faults net faults_test.py)
 tmb_add_net_test(faults net-whole faults_test.py --whole)

@@ -207,7 +207,7 @@ static void bound(void **state) {
   send_messages(2000);
   put_and_get(3000000);
   for (uint32_t n = 0; !udp_drained(rig_net[0]) || !udp_drained(rig_net[1]); n++) {
-    assert_true(n < STEPS_MAX);
+    assert_cmp(n, <, STEPS_MAX);
     step();
   }
   rig_close(2);

@@ -59,9 +59,9 @@ static uint64_t occupy(const struct wire_settings *s, uint64_t *free_ns, uint64_
 
 /* What the random numbers of one frame say. */
 struct luck {
-  bool lost, duplicate, reorder, corrupt;
+  bool lost, duplicate, reorder, corrupt, forge;
   double jitter, jitter_copy;
-  uint64_t damage;
+  uint64_t damage, forgery;
 };
 
 static struct luck draw(struct wire_port *port) {
@@ -74,6 +74,8 @@ static struct luck draw(struct wire_port *port) {
   luck.jitter = fraction(&port->random);
   luck.jitter_copy = fraction(&port->random);
   luck.damage = next_random(&port->random);
+  luck.forge = fraction(&port->random) < s->forge;
+  luck.forgery = next_random(&port->random);
   return luck;
 }
 
@@ -109,18 +111,19 @@ static uint32_t deliver(struct wire_model *m, struct wire_port *port, uint32_t t
     return 0;
   }
   const uint64_t done = begin + length_ns(port->settings.rate_bps, frame->bytes);
+  const uint64_t at_ns = arrival(port, to, done, luck->jitter, luck->reorder);
   uint32_t count = 0;
-  copies[count++] = (struct wire_copy){
-      .at_ns = arrival(port, to, done, luck->jitter, luck->reorder),
-      .corrupt = luck->corrupt,
-      .random = luck->damage,
-  };
+  if (luck->forge)
+    copies[count++] = (struct wire_copy){.at_ns = at_ns, .forged = true, .random = luck->forgery};
+  copies[count++] =
+      (struct wire_copy){.at_ns = at_ns, .corrupt = luck->corrupt, .random = luck->damage};
   if (luck->duplicate)
     copies[count++] =
         (struct wire_copy){.at_ns = arrival(port, to, done, luck->jitter_copy, false)};
   port->counts.reordered += luck->reorder;
   port->counts.corrupted += luck->corrupt;
   port->counts.duplicated += luck->duplicate;
+  port->counts.forged += luck->forge;
   port->counts.delivered += count;
   return count;
 }
@@ -131,6 +134,7 @@ void wire_model_pass(struct wire_model *m, uint32_t from, uint32_t to, uint64_t 
   struct sent frame = {.bytes = bytes, .luck = draw(port)};
   if (port->settings.udp_only && !fate->datagram)
     frame.luck = (struct luck){.jitter = frame.luck.jitter};
+  if (!fate->payload) frame.luck.forge = false;
   memset(fate->counts, 0, sizeof fate->counts);
   port->counts.frames++;
   port->counts.bytes += bytes;

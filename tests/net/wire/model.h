@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define WIRE_PORTS_MAX  32
-#define WIRE_COPIES_MAX 2
+#define WIRE_COPIES_MAX 3
 
 /* How the frames that a port sends are treated. Probabilities are of each frame, 0 to 1. */
 struct wire_settings {
@@ -28,14 +28,15 @@ struct wire_settings {
   double reorder;   /* frames held back ... */
   uint64_t hold_ns; /* ... for so long, while others pass */
   double corrupt;
-  uint64_t udp_only; /* not 0: only datagrams are lost, duplicated, reordered or corrupted */
+  double forge;      /* a changed copy of the frame arrives right before it, if it has a payload */
+  uint64_t udp_only; /* not 0: only datagrams are lost, duplicated, reordered, corrupted, forged */
 };
 
 struct wire_counts {
   uint64_t frames, bytes; /* handed over by a host */
   uint64_t delivered;     /* copies that go to a host */
   uint64_t lost, overflowed, unplugged;
-  uint64_t duplicated, reordered, corrupted;
+  uint64_t duplicated, reordered, corrupted, forged;
 };
 
 struct wire_port {
@@ -56,7 +57,8 @@ struct wire_model {
 struct wire_copy {
   uint64_t at_ns;
   bool corrupt;
-  uint64_t random; /* where and how it is corrupt */
+  bool forged;
+  uint64_t random; /* where and how it is changed */
 };
 
 /* Begin with `count` ports that have these settings. */
@@ -69,6 +71,7 @@ void wire_model_init(struct wire_model *m, uint32_t count, uint64_t seed,
  */
 struct wire_fate {
   bool datagram; /* in: the frame is a UDP datagram */
+  bool payload;  /* in: it has a payload, of UDP or TCP */
   struct wire_copy copies[WIRE_PORTS_MAX][WIRE_COPIES_MAX];
   uint32_t counts[WIRE_PORTS_MAX];
 };
@@ -77,6 +80,12 @@ void wire_model_pass(struct wire_model *m, uint32_t from, uint32_t to, uint64_t 
 
 /* Whether a frame is a UDP datagram, and whole. */
 bool wire_is_datagram(const uint8_t *frame, size_t bytes);
+
+/* Whether a frame has a payload, of UDP or TCP. */
+bool wire_has_payload(const uint8_t *frame, size_t bytes);
+
+/* Change a byte of the payload of UDP or TCP, and make the checksum fit. in random: as below. */
+void wire_forge(uint8_t *frame, size_t bytes, uint64_t random);
 
 /* Change a byte behind the Ethernet header. The payload of a UDP datagram is preferred, and its
  * checksum is made to fit, so that the kernel hands the datagram up. in random: which and how. */

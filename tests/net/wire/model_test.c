@@ -193,6 +193,55 @@ static void test_corrupt_other(void **state) {
   wire_corrupt(frame, 14, 77); /* nothing behind the header */
 }
 
+/* A TCP segment over IPv4 with a right checksum. Returns its length. */
+static size_t make_segment(uint8_t *frame, size_t payload) {
+  const size_t tcp = 34, header = 32, length = header + payload;
+  memset(frame, 0, tcp + length);
+  for (size_t i = 0; i < payload; i++) frame[tcp + header + i] = (uint8_t)(i * 5 + payload);
+  frame[12] = 0x08;
+  frame[14] = 0x45;
+  frame[16] = (uint8_t)((20 + length) >> 8);
+  frame[17] = (uint8_t)(20 + length);
+  frame[23] = 6;
+  frame[tcp + 12] = 0x80; /* options follow */
+  const uint32_t sum = ~sum16(frame + tcp, length) & 0xffff;
+  frame[tcp + 16] = (uint8_t)(sum >> 8);
+  frame[tcp + 17] = (uint8_t)sum;
+  return tcp + length;
+}
+
+static void test_forge_segment(void **state) {
+  (void)state;
+  uint8_t frame[2000], whole[2000];
+  for (uint64_t i = 0; i < 4000; i++) {
+    const size_t payload = 1 + i % 97, bytes = make_segment(frame, payload);
+    memcpy(whole, frame, bytes);
+    wire_forge(frame, bytes, i * 0x9e3779b97f4a7c15u);
+    assert_memory_equal(frame, whole, 34 + 16);
+    assert_memory_not_equal(frame + 66, whole + 66, payload);
+    assert_int_equal(sum16(frame + 34, 32 + payload), 0xffff);
+  }
+  assert_false(wire_has_payload(frame, make_segment(frame, 0)));
+  assert_true(wire_has_payload(frame, make_segment(frame, 1)));
+  assert_false(wire_is_datagram(frame, make_segment(frame, 1)));
+}
+
+/* The changed copy is the first of two that arrive together; the other one is whole. */
+static void test_forge_first(void **state) {
+  (void)state;
+  struct wire_model m = MAKE(1, "forge=100%", "delay=10us");
+  struct wire_fate fate = {.payload = true};
+  wire_model_pass(&m, 0, TO_ONE, 0, 100, &fate);
+  assert_int_equal(fate.counts[1], 2);
+  assert_true(fate.copies[1][0].forged && !fate.copies[1][0].corrupt);
+  assert_true(!fate.copies[1][1].forged && !fate.copies[1][1].corrupt);
+  assert_int_equal(fate.copies[1][0].at_ns, fate.copies[1][1].at_ns);
+  assert_int_equal(m.ports[0].counts.forged, 1);
+  fate.payload = false; /* there is nothing to change */
+  wire_model_pass(&m, 0, TO_ONE, 0, 100, &fate);
+  assert_int_equal(fate.counts[1], 1);
+}
+
 /* ---- settings */
 
 static void test_settings(void **state) {
@@ -229,6 +278,8 @@ int main(void) {
       cmocka_unit_test(test_cut),
       cmocka_unit_test(test_corrupt_datagram),
       cmocka_unit_test(test_corrupt_other),
+      cmocka_unit_test(test_forge_segment),
+      cmocka_unit_test(test_forge_first),
       cmocka_unit_test(test_settings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,7 @@ bool wire_setting(struct wire_settings *s, const char *text) {
       {"loss", chances, NULL, &s->loss},       {"duplicate", chances, NULL, &s->duplicate},
       {"reorder", chances, NULL, &s->reorder}, {"hold", times, &s->hold_ns, NULL},
       {"corrupt", chances, NULL, &s->corrupt}, {"udp_only", counts, &s->udp_only, NULL},
+      {"forge", chances, NULL, &s->forge},
   };
   const char *equals = strchr(text, '=');
   if (!equals) return false;

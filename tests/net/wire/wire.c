@@ -120,6 +120,7 @@ static void accept_frame(uint32_t from, const uint8_t *data, size_t bytes) {
   struct wire_fate fate;
   memcpy(wire.macs[from], data + MAC_BYTES, MAC_BYTES);
   fate.datagram = wire_is_datagram(data, bytes);
+  fate.payload = wire_has_payload(data, bytes);
   wire_model_pass(&wire.model, from, destinations(from, data), now_ns(), bytes, &fate);
   for (uint32_t to = 0; to < wire.model.count; to++) {
     for (uint32_t i = 0; i < fate.counts[to]; i++) {
@@ -129,6 +130,7 @@ static void accept_frame(uint32_t from, const uint8_t *data, size_t bytes) {
       *f = (struct frame){.at_ns = copy->at_ns, .order = wire.order++, .to = to, .bytes = bytes};
       memcpy(f->data, data, bytes);
       if (copy->corrupt) wire_corrupt(f->data, bytes, copy->random);
+      if (copy->forged) wire_forge(f->data, bytes, copy->random);
       push(f);
     }
   }
@@ -169,13 +171,15 @@ static void print_counts(void) {
     t.duplicated += c->duplicated;
     t.reordered += c->reordered;
     t.corrupted += c->corrupted;
+    t.forged += c->forged;
   }
   printf("stats frames=%llu bytes=%llu delivered=%llu lost=%llu overflowed=%llu unplugged=%llu "
-         "duplicated=%llu reordered=%llu corrupted=%llu\n",
+         "duplicated=%llu reordered=%llu corrupted=%llu forged=%llu\n",
          (unsigned long long)t.frames, (unsigned long long)t.bytes, (unsigned long long)t.delivered,
          (unsigned long long)t.lost, (unsigned long long)t.overflowed,
          (unsigned long long)t.unplugged, (unsigned long long)t.duplicated,
-         (unsigned long long)t.reordered, (unsigned long long)t.corrupted);
+         (unsigned long long)t.reordered, (unsigned long long)t.corrupted,
+         (unsigned long long)t.forged);
 }
 
 /* A port by its number; -1: there is none. */
@@ -250,7 +254,7 @@ static void start(int argc, char **argv) {
     else if (!wire_setting(&settings, argv[i])) {
       fprintf(stderr,
               "wire: '%s': give ports=2..%d, seed=N, delay= jitter= hold= (times), rate= (1gbit), "
-              "queue= (bytes), loss= duplicate= reorder= corrupt= (probabilities)\n",
+              "queue= (bytes), loss= duplicate= reorder= corrupt= forge= (probabilities)\n",
               argv[i], WIRE_PORTS_MAX);
       exit(2);
     }
