@@ -7,7 +7,11 @@ Usage: check_calls.py --build DIR
 may use what is defined in the folders that its row of LAYERS names, and what is declared in a
 header that the row names as a file: such a header is a contract, whoever fulfils it. What inline
 functions of other folders' headers use is the business of those. Inline functions of public
-headers count as defined in include/. Exits 77 without objects.
+headers count as defined in include/.
+
+Files that call each other in a circle are a finding, in the library and in each conduit. A line
+`circle: FILE FILE... because REASON` of LAYERS names a circle that stays; one that no longer exists,
+or that has grown, is a finding, too. Exits 77 without objects.
 """
 
 import argparse
@@ -19,14 +23,17 @@ from pathlib import Path
 from tidy import allows, layer_of, read_layers
 
 OBJECTS = "CMakeFiles/tmb_objects.dir"
+PLUGINS = tuple(
+    f"CMakeFiles/tombolo_net_{name}.dir" for name in ("udp", "ofi", "mpi_openmpi", "mpi_mpich")
+)
 EXPANDED = re.compile(r"src/api/(?:\w+_)?symbols\.c$")  # inline functions as real symbols
 
 
-def read_objects(build, root):
-    """{source path: (names defined, names used)} of the library's objects."""
+def read_objects(build, root, folder=OBJECTS):
+    """{source path: (names defined, names used)} of the objects of the library, or of a plug-in."""
     files = {}
-    for path in sorted((build / OBJECTS).rglob("*.c.o")):
-        source = str(path.relative_to(build / OBJECTS))[: -len(".o")]
+    for path in sorted((build / folder).rglob("*.c.o")):
+        source = str(path.relative_to(build / folder))[: -len(".o")]
         if not (root / source).exists():  # left over from another state of the tree
             continue
         done = subprocess.run(["nm", "-P", str(path)], stdout=subprocess.PIPE, check=True)
@@ -81,6 +88,48 @@ def check(files, layers, texts):
             yield user, name, definer
 
 
+def file_circles(files):
+    """Sets of files of which each reaches all others of its set by calls, sorted."""
+    home = {name: f for f, (defined, _) in files.items() if not EXPANDED.match(f) for name in defined}
+    calls = {f: {home[n] for n in used if n in home} - {f} for f, (_, used) in files.items()}
+    reach = {}
+    for start in files:
+        seen, todo = set(), list(calls[start])
+        while todo:
+            file = todo.pop()
+            if file not in seen:
+                seen.add(file)
+                todo.extend(calls[file])
+        reach[start] = seen
+    found = {
+        tuple(sorted(other for other in reach[f] if f in reach[other])) for f in files if f in reach[f]
+    }
+    return sorted(found)
+
+
+def read_circles(root):
+    """The circles that LAYERS allows to stay, each a sorted tuple of files."""
+    lines = (root / "LAYERS").read_text(encoding="utf-8").split("\n")
+    allowed = set()
+    for number, line in enumerate(lines, 1):
+        if not line.startswith("circle:"):
+            continue
+        names, because, reason = line[len("circle:") :].partition(" because ")
+        if not because or not reason.strip():
+            raise SystemExit(f"LAYERS:{number}: expected `circle: FILE FILE... because REASON`")
+        allowed.add(tuple(sorted(names.split())))
+    return allowed
+
+
+def check_circles(found, allowed, sources):
+    """Circles that LAYERS does not name, and circles of files among `sources` that are gone."""
+    for circle in sorted(set(found) - allowed):
+        yield f"circle of files, which LAYERS does not name: {' '.join(circle)}"
+    for circle in sorted(allowed - set(found)):
+        if any(file in sources for file in circle):
+            yield f"LAYERS names a circle that is not there: {' '.join(circle)}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
@@ -93,8 +142,13 @@ def main():
     found = list(check(files, read_layers(root), Texts(root)))
     for user, name, definer in found:
         print(f"{user}: uses {name} of {definer}, which LAYERS does not allow")
-    print(f"check_calls: {len(files)} objects, {len(found)} findings")
-    return 1 if found else 0
+    circles, sources = set(), set()
+    for objects in (files, *(read_objects(args.build, root, folder) for folder in PLUGINS)):
+        circles.update(file_circles(objects))
+        sources.update(objects)
+    wrong = list(check_circles(circles, read_circles(root), sources))
+    print("\n".join([*wrong, f"check_calls: {len(files)} objects, {len(found + wrong)} findings"]))
+    return 1 if found or wrong else 0
 
 
 if __name__ == "__main__":

@@ -329,6 +329,22 @@ class Calls(unittest.TestCase):
         files["src/os/o.c"] = (set(), {"gex_f"})
         self.assertEqual(self.found(files), [("src/os/o.c", "gex_f", "include")])
 
+    def test_circles_of_files(self):
+        files = {
+            "a.c": ({"a"}, {"b"}),
+            "b.c": ({"b"}, {"c", "puts"}),
+            "c.c": ({"c"}, {"a"}),
+            "d.c": ({"d"}, {"a"}),
+        }
+        circle = ("a.c", "b.c", "c.c")
+        self.assertEqual(check_calls.file_circles(files), [circle])
+        self.assertEqual(list(check_calls.check_circles([circle], {circle}, files)), [])
+        self.assertEqual(len(list(check_calls.check_circles([circle], set(), files))), 1)
+        self.assertEqual(len(list(check_calls.check_circles([], {circle}, files))), 1)
+        self.assertEqual(list(check_calls.check_circles([], {circle}, {"x.c"})), [])
+        files["c.c"] = ({"c"}, set())
+        self.assertEqual(check_calls.file_circles(files), [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -8,7 +8,7 @@
  * static library, also before the program's own constructors run. Invariant: a module of core or of
  * a folder above it that wants to be called is in this list and nowhere else.
  */
-#include "coll/engine/engine.h"
+#include "coll/calls/start.h"
 #include "core/am/kit.h"
 #include "core/client/client.h"
 #include "core/mk/mk_move.h"

@@ -229,11 +229,6 @@ void tmb_boot_report(struct tmb_boot *b, bool report, const struct tmb_boot_door
   b->ops->report(b, report, doors);
 }
 
-const char *tmb_boot_host_name(const struct tmb_boot *boot, uint32_t rank) {
-  return boot->ctl ? tmb_ctl_host_name(boot->ctl, tmb_ctl_host_of(boot->ctl)[rank])
-                   : tmb_os_hostname();
-}
-
 const uint32_t *tmb_boot_changes(const struct tmb_boot *b) {
   return b->ops->changes(b);
 }

@@ -153,13 +153,6 @@ static int start(struct tmb_vis *v, bool blocking) {
   return 0;
 }
 
-void tmb_vis_wait(const struct tmb_op *op) {
-  if (tmb_op_done(op, GEX_EC_ALL)) return;
-  struct gexx_wait wait;
-  tmb_wait_begin(&wait);
-  while (!tmb_op_done(op, GEX_EC_ALL)) tmb_wait_step(&wait, tmb_why_op(op));
-}
-
 int tmb_vis_blocking(struct tmb_vis *v) {
   struct tmb_op op = {.kind = TMB_OP_SINGLE};
   v->op = &op;

@@ -14,6 +14,8 @@
 #include "core/job.h"
 #include "core/layer.h"
 #include "core/op/op.h"
+#include "core/op/status.h"
+#include "core/progress/wait.h"
 #include "vis/list.h"
 #include "vis/shape.h"
 
@@ -124,7 +126,12 @@ int tmb_vis_nbi(struct tmb_vis *v);
 gex_Event_t tmb_vis_nb(struct tmb_vis *v);
 
 /* Wait until nothing of op is pending. */
-void tmb_vis_wait(const struct tmb_op *op);
+static inline void tmb_vis_wait(const struct tmb_op *op) {
+  if (tmb_op_done(op, GEX_EC_ALL)) return;
+  struct gexx_wait wait;
+  tmb_wait_begin(&wait);
+  while (!tmb_op_done(op, GEX_EC_ALL)) tmb_wait_step(&wait, tmb_why_op(op));
+}
 
 /* ---- vis_check.c: debug clients; addresses, not offsets. Fatal on misuse. */
 

@@ -311,3 +311,8 @@ void tmb_ctl_wake_host(const struct tmb_ctl *ctl, uint32_t host, int arena_fd) {
   }
   wake_doors(ctl, count, arena_fd);
 }
+
+const char *tmb_boot_host_name(const struct tmb_boot *boot, uint32_t rank) {
+  return boot->ctl ? tmb_ctl_host_name(boot->ctl, tmb_ctl_host_of(boot->ctl)[rank])
+                   : tmb_os_hostname();
+}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which process manager has started this process, and what all of them share: values of any length,
- * the map of hosts, the MPI library of the process.
+ * Which process manager has started this process, and what all of them share: values of any
+ * length.
  *
- * Owns: no state. Called by boot and bootstrap_pm. Calls: the tables of pm.h, base, dl. Invariants:
+ * Owns: no state. Called by boot and bootstrap_pm. Calls: the tables of pm.h, pm_common.c, base.
+ * Invariants:
  * a process that a rank starts is no rank, although it inherits the manager's variables: the rank
  * has left its process number in TOMBOLO_BOOT_TAKEN; an MPI that has been initialised is used
  * before anything else, because it may hold the manager's only connection.
  */
-#define _GNU_SOURCE
 #include "boot/pm/pm.h"
 
 #include "base/config.h"
@@ -17,7 +17,6 @@
 #include "boot/boot.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,46 +93,11 @@ void tmb_pm_mark_taken(void) {
 
 /* ---- MPI in this process */
 
-struct search {
-  char path[4096];
-};
-
-static int look_for_mpi(struct dl_phdr_info *info, size_t bytes, void *arg) {
-  struct search *s = arg;
-  const char *slash = strrchr(info->dlpi_name, '/');
-  const char *file = slash ? slash + 1 : info->dlpi_name;
-  (void)bytes;
-  if (strncmp(file, "libmpi.so", 9) != 0 && strncmp(file, "libmpich.so", 11) != 0) return 0;
-  snprintf(s->path, sizeof s->path, "%s", info->dlpi_name);
-  return 1;
-}
-
-void *tmb_pm_mpi_library(void) {
-  struct search s = {""};
-  if (!dl_iterate_phdr(look_for_mpi, &s)) return NULL;
-  return dlopen(s.path, RTLD_NOW | RTLD_NOLOAD);
-}
-
 const char *tmb_boot_mpi_abi(void) {
   const char *asked = tmb_cfg_str(TMB_CFG_MPI_ABI), *own = tmb_pm_mpi_abi();
   if (asked && *asked && strcmp(asked, "auto") != 0) return asked;
   if (own) return own;
   return is_there("OMPI_COMM_WORLD_SIZE") || (has_pmix() && !has_pmi()) ? "openmpi" : "mpich";
-}
-
-/* MPI_Initialized and MPI_Finalized have the same interface in all MPIs. */
-static bool ask_mpi(void *library, const char *name) {
-  int (*const function)(int *) = (int (*)(int *))(uintptr_t)dlsym(library, name);
-  int answer = 0;
-  return function && function(&answer) == 0 && answer;
-}
-
-bool tmb_pm_mpi_begun(bool *finalized) {
-  void *library = tmb_pm_mpi_library();
-  *finalized = library && ask_mpi(library, "MPI_Finalized");
-  const bool begun = library && ask_mpi(library, "MPI_Initialized");
-  if (library) dlclose(library);
-  return begun;
 }
 
 /* ---- choosing */
@@ -258,26 +222,6 @@ int tmb_pm_get_data(struct tmb_pm *pm, uint32_t owner, const char *key, void *da
     const int rc = pm->ops->get(pm, owner, name, value);
     if (rc) return rc;
     if (!decode(value, (uint8_t *)data + at, n)) return TMB_E_NOT_FOUND;
-  }
-  return TMB_OK;
-}
-
-/* ---- hosts */
-
-int tmb_pm_parse_mapping(const char *text, uint32_t size, uint32_t *host_of) {
-  uint32_t rank = 0;
-  const char *const list = text + strcspn(text, ",");
-  if (strncmp(text, "(vector,", 8) != 0) return TMB_E_ARG;
-  /* The list is used anew for ranks beyond its end. */
-  while (rank < size) {
-    const uint32_t before = rank;
-    for (const char *at = strchr(list, '('); at; at = strchr(at + 1, '(')) {
-      unsigned first, hosts, each;
-      if (sscanf(at, "(%u,%u,%u)", &first, &hosts, &each) != 3) return TMB_E_ARG;
-      for (uint64_t i = 0; i < (uint64_t)hosts * each && rank < size; i++)
-        host_of[rank++] = first + (uint32_t)(i / each);
-    }
-    if (rank == before) return TMB_E_ARG;
   }
   return TMB_OK;
 }

@@ -7,6 +7,7 @@
  * argument, its value and what is allowed.
  */
 #include "coll/calls/call.h"
+#include "coll/calls/start.h"
 
 #include "core/check.h"
 #include "core/op/check_context.h"

@@ -9,6 +9,7 @@
  */
 #include "base/log.h"
 #include "coll/calls/call.h"
+#include "coll/calls/start.h"
 #include "core/check.h"
 #include "core/op/check_context.h"
 

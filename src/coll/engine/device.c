@@ -2,8 +2,8 @@
 /*
  * Collectives on device memory: host memory in their place, copied in before and out after.
  *
- * Owns: host buffers of collectives in flight, by event. Called by tmb_coll_start in processes that
- * have device segments, and when a collective completes. Calls: core's kinds, the engine.
+ * Owns: host buffers of collectives in flight, by event. Called by calls/start.c in processes that
+ * have device segments, and when a collective completes. Calls: core's kinds.
  * Reductions combine on the host. Each member decides for itself; members with host buffers do as
  * in any collective. Invariants: the list is guarded by the lock of collectives; an event completes
  * after the last byte has reached the device; only bytes that the collective defines are written,
@@ -152,19 +152,21 @@ void tmb_coll_device_finish(const struct tmb_op *event) {
   finish(staged);
 }
 
-gex_Event_t tmb_coll_device_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
-  struct tmb_coll_call host = *call;
-  struct side *src = side_new(call, false), *dst = side_new(call, true);
-  if (!src && !dst) return tmb_coll_run(call, plan);
+struct tmb_coll_staged *tmb_coll_device_stage(struct tmb_coll_call *host) {
+  struct side *src = side_new(host, false), *dst = side_new(host, true);
+  if (!src && !dst) return NULL;
   struct tmb_coll_staged *staged = malloc(sizeof *staged);
-  if (!staged) tmb_fatal("%s: out of memory", call->name);
+  if (!staged) tmb_fatal("%s: out of memory", host->name);
   *staged = (struct tmb_coll_staged){NULL, NULL, src, dst};
   if (src) {
     copy_in(src);
-    host.src = src->host;
+    host->src = src->host;
   }
-  if (dst) host.dst = dst->host;
-  const gex_Event_t event = tmb_coll_run(&host, plan);
+  if (dst) host->dst = dst->host;
+  return staged;
+}
+
+void tmb_coll_device_keep(struct tmb_coll_staged *staged, gex_Event_t event) {
   const struct tmb_op *op = (const struct tmb_op *)(const void *)event;
   tmb_coll_lock();
   /* The collective may have completed before it was entered in the list: then do here what its
@@ -177,5 +179,4 @@ gex_Event_t tmb_coll_device_start(const struct tmb_coll_call *call, struct tmb_c
   }
   tmb_coll_unlock();
   if (done) finish(staged);
-  return event;
 }

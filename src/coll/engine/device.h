@@ -2,7 +2,7 @@
 /*
  * Collectives on device memory, see device.c.
  *
- * Owns: declarations of device.c. Called by engine.h (start) and by what completes collectives.
+ * Owns: declarations of device.c. Called by calls/start.c and by what completes collectives.
  * Calls: nothing. Invariants: cheap where no device segment exists: one load and a test.
  */
 #ifndef TMB_COLL_DEVICE_H
@@ -12,14 +12,19 @@
 #include "core/op/op.h"
 
 struct tmb_coll_call;
-struct tmb_coll_plan;
 struct tmb_coll_staged;
 
 /* Collectives in flight whose results go to device memory or whose sources were there. */
 extern struct tmb_coll_staged *tmb_coll_staged;
 
-/* tmb_coll_start for a process that has device segments. */
-gex_Event_t tmb_coll_device_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan);
+/* If buffers of a call are in device memory: take host memory in their place, with copies of what
+ * the collective reads. in,out host: the call, changed to use it. Returns NULL when none are there.
+ * Fatal when memory is gone. */
+struct tmb_coll_staged *tmb_coll_device_stage(struct tmb_coll_call *host);
+
+/* The call has been started with that host memory: when its event completes, move the results to
+ * the device. Without the lock of collectives. */
+void tmb_coll_device_keep(struct tmb_coll_staged *staged, gex_Event_t event);
 
 /* The data of the collective behind an event are there: move them on to the device. Under the lock
  * of collectives. */

@@ -3,11 +3,11 @@
  * Running schedules, see engine.h.
  *
  * Owns: ops in flight, the queue of those that can go on, the handlers of messages 48 to 51. Called
- * by tmb_coll_start, by progress (hook) and by the conduit (handlers). Calls: the conduit's
- * am_send. A handler delivers a message into the buffer that its receive names and runs local
- * steps; when the next step sends, the op is queued for progress. Messages are cut at `chunk`, a
- * multiple of the element size; an element larger than `chunk` is put together before it is
- * combined. Flow control: a long message is offered, and the receiver reads it in the sender's
+ * by calls/start.c (from calls and from progress) and by the conduit (handlers). Calls: the
+ * conduit's am_send. A handler delivers a message into the buffer that its receive names and runs
+ * local steps; when the next step sends, the op is queued for progress. Messages are cut at
+ * `chunk`, a multiple of the element size; an element larger than `chunk` is put together before it
+ * is combined. Flow control: a long message is offered, and the receiver reads it in the sender's
  * memory (pull.h); where that is not possible, a message longer than the eager limit waits for the
  * receiver's READY. After every FENCE_EVERY collectives of a team the engine starts a synchronising
  * one of its own, the fence; a member begins no fence before its previous one is complete, so no
@@ -68,13 +68,7 @@ static struct tmb_coll_op *op_new(const struct tmb_sched *s) {
   }
   op->next = op->next_run = NULL;
   op->event = NULL;
-  op->runnable = op->held = op->live = op->fence = op->finished = false;
-  op->pc = op->posted_end = op->waiting = op->round = op->hint = 0;
-  op->sent = op->granted = op->asking = 0;
-  op->untaken = op->offered = op->owed = 0;
-  op->pull = NULL;
-  op->pull_refused = false;
-  op->moves = 0;
+  op->at = (struct tmb_coll_at){.pc = 0};
   op->apply.then = applied;
   return op;
 }
@@ -108,8 +102,8 @@ static struct tmb_coll_op *find_op(struct tmb_coll_team *ct, uint32_t seq) {
 }
 
 static void queue(struct tmb_coll_op *op) {
-  if (op->runnable) return;
-  op->runnable = true;
+  if (op->at.runnable) return;
+  op->at.runnable = true;
   op->next_run = NULL;
   *engine.run_end = op;
   engine.run_end = &op->next_run;
@@ -120,10 +114,10 @@ static void queue(struct tmb_coll_op *op) {
  * not the fence after that nor what follows it. */
 static void release_held(struct tmb_coll_team *ct) {
   ct->fence = false;
-  for (struct tmb_coll_op *op; (op = ct->held) != NULL && !(op->fence && ct->fence);) {
+  for (struct tmb_coll_op *op; (op = ct->held) != NULL && !(op->at.fence && ct->fence);) {
     ct->held = op->next_run;
-    ct->fence = ct->fence || op->fence;
-    op->held = false;
+    ct->fence = ct->fence || op->at.fence;
+    op->at.held = false;
     queue(op);
   }
   if (!ct->held) ct->held_end = &ct->held;
@@ -135,20 +129,18 @@ static void complete(struct tmb_coll_op *op) {
   while (*p != op) p = &(*p)->next;
   *p = op->next;
   if (op->event) tmb_coll_event_done(op->event);
-  if (op->fence) {
+  if (op->at.fence) {
     release_held(ct);
     op->next = engine.fences;
     engine.fences = op;
-  } else if (op->runnable) {
-    op->finished = true; /* progress finds it in its queue */
+  } else if (op->at.runnable) {
+    op->at.finished = true; /* progress finds it in its queue */
   } else {
     op_free(op);
   }
 }
 
-/* Release the lock, then the references to teams that complete fences held, which may free the
- * teams. */
-TMB_RELEASE(tmb_coll_guard) static void unlock_and_release(void) {
+void tmb_engine_unlock(void) {
   struct tmb_coll_op *op = engine.fences;
   engine.fences = NULL;
   tmb_coll_unlock();
@@ -156,8 +148,8 @@ TMB_RELEASE(tmb_coll_guard) static void unlock_and_release(void) {
     struct tmb_coll_op *next = op->next;
     tmb_team_release(op->team);
     tmb_coll_lock();
-    if (op->runnable)
-      op->finished = true;
+    if (op->at.runnable)
+      op->at.finished = true;
     else
       op_free(op);
     tmb_coll_unlock();
@@ -185,7 +177,7 @@ static bool take_kept(struct tmb_coll_op *op, uint32_t index) {
  * posted: their senders may have to be asked for more before this rank's own sends are through. */
 static void take_open(struct tmb_coll_op *op) {
   const struct tmb_sched *s = &op->plan->sched;
-  for (uint32_t i = op->pc; i < s->count && s->step[i].round == op->round; i++)
+  for (uint32_t i = op->at.pc; i < s->count && s->step[i].round == op->at.round; i++)
     if (tmb_recv_is_deferred(op, i) && s->step[i].open != UINT32_MAX && tmb_recv_is_open(op, i))
       (void)take_kept(op, i);
 }
@@ -193,17 +185,18 @@ static void take_open(struct tmb_coll_op *op) {
 /* Post the receives that begin at pc. Returns whether they are all complete. */
 static bool receives_done(struct tmb_coll_op *op) {
   const struct tmb_sched *s = &op->plan->sched;
-  if (op->posted_end > op->pc) {
-    for (uint32_t i = op->pc; op->reducer.user && i < op->posted_end; i++) (void)take_kept(op, i);
-    return op->waiting == 0;
+  if (op->at.posted_end > op->at.pc) {
+    for (uint32_t i = op->at.pc; op->reducer.user && i < op->at.posted_end; i++)
+      (void)take_kept(op, i);
+    return op->at.waiting == 0;
   }
-  uint32_t end = op->pc;
-  while (end < s->count && s->step[end].kind >= TMB_STEP_RECV && s->step[end].round == op->round)
+  uint32_t end = op->at.pc;
+  while (end < s->count && s->step[end].kind >= TMB_STEP_RECV && s->step[end].round == op->at.round)
     end++;
-  for (uint32_t i = op->pc; i < end; i++)
-    if (!take_kept(op, i)) op->waiting++;
-  op->posted_end = end;
-  return op->waiting == 0;
+  for (uint32_t i = op->at.pc; i < end; i++)
+    if (!take_kept(op, i)) op->at.waiting++;
+  op->at.posted_end = end;
+  return op->at.waiting == 0;
 }
 
 static void on_data(const struct tmb_am_in *in) {
@@ -212,7 +205,7 @@ static void on_data(const struct tmb_am_in *in) {
   tmb_coll_lock();
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
   struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
-  const uint32_t index = op && !op->held
+  const uint32_t index = op && !op->at.held
                              ? tmb_recv_match(op, (uint32_t)in->args[4], (uint32_t)in->args[5])
                              : UINT32_MAX;
   if (index == UINT32_MAX || !tmb_recv_is_open(op, index)) {
@@ -223,9 +216,9 @@ static void on_data(const struct tmb_am_in *in) {
   } else {
     (void)tmb_recv_deliver(op, index, in->payload, tmb_kit_unpack64(in->args + 6), in->nbytes,
                            NULL);
-    if (op->waiting == 0 && op->posted_end > op->pc) (void)advance(op, false);
+    if (op->at.waiting == 0 && op->at.posted_end > op->at.pc) (void)advance(op, false);
   }
-  unlock_and_release();
+  tmb_engine_unlock();
 }
 
 /* A READY or OFFER has arrived: keep it for the step that needs it, and run the op. Process numbers
@@ -239,8 +232,8 @@ static void on_notice(const struct tmb_am_in *in) {
   struct tmb_coll_team *ct = tmb_coll_team_of(team);
   tmb_stash_put(ct, in);
   struct tmb_coll_op *op = find_op(ct, (uint32_t)in->args[2]);
-  if (op && !op->held) queue(op);
-  unlock_and_release();
+  if (op && !op->at.held) queue(op);
+  tmb_engine_unlock();
 }
 
 /* A receiver has read a message that this rank offered. */
@@ -249,13 +242,13 @@ static void on_taken(const struct tmb_am_in *in) {
   if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
   struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
-  if (!op || !op->untaken)
+  if (!op || !op->at.untaken)
     tmb_bug("rank %u has read a message of a collective that was not offered", in->src);
-  if (--op->untaken == 0) {
-    op->offered = op->owed = 0;
+  if (--op->at.untaken == 0) {
+    op->at.offered = op->at.owed = 0;
     (void)advance(op, false);
   }
-  unlock_and_release();
+  tmb_engine_unlock();
 }
 
 /* A receiver may not read a message that this rank offered: it is sent. */
@@ -264,11 +257,11 @@ static void on_refused(const struct tmb_am_in *in) {
   if (!team || TMB_UNLIKELY(team->lost)) return;
   tmb_coll_lock();
   struct tmb_coll_op *op = find_op(tmb_coll_team_of(team), (uint32_t)in->args[2]);
-  if (!op || !op->untaken)
+  if (!op || !op->at.untaken)
     tmb_bug("rank %u refuses a message of a collective that was not offered", in->src);
   tmb_refused_add(op, (uint32_t)in->args[4], (uint32_t)in->args[5], tmb_kit_unpack64(in->args + 6));
   queue(op);
-  unlock_and_release();
+  tmb_engine_unlock();
 }
 
 /* ---- running */
@@ -292,9 +285,10 @@ static bool run_local(struct tmb_coll_op *op, const struct tmb_step *step) {
  * offered and that has not been read yet. */
 static bool may_post(const struct tmb_coll_op *op) {
   const struct tmb_sched *s = &op->plan->sched;
-  for (uint32_t i = op->pc; op->untaken && i < s->count && s->step[i].round == op->round; i++) {
+  for (uint32_t i = op->at.pc; op->at.untaken && i < s->count && s->step[i].round == op->at.round;
+       i++) {
     const struct tmb_step *step = &s->step[i];
-    const uint8_t bits = step->open == UINT32_MAX ? op->offered | op->owed : op->owed;
+    const uint8_t bits = step->open == UINT32_MAX ? op->at.offered | op->at.owed : op->at.owed;
     if (step->open && tmb_recv_touches(op, step, bits)) return false;
   }
   return true;
@@ -304,7 +298,7 @@ static bool may_post(const struct tmb_coll_op *op) {
 static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, bool may_send) {
   bool again = true, gone;
   if (step->kind == TMB_STEP_COPY || step->kind == TMB_STEP_REDUCE) {
-    if (op->owed && tmb_recv_touches(op, step, op->owed)) return false;
+    if (op->at.owed && tmb_recv_touches(op, step, op->at.owed)) return false;
     return run_local(op, step);
   }
   if (!may_send)
@@ -322,24 +316,24 @@ static bool run_step(struct tmb_coll_op *op, const struct tmb_step *step, bool m
 /* Run steps until the collective waits for others or its schedule ends. Returns whether it has. */
 static bool run(struct tmb_coll_op *op, bool may_send) {
   const struct tmb_sched *s = &op->plan->sched;
-  while (op->pc < s->count) {
-    const struct tmb_step *step = &s->step[op->pc];
-    if (step->round != op->round) {
-      op->owed |= op->offered;
-      op->offered = 0;
-      op->round = step->round;
+  while (op->at.pc < s->count) {
+    const struct tmb_step *step = &s->step[op->at.pc];
+    if (step->round != op->at.round) {
+      op->at.owed |= op->at.offered;
+      op->at.offered = 0;
+      op->at.round = step->round;
     }
     if (step->kind >= TMB_STEP_RECV) {
-      if (op->posted_end <= op->pc && !may_post(op)) return false;
+      if (op->at.posted_end <= op->at.pc && !may_post(op)) return false;
       if (!receives_done(op)) return false;
-      op->pc = op->posted_end;
+      op->at.pc = op->at.posted_end;
     } else if (run_step(op, step, may_send)) {
-      op->pc++;
+      op->at.pc++;
     } else {
       return false;
     }
   }
-  return !op->untaken && !op->pull;
+  return !op->at.untaken && !op->at.pull;
 }
 
 /* Do what comes before the next step: read, and ask for, data of others. Returns whether the steps
@@ -348,9 +342,9 @@ static bool fetch(struct tmb_coll_op *op, bool may_send) {
   if (may_send && !tmb_coll_applies(op)) tmb_recv_pull(op);
   if (TMB_UNLIKELY(op->refused != NULL) && may_send) tmb_refused_send(op);
   if (TMB_LIKELY(op->reducer.user == NULL)) return true;
-  if (!tmb_coll_applies(op) && !op->asking) take_open(op);
+  if (!tmb_coll_applies(op) && !op->at.asking) take_open(op);
   if (tmb_coll_applies(op)) return false;
-  if (!op->asking || (may_send && tmb_recv_ask(op))) return true;
+  if (!op->at.asking || (may_send && tmb_recv_ask(op))) return true;
   queue(op);
   return false;
 }
@@ -363,7 +357,8 @@ static enum outcome advance(struct tmb_coll_op *op, bool may_send) {
     complete(op);
     return DONE;
   }
-  if (op->pull || op->refused || tmb_stash_offer(op->team->coll, op, tmb_recv_may_pull)) queue(op);
+  if (op->at.pull || op->refused || tmb_stash_offer(op->team->coll, op, tmb_recv_may_pull))
+    queue(op);
   return WAITS;
 }
 
@@ -372,11 +367,11 @@ static void lose(struct tmb_coll_op *op) {
   if (op->apply.running) return;
   if (tmb_apply_cancel(&op->apply)) tmb_recv_applied(op, false);
   for (uint32_t k = 0; op->assembly && k < op->plan->sched.recvs; k++) free(op->assembly[k]);
-  if (op->live) tmb_peer_release(&op->out);
-  if (op->pull) tmb_stash_free(op->pull);
+  if (op->at.live) tmb_peer_release(&op->out);
+  if (op->at.pull) tmb_stash_free(op->at.pull);
   tmb_refused_drop(op);
-  op->pull = NULL;
-  op->held = false;
+  op->at.pull = NULL;
+  op->at.held = false;
   if (op->event) tmb_op_lose(op->event, TMB_CAT_PUT, op->team->lost - 1);
   complete(op);
 }
@@ -393,48 +388,39 @@ static void applied(struct tmb_apply *apply) {
     (void)advance(op, true);
 }
 
-/* The progress hook: ops whose next step sends, and one call of a client's function. Returns
- * TMB_FOUND_ bits: BUSY also when messages wait for room, for nobody rings when a ring drains. */
-static int progress(int serve) {
-  if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
+int tmb_engine_advance(void) {
   struct tmb_coll_op *op = engine.run;
   engine.run = NULL;
   engine.run_end = &engine.run;
   int done = 0;
   while (op) {
     struct tmb_coll_op *next = op->next_run;
-    const uint32_t pc = op->pc;
-    const uint64_t sent = op->sent, moves = op->moves;
-    op->runnable = false;
+    const uint32_t pc = op->at.pc;
+    const uint64_t sent = op->at.sent, moves = op->at.moves;
+    op->at.runnable = false;
     tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
-    if (op->finished)
+    if (op->at.finished)
       op_free(op);
-    else if (advance(op, true) == DONE || op->pc != pc || op->sent != sent || op->moves != moves)
+    else if (advance(op, true) == DONE || op->at.pc != pc || op->at.sent != sent ||
+             op->at.moves != moves)
       done++;
     op = next;
   }
-  done += tmb_coll_shared_advance();
-  if (TMB_UNLIKELY(tmb_job.debug)) done += tmb_coll_compare();
-  int found = !done && engine.run ? TMB_FOUND_BUSY : TMB_FOUND_NOTHING;
-  if (done) found = TMB_FOUND_WORK;
-  if (serve == TMB_SERVE_ALL) found |= tmb_apply_run();
-  unlock_and_release();
-  return found;
+  return done;
+}
+
+bool tmb_engine_waits(void) {
+  return engine.run != NULL;
 }
 
 /* ---- teams that have lost a member */
 
-/* Complete all collectives of a team in flight, marked as having met a loss. */
-static void abandon(struct tmb_team *team) {
-  tmb_coll_lock();
+void tmb_engine_abandon(struct tmb_team *team) {
   struct tmb_coll_team *ct = team->coll;
-  if (ct) {
-    tmb_coll_shared_abandon(team);
-    ct->held = NULL;
-    ct->held_end = &ct->held;
-    ct->fence = false;
-  }
-  for (uint32_t i = 0; ct && i < TMB_COLL_BUCKETS; i++) {
+  ct->held = NULL;
+  ct->held_end = &ct->held;
+  ct->fence = false;
+  for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++) {
     for (struct tmb_coll_op *op = ct->active[i], *next; op; op = next) {
       next = op->next;
       lose(op);
@@ -442,12 +428,6 @@ static void abandon(struct tmb_team *team) {
     for (struct tmb_stash *m; (m = ct->stash[i]) != NULL; tmb_stash_free(m)) ct->stash[i] = m->next;
     ct->stash_end[i] = &ct->stash[i];
   }
-  unlock_and_release();
-}
-
-static void on_lost(uint32_t jobrank) {
-  (void)jobrank;
-  tmb_team_each_lost(abandon);
 }
 
 /* ---- starting */
@@ -467,11 +447,11 @@ static bool launch(struct tmb_team *team, struct tmb_coll_op *op) {
   struct tmb_coll_op **bucket = bucket_of(ct, op->seq);
   op->next = *bucket;
   *bucket = op;
-  if (TMB_LIKELY(!ct->held) && !(op->fence && ct->fence)) {
-    ct->fence = ct->fence || op->fence;
+  if (TMB_LIKELY(!ct->held) && !(op->at.fence && ct->fence)) {
+    ct->fence = ct->fence || op->at.fence;
     return advance(op, true) == WAITS;
   }
-  op->held = true;
+  op->at.held = true;
   *ct->held_end = op;
   ct->held_end = &op->next_run;
   return true;
@@ -485,14 +465,9 @@ static void fence(struct tmb_team *team) {
   struct tmb_coll_op *op = op_new(&plan->sched);
   op->plan = plan;
   op->chunk = 1;
-  op->fence = true;
+  op->at.fence = true;
   tmb_team_hold(team);
   (void)launch(team, op);
-}
-
-/* A thread that sleeps must do the rest, if this one does not come back. */
-static void wake_threads(void) {
-  if (tmb_job.threads) tmb_progress_made();
 }
 
 /* The event that completes with an op in flight. in flying: NULL when it is complete; then debug
@@ -509,21 +484,8 @@ static struct tmb_op *event_of(struct tmb_coll_op *flying) {
   return event;
 }
 
-gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
+struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
-  if (TMB_UNLIKELY(tmb_job.debug) && !team->shared) tmb_coll_tell(team, call);
-  tmb_coll_lock();
-  if (TMB_UNLIKELY(team->lost)) {
-    tmb_coll_unlock();
-    return tmb_op_event(tmb_op_lost(TMB_CAT_PUT, team->lost - 1));
-  }
-  if (TMB_UNLIKELY(tmb_job.debug) && team->shared) tmb_coll_publish(team, call);
-  if (tmb_coll_shared_takes(team, call)) {
-    const gex_Event_t event = tmb_coll_shared_start(team, call);
-    tmb_coll_unlock();
-    if (TMB_UNLIKELY(call->reducer.user != NULL)) wake_threads();
-    return event;
-  }
   (void)tmb_coll_team_of(team);
   if (plan)
     plan->refs++;
@@ -539,23 +501,13 @@ gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan 
    * completing the op in between. */
   struct tmb_op *event = event_of(launch(team, op) ? op : NULL);
   if (team->head.size > 1 && team->calls->colls % FENCE_EVERY == FENCE_EVERY - 1) fence(team);
-  const bool queued = engine.run || tmb_apply_any();
-  unlock_and_release();
-  if (TMB_UNLIKELY(queued)) wake_threads();
-  return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
+  return event;
 }
 
-static const struct tmb_layer_handler handlers[] = {
+const struct tmb_layer_handler tmb_engine_handlers[] = {
     {TMB_KIT_COLL_DATA, TMB_TAKES_MEDIUM, TMB_COLL_ARGS, 0, on_data},
     {TMB_KIT_COLL_READY, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_notice},
     {TMB_KIT_COLL_OFFER, TMB_TAKES_SHORT, TMB_COLL_OFFER_ARGS, 0, on_notice},
     {TMB_KIT_COLL_TAKEN, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_taken},
     {TMB_KIT_COLL_REFUSED, TMB_TAKES_SHORT, TMB_COLL_ARGS, 0, on_refused},
     {0}};
-
-const struct tmb_layer tmb_coll_layer = {.name = "coll",
-                                         .handlers = handlers,
-                                         .work = TMB_WORK_COLLS,
-                                         .progress = progress,
-                                         .team_freed = tmb_coll_team_freed,
-                                         .peer_lost = on_lost};

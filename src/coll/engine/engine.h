@@ -16,9 +16,9 @@
 #include "coll/engine/apply.h"
 #include "coll/engine/device.h"
 #include "coll/engine/pull.h"
+#include "coll/engine/shared_state.h"
 #include "coll/reduce/reduce.h"
 #include "coll/select/select.h"
-#include "coll/shared/shared.h"
 #include "core/am/kit.h"
 #include "core/job.h"
 #include "core/op/op.h"
@@ -101,6 +101,26 @@ struct tmb_coll_team {
   struct tmb_told *told; /* the same for a team without shared memory, or NULL */
 };
 
+/* How far an op has come; all zero when it begins. */
+struct tmb_coll_at {
+  bool runnable, held, live; /* live: `out` has begun to be sent */
+  bool fence, finished;      /* finished: complete, but still in the run queue */
+  bool pull_refused;         /* `pull` cannot be read, and the sender is to be told */
+  uint8_t offered, owed;     /* bit per buffer with an OFFER that has not been taken: made in this
+                                round, made in earlier ones */
+  uint32_t pc;               /* next step */
+  uint32_t posted_end;       /* receives below this step may be matched */
+  uint32_t waiting;          /* receives between pc and posted_end that are incomplete */
+  uint32_t round;            /* of the step at pc */
+  uint32_t hint;             /* receive at which the search for a match begins */
+  uint32_t untaken;          /* OFFERs that have not been taken */
+  uint32_t asking;           /* 1 + index of a receive for which more must be asked for; 0: none */
+  uint64_t sent;             /* bytes of the SEND at pc that have been sent */
+  uint64_t granted;          /* bytes of the gated SEND at pc that its receiver has asked for */
+  uint64_t moves;            /* pieces read, and refused ones sent, so far */
+  struct tmb_stash *pull;    /* OFFER that is being read, or NULL */
+};
+
 struct tmb_coll_op {
   struct tmb_coll_op *next; /* next in its bucket, in the free list or in the list of those held */
   struct tmb_coll_op *next_run;
@@ -108,43 +128,28 @@ struct tmb_coll_op {
   struct tmb_coll_plan *plan;
   struct tmb_op *event; /* NULL while the initiating call has not returned */
   uint32_t seq;
-  bool runnable, held, live; /* live: `out` has begun to be sent */
-  bool fence, finished;      /* finished: complete, but still in the run queue */
+  uint32_t chunk; /* bytes of a message at most */
+  struct tmb_coll_at at;
   char *base[TMB_BUF_COUNT];
   struct tmb_reducer reducer;
-  uint32_t pc;         /* next step */
-  uint32_t posted_end; /* receives below this step may be matched */
-  uint32_t waiting;    /* receives between pc and posted_end that are incomplete */
-  uint32_t round;      /* of the step at pc */
-  uint32_t hint;       /* receive at which the search for a match begins */
-  uint32_t chunk;      /* bytes of a message at most */
-  uint64_t sent;       /* bytes of the SEND at pc that have been sent */
-  uint64_t *got;       /* [receives] bytes that have come */
+  uint64_t *got; /* [receives] bytes that have come */
   uint32_t got_capacity;
   char **assembly; /* [receives] or NULL: elements larger than a message are put together here */
   size_t tmp_capacity;
   struct tmb_am_out out;
   int32_t args[TMB_COLL_OFFER_ARGS];
-  uint32_t untaken;       /* OFFERs that have not been taken */
-  uint8_t offered, owed;  /* bit per buffer with an OFFER that has not been taken: made in this
-                             round, made in earlier ones */
-  struct tmb_stash *pull; /* OFFER that is being read, or NULL */
-  uint64_t pulled;   /* bytes of it read; UINT64_MAX: all, and the sender is still to be told */
-  uint64_t moves;    /* pieces read, and refused ones sent, so far */
-  bool pull_refused; /* op->pull cannot be read, and the sender is to be told */
+  uint64_t pulled; /* bytes read of at.pull; UINT64_MAX: all, and the sender is still to be told */
+  uint64_t ask_at; /* more is asked for up to here, see at.asking */
   struct tmb_coll_refused *refused; /* messages whose offer was refused, to be sent; refused.c */
   struct tmb_apply apply; /* the call of a client's function that must be made before op goes on */
   struct tmb_coll_applies { /* what it is for */
-    uint32_t index;         /* receive, UINT32_MAX: the step at pc */
+    uint32_t index;         /* receive, UINT32_MAX: the step at at.pc */
     size_t bytes;           /* that have come then */
-    bool pulled;            /* they are part of op->pull */
+    bool pulled;            /* they are part of at.pull */
     struct tmb_stash *kept; /* message with an operand, or NULL */
     char *memory;           /* of an operand, to be freed, or NULL */
   } applies;
-  uint64_t granted; /* bytes of the gated SEND at pc that its receiver has asked for */
-  uint32_t asking;  /* 1 + index of a receive for which more must be asked for; 0: none */
-  uint64_t ask_at;  /* up to here */
-  char *bounce;     /* what was read for the client's function */
+  char *bounce; /* what was read for the client's function */
   size_t bounce_capacity;
 };
 
@@ -164,20 +169,22 @@ static inline void tmb_coll_args(int32_t args[TMB_COLL_ARGS], const struct tmb_c
   tmb_kit_pack64(args + 6, at);
 }
 
-/* ---- engine.c */
-extern const struct tmb_layer tmb_coll_layer;
+/* ---- engine.c; all of it under the lock of collectives */
+extern const struct tmb_layer_handler tmb_engine_handlers[]; /* ends with a row of zeros */
 
-/* Start a collective on host memory. in plan: NULL to choose and find one. Returns its event,
- * INVALID when it is complete. Normal context, any thread. */
-gex_Event_t tmb_coll_run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan);
+/* Start the schedule of a collective on host memory. in plan: NULL to choose and find one. Returns
+ * its event; NULL for none, when it is complete and the client is no debug client. */
+struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan);
 
-/* Start a collective whose buffers may be in device memory; returns as tmb_coll_run. */
-static inline gex_Event_t tmb_coll_start(const struct tmb_coll_call *call,
-                                         struct tmb_coll_plan *plan) {
-  if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.device_segments)))
-    return tmb_coll_device_start(call, plan);
-  return tmb_coll_run(call, plan);
-}
+/* Advance the ops whose next step sends. Returns how many moved. */
+int tmb_engine_advance(void);
+
+/* Whether an op waits for room to send: nobody rings when a ring drains. */
+bool tmb_engine_waits(void);
+
+/* A member of a team that has collectives is lost: complete all in flight, marked as having met a
+ * loss. */
+void tmb_engine_abandon(struct tmb_team *team);
 
 /* ---- signature.c: whether the members call the same */
 static inline struct tmb_call_signature tmb_coll_signature(const struct tmb_coll_call *call) {
@@ -220,9 +227,6 @@ void tmb_coll_announce(const struct tmb_coll_shape *c, const struct tmb_coll_cho
 /* ---- stash.c */
 struct tmb_coll_team *tmb_coll_team_of(struct tmb_team *team);
 
-/* Free what the team keeps for its collectives. */
-void tmb_coll_team_freed(struct tmb_team *team);
-
 void tmb_stash_put(struct tmb_coll_team *ct, const struct tmb_am_in *in);
 /* Keep a message of `bytes` bytes that came before its receive was open; number, sender, tag and
  * kind are those of `like`. Returns it; the caller fills in the payload. */
@@ -250,5 +254,9 @@ TMB_TRY_ACQUIRE(true, tmb_coll_guard) static inline bool tmb_coll_try_lock(void)
 TMB_RELEASE(tmb_coll_guard) static inline void tmb_coll_unlock(void) {
   tmb_lock_release(&tmb_coll_guard);
 }
+
+/* engine.c: release the lock, then the references to teams that complete fences held, which may
+ * free the teams. */
+void tmb_engine_unlock(void) TMB_RELEASE(tmb_coll_guard);
 
 #endif

@@ -29,11 +29,11 @@ void *tmb_coll_grown(void *old, size_t bytes, const char *name) {
 
 uint32_t tmb_recv_match(struct tmb_coll_op *op, uint32_t src, uint32_t tag) {
   const struct tmb_sched *s = &op->plan->sched;
-  uint32_t i = op->hint < s->recvs ? op->hint : 0;
+  uint32_t i = op->at.hint < s->recvs ? op->at.hint : 0;
   for (uint32_t k = 0; k < s->recvs; k++) {
     const struct tmb_step *step = &s->step[s->recv_step[i]];
     if (step->peer == src && step->tag == tag) {
-      op->hint = i;
+      op->at.hint = i;
       return s->recv_step[i];
     }
     if (++i == s->recvs) i = 0;
@@ -62,8 +62,8 @@ static void account(struct tmb_coll_op *op, uint32_t index, size_t bytes) {
   uint64_t *got = &op->got[step->recv];
   *got += bytes;
   if (*got < step->bytes) return;
-  op->hint = step->recv + 1;
-  if (index < op->posted_end) op->waiting--;
+  op->at.hint = step->recv + 1;
+  if (index < op->at.posted_end) op->at.waiting--;
 }
 
 /* ---- combining */
@@ -120,7 +120,7 @@ static void ask_more(struct tmb_coll_op *op, uint32_t index, uint64_t before) {
   const uint64_t unit = ask_unit(op), asked = (before / unit + 2) * unit;
   const uint64_t next = (op->got[step->recv] / unit + 2) * unit;
   if (next == asked || asked >= step->bytes) return;
-  op->asking = index + 1;
+  op->at.asking = index + 1;
   op->ask_at = TMB_MIN(next, step->bytes);
 }
 
@@ -139,7 +139,7 @@ void tmb_recv_applied(struct tmb_coll_op *op, bool made) {
   op->applies.memory = NULL;
   if (!made) return;
   if (op->applies.index == UINT32_MAX) {
-    op->pc++;
+    op->at.pc++;
     return;
   }
   const struct tmb_step *step = &op->plan->sched.step[op->applies.index];
@@ -169,8 +169,8 @@ bool tmb_recv_touches(const struct tmb_coll_op *op, const struct tmb_step *step,
 
 bool tmb_recv_is_open(const struct tmb_coll_op *op, uint32_t index) {
   const struct tmb_step *step = &op->plan->sched.step[index];
-  return index < op->posted_end || step->open == 0 ||
-         (step->open <= op->round && !tmb_recv_touches(op, step, op->owed));
+  return index < op->at.posted_end || step->open == 0 ||
+         (step->open <= op->at.round && !tmb_recv_touches(op, step, op->at.owed));
 }
 
 bool tmb_recv_is_deferred(const struct tmb_coll_op *op, uint32_t index) {
@@ -203,7 +203,7 @@ bool tmb_recv_may_pull(struct tmb_coll_op *op, const struct tmb_stash *m) {
     tmb_bug("a collective's message from rank %u of the team names no receive", m->src);
   const struct tmb_step *step = &op->plan->sched.step[index];
   if (TMB_UNLIKELY(step->bytes != m->at)) mismatch(op, step, m->at);
-  return tmb_recv_is_open(op, index) || step->round == op->round;
+  return tmb_recv_is_open(op, index) || step->round == op->at.round;
 }
 
 /* Combine a piece with what this rank has. Returns whether that is done, as combine; also not when
@@ -212,7 +212,7 @@ static bool pull_reduce(struct tmb_coll_op *op, uint32_t index, uint64_t at, siz
   const struct tmb_coll_applies after = {.index = index, .bytes = bytes, .pulled = true};
   const struct tmb_step *step = &op->plan->sched.step[index];
   const uint32_t peer = tmb_team_jobrank(op->team, step->peer);
-  const struct tmb_stash *m = op->pull;
+  const struct tmb_stash *m = op->at.pull;
   const bool right = step->flags & TMB_STEP_RIGHT;
   char *from = tmb_pull_mapped(peer, m->address + at, bytes);
   if (!from || (right && op->reducer.user)) { /* which would overwrite it */
@@ -221,20 +221,20 @@ static bool pull_reduce(struct tmb_coll_op *op, uint32_t index, uint64_t at, siz
       op->bounce_capacity = bytes;
     }
     from = op->bounce;
-    op->pull_refused = !tmb_pull_read(peer, m->pid, m->address + at, from, bytes);
-    if (op->pull_refused && at && op->chunk < op->reducer.elem)
+    op->at.pull_refused = !tmb_pull_read(peer, m->pid, m->address + at, from, bytes);
+    if (op->at.pull_refused && at && op->chunk < op->reducer.elem)
       tmb_fatal("rank %u has forbidden to be read in the middle of a reduction of elements of %zu "
                 "bytes; set TOMBOLO_COLL_DIRECT=0",
                 peer, op->reducer.elem);
-    if (op->pull_refused) return false;
+    if (op->at.pull_refused) return false;
   }
   return combine(op, step, at, from, bytes, &after);
 }
 
-/* Read the message of op->pull into kept memory. Returns false when that is refused. */
+/* Read the message of op->at.pull into kept memory. Returns false when that is refused. */
 static bool pull_kept(struct tmb_coll_op *op, uint32_t peer, uint64_t bytes) {
   struct tmb_coll_team *ct = op->team->coll;
-  const struct tmb_stash *m = op->pull;
+  const struct tmb_stash *m = op->at.pull;
   const struct tmb_stash like = {
       .seq = m->seq, .src = m->src, .tag = m->tag, .kind = TMB_KIT_COLL_DATA};
   struct tmb_stash *kept = tmb_stash_add(ct, &like, bytes);
@@ -243,22 +243,22 @@ static bool pull_kept(struct tmb_coll_op *op, uint32_t peer, uint64_t bytes) {
   return false;
 }
 
-/* Read a piece of op->pull, or all of it into kept memory if its receive is not open; sets
- * op->pull_refused when that cannot be done. */
+/* Read a piece of op->at.pull, or all of it into kept memory if its receive is not open; sets
+ * op->at.pull_refused when that cannot be done. */
 static void pull_piece(struct tmb_coll_op *op, uint32_t index) {
-  const struct tmb_stash *m = op->pull;
+  const struct tmb_stash *m = op->at.pull;
   const struct tmb_step *step = &op->plan->sched.step[index];
   const uint32_t peer = tmb_team_jobrank(op->team, step->peer);
   const uint64_t at = op->pulled, left = step->bytes - at;
   size_t bytes = TMB_MIN(left, (uint64_t)PULL_PIECE);
   if (!tmb_recv_is_open(op, index)) {
     bytes = left;
-    op->pull_refused = !pull_kept(op, peer, bytes);
-    if (op->pull_refused) return;
+    op->at.pull_refused = !pull_kept(op, peer, bytes);
+    if (op->at.pull_refused) return;
   } else if (step->kind == TMB_STEP_RECV) {
     char *to = tmb_coll_place(op, step->to, step->to_at + at);
-    op->pull_refused = !tmb_pull_read(peer, m->pid, m->address + at, to, bytes);
-    if (op->pull_refused) return;
+    op->at.pull_refused = !tmb_pull_read(peer, m->pid, m->address + at, to, bytes);
+    if (op->at.pull_refused) return;
     account(op, index, bytes);
   } else {
     const size_t elem = op->reducer.elem;
@@ -286,39 +286,39 @@ static bool tell(const struct tmb_coll_op *op, uint32_t peer, uint32_t tag, uint
 }
 
 bool tmb_recv_ask(struct tmb_coll_op *op) {
-  const struct tmb_step *step = &op->plan->sched.step[op->asking - 1];
+  const struct tmb_step *step = &op->plan->sched.step[op->at.asking - 1];
   if (!tell(op, step->peer, step->tag, TMB_KIT_COLL_READY, op->ask_at)) return false;
-  op->asking = 0;
-  op->moves++;
+  op->at.asking = 0;
+  op->at.moves++;
   return true;
 }
 
-/* Tell the sender of op->pull that it has been read, or that the rest must be sent. Returns false
- * when there are no resources now. */
+/* Tell the sender of op->at.pull that it has been read, or that the rest must be sent. Returns
+ * false when there are no resources now. */
 static bool tell_sender(const struct tmb_coll_op *op) {
-  return tell(op, op->pull->src, op->pull->tag,
-              op->pull_refused ? TMB_KIT_COLL_REFUSED : TMB_KIT_COLL_TAKEN, op->pulled);
+  return tell(op, op->at.pull->src, op->at.pull->tag,
+              op->at.pull_refused ? TMB_KIT_COLL_REFUSED : TMB_KIT_COLL_TAKEN, op->pulled);
 }
 
 void tmb_recv_pull(struct tmb_coll_op *op) {
   struct tmb_coll_team *ct = op->team->coll;
   for (uint64_t budget = PULL_PIECE; budget && budget <= PULL_PIECE;) {
-    if (!op->pull) {
+    if (!op->at.pull) {
       struct tmb_stash *m = tmb_stash_offer(ct, op, tmb_recv_may_pull);
       if (!m) return;
-      op->pull = tmb_stash_take(ct, m);
+      op->at.pull = tmb_stash_take(ct, m);
       op->pulled = 0;
     }
-    const uint32_t index = tmb_recv_match(op, op->pull->src, op->pull->tag);
+    const uint32_t index = tmb_recv_match(op, op->at.pull->src, op->at.pull->tag);
     const uint64_t before = op->pulled, all = op->plan->sched.step[index].bytes;
-    if (before < all && !op->pull_refused) pull_piece(op, index);
-    op->moves++;
+    if (before < all && !op->at.pull_refused) pull_piece(op, index);
+    op->at.moves++;
     if (tmb_coll_applies(op)) return;
     budget -= op->pulled - before;
-    if (op->pulled < all && !op->pull_refused) continue;
+    if (op->pulled < all && !op->at.pull_refused) continue;
     if (!tell_sender(op)) return;
-    tmb_stash_free(op->pull);
-    op->pull = NULL;
-    op->pull_refused = false;
+    tmb_stash_free(op->at.pull);
+    op->at.pull = NULL;
+    op->at.pull_refused = false;
   }
 }

@@ -5,7 +5,7 @@
  * Owns: declarations of receive.c. Called by engine.c, under the lock of collectives. Calls
  * nothing. A receive is named by its step's index. Data come as messages (deliver), or are read
  * where their sender offers them (pull). Invariants: a buffer that this rank has offered is not
- * written before it is taken: op->offered and op->owed say which.
+ * written before it is taken: op->at.offered and op->at.owed say which.
  */
 #ifndef TMB_COLL_RECEIVE_H
 #define TMB_COLL_RECEIVE_H
@@ -45,7 +45,7 @@ bool tmb_recv_deliver(struct tmb_coll_op *op, uint32_t index, char *data, size_t
  * combines it. */
 uint64_t tmb_recv_first_ask(struct tmb_coll_op *op, const struct tmb_step *ready);
 
-/* Ask for what op->asking says. Returns false when there are no resources now. */
+/* Ask for what op->at.asking says. Returns false when there are no resources now. */
 bool tmb_recv_ask(struct tmb_coll_op *op);
 
 /* Post the call for a REDUCE step at pc. */

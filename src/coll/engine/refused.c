@@ -29,7 +29,7 @@ struct tmb_coll_refused {
 /* The step that offered a message. */
 static const struct tmb_step *step_of(const struct tmb_coll_op *op, uint32_t peer, uint32_t tag) {
   const struct tmb_sched *s = &op->plan->sched;
-  for (uint32_t i = 0; i < op->pc; i++) {
+  for (uint32_t i = 0; i < op->at.pc; i++) {
     const struct tmb_step *step = &s->step[i];
     if (step->kind == TMB_STEP_SEND && (step->flags & TMB_STEP_PULL) && step->peer == peer &&
         step->tag == tag)
@@ -75,12 +75,12 @@ void tmb_refused_send(struct tmb_coll_op *op) {
                 rc);
     r->live = false;
     r->sent += bytes;
-    op->moves++;
+    op->at.moves++;
   }
   if (r->sent < r->step->bytes) return;
   op->refused = r->next;
   free(r);
-  if (--op->untaken == 0) op->offered = op->owed = 0;
+  if (--op->at.untaken == 0) op->at.offered = op->at.owed = 0;
 }
 
 void tmb_refused_drop(struct tmb_coll_op *op) {

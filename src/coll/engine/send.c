@@ -2,10 +2,10 @@
 /*
  * Sending a step's message, see send.h.
  *
- * Owns: op->out, the message that an op tries to send, and op->sent and op->granted, how much of a
- * step is gone and may go. Called by the engine, under the lock of collectives. Calls:
- * tmb_peer_send. Invariants: op->live says that op->out is filled and not yet sent; what is tried
- * again is the same message.
+ * Owns: op->out, the message that an op tries to send, and op->at.sent and op->at.granted, how much
+ * of a step is gone and may go. Called by the engine, under the lock of collectives. Calls:
+ * tmb_peer_send. Invariants: op->at.live says that op->out is filled and not yet sent; what is
+ * tried again is the same message.
  */
 #include "coll/engine/send.h"
 
@@ -24,14 +24,14 @@ static void address(struct tmb_coll_op *op, const struct tmb_step *step, uint64_
                                 .nargs = TMB_COLL_ARGS,
                                 .staged = -1,
                                 .args = a};
-  op->live = true;
+  op->at.live = true;
 }
 
 /* Try to send op->out. */
 static bool transmit(struct tmb_coll_op *op) {
   const int rc = tmb_peer_send(&op->out);
   if (TMB_LIKELY(rc == 0)) {
-    op->live = false;
+    op->at.live = false;
     return true;
   }
   if (rc != TMB_AGAIN)
@@ -40,7 +40,7 @@ static bool transmit(struct tmb_coll_op *op) {
 }
 
 bool tmb_send_notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_t handler) {
-  if (!op->live) {
+  if (!op->at.live) {
     address(op, step, handler == TMB_KIT_COLL_READY ? tmb_recv_first_ask(op, step) : step->bytes);
     op->out.category = TMB_AM_SHORT;
     op->out.handler = handler;
@@ -56,37 +56,38 @@ bool tmb_send_notice(struct tmb_coll_op *op, const struct tmb_step *step, uint8_
 
 bool tmb_send_offer(struct tmb_coll_op *op, const struct tmb_step *step) {
   if (!tmb_send_notice(op, step, TMB_KIT_COLL_OFFER)) return false;
-  op->untaken++;
-  op->offered |= (uint8_t)(1u << step->from);
+  op->at.untaken++;
+  op->at.offered |= (uint8_t)(1u << step->from);
   return true;
 }
 
 /* Whether the message of a gated step may be sent: its receiver has said READY. */
 static bool allowed(struct tmb_coll_op *op, const struct tmb_step *step) {
-  if (!(step->flags & TMB_STEP_GATED) || op->sent < op->granted || op->live) return true;
+  if (!(step->flags & TMB_STEP_GATED) || op->at.sent < op->at.granted || op->at.live) return true;
   const struct tmb_stash like = {
       .seq = op->seq, .src = step->peer, .tag = step->tag, .kind = TMB_KIT_COLL_READY};
   for (struct tmb_stash *m; (m = tmb_stash_take(op->team->coll, &like)) != NULL; tmb_stash_free(m))
-    op->granted = TMB_MIN(TMB_MAX(op->granted, m->at), step->bytes);
-  return op->sent < op->granted;
+    op->at.granted = TMB_MIN(TMB_MAX(op->at.granted, m->at), step->bytes);
+  return op->at.sent < op->at.granted;
 }
 
 bool tmb_send_data(struct tmb_coll_op *op, const struct tmb_step *step, bool *again) {
   const bool gated = step->flags & TMB_STEP_GATED;
-  for (uint32_t k = 0; op->sent < step->bytes; k++) {
+  for (uint32_t k = 0; op->at.sent < step->bytes; k++) {
     *again = allowed(op, step);
     if (!*again || k == WINDOW_CHUNKS) return false;
-    if (!op->live) {
-      address(op, step, op->sent);
+    if (!op->at.live) {
+      address(op, step, op->at.sent);
       op->out.category = TMB_AM_MEDIUM;
       op->out.handler = TMB_KIT_COLL_DATA;
-      op->out.src = tmb_coll_place(op, step->from, step->from_at + op->sent);
-      op->out.nbytes = TMB_MIN((gated ? op->granted : step->bytes) - op->sent, (uint64_t)op->chunk);
+      op->out.src = tmb_coll_place(op, step->from, step->from_at + op->at.sent);
+      op->out.nbytes =
+          TMB_MIN((gated ? op->at.granted : step->bytes) - op->at.sent, (uint64_t)op->chunk);
     }
     const size_t bytes = op->out.nbytes;
     if (!transmit(op)) return false;
-    op->sent += bytes;
+    op->at.sent += bytes;
   }
-  op->sent = op->granted = 0;
+  op->at.sent = op->at.granted = 0;
   return true;
 }

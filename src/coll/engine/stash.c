@@ -97,34 +97,3 @@ struct tmb_stash *tmb_stash_take(struct tmb_coll_team *ct, const struct tmb_stas
   }
   return NULL;
 }
-
-/* Clear what this member has written to its row: the row's next team finds it clear. */
-static void clear_row(const struct tmb_team *team, const struct tmb_coll_team *ct) {
-  struct tmb_shared_row *row = tmb_shared_row(team, team->head.rank);
-  for (uint64_t i = 0; i < TMB_MIN(ct->shared.next, (uint64_t)TMB_SHARED_HEADS); i++)
-    row->head[i].number = 0;
-  for (uint64_t i = 0; i < TMB_MIN(ct->published, (uint64_t)TMB_SHARED_CALLS); i++)
-    row->calls[i].number = 0;
-}
-
-void tmb_coll_team_freed(struct tmb_team *team) {
-  struct tmb_coll_team *ct = team->coll;
-  if (!ct) return;
-  tmb_coll_lock();
-  if (team->shared && !team->lost) clear_row(team, ct);
-  tmb_coll_forget(team);
-  for (uint32_t i = 0; i < TMB_COLL_PLANS; i++)
-    if (ct->plan[i]) tmb_coll_plan_release(ct->plan[i]);
-  for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++)
-    for (struct tmb_stash *m = ct->stash[i], *next; m; m = next) {
-      next = m->next;
-      tmb_stash_free(m);
-    }
-  tmb_coll_unlock();
-  free(ct->shared.row);
-  free(ct->told);
-  free(ct->nodes);
-  free(ct->far);
-  free(ct);
-  team->coll = NULL;
-}

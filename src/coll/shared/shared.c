@@ -2,7 +2,7 @@
 /*
  * Collectives over shared memory, see shared.h.
  *
- * Owns: the ops that wait, a free list of them, the list of their teams. Called by the engine.
+ * Owns: the ops that wait, a free list of them, the list of their teams. Called by calls/start.c.
  * Calls: shared_row.h, shared_now.c for small data, core's ops. Reductions go from the highest rank
  * down, the left operand is the new one: the same order on every rank and in every run, and a
  * client's function, which overwrites its right operand, never writes to a slot.

@@ -3,8 +3,8 @@
  * Collectives of short data over a team's shared memory: members write (show) their data in their
  * own row, and read those of the others there.
  *
- * Owns: struct tmb_coll_shared, one per team member, and the declarations of shared.c. Called by
- * the engine, under the lock of collectives. Calls: core/shared.h. Data are cut into chunks,
+ * Owns: the declarations of shared.c and shared_now.c. Called by calls/start.c, under the lock of
+ * collectives. Calls: core/shared.h. Data are cut into chunks,
  * numbered per team; a member that has data for a chunk copies them into the chunk's place in its
  * row, and those that want them read them there: one step for any team size, no message. After R.
  * Graham, G. Shipman, "MPI support for multi-core architectures: optimized shared memory
@@ -15,22 +15,7 @@
 #ifndef TMB_COLL_SHARED_H
 #define TMB_COLL_SHARED_H
 
-#include "core/shared.h"
-
-struct tmb_coll_call;
-struct tmb_coll_shared_op;
-
-struct tmb_coll_shared {
-  struct tmb_shared_row **row; /* [size], NULL before first use */
-  uint64_t next;               /* number of the first chunk of the team's next collective */
-  uint64_t read;               /* chunks that this member has read */
-  uint64_t room[2]; /* this member may show chunks below this number: [0] small ones, [1] those with
-                       a slot */
-  uint32_t prepare_bytes;          /* of the next slot, to be fetched for writing */
-  struct tmb_call_signature known; /* the last call with small data that went over shared memory */
-  struct tmb_coll_shared_op *first, **end; /* collectives begun and not complete, in order */
-  struct tmb_team *next_team;              /* list of teams that have such collectives */
-};
+#include "coll/engine/engine.h"
 
 /* Whether a call is done over shared memory; the same answer on all members. */
 bool tmb_coll_shared_takes(struct tmb_team *team, const struct tmb_coll_call *call);

@@ -11,7 +11,7 @@
 #ifndef TMB_COLL_SHARED_ROW_H
 #define TMB_COLL_SHARED_ROW_H
 
-#include "coll/engine/engine.h"
+#include "coll/shared/shared.h"
 #include "core/progress/peer.h"
 
 #define TMB_ROW_STRIDE \

@@ -76,12 +76,6 @@ static struct tmb_status_wait *entry(void) {
   return t->shown;
 }
 
-void tmb_status_leave(struct tmb_status_wait *entry) {
-  if (!entry) return;
-  tmb_store_rlx(&entry->state, TMB_WAIT_NONE);
-  tmb_store_rel(&entry->thread, 0);
-}
-
 static void copy_text(char *to, size_t room, const char *from) {
   memset(to, 0, room);
   if (from) strncpy(to, from, room - 1);

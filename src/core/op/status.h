@@ -10,6 +10,7 @@
 #ifndef TMB_CORE_STATUS_H
 #define TMB_CORE_STATUS_H
 
+#include "base/atomic.h"
 #include "core/op/op.h"
 #include "core/team.h"
 
@@ -49,7 +50,11 @@ void tmb_status_declare(struct gexx_waitinfo *info);
 uint64_t tmb_status_detail_ns(void);
 
 /* The calling thread ends: its entry is free. in entry: NULL: it had none. */
-void tmb_status_leave(struct tmb_status_wait *entry);
+static inline void tmb_status_leave(struct tmb_status_wait *entry) {
+  if (!entry) return;
+  tmb_store_rlx(&entry->state, TMB_WAIT_NONE);
+  tmb_store_rel(&entry->thread, 0);
+}
 
 /* The first ring of requests, and of replies, in the memory of file descriptor `fd`. */
 void tmb_status_rings(const struct tmb_status_rings *rings);

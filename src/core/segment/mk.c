@@ -150,11 +150,6 @@ static int find_plugin(gex_MK_Class_t class_id, const struct gexx_mk_plugin **ou
   return GASNET_OK;
 }
 
-const char *tmb_mk_reason(const struct gexx_mk_plugin *plugin) {
-  const char *text = plugin->reason ? plugin->reason() : NULL;
-  return text && text[0] ? text : "the plug-in gives no reason";
-}
-
 /* ---- calls */
 
 _Static_assert((int)GEXX_MK_BY_CUDA == (int)TMB_NET_MEMORY_CUDA &&

@@ -15,6 +15,8 @@
 
 #include "core/job.h"
 
+#include "tombolo/mk_plugin.h"
+
 struct tmb_op;
 struct tmb_net_memory;
 struct gexx_mk_plugin;
@@ -49,7 +51,10 @@ struct gexx_mk_s {
 const struct tmb_mk_ops *tmb_mk_ops_of(gex_MK_t kind);
 
 /* Why the last call of this thread into a plug-in failed. */
-const char *tmb_mk_reason(const struct gexx_mk_plugin *plugin);
+static inline const char *tmb_mk_reason(const struct gexx_mk_plugin *plugin) {
+  const char *text = plugin->reason ? plugin->reason() : NULL;
+  return text && text[0] ? text : "the plug-in gives no reason";
+}
 
 /* How network interfaces reach memory of a kind. Returns false if they do not. */
 bool tmb_mk_network(const struct gexx_mk_s *kind, struct tmb_net_memory *memory);

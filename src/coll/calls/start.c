@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives start here, and advance from here: over a team's shared memory where that serves, by
+ * a schedule elsewhere.
+ *
+ * Owns: the layer of collectives (progress, teams that end, peers that are lost). Called by the
+ * entry points in this folder and by core. Calls: shared/ and engine/, which do not know each
+ * other, and engine/device.c. Invariants: the choice between the two is the same on all members;
+ * both work under the lock of collectives, which is taken here.
+ */
+#include "coll/calls/start.h"
+
+#include "coll/shared/shared.h"
+#include "core/op/lost.h"
+#include "core/progress/progress.h"
+
+#include <stdlib.h>
+
+/* A thread that sleeps must do the rest, if this one does not come back. */
+static void wake_threads(void) {
+  if (tmb_job.threads) tmb_progress_made();
+}
+
+/* Start a collective on host memory. Returns as tmb_coll_start. */
+static gex_Event_t run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
+  struct tmb_team *team = tmb_team_of(call->tm);
+  if (TMB_UNLIKELY(tmb_job.debug) && !team->shared) tmb_coll_tell(team, call);
+  tmb_coll_lock();
+  if (TMB_UNLIKELY(team->lost)) {
+    tmb_coll_unlock();
+    return tmb_op_event(tmb_op_lost(TMB_CAT_PUT, team->lost - 1));
+  }
+  if (TMB_UNLIKELY(tmb_job.debug) && team->shared) tmb_coll_publish(team, call);
+  if (tmb_coll_shared_takes(team, call)) {
+    const gex_Event_t event = tmb_coll_shared_start(team, call);
+    tmb_coll_unlock();
+    if (TMB_UNLIKELY(call->reducer.user != NULL)) wake_threads();
+    return event;
+  }
+  struct tmb_op *event = tmb_engine_start(call, plan);
+  const bool queued = tmb_engine_waits() || tmb_apply_any();
+  tmb_engine_unlock();
+  if (TMB_UNLIKELY(queued)) wake_threads();
+  return event ? tmb_op_event(event) : GEX_EVENT_INVALID;
+}
+
+gex_Event_t tmb_coll_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
+  if (TMB_LIKELY(!tmb_load_rlx(&tmb_job.device_segments))) return run(call, plan);
+  struct tmb_coll_call host = *call;
+  struct tmb_coll_staged *staged = tmb_coll_device_stage(&host);
+  const gex_Event_t event = run(&host, plan);
+  if (staged) tmb_coll_device_keep(staged, event);
+  return event;
+}
+
+/* The progress hook: collectives that can go on, and one call of a client's function. Returns
+ * TMB_FOUND_ bits: BUSY also when messages wait for room, for nobody rings when a ring drains. */
+static int progress(int serve) {
+  if (!tmb_coll_try_lock()) return TMB_FOUND_BUSY;
+  int done = tmb_engine_advance() + tmb_coll_shared_advance();
+  if (TMB_UNLIKELY(tmb_job.debug)) done += tmb_coll_compare();
+  int found = !done && tmb_engine_waits() ? TMB_FOUND_BUSY : TMB_FOUND_NOTHING;
+  if (done) found = TMB_FOUND_WORK;
+  if (serve == TMB_SERVE_ALL) found |= tmb_apply_run();
+  tmb_engine_unlock();
+  return found;
+}
+
+/* ---- teams that have lost a member */
+
+/* Complete all collectives of a team in flight, marked as having met a loss. */
+static void abandon(struct tmb_team *team) {
+  tmb_coll_lock();
+  if (team->coll) {
+    tmb_coll_shared_abandon(team);
+    tmb_engine_abandon(team);
+  }
+  tmb_engine_unlock();
+}
+
+static void on_lost(uint32_t jobrank) {
+  (void)jobrank;
+  tmb_team_each_lost(abandon);
+}
+
+/* ---- teams that end */
+
+/* Clear what this member has written to its row: the row's next team finds it clear. */
+static void clear_row(const struct tmb_team *team, const struct tmb_coll_team *ct) {
+  struct tmb_shared_row *row = tmb_shared_row(team, team->head.rank);
+  for (uint64_t i = 0; i < TMB_MIN(ct->shared.next, (uint64_t)TMB_SHARED_HEADS); i++)
+    row->head[i].number = 0;
+  for (uint64_t i = 0; i < TMB_MIN(ct->published, (uint64_t)TMB_SHARED_CALLS); i++)
+    row->calls[i].number = 0;
+}
+
+/* Free what a team keeps for its collectives. */
+static void team_freed(struct tmb_team *team) {
+  struct tmb_coll_team *ct = team->coll;
+  if (!ct) return;
+  tmb_coll_lock();
+  if (team->shared && !team->lost) clear_row(team, ct);
+  tmb_coll_forget(team);
+  for (uint32_t i = 0; i < TMB_COLL_PLANS; i++)
+    if (ct->plan[i]) tmb_coll_plan_release(ct->plan[i]);
+  for (uint32_t i = 0; i < TMB_COLL_BUCKETS; i++)
+    for (struct tmb_stash *m = ct->stash[i], *next; m; m = next) {
+      next = m->next;
+      tmb_stash_free(m);
+    }
+  tmb_coll_unlock();
+  free(ct->shared.row);
+  free(ct->told);
+  free(ct->nodes);
+  free(ct->far);
+  free(ct);
+  team->coll = NULL;
+}
+
+const struct tmb_layer tmb_coll_layer = {.name = "coll",
+                                         .handlers = tmb_engine_handlers,
+                                         .work = TMB_WORK_COLLS,
+                                         .progress = progress,
+                                         .team_freed = team_freed,
+                                         .peer_lost = on_lost};
