@@ -10,8 +10,8 @@ functions of other folders' headers use is the business of those. Inline functio
 headers count as defined in include/.
 
 Files that call each other in a circle are a finding, in the library and in each conduit. A line
-`circle: FILE FILE... because REASON` of LAYERS names a circle that stays; one that no longer exists,
-or that has grown, is a finding, too. Exits 77 without objects.
+`circle: FILE FILE... because REASON` of LAYERS names a circle that stays; one that no longer
+exists, or that has grown, is a finding, too. Exits 77 without objects.
 """
 
 import argparse
@@ -90,7 +90,8 @@ def check(files, layers, texts):
 
 def file_circles(files):
     """Sets of files of which each reaches all others of its set by calls, sorted."""
-    home = {name: f for f, (defined, _) in files.items() if not EXPANDED.match(f) for name in defined}
+    own = {file: names for file, (names, _) in files.items() if not EXPANDED.match(file)}
+    home = {name: file for file, names in own.items() for name in names}
     calls = {f: {home[n] for n in used if n in home} - {f} for f, (_, used) in files.items()}
     reach = {}
     for start in files:
@@ -101,10 +102,8 @@ def file_circles(files):
                 seen.add(file)
                 todo.extend(calls[file])
         reach[start] = seen
-    found = {
-        tuple(sorted(other for other in reach[f] if f in reach[other])) for f in files if f in reach[f]
-    }
-    return sorted(found)
+    in_circles = [file for file in files if file in reach[file]]
+    return sorted({tuple(sorted(f for f in reach[g] if g in reach[f])) for g in in_circles})
 
 
 def read_circles(root):
