@@ -139,6 +139,36 @@ static void fill(bool large) {
   while (me == odd) pause();
 }
 
+/* Messages that have been handled, fewer than the ring's head is told at once; then all wait. */
+static void handled(void) {
+  static char payload[8];
+  for (int i = 0; i < 5 && me == 0; i++)
+    (void)gex_AM_RequestMedium0(tm, odd, HANDLER, payload, sizeof payload, GEX_EVENT_NOW, 0);
+  barrier();
+  missing_barrier();
+}
+
+/* What run-time libraries say of their waits: one holds an object and waits for what nobody sends,
+ * the others look at the object again and again. */
+static void layer(void) {
+  enum { TABLE = 77 };
+  gexx_WaitInfo_t info = {.call = "take",
+                          .object = "the table",
+                          .needs = GEXX_WAIT_HOLDER,
+                          .polls = 1,
+                          .peer = GEX_RANK_INVALID,
+                          .home = 0,
+                          .object_id = TABLE,
+                          .number = 5,
+                          .event = GEX_EVENT_INVALID};
+  gexx_WaitInfo_SetMembers("worker", 10);
+  if (me == odd) gexx_WaitInfo_Held()[3] = TABLE;
+  barrier();
+  if (me == odd) missing_barrier();
+  gexx_WaitInfo_Begin(&info);
+  for (;;) gasnet_AMPoll();
+}
+
 static void register_fill(gex_EP_t ep) {
   gex_AM_Entry_t entry = {
       HANDLER, (gex_AM_Fn_t)on_fill, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "fill"};
@@ -277,6 +307,8 @@ static void run(const char *how) {
               {"loop", endless_loop},
               {"polls", endless_polls},
               {"all-poll", all_poll},
+              {"handled", handled},
+              {"layer", layer},
               {"fill", fill_ring},
               {"fill-large", fill_buffers},
               {"fill-prepared", fill_prepared},

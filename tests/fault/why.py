@@ -44,6 +44,8 @@ CASES = [
                      r"and has found nothing for [^$]* no other rank is left to send anything:",
      {}),
     ("all-poll", 3, BUSY, r"ranks 0-2 poll in loops of their own, nothing is on its way", {}),
+    ("layer", 3, HANG, r"worker 10 waits in take 5 of the table on worker 10, held by worker 12; "
+                       r"worker 12 waits .* for barrier \d+ of all workers", {}),
     ("fill", 3, BUSY, r"rank 0 waits for room for a Medium message to rank 2: the ring of that "
                       r"rank is full \(TOMBOLO_RING_SLOTS\); rank 2 sleeps in a system call", {}),
     ("fill-large", 3, BUSY, r"message to rank 2: all message buffers of this rank are in use",
@@ -93,6 +95,17 @@ def stacks(how, options, code, *patterns):
     finally:
         end(job)
     return None
+
+
+def handled():
+    """Messages that have been handled are not unread."""
+    job = Job(3, [HANGS, "handled"])
+    job.ready()
+    try:
+        text = settled(job, HANG, r"which rank 2 has not called")
+        check("unread" not in text, text)
+    finally:
+        end(job)
 
 
 def not_started():
@@ -167,7 +180,8 @@ def main():
         named("stacks of a loop", stacks, "loop", ("--stacks",), BUSY,
               r"rank 2 is in endless_loop \(hangs\.c:\d+\), called by "),
     ]
-    cases += [named("not started", not_started), named("by rank", by_rank)]
+    cases += [named("not started", not_started), named("handled", handled)]
+    cases += [named("by rank", by_rank)]
     pairs = [(how, way) for how in ("slow", "busy") for way in WAYS]
     cases += [named(f"slow {how} {way}", slow, way, how) for how, way in pairs]
     cases += [named(f"ps {way}", ps, way) for way in WAYS]
