@@ -84,6 +84,23 @@ def test_interrupt_of_the_launcher():
     assert job.returncode == 130, output
 
 
+def test_why_names_the_call_and_the_line():
+    text = "import tombolo, time\nj = tombolo.init()\nif j.rank: time.sleep(60)\nj.barrier()"
+    job = subprocess.Popen(command(2, "-c", text), env=environment(), stderr=subprocess.PIPE)
+    try:
+        limit = time.monotonic() + 40
+        told = ""
+        while "barrier" not in told and time.monotonic() < limit:
+            time.sleep(0.5)
+            why = [sys.executable, "-m", "tombolo", "why", str(job.pid)]
+            done = subprocess.run(why, env=environment(), capture_output=True, text=True)
+            told = done.stdout
+        assert re.search(r"rank 0.*waits.*barrier.*<string>:4", told), told
+    finally:
+        job.send_signal(signal.SIGINT)
+        job.communicate(timeout=60)
+
+
 def alone(text, *flags, **more):
     """Runs a text without a launcher."""
     return subprocess.run(

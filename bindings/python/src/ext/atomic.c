@@ -106,7 +106,8 @@ static int run(struct operation *o) {
     Py_END_ALLOW_THREADS
   }
   if (ready(&event)) return 0;
-  const int failed = tmbpy_wait(ready, &event, -1);
+  const struct tmbpy_aim aim = {ready, &event, "atomic", event};
+  const int failed = tmbpy_wait(&aim, -1);
   if (!failed) return 0;
   Py_BEGIN_ALLOW_THREADS
   gex_Event_Wait(event);

@@ -28,6 +28,10 @@ enum {
   COLL_KINDS
 };
 
+static const char *const names[COLL_KINDS] = {"bcast",  "reduce",    "allreduce", "scatter",
+                                              "gather", "allgather", "alltoall",  "reduce_scatter",
+                                              "scan",   "exscan"};
+
 /* The arguments of one call. */
 struct call {
   struct tmbpy_team *team;
@@ -227,6 +231,7 @@ PyObject *tmbpy_coll_start(PyObject *module, PyObject *const *args, Py_ssize_t n
   }
   Py_INCREF(args[3]);
   future->result = args[3];
+  future->what = names[c.kind];
   gex_Event_t event;
   Py_BEGIN_ALLOW_THREADS
   event = start(&c);

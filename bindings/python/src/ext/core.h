@@ -52,6 +52,7 @@ enum tmbpy_hook {
   TMBPY_FORGOTTEN, /* (what, done): reports a future that nobody has waited for */
   TMBPY_AWAIT,     /* (future) -> iterator for `await` */
   TMBPY_SCALAR,    /* (memory, dtype) -> NumPy scalar */
+  TMBPY_PLACE,     /* () -> file and line of the program that calls the package */
   TMBPY_HOOKS
 };
 
@@ -63,10 +64,19 @@ int tmbpy_check(void);
 /* Whether what is waited for has happened. Runs without the GIL; may be called again after true. */
 typedef bool (*tmbpy_ready_fn)(void *arg);
 
-/* Waits until ready(arg). [in] timeout_s: seconds, negative: no limit. Runs progress, handlers of
- * messages, and the interpreter's signal handlers; releases the GIL. Returns 0: ready; 1: the time
- * has passed; -1: a handler has raised, as KeyboardInterrupt. */
-int tmbpy_wait(tmbpy_ready_fn ready, void *arg, double timeout_s);
+/* What is waited for. */
+struct tmbpy_aim {
+  tmbpy_ready_fn ready;
+  void *arg;
+  const char *what;  /* for people: the call that waits; constant */
+  gex_Event_t event; /* that ready() tests, GEX_EVENT_INVALID: another condition */
+};
+
+/* Waits until aim->ready(aim->arg). [in] timeout_s: seconds, negative: no limit. Runs progress,
+ * handlers of messages, and the interpreter's signal handlers; releases the GIL. `tombolo why`
+ * names the call and the line of the program. Returns 0: ready; 1: the time has passed; -1: a
+ * handler has raised, as KeyboardInterrupt. */
+int tmbpy_wait(const struct tmbpy_aim *aim, double timeout_s);
 
 /* One poll, and the handlers of messages that are here. Returns 0 or -1. */
 int tmbpy_poll(void);

@@ -102,8 +102,13 @@ static bool ready(void *arg) {
   return __atomic_load_n(&future->done, __ATOMIC_ACQUIRE);
 }
 
+static int wait_for(struct tmbpy_future *future, double timeout_s) {
+  const struct tmbpy_aim aim = {ready, future, future->what, future->event};
+  return tmbpy_wait(&aim, timeout_s);
+}
+
 int tmbpy_future_finish(struct tmbpy_future *future) {
-  const int failed = tmbpy_wait(ready, future, -1);
+  const int failed = wait_for(future, -1);
   mark_seen(future);
   if (failed) return -1;
   release(future->views, &future->nviews);
@@ -187,7 +192,7 @@ static PyObject *wait_method(PyObject *self, PyObject *const *args, Py_ssize_t n
   PyObject *timeout = read_timeout(args, nargs, names, &timeout_s);
   if (!timeout) return NULL;
   if (!future->done && tmbpy_check() != 0) return NULL;
-  const int found = tmbpy_wait(ready, future, timeout_s);
+  const int found = wait_for(future, timeout_s);
   mark_seen(future);
   if (found < 0) return NULL;
   if (found > 0)

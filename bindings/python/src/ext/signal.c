@@ -52,7 +52,8 @@ static int find(struct tmbpy_array *array, PyObject *index, struct watch *w) {
 static int wait_for(struct watch *w, PyObject *timeout) {
   const double timeout_s = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
   if (PyErr_Occurred()) return -1;
-  const int found = tmbpy_wait(ready, w, timeout_s);
+  const struct tmbpy_aim aim = {ready, w, "signal", GEX_EVENT_INVALID};
+  const int found = tmbpy_wait(&aim, timeout_s);
   if (found <= 0) return found;
   PyErr_Format(PyExc_TimeoutError, "no signal within %R s", timeout);
   return -1;

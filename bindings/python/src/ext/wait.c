@@ -23,8 +23,9 @@ static uint64_t now_ns(void) {
 
 /* One wait. */
 struct waiting {
-  tmbpy_ready_fn ready;
-  void *arg;
+  const struct tmbpy_aim *aim;
+  gexx_WaitInfo_t info;
+  char place[64];         /* file:line, once the wait has lasted for LOOK_NS */
   uint64_t looked, until; /* times in ns; until: UINT64_MAX: no limit */
   unsigned steps;
 };
@@ -33,7 +34,7 @@ enum outcome { GO_ON, READY, LATE, SERVE };
 
 /* One step without the GIL: whether the caller has to do something with it. */
 static enum outcome step(struct waiting *w, struct gexx_wait *wait) {
-  if (w->ready(w->arg)) return READY;
+  if (w->aim->ready(w->aim->arg)) return READY;
   if (tmbpy_message_waits()) return SERVE;
   if (w->steps++ % LOOK_STEPS == 0) {
     const uint64_t now = now_ns();
@@ -47,28 +48,55 @@ static enum outcome step(struct waiting *w, struct gexx_wait *wait) {
   return GO_ON;
 }
 
+/* Says what this thread waits for, and where; `tombolo why` shows it. A wait inside a handler that
+ * ran meanwhile has replaced it, so this is said again at each look. */
+static void tell(struct waiting *w) {
+  PyObject *text =
+      w->place[0] ? NULL : PyObject_CallFunctionObjArgs(tmbpy.hooks[TMBPY_PLACE], NULL);
+  const char *place = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+  if (place) snprintf(w->place, sizeof w->place, "%s", place);
+  PyErr_Clear();
+  Py_XDECREF(text);
+  w->info = (gexx_WaitInfo_t){.call = w->aim->what,
+                              .object = w->place,
+                              .needs = w->aim->event ? GEXX_WAIT_AS_SHOWN : GEXX_WAIT_ANY,
+                              .peer = GEX_RANK_INVALID,
+                              .home = GEX_RANK_INVALID,
+                              .event = w->aim->event};
+  gexx_WaitInfo_Begin(&w->info);
+}
+
 static int serve(void) {
   tmbpy_future_reap();
   if (PyErr_CheckSignals() != 0) return -1;
   return tmbpy_message_serve();
 }
 
-int tmbpy_wait(tmbpy_ready_fn ready, void *arg, double timeout_s) {
-  if (ready(arg)) return 0;
-  const uint64_t now = now_ns();
-  struct waiting w = {.ready = ready, .arg = arg, .looked = now, .until = UINT64_MAX, .steps = 1};
-  if (timeout_s >= 0 && timeout_s < 1e9) w.until = now + (uint64_t)(timeout_s * 1e9);
+/* Waits to the end. Returns as tmbpy_wait. */
+static int wait_on(struct waiting *w) {
+  const uint64_t begun = w->looked;
   for (;;) {
     enum outcome found = GO_ON;
     Py_BEGIN_ALLOW_THREADS
     struct gexx_wait wait;
     gexx_wait_begin(&wait);
-    while (found == GO_ON) found = step(&w, &wait);
+    while (found == GO_ON) found = step(w, &wait);
     Py_END_ALLOW_THREADS
     if (found == READY) return 0;
     if (found == LATE) return 1;
     if (serve() != 0) return -1;
+    if (w->looked != begun) tell(w);
   }
+}
+
+int tmbpy_wait(const struct tmbpy_aim *aim, double timeout_s) {
+  if (aim->ready(aim->arg)) return 0;
+  const uint64_t now = now_ns();
+  struct waiting w = {.aim = aim, .looked = now, .until = UINT64_MAX, .steps = 1};
+  if (timeout_s >= 0 && timeout_s < 1e9) w.until = now + (uint64_t)(timeout_s * 1e9);
+  const int outcome = wait_on(&w);
+  if (w.info.call) gexx_WaitInfo_End();
+  return outcome;
 }
 
 int tmbpy_poll(void) {

@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from . import _core
 
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 CODE_INTERRUPTED = 130  # 128 + SIGINT, as a shell says it
 
 
@@ -38,6 +39,14 @@ def forgotten(what: str, done: bool) -> None:
         ForgottenWait,
         stacklevel=2,
     )
+
+
+def place() -> str:
+    """File and line of the program that has called the package; for `tombolo why`."""
+    frame = sys._getframe(0)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return f"{os.path.basename(frame.f_code.co_filename)[-50:]}:{frame.f_lineno}"
 
 
 def write_labelled(text: str, rank: int) -> None:

@@ -507,6 +507,7 @@ def init(heap_bytes: int | None = None) -> Job:
         _errors.forgotten,
         _aio.iterate,
         lambda data, dtype: np.frombuffer(data, dtype)[0],
+        _errors.place,
     )
     core = _core.start(heap_bytes or 0)
     base, size = _core.heap()
