@@ -10,7 +10,8 @@
  */
 #ifndef GASNET_H
 #define GASNET_H
-#define _GASNET_H 1
+#define _GASNET_H          1
+#define _INCLUDED_GASNET_H 1
 
 #include "gasnet_tools.h"
 #include "gasnetex.h"
@@ -47,6 +48,11 @@ typedef struct gexx_valget_s *gasnet_valget_handle_t;
 /* Primordial team of the client that enabled this layer; NULL before. Written once by the library.
  */
 GEXX_API extern gex_TM_t gexx_legacy_tm;
+
+/* Values of gasnet_mynode() and gasnet_nodes(), which older clients read as variables; valid after
+ * gasnet_init or gex_Client_Init, 0 before. Written once by the library. */
+GEXX_API extern gasnet_node_t gasneti_mynode;
+GEXX_API extern gasnet_node_t gasneti_nodes;
 
 /* ---------------------------------------------------------------- job control (API 08.2) */
 

@@ -9,7 +9,8 @@
  */
 #ifndef GASNET_TOOLS_H
 #define GASNET_TOOLS_H
-#define _GASNET_TOOLS_H 1
+#define _GASNET_TOOLS_H          1
+#define _INCLUDED_GASNET_TOOLS_H 1
 
 #include "tombolo/tools/tools_config.h"
 

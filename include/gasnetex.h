@@ -12,9 +12,10 @@
  */
 #ifndef GASNETEX_H
 #define GASNETEX_H
-/* Guards that clients test to learn whether the header of a job was included. */
-#define _GASNETEX_H        1
-#define _INCLUDED_GASNET_H 1
+/* Guards that clients test. gasnet.h alone defines _INCLUDED_GASNET_H: a client that finds it uses
+ * names of GASNet-1, which this header does not declare. */
+#define _GASNETEX_H          1
+#define _INCLUDED_GASNETEX_H 1
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -136,11 +137,12 @@ GEXX_API void gexx_client_files(const uint32_t *first, const uint32_t *last);
  { GEXX_ABI_VERSION, GEXX_THREAD_MODE, GEXX_DEBUG, GEXX_CONDUIT, GASNET_CONFIG_STRING }
 
 /* Starts or joins the job and creates client, primordial endpoint and primordial team; collective
- * over the job, once. [out] client_p, ep_p, tm_p: the objects, written on success. [in] name:
- * [A-Z][A-Z0-9_]+, the same on all ranks, copied. [in,out] argc, argv: of main; both may be NULL.
- * [in] flags: GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS, single-valued. Nobody returns before
- * everybody can receive messages. May fork peers (GASNET_PSHM_NODES). Normal context; polls.
- * Returns GASNET_OK; GASNET_ERR_NOT_INIT on a second call; GASNET_ERR_RESOURCE. API 01.1. */
+ * over the job, once. [out] client_p, ep_p, tm_p: the objects. [in] name: [A-Z][A-Z0-9_]+, the same
+ * on all ranks, copied. [in,out] argc, argv: of main; both may be NULL. [in] flags:
+ * GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS, single-valued. Nobody returns before everybody
+ * can receive messages. May fork peers (GASNET_PSHM_NODES). Normal context; polls. Returns
+ * GASNET_OK; GASNET_ERR_NOT_INIT on a second call; GASNET_ERR_RESOURCE, with the reason printed:
+ * then each call that needs the job ends the process with exit code 1. API 01.1. */
 GEXX_INLINE int gex_Client_Init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
                                 const char *name, int *argc, char ***argv, gex_Flags_t flags) {
   struct gexx_client_args init = {GEXX_CLIENT_MODE_INIT, NULL, NULL, NULL, NULL, NULL, NULL, 0};

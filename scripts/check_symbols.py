@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 PREFIXES = ("gex_", "gexx_", "gasnet_", "gasnett_")
-ALSO = {"gasnetc_AMPoll", "gasneti_gethostname"}  # names that programs look for in the library
+# Names that programs look for in the library.
+ALSO = {"gasnetc_AMPoll", "gasneti_gethostname", "gasneti_mynode", "gasneti_nodes"}
 CALLABLE = {"function", "legacy-function", "variable"}
 TYPES = {"type", "legacy-type"}
 OUTSIDE = {"env", "make-var", "client-macro"}  # not declared by headers

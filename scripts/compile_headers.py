@@ -3,11 +3,12 @@
 """Compiles a public header alone in every language standard, thread mode and compiler.
 
 Usage: compile_headers.py --include DIR HEADER | --all
-HEADER is included twice in an otherwise empty source; `--all` includes every public header, in both
-orders. What is combined: compiler (gcc, clang, where installed), standard (C99 to C17, C++11 to
-C++20), mode (SEQ, PARSYNC, PAR) and debug (on, off). `--all` tries each combination; for a header
-alone each pair of them is enough. All must pass with the warnings below as errors, and once more
-in a client that has macros of common names.
+HEADER is included twice; `--all` includes every public header, in both orders. The source then
+tests the guards that clients test: each belongs to one header, and a client that finds that of
+gasnet.h uses names of GASNet-1. What is combined: compiler (gcc, clang, where installed), standard
+(C99 to C17, C++11 to C++20), mode (SEQ, PARSYNC, PAR) and debug (on, off). `--all` tries each
+combination; for a header alone each pair of them is enough. All must pass with the warnings below
+as errors, and once more in a client that has macros of common names.
 """
 
 import argparse
@@ -25,15 +26,47 @@ COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
 MODES = ["GASNET_SEQ", "GASNET_PARSYNC", "GASNET_PAR"]
 # These also stand without a thread mode.
 MODELESS = {"gasnet_config.h", "gasnet_fwd.h", "gasnet_portable_platform.h", "gasnet_tools.h"}
+# The guards that clients test, and the headers that define each by including its owner.
+GUARDS = {
+    "_INCLUDED_GASNET_H": {"gasnet.h"},
+    "_INCLUDED_GASNET_TOOLS_H": {"gasnet.h", "gasnet_tools.h"},
+}
+CONDUIT = "gasnet gasnetex gasnetex_ext gasnet_coll gasnet_mk gasnet_ratomic gasnet_vis".split()
+GUARDS["_INCLUDED_GASNETEX_H"] = {f"{name}.h" for name in CONDUIT}
+# What a client does with the names of the header that it has found.
+CLIENT = """
+int probe(void);
+int probe(void) {
+#ifdef _INCLUDED_GASNETEX_H
+  gex_TM_t tm = GEX_TM_INVALID;
+  (void)tm;
+#endif
+#ifdef _INCLUDED_GASNET_TOOLS_H
+  gasnett_tick_t now = gasnett_ticks_now();
+  (void)now;
+#endif
+#ifdef _INCLUDED_GASNET_H
+  gasnet_node_t mine = gasneti_mynode, all = gasneti_nodes;
+  return mine == gasnet_mynode() && all == gasnet_nodes();
+#else
+  return 0;
+#endif
+}
+"""
 # Names that clients define as macros of their own before they include the headers.
 CLIENT_MACROS = "unused used noreturn visibility pure cold hot format weak may_alias".split()
 CLIENT_MACROS += "likely unlikely always_inline noinline warn_unused_result min max T N X".split()
 
 
 def program(headers):
-    """A source that includes the headers; the function keeps it from being empty."""
+    """A source that includes the headers, then tests which ones it has."""
     lines = [f"#include <{header}>" for header in headers]
-    return "\n".join(lines + ["int probe(void);", "int probe(void) { return 0; }", ""])
+    for guard, owners in GUARDS.items():
+        expected = bool(owners & set(headers))
+        lines.append(f"#if {'!' if expected else ''}defined({guard})")
+        lines.append(f'# error "{guard} must {"" if expected else "not "}be defined"')
+        lines.append("#endif")
+    return "\n".join(lines) + CLIENT
 
 
 def variants(headers, number):

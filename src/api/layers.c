@@ -50,14 +50,22 @@ static const struct tmb_layer *const layers[] = {
     &tmb_signature_layer,    /* whether their members call the same, in debug jobs */
 };
 
-int gexx_client_init(const struct gexx_client_args *init) {
-  const int rc = tmb_client_init(init, layers, TMB_ARRAY_LEN(layers));
-  if (rc == GASNET_OK && (init->flags & GEX_FLAG_USES_GASNET1)) gexx_legacy_tm = &tmb_job.tm;
+/* Sets what the inlines and variables of GASNet-1 read. After a failure those inlines, too, get the
+ * team that leads to a check. */
+static int begin_legacy(const struct gexx_client_args *init, int rc) {
+  if (rc == GASNET_OK) {
+    gasneti_mynode = tmb_job.rank;
+    gasneti_nodes = tmb_job.size;
+  }
+  if (rc == GASNET_OK ? (init->flags & GEX_FLAG_USES_GASNET1) != 0 : !tmb_job_ready())
+    gexx_legacy_tm = &tmb_job.tm;
   return rc;
 }
 
+int gexx_client_init(const struct gexx_client_args *init) {
+  return begin_legacy(init, tmb_client_init(init, layers, TMB_ARRAY_LEN(layers)));
+}
+
 int gexx_client_join(const struct gexx_client_args *init) {
-  const int rc = tmb_client_join(init, layers, TMB_ARRAY_LEN(layers));
-  if (rc == GASNET_OK && (init->flags & GEX_FLAG_USES_GASNET1)) gexx_legacy_tm = &tmb_job.tm;
-  return rc;
+  return begin_legacy(init, tmb_client_join(init, layers, TMB_ARRAY_LEN(layers)));
 }

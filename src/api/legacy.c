@@ -2,12 +2,13 @@
 /*
  * GASNet-1 job control, active messages and no-interrupt sections (API 08.2, 08.4, 08.5).
  *
- * Owns: gexx_legacy_tm. Called by the macros of gasnet.h. Calls: the EX entry points of core, and
- * its checks, so that messages to the user name the GASNet-1 function. Invariants: gexx_legacy_tm
- * is non-NULL exactly while the calls of this layer are legal: from gex_Client_Init with
- * GEX_FLAG_USES_GASNET1 on, or from gasnet_attach on after gasnet_init; handlers of gasnet_attach
- * have their bit in tmb_job.ep.legacy, which exempts them from checks of category and argument
- * count.
+ * Owns: gexx_legacy_tm, and the rank and size that older clients read as variables; api/layers.c
+ * sets them at initialisation. Called by the macros of gasnet.h. Calls: the EX entry points of
+ * core, and its checks, so that messages to the user name the GASNet-1 function. Invariants:
+ * gexx_legacy_tm is non-NULL exactly while the calls of this layer are legal: from gex_Client_Init
+ * with GEX_FLAG_USES_GASNET1 on, or from gasnet_attach on after gasnet_init; handlers of
+ * gasnet_attach have their bit in tmb_job.ep.legacy, which exempts them from checks of category and
+ * argument count.
  */
 #include "core/am/am.h"
 #include "core/check.h"
@@ -20,6 +21,7 @@
 #include <gasnet.h>
 
 gex_TM_t gexx_legacy_tm;
+gasnet_node_t gasneti_mynode, gasneti_nodes;
 
 static bool legacy_enabled(void) {
   return tmb_job_ready() && (tmb_job.client.flags & GEX_FLAG_USES_GASNET1);
@@ -111,11 +113,11 @@ int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsiz
                   uintptr_t minheapoffset) {
   (void)minheapoffset;
   const char *call = "gasnet_attach";
+  if (!tmb_job_ready()) return tmb_refuse_early(call);
   if (!legacy_enabled() || tmb_job.attached)
     return tmb_refuse(call, GASNET_ERR_NOT_INIT, "%s",
-                      tmb_job.attached   ? "a segment is attached already"
-                      : !tmb_job_ready() ? "the library is not initialised"
-                                         : "gex_Client_Init was not given GEX_FLAG_USES_GASNET1");
+                      tmb_job.attached ? "a segment is attached already"
+                                       : "gex_Client_Init was not given GEX_FLAG_USES_GASNET1");
   TMB_CHECK_CONTEXT(call);
   if (!segsize) segsize = GASNET_PAGESIZE;
   int rc = tmb_segment_verdict(call, segsize);
@@ -132,6 +134,7 @@ int gasnet_attach(gasnet_handlerentry_t *table, int numentries, uintptr_t segsiz
 void gasnet_QueryGexObjects(gex_Client_t *client_p, gex_EP_t *endpoint_p, gex_TM_t *tm_p,
                             gex_Segment_t *segment_p) {
   if (!gexx_legacy_tm) not_usable("gasnet_QueryGexObjects");
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ready_at("gasnet_QueryGexObjects");
   if (client_p) *client_p = &tmb_job.client;
   if (endpoint_p) *endpoint_p = &tmb_job.ep;
   if (tm_p) *tm_p = gexx_legacy_tm;

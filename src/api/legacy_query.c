@@ -41,8 +41,7 @@ int gasnet_getSegmentInfo(gasnet_seginfo_t *table, int numentries) {
 int gasnet_getNodeInfo(gasnet_nodeinfo_t *table, int numentries) {
   const char *call = "gasnet_getNodeInfo";
   TMB_CHECK_MILD(call);
-  if (!tmb_job_ready())
-    return tmb_refuse(call, GASNET_ERR_NOT_INIT, "the library is not initialised");
+  if (!tmb_job_ready()) return tmb_refuse_early(call);
   const int count = entries(call, table, numentries);
   if (count < 0) return GASNET_ERR_BAD_ARG;
   for (int r = 0; r < count; r++) {
@@ -55,7 +54,7 @@ int gasnet_getNodeInfo(gasnet_nodeinfo_t *table, int numentries) {
 }
 
 char *gasnet_getenv(const char *name) {
-  TMB_CHECK(tmb_job_ready(), "gasnet_getenv: the library is not initialised");
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ready_at("gasnet_getenv");
   TMB_CHECK(name, "gasnet_getenv: argument name is NULL");
   return (char *)(uintptr_t)tmb_env_get(name);
 }

@@ -25,10 +25,12 @@ void gexx_WaitInfo_End(void) {
 }
 
 uint64_t *gexx_WaitInfo_Held(void) {
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ready_at("gexx_WaitInfo_Held");
   return tmb_job.status->held;
 }
 
 void gexx_WaitInfo_SetMembers(const char *name, unsigned first) {
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ready_at("gexx_WaitInfo_SetMembers");
   struct tmb_status *s = tmb_job.status;
   if (s->member[0] || !name) return;
   s->first = first;

@@ -3,18 +3,22 @@
  * Misuse checks, see check.h.
  *
  * Owns nothing. Called from entry points of debug clients, off the fast path. Calls: base/log.
- * Invariants: each function either returns or ends the process with one message.
+ * Invariants: each function either returns or ends the process with one message; after a failed
+ * initialisation that message is the reason of the failure, which has been printed.
  */
 #include "core/check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 void tmb_advise(enum tmb_advice advice, const char *fmt, ...) {
   char text[512];
   va_list args;
   const uint32_t bit = UINT32_C(1) << advice;
-  if (!tmb_job.debug || (tmb_fetch_or_acq_rel(&tmb_job.advised, bit) & bit)) return;
+  if (!tmb_job.debug || tmb_job.state == TMB_JOB_FAILED ||
+      (tmb_fetch_or_acq_rel(&tmb_job.advised, bit) & bit))
+    return;
   va_start(args, fmt);
   vsnprintf(text, sizeof text, fmt, args);
   va_end(args);
@@ -32,7 +36,18 @@ int tmb_refuse(const char *call, int code, const char *fmt, ...) {
   return code;
 }
 
+/* The client has not looked at what gex_Client_Init returned. */
+static void end_after_failure(void) {
+  if (tmb_job.state == TMB_JOB_FAILED) exit(EXIT_FAILURE);
+}
+
+int tmb_refuse_early(const char *call) {
+  end_after_failure();
+  return tmb_refuse(call, GASNET_ERR_NOT_INIT, "the library is not initialised");
+}
+
 void tmb_check_ready_at(const char *call) {
+  end_after_failure();
   if (!tmb_job_ready())
     tmb_fatal_nopos("%s: the library is not initialised; call gex_Client_Init or gasnet_init first",
                     call);

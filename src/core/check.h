@@ -51,8 +51,13 @@ void tmb_advise(enum tmb_advice advice, const char *fmt, ...) TMB_PRINTF(2, 3) T
  * why. Returns `code`. Threads: any. */
 int tmb_refuse(const char *call, int code, const char *fmt, ...) TMB_PRINTF(3, 4) TMB_COLD;
 
-/* Fatal unless the library is initialised. */
+/* Fatal unless the library is initialised. Where initialisation has failed, the process ends with
+ * exit code 1 and no further message: the reason has been printed, and the client went on. */
 void tmb_check_ready_at(const char *call);
+
+/* A call that returns an error before initialisation; ends the process where that has failed, as
+ * tmb_check_ready_at does. Returns GASNET_ERR_NOT_INIT. */
+int tmb_refuse_early(const char *call) TMB_COLD;
 
 /* Fatal unless the handle is a live object, by its magic number. in pair: a TM-pair is allowed,
  * too. */

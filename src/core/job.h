@@ -27,7 +27,8 @@
 #define TMB_HANDLER_FIRST GEX_AM_INDEX_BASE
 
 /* States of gex_Client_Init and of the GASNet-1 attach. */
-enum tmb_job_state { TMB_JOB_NONE, TMB_JOB_STARTING, TMB_JOB_READY };
+/* FAILED: gex_Client_Init has returned an error, and the reason has been printed. */
+enum tmb_job_state { TMB_JOB_NONE, TMB_JOB_STARTING, TMB_JOB_READY, TMB_JOB_FAILED };
 
 struct gexx_client_s {
   uint32_t magic;

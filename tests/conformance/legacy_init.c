@@ -47,6 +47,8 @@ static void before_init(void) {
 static void between(uintptr_t *max_local) {
   CHECK(gasnet_nodes() >= 1);
   CHECK(gasnet_mynode() < gasnet_nodes());
+  CHECK_EQ(gasneti_mynode, gasnet_mynode());
+  CHECK_EQ(gasneti_nodes, gasnet_nodes());
   const uintptr_t local = gasnet_getMaxLocalSegmentSize();
   const uintptr_t global = gasnet_getMaxGlobalSegmentSize();
   CHECK(local >= GASNET_PAGESIZE && local % GASNET_PAGESIZE == 0);

@@ -97,9 +97,22 @@ by_pkg_config() {
   done
   cc -DGASNET_SEQ "$here/client.c" -o client $(pkg-config --cflags --libs tombolo)
   run_client ./client
-  # The program that README.md shows, compiled as it says.
+  as_readme_says '--libs tombolo'
+  ln -s "$here/../../include" include
+  ln -s "$build" build
+  as_readme_says '-Lbuild/lib'
+}
+
+# The program that README.md shows and each of examples/*.c, compiled by the line that has WORDS.
+as_readme_says() { # WORDS
+  local line source
   awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../README.md" >neighbour.c
-  cc -Wall -Wextra -Werror neighbour.c -o neighbour $(pkg-config --cflags --libs tombolo)
+  line=$(grep -e "^    cc .*$1" "$here/../../README.md")
+  line=${line/neighbour.c/-Wall -Wextra -Werror program.c}
+  for source in "$here"/../../examples/*.c neighbour.c; do
+    cp "$source" program.c
+    eval "$line" || { echo "FAILED: README.md's line does not compile $source: $line"; exit 1; }
+  done
   "$prefix/bin/tombolo" run -n 4 ./neighbour >neighbour.out
   [ "$(grep -c 'of 4 got' neighbour.out)" = 4 ] || { cat neighbour.out; exit 1; }
 }

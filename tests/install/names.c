@@ -16,7 +16,8 @@
 #include "names.h"
 #include <sys/socket.h>
 
-#if !defined(_INCLUDED_GASNET_H) || !defined(_GASNETEX_H) || !defined(_GASNET_H)
+#if !defined(_INCLUDED_GASNET_H) || !defined(_INCLUDED_GASNETEX_H) || \
+    !defined(_INCLUDED_GASNET_TOOLS_H) || !defined(_GASNETEX_H) || !defined(_GASNET_H)
 # error "a guard is missing"
 #endif
 #if GASNET_RELEASE_VERSION_MAJOR < 2000 || GASNET_DEBUG + GASNET_NDEBUG != 1
@@ -44,6 +45,7 @@ static void check_job_names(void) {
 #else
   EXPECT(strstr(GASNET_CONFIG_STRING, ",nodebug,notrace,nostats,nodebugmalloc,nosrclines,"));
 #endif
+  EXPECT(gasneti_mynode == gasnet_mynode() && gasneti_nodes == gasnet_nodes());
   EXPECT(gasnetc_AMPoll() == GASNET_OK && gasnet_AMPoll() == GASNET_OK);
 }
 

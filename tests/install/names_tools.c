@@ -7,7 +7,8 @@
 
 #include "names.h"
 
-#if defined(_INCLUDED_GASNET_H) || defined(_GASNETEX_H)
+#if !defined(_INCLUDED_GASNET_TOOLS_H) || defined(_INCLUDED_GASNET_H) || \
+    defined(_INCLUDED_GASNETEX_H) || defined(_GASNETEX_H)
 # error "the tools alone do not include the header of a job"
 #endif
 

@@ -30,7 +30,7 @@ struct tmb_ctl_rank {
   int32_t pid;           /* of the process that joined; the rank */
   uint64_t start_time;   /* of that process (os.h), 0: unknown; the rank, before pid */
   uint32_t report;       /* 1: wants to outlive the others; the rank */
-  uint32_t told_why;     /* 1: a fatal message of its own is out; the rank */
+  uint32_t told_why;     /* 1: it has said why it ends (fatal error, failed start); the rank */
   uint32_t derandomised; /* 1: executed so by us; the rank, before exec */
   int32_t bell_fd;       /* eventfd that wakes it from poll, in the supervisor; -1: none */
 };

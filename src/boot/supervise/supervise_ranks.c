@@ -166,8 +166,7 @@ static void report_end(const struct tmb_sup *s, uint32_t rank, pid_t pid, int st
     snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
   }
   /* One failure, one message: a rank that has said why it died needs no second one. */
-  const bool told = (WIFSIGNALED(status) || s->l->adopted) &&
-                    tmb_load_acq(&tmb_ctl_rank(s->l->ctl, rank)->told_why) && !go_on;
+  const bool told = tmb_load_acq(&tmb_ctl_rank(s->l->ctl, rank)->told_why) && !go_on;
   void (*const say)(const char *fmt, ...) = told ? tmb_info : tmb_print;
   say("rank %u (pid %d on %s) %s after %.2f s%s%s", rank, (int)pid,
       s->l->host_name ? s->l->host_name : tmb_os_hostname(), how, seconds_since_start(s),

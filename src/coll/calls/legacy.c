@@ -128,18 +128,23 @@ void gasnet_coll_exchange(gasnet_team_handle_t team, void *dst, void *src, size_
   gex_Event_Wait(gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
 }
 
-int gasnet_coll_try_sync(gasnet_coll_handle_t handle) {
+static void poll_once(const char *call) {
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ready_at(call);
   (void)tmb_progress(TMB_SERVE_ALL);
+}
+
+int gasnet_coll_try_sync(gasnet_coll_handle_t handle) {
+  poll_once("gasnet_coll_try_sync");
   return gex_Event_Test(handle);
 }
 
 int gasnet_coll_try_sync_some(gasnet_coll_handle_t *phandle, size_t numhandles) {
-  (void)tmb_progress(TMB_SERVE_ALL);
+  poll_once("gasnet_coll_try_sync_some");
   return gex_Event_TestSome(phandle, numhandles, 0);
 }
 
 int gasnet_coll_try_sync_all(gasnet_coll_handle_t *phandle, size_t numhandles) {
-  (void)tmb_progress(TMB_SERVE_ALL);
+  poll_once("gasnet_coll_try_sync_all");
   return gex_Event_TestAll(phandle, numhandles, 0);
 }
 

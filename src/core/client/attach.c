@@ -62,12 +62,12 @@ void tmb_segment_limits(void) {
 }
 
 uintptr_t gasnet_getMaxLocalSegmentSize(void) {
-  TMB_CHECK(tmb_job_ready(), "gasnet_getMaxLocalSegmentSize: the library is not initialised");
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ready_at("gasnet_getMaxLocalSegmentSize");
   return tmb_job.segment_bytes_max;
 }
 
 uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
-  TMB_CHECK(tmb_job_ready(), "gasnet_getMaxGlobalSegmentSize: the library is not initialised");
+  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ready_at("gasnet_getMaxGlobalSegmentSize");
   return tmb_job.segment_bytes_max_all;
 }
 
@@ -170,8 +170,7 @@ int tmb_segment_attach(const char *call, int verdict, uintptr_t size) {
 int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size) {
   const char *call = "gex_Segment_Attach";
   if (TMB_UNLIKELY(tmb_job.debug)) check_attach(segment_p, tm);
-  if (!tmb_job_ready())
-    return tmb_refuse(call, GASNET_ERR_NOT_INIT, "the library is not initialised");
+  if (!tmb_job_ready()) return tmb_refuse_early(call);
   if (segment_p && tm && tmb_client_is_added(tm)) return tmb_client_attach(segment_p, tm, size);
   if (!segment_p || !tm || tmb_job.attached)
     return tmb_refuse(call, GASNET_ERR_BAD_ARG, "argument segment_p is %p, tm is %p%s",

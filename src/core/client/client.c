@@ -4,8 +4,9 @@
  *
  * Owns: tmb_job. Called by gex_Client_Init and gasnet_init (api/layers.c), once. Calls: boot,
  * settings, conduit open, exit handlers. Order: check the client's mode; boot (may fork); settings;
- * signal handlers; conduit; objects; barrier. Invariants: on failure nothing is left running and
- * the reason has been printed; nobody returns before everybody can receive messages.
+ * signal handlers; conduit; objects; barrier. Invariants: on failure nothing is left running, the
+ * reason has been printed, and each later call that needs the job ends the process with code 1;
+ * nobody returns before everybody can receive messages.
  */
 #include "core/client/client.h"
 
@@ -227,6 +228,19 @@ static int bring_up(const struct gexx_client_args *init) {
   return 0;
 }
 
+/* Initialisation has failed. A client that does not look at the error goes on with the objects that
+ * it gets: with checks on, each call finds that and ends the process. The inlines come to a call
+ * because the team says of every rank that it is unmapped (docs/DECISIONS/0091). */
+static void give_up(void) {
+  intptr_t *const unmapped = malloc(TMB_BOOT_RANKS_MAX * sizeof *unmapped);
+  if (!unmapped) tmb_fatal("out of memory for a table of %d ranks", TMB_BOOT_RANKS_MAX);
+  for (uint32_t r = 0; r < TMB_BOOT_RANKS_MAX; r++) unmapped[r] = GEXX_UNMAPPED;
+  tmb_job.tm = (struct gexx_tm_s){.delta = unmapped, .magic = GEXX_MAGIC_TM};
+  tmb_boot_note_told(&tmb_job.boot);
+  tmb_job.state = TMB_JOB_FAILED;
+  tmb_job.debug = true;
+}
+
 int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer *const *layers,
                     size_t count) {
   check_mode(&init->mode);
@@ -235,6 +249,9 @@ int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer 
     if (rc == GASNET_OK) tmb_job.joined = false;
     return rc;
   }
+  if (tmb_job.state == TMB_JOB_FAILED)
+    return tmb_refuse("initialisation", GASNET_ERR_NOT_INIT,
+                      "it has failed before, for the reason above; a process tries once");
   if (tmb_job.state != TMB_JOB_NONE)
     return tmb_refuse(
         "initialisation", GASNET_ERR_NOT_INIT,
@@ -244,15 +261,15 @@ int tmb_client_init(const struct gexx_client_args *init, const struct tmb_layer 
   tmb_job.state = TMB_JOB_STARTING;
   tmb_layers_use(layers, count);
   tmb_layers_handlers(tmb_am_set_internal);
-  if (bring_up(init)) {
-    tmb_job.state = TMB_JOB_NONE;
-    return GASNET_ERR_RESOURCE;
-  }
-  tmb_job.state = TMB_JOB_READY;
+  const bool good = bring_up(init) == 0;
+  if (good)
+    tmb_job.state = TMB_JOB_READY;
+  else
+    give_up();
   *init->client_p = &tmb_job.client;
   *init->ep_p = &tmb_job.ep;
   *init->tm_p = &tmb_job.tm;
-  return GASNET_OK;
+  return good ? GASNET_OK : GASNET_ERR_RESOURCE;
 }
 
 int tmb_client_join(const struct gexx_client_args *init, const struct tmb_layer *const *layers,

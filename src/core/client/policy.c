@@ -12,8 +12,7 @@
 
 int gexx_Job_SetFailurePolicy(int policy) {
   const char *call = "gexx_Job_SetFailurePolicy";
-  if (!tmb_job_ready())
-    return tmb_refuse(call, GASNET_ERR_NOT_INIT, "the library is not initialised");
+  if (!tmb_job_ready()) return tmb_refuse_early(call);
   TMB_CHECK_CONTEXT(call);
   TMB_CHECK(policy == GEXX_FAILURE_ABORT || policy == GEXX_FAILURE_REPORT,
             "%s: argument policy is %d; give GEXX_FAILURE_ABORT or GEXX_FAILURE_REPORT", call,
