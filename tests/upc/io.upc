@@ -179,6 +179,9 @@ static void asynchronous(void) {
   upc_all_fread_shared_async(f, one_thread, 0, 1, 64, 0);
   CHECK_EQ(upc_all_fwait_async(f), 64);
   upc_all_fwrite_shared_async(f, one_thread, 0, 1, 64, 0);
+  CHECK_EQ(upc_all_fclose(f), -1); /* the operation has not been waited for; the file stays open */
+  CHECK_EQ(errno, EBUSY);
+  CHECK_EQ(upc_all_fcntl(f, UPC_ASYNC_OUTSTANDING, NULL), 1);
   CHECK_EQ(upc_all_fwait_async(f), 64);
   CHECK_EQ(upc_all_fclose(f), 0);
 }

@@ -2,6 +2,7 @@
 /* Semaphores of each kind, signalling puts, locks, atomics. */
 /* again: TOMBOLO_SHM=0 */
 #define BUPC_USE_UPC_NAMESPACE 1
+#include <unistd.h>
 #include <upc_atomic.h>
 #include <upc_relaxed.h>
 #include "check.h"
@@ -81,6 +82,32 @@ static void locking(void) {
   }
 }
 
+/* Thread 0 takes its own lock again and again and makes no other call: the others come in between,
+ * also where their requests cross a network. */
+static void fair_locks(void) {
+  enum { ROUNDS_MAX = 12, ROUND_US = 100000 };
+  if (MYTHREAD == 0) locks[0] = upc_global_lock_alloc();
+  upc_barrier;
+  upc_lock_t *lock = locks[0];
+  int i = 0;
+  if (MYTHREAD == 0) upc_lock(lock);
+  upc_barrier;
+  if (MYTHREAD == 0) {
+    for (; counter < THREADS - 1 && i < ROUNDS_MAX; i++) {
+      usleep(ROUND_US);
+      upc_unlock(lock);
+      upc_lock(lock);
+    }
+    CHECK_EQ(counter, THREADS - 1);
+  } else {
+    upc_lock(lock);
+    counter++;
+  }
+  upc_unlock(lock);
+  upc_barrier;
+  if (MYTHREAD == 0) upc_lock_free(lock);
+}
+
 static void atomics(void) {
   upc_atomicdomain_t *ints = upc_all_atomicdomain_alloc(
       UPC_INT, UPC_ADD | UPC_GET | UPC_SET | UPC_CSWAP | UPC_INC | UPC_MAX | UPC_AND, 0);
@@ -130,6 +157,7 @@ static void atomics(void) {
 }
 
 int main(void) {
+  fair_locks(); /* first: a thread that has made few calls has not polled by itself */
   kind(0);
   kind(BUPC_SEM_INTEGER | BUPC_SEM_SPRODUCER | BUPC_SEM_SCONSUMER);
   kind(BUPC_SEM_BOOLEAN | BUPC_SEM_SPRODUCER | BUPC_SEM_MCONSUMER);

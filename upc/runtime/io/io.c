@@ -179,6 +179,8 @@ upcr_pts_t upc_all_fopen(const char *name, int flags, size_t hint_count,
 
 int upc_all_fclose(upcr_pts_t handle) {
   struct io_file *f = rt_io_file(handle, "upc_all_fclose");
+  errno = EBUSY; /* the file stays open, so that the operation can be waited for */
+  if (rt_io_sum(f->outstanding ? -1 : 0) < 0) return -1;
   int result = upc_all_fsync(handle);
   const int error = errno;
   if (upcr_mythread == 0 && f->flags & IO_DELETE) unlink(f->name);

@@ -5,10 +5,10 @@
  * Called by UPC programs. Calls: remote atomics. Invariants: a lock is one word: the next ticket in
  * the upper half, the ticket that holds the lock in the lower; a thread adds 1 to the upper half
  * and waits until its ticket is the lower one, so that threads get the lock in the order in which
- * they asked; it is one operation where the lock is free. The lower half is written by the holder
- * alone. Where the lock is mapped here, the processor's operations are used, which are those that
- * the library uses for words of this host. Algorithm: ticket lock (D. Reed, R.
- * Kanodia, doi 10.1145/359060.359076).
+ * their requests reach its home, which polls in each call; it is one operation where the lock is
+ * free. The lower half is written by the holder alone. Where the lock is mapped here, the
+ * processor's operations are used, which are those that the library uses for words of this host.
+ * Algorithm: ticket lock (D. Reed, R. Kanodia, doi 10.1145/359060.359076).
  */
 #include "rt.h"
 
@@ -65,6 +65,12 @@ lock_t upc_all_lock_alloc(void) {
   return lock;
 }
 
+/* Requests of other hosts wait until the lock's home polls. The home does so before it takes a
+ * ticket, so that earlier ones come first, and after an unlock, which the next one waits to see. */
+static inline void serve_others(lock_t lock) {
+  if (__builtin_expect(!rt.all_mapped, 0) && upcr_threadof(lock) == upcr_mythread) gasnet_AMPoll();
+}
+
 static uint64_t read_word(lock_t lock) {
   const uint64_t *here = word_of(lock);
   return here ? __atomic_load_n(here, __ATOMIC_ACQUIRE) : operate(lock, GEX_OP_GET, 0, 0);
@@ -113,6 +119,7 @@ void upc_lock(lock_t lock) {
   check(lock, "upc_lock");
   upcr_serve();
   upcr_complete();
+  serve_others(lock);
   uint64_t *here = word_of(lock);
   const uint64_t word = here ? __atomic_fetch_add(here, TICKET, __ATOMIC_SEQ_CST)
                              : operate(lock, GEX_OP_FADD, TICKET, 0);
@@ -127,6 +134,7 @@ void upc_lock(lock_t lock) {
 int upc_lock_attempt(lock_t lock) {
   check(lock, "upc_lock_attempt");
   upcr_serve();
+  serve_others(lock);
   const uint64_t word = read_word(lock);
   if ((uint32_t)word != (uint32_t)(word >> 32) ||
       operate(lock, GEX_OP_FCAS, word, word + TICKET) != word) {
@@ -153,6 +161,7 @@ void upc_unlock(lock_t lock) {
     check_held(word);
     /* Others change the upper half meanwhile; a carry must not get there. */
     __atomic_store_n((uint32_t *)here + LOW_HALF, (uint32_t)word + 1, __ATOMIC_RELEASE);
+    serve_others(lock);
     return;
   }
   upcr_fence();
