@@ -33,7 +33,7 @@ if(TARGET upc1)
   install(TARGETS upc_shared upc_static upc_shared_wide upc_static_wide EXPORT tombolo-targets)
   install(TARGETS upc1 RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/upc/include"
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc")
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc" FILES_MATCHING PATTERN "*.h")
   install(FILES "${tmb_upc_support}/crt.o" "${tmb_upc_support}/crt_extern.o"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc")
 endif()

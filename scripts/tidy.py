@@ -56,6 +56,9 @@ PLATFORM_OK = (
 )
 ALLOCATORS = {"malloc", "calloc", "realloc", "aligned_alloc", "strdup", "strndup"}
 GENERATED = {"build_info.h"}
+ROOM_TREES = ("src/", "tools/", "coarray/", "upc/", "include/tombolo/")
+ROOM_ENDINGS = (".c", ".h", ".cc", ".def")
+ROOM_FILES = 20
 RULES = (
     "spdx",
     "head",
@@ -640,6 +643,20 @@ def check_circles(layers):
         yield f"LAYERS: circle: {' -> '.join([*circle, circle[0]])}"
 
 
+def check_rooms(files, root):
+    """A folder with sources has a README.md and holds at most ROOM_FILES of them, less tests."""
+    rooms = {}
+    for file in files:
+        if file.path.startswith(ROOM_TREES) and file.path.endswith(ROOM_ENDINGS):
+            tests = os.path.splitext(file.path)[0].endswith("_test")
+            rooms.setdefault(os.path.dirname(file.path), []).append(not tests)
+    for folder, sources in sorted(rooms.items()):
+        if sum(sources) > ROOM_FILES:
+            yield f"{folder}: room: {sum(sources)} sources, at most {ROOM_FILES}"
+        if not (root / folder / "README.md").exists():
+            yield f"{folder}: room: no README.md that says what comes in and what goes out"
+
+
 def list_files(root, paths):
     """The files to check, relative to the root, sorted."""
     found = set()
@@ -708,6 +725,7 @@ def main(argv=None):
             print(f"{file.path}:{line}: {rule}: {message}")
             count += 1
     whole = [*check_gates(files), *check_state_list(files, listed), *check_circles(layers)]
+    whole += check_rooms(files, root)
     for message in [] if options.paths else whole:
         print(message)
         count += 1

@@ -24,14 +24,19 @@ tests -> include
 """
 
 
-def run(files, paths=()):
-    """Runs tidy on a tree made of `files` {path: text}; returns (exit code, output)."""
+def run(files, paths=(), readme=True):
+    """Runs tidy on a tree made of `files` {path: text}; returns (exit code, output).
+
+    `readme`: each folder gets a README.md.
+    """
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "LAYERS").write_text(LAYERS)
         for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
+            if readme:
+                (root / path).with_name("README.md").write_text("A room.\n")
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             code = tidy.main(["--root", folder] + [str(root / p) for p in paths])
@@ -267,6 +272,15 @@ class Rules(unittest.TestCase):
 
 class Use(unittest.TestCase):
     """Excuses, paths and empty trees."""
+
+    def test_rooms(self):
+        code, out = run({"src/base/x.c": HEAD}, readme=False)
+        self.assertEqual(code, 1, out)
+        self.assertIn("src/base: room: no README.md", out)
+        full = {f"src/base/x{i}.c": HEAD for i in range(tidy.ROOM_FILES)}
+        self.assertEqual(run({**full, "src/base/x_test.c": HEAD})[0], 0)
+        code, out = run({**full, "src/base/more.h": HEAD})
+        self.assertIn("src/base: room: 21 sources", out)
 
     def test_excuse(self):
         allow = "/* tidy-allow: getenv because it is a test */\n"
