@@ -82,4 +82,4 @@ tidy:
 	@python3 scripts/tidy.py
 
 clean:
-	rm -rf build build-asan build-tsan build-coverage build-release
+	rm -rf build build-asan build-tsan build-preempt build-coverage build-release build-seeds

@@ -510,3 +510,9 @@ if(NOT TMB_SANITIZE)
       PROPERTIES TIMEOUT 120)
   endif()
 endif()
+
+# ---- former bugs, put back one at a time in a copy of the sources
+if(TARGET tombolo_tool AND NOT tmb_sparse)
+  add_test(NAME seeds COMMAND python3 "${PROJECT_SOURCE_DIR}/scripts/seeds.py")
+  set_tests_properties(seeds PROPERTIES LABELS "seeds;nightly" TIMEOUT 7200 RUN_SERIAL TRUE)
+endif()

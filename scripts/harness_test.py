@@ -68,10 +68,16 @@ class Runner(unittest.TestCase):
             return run_tests.Count(1, 1, 0, {"b": ["second b"]})
 
         run_ctest, run_tests.run_ctest = run_tests.run_ctest, second
+        root = run_tests.ROOT
         try:
-            count = run_tests.run_again(stage, [], first)
+            with tempfile.TemporaryDirectory() as folder:
+                run_tests.ROOT = Path(folder)
+                (run_tests.ROOT / run_tests.TREES["dev"]).mkdir()
+                count = run_tests.run_again(stage, [], first)
+                kept = (run_tests.ROOT / run_tests.TREES["dev"] / "second-runs.txt").read_text()
         finally:
-            run_tests.run_ctest = run_ctest
+            run_tests.run_ctest, run_tests.ROOT = run_ctest, root
+        self.assertRegex(kept, r"^20[-0-9]* [0-9:]* a\n$")
         self.assertEqual(seen, [(1, ["a", "b"])])
         self.assertEqual(str(count), "6 passed, 1 failed, 1 skipped")
         self.assertEqual(count.ends["b"], ["second b"])

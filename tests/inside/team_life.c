@@ -17,7 +17,7 @@
 
 #include <gasnet_coll.h>
 
-enum { CYCLES = 600, FENCE_AT = 127, LIVE = 3 };
+enum { CYCLES = 240, FENCE_AT = 127, LIVE = 3 };
 
 /* Collectives up to and beyond the one that starts the library's own. */
 static void use(gex_TM_t tm, int count) {
