@@ -34,6 +34,22 @@ static void barrier_inside(void) {
   gasnet_barrier_notify(1, 0);
   (void)gasnet_barrier(20, 0);
 }
+static void barrier_of_handler(gex_Token_t token) {
+  (void)token;
+  (void)gasnet_barrier(21, 0);
+}
+static void event_of_handler(gex_Token_t token) {
+  (void)token;
+  gex_Event_Wait(gex_Coll_BarrierNB(dbg.tm, 0));
+}
+static void in_handler(void) {
+  start();
+  dbg_in_request(barrier_of_handler);
+}
+static void in_handler_nb(void) {
+  start();
+  dbg_in_request(event_of_handler);
+}
 static void unregistered(void) {
   start();
   gex_AM_RequestShort0(dbg.tm, 0, 200, 0);
@@ -128,6 +144,8 @@ static const struct dbg_case cases[] = {
     {"atomic_unattached2", atomic_unattached, {"gex_AD_OpNB_U64", "no segment"}, 2, NULL},
     ROW(notify_twice, "gasnet_barrier_notify", "19"),
     ROW(barrier_inside, "gasnet_barrier", "20"),
+    ROW(in_handler, "gasnet_barrier", "request handler"),
+    ROW(in_handler_nb, "gex_Coll_BarrierNB", "request handler"),
     ROW(unregistered, "rank 0", "handler 200", "register"),
     {"unregistered_peer", unregistered_peer, {"rank 0", "handler 201", "register"}, 2, NULL},
     ROW(wrong_count, "gasnet_AMRequestShort", "numargs", "3", "2 arguments"),

@@ -316,6 +316,7 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
     tmb_check_tm("gex_Coll_BarrierNB", tm, false);
     tmb_check_flags("gex_Coll_BarrierNB", flags, 0);
   }
+  TMB_CHECK_NO_HANDLER("gex_Coll_BarrierNB");
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
   tmb_up_op_more(op, TMB_CAT_PUT);
   ex_start(tmb_team_of(tm), op);
@@ -449,6 +450,7 @@ static void check_flags(const char *call, int flags) {
 static void notify(const char *call, int id, int flags) {
   tmb_check_ready_at(call);
   TMB_CHECK_CONTEXT(call);
+  TMB_CHECK_NO_HANDLER(call);
   if (tmb_job.debug) check_flags(call, flags);
   tmb_lock_acquire(&barrier_lock);
   if (barrier.named.notified)
@@ -512,6 +514,7 @@ static void check_notified(const char *call, int id) {
 
 static int wait_phase(const char *call, int id, int flags) {
   TMB_CHECK_CONTEXT(call);
+  TMB_CHECK_NO_HANDLER(call);
   if (tmb_job.debug) check_flags(call, flags);
   if (!named_complete()) {
     struct gexx_wait wait;
@@ -533,6 +536,7 @@ int gasnet_barrier_wait(int id, int flags) {
 int gasnet_barrier_try(int id, int flags) {
   check_notified("gasnet_barrier_try", id);
   TMB_CHECK_CONTEXT("gasnet_barrier_try");
+  TMB_CHECK_NO_HANDLER("gasnet_barrier_try");
   if (tmb_job.debug) check_flags("gasnet_barrier_try", flags);
   tmb_poll();
   return named_complete() ? outcome(id, flags) : GASNET_ERR_NOT_READY;
