@@ -293,6 +293,38 @@ def wrong_setting():
     Job(2, [VICTIM], env={"TOMBOLO_CONDUIT": "SMP"}).expect(0)
 
 
+def messages():
+    """One line for each cause, with what a person needs to know."""
+    job = Job(3, ["yes"])
+    job.process.stdout.read(1)
+    job.process.stdout.close()
+    job.process.stdout = None
+    job.expect(141, r"killed by signal 13 \(SIGPIPE\)")
+    check(job.err.count("\n") == 1, "lines for one reader that has gone:", job.err)
+    job = Job(2, [VICTIM, "hang"])
+    job.ready()
+    job.process.send_signal(signal.SIGINT)
+    job.expect(130, r"signal 2 \(SIGINT\): ending the job; ranks still running: 0-1")
+    code, _, err = tombolo("run", "no-such-program", env={"PATH": "/nowhere:/usr/bin"})
+    check(code == 127 and "in PATH (/nowhere:/usr/bin)" in err, err)
+    code, _, err = tombolo("run", "--cwd", "/usr", "./no-such-program")
+    check(code == 127 and "in folder /usr" in err, err)
+    done = subprocess.run(["sh", "-c", "ulimit -f 0; exec \"$0\" run -n 2 true", TOMBOLO],
+                          capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    check(done.returncode == 1 and "ulimit -f" in done.stderr, done)
+    check("warning" not in done.stderr, "an error is no warning:", done.stderr)
+
+
+def stopped_launcher():
+    """Its agents give it up; it says so itself, once it goes on, and blames no host."""
+    job = Job(2, [HANGS, "traffic"], "agents", env={"TOMBOLO_PEER_TIMEOUT": "1"})
+    job.ready()
+    job.process.send_signal(signal.SIGSTOP)
+    time.sleep(4)
+    job.process.send_signal(signal.SIGCONT)
+    job.expect(1, r"this launcher did not run for \d\S* s \(it was stopped")
+
+
 def trace_is_closed():
     """A trace is whole JSON after gasnet_exit, not only after a return from main."""
     with tempfile.TemporaryDirectory() as folder:
@@ -371,6 +403,8 @@ CASES += [
     missing_library,
     wrong_setting,
     trace_is_closed,
+    messages,
+    stopped_launcher,
     behind_a_wrapper,
     behind_another_pid_space,
     wrapper_goes_on,

@@ -314,8 +314,14 @@ static void serve_child(struct tree *t, struct tree_child *child) {
   if (!child->greeted) return;
   if (!child->link.broken) link_pull(&child->link, PULL_BYTES);
   while (link_next(&child->link, &f)) from_child(t, child, &f);
+  char why[TREE_WHY_BYTES];
+  snprintf(why, sizeof why,
+           t->absent_s > 0 ? "this launcher did not run for %.1f s (it was stopped, or its machine "
+                             "slept), longer than TOMBOLO_PEER_TIMEOUT, so its agents have ended"
+                           : "the connection to its agent has ended",
+           t->absent_s);
   if (child->link.broken)
-    tree_child_lost(t, child, "the connection to its agent has ended");
+    tree_child_lost(t, child, why);
   else
     check_silence(t, child);
 }
@@ -326,8 +332,17 @@ static bool between(const struct tree *t) {
   return t->started && !t->sup;
 }
 
+/* Notices that this process has not run for longer than those below wait for it. */
+static void note_absence(struct tree *t) {
+  const uint64_t now = tmb_os_now_ns();
+  const double passed_s = t->step_ns ? (double)(now - t->step_ns) / 1e9 : 0;
+  t->step_ns = now;
+  if (t->job.silence_s > 0 && passed_s > t->job.silence_s && !t->paused) t->absent_s = passed_s;
+}
+
 void tree_step(struct tree *t) {
   struct frame f;
+  note_absence(t);
   if (t->host != TREE_ROOT) {
     if (!t->up.broken) link_pull(&t->up, PULL_BYTES);
     while (!between(t) && link_next(&t->up, &f)) from_above(t, &f);

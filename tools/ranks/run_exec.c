@@ -15,6 +15,7 @@
 #include "boot/page/ctl.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +30,26 @@ static int check_program(const char *path) {
   return access(path, X_OK) == 0 ? 0 : errno;
 }
 
+static const char *search_path(void) {
+  const char *dirs = tmb_env_get("PATH");
+  return dirs ? dirs : "/usr/local/bin:/usr/bin:/bin";
+}
+
+/* Says where a program was looked for. */
+static void refuse_missing(const char *name) {
+  char folder[PATH_MAX];
+  if (!strchr(name, '/'))
+    tmb_print("run: program '%s' not found in PATH (%s); a program in this folder is './NAME'",
+              name, search_path());
+  else if (name[0] == '/' || !getcwd(folder, sizeof folder))
+    tmb_print("run: program '%s' not found", name);
+  else
+    tmb_print("run: program '%s' not found in folder %s; it can be chosen by --cwd", name, folder);
+}
+
 static int refuse(const char *name, int err) {
   if (err == ENOENT || err == ENOTDIR) {
-    tmb_print("run: program '%s' not found%s", name,
-              strchr(name, '/') ? "" : " in PATH; a program in this folder is './NAME'");
+    refuse_missing(name);
     return TOOL_EXIT_NOT_FOUND;
   }
   tmb_print("run: program '%s' cannot be executed: %s%s", name, strerror(err),
@@ -48,8 +65,7 @@ int run_resolve(const char *name, char **path) {
     return *path ? 0 : refuse(name, ENOMEM);
   }
   int worst = ENOENT;
-  const char *dirs = tmb_env_get("PATH");
-  if (!dirs) dirs = "/usr/local/bin:/usr/bin:/bin";
+  const char *dirs = search_path();
   while (*name) {
     const size_t length = strcspn(dirs, ":");
     char *candidate = NULL;

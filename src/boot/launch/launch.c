@@ -72,7 +72,7 @@ static void close_hosts(struct tmb_launch *l) {
 static int open_hosts(struct tmb_launch *l) {
   l->host = malloc(l->hosts * sizeof *l->host);
   if (!l->host) {
-    tmb_warn("cannot start ranks on %u hosts: out of memory", l->hosts);
+    tmb_print("cannot start ranks on %u hosts: out of memory", l->hosts);
     return TMB_E_NOMEM;
   }
   for (uint32_t h = 0; h < l->hosts; h++) l->host[h] = (struct tmb_launch_host){-1, -1};
@@ -91,7 +91,7 @@ static int open_hosts(struct tmb_launch *l) {
 
 static int open_bell(void) {
   const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (fd < 0) tmb_warn("cannot start ranks: eventfd: %s; raise 'ulimit -n'", strerror(errno));
+  if (fd < 0) tmb_print("cannot start ranks: eventfd: %s; raise 'ulimit -n'", strerror(errno));
   return fd < 0 ? -1 : high_fd(fd);
 }
 
@@ -156,7 +156,7 @@ int tmb_launch_signals(struct tmb_launch *l) {
     if (!is_ignored(supervised_signals[i])) sigaddset(&set, supervised_signals[i]);
   l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (l->signal_fd < 0) {
-    tmb_warn("cannot supervise ranks: signalfd: %s", strerror(errno));
+    tmb_print("cannot supervise ranks: signalfd: %s", strerror(errno));
     return TMB_E_SYS;
   }
   l->signal_fd = high_fd(l->signal_fd);
@@ -177,7 +177,7 @@ int tmb_launch_open(struct tmb_launch *l) {
   getrlimit(RLIMIT_NOFILE, &l->files_before);
   l->pids = calloc(l->size, sizeof *l->pids);
   if (!l->pids) {
-    tmb_warn("cannot start %u ranks: out of memory", l->size);
+    tmb_print("cannot start %u ranks: out of memory", l->size);
     return TMB_E_NOMEM;
   }
   int rc = open_memory(l);

@@ -115,13 +115,13 @@ int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd_out,
   const size_t bytes = tmb_ctl_bytes(job->size, here);
   int rc = tmb_memfd_resize(fd, bytes, why, sizeof why);
   if (rc) {
-    tmb_warn("cannot start %u ranks: %s", here, why);
+    tmb_print("cannot start %u ranks: %s", here, why);
     goto fail_close;
   }
   struct tmb_ctl *ctl = map_fd(fd, bytes);
   if (!ctl) {
-    tmb_warn("cannot start %u ranks: mapping %zu bytes of shared memory: %s (see ulimit -v)", here,
-             bytes, strerror(errno));
+    tmb_print("cannot start %u ranks: mapping %zu bytes of shared memory: %s (see ulimit -v)", here,
+              bytes, strerror(errno));
     rc = TMB_E_SYS;
     goto fail_close;
   }

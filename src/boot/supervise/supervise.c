@@ -40,6 +40,19 @@ static void kill_rest(const struct tmb_sup *s) {
   tmb_sup_signal(s, SIGKILL, true);
 }
 
+/* The ranks that have not ended, as far as is known here. */
+static char *list_alive(const struct tmb_sup *s, char *list, size_t bytes) {
+  pid_t *alive = calloc(s->l->size, sizeof *alive);
+  if (!alive) tmb_fatal_nopos("out of memory for a list of %u ranks", s->l->size);
+  for (uint32_t r = 0; r < s->l->size; r++) {
+    const bool here = tmb_ctl_record_of(s->l->ctl)[r] != TMB_CTL_ELSEWHERE;
+    alive[r] = here ? s->l->pids[r] : s->far_gone && !s->far_gone[r];
+  }
+  tmb_ranklist_format(list, bytes, s->l->size, alive);
+  free(alive);
+  return list;
+}
+
 /* ---- signals to the supervisor */
 
 /* Ends the job everywhere, now. */
@@ -65,7 +78,9 @@ static void end_by_signal(struct tmb_sup *s, int sig) {
     kill_rest(s);
     return;
   }
-  tmb_info("ending the job on signal %d (%s)", sig, tmb_os_signal_name(sig));
+  char list[TMB_RANKLIST_BYTES];
+  tmb_print("signal %d (%s): ending the job; ranks still running: %s", sig, tmb_os_signal_name(sig),
+            list_alive(s, list, sizeof list));
   cut_short(s, 128 + sig);
 }
 
@@ -113,19 +128,6 @@ static void hold_clock(struct tmb_sup *s) {
   s->tick_ns = now;
   if (s->phase == TMB_PHASE_RUNNING || s->failed || s->held_ns >= s->slow_output_ns) return;
   if (output_is_full() || (s->far && s->far->output_full(s->far->arg))) s->held_ns += passed;
-}
-
-/* The ranks that have not ended, as far as is known here. */
-static char *list_alive(const struct tmb_sup *s, char *list, size_t bytes) {
-  pid_t *alive = calloc(s->l->size, sizeof *alive);
-  if (!alive) tmb_fatal_nopos("out of memory for a list of %u ranks", s->l->size);
-  for (uint32_t r = 0; r < s->l->size; r++) {
-    const bool here = tmb_ctl_record_of(s->l->ctl)[r] != TMB_CTL_ELSEWHERE;
-    alive[r] = here ? s->l->pids[r] : s->far_gone && !s->far_gone[r];
-  }
-  tmb_ranklist_format(list, bytes, s->l->size, alive);
-  free(alive);
-  return list;
 }
 
 static void check_timeout(struct tmb_sup *s, double timeout_s) {

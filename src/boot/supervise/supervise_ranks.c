@@ -180,7 +180,9 @@ static void natural_end(struct tmb_sup *s, uint32_t rank, pid_t pid, int status,
   const bool first_failure = code != 0 && !s->failed;
   if (code != 0) s->failed = true;
   tmb_sup_add_code(s, code);
-  if ((first_failure || WIFSIGNALED(status)) && s->reports++ < TMB_SUP_REPORTS_MAX)
+  /* Who writes to a reader that has gone gets SIGPIPE, each rank for the same reason. */
+  const bool again = !first_failure && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE;
+  if ((first_failure || WIFSIGNALED(status)) && !again && s->reports++ < TMB_SUP_REPORTS_MAX)
     report_end(s, rank, pid, status, false);
   else if (s->phase == TMB_PHASE_RUNNING && tmb_sup_all_alive(s) > 0)
     tmb_info("rank %u (pid %d) ended with code 0 after %.2f s while %u others run", rank, (int)pid,

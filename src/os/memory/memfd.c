@@ -85,8 +85,9 @@ int tmb_memfd_create(const char *name, bool avoid_memfd) {
     if (fd >= 0) return fd;
     record_failure(tried, sizeof tried, dirs[i]);
   }
-  tmb_warn("cannot create shared memory (%s); set GASNET_TMPDIR to a directory that can be written",
-           tried);
+  tmb_print(
+      "cannot create shared memory (%s); set GASNET_TMPDIR to a directory that can be written",
+      tried);
   return TMB_E_SYS;
 }
 
