@@ -24,6 +24,8 @@ static uint32_t flipped;
 static uint32_t flipped_gap; /* of them: between control part and tail, where nothing lies */
 static uint32_t drop;        /* packets that get lost */
 static uint64_t handled;
+static uint8_t *restless; /* [restless_bytes] the program writes to it while it is sent */
+static size_t restless_bytes;
 
 static void on_am(const struct tmb_am_in *in) {
   for (size_t i = 0; i + 8 <= in->nbytes; i += 8)
@@ -45,6 +47,7 @@ static uint32_t spy_send(void *io, const struct udp_out *out, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     uint8_t *flat = malloc(out[i].head_bytes + out[i].tail_bytes);
     assert_non_null(flat);
+    for (size_t k = 0; k < restless_bytes; k += 64) restless[k]++;
     struct udp_out copy = out[i];
     memcpy(flat, out[i].head, out[i].head_bytes);
     if (out[i].tail_bytes) memcpy(flat + out[i].head_bytes, out[i].tail, out[i].tail_bytes);
@@ -220,6 +223,37 @@ static void every_bit_hashed(void **state) {
   rig_cipher = cipher;
 }
 
+/* Memory that the program writes to all the time is read by a get, and put, although what is sent
+ * differs from what was hashed: what is sent again is a copy. A short get is one at once. */
+static void restless_memory(void **state) {
+  (void)state;
+  static uint8_t local[100000], src[100000];
+  struct udp_cipher *cipher = rig_cipher;
+  rig_cipher = NULL;
+  for (uint32_t kind = 0; kind < 3; kind++) {
+    begin();
+    uint64_t done = 0;
+    const size_t nbytes = kind == 0 ? 4000 : sizeof local;
+    struct tmb_rma rma = {
+        .peer = 1, .remote = rig_segment[1], .local = local, .nbytes = nbytes, .op = &done};
+    restless = kind < 2 ? rig_segment[1] : src;
+    restless_bytes = sizeof local;
+    if (kind == 2) rma.local = src;
+    assert_int_equal((kind < 2 ? udp_get : udp_put)(rig_net[0], &rma), 0);
+    for (uint32_t steps = 0; !done; steps++) {
+      assert_cmp(steps, <, STEPS_MAX);
+      rig_step(2);
+    }
+    drain();
+    restless_bytes = 0;
+    if (kind == 0) assert_int_equal(rig_stats[1].retransmits, 0);
+    if (kind == 1) assert_cmp(rig_stats[1].retransmits, >, 0);
+    if (kind == 2) assert_cmp(rig_stats[0].retransmits, >, 0);
+    rig_close(2);
+  }
+  rig_cipher = cipher;
+}
+
 /* Packets of a rank that does not encrypt, or has another secret, are refused. */
 static void unknown_senders(void **state) {
   (void)state;
@@ -244,7 +278,8 @@ static void unknown_senders(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_bit_hashed), cmocka_unit_test(listener),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_bit_hashed),
+                                     cmocka_unit_test(restless_memory), cmocka_unit_test(listener),
                                      cmocka_unit_test(every_bit_sealed),
                                      cmocka_unit_test(unknown_senders)};
   char why[128];

@@ -29,6 +29,7 @@ struct udp_out {
   uint32_t head_bytes, tail_bytes;
   const void *head, *tail;
   enum udp_way way;
+  bool changes; /* the program may write to the tail's memory meanwhile */
 };
 
 #define UDP_BATCH        8u /* datagrams of one receive call */

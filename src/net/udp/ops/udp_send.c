@@ -54,6 +54,15 @@ static void seal(struct tmb_net *e, struct udp_peer *p, struct udp_out *out, uin
   e->loose = buf;
 }
 
+/* Send a copy of the tail. The program may write to the memory of a get while it is read, and what
+ * the kernel copies has to be what was hashed. */
+static void copy_tail(struct tmb_net *e, struct udp_out *out) {
+  struct udp_buf *buf = udp_buf_get(e, out->tail_bytes);
+  out->tail = memcpy(buf->data, out->tail, out->tail_bytes);
+  buf->next = e->loose;
+  e->loose = buf;
+}
+
 /* Fill in the header of the packet in out->head, with what is known now, and hash it; or encrypt
  * it, which changes *out. */
 static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *out,
@@ -78,6 +87,7 @@ static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *o
                                  .tail_key = e->tail_key};
   const uint32_t copied_at = TMB_ALIGN_UP(UDP_HEADER_BYTES + parts->control, 16u);
   if (e->config.hash_payload && out->tail_bytes) {
+    if (out->changes) copy_tail(e, out);
     input.tail = out->tail;
     input.tail_bytes = out->tail_bytes;
   } else if (e->config.hash_payload && out->head_bytes > copied_at) {
@@ -150,7 +160,8 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
                         .head = slot->buf->data,
                         .head_bytes = slot->head_bytes,
                         .tail = slot->tail,
-                        .tail_bytes = slot->tail_bytes};
+                        .tail_bytes = slot->tail_bytes,
+                        .changes = true}; /* it may have been refused because of that */
   const uint32_t bytes = slot->head_bytes + slot->tail_bytes;
   if (TMB_UNLIKELY(udp_mtu_lost(&p->mtu, bytes, slot->tries, slot->sent_ns))) {
     set_packet_bytes(e, p);

@@ -175,7 +175,8 @@ static bool asks(struct udp_peer *p, const struct udp_xfer *x, uint32_t rail, ui
 static uint64_t push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
                             uint32_t rail) {
   struct udp_buf *buf = udp_buf_get(e, UDP_HEADER_BYTES + UDP_RECORD_MAX + 32);
-  struct udp_out out = {.peer = p->rank, .rail = rail};
+  const bool changes = x->record.type == UDP_DATA && x->total <= UDP_COPY_MAX;
+  struct udp_out out = {.peer = p->rank, .rail = rail, .changes = changes};
   struct udp_cc *cc = &p->tx.rail[rail].cc;
   const bool streams = udp_rail_is_stream(e, rail);
   const uint32_t packet_bytes = streams ? e->config.stream_bytes : p->mtu.bytes;
