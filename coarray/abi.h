@@ -44,6 +44,7 @@ enum caf_stat {
   CAF_STAT_LOCKED = 1,
   CAF_STAT_LOCKED_OTHER = 2,
   CAF_STAT_ERROR = 3,
+  CAF_STAT_DUP_SYNC_IMAGES = 3, /* of gfortran; the same number */
   CAF_STAT_STOPPED = 6000,
   CAF_STAT_FAILED = 6001
 };

@@ -175,16 +175,38 @@ static bool is_in_coarray(void **token_p) {
   return (uintptr_t)token_p - (uintptr_t)caf.segment < caf.segment_bytes;
 }
 
+/* The live coarray whose token is where a request for other memory wants its own, or NULL. When an
+ * allocatable coarray is allocated again, the request comes with its descriptor, too. */
+static const struct caf_token *taken(void *const *token_p, const struct caf_desc *desc) {
+  for (const struct caf_team *team = caf.team; team; team = team->parent)
+    for (const struct caf_token *t = team->coarrays; t; t = t->next)
+      if (t == *token_p && t->token_p == token_p && (t->type == CAF_STATIC || t->desc != desc))
+        return t;
+  return NULL;
+}
+
+/* gfortran 12 has asked for the memory of a component with the token of the coarray itself. */
+static void refuse_polymorphic(const struct caf_token *t, const struct caf_status *to) {
+  char name[CAF_NAME_ROOM];
+  caf_fail(to, CAF_STAT_ERROR,
+           "ALLOCATE of a polymorphic component (CLASS) of %s: gfortran asks for it as for the "
+           "coarray itself, which would be lost; declare the component TYPE instead of CLASS",
+           caf_name_of(t, name, sizeof name));
+}
+
 void CAF(register)(size_t size, int type, void **token_p, struct caf_desc *desc, int *stat,
                    char *errmsg, size_t errmsg_len) {
   CAF_STATEMENT("ALLOCATE");
   const struct caf_status to = {stat, errmsg, errmsg_len};
+  const struct caf_token *t;
   caf_start(NULL, NULL);
   switch (type) {
   case CAF_STATIC:
   case CAF_ALLOC:
     if (is_in_coarray(token_p))
       allocate_component(size, token_p, desc, &to);
+    else if ((t = taken(token_p, desc)) != NULL)
+      refuse_polymorphic(t, &to);
     else
       register_coarray(size, type, token_p, desc, &to);
     break;

@@ -21,6 +21,8 @@ CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg
 #define TESTS   1000u /* looks before a wait sleeps between them */
 #define LOOK_US 1000u /* longest sleep between looks at who has ended */
 
+enum { FEW_IMAGES = 16 };
+
 int caf_state_of(uint32_t rank) {
   uint64_t state = 0;
   struct caf_shared *there = (struct caf_shared *)caf.shared_addr[rank];
@@ -265,16 +267,40 @@ static int wait_for(uint32_t rank) {
   return (gexx_Signal_Fetch(post) & (CAF_GONE - 1)) >= want ? 0 : caf_state_of(rank);
 }
 
+/* Whether each of the images is one of the team, and named once; caf_fail if not. Few are compared
+ * with each other, of many each gets a mark. */
+static bool check_images(int count, const int *images, const struct caf_status *to) {
+  uint8_t *const seen = count > FEW_IMAGES ? calloc(caf.team->size, 1) : NULL;
+  const char *wrong = NULL;
+  int i;
+  for (i = 0; i < count && !wrong; i++) {
+    bool again = false;
+    if (images[i] < 1 || (uint32_t)images[i] > caf.team->size)
+      wrong = "";
+    else if (seen)
+      again = seen[images[i] - 1]++;
+    else
+      for (int k = 0; k < i && !again; k++) again = images[k] == images[i];
+    if (again) wrong = "twice";
+  }
+  free(seen);
+  if (!wrong) return true;
+  if (*wrong)
+    caf_fail(to, CAF_STAT_DUP_SYNC_IMAGES,
+             "SYNC IMAGES: image %d is named twice; name each image once", images[i - 1]);
+  else
+    caf_fail(to, CAF_STAT_ERROR,
+             "SYNC IMAGES: there is no image %d: the current team has images 1 to %u",
+             images[i - 1], caf.team->size);
+  return false;
+}
+
 /* Ranks of the images that SYNC IMAGES names; NULL, after caf_fail, when one is wrong. */
 static uint32_t *ranks_of(int count, const int *images, const struct caf_status *to) {
-  uint32_t *rank = malloc(((size_t)count + 1) * sizeof *rank);
-  for (int i = 0; rank && i < count; i++) {
-    rank[i] = images ? caf_rank(images[i], to) : caf.team->jobrank[i];
-    if (rank[i] == UINT32_MAX) {
-      free(rank);
-      return NULL;
-    }
-  }
+  if (images && !check_images(count, images, to)) return NULL;
+  uint32_t *const rank = malloc((size_t)count * sizeof *rank);
+  if (!rank) caf_fail(to, CAF_STAT_ERROR, "SYNC IMAGES: out of memory for %d images", count);
+  for (int i = 0; rank && i < count; i++) rank[i] = caf.team->jobrank[images ? images[i] - 1 : i];
   return rank;
 }
 

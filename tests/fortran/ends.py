@@ -14,6 +14,15 @@ SOURCE = """
 program ends
   use iso_fortran_env
   implicit none
+  type :: base
+    integer :: k = 7
+  end type
+  type :: holder ! for the memory of c gfortran asks with the token of the coarray
+    integer :: n = 0
+    class(base), allocatable :: c
+  end type
+  type(holder), save :: fixed[*]
+  type(holder), allocatable, save :: single[:], list(:)[:]
   integer :: a(2)[*], s, i
   integer, allocatable, save :: b(:)[:], c(:)[:]
   character(120) :: text
@@ -77,8 +86,33 @@ program ends
     if (s /= 0) print '(a)', 'refused'
   case ('huge_bare')
     allocate (b(1000000000000_8)[*])
+  case ('class')
+    allocate (single[*])
+    allocate (single%c)
+  case ('class_element')
+    allocate (list(3)[*])
+    allocate (list(2)%c)
+  case ('class_static')
+    allocate (fixed%c)
+  case ('moved')
+    call moved()
+    call moved()
+    if (this_image() == 1) print '(a)', 'both there'
   end select
 contains
+  subroutine moved() ! MOVE_ALLOC leaves the token in x behind
+    integer, allocatable :: x(:)[:], y(:)[:]
+    allocate (x(4)[*])
+    x = this_image()
+    call move_alloc(x, y)
+    allocate (x(6)[*])
+    x = 10*this_image()
+    sync all
+    i = 1 + mod(this_image(), num_images())
+    if (x(6)[i] /= 10*i .or. y(4)[i] /= i) error stop 5
+    sync all
+  end subroutine
+
   subroutine poke(at, value)  ! the count of an event
     use iso_c_binding
     integer(c_intptr_t), intent(in) :: at
@@ -99,7 +133,7 @@ CASES = (
     ("error_text", 1, "ERROR STOP bad thing"),
     ("range", 3, "there is no image 4 for coarray a: the current team has images 1 to 3"),
     ("index", 3, "there is no image 7 for coarray a"),
-    ("order", 3, "this image deallocates coarray c (number 4 of its team, 20 bytes), image 2"),
+    ("order", 3, "this image deallocates coarray c (number 5 of its team, 20 bytes), image 2"),
     ("order_stat", 0, "told"),
     ("overflow", 0, "told"),
     ("overflow_bare", 3, "the event on image 1 has been posted 2147483647 times more"),
@@ -108,6 +142,10 @@ CASES = (
     ("stopped_bare", None, "SYNC ALL: an image of the team has ended normally"),
     ("huge", 0, "refused"),
     ("huge_bare", None, "set GASNET_MAX_SEGSIZE"),
+    ("class", 3, "polymorphic component (CLASS) of coarray single: gfortran asks"),
+    ("class_element", 3, "polymorphic component (CLASS) of coarray list: gfortran asks"),
+    ("class_static", 3, "polymorphic component (CLASS) of coarray fixed: gfortran asks"),
+    ("moved", 0, "both there"),
 )
 
 

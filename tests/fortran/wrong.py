@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Wrong arguments of image control statements and collectives: STAT=, the message, and no hang.
+# timeout: 200
+"""Generates one program from a table of statements, and runs it with `tombolo fc`'s compiler.
+
+Each row is executed by all images with `stat=` and `errmsg=`, in the initial team and in a child
+team: stat, and the words of the message, must be right, and the images go on together. Then each
+row is executed without `stat=`, in a job of its own: the job ends with an error and the message.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+IMAGES = 4  # a child team has the odd ones, 1 and 3, or the even ones
+NONE = "there is no image"
+# (statement, STAT=, words of the message). `n` is the number of images of the current team, `me`
+# this image; {} is where stat= and errmsg= go. The variables keep the compiler from looking.
+ROWS = [
+    ("sync images (two{})", 3, "image 1 is named twice"),
+    ("sync images (own{})", 3, "is named twice"),
+    ("sync images (far{})", 3, "image 2 is named twice"),
+    ("sync images (many{})", 3, "image 2 is named twice"),
+    ("sync images (minus*0{})", 3, NONE + " 0"),
+    ("sync images ([1, minus*0]{})", 3, NONE + " 0"),
+    ("sync images (minus{})", 3, NONE + " -1"),
+    ("sync images (n + 1{})", 3, NONE),
+    ("sync images ([n + 1, 1]{})", 3, NONE),
+    ("sync images ([me]{})", 0, ""),
+    ("sync images ([(i, i = n, 1, minus)]{})", 0, ""),
+    ("event post (ev[n + 1]{})", 3, NONE),
+    ("event post (ev[minus]{})", 3, NONE + " -1"),
+    ("event post (ev{})", 0, ""),
+    ("event wait (ev, until_count=minus{})", 0, ""),
+    ("lock (lk[n + 1]{})", 3, NONE),
+    ("lock (lk[minus]{})", 3, NONE + " -1"),
+    ("unlock (lk[n + 1]{})", 3, NONE),
+    ("unlock (lk{})", 1, "is not locked"),
+    ("lock (held{})", 1, "holds the lock variable already"),
+    ("call co_broadcast (value, n + 1{})", 3, ""),
+    ("call co_sum (value, n + 1{})", 3, ""),
+]
+# Without `stat=` in the compiler; -1 is the number of the initial team, and must be refused.
+ENDS = [
+    ("form team (minus, team)", "FORM TEAM: team number -1: it must be positive"),
+    ("form team (minus*0, team)", "FORM TEAM: team number 0: it must be positive"),
+    ("change team (never); end team", "CHANGE TEAM: the team was not formed"),
+    ("sync team (never)", "SYNC TEAM: the team was not formed"),
+]
+PROGRAM = """
+program wrong
+  use iso_fortran_env
+  implicit none
+  type(event_type) :: ev[*]
+  type(lock_type) :: lk[*], held[*]
+  type(team_type) :: child, team, never
+  integer :: minus = -1, failures = 0, n, me, i, value, row
+  integer, allocatable :: two(:), own(:), far(:), many(:)
+  character(12) :: how
+  character(100) :: message
+  call get_command_argument(1, how)
+  read (how, *) row
+  call rows(row)
+  form team (1 + mod(this_image() - 1, 2), child)
+  change team (child)
+    call rows(merge(row - 100, row, row > 0))
+  end team
+  sync all
+  print '(a)', merge('done  ', 'FAILED', failures == 0)
+contains
+  subroutine rows(row)
+    integer, intent(in) :: row
+    integer :: s
+    n = num_images()
+    me = this_image()
+    two = [1, 2, 1]
+    own = [me, me]
+    far = [2, 1, 2]
+    many = [(1 + mod(i, n), i = 1, 20)]
+    many(1) = 2 ! named by the next one, too
+    many(2) = 2
+    value = 1
+    lock (held)
+    sync all
+    select case (row)
+ROWS
+    end select
+    unlock (held)
+    sync all
+  end subroutine
+
+  subroutine check(text, stat, wanted, words)
+    character(*), intent(in) :: text, words
+    integer, intent(in) :: stat, wanted
+    logical :: good
+    good = stat == wanted .and. (words == '' .or. index(message, words) > 0)
+    if (.not. good) print '(a,3i5,2a)', text, me, stat, wanted, ' ', trim(message)
+    if (.not. good) failures = failures + 1
+    sync all
+  end subroutine
+end program
+"""
+
+
+def source():
+    """The program: row 0 is all with stat=; rows 1.. one each, and minus 100 in the child team."""
+    text = "    case (0)\n"
+    for statement, stat, words in ROWS:
+        with_stat = statement.format(", stat=s, errmsg=message")
+        if "co_" in statement:  # their errmsg= is passed by value
+            with_stat = statement.format(", stat=s")
+        text += f"      s = -5; message = ''\n      {with_stat}\n"
+        name = statement.format("").replace("'", "")
+        text += f"      call check('{name}', s, {stat}, '{'' if 'co_' in statement else words}')\n"
+    alone = [row[0].format("") for row in ROWS] + [row[0] for row in ENDS]
+    for number, statement in enumerate(alone, 1):
+        text += f"    case ({number})\n      {statement}\n"
+    return PROGRAM.replace("ROWS\n", text)
+
+
+def run(program, row):
+    """(exit code, output) of the program in a job of IMAGES images; code 124: it hangs."""
+    command = [os.environ["TOMBOLO"], "run", "-n", str(IMAGES), "--timeout", "30", "--", program]
+    done = subprocess.run(
+        [*command, str(row)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def main():
+    failures = []
+
+    def expect(passed, what, output):
+        if not passed:
+            failures.append(what)
+            print(f"FAILED: {what}\n{output[-1500:]}")
+
+    with tempfile.TemporaryDirectory() as work:
+        path, program = Path(work) / "wrong.f90", Path(work) / "wrong"
+        path.write_text(source(), encoding="utf-8")
+        compiler = f"--compiler={os.environ['TOMBOLO_FC']}"
+        command = [os.environ["TOMBOLO"], "fc", compiler, "-w", str(path), "-o", str(program)]
+        subprocess.run(command, check=True, cwd=work)
+        code, output = run(program, 0)
+        expect(code == 0 and output.split() == ["done"] * IMAGES, "with stat=", output)
+        ends = [(row[0].format(""), row[2]) for row in ROWS if row[1]] + ENDS
+        numbers = [i for i, row in enumerate(ROWS, 1) if row[1]]
+        numbers += range(len(ROWS) + 1, len(ROWS) + len(ENDS) + 1)
+        for number, (statement, words) in zip(numbers, ends):
+            for row in {number, number + 100 if "n + 1" in statement else number}:
+                code, output = run(program, row)
+                what = f"row {row}, {statement}: exit code {code}, '{words}'"
+                expect(code not in (0, 124) and words in output, what, output)
+                expect("Error on image" in output, f"row {row} names the image", output)
+    counts = f"{len(ROWS)} statements with stat=, {len(ends)} without, {len(failures)} failures"
+    print(f"wrong: {counts}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
