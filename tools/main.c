@@ -28,6 +28,7 @@ int main(int argc, char **argv) {
   const struct subcommand table[] = {
       {"run", tool_run_main, "start a program as the ranks of a job on this machine"},
       {"ps", tool_ps_main, "show the jobs of this user"},
+      {"top", tool_top_main, "show what the ranks of a running job do, again and again"},
       {"why", tool_why_main, "say what a job waits for, and who for whom"},
       {"info", tool_info_main, "show version, settings, conduits, topology and limits"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "agent/look.h"
 #include "tool.h"
+#include "why/choose.h"
 
 #include "base/error.h"
 #include "base/fmt.h"
@@ -56,46 +57,6 @@ static error_t parse_why(int key, char *arg, struct argp_state *state) {
     return 0;
   default: return ARGP_ERR_UNKNOWN;
   }
-}
-
-/* Whether a job is meant: by its launcher, one of its ranks, or its number. */
-static bool is_meant(const struct tmb_ctl *ctl, const char *text) {
-  char *end;
-  const long pid = strtol(text, &end, 10);
-  if (*end == '\0' && pid == ctl->supervisor_pid) return true;
-  for (uint32_t i = 0; *end == '\0' && i < ctl->here; i++)
-    if (ctl->rank[i].pid == pid) return true;
-  return strtoull(text, &end, 16) == ctl->job_id && *end == '\0';
-}
-
-/* The supervisor of a job that is to be asked. */
-static const struct tmb_ctl *first_of(const struct tmb_job_found *jobs, int count, uint64_t id) {
-  int i = 0;
-  while (i + 1 < count && (jobs[i].again || jobs[i].ctl->job_id != id)) i++;
-  return jobs[i].ctl;
-}
-
-static const struct tmb_ctl *choose(const struct tmb_job_found *jobs, int count, const char *text) {
-  const struct tmb_ctl *only = NULL;
-  int found = 0;
-  for (int i = 0; i < count; i++) {
-    if (text && is_meant(jobs[i].ctl, text)) return first_of(jobs, count, jobs[i].ctl->job_id);
-    if (jobs[i].again) continue;
-    only = jobs[i].ctl;
-    found++;
-  }
-  if (!text && found == 1) return only;
-  if (found == 0)
-    tmb_print(
-        "why: no job of this user runs on this machine; ask on one of the job's hosts, as the "
-        "user who started it");
-  else if (!text)
-    tmb_print("why: %d jobs are running; give the number of one, see 'tombolo ps'", found);
-  else
-    tmb_print("why: %s is no job; give the number of a launcher or of a rank's process, see "
-              "'tombolo ps'",
-              text);
-  return NULL;
 }
 
 /* Looks at the job. Returns 0, or an exit code after a message. */
@@ -176,7 +137,7 @@ int tool_why_main(int argc, char **argv) {
   argp_err_exit_status = TOOL_EXIT_USAGE;
   if (argp_parse(&parser, argc, argv, 0, NULL, &o) != 0) return TOOL_EXIT_USAGE;
   const int count = tmb_jobs_find(&jobs);
-  const struct tmb_ctl *ctl = choose(jobs, count, o.job);
+  const struct tmb_ctl *ctl = why_choose(jobs, count, o.job, "why");
   const int rc = ctl ? explain(ctl, &o) : TOOL_EXIT_FAILED;
   if (count > 0) tmb_jobs_free(jobs, count);
   return rc;
