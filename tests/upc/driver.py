@@ -68,6 +68,35 @@ OPTIONS = """#include <upc.h>
 #endif
 shared int a??(THREADS??);
 """
+TWICE = """#include <upc.h>
+shared [2] int a[4 * THREADS] = {6};
+"""
+# In the older C a definition with `inline` alone can be called from everywhere.
+INLINE = """#include <upc.h>
+#include <stdio.h>
+inline int twice(int x) { return 2 * x; }
+int main(void) {
+  printf("sum %d\\n", twice(THREADS));
+  return 0;
+}
+"""
+BERKELEY = """#include <upc.h>
+#if !defined(__BERKELEY_UPC__) || __BERKELEY_UPC__ * 100 + __BERKELEY_UPC_MINOR__ < 216
+# error "an old version, or none"
+#endif
+#if !defined(__BERKELEY_UPC_RUNTIME__) || !__BERKELEY_UPC_RUNTIME_RELEASE__
+# error "no run-time library"
+#endif
+int main(void) {
+  int i;
+  forall (i = 0; i < THREADS; i++; i) bupc_poll();
+  return 0;
+}
+"""
+NEAR = """#include <upc.h>
+#include "near.h"
+int x = near;
+"""
 C_MAIN = """int part(void);
 #include <stdio.h>
 void bupc_init(int *, char ***);
@@ -135,6 +164,38 @@ def vendors(folder):
         sys.exit("-MM: no dependencies")
 
 
+def fails(folder, *command):
+    """What a command that must fail says."""
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if result.returncode == 0:
+        sys.exit(f"{' '.join(command)}: it succeeded")
+    return result.stderr
+
+
+def definitions(folder):
+    """Two initialised definitions; the older inline; where headers are looked for; --berkeley."""
+    (folder / "twice.upc").write_text(TWICE)
+    said = fails(folder, TOMBOLO, "upcc", "m.upc", "x/m.c", "twice.upc", "-o", "two")
+    for text in "multiple definition of `a'", "the object of x/m.c", "the object of twice.upc":
+        if text not in said:
+            sys.exit(f"two initialised definitions: no '{text}'\n{said}")
+    (folder / "inline.upc").write_text(INLINE)
+    run(folder, TOMBOLO, "upcc", "-O0", "-std=gnu89", "inline.upc", "-o", "inline")
+    expect(folder, "./inline", 6)
+    (folder / "x" / "near.h").write_text("enum { near = 3 };\n")
+    (folder / "x" / "near.upc").write_text(NEAR)
+    run(folder, TOMBOLO, "upcc", "-c", "x/near.upc", "-o", "near.o")
+    (folder / "x" / "near.upc").write_text(NEAR.replace('"near.h"', "<near.h>"))
+    if "near.h" not in fails(folder, TOMBOLO, "upcc", "-c", "x/near.upc", "-o", "near.o"):
+        sys.exit("#include <near.h> found what lies beside the source")
+    (folder / "berkeley.upc").write_text(BERKELEY)
+    fails(folder, TOMBOLO, "upcc", "-c", "berkeley.upc")
+    command = [TOMBOLO, "upcc", "--berkeley", "-c", "-Werror", "berkeley.upc"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if result.returncode or result.stderr.count("note: 'forall' is taken for upc_forall") != 1:
+        sys.exit(f"--berkeley: {result.returncode}\n{result.stderr}")
+
+
 def columns(folder):
     """What the C compiler finds is named by its line and column in the source."""
     (Path(folder) / "wrong.upc").write_text(WRONG)
@@ -167,6 +228,7 @@ def main():
         older_options(folder)
         vendors(folder)
         columns(folder)
+        definitions(folder)
         (folder / "void.upc").write_text(VOID_MAIN)
         run(folder, TOMBOLO, "upcc", "-O2", "void.upc", "-o", "void")
         expect(folder, "./void", 3) # its status is 0

@@ -35,6 +35,9 @@ static const char usage[] =
     "threads,\n"
     "                      16 GB of each thread or blocks of 1,048,576 elements; the same for all\n"
     "                      files of a program\n"
+    "  --berkeley          define __BERKELEY_UPC__ and its relatives, as version 2.28.0, for "
+    "programs\n"
+    "                      that call functions with bupc_ only where these are defined\n"
     "  -extern-main        the program's main is C or C++ and calls bupc_init\n"
     "  -save-temps         keep FILE.i and FILE.trans.c\n"
     "  --show, -v          print the commands instead of running them; as they run\n"
@@ -202,6 +205,7 @@ static bool own_option(struct upcc *u, const char *s) {
                {"-show", &u->only_show},
                {"-v", &u->verbose},
                {"-vv", &u->verbose},
+               {"--berkeley", &u->berkeley},
                {"-extern-main", &u->extern_main},
                {"--extern-main", &u->extern_main}};
   for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++)

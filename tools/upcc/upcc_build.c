@@ -105,9 +105,22 @@ static void define_macros(const struct upcc *u, struct upcc_list *l) {
       "-D__UPC_IO__=2",
       "-D__TOMBOLO_UPC__=1",
   };
+  /* Programs reach the functions with bupc_ only under these, and ask for a version from 2.4 to
+   * 2.20 at most. */
+  static const char *const of_berkeley[] = {
+      "-D__BERKELEY_UPC__=2",
+      "-D__BERKELEY_UPC_MINOR__=28",
+      "-D__BERKELEY_UPC_PATCHLEVEL__=0",
+      "-D__BERKELEY_UPC_RUNTIME__=1",
+      "-D__BERKELEY_UPC_RUNTIME_RELEASE__=2",
+      "-D__BERKELEY_UPC_RUNTIME_RELEASE_MINOR__=28",
+      "-D__BERKELEY_UPC_RUNTIME_RELEASE_PATCHLEVEL__=0",
+  };
   for (size_t i = 0; i < sizeof macros / sizeof macros[0]; i++) upcc_add(l, macros[i]);
   upcc_add(l, u->wide ? "-DUPC_MAX_BLOCK_SIZE=2147483647" : "-DUPC_MAX_BLOCK_SIZE=1048575");
   if (u->wide) upcc_add(l, "-DUPCR_WIDE=1");
+  for (size_t i = 0; u->berkeley && i < sizeof of_berkeley / sizeof of_berkeley[0]; i++)
+    upcc_add(l, of_berkeley[i]);
   if (!u->threads) {
     upcc_add(l, "-D__UPC_DYNAMIC_THREADS__=1");
     return;
@@ -214,7 +227,10 @@ static void compile_options(const struct upcc *u, struct upcc_list *l) {
     upcc_add(l, lenient[i]);
   for (size_t i = 0; i < u->compile.count; i++)
     if (strncmp(u->compile.words[i], "-pedantic", 9) != 0) upcc_add(l, u->compile.words[i]);
-  if (is_old) upcc_add(l, "-std=gnu17");
+  if (is_old) { /* what the translator writes needs C99; `inline` keeps its older meaning */
+    upcc_add(l, "-std=gnu17");
+    upcc_add(l, "-fgnu89-inline");
+  }
   upcc_add(l, "-Wno-unused-value");
 }
 
@@ -277,6 +293,12 @@ static int build_source(const struct upcc *u, size_t i, const char **object) {
   return code;
 }
 
+/* The linker names objects by their files, most of which are gone when its message is read. */
+static void name_objects(const struct upcc *u, const char *const *objects) {
+  for (size_t i = 0; i < u->sources.count; i++)
+    tmb_print("upcc: %s is the object of %s", objects[i], u->sources.words[i]);
+}
+
 static int link_program(const struct upcc *u, const char *const *objects) {
   struct upcc_list l = {0};
   size_t next = 0;
@@ -291,7 +313,9 @@ static int link_program(const struct upcc *u, const char *const *objects) {
   upcc_add(&l, u->wide ? "-ltombolo-upc-wide" : "-ltombolo-upc");
   upcc_add(&l, "-ltombolo");
   upcc_add(&l, "-lm");
-  return run(u, &l);
+  const int code = run(u, &l);
+  if (code && u->sources.count > 1) name_objects(u, objects);
+  return code;
 }
 
 static void remove_temporary(const struct upcc *u) {

@@ -120,6 +120,9 @@ UPCR_ATOMIC(UL, unsigned long)
 #undef UPCR_ATOMIC
 #undef UPCR_ATOMIC_FORM
 
+/* 1 where two types, or the types of two expressions, are the same, layouts included; else 0. */
+#define bupc_assert_type(a, b) __builtin_types_compatible_p(__typeof__(a), __typeof__(b))
+
 /* ---- others */
 void bupc_poll(void);
 void upc_poll(void);

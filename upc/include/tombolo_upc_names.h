@@ -9,6 +9,8 @@
 #define TOMBOLO_UPC_NAMES_H
 
 #define upc_sem_t                      bupc_sem_t
+#define upc_smemvec_t                  bupc_smemvec_t
+#define upc_pmemvec_t                  bupc_pmemvec_t
 #define upc_memcpy_async               bupc_memcpy_async
 #define upc_memget_async               bupc_memget_async
 #define upc_memput_async               bupc_memput_async

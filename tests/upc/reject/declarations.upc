@@ -43,6 +43,8 @@ shared [2] int again2[2 * THREADS];
 extern shared [3] int again2[2 * THREADS]; /* error: was declared as */
 extern shared int again3[];
 shared int again3[THREADS], again3[THREADS];
+shared int again5 = 1, again5;
+shared int again5 = 2;                    /* error: 'again5' is initialised twice, first in */
 shared int again4[THREADS], again4[2 * THREADS]; /* error: was declared as */
 int takes_pointer(shared int *p);
 int takes_pointer(shared [4] int *p);     /* error: was declared as */

@@ -54,6 +54,7 @@ void f(shared int *p, int *q) {
   private_int = upc_blocksizeof(private_int); /* error: is not a shared type */
   private_int = upc_elemsizeof(shared void);  /* error: incomplete type */
   private_int = upc_localsizeof(*unknown);    /* error: incomplete type */
+  private_int = upc_blocksizeof(shared struct hidden); /* error: incomplete type: 'shared struct hidden' has no definition */
   private_int = upc_localsizeof(open_array);  /* error: incomplete type */
   private_int = sizeof(open_array);           /* error: incomplete type */
   private_int = sizeof(pairs[0].y);           /* error: is applied to a bit-field */
@@ -91,4 +92,16 @@ void f(shared int *p, int *q) {
 
 shared int *g(int *q) {
   return q;                               /* error: return: 'int *' cannot become */
+}
+
+/* Names of the library whose declaration is missing. */
+void h(shared int *p) {
+  generic = (upc_sem_t *)p;               /* error: 'upc_sem_t' is not declared: #define BUPC_USE_UPC_NAMESPACE */
+}
+
+void i(upc_file_t *file, int n);          /* error: 'upc_file_t' is not declared: #include <upc_io.h> */
+upc_atomicdomain_t *domain;               /* error: 'upc_atomicdomain_t' is not declared: #include <upc_atomic.h> */
+
+void j(void) {
+  private_int = sizeof(upc_tick_t);       /* error: 'upc_tick_t' is not declared: #include <upc_tick.h> */
 }

@@ -94,6 +94,7 @@ std::string Generator::code(Node *n) {
   case Nk::MyThread: return "upcr_mythread";
   case Nk::Threads: return options_.threads ? std::to_string(options_.threads) : "upcr_threads";
   case Nk::MaxBlock: return std::to_string(pts_form().max_block);
+  case Nk::Value: return std::to_string(n->entries);
   case Nk::Chosen: return "(" + code(n->kids[0]) + ")";
   case Nk::TypeName: return place(n->begin) + type_name(n);
   case Nk::Declaration: return declaration(n);

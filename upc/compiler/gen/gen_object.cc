@@ -4,9 +4,10 @@
  *
  * Called by gen_decl.cc. Calls: gen_expr.cc. Invariants: the address is filled at start from a
  * descriptor in the section upc_objects; initial values that hold addresses or that are spread over
- * rows of THREADS elements are stored by code that runs at start. A function's static object stands
- * at file scope, in front of the function, unless its type or initialiser has names that only the
- * function knows.
+ * rows of THREADS elements are stored by code that runs at start. The variable of an object that is
+ * initialised is no common symbol, so that the linker finds a second one. A function's static
+ * object stands at file scope, in front of the function, unless its type or initialiser has names
+ * that only the function knows.
  */
 #include "gen/gen.h"
 
@@ -109,7 +110,7 @@ std::string Generator::object(Declared *d, Declarator &x) {
   if (d->is_static)
     s += "static upcr_pts_t " + name + ";";
   else
-    s += "upcr_pts_t " + name + " __attribute__((common));";
+    s += "upcr_pts_t " + name + " __attribute__((" + (x.init ? "no" : "") + "common));";
   const std::string object = fresh("object");
   s += " static const struct upcr_object " + object + " = { &" + name + ", \"" +
        std::string(x.name) + "\", " + local_size(x.type) + fields +

@@ -79,6 +79,16 @@ void Parser::check_again(const Symbol *before, const Declarator &x) {
                              "', but was declared as '" + upc_name(before->type) + "'");
 }
 
+// The C compiler does not see that a shared object has two initialisers.
+void Parser::check_initialised(const Declarator &x) {
+  if (x.symbol->init_token >= 0) {
+    const Token &first = s_[x.symbol->init_token];
+    s_.error(x.name_token, "'" + std::string(x.name) + "' is initialised twice, first in " +
+                               s_.file(first.file).name + ":" + std::to_string(first.line));
+  }
+  x.symbol->init_token = x.name_token;
+}
+
 Type *Parser::set_star(Type *t, long block) {
   Type *n = copy(t);
   if (is_array(t))

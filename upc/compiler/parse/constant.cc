@@ -180,6 +180,7 @@ Constant Parser::evaluate(const Node *n) {
     c.threads = options_.threads ? 0 : 1;
     return c;
   }
+  case Nk::Value: return known(n->entries);
   case Nk::MaxBlock: return known(pts_form().max_block);
   case Nk::Name:
     return n->symbol && n->symbol->kind == Sk::Constant ? known(n->symbol->value) : Constant();

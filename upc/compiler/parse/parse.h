@@ -81,6 +81,7 @@ private:
   int behind_attribute(int i) const;
   bool starts_type(int i) const;
   bool starts_declaration() const;
+  void check_no_type(const Declared *d);
   Node *declaration(bool in_record);
   Node *external_or_pass();
   bool is_upc(const Token &t) const;
@@ -139,6 +140,7 @@ private:
   void check_type(const Type *t, int token);
   void check_again(const Symbol *before, const Declarator &x);
   Type *referent(Type *t, int token);
+  void check_initialised(const Declarator &x);
   void check_object(Declared *d, Declarator &x);
   void check_dimensions(const Declarator &x);
   void check_definition(const Declared *d, const Declarator &x);
@@ -148,6 +150,11 @@ private:
   static bool is_open_star(const Type *t);
   Type *resolve_star(Type *t, int token);
   Type *set_star(Type *t, long block);
+
+  // names that are not declared (names.cc)
+  bool tell_unknown(int token);
+  bool tell_unknown_in(int begin, int end);
+  bool is_old_forall();
 
   // statements
   Node *statement();
@@ -234,6 +241,8 @@ private:
   long pack_ = 0;          // of #pragma pack; 0: none
   std::vector<long> packs_;
   int anonymous_ = 0;
+  std::vector<std::string_view> told_; // undeclared names of the library that have had a message
+  bool forall_told_ = false;
   std::vector<int> tentative_; // names of static shared arrays without a size so far
   Type *result_ = nullptr;     // of the function
   std::vector<Scope> scopes_;

@@ -192,6 +192,7 @@ Symbol *Parser::declare_in(const Declared *d, const Declarator &x, Sk kind) {
   Symbol *s = declare(x.name, kind, x.type);
   s->is_extern = d->is_extern;
   s->is_static = d->is_static;
+  if (x.before) s->init_token = x.before->init_token;
   s->is_register = std::any_of(d->other.begin(), d->other.end(),
                                [this](int token) { return s_[token].is("register"); });
   return s;
@@ -204,21 +205,20 @@ void Parser::introduce(Declared *d, Declarator &x) {
   const bool sized_later = at("=") && is_open_star(x.type);
   if (kind == Sk::Variable && !sized_later) x.type = resolve_star(x.type, x.name_token);
   Symbol *before = file_scope() ? find(x.name) : nullptr;
+  x.before = before;
   x.symbol = declare_in(d, x, kind);
   if (before && before->type && is_array(before->type) && is_array(x.type) && x.type->incomplete &&
       !before->type->incomplete)
     x.symbol->type = before->type;
   check_type(x.type, x.name_token);
-  if (sized_later)
-    x.before = before;
-  else
-    check_again(before, x);
+  if (!sized_later) check_again(before, x);
   if (kind == Sk::Variable) check_object(d, x);
 }
 
 // An initialiser of the object `x`, which may give an array its size, and with it [*] its value.
 void Parser::object_initializer(const Spec &s, Declarator &x) {
   x.init = initializer(x.type);
+  if (is_shared(x.type)) check_initialised(x);
   if (is_shared(x.type)) count_thread_entries(x);
   if (s.type->alias == "__auto_type" && x.symbol && x.init->type) x.symbol->type = x.init->type;
   if (!is_array(x.type) || !x.symbol) return;
@@ -293,6 +293,13 @@ bool Parser::begins_body(const Declared *d) const {
   return at("{") || (starts_declaration() && !at(";"));
 }
 
+// A declaration that has no specifiers: of the older C, or none at all.
+void Parser::check_no_type(const Declared *d) {
+  if (!d->file_scope || cur().kind != Tk::Name)
+    fail("expected a declaration before '" + std::string(cur().text) + "'");
+  if (tell_unknown(p_)) fail("the type '" + std::string(cur().text) + "' is not known");
+}
+
 Node *Parser::declaration(bool in_record) {
   Node *n = make(Nk::Declaration, p_);
   Declared *d = new Declared;
@@ -304,8 +311,7 @@ Node *Parser::declaration(bool in_record) {
   if (cur().kw == KwStaticAssert) return static_assertion();
   specifiers(s);
   d->spec_end = p_;
-  if (s.implicit && p_ == d->spec_begin && (!d->file_scope || cur().kind != Tk::Name))
-    fail("expected a declaration before '" + std::string(cur().text) + "'");
+  if (s.implicit && p_ == d->spec_begin) check_no_type(d);
   if (accept(";")) return finish(n, s, d);
   for (;;) {
     while (cur().kw == KwAttribute) attribute(d, nullptr, nullptr);

@@ -518,6 +518,7 @@ Node *Parser::name() {
     if (Node *b = text == "__builtin_choose_expr" ? choose_expr() : builtin(text)) return b;
   p_++;
   const Symbol *symbol = n->symbol = find(text); // NULL: implicitly declared
+  if (!symbol) tell_unknown(n->begin);
   n->type = symbol && symbol->type ? symbol->type : basic(Ty::Unknown);
   if (is_open_star(n->type))
     fail("the initialiser that gives '" + std::string(text) +
@@ -549,6 +550,10 @@ Node *Parser::builtin(std::string_view name) {
       Node *t = type_name();
       n->kids.push_back(t);
       n->type = f.form == 1 ? unqualified(t->operand) : basic(Ty::Int);
+      if (f.form == 3 && (first->dirty || t->dirty)) { // C cannot tell pointers-to-shared apart
+        n->kind = Nk::Value;
+        n->entries = same_type(first->operand, t->operand);
+      }
     }
     expect(")");
     n->op = name;
@@ -663,6 +668,15 @@ void Parser::check_no_bits(const Node *n, const Node *operand) {
     s_.error(n->begin, std::string(s_[n->begin].text) + " is applied to a bit-field");
 }
 
+namespace {
+
+std::string why_incomplete(const Type *t) {
+  if (is_record(t)) return ": '" + upc_name(t) + "' has no definition up to here";
+  return t->kind == Ty::Void ? ": void has no size" : ": the array has no size";
+}
+
+} // namespace
+
 Node *Parser::upc_sizeof() {
   Node *n = make(Nk::UpcSizeof, p_);
   n->op = cur().text;
@@ -685,7 +699,7 @@ Node *Parser::upc_sizeof() {
     s_.error(n->begin, "the operand of " + op + " is not a shared type");
   else if (e->kind == Ty::Void || (is_record(e) && !e->tag->complete) ||
            (op == "upc_localsizeof" && is_array(n->operand) && n->operand->incomplete))
-    s_.error(n->begin, "the operand of " + op + " has an incomplete type");
+    s_.error(n->begin, "the operand of " + op + " has an incomplete type" + why_incomplete(e));
   n->dirty = true;
   return done(n);
 }

@@ -57,7 +57,7 @@ Node *Parser::statement() {
   if (cur().kw == KwAttribute && !starts_declaration())
     while (cur().kw == KwAttribute) attribute(nullptr, nullptr, nullptr);
   if (at("{")) return block();
-  if (cur().kw == KwForall) return forall_statement();
+  if (cur().kw == KwForall || is_old_forall()) return forall_statement();
   if (cur().kw == KwUpcStatement) return upc_statement();
   Node *n = make(Nk::Tokens, p_);
   if (label(n)) {

@@ -43,6 +43,7 @@ enum class Nk : unsigned char {
   Threads,
   MaxBlock,
   TypeName,
+  Value,  // a number that is known here
   Chosen, // of a _Generic or __builtin_choose_expr: the chosen operand alone
   // declarations
   Declaration,
@@ -64,6 +65,7 @@ struct Symbol {
   long value = 0;
   bool file_scope = false, is_extern = false, is_static = false, is_register = false;
   bool is_parameter = false, address_taken = false;
+  int init_token = -1; // the name where the object is initialised; -1: not so far
 };
 
 struct Node {
@@ -82,7 +84,7 @@ struct Node {
   std::vector<const Member *> path; // through anonymous structures
   std::string_view op;
   int op_token = 0;
-  long entries = 0; // of a list in braces for an array: up to the last that it names
+  long entries = 0; // of a list in braces for an array: up to the last that it names; of a Value
   struct Declared *declared = nullptr;
 
   bool strict_type() const { return strict || (type && element_of(type)->strict); }
@@ -96,7 +98,7 @@ struct Declarator {
   int name_token = 0;
   Type *type = nullptr;
   Symbol *symbol = nullptr;
-  const Symbol *before = nullptr; // its earlier declaration, compared when the size is known
+  const Symbol *before = nullptr; // its earlier declaration in the file
   Node *init = nullptr;
   std::vector<Symbol *> params; // of a function
   std::vector<Node *> kids;     // expressions in array bounds

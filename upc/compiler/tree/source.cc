@@ -462,6 +462,10 @@ void Source::error(int token, const std::string &message) {
   report(token, "error", message);
 }
 
+void Source::note(int token, const std::string &message) {
+  if (!no_warnings_) report(token, "note", message);
+}
+
 void Source::warning(int token, const std::string &message) {
   if (errors_of_all_)
     error(token, message);

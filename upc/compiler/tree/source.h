@@ -102,6 +102,7 @@ public:
   // Messages, as compilers write them. An error makes the exit status 1.
   void error(int token, const std::string &message);
   void warning(int token, const std::string &message);
+  void note(int token, const std::string &message);
   int errors() const { return errors_; }
   void set_warnings(bool none, bool are_errors) {
     no_warnings_ = none, errors_of_all_ = are_errors;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Names of the library that a program uses without their declaration: what declares them.
+ *
+ * Called by the other parts of the parser, where a name is unknown or the text cannot be parsed.
+ * Calls: messages. Invariants: each name is told once in a file; functions of the headers are left
+ * to the C compiler, because programs of the older C call them undeclared.
+ */
+#include "parse.h"
+
+#include <algorithm>
+
+namespace {
+
+struct Known {
+  const char *name, *header;
+};
+
+const Known types[] = {
+    {"upc_file_t", "upc_io.h"},
+    {"upc_off_t", "upc_io.h"},
+    {"upc_local_memvec_t", "upc_io.h"},
+    {"upc_shared_memvec_t", "upc_io.h"},
+    {"upc_filevec_t", "upc_io.h"},
+    {"upc_hint_t", "upc_io.h"},
+    {"upc_atomicdomain_t", "upc_atomic.h"},
+    {"upc_atomichint_t", "upc_atomic.h"},
+    {"upc_handle_t", "upc_nb.h"},
+    {"upc_tick_t", "upc_tick.h"},
+    {"upc_thread_info_t", "upc_castable.h"},
+    {"upc_lock_t", "upc.h"},
+    {"upc_op_t", "upc_types.h"},
+    {"upc_type_t", "upc_types.h"},
+    {"upc_flag_t", "upc_types.h"},
+};
+
+// How names begin that tombolo_upc_names.h gives to those with bupc_.
+const char *const older[] = {
+    "upc_sem_",      "upc_smemvec_t", "upc_pmemvec_t",       "upc_memput_signal",
+    "upc_waitsync",  "upc_trysync",   "upc_begin_accessreg", "upc_end_accessregion",
+    "upc_atomicI",   "upc_atomicU",   "upc_atomicL",         "upc_thread_distance",
+    "upc_memput_vl", "upc_memget_vl", "upc_memcpy_vl",       "upc_memput_il",
+    "upc_memget_il", "upc_memcpy_il", "upc_memput_fstr",     "upc_memget_fstr",
+    "upc_memput_st", "upc_memget_st", "upc_memcpy_st",       "upc_memcpy_fstr",
+    "upc_memput_as", "upc_memget_as", "upc_memcpy_as",       "upc_memset_as",
+};
+
+bool begins(std::string_view name, std::string_view with) {
+  return name.compare(0, with.size(), with) == 0;
+}
+
+// What declares a name; empty: it is none of the library's.
+std::string remedy(std::string_view name) {
+  for (const Known &k : types)
+    if (name == k.name) return "#include <" + std::string(k.header) + ">, which declares it";
+  if (begins(name, "bupc_") && name.size() > 7 && name.substr(name.size() - 2) == "_t")
+    return "#include <bupc_extensions.h>, which declares it; <upc.h> does so unless "
+           "BUPC_DISABLE_EXTENSIONS is defined";
+  if (std::any_of(std::begin(older), std::end(older),
+                  [name](const char *beginning) { return begins(name, beginning); }))
+    return "#define BUPC_USE_UPC_NAMESPACE in front of #include <upc.h>, or write 'b" +
+           std::string(name) + "'";
+  return "";
+}
+
+// Number of semicolons in the parentheses that open at a token, not in those inside.
+int semicolons_in(const Source &s, int open) {
+  int depth = 0, count = 0;
+  for (int i = open; s[i].kind != Tk::End; i++) {
+    if (s[i].kind != Tk::Punct) continue;
+    const char c = s[i].text[0];
+    if (c == '(' || c == '[' || c == '{') depth++;
+    if (c == ';' && depth == 1) count++;
+    if ((c == ')' || c == ']' || c == '}') && --depth == 0) break;
+  }
+  return count;
+}
+
+} // namespace
+
+// Whether the token is an undeclared name of the library, which then is told of.
+bool Parser::tell_unknown(int token) {
+  const Token &t = s_[token];
+  if (t.kind != Tk::Name || t.kw != KwNone || find(t.text)) return false;
+  const std::string what = remedy(t.text);
+  if (what.empty()) return false;
+  if (std::find(told_.begin(), told_.end(), t.text) != told_.end()) return true;
+  told_.push_back(t.text);
+  const std::string text = "'" + std::string(t.text) + "' is not declared: " + what;
+  if (s_[token + 1].is("(")) // it may be a function of the program's own
+    s_.warning(token, text);
+  else
+    s_.error(token, text);
+  return true;
+}
+
+// Whether one of these tokens is the reason why the text cannot be parsed.
+bool Parser::tell_unknown_in(int begin, int end) {
+  bool found = false;
+  for (int i = begin; i < end; i++) found = (tell_unknown(i) && !s_[i + 1].is("(")) || found;
+  return found;
+}
+
+// Whether `forall (` begins an upc_forall, as an older compiler took it: three semicolons are in
+// its parentheses.
+bool Parser::is_old_forall() {
+  if (!at("forall") || !ahead(1).is("(") || find("forall")) return false;
+  if (semicolons_in(s_, p_ + 1) != 3) return false;
+  if (!forall_told_) s_.note(p_, "'forall' is taken for upc_forall, as by older compilers");
+  forall_told_ = true;
+  return true;
+}
