@@ -325,14 +325,14 @@ foreach(dir conformance inside multi fault)
   if(NOT dir IN_LIST TMB_TEST_FOLDERS)
     continue()
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/tests/${dir}/*.c" "${PROJECT_SOURCE_DIR}/tests/${dir}/*.cc")
   foreach(src IN LISTS sources)
     get_filename_component(name "${src}" NAME_WE)
     tmb_add_multi_test(${name} ${src} LABEL ${dir} RANKS 1 2 3 4 7)
   endforeach()
   # Scripts drive the command themselves: $TOMBOLO is the command, $TMB_BUILD the build tree.
-  file(GLOB scripts CONFIGURE_DEPENDS
+  file(GLOB_RECURSE scripts CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/tests/${dir}/*.sh" "${PROJECT_SOURCE_DIR}/tests/${dir}/*.py")
   # Those that compile clients of their own would do so without the sanitizer.
   foreach(script IN LISTS scripts)

@@ -8,8 +8,8 @@
  * (GEXX_FAILURE_REPORT): every operation ends, and the loss is met; transfers among the others go
  * on.
  */
-#include "conformance/mk_dev.h"
 #include "loss.h"
+#include "mk_dev.h"
 #include "threads.h"
 
 #include <gasnet_mk.h>
