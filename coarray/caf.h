@@ -334,7 +334,7 @@ size_t caf_section_elements(const struct caf_section *s);
 /* Whether a section is one piece of memory in its order. */
 bool caf_section_contiguous(const struct caf_section *s);
 
-/* Waits until no put to any byte of a section of `rank` is under way; says that one has begun. */
+/* Waits until no put to any byte of a section of `rank` is in progress; says that one has begun. */
 void caf_section_await(uint32_t rank, const struct caf_section *s);
 void caf_section_pending(uint32_t rank, const struct caf_section *s);
 

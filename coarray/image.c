@@ -201,7 +201,7 @@ void CAF(fail_image)(void) {
 int CAF(image_status)(int image, void *team) {
   (void)team;
   const struct caf_status none = {0};
-  gasnet_AMPoll(); /* it tells who is lost */
+  gasnet_AMPoll(); /* it reports lost images */
   return caf_state_of(caf_rank(image, &none));
 }
 
@@ -220,7 +220,7 @@ static void list_images(struct caf_desc *array, const int *kind, int state) {
   const uint32_t size = caf.team->size;
   char *list = malloc((size_t)size * (size_t)bytes + 1);
   ptrdiff_t count = 0;
-  gasnet_AMPoll(); /* it tells who is lost */
+  gasnet_AMPoll(); /* it reports lost images */
   for (uint32_t i = 0; list && i < size; i++)
     if (caf_state_of(caf.team->jobrank[i]) == state)
       store_kind(list + count++ * bytes, bytes, (int)i + 1);

@@ -3,8 +3,8 @@
  * Two ranks of an MPI library on two hosts, for bench/compare/net.py.
  *
  * Owns: buffers. Compiled by net.py with the mpicc of each MPI that is installed; not part of the
- * build. Calls: MPI, net_loop.h. Streams keep IN_FLIGHT messages under way, as a program would that
- * wants the bandwidth.
+ * build. Calls: MPI, net_loop.h. Streams keep IN_FLIGHT messages in progress, as a program would
+ * that wants the bandwidth.
  */
 #include "net_loop.h"
 

@@ -5,7 +5,7 @@
  * Owns: sizes, repetition and the output format. Included by ops_gex.c, ops_mpi.c and ops_tcp.c,
  * which define the operations in their library; two ranks. Calls: the functions of struct side.
  * Figures, after LogGP: `overhead`, the time that starting one takes; `gap`, from one to the next
- * when many are under way; `latency`, one way until the target can use the data, for put and get
+ * when many are in progress; `latency`, one way until the target can use the data, for put and get
  * until the operation is done; `overlap`, the part of a transfer that a computation as long as it
  * hides. A line "OP_FIGURE BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in microseconds, overlap
  * as a fraction. Invariants: rank 0 measures; rank 1 is in `serve` or in a barrier.

@@ -155,7 +155,7 @@ char *job_base_mapped(int rank) {
 }
 
 void job_links(struct job *job, int way) {
-  job_barrier(job); /* nothing is on its way */
+  job_barrier(job); /* nothing is in flight */
   job->way = way;
   for (int i = 0; i < JOB_LINKS; i++) {
     self.waited[i] = self.told[i] = 0;

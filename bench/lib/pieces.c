@@ -3,7 +3,7 @@
  * Rows of many pieces of one size, see pieces.h.
  *
  * Owns: the lists of pieces. Called by: tombolo-bench-vis. Calls: bench.h, floors.h, the public
- * API. Invariant: the row under way is described by the static variables, which change between
+ * API. Invariant: the row in progress is described by the static variables, which change between
  * rows.
  */
 #include "lib/pieces.h"

@@ -60,7 +60,7 @@ static void reduce_character(const void *a, void *b, size_t count, const void *c
   free(result);
 }
 
-/* A struct of more than 16 bytes comes back through a hidden first argument. */
+/* A struct of more than 16 bytes is returned through a hidden first argument. */
 static void reduce_struct(const void *a, void *b, size_t count, const void *cdata) {
   const struct operation *op = cdata;
   char *result = malloc(op->elem_len);

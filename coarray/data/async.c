@@ -2,7 +2,7 @@
 /*
  * Asynchronous transfers: what a handle stands for.
  *
- * Owns: the table of transfers under way. Called by notified.c, which begins them, by Fortran
+ * Owns: the table of transfers in progress. Called by notified.c, which begins them, by Fortran
  * programs through the module tombolo_caf, and by image control, which completes all. Calls: events
  * of the layer. Invariants: a handle is 0 or the number of a slot and the generation in which it
  * was given; a handle of an earlier generation is done, so it may be waited for any number of

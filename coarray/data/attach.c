@@ -7,7 +7,7 @@
  * signals, gets. Invariants: attaching is local: it changes the own list and tells every image the
  * list's version by a put that ends at the next image control statement, so images that synchronise
  * with this one afterwards know it; a reader copies a list whose version did not change meanwhile
- * (an odd version: a change is under way). A section is described by counts and strides; those of
+ * (an odd version: a change is in progress). A section is described by counts and strides; those of
  * one array nest, largest first, so membership of an address is found dimension by dimension.
  */
 #include "data/attach.h"

@@ -15,7 +15,7 @@
 typedef __int128 wide_int;
 typedef __float128 wide_real;
 
-/* A number on its way: complex numbers have both parts. */
+/* A number in flight: complex numbers have both parts. */
 struct number {
   wide_real re, im;
 };

@@ -5,7 +5,7 @@
  * Owns nothing beyond a call. Called by transfer.c, ref.c and collective.c. Calls: contiguous and
  * strided put and get, and the indexed forms where a subscript is a vector. Invariants: the first
  * dimension varies fastest; a put to a far image reads from a copy, so that the program may change
- * its variables, and more puts begin, while it is under way.
+ * its variables, and more puts begin, while it is in progress.
  */
 #include "data/attach.h"
 #include "data/pending.h"

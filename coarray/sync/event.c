@@ -21,7 +21,7 @@ CAF_EXPORT void CAF(event_query)(void *token, size_t index, int image, int *coun
 
 #define WORD    8u    /* bytes of an event or a lock */
 #define TESTS   1000u /* looks before a wait sleeps between them */
-#define LOOK_US 1000u /* longest sleep between looks at who is lost */
+#define LOOK_US 1000u /* longest sleep between checks which image is lost */
 
 /* Whether an event of a near rank counts more posts than EVENT_QUERY can tell. */
 static bool too_many(uint32_t rank, void *word) {

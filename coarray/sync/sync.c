@@ -19,7 +19,7 @@ CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg
                                  size_t errmsg_len);
 
 #define TESTS   1000u /* looks before a wait sleeps between them */
-#define LOOK_US 1000u /* longest sleep between looks at who has ended */
+#define LOOK_US 1000u /* longest sleep between checks which image has ended */
 
 enum { FEW_IMAGES = 16 };
 

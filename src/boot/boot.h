@@ -53,7 +53,7 @@ struct tmb_boot {
   int segment_fd; /* shared memory of the host, empty at start: grown when segments attach */
   bool supervised; /* a supervisor ends the job when a rank dies; false for a single process */
   pid_t pid;       /* of this process when it joined: a forked child of a client differs */
-  struct tmb_places places; /* who is on which host */
+  struct tmb_places places; /* which rank is on which host */
   /* Ranks that share this machine's processors and memory, and which of them this one is: those of
    * the host, but all ranks where several hosts are pretended on one machine. */
   uint32_t here, here_index;
@@ -135,7 +135,7 @@ int64_t tmb_boot_get(const struct tmb_boot *boot, uint32_t rank, const char *key
  * to flush its output is granted. Only the first call counts; ignored in a forked child of the
  * client and when the supervisor told this rank to end before. Threads: any; also from a signal
  * handler. in code: the exit code, of which the low 8 bits reach the launcher. Returns the code to
- * end with: another one where the launcher looks at the codes of ranks that were told to end.
+ * end with: another one where the launcher reads the codes of ranks that it has ended.
  */
 int tmb_boot_record_exit(struct tmb_boot *boot, int code);
 

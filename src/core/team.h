@@ -112,7 +112,7 @@ void tmb_team_close(struct tmb_team *team);
 
 /* The member with this number and rank in this process. in `in`: the message that asks; NULL: a
  * member whose handle is gone is not found. Returns NULL when there is none; then, while a call
- * that makes teams is under way here, the message has been copied, and its handler will be run
+ * that makes teams is in progress here, the message has been copied, and its handler will be run
  * again once the team is registered; otherwise it is for a team that is no more. Any thread. */
 struct tmb_team *tmb_team_find(uint64_t uid, uint32_t rank, const struct tmb_am_in *in);
 
@@ -124,7 +124,7 @@ uint64_t tmb_team_uid(void);
 
 /*
  * A peer may know a team before this process has registered it, but only while a call that makes
- * teams is under way here: tmb_team_making brackets these calls, tmb_team_in_making asks.
+ * teams is in progress here: tmb_team_making brackets these calls, tmb_team_in_making asks.
  */
 void tmb_team_making(bool begins);
 bool tmb_team_in_making(void);

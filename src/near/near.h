@@ -245,7 +245,7 @@ void tmb_near_expect_loss(struct tmb_near *near, uint64_t *offset, uint64_t *str
 
 /* The rank of near index `peer` is gone; no message will be sent to it any more. Take back what its
  * messages hold, and see that what it left half done stops nobody. Returns 0 once everything that
- * it had sent has been handed up, TMB_AGAIN before: call again after progress. One thread at a
+ * it had sent has been delivered, TMB_AGAIN before: call again after progress. One thread at a
  * time. */
 int tmb_near_lost(struct tmb_near *near, uint32_t peer);
 

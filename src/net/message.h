@@ -4,7 +4,7 @@
  * other.
  *
  * Owns no state. Included by core, src/near, src/net and the layers above core. Calls nothing.
- * Invariants: ranks are jobranks everywhere; a struct that describes something on its way out
+ * Invariants: ranks are jobranks everywhere; a struct that describes something outgoing
  * belongs to the caller and need not outlive the call, what it points at lives as the contract of
  * the function says.
  */
@@ -21,8 +21,8 @@ enum tmb_am_category { TMB_AM_SHORT = 0, TMB_AM_MEDIUM = 1, TMB_AM_LONG = 2 };
 enum { TMB_SERVE_REPLIES = 1, TMB_SERVE_REQUESTS = 2, TMB_SERVE_ALL = 3 };
 
 /* What a look for work has found: bits. BUSY: this thread could not look everywhere, because
- * another one is at work there, or could not go on for lack of a resource; who waits must look
- * again soon, for nobody will ring. */
+ * another one is at work there, or could not continue for lack of a resource; a waiting thread must
+ * check again soon, for nobody will ring. */
 enum { TMB_FOUND_NOTHING = 0, TMB_FOUND_WORK = 1, TMB_FOUND_BUSY = 2 };
 
 #define TMB_AM_ARGS_MAX           16
@@ -53,7 +53,7 @@ enum tmb_lacks {
   TMB_LACKS_NOTIFY  /* the peer has not taken earlier notifications */
 };
 
-/* One message on its way out. Filled by the caller except `staged`, which am_send keeps across
+/* One outgoing message. Filled by the caller except `staged`, which am_send keeps across
  * retries. */
 struct tmb_am_out {
   uint32_t peer;       /* jobrank */

@@ -9,7 +9,7 @@
  * one may be left empty, and then core does what its comment says. Peers are jobranks on other
  * hosts; ranks of this host are reached by the near engine (src/near), never by a conduit. No slot
  * runs handlers except progress. Returns are 0, TMB_AGAIN, or a negative code of base/error.def.
- * What a conduit hands up has been checked: lengths, indices and sources are in range; addresses
+ * What a conduit delivers has been checked: lengths, indices and sources are in range; addresses
  * in this process come from env->up->target.
  */
 #ifndef TMB_NET_NET_H
@@ -123,7 +123,7 @@ struct tmb_net_ops {
   int (*am_send)(struct tmb_net *net, struct tmb_am_out *out);
 
   /* Hand up what has arrived and finish local work; bounded. in serve: TMB_SERVE_*: with
-   * TMB_SERVE_REPLIES no request is handed up. Returns TMB_FOUND_ bits: WORK if something was done,
+   * TMB_SERVE_REPLIES no request is delivered. Returns TMB_FOUND_ bits: WORK if something was done,
    * BUSY if a part was skipped because another thread is at work there. Never sleeps. Any thread,
    * and with TMB_SERVE_REPLIES also inside up->am of a request on the same thread. */
   int (*progress)(struct tmb_net *net, int serve);
@@ -177,7 +177,7 @@ struct tmb_net_ops {
    * something to do, and lowers *timeout_ns to the time until the next timer. After it, progress
    * is called once more before the thread sleeps. Called as well, with max 0, after other calls of
    * the conduit while a thread of this process sleeps: what it then says about the timer, 0 if
-   * something is kept to be handed up, reaches that thread. Returns the number of entries. Any
+   * something is kept to be delivered, reaches that thread. Returns the number of entries. Any
    * thread; cheap. Empty: a waiting thread looks again after at most a millisecond. */
   uint32_t (*wait_fds)(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
 
@@ -187,7 +187,7 @@ struct tmb_net_ops {
 
   /* Rank `peer` is gone: forget what is still to be sent to it and touch none of its operations'
    * memory after the return. Returns 0 once everything that it had sent and that has come here has
-   * been handed up, TMB_AGAIN before. One thread at a time. Empty: 0. */
+   * been delivered, TMB_AGAIN before. One thread at a time. Empty: 0. */
   int (*lost)(struct tmb_net *net, uint32_t peer);
 
   /* A segment of this rank is about to be unmapped, or to belong to the client again: keep nothing

@@ -4,7 +4,7 @@
  *
  * Owns nothing. Implemented by core; conduits have the same by struct tmb_net_up (net.h), because a
  * plug-in links nothing of the library. Included by src/near, src/net/defaults, core and the layers
- * above it. Invariants: messages are handed up from progress only.
+ * above it. Invariants: messages are delivered from progress only.
  */
 #ifndef TMB_NET_UP_H
 #define TMB_NET_UP_H

@@ -68,7 +68,7 @@ struct tmb_signal_index {
   struct box *box;
   struct tree *tree; /* private */
   uint32_t shift;
-  uint32_t users;  /* searches under way */
+  uint32_t users;  /* searches in progress */
   size_t cursor;   /* where the next sweep begins */
   uint64_t lookup; /* number of the last one */
 };

@@ -321,7 +321,7 @@ static void describe(const void *arg, struct tmb_status_wait *out) {
   out->found = tmb_load_rlx(t->sem->count) - out->number;
 }
 
-/* Debug clients count who waits, for two checks; others go without two atomic operations. */
+/* Debug clients count waiting threads, for two checks; others go without two atomic operations. */
 static void wait_counted(const char *call, struct take *t) {
   const uint32_t others = tmb_fetch_add_rlx(&t->sem->waiters, 1);
   TMB_CHECK(!others || !(t->sem->handle.gexx_flags & GEXX_SEM_SCONSUMER),

@@ -43,7 +43,7 @@ struct gexx_notify_s {
   struct gexx_notify_s *next; /* active */
 };
 
-/* Most that a process may have under way; the range of TOMBOLO_NOTIFY_CREDITS. */
+/* Most that a process may have in progress; the range of TOMBOLO_NOTIFY_CREDITS. */
 #define UNDER_WAY_MAX 65536u
 
 struct sender {

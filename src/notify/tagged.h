@@ -49,7 +49,7 @@ uint32_t tmb_tagged_credits(void);
 /* Give credit back to a process; normal context. */
 void tmb_tagged_give(uint32_t jobrank, uint32_t credits);
 
-/* Credit came back from a process. */
+/* A process has returned credit. */
 void tmb_tagged_regain(uint32_t jobrank, uint32_t credits);
 
 /* Take credit, waiting for it. Returns false only for an immediate operation. */

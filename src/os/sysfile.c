@@ -4,7 +4,7 @@
  *
  * Owns: nothing. Called by cpu.c and mem.c. Calls: libc.
  * The cgroup of a process is a line "id:controllers:path" of /proc/self/cgroup (version 2:
- * "0::path"); where the hierarchy is mounted is told by /proc/self/mounts. In a container the path
+ * "0::path"); /proc/self/mounts says where the hierarchy is mounted. In a container the path
  * may lie outside what is mounted; then the mount point itself is this process's cgroup.
  */
 #include "os/sysfile.h"

@@ -59,7 +59,7 @@ static inline unsigned tmb_vis_remote(const struct tmb_vis *v) {
 /* Flags that make no difference where everything is complete on return. */
 #define TMB_VIS_SHORT_FLAGS (GEX_FLAG_IMMEDIATE | GEX_FLAG_ENABLE_LEAF_LC)
 
-/* Who is the other side of a call. */
+/* The other side of a call. */
 struct tmb_vis_peer {
   gex_TM_t tm;
   gex_Rank_t rank;

@@ -13,7 +13,7 @@
 #include "core/segment/mk.h"
 #include "vis/vis.h"
 
-/* A transfer under way. */
+/* A transfer in progress. */
 struct walk {
   const struct tmb_vis *v;
   struct tmb_op *op;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Origin of non-contiguous transfers to peers that are not mapped: cuts them into pieces, packs,
- * sends, and unpacks what comes back.
+ * sends, and unpacks the reply.
  *
  * Owns: the records of gets in flight, internal handler DATA. Called by vis.c. Calls:
  * am_stage, am_send, copy.c, list.c, op.h through the upcalls. Pieces are written into the message

@@ -6,7 +6,7 @@
  * (origin) and vis_serve.c (target). A transfer is cut into pieces of packed data, each sent as one
  * Medium message: head, payload of the completion handler (padded to 16), description of the remote
  * side (dimensions, or the entries that this piece touches), and for a put the data. A get's
- * request ends there; the data come back as a Medium reply that carries nothing else, with its
+ * request ends there; the data return as a Medium reply that carries nothing else, with its
  * place at the origin in the arguments. Invariants: every piece can be served alone and in any
  * order; parts of a put are acknowledged by a Short reply each; whatever follows the head starts at
  * a multiple of 16.

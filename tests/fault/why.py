@@ -43,7 +43,7 @@ CASES = [
     ("polls", 3, BUSY, r"which rank 2 has not called; rank 2 polls in a loop of its own, "
                      r"and has found nothing for [^$]* no other rank is left to send anything:",
      {}),
-    ("all-poll", 3, BUSY, r"ranks 0-2 poll in loops of their own, nothing is on its way", {}),
+    ("all-poll", 3, BUSY, r"ranks 0-2 poll in loops of their own, nothing is in flight", {}),
     ("layer", 3, HANG, r"worker 10 waits in take 5 of the table on worker 10, held by worker 12; "
                        r"worker 12 waits .* for barrier \d+ of all workers", {}),
     ("fill", 3, BUSY, r"rank 0 waits for room for a Medium message to rank 2: the ring of that "
@@ -191,7 +191,7 @@ def main():
         named("watchdog stop", watchdog, "stop", r"rank 2 is stopped"),
         named("watchdog polls", watchdog, "all-poll",
               r"rank 2 .*polls in a loop .* \[hangs\]\n[^$]*ranks 0-2 poll in loops of their own, "
-              r"nothing is on its way in the job, and no other rank is left to send anything\n"),
+              r"nothing is in flight in the job, and no other rank is left to send anything\n"),
         named("watchdog setting", watchdog_setting),
         named("watchdog quiet", watchdog_is_quiet, "slow"),
     ]

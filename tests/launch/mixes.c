@@ -3,7 +3,7 @@
  * Programs that use MPI and this library side by side: `mixes ORDER WHAT`. ORDER: mpi or gex, which
  * is begun first. WHAT:
  *   threads   one thread passes numbers round by MPI, the other by puts and messages, all the time
- *   coll      collectives of both, in turn and with one of each on its way, waited for in any order
+ *   coll      collectives of both, in turn and with one of each in flight, waited for in any order
  *   sleep     one thread passes numbers round by MPI while the other sleeps in the library
  *   split     teams and communicators of the same colours and keys have the same members
  *   exit      MPI_Finalize, then gasnet_exit(0)

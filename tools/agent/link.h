@@ -2,7 +2,7 @@
 /*
  * A stream of frames between two agents, over a pair of descriptors (the pipes of an ssh).
  *
- * Owns: both descriptors and what is on its way. Called by the tree of agents. Calls: libc, pack.
+ * Owns: both descriptors and what is in flight. Called by the tree of agents. Calls: libc, pack.
  * Invariants: neither sending nor receiving blocks; frames arrive whole and in order; a frame whose
  * head is impossible ends the link. A peer says something at least every LINK_PING_NS, so that one
  * that is silent for long is gone.

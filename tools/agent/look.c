@@ -3,7 +3,7 @@
  * Questions about a job and their way through the tree of agents, see look.h.
  *
  * Owns: struct look. Called as look.h says. Calls: tree, link, boot's snapshot, sockets.
- * Invariants: one look at a time; who asks while one is under way gets the next one.
+ * Invariants: one snapshot at a time; a question that comes meanwhile gets the next one.
  */
 #define _GNU_SOURCE
 #include "agent/look.h"
@@ -21,7 +21,7 @@
 #define CLIENTS_MAX 8
 #define LOOK_NS     UINT64_C(3000000000) /* a host that has not answered until then is left out */
 
-/* Somebody who asks on this host. */
+/* A process of this host that has a question. */
 struct client {
   int fd; /* -1: free */
   bool asked;
@@ -126,7 +126,7 @@ static uint32_t next_look(struct look *l, uint32_t flags) {
   return l->number + 1;
 }
 
-/* Reads a question, and notices who has gone. */
+/* Reads a question, and notices a closed connection. */
 static void hear_client(struct tree *t, struct client *c) {
   uint32_t flags;
   const ssize_t n = recv(c->fd, &flags, sizeof flags, 0);

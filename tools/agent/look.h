@@ -9,7 +9,7 @@
  * snapshot. Way of a question: socket -> ASK up to the root -> LOOK down to all -> SEEN up ->
  * VIEW down to the host of the question -> socket. Invariants: only processes of the same user get
  * an answer; nothing is looked at unless somebody asks; a host that does not answer in time is left
- * out; who asks gets what was seen after the question.
+ * out; an answer holds what was seen after its question.
  */
 #ifndef TMB_TOOL_LOOK_H
 #define TMB_TOOL_LOOK_H

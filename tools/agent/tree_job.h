@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job on several hosts: what the launcher decides and every agent is told.
+ * A job on several hosts: what the launcher decides and sends to every agent.
  *
  * Owns: the texts and arrays of a struct tree_job. Called by run_hosts.c (makes it), agent.c (reads
  * it), tree.c. Calls: pack. Invariants: hosts are numbered as in places.h; what arrives from the

@@ -32,7 +32,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MORE_FAILURES_NS UINT64_C(300000000)   /* further hosts that fail are told, too */
+#define MORE_FAILURES_NS UINT64_C(300000000)   /* further hosts that fail are reported, too */
 #define SLOW_AFTER_NS    UINT64_C(2000000000)  /* output of a failed job is delivered so long */
 #define AGENTS_NS        UINT64_C(15000000000) /* a job that failed waits so long for agents */
 #define FAILURES_SHOWN   8

@@ -113,7 +113,7 @@ private:
     }
   }
 
-  /* Messages to one rank leave in order: one is on its way when those before it have left. */
+  /* Messages to one rank leave in order: one is in flight when those before it have left. */
   void post(Note kind, const struct tmb_step &s, double wire_bytes) {
     s4u::Mailbox *const box = job_.boxes[s.peer];
     Mail *const mail = new Mail{kind, round_, rank_, s.tag, s.bytes};

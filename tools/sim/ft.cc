@@ -145,7 +145,7 @@ private:
     lanes_.back().add(bytes);
   }
 
-  /* Messages to one place, one after the other. What is added while one is on its way begins when
+  /* Messages to one place, one after the other. What is added while one is in flight begins when
    * the node next looks. */
   struct Lane {
     s4u::Host *from, *to;
@@ -157,7 +157,7 @@ private:
       backlog += bytes;
       if (!comm || comm->test()) next();
     }
-    /* Returns whether something is on its way. */
+    /* Returns whether something is in flight. */
     bool next() {
       if (comm) moved += moving;
       comm = nullptr;

@@ -4,7 +4,7 @@
  *
  * Owns: the order of events of one message. Called by experiments.cc. Calls: SimGrid. A message
  * above the eager limit asks its receiver first; the data follow the answer. Invariants: WINDOW
- * messages are under way to a neighbour.
+ * messages are in progress to a neighbour.
  */
 #include "links.h"
 
@@ -89,7 +89,7 @@ std::vector<s4u::Host *> neighbours(const Network &n, uint64_t links) {
   return found;
 }
 
-/* One message under way at a time in each direction to each neighbour and place of the window. A
+/* One message in progress at a time in each direction to each neighbour and place of the window. A
  * node has one processor for all its messages. */
 struct Stream {
   Network &n;

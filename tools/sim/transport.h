@@ -7,7 +7,7 @@
  * with `window_bytes`, grows by what is acknowledged while at least half of it is in use, to
  * `window_bytes_max`, and is never taken back. Messages leave in order, in pieces of some packets,
  * each when the one before it has left; a piece is acknowledged when it is there and one way back
- * has passed. Invariants: no more than the window is on its way, or one piece; lost packets do not
+ * has passed. Invariants: no more than the window is in flight, or one piece; lost packets do not
  * exist.
  */
 #ifndef TMB_SIM_TRANSPORT_H

@@ -153,7 +153,7 @@ static int preprocess(const struct upcc *u, const char *source, const char *outp
   return run(u, &l);
 }
 
-/* What the C compiler is told that the translator has to know as well. */
+/* Options of the C compiler that the translator needs as well. */
 static void translator_options(const struct upcc *u, struct upcc_list *l) {
   static const char *const same[] = {"-w", "-Werror", "-pedantic-errors"};
   const char *level = "";

@@ -337,7 +337,8 @@ UPCR_INLINE void *upcr_local(upcr_pts_t p) {
 
 /* ---- memory model (UPC 1.3 section 5.1.2.3 and B.3) */
 
-/* Relaxed puts to memory that is not mapped here are under way when they return; here they end. */
+/* Relaxed puts to memory that is not mapped here are in progress when they return; here they end.
+ */
 UPCR_INLINE void upcr_complete(void) {
   if (__builtin_expect(upcr_under_way != 0, 0)) upcr_far_complete();
 }

@@ -87,7 +87,7 @@ static inline struct upcr_root *rt_own_root(void) {
 /* ---- far.c */
 /* Sends the puts that are kept to travel with others; the next one begins anew. */
 void rt_far_send(void);
-/* Waits for the puts under way that touch these bytes. */
+/* Waits for the puts in progress that touch these bytes. */
 void rt_far_order(upcr_pts_t p, uint64_t bytes);
 
 /* ---- fault.c */

@@ -27,7 +27,7 @@ struct deliver {
   long nb, blocks;    /* block size; blocks a side */
   long rows;          /* local rows, in whole blocks */
   gex_TM_t row_tm, col_tm;
-  gex_Event_t event;                              /* of the broadcast under way */
+  gex_Event_t event;                              /* of the broadcast in progress */
   size_t panel_at, tile_at, diagonal_at, word_at; /* offsets in each segment, bytes */
   size_t panel_bytes, tile_bytes, diagonal_bytes; /* of one slot */
   uint64_t want[3][DELIVER_SLOTS]; /* notices of each kind and slot, since deliver_begin */

@@ -25,7 +25,7 @@ struct halo {
   struct job *job;
   struct grid *grid;
   struct job_link links[SIDES];
-  double *pack[SIDES]; /* messages on their way, by parity */
+  double *pack[SIDES]; /* messages in flight, by parity */
   size_t slot;         /* doubles of the largest message */
   long exchanges;
 };

@@ -45,7 +45,7 @@ struct matmul {
   size_t b_offset;      /* bytes, of B in each segment */
   double *panel[2][2];  /* [A or B][parity], for the ways that copy */
   double *packed[2];    /* [parity] rows of B that this rank owns, one after the other */
-  gex_Event_t event[2]; /* of the panels that are on their way */
+  gex_Event_t event[2]; /* of the panels that are in flight */
   double rate;          /* dgemm of all ranks together, flop/s */
 };
 

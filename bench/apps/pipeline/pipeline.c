@@ -26,7 +26,7 @@ struct grid {
   double *value;             /* [rows][count] */
   double *halo;              /* [rows] the last column of the left neighbour; in the segment */
   double *corner;            /* value of the last rank, after the halo */
-  double *out;               /* [group] on its way */
+  double *out;               /* [group] in flight */
 };
 
 static double *row(const struct grid *g, long j) {

@@ -32,7 +32,7 @@ struct block {
   long x0, y0, nx, ny;   /* first point and points of this rank */
   long stride;           /* of a line of `in`: nx + 2 radius */
   double *in, *out;      /* [ny + 2 radius][stride], [ny][nx] */
-  double *pack[SIDES];   /* lines on their way */
+  double *pack[SIDES];   /* lines in flight */
   size_t doubles[SIDES]; /* of the halo at a side; 0: the edge of the grid */
   size_t offset;         /* doubles of one parity of one halo in the segment, the same everywhere */
   double weight[RADIUS_MAX + 1];

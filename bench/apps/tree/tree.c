@@ -71,7 +71,7 @@ static void take_letter(const uint64_t *words, size_t count) {
   tree.given = true;
 }
 
-/* Answer the rank that has asked. What is on its way counts as work. */
+/* Answer the rank that has asked. What is in flight counts as work. */
 static void answer(void) {
   words_progress();
   const int asker = tree.asker;

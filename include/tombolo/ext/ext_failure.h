@@ -20,7 +20,7 @@ extern "C" {
 /* ---------------------------------------------------------------- the policy of the job */
 
 #define GEXX_FAILURE_ABORT  0 /* when a process ends, the job ends */
-#define GEXX_FAILURE_REPORT 1 /* the others go on, and are told */
+#define GEXX_FAILURE_REPORT 1 /* the others continue, and get reports */
 
 /* Chooses what happens when a process of the job ends.
  * GEXX_FAILURE_REPORT: collective over the job, with a barrier: it is in force when the call
@@ -103,8 +103,8 @@ GEXX_API int gexx_Lost_Take(gex_Rank_t *jobrank_p);
  * complete, GASNET_OK or GEXX_ERR_LOST. The event stays alive. Does not poll. */
 GEXX_API int gexx_Event_Status(gex_Event_t event);
 
-/* Messages of this process to lost peers that were dropped; those that were under way when the peer
- * was lost are not known. Restricted context: yes. */
+/* Messages of this process to lost peers that were dropped; those that were in progress when the
+ * peer was lost are not known. Restricted context: yes. */
 GEXX_API uint64_t gexx_Lost_QueryDropped(void);
 
 /* ---------------------------------------------------------------- a team of the survivors */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who waits for whom, see explain.h.
+ * Which rank waits for which, see explain.h.
  *
  * Owns: no state. Called as explain.h says. Calls: snapshot. The set of live ranks is the least
  * fixed point of the rule in explain.h, as in the OR-AND model of deadlock (E. Knapp, Deadlock
@@ -15,7 +15,7 @@
 
 #define BUSY_SHARE     4          /* a rank runs if it used more than 1/4 of the time */
 #define POLLS_FRESH_NS 1000000000 /* a wait without sleep is renewed more often than this */
-#define LONG_STALL_NS  UINT64_C(2000000000) /* that a rank waits for such a peer is told */
+#define LONG_STALL_NS  UINT64_C(2000000000) /* a longer wait for such a peer is reported */
 #define STALL_FRESH_NS UINT64_C(5000000000) /* it is asked more often than this */
 
 /* ---- what ranks do */
@@ -34,8 +34,8 @@ static bool waits(const struct tmb_snapshot *s, uint32_t rank) {
   return s->rank[rank].status.boot_since_ns != 0;
 }
 
-/* Who calls gexx_Poll with a time limit over and over begins a wait each time. A wait that a layer
- * above has named goes on, whatever is done for others during it. */
+/* A thread that calls gexx_Poll with a time limit in a loop begins a wait each time. A wait that a
+ * layer above has named goes on, whatever is done for others during it. */
 static bool wait_moved(const struct tmb_status_wait *a, const struct tmb_status_wait *b) {
   if (b->layer.begun && a->layer.begun == b->layer.begun && a->thread == b->thread)
     return !tmb_explain_is_layer(b) && a->progress != b->progress;
@@ -301,7 +301,7 @@ bool tmb_explain_stalled(const struct tmb_snapshot *s, uint32_t rank, uint32_t *
          *silent_ns >= TMB_EXPLAIN_STALL_MS * UINT64_C(1000000);
 }
 
-/* Mark the ranks between which packets are on their way again and again: should the network come
+/* Mark the ranks between which packets are in flight again and again: should the network come
  * back, both may go on. A peer that is stopped or has ended will not answer. */
 static void mark_coming(struct tmb_explain *e) {
   uint32_t peer;
@@ -315,7 +315,7 @@ static void mark_coming(struct tmb_explain *e) {
   }
 }
 
-/* Whether nothing is on its way to any rank, nor lies in its queues. */
+/* Whether nothing is in flight to any rank, nor lies in its queues. */
 static bool is_idle(const struct tmb_snapshot *s) {
   for (uint32_t r = 0; r < s->size; r++) {
     const struct tmb_seen *seen = &s->rank[r];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a job makes progress, and who waits for whom.
+ * Whether a job makes progress, and which rank waits for which.
  *
  * Owns: struct tmb_explain. Called by `tombolo why` and by the watchdog of the supervisor. Calls:
  * snapshot. Two snapshots some time apart are compared. A rank is live if it runs, or sleeps in a
@@ -42,7 +42,7 @@ enum tmb_condition {
 struct tmb_explain {
   const struct tmb_snapshot *before, *now;
   bool polls_wait; /* ranks that poll in loops of their own wait for others */
-  bool idle;       /* nothing is on its way to any rank */
+  bool idle;       /* nothing is in flight to any rank */
   enum tmb_verdict verdict;
   uint8_t *condition; /* [size] enum tmb_condition */
   uint8_t *live;      /* [size] 1: may go on */

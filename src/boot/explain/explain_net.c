@@ -5,8 +5,8 @@
  * Owns: no state. Called by explain_text.c. Calls: explain. A rank shows one peer that it
  * has asked in vain, when it last heard of it, and how many such peers it has. A host that several
  * hosts lose is cut off, whomever it names itself; of two hosts that lose each other it is the one
- * that loses more peers. Who is cut off in one direction only hears others, or is heard by them.
- * Invariant: each pair of hosts is told once.
+ * that loses more peers. A rank that is cut off in one direction only receives from others, or
+ * sends to them. Invariant: each pair of hosts is reported once.
  */
 #include "boot/explain/explain.h"
 

@@ -4,7 +4,7 @@
  *
  * Owns: no state. Called as explain.h says. Calls: explain, explain_words. Invariants: one line for
  * one thing; every line names ranks by number in the job, and their hosts where there are several;
- * a cause is told once, however many ranks wait for it.
+ * a cause is reported once, however many ranks wait for it.
  */
 #include "boot/explain/explain_words.h"
 
@@ -60,7 +60,7 @@ static void rank_text(const struct tmb_explain *e, uint32_t rank, char *buf, siz
     snprintf(buf, bytes, "waits for others to start (bootstrap, round %u)", b->status.boot_rounds);
 }
 
-/* What lies in the rank's queues and is on its way on the network. */
+/* What lies in the rank's queues and is in flight on the network. */
 static void queue_text(const struct tmb_snapshot *s, uint32_t rank, char *buf, size_t bytes) {
   const struct tmb_seen *seen = &s->rank[rank];
   const uint64_t *net = seen->status.net;
@@ -82,7 +82,7 @@ static void queue_text(const struct tmb_snapshot *s, uint32_t rank, char *buf, s
              tmb_words_name(s, peer, name, sizeof name), (double)silent_ns / 1e9);
   else if (net[TMB_STATUS_NET_UNACKED] + net[TMB_STATUS_NET_QUEUED])
     snprintf(buf + used, bytes - used,
-             "; network: %llu packets under way, %llu messages queued, %llu retransmissions so far",
+             "; network: %llu packets in flight, %llu messages queued, %llu retransmissions so far",
              (unsigned long long)net[TMB_STATUS_NET_UNACKED],
              (unsigned long long)net[TMB_STATUS_NET_QUEUED],
              (unsigned long long)net[TMB_STATUS_NET_RETRANSMITS]);
@@ -272,13 +272,12 @@ static void tell_polls(struct causes *c) {
                       is == TMB_SEEN_STOPPED);
   }
   if (!polling || !alone) return;
-  fprintf(
-      c->out,
-      "%s poll%s in %s own, nothing is on its way in the job, and no other rank is left to send "
-      "anything%s\n",
-      tmb_words_ranks(e->now, c->mark, who, sizeof who), polling > 1 ? "" : "s",
-      polling > 1 ? "loops of their" : "a loop of its",
-      c->hang ? "" : ": that hangs, unless the loops end by themselves");
+  fprintf(c->out,
+          "%s poll%s in %s own, nothing is in flight in the job, and no other rank is left to send "
+          "anything%s\n",
+          tmb_words_ranks(e->now, c->mark, who, sizeof who), polling > 1 ? "" : "s",
+          polling > 1 ? "loops of their" : "a loop of its",
+          c->hang ? "" : ": that hangs, unless the loops end by themselves");
 }
 
 void tmb_explain_causes(const struct tmb_explain *e, FILE *out) {

@@ -154,8 +154,8 @@ static bool pm_gather(struct tmb_boot *b, const void *mine, size_t bytes, void *
 
 /* ---- the end */
 
-/* A rank that was told to end takes the code of the job, so that the manager does not see a failure
- * where there was none. */
+/* A rank that was ordered to end takes the code of the job, so that the manager does not see a
+ * failure where there was none. */
 static int pm_record_exit(struct tmb_boot *b, int code) {
   if (!tmb_ctl_record_exit(b->ctl, b->rank, code) && tmb_bootstrap_agent.told_to_end(b))
     code = (int)tmb_load_acq(&b->ctl->told_code);

@@ -53,10 +53,11 @@ struct tmb_ctl {
   int32_t supervisor_pid;
   uint64_t pid_space;                   /* of the supervisor, see tmb_os_pid_space */
   uint8_t secret[TMB_CTL_SECRET_BYTES]; /* of the job; nobody else may know it */
-  uint32_t refusals;                    /* to take part, so far: the first one is told; ranks */
+  uint32_t refusals;                    /* to take part, so far: the first one is reported; ranks */
   uint32_t ranks_joined;                /* ranks past NEW; ranks */
   uint32_t ending;                      /* 1: no rank may join any more; supervisor */
-  uint32_t told_code; /* the job's, when ranks were told to end; supervisor, before it tells them */
+  uint32_t told_code; /* the job's, for ranks that are ordered to end; written by the supervisor
+                         before the order */
   uint64_t door_offset, door_stride; /* where ranks sleep, in the arena file; stride 0: not known */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t changes; /* of fates so far; supervisor */
   uint32_t losses;                              /* ranks that are gone; supervisor */
@@ -107,7 +108,7 @@ static inline char *tmb_ctl_parts(const struct tmb_ctl *ctl, uint32_t slot) {
   return tmb_ctl_host_name(ctl, ctl->size) + (size_t)slot * ctl->size * TMB_CTL_PART_BYTES;
 }
 
-/* Who is where, as the launcher says. */
+/* Which rank is on which host, as the launcher says. */
 struct tmb_ctl_job {
   uint32_t size, hosts;
   const uint32_t *host_of; /* [size]; NULL: all on one host */

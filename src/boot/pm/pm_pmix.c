@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * PMIx: the library libpmix.so.2, loaded when used; one for this library and for an MPI in the same
- * process, which counts who has initialised it.
+ * process, which counts its initialisations.
  *
  * Owns: struct pmix, one for the process. Called through its table. Calls: libpmix, base. The few
  * types and constants of its binary interface are declared here (pmix_abi.h), so that nothing of it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much time a process has had since it was told to end: see grace.h.
+ * How much time a process has had since it was ordered to end: see grace.h.
  *
  * Owns: nothing. Called by the supervisor. Calls: nothing. Invariant: what counts never shrinks,
  * and between two looks it is at most what passed.

@@ -341,7 +341,7 @@ static void check_wrapped(struct tmb_sup *s) {
 /* ---- ranks that others get no answer from */
 
 /* End a rank of this machine that the others have given up. Those that cannot reach it and those
- * that could are told the same then: that it has ended. */
+ * that could get the same report then: that it has ended. */
 void tmb_sup_condemn(struct tmb_sup *s, uint32_t rank) {
   if (rank >= s->l->size || s->l->pids[rank] == 0 || s->phase != TMB_PHASE_RUNNING) return;
   tmb_print("rank %u (pid %d on %s) does not answer other ranks any more (TOMBOLO_PEER_TIMEOUT); "

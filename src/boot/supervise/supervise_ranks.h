@@ -38,7 +38,7 @@ struct tmb_sup {
   bool failed;            /* something went wrong: do not wait for slow output */
   uint64_t grace_ns, slow_output_ns;
   uint64_t first_end_ns, last_end_ns, asked_ns, killed_ns; /* of tmb_sup_clock_ns */
-  uint64_t exiting_since_ns; /* a rank is on its way out since then; 0: none */
+  uint64_t exiting_since_ns; /* a rank is leaving since then; 0: none */
   uint64_t held_ns;          /* time during which tmb_sup_clock_ns stood still */
   uint64_t tick_ns;          /* last look at the output */
   uint32_t condemned;        /* of ctl->condemned that have been dealt with */

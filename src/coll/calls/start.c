@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-/* A thread that sleeps must do the rest, if this one does not come back. */
+/* A sleeping thread must do the rest, if this one does not call again. */
 static void wake_threads(void) {
   if (tmb_job.threads) tmb_progress_made();
 }

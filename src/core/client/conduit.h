@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which conduit reaches the other hosts, and what it is told.
+ * Which conduit reaches the other hosts, and its arguments.
  *
  * Owns: declarations of conduit.c. Called by client.c, once, and at exit. Calls: the conduit's open
  * and drained. Invariants: with one host there is no conduit, whatever was asked for; otherwise
@@ -17,7 +17,7 @@ int tmb_conduit_open(void);
  * handlers of replies only. */
 void tmb_conduit_drain(void);
 
-/* The same, and the conduit is told that the process ends with `code`. */
+/* Closes the conduit, and gives it the code with which the process ends. */
 void tmb_conduit_leave(int code);
 
 #endif

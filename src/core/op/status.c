@@ -2,10 +2,10 @@
 /*
  * The status page of this process, see status.h.
  *
- * Owns: who has which entry of the page. Called as status.h says. Calls: boot, the clock when a
- * wait sleeps for the first time. An entry is written by one thread; a reader that finds it ASLEEP
- * before and after with the same count of waits has read one wait. Invariants: an entry that is
- * taken has a thread number, which is written first and cleared last.
+ * Owns: which team or thread has which entry of the page. Called as status.h says. Calls: boot, the
+ * clock when a wait sleeps for the first time. An entry is written by one thread; a reader that
+ * finds it ASLEEP before and after with the same count of waits has read one wait. Invariants: an
+ * entry that is taken has a thread number, which is written first and cleared last.
  */
 #define _GNU_SOURCE
 #include "core/op/status.h"

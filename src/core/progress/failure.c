@@ -153,7 +153,7 @@ static int state_of(uint32_t fate) {
   }
 }
 
-/* Call the client for peers that it was not told of. */
+/* Call the client's callback for peers that were not reported yet. */
 static void tell(void) {
   for (uint32_t r = 0; r < tmb_job.size; r++) {
     if (tmb_load_acq(&tmb_job.lost[r]) != TMB_PEER_LOST || tmb_load_rlx(&failure.told[r])) continue;

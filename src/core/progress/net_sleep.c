@@ -2,14 +2,14 @@
 /*
  * Sleeping on descriptors, see net_sleep.h.
  *
- * Owns: who sleeps, and how. Called by wait.c. Calls: the near engine's doors, the conduit's
- * wait_fds, os/poll and futex. The order is that of near_door.c: say "I sleep", fence, ask the
- * conduit what to wait for, look once more, sleep. Of the threads of a process one is in poll and
- * watches for all; the others sleep on a word that it changes when it leaves, whatever woke it, and
- * one of them takes its place. So the bell has one reader, and there is one time to compare with
- * when another thread starts a timer of the conduit and goes away. Invariants: while a thread
- * sleeps on the word, another one watches or the word has changed since; `until_ns` is never later
- * than the time at which the watching thread looks again.
+ * Owns: which thread sleeps, and how. Called by wait.c. Calls: the near engine's doorbells, the
+ * conduit's wait_fds, os/poll and futex. The order is that of near_door.c: say "I sleep", fence,
+ * ask the conduit what to wait for, look once more, sleep. Of the threads of a process one is in
+ * poll and watches for all; the others sleep on a word that it changes when it leaves, whatever
+ * woke it, and one of them takes its place. So the bell has one reader, and there is one time to
+ * compare with when another thread starts a timer of the conduit and goes away. Invariants: while a
+ * thread sleeps on the word, another one watches or the word has changed since; `until_ns` is never
+ * later than the time at which the watching thread looks again.
  */
 #include "core/progress/net_sleep.h"
 

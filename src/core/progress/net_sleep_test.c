@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unit test of net_sleep.c: threads sleep over a conduit that has one descriptor and one timer, and
- * nothing else ever wakes them, so a wake-up that is lost is a thread that does not come back.
+ * nothing else ever wakes them, so a lost wake-up is a thread that never returns.
  */
 #define _GNU_SOURCE 1 /* pipe2 */
 #include "core/progress/net_sleep.h"

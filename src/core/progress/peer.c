@@ -183,7 +183,7 @@ static void describe_access(const void *object, struct tmb_status_wait *w) {
   w->peer = rma->peer;
 }
 
-/* An access by the conduit. A put for which nobody is told anything goes in parts, if need be: its
+/* An access by the conduit. A put without a report of its end is sent in parts, if need be: its
  * source has been read on return. */
 static int access_far(enum slot slot, const struct tmb_rma *rma, const struct tmb_signal *signal) {
   struct tmb_resume resume = {0};

@@ -87,7 +87,7 @@ static inline void *tmb_peer_region(uint32_t region, uint32_t jobrank) {
 }
 
 /* A rank is gone: take back what its messages hold. Returns 0 once everything that it had sent has
- * been handed up, TMB_AGAIN before: call again after progress. One thread at a time. */
+ * been delivered, TMB_AGAIN before: call again after progress. One thread at a time. */
 int tmb_peer_lost_drain(uint32_t jobrank);
 
 /* Poll the conduit. Returns TMB_FOUND_ bits. */

@@ -18,7 +18,7 @@
 #define MOVE_EVERY_NS  2000000u /* at most one move in this time */
 #define SPREAD_AFTER   2u    /* with a processor for each rank: they spin long before they yield */
 #define SWITCH_NS      2000u /* a yield that takes longer has let somebody else run */
-#define COMPUTE_NS     500000u   /* and one that takes this long, somebody who computes */
+#define COMPUTE_NS     500000u   /* one that takes this long went to a process that computes */
 #define COMPUTE_NS_MAX 10000000u /* longer ones count as this */
 #define GAIN_NS        50000u    /* what a shorter one saves: to sleep and to be woken */
 #define DEBT_NS        8000000u  /* time lost in long yields, less what short ones saved, at most */

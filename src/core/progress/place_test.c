@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unit test of place.c and place.h. Which processor belongs to a rank: another one for each rank of
- * a host, and of hosts that share a machine. A thread that has yielded to somebody who computes a
+ * a host, and of hosts that share a machine. A thread that has yielded to a process that computes a
  * few times leaves yielding for a while, unless most of its yields are short. sched_yield is this
  * file's own: it takes as long as the test says.
  */
@@ -28,7 +28,7 @@ int sched_yield(void) {
   return 0;
 }
 
-/* Yields while it is told to; returns how often, at most `most` times. */
+/* Yields while tmb_place says so; returns how often, at most `most` times. */
 static unsigned yield_times(unsigned most) {
   yields = 0;
   while (yields < most && tmb_place_yield()) continue;

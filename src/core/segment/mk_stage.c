@@ -29,7 +29,7 @@ static struct {
   struct gexx_mk_s *pinner;
   bool cannot; /* a kind has failed to pin it */
 } pool TMB_GUARDED_BY(pool_lock);
-static uint32_t copies; /* that are under way; grows under the lock */
+static uint32_t copies; /* that are in progress; grows under the lock */
 
 TMB_REQUIRES(pool_lock) static void push(char *stage) {
   memcpy(stage, &pool.free, sizeof pool.free);

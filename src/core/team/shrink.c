@@ -11,7 +11,7 @@
  * takes what any of them was told, else decides that those stay from whom it has heard, and tells
  * all. When a coordinator is lost, all, those included whose call has returned, send their STATE to
  * the next. Invariants: a member heeds no coordinator lower than the one that it sent its STATE to
- * last; so what one survivor was told, all are told. Guarded by one lock, under which nothing
+ * last; so all survivors get the same answer. Guarded by one lock, under which nothing
  * waits.
  */
 #include "core/team/shrink.h"
@@ -278,7 +278,7 @@ static bool is_decided(void *arg) {
   return done;
 }
 
-/* Who has to act next. */
+/* Which rank has to act next. */
 static void describe_peer(const struct shrink *s, struct tmb_status_wait *out) {
   if (s->coordinator != s->rank && s->coordinator < s->size) {
     out->peer = s->jobrank[s->coordinator];

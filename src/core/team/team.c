@@ -7,8 +7,8 @@
  * job.h tables. A team and its tables are one allocation. Invariants: the registry is guarded by
  * its lock (with threads), which is never held while anything is sent or a handler runs; messages
  * find a team until its last reference is gone, also after its handle is; one that finds none is
- * kept only while a call that makes teams is under way; in debug clients the last GRAVES destroyed
- * teams stay allocated with a dead magic number, so that a stale handle is named.
+ * kept only while a call that makes teams is in progress; in debug clients the last GRAVES
+ * destroyed teams stay allocated with a dead magic number, so that a stale handle is named.
  */
 #include "core/team.h"
 
@@ -47,7 +47,7 @@ static struct {
   struct parked **parked_end[BUCKETS] TMB_GUARDED_BY(reg_lock); /* NULL: empty */
   uint64_t uids;
   struct tmb_team_stats stats TMB_GUARDED_BY(reg_lock);
-  uint32_t making; /* calls that make teams under way in this process; atomic */
+  uint32_t making; /* calls that make teams in progress in this process; atomic */
   struct tmb_team *grave[GRAVES] TMB_GUARDED_BY(reg_lock);
 } reg;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Team objects from inside: memory returned over many cycles, messages that precede their team,
- * numbers that never come back, the small all-gather of one member.
+ * numbers that are never used again, the small all-gather of one member.
  */
 #include "core/am/kit.h"
 #include "core/check.h"

@@ -2,7 +2,7 @@
 /*
  * The hook `delay`: messages arrive later.
  *
- * Owns: the messages under way. Called through its table and upcalls. Calls: hold.c. Each message
+ * Owns: the messages in progress. Called through its table and upcalls. Calls: hold.c. Each message
  * that arrives is kept for `us` microseconds and a random part of `jitter` more, so with jitter
  * they overtake each other. Data of puts and gets are not delayed. Options: us, jitter, seed.
  * Invariant: a thread that waits knows when the next message is due.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages that a hook hands up later than they came, see hook.h.
+ * Messages that a hook delivers later than they came, see hook.h.
  *
  * Owns: struct tmb_hold, a list in order of due times. Called by delay.c and fault.c. Calls: the
  * upcall of the hook. A payload of a Medium is copied; that of a Long is in place already.
@@ -18,7 +18,7 @@
 
 #define KEPT_MAX  2048u
 #define BYTES_MAX (32u << 20)
-#define BATCH     16 /* messages handed up by one call */
+#define BATCH     16 /* messages delivered by one call */
 
 struct kept {
   struct kept *next;
@@ -33,7 +33,7 @@ struct tmb_hold {
   struct tmb_lock lock;
   struct kept *first;
   size_t count, bytes;
-  uint32_t busy; /* messages being handed up */
+  uint32_t busy; /* messages being delivered */
 };
 
 struct tmb_hold *tmb_hold_new(const struct tmb_hook *hook) {
@@ -82,7 +82,7 @@ bool tmb_hold_put(struct tmb_hold *h, const struct tmb_am_in *in, uint64_t due_n
   return k != NULL;
 }
 
-/* Take out the first message that may be handed up. */
+/* Take out the first message that may be delivered. */
 static struct kept *take(struct tmb_hold *h, int serve, uint64_t now) {
   tmb_lock_acquire(&h->lock);
   struct kept **p = &h->first;

@@ -56,7 +56,7 @@ int tmb_hooks_open(const char *spec, const struct tmb_net_env *env, const struct
  * rank. Any thread. */
 uint64_t tmb_hook_random(const struct tmb_hook *hook, int64_t seed);
 
-/* ---- hold.c: messages that have arrived and are handed up later. One queue serves one hook. */
+/* ---- hold.c: messages that have arrived and are delivered later. One queue serves one hook. */
 
 struct tmb_hold;
 
@@ -64,7 +64,7 @@ struct tmb_hold *tmb_hold_new(const struct tmb_hook *hook);
 void tmb_hold_free(struct tmb_hold *hold);
 
 /* Keep a copy of a message until `due_ns` of the monotonic clock. Returns false when too much is
- * kept already, or there is no memory: the message is to be handed up now. */
+ * kept already, or there is no memory: the message is to be delivered now. */
 bool tmb_hold_put(struct tmb_hold *hold, const struct tmb_am_in *in, uint64_t due_ns);
 
 /* Hand up what is due, in the order of the due times. Returns TMB_FOUND_ bits. */
@@ -73,7 +73,7 @@ int tmb_hold_progress(struct tmb_hold *hold, int serve);
 /* Lower *timeout_ns to the time until the next message is due. */
 void tmb_hold_timeout(struct tmb_hold *hold, uint64_t *timeout_ns);
 
-/* Whether a message of `peer` is kept or being handed up. */
+/* Whether a message of `peer` is kept or being delivered. */
 bool tmb_hold_has(struct tmb_hold *hold, uint32_t peer);
 
 #endif

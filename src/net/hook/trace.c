@@ -6,7 +6,7 @@
  * the file of TOMBOLO_TRACE_FILE, and the wrapped conduit. A mark says what, with whom and how
  * much: "send medium 131 to 4, 2048 B". Attempts that found no room leave none. Invariant: a mark
  * of something that is sent is written after the conduit has taken it, of what arrives before it is
- * handed up.
+ * delivered.
  */
 #include "net/hook/hook.h"
 

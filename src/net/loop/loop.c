@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define PROGRESS_BATCH 32
-#define BUFFER_BYTES   (4 << 20) /* of the socket, for messages on their way */
+#define BUFFER_BYTES   (4 << 20) /* of the socket, for messages in flight */
 #define TOKEN_BYTES    16        /* of the job's secret, in every datagram */
 #define ALIGN          16u
 

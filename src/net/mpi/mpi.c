@@ -92,7 +92,8 @@ static int level_wanted(const struct tmb_net *net) {
   return MPI_THREAD_SERIALIZED;
 }
 
-/* Threads take turns in MPI because of the lock; what MPI was told is another matter. */
+/* Threads take turns in MPI because of the lock; the thread level that MPI has is another matter.
+ */
 static void warn_of_threads(const struct tmb_net *net, int level) {
   if (!net->env.threads || level >= MPI_THREAD_SERIALIZED || net->env.rank) return;
   net->env.up->print(

@@ -59,7 +59,7 @@ static bool is_through(struct tmb_net *net, struct nmpi_transfer *t) {
   }
 }
 
-/* Somebody is to be told of a transfer, by nmpi_direct_finish. */
+/* A transfer has ended that nmpi_direct_finish must report. */
 static void list_news(struct tmb_net *net, struct nmpi_transfer *t) {
   if (t->listed) return;
   t->listed = true;

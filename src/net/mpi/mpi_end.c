@@ -8,7 +8,7 @@
  * that receives no more; then receives are withdrawn. Where MPI was begun by this conduit, and its
  * own launcher runs the job, it is finalised when the process ends in good order; where ranks do
  * not meet in time it is not, and the launcher sees that. Under `tombolo run` nobody waits for
- * MPI_Finalize, and it is not called: MPICH over UCX between hosts often does not come back from
+ * MPI_Finalize, and it is not called: MPICH over UCX between hosts often does not return from
  * it, because a rank that has closed its connections sleeps in the barrier of the process manager
  * while another one still needs its answer. Invariant: after the end MPI is not called.
  */
@@ -75,7 +75,8 @@ int nmpi_watch_end(struct tmb_net *net) {
 }
 
 /* The end without MPI_Finalize. Who comes out of the second meeting knows that all are out of the
- * first; who waits in vain, because another one is gone already, needs nothing from it. */
+ * first; a rank that waits in vain, because another one has ended already, needs nothing from it.
+ */
 static void end_alone(struct tmb_net *net) {
   (void)meet(net, LINGER_NS, TMB_SERVE_REPLIES);
   tmb_lock_acquire(&net->lock);

@@ -3,10 +3,10 @@
  * State of the mpi conduit and what its files offer each other.
  *
  * Owns: struct tmb_net of this conduit: one communicator, receives that are posted all the time,
- * buffers for messages on their way. Included by src/net/mpi only. Calls: MPI, env->up. One lock
- * guards all of it and is held around each call of MPI, but not while core is told of a message, so
+ * buffers for messages in flight. Included by src/net/mpi only. Calls: MPI, env->up. One lock
+ * guards all of it and is held around each call of MPI, but not while core gets a message, so
  * MPI_THREAD_SERIALIZED suffices for this library's threads. Rank numbers of the communicator are
- * those of the job. Invariants: every buffer is posted, on its way, held, being handed up or free;
+ * those of the job. Invariants: every buffer is posted, in flight, held, being delivered or free;
  * receives match messages in the order in which they were started, which is that of `posted`; a
  * request is sent only while the units of those that the peer has not given back stay below the
  * credit, so what a peer must keep for this rank is bounded; requests leave buffers for replies.
@@ -27,7 +27,7 @@
  (sizeof(struct nmpi_head) + 4 * TMB_AM_ARGS_MAX + NMPI_ALIGN + TMB_AM_MEDIUM_BYTES_MAX)
 
 /* What begins every message. The arguments follow, then, at the next multiple of 16, the payload.
- * MPI says who has sent it. */
+ * MPI says which rank has sent it. */
 struct nmpi_head {
   uint32_t nbytes;
   uint16_t route;

@@ -79,8 +79,8 @@ static bool find(const struct server *s, const char *key, char *value) {
   return false;
 }
 
-/* Who is on which host, as PMI has it: (vector,(HOST,1,RANKS),...). Returns false if that is too
- * long. */
+/* Which rank is on which host, as PMI has it: (vector,(HOST,1,RANKS),...). Returns false if that is
+ * too long. */
 static bool mapping(const struct tmb_net_env *env, char *text) {
   size_t at = (size_t)snprintf(text, VALUE_BYTES, "(vector");
   for (uint32_t r = 0; r < env->size;) {

@@ -5,7 +5,7 @@
  * Owns nothing beyond the engine. Called by core through the table. Calls: MPI, env->up. Receives
  * complete in the order in which they were started, but for a long message that is still being
  * transferred while others come behind it: so the oldest alone is looked at, and all of them now
- * and then. A message is handed up from the buffer in which it came, with the lock released. A
+ * and then. A message is delivered from the buffer in which it came, with the lock released. A
  * request that may not be served yet is held in its buffer while enough others are posted, else in
  * a copy: so replies always find a buffer, and what is held is bounded by the credit of the peers.
  * Invariants: a message is checked, length by length, before anything of it is used.
@@ -21,7 +21,7 @@
 
 #define PROGRESS_BATCH 32
 #define ALL_EVERY      32 /* looks at the oldest receive, after which all are looked at */
-#define SENDING_MANY   4  /* buffers on their way, which are then looked at in any case */
+#define SENDING_MANY   4  /* buffers in flight, which are then looked at in any case */
 
 /* ---- receive buffers */
 
@@ -148,7 +148,7 @@ static bool is_good(const struct tmb_net *net, const struct nmpi_buffer *b) {
   return b->bytes == bytes;
 }
 
-/* A message has come. Returns whether it is to be handed up; else it has been dealt with. */
+/* A message has come. Returns whether it is to be delivered; else it has been dealt with. */
 static bool arrived(struct tmb_net *net, struct nmpi_buffer *b) {
   struct tmb_net_stats *stats = net->env.stats;
   const struct nmpi_head *h = nmpi_head_of(b);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define LIBRARY     "libfabric.so.1"
-#define RXD_PACKETS 90u /* of all peers, on their way to one rank */
+#define RXD_PACKETS 90u /* of all peers, in flight to one rank */
 #define RXD_MOST    16u /* of one peer */
 #define RXD_LEAST   2u
 
@@ -148,7 +148,7 @@ static bool find(void *library, const char *name, void *symbol, char *why, size_
   return found != NULL;
 }
 
-/* What libraries that libfabric loads are told, unless the user has told them something else. */
+/* Variables for the libraries that libfabric loads, unless the user has set them. */
 static void set_habits(void) {
   static const char *const habits[][2] = {
       /* libinfinipath catches the client's signals to leave files in the current folder */

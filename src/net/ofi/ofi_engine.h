@@ -5,8 +5,8 @@
  * Owns: struct tmb_net of this conduit: one endpoint of type FI_EP_RDM, one completion queue, one
  * address vector. Included by src/net/ofi only. Calls: libfabric by the table of ofi_calls.h,
  * env->up. One lock guards all of it, so libfabric is asked for FI_THREAD_DOMAIN; it is not held
- * while core is told of anything (ofi_hand_up, op_done). Invariants: every buffer is posted, on its
- * way, held, being handed up or free; a request is sent only while the units of those that the peer
+ * while core is called (ofi_hand_up, op_done). Invariants: every buffer is posted, on its
+ * way, held, being delivered or free; a request is sent only while the units of those that the peer
  * has not given back stay below the credit, so what a peer must keep for this rank is bounded;
  * requests leave buffers for replies.
  */
@@ -74,7 +74,7 @@ struct ofi_change {
 /* What libfabric gives back with a completion. */
 enum ofi_use { OFI_USE_SEND, OFI_USE_RECV, OFI_USE_ACCESS, OFI_USE_QUESTION };
 struct ofi_op {
-  struct fi_context2 context; /* first: providers write here while the operation is under way */
+  struct fi_context2 context; /* first: providers write here while the operation is in progress */
   enum ofi_use use;
   uint32_t peer;
   struct ofi_op *next; /* in the list that it is in */
@@ -128,10 +128,10 @@ struct ofi_peer {
   bool listed;       /* in net->todo */
   bool broken;       /* nothing can be sent any more; net->broken counts it */
   bool told;         /* it knows of registered memory of this rank */
-  bool asking;       /* an OFI_ASK is under way */
+  bool asking;       /* an OFI_ASK is in progress */
   bool answer_due;   /* `answer` is still to be sent */
   uint32_t quiet;    /* accesses for which no OFI_ASK is sent, after a refusal */
-  uint32_t accesses; /* under way */
+  uint32_t accesses; /* in progress */
   uint32_t next;     /* peer + 1 in net->todo; 0: the last */
   uint32_t regions, oldest;
   struct ofi_region region[OFI_REGIONS];
@@ -173,13 +173,13 @@ struct tmb_net {
   uint64_t token;
   uint64_t mr_mode;
   uint32_t credit, inject_max;
-  uint32_t tx_limit; /* of operations under way, for requests */
+  uint32_t tx_limit; /* of operations in progress, for requests */
   bool rma;          /* put and get by the provider */
   bool hmem;         /* ... also with memory of devices */
   bool ordered;      /* a message arrives after the writes before it */
   uint64_t timeout_ns;
   struct tmb_progress_thread *thread; /* NULL: none */
-  int nudge;                          /* descriptor that wakes who sleeps; -1: none */
+  int nudge;                          /* descriptor that wakes a sleeping client; -1: none */
 
   struct tmb_lock lock;   /* of all that follows */
   struct ofi_peer **peer; /* [size]; NULL: nothing to do with it yet */
@@ -297,7 +297,7 @@ int ofi_send_own(struct tmb_net *net, uint32_t peer, enum ofi_kind kind, const v
 void ofi_send_later(struct tmb_net *net, uint32_t peer);
 /* Send what is to be sent later. Returns whether anything was sent but answers to OFI_PROBE. */
 bool ofi_send_rest(struct tmb_net *net);
-/* Credit that came back with a message, and credit that is owed for one. */
+/* Credit that a message returned, and credit that is owed for one. */
 void ofi_credit_back(struct tmb_net *net, uint32_t peer, uint32_t units);
 uint32_t ofi_credit_units(const struct ofi_buffer *b);
 void ofi_credit_return(struct tmb_net *net, uint32_t peer);

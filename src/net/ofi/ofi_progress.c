@@ -3,7 +3,7 @@
  * Progress: completions and arrivals, see ofi_engine.h.
  *
  * Owns nothing beyond the engine. Called by core through the table. Calls: libfabric by its table,
- * env->up. Completions are read a few at a time; a message is handed up from the buffer in which it
+ * env->up. Completions are read a few at a time; a message is delivered from the buffer in which it
  * came, with the lock released. A request that may not be served yet is held in its buffer while
  * enough others are posted, else in a copy: so replies always find a buffer, and what is held is
  * bounded by the credit of the peers. Invariants: a message is checked, length by length, before
@@ -31,7 +31,7 @@
 #define LATE_NS        UINT64_C(1000000)    /* from a timer of a client that sleeps to its waking */
 #define TEND_HELD_MAX  (UINT64_C(8) << 20)  /* bytes of copies that the progress thread keeps */
 #define FAIL_NS        UINT64_C(5000000000) /* for accesses to a lost peer to fail */
-#define BLIND_NS       UINT64_C(1000000)    /* longest sleep while something is on its way */
+#define BLIND_NS       UINT64_C(1000000)    /* longest sleep while something is in flight */
 #define LOOK_TICKS     256                  /* calls between looks for silent peers */
 
 /* ---- receive buffers */
@@ -125,7 +125,7 @@ static bool is_life(const struct ofi_buffer *b) {
   return (h->kind == OFI_PROBE || h->kind == OFI_PROBED) && !h->returned;
 }
 
-/* A message has come. Returns it if it is to be handed up. */
+/* A message has come. Returns it if it is to be delivered. */
 static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
   struct tmb_net_stats *stats = net->env.stats;
   tmb_count_rlx(&stats->packets_in, 1);
@@ -178,7 +178,7 @@ static void failed(struct tmb_net *net) {
     ofi_access_failed(net, op);
 }
 
-/* One completion. Returns a message that is to be handed up, or NULL. */
+/* One completion. Returns a message that is to be delivered, or NULL. */
 static struct ofi_buffer *completed(struct tmb_net *net, const struct fi_cq_data_entry *event) {
   struct ofi_op *const op = event->op_context;
   if (!op) return NULL;
@@ -280,7 +280,7 @@ static void hand_up(struct tmb_net *net, const struct ofi_buffer *b) {
   net->env.up->am(&in);
 }
 
-/* A message that has been handed up is over: a signal is answered, the buffer used again. */
+/* A message that has been delivered is over: a signal is answered, the buffer used again. */
 static void finish(struct tmb_net *net, struct ofi_buffer *b) {
   const struct ofi_head *h = ofi_head_of(b);
   if (h->kind == OFI_SIGNAL &&
@@ -497,7 +497,7 @@ void ofi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
     snprintf(text, bytes, "ofi (%s): cannot be reached: %s", provider, ofi_silent_why(net, p));
   else
     snprintf(text, bytes,
-             "ofi (%s): %u of %u units of credit used, %u accesses under way, %u regions known",
+             "ofi (%s): %u of %u units of credit used, %u accesses in progress, %u regions known",
              provider, p->flying, net->credit, p->accesses, p->regions);
   tmb_lock_release(&net->lock);
 }

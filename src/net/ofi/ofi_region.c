@@ -7,7 +7,7 @@
  * the first access to memory that it does not know goes by messages, and the owner is asked
  * meanwhile for the segment around the address. A peer's last few regions are kept. When a segment
  * is destroyed its owner tells those that have asked. Invariant: at most one question to a peer is
- * under way, so one answer is enough room.
+ * in progress, so one answer is enough room.
  */
 #include "base/compiler.h"
 #include "base/error.h"

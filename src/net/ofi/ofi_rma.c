@@ -146,7 +146,7 @@ void ofi_access_lost(struct tmb_net *net, uint32_t peer) {
     if (!a->parts || a->op.peer != peer) continue;
     if (!a->lost) (void)net->calls->cancel(net->rail[a->rail].ep, a); /* few providers can */
     a->lost = true;
-    if (!a->signalled) continue; /* a signal on its way in `pending` is dropped when it is sent */
+    if (!a->signalled) continue; /* a signal in flight in `pending` is dropped when it is sent */
     a->signalled = false;
     part_over(net, a);
   }

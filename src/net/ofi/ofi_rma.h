@@ -13,7 +13,7 @@
 
 enum { OFI_ACCESSES = 256, OFI_TRIES = 8 };
 
-/* A put or get that is under way. */
+/* A put or get that is in progress. */
 struct ofi_access {
   struct ofi_op op;
   void *client_op;
@@ -42,7 +42,7 @@ struct ofi_memory {
   uintptr_t base;
   size_t bytes;
   struct fid_mr *mr[OFI_RAILS]; /* NULL: that rail does not have it; the first always has */
-  uint32_t users;               /* accesses under way */
+  uint32_t users;               /* accesses in progress */
   bool lasting;                 /* a segment: until it is destroyed; else as long as it has users */
 };
 

@@ -8,7 +8,7 @@
  * is a peer that the provider has never taken anything for: it cannot be connected to, and then the
  * time counts from the first try. ofi_rxd is another exception: it completes a send when the peer's
  * process has taken it, so a question counts from the first try and its completion is life.
- * Invariant: a peer that is not heard of has one question under way at most.
+ * Invariant: a peer that is not heard of has one question in progress at most.
  */
 #include "net/ofi/ofi_silent.h"
 #include "net/ofi/ofi_rma.h"

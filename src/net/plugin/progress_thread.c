@@ -3,9 +3,9 @@
  * The thread that tends a network while the client computes, see progress_thread.h.
  *
  * Owns the thread and its event descriptor. Called by conduits. It sleeps REST_NS between looks,
- * WATCH_NS while long transfers are under way. When the client has not called between two looks it
- * waits for the network instead, until the client calls. Invariant: `resting` is set only while a
- * kick shortens its sleep.
+ * WATCH_NS while long transfers are in progress. When the client has not called between two looks
+ * it waits for the network instead, until the client calls. Invariant: `resting` is set only while
+ * a kick shortens its sleep.
  */
 #define _GNU_SOURCE /* ppoll */
 

@@ -25,13 +25,13 @@ struct tmb_progress_work {
   struct tmb_net *net;  /* argument of the functions */
   const uint64_t *tick; /* grows when the client calls; atomic */
 
-  /* Do what the client's calls would do, except to hand up, unless it has called since *tick was
+  /* Do what the client's calls would do, except to deliver, unless it has called since *tick was
    * `seen`. Out: descriptors to wait for, and for how many ns at most; ns is lowered. Returns
    * whether it did. */
   bool (*tend)(struct tmb_net *net, uint64_t seen, struct pollfd *fds, uint32_t *count,
                uint64_t *ns);
 
-  /* Whether long transfers are under way: then the thread looks every 0.5 ms, else every 10 ms.
+  /* Whether long transfers are in progress: then the thread looks every 0.5 ms, else every 10 ms.
    * NULL: it is not known. */
   bool (*busy)(const struct tmb_net *net);
 };

@@ -22,7 +22,7 @@ static uint64_t signal_of(uint32_t rank) {
   return *(const uint64_t *)(const void *)(rig_segment[rank] + SIGNAL_AT);
 }
 
-/* A put of a word with a signal, whose end rank 0 is told. */
+/* A put of a word with a signal; rank 0 gets a report of its end. */
 static void put(uint32_t from, uint64_t value) {
   static const uint64_t word;
   const struct tmb_rma rma = {.peer = !from,

@@ -378,7 +378,7 @@ static void unknown_senders(void **state) {
   end();
 }
 
-/* Requests while only replies are served are kept and handed up later, within the credit. */
+/* Requests while only replies are served are kept and delivered later, within the credit. */
 static void kept_requests(void **state) {
   (void)state;
   struct udp_config config = rig_config();
@@ -463,7 +463,7 @@ static void computing_peer(void **state) {
   assert_int_equal(udp_put(rig_net[0], &rma), 0);
   assert_int_equal(udp_put_signal(rig_net[0], &rma, &sig), 0);
   for (int32_t k = 0; k < 20; k++) send(0, 1, k, k % 2 ? 3000 : 0);
-  requests = 0; /* those that the sending has handed up */
+  requests = 0; /* those that the sending has delivered */
   const uint64_t before = replies;
   for (uint32_t steps = 0; done < 2 || rig_net[0]->peers[1]->tx.rail[0].in_flight; steps++) {
     assert_cmp(steps, <, STEPS_MAX);
@@ -571,12 +571,12 @@ static void kept_signals(void **state) {
   }
   assert_int_equal(*signal, 400);
   for (const struct udp_batch *b = rig_net[1]->free_batches; b; b = b->next)
-    assert_cmp(b->capacity, <, 128); /* what was kept is not handed up all at once */
+    assert_cmp(b->capacity, <, 128); /* what was kept is not delivered all at once */
   end();
 }
 
 /* A peer that computes is there; one that answers nothing is lost after the time-out, also when
- * nothing is on its way to it. */
+ * nothing is in flight to it. */
 static void silent_peer(void **state) {
   (void)state;
   struct udp_config config = rig_config();

@@ -123,7 +123,7 @@ static void unproven(void **state) {
   rig_close(2);
 }
 
-/* A wire is cut in mid-run, either of them, and comes back. */
+/* One of two links is cut in mid-run and joined again. */
 static void cut(void **state) {
   (void)state;
   for (uint32_t r = 0; r < 2; r++) {

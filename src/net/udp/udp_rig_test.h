@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Several engines in one process for tests: over a wire in memory with a clock of its own, or over
- * sockets; a core that counts what is handed up, and a segment for each rank. Included by one test
+ * sockets; a core that counts what is delivered, and a segment for each rank. Included by one test
  * program each, so its functions are static. */
 #ifndef TMB_UDP_RIG_TEST_H
 #define TMB_UDP_RIG_TEST_H

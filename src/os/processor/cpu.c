@@ -73,7 +73,7 @@ static int bind_to(int cpu) {
   return sched_setaffinity(0, sizeof one, &one.set) == 0 ? TMB_OK : TMB_E_SYS;
 }
 
-static uint32_t ours; /* threads, as tmb_os_threads_ours was told */
+static uint32_t ours; /* threads, as given to tmb_os_threads_ours */
 
 uint32_t tmb_os_threads(void) {
   struct stat st;

@@ -153,7 +153,7 @@ static double cpuinfo_hz(void) {
   return hz;
 }
 
-/* Compares a rate that was told with the measured one and complains as the settings say. */
+/* Compares a given rate with the measured one and complains as the settings say. */
 static void check_told_rate(double told_hz) {
   const double soft = tmb_cfg_dbl(TMB_CFG_TSC_RATE_TOLERANCE);
   const double hard = tmb_cfg_dbl(TMB_CFG_TSC_RATE_HARD_TOLERANCE);

@@ -39,7 +39,7 @@ extern bool tmb_lock_threads;
 /* At start-up, while no lock is held. in threads: whether client threads may be inside at once. */
 void tmb_lock_init(bool threads);
 
-/* Called before a thread sleeps for a lock, and afterwards; NULL: nobody is told. Set at start-up.
+/* Called before a thread sleeps for a lock, and afterwards; NULL: no call. Set at start-up.
  */
 extern void (*tmb_lock_on_sleep)(const struct tmb_lock *lock, bool begins);
 

@@ -114,7 +114,7 @@ TMB_NO_LOCK_CHECK static void *hold_on(void *arg) {
   return NULL;
 }
 
-/* Who takes the lock again at once does not starve who sleeps on it. */
+/* A thread that takes the lock again at once does not starve a thread that sleeps on it. */
 static void starves_nobody(void **state) {
   (void)state;
   pthread_t thread;

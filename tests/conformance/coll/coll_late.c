@@ -79,7 +79,7 @@ static void broadcast(uint64_t round, size_t words) {
   for (size_t i = 0; i < words; i++) CHECK_EQ(dst[i], value(round, root, i));
 }
 
-/* Two in flight, completed in the other order: the second finds the first on its way. */
+/* Two in flight, completed in the other order: the second finds the first in flight. */
 static void two(uint64_t round, size_t words) {
   uint64_t in[WORDS_MAX] = {0}, sum[WORDS_MAX], out[RANKS_MAX * WORDS_MAX];
   for (size_t i = 0; i < words; i++) in[i] = value(round, me, i);

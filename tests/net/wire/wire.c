@@ -32,7 +32,7 @@
 #define BATCH       64 /* frames read from a port before others are looked at */
 #define MAC_BYTES   6
 
-/* A frame on its way. */
+/* A frame in flight. */
 struct frame {
   uint64_t at_ns, order;
   uint32_t to;
@@ -62,7 +62,7 @@ static uint64_t now_ns(void) {
   return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* ---- frames on their way: a binary heap */
+/* ---- frames in flight: a binary heap */
 
 static bool sooner(const struct frame *a, const struct frame *b) {
   return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;

@@ -221,7 +221,7 @@ std::string Generator::seldom_loop(Node *n, const std::string &test) {
   return s;
 }
 
-// A call of setjmp: where a longjmp comes back to, no more is controlled than was before.
+// A call of setjmp: where a longjmp returns to, no more is controlled than was before.
 std::string Generator::landing(Node *n) {
   const std::string before = fresh("f"), v = fresh("v");
   return "({ const int " + before + " = upcr_in_forall; const int " + v + " = " + splice(n) +

@@ -272,7 +272,7 @@ bool is_printf(const Node *callee) {
                      [s](const char *name) { return s->name == name; });
 }
 
-// Whether a longjmp comes back to the call.
+// Whether a longjmp may return to the call.
 bool is_setjmp(const Node *callee) {
   static const char *const functions[] = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp"};
   const Symbol *s = callee->symbol;

@@ -40,7 +40,7 @@ struct rt_array {
 size_t rt_share_begin(size_t count, size_t thread);
 /* Elements lo to hi - 1 of the array into the buffer in their order, or from there (store). */
 void rt_array_range(const struct rt_array *a, size_t lo, size_t hi, void *buffer, bool store);
-/* Memory; ends the job where there is none; what: who asks. */
+/* Memory; ends the job where there is none; what: the caller's purpose. */
 void *rt_room(size_t bytes, const char *what);
 
 /* A type that reductions are of: *a = *a op *b; func where op is OP_FUNC or OP_NONCOMM. */

@@ -82,7 +82,7 @@ static int64_t from_root(int64_t value) {
 }
 
 int64_t rt_io_sum(int64_t value) {
-  /* The errors are counted beside; the greatest errno is the one that is told. */
+  /* The errors are counted beside; the greatest errno is reported. */
   int64_t sum[2] = {value < 0 ? 0 : value, value < 0}, all[2], error = value < 0 ? errno : 0, top;
   gex_Event_Wait(gex_Coll_ReduceToAllNB(rt.tm, all, sum, GEX_DT_I64, sizeof sum[0], 2, GEX_OP_ADD,
                                         NULL, NULL, 0));

@@ -2,7 +2,7 @@
 /*
  * Reads and writes of memory that is not mapped here.
  *
- * Owns: the puts that are under way. Called by compiled programs and the other files. Calls: gets
+ * Owns: the puts that are in progress. Called by compiled programs and the other files. Calls: gets
  * and puts of the library. Invariants: a put returns when its source may change, and may be under
  * way until a fence (UPC 1.3 section B.3.2: relaxed accesses of one thread are in order only where
  * they touch the same bytes), so whatever touches bytes of a put waits for that put first;

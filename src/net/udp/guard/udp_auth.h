@@ -7,9 +7,9 @@
  * turned back to its sender. The hash is SipHash-2-4 of the header after itself, the upper halves
  * of the numbers, which do not travel, the control part, and, if the flag UDP_HASHED says so, the
  * NH results of the tail's blocks. NH before a pseudorandom function is one, too, up to the
- * probability that two tails of one length have equal results: who has q tries makes a wrong tail
- * pass with probability q * 2^-63. Invariant: nothing of a packet is used before its hash was
- * right.
+ * probability that two tails of one length have equal results: a sender without the key that has q
+ * tries makes a wrong tail pass with probability q * 2^-63. Invariant: nothing of a packet is used
+ * before its hash was right.
  */
 #ifndef TMB_UDP_AUTH_H
 #define TMB_UDP_AUTH_H

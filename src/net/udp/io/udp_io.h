@@ -17,7 +17,7 @@
 
 struct pollfd;
 
-/* A packet on its way out: head and tail lie apart. */
+/* An outgoing packet: head and tail lie apart. */
 enum udp_way {
   UDP_WAY_WHOLE,
   UDP_WAY_ALONE, /* not joined with others */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is handed up: messages, without the engine's lock.
+ * What is delivered: messages, without the engine's lock.
  *
  * Owns batches, and what came while it was not served. Called by udp_recv.c, which
  * adds to a batch, and udp_progress.c, which runs it. Calls core: up->am. A batch's
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_FIRST 64u /* entries; of what was kept, handed up in one call */
+#define LIST_FIRST 64u /* entries; of what was kept, delivered in one call */
 
 void udp_batch_free(struct udp_batch *b) {
   free(b->in.memory);

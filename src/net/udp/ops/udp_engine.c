@@ -3,7 +3,7 @@
  * The engine's memory, its lock and its completions, see udp_engine.h.
  *
  * Owns struct tmb_net of the udp conduit. Called by udp.c, by the parts of the engine and by tests.
- * Calls core through the upcalls of the environment. Invariants: completions are told after the
+ * Calls core through the upcalls of the environment. Invariants: completions are reported after the
  * lock has been released, by the thread that released it; buffers and batches come from lists and
  * go back to them.
  */
@@ -46,7 +46,7 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
     return NULL;
   }
   udp_auth_tail_key(e->secret, e->job_id, e->tail_key);
-  /* One for the client, one for the progress thread, which may receive while the client hands up.
+  /* One for the client, one for the progress thread, which may receive while the client delivers.
    * Made now, so that memory does not grow late; what is not received into is never touched. */
   struct udp_batch *client = udp_batch_get(e);
   udp_batch_put(e, udp_batch_get(e));

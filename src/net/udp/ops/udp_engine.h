@@ -4,11 +4,11 @@
  *
  * Owns the struct definitions. Included by the parts: udp_peer (peers), udp_send (packets out,
  * small messages gathered), udp_xfer (long transfers out), udp_recv (packets in), udp_deliver (what
- * is handed up), udp_rma (put, get), udp_progress (the loop). All but udp_deliver's hand-over run
- * under engine->lock, and no call into core that may come back runs under it. Invariants: a packet
- * lives in a slot of its peer's window until it is acknowledged; a peer is in the busy list while
- * it has anything in flight, waiting or to be acknowledged; peers that this rank has not talked to
- * have no struct.
+ * is delivered), udp_rma (put, get), udp_progress (the loop). All but udp_deliver's hand-over run
+ * under engine->lock, and no call into core that may call the engine again runs under it.
+ * Invariants: a packet lives in a slot of its peer's window until it is acknowledged; a peer is in
+ * the busy list while it has anything in flight, waiting or to be acknowledged; peers that this
+ * rank has not talked to have no struct.
  */
 #ifndef TMB_UDP_ENGINE_H
 #define TMB_UDP_ENGINE_H
@@ -150,7 +150,7 @@ struct udp_peer {
   uint64_t detect_ns;  /* when to look for losses again */
 };
 
-/* A message to be handed up without the lock. */
+/* A message to be delivered without the lock. */
 struct udp_delivery {
   struct udp_peer *peer;
   uint32_t cost; /* of a request */
@@ -232,7 +232,7 @@ struct tmb_net {
   bool dirty;          /* a peer has something to send */
   bool flood;          /* the last receive call found something */
   bool more;           /* and left something that no descriptor tells of */
-  uint32_t delivering; /* threads that hand up */
+  uint32_t delivering; /* threads that deliver */
   bool signalled;      /* signals have changed since the client's last call of progress */
   bool moved;          /* packets have brought data, credit or acknowledgements since then */
   struct udp_out out[UDP_OUT_MAX];
@@ -247,7 +247,7 @@ struct tmb_net {
   uint32_t done_count, done_capacity;
   struct udp_get *gets;
   uint32_t get_count, get_free;
-  struct udp_xfer *held_xfers; /* whose callers come back */
+  struct udp_xfer *held_xfers; /* their callers retry */
   uint32_t held_id;            /* given last */
   uint32_t rails_noted;        /* bit r: it has been said that rail r is gone */
 };
@@ -305,7 +305,7 @@ void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p);
 /* Send a packet of so many bytes that asks for an answer. */
 void udp_probe_send(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, uint32_t id,
                     uint32_t rail);
-/* Go on with the search for the length of packets. Returns when to come back. */
+/* Go on with the search for the length of packets. Returns when to call again. */
 uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p);
 /* Answer a probe; take an answer. */
 void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
@@ -337,7 +337,7 @@ struct udp_ask {
 };
 
 /* Whether it asks for an acknowledgement: at an end, UDP_ASKS times a window, and where the window
- * is full, unless an answer is on its way: else a full window would be acknowledged, and refilled,
+ * is full, unless an answer is in flight: else a full window would be acknowledged, and refilled,
  * packet by packet. */
 bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask);
 
@@ -354,13 +354,13 @@ static inline bool udp_rail_is_stream(const struct tmb_net *e, uint32_t r) {
 }
 /* Whether the first of the transfers takes the connection: it is long, and the connection works. */
 bool udp_rail_streams(const struct tmb_net *e, const struct udp_peer *p);
-/* Whether something is on its way through the connection. */
+/* Whether something is in flight through the connection. */
 static inline bool udp_rail_flows(const struct tmb_net *e, const struct udp_peer *p) {
   return e->io.has_stream && p->tx.rail[e->io.rails].in_flight;
 }
-/* The rail of a packet that is sent again. */
+/* The rail of a packet that is retransmitted. */
 uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, const struct udp_slot *slot);
-/* Whether a window leaves room for a packet that is sent again. */
+/* Whether a window leaves room for a packet that is retransmitted. */
 bool udp_rail_open(const struct udp_peer *p);
 /* Nothing of a rail has been acknowledged for its time-out. */
 void udp_rail_timeout(struct tmb_net *e, struct udp_peer *p, uint32_t r);
@@ -415,7 +415,7 @@ void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory);
 /* A copy of a datagram's rest, aligned; lives until the batch ends. */
 uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *data,
                         uint32_t bytes);
-/* Note something to be handed up; what it points at lives until the end of the batch. */
+/* Note something to be delivered; what it points at lives until the end of the batch. */
 void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d);
 /* Take what was kept before and is served now. Returns whether there may be more of it: then
  * nothing is to be received before it. */
@@ -426,7 +426,7 @@ void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve);
 void udp_deliver_run(struct tmb_net *e, struct udp_batch *b);
 /* A request of this cost has been handled. */
 void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
-/* Give the credit of what was handed up back; with the lock. */
+/* Give the credit of what was delivered back; with the lock. */
 void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b);
 
 /* ---- udp_rma.c */
@@ -449,10 +449,10 @@ uint8_t *udp_get_place(struct tmb_net *e, const struct udp_peer *p, const struct
 int udp_progress(struct tmb_net *e, int serve);
 uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
 bool udp_drained(struct tmb_net *e);
-/* Do what the client's calls would do, except to hand up, if it has not called since `tick`. Lowers
+/* Do what the client's calls would do, except to deliver, if it has not called since `tick`. Lowers
  * *ns to the next timer. Returns whether it did. */
 bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns);
-/* Whether long transfers are under way. A hint. */
+/* Whether long transfers are in progress. A hint. */
 bool udp_busy_transfers(const struct tmb_net *e);
 
 /* Send what the busy peers have to send, and find the next timer. in flush: also what is gathered

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loop of the engine: receive, acknowledge, send again, go on with transfers, hand up.
+ * The loop of the engine: receive, acknowledge, send again, go on with transfers, deliver.
  *
  * Owns the timers. Called through the slots progress, wait_fds and drained. Calls the other parts.
  * One receive call per look while little comes, as many datagrams as there are while much comes. An
- * acknowledgement that is owed waits until what has come was handed up, because the answer can
- * carry it. Invariants: nothing is handed up under the lock; next_ns is not later than any timer of
+ * acknowledgement that is owed waits until what has come was delivered, because the answer can
+ * carry it. Invariants: nothing is delivered under the lock; next_ns is not later than any timer of
  * a busy peer.
  */
 #include "net/udp/ops/udp_engine.h"
@@ -79,7 +79,7 @@ static bool gather_due(const struct tmb_net *e, const struct udp_peer *p) {
   return p->tx.una == p->tx.next || e->tick - p->open_tick >= 2;
 }
 
-/* Returns when to come back. */
+/* Returns when to call again. */
 static uint64_t push_peer(struct tmb_net *e, struct udp_peer *p, bool flush, bool acks) {
   if (p->detect_ns <= e->now_ns) p->detect_ns = udp_tx_detect(&p->tx, e->now_ns);
   uint64_t next = p->detect_ns;
@@ -140,7 +140,7 @@ static void hand_up(struct tmb_net *e, struct udp_batch *b) {
   udp_push_all(e, true, false);
 }
 
-/* Wake the client, should it sleep: what its descriptors told of has been taken. */
+/* Wake the client, should it sleep: the packets that made its descriptors readable are received. */
 static void tell_news(struct tmb_net *e) {
   const uint64_t one = 1;
   if (e->news || e->news_fd < 0) return;

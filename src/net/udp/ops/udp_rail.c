@@ -6,7 +6,7 @@
  * take one rail, the main one. A rail is used beside it once it has carried a packet of the length
  * that is used, which is tried when transfers wait for the window. A packet of a transfer takes the
  * rail on which it would arrive first. When nothing of a rail has been acknowledged for a time-out
- * all that is on its way there counts as lost and takes another rail; after three it is not used
+ * all that is in flight there counts as lost and takes another rail; after three it is not used
  * until it carries something again. One interface may have a connection (TCP) beside it: a rail
  * that long transfers take as soon as it has carried a packet, and that nothing else takes, because
  * the kernel moves long packets through it at half of what datagrams of 1500 bytes cost. Invariant:
@@ -86,7 +86,7 @@ uint32_t udp_rail_bulk(struct tmb_net *e, struct udp_peer *p, uint64_t *due_ns) 
   if (stays && is_usable(p, p->bulk_rail)) return p->bulk_rail;
   uint32_t r = best(e, p, due_ns);
   if (r == UDP_NO_RAIL) {
-    /* Something has to be on its way, so that a time-out can come. */
+    /* Something has to be in flight, so that a time-out can come. */
     if (*due_ns != UINT64_MAX || udp_tx_main(&p->tx)->in_flight) return r;
     r = p->tx.main;
   }
@@ -113,7 +113,7 @@ bool udp_rail_open(const struct udp_peer *p) {
   return !main->in_flight || main->in_flight < main->cc.window;
 }
 
-/* ---- rails that are gone, and that come back */
+/* ---- rails that fail, and that work again */
 
 /* Another rail on which the peer has been heard, or that is known to carry packets. */
 static uint32_t other(const struct tmb_net *e, const struct udp_peer *p, uint32_t gone) {

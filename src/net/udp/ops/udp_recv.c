@@ -3,11 +3,11 @@
  * Packets that arrive: are they ours, what do they acknowledge, what lies in them.
  *
  * Owns the transfers of which parts have come. Called by udp_progress.c. Calls the window, core's
- * target, udp_deliver.c for what is handed up without the lock. A packet is checked in this order:
+ * target, udp_deliver.c for what is delivered without the lock. A packet is checked in this order:
  * lengths, job, hash, number; what fails is counted and dropped, and nothing of it is used before.
  * Payload of puts is copied once, from the receive buffer to its place, or by the kernel: a
  * connection asks, with the head of a packet, where the tail belongs. Invariants: each packet is
- * taken at most once; messages are handed up as they come, no order is made.
+ * taken at most once; messages are delivered as they come, no order is made.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -31,8 +31,8 @@ static void refuse(struct tmb_net *e) {
 
 /* ---- records */
 
-/* Signals change here, under the lock, as soon as their data are in place, so that whoever is told
- * that a put with a signal is complete, and then looks at the word, sees it changed. */
+/* Signals change here, under the lock, as soon as their data are in place, so that whoever gets the
+ * report that a put with a signal is complete, and then looks at the word, sees it changed. */
 static void change_signal(struct tmb_net *e, void *addr, uint32_t op, uint64_t value) {
   if (addr) e->up->signal(addr, op, value);
   e->signalled = true;

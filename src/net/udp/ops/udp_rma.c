@@ -83,7 +83,7 @@ int udp_put(struct tmb_net *e, const struct tmb_rma *rma) {
   return 0;
 }
 
-/* Go on with an operation whose caller comes back until its source has been read. Returns 0 when it
+/* Continue an operation whose caller retries until its source has been read. Returns 0 when it
  * has. */
 static int held_next(struct tmb_net *e, struct tmb_resume *resume) {
   struct udp_xfer *x = udp_xfer_held(e, resume->id);
@@ -92,7 +92,7 @@ static int held_next(struct tmb_net *e, struct tmb_resume *resume) {
   return 0;
 }
 
-/* A transfer whose source must be free when the call returns 0: copied, or the caller comes back
+/* A transfer whose source must be free when the call returns 0: copied, or the caller retries
  * until all of it is acknowledged. Returns 0 or TMB_AGAIN. */
 static int send_whole(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
                       struct tmb_resume *resume) {

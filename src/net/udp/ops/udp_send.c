@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets on their way out, and small messages gathered into them.
+ * Outgoing packets, and small messages gathered into them.
  *
  * Owns the open packet of each peer and the list of packets to be handed over. Called by the other
  * parts of the engine and by the slot am_send. Calls io. A message leaves at once if nothing is in
@@ -32,7 +32,7 @@ static uint16_t ack_delay_us(const struct tmb_net *e, const struct udp_peer *p) 
   return us > UINT16_MAX ? UINT16_MAX : (uint16_t)us;
 }
 
-/* Encrypt a packet into a buffer of its own, because it may have to be sent again as it is. */
+/* Encrypt a packet into a buffer of its own, because it may have to be retransmitted as it is. */
 static void seal(struct tmb_net *e, struct udp_peer *p, struct udp_out *out, uint64_t number) {
   struct udp_header *h = (struct udp_header *)(uintptr_t)out->head;
   h->bytes = (uint16_t)(h->bytes + UDP_SEAL_TAG);
@@ -365,8 +365,8 @@ void udp_gather_settle(struct tmb_net *e, struct udp_peer *p) {
 
 /* ---- messages */
 
-/* One request is always possible. Acknowledgements that tell of credit are not sent again when they
- * are lost, so who waits for credit asks. */
+/* One request is always possible. Acknowledgements that carry credit are not retransmitted when
+ * they are lost, so a rank that waits for credit requests an update. */
 bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
   const uint32_t used = p->cost_sent - p->cost_back;
   if (TMB_LIKELY(used == 0 || used + cost <= e->config.credit)) return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long transfers on their way out: puts, parts of long messages, answers to gets.
+ * Outgoing long transfers: puts, parts of long messages, answers to gets.
  *
  * Owns struct udp_xfer. Called by udp_send.c, udp_rma.c, udp_progress.c. Calls udp_send.c. Each
  * peer has a queue; its transfers are cut into packets as the window allows, whose tails lie in the
@@ -219,7 +219,7 @@ uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
     if (!room) {
       udp_out_flush(e);
       room = host_takes(e, p);
-      if (!room) return e->now_ns + GATE_NS; /* or what is on its way is acknowledged before */
+      if (!room) return e->now_ns + GATE_NS; /* or what is in flight is acknowledged before */
     }
     uint64_t due_ns = UINT64_MAX;
     if (udp_tx_room(&p->tx) <= UDP_XFER_SLOTS) return UINT64_MAX;

@@ -55,7 +55,8 @@ struct udp_stream {
   struct udp_conn *hot; /* whose packets came last, or NULL */
   uint32_t greeting_count, conn_count, calls;
   uint32_t active; /* calls of recv for which connections are looked at each time */
-  uint32_t look;   /* who waits was told of the descriptors: look there */
+  uint32_t
+      look; /* a waiting thread polls these descriptors: recv must report what it has buffered */
   bool told;
   bool streamed; /* the last call of recv found packets in connections */
 };
@@ -337,7 +338,7 @@ static void take_streams(struct udp_stream *s, struct udp_datagrams *in, uint32_
 static void stream_recv(void *io, struct udp_datagrams *in, bool many) {
   struct udp_stream *s = io;
   const uint32_t most = many ? UDP_BATCH : 1;
-  /* Who has had packets goes first, but where these come all the time the others have their turn.
+  /* The source that had packets last goes first; if it always has packets, the others get a turn.
    */
   const bool turn = ++s->calls % TURN_CALLS == 0;
   const bool datagrams = s->mode == UDP_STREAM_AUTO, first = s->active && s->streamed != turn;

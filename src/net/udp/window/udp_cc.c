@@ -78,7 +78,7 @@ void udp_cc_lost(struct udp_cc *cc, bool crowded) {
   cc->before_window = cc->window;
   cc->before_threshold = cc->threshold;
   cc->before_max = cc->max_bytes;
-  /* Fast convergence: who is below the last maximum leaves room for others. */
+  /* Fast convergence: a flow below its last maximum leaves room for others. */
   cc->max_bytes =
       cc->window < cc->max_bytes ? (uint64_t)((double)cc->window * (1 + beta) / 2) : cc->window;
   cc->window = (uint64_t)((double)cc->window * beta);

@@ -5,7 +5,7 @@
  * Owns the slots of one peer. Called by the engine, under its lock, and by tests. Calls udp_cc.h.
  * Numbers of packets are 64 bits and never repeat; 32 bits travel, and the rest follows from the
  * window. A pair may have several ways (rails): each packet takes one, and loss, round trips and
- * congestion are those of a rail. Loss is told by time, as RFC 8985 (RACK) does: a packet is lost
+ * congestion are those of a rail. Loss is detected by time, as in RFC 8985 (RACK): a packet is lost
  * when one that was sent a reordering time later has been acknowledged. Round trips and the
  * time-out are RFC 6298's. Invariants: una <= every number that is in flight < next <= una +
  * UDP_WINDOW; a number is accepted at most once, which is also what stops replayed packets.
@@ -40,14 +40,14 @@ struct udp_slot {
   uint8_t rail;  /* that it was sent on last */
 };
 
-/* What is on its way by one rail. */
+/* What is in flight by one rail. */
 struct udp_rail {
   uint64_t acked_end; /* one more than the highest of its numbers that is acknowledged */
   uint64_t in_flight; /* bytes sent, neither acknowledged nor lost */
   uint32_t timeouts;  /* in a row */
   uint32_t carries;   /* packets of this length pass, 0: not known to */
-  bool resent;        /* one that was sent again has been acknowledged: earlier ones may be lost */
-  uint64_t rack_ns;   /* when the latest packet was sent that has been acknowledged */
+  bool resent;      /* one that was retransmitted has been acknowledged: earlier ones may be lost */
+  uint64_t rack_ns; /* when the latest packet was sent that has been acknowledged */
   uint64_t rack_rtt_ns;      /* how long that took */
   uint32_t marked, mistaken; /* lost in the last cut; of these, that had come all the same */
   uint32_t reorder;          /* quarters of a round trip that packets may overtake each other by */
@@ -65,7 +65,7 @@ struct udp_rail {
 /* What has been sent. */
 struct udp_tx {
   uint64_t una, next;
-  uint32_t lost;  /* slots that wait to be sent again */
+  uint32_t lost;  /* slots that wait to be retransmitted */
   uint32_t rails; /* that there are */
   uint32_t main;  /* the rail of all but long transfers */
   struct udp_rail rail[UDP_RAILS];
@@ -101,7 +101,7 @@ static inline struct udp_rail *udp_tx_main(struct udp_tx *tx) {
   return &tx->rail[tx->main];
 }
 
-/* Whether packets sent again have been acknowledged, so that earlier ones may be lost. */
+/* Whether packets retransmitted have been acknowledged, so that earlier ones may be lost. */
 static inline bool udp_tx_resent(const struct udp_tx *tx) {
   bool resent = tx->rail[0].resent;
   for (uint32_t r = 1; r < tx->rails; r++) resent = resent || tx->rail[r].resent;
@@ -130,7 +130,7 @@ bool udp_tx_ack(struct udp_tx *tx, const struct udp_ack *ack, uint64_t now_ns, u
 /* Mark what is lost by now. Returns when to look again, UINT64_MAX: no need. */
 uint64_t udp_tx_detect(struct udp_tx *tx, uint64_t now_ns);
 
-/* Time of silence after which something is sent again, doubled with each time-out in a row. */
+/* Time of silence after which something is retransmitted, doubled with each time-out in a row. */
 uint64_t udp_tx_rto(const struct udp_rail *rail);
 
 /* Nothing of a rail has been acknowledged for the time-out: its oldest packet in flight counts as
