@@ -54,6 +54,21 @@ def killed(way, conduit, places):
     check(time.monotonic() - began < 10, "took", time.monotonic() - began, "s")
 
 
+def launcher_killed():
+    """What the provider shm keeps in /dev/shm goes, although nobody is left who could remove it."""
+    if not OFI:
+        return "conduit ofi is not built"
+    job = Job(4, [VICTIM, "hang"], env=far("shm"))
+    pids = job.ready().values()
+    regions = [f for f in os.listdir("/dev/shm") if f.split(":")[0] in map(str, pids)]
+    check(len(regions) >= 4, "regions while the job runs:", regions)
+    job.process.kill()
+    job.expect(-signal.SIGKILL)
+    left = [f for f in os.listdir("/dev/shm") if f.split(":")[0] in map(str, pids)]
+    check(not left, "left in /dev/shm:", left)
+    return None
+
+
 def shrink(conduit, places, scenario, dead):
     """Killed in the middle of an agreement between hosts."""
     for _ in range(3):
@@ -165,6 +180,7 @@ CASES += [named(f"coll/{c}/{s}", collectives, c, s) for c in CONDUITS for s in (
 CASES += [named(f"own_end/{c}/{how}", own_end, c, how) for c in ENDED for how in HOWS]
 CASES += [named(f"device/{c}", device, c) for c in CONDUITS + ("ofi",) * OFI]
 if OFI:
+    CASES += [launcher_killed]
     CASES += [named("killed/ofi", killed, WAYS[0], "ofi", "cyclic:2"),
               named("shrink/ofi", shrink, "ofi", "cyclic:2", "middle", 2),
               named("coll/ofi", collectives, "ofi", "coll"),

@@ -104,7 +104,7 @@ static void close_bells(struct tmb_launch *l) {
 /* Ranks that reach others by a network sleep in poll: each gets a bell for that. A supervisor that
  * has others above it gets one, too, also on the only host: rounds go through the tree. */
 static int open_bells(struct tmb_launch *l) {
-  l->agent_fd = -1;
+  l->agent_fd = l->guard_fd = -1;
   if (l->hosts == 1 && !l->far) return TMB_OK;
   struct rlimit raised = l->files_before;
   raised.rlim_cur = raised.rlim_max;
@@ -194,6 +194,7 @@ fail_pids:
 }
 
 void tmb_launch_close(struct tmb_launch *l) {
+  tmb_orphans_guard_end(l->guard_fd);
   restore_signals(l);
   close(l->signal_fd);
   close_memory(l);
@@ -243,7 +244,7 @@ static void undo_fork(struct tmb_launch *l, uint32_t started, int err) {
   char text[32] = "unlimited";
   if (limit.rlim_cur != RLIM_INFINITY)
     snprintf(text, sizeof text, "%ju", (uintmax_t)limit.rlim_cur);
-  tmb_warn(
+  tmb_print(
       "cannot start rank %u of %u: fork: %s (process limit, ulimit -u: %s); start fewer ranks or "
       "raise the limit",
       started, l->size, strerror(err), text);
@@ -256,6 +257,7 @@ static void undo_fork(struct tmb_launch *l, uint32_t started, int err) {
 
 int tmb_launch_fork(struct tmb_launch *l) {
   const pid_t parent = getpid();
+  l->guard_fd = tmb_orphans_guard(l->ctl);
   l->children_before = tmb_orphans_adopt();
   for (uint32_t rank = 0; rank < l->size; rank++) {
     if (!is_ours(l, rank)) continue;

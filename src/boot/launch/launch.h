@@ -52,6 +52,7 @@ struct tmb_launch {
   int signal_fd;                /* signals that the supervisor reads */
   int agent_fd;                 /* eventfd, rung by ranks; -1 unless `far` */
   pid_t *pids;                  /* [size] children, 0 once reaped, and for ranks elsewhere */
+  int guard_fd;                 /* see tmb_orphans_guard */
   char *children_before;        /* see tmb_orphans_adopt */
   struct rlimit files_before;   /* limit of descriptors that the ranks get */
   sigset_t mask_before;         /* signal mask that the ranks get */

@@ -8,10 +8,14 @@
 #define _GNU_SOURCE
 #include "boot/launch/orphans.h"
 
+#include "base/config.h"
 #include "base/log.h"
+#include "boot/page/ctl.h"
 #include "os/os.h"
 #include "os/sysfile.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,4 +91,66 @@ void tmb_orphans_unlink(pid_t pid) {
     snprintf(path, sizeof path, "/dev/shm/%d:%u:%d", (int)pid, (unsigned)getuid(), i);
     if (unlink(path) != 0) return;
   }
+}
+
+/* ---- the guard */
+
+static bool uses_regions(void) {
+  const char *conduit = tmb_cfg_str(TMB_CFG_CONDUIT), *provider = tmb_cfg_str(TMB_CFG_OFI_PROVIDER);
+  return conduit && strcmp(conduit, "ofi") == 0 && provider && strstr(provider, "shm");
+}
+
+static bool is_alive(pid_t pid) {
+  struct tmb_os_process process;
+  return tmb_os_process(pid, false, &process) && process.state != 'Z' && process.state != 'X';
+}
+
+/* The launcher has been killed, and the kernel ends its ranks: removes what each leaves. */
+static void remove_regions(const struct tmb_ctl *ctl) {
+  for (uint32_t r = 0; r < ctl->size; r++) {
+    if (tmb_ctl_record_of(ctl)[r] == TMB_CTL_ELSEWHERE) continue;
+    const pid_t pid = tmb_ctl_pid(ctl, r);
+    if (pid <= 0) continue;
+    for (uint64_t age = 0; is_alive(pid) && age < GIVE_UP_NS; age += TICK_NS)
+      (void)tmb_os_nsleep(TICK_NS);
+    if (!is_alive(pid)) tmb_orphans_unlink(pid);
+  }
+}
+
+/* Holds nothing of the job but the control block and the end of a pipe. */
+_Noreturn static void be_guard(const struct tmb_ctl *ctl, int pipe_fd) {
+  sigset_t all;
+  char byte;
+  sigfillset(&all);
+  (void)sigprocmask(SIG_SETMASK, &all, NULL);
+  (void)setsid();
+  const int null = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd <= STDERR_FILENO; fd++)
+    if (null >= 0) (void)dup2(null, fd);
+  (void)dup2(pipe_fd, STDERR_FILENO + 1);
+#ifdef SYS_close_range
+  (void)syscall(SYS_close_range, STDERR_FILENO + 2u, UINT_MAX, 0);
+#endif
+  if (read(STDERR_FILENO + 1, &byte, 1) <= 0) remove_regions(ctl);
+  _exit(0);
+}
+
+int tmb_orphans_guard(const struct tmb_ctl *ctl) {
+  int ends[2];
+  if (!uses_regions() || pipe2(ends, O_CLOEXEC) != 0) return -1;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    close(ends[1]);
+    be_guard(ctl, ends[0]);
+  }
+  close(ends[0]);
+  if (pid > 0) return ends[1];
+  close(ends[1]);
+  return -1;
+}
+
+void tmb_orphans_guard_end(int fd) {
+  if (fd < 0) return;
+  if (write(fd, "", 1) != 1) tmb_info("the guard of /dev/shm has ended before");
+  close(fd);
 }

@@ -12,6 +12,8 @@
 
 #include <sys/types.h>
 
+struct tmb_ctl;
+
 /* Become the parent of what ranks leave behind. Before the ranks are forked. Returns the children
  * that are there by now, as text, the caller's to free; NULL where the kernel does not list
  * children (CONFIG_PROC_CHILDREN): what ranks leave behind goes to process 1 then. */
@@ -25,5 +27,14 @@ void tmb_orphans_end(const char *before);
 /* A process of this user that is reaped did not end in good order: remove the regions that
  * libfabric's provider shm keeps for it, /dev/shm/PID:UID:NUMBER, which only it would remove. */
 void tmb_orphans_unlink(pid_t pid);
+
+/* Start a process that removes these regions should this process be killed, and its ranks with it:
+ * nobody else is left to do so then. Only where the settings name the provider shm. Before the
+ * ranks are forked. Returns a descriptor for tmb_orphans_guard_end, -1: there is no such process.
+ */
+int tmb_orphans_guard(const struct tmb_ctl *ctl);
+
+/* All ranks are reaped, and their regions are removed: the guard ends. in fd: may be -1. */
+void tmb_orphans_guard_end(int fd);
 
 #endif

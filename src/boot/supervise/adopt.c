@@ -192,7 +192,8 @@ static int make_watch(struct watch *w, struct tmb_ctl *ctl, int ctl_fd) {
                            .adopted = true,
                            .ctl = ctl,
                            .ctl_fd = ctl_fd,
-                           .agent_fd = -1};
+                           .agent_fd = -1,
+                           .guard_fd = -1};
   l->pids = calloc(ctl->size, sizeof *l->pids);
   l->host = calloc(ctl->hosts, sizeof *l->host);
   w->pid_fd = calloc(ctl->size, sizeof *w->pid_fd);

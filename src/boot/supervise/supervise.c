@@ -358,6 +358,8 @@ int tmb_supervise(struct tmb_launch *l, struct tmb_supervise_options *options) {
     look_around(&s, options->timeout_s);
   }
   if (s.failed || s.cut_short || s.code) tmb_orphans_end(l->children_before);
+  tmb_orphans_guard_end(l->guard_fd);
+  l->guard_fd = -1;
   tmb_watchdog_close(&s.dog);
   if (s.reports > TMB_SUP_REPORTS_MAX)
     tmb_print("%u more ranks failed", s.reports - TMB_SUP_REPORTS_MAX);
