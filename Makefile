@@ -24,12 +24,12 @@ help:
 	@echo "make study             everything beside its floors and peers, as study/report.html (STUDY=quick)"
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: what clients are told to use;"
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
-	@echo "make deps              install the Debian packages that are missing"
+	@echo "make deps              install the Debian packages that are missing; STUDY=1: also what the study compares with"
 	@echo "make format            run clang-format on the sources;  make tidy: check the house rules"
 	@echo "make clean             remove the build trees"
 
 deps:
-	@bash scripts/install_deps.sh
+	@STUDY=$(filter 1,$(STUDY)) bash scripts/install_deps.sh
 
 configure:
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_ARGS) >$(BUILD).log 2>&1 \

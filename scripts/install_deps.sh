@@ -3,7 +3,7 @@
 # Installs the Debian packages that building and testing Tombolo needs, and only those that are
 # missing. Says first what it installs. Root installs directly; another user through sudo when sudo
 # asks no password; otherwise it prints the command to run and fails. Does nothing when everything
-# is there. `--check` installs nothing.
+# is there. `--check` installs nothing. With STUDY=1 also what `make study` compares with.
 set -euo pipefail
 
 PACKAGES=(build-essential clang clang-format cmake ninja-build pkg-config libcmocka-dev libfftw3-dev
@@ -12,6 +12,11 @@ PACKAGES=(build-essential clang clang-format cmake ninja-build pkg-config libcmo
   libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev
   slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libsimgrid-dev
   python3-dev python3-numpy python3-pytest)
+
+# Peers of the study: ScaLAPACK for matmul and cholesky, OpenCoarrays, FFTW for MPI.
+STUDY_PACKAGES=(libscalapack-openmpi-dev libscalapack-mpich-dev libcoarrays-openmpi-dev
+  libfftw3-mpi-dev)
+if [ -n "${STUDY:-}" ]; then PACKAGES+=("${STUDY_PACKAGES[@]}"); fi
 
 is_installed() {
   dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

@@ -66,7 +66,7 @@ def peer_parts(app, mpi):
     """Returns (sources, libraries) of the peer of an application."""
     if app in ROUTINES:
         flags = subprocess.run(["pkg-config", "--libs", "openblas"], stdout=subprocess.PIPE,
-                               text=True, check=True).stdout.split()
+                               stderr=subprocess.DEVNULL, text=True, check=False).stdout.split()
         return [HERE / "scalapack.c"], [SCALAPACK[mpi], *flags]
     if app == "hash":
         return [HERE / "hash_mpi.c"], []
@@ -74,23 +74,33 @@ def peer_parts(app, mpi):
     return sorted((ROOT / "bench" / "apps" / app).glob("*.c")) + words, []
 
 
+def compile_one(compiler, app, name, program):
+    """Compiles an application for a peer. Returns whether that went well; else it is named."""
+    print(f"... compiling {app} for {name}", flush=True)
+    sources, libraries = peer_parts(app, name)
+    command = [compiler, "-O3", "-g", "-ffp-contract=off", f"-I{ROOT}/bench", *sources,
+               ROOT / "bench/lib/app.c", HERE / "links_mpi.c", "-o", program, *libraries, "-lm"]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode == 0:
+        return True
+    needs = f" (needs ScaLAPACK, {SCALAPACK[name]}: make deps STUDY=1)" if app in ROUTINES else ""
+    last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    print(f"{app} for {name}: not compiled, left out{needs}: {last}", file=sys.stderr)
+    return False
+
+
 def compile_all(folder, build, apps):
-    """Compiles the peers. Returns {side: (launcher, {application: program})}."""
+    """Compiles the peers, each with the applications that can be compiled for it here; what cannot
+    is named. Returns {side: (launcher, {application: program})}."""
     sides = {"tombolo": ([build / "bin" / "tombolo", "run"],
                          {a: build / "bench" / a for a in apps})}
     for name, (compiler, launcher) in PEERS.items():
         if not shutil.which(compiler) or not shutil.which(launcher[0]):
             print(f"{name}: not installed, left out ({compiler}, {launcher[0]})", file=sys.stderr)
             continue
-        programs = {}
-        for app in apps:
-            print(f"... compiling {app} for {name}", flush=True)
-            programs[app] = folder / f"{app}-{name}"
-            sources, libraries = peer_parts(app, name)
-            subprocess.run([compiler, "-O3", "-g", "-ffp-contract=off", f"-I{ROOT}/bench", *sources,
-                            ROOT / "bench/lib/app.c", HERE / "links_mpi.c", "-o", programs[app],
-                            *libraries, "-lm"], check=True)
-        sides[name] = (launcher, programs)
+        programs = {app: folder / f"{app}-{name}" for app in apps}
+        sides[name] = (launcher, {app: program for app, program in programs.items()
+                                  if compile_one(compiler, app, name, program)})
     return sides
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench/compare"))
+import apps  # noqa: E402
 import budget as budgets  # noqa: E402
 from budget import Budget, Series, add_options, in_rounds  # noqa: E402
 
@@ -37,7 +38,21 @@ def runs(pid):
         return False
 
 
+def peers_one_by_one(folder):
+    """Where ScaLAPACK is absent, the applications that need it are left out, and no others."""
+    compiler = folder / "cc"
+    compiler.write_text("#!/bin/sh\n"
+                        "case \"$*\" in *scalapack*) echo 'no -lscalapack' >&2; exit 1;; esac\n")
+    compiler.chmod(0o755)
+    apps.PEERS = {"openmpi": (str(compiler), ["sh"]), "mpich": ("/no/such/mpicc", ["sh"])}
+    sides = apps.compile_all(folder, folder, ["matmul", "pipeline", "cholesky", "tree"])
+    assert list(sides) == ["tombolo", "openmpi"], sides
+    assert list(sides["openmpi"][1]) == ["pipeline", "tree"], sides
+
+
 def main():
+    with tempfile.TemporaryDirectory() as folder:
+        peers_one_by_one(Path(folder))
     swept = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.json"
