@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("TMB_BUILD", ROOT / "build"))
 LIBRARY = BUILD / "lib" / "libtombolo.so"
 sys.path.insert(0, str(ROOT / "scripts"))

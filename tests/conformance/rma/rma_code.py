@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 STRING = re.compile(r"\brep[ \t;]*(movs|stos)")
 BARE = """
 #include <string.h>

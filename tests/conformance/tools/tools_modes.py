@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("TMB_BUILD", ROOT / "build"))
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{ROOT / 'include'}"]
 LANGUAGES = {"c": ["c99", "c11", "c17"], "c++": ["c++11", "c++17", "c++20"]}
