@@ -47,6 +47,7 @@ def test_forgotten(ranks):
     done = ranks(2, "programs/endings.py", "forgotten")
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("ForgottenWait: a put, which") == 2, done.stdout
+    assert done.stdout.count("ForgottenWait: 1 futures that still exist") == 2, done.stdout
     done = ranks(1, "-m", "endings", "forgotten", PYTHONWARNINGS="error", PYTHONPATH=path())
     assert done.returncode == 0 and "ForgottenWait" in done.stdout, done.stdout
 
@@ -54,6 +55,12 @@ def test_forgotten(ranks):
 def path():
     programs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
     return environment()["PYTHONPATH"] + os.pathsep + programs
+
+
+@pytest.mark.parametrize("where", ["near", "far"])
+def test_daemon_threads(ranks, where):
+    done = ranks(2, "programs/endings.py", "daemon", where=where)
+    assert done.returncode == 0, done.stdout
 
 
 def test_forks(ranks):

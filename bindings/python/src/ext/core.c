@@ -162,8 +162,7 @@ static PyObject *place(PyObject *module, PyObject *unused) {
 /* quiet(): all futures so far count as waited for; returns how many exist. */
 static PyObject *quiet(PyObject *module, PyObject *unused) {
   (void)module, (void)unused;
-  __atomic_fetch_add(&tmbpy.quiet, 1, __ATOMIC_RELAXED);
-  return PyLong_FromSsize_t(tmbpy_future_live());
+  return PyLong_FromSsize_t(tmbpy_future_quiet());
 }
 
 /* hooks(functions...): what the extension calls, in the order of enum tmbpy_hook. */

@@ -38,7 +38,7 @@ struct tmbpy_process {
   bool started;    /* tombolo.init has succeeded */
   uint32_t closed; /* the program is over; atomic: message handlers read it */
   uint32_t forked; /* this process is a copy that fork() made */
-  uint64_t quiet;  /* futures of generations below this count as waited for */
+  uint64_t quiet;  /* futures of generations below this count as waited for; atomic */
   PyTypeObject *team_type, *array_type, *future_type;
   PyObject *hooks[8]; /* functions of the package, by enum tmbpy_hook */
 };
@@ -145,8 +145,8 @@ PyObject *tmbpy_future_take(struct tmbpy_future *future);
 /* Releases the memory of operations that nobody waits for any more and that are complete. */
 void tmbpy_future_reap(void);
 
-/* How many futures exist that nobody has waited for. */
-Py_ssize_t tmbpy_future_live(void);
+/* All futures so far count as waited for. Returns how many were not. */
+Py_ssize_t tmbpy_future_quiet(void);
 
 extern PyType_Spec tmbpy_future_spec;
 

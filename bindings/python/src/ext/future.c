@@ -24,7 +24,7 @@ struct orphan {
 
 static pthread_mutex_t orphans_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct orphan *orphans; /* under its lock */
-static Py_ssize_t live;        /* futures not seen; atomic */
+static Py_ssize_t unseen;      /* futures that nobody has waited for, since quiet; atomic */
 
 /* Two threads may come here for one future; one of them gets the views. */
 static void release(Py_buffer *views, int *count) {
@@ -39,13 +39,18 @@ static void free_operator(struct tmbpy_operator *operator) {
   free(operator);
 }
 
-Py_ssize_t tmbpy_future_live(void) {
-  return __atomic_load_n(&live, __ATOMIC_RELAXED);
+static bool is_quiet(const struct tmbpy_future *future) {
+  return future->generation < __atomic_load_n(&tmbpy.quiet, __ATOMIC_RELAXED);
+}
+
+Py_ssize_t tmbpy_future_quiet(void) {
+  __atomic_fetch_add(&tmbpy.quiet, 1, __ATOMIC_RELAXED);
+  return __atomic_exchange_n(&unseen, 0, __ATOMIC_RELAXED);
 }
 
 static void mark_seen(struct tmbpy_future *future) {
   if (__atomic_exchange_n(&future->seen, true, __ATOMIC_RELAXED)) return;
-  __atomic_fetch_sub(&live, 1, __ATOMIC_RELAXED);
+  if (!is_quiet(future)) __atomic_fetch_sub(&unseen, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- making one */
@@ -57,7 +62,7 @@ struct tmbpy_future *tmbpy_future_new(const char *what) {
   made->generation = __atomic_load_n(&tmbpy.quiet, __ATOMIC_RELAXED);
   made->event = GEX_EVENT_INVALID;
   made->done = 1;
-  __atomic_fetch_add(&live, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&unseen, 1, __ATOMIC_RELAXED);
   return made;
 }
 
@@ -274,7 +279,7 @@ static void dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   if (!future->seen) {
     mark_seen(future);
-    if (future->generation >= tmbpy.quiet && tmbpy.hooks[TMBPY_FORGOTTEN]) report(future);
+    if (!is_quiet(future) && tmbpy.hooks[TMBPY_FORGOTTEN]) report(future);
   }
   if (!future->done && !future->by_message && !tmbpy.forked && !ready(future))
     adopt(future);

@@ -97,5 +97,11 @@ def install(rank: int) -> None:
 
 def at_exit() -> None:
     """The program is over: from now on nothing of this rank runs Python."""
-    if _core.state() == "started":
-        _core.closing()
+    if _core.state() != "started":
+        return
+    left = _core.quiet()
+    if left:
+        warnings.warn(
+            f"{left} futures that still exist were never waited for", ForgottenWait, stacklevel=2
+        )
+    _core.closing()

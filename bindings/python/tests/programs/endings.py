@@ -100,6 +100,15 @@ def main():
         return
     if case == "forgotten":
         job.zeros(3).put_nb(0, 0, 1.0)
+        global kept
+        kept = job.zeros(3).get_nb(0)  # exists until the end
+        return
+    if case == "daemon":
+        # A thread waits for what never comes, and does not keep the program from ending.
+        waiting = job.signals(1)
+        threading.Thread(target=waiting.wait, daemon=True).start()
+        threading.Thread(target=lambda: job.call(0, time.sleep, 30).wait(), daemon=True).start()
+        time.sleep(0.3)
         return
     if case in ("forked", "interrupted", "flooded"):
         globals()[case]()
