@@ -141,10 +141,10 @@ def build(targets, jobs):
     return text[-3000:] if code else ""
 
 
-def failing(tests, jobs):
+def failing(tests, jobs, *more):
     """Runs tests of the copy. Returns how many ran and the names of those that failed."""
     command = ["ctest", "--test-dir", "build", "-j", str(jobs), "-R", tests, "-LE", "^nightly$"]
-    _, text = run([*command, "--timeout", str(TEST_S)])
+    _, text = run([*command, "--timeout", str(TEST_S), *more])
     ran = re.search(r"tests? failed out of (\d+)", text)
     failed = re.findall(r"^\s*\d+ - (\S+) \((?!Not Run|Skipped)", text, re.MULTILINE)
     return int(ran[1]) if ran else 0, failed
@@ -168,7 +168,7 @@ def try_seed(seed, jobs):
         wrong = build(seed.targets, jobs)
         if wrong:
             return [], f"it does not build: {wrong}"
-        ran, failed = failing(seed.tests, jobs)
+        ran, failed = failing(seed.tests, jobs, "--stop-on-failure")
     finally:
         apply(seed, True)
     return failed, "" if failed else f"none of {ran} tests failed"
