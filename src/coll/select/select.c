@@ -10,6 +10,7 @@
 #include "coll/select/select.h"
 
 #include "base/compiler.h"
+#include "base/log.h"
 #include "coll/algorithms/alg.h"
 
 #include <string.h>
@@ -51,66 +52,71 @@ const struct tmb_coll_tuning tmb_coll_thresholds = {
 };
 
 static const struct tmb_coll_alg algs[] = {
-    {"flat", TMB_COLL_BROADCAST, tmb_alg_bcast_flat, 0},
-    {"knomial", TMB_COLL_BROADCAST, tmb_alg_bcast_knomial, 0},
-    {"chain", TMB_COLL_BROADCAST, tmb_alg_bcast_chain, 0},
-    {"tree", TMB_COLL_BROADCAST, tmb_alg_bcast_tree, 0},
-    {"scatter", TMB_COLL_BROADCAST, tmb_alg_bcast_scatter, 0},
-    {"flat", TMB_COLL_REDUCE, tmb_alg_reduce_flat, 0},
-    {"binomial", TMB_COLL_REDUCE, tmb_alg_reduce_binomial, 0},
-    {"chain", TMB_COLL_REDUCE, tmb_alg_reduce_chain, 0},
-    {"tree", TMB_COLL_REDUCE, tmb_alg_reduce_tree, 0},
-    {"flat", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_flat, 0},
-    {"doubling", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_doubling, 0},
-    {"halving", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_halving, 0},
-    {"ring", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_ring, TMB_ALG_COMMUTES},
-    {"flat", TMB_COLL_SCATTER, tmb_alg_scatter_flat, 0},
-    {"binomial", TMB_COLL_SCATTER, tmb_alg_scatter_binomial, 0},
-    {"flat", TMB_COLL_GATHER, tmb_alg_gather_flat, 0},
-    {"binomial", TMB_COLL_GATHER, tmb_alg_gather_binomial, 0},
-    {"flat", TMB_COLL_SCATTERV, tmb_alg_scatter_flat, 0},
-    {"flat", TMB_COLL_GATHERV, tmb_alg_gather_flat, 0},
-    {"flat", TMB_COLL_ALLGATHER, tmb_alg_allgather_flat, 0},
-    {"ring", TMB_COLL_ALLGATHER, tmb_alg_allgather_ring, 0},
-    {"bruck", TMB_COLL_ALLGATHER, tmb_alg_allgather_bruck, 0},
-    {"doubling", TMB_COLL_ALLGATHER, tmb_alg_allgather_doubling, 0},
-    {"flat", TMB_COLL_ALLGATHERV, tmb_alg_allgather_flat, 0},
-    {"ring", TMB_COLL_ALLGATHERV, tmb_alg_allgather_ring, 0},
-    {"flat", TMB_COLL_EXCHANGE, tmb_alg_exchange_flat, 0},
-    {"pairwise", TMB_COLL_EXCHANGE, tmb_alg_exchange_pairwise, 0},
-    {"bruck", TMB_COLL_EXCHANGE, tmb_alg_exchange_bruck, 0},
-    {"flat", TMB_COLL_EXCHANGEV, tmb_alg_exchange_flat, 0},
-    {"pairwise", TMB_COLL_EXCHANGEV, tmb_alg_exchange_pairwise, 0},
-    {"flat", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_flat, 0},
-    {"pairwise", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_pairwise, TMB_ALG_COMMUTES},
-    {"halving", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_halving, 0},
-    {"flat", TMB_COLL_SCAN, tmb_alg_scan_chain, 0},
-    {"doubling", TMB_COLL_SCAN, tmb_alg_scan_doubling, 0},
-    {"flat", TMB_COLL_EXSCAN, tmb_alg_exscan_chain, 0},
-    {"doubling", TMB_COLL_EXSCAN, tmb_alg_exscan_doubling, 0},
-    {"nodes", TMB_COLL_BROADCAST, tmb_alg_bcast_nodes, TMB_ALG_NODES},
-    {"nodes", TMB_COLL_REDUCE, tmb_alg_reduce_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
-    {"nodes", TMB_COLL_ALLREDUCE, tmb_alg_allreduce_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
-    {"nodes", TMB_COLL_SCATTER, tmb_alg_scatter_nodes, TMB_ALG_NODES},
-    {"nodes", TMB_COLL_GATHER, tmb_alg_gather_nodes, TMB_ALG_NODES},
-    {"nodes", TMB_COLL_ALLGATHER, tmb_alg_allgather_nodes, TMB_ALG_NODES},
-    {"nodes", TMB_COLL_ALLGATHERV, tmb_alg_allgather_nodes, TMB_ALG_NODES},
-    {"nodes", TMB_COLL_EXCHANGE, tmb_alg_exchange_nodes, TMB_ALG_NODES},
-    {"nodes", TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_nodes, TMB_ALG_NODES | TMB_ALG_COMMUTES},
-    {"nodes", TMB_COLL_SCAN, tmb_alg_scan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
-    {"nodes", TMB_COLL_EXSCAN, tmb_alg_exscan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
-    {"board", TMB_COLL_BROADCAST, NULL, TMB_ALG_SHARED},
-    {"board", TMB_COLL_REDUCE, NULL, TMB_ALG_SHARED},
-    {"board", TMB_COLL_ALLREDUCE, NULL, TMB_ALG_SHARED},
-    {"board", TMB_COLL_SCATTER, NULL, TMB_ALG_SHARED},
-    {"board", TMB_COLL_GATHER, NULL, TMB_ALG_SHARED},
-    {"board", TMB_COLL_ALLGATHER, NULL, TMB_ALG_SHARED},
-    {"board", TMB_COLL_EXCHANGE, NULL, TMB_ALG_SHARED},
-    {"board", TMB_COLL_REDUCE_SCATTER, NULL, TMB_ALG_SHARED},
-    {"board", TMB_COLL_SCAN, NULL, TMB_ALG_SHARED},
-    {"board", TMB_COLL_EXSCAN, NULL, TMB_ALG_SHARED},
-    {"nodes", TMB_COLL_SYNC, tmb_alg_sync_nodes, TMB_ALG_NODES},
-    {"dissemination", TMB_COLL_SYNC, tmb_alg_sync, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_BROADCAST, tmb_alg_bcast_flat, 0},
+    {"knomial", TMB_ALG_KNOMIAL, TMB_COLL_BROADCAST, tmb_alg_bcast_knomial, 0},
+    {"chain", TMB_ALG_CHAIN, TMB_COLL_BROADCAST, tmb_alg_bcast_chain, 0},
+    {"tree", TMB_ALG_TREE, TMB_COLL_BROADCAST, tmb_alg_bcast_tree, 0},
+    {"scatter", TMB_ALG_SCATTER, TMB_COLL_BROADCAST, tmb_alg_bcast_scatter, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_REDUCE, tmb_alg_reduce_flat, 0},
+    {"binomial", TMB_ALG_BINOMIAL, TMB_COLL_REDUCE, tmb_alg_reduce_binomial, 0},
+    {"chain", TMB_ALG_CHAIN, TMB_COLL_REDUCE, tmb_alg_reduce_chain, 0},
+    {"tree", TMB_ALG_TREE, TMB_COLL_REDUCE, tmb_alg_reduce_tree, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_ALLREDUCE, tmb_alg_allreduce_flat, 0},
+    {"doubling", TMB_ALG_DOUBLING, TMB_COLL_ALLREDUCE, tmb_alg_allreduce_doubling, 0},
+    {"halving", TMB_ALG_HALVING, TMB_COLL_ALLREDUCE, tmb_alg_allreduce_halving, 0},
+    {"ring", TMB_ALG_RING, TMB_COLL_ALLREDUCE, tmb_alg_allreduce_ring, TMB_ALG_COMMUTES},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_SCATTER, tmb_alg_scatter_flat, 0},
+    {"binomial", TMB_ALG_BINOMIAL, TMB_COLL_SCATTER, tmb_alg_scatter_binomial, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_GATHER, tmb_alg_gather_flat, 0},
+    {"binomial", TMB_ALG_BINOMIAL, TMB_COLL_GATHER, tmb_alg_gather_binomial, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_SCATTERV, tmb_alg_scatter_flat, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_GATHERV, tmb_alg_gather_flat, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_ALLGATHER, tmb_alg_allgather_flat, 0},
+    {"ring", TMB_ALG_RING, TMB_COLL_ALLGATHER, tmb_alg_allgather_ring, 0},
+    {"bruck", TMB_ALG_BRUCK, TMB_COLL_ALLGATHER, tmb_alg_allgather_bruck, 0},
+    {"doubling", TMB_ALG_DOUBLING, TMB_COLL_ALLGATHER, tmb_alg_allgather_doubling, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_ALLGATHERV, tmb_alg_allgather_flat, 0},
+    {"ring", TMB_ALG_RING, TMB_COLL_ALLGATHERV, tmb_alg_allgather_ring, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_EXCHANGE, tmb_alg_exchange_flat, 0},
+    {"pairwise", TMB_ALG_PAIRWISE, TMB_COLL_EXCHANGE, tmb_alg_exchange_pairwise, 0},
+    {"bruck", TMB_ALG_BRUCK, TMB_COLL_EXCHANGE, tmb_alg_exchange_bruck, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_EXCHANGEV, tmb_alg_exchange_flat, 0},
+    {"pairwise", TMB_ALG_PAIRWISE, TMB_COLL_EXCHANGEV, tmb_alg_exchange_pairwise, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_flat, 0},
+    {"pairwise", TMB_ALG_PAIRWISE, TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_pairwise,
+     TMB_ALG_COMMUTES},
+    {"halving", TMB_ALG_HALVING, TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_halving, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_SCAN, tmb_alg_scan_chain, 0},
+    {"doubling", TMB_ALG_DOUBLING, TMB_COLL_SCAN, tmb_alg_scan_doubling, 0},
+    {"flat", TMB_ALG_FLAT, TMB_COLL_EXSCAN, tmb_alg_exscan_chain, 0},
+    {"doubling", TMB_ALG_DOUBLING, TMB_COLL_EXSCAN, tmb_alg_exscan_doubling, 0},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_BROADCAST, tmb_alg_bcast_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_REDUCE, tmb_alg_reduce_nodes,
+     TMB_ALG_NODES | TMB_ALG_COMMUTES},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_ALLREDUCE, tmb_alg_allreduce_nodes,
+     TMB_ALG_NODES | TMB_ALG_COMMUTES},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_SCATTER, tmb_alg_scatter_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_GATHER, tmb_alg_gather_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_ALLGATHER, tmb_alg_allgather_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_ALLGATHERV, tmb_alg_allgather_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_EXCHANGE, tmb_alg_exchange_nodes, TMB_ALG_NODES},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_REDUCE_SCATTER, tmb_alg_rscatter_nodes,
+     TMB_ALG_NODES | TMB_ALG_COMMUTES},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_SCAN, tmb_alg_scan_nodes, TMB_ALG_NODES | TMB_ALG_RANGES},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_EXSCAN, tmb_alg_exscan_nodes,
+     TMB_ALG_NODES | TMB_ALG_RANGES},
+    {"board", TMB_ALG_BOARD, TMB_COLL_BROADCAST, NULL, TMB_ALG_SHARED},
+    {"board", TMB_ALG_BOARD, TMB_COLL_REDUCE, NULL, TMB_ALG_SHARED},
+    {"board", TMB_ALG_BOARD, TMB_COLL_ALLREDUCE, NULL, TMB_ALG_SHARED},
+    {"board", TMB_ALG_BOARD, TMB_COLL_SCATTER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_ALG_BOARD, TMB_COLL_GATHER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_ALG_BOARD, TMB_COLL_ALLGATHER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_ALG_BOARD, TMB_COLL_EXCHANGE, NULL, TMB_ALG_SHARED},
+    {"board", TMB_ALG_BOARD, TMB_COLL_REDUCE_SCATTER, NULL, TMB_ALG_SHARED},
+    {"board", TMB_ALG_BOARD, TMB_COLL_SCAN, NULL, TMB_ALG_SHARED},
+    {"board", TMB_ALG_BOARD, TMB_COLL_EXSCAN, NULL, TMB_ALG_SHARED},
+    {"nodes", TMB_ALG_BY_NODES, TMB_COLL_SYNC, tmb_alg_sync_nodes, TMB_ALG_NODES},
+    {"dissemination", TMB_ALG_DISSEMINATION, TMB_COLL_SYNC, tmb_alg_sync, 0},
 };
 
 _Static_assert(TMB_ARRAY_LEN(algs) <= TMB_COLL_ALGS_MAX, "see plan.c");
@@ -123,6 +129,13 @@ const struct tmb_coll_alg *tmb_coll_algs(uint32_t *count) {
 const struct tmb_coll_alg *tmb_coll_alg_find(uint32_t kind, const char *name) {
   for (uint32_t i = 0; i < TMB_ARRAY_LEN(algs); i++)
     if (algs[i].kind == kind && strcmp(algs[i].name, name) == 0) return &algs[i];
+  return NULL;
+}
+
+/* Find by kind and number; NULL when there is none. */
+static const struct tmb_coll_alg *alg_of(uint32_t kind, enum tmb_coll_alg_id id) {
+  for (uint32_t i = 0; i < TMB_ARRAY_LEN(algs); i++)
+    if (algs[i].kind == kind && algs[i].id == id) return &algs[i];
   return NULL;
 }
 
@@ -158,7 +171,7 @@ static uint64_t length_of(const struct tmb_coll_shape *c) {
  * leader handles those of its whole node. */
 static bool by_nodes(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
                      uint64_t length) {
-  const struct tmb_coll_alg *alg = tmb_coll_alg_find(c->kind, "nodes");
+  const struct tmb_coll_alg *alg = alg_of(c->kind, TMB_ALG_BY_NODES);
   if (!t->nodes_max || !alg || !tmb_coll_alg_legal(alg, c)) return false;
   switch (c->kind) {
   case TMB_COLL_EXCHANGE: /* bounds the number of steps of a leader */
@@ -183,47 +196,48 @@ static bool chain_is_short(const struct tmb_coll_shape *c, uint64_t segment) {
   return hops <= CHAIN_HOPS || hops <= c->bytes / segment + 2 * log;
 }
 
-static const char *broadcast_by_threshold(const struct tmb_coll_shape *c,
-                                          const struct tmb_coll_tuning *t) {
+static enum tmb_coll_alg_id broadcast_by_threshold(const struct tmb_coll_shape *c,
+                                                   const struct tmb_coll_tuning *t) {
   /* Receivers read in the sender's memory, all at the same time. Of several hosts one may forbid
    * that, and the others do not know. */
   const bool pulled = c->bytes > c->pull && !c->far;
-  if (pulled && c->size <= t->flat_ranks_max) return "flat";
-  if (c->size == 2 || c->bytes <= t->bcast_tree_max) return "knomial";
-  return chain_is_short(c, t->segment_far) ? "chain" : "tree";
+  if (pulled && c->size <= t->flat_ranks_max) return TMB_ALG_FLAT;
+  if (c->size == 2 || c->bytes <= t->bcast_tree_max) return TMB_ALG_KNOMIAL;
+  return chain_is_short(c, t->segment_far) ? TMB_ALG_CHAIN : TMB_ALG_TREE;
 }
 
-static const char *reduce_by_threshold(const struct tmb_coll_shape *c,
-                                       const struct tmb_coll_tuning *t) {
-  if (c->bytes <= t->reduce_tree_max) return "binomial";
-  return chain_is_short(c, t->segment_far) ? "chain" : "tree";
+static enum tmb_coll_alg_id reduce_by_threshold(const struct tmb_coll_shape *c,
+                                                const struct tmb_coll_tuning *t) {
+  if (c->bytes <= t->reduce_tree_max) return TMB_ALG_BINOMIAL;
+  return chain_is_short(c, t->segment_far) ? TMB_ALG_CHAIN : TMB_ALG_TREE;
 }
 
-/* Name of the algorithm that the thresholds give. */
-static const char *by_threshold(const struct tmb_coll_shape *c, const struct tmb_coll_tuning *t,
-                                uint64_t length) {
-  if (c->nodes && by_nodes(c, t, length)) return "nodes";
+/* The algorithm that the thresholds give. */
+static enum tmb_coll_alg_id by_threshold(const struct tmb_coll_shape *c,
+                                         const struct tmb_coll_tuning *t, uint64_t length) {
+  if (c->nodes && by_nodes(c, t, length)) return TMB_ALG_BY_NODES;
   switch (c->kind) {
   case TMB_COLL_BROADCAST: return broadcast_by_threshold(c, t);
   case TMB_COLL_REDUCE: return reduce_by_threshold(c, t);
-  case TMB_COLL_ALLREDUCE: return c->bytes <= t->allreduce_doubling_max ? "doubling" : "halving";
+  case TMB_COLL_ALLREDUCE:
+    return c->bytes <= t->allreduce_doubling_max ? TMB_ALG_DOUBLING : TMB_ALG_HALVING;
   case TMB_COLL_SCATTER:
-  case TMB_COLL_GATHER: return c->bytes <= t->gather_tree_max ? "binomial" : "flat";
+  case TMB_COLL_GATHER: return c->bytes <= t->gather_tree_max ? TMB_ALG_BINOMIAL : TMB_ALG_FLAT;
   case TMB_COLL_ALLGATHER:
-    if (c->size <= t->flat_ranks_max) return "flat";
-    return c->bytes * c->size <= t->allgather_doubling_max ? "doubling" : "ring";
+    if (c->size <= t->flat_ranks_max) return TMB_ALG_FLAT;
+    return c->bytes * c->size <= t->allgather_doubling_max ? TMB_ALG_DOUBLING : TMB_ALG_RING;
   case TMB_COLL_EXCHANGE:
-    if (c->size <= t->flat_ranks_max) return "flat";
-    return c->bytes <= t->exchange_bruck_max ? "bruck" : "pairwise";
+    if (c->size <= t->flat_ranks_max) return TMB_ALG_FLAT;
+    return c->bytes <= t->exchange_bruck_max ? TMB_ALG_BRUCK : TMB_ALG_PAIRWISE;
   case TMB_COLL_REDUCE_SCATTER:
-    if (c->bytes * c->size <= t->rscatter_halving_max) return "halving";
-    return c->commutes ? "pairwise" : "flat";
+    if (c->bytes * c->size <= t->rscatter_halving_max) return TMB_ALG_HALVING;
+    return c->commutes ? TMB_ALG_PAIRWISE : TMB_ALG_FLAT;
   case TMB_COLL_SCAN:
-  case TMB_COLL_EXSCAN: return "doubling";
-  case TMB_COLL_ALLGATHERV: return "ring";
-  case TMB_COLL_EXCHANGEV: return "pairwise";
-  case TMB_COLL_SYNC: return "dissemination";
-  default: return "flat";
+  case TMB_COLL_EXSCAN: return TMB_ALG_DOUBLING;
+  case TMB_COLL_ALLGATHERV: return TMB_ALG_RING;
+  case TMB_COLL_EXCHANGEV: return TMB_ALG_PAIRWISE;
+  case TMB_COLL_SYNC: return TMB_ALG_DISSEMINATION;
+  default: return TMB_ALG_FLAT;
   }
 }
 
@@ -280,7 +294,7 @@ bool tmb_coll_select_shared(const struct tmb_coll_shape *c, const struct tmb_col
   const bool is = alg ? alg->needs & TMB_ALG_SHARED
                       : c->size <= t->shared_ranks_max && shown <= shared_limit(c, t);
   if (TMB_UNLIKELY(choice != NULL) && is)
-    *choice = (struct tmb_coll_choice){.alg = tmb_coll_alg_find(c->kind, "board"),
+    *choice = (struct tmb_coll_choice){.alg = alg_of(c->kind, TMB_ALG_BOARD),
                                        .reason = alg ? reason : TMB_CHOICE_THRESHOLD,
                                        .line = rule ? rule->line : 0};
   return is;
@@ -298,8 +312,9 @@ struct tmb_coll_choice tmb_coll_select(const struct tmb_coll_shape *c,
   if (rule)
     return (struct tmb_coll_choice){rule->alg, rule->radix, rule->segment, TMB_CHOICE_RULE,
                                     rule->line};
-  const struct tmb_coll_alg *alg = tmb_coll_alg_find(c->kind, by_threshold(c, t, length));
-  if (!alg) alg = tmb_coll_alg_find(c->kind, "flat");
+  const enum tmb_coll_alg_id id = by_threshold(c, t, length);
+  const struct tmb_coll_alg *alg = alg_of(c->kind, id);
+  if (!alg) tmb_bug("no algorithm %d for %s", (int)id, tmb_coll_kind_name(c->kind));
   const uint64_t hops = c->nodes ? c->nodes->count : c->size;
   return (struct tmb_coll_choice){alg, t->radix, hops <= CHAIN_HOPS ? t->segment : t->segment_far,
                                   TMB_CHOICE_THRESHOLD, 0};

@@ -20,8 +20,27 @@ enum {
       8 /* the team has shared memory; such an algorithm has no schedule, see shared.h */
 };
 
+/* Algorithms, each of one or more kinds of collectives. */
+enum tmb_coll_alg_id {
+  TMB_ALG_FLAT,
+  TMB_ALG_KNOMIAL,
+  TMB_ALG_CHAIN,
+  TMB_ALG_TREE,
+  TMB_ALG_SCATTER,
+  TMB_ALG_BINOMIAL,
+  TMB_ALG_DOUBLING,
+  TMB_ALG_HALVING,
+  TMB_ALG_RING,
+  TMB_ALG_BRUCK,
+  TMB_ALG_PAIRWISE,
+  TMB_ALG_BY_NODES,
+  TMB_ALG_BOARD,
+  TMB_ALG_DISSEMINATION,
+};
+
 struct tmb_coll_alg {
-  const char *name; /* as in settings and tables */
+  const char *name; /* as in settings and tables; one for each id */
+  enum tmb_coll_alg_id id;
   uint32_t kind;
   tmb_coll_alg_fn *fn; /* NULL: TMB_ALG_SHARED */
   unsigned needs;      /* TMB_ALG_* */

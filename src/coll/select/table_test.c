@@ -180,6 +180,18 @@ static void forced_more(void **state) {
 }
 
 /* Every kind has a flat form or the only one, and something is always chosen. */
+/* A name in settings and the number inside mean the same algorithm. */
+static void names(void **state) {
+  (void)state;
+  uint32_t count;
+  const struct tmb_coll_alg *algs = tmb_coll_algs(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    assert_ptr_equal(tmb_coll_alg_find(algs[i].kind, algs[i].name), &algs[i]);
+    for (uint32_t j = 0; j < count; j++)
+      assert_int_equal(strcmp(algs[i].name, algs[j].name) == 0, algs[i].id == algs[j].id);
+  }
+}
+
 static void always_something(void **state) {
   const struct tmb_coll_tuning t = defaults();
   (void)state;
@@ -360,6 +372,7 @@ int main(void) {
       cmocka_unit_test(bad_tables),  cmocka_unit_test(forced),
       cmocka_unit_test(forced_more), cmocka_unit_test(always_something),
       cmocka_unit_test(pipelines),   cmocka_unit_test(nodes),
-      cmocka_unit_test(v_lengths),   cmocka_unit_test(shared)};
+      cmocka_unit_test(v_lengths),   cmocka_unit_test(shared),
+      cmocka_unit_test(names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
