@@ -136,6 +136,7 @@ struct caf_shown {
   gex_Rank_t peer, home;         /* GEX_RANK_INVALID: none */
   gex_Event_t event;             /* that the loop tests, or GEX_EVENT_INVALID */
   const struct caf_token *token; /* what is waited for, or NULL */
+  const uint64_t *word;          /* of this image, in a coarray that is waited for, or NULL */
 };
 
 /* For those who ask what this image waits for; shown.c. Between begin and end caf.statement.peer

@@ -62,7 +62,7 @@ static int wait_consume(uint64_t *word, uint64_t want) {
     caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_ANY,
                                        .peer = GEX_RANK_INVALID,
                                        .event = GEX_EVENT_INVALID,
-                                       .token = caf_token_at((const char *)word)});
+                                       .word = word});
     (void)gexx_Signal_WaitConsume(word, want);
     caf_show_end();
     caf.waiting = NULL;

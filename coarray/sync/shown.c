@@ -2,30 +2,32 @@
 /*
  * What `tombolo why` shows of an image that waits: statement, image, variable, source line.
  *
- * Owns: the token that a wait is for. Called by the files that wait, once a wait has lasted. Calls:
- * gexx_WaitInfo_*, name.c. Invariants: CAF_STATEMENT has said which statement of the program runs;
- * each begin has its end on every way out.
+ * Owns: what the wait of this image is for. Called by the files that wait, once a wait has lasted.
+ * Calls: gexx_WaitInfo_*, name.c. Invariants: CAF_STATEMENT has said which statement of the program
+ * runs; each begin has its end on every way out.
  */
 #include "caf.h"
 
-static const struct caf_token *waited; /* what the wait is for; NULL: not a coarray */
+static struct caf_shown shown; /* the wait, as its begin has told */
 
 /* The name of the variable, which takes a look at the program's symbols. */
 static void find_name(gexx_WaitInfo_t *info) {
   static char name[CAF_NAME_ROOM];
-  info->object = caf_name_of(waited, name, sizeof name);
+  const struct caf_token *token =
+      shown.token ? shown.token : caf_token_at((const char *)shown.word);
+  info->object = caf_name_of(token, name, sizeof name);
 }
 
 void caf_show_begin(const struct caf_shown *s) {
   gexx_WaitInfo_t *w = &caf.statement;
-  waited = s->token;
+  shown = *s;
   w->needs = s->needs;
   w->polls = s->polls;
   w->peer = s->peer;
   w->home = s->polls ? s->home : GEX_RANK_INVALID;
   w->event = s->event;
   w->object = NULL;
-  w->detail = waited ? find_name : NULL;
+  w->detail = s->token || s->word ? find_name : NULL;
   gexx_WaitInfo_Begin(w);
 }
 
