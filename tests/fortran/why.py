@@ -120,6 +120,18 @@ def hang(how, patterns, env):
         end(job)
 
 
+def hosts():
+    """The same between agents of hosts, over udp."""
+    job = Job(3, [PROGRAM, "lock"], "agents")
+    job.ready()
+    try:
+        settled(job, HANG, r"image 2 on host_\w waits in LOCK of coarray gate on image 2 on host_"
+                           rf"\w {at('lock')}, held by image 1 on host_a",
+                r"in a circle: image 1 waits for image 2, which waits for image 1")
+    finally:
+        end(job)
+
+
 def watchdog():
     """An image that looks at a lock over the network again and again does nothing."""
     job = Job(3, [PROGRAM, "lock"], options=["--watchdog", "2"], env=NETWORK)
@@ -135,7 +147,7 @@ def main():
     cases = [named(how, hang, how, patterns, {}) for how, patterns in CASES]
     cases += [named(f"{how} network", hang, how, patterns, NETWORK) for how, patterns in CASES
               if how in ("images", "lock")]
-    run_cases(cases + [watchdog])
+    run_cases(cases + [hosts, watchdog])
 
 
 if __name__ == "__main__":

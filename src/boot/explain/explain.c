@@ -16,6 +16,8 @@
 #define BUSY_SHARE     4          /* a rank runs if it used more than 1/4 of the time */
 #define POLLS_FRESH_NS 1000000000 /* a wait without sleep is renewed more often than this */
 #define LONG_STALL_NS  UINT64_C(2000000000) /* a longer wait for such a peer is reported */
+/* The same of a rank at which others look all the time. */
+#define LOOKS_STALL_NS UINT64_C(3000000000)
 #define STALL_FRESH_NS UINT64_C(5000000000) /* it is asked more often than this */
 
 /* ---- what ranks do */
@@ -309,6 +311,8 @@ static void mark_coming(struct tmb_explain *e) {
   for (uint32_t r = 0; r < e->now->size; r++) {
     if (e->condition[r] == TMB_SEEN_GONE || !tmb_explain_asks(e->now, r, &peer, &silent_ns))
       continue;
+    /* Looks keep a packet on its way at any time: one that is not answered at once is nothing. */
+    if (e->looked_at[r] && e->looked_at[peer] && silent_ns < LOOKS_STALL_NS) continue;
     e->coming[peer] = 1;
     if (e->condition[peer] != TMB_SEEN_GONE && e->condition[peer] != TMB_SEEN_STOPPED)
       e->coming[r] = 1;

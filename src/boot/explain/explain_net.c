@@ -8,7 +8,7 @@
  * that loses more peers. A rank that is cut off in one direction only receives from others, or
  * sends to them. Invariant: each pair of hosts is reported once.
  */
-#include "boot/explain/explain.h"
+#include "boot/explain/explain_words.h"
 
 #include <stdlib.h>
 
@@ -87,15 +87,16 @@ static bool is_other(const struct losses *l, uint32_t h, uint32_t g) {
 
 /* The first rank of host h that gets no answer from a rank of host g. */
 static void tell_pair(const struct losses *l, uint32_t h, uint32_t g, FILE *out) {
+  char from[TMB_WORDS_NAME], to[TMB_WORDS_NAME];
   for (uint32_t r = 0; r < l->s->size; r++) {
     uint32_t peer, ms;
     uint64_t silent_ns;
     if (l->s->host_of[r] != h || !tmb_explain_asks(l->s, r, &peer, &silent_ns)) continue;
     if (l->s->host_of[peer] != g) continue;
     (void)accusers(l, g, &ms);
-    fprintf(out, "rank %u on %s gets no answer from rank %u on %s for %.1f s: %s\n", r,
-            l->s->host_name[h], peer, l->s->host_name[g], (double)silent_ns / 1e9,
-            direction(l, g, ms));
+    fprintf(out, "%s gets no answer from %s for %.1f s: %s\n",
+            tmb_words_name(l->s, r, from, sizeof from), tmb_words_name(l->s, peer, to, sizeof to),
+            (double)silent_ns / 1e9, direction(l, g, ms));
     return;
   }
 }

@@ -120,6 +120,11 @@ static void ask_details(struct tmb_status_wait *w, struct tmb_thread *t) {
   copy_text(w->layer.object, sizeof w->layer.object, d->object);
 }
 
+void tmb_status_lasts(void) {
+  struct tmb_thread *t = tmb_thread();
+  if (TMB_UNLIKELY(t->declared != NULL) && t->shown) ask_details(t->shown, t);
+}
+
 /* Write what the thread waits for. A call that all members of a team make keeps the time at which
  * the thread first slept for it; other waits cannot be told apart once something has happened. */
 static void show(struct tmb_status_wait *w, struct tmb_why why, bool first, uint32_t state) {

@@ -49,6 +49,9 @@ void tmb_status_declare(struct gexx_waitinfo *info);
  * matter. */
 uint64_t tmb_status_detail_ns(void);
 
+/* The calling thread has waited in a loop of a layer again: the details are due by and by. */
+void tmb_status_lasts(void);
+
 /* The calling thread ends: its entry is free. in entry: NULL: it had none. */
 static inline void tmb_status_leave(struct tmb_status_wait *entry) {
   if (!entry) return;

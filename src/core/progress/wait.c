@@ -226,6 +226,7 @@ bool tmb_wait_event(uint64_t timeout_ns) {
   while ((rule.limit_ns = left_of(limit)) != 0) {
     if (step(&wait, &rule) || wait.seen != seen) return true;
   }
+  tmb_status_lasts();
   return false;
 }
 
