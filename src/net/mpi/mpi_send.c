@@ -57,9 +57,9 @@ static size_t write_message(char *to, const struct nmpi_head *head, const void *
                             const void *payload) {
   const size_t at = nmpi_payload_at(head->nargs);
   memcpy(to, head, sizeof *head);
-  if (head->nargs) memcpy(to + sizeof *head, args, 4u * head->nargs);
+  if (args) memcpy(to + sizeof *head, args, 4u * head->nargs);
   if (!head->nbytes) return sizeof *head + 4u * head->nargs;
-  memcpy(to + at, payload, head->nbytes);
+  if (payload) memcpy(to + at, payload, head->nbytes);
   return at + head->nbytes;
 }
 
