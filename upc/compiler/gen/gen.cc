@@ -66,48 +66,94 @@ std::string Generator::splice(Node *n) {
   return splice(n->begin, n->end, n->kids);
 }
 
+// Which function writes which kind of node; the tokens of the others are written, and their kids.
+const std::map<Nk, Generator::Write> Generator::writers_ = {
+    {Nk::Name, &Generator::name_code},
+    {Nk::Index, &Generator::index_code},
+    {Nk::Member, &Generator::field_code},
+    {Nk::Arrow, &Generator::field_code},
+    {Nk::Part, &Generator::part_code},
+    {Nk::Deref, &Generator::deref_code},
+    {Nk::AddressOf, &Generator::address_of_code},
+    {Nk::Setjmp, &Generator::landing},
+    {Nk::Step, &Generator::assign},
+    {Nk::Assign, &Generator::assign},
+    {Nk::Binary, &Generator::binary},
+    {Nk::Cast, &Generator::cast},
+    {Nk::Convert, &Generator::convert},
+    {Nk::Load, &Generator::load},
+    {Nk::Decay, &Generator::decay_code},
+    {Nk::SizeofType, &Generator::size},
+    {Nk::SizeofExpr, &Generator::size},
+    {Nk::UpcSizeof, &Generator::size},
+    {Nk::MyThread, &Generator::word_code},
+    {Nk::Threads, &Generator::word_code},
+    {Nk::MaxBlock, &Generator::word_code},
+    {Nk::Value, &Generator::word_code},
+    {Nk::Chosen, &Generator::chosen_code},
+    {Nk::TypeName, &Generator::type_name_code},
+    {Nk::Declaration, &Generator::declaration},
+    {Nk::Record, &Generator::record},
+    {Nk::ForDeclaration, &Generator::for_code},
+    {Nk::Block, &Generator::block},
+    {Nk::Forall, &Generator::forall},
+    {Nk::Barrier, &Generator::barrier},
+};
+
 std::string Generator::code(Node *n) {
   if (!n->dirty) return tokens(n->begin, n->end);
+  const auto found = writers_.find(n->kind);
+  return found == writers_.end() ? splice(n) : (this->*found->second)(n);
+}
+
+std::string Generator::name_code(Node *n) {
+  const bool renamed = n->symbol && !n->symbol->c_name.empty();
+  return renamed ? place(n->begin) + name_of(n->symbol) : splice(n);
+}
+
+std::string Generator::index_code(Node *n) {
+  return is_shared(n->type) ? address(n) : splice(n);
+}
+
+std::string Generator::field_code(Node *n) {
+  return is_shared(n->type) ? member_code(n) : splice(n);
+}
+
+std::string Generator::deref_code(Node *n) {
+  return is_shared(n->type) ? code(n->kids[0]) : splice(n);
+}
+
+std::string Generator::address_of_code(Node *n) {
+  return is_shared(n->kids[0]->type) ? code(n->kids[0]) : splice(n);
+}
+
+std::string Generator::decay_code(Node *n) {
+  return code(n->kids[0]);
+}
+
+std::string Generator::chosen_code(Node *n) {
+  return "(" + code(n->kids[0]) + ")";
+}
+
+std::string Generator::type_name_code(Node *n) {
+  return place(n->begin) + type_name(n);
+}
+
+// MYTHREAD, THREADS and constants.
+std::string Generator::word_code(Node *n) {
   switch (n->kind) {
-  case Nk::Name:
-    return n->symbol && !n->symbol->c_name.empty() ? place(n->begin) + name_of(n->symbol)
-                                                   : splice(n);
-  case Nk::Index: return is_shared(n->type) ? address(n) : splice(n);
-  case Nk::Member:
-  case Nk::Arrow: return is_shared(n->type) && n->dirty ? member_code(n) : splice(n);
-  case Nk::Part: return part_code(n);
-  case Nk::Deref:
-  case Nk::AddressOf:
-    return is_shared(n->kind == Nk::Deref ? n->type : n->kids[0]->type) ? code(n->kids[0])
-                                                                        : splice(n);
-  case Nk::Setjmp: return landing(n);
-  case Nk::Step:
-  case Nk::Assign: return assign(n);
-  case Nk::Binary: return binary(n);
-  case Nk::Cast: return cast(n);
-  case Nk::Convert: return convert(n);
-  case Nk::Load: return load(n);
-  case Nk::Decay: return code(n->kids[0]);
-  case Nk::SizeofType:
-  case Nk::SizeofExpr:
-  case Nk::UpcSizeof: return size(n);
   case Nk::MyThread: return "upcr_mythread";
   case Nk::Threads: return options_.threads ? std::to_string(options_.threads) : "upcr_threads";
   case Nk::MaxBlock: return std::to_string(pts_form().max_block);
-  case Nk::Value: return std::to_string(n->entries);
-  case Nk::Chosen: return "(" + code(n->kids[0]) + ")";
-  case Nk::TypeName: return place(n->begin) + type_name(n);
-  case Nk::Declaration: return declaration(n);
-  case Nk::Record: return record(n);
-  case Nk::ForDeclaration:
-    if (!writes(n->kids[0])) return splice(n);
-    return place(n->begin) + " {" + code(n->kids[0]) + " for (;" +
-           splice(n->kids[0]->end, n->end, n->kids) + "}";
-  case Nk::Block: return block(n);
-  case Nk::Forall: return forall(n);
-  case Nk::Barrier: return barrier(n);
-  default: return splice(n);
+  default: return std::to_string(n->entries);
   }
+}
+
+// A loop that declares its variables: those that are written to lie in a block around it.
+std::string Generator::for_code(Node *n) {
+  if (!writes(n->kids[0])) return splice(n);
+  return place(n->begin) + " {" + code(n->kids[0]) + " for (;" +
+         splice(n->kids[0]->end, n->end, n->kids) + "}";
 }
 
 // A type's name may hold the definition of a structure.

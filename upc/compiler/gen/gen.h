@@ -24,6 +24,19 @@ public:
   std::string code(Node *n);
 
 private:
+  // Each writes nodes of one or more kinds (the table in gen.cc).
+  using Write = std::string (Generator::*)(Node *);
+  static const std::map<Nk, Write> writers_;
+  std::string name_code(Node *n);
+  std::string index_code(Node *n);
+  std::string field_code(Node *n);
+  std::string deref_code(Node *n);
+  std::string address_of_code(Node *n);
+  std::string decay_code(Node *n);
+  std::string chosen_code(Node *n);
+  std::string type_name_code(Node *n);
+  std::string word_code(Node *n);
+  std::string for_code(Node *n);
   std::string type_name(Node *n);
   std::string user_main(Type *t);
   std::string tokens(int begin, int end);
