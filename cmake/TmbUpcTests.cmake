@@ -100,6 +100,7 @@ set_target_properties(upc1_checked PROPERTIES OUTPUT_NAME upc1-checked
 target_compile_options(upc1_checked PRIVATE -O1 -fsanitize=address,undefined
   -fno-sanitize-recover=undefined)
 target_link_options(upc1_checked PRIVATE -fsanitize=address,undefined)
+target_include_directories(upc1_checked PRIVATE "${tmb_upc_dir}/compiler")
 target_link_libraries(upc1_checked PRIVATE tmb_warnings)
 
 file(GLOB tmb_upc_scripts CONFIGURE_DEPENDS "${tmb_upc_tests_dir}/*.py")
