@@ -20,7 +20,7 @@ static void print_usage(FILE *to, const struct subcommand *table) {
   fputs("Usage: tombolo COMMAND [ARGUMENTS]\n\nCommands:\n", to);
   for (const struct subcommand *s = table; s->name; s++)
     if (s->main) fprintf(to, "  %-8s %s\n", s->name, s->help);
-  fputs("\n'tombolo COMMAND --help' explains a command; 'tombolo --version' shows the version.\n",
+  fputs("\n'tombolo COMMAND --help' explains a command; 'tombolo version' shows the version.\n",
         to);
 }
 
@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
       {"top", tool_top_main, "show what the ranks of a running job do, again and again"},
       {"why", tool_why_main, "say what a job waits for, and who for whom"},
       {"info", tool_info_main, "show version, settings, conduits, topology and limits"},
+      {"doctor", tool_doctor_main, "check whether this machine, and hosts, can run jobs"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
       {"sim", tool_sim_main, "simulate schedules and exchanges on described machines"},
       {"fc", tool_fc_main, "compile a coarray Fortran program"},
@@ -45,7 +46,8 @@ int main(int argc, char **argv) {
     print_usage(stderr, table);
     return TOOL_EXIT_USAGE;
   }
-  if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+  if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0 ||
+      strcmp(argv[1], "version") == 0) {
     puts(tool_version());
     return 0;
   }

@@ -21,6 +21,7 @@
  */
 int tool_run_main(int argc, char **argv);
 int tool_info_main(int argc, char **argv) __attribute__((weak));
+int tool_doctor_main(int argc, char **argv) __attribute__((weak));
 int tool_bench_main(int argc, char **argv) __attribute__((weak));
 int tool_tune_main(int argc, char **argv) __attribute__((weak));
 int tool_fc_main(int argc, char **argv);
