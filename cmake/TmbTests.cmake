@@ -501,7 +501,8 @@ if(NOT TMB_SANITIZE)
     --include ${PROJECT_SOURCE_DIR}/include --all)
 
   if(TMB_INSTALL)
-    foreach(way mak pkg-config udp ofi mpi cmake fortran names idioms compilers)
+    foreach(way mak pkg-config udp ofi mpi cmake fortran names idioms compilers
+            uninstall)
       tmb_add_check(${way} install bash ${PROJECT_SOURCE_DIR}/tests/install/check.sh ${way}
         ${PROJECT_BINARY_DIR})
     endforeach()

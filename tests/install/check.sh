@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh mak|pkg-config|udp|ofi|mpi|cmake|fortran|names|idioms|compilers BUILD_DIR: installs the
-# build into a fresh prefix, then builds and runs clients the way that a user would who only knows
-# that prefix.
+# check.sh mak|pkg-config|udp|ofi|mpi|cmake|fortran|names|idioms|compilers|uninstall BUILD_DIR:
+# installs the build into a fresh prefix, then builds and runs clients the way that a user would who
+# only knows that prefix.
 set -euo pipefail
 way=$1
 build=$2
@@ -319,6 +319,32 @@ END
   grep -q "no-such-compiler.*not found" said
 }
 
+# The prefix then holds what was there before, and what others have put there.
+by_uninstall() {
+  [ -s "$prefix/lib/tombolo/install_manifest.txt" ]
+  # Every file that the installation wrote is on its list.
+  (cd "$prefix" && find . -not -type d | sed 's,^./,,' | LC_ALL=C sort) >there
+  LC_ALL=C sort "$prefix/lib/tombolo/install_manifest.txt" >listed
+  diff there listed || { echo "FAILED: the list of installed files"; exit 1; }
+  cmake --install "$build" --prefix "$prefix" >again.log # twice: the list has each file once
+  LC_ALL=C sort "$prefix/lib/tombolo/install_manifest.txt" | diff - listed
+  echo mine >"$prefix/lib/tombolo/foreign.so"
+  echo mine >"$prefix/bin/foreign"
+  make -s -C "$here/../.." uninstall PREFIX="$prefix" >said
+  grep -q "removed $(wc -l <listed) files" said || { cat said; exit 1; }
+  (cd "$prefix" && find . -not -type d | LC_ALL=C sort) >left
+  printf './bin/foreign\n./lib/tombolo/foreign.so\n' | diff - left
+  [ ! -e "$prefix/include/smp-conduit" ] || { echo "FAILED: an empty folder is left"; exit 1; }
+  [ -d "$prefix/lib/pkgconfig" ]
+  # Without a list, and with one that names files elsewhere, nothing is removed.
+  make -s -C "$here/../.." uninstall PREFIX="$prefix" >said 2>&1 && exit 1
+  grep -q "give the.PREFIX of the" <(tr '\n' ' ' <said | tr -s ' ') || { cat said; exit 1; }
+  echo keep >outside
+  echo "../outside" >"$prefix/lib/tombolo/install_manifest.txt"
+  make -s -C "$here/../.." uninstall PREFIX="$prefix" >said 2>&1 && exit 1
+  [ -e outside ] && [ -e "$prefix/bin/foreign" ]
+}
+
 run_fortran() { "$@" | grep -x "fortran client: 3 images ok"; }
 
 case $way in
@@ -331,6 +357,7 @@ case $way in
   cmake) by_cmake ;;
   names) bash "$here/names.sh" "$prefix" ;;
   idioms) bash "$here/idioms.sh" "$prefix" ;;
+  uninstall) by_uninstall ;;
   compilers) bash "$here/compilers.sh" "$build" ;;
   *)
     echo "check.sh: unknown way $way"
