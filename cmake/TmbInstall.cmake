@@ -6,7 +6,7 @@
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-  FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.def")
 install(TARGETS tombolo_shared tombolo_static EXPORT tombolo-targets)
 if(TARGET tombolo_tool)
   install(TARGETS tombolo_tool)

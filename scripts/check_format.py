@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("include", "src", "plugins", "coarray", "upc", "tools", "bench", "examples", "tests")
 FOLDERS += ("bindings",)
-ENDINGS = (".c", ".h", ".cc")
+ENDINGS = (".c", ".h", ".hpp", ".cc")
 
 
 def sources(starts):

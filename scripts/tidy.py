@@ -30,7 +30,7 @@ GATE_MIN_FUNCTIONS = 100
 
 FOLDERS = ("include", "src", "plugins", "coarray", "tools", "bench", "examples", "tests", "upc")
 FOLDERS += ("scripts", "cmake", "bindings")
-C_ENDINGS = (".c", ".h", ".cc", ".def")
+C_ENDINGS = (".c", ".h", ".hpp", ".cc", ".def")
 ENDINGS = C_ENDINGS + (".py", ".sh", ".cmake", ".map", ".in")
 PUBLIC = ("gex_", "gexx_", "gasnet_", "gasnett_")
 BRANCHES = {"if", "for", "while", "switch", "catch", "&&", "||", "?"}

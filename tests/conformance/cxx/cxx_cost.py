@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 60
+"""Puts and gets of 8 bytes through tombolo::global_ptr have no more instructions than those in C.
+
+Compiles the same functions against gasnetex.h and tombolo.hpp with -O2 and counts the instructions
+that objdump finds. What a function does before and after its loop is not counted. Run alone, it
+prints the counts: docs/RESULTS.md has them.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3))
+
+C_TEXT = """
+#include <gasnetex.h>
+gex_TM_t world;
+void put8(uint64_t *addr, gex_Rank_t rank, uint64_t value) {
+  gex_RMA_PutBlocking(world, rank, addr, &value, sizeof value, 0);
+}
+uint64_t get8(uint64_t *addr, gex_Rank_t rank) {
+  uint64_t value;
+  gex_RMA_GetBlocking(world, &value, rank, addr, sizeof value, 0);
+  return value;
+}
+void put_loop(uint64_t *addr, gex_Rank_t rank, size_t n) {
+  for (uint64_t i = 0; i < n; i++)
+    gex_RMA_PutBlocking(world, rank, addr + i, &i, sizeof i, 0);
+}
+"""
+
+CXX_TEXT = """
+#include <tombolo.hpp>
+using place = tombolo::global_ptr<uint64_t>;
+extern "C" void put8(uint64_t *addr, gex_Rank_t rank, uint64_t value) {
+  put(place(rank, addr), value);
+}
+extern "C" uint64_t get8(uint64_t *addr, gex_Rank_t rank) { return get(place(rank, addr)); }
+extern "C" void put_loop(uint64_t *addr, gex_Rank_t rank, size_t n) {
+  const place p(rank, addr);
+  for (uint64_t i = 0; i < n; i++) put(p + ptrdiff_t(i), i);
+}
+"""
+
+
+def instructions(compiler, ending, text, folder):
+    """(address, instruction) of each function of `text`, by its name, without padding."""
+    source = os.path.join(folder, "cost" + ending)
+    with open(source, "w", encoding="utf-8") as out:
+        out.write(text)
+    std = ["-std=c++17"] if ending == ".cc" else []
+    include = os.path.join(ROOT, "include")
+    command = [compiler, *std, "-O2", "-DGASNET_SEQ=1", "-I", include, "-c", source]
+    subprocess.run(command + ["-o", source + ".o"], check=True)
+    listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", source + ".o"], check=True,
+                             capture_output=True, text=True).stdout
+    functions, name = {}, None
+    for line in listing.splitlines():
+        head = re.match(r"[0-9a-f]+ <([^>]+)>:", line)
+        step = re.match(r"\s+([0-9a-f]+):\s+(?!nop|data16|cs nop|xchg +%ax,%ax)(\S.*)", line)
+        if head:
+            name = head.group(1)
+            functions[name] = []
+        elif name and step:
+            functions[name].append((int(step.group(1), 16), step.group(2)))
+    return functions
+
+
+def round_of(function):
+    """Instructions of one round of the loop: from where its conditional jump back leads, to it."""
+    for address, step in reversed(function):
+        jump = re.match(r"j(?!mp)\w+\s+([0-9a-f]+)", step)
+        if jump and int(jump.group(1), 16) < address:
+            return sum(int(jump.group(1), 16) <= at <= address for at, _ in function)
+    raise SystemExit("cxx_cost: the loop has no conditional jump back")
+
+
+def counts(compiler, ending, text):
+    """Instructions of a put, of a get, and of a round of the loop of puts."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = instructions(compiler, ending, text, folder)
+    return {"put": len(found["put8"]), "get": len(found["get8"]),
+            "round of a loop of puts": round_of(found["put_loop"])}
+
+
+def main():
+    c_compiler, cxx_compiler = os.environ.get("CC", "gcc"), os.environ.get("CXX", "g++")
+    for tool in (c_compiler, cxx_compiler, "objdump"):
+        if not shutil.which(tool):
+            print(f"skipped: no {tool}")
+            return 77
+    in_c, in_cxx = counts(c_compiler, ".c", C_TEXT), counts(cxx_compiler, ".cc", CXX_TEXT)
+    for name in in_c:
+        print(f"{name}: {in_c[name]} instructions in C, {in_cxx[name]} in C++")
+    return 1 if any(in_cxx[name] > in_c[name] for name in in_c) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
