@@ -12,6 +12,13 @@ if(TARGET tombolo_tool)
   install(TARGETS tombolo_tool)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
     FILES_MATCHING PATTERN "*.1")
+  set(tmb_completion "${PROJECT_SOURCE_DIR}/cmake/install/completion")
+  install(FILES "${tmb_completion}/tombolo.bash" RENAME tombolo
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(FILES "${tmb_completion}/_tombolo"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  install(FILES "${tmb_completion}/tombolo.fish"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endif()
 if(TARGET tombolo_sim)
   install(TARGETS tombolo_sim RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")

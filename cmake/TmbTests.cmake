@@ -473,6 +473,7 @@ if(NOT TMB_SANITIZE)
   if(TARGET tombolo_tool)
     tmb_add_check(man lint python3 ${tmb_scripts}/man.py $<TARGET_FILE:tombolo_tool>)
   endif()
+  tmb_add_check(completion lint python3 ${tmb_scripts}/completion.py)
   tmb_add_check(symbols lint python3 ${tmb_scripts}/check_symbols.py
     --lib $<TARGET_FILE:tombolo_shared> --include ${PROJECT_SOURCE_DIR}/include
     --symbols ${PROJECT_SOURCE_DIR}/tests/data/symbols.txt
@@ -502,7 +503,7 @@ if(NOT TMB_SANITIZE)
 
   if(TMB_INSTALL)
     foreach(way mak pkg-config udp ofi mpi cmake fortran names idioms compilers
-            uninstall)
+            uninstall completion)
       tmb_add_check(${way} install bash ${PROJECT_SOURCE_DIR}/tests/install/check.sh ${way}
         ${PROJECT_BINARY_DIR})
     endforeach()

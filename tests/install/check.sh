@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh mak|pkg-config|udp|ofi|mpi|cmake|fortran|names|idioms|compilers|uninstall BUILD_DIR:
-# installs the build into a fresh prefix, then builds and runs clients the way that a user would who
-# only knows that prefix.
+# check.sh WAY BUILD_DIR: installs the build into a fresh prefix, then builds and runs clients the
+# way that a user would who only knows that prefix. The ways are at the end.
 set -euo pipefail
 way=$1
 build=$2
@@ -345,6 +344,38 @@ by_uninstall() {
   [ -e outside ] && [ -e "$prefix/bin/foreign" ]
 }
 
+# completed WORDS: what bash offers for the last of these words, on one line
+completed() {
+  bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tombolo; echo "${COMPREPLY[*]}"' \
+    "$prefix/share/bash-completion/completions/tombolo" "$@"
+}
+
+# offered "WANTED" WORDS
+offered() {
+  local wanted=$1 got
+  shift
+  got=$(completed "$@")
+  [ "$got" = "$wanted" ] || { echo "FAILED: '$*' offers '$got', not '$wanted'"; exit 1; }
+}
+
+by_completion() {
+  local zsh=$prefix/share/zsh/site-functions/_tombolo
+  local fish=$prefix/share/fish/vendor_completions.d/tombolo.fish
+  offered "doctor" tombolo do
+  offered "--hostfile= --hosts=" tombolo run --host
+  offered "--quick" tombolo bench --q
+  offered "--label" tombolo run -n 4 --hosts = a,b --la
+  offered "" tombolo run -n 4 ./prog --la # an option of the program
+  grep -q -- "--hosts=" "$zsh"
+  grep -q -- "-l 'hosts' -x" "$fish"
+  if command -v zsh >/dev/null; then zsh -n "$zsh"; fi
+  if command -v fish >/dev/null; then
+    fish --no-execute "$fish"
+    fish -c "source $fish; complete -C 'tombolo do'" | grep -q "^doctor"
+    fish -c "source $fish; complete -C 'tombolo run --hostf'" | grep -q "^--hostfile"
+  fi
+}
+
 run_fortran() { "$@" | grep -x "fortran client: 3 images ok"; }
 
 case $way in
@@ -357,6 +388,7 @@ case $way in
   cmake) by_cmake ;;
   names) bash "$here/names.sh" "$prefix" ;;
   idioms) bash "$here/idioms.sh" "$prefix" ;;
+  completion) by_completion ;;
   uninstall) by_uninstall ;;
   compilers) bash "$here/compilers.sh" "$build" ;;
   *)

@@ -1,0 +1,69 @@
+# bash completion for tombolo -*- shell-script -*-
+# SPDX-License-Identifier: BSD-3-Clause
+# Written by scripts/completion.py from the manual pages: run that with --write instead.
+_tombolo() {
+  local cur=${COMP_WORDS[COMP_CWORD]} name=${COMP_WORDS[1]} options='' takes='' i word
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W 'run ps top why info doctor bench sim fc upcc upcrun tune version help' -- "$cur")
+    return
+  fi
+  case $name in
+    run)
+      options='--bind --cwd= --cyclic --env-only= -E --env= --hostfile= --hosts= --label -n --ranks= -N --nodes= --stdin= --timeout= -v --verbose --watchdog= -? --help --usage --version'
+      takes='--cwd --env-only -E --env --hostfile --hosts -n --ranks -N --nodes --stdin --timeout --watchdog' ;;
+    ps)
+      options='-r --ranks -? --help --usage --version'
+      takes='' ;;
+    top)
+      options='-i --interval= -n --count= -? --help --usage --version'
+      takes='-i --interval -n --count' ;;
+    why)
+      options='--all -i --interval= --no-stacks --stacks -? --help --usage --version'
+      takes='-i --interval' ;;
+    info)
+      options='-c --config -j --json --markdown -n --network -? --help --usage'
+      takes='' ;;
+    doctor)
+      options='--hosts= -j --json -? --help --usage'
+      takes='--hosts' ;;
+    bench)
+      options='--dir= --hosts= --json= --min-time= --no-bind -n --ranks= --quick --runs= --timeout= -v --verbose -? --help --usage'
+      takes='--dir --hosts --json --min-time -n --ranks --runs --timeout' ;;
+    sim)
+      options='--machine= --ranks= --set= --loggp= --far --json='
+      takes='--machine --ranks --set --loggp --json' ;;
+    fc)
+      options='--show --compiler= --help'
+      takes='--compiler' ;;
+    upcc)
+      options='-T -c -E -S -trans -o -D -U -I -L -l -O -g -f -m -W -std -Wp -Wc -Wl --pointers= --berkeley -extern-main -save-temps --show -v --compiler= -print-include-dir --help --version'
+      takes='-T -o -D -U -I -L -l -O -g -f -m -W -std --pointers --compiler' ;;
+    upcrun)
+      options='-n -np -t -show -v -bind-threads -version -h'
+      takes='-n -np' ;;
+    tune)
+      options='-c --collective= --dir= --hosts= --max-bytes= -n --ranks= -o --output= --quick -v --verbose -? --help --usage'
+      takes='-c --collective --dir --hosts --max-bytes -n --ranks -o --output' ;;
+  esac
+  case $name in
+    run|upcrun) # behind the program everything is its own
+      for ((i = 2; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ $word == '=' || " $takes " == *" $word "* && ${COMP_WORDS[i + 1]} != '=' ]]; then
+          ((i++))
+        elif [[ $word != -* ]]; then
+          return
+        fi
+      done ;;
+  esac
+  if [[ $cur == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace; fi
+    return
+  fi
+  case $name in
+    doctor|info|ps|top|why) compopt +o default +o bashdefault ;;
+  esac
+} 2>/dev/null
+complete -o bashdefault -o default -F _tombolo tombolo

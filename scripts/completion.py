@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Completion of the command `tombolo` for bash, zsh and fish, from the manual pages.
+
+Usage: completion.py            says which files are not what the pages say; exit code 1 if any
+       completion.py --write    writes them
+
+scripts/man.py writes the pages from the help of the commands, so the help is the only source, and
+a build without some of the commands gives the same files: those of cmake/install/completion.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs" / "man"
+FOLDER = ROOT / "cmake" / "install" / "completion"
+FLAG = re.compile(r"(?<![\w=-])(--?[A-Za-z?][\w-]*)(\[?=[^,\s]+| [A-Z][\w:=,]*)?")
+NO_FILES = {"ps", "info", "doctor", "why", "top"}  # their arguments are not files
+PROGRAMS = ("run", "upcrun")  # what follows their first argument is the program's
+FILE_WORDS = re.compile(r"FILE|DIR|COMMAND|PATH|PROGRAM")
+NOTE = "Written by scripts/completion.py from the manual pages: run that with --write instead."
+SUMMARY_CHARACTERS = 70
+
+
+class Option:
+    """One option: its spellings, the word for its argument ("" if none), and what it does."""
+
+    def __init__(self, text, summary):
+        found = FLAG.findall(text)
+        self.names = list(dict.fromkeys(name for name, _ in found))
+        self.optional = any(argument.startswith("[") for _, argument in found)
+        arguments = [a.strip(" [=]").split("[")[0] for _, a in found]
+        self.argument = next((a for a in arguments if a), "")
+        self.summary = summary
+
+
+def plain(line):
+    """A line of a page without the formatter's marks."""
+    return line.removeprefix("\\&").replace("\\-", "-").replace("\\e", "\\")
+
+
+def shorten(words):
+    """The first clause of what an option does."""
+    text = re.split(r"[;(]|: |\. ", " ".join(words))[0].strip()
+    if len(text) > SUMMARY_CHARACTERS:
+        text = text[:SUMMARY_CHARACTERS].rsplit(" ", 1)[0] + " ..."
+    return text
+
+
+def options_of(page):
+    """The options of a page."""
+    lines, found, at = page.read_text().splitlines(), [], 0
+    while at < len(lines):
+        if lines[at] == ".TP" and lines[at + 1].startswith(".B "):
+            text, words = plain(lines[at + 1][3:]), []
+            at += 2
+            while at < len(lines) and not lines[at].startswith("."):
+                words.append(plain(lines[at]))
+                at += 1
+            option = Option(text, shorten(words))
+            if option.names:
+                found.append(option)
+        else:
+            at += 1
+    return found
+
+
+def commands():
+    """[(name, summary, [Option])], as the page of tombolo lists them."""
+    text = plain((PAGES / "tombolo.1").read_text().replace("\\-", "-"))
+    found = []
+    for name, summary in re.findall(r"^  (\w+) +(\S.*)$", text, re.M):
+        page = PAGES / f"tombolo-{name}.1"
+        if page.exists():
+            found.append((name, summary, options_of(page)))
+    return [*found, ("version", "show the version", []), ("help", "list the commands", [])]
+
+
+def bash(table):
+    """The file for bash."""
+    cases = []
+    for name, _, options in table:
+        words, takes = [], []
+        for o in options:
+            for flag in o.names:
+                joined = o.argument and flag.startswith("--")
+                words.append(flag + ("=" if joined and not o.optional else ""))
+                if o.argument and not o.optional:
+                    takes.append(flag)
+        if words:
+            cases.append(f"    {name})\n      options='{' '.join(words)}'\n"
+                         f"      takes='{' '.join(takes)}' ;;")
+    names = " ".join(name for name, _, _ in table)
+    programs = "|".join(PROGRAMS)
+    no_files = "|".join(sorted(NO_FILES))
+    return f"""# bash completion for tombolo -*- shell-script -*-
+# SPDX-License-Identifier: BSD-3-Clause
+# {NOTE}
+_tombolo() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}} name=${{COMP_WORDS[1]}} options='' takes='' i word
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W '{names}' -- "$cur")
+    return
+  fi
+  case $name in
+{chr(10).join(cases)}
+  esac
+  case $name in
+    {programs}) # behind the program everything is its own
+      for ((i = 2; i < COMP_CWORD; i++)); do
+        word=${{COMP_WORDS[i]}}
+        if [[ $word == '=' || " $takes " == *" $word "* && ${{COMP_WORDS[i + 1]}} != '=' ]]; then
+          ((i++))
+        elif [[ $word != -* ]]; then
+          return
+        fi
+      done ;;
+  esac
+  if [[ $cur == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+    if [[ ${{#COMPREPLY[@]}} -eq 1 && ${{COMPREPLY[0]}} == *= ]]; then compopt -o nospace; fi
+    return
+  fi
+  case $name in
+    {no_files}) compopt +o default +o bashdefault ;;
+  esac
+}} 2>/dev/null
+complete -o bashdefault -o default -F _tombolo tombolo
+"""
+
+
+def zsh_quote(text):
+    """Text between single quotes, where brackets and colons have a meaning."""
+    return re.sub(r"([\[\]:\\])", r"\\\1", text).replace("'", "'\\''")
+
+
+def zsh(table):
+    """The file for zsh."""
+    cases = []
+    for name, _, options in table:
+        lines = []
+        for o in options:
+            others = " ".join(o.names)
+            for flag in o.names:
+                form = flag if not o.argument else flag + ("=-" if o.optional else "=") \
+                    if flag.startswith("--") else flag + "+"
+                words = f"({others}){form.replace('?', chr(92) + '?')}[{zsh_quote(o.summary)}]"
+                if o.argument:
+                    action = "_files" if FILE_WORDS.search(o.argument) else ""
+                    colon = "::" if o.optional else ":"
+                    words += f"{colon}{zsh_quote(o.argument)}:{action}"
+                if "-E" in o.names or "may be repeated" in o.summary:
+                    words = "*" + words[len(others) + 2:]
+                lines.append(f"        '{words}'")
+        if name in PROGRAMS:
+            lines += ["        '1:program:_files'", "        '*::arguments: _default'"]
+        elif name not in NO_FILES:
+            lines.append("        '*:file:_files'")
+        if options:
+            start = "_arguments -S" if name not in PROGRAMS else "_arguments -A '-*'"
+            cases.append(f"    {name})\n      {start} \\\n" + " \\\n".join(lines) + "\n      ;;")
+    described = "\n".join(f"    '{name}:{zsh_quote(summary)}'" for name, summary, _ in table)
+    return f"""#compdef tombolo
+# SPDX-License-Identifier: BSD-3-Clause
+# {NOTE}
+_tombolo() {{
+  local -a commands
+  commands=(
+{described}
+  )
+  if (( CURRENT == 2 )); then
+    _describe -t commands 'command of tombolo' commands
+    return
+  fi
+  shift words
+  (( CURRENT-- ))
+  case $words[1] in
+{chr(10).join(cases)}
+    *) _files ;;
+  esac
+}}
+_tombolo "$@"
+"""
+
+
+def fish_quote(text):
+    """Text between single quotes."""
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def fish(table):
+    """The file for fish."""
+    lines = ["# SPDX-License-Identifier: BSD-3-Clause", f"# {NOTE}"]
+    for name, summary, _ in table:
+        lines.append("complete -c tombolo -f -n __fish_use_subcommand "
+                     f"-a {name} -d '{fish_quote(summary)}'")
+    for name, _, options in table:
+        seen = f"-n '__fish_seen_subcommand_from {name}'"
+        if name in NO_FILES:
+            lines.append(f"complete -c tombolo -f {seen}")
+        for o in options:
+            flags = []
+            for flag in o.names:
+                bare = flag.lstrip("-")
+                kind = "-l" if flag.startswith("--") else "-s" if len(bare) == 1 else "-o"
+                flags.append(f"{kind} '{bare}'")
+            if o.argument and not o.optional:
+                flags.append("-r" if FILE_WORDS.search(o.argument) else "-x")
+            lines.append(f"complete -c tombolo {seen} {' '.join(flags)} "
+                         f"-d '{fish_quote(o.summary)}'")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    """Compares or writes."""
+    write, failed = "--write" in sys.argv[1:], False
+    table = commands()
+    for name, make in (("tombolo.bash", bash), ("_tombolo", zsh), ("tombolo.fish", fish)):
+        path, text = FOLDER / name, make(table)
+        if write:
+            FOLDER.mkdir(exist_ok=True)
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            print(f"cmake/install/completion/{name} is not what docs/man says: "
+                  "run scripts/completion.py --write")
+            failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
