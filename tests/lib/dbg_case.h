@@ -6,7 +6,8 @@
  * The program calls itself once for each case, `<program> --case NAME`; that child is a job of its
  * own (1 rank unless the case says more) and never inherits the launcher's variables. A case with
  * no expected words is a control: it must not be reported and must end with code 0. A case whose
- * first word is DBG_WARNS or DBG_REFUSED must print its words and end with code 0.
+ * first word is DBG_WARNS or DBG_REFUSED must print its words and end with code 0; one whose first
+ * word is DBG_SETTING must end with the code of wrong settings, 2.
  * Use: static const struct dbg_case cases[] = {...}; int main(...) { return dbg_main(...); }
  */
 #ifndef TMB_TEST_DBG_CASE_H
@@ -18,6 +19,7 @@
 enum { DBG_WORDS_MAX = 6, DBG_SURVIVED = 42 };
 #define DBG_WARNS   "warning: "
 #define DBG_REFUSED " returns GASNET_ERR_"
+#define DBG_SETTING "setting "
 
 struct dbg_case {
   const char *name;

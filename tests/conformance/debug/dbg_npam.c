@@ -259,7 +259,7 @@ static const struct dbg_case cases[] = {
      "GASNET_SD_INITVAL=17"},
     {"untouched_bad_value",
      commit_seventeen,
-     {"SD_INITVAL", "300", "255"},
+     {DBG_SETTING, "SD_INITVAL", "300", "255"},
      0,
      "GASNET_SD_INITVAL=300"},
     {"untouched_allowed", commit_untouched, {NULL}, 0, "GASNET_SD_INIT=0"},
