@@ -80,11 +80,25 @@ private:
   std::map<size_t, size_t> free_, used_; /* offset, bytes */
 };
 
+/* A handler-safe lock for std::lock_guard. */
+class hsl {
+public:
+  void lock() { gex_HSL_Lock(&lock_); }
+  void unlock() { gex_HSL_Unlock(&lock_); }
+
+private:
+  gex_HSL_t lock_ = GEX_HSL_INITIALIZER;
+};
+
 /* What a process has one of. */
 struct process {
   gex_TM_t world = GEX_TM_INVALID;
   std::vector<char *> base; /* [job size] start of the segment in its owner's address space */
+  std::vector<char *> near; /* [job size] the same in this process; NULL: not mapped */
   char *mine = nullptr;     /* start of this rank's segment */
+  uint64_t numbers = 0;     /* of containers, given out so far; alike on all ranks */
+  hsl lock;
+  std::vector<void *> shared; /* this rank's part of each container, NULL: ended; under lock */
   heap memory;
   gex_AM_Index_t call = 0, answer = 0;
   bool ended = false;

@@ -13,11 +13,13 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include "future.hpp"
+#include "coroutine.hpp"
 
 namespace tombolo {
 
@@ -61,6 +63,28 @@ template <class T> struct serial<std::vector<T>> {
     std::vector<T> value(serial<size_t>::read(in));
     for (auto &x : value) x = serial<T>::read(in);
     return value;
+  }
+};
+
+template <class A, class B> struct serial<std::pair<A, B>> {
+  static void write(std::string &out, const std::pair<A, B> &value) {
+    serial<A>::write(out, value.first);
+    serial<B>::write(out, value.second);
+  }
+  static std::pair<A, B> read(const char *&in) {
+    A first = serial<A>::read(in);
+    return {std::move(first), serial<B>::read(in)};
+  }
+};
+
+template <class T> struct serial<std::optional<T>> {
+  static void write(std::string &out, const std::optional<T> &value) {
+    serial<bool>::write(out, value.has_value());
+    if (value) serial<T>::write(out, *value);
+  }
+  static std::optional<T> read(const char *&in) {
+    if (!serial<bool>::read(in)) return std::nullopt;
+    return serial<T>::read(in);
   }
 };
 

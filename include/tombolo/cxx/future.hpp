@@ -77,11 +77,14 @@ public:
   explicit future(U value) : value_(std::move(value)) {}
   explicit future(std::unique_ptr<detail::state<T>> s) : state_(std::move(s)) {}
 
+  /* Whether the result is there. Never polls. */
+  bool test() { return !state_ || state_->test(); }
+
   /* Whether the result is there. Polls once when not. */
   bool ready() {
-    if (!state_ || state_->test()) return true;
+    if (test()) return true;
     progress();
-    return state_->test();
+    return test();
   }
 
   /* Waits, driving progress, and returns the result; throws what the operation has thrown. */
@@ -103,8 +106,6 @@ public:
   }
 
 private:
-  template <class, class, class> friend struct detail::then_state;
-
   template <class R, class F> future<R> chain(F f) {
     auto next = std::make_unique<detail::then_state<T, F, R>>(std::move(*this), std::move(f));
     next->test();
@@ -127,7 +128,7 @@ template <class T, class F, class R> struct then_state : state<R> {
   then_state(future<T> &&p, F &&fn) : before(std::move(p)), f(std::move(fn)) {}
   bool test() override {
     if (done) return true;
-    if (before.state_ && !before.state_->test()) return false;
+    if (!before.test()) return false;
     done = true;
     try {
       run();

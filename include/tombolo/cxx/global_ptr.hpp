@@ -34,10 +34,11 @@ public:
 
   /* The place in this process; nullptr where the rank's memory is not mapped here. */
   T *local() const {
-    const intptr_t delta = gexx_rma_delta(detail::self.world, rank_);
-    if (rank_ == rank()) return addr_;
-    if (!addr_ || !gexx_rma_direct(delta, 0)) return nullptr;
-    return static_cast<T *>(gexx_rma_local(delta, addr_));
+    char *const here = addr_ ? detail::self.near[rank_] : nullptr;
+    if (!here) return nullptr;
+    const uintptr_t offset =
+        reinterpret_cast<uintptr_t>(addr_) - reinterpret_cast<uintptr_t>(detail::self.base[rank_]);
+    return reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(here) + offset);
   }
 
   global_ptr operator+(ptrdiff_t n) const { return {rank_, addr_ + n}; }
@@ -96,11 +97,8 @@ auto rput(global_ptr<T> to, const C &from)
 
 /* Starts a get of one element. */
 template <class T> future<T> rget(global_ptr<T> from) {
-  if (const T *here = from.local()) {
-    T value;
-    gexx_rma_copy(&value, here, sizeof(T));
-    return future<T>(value);
-  }
+  const intptr_t delta = gexx_rma_delta(detail::self.world, from.where());
+  if (gexx_rma_direct(delta, 0)) return future<T>(get(from)); /* mapped: no memory for a state */
   auto s = std::make_unique<detail::event_state<T>>();
   s->event =
       gex_RMA_GetNB(detail::self.world, &s->value, from.where(), from.address(), sizeof(T), 0);

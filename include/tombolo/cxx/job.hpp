@@ -13,6 +13,7 @@
 #include <exception>
 #include <string>
 
+#include "containers.hpp"
 #include "memory.hpp"
 #include "team.hpp"
 
@@ -42,6 +43,7 @@ public:
       throw error("job: no segment of " + std::to_string(bytes) + " bytes; lower heap_bytes");
     self.mine = static_cast<char *>(gex_Segment_QueryAddr(segment));
     self.base = world_.all_gather(self.mine);
+    find_near();
     self.memory.open(bytes);
   }
   job(const job &) = delete;
@@ -70,6 +72,20 @@ public:
   }
 
 private:
+  static void find_near() {
+    auto &self = detail::self;
+    gex_RankInfo_t *info;
+    gex_Rank_t count;
+    gex_System_QueryNbrhdInfo(&info, &count, nullptr);
+    self.near.assign(self.base.size(), nullptr);
+    for (gex_Rank_t i = 0; i < count; i++) {
+      void *here = nullptr;
+      gex_Segment_QueryBound(self.world, info[i].gex_jobrank, nullptr, &here, nullptr);
+      self.near[info[i].gex_jobrank] = static_cast<char *>(here);
+    }
+    self.near[tombolo::rank()] = self.mine;
+  }
+
   static void enter_handlers(gex_EP_t ep) {
     auto &self = detail::self;
     gex_AM_Entry_t table[] = {
