@@ -8,8 +8,10 @@
 #ifndef TOMBOLO_CXX_GLOBAL_PTR_HPP
 #define TOMBOLO_CXX_GLOBAL_PTR_HPP
 
+#include <array>
 #include <gasnet_vis.h>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "future.hpp"
@@ -133,43 +135,67 @@ private:
 
 /* ---------------------------------------------------------------- strided views */
 
-/* Rows and columns of elements; `stride` elements lie between the starts of two rows. P is T * or
- * global_ptr<T>. */
-template <class P> struct view2d {
+/* N dimensions of elements: extents, and strides in elements, which may be negative. P is T * or
+ * global_ptr<T>; in a remote view no element comes twice. */
+template <class P, size_t N> struct view {
   P base;
-  size_t rows, columns;
-  ptrdiff_t stride;
+  std::array<size_t, N> extents;
+  std::array<ptrdiff_t, N> strides;
 };
-template <class P> view2d(P, size_t, size_t, ptrdiff_t) -> view2d<P>;
+
+/* A view of rows; `stride` elements lie between the starts of two rows. */
+template <class P> view<P, 2> view2d(P base, size_t rows, size_t columns, ptrdiff_t stride) {
+  return {base, {rows, columns}, {stride, 1}};
+}
 
 namespace detail {
 
+template <size_t N> std::string shape(const std::array<size_t, N> &extents) {
+  std::string text;
+  for (const size_t n : extents) text += (text.empty() ? "" : " x ") + std::to_string(n);
+  return text;
+}
+
+/* Strides in bytes. */
+template <class T, class P, size_t N> std::array<ptrdiff_t, N> in_bytes(const view<P, N> &v) {
+  std::array<ptrdiff_t, N> bytes = v.strides;
+  for (ptrdiff_t &s : bytes) s *= ptrdiff_t(sizeof(T));
+  return bytes;
+}
+
 template <class A, class B> void check_shapes(const A &to, const B &from) {
-  if (to.rows == from.rows && to.columns == from.columns) return;
-  throw error("copy: a view of " + std::to_string(from.rows) + " x " +
-              std::to_string(from.columns) + " elements does not fit one of " +
-              std::to_string(to.rows) + " x " + std::to_string(to.columns) +
-              "; give both the same shape");
+  if (to.extents != from.extents)
+    throw error("copy: a view of " + shape(from.extents) + " elements does not fit one of " +
+                shape(to.extents) + "; give both the same shape");
 }
 
 } // namespace detail
 
-/* Puts a local view into a remote one of the same shape, blocking. */
-template <class T> void copy(const view2d<T *> &from, const view2d<global_ptr<T>> &to) {
+/* Starts a put of a local view into a remote one of the same shape; the elements stay unchanged
+ * until the future is ready. Throws error for different shapes. */
+template <class T, size_t N>
+future<void> rcopy(const view<T *, N> &from, const view<global_ptr<T>, N> &to) {
   detail::check_shapes(to, from);
-  const ptrdiff_t there = to.stride * ptrdiff_t(sizeof(T)),
-                  here = from.stride * ptrdiff_t(sizeof(T));
-  gex_VIS_StridedPutBlocking(detail::self.world, to.base.where(), to.base.address(), &there,
-                             from.base, &here, from.columns * sizeof(T), &from.rows, 1, 0);
+  const auto there = detail::in_bytes<T>(to), here = detail::in_bytes<T>(from);
+  return detail::of_event(gex_VIS_StridedPutNB(detail::self.world, to.base.where(),
+                                               to.base.address(), there.data(), from.base,
+                                               here.data(), sizeof(T), to.extents.data(), N, 0));
 }
 
-/* Gets a remote view into a local one of the same shape, blocking. */
-template <class T> void copy(const view2d<global_ptr<T>> &from, const view2d<T *> &to) {
+/* Starts a get of a remote view into a local one, which is not used until the future is ready. */
+template <class T, size_t N>
+future<void> rcopy(const view<global_ptr<T>, N> &from, const view<T *, N> &to) {
   detail::check_shapes(to, from);
-  const ptrdiff_t there = from.stride * ptrdiff_t(sizeof(T)),
-                  here = to.stride * ptrdiff_t(sizeof(T));
-  gex_VIS_StridedGetBlocking(detail::self.world, to.base, &here, from.base.where(),
-                             from.base.address(), &there, to.columns * sizeof(T), &to.rows, 1, 0);
+  const auto there = detail::in_bytes<T>(from), here = detail::in_bytes<T>(to);
+  return detail::of_event(gex_VIS_StridedGetNB(detail::self.world, to.base, here.data(),
+                                               from.base.where(), from.base.address(), there.data(),
+                                               sizeof(T), to.extents.data(), N, 0));
+}
+
+/* The same, blocking. */
+template <class From, class To, size_t N>
+void copy(const view<From, N> &from, const view<To, N> &to) {
+  rcopy(from, to).wait();
 }
 
 } // namespace tombolo

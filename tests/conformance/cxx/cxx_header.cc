@@ -123,9 +123,9 @@ void check_strided(const job &j) {
   const auto a = j.allocate<int>(6 * 10);
   int block[3][4], back[3][4] = {};
   for (int i = 0; i < 12; i++) block[i / 4][i % 4] = i + 1;
-  const tombolo::view2d there{a.on(right_of(j)) + 12, 3, 4, 10};
-  copy(tombolo::view2d{&block[0][0], 3, 4, 4}, there);
-  copy(there, tombolo::view2d{&back[0][0], 3, 4, 4});
+  const auto there = tombolo::view2d(a.on(right_of(j)) + 12, 3, 4, 10);
+  copy(tombolo::view2d(&block[0][0], 3, 4, 4), there);
+  copy(there, tombolo::view2d(&back[0][0], 3, 4, 4));
   CHECK(std::memcmp(block, back, sizeof block) == 0);
   j.barrier();
   for (int row = 0; row < 6; row++) {
@@ -136,11 +136,28 @@ void check_strided(const job &j) {
   }
   bool refused = false;
   try {
-    copy(there, tombolo::view2d{&back[0][0], 2, 4, 4});
+    copy(there, tombolo::view2d(&back[0][0], 2, 4, 4));
   } catch (const tombolo::error &e) {
     refused = std::strstr(e.what(), "3 x 4") != nullptr;
   }
   CHECK(refused);
+  j.barrier();
+}
+
+/* Three dimensions, which the copy puts into another order, and back by a future. */
+void check_cube(const job &j) {
+  const auto a = j.allocate<int>(2 * 3 * 4);
+  const auto p = a.on(right_of(j));
+  int cube[2][3][4], back[2][3][4] = {};
+  for (int i = 0; i < 24; i++) (&cube[0][0][0])[i] = i;
+  const tombolo::view<int *, 3> here{&cube[0][0][0], {2, 3, 4}, {12, 4, 1}};
+  const tombolo::view<global_ptr<int>, 3> turned{p, {2, 3, 4}, {1, 2, 6}};
+  rcopy(here, turned).wait();
+  rcopy(turned, tombolo::view<int *, 3>{&back[0][0][0], {2, 3, 4}, {12, 4, 1}}).wait();
+  CHECK(std::memcmp(cube, back, sizeof cube) == 0);
+  j.barrier();
+  CHECK_EQ(a.local()[1 + 2 * 2 + 3 * 6], cube[1][2][3]);
+  CHECK_EQ(a.local()[2], cube[0][1][0]);
   j.barrier();
 }
 
@@ -198,6 +215,7 @@ int main(int argc, char **argv) {
         check_heap(j);
         check_signals(j);
         check_strided(j);
+        check_cube(j);
         check_array(j);
         check_teams(j);
         return check_done();
