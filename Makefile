@@ -9,7 +9,7 @@ PART ?=
 # STUDY=quick: fewer rounds and figures.
 STUDY ?=
 
-.PHONY: all help deps configure build demo check python test test-all test-net bench study install uninstall clean format tidy
+.PHONY: all help deps configure build demo check python test test-all test-net bench study install uninstall packages clean format tidy
 all: build
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: what clients are told to use;"
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
 	@echo "make uninstall PREFIX=/usr/local   removes what make install has put there, and nothing else"
+	@echo "make packages          Debian packages of lib, dev, tools, fortran, upc and doc, in $(BUILD)/packages"
 	@echo "make deps              install the Debian packages that are missing; STUDY=1: also what the study compares with"
 	@echo "make format            run clang-format on the sources;  make tidy: check the house rules"
 	@echo "make clean             remove the build trees"
@@ -75,6 +76,11 @@ given = $(if $(filter command% environment%,$(origin $(1))),$($(1)))
 install: build
 	CAF_ALIASES="$(CAF_ALIASES)" GASNET_CC="$(or $(GASNET_CC),$(call given,CC))" GASNET_CXX="$(or $(GASNET_CXX),$(call given,CXX))" \
 	  cmake --install $(BUILD) --prefix $(PREFIX)
+
+# The prefix of packages is /usr; what is not built (as Fortran without gfortran) has no package.
+packages: build
+	@cd $(BUILD) && cpack -G DEB -B packages >packages.log || { cat packages.log; exit 1; }
+	@ls -l $(BUILD)/packages/*.deb
 
 # By the list of files in the prefix; needs no build tree.
 uninstall:

@@ -2,73 +2,87 @@
 # Install rules: headers, libraries, the command, the CMake package, and the layout that programs
 # written for other GASNet implementations look for: make fragments, pkg-config files, library names
 # for each thread mode and launch scripts, all thin names over the one library. Files that hold the
-# prefix are written at install time, so that `cmake --install --prefix` moves them too.
+# prefix are written at install time, so that `cmake --install --prefix` moves them too. Components
+# are the Debian packages of TmbPackages.cmake: lib, dev, tools, fortran, upc, doc, and
+# mpi and sim, which need much that few want.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.def")
-install(TARGETS tombolo_shared tombolo_static EXPORT tombolo-targets)
+  COMPONENT dev FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.def")
+install(TARGETS tombolo_shared tombolo_static EXPORT tombolo-targets
+  LIBRARY COMPONENT lib NAMELINK_COMPONENT dev ARCHIVE COMPONENT dev)
 if(TARGET tombolo_tool)
-  install(TARGETS tombolo_tool)
+  install(TARGETS tombolo_tool RUNTIME COMPONENT tools)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
-    FILES_MATCHING PATTERN "*.1")
+    COMPONENT tools FILES_MATCHING PATTERN "*.1")
   set(tmb_completion "${PROJECT_SOURCE_DIR}/cmake/install/completion")
   install(FILES "${tmb_completion}/tombolo.bash" RENAME tombolo
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT tools)
   install(FILES "${tmb_completion}/_tombolo"
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" COMPONENT tools)
   install(FILES "${tmb_completion}/tombolo.fish"
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT tools)
 endif()
 if(TARGET tombolo_sim)
-  install(TARGETS tombolo_sim RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+  install(TARGETS tombolo_sim RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
+    COMPONENT sim)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/machines"
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/tombolo")
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/tombolo" COMPONENT sim)
 endif()
 set(tmb_caf 0) # whether coarray Fortran is installed
 if(TARGET caf_shared)
   set(tmb_caf 1)
-  install(TARGETS caf_shared caf_static caf16_shared caf16_static EXPORT tombolo-targets)
+  install(TARGETS caf_shared caf_static caf16_shared caf16_static EXPORT tombolo-targets
+    LIBRARY COMPONENT fortran ARCHIVE COMPONENT fortran)
   install(DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tombolo/fortran"
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo" OPTIONAL)
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo" COMPONENT fortran OPTIONAL)
   install(FILES "${PROJECT_SOURCE_DIR}/coarray/fortran/tombolo_caf.f90"
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran")
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/fortran" COMPONENT fortran)
 endif()
 set(tmb_upc 0) # whether UPC is installed
 if(TARGET upc1)
   set(tmb_upc 1)
-  install(TARGETS upc_shared upc_static upc_shared_wide upc_static_wide EXPORT tombolo-targets)
-  install(TARGETS upc1 RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+  install(TARGETS upc_shared upc_static upc_shared_wide upc_static_wide EXPORT tombolo-targets
+    LIBRARY COMPONENT upc ARCHIVE COMPONENT upc)
+  install(TARGETS upc1 RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo" COMPONENT upc)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/upc/include"
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc" FILES_MATCHING PATTERN "*.h")
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc" COMPONENT upc FILES_MATCHING PATTERN "*.h")
   install(FILES "${tmb_upc_support}/crt.o" "${tmb_upc_support}/crt_extern.o"
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc")
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo/upc" COMPONENT upc)
 endif()
 if(TARGET tombolo_mk_cuda)
-  install(TARGETS tombolo_mk_cuda LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS tombolo_mk_cuda LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT lib)
 endif()
-install(TARGETS tombolo_net_udp ${TMB_MPI_PLUGINS}
-  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo")
+install(TARGETS tombolo_net_udp LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo"
+  COMPONENT lib)
+if(TMB_MPI_PLUGINS)
+  install(TARGETS ${TMB_MPI_PLUGINS} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo"
+    COMPONENT mpi)
+endif()
 if(TARGET tombolo_net_ofi)
-  install(TARGETS tombolo_net_ofi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo")
+  install(TARGETS tombolo_net_ofi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/tombolo"
+    COMPONENT lib)
 endif()
 get_property(tmb_targets DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
 foreach(target IN LISTS tmb_targets)
   if(target MATCHES "^bench__")
     set_target_properties(${target} PROPERTIES
       INSTALL_RPATH "$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}")
-    install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+    install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
+      COMPONENT tools)
   endif()
 endforeach()
 
 set(tmb_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tombolo")
-install(EXPORT tombolo-targets NAMESPACE tombolo:: DESTINATION "${tmb_package_dir}")
+install(EXPORT tombolo-targets NAMESPACE tombolo:: DESTINATION "${tmb_package_dir}"
+  COMPONENT dev)
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/install/tombolo-config.cmake.in"
   "${PROJECT_BINARY_DIR}/generated/tombolo-config.cmake" INSTALL_DESTINATION "${tmb_package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/tombolo-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/generated/tombolo-config.cmake"
-  "${PROJECT_BINARY_DIR}/generated/tombolo-config-version.cmake" DESTINATION "${tmb_package_dir}")
+  "${PROJECT_BINARY_DIR}/generated/tombolo-config-version.cmake" DESTINATION "${tmb_package_dir}"
+  COMPONENT dev)
 
 # The conduits that clients may ask for by name; each gets its fragments (cmake/install/*.in). Those
 # of ibv, aries and ucx are other names for ofi.
@@ -81,4 +95,12 @@ if(TMB_MPI_PLUGINS)
 endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/install/layout.cmake.in"
   "${PROJECT_BINARY_DIR}/generated/layout.cmake" @ONLY)
-install(SCRIPT "${PROJECT_BINARY_DIR}/generated/layout.cmake")
+install(SCRIPT "${PROJECT_BINARY_DIR}/generated/layout.cmake" COMPONENT dev)
+
+# Documents and examples.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+  COMPONENT doc FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "man" EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+  "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT doc)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+  COMPONENT doc)

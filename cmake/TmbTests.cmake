@@ -503,13 +503,14 @@ if(NOT TMB_SANITIZE)
 
   if(TMB_INSTALL)
     foreach(way mak pkg-config udp ofi mpi cmake fortran names idioms compilers
-            uninstall completion)
+            uninstall completion packages)
       tmb_add_check(${way} install bash ${PROJECT_SOURCE_DIR}/tests/install/check.sh ${way}
         ${PROJECT_BINARY_DIR})
     endforeach()
     set_tests_properties(install.mak install.pkg-config install.udp install.ofi install.mpi
-      install.cmake install.compilers
+      install.cmake install.compilers install.packages
       PROPERTIES TIMEOUT 120)
+    set_tests_properties(install.packages PROPERTIES LABELS "install;nightly") # 10 s
   endif()
 endif()
 

@@ -344,6 +344,31 @@ by_uninstall() {
   [ -e outside ] && [ -e "$prefix/bin/foreign" ]
 }
 
+# Packages hold what an installation does, each file once, and serve a client from a scratch root.
+by_packages() {
+  for package in cpack dpkg-deb; do
+    command -v "$package" >/dev/null || { echo "there is no $package"; exit 77; }
+  done
+  local root=$work/root package
+  (cd "$build" && cpack -G DEB -B "$work/packages") >cpack.log 2>&1 || { cat cpack.log; exit 1; }
+  for package in "$work"/packages/tombolo-*.deb; do
+    dpkg-deb -x "$package" root
+    dpkg-deb -c "$package" | awk '$1 !~ /^d/ { print $6 }' | sed 's,^./usr/,,' >>packed
+  done
+  [ -z "$(sort packed | uniq -d)" ] || { echo "FAILED: in two packages"; exit 1; }
+  # The list itself and the Python package are in none.
+  grep -v "install_manifest.txt$\|^lib/python" "$prefix/lib/tombolo/install_manifest.txt" |
+    LC_ALL=C sort >wanted
+  LC_ALL=C sort packed | diff wanted - || { echo "FAILED: files of packages"; exit 1; }
+  dpkg-deb -f "$work"/packages/tombolo-dev_*.deb Depends | grep -q "tombolo-lib (= "
+  awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../README.md" >neighbour.c
+  export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root/usr/lib/pkgconfig
+  # shellcheck disable=SC2046
+  cc -DGASNET_PAR=1 neighbour.c -o neighbour $(pkg-config --cflags --libs tombolo)
+  LD_LIBRARY_PATH=$root/usr/lib "$root/usr/bin/tombolo" run -n 3 ./neighbour >said
+  grep -qx "rank 0 of 3 got 2 from its left neighbour" said
+}
+
 # completed WORDS: what bash offers for the last of these words, on one line
 completed() {
   bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tombolo; echo "${COMPREPLY[*]}"' \
@@ -389,6 +414,7 @@ case $way in
   names) bash "$here/names.sh" "$prefix" ;;
   idioms) bash "$here/idioms.sh" "$prefix" ;;
   completion) by_completion ;;
+  packages) by_packages ;;
   uninstall) by_uninstall ;;
   compilers) bash "$here/compilers.sh" "$build" ;;
   *)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Debian packages by CPack, one for each component of the installation: tombolo-lib, tombolo-dev,
+# tombolo-tools, tombolo-fortran, tombolo-upc, tombolo-doc, tombolo-mpi, tombolo-sim. By
+# `make packages`. The files hold the prefix /usr, so they are installed there through DESTDIR.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tombolo)
+set(CPACK_PACKAGE_VENDOR "Tombolo")
+set(CPACK_PACKAGE_CONTACT "Tombolo developers <tombolo@localhost>" CACHE STRING
+  "Maintainer field of Debian packages")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_SET_DESTDIR ON)
+set(CPACK_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_COMPONENTS_ALL lib dev doc)
+if(TARGET tombolo_tool)
+  list(APPEND CPACK_COMPONENTS_ALL tools)
+endif()
+if(TMB_MPI_PLUGINS)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
+if(TARGET tombolo_sim)
+  list(APPEND CPACK_COMPONENTS_ALL sim)
+endif()
+if(tmb_caf)
+  list(APPEND CPACK_COMPONENTS_ALL fortran)
+endif()
+if(tmb_upc)
+  list(APPEND CPACK_COMPONENTS_ALL upc)
+endif()
+
+# tmb_package(COMPONENT SECTION SUMMARY TEXT DEPENDS...)
+# in DEPENDS: components of the same version.
+function(tmb_package component section summary text)
+  string(TOUPPER "${component}" upper)
+  set(depends "")
+  foreach(other IN LISTS ARGN)
+    list(APPEND depends "tombolo-${other} (= ${PROJECT_VERSION})")
+  endforeach()
+  list(JOIN depends ", " depends)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME "tombolo-${component}" PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION "${section}" PARENT_SCOPE)
+  set(CPACK_COMPONENT_${upper}_DESCRIPTION "${summary}\n${text}" PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${depends}" PARENT_SCOPE)
+endfunction()
+set(tmb_about "Tombolo is a communication layer for PGAS programs with the GASNet-EX API.")
+tmb_package(lib libs "communication layer for PGAS programs: library"
+  "${tmb_about} This package has the shared library and its conduits.")
+tmb_package(dev libdevel "communication layer for PGAS programs: headers"
+  "${tmb_about} This package has headers, the static library and build fragments." lib)
+tmb_package(tools utils "communication layer for PGAS programs: commands"
+  "${tmb_about} This package has the command tombolo with its manual pages.")
+tmb_package(fortran libdevel "communication layer for PGAS programs: coarrays"
+  "${tmb_about} This package has the library that gfortran needs for coarrays." dev tools)
+tmb_package(upc libdevel "communication layer for PGAS programs: UPC"
+  "${tmb_about} This package has the UPC compiler and its libraries." dev tools)
+tmb_package(doc doc "communication layer for PGAS programs: documents"
+  "${tmb_about} This package has documents and examples.")
+tmb_package(mpi libs "communication layer for PGAS programs: conduit mpi"
+  "${tmb_about} This package has the conduits over Open MPI and MPICH." lib)
+tmb_package(sim utils "communication layer for PGAS programs: simulator"
+  "${tmb_about} This package has the simulator behind 'tombolo sim'." tools)
+set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
+
+# What the linked libraries need, where Debian's tools can tell.
+find_program(TMB_SHLIBDEPS dpkg-shlibdeps)
+if(TMB_SHLIBDEPS)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
+endif()
+include(CPack)
