@@ -64,6 +64,13 @@ tmb_package(sim utils "communication layer for PGAS programs: simulator"
   "${tmb_about} This package has the simulator behind 'tombolo sim'." tools)
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
 
+# Only packages have a copyright file for each component.
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" RENAME copyright EXCLUDE_FROM_ALL
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/tombolo-${component}" COMPONENT ${component})
+endforeach()
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+
 # What the linked libraries need, where Debian's tools can tell.
 find_program(TMB_SHLIBDEPS dpkg-shlibdeps)
 if(TMB_SHLIBDEPS)
