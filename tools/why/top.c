@@ -140,9 +140,10 @@ static void print_row(const struct top *t, const struct row *row, char *line) {
   tmb_fmt_bytes(seen->memory, memory, sizeof memory);
   tmb_fmt_bytes((uint64_t)row->bytes, bytes, sizeof bytes);
   wait_text(t, row->rank, wait, sizeof wait);
-  snprintf(line, LINE_BYTES, "%5u %-12.12s %-8s %5.0f %9s %10.0f %9s %8llu  %s", row->rank + first,
-           host, hangs ? "hangs" : states[is], 100 * row->cpu, memory, row->messages, bytes,
-           (unsigned long long)seen->status.net[TMB_STATUS_NET_RETRANSMITS], wait);
+  snprintf(line, LINE_BYTES, "%5u %-12.12s %-8s %5.0f %9s %10.0f %9s %8llu  %.360s",
+           row->rank + first, host, hangs ? "hangs" : states[is], 100 * row->cpu, memory,
+           row->messages, bytes, (unsigned long long)seen->status.net[TMB_STATUS_NET_RETRANSMITS],
+           wait);
 }
 
 /* ---- frames */
