@@ -5,7 +5,7 @@
 if(NOT TMB_FUZZ)
   return()
 endif()
-set(TMB_FUZZ_SECONDS 20 CACHE STRING "Seconds that each fuzzer runs in a test")
+set(TMB_FUZZ_SECONDS 5 CACHE STRING "Seconds that each fuzzer runs in a test")
 find_program(TMB_CLANG NAMES clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14)
 set(tmb_fuzz_dir "${PROJECT_BINARY_DIR}/tests/fuzz")
 set(tmb_fuzz_works FALSE)
