@@ -6,7 +6,8 @@
 # is there. `--check` installs nothing. With STUDY=1 also what `make study` compares with.
 set -euo pipefail
 
-PACKAGES=(build-essential clang libclang-rt-14-dev clang-format cmake ninja-build pkg-config libcmocka-dev libfftw3-dev
+PACKAGES=(build-essential clang clang-format libclang-rt-14-dev cmake ninja-build pkg-config
+  libcmocka-dev libfftw3-dev
   libjansson-dev libpng-dev libfabric-dev libsodium-dev gnuplot-nox libopenblas-dev python3 valgrind
   gfortran gfortran-11
   libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev
