@@ -1,111 +1,562 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drawings of bench/study.py: bars and curves as SVG text, without any library.
+"""Every drawing of the study and of the simulator, on Matplotlib. Knows nothing of what is drawn.
 
-Invariants: a side has the same colour in every drawing of a report; a curve's axes are logarithmic
-(a fraction's vertical one is linear), its band goes from the least to the most of all samples.
+    svg = plots.draw("Barrier", plots.Lines(plots.Axis("ranks"), plots.Axis("time", "us"),
+                     {"signal": [(1, 0.2), (2, 0.5, 0.4, 0.9)], "MPI": [(1, 0.3), (2, 0.8)]}))
+
+A drawing is a title, panels (Lines, Bars, Stacked, Lanes) and one legend for all of them:
+  Lines    curves: series {name: [(x, y) or (x, median, least, most)]}; the band is least to most.
+           published {name: [(x, y)]}: stars, "NAME, published", in the colour of line NAME.
+           bounds {name: [(x, y)]}: thin dotted lines without markers: limits, computed bounds.
+           ratio Ratio(label, base): a panel below; base / line, or line / base where inverse.
+  Bars     groups {group: {name: value or (median, least, most)}}: horizontal, whiskers for spread.
+  Stacked  bars {bar: {part: value}}: parts of a whole, horizontal, the sum at the end of the bar.
+  Lanes    lanes {lane: [(begin, end, kind)]}, arrows [(begin, lane, end, lane)]: who works when.
+Axis(label, unit): logarithmic where the values ask for it (or log=True/False); scale "bytes"
+writes powers of two. A name has one look in a drawing: colour, dash and marker (hatch for bars), so
+that it can be told in grey. Names of peers (PEERS) are grey and dashed. `figure` and `problems` are
+for tests: texts that overlap or leave the drawing, axes without label. Invariant: the same
+arguments and the same Matplotlib give the same bytes. Without Matplotlib `missing()` says why, draw
+raises.
 """
-import html
+import dataclasses
+import io
 import math
+import re
+import sys
 
-COLOURS = ("#2a6f97", "#d1495b", "#edae49", "#66a182", "#8d6a9f", "#4d4d4d")
-WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 420, 250, 56, 24, 34
-KEY = 150  # right of the curves
+WIDTH = 8.6  # inches: 826 pixels of a browser, the width of a page of text
+TITLE, LEGEND_ROW, LEFT, RIGHT, BETWEEN, BELOW = 0.42, 0.21, 0.78, 0.18, 0.82, 0.55
+HEIGHT, RATIO_HEIGHT, BAR = 2.75, 1.0, 0.19
+TEXT, SMALL = 9.5, 8.5  # points
+PAPER, INK, FAINT = "#fcfcfa", "#1c1c1c", "#d9d9d6"
+# Colours that the colour-blind can tell (Okabe and Ito), in an order that differs in grey, too.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#7a3b9a", "#b02030")
+GREYS = ("#000000", "#6e6e6e", "#9a9a9a", "#444444")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+DASHES = ("-", (0, (6, 2)), (0, (3, 1.5, 1, 1.5)), (0, (1.2, 1.2)), (0, (9, 2, 2, 2)))
+HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "----", "oo")
+PEERS = ("MPI", "Open MPI", "MPICH", "OpenCoarrays", "ScaLAPACK", "FFTW", "memcpy", "TCP",
+         "libfabric", "raw socket", "raw UDP", "two-sided", "published")
+DEBIAN = "/usr/lib/python3/dist-packages"  # Matplotlib of Debian, for another Python of its version
+SETTINGS = {
+    "svg.hashsalt": "tombolo", "svg.fonttype": "none", "font.family": "DejaVu Sans",
+    "font.size": TEXT, "axes.titlesize": TEXT, "axes.labelsize": TEXT, "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL, "legend.fontsize": SMALL, "axes.edgecolor": "#555555",
+    "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
+    "axes.facecolor": PAPER, "figure.facecolor": PAPER, "savefig.facecolor": PAPER,
+    "axes.grid": True, "grid.color": FAINT, "grid.linewidth": 0.6, "axes.axisbelow": True,
+    "lines.linewidth": 1.5, "lines.markersize": 4.5, "hatch.linewidth": 0.5,
+    "axes.spines.top": False, "axes.spines.right": False,
+}
 
 
-def number(value):
-    """A short form of a value, as 12, 0.034, 4.2k."""
-    for limit, mark in ((1e6, "M"), (1e3, "k")):
-        if abs(value) >= limit:
-            return f"{value / limit:.3g}{mark}"
-    return f"{value:.3g}"
+@dataclasses.dataclass
+class Axis:
+    """label and unit are printed; log None: by the values; scale: "number" or "bytes"; ticks: where
+    they are (default: by the values); low, high: ends (default: by the values)."""
+    label: str
+    unit: str = ""
+    log: bool | None = None
+    scale: str = "number"
+    ticks: tuple = ()
+    low: float | None = None
+    high: float | None = None
+
+    def text(self):
+        return f"{self.label} ({self.unit})" if self.unit else self.label
 
 
-def bars(sides):
-    """One bar a side on a common scale; sides: {side: (value, unit, least, most)}."""
-    top = max(value for value, *_ in sides.values()) or 1
-    out = []
-    for i, (side, (value, unit, *_)) in enumerate(sides.items()):
-        colour = COLOURS[0] if side.startswith("tombolo") else "#b0b0b0"
-        out.append(f'<text x="0" y="{i * 16 + 11}">{html.escape(side)}</text>'
-                   f'<rect x="150" y="{i * 16 + 2}" width="{240 * value / top:.1f}" height="11" '
-                   f'fill="{colour}"/><text x="395" y="{i * 16 + 11}">{value:.4g} {unit}</text>')
-    return f'<svg width="490" height="{16 * len(sides)}" font-size="11">{"".join(out)}</svg>'
+@dataclasses.dataclass
+class Ratio:
+    label: str
+    base: str
+    inverse: bool = False
+    among: tuple = ()  # names; empty: all but the base
 
 
-class Scale:
-    """Maps values to pixels, by their logarithm or as they are."""
+@dataclasses.dataclass
+class Lines:
+    x: Axis
+    y: Axis
+    series: dict
+    title: str = ""
+    published: dict = dataclasses.field(default_factory=dict)
+    bounds: dict = dataclasses.field(default_factory=dict)
+    ratio: Ratio | None = None
 
-    def __init__(self, values, first, last, logarithmic):
-        self.log = logarithmic
-        low, high = min(values), max(values)
-        if logarithmic:
-            low, high = math.floor(math.log10(low)), math.ceil(math.log10(high) + 1e-9)
+    def names(self):
+        return list(self.series)
+
+    def height(self):
+        return HEIGHT + (RATIO_HEIGHT + 0.12 if self.ratio else 0)
+
+
+@dataclasses.dataclass
+class Bars:
+    x: Axis
+    groups: dict
+    title: str = ""
+
+    def names(self):
+        return list(dict.fromkeys(name for group in self.groups.values() for name in group))
+
+    def height(self):
+        bars = sum(len(group) for group in self.groups.values()) + 0.7 * len(self.groups)
+        return max(0.9, BAR * bars + 0.2)
+
+
+@dataclasses.dataclass
+class Stacked:
+    x: Axis
+    bars: dict
+    title: str = ""
+
+    def names(self):
+        return list(dict.fromkeys(part for bar in self.bars.values() for part in bar))
+
+    def height(self):
+        return max(0.9, 0.38 * len(self.bars) + 0.2)
+
+
+@dataclasses.dataclass
+class Lanes:
+    x: Axis
+    lanes: dict
+    arrows: tuple = ()
+    title: str = ""
+
+    def names(self):
+        return list(dict.fromkeys(kind for lane in self.lanes.values() for *_, kind in lane))
+
+    def height(self):
+        return max(0.9, 0.42 * len(self.lanes) + 0.2)
+
+
+def load():
+    """Returns Matplotlib, also that of Debian where another Python of its version runs."""
+    try:
+        import matplotlib
+    except ImportError:
+        if DEBIAN in sys.path:
+            raise
+        sys.path.append(DEBIAN)
+        import matplotlib
+    matplotlib.use("Agg")
+    return matplotlib
+
+
+def missing():
+    """Why nothing can be drawn; None where it can."""
+    try:
+        load()
+    except ImportError as error:
+        return f"no Matplotlib ({error}): install the Debian package python3-matplotlib"
+    return None
+
+
+# ---- how a name looks
+@dataclasses.dataclass
+class Look:
+    colour: str
+    dash: object
+    marker: str
+    hatch: str
+
+
+def is_peer(name):
+    return name.startswith(PEERS)
+
+
+def looks(names):
+    """{name: Look}: ours in colours, peers in greys; no two alike."""
+    out, ours, peers = {}, 0, 0
+    for name in names:
+        if is_peer(name):
+            out[name] = Look(GREYS[peers % 4], DASHES[1 + peers % 4], MARKERS[(5 + peers) % 10],
+                             HATCHES[(1 + peers) % 8])
+            peers += 1
         else:
-            low, high = min(low, 0), max(high, 1)
-        self.low, self.high, self.first, self.last = low, max(high, low + 1e-9), first, last
-
-    def at(self, value):
-        x = math.log10(value) if self.log else value
-        return self.first + (x - self.low) / (self.high - self.low) * (self.last - self.first)
-
-    def ticks(self):
-        if not self.log:
-            return [self.low + i * (self.high - self.low) / 4 for i in range(5)]
-        step = max(1, round((self.high - self.low) / 5))
-        return [10.0 ** e for e in range(int(self.low), int(self.high) + 1, step)]
-
-
-def axes(title, xs, x_name, horizontal, vertical):
-    bottom, right = HEIGHT - BOTTOM, WIDTH
-    out = [f'<text x="{LEFT}" y="14" font-weight="bold">{html.escape(title)}</text>',
-           f'<text x="{(LEFT + right) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">{x_name}'
-           '</text>', f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" '
-           'fill="none" stroke="#999"/>']
-    for x in xs:
-        out.append(f'<text x="{horizontal.at(x):.1f}" y="{bottom + 13}" text-anchor="middle">'
-                   f"{number(x)}</text>")
-    for y in vertical.ticks():
-        at = vertical.at(y)
-        out.append(f'<line x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}" stroke="#eee"/>'
-                   f'<text x="{LEFT - 4}" y="{at + 4:.1f}" text-anchor="end">{number(y)}</text>')
+            out[name] = Look(COLOURS[ours % 8], DASHES[ours % 5], MARKERS[ours % 10],
+                             HATCHES[ours % 8])
+            ours += 1
     return out
 
 
-def curve(points, colour, horizontal, vertical):
-    """points: [(x, median, least, most)]"""
-    def path(column):
-        return " ".join(f"{horizontal.at(p[0]):.1f},{vertical.at(p[column]):.1f}" for p in points)
-    band = path(2) + " " + " ".join(reversed(path(3).split()))
-    dots = "".join(f'<circle cx="{horizontal.at(p[0]):.1f}" cy="{vertical.at(p[1]):.1f}" r="2.5" '
-                   f'fill="{colour}"/>' for p in points)
-    return (f'<polygon points="{band}" fill="{colour}" fill-opacity="0.12"/><polyline '
-            f'points="{path(1)}" fill="none" stroke="{colour}" stroke-width="1.6"/>{dots}')
+# ---- numbers and ticks
+def number(value):
+    """A short form of a value, as 12, 0.034, 4.2k."""
+    for limit, mark in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= limit:
+            return f"{value / limit * (10 if mark == 'k' else 1):.3g}{mark}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-def curves(title, x_name, series, fraction=False):
-    """A drawing of {name: [(x, median, least, most)]}; fraction: values from 0 to 1."""
-    floor = 0 if fraction else 1e-4
-    series = {name: sorted((x, *(max(v, floor) for v in values)) for x, *values in points)
-              for name, points in series.items() if points}
-    if not series:
-        return ""
-    xs = sorted({p[0] for points in series.values() for p in points})
-    # The band may leave the drawing: one late sample should not flatten all curves.
-    medians = [p[1] for points in series.values() for p in points]
-    horizontal = Scale([xs[0], xs[-1] if len(xs) > 1 else xs[0] * 2], LEFT + 12, WIDTH - 12, True)
-    horizontal.low, horizontal.high = math.log10(xs[0]), math.log10(xs[-1]) + 1e-9
-    vertical = Scale(medians, HEIGHT - BOTTOM, TOP, not fraction)
-    out = axes(title, xs, x_name, horizontal, vertical)
-    clip = f"clip{abs(hash((title, x_name))) % 10 ** 8}"
-    out.append(f'<clipPath id="{clip}"><rect x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT}" '
-               f'height="{HEIGHT - BOTTOM - TOP}"/></clipPath><g clip-path="url(#{clip})">')
-    names = list(series)
-    out += [curve(series[name], COLOURS[i % len(COLOURS)], horizontal, vertical)
-            for i, name in enumerate(names)]
-    out.append("</g>")
-    for i, name in enumerate(names):
-        y = TOP + 10 + 16 * i
-        out.append(f'<rect x="{WIDTH + 10}" y="{y - 8}" width="12" height="8" '
-                   f'fill="{COLOURS[i % len(COLOURS)]}"/><text x="{WIDTH + 26}" y="{y}">'
-                   f"{html.escape(name)}</text>")
-    return (f'<svg width="{WIDTH + KEY}" height="{HEIGHT}" font-size="11">{"".join(out)}</svg>')
+def size(value):
+    """Bytes by powers of two, as 64, 4 Ki, 1 Mi."""
+    for limit, mark in ((1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki")):
+        if value >= limit:
+            return f"{value / limit:.3g} {mark}"
+    return f"{value:.3g}"
+
+
+def wants_log(values, over=15):
+    return bool(values) and min(values) > 0 and max(values) / min(values) > over
+
+
+def round_ticks(low, high):
+    """1, 2, 5, 10 where that is few, else powers of ten."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    if last - first <= 2:
+        every = [m * 10.0 ** e for e in range(first, last + 1) for m in (1, 2, 5)]
+    else:
+        step = max(1, round((last - first) / 6))
+        first = math.floor(first / step) * step
+        every = [10.0 ** e for e in range(first, last + 1, step)]
+    return [t for t in every if low * 0.999 <= t <= high * 1.001]
+
+
+def thin(ticks, most):
+    """At most `most` of them, the first always, evenly."""
+    step = math.ceil(len(ticks) / most)
+    return ticks[::step]
+
+
+def set_axis(ax, which, axis, values, most=8):
+    """Scale, limits and ticks of one axis; values: all that are drawn, without bands."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+    values = [v for v in values if v is not None and math.isfinite(v)]
+    log = wants_log(values, 3.9 if which == "x" else 15) if axis.log is None else axis.log
+    line = ax.xaxis if which == "x" else ax.yaxis
+    limits = ax.set_xlim if which == "x" else ax.set_ylim
+    (ax.set_xlabel if which == "x" else ax.set_ylabel)(axis.text())
+    if not values:
+        return
+    low, high = min(values), max(values)
+    if log:
+        low, high = min(v for v in values if v > 0), max(high, 1e-12)
+        (ax.set_xscale if which == "x" else ax.set_yscale)("log")
+        room = max(high / low, 1.5) ** 0.06
+        low, high = axis.low or low / room, axis.high or high * room
+        if which == "x":
+            ticks = list(axis.ticks) or thin(sorted(set(values)), most)
+        else:
+            ticks = list(axis.ticks) or round_ticks(low, high)
+            if len(ticks) < 2:
+                ticks = [float(f"{v:.2g}") for v in (min(values), max(values))]
+        write = size if axis.scale == "bytes" else number
+        line.set_major_locator(FixedLocator(ticks))
+        line.set_major_formatter(FixedFormatter([write(t) for t in ticks]))
+        line.set_minor_locator(NullLocator())
+    else:
+        room = 0.06 * (high - low or abs(high) or 1)
+        least = 0 if low >= 0 and which == "y" else low - room
+        low, high = (least if axis.low is None else axis.low), (axis.high or high + room)
+        if axis.ticks:
+            line.set_major_locator(FixedLocator(axis.ticks))
+    limits(low, high)
+
+
+# ---- panels
+def whole(point):
+    """(x, median, least, most) of a point that may have no spread."""
+    return tuple(point) if len(point) == 4 else (point[0], point[1], point[1], point[1])
+
+
+def draw_band(ax, points, look):
+    xs, _, least, most = zip(*points)
+    if least != most:
+        ax.fill_between(xs, least, most, color=look.colour, alpha=0.13, linewidth=0)
+
+
+def draw_lines(ax, below, panel, by_name):
+    series = {n: sorted(map(whole, p)) for n, p in panel.series.items() if p}
+    for name, points in series.items():
+        look = by_name[name]
+        draw_band(ax, points, look)
+        ax.plot([p[0] for p in points], [p[1] for p in points], color=look.colour,
+                linestyle=look.dash, marker=look.marker, markeredgecolor=PAPER,
+                markeredgewidth=0.4)
+    for name, points in panel.bounds.items():
+        ax.plot(*zip(*sorted(points)), color=bound_colour(panel, name), linewidth=1.1,
+                linestyle=bound_dash(panel, name))
+    for name, points in panel.published.items():
+        look = by_name.get(name)
+        ax.plot(*zip(*points), linestyle="none", marker="*", markersize=11, markerfacecolor=PAPER,
+                markeredgecolor=look.colour if look else INK, markeredgewidth=1.2)
+    others = [p for many in (panel.bounds, panel.published) for line in many.values() for p in line]
+    xs = [p[0] for line in series.values() for p in line] + [p[0] for p in others]
+    ys = [p[1] for line in series.values() for p in line] + [p[1] for p in others]
+    set_axis(ax, "y", panel.y, ys)
+    set_axis(ax, "x", panel.x, xs)
+    if below is not None:
+        draw_ratio(below, panel, series, by_name)
+        set_axis(below, "x", panel.x, xs)
+        ax.set_xlabel("")
+        ax.tick_params(labelbottom=False)
+        ax.set_label("above")
+
+
+def draw_ratio(ax, panel, series, by_name):
+    ratio, values = panel.ratio, [1.0]
+    base = {p[0]: p[1] for p in series.get(ratio.base, ())}
+    for name in ratio.among or [n for n in series if n != ratio.base]:
+        points = [(x, y / base[x] if ratio.inverse else base[x] / y)
+                  for x, y, *_ in series.get(name, ()) if x in base and y and base[x]]
+        if points:
+            look = by_name[name]
+            values += [y for _, y in points]
+            ax.plot(*zip(*points), color=look.colour, linestyle=look.dash, marker=look.marker,
+                    markeredgecolor=PAPER, markeredgewidth=0.4)
+    ax.axhline(1, color=INK, linewidth=0.8)
+    set_axis(ax, "y", Axis(ratio.label, log=wants_log(values)), values)
+    if not wants_log(values):
+        from matplotlib.ticker import MaxNLocator
+        ax.set_ylim(min(values) - 0.08, max(values) + 0.08)
+        ax.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+
+
+def bound_colour(panel, name):
+    return ("#333333", "#888888")[list(panel.bounds).index(name) % 2]
+
+
+def bound_dash(panel, name):
+    return ((0, (1, 2)), (0, (4, 1.5, 1, 1.5)), (0, (2, 3)))[list(panel.bounds).index(name) % 3]
+
+
+def triple(value):
+    return tuple(value) if isinstance(value, (tuple, list)) else (value, value, value)
+
+
+def horizontal(ax, places, names, axis, values):
+    """What panels of bars have in common: names at the left, the first on top."""
+    ax.set_yticks(places, names)
+    ax.invert_yaxis()
+    ax.grid(False, axis="y")
+    ax.tick_params(axis="y", length=0)
+    log = wants_log(values) if axis.log is None else axis.log
+    set_axis(ax, "x", dataclasses.replace(axis, log=log), values, 6)
+    if not log:
+        ax.set_xlim(0, (axis.high or max(values)) * 1.13)
+    else:
+        from matplotlib.ticker import FixedFormatter, FixedLocator
+        low, high = min(v for v in values if v > 0) / 2, max(values) * 1.1
+        ticks = round_ticks(low, high)
+        ax.xaxis.set_major_locator(FixedLocator(ticks))
+        ax.xaxis.set_major_formatter(FixedFormatter([number(t) for t in ticks]))
+        ax.set_xlim(low, high * (high / low) ** 0.14)
+
+
+def draw_bars(ax, panel, by_name):
+    at, places, values = 0.0, [], []
+    labels = []
+    for group in panel.groups.values():
+        first = at
+        for name, value in group.items():
+            median, least, most = triple(value)
+            look = by_name[name]
+            ax.barh(at, median, height=0.86, color=look.colour, hatch=look.hatch,
+                    edgecolor=PAPER, linewidth=0)
+            if least != most:
+                ax.plot((least, most), (at, at), color=INK, linewidth=1.1, marker="|",
+                        markersize=5)
+            values.append(median)
+            labels.append((max(median, most), at, number(median)))
+            at += 1
+        places.append((first + at - 1) / 2)
+        at += 0.7
+    horizontal(ax, places, list(panel.groups), panel.x, values or [1])
+    for x, y, text in labels:
+        ax.annotate(text, (min(x, ax.get_xlim()[1]), y), (4, 0), textcoords="offset points",
+                    va="center", fontsize=SMALL - 0.5)
+
+
+def draw_stacked(ax, panel, by_name):
+    sums = []
+    for at, parts in enumerate(panel.bars.values()):
+        left = 0.0
+        for part, value in parts.items():
+            look = by_name[part]
+            ax.barh(at, value, left=left, height=0.66, color=look.colour, hatch=look.hatch,
+                    edgecolor=PAPER, linewidth=0.5)
+            left += value
+        sums.append(left)
+    horizontal(ax, range(len(sums)), list(panel.bars), dataclasses.replace(panel.x, log=False),
+               sums or [1])
+    for at, total in enumerate(sums):
+        ax.annotate(number(total), (total, at), (4, 0), textcoords="offset points", va="center",
+                    fontsize=SMALL)
+
+
+def draw_lanes(ax, panel, by_name):
+    row = {lane: at for at, lane in enumerate(panel.lanes)}
+    ends = [0.0]
+    for lane, spans in panel.lanes.items():
+        for begin, end, kind in spans:
+            look = by_name[kind]
+            ax.barh(row[lane], end - begin, left=begin, height=0.6, color=look.colour,
+                    hatch=look.hatch, edgecolor=PAPER, linewidth=0.3)
+            ends.append(end)
+    for begin, source, end, target in panel.arrows:
+        ax.annotate("", (end, row[target]), (begin, row[source]), arrowprops={
+            "arrowstyle": "->", "color": INK, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0})
+    horizontal(ax, range(len(row)), list(row), dataclasses.replace(panel.x, log=False), ends)
+    ax.set_xlim(0, max(ends) * 1.02)
+
+
+# ---- the drawing
+def handles(panels, by_name):
+    """What the legend shows: every name once, then bounds and published points."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    curves = {n for p in panels if isinstance(p, Lines) for n in p.names()}
+    out = {}
+    for name, look in by_name.items():
+        out[name] = Line2D([], [], color=look.colour, linestyle=look.dash, marker=look.marker,
+                           markeredgecolor=PAPER, markeredgewidth=0.4) if name in curves else \
+            Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=PAPER, linewidth=0)
+    for panel in panels:
+        if not isinstance(panel, Lines):
+            continue
+        for name in panel.bounds:
+            out.setdefault(name, Line2D([], [], color=bound_colour(panel, name), linewidth=1.1,
+                                        linestyle=bound_dash(panel, name)))
+        for name in panel.published:
+            look = by_name.get(name)
+            out.setdefault(f"{name}, published", Line2D(
+                [], [], linestyle="none", marker="*", markersize=10, markerfacecolor=PAPER,
+                markeredgecolor=look.colour if look else INK, markeredgewidth=1.2))
+    return out
+
+
+def has_bands(panels):
+    return any(len(point) == 4 and point[2] != point[3] for panel in panels
+               if isinstance(panel, Lines) for line in panel.series.values() for point in line)
+
+
+def left_of(panel):
+    """Inches that the names at the left of a panel need."""
+    if isinstance(panel, Lines):
+        return LEFT
+    names = list(panel.groups if isinstance(panel, Bars) else
+                 panel.bars if isinstance(panel, Stacked) else panel.lanes)
+    longest = max((len(line) for name in names for line in name.split("\n")), default=0)
+    return 0.2 + 0.077 * longest
+
+
+def add_axes(figure, panel, box, inches):
+    """box: (left, bottom, width, height) of the panel's inside in inches; inches: of the whole."""
+    left, bottom, width, height = box
+    scaled = [left / WIDTH, bottom / inches, width / WIDTH, height / inches]
+    if not (isinstance(panel, Lines) and panel.ratio):
+        return figure.add_axes(scaled), None
+    low = RATIO_HEIGHT / inches
+    upper = figure.add_axes([scaled[0], scaled[1] + low + 0.12 / inches, scaled[2],
+                             scaled[3] - low - 0.12 / inches])
+    return upper, figure.add_axes([scaled[0], scaled[1], scaled[2], low])
+
+
+def draw_panel(figure, panel, box, inches, by_name):
+    ax, below = add_axes(figure, panel, box, inches)
+    if isinstance(panel, Lines):
+        draw_lines(ax, below, panel, by_name)
+    else:
+        {Bars: draw_bars, Stacked: draw_stacked, Lanes: draw_lanes}[type(panel)](ax, panel, by_name)
+    if panel.title:
+        ax.set_title(panel.title, loc="left")
+
+
+def figure(title, *panels, columns=None):
+    """The drawing as a figure of Matplotlib; panels row by row, `columns` in a row (default: one
+    alone, else two)."""
+    matplotlib = load()
+    from matplotlib.figure import Figure
+    columns = columns or min(2, len(panels))
+    rows = [panels[i:i + columns] for i in range(0, len(panels), columns)]
+    by_name = looks(dict.fromkeys(name for panel in panels for name in panel.names()))
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **SETTINGS, "backend": "Agg"}):
+        shown = handles(panels, by_name)
+        longest = max(map(len, shown), default=1)
+        across = max(1, min(len(shown), int((WIDTH - 0.3) / (0.075 * longest + 0.62))))
+        legend = LEGEND_ROW * math.ceil(len(shown) / across) + 0.12 if len(shown) > 1 else 0.05
+        legend += 0.2 if has_bands(panels) else 0
+        heads = [0.3 if any(p.title for p in row) else 0.08 for row in rows]
+        heights = [max(p.height() for p in row) for row in rows]
+        inches = TITLE + legend + sum(heights) + sum(heads) + BELOW * len(rows)
+        out = Figure(figsize=(WIDTH, inches))
+        out.text(0.12 / WIDTH, 1 - 0.27 / inches, title, fontsize=TEXT + 2, fontweight="bold")
+        top = inches - TITLE
+        for row, head, height in zip(rows, heads, heights):
+            each = WIDTH / columns
+            for i, panel in enumerate(row):
+                left = left_of(panel)
+                width = (each if len(row) > 1 or len(panels) > 1 else WIDTH) - left - RIGHT
+                draw_panel(out, panel, (i * each + left, top - head - height, width, height),
+                           inches, by_name)
+            top -= head + height + BELOW
+        if len(shown) > 1:
+            out.legend(list(shown.values()), list(shown), loc="lower center", ncol=across,
+                       bbox_to_anchor=(0.5, (0.22 if has_bands(panels) else 0.02) / inches),
+                       frameon=False, handlelength=3.2, columnspacing=1.4, borderpad=0.1,
+                       labelspacing=0.4)
+        if has_bands(panels):
+            out.text(0.5, 0.09 / inches, "line: median; band: least to most", ha="center",
+                     fontsize=SMALL - 0.5, color="#555555")
+    return out
+
+
+def draw(title, *panels, columns=None):
+    """The drawing as SVG text; equal arguments give equal bytes."""
+    matplotlib = load()
+    drawn = figure(title, *panels, columns=columns)
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **SETTINGS, "backend": "Agg"}):
+        out = io.StringIO()
+        drawn.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    text = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.S)
+    text = re.sub(r"^.*?(?=<svg)", "", text, flags=re.S)
+    title = title.replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"(<svg[^>]*>)", rf"\1\n <title>{title}</title>", text, count=1)
+
+
+# ---- for tests
+def hidden_ticks(drawn):
+    """Texts of ticks that lie outside their axis and are not drawn."""
+    found = set()
+    for ax in drawn.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            room = 1e-9 * (high - low)
+            for tick in axis.get_major_ticks() + axis.get_minor_ticks():
+                if not low - room <= tick.get_loc() <= high + room:
+                    found |= {tick.label1, tick.label2}
+    return found
+
+
+def problems(drawn):
+    """What a reader could not read: [text]; empty is good. drawn: of `figure`."""
+    load()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+    canvas = FigureCanvasAgg(drawn)
+    canvas.draw()
+    renderer, found, boxes = canvas.get_renderer(), [], []
+    frame, hidden = drawn.bbox, hidden_ticks(drawn)
+    for item in drawn.findobj(Text):
+        if not item.get_text().strip() or not item.get_visible() or item in hidden:
+            continue
+        box = item.get_window_extent(renderer)
+        if box.width == 0:
+            continue
+        outside = box.x0 < -1 or box.y0 < -1 or box.x1 > frame.x1 + 1 or box.y1 > frame.y1 + 1
+        if outside:
+            found.append(f"outside the drawing: {item.get_text()!r}")
+        boxes.append((item.get_text(), box))
+    for i, (text, box) in enumerate(boxes):
+        found += [f"overlap: {text!r} and {other!r}" for other, b in boxes[i + 1:]
+                  if box.x0 < b.x1 and b.x0 < box.x1 and box.y0 < b.y1 and b.y0 < box.y1]
+    for ax in drawn.axes:
+        if not ax.get_xlabel() and ax.get_label() != "above":
+            found.append(f"no label of x: {ax.get_title(loc='left')!r}")
+        if not ax.get_ylabel() and not ax.yaxis_inverted():
+            found.append(f"no label of y: {ax.get_title(loc='left')!r}")
+    return found

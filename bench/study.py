@@ -176,21 +176,35 @@ def by_size(records, x):
     return series
 
 
+def curves(title, x, y, series):
+    return plots.draw(title, plots.Lines(x, y, series))
+
+
+def bars(sides):
+    """One bar a side on a common scale; sides: {side: (value, unit, least, most)}."""
+    top = max(value for value, *_ in sides.values()) or 1
+    return "".join(f'<div class="bar"><span>{html.escape(side)}</span><i style="width:'
+                   f'{240 * value / top:.0f}px"></i>{cell(value, unit, least, most)}</div>'
+                   for side, (value, unit, least, most) in sides.items())
+
+
 def ops_plots(data):
     """A drawing a figure; for latencies, one of all ways of ours to hand over data."""
     records = data["records"]
     for name in dict.fromkeys(r["name"] for r in records):
         one = [r for r in records if r["name"] == name]
         fraction = name.endswith("overlap")
-        yield plots.curves(f"{name.replace('_', ', ')}{'' if fraction else ', us'}", "bytes",
-                           by_size(one, lambda r: r["bytes"]), fraction)
+        yield curves(name.replace("_", ", "), plots.Axis("size", "bytes", scale="bytes"),
+                     plots.Axis("part hidden" if fraction else "time", "" if fraction else "us",
+                                log=not fraction), by_size(one, lambda r: r["bytes"]))
     handing = {}
     for r in records:
         way, _, figure = r["name"].partition("_")
         for who, values in r["sides"].items():
             if figure == "latency" and way not in ("put", "get"):
                 handing.setdefault(f"{who} {way}", []).append((r["bytes"], *values))
-    yield plots.curves("data and notice, one way, us", "bytes", handing)
+    yield curves("data and notice, one way", plots.Axis("size", "bytes", scale="bytes"),
+                 plots.Axis("time", "us", log=True), handing)
 
 
 def forms_plots(data):
@@ -199,12 +213,14 @@ def forms_plots(data):
     for name, size in dict.fromkeys((r["name"], r["bytes"]) for r in flat):
         if size in (0, 8, 8192):
             one = [r for r in flat if (r["name"], r["bytes"]) == (name, size)]
-            yield plots.curves(f"{name}, {size} B, us", "ranks", by_size(one, lambda r: r["ranks"]))
+            yield curves(f"{name}, {size} B", plots.Axis("ranks"), plots.Axis("time", "us"),
+                         by_size(one, lambda r: r["ranks"]))
     for job in data["jobs"]:
         for name in dict.fromkeys(r["name"] for r in job["records"] if r["bytes"]):
             one = [r for r in job["records"] if r["name"] == name]
-            yield plots.curves(f"{name}, {job['ranks']} ranks, us", "bytes",
-                               by_size(one, lambda r: r["bytes"]))
+            yield curves(f"{name}, {job['ranks']} ranks",
+                         plots.Axis("size", "bytes", scale="bytes"), plots.Axis("time", "us"),
+                         by_size(one, lambda r: r["bytes"]))
 
 
 PLOTS = {"ops": ops_plots, "opsfar": ops_plots, "forms": forms_plots}
@@ -361,7 +377,7 @@ def table(section):
         if section["plots"] or not sides:
             values = html.escape("; ".join(f"{n} {cell(*v)}" for n, v in sides.items()))
         else:
-            values = plots.bars(sides)
+            values = bars(sides)
         out.append(f'<tr><td>{html.escape(what)}</td><td>{values}</td>'
                    f'<td class="{kind}">{verdict(ratio, target, met)}</td></tr>')
     text = "".join(out) + "</table>"
@@ -383,7 +399,8 @@ def page(facts, sections):
         body.append(table(section))
     style = ("body{font:14px sans-serif;margin:2em}td{border-top:1px solid #ddd;"
              "padding:4px 1em 4px 0;vertical-align:top}.missed{color:#b00}.ok{color:#060}"
-             "svg{margin:4px 12px 4px 0}")
+             ".bar span{display:inline-block;width:12em}.bar i{display:inline-block;height:.7em;"
+             "background:#2a6f97;margin-right:.5em}svg{margin:4px 12px 4px 0}")
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Study</title>'
             f"<style>{style}</style><body>{''.join(body)}</body></html>\n")
 
@@ -406,6 +423,9 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     facts, sections = machine(), []
+    undrawn = plots.missing()
+    if undrawn:
+        facts.append(("drawings", f"none: {undrawn}"))
     for name, (title, command, rows) in known.items():
         reason = None
         if name in wanted:
@@ -419,7 +439,7 @@ def main():
         missing = unfinished(data, reason if data else None)
         if data and not found:
             reason = "; ".join(missing) or "no figures"
-        drawn = list(PLOTS[name](data)) if found and name in PLOTS else []
+        drawn = list(PLOTS[name](data)) if found and name in PLOTS and not undrawn else []
         sections.append({"title": title, "rows": found, "plots": drawn, "unfinished": missing,
                          "reason": None if found else reason})
         (options.out / "report.md").write_text(markdown(facts, sections))

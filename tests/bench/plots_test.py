@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Drawings of bench/plots.py: texts can be read, equal data give equal bytes, looks differ.
+
+Each kind of panel is drawn, and it is shown that `problems` finds what it is meant to find."""
+
+import sys
+import xml.etree.ElementTree
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "bench"))
+import plots  # noqa: E402
+from plots import Axis, Bars, Lanes, Lines, Ratio, Stacked  # noqa: E402
+
+NAMES = ("barrier", "pairwise", "flag", "signal", "semaphore", "tagged", "MPI two-sided",
+         "MPI one-sided", "MPICH")
+
+
+def curve(k):
+    return [(n, k / n, 0.9 * k / n, 1.2 * k / n) for n in (1, 2, 4, 8)]
+
+
+def drawings():
+    lines = Lines(Axis("ranks"), Axis("time", "ms"), {n: curve(9 - i) for i, n in enumerate(NAMES)},
+                  "400 x 400", ratio=Ratio("of barrier", "barrier"))
+    sizes = Lines(Axis("size", "bytes", scale="bytes"), Axis("rate", "GB/s"),
+                  {n: [(8 ** i, 8 ** i / (100 + 8 ** i)) for i in range(8)] for n in NAMES},
+                  "smp", bounds={"limit": [(1, 2), (8 ** 7, 2)]}, published={"signal": [(512, 1)]})
+    yield "two panels", [lines, sizes]
+    yield "bars", [Bars(Axis("rate", "GFlop/s"), {g: {n: (i + 1, i, i + 2) for i, n in
+                                                     enumerate(NAMES)} for g in ("2000", "4000")})]
+    yield "parts", [Stacked(Axis("time", "s"), {n: {"compute": 1.0, "wait": 0.5, "send": 0.1}
+                                                for n in NAMES})]
+    yield "lanes", [Lanes(Axis("time", "us"), {f"rank {r}": [(r, r + 2, "compute"),
+                                                             (r + 2, r + 3, "wait")]
+                                               for r in range(4)}, ((1, "rank 0", 2, "rank 1"),))]
+
+
+def check(title, panels):
+    problems = plots.problems(plots.figure(title, *panels))
+    assert not problems, (title, problems)
+    text = plots.draw(title, *panels)
+    assert text == plots.draw(title, *panels), f"{title}: two drawings of the same data differ"
+    assert "<metadata" not in text and "<dc:date" not in text, "it has the date"
+    xml.etree.ElementTree.fromstring(text)
+    for panel in panels:
+        for name in panel.names():
+            assert f">{name}</text>" in text, f"{title}: no {name} in the legend"
+        for axis in (panel.x, getattr(panel, "y", panel.x)):
+            assert f">{axis.text()}</text>" in text, f"{title}: no {axis.text()}"
+
+
+def check_finds():
+    """`problems` sees texts that overlap, texts outside and an axis without label."""
+    bars = Bars(Axis("rate", "GFlop/s"), {"a" * 10: {"one": 1}})
+    drawn = plots.figure("x", bars)
+    drawn.text(0.02, 0.5, "over the name at the left, and long")
+    drawn.text(0.95, 0.1, "far too long for this place")
+    found = " ".join(plots.problems(drawn))
+    assert "overlap" in found and "outside" in found, found
+    drawn = plots.figure("x", Lines(Axis("ranks"), Axis(""), {"one": [(1, 1), (2, 3)]}))
+    assert any("no label of y" in p for p in plots.problems(drawn))
+
+
+def main():
+    reason = plots.missing()
+    if reason:
+        print(f"skipped: {reason}")
+        return 77
+    looks = plots.looks(NAMES + tuple(f"way {i}" for i in range(4)))
+    assert len({(v.colour, str(v.dash), v.marker) for v in looks.values()}) == len(looks)
+    assert len({(str(v.dash), v.marker) for v in looks.values()}) == len(looks), "alike in grey"
+    for title, panels in drawings():
+        check(title, panels)
+    check_finds()
+    assert [plots.size(v) for v in (1, 4096, 1 << 22)] == ["1", "4 Ki", "4 Mi"]
+    assert [plots.number(v) for v in (0.034, 12, 4096, 16384, 2e9)] == ["0.034", "12", "4096",
+                                                                       "16.4k", "2G"]
+    print("plots: every drawing can be read and is the same each time")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
