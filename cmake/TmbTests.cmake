@@ -504,7 +504,7 @@ if(NOT TMB_SANITIZE)
 
   if(TMB_INSTALL)
     foreach(way mak pkg-config udp ofi mpi cmake fortran names idioms compilers
-            uninstall completion packages)
+            uninstall completion manual packages)
       tmb_add_check(${way} install bash ${PROJECT_SOURCE_DIR}/tests/install/check.sh ${way}
         ${PROJECT_BINARY_DIR})
     endforeach()

@@ -41,6 +41,34 @@ extern "C" {
 
 /* ---------------------------------------------------------------- types (API 00.5) */
 
+/* Common parameters, where a call says nothing else.
+ * [in] client: a client that gex_Client_Init or gexx_Client_Join has made.
+ * [in] ep: an endpoint of this process.
+ * [in] segment: a segment of this process.
+ * [in] tm: a team that the caller is a member of; where the call says so, also a TM-pair.
+ * [in] rank: a rank in that team, below gex_TM_QuerySize(tm).
+ * [in] jobrank: a rank in the job, below gex_System_QueryJobSize().
+ * [in] nbytes: bytes to move; 0 is allowed.
+ * [in] val: a pointer of the client; the library does not follow it.
+ * [in] flags: OR of GEX_FLAG_*; 0 where the call names none.
+ * [in] dest: for a put, an address in the bound segment of (tm, rank), as its owner sees it; for a
+ * get, local memory of nbytes bytes.
+ * [in] src: for a get, an address in the bound segment of (tm, rank), as its owner sees it; for a
+ * put, local memory of nbytes bytes.
+ * [in] lc_opt: what becomes of local completion: GEX_EVENT_NOW, GEX_EVENT_DEFER, GEX_EVENT_GROUP,
+ * or where to store an event, as the call says.
+ * [in] token: the token that the running handler was given.
+ * [in] handler: index of a handler that the target has registered.
+ * [in] numargs: arguments of the message, 0 to 16.
+ * [in] event: an event that was not synchronised yet, or GEX_EVENT_INVALID.
+ * [in] user_op: the client's operator; used with GEX_OP_USER and GEX_OP_USER_NC only.
+ * [in] user_cdata: passed to user_op as it is. */
+
+/* Page gex_types: types and invalid handles of GASNet-EX.
+ * Handles are opaque pointers that the library makes. Zero is never a valid handle. A handle is
+ * valid in the process that made it. Equal handles name the same object.
+ * See: gex_Client_Init, gex_EP_Create, gex_Segment_Create, gex_TM_Split, gex_Event_Wait */
+
 typedef struct gexx_client_s *gex_Client_t;
 typedef struct gexx_ep_s *gex_EP_t;
 typedef struct gexx_segment_s *gex_Segment_t;
@@ -83,6 +111,15 @@ typedef const struct { gex_Rank_t gex_jobrank; } gex_RankInfo_t;
 
 /* ---------------------------------------------------------------- return codes (API 00.7) */
 
+/* Page gasnet_ErrorName: return codes and their texts.
+ * Calls that return int return GASNET_OK, which is 0, or one of these codes, which are not 0.
+ * Completion: the calls return at once.
+ * Threads: any thread, also before the job is started; none of them polls.
+ * Errors: none; unknown codes have a text of their own. Misuse ends the process with a message in
+ * debug clients (GASNET_DEBUG).
+ * Cost: a table look-up.
+ * See: gex_Client_Init */
+
 #define GASNET_OK                   0
 #define GASNET_ERR_NOT_INIT         10001
 #define GASNET_ERR_RESOURCE         10002
@@ -106,6 +143,20 @@ GEXX_API int gex_System_GetVerboseErrors(void);
 GEXX_API void gex_System_SetVerboseErrors(int enable);
 
 /* ---------------------------------------------------------------- job (API 00.11, 01.1, 01.3) */
+
+/* Page gex_Client_Init: start and end a job, and facts about its processes.
+ * A job is a fixed number of processes, each with a jobrank. gex_Client_Init is the first call of
+ * a program. A launcher starts the processes (tombolo-run(1)), or the first process forks the
+ * others.
+ * Completion: gex_Client_Init returns when every process can receive messages. The queries return
+ * at once. gasnet_exit does not return.
+ * Threads: gex_Client_Init is called once, by one thread. The queries may be called by any thread
+ * after it, in any context.
+ * Errors: gex_Client_Init prints the reason before it returns a code. A call that needs the job,
+ * before there is one, ends the process with a message.
+ * Cost: the start takes some milliseconds on one machine, and grows with the number of hosts. A
+ * query reads a word.
+ * See: gexx_Client_Join, gex_Segment_Attach, tombolo-run(1), tombolo-settings(7) */
 
 /* What gex_Client_Init takes, with how the caller was compiled; used by the inline below and by
  * gasnet_init. */
@@ -214,6 +265,14 @@ GEXX_API int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *
 
 /* ---------------------------------------------------------------- client data (API 01.2) */
 
+/* Page gex_Client_SetCData: a pointer of the client for each object.
+ * Completion: the calls return at once.
+ * Threads: any thread and context, also handlers. The library does not lock: the client orders
+ * writers and readers.
+ * Errors: none. In debug clients an invalid handle ends the process with a message.
+ * Cost: one load or store.
+ * See: gex_AD_SetCData, gex_MK_SetCData */
+
 /* One pointer per object, NULL at first, never freed by the library. The client serialises writers.
  * Restricted context: yes. */
 GEXX_API void gex_Client_SetCData(gex_Client_t client, const void *val);
@@ -226,6 +285,20 @@ GEXX_API void gex_EP_SetCData(gex_EP_t ep, const void *val);
 GEXX_API void *gex_EP_QueryCData(gex_EP_t ep);
 
 /* ---------------------------------------------------------------- segments (API 01.4, 01.5) */
+
+/* Page gex_Segment_Attach: memory that peers may access.
+ * A segment is a range of memory that puts, gets and atomics of peers may reach. A segment is
+ * bound to an endpoint; peers then name it by team and rank. gex_Segment_Attach serves most
+ * programs. gex_Segment_Create and gex_EP_BindSegment make further segments.
+ * Completion: gex_Segment_Attach returns after all processes have attached.
+ * gex_EP_QueryBoundSegmentNB completes with its event. All other calls return when they are done.
+ * Threads: normal context, any thread. One thread of a process calls a collective.
+ * Errors: GASNET_ERR_BAD_ARG for a size that is no multiple of GASNET_PAGESIZE, a flag that is not
+ * allowed or a NULL pointer. GASNET_ERR_RESOURCE when there is not enough memory; a message says
+ * how much there is.
+ * Cost: pages that nobody touches cost nothing. gex_Segment_Attach costs a barrier. A query of a
+ * peer costs at most one message and its answer.
+ * See: gex_EP_Create, gasnet_getMaxLocalSegmentSize, gex_MK_Create, gex_RMA_PutNB */
 
 /* Allocates a segment of `size` bytes and binds it to the endpoint of the primordial team;
  * collective, once, a barrier. [out] segment_p: written on success. [in] size: bytes, non-zero
@@ -272,6 +345,20 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, ge
 /* ---------------------------------------------------------------- endpoints and teams (API 01.5,
  * 01.6, 01.8) */
 
+/* Page gex_EP_Create: endpoints of a process.
+ * An endpoint has a handler table and at most one bound segment. gex_Client_Init makes the
+ * primordial endpoint, with index 0. Others are for a segment in device memory, or for a library
+ * inside the program.
+ * Completion: the calls return when they are done. gex_EP_PublishBoundSegment returns when the
+ * peers know the segments.
+ * Threads: normal context, any thread; queries also in handlers. gex_EP_PublishBoundSegment is
+ * collective over the team.
+ * Errors: GASNET_ERR_BAD_ARG names a wrong argument, GASNET_ERR_RESOURCE that GASNET_MAXEPS
+ * endpoints exist. Outputs are not written then.
+ * Cost: gex_EP_PublishBoundSegment costs a barrier with the data of all members. The other calls
+ * are local.
+ * See: gex_Segment_Create, gex_TM_Create, gex_TM_Pair, gex_EP_RegisterHandlers */
+
 /* Makes a further endpoint of this process: unbound, in no team, with its own handler table. [out]
  * ep_p: untouched on error; its index is 1, 2, .. in creation order. [in] capabilities: OR of
  * GEX_EP_CAPABILITY_*, not 0; [in] flags: GEX_FLAG_HINT_ACCEL_*. Not collective; normal context.
@@ -298,6 +385,22 @@ GEXX_API gex_Client_t gex_EP_QueryClient(gex_EP_t ep);
 GEXX_API gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep);
 GEXX_API gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep);
 GEXX_API gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep);
+
+/* Page gex_TM_Split: teams, and ranks in them.
+ * A team is an ordered set of endpoints. A process is named in a call by a team and a rank in it.
+ * gex_Client_Init makes the primordial team of all processes. gex_TM_Pair names one process
+ * without a team.
+ * Completion: the calls that make or end a team return when they are done on the caller. The new
+ * team may be used at once, also towards members that have not returned.
+ * Threads: normal context. The calls that make or end a team are collective; one thread of a
+ * process calls them, and members call collectives of one team in the same order. Queries and
+ * gex_TM_Pair may be called by any thread, in any context.
+ * Errors: arguments that contradict each other end the process with a message that names them.
+ * Where peers are lost, gex_TM_Split, gex_TM_Dup and gex_TM_Create return 0 and give
+ * GEX_TM_INVALID.
+ * Cost: about log2(members) messages for each process; memory grows with the members. Queries read
+ * a word. gex_TM_TranslateJobrankToRank may search.
+ * See: gex_EP_Create, gex_Coll_BarrierNB, gexx_TM_Shrink, gexx_TM_SetName */
 
 /* Properties of a team member. Restricted context: yes. A TM-pair is misuse. API 01.6. */
 GEXX_API gex_Client_t gex_TM_QueryClient(gex_TM_t tm);
@@ -359,6 +462,17 @@ GEXX_API gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index)
 /* ---------------------------------------------------------------- handler registration (API 01.10)
  */
 
+/* Page gex_EP_RegisterHandlers: handlers of active messages.
+ * Each endpoint has a table of handlers. A message names its handler by the index in the table of
+ * the endpoint that receives it.
+ * Completion: the handlers can be called from the moment of the call. A barrier before the first
+ * message makes sure that every peer has its handlers.
+ * Threads: normal context, any thread; calls for one endpoint do not overlap.
+ * Errors: GASNET_ERR_BAD_ARG for an index that is out of range or in use. GASNET_ERR_RESOURCE when
+ * no index is left. No entry of the table is registered then.
+ * Cost: local.
+ * See: gex_AM_RequestMedium, gex_Token_Info, gex_Client_Init */
+
 typedef struct {
   gex_AM_Index_t gex_index; /* 0: choose the highest free one; else GEX_AM_INDEX_BASE..255 */
   gex_AM_Fn_t gex_fnptr;
@@ -376,6 +490,17 @@ GEXX_API int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t 
 
 /* ---------------------------------------------------------------- polling and waiting (API 02.8,
  * 08.3) */
+
+/* Page gasnet_AMPoll: progress of messages, and waiting for a condition.
+ * Handlers run in calls that poll. A process that computes for a long time calls gasnet_AMPoll now
+ * and then, so that its peers do not wait.
+ * Completion: gasnet_AMPoll returns after a bounded number of handlers. GASNET_BLOCKUNTIL returns
+ * when its condition holds.
+ * Threads: normal context, any thread; several threads may poll at once.
+ * Errors: none but GASNET_ERR_BAD_ARG of gasnet_set_waitmode.
+ * Cost: a poll that finds nothing takes some nanoseconds on one machine, more where a network is
+ * read. A wait spins, then yields, then sleeps.
+ * See: gexx_Poll, gex_Event_Wait, gex_AM_RequestShort */
 
 /* Runs progress: handlers of messages that have arrived, a bounded number of them. Returns
  * GASNET_OK. Normal context. */
@@ -422,6 +547,18 @@ GEXX_API void gexx_wait_step(struct gexx_wait *wait);
  } while (0)
 
 /* ---------------------------------------------------------------- handler-safe locks (API 01.9) */
+
+/* Page gex_HSL_Lock: locks that handlers may take.
+ * A thread that holds such a lock is in restricted context: it must not wait, poll or communicate.
+ * Handlers and threads may share data under the lock.
+ * Completion: gex_HSL_Lock returns with the lock. gex_HSL_Trylock returns at once.
+ * Threads: any thread, normal context or a handler. The holder releases the lock, the last one
+ * taken first. A handler releases its locks before it returns.
+ * Errors: debug clients end the process with a message for a lock that is taken twice, released by
+ * another thread or held over a wait.
+ * Cost: one atomic instruction when nobody else holds the lock. In SEQ clients without debugging
+ * nothing.
+ * See: gex_EP_RegisterHandlers, gasnett_mutex_lock */
 
 typedef struct {
   uint32_t gexx_state; /* 0 free; else of the library */
@@ -481,6 +618,26 @@ GEXX_INLINE int gex_HSL_Trylock(gex_HSL_t *hsl) {
 
 /* ---------------------------------------------------------------- events (API 03.5, 03.6) */
 
+/* Page gex_Event_Wait: completion of operations.
+ * A non-blocking operation returns an event (NB), or joins the implicit set of the thread (NBI). A
+ * root event stands for the whole operation, a leaf for a part of it, as local completion. A root
+ * event must be synchronised once: by a test that succeeds or by a wait. The handle is dead after
+ * that.
+ * [in,out] pevent: [numevents] events; those that are complete become GEX_EVENT_INVALID.
+ * [in] numevents: entries of the array.
+ * [in] event_mask: OR of GEX_EC_*: which implicit operations are meant.
+ * [in] event_category: one GEX_EC_*.
+ * [in] root: a root event that was not synchronised yet.
+ * Completion: a wait returns when the operations are complete. What a peer wrote before it
+ * signalled is then visible (acquire).
+ * Threads: normal context. Any thread may synchronise an event. Implicit operations belong to the
+ * thread that started them. Test forms never poll: a loop of tests must call gasnet_AMPoll.
+ * Errors: test forms return GASNET_ERR_NOT_READY. An event that was synchronised before ends the
+ * process with a message, in debug clients in any case.
+ * Cost: a compare when the event is GEX_EVENT_INVALID, which it is for transfers to mapped peers;
+ * else a poll for each turn.
+ * See: gex_RMA_PutNB, gasnet_AMPoll, gexx_Event_Status */
+
 #define GEX_EC_GET (1u << 0)
 #define GEX_EC_PUT (1u << 1)
 #define GEX_EC_AM  (1u << 2)
@@ -530,6 +687,19 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags)
 
 /* ---------------------------------------------------------------- barriers (API 06.2, 08.7) */
 
+/* Page gex_Coll_BarrierNB: barriers.
+ * A barrier ends for a member after every member has entered it. gex_Coll_BarrierNB is for any
+ * team; the gasnet_barrier calls are for the whole job and compare names.
+ * [in] id: a name that all processes must agree on; ignored with GASNET_BARRIERFLAG_ANONYMOUS.
+ * Completion: the event, or the blocking call, is complete after every member has called. Puts
+ * that were synchronised before it are visible to all members after it.
+ * Threads: normal context; polls. One thread of a process at a time for one team or for the
+ * gasnet_barrier calls.
+ * Errors: GASNET_ERR_BARRIER_MISMATCH when the names differ; GASNET_ERR_NOT_READY of
+ * gasnet_barrier_try. GEXX_ERR_LOST when a member is lost.
+ * Cost: one step in shared memory; about log2(hosts) messages between hosts.
+ * See: gex_Event_Wait, gex_Coll_BroadcastNB */
+
 /* Non-blocking barrier over a team: the event completes after every member has called. Initiation
  * releases, sync acquires. [in] flags: 0. Collective; any number may be outstanding. Normal
  * context. API 06.2. */
@@ -557,6 +727,18 @@ GEXX_API int gasnet_barrier_result(int *id);
 
 /* ---------------------------------------------------------------- GASNet-1 items of this header
  * (API 08) */
+
+/* Page gasnet_getMaxLocalSegmentSize: limits of segments, and facts for GASNet-1 clients.
+ * [out] table: [numentries] entries, one for each rank.
+ * [in] numentries: entries of the table.
+ * [in] name: name of a variable.
+ * [in] info: a gasnet_threadinfo_t of this thread.
+ * Completion: the calls return at once.
+ * Threads: any thread after the job is started. The variables are set by the client before
+ * gex_Client_Init.
+ * Errors: GASNET_ERR_BAD_ARG for a NULL table or a negative count.
+ * Cost: local.
+ * See: gex_Segment_Attach, gasnet_init, gasnet_attach */
 
 typedef struct {
   void *addr;

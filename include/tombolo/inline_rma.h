@@ -94,6 +94,24 @@ GEXX_INLINE gex_RMA_Value_t gexx_rma_load_val(const void *src, size_t nbytes) {
   return value;
 }
 
+/* Page gex_RMA_PutNB: put and get.
+ * A put copies local memory into the bound segment of a peer; a get copies from there. The peer
+ * takes no part. Blocking forms return when the data are in place. NBI forms join the implicit
+ * operations of the thread. NB forms return an event.
+ * [in] value: the integer to store.
+ * Completion: a put is complete when the data are in the memory of the peer, a get when they are
+ * here. Local completion of a put means that src may be changed. Operations are not ordered among
+ * each other: wait for one before the next one that must see it.
+ * Threads: normal context, any thread; may poll, so that handlers may run.
+ * Errors: addresses outside the bound segment end the process with a message that names them;
+ * without GASNET_DEBUG that is not checked for mapped peers. A non-zero result or GEX_EVENT_NO_OP
+ * comes with GEX_FLAG_IMMEDIATE only and means that nothing was done. Blocking forms return
+ * GEXX_ERR_LOST when the peer is lost.
+ * Cost: the copy alone when the peer shares memory with the caller. Otherwise the network's put or
+ * get, or messages of up to 64 KiB, without help of the peer's program but for its polls.
+ * See: gex_Event_Wait, gex_VIS_StridedPutNB, gexx_RMA_PutSignalNB, gex_AD_OpNB_I32,
+ * gex_Segment_Attach */
+
 /* Puts nbytes from local src to dest at (tm, rank); returns when the data are there.
  * Returns 0; non-zero only with GEX_FLAG_IMMEDIATE when nothing was done. Normal context; may poll.
  * Any thread. API 03.1. */

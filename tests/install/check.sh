@@ -29,6 +29,25 @@ expect_variable() { # every name of the build contract has a value or is known t
   esac
 }
 
+# The page of a name is found by that name, and says what the header says.
+by_manual() {
+  if ! [ -d "$prefix/share/man/man3" ]; then
+    echo "skipped: this build has no reference pages (clang)"
+    exit 77
+  fi
+  for name in gex_RMA_PutNB gex_RMA_GetBlocking gex_Event_Wait; do
+    if command -v man >/dev/null; then
+      LC_ALL=C.UTF-8 MANPAGER=cat man -M "$prefix/share/man" "$name" >page.txt
+    else
+      page=$(sed -n 's/^\.so //p' "$prefix/share/man/man3/$name.3")
+      cp "$prefix/share/man/${page:-man3/$name.3}" page.txt
+    fi
+    for words in "$name" gasnetex.h COMPLETION THREADS ERRORS COST EXAMPLE; do
+      grep -q -- "$words" page.txt || { echo "FAILED: page of $name without $words"; exit 1; }
+    done
+  done
+}
+
 by_mak() {
   for mode in seq par parsync; do
     {
@@ -416,6 +435,7 @@ case $way in
   idioms) bash "$here/idioms.sh" "$prefix" ;;
   completion) by_completion ;;
   packages) by_packages ;;
+  manual) by_manual ;;
   uninstall) by_uninstall ;;
   compilers) bash "$here/compilers.sh" "$build" ;;
   *)

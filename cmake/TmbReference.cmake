@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Reference pages, by scripts/reference.py from the headers: build/reference/man, which is
+# installed, and build/reference/web, Markdown for the book. Needs clang, which says what the
+# headers declare; without it there are no such pages, and the configuration says so.
+find_program(TMB_REFERENCE_CLANG clang)
+find_program(TMB_REFERENCE_PYTHON python3)
+set(tmb_reference "${PROJECT_BINARY_DIR}/reference")
+if(TMB_REFERENCE_CLANG AND TMB_REFERENCE_PYTHON)
+  file(GLOB_RECURSE tmb_reference_from CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/include/*.def"
+    "${PROJECT_SOURCE_DIR}/scripts/reference*.py" "${PROJECT_SOURCE_DIR}/examples/*.c"
+    "${PROJECT_SOURCE_DIR}/src/base/*.def")
+  add_custom_command(OUTPUT "${tmb_reference}/stamp"
+    COMMAND ${CMAKE_COMMAND} -E rm -rf "${tmb_reference}"
+    COMMAND ${TMB_REFERENCE_PYTHON} "${PROJECT_SOURCE_DIR}/scripts/reference.py"
+      --man "${tmb_reference}/man" --web "${tmb_reference}/web"
+    COMMAND ${CMAKE_COMMAND} -E touch "${tmb_reference}/stamp"
+    DEPENDS ${tmb_reference_from} COMMENT "Reference pages of the headers" VERBATIM)
+  add_custom_target(reference ALL DEPENDS "${tmb_reference}/stamp")
+  add_dependencies(programs reference)
+  install(DIRECTORY "${tmb_reference}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}" COMPONENT dev)
+else()
+  message(STATUS "Tombolo: no reference pages: clang and python3 are needed for them")
+endif()

@@ -1,0 +1,359 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reference pages of the public headers: manual pages and Markdown, from the headers' comments.
+
+Usage: reference.py [--root DIR] --man DIR    writes man3/*.3 and man7/*.7 below DIR, one page for a
+                                              group of names, and for each name one that includes it
+       reference.py [--root DIR] --web DIR    writes the same pages as DIR/*.md, with DIR/index.md
+       reference.py [--root DIR] --check      says which names have no page, and which pages lack a
+                                              section, a parameter or a word about a constant; then
+                                              lets groff read every page; exit code 1 if any
+
+What the headers must hold is in CONTRIBUTING.md; scripts/reference_read.py reads them. Needs clang.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import reference_read as reader
+import reference_tables as tables
+
+NEEDED = ("Completion", "Threads", "Errors", "Cost")
+TITLES = {
+    "Returns": "RETURN VALUE",
+    "Completion": "COMPLETION",
+    "Threads": "THREADS",
+    "Errors": "ERRORS",
+    "Cost": "COST",
+}
+EXAMPLES = (
+    "examples/*.c",
+    "bench/*.c",
+    "bench/apps/*/*.c",
+    "tests/conformance/*/*.c",
+    "tests/inside/*.c",
+    "tests/tools/*.c",
+    "tests/install/*.c",
+)
+EXAMPLE_LINES = 22
+NO_EXAMPLE = re.compile(r"#\s*define|clang-format|\A\s*/\*(?:(?!\*/).)*\Z|SPDX", re.S)
+NO_FOLDERS = ("debug",)  # tests of what must not be written
+
+
+# ---- examples: lines of programs that are compiled and run by the tests
+class Sources:
+    """Programs of the tree, in paragraphs."""
+
+    def __init__(self, root):
+        self.root, self.paragraphs = root, []
+        for pattern in EXAMPLES:
+            for path in sorted(root.glob(pattern)):
+                for block in re.split(r"\n\s*\n", path.read_text()):
+                    if not NO_EXAMPLE.search(block) and path.parent.name not in NO_FOLDERS:
+                        self.paragraphs.append((str(path.relative_to(root)), block))
+
+    def chosen(self, where):
+        """(file, lines) of `FILE WORDS`: the paragraph of FILE that has WORDS."""
+        file, _, words = where.partition(" ")
+        for block in re.split(r"\n\s*\n", (self.root / file).read_text()):
+            if words in block:
+                return file, self.cut(block, [words])
+        raise SystemExit(f"reference.py: {file} has no line with `{words}`")
+
+    def cut(self, block, words):
+        """At most EXAMPLE_LINES of a paragraph, around its first line with one of the words."""
+        lines = block.strip("\n").split("\n")
+        at = next((i for i, line in enumerate(lines) if any(w in line for w in words)), 0)
+        first = 0 if len(lines) <= EXAMPLE_LINES else max(0, at - EXAMPLE_LINES // 2)
+        lines = lines[first : first + EXAMPLE_LINES]
+        indent = min((len(l) - len(l.lstrip()) for l in lines if l.strip()), default=0)
+        return [line[indent:] for line in lines]
+
+    def best(self, names):
+        """(file, lines) of the paragraph that shows most of the names in few lines, or None."""
+        form = re.compile(r"\b(" + "|".join(map(re.escape, names)) + r")\b")
+        best, score = None, 0
+        for order, (file, block) in enumerate(self.paragraphs):
+            shown = len(set(form.findall(block)))
+            lines = block.count("\n") + 1
+            worth = (
+                shown * 10
+                - abs(lines - 8)
+                - (20 if lines > EXAMPLE_LINES else 0)
+                + 40
+                + (15 if file.startswith("examples") else 0)
+                - order / 1e6
+            )
+            if shown and worth > score:
+                best, score = (file, self.cut(block, names)), worth
+        return best
+
+
+# ---- a page as blocks: (kind, ...)
+def of_names(entry):
+    """The names of an entry as a heading."""
+    return ", ".join(n + "()" if k in ("function", "call") else n for n, k, _, _ in entry.items)
+
+
+def synopsis(page):
+    """What a program writes to use the page's names."""
+    out = [f"#include <{page.include}>", ""]
+    for entry in page.entries:
+        found = [item[2] for item in entry.items if item[1] != "macro" and item[2]]
+        out += [line for text in found for line in text.split("\n")]
+        if any("\n" in text for text in found) or len(found) > 1:
+            out.append("")
+    return [*out[:-1], out[-1]] if out[-1] else out[:-1]
+
+
+def clean(text):
+    """A text as sentences: a capital at the start, a full stop at the end."""
+    text = text.strip().rstrip(";")
+    first = re.match(r"[\w`]+", text)
+    if first and not re.search(r"[_\d`(]", first[0]) and first[0] != "errno":
+        text = text[:1].upper() + text[1:]
+    return text if not text or text[-1] in ".:!" else text + "."
+
+
+def told(page, word, many):
+    """Blocks of one section: of the page, then of single entries."""
+    out = [("text", clean(page.sections[word]))] if word in page.sections else []
+    single = [(of_names(e), clean(e.said[word])) for e in page.entries if word in e.said]
+    if len(single) == 1 and not out and not many:
+        return [("text", single[0][1])]
+    return [*out, ("list", single)] if single else out
+
+
+def constants(page):
+    """Blocks about macros that are values."""
+    out = []
+    for entry in page.entries:
+        rows = [
+            (name, value[len("#define ") + len(name) :].strip(), remark)
+            for name, kind, value, remark in entry.items
+            if kind == "macro"
+        ]
+        if rows:
+            if not any(i[1] != "macro" for i in entry.items) and entry.said.get(""):
+                out.append(("text", entry.said[""]))
+            out.append(("values", rows))
+    named = page.sections.get("Names", "")
+    rows = [part.partition(":") for part in re.split(r";\s*", named) if ":" in part]
+    return [*out, ("values", [(n.strip(), "", t.strip()) for n, _, t in rows])] if rows else out
+
+
+def parameters(page, common):
+    """[(name, direction, text)] of all parameters, in the order of their first use."""
+    out, known = [], {}
+    for entry in page.entries:
+        for names, direction, text in entry.own:
+            for name in names:
+                known.setdefault(name, []).append((entry, direction, text))
+    wanted = [p for e in page.entries for p in e.parameters if p != "..."]
+    for name in dict.fromkeys(wanted):
+        own = known.get(name, [])
+        if own:
+            several = len({text for _, _, text in own}) > 1
+            text = " ".join((f"{of_names(e)}: " if several else "") + clean(t) for e, _, t in own)
+            out.append((name, own[0][1], clean(text)))
+        elif name in page.parameters:
+            out.append((name, page.parameters[name][0], clean(page.parameters[name][1])))
+        elif name in common:
+            out.append((name, common[name][0], clean(common[name][1])))
+        else:
+            out.append((name, "", ""))
+    return out
+
+
+def blocks(page, book):
+    """The page as blocks."""
+    many = len([e for e in page.entries if any(i[1] != "macro" for i in e.items)]) > 1
+    out = [
+        ("title", page.name, page.title),
+        ("section", "SYNOPSIS"),
+        ("code", synopsis(page)),
+        ("section", "DESCRIPTION"),
+    ]
+    if page.text:
+        out.append(("text", page.text))
+    for entry in page.entries:
+        if all(i[1] == "macro" for i in entry.items) or not entry.said.get(""):
+            continue
+        if many:
+            out.append(("heading", of_names(entry)))
+        out.append(("text", clean(entry.said[""])))
+    if out[-1] == ("section", "DESCRIPTION"):
+        out.append(("text", page.title[:1].upper() + page.title[1:] + "."))
+    remarks = [
+        (n, r) for e in page.entries for n, k, _, r in e.items if r and k in ("type", "call")
+    ]
+    if remarks:
+        out.append(("list", remarks))
+    if page.numbered:
+        out.append(
+            (
+                "text",
+                (
+                    "Each of these names also has forms with a number behind it, from 0 to "
+                    f"16, as {sorted(page.numbered)[0]}: they take just so many arguments of the "
+                    "message, which the compiler checks."
+                ),
+            )
+        )
+    for word, found in (("CONSTANTS", constants(page)),):
+        out += [("section", word), *found] if found else []
+    rows = parameters(page, book.common)
+    if rows:
+        out += [("section", "PARAMETERS"), ("parameters", rows)]
+    for word, title in TITLES.items():
+        found = told(page, word, many)
+        out += [("section", title), *found] if found else []
+    if page.example:
+        out += [
+            ("section", "EXAMPLE"),
+            ("text", f"From {page.example[0]}:"),
+            ("code", page.example[1]),
+        ]
+    return [*out, ("section", "SEE ALSO"), ("see", page.see)]
+
+
+class Book:
+    """All pages of the tree, with what several of them need."""
+
+    def __init__(self, root):
+        self.root = root
+        self.pages, self.where, self.strays = reader.read(root)
+        head = (root / "include/gasnetex.h").read_text()
+        found = re.search(r"/\* Common parameters.*?\*/", head, re.S)
+        self.common = {}
+        for names, direction, text in (
+            reader.split_comment(reader.plain(found[0]))[1] if found else []
+        ):
+            self.common.update({n: (direction, text) for n in names})
+        self.sources = Sources(root)
+        for path in ("am/am_numbered.h", "legacy/am_numbered_g1.h"):
+            for name in re.findall(
+                r"#define (\w+)\(", (root / "include/tombolo" / path).read_text()
+            ):
+                match = reader.NUMBERED.match(name)
+                page = self.where.get(match[1] + match[3]) if match else None
+                if page:
+                    page.numbered.add(name)
+                    self.where[name] = page
+        for page in self.pages:
+            self.complete(page)
+
+    def complete(self, page):
+        """Splits the comments of a page, and finds its example and its neighbours."""
+        for entry in page.entries:
+            rest, entry.own = reader.split_comment(entry.comment)
+            entry.said = reader.sort_sentences(rest)
+        callable_ = [i[0] for e in page.entries for i in e.items if i[1] in ("function", "call")]
+        chosen = page.sections.get("Example")
+        page.example = (
+            self.sources.chosen(chosen)
+            if chosen
+            else self.sources.best(callable_ or page.names()) if page.names() else None
+        )
+        text = " ".join([page.text, *page.sections.values(), *(e.comment for e in page.entries)])
+        near = dict.fromkeys(
+            self.where[w].name for w in re.findall(r"\w+", text) if w in self.where
+        )
+        see = [
+            w.strip() for w in page.sections.get("See", "").rstrip(".").split(",") if w.strip()
+        ]
+        named = [self.where[w].name if w in self.where else w for w in see]
+        page.see = [n for n in dict.fromkeys([*named, *near]) if n != page.name]
+        page.see = [*page.see[:14], "tombolo-api"]
+
+
+# ---- what is missing
+def missing(book):
+    """Lines about what the headers do not say."""
+    for file, line, name in book.strays:
+        yield (
+            f"include/{file}:{line}: {name} stands above any page: write `Page NAME: ...`"
+            " above it"
+        )
+    for name in sorted(reader.LISTED - set(book.where) - {s[2] for s in book.strays}):
+        if name.endswith(".h") or name in tables.elsewhere(book.root):
+            continue
+        yield (
+            f"tests/data/symbols.txt: {name} is on no page: declare it below a page, or name it "
+            "after `Names: ` of one"
+        )
+    for page in book.pages:
+        where = f"include/{page.header}:{page.line}: page {page.name}"
+        for word in NEEDED if page.has_calls() else ():
+            if word not in page.sections and not any(word in e.said for e in page.entries):
+                yield f"{where} has no section `{word}: `"
+        if page.has_calls() and not page.example:
+            yield f"{where} has no example: no program uses its names"
+        for name, _, text in parameters(page, book.common):
+            if not text:
+                yield f"{where}: parameter {name} is not explained: write `[in] {name}: ...`"
+        for entry in page.entries:
+            for name, kind, _, remark in entry.items:
+                if not remark and not entry.comment:
+                    yield (
+                        f"include/{page.header}:{entry.line}: no word about {name}, page"
+                        f" {page.name}"
+                    )
+
+
+def groff_complaints(folder):
+    """What groff says about the pages of a folder."""
+    if not shutil.which("groff"):
+        return []
+    files = [
+        str(p) for p in sorted(Path(folder).rglob("*.[37]")) if not p.read_bytes()[:3] == b".so"
+    ]
+    done = subprocess.run(
+        ["groff", "-man", "-ww", "-z", "-Tutf8", "-Kutf8", "-t", *files],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return done.stderr.splitlines()
+
+
+def main():
+    """Writes or checks."""
+    parse = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parse.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    parse.add_argument("--man", type=Path)
+    parse.add_argument("--web", type=Path)
+    parse.add_argument("--check", action="store_true")
+    options = parse.parse_args()
+    if not shutil.which("clang"):
+        print("reference.py: clang is missing: install it (scripts/install_deps.sh)")
+        return 77 if options.check else 1
+    import reference_write as writer  # pylint: disable=import-outside-toplevel
+
+    book = Book(options.root)
+    pages = [(page, blocks(page, book)) for page in book.pages]
+    if options.man:
+        writer.write_man(options.man, pages, book)
+    if options.web:
+        writer.write_web(options.web, pages, book)
+    if not options.check:
+        return 0
+    found = list(missing(book))
+    with tempfile.TemporaryDirectory() as folder:
+        writer.write_man(Path(folder), pages, book)
+        found += groff_complaints(folder)
+    print(
+        "\n".join(found)
+        if found
+        else f"reference.py: {len(book.where)} names on {len(book.pages)} pages"
+    )
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,497 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the public headers say, as pages: the reading half of scripts/reference.py.
+
+A page begins with a comment `Page NAME: title.` in a header, and has what is declared below it, up
+to the next one. Lines `Word: text` of that comment are sections for the whole page. The comment
+right above a declaration belongs to it, and to those that follow without an empty line. clang says
+what is declared, with which types; the text of the header gives comments, macros and structures.
+"""
+
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+SECTIONS = ("Completion", "Threads", "Errors", "Cost", "Example", "See", "Names")
+PREFIXES = (
+    r"(?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET|GASNETT|PLATFORM|SIZEOF_GEX|SIZEOF_GASNET)_"
+)
+# Names of the library for itself that stand in public headers.
+INTERNAL = re.compile(
+    r"gexx_[a-z]|struct"
+    r" gexx|GEXX_(?!SIG_|SEM_[BISM]|NOTIFY_|STATS_|PEER_|FAILURE_|ERR_|WAIT_|COLL_"
+    r"|DIAG_)|GASNETI_|gasneti_|gasnetc_|_gasnet|PLATFORM_COMPILER_VERSION_[A-Z]+_C$"
+)
+LISTED = set()  # the names of tests/data/symbols.txt
+NUMBERED = re.compile(r"((?:gex_AM_|gasnet_AM)\w+?)(\d+)((?:_v2)?)$")
+WIDTH = 79
+
+
+class Entry:
+    """One comment with what it explains. items: [(name, kind, synopsis, remark)]."""
+
+    def __init__(self, comment, line):
+        self.comment, self.line, self.items, self.parameters = comment, line, [], []
+
+    @property
+    def names(self):
+        """The names that it explains."""
+        return [item[0] for item in self.items]
+
+
+class Page:
+    """A page: name, title, header, text, sections {word: text}, parameters, entries."""
+
+    def __init__(self, name, title, header):
+        self.name, self.title, self.header = name, title, header
+        self.text, self.sections, self.parameters, self.entries = "", {}, {}, []
+        self.numbered = set()
+
+    def names(self):
+        """All names that this page explains."""
+        named = [w.split(":")[0].strip() for w in self.sections.get("Names", "").split(";")]
+        return [n for e in self.entries for n in e.names] + [n for n in named if n]
+
+    def has_calls(self):
+        """Whether there is something that can be called."""
+        return any(i[1] in ("function", "call") for e in self.entries for i in e.items)
+
+
+def is_public(name):
+    """Whether a name belongs to the interface."""
+    if name in LISTED:
+        return True
+    return bool(re.match(PREFIXES, name)) and not INTERNAL.match(name) and name[-2:] != "_H"
+
+
+def plain(comment):
+    """The text of a comment: paragraphs are kept, lines inside them joined."""
+    body = re.sub(r"^/\*+|\*+/$", "", comment.strip())
+    lines = [re.sub(r"^\s*\*? ?", "", line).rstrip() for line in body.split("\n")]
+    out, paragraph = [], []
+    for line in [*lines, ""]:
+        if line.strip():
+            paragraph.append(line.strip())
+        elif paragraph:
+            out.append(" ".join(paragraph))
+            paragraph = []
+    return "\n\n".join(out)
+
+
+def split_sections(comment):
+    """(text, {section: text}) of the comment of a page."""
+    body = re.sub(r"^/\*+|\*+/$", "", comment.strip())
+    lines = [re.sub(r"^\s*\*? ?", "", line).rstrip() for line in body.split("\n")]
+    where, parts = "", {"": []}
+    for line in lines:
+        match = re.match(rf"({'|'.join(SECTIONS)}): (.*)", line)
+        if match:
+            where = match[1]
+            parts.setdefault(where, []).append(match[2])
+        else:
+            parts[where].append(line)
+    text = plain("\n".join(parts.pop("")))
+    return text, {word: plain("\n".join(found)) for word, found in parts.items()}
+
+
+TAIL = re.compile(
+    r"(?:Returns? |Normal context|Restricted context|Collective|Not"
+    r" collective|Local:|Single-valued"
+    r"|Any thread|Cost|Polls|Never polls|Never blocks|May poll|Does not poll|Legal only|Until |NB"
+    r" |NBI"
+    r"|Blocking|Scratch queries|The base|Nobody |May fork|Otherwise returns|Initiation|notify"
+    r" does"
+    r"|Some:|Test|Local:|Category|Works |Called |Peers reach|After entry|No barrier|To"
+    r" |Built|API "
+    r"|The event|Host memory|Completion|Errors|Threads|A put of|That put|Owner)"
+)
+
+
+def sentences(text):
+    """Sentences of a paragraph."""
+    return [s for s in re.split(r"(?<=[.;:])(?<!e\.g\.)\s+(?=[A-Z`\[])", text) if s]
+
+
+def split_comment(text):
+    """(text without them, [(names, direction, text)]) of the parameters in a comment."""
+    pieces = re.split(r"\[(in|out|in,out)\] ", text)
+    rest, found = pieces[0], []
+    for direction, piece in zip(pieces[1::2], pieces[2::2]):
+        match = re.match(r"((?:`?[\w.]+`?(?:, )?)+)(?::| |;|\.)\s*", piece)
+        names = re.findall(r"\w+", match[1]) if match else []
+        said = sentences(piece[match.end() :] if match else piece)
+        cut = next((i for i, s in enumerate(said) if TAIL.match(s)), len(said))
+        found.append((names, direction, " ".join(said[:cut]).strip()))
+        rest += " " + " ".join(said[cut:])
+    return rest.strip(), found
+
+
+KINDS = (
+    (
+        "Returns",
+        re.compile(r"(?:Otherwise r|R)eturns? |Always GASNET_OK|.* return(?:s|ing)? 0\b"),
+    ),
+    ("Errors", re.compile(r"Errors: |Fatal")),
+    ("Completion", re.compile(r"Completion: |Completion,|completion in category|Category ")),
+    (
+        "Threads",
+        re.compile(
+            r"Threads: |Normal context|Restricted context|Collective\b"
+            r"|Not collective|Any thread|any context|Polls|Never polls|May poll"
+            r"|Does not poll|Does not poll|Legal only|Local:|Owner\."
+        ),
+    ),
+    ("Cost", re.compile(r"Cost\b")),
+)
+
+
+def sort_sentences(text):
+    """{section: text} and, under "", what is left, of a comment without its parameters."""
+    out, last = {"": []}, ""
+    for paragraph in text.split("\n\n"):
+        for sentence in sentences(paragraph):
+            if re.match(r"API (?:reference )?[\d]", sentence):
+                continue
+            last = next(
+                (word for word, form in KINDS if form.match(sentence)),
+                last if last in ("Cost", "Returns") and sentence[:1].islower() else "",
+            )
+            said = re.sub(r"\s*API \d\d(?:[.,] ?\d+)*(?:, \d\d\.\d+)*\.?$", "", sentence)
+            said = re.sub(r"^(?:Threads|Errors|Completion|Cost): ", "", said)
+            out.setdefault(last, []).append(said[:1].upper() + said[1:] if last else said)
+        out[""].append("\n\n")
+    return {
+        word: re.sub(r" ?\n\n ?", "\n\n", " ".join(found)).strip() for word, found in out.items()
+    }
+
+
+# ---- what clang says
+def clang_declarations(root, folder):
+    """{(file, line): [(name, kind, type, [parameter names])]} of all headers together."""
+    include = root / "include"
+    tops = [p.name for p in sorted(include.glob("*.h"))]
+    with tempfile.NamedTemporaryFile("w", suffix=".c", dir=folder) as source:
+        source.write("".join(f"#include <{name}>\n" for name in tops))
+        source.flush()
+        done = subprocess.run(
+            [
+                "clang",
+                "-std=c11",
+                "-DGASNET_PAR=1",
+                f"-I{include}",
+                "-w",
+                "-D_GNU_SOURCE",
+                "-fsyntax-only",
+                "-Xclang",
+                "-ast-dump=json",
+                source.name,
+            ],
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+    return found_in(json.loads(done.stdout), str(include))
+
+
+def found_in(tree, include):
+    """The declarations of clang's tree that stand in a folder."""
+    at, found = {"file": "", "line": 0}, {}
+
+    def spot(place):
+        """Follows the positions, of which clang writes only what has changed."""
+        for part in ("spellingLoc", "expansionLoc"):
+            if part in place:
+                spot(place[part])
+        if "offset" in place:
+            at["file"], at["line"] = place.get("file", at["file"]), place.get("line", at["line"])
+        return at["file"], at["line"]
+
+    def walk(node, depth):
+        here = None
+        for key, value in node.items():
+            if key == "loc":
+                here = spot(value)
+            elif key == "range":
+                spot(value["begin"])
+                spot(value["end"])
+            elif key == "inner":
+                for inner in value:
+                    walk(inner, depth + 1)
+            elif isinstance(value, dict) and key not in ("type",):
+                walk(value, depth + 2)
+        if node.get("kind") == "EnumConstantDecl" and here and here[0].startswith(include):
+            found.setdefault(here, []).append((node["name"], "constant", "", [], []))
+        if depth == 1 and here and here[0].startswith(include) and node.get("name"):
+            kind = {"FunctionDecl": "function", "TypedefDecl": "type", "VarDecl": "variable"}.get(
+                node["kind"]
+            )
+            if kind:
+                names = [
+                    n.get("name", "") for n in node.get("inner", []) if n["kind"] == "ParmVarDecl"
+                ]
+                found.setdefault(here, []).append(
+                    (
+                        node["name"],
+                        kind,
+                        node["type"]["qualType"],
+                        names,
+                        [
+                            n["type"]["qualType"]
+                            for n in node.get("inner", [])
+                            if n["kind"] == "ParmVarDecl"
+                        ],
+                    )
+                )
+
+    walk(tree, 0)
+    return found
+
+
+# ---- what the text says
+def wrap(prototype):
+    """A prototype in lines of at most WIDTH characters."""
+    if len(prototype) <= WIDTH:
+        return prototype
+    head, rest = (
+        prototype.split("(", 1) if "(*" not in prototype.split("(")[0] else (prototype, "")
+    )
+    indent = min(len(head) + 1, 24)
+    lines, line = [], head + "("
+    for i, piece in enumerate(rest.split(", ")):
+        piece += "" if i == rest.count(", ") else ","
+        gap = "" if line.endswith("(") else " "
+        if len(line) + len(gap) + len(piece) > WIDTH and not line.strip().endswith("("):
+            lines.append(line)
+            line, gap = " " * indent, ""
+        line += gap + piece
+    return "\n".join([*lines, line])
+
+
+def declare(kind, type_, name):
+    """A declaration of C from its type and its name."""
+    if "(*)" in type_:
+        return type_.replace("(*)", f"(*{name})", 1)
+    array = re.search(r"\[\w*\]$", type_)
+    if array:
+        return f"{type_[:array.start()].rstrip()} {name}{array[0]}"
+    return f"{type_}{'' if type_.endswith('*') else ' '}{name}"
+
+
+def function_text(name, type_, names, types):
+    """The prototype of a function as clang knows it."""
+    depth, cut = 0, len(type_)
+    for i in range(len(type_) - 1, -1, -1):  # the last group of brackets are the parameters
+        depth += (type_[i] == ")") - (type_[i] == "(")
+        if depth == 0 and type_[i] == "(":
+            cut = i
+            break
+    result = type_[:cut].strip()
+    parameters = [declare("", t, n) for t, n in zip(types, names)]
+    if type_.endswith("...)") or "..." in type_[cut:]:
+        parameters.append("...")
+    return wrap(f"{declare('', result, name)}({', '.join(parameters) or 'void'});")
+
+
+def source_text(lines, number, name):
+    """The prototype as the header writes it, without linkage macros; None if a macro makes it."""
+    start = number - 1
+    while start > 0 and not re.search(
+        r"[;}]\s*(/\*.*)?$|\*/$|^\s*$|^#|\{$|\\$", lines[start - 1]
+    ):
+        start -= 1
+    text = " ".join(lines[start : number + 12])
+    match = re.search(rf"^(.*?\b{name}\(.*?\))\s*(?:[;{{]|__attribute__)", text)
+    if not match or "\\" in match[1] or "#" in match[1] or ";" in match[1]:
+        return None
+    text = re.sub(
+        r"\b(GEXX_API|GEXX_INLINE|GEXX_TOOLS_INLINE|GEXX_WARN_UNUSED|GEXX_NORETURN|extern)\b"
+        r"|__attribute__\(\(.*?\)\)",
+        "",
+        match[1],
+    )
+    return re.sub(r"\s+", " ", text).strip() + ";"
+
+
+class Header:
+    """One header: its lines, comments and macros, with the page that each line belongs to."""
+
+    def __init__(self, path, name, text):
+        self.path, self.name, self.lines = path, name, text.split("\n")
+        self.comments = {}  # last line: (first line, text)
+        self.code = re.sub(
+            r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S
+        ).split("\n")
+        for match in re.finditer(r"/\*.*?\*/", text, re.S):
+            first = text.count("\n", 0, match.start()) + 1
+            last = text.count("\n", 0, match.end()) + 1
+            begins = text[: match.start()].rsplit("\n", 1)[-1].strip() == ""
+            self.comments[last] = (first, match[0], begins)
+
+    def comment_for(self, number):
+        """(first line, text) of the comment that a declaration in this line shares, or None."""
+        line = number
+        while line > 1:
+            line -= 1
+            found = self.comments.get(line)
+            if found and found[2]:
+                if re.match(r"/\*\s*(Page \w|-{3}|tidy-allow|clang-format)", found[1]):
+                    return None
+                return found[0], found[1]
+            if found and not found[2] and found[0] < line:
+                line = found[0]
+            if not self.lines[line - 1].strip():
+                return None
+        return None
+
+    def remark(self, number):
+        """The comment at the end of a line, which may go on in the next one."""
+        for last in range(number, min(number + 4, len(self.lines)) + 1):
+            found = self.comments.get(last)
+            if found and found[0] == number and not found[2]:
+                return plain(found[1])
+        return ""
+
+    def macros(self):
+        """[(line, name, parameters or None, value)]."""
+        out, number = [], 0
+        while number < len(self.code):
+            match = re.match(r"\s*#\s*define\s+(\w+)(\([^)]*\))?(.*)", self.code[number])
+            first = number
+            value = match[3] if match else ""
+            while self.code[number].rstrip().endswith("\\"):
+                number += 1
+                value = value.rstrip("\\ ") + " " + self.code[number].strip()
+            if match:
+                out.append(
+                    (first + 1, match[1], match[2], re.sub(r"\s+", " ", value).strip(" \\"))
+                )
+            number += 1
+        return out
+
+    def pages(self):
+        """[(line, Page)]."""
+        out = []
+        for last, (first, text, begins) in sorted(self.comments.items()):
+            match = re.match(r"/\*\s*Page (\S+): ", text) if begins else None
+            if not match:
+                continue
+            said, sections = split_sections("/* " + text[match.end() :])
+            title, _, more = said.partition(". ") if ". " in said else (said.rstrip("."), "", "")
+            title = title.split("\n\n")[0].rstrip(".")
+            page = Page(match[1], title, self.name)
+            page.text, found = split_comment(more.strip())
+            for names, direction, told in found:
+                page.parameters.update({n: (direction, told) for n in names})
+            page.sections, page.line = sections, first
+            out.append((last, page))
+        return out
+
+
+def type_text(header, number):
+    """A typedef as the header writes it, comments included, from the line of its name upwards."""
+    depth, first = 0, number
+    while first > 1:
+        code = header.code[first - 1]
+        depth += code.count("}") - code.count("{")
+        if re.match(r"\s*typedef\b", code) and depth <= 0:
+            break
+        first -= 1
+    last = number
+    while not header.code[last - 1].rstrip().endswith(";") and last < len(header.lines):
+        last += 1
+    return first, "\n".join(line.rstrip() for line in header.lines[first - 1 : last])
+
+
+def main_header(header):
+    """The header that a program includes to get this one."""
+    where, name = header.split("/"), header.rsplit("/", 1)[-1]
+    if len(where) == 1:
+        return header
+    for folder, top in (("ext", "gasnetex_ext.h"), ("tools", "gasnet_tools.h")):
+        if folder in where:
+            return top
+    return {
+        "inline_ratomic.h": "gasnet_ratomic.h",
+        "vis_legacy.h": "gasnet_vis.h",
+        "coll_legacy.h": "gasnet_coll.h",
+        "inline_g1.h": "gasnet.h",
+        "am_numbered_g1.h": "gasnet.h",
+        "am_cxx_g1.h": "gasnet.h",
+    }.get(name, "gasnetex.h")
+
+
+def add(pages, header, number, item, strays):
+    """Enters an item (name, kind, synopsis, remark) in its page and under its comment."""
+    page = None
+    for last, candidate in pages:
+        if last < number:
+            page = candidate
+    if page is None:
+        strays.append((header.name, number, item[0]))
+        return
+    found = header.comment_for(number)
+    line, text = found if found and found[0] > page.line else (0, "")
+    entry = next((e for e in page.entries if line and e.line == line), None)
+    if entry is None:
+        entry = Entry(plain(text) if text else "", line or number)
+        page.entries.append(entry)
+    if item[0] not in page.names():
+        entry.items.append(item[:4])
+        entry.parameters += [p for p in item[4] if p and p not in entry.parameters]
+
+
+def read(root):
+    """([pages], {name: page}, strays): strays are public names above any page, with their lines."""
+    root = Path(root)
+    with tempfile.TemporaryDirectory() as folder:
+        declared = clang_declarations(root, folder)
+    everything, strays = [], []
+    listed = (
+        line.split("\t") for line in (root / "tests/data/symbols.txt").read_text().split("\n")
+    )
+    LISTED.update(row[0] for row in listed if len(row) > 1 and row[1] not in ("env", "field"))
+    for path in sorted(p for p in (root / "include").rglob("*") if p.suffix in (".h", ".def")):
+        header = Header(path, str(path.relative_to(root / "include")), path.read_text())
+        pages = header.pages()
+        items = []
+        for (file, number), found in declared.items():
+            if file == str(path):
+                for name, kind, type_, names, types in found:
+                    if is_public(name):
+                        items.append((number, name, kind, type_, names, types))
+        seen = {i[1] for i in items}
+        for number, name, arguments, value in header.macros():
+            if is_public(name) and name not in seen and not NUMBERED.match(name):
+                seen.add(name)
+                items.append(
+                    (
+                        number,
+                        name,
+                        "call" if arguments else "macro",
+                        arguments or value,
+                        re.findall(r"\w+|\.\.\.", arguments or ""),
+                        [],
+                    )
+                )
+        for number, name, kind, type_, names, types in sorted(items, key=lambda i: i[0]):
+            remark, place = header.remark(number), number
+            if kind == "function":
+                text = source_text(header.lines, number, name)
+                text = wrap(text) if text else function_text(name, type_, names, types)
+            elif kind == "type":
+                place, text = type_text(header, number)
+                if name not in text:
+                    text = f"typedef {declare('', type_, name)};"
+            elif kind == "constant":
+                place, text = type_text(header, number)[0], ""
+            elif kind == "variable":
+                text = f"extern {declare('', type_, name)};"
+            else:
+                text = f"{name}{type_}" if kind == "call" else f"#define {name} {type_}".rstrip()
+            add(pages, header, place, (name, kind, text, remark, names), strays)
+        everything += [page for _, page in pages]
+    for page in everything:
+        page.entries = [e for e in page.entries if e.items]
+        page.entries.sort(key=lambda e: e.line)
+        page.include = main_header(page.header)
+    return everything, {n: p for p in everything for n in p.names()}, strays

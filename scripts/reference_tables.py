@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pages that are tables: all groups of names (tombolo-api) and all settings (tombolo-settings).
+
+Settings come from src/base/config.def. The blocks are those of scripts/reference_write.py.
+"""
+
+import functools
+import re
+
+ORDER = (
+    "gasnetex.h",
+    "gasnet_fwd.h",
+    "gasnet_coll.h",
+    "gasnet_ratomic.h",
+    "gasnet_vis.h",
+    "gasnet_mk.h",
+    "gasnetex_ext.h",
+    "gasnet.h",
+    "gasnet_tools.h",
+)
+ROW = re.compile(r"TMB_SETTING(_IGNORED|_PREFIX)?\((\w+), (.*?)\)\n(?=TMB_|/\*|\n|$)", re.S)
+ITEM = re.compile(r"\"(?:[^\"\\]|\\.)*\"(?:\s*\"(?:[^\"\\]|\\.)*\")*|[^,\s][^,]*")
+
+
+def groups(book):
+    """[(header, [pages])] in the order in which a reader meets them."""
+    found = {}
+    for page in book.pages:
+        found.setdefault(page.include, []).append(page)
+    return sorted(found.items(), key=lambda g: (ORDER.index(g[0]) if g[0] in ORDER else 99, g[0]))
+
+
+def text_of(item):
+    """The text of a literal, or None for NULL."""
+    if item == "NULL":
+        return None
+    parts = re.findall(r"\"((?:[^\"\\]|\\.)*)\"", item)
+    return "".join(parts).replace('\\"', '"') if parts else item.strip()
+
+
+@functools.lru_cache
+def settings(root):
+    """[(group, names, default, allowed, help)] of config.def."""
+    text = (root / "src/base/config.def").read_text()
+    out, group = [], ""
+    for part in re.split(r"(?m)^(?=/\* .* \*/$)", text):
+        head = re.match(r"/\* (.*) \*/\n", part)
+        group = head[1] if head else group
+        for suffix, _, rest in ROW.findall(part):
+            items = [text_of(i.strip()) for i in ITEM.findall(rest)]
+            if suffix == "_PREFIX":
+                out.append((group, [items[0] + "*"], None, "", items[1]))
+            elif suffix == "_IGNORED":
+                out.append((group, [items[0]], items[2], "without effect", items[3]))
+            else:
+                names = [n for n in items[:2] if n]
+                allowed = {"BOOL": "1 or 0", "ENUM": (items[6] or "").replace("|", ", ")}.get(
+                    items[2], items[2].lower()
+                )
+                if items[4] != items[5]:
+                    allowed += f" from {items[4]} to {items[5]}"
+                unit = items[6] if items[2] != "ENUM" and items[6] else ""
+                out.append((group, names, items[3], f"{allowed} {unit}".strip(), items[7]))
+    return out
+
+
+def settings_page(book):
+    """Blocks of tombolo-settings."""
+    out = [
+        ("title", "tombolo-settings", "environment variables that Tombolo reads"),
+        ("section", "DESCRIPTION"),
+        (
+            "text",
+            (
+                "Settings are environment variables. The library reads them once, when a program"
+                " starts. Where a setting has two names, the first one wins. An empty value"
+                " counts as unset. A value that is not allowed ends the program with a message. A"
+                " name that is not known is reported once, with the nearest one that is. `tombolo"
+                " info --config` shows the values in effect and where they come from."
+            ),
+        ),
+    ]
+    last = None
+    for group, names, default, allowed, said in settings(book.root):
+        if group != last:
+            out.append(("section", group.upper()))
+            last = group
+        facts = f"Default: {default if default is not None else 'unset'}." if allowed else ""
+        facts += f" Allowed: {allowed}." if allowed else ""
+        row = (", ".join(names), f"{said[:1].upper()}{said[1:]}. {facts}".strip())
+        if out[-1][0] == "list":
+            out[-1][1].append(row)
+        else:
+            out.append(("list", [row]))
+    return [
+        *out,
+        ("section", "SEE ALSO"),
+        ("see", ["tombolo-info(1)", "tombolo-run(1)", "tombolo-api"]),
+    ]
+
+
+def api_page(book):
+    """Blocks of tombolo-api."""
+    out = [
+        ("title", "tombolo-api", "the pages of the Tombolo library, by header"),
+        ("section", "DESCRIPTION"),
+        (
+            "text",
+            (
+                "Tombolo is a communication library for programs whose processes share a global"
+                " address space. Each page below explains a group of names; the manual also finds"
+                " a page by each of its names. Programs are compiled and linked with the words"
+                " that `pkg-config gasnet-smp-par --cflags --libs` prints."
+            ),
+        ),
+    ]
+    for include, group in groups(book):
+        out += [
+            ("section", include.upper() if include[-2:] != ".h" else include),
+            ("list", [(f"{p.name}(3)", p.title[:1].upper() + p.title[1:] + ".") for p in group]),
+        ]
+    return [
+        *out,
+        ("section", "SEE ALSO"),
+        ("see", ["tombolo(1)", "tombolo-run(1)", "tombolo-settings"]),
+    ]
+
+
+def pages(book):
+    """[(name, blocks)] of the pages of section 7."""
+    return [("tombolo-api", api_page(book)), ("tombolo-settings", settings_page(book))]
+
+
+@functools.lru_cache
+def elsewhere(root):
+    """Names that are no matter of the headers: variables of make fragments."""
+    rows = (
+        line.split("\t") for line in (root / "tests/data/symbols.txt").read_text().split("\n")
+    )
+    return {row[0] for row in rows if len(row) > 1 and row[1] == "make-var"}
