@@ -9,7 +9,7 @@ PART ?=
 # STUDY=quick: fewer rounds and figures.
 STUDY ?=
 
-.PHONY: all help deps configure build demo check python test test-all test-net bench study install uninstall packages clean format tidy
+.PHONY: all help deps configure build demo check python test test-all test-net bench book study install uninstall packages clean format tidy
 all: build
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make build             $(BUILD)/bin/tombolo, $(BUILD)/lib, $(BUILD)/bench, $(BUILD)/examples"
 	@echo "make python            the Python wheel, in $(BUILD)/wheels, and the tests of the binding"
 	@echo "make bench             the full set of measurements"
+	@echo "make book              the Book and all pages of docs as a site, $(BUILD)/book/index.html"
 	@echo "make study             everything beside its floors and peers, as study/report.html (STUDY=quick)"
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: what clients are told to use;"
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
@@ -67,6 +68,10 @@ python: build
 
 bench: build
 	$(BUILD)/bin/tombolo bench
+
+# Needs mkdocs-material from a registry of Python packages, in $(BUILD)/book-venv; skipped without.
+book:
+	@python3 scripts/book.py site --out $(BUILD)/book --venv $(BUILD)/book-venv --lenient
 
 study: build
 	@python3 bench/study.py --build $(BUILD) $(if $(filter quick,$(STUDY)),--quick)

@@ -468,6 +468,7 @@ if(NOT TMB_SANITIZE)
   tmb_add_check(harness_test lint python3 ${tmb_scripts}/harness_test.py)
   tmb_add_check(plots lint python3 ${PROJECT_SOURCE_DIR}/tests/bench/plots_test.py)
   tmb_add_check(picture lint python3 ${tmb_scripts}/picture.py)
+  tmb_add_check(book lint python3 ${tmb_scripts}/book.py check)
   tmb_add_check(format lint python3 ${tmb_scripts}/check_format.py)
   tmb_add_check(locks lint python3 ${tmb_scripts}/check_locks.py --build ${PROJECT_BINARY_DIR})
   tmb_add_check(calls lint python3 ${tmb_scripts}/check_calls.py --build ${PROJECT_BINARY_DIR})
@@ -513,6 +514,16 @@ if(NOT TMB_SANITIZE)
       PROPERTIES TIMEOUT 120)
     set_tests_properties(install.packages PROPERTIES LABELS "install;nightly") # 10 s
   endif()
+endif()
+
+# ---- the Book: its commands, run as printed, and its site
+if(TARGET tombolo_tool AND TMB_EXAMPLES AND TMB_INSTALL AND NOT TMB_SANITIZE)
+  tmb_add_check(book_commands examples python3 ${tmb_scripts}/book.py run
+    --build ${PROJECT_BINARY_DIR})
+  tmb_add_check(book_site examples python3 ${tmb_scripts}/book.py site
+    --out ${PROJECT_BINARY_DIR}/book --venv ${PROJECT_BINARY_DIR}/book-venv)
+  set_tests_properties(examples.book_commands examples.book_site PROPERTIES
+    LABELS "examples;nightly" TIMEOUT 600)
 endif()
 
 # ---- former bugs, put back one at a time in a copy of the sources

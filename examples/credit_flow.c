@@ -47,6 +47,7 @@ int main(int argc, char **argv) {
     gex_Segment_QueryBound(team, me - 1, &below_at, NULL, NULL);
     gex_RMA_GetBlocking(team, &below, me - 1, below_at, sizeof below, 0);
   }
+  /* book: loop */
   uint64_t sum = 0;
   for (uint64_t i = 0; i < count; i++) {
     uint64_t item = i;
@@ -62,6 +63,7 @@ int main(int argc, char **argv) {
       sum += item;
     }
   }
+  /* book end */
   const uint64_t want = count * (count - 1) / 2 + count * ((uint64_t)last * size / 2);
   if (me == last)
     printf("%s: %llu items through %u ranks, sum %llu\n", sum == want ? "ok" : "FAILED",

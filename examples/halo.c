@@ -51,10 +51,13 @@ static void run(uint64_t cell[CELLS], int steps) {
   gexx_Notify_t from_left, from_right;
   gex_Segment_QueryBound(team, left, (void **)&at_left, NULL, NULL);
   gex_Segment_QueryBound(team, right, (void **)&at_right, NULL, NULL);
+  /* book: init */
   gexx_Notify_Init(team, left, LEFT, 1, &from_left);
   gexx_Notify_Init(team, right, RIGHT, 1, &from_right);
+  /* book end */
   for (int s = 0; s < steps; s++) {
     const int odd = s % 2;
+    /* book: step */
     gexx_Notify_Start(from_left);
     gexx_Notify_Start(from_right);
     gexx_RMA_PutNotify(team, left, &at_left[odd][RIGHT], &cell[0], 8, RIGHT, 0);
@@ -62,6 +65,7 @@ static void run(uint64_t cell[CELLS], int steps) {
     for (int i = 1; i < CELLS - 1; i++) next[i] = smooth(cell[i - 1], cell[i], cell[i + 1]);
     gexx_Notify_Wait(from_left, NULL);
     gexx_Notify_Wait(from_right, NULL);
+    /* book end */
     next[0] = smooth(edge[odd][LEFT], cell[0], cell[1]);
     next[CELLS - 1] = smooth(cell[CELLS - 2], cell[CELLS - 1], edge[odd][RIGHT]);
     memcpy(cell, next, sizeof next);

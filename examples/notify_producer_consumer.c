@@ -24,17 +24,21 @@ static void produce(gex_TM_t team, struct lane *lane, struct lane *mine, unsigne
   static uint32_t block[WORDS];
   for (unsigned i = 0; i < blocks; i++) {
     for (int w = 0; w < WORDS; w++) block[w] = gex_TM_QueryRank(team) * 1000003u + i;
+    /* book: produce */
     if (i >= SLOTS) (void)gexx_Signal_WaitConsume(&mine->freed, 1);
     gexx_RMA_PutSignalBlocking(team, 0, lane->slot[i % SLOTS], block, sizeof block, GEX_EVENT_NOW,
                                &lane->filled, GEXX_SIG_ADD, 1, 0);
+    /* book end */
   }
 }
 static int consume(gex_TM_t team, struct lane *lanes, struct lane **theirs, unsigned blocks) {
   size_t from = 0;
   int bad = 0;
   for (unsigned done = 0; done < blocks; done++) {
+    /* book: consume */
     (void)gexx_Signal_WaitSome(&lanes[0].filled, gex_TM_QuerySize(team), sizeof *lanes, &from);
     (void)gexx_Signal_WaitConsume(&lanes[from].filled, 1);
+    /* book end */
     const uint32_t *const block = lanes[from].slot[lanes[from].next % SLOTS];
     const uint32_t want = (uint32_t)from * 1000003u + (uint32_t)lanes[from].next++;
     for (int w = 0; w < WORDS; w++) bad += block[w] != want;

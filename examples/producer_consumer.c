@@ -22,6 +22,7 @@ static volatile unsigned queue_tail;
 static volatile int in_use[SLOTS]; /* of this producer's slots; cleared by the handler */
 static gex_Rank_t size;
 
+/* book: handlers */
 static void block_handler(gex_Token_t token, void *block, size_t nbytes, gex_AM_Arg_t slot) {
   gex_Token_Info_t info;
   (void)block, (void)nbytes;
@@ -33,6 +34,7 @@ static void credit_handler(gex_Token_t token, gex_AM_Arg_t slot) {
   (void)token;
   in_use[slot] = 0;
 }
+/* book end */
 
 /* Every word of a block holds the same number, so that a torn block would be noticed. */
 static void produce(gex_TM_t team, uint32_t *slots, gex_Rank_t me, int blocks) {
@@ -40,10 +42,12 @@ static void produce(gex_TM_t team, uint32_t *slots, gex_Rank_t me, int blocks) {
   for (int i = 0; i < blocks; i++) {
     for (int w = 0; w < WORDS; w++) block[w] = me * 1000003u + (uint32_t)i;
     const int slot = i % SLOTS;
+    /* book: long */
     GASNET_BLOCKUNTIL(!in_use[slot]);
     in_use[slot] = 1;
     uint32_t *const to = slots + ((size_t)me * SLOTS + slot) * WORDS;
     gex_AM_RequestLong1(team, 0, H_BLOCK, block, sizeof block, to, GEX_EVENT_NOW, 0, slot);
+    /* book end */
   }
 }
 static int consume(gex_TM_t team, const uint32_t *slots, unsigned blocks) {

@@ -17,16 +17,20 @@ enum { HANDLER_PASS = GEX_AM_INDEX_BASE };
 static volatile int arrived;
 static volatile int64_t value;
 
+/* book: handler */
 /* Runs on the receiving rank when it polls; a 64-bit number travels as two 32-bit arguments. */
 static void pass_handler(gex_Token_t token, gex_AM_Arg_t high, gex_AM_Arg_t low) {
   (void)token;
   value = (int64_t)((uint64_t)(uint32_t)high << 32 | (uint32_t)low);
   arrived++;
 }
+/* book end */
 
+/* book: send */
 static void send_value(gex_TM_t team, gex_Rank_t to, int64_t number) {
   gex_AM_RequestShort2(team, to, HANDLER_PASS, 0, number >> 32, number);
 }
+/* book end */
 
 int main(int argc, char **argv) {
   gex_Client_t client;
@@ -35,11 +39,13 @@ int main(int argc, char **argv) {
   if (gex_Client_Init(&client, &ep, &team, "RING", &argc, &argv, 0) != GASNET_OK) return 1;
 
   /* The promise that this handler gets Short requests of two arguments is checked in debug mode. */
+  /* book: register */
   gex_AM_Entry_t table[] = {{HANDLER_PASS, (gex_AM_Fn_t)pass_handler,
                              GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 2, NULL, "pass_handler"}};
   if (gex_EP_RegisterHandlers(ep, table, 1) != GASNET_OK) return 1;
   /* Nobody sends before everybody has registered. */
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  /* book end */
 
   const int rounds = argc > 1 ? atoi(argv[1]) : 100;
   const gex_Rank_t me = gex_TM_QueryRank(team);
@@ -48,9 +54,11 @@ int main(int argc, char **argv) {
 
   if (me == 0) send_value(team, next, 0);
   for (int round = 1; round <= rounds; round++) {
+    /* book: wait */
     GASNET_BLOCKUNTIL(arrived >= round);
     const int last_stop = me == 0 && round == rounds;
     if (!last_stop) send_value(team, next, value + me);
+    /* book end */
   }
 
   int failed = 0;

@@ -52,6 +52,7 @@ static void on_result(gex_Token_t token, gex_AM_Arg_t task, gex_AM_Arg_t low, ge
 }
 
 /* Master: whatever the lost worker had is to be done again. Its results were all handled before. */
+/* book: failure */
 static void on_failure(gex_Rank_t rank, int state, void *cdata) {
   (void)cdata;
   if (rank == 0) master_gone = 1;
@@ -60,6 +61,7 @@ static void on_failure(gex_Rank_t rank, int state, void *cdata) {
   if (doing[rank] != NOBODY) pile[on_pile++] = doing[rank];
   doing[rank] = NOBODY;
 }
+/* book end */
 
 static int next_task(void) {
   if (on_pile) return pile[--on_pile];
@@ -111,8 +113,10 @@ int main(int argc, char **argv) {
   size = gex_TM_QuerySize(team);
   if (argc > 1 && atoi(argv[1]) > 0 && atoi(argv[1]) <= TASKS_MAX) tasks = atoi(argv[1]);
   if (gex_EP_RegisterHandlers(ep, table, 2) != GASNET_OK) return 1;
+  /* book: policy */
   gexx_Job_SetFailureCallback(on_failure, NULL);
   if (gexx_Job_SetFailurePolicy(GEXX_FAILURE_REPORT) != GASNET_OK) return 1;
+  /* book end */
   if (me != 0) {
     worker();
     return 0;
@@ -124,6 +128,8 @@ int main(int argc, char **argv) {
   printf("%s: %d tasks, %u workers, %d lost\n", wrong ? "FAILED" : "ok", tasks, size - 1,
          lost_workers);
   fflush(stdout);
+  /* book: end */
   gexx_Job_SetFailurePolicy(GEXX_FAILURE_ABORT); /* the loss was made good: this code counts */
   gasnet_exit(wrong != 0);
+  /* book end */
 }

@@ -21,6 +21,7 @@ static gex_HSL_t lock = GEX_HSL_INITIALIZER;
 static uint64_t total;    /* protected by lock */
 static unsigned messages; /* protected by lock */
 
+/* book: lock */
 static void add_handler(gex_Token_t token, gex_AM_Arg_t amount) {
   (void)token;
   gex_HSL_Lock(&lock);
@@ -28,6 +29,7 @@ static void add_handler(gex_Token_t token, gex_AM_Arg_t amount) {
   messages++;
   gex_HSL_Unlock(&lock);
 }
+/* book end */
 
 static unsigned messages_so_far(void) {
   gex_HSL_Lock(&lock);
@@ -41,9 +43,11 @@ static void *work(void *arg) {
   const size_t t = (size_t)(uintptr_t)arg;
   uint64_t *const part = malloc(size * sizeof *part);
   if (!part) gasnet_exit(1);
+  /* book: work */
   for (gex_Rank_t r = 0; r < size; r++)
     gex_RMA_GetNBI(team, &part[r], r, &columns[r][t], sizeof part[r], 0);
   gex_NBI_Wait(GEX_EC_GET, 0);
+  /* book end */
   uint64_t sum = 0;
   for (gex_Rank_t r = 0; r < size; r++) sum += part[r];
   free(part);

@@ -107,7 +107,9 @@ def script_of(name, folder):
     """A launcher with the options of others, as the installation writes it."""
     text = (ROOT / "cmake/install/gasnetrun_net.in").read_text()
     path = Path(folder) / name
-    path.write_text(text.replace("@NAME@", name).replace("@CONDUIT@", "udp"))
+    for mark, value in (("NAME", name), ("CONDUIT", "udp"), ("NET", "UDP"), ("SPAWNER", "hosts")):
+        text = text.replace(f"@{mark}@", value)
+    path.write_text(text)
     return ["sh", str(path)]
 
 
@@ -126,6 +128,8 @@ def all_pages(tombolo):
     with tempfile.TemporaryDirectory() as folder:
         for name in NETWORK_SCRIPTS:
             text = help_of(script_of(name, folder))
+            if not text or not text[0].startswith("usage: "):
+                raise SystemExit(f"man: {name} --help prints no usage: {' '.join(text)[:200]}")
             pages[name] = page(name, "start a program with the options of other launchers", text,
                                "tombolo-run(1), docs/HOSTS.md")
     return {f"{name}.1": "\n".join(lines) + "\n" for name, lines in pages.items()}

@@ -9,6 +9,7 @@ lines of the text are described at its top. Colours follow the reader's light or
 
 import argparse
 import html
+import math
 import sys
 from pathlib import Path
 
@@ -22,6 +23,9 @@ text { fill: #1f2328; text-anchor: middle }
 .title { font: bold 15px sans-serif }
 .line { font: 13px sans-serif }
 .label { font: italic 12px sans-serif; text-anchor: start }
+.centre { font: italic 12px sans-serif }
+.cell { font: 12px sans-serif }
+.dashed { stroke-dasharray: 4 4 }
 .client { fill: #eef1f4 }
 .public { fill: #d8e8fb }
 .core { fill: #dcefdc }
@@ -85,8 +89,52 @@ def draw_flow(first, second, y):
     yield f'<path class="tip" d="M{end} {y}l-{TIP} -4v8z"/>'
 
 
-def draw(text):
-    """The SVG of one picture's text."""
+def draw_cells(numbers, kind, texts):
+    """A row of equal boxes from the place in `numbers`, each of that width and height."""
+    x, y, width, height = numbers
+    for i, text in enumerate(texts):
+        left = x + i * width
+        yield (
+            f'<rect class="frame {"edge-box" if kind == "edge" else kind}" x="{left}" y="{y}" '
+            f'width="{width}" height="{height}"/>'
+        )
+        yield draw_text("cell", left + width / 2, y + height / 2 + 4, text)
+
+
+def draw_line(numbers, options, text):
+    """Between two points; `options` are those of the line `line` (see the top of a text)."""
+    x1, y1, x2, y2 = numbers
+    length = math.hypot(x2 - x1, y2 - y1)
+    along = ((x2 - x1) / length, (y2 - y1) / length)
+    end = (x2, y2)
+    if "arrow" in options:
+        end = (x2 - TIP * along[0], y2 - TIP * along[1])
+    style = "edge dashed" if "dashed" in options else "edge"
+    yield f'<path class="{style}" d="M{x1:g} {y1:g}L{end[0]:g} {end[1]:g}"/>'
+    if "arrow" in options:
+        left = (end[0] - 4 * along[1], end[1] + 4 * along[0])
+        right = (end[0] + 4 * along[1], end[1] - 4 * along[0])
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in ((x2, y2), left, right))
+        yield f'<polygon class="tip" points="{points}"/>'
+    if text:
+        beside = abs(along[1]) > 0.9  # a steep line has its text on the right, others above
+        above = 8 + 3.5 * len(text) * abs(along[1] / along[0]) if not beside else -4
+        x, y = (x1 + x2) / 2 + (8 if beside else 0), (y1 + y2) / 2 - above
+        yield draw_text("label" if beside else "centre", x, y, text)
+
+
+def draw_free(words, texts):
+    """What does not refer to a box: cells, line, text."""
+    numbers = [int(word) for word in words[1:] if word.lstrip("-").isdigit()]
+    if words[0] == "cells":
+        return draw_cells(numbers, words[5], texts)
+    if words[0] == "line":
+        return draw_line(numbers, words[5:], texts[0] if texts else "")
+    return [draw_text(words[3], *numbers, texts[0])]
+
+
+def shapes_of(text):
+    """The size of a picture and the shapes in it."""
     size, boxes, shapes = (0, 0), {}, []
     for line in text.split("\n"):
         words, *texts = (part.strip() for part in line.partition("#")[0].split("|"))
@@ -103,13 +151,29 @@ def draw(text):
             shapes += draw_arrow(boxes[words[1]], boxes[words[2]], x, texts[0])
         elif words[0] == "flow":
             shapes += draw_flow(boxes[words[1]], boxes[words[2]], int(words[3]))
+        elif words[0] in ("cells", "line", "text"):
+            shapes += draw_free(words, texts)
         else:
-            raise SystemExit(f"{words[0]}: expected size, box, arrow or flow")
-    width, height = size
+            raise SystemExit(f"{words[0]}: expected size, box, arrow, flow, cells, line or text")
+    return size, shapes
+
+
+def style_of(scheme):
+    """The style sheet: of the reader's scheme, or always of `light` or `dark`."""
+    light, dark = STYLE.split("@media (prefers-color-scheme: dark) {\n")
+    if not scheme:
+        return STYLE
+    dark = dark.rpartition("}")[0] if scheme == "dark" else ""
+    return light + dark + ".back { fill: none }\n"
+
+
+def draw(text, scheme=None):
+    """The SVG of one picture's text; with a scheme it has no background and only its colours."""
+    (width, height), shapes = shapes_of(text)
     view = f'viewBox="0 0 {width} {height}" width="{width}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {view}>'
     back = f'<rect class="back" width="{width}" height="{height}"/>'
-    return "\n".join([head, f"<style>{STYLE}</style>", back, *shapes, "</svg>"]) + "\n"
+    return "\n".join([head, f"<style>{style_of(scheme)}</style>", back, *shapes, "</svg>"]) + "\n"
 
 
 def main():

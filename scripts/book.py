@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Book: docs/book and the other pages of docs as one site.
+
+Usage: book.py site [--out DIR] [--venv DIR]    builds the site with mkdocs (`make book`)
+       book.py check                            checks links and listings, without mkdocs
+       book.py run [--build DIR] [PAGE...]      runs the commands that the chapters print
+
+A listing of a program in docs/book is one line, `--8<-- "PATH:NAME"`: the part of that file between
+the comments `book: NAME` and `book end`, or the whole file without `:NAME`. The tests compile and
+run these files. A block `sh` is run as printed, in a copy of examples/, with an installation in
+$HOME/tombolo, unless `<!-- not run: REASON -->` stands above it. Each line of a block `text` below
+`<!-- output -->` must be in what the block before it has printed; numbers and blanks may differ.
+mkdocs is installed in the folder --venv when it is not there; without a registry the site is
+skipped: exit code 77, or 0 with --lenient.
+"""
+
+import argparse
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+BOOK = DOCS / "book"
+LISTING = re.compile(r'^--8<-- "([^":]+)(?::([^"]+))?"$')
+MARK = re.compile(r"^\s*(?:/\*|//|!|#)\s*book(?:: (\S+)| end)\s*(?:\*/)?\s*$")
+FENCE = re.compile(r"^( *)```(.*)$")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+CODE = ("c", "cpp", "c++", "fortran", "python", "upc")
+LIMIT = 300  # seconds for one block of commands
+
+
+class Wrong(Exception):
+    """A page that does not follow the rules; the text says where and what."""
+
+
+# ---- listings
+
+
+def part_of(path, name):
+    """The lines of a file between its marks, or all without a name; marks are left out."""
+    file = ROOT / path
+    if not file.is_file():
+        raise Wrong(f"{path}: there is no such file to list")
+    out, inside, found = [], not name, not name
+    for line in file.read_text(encoding="utf-8").splitlines():
+        mark = MARK.match(line)
+        if mark and name:
+            inside = mark.group(1) == name
+            found = found or inside
+        elif not mark and inside:
+            out.append(line)
+    if not found:
+        raise Wrong(f"{path}: has no part 'book: {name}'")
+    indent = min((len(line) - len(line.lstrip()) for line in out if line.strip()), default=0)
+    return [line[indent:] for line in out]
+
+
+def blocks_of(text):
+    """Yields (line number, language, lines, line above) of each fenced block of a page."""
+    start, language, inside, above = 0, "", [], ""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        fence = FENCE.match(line)
+        if fence and not start:
+            start, language, inside = number, fence.group(2).strip(), []
+            above = lines[number - 2].strip() if number > 1 else ""
+        elif fence:
+            yield start, language, inside, above
+            start = 0
+        elif start:
+            inside.append(line)
+    if start:
+        raise Wrong(f"line {start}: the block has no end")
+
+
+def expand(text):
+    """A page with the listings in place; the title of each is the path of its file."""
+    out = []
+    for line in text.splitlines():
+        listing = LISTING.match(line.strip())
+        if not listing:
+            out.append(line)
+            continue
+        if out and FENCE.match(out[-1]) and "title=" not in out[-1]:
+            out[-1] += f' title="{listing.group(1)}"'
+        out += part_of(*listing.groups())
+    return "\n".join(out) + "\n"
+
+
+# ---- the page of the tools, from the manual pages
+
+
+def plain(text):
+    """Text of a manual page without the formatter's escapes."""
+    return text.replace("\\&", "").replace("\\-", "-").replace("\\e", "\\")
+
+
+def tool_of(page):
+    """One manual page (docs/man/*.1, which scripts/man.py writes) as a section."""
+    out, fixed, part, item = [], False, "", False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        macro, _, rest = line.partition(" ")
+        text = plain(line) if fixed or part == "SYNOPSIS" else html.escape(plain(line), quote=False)
+        if macro in ('.\\"', ".TH") or part == "SEE" and macro != ".SH":
+            continue
+        if part == "SYNOPSIS" and macro == ".SH":
+            out += ["```", ""]
+        if macro == ".SH":
+            part = rest.split()[0]
+            out += {"NAME": [], "SYNOPSIS": ["", "```text"], "SEE": []}.get(part, [""])
+        elif macro in (".nf", ".fi"):
+            fixed = macro == ".nf"
+            out += ["", "```text"] if fixed else ["```", ""]
+        elif macro in (".PP", ".TP"):
+            out.append("")
+        elif macro == ".B":
+            out.append(f"`{plain(rest)}`")
+            item = True
+        else:
+            out.append(":   " + text if item else "    " + text if part == "OPTIONS" else text)
+            item = False
+    name = page.stem.replace("tombolo-", "tombolo ")
+    return "\n".join([f"## {name}", "", *out])
+
+
+def tools_page():
+    """The reference of all commands."""
+    head = "# Tools\n\nThis page is made from the help of each command, as `--help` prints it.\n"
+    pages = sorted((DOCS / "man").glob("*.1"))
+    return "\n\n".join([head, *map(tool_of, pages)]) + "\n"
+
+
+# ---- checks without mkdocs
+
+
+def check_blocks(page, text):
+    """Yields what is wrong with the fenced blocks of a chapter."""
+    for number, language, lines, above in blocks_of(text):
+        where = f"{page.relative_to(ROOT)}:{number}"
+        listings = [LISTING.match(line.strip()) for line in lines]
+        if language in CODE and not (listings and all(listings)):
+            yield f'{where}: a program is listed from a tested file: --8<-- "PATH:NAME"'
+        elif language not in (*CODE, "sh", "text", "make", "cmake", "toml", "yaml"):
+            yield f"{where}: '{language}' is no language of a block; sh and text are"
+        for listing in filter(None, listings):
+            try:
+                part_of(*listing.groups())
+            except Wrong as wrong:
+                yield f"{where}: {wrong}"
+        if above.startswith("<!-- not run") and not re.fullmatch(r"<!-- not run: .{8,} -->", above):
+            yield f"{where}: say why: <!-- not run: REASON -->"
+
+
+def check_links(page, text):
+    """Yields links of a page that lead to no file of docs."""
+    text = re.sub(r"(?ms)^ *```.*?^ *```$|`[^`\n]*`", "", text)
+    for target in LINK.findall(text):
+        if re.match(r"[a-z]+:|#", target):
+            continue
+        path = target.partition("#")[0]
+        if path in ("tools.md",) or (page.parent / path).is_file():
+            continue
+        yield f"{page.relative_to(ROOT)}: the link {target} leads nowhere"
+
+
+def check():
+    """The quick check; returns the exit code."""
+    faults, chapters = [], sorted(BOOK.glob("*.md"))
+    for page in (*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("DECISIONS/*.md")), *chapters):
+        text = page.read_text(encoding="utf-8")
+        faults += check_links(page, text)
+        if page in chapters:
+            try:
+                faults += check_blocks(page, text)
+            except Wrong as wrong:
+                faults.append(f"{page.relative_to(ROOT)}: {wrong}")
+    print("\n".join(faults + [f"book: {len(chapters)} chapters, {len(faults)} faults"]))
+    return 1 if faults or not chapters else 0
+
+
+# ---- commands
+
+
+def install(build, home):
+    """An installation of the build tree in HOME/tombolo, as the chapters have it."""
+    done = subprocess.run(["cmake", "--install", build, "--prefix", str(home / "tombolo")],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Wrong(f"cmake --install failed: {done.stderr[-400:]}")
+
+
+def squeezed(line):
+    """A line in which numbers and blanks are alike."""
+    return re.sub(r"[0-9]+(?:\.[0-9]+)?", "0", " ".join(line.split()))
+
+
+def run_page(page, home, environment):
+    """Runs the blocks of a chapter one after the other; yields (line, what is wrong or None)."""
+    printed = ""
+    folder = home / page.stem
+    shutil.copytree(ROOT / "examples", folder)
+    for number, language, lines, above in blocks_of(page.read_text(encoding="utf-8")):
+        if language == "sh" and not above.startswith("<!-- not run"):
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", "\n".join(lines)], cwd=folder, env=environment,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                text=True, timeout=LIMIT, check=False)
+            printed = done.stdout
+            ended = f"exit code {done.returncode}:\n{printed[-2000:]}"
+            yield number, ended if done.returncode else None
+        elif above == "<!-- output -->":
+            have = {squeezed(line) for line in printed.splitlines()}
+            missing = "\n".join(line for line in lines if line.strip() not in ("", "...")
+                                and squeezed(line) not in have)
+            yield number, f"not printed: {missing}\nbut:\n{printed[-2000:]}" if missing else None
+
+
+def run(build, names):
+    """Runs the commands of the chapters; returns the exit code."""
+    pages = [BOOK / f"{name}.md" for name in names] or sorted(BOOK.glob("*.md"))
+    count = failed = 0
+    with tempfile.TemporaryDirectory(prefix="tombolo-book-") as place:
+        home = Path(place)
+        install(build, home)
+        environment = {
+            **os.environ, "HOME": place, "PATH": f"{place}/tombolo/bin:{os.environ['PATH']}",
+            "PKG_CONFIG_PATH": f"{place}/tombolo/lib/pkgconfig", "TOMBOLO_BUILD": build,
+        }
+        for page in pages:
+            for number, wrong in run_page(page, home, environment):
+                count += 1
+                if wrong:
+                    failed += 1
+                    print(f"{page.relative_to(ROOT)}:{number}: {wrong}")
+    print(f"book: {count} blocks of {len(pages)} chapters, {failed} failed")
+    return 1 if failed or not count else 0
+
+
+# ---- the site
+
+
+def find_mkdocs(venv):
+    """The mkdocs of the folder, installed there if need be; None without a registry."""
+    mkdocs = venv / "bin" / "mkdocs"
+    if mkdocs.is_file() and (venv / "ready").is_file():
+        return mkdocs
+    print(f"book: installing mkdocs-material in {venv}")
+    for command in ([sys.executable, "-m", "venv", str(venv)],
+                    [str(venv / "bin" / "pip"), "install", "-q", "mkdocs-material>=9.5,<10"]):
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            print(f"book: {error}")
+            return None
+        if done.returncode:
+            print((done.stderr or done.stdout).strip()[-400:])
+            return None
+    (venv / "ready").touch()
+    return mkdocs
+
+
+def site(out, venv):
+    """Builds the site; returns the exit code."""
+    mkdocs = find_mkdocs(venv)
+    if not mkdocs:
+        print("book: skipped: mkdocs-material cannot be installed from a registry here. "
+              "Install python3-venv, or give --venv a folder that has it.")
+        return 77
+    out.parent.mkdir(parents=True, exist_ok=True)
+    config = out.parent / f"{out.name}-mkdocs.yml"
+    config.write_text(
+        f"INHERIT: {BOOK / 'mkdocs.yml'}\ndocs_dir: {DOCS}\nsite_dir: {out}\n"
+        f"hooks: [{BOOK / 'hooks.py'}]\n", encoding="utf-8")
+    done = subprocess.run(
+        [str(mkdocs), "build", "--strict", "-f", str(config)], text=True, check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "NO_MKDOCS_2_WARNING": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        print("".join(line for line in done.stdout.splitlines(True) if not line.startswith("INFO")))
+        return 1
+    print(f"book: {out}/index.html")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("site", "check", "run"))
+    parser.add_argument("names", nargs="*", help="chapters to run")
+    parser.add_argument("--build", default=str(ROOT / "build"), help="build tree")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "book")
+    parser.add_argument("--venv", type=Path, default=ROOT / "build" / "book-venv")
+    parser.add_argument("--lenient", action="store_true", help="a skipped site is no failure")
+    options = parser.parse_args()
+    try:
+        if options.what == "check":
+            return check()
+        if options.what == "run":
+            return run(str(Path(options.build).resolve()), options.names)
+        code = site(options.out.resolve(), options.venv.resolve())
+        return 0 if code == 77 and options.lenient else code
+    except Wrong as wrong:
+        print(f"book: {wrong}")
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
