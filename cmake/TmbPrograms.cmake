@@ -43,7 +43,7 @@ find_library(TMB_SIMGRID_LIBRARY simgrid)
 if(TARGET tombolo_tool AND TMB_SIMGRID_INCLUDE AND TMB_SIMGRID_LIBRARY AND NOT TMB_SANITIZE
    AND NOT TMB_PREEMPT)
   file(GLOB tmb_sim_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/sim/*.cc"
-    "${PROJECT_SOURCE_DIR}/tools/sim/plan.c")
+    "${PROJECT_SOURCE_DIR}/tools/sim/apps/*.cc" "${PROJECT_SOURCE_DIR}/tools/sim/plan.c")
   add_executable(tombolo_sim ${tmb_sim_sources})
   set_target_properties(tombolo_sim PROPERTIES OUTPUT_NAME sim
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/sim")

@@ -102,6 +102,108 @@ class Simulate(unittest.TestCase):
         warm = self.run_one(*words, "--warm", 2, machine=self.machine(window_bytes=2800))
         self.assertLess(warm["seconds"], ends + WIRE_S * 2 + 5.6e-5)
 
+    def seconds(self, *words, **changes):
+        return self.run_one(*words, machine=self.machine(**changes))["seconds"]
+
+    def test_events_by_hand(self):
+        put = 1e-6 + WIRE_S + 8e-8 + WIRE_S + 2e-6  # until its sender knows that it is complete
+        expected = {
+            "signal": 3e-6 + WIRE_S + 8e-8,
+            "flag": put + 1e-6 + WIRE_S + 8e-8,
+            "atomic": put + 1e-6 + WIRE_S + 8e-8 + 1e-6,  # the owner's processor adds
+            "queue": put + 1e-6 + WIRE_S + 64e-8 + 1e-6,
+            "message": 1e-6 + 8e-9 + WIRE_S + 8e-8 + 1e-6 + 8e-9,
+        }
+        for way, seconds in expected.items():
+            got = self.seconds("event", "--way", way, "--bytes", 8)
+            self.assertAlmostEqual(got, seconds, delta=seconds * 1e-6, msg=way)
+        nic = self.seconds("event", "--way", "atomic", "--bytes", 8, nic_atomic_s=5e-7)
+        self.assertAlmostEqual(nic, expected["atomic"] - 1e-6 + 5e-7, delta=1e-11)
+        code, _, err = simulate("event", "--machine", "torus", "--way", "smoke")
+        self.assertEqual(code, 2)
+        self.assertIn("--way smoke: give sync-all", err)
+
+    def test_pipeline_by_hand(self):
+        """Two ranks, two columns each, two rows to compute: 40 ns a row."""
+        words = ("pipeline", "--rows", 3, "--columns", 4, "--way")
+        row, signal, short = 4e-8, WIRE_S + 8e-8, 1e-6 + WIRE_S + 64e-8 + 1e-6
+        put = 1e-6 + signal + WIRE_S + 2e-6
+        expected = {
+            # both rows of rank 0 with their starts, on the way, last row of rank 1, corner home
+            "signal": 2 * (row + 3e-6) + signal + row + 3e-6 + signal,
+            "sync-all": 3 * (row + put + short) + put + short,
+            # the sender waits for its own message's being taken; the receiver is there before
+            "sync-images": (row + put + 2e-6) + (row + put + short) + row + put + short,
+        }
+        for way, seconds in expected.items():
+            self.assertAlmostEqual(self.seconds(*words, way), seconds, delta=seconds * 1e-4,
+                                   msg=way)
+        code, _, err = simulate("pipeline", "--machine", "torus", "--ranks", 9, "--columns", 17)
+        self.assertEqual(code, 2)
+        self.assertIn("give at least 18", err)
+
+    def test_halo_by_hand(self):
+        """Two ranks of 10 x 2 points, 2 us to compute; a halo of 80 bytes."""
+        words = ("stencil", "--rows", 10, "--columns", 4, "--width", 1, "--grid", "1d", "--way")
+        way = WIRE_S + 8e-7
+        for name, overlap, seconds in (
+                ("signal", 0, 2e-6 + 3e-6 + way), ("signal", 1, 1e-6 + 3e-6 + way),
+                # put, complete, flag; the other half is computed while it is on its way
+                ("flag", 1, 1e-6 + 1e-6 + way + WIRE_S + 2e-6 + 1e-6 + WIRE_S + 8e-8)):
+            got = self.seconds(*words, name, "--overlap", overlap)
+            self.assertAlmostEqual(got, seconds, delta=seconds * 1e-4, msg=f"{name} {overlap}")
+        # Alone: the operations of a step, 440 a cell.
+        self.assertAlmostEqual(self.seconds("hydro", "--ranks", 1, "--rows", 10, "--columns", 10),
+                               440e-6, delta=1e-9)
+        step = [self.seconds("hydro", "--ranks", 6, "--rows", 60, "--columns", 60, "--way", name)
+                for name in ("signal", "flag", "sync-all")]
+        self.assertEqual(step, sorted(step))
+
+    def test_fetch_add_by_hand(self):
+        """The later of two ranks decides: rank 1 over the network."""
+        way = WIRE_S + 8e-8
+        for means, seconds in (("nic", 1e-6 + way + 1e-6 + way + 2e-6),
+                               ("owner", 1e-6 + way + 2e-6 + way + 1e-6)):
+            got = self.run_one("fetch-add", "--algorithm", means, "--count", 1,
+                               machine=self.machine(nic_atomic_s=1e-6))
+            self.assertAlmostEqual(got["operations_per_s"] * seconds / 2, 1, 6, means)
+        # Many on one word: as fast as the adapter is.
+        got = self.run_one("fetch-add", "--algorithm", "nic", "--count", 20, "--ranks", 200,
+                           machine=self.machine(nic_atomic_s=1e-6))
+        self.assertAlmostEqual(got["operations_per_s"] / 1e6, 1, delta=0.02)
+        code, _, err = simulate("fetch-add", "--machine", "torus", "--algorithm", "nic")
+        self.assertEqual(code, 2)
+        self.assertIn("nic_atomic_s is 0", err)
+
+    def test_barrier_by_hand(self):
+        short = 1e-6 + WIRE_S + 64e-8 + 1e-6
+        for name, seconds in (("dissemination", short), ("nodes", short), ("binomial", 2 * short)):
+            self.assertAlmostEqual(self.seconds("barrier", "--algorithm", name), seconds, 10, name)
+        # The same dissemination as the library's schedule, message by message.
+        words = ("--machine", "torus", "--ranks", 64)
+        ours, steps = (json.loads(simulate(*w, *words, "--json", "-")[1])["seconds"] for w in (
+            ("barrier", "--algorithm", "dissemination"),
+            ("collective", "--kind", "sync", "--levels", 1)))
+        self.assertAlmostEqual(ours / steps, 1, delta=0.2)
+
+    def test_native_by_hand(self):
+        tree = {"tree_bytes_per_s": 1e8, "tree_latency_s": 1e-5}
+        for kind, seconds in (("broadcast", 1e-6 + 1e-5 + 1e-5 + 2e-6),
+                              ("allreduce", 1e-6 + 2e-5 + 1e-5 + 2e-6)):
+            got = self.seconds("native", "--kind", kind, "--algorithm", "tree", "--bytes", 1000,
+                               **tree)
+            self.assertAlmostEqual(got, seconds, 10, kind)
+
+    def test_dense_by_hand(self):
+        """Two steps on 2 x 2 ranks. The longest way: both panels of step 0 to rank 2, then its
+        two products."""
+        words = ("matmul", "--ranks", 4, "--rows", 4, "--block", 2, "--way")
+        panel, work = WIRE_S + 32e-8, 2e-8
+        self.assertAlmostEqual(self.seconds(*words, "hand"), 6e-6 + panel + 2 * work, 10)
+        times = [self.seconds("cholesky", "--ranks", 4, "--rows", 64, "--block", 4, "--way", way)
+                 for way in ("hand", "library")]
+        self.assertEqual(times, sorted(times))
+
     def test_algorithm(self):
         words = ("collective", "--ranks", 64, "--bytes", 65536)
         for name, means in (("tree", "tree"), ("tree:2:8192", "tree"), ("knomial:8", "knomial")):

@@ -3,14 +3,15 @@
  * The experiments of `tombolo sim`, see experiments.h.
  *
  * Owns: which result is called how, and the one SimGrid engine. Called by main.cc. Calls: ft.cc,
- * collective.cc, links.cc. Invariants: arguments are checked before the engine is made, because it
- * exists once in a process.
+ * collective.cc, links.cc, apps/models.cc. Invariants: arguments are checked before the engine is
+ * made, because it exists once in a process.
  */
 #include "experiments.h"
 
 #include "collective.h"
 #include "ft.h"
 #include "links.h"
+#include "sim/apps/models.h"
 
 #include <simgrid/version.h>
 
@@ -72,6 +73,7 @@ Result run_ft(const Machine &machine, const Experiment &e) {
   out.values = {{"seconds", r.seconds},
                 {"flops_per_s", r.flops / r.seconds},
                 {"compute_s", r.compute_s},
+                {"movement_s", r.movement_s},
                 {"software_s", r.software_s},
                 {"bisection_s", r.bisection_s},
                 {"exchanged_bytes", r.bytes},
@@ -181,6 +183,12 @@ Result run_message(const Machine &machine, const Experiment &e) {
   return out;
 }
 
+Result run_model(const Machine &machine, const Experiment &e) {
+  Engine engine;
+  Network network(*engine, machine, e.ranks);
+  return model_run(network, e);
+}
+
 Result show_machine(const Machine &machine) {
   Result out;
   out.texts["title"] = machine.title;
@@ -205,8 +213,11 @@ Result run_experiment(const Machine &machine, const Experiment &e) {
     result = run_message(machine, e);
   else if (e.name == "machine")
     result = show_machine(machine);
+  else if (model_known(e.name))
+    result = run_model(machine, e);
   else
-    throw Error(e.name + ": no experiment; give ft, collective, links, message or machine");
+    throw Error(e.name + ": no experiment; give ft, collective, links, message, machine, " +
+                model_names());
   result.texts["experiment"] = e.name;
   result.texts["machine"] = machine.name;
   result.texts["simulator"] = "SimGrid " + std::to_string(SIMGRID_VERSION_MAJOR) + "." +

@@ -12,12 +12,18 @@
 
 namespace sim {
 
+/* Sizes of the applications' models. */
+struct AppSizes {
+  uint64_t rows = 1000, columns = 1000, group = 1, block = 64, overlap = 1, width = 1;
+};
+
 /* What the command line says; 0 and empty: not given. */
 struct Experiment {
   std::string name, way, kind, algorithm, flows;
   uint64_t points[3] = {0, 0, 0}, grid[2] = {0, 0};
   uint64_t ranks = 2, bytes = 8, levels = 0, links = 1, count = 64, times = 1, warm = 0;
   bool one_dimension = false, native = false;
+  AppSizes app;
 };
 
 /* Values are in seconds, bytes, flops and counts, as the end of the name says. */

@@ -118,11 +118,17 @@ private:
   void compute_plane(const Stage &s) {
     const double cores = m_.get("cores_per_node");
     const double points = static_cast<double>(s.length * s.transforms);
-    const double seconds =
-        transform_flops(s) / (m_.get("fft_fraction") * m_.get("flops_per_core")) +
-        2 * POINT_BYTES * points / (m_.get("memory_bytes_per_s") / cores);
-    if (index_ == 0) run_.result.compute_s += seconds;
-    s4u::this_actor::sleep_for(seconds);
+    const double flops = transform_flops(s) / (m_.get("fft_fraction") * m_.get("flops_per_core"));
+    const double memory = 2 * POINT_BYTES * points / (m_.get("memory_bytes_per_s") / cores);
+    if (index_ == 0) run_.result.compute_s += flops;
+    if (index_ == 0) run_.result.movement_s += memory;
+    s4u::this_actor::sleep_for(flops + memory);
+  }
+
+  /* Copy into or out of buffers. */
+  void move(double bytes) {
+    if (index_ == 0) run_.result.movement_s += copy(bytes);
+    s4u::this_actor::sleep_for(copy(bytes));
   }
 
   /* Begin the transfers of some planes. */
@@ -194,8 +200,10 @@ private:
   /* Start one put to each other member. in signal: with signal. */
   void start_puts(const Stage &s, double bytes) {
     const double start = m_.get(run_.c.way == Way::SIGNAL ? "signal_overhead_s" : "put_overhead_s");
-    const double done = run_.c.way == Way::SIGNAL ? 0 : m_.get("put_done_s");
+    const bool counted = run_.c.way == Way::COLLECTIVE;
+    const double done = counted || run_.c.way == Way::SIGNAL ? 0 : m_.get("put_done_s");
     spend(peers(s) * (start + done + bytes / m_.get("put_bytes_per_s")));
+    if (counted) spend(m_.get("put_done_s"));
     if (index_ == 0) run_.result.messages += peers(s);
   }
 
@@ -203,7 +211,7 @@ private:
    * as soon as these are there. */
   void end_puts(const Stage &s) {
     wait_transfers();
-    if (run_.c.way == Way::SIGNAL) return;
+    if (run_.c.way == Way::SIGNAL || run_.c.way == Way::COLLECTIVE) return;
     const double back = run_.network.latency(0, run_.network.nodes() / 2);
     s4u::this_actor::sleep_for(2 * back);
     spend(peers(s) * (m_.get("am_send_s") + m_.get("am_receive_s")));
@@ -224,7 +232,7 @@ private:
   void packed(const Stage &s, const Share &share) {
     const double planes = static_cast<double>(s.planes), bytes = s.piece * planes;
     const double mine = bytes * static_cast<double>(members(run_.c, s.team));
-    spend(copy(mine));
+    move(mine);
     if (run_.c.way == Way::PACKED) {
       start_puts(s, bytes);
       transfer(s, share, planes);
@@ -237,7 +245,7 @@ private:
       transfer(s, share, planes);
       wait_transfers();
     }
-    if (s.unpacks) spend(copy(mine));
+    if (s.unpacks) move(mine);
   }
 
   /* Sends and receives of pieces. A message longer than the eager limit moves once its receiver has
@@ -317,14 +325,12 @@ void measure_wires(Run &run) {
 } // namespace
 
 Way ft_way(const std::string &name) {
-  static const std::pair<const char *, Way> ways[] = {{"slabs", Way::SLABS},
-                                                      {"signal", Way::SIGNAL},
-                                                      {"packed", Way::PACKED},
-                                                      {"slabs2", Way::SLABS2},
-                                                      {"packed2", Way::PACKED2}};
+  static const std::pair<const char *, Way> ways[] = {
+      {"slabs", Way::SLABS},   {"signal", Way::SIGNAL}, {"collective", Way::COLLECTIVE},
+      {"packed", Way::PACKED}, {"slabs2", Way::SLABS2}, {"packed2", Way::PACKED2}};
   for (const auto &way : ways)
     if (name == way.first) return way.second;
-  throw Error("--way " + name + ": give slabs, signal, packed, slabs2 or packed2");
+  throw Error("--way " + name + ": give slabs, signal, collective, packed, slabs2 or packed2");
 }
 
 void ft_grid(FtCase &c, uint64_t ranks, bool one) {

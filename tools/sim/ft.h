@@ -16,9 +16,10 @@
 namespace sim {
 
 /* SLABS: a put of each piece of a plane; one wait; then all members tell each other. SIGNAL: puts
- * with signal, the data are used when the signals are there. PACKED: one put to each member after
- * all planes. SLABS2, PACKED2: the same by send and receive. */
-enum class Way { SLABS, SIGNAL, PACKED, SLABS2, PACKED2 };
+ * with signal, the data are used when the signals are there. COLLECTIVE: an exchange of the team
+ * for each plane, whose bytes are counted at both ends. PACKED: one put to each member after all
+ * planes. SLABS2, PACKED2: the same by send and receive. */
+enum class Way { SLABS, SIGNAL, COLLECTIVE, PACKED, SLABS2, PACKED2 };
 
 struct FtCase {
   uint64_t n[3];   /* points, x first */
@@ -28,7 +29,8 @@ struct FtCase {
 };
 
 struct FtResult {
-  double seconds, flops, compute_s, software_s, bisection_s;
+  double seconds, flops, bisection_s;
+  double compute_s, movement_s, software_s; /* of a rank: transforms, memory, messages */
   double bytes, delivered; /* between ranks: named by the exchanges; carried by transfers */
   double messages;         /* of one rank */
   double piece_bytes[2];   /* of a message in a row and in a column */

@@ -31,6 +31,8 @@ const Row rows[] = {
     {"cores_per_node", 1, 4096, NEEDED},
     {"flops_per_core", 1e6, 1e15, NEEDED},
     {"fft_fraction", 1e-3, 1, NEEDED},
+    {"loop_fraction", 1e-4, 1, 0.1}, /* of a core's speed, that a simple loop reaches */
+    {"gemm_fraction", 1e-3, 1, 0.8}, /* the same of a library's matrix product */
     {"memory_bytes_per_s", 1e6, 1e15, NEEDED},
     {"near_latency_s", 0, 1, NEEDED},
     {"near_bytes_per_s", 1e6, 1e15, NEEDED},
@@ -57,6 +59,7 @@ const Row rows[] = {
     {"put_bytes_per_s", 1e3, 1e18, 1e18},
     {"put_overlaps", 0, 1, 1},
     {"signal_overhead_s", 0, 1, NEEDED},
+    {"nic_atomic_s", 0, 1, 0}, /* 0: the owner's processor executes atomic operations */
     {"am_send_s", 0, 1, NEEDED},
     {"am_receive_s", 0, 1, NEEDED},
     {"copy_bytes_per_s", 1e3, 1e18, NEEDED},

@@ -24,14 +24,25 @@ const char usage[] =
     "Usage: tombolo sim EXPERIMENT --machine NAME|FILE [OPTIONS]\n\n"
     "Simulates, with SimGrid, on a described machine:\n"
     "  ft          a transform of NAS FT: --points 2048x1024x1024 --way WAY [--grid TYxTZ|1d]\n"
-    "              WAY: slabs, signal, packed (one-sided), slabs2, packed2 (two-sided);\n"
+    "              WAY: slabs, signal, collective, packed (one-sided), slabs2, packed2 "
+    "(two-sided);\n"
     "              --flows each|share: a flow for each pair of nodes, or one node with its share\n"
     "  collective  one of the library's schedules: --kind broadcast --bytes N\n"
     "              [--algorithm NAME[:RADIX[:SEGMENT]]] [--levels 1|2] [--native] [--times N] "
     "[--warm N]\n"
     "  links       a node to its neighbours: --links N --bytes N --way put|message [--count N]\n"
     "  message     two ranks: --bytes N --way put|message|signal|put-then-signal\n"
-    "  machine     what is known about the machine, and from where\n\n"
+    "  machine     what is known about the machine, and from where\n"
+    "  event       data with a notice from the first to the last rank: --way NOTICE --bytes N\n"
+    "              NOTICE: queue, flag, atomic, signal, message\n"
+    "  pipeline    a wavefront, point to point: --rows N --columns N [--group N]\n"
+    "              --way NOTICE, or sync-all, sync-images\n"
+    "  barrier     --algorithm interrupt, torus, binomial, dissemination or nodes\n"
+    "  stencil     a star: --rows N --columns N --width RADIUS [--grid 1d] [--overlap 0|1] --way\n"
+    "  hydro       a step of hydrodynamics: --rows N --columns N --way\n"
+    "  fetch-add   --kind hot|spread --algorithm owner|nic [--count N]\n"
+    "  native      the machine's own: --kind broadcast|allreduce --algorithm tree|torus\n"
+    "  matmul, cholesky  --rows N --block N --way hand|collective|library\n\n"
     "  --machine NAME|FILE  torus, fat-tree, dragonfly, ethernet, or a machine file\n"
     "  --ranks N            ranks of the job\n"
     "  --set NAME=NUMBER    another value for a parameter of the machine; repeatable\n"
@@ -86,9 +97,13 @@ bool take(Options &o, const std::string &name, const std::string &value) {
       {"--way", &e.way},         {"--kind", &e.kind},   {"--algorithm", &e.algorithm},
       {"--flows", &e.flows}};
   const std::map<std::string, std::pair<uint64_t *, uint64_t>> numbers = {
-      {"--ranks", {&e.ranks, 1}}, {"--bytes", {&e.bytes, 0}}, {"--levels", {&e.levels, 1}},
-      {"--links", {&e.links, 1}}, {"--count", {&e.count, 1}}, {"--times", {&e.times, 1}},
-      {"--warm", {&e.warm, 0}}};
+      {"--ranks", {&e.ranks, 1}},         {"--bytes", {&e.bytes, 0}},
+      {"--levels", {&e.levels, 1}},       {"--links", {&e.links, 1}},
+      {"--count", {&e.count, 1}},         {"--times", {&e.times, 1}},
+      {"--warm", {&e.warm, 0}},           {"--rows", {&e.app.rows, 1}},
+      {"--columns", {&e.app.columns, 1}}, {"--group", {&e.app.group, 1}},
+      {"--block", {&e.app.block, 1}},     {"--overlap", {&e.app.overlap, 0}},
+      {"--width", {&e.app.width, 1}}};
   const auto text = texts.find(name);
   const auto count = numbers.find(name);
   if (text != texts.end())

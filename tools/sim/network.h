@@ -39,6 +39,11 @@ public:
   simgrid::s4u::Host *host_of(uint64_t rank) const { return hosts_[node_of(rank)]; }
   double rail_bytes_per_s() const;
 
+  /* Of a torus: its lengths without those of one node, and whether its ends are linked. Empty: the
+   * machine is none. */
+  const std::vector<unsigned long> &lengths() const { return shape_; }
+  bool closed() const { return closed_; }
+
   /* Seconds in which the most loaded link carries all flows, at full rate. in each: calls its
    * argument with every flow. */
   double drain(const std::function<void(const std::function<void(const Flow &)> &)> &each) const;

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exchanges of halos, see halo.h.
+ *
+ * Owns: the order of computing, packing, sending and waiting of each rank. Called by models.cc.
+ * Calls: way.h. Where the notice is a message of its own, a rank starts the data of all
+ * neighbours, waits until all are complete, and then sends the notices. All messages that leave a
+ * node in a phase are on its link at once and take as long as their sum. Invariants: a long
+ * message of two-sided ranks moves when its receiver waits, unless the machine's message_progress
+ * is 2.
+ */
+#include "sim/apps/halo.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sim {
+namespace {
+
+constexpr double VALUE_BYTES = 8;
+
+struct Side {
+  uint64_t peer;
+  size_t back; /* index of this side among the peer's sides */
+  double cells;
+  bool packed; /* not contiguous: copied into a buffer and out of one */
+};
+
+struct Rank {
+  uint64_t wide, high;
+  std::vector<Side> sides;
+  double free = 0, computed = 0;
+  double posted = 0;          /* SYNC_IMAGES: when it told all neighbours */
+  std::vector<double> there;  /* by side: when the neighbour's notice is here */
+  std::vector<double> answer; /* by side: a long message's time from this rank's answer */
+};
+
+class Halo {
+public:
+  Halo(const Network &network, const HaloCase &c)
+      : network_(network), c_(c), m_(network.machine()), ways_(network, c.notice),
+        ranks_(network.ranks()), next_(network.ranks()) {
+    divide();
+    for (uint64_t r = 0; r < ranks_.size(); r++) join(r);
+    const bool all = c.minimum || c.notice == Notice::SYNC_ALL;
+    meeting_ = all ? meeting_seconds(network, Meeting::NODES) : 0;
+  }
+
+  HaloResult run() {
+    for (uint64_t k = 0; k < c_.times; k++) {
+      for (const Phase &phase : c_.phases) one(phase);
+      if (c_.minimum) all_meet();
+    }
+    const Rank &last = *std::max_element(
+        ranks_.begin(), ranks_.end(), [](const Rank &a, const Rank &b) { return a.free < b.free; });
+    const double times = static_cast<double>(c_.times);
+    return {last.free / times, last.computed / times, longest_};
+  }
+
+private:
+  void divide() {
+    const uint64_t size = ranks_.size();
+    py_ = 1;
+    for (uint64_t d = 1; !c_.one_dimension && d * d <= size; d++)
+      if (size % d == 0) py_ = d;
+    px_ = size / py_;
+    if (c_.columns < px_ || c_.rows < py_)
+      throw Error("--rows " + std::to_string(c_.rows) + " --columns " + std::to_string(c_.columns) +
+                  ": ranks form a grid of " + std::to_string(py_) + " x " + std::to_string(px_) +
+                  "; give at least one cell for each");
+    for (uint64_t r = 0; r < size; r++) {
+      const uint64_t x = r % px_, y = r / px_;
+      ranks_[r].wide = c_.columns * (x + 1) / px_ - c_.columns * x / px_;
+      ranks_[r].high = c_.rows * (y + 1) / py_ - c_.rows * y / py_;
+    }
+  }
+
+  /* Sides to the right and above, and those of the neighbours back. */
+  void join(uint64_t r) {
+    const uint64_t x = r % px_, y = r / px_;
+    auto link = [&](uint64_t peer, double cells, bool packed) {
+      const size_t mine = ranks_[r].sides.size(), its = ranks_[peer].sides.size();
+      ranks_[r].sides.push_back({peer, its, cells, packed});
+      ranks_[peer].sides.push_back({r, mine, cells, packed});
+      for (uint64_t one : {r, peer})
+        ranks_[one].there.push_back(0), ranks_[one].answer.push_back(0);
+    };
+    /* Columns are contiguous where they alone are divided, as in Fortran; else lines are. */
+    if (x + 1 < px_) link(r + 1, static_cast<double>(ranks_[r].high), !c_.one_dimension);
+    if (y + 1 < py_) link(r + px_, static_cast<double>(ranks_[r].wide), false);
+  }
+
+  double bytes(const Side &side, const Phase &phase) const {
+    return side.cells * phase.fields * phase.depth * VALUE_BYTES;
+  }
+
+  /* Bytes that each node sends to others in a phase. */
+  std::vector<double> leaving(const Phase &phase) const {
+    std::vector<double> sum(network_.nodes());
+    for (uint64_t r = 0; r < ranks_.size(); r++)
+      for (const Side &side : ranks_[r].sides)
+        if (!network_.near(r, side.peer)) sum[network_.node_of(r)] += bytes(side, phase);
+    return sum;
+  }
+
+  double packing(const Rank &r, const Phase &phase) const {
+    double sum = 0;
+    for (const Side &side : r.sides)
+      if (side.packed) sum += bytes(side, phase);
+    return sum / m_.get("copy_bytes_per_s");
+  }
+
+  void compute(Rank &r, const Phase &phase, double cells) const {
+    const double seconds = loop_seconds(m_, phase.flops * cells, phase.bytes * cells);
+    r.free += seconds;
+    r.computed += seconds;
+  }
+
+  /* Data of all sides, what is computed meanwhile, notices. Peers get the times in next_. */
+  void send(uint64_t index, const Phase &phase, double rest, double wire) {
+    Rank &r = ranks_[index];
+    double known = 0;
+    std::vector<Message> out;
+    for (const Side &side : r.sides) {
+      const double own = bytes(side, phase);
+      longest_ = std::max(longest_, own);
+      out.push_back(ways_.message(index, side.peer, own, wire));
+      r.free += out.back().start;
+      known = std::max(known, r.free + out.back().known);
+      Rank &peer = ranks_[side.peer];
+      peer.there[side.back] = r.free + (out.back().ask > 0 ? out.back().ask : out.back().landed);
+      peer.answer[side.back] = out.back().answer;
+    }
+    compute(r, phase, rest);
+    if (c_.notice == Notice::SIGNAL || c_.notice == Notice::MESSAGE) return;
+    r.free = std::max(r.free, known);
+    r.posted = r.free;
+    for (size_t i = 0; i < out.size(); i++) {
+      const bool near = network_.near(index, r.sides[i].peer);
+      r.posted += ways_.short_send(near);
+      r.free += out[i].notice;
+      ranks_[r.sides[i].peer].there[r.sides[i].back] = r.free + out[i].way;
+    }
+  }
+
+  double wait(uint64_t index, const Phase &phase, double wire) const {
+    const Rank &r = ranks_[index];
+    double now = c_.notice == Notice::SYNC_IMAGES ? r.posted : r.free;
+    for (size_t i = 0; i < r.sides.size(); i++) {
+      const uint64_t peer = r.sides[i].peer;
+      if (c_.notice == Notice::SYNC_IMAGES) {
+        now = std::max(now, ranks_[peer].posted + ways_.short_way(peer, index)) +
+              ways_.short_take(network_.near(peer, index));
+        continue;
+      }
+      double there = r.there[i];
+      /* A request that came while it computed is answered now. */
+      if (r.answer[i] > 0)
+        there = (m_.get("message_progress") == 2 ? there : std::max(there, r.free)) + r.answer[i];
+      now = std::max(now, there);
+      now += ways_.message(peer, index, bytes(r.sides[i], phase), wire).take;
+    }
+    return now + packing(r, phase);
+  }
+
+  void one(const Phase &phase) {
+    const std::vector<double> shared = leaving(phase);
+    for (uint64_t i = 0; i < ranks_.size(); i++) {
+      Rank &r = ranks_[i];
+      const double cells = static_cast<double>(r.wide * r.high);
+      double edge = 0;
+      for (const Side &side : r.sides) edge += side.cells * phase.depth;
+      const double first = c_.overlap ? std::min(edge, cells) : cells;
+      compute(r, phase, first);
+      r.free += packing(r, phase);
+      send(i, phase, cells - first, shared[network_.node_of(i)]);
+    }
+    for (uint64_t i = 0; i < ranks_.size(); i++)
+      next_[i] = wait(i, phase, shared[network_.node_of(i)]);
+    for (uint64_t i = 0; i < ranks_.size(); i++) ranks_[i].free = next_[i];
+    if (c_.notice == Notice::SYNC_ALL) all_meet();
+  }
+
+  void all_meet() {
+    double last = 0;
+    for (const Rank &r : ranks_) last = std::max(last, r.free);
+    for (Rank &r : ranks_) r.free = last + meeting_;
+  }
+
+  const Network &network_;
+  const HaloCase &c_;
+  const Machine &m_;
+  Ways ways_;
+  std::vector<Rank> ranks_;
+  std::vector<double> next_;
+  uint64_t px_ = 1, py_ = 1;
+  double meeting_ = 0, longest_ = 0;
+};
+
+} // namespace
+
+std::vector<Phase> stencil_phases(uint64_t width) {
+  const double r = static_cast<double>(width);
+  /* `in` is read, then read and increased; `out` is read and written. */
+  return {{8 * r + 2, 5 * VALUE_BYTES, 1, r}};
+}
+
+std::vector<Phase> hydro_phases() {
+  /* Operations and doubles through the memory of a cell, counted in bench/apps/hydro: state, time
+   * step and Lagrangian step; then in each direction the remap of cells and that of nodes. */
+  const Phase lagrange = {160, 57 * VALUE_BYTES, 4, 2}, nodes = {80, 26 * VALUE_BYTES, 1, 1};
+  const Phase first = {60, 21 * VALUE_BYTES, 4, 2}, second = {60, 21 * VALUE_BYTES, 5, 2};
+  return {lagrange, first, nodes, second, nodes};
+}
+
+HaloResult halo_run(const Network &network, const HaloCase &c) {
+  return Halo(network, c).run();
+}
+
+} // namespace sim

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The synchronised pipeline, see wave.h.
+ *
+ * Owns: the order of computing, sending and waiting of each rank. Called by experiments.cc. Calls:
+ * way.h. Blocks of rows are the outer loop and ranks the inner one, so that what a rank waits for
+ * has been computed before: 32768 rows on 16,384 ranks are 5e8 additions. Invariants: SYNC_ALL
+ * needs as many steps more as there are ranks, because data are there only after the next barrier.
+ */
+#include "sim/apps/wave.h"
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+constexpr double VALUE_BYTES = 8;
+constexpr double POINT_FLOPS = 2;  /* an addition and a subtraction */
+constexpr double POINT_BYTES = 16; /* a point of the row is fetched and stored; the one above is in
+                                      cache */
+
+struct Rank {
+  double free, compute, busy, there, take;
+  double send, way, meet; /* of the short messages by which it meets the next rank */
+};
+
+class Wave {
+public:
+  Wave(const Network &network, const WaveCase &c)
+      : network_(network), c_(c), ways_(network, c.notice), ranks_(network.ranks()) {
+    const uint64_t size = network.ranks();
+    if (c.columns < 2 * size)
+      throw Error("--columns " + std::to_string(c.columns) + ": each of " + std::to_string(size) +
+                  " ranks needs two; give at least " + std::to_string(2 * size));
+    if (c.rows < 2) throw Error("--rows " + std::to_string(c.rows) + ": give at least 2");
+    for (uint64_t p = 0; p < size; p++) {
+      const uint64_t count = c.columns * (p + 1) / size - c.columns * p / size;
+      const double points = static_cast<double>(count * c.group);
+      const Message out = p + 1 < size ? to(p, p + 1, values()) : Message{};
+      const Message in = p > 0 ? to(p - 1, p, values()) : Message{};
+      ranks_[p] = {
+          0,          loop_seconds(network.machine(), POINT_FLOPS * points, POINT_BYTES * points),
+          out.busy(), out.there(),
+          in.take,    0,
+          0,          0};
+      if (p + 1 == size) break;
+      const bool near = network.near(p, p + 1);
+      ranks_[p].send = ways_.short_send(near);
+      ranks_[p].meet = ways_.short_take(near);
+      ranks_[p].way = ways_.short_way(p, p + 1);
+    }
+  }
+
+  WaveResult run() {
+    const uint64_t blocks = (c_.rows - 1 + c_.group - 1) / c_.group, last = ranks_.size() - 1;
+    const double closing = last ? home(last) : 0;
+    double longest = 0;
+    for (const Rank &r : ranks_) longest = std::max(longest, r.compute);
+    if (c_.notice == Notice::SYNC_ALL)
+      return {in_steps(blocks, longest), longest * blocks_of(blocks)};
+    for (uint64_t k = 0; k < c_.times; k++) {
+      for (uint64_t b = 0; b < blocks; b++) c_.notice == Notice::SYNC_IMAGES ? meet() : flow();
+      ranks_[0].free = std::max(ranks_[0].free, ranks_[last].free + closing);
+    }
+    return {ranks_[0].free / static_cast<double>(c_.times), longest * blocks_of(blocks)};
+  }
+
+private:
+  static double blocks_of(uint64_t blocks) { return static_cast<double>(blocks); }
+  double values() const { return VALUE_BYTES * static_cast<double>(c_.group); }
+  Message to(uint64_t from, uint64_t peer, double bytes) const {
+    return ways_.message(from, peer, bytes, bytes);
+  }
+
+  /* From the last rank to the first one, until that goes on. */
+  double home(uint64_t last) const {
+    const Message m = to(last, 0, VALUE_BYTES);
+    const bool near = network_.near(last, 0), meets = c_.notice == Notice::SYNC_IMAGES;
+    return m.there() + m.take +
+           (meets ? ways_.short_send(near) + ways_.short_way(last, 0) + ways_.short_take(near) : 0);
+  }
+
+  /* One block of all ranks, each told by the one before. */
+  void flow() {
+    double told = 0;
+    for (Rank &r : ranks_) {
+      const double done = std::max(r.free, told) + r.take + r.compute;
+      told = done + r.there;
+      r.free = done + r.busy;
+    }
+  }
+
+  /* The same where sender and receiver meet: each tells the other and waits for it. */
+  void meet() {
+    double told = 0; /* the receiver of the last message has met its sender */
+    for (uint64_t p = 0; p < ranks_.size(); p++) {
+      Rank &r = ranks_[p];
+      const double done = std::max(r.free, told) + r.compute;
+      r.free = done;
+      if (p + 1 == ranks_.size()) break;
+      const double mine = done + r.busy + r.send, other = ranks_[p + 1].free + r.send;
+      told = std::max(other, mine + r.way) + r.meet;
+      r.free = std::max(mine, other + r.way) + r.meet;
+    }
+  }
+
+  double in_steps(uint64_t blocks, double compute) const {
+    const uint64_t size = ranks_.size();
+    const double barrier = meeting_seconds(network_, Meeting::NODES);
+    double put = 0;
+    for (const Rank &r : ranks_) put = std::max(put, r.busy);
+    return blocks_of(blocks + size - 1) * (compute + put + barrier) +
+           (size > 1 ? put + barrier : 0);
+  }
+
+  const Network &network_;
+  const WaveCase &c_;
+  Ways ways_;
+  std::vector<Rank> ranks_;
+};
+
+} // namespace
+
+WaveResult wave_run(const Network &network, const WaveCase &c) {
+  return Wave(network, c).run();
+}
+
+} // namespace sim
