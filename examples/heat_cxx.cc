@@ -23,18 +23,22 @@ void exchange(const tombolo::job &job, const tombolo::symmetric<double> &rod, bo
   const size_t at = odd ? Cells + 2 : 0; // two copies: who is a step ahead writes the other one
   const double *mine = rod.local() + at;
   const bool left = job.rank() > 0, right = job.rank() + 1 < job.size();
+  // book: signals
   if (left) put_signal(rod.on(job.rank() - 1) + at + Cells + 1, mine + 1, 1, from_right);
   if (right) put_signal(rod.on(job.rank() + 1) + at, mine + Cells, 1, from_left);
   if (left) from_left.wait();
   if (right) from_right.wait();
+  // book end
   double *own = rod.local() + at;
   if (!left) own[0] = own[1]; // ends of the rod are insulated
   if (!right) own[Cells + 1] = own[Cells];
 }
 
 int heat(const tombolo::job &job) {
+  // book: allocate
   const auto rod = job.allocate<double>(2 * (Cells + 2));
   const tombolo::signal from_left, from_right;
+  // book end
   if (job.rank() == 0) rod.local()[1] = 1000; // all heat is at the left end
   for (int step = 0; step < Steps; step++) {
     exchange(job, rod, step % 2, from_left, from_right);
@@ -45,13 +49,17 @@ int heat(const tombolo::job &job) {
   }
   double mine = 0;
   for (size_t i = 1; i <= Cells; i++) mine += rod.local()[i];
+  // book: reduce
   const double all = job.world().all_reduce(mine);
+  // book end
 
   // Rank 0 asks the last rank how warm its first cell is.
   const auto warmth = [](const double *cell) { return *cell; };
   if (job.rank() == 0) {
+    // book: call
     const auto first = rod.on(job.size() - 1) + 1;
     const double far = job.world().call(job.size() - 1, warmth, first.address()).wait();
+    // book end
     std::printf("%s: %.6f of heat, %g in the first cell of rank %u\n",
                 std::fabs(all - 1000) < 1e-6 ? "ok" : "FAILED", all, far, job.size() - 1);
   }
@@ -60,6 +68,8 @@ int heat(const tombolo::job &job) {
 
 } // namespace
 
+// book: main
 int main(int argc, char **argv) {
   return tombolo::run(argc, argv, heat);
 }
+// book end

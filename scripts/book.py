@@ -9,8 +9,10 @@ Usage: book.py site [--out DIR] [--venv DIR]    builds the site with mkdocs (`ma
 A listing of a program in docs/book is one line, `--8<-- "PATH:NAME"`: the part of that file between
 the comments `book: NAME` and `book end`, or the whole file without `:NAME`. The tests compile and
 run these files. A block `sh` is run as printed, in a copy of examples/, with an installation in
-$HOME/tombolo, unless `<!-- not run: REASON -->` stands above it. Each line of a block `text` below
-`<!-- output -->` must be in what the block before it has printed; numbers and blanks may differ.
+$HOME/tombolo, unless `<!-- not run: REASON -->` stands above it. It must end with the exit code 0,
+or N below `<!-- exit N -->`. What it exports holds for the blocks after it. Each line of a block
+`text` below `<!-- output -->` must be in what the block before it has printed; numbers and blanks
+may differ.
 mkdocs is installed in the folder --venv when it is not there; without a registry the site is
 skipped: exit code 77, or 0 with --lenient.
 """
@@ -32,7 +34,9 @@ LISTING = re.compile(r'^--8<-- "([^":]+)(?::([^"]+))?"$')
 MARK = re.compile(r"^\s*(?:/\*|//|!|#)\s*book(?:: (\S+)| end)\s*(?:\*/)?\s*$")
 FENCE = re.compile(r"^( *)```(.*)$")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+NAME = r"\b(?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET|TOMBOLO|bupc|BUPC|caf)_\w+"
 CODE = ("c", "cpp", "c++", "fortran", "python", "upc")
+FOLDERS = {"python": "bindings/python/examples"}  # of chapters whose commands run elsewhere
 LIMIT = 300  # seconds for one block of commands
 
 
@@ -158,6 +162,36 @@ def check_blocks(page, text):
             yield f"{where}: say why: <!-- not run: REASON -->"
 
 
+def known_names():
+    """All words of the public headers, the settings and the tools."""
+    words = set()
+    for folder in ("include", "upc", "coarray", "bindings/python/src", "src/base", "tools",
+                   "cmake/install", "tests/data"):
+        for file in (ROOT / folder).rglob("*"):
+            if file.suffix in (".h", ".hpp", ".def", ".in", ".txt", ".c", ".f90", ".cc"):
+                words.update(re.findall(r"\w+", file.read_text(encoding="utf-8", errors="replace")))
+    return words
+
+
+def spelt_out(token):
+    """All words that a token with braces stands for: NAME{A,B} is NAMEA and NAMEB."""
+    first, brace, rest = token.partition("{")
+    middle, closing, end = rest.partition("}")
+    if not brace or not closing:
+        return [token]
+    return [first + part + tail for part in middle.split(",") for tail in spelt_out(end)]
+
+
+def check_names(page, text, known):
+    """Yields names of ours in a chapter that nothing declares; NAME{A,B} is NAMEA and NAMEB."""
+    for code in re.findall(r"`([^`\n]+)`", re.sub(r"(?ms)^ *```.*?^ *```$", "", text)):
+        code = " ".join(word for token in code.split() for word in spelt_out(token))
+        for name in re.findall(NAME, code):
+            family = name.endswith(("_", "N")) or f"{name}..." in code or f"{name}*" in code
+            if name not in known and not (family and any(w.startswith(name[:-1]) for w in known)):
+                yield f"{page.relative_to(ROOT)}: nothing declares {name}"
+
+
 def check_links(page, text):
     """Yields links of a page that lead to no file of docs."""
     text = re.sub(r"(?ms)^ *```.*?^ *```$|`[^`\n]*`", "", text)
@@ -172,11 +206,12 @@ def check_links(page, text):
 
 def check():
     """The quick check; returns the exit code."""
-    faults, chapters = [], sorted(BOOK.glob("*.md"))
+    faults, chapters, known = [], sorted(BOOK.glob("*.md")), known_names()
     for page in (*sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("DECISIONS/*.md")), *chapters):
         text = page.read_text(encoding="utf-8")
         faults += check_links(page, text)
         if page in chapters:
+            faults += check_names(page, text, known)
             try:
                 faults += check_blocks(page, text)
             except Wrong as wrong:
@@ -201,25 +236,56 @@ def squeezed(line):
     return re.sub(r"[0-9]+(?:\.[0-9]+)?", "0", " ".join(line.split()))
 
 
+def python_of(build, home):
+    """The folder of a `python3` that has NumPy, best the one that the build tree has found; None
+    without one."""
+    cache = (Path(build) / "CMakeCache.txt").read_text(encoding="utf-8")
+    found = re.findall(r"^(?:Python3?|TMB_PYTHON)_EXECUTABLE:\w+=(.+)$", cache, re.M)
+    for python in (*found, "/usr/bin/python3", sys.executable):
+        done = subprocess.run([python, "-c", "import numpy"], capture_output=True, check=False)
+        if done.returncode == 0:
+            (home / "bin").mkdir()
+            (home / "bin" / "python3").symlink_to(python)
+            return home / "bin"
+    return None
+
+
+def run_block(lines, folder, environment):
+    """Runs one block of commands in a folder; returns its exit code and what it has printed."""
+    kept = folder / ".exports"
+    script = [f"test ! -f {kept} || source {kept}", *lines, f"export -p >{kept}"]
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(script)], cwd=folder, env=environment,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, timeout=LIMIT, check=False)
+    return done.returncode, done.stdout
+
+
 def run_page(page, home, environment):
     """Runs the blocks of a chapter one after the other; yields (line, what is wrong or None)."""
     printed = ""
     folder = home / page.stem
-    shutil.copytree(ROOT / "examples", folder)
+    shutil.copytree(ROOT / FOLDERS.get(page.stem, "examples"), folder)
     for number, language, lines, above in blocks_of(page.read_text(encoding="utf-8")):
         if language == "sh" and not above.startswith("<!-- not run"):
-            done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", "\n".join(lines)], cwd=folder, env=environment,
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                text=True, timeout=LIMIT, check=False)
-            printed = done.stdout
-            ended = f"exit code {done.returncode}:\n{printed[-2000:]}"
-            yield number, ended if done.returncode else None
+            code, printed = run_block(lines, folder, environment)
+            wanted = int((re.findall(r"<!-- exit (\d+) -->", above) or ["0"])[0])
+            yield number, f"exit code {code}:\n{printed[-2000:]}" if code != wanted else None
         elif above == "<!-- output -->":
             have = {squeezed(line) for line in printed.splitlines()}
             missing = "\n".join(line for line in lines if line.strip() not in ("", "...")
                                 and squeezed(line) not in have)
             yield number, f"not printed: {missing}\nbut:\n{printed[-2000:]}" if missing else None
+
+
+def lacking(name, home, python):
+    """Why the commands of a chapter cannot be run here, or None."""
+    libraries = home / "tombolo" / "lib"
+    if name == "python" and not (python and list(libraries.glob("python3*"))):
+        return "no Python with NumPy, or the package was not built"
+    if name == "fortran" and not list(libraries.glob("libcaf_tombolo*")):
+        return "no gfortran, so the library of coarrays was not built"
+    return None
 
 
 def run(build, names):
@@ -229,11 +295,15 @@ def run(build, names):
     with tempfile.TemporaryDirectory(prefix="tombolo-book-") as place:
         home = Path(place)
         install(build, home)
+        python = python_of(build, home)
         environment = {
-            **os.environ, "HOME": place, "PATH": f"{place}/tombolo/bin:{os.environ['PATH']}",
-            "PKG_CONFIG_PATH": f"{place}/tombolo/lib/pkgconfig", "TOMBOLO_BUILD": build,
+            **os.environ, "HOME": place, "PKG_CONFIG_PATH": f"{place}/tombolo/lib/pkgconfig",
+            "PATH": f"{place}/tombolo/bin:{python or '/usr/bin'}:{os.environ['PATH']}",
         }
         for page in pages:
+            if why := lacking(page.stem, home, python):
+                print(f"book: {page.relative_to(ROOT)}: skipped: {why}")
+                continue
             for number, wrong in run_page(page, home, environment):
                 count += 1
                 if wrong:

@@ -10,12 +10,14 @@ program event_ring
   next = mod(this_image(), num_images()) + 1
   token = 0
   sync all
+! book: ring
   do round = 1, rounds
     if (this_image() > 1) event wait(arrived)
     token[next] = token + 1
     event post(arrived[next])
     if (this_image() == 1) event wait(arrived)
   end do
+! book end
   sync all
   if (this_image() == 1) then
     if (token /= rounds*num_images()) error stop 'the token was lost'

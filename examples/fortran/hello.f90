@@ -3,6 +3,7 @@
 !   tombolo fc hello.f90 -o hello && tombolo run -n 4 ./hello
 program hello
   implicit none
+! book: square
   integer :: square[*], i, total
   square = this_image()**2
   print '(a,i0,a,i0)', 'hello from image ', this_image(), ' of ', num_images()
@@ -14,4 +15,5 @@ program hello
     end do
     print '(a,i0)', 'sum of squares: ', total
   end if
+! book end
 end program

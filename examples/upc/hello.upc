@@ -11,6 +11,7 @@
 
 #define N 10
 
+/* book: all */
 shared int from[THREADS];
 shared [3] int a[N * THREADS];
 
@@ -23,6 +24,7 @@ int main(void) {
   upc_barrier;
 
   for (i = 0; i < N * THREADS; i++) sum += a[i];
+/* book end */
   printf("Hello from thread %d of %d; thread %d wrote to me; the sum is %d\n", MYTHREAD, THREADS,
          from[MYTHREAD], sum);
   return sum != N * THREADS * (N * THREADS - 1) / 2;

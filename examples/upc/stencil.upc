@@ -34,6 +34,7 @@ int main(void) {
   for (int step = 0; step < STEPS; step++) {
     double *now = mine->cell[step % 2], *next = mine->cell[(step + 1) % 2];
     const int g = step % 2;
+/* book: signal */
     if (left >= 0)
       bupc_memput_signal(&rod[left].cell[g][CELLS + 1], &now[1], sizeof(double), from_right[left], 1);
     if (right < THREADS)
@@ -42,6 +43,7 @@ int main(void) {
     else now[0] = now[1];
     if (right < THREADS) bupc_sem_wait(from_right[MYTHREAD]);
     else now[CELLS + 1] = now[CELLS];
+/* book end */
     for (int i = 1; i <= CELLS; i++) next[i] = now[i] + 0.25 * (now[i - 1] - 2 * now[i] + now[i + 1]);
   }
   double sum = 0, all = 0;
