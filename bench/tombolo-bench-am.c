@@ -20,11 +20,13 @@ enum handler {
   H_SHORT = 200,
   H_MEDIUM,
   H_MEDIUM_BACK,
+  H_MEDIUM_ECHO,
   H_LONG,
   H_FLOOD,
   H_FLOOD_PAYLOAD,
   H_ACK,
-  H_BACK
+  H_BACK,
+  H_READ
 };
 
 static struct bench bench;
@@ -52,6 +54,11 @@ static void on_medium_back(gex_Token_t token, void *buffer, size_t bytes) {
   gex_AM_ReplyMedium(token, H_BACK, floor_private(&bench), bytes, GEX_EVENT_NOW, 0);
 }
 
+static void on_medium_echo(gex_Token_t token, void *buffer, size_t bytes) {
+  arrived++;
+  gex_AM_ReplyMedium(token, H_READ, buffer, bytes, GEX_EVENT_NOW, 0);
+}
+
 static void on_flood(gex_Token_t token) {
   if (++arrived == flood_last) gex_AM_ReplyShort(token, H_ACK, 0);
 }
@@ -71,6 +78,13 @@ static void on_back(gex_Token_t token, void *buffer, size_t bytes) {
   replies++;
 }
 
+/* The client takes the payload out. */
+static void on_read(gex_Token_t token, void *buffer, size_t bytes) {
+  (void)token;
+  memcpy(floor_private(&bench), buffer, bytes);
+  replies++;
+}
+
 /* ---- round trips */
 
 /* Sends one request of a round trip. */
@@ -87,6 +101,10 @@ static void send_medium(struct bench *b, size_t bytes) {
 
 static void send_medium_back(struct bench *b, size_t bytes) {
   gex_AM_RequestMedium(b->tm, b->peer, H_MEDIUM_BACK, floor_private(b), bytes, GEX_EVENT_NOW, 0);
+}
+
+static void send_medium_echo(struct bench *b, size_t bytes) {
+  gex_AM_RequestMedium(b->tm, b->peer, H_MEDIUM_ECHO, floor_private(b), bytes, GEX_EVENT_NOW, 0);
 }
 
 static void send_long(struct bench *b, size_t bytes) {
@@ -141,6 +159,10 @@ static double medium_rtt(struct bench *b, size_t n, size_t bytes) {
 
 static double medium_rtt_back(struct bench *b, size_t n, size_t bytes) {
   return round_trips(b, n, bytes, send_medium_back);
+}
+
+static double medium_rtt_echo(struct bench *b, size_t n, size_t bytes) {
+  return round_trips(b, n, bytes, send_medium_echo);
 }
 
 static double long_rtt(struct bench *b, size_t n, size_t bytes) {
@@ -239,6 +261,10 @@ static const struct {
     {"medium_rtt_back", medium_rtt_back, 4096, 0, false},
     {"medium_rtt_back", medium_rtt_back, 16384, 0, false},
     {"medium_rtt_back", medium_rtt_back, 65536, 12, false},
+    {"medium_rtt_echo", medium_rtt_echo, 4096, 0, false},
+    {"medium_rtt_echo", medium_rtt_echo, 16384, 0, false},
+    {"medium_rtt_echo", medium_rtt_echo, 32768, 0, false},
+    {"medium_rtt_echo", medium_rtt_echo, 65536, 0, false},
     {"medium_flood", medium_flood, 8, 0, false},
     {"medium_flood", medium_flood, 64, 0.22, true},
     {"medium_flood", medium_flood, 1024, 0, true},
@@ -263,7 +289,7 @@ static size_t fit(struct bench *b, bench_fn *fn, size_t bytes) {
       gex_AM_MaxRequestMedium(b->tm, b->peer, NULL, GEX_FLAG_AM_PREPARE_LEAST_ALLOC, 0);
   size_t most = request;
   if (fn == long_rtt) return bytes;
-  if (fn == medium_rtt_back && reply < most) most = reply;
+  if ((fn == medium_rtt_back || fn == medium_rtt_echo) && reply < most) most = reply;
   if (fn == negotiated_rtt && least < most) most = least;
   return bytes < most ? bytes : most;
 }
@@ -280,6 +306,8 @@ int main(int argc, char **argv) {
       {H_FLOOD_PAYLOAD, on_flood_payload, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL,
        "flood_payload"},
       {H_ACK, on_ack, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "ack"},
+      {H_MEDIUM_ECHO, on_medium_echo, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, NULL, "echo"},
+      {H_READ, on_read, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "read"},
       {H_BACK, on_back, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, NULL, "back"},
   };
   bench_start(b, "am", &argc, &argv);

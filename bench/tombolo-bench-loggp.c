@@ -20,7 +20,7 @@
 
 enum { H_ASK = 200, H_ANSWER, H_FLOOD };
 enum { SIGNAL_AT = 4096, WORD_AT = SIGNAL_AT + 8, DATA_AT = 1 << 20 };
-enum { BATCH = 8, SMALL = 65536, LARGE = 1 << 20 };
+enum { BATCH = 8, MANY = 400, SMALL = 65536, LARGE = 1 << 20 }; /* MANY: in flight */
 
 #define WINDOW_BYTES ((size_t)16 << 20)
 
@@ -204,16 +204,16 @@ static double gap_message(struct bench *b, size_t n, size_t bytes) {
 static void measure_parameters(struct bench *b) {
   const struct bench_row rows[] = {
       {.name = "put_overhead", .figure = overhead_put, .alone = true},
-      {.name = "put_gap", .figure = gap_put, .alone = true},
+      {.name = "put_gap", .figure = gap_put, .alone = true, .count = MANY},
       {.name = "put_latency", .figure = alone_put, .alone = true},
       {.name = "get_overhead", .figure = overhead_get, .alone = true},
-      {.name = "get_gap", .figure = gap_get, .alone = true},
+      {.name = "get_gap", .figure = gap_get, .alone = true, .count = MANY},
       {.name = "get_latency", .figure = alone_get, .alone = true},
-      {.name = "message_overhead", .figure = overhead_message, .count = 400},
-      {.name = "message_gap", .figure = gap_message, .count = 400},
+      {.name = "message_overhead", .figure = overhead_message, .count = MANY},
+      {.name = "message_gap", .figure = gap_message, .count = MANY},
       {.name = "message_latency", .figure = message_latency},
       {.name = "signal_overhead", .figure = overhead_signal, .alone = true},
-      {.name = "signal_gap", .figure = gap_signal, .alone = true},
+      {.name = "signal_gap", .figure = gap_signal, .alone = true, .count = MANY},
       {.name = "signal_latency", .figure = signal_latency},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -73,6 +73,11 @@ void udp_engine_free(struct tmb_net *e) {
     free(e->held_first);
     e->held_first = next;
   }
+  while (e->free_told) {
+    struct udp_told *next = e->free_told->next;
+    free(e->free_told);
+    e->free_told = next;
+  }
   if (e->news_fd >= 0) close(e->news_fd);
   free(e->gets);
   free(e->tail_key);
@@ -147,7 +152,7 @@ static void tell(const struct tmb_net *e, const struct udp_done *done) {
   else if (done->addr)
     e->up->signal(done->addr, done->category, done->value);
   else
-    e->up->op_done(done->op, done->category, done->peer);
+    for (uint32_t i = 0; i <= done->more; i++) e->up->op_done(done->op, done->category, done->peer);
 }
 
 void udp_engine_unlock(struct tmb_net *e) {

@@ -3,8 +3,9 @@
  * The engine of the udp conduit: state of a rank, and the calls between its parts.
  *
  * Owns the struct definitions. Included by the parts: udp_peer (peers), udp_send (packets out,
- * small messages gathered), udp_xfer (long transfers out), udp_recv (packets in), udp_deliver (what
- * is delivered), udp_rma (put, get), udp_progress (the loop). All but udp_deliver's hand-over run
+ * small operations gathered), udp_small (completion of gathered puts), udp_xfer (long transfers
+ * out), udp_recv (packets in), udp_deliver (what is delivered), udp_rma (put, get), udp_progress
+ * (the loop). All but udp_deliver's hand-over run
  * under engine->lock, and no call into core that may call the engine again runs under it.
  * Invariants: a packet lives in a slot of its peer's window until it is acknowledged; a peer is in
  * the busy list while it has anything in flight, waiting or to be acknowledged; peers that this
@@ -64,6 +65,15 @@ struct udp_xfer {
   uint32_t id;
 };
 
+/* Operations in one gathered packet that core waits for: `count` parts of (op, category). */
+struct udp_told {
+  struct udp_told *next;
+  void *op;
+  uint32_t category, count;
+  bool signal;     /* complete when all packets up to `number` have been acknowledged */
+  uint64_t number; /* of the packet; once it is sent */
+};
+
 /* A transfer of which parts have come. */
 struct udp_parts {
   struct udp_parts *next;
@@ -116,7 +126,11 @@ struct udp_peer {
   uint32_t open_tail; /* bytes of the tail behind it */
   uint32_t open_count;
   uint8_t open_flags;
-  uint64_t open_tick; /* engine->tick when the last was added */
+  uint64_t open_tick;                          /* engine->tick when the last was added */
+  struct udp_told *open_told, *open_told_last; /* of the puts in it */
+  struct udp_told *told_passing; /* acknowledged, but earlier packets are not: signals */
+  uint64_t small_ns;             /* when the last small put was made */
+  uint32_t dense;                /* small puts that came close after one another */
   /* transfers */
   struct udp_xfer *first, *last; /* that still have packets to make */
   uint64_t copied;               /* bytes of copies in them */
@@ -166,6 +180,7 @@ struct udp_done {
   void *addr; /* of a signal, else NULL */
   uint64_t value;
   const char *lost; /* why, else NULL */
+  uint32_t more;    /* completions of the same kind besides this one */
 };
 
 /* Memory that is freed when a batch ends. */
@@ -241,6 +256,7 @@ struct tmb_net {
   uint32_t out_count;
   struct udp_buf *loose; /* buffers of packets that are not numbered: free after the hand-over */
   struct udp_buf *free_bufs[UDP_BUF_CLASSES];
+  struct udp_told *free_told;
   struct udp_batch *free_batches;
   struct udp_held *held_first, *held_last;
   struct udp_done *done; /* [done_capacity] */
@@ -368,6 +384,28 @@ void udp_rail_timeout(struct tmb_net *e, struct udp_peer *p, uint32_t r);
 void udp_rail_ask(struct tmb_net *e, struct udp_peer *p);
 /* A rail carries packets of this length. */
 void udp_rail_answered(struct udp_peer *p, uint32_t r, uint32_t bytes);
+
+/* ---- udp_small.c */
+
+/* Gather a put of up to UDP_INLINE_MAX bytes; its source is free on return. in r: the record
+ * without its payload. Returns 0, or TMB_AGAIN if the window has no room. */
+int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
+                  const struct tmb_rma *rma);
+/* Whether a put may be gathered: it is short, fits into a packet, and no transfer waits. */
+static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *rma) {
+  const uint32_t most = TMB_MIN(p->mtu.bytes, UDP_HEADER_BYTES + UDP_RECORD_MAX);
+  return rma->nbytes <= most - (UDP_HEADER_BYTES + UDP_RECORD_MAX - UDP_INLINE_MAX) && !p->first;
+}
+/* Send what is gathered, unless more puts are likely to come at once. */
+void udp_small_settle(struct tmb_net *e, struct udp_peer *p);
+/* The open packet gets this number. Returns its list. */
+struct udp_told *udp_told_take(struct udp_peer *p, uint64_t number);
+/* Its packet has been acknowledged. */
+void udp_told_acked(struct tmb_net *e, struct udp_peer *p, struct udp_told *told);
+/* All packets below tx.una have been acknowledged. */
+void udp_told_passed(struct tmb_net *e, struct udp_peer *p);
+/* Forget a list. */
+void udp_told_drop(struct tmb_net *e, struct udp_told **told);
 
 /* ---- udp_xfer.c */
 

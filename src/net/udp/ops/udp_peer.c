@@ -82,6 +82,7 @@ static void free_slots(struct tmb_net *e, struct udp_peer *p) {
     if (slot->state != UDP_SLOT_SENT && slot->state != UDP_SLOT_LOST) continue;
     struct udp_xfer *x = slot->xfer;
     udp_buf_put(e, slot->buf);
+    udp_told_drop(e, &slot->told);
     slot->state = UDP_SLOT_FREE;
     if (x && --x->unacked == 0 && x->ended) udp_xfer_free(e, p, x);
   }
@@ -103,6 +104,8 @@ static void drop_all(struct tmb_net *e, struct udp_peer *p) {
     p->passing = x->next;
     udp_xfer_free(e, p, x);
   }
+  udp_told_drop(e, &p->open_told);
+  udp_told_drop(e, &p->told_passing);
   free_parts(p);
   if (p->open) udp_buf_put(e, p->open);
   p->open = NULL;

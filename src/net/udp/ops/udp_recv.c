@@ -258,6 +258,7 @@ static void on_acked(void *ctx, struct udp_slot *slot) {
   a->e->moved = true;
   udp_buf_put(a->e, slot->buf);
   if (slot->xfer) udp_xfer_acked(a->e, a->p, slot->xfer);
+  if (slot->told) udp_told_acked(a->e, a->p, slot->told);
 }
 
 static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet *k,
@@ -269,6 +270,7 @@ static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet 
     return;
   }
   if (TMB_UNLIKELY(p->passing != NULL)) udp_xfer_passed(e, p);
+  if (TMB_UNLIKELY(p->told_passing != NULL)) udp_told_passed(e, p);
   if (k->h.sack || map || udp_tx_resent(&p->tx)) p->detect_ns = 0;
   const uint32_t back = k->h.handled - p->cost_back;
   if (!back || back > p->cost_sent - p->cost_back) return;

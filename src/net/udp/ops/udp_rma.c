@@ -42,7 +42,9 @@ static bool send_short(struct tmb_net *e, struct udp_peer *p, struct udp_record 
   return udp_gather(e, p, &one, UDP_ACK_NOW, UDP_REPLY_SLOTS);
 }
 
-/* ---- puts */
+/* ---- puts
+ *
+ * Short ones are gathered as messages are (udp_small.c), unless a transfer waits. */
 
 /* Tell rma->op when `x` is complete, and that its source is free: at once if it is copied. */
 static void complete_to(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
@@ -55,11 +57,18 @@ static void complete_to(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *
     return;
   }
   udp_xfer_copy(e, p, x);
-  udp_done_add(e, &(struct udp_done){rma->op, rma->local_category, p->rank, NULL, 0, NULL});
+  udp_done_add(e,
+               &(struct udp_done){.op = rma->op, .category = rma->local_category, .peer = p->rank});
 }
 
 static int put_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma) {
   struct udp_record r = {.type = UDP_PUT, .addr = (uint64_t)(uintptr_t)rma->remote};
+  if (udp_small_is(p, rma)) {
+    const int rc = udp_small_put(e, p, &r, rma);
+    udp_small_settle(e, p);
+    return rc;
+  }
+  if (rma->immediate && p->first) return TMB_AGAIN; /* others wait for the window */
   struct udp_xfer *x = udp_xfer_new(e, p, &r, rma->local, rma->nbytes);
   complete_to(e, p, x, rma);
   udp_xfer_add(e, p, x);
@@ -69,18 +78,14 @@ static int put_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rm
 int udp_put(struct tmb_net *e, const struct tmb_rma *rma) {
   udp_engine_lock(e);
   struct udp_peer *p = udp_peer_get(e, rma->peer);
-  if (rma->immediate && p->first && !p->lost) {
-    udp_engine_unlock(e);
-    return TMB_AGAIN; /* others wait for the window */
-  }
-  if (!p->lost) {
-    (void)put_locked(e, p, rma);
+  const int rc = p->lost ? 0 : put_locked(e, p, rma);
+  if (!rc && !p->lost) {
     udp_count(&e->stats->sent, 1);
     udp_count(&e->stats->bytes_out, rma->nbytes);
-    udp_out_flush(e);
   }
+  udp_out_flush(e);
   udp_engine_unlock(e);
-  return 0;
+  return rc;
 }
 
 /* Continue an operation whose caller retries until its source has been read. Returns 0 when it
@@ -124,6 +129,7 @@ static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, const struct
                          .signal_value = signal->value};
   const bool unread = !rma->op; /* nobody could be told later that the source is free */
   if (unread && send_short(e, p, &r, rma->local, rma->nbytes)) return 0;
+  if (!unread && udp_small_is(p, rma)) return udp_small_put(e, p, &r, rma);
   if (unread && rma->nbytes <= COPY_LONG_MAX && rma->resume && !may_copy(p, rma->nbytes))
     return TMB_AGAIN;
   struct udp_xfer *x = udp_xfer_new(e, p, &r, rma->local, rma->nbytes);
@@ -146,7 +152,10 @@ int udp_put_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tm
     udp_count(&e->stats->sent, 1);
     udp_count(&e->stats->bytes_out, rma->nbytes);
   }
-  udp_gather_settle(e, p);
+  if (rma->op)
+    udp_small_settle(e, p);
+  else
+    udp_gather_settle(e, p);
   udp_engine_unlock(e);
   return rc;
 }
@@ -282,7 +291,7 @@ bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record
   if (r->bytes && r->payload) memcpy(g->local + r->addr, r->payload, r->bytes);
   g->come += r->bytes;
   if (g->come < g->total) return true;
-  udp_done_add(e, &(struct udp_done){g->op, g->category, g->peer, NULL, 0, NULL});
+  udp_done_add(e, &(struct udp_done){.op = g->op, .category = g->category, .peer = g->peer});
   udp_get_end(e, r->id & GET_INDEX_MASK);
   return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Outgoing packets, and small messages gathered into them.
+ * Outgoing packets, and small operations gathered into them.
  *
  * Owns the open packet of each peer and the list of packets to be handed over. Called by the other
  * parts of the engine and by the slot am_send. Calls io. A message leaves at once if nothing is in
@@ -307,21 +307,28 @@ uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r) {
   return udp_payload_of(p->mtu.bytes, r);
 }
 
-bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
-  if (!p->open) return true;
+/* Send the open packet. in flags: UDP_ACK_NOW. */
+static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, uint8_t flags) {
   const struct udp_rail *rail = udp_tx_main(&p->tx);
   if (udp_tx_room(&p->tx) <= reserve || rail->in_flight >= rail->cc.window) return false;
   struct udp_out out = {
       .peer = p->rank, .rail = p->tx.main, .head = p->open->data, .head_bytes = p->open_end};
   if (p->open_tail) out.head_bytes = TMB_ALIGN_UP(p->open_end, 16u) + p->open_tail;
   const struct udp_ask ask = {.rail = out.rail, .bytes = out.head_bytes};
-  const uint8_t asks = udp_packet_asks(p, &ask) ? UDP_ACK_NOW : 0;
-  (void)udp_packet_send(e, p, &out, p->open, p->open_end - UDP_HEADER_BYTES, p->open_flags | asks);
+  if (udp_packet_asks(p, &ask)) flags |= UDP_ACK_NOW;
+  struct udp_slot *slot = udp_packet_send(e, p, &out, p->open, p->open_end - UDP_HEADER_BYTES,
+                                          (uint8_t)(p->open_flags | flags));
+  slot->told = udp_told_take(p, p->tx.next - 1);
   p->open = NULL;
   p->open_end = UDP_HEADER_BYTES;
   p->open_tail = p->open_count = 0;
   p->open_flags = 0;
   return true;
+}
+
+/* Whoever waits for a put in it waits for the acknowledgement. */
+bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
+  return !p->open || open_send(e, p, reserve, p->open_told ? UDP_ACK_NOW : 0);
 }
 
 /* Whether `r`, which takes `bytes` of control part, fits into the open packet. */
@@ -338,7 +345,8 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
   if (r->bytes > UDP_INLINE_MAX || udp_record_bytes(r) + UDP_HEADER_BYTES > p->mtu.bytes)
     r->flags |= UDP_TAIL;
   const uint32_t bytes = udp_record_bytes(r);
-  if (p->open && !fits(e, p, r, bytes) && !udp_gather_flush(e, p, reserve)) return false;
+  /* A full packet asks for no acknowledgement of its puts: the next one, which follows, does. */
+  if (p->open && !fits(e, p, r, bytes) && !open_send(e, p, reserve, 0)) return false;
   if (!p->open) {
     if (udp_tx_room(&p->tx) <= reserve) return false;
     const uint32_t gathers = TMB_MIN(GATHER_BYTES, p->mtu.bytes);

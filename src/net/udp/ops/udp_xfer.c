@@ -108,20 +108,20 @@ void udp_xfer_passed(struct tmb_net *e, struct udp_peer *p) {
       continue;
     }
     *at = x->next;
-    udp_done_add(e, &(struct udp_done){x->op, x->category, p->rank, NULL, 0, NULL});
+    udp_done_add(e, &(struct udp_done){.op = x->op, .category = x->category, .peer = p->rank});
     udp_xfer_free(e, p, x);
   }
 }
 
 void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   if (--x->unacked || !x->ended) return;
-  udp_done_add(e, &(struct udp_done){x->op, x->local_category, p->rank, NULL, 0, NULL});
+  udp_done_add(e, &(struct udp_done){.op = x->op, .category = x->local_category, .peer = p->rank});
   if (x->op && has_signal(x)) {
     x->next = p->passing;
     p->passing = x;
     return;
   }
-  udp_done_add(e, &(struct udp_done){x->op, x->category, p->rank, NULL, 0, NULL});
+  udp_done_add(e, &(struct udp_done){.op = x->op, .category = x->category, .peer = p->rank});
   if (x->record.type == UDP_DATA) {
     if (x->signal)
       udp_done_add(e, &(struct udp_done){.addr = x->signal,

@@ -25,6 +25,7 @@ enum udp_slot_state { UDP_SLOT_FREE, UDP_SLOT_SENT, UDP_SLOT_LOST, UDP_SLOT_ACKE
 
 struct udp_buf;
 struct udp_xfer;
+struct udp_told;
 
 /* A packet that has not been acknowledged. */
 struct udp_slot {
@@ -32,6 +33,7 @@ struct udp_slot {
   struct udp_buf *buf;   /* header and control part, and the tail if it was copied */
   const void *tail;      /* the tail elsewhere, or NULL */
   struct udp_xfer *xfer; /* whose part this is, or NULL */
+  struct udp_told *told; /* puts in it that core waits for, or NULL */
   uint32_t head_bytes;   /* in buf */
   uint32_t tail_bytes;   /* at tail */
   uint8_t state;

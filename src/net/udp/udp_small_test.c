@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Small puts share packets and acknowledgements: how many packets there are, when the first and the
+ * last leave, that each completes once and a signal not before it has changed, over good wires and
+ * bad ones. */
+#include "net/udp/udp_rig_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/cmp_test.h"
+
+#define STEPS_MAX 4000000u
+
+enum { PUTS = 1000, CALL_NS = 100, SIGNAL_AT = 3 << 20 };
+
+static uint64_t *signal_word(void) {
+  return (uint64_t *)(void *)(rig_segment[1] + SIGNAL_AT);
+}
+
+static struct tmb_rma rma_of(size_t at, const void *src, size_t nbytes, uint64_t *done) {
+  return (struct tmb_rma){.peer = 1,
+                          .remote = rig_segment[1] + at,
+                          .local = (void *)(uintptr_t)src,
+                          .nbytes = nbytes,
+                          .op = done};
+}
+
+/* A program that starts one put after the other; it polls where the window is full. */
+static void put(const struct tmb_rma *rma, const struct tmb_signal *signal) {
+  for (uint32_t steps = 0;
+       signal ? udp_put_signal(rig_net[0], rma, signal) : udp_put(rig_net[0], rma); steps++) {
+    assert_cmp(steps, <, STEPS_MAX);
+    rig_step(2);
+  }
+  rig_now_ns += CALL_NS;
+}
+
+static void await(const uint64_t *done, uint64_t count) {
+  for (uint32_t steps = 0; *done < count; steps++) {
+    assert_cmp(steps, <, STEPS_MAX);
+    rig_step(2);
+  }
+}
+
+static void end(void) {
+  uint32_t steps = 0;
+  while (!udp_drained(rig_net[0]) || !udp_drained(rig_net[1])) {
+    assert_cmp(++steps, <, STEPS_MAX);
+    rig_step(2);
+  }
+  rig_close(2);
+}
+
+/* Puts of one operation, and of three in turn. */
+static void shared_packets(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  rig_open(2, &config, NULL);
+  uint64_t done = 0, three[3] = {0};
+  for (uint64_t k = 0; k < PUTS; k++) {
+    const struct tmb_rma rma = rma_of(k * 8, &k, sizeof k, &done);
+    put(&rma, NULL);
+  }
+  const uint64_t from = rig_now_ns;
+  await(&done, PUTS);
+  assert_cmp(rig_now_ns - from, <, UDP_ACK_DELAY_NS); /* the last packet asks for it */
+  for (uint64_t k = 0; k < PUTS; k++) {
+    uint64_t came;
+    memcpy(&came, rig_segment[1] + k * 8, sizeof came);
+    assert_int_equal(came, k);
+  }
+  assert_cmp(rig_stats[0].packets_out, <, PUTS / 20);
+  assert_cmp(rig_stats[1].packets_out, <, PUTS / 20);
+  for (uint64_t k = 0; k < 300; k++) {
+    const struct tmb_rma rma = rma_of(k * 8, &k, sizeof k, &three[k % 3]);
+    put(&rma, NULL);
+  }
+  for (uint32_t i = 0; i < 3; i++) await(&three[i], 100);
+  end();
+  assert_int_equal(done, PUTS);
+  for (uint32_t i = 0; i < 3; i++) assert_int_equal(three[i], 100);
+}
+
+/* The first two leave at once, and so does one that comes after a pause; the progress thread sends
+ * the rest, also while the client makes no call. */
+static void who_leaves_at_once(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  rig_open(2, &config, NULL);
+  uint64_t done = 0, value = 7;
+  const struct tmb_rma rma = rma_of(0, &value, sizeof value, &done);
+  for (uint32_t k = 1; k <= 2; k++) {
+    put(&rma, NULL);
+    assert_int_equal(rig_stats[0].packets_out, k);
+  }
+  for (uint32_t k = 0; k < 5; k++) put(&rma, NULL);
+  assert_int_equal(rig_stats[0].packets_out, 2);
+  assert_true(udp_busy_transfers(rig_net[0])); /* the progress thread looks often */
+  uint64_t ns = UINT64_MAX;
+  assert_true(udp_tend(rig_net[0], rig_net[0]->tick, &ns));
+  assert_int_equal(rig_stats[0].packets_out, 3);
+  rig_now_ns += 5000;
+  put(&rma, NULL);
+  assert_int_equal(rig_stats[0].packets_out, 4);
+  await(&done, 8);
+  end();
+}
+
+/* Completion of a put with a signal says that the signal has changed; signals change in order. */
+static void signals(const struct udp_config *config, const char *fault) {
+  rig_open(2, config, fault);
+  static uint64_t done[PUTS], puts;
+  memset(done, 0, sizeof done);
+  puts = 0;
+  uint64_t last = 0;
+  for (uint64_t k = 0; k < PUTS; k++) {
+    static uint8_t sources[PUTS][256];
+    uint8_t *src = sources[k];
+    memset(src, (int)k, sizeof sources[k]);
+    const size_t nbytes = k % 4 == 0 ? 0 : k % 4 == 1 ? 8 : k % 4 == 2 ? 100 : 256;
+    const struct tmb_rma rma = rma_of(k * 256, src, nbytes, &done[k]);
+    const struct tmb_signal sig = {signal_word(), k + 1, TMB_SIGNAL_SET};
+    put(&rma, &sig);
+    const struct tmb_rma plain = rma_of((1 << 20) + k * 8, src, 8, &puts);
+    put(&plain, NULL);
+    if (k % 10 == 0) rig_step(2);
+    assert_cmp(*signal_word(), >=, last);
+    last = *signal_word();
+    for (uint64_t i = 0; i <= k; i++)
+      if (done[i]) assert_cmp(*signal_word(), >, i);
+  }
+  for (uint64_t k = 0; k < PUTS; k++) await(&done[k], 1);
+  await(&puts, PUTS);
+  assert_int_equal(*signal_word(), PUTS);
+  for (uint64_t k = 0; k < PUTS; k++) {
+    const size_t nbytes = k % 4 == 0 ? 0 : k % 4 == 1 ? 8 : k % 4 == 2 ? 100 : 256;
+    for (size_t i = 0; i < nbytes; i++) assert_int_equal(rig_segment[1][k * 256 + i], (uint8_t)k);
+    assert_int_equal(rig_segment[1][(1 << 20) + k * 8], (uint8_t)k);
+  }
+  end();
+  for (uint64_t k = 0; k < PUTS; k++) assert_int_equal(done[k], 1);
+  assert_int_equal(puts, PUTS);
+}
+
+static void ordered(void **state) {
+  (void)state;
+  struct udp_config config = rig_config();
+  signals(&config, NULL);
+  signals(&config, "loss=5,reorder=5,dup=2,seed=60");
+  signals(&config, "loss=20,seed=61");
+  config.packet_bytes = UDP_PACKET_MIN_MTU;
+  signals(&config, "loss=1,corrupt=1,seed=62");
+  config = rig_config();
+  config.coalesce = false;
+  signals(&config, "loss=1,seed=63");
+}
+
+/* A long transfer before small puts with signals: the signals keep the order. */
+static void behind_transfers(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  rig_open(2, &config, "loss=2,reorder=2,seed=64");
+  static uint8_t src[100000];
+  uint64_t done = 0, last = 0;
+  for (uint64_t k = 1; k <= 300; k++) {
+    const struct tmb_rma rma = rma_of(0, src, k % 10 ? 8 : sizeof src, &done);
+    const struct tmb_signal sig = {signal_word(), k, TMB_SIGNAL_SET};
+    put(&rma, &sig);
+    if (k % 7 == 0) rig_step(2);
+    assert_cmp(*signal_word(), >=, last);
+    last = *signal_word();
+  }
+  await(&done, 300);
+  assert_int_equal(*signal_word(), 300);
+  end();
+}
+
+/* Where the peer does not answer, small puts are refused once the window is full, and kept nowhere;
+ * what was accepted arrives later. */
+static void full_window(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  rig_open(2, &config, NULL);
+  uint64_t done = 0, accepted = 0;
+  for (uint64_t k = 0; k < 100000; k++) {
+    const struct tmb_rma rma = rma_of(0, &k, sizeof k, &done);
+    const int rc = udp_put(rig_net[0], &rma);
+    assert_true(rc == 0 || rc == TMB_AGAIN);
+    accepted += !rc;
+    rig_now_ns += CALL_NS;
+  }
+  assert_cmp(accepted, >, 100);
+  assert_cmp(accepted, <, 100000);
+  assert_null(rig_net[0]->peers[1]->first);
+  await(&done, accepted);
+  end();
+  assert_int_equal(done, accepted);
+}
+
+/* A peer that is lost with puts in flight, gathered, and acknowledged out of order. */
+static void lost_peer(void **state) {
+  (void)state;
+  const struct udp_config config = rig_config();
+  rig_open(2, &config, NULL);
+  uint64_t done = 0, value = 1;
+  const struct tmb_rma rma = rma_of(0, &value, sizeof value, &done);
+  const struct tmb_signal sig = {signal_word(), 1, TMB_SIGNAL_ADD};
+  for (uint32_t k = 0; k < 3; k++) put(&rma, &sig);
+  for (uint32_t k = 0; k < 200; k++) put(&rma, k % 2 ? &sig : NULL);
+  assert_non_null(rig_net[0]->peers[1]->open_told);
+  assert_int_equal(udp_peer_lost(rig_net[0], 1), 0);
+  const uint64_t before = done;
+  for (uint32_t i = 0; i < 1000; i++) rig_step(2);
+  assert_int_equal(done, before);
+  assert_true(udp_drained(rig_net[0]));
+  rig_close(2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(shared_packets), cmocka_unit_test(who_leaves_at_once),
+      cmocka_unit_test(ordered),        cmocka_unit_test(behind_transfers),
+      cmocka_unit_test(full_window),    cmocka_unit_test(lost_peer)};
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  char why[128];
+  rig_cipher = udp_cipher_load(why, sizeof why);
+  if (rig_cipher) failed += cmocka_run_group_tests(tests, NULL, NULL);
+  udp_cipher_free(rig_cipher);
+  return failed;
+}
