@@ -475,6 +475,8 @@ if(NOT TMB_SANITIZE)
   if(TARGET tombolo_tool)
     tmb_add_check(man lint python3 ${tmb_scripts}/man.py $<TARGET_FILE:tombolo_tool>)
   endif()
+  tmb_add_check(reference lint python3 ${tmb_scripts}/reference.py --check)
+  tmb_add_check(reference_test lint python3 ${tmb_scripts}/reference_test.py)
   tmb_add_check(completion lint python3 ${tmb_scripts}/completion.py)
   tmb_add_check(symbols lint python3 ${tmb_scripts}/check_symbols.py
     --lib $<TARGET_FILE:tombolo_shared> --include ${PROJECT_SOURCE_DIR}/include

@@ -16,6 +16,38 @@
 #include "gasnet_tools.h"
 #include "gasnetex.h"
 
+/* Page gasnet_init: GASNet-1: start, attach, types and facts.
+ * The calls of GASNet-1 act on the primordial team of the one client that gasnet_init has started,
+ * or gex_Client_Init with GEX_FLAG_USES_GASNET1.
+ * Names: GASNET_SPEC_VERSION_MAJOR, GASNET_SPEC_VERSION_MINOR, GASNET_VERSION: version of the
+ * GASNet-1 specification;
+ * SIZEOF_GASNET_REGISTER_VALUE_T: bytes of a gasnet_register_value_t;
+ * gasnet_node_t: rank of a process;
+ * gasnet_handle_t: an operation that was started, as gex_Event_t;
+ * gasnet_handler_t: index of a handler;
+ * gasnet_handlerarg_t: argument of a message, 32 bits;
+ * gasnet_token_t: what a handler gets;
+ * gasnet_register_value_t: an integer for put and get of values;
+ * gasnet_hsl_t: a handler-safe lock;
+ * gasnet_handlerentry_t: index and function of a handler;
+ * gasnet_memvec_t: address and length of a piece;
+ * gasnet_valget_handle_t: a get of a value that was started;
+ * GASNET_INVALID_HANDLE: a complete operation;
+ * GASNET_HSL_INITIALIZER: a free lock;
+ * _GASNET_H, _INCLUDED_GASNET_H: defined when gasnet.h was included
+ * [in] table: [numentries] handlers; entries of index 0 get one.
+ * [in] numentries: entries of the table.
+ * [in] minheapoffset: ignored.
+ * [out] client_p, endpoint_p, tm_p, segment_p: where the objects go; each may be NULL.
+ * [in,out] argc, argv: of main; both may be NULL.
+ * Completion: gasnet_attach returns after all processes have attached. gasnet_init may return
+ * earlier than that of peers.
+ * Threads: normal context; one thread calls gasnet_init and gasnet_attach, once.
+ * Errors: GASNET_ERR_NOT_INIT for a second call or the wrong order, GASNET_ERR_BAD_ARG for a wrong
+ * argument, GASNET_ERR_RESOURCE when there is not enough memory; the reason is printed.
+ * Cost: the start takes some milliseconds on one machine; gasnet_attach a barrier.
+ * See: gex_Client_Init, gasnet_AMRequestMedium, gasnet_put, gasnet_getMaxLocalSegmentSize */
+
 #define GASNET_SPEC_VERSION_MAJOR      1
 #define GASNET_SPEC_VERSION_MINOR      8
 #define GASNET_VERSION                 GASNET_SPEC_VERSION_MAJOR
@@ -88,6 +120,30 @@ GEXX_INLINE gasnet_node_t gasnet_nodes(void) {
 }
 
 /* ---------------------------------------------------------------- active messages (API 08.4) */
+
+/* Page gasnet_AMRequestMedium: GASNet-1: active messages.
+ * Behind the named parameters comes the number of arguments, then the arguments. The numbered
+ * forms need no number.
+ * [in] dest: rank of the target.
+ * [in] to: address in the segment of the target for the payload of a Long message.
+ * [in] src: [nbytes] payload.
+ * [in] nbytes: bytes of payload.
+ * [out] srcindex: the rank of the sender.
+ * Names: gasnet_AMRequestShort: sends a request without payload;
+ * gasnet_AMRequestMedium: sends a request with payload for a buffer;
+ * gasnet_AMRequestLong: sends a request with payload for an address, src may be changed on return;
+ * gasnet_AMRequestLongAsync: the same, src may be changed when the handler of the reply runs;
+ * gasnet_AMReplyShort: replies without payload;
+ * gasnet_AMReplyMedium: replies with payload for a buffer;
+ * gasnet_AMReplyLong: replies with payload for an address
+ * Completion: the calls return when src may be changed, but for gasnet_AMRequestLongAsync. They
+ * return GASNET_OK.
+ * Threads: requests from normal context, any thread; they poll. Replies in a request handler, at
+ * most one.
+ * Errors: a payload that is too long, or a reply outside a handler, ends the process with a
+ * message. GASNET_ERR_BAD_ARG of gasnet_AMGetMsgSource.
+ * Cost: one message.
+ * See: gex_AM_RequestMedium, gasnet_init, gasnet_AMPoll */
 
 /* Limits: 16 arguments; payload bytes of any Medium, Long request and Long reply. */
 GEXX_INLINE size_t gasnet_AMMaxArgs(void) {

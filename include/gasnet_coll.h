@@ -20,6 +20,27 @@
 extern "C" {
 #endif
 
+/* Page gex_Coll_BroadcastNB: broadcast and reductions.
+ * Every member of the team calls, in the same order on each team. Any number of collectives may be
+ * outstanding. Buffers are any host memory, or device segments.
+ * [in] tm: team, no TM-pair.
+ * [in] root: rank of the root, the same on all members.
+ * [in] dt: GEX_DT_*, the same on all members.
+ * [in] dt_sz: bytes of an element.
+ * [in] dt_cnt: elements, at least 1.
+ * [in] op: GEX_OP_*, the same on all members.
+ * [in] dst: where the result goes.
+ * [in] src: the caller's data.
+ * Completion: the event stands for the caller's part: when it is synchronised, src may be changed
+ * and dst is final.
+ * Threads: normal context. Several threads must order their calls on one team; any thread may
+ * synchronise the event. Operators run on any thread that is inside the library.
+ * Errors: debug clients compare the arguments of all members, and name the ranks that differ. With
+ * a lost member the result is undefined (gexx_Lost_Take).
+ * Cost: short data take one step in shared memory, and log2(hosts) messages between hosts. Long
+ * data use a pipeline or recursive halving.
+ * See: gexx_Coll_ScatterNB, gex_Coll_BarrierNB, gex_Event_Wait, tombolo-tune(1) */
+
 /* A client's operator: y[k] = x[k] + y[k] in its own sense, for k < count.
  * [in] arg1: x, left operands. [in,out] arg2_and_out: y, right operands and results; the two do not
  * overlap. [in] count: elements, at least 1, unrelated to dt_cnt. [in] cdata: user_cdata of the

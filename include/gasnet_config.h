@@ -9,6 +9,16 @@
 #ifndef _GASNET_CONFIG_H
 #define _GASNET_CONFIG_H
 
+/* Page gasnet_release: release whose interface the library has.
+ * Names: GASNET_RELEASE_VERSION_MAJOR: year of the release;
+ * GASNET_RELEASE_VERSION_MINOR: month of the release;
+ * GASNET_RELEASE_VERSION_PATCH: patch of the release;
+ * GASNETI_RELEASE_VERSION: all three with points;
+ * GASNETI_BUILD_ID: when and where the library was built;
+ * GASNETI_CONFIGURE_ARGS: options of the build;
+ * GASNET_SOCKLEN_T: type of the length of a socket address
+ * See: gasnet_config */
+
 /* clang-format off */
 /* The release of the existing implementation whose interface is provided. */
 #define GASNET_RELEASE_VERSION_MAJOR 2025

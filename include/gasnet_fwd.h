@@ -13,6 +13,105 @@
 
 #include <stdint.h>
 
+/* Page gasnet_fwd: types, flags and opcodes that need no thread mode.
+ * A program may include gasnet_fwd.h before it defines GASNET_SEQ, GASNET_PARSYNC or GASNET_PAR.
+ * Flags of different families of calls may share a bit.
+ * See: gex_types, gex_RMA_PutNB, gex_AM_RequestMedium, gex_TM_Split, gex_AD_OpNB_I32
+ * Names: gex_Flags_t: OR of GEX_FLAG_*;
+ * gex_DT_t: one GEX_DT_*;
+ * gex_OP_t: one GEX_OP_*, or an OR of them for gex_AD_Create;
+ * gex_EP_Capabilities_t: OR of GEX_EP_CAPABILITY_*;
+ * gex_EP_Location_t: an endpoint by rank and index;
+ * GEX_RANK_INVALID: no rank;
+ * GEX_EP_INDEX_INVALID: no endpoint;
+ * GEX_EVENT_INVALID: a complete event, needs no synchronisation;
+ * GEX_EVENT_NO_OP: returned with GEX_FLAG_IMMEDIATE when nothing was done;
+ * GEX_EVENT_NOW: local completion before the call returns;
+ * GEX_EVENT_DEFER: local completion with the operation itself;
+ * GEX_EVENT_GROUP: local completion joins the implicit operations, category GEX_EC_LC;
+ * GEX_FLAG_IMMEDIATE: return without doing anything rather than wait for resources;
+ * GEX_FLAG_LC_COPY_YES: the library may copy the payload so that local completion comes early;
+ * GEX_FLAG_LC_COPY_NO: the library should not copy the payload;
+ * GEX_FLAG_ENABLE_LEAF_LC: local completion of a strided, indexed or vector put is a leaf of its
+ * event;
+ * GEX_FLAG_AM_PREPARE_LEAST_CLIENT: limit of a prepared message whose payload the client gives;
+ * GEX_FLAG_AM_PREPARE_LEAST_ALLOC: limit of a prepared message whose payload buffer the library
+ * gives;
+ * GEX_FLAG_SELF_SEG_UNKNOWN: nothing is said about the place of local memory;
+ * GEX_FLAG_SELF_SEG_SOME: local memory lies in some segment of this process;
+ * GEX_FLAG_SELF_SEG_BOUND: local memory lies in the bound segment of the endpoint;
+ * GEX_FLAG_SELF_SEG_OFFSET: the local address is an offset in the bound segment;
+ * GEX_FLAG_PEER_SEG_UNKNOWN: nothing is said about the place of remote memory;
+ * GEX_FLAG_PEER_SEG_SOME: remote memory lies in some segment of the peer;
+ * GEX_FLAG_PEER_SEG_BOUND: remote memory lies in the bound segment of the peer;
+ * GEX_FLAG_PEER_SEG_OFFSET: the remote address is an offset in the bound segment of the peer;
+ * GEX_FLAG_AD_MY_RANK: a promise that the target is the caller;
+ * GEX_FLAG_AD_MY_NBRHD: a promise that the target shares memory with the caller;
+ * GEX_FLAG_AD_ACQ: the operation is an acquire;
+ * GEX_FLAG_AD_REL: the operation is a release;
+ * GEX_FLAG_RANK_IS_JOBRANK: the rank is a jobrank;
+ * GEX_FLAG_AD_FAVOR_MY_RANK: hint of gex_AD_Create, most targets are the caller;
+ * GEX_FLAG_AD_FAVOR_MY_NBRHD: hint of gex_AD_Create, most targets share memory with the caller;
+ * GEX_FLAG_AD_FAVOR_REMOTE: hint of gex_AD_Create, most targets are on other hosts;
+ * GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED: make no team, return the scratch size to use;
+ * GEX_FLAG_TM_SCRATCH_SIZE_MIN: deprecated, make no team, return the least scratch size;
+ * GEX_FLAG_TM_GLOBAL_SCRATCH: one scratch address for each member of the team;
+ * GEX_FLAG_TM_LOCAL_SCRATCH: one scratch address for each member in this process;
+ * GEX_FLAG_TM_SYMMETRIC_SCRATCH: one scratch address that is the same for all members;
+ * GEX_FLAG_TM_NO_SCRATCH: the team has no scratch memory;
+ * GEX_FLAG_SCRATCH_SEG_OFFSET: scratch addresses are offsets in the bound segment;
+ * GEX_FLAG_GLOBALLY_QUIESCED: a promise that all members have finished their calls on the team;
+ * GEX_FLAG_USES_GASNET1: the program also calls the gasnet_ interface;
+ * GEX_FLAG_DEFER_THREADS: the library starts no progress thread of its own;
+ * GEX_FLAG_HINT_ACCEL_AD: hint, atomics through this endpoint should be fast;
+ * GEX_FLAG_HINT_ACCEL_COLL: hint, collectives through this endpoint should be fast;
+ * GEX_FLAG_HINT_ACCEL_ALL: all hints of this kind;
+ * GEX_FLAG_AM_SHORT: handler of Short messages;
+ * GEX_FLAG_AM_MEDIUM: handler of Medium messages;
+ * GEX_FLAG_AM_LONG: handler of Long messages;
+ * GEX_FLAG_AM_MEDLONG: handler of Medium and Long messages;
+ * GEX_FLAG_AM_REQUEST: handler of requests;
+ * GEX_FLAG_AM_REPLY: handler of replies;
+ * GEX_FLAG_AM_REQREP: handler of requests and replies;
+ * GEX_EP_CAPABILITY_RMA: put and get;
+ * GEX_EP_CAPABILITY_AM: active messages;
+ * GEX_EP_CAPABILITY_VIS: strided, indexed and vector transfers;
+ * GEX_EP_CAPABILITY_COLL: collectives;
+ * GEX_EP_CAPABILITY_AD: atomic domains;
+ * GEX_EP_CAPABILITY_ALL: all of them;
+ * GEX_DT_I32: int32_t;
+ * GEX_DT_U32: uint32_t;
+ * GEX_DT_I64: int64_t;
+ * GEX_DT_U64: uint64_t;
+ * GEX_DT_FLT: float;
+ * GEX_DT_DBL: double;
+ * GEX_DT_USER: a type of the client, for reductions with GEX_OP_USER;
+ * GEX_OP_AND: target & operand1;
+ * GEX_OP_OR: target | operand1;
+ * GEX_OP_XOR: target ^ operand1;
+ * GEX_OP_ADD: target + operand1;
+ * GEX_OP_SUB: target - operand1;
+ * GEX_OP_MULT: target * operand1;
+ * GEX_OP_MIN: the smaller of target and operand1;
+ * GEX_OP_MAX: the greater of target and operand1;
+ * GEX_OP_INC: target + 1;
+ * GEX_OP_DEC: target - 1;
+ * GEX_OP_SET: operand1;
+ * GEX_OP_CAS: operand2 where the target equals operand1;
+ * GEX_OP_USER: the client's operator, of which the order of operands does not matter;
+ * GEX_OP_USER_NC: the client's operator, whose operands keep the order of ranks;
+ * GEX_OP_GET: fetches, changes nothing;
+ * GEX_OP_SWAP: operand1, and fetches the value before;
+ * GEX_OP_FCAS, GEX_OP_CSWAP: GEX_OP_CAS, and fetches the value before;
+ * GEX_OP_F*: as the opcode without F, and fetches the value before;
+ * GEX_OP_TO_FETCHING: the fetching form of an opcode;
+ * GEX_OP_TO_NONFETCHING: the form of an opcode that does not fetch
+ * [in] op: an opcode.
+ * Completion: macros of constants; nothing runs.
+ * Threads: any thread, any context.
+ * Errors: none.
+ * Cost: none; the values are constants. */
+
 /* --- types (API reference 00, section 5) --- */
 typedef uint32_t gex_Rank_t;     /* rank in a team, or jobrank */
 typedef uint16_t gex_EP_Index_t; /* endpoint index inside a process; 0 is the primordial one */

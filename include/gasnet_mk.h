@@ -17,6 +17,23 @@
 extern "C" {
 #endif
 
+/* Page gex_MK_Create: memory of devices.
+ * A kind stands for the memory of one device. gex_Segment_Create makes a segment of that kind,
+ * which puts, gets and collectives of peers can reach. A plug-in serves each class of devices.
+ * Names: gex_MK_Class_t: class of a device;
+ * GEX_MK_CLASS_HOST: host memory, only GEX_MK_HOST has it;
+ * GEX_MK_CLASS_CUDA_UVA: CUDA devices with unified addresses;
+ * GEX_MK_CLASS_HIP: HIP devices;
+ * GEX_MK_CLASS_ZE: Level Zero devices
+ * [in] kind: a kind that gex_MK_Create has made.
+ * Completion: the calls return when they are done.
+ * Threads: normal context; queries also in handlers.
+ * Errors: GASNET_ERR_BAD_ARG for a class without a plug-in, GASNET_ERR_RESOURCE for a device that
+ * cannot be used; the reason is printed. gex_MK_Create writes nothing then.
+ * Cost: the first kind of a class loads the plug-in and starts the device, which may take a
+ * second.
+ * See: gex_Segment_Create, gex_EP_BindSegment */
+
 typedef enum {
   GEX_MK_CLASS_HOST,
   GEX_MK_CLASS_CUDA_UVA,

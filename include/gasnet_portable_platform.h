@@ -35,6 +35,42 @@
 #undef PLATFORM_COMPILER_C_LANGLVL
 #undef PLATFORM_COMPILER_CXX_LANGLVL
 
+/* Page platform: system, processor and compiler, as macros.
+ * A macro of detection is 1 or not defined. FAMILYNAME macros are words, ids are integers that
+ * keep their meaning.
+ * [in] x: text.
+ * [in] maj, min, pat: major version, minor version and patch.
+ * Names: PLATFORM_HEADER_VERSION: version of this header;
+ * PLATFORM_STRINGIFY: the argument, expanded, as a string literal;
+ * PLATFORM_OS_FAMILYNAME: the system as a word;
+ * PLATFORM_OS_SUBFAMILYNAME: WSL, CNL or NONE;
+ * PLATFORM_OS_SUBFAMILY_WSL, PLATFORM_OS_SUBFAMILY_CNL: the build may define it, no compiler does;
+ * PLATFORM_OS_*: the program is compiled for this system;
+ * PLATFORM_ARCH_FAMILYNAME: the processor as a word;
+ * PLATFORM_ARCH_64: pointers have 64 bits;
+ * PLATFORM_ARCH_32: pointers have 32 bits;
+ * PLATFORM_ARCH_BIG_ENDIAN: the most significant byte comes first;
+ * PLATFORM_ARCH_LITTLE_ENDIAN: the least significant byte comes first;
+ * PLATFORM_ARCH_*: the program is compiled for this processor;
+ * PLATFORM_COMPILER_FAMILYNAME: the compiler as a word;
+ * PLATFORM_COMPILER_FAMILYID: the compiler as a number;
+ * PLATFORM_COMPILER_ID: compiler and language as a number;
+ * PLATFORM_COMPILER_IDSTR: compiler, version and language as a string;
+ * PLATFORM_COMPILER_VERSION_INT: a version as a number that PLATFORM_COMPILER_VERSION can be
+ * compared with;
+ * PLATFORM_COMPILER_VERSION: version of the compiler as a number;
+ * PLATFORM_COMPILER_VERSION_STR: version of the compiler as a string;
+ * PLATFORM_COMPILER_VERSION_*: whether the version of the compiler is greater, at least, equal, at
+ * most or less;
+ * PLATFORM_COMPILER_*_LANGLVL: standard of the language, as __STDC_VERSION__ or __cplusplus;
+ * PLATFORM_COMPILER_*: the program is compiled by this compiler, _C in C, _CXX in C++
+ * Completion: macros; nothing runs.
+ * Threads: any thread.
+ * Errors: none.
+ * Cost: none; the values are constants.
+ * Example: include/tombolo/tools/tools_services.h PLATFORM_ARCH_LITTLE_ENDIAN
+ * See: gasnett_config */
+
 #define PLATFORM_HEADER_VERSION 24
 
 /* The argument, expanded, as a string literal. */

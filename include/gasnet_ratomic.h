@@ -17,6 +17,21 @@
 extern "C" {
 #endif
 
+/* Page gex_AD_Create: atomic domains.
+ * A domain holds what remote atomics of one data type need. All accesses to a word through one
+ * domain are atomic among each other. Accesses by other domains, puts or plain stores are not.
+ * Names: gex_AD_t: a domain;
+ * GEX_AD_INVALID: no domain
+ * [in] ad: a domain of the caller.
+ * Completion: gex_AD_Create returns when the domain may be used, also towards members that have
+ * not returned.
+ * Threads: creation and destruction are collective: one thread of a process, normal context.
+ * Queries may be called by any thread and in any context.
+ * Errors: a type or an opcode that is not supported ends the process with a message.
+ * GEX_AD_INVALID where a member is lost.
+ * Cost: creation takes about log2(members) messages.
+ * See: gex_AD_OpNB_I32, gex_TM_Split */
+
 typedef struct gexx_ad_s *gex_AD_t;
 #define GEX_AD_INVALID ((gex_AD_t)(uintptr_t)0)
 

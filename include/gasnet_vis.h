@@ -21,6 +21,33 @@
 extern "C" {
 #endif
 
+/* Page gex_VIS_StridedPutNB: put and get of data in many pieces.
+ * Vector forms take lists of address and length, indexed forms lists of addresses with one length,
+ * strided forms arrays with counts and strides. Both sides may be cut into different pieces.
+ * Blocking forms return when the data are in place, NBI forms complete in GEX_EC_PUT or
+ * GEX_EC_GET, NB forms return a root event.
+ * [in] dstrank, srcrank: the peer, a rank in tm.
+ * [in] dstcount, srccount: entries of the list.
+ * [in] dstlist, srclist: the pieces; on the side of the peer they lie in its bound segment.
+ * [in] dstlen, srclen: bytes of each piece.
+ * [in] dstaddr, srcaddr: where the array begins.
+ * [in] dststrides, srcstrides: [stridelevels] bytes from one element to the next in each
+ * dimension; any sign.
+ * [in] elemsz: bytes of an element.
+ * [in] count: [stridelevels] elements in each dimension.
+ * [in] stridelevels: dimensions; 0 means one element.
+ * Completion: payload and lists stay unchanged until completion; strides and counts are read
+ * before the call returns. With GEX_FLAG_ENABLE_LEAF_LC local completion of a put is a leaf,
+ * GEX_EC_LC.
+ * Threads: normal context, any thread; may poll. gex_VIS_SetPeerCompletionHandler is for the next
+ * put of the calling thread.
+ * Errors: a total that differs between both sides, or pieces outside the bound segment, end the
+ * process with a message in debug clients. Non-zero or GEX_EVENT_NO_OP come with
+ * GEX_FLAG_IMMEDIATE only.
+ * Cost: mapped peers: one copy of each piece. Others: pieces are packed into messages, or go as
+ * puts of their own where they are long.
+ * See: gex_RMA_PutNB, gex_Event_Wait, gasnett_format_putsgets */
+
 /* Most payload of a peer completion handler, bytes. */
 #define GEX_VIS_MAX_PEERCOMPLETION ((size_t)512)
 

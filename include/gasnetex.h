@@ -67,7 +67,27 @@ extern "C" {
 /* Page gex_types: types and invalid handles of GASNet-EX.
  * Handles are opaque pointers that the library makes. Zero is never a valid handle. A handle is
  * valid in the process that made it. Equal handles name the same object.
- * See: gex_Client_Init, gex_EP_Create, gex_Segment_Create, gex_TM_Split, gex_Event_Wait */
+ * See: gex_Client_Init, gex_EP_Create, gex_Segment_Create, gex_TM_Split, gex_Event_Wait
+ * Names: gex_Client_t: a client;
+ * gex_EP_t: an endpoint;
+ * gex_Segment_t: a segment;
+ * gex_TM_t: a team member, or a TM-pair;
+ * gex_Token_t: what a handler gets;
+ * gex_AM_SrcDesc_t: a message that was prepared;
+ * gex_MK_t: a memory kind;
+ * gex_AM_Index_t: index of a handler;
+ * gex_AM_Arg_t: argument of a message;
+ * gex_RMA_Value_t: an integer for put and get of values;
+ * gex_EC_t: OR of GEX_EC_*;
+ * gex_TI_t: OR of GEX_TI_*;
+ * gex_Memvec_t: address and length of a piece;
+ * gex_RankInfo_t: a process of a neighbourhood or host;
+ * GEX_AM_SRCDESC_NO_OP: no message was prepared;
+ * GEX_MK_HOST: memory of the host;
+ * GEX_*_INVALID: no such object;
+ * GEX_FLAG_PEER_NEVER_SELF: a promise that the peer is not the caller;
+ * GEX_FLAG_PEER_NEVER_NBRHD: a promise that the peer shares no memory with the caller;
+ * _GASNETEX_H, _INCLUDED_GASNETEX_H: defined when gasnetex.h was included */
 
 typedef struct gexx_client_s *gex_Client_t;
 typedef struct gexx_ep_s *gex_EP_t;
@@ -118,7 +138,13 @@ typedef const struct { gex_Rank_t gex_jobrank; } gex_RankInfo_t;
  * Errors: none; unknown codes have a text of their own. Misuse ends the process with a message in
  * debug clients (GASNET_DEBUG).
  * Cost: a table look-up.
- * See: gex_Client_Init */
+ * See: gex_Client_Init
+ * Names: GASNET_OK: success;
+ * GASNET_ERR_NOT_INIT: the library was not started, or was started before;
+ * GASNET_ERR_RESOURCE: there is not enough of something;
+ * GASNET_ERR_BAD_ARG: an argument is wrong;
+ * GASNET_ERR_NOT_READY: not complete yet;
+ * GASNET_ERR_BARRIER_MISMATCH: the names of a barrier differ */
 
 #define GASNET_OK                   0
 #define GASNET_ERR_NOT_INIT         10001
@@ -156,7 +182,14 @@ GEXX_API void gex_System_SetVerboseErrors(int enable);
  * before there is one, ends the process with a message.
  * Cost: the start takes some milliseconds on one machine, and grows with the number of hosts. A
  * query reads a word.
- * See: gexx_Client_Join, gex_Segment_Attach, tombolo-run(1), tombolo-settings(7) */
+ * Example: examples/hello.c gex_Client_Init(
+ * See: gexx_Client_Join, gex_Segment_Attach, tombolo-run(1), tombolo-settings(7)
+ * [out] nbrhd_set_size_p, host_set_size_p: number of neighbourhoods, of hosts.
+ * [out] nbrhd_set_rank_p, host_set_rank_p: index of the caller's neighbourhood, host.
+ * [out] info_count_p: entries of the array.
+ * Names: gex_ProgressThreadInfo_t: a thread that the client must run;
+ * GEX_THREAD_ROLE_RCV: it receives;
+ * GEX_THREAD_ROLE_SND: it sends */
 
 /* What gex_Client_Init takes, with how the caller was compiled; used by the inline below and by
  * gasnet_init. */
@@ -298,7 +331,9 @@ GEXX_API void *gex_EP_QueryCData(gex_EP_t ep);
  * how much there is.
  * Cost: pages that nobody touches cost nothing. gex_Segment_Attach costs a barrier. A query of a
  * peer costs at most one message and its answer.
- * See: gex_EP_Create, gasnet_getMaxLocalSegmentSize, gex_MK_Create, gex_RMA_PutNB */
+ * See: gex_EP_Create, gasnet_getMaxLocalSegmentSize, gex_MK_Create, gex_RMA_PutNB
+ * [in] length: bytes of the segment.
+ * [out] size_p: bytes of the bound segment. */
 
 /* Allocates a segment of `size` bytes and binds it to the endpoint of the primordial team;
  * collective, once, a barrier. [out] segment_p: written on success. [in] size: bytes, non-zero
@@ -357,7 +392,8 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, ge
  * endpoints exist. Outputs are not written then.
  * Cost: gex_EP_PublishBoundSegment costs a barrier with the data of all members. The other calls
  * are local.
- * See: gex_Segment_Create, gex_TM_Create, gex_TM_Pair, gex_EP_RegisterHandlers */
+ * See: gex_Segment_Create, gex_TM_Create, gex_TM_Pair, gex_EP_RegisterHandlers
+ * [in] num_eps: entries of eps. */
 
 /* Makes a further endpoint of this process: unbound, in no team, with its own handler table. [out]
  * ep_p: untouched on error; its index is 1, 2, .. in creation order. [in] capabilities: OR of
@@ -400,7 +436,11 @@ GEXX_API gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep);
  * GEX_TM_INVALID.
  * Cost: about log2(members) messages for each process; memory grows with the members. Queries read
  * a word. gex_TM_TranslateJobrankToRank may search.
- * See: gex_EP_Create, gex_Coll_BarrierNB, gexx_TM_Shrink, gexx_TM_SetName */
+ * See: gex_EP_Create, gex_Coll_BarrierNB, gexx_TM_Shrink, gexx_TM_SetName
+ * [in] parent_tm, orig_tm: the team that the new one is made from.
+ * [in] num_new_tms: entries of new_tms.
+ * [in] local_ep: an endpoint of this process.
+ * [in] remote_ep_index: index of the endpoint at the peer. */
 
 /* Properties of a team member. Restricted context: yes. A TM-pair is misuse. API 01.6. */
 GEXX_API gex_Client_t gex_TM_QueryClient(gex_TM_t tm);
@@ -471,7 +511,9 @@ GEXX_API gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index)
  * Errors: GASNET_ERR_BAD_ARG for an index that is out of range or in use. GASNET_ERR_RESOURCE when
  * no index is left. No entry of the table is registered then.
  * Cost: local.
- * See: gex_AM_RequestMedium, gex_Token_Info, gex_Client_Init */
+ * See: gex_AM_RequestMedium, gex_Token_Info, gex_Client_Init
+ * [in] numentries: entries of the table.
+ * Names: gex_AM_Entry_t: one handler */
 
 typedef struct {
   gex_AM_Index_t gex_index; /* 0: choose the highest free one; else GEX_AM_INDEX_BASE..255 */
@@ -500,7 +542,12 @@ GEXX_API int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t 
  * Errors: none but GASNET_ERR_BAD_ARG of gasnet_set_waitmode.
  * Cost: a poll that finds nothing takes some nanoseconds on one machine, more where a network is
  * read. A wait spins, then yields, then sleeps.
- * See: gexx_Poll, gex_Event_Wait, gex_AM_RequestShort */
+ * See: gexx_Poll, gex_Event_Wait, gex_AM_RequestShort
+ * [in] wait_mode: GASNET_WAIT_SPIN, GASNET_WAIT_BLOCK or GASNET_WAIT_SPINBLOCK.
+ * [in] cond: an expression; evaluated again and again.
+ * Names: GASNET_WAIT_SPIN: waits spin;
+ * GASNET_WAIT_BLOCK: waits yield the processor at once;
+ * GASNET_WAIT_SPINBLOCK: waits spin, then yield, then sleep; this is the mode at the start */
 
 /* Runs progress: handlers of messages that have arrived, a bounded number of them. Returns
  * GASNET_OK. Normal context. */
@@ -558,7 +605,10 @@ GEXX_API void gexx_wait_step(struct gexx_wait *wait);
  * another thread or held over a wait.
  * Cost: one atomic instruction when nobody else holds the lock. In SEQ clients without debugging
  * nothing.
- * See: gex_EP_RegisterHandlers, gasnett_mutex_lock */
+ * See: gex_EP_RegisterHandlers, gasnett_mutex_lock
+ * [in] hsl: a lock of this process.
+ * Names: gex_HSL_t: a handler-safe lock;
+ * GEX_HSL_INITIALIZER: a free lock */
 
 typedef struct {
   uint32_t gexx_state; /* 0 free; else of the library */
@@ -636,7 +686,14 @@ GEXX_INLINE int gex_HSL_Trylock(gex_HSL_t *hsl) {
  * process with a message, in debug clients in any case.
  * Cost: a compare when the event is GEX_EVENT_INVALID, which it is for transfers to mapped peers;
  * else a poll for each turn.
- * See: gex_RMA_PutNB, gasnet_AMPoll, gexx_Event_Status */
+ * Example: examples/threads.c gex_NBI_Wait(
+ * See: gex_RMA_PutNB, gasnet_AMPoll, gexx_Event_Status
+ * Names: GEX_EC_GET: gets;
+ * GEX_EC_PUT: puts;
+ * GEX_EC_AM: local completion of messages;
+ * GEX_EC_LC: local completion of puts;
+ * GEX_EC_RMW: atomics that are neither put nor get;
+ * GEX_EC_ALL: all of them */
 
 #define GEX_EC_GET (1u << 0)
 #define GEX_EC_PUT (1u << 1)
@@ -661,9 +718,10 @@ GEXX_INLINE void gex_Event_Wait(gex_Event_t event) {
   if (event != GEX_EVENT_INVALID || GEXX_DEBUG) gexx_event_wait(event);
 }
 
-/* Array forms: [in,out] pevent: [numevents], completed entries become GEX_EVENT_INVALID; [in]
- * flags: 0. Some: at least one completed now, or none was live; All: every one is complete. Test
- * forms never poll and return 0 or GASNET_ERR_NOT_READY. API 03.5. */
+/* Forms for arrays of events.
+ * [in,out] pevent: [numevents], completed entries become GEX_EVENT_INVALID; [in] flags: 0. Some: at
+ * least one completed now, or none was live; All: every one is complete. Test forms never poll and
+ * return 0 or GASNET_ERR_NOT_READY. API 03.5. */
 GEXX_API int gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
 GEXX_API void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
 GEXX_API int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
@@ -698,7 +756,10 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags)
  * Errors: GASNET_ERR_BARRIER_MISMATCH when the names differ; GASNET_ERR_NOT_READY of
  * gasnet_barrier_try. GEXX_ERR_LOST when a member is lost.
  * Cost: one step in shared memory; about log2(hosts) messages between hosts.
- * See: gex_Event_Wait, gex_Coll_BroadcastNB */
+ * See: gex_Event_Wait, gex_Coll_BroadcastNB
+ * Names: GASNET_BARRIERFLAG_ANONYMOUS: the barrier has no name;
+ * GASNET_BARRIERFLAG_MISMATCH: the barrier ends with GASNET_ERR_BARRIER_MISMATCH;
+ * GASNET_BARRIERFLAG_UNNAMED: a promise that all members use no name */
 
 /* Non-blocking barrier over a team: the event completes after every member has called. Initiation
  * releases, sync acquires. [in] flags: 0. Collective; any number may be outstanding. Normal
@@ -738,7 +799,10 @@ GEXX_API int gasnet_barrier_result(int *id);
  * gex_Client_Init.
  * Errors: GASNET_ERR_BAD_ARG for a NULL table or a negative count.
  * Cost: local.
- * See: gex_Segment_Attach, gasnet_init, gasnet_attach */
+ * See: gex_Segment_Attach, gasnet_init, gasnet_attach
+ * Names: gasnet_seginfo_t: segment of a process;
+ * gasnet_nodeinfo_t: place of a process;
+ * gasnet_threadinfo_t: what GASNET_GET_THREADINFO gives */
 
 typedef struct {
   void *addr;

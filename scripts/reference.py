@@ -37,6 +37,8 @@ EXAMPLES = (
     "bench/apps/*/*.c",
     "tests/conformance/*/*.c",
     "tests/inside/*.c",
+    "tests/fault/*.c",
+    "tests/multi/*.c",
     "tests/tools/*.c",
     "tests/install/*.c",
 )
@@ -74,9 +76,9 @@ class Sources:
         indent = min((len(l) - len(l.lstrip()) for l in lines if l.strip()), default=0)
         return [line[indent:] for line in lines]
 
-    def best(self, names):
+    def best(self, names, behind=""):
         """(file, lines) of the paragraph that shows most of the names in few lines, or None."""
-        form = re.compile(r"\b(" + "|".join(map(re.escape, names)) + r")\b")
+        form = re.compile(r"\b(" + "|".join(map(re.escape, names)) + r")\b" + behind)
         best, score = None, 0
         for order, (file, block) in enumerate(self.paragraphs):
             shown = len(set(form.findall(block)))
@@ -86,7 +88,7 @@ class Sources:
                 - abs(lines - 8)
                 - (20 if lines > EXAMPLE_LINES else 0)
                 + 40
-                + (15 if file.startswith("examples") else 0)
+                + (25 if file.startswith("examples") else 0)
                 - order / 1e6
             )
             if shown and worth > score:
@@ -113,7 +115,7 @@ def synopsis(page):
 
 def clean(text):
     """A text as sentences: a capital at the start, a full stop at the end."""
-    text = text.strip().rstrip(";")
+    text = text.strip().rstrip(";, ")
     first = re.match(r"[\w`]+", text)
     if first and not re.search(r"[_\d`(]", first[0]) and first[0] != "errno":
         text = text[:1].upper() + text[1:]
@@ -142,9 +144,9 @@ def constants(page):
             if not any(i[1] != "macro" for i in entry.items) and entry.said.get(""):
                 out.append(("text", entry.said[""]))
             out.append(("values", rows))
-    named = page.sections.get("Names", "")
-    rows = [part.partition(":") for part in re.split(r";\s*", named) if ":" in part]
-    return [*out, ("values", [(n.strip(), "", t.strip()) for n, _, t in rows])] if rows else out
+    declared = {name for entry in page.entries for name in entry.names}
+    rows = [(n, "", t) for n, t in page.named() if n not in declared and "*" not in n]
+    return [*out, ("values", rows)] if rows else out
 
 
 def parameters(page, common):
@@ -153,7 +155,8 @@ def parameters(page, common):
     for entry in page.entries:
         for names, direction, text in entry.own:
             for name in names:
-                known.setdefault(name, []).append((entry, direction, text))
+                if text:
+                    known.setdefault(name, []).append((entry, direction, text))
     wanted = [p for e in page.entries for p in e.parameters if p != "..."]
     for name in dict.fromkeys(wanted):
         own = known.get(name, [])
@@ -258,11 +261,11 @@ class Book:
         page.example = (
             self.sources.chosen(chosen)
             if chosen
-            else self.sources.best(callable_ or page.names()) if page.names() else None
+            else self.sources.best(callable_ or page.names(), r"\(" if callable_ else "")
         )
         text = " ".join([page.text, *page.sections.values(), *(e.comment for e in page.entries)])
         near = dict.fromkeys(
-            self.where[w].name for w in re.findall(r"\w+", text) if w in self.where
+            self.where[w].name for w in re.findall(r"\w+_\w+", text) if w in self.where
         )
         see = [
             w.strip() for w in page.sections.get("See", "").rstrip(".").split(",") if w.strip()
@@ -275,7 +278,7 @@ class Book:
 # ---- what is missing
 def missing(book):
     """Lines about what the headers do not say."""
-    for file, line, name in book.strays:
+    for file, line, name in (s for s in book.strays if s[2] not in book.where):
         yield (
             f"include/{file}:{line}: {name} stands above any page: write `Page NAME: ...`"
             " above it"

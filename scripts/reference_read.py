@@ -7,6 +7,7 @@ right above a declaration belongs to it, and to those that follow without an emp
 what is declared, with which types; the text of the header gives comments, macros and structures.
 """
 
+import fnmatch
 import json
 import re
 import subprocess
@@ -24,7 +25,7 @@ INTERNAL = re.compile(
     r"|DIAG_)|GASNETI_|gasneti_|gasnetc_|_gasnet|PLATFORM_COMPILER_VERSION_[A-Z]+_C$"
 )
 LISTED = set()  # the names of tests/data/symbols.txt
-NUMBERED = re.compile(r"((?:gex_AM_|gasnet_AM)\w+?)(\d+)((?:_v2)?)$")
+NUMBERED = re.compile(r"((?:gex_AM_|gasnet_AM)\w+?)(?<!_v)(\d+)((?:_v2)?)$")
 WIDTH = 79
 
 
@@ -50,8 +51,18 @@ class Page:
 
     def names(self):
         """All names that this page explains."""
-        named = [w.split(":")[0].strip() for w in self.sections.get("Names", "").split(";")]
-        return [n for e in self.entries for n in e.names] + [n for n in named if n]
+        named = [n for n, _ in self.named() if "*" not in n]
+        return list(dict.fromkeys([*(n for e in self.entries for n in e.names), *named]))
+
+    def named(self):
+        """[(name or pattern, text)] of the section Names."""
+        rows = re.split(r";\s+(?=\w)", self.sections.get("Names", ""))
+        rows = [row.partition(": ") for row in rows if ": " in row]
+        return [(n.strip(), text.strip()) for ns, _, text in rows for n in ns.split(",")]
+
+    def remark(self, name):
+        """What the section Names says of a name."""
+        return next((text for n, text in self.named() if fnmatch.fnmatchcase(name, n)), "")
 
     def has_calls(self):
         """Whether there is something that can be called."""
@@ -90,9 +101,12 @@ def split_sections(comment):
             where = match[1]
             parts.setdefault(where, []).append(match[2])
         else:
+            where = "" if line.startswith("[") else where
             parts[where].append(line)
     text = plain("\n".join(parts.pop("")))
-    return text, {word: plain("\n".join(found)) for word, found in parts.items()}
+    return text, {
+        word: plain("\n".join(found)).replace("Names: ", "") for word, found in parts.items()
+    }
 
 
 TAIL = re.compile(
@@ -110,7 +124,7 @@ TAIL = re.compile(
 
 def sentences(text):
     """Sentences of a paragraph."""
-    return [s for s in re.split(r"(?<=[.;:])(?<!e\.g\.)\s+(?=[A-Z`\[])", text) if s]
+    return [s for s in re.split(r"(?<=\.)(?<!e\.g\.)\s+(?=[A-Z`\[])", text) if s]
 
 
 def split_comment(text):
@@ -124,7 +138,7 @@ def split_comment(text):
         cut = next((i for i, s in enumerate(said) if TAIL.match(s)), len(said))
         found.append((names, direction, " ".join(said[:cut]).strip()))
         rest += " " + " ".join(said[cut:])
-    return rest.strip(), found
+    return re.sub(r"  +", " ", rest).strip(), found
 
 
 KINDS = (
@@ -148,15 +162,18 @@ KINDS = (
 
 def sort_sentences(text):
     """{section: text} and, under "", what is left, of a comment without its parameters."""
-    out, last = {"": []}, ""
-    for paragraph in text.split("\n\n"):
-        for sentence in sentences(paragraph):
+    out = {"": []}
+    for number, paragraph in enumerate(text.split("\n\n")):
+        last = ""
+        for place, sentence in enumerate(sentences(paragraph)):
             if re.match(r"API (?:reference )?[\d]", sentence):
                 continue
-            last = next(
-                (word for word, form in KINDS if form.match(sentence)),
-                last if last in ("Cost", "Returns") and sentence[:1].islower() else "",
-            )
+            word = next((word for word, form in KINDS if form.match(sentence)), "")
+            if number + place == 0 and word in ("Threads", "Completion"):
+                word = ""  # the first sentence says what the call is for
+            if not word and (last == "Cost" or (last == "Returns" and sentence[:1].islower())):
+                word = last
+            last = word
             said = re.sub(r"\s*API \d\d(?:[.,] ?\d+)*(?:, \d\d\.\d+)*\.?$", "", sentence)
             said = re.sub(r"^(?:Threads|Errors|Completion|Cost): ", "", said)
             out.setdefault(last, []).append(said[:1].upper() + said[1:] if last else said)
@@ -369,9 +386,12 @@ class Header:
         return out
 
     def pages(self):
-        """[(line, Page)]."""
+        """[(line, Page, or the name of one that goes on here)]."""
         out = []
         for last, (first, text, begins) in sorted(self.comments.items()):
+            more = re.match(r"/\*\s*Page (\S+) continued\. \*/", text) if begins else None
+            if more:
+                out.append((last, more[1]))
             match = re.match(r"/\*\s*Page (\S+): ", text) if begins else None
             if not match:
                 continue
@@ -412,6 +432,7 @@ def main_header(header):
             return top
     return {
         "inline_ratomic.h": "gasnet_ratomic.h",
+        "ratomic_types.def": "gasnet_ratomic.h",
         "vis_legacy.h": "gasnet_vis.h",
         "coll_legacy.h": "gasnet_coll.h",
         "inline_g1.h": "gasnet.h",
@@ -430,12 +451,12 @@ def add(pages, header, number, item, strays):
         strays.append((header.name, number, item[0]))
         return
     found = header.comment_for(number)
-    line, text = found if found and found[0] > page.line else (0, "")
+    line, text = found or (0, "")
     entry = next((e for e in page.entries if line and e.line == line), None)
     if entry is None:
         entry = Entry(plain(text) if text else "", line or number)
         page.entries.append(entry)
-    if item[0] not in page.names():
+    if item[0] not in {n for e in page.entries for n in e.names}:
         entry.items.append(item[:4])
         entry.parameters += [p for p in item[4] if p and p not in entry.parameters]
 
@@ -452,7 +473,12 @@ def read(root):
     LISTED.update(row[0] for row in listed if len(row) > 1 and row[1] not in ("env", "field"))
     for path in sorted(p for p in (root / "include").rglob("*") if p.suffix in (".h", ".def")):
         header = Header(path, str(path.relative_to(root / "include")), path.read_text())
-        pages = header.pages()
+        begun = {page.name: page for page in everything}
+        pages = []
+        for last, page in header.pages():
+            page = begun.get(page, page)
+            pages.append((last, page))
+            begun.setdefault(page.name, page)
         items = []
         for (file, number), found in declared.items():
             if file == str(path):
@@ -489,9 +515,11 @@ def read(root):
             else:
                 text = f"{name}{type_}" if kind == "call" else f"#define {name} {type_}".rstrip()
             add(pages, header, place, (name, kind, text, remark, names), strays)
-        everything += [page for _, page in pages]
+        everything = list(begun.values())
     for page in everything:
         page.entries = [e for e in page.entries if e.items]
+        for entry in page.entries:
+            entry.items = [(n, k, v, r or page.remark(n)) for n, k, v, r in entry.items]
         page.entries.sort(key=lambda e: e.line)
         page.include = main_header(page.header)
     return everything, {n: p for p in everything for n in p.names()}, strays

@@ -13,6 +13,8 @@ import reference_tables as tables
 SOURCE = "Written by scripts/reference.py from the comments of the headers."
 PAGE_NAME = re.compile(r"(?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET|GASNETT|PLATFORM)_\w+$")
 
+CALLS_FIRST = ("function", "call", "variable", "type", "macro", "constant")
+
 
 # ---- manual pages
 def roff(text):
@@ -119,9 +121,12 @@ def write_page(folder, name, section, lines):
 
 def write_man(folder, pages, book):
     """Pages of section 3, an alias for each name, and the tables of section 7."""
-    known = set(book.where)
+    known = {name for name in book.where if PAGE_NAME.match(name)}
     for page, blocks in pages:
-        names = [n for n in dict.fromkeys(page.names()) if PAGE_NAME.match(n)]
+        order = [
+            i[0] for kind in CALLS_FIRST for e in page.entries for i in e.items if i[1] == kind
+        ]
+        names = [n for n in dict.fromkeys([*order, *page.names()]) if PAGE_NAME.match(n)]
         listed = [page.name, *(n for n in names if n != page.name)]
         write_page(folder, page.name, "3", roff_blocks(blocks, known, listed))
         for alias in {*names, *page.numbered} - {page.name}:
@@ -136,7 +141,7 @@ def mark(text, book, own=""):
 
     def link(match):
         page = book.where.get(match[0])
-        if page is None:
+        if page is None or not PAGE_NAME.match(match[0]):
             return match[0].replace("_", "\\_")
         return f"`{match[0]}`" if page.name == own else f"[`{match[0]}`]({page.name}.md)"
 

@@ -11,6 +11,54 @@
 #ifndef GEXX_CONFIG_H
 #define GEXX_CONFIG_H
 
+/* Page gasnet_config: macros that choose how a program is compiled, and facts of the library.
+ * A program defines exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR, on the command line
+ * of the compiler or before the first header. The build fragments do it. Macros that are not
+ * defined say that the library lacks something.
+ * Names: GASNET_SEQ: one thread of the program calls the library, ever;
+ * GASNET_PARSYNC: several threads, one at a time;
+ * GASNET_PAR: several threads at a time;
+ * GASNET_DEBUG: the program defines it as 1 for checks of arguments and contexts;
+ * GASNET_NDEBUG: defined when GASNET_DEBUG is not;
+ * GASNET_DEBUGMALLOC: the program defines it as 1 for the debugging heap;
+ * GASNET_TRACE, GASNET_STATS, GASNET_SRCLINES: never defined, there is no tracing build
+ * (TOMBOLO_TRACE_FILE and TOMBOLO_STATS serve every build);
+ * GASNET_SEGMENT_FAST: segments of a fixed size, the only form;
+ * GASNET_SEGMENT_LARGE, GASNET_SEGMENT_EVERYTHING: never defined;
+ * GASNET_PSHM: processes of a machine share memory;
+ * GASNET_CONDUIT_SMP, GASNET_CONDUIT_UDP, GASNET_CONDUIT_MPI, GASNET_CONDUIT_IBV,
+ * GASNET_CONDUIT_OFI, GASNET_CONDUIT_UCX: the program's build fragment defines it: network that is
+ * meant;
+ * GASNET_*_CONDUIT: the same, older name;
+ * GASNET_CONDUIT_NAME, GASNET_CORE_NAME, GASNET_EXTENDED_NAME: name of the network as a word;
+ * GASNET_CONDUIT_NAME_STR, GASNET_CORE_NAME_STR, GASNET_EXTENDED_NAME_STR: name of the network as
+ * a string;
+ * GASNET_CORE_VERSION, GASNET_EXTENDED_VERSION: version of the network's conduit;
+ * GASNET_CORE_VERSION_STR, GASNET_EXTENDED_VERSION_STR: the same as a string;
+ * GASNET_CONFIG_STRING: how the program is compiled, as one string;
+ * GEX_SPEC_VERSION_MAJOR, GEX_SPEC_VERSION_MINOR: version of the GASNet-EX specification;
+ * GASNET_SUPPORTS_AM_CANCEL: prepared messages can be cancelled;
+ * GASNET_SUPPORTS_AM_COMMIT_V2: gex_AM_Commit has the _v2 forms;
+ * GASNET_SUPPORTS_TI_*: gex_Token_Info tells this;
+ * GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM, GASNET_NATIVE_NP_ALLOC_REP_MEDIUM: buffers of prepared Medium
+ * messages save a copy;
+ * GASNET_NATIVE_NP_ALLOC_REQ_LONG, GASNET_NATIVE_NP_ALLOC_REP_LONG: never defined, those of Long
+ * messages do not;
+ * GASNET_HIDDEN_AM_CONCURRENCY_LEVEL: threads of the library that may run handlers;
+ * GASNET_RCV_THREAD, GASNET_SND_THREAD: never defined, no thread of the library receives or sends;
+ * GASNET_HAVE_MK_CLASS_HOST, GASNET_HAVE_MK_CLASS_CUDA_UVA: gex_MK_Create knows the class;
+ * GASNET_HAVE_MK_CLASS_HIP, GASNET_HAVE_MK_CLASS_ZE: not defined;
+ * GASNET_HAVE_MK_CLASS_MULTIPLE: there is a class beside the host;
+ * SIZEOF_GEX_RMA_VALUE_T: bytes of a gex_RMA_Value_t;
+ * GEX_AM_INDEX_BASE: least index of a client's handler;
+ * GASNET_PAGESIZE: unit of segment sizes in bytes;
+ * GASNET_ALIGNED_SEGMENTS: 0, segments may lie at different addresses;
+ * GASNET_NULL_ARGV_OK: argc and argv may be NULL;
+ * GASNET_MAXNODES: most processes of a job;
+ * GASNET_MAXEPS: most endpoints of a process;
+ * GASNETI_MAX_THREADS: most threads of a program that can be in the library at once
+ * See: gex_Client_Init, gasnett_config, tombolo-settings(7) */
+
 #if (defined(GASNET_SEQ) + defined(GASNET_PARSYNC) + defined(GASNET_PAR)) != 1
 # error \
      "Define exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR before including gasnetex.h"

@@ -34,6 +34,27 @@
 #include <sys/param.h>
 #include <unistd.h>
 
+/* Page gasnet_helpers: names that programs expect after the headers.
+ * Each is left alone where the program has defined it before.
+ * [in] x, y, a, b: arguments of the macro.
+ * [in] cond: the condition.
+ * Names: MIN: the smaller of two values;
+ * MAX: the greater of two values;
+ * _STRINGIFY, _STRINGIFY_HELPER: a string literal of the argument, expanded;
+ * _CONCAT, _CONCAT_HELPER: both arguments, expanded, as one word;
+ * if_pf: if, and a hint that the condition is rarely true;
+ * if_pt: if, and a hint that it is mostly true;
+ * PRI*SZ: format of printf for a size_t;
+ * PRIuPTR, PRIdPTR, PRIxPTR: formats of inttypes.h;
+ * HAVE_PTHREAD_H, HAVE_MMAP, HAVE_PTHREAD_SETCONCURRENCY: 1, the system has it;
+ * HAVE_SRAND_DETERMINISTIC: never defined;
+ * SIZEOF_INT, SIZEOF_LONG, SIZEOF_VOID_P: bytes of the type
+ * Completion: macros; nothing runs.
+ * Threads: any thread.
+ * Errors: none.
+ * Cost: none. MIN and MAX evaluate one argument twice.
+ * See: gasnett_config */
+
 #ifndef MIN
 # define MIN(x, y) ((x) < (y) ? (x) : (y))
 #endif

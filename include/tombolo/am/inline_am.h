@@ -42,6 +42,26 @@ GEXX_API int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx
 /* ---------------------------------------------------------------- limits and tokens (API 02.2,
  * 02.6) */
 
+/* Page gex_AM_MaxRequestMedium: limits of messages, and what a token tells.
+ * [in] other_rank: a rank in the team, or GEX_RANK_INVALID for the limit that holds for all.
+ * [in] info: where the facts go.
+ * Names: gex_Token_Info_t: what gex_Token_Info writes;
+ * GEX_TI_SRCRANK: gex_srcrank;
+ * GEX_TI_EP: gex_ep;
+ * GEX_TI_ENTRY: gex_entry;
+ * GEX_TI_IS_REQ: gex_is_req;
+ * GEX_TI_IS_LONG: gex_is_long;
+ * GEX_TI_ALL: all members;
+ * gex_Token_MaxReply*: limit of a reply to the message of a token;
+ * gex_AM_LUB*: the limit that holds for every peer and all flags
+ * Completion: the calls return at once.
+ * Threads: any thread, also in restricted context. gex_Token_Info and gex_Token_MaxReply* are for
+ * the handler that owns the token.
+ * Errors: none. A token that is used after its handler ends the process with a message in debug
+ * clients.
+ * Cost: a table look-up.
+ * See: gex_AM_RequestMedium, gex_AM_PrepareRequestMedium, gex_EP_RegisterHandlers */
+
 /* Largest argument count of a message: 16. */
 GEXX_INLINE unsigned int gex_AM_MaxArgs(void) {
   return 16;
@@ -87,6 +107,28 @@ typedef struct {
 GEXX_API gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask);
 
 /* ---------------------------------------------------------------- negotiated payload (API 02.5) */
+
+/* Page gex_AM_PrepareRequestMedium: messages whose payload is written in place.
+ * Prepare reserves a message, and says how much payload it may have and where to write it. Commit
+ * sends it. Cancel gives it back.
+ * [in] least_payload: bytes that the message must be able to hold.
+ * [in] most_payload: bytes that it may hold, at least least_payload.
+ * [in] dest_addr: where the payload of a Long message goes, in the target's bound segment; with
+ * Prepare it may be NULL.
+ * [in] sd: a descriptor that Prepare has returned to this thread.
+ * [in] flags: of Prepare as those of the message; of Cancel 0.
+ * Names: gex_AM_CommitRequest*, gex_AM_CommitReply*: sends the message with nbytes of payload.
+ * Arguments behind the handler: nbytes, then dest_addr for a Long one, then flags for the _v2
+ * forms, then 0 to 16 arguments of the message. The _v2 forms return 0, or non-zero with
+ * GEX_FLAG_IMMEDIATE when nothing was sent and the descriptor is still valid
+ * Completion: as that of the message without Prepare. A buffer of the library is the library's
+ * again after Commit.
+ * Threads: normal context for requests, the handler that owns the token for replies. The thread
+ * that has prepared commits or cancels. Between, it is in restricted context.
+ * Errors: GEX_AM_SRCDESC_NO_OP with GEX_FLAG_IMMEDIATE only. More bytes than gex_AM_SrcDescSize,
+ * or a second Commit, end the process with a message in debug clients.
+ * Cost: saves the copy of the payload where the library gives the buffer.
+ * See: gex_AM_RequestMedium, gex_AM_MaxRequestMedium */
 
 /* Reserve an injection of least_payload..most_payload bytes. [in] client_buf: payload, or NULL for
  * a library buffer that the target will read in place. [out] lc_opt: NULL exactly when client_buf
@@ -263,6 +305,41 @@ GEXX_INLINE int gexx_am_com(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, unsigne
    GEXX_EACH(uint64_t, __VA_ARGS__)             \
   }
 
+/* Page gex_AM_RequestMedium: active messages.
+ * A message runs a handler at the target, with up to 16 arguments of 32 bits. A Short message has
+ * no payload. A Medium message brings a payload that the handler reads in a buffer of the library.
+ * A Long message brings one that is written to dest_addr in the target's bound segment before the
+ * handler runs. A handler of a request may send one reply to the sender. Further parameters behind
+ * flags are the arguments of the message.
+ * [in] src: [nbytes] the payload.
+ * [in] nbytes: bytes of payload, at most what gex_AM_MaxRequestMedium and its relatives return.
+ * [in] dest: where the payload of a Long message goes, in the target's bound segment.
+ * [in] lc_opt: GEX_EVENT_NOW, GEX_EVENT_GROUP (requests only), or where to store the event of
+ * local completion.
+ * Names: gex_AM_RequestShort: sends a request without payload, (tm, rank, handler, flags,
+ * arguments);
+ * gex_AM_RequestMedium: sends a request with payload for a buffer, (tm, rank, handler, src,
+ * nbytes, lc_opt, flags, arguments);
+ * gex_AM_RequestLong: sends a request with payload for dest, (tm, rank, handler, src, nbytes,
+ * dest, lc_opt, flags, arguments);
+ * gex_AM_ReplyShort: replies without payload, (token, handler, flags, arguments);
+ * gex_AM_ReplyMedium: replies with payload for a buffer, (token, handler, src, nbytes, lc_opt,
+ * flags, arguments);
+ * gex_AM_ReplyLong: replies with payload for dest, (token, handler, src, nbytes, dest, lc_opt,
+ * flags, arguments)
+ * Completion: a request completes locally when src may be changed, as lc_opt says. Nothing tells
+ * the sender that the handler has run; the handler may reply. All calls return 0, or non-zero with
+ * GEX_FLAG_IMMEDIATE when nothing was sent.
+ * Threads: requests from normal context, any thread; they may poll. Replies in a request handler
+ * only, at most one. Handlers run on the thread that polls.
+ * Errors: a handler that the target has not registered, a payload that is too long or a reply
+ * outside a handler ends the process with a message.
+ * Cost: one message. Between processes of one machine it passes through shared memory. A sender
+ * waits, polling, while the target has no room.
+ * Example: examples/ring.c gex_AM_RequestShort
+ * See: gex_EP_RegisterHandlers, gex_AM_MaxRequestMedium, gex_Token_Info,
+ * gex_AM_PrepareRequestMedium, gasnet_AMPoll */
+
 # define gex_AM_RequestShort(tm, rank, handler, ...) \
   gexx_am_req_short((tm), (rank), (handler), GEXX_AM_ARGS(__VA_ARGS__))
 # define gex_AM_RequestMedium(tm, rank, handler, src, nbytes, lc_opt, ...) \
@@ -276,6 +353,8 @@ GEXX_INLINE int gexx_am_com(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, unsigne
   gexx_am_rep_medium((token), (handler), (src), (nbytes), (lc_opt), GEXX_AM_ARGS(__VA_ARGS__))
 # define gex_AM_ReplyLong(token, handler, src, nbytes, dest, lc_opt, ...) \
   gexx_am_rep_long((token), (handler), (src), (nbytes), (dest), (lc_opt), GEXX_AM_ARGS(__VA_ARGS__))
+
+/* Page gex_AM_PrepareRequestMedium continued. */
 
 # define gex_AM_CommitRequestMedium(sd, handler, ...) \
   ((void)gexx_am_com((sd), (handler), 0, GEXX_AM_COM(__VA_ARGS__)))

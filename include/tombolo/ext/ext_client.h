@@ -12,6 +12,14 @@
 extern "C" {
 #endif
 
+/* Page gexx_Client_Join: several clients in one process.
+ * Completion: returns when every process of the job has joined.
+ * Threads: normal context; one thread of a process. All processes join in the same order.
+ * Errors: GASNET_ERR_NOT_INIT where the job was started for fewer threads or without GASNet-1.
+ * GASNET_ERR_RESOURCE when GASNET_MAXEPS endpoints exist. The outputs are not written then.
+ * Cost: a barrier, an endpoint and a team.
+ * See: gex_Client_Init, gex_Segment_Attach, gex_EP_Create */
+
 /* The body of gexx_Client_Join. [in] init: arguments, read before return. */
 GEXX_API int gexx_client_join(const struct gexx_client_args *init);
 

@@ -17,6 +17,29 @@
 extern "C" {
 #endif
 
+/* Page gexx_Coll_ScatterNB: scatter, gather, exchange, scans and reduce-scatter.
+ * Every member of the team calls, in the same order on each team. Sizes and displacements are
+ * bytes and may be 0. dst and src do not overlap. V forms have blocks of different lengths.
+ * [in] root: rank of the root, the same on all members.
+ * [out] dst: where the result goes.
+ * [in] src: the caller's data.
+ * [in] nbytes: bytes of a block.
+ * [in] dst_bytes, dst_displs, src_bytes, src_displs: [size] length and place of each member's
+ * block, in bytes; read before the call returns.
+ * [in] dt: GEX_DT_*, the same on all members.
+ * [in] dt_sz: bytes of an element.
+ * [in] dt_cnt: elements, at least 1.
+ * [in] op: GEX_OP_*, the same on all members.
+ * Completion: the event stands for the caller's part: when it is synchronised, src may be changed
+ * and dst is final.
+ * Threads: normal context. Several threads must order their calls on one team; any thread may
+ * synchronise the event.
+ * Errors: debug clients compare the arguments of all members, and name the ranks that differ. With
+ * a lost member the result is undefined.
+ * Cost: short data take log2(members) steps or fewer, long data a ring or direct transfers.
+ * tombolo-tune(1) measures which is best.
+ * See: gex_Coll_BroadcastNB, gexx_Coll_Init, gex_Event_Wait */
+
 /* Block r of the root's src goes to dst of member r.
  * [in] root: rank. [out] dst: [nbytes]. [in] src: [size * nbytes], read on the root only. [in]
  * nbytes: bytes of a block. Single-valued: root, nbytes. Cost: a tree for small blocks, else size -
@@ -97,6 +120,19 @@ GEXX_API GEXX_WARN_UNUSED gex_Event_t gexx_Coll_ExScanNB(gex_TM_t tm, void *dst,
                                                          void *user_cdata, gex_Flags_t flags);
 
 /* ---- persistent collectives: build once, start many times */
+
+/* Page gexx_Coll_Init: persistent collectives.
+ * A plan is a collective with its arguments. It is built once and started many times.
+ * Names: gexx_Coll_Kind_t: which collective a plan is;
+ * GEXX_COLL_*: the collective of this name;
+ * gexx_Coll_Plan_t: a plan
+ * [in] plan: a plan that gexx_Coll_Init has made.
+ * Completion: gexx_Coll_Init returns at once. gexx_Coll_StartNB returns an event like the
+ * collective itself.
+ * Threads: normal context. Starts of one team are ordered like collectives.
+ * Errors: GASNET_ERR_BAD_ARG for an unknown kind or a NULL pointer.
+ * Cost: a start saves the choice of an algorithm and its schedule.
+ * See: gexx_Coll_ScatterNB, gex_Coll_BroadcastNB */
 
 typedef enum {
   GEXX_COLL_BROADCAST,

@@ -14,6 +14,22 @@
 extern "C" {
 #endif
 
+/* Page gexx_Job_SetFailurePolicy: what happens when a process of the job ends.
+ * With GEXX_FAILURE_ABORT, the policy at the start, the job ends. With GEXX_FAILURE_REPORT the
+ * others continue, and get reports. The guide is docs/FAILURE.md.
+ * [in] policy: GEXX_FAILURE_ABORT or GEXX_FAILURE_REPORT.
+ * [in] fn: the callback; NULL: none.
+ * [in] cdata: passed to the callback.
+ * [out] info: what is known of the process.
+ * [in] max: entries of jobranks.
+ * Completion: GEXX_FAILURE_REPORT is in force on all processes when the call returns.
+ * Threads: normal context. GEXX_FAILURE_REPORT is collective over the job. Queries may be called
+ * by any thread. The callback runs on the thread that polls.
+ * Errors: GASNET_ERR_BAD_ARG for an unknown policy, GASNET_ERR_NOT_INIT before the job is started.
+ * A jobrank out of range ends the process with a message.
+ * Cost: a load for each poll.
+ * See: gexx_Lost_Take, gexx_TM_Shrink, gasnet_exit */
+
 /* An operation met the loss of a peer. A return code beside GASNET_ERR_*. */
 #define GEXX_ERR_LOST       10100
 
@@ -90,6 +106,16 @@ GEXX_API void gexx_Job_SetFailureCallback(gexx_Failure_Fn_t fn, void *cdata);
  * process (signals, semaphores, GASNET_BLOCKUNTIL) and requests for notifications from any source
  * are not ended by a loss: let the callback make their condition true. */
 
+/* Page gexx_Lost_Take: operations that met the loss of a peer.
+ * Operations towards a lost peer complete as if all were well, and leave a mark that these calls
+ * read.
+ * Completion: the calls return at once. All operations towards a lost peer complete.
+ * Threads: normal context. The mark belongs to the thread that started or synchronised the
+ * operation.
+ * Errors: GEXX_ERR_LOST says that a loss was met; data may or may not have moved.
+ * Cost: one load when nothing was lost.
+ * See: gexx_Job_SetFailurePolicy, gexx_TM_Shrink, gex_Event_Wait */
+
 /* Whether an operation of the calling thread has met a loss since this was last asked: one that was
  * started without an event, or synchronised, in any way. [out] jobrank_p: a lost peer that was met;
  * may be NULL. Returns GASNET_OK or GEXX_ERR_LOST, and forgets. May poll. Calls that return
@@ -108,6 +134,14 @@ GEXX_API int gexx_Event_Status(gex_Event_t event);
 GEXX_API uint64_t gexx_Lost_QueryDropped(void);
 
 /* ---------------------------------------------------------------- a team of the survivors */
+
+/* Page gexx_TM_Shrink: a team of the members that are left.
+ * Completion: returns when the members that are left agree on the new team.
+ * Threads: normal context. All members that are left call it. Calls of different threads for one
+ * team do not overlap.
+ * Errors: none; more members may be lost meanwhile.
+ * Cost: two messages for each member.
+ * See: gexx_Job_SetFailurePolicy, gexx_Lost_Take, gex_TM_Split */
 
 /* Makes a team of those members of a team that are not lost, in the order of their ranks in it.
  * Collective over the members that are left: each of them calls, as often as the others. All of

@@ -16,6 +16,25 @@ extern "C" {
 
 /* ---------------------------------------------------------------- signals: the owner's side */
 
+/* Page gexx_Signal_Wait: signals, on the side of their owner.
+ * A signal is an aligned uint64_t in a bound segment of its owner, who sets it to zero first.
+ * Peers change it with gexx_RMA_PutSignalNB and its relatives, after their data.
+ * [in] sig: a signal of this process.
+ * [in] value: what the signal is compared with.
+ * [in] cmp: GEXX_SIG_EQ, NE, GT, GE, LT or LE.
+ * [in] n: what is taken from the signal.
+ * [in] sigs: the first signal.
+ * [in] count: signals in the range.
+ * [in] stride: bytes from one signal to the next.
+ * Completion: a wait returns when the condition holds. The data of the put that changed the signal
+ * are then visible (acquire).
+ * Threads: normal context, any thread; several threads may wait for one signal. All calls drive
+ * progress. gexx_Signal_Reset may be called in any context.
+ * Errors: GASNET_ERR_NOT_READY of the Test and Try forms. A wait for a lost peer does not end by
+ * itself.
+ * Cost: one load when the condition holds. A wait spins, yields, then sleeps until it is woken.
+ * See: gexx_RMA_PutSignalNB, gexx_Sem_Wait, gexx_Notify_Wait */
+
 /* Comparisons: (signal) cmp (value), unsigned. */
 #define GEXX_SIG_EQ 0
 #define GEXX_SIG_NE 1
@@ -62,6 +81,28 @@ GEXX_API uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_
                                        size_t *index);
 
 /* ---------------------------------------------------------------- semaphores */
+
+/* Page gexx_Sem_Wait: semaphores that any process may post.
+ * A semaphore belongs to the process that has made it, which alone may wait. Other processes post
+ * it by a handle of 16 bytes that may be sent.
+ * Names: GEXX_SEM_BOOLEAN: full or empty;
+ * GEXX_SEM_INTEGER: a count up to 2^64 - 1;
+ * GEXX_SEM_SPRODUCER: at most one thread posts at a time;
+ * GEXX_SEM_MPRODUCER: several threads may post at a time;
+ * GEXX_SEM_SCONSUMER: at most one thread waits at a time;
+ * GEXX_SEM_MCONSUMER: several threads may wait at a time
+ * [in] sem: the semaphore of the caller, or the handle of one.
+ * [out] sem_p: where the semaphore goes.
+ * [in] n: how much is posted or taken.
+ * [in] dest: address in the bound segment of the owner's primordial endpoint.
+ * Completion: a post returns when it is sent, not when it has arrived. A wait returns when it has
+ * taken its count.
+ * Threads: normal context, any thread as the flags of the semaphore allow. Waits drive progress.
+ * Errors: GASNET_ERR_BAD_ARG of gexx_Sem_Alloc for flags that are not one of each pair,
+ * GASNET_ERR_RESOURCE without memory. PostN, WaitN and TryN on a BOOLEAN semaphore end the process
+ * with a message in debug clients.
+ * Cost: a post to a mapped owner is one atomic instruction, else one Short message.
+ * See: gexx_Signal_Wait, gexx_RMA_PutSignalNB */
 
 /* One of each pair is given at allocation. Counts: BOOLEAN is full or empty, a post to a full one
  * changes nothing; INTEGER counts to 2^64 - 1. Promises: S.. at most one thread posts (waits) at a
@@ -122,6 +163,27 @@ GEXX_API void gexx_Sem_PutSignalAsync(gexx_Sem_Handle_t sem, void *dest, const v
                                       size_t nbytes, uint64_t n);
 
 /* ---------------------------------------------------------------- tagged notification */
+
+/* Page gexx_RMA_PutNotifyNB: put and get that notify with a tag.
+ * A notification is matched by a request of the target, by source and tag, in the order of
+ * arrival.
+ * Names: GEXX_NOTIFY_ANY_SOURCE: a request matches every source;
+ * GEXX_NOTIFY_ANY_TAG: a request matches every tag
+ * [in] tag: the tag, not GEXX_NOTIFY_ANY_TAG; of a request also that.
+ * [in] source: rank in the team, or GEXX_NOTIFY_ANY_SOURCE.
+ * [in] expected_count: notifications that complete the request, at least 1.
+ * [out] req_p: where the request goes.
+ * [in] req: a request that gexx_Notify_Init has made.
+ * [out] status: source, tag and bytes of the last match; may be NULL.
+ * [out] stats: where the counts go.
+ * Completion: transfers complete as gex_RMA_PutNB and gex_RMA_GetNB. A request completes when its
+ * count has been matched; the data of those puts are then visible.
+ * Threads: normal context, any thread; polls. One thread at a time uses a request.
+ * Errors: GASNET_ERR_NOT_READY of gexx_Notify_Test. GASNET_ERR_RESOURCE without memory.
+ * GEXX_ERR_LOST of the blocking forms when the peer is lost.
+ * Cost: the transfer and a Short message for a mapped peer; else the notification travels with the
+ * data.
+ * See: gexx_Signal_Wait, gex_RMA_PutNB */
 
 #define GEXX_NOTIFY_ANY_SOURCE GEX_RANK_INVALID
 #define GEXX_NOTIFY_ANY_TAG    UINT32_MAX

@@ -14,6 +14,14 @@
 extern "C" {
 #endif
 
+/* Page gexx_Poll: progress with a time limit.
+ * Completion: returns when something was done, the process was woken or the time has passed.
+ * Threads: normal context, any thread.
+ * Errors: none.
+ * Cost: as gasnet_AMPoll when something has arrived; otherwise the process sleeps and uses no
+ * processor time.
+ * See: gasnet_AMPoll, gexx_Signal_Wait */
+
 /* Runs progress; when nothing had arrived, spins, then sleeps until something arrives, a peer
  * signals, or the time has passed. [in] timeout_us: 0: one poll; UINT64_MAX: no limit. Returns
  * non-zero when something was done or this process was woken, 0 when the time passed. A signal that
@@ -22,6 +30,14 @@ extern "C" {
 GEXX_API int gexx_Poll(uint64_t timeout_us);
 
 /* ---------------------------------------------------------------- counts */
+
+/* Page gexx_Stats_Query: counts of operations.
+ * Completion: the calls return at once.
+ * Threads: any thread, any context.
+ * Errors: GASNET_ERR_NOT_READY without TOMBOLO_STATS, GASNET_ERR_BAD_ARG for an unknown kind.
+ * Cost: a query reads a word, or one for each process with GEX_RANK_INVALID. Counting costs the
+ * inline path of each operation.
+ * See: tombolo-settings(7), gexx_Trace_Begin */
 
 /* What is counted with TOMBOLO_STATS=1: every operation that this process starts, also to itself. A
  * strided, vector or indexed transfer to a mapped peer is one put or get. The data of a
@@ -53,6 +69,13 @@ GEXX_API const char *gexx_Stats_Name(int kind);
 GEXX_API void gexx_Stats_Reset(void);
 
 /* ---------------------------------------------------------------- traces */
+
+/* Page gexx_Trace_Begin: regions of a program in a trace.
+ * Completion: the calls return at once.
+ * Threads: any thread, any context. Regions of a thread nest.
+ * Errors: none; a file that cannot be written is reported once.
+ * Cost: without a trace the test of a pointer.
+ * See: gexx_Stats_Query, tombolo-settings(7) */
 
 /* Marks the begin and end of a region of the calling thread; regions nest. [in] name: copied. With
  * TOMBOLO_TRACE_FILE set, each rank writes the marks to that file, % in its name being the rank, as

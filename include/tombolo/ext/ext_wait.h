@@ -15,6 +15,16 @@
 extern "C" {
 #endif
 
+/* Page gexx_WaitInfo_Begin: what a thread waits for, for tombolo why and tombolo ps.
+ * Run-time libraries of languages say what their waits are called. What is said is a hint for
+ * people and changes nothing else.
+ * [in] name: the name.
+ * Completion: the calls return at once.
+ * Threads: normal context. What is said belongs to the calling thread.
+ * Errors: GASNET_ERR_BAD_ARG of gexx_TM_SetName for a NULL name.
+ * Cost: a few stores.
+ * See: tombolo-why(1), tombolo-ps(1) */
+
 /* Who must act before a wait can end. */
 #define GEXX_WAIT_AS_SHOWN   0 /* as the library sees it: by `event`, or the call that sleeps */
 #define GEXX_WAIT_PEER       1 /* the process `peer` */

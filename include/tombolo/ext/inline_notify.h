@@ -20,6 +20,24 @@
 extern "C" {
 #endif
 
+/* Page gexx_RMA_PutSignalNB: put and get that change a signal.
+ * The signal at the peer changes after the last byte of this transfer is visible there (put), or
+ * has been read (get). Nothing else is ordered by it.
+ * [in] sig_addr: the signal at the peer, an aligned uint64_t in its bound segment, as its owner
+ * sees it; an offset with GEX_FLAG_PEER_SEG_OFFSET.
+ * [in] op: GEXX_SIG_SET or GEXX_SIG_ADD.
+ * [in] value: what the signal becomes, or what is added to it.
+ * [in] lc_opt: what becomes of local completion: GEX_EVENT_NOW, DEFER, GROUP (NBI), or where to
+ * store the leaf (NB).
+ * Completion: remote completion means that data and signal are there. The blocking form returns at
+ * local completion, when src may be changed. NBI: GEX_EC_PUT of a put, GEX_EC_GET of a get.
+ * Threads: normal context, any thread; may poll.
+ * Errors: as gex_RMA_PutNB. A signal outside the bound segment or not aligned ends the process
+ * with a message in debug clients.
+ * Cost: mapped: the copy and one release operation; else one message for each 65408 bytes, and no
+ * round trip.
+ * See: gexx_Signal_Wait, gex_RMA_PutNB, gexx_RMA_PutNotifyNB */
+
 /* What happens to a signal. */
 #define GEXX_SIG_SET 0 /* it becomes the value */
 #define GEXX_SIG_ADD 1 /* the value is added, modulo 2^64 */

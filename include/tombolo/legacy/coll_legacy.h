@@ -16,6 +16,37 @@
 extern "C" {
 #endif
 
+/* Page gasnet_coll_broadcast: GASNet-1: collectives.
+ * Names: gasnet_image_t: rank in a team;
+ * gasnet_team_handle_t: a team, as gex_TM_t;
+ * gasnet_coll_handle_t: a collective that was started, as gex_Event_t;
+ * GASNET_COLL_INVALID_HANDLE: a complete collective;
+ * gasnet_coll_optype_t, GASNET_COLL_*_OP, GASNET_COLL_NUM_COLL_OPTYPES: which collective a call of
+ * the former autotuner means;
+ * gasnet_coll_tuning_param_type_t, GASNET_COLL_PIPE_SEG_SIZE, GASNET_COLL_DISSEM_RADIX,
+ * GASNET_COLL_TREE_TYPE, GASNET_COLL_NUM_PARAM_TYPES: names of the former autotuner;
+ * gasnet_coll_overlap_sample_work_t: a function of the former autotuner;
+ * gasnet_coll_set_*: accepted; nothing changes
+ * [in] team: a team, as GASNET_TEAM_ALL.
+ * [out] dst: where the result goes.
+ * [in] src: the caller's data.
+ * [in] srcimage, dstimage: rank of the root.
+ * [in] nbytes: bytes of the block of one rank.
+ * [in] flags: one GASNET_COLL_IN_*, one GASNET_COLL_OUT_*, and hints.
+ * [in,out] phandle: [numhandles] handles; those that are complete become
+ * GASNET_COLL_INVALID_HANDLE.
+ * [in] numhandles: entries of the array.
+ * [in] handle: a collective that was started.
+ * [in] id: name of the barrier.
+ * [in] filename, optype, algorithm, tree_type, fanout, dissemlimit: ignored.
+ * Completion: blocking forms return when the caller's part is done, as the OUT flag says. nb forms
+ * return a handle.
+ * Threads: normal context; members call in the same order on each team.
+ * Errors: GASNET_ERR_NOT_READY of the try forms, GASNET_ERR_BARRIER_MISMATCH of barriers whose
+ * names differ.
+ * Cost: as the collectives of GASNet-EX.
+ * See: gex_Coll_BroadcastNB, gexx_Coll_ScatterNB, gasnet_barrier */
+
 typedef uint32_t gasnet_image_t;
 typedef struct gexx_tm_s *gasnet_team_handle_t;
 typedef gex_Event_t gasnet_coll_handle_t;

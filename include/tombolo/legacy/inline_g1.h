@@ -27,6 +27,14 @@ GEXX_API gex_TM_t gexx_legacy_team(const char *call);
 
 /* ---------------------------------------------------------------- atomicity (API 08.5) */
 
+/* Page gasnet_hsl_lock: GASNet-1: handler-safe locks and no-interrupt sections.
+ * [in] hsl: a lock of this process.
+ * Completion: the calls return when they are done; gasnet_hsl_trylock at once.
+ * Threads: any thread; a thread that holds a lock is in restricted context.
+ * Errors: debug clients end the process with a message for misuse.
+ * Cost: as gex_HSL_Lock.
+ * See: gex_HSL_Lock */
+
 /* No-interrupt sections: restricted context between them, must pair, do not nest; checked in debug
  * clients. */
 GEXX_API void gexx_hold_interrupts(void);
@@ -60,6 +68,21 @@ GEXX_INLINE int gasnet_hsl_trylock(gasnet_hsl_t *hsl) {
 }
 
 /* ---------------------------------------------------------------- put and get (API 08.6) */
+
+/* Page gasnet_put: GASNet-1: put, get and memset.
+ * Names with nb return a handle, those with nbi join the implicit operations, others block. Bulk
+ * forms leave src to the library until completion; other puts let it be changed on return.
+ * [in] node: rank of the peer.
+ * [in] val: byte that is stored.
+ * [in] value: integer that is stored.
+ * [in] handle: a get of a value.
+ * Completion: blocking forms return when the data are in place. Others are synchronised by
+ * gasnet_wait_syncnb and its relatives.
+ * Threads: normal context, any thread; may poll.
+ * Errors: addresses outside the segment of the peer end the process with a message in debug
+ * clients.
+ * Cost: as gex_RMA_PutNB.
+ * See: gasnet_wait_syncnb, gex_RMA_PutNB */
 
 /* Put nbytes from local src to dest on node; blocking. */
 GEXX_INLINE void gasnet_put(gasnet_node_t node, void *dest, const void *src, size_t nbytes) {
@@ -143,6 +166,16 @@ GEXX_API gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void *src,
 GEXX_API gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle);
 
 /* ---------------------------------------------------------------- synchronisation (API 08.6) */
+
+/* Page gasnet_wait_syncnb: GASNet-1: completion of operations.
+ * [in] handle: a handle of a non-blocking call, or GASNET_INVALID_HANDLE.
+ * [in,out] handles: [n] handles; those that are complete become GASNET_INVALID_HANDLE.
+ * [in] n: entries of the array.
+ * Completion: a wait returns when the operations are complete.
+ * Threads: normal context. Implicit operations belong to the thread that started them.
+ * Errors: GASNET_ERR_NOT_READY of the try forms.
+ * Cost: a compare for a complete handle; else a poll for each turn.
+ * See: gasnet_put, gex_Event_Wait */
 
 /* Explicit handles: wait forms poll until done; try forms poll once, the nopoll ones never;
  * GASNET_OK or GASNET_ERR_NOT_READY; arrays are [n] and completed entries become

@@ -17,6 +17,25 @@
 extern "C" {
 #endif
 
+/* Page gasnet_puts_bulk: GASNet-1: put and get of data in many pieces.
+ * putv and getv take lists of address and length, puti and geti lists of addresses with one
+ * length, puts and gets arrays with strides. Strides are those of GASNet-1: count[0] is the bytes
+ * of a contiguous piece, and count has stridelevels + 1 entries.
+ * [in] dstnode, srcnode: rank of the peer.
+ * [in] dstcount, srccount: entries of the list.
+ * [in] dstlist, srclist: the pieces.
+ * [in] dstlen, srclen: bytes of each piece.
+ * [in] dstaddr, srcaddr: where the array begins.
+ * [in] dststrides, srcstrides: [stridelevels] bytes from one piece to the next.
+ * [in] count: [stridelevels + 1]: bytes of a piece, then pieces in each dimension.
+ * [in] stridelevels: dimensions.
+ * Completion: payload and lists stay unchanged until completion. Names with nb return a handle,
+ * those with nbi join the implicit operations, others block.
+ * Threads: normal context, any thread; may poll.
+ * Errors: totals that differ end the process with a message in debug clients.
+ * Cost: as gex_VIS_StridedPutNB.
+ * See: gex_VIS_StridedPutNB, gasnet_wait_syncnb */
+
 /* Vector. */
 GEXX_API void gasnet_putv_bulk(gasnet_node_t dstnode, size_t dstcount,
                                gasnet_memvec_t const dstlist[], size_t srccount,

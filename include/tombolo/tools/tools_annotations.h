@@ -13,6 +13,53 @@
 
 #include "tools_config.h"
 
+/* Page gasnett_annotations: GASNet-Tools: words for the compiler.
+ * Each word says something to compilers that understand it, and is empty or harmless elsewhere. A
+ * program may define the switch of a feature, GASNETT_USE_*, as 0 before the header to do without
+ * it.
+ * [in] fn: name of the function that is declared.
+ * [in] declarator: the declaration without attributes.
+ * [in] fmtarg: number of the parameter that is the format.
+ * [in] firstvararg: number of the first parameter that is formatted.
+ * [in] e: an expression; evaluated once.
+ * [in] cond: a condition that always holds.
+ * [in] a1, a2, a3, a4, a5, a6, a7, a8: parameters that the function does not use.
+ * [in] name: a name that is unique in the program.
+ * [in] text: a string literal.
+ * Names: GASNETT_USE_*: switch of the feature, 0 or 1;
+ * GASNETT_INLINE: begins a function that is to be inlined;
+ * GASNETT_NEVER_INLINE: a function that is not to be inlined;
+ * GASNETT_RESTRICT: restrict, where the compiler has it;
+ * GASNETT_FORMAT_PRINTF, GASNETT_FORMAT_PRINTF_FUNCPTR, GASNETT_FORMAT_PRINTF_FUNCPTR_ARG: a
+ * function, or pointer to one, whose arguments printf formats;
+ * GASNETT_NORETURN: the function does not return;
+ * GASNETT_NORETURNP, GASNETT_MALLOCP, GASNETT_PUREP, GASNETT_CONSTP: empty, for compilers that
+ * need a pragma;
+ * GASNETT_MALLOC: the result is new memory;
+ * GASNETT_PURE: the result depends on arguments and memory only;
+ * GASNETT_CONST: the result depends on the arguments only;
+ * GASNETT_HOT: the function runs often;
+ * GASNETT_COLD: the function runs rarely;
+ * GASNETT_DEPRECATED: a use draws a warning;
+ * GASNETT_WARN_UNUSED_RESULT: a result that is not used draws a warning;
+ * GASNETT_USED: the object is kept though nothing refers to it;
+ * GASNETT_PREDICT_TRUE, GASNETT_PREDICT_FALSE: the expression, with a hint that it is mostly true
+ * or false;
+ * gasnett_constant_p: 1 when the compiler knows the value;
+ * gasnett_unreachable: says that this place is never reached, checked in debug programs;
+ * gasnett_assume: says that the condition holds, checked in debug programs;
+ * GASNETT_FALLTHROUGH: a case that goes on with the next one on purpose;
+ * GASNETT_UNUSED_ARGS*: the parameters are not used on purpose;
+ * GASNETT_CURRENT_FUNCTION: name of the function;
+ * GASNETT_BEGIN_EXTERNC, GASNETT_END_EXTERNC: around declarations of C;
+ * GASNETT_EXTERNC: before one declaration of C
+ * Completion: most are words for the compiler; nothing runs.
+ * Threads: any thread, any context.
+ * Errors: in debug programs gasnett_unreachable and gasnett_assume end the process with a message
+ * that names the place.
+ * Cost: none.
+ * See: gasnett_config */
+
 #ifdef __cplusplus
 # define GASNETT_BEGIN_EXTERNC extern "C" {
 # define GASNETT_END_EXTERNC   }

@@ -20,6 +20,53 @@
 #include "tools_annotations.h"
 #include "tools_fences.h"
 
+/* Page gasnett_atomic_read: GASNet-Tools: atomic operations on local memory.
+ * Six families: gasnett_atomic_ (32 bits), gasnett_atomic32_ and gasnett_atomic64_ are plain
+ * accesses in programs of one thread; gasnett_strongatomic_, gasnett_strongatomic32_ and
+ * gasnett_strongatomic64_ are always atomic, so that processes may share the word. An int32_t,
+ * uint32_t or float may be used as a gasnett_atomic32_t, 64 bits likewise.
+ * [in,out] p: the word.
+ * [in] val: the value.
+ * [in] op: what is added or subtracted.
+ * [in] oldval: value that the word must have.
+ * [in] newval: value that it gets.
+ * [in] flags: OR of GASNETT_ATOMIC_*: fences; a constant is fastest.
+ * Names: gasnett_*_set: stores a value;
+ * gasnett_*_read: the value;
+ * gasnett_*_add: adds, and returns the new value;
+ * gasnett_*_subtract: subtracts, and returns the new value;
+ * gasnett_*_increment: adds 1;
+ * gasnett_*_decrement: subtracts 1;
+ * gasnett_*_decrement_and_test: subtracts 1, and returns 1 when the word is 0 then;
+ * gasnett_*_compare_and_swap: stores newval if the word is oldval, and returns 1, else 0;
+ * gasnett_*_swap: stores newval, and returns the value before;
+ * gasnett_*_init: initialiser of a static word;
+ * gasnett_atomic_signed: the value as a signed number;
+ * gasnett_atomic_val_t: value of the family without a number;
+ * gasnett_atomic_sval_t: the same, signed;
+ * gasnett_*atomic*_t: a word;
+ * GASNETT_ATOMIC_MAX: greatest value of a generic word;
+ * GASNETT_ATOMIC_SIGNED_MIN: least signed value;
+ * GASNETT_ATOMIC_SIGNED_MAX: greatest signed value;
+ * GASNETT_HAVE_*: the operation exists;
+ * GASNETT_ATOMIC_NONE: no fence;
+ * GASNETT_ATOMIC_RMB_PRE: read fence before;
+ * GASNETT_ATOMIC_WMB_PRE, GASNETT_ATOMIC_REL: write fence before, a release;
+ * GASNETT_ATOMIC_MB_PRE: full fence before;
+ * GASNETT_ATOMIC_RMB_POST, GASNETT_ATOMIC_ACQ: read fence behind, an acquire;
+ * GASNETT_ATOMIC_WMB_POST: write fence behind;
+ * GASNETT_ATOMIC_MB_POST: full fence behind;
+ * GASNETT_ATOMIC_RMB_POST_IF_TRUE, GASNETT_ATOMIC_ACQ_IF_TRUE: acquire if the result is 1;
+ * GASNETT_ATOMIC_RMB_POST_IF_FALSE, GASNETT_ATOMIC_ACQ_IF_FALSE: acquire if the result is 0;
+ * GASNETT_STRONGATOMIC_NOT_SIGNALSAFE, GASNETT_STRONGATOMIC32_NOT_SIGNALSAFE,
+ * GASNETT_STRONGATOMIC64_NOT_SIGNALSAFE: never defined, strong atomics work in signal handlers;
+ * GASNETT_USING_GENERIC_ATOMICOPS: never defined, atomics are instructions
+ * Completion: the operation is done when the call returns.
+ * Threads: any thread, any context, also before the job is started.
+ * Errors: none.
+ * Cost: one instruction, and those of the fences.
+ * See: gasnett_local_mb, gex_AD_OpNB_I32 */
+
 /* Fence requests; OR them. */
 #define GASNETT_ATOMIC_NONE               0
 #define GASNETT_ATOMIC_RMB_PRE            1

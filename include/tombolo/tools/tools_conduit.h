@@ -13,6 +13,31 @@
 
 #include "tools_config.h"
 
+/* Page gasnett_run_diagnostics: GASNet-Tools: self-test, and memory for tests.
+ * [in] size: bytes.
+ * [in] iters: repetitions, at least 1.
+ * [in] threadcnt: threads for the local tests, at least 1; they do not call the library.
+ * [in] testsections: letters of the tests to run; NULL or "": all. A atomics, L locks, T timer and
+ * fences, N numbers, M messages, R put and get.
+ * [in] team: the team; GEX_TM_INVALID: local tests only.
+ * [in] myseg, peerseg: GEXX_DIAG_BYTES each, in the caller's and the peer's segment; NULL: no R.
+ * [in] peer: a rank in the team; the peers of all members form a permutation.
+ * [in] seed: of the random numbers.
+ * [out] htable, htable_cnt: handlers for gex_EP_RegisterHandlers, and how many there are.
+ * Names: GASNETT_VALUE_ASSIGN: stores the low bytes of an integer;
+ * GASNETT_VALUE_RETURN: returns from the enclosing function with an integer of some bytes;
+ * GASNETT_FAST_*MEMCPY: copies areas that do not overlap
+ * [in] d, dest: where to.
+ * [in] s, src: where from.
+ * [in] n, bytes: how many bytes.
+ * [in] value: the integer.
+ * Completion: the self-test returns when it is done.
+ * Threads: normal context. With a team the self-test is collective over it.
+ * Errors: each error is explained on standard error and counted in the result. gasnett_mmap ends
+ * the process with a message when there is no memory.
+ * Cost: the self-test grows with iters.
+ * See: gasnett_format_dt */
+
 /* Most threads of this client that can be in GASNet at once. */
 #define GASNETT_MAX_THREADS GASNETI_MAX_THREADS
 
@@ -44,6 +69,29 @@ GEXX_API int gasnett_run_diagnostics(int iters, int threadcnt, const char *tests
 /* Handlers that section M needs, for gex_EP_RegisterHandlers before the self-test; indices are
  * fixed. */
 GEXX_API void gasnett_diagnostic_gethandlers(gex_AM_Entry_t **htable, int *htable_cnt);
+
+/* Page gasnett_format_dt: GASNet-Tools: types, opcodes and lists as texts.
+ * [out] buf: where the text goes; of gasnett_format_dt, _op and _ti NULL to ask for the size;
+ * otherwise of the size that the call named _bufsz returns.
+ * [in] dt: OR of GEX_DT_*.
+ * [in] op: OR of GEX_OP_*.
+ * [in] ti: OR of GEX_TI_*.
+ * [in] count: entries of the list.
+ * [in] list: the list.
+ * [in] len: bytes of each entry.
+ * [in] pstats: ignored.
+ * [in] dstcount, srccount: entries of the lists.
+ * [in] dstlist, srclist: the lists.
+ * [in] dstlen, srclen: bytes of each entry.
+ * [in] dstaddr, srcaddr: where the array begins.
+ * [in] dststrides, srcstrides: [stridelevels] strides in bytes.
+ * [in] elemsz: bytes of an element.
+ * [in] stridelevels: dimensions.
+ * Completion: the calls return at once.
+ * Threads: any thread, any context.
+ * Errors: none; unknown bits give "(invalid)".
+ * Cost: grows with the list.
+ * See: gex_VIS_StridedPutNB, gasnett_run_diagnostics */
 
 /*
  * Names of the bits, joined by '|'; "(empty)" for 0, "(invalid)" if a bit is unknown.
@@ -93,6 +141,8 @@ GEXX_API uint64_t gexx_tools_value_load(const void *src, size_t nbytes);
 #ifdef __cplusplus
 }
 #endif
+
+/* Page gasnett_run_diagnostics continued. */
 
 /* Copies of areas that do not overlap. */
 #define GASNETT_FAST_ALIGNED_MEMCPY(d, s, n)     ((void)memcpy((d), (s), (n)))

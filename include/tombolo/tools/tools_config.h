@@ -17,6 +17,36 @@
 #include "tombolo/abi.h"
 #include "tombolo/helpers.h"
 
+/* Page gasnett_config: GASNet-Tools: how a program is compiled, and facts of the build.
+ * A program may include gasnet_tools.h alone. It defines at most one of GASNETT_THREAD_SAFE,
+ * GASNETT_THREAD_SINGLE and GASNETT_LITE_MODE. With GASNET_SEQ, GASNET_PARSYNC or GASNET_PAR the
+ * mode follows from that.
+ * Names: GASNETT_THREAD_SAFE: several threads may use the tools;
+ * GASNETT_THREAD_SINGLE: one thread uses them;
+ * GASNETT_LITE_MODE: timers, fences and annotations alone;
+ * GASNETT_THREAD_MODEL: PAR, SEQ or LITE;
+ * GASNETT_USE_TRUE_MUTEXES: the program may define it: 1, locks are real also in a program of one
+ * thread;
+ * GASNETI_FORCE_PIC: accepted, without effect;
+ * GASNETT_DEBUG_CONFIG: debug or nodebug;
+ * GASNETT_SPEC_VERSION_MAJOR, GASNETT_SPEC_VERSION_MINOR: version of the tools' specification;
+ * GASNETT_RELEASE_VERSION_*: the release, as GASNET_RELEASE_VERSION_*;
+ * GASNETT_TIMER_CONFIG: where ticks come from;
+ * GASNETT_MEMBAR_CONFIG: how fences are made;
+ * GASNETT_ATOMIC_CONFIG, GASNETT_ATOMIC32_CONFIG, GASNETT_ATOMIC64_CONFIG: how atomics are made;
+ * GASNETT_PTR_CONFIG: 64bit or 32bit;
+ * GASNETT_CONFIG_STRING: all of this as one string;
+ * GASNETT_SYSTEM_TUPLE: processor and system;
+ * GASNETT_CONFIGURE_ARGS: options of the build;
+ * GASNETT_CONFIGURE_MISMATCH: defined when the compiler is another one than that of the library;
+ * GASNETT_PLATFORM_COMPILER_*: the compiler of the library, as PLATFORM_COMPILER_*;
+ * GASNETT_CACHE_LINE_BYTES: bytes of a cache line;
+ * GASNETT_PAGESHIFT: logarithm of GASNETT_PAGESIZE;
+ * GASNETT_PAGESIZE: bytes of a page;
+ * GASNETT_LINKCONFIG_IDIOTCHECK: a variable that only this library defines;
+ * _INCLUDED_GASNET_TOOLS_H: defined when gasnet_tools.h was included
+ * See: gasnet_config, platform */
+
 /* --- mode --- */
 #ifdef GASNETT_THREAD_SAFE
 # undef GASNETT_THREAD_SAFE

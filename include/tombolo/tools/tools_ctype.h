@@ -15,6 +15,22 @@
 
 #include <ctype.h>
 
+/* Page gasnett_isalnum: GASNet-Tools: kinds of characters.
+ * As the calls of the C library without gasnett_, but a negative char is read as its unsigned
+ * value.
+ * [in] c: a char or an unsigned char, or EOF.
+ * Names: GASNETT_USE_CTYPE_WRAPPERS: the program may define it as 0: the names are the C library's
+ * calls;
+ * gasnett_isascii: whether c is a 7-bit character;
+ * gasnett_toascii: the low 7 bits of c;
+ * gasnett_tolower, gasnett_toupper: as the C library's call, EOF gives EOF;
+ * gasnett_is*: as the C library's call, EOF gives 0
+ * Completion: the calls return at once.
+ * Threads: any thread, any context.
+ * Errors: none.
+ * Cost: that of the C library's call.
+ * See: gasnett_config */
+
 #ifndef GASNETT_USE_CTYPE_WRAPPERS
 # define GASNETT_USE_CTYPE_WRAPPERS 1
 #endif

@@ -18,6 +18,15 @@
 extern "C" {
 #endif
 
+/* Page gasnett_local_mb: GASNet-Tools: memory fences.
+ * Fences order memory accesses of this processor as others see them. The weak forms are empty in
+ * programs of one thread.
+ * Completion: the order holds when the call returns.
+ * Threads: any thread, any context, also before the job is started.
+ * Errors: none.
+ * Cost: one instruction; gasnett_compiler_fence, and gasnett_local_rmb on x86, none.
+ * See: gasnett_atomic_read */
+
 /* Keeps the compiler from moving memory accesses across it; costs nothing at run time. */
 GEXX_TOOLS_INLINE void gasnett_compiler_fence(void) {
   __asm__ __volatile__("" : : : "memory");

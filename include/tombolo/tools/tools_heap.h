@@ -16,6 +16,39 @@
 
 #include "tools_annotations.h"
 
+/* Page gasnett_debug_malloc: GASNet-Tools: a heap that finds errors.
+ * With -DGASNET_DEBUGMALLOC=1 each object has guards around it and a place in a list. Otherwise
+ * the calls are those of the C library, and checks do nothing.
+ * [in] bytes: bytes of the object, or of each of count.
+ * [in] count: number of objects.
+ * [in] p: an object of this heap, or NULL.
+ * [in] s: a string.
+ * [in] n: most characters.
+ * [out] stats: where the statistics go.
+ * [in] filename: file that is written; "-" is standard output.
+ * [in] show_live_objects: 1: a line for each object that lives.
+ * Names: gasnett_heapstats_t: statistics of the heap;
+ * GASNETT_MALLOC_USE_SRCPOS: the program may define it as 1: reports name the source line of an
+ * allocation;
+ * gasnett_debug_malloc: as malloc;
+ * gasnett_debug_calloc: as calloc;
+ * gasnett_debug_realloc: as realloc;
+ * gasnett_debug_free: as free;
+ * gasnett_debug_strdup: as strdup;
+ * gasnett_debug_strndup: as strndup;
+ * gasnett_debug_memcheck: checks one object;
+ * gasnett_debug_memcheck_one: checks one object of all in turn;
+ * gasnett_debug_memcheck_all: checks all objects;
+ * gasnett_getheapstats: writes the statistics, returns 0, or non-zero without the debugging heap;
+ * gasnett_heapinfo_dump: writes statistics to a file
+ * Completion: the calls return when they are done.
+ * Threads: any thread, any context but a signal handler.
+ * Errors: with the debugging heap a damaged or unknown object ends the process with a message that
+ * names where it was allocated and freed. Without memory the calls return NULL, with the debugging
+ * heap they end the process.
+ * Cost: with the debugging heap some dozens of nanoseconds and bytes for each object.
+ * See: gasnett_config */
+
 typedef struct {
   uint64_t allocated_bytes, freed_bytes, live_bytes, live_bytes_max;         /* clients' bytes */
   uint64_t allocated_objects, freed_objects, live_objects, live_objects_max; /* counts */

@@ -17,6 +17,43 @@
 
 #include <errno.h>
 
+/* Page gasnett_mutex_lock: GASNet-Tools: mutexes, condition variables and reader-writer locks.
+ * In programs of one thread the calls do nothing. Debug programs check every call.
+ * [in] m: a mutex.
+ * [in] c: a condition variable.
+ * [in] r: a reader-writer lock.
+ * Names: gasnett_mutex_t: a mutex;
+ * gasnett_cond_t: a condition variable;
+ * gasnett_rwlock_t: a reader-writer lock;
+ * GASNETT_*_INITIALIZER: a free object;
+ * gasnett_*_init: makes a free object;
+ * gasnett_mutex_destroy_ignoreerr: ends a mutex, also one that is held, returns 0 or an error
+ * number;
+ * gasnett_*_destroy: ends an object that nobody uses;
+ * gasnett_mutex_lock: takes the mutex, waits for it;
+ * gasnett_mutex_trylock: takes the mutex if it is free, returns 0, else EBUSY;
+ * gasnett_mutex_unlock: releases the mutex;
+ * gasnett_mutex_assertlocked: in debug programs: the caller holds the mutex;
+ * gasnett_mutex_assertunlocked: in debug programs: the caller does not hold the mutex;
+ * gasnett_cond_wait: releases the mutex, waits for a signal, and takes the mutex again;
+ * gasnett_cond_signal: wakes one thread;
+ * gasnett_cond_broadcast: wakes all threads;
+ * gasnett_rwlock_rdlock: takes the lock for reading;
+ * gasnett_rwlock_wrlock: takes the lock for writing;
+ * gasnett_rwlock_tryrdlock, gasnett_rwlock_trywrlock: takes the lock if that is possible at once,
+ * returns 0, else EBUSY;
+ * gasnett_rwlock_unlock: releases the lock;
+ * gasnett_rwlock_assertlocked: in debug programs: the caller holds the lock;
+ * gasnett_rwlock_assertrdlocked: in debug programs: the caller holds the lock for reading;
+ * gasnett_rwlock_assertwrlocked: in debug programs: the caller holds the lock for writing;
+ * gasnett_rwlock_assertunlocked: in debug programs: the caller does not hold the lock
+ * Completion: a lock call returns with the lock, a try call at once.
+ * Threads: any thread, but no handler of active messages: use gex_HSL_Lock there. The holder
+ * releases.
+ * Errors: debug programs end with a message that names caller, lock and thread for misuse.
+ * Cost: that of the system's locks; none in programs of one thread.
+ * See: gex_HSL_Lock, gasnett_threadkey_get */
+
 /* Room for the system's object, and the thread that holds it (debug only; 0: none). */
 typedef struct {
   union {

@@ -17,6 +17,25 @@
 extern "C" {
 #endif
 
+/* Page gasnett_getenv: GASNet-Tools: settings from the environment, and numbers as text.
+ * [in] key: name of the variable.
+ * [in] dflt: the value when it is not set.
+ * [in] mem_size_multiplier: 0: a number; else a size in units of this many bytes where no suffix
+ * says another unit.
+ * [in] value, val: the value.
+ * [in] is_dflt: 1: the value is the default.
+ * [in] is_mem_size: 1: a memory size.
+ * [out] buf: where the text goes; 32 bytes suffice.
+ * [in] bufsz: bytes of buf.
+ * [in] str: the text.
+ * Completion: the calls return at once.
+ * Threads: any thread, any context, also before the job is started. gasnett_setenv and
+ * gasnett_unsetenv do not overlap with others.
+ * Errors: a value that cannot be read ends the process with a message that names variable and
+ * value.
+ * Cost: a search in the environment.
+ * See: tombolo-settings(7), gasnet_getenv */
+
 /* --- environment (section 9) --- */
 
 /* Raw text of a variable in the job's environment, NULL if unset. Valid until the variable changes.
@@ -43,6 +62,28 @@ GEXX_API void gasnett_envdbl_display(const char *key, double val, int is_dflt);
 GEXX_API char *gasnett_format_number(int64_t val, char *buf, size_t bufsz, int is_mem_size);
 /* Parse what format_number and users write; NULL and "" give 0. */
 GEXX_API int64_t gasnett_parse_int(const char *str, uint64_t mem_size_multiplier);
+
+/* Page gasnett_fatalerror: GASNet-Tools: fatal errors, backtraces, debuggers and signals.
+ * [in] flag: set to 1 by the call; a debugger sets it to 0.
+ * [in] flagsymname: name of the flag for the user.
+ * [in] exename: path of the program, NULL to find out.
+ * [in] fd: file that is written.
+ * [in] fmt: a format of printf.
+ * [in] exitcode: of the process.
+ * [in] sig: number of a signal.
+ * [in] fp: the handler.
+ * [in] str: name or number of a signal.
+ * Names: gasnett_backtrace_type_t: one mechanism for backtraces;
+ * gasnett_backtrace_user: the program may define it: its own mechanism, tried first;
+ * gasnett_print_backtrace_ifenabled: what fatal paths call; may be set;
+ * gasnett_sighandlerfn_t: a signal handler;
+ * gasnett_siginfo_t: what is known of a signal
+ * Completion: the fatal calls do not return. gasnett_freezeForDebuggerNow returns when a debugger
+ * has cleared the flag.
+ * Threads: any thread, any context, also before the job is started.
+ * Errors: NULL for a signal that does not exist; gasnett_reghandler ends the process then.
+ * Cost: a backtrace may start a debugger and take seconds.
+ * See: tombolo-settings(7), gasnet_exit */
 
 /* --- debugging and fatal errors (section 10) --- */
 
@@ -103,6 +144,23 @@ typedef struct {
 GEXX_API gasnett_siginfo_t *gasnett_siginfo_fromstr(const char *str);
 GEXX_API gasnett_siginfo_t *gasnett_siginfo_fromval(int sig);
 
+/* Page gasnett_cpu_count: GASNet-Tools: facts of the system.
+ * [in] failureIsFatal: 1: end the process when it cannot be found out.
+ * [in] rank: number that chooses a processor.
+ * Names: GASNETT_SET_AFFINITY_SUPPORT: gasnett_set_affinity works here;
+ * gasnett_gethostname, gasneti_gethostname: name of this host in lower case;
+ * gasnett_exe_name: absolute path of the program, or "";
+ * gasnett_cpu_count: processors that this process may use, 0 when unknown;
+ * gasnett_isLittleEndian: 1 where the least significant byte comes first;
+ * gasnett_performance_warning_str: "" for an optimised program, else lines that say what makes it
+ * slow;
+ * gasnett_release_version_str: the release as a string
+ * Completion: the calls return at once.
+ * Threads: any thread, any context, also before the job is started.
+ * Errors: 0, NULL or "" when something cannot be found out.
+ * Cost: a system call, once for most facts.
+ * See: gasnett_config */
+
 /* --- system properties (section 11) --- */
 
 GEXX_API const char *gasnett_gethostname(void); /* lower case */
@@ -143,6 +201,23 @@ GEXX_API int gasnett_set_affinity(int rank);
 #ifdef PLATFORM_OS_LINUX
 # define GASNETT_SET_AFFINITY_SUPPORT 1
 #endif
+
+/* Page gasnett_checksum: GASNet-Tools: checksums, streams and limits.
+ * [in] p: memory.
+ * [in] numbytes, n: how many bytes.
+ * [in] value: an integer.
+ * [out] dst: where to.
+ * [in] src: where from.
+ * [in] res: RLIMIT_*.
+ * [in] lim_desc: name of the limit, as in GASNET_MAXIMIZE_<name>.
+ * Names: gasnett_flush_streams: flushes standard output and standard error;
+ * gasnett_close_streams: flushes them, then closes all three standard streams
+ * Completion: the calls return when they are done.
+ * Threads: any thread, any context but a signal handler.
+ * Errors: gasnett_maximize_rlimit and gasnett_maximize_rlimits return 0 when a limit could not be
+ * raised.
+ * Cost: grows with the bytes.
+ * See: gasnett_config */
 
 /* --- miscellany (section 12) --- */
 

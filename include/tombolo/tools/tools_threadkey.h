@@ -18,6 +18,21 @@
 # define GEXX_TOOLS_TLS
 #endif
 
+/* Page gasnett_threadkey_get: GASNet-Tools: a pointer for each thread.
+ * A key is NULL on every thread at first. It needs no initialisation.
+ * [in] key: name of the key, an identifier.
+ * [in] val: the pointer.
+ * Names: GASNETT_THREADKEY_DEFINE: defines a key, in one file;
+ * GASNETT_THREADKEY_DECLARE: declares a key of another file;
+ * gasnett_threadkey_get, gasnett_threadkey_get_noinit: the pointer of the calling thread;
+ * gasnett_threadkey_set, gasnett_threadkey_set_noinit: sets the pointer of the calling thread;
+ * gasnett_threadkey_init: does nothing
+ * Completion: the macros are done at once.
+ * Threads: any thread, any context.
+ * Errors: none.
+ * Cost: one load or store.
+ * See: gasnett_mutex_lock */
+
 /* File scope, in exactly one file; and in headers or other files. Followed by a semicolon. */
 #define GASNETT_THREADKEY_DEFINE(key) \
  GASNETT_THREADKEY_DECLARE(key);      \

@@ -17,6 +17,20 @@
 extern "C" {
 #endif
 
+/* Page gasnett_ticks_now: GASNet-Tools: time.
+ * [in] ticks: a tick, or a difference of two.
+ * [in] ns_delay: nanoseconds.
+ * Names: gasnett_tick_t: a reading of the tick counter;
+ * GASNETT_TICK_MIN: the least tick;
+ * GASNETT_TICK_MAX: the greatest tick;
+ * GASNETT_USING_GETTIMEOFDAY: never defined, ticks do not come from a clock that can be set
+ * Completion: the calls return at once; gasnett_nsleep after the time.
+ * Threads: any thread, any context, also before the job is started.
+ * Errors: gasnett_nsleep returns non-zero when a signal handler has run.
+ * Cost: gasnett_ticks_now reads the counter of the processor where its rate is constant, else a
+ * clock of the system. The first conversion may take some milliseconds.
+ * See: gasnett_config */
+
 typedef uint64_t gasnett_tick_t;
 #define GASNETT_TICK_MIN ((gasnett_tick_t)0)
 #define GASNETT_TICK_MAX UINT64_MAX

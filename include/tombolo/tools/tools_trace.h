@@ -17,6 +17,25 @@
 extern "C" {
 #endif
 
+/* Page gasnett_trace: GASNet-Tools: hooks of tracing builds.
+ * There is no tracing build: these names compile and do nothing. Use gexx_Trace_Begin and
+ * TOMBOLO_TRACE_FILE.
+ * [in] mask: ignored.
+ * [in] on: ignored.
+ * [in] file, ln: ignored.
+ * [in] pf, pl: left alone.
+ * [in] fn: ignored.
+ * [in] reset: ignored.
+ * Names: GASNETT_TRACE_ENABLED: 0;
+ * GASNETT_TRACE_GETMASK, GASNETT_STATS_GETMASK: an empty string;
+ * GASNETT_TRACE_*: does nothing;
+ * GASNETT_STATS_*: does nothing
+ * Completion: the calls return at once.
+ * Threads: any thread, any context.
+ * Errors: none.
+ * Cost: the evaluation of the arguments.
+ * See: gexx_Trace_Begin, gexx_Stats_Query */
+
 /* Swallows a trace or statistics message; clients take its address. */
 static __inline__ void _gasnett_trace_printf_noop(const char *fmt, ...)
     __attribute__((__unused__, __format__(__printf__, 1, 2)));

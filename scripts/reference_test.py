@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shows that reference.py --check sees what it is for: each change in a copy draws its line."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# (file, text, what it becomes, words of the line that the check must print)
+CASES = (
+    (
+        "include/gasnet_coll.h",
+        "#ifdef __cplusplus\n}",
+        "GEXX_API int gex_Coll_New(int much);\n#ifdef __cplusplus\n}",
+        ("no word about gex_Coll_New", "parameter much is not explained"),
+    ),
+    (
+        "include/gasnet_mk.h",
+        " * Cost: the first kind",
+        " * The first kind",
+        ("page gex_MK_Create has no section `Cost: `",),
+    ),
+    (
+        "include/tombolo/ext/ext_client.h",
+        "/* Page gexx_Client_Join: ",
+        "/* About: ",
+        ("gexx_Client_Join stands above any page",),
+    ),
+    ("include/gasnet_fwd.h", "GEX_DT_FLT: float;", "", ("no word about GEX_DT_FLT",)),
+    (
+        "tests/data/symbols.txt",
+        "gex_TM_Dup\t",
+        "gex_TM_Copy\tfunction\tgasnetex.h\t01\ngex_TM_Dup\t",
+        ("gex_TM_Copy is on no page",),
+    ),
+)
+
+
+def check(root):
+    """(exit code, what is printed) of the check of a tree."""
+    done = subprocess.run(
+        ["python3", str(ROOT / "scripts/reference.py"), "--root", str(root), "--check"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def copy(folder):
+    """The parts of the tree that the check reads."""
+    for name in (
+        "include",
+        "examples",
+        "tests/data",
+        "tests/conformance",
+        "tests/fault",
+        "src/base",
+    ):
+        shutil.copytree(ROOT / name, folder / name)
+
+
+def main():
+    """Runs the cases."""
+    if not shutil.which("clang"):
+        print("reference_test: skipped: clang is missing")
+        return 77
+    failed = False
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        copy(root)
+        for file, text, other, _ in CASES:
+            path = root / file
+            before = path.read_text()
+            assert before.count(text) >= 1, f"{file} has no `{text}`"
+            path.write_text(before.replace(text, other, 1))
+        code, said = check(root)
+        for file, _, _, wanted in CASES:
+            for words in wanted:
+                if code != 1 or words not in said:
+                    print(f"{file}: `{words}` is not reported ({code}):\n{said}")
+                    failed = True
+    print("reference_test: " + ("FAILED" if failed else f"{len(CASES)} changes are seen"))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
