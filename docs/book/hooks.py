@@ -2,13 +2,17 @@
 """What `make book` does beside mkdocs: mkdocs calls these functions while it builds the site.
 
 * Entries of the navigation whose page does not exist are left out.
-* The page of the tools is made from docs/man, which scripts/man.py makes from the commands' help.
+* The pages of the tools are made from docs/man, which scripts/man.py makes from the commands' help.
+* The pages of all functions are made by scripts/reference.py, where clang is there; a chapter's
+  `gex_NAME` becomes a link to its page.
 * A listing `--8<-- "PATH:NAME"` is replaced by that part of the file (scripts/book.py has the rules).
 * A picture is drawn once for light and once for dark colours, so that it follows the site's switch.
 """
 
 import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from mkdocs.structure.files import File
@@ -19,14 +23,47 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import book  # pylint: disable=wrong-import-position
 import picture  # pylint: disable=wrong-import-position
 
-GENERATED = {"book/tools.md": book.tools_page}
 PICTURE = re.compile(r"!\[([^]]*)\]\(([^)]*pictures/)([a-z_0-9]+)\.svg\)")
+GROUP = re.compile(r"^## (.+)$|^\* \[([^]]+)\]\(([^)]+)\): (.*)$", re.M)
+NAME = re.compile(r"(?<![\[`\w])`((?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET)_\w+)`(?![\]`])")
+
+generated = {}  # path below docs: text
+page_of = {}  # name of a function, macro or type: its page in reference/
+
+
+def make_reference():
+    """Fills `generated` and `page_of` with the pages of all functions; nothing without clang."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, str(ROOT / "scripts" / "reference.py"), "--web", folder]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            return
+        for page in Path(folder).glob("*.md"):
+            generated[f"reference/{page.name}"] = page.read_text(encoding="utf-8")
+    names = generated["reference/index.md"].partition("## Names")[2]
+    page_of.update(re.findall(r"\[`(\w+)`\]\((\S+?)\)", names))
+
+
+def reference_nav():
+    """The entries of all functions, a group for each header."""
+    out = [{"All names": "reference/index.md"}]
+    group = out
+    for header, name, page, _ in GROUP.findall(generated["reference/index.md"]):
+        if header == "Names":
+            break
+        if header:
+            group = []
+            out.append({header: group})
+        else:
+            group.append({name: f"reference/{page}"})
+    return [entry for entry in out if all(entry.values())]
 
 
 def kept(entry):
     """An entry of nav without what does not exist; None when nothing is left."""
+    if entry == "reference/index.md":
+        return reference_nav() if entry in generated else None
     if isinstance(entry, str):
-        return entry if entry in GENERATED or (ROOT / "docs" / entry).is_file() else None
+        return entry if entry in generated or (ROOT / "docs" / entry).is_file() else None
     if isinstance(entry, dict):
         pairs = {name: kept(value) for name, value in entry.items()}
         return {name: value for name, value in pairs.items() if value} or None
@@ -34,13 +71,15 @@ def kept(entry):
 
 
 def on_config(config):
+    generated["book/tools.md"] = book.tools_page()
+    make_reference()
     config.nav = kept(config.nav)
     return config
 
 
 def on_files(files, config):
-    for path, make in GENERATED.items():
-        files.append(File.generated(config, path, content=make()))
+    for path, text in generated.items():
+        files.append(File.generated(config, path, content=text))
     for source in sorted((ROOT / "docs" / "pictures").glob("*.txt")):
         text = source.read_text(encoding="utf-8")
         for scheme in ("light", "dark"):
@@ -49,7 +88,24 @@ def on_files(files, config):
     return files
 
 
+def with_links(markdown, folder):
+    """A page whose names of functions lead to their pages; blocks of code and headings stay."""
+
+    def link(match):
+        page = page_of.get(match[1])
+        return f"[`{match[1]}`]({folder}reference/{page})" if page else match[0]
+
+    out, inside = [], False
+    for line in markdown.split("\n"):
+        inside ^= line.lstrip().startswith("```")
+        out.append(line if inside or line.startswith("#") else NAME.sub(link, line))
+    return "\n".join(out)
+
+
 def on_page_markdown(markdown, page, **_):
+    path = page.file.src_uri
+    if not path.startswith("reference/"):
+        markdown = with_links(markdown, "../" * path.count("/"))
     markdown = book.expand(markdown)
     drawn = r"![\1](\2\3.light.svg#only-light)![\1](\2\3.dark.svg#only-dark)"
     return PICTURE.sub(drawn, markdown)

@@ -32,7 +32,7 @@
 #define KB                        UINT64_C(1024)
 
 /* Where neither TOMBOLO_COLL_ALG nor a table decides: measured on hosts of 2 to 16 ranks, except
- * for nodes_max, which is an estimate (docs/COLLECTIVES.md). Lengths in bytes. */
+ * for nodes_max, which is an estimate (docs/COLLECTIVES_INSIDE.md). Lengths in bytes. */
 const struct tmb_coll_tuning tmb_coll_thresholds = {
     .radix = 4,
     .segment = 32 * KB,

@@ -4,7 +4,7 @@
  * table.
  *
  * Owns the exported symbol tombolo_net. Called by core through the table. Calls the engine and the
- * sockets. docs/NETWORK_UDP.md describes the protocol. Invariant: all ranks of a job choose the
+ * sockets. docs/UDP_PROTOCOL.md describes the protocol. Invariant: all ranks of a job choose the
  * same family, rails and packet length, from what all of them have published.
  */
 #include "base/error.h"
