@@ -134,10 +134,27 @@ def tool_of(page):
     return "\n".join([f"## {name}", "", *out])
 
 
+def settings_page(text):
+    """docs/SETTINGS.md with two columns instead of five, so that it fits a page."""
+
+    def row(line):
+        cells = [cell.strip() for cell in line.strip("|").replace("\\|", "\0").split("|")]
+        if not line.startswith("|") or len(cells) != 5:
+            return line
+        name, default, allowed, unit, meaning = cells
+        if name in ("name", "---"):
+            return f"| {name} | {meaning} |"
+        facts = f"default {default}; {allowed}{', ' + unit if unit else ''}"
+        return f"| {name} | {meaning}.<br><small>{facts}</small> |".replace("\0", "\\|")
+
+    return "\n".join(map(row, text.split("\n")))
+
+
 def tools_page():
     """The reference of all commands."""
     head = "# Tools\n\nThis page is made from the help of each command, as `--help` prints it.\n"
     pages = sorted((DOCS / "man").glob("*.1"))
+    pages.sort(key=lambda page: not page.stem.startswith("tombolo"))
     return "\n\n".join([head, *map(tool_of, pages)]) + "\n"
 
 

@@ -106,6 +106,8 @@ def on_page_markdown(markdown, page, **_):
     path = page.file.src_uri
     if not path.startswith("reference/"):
         markdown = with_links(markdown, "../" * path.count("/"))
+    if path == "SETTINGS.md":
+        markdown = book.settings_page(markdown)
     markdown = book.expand(markdown)
     drawn = r"![\1](\2\3.light.svg#only-light)![\1](\2\3.dark.svg#only-dark)"
     return PICTURE.sub(drawn, markdown)
