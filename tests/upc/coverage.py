@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 60
-"""Each paragraph in the table of docs/UPC.md names its tests, and they exist.
+"""Each paragraph in the table of docs/UPC_TESTS.md names its tests, and they exist.
 
 A test is `file` or `file#word`: tests/upc/file.upc or .py, or one of programs/ and reject/ with
 that folder in front; the word (a function, a message) must occur in it.
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
-TABLE = TESTS.parents[1] / "docs" / "UPC.md"
+TABLE = TESTS.parents[1] / "docs" / "UPC_TESTS.md"
 
 
 def rows(text):
