@@ -18,15 +18,18 @@
 #include "boot/page/ctl.h"
 #include "boot/pm/pm.h"
 #include "boot/supervise/supervise.h"
+#include "boot/trace/set.h"
 #include "os/memory/memfd.h"
 #include "os/os.h"
 #include "os/process/coverage.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- no launcher */
@@ -89,6 +92,7 @@ static int start_peers(struct tmb_boot *b, uint32_t size) {
   if (rc == TMB_LAUNCH_PARENT) {
     struct tmb_supervise_options options = {0};
     const int code = tmb_supervise(&launch, &options);
+    tmb_trace_write_here(launch.ctl, NULL);
     tmb_coverage_dump();
     _exit(code);
   }
@@ -166,6 +170,20 @@ void tmb_boot_condemn(struct tmb_boot *b, uint32_t rank) {
 
 struct tmb_status *tmb_boot_status(const struct tmb_boot *b) {
   return b->status;
+}
+
+struct tmb_trace_area *tmb_boot_trace(const struct tmb_boot *b) {
+  const uint64_t bytes = b->ctl ? 0 : tmb_trace_wanted();
+  if (b->ctl) return tmb_ctl_trace(b->ctl, b->rank);
+  if (!bytes || tmb_trace_check_file()) return NULL;
+  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) {
+    tmb_warn("no trace: mapping %llu bytes: %s; set TOMBOLO_TRACE_EVENTS lower",
+             (unsigned long long)bytes, strerror(errno));
+    return NULL;
+  }
+  tmb_trace_open(at, bytes);
+  return at;
 }
 
 /* Show on the status page that this rank enters a round, and that it has left it. */

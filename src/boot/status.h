@@ -45,7 +45,7 @@ enum tmb_wait_kind {
   TMB_WAIT_SEND,         /* room for a message: what, peer */
   TMB_WAIT_CONDITION,    /* a condition of the client (GASNET_BLOCKUNTIL) */
   TMB_WAIT_SIGNAL,       /* addr, cmp, value, found */
-  TMB_WAIT_SIGNALS,      /* one of count signals from addr on */
+  TMB_WAIT_SIGNALS,      /* one of count signals from addr on, value bytes apart */
   TMB_WAIT_SEMAPHORE,    /* addr, value, found */
   TMB_WAIT_NOTIFICATION, /* peer or NOBODY, tag in value */
   TMB_WAIT_POLL,         /* gexx_Poll: anything */

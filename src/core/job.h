@@ -90,7 +90,7 @@ struct tmb_wait_policy {
 /* What messages and polls have to heed: bits of tmb_job.special. */
 enum {
   TMB_SPECIAL_LOSS = 1,  /* failures are reported: peers may be gone, and progress notices it */
-  TMB_SPECIAL_COUNT = 2, /* operations are counted */
+  TMB_SPECIAL_COUNT = 2, /* operations are counted, or events recorded */
   TMB_SPECIAL_NET = 4    /* there is a conduit for other hosts, to be polled */
 };
 #define TMB_SPECIAL_SENDS ((uint32_t)(TMB_SPECIAL_LOSS | TMB_SPECIAL_COUNT))
@@ -104,6 +104,7 @@ struct tmb_job {
   uint32_t special;              /* TMB_SPECIAL_* */
   uint32_t *near_of;             /* [size] index among the ranks of this host, or TMB_FAR */
   bool debug;                    /* the client was compiled with GASNET_DEBUG */
+  bool handlers_watched;         /* debug, or events are recorded */
   bool threads;                  /* PAR: client threads may be inside at once */
   const struct tmb_net_ops *net; /* how ranks of other hosts are reached; NULL: there are none */
   struct tmb_net *net_state;
@@ -118,9 +119,10 @@ struct tmb_job {
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
   uint32_t work[TMB_WORK_KINDS];   /* what progress has to advance: barriers in flight, collectives
                                       that have something to send, puts that wait for room */
-  uint32_t crowd_waits;     /* operations in flight that need ranks which have no processor */
-  uint32_t device_segments; /* segments of this process in device memory; atomic */
-  bool signals_indexed;     /* a range of signals has an index; atomic */
+  uint32_t crowd_waits;         /* operations in flight that need ranks which have no processor */
+  uint32_t device_segments;     /* segments of this process in device memory; atomic */
+  bool signals_indexed;         /* a range of signals has an index; atomic */
+  struct tmb_trace_area *trace; /* where events are recorded, NULL: nowhere; see op/record.h */
   bool counted; /* operations are counted: the heads of teams and TM-pairs say that nobody is
                    mapped, so that the inline forms come to the library, which asks
                    tmb_segtab_deltas */

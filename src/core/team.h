@@ -78,6 +78,7 @@ struct tmb_team {
   bool closed;                      /* the handle is gone; guarded by the registry's lock */
   struct tmb_team *hash_next;       /* registry */
   uint8_t shown;                    /* index on the status page, or TMB_STATUS_NO_TEAM */
+  uint64_t recorded;                /* collectives in the trace so far */
   struct tmb_status_team *calls;    /* counts of its collective calls: there, or own_calls */
   struct tmb_status_team own_calls; /* where the page is full */
 };

@@ -14,6 +14,7 @@
 #include "core/check.h"
 #include "core/op/lost.h"
 #include "core/op/op.h"
+#include "core/op/record.h"
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
 #include "core/segment/check_range.h"
@@ -75,8 +76,19 @@ static void count(const struct tmb_transfer *t) {
             t->nbytes);
 }
 
+static void record(uint64_t begun, const struct operation *o, const struct tmb_op *op) {
+  const struct tmb_transfer *t = &o->data;
+  const struct tmb_trace_event like = {.what =
+                                           t->is_get ? TMB_WHAT_GET_SIGNAL : TMB_WHAT_PUT_SIGNAL,
+                                       .peer = tmb_jobrank(t->tm, t->rank),
+                                       .bytes = t->nbytes,
+                                       .object = (uintptr_t)o->sig_addr,
+                                       .value = o->asked->value};
+  tmb_record_signal(begun, &like, op);
+}
+
 /* Data in device memory on either side. */
-static int with_device(const struct operation *o, struct tmb_op *op) {
+static int with_device(const struct operation *o, struct tmb_op *op, uint64_t begun) {
   const struct tmb_transfer *t = &o->data;
   const struct tmb_signal signal = {o->sig_addr, o->asked->value, (uint32_t)o->asked->op};
   tmb_mk_check_signal(t->call, t->tm, t->rank, o->sig_addr);
@@ -90,7 +102,9 @@ static int with_device(const struct operation *o, struct tmb_op *op) {
                                                 .nbytes = t->nbytes,
                                                 .op = op,
                                                 .signal = &signal});
-  if (rc == 0) count(t);
+  if (rc) return rc;
+  count(t);
+  record(begun, o, op);
   return rc;
 }
 
@@ -112,6 +126,7 @@ static void change(const struct tmb_transfer *t, uint64_t *sig_addr,
 static int start(struct operation *o, struct tmb_op *op) {
   struct tmb_transfer *t = &o->data;
   const struct gexx_signal_op *a = o->asked;
+  const uint64_t begun = tmb_record_clock();
   if (TMB_UNLIKELY(tmb_job.debug)) {
     tmb_transfer_check(t);
     check_signal(o);
@@ -119,11 +134,12 @@ static int start(struct operation *o, struct tmb_op *op) {
   tmb_transfer_resolve(t);
   if (t->flags & GEX_FLAG_PEER_SEG_OFFSET)
     o->sig_addr = tmb_segtab_offset(t->tm, t->rank, o->sig_addr);
-  if (tmb_transfer_device(t)) return with_device(o, op);
+  if (tmb_transfer_device(t)) return with_device(o, op, begun);
   if (tmb_transfer_direct(t)) {
     tmb_transfer_copy(t);
     change(t, o->sig_addr, a);
     count(t);
+    record(begun, o, NULL);
     return 0;
   }
   const struct tmb_rma rma = {.peer = tmb_jobrank(t->tm, t->rank),
@@ -136,8 +152,10 @@ static int start(struct operation *o, struct tmb_op *op) {
                               .tell_local = op && !t->is_get && a->lc_opt != GEX_EVENT_DEFER,
                               .immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0};
   const struct tmb_signal signal = {o->sig_addr, a->value, (uint32_t)a->op};
-  if (t->is_get) return tmb_peer_get_signal(&rma, &signal);
-  const int rc = tmb_peer_put_signal(&rma, &signal);
+  const int rc =
+      t->is_get ? tmb_peer_get_signal(&rma, &signal) : tmb_peer_put_signal(&rma, &signal);
+  if (rc == 0) record(begun, o, op);
+  if (t->is_get) return rc;
   if (rc == 0 && op && a->lc_opt == GEX_EVENT_NOW) tmb_op_wait_local(op);
   return rc;
 }

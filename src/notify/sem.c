@@ -16,6 +16,7 @@
 #include "core/check.h"
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
+#include "core/op/record.h"
 #include "core/progress/peer.h"
 #include "core/progress/progress.h"
 #include "core/segment/check_range.h"
@@ -165,12 +166,23 @@ char *gexx_sem_counters(gex_Rank_t rank) {
   return by_library ? NULL : (char *)word_of(rank, 0);
 }
 
+static void record(uint64_t begun, const gexx_Sem_Handle_t *h, uint64_t n, size_t nbytes) {
+  const struct tmb_trace_event like = {.what = TMB_WHAT_PUT_SIGNAL,
+                                       .peer = h->gexx_rank,
+                                       .bytes = nbytes,
+                                       .object = h->gexx_addr,
+                                       .value = n};
+  tmb_record_signal(begun, &like, NULL);
+}
+
 static void add_posts(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n, size_t nbytes) {
+  const uint64_t begun = tmb_record_clock();
   if (h->gexx_flags & GEXX_SEM_BOOLEAN)
     tmb_store_rel(count, 1);
   else
     tmb_fetch_add_rel(count, n);
   tmb_count(GEXX_STATS_PUT_SIGNAL, h->gexx_rank, nbytes);
+  record(begun, h, n, nbytes);
   gexx_signal_wake(&tmb_job.tm, h->gexx_rank);
 }
 
@@ -185,10 +197,12 @@ static void send(const gexx_Sem_Handle_t *h, const struct gexx_signal_op *put, u
   const struct tmb_signal signal = {(void *)(uintptr_t)h->gexx_addr, n,
                                     h->gexx_flags & GEXX_SEM_BOOLEAN ? TMB_SIGNAL_SET
                                                                      : TMB_SIGNAL_ADD};
+  const uint64_t begun = tmb_record_clock();
   if (deferred)
     tmb_deferred_put(&rma, &signal);
   else
     (void)tmb_peer_put_signal(&rma, &signal);
+  record(begun, h, n, rma.nbytes);
 }
 
 /* Raise the counter by n. in nbytes: length of the data that were put before, for the

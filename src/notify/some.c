@@ -87,6 +87,7 @@ static void describe(const void *arg, struct tmb_status_wait *out) {
   out->kind = TMB_WAIT_SIGNALS;
   out->addr = (uintptr_t)s->range.sigs;
   out->count = (uint32_t)s->range.count;
+  out->value = s->range.stride;
 }
 
 uint64_t gexx_Signal_WaitSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index) {

@@ -26,6 +26,7 @@ static struct { struct tally (*by_peer)[GEXX_STATS_KINDS]; /* [job size] */ } st
 
 /* Count one operation. */
 static void count(int kind, uint32_t peer, size_t bytes) {
+  if (!stats.by_peer) return; /* events are recorded, and operations come here for that */
   struct tally *t = &stats.by_peer[peer][kind];
   tmb_fetch_add_rlx(&t->count, 1);
   tmb_fetch_add_rlx(&t->bytes, bytes);

@@ -69,6 +69,9 @@ struct tmb_tagged_send {
  * */
 int tmb_tagged_send_bare(const struct tmb_tagged_send *s);
 
+/* Record the operation in the trace. in op: what a wait for it will name. */
+void tmb_tagged_record(uint64_t begun, const struct tmb_tagged_send *s, const struct tmb_op *op);
+
 /* The notification as its target sees it, with the next number, which has to be sent. */
 struct tmb_tagged tmb_tagged_of(const struct tmb_tagged_send *s);
 

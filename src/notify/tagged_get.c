@@ -16,6 +16,7 @@
 #include "core/am/am.h"
 #include "core/check.h"
 #include "core/op/lost.h"
+#include "core/op/record.h"
 #include "core/op/status.h"
 #include "core/op/thread.h"
 #include "core/progress/wait.h"
@@ -102,6 +103,7 @@ static int serve(const struct tmb_tagged_send *s, uint32_t jobrank, struct tmb_o
 static int start(struct tmb_tagged_send *s, struct tmb_op *op) {
   struct tmb_transfer *t = &s->data;
   const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);
+  const uint64_t begun = tmb_record_clock();
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_tagged_check(s);
   tmb_transfer_resolve(t);
   if (!tmb_tagged_take(t->call, jobrank, (t->flags & GEX_FLAG_IMMEDIATE) != 0)) return TMB_AGAIN;
@@ -110,8 +112,10 @@ static int start(struct tmb_tagged_send *s, struct tmb_op *op) {
     return 0;
   }
   const int rc = serve(s, jobrank, op);
-  if (rc == 0 && !tmb_transfer_device(t)) tmb_count(GEXX_STATS_GET, jobrank, t->nbytes);
-  return rc;
+  if (rc) return rc;
+  if (!tmb_transfer_device(t)) tmb_count(GEXX_STATS_GET, jobrank, t->nbytes);
+  tmb_tagged_record(begun, s, op);
+  return 0;
 }
 
 int gexx_RMA_GetNotify(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,

@@ -18,6 +18,7 @@
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
 #include "core/op/op.h"
+#include "core/op/record.h"
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
 #include "core/segment/segment_table.h"
@@ -190,6 +191,18 @@ void tmb_tagged_check(const struct tmb_tagged_send *s) {
     tmb_fatal_nopos("%s: argument tag is GEXX_NOTIFY_ANY_TAG, which only requests take", t->call);
 }
 
+void tmb_tagged_record(uint64_t begun, const struct tmb_tagged_send *s, const struct tmb_op *op) {
+  const struct tmb_transfer *t = &s->data;
+  if (TMB_LIKELY(!begun)) return;
+  const struct tmb_trace_event like = {.what =
+                                           t->is_get ? TMB_WHAT_GET_NOTIFY : TMB_WHAT_PUT_NOTIFY,
+                                       .peer = tmb_jobrank(t->tm, t->rank),
+                                       .bytes = t->nbytes,
+                                       .object = (uintptr_t)t->remote,
+                                       .value = s->tag};
+  tmb_record_signal(begun, &like, op);
+}
+
 struct tmb_tagged tmb_tagged_of(const struct tmb_tagged_send *s) {
   const uint32_t jobrank = tmb_jobrank(s->data.tm, s->data.rank);
   const uint32_t number =
@@ -261,6 +274,7 @@ static int start(struct tmb_tagged_send *s, struct tmb_op *op) {
   struct tmb_transfer *t = &s->data;
   const uint32_t jobrank = tmb_jobrank(t->tm, t->rank);
   const bool immediate = (t->flags & GEX_FLAG_IMMEDIATE) != 0;
+  const uint64_t begun = tmb_record_clock();
   tmb_transfer_resolve(t);
   if (!tmb_tagged_take(t->call, jobrank, immediate)) return TMB_AGAIN;
   if (tmb_peer_lost(jobrank)) {
@@ -274,8 +288,10 @@ static int start(struct tmb_tagged_send *s, struct tmb_op *op) {
   const bool self = jobrank == tmb_job.rank;
   if (self && t->nbytes) memmove(t->remote, t->local, t->nbytes);
   const int rc = self ? tmb_tagged_send_bare(s) : send(s, t->nbytes, op);
-  if (rc == 0) tmb_count(GEXX_STATS_PUT, jobrank, t->nbytes);
-  return rc;
+  if (rc) return rc;
+  tmb_count(GEXX_STATS_PUT, jobrank, t->nbytes);
+  tmb_tagged_record(begun, s, op);
+  return 0;
 }
 
 static struct tmb_tagged_send put_of(const char *call, gex_TM_t tm, gex_Rank_t rank, void *dest,

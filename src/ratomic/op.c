@@ -16,6 +16,7 @@
 #include "core/check.h"
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
+#include "core/op/record.h"
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
 #include "core/segment/check_range.h"
@@ -187,6 +188,7 @@ static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
   if (tmb_jobrank(ad->tm, o->rank) == tmb_job.rank) delta = 0;
   if (delta == GEXX_UNMAPPED) return false;
   uint64_t unused;
+  const uint64_t begun = tmb_record_clock();
   gexx_ad_before(o->opcode, o->flags);
   tmb_ratomic_apply(
       &(struct tmb_ratomic_rmw){.dt = o->dt,
@@ -194,7 +196,9 @@ static bool done_here(gex_AD_t ad, const struct gexx_ad_op *o) {
                                 .addr = (void *)((uintptr_t)o->addr + (uintptr_t)delta),
                                 .operand = o->operand,
                                 .old = o->result ? o->result : &unused});
-  tmb_count(GEXX_STATS_ATOMIC, tmb_jobrank(ad->tm, o->rank), tmb_ratomic_bytes(o->dt));
+  const uint32_t peer = tmb_jobrank(ad->tm, o->rank);
+  tmb_count(GEXX_STATS_ATOMIC, peer, tmb_ratomic_bytes(o->dt));
+  tmb_record_operation(begun, TMB_WHAT_ATOMIC, peer, tmb_ratomic_bytes(o->dt), o->addr, NULL);
   return true;
 }
 
@@ -223,6 +227,7 @@ static int send_message(const struct tmb_net_atomic *a) {
 /* Sends a resolved operation. Returns 0, or TMB_AGAIN: nothing was done. */
 static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
   const size_t bytes = tmb_ratomic_bytes(o->dt);
+  const uint64_t begun = tmb_record_clock();
   struct tmb_net_atomic a = {.peer = tmb_jobrank(ad->tm, o->rank),
                              .remote = o->addr,
                              .opcode = o->opcode,
@@ -236,8 +241,10 @@ static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
   gexx_ad_before(o->opcode, o->flags);
   int rc = tmb_peer_atomic(&a);
   if (rc == TMB_E_UNSUPPORTED) rc = send_message(&a);
-  if (!rc) tmb_count(GEXX_STATS_ATOMIC, a.peer, bytes);
-  return rc;
+  if (rc) return rc;
+  tmb_count(GEXX_STATS_ATOMIC, a.peer, bytes);
+  tmb_record_operation(begun, TMB_WHAT_ATOMIC, a.peer, bytes, o->addr, op);
+  return 0;
 }
 
 gex_Event_t gexx_ad_op_nb(gex_AD_t ad, const struct gexx_ad_op *asked) {

@@ -13,6 +13,7 @@
 #include "core/check.h"
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
+#include "core/op/record.h"
 #include "core/op/status.h"
 #include "core/op/thread.h"
 #include "core/progress/wait.h"
@@ -121,10 +122,17 @@ static uint32_t leaves_of(const struct tmb_vis *v) {
   return v->flags & GEX_FLAG_ENABLE_LEAF_LC ? GEX_EC_LC : 0;
 }
 
+static void record(uint64_t begun, const struct tmb_vis *v) {
+  if (TMB_LIKELY(!begun)) return;
+  tmb_record_operation(begun, v->is_get ? TMB_WHAT_GET_STRIDED : TMB_WHAT_PUT_STRIDED,
+                       tmb_jobrank(v->tm, v->rank), v->bytes, v->base[tmb_vis_remote(v)], v->op);
+}
+
 /* Serve a call; parts that remain are counted in v->op, which is made here when it is NULL and
  * needed. Returns 0, or TMB_AGAIN for an immediate call without resources. */
 static int start(struct tmb_vis *v, bool blocking) {
   struct tmb_vis_shape shape;
+  const uint64_t begun = tmb_record_clock();
   v->completion = tmb_vis_armed;
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_vis_check_call(v, blocking);
   measure(v, &shape);
@@ -140,11 +148,14 @@ static int start(struct tmb_vis *v, bool blocking) {
                            v->base[tmb_vis_remote(v)]);
       if (!v->op) v->op = tmb_op_new(TMB_OP_SINGLE, leaves_of(v));
       const int rc = tmb_mk_involved(v->tm, v->rank) ? tmb_vis_device(v) : tmb_vis_send(v);
-      if (rc == 0) tmb_vis_armed.handler = 0;
-      return rc;
+      if (rc) return rc;
+      tmb_vis_armed.handler = 0;
+      record(begun, v);
+      return 0;
     }
     copy(v, (uintptr_t)delta);
     tmb_count(v->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, tmb_jobrank(v->tm, v->rank), v->bytes);
+    record(begun, v);
   }
   if (TMB_UNLIKELY(v->completion.handler != 0)) {
     tmb_vis_armed.handler = 0;

@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "agent/agent.h"
+#include "agent/far_trace.h"
 #include "agent/look.h"
 #include "agent/tree.h"
 #include "ranks/run.h"
@@ -51,6 +52,7 @@ struct agent {
   struct pack input;   /* that came for it; `at`: written */
   bool input_ends;
   bool killed, done_said;
+  struct far_clock clock;
 };
 
 /* ---- output of the ranks */
@@ -188,6 +190,7 @@ static void agent_frame(struct tree *t, const struct frame *f) {
     if (i < 2) a->room[i] += unpack_u32(&p);
     break;
   }
+  case FRAME_CLOCK: far_trace_answered(&a->clock, t, f); break;
   case FRAME_CLOSED:
     if (i < 2) a->closed[i] = true;
     break;
@@ -329,6 +332,7 @@ static void far_serve(void *arg, struct tmb_sup *sup) {
   (void)serve_output(a, false);
   tree_step(&a->tree);
   serve_input(a);
+  (void)far_trace_step(&a->clock, &a->tree, false);
   if (a->tree.abandoned && !a->killed) {
     a->killed = true;
     tmb_supervise_kill(sup);
@@ -344,6 +348,10 @@ static bool far_finished(void *arg, const struct tmb_sup_state *state) {
   struct agent *a = arg;
   if (a->tree.abandoned) return true;
   if (!a->done_said && serve_output(a, true)) return false;
+  if (!far_trace_step(&a->clock, &a->tree, true)) {
+    link_push(&a->tree.up);
+    return false;
+  }
   if (!a->done_said)
     tree_send_up(&a->tree,
                  (struct frame){.type = FRAME_DONE, .a = a->tree.host, .b = (uint32_t)state->code});

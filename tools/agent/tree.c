@@ -234,6 +234,8 @@ static void from_child(struct tree *t, struct tree_child *child, const struct fr
   case FRAME_GONE: gone_came(t, f); break;
   case FRAME_READY:
   case FRAME_OUTPUT:
+  case FRAME_CLOCK:
+  case FRAME_TRACE:
   case FRAME_INPUT_DONE: tree_send_up(t, *f); break;
   case FRAME_ASK:
   case FRAME_SEEN:
@@ -272,6 +274,7 @@ static void from_above(struct tree *t, const struct frame *f) {
     else
       tree_send_to(t, f->a, *f);
     break;
+  case FRAME_CLOCK:
   case FRAME_TAKEN:
     if (f->a == t->host)
       t->frame(t, f);

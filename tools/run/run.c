@@ -18,10 +18,12 @@
 #include "boot/launch/spawn.h"
 #include "boot/pm/pm.h"
 #include "boot/supervise/supervise.h"
+#include "boot/trace/set.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +42,8 @@ enum {
   OPT_HOSTS,
   OPT_HOSTFILE,
   OPT_CYCLIC,
-  OPT_ENV_ONLY
+  OPT_ENV_ONLY,
+  OPT_TRACE
 };
 
 static const struct argp_option option_table[] = {
@@ -60,6 +63,10 @@ static const struct argp_option option_table[] = {
     {"watchdog", OPT_WATCHDOG, "TIME", 0,
      "end the job with exit code 125 when no rank has done anything in the library for TIME, and "
      "say what they wait for",
+     0},
+    {"trace", OPT_TRACE, "FILE", 0,
+     "record what each rank does and write it to FILE at the end, for 'tombolo view', "
+     "ui.perfetto.dev or chrome://tracing",
      0},
     {"bind", OPT_BIND, NULL, 0, "bind each rank to processors of its own, if there are enough", 0},
     {"env", 'E', "NAME[=VALUE]", 0,
@@ -134,6 +141,19 @@ static int parse_watchdog(const char *text) {
   return 0;
 }
 
+/* The file is a setting, which the supervisor reads; --cwd does not move it. */
+static int parse_trace(const char *text) {
+  char folder[PATH_MAX], path[2 * PATH_MAX];
+  if (*text == '\0') {
+    tmb_print("run: --trace: the name is empty; give a file, as --trace out.json");
+    return TOOL_EXIT_USAGE;
+  }
+  const bool whole = *text == '/' || !getcwd(folder, sizeof folder);
+  snprintf(path, sizeof path, "%s%s%s", whole ? "" : folder, whole ? "" : "/", text);
+  tmb_env_set("TOMBOLO_TRACE", path);
+  return 0;
+}
+
 static int parse_stdin(const char *text, uint32_t *rank) {
   int64_t value;
   if (strcmp(text, "none") == 0)
@@ -173,6 +193,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case OPT_TIMEOUT: require(parse_timeout(arg, &o->timeout_s)); return 0;
   case OPT_WATCHDOG: require(parse_watchdog(arg)); return 0;
   case OPT_BIND: o->bind = true; return 0;
+  case OPT_TRACE: require(parse_trace(arg)); return 0;
   case 'E': require(run_env_set(o, arg)); return 0;
   case OPT_ENV_ONLY: o->env_only = arg; return 0;
   case OPT_CWD: require(change_folder(arg)); return 0;
@@ -270,6 +291,7 @@ static int start(struct run *run) {
   const int rank = tmb_launch_fork(launch);
   if (rank >= 0 && rank != TMB_LAUNCH_PARENT) run_exec(run, (uint32_t)rank);
   const int code = rank == TMB_LAUNCH_PARENT ? supervise(run) : TOOL_EXIT_FAILED;
+  if (rank == TMB_LAUNCH_PARENT) tmb_trace_write_here(launch->ctl, run->options.argv);
   tmb_launch_close(launch);
   free(launch->host_of);
   return code;
@@ -343,6 +365,7 @@ int tool_run_main(int argc, char **argv) {
   if (!far && run.options.ranks == 0) run.options.ranks = 1;
   if (run.options.env_only) run_env_keep(&run.options);
   rc = check_options(&run.options);
+  if (!rc && tmb_trace_check_file()) rc = TOOL_EXIT_USAGE;
   if (rc) return rc;
   return far ? run_hosts_main(&run) : run_here(&run);
 }

@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "agent/agent.h"
+#include "agent/far_trace.h"
 #include "agent/look.h"
 #include "agent/tree.h"
 #include "hosts/hosts.h"
@@ -41,6 +42,7 @@
 struct root {
   struct tree tree;
   struct front front;
+  struct tmb_trace_set trace; /* size 0: nothing is recorded */
   struct run *run;
   uint64_t *hash; /* [hosts] of the program, 0: not known */
   uint32_t ready, failures;
@@ -244,6 +246,8 @@ static void root_frame(struct tree *t, const struct frame *f) {
   case FRAME_READY: host_ready(r, f); break;
   case FRAME_OUTPUT: front_output(&r->front, f->a, f->b, f->data, f->bytes); break;
   case FRAME_INPUT_DONE: front_input_taken(&r->front, f->b); break;
+  case FRAME_CLOCK: far_trace_answer(t, f); break;
+  case FRAME_TRACE: far_trace_keep(&r->trace, f); break;
   case FRAME_DONE:
     if (r->code == 0) r->code = (int)f->b;
     check_absent(r);
@@ -370,6 +374,14 @@ static int supervise(struct root *r) {
   return sig && r->code == 0 ? 128 + sig : r->code;
 }
 
+static void write_trace(struct root *r) {
+  char *command = tmb_trace_command(r->run->options.argv);
+  r->trace.command = command;
+  if (r->trace.size) (void)tmb_trace_set_write(&r->trace);
+  tmb_trace_set_free(&r->trace);
+  free(command);
+}
+
 static int start_and_run(struct root *r) {
   struct pollfd *fds = calloc(4 * (size_t)r->tree.job.hosts + 8, sizeof *fds);
   if (!fds) tmb_fatal_nopos("out of memory for %u hosts", r->tree.job.hosts);
@@ -381,6 +393,7 @@ static int start_and_run(struct root *r) {
   tree_send_down(&r->tree, (struct frame){.type = FRAME_START});
   code = supervise(r);
   front_close(&r->front);
+  write_trace(r);
   return code;
 }
 
@@ -403,6 +416,7 @@ static int open_launch(struct root *r) {
   job->job_id = l->ctl->job_id;
   memcpy(job->secret, l->ctl->secret, sizeof job->secret);
   r->tree.launch = l;
+  if (tmb_trace_wanted() && tmb_trace_set_open(&r->trace, l->ctl)) return TOOL_EXIT_FAILED;
   r->tree.look = look_open(job, TREE_ROOT);
   return 0;
 }

@@ -26,6 +26,7 @@ complete -c tombolo -n '__fish_seen_subcommand_from run' -s 'n' -l 'ranks' -x -d
 complete -c tombolo -n '__fish_seen_subcommand_from run' -s 'N' -l 'nodes' -x -d 'use the first H hosts of the list, equally many ranks on each'
 complete -c tombolo -n '__fish_seen_subcommand_from run' -l 'stdin' -x -d 'who gets standard input'
 complete -c tombolo -n '__fish_seen_subcommand_from run' -l 'timeout' -x -d 'end the job after TIME'
+complete -c tombolo -n '__fish_seen_subcommand_from run' -l 'trace' -r -d 'record what each rank does and write it to FILE at the end, for ...'
 complete -c tombolo -n '__fish_seen_subcommand_from run' -s 'v' -l 'verbose' -d 'say what the launcher and the library do'
 complete -c tombolo -n '__fish_seen_subcommand_from run' -l 'watchdog' -x -d 'end the job with exit code 125 when no rank has done anything in the ...'
 complete -c tombolo -n '__fish_seen_subcommand_from run' -s '?' -l 'help' -d 'Give this help list'

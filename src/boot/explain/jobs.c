@@ -33,7 +33,8 @@ static const struct tmb_ctl *map_ctl(int fd, pid_t pid) {
   const struct tmb_ctl *ctl = at;
   if (ctl->magic == TMB_CTL_MAGIC && ctl->supervisor_pid == pid && ctl->size &&
       ctl->size <= TMB_BOOT_RANKS_MAX && ctl->here <= ctl->size && ctl->hosts &&
-      ctl->hosts <= ctl->size && (uint64_t)bytes == tmb_ctl_bytes(ctl->size, ctl->here))
+      ctl->hosts <= ctl->size &&
+      (uint64_t)bytes == tmb_ctl_bytes(ctl->size, ctl->here, ctl->trace_bytes))
     return ctl;
   munmap(at, (size_t)bytes);
   return NULL;

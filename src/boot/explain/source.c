@@ -64,29 +64,32 @@ static bool words_of(char *text, char *to, size_t bytes) {
   return true;
 }
 
-/* in,out source: [TMB_SEEN_SOURCE] */
-static void find_one(char *source, uint64_t offset) {
+void tmb_source_words(const char *file, uint64_t address, char *words) {
   static const char *const tools[] = {"addr2line", "eu-addr2line"};
-  char words[TMB_SEEN_SOURCE], text[1024], at[32];
-  const uint64_t address = address_of(source, offset);
+  char text[1024], at[32];
   snprintf(at, sizeof at, "0x%llx", (unsigned long long)(address - 1));
   for (size_t i = 0; address && i < TMB_ARRAY_LEN(tools); i++) {
     char *const argv[] = {(char *)(uintptr_t)tools[i],
                           (char *)(uintptr_t) "-f",
                           (char *)(uintptr_t) "-C",
                           (char *)(uintptr_t) "-e",
-                          source,
+                          (char *)(uintptr_t)file,
                           at,
                           NULL};
-    if (!tmb_command_output(argv, text, sizeof text, TOOL_MS) ||
-        !words_of(text, words, sizeof words))
-      continue;
-    memcpy(source, words, TMB_SEEN_SOURCE);
-    return;
+    if (tmb_command_output(argv, text, sizeof text, TOOL_MS) &&
+        words_of(text, words, TMB_SEEN_SOURCE))
+      return;
   }
-  const char *base = strrchr(source, '/');
-  snprintf(words, sizeof words, "%.120s+0x%llx", base ? base + 1 : source,
-           (unsigned long long)(address ? address : offset));
+  const char *base = strrchr(file, '/');
+  snprintf(words, TMB_SEEN_SOURCE, "%.120s+0x%llx", base ? base + 1 : file,
+           (unsigned long long)address);
+}
+
+/* in,out source: [TMB_SEEN_SOURCE] */
+static void find_one(char *source, uint64_t offset) {
+  char words[TMB_SEEN_SOURCE];
+  const uint64_t address = address_of(source, offset);
+  tmb_source_words(source, address ? address : offset, words);
   memcpy(source, words, TMB_SEEN_SOURCE);
 }
 

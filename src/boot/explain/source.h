@@ -16,4 +16,8 @@
  * different place. */
 void tmb_source_find(struct tmb_snapshot *s);
 
+/* The place of a return address in a program's file, in the same words. in address: as the file
+ * gives it. out words: [TMB_SEEN_SOURCE]. */
+void tmb_source_words(const char *file, uint64_t address, char *words);
+
 #endif

@@ -21,6 +21,7 @@
 #include "boot/page/ctl.h"
 #include "boot/pm/pm.h"
 #include "boot/supervise/adopt.h"
+#include "boot/trace.h"
 #include "os/memory/memfd.h"
 #include "os/os.h"
 
@@ -305,7 +306,8 @@ static int make_control(struct tmb_boot *b, const struct job_card *job) {
                                     .hosts = hosts,
                                     .host_of = managed.host_of,
                                     .host_name = names,
-                                    .only_host = b->places.host};
+                                    .only_host = b->places.host,
+                                    .trace_bytes = tmb_trace_wanted()};
   if (!rc) rc = tmb_ctl_create(&shape, avoid, &managed.fds[FD_CTL], &b->ctl);
   for (uint32_t h = 0; names && h < hosts; h++) free(names[h]);
   free(names);

@@ -17,6 +17,7 @@
 #include "boot/page/ctl.h"
 #include "boot/page/places.h"
 #include "boot/pm/pm.h"
+#include "boot/trace.h"
 #include "os/memory/memfd.h"
 #include "os/os.h"
 
@@ -128,7 +129,8 @@ static int open_memory(struct tmb_launch *l) {
                                   .hosts = l->hosts,
                                   .host_of = l->host_of,
                                   .host_name = l->host_names,
-                                  .only_host = l->far ? l->only_host : TMB_CTL_ALL_HOSTS};
+                                  .only_host = l->far ? l->only_host : TMB_CTL_ALL_HOSTS,
+                                  .trace_bytes = tmb_trace_wanted()};
   int rc = tmb_ctl_create(&job, avoid_memfd(), &l->ctl_fd, &l->ctl);
   if (rc) return rc;
   l->ctl->line_buffered = l->line_buffered;

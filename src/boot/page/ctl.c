@@ -13,6 +13,7 @@
 #include "base/atomic.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "boot/trace.h"
 #include "os/memory/memfd.h"
 #include "os/os.h"
 #include "os/sync/futex.h"
@@ -39,8 +40,16 @@ static size_t pages_at(uint32_t size, uint32_t here) {
                       (size_t)TMB_STATUS_BYTES);
 }
 
-size_t tmb_ctl_bytes(uint32_t size, uint32_t here) {
-  return pages_at(size, here) + (size_t)here * TMB_STATUS_BYTES;
+size_t tmb_ctl_bytes(uint32_t size, uint32_t here, uint64_t trace_bytes) {
+  return pages_at(size, here) + (size_t)here * (TMB_STATUS_BYTES + (size_t)trace_bytes);
+}
+
+struct tmb_trace_area *tmb_ctl_trace(const struct tmb_ctl *ctl, uint32_t rank) {
+  char *const base = (char *)(uintptr_t)ctl;
+  const uint32_t record = tmb_ctl_record_of(ctl)[rank];
+  if (!ctl->trace_bytes || record == TMB_CTL_ELSEWHERE) return NULL;
+  return (struct tmb_trace_area *)(void *)(base + tmb_ctl_bytes(ctl->size, ctl->here, 0) +
+                                           record * ctl->trace_bytes);
 }
 
 struct tmb_status *tmb_ctl_status(const struct tmb_ctl *ctl, uint32_t rank) {
@@ -112,7 +121,7 @@ int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd_out,
   char why[TMB_MEMFD_WHY_BYTES];
   uint32_t here = 0;
   for (uint32_t r = 0; r < job->size; r++) here += is_here(job, r);
-  const size_t bytes = tmb_ctl_bytes(job->size, here);
+  const size_t bytes = tmb_ctl_bytes(job->size, here, job->trace_bytes);
   int rc = tmb_memfd_resize(fd, bytes, why, sizeof why);
   if (rc) {
     tmb_print("cannot start %u ranks: %s", here, why);
@@ -134,8 +143,11 @@ int tmb_ctl_create(const struct tmb_ctl_job *job, bool avoid_memfd, int *fd_out,
   ctl->agent_fd = -1;
   ctl->supervisor_pid = (int32_t)getpid();
   ctl->pid_space = tmb_os_pid_space();
+  ctl->trace_bytes = job->trace_bytes;
   place_ranks(ctl, job);
   name_hosts(ctl, job);
+  for (uint32_t r = 0; job->trace_bytes && r < job->size; r++)
+    if (is_here(job, r)) tmb_trace_open(tmb_ctl_trace(ctl, r), job->trace_bytes);
   *fd_out = fd;
   *ctl_out = ctl;
   return TMB_OK;
@@ -148,12 +160,12 @@ struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id) {
   const int64_t bytes = tmb_memfd_bytes(fd);
   if (bytes < 0) return NULL; /* errno says why */
   errno = EINVAL;
-  if (size == 0 || size > TMB_BOOT_RANKS_MAX || (uint64_t)bytes < tmb_ctl_bytes(size, 0))
+  if (size == 0 || size > TMB_BOOT_RANKS_MAX || (uint64_t)bytes < tmb_ctl_bytes(size, 0, 0))
     return NULL;
   struct tmb_ctl *ctl = map_fd(fd, (size_t)bytes);
   if (!ctl) return NULL;
   if (ctl->magic == TMB_CTL_MAGIC && ctl->size == size && ctl->job_id == job_id &&
-      (uint64_t)bytes == tmb_ctl_bytes(size, ctl->here))
+      (uint64_t)bytes == tmb_ctl_bytes(size, ctl->here, ctl->trace_bytes))
     return ctl;
   munmap(ctl, (size_t)bytes);
   errno = EINVAL;
@@ -161,7 +173,7 @@ struct tmb_ctl *tmb_ctl_map(int fd, uint32_t size, uint64_t job_id) {
 }
 
 void tmb_ctl_unmap(struct tmb_ctl *ctl) {
-  munmap(ctl, tmb_ctl_bytes(ctl->size, ctl->here));
+  munmap(ctl, tmb_ctl_bytes(ctl->size, ctl->here, ctl->trace_bytes));
 }
 
 /* A child of the supervisor keeps its number until it is reaped; behind a wrapper it may be another

@@ -8,10 +8,10 @@
  * complete rounds of the barrier and tell each other fates. Layout: the header; one record for each
  * rank of this machine; for each rank of the job its fate, host, record and whether it is
  * condemned; the names of hosts; two areas for what ranks contribute to tmb_boot_allgather; a
- * status page for each rank of this machine. Invariants: written only by atomic operations after
- * the ranks exist; `state` of a rank moves along NEW -> JOINED -> EXITING (by the rank) or
- * NEW|JOINED -> TOLD (by the supervisor) and never back, so that a code given by a rank itself and
- * an end imposed on it cannot be confused.
+ * status page for each rank of this machine; its trace area, where one is wanted. Invariants:
+ * written only by atomic operations after the ranks exist; `state` of a rank moves along NEW ->
+ * JOINED -> EXITING (by the rank) or NEW|JOINED -> TOLD (by the supervisor) and never back, so that
+ * a code given by a rank itself and an end imposed on it cannot be confused.
  */
 #ifndef TMB_BOOT_CTL_H
 #define TMB_BOOT_CTL_H
@@ -56,8 +56,10 @@ struct tmb_ctl {
   uint32_t refusals;                    /* to take part, so far: the first one is reported; ranks */
   uint32_t ranks_joined;                /* ranks past NEW; ranks */
   uint32_t ending;                      /* 1: no rank may join any more; supervisor */
-  uint32_t told_code; /* the job's, for ranks that are ordered to end; written by the supervisor
-                         before the order */
+  uint32_t told_code;   /* the job's, for ranks that are ordered to end; written by the supervisor
+                           before the order */
+  uint64_t trace_bytes; /* of the trace area of each rank of this machine (trace.h), 0: there are
+                           none; the supervisor */
   uint64_t door_offset, door_stride; /* where ranks sleep, in the arena file; stride 0: not known */
   TMB_ALIGNED(TMB_CACHE_LINE) uint32_t changes; /* of fates so far; supervisor */
   uint32_t losses;                              /* ranks that are gone; supervisor */
@@ -70,7 +72,7 @@ struct tmb_ctl {
   TMB_ALIGNED(TMB_CACHE_LINE) struct tmb_ctl_rank rank[]; /* [here]; then the arrays */
 };
 
-#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f41) /* changes with the layout */
+#define TMB_CTL_MAGIC UINT64_C(0x746f6d626f6c6f42) /* changes with the layout */
 
 /* [size] TMB_FATE_ words of boot.h; the supervisor. */
 static inline uint32_t *tmb_ctl_fate(const struct tmb_ctl *ctl) {
@@ -114,14 +116,18 @@ struct tmb_ctl_job {
   const uint32_t *host_of; /* [size]; NULL: all on one host */
   char *const *host_name;  /* [hosts]; NULL: names are made from that of this machine */
   uint32_t only_host;      /* the ranks of this host are here; TMB_CTL_ALL_HOSTS: all are */
+  uint64_t trace_bytes;    /* of a rank's trace area, 0: none */
 };
 #define TMB_CTL_ALL_HOSTS UINT32_MAX
 
-/* Bytes of a control block for `here` of `size` ranks. */
-size_t tmb_ctl_bytes(uint32_t size, uint32_t here);
+/* Bytes of a control block for `here` of `size` ranks, with `trace_bytes` of trace for each. */
+size_t tmb_ctl_bytes(uint32_t size, uint32_t here, uint64_t trace_bytes);
 
 /* Status page of a rank of this machine. */
 struct tmb_status *tmb_ctl_status(const struct tmb_ctl *ctl, uint32_t rank);
+
+/* Trace area of a rank of this machine, NULL: there is none. */
+struct tmb_trace_area *tmb_ctl_trace(const struct tmb_ctl *ctl, uint32_t rank);
 
 /*
  * Create a control block, with a job id and a secret of its own.

@@ -18,6 +18,7 @@
 #include "boot/launch/spawn.h"
 #include "boot/page/ctl.h"
 #include "boot/supervise/supervise.h"
+#include "boot/trace/set.h"
 #include "os/memory/memfd.h"
 #include "os/os.h"
 
@@ -238,6 +239,7 @@ int tmb_adopt_run(struct watch *w) {
   ctl->far_refuses = ctl->hosts > 1;
   const int rc = tmb_launch_signals(&w->launch);
   if (!rc) (void)tmb_supervise(&w->launch, &options);
+  if (!rc) tmb_trace_write_here(ctl, NULL);
   free(w->launch.pids);
   free(w->launch.host);
   free(w->pid_fd);

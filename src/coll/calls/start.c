@@ -12,6 +12,7 @@
 
 #include "coll/shared/shared.h"
 #include "core/op/lost.h"
+#include "core/op/record.h"
 #include "core/progress/progress.h"
 
 #include <stdlib.h>
@@ -21,9 +22,38 @@ static void wake_threads(void) {
   if (tmb_job.threads) tmb_progress_made();
 }
 
+/* The jobrank of the root of a call, for the trace. */
+static uint32_t root_of(const struct tmb_team *team, const struct tmb_coll_call *call) {
+  switch (call->kind) {
+  case TMB_COLL_BROADCAST:
+  case TMB_COLL_REDUCE:
+  case TMB_COLL_SCATTER:
+  case TMB_COLL_GATHER:
+  case TMB_COLL_SCATTERV:
+  case TMB_COLL_GATHERV:
+    return call->root < team->head.size ? tmb_team_jobrank(team, call->root) : TMB_STATUS_NOBODY;
+  default: return TMB_STATUS_NOBODY;
+  }
+}
+
+static void record(uint64_t begun, struct tmb_team *team, const struct tmb_coll_call *call,
+                   const char *algorithm, gex_Event_t event) {
+  struct tmb_record record;
+  tmb_record_call(&record, begun,
+                  &(struct tmb_record_call){.team = team,
+                                            .what = TMB_WHAT_COLLECTIVE + call->kind,
+                                            .root = root_of(team, call),
+                                            .number = ++team->recorded,
+                                            .bytes = call->bytes,
+                                            .algorithm = algorithm,
+                                            .op = event ? tmb_op_of_event(event) : NULL});
+  tmb_record_close(&record);
+}
+
 /* Start a collective on host memory. Returns as tmb_coll_start. */
 static gex_Event_t run(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
   struct tmb_team *team = tmb_team_of(call->tm);
+  const uint64_t begun = tmb_record_clock();
   if (TMB_UNLIKELY(tmb_job.debug) && !team->shared) tmb_coll_tell(team, call);
   tmb_coll_lock();
   if (TMB_UNLIKELY(team->lost)) {
@@ -33,11 +63,15 @@ static gex_Event_t run(const struct tmb_coll_call *call, struct tmb_coll_plan *p
   if (TMB_UNLIKELY(tmb_job.debug) && team->shared) tmb_coll_publish(team, call);
   if (tmb_coll_shared_takes(team, call)) {
     const gex_Event_t event = tmb_coll_shared_start(team, call);
+    if (TMB_UNLIKELY(begun)) record(begun, team, call, "shared", event);
     tmb_coll_unlock();
     if (TMB_UNLIKELY(call->reducer.user != NULL)) wake_threads();
     return event;
   }
-  struct tmb_op *event = tmb_engine_start(call, plan);
+  const char *algorithm;
+  struct tmb_op *event = tmb_engine_start(call, plan, &algorithm);
+  if (TMB_UNLIKELY(begun))
+    record(begun, team, call, algorithm, event ? tmb_op_event(event) : GEX_EVENT_INVALID);
   const bool queued = tmb_engine_waits() || tmb_apply_any();
   tmb_engine_unlock();
   if (TMB_UNLIKELY(queued)) wake_threads();

@@ -484,7 +484,8 @@ static struct tmb_op *event_of(struct tmb_coll_op *flying) {
   return event;
 }
 
-struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan) {
+struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan,
+                                const char **algorithm) {
   struct tmb_team *team = tmb_team_of(call->tm);
   (void)tmb_coll_team_of(team);
   if (plan)
@@ -493,6 +494,7 @@ struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_col
     plan = tmb_coll_plan_get(team, call, true);
   struct tmb_coll_op *op = op_new(&plan->sched);
   op->plan = plan;
+  *algorithm = plan->choice.alg->name;
   op->base[TMB_BUF_SRC] = (char *)(uintptr_t)call->src;
   op->base[TMB_BUF_DST] = call->dst;
   op->reducer = call->reducer;

@@ -172,9 +172,11 @@ static inline void tmb_coll_args(int32_t args[TMB_COLL_ARGS], const struct tmb_c
 /* ---- engine.c; all of it under the lock of collectives */
 extern const struct tmb_layer_handler tmb_engine_handlers[]; /* ends with a row of zeros */
 
-/* Start the schedule of a collective on host memory. in plan: NULL to choose and find one. Returns
- * its event; NULL for none, when it is complete and the client is no debug client. */
-struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan);
+/* Start the schedule of a collective on host memory. in plan: NULL to choose and find one. out
+ * algorithm: its name, constant. Returns its event; NULL for none, when it is complete and the
+ * client is no debug client. */
+struct tmb_op *tmb_engine_start(const struct tmb_coll_call *call, struct tmb_coll_plan *plan,
+                                const char **algorithm);
 
 /* Advance the ops whose next step sends. Returns how many moved. */
 int tmb_engine_advance(void);

@@ -10,6 +10,7 @@
 #include "core/am/am.h"
 #include "core/am/kit.h"
 #include "core/check.h"
+#include "core/op/record.h"
 
 static struct tmb_layer_handler internal[TMB_HANDLER_FIRST]; /* by index; takes 0: free */
 
@@ -135,6 +136,18 @@ static void check_left(const struct tmb_thread *t, const struct tmb_am_in *in,
                     in->handler);
 }
 
+/* What debug clients and traces do around a handler. */
+TMB_COLD static void before(const struct tmb_am_in *in, const gex_AM_Entry_t *e) {
+  if (tmb_job.debug) check_entry(in, e);
+  if (tmb_recording()) tmb_record_handler(in, e->gex_name);
+}
+
+TMB_COLD static void after(const struct tmb_thread *t, const struct tmb_am_in *in,
+                           const gex_HSL_t *hsl) {
+  if (tmb_recording()) tmb_record_handled(in);
+  if (tmb_job.debug) check_left(t, in, hsl);
+}
+
 /* Entry of a message that leaves the primordial endpoints. */
 static const gex_AM_Entry_t *routed_entry(const struct tmb_am_in *in) {
   const unsigned index = TMB_ROUTE_TARGET(in->route);
@@ -170,7 +183,7 @@ void tmb_up_am(const struct tmb_am_in *in) {
                     "register it with gex_EP_RegisterHandlers and pass a barrier before peers send",
                     in->src, in->handler);
   struct tmb_thread *t = tmb_thread();
-  if (TMB_UNLIKELY(tmb_job.debug)) check_entry(in, e);
+  if (TMB_UNLIKELY(tmb_job.handlers_watched)) before(in, e);
   const uint32_t context = t->context;
   const gex_HSL_t *hsl = t->hsl;
   struct gexx_token_s *token = &t->token[in->is_reply];
@@ -188,7 +201,7 @@ void tmb_up_am(const struct tmb_am_in *in) {
     call_short(e->gex_fnptr, token, in->nargs, in->args);
   else
     call_payload(e->gex_fnptr, token, in);
-  if (TMB_UNLIKELY(tmb_job.debug)) check_left(t, in, hsl);
+  if (TMB_UNLIKELY(tmb_job.handlers_watched)) after(t, in, hsl);
   t->context = context;
   t->unanswered = token->is_req && !token->replied;
   token->magic = 0;

@@ -12,6 +12,7 @@
 #include "core/am/am.h"
 
 #include "base/log.h"
+#include "core/op/record.h"
 #include "core/progress/progress.h"
 
 #include <gasnetex_ext.h>
@@ -49,6 +50,7 @@ bool tmb_am_self(struct tmb_am_out *out) {
                                .payload = payload_of(t, out),
                                .nbytes = out->category == TMB_AM_SHORT ? 0 : out->nbytes};
   tmb_count(GEXX_STATS_AM_SHORT + out->category, out->peer, in.nbytes);
+  tmb_record_sent(tmb_record_clock(), out);
   tmb_up_am(&in);
   if (out->staged >= 0) tmb_peer_release(out);
   tmb_progress_made();

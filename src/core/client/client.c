@@ -17,6 +17,7 @@
 #include "core/client/exit.h"
 #include "core/client/join.h"
 #include "core/job.h"
+#include "core/op/record.h"
 #include "core/op/status.h"
 #include "core/progress/net_sleep.h"
 #include "core/progress/wait.h"
@@ -208,6 +209,8 @@ static int bring_up(const struct gexx_client_args *init) {
   tmb_job.threads_max =
       init->mode.thread_mode == 1 ? 1 : (uint64_t)tmb_cfg_int(TMB_CFG_MAX_THREADS);
   tmb_job.debug = init->mode.debug != 0;
+  tmb_record_init();
+  tmb_job.handlers_watched = tmb_job.debug || tmb_job.trace;
   tmb_os_freeze_set_flag(&gasnet_frozen, "gasnet_frozen");
   tmb_os_debug_init();
   tmb_exit_install(&tmb_job.boot);

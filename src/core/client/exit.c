@@ -21,6 +21,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "core/job.h"
+#include "core/op/record.h"
 #include "core/op/trace.h"
 #include "core/progress/peer.h"
 #include "os/process/coverage.h"
@@ -127,6 +128,7 @@ void tmb_exit(int code) {
   start_backstop();
   tmb_flush_streams(); /* what matters most first: this skips a locked stream */
   tmb_trace_end();
+  tmb_record_end();
   fflush(NULL);
   if (exiting.fs_sync) sync();
   end_process(exiting.code);

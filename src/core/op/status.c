@@ -12,6 +12,7 @@
 
 #include "core/job.h"
 #include "core/op/op.h"
+#include "core/op/record.h"
 #include "core/op/thread.h"
 #include "core/shared.h"
 #include "os/os.h"
@@ -190,6 +191,7 @@ uint64_t tmb_status_detail_ns(void) {
 
 void tmb_status_declare(gexx_WaitInfo_t *info) {
   struct tmb_thread *t = tmb_thread();
+  if (tmb_recording()) tmb_record_statement(info);
   t->declared = info;
   t->detailed = false;
   if (!info) {

@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "core/check.h"
+#include "core/op/record.h"
 #include "core/op/thread.h"
 #include "os/os.h"
 
@@ -119,15 +120,18 @@ static void event(char phase, const char *name) {
 
 void gexx_Trace_Begin(const char *name) {
   TMB_CHECK(name, "gexx_Trace_Begin: argument name is NULL");
+  if (tmb_recording()) tmb_record_region(name);
   event('B', name);
 }
 
 void gexx_Trace_End(void) {
+  if (tmb_recording()) tmb_record_region_end();
   event('E', "");
 }
 
 void gexx_Trace_Mark(const char *name) {
   TMB_CHECK(name, "gexx_Trace_Mark: argument name is NULL");
+  if (tmb_recording()) tmb_record_mark(name);
   event('i', name);
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "core/op/lost.h"
+#include "core/op/record.h"
 #include "core/progress/failure.h"
 #include "core/progress/net_sleep.h"
 #include "core/progress/wait.h"
@@ -54,11 +55,14 @@ int tmb_peer_send_far(struct tmb_am_out *out) {
 int tmb_peer_send_special(struct tmb_am_out *out) {
   const size_t nbytes = out->category == TMB_AM_SHORT ? 0 : out->nbytes;
   if (tmb_peer_gone(out->peer)) return tmb_failure_drop(out);
+  const uint64_t begun = tmb_record_clock();
   const int rc = tmb_is_near(out->peer)
                      ? tmb_near_am_send(&tmb_job.near, tmb_near_of(out->peer), out)
                      : tmb_peer_send_far(out);
-  if (rc == 0) tmb_count(GEXX_STATS_AM_SHORT + out->category, out->peer, nbytes);
-  return rc;
+  if (rc) return rc;
+  tmb_count(GEXX_STATS_AM_SHORT + out->category, out->peer, nbytes);
+  tmb_record_sent(begun, out);
+  return 0;
 }
 
 void *tmb_peer_stage(struct tmb_am_out *out) {
@@ -104,6 +108,7 @@ static void describe_long(const void *object, struct tmb_status_wait *w) {
 /* The conduit's own way to send a Long; goes on until it is sent, or an immediate one has found no
  * room for its beginning. */
 static int long_far(struct tmb_am_out *out) {
+  const uint64_t begun = tmb_record_clock();
   struct tmb_resume resume = {0};
   struct gexx_wait wait;
   out->resume = &resume;
@@ -117,8 +122,10 @@ static int long_far(struct tmb_am_out *out) {
     tmb_wait_retry(&wait, out->is_reply ? TMB_SERVE_REPLIES : TMB_SERVE_ALL,
                    (struct tmb_why){describe_long, out});
   }
-  if (rc == 0) tmb_count(GEXX_STATS_AM_LONG, out->peer, out->nbytes);
-  return rc;
+  if (rc) return rc;
+  tmb_count(GEXX_STATS_AM_LONG, out->peer, out->nbytes);
+  tmb_record_sent(begun, out);
+  return 0;
 }
 
 int tmb_peer_am_long(struct tmb_am_out *out) {

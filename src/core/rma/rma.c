@@ -15,6 +15,7 @@
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
 #include "core/op/op.h"
+#include "core/op/record.h"
 #include "core/op/status.h"
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
@@ -143,11 +144,15 @@ static int serve(const struct access *a, struct tmb_op *op) {
  * for an immediate access without resources.
  */
 static int start(struct access *a, struct tmb_op *op) {
+  const uint64_t begun = tmb_record_clock();
   resolve(a);
   const int rc = a->nbytes ? serve(a, op) : 0;
-  if (rc == 0)
-    tmb_count(a->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, tmb_jobrank(a->tm, a->rank), a->nbytes);
-  return rc;
+  if (rc) return rc;
+  const uint32_t peer = tmb_jobrank(a->tm, a->rank);
+  tmb_count(a->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, peer, a->nbytes);
+  tmb_record_operation(begun, a->is_get ? TMB_WHAT_GET : TMB_WHAT_PUT, peer, a->nbytes, a->remote,
+                       op);
+  return 0;
 }
 
 static int blocking(struct access *a) {

@@ -24,6 +24,7 @@
 #include "core/op/check_context.h"
 #include "core/op/lost.h"
 #include "core/op/op.h"
+#include "core/op/record.h"
 #include "core/op/status.h"
 #include "core/op/thread.h"
 #include "core/progress/peer.h"
@@ -310,7 +311,19 @@ void tmb_barrier_close(struct tmb_team *team) {
   ex_start(team, NULL);
 }
 
-gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
+static void record_call(struct tmb_record *record, uint64_t begun, const struct tmb_team *team,
+                        const void *op) {
+  if (TMB_LIKELY(!begun)) return;
+  tmb_record_call(record, begun,
+                  &(struct tmb_record_call){.team = team,
+                                            .what = TMB_WHAT_BARRIER,
+                                            .root = TMB_STATUS_NOBODY,
+                                            .number = team->calls->barriers,
+                                            .op = op});
+}
+
+/* Start a barrier, and its slice in the trace. */
+static inline gex_Event_t start_barrier(gex_TM_t tm, gex_Flags_t flags, struct tmb_record *record) {
   if (TMB_UNLIKELY(tmb_job.debug)) {
     tmb_check_context_at("gex_Coll_BarrierNB");
     tmb_check_tm("gex_Coll_BarrierNB", tm, false);
@@ -318,8 +331,10 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   }
   TMB_CHECK_NO_HANDLER("gex_Coll_BarrierNB");
   struct tmb_op *op = tmb_op_new(TMB_OP_SINGLE, 0);
+  const uint64_t begun = tmb_record_clock();
   tmb_up_op_more(op, TMB_CAT_PUT);
   ex_start(tmb_team_of(tm), op);
+  record_call(record, begun, tmb_team_of(tm), op);
   if (!tmb_job.debug && tmb_op_done(op, GEX_EC_ALL) && !op->lost_mask) {
     tmb_op_free(op);
     return GEX_EVENT_INVALID;
@@ -327,8 +342,17 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   return tmb_op_event(op);
 }
 
+gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
+  struct tmb_record record;
+  const gex_Event_t event = start_barrier(tm, flags, &record);
+  if (tmb_recording()) tmb_record_close(&record);
+  return event;
+}
+
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
-  gex_Event_Wait(gex_Coll_BarrierNB(tm, flags));
+  struct tmb_record record;
+  gex_Event_Wait(start_barrier(tm, flags, &record));
+  if (tmb_recording()) tmb_record_close(&record);
 }
 
 /* ---- named barrier */
@@ -447,7 +471,24 @@ static void check_flags(const char *call, int flags) {
     tmb_fatal_nopos("%s: argument flags is 0x%x: UNNAMED without ANONYMOUS", call, (unsigned)flags);
 }
 
+/* The name of a phase, for waits of it. */
+static uint64_t phase_name(void) {
+  return tmb_job.team.calls->named << 1 | 1;
+}
+
+static void record_notify(uint64_t begun) {
+  struct tmb_record record;
+  tmb_record_call(&record, begun,
+                  &(struct tmb_record_call){.team = &tmb_job.team,
+                                            .what = TMB_WHAT_BARRIER,
+                                            .root = TMB_STATUS_NOBODY,
+                                            .number = tmb_job.team.calls->named,
+                                            .op = (const void *)(uintptr_t)phase_name()});
+  tmb_record_close(&record);
+}
+
 static void notify(const char *call, int id, int flags) {
+  const uint64_t begun = tmb_record_clock();
   tmb_check_ready_at(call);
   TMB_CHECK_CONTEXT(call);
   TMB_CHECK_NO_HANDLER(call);
@@ -473,6 +514,7 @@ static void notify(const char *call, int id, int flags) {
   }
   (void)named_advance();
   tmb_lock_release(&barrier_lock);
+  if (tmb_recording()) record_notify(begun);
 }
 
 static bool named_complete(void) {

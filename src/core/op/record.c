@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Recording events, see record.h.
+ *
+ * Owns: the table of names, the counts of messages by peer, and of each thread the waits that it is
+ * inside of. Called as record.h says. Calls: boot, the tick counter. The messages of a pair of
+ * ranks are numbered on both sides in the order in which they are sent and handled, so that a
+ * reader finds the handler of a message also when older events are gone. A wait has no end of its
+ * own in the code: it is recorded when a step of it has found nothing, and each further step sets
+ * its end. Invariants: a record is one cache line, written by one thread; its `seq` is cleared
+ * before and set after. The texts of names are only added to.
+ */
+#include "core/op/record.h"
+
+#include "base/log.h"
+#include "core/op/thread.h"
+#include "net/message.h"
+#include "os/process/code.h"
+#include "os/processor/ticks.h"
+#include "os/sync/lock.h"
+
+#include <gasnetex_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_SLOTS 4096u /* of the table of names, a power of two */
+#define WAITS      4     /* nested waits of a thread that are told apart */
+#define REGIONS    32    /* nested regions of a thread that are recorded */
+#define PLACES     256u  /* places in the program that are remembered, a power of two */
+
+static struct tmb_lock names_lock;
+static struct {
+  uint32_t slot[NAME_SLOTS]; /* offset of a name by its hash, 0: free */
+  uint32_t used;             /* slots */
+} names TMB_GUARDED_BY(names_lock);
+
+/* Names of places in the program, by address of the code. */
+static struct {
+  const void *code;
+  uint32_t name;
+} place[PLACES] TMB_GUARDED_BY(names_lock);
+
+/* [2] requests and replies, [size] by peer. */
+static struct { uint32_t *sent[2], *handled[2]; } messages;
+
+/* A wait that the thread is inside of. */
+struct waiting {
+  const struct gexx_wait *wait;
+  uint64_t begun;
+  struct tmb_record record; /* number 0: not recorded yet */
+};
+
+static _Thread_local struct {
+  uint32_t depth;
+  struct waiting at[WAITS];
+} waits;
+
+static _Thread_local struct {
+  uint32_t depth; /* may be above REGIONS */
+  struct tmb_record at[REGIONS];
+} regions;
+
+static _Thread_local struct tmb_record statement;
+
+/* A request's, and of a reply inside of it. */
+static _Thread_local struct tmb_record handlers[2];
+
+uint64_t tmb_record_now(void) {
+  return tmb_os_ticks_now();
+}
+
+void tmb_record_init(void) {
+  struct tmb_trace_area *area = tmb_boot_trace(&tmb_job.boot);
+  if (!area) return;
+  for (int i = 0; i < 2; i++) {
+    messages.sent[i] = calloc(tmb_job.size, sizeof(uint32_t));
+    messages.handled[i] = calloc(tmb_job.size, sizeof(uint32_t));
+    if (!messages.sent[i] || !messages.handled[i])
+      tmb_fatal("out of memory for the trace of %u ranks", tmb_job.size);
+  }
+  tmb_job.counted = true;
+  tmb_job.special |= TMB_SPECIAL_COUNT;
+  tmb_job.trace = area;
+}
+
+void tmb_record_end(void) {
+  if (tmb_job.trace && !tmb_job.boot.ctl) tmb_trace_write_alone(tmb_job.trace);
+  tmb_job.trace = NULL;
+}
+
+/* ---- names */
+
+static uint32_t hash_of(const char *text) {
+  uint32_t hash = 2166136261u; /* FNV-1a */
+  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
+  return hash ^ hash >> 15;
+}
+
+TMB_REQUIRES(names_lock) static uint32_t find_name(const char *text) {
+  struct tmb_trace_area *area = tmb_job.trace;
+  uint32_t i = hash_of(text) % NAME_SLOTS;
+  for (; names.slot[i]; i = (i + 1) % NAME_SLOTS)
+    if (strcmp(area->names + names.slot[i], text) == 0) return names.slot[i];
+  const size_t bytes = strlen(text) + 1;
+  if (names.used >= NAME_SLOTS / 2 || bytes >= TMB_TRACE_NAMES_BYTES - area->names_used) return 0;
+  memcpy(area->names + area->names_used, text, bytes);
+  names.slot[i] = area->names_used;
+  names.used++;
+  area->names_used += (uint32_t)bytes;
+  return names.slot[i];
+}
+
+uint32_t tmb_record_name(const char *text) {
+  if (!text || !text[0]) return 0;
+  tmb_lock_acquire(&names_lock);
+  const uint32_t name = find_name(text);
+  tmb_lock_release(&names_lock);
+  return name;
+}
+
+/* The name of a place in the program: its file and the address in that. */
+static uint32_t place_name(const void *code) {
+  char text[TMB_OS_CODE_BYTES];
+  if (!code) return 0;
+  tmb_lock_acquire(&names_lock);
+  const uint32_t i = (uint32_t)((uintptr_t)code * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PLACES;
+  if (place[i].code != code) {
+    place[i].code = code;
+    place[i].name = tmb_os_code_place(code, text, sizeof text) ? find_name(text) : 0;
+  }
+  const uint32_t name = place[i].name;
+  tmb_lock_release(&names_lock);
+  return name;
+}
+
+/* ---- events */
+
+/* Write an event into the next slot. Returns its number, from 1. */
+static uint64_t write_event(const struct tmb_trace_event *event) {
+  struct tmb_trace_area *area = tmb_job.trace;
+  const uint64_t n = tmb_fetch_add_rlx(&area->next, 1);
+  struct tmb_trace_event *slot = &area->event[n & (area->capacity - 1)];
+  tmb_store_rlx(&slot->seq, 0u);
+  slot->begin = event->begin;
+  slot->end = event->end;
+  slot->object = event->object;
+  slot->bytes = event->bytes;
+  slot->number = event->number;
+  slot->value = event->value;
+  slot->peer = event->peer;
+  slot->name = event->name;
+  slot->thread = (uint16_t)tmb_thread()->id;
+  slot->kind = event->kind;
+  slot->what = event->what;
+  tmb_store_rel(&slot->seq, (uint32_t)(n + 1));
+  return n + 1;
+}
+
+void tmb_record_begin(struct tmb_record *record) {
+  if (!record->event.begin) record->event.begin = tmb_record_now();
+  record->number = write_event(&record->event);
+}
+
+/* Set the end of a slice that is in the ring, or is to be again. */
+static void set_end(struct tmb_record *record, uint64_t now) {
+  struct tmb_trace_area *area = tmb_job.trace;
+  struct tmb_trace_event *slot = &area->event[(record->number - 1) & (area->capacity - 1)];
+  record->event.end = now;
+  if (tmb_load_rlx(&area->next) - (record->number - 1) <= area->capacity)
+    tmb_store_rlx(&slot->end, now);
+  else
+    record->number = write_event(&record->event);
+}
+
+void tmb_record_close(struct tmb_record *record) {
+  if (record->number && tmb_job.trace) set_end(record, tmb_record_now());
+}
+
+void tmb_record_event(const struct tmb_trace_event *event) {
+  struct tmb_trace_event e = *event;
+  e.end = tmb_record_now();
+  if (!e.begin) e.begin = e.end;
+  (void)write_event(&e);
+}
+
+void tmb_record_operation(uint64_t begun, uint32_t what, uint32_t peer, size_t bytes,
+                          const void *object, const void *op) {
+  if (!begun || !tmb_job.trace) return;
+  (void)write_event(&(struct tmb_trace_event){.begin = begun,
+                                              .end = tmb_record_now(),
+                                              .kind = TMB_TRACE_OPERATION,
+                                              .what = (uint8_t)what,
+                                              .peer = peer,
+                                              .bytes = bytes,
+                                              .object = (uintptr_t)object,
+                                              .number = (uintptr_t)op});
+}
+
+void tmb_record_signal(uint64_t begun, const struct tmb_trace_event *like, const void *op) {
+  if (!begun || !tmb_job.trace) return;
+  struct tmb_trace_event e = *like;
+  e.kind = TMB_TRACE_OPERATION;
+  e.begin = begun;
+  e.end = tmb_record_now();
+  e.number = (uintptr_t)op;
+  (void)write_event(&e);
+}
+
+/* ---- messages */
+
+void tmb_record_sent(uint64_t begun, const struct tmb_am_out *out) {
+  if (!begun || !tmb_job.trace || out->handler < TMB_HANDLER_FIRST) return;
+  const uint32_t number = tmb_fetch_add_rlx(&messages.sent[out->is_reply][out->peer], 1u) + 1;
+  (void)write_event(
+      &(struct tmb_trace_event){.begin = begun,
+                                .end = tmb_record_now(),
+                                .kind = TMB_TRACE_MESSAGE,
+                                .what = (uint8_t)(out->category + 4 * out->is_reply),
+                                .peer = out->peer,
+                                .bytes = out->category == TMB_AM_SHORT ? 0 : out->nbytes,
+                                .number = number,
+                                .value = out->handler});
+}
+
+void tmb_record_handler(const struct tmb_am_in *in, const char *name) {
+  struct tmb_record *record = &handlers[in->is_reply];
+  const uint32_t number = tmb_fetch_add_rlx(&messages.handled[in->is_reply][in->src], 1u) + 1;
+  record->event = (struct tmb_trace_event){.kind = TMB_TRACE_HANDLER,
+                                           .what = (uint8_t)(in->category + 4 * in->is_reply),
+                                           .peer = in->src,
+                                           .bytes = in->category == TMB_AM_SHORT ? 0 : in->nbytes,
+                                           .number = number,
+                                           .value = in->handler,
+                                           .name = tmb_record_name(name)};
+  tmb_record_begin(record);
+}
+
+void tmb_record_handled(const struct tmb_am_in *in) {
+  tmb_record_close(&handlers[in->is_reply]);
+}
+
+void tmb_record_call(struct tmb_record *record, uint64_t begun, const struct tmb_record_call *c) {
+  record->number = 0;
+  if (!begun || !tmb_job.trace) return;
+  const uint64_t team = c->team == &tmb_job.team ? 0 : c->team->uid;
+  record->event = (struct tmb_trace_event){
+      .begin = begun,
+      .kind = TMB_TRACE_CALL,
+      .what = (uint8_t)c->what,
+      .peer = c->root,
+      .bytes = c->bytes,
+      .object = team,
+      .number = (uint32_t)c->number | (uint64_t)tmb_record_name(c->team->calls->name) << 32,
+      .value = (uintptr_t)c->op,
+      .name = tmb_record_name(c->algorithm)};
+  tmb_record_begin(record);
+}
+
+/* ---- waits */
+
+/* What the event of a wait says of it. */
+static void describe(struct tmb_trace_event *e, struct tmb_why why) {
+  struct tmb_status_wait w = {.peer = TMB_STATUS_NOBODY, .team = TMB_STATUS_NO_TEAM};
+  if (why.describe) why.describe(why.object, &w);
+  const bool is_op =
+      w.kind == TMB_WAIT_OPERATION || w.kind == TMB_WAIT_BARRIER || w.kind == TMB_WAIT_COLLECTIVE;
+  e->kind = TMB_TRACE_WAIT;
+  e->what = w.kind;
+  e->peer = w.peer;
+  e->object = w.addr;
+  e->value = w.value;
+  e->bytes = w.count;
+  e->name = w.what | (uint32_t)w.cmp << 8;
+  if (is_op) e->number = (uintptr_t)why.object;
+  if (w.kind == TMB_WAIT_NAMED) e->number = w.number << 1 | 1;
+}
+
+void tmb_record_wait(const struct gexx_wait *wait) {
+  /* Waits inside others lie below them on the stack; those that do not are over. */
+  while (waits.depth && waits.at[waits.depth - 1].wait <= wait) waits.depth--;
+  if (waits.depth == WAITS) return;
+  struct waiting *w = &waits.at[waits.depth++];
+  w->wait = wait;
+  w->begun = tmb_record_now();
+  w->record.number = 0;
+}
+
+/* The entry of a wait, or NULL. */
+static struct waiting *entry_of(const struct gexx_wait *wait) {
+  for (uint32_t i = waits.depth; i > 0; i--)
+    if (waits.at[i - 1].wait == wait) return &waits.at[i - 1];
+  return NULL;
+}
+
+void tmb_record_waits(const struct gexx_wait *wait, struct tmb_why why) {
+  struct waiting *w = entry_of(wait);
+  if (!w || w->record.number) return;
+  w->record.event = (struct tmb_trace_event){.begin = w->begun};
+  describe(&w->record.event, why);
+  tmb_record_begin(&w->record);
+}
+
+void tmb_record_waited(const struct gexx_wait *wait) {
+  struct waiting *w = entry_of(wait);
+  if (w && w->record.number) set_end(&w->record, tmb_record_now());
+}
+
+/* ---- what is above the library */
+
+void tmb_record_statement(const struct gexx_waitinfo *info) {
+  if (statement.number) tmb_record_close(&statement);
+  statement.number = 0;
+  if (!info) return;
+  statement.event = (struct tmb_trace_event){.kind = TMB_TRACE_STATEMENT,
+                                             .name = tmb_record_name(info->call),
+                                             .object = tmb_record_name(info->object),
+                                             .value = place_name(info->caller),
+                                             .peer = info->peer};
+  tmb_record_begin(&statement);
+}
+
+void tmb_record_region(const char *name) {
+  const uint32_t depth = regions.depth++;
+  if (depth >= REGIONS) return;
+  regions.at[depth].event =
+      (struct tmb_trace_event){.kind = TMB_TRACE_REGION, .name = tmb_record_name(name)};
+  tmb_record_begin(&regions.at[depth]);
+}
+
+void tmb_record_region_end(void) {
+  if (regions.depth == 0) return;
+  if (--regions.depth < REGIONS) tmb_record_close(&regions.at[regions.depth]);
+}
+
+void tmb_record_mark(const char *name) {
+  tmb_record_event(
+      &(struct tmb_trace_event){.kind = TMB_TRACE_MARK, .name = tmb_record_name(name)});
+}

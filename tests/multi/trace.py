@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 120
+"""`tombolo run --trace`: a program of known events leaves exactly these, on one host and on two; no
+arrow runs backward; ranks that are killed leave their part; a small ring keeps the newest."""
+
+import json
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from jobs import Job, check, run_cases  # noqa: E402
+
+PLAY = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/multi/trace_play")
+FOLDER = tempfile.TemporaryDirectory()
+
+
+def trace(*arguments, way="run", code=0, env=None):
+    """Runs the program with a trace. Returns the trace, after what holds for every trace."""
+    path = os.path.join(FOLDER.name, "out.json")
+    if os.path.exists(path):
+        os.unlink(path)
+    job = Job(2, [PLAY, *map(str, arguments)], way=way, options=["--trace", path], env=env)
+    job.expect(code)
+    with open(path, encoding="utf-8") as file:
+        found = json.load(file)
+    events = found["traceEvents"]
+    check(found["otherData"]["format"] == "tombolo-trace", found["otherData"])
+    check(found["otherData"]["arrows_dropped"] == 0, found["otherData"])
+    starts = {e["id"]: e for e in events if e["ph"] == "s"}
+    ends = {e["id"]: e for e in events if e["ph"] == "f"}
+    check(starts.keys() == ends.keys(), "arrows with one end")
+    for number, start in starts.items():
+        check(start["ts"] <= ends[number]["ts"], "backward", start, ends[number])
+        for end in (start, ends[number]):
+            check(inside(events, end), "the end of an arrow lies in no slice", end)
+    for e in events:
+        if e["ph"] == "X":
+            check(e["dur"] >= 0 and e["ts"] >= 0, e)
+    found["arrows"] = [(starts[n], ends[n]) for n in starts]
+    return found
+
+
+def inside(events, end):
+    """Whether a slice of the thread contains the moment."""
+    return any(
+        e["ph"] == "X" and e["pid"] == end["pid"] and e["tid"] == end["tid"]
+        and e["ts"] - 0.002 <= end["ts"] <= e["ts"] + e["dur"] + 0.002
+        for e in events
+    )
+
+
+def slices(found, category, rank=None):
+    """Slices and moments of a category, in order of time."""
+    return sorted(
+        (e for e in found["traceEvents"]
+         if e.get("cat") == category and e["ph"] in "Xi" and rank in (None, e["pid"])),
+        key=lambda e: e["ts"])
+
+
+def args(event, *keys):
+    """The name and some arguments of an event."""
+    return (event["name"], *(event["args"].get(k) for k in keys))
+
+
+def known(found):
+    """What the program does, exactly."""
+    def names(category, *keys):
+        return [(e["pid"], *args(e, *keys)) for e in slices(found, category)]
+
+    check(names("put", "peer", "bytes") == [(0, "put", 1, 40)], names("put", "peer", "bytes"))
+    check(names("get", "peer", "bytes") == [(0, "get", 1, 24)], names("get"))
+    check(names("atomic", "peer", "bytes") == [(0, "atomic", 1, 8)], names("atomic"))
+    check(names("signal", "peer", "bytes", "value") == [(0, "put signal", 1, 64, 7)],
+          names("signal", "peer"))
+    check(names("message", "peer", "bytes", "handler") ==
+          [(0, "medium request", 1, 33, 200), (1, "short reply", 0, 0, 201)], names("message"))
+    check(names("handler", "peer", "bytes") == [(1, "ask", 0, 33), (0, "answer", 1, 0)],
+          names("handler"))
+    check(names("region") == [(1, "consume")] and names("mark") == [(0, "late")], names("region"))
+    calls = [args(e, "number", "root", "bytes") for e in slices(found, "collective", 0)
+             if e["name"] != "barrier"]
+    check(calls == [("all-reduce", 1, None, 8), ("broadcast", 2, 1, 8)], calls)
+    check(all(e["args"].get("algorithm") for e in slices(found, "collective")
+              if e["name"] != "barrier"), "a collective without algorithm")
+    waits = [e for e in slices(found, "wait", 1) if e["name"] == "wait: signal"]
+    check(len(waits) == 1, waits)
+    wait = waits[0]["args"]
+    check(wait["kind"] == "signal" and wait["ended_by"] == 0 and ">= 7" in wait["waited_for"], wait)
+    check(wait["object"] == slices(found, "signal")[0]["args"]["object"], wait)
+    check(waits[0]["dur"] > 20000, "the wait for the late signal was short", waits)
+    signal = [(s, f) for s, f in found["arrows"] if s["name"] == "signal"]
+    check(len(signal) == 1 and signal[0][0]["pid"] == 0 and signal[0][1]["pid"] == 1, signal)
+    messages = [(s["pid"], f["pid"]) for s, f in found["arrows"] if s["name"] == "message"]
+    check(sorted(messages) == [(0, 1), (1, 0)], messages)
+    check(found["otherData"]["dropped"] == [0, 0], found["otherData"])
+
+
+def near():
+    """On one host."""
+    found = trace()
+    known(found)
+    check(found["otherData"]["hosts"] and found["otherData"]["host_of"] == [0, 0], "hosts")
+
+
+def far():
+    """On two hosts, whose areas and clocks come through agents."""
+    found = trace(way="agents")
+    known(found)
+    other = found["otherData"]
+    check(other["hosts"] == ["host_a", "host_b"] and other["host_of"] == [0, 1], other)
+    check(all(0 < error < 1e6 for error in other["clock_error_us"]), other)
+
+
+def killed():
+    """A rank that dies leaves what it had done, near and far."""
+    for how, code, way in (("abort", 134, "run"), ("kill", 137, "run"), ("kill", 137, "agents")):
+        known(trace(how, code=code, way=way))
+
+
+def small_ring():
+    """The newest events stay, and the file says how many do not."""
+    found = trace("many", 1000, env={"TOMBOLO_TRACE_EVENTS": "64"})
+    mine = [e for e in found["traceEvents"] if e["pid"] == 0 and e["ph"] in "Xi"]
+    check(len(mine) == 64 and found["otherData"]["dropped"][0] > 900, len(mine),
+          found["otherData"])
+    check(slices(found, "message", 0), "the newest events are not there")
+
+
+def refused():
+    """A file that cannot be written is refused before anything starts."""
+    path = "/no/such/folder/out.json"
+    Job(2, [PLAY], options=["--trace", path]).expect(2, f"cannot write the trace {path}: No such")
+
+
+if __name__ == "__main__":
+    run_cases([near, far, killed, small_ring, refused])
