@@ -6,6 +6,7 @@
 * The pages of all functions are made by scripts/reference.py, where clang is there; a chapter's
   `gex_NAME` becomes a link to its page.
 * A listing `--8<-- "PATH:NAME"` is replaced by that part of the file (scripts/book.py has the rules).
+* A link whose text is the name of a page, `[RUN.md](RUN.md)`, gets the page's title as its text.
 * A picture is drawn once for light and once for dark colours, so that it follows the site's switch.
 """
 
@@ -25,6 +26,7 @@ import picture  # pylint: disable=wrong-import-position
 
 PICTURE = re.compile(r"!\[([^]]*)\]\(([^)]*pictures/)([a-z_0-9]+)\.svg\)")
 GROUP = re.compile(r"^## (.+)$|^\* \[([^]]+)\]\(([^)]+)\): (.*)$", re.M)
+PAGE_LINK = re.compile(r"\[([A-Z_]+\.md)\]\(((?:\.\./)*\1)(#[\w-]+)?\)")
 NAME = re.compile(r"(?<![\[`\w])`((?:gex|gexx|gasnet|gasnett|GEX|GEXX|GASNET)_\w+)`(?![\]`])")
 
 generated = {}  # path below docs: text
@@ -102,6 +104,15 @@ def with_links(markdown, folder):
     return "\n".join(out)
 
 
+def titled(match):
+    """A link to a page of docs, with its title instead of its file name."""
+    page = ROOT / "docs" / match[1]
+    if not page.is_file():
+        return match[0]
+    title = re.search(r"^# (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return f"[{title[1] if title else match[1]}]({match[2]}{match[3] or ''})"
+
+
 def on_page_markdown(markdown, page, **_):
     path = page.file.src_uri
     if not path.startswith("reference/"):
@@ -109,5 +120,6 @@ def on_page_markdown(markdown, page, **_):
     if path == "SETTINGS.md":
         markdown = book.settings_page(markdown)
     markdown = book.expand(markdown)
+    markdown = PAGE_LINK.sub(titled, markdown)
     drawn = r"![\1](\2\3.light.svg#only-light)![\1](\2\3.dark.svg#only-dark)"
     return PICTURE.sub(drawn, markdown)

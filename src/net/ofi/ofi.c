@@ -4,7 +4,7 @@
  * exports the table.
  *
  * Owns the exported symbol tombolo_net. Called by core through the table. Calls the files of this
- * folder and libfabric, which is loaded when the conduit is opened. docs/NETWORK_OFI.md describes
+ * folder and libfabric, which is loaded when the conduit is opened. docs/OFI_INSIDE.md describes
  * it. Invariants: all ranks of a job use the same provider, the best one that all of them have;
  * what one rank cannot do ends the opening on all, and that rank has said why.
  */
