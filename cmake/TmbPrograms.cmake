@@ -33,6 +33,13 @@ if(tmb_tool_sources)
   target_include_directories(tombolo_tool PRIVATE
     "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_BINARY_DIR}/generated")
   target_link_libraries(tombolo_tool PRIVATE tmb_warnings tombolo_static PkgConfig::JANSSON m)
+
+  # The page of `tombolo view` is part of the command: tools/view/assets.c includes its files.
+  file(GLOB tmb_view_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/view/page/*"
+    "${PROJECT_SOURCE_DIR}/tools/view/vendor/*/*")
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/tools/view/assets.c" PROPERTIES
+    COMPILE_DEFINITIONS "TMB_VIEW_DIR=\"${PROJECT_SOURCE_DIR}/tools/view\""
+    OBJECT_DEPENDS "${tmb_view_files}")
 else()
   message(STATUS "tombolo: no tools/ yet: the tombolo command is left out")
 endif()

@@ -30,6 +30,7 @@ int main(int argc, char **argv) {
       {"ps", tool_ps_main, "show the jobs of this user"},
       {"top", tool_top_main, "show what the ranks of a running job do, again and again"},
       {"why", tool_why_main, "say what a job waits for, and who for whom"},
+      {"view", tool_view_main, "write a trace as a page to look at: timeline, waits, advice"},
       {"info", tool_info_main, "show version, settings, conduits, topology and limits"},
       {"doctor", tool_doctor_main, "check whether this machine, and hosts, can run jobs"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo view`: who waits for whom, and why.
+ *
+ * Owns: nothing global. Called by sums.c. Calls: sums.c.
+ * A wait that an operation ended has two parts: late, until the operation began (the sender is
+ * late), and transfer, from then on. What the sender did in the late part is the reason. The
+ * terms are those of Wolf and Mohr, "Automatic performance analysis of hybrid MPI/OpenMP
+ * applications" (2003), doi:10.1016/S1383-7621(03)00102-4, for one-sided operations.
+ */
+#include "view/analysis/report.h"
+
+/* The begin of what ended a wait; VIEW_MARK: not known. out culprit, kind: who, by what. */
+static int64_t cause_of(const struct view_trace *t, uint32_t wait, uint32_t *culprit,
+                        uint32_t *kind) {
+  const struct view_event *e = &t->event[wait];
+  const uint32_t arrow = t->arrow_of[wait], rank = view_event_rank(t, wait);
+  *culprit = e->peer;
+  *kind = VIEW_WAIT;
+  if (arrow != VIEW_NONE) {
+    const struct view_event *from = &t->event[t->arrow[arrow].from];
+    const uint32_t sender = view_event_rank(t, t->arrow[arrow].from);
+    *culprit = sender == rank ? from->peer : sender;
+    *kind = from->kind;
+    return from->start;
+  }
+  return e->by_peer ? e->ended : VIEW_MARK;
+}
+
+static void add_wait(const struct view_trace *t, struct view_report *r, uint32_t i) {
+  const struct view_event *e = &t->event[i];
+  uint32_t culprit, kind;
+  const int64_t began = cause_of(t, i, &culprit, &kind);
+  const uint32_t rank = view_event_rank(t, i);
+  if (culprit == VIEW_NONE || culprit == rank) {
+    r->unexplained++;
+    r->unexplained_ns += e->duration;
+    return;
+  }
+  struct view_blame *b = view_blame_of(r, rank, culprit, kind);
+  int64_t late = began == VIEW_MARK || began < e->start ? 0 : began - e->start;
+  if (late > e->duration) late = e->duration;
+  b->count++;
+  b->waited += e->duration;
+  b->late += late;
+  b->transfer += e->duration - late;
+  if (!late) return;
+  b->late_count++;
+  struct view_activity did = {{0}, &b->regions, &b->ranks};
+  view_activity(t, culprit, e->start, e->start + late, &did);
+  for (int s = 0; s < VIEW_STATES; s++) b->while_late[s] += did.ns[s];
+}
+
+/* A message whose receiver computes instead of running its handler, or data that nobody takes. */
+static void add_delay(const struct view_trace *t, struct view_report *r,
+                      const struct view_arrow *a) {
+  const struct view_event *from = &t->event[a->from], *to = &t->event[a->to];
+  const uint32_t sender = view_event_rank(t, a->from), receiver = view_event_rank(t, a->to);
+  const int64_t there = view_end(from) + r->typical;
+  if (sender == receiver || to->start <= there || !view_kind_sends(from->kind)) return;
+  if (to->kind == VIEW_WAIT) {
+    struct view_delay *d = view_delay_of(r, sender, receiver);
+    d->count++;
+    d->ready += to->start - there;
+    return;
+  }
+  if (to->kind != VIEW_HANDLER) return;
+  struct view_activity did = {{0}, NULL, NULL};
+  view_activity(t, receiver, there, to->start, &did);
+  if (did.ns[VIEW_COMPUTES] <= 0) return;
+  struct view_delay *d = view_delay_of(r, sender, receiver);
+  d->count++;
+  d->handler += did.ns[VIEW_COMPUTES];
+}
+
+void view_find_waits(const struct view_trace *t, struct view_report *r) {
+  for (uint32_t i = 0; i < t->events; i++) {
+    const struct view_event *e = &t->event[i];
+    if (e->kind != VIEW_WAIT || e->duration < 0 || view_in_collective(t, i)) continue;
+    if (t->parent[i] != VIEW_NONE && t->event[t->parent[i]].kind == VIEW_WAIT) continue;
+    add_wait(t, r, i);
+  }
+  for (size_t i = 0; i < t->arrows; i++) add_delay(t, r, &t->arrow[i]);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo view`: sums by pairs of ranks, and the order of the whole analysis.
+ *
+ * Owns: nothing global. Called by view.c and the parts of the analysis. Calls: those parts.
+ * Invariants: a table is searched from its end first, where the pair of the event before usually
+ * is; a trace has few pairs that wait for each other compared with its events.
+ */
+#include "view/analysis/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct view_blame *view_blame_of(struct view_report *r, uint32_t waiter, uint32_t culprit,
+                                 uint32_t kind) {
+  for (size_t i = r->blames; i-- > 0;) {
+    struct view_blame *b = &r->blame[i];
+    if (b->waiter == waiter && b->culprit == culprit && b->kind == kind) return b;
+  }
+  r->blame = view_more(r->blame, r->blames, &r->blame_room, sizeof *r->blame);
+  r->blame[r->blames] = (struct view_blame){.waiter = waiter, .culprit = culprit, .kind = kind};
+  return &r->blame[r->blames++];
+}
+
+struct view_delay *view_delay_of(struct view_report *r, uint32_t sender, uint32_t receiver) {
+  for (size_t i = r->delays; i-- > 0;)
+    if (r->delay[i].sender == sender && r->delay[i].receiver == receiver) return &r->delay[i];
+  r->delay = view_more(r->delay, r->delays, &r->delay_room, sizeof *r->delay);
+  r->delay[r->delays] = (struct view_delay){.sender = sender, .receiver = receiver};
+  return &r->delay[r->delays++];
+}
+
+void view_top_add(struct view_top *top, uint32_t key, int64_t ns) {
+  uint32_t least = 0;
+  for (uint32_t i = 0; i < top->used; i++) {
+    if (top->key[i] == key) {
+      top->ns[i] += ns;
+      return;
+    }
+    if (top->ns[i] < top->ns[least]) least = i;
+  }
+  if (top->used < VIEW_TOP)
+    least = top->used++;
+  else if (ns <= top->ns[least])
+    return;
+  top->key[least] = key;
+  top->ns[least] = ns;
+}
+
+void view_top_sort(struct view_top *top) {
+  for (uint32_t i = 1; i < top->used; i++)
+    for (uint32_t k = i; k > 0 && top->ns[k] > top->ns[k - 1]; k--) {
+      const int64_t ns = top->ns[k];
+      const uint32_t key = top->key[k];
+      top->ns[k] = top->ns[k - 1];
+      top->key[k] = top->key[k - 1];
+      top->ns[k - 1] = ns;
+      top->key[k - 1] = key;
+    }
+}
+
+/* The piece of a track that holds a moment, or the first behind it. */
+static uint32_t piece_at(const struct view_trace *t, const struct view_track *track, int64_t at) {
+  uint32_t low = track->piece, high = track->piece + track->pieces;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (t->piece[middle].end <= at)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* For whom the event waits. */
+static uint32_t waits_for(const struct view_trace *t, uint32_t event) {
+  const uint32_t arrow = t->arrow_of[event];
+  if (arrow != VIEW_NONE) {
+    const uint32_t rank = view_event_rank(t, t->arrow[arrow].from);
+    if (rank != view_event_rank(t, event)) return rank;
+  }
+  return t->event[event].peer;
+}
+
+void view_activity(const struct view_trace *t, uint32_t rank, int64_t from, int64_t to,
+                   struct view_activity *out) {
+  const uint32_t main = t->rank[rank].main;
+  if (main == VIEW_NONE) return;
+  const struct view_track *track = &t->track[main];
+  const uint32_t end = track->piece + track->pieces;
+  for (uint32_t i = piece_at(t, track, from); i < end && t->piece[i].start < to; i++) {
+    const struct view_piece *p = &t->piece[i];
+    const int64_t a = p->start > from ? p->start : from, b = p->end < to ? p->end : to;
+    if (b <= a) continue;
+    out->ns[p->state] += b - a;
+    if (p->state == VIEW_COMPUTES && out->regions && p->region != VIEW_NONE)
+      view_top_add(out->regions, p->region, b - a);
+    if (p->state == VIEW_WAITS && out->ranks && waits_for(t, p->event) != VIEW_NONE)
+      view_top_add(out->ranks, waits_for(t, p->event), b - a);
+  }
+}
+
+bool view_in_collective(const struct view_trace *t, uint32_t event) {
+  for (uint32_t i = t->parent[event]; i != VIEW_NONE; i = t->parent[i])
+    if (t->event[i].kind == VIEW_COLLECTIVE) return true;
+  return false;
+}
+
+static int by_waited(const void *left, const void *right) {
+  const struct view_blame *a = left, *b = right;
+  if (a->waited != b->waited) return a->waited > b->waited ? -1 : 1;
+  if (a->waiter != b->waiter) return a->waiter < b->waiter ? -1 : 1;
+  return a->culprit < b->culprit ? -1 : a->culprit > b->culprit;
+}
+
+static int by_delay(const void *left, const void *right) {
+  const struct view_delay *a = left, *b = right;
+  const int64_t x = a->handler + a->ready, y = b->handler + b->ready;
+  if (x != y) return x > y ? -1 : 1;
+  return a->receiver < b->receiver ? -1 : a->receiver > b->receiver;
+}
+
+void view_sort_report(struct view_report *r) {
+  for (size_t i = 0; i < r->blames; i++) {
+    view_top_sort(&r->blame[i].regions);
+    view_top_sort(&r->blame[i].ranks);
+  }
+  if (r->blames) qsort(r->blame, r->blames, sizeof *r->blame, by_waited);
+  if (r->delays) qsort(r->delay, r->delays, sizeof *r->delay, by_delay);
+  view_top_sort(&r->path.regions);
+}
+
+void view_analyse(const struct view_trace *t, struct view_report *r) {
+  view_measure(t, r);
+  view_find_waits(t, r);
+  view_find_meetings(t, r);
+  view_overlap(t, r);
+  view_find_path(t, r);
+  view_sort_report(r);
+  view_advise(t, r);
+}
+
+void view_report_free(struct view_report *r) {
+  for (size_t i = 0; i < r->meetings; i++) free(r->meeting[i].last);
+  for (size_t i = 0; i < r->advices; i++) {
+    free(r->advice[i].text);
+    free(r->advice[i].title);
+  }
+  free(r->share);
+  free(r->count);
+  free(r->bytes);
+  free(r->blame);
+  free(r->delay);
+  free(r->meeting);
+  free(r->path.step);
+  free(r->path.on_rank);
+  free(r->advice);
+}
