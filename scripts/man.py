@@ -17,8 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "man"
-COMMANDS = ("run", "ps", "why", "top", "view", "info", "doctor", "bench", "tune", "sim", "fc", "upcc",
-            "upcrun")
+COMMANDS = ("run", "ps", "why", "top", "view", "info", "doctor", "bench", "tune", "sim", "fc",
+            "upcc", "upcrun")
 NETWORK_SCRIPTS = ("gasnetrun_udp", "amudprun")
 OPTION = re.compile(r"^ {2,6}(-\S.*?)(?: {2,}(\S.*))?$")
 SEE = {"run": "docs/RUN.md, docs/HOSTS.md", "ps": "docs/HANGS.md", "why": "docs/HANGS.md",

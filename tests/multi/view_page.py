@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # nightly: yes
 # timeout: 240
-"""The page of `tombolo view` in a headless Chromium: errors, keys, dark mode, looks, a million events.
+"""The page of `tombolo view` in a headless Chromium: errors, keys, looks, a million events.
 
 Usage: view_page.py [--write]. With --write the coarse pictures of tests/data/view_page.json are
 renewed: look at the page before.

@@ -5,7 +5,7 @@ _tombolo() {
   local cur=${COMP_WORDS[COMP_CWORD]} name=${COMP_WORDS[1]} options='' takes='' i word
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'run ps top why info doctor bench sim fc upcc upcrun tune version help' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W 'run ps top why view info doctor bench sim fc upcc upcrun tune version help' -- "$cur")
     return
   fi
   case $name in
@@ -21,6 +21,9 @@ _tombolo() {
     why)
       options='--all -i --interval= --no-stacks --stacks -? --help --usage --version'
       takes='-i --interval' ;;
+    view)
+      options='--diagram= --from= -o --output= --summary --title= --until= -? --help --usage --version'
+      takes='--diagram --from -o --output --title --until' ;;
     info)
       options='-c --config -j --json --markdown -n --network -? --help --usage'
       takes='' ;;
