@@ -67,8 +67,9 @@ private:
     return free_[which];
   }
 
-  uint64_t draw() {
+  uint64_t draw(uint64_t rank) {
     if (c_.place == Place::HOT) return 0;
+    if (c_.place == Place::NEXT) return (rank + m_.count("cores_per_node")) % network_.ranks();
     state_ = state_ * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (state_ >> 33) % network_.ranks();
   }
@@ -84,7 +85,7 @@ private:
 
   void begin(const Event &e) {
     begun_[e.rank] = e.at;
-    const uint64_t owner = draw();
+    const uint64_t owner = draw(e.rank);
     double sent = e.at + m_.get("put_overhead_s");
     if (!nic()) {
       const bool near = network_.near(e.rank, owner);
@@ -133,7 +134,8 @@ private:
 Place atomic_place(const std::string &name) {
   if (name.empty() || name == "hot") return Place::HOT;
   if (name == "spread") return Place::SPREAD;
-  throw Error("--kind " + name + ": give hot or spread");
+  if (name == "next") return Place::NEXT;
+  throw Error("--kind " + name + ": give hot, spread or next");
 }
 
 Executor atomic_means(const std::string &name) {

@@ -13,8 +13,9 @@
 
 namespace sim {
 
-/* HOT: all ranks use a word of rank 0. SPREAD: one of any rank, drawn at random. */
-enum class Place { HOT, SPREAD };
+/* HOT: all ranks use a word of rank 0. SPREAD: one of any rank, drawn at random. NEXT: of the same
+ * rank of the next node. */
+enum class Place { HOT, SPREAD, NEXT };
 
 /* OWNER: the owner's processor, in a handler. NIC: the adapter of the owner's node. */
 enum class Executor { OWNER, NIC };
