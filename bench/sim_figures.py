@@ -81,13 +81,14 @@ def pipeline(r):
     x, signal, top = last(found), found["put with signal"], found["put + flag"]
     gains = over(top, signal)
     best = max(gains, key=lambda p: p[1])
+    wins = sum(v <= min(at(line, p) for line in found.values()) for p, v in signal)
     return [{
         "name": "sim-pipeline", "machine": "aries",
         "title": "Pipeline, 32768 x 32768, strong scaling (simulated)",
         "about": "Time of one sweep of the synchronised pipeline, one value a row to the right "
                  "neighbour, by the way in which that is told.",
-        "says": f"Put with signal is fastest on every number of ranks; on {best[0]} ranks put + "
-                f"flag takes {number(best[1])} times as long, on {x} ranks sync all "
+        "says": f"Put with signal is fastest on {wins} of {len(signal)} numbers of ranks; on "
+                f"{best[0]} put + flag takes {number(best[1])} times as long, on {x} sync all "
                 f"{number(at(found['sync all'], x) / at(signal, x))} times.",
         "command": "tombolo sim pipeline --machine aries --rows 32768 --columns 32768 --ranks N "
                    "--way WAY",
@@ -141,8 +142,8 @@ def events(r):
         "name": "sim-events-machines", "machine": ", ".join(groups),
         "title": "Data of 8 bytes with their notice, on four machines (simulated)",
         "about": "The same time on the machines of bench/machines.",
-        "says": f"Put with signal wins on all: put + flag takes {number(min(ratios))} to "
-                f"{number(max(ratios))} times as long.",
+        "says": f"Put + flag takes {number(min(ratios))} to {number(max(ratios))} times as long "
+                "as put with signal, by the machine.",
         "command": "tombolo sim event --machine MACHINE --ranks 256 --bytes 8 --way WAY",
         "panels": [{"kind": "Bars", "x": {"label": "time", "unit": "us", "log": True},
                     "groups": groups}]}]
@@ -152,44 +153,53 @@ STENCIL = {"signal": "put with signal", "flag": "put + flag", "queue": "message 
            "message": "MPI send, receive"}
 
 
-def stencil(r):
-    out = []
-    for kind, what, size in (
-            ("strong", "65536 x 65536 points, columns divided", "--rows 65536 --columns 65536 "
-             "--grid 1d"),
-            ("weak", "512 x 512 points a rank, both sides divided", "--rows 512*PY --columns "
-             "512*PX")):
-        def name(k, kind=kind):
-            if k[0] != kind:
-                return None
-            return STENCIL[k[1]] + ("" if k[2] else ", no overlap")
+def stencil_lines(results, kind):
+    """({line: [(ranks, ms)]}, {line: [(ranks, us that communication adds)]})"""
+    time, added = {}, {}
+    for (k, way, overlap, n), one in results.items():
+        if k == kind:
+            name = STENCIL[way] + ("" if overlap else ", no overlap")
+            time.setdefault(name, []).append((n, 1e3 * one["seconds"]))
+            added.setdefault(name, []).append((n, 1e6 * (one["seconds"] - one["compute_s"])))
+    order = [n + m for n in STENCIL.values() for m in ("", ", no overlap")]
+    return tuple({n: d[n] for n in order if n in d} for d in (time, added))
 
-        time = series(r["stencil"], name, scale=1e3)
-        added = {}
-        for k, one in r["stencil"].items():
-            if name(k):
-                added.setdefault(name(k), []).append(
-                    (k[3], 1e6 * (one["seconds"] - one["compute_s"])))
-        order = [n + m for n in STENCIL.values() for m in ("", ", no overlap")]
-        time, added = ({n: d[n] for n in order if n in d} for d in (time, added))
-        x = last(time)
-        signal, flag, mpi = (at(added[n], x) for n in (
-            "put with signal", "put + flag", "MPI send, receive, no overlap"))
-        out.append({
-            "name": f"sim-stencil-{kind}", "machine": "aries",
-            "title": f"Five-point stencil, {kind} scaling (simulated)",
-            "about": f"An iteration of {what}; with overlap a rank computes and puts its edge "
-                     "first, then computes the rest.",
-            "says": f"On {x} ranks communication adds {number(signal)} us to an iteration with "
-                    f"put with signal, {number(flag)} us with put + flag, {number(mpi)} us with "
-                    "MPI without overlap.",
-            "command": f"tombolo sim stencil --machine aries {size} --width 1 --ranks N --times 4 "
-                       "--way WAY --overlap 0|1",
-            "panels": [lines(RANKS, {"label": "time of an iteration", "unit": "ms",
-                                     "log": kind == "strong"}, time),
-                       lines(RANKS, {"label": "added by communication", "unit": "us",
-                                     "log": False}, added)]})
-    return out
+
+ADDED = {"label": "added by communication", "unit": "us", "log": False}
+
+
+def stencil(r):
+    (time, added), (_, alone), (weak, weakly) = (stencil_lines(r["stencil"], k)
+                                                 for k in ("strong", "alone", "weak"))
+    signal, slow = "put with signal", "MPI send, receive, no overlap"
+    x, y, z = last(added), last(alone), last(weakly)
+    word = "tombolo sim stencil --machine aries --width 1 --times 4 --ranks N --way WAY " \
+           "--overlap 0|1 "
+    about = "with overlap a rank computes and puts its edge first, then computes the rest. " \
+            "Beside the time what communication adds to computing"
+    return [{
+        "name": "sim-stencil-strong", "machine": "aries",
+        "title": "Five-point stencil, 65536 x 65536, strong scaling (simulated)",
+        "about": f"An iteration, columns divided; {about}, with 32 ranks a node and with one.",
+        "says": f"With 32 ranks a node, copying between neighbours in memory decides: "
+                f"{number(at(added[signal], x))} us on {x} ranks by put with signal, "
+                f"{number(at(added[slow], x))} us by MPI without overlap. With one a node "
+                f"the put is hidden: {number(at(alone[signal], y))} us on {y} ranks, "
+                f"{number(at(alone[signal + ', no overlap'], y))} us without overlap.",
+        "command": word + "--rows 65536 --columns 65536 --grid 1d [--set cores_per_node=1]",
+        "panels": [lines(RANKS, {"label": "time of an iteration", "unit": "ms", "log": True}, time),
+                   lines(RANKS, ADDED, added, title="32 ranks a node"),
+                   lines(RANKS, ADDED, alone, title="one rank a node")]}, {
+        "name": "sim-stencil-weak", "machine": "aries",
+        "title": "Five-point stencil, 512 x 512 points a rank, weak scaling (simulated)",
+        "about": f"An iteration, both sides divided; {about}.",
+        "says": f"On {z} ranks communication adds {number(at(weakly[signal], z))} us with put "
+                f"with signal, {number(at(weakly['put + flag'], z))} us with put + flag, "
+                f"{number(at(weakly[slow], z))} us with MPI without overlap.",
+        "command": word + "--rows 512*PY --columns 512*PX",
+        "panels": [lines(RANKS, {"label": "time of an iteration", "unit": "us", "log": False},
+                         {n: [(p, 1e3 * v) for p, v in line] for n, line in weak.items()}),
+                   lines(RANKS, ADDED, weakly)]}]
 
 
 def hydro(r):
@@ -266,8 +276,8 @@ def barriers(r):
     return [{
         "name": "sim-barrier", "machine": "torus, aries", "title": "Barrier by ranks (simulated)",
         "about": "A barrier of all ranks by each algorithm, on the Blue Gene/P and on the Cray.",
-        "says": f"On {x} ranks of the torus, in us: {listed}; published is the same order of "
-                "interrupt network, torus and binomial tree.",
+        "says": f"On {x} ranks of the torus, in us: {listed}; published is the order interrupt "
+                "network, torus, binomial tree.",
         "command": "tombolo sim barrier --machine MACHINE --ranks N --algorithm ALGORITHM",
         "panels": panels}]
 
@@ -337,8 +347,8 @@ def links(r):
                                                        (sizes[-1], 6 * rate)]}))
     for name in panels[0]["series"]:
         gain[name] = over(panels[0]["series"][name], panels[1]["series"][name])
-    panels.append(lines(BYTES, {"label": "put over send and receive", "log": False}, gain,
-                        title="gain", published={"2 links": [(8192, facts["links2"])],
+    panels.append(lines(BYTES, {"label": "put over send and receive", "log": False, "low": 0.9},
+                        gain, title="gain", published={"2 links": [(8192, facts["links2"])],
                                                  "4 links": [(8192, facts["links4"])]}))
     return [{
         "name": "sim-links", "machine": "torus",
@@ -348,7 +358,8 @@ def links(r):
         "says": f"At 8 KiB put is {number(at(gain['2 links'], 8192))} times as fast as send and "
                 f"receive on two links (published {facts['links2']}), "
                 f"{number(at(gain['4 links'], 8192))} on four (published {facts['links4']}), "
-                f"{number(at(gain['6 links'], 8192))} on six; at 1 MiB both reach the same.",
+                f"{number(at(gain['6 links'], 8192))} on six, and "
+                f"{number(at(gain['6 links'], 1 << 20))} at 1 MiB (published: the same).",
         "command": "tombolo sim links --machine torus --ranks 2048 --links N --bytes N --way "
                    "put|message --count 128",
         "panels": panels}]
@@ -367,8 +378,9 @@ def dense(r):
         base = panel["series"][names["library"]]
         gain = {n: over(line, base) for n, line in panel["series"].items() if line is not base}
         ends = [x for x, _ in base]
-        panels.append(lines(order, {"label": "over two-sided rings", "log": False}, gain, bounds={
-            f"published, {app}": [(min(ends), facts[app]), (max(ends), facts[app])]}))
+        axis = {"label": "over two-sided rings", "log": False, "low": 0.8}
+        panels.append(lines(order, axis, gain, bounds={"published gain": [
+            (min(ends), facts[app]), (max(ends), facts[app])]}))
         ours = [v for _, v in gain[names["collective"]]]
         said.append(f"{app} by team collectives is {number(min(ours))} to {number(max(ours))} "
                     f"times as fast (published {facts[app]})")
@@ -470,8 +482,8 @@ def ft_collective(r):
                              ("weak", "D/8 to 8 D", "collective_weak")):
         speed = speeds(r[key], 1e9)
         gain = {n: over(speed[n], speed["two-sided packed"]) for n in ("collective", "slabs")}
-        panels.append(lines(CORES, {"label": "over two-sided packed", "log": False}, gain,
-                            title=title, published={"collective": [(16384, facts[fact])]}))
+        panels.append(lines(CORES, {"label": "over two-sided packed", "log": False, "low": 0.9},
+                            gain, title=title, published={"collective": [(16384, facts[fact])]}))
         x = last(gain)
         said.append(f"{title}: {number(at(gain['collective'], x))} on {x} cores (published "
                     f"{facts[fact]})")
@@ -501,7 +513,7 @@ def specs(results):
         except (KeyError, ValueError, TypeError, ZeroDivisionError) as error:
             print(f"simulate: no figure {make.__name__} of {', '.join(needs)}: "
                   f"{type(error).__name__} {error}", file=sys.stderr)
-    return out
+    return [{"order": i, **spec} for i, spec in enumerate(out)]
 
 
 # ---- drawing
@@ -540,14 +552,26 @@ def keep(found, data, out):
 
 
 def kept(data):
-    return [json.loads(path.read_text()) for path in sorted(data.glob("sim-*.json"))]
+    found = [json.loads(path.read_text()) for path in data.glob("sim-*.json")]
+    return sorted(found, key=lambda spec: (spec["order"], spec["name"]))
+
+
+HEAD = """<!-- Written by bench/sim_figures.py: do not edit. -->
+# Figures of the simulation
+
+`tombolo sim` ([SIMULATION.md](SIMULATION.md)) computes each of them from the parameters of a
+machine; no parameter is fitted to what is compared. Stars and lines called published are from
+bench/published. [RESULTS_SIMULATION.md](RESULTS_SIMULATION.md) says why both differ.
+`bench/simulate.py --figures docs/figures` computes all of them again; `make figures` draws them
+again from docs/figures/data.
+"""
 
 
 def markdown(found, folder="figures"):
-    """A section a figure."""
-    out = []
+    """The page: a section a figure."""
+    out = [HEAD]
     for spec in found:
-        out += [f"### {spec['title'].replace(' (simulated)', '')}", "",
+        out += [f"## {spec['title'].replace(' (simulated)', '')}", "",
                 f"![{spec['title']}]({folder}/{spec['name']}.svg)", "",
                 f"{spec['about']} **{spec['says']}**", "",
                 f"Machine: {spec['machine']}. Again: `{spec['command']}`", ""]
@@ -558,8 +582,11 @@ def main():
     parser = argparse.ArgumentParser(description="Draw the kept figures of the simulation again.")
     parser.add_argument("--data", type=Path, default=ROOT / "docs/figures/data")
     parser.add_argument("--out", type=Path, default=ROOT / "docs/figures")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs/FIGURES_SIMULATION.md")
     options = parser.parse_args()
-    return keep(kept(options.data), options.data, options.out)
+    found = kept(options.data)
+    options.page.write_text(markdown(found))
+    return keep(found, options.data, options.out)
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ def event_set(quick):
 
 
 def stencil_set(quick):
-    """(strong or weak, way, overlap, ranks)"""
+    """(strong, alone or weak, way, overlap, ranks); alone: strong with one rank a node."""
     asked = {}
     for way in ("signal", "flag", "queue", "message"):
         for overlap in (1, 0):
@@ -155,6 +155,9 @@ def stencil_set(quick):
                          "--way", way, "--overlap", overlap, "--rows"]
                 asked["strong", way, overlap, n] = [*words, 65536, "--columns", 65536, "--grid",
                                                     "1d"]
+                if n <= 2048:
+                    asked["alone", way, overlap, n] = [*asked["strong", way, overlap, n], "--set",
+                                                       "cores_per_node=1"]
                 # A square of 512 x 512 points a rank.
                 side = 1 << ((n.bit_length() - 1) // 2)
                 asked["weak", way, overlap, n] = [*words, 512 * side, "--columns",
@@ -206,7 +209,8 @@ def machine_set(_quick):
     return {("torus",): ["machine", "--machine", "torus"]}
 
 
-SETS = {"machine": machine_set, "pipeline": pipeline_set, "events": event_set, "stencil": stencil_set,
+SETS = {"machine": machine_set,
+        "pipeline": pipeline_set, "events": event_set, "stencil": stencil_set,
         "hydro": hydro_set, "atomics": atomic_set, "barriers": barrier_set, "dense": dense_set,
         "strong": strong_set, "weak": weak_set, "bounds": bounds_set, "links": links_set,
         "collectives": collective_set, "byranks": rank_set, "trips": trip_set,

@@ -3,7 +3,7 @@
 #
 # simulate.py: the standard set of `tombolo sim`, as curves with the published points beside them.
 #
-# Simulates the original one-sided study (Blue Gene/P; figures in bench/published) on bench/machines/torus
+# Simulates the original one-sided study (Blue Gene/P; bench/published) on bench/machines/torus
 # and what put with signal, two levels and more rails change on every machine. Nothing is fitted to
 # the published figures. Writes FOLDER/simulation.json, .md and .html (self-contained, SVG).
 #   bench/simulate.py [--quick] [--build build] [--out simulation] [--json FILE] [--jobs 2]
@@ -214,6 +214,15 @@ def page(r):
             f"padding:3px 1em 3px 0}}</style><body>{''.join(body)}</body></html>\n")
 
 
+def earlier(options):
+    """With --only, what the others have given before in that folder."""
+    path = options.out / "simulation.json"
+    if options.only is None or not path.exists():
+        return {}
+    return {name: {tuple(one["key"]): one for one in found}
+            for name, found in json.loads(path.read_text())["results"].items()}
+
+
 def main():
     parser = argparse.ArgumentParser(description="Simulate the standard set and draw it.")
     parser.add_argument("--quick", action="store_true", help="fewer sizes")
@@ -221,6 +230,8 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "simulation", help="its folder")
     parser.add_argument("--json", type=Path, help="write the figures here, too")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at a time")
+    parser.add_argument("--only", nargs="*", choices=SETS, metavar="SET",
+                        help="simulate these, and take the others from FOLDER; none: draw only")
     parser.add_argument("--figures", type=Path, metavar="FOLDER",
                         help="keep the figures there, as docs/figures: SVG, and data/*.json")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one simulation")
@@ -231,7 +242,9 @@ def main():
               "built")
         return 77
     simulator = Simulator(options)
-    results = {name: simulator.all(name, make(options.quick)) for name, make in SETS.items()}
+    results = earlier(options)
+    results |= {name: simulator.all(name, make(options.quick)) for name, make in SETS.items()
+                if options.only is None or name in options.only}
     data = {"records": records(results),
             "changes": [{"machine": m, "change": w, "ratio": x}
                         for m, w, x in change_rows(results["changes"])],

@@ -31,13 +31,15 @@ KINDS = (("broadcast", 8), ("broadcast", 8192), ("broadcast", 65536), ("allreduc
 FLOOD = ("broadcast", 1 << 20)
 SHORT = ("exchange", 8)
 NEAR = ("broadcast", 8)
+RESTING = ("resting", 8)
+WAKE_AFTER_S = 1e-5  # src/core/progress/wait.c: 1 us and four yields where ranks are crowded
 FIRST_WINDOW = 14600
 FRAME_BYTES = 1514  # of which a datagram of the conduit carries:
 PAYLOAD_BYTES = 1400
 
 
 def machine(options, per_host, work):
-    """The lab as a machine file's text."""
+    """The lab as a machine file's text. in work: None where each rank has a processor."""
     rate = options.rate_mbit * 1e6 / 8 * PAYLOAD_BYTES / FRAME_BYTES
     values = {
         "cores_per_node": (per_host, "ranks of a host"),
@@ -45,7 +47,8 @@ def machine(options, per_host, work):
         "link_latency_s": (options.delay_us * 1e-6 / 2, "--delay-us, over two links"),
         "near_latency_s": (1e-6, "estimate: a message between ranks of a host"),
         "near_bytes_per_s": (5e9, "estimate"), "copy_bytes_per_s": (2e9, "estimate"),
-        "flops_per_core": (1e9, "not used"), "fft_fraction": (1, "not used"),
+        "flops_per_core": (2e10, "estimate; 0.1 of it in simple loops, which take little here"),
+        "fft_fraction": (1, "not used"),
         "memory_bytes_per_s": (1e10, "not used"), "put_overhead_s": (0, "measured"),
         "signal_overhead_s": (0, "measured"), "am_send_s": (0, "measured"),
         "am_receive_s": (0, "measured"), "message_send_s": (0, "not used"),
@@ -53,14 +56,23 @@ def machine(options, per_host, work):
         "eager_bytes_max": (65536, "not used"), "rendezvous_s": (0, "not used"),
         "window_bytes": (FIRST_WINDOW, "src/net/udp/window/udp_cc.c: ten packets"),
         "window_bytes_max": (2 << 20, "src/net/udp/window/udp_cc.c"),
+        **(shared(per_host, work) if work else {})}
+    return json.dumps({"name": "lab", "title": "emulated links", "topology": "switch",
+                       "parameters": {k: {"value": v, "source": s}
+                                      for k, (v, s) in values.items()}})
+
+
+def shared(per_host, work):
+    """What processors that serve all hosts take for collectives."""
+    return {
         "shared_processors": (len(os.sched_getaffinity(0)), "this machine's serve all hosts"),
         "host_s_per_byte": (work.byte, "measured: two hosts without delay and rate"),
         "host_s_per_message": (work.message, "measured: all hosts without delay and rate"),
         "host_s_per_near_message": (work.near.get(per_host, 0),
-                                    "measured: all ranks on one host")}
-    return json.dumps({"name": "lab", "title": "emulated links", "topology": "switch",
-                       "parameters": {k: {"value": v, "source": s}
-                                      for k, (v, s) in values.items()}})
+                                    "measured: all ranks on one host"),
+        "host_s_per_wake": (work.wake.get(per_host, 0),
+                            "measured: all ranks on one host asleep, less the message"),
+        "wake_after_s": (WAKE_AFTER_S, "src/core/progress/wait.c")}
 
 
 def real(lab, program, options, ranks, kinds=KINDS):
@@ -112,6 +124,13 @@ class Work:
         self.near = {n: self.seconds([n * hosts], NEAR) / (n * hosts - 1)
                      for n in options.per_host if n > 1}
 
+        # The same to ranks that sleep: each is also woken.
+        self.wake = {}
+        for n in options.per_host:
+            ranks = max(n * hosts, 2)
+            asleep = self.seconds([ranks], RESTING) / (ranks - 1)
+            self.wake[n] = max(asleep - self.near.get(n, 0), 0)
+
     def seconds(self, ranks, kind):
         """All processors' time for one collective. ranks: of each host."""
         wire = ["delay=0us", "rate=100gbit", f"queue={4 << 20}"]
@@ -122,18 +141,25 @@ class Work:
     def __str__(self):
         near = ", ".join(f"{s * 1e6:.1f} us ({n * self.options.hosts} ranks)"
                          for n, s in self.near.items())
+        wake = ", ".join(f"{s * 1e6:.1f} us ({n * self.options.hosts} ranks)"
+                         for n, s in self.wake.items())
+        near += f"; to wake a rank {wake}"
         return (f"{self.byte * 1e9:.2f} ns for a byte, {self.message * 1e6:.0f} us for a message"
                 + (f", on the host {near}" if near else ""))
+
+
+def host_seconds(options, lab, program):
+    """What a host adds to a message: from two ranks, of which one message each way is done."""
+    short = ("allreduce", 8)
+    two = real(lab, program, options, [1, 1], (short,)).get(short, 0)
+    return max(two - options.delay_us * 1e-6, 0) / 2
 
 
 def compare(options, folder, lab, program, work):
     """All numbers of ranks. Returns the records."""
     records = []
-    files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json"}
-    # What a host adds to a message is taken from two ranks, of which one message each way is done.
-    short = ("allreduce", 8)
-    two = real(lab, program, options, [1, 1], (short,)).get(short, 0)
-    files["host_s"] = max(two - options.delay_us * 1e-6, 0) / 2
+    files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json",
+             "host_s": host_seconds(options, lab, program)}
     print(f"sim: a host adds {files['host_s'] * 1e6:.0f} us to a message", flush=True)
     for per_host in options.per_host:
         files["machine"].write_text(machine(options, per_host, work))
@@ -149,6 +175,18 @@ def compare(options, folder, lab, program, work):
             print(f"{ranks:4} {key[0]:10} {key[1]:7} {found[1]:10} real {seconds * 1e3:9.3f} ms  "
                   f"simulated {found[0] * 1e3:9.3f} ms  {100 * off:+6.1f} %", flush=True)
     return records
+
+
+def prepare(options, folder):
+    """Builds sim_check, measures messages into folder/loggp.json. Returns the program."""
+    program = folder / "sim_check"
+    subprocess.run(["cc", "-O2", str(HERE / "sim_check.c"), "-o", str(program),
+                    f"-I{ROOT}/include", f"-L{options.build}/lib",
+                    f"-Wl,-rpath,{options.build}/lib", "-ltombolo"], check=True)
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)  # far ranks of this machine
+    subprocess.run([str(options.build / "bin/tombolo"), "bench", "loggp", "--quick", "--json",
+                    str(folder / "loggp.json")], check=True, stdout=subprocess.DEVNULL)
+    return program
 
 
 def main():
@@ -167,13 +205,7 @@ def main():
     confine()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = folder / "sim_check"
-        subprocess.run(["cc", "-O2", str(HERE / "sim_check.c"), "-o", str(program),
-                        f"-I{ROOT}/include", f"-L{options.build}/lib",
-                        f"-Wl,-rpath,{options.build}/lib", "-ltombolo"], check=True)
-        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)  # far ranks of this machine
-        subprocess.run([str(options.build / "bin/tombolo"), "bench", "loggp", "--quick", "--json",
-                        str(folder / "loggp.json")], check=True, stdout=subprocess.DEVNULL)
+        program = prepare(options, folder)
         wire = [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
                 f"queue={4 << 20}"]
         work = Work(options, program)

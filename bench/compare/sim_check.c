@@ -6,7 +6,8 @@
  * collective and its bytes. Prints the mean of some of them one after the other, each with the next
  * root, after one that is not counted, as `tombolo sim collective --warm 1 --times 8` does them:
  * from a barrier to the last rank's end. A job does one kind, so that windows of congestion control
- * are what that kind has made them.
+ * are what that kind has made them. `resting`: broadcasts to ranks that sleep, one at a time, by
+ * the clock that all ranks of a machine share.
  */
 #define GASNET_SEQ 1
 #include <gasnetex.h>
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TIMES = 8 };
+enum { TIMES = 8, REST_US = 20000 };
 
 static gex_TM_t tm;
 static gex_Rank_t rank, size;
@@ -63,6 +64,30 @@ static void measure(const char *name, size_t bytes, void (*one)(size_t, int)) {
   fflush(stdout);
 }
 
+/* Seconds from the root's start to the last rank's end of broadcasts, the mean of some: before each
+ * the root rests, and all others wait, so that they sleep. */
+static void measure_resting(size_t bytes, long rest_us) {
+  double start[TIMES] = {0}, end[TIMES], first[TIMES], last[TIMES];
+  broadcast(bytes, 0);
+  for (int i = 0; i < TIMES; i++) {
+    barrier();
+    if ((gex_Rank_t)i % size == rank) {
+      nanosleep(&(struct timespec){rest_us / 1000000, rest_us % 1000000 * 1000}, NULL);
+      start[i] = now_s();
+    }
+    broadcast(bytes, i);
+    end[i] = now_s();
+  }
+  gex_Event_Wait(
+      gex_Coll_ReduceToAllNB(tm, first, start, GEX_DT_DBL, 8, TIMES, GEX_OP_MAX, NULL, NULL, 0));
+  gex_Event_Wait(
+      gex_Coll_ReduceToAllNB(tm, last, end, GEX_DT_DBL, 8, TIMES, GEX_OP_MAX, NULL, NULL, 0));
+  double sum = 0;
+  for (int i = 0; i < TIMES; i++) sum += last[i] - first[i];
+  if (rank == 0) printf("ROW resting %zu %.9f\n", bytes, sum / TIMES);
+  fflush(stdout);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
@@ -75,6 +100,13 @@ int main(int argc, char **argv) {
   rank = gex_TM_QueryRank(tm);
   size = gex_TM_QuerySize(tm);
   const size_t bytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+  if (bytes && !strcmp(argv[1], "resting")) {
+    src = calloc(1, bytes);
+    dst = calloc(1, bytes);
+    if (!src || !dst) gasnet_exit(1);
+    measure_resting(bytes, REST_US);
+    gasnet_exit(0);
+  }
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     if (!bytes || strcmp(argv[1], kinds[i].name)) continue;
     src = calloc(kinds[i].all ? size : 1, bytes);
@@ -86,6 +118,6 @@ int main(int argc, char **argv) {
     measure(argv[1], bytes, kinds[i].one);
     gasnet_exit(0);
   }
-  fprintf(stderr, "usage: sim_check broadcast|allreduce|exchange BYTES\n");
+  fprintf(stderr, "usage: sim_check broadcast|allreduce|exchange|resting BYTES\n");
   gasnet_exit(2);
 }

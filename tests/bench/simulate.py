@@ -152,6 +152,10 @@ class Simulate(unittest.TestCase):
                 ("flag", 1, 1e-6 + 1e-6 + way + WIRE_S + 2e-6 + 1e-6 + WIRE_S + 8e-8)):
             got = self.seconds(*words, name, "--overlap", overlap)
             self.assertAlmostEqual(got, seconds, delta=seconds * 1e-4, msg=f"{name} {overlap}")
+        # Each blocking put is waited for: the next neighbour gets its own later.
+        got = self.seconds(*words, "flag", "--blocking", 1)
+        self.assertAlmostEqual(got, 2e-6 + 1e-6 + way + WIRE_S + 2e-6 + 1e-6 + 2 * (WIRE_S + 4e-8)
+                               + 2e-6, delta=1e-9)
         # Alone: the operations of a step, 440 a cell.
         self.assertAlmostEqual(self.seconds("hydro", "--ranks", 1, "--rows", 10, "--columns", 10),
                                440e-6, delta=1e-9)

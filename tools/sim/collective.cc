@@ -140,9 +140,11 @@ private:
     return *way;
   }
 
-  /* Take one message from the network. */
+  /* Take one message from the network. A rank that has waited for long sleeps and must be woken. */
   void pump() {
+    const double since = s4u::Engine::get_clock();
     const std::unique_ptr<Mail> mail(job_.boxes[rank_]->get<Mail>());
+    if (s4u::Engine::get_clock() - since > m_.get("wake_after_s")) spend(m_.get("host_s_per_wake"));
     spend(receive_cost(*mail) + (near(mail->from) ? m_.get("host_s_per_near_message") : 0));
     if (mail->kind == Note::DATA) job_.result.received += static_cast<double>(mail->bytes);
     stash_[{mail->kind, mail->round, mail->from, mail->tag}]++;

@@ -14,7 +14,7 @@ namespace sim {
 
 /* Sizes of the applications' models. */
 struct AppSizes {
-  uint64_t rows = 1000, columns = 1000, group = 1, block = 64, overlap = 1, width = 1;
+  uint64_t rows = 1000, columns = 1000, group = 1, block = 64, overlap = 1, width = 1, blocking = 0;
 };
 
 /* What the command line says; 0 and empty: not given. */

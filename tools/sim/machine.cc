@@ -53,6 +53,8 @@ const Row rows[] = {
     {"host_s_per_byte", 0, 1, 0},
     {"host_s_per_message", 0, 1, 0},
     {"host_s_per_near_message", 0, 1, 0},
+    {"host_s_per_wake", 0, 1, 0},
+    {"wake_after_s", 0, 1, 0},
     /* one-sided */
     {"put_overhead_s", 0, 1, NEEDED},
     {"put_done_s", 0, 1, 0},

@@ -40,6 +40,7 @@ const char usage[] =
     "  barrier     --algorithm interrupt, torus, binomial, dissemination or nodes\n"
     "  stencil     a star: --rows N --columns N --width RADIUS [--grid 1d] [--overlap 0|1] --way\n"
     "  hydro       a step of hydrodynamics: --rows N --columns N --way\n"
+    "              --blocking 1: puts are blocking, as in the C programs of bench/apps\n"
     "  fetch-add   --kind hot|spread|next --algorithm owner|nic [--count N]\n"
     "  native      the machine's own: --kind broadcast|allreduce --algorithm tree|torus\n"
     "  matmul, cholesky  --rows N --block N --way hand|collective|library\n\n"
@@ -104,7 +105,7 @@ bool take(Options &o, const std::string &name, const std::string &value) {
       {"--warm", {&e.warm, 0}},           {"--rows", {&e.app.rows, 1}},
       {"--columns", {&e.app.columns, 1}}, {"--group", {&e.app.group, 1}},
       {"--block", {&e.app.block, 1}},     {"--overlap", {&e.app.overlap, 0}},
-      {"--width", {&e.app.width, 1}}};
+      {"--width", {&e.app.width, 1}},     {"--blocking", {&e.app.blocking, 0}}};
   const auto text = texts.find(name);
   const auto count = numbers.find(name);
   if (text != texts.end())

@@ -85,7 +85,7 @@ complete -c tombolo -n '__fish_seen_subcommand_from bench' -l 'timeout' -x -d 'e
 complete -c tombolo -n '__fish_seen_subcommand_from bench' -s 'v' -l 'verbose' -d 'say what is being run'
 complete -c tombolo -n '__fish_seen_subcommand_from bench' -s '?' -l 'help' -d 'Give this help list'
 complete -c tombolo -n '__fish_seen_subcommand_from bench' -l 'usage' -d 'Give a short usage message'
-complete -c tombolo -n '__fish_seen_subcommand_from sim' -l 'machine' -x -d 'torus, fat-tree, dragonfly, ethernet, or a machine file'
+complete -c tombolo -n '__fish_seen_subcommand_from sim' -l 'machine' -x -d 'torus, fat-tree, dragonfly, ethernet, aries, aries-manycore, or a ...'
 complete -c tombolo -n '__fish_seen_subcommand_from sim' -l 'ranks' -x -d 'ranks of the job'
 complete -c tombolo -n '__fish_seen_subcommand_from sim' -l 'set' -x -d 'another value for a parameter of the machine'
 complete -c tombolo -n '__fish_seen_subcommand_from sim' -l 'loggp' -r -d 'put, message and signal as measured by \'tombolo bench loggp --json\''

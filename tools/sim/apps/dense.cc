@@ -22,7 +22,7 @@ class Grid {
 public:
   Grid(const Network &network, const DenseCase &c)
       : m_(network.machine()), c_(c), q_(c.side),
-        ways_(network, c.way == Dense::LIBRARY ? Notice::MESSAGE : Notice::SIGNAL),
+        ways_(network, c.way == Dense::LIBRARY ? Notice::MESSAGE : Notice::SIGNAL, false),
         free(q_ * q_, 0) {}
 
   double compute(double flops) const {

@@ -38,7 +38,7 @@ struct Rank {
 class Halo {
 public:
   Halo(const Network &network, const HaloCase &c)
-      : network_(network), c_(c), m_(network.machine()), ways_(network, c.notice),
+      : network_(network), c_(c), m_(network.machine()), ways_(network, c.notice, c.blocking),
         ranks_(network.ranks()), next_(network.ranks()) {
     divide();
     for (uint64_t r = 0; r < ranks_.size(); r++) join(r);
@@ -143,6 +143,19 @@ private:
     }
   }
 
+  /* The same, one neighbour after the other, each until all is known. */
+  void send_each(uint64_t index, const Phase &phase, double wire) {
+    Rank &r = ranks_[index];
+    for (const Side &side : r.sides) {
+      const double own = bytes(side, phase);
+      const Message m = ways_.message(index, side.peer, own, wire);
+      longest_ = std::max(longest_, own);
+      ranks_[side.peer].there[side.back] = r.free + m.there();
+      r.free += m.busy();
+    }
+    r.posted = r.free;
+  }
+
   double wait(uint64_t index, const Phase &phase, double wire) const {
     const Rank &r = ranks_[index];
     double now = c_.notice == Notice::SYNC_IMAGES ? r.posted : r.free;
@@ -170,10 +183,11 @@ private:
       const double cells = static_cast<double>(r.wide * r.high);
       double edge = 0;
       for (const Side &side : r.sides) edge += side.cells * phase.depth;
-      const double first = c_.overlap ? std::min(edge, cells) : cells;
+      const double first = c_.overlap && !c_.blocking ? std::min(edge, cells) : cells;
       compute(r, phase, first);
       r.free += packing(r, phase);
-      send(i, phase, cells - first, shared[network_.node_of(i)]);
+      const double wire = shared[network_.node_of(i)];
+      c_.blocking ? send_each(i, phase, wire) : send(i, phase, cells - first, wire);
     }
     for (uint64_t i = 0; i < ranks_.size(); i++)
       next_[i] = wait(i, phase, shared[network_.node_of(i)]);

@@ -24,6 +24,7 @@ struct HaloCase {
   bool one_dimension;     /* columns alone are divided */
   bool overlap;           /* edges are computed and sent first, then the rest is computed */
   bool minimum;           /* each iteration ends with the smallest value of all ranks */
+  bool blocking;          /* one neighbour after the other, each waited for */
   uint64_t times;         /* iterations */
   Notice notice;
   std::vector<Phase> phases; /* of one iteration */

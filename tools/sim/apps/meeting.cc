@@ -93,7 +93,7 @@ Meeting meeting_of(const std::string &name) {
 
 double meeting_seconds(const Network &network, Meeting kind) {
   const Machine &m = network.machine();
-  const Ways ways(network, Notice::SIGNAL);
+  const Ways ways(network, Notice::SIGNAL, false);
   if (network.ranks() == 1) return 0;
   const double node = inside(network, ways), board = m.get("near_latency_s");
   if (kind == Meeting::INTERRUPT) {

@@ -19,8 +19,8 @@ namespace {
 using Run = Result (*)(Network &, const Experiment &);
 
 Result run_wave(Network &network, const Experiment &e) {
-  const WaveResult r =
-      wave_run(network, {e.app.rows, e.app.columns, e.app.group, e.times, notice_of(e.way)});
+  const WaveResult r = wave_run(network, {e.app.rows, e.app.columns, e.app.group, e.times,
+                                          notice_of(e.way), e.app.blocking > 0});
   Result out;
   out.values = {{"seconds", r.seconds},
                 {"compute_s", r.compute},
@@ -34,7 +34,7 @@ Result run_event(Network &network, const Experiment &e) {
   const Notice notice = notice_of(e.way);
   if (notice == Notice::SYNC_ALL || notice == Notice::SYNC_IMAGES)
     throw Error("--way " + e.way + ": give queue, flag, atomic, signal or message");
-  const Ways ways(network, notice);
+  const Ways ways(network, notice, e.app.blocking > 0);
   const double bytes = static_cast<double>(e.bytes);
   const Message m = ways.message(0, network.ranks() - 1, bytes, bytes);
   Result out;
@@ -59,15 +59,29 @@ Result halo_result(const HaloResult &r) {
   return out;
 }
 
+HaloCase halo_case(const Experiment &e) {
+  HaloCase c{};
+  c.rows = e.app.rows;
+  c.columns = e.app.columns;
+  c.one_dimension = e.one_dimension;
+  c.blocking = e.app.blocking > 0;
+  c.times = e.times;
+  c.notice = notice_of(e.way);
+  return c;
+}
+
 Result run_stencil(Network &network, const Experiment &e) {
-  return halo_result(
-      halo_run(network, {e.app.rows, e.app.columns, e.one_dimension, e.app.overlap > 0, false,
-                         e.times, notice_of(e.way), stencil_phases(e.app.width)}));
+  HaloCase c = halo_case(e);
+  c.overlap = e.app.overlap > 0;
+  c.phases = stencil_phases(e.app.width);
+  return halo_result(halo_run(network, c));
 }
 
 Result run_hydro(Network &network, const Experiment &e) {
-  return halo_result(halo_run(network, {e.app.rows, e.app.columns, e.one_dimension, false, true,
-                                        e.times, notice_of(e.way), hydro_phases()}));
+  HaloCase c = halo_case(e);
+  c.minimum = true;
+  c.phases = hydro_phases();
+  return halo_result(halo_run(network, c));
 }
 
 Result run_atomic(Network &network, const Experiment &e) {

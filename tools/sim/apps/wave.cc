@@ -27,7 +27,7 @@ struct Rank {
 class Wave {
 public:
   Wave(const Network &network, const WaveCase &c)
-      : network_(network), c_(c), ways_(network, c.notice), ranks_(network.ranks()) {
+      : network_(network), c_(c), ways_(network, c.notice, c.blocking), ranks_(network.ranks()) {
     const uint64_t size = network.ranks();
     if (c.columns < 2 * size)
       throw Error("--columns " + std::to_string(c.columns) + ": each of " + std::to_string(size) +

@@ -17,6 +17,7 @@ struct WaveCase {
   uint64_t rows, columns, group;
   uint64_t times; /* iterations; the corner goes back after each */
   Notice notice;
+  bool blocking; /* flags, see class Ways */
 };
 
 struct WaveResult {

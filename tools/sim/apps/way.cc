@@ -39,8 +39,8 @@ double loop_seconds(const Machine &machine, double flops, double bytes) {
                   bytes / (machine.get("memory_bytes_per_s") / cores));
 }
 
-Ways::Ways(const Network &network, Notice notice)
-    : network_(network), m_(network.machine()), notice_(notice) {}
+Ways::Ways(const Network &network, Notice notice, bool blocking)
+    : network_(network), m_(network.machine()), notice_(notice), blocking_(blocking) {}
 
 double Ways::latency(uint64_t from, uint64_t to) const {
   const uint64_t a = network_.node_of(from), b = network_.node_of(to);
@@ -77,6 +77,7 @@ void Ways::add_notice(Message &m, double latency, bool near) const {
   case Notice::FLAG:
     m.notice = std::min(m_.get("put_overhead_s"), limit);
     m.way = latency + FLAG_BYTES / wire;
+    if (blocking_ && !near) m.rest = m.way + latency + m_.get("put_done_s");
     break;
   case Notice::ATOMIC:
     m.notice = std::min(m_.get("put_overhead_s"), limit);

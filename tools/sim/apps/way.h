@@ -30,6 +30,7 @@ struct Message {
   double landed; /* from then until the data are there */
   double known;  /* from then until the sender knows it; 0: it need not know */
   double notice; /* then, sender's processor for the notice; 0: the data carry it */
+  double rest;   /* then, until the sender knows that a blocking notice is there */
   double way;    /* from then until the notice is there */
   double take;   /* receiver's processor for the notice */
   double ask;    /* long MESSAGE: from the end of start until its request is there; else 0 */
@@ -37,14 +38,15 @@ struct Message {
 
   bool alone() const { return notice <= 0 && known <= 0; } /* one message is all */
   /* Sender's processor in all, when it waits for completion. */
-  double busy() const { return start + known + notice; }
+  double busy() const { return start + known + notice + rest; }
   /* From the beginning until the receiver can see the notice. */
-  double there() const { return alone() ? start + landed : busy() + way; }
+  double there() const { return alone() ? start + landed : start + known + notice + way; }
 };
 
 class Ways {
 public:
-  Ways(const Network &network, Notice notice);
+  /* in blocking: a flag is put by a blocking put. */
+  Ways(const Network &network, Notice notice, bool blocking);
 
   /* A message between two ranks. in bytes: data; wire: bytes that share the link with it, at least
    * `bytes`. */
@@ -65,6 +67,7 @@ private:
   const Network &network_;
   const Machine &m_;
   Notice notice_;
+  bool blocking_;
   mutable std::unordered_map<uint64_t, double> latencies_; /* by pair of nodes */
 };
 

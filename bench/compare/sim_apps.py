@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# sim_apps.py: simulated applications beside real ones on emulated links.
+#
+# Runs pipeline, stencil and hydro of bench/apps on the hosts of a lab (sim.py), in each way that
+# `tombolo sim` models, and the same with `tombolo sim`. Links are the lab's; costs of messages are
+# those of `tombolo bench loggp`; what a host adds to a message and what a hand-over inside a host
+# takes are measured by other programs (sim_check.c). No parameter is fitted to a row. Needs root;
+# skipped (77) without. The machine must be idle: its processors serve all ranks.
+#   bench/compare/sim_apps.py [--hosts 8] [--per-host 1,2,4,8] [--rounds 3] [--json FILE]
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import sim
+
+WAYS = {"barrier": "sync-all", "pairwise": "queue", "flag": "flag", "signal": "signal"}
+# {name: (options of the program, of the model)}; few points, so that messages decide.
+PROBLEMS = {
+    "pipeline": (["--rows", "24", "--columns", "256", "-i", "3"],
+                 ["--rows", "24", "--columns", "256", "--times", "3"]),
+    "stencil": (["--points", "256", "--radius", "1", "-i", "10"],
+                ["--rows", "256", "--columns", "256", "--width", "1", "--times", "10",
+                 "--overlap", "0"]),
+    "hydro": (["--cells-x", "128", "--cells-y", "128", "-i", "10"],
+              ["--rows", "128", "--columns", "128", "--times", "10"]),
+}
+
+
+def real(lab, options, name, way, ranks):
+    """Median of the seconds of an iteration, or None."""
+    found = []
+    environment = {**os.environ, "HOME": str(lab.ssh.accounts["root"][1]),
+                   "TOMBOLO_CONDUIT": "udp"}
+    for _ in range(options.rounds):
+        done = subprocess.run(
+            lab.hosts[0].command([str(options.build / "bin/tombolo"), "run", "--hosts",
+                                  lab.host_list(ranks), "--timeout", "60",
+                                  str(options.build / "bench" / name), "--json", "--way", way,
+                                  *PROBLEMS[name][0]]),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+            stdin=subprocess.DEVNULL, timeout=90, check=False)
+        if done.returncode:
+            print(f"sim_apps: {name} {way}: exit code {done.returncode}: {done.stderr[-400:]}",
+                  file=sys.stderr)
+            continue
+        found += [json.loads(line)["seconds"] for line in done.stdout.splitlines()
+                  if line.startswith("{")]
+    return statistics.median(found) if found else None
+
+
+def simulated(options, files, name, way, ranks):
+    done = subprocess.run(
+        [options.build / "bin/tombolo", "sim", name, "--machine", files["machine"], "--loggp",
+         files["loggp"], "--far", "--set", f"node_latency_s={files['host_s']}", "--set",
+         f"near_latency_s={files['near_s']}", "--ranks", str(ranks), "--way", WAYS[way],
+         "--blocking", "1", *PROBLEMS[name][1], "--json", "-"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        print(f"sim_apps: {done.stderr.strip()}", file=sys.stderr)
+        return None
+    return json.loads(done.stdout)["seconds"]
+
+
+def compare(options, lab, files, work):
+    records = []
+    for per_host in options.per_host:
+        files["machine"].write_text(sim.machine(options, per_host, work))
+        ranks = per_host * options.hosts
+        for name in PROBLEMS:
+            for way in WAYS:
+                took = real(lab, options, name, way, [per_host] * options.hosts)
+                found = simulated(options, files, name, way, ranks)
+                if not took or not found:
+                    continue
+                off = found / took - 1
+                records.append({"ranks": ranks, "application": name, "way": way, "real_s": took,
+                                "simulated_s": found, "deviation": off, "ok": abs(off) <= 0.2})
+                print(f"{ranks:4} {name:9} {way:9} real {took * 1e3:9.3f} ms  simulated "
+                      f"{found * 1e3:9.3f} ms  {100 * off:+6.1f} %", flush=True)
+    return records
+
+
+def hand_over(options, program):
+    """Seconds of a message between two ranks of one host of which the taker sleeps."""
+    with sim.Lab(2, wire=["delay=0us", "rate=100gbit", f"queue={4 << 20}"], sshd=True) as lab:
+        return sim.real(lab, program, options, [2], (sim.RESTING,)).get(sim.RESTING, 1e-6)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Simulated applications beside real ones.")
+    parser.add_argument("--build", type=Path, default=sim.ROOT / "build", help="build tree")
+    parser.add_argument("--hosts", type=int, default=8)
+    parser.add_argument("--per-host", default="1,2,4,8", help="ranks of each host, by commas")
+    parser.add_argument("--delay-us", type=float, default=3000, help="of a frame, one way")
+    parser.add_argument("--rate-mbit", type=float, default=200, help="of each host's link")
+    parser.add_argument("--rounds", type=int, default=3, help="real runs; their median counts")
+    parser.add_argument("--json", type=Path, help="also write the records to this file")
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.per_host = [int(n) for n in options.per_host.split(",")]
+    os.environ.setdefault("TMB_BUILD", str(options.build))
+    sim.confine()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        program = sim.prepare(options, folder)
+        files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json",
+                 "near_s": hand_over(options, program)}
+        wire = [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
+                f"queue={4 << 20}"]
+        with sim.Lab(options.hosts, wire=wire, sshd=True) as lab:
+            files["host_s"] = sim.host_seconds(options, lab, program)
+            print(f"sim_apps: a host adds {files['host_s'] * 1e6:.0f} us to a message, a hand-over "
+                  f"inside one takes {files['near_s'] * 1e6:.0f} us", flush=True)
+            records = compare(options, lab, files, None)
+    good = sum(r["ok"] for r in records)
+    print(f"sim_apps: {good} of {len(records)} within 20 %")
+    if options.json:
+        options.json.write_text(json.dumps({"records": records}, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
