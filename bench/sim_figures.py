@@ -181,7 +181,7 @@ def stencil(r):
         "name": "sim-stencil-strong", "machine": "aries",
         "title": "Five-point stencil, 65536 x 65536, strong scaling (simulated)",
         "about": f"An iteration, columns divided; {about}, with 32 ranks a node and with one.",
-        "says": f"With 32 ranks a node, copying between neighbours in memory decides: "
+        "says": "With 32 ranks a node, copying between neighbours in memory decides: "
                 f"{number(at(added[signal], x))} us on {x} ranks by put with signal, "
                 f"{number(at(added[slow], x))} us by MPI without overlap. With one a node "
                 f"the put is hidden: {number(at(alone[signal], y))} us on {y} ranks, "
@@ -192,14 +192,13 @@ def stencil(r):
                    lines(RANKS, ADDED, alone, title="one rank a node")]}, {
         "name": "sim-stencil-weak", "machine": "aries",
         "title": "Five-point stencil, 512 x 512 points a rank, weak scaling (simulated)",
-        "about": f"An iteration, both sides divided; {about}.",
-        "says": f"On {z} ranks communication adds {number(at(weakly[signal], z))} us with put "
-                f"with signal, {number(at(weakly['put + flag'], z))} us with put + flag, "
+        "about": "What communication adds to the computing of an iteration, both sides divided.",
+        "says": f"On {z} ranks an iteration takes {number(1e3 * at(weak[signal], z))} us by put "
+                f"with signal; of these communication adds {number(at(weakly[signal], z))} us, "
+                f"{number(at(weakly['put + flag'], z))} us with put + flag, "
                 f"{number(at(weakly[slow], z))} us with MPI without overlap.",
         "command": word + "--rows 512*PY --columns 512*PX",
-        "panels": [lines(RANKS, {"label": "time of an iteration", "unit": "us", "log": False},
-                         {n: [(p, 1e3 * v) for p, v in line] for n, line in weak.items()}),
-                   lines(RANKS, ADDED, weakly)]}]
+        "panels": [lines(RANKS, ADDED, weakly)]}]
 
 
 def hydro(r):
@@ -289,7 +288,8 @@ KINDS = {"broadcast": "broadcast", "allreduce": "all-reduce", "exchange": "all-t
 
 def collectives(r):
     facts = published()
-    panels = [lines(BYTES, {"label": "time", "unit": "us", "log": True},
+    panels = [lines({**BYTES, "ticks": [8, 64, 512, 4096, 65536]},
+                    {"label": "time", "unit": "us", "log": True},
                     series(r["collectives"], lambda k, kind=kind: NETS[k[1]]
                            if k[0] == kind else None, scale=1e6), title=title)
               for kind, title in KINDS.items()]

@@ -449,6 +449,8 @@ if(TARGET tombolo_tool AND NOT TMB_SANITIZE)
   set(hdr_timeout 120)
   tmb_register_run(bench.loggp bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/loggp.py")
   tmb_register_run(bench.simulate bench "python3;${PROJECT_SOURCE_DIR}/tests/bench/simulate.py")
+  tmb_register_run(bench.sim_figures bench
+    "python3;${PROJECT_SOURCE_DIR}/tests/bench/sim_figures.py")
   tmb_register_run(bench.counts bench
     "python3;${PROJECT_SOURCE_DIR}/scripts/count_paths.py;--build;${PROJECT_BINARY_DIR};--check")
 endif()
