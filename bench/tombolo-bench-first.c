@@ -5,8 +5,9 @@
  *
  * Owns: nothing. Called by bench/first.py, which starts it again and again. Calls: the public API,
  * gasnett_ticks. Ranks 2k and 2k + 1 are a pair. Prints one line a pair: mean nanoseconds of a
- * round trip, of chunk after chunk of CHUNK of them since gex_EP_..., then of one long chunk after
- * a pause of SETTLE_TRIPS. Invariant: nothing happens between the attachment and the first trip.
+ * round trip, of chunk after chunk of CHUNK of them since the attachment, then of one long chunk
+ * after a pause of SETTLE_TRIPS. Invariant: nothing happens between the attachment and the first
+ * trip.
  */
 #include <gasnet_tools.h>
 #include <gasnetex.h>

@@ -15,7 +15,7 @@ static struct {
   const struct tmb_layer *const *all;
   size_t count;
   const struct tmb_layer *at_work[TMB_WORK_KINDS];
-  const struct tmb_layer *signals, *counts; /* the layer that has this call */
+  const struct tmb_layer *signals, *atomics, *counts; /* the layer that has this call */
 } layers;
 
 /* Note that `layer` is the one for what `slot` stands for. */
@@ -31,6 +31,7 @@ void tmb_layers_use(const struct tmb_layer *const *all, size_t count) {
     const struct tmb_layer *layer = all[i];
     if (layer->progress) claim(&layers.at_work[layer->work], layer);
     if (layer->signal) claim(&layers.signals, layer);
+    if (layer->atomic) claim(&layers.atomics, layer);
     if (layer->count) claim(&layers.counts, layer);
   }
 }
@@ -87,6 +88,10 @@ void tmb_layers_peer_lost(uint32_t jobrank) {
 
 void tmb_layers_signal(const void *addr) {
   layers.signals->signal(addr);
+}
+
+bool tmb_layers_atomic(void *addr, const struct tmb_net_atomic *atomic, void *old) {
+  return layers.atomics->atomic(addr, atomic, old);
 }
 
 void tmb_layers_count(int kind, uint32_t jobrank, size_t bytes) {

@@ -13,10 +13,12 @@
 #ifndef TMB_CORE_LAYER_H
 #define TMB_CORE_LAYER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tmb_am_in;
+struct tmb_net_atomic;
 struct tmb_team;
 
 /* What progress advances beside messages; tmb_job.work counts what there is of each kind. */
@@ -71,6 +73,9 @@ struct tmb_layer {
   /* While tmb_job.signals_indexed: a signal of this process has changed. Any thread. */
   void (*signal)(const void *addr);
 
+  /* Perform a peer's atomic operation on a word of this process, see tmb_net_up. Any thread. */
+  bool (*atomic)(void *addr, const struct tmb_net_atomic *atomic, void *old);
+
   /* While tmb_job.counted: an operation is done, or sent. in kind:
    * GEXX_STATS_. Any thread. */
   void (*count)(int kind, uint32_t jobrank, size_t bytes);
@@ -94,6 +99,7 @@ void tmb_layers_peer_lost(uint32_t jobrank);
 
 /* The calls that one layer takes. */
 void tmb_layers_signal(const void *addr);
+bool tmb_layers_atomic(void *addr, const struct tmb_net_atomic *atomic, void *old);
 void tmb_layers_count(int kind, uint32_t jobrank, size_t bytes);
 
 #endif

@@ -116,6 +116,7 @@ struct tmb_net_atomic {
   uint32_t peer;
   void *remote;        /* address in the peer's space, aligned to its size */
   uint32_t opcode, dt; /* gex_OP_t, one bit; gex_DT_t */
+  uint32_t bytes;      /* of a value of that type: 4 or 8 */
   uint64_t operand[2]; /* the value in the low bytes */
   void *result;        /* of a fetching one: where the old value goes; else NULL */
   void *op;

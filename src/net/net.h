@@ -19,7 +19,7 @@
 
 #include <poll.h>
 
-#define TMB_NET_ABI          5 /* changes with this file; a plug-in of another number is refused */
+#define TMB_NET_ABI          6 /* changes with this file; a plug-in of another number is refused */
 #define TMB_NET_SECRET_BYTES 32
 
 struct tmb_net; /* a conduit's own state */
@@ -61,6 +61,10 @@ struct tmb_net_up {
   /* The signal word at `addr` (checked by target) changes: set or add, with release order, and who
    * waits for it is woken. in op: TMB_SIGNAL_*. */
   void (*signal)(void *addr, uint32_t op, uint64_t value);
+  /* Perform the atomic operation of a peer on the word at `addr` (checked by target), as the
+   * processor does. in atomic: opcode, dt and operands count. out old: 8 bytes, the value before in
+   * the low ones. Returns false, with nothing done, if type or opcode is none. */
+  bool (*atomic)(void *addr, const struct tmb_net_atomic *atomic, void *old);
   /* A part of an operation towards `peer` is complete: once for each that was counted, see `put`.
    * op_more counts a further one, before it is sent. Both ignore a NULL `op`, and peers
    * that are lost. */

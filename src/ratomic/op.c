@@ -38,15 +38,18 @@
  * before(6,7). */
 enum { OP_ARGS = 13, DONE_ARGS = 8 };
 
+static bool exists(gex_DT_t dt, gex_OP_t opcode) {
+  return __builtin_popcount(dt) == 1 && dt & TMB_RATOMIC_TYPES && __builtin_popcount(opcode) == 1 &&
+         opcode & (TMB_RATOMIC_FETCHING | TMB_RATOMIC_PLAIN);
+}
+
 static void on_op(const struct tmb_am_in *in) {
   const int32_t *a = in->args;
   const void *const operand[2] = {a + 4, a + 6};
   int32_t args[DONE_ARGS] = {a[8], a[9], a[10], a[11], a[12]};
   const gex_DT_t dt = (gex_DT_t)a[2];
   const gex_OP_t opcode = (gex_OP_t)a[3];
-  if (__builtin_popcount(dt) != 1 || !(dt & TMB_RATOMIC_TYPES) || __builtin_popcount(opcode) != 1 ||
-      !(opcode & (TMB_RATOMIC_FETCHING | TMB_RATOMIC_PLAIN)))
-    tmb_kit_malformed(in, "type or opcode");
+  if (!exists(dt, opcode)) tmb_kit_malformed(in, "type or opcode");
   const struct tmb_ratomic_rmw rmw = {
       .dt = dt,
       .opcode = opcode,
@@ -66,6 +69,15 @@ static void on_done(const struct tmb_am_in *in) {
   tmb_up_peer_done(op, (uint32_t)in->args[2], in->src);
 }
 
+/* For a conduit that takes atomic operations out of its packets, also while the client computes. */
+static bool for_peer(void *addr, const struct tmb_net_atomic *a, void *old) {
+  if (!exists(a->dt, a->opcode) || a->bytes != tmb_ratomic_bytes(a->dt)) return false;
+  const void *const operand[2] = {&a->operand[0], &a->operand[1]};
+  tmb_ratomic_apply(&(struct tmb_ratomic_rmw){
+      .dt = a->dt, .opcode = a->opcode, .addr = addr, .operand = operand, .old = old});
+  return true;
+}
+
 /* Other members may operate on this process before it makes any call on a domain, or without one.
  */
 static const struct tmb_layer_handler handlers[] = {
@@ -73,7 +85,8 @@ static const struct tmb_layer_handler handlers[] = {
     {TMB_KIT_ATOMIC_DONE, TMB_TAKES_SHORT, DONE_ARGS, 0, on_done},
     {0}};
 
-const struct tmb_layer tmb_ratomic_layer = {.name = "ratomic", .handlers = handlers};
+const struct tmb_layer tmb_ratomic_layer = {
+    .name = "ratomic", .handlers = handlers, .atomic = for_peer};
 
 /* ---- checks of debug clients */
 
@@ -232,6 +245,7 @@ static int send(gex_AD_t ad, const struct gexx_ad_op *o, struct tmb_op *op) {
                              .remote = o->addr,
                              .opcode = o->opcode,
                              .dt = o->dt,
+                             .bytes = (uint32_t)bytes,
                              .result = o->result,
                              .op = op,
                              .category = category_of(o->opcode),

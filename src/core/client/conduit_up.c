@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "core/layer.h"
 #include "core/op/trace.h"
 #include "core/progress/failure.h"
 #include "core/progress/peer.h"
@@ -94,6 +95,7 @@ const struct tmb_net_up tmb_conduit_up = {.am = am,
                                           .target = tmb_up_target,
                                           .segment = tmb_segment_around,
                                           .signal = tmb_default_signal,
+                                          .atomic = tmb_layers_atomic,
                                           .op_done = op_done,
                                           .op_more = op_more,
                                           .peer_lost = tmb_failure_cut,

@@ -251,8 +251,11 @@ static void start_thread(struct tmb_net *net) {
   if (!net->env.up->setting_int("TOMBOLO_OFI_THREAD")) return;
   net->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (net->nudge >= 0)
-    net->thread = tmb_progress_thread_start(
-        &(struct tmb_progress_work){.net = net, .tick = &net->tick, .tend = ofi_tend});
+    net->thread = tmb_progress_thread_start(&(struct tmb_progress_work){
+        .net = net,
+        .tick = &net->tick,
+        .tend = ofi_tend,
+        .share = (uint32_t)net->env.up->setting_int("TOMBOLO_PROGRESS_SHARE")});
 }
 
 static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {

@@ -4,8 +4,9 @@
  *
  * Owns the thread and its event descriptor. Called by conduits. It sleeps REST_NS between looks,
  * WATCH_NS while long transfers are in progress. When the client has not called between two looks
- * it waits for the network instead, until the client calls. Invariant: `resting` is set only while
- * a kick shortens its sleep.
+ * it waits for the network instead, until the client calls. If it has a share of a processor, it
+ * then sleeps after each look until its processor time is no more than that share of the time that
+ * has passed. Invariant: `resting` is set only while a kick shortens its sleep.
  */
 #define _GNU_SOURCE /* ppoll */
 
@@ -22,6 +23,7 @@
 
 #define REST_NS  10000000u
 #define WATCH_NS 500000u
+#define SHARE_NS 100000000u /* in which the share is kept */
 #define NS_PER_S 1000000000u
 
 struct tmb_progress_thread {
@@ -41,9 +43,34 @@ static void rest(const struct tmb_progress_thread *t, struct pollfd *fds, uint32
   if (read(t->event, &kicks, sizeof kicks) < 0) return; /* taken already */
 }
 
+static uint64_t clock_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Since when the share is measured, and the processor time of the thread then. */
+struct measured {
+  uint64_t from_ns, used_ns;
+};
+
+/* Sleep as long as the share asks for. */
+static void keep_share(const struct tmb_progress_thread *t, struct measured *since) {
+  struct pollfd event[1];
+  if (t->on.share >= 100) return;
+  const uint64_t now = clock_ns(CLOCK_MONOTONIC), used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  if (!since->from_ns || now - since->from_ns > SHARE_NS) {
+    *since = (struct measured){now, used};
+    return;
+  }
+  const uint64_t until = since->from_ns + (used - since->used_ns) * 100 / t->on.share;
+  if (until > now) rest(t, event, 0, until - now);
+}
+
 static void *run(void *arg) {
   struct tmb_progress_thread *t = arg;
   struct pollfd fds[TMB_PROGRESS_FDS + 1];
+  struct measured since = {0, 0};
   uint64_t seen = tmb_load_rlx(t->on.tick);
   while (!tmb_load_acq(&t->stop)) {
     const bool busy = t->on.busy && t->on.busy(t->on.net);
@@ -56,6 +83,7 @@ static void *run(void *arg) {
       uint32_t count = 0;
       if (!t->on.tend(t->on.net, seen, fds, &count, &ns)) break;
       rest(t, fds, count, ns);
+      keep_share(t, &since);
     }
     seen = tmb_load_rlx(t->on.tick);
   }

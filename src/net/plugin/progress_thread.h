@@ -34,6 +34,9 @@ struct tmb_progress_work {
   /* Whether long transfers are in progress: then the thread looks every 0.5 ms, else every 10 ms.
    * NULL: it is not known. */
   bool (*busy)(const struct tmb_net *net);
+
+  /* Of a processor's time, in percent, while it tends; measured over 0.1 s. 100: all of it. */
+  uint32_t share;
 };
 
 /* Start the thread. in tended: copied. Returns NULL if that is not possible: then things wait for

@@ -259,7 +259,11 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   if (!e) env->up->fatal("no memory for the network");
   if (env->up->setting_int("TOMBOLO_UDP_THREAD"))
     e->thread = tmb_progress_thread_start(&(struct tmb_progress_work){
-        .net = e, .tick = &e->tick, .tend = tend, .busy = udp_busy_transfers});
+        .net = e,
+        .tick = &e->tick,
+        .tend = tend,
+        .busy = udp_busy_transfers,
+        .share = (uint32_t)env->up->setting_int("TOMBOLO_PROGRESS_SHARE")});
   env->barrier(env->ctx);
   *net = e;
 free_plan:
@@ -293,6 +297,7 @@ const struct tmb_net_ops tombolo_net = {.abi = TMB_NET_ABI,
                                         .put_signal = udp_put_signal,
                                         .get_signal = udp_get_signal,
                                         .am_long = udp_am_long,
+                                        .atomic = udp_atomic,
                                         .wait_fds = udp_wait_fds,
                                         .drained = udp_drained,
                                         .lost = udp_peer_lost,

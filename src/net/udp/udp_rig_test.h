@@ -65,6 +65,15 @@ static TMB_UNUSED void rig_signal(void *addr, uint32_t op, uint64_t value) {
   *word = op == TMB_SIGNAL_SET ? value : *word + value;
 }
 
+/* Opcode 1 adds, 2 adds nothing; others do not exist. */
+static TMB_UNUSED bool rig_atomic(void *addr, const struct tmb_net_atomic *atomic, void *old) {
+  uint64_t *word = addr;
+  if (atomic->opcode > 2 || atomic->bytes != 8) return false;
+  memcpy(old, word, sizeof *word);
+  if (atomic->opcode == 1) *word += atomic->operand[0];
+  return true;
+}
+
 static TMB_UNUSED void rig_op_done(void *op, uint32_t category, uint32_t peer) {
   (void)category;
   (void)peer;
@@ -99,6 +108,7 @@ static TMB_UNUSED const struct tmb_net_up *rig_up(void) {
   up = (struct tmb_net_up){.am = rig_am,
                            .target = rig_target,
                            .signal = rig_signal,
+                           .atomic = rig_atomic,
                            .op_done = rig_op_done,
                            .op_more = rig_op_more,
                            .peer_lost = rig_peer_lost,

@@ -391,6 +391,9 @@ void udp_rail_answered(struct udp_peer *p, uint32_t r, uint32_t bytes);
  * without its payload. Returns 0, or TMB_AGAIN if the window has no room. */
 int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                   const struct tmb_rma *rma);
+/* One more part of (op, category) lies in the open packet. in signal: it is complete when all
+ * packets before are acknowledged, too. */
+void udp_told_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t category, bool signal);
 /* Whether a put may be gathered: it is short, fits into a packet, and no transfer waits. */
 static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *rma) {
   const uint32_t most = TMB_MIN(p->mtu.bytes, UDP_HEADER_BYTES + UDP_RECORD_MAX);
@@ -479,8 +482,18 @@ void udp_get_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_recor
 void udp_get_end(struct tmb_net *e, uint32_t index);
 /* Without r->payload: they lie in their place. Returns false if they are of none of ours. */
 bool udp_get_data(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
+/* Make an entry for a get or the value of an atomic operation, and send its record, whose id is
+ * set. Returns 0, or TMB_AGAIN without credit or room. */
+int udp_get_ask(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
+                const struct udp_get *get);
 /* Where data of a get belong, or NULL. */
 uint8_t *udp_get_place(struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r);
+
+/* ---- udp_atomic.c */
+
+int udp_atomic(struct tmb_net *e, const struct tmb_net_atomic *atomic);
+/* One has come from `p`. */
+void udp_atomic_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
 
 /* ---- udp_progress.c */
 

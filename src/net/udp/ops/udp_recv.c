@@ -196,6 +196,7 @@ static void take_record(struct tmb_net *e, struct udp_batch *b, struct udp_peer 
   case UDP_PUT: place(e, p, r->addr, r); break;
   case UDP_PART: take_part(e, b, p, r); break;
   case UDP_GET: udp_get_serve(e, p, r); break;
+  case UDP_ATOMIC: udp_atomic_serve(e, p, r); break;
   case UDP_DATA:
     if (!udp_get_data(e, p, r)) refuse(e);
     break;

@@ -223,34 +223,39 @@ void udp_get_end(struct tmb_net *e, uint32_t index) {
   e->get_free = index;
 }
 
-static int get_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma,
-                      const struct tmb_signal *signal) {
+int udp_get_ask(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
+                const struct udp_get *get) {
   const uint32_t cost = udp_cost(0);
   if (!udp_credit(e, p, cost)) return TMB_AGAIN;
   if (e->get_free == UINT32_MAX && !gets_grow(e)) return TMB_AGAIN;
   const uint32_t index = e->get_free;
   struct udp_get *g = &e->gets[index];
-  struct udp_record r = {.type = UDP_GET,
-                         .addr = (uint64_t)(uintptr_t)rma->remote,
-                         .total = rma->nbytes,
-                         .id = index | (uint32_t)g->generation << GET_INDEX_BITS};
+  r->id = index | (uint32_t)g->generation << GET_INDEX_BITS;
+  if (!udp_gather(e, p, r, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
+  e->get_free = g->next_free;
+  const uint16_t generation = g->generation;
+  *g = *get;
+  g->peer = p->rank;
+  g->generation = generation;
+  g->used = true;
+  p->cost_sent += cost;
+  udp_count(&e->stats->sent, 1);
+  return 0;
+}
+
+static int get_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma,
+                      const struct tmb_signal *signal) {
+  struct udp_record r = {
+      .type = UDP_GET, .addr = (uint64_t)(uintptr_t)rma->remote, .total = rma->nbytes};
   if (signal) {
     r.action = action_of(signal);
     r.signal_addr = (uint64_t)(uintptr_t)signal->addr;
     r.signal_value = signal->value;
   }
-  if (!udp_gather(e, p, &r, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
-  e->get_free = g->next_free;
-  *g = (struct udp_get){.op = rma->op,
-                        .local = rma->local,
-                        .total = rma->nbytes,
-                        .category = rma->category,
-                        .peer = p->rank,
-                        .generation = g->generation,
-                        .used = true};
-  p->cost_sent += cost;
-  udp_count(&e->stats->sent, 1);
-  return 0;
+  return udp_get_ask(
+      e, p, &r,
+      &(struct udp_get){
+          .op = rma->op, .local = rma->local, .total = rma->nbytes, .category = rma->category});
 }
 
 int udp_get_signal(struct tmb_net *e, const struct tmb_rma *rma, const struct tmb_signal *signal) {

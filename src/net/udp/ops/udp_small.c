@@ -3,12 +3,12 @@
  * Small puts, with or without a signal, which share packets and acknowledgements.
  *
  * Owns the lists of operations that wait for the acknowledgement of a gathered packet. Called by
- * udp_rma.c, udp_send.c, udp_recv.c. Calls udp_send.c. The first two puts of a burst leave at once,
- * as a lone one does: a program may compute for long after them. Further ones that follow closely
- * are gathered, until the packet is full or the client polls; if it does not, the progress thread
- * sends them within about a millisecond. Invariants: a put is complete when its packet is
- * acknowledged, one with a signal when all packets before it are, too; puts of one packet with the
- * same operation and category share an entry.
+ * udp_rma.c, udp_atomic.c, udp_send.c, udp_recv.c. Calls udp_send.c. The first two puts of a burst
+ * leave at once, as a lone one does: a program may compute for long after them. Further ones that
+ * follow closely are gathered, until the packet is full or the client polls; if it does not, the
+ * progress thread sends them within about a millisecond. Invariants: a put is complete when its
+ * packet is acknowledged, one with a signal when all packets before it are, too; puts of one packet
+ * with the same operation and category share an entry.
  */
 #include "net/udp/ops/udp_engine.h"
 
@@ -38,16 +38,14 @@ static void told_free(struct tmb_net *e, struct udp_told *t) {
   e->free_told = t;
 }
 
-/* One more part of (op, category) lies in the open packet. */
-static void told_add(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma,
-                     bool signal) {
+void udp_told_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t category, bool signal) {
   struct udp_told *last = p->open_told ? p->open_told_last : NULL;
-  if (last && last->op == rma->op && last->category == rma->category && last->signal == signal) {
+  if (last && last->op == op && last->category == category && last->signal == signal) {
     last->count++;
     return;
   }
   struct udp_told *t = told_new(e);
-  *t = (struct udp_told){.op = rma->op, .category = rma->category, .count = 1, .signal = signal};
+  *t = (struct udp_told){.op = op, .category = category, .count = 1, .signal = signal};
   if (last)
     last->next = t;
   else
@@ -111,7 +109,7 @@ int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
   r->total = rma->nbytes;
   if (r->type == UDP_PART) r->flags |= UDP_HEAD;
   if (!udp_gather(e, p, r, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
-  if (rma->op) told_add(e, p, rma, r->type == UDP_PART);
+  if (rma->op) udp_told_add(e, p, rma->op, rma->category, r->type == UDP_PART);
   if (rma->op && rma->tell_local)
     udp_done_add(
         e, &(struct udp_done){.op = rma->op, .category = rma->local_category, .peer = p->rank});

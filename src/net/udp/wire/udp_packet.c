@@ -34,6 +34,10 @@ struct wire_data {
 struct wire_signal {
   uint64_t addr, value;
 };
+struct wire_atomic {
+  uint64_t addr, operand[2];
+  uint32_t opcode, dt, id, bytes;
+};
 
 static const uint16_t fixed_bytes[UDP_RECORD_TYPES] = {
     [UDP_AM] = sizeof(struct wire_prefix) + sizeof(struct wire_am),
@@ -43,7 +47,8 @@ static const uint16_t fixed_bytes[UDP_RECORD_TYPES] = {
     [UDP_DATA] = sizeof(struct wire_prefix) + sizeof(struct wire_data),
     [UDP_SACK] = sizeof(struct wire_prefix) + UDP_SACK_BYTES,
     [UDP_PROBE] = sizeof(struct wire_prefix) + sizeof(struct wire_data),
-    [UDP_ANSWER] = sizeof(struct wire_prefix) + sizeof(struct wire_data)};
+    [UDP_ANSWER] = sizeof(struct wire_prefix) + sizeof(struct wire_data),
+    [UDP_ATOMIC] = sizeof(struct wire_prefix) + sizeof(struct wire_atomic)};
 
 static bool is_message(uint8_t action) {
   return action == UDP_ACT_MEDIUM || action == UDP_ACT_LONG;
@@ -76,6 +81,12 @@ static uint32_t add_part(uint8_t *packet, uint32_t at, const struct udp_record *
   return add(packet, at, &signal, sizeof signal);
 }
 
+static uint32_t add_atomic(uint8_t *packet, uint32_t at, const struct udp_record *r) {
+  const struct wire_atomic atomic = {
+      r->addr, {r->operand[0], r->operand[1]}, r->opcode, r->dt, r->id, (uint32_t)r->total};
+  return add(packet, at, &atomic, sizeof atomic);
+}
+
 static uint32_t add_fields(uint8_t *packet, uint32_t at, const struct udp_record *r) {
   const struct wire_data data = {r->addr, r->id, 0};
   switch (r->type) {
@@ -85,6 +96,7 @@ static uint32_t add_fields(uint8_t *packet, uint32_t at, const struct udp_record
   case UDP_PROBE:
   case UDP_ANSWER: return add(packet, at, &data, sizeof data);
   case UDP_SACK: return add(packet, at, r->sack, UDP_SACK_BYTES);
+  case UDP_ATOMIC: return add_atomic(packet, at, r);
   default: return add_part(packet, at, r);
   }
 }
@@ -178,6 +190,18 @@ static bool take_part(struct reader *in, struct udp_record *r) {
   return !is_signal(r->action) || take_signal(in, r);
 }
 
+static bool take_atomic(struct reader *in, struct udp_record *r) {
+  struct wire_atomic atomic;
+  if (!take(in, &atomic, sizeof atomic) || (atomic.bytes != 4 && atomic.bytes != 8)) return false;
+  r->addr = atomic.addr;
+  memcpy(r->operand, atomic.operand, sizeof r->operand);
+  r->opcode = atomic.opcode;
+  r->dt = atomic.dt;
+  r->id = atomic.id;
+  r->total = atomic.bytes;
+  return true;
+}
+
 static bool take_fields(struct reader *in, struct udp_record *r) {
   struct wire_data data;
   switch (r->type) {
@@ -185,6 +209,7 @@ static bool take_fields(struct reader *in, struct udp_record *r) {
   case UDP_PUT: return take(in, &r->addr, sizeof r->addr);
   case UDP_PART:
   case UDP_GET: return take_part(in, r);
+  case UDP_ATOMIC: return take_atomic(in, r);
   case UDP_DATA:
   case UDP_PROBE:
   case UDP_ANSWER:
@@ -208,7 +233,8 @@ static bool take_payload(struct reader *in, struct udp_record *r, const struct r
     return true;
   }
   if (!r->bytes) return true;
-  if (r->type == UDP_SACK || r->type == UDP_GET || r->type == UDP_ANSWER) return false;
+  if (r->type == UDP_SACK || r->type == UDP_GET || r->type == UDP_ANSWER || r->type == UDP_ATOMIC)
+    return false;
   const uint32_t start = payload_start(r->type, in->at);
   if (start > in->end || in->end - start < r->bytes) return false;
   r->payload = in->packet + start;

@@ -57,6 +57,7 @@ enum udp_record_type {
   UDP_SACK,   /* what has come beyond the bits of the header */
   UDP_PROBE,  /* filled up, to be answered at once: does this length pass this rail? */
   UDP_ANSWER, /* to a PROBE */
+  UDP_ATOMIC, /* an operation on a word; with UDP_REPLY its value before is asked for, as DATA */
   UDP_RECORD_TYPES
 };
 
@@ -76,15 +77,17 @@ enum { UDP_TAIL = 1, UDP_REPLY = 2, UDP_HEAD = 4, UDP_MEDIUM = 8, UDP_RECORD_FLA
 /* A record, in memory. Which fields mean something depends on `type`; the rest is zero. */
 struct udp_record {
   uint8_t type, flags;
-  uint8_t action;       /* PART with HEAD, GET */
-  uint8_t handler;      /* AM, or PART with HEAD and a message as its action */
-  uint8_t nargs;        /* as handler */
-  uint16_t route;       /* as handler */
-  uint32_t bytes;       /* of payload */
-  uint32_t id;          /* PART: transfer; GET, DATA: get; PROBE, ANSWER: probe */
-  uint64_t addr;        /* PUT, GET: in the target's space; PART: that, or the place in a Medium;
-                           DATA: place in the get's memory; ANSWER: rail of the probe */
-  uint64_t total;       /* PART, GET: bytes of the whole */
+  uint8_t action;      /* PART with HEAD, GET */
+  uint8_t handler;     /* AM, or PART with HEAD and a message as its action */
+  uint8_t nargs;       /* as handler */
+  uint16_t route;      /* as handler */
+  uint32_t bytes;      /* of payload */
+  uint32_t id;         /* PART: transfer; GET, DATA, ATOMIC: get; PROBE, ANSWER: probe */
+  uint32_t opcode, dt; /* ATOMIC, as in struct tmb_net_atomic */
+  uint64_t operand[2]; /* the same */
+  uint64_t addr;  /* PUT, GET, ATOMIC: in the target's space; PART: that, or the place in a Medium;
+                     DATA: place in the get's memory; ANSWER: rail of the probe */
+  uint64_t total; /* PART, GET: bytes of the whole; ATOMIC: of the word, 4 or 8 */
   uint64_t signal_addr; /* action SET, ADD */
   uint64_t signal_value;
   const int32_t *args; /* [nargs], aligned to 4 */
