@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shows that scripts/book.py finds what it promises to find, in small pages and programs."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import book
+
+PROGRAM = "int main(void) {\n  /* book: body */\n  return 0;\n  /* book end */\n}\n"
+GOOD = '# A\n\n```c\n--8<-- "examples/a.c:body"\n```\n'
+FAULTS = {  # page: a word of what is said about it
+    "# A\n\n```c\nint x;\n```\n": "listed from a tested file",
+    '# A\n\n```c\n--8<-- "examples/a.c:nobody"\n```\n': "has no part",
+    '# A\n\n```c\n--8<-- "examples/b.c"\n```\n': "no such file",
+    "# A\n\n```perl\n1;\n```\n": "no language of a block",
+    "# A\n\n<!-- not run -->\n```sh\ntrue\n```\n": "say why",
+    "# A\n\n```sh\ntrue\n": "has no end",
+    "# A\n\n[b](b.md)\n": "leads nowhere",
+    "# A\n\n`gex_No_Such_Call`\n": "nothing declares",
+}
+COMMANDS = (  # page, whether it passes
+    ("```sh\ntrue\n```\n", True),
+    ("```sh\nfalse | true\n```\n", False),
+    ("<!-- exit 3 -->\n```sh\nexit 3\n```\n", True),
+    ("<!-- exit 3 -->\n```sh\ntrue\n```\n", False),
+    ("```sh\necho rank 7 of 9\n```\n\n<!-- output -->\n```text\nrank 0 of  3\n```\n", True),
+    ("```sh\necho rank 7\n```\n\n<!-- output -->\n```text\nrank 0 of 3\n```\n", False),
+    ("```sh\nexport A=1\n```\n\n```sh\ntest $A = 1\n```\n", True),
+    ("<!-- not run: it would fail -->\n```sh\nfalse\n```\n", True),
+)
+
+
+def faults_of(text):
+    """What the check says about a page."""
+    page = book.BOOK / "a.md"
+    page.write_text(text, encoding="utf-8")
+    try:
+        found = [*book.check_blocks(page, text)]
+    except book.Wrong as wrong:
+        found = [str(wrong)]
+    found += book.check_links(page, text)
+    return found + list(book.check_names(page, text, {"gex_Event_Wait"}))
+
+
+def passes(text):
+    """Whether all commands of a page pass."""
+    page = book.BOOK / "a.md"
+    page.write_text(text, encoding="utf-8")
+    with tempfile.TemporaryDirectory() as home:
+        return not any(wrong for _, wrong in book.run_page(page, Path(home), dict(os.environ)))
+
+
+def failures():
+    """Yields what does not behave as it should."""
+    if faults_of(GOOD):
+        yield f"a good page: {faults_of(GOOD)}"
+    if "return 0;" not in book.expand(GOOD) or "book" in book.expand(GOOD):
+        yield f"a listing: {book.expand(GOOD)}"
+    for text, word in FAULTS.items():
+        if not any(word in fault for fault in faults_of(text)):
+            yield f"not found: {word}: {faults_of(text)}"
+    for text, wanted in COMMANDS:
+        if passes(text) != wanted:
+            yield f"{'failed' if wanted else 'passed'}: {text}"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        book.ROOT = Path(folder)
+        book.DOCS = book.ROOT / "docs"
+        book.BOOK = book.DOCS / "book"
+        book.BOOK.mkdir(parents=True)
+        (book.ROOT / "examples").mkdir()
+        (book.ROOT / "examples" / "a.c").write_text(PROGRAM, encoding="utf-8")
+        found = list(failures())
+    cases = len(FAULTS) + len(COMMANDS) + 2
+    print("\n".join([*found, f"book_test: {cases} cases, {len(found)} failed"]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
