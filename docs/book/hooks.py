@@ -117,6 +117,8 @@ def on_page_markdown(markdown, page, **_):
     path = page.file.src_uri
     if not path.startswith("reference/"):
         markdown = with_links(markdown, "../" * path.count("/"))
+    if path == "README.md" and page_of:
+        markdown = markdown.replace("[Reference](SETTINGS.md)", "[Reference](reference/index.md)")
     if path == "SETTINGS.md":
         markdown = book.settings_page(markdown)
     markdown = book.expand(markdown)
