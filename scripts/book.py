@@ -385,7 +385,7 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "book")
     parser.add_argument("--venv", type=Path, default=ROOT / "build" / "book-venv")
     parser.add_argument("--lenient", action="store_true", help="a skipped site is no failure")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     try:
         if options.what == "check":
             return check()
