@@ -250,7 +250,7 @@ def install(build, home):
 
 def squeezed(line):
     """A line in which numbers and blanks are alike."""
-    return re.sub(r"[0-9]+(?:\.[0-9]+)?", "0", " ".join(line.split()))
+    return re.sub(r"0x[0-9a-f]+|[0-9]+(?:\.[0-9]+)?", "0", " ".join(line.split()))
 
 
 def python_of(build, home):

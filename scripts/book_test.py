@@ -27,6 +27,7 @@ COMMANDS = (  # page, whether it passes
     ("<!-- exit 3 -->\n```sh\nexit 3\n```\n", True),
     ("<!-- exit 3 -->\n```sh\ntrue\n```\n", False),
     ("```sh\necho rank 7 of 9\n```\n\n<!-- output -->\n```text\nrank 0 of  3\n```\n", True),
+    ("```sh\necho at 0x7fae\n```\n\n<!-- output -->\n```text\nat 0x12b\n```\n", True),
     ("```sh\necho rank 7\n```\n\n<!-- output -->\n```text\nrank 0 of 3\n```\n", False),
     ("```sh\nexport A=1\n```\n\n```sh\ntest $A = 1\n```\n", True),
     ("<!-- not run: it would fail -->\n```sh\nfalse\n```\n", True),
