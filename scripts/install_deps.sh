@@ -3,7 +3,8 @@
 # Installs the Debian packages that building and testing Tombolo needs, and only those that are
 # missing. Says first what it installs. Root installs directly; another user through sudo when sudo
 # asks no password; otherwise it prints the command to run and fails. Does nothing when everything
-# is there. `--check` installs nothing. With STUDY=1 also what `make study` compares with.
+# is there. `--check` installs nothing. With STUDY=1 also what `make study` compares with, with
+# BROWSER=1 the browser in which the page of `tombolo view` is tested.
 set -euo pipefail
 
 PACKAGES=(build-essential clang clang-format libclang-rt-14-dev cmake ninja-build pkg-config
@@ -19,6 +20,7 @@ PACKAGES=(build-essential clang clang-format libclang-rt-14-dev cmake ninja-buil
 STUDY_PACKAGES=(python3-matplotlib libscalapack-openmpi-dev libscalapack-mpich-dev
   libcoarrays-openmpi-dev libfftw3-mpi-dev)
 if [ -n "${STUDY:-}" ]; then PACKAGES+=("${STUDY_PACKAGES[@]}"); fi
+if [ -n "${BROWSER:-}" ]; then PACKAGES+=(chromium); fi
 
 is_installed() {
   dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A headless Chromium, driven by the DevTools protocol over a pair of pipes.
 
+Usage: browser.py PAGE PICTURE.png [--dark] [--width N] [--part SELECTOR] [SCRIPT...]
+Opens the page, runs the scripts in it, and writes a picture of its first screen, or of one part.
+
 Owns: the browser process and its profile folder, both gone when the `with` block ends. Needs only
 the standard library. Invariants: errors of the page (exceptions, console errors, requests) are
 collected, never lost; a call that gets no answer within its time raises.
 """
+import argparse
 import base64
 import json
 import os
@@ -175,15 +179,44 @@ class Browser:
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame("
                  "() => done(1))))")
 
-    def picture(self, path=None, whole=False):
-        """A PNG of the page, as bytes; also written to `path`."""
+    def picture(self, path=None, part=None):
+        """A PNG as bytes, also written to `path`: of the window, or of an element and all of it."""
         self.frame()
         more = {}
-        if whole:
-            size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-            more = {"captureBeyondViewport": True, "clip": {**size, "scale": 1}}
+        if part:
+            box = self.run(f"(() => {{ const r = document.querySelector({json.dumps(part)})"
+                           ".getBoundingClientRect(); return [r.x + scrollX - 12,"
+                           " r.y + scrollY, r.width + 24, r.height + 12]; })()")
+            clip = dict(zip(("x", "y", "width", "height"), box), scale=1)
+            more = {"captureBeyondViewport": True, "clip": clip}
         data = base64.b64decode(self.call("Page.captureScreenshot", format="png", **more)["data"])
         if path:
             with open(path, "wb") as file:
                 file.write(data)
         return data
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page")
+    parser.add_argument("picture")
+    parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--width", type=int, default=1280)
+    parser.add_argument("--height", type=int, default=900)
+    parser.add_argument("--part")
+    parser.add_argument("scripts", nargs="*")
+    given = parser.parse_intermixed_args()
+    if not find():
+        raise SystemExit("browser: no Chromium (package chromium)")
+    with Browser(given.width, given.height) as page:
+        page.colours("dark" if given.dark else "light")
+        page.open(given.page)
+        for script in given.scripts:
+            page.run(script)
+        page.picture(given.picture, given.part)
+        if page.errors:
+            raise SystemExit("browser: " + "\n".join(page.errors))
+
+
+if __name__ == "__main__":
+    main()

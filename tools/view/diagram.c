@@ -10,15 +10,17 @@
 #include "view/output.h"
 #include "view/trace/words.h"
 
-#define WIDTH  900.0
-#define LEFT   84.0
-#define RIGHT  16.0
-#define TOP    44.0
-#define LANE   26.0
-#define STEP   40.0
-#define NARROW 0.25
-#define ARROWS 400u
-#define TICKS  6.0
+#define WIDTH     900.0
+#define LEFT      84.0
+#define RIGHT     16.0
+#define TOP       44.0
+#define LANE      26.0
+#define STEP      40.0
+#define NARROW    0.25
+#define ARROWS    400u
+#define TICKS     6.0
+#define TICK      1.5 /* width of a short operation */
+#define TICKS_MAX 600u
 
 static const char *const fills[VIEW_STATES] = {
     [VIEW_COMPUTES] = "#9db8d2", [VIEW_SENDS] = "#0072b2",    [VIEW_HANDLES] = "#009e73",
@@ -101,6 +103,26 @@ static void write_lane(const struct drawing *d, uint32_t rank, bool *used) {
   if (state < VIEW_STATES) write_rect(d, rank, begin, end, state);
 }
 
+/* Operations that are too short to be seen in their lane. */
+static void write_ticks(const struct drawing *d, bool *used) {
+  size_t count = 0;
+  for (int draw = 0; draw < 2 && count <= TICKS_MAX; draw++) {
+    for (uint32_t i = 0; i < d->t->events; i++) {
+      const struct view_event *e = &d->t->event[i];
+      const uint32_t rank = view_event_rank(d->t, i);
+      if (e->duration < 0 || e->start < d->from || view_end(e) > d->until) continue;
+      if (!view_kind_sends(e->kind) || e->track != d->t->rank[rank].main) continue;
+      const double a = x_of(d, e->start);
+      if (x_of(d, view_end(e)) - a >= TICK) continue;
+      if (!draw)
+        count++;
+      else
+        write_rect(d, rank, a, a + TICK, VIEW_SENDS);
+      used[VIEW_SENDS] = true;
+    }
+  }
+}
+
 static bool shown(const struct drawing *d, const struct view_arrow *a, int64_t *sent,
                   int64_t *seen) {
   const struct view_event *from = &d->t->event[a->from], *to = &d->t->event[a->to];
@@ -166,6 +188,7 @@ int view_write_diagram(const struct view_trace *t, const struct view_report *r, 
   write_head(&d);
   write_axis(&d);
   for (uint32_t i = 0; i < t->ranks; i++) write_lane(&d, i, used);
+  write_ticks(&d, used);
   write_arrows(&d);
   write_legend(&d, used);
   fputs("</svg>\n", to);

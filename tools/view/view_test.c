@@ -164,6 +164,30 @@ static void test_collective(void **state) {
   release(&b);
 }
 
+/* As the library records a barrier: the call is short, and a wait follows it. Rank 1 comes at 30.
+ */
+static void test_wait_for_collective(void **state) {
+  struct both b;
+  (void)state;
+  analyse(&b,
+          TRACE(RANK("0") RANK("1") X("collective", "barrier", "0", "10", "1",
+                                      "\"team\":\"all\",\"number\":1")
+                    X("wait", "wait: barrier", "0", "12", "20", "\"ended_by\":1,\"ended_ts\":30")
+                        FLOW("f", "0", "32", "4") X("region", "r", "1", "0", "30", "")
+                            FLOW("s", "1", "30", "4") X("collective", "barrier", "1", "30", "1",
+                                                        "\"team\":\"all\",\"number\":1")));
+  assert_int_equal(b.r.meetings, 1);
+  assert_int_equal(b.r.meeting[0].count, 1);
+  assert_int_equal(b.r.meeting[0].last[1], 1);
+  assert_int_equal(b.r.meeting[0].waited, 1000 + 18000); /* in the call, and behind it */
+  assert_int_equal(b.r.meeting[0].inside, 1000 + 20000 + 1000);
+  assert_int_equal(b.r.blame[0].kind, VIEW_COLLECTIVE);
+  assert_int_equal(b.r.blame[0].late, 1000 + 18000);
+  assert_int_equal(b.r.path.on_rank[1], 30000);
+  assert_int_equal(b.r.path.transfer, 2000);
+  release(&b);
+}
+
 /* While the put is under way from 10 to 30, rank 0 computes from 12 to 22, then it waits. */
 static void test_overlap(void **state) {
   struct both b;
@@ -317,6 +341,7 @@ int main(void) {
       cmocka_unit_test(test_hosts),
       cmocka_unit_test(test_outputs),
       cmocka_unit_test(test_words),
+      cmocka_unit_test(test_wait_for_collective),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@
 #define SMALL_BYTES 256.0
 #define MANY        1000u
 #define LABEL_BYTES 64
+#define LONG_NS     100000.0 /* a transfer on one host */
 
 struct sheet {
   const struct view_trace *t;
@@ -107,16 +108,18 @@ static void write_reason(struct sheet *s, const struct view_blame *b) {
   fputs(".", s->to);
 }
 
-static const struct view_blame *worst_of(const struct sheet *s, uint32_t waiter) {
+/* The largest sum of waits of one rank for another one; NULL: there is none. */
+static const struct view_blame *worst_of(const struct sheet *s, uint32_t waiter, uint32_t culprit) {
   for (size_t i = 0; i < s->r->blames; i++)
-    if (s->r->blame[i].waiter == waiter) return &s->r->blame[i];
+    if (s->r->blame[i].waiter == waiter && s->r->blame[i].culprit == culprit)
+      return &s->r->blame[i];
   return NULL;
 }
 
 /* The wait for which the rank that ended `b` late was late itself; NULL: it was not by waiting. */
 static const struct view_blame *next_of(const struct sheet *s, const struct view_blame *b) {
-  if (most(b->while_late) != VIEW_WAITS) return NULL;
-  const struct view_blame *next = worst_of(s, b->culprit);
+  if (most(b->while_late) != VIEW_WAITS || !b->ranks.used) return NULL;
+  const struct view_blame *next = worst_of(s, b->culprit, b->ranks.key[0]);
   return next && next->late * 2 >= next->waited ? next : NULL;
 }
 
@@ -144,6 +147,10 @@ static void write_chain(struct sheet *s, const struct view_blame *b) {
   fputs(".", s->to);
 }
 
+static bool same_host(const struct sheet *s, const struct view_blame *b) {
+  return s->t->rank[b->waiter].host == s->t->rank[b->culprit].host;
+}
+
 static void advise_pair(struct sheet *s, const struct view_blame *b) {
   char part[VIEW_WORD_BYTES], all[VIEW_WORD_BYTES], mean[VIEW_WORD_BYTES];
   const char *what = b->kind == VIEW_WAIT ? "operation" : view_kind_name(b->kind);
@@ -163,11 +170,16 @@ static void advise_pair(struct sheet *s, const struct view_blame *b) {
       fprintf(s->to, " Give %s less work before the %s, or start the %s earlier.",
               label(s, b->culprit), what, what);
   } else {
-    fprintf(s->to, "begin in time but are under way: %s for each wait.",
-            view_time((double)b->transfer / (b->count ? b->count : 1), mean));
-    fputs(" Start them earlier, put work between the operation and the wait, or join several "
-          "small operations.",
-          s->to);
+    const double each = (double)b->transfer / (b->count ? b->count : 1);
+    fprintf(s->to, "begin in time, but it takes %s until the wait ends.", view_time(each, mean));
+    if (same_host(s, b) && each > LONG_NS)
+      fputs(" That is long on one host: the ranks may share a processor (more ranks than "
+            "processors, or other programs).",
+            s->to);
+    else
+      fputs(" Start them earlier, put work between the operation and the wait, or join several "
+            "small operations.",
+            s->to);
   }
   end(s, b->waited);
 }
@@ -217,7 +229,7 @@ static void write_lateness(struct sheet *s, uint32_t worst) {
 }
 
 static void advise_meeting(struct sheet *s, const struct view_meeting *m) {
-  char all[VIEW_WORD_BYTES], part[VIEW_WORD_BYTES], who[LABEL_BYTES];
+  char all[VIEW_WORD_BYTES], part[VIEW_WORD_BYTES], rest[VIEW_WORD_BYTES], who[LABEL_BYTES];
   uint32_t worst = 0, calls = 0;
   for (uint32_t i = 0; i < s->t->ranks; i++) {
     calls += m->last[i];
@@ -227,10 +239,12 @@ static void advise_meeting(struct sheet *s, const struct view_meeting *m) {
   begin(s, print("Ranks wait for the last one in '%s'", view_text(s->t, m->name)));
   if (!s->to) return;
   fprintf(s->to,
-          "In %u calls of '%s' the ranks wait %s, together %s of their time, until the last one "
-          "comes. %s comes last most often: %u of %u times.",
-          calls, view_text(s->t, m->name), view_time((double)m->waited, all),
-          view_percent((double)m->waited, (double)time_of_all(s), part), capital(s, worst, who),
+          "In %u call%s of '%s' the ranks wait %s, together %s of their time, until the last one "
+          "comes, and %s more until they go on.",
+          calls, calls == 1 ? "" : "s", view_text(s->t, m->name), view_time((double)m->waited, all),
+          view_percent((double)m->waited, (double)time_of_all(s), part),
+          view_time((double)(m->inside - m->waited), rest));
+  fprintf(s->to, " %s comes last most often: %u of %u times.", capital(s, worst, who),
           m->last[worst], calls);
   if (m->last[worst] * 2 > calls)
     write_lateness(s, worst);
@@ -362,8 +376,9 @@ static void advise_trace(struct sheet *s) {
   if ((double)s->r->unexplained_ns < 0.05 * (double)time_of_all(s)) return;
   begin(s, print("Some waits have no known end"));
   if (!s->to) return;
-  fprintf(s->to, "Of %llu waits (%s) the trace does not say who ended them.",
-          (unsigned long long)s->r->unexplained, view_time((double)s->r->unexplained_ns, a));
+  fprintf(s->to, "The trace does not say who ended %llu wait%s (%s).",
+          (unsigned long long)s->r->unexplained, s->r->unexplained == 1 ? "" : "s",
+          view_time((double)s->r->unexplained_ns, a));
   end(s, 2);
 }
 

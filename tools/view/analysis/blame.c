@@ -27,6 +27,15 @@ static int64_t cause_of(const struct view_trace *t, uint32_t wait, uint32_t *cul
   return e->by_peer ? e->ended : VIEW_MARK;
 }
 
+/* A wait for a collective that was begun before. */
+static void add_meeting(const struct view_trace *t, struct view_report *r, uint32_t wait,
+                        int64_t late) {
+  const struct view_arrow *a = &t->arrow[t->arrow_of[wait]];
+  struct view_meeting *m = view_meeting_of(t, r, t->event[a->from].name);
+  m->inside += t->event[wait].duration;
+  m->waited += late;
+}
+
 static void add_wait(const struct view_trace *t, struct view_report *r, uint32_t i) {
   const struct view_event *e = &t->event[i];
   uint32_t culprit, kind;
@@ -44,6 +53,7 @@ static void add_wait(const struct view_trace *t, struct view_report *r, uint32_t
   b->waited += e->duration;
   b->late += late;
   b->transfer += e->duration - late;
+  if (kind == VIEW_COLLECTIVE) add_meeting(t, r, i, late);
   if (!late) return;
   b->late_count++;
   struct view_activity did = {{0}, &b->regions, &b->ranks};

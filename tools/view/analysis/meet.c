@@ -4,7 +4,8 @@
  *
  * Owns: nothing global. Called by sums.c and critical.c. Calls: sums.c.
  * Invariants: calls of one collective belong together by team and number, where the trace has them,
- * else by name and how many calls of that name the rank has made before.
+ * else by name and how many calls of that name the rank has made before. A collective that the
+ * rank waits for behind the call is counted by blame.c, as the wait says so.
  */
 #include "view/analysis/report.h"
 
@@ -60,8 +61,8 @@ size_t view_group(const struct view_trace *t, const struct view_member *m, size_
   return end;
 }
 
-static struct view_meeting *meeting_of(const struct view_trace *t, struct view_report *r,
-                                       uint32_t name) {
+struct view_meeting *view_meeting_of(const struct view_trace *t, struct view_report *r,
+                                     uint32_t name) {
   for (size_t i = r->meetings; i-- > 0;)
     if (r->meeting[i].name == name) return &r->meeting[i];
   r->meeting = view_more(r->meeting, r->meetings, &r->meeting_room, sizeof *r->meeting);
@@ -74,7 +75,7 @@ static void add_member(const struct view_trace *t, struct view_report *r, uint32
                        uint32_t last) {
   const struct view_event *e = &t->event[i];
   const uint32_t rank = view_event_rank(t, i), culprit = view_event_rank(t, last);
-  struct view_meeting *m = meeting_of(t, r, e->name);
+  struct view_meeting *m = view_meeting_of(t, r, e->name);
   int64_t late = t->event[last].start - e->start;
   if (late > e->duration) late = e->duration;
   m->inside += e->duration;
@@ -102,7 +103,7 @@ void view_find_meetings(const struct view_trace *t, struct view_report *r) {
   for (size_t at = 0; at < count;) {
     uint32_t last;
     const size_t end = view_group(t, m, count, at, &last);
-    struct view_meeting *meeting = meeting_of(t, r, m[at].name);
+    struct view_meeting *meeting = view_meeting_of(t, r, m[at].name);
     meeting->count++;
     if (end - at > 1) meeting->last[view_event_rank(t, last)]++;
     for (; at < end; at++) add_member(t, r, m[at].event, last);

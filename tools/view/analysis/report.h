@@ -120,6 +120,8 @@ void view_find_meetings(const struct view_trace *t, struct view_report *r);
 struct view_blame *view_blame_of(struct view_report *r, uint32_t waiter, uint32_t culprit,
                                  uint32_t kind);
 struct view_delay *view_delay_of(struct view_report *r, uint32_t sender, uint32_t receiver);
+struct view_meeting *view_meeting_of(const struct view_trace *t, struct view_report *r,
+                                     uint32_t name);
 void view_top_add(struct view_top *top, uint32_t key, int64_t ns);
 void view_top_sort(struct view_top *top);
 void view_sort_report(struct view_report *r);

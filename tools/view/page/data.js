@@ -116,6 +116,13 @@ function scaled(value, units, step) {
   return three(value) + "\u202f" + units[i];
 }
 function timeText(ns) { return scaled(ns, ["ns", "\u00b5s", "ms", "s"], 1000); }
+// A moment with as many digits as a step of `step` ns needs.
+function momentText(ns, step) {
+  const units = [["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3], ["ns", 1]];
+  const [unit, size] = units.find((u) => ns >= u[1]) || units[3];
+  const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / size) - 1e-9)));
+  return (ns / size).toFixed(digits) + "\u202f" + unit;
+}
 function bytesText(bytes) { return scaled(bytes, ["B", "KB", "MB", "GB", "TB"], 1024); }
 function countText(n) { return Math.round(n).toLocaleString("en").replace(/,/g, "\u202f"); }
 function percentText(part, whole) {

@@ -15,7 +15,7 @@ function startFindings() {
     `${countText(meta.events)} events, ${countText(meta.arrows)} arrows` + (meta.guessed ? ` (${countText(meta.guessed)} of them guessed)` : "");
   const numbers = [
     ["Computing", percentText(sum((r) => r.ns[0]), time)],
-    ["Waiting, in collectives", percentText(sum((r) => r.ns[4] + r.ns[3]), time)],
+    ["Waiting", percentText(sum((r) => r.ns[4] + r.ns[3]), time)],
     ["Starting operations", percentText(sum((r) => r.ns[1] + r.ns[2]), time)],
     ["Overlap of transfers", sum((r) => r.flight) ? percentText(sum((r) => r.overlapped), sum((r) => r.flight)) : "\u2013"],
     ["Data sent", bytesText(sum((r) => r.sent[1]))],

@@ -111,7 +111,7 @@ function drawAxis(context, width, height) {
     const x = Math.round(xOf(at / quantum)) + 0.5;
     context.moveTo(x, AXIS - 5);
     context.lineTo(x, AXIS);
-    if (x > GUTTER + 20 && x < width - 24) context.fillText(timeText(at), x, AXIS / 2 - 2);
+    if (x > GUTTER + 20 && x < width - 24) context.fillText(momentText(at, step), x, AXIS / 2 - 2);
   }
   context.moveTo(0, AXIS - 0.5);
   context.lineTo(width, AXIS - 0.5);
@@ -363,7 +363,7 @@ function describe(event) {
   if (event < 0) return ["Click an event, or move to one with the arrow keys."];
   const rank = rankOf(event), facts = [];
   const add = (text) => { if (text) facts.push(text); };
-  add(`at ${timeText(ev.start[event] * quantum)}`);
+  add(`at ${momentText(ev.start[event] * quantum, quantum)}`);
   if (!isMoment(event)) add(`takes ${timeText(ev.dur[event] * quantum)}`);
   if (ev.peer[event] !== NONE16)
     add(`${meta.kinds[ev.kind[event]][0] === "wait" || meta.kinds[ev.kind[event]][0] === "collective" ? "ended by" : "with"} ${rankName(ev.peer[event])}`);
