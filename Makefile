@@ -99,3 +99,9 @@ tidy:
 
 clean:
 	rm -rf build build-asan build-tsan build-preempt build-coverage build-release build-seeds
+
+# The figures of the simulation, from docs/figures/data/sim-*.json; a part of `make figures`.
+.PHONY: figures figures-sim
+figures: figures-sim
+figures-sim:
+	@python3 bench/sim_figures.py

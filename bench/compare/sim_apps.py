@@ -112,13 +112,15 @@ def main():
         program = sim.prepare(options, folder)
         files = {"machine": folder / "lab.json", "loggp": folder / "loggp.json",
                  "near_s": hand_over(options, program)}
+        work = sim.Work(options, program)
+        print(f"sim_apps: processors take {work}", flush=True)
         wire = [f"delay={options.delay_us:.0f}us", f"rate={options.rate_mbit:.0f}mbit",
                 f"queue={4 << 20}"]
         with sim.Lab(options.hosts, wire=wire, sshd=True) as lab:
             files["host_s"] = sim.host_seconds(options, lab, program)
             print(f"sim_apps: a host adds {files['host_s'] * 1e6:.0f} us to a message, a hand-over "
                   f"inside one takes {files['near_s'] * 1e6:.0f} us", flush=True)
-            records = compare(options, lab, files, None)
+            records = compare(options, lab, files, work)
     good = sum(r["ok"] for r in records)
     print(f"sim_apps: {good} of {len(records)} within 20 %")
     if options.json:

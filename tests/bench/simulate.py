@@ -156,6 +156,10 @@ class Simulate(unittest.TestCase):
         got = self.seconds(*words, "flag", "--blocking", 1)
         self.assertAlmostEqual(got, 2e-6 + 1e-6 + way + WIRE_S + 2e-6 + 1e-6 + 2 * (WIRE_S + 4e-8)
                                + 2e-6, delta=1e-9)
+        # One processor serves both ranks: two messages, two ranks that are woken.
+        got = self.seconds(*words, "signal", "--overlap", 0, shared_processors=1,
+                           host_s_per_message=1e-5, host_s_per_wake=3e-5)
+        self.assertAlmostEqual(got, 2e-6 + 3e-6 + way + 8e-5, delta=1e-9)
         # Alone: the operations of a step, 440 a cell.
         self.assertAlmostEqual(self.seconds("hydro", "--ranks", 1, "--rows", 10, "--columns", 10),
                                440e-6, delta=1e-9)

@@ -21,15 +21,16 @@ constexpr double VALUE_BYTES = 8;
 
 struct Side {
   uint64_t peer;
-  size_t back; /* index of this side among the peer's sides */
-  double cells;
-  bool packed; /* not contiguous: copied into a buffer and out of one */
+  size_t back;  /* index of this side among the peer's sides */
+  double cells; /* 0: a corner, of depth x depth cells */
+  bool packed;  /* not contiguous: copied into a buffer and out of one */
 };
 
 struct Rank {
   uint64_t wide, high;
   std::vector<Side> sides;
   double free = 0, computed = 0;
+  double flushed = 0;         /* when buffers of the last exchange may be used again */
   double posted = 0;          /* SYNC_IMAGES: when it told all neighbours */
   std::vector<double> there;  /* by side: when the neighbour's notice is here */
   std::vector<double> answer; /* by side: a long message's time from this rank's answer */
@@ -43,6 +44,7 @@ public:
     divide();
     for (uint64_t r = 0; r < ranks_.size(); r++) join(r);
     const bool all = c.minimum || c.notice == Notice::SYNC_ALL;
+    served_ = served();
     meeting_ = all ? meeting_seconds(network, Meeting::NODES) : 0;
   }
 
@@ -88,10 +90,14 @@ private:
     /* Columns are contiguous where they alone are divided, as in Fortran; else lines are. */
     if (x + 1 < px_) link(r + 1, static_cast<double>(ranks_[r].high), !c_.one_dimension);
     if (y + 1 < py_) link(r + px_, static_cast<double>(ranks_[r].wide), false);
+    if (!c_.corners || y + 1 == py_) return;
+    if (x + 1 < px_) link(r + px_ + 1, 0, true);
+    if (x > 0) link(r + px_ - 1, 0, true);
   }
 
   double bytes(const Side &side, const Phase &phase) const {
-    return side.cells * phase.fields * phase.depth * VALUE_BYTES;
+    const double cells = side.cells > 0 ? side.cells : phase.depth;
+    return cells * phase.fields * phase.depth * VALUE_BYTES;
   }
 
   /* Bytes that each node sends to others in a phase. */
@@ -101,6 +107,20 @@ private:
       for (const Side &side : ranks_[r].sides)
         if (!network_.near(r, side.peer)) sum[network_.node_of(r)] += bytes(side, phase);
     return sum;
+  }
+
+  /* Seconds of the processors that serve all ranks, where the machine has such: for all messages of
+   * an exchange, and to wake all ranks. A notice of its own is a message more. */
+  double served() const {
+    const double processors = m_.get("shared_processors");
+    if (processors <= 0) return 0;
+    const bool alone = c_.notice == Notice::SIGNAL || c_.notice == Notice::MESSAGE;
+    double work = static_cast<double>(ranks_.size()) * m_.get("host_s_per_wake");
+    for (uint64_t r = 0; r < ranks_.size(); r++)
+      for (const Side &side : ranks_[r].sides)
+        work += (alone ? 1 : 2) * m_.get(network_.near(r, side.peer) ? "host_s_per_near_message"
+                                                                     : "host_s_per_message");
+    return work / processors;
   }
 
   double packing(const Rank &r, const Phase &phase) const {
@@ -191,7 +211,7 @@ private:
     }
     for (uint64_t i = 0; i < ranks_.size(); i++)
       next_[i] = wait(i, phase, shared[network_.node_of(i)]);
-    for (uint64_t i = 0; i < ranks_.size(); i++) ranks_[i].free = next_[i];
+    for (uint64_t i = 0; i < ranks_.size(); i++) ranks_[i].free = next_[i] + served_;
     if (c_.notice == Notice::SYNC_ALL) all_meet();
   }
 
@@ -208,7 +228,7 @@ private:
   std::vector<Rank> ranks_;
   std::vector<double> next_;
   uint64_t px_ = 1, py_ = 1;
-  double meeting_ = 0, longest_ = 0;
+  double meeting_ = 0, served_ = 0, longest_ = 0;
 };
 
 } // namespace

@@ -22,6 +22,7 @@ struct Phase {
 struct HaloCase {
   uint64_t rows, columns; /* cells of the whole grid */
   bool one_dimension;     /* columns alone are divided */
+  bool corners;           /* the four diagonal neighbours get their corners, too */
   bool overlap;           /* edges are computed and sent first, then the rest is computed */
   bool minimum;           /* each iteration ends with the smallest value of all ranks */
   bool blocking;          /* one neighbour after the other, each waited for */

@@ -80,6 +80,7 @@ Result run_stencil(Network &network, const Experiment &e) {
 Result run_hydro(Network &network, const Experiment &e) {
   HaloCase c = halo_case(e);
   c.minimum = true;
+  c.corners = true;
   c.phases = hydro_phases();
   return halo_result(halo_run(network, c));
 }
