@@ -264,6 +264,23 @@ static void test_refusals(void **state) {
   }
 }
 
+/* Times that no clock has are left out; a trace may have names only; ranks may be any numbers. */
+static void test_odd_traces(void **state) {
+  struct both b;
+  (void)state;
+  analyse(&b, TRACE(X("put", "put", "0", "9e18", "1", "") X("put", "put", "0", "1", "9e18", "")
+                        X("wait", "w", "4000000000", "1", "2", "\"ended_by\":-7")));
+  assert_int_equal(b.t.unused, 2);
+  assert_int_equal(b.t.events, 1);
+  assert_int_equal(b.r.unexplained, 1);
+  assert_int_equal(b.r.unexplained_ns, 2000);
+  release(&b);
+  analyse(&b, TRACE(RANK("0") RANK("1")));
+  assert_int_equal(b.t.events, 0);
+  assert_int_equal(b.r.path.steps, 0);
+  release(&b);
+}
+
 static void test_hosts(void **state) {
   struct both b;
   (void)state;
@@ -342,6 +359,7 @@ int main(void) {
       cmocka_unit_test(test_outputs),
       cmocka_unit_test(test_words),
       cmocka_unit_test(test_wait_for_collective),
+      cmocka_unit_test(test_odd_traces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 
 #define NOTICED     0.02 /* of the time of the ranks concerned */
 #define PAIRS_MAX   4
-#define CHAIN_MAX   64u
+#define CHAIN_MAX   1024u
 #define CHAIN_TOLD  2u
 #define SMALL_BYTES 256.0
 #define MANY        1000u
@@ -407,5 +407,5 @@ void view_advise(const struct view_trace *t, struct view_report *r) {
   }
   advise_path(&s);
   advise_trace(&s);
-  if (r->advices) qsort(r->advice, r->advices, sizeof *r->advice, by_weight);
+  view_sort(r->advice, r->advices, sizeof *r->advice, by_weight);
 }

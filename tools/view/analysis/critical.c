@@ -109,7 +109,7 @@ void view_find_path(const struct view_trace *t, struct view_report *r) {
   if (!t->ranks) return;
   add_waits(t, r, &j);
   add_collectives(t, &j);
-  if (j.count) qsort(j.jump, j.count, sizeof *j.jump, by_end);
+  view_sort(j.jump, j.count, sizeof *j.jump, by_end);
   for (uint32_t i = 1; i < t->ranks; i++)
     if (r->share[i].end > r->share[rank].end) rank = i;
   int64_t time = r->share[rank].end;

@@ -45,7 +45,7 @@ struct view_member *view_members(const struct view_trace *t, size_t *count) {
     m[n++] = (struct view_member){e->name, e->team, e->instance, i};
   }
   number_calls(t, m, n);
-  qsort(m, n, sizeof *m, by_call);
+  view_sort(m, n, sizeof *m, by_call);
   *count = n;
   return m;
 }
@@ -108,6 +108,6 @@ void view_find_meetings(const struct view_trace *t, struct view_report *r) {
     if (end - at > 1) meeting->last[view_event_rank(t, last)]++;
     for (; at < end; at++) add_member(t, r, m[at].event, last);
   }
-  if (r->meetings) qsort(r->meeting, r->meetings, sizeof *r->meeting, by_inside);
+  view_sort(r->meeting, r->meetings, sizeof *r->meeting, by_inside);
   free(m);
 }

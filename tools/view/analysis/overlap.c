@@ -44,7 +44,7 @@ void view_overlap(const struct view_trace *t, struct view_report *r) {
   struct flight *f = view_zeroed(t->arrows, sizeof *f);
   size_t count = 0;
   for (size_t i = 0; i < t->arrows; i++) count += flight_of(t, r, &t->arrow[i], &f[count]);
-  qsort(f, count, sizeof *f, by_start);
+  view_sort(f, count, sizeof *f, by_start);
   for (size_t i = 0; i < count;) {
     struct flight all = f[i];
     for (i++; i < count && f[i].rank == all.rank && f[i].start <= all.end; i++)

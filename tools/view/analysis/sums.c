@@ -3,28 +3,32 @@
  * `tombolo view`: sums by pairs of ranks, and the order of the whole analysis.
  *
  * Owns: nothing global. Called by view.c and the parts of the analysis. Calls: those parts.
- * Invariants: a table is searched from its end first, where the pair of the event before usually
- * is; a trace has few pairs that wait for each other compared with its events.
+ * Invariants: tables are found by hashing until view_sort_report puts them in order.
  */
 #include "view/analysis/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Ranks fit 24 bits, kinds 8. */
+static uint64_t key_of(uint32_t from, uint32_t to, uint32_t kind) {
+  return (uint64_t)from << 32 | (uint64_t)to << 8 | kind;
+}
+
 struct view_blame *view_blame_of(struct view_report *r, uint32_t waiter, uint32_t culprit,
                                  uint32_t kind) {
-  for (size_t i = r->blames; i-- > 0;) {
-    struct view_blame *b = &r->blame[i];
-    if (b->waiter == waiter && b->culprit == culprit && b->kind == kind) return b;
-  }
+  const uint32_t fresh = (uint32_t)r->blames;
+  const uint32_t at = view_map_index(&r->blame_index, key_of(waiter, culprit, kind), fresh);
+  if (at != fresh) return &r->blame[at];
   r->blame = view_more(r->blame, r->blames, &r->blame_room, sizeof *r->blame);
   r->blame[r->blames] = (struct view_blame){.waiter = waiter, .culprit = culprit, .kind = kind};
   return &r->blame[r->blames++];
 }
 
 struct view_delay *view_delay_of(struct view_report *r, uint32_t sender, uint32_t receiver) {
-  for (size_t i = r->delays; i-- > 0;)
-    if (r->delay[i].sender == sender && r->delay[i].receiver == receiver) return &r->delay[i];
+  const uint32_t fresh = (uint32_t)r->delays;
+  const uint32_t at = view_map_index(&r->delay_index, key_of(sender, receiver, 0), fresh);
+  if (at != fresh) return &r->delay[at];
   r->delay = view_more(r->delay, r->delays, &r->delay_room, sizeof *r->delay);
   r->delay[r->delays] = (struct view_delay){.sender = sender, .receiver = receiver};
   return &r->delay[r->delays++];
@@ -125,8 +129,8 @@ void view_sort_report(struct view_report *r) {
     view_top_sort(&r->blame[i].regions);
     view_top_sort(&r->blame[i].ranks);
   }
-  if (r->blames) qsort(r->blame, r->blames, sizeof *r->blame, by_waited);
-  if (r->delays) qsort(r->delay, r->delays, sizeof *r->delay, by_delay);
+  view_sort(r->blame, r->blames, sizeof *r->blame, by_waited);
+  view_sort(r->delay, r->delays, sizeof *r->delay, by_delay);
   view_top_sort(&r->path.regions);
 }
 
@@ -151,6 +155,8 @@ void view_report_free(struct view_report *r) {
   free(r->bytes);
   free(r->blame);
   free(r->delay);
+  view_map_free(&r->blame_index);
+  view_map_free(&r->delay_index);
   free(r->meeting);
   free(r->path.step);
   free(r->path.on_rank);

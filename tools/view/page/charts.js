@@ -99,7 +99,7 @@ function drawMatrix() {
     context.fillText(matrixText(values[i]), x + matrix.cell / 2, y + matrix.cell / 2, matrix.cell - 4);
   });
   context.fillStyle = theme.soft;
-  const every = Math.max(1, Math.ceil(18 / matrix.cell));
+  const every = Math.max(1, tickStep(n, Math.max(1, size / 30)));
   for (let i = 0; i < n; i += every) {
     context.textAlign = "right";
     context.fillText(n > 64 ? String(i) : rankName(i), matrix.left - 6, matrix.top + (i + 0.5) * matrix.cell);

@@ -66,7 +66,7 @@ static void sort_ranks(struct view_trace *t) {
   struct view_rank *ranks = view_zeroed(t->ranks, sizeof *ranks);
   struct view_track *tracks = view_zeroed(t->tracks, sizeof *tracks);
   for (uint32_t i = 0; i < t->ranks; i++) order[i] = (struct order){t->rank[i].number, i, 0};
-  qsort(order, t->ranks, sizeof *order, by_number);
+  view_sort(order, t->ranks, sizeof *order, by_number);
   for (uint32_t i = 0; i < t->ranks; i++) {
     ranks[i] = t->rank[order[i].index];
     place[order[i].index] = i;
@@ -75,7 +75,7 @@ static void sort_ranks(struct view_trace *t) {
     t->track[i].rank = place[t->track[i].rank];
     order[i] = (struct order){t->track[i].rank, i, t->track[i].thread};
   }
-  qsort(order, t->tracks, sizeof *order, by_number);
+  view_sort(order, t->tracks, sizeof *order, by_number);
   for (uint32_t i = 0; i < t->tracks; i++) {
     tracks[i] = t->track[order[i].index];
     place[order[i].index] = i;
@@ -240,7 +240,7 @@ void view_add_arrow(struct view_trace *t, uint32_t from, uint32_t to) {
 static void bind_arrows(struct view_trace *t) {
   t->arrow_of = view_zeroed(t->events, sizeof *t->arrow_of);
   for (size_t i = 0; i < t->events; i++) t->arrow_of[i] = VIEW_NONE;
-  qsort(t->point, t->points, sizeof *t->point, by_id);
+  view_sort(t->point, t->points, sizeof *t->point, by_id);
   for (size_t i = 0; i < t->points; i++) {
     if (!t->point[i].sends) continue;
     const uint32_t from = event_around(t, &t->point[i]);
@@ -255,7 +255,7 @@ static void bind_arrows(struct view_trace *t) {
 void view_arrange(struct view_trace *t) {
   set_zero(t);
   sort_ranks(t);
-  qsort(t->event, t->events, sizeof *t->event, by_place);
+  view_sort(t->event, t->events, sizeof *t->event, by_place);
   find_tracks(t);
   choose_main(t);
   nest_all(t);
@@ -273,4 +273,6 @@ void view_trace_free(struct view_trace *t) {
   free(t->point);
   free(t->parent);
   free(t->arrow_of);
+  view_map_free(&t->rank_by_pid);
+  view_map_free(&t->track_by_ids);
 }

@@ -51,7 +51,7 @@ static struct sent *all_sent(const struct view_trace *t, size_t *count) {
     if (view_kind_sends(e->kind) && e->peer != VIEW_NONE)
       sent[(*count)++] = (struct sent){view_event_rank(t, i), e->peer, i, e->start};
   }
-  qsort(sent, *count, sizeof *sent, by_pair);
+  view_sort(sent, *count, sizeof *sent, by_pair);
   return sent;
 }
 

@@ -63,6 +63,7 @@ static bool has_word(const char *words, struct view_span word) {
 }
 
 enum view_kind view_kind_of(struct view_span category) {
+  if (!category.bytes) return VIEW_REGION;
   const char *comma = memchr(category.text, ',', category.bytes);
   if (comma) category.bytes = (size_t)(comma - category.text);
   for (uint32_t k = 0; category.bytes && k < VIEW_KINDS; k++)

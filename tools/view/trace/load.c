@@ -16,6 +16,7 @@
 
 #define OPEN      INT64_C(-2) /* duration of a region that has no end yet */
 #define UNKNOWN   INT64_MIN
+#define FAR_NS    (INT64_C(1) << 61) /* 73 years */
 #define TEXT_MAX  1024
 #define HOSTS_MAX 1024
 
@@ -38,17 +39,17 @@ static uint32_t intern(struct view_trace *t, struct view_span span) {
 
 static uint32_t rank_at(struct view_trace *t, int64_t pid) {
   char text[32];
-  if (t->ranks && t->rank[t->ranks - 1].pid == pid) return (uint32_t)t->ranks - 1;
-  for (size_t i = 0; i < t->ranks; i++)
-    if (t->rank[i].pid == pid) return (uint32_t)i;
+  const uint32_t fresh = (uint32_t)t->ranks;
+  const uint32_t at = view_map_index(&t->rank_by_pid, (uint64_t)pid, fresh);
+  if (at != fresh) return at;
   t->rank = view_more(t->rank, t->ranks, &t->rank_room, sizeof *t->rank);
   const int n = snprintf(text, sizeof text, "rank %lld", (long long)pid);
-  t->rank[t->ranks] = (struct view_rank){.number = (uint32_t)pid,
-                                         .label = view_name(&t->names, text, (size_t)n),
-                                         .host = VIEW_NONE,
-                                         .main = VIEW_NONE,
-                                         .pid = pid};
-  return (uint32_t)t->ranks++;
+  t->rank[t->ranks++] = (struct view_rank){.number = (uint32_t)pid,
+                                           .label = view_name(&t->names, text, (size_t)n),
+                                           .host = VIEW_NONE,
+                                           .main = VIEW_NONE,
+                                           .pid = pid};
+  return at;
 }
 
 /* The rank's record, until another rank is added. */
@@ -57,18 +58,16 @@ static struct view_rank *record_at(struct view_trace *t, int64_t pid) {
   return &t->rank[at];
 }
 
-static uint32_t track_at(struct view_trace *t, const struct fields *f, uint32_t *last) {
+static uint32_t track_at(struct view_trace *t, const struct fields *f) {
   const uint32_t thread = f->tid == UNKNOWN ? 0 : (uint32_t)f->tid;
-  if (*last < t->tracks && t->track[*last].thread == thread &&
-      t->rank[t->track[*last].rank].pid == f->pid)
-    return *last;
   const uint32_t rank = rank_at(t, f->pid == UNKNOWN ? 0 : f->pid);
-  for (uint32_t i = 0; i < t->tracks; i++)
-    if (t->track[i].rank == rank && t->track[i].thread == thread) return *last = i;
+  const uint32_t fresh = (uint32_t)t->tracks;
+  const uint32_t at = view_map_index(&t->track_by_ids, (uint64_t)rank << 32 | thread, fresh);
+  if (at != fresh) return at;
   t->track = view_more(t->track, t->tracks, &t->track_room, sizeof *t->track);
-  t->track[t->tracks] =
+  t->track[t->tracks++] =
       (struct view_track){.rank = rank, .thread = thread, .name = VIEW_NONE, .open = VIEW_NONE};
-  return *last = (uint32_t)t->tracks++;
+  return at;
 }
 
 /* A value as a whole number, if it is one; anything else is left out. */
@@ -177,7 +176,7 @@ static bool number_in(const char *label, uint32_t *number) {
   return true;
 }
 
-static void add_metadata(struct view_trace *t, const struct fields *f, uint32_t *last) {
+static void add_metadata(struct view_trace *t, const struct fields *f) {
   if (f->pid == UNKNOWN) return;
   struct view_rank *r = record_at(t, f->pid);
   if (f->host.text) r->host = intern(t, f->host);
@@ -187,7 +186,7 @@ static void add_metadata(struct view_trace *t, const struct fields *f, uint32_t 
     r->label = intern(t, f->label);
     number_in(view_text(t, r->label), &r->number);
   } else if (view_span_is(f->name, "thread_name")) {
-    const uint32_t track = track_at(t, f, last);
+    const uint32_t track = track_at(t, f);
     t->track[track].name = intern(t, f->label);
   } else if (view_span_is(f->name, "process_labels") && r->host == VIEW_NONE) {
     r->host = intern(t, f->label);
@@ -203,6 +202,11 @@ static void add_point(struct view_trace *t, const struct fields *f, uint32_t tra
   t->point = view_more(t->point, t->points, &t->point_room, sizeof *t->point);
   t->point[t->points++] = (struct view_point){
       .id = id, .at = f->ts, .track = track, .sends = f->phase == 's', .encloses = f->encloses};
+}
+
+/* A time that no clock has, or no time at all: sums of such would not fit. */
+static bool is_far(int64_t ns) {
+  return ns > FAR_NS || ns < -FAR_NS;
 }
 
 static void take_args(struct view_trace *t, const struct fields *f, struct view_event *e) {
@@ -222,7 +226,7 @@ static void add_event(struct view_trace *t, const struct fields *f, uint32_t tra
                            .duration = f->phase == 'B'   ? OPEN
                                        : f->phase == 'X' ? (f->dur > 0 ? f->dur : 0)
                                                          : VIEW_MARK,
-                           .ended = f->ended,
+                           .ended = is_far(f->ended) ? VIEW_MARK : f->ended,
                            .track = track,
                            .name = intern(t, f->name),
                            .kind = (uint8_t)view_kind_of(f->category)};
@@ -247,16 +251,16 @@ static void end_event(struct view_trace *t, const struct fields *f, uint32_t tra
   if (f->bytes > 0 || f->peer >= 0 || f->detail.text) take_args(t, f, e);
 }
 
-static void add(struct view_trace *t, const struct fields *f, uint32_t *last) {
+static void add(struct view_trace *t, const struct fields *f) {
   if (f->phase == 'M') {
-    add_metadata(t, f, last);
+    add_metadata(t, f);
     return;
   }
-  if (!f->phase || !strchr("BEXiIRstf", f->phase) || f->ts == UNKNOWN) {
+  if (!f->phase || !strchr("BEXiIRstf", f->phase) || is_far(f->ts) || is_far(f->dur)) {
     t->unused++;
     return;
   }
-  const uint32_t track = track_at(t, f, last);
+  const uint32_t track = track_at(t, f);
   if (f->phase == 'E')
     end_event(t, f, track);
   else if (strchr("stf", f->phase))
@@ -266,7 +270,6 @@ static void add(struct view_trace *t, const struct fields *f, uint32_t *last) {
 }
 
 static void load_events(struct view_trace *t, struct view_json *j) {
-  uint32_t last = VIEW_NONE;
   struct view_span key;
   while (view_json_item(j)) {
     struct fields f = {.pid = UNKNOWN,
@@ -283,7 +286,7 @@ static void load_events(struct view_trace *t, struct view_json *j) {
       continue;
     }
     while (view_json_member(j, &key)) read_member(j, key, &f);
-    if (!j->error) add(t, &f, &last);
+    if (!j->error) add(t, &f);
     if (j->error) return;
   }
 }

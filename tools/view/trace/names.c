@@ -30,6 +30,10 @@ void *view_zeroed(size_t count, size_t bytes) {
   return checked(calloc(count ? count : 1, bytes));
 }
 
+void view_sort(void *array, size_t count, size_t bytes, int (*order)(const void *, const void *)) {
+  if (count > 1) qsort(array, count, bytes, order);
+}
+
 static uint64_t hash(const char *text, size_t bytes) {
   uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
   for (size_t i = 0; i < bytes; i++) h = (h ^ (unsigned char)text[i]) * UINT64_C(1099511628211);

@@ -11,6 +11,7 @@
 #define TMB_TOOLS_VIEW_TRACE_H
 
 #include "view/trace/json.h"
+#include "view/trace/map.h"
 
 #define VIEW_NONE UINT32_MAX  /* no event, no rank, no name */
 #define VIEW_MARK INT64_C(-1) /* duration of a moment */
@@ -101,11 +102,12 @@ struct view_trace {
   size_t events, tracks, ranks, arrows, pieces, points;
   size_t event_room, track_room, rank_room, arrow_room, piece_room, point_room;
   struct view_names names;
-  uint32_t program;   /* name: its command line; VIEW_NONE: not said */
-  int64_t zero;       /* time of the first event in the file */
-  int64_t span;       /* from the first begin to the last end */
-  uint64_t unused;    /* events of the file that could not be used */
-  uint32_t *parent;   /* [events]: the event around it, VIEW_NONE: none */
+  struct view_map rank_by_pid, track_by_ids; /* while loading */
+  uint32_t program;                          /* name: its command line; VIEW_NONE: not said */
+  int64_t zero;                              /* time of the first event in the file */
+  int64_t span;                              /* from the first begin to the last end */
+  uint64_t unused;                           /* events of the file that could not be used */
+  uint32_t *parent;                          /* [events]: the event around it, VIEW_NONE: none */
   uint32_t *arrow_of; /* [events]: the arrow that ends in it and was sent last, VIEW_NONE: none */
   uint32_t guessed;   /* arrows that the file does not have, see guess.c */
 };
@@ -119,6 +121,9 @@ void view_names_free(struct view_names *names);
  * command when there is no memory. */
 void *view_more(void *array, size_t count, size_t *room, size_t bytes);
 void *view_zeroed(size_t count, size_t bytes);
+
+/* qsort that takes an array without elements, which may be NULL. */
+void view_sort(void *array, size_t count, size_t bytes, int (*order)(const void *, const void *));
 
 /* load.c: add the events of a file's text to `t`. out why: what is wrong, [VIEW_WHY_BYTES].
  * Returns 0 or -1. A text that ends early, as after a crash, is no error. */
