@@ -9,7 +9,7 @@ if(TMB_REFERENCE_CLANG AND TMB_REFERENCE_PYTHON)
   file(GLOB_RECURSE tmb_reference_from CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/include/*.def"
     "${PROJECT_SOURCE_DIR}/scripts/reference*.py" "${PROJECT_SOURCE_DIR}/examples/*.c"
-    "${PROJECT_SOURCE_DIR}/src/base/*.def")
+    "${PROJECT_SOURCE_DIR}/src/base/*.def" "${PROJECT_SOURCE_DIR}/src/base/messages/*.def")
   add_custom_command(OUTPUT "${tmb_reference}/stamp"
     COMMAND ${CMAKE_COMMAND} -E rm -rf "${tmb_reference}"
     COMMAND ${TMB_REFERENCE_PYTHON} "${PROJECT_SOURCE_DIR}/scripts/reference.py"

@@ -480,6 +480,7 @@ if(NOT TMB_SANITIZE)
   endif()
   tmb_add_check(reference lint python3 ${tmb_scripts}/reference.py --check)
   tmb_add_check(reference_test lint python3 ${tmb_scripts}/reference_test.py)
+  tmb_add_check(messages lint python3 ${tmb_scripts}/messages.py)
   tmb_add_check(completion lint python3 ${tmb_scripts}/completion.py)
   tmb_add_check(symbols lint python3 ${tmb_scripts}/check_symbols.py
     --lib $<TARGET_FILE:tombolo_shared> --include ${PROJECT_SOURCE_DIR}/include

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "man"
 FOLDER = ROOT / "cmake" / "install" / "completion"
 FLAG = re.compile(r"(?<![\w=-])(--?[A-Za-z?][\w-]*)(\[?=[^,\s]+| [A-Z][\w:=,]*)?")
-NO_FILES = {"ps", "info", "doctor", "why", "top"}  # their arguments are not files
+NO_FILES = {"ps", "info", "doctor", "why", "top", "explain"}  # their arguments are not files
 PROGRAMS = ("run", "upcrun")  # what follows their first argument is the program's
 FILE_WORDS = re.compile(r"FILE|DIR|COMMAND|PATH|PROGRAM")
 NOTE = "Written by scripts/completion.py from the manual pages: run that with --write instead."

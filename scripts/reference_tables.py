@@ -19,6 +19,8 @@ ORDER = (
     "gasnet_tools.h",
 )
 ROW = re.compile(r"TMB_SETTING(_IGNORED|_PREFIX)?\((\w+), (.*?)\)\n(?=TMB_|/\*|\n|$)", re.S)
+LITERAL = re.compile(r"\"(?:[^\"\\]|\\.)*\"(?:\s*\"(?:[^\"\\]|\\.)*\")*")
+MESSAGE = re.compile(r"^TMB_MESSAGE(_PART|_CODE|_OLD)?\((\d+), (.*?)\)$", re.M | re.S)
 ITEM = re.compile(r"\"(?:[^\"\\]|\\.)*\"(?:\s*\"(?:[^\"\\]|\\.)*\")*|[^,\s][^,]*")
 
 
@@ -99,6 +101,35 @@ def settings_page(book):
     ]
 
 
+def messages_page(book):
+    """Blocks of tombolo-messages, from src/base/messages/messages.def."""
+    text = (book.root / "src/base/messages/messages.def").read_text()
+    out = [
+        ("title", "tombolo-messages", "numbered messages of Tombolo, and what to do"),
+        ("section", "DESCRIPTION"),
+        (
+            "text",
+            (
+                "A message that ends a program, refuses something or warns has a number at its"
+                " end, as [TMB-0107]. `tombolo explain TMB-0107` says the same as this page."
+                " Three dots stand for a value."
+            ),
+        ),
+    ]
+    for part in re.split(r"(?m)^(?=TMB_MESSAGES\()", text)[1:]:
+        head, _, rest = part.partition(")\nTMB_")
+        _, title, cause, remedy, example = [text_of(i) for i in LITERAL.findall(head)][:5]
+        out += [("section", title.upper()), ("text", f"Cause: {cause}")]
+        out += [("text", f"What to do: {remedy}"), ("text", "Example:"), ("code", [example])]
+        rows = []
+        for kind, number, form in MESSAGE.findall("TMB_" + rest):
+            form = re.sub(r"\bPRI\w+", "", form)
+            form = re.sub(r"%[-+ 0-9.*]*(?:hh|ll|[hlzt])?[a-zA-Z]?", "...", text_of(form))
+            rows.append((f"TMB-{int(number):04}", form.replace("......", "...")))
+        out.append(("list", rows))
+    return [*out, ("section", "SEE ALSO"), ("see", ["tombolo-explain(1)", "tombolo-settings"])]
+
+
 def api_page(book):
     """Blocks of tombolo-api."""
     out = [
@@ -128,7 +159,11 @@ def api_page(book):
 
 def pages(book):
     """[(name, blocks)] of the pages of section 7."""
-    return [("tombolo-api", api_page(book)), ("tombolo-settings", settings_page(book))]
+    return [
+        ("tombolo-api", api_page(book)),
+        ("tombolo-settings", settings_page(book)),
+        ("tombolo-messages", messages_page(book)),
+    ]
 
 
 @functools.lru_cache

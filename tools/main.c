@@ -33,6 +33,7 @@ int main(int argc, char **argv) {
       {"view", tool_view_main, "write a trace as a page to look at: timeline, waits, advice"},
       {"info", tool_info_main, "show version, settings, conduits, topology and limits"},
       {"doctor", tool_doctor_main, "check whether this machine, and hosts, can run jobs"},
+      {"explain", tool_explain_main, "say what a message with a number means"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
       {"sim", tool_sim_main, "simulate schedules and exchanges on described machines"},
       {"fc", tool_fc_main, "compile a coarray Fortran program"},

@@ -3,13 +3,14 @@
  * Console messages and the fatal-error path: see log.h.
  *
  * Owns: the shown rank, the debugging hooks, the once-only state of the fatal path.
- * Called by every layer. Calls: config for TOMBOLO_VERBOSE, the hooks, libc.
+ * Called by every layer. Calls: config for TOMBOLO_VERBOSE, messages, the hooks, libc.
  * Invariants: a message is formatted on the stack and leaves in one write(2); errno survives a
  * warning; whoever enters the fatal path second never runs freeze or backtrace again.
  */
 #include "base/log.h"
 
 #include "base/config.h"
+#include "base/messages/messages.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +20,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MESSAGE_BYTES = 4096 };
+enum {
+  MESSAGE_BYTES = 4096,
+  NUMBER_BYTES = 16, /* room that stays for " [TMB-0123]" */
+};
 
 struct message {
   size_t len; /* bytes used, < MESSAGE_BYTES - 1: room for the newline stays */
@@ -50,14 +54,14 @@ uint32_t tmb_log_size(void) {
 }
 
 static void add_v(struct message *msg, const char *fmt, va_list args) {
-  const size_t room = MESSAGE_BYTES - 1 - msg->len;
+  const size_t room = MESSAGE_BYTES - 1 - NUMBER_BYTES - msg->len;
   const int n = vsnprintf(msg->text + msg->len, room, fmt, args);
   if (n < 0) return;
   if ((size_t)n < room) {
     msg->len += (size_t)n;
     return;
   }
-  msg->len = MESSAGE_BYTES - 2;
+  msg->len = MESSAGE_BYTES - 2 - NUMBER_BYTES;
   memcpy(msg->text + msg->len - 3, "...", 3);
 }
 
@@ -66,6 +70,14 @@ TMB_PRINTF(2, 3) static void add(struct message *msg, const char *fmt, ...) {
   va_start(args, fmt);
   add_v(msg, fmt, args);
   va_end(args);
+}
+
+/* Appends the number of the message, if it has one, behind its last line. */
+static void add_number(struct message *msg, unsigned number) {
+  while (msg->len > 0 && msg->text[msg->len - 1] == '\n') msg->len--;
+  if (!number) return;
+  const int n = snprintf(msg->text + msg->len, NUMBER_BYTES, " [TMB-%04u]", number % 10000);
+  if (n > 0) msg->len += (size_t)n;
 }
 
 /* Ends the message with one newline and writes it to stderr. */
@@ -82,8 +94,8 @@ static void emit(struct message *msg) {
   }
 }
 
-/* Formats and emits "tombolo: rank R: <kind><text>", keeping errno. */
-static void say(const char *kind, const char *fmt, va_list args) {
+/* Formats and emits "tombolo: rank R: <kind><text> [TMB-number]", keeping errno. */
+static void say(const char *kind, unsigned number, const char *fmt, va_list args) {
   const int saved_errno = errno;
   struct message msg;
   msg.len = 0;
@@ -92,6 +104,7 @@ static void say(const char *kind, const char *fmt, va_list args) {
   add(&msg, "%s", kind);
   errno = saved_errno;
   add_v(&msg, fmt, args);
+  add_number(&msg, number);
   emit(&msg);
   errno = saved_errno;
 }
@@ -99,14 +112,14 @@ static void say(const char *kind, const char *fmt, va_list args) {
 void tmb_warn(const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);
-  say("warning: ", fmt, args);
+  say("warning: ", tmb_message_number(fmt), fmt, args);
   va_end(args);
 }
 
 void tmb_print(const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);
-  say("", fmt, args);
+  say("", tmb_message_number(fmt), fmt, args);
   va_end(args);
 }
 
@@ -114,7 +127,7 @@ void tmb_info(const char *fmt, ...) {
   if (!tmb_cfg_bool(TMB_CFG_VERBOSE)) return;
   va_list args;
   va_start(args, fmt);
-  say("", fmt, args);
+  say("", 0, fmt, args);
   va_end(args);
 }
 
@@ -163,6 +176,7 @@ _Noreturn static void die(const struct position *pos, const char *suffix, const 
   errno = saved_errno;
   add_v(&msg, fmt, args);
   add(&msg, "%s", suffix);
+  add_number(&msg, tmb_message_number(*suffix ? suffix : fmt));
   emit(&msg);
   tmb_fatal_epilogue();
   abort();
@@ -183,7 +197,8 @@ void tmb_fatal_nopos(const char *fmt, ...) {
 void tmb_wrong_setting(const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);
-  say("", fmt, args);
+  const unsigned number = tmb_message_number(fmt);
+  say("", number ? number : TMB_MESSAGE_SETTING, fmt, args);
   va_end(args);
   tmb_flush_streams();
   _exit(TMB_EXIT_SETTING);

@@ -5,7 +5,7 @@ _tombolo() {
   local cur=${COMP_WORDS[COMP_CWORD]} name=${COMP_WORDS[1]} options='' takes='' i word
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W 'run ps top why view info doctor bench sim fc upcc upcrun tune version help' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W 'run ps top why view info doctor explain bench sim fc upcc upcrun tune version help' -- "$cur")
     return
   fi
   case $name in
@@ -30,6 +30,9 @@ _tombolo() {
     doctor)
       options='--hosts= -j --json -? --help --usage'
       takes='--hosts' ;;
+    explain)
+      options='--list -? --help --usage --version'
+      takes='' ;;
     bench)
       options='--dir= --hosts= --json= --min-time= --no-bind -n --ranks= --quick --runs= --timeout= -v --verbose -? --help --usage'
       takes='--dir --hosts --json --min-time -n --ranks --runs --timeout' ;;
@@ -66,7 +69,7 @@ _tombolo() {
     return
   fi
   case $name in
-    doctor|info|ps|top|why) compopt +o default +o bashdefault ;;
+    doctor|explain|info|ps|top|why) compopt +o default +o bashdefault ;;
   esac
 } 2>/dev/null
 complete -o bashdefault -o default -F _tombolo tombolo

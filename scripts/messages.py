@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares src/base/messages/messages.def with the messages of the sources.
+
+Usage: messages.py            says which messages have no number, and which rows have no message
+       messages.py --write    adds a row for each new message, with the next number of its family
+
+Messages are the formats of tmb_fatal, tmb_fatal_nopos, TMB_CHECK, tmb_warn and
+tmb_wrong_setting, and of tmb_print where a row has the format already or the file is a tool's. A
+format that is "%s" alone, or no literal, has no number. A row whose message is gone becomes
+TMB_MESSAGE_OLD: by hand, for its number is never given again.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "src/base/messages/messages.def"
+CALL = re.compile(
+    r"\b(tmb_fatal_nopos|tmb_fatal|tmb_warn|tmb_print|tmb_wrong_setting|TMB_CHECK)\s*\(\s*"
+)
+PIECE = re.compile(r"\s*(?:\"((?:[^\"\\]|\\.)*)\"|(PRI\w+|PROGRAM_PREFIX))")
+ROW = re.compile(r"^(TMB_MESSAGE(?:_PART|_OLD|_CODE)?)\((\d+), ", re.M)
+FAMILY = re.compile(r"^TMB_MESSAGES\((\d+),\s+\"([^\"]*)\"", re.M)
+# Notices of progress: they need no explanation.
+NOTICES = re.compile(
+    r"watchdog:|signal %d \(%s\): ending|time limit of|%u more|still waiting|ticks: %s|process"
+    r" %ld on"
+    r"|%s returns %s|diagnostics: %s|\w+: %s$|(?:%s|explain: .*)$"
+)
+WIDTH = 100
+
+
+def literal(text, at):
+    """The format that begins at a place, as one text with its macros in <>, or None."""
+    out = []
+    while True:
+        match = PIECE.match(text, at)
+        if not match:
+            return "".join(out) if out else None
+        prefix = {"PROGRAM_PREFIX": "tombolo-bench-"}
+        out.append(match[1] if match[2] is None else prefix.get(match[2], f"<{match[2]}>"))
+        at = match.end()
+
+
+def after_condition(text, at):
+    """The place behind the first argument of a call."""
+    depth = 0
+    for match in re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[(),]").finditer(text, at):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if (match[0] == "," and depth == 0) or depth < 0:
+            return match.end()
+    return len(text)
+
+
+def of_sources():
+    """{format: (file, call)} of all messages."""
+    found = {}
+    for folder in ("src", "tools"):
+        for path in sorted((ROOT / folder).rglob("*.c")):
+            name = str(path.relative_to(ROOT))
+            if name.endswith("_test.c") or name == "src/base/log.c":
+                continue
+            text = path.read_text()
+            for match in CALL.finditer(text):
+                begin = match.end()
+                if match[1] == "TMB_CHECK":
+                    begin = after_condition(text, begin)
+                form = literal(text, begin)
+                if form:
+                    found.setdefault(form, (name, match[1]))
+    return found
+
+
+def rows(text):
+    """[(kind, number, format)] of the table."""
+    return [(m[1], int(m[2]), literal(text, m.end())) for m in ROW.finditer(text)]
+
+
+def row_text(number, form):
+    """A row of the table, in lines of at most WIDTH characters of format."""
+    pieces, body = [], re.sub(r"<(PRI\w+)>", r'" \1 "', form)
+    while len(body) > WIDTH:
+        cut = body.rfind(" ", 0, WIDTH) + 1 or WIDTH
+        pieces.append(body[:cut])
+        body = body[cut:]
+    lines = "\n            ".join(f'"{p}"' for p in [*pieces, body])
+    return f"TMB_MESSAGE({number}, {lines})\n"
+
+
+def family_of(name, families):
+    """The number of the family that a file belongs to, or None."""
+    fits = [(len(f), n) for n, files in families for f in files if name.startswith(f)]
+    return max(fits)[1] if fits else None
+
+
+def complaints(text):
+    """What is wrong, and the new messages as [(format, file)]."""
+    said, table, found = [], rows(text), of_sources()
+    parts = [form for kind, _, form in table if kind == "TMB_MESSAGE_PART"]
+    known = {form for kind, _, form in table if kind in ("TMB_MESSAGE", "TMB_MESSAGE_CODE")}
+    families = [(int(n), files.split()) for n, files in FAMILY.findall(text)]
+    new = []
+    for form, (name, call) in found.items():
+        quiet = call == "tmb_print" and not name.startswith("tools/")
+        if form in known or quiet or NOTICES.match(form) or any(p in form for p in parts):
+            continue
+        if family_of(name, families) is None:
+            said.append(f"{name}: no TMB_MESSAGES of {TABLE.name} names this file: add it to one")
+        else:
+            new.append((form, name))
+    numbers = [n for kind, n, _ in table if kind != "TMB_MESSAGE_PART"]
+    said += [
+        f"{TABLE.name}: number {n} stands twice" for n in set(numbers) if numbers.count(n) > 1
+    ]
+    forms = [form for kind, _, form in table if kind == "TMB_MESSAGE"]
+    said += [f"{TABLE.name}: two rows say: {f}" for f in set(forms) if forms.count(f) > 1]
+    at, here = -1, {}
+    for match in re.finditer(rf"{FAMILY.pattern}|{ROW.pattern}", text, re.M):
+        at = int(match[1]) if match[1] else at
+        if match[4] and int(match[4]) // 100 != at:
+            said.append(f"{TABLE.name}: number {match[4]} stands in family {at}")
+        here.setdefault(at, []).append(int(match[4]) if match[4] else at * 100)
+    said += [
+        f"{TABLE.name}: no source has message {n} any more: make it TMB_MESSAGE_OLD"
+        for kind, n, form in table
+        if kind == "TMB_MESSAGE" and form not in found
+    ]
+    return said, new, families, here
+
+
+def main():
+    """Compares or writes."""
+    text = TABLE.read_text()
+    said, new, families, here = complaints(text)
+    if "--write" in sys.argv[1:]:
+        for form, name in new:
+            family = family_of(name, families)
+            number = max(here[family]) + 1
+            here[family].append(number)
+            start = re.search(rf"^TMB_MESSAGES\({family},", text, re.M).start()
+            following = re.compile(r"^TMB_MESSAGES\(", re.M).search(text, start + 1)
+            end = following.start() if following else len(text)
+            body = text[start:end].rstrip("\n") + "\n" + row_text(number, form)
+            text = text[:start] + body + ("\n" if following else "") + text[end:]
+            print(f"{name}: TMB-{number:04}")
+        TABLE.write_text(text)
+    else:
+        said += [f"{name}: no number: {form}: scripts/messages.py --write" for form, name in new]
+    print("\n".join(said) if said else f"messages.py: {len(rows(text))} messages")
+    return 1 if said else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
