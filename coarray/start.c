@@ -47,6 +47,7 @@ static void make_shared(void) {
   /* The segment begins as zeros, and nothing was allocated from it before. */
   const uintptr_t mine = (uintptr_t)caf.shared;
   gexx_WaitInfo_SetMembers("image", 1);
+  gexx_Trace_Follow(&caf.statement);
   gex_Event_Wait(gexx_Coll_AllGatherNB(caf.tm, caf.shared_addr, &mine, sizeof mine, 0));
   caf.attached = caf.shared->word + caf.size;
   if (caf_words_init(&caf.initial, NULL) || caf_attach_init()) gasnet_exit(1);

@@ -127,6 +127,7 @@ void CAF(get_from_remote)(void *token, const struct caf_desc *src, const size_t 
                           int image, size_t dst_size, void **dst, size_t *dst_chars,
                           struct caf_desc *dst_desc, bool may_realloc, int index, void *add,
                           size_t add_bytes, int *stat, void **team, int *team_number) {
+  CAF_STATEMENT("get");
   const struct caf_status to = {.stat = stat};
   const struct caf_ask ask = {.kind = CAF_ACCESS_GET,
                               .index = index,
@@ -175,6 +176,7 @@ void CAF(send_to_remote)(void *token, struct caf_desc *dst, const size_t *dst_ch
                          size_t src_size, const void *src, const size_t *src_chars,
                          const struct caf_desc *src_desc, int index, void *add, size_t add_bytes,
                          int *stat, void **team, int *team_number) {
+  CAF_STATEMENT("put");
   const struct caf_status to = {.stat = stat};
   struct caf_ask ask = {.kind = CAF_ACCESS_PUT,
                         .index = index,
@@ -214,6 +216,7 @@ void CAF(transfer_between_remotes)(void *dst_token, struct caf_desc *dst_desc, s
                                    size_t src_add_bytes, size_t src_size, bool scalar,
                                    int *dst_stat, int *src_stat, void **dst_team,
                                    int *dst_team_number, void **src_team, int *src_team_number) {
+  CAF_STATEMENT("put");
   const struct caf_status dst_to = {.stat = dst_stat}, src_to = {.stat = src_stat};
   const struct caf_ask get = {.kind = CAF_ACCESS_GET,
                               .index = src_index,

@@ -190,6 +190,7 @@ static bool reallocate(struct caf_desc *dst, const struct caf_section *s) {
 void CAF(get_by_ref)(void *token, int image, struct caf_desc *dst, struct caf_ref *refs,
                      int dst_kind, int src_kind, bool may_need_tmp, bool dst_realloc, int *stat,
                      int src_type) {
+  CAF_STATEMENT("get");
   (void)may_need_tmp;
   const struct caf_status to = {.stat = stat};
   struct walk w = {.to = &to};
@@ -210,6 +211,7 @@ void CAF(get_by_ref)(void *token, int image, struct caf_desc *dst, struct caf_re
 void CAF(send_by_ref)(void *token, int image, struct caf_desc *src, struct caf_ref *refs,
                       int dst_kind, int src_kind, bool may_need_tmp, bool dst_realloc, int *stat,
                       int dst_type) {
+  CAF_STATEMENT("put");
   (void)may_need_tmp;
   (void)dst_realloc; /* the shape of a coindexed variable may not change (F2018 10.2.1.2) */
   const struct caf_status to = {.stat = stat};
@@ -235,6 +237,7 @@ void CAF(sendget_by_ref)(void *dst_token, int dst_image, struct caf_ref *dst_ref
                          int src_image, struct caf_ref *src_refs, int dst_kind, int src_kind,
                          bool may_need_tmp, int *dst_stat, int *src_stat, int dst_type,
                          int src_type) {
+  CAF_STATEMENT("put");
   (void)may_need_tmp;
   const struct caf_status dst_to = {.stat = dst_stat}, src_to = {.stat = src_stat};
   struct walk into = {.to = &dst_to}, from = {.to = &src_to};

@@ -77,6 +77,7 @@ static __attribute__((noinline)) void get_any(const struct assignment *a) {
 void CAF(get)(void *token, size_t offset, int image, struct caf_desc *src,
               struct caf_vector *vector, struct caf_desc *dst, int src_kind, int dst_kind,
               bool may_need_tmp, int *stat) {
+  CAF_STATEMENT("get");
   (void)may_need_tmp;
   const struct caf_status to = {.stat = stat};
   const uint32_t rank = caf_rank_of(token, image, &to);
@@ -130,6 +131,7 @@ static __attribute__((noinline)) void send_any(const struct assignment *a) {
 void CAF(send)(void *token, size_t offset, int image, struct caf_desc *dst,
                struct caf_vector *vector, struct caf_desc *src, int dst_kind, int src_kind,
                bool may_need_tmp, int *stat, void **team) {
+  CAF_STATEMENT("put");
   (void)may_need_tmp;
   const struct caf_status to = {.stat = stat};
   const uint32_t rank = __builtin_expect(team != NULL, 0) ? caf_rank_in(image, team, NULL, &to)
@@ -155,6 +157,7 @@ void CAF(sendget)(void *dst_token, size_t dst_offset, int dst_image, struct caf_
                   struct caf_vector *dst_vector, void *src_token, size_t src_offset, int src_image,
                   struct caf_desc *src, struct caf_vector *src_vector, int dst_kind, int src_kind,
                   bool may_need_tmp, int *stat) {
+  CAF_STATEMENT("put");
   (void)may_need_tmp;
   const struct caf_status to = {.stat = stat};
   const uint32_t dst_rank = caf_rank_of(dst_token, dst_image, &to),

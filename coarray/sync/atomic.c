@@ -63,6 +63,7 @@ static int64_t perform(const struct atom *a, gex_OP_t op, int64_t x, int64_t y) 
 
 void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int *stat, int type,
                         int kind) {
+  CAF_STATEMENT("ATOMIC_DEFINE");
   (void)type;
   struct atom a;
   if (!find(&a, token, offset, image, kind, stat)) return;
@@ -72,6 +73,7 @@ void CAF(atomic_define)(void *token, size_t offset, int image, void *value, int 
 
 void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *stat, int type,
                      int kind) {
+  CAF_STATEMENT("ATOMIC_REF");
   (void)type;
   struct atom a;
   caf_serve();
@@ -84,6 +86,7 @@ void CAF(atomic_ref)(void *token, size_t offset, int image, void *value, int *st
 
 void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *compare,
                      void *new_value, int *stat, int type, int kind) {
+  CAF_STATEMENT("ATOMIC_CAS");
   (void)type;
   struct atom a;
   caf_serve();
@@ -96,6 +99,7 @@ void CAF(atomic_cas)(void *token, size_t offset, int image, void *old, void *com
 
 void CAF(atomic_op)(int op, void *token, size_t offset, int image, void *value, void *old,
                     int *stat, int type, int kind) {
+  CAF_STATEMENT("atomic operation");
   (void)type;
   static const gex_OP_t ops[] = {0, GEX_OP_FADD, GEX_OP_FAND, GEX_OP_FOR, GEX_OP_FXOR};
   const struct caf_status to = {.stat = stat};

@@ -32,6 +32,7 @@ static bool too_many(uint32_t rank, void *word) {
 
 void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errmsg,
                      size_t errmsg_len) {
+  CAF_STATEMENT("EVENT POST");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   const uint32_t rank = caf_rank_of(token, image, &to);
   if (rank == UINT32_MAX) return;
@@ -93,6 +94,7 @@ void CAF(event_wait)(void *token, size_t index, int until, int *stat, char *errm
 }
 
 void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat) {
+  CAF_STATEMENT("EVENT_QUERY");
   const struct caf_status to = {.stat = stat};
   caf_serve();
   const uint32_t rank = image == 0 ? caf.rank : caf_rank_of(token, image, &to);
@@ -166,6 +168,7 @@ void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat, c
 }
 
 void CAF(unlock)(void *token, size_t index, int image, int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("UNLOCK");
   const struct caf_status to = {stat, errmsg, errmsg_len};
   const uint32_t rank = caf_rank_of(token, image, &to);
   void *word = rank == UINT32_MAX ? NULL : caf_address(token, index * WORD, WORD, rank, &to);

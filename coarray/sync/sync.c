@@ -240,6 +240,7 @@ void CAF(sync_all)(int *stat, char *errmsg, size_t errmsg_len) {
 }
 
 void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len) {
+  CAF_STATEMENT("SYNC MEMORY");
   (void)errmsg;
   (void)errmsg_len;
   caf_complete();

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define TMB_STATUS_BYTES   8192
-#define TMB_STATUS_LAYOUT  3u /* changes with the layout */
+#define TMB_STATUS_LAYOUT  4u /* changes with the layout */
 #define TMB_STATUS_WAITS   8  /* threads that can be shown */
 #define TMB_STATUS_TEAMS   24 /* teams that can be shown */
 #define TMB_STATUS_HOST    64
@@ -163,6 +163,34 @@ enum tmb_status_net {
   TMB_STATUS_NET_MAX = 16
 };
 
+/* Kinds of operations that are counted, in the order of GEXX_STATS_ in ext_progress.h. */
+enum tmb_status_kind {
+  TMB_STATUS_AM_SHORT,
+  TMB_STATUS_AM_MEDIUM,
+  TMB_STATUS_AM_LONG,
+  TMB_STATUS_PUT,
+  TMB_STATUS_GET,
+  TMB_STATUS_PUT_SIGNAL,
+  TMB_STATUS_GET_SIGNAL,
+  TMB_STATUS_WAKE,
+  TMB_STATUS_ATOMIC,
+  TMB_STATUS_KINDS
+};
+
+/* What the rank has done so far, while operations are counted. Times are ticks of
+ * tmb_os_ticks_now; sums are written by all threads of the rank. */
+struct tmb_status_stats {
+  uint64_t on;           /* 1: they are counted */
+  uint64_t tick0, ns0;   /* one moment on the counter and on the monotonic clock, at the start */
+  uint64_t end_ns;       /* when the rank had ended; the supervisor */
+  uint64_t memory_bytes; /* most memory that it had; the supervisor */
+  uint64_t count[TMB_STATUS_KINDS], bytes[TMB_STATUS_KINDS]; /* by enum tmb_status_kind */
+  uint64_t peers;      /* ranks, itself apart, to which it has begun an operation */
+  uint64_t waits;      /* that found nothing at first */
+  uint64_t wait_ticks; /* in waits */
+  uint64_t op_ticks;   /* in operations and messages, without the waits inside of them */
+};
+
 struct tmb_status {
   uint32_t layout; /* TMB_STATUS_LAYOUT once the rank has begun */
   int32_t pid;
@@ -174,6 +202,7 @@ struct tmb_status {
   char member[TMB_STATUS_MEMBER]; /* what a rank is called in the language; empty: rank */
   uint32_t first;                 /* the number that rank 0 has there */
   struct tmb_status_rings rings;
+  struct tmb_status_stats stats;
   uint64_t held[TMB_STATUS_HELD]; /* objects of the layer above; 0: a free entry */
   struct tmb_status_wait wait[TMB_STATUS_WAITS];
   struct tmb_status_team team[TMB_STATUS_TEAMS];

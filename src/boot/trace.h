@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#define TMB_TRACE_NAMES_BYTES 65536u
+#define TMB_TRACE_NAMES_BYTES 65536u /* so that a name is 16 bits */
 
 enum tmb_trace_kind {
   TMB_TRACE_NONE,
@@ -42,7 +42,7 @@ struct tmb_trace_event {
   uint64_t number;
   uint64_t value;
   uint32_t peer; /* jobrank, or TMB_STATUS_NOBODY */
-  uint32_t name;
+  uint32_t name; /* lower half; upper half: the statement that ran, as "CALL\tFILE+0xADDRESS" */
   uint16_t thread;
   uint8_t kind, what;
   uint32_t seq;

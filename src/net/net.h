@@ -83,6 +83,9 @@ struct tmb_net_up {
   void (*trace)(const char *text);
   /* The same as fatal, with exit code 2: the user has given a setting a wrong value. */
   void (*wrong_setting)(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+  /* NULL, or while events are recorded (TOMBOLO_TRACE): a packet was "sent", "resent" or
+   * "received". in what: constant. */
+  void (*packet)(const char *what, uint32_t peer, size_t bytes);
 };
 
 /* What core tells a conduit at open. Lifetime: the job. */

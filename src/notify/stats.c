@@ -7,7 +7,8 @@
  * (core/progress/peer.c), all else where it is started: while tmb_job.counted is set, the inline
  * forms find nobody mapped and come to the library. Invariants: without TOMBOLO_STATS nothing here
  * runs; a try that finds no resources is not counted; counts of one kind and peer are exact, a
- * query while others count is not a snapshot.
+ * query while others count is not a snapshot. Sums over peers lie on the status page, too, where
+ * `tombolo run --stats` finds them.
  */
 #include "base/atomic.h"
 #include "base/config.h"
@@ -22,7 +23,14 @@ struct tally {
   uint64_t count, bytes;
 };
 
-static struct { struct tally (*by_peer)[GEXX_STATS_KINDS]; /* [job size] */ } stats;
+static struct {
+  struct tally (*by_peer)[GEXX_STATS_KINDS]; /* [job size] */
+  uint8_t *met;                              /* [job size] 1: it is one of the peers */
+} stats;
+
+_Static_assert(GEXX_STATS_KINDS == TMB_STATUS_KINDS && GEXX_STATS_PUT == TMB_STATUS_PUT &&
+                   GEXX_STATS_ATOMIC == TMB_STATUS_ATOMIC,
+               "the page has the same kinds");
 
 /* Count one operation. */
 static void count(int kind, uint32_t peer, size_t bytes) {
@@ -30,12 +38,20 @@ static void count(int kind, uint32_t peer, size_t bytes) {
   struct tally *t = &stats.by_peer[peer][kind];
   tmb_fetch_add_rlx(&t->count, 1);
   tmb_fetch_add_rlx(&t->bytes, bytes);
+  struct tmb_status_stats *page = &tmb_job.status->stats;
+  tmb_fetch_add_rlx(&page->count[kind], 1);
+  tmb_fetch_add_rlx(&page->bytes[kind], bytes);
+  if (TMB_UNLIKELY(!tmb_load_rlx(&stats.met[peer])) && peer != tmb_job.rank &&
+      !tmb_xchg_acq_rel(&stats.met[peer], (uint8_t)1))
+    tmb_fetch_add_rlx(&page->peers, 1);
 }
 
 static void init(void) {
   if (!tmb_cfg_bool(TMB_CFG_STATS)) return;
   stats.by_peer = calloc(tmb_job.size, sizeof *stats.by_peer);
-  if (!stats.by_peer) tmb_fatal("out of memory for the counts of %u ranks", tmb_job.size);
+  stats.met = calloc(tmb_job.size, sizeof *stats.met);
+  if (!stats.by_peer || !stats.met)
+    tmb_fatal("out of memory for the counts of %u ranks", tmb_job.size);
   tmb_job.counted = true;
   tmb_job.special |= TMB_SPECIAL_COUNT;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 120
-"""`tombolo top`: plain frames, a terminal of its own with keys and changes of size, and tmux."""
+"""`tombolo top` and `tombolo run --live`: plain frames, a terminal of their own with keys and
+changes of size, and tmux."""
 
 import fcntl
 import os
@@ -61,14 +62,14 @@ def ends_with_job():
 class Terminal:
     """`tombolo top` in a terminal of rows times columns."""
 
-    def __init__(self, job, rows, columns):
+    def __init__(self, job, rows, columns, command=None):
         self.master, self.slave = pty.openpty()
         self.size(rows, columns)
         self.before = termios.tcgetattr(self.slave)
         self.text = self.all = ""
-        command = [TOMBOLO, "top", "--interval", "0.2", str(job.process.pid)]
+        command = command or [TOMBOLO, "top", "--interval", "0.2", str(job.process.pid)]
         self.process = subprocess.Popen(command, stdin=self.slave, stdout=self.slave,
-                                        preexec_fn=self.take)
+                                        stderr=self.slave, preexec_fn=self.take)
 
     def take(self):
         """The child's controlling terminal, so that it hears of changes of size."""
@@ -97,12 +98,12 @@ class Terminal:
                 raise Failure(f"no frame with {what}: {self.frames()[-1:]}")
         self.text = ""
 
-    def ended(self):
+    def ended(self, expected=0):
         code = self.process.wait(BOUND)
         self.read()
         after = termios.tcgetattr(self.slave)
-        check(code == 0, "exit code", code)
-        check("\x1b[?25h\x1b[?1049l" in self.text, "the screen is not given back:", self.text[-80:])
+        check(code == expected, "exit code", code, self.text[-300:])
+        check("\x1b[?25h\x1b[?1049l" in self.all, "the screen is not given back:", self.text[-80:])
         check(after == self.before, "modes of the terminal:", self.before, after)
         os.close(self.master)
         os.close(self.slave)
@@ -131,6 +132,19 @@ def terminal():
         t.ended()
     finally:
         end(job)
+
+
+def live():
+    """`tombolo run --live` shows the ranks, gives the terminal back, and then prints the output."""
+    t = Terminal(None, 24, 100, [TOMBOLO, "run", "--live", "-n", "3", HANGS, "signal"])
+    t.until("all ranks", lambda frame: len(frame) == 6 and re.match(r" +2 .* hangs ", frame[5]))
+    t.process.send_signal(signal.SIGTERM)
+    t.ended(143)
+    shown, _, after = t.all.rpartition("\x1b[?1049l")
+    check("ready 0" not in shown and re.search(r"ready 0 \d+", after), after)
+    done = subprocess.run([TOMBOLO, "run", "--live", "-n", "1", HANGS], capture_output=True,
+                          text=True, stdin=subprocess.DEVNULL, timeout=BOUND)
+    check(done.returncode == 0 and "is no terminal" in done.stderr, done)
 
 
 def tmux():
@@ -169,4 +183,4 @@ def refused():
 
 
 if __name__ == "__main__":
-    run_cases([plain, ends_with_job, terminal, tmux, refused])
+    run_cases([plain, ends_with_job, terminal, live, tmux, refused])

@@ -6,22 +6,25 @@ arrow runs backward; ranks that are killed leave their part; a small ring keeps 
 
 import json
 import os
+import re
+import shutil
+import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from jobs import Job, check, run_cases  # noqa: E402
+from jobs import TOMBOLO, Job, check, run_cases  # noqa: E402
 
 PLAY = os.path.join(os.environ.get("TMB_BUILD", "build"), "tests/multi/trace_play")
 FOLDER = tempfile.TemporaryDirectory()
 
 
-def trace(*arguments, way="run", code=0, env=None):
+def trace(*arguments, way="run", code=0, env=None, program=PLAY):
     """Runs the program with a trace. Returns the trace, after what holds for every trace."""
     path = os.path.join(FOLDER.name, "out.json")
     if os.path.exists(path):
         os.unlink(path)
-    job = Job(2, [PLAY, *map(str, arguments)], way=way, options=["--trace", path], env=env)
+    job = Job(2, [program, *map(str, arguments)], way=way, options=["--trace", path], env=env)
     job.expect(code)
     with open(path, encoding="utf-8") as file:
         found = json.load(file)
@@ -89,7 +92,6 @@ def known(found):
     wait = waits[0]["args"]
     check(wait["kind"] == "signal" and wait["ended_by"] == 0 and ">= 7" in wait["waited_for"], wait)
     check(wait["object"] == slices(found, "signal")[0]["args"]["object"], wait)
-    check(waits[0]["dur"] > 20000, "the wait for the late signal was short", waits)
     signal = [(s, f) for s, f in found["arrows"] if s["name"] == "signal"]
     check(len(signal) == 1 and signal[0][0]["pid"] == 0 and signal[0][1]["pid"] == 1, signal)
     messages = [(s["pid"], f["pid"]) for s, f in found["arrows"] if s["name"] == "message"]
@@ -106,8 +108,10 @@ def near():
 
 def far():
     """On two hosts, whose areas and clocks come through agents."""
-    found = trace(way="agents")
+    found = trace(way="agents", env={"TOMBOLO_TRACE_PACKETS": "1"})
     known(found)
+    packets = {e["name"] for e in slices(found, "packet")}
+    check({"sent", "received"} <= packets, packets)
     other = found["otherData"]
     check(other["hosts"] == ["host_a", "host_b"] and other["host_of"] == [0, 1], other)
     check(all(0 < error < 1e6 for error in other["clock_error_us"]), other)
@@ -134,5 +138,120 @@ def refused():
     Job(2, [PLAY], options=["--trace", path]).expect(2, f"cannot write the trace {path}: No such")
 
 
+def numbers(text):
+    """The table of --stats: name of a row -> (least, rank, mean, most, rank, sum or None)."""
+    rows = {}
+    for line in text.splitlines():
+        value = r"(\S+(?: [%sKMGB]+)?)"
+        found = re.match(rf"(\S.*?) {{2,}}{value} +(\d+) +{value} +{value} +(\d+)(?: +{value})?$",
+                         line.strip())
+        if found:
+            rows[found[1]] = found.groups()[1:]
+    return rows
+
+
+def stats():
+    """The table of --stats has what the program does, near, far, and of a rank that is killed."""
+    for how, code, way in (("", 0, "run"), ("", 0, "agents"), ("kill", 137, "run")):
+        job = Job(2, [PLAY, how], way=way, options=["--stats"])
+        job.expect(code, "statistics of 2 ranks")
+        table = numbers(job.err)
+        for row in ("puts", "gets", "signals", "atomics"):
+            check(table[row] == ("0", "1", "0.5", "1", "0", "1"), way, row, table[row], job.err)
+        check(table["peers"] == ("1", "0", "1", "1", "0", "2"), table["peers"])
+        check(table["bytes got"][5] == "24 B", table)
+        for row, values in table.items():
+            if values[5] and " " not in "".join(values):
+                check(float(values[5]) == 2 * float(values[2]), row, values)
+                check(float(values[5]) == float(values[0]) + float(values[3]), row, values)
+        if way == "run":  # 40 B put, 64 with a signal, 33 sent, 8 of the atomic operation
+            check(table["bytes sent and put"][5] == "145 B", table)
+            check(table["messages"][5] == "2", table)
+        else:
+            check("packets" in table, "packets of the network", table)
+        check(float(table["run time"][0].split()[0]) > 0, table)
+        check(float(table["in communication"][3].split()[0]) > 0, table)
+        check(float(table["waits"][0]) >= 1, "rank 1 waits for the signal", table)
+        check(table["most memory"][0] != "0 B", table)
+
+
+FORTRAN = """program ring
+  use iso_fortran_env
+  integer :: a[*]
+  type(event_type) :: ready[*]
+  sync all
+  if (this_image() == 1) then
+    call execute_command_line("sleep 0.05")
+    a[2] = 42
+    event post(ready[2])
+  else
+    event wait(ready)
+  end if
+  sync all
+end program
+"""
+
+UPC = """#include <upc.h>
+#include <unistd.h>
+int main(void) {
+  if (MYTHREAD == 0) usleep(50000);
+  upc_barrier;
+  return 0;
+}
+"""
+
+
+def compiled(command, suffix, text, missing):
+    """Compiles a program by a command of tombolo. Returns its path, or None: there is none."""
+    source = os.path.join(FOLDER.name, "play" + suffix)
+    program = os.path.join(FOLDER.name, command)
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(text)
+    done = subprocess.run([TOMBOLO, command, "-g", source, "-o", program], capture_output=True,
+                          text=True, check=False)
+    if done.returncode and missing(done):
+        return None
+    check(done.returncode == 0, done.stdout, done.stderr)
+    return program
+
+
+def fortran():
+    """Statements of Fortran have their names and lines."""
+    if not any(shutil.which(c) for c in ("gfortran", "gfortran-12")):
+        return "there is no gfortran"
+    program = compiled("fc", ".f90", FORTRAN, lambda done: "libcaf_tombolo" in done.stderr)
+    if not program:
+        return "the Fortran library is not built"
+    found = trace(program=program)
+    lines = bool(shutil.which("addr2line") or shutil.which("eu-addr2line"))
+    def source(line):
+        return f"play.f90:{line}" if lines else None
+    names = {e["args"]["name"] for e in found["traceEvents"] if e["name"] == "process_name"}
+    check(names == {"image 1", "image 2"}, names)
+    put = slices(found, "put", 0)[0]["args"]
+    check(put["statement"] == "put" and put["source"] == (source(8) or put["source"]), put)
+    waits = []
+    for _ in range(10):  # on a machine with much load the event may come before the wait
+        waits = [e["args"] for e in slices(found, "wait", 1) if e["args"]["kind"] == "signal"]
+        if waits:
+            break
+        found = trace(program=program)
+    check(any(w.get("ended_by") == 0 and w["statement"] == "EVENT WAIT" and
+              w["source"] == (source(11) or w["source"]) for w in waits), waits)
+    return None
+
+
+def upc():
+    """Constructs of UPC have their lines."""
+    program = compiled("upcc", ".upc", UPC, lambda done: "not built" in done.stderr)
+    if not program:
+        return "the UPC compiler is not built"
+    found = trace(program=program)
+    waits = [e["args"]["source"] for e in slices(found, "statement", 1)
+             if e["name"] == "upc_barrier"]
+    check(waits and ("play.upc:5" in waits[0] or not shutil.which("addr2line")), waits)
+    return None
+
+
 if __name__ == "__main__":
-    run_cases([near, far, killed, small_ring, refused])
+    run_cases([near, far, killed, small_ring, refused, stats, fortran, upc])

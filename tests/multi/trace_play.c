@@ -11,7 +11,6 @@
 #include <gasnet_ratomic.h>
 #include <gasnetex_ext.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { REQUEST = 200, REPLY, BYTES = 4096 };
@@ -29,9 +28,10 @@ static void on_request(gex_Token_t token, void *buf, size_t nbytes) {
   gex_AM_ReplyShort0(token, REPLY, 0);
 }
 
-/* Both ranks are here; then rank 1 waits, and rank 0 is late. */
+/* Rank 1 waits; rank 0 signals when it has got an answer, which rank 1 gives in its wait. */
 static void signal_late(void) {
   uint64_t *signal = (uint64_t *)(void *)((char *)job.base + BYTES);
+  static char data[64];
   job_barrier();
   if (job.rank == 1) {
     gexx_Trace_Begin("consume");
@@ -39,8 +39,8 @@ static void signal_late(void) {
     gexx_Trace_End();
     return;
   }
-  static char data[64];
-  nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+  gex_AM_RequestMedium0(job.tm, 1, REQUEST, data, 33, GEX_EVENT_NOW, 0);
+  GASNET_BLOCKUNTIL(replies == 1);
   gexx_Trace_Mark("late");
   gexx_RMA_PutSignalBlocking(job.tm, 1, job.peer[1], data, sizeof data, GEX_EVENT_DEFER,
                              (uint64_t *)(void *)((char *)job.peer[1] + BYTES), GEXX_SIG_SET, 7, 0);
@@ -60,15 +60,6 @@ static void access_memory(void) {
   }
   job_barrier();
   gex_AD_Destroy(ad);
-}
-
-static void send_message(void) {
-  static char data[33];
-  if (job.rank == 0) {
-    gex_AM_RequestMedium0(job.tm, 1, REQUEST, data, sizeof data, GEX_EVENT_NOW, 0);
-    GASNET_BLOCKUNTIL(replies == 1);
-  }
-  job_barrier();
 }
 
 static void combine(void) {
@@ -91,7 +82,6 @@ int main(int argc, char **argv) {
       gex_RMA_PutBlocking(job.tm, 1, job.peer[1], &i, sizeof i, 0);
   signal_late();
   access_memory();
-  send_message();
   combine();
   if (job.rank == 1 && strcmp(how, "abort") == 0) abort();
   if (job.rank == 1 && strcmp(how, "kill") == 0) kill(getpid(), SIGKILL);

@@ -37,6 +37,7 @@ enum frame_type {
   FRAME_VIEW,       /* down: a host; payload: what was seen of the job */
   FRAME_CLOCK,      /* up: a host that asks; down: a host, payload: the time here; far_trace.h */
   FRAME_TRACE,      /* up: a rank, b part; payload: of its trace area */
+  FRAME_STATS,      /* up: a rank; payload: struct far_stats */
   FRAME_PING,       /* both */
   FRAME_TYPES
 };

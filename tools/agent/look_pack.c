@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define LOOK_MAGIC UINT32_C(0x6c6f6f33) /* changes with struct tmb_seen and struct tmb_status */
+#define LOOK_MAGIC UINT32_C(0x6c6f6f34) /* changes with struct tmb_seen and struct tmb_status */
 
 /* The page without its tables. */
 #define HEAD_BYTES offsetof(struct tmb_status, wait)

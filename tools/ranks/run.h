@@ -24,6 +24,8 @@ struct run_options {
   uint32_t stdin_rank; /* rank or TMB_LAUNCH_STDIN_* */
   double timeout_s;    /* 0: none */
   bool label, bind;
+  bool stats;           /* a table at the end */
+  bool live;            /* the ranks on the terminal meanwhile */
   char **argv;          /* program and its arguments, NULL-terminated */
   const char *hosts;    /* list of hosts, NULL: this machine alone */
   const char *hostfile; /* file with one host a line, or NULL */

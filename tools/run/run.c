@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include "ranks/run.h"
 #include "hosts/slurm.h"
+#include "run/live.h"
+#include "run/stats.h"
 #include "tool.h"
 
 #include "base/config.h"
@@ -43,7 +45,9 @@ enum {
   OPT_HOSTFILE,
   OPT_CYCLIC,
   OPT_ENV_ONLY,
-  OPT_TRACE
+  OPT_TRACE,
+  OPT_STATS,
+  OPT_LIVE
 };
 
 static const struct argp_option option_table[] = {
@@ -67,6 +71,14 @@ static const struct argp_option option_table[] = {
     {"trace", OPT_TRACE, "FILE", 0,
      "record what each rank does and write it to FILE at the end, for 'tombolo view', "
      "ui.perfetto.dev or chrome://tracing",
+     0},
+    {"stats", OPT_STATS, NULL, 0,
+     "count what the ranks do, and print a table of it at the end: time in communication, waits, "
+     "bytes, messages, peers, memory",
+     0},
+    {"live", OPT_LIVE, NULL, 0,
+     "show the ranks on the terminal while they run, as 'tombolo top' does, and the output of the "
+     "job afterwards; ranks get no standard input",
      0},
     {"bind", OPT_BIND, NULL, 0, "bind each rank to processors of its own, if there are enough", 0},
     {"env", 'E', "NAME[=VALUE]", 0,
@@ -193,6 +205,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state) {
   case OPT_TIMEOUT: require(parse_timeout(arg, &o->timeout_s)); return 0;
   case OPT_WATCHDOG: require(parse_watchdog(arg)); return 0;
   case OPT_BIND: o->bind = true; return 0;
+  case OPT_LIVE:
+    o->live = true;
+    o->stdin_rank = TMB_LAUNCH_STDIN_NONE;
+    return 0;
+  case OPT_STATS:
+    o->stats = true;
+    tmb_env_set("TOMBOLO_STATS", "1");
+    return 0;
   case OPT_TRACE: require(parse_trace(arg)); return 0;
   case 'E': require(run_env_set(o, arg)); return 0;
   case OPT_ENV_ONLY: o->env_only = arg; return 0;
@@ -277,6 +297,17 @@ static int supervise(struct run *run) {
   return code;
 }
 
+/* The ranks have ended: write and print what they have left. */
+static void tell_end(const struct run *run) {
+  struct run_stats stats;
+  const struct tmb_ctl *ctl = run->launch.ctl;
+  tmb_trace_write_here(ctl, run->options.argv);
+  if (!run->options.stats) return;
+  run_stats_open(&stats, run->options.ranks);
+  run_stats_here(&stats, ctl);
+  run_stats_print(&stats, stderr);
+}
+
 static int start(struct run *run) {
   struct tmb_launch *launch = &run->launch;
   launch->size = run->options.ranks;
@@ -288,10 +319,13 @@ static int start(struct run *run) {
   launch->arg = run;
   if (tmb_launch_pretend(launch) != 0) return TOOL_EXIT_USAGE;
   if (tmb_launch_open(launch) != 0) return TOOL_EXIT_FAILED;
+  struct run_live live;
+  if (run->options.live) run_live_begin(&live, launch);
   const int rank = tmb_launch_fork(launch);
   if (rank >= 0 && rank != TMB_LAUNCH_PARENT) run_exec(run, (uint32_t)rank);
   const int code = rank == TMB_LAUNCH_PARENT ? supervise(run) : TOOL_EXIT_FAILED;
-  if (rank == TMB_LAUNCH_PARENT) tmb_trace_write_here(launch->ctl, run->options.argv);
+  if (run->options.live) run_live_end(&live);
+  if (rank == TMB_LAUNCH_PARENT) tell_end(run);
   tmb_launch_close(launch);
   free(launch->host_of);
   return code;

@@ -15,6 +15,8 @@
 #include "hosts/hosts.h"
 #include "ranks/run.h"
 #include "run/front.h"
+#include "run/live.h"
+#include "run/stats.h"
 #include "tool.h"
 
 #include "base/config.h"
@@ -42,6 +44,7 @@
 struct root {
   struct tree tree;
   struct front front;
+  struct run_stats stats;     /* rank NULL: nobody asks */
   struct tmb_trace_set trace; /* size 0: nothing is recorded */
   struct run *run;
   uint64_t *hash; /* [hosts] of the program, 0: not known */
@@ -247,6 +250,7 @@ static void root_frame(struct tree *t, const struct frame *f) {
   case FRAME_OUTPUT: front_output(&r->front, f->a, f->b, f->data, f->bytes); break;
   case FRAME_INPUT_DONE: front_input_taken(&r->front, f->b); break;
   case FRAME_CLOCK: far_trace_answer(t, f); break;
+  case FRAME_STATS: far_stats_keep(r->stats.rank, r->stats.size, f); break;
   case FRAME_TRACE: far_trace_keep(&r->trace, f); break;
   case FRAME_DONE:
     if (r->code == 0) r->code = (int)f->b;
@@ -394,6 +398,7 @@ static int start_and_run(struct root *r) {
   code = supervise(r);
   front_close(&r->front);
   write_trace(r);
+  if (r->stats.rank) run_stats_print(&r->stats, stderr);
   return code;
 }
 
@@ -416,6 +421,7 @@ static int open_launch(struct root *r) {
   job->job_id = l->ctl->job_id;
   memcpy(job->secret, l->ctl->secret, sizeof job->secret);
   r->tree.launch = l;
+  if (r->run->options.stats) run_stats_open(&r->stats, job->size);
   if (tmb_trace_wanted() && tmb_trace_set_open(&r->trace, l->ctl)) return TOOL_EXIT_FAILED;
   r->tree.look = look_open(job, TREE_ROOT);
   return 0;
@@ -437,8 +443,12 @@ int run_hosts_main(struct run *run) {
     return TOOL_EXIT_FAILED;
   (void)signal(SIGPIPE, SIG_IGN);
   code = open_launch(&r);
+  struct run_live live;
+  const bool shown = code == 0 && run->options.live;
+  if (shown) run_live_begin(&live, r.tree.launch);
   if (code == 0) code = start_and_run(&r);
   tree_close(&r.tree, AGENT_LAST_WORDS_S);
+  if (shown) run_live_end(&live);
   if (r.tree.launch) tmb_launch_close(r.tree.launch);
   free(r.hash);
   if (!run_label_close(run->label)) _exit(code);

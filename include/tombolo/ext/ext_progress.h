@@ -86,6 +86,13 @@ GEXX_API void gexx_Trace_End(void);
 /* Marks a moment. */
 GEXX_API void gexx_Trace_Mark(const char *name);
 
+/* For run-time libraries: says where they note which statement of the program runs. While events
+ * are recorded (TOMBOLO_TRACE) each one names the statement (`call`) and its place in the program
+ * (`caller`). [in] statement: read by this process until the job ends; NULL: no more. Restricted
+ * context: yes. */
+struct gexx_waitinfo;
+GEXX_API void gexx_Trace_Follow(const struct gexx_waitinfo *statement);
+
 #ifdef __cplusplus
 }
 #endif

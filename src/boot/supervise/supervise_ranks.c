@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #define NS_PER_S     UINT64_C(1000000000)
@@ -281,14 +282,23 @@ static void rank_changed(struct tmb_sup *s, uint32_t rank, pid_t pid, int status
                      TMB_FATE(WIFSTOPPED(status) ? TMB_FATE_SUSPENDED : TMB_FATE_ALIVE, 0, 0));
 }
 
+/* For the statistics; the last time that it is called for a rank is that of its end. */
+static void note_end(const struct tmb_sup *s, uint32_t rank, const struct rusage *used) {
+  struct tmb_status_stats *stats = &tmb_ctl_status(s->l->ctl, rank)->stats;
+  stats->end_ns = tmb_os_now_ns();
+  stats->memory_bytes = (uint64_t)used->ru_maxrss * 1024;
+}
+
 static void reap(struct tmb_sup *s) {
   for (;;) {
     int status;
-    const pid_t pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED);
+    struct rusage used;
+    const pid_t pid = wait4(-1, &status, WNOHANG | WUNTRACED | WCONTINUED, &used);
     if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) return;
     for (uint32_t r = 0; r < s->l->size; r++) {
       if (s->l->pids[r] != pid) continue;
+      note_end(s, r, &used);
       rank_changed(s, r, pid, status);
       break;
     }

@@ -166,7 +166,7 @@ int tmb_trace_check_file(void) {
 }
 
 int tmb_trace_set_write(struct tmb_trace_set *set) {
-  const char *path = tmb_trace_path();
+  const char *path = set->path ? set->path : tmb_trace_path();
   int rc = tmb_trace_set_items(set);
   if (rc) {
     tmb_print("out of memory for the trace %s; set TOMBOLO_TRACE_EVENTS lower", path);
@@ -190,8 +190,12 @@ char *tmb_trace_command(char *const *argv) {
 void tmb_trace_write_here(const struct tmb_ctl *ctl, char *const *argv) {
   struct tmb_trace_set set;
   if (!ctl->trace_bytes || tmb_trace_set_open(&set, ctl)) return;
-  char *command = tmb_trace_command(argv);
+  char *command = tmb_trace_command(argv), path[4096];
   set.command = command;
+  if (ctl->here < ctl->size) { /* others write theirs, perhaps into the same folder */
+    snprintf(path, sizeof path, "%s.%s", tmb_trace_path(), tmb_os_hostname());
+    set.path = path;
+  }
   tmb_trace_set_here(&set, ctl);
   (void)tmb_trace_set_write(&set);
   tmb_trace_set_free(&set);

@@ -48,6 +48,7 @@ struct tmb_trace_item {
 struct tmb_trace_set {
   uint32_t size, hosts;
   const char *command; /* line of the program, or NULL */
+  const char *path;    /* NULL: as the settings say */
   char (*host_name)[TMB_CTL_HOST_BYTES];
   struct tmb_trace_offset *offset;   /* [hosts] */
   struct tmb_trace_rank *rank;       /* [size] */
@@ -83,7 +84,8 @@ int tmb_trace_set_write(struct tmb_trace_set *set);
 /* The words of a command, with a space between them; malloc'd, or NULL. */
 char *tmb_trace_command(char *const *argv);
 
-/* All of it for a job whose ranks are all on this machine, if its control block has areas. */
+/* All of it for the ranks on this machine, if its control block has areas. Where other machines
+ * have ranks, too, the name of this one follows that of the file. */
 void tmb_trace_write_here(const struct tmb_ctl *ctl, char *const *argv);
 
 /* Whether the file of the settings can be written; says if not. */

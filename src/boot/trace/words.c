@@ -73,7 +73,7 @@ const char *tmb_trace_title(const struct tmb_trace_set *set, const struct tmb_tr
                             char *buf) {
   static const char *const messages[] = {"short", "medium", "long"};
   const struct tmb_trace_event *e = item->event;
-  const char *name = tmb_trace_name(set->rank[item->rank].area, e->name);
+  const char *name = tmb_trace_name(set->rank[item->rank].area, e->name & 0xffff);
   switch (e->kind) {
   case TMB_TRACE_OPERATION:
     if (e->what == TMB_WHAT_PUT_SIGNAL && !e->bytes) return "post";

@@ -135,7 +135,7 @@ static void args_call(struct out *o, const char **comma, const struct tmb_trace_
   put_member(o, comma, "number", (uint32_t)e->number);
   if (e->bytes) put_member(o, comma, "bytes", e->bytes);
   if (e->peer < o->set->size) put_member(o, comma, "root", e->peer);
-  put_words(o, comma, "algorithm", tmb_trace_name(area, e->name));
+  put_words(o, comma, "algorithm", tmb_trace_name(area, e->name & 0xffff));
   put_cause(o, comma, item);
 }
 
@@ -162,6 +162,18 @@ static void args_statement(struct out *o, const char **comma, const struct tmb_t
   if (e->peer < o->set->size) put_member(o, comma, "peer", e->peer);
 }
 
+/* The statement of the program that ran. */
+static void args_running(struct out *o, const char **comma, const struct tmb_trace_item *item) {
+  const char *place = tmb_trace_name(o->set->rank[item->rank].area, item->event->name >> 16);
+  const char *tab = strchr(place, '\t');
+  char call[32];
+  if (tab) {
+    snprintf(call, sizeof call, "%.*s", (int)(tab - place), place);
+    put_words(o, comma, "statement", call);
+  }
+  put_words(o, comma, "source", source_of(o, tab ? tab + 1 : place));
+}
+
 static void put_args(struct out *o, const struct tmb_trace_item *item) {
   const struct tmb_trace_event *e = item->event;
   const char *comma = "";
@@ -186,6 +198,7 @@ static void put_args(struct out *o, const struct tmb_trace_item *item) {
   case TMB_TRACE_STATEMENT: args_statement(o, &comma, item); break;
   default: break;
   }
+  args_running(o, &comma, item);
   if (!e->end) fprintf(o->file, "%s\"open\":true", comma);
   fputc('}', o->file);
 }

@@ -188,7 +188,7 @@ static int open_with(const struct tmb_net_ops *ops) {
                                   .crowded = tmb_job.wait.crowded,
                                   .launched = tmb_boot_launched(),
                                   .stats = (struct tmb_net_stats *)(void *)tmb_job.status->net,
-                                  .up = &tmb_conduit_up,
+                                  .up = tmb_job.trace ? &tmb_conduit_up_traced : &tmb_conduit_up,
                                   .ctx = boot,
                                   .barrier = env_barrier,
                                   .allgather = env_allgather};

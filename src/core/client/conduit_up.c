@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "core/layer.h"
+#include "core/op/record.h"
 #include "core/op/trace.h"
 #include "core/progress/failure.h"
 #include "core/progress/peer.h"
@@ -91,17 +92,19 @@ _Noreturn static void wrong_setting(const char *format, ...) {
   tmb_wrong_setting("%s", line);
 }
 
-const struct tmb_net_up tmb_conduit_up = {.am = am,
-                                          .target = tmb_up_target,
-                                          .segment = tmb_segment_around,
-                                          .signal = tmb_default_signal,
-                                          .atomic = tmb_layers_atomic,
-                                          .op_done = op_done,
-                                          .op_more = op_more,
-                                          .peer_lost = tmb_failure_cut,
-                                          .setting = setting,
-                                          .setting_int = setting_int,
-                                          .trace = tmb_trace_mark,
-                                          .print = print,
-                                          .fatal = fatal,
-                                          .wrong_setting = wrong_setting};
+/* Retransmissions are always of interest, other packets on request. */
+static void packet(const char *what, uint32_t peer, size_t bytes) {
+  if (!tmb_job.trace || (!tmb_job.trace->packets && strcmp(what, "resent") != 0)) return;
+  tmb_record_event(&(struct tmb_trace_event){
+      .kind = TMB_TRACE_PACKET, .name = tmb_record_name(what), .peer = peer, .bytes = bytes});
+}
+
+/* All upcalls but `packet`. */
+#define UPCALLS                                                                                  \
+ .am = am, .target = tmb_up_target, .segment = tmb_segment_around, .signal = tmb_default_signal, \
+ .atomic = tmb_layers_atomic, .op_done = op_done, .op_more = op_more,                            \
+ .peer_lost = tmb_failure_cut, .setting = setting, .setting_int = setting_int,                   \
+ .trace = tmb_trace_mark, .print = print, .fatal = fatal, .wrong_setting = wrong_setting
+
+const struct tmb_net_up tmb_conduit_up = {UPCALLS};
+const struct tmb_net_up tmb_conduit_up_traced = {UPCALLS, .packet = packet};

@@ -10,6 +10,7 @@
 
 #include "net/net.h"
 
-extern const struct tmb_net_up tmb_conduit_up;
+/* The second one while events are recorded. */
+extern const struct tmb_net_up tmb_conduit_up, tmb_conduit_up_traced;
 
 #endif

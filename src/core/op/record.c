@@ -6,26 +6,31 @@
  * inside of. Called as record.h says. Calls: boot, the tick counter. The messages of a pair of
  * ranks are numbered on both sides in the order in which they are sent and handled, so that a
  * reader finds the handler of a message also when older events are gone. A wait has no end of its
- * own in the code: it is recorded when a step of it has found nothing, and each further step sets
- * its end. Invariants: a record is one cache line, written by one thread; its `seq` is cleared
- * before and set after. The texts of names are only added to.
+ * own in the code: it is recorded when its first step begins, each step sets its
+ * end, and it is over when another one begins outside of its steps. Invariants: a record is one
+ * cache line, written by one thread; its `seq` is cleared before and set after. The texts of names
+ * are only added to.
  */
 #include "core/op/record.h"
 
+#include "base/config.h"
 #include "base/log.h"
 #include "core/op/thread.h"
 #include "net/message.h"
+#include "os/os.h"
 #include "os/process/code.h"
 #include "os/processor/ticks.h"
 #include "os/sync/lock.h"
 
 #include <gasnetex_ext.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NAME_SLOTS 4096u /* of the table of names, a power of two */
 #define WAITS      4     /* nested waits of a thread that are told apart */
 #define REGIONS    32    /* nested regions of a thread that are recorded */
+#define AHEAD      4u    /* slots that are fetched before they are written */
 #define PLACES     256u  /* places in the program that are remembered, a power of two */
 
 static struct tmb_lock names_lock;
@@ -36,9 +41,12 @@ static struct {
 
 /* Names of places in the program, by address of the code. */
 static struct {
+  const char *call; /* the statement, or NULL */
   const void *code;
   uint32_t name;
 } place[PLACES] TMB_GUARDED_BY(names_lock);
+
+static const struct gexx_waitinfo *followed; /* atomic */
 
 /* [2] requests and replies, [size] by peer. */
 static struct { uint32_t *sent[2], *handled[2]; } messages;
@@ -47,12 +55,15 @@ static struct { uint32_t *sent[2], *handled[2]; } messages;
 struct waiting {
   const struct gexx_wait *wait;
   uint64_t begun;
+  bool steps;               /* the thread is inside of a step of it */
+  uint64_t summed;          /* up to here its time is on the status page; 0: it was not counted */
   struct tmb_record record; /* number 0: not recorded yet */
 };
 
 static _Thread_local struct {
   uint32_t depth;
   struct waiting at[WAITS];
+  uint64_t last_begun, last_end; /* of the last wait that is inside of no other */
 } waits;
 
 static _Thread_local struct {
@@ -71,6 +82,11 @@ uint64_t tmb_record_now(void) {
 
 void tmb_record_init(void) {
   struct tmb_trace_area *area = tmb_boot_trace(&tmb_job.boot);
+  struct tmb_status_stats *page = &tmb_job.status->stats;
+  page->tick0 = tmb_record_now();
+  page->ns0 = tmb_os_now_ns();
+  page->on = tmb_cfg_bool(TMB_CFG_STATS);
+  if (page->on) tmb_job.counted = true;
   if (!area) return;
   for (int i = 0; i < 2; i++) {
     messages.sent[i] = calloc(tmb_job.size, sizeof(uint32_t));
@@ -86,6 +102,26 @@ void tmb_record_init(void) {
 void tmb_record_end(void) {
   if (tmb_job.trace && !tmb_job.boot.ctl) tmb_trace_write_alone(tmb_job.trace);
   tmb_job.trace = NULL;
+}
+
+/* ---- times */
+
+/* An operation is over: what a wait inside of it has taken is counted as a wait. */
+static void sum_operation(uint64_t begun, uint64_t end) {
+  if (!tmb_job.status->stats.on) return;
+  uint64_t ticks = end - begun;
+  if (waits.last_begun >= begun) ticks -= TMB_MIN(ticks, waits.last_end - waits.last_begun);
+  tmb_fetch_add_rlx(&tmb_job.status->stats.op_ticks, ticks);
+}
+
+/* A step of a wait is over. */
+static void sum_wait(struct waiting *w, uint64_t now) {
+  struct tmb_status_stats *page = &tmb_job.status->stats;
+  if (w != &waits.at[0]) return;
+  if (!w->summed) tmb_fetch_add_rlx(&page->waits, 1);
+  tmb_fetch_add_rlx(&page->wait_ticks, now - (w->summed ? w->summed : w->begun));
+  w->summed = waits.last_end = now;
+  waits.last_begun = w->begun;
 }
 
 /* ---- names */
@@ -118,15 +154,20 @@ uint32_t tmb_record_name(const char *text) {
   return name;
 }
 
-/* The name of a place in the program: its file and the address in that. */
-static uint32_t place_name(const void *code) {
-  char text[TMB_OS_CODE_BYTES];
+/* The name of a place in the program: file and address in that, behind the statement, if there is
+ * one, and a tabulator. */
+static uint32_t place_name(const char *call, const void *code) {
+  char text[TMB_OS_CODE_BYTES + 32];
+  const int used = call ? snprintf(text, 32, "%.30s\t", call) : 0;
   if (!code) return 0;
   tmb_lock_acquire(&names_lock);
-  const uint32_t i = (uint32_t)((uintptr_t)code * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PLACES;
-  if (place[i].code != code) {
+  const uint64_t key = (uintptr_t)code ^ (uint64_t)(uintptr_t)call << 20;
+  const uint32_t i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PLACES;
+  if (place[i].code != code || place[i].call != call) {
     place[i].code = code;
-    place[i].name = tmb_os_code_place(code, text, sizeof text) ? find_name(text) : 0;
+    place[i].call = call;
+    place[i].name =
+        tmb_os_code_place(code, text + used, sizeof text - (size_t)used) ? find_name(text) : 0;
   }
   const uint32_t name = place[i].name;
   tmb_lock_release(&names_lock);
@@ -135,11 +176,32 @@ static uint32_t place_name(const void *code) {
 
 /* ---- events */
 
+/* Packets are also sent by threads of conduits, which are no client threads: 0. */
+static uint16_t thread_of(uint8_t kind) {
+  if (kind == TMB_TRACE_PACKET && !tmb_thread_self) return 0;
+  return (uint16_t)tmb_thread()->id;
+}
+
+/* The statement that runs, in the upper half of the name. */
+static uint32_t statement_of(uint8_t kind) {
+  const struct gexx_waitinfo *s = tmb_load_rlx(&followed);
+  if (!s || kind == TMB_TRACE_STATEMENT || kind == TMB_TRACE_HANDLER) return 0;
+  return place_name(s->call, s->caller) << 16;
+}
+
+static uint64_t next_number(struct tmb_trace_area *area) {
+  if (tmb_lock_threads) return tmb_fetch_add_rlx(&area->next, 1);
+  const uint64_t n = tmb_load_rlx(&area->next);
+  tmb_store_rlx(&area->next, n + 1);
+  return n;
+}
+
 /* Write an event into the next slot. Returns its number, from 1. */
 static uint64_t write_event(const struct tmb_trace_event *event) {
   struct tmb_trace_area *area = tmb_job.trace;
-  const uint64_t n = tmb_fetch_add_rlx(&area->next, 1);
+  const uint64_t n = next_number(area);
   struct tmb_trace_event *slot = &area->event[n & (area->capacity - 1)];
+  __builtin_prefetch(&area->event[(n + AHEAD) & (area->capacity - 1)], 1);
   tmb_store_rlx(&slot->seq, 0u);
   slot->begin = event->begin;
   slot->end = event->end;
@@ -148,8 +210,8 @@ static uint64_t write_event(const struct tmb_trace_event *event) {
   slot->number = event->number;
   slot->value = event->value;
   slot->peer = event->peer;
-  slot->name = event->name;
-  slot->thread = (uint16_t)tmb_thread()->id;
+  slot->name = event->name | statement_of(event->kind);
+  slot->thread = thread_of(event->kind);
   slot->kind = event->kind;
   slot->what = event->what;
   tmb_store_rel(&slot->seq, (uint32_t)(n + 1));
@@ -185,9 +247,12 @@ void tmb_record_event(const struct tmb_trace_event *event) {
 
 void tmb_record_operation(uint64_t begun, uint32_t what, uint32_t peer, size_t bytes,
                           const void *object, const void *op) {
-  if (!begun || !tmb_job.trace) return;
+  if (!begun) return;
+  const uint64_t end = tmb_record_now();
+  sum_operation(begun, end);
+  if (!tmb_job.trace) return;
   (void)write_event(&(struct tmb_trace_event){.begin = begun,
-                                              .end = tmb_record_now(),
+                                              .end = end,
                                               .kind = TMB_TRACE_OPERATION,
                                               .what = (uint8_t)what,
                                               .peer = peer,
@@ -197,11 +262,14 @@ void tmb_record_operation(uint64_t begun, uint32_t what, uint32_t peer, size_t b
 }
 
 void tmb_record_signal(uint64_t begun, const struct tmb_trace_event *like, const void *op) {
-  if (!begun || !tmb_job.trace) return;
+  if (!begun) return;
+  const uint64_t end = tmb_record_now();
+  sum_operation(begun, end);
+  if (!tmb_job.trace) return;
   struct tmb_trace_event e = *like;
   e.kind = TMB_TRACE_OPERATION;
   e.begin = begun;
-  e.end = tmb_record_now();
+  e.end = end;
   e.number = (uintptr_t)op;
   (void)write_event(&e);
 }
@@ -209,11 +277,14 @@ void tmb_record_signal(uint64_t begun, const struct tmb_trace_event *like, const
 /* ---- messages */
 
 void tmb_record_sent(uint64_t begun, const struct tmb_am_out *out) {
-  if (!begun || !tmb_job.trace || out->handler < TMB_HANDLER_FIRST) return;
+  if (!begun) return;
+  const uint64_t end = tmb_record_now();
+  sum_operation(begun, end);
+  if (!tmb_job.trace || out->handler < TMB_HANDLER_FIRST) return;
   const uint32_t number = tmb_fetch_add_rlx(&messages.sent[out->is_reply][out->peer], 1u) + 1;
   (void)write_event(
       &(struct tmb_trace_event){.begin = begun,
-                                .end = tmb_record_now(),
+                                .end = end,
                                 .kind = TMB_TRACE_MESSAGE,
                                 .what = (uint8_t)(out->category + 4 * out->is_reply),
                                 .peer = out->peer,
@@ -241,7 +312,9 @@ void tmb_record_handled(const struct tmb_am_in *in) {
 
 void tmb_record_call(struct tmb_record *record, uint64_t begun, const struct tmb_record_call *c) {
   record->number = 0;
-  if (!begun || !tmb_job.trace) return;
+  if (!begun) return;
+  sum_operation(begun, tmb_record_now());
+  if (!tmb_job.trace) return;
   const uint64_t team = c->team == &tmb_job.team ? 0 : c->team->uid;
   record->event = (struct tmb_trace_event){
       .begin = begun,
@@ -276,12 +349,13 @@ static void describe(struct tmb_trace_event *e, struct tmb_why why) {
 }
 
 void tmb_record_wait(const struct gexx_wait *wait) {
-  /* Waits inside others lie below them on the stack; those that do not are over. */
-  while (waits.depth && waits.at[waits.depth - 1].wait <= wait) waits.depth--;
+  while (waits.depth && !waits.at[waits.depth - 1].steps) waits.depth--; /* these are over */
   if (waits.depth == WAITS) return;
   struct waiting *w = &waits.at[waits.depth++];
   w->wait = wait;
   w->begun = tmb_record_now();
+  w->steps = false;
+  w->summed = 0;
   w->record.number = 0;
 }
 
@@ -292,9 +366,11 @@ static struct waiting *entry_of(const struct gexx_wait *wait) {
   return NULL;
 }
 
-void tmb_record_waits(const struct gexx_wait *wait, struct tmb_why why) {
+void tmb_record_steps(const struct gexx_wait *wait, struct tmb_why why) {
   struct waiting *w = entry_of(wait);
-  if (!w || w->record.number) return;
+  if (!w) return;
+  w->steps = true;
+  if (w->record.number || !tmb_job.trace) return;
   w->record.event = (struct tmb_trace_event){.begin = w->begun};
   describe(&w->record.event, why);
   tmb_record_begin(&w->record);
@@ -302,7 +378,11 @@ void tmb_record_waits(const struct gexx_wait *wait, struct tmb_why why) {
 
 void tmb_record_waited(const struct gexx_wait *wait) {
   struct waiting *w = entry_of(wait);
-  if (w && w->record.number) set_end(&w->record, tmb_record_now());
+  if (!w) return;
+  const uint64_t now = tmb_record_now();
+  w->steps = false;
+  if (tmb_job.status->stats.on) sum_wait(w, now);
+  if (w->record.number && tmb_job.trace) set_end(&w->record, now);
 }
 
 /* ---- what is above the library */
@@ -314,9 +394,13 @@ void tmb_record_statement(const struct gexx_waitinfo *info) {
   statement.event = (struct tmb_trace_event){.kind = TMB_TRACE_STATEMENT,
                                              .name = tmb_record_name(info->call),
                                              .object = tmb_record_name(info->object),
-                                             .value = place_name(info->caller),
+                                             .value = place_name(NULL, info->caller),
                                              .peer = info->peer};
   tmb_record_begin(&statement);
+}
+
+void tmb_record_follow(const struct gexx_waitinfo *info) {
+  tmb_store_rlx(&followed, info);
 }
 
 void tmb_record_region(const char *name) {

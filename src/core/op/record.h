@@ -5,9 +5,10 @@
  * Owns: declarations of record.c. Called where operations, messages, handlers, waits and calls of
  * teams begin and end. Calls: the tick counter. While events are recorded tmb_job.counted is set,
  * so that the inline forms come to the library: without a trace nothing here runs, and no inline
- * path has an instruction for it. Invariants: any thread may record at any time, also inside
- * handlers; a record takes the slot of the oldest one; a slice that is ended after its slot was
- * taken by another event is recorded anew, with its beginning.
+ * path has an instruction for it. With TOMBOLO_STATS the same calls sum up times on the status
+ * page. Invariants: any thread may record at any time, also inside handlers; a record takes the
+ * slot of the oldest one; a slice that is ended after its slot was taken by another event is
+ * recorded anew, with its beginning.
  */
 #ifndef TMB_CORE_RECORD_H
 #define TMB_CORE_RECORD_H
@@ -24,10 +25,15 @@ static inline bool tmb_recording(void) {
   return TMB_UNLIKELY(tmb_job.trace != NULL);
 }
 
-/* Now, in ticks, while events are recorded; else 0. */
+/* Now, in ticks, while events are recorded or operations counted; else 0. */
 uint64_t tmb_record_now(void);
 static inline uint64_t tmb_record_clock(void) {
-  return tmb_recording() ? tmb_record_now() : 0;
+  return TMB_UNLIKELY(tmb_job.counted) ? tmb_record_now() : 0;
+}
+
+/* Whether waits are recorded, or their time summed up. */
+static inline bool tmb_recording_waits(void) {
+  return TMB_UNLIKELY(tmb_job.counted);
 }
 
 /* Take the area, and make the inline forms come to the library. At start, after rank and size are
@@ -88,6 +94,9 @@ uint32_t tmb_record_name(const char *text);
  */
 void tmb_record_statement(const struct gexx_waitinfo *info);
 
+/* Where the statement that runs is noted, see gexx_Trace_Follow. */
+void tmb_record_follow(const struct gexx_waitinfo *statement);
+
 /* Regions and moments that the client marks. */
 void tmb_record_region(const char *name);
 void tmb_record_region_end(void);
@@ -96,8 +105,9 @@ void tmb_record_mark(const char *name);
 /* A wait begins. */
 void tmb_record_wait(const struct gexx_wait *wait);
 
-/* A step of a wait has found nothing: the wait is recorded from now on. */
-void tmb_record_waits(const struct gexx_wait *wait, struct tmb_why why);
+/* A step of a wait begins: what it waits for was not there at the first look, so the wait is
+ * recorded. Waits that begin before the end of the step are inside of this one. */
+void tmb_record_steps(const struct gexx_wait *wait, struct tmb_why why);
 
 /* A step of a wait is over: unless there is another, the wait ends now. */
 void tmb_record_waited(const struct gexx_wait *wait);

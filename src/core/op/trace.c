@@ -135,6 +135,10 @@ void gexx_Trace_Mark(const char *name) {
   event('i', name);
 }
 
+void gexx_Trace_Follow(const struct gexx_waitinfo *statement) {
+  tmb_record_follow(statement);
+}
+
 void tmb_trace_mark(const char *text) {
   event('i', text);
 }

@@ -79,7 +79,7 @@ void tmb_wait_begin(struct gexx_wait *wait) {
   wait->since = 0;
   wait->steps = 0;
   wait->phase = 0;
-  if (tmb_recording()) tmb_record_wait(wait);
+  if (tmb_recording_waits()) tmb_record_wait(wait);
 }
 
 /* How a wait may sleep. */
@@ -113,7 +113,6 @@ static uint64_t last_check(void *arg) {
 /* A wait that found nothing: spin, yield or sleep. Returns whether it slept and was woken. */
 static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   const struct tmb_wait_policy *policy = &tmb_job.wait;
-  if (tmb_recording()) tmb_record_waits(wait, rule->why);
   wait->steps++;
   if (policy->mode == GASNET_WAIT_SPIN) {
     if (TMB_UNLIKELY(wait->steps % SHOW_EVERY == 0))
@@ -151,6 +150,7 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
 static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
   const uint32_t phase = wait->phase;
   bool woken = false;
+  if (tmb_recording_waits()) tmb_record_steps(wait, rule->why);
   if (wait->phase == PHASE_HELD) {
     tmb_spin_hold();
     wait->phase = 0;
@@ -167,7 +167,7 @@ static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
     tmb_place_learn(phase > 1 && phase != PHASE_HELD);
   }
   wait->seen = seen;
-  if (tmb_recording()) tmb_record_waited(wait);
+  if (tmb_recording_waits()) tmb_record_waited(wait);
   return woken;
 }
 
@@ -235,6 +235,7 @@ bool tmb_wait_event(uint64_t timeout_ns) {
 }
 
 void tmb_wait_retry(struct gexx_wait *wait, int serve, struct tmb_why why) {
+  if (tmb_recording_waits()) tmb_record_steps(wait, why);
   if (tmb_progress(serve) & TMB_FOUND_WORK) {
     wait->steps = wait->phase = 0;
     wait->since = 0;
@@ -242,7 +243,6 @@ void tmb_wait_retry(struct gexx_wait *wait, int serve, struct tmb_why why) {
     struct sleep_rule rule = {.limit_ns = busy_ns(wait), .why = why};
     (void)idle(wait, &rule);
   } else {
-    if (tmb_recording()) tmb_record_waits(wait, why);
     wait->steps++;
     if (wait->steps % SHOW_EVERY == 0) tmb_status_polls(why, wait->steps == SHOW_EVERY);
     if (wait->steps % RETRY_YIELDS == 0)
@@ -250,6 +250,6 @@ void tmb_wait_retry(struct gexx_wait *wait, int serve, struct tmb_why why) {
     else
       tmb_cpu_pause();
   }
-  if (tmb_recording()) tmb_record_waited(wait);
+  if (tmb_recording_waits()) tmb_record_waited(wait);
   wait->seen = tmb_load_acq(&tmb_job.progress_count);
 }

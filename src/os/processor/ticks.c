@@ -10,6 +10,8 @@
  */
 #include "os/processor/ticks.h"
 
+#include "base/atomic.h"
+#include "base/compiler.h"
 #include "base/config.h"
 #include "base/fmt.h"
 #include "base/log.h"
@@ -37,7 +39,7 @@ struct reading {
 };
 
 static struct reading start;
-static bool native;
+static bool native;    /* atomic */
 static double rate_hz; /* ticks per second */
 static uint64_t scale; /* ns per tick, times 2^SCALE_BITS */
 static const char *source = "clock_gettime";
@@ -111,14 +113,16 @@ static struct reading read_both(void) {
 }
 
 static void choose_source(void) {
-  native = counter_is_constant();
-  if (native) start = read_both();
+  const bool constant = counter_is_constant();
+  if (constant) start = read_both();
+  tmb_store_rel(&native, constant);
 }
 
 bool tmb_os_ticks_native(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (TMB_LIKELY(tmb_load_acq(&native))) return true;
   pthread_once(&once, choose_source);
-  return native;
+  return tmb_load_acq(&native);
 }
 
 uint64_t tmb_os_ticks_now(void) {

@@ -307,6 +307,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
     return;
   }
   udp_count(&e->stats->packets_in, 1);
+  if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("received", p->rank, k->h.bytes);
   if (p->lost) return;
   p->heard_ns = e->now_ns;
   if (!udp_rail_is_stream(e, k->h.rail)) p->heard = true; /* else datagrams may still be lost */

@@ -120,6 +120,9 @@ void udp_out_flush(struct tmb_net *e) {
     e->dirty = true;
   }
   udp_count(&e->stats->packets_out, taken);
+  if (TMB_UNLIKELY(e->up->packet != NULL))
+    for (uint32_t i = 0; i < taken; i++)
+      e->up->packet("sent", e->out[i].peer, e->out[i].head_bytes + e->out[i].tail_bytes);
   e->out_count = 0;
   while (e->loose) {
     struct udp_buf *next = e->loose->next;
@@ -173,6 +176,7 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
   slot->rail = (uint8_t)out.rail;
   udp_tx_sent(&p->tx, slot, e->now_ns);
   udp_count(&e->stats->retransmits, 1);
+  if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("resent", p->rank, bytes);
   out_add(e, p, &out, slot);
 }
 
