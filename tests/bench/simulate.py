@@ -160,6 +160,10 @@ class Simulate(unittest.TestCase):
         got = self.seconds(*words, "signal", "--overlap", 0, shared_processors=1,
                            host_s_per_message=1e-5, host_s_per_wake=3e-5)
         self.assertAlmostEqual(got, 2e-6 + 3e-6 + way + 8e-5, delta=1e-9)
+        # By flags, four messages and two ranks take 1e-4 s of it, longer than all else.
+        got = self.seconds(*words, "flag", "--overlap", 0, shared_processors=1,
+                           host_s_per_message=1e-5, host_s_per_wake=3e-5)
+        self.assertAlmostEqual(got, 1e-4, delta=1e-9)
         # Alone: the operations of a step, 440 a cell.
         self.assertAlmostEqual(self.seconds("hydro", "--ranks", 1, "--rows", 10, "--columns", 10),
                                440e-6, delta=1e-9)

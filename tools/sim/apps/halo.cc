@@ -29,7 +29,7 @@ struct Side {
 struct Rank {
   uint64_t wide, high;
   std::vector<Side> sides;
-  double free = 0, computed = 0;
+  double begun = 0, free = 0, computed = 0;
   double flushed = 0;         /* when buffers of the last exchange may be used again */
   double posted = 0;          /* SYNC_IMAGES: when it told all neighbours */
   std::vector<double> there;  /* by side: when the neighbour's notice is here */
@@ -200,6 +200,7 @@ private:
     const std::vector<double> shared = leaving(phase);
     for (uint64_t i = 0; i < ranks_.size(); i++) {
       Rank &r = ranks_[i];
+      r.begun = r.free;
       const double cells = static_cast<double>(r.wide * r.high);
       double edge = 0;
       for (const Side &side : r.sides) edge += side.cells * phase.depth;
@@ -211,7 +212,11 @@ private:
     }
     for (uint64_t i = 0; i < ranks_.size(); i++)
       next_[i] = wait(i, phase, shared[network_.node_of(i)]);
-    for (uint64_t i = 0; i < ranks_.size(); i++) ranks_[i].free = next_[i] + served_;
+    /* Messages that are all of an exchange come together. Where a rank waits between them, the
+     * processors work meanwhile. */
+    const bool alone = c_.notice == Notice::SIGNAL || c_.notice == Notice::MESSAGE;
+    for (uint64_t i = 0; i < ranks_.size(); i++)
+      ranks_[i].free = alone ? next_[i] + served_ : std::max(next_[i], ranks_[i].begun + served_);
     if (c_.notice == Notice::SYNC_ALL) all_meet();
   }
 
