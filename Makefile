@@ -6,10 +6,11 @@ PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 PART ?=
 
-# STUDY=quick: fewer rounds and figures.
+# STUDY=quick: fewer rounds and figures, 6 minutes. STUDY=docs: the parts of docs/figures, 25 minutes,
+# and then the figures. PART: these parts only.
 STUDY ?=
 
-.PHONY: all help deps configure build demo check python test test-all test-net bench book study install uninstall packages clean format tidy
+.PHONY: all help deps configure build demo check python test test-all test-net bench book study figures install uninstall packages clean format tidy
 all: build
 
 help:
@@ -22,7 +23,9 @@ help:
 	@echo "make python            the Python wheel, in $(BUILD)/wheels, and the tests of the binding"
 	@echo "make bench             the full set of measurements"
 	@echo "make book              the Book and all pages of docs as a site, $(BUILD)/book/index.html"
-	@echo "make study             everything beside its floors and peers, as study/report.html (STUDY=quick)"
+	@echo "make study             everything beside its floors and peers, as study/report.html; an hour"
+	@echo "                       STUDY=quick: 6 minutes; STUDY=docs: 25 minutes, and docs/figures from it"
+	@echo "make figures           docs/figures and docs/FIGURES.md again, from the JSON kept there"
 	@echo "make install PREFIX=/usr/local [CC=clang CXX=clang++]   CC, CXX: what clients are told to use;"
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
 	@echo "make uninstall PREFIX=/usr/local   removes what make install has put there, and nothing else"
@@ -73,8 +76,16 @@ bench: build
 book:
 	@python3 scripts/book.py site --out $(BUILD)/book --venv $(BUILD)/book-venv --lenient
 
+# Matplotlib and peers are installed where that is possible; what is missing the report names.
 study: build
-	@python3 bench/study.py --build $(BUILD) $(if $(filter quick,$(STUDY)),--quick)
+	@STUDY=1 bash scripts/install_deps.sh || echo "make study: goes on without what is missing"
+	@python3 bench/study.py --build $(BUILD) $(if $(filter quick docs,$(STUDY)),--$(STUDY)) $(PART)
+	$(if $(filter docs,$(STUDY)),@python3 bench/figures.py --adopt study)
+
+# docs/figures/*.svg and docs/FIGURES.md from the JSON in docs/figures/data, which is that of the
+# last `make study STUDY=docs`.
+figures:
+	@python3 bench/figures.py
 
 # CC and CXX, where given, are recorded in the make fragments and pkg-config files of clients.
 given = $(if $(filter command% environment%,$(origin $(1))),$($(1)))

@@ -37,7 +37,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 DASHES = ("-", (0, (6, 2)), (0, (3, 1.5, 1, 1.5)), (0, (1.2, 1.2)), (0, (9, 2, 2, 2)))
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "----", "oo")
 PEERS = ("MPI", "Open MPI", "MPICH", "OpenCoarrays", "ScaLAPACK", "FFTW", "memcpy", "TCP",
-         "libfabric", "raw socket", "raw UDP", "two-sided", "published")
+         "libfabric", "raw socket", "raw UDP", "two-sided")
 DEBIAN = "/usr/lib/python3/dist-packages"  # Matplotlib of Debian, for another Python of its version
 SETTINGS = {
     "svg.hashsalt": "tombolo", "svg.fonttype": "none", "font.family": "DejaVu Sans",
@@ -162,17 +162,31 @@ class Look:
     dash: object
     marker: str
     hatch: str
+    filled: bool = True
 
 
 def is_peer(name):
     return name.startswith(PEERS)
 
 
+def marks(look):
+    """Arguments of a curve in this look."""
+    return {"color": look.colour, "linestyle": look.dash, "marker": look.marker,
+            "markeredgecolor": PAPER if look.filled else look.colour,
+            "markeredgewidth": 0.4 if look.filled else 1.0,
+            "markerfacecolor": look.colour if look.filled else PAPER}
+
+
 def looks(names):
-    """{name: Look}: ours in colours, peers in greys; no two alike."""
+    """{name: Look}: ours in colours, peers in greys; no two alike. "NAME, VARIANT" beside NAME has
+    its colour, another dash, and a hollow marker."""
     out, ours, peers = {}, 0, 0
     for name in names:
-        if is_peer(name):
+        base = out.get(name.rpartition(", ")[0])
+        if base:
+            dash = DASHES[(DASHES.index(base.dash) + 2) % 5]
+            out[name] = Look(base.colour, dash, base.marker, "//" + base.hatch, False)
+        elif is_peer(name):
             out[name] = Look(GREYS[peers % 4], DASHES[1 + peers % 4], MARKERS[(5 + peers) % 10],
                              HATCHES[(1 + peers) % 8])
             peers += 1
@@ -274,9 +288,7 @@ def draw_lines(ax, below, panel, by_name):
     for name, points in series.items():
         look = by_name[name]
         draw_band(ax, points, look)
-        ax.plot([p[0] for p in points], [p[1] for p in points], color=look.colour,
-                linestyle=look.dash, marker=look.marker, markeredgecolor=PAPER,
-                markeredgewidth=0.4)
+        ax.plot([p[0] for p in points], [p[1] for p in points], **marks(look))
     for name, points in panel.bounds.items():
         ax.plot(*zip(*sorted(points)), color=bound_colour(panel, name), linewidth=1.1,
                 linestyle=bound_dash(panel, name))
@@ -304,10 +316,8 @@ def draw_ratio(ax, panel, series, by_name):
         points = [(x, y / base[x] if ratio.inverse else base[x] / y)
                   for x, y, *_ in series.get(name, ()) if x in base and y and base[x]]
         if points:
-            look = by_name[name]
             values += [y for _, y in points]
-            ax.plot(*zip(*points), color=look.colour, linestyle=look.dash, marker=look.marker,
-                    markeredgecolor=PAPER, markeredgewidth=0.4)
+            ax.plot(*zip(*points), **marks(by_name[name]))
     ax.axhline(1, color=INK, linewidth=0.8)
     set_axis(ax, "y", Axis(ratio.label, log=wants_log(values)), values)
     if not wants_log(values):
@@ -412,8 +422,7 @@ def handles(panels, by_name):
     curves = {n for p in panels if isinstance(p, Lines) for n in p.names()}
     out = {}
     for name, look in by_name.items():
-        out[name] = Line2D([], [], color=look.colour, linestyle=look.dash, marker=look.marker,
-                           markeredgecolor=PAPER, markeredgewidth=0.4) if name in curves else \
+        out[name] = Line2D([], [], **marks(look)) if name in curves else \
             Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=PAPER, linewidth=0)
     for panel in panels:
         if not isinstance(panel, Lines):

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# study.py: what this library does beside its floors and its peers, in one report.
+# study.py: what this library does beside its floors and its peers: `tombolo study`, `make study`.
 #
-# Runs the measuring programs of this folder one after the other, keeps what they print and their
-# raw JSON, and writes FOLDER/report.md and FOLDER/report.html (self-contained, with drawings). A
-# part that cannot run here (a peer or root is missing) is named with the reason; one that has spent
-# its time (--timeout) keeps what it has measured, and what it has not is named. With --only the
-# report also has what the other parts have measured before in that folder, with the date. Ratios in
-# one run mean something, absolute times little: machine, processors and load are in the report.
-#   bench/study.py [--quick] [--build build] [--out study] [--only PART]...
+# Runs measuring programs one after the other (parts), keeps what they print and their JSON, and
+# writes FOLDER/report.html and .md with every figure (figures.py, report.py). A part that cannot
+# run here (a peer or root is missing) is named with the reason; one that has spent its time keeps
+# what it has. A run that was interrupted goes on where it was; --fresh begins again. With PART only
+# those are measured, and the report also has what the others have measured before in that folder.
+# --docs: the parts of docs/figures, in 25 minutes; then figures.py --adopt FOLDER.
+#   tombolo study [PART...] [--hosts a,b] [--ranks 1,2,4,8] [--quick | --docs] [--out study]
 import argparse
 import functools
-import html
 import json
 import os
 import platform
@@ -25,56 +24,95 @@ import threading
 import time
 from pathlib import Path
 
+import figures
 import plots
+import report
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 MARGIN_S, GRACE_S = 30, 8  # of a part that does not stop by itself: to be asked, to be killed
+QUICK, DOCS, FULL = range(3)
+# Seconds of a part in each kind of run; 0: it is not one of that run.
+SECONDS = {
+    "pipeline": (24, 240, 240), "stencil": (14, 120, 120), "hydro": (14, 150, 150),
+    "matmul": (10, 75, 75), "cholesky": (10, 75, 75), "ft1": (14, 120, 120), "ops": (20, 70, 90),
+    "opsfar": (20, 70, 90), "opsofi": (0, 70, 90), "opsmpi": (0, 70, 90), "forms": (14, 90, 100),
+    "coll": (10, 40, 40), "coll4": (0, 60, 60), "upc": (10, 60, 60), "fetchadd": (12, 60, 60),
+    "start": (12, 90, 120),
+    "bench": (30, 0, 120), "apps": (0, 0, 180), "apps4": (0, 0, 180), "caf": (0, 0, 180),
+    "net": (0, 0, 120), "ft": (0, 0, 180), "apps4hosts": (0, 0, 180), "sim": (45, 0, 400),
+}
 
 
-def part_seconds(options):
-    """What a part may take."""
-    return options.timeout or (300 if options.quick else 3600)
+def kind_of(options):
+    return QUICK if options.quick else DOCS if options.docs else FULL
+
+
+def part_seconds(name, options):
+    """What a part may take; as in full if it was named and this kind of run leaves it out."""
+    return options.timeout or SECONDS[name][kind_of(options)] or SECONDS[name][FULL]
 
 
 def parts(options):
     """{name: (title, command, function that makes rows of its JSON)}; {json} is replaced."""
-    quick, few = options.quick, ["--rounds", "2" if options.quick else "5"]
-    size = "W" if quick else "A"
+    quick = options.quick
     bench = [options.build / "bin" / "tombolo", "bench", "--json={json}",
              *(["--quick", "p2p", "am", "notify"] if quick else ["all"])]
-
-    def script(name, *words):
-        return [sys.executable, HERE / "compare" / name, "--build", options.build, *few, "--budget",
-                part_seconds(options), "--json", "{json}", *words]
-
     less = ["--quick"] if quick else []
-    short = ["--timeout", "30"] if quick else []  # between hosts a peer that hangs costs minutes
-    ranks = "2,8" if quick else "2,4,8,16,32,64"
+    hosts = ["--hosts", options.hosts] if options.hosts else []
+    ranks = ["--ranks", options.ranks]
+
+    def script(part, name, *words, rounds=5):
+        return [sys.executable, HERE / "compare" / name, "--build", options.build, "--rounds",
+                options.rounds or (2 if quick else rounds), "--budget",
+                part_seconds(part, options), "--json", "{json}", *words]
+
+    def scaling(part, title):
+        return (title, script(part, "scaling.py", part, *ranks, *hosts, *less,
+                              rounds=2 if part in ("matmul", "cholesky") else 5), scaling_rows)
+
+    def ops(part, title, *words):
+        return title, script(part, "ops.py", *words, *less, rounds=3), ops_rows
+
+    size = "W" if quick else "A"
+    few = [str(n) for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)][:5 if quick else None]
     return {
-        "bench": ("Operations beside their floors", bench, bench_rows),
-        "ops": ("Overhead, gap, latency and overlap by size, one host", script("ops.py"), ops_rows),
-        "opsfar": ("Overhead, gap, latency and overlap by size, ranks that share no memory",
-                   script("ops.py", "--far"), ops_rows),
+        "pipeline": scaling("pipeline", "Pipeline by ranks"),
+        "stencil": scaling("stencil", "Stencil by ranks"),
+        "hydro": scaling("hydro", "Hydrodynamics by ranks"),
+        "matmul": scaling("matmul", "Matrix product by ranks"),
+        "cholesky": scaling("cholesky", "Cholesky factorisation by ranks"),
+        "ft1": ("NAS FT on this machine, 2 ranks: flavours of put, MPI, FFTW's transform over MPI",
+                script("ft1", "ft.py", "--class", size, rounds=3), ft_rows),
+        "ops": ops("ops", "Overhead, gap, latency and overlap by size, one host"),
+        "opsfar": ops("opsfar", "The same, ranks that share no memory: conduit udp", "--far"),
+        "opsofi": ops("opsofi", "The same: conduit ofi", "--far", "--conduit", "ofi"),
+        "opsmpi": ops("opsmpi", "The same: conduit mpi", "--far", "--conduit", "mpi"),
+        "upc": ("Ways of UPC to hand over data", script("upc", "upc_ways.py", rounds=3), ops_rows),
         "forms": ("Barrier, broadcast, all-reduce and exchange in each form",
-                  script("forms.py", "--ranks", ranks), forms_rows),
-        "coll": ("Collectives beside MPI, 2 ranks", script("compare.py"), coll_rows),
-        "apps": ("Applications beside MPI and ScaLAPACK, 2 ranks", script("apps.py", *less),
+                  script("forms", "forms.py", "--ranks", "2,4,8" if quick else "2,4,8,16,32",
+                         rounds=3), forms_rows),
+        "coll": ("Collectives beside MPI, 2 ranks", script("coll", "compare.py"), coll_rows),
+        "coll4": ("Collectives beside MPI, 4 ranks",
+                  script("coll4", "compare.py", "--ranks", "4", rounds=3), coll_rows),
+        "fetchadd": ("Fetch-and-add by processes", script("fetchadd", "fetchadd.py", *less),
+                     scaling_rows),
+        "start": ("Start of a job by ranks", script("start", "starts.py", "--ranks", ",".join(few),
+                                                    rounds=3), scaling_rows),
+        "bench": ("Operations beside their floors", bench, bench_rows),
+        "apps": ("Applications beside MPI and ScaLAPACK, 2 ranks", script("apps", "apps.py", *less),
                  app_rows),
         "apps4": ("Applications beside MPI and ScaLAPACK, 4 ranks",
-                  script("apps.py", "--ranks", "4", *less), app_rows),
+                  script("apps4", "apps.py", "--ranks", "4", *less), app_rows),
         "caf": ("Applications in coarray Fortran beside OpenCoarrays, 2 ranks",
-                script("caf_apps.py"), caf_rows),
-        "ft1": ("NAS FT on this machine, 2 ranks: flavours of put, MPI, FFTW's transform over MPI",
-                script("ft.py", "--class", size), ft_rows),
-        "net": ("Two ranks on two hosts, beside MPI over TCP", script("net.py"), net_rows),
+                script("caf", "caf_apps.py"), caf_rows),
+        "net": ("Two ranks on two hosts, beside MPI over TCP", script("net", "net.py"), net_rows),
         "ft": ("NAS FT on four hosts, 1 Gbit/s, beside MPI",
-               script("net.py", "--ft", "--ft-class", size, *short),
+               script("ft", "net.py", "--ft", "--ft-class", size),
                functools.partial(ft_rows, far=True)),
         "apps4hosts": ("matmul and cholesky on four hosts, 1 Gbit/s, beside ScaLAPACK",
-                       script("net.py", "--apps", "--problem", "1000" if quick else "4000",
-                              *short),
-                       app_rows),
+                       script("apps4hosts", "net.py", "--apps", "--problem",
+                              "1000" if quick else "4000"), app_rows),
         "sim": ("At scale, simulated, beside the published figures of the original study",
                 [sys.executable, HERE / "simulate.py", *less, "--build", options.build, "--out",
                  options.out / "simulation", "--json", "{json}"], sim_rows),
@@ -167,63 +205,15 @@ def forms_rows(data):
             yield f"{r['name']}{size}, {job['ranks']} ranks", measured(r), None, None, None
 
 
-def by_size(records, x):
-    """{side: [(x, median, least, most)]}"""
-    series = {}
-    for r in records:
-        for name, values in r["sides"].items():
-            series.setdefault(name, []).append((x(r), *values))
-    return series
-
-
-def curves(title, x, y, series):
-    return plots.draw(title, plots.Lines(x, y, series))
-
-
-def bars(sides):
-    """One bar a side on a common scale; sides: {side: (value, unit, least, most)}."""
-    top = max(value for value, *_ in sides.values()) or 1
-    return "".join(f'<div class="bar"><span>{html.escape(side)}</span><i style="width:'
-                   f'{240 * value / top:.0f}px"></i>{cell(value, unit, least, most)}</div>'
-                   for side, (value, unit, least, most) in sides.items())
-
-
-def ops_plots(data):
-    """A drawing a figure; for latencies, one of all ways of ours to hand over data."""
-    records = data["records"]
-    for name in dict.fromkeys(r["name"] for r in records):
-        one = [r for r in records if r["name"] == name]
-        fraction = name.endswith("overlap")
-        yield curves(name.replace("_", ", "), plots.Axis("size", "bytes", scale="bytes"),
-                     plots.Axis("part hidden" if fraction else "time", "" if fraction else "us",
-                                log=not fraction), by_size(one, lambda r: r["bytes"]))
-    handing = {}
-    for r in records:
-        way, _, figure = r["name"].partition("_")
-        for who, values in r["sides"].items():
-            if figure == "latency" and way not in ("put", "get"):
-                handing.setdefault(f"{who} {way}", []).append((r["bytes"], *values))
-    yield curves("data and notice, one way", plots.Axis("size", "bytes", scale="bytes"),
-                 plots.Axis("time", "us", log=True), handing)
-
-
-def forms_plots(data):
-    """Over the number of ranks for some sizes, then over size for each number of ranks."""
-    flat = [{**r, "ranks": job["ranks"]} for job in data["jobs"] for r in job["records"]]
-    for name, size in dict.fromkeys((r["name"], r["bytes"]) for r in flat):
-        if size in (0, 8, 8192):
-            one = [r for r in flat if (r["name"], r["bytes"]) == (name, size)]
-            yield curves(f"{name}, {size} B", plots.Axis("ranks"), plots.Axis("time", "us"),
-                         by_size(one, lambda r: r["ranks"]))
-    for job in data["jobs"]:
-        for name in dict.fromkeys(r["name"] for r in job["records"] if r["bytes"]):
-            one = [r for r in job["records"] if r["name"] == name]
-            yield curves(f"{name}, {job['ranks']} ranks",
-                         plots.Axis("size", "bytes", scale="bytes"), plots.Axis("time", "us"),
-                         by_size(one, lambda r: r["bytes"]))
-
-
-PLOTS = {"ops": ops_plots, "opsfar": ops_plots, "forms": forms_plots}
+def scaling_rows(data):
+    for r in data["records"]:
+        ms = [1e3 * v for v in r["values"]]
+        name = f"{r['panel']}, {r['ranks']} ranks"
+        if r.get("unit"):
+            yield name, {r["line"]: side(statistics.median(r["values"]), r["unit"],
+                                         r["values"])}, None, None, None
+        else:
+            yield name, {r["line"]: side(statistics.median(ms), "ms", ms)}, None, None, None
 
 
 def sim_rows(data):
@@ -255,34 +245,88 @@ class Watch:
                 continue
 
 
-def follow(name, child, log):
-    """Keeps what a part prints; its lines of progress ("... WHAT") and what was not done are shown
-    with the time since the part began. Returns the last line that is no progress."""
-    begin, last = time.monotonic(), "?"
+def machine():
+    """What the figures depend on, as (name, text) pairs."""
+    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
+                  if line.startswith("model name")), "?")
+    revision = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+    versions = []
+    for package in ("libopenmpi3", "libmpich12", "libopenblas0-pthread", "libscalapack-openmpi2.2",
+                    "libcoarrays-openmpi-dev", "libfabric1", "libfftw3-mpi3", "gfortran",
+                    "python3-matplotlib"):
+        if shutil.which("dpkg-query"):
+            said = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+            versions += [f"{package} {said}"] if said else []
+    return [("date", time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())), ("processor", model),
+            ("processors", str(len(os.sched_getaffinity(0)))),
+            ("load before", f"{os.getloadavg()[0]:.1f}"), ("kernel", platform.release()),
+            ("revision", revision or "?"), ("peers", ", ".join(versions) or "none")]
+
+
+# ---- running parts
+class Progress:
+    """What a person sees: on a terminal one line that is rewritten, with the time left; elsewhere a
+    line when a part begins and ends. estimate: {part: seconds} of all that this run will do."""
+
+    def __init__(self, estimate):
+        self.terminal = sys.stderr.isatty()
+        self.left, self.part, self.begin, self.index = dict(estimate), None, 0.0, 0
+        self.all = len(estimate)
+
+    def start(self, part, command):
+        self.part, self.begin, self.index = part, time.monotonic(), self.index + 1
+        print(f"study: {part} ({self.index} of {self.all}), at most {self.left[part]:.0f} s: "
+              f"{' '.join(command)}", flush=True)
+
+    def note(self, text):
+        if not self.terminal:
+            return
+        spent = time.monotonic() - self.begin
+        left = sum(self.left.values()) - min(spent, self.left[self.part])
+        line = f"study: {self.part}: {spent:4.0f} s, at most {left / 60:.0f} min left: {text}"
+        width = shutil.get_terminal_size().columns - 1
+        print(f"\r\033[K{line[:width]}", end="", file=sys.stderr, flush=True)
+
+    def end(self, said):
+        if self.terminal:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        print(f"study: {self.part}: {said} after {time.monotonic() - self.begin:.0f} s", flush=True)
+        self.left.pop(self.part, None)
+
+
+def follow(name, child, log, progress):
+    """Keeps what a part prints; its lines of progress ("... WHAT") go to `progress`, what was not
+    done is shown. Returns the last line that is no progress."""
+    last = "?"
     for line in child.stdout:
         log.write(line)
         log.flush()
-        progress = line.startswith("... ")
-        if progress or "not done after" in line or "not run:" in line:
-            print(f"study: {name}: {time.monotonic() - begin:4.0f} s: {line.strip()}", flush=True)
-        if line.strip() and not progress:
-            last = line.strip()
+        said = line.strip()
+        if line.startswith("... "):
+            progress.note(said[4:])
+        elif "not done after" in line or "left out" in line:
+            progress.note("")
+            print(f"study: {name}: {said}", flush=True)
+        if said and not line.startswith("... "):
+            last = said
     child.wait()
     return last
 
 
-def run_part(name, command, folder, limit):
+def run_part(name, command, folder, limit, progress):
     """Runs one part. Returns (JSON or None, reason why not, or what was cut)."""
     raw = folder / f"{name}.json"
     raw.unlink(missing_ok=True)
     command = [str(c).replace("{json}", str(raw)) for c in command]
-    print(f"study: {name}: at most {limit:.0f} s: {' '.join(command)}", flush=True)
+    progress.start(name, command)
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              stdin=subprocess.DEVNULL, start_new_session=True)
     watch = Watch(child, limit)
     try:
         with open(folder / f"{name}.txt", "w", encoding="utf-8") as log:
-            last = follow(name, child, log)
+            last = follow(name, child, log, progress)
     except BaseException:  # it leads a session, which no terminal interrupts
         watch.end()
         raise
@@ -298,17 +342,35 @@ def run_part(name, command, folder, limit):
     return json.loads(raw.read_text()), cut
 
 
-def unfinished(data, cut):
-    """Lines for the report: what of a part was not measured, and why."""
-    if not data:
-        return []
-    reasons = {}
-    for who, why in data.get("unfinished", {}).items():
-        reasons.setdefault(why, []).append(who)
-    lines = [f"{'; '.join(who)}: {why}" for why, who in reasons.items()]
-    if data.get("cut"):
-        lines.append(f"the part's {data['cut']:.0f} s were spent: fewer rounds or problems")
-    return lines + ([f"the part was cut off: {cut}"] if cut else [])
+@functools.lru_cache
+def mode_of(build):
+    """Mode of the machine, by the hand-off between two ranks (`tombolo bench p2p`). It is that of
+    a boot, so one answer serves a run."""
+    try:
+        done = subprocess.run([build / "bin" / "tombolo", "bench", "p2p", "--quick",
+                               "--json=-"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              stdin=subprocess.DEVNULL, text=True, timeout=20, check=True)
+        found = json.loads(done.stdout)
+        hand = next(f["median"] for f in found["figures"] if f["name"] == "handoff_rtt")
+        return f"{found['mode']} (hand-off {hand:.0f} ns)"
+    except (subprocess.SubprocessError, OSError, ValueError, KeyError, StopIteration):
+        return "unknown"
+
+
+def measure(name, command, options, progress):
+    """Runs one part and puts into its JSON where and when it was measured."""
+    load, mode = os.getloadavg()[0], mode_of(options.build)
+    data, reason = run_part(name, command, options.out, part_seconds(name, options), progress)
+    if data is not None:
+        facts = dict(machine())
+        data["study"] = {"date": facts["date"], "revision": facts["revision"], "mode": mode,
+                         "machine": f"{facts['processor']}, {facts['processors']} processors, "
+                                    f"kernel {facts['kernel']}",
+                         "peers": facts["peers"], "load": f"{load:.1f}", "cut": reason,
+                         "command": " ".join(str(c) for c in command)}
+        (options.out / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
+    progress.end("measured" if data else f"not measured: {reason}")
+    return data, reason
 
 
 def earlier(name, folder):
@@ -316,137 +378,147 @@ def earlier(name, folder):
     raw = folder / f"{name}.json"
     if not raw.exists():
         return None, None
+    data = json.loads(raw.read_text())
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(raw.stat().st_mtime))
-    return json.loads(raw.read_text()), when
+    return data, data.get("study", {}).get("date", when)
 
 
-def machine():
-    """What the figures depend on, as (name, text) pairs."""
-    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
-                  if line.startswith("model name")), "?")
-    revision = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
-    versions = []
-    for package in ("libopenmpi3", "libmpich12", "libopenblas0-pthread", "libscalapack-openmpi2.2",
-                    "libcoarrays-openmpi-dev", "libfabric1", "libfftw3-mpi3", "gfortran"):
-        if shutil.which("dpkg-query"):
-            said = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-            versions += [f"{package} {said}"] if said else []
-    return [("date", time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())), ("processor", model),
-            ("processors", str(len(os.sched_getaffinity(0)))),
-            ("load before", f"{os.getloadavg()[0]:.1f}"), ("kernel", platform.release()),
-            ("revision", revision or "?"), ("peers", ", ".join(versions) or "none")]
+class Run:
+    """Which parts of a run are done: FOLDER/run.json, so that an interrupted run goes on."""
+
+    def __init__(self, options, wanted):
+        self.path = options.out / "run.json"
+        self.same = {"kind": kind_of(options), "ranks": options.ranks, "hosts": options.hosts,
+                     "parts": wanted}
+        self.done = {}
+        try:
+            before = json.loads(self.path.read_text())
+        except (OSError, ValueError):
+            before = {}
+        if before.get("same") == self.same and not before.get("ended") and not options.fresh:
+            self.done = before["done"]
+
+    def save(self, ended=False):
+        self.path.write_text(json.dumps({"same": self.same, "done": self.done, "ended": ended},
+                                        indent=1) + "\n")
 
 
-def cell(value, unit, least, most):
-    spread = f" ({least:.3g}..{most:.3g})" if least != most else ""
-    return f"{value:.4g} {unit}{spread}"
+def section_of(name, entry, data, reason):
+    """Rows of a part, for the tables of the report."""
+    title, _, rows = entry
+    found = list(rows(data)) if data else []
+    missing = report.missing_of(data) if data else []
+    if data and reason:
+        missing.append(f"the part was cut off: {reason}")
+    if data and not found:
+        reason = "; ".join(missing) or "no figures"
+    return {"name": name, "title": title, "rows": found, "unfinished": missing,
+            "reason": None if found else reason}
 
 
-def verdict(ratio, target, met):
-    if ratio is None:
-        return ""
-    text = f"{ratio:.2f}"
-    if target is not None and met is not None:
-        text += f" (target {target:.3g}: {'ok' if met else 'missed'})"
-    return text
+def write_report(options, sections, data):
+    """report.html and report.md of what there is so far; the same sections, figures, sentences."""
+    facts, undrawn = machine(), plots.missing()
+    if undrawn:
+        facts.append(("drawings", f"none: {undrawn}"))
+    drawn = [(figure, one, None if undrawn else figures.drawing(figure, one))
+             for figure, one in figures.all_shown(data)]
+    (options.out / "report.md").write_text(report.markdown(facts, drawn, sections, data))
+    (options.out / "report.html").write_text(report.page(facts, drawn, sections, data))
 
 
-def markdown(facts, sections):
-    lines = ["# Study", "", *(f"* {name}: {text}" for name, text in facts), ""]
-    for section in sections:
-        lines += [f"## {section['title']}", ""]
-        if section["reason"]:
-            lines += [f"Not measured: {section['reason']}.", ""]
-            continue
-        lines += [f"* not done: {line}" for line in section["unfinished"]]
-        lines += ["", "| what | medians (least..most) | ratio |", "|---|---|---|"]
-        for what, sides, ratio, target, met in section["rows"]:
-            values = "; ".join(f"{name} {cell(*value)}" for name, value in sides.items())
-            lines.append(f"| {what} | {values} | {verdict(ratio, target, met)} |")
-        lines.append("")
-    return "\n".join(lines)
+def options_of():
+    parser = argparse.ArgumentParser(prog="tombolo study", description="Measure everything beside "
+                                     "its floors and peers, and write one report.")
+    parser.add_argument("part", nargs="*", metavar="PART",
+                        help=f"only these: {', '.join(SECONDS)}")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and figures: 6 minutes")
+    parser.add_argument("--docs", action="store_true",
+                        help="the parts of docs/figures: 25 minutes (without: an hour)")
+    parser.add_argument("--ranks", help="numbers of ranks (1,2,4,8; quick: 1,2,4)")
+    parser.add_argument("--hosts", help="run applications on these hosts: a,b")
+    parser.add_argument("--rounds", type=int, help="runs of each side (default: by part)")
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
+    parser.add_argument("--out", type=Path, help="folder of the report (study)")
+    parser.add_argument("--only", action="append", metavar="PART", help="as PART; repeatable")
+    parser.add_argument("--fresh", action="store_true",
+                        help="begin again instead of going on with an interrupted run")
+    parser.add_argument("--timeout", type=float,
+                        help="seconds for one part (default: by part); it keeps what it has then")
+    options = parser.parse_args()
+    options.wanted = options.part + (options.only or []) or \
+        [name for name, seconds in SECONDS.items() if seconds[kind_of(options)]]
+    if set(options.wanted) - set(SECONDS):
+        parser.error(f"no part {', '.join(sorted(set(options.wanted) - set(SECONDS)))}: expected "
+                     f"{', '.join(SECONDS)}")
+    options.ranks = options.ranks or ("1,2,4" if options.quick else "1,2,4,8")
+    for number in options.ranks.split(","):
+        if not number.isdigit() or not 1 <= int(number) <= 4096:
+            parser.error(f"--ranks {options.ranks}: expected numbers from 1 to 4096, as 1,2,4,8")
+    options.build = options.build.resolve()
+    options.out = (options.out or Path("study")).resolve()
+    if not (options.build / "bin" / "tombolo").exists():
+        parser.error(f"--build {options.build}: there is no bin/tombolo; run make build first")
+    return options
 
 
-def table(section):
-    """Rows with bars; where there are curves, numbers that open on demand."""
-    out = ["<table><tr><th>what</th><th>medians (least..most)</th><th>ratio</th></tr>"]
-    for what, sides, ratio, target, met in section["rows"]:
-        kind = "" if met is None else "ok" if met else "missed"
-        if section["plots"] or not sides:
-            values = html.escape("; ".join(f"{n} {cell(*v)}" for n, v in sides.items()))
-        else:
-            values = bars(sides)
-        out.append(f'<tr><td>{html.escape(what)}</td><td>{values}</td>'
-                   f'<td class="{kind}">{verdict(ratio, target, met)}</td></tr>')
-    text = "".join(out) + "</table>"
-    return f"<details><summary>figures</summary>{text}</details>" if section["plots"] else text
-
-
-def page(facts, sections):
-    body = ["<h1>Study</h1><ul>"]
-    body += [f"<li>{html.escape(name)}: {html.escape(text)}</li>" for name, text in facts]
-    body.append("</ul>")
-    for section in sections:
-        body.append(f"<h2>{html.escape(section['title'])}</h2>")
-        if section["reason"]:
-            body.append(f"<p>Not measured: {html.escape(section['reason'])}.</p>")
-            continue
-        body += [f'<p class="missed">not done: {html.escape(line)}</p>'
-                 for line in section["unfinished"]]
-        body += section["plots"]
-        body.append(table(section))
-    style = ("body{font:14px sans-serif;margin:2em}td{border-top:1px solid #ddd;"
-             "padding:4px 1em 4px 0;vertical-align:top}.missed{color:#b00}.ok{color:#060}"
-             ".bar span{display:inline-block;width:12em}.bar i{display:inline-block;height:.7em;"
-             "background:#2a6f97;margin-right:.5em}svg{margin:4px 12px 4px 0}")
-    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Study</title>'
-            f"<style>{style}</style><body>{''.join(body)}</body></html>\n")
+def tree_of(prefix, out):
+    """An installation as a build tree: links below `out`, with the programs in coarray Fortran
+    compiled here. Sets CPATH to the installed headers. Returns the tree."""
+    tree, programs = out / "tree", prefix / "libexec" / "tombolo"
+    library = next(iter(sorted(prefix.glob("lib*/**/libtombolo.so"))), None)
+    if not library:
+        sys.exit(f"study: --build {prefix}: no libtombolo.so below it: neither a build tree nor an "
+                 "installation")
+    shutil.rmtree(tree, ignore_errors=True)
+    (tree / "bench" / "fortran").mkdir(parents=True)
+    (tree / "sim").mkdir()
+    for program in programs.iterdir():
+        (tree / ("sim" if program.name == "sim" else "bench") / program.name).symlink_to(program)
+    (tree / "bin").symlink_to(prefix / "bin")
+    (tree / "lib").symlink_to(library.parent)
+    os.environ["CPATH"] = ":".join(filter(None, [str(prefix / "include"), os.environ.get("CPATH")]))
+    apps, shared = HERE / "apps", HERE / "lib" / "app_caf.f90"
+    for app, name in (("pipeline", "fortran/pipeline"), ("stencil", "fortran/stencil"),
+                      ("hydro", "hydro-caf")):
+        if shutil.which("gfortran"):
+            subprocess.run([prefix / "bin" / "tombolo", "fc", "-O3", "-J", tree / "bench/fortran",
+                            shared, apps / app / f"{app}.F90", "-o", tree / "bench" / name],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return tree
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Measure everything and write one report.")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds and figures")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
-    parser.add_argument("--out", type=Path, default=ROOT / "study", help="folder of the report")
-    parser.add_argument("--only", action="append", metavar="PART", help="this part; repeatable")
-    parser.add_argument("--timeout", type=float,
-                        help="seconds for one part (3600; quick: 300); it keeps what it has then")
-    options = parser.parse_args()
-    options.build, options.out = options.build.resolve(), options.out.resolve()
-    known = parts(options)
-    wanted = options.only or list(known)
-    if set(wanted) - set(known):
-        parser.error(f"--only {', '.join(set(wanted) - set(known))}: expected {', '.join(known)}")
+    options = options_of()
     options.out.mkdir(parents=True, exist_ok=True)
+    if not (options.build / "bench").exists():
+        options.build = tree_of(options.build, options.out)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
-    facts, sections = machine(), []
-    undrawn = plots.missing()
-    if undrawn:
-        facts.append(("drawings", f"none: {undrawn}"))
+    known, run = parts(options), Run(options, options.wanted)
+    if run.done:
+        print(f"study: goes on: {len(run.done)} of {len(options.wanted)} parts are done (--fresh "
+              "begins again)")
+    progress = Progress({name: part_seconds(name, options) for name in known
+                         if name in options.wanted and name not in run.done})
+    every, sections = {}, []
     for name, (title, command, rows) in known.items():
-        reason = None
-        if name in wanted:
-            data, reason = run_part(name, command, options.out, part_seconds(options))
+        reason = run.done.get(name)
+        if name in options.wanted and name not in run.done:
+            data, reason = measure(name, command, options, progress)
+            run.done[name] = reason
+            run.save()
         else:
             data, when = earlier(name, options.out)
-            if not data:
-                continue
             title = f"{title} (measured {when})"
-        found = list(rows(data)) if data else []
-        missing = unfinished(data, reason if data else None)
-        if data and not found:
-            reason = "; ".join(missing) or "no figures"
-        drawn = list(PLOTS[name](data)) if found and name in PLOTS and not undrawn else []
-        sections.append({"title": title, "rows": found, "plots": drawn, "unfinished": missing,
-                         "reason": None if found else reason})
-        (options.out / "report.md").write_text(markdown(facts, sections))
-        (options.out / "report.html").write_text(page(facts, sections))
-    every = [row for section in sections for row in section["rows"]]
-    missed = sum(row[4] is False for row in every)
-    met = sum(row[4] is True for row in every)
+            if not data and name not in run.done:
+                continue
+        every[name] = data
+        sections.append(section_of(name, (title, command, rows), data, reason))
+        write_report(options, sections, every)
+    run.save(ended=True)
+    rows = [row for section in sections for row in section["rows"]]
+    missed, met = sum(row[4] is False for row in rows), sum(row[4] is True for row in rows)
     print(f"study: {met} targets met, {missed} missed; {options.out / 'report.html'}")
     return 0
 

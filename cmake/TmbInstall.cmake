@@ -23,6 +23,17 @@ if(TARGET tombolo_tool)
   install(FILES "${tmb_completion}/tombolo.fish"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT tools)
 endif()
+# `tombolo study`: its scripts, and the sources that they compile for MPI and UPC.
+if(TARGET tombolo_tool AND TMB_BENCH)
+  set(tmb_study "${CMAKE_INSTALL_DATADIR}/tombolo/study")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench" DESTINATION "${tmb_study}" COMPONENT tools
+    PATTERN "__pycache__" EXCLUDE)
+  set(tmb_lab "${PROJECT_SOURCE_DIR}/tests/net")
+  install(FILES "${tmb_lab}/lab.py" "${tmb_lab}/confine.py" "${tmb_lab}/fair_test.py"
+    DESTINATION "${tmb_study}/tests/net" COMPONENT tools)
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/tombolo")
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/share/tombolo/study" SYMBOLIC)
+endif()
 if(TARGET tombolo_sim)
   install(TARGETS tombolo_sim RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
     COMPONENT sim)

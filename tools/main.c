@@ -35,6 +35,7 @@ int main(int argc, char **argv) {
       {"doctor", tool_doctor_main, "check whether this machine, and hosts, can run jobs"},
       {"explain", tool_explain_main, "say what a message with a number means"},
       {"bench", tool_bench_main, "measure put, get, messages and start-up"},
+      {"study", tool_study_main, "measure everything beside its peers, as one report"},
       {"sim", tool_sim_main, "simulate schedules and exchanges on described machines"},
       {"fc", tool_fc_main, "compile a coarray Fortran program"},
       {"watch", tool_watch_main,

@@ -68,12 +68,12 @@ def end_group(child):
 
 class Budget:
     """unfinished: {who: why}, of what has never been done. after_miss: called after each time-out,
-    to end what is left elsewhere (on other hosts)."""
+    to end what is left elsewhere (on other hosts). note: how far the script is, for progress."""
 
     def __init__(self, options, after_miss=None):
         self.seconds, self.timeout, self.path = options.budget, options.timeout, options.json
         self.begin = time.monotonic()
-        self.unfinished, self.done, self.cut = {}, set(), False
+        self.unfinished, self.done, self.cut, self.note = {}, set(), False, ""
         self.after_miss = after_miss
         signal.signal(signal.SIGTERM, asked_to_end)
 
@@ -98,7 +98,7 @@ class Budget:
             if who not in self.done | set(self.unfinished):
                 self.miss(who, f"not run: the budget of {self.seconds:.0f} s was spent")
             return "", None
-        print(f"... {who}", flush=True)
+        print(f"... {who}{self.note}", flush=True)
         child = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=errors,
                                  stdin=subprocess.DEVNULL, text=True, start_new_session=True,
                                  env={**os.environ, **(environment or {})})
@@ -117,6 +117,7 @@ class Budget:
             self.miss(who, f"exit code {child.returncode}")
         else:
             self.done.add(who)
+            self.unfinished.pop(who, None)
         return text, child.returncode
 
     def save(self, data):

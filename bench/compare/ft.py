@@ -73,33 +73,38 @@ def arguments(schedule, options, report):
             report]
 
 
-def seconds_of(schedule, text, report):
-    """Time of a run that printed `text`, or None if it is not verified."""
+def found_in(schedule, text, report):
+    """(time, detail) of a run that printed `text`, or (None, None) if it is not verified. detail:
+    the phases (means over the ranks), and number and bytes of the puts of a rank."""
     if "VERIFIED" not in text or "NOT VERIFIED" in text or "FAILED" in text:
-        return None
+        return None, None
     if schedule is None:
-        return float(text.split()[0])
-    return json.loads(report.read_text())["runs"][0]["seconds"]
+        return float(text.split()[0]), None
+    run = json.loads(report.read_text())["runs"][0]
+    return run["seconds"], {"phases": {k: v["mean"] for k, v in run["phases"].items()},
+                            "puts": run["puts_per_rank"], "bytes": run["put_bytes_per_rank"]}
 
 
 def measure(ways, options, folder, run, budget):
     """run(side, way, command after the launcher): its output. Returns {way: [seconds]}, saved after
     each run. What was not done once is not run again."""
     report = folder / "ft.json"
-    seconds, failed = {way: [] for way in ways}, set()
+    seconds, failed, details = {way: [] for way in ways}, set(), {}
     for _ in range(options.rounds):
         for way, (side, program, schedule) in ways.items():
             if way in failed:
                 continue
             report.unlink(missing_ok=True)
             text = run(side, way, [program, *arguments(schedule, options, report)])
-            value = seconds_of(schedule, text, report)
+            value, detail = found_in(schedule, text, report)
+            if detail:
+                details[way] = detail
             if value is None:
                 failed.add(way)
             else:
                 seconds[way].append(value)
             budget.save({"rounds": options.rounds, "class": options.ft_class, "seconds": seconds,
-                         "records": medians_of(seconds)})
+                         "records": medians_of(seconds), "details": details})
     return seconds
 
 

@@ -28,15 +28,15 @@ FI_ROW = re.compile(r"^(\d+)([kM]?)\s+.*\s([\d.]+)\s+[\d.]+\s*$", re.M)
 FI_SIZES = (8, 64, 512, 4096, 32768, 262144)
 
 
-def compile_all(folder, build, far):
+def compile_all(folder, build, far, conduit="udp", quick=False):
     """{side: command}"""
-    bound = processors(2) != ""
+    bound, few = processors(2) != "", ["few"] if far or quick else []
     ours = folder / "ops-gex"
     subprocess.run(list(map(str, [
         "cc", "-O2", HERE / "ops_gex.c", "-o", ours, f"-I{ROOT}/include", f"-L{build}/lib",
         f"-Wl,-rpath,{build}/lib", "-ltombolo"])), check=True)
     sides = {"tombolo": [build / "bin" / "tombolo", "run", *(["--bind"] if bound else []), "-n",
-                         "2", ours]}
+                         "2", ours, *few]}
     for name, (compiler, launcher) in PEERS.items():
         if not shutil.which(compiler) or not shutil.which(launcher[0]):
             print(f"{name}: not installed, left out", file=sys.stderr)
@@ -51,8 +51,12 @@ def compile_all(folder, build, far):
         bind = [launcher[-2], "core" if bound else "none"]
         # MPICH's target does not see what one-sided calls have written here, see apps.py.
         sides[name] = [*launcher[:-2], *bind, *(FAR[name] if far else []), "-n", "2", program,
-                       *(["two-sided"] if name == "mpich" else [])]
-    if far:
+                       *(["two-sided"] if name == "mpich" else []), *few]
+    if not far:
+        program = folder / "ops-copy"
+        subprocess.run(["cc", "-O2", HERE / "ops_copy.c", "-o", program], check=True)
+        sides["memcpy"] = [program, *few]
+    if far and conduit == "udp":
         program = folder / "ops-tcp"
         subprocess.run(["cc", "-O2", HERE / "ops_tcp.c", "-o", program], check=True)
         sides["tcp"] = [program]
@@ -91,13 +95,19 @@ def main():
     parser = argparse.ArgumentParser(description="Single operations by size.")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree of Tombolo")
     parser.add_argument("--far", action="store_true", help="ranks that share no memory")
+    parser.add_argument("--conduit", default="udp", help="of the far ranks: udp, ofi or mpi")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each side, in alternation")
     add_options(parser, 30)
     options = parser.parse_args()
-    environment = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "udp"} if options.far else {}
+    environment = {}
+    if options.far:
+        environment = {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": options.conduit,
+                       "TOMBOLO_MPI": "mpich"}
     rows, budget = {}, Budget(options)
     with tempfile.TemporaryDirectory() as folder:
-        sides = compile_all(Path(folder), options.build.resolve(), options.far)
+        sides = compile_all(Path(folder), options.build.resolve(), options.far, options.conduit,
+                            options.quick)
         for _ in range(options.rounds):
             for side, command in sides.items():
                 new = (pingpong(command, budget) if side == "libfabric" else

@@ -20,6 +20,7 @@ static size_t medium_max;
 static volatile long flooded, acknowledged, bounced;
 static long last, floods, bounces;
 static uint64_t turns;
+static gex_Event_t pending;
 static gexx_Sem_t sem;
 static gexx_Sem_Handle_t their_sem;
 
@@ -61,6 +62,10 @@ static void send(int handler, size_t bytes) {
 static void start(int op, size_t bytes) {
   char *const to = theirs + DATA_AT, *const from = mine + DATA_AT;
   switch (op) {
+  case OP_PUT_BLOCKING: gex_RMA_PutBlocking(tm, 1, to, from, bytes, 0); break;
+  case OP_GET_BLOCKING: gex_RMA_GetBlocking(tm, from, 1, to, bytes, 0); break;
+  case OP_PUT_NB: pending = gex_RMA_PutNB(tm, 1, to, from, bytes, GEX_EVENT_DEFER, 0); break;
+  case OP_GET_NB: pending = gex_RMA_GetNB(tm, from, 1, to, bytes, 0); break;
   case OP_PUT: gex_RMA_PutNBI(tm, 1, to, from, bytes, GEX_EVENT_DEFER, 0); break;
   case OP_GET: gex_RMA_GetNBI(tm, from, 1, to, bytes, 0); break;
   case OP_MESSAGE: send(H_FLOOD, bytes); break;
@@ -73,7 +78,9 @@ static void start(int op, size_t bytes) {
 static void complete(int op) {
   if (op == OP_MESSAGE)
     GASNET_BLOCKUNTIL(acknowledged == floods);
-  else
+  else if (op == OP_PUT_NB || op == OP_GET_NB)
+    gex_Event_Wait(pending);
+  else if (op != OP_PUT_BLOCKING && op != OP_GET_BLOCKING)
     gex_NBI_Wait(GEX_EC_ALL, 0);
 }
 
@@ -154,7 +161,8 @@ int main(int argc, char **argv) {
   medium_max = gex_AM_MaxRequestMedium(tm, (gex_Rank_t)!rank, GEX_EVENT_NOW, 0, 0);
   attach();
   const struct side s = {.rank = rank,
-                         .has = {true, true, true, true, true, true},
+                         .has = {true, true, true, true, true, true, true, true, true, true},
+                         .few = ops_asked(argc, argv, "few"),
                          .barrier = barrier,
                          .prepare = prepare,
                          .start = start,

@@ -7,8 +7,9 @@
  * Figures, after LogGP: `overhead`, the time that starting one takes; `gap`, from one to the next
  * when many are in progress; `latency`, one way until the target can use the data, for put and get
  * until the operation is done; `overlap`, the part of a transfer that a computation as long as it
- * hides. A line "OP_FIGURE BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in microseconds, overlap
- * as a fraction. Invariants: rank 0 measures; rank 1 is in `serve` or in a barrier.
+ * hides; `depth`, the time an operation of 8 B when BYTES of them are started before the first is
+ * waited for. A line "OP_FIGURE BYTES MEDIAN LEAST MOST" is of SAMPLES samples, in microseconds,
+ * overlap as a fraction. Invariants: rank 0 measures; rank 1 is in `serve` or in a barrier.
  */
 #ifndef TMB_COMPARE_OPS_LOOP_H
 #define TMB_COMPARE_OPS_LOOP_H
@@ -19,16 +20,31 @@
 #include <string.h>
 #include <time.h>
 
-#define OPS_BYTES_MAX ((size_t)1 << 20)
+#define OPS_BYTES_MAX ((size_t)4 << 20)
 #define OPS_SAMPLES   9
 #define OPS_BATCH     8
+#define OPS_DEPTH_MAX 256
 
-enum { OP_PUT, OP_GET, OP_MESSAGE, OP_SIGNAL, OP_FLAG, OP_SEMAPHORE, OPS };
-enum { OVERHEAD, GAP, LATENCY, OVERLAP, FIGURES };
+/* From OP_FLAG on only LATENCY; OP_PUT and OP_GET are implicit. */
+enum {
+  OP_PUT,
+  OP_GET,
+  OP_MESSAGE,
+  OP_SIGNAL,
+  OP_FLAG,
+  OP_SEMAPHORE,
+  OP_PUT_BLOCKING,
+  OP_PUT_NB,
+  OP_GET_BLOCKING,
+  OP_GET_NB,
+  OPS
+};
+enum { OVERHEAD, GAP, LATENCY, DEPTH, OVERLAP, FIGURES };
 
 struct side {
   int rank;
   bool has[OPS];
+  bool few; /* fewer repetitions: each takes microseconds */
   void (*barrier)(void);
   void (*prepare)(int op, int n, size_t bytes); /* both ranks, before n are started; then barrier */
   void (*start)(int op, size_t bytes);          /* rank 0 */
@@ -66,7 +82,7 @@ static double ops_batch(const struct side *s, int op, int n, size_t bytes, doubl
 
 static double ops_latency(const struct side *s, int op, int n, size_t bytes) {
   const double begin = ops_now_us();
-  if (op >= OP_MESSAGE) {
+  if (op >= OP_MESSAGE && op <= OP_SEMAPHORE) {
     s->bounce(op, n, bytes);
     return (ops_now_us() - begin) / n / 2;
   }
@@ -92,8 +108,16 @@ static double ops_sample(const struct side *s, int op, int figure, int n, size_t
   case OVERHEAD: ops_batch(s, op, OPS_BATCH, bytes, 0, &started); return started / OPS_BATCH;
   case GAP: all = ops_batch(s, op, n, bytes, 0, &started); return all / n;
   case LATENCY: return ops_latency(s, op, n, bytes);
+  case DEPTH: all = ops_batch(s, op, (int)bytes, 8, 0, &started); return all / (double)bytes;
   default: return ops_overlap(s, op, bytes);
   }
+}
+
+/* Whether a word is among the arguments. */
+static bool ops_asked(int argc, char **argv, const char *word) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], word) == 0) return true;
+  return false;
 }
 
 static int ops_compare(const void *a, const void *b) {
@@ -102,9 +126,13 @@ static int ops_compare(const void *a, const void *b) {
 }
 
 static void ops_row(const struct side *s, int op, int figure, size_t bytes) {
-  static const char *const op_name[OPS] = {"put", "get", "message", "signal", "flag", "semaphore"};
-  static const char *const figure_name[FIGURES] = {"overhead", "gap", "latency", "overlap"};
-  const int n = bytes <= 4096 ? 500 : bytes <= 65536 ? 100 : 16;
+  static const char *const op_name[OPS] = {"put",          "get",       "message",      "signal",
+                                           "flag",         "semaphore", "put_blocking", "put_nb",
+                                           "get_blocking", "get_nb"};
+  static const char *const figure_name[FIGURES] = {"overhead", "gap", "latency", "depth",
+                                                   "overlap"};
+  const int full = bytes <= 4096 ? 500 : bytes <= 65536 ? 100 : bytes <= 1 << 20 ? 16 : 8;
+  const int n = s->few ? (full + 9) / 10 : full;
   double sample[OPS_SAMPLES];
   (void)ops_sample(s, op, figure, n, bytes); /* warm */
   for (int i = 0; i < OPS_SAMPLES; i++) sample[i] = ops_sample(s, op, figure, n, bytes);
@@ -115,11 +143,17 @@ static void ops_row(const struct side *s, int op, int figure, size_t bytes) {
   fflush(stdout); /* a run may be cut off */
 }
 
+static void ops_figure(const struct side *s, int op, int figure) {
+  const bool deep = figure == DEPTH;
+  const size_t last = deep ? OPS_DEPTH_MAX : OPS_BYTES_MAX;
+  for (size_t x = 1; x <= last; x *= deep ? 4 : x < 262144 ? 8 : 16) ops_row(s, op, figure, x);
+}
+
 static void ops_main(const struct side *s) {
-  for (int op = 0; op < OPS; op++)
-    for (int figure = 0; s->has[op] && figure < FIGURES; figure++)
-      for (size_t bytes = 8; bytes <= OPS_BYTES_MAX; bytes *= bytes < 65536 ? 8 : 16)
-        if (op < OP_FLAG || figure == LATENCY) ops_row(s, op, figure, bytes);
+  for (int figure = 0; figure < FIGURES;
+       figure++) /* what is cut off is cut off of all operations */
+    for (int op = 0; op < OPS; op++)
+      if (s->has[op] && (op < OP_FLAG || figure == LATENCY)) ops_figure(s, op, figure);
   s->barrier();
 }
 

@@ -6,7 +6,7 @@
  * MPI; not part of the build. Calls: MPI, ops_loop.h. `message` is two-sided; put and get are
  * one-sided, complete after MPI_Win_flush; `signal` is MPI_Put, MPI_Win_flush, MPI_Put of a word
  * that the target polls, MPI_Win_flush: one-sided calls have nothing shorter. With the argument
- * "two-sided" nothing one-sided is measured.
+ * "two-sided" nothing one-sided is measured; with "few" all is repeated less often.
  */
 #include "ops_loop.h"
 
@@ -100,7 +100,7 @@ static void bounce(int op, int n, size_t bytes) {
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const bool both = argc < 2 || strcmp(argv[1], "two-sided") != 0;
+  const bool both = !ops_asked(argc, argv, "two-sided");
   out = calloc(1, OPS_BYTES_MAX);
   if (!out) MPI_Abort(MPI_COMM_WORLD, 1);
   if (both) {
@@ -113,7 +113,8 @@ int main(int argc, char **argv) {
   }
   memset(mine, 0, DATA_AT + OPS_BYTES_MAX);
   const struct side s = {.rank = rank,
-                         .has = {both, both, true, both, false, false},
+                         .has = {both, both, true, both},
+                         .few = ops_asked(argc, argv, "few"),
                          .barrier = barrier,
                          .prepare = prepare,
                          .start = start,

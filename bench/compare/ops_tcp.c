@@ -95,7 +95,8 @@ static void join(void) {
 int main(void) {
   join();
   const struct side s = {.rank = rank,
-                         .has = {false, false, true, false, false, false},
+                         .has = {false, false, true},
+                         .few = true,
                          .barrier = barrier,
                          .prepare = prepare,
                          .start = start,

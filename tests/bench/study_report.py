@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""bench/study.py measures its own programs, and its report has what it should.
+"""`tombolo study` measures its parts, goes on where it was, and its report has what it should.
 
-Rows of every figure, curves that are well-formed XML, the reason of a part that was cut off. No
-figure is judged."""
+A figure has its drawing, its sentence, and what is needed to repeat it; a run that is told to end
+takes all that it has started along, and the next one goes on. No time is judged. With "quick" the
+whole quick study is run."""
 
 import json
 import os
@@ -11,20 +12,23 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-BUILD = os.environ["TMB_BUILD"]
-FORMS = ("board", "tree", "flat", "bare", "default")
+TOMBOLO = os.environ["TOMBOLO"]
+sys.path.insert(0, str(ROOT / "bench"))
+import plots  # noqa: E402
 
 
 def study(folder, *words):
-    command = [sys.executable, str(ROOT / "bench/study.py"), "--quick"]
-    done = subprocess.run([*command, "--build", BUILD, "--out", folder, *words], text=True,
+    """Returns what it printed, and both reports."""
+    done = subprocess.run([TOMBOLO, "study", "--quick", "--out", folder, *words], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     assert done.returncode == 0, done.stdout
-    return (Path(folder) / "report.md").read_text(), (Path(folder) / "report.html").read_text()
+    assert "\r" not in done.stdout, "progress in a pipe"
+    return done.stdout, *((Path(folder) / f"report.{kind}").read_text() for kind in ("md", "html"))
 
 
 def processes(word):
@@ -39,53 +43,70 @@ def processes(word):
     return found
 
 
+def check_page(page, figures):
+    """Every figure has what is said of it, and its drawing can be parsed."""
+    for figure in figures:
+        assert f'<h2 id="{figure}">' in page, figure
+        part = page.split(f'<h2 id="{figure}">')[1].split("<h2")[0]
+        for name in ("repeat", "raw JSON", "machine", "mode", "spread"):
+            assert f"<dt>{name}</dt>" in part, (figure, name)
+        assert "<p><b>" in part, f"{figure}: no sentence"
+        if not plots.missing():
+            drawing = part[part.index("<svg"):part.index("</svg>") + 6]
+            xml.etree.ElementTree.fromstring(drawing)
+
+
 def interrupted(folder, number):
     """A study that is told to end takes all that it has started along."""
-    command = [sys.executable, str(ROOT / "bench/study.py"), "--quick", "--build", BUILD, "--out",
-               folder, "--only", "ops"]
+    command = [TOMBOLO, "study", "--quick", "--out", folder, "fetchadd", "start", "--rounds", "1"]
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
                           env={**os.environ, "TMPDIR": folder}) as child:
         for line in child.stdout:
-            if "... " in line:  # a program runs now
+            if "study: start (" in line:
                 break
         child.send_signal(number)
         child.stdout.read()
     assert child.returncode not in (0, None), child.returncode
+    for _ in range(200):  # a launcher of MPI ends its ranks after it has been told
+        if not processes(folder):
+            break
+        time.sleep(0.1)
     assert not processes(folder), processes(folder)
     assert not list(Path(folder).glob("tmp*")), folder
 
 
-def main():
+def some_parts():
     with tempfile.TemporaryDirectory() as folder:
-        text, page = study(folder, "--only", "forms", "--only", "ops")
-        jobs = json.loads((Path(folder) / "forms.json").read_text())["jobs"]
-        assert [job["ranks"] for job in jobs] == [2, 8], jobs
-        for job in jobs:
-            names = {record["name"] for record in job["records"]}
-            assert names == {"barrier", "broadcast", "allreduce", "exchange"}, names
-            for record in job["records"]:
-                assert set(record["sides"]) == set(FORMS), record
-                assert all(v[1] <= v[0] <= v[2] for v in record["sides"].values()), record
-        ops = json.loads((Path(folder) / "ops.json").read_text())["records"]
-        ours = {r["name"] for r in ops if "tombolo" in r["sides"]}
-        for op in ("put", "get", "message", "signal"):
-            assert {f"{op}_{f}" for f in ("overhead", "gap", "latency", "overlap")} <= ours, ours
-        assert {"flag_latency", "semaphore_latency"} <= ours, ours
-        assert "| put_latency, 8 B | tombolo" in text, text
-        assert "barrier, 8 ranks" in text, text
-        drawings = page.count("<svg")
-        assert drawings > 20, drawings
-        for part in page.split("<svg")[1:]:
-            xml.etree.ElementTree.fromstring("<svg" + part[:part.index("</svg>")] + "</svg>")
-        text, page = study(folder, "--only", "ops", "--timeout", "0.3")
-        # all that one reason has kept from being run stand in one line
-        assert "Not measured: tombolo" in text, text
-        assert text.count("not run: the budget of 0 s was spent") == 1, text
+        interrupted(folder, signal.SIGTERM)
+        before = (Path(folder) / "fetchadd.json").read_text()
+        records = json.loads(before)["records"]
+        assert {"one hot word", "spread over all"} == {r["panel"] for r in records}, records
+        assert {1, 2, 4} == {r["ranks"] for r in records if r["line"] == "Tombolo"}, records
+        text, _, page = study(folder, "fetchadd", "start", "--rounds", "1")
+        assert "goes on: 1 of 2 parts are done" in text, text
+        assert (Path(folder) / "fetchadd.json").read_text() == before, "measured again"
+        check_page(page, ["fetchadd", "start"])
+        text, markdown, page = study(folder, "start", "--rounds", "1", "--timeout", "0.3")
+        assert "(1 of 1)" in text, text
         # what another part has measured before in this folder, with its date
-        assert "ranks (measured 2" in text or "form (measured 2" in text, text
-        assert "barrier, 8 ranks" in text, text
-        for number in (signal.SIGINT, signal.SIGTERM):
-            interrupted(folder, number)
+        assert "processes (measured 2" in markdown, markdown
+        # what one reason has kept from being run stands in one line
+        assert markdown.count("not run: the budget of 0 s was spent") <= 2, markdown
+        check_page(page, ["fetchadd"])
+
+
+def whole():
+    with tempfile.TemporaryDirectory() as folder:
+        _, _, page = study(folder)
+        check_page(page, ["latency", "pipeline", "depth", "bandwidth", "barrier", "collectives",
+                          "fetchadd", "start"])
+
+
+def main():
+    if sys.argv[1:] == ["quick"]:
+        whole()
+    else:
+        some_parts()
     print("study: the report is complete")
     return 0
 

@@ -5,8 +5,9 @@
  * The kernel "Stencil" of the Parallel Research Kernels (R. F. Van der Wijngaart and T. G. Mattson,
  * HPEC 2014, doi:10.1109/HPEC.2014.7040972), written afresh: ranks form a grid of their own, each
  * has a block of points with R ghost points around it; an iteration exchanges the outermost R lines
- * with up to four neighbours, adds the stencil of `in` to `out`, and adds 1 to `in`. Calls:
- * bench/lib/links.h only, so it runs on MPI too (bench/compare). Invariants: halos lie in the
+ * with up to four neighbours, adds the stencil of `in` to `out`, and adds 1 to `in`. With --overlap
+ * 1 it computes between sending and waiting what needs no ghost point. Calls: bench/lib/links.h
+ * only, so it runs on MPI too (bench/compare). Invariants: halos lie in the
  * segment twice, by parity of the iteration: a neighbour can be one iteration ahead, not two,
  * because it needs this rank's halos. `in` is linear in both coordinates, so each point of `out` is
  * (iterations) * (COEF_X + COEF_Y). Exit codes: 0 verified, 1 failed, 2 refused.
@@ -142,7 +143,7 @@ static size_t place(const struct block *b, int side, long iteration) {
   return ((size_t)side * 2 + (size_t)(iteration & 1)) * b->offset;
 }
 
-static void exchange(struct job *job, struct block *b, struct job_link *links, long iteration) {
+static void send_halos(struct job *job, struct block *b, struct job_link *links, long iteration) {
   long w, h;
   for (int s = 0; s < SIDES; s++)
     job_expect(job, b->doubles[s] ? neighbour(job, b, (enum side)s) : -1, s,
@@ -157,6 +158,10 @@ static void exchange(struct job *job, struct block *b, struct job_link *links, l
     job_send(job, &links[s], place(b, opposite[s], iteration) * sizeof(double), b->pack[s],
              b->doubles[s] * sizeof(double));
   }
+}
+
+static void take_halos(struct job *job, struct block *b, long iteration) {
+  long w, h;
   app_enter(job, APP_WAIT);
   job_step(job);
   for (int s = 0; s < SIDES; s++) {
@@ -204,11 +209,44 @@ static void stencil_of_line(const struct block *b, double *out, const double *in
   }
 }
 
-static void update(struct block *b) {
+static long larger(long a, long b) {
+  return a > b ? a : b;
+}
+
+static long smaller(long a, long b) {
+  return a < b ? a : b;
+}
+
+/* Points of this rank, [x0, x1) in lines [y0, y1). */
+struct box {
   long x0, x1, y0, y1;
-  inside(b, b->x0, b->nx, &x0, &x1);
-  inside(b, b->y0, b->ny, &y0, &y1);
-  for (long y = y0; y < y1; y++) stencil_of_line(b, b->out + y * b->nx, at(b, 0, y), x0, x1);
+};
+
+static void update_box(const struct block *b, struct box box) {
+  for (long y = box.y0; y < box.y1; y++)
+    stencil_of_line(b, b->out + y * b->nx, at(b, 0, y), box.x0, box.x1);
+}
+
+/* What the stencil touches, and the part of that for which no ghost point is needed. */
+static void boxes(const struct block *b, struct box *all, struct box *inner) {
+  const long r = b->radius;
+  inside(b, b->x0, b->nx, &all->x0, &all->x1);
+  inside(b, b->y0, b->ny, &all->y0, &all->y1);
+  inner->x0 = smaller(larger(all->x0, r), all->x1);
+  inner->x1 = larger(smaller(all->x1, b->nx - r), inner->x0);
+  inner->y0 = smaller(larger(all->y0, r), all->y1);
+  inner->y1 = larger(smaller(all->y1, b->ny - r), inner->y0);
+}
+
+/* All of `all` but `inner`: lines below and above, then what is left and right of it. */
+static void update_frame(const struct block *b, struct box all, struct box inner) {
+  update_box(b, (struct box){all.x0, all.x1, all.y0, inner.y0});
+  update_box(b, (struct box){all.x0, all.x1, inner.y1, all.y1});
+  update_box(b, (struct box){all.x0, inner.x0, inner.y0, inner.y1});
+  update_box(b, (struct box){inner.x1, all.x1, inner.y0, inner.y1});
+}
+
+static void add_one(struct block *b) {
   for (long y = 0; y < b->ny; y++) {
     double *const line = at(b, 0, y);
     for (long x = 0; x < b->nx; x++) line[x] += 1.0;
@@ -233,10 +271,19 @@ static bool run(struct job *job, const struct app_options *o, struct block *b, i
   for (int s = 0; s < SIDES; s++)
     links[s] = job_link_open(job, neighbour(job, b, (enum side)s), (int)opposite[s]);
   job_barrier(job);
+  struct box all, inner;
+  boxes(b, &all, &inner);
   for (long k = 0; app_iteration(job, o, k); k++) { /* the first one warms up */
-    exchange(job, b, links, k);
+    send_halos(job, b, links, k);
     app_enter(job, APP_COMPUTE);
-    update(b);
+    if (o->n[2]) update_box(b, inner);
+    take_halos(job, b, k);
+    app_enter(job, APP_COMPUTE);
+    if (o->n[2])
+      update_frame(b, all, inner);
+    else
+      update_box(b, all);
+    add_one(b);
   }
   job_flush(job);
   const double expected = (double)(o->iterations + 2) * (COEF_X + COEF_Y);
@@ -254,11 +301,12 @@ static bool run(struct job *job, const struct app_options *o, struct block *b, i
 int main(int argc, char **argv) {
   static const struct app_number numbers[] = {
       {"points", 'p', 1000, 3, 0, "Points a side of the grid"},
-      {"radius", 'r', 2, 1, RADIUS_MAX, "Radius of the stencil"}};
+      {"radius", 'r', 2, 1, RADIUS_MAX, "Radius of the stencil"},
+      {"overlap", 'o', 0, 0, 1, "1: what needs no halo is computed while halos travel"}};
   static const struct app_program program = {.name = "stencil",
                                              .help = "Star stencil with exchange of halos",
                                              .numbers = numbers,
-                                             .count = 2,
+                                             .count = 3,
                                              .iterations = 20};
   struct job job;
   struct app_options options;

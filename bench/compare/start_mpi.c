@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The program whose start bench/compare/starts.py measures with an MPI: join, barrier, end.
+ *
+ * Owns: nothing. Compiled by starts.py with the mpicc of each MPI; not part of the build. Calls:
+ * MPI. start_gex.c is the same on Tombolo. Invariant: every rank passes the barrier before any
+ * ends, so the time is that of a job whose processes have met. Exit code: 0.
+ */
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}

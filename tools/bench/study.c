@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `tombolo study`: hands over to bench/study.py, which measures everything and writes one report.
+ *
+ * Owns: the help text. Called by main.c. Calls: execvp of python3. The script lies below the
+ * installation or build tree in share/tombolo/study, in a build tree by a link to the sources.
+ * Invariants: arguments go to the script unchanged and in order, behind the tree that is measured;
+ * the script checks them. Exit codes: those of the script; 1 where it cannot be started.
+ */
+#include "tool.h"
+
+#include "base/log.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "Usage: tombolo study [OPTIONS] [PART...]\n\n"
+    "Measures everything beside its floors and its peers, and writes study/report.html with every\n"
+    "figure. A run that was interrupted goes on where it was. Without PART: all parts.\n\n"
+    "  --quick            fewer rounds and figures: 6 minutes (without: an hour)\n"
+    "  --docs             the parts of docs/figures: 25 minutes\n"
+    "  --hosts=LIST       run the applications on these hosts, as a,b\n"
+    "  --ranks=LIST       numbers of ranks (default 1,2,4,8)\n"
+    "  --rounds=N         runs of each side (default: by part)\n"
+    "  --timeout=SECONDS  for one part, which keeps what it has then (default: by part)\n"
+    "  --out=DIR          folder of the report (default study)\n"
+    "  --fresh            begin again instead of going on with an interrupted run\n"
+    "  --help             this text\n\n"
+    "Parts: pipeline, stencil, hydro, events, matmul, cholesky, ft1, ops, opsfar, opsofi, opsmpi,\n"
+    "upc, forms, coll, coll4, fetchadd, start, bench, apps, apps4, caf, net, ft, apps4hosts, sim.\n"
+    "Needed is python3; drawings need python3-matplotlib. A peer that is not installed is "
+    "named.\n\n"
+    "Example: tombolo study --quick pipeline ops\n";
+
+/* Replaces this process by the script. Returns after a message. */
+static int start(const char *tree, const char *script, int argc, char **argv) {
+  const char **words = calloc((size_t)argc + 4, sizeof *words);
+  if (!words) {
+    tmb_print("study: out of memory");
+    return TOOL_EXIT_FAILED;
+  }
+  int count = 0;
+  words[count++] = "python3";
+  words[count++] = script;
+  words[count++] = "--build";
+  words[count++] = tree;
+  for (int i = 1; i < argc; i++) words[count++] = argv[i];
+  execvp(words[0], (char **)(uintptr_t)words);
+  tmb_print("study: python3 cannot be started: %s; install it", strerror(errno));
+  free(words);
+  return TOOL_EXIT_FAILED;
+}
+
+int tool_study_main(int argc, char **argv) {
+  char tree[PATH_MAX], script[PATH_MAX + 64];
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+      fputs(usage, stdout);
+      return 0;
+    }
+  snprintf(tree, sizeof tree, "%s", tmb_os_exe_name());
+  if (!tree[0]) {
+    tmb_print("study: the path of this command is not known: is /proc mounted?");
+    return TOOL_EXIT_FAILED;
+  }
+  char *const root = dirname(dirname(tree));
+  snprintf(script, sizeof script, "%s/share/tombolo/study/bench/study.py", root);
+  if (access(script, R_OK)) {
+    tmb_print("study: no %s: %s; install the measuring programs too (TMB_BENCH=ON)", script,
+              strerror(errno));
+    return TOOL_EXIT_FAILED;
+  }
+  return start(root, script, argc, argv);
+}
