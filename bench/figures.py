@@ -61,12 +61,17 @@ def by_ranks(data, panel, scale=1e3, keep=lambda line: True):
     return {line: sorted(points) for line, points in series.items()}
 
 
+def of_rounds(row, side, scale=1.0):
+    """(median, least, most) of the medians of the rounds of a row of series.py."""
+    return middle(row.get("rounds", {}).get(side) or row["sides"][side][:1], scale)
+
+
 def by_bytes(data, row, sides, scale=1.0):
     """{what it is called: points} of rows "NAME BYTES MEDIAN LEAST MOST"; sides: {called: (side,
     row's name)}, row: prefix of all names."""
     series = {}
     for called, (side, name) in sides.items():
-        points = [(r["bytes"], *(scale * v for v in r["sides"][side])) for r in data["records"]
+        points = [(r["bytes"], *of_rounds(r, side, scale)) for r in data["records"]
                   if r["name"] == row + name and side in r["sides"]]
         if points:
             series[called] = sorted(points)
@@ -258,7 +263,7 @@ def ft(parts):
     ours = min((v, w) for w, v in medians.items() if w.startswith("tombolo"))
     peers = [(v, w) for w, v in medians.items() if not w.startswith("tombolo")]
     says = f"Our fastest schedule is {ours[1][8:]} ({ours[0]:.3f} s, verified)"
-    says += f"; {min(peers)[1]}, the fastest peer, takes {times(min(peers)[0] / ours[0])} it." \
+    says += f"; {min(peers)[1]}, the fastest peer, takes {times(min(peers)[0] / ours[0])} ours." \
         if peers else "."
     return Shown([Stacked(Axis("time of all iterations, mean of the ranks", "s"), bars)], says,
                  ["way", "median", "least..most", "puts a rank", "bytes of a put"], rows)
@@ -272,7 +277,7 @@ NEAR = {"put, blocking": ("tombolo", "put_blocking"), "put, non-blocking": ("tom
         "MPICH two-sided": ("mpich", "message"), "memcpy": ("memcpy", "put"),
         "TCP": ("tcp", "message"), "libfabric": ("libfabric", "message")}
 PLACES = {"ops": "smp: shared memory", "opsfar": "udp: loopback", "opsofi": "ofi: tcp, loopback",
-          "opsmpi": "mpi: MPICH, loopback"}
+          "opsmpi": "mpi: over MPICH"}
 
 
 def ops_figure(row, y, scale=1.0, invert=False, keep=lambda name: True, x=BYTES):
@@ -341,7 +346,8 @@ def bandwidth(parts):
 
 
 def overlap(parts):
-    panels = ops_figure("overlap", Axis("share hidden", log=False, low=0, high=1.03))(parts)
+    panels = ops_figure("overlap", Axis("share hidden", log=False, low=0, high=1.03),
+                        keep=lambda name: name not in ("memcpy", "TCP"))(parts)
     if not panels:
         return None
     said = []
@@ -366,7 +372,7 @@ def upc(parts):
         if not series:
             continue
         panels.append(Lines(BYTES, Axis("data and notice, one way", "us", log=True), series, panel))
-        small = min(p[0] for points in series.values() for p in points)
+        small = min((p[0] for p in series.get("memput_signal", ())), default=8)
         strict, told = (at(series, n, small) for n in ("memput + strict flag", "memput_signal"))
         if strict and told:
             said.append(f"{panel}: memput and strict flag take {times(strict / told)} memput_signal"
@@ -383,8 +389,8 @@ def forms_series(data, name, size):
     series = {}
     for job in data["jobs"]:
         for r in job["records"]:
-            for form, v in r["sides"].items() if (r["name"], r["bytes"]) == (name, size) else ():
-                series.setdefault(FORM_NAMES[form], []).append((job["ranks"], *v))
+            for form in r["sides"] if (r["name"], r["bytes"]) == (name, size) else ():
+                series.setdefault(FORM_NAMES[form], []).append((job["ranks"], *of_rounds(r, form)))
     return series
 
 
@@ -392,8 +398,8 @@ def forms_sizes(data, name, count):
     series = {}
     for job in data["jobs"]:
         for r in job["records"] if job["ranks"] == count else ():
-            for form, v in r["sides"].items() if r["name"] == name else ():
-                series.setdefault(FORM_NAMES[form], []).append((r["bytes"], *v))
+            for form in r["sides"] if r["name"] == name else ():
+                series.setdefault(FORM_NAMES[form], []).append((r["bytes"], *of_rounds(r, form)))
     return series
 
 
@@ -496,7 +502,7 @@ def events(parts):
 
 
 OPS = tuple(PLACES)
-BAND_SAMPLES = "line: median of all samples; band: least to most of them"
+BAND_SAMPLES = "line: median of the rounds' medians; band: least to most of them"
 FIGURES = [
     Figure("latency", "Latency by size", OPS,
            "One operation at a time: put and get until they are done, put with signal and message "

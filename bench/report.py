@@ -141,7 +141,7 @@ def markdown(facts, figures, sections, data):
 # ---- docs/FIGURES.md
 HEAD = """# Figures
 
-Drawn by `make figures` (Matplotlib {version}) from the JSON in [figures/data](figures/data);
+Drawn by `make figures` (Matplotlib {version}) from the JSON in `docs/figures/data`;
 `make study STUDY=docs` measures them again. Each figure has the command that repeats it, the
 machine, and the spread. Times of two machines say little beside each other; compare the lines of
 one figure. "mode" is that of the machine, by the hand-off of a cache line between two processors

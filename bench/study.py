@@ -34,10 +34,10 @@ MARGIN_S, GRACE_S = 30, 8  # of a part that does not stop by itself: to be asked
 QUICK, DOCS, FULL = range(3)
 # Seconds of a part in each kind of run; 0: it is not one of that run.
 SECONDS = {
-    "pipeline": (24, 240, 240), "stencil": (14, 120, 120), "hydro": (14, 150, 150),
-    "matmul": (10, 75, 75), "cholesky": (10, 75, 75), "ft1": (14, 120, 120), "ops": (20, 70, 90),
-    "opsfar": (20, 70, 90), "opsofi": (0, 70, 90), "opsmpi": (0, 70, 90), "forms": (14, 90, 100),
-    "coll": (10, 40, 40), "coll4": (0, 60, 60), "upc": (10, 60, 60), "fetchadd": (12, 60, 60),
+    "pipeline": (24, 220, 240), "stencil": (14, 110, 120), "hydro": (14, 130, 150),
+    "matmul": (10, 65, 75), "cholesky": (10, 65, 75), "ft1": (14, 120, 120), "ops": (20, 70, 90),
+    "opsfar": (20, 70, 90), "opsofi": (0, 120, 120), "opsmpi": (0, 70, 90), "forms": (14, 90, 100),
+    "coll": (10, 50, 50), "coll4": (0, 110, 110), "upc": (10, 60, 60), "fetchadd": (12, 60, 60),
     "start": (12, 90, 120),
     "bench": (30, 0, 120), "apps": (0, 0, 180), "apps4": (0, 0, 180), "caf": (0, 0, 180),
     "net": (0, 0, 120), "ft": (0, 0, 180), "apps4hosts": (0, 0, 180), "sim": (45, 0, 400),

@@ -89,7 +89,7 @@ class Study:
 
     def __init__(self, figure, options, budget):
         self.figure, self.options, self.budget = figure, options, budget
-        self.found, self.work, self.failed = {}, {}, {}
+        self.found, self.work, self.failed, self.broken = {}, {}, {}, {}
         self.done, self.all = 0, 1
 
     def add(self, panel, line, ranks, seconds, work=None):
@@ -101,15 +101,17 @@ class Study:
         """Runs a side once, again if it failed: launchers of peers sometimes do. Returns what it
         printed, also before a time-out; "" if it failed."""
         self.done += 1
-        if self.failed.get((panel, name), ranks + 1) <= ranks:
+        if self.failed.get((panel, name), ranks + 1) <= ranks or \
+                self.broken.get((panel, name, ranks), 0) > 1:
             return ""
         who = f"{name}, {panel}, {ranks} rank{'s' if ranks > 1 else ''}"
         environment = {"OMPI_MCA_mpi_yield_when_idle": "1"}
         self.budget.note = f" ({self.done} of {self.all})"
         text, code = self.budget.run(who, command, environment)
         if code:
+            self.broken[panel, name, ranks] = self.broken.get((panel, name, ranks), 0) + 1
             text, code = self.budget.run(who, command, environment)
-        if code != 0 and not (code is None and self.budget.cut):
+        if code is None and not self.budget.cut:
             self.failed[panel, name] = ranks
         return "" if code else text
 
@@ -172,6 +174,8 @@ def run_fortran(study, problem, ranks, sides):
     start = launchers(study.options, ranks)
     for side, (_, programs) in sides.items():
         peer = side != "tombolo"
+        if peer and ranks == 1:
+            continue  # OpenCoarrays of Debian 12 ends in MPI_Win_create with one image
         forms = FORTRAN[app][:caf_apps.PEER_FORMS] if peer else FORTRAN[app]
         for form in forms if app in programs else []:
             few = max(1, count // CROWDED) if peer or (crowded and "all" in form) else count
@@ -196,7 +200,8 @@ def measure(study, folder):
         peers = ["openmpi"] if next(Path("/usr/lib").glob("*/libcaf_openmpi.so*"), None) else []
         if not peers:
             print("OpenCoarrays: not installed, left out (make deps STUDY=1)", file=sys.stderr)
-        fortran = caf_apps.compile_all(folder, options.build, [figure], peers)
+        (folder / "fortran").mkdir()  # programs of both have the same names
+        fortran = caf_apps.compile_all(folder / "fortran", options.build, [figure], peers)
     problems = [p for p in FIGURES[figure] if p[4 if options.quick else 3]]
     runs = len(c_sides) * (2 if figure == "stencil" else 1) + sum(
         (caf_apps.PEER_FORMS if s != "tombolo" else len(FORTRAN[figure])) for s in fortran)

@@ -24,13 +24,14 @@ def merge(all_rows, side, rows):
 
 
 def records(all_rows, sides):
-    """[{name, bytes, sides: {side: [median, least, most]}}]"""
+    """[{name, bytes, sides: {side: [median, least, most]}, rounds: {side: [median of a round]}}]"""
     out = []
     for (name, size), by_side in all_rows.items():
         values = {side: [statistics.median(v[0] for v in by_side[side]),
                          min(v[1] for v in by_side[side]), max(v[2] for v in by_side[side])]
                   for side in sides if side in by_side}
-        out.append({"name": name, "bytes": size, "sides": values})
+        out.append({"name": name, "bytes": size, "sides": values,
+                    "rounds": {side: [v[0] for v in by_side[side]] for side in values}})
     return out
 
 

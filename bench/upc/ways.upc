@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
   mine = sems[MYTHREAD];
   theirs = sems[peer];
   for (int way = 0; way < WAYS; way++)
-    for (size_t bytes = 8; bytes <= BYTES_MAX; bytes *= bytes < 65536 ? 8 : 16)
+    for (size_t bytes = 8; bytes <= BYTES_MAX; bytes *= bytes < 65536 ? 8 : 4)
       row(way, bytes, scale);
   upc_barrier;
   return 0;
