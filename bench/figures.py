@@ -489,18 +489,6 @@ def start(parts):
                  says + (f"; {', '.join(said)}." if said else "."))
 
 
-def events(parts):
-    data = parts["events"]
-    panels, said = [], []
-    for panel in dict.fromkeys(r["panel"] for r in data["records"]):
-        series = by_ranks(data, panel)
-        panels.append(Lines(RANKS, Axis("time of an iteration", "ms", log=True), series, panel))
-        x = last_x(series)
-        order = sorted((at(series, n, x), n) for n in series if at(series, n, x))
-        said.append(f"{panel}: " + ", ".join(f"{n} {plots.number(v)} ms" for v, n in order))
-    return Shown(panels, sentence(f"On {x} ranks, fastest first, ", said)) if panels else None
-
-
 OPS = tuple(PLACES)
 BAND_SAMPLES = "line: median of the rounds' medians; band: least to most of them"
 FIGURES = [
@@ -514,9 +502,6 @@ FIGURES = [
     Figure("pipeline-fortran", "Pipeline (sync_p2p), strong scaling, in coarray Fortran",
            ("pipeline",), "The same kernel in coarray Fortran, by form of synchronisation.",
            pipeline_fortran),
-    Figure("events", "Four ways to build events", ("events",),
-           "The pipeline in coarray Fortran with events; TOMBOLO_CAF_EVENTS chooses how EVENT POST "
-           "reaches the other image.", events),
     Figure("stencil", "Stencil, strong and weak scaling, overlap off and on", ("stencil",),
            "A star stencil with exchange of halos (Parallel Research Kernels, Stencil). "
            "Overlapped: points that need no halo are computed while halos travel.", stencil),

@@ -8,6 +8,7 @@ import html
 
 import plots
 
+NAMED = 6  # of what was not measured for one reason; the JSON has all
 STYLE = ("body{font:15px/1.45 sans-serif;margin:2em auto;max-width:900px;padding:0 1em;"
          "color:#1c1c1c;background:#fff}td,th{border-top:1px solid #ddd;padding:4px 1em 4px 0;"
          "vertical-align:top;text-align:left}.missed{color:#b00}.ok{color:#060}"
@@ -33,12 +34,16 @@ def verdict(ratio, target, met):
 
 
 # ---- what stands beside a drawing
+def more(who):
+    return f" and {len(who) - NAMED} more" if len(who) > NAMED else ""
+
+
 def missing_of(part):
     """What of a part was not measured, a line a reason."""
     reasons = {}
     for who, why in part.get("unfinished", {}).items():
         reasons.setdefault(why, []).append(who)
-    lines = [f"{'; '.join(who)}: {why}" for why, who in reasons.items()]
+    lines = [f"{'; '.join(who[:NAMED])}{more(who)}: {why}" for why, who in reasons.items()]
     if part.get("cut"):
         lines.append(f"the part's {part['cut']:.0f} s were spent: fewer rounds or problems")
     return lines

@@ -33,7 +33,7 @@ static const char usage[] =
     "  --out=DIR          folder of the report (default study)\n"
     "  --fresh            begin again instead of going on with an interrupted run\n"
     "  --help             this text\n\n"
-    "Parts: pipeline, stencil, hydro, events, matmul, cholesky, ft1, ops, opsfar, opsofi, opsmpi,\n"
+    "Parts: pipeline, stencil, hydro, matmul, cholesky, ft1, ops, opsfar, opsofi, opsmpi,\n"
     "upc, forms, coll, coll4, fetchadd, start, bench, apps, apps4, caf, net, ft, apps4hosts, sim.\n"
     "Needed is python3; drawings need python3-matplotlib. A peer that is not installed is "
     "named.\n\n"
