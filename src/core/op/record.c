@@ -23,6 +23,7 @@
 #include "os/sync/lock.h"
 
 #include <gasnetex_ext.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,21 +61,48 @@ struct waiting {
   struct tmb_record record; /* number 0: not recorded yet */
 };
 
-static _Thread_local struct {
-  uint32_t depth;
-  struct waiting at[WAITS];
-  uint64_t last_begun, last_end; /* of the last wait that is inside of no other */
-} waits;
+/* What a thread is inside of. It is made at the thread's first record and freed at its end:
+ * thread-local variables of this size would not fit where a program loads the library late (Python,
+ * dlopen). */
+struct inside {
+  struct {
+    uint32_t depth;
+    struct waiting at[WAITS];
+    uint64_t last_begun, last_end; /* of the last wait that is inside of no other */
+  } waits;
+  struct {
+    uint32_t depth; /* may be above REGIONS */
+    struct tmb_record at[REGIONS];
+  } regions;
+  struct tmb_record statement;
+  struct tmb_record handlers[2]; /* of a request, and of a reply inside of it */
+};
 
-static _Thread_local struct {
-  uint32_t depth; /* may be above REGIONS */
-  struct tmb_record at[REGIONS];
-} regions;
+static _Thread_local struct inside *inside_of_thread;
+static pthread_key_t inside_key;
+static pthread_once_t inside_once = PTHREAD_ONCE_INIT;
 
-static _Thread_local struct tmb_record statement;
+static void end_inside(void *arg) {
+  inside_of_thread = NULL;
+  free(arg);
+}
 
-/* A request's, and of a reply inside of it. */
-static _Thread_local struct tmb_record handlers[2];
+static void make_inside_key(void) {
+  if (pthread_key_create(&inside_key, end_inside))
+    tmb_fatal("no thread-specific key is left in this process");
+}
+
+static struct inside *make_inside(void) {
+  pthread_once(&inside_once, make_inside_key);
+  inside_of_thread = calloc(1, sizeof *inside_of_thread);
+  if (!inside_of_thread) tmb_fatal("out of memory for the trace of a thread");
+  pthread_setspecific(inside_key, inside_of_thread);
+  return inside_of_thread;
+}
+
+static struct inside *inside(void) {
+  return inside_of_thread ? inside_of_thread : make_inside();
+}
 
 uint64_t tmb_record_now(void) {
   return tmb_os_ticks_now();
@@ -110,18 +138,19 @@ void tmb_record_end(void) {
 static void sum_operation(uint64_t begun, uint64_t end) {
   if (!tmb_job.status->stats.on) return;
   uint64_t ticks = end - begun;
-  if (waits.last_begun >= begun) ticks -= TMB_MIN(ticks, waits.last_end - waits.last_begun);
+  if (inside()->waits.last_begun >= begun)
+    ticks -= TMB_MIN(ticks, inside()->waits.last_end - inside()->waits.last_begun);
   tmb_fetch_add_rlx(&tmb_job.status->stats.op_ticks, ticks);
 }
 
 /* A step of a wait is over. */
 static void sum_wait(struct waiting *w, uint64_t now) {
   struct tmb_status_stats *page = &tmb_job.status->stats;
-  if (w != &waits.at[0]) return;
+  if (w != &inside()->waits.at[0]) return;
   if (!w->summed) tmb_fetch_add_rlx(&page->waits, 1);
   tmb_fetch_add_rlx(&page->wait_ticks, now - (w->summed ? w->summed : w->begun));
-  w->summed = waits.last_end = now;
-  waits.last_begun = w->begun;
+  w->summed = inside()->waits.last_end = now;
+  inside()->waits.last_begun = w->begun;
 }
 
 /* ---- names */
@@ -294,7 +323,7 @@ void tmb_record_sent(uint64_t begun, const struct tmb_am_out *out) {
 }
 
 void tmb_record_handler(const struct tmb_am_in *in, const char *name) {
-  struct tmb_record *record = &handlers[in->is_reply];
+  struct tmb_record *record = &inside()->handlers[in->is_reply];
   const uint32_t number = tmb_fetch_add_rlx(&messages.handled[in->is_reply][in->src], 1u) + 1;
   record->event = (struct tmb_trace_event){.kind = TMB_TRACE_HANDLER,
                                            .what = (uint8_t)(in->category + 4 * in->is_reply),
@@ -307,7 +336,7 @@ void tmb_record_handler(const struct tmb_am_in *in, const char *name) {
 }
 
 void tmb_record_handled(const struct tmb_am_in *in) {
-  tmb_record_close(&handlers[in->is_reply]);
+  tmb_record_close(&inside()->handlers[in->is_reply]);
 }
 
 void tmb_record_call(struct tmb_record *record, uint64_t begun, const struct tmb_record_call *c) {
@@ -349,9 +378,10 @@ static void describe(struct tmb_trace_event *e, struct tmb_why why) {
 }
 
 void tmb_record_wait(const struct gexx_wait *wait) {
-  while (waits.depth && !waits.at[waits.depth - 1].steps) waits.depth--; /* these are over */
-  if (waits.depth == WAITS) return;
-  struct waiting *w = &waits.at[waits.depth++];
+  struct inside *in = inside();
+  while (in->waits.depth && !in->waits.at[in->waits.depth - 1].steps) in->waits.depth--; /* over */
+  if (in->waits.depth == WAITS) return;
+  struct waiting *w = &in->waits.at[in->waits.depth++];
   w->wait = wait;
   w->begun = tmb_record_now();
   w->steps = false;
@@ -361,8 +391,9 @@ void tmb_record_wait(const struct gexx_wait *wait) {
 
 /* The entry of a wait, or NULL. */
 static struct waiting *entry_of(const struct gexx_wait *wait) {
-  for (uint32_t i = waits.depth; i > 0; i--)
-    if (waits.at[i - 1].wait == wait) return &waits.at[i - 1];
+  struct inside *in = inside();
+  for (uint32_t i = in->waits.depth; i > 0; i--)
+    if (in->waits.at[i - 1].wait == wait) return &in->waits.at[i - 1];
   return NULL;
 }
 
@@ -388,15 +419,15 @@ void tmb_record_waited(const struct gexx_wait *wait) {
 /* ---- what is above the library */
 
 void tmb_record_statement(const struct gexx_waitinfo *info) {
-  if (statement.number) tmb_record_close(&statement);
-  statement.number = 0;
+  if (inside()->statement.number) tmb_record_close(&inside()->statement);
+  inside()->statement.number = 0;
   if (!info) return;
-  statement.event = (struct tmb_trace_event){.kind = TMB_TRACE_STATEMENT,
-                                             .name = tmb_record_name(info->call),
-                                             .object = tmb_record_name(info->object),
-                                             .value = place_name(NULL, info->caller),
-                                             .peer = info->peer};
-  tmb_record_begin(&statement);
+  inside()->statement.event = (struct tmb_trace_event){.kind = TMB_TRACE_STATEMENT,
+                                                       .name = tmb_record_name(info->call),
+                                                       .object = tmb_record_name(info->object),
+                                                       .value = place_name(NULL, info->caller),
+                                                       .peer = info->peer};
+  tmb_record_begin(&inside()->statement);
 }
 
 void tmb_record_follow(const struct gexx_waitinfo *info) {
@@ -404,16 +435,17 @@ void tmb_record_follow(const struct gexx_waitinfo *info) {
 }
 
 void tmb_record_region(const char *name) {
-  const uint32_t depth = regions.depth++;
+  const uint32_t depth = inside()->regions.depth++;
   if (depth >= REGIONS) return;
-  regions.at[depth].event =
+  inside()->regions.at[depth].event =
       (struct tmb_trace_event){.kind = TMB_TRACE_REGION, .name = tmb_record_name(name)};
-  tmb_record_begin(&regions.at[depth]);
+  tmb_record_begin(&inside()->regions.at[depth]);
 }
 
 void tmb_record_region_end(void) {
-  if (regions.depth == 0) return;
-  if (--regions.depth < REGIONS) tmb_record_close(&regions.at[regions.depth]);
+  struct inside *in = inside();
+  if (in->regions.depth == 0) return;
+  if (--in->regions.depth < REGIONS) tmb_record_close(&in->regions.at[in->regions.depth]);
 }
 
 void tmb_record_mark(const char *name) {
