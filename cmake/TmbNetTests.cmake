@@ -65,7 +65,7 @@ set(tmb_no_comfort --set TOMBOLO_UDP_CREDITS=1 --set TOMBOLO_UDP_COALESCE=0
 # What is corrupted there has a right UDP checksum: the hash over the whole payload finds it.
 set(tmb_bad_link --wire "loss=1%,duplicate=1%,reorder=2%,corrupt=0.5%,delay=50us,jitter=50us"
   --set TOMBOLO_UDP_STREAM_BYTES=0)
-tmb_add_net_suite(cyclic net --hosts 2 --ranks 4 --placement cyclic --part 1/3 --time-factor 3)
+tmb_add_net_suite(cyclic net --hosts 2 --ranks 4 --placement cyclic --part 1/6 --time-factor 3)
 tmb_add_net_suite(cyclic net-whole --hosts 2 --ranks 4 --placement cyclic --time-factor 3)
 tmb_add_net_suite(strict net --hosts 4 --ranks 7 --placement uneven --part 2/18 --time-factor 3
   ${tmb_no_comfort})

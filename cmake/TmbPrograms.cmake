@@ -20,6 +20,36 @@ function(tmb_client_program target outdir)
   endif()
 endfunction()
 
+# tmb_bench_objects(OUT MODE SOURCES...): the objects of SOURCES of bench/lib, each compiled once
+# for all programs of a thread mode.
+function(tmb_bench_objects out mode)
+  set(objects "")
+  foreach(src IN LISTS ARGN)
+    get_filename_component(name "${src}" NAME_WE)
+    set(target tmb_bench_${name}_${mode})
+    if(NOT TARGET ${target})
+      add_library(${target} OBJECT ${src})
+      target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+      target_compile_definitions(${target} PRIVATE GASNET_${mode}=1)
+      target_link_libraries(${target} PRIVATE tmb_warnings tmb_client Threads::Threads)
+    endif()
+    list(APPEND objects $<TARGET_OBJECTS:${target}>)
+  endforeach()
+  set(${out} ${objects} PARENT_SCOPE)
+endfunction()
+
+# tmb_bench_program(NAME SOURCES... LIB SOURCES...): a measuring program or an application, with
+# what it uses of bench/lib.
+function(tmb_bench_program name)
+  cmake_parse_arguments(arg "" "" "LIB" ${ARGN})
+  tmb_read_header(hdr ${arg_UNPARSED_ARGUMENTS})
+  list(TRANSFORM arg_LIB PREPEND "${PROJECT_SOURCE_DIR}/bench/lib/")
+  tmb_bench_objects(objects ${hdr_mode} ${arg_LIB})
+  tmb_client_program(bench__${name} bench ${arg_UNPARSED_ARGUMENTS})
+  target_sources(bench__${name} PRIVATE ${objects})
+  target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+endfunction()
+
 # ---- the tombolo command
 file(GLOB_RECURSE tmb_tool_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*.c")
 list(FILTER tmb_tool_sources EXCLUDE REGEX "_test\\.c$|/tools/sim/plan\\.c$")
@@ -57,6 +87,8 @@ if(TARGET tombolo_tool AND TMB_SIMGRID_INCLUDE AND TMB_SIMGRID_LIBRARY AND NOT T
   target_include_directories(tombolo_sim PRIVATE "${PROJECT_SOURCE_DIR}/src"
     "${PROJECT_SOURCE_DIR}/tools")
   target_include_directories(tombolo_sim SYSTEM PRIVATE "${TMB_SIMGRID_INCLUDE}")
+  target_precompile_headers(tombolo_sim PRIVATE # to parse it takes most of each source's time
+    "$<$<COMPILE_LANGUAGE:CXX>:${TMB_SIMGRID_INCLUDE}/simgrid/s4u.hpp>")
   target_compile_definitions(tombolo_sim PRIVATE
     TMB_SIM_MACHINES="${PROJECT_SOURCE_DIR}/bench/machines"
     TMB_SIM_MACHINES_INSTALLED="${CMAKE_INSTALL_FULL_DATADIR}/tombolo/machines")
@@ -70,11 +102,11 @@ endif()
 if(TMB_BENCH)
   file(GLOB tmb_bench_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/lib/*.c")
   list(FILTER tmb_bench_lib EXCLUDE REGEX "/(app|links|words)\\.c$")
+  list(TRANSFORM tmb_bench_lib REPLACE "^.*/" "")
   file(GLOB tmb_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c")
   foreach(src IN LISTS tmb_bench_sources)
     get_filename_component(name "${src}" NAME_WE)
-    tmb_client_program(bench__${name} bench ${src} ${tmb_bench_lib})
-    target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+    tmb_bench_program(${name} ${src} LIB ${tmb_bench_lib})
   endforeach()
 
   # What computes is compiled as its peers are (bench/compare/apps.py).
@@ -82,25 +114,20 @@ if(TMB_BENCH)
 
   # Applications written on links (bench/lib/links.h): one source each.
   foreach(name IN ITEMS pipeline stencil hash)
-    tmb_client_program(bench__${name} bench "${PROJECT_SOURCE_DIR}/bench/apps/${name}/${name}.c"
-      "${PROJECT_SOURCE_DIR}/bench/lib/app.c" "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
-    target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+    tmb_bench_program(${name} "${PROJECT_SOURCE_DIR}/bench/apps/${name}/${name}.c"
+      LIB app.c links.c)
     target_compile_options(bench__${name} PRIVATE ${tmb_compute_options})
   endforeach()
 
   # Applications on words and letters (bench/lib/words.h).
   foreach(name IN ITEMS bfs tree)
     file(GLOB tmb_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/${name}/*.c")
-    tmb_client_program(bench__${name} bench ${tmb_sources} "${PROJECT_SOURCE_DIR}/bench/lib/app.c"
-      "${PROJECT_SOURCE_DIR}/bench/lib/links.c" "${PROJECT_SOURCE_DIR}/bench/lib/words.c")
-    target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+    tmb_bench_program(${name} ${tmb_sources} LIB app.c links.c words.c)
   endforeach()
 
   # Hydrodynamics on links; snapshots as PNG where libpng is.
   file(GLOB tmb_hydro CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/hydro/*.c")
-  tmb_client_program(bench__hydro bench ${tmb_hydro}
-    "${PROJECT_SOURCE_DIR}/bench/lib/app.c" "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
-  target_include_directories(bench__hydro PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+  tmb_bench_program(hydro ${tmb_hydro} LIB app.c links.c)
   target_compile_options(bench__hydro PRIVATE ${tmb_compute_options}) # the same bits everywhere
   if(PkgConfig_FOUND)
     pkg_check_modules(PNG IMPORTED_TARGET libpng)
@@ -118,9 +145,7 @@ if(TMB_BENCH)
   if(OPENBLAS_FOUND)
     foreach(name IN ITEMS matmul cholesky)
       file(GLOB tmb_app_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/apps/${name}/*.c")
-      tmb_client_program(bench__${name} bench ${tmb_app_sources}
-        "${PROJECT_SOURCE_DIR}/bench/lib/app.c" "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
-      target_include_directories(bench__${name} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+      tmb_bench_program(${name} ${tmb_app_sources} LIB app.c links.c)
       target_link_libraries(bench__${name} PRIVATE PkgConfig::OPENBLAS)
     endforeach()
   else()

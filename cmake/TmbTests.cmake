@@ -21,8 +21,8 @@ function(tmb_add_unit_test name src)
     "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_BINARY_DIR}/generated")
   target_link_libraries(unit.${name} PRIVATE tmb_warnings tombolo_static PkgConfig::CMOCKA m)
   add_test(NAME unit.${name} COMMAND unit.${name})
-  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${hdr_mode}" TIMEOUT ${hdr_timeout}
-    SKIP_RETURN_CODE 77)
+  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${hdr_mode};check"
+    TIMEOUT ${hdr_timeout} SKIP_RETURN_CODE 77)
   if(hdr_long)
     add_test(NAME unit.${name}.long COMMAND unit.${name} ${hdr_long})
     set_tests_properties(unit.${name}.long PROPERTIES LABELS "unit;${hdr_mode};nightly"
@@ -299,7 +299,7 @@ function(tmb_reduce_ranks out)
 endfunction()
 
 # Registers a command with the labels `label` (a list); `expect:` (exit code) and `match:` (text
-# that must appear) go through scripts/expect.py.
+# that must appear) go through scripts/expect.py. What may take long begins first.
 macro(tmb_register_run test label command)
   set(full ${command})
   if(NOT hdr_expect STREQUAL "0" OR NOT hdr_match STREQUAL "")
@@ -314,7 +314,7 @@ macro(tmb_register_run test label command)
     list(APPEND labels nightly)
   endif()
   set_tests_properties(${test} PROPERTIES LABELS "${labels}" TIMEOUT ${ctest_timeout}
-    SKIP_RETURN_CODE 77
+    COST ${hdr_timeout} SKIP_RETURN_CODE 77
     ENVIRONMENT "TOMBOLO=$<TARGET_FILE:tombolo_tool>;TMB_BUILD=${PROJECT_BINARY_DIR};${hdr_env}")
 endmacro()
 
@@ -469,7 +469,11 @@ endif()
 # tmb_add_check(NAME LABEL COMMAND...): a test that is a script.
 function(tmb_add_check name label)
   add_test(NAME ${label}.${name} COMMAND ${ARGN})
-  set_tests_properties(${label}.${name} PROPERTIES LABELS "${label}" TIMEOUT 300
+  set(labels ${label})
+  if(label STREQUAL "lint")
+    list(APPEND labels check)
+  endif()
+  set_tests_properties(${label}.${name} PROPERTIES LABELS "${labels}" TIMEOUT 300 COST 100
     SKIP_RETURN_CODE 77)
 endfunction()
 

@@ -9,15 +9,18 @@ N-th of them, from number K on, so that N parts together are all. `--check`, of 
 lint, the unit tests without the long sweeps and each conformance program once. `--net`, of
 `make test-net`, makes all runs on several hosts.
 A stage is a build or the tests of one ctest label in one build tree. A test stage that runs no test
-fails. A test of a stage that depends on time (several hosts, processes that die) and fails is run
-once more, alone: it counts as the second run says, and both outcomes are shown. Which test needed
-its second run, and when, is kept in TREE/second-runs.txt: such a test has a bug.
-At the end stands a table of the stages: results, wall-clock time, processor time. Then each test
-that failed, with the end of what it printed. The last line is `N passed, N failed` with
-`, N skipped` where there are any; the exit code is 1 when something failed.
+fails. Neighbouring stages with the same word in `beside` run at the same time. A test that fails is
+run once more, alone: it counts as the second run says, and both outcomes are shown. Which test
+needed its second run, and when, is kept in TREE/second-runs.txt: such a test has a bug. More than
+SECOND_MOST of them in one run are a failure.
+At the end stands a table of the stages: results, wall-clock time, processor time; of stages that
+ran at the same time, the sum of their tests' times. Then each test that failed, with the end of
+what it printed. The last line is `N passed, N failed` with `, N skipped` where there are any; the
+exit code is 1 when something failed.
 """
 
 import argparse
+import itertools
 import os
 import re
 import resource
@@ -27,7 +30,7 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,15 +38,19 @@ ASAN_ENV = {
     "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=0",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
 }
+# Where threads are stopped follows from the seed (src/base/preempt.c); another one in every run.
 # A rank ends by gasnet_exit wherever it is, so what its client still holds is no leak.
-ASAN_JOB_ENV = {**ASAN_ENV, "ASAN_OPTIONS": ASAN_ENV["ASAN_OPTIONS"] + ":detect_leaks=0"}
-TSAN_ENV = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
-# Where threads are stopped follows from this (src/base/preempt.c); another one in every run.
 PREEMPT_SEED = os.environ.get("TMB_PREEMPT_SEED", str(int(time.time())))
 PREEMPT_ENV = {"TMB_PREEMPT_SEED": PREEMPT_SEED}
-
+ASAN_JOB_ENV = {
+    **ASAN_ENV,
+    "ASAN_OPTIONS": ASAN_ENV["ASAN_OPTIONS"] + ":detect_leaks=0",
+    **PREEMPT_ENV,
+}
+TSAN_ENV = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
 
 MOST_TESTS = 100000  # ctest takes a part without an end, begun behind the last test, for all
+SECOND_MOST = 3  # tests that may need their second run
 END_LINES = 8  # of what a test that failed has printed
 END_TESTS = 12  # so many of them are shown
 
@@ -58,62 +65,52 @@ class Stage:
     also: str = ""  # a second label that the tests must have
     env: tuple = ()
     select: tuple = ()  # options of ctest that choose among the tests of the label
-    timed: bool = False  # its tests depend on time: one that fails is run once more, alone
+    beside: str = ""  # runs together with its neighbours that have the same word here
     waits: int = 1  # its tests wait most of the time: so many times as many run at once
 
 
+# Stages whose tests compute fill the processors together; those whose tests wait do so in turn.
 STAGES = (
     Stage("build", "dev"),
     Stage("lint", "dev", "lint"),
     Stage("unit", "dev", "unit"),
-    Stage("compile", "dev", "compile"),
-    Stage("conformance", "dev", "conformance"),
-    Stage("far", "dev", "far", waits=2),
-    Stage("inside", "dev", "inside"),
-    Stage("multi", "dev", "multi", timed=True),
-    Stage("fault", "dev", "fault", timed=True, waits=2),
-    Stage("net", "dev", "net", timed=True),
-    Stage("fuzz", "dev", "fuzz"),
-    Stage("examples", "dev", "examples"),
-    Stage("bench", "dev", "bench"),
-    Stage("fortran", "dev", "fortran"),
+    Stage("compile", "dev", "compile", beside="one host"),
+    Stage("conformance", "dev", "conformance", beside="one host"),
+    Stage("far", "dev", "far", beside="one host"),
+    Stage("inside", "dev", "inside", beside="one host"),
+    Stage("examples", "dev", "examples", beside="one host"),
+    Stage("bench", "dev", "bench", beside="one host"),
+    Stage("fortran", "dev", "fortran", beside="one host"),
     Stage("fortran-asan", "dev", "fortran-asan", env=tuple(ASAN_JOB_ENV.items())),
-    Stage("upc", "dev", "upc"),
-    Stage("python", "dev", "python", timed=True),
-    Stage("install", "dev", "install"),
+    Stage("multi", "dev", "multi", beside="waiting", waits=2),
+    Stage("fault", "dev", "fault", beside="waiting", waits=2),
+    Stage("net", "dev", "net", beside="waiting", waits=2),
+    Stage("fuzz", "dev", "fuzz", beside="waiting", waits=2),
+    Stage("upc", "dev", "upc", beside="waiting", waits=2),
+    Stage("python", "dev", "python", beside="waiting", waits=2),
+    Stage("install", "dev", "install", beside="waiting", waits=2),
     Stage("build-asan", "asan-ubsan"),
     Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items())),
     Stage("asan-conformance", "asan-ubsan", "conformance|inside", env=tuple(ASAN_JOB_ENV.items())),
     Stage("build-tsan", "tsan"),
     Stage("tsan-par", "tsan", "unit|conformance|inside|multi", "PAR", env=tuple(TSAN_ENV.items())),
-    Stage("build-preempt", "preempt"),
-    Stage(
-        "preempt-par",
-        "preempt",
-        "conformance|inside|fault",
-        "PAR",
-        env=tuple(PREEMPT_ENV.items()),
-    ),
-    Stage(
-        "preempt-seq",
-        "preempt",
-        "conformance|inside",
-        "SEQ",
-        env=tuple(PREEMPT_ENV.items()),
-    ),
 )
 CHECK_STAGES = (
     Stage("build", "dev"),
-    Stage("lint", "dev", "lint"),
-    Stage("unit", "dev", "unit"),
-    Stage("conformance", "dev", "conformance", "check"),
+    Stage("lint", "dev", "lint", "check", beside="check"),
+    Stage("unit", "dev", "unit", "check", beside="check"),
+    Stage("conformance", "dev", "conformance", "check", beside="check"),
 )
 NET_STAGES = (
     Stage("build", "dev"),
-    Stage("net", "dev", "net", timed=True),
+    Stage("net", "dev", "net"),
     Stage("net-whole", "dev", "net-whole"),
 )
-ALL_STAGES = STAGES + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"))
+PREEMPT_STAGES = (
+    Stage("build-preempt", "preempt"),
+    Stage("preempt", "preempt", "conformance|inside|fault", env=tuple(PREEMPT_ENV.items())),
+)
+ALL_STAGES = STAGES + PREEMPT_STAGES + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"))
 DAILY = ("-LE", "^nightly$")  # options of ctest: what `make test` and `make check` leave out
 TREES = {
     "dev": "build",
@@ -131,6 +128,8 @@ class Count:
     failed: int = 0
     skipped: int = 0
     ends: dict = field(default_factory=dict)  # test that failed -> the end of what it printed
+    second: int = 0  # tests that passed only when run again
+    test_s: float = 0  # sum of the times of the tests
 
     def add(self, other):
         """Adds another count to this one."""
@@ -138,6 +137,8 @@ class Count:
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.second += other.second
+        self.test_s += other.test_s
 
     def __str__(self):
         text = f"{self.passed} passed, {self.failed} failed"
@@ -203,11 +204,13 @@ def build(stage, jobs, everything):
 
 
 def read_report(path):
-    """Counts the cases of a JUnit report of ctest."""
-    count = Count()
+    """Counts the cases of a JUnit report of ctest by label, which is a test's name up to a dot."""
+    counts = {}
     if not path.exists():
-        return count
+        return counts
     for case in ElementTree.parse(path).getroot().iter("testcase"):
+        count = counts.setdefault(case.get("name").split(".")[0], Count())
+        count.test_s += float(case.get("time") or 0)
         status = case.get("status")
         if status == "run":
             count.passed += 1
@@ -217,17 +220,26 @@ def read_report(path):
             count.ends[case.get("name")] = printed[-END_LINES:]
         else:
             count.skipped += 1
-    return count
+    return counts
+
+
+def sum_of(counts):
+    """One count of several."""
+    total = Count()
+    for count in counts:
+        total.add(count)
+    return total
 
 
 def run_ctest(stage, jobs, prefix, choice=(), only=None):
     """Runs the tests of a stage's labels that `choice` (options of ctest) leaves, or of these the
-    tests `only`. No test is a failure, except in one part of several."""
+    tests `only`. Returns a count for each label. No test is a failure, except in one part of
+    several."""
     tree = ROOT / TREES[stage.preset]
     if not (tree / "CTestTestfile.cmake").exists():
         say(f"{stage.name}: there is no build tree {tree.name}")
-        return Count(failed=1)
-    report = tree / f"report-{stage.name}.xml"
+        return {stage.name: Count(failed=1)}
+    report = tree / f"report-{stage.name.replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
     command = prefix + ["ctest", "--test-dir", str(tree), "-j", str(jobs), "--output-on-failure"]
     command += ["--output-junit", str(report), "-L", f"^({stage.label})$"]
@@ -238,40 +250,58 @@ def run_ctest(stage, jobs, prefix, choice=(), only=None):
         command += ["-R", "^(" + "|".join(re.escape(name) for name in only) + ")$"]
     environment = {**os.environ, **dict(stage.env)}
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment, check=False)
-    count = read_report(report)
-    if count.passed + count.failed + count.skipped == 0 and "-I" not in choice:
+    counts = read_report(report)
+    if not counts and "-I" not in choice:
         say(f"{stage.name}: no test was run")
-        count.failed += 1
-    elif done.returncode and not count.failed:
+        counts[stage.name] = Count(failed=1)
+    elif done.returncode and not sum_of(counts.values()).failed:
         say(f"{stage.name}: ctest failed with code {done.returncode}")
-        count.failed += 1
-    return count
+        counts[stage.name] = Count(failed=1)
+    return counts
 
 
-def run_again(stage, prefix, first):
-    """Runs the tests that failed once more, alone. Returns the count with what that has changed."""
-    again = run_ctest(stage, 1, prefix, only=first.ends)
-    for name in first.ends.keys() - again.ends.keys():
-        again.ends[f"{name} (passed when run again, alone)"] = first.ends[name]
+def run_again(stage, prefix, counts):
+    """Runs the tests that failed once more, alone, and corrects the counts of their labels."""
+    first = sum_of(counts.values()).ends
+    again = sum_of(run_ctest(stage, 1, prefix, only=first).values()).ends
+    for name in sorted(first):
+        count = counts[name.split(".")[0]]
+        if name in again:
+            count.ends[name] = again[name]
+            continue
+        count.passed, count.failed = count.passed + 1, count.failed - 1
+        count.second += 1
+        count.ends[f"{name} (passed when run again, alone)"] = count.ends.pop(name)
         with (ROOT / TREES[stage.preset] / "second-runs.txt").open("a", encoding="utf-8") as log:
             log.write(f"{time.strftime('%Y-%m-%d %H:%M')} {name}\n")
-    return Count(first.passed + again.passed, again.failed, first.skipped, again.ends)
+    return counts
 
 
 def run_stage(stage, jobs, choice):
-    """Runs one stage; thread-sanitizer stages are skipped where its run-time does not start."""
+    """Runs one stage, or several as one. Returns a count for each label; one for a build.
+
+    Stages of the thread sanitizer are skipped where its run-time does not start.
+    """
     prefix = []
-    if stage.env == tuple(PREEMPT_ENV.items()):
+    if ("TMB_PREEMPT_SEED", PREEMPT_SEED) in stage.env:
         say(f"{stage.name}: TMB_PREEMPT_SEED={PREEMPT_SEED}")
     if stage.preset == "tsan":
         prefix = tsan_prefix()
         if prefix is None:
             say(f"{stage.name}: skipped: programs under the thread sanitizer do not start here")
-            return Count(skipped=1)
+            return {stage.name: Count(skipped=1)}
     if not stage.label:
-        return build(stage, jobs, choice != DAILY)
-    count = run_ctest(stage, jobs * stage.waits, prefix, choice)
-    return run_again(stage, prefix, count) if stage.timed and count.ends else count
+        return {stage.name: build(stage, jobs, choice != DAILY)}
+    counts = run_ctest(stage, jobs * stage.waits, prefix, choice)
+    return run_again(stage, prefix, counts) if sum_of(counts.values()).ends else counts
+
+
+def as_one(stages):
+    """Neighbouring stages that run at the same time, as one stage."""
+    if len(stages) == 1:
+        return stages[0]
+    label = "|".join(stage.label for stage in stages)
+    return replace(stages[0], name=stages[0].beside, label=label)
 
 
 def processor_s():
@@ -280,21 +310,24 @@ def processor_s():
     return used.ru_utime + used.ru_stime
 
 
-def run_timed(stage, jobs, choice):
-    """Runs one stage. Returns its count and its line in the table of stages."""
-    say(f"\n==== {stage.name}")
+def run_timed(stages, jobs, choice):
+    """Runs stages at the same time. Returns their count and their lines in the table."""
+    stage = as_one(stages)
+    say(f"\n==== {stage.name}" + (f": {stage.label}" if len(stages) > 1 else ""))
     start, used = time.monotonic(), processor_s()
-    count = run_stage(stage, jobs, choice)
+    counts = run_stage(stage, jobs, choice)
     wall, used = time.monotonic() - start, processor_s() - used
-    return count, table_line(stage.name, count, wall, used)
+    total = sum_of(counts.values())
+    lines = [table_line(stage.name, total, f"{wall:.0f} s", f"{used:.0f} s")]
+    if len(stages) > 1:
+        lines += [table_line("  " + n, c, f"({c.test_s:.0f} s)", "") for n, c in counts.items()]
+    return total, lines
 
 
-def table_line(name, count, wall_s, used_s):
+def table_line(name, count, wall, used):
     """One line of the table of stages."""
-    return (
-        f"  {name:17}{count.passed:7}{count.failed:7}{count.skipped:8}"
-        f"{wall_s:8.0f} s{used_s:10.0f} s"
-    )
+    results = f"{count.passed:7}{count.failed:7}{count.skipped:8}"
+    return f"  {name:19}{results}{wall:>10}{used:>10}".rstrip()
 
 
 def show_failures(total):
@@ -350,16 +383,20 @@ def main():
         return 0
     total, lines = Count(), []
     start, used = time.monotonic(), processor_s()
-    for stage in stages:
-        if options.only and stage.name not in options.only:
-            continue
-        count, line = run_timed(stage, options.jobs, choice)
+    if options.only:
+        stages = [stage for stage in stages if stage.name in options.only]
+    for _, several in itertools.groupby(stages, lambda stage: stage.beside or stage.name):
+        count, rows = run_timed(list(several), options.jobs, choice)
         total.add(count)
-        lines.append(line)
-    lines.append(table_line("all", total, time.monotonic() - start, processor_s() - used))
-    say("\n  stage             passed failed skipped   wall-clock  processor\n" + "\n".join(lines))
+        lines += rows
+    wall, used = time.monotonic() - start, processor_s() - used
+    lines.append(table_line("all", total, f"{wall:.0f} s", f"{used:.0f} s"))
+    say("\n  stage               passed failed skipped      wall processor\n" + "\n".join(lines))
     say("")
     show_failures(total)
+    if total.second > SECOND_MOST:
+        say(f"{total.second} tests needed a second run; at most {SECOND_MOST} may")
+        total.failed += 1
     say(str(total))
     return 1 if total.failed or not total.passed else 0
 

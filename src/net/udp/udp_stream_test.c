@@ -130,22 +130,22 @@ static void messages(void **state) {
   static const size_t sizes[] = {0, 8, 100, 257, 1000, 5000, 65536, 20000, 16};
   for (int v6 = 0; v6 < 2; v6++) {
     begin(UDP_STREAM_ALWAYS, v6 ? AF_INET6 : AF_INET, NULL);
-    for (uint32_t k = 0; k < 6000; k++) message(k & 1, k, sizes[k % TMB_ARRAY_LEN(sizes)]);
-    until(6000);
+    for (uint32_t k = 0; k < 3000; k++) message(k & 1, k, sizes[k % TMB_ARRAY_LEN(sizes)]);
+    until(3000);
     for (int i = 0; i < 2; i++) {
       assert_int_equal(rig_stats[i].refused, 0);
       assert_cmp(rig_stats[i].retransmits, <, 100); /* while the pair changes its connection */
     }
-    end(6000);
+    end(3000);
   }
 }
 
-/* 200 MB each way while neither reads for long stretches: full socket buffers stop nobody. */
+/* 60 MB each way while neither reads for long stretches: full socket buffers stop nobody. */
 static void full_buffers(void **state) {
   (void)state;
   begin(UDP_STREAM_ALWAYS, AF_INET, NULL);
   uint64_t done = 0;
-  for (uint32_t k = 0; k < 200; k++) {
+  for (uint32_t k = 0; k < 60; k++) {
     for (uint32_t r = 0; r < 2; r++) {
       struct tmb_rma rma = {.peer = !r,
                             .remote = rig_segment[!r] + (1u << 20),
@@ -157,7 +157,7 @@ static void full_buffers(void **state) {
     }
     for (uint32_t i = 0; i < 500; i++) (void)rig_progress(k & 1, TMB_SERVE_ALL);
   }
-  for (uint32_t steps = 0; done < 400; steps++) {
+  for (uint32_t steps = 0; done < 120; steps++) {
     assert_cmp(steps, <, STEPS_MAX);
     step();
   }
