@@ -72,10 +72,18 @@ TMB_PRINTF(2, 3) static void add(struct message *msg, const char *fmt, ...) {
   va_end(args);
 }
 
+/* Whether a message ends with a number: it passes on the message of another process. */
+static bool has_number(const struct message *msg) {
+  enum { BYTES = sizeof "[TMB-0123]" - 1 };
+  if (msg->len < BYTES) return false;
+  const char *end = msg->text + msg->len - BYTES;
+  return memcmp(end, "[TMB-", 5) == 0 && end[BYTES - 1] == ']';
+}
+
 /* Appends the number of the message, if it has one, behind its last line. */
 static void add_number(struct message *msg, unsigned number) {
   while (msg->len > 0 && msg->text[msg->len - 1] == '\n') msg->len--;
-  if (!number) return;
+  if (!number || has_number(msg)) return;
   const int n = snprintf(msg->text + msg->len, NUMBER_BYTES, " [TMB-%04u]", number % 10000);
   if (n > 0) msg->len += (size_t)n;
 }

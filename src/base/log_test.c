@@ -40,6 +40,7 @@ static void say_things(void *arg) {
   tmb_warn("watch %s", "two");
   tmb_print("plain");
   tmb_print("out of memory for %d\n", 3);
+  tmb_print("out of memory for %s\n", "x [TMB-0322]");
   tmb_info("hidden");
   tmb_cfg_override(TMB_CFG_VERBOSE, "1", "test", true);
   tmb_info("shown");
@@ -55,6 +56,7 @@ static void messages_show_the_rank(void **state) {
                                 "tombolo: rank 3: warning: watch two\n"
                                 "tombolo: rank 3: plain\n"
                                 "tombolo: rank 3: out of memory for 3 [TMB-0001]\n"
+                                "tombolo: rank 3: out of memory for x [TMB-0322]\n"
                                 "tombolo: rank 3: shown\n");
 }
 
