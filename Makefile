@@ -10,7 +10,7 @@ PART ?=
 # and then the figures. PART: these parts only.
 STUDY ?=
 
-.PHONY: all help deps configure build demo check python test test-all test-net bench book study figures install uninstall packages clean format tidy
+.PHONY: all help deps configure build demo check python test test-all test-net bench book study figures install uninstall packages release clean format tidy
 all: build
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "                       CAF_ALIASES=1: also caf and cafrun, for tombolo fc and tombolo run"
 	@echo "make uninstall PREFIX=/usr/local   removes what make install has put there, and nothing else"
 	@echo "make packages          Debian packages of lib, dev, tools, fortran, upc and doc, in $(BUILD)/packages"
+	@echo "make release           notes, tarball, checksums, bill of materials and the tag; DRY=1: no tag"
 	@echo "make deps              install the Debian packages that are missing; STUDY=1: also what the study compares with"
 	@echo "make format            run clang-format on the sources;  make tidy: check the house rules"
 	@echo "make clean             remove the build trees"
@@ -97,6 +98,10 @@ install: build
 packages: build
 	@cd $(BUILD) && cpack -G DEB -B packages >packages.log || { cat packages.log; exit 1; }
 	@ls -l $(BUILD)/packages/*.deb
+
+# Of the version in CMakeLists.txt and this commit.
+release:
+	@python3 scripts/release.py --build $(if $(DRY),--dry-run)
 
 # By the list of files in the prefix; needs no build tree.
 uninstall:

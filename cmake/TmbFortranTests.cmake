@@ -161,7 +161,8 @@ if(TMB_BENCH)
       tombolo_tool caf_shared fortran_modules
     COMMENT "Fortran: tombolo-bench-fortran" VERBATIM)
   list(APPEND tmb_fortran_bench "${program}")
-  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
+    COMPONENT fortran)
 
   # The coarray form of hydro.
   set(program "${PROJECT_BINARY_DIR}/bench/hydro-caf")

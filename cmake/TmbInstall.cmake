@@ -14,7 +14,9 @@ install(TARGETS tombolo_shared tombolo_static EXPORT tombolo-targets
 if(TARGET tombolo_tool)
   install(TARGETS tombolo_tool RUNTIME COMPONENT tools)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
-    COMPONENT tools FILES_MATCHING PATTERN "*.1")
+    COMPONENT tools FILES_MATCHING PATTERN "tombolo*.1")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+    COMPONENT dev FILES_MATCHING PATTERN "*run*.1" PATTERN "tombolo*" EXCLUDE)
   set(tmb_completion "${PROJECT_SOURCE_DIR}/cmake/install/completion")
   install(FILES "${tmb_completion}/tombolo.bash" RENAME tombolo
     DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT tools)

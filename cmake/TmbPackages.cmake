@@ -5,8 +5,16 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tombolo)
 set(CPACK_PACKAGE_VENDOR "Tombolo")
-set(CPACK_PACKAGE_CONTACT "Tombolo developers <tombolo@localhost>" CACHE STRING
-  "Maintainer field of Debian packages")
+file(STRINGS "${PROJECT_SOURCE_DIR}/packaging/debian/maintainer" tmb_maintainer LIMIT_COUNT 1)
+set(CPACK_PACKAGE_CONTACT "${tmb_maintainer}" CACHE STRING "Maintainer field of Debian packages")
+execute_process(COMMAND git -C "${PROJECT_SOURCE_DIR}" log -1 --format=%cD
+  OUTPUT_VARIABLE TMB_PACKAGE_DATE OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT TMB_PACKAGE_DATE)
+  string(TIMESTAMP TMB_PACKAGE_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/install/packages.cmake.in"
+  "${PROJECT_BINARY_DIR}/generated/packages.cmake" @ONLY)
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_BINARY_DIR}/generated/packages.cmake")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
@@ -47,22 +55,26 @@ function(tmb_package component section summary text)
 endfunction()
 set(tmb_about "Tombolo is a communication layer for PGAS programs with the GASNet-EX API.")
 tmb_package(lib libs "communication layer for PGAS programs: library"
-  "${tmb_about} This package has the shared library and its conduits.")
+  "${tmb_about}\nThis package has the shared library and its conduits.")
 tmb_package(dev libdevel "communication layer for PGAS programs: headers"
-  "${tmb_about} This package has headers, the static library and build fragments." lib)
+  "${tmb_about}\nThis package has headers, the static library and build fragments." lib)
 tmb_package(tools utils "communication layer for PGAS programs: commands"
-  "${tmb_about} This package has the command tombolo with its manual pages.")
+  "${tmb_about}\nThis package has the command tombolo with its manual pages.")
 tmb_package(fortran libdevel "communication layer for PGAS programs: coarrays"
-  "${tmb_about} This package has the library that gfortran needs for coarrays." dev tools)
+  "${tmb_about}\nThis package has the library that gfortran needs for coarrays." dev tools)
 tmb_package(upc libdevel "communication layer for PGAS programs: UPC"
-  "${tmb_about} This package has the UPC compiler and its libraries." dev tools)
+  "${tmb_about}\nThis package has the UPC compiler and its libraries." dev tools)
 tmb_package(doc doc "communication layer for PGAS programs: documents"
-  "${tmb_about} This package has documents and examples.")
+  "${tmb_about}\nThis package has documents and examples.")
 tmb_package(mpi libs "communication layer for PGAS programs: conduit mpi"
-  "${tmb_about} This package has the conduits over Open MPI and MPICH." lib)
+  "${tmb_about}\nThis package has the conduits over Open MPI and MPICH." lib)
 tmb_package(sim utils "communication layer for PGAS programs: simulator"
-  "${tmb_about} This package has the simulator behind 'tombolo sim'." tools)
+  "${tmb_about}\nThis package has the simulator behind 'tombolo sim'." tools)
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
+foreach(component LIB FORTRAN UPC)
+  set(CPACK_DEBIAN_${component}_PACKAGE_CONTROL_EXTRA
+    "${PROJECT_SOURCE_DIR}/packaging/debian/triggers")
+endforeach()
 
 # Only packages have a copyright file for each component.
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)

@@ -496,11 +496,19 @@ if(NOT TMB_SANITIZE)
   tmb_add_check(reference lint python3 ${tmb_scripts}/reference.py --check)
   tmb_add_check(reference_test lint python3 ${tmb_scripts}/reference_test.py)
   tmb_add_check(messages lint python3 ${tmb_scripts}/messages.py)
+  tmb_add_check(packaging lint python3 ${tmb_scripts}/check_packaging.py)
   tmb_add_check(completion lint python3 ${tmb_scripts}/completion.py)
   tmb_add_check(symbols lint python3 ${tmb_scripts}/check_symbols.py
     --lib $<TARGET_FILE:tombolo_shared> --include ${PROJECT_SOURCE_DIR}/include
     --symbols ${PROJECT_SOURCE_DIR}/tests/data/symbols.txt
     --optional ${PROJECT_SOURCE_DIR}/tests/data/symbols_optional.txt)
+
+  # The library of the last release tag is built for it.
+  tmb_add_check(abi compile python3 ${tmb_scripts}/abi.py --lib $<TARGET_FILE:tombolo_shared>)
+  set_tests_properties(compile.abi PROPERTIES LABELS "compile;nightly" TIMEOUT 1200)
+  tmb_add_check(release compile python3 ${tmb_scripts}/release.py --dry-run --build
+    --out ${PROJECT_BINARY_DIR}/release)
+  set_tests_properties(compile.release PROPERTIES LABELS "compile;nightly" TIMEOUT 1200)
 
   if(TMB_CUDA)
     set(tmb_cuda_include "")

@@ -137,7 +137,8 @@ if(TMB_BENCH)
     DEPENDS "${src}/tombolo-bench-upc.upc" $<TARGET_OBJECTS:bench_upc_api> ${tmb_upc_needs}
     COMMENT "UPC: tombolo-bench-upc" VERBATIM)
   list(APPEND tmb_upc_bench "${program}")
-  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo")
+  install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
+    COMPONENT upc)
 endif()
 if(TMB_BENCH AND FFTW3_FOUND)
   set(program "${PROJECT_BINARY_DIR}/bench/ft-upc")

@@ -13,7 +13,8 @@ PACKAGES=(build-essential clang clang-format libclang-rt-14-dev cmake ninja-buil
   gfortran gfortran-11
   libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev
   slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libsimgrid-dev
-  python3-dev python3-numpy python3-pytest python3-venv)
+  python3-dev python3-numpy python3-pytest python3-venv
+  groff man-db lintian abigail-tools rpm)
 
 # Of the study: Matplotlib for its drawings (44 MB to fetch, 190 MB on the disk); as peers ScaLAPACK
 # for matmul and cholesky, OpenCoarrays, FFTW for MPI.

@@ -372,14 +372,23 @@ by_packages() {
   (cd "$build" && cpack -G DEB -B "$work/packages") >cpack.log 2>&1 || { cat cpack.log; exit 1; }
   for package in "$work"/packages/tombolo-*.deb; do
     dpkg-deb -x "$package" root
-    dpkg-deb -c "$package" | awk '$1 !~ /^d/ { print $6 }' | sed 's,^./usr/,,' >>packed
+    dpkg-deb -c "$package" | awk '$1 !~ /^d/ { print $6 }' |
+      sed 's,^./usr/,,; /^share\/man\//s/\.gz$//' >>packed
   done
   [ -z "$(sort packed | uniq -d)" ] || { echo "FAILED: in two packages"; exit 1; }
   # The list itself and the Python package are in none.
   grep -v "install_manifest.txt$\|^lib/python" "$prefix/lib/tombolo/install_manifest.txt" |
     LC_ALL=C sort >wanted
-  grep -v "^share/doc/tombolo-[a-z]*/copyright$" packed | LC_ALL=C sort | diff wanted - ||
+  # Packages have a copyright, a changelog and lintian's overrides, and a page for each launcher.
+  grep -v "^share/doc/tombolo-[a-z]*/\(copyright\|changelog.gz\)$" packed |
+    grep -v "^share/lintian/" |
+    grep -v "^share/man/man1/gasnetrun_\(aries\|ibv\|mpi\|ofi\|smp\|ucx\).1$" |
+    LC_ALL=C sort | diff wanted - ||
     { echo "FAILED: files of packages"; exit 1; }
+  if command -v lintian >/dev/null; then
+    lintian --no-cfg --fail-on error,warning "$work"/packages/tombolo-*.deb >lintian.txt 2>&1 ||
+      { cat lintian.txt; echo "FAILED: lintian"; exit 1; }
+  fi
   dpkg-deb -f "$work"/packages/tombolo-dev_*.deb Depends | grep -q "tombolo-lib (= "
   awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$here/../../README.md" >neighbour.c
   export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root/usr/lib/pkgconfig

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# prepare.sh COMPONENT ROOT VERSION DATE: what Debian wants of a package beside its files: manual
+# pages that are compressed, with links for those that only include another one; a changelog; and
+# the reasons for what lintian reports (overrides, in this folder). Called by CPack before it packs.
+set -euo pipefail
+component=$1 root=$2 version=$3 date=$4
+here=$(cd "$(dirname "$0")" && pwd)
+package=tombolo-$component
+man=$root/usr/share/man
+if [ -d "$man" ]; then
+  # Launchers have the page of the one whose options they take.
+  for program in "$root"/usr/bin/gasnetrun_*; do
+    page=$man/man1/$(basename "$program").1
+    [ -e "$program" ] && [ ! -e "$page" ] && echo ".so man1/gasnetrun_udp.1" >"$page"
+  done
+  find "$man" -name '*.[1-9]' -type f -print0 | while IFS= read -r -d '' page; do
+    target=$(sed -n '1s/^\.so man[0-9]\///p' "$page")
+    if [ -n "$target" ]; then
+      ln -sf "$target.gz" "$page.gz"
+      rm "$page"
+    else
+      gzip -9nf "$page"
+    fi
+  done
+fi
+doc=$root/usr/share/doc/$package
+mkdir -p "$doc"
+printf 'tombolo (%s) unstable; urgency=medium\n\n  * %s\n\n -- %s  %s\n' "$version" \
+  "Release $version; see CHANGELOG.md in tombolo-doc." \
+  "$(cat "$here/maintainer")" "$date" | gzip -9n >"$doc/changelog.gz"
+awk -v package="$package" '/^#/ { reason = $0 } $1 == package ":" || $1 == "*:" {
+  if (reason) print reason
+  reason = ""
+  $1 = package ":"
+  print
+}' "$here/overrides" >"$root.overrides"
+if [ -s "$root.overrides" ]; then
+  install -D -m 644 "$root.overrides" "$root/usr/share/lintian/overrides/$package"
+fi
+rm -f "$root.overrides"
