@@ -163,6 +163,10 @@ if(TMB_BENCH)
   list(APPEND tmb_fortran_bench "${program}")
   install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
     COMPONENT fortran)
+  # As that of the other measuring programs: beside the prefix's libraries.
+  set(installed "${CMAKE_INSTALL_LIBEXECDIR}/tombolo/tombolo-bench-fortran")
+  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${installed}\"
+    NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT fortran)
 
   # The coarray form of hydro.
   set(program "${PROJECT_BINARY_DIR}/bench/hydro-caf")

@@ -139,6 +139,10 @@ if(TMB_BENCH)
   list(APPEND tmb_upc_bench "${program}")
   install(PROGRAMS "${program}" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tombolo"
     COMPONENT upc)
+  # As that of the other measuring programs: beside the prefix's libraries.
+  set(installed "${CMAKE_INSTALL_LIBEXECDIR}/tombolo/tombolo-bench-upc")
+  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${installed}\"
+    NEW_RPATH \"\\\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}\")" COMPONENT upc)
 endif()
 if(TMB_BENCH AND FFTW3_FOUND)
   set(program "${PROJECT_BINARY_DIR}/bench/ft-upc")

@@ -172,7 +172,7 @@ def build(number, tar):
                 "--target",
                 "tombolo_shared",
                 "tombolo_tool",
-                "example__hello",
+                "examples__hello",
             ],
             ["build/bin/tombolo", "run", "-n", "2", "build/examples/hello"],
         ):

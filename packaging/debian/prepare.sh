@@ -24,6 +24,9 @@ if [ -d "$man" ]; then
     fi
   done
 fi
+for program in "$root"/usr/libexec/tombolo/tombolo-bench-*; do
+  [ -e "$program" ] && strip --strip-unneeded "$program" # CPack strips what it knows as a target
+done
 doc=$root/usr/share/doc/$package
 mkdir -p "$doc"
 printf 'tombolo (%s) unstable; urgency=medium\n\n  * %s\n\n -- %s  %s\n' "$version" \
