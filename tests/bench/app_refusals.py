@@ -65,7 +65,8 @@ def told(app, names):
     assert done.returncode == 0, done.stderr
     for name in names:
         assert f"--{name}=N" in done.stdout, (app, name, done.stdout)
-    assert done.stdout.count("(default") == len(names) + 2 + (app == "hydro"), done.stdout
+    defaults = len(names) + 2 + (app in ("hydro", "stencil"))
+    assert done.stdout.count("(default") == defaults, done.stdout
     listed = run(app, ["--list"]).stdout.splitlines()
     assert listed, app
     for line in listed:
