@@ -199,7 +199,9 @@ def looks(names):
 
 # ---- numbers and ticks
 def number(value):
-    """A short form of a value, as 12, 0.034, 4.2k."""
+    """A short form of a value, as 12, 0.034, 16384, 4.2M."""
+    if value == int(value) and abs(value) < 1e5:
+        return f"{value:.0f}"
     for limit, mark in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= limit:
             return f"{value / limit * (10 if mark == 'k' else 1):.3g}{mark}"

@@ -490,7 +490,12 @@ def tree_of(prefix, out):
 
 def main():
     options = options_of()
-    options.out.mkdir(parents=True, exist_ok=True)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        print(f"study: --out {options.out}: {error.strerror}: name a folder that can be made",
+              file=sys.stderr)
+        return 2
     if not (options.build / "bench").exists():
         options.build = tree_of(options.build, options.out)
     for number in (signal.SIGINT, signal.SIGTERM):

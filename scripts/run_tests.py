@@ -66,7 +66,7 @@ class Stage:
     env: tuple = ()
     select: tuple = ()  # options of ctest that choose among the tests of the label
     beside: str = ""  # runs together with its neighbours that have the same word here
-    waits: int = 1  # its tests wait most of the time: so many times as many run at once
+    waits: float = 1  # its tests wait most of the time: so many times as many run at once
 
 
 # Stages whose tests compute fill the processors together; those whose tests wait do so in turn.
@@ -82,13 +82,13 @@ STAGES = (
     Stage("bench", "dev", "bench", beside="one host"),
     Stage("fortran", "dev", "fortran", beside="one host"),
     Stage("fortran-asan", "dev", "fortran-asan", env=tuple(ASAN_JOB_ENV.items())),
-    Stage("multi", "dev", "multi", beside="waiting", waits=2),
-    Stage("fault", "dev", "fault", beside="waiting", waits=2),
-    Stage("net", "dev", "net", beside="waiting", waits=2),
-    Stage("fuzz", "dev", "fuzz", beside="waiting", waits=2),
-    Stage("upc", "dev", "upc", beside="waiting", waits=2),
-    Stage("python", "dev", "python", beside="waiting", waits=2),
-    Stage("install", "dev", "install", beside="waiting", waits=2),
+    Stage("multi", "dev", "multi", beside="waiting", waits=1.5),
+    Stage("fault", "dev", "fault", beside="waiting", waits=1.5),
+    Stage("net", "dev", "net", beside="waiting", waits=1.5),
+    Stage("fuzz", "dev", "fuzz", beside="waiting", waits=1.5),
+    Stage("upc", "dev", "upc", beside="waiting", waits=1.5),
+    Stage("python", "dev", "python", beside="waiting", waits=1.5),
+    Stage("install", "dev", "install", beside="waiting", waits=1.5),
     Stage("build-asan", "asan-ubsan"),
     Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items())),
     Stage("asan-conformance", "asan-ubsan", "conformance|inside", env=tuple(ASAN_JOB_ENV.items())),
@@ -292,7 +292,7 @@ def run_stage(stage, jobs, choice):
             return {stage.name: Count(skipped=1)}
     if not stage.label:
         return {stage.name: build(stage, jobs, choice != DAILY)}
-    counts = run_ctest(stage, jobs * stage.waits, prefix, choice)
+    counts = run_ctest(stage, int(jobs * stage.waits), prefix, choice)
     return run_again(stage, prefix, counts) if sum_of(counts.values()).ends else counts
 
 

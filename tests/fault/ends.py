@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 240
+# cases: 1of2 2of2
 """How jobs end: exit codes, early ends, crashes, kills, stops; for both ways to start a job."""
 
 import os

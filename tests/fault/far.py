@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 300
+# cases: 1of3 2of3 3of3
 """Ranks on other hosts, pretended on this machine (TOMBOLO_PLACES), that die or stop answering: the
 job ends, with rank and host named and nothing left, or the survivors go on and agree on who is
 left. A slow peer is not a dead one."""

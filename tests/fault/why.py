@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 300
+# cases: 1of2 2of2
 """`tombolo ps`, `tombolo why` and `--watchdog`: jobs that hang in known ways are named as what they
 are, jobs that are slow are not called hangs, and no rank is disturbed by being looked at."""
 

@@ -184,8 +184,12 @@ def case_name(case):
 
 
 def choose(cases, words):
-    """The cases whose names contain one of the words; all without words. Exits 2 when no name
-    contains a word, since a test that runs nothing proves nothing."""
+    """The cases whose names contain one of the words; all without words; each N-th from number K on
+    where the only word is KofN. Exits 2 when no name contains a word, since a test that runs
+    nothing proves nothing."""
+    part = re.fullmatch(r"([1-9])of([1-9])", words[0]) if len(words) == 1 else None
+    if part:
+        return cases[int(part[1]) - 1::int(part[2])]
     names = [case_name(case) for case in cases]
     for word in words:
         if not any(word in name for name in names):

@@ -88,7 +88,8 @@ def options(command):
 
 
 # Options of type text: any value will do, and the command then goes on to do its work.
-TEXTS = {"--cwd", "--env", "--env-only", "--json", "--output", "--hosts", "--save", "--compare"}
+TEXTS = {"--cwd", "--env", "--env-only", "--json", "--output", "--out", "--hosts", "--save",
+         "--compare"}
 
 
 # These pass options that are not theirs on to a compiler, which has codes of its own.

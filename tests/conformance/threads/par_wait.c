@@ -10,7 +10,7 @@
 #include "job.h"
 #include "threads.h"
 
-enum { THREADS = 16, ROUNDS = 60 };
+enum { THREADS = 16, ROUNDS = 30 };
 
 static gex_AM_Index_t wake_index;
 static int level[THREADS];
