@@ -102,6 +102,14 @@ class Runner(unittest.TestCase):
         chosen = [s for s in run_tests.CHECK_STAGES if s.name == "conformance"][0]
         self.assertEqual(chosen.also, "check")
 
+    def test_beside(self):
+        """Stages that run as one have the same tree, environment, second label and share."""
+        for every in (run_tests.ALL_STAGES, run_tests.CHECK_STAGES):
+            for word in {stage.beside for stage in every if stage.beside}:
+                group = [stage for stage in every if stage.beside == word]
+                same = {(s.preset, s.env, s.also, s.select, s.waits) for s in group}
+                self.assertEqual(len(same), 1, word)
+
     def test_parts(self):
         """The parts K/N, together, run each test once; a part may have none."""
         with tempfile.TemporaryDirectory() as folder:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Puts former bugs back, one at a time, and checks that the tests of `make test` find each.
 
-Usage: seeds.py [--only NAME]... [--list] [--keep] [--jobs N]
+Usage: seeds.py [--only NAME]... [--list] [--check BUILD] [--keep] [--jobs N]
 Each tests/seeds/NAME.patch puts one bug back that this project once had. Lines `key: value` stand
 above the patch:
   bug      what was wrong
@@ -13,10 +13,13 @@ above the patch:
 The work happens in a copy of the sources, build-seeds/. There the tests are run first without any
 seed, and all must pass. A seed whose file has moved is applied to the file of the same name. The
 last line is `N found, N missed`; the exit code is 1 when one was missed.
+`--check BUILD` runs nothing: each patch must fit the sources, and each regular expression name
+tests of `make test` that the build tree BUILD has.
 """
 
 import argparse
 import fnmatch
+import json
 import re
 import shutil
 import subprocess
@@ -159,6 +162,23 @@ def apply(seed, reverse):
     return (done.stdout + done.stderr) if done.returncode else ""
 
 
+def check(seeds, tree):
+    """Whether every seed can be tried: its patch fits, and `make test` has its tests."""
+    command = ["ctest", "--test-dir", str(tree), "-LE", "^nightly$", "--show-only=json-v1"]
+    shown = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    names = [test["name"] for test in json.loads(shown)["tests"]]
+    wrong = []
+    for seed in seeds:
+        fits = subprocess.run(["patch", "-p1", "-s", "--dry-run"], cwd=ROOT, input=seed.patch,
+                              stdout=subprocess.PIPE, text=True, check=False)
+        if fits.returncode:
+            wrong.append(f"{seed.name}: the patch does not fit: {fits.stdout.strip()}")
+        if not any(re.search(seed.tests, name) for name in names):
+            wrong.append(f"{seed.name}: tests: {seed.tests} is no test of `make test`")
+    print("\n".join(wrong) or f"seeds: {len(seeds)} can be tried")
+    return 1 if wrong else 0
+
+
 def try_seed(seed, jobs):
     """Puts one bug back. Returns the tests that found it, or the reason why it is missed."""
     wrong = apply(seed, False)
@@ -194,6 +214,7 @@ def main():
     )
     parser.add_argument("--only", action="append", metavar="NAME", help="try this seed only")
     parser.add_argument("--list", action="store_true", help="print the seeds and stop")
+    parser.add_argument("--check", type=Path, metavar="BUILD", help="see above")
     parser.add_argument("--keep", action="store_true", help="leave build-seeds/ for the next run")
     parser.add_argument("--jobs", type=int, default=2, help="tests and compilers at a time")
     options = parser.parse_args()
@@ -205,6 +226,8 @@ def main():
     if options.list:
         print("\n".join(f"{seed.name:24} {seed.bug}" for seed in seeds))
         return 0
+    if options.check:
+        return check(seeds, options.check)
     make_copy()
     bad, missed = unsound(seeds, options.jobs), 0
     for seed in seeds:

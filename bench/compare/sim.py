@@ -189,8 +189,9 @@ def prepare(options, folder):
     return program
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Simulated collectives beside real ones.")
+def read_options(what):
+    """The options of a comparison; `what` says of what."""
+    parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build tree")
     parser.add_argument("--hosts", type=int, default=8)
     parser.add_argument("--per-host", default="1,2,4,8", help="ranks of each host, by commas")
@@ -202,6 +203,11 @@ def main():
     options.build = options.build.resolve()
     options.per_host = [int(n) for n in options.per_host.split(",")]
     os.environ.setdefault("TMB_BUILD", str(options.build))
+    return options
+
+
+def main():
+    options = read_options("Simulated collectives beside real ones.")
     confine()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -9,7 +9,6 @@
 # takes are measured by other programs (sim_check.c). No parameter is fitted to a row. Needs root;
 # skipped (77) without. The machine must be idle: its processors serve all ranks.
 #   bench/compare/sim_apps.py [--hosts 8] [--per-host 1,2,4,8] [--rounds 3] [--json FILE]
-import argparse
 import json
 import os
 import statistics
@@ -94,18 +93,7 @@ def hand_over(options, program):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Simulated applications beside real ones.")
-    parser.add_argument("--build", type=Path, default=sim.ROOT / "build", help="build tree")
-    parser.add_argument("--hosts", type=int, default=8)
-    parser.add_argument("--per-host", default="1,2,4,8", help="ranks of each host, by commas")
-    parser.add_argument("--delay-us", type=float, default=3000, help="of a frame, one way")
-    parser.add_argument("--rate-mbit", type=float, default=200, help="of each host's link")
-    parser.add_argument("--rounds", type=int, default=3, help="real runs; their median counts")
-    parser.add_argument("--json", type=Path, help="also write the records to this file")
-    options = parser.parse_args()
-    options.build = options.build.resolve()
-    options.per_host = [int(n) for n in options.per_host.split(",")]
-    os.environ.setdefault("TMB_BUILD", str(options.build))
+    options = sim.read_options("Simulated applications beside real ones.")
     sim.confine()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -106,7 +106,7 @@ static void send_head(struct tree *t, uint32_t rank, const struct tmb_trace_area
 static void send_all(const struct far_clock *c, struct tree *t) {
   const struct tmb_trace_offset offset = compare(c);
   for (uint32_t r = 0; r < t->job.size; r++) {
-    const struct tmb_trace_area *area = tmb_ctl_trace(t->launch->ctl, r);
+    const struct tmb_trace_area *area = tmb_trace_of(t->launch->ctl, r);
     if (!area) continue;
     send_head(t, r, area, &offset);
     send_events(t, r, area);

@@ -49,10 +49,20 @@ void tmb_trace_set_free(struct tmb_trace_set *set) {
   *set = (struct tmb_trace_set){0};
 }
 
+const struct tmb_trace_area *tmb_trace_of(const struct tmb_ctl *ctl, uint32_t rank) {
+  const struct tmb_trace_area *area = tmb_ctl_trace(ctl, rank);
+  const uint64_t most = ctl->trace_bytes / sizeof(struct tmb_trace_event);
+  if (!area) return NULL;
+  const uint64_t capacity = area->capacity;
+  const bool good = capacity && !(capacity & (capacity - 1)) && capacity <= most &&
+                    tmb_trace_bytes(capacity) <= ctl->trace_bytes;
+  return good ? area : NULL;
+}
+
 void tmb_trace_set_here(struct tmb_trace_set *set, const struct tmb_ctl *ctl) {
   const struct tmb_trace_moment now = tmb_trace_moment_now();
   for (uint32_t r = 0; r < set->size; r++) {
-    const struct tmb_trace_area *area = tmb_ctl_trace(ctl, r);
+    const struct tmb_trace_area *area = tmb_trace_of(ctl, r);
     if (!area) continue;
     set->rank[r].area = area;
     set->rank[r].end = now;
@@ -85,6 +95,12 @@ static void window(struct tmb_trace_rank *rank, uint64_t *from, uint64_t *count)
   rank->dropped = *from;
 }
 
+/* Whole nanoseconds; what a damaged event says becomes a number, too. */
+static int64_t whole_ns(double ns) {
+  const double most = 4e18;
+  return (int64_t)TMB_MAX(-most, TMB_MIN(ns, most));
+}
+
 static bool is_whole(const struct tmb_trace_event *e, uint64_t number) {
   return tmb_load_acq(&e->seq) == (uint32_t)(number + 1) && e->kind > TMB_TRACE_NONE &&
          e->kind < TMB_TRACE_KINDS;
@@ -111,8 +127,8 @@ static void add_items(struct tmb_trace_set *set, uint32_t r, double zero) {
     item->event = e;
     item->rank = r;
     item->cause = TMB_TRACE_NO_ITEM;
-    item->begin_ns = (int64_t)(launcher_ns(set, rank, e->begin) - zero);
-    item->end_ns = e->end ? (int64_t)(launcher_ns(set, rank, e->end) - zero) : item->begin_ns;
+    item->begin_ns = whole_ns(launcher_ns(set, rank, e->begin) - zero);
+    item->end_ns = e->end ? whole_ns(launcher_ns(set, rank, e->end) - zero) : item->begin_ns;
   }
   rank->count = set->items - rank->first;
   end_open(set, rank);

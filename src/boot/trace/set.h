@@ -66,6 +66,9 @@ const char *tmb_trace_path(void);
 int tmb_trace_set_open(struct tmb_trace_set *set, const struct tmb_ctl *ctl);
 void tmb_trace_set_free(struct tmb_trace_set *set);
 
+/* The area of a rank of this machine that has ended. NULL: it has none, or has damaged its head. */
+const struct tmb_trace_area *tmb_trace_of(const struct tmb_ctl *ctl, uint32_t rank);
+
 /* The present moment on both clocks of this host. */
 struct tmb_trace_moment tmb_trace_moment_now(void);
 
