@@ -78,6 +78,10 @@ def by_bytes(data, row, sides, scale=1.0):
     return series
 
 
+def link_name(count):
+    return f"{count} link{'' if count == 1 else 's'}"
+
+
 def at(series, line, x):
     return next((p[1] for p in series.get(line, ()) if p[0] == x), None)
 
@@ -345,6 +349,30 @@ def bandwidth(parts):
     return Shown(panels, sentence("", said))
 
 
+def links(parts):
+    data = parts["rails"]
+    panels, said = [], []
+    for panel in dict.fromkeys(r["panel"] for r in data["records"]):
+        series, limits = {}, {}
+        for r in data["records"]:
+            if r["panel"] == panel:
+                series.setdefault(r["line"], []).append((r["bytes"], *middle(r["values"], 1e-6)))
+                limits.setdefault(r["links"], set()).add(r["bytes"])
+        bounds = {f"limit of {link_name(n)}": [
+            (b, n * data["rate"] / 1e6) for b in sorted(limits[n])]
+            for n in (min(limits), max(limits))}
+        series = {n: sorted(p) for n, p in series.items()}
+        panels.append(Lines(BYTES, Axis("bandwidth", "MB/s", log=True), series, panel,
+                            bounds=bounds))
+        most = max(limits)
+        x = last_x(series)
+        one, all_links = (at(series, link_name(n), x) for n in (min(limits), most))
+        if one and all_links:
+            said.append(f"{panel} of {plots.size(x)}B: {plots.number(one)} MB/s over one, "
+                        f"{plots.number(all_links)} MB/s over {most}")
+    return Shown(panels, sentence("", said)) if panels else None
+
+
 def overlap(parts):
     panels = ops_figure("overlap", Axis("share hidden", log=False, low=0, high=1.03),
                         keep=lambda name: name not in ("memcpy", "TCP"))(parts)
@@ -521,6 +549,9 @@ FIGURES = [
            depth, BAND_SAMPLES),
     Figure("bandwidth", "Bandwidth by size", OPS, "Many operations in flight, one after the other.",
            bandwidth, BAND_SAMPLES),
+    Figure("links", "Bandwidth over one to four links", ("rails",),
+           "Two hosts (network namespaces) joined by links of 1 Gbit/s each; a transfer is shared "
+           "among the links in use.", links),
     Figure("overlap", "Overlap by size", OPS,
            "The share of a transfer that a computation as long as it hides. 1: all. In shared "
            "memory the processor itself copies.", overlap,

@@ -38,7 +38,7 @@ SECONDS = {
     "matmul": (10, 65, 75), "cholesky": (10, 65, 75), "ft1": (14, 120, 120), "ops": (20, 70, 90),
     "opsfar": (20, 70, 90), "opsofi": (0, 120, 120), "opsmpi": (0, 70, 90), "forms": (14, 90, 100),
     "coll": (10, 50, 50), "coll4": (0, 110, 110), "upc": (10, 60, 60), "fetchadd": (12, 60, 60),
-    "start": (12, 90, 120),
+    "start": (12, 90, 120), "rails": (0, 130, 150),
     "bench": (30, 0, 120), "apps": (0, 0, 180), "apps4": (0, 0, 180), "caf": (0, 0, 180),
     "net": (0, 0, 120), "ft": (0, 0, 180), "apps4hosts": (0, 0, 180), "sim": (45, 0, 400),
 }
@@ -107,6 +107,8 @@ def parts(options):
         "caf": ("Applications in coarray Fortran beside OpenCoarrays, 2 ranks",
                 script("caf", "caf_apps.py"), caf_rows),
         "net": ("Two ranks on two hosts, beside MPI over TCP", script("net", "net.py"), net_rows),
+        "rails": ("Puts and messages over one to four links, two hosts",
+                  script("rails", "rails.py", rounds=3), rails_rows),
         "ft": ("NAS FT on four hosts, 1 Gbit/s, beside MPI",
                script("ft", "net.py", "--ft", "--ft-class", size),
                functools.partial(ft_rows, far=True)),
@@ -214,6 +216,13 @@ def scaling_rows(data):
                                          r["values"])}, None, None, None
         else:
             yield name, {r["line"]: side(statistics.median(ms), "ms", ms)}, None, None, None
+
+
+def rails_rows(data):
+    for r in data["records"]:
+        rates = [v / 1e6 for v in r["values"]]
+        yield (f"{r['panel']}, {r['bytes']} B", {
+            r["line"]: side(statistics.median(rates), "MB/s", rates)}, None, None, None)
 
 
 def sim_rows(data):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two ranks of Tombolo on two hosts, for bench/compare/net.py, and with the argument `puts` for
- * ofi.py.
+ * Two ranks of Tombolo on two hosts, for bench/compare/net.py, with `puts` for ofi.py, and with
+ * `links` for rails.py.
  *
  * Owns: the counters of its handlers. Compiled by them; not part of the build. Calls: the public
  * API, net_loop.h. Rank 1 is in GASNET_BLOCKUNTIL while rank 0 sends; streams are non-blocking puts
@@ -12,13 +12,13 @@
 
 #include <gasnetex_ext.h>
 
-enum { H_ASK = 200, H_ANSWER, H_FLOOD, H_LAST, H_ACK };
+enum { H_ASK = 200, H_ANSWER, H_FLOOD, H_PART, H_LAST, H_ACK };
 
 static gex_TM_t tm;
 static int rank;
 static char *mine, *theirs;
 static volatile long asked, answered, flooded, finished, acknowledged;
-static long last;
+static long last, phases;
 
 static void on_ask(gex_Token_t token) {
   asked++;
@@ -30,6 +30,10 @@ static void on_answer(gex_Token_t token) {
 }
 static void on_flood(gex_Token_t token) {
   if (++flooded == last) gex_AM_ReplyShort(token, H_ACK, 0);
+}
+static void on_part(gex_Token_t token, void *data, size_t bytes) {
+  (void)data, (void)bytes;
+  on_flood(token);
 }
 static void on_last(gex_Token_t token) {
   (void)token;
@@ -55,14 +59,24 @@ static void barrier(void) {
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
 }
 
+/* Rank 0 sends so many messages now; rank 1 knows the last one before it comes. */
+static void phase(long count) {
+  last += count;
+  phases++;
+  barrier();
+}
+
+static void phase_end(void) {
+  if (rank == 1)
+    GASNET_BLOCKUNTIL(flooded == last);
+  else
+    GASNET_BLOCKUNTIL(acknowledged == phases);
+}
+
 static void flood(int n) {
-  static long floods;
-  last += n;
-  floods++;
-  barrier(); /* rank 1 knows the last one before it comes */
-  if (rank == 1) GASNET_BLOCKUNTIL(flooded == last);
+  phase(n);
   for (int i = 0; rank == 0 && i < n; i++) gex_AM_RequestShort(tm, 1, H_FLOOD, 0);
-  if (rank == 0) GASNET_BLOCKUNTIL(acknowledged == floods);
+  phase_end();
 }
 
 static void stream(int n, size_t bytes) {
@@ -75,6 +89,19 @@ static void stream(int n, size_t bytes) {
   for (int i = 0; i < n; i++) gex_RMA_PutNBI(tm, 1, theirs, mine, bytes, GEX_EVENT_DEFER, 0);
   gex_NBI_Wait(GEX_EC_PUT, 0);
   gex_AM_RequestShort(tm, 1, H_LAST, 0);
+}
+
+/* Long messages, as few for a transfer as their longest allows. */
+static void messages(int n, size_t bytes) {
+  const size_t most = gex_AM_MaxRequestLong(tm, (gex_Rank_t)!rank, NULL, 0, 0);
+  const size_t part = bytes < most ? bytes : most, parts = (bytes + part - 1) / part;
+  phase((long)((size_t)n * parts));
+  for (size_t i = 0; rank == 0 && i < (size_t)n * parts; i++) {
+    const size_t at = i % parts * part, left = bytes - at;
+    gex_AM_RequestLong(tm, 1, H_PART, mine, left < part ? left : part, theirs + at, GEX_EVENT_NOW,
+                       0);
+  }
+  phase_end();
 }
 
 static void allreduce(int n, size_t bytes) {
@@ -95,6 +122,7 @@ int main(int argc, char **argv) {
       {H_ASK, (gex_AM_Fn_t)on_ask, request, 0, NULL, "ask"},
       {H_ANSWER, (gex_AM_Fn_t)on_answer, reply, 0, NULL, "answer"},
       {H_FLOOD, (gex_AM_Fn_t)on_flood, request, 0, NULL, "flood"},
+      {H_PART, (gex_AM_Fn_t)on_part, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, NULL, "part"},
       {H_LAST, (gex_AM_Fn_t)on_last, request, 0, NULL, "last"},
       {H_ACK, (gex_AM_Fn_t)on_ack, reply, 0, NULL, "ack"},
   };
@@ -107,9 +135,11 @@ int main(int argc, char **argv) {
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, (gex_Rank_t)!rank, &owner, NULL, &size, 0));
   theirs = owner;
   barrier();
-  const struct side s = {round_trip, flood, stream, allreduce, barrier, rank};
+  const struct side s = {round_trip, flood, stream, allreduce, barrier, rank, messages};
   if (argc > 1 && strcmp(argv[1], "puts") == 0)
     loop_puts(&s);
+  else if (argc > 1 && strcmp(argv[1], "links") == 0)
+    loop_links(&s);
   else
     loop_main(&s);
   barrier();

@@ -26,6 +26,7 @@ struct side {
   void (*allreduce)(int n, size_t bytes);
   void (*barrier)(void);
   int rank;
+  void (*messages)(int n, size_t bytes); /* as stream, by messages with payload */
 };
 
 static double loop_now_us(void) {
@@ -39,13 +40,14 @@ static int loop_compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-enum { ROUND_TRIP, FLOOD, STREAM, ALLREDUCE };
+enum { ROUND_TRIP, FLOOD, STREAM, ALLREDUCE, MESSAGES };
 
 static void loop_run(const struct side *s, int kind, int n, size_t bytes) {
   if (kind == ROUND_TRIP) s->round_trip(n);
   if (kind == FLOOD) s->flood(n);
   if (kind == STREAM) s->stream(n, bytes);
   if (kind == ALLREDUCE) s->allreduce(n, bytes);
+  if (kind == MESSAGES) s->messages(n, bytes);
 }
 
 static void loop_row(const struct side *s, const char *name, int kind, size_t bytes, int n) {
@@ -66,6 +68,14 @@ static void loop_row(const struct side *s, const char *name, int kind, size_t by
 __attribute__((unused)) static void loop_puts(const struct side *s) {
   loop_row(s, "round_trip", ROUND_TRIP, 0, 1000);
   loop_row(s, "put", STREAM, (size_t)1 << 20, 32);
+}
+
+/* The two streams of rails.py, by size. */
+__attribute__((unused)) static void loop_links(const struct side *s) {
+  for (size_t bytes = (size_t)16 << 10; bytes <= LOOP_BYTES_MAX; bytes *= 4) {
+    loop_row(s, "put", STREAM, bytes, (int)(2 * LOOP_BYTES_MAX / bytes));
+    loop_row(s, "message", MESSAGES, bytes, (int)(2 * LOOP_BYTES_MAX / bytes));
+  }
 }
 
 __attribute__((unused)) static void loop_main(const struct side *s) {
