@@ -171,6 +171,21 @@ def pipeline_fortran(parts):
     return Shown(panels, sentence("", said))
 
 
+def events(parts):
+    names = ("put with signal", "put + flag", "put + atomic", "message + queue")
+    panels = panels_by_ranks(parts["events"], lambda line: line in names, names, names[0])
+    said = []
+    for panel in panels:
+        x = last_x(panel.series)
+        signal = at(panel.series, names[0], x)
+        others = [(at(panel.series, n, x), n) for n in names[1:] if at(panel.series, n, x)]
+        if signal and others:
+            said.append(f"{panel.title.split(', ')[-1]}, {ranks(x)}: the fastest other way, "
+                        f"{min(others)[1]}, takes {times(min(others)[0] / signal)} put with "
+                        "signal")
+    return Shown(panels, sentence("Events ", said)) if panels else None
+
+
 def stencil(parts):
     data = parts["stencil"]
     names = [n + o for n in ("signal", "put + flag", "message") for o in ("", ", overlapped")]
@@ -530,6 +545,11 @@ FIGURES = [
     Figure("pipeline-fortran", "Pipeline (sync_p2p), strong scaling, in coarray Fortran",
            ("pipeline",), "The same kernel in coarray Fortran, by form of synchronisation.",
            pipeline_fortran),
+    Figure("events", "Events of coarray Fortran, in four ways", ("events",),
+           "The pipeline in coarray Fortran; TOMBOLO_CAF_EVENTS chooses how its events are built. "
+           "Posted: an assignment, then EVENT POST. Attached: the assignment is the post, which "
+           "put with signal makes one operation; the other ways wait for the data, then post.",
+           events),
     Figure("stencil", "Stencil, strong and weak scaling, overlap off and on", ("stencil",),
            "A star stencil with exchange of halos (Parallel Research Kernels, Stencil). "
            "Overlapped: points that need no halo are computed while halos travel.", stencil),

@@ -34,7 +34,8 @@ MARGIN_S, GRACE_S = 30, 8  # of a part that does not stop by itself: to be asked
 QUICK, DOCS, FULL = range(3)
 # Seconds of a part in each kind of run; 0: it is not one of that run.
 SECONDS = {
-    "pipeline": (24, 220, 240), "stencil": (14, 110, 120), "hydro": (14, 130, 150),
+    "pipeline": (24, 220, 240), "events": (12, 50, 60), "stencil": (14, 110, 120),
+    "hydro": (14, 130, 150),
     "matmul": (10, 65, 75), "cholesky": (10, 65, 75), "ft1": (14, 120, 120), "ops": (20, 70, 90),
     "opsfar": (20, 70, 90), "opsofi": (0, 120, 120), "opsmpi": (0, 70, 90), "forms": (14, 90, 100),
     "coll": (10, 50, 50), "coll4": (0, 110, 110), "upc": (10, 60, 60), "fetchadd": (12, 60, 60),
@@ -78,6 +79,7 @@ def parts(options):
     few = [str(n) for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)][:5 if quick else None]
     return {
         "pipeline": scaling("pipeline", "Pipeline by ranks"),
+        "events": scaling("events", "Events of coarray Fortran in four ways, by ranks"),
         "stencil": scaling("stencil", "Stencil by ranks"),
         "hydro": scaling("hydro", "Hydrodynamics by ranks"),
         "matmul": scaling("matmul", "Matrix product by ranks"),

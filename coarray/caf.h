@@ -91,6 +91,8 @@ struct caf {
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
   uint64_t *waiting;                                  /* event that this image waits for, or NULL */
   uint32_t woken;                                     /* times that CAF_GONE was added to it */
+  uint32_t posts_open; /* posts that their owners may not know yet; post.c */
+  uint8_t events;      /* enum caf_events in post.h: how events are posted */
   bool ready, ending;
   bool began, settled;       /* `init` has returned; the signal is back: caf_settle */
   bool allocate_stat;        /* ALLOCATE has had STAT=: the SYNC ALL behind it may fail */

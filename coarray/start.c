@@ -8,6 +8,7 @@
  * costs nothing.
  */
 #include "data/pending.h"
+#include "sync/post.h"
 
 #include <gasnet_tools.h>
 #include <signal.h>
@@ -104,6 +105,10 @@ void caf_start(int *argc, char ***argv) {
                        GEX_OP_FCAS | GEX_OP_SWAP;
   gex_AD_Create(&caf.ad32, caf.tm, GEX_DT_I32, ops, 0);
   gex_AD_Create(&caf.ad64, caf.tm, GEX_DT_I64, ops, 0);
+  if (caf_posts_start()) {
+    fprintf(stderr, "coarray: out of memory for posts of events of %u images\n", caf.size);
+    gasnet_exit(1);
+  }
   survive();
   sigaction(SIGQUIT, NULL, &quit_action);
 }

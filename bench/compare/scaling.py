@@ -3,11 +3,11 @@
 #
 # scaling.py: applications by number of ranks, on Tombolo in C and Fortran, MPI and OpenCoarrays.
 #
-# One figure of the study a call: pipeline, stencil, hydro, matmul or cholesky. Each problem runs on
-# each number of ranks and on each side, in rounds that alternate; every run verifies itself, else
-# it does not count. What was not done in time, and larger numbers of ranks of it, is not run again;
-# it is named. Peers come from apps.py and caf_apps.py; one that is absent is named, too. With
-# --hosts ranks are spread over hosts (ssh; the programs at the same path).
+# One figure of the study a call: pipeline, events, stencil, hydro, matmul or cholesky. Each
+# problem runs on each number of ranks and on each side, in rounds that alternate; every run
+# verifies itself, else it does not count. What was not done in time, and larger numbers of ranks of
+# it, is not run again; it is named. Peers come from apps.py and caf_apps.py; one that is absent is
+# named, too. With --hosts ranks are spread over hosts (ssh; the programs at the same path).
 # JSON: records {panel, line, ranks, values: [seconds of one iteration], work: flops of one}.
 #   bench/compare/scaling.py FIGURE [--build build] [--ranks 1,2,4,8] [--rounds 5] [--quick]
 #                            [--hosts a,b] [--timeout S] [--budget S] [--json FILE]
@@ -47,6 +47,7 @@ FIGURES = {
     "pipeline": [("400 x 400", "pipeline", grid("400"), 60, 20),
                  ("2000 x 2000", "pipeline", grid("2000"), 6, 2),
                  ("8000 x 8000", "pipeline", grid("8000"), 2, 0)],
+    "events": [("400 x 400", "pipeline", grid("400"), 60, 20)],
     "stencil": [("strong: 1000 x 1000", "stencil", fixed("--points", "1000"), 40, 10),
                 ("weak: 400 x 400 a rank", "stencil", weak(400), 60, 15)],
     "hydro": [("96 x 96 cells", "hydro", fixed("96", "96"), 100, 30),
@@ -56,6 +57,11 @@ FIGURES = {
     "cholesky": [("n = 1000", "cholesky", fixed("--size", "1000"), 3, 1),
                  ("n = 2400", "cholesky", fixed("--size", "2400"), 1, 0)],
 }
+# Figures with another name than their application.
+APPLICATION = {"events": "pipeline"}
+# Events of coarray Fortran: TOMBOLO_CAF_EVENTS, and how the way is called.
+EVENT_WAYS = {"signal": "put with signal", "flag": "put + flag", "atomic": "put + atomic",
+              "queue": "message + queue"}
 # Ways of C that are drawn, and how they are called; None: all, as they are.
 WAYS = {"stencil": {"signal": "signal", "flag": "put + flag", "pairwise": "message",
                     "mpi": "MPI"},
@@ -97,7 +103,7 @@ class Study:
         if work:
             self.work[panel, line, ranks] = work
 
-    def run(self, panel, name, ranks, command):
+    def run(self, panel, name, ranks, command, settings=None):
         """Runs a side once, again if it failed: launchers of peers sometimes do. Returns what it
         printed, also before a time-out; "" if it failed."""
         self.done += 1
@@ -105,7 +111,7 @@ class Study:
                 self.broken.get((panel, name, ranks), 0) > 1:
             return ""
         who = f"{name}, {panel}, {ranks} rank{'s' if ranks > 1 else ''}"
-        environment = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+        environment = {"OMPI_MCA_mpi_yield_when_idle": "1", **(settings or {})}
         self.budget.note = f" ({self.done} of {self.all})"
         text, code = self.budget.run(who, command, environment)
         if code:
@@ -188,12 +194,47 @@ def run_fortran(study, problem, ranks, sides):
                     study.add(panel, name, ranks, float(ms) / 1e3)
 
 
+def run_events(study, problem, ranks, program):
+    """The pipeline in coarray Fortran with events that are posted in each of the four ways."""
+    panel, _, words, *iterations = problem
+    count = iterations[1 if study.options.quick else 0]
+    start = launchers(study.options, ranks)["tombolo"]
+    for form, title in (("events", "posted behind the data"), ("attached", "attached to the data")):
+        for way, name in EVENT_WAYS.items():
+            command = [*start, program, *caf_apps.arguments_of("pipeline", words(ranks), form,
+                                                               count)]
+            text = study.run(f"{panel}, {title}", name, ranks, command,
+                             {"TOMBOLO_CAF_EVENTS": way})
+            for found, ms, verdict in caf_apps.ROW.findall(text):
+                if verdict == "VERIFIED" and found == form:
+                    study.add(f"{panel}, {title}", name, ranks, float(ms) / 1e3)
+
+
 def has_fortran(build, app):
     return app in FORTRAN and (build / "bench" / caf_apps.PROGRAMS[app][0]).exists()
 
 
+def measure_events(study, problems):
+    options = study.options
+    app = APPLICATION[study.figure]
+    if not has_fortran(options.build, app):
+        print("gfortran: not installed, events of coarray Fortran left out")
+        sys.exit(77)
+    program = options.build / "bench" / caf_apps.PROGRAMS[app][0]
+    study.all = options.rounds * len(problems) * len(options.ranks) * 2 * len(EVENT_WAYS)
+    for _ in range(options.rounds):
+        for problem in problems:
+            for ranks in options.ranks:
+                run_events(study, problem, ranks, program)
+                study.save()
+
+
 def measure(study, folder):
     options, figure = study.options, study.figure
+    problems = [p for p in FIGURES[figure] if p[4 if options.quick else 3]]
+    if figure in APPLICATION:
+        measure_events(study, problems)
+        return
     c_sides = apps.compile_all(folder, options.build, [figure])
     fortran = {}
     if has_fortran(options.build, figure):
@@ -202,7 +243,6 @@ def measure(study, folder):
             print("OpenCoarrays: not installed, left out (make deps STUDY=1)", file=sys.stderr)
         (folder / "fortran").mkdir()  # programs of both have the same names
         fortran = caf_apps.compile_all(folder / "fortran", options.build, [figure], peers)
-    problems = [p for p in FIGURES[figure] if p[4 if options.quick else 3]]
     runs = len(c_sides) * (2 if figure == "stencil" else 1) + sum(
         (caf_apps.PEER_FORMS if s != "tombolo" else len(FORTRAN[figure])) for s in fortran)
     study.all = options.rounds * len(problems) * len(options.ranks) * runs

@@ -12,6 +12,7 @@
  */
 #include "data/attach.h"
 #include "data/pending.h"
+#include "sync/post.h"
 
 #include <ISO_Fortran_binding.h>
 #include <stdlib.h>
@@ -299,8 +300,7 @@ static size_t events_of(uint32_t rank, const struct caf_section *section, unsign
 }
 
 static void post(uint32_t rank, uint64_t event) {
-  gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, (uint64_t *)event,
-                             GEXX_SIG_ADD, 1, 0);
+  caf_post(rank, (void *)event);
 }
 
 void caf_attach_post(uint32_t rank, const struct caf_section *section, unsigned kind) {
@@ -329,6 +329,12 @@ void caf_attach_put(uint32_t rank, void *remote, const void *data, size_t bytes,
   const size_t count = events_at(rank, (uintptr_t)remote, bytes, events);
   if (count == 0) {
     caf_put(rank, remote, data, bytes, flags);
+    return;
+  }
+  if (caf.events != CAF_EVENTS_SIGNAL) { /* put, and when it is complete, the posts */
+    caf_put(rank, remote, data, bytes, flags);
+    caf_complete();
+    for (size_t i = 0; i < count; i++) post(rank, events[i]);
     return;
   }
   uint64_t *first = (uint64_t *)events[0];

@@ -11,6 +11,7 @@
  */
 #include "data/attach.h"
 #include "data/pending.h"
+#include "sync/post.h"
 
 #include <ISO_Fortran_binding.h>
 #include <stdlib.h>
@@ -141,8 +142,7 @@ static struct caf_status status_of(int *stat, const CFI_cdesc_t *errmsg) {
 
 static void post(const struct move *m) {
   if (!caf_is_near(m->rank)) caf_complete(); /* the data have arrived before the post is sent */
-  gexx_RMA_PutSignalBlocking(caf.tm, m->rank, NULL, NULL, 0, GEX_EVENT_NOW, m->signal, GEXX_SIG_ADD,
-                             1, 0);
+  caf_post(m->rank, m->signal);
 }
 
 /* ---- notified put and get */
@@ -157,7 +157,7 @@ static void notified_put(const struct request *r, const struct caf_status *to) {
   struct move m = {.to = *to};
   if (!prepare(&m, r, true)) return;
   const size_t bytes = caf_section_elements(&m.remote) * m.remote.elem_len;
-  if (!one_piece(&m) || caf_attached(m.rank, CAF_ATTACH_WRITE)) {
+  if (caf.events != CAF_EVENTS_SIGNAL || !one_piece(&m) || caf_attached(m.rank, CAF_ATTACH_WRITE)) {
     if (bytes) caf_assign_remote(m.rank, &m.remote, &m.remote_elem, &m.local, &m.local_elem);
     post(&m);
   } else if (caf_is_near(m.rank)) {
@@ -177,8 +177,7 @@ static void notified_get(const struct request *r, const struct caf_status *to) {
   if (!prepare(&m, r, false)) return;
   if (caf_section_elements(&m.remote))
     caf_assign_local(&m.local, &m.local_elem, m.rank, &m.remote, &m.remote_elem);
-  gexx_RMA_PutSignalBlocking(caf.tm, m.rank, NULL, NULL, 0, GEX_EVENT_NOW, m.signal, GEXX_SIG_ADD,
-                             1, 0);
+  caf_post(m.rank, m.signal);
   finish(&m);
 }
 

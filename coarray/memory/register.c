@@ -7,7 +7,7 @@
  * addresses. Invariants: registering a coarray is collective over the current team, in the same
  * order on all of its images; components are local. New memory is zero for locks and events only.
  */
-#include "caf.h"
+#include "sync/post.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +135,7 @@ static void register_coarray(size_t bytes, int type, void **token_p, struct caf_
   t->desc = desc;
   t->token_p = token_p;
   if (t->base && type >= CAF_LOCK_STATIC && type <= CAF_EVENT_ALLOC) memset(t->base, 0, bytes);
+  if (t->base) caf_posts_forget(t->base, bytes);
   const bool mine = t->base != NULL, complete = gather(t);
   const int code = complete ? caf_barrier(caf.team) : CAF_STAT_ERROR; /* the same on all images */
   caf.allocate_stat = to->stat != NULL;

@@ -3,11 +3,14 @@
  * Events, locks and critical sections.
  *
  * Owns nothing: an event is a signal word, a lock a word with the rank of its holder, in the
- * coarray. Called by compiled programs. Calls: signals, remote atomics. Invariants: an event counts
- * posts that were not waited for; a lock word is 0 when free, else 1 + rank of the holder; each
- * statement is an image control: what was written before is visible after.
+ * coarray. Called by compiled programs. Calls: post.c, signals, remote atomics. Invariants: an
+ * event counts posts that were not waited for; a lock word is 0 when free, else 1 + rank of the
+ * holder; each statement is an image control: what was written before is visible after.
  */
 #include "data/pending.h"
+#include "sync/post.h"
+
+#include <sched.h>
 
 CAF_EXPORT void CAF(lock)(void *token, size_t index, int image, int *acquired, int *stat,
                           char *errmsg, size_t errmsg_len);
@@ -19,9 +22,10 @@ CAF_EXPORT void CAF(event_wait)(void *token, size_t index, int until, int *stat,
                                 size_t errmsg_len);
 CAF_EXPORT void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat);
 
-#define WORD    8u    /* bytes of an event or a lock */
-#define TESTS   1000u /* looks before a wait sleeps between them */
-#define LOOK_US 1000u /* longest sleep between checks which image is lost */
+#define WORD    8u     /* bytes of an event or a lock */
+#define TESTS   1000u  /* looks before a wait sleeps between them */
+#define YIELDS  20000u /* of a wait that polls, before it sleeps */
+#define LOOK_US 1000u  /* longest sleep between checks which image is lost */
 
 /* Whether an event of a near rank counts more posts than EVENT_QUERY can tell. */
 static bool too_many(uint32_t rank, void *word) {
@@ -39,7 +43,7 @@ void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errm
   void *word = caf_address(token, index * WORD, WORD, rank, &to);
   if (!word) return;
   caf_complete();
-  gexx_RMA_PutSignalBlocking(caf.tm, rank, NULL, NULL, 0, GEX_EVENT_NOW, word, GEXX_SIG_ADD, 1, 0);
+  caf_post(rank, word);
   if (__builtin_expect(caf_is_near(rank) && too_many(rank, word), 0)) {
     caf_fail(
         &to, CAF_STAT_ERROR,
@@ -50,9 +54,28 @@ void CAF(event_post)(void *token, size_t index, int image, int *stat, char *errm
   if (__builtin_expect(stat != NULL, 0)) *stat = caf.lost_count ? caf.lost[rank] : 0;
 }
 
+/* Wait for posts that wake nobody: in another way than signals. Returns as wait_consume. */
+static int poll_consume(uint64_t *word, uint64_t want) {
+  int code = 0;
+  uint32_t i;
+  for (i = 0; !caf_posts_take(word, want) && !code; i++) {
+    if (i == TESTS)
+      caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_ANY,
+                                         .peer = GEX_RANK_INVALID,
+                                         .event = GEX_EVENT_INVALID,
+                                         .word = word});
+    gexx_Poll(i < YIELDS ? 0 : LOOK_US / 10);
+    if (i >= TESTS) sched_yield();
+    if (i >= TESTS && caf.lost_count) code = caf_team_state(caf.team);
+  }
+  if (i > TESTS) caf_show_end();
+  return code;
+}
+
 /* Wait for posts and take them. Returns 0, or the code of a team that has lost a member, which may
  * be the one that would have posted. */
 static int wait_consume(uint64_t *word, uint64_t want) {
+  if (caf.events != CAF_EVENTS_SIGNAL) return poll_consume(word, want);
   for (;;) {
     for (uint32_t i = 0; i < (caf.lost_count ? TESTS : 1); i++)
       if (gexx_Signal_TryConsume(word, want) == GASNET_OK) return 0;
@@ -103,7 +126,7 @@ void CAF(event_query)(void *token, size_t index, int image, int *count, int *sta
   uint64_t value = 0;
   if (!word) return;
   if (rank == caf.rank)
-    value = gexx_Signal_Fetch(word);
+    value = caf_posts_count(word);
   else
     gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);
   value &= CAF_GONE - 1;

@@ -9,6 +9,7 @@
  * other; posts grow only.
  */
 #include "data/pending.h"
+#include "sync/post.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,7 @@ static int agree(struct caf_team *team) {
 int caf_barrier(struct caf_team *team) {
   caf_settle();
   caf_complete();
+  caf_posts_settle();
   if (__builtin_expect(caf_team_whole(team), 1)) {
     const int code = caf_wait_event(gex_Coll_BarrierNB(team->tm, 0), team);
     if (code == 0) publish_outcome(team, 2 * team->words->begun + 1);
@@ -319,6 +321,7 @@ void CAF(sync_images)(int count, int *images, int *stat, char *errmsg, size_t er
   uint32_t *rank = ranks_of(count, images, &to);
   if (!rank) return;
   caf_complete();
+  caf_posts_settle();
   for (int i = 0; i < count; i++)
     if (rank[i] != caf.rank && !caf.lost[rank[i]]) post_to(rank[i]);
   int code = 0;

@@ -124,7 +124,7 @@ contains
 end program
 """
 
-# case, exit code, what the output has
+# case or NAME=VALUE of a setting, exit code, what the output has
 CASES = (
     ("end", 0, "began"),
     ("stop", 7, "STOP 7"),
@@ -146,6 +146,9 @@ CASES = (
     ("class_element", 3, "polymorphic component (CLASS) of coarray list: gfortran asks"),
     ("class_static", 3, "polymorphic component (CLASS) of coarray fixed: gfortran asks"),
     ("moved", 0, "both there"),
+    ("TOMBOLO_CAF_EVENTS=bell", 2, 'TOMBOLO_CAF_EVENTS="bell" is not valid: expected one of '
+     "signal|queue|flag|atomic"),
+    ("TOMBOLO_CAF_EVENTS=FLAG", 0, "began"),
 )
 
 
@@ -173,7 +176,8 @@ def main():
             print(text)
             return 1
         for case, expected, match in CASES:
-            code, text = run([tombolo, "run", "-n", "3", str(program), case])
+            setting = ["--env", case] if "=" in case else []
+            code, text = run([tombolo, "run", *setting, "-n", "3", str(program), case])
             ok = match in text and (code == expected if expected is not None else code != 0)
             ok = ok and "Backtrace" not in text
             if not ok:
