@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures notified access between ranks 0 and 1, one way: half of a ping-pong.
+ * Measures notified access between ranks 0 and 1, in one direction: half of a ping-pong.
  *
  * Owns: the notify rows. Called by: `tombolo bench notify`. Calls: bench/lib, the public API.
  * Floor of the first rows: the round trip of a cache-line hand-off, so that half of it would be a
@@ -21,7 +21,7 @@ enum { H_ANNOUNCE = 200, SIGNAL_AT = 4096, DATA_AT = SIGNAL_AT + 8 };
 enum { MANY = 1000000, FEW = 16, MANY_AT = 1 << 20, FEW_AT = MANY_AT + MANY * 8 + 4096 };
 
 static volatile uint64_t announced; /* messages so far */
-static volatile uint64_t sink;      /* what came is looked at */
+static volatile uint64_t sink;      /* keeps the read of what came */
 static uint64_t turns;              /* ping-pongs so far, the same on both ranks */
 static gexx_Sem_t sem;
 static gexx_Sem_Handle_t peer_sem;
@@ -99,27 +99,18 @@ static void wait_some(struct bench *b, uint64_t turn, size_t range_at, size_t wa
   (void)gexx_Signal_Reset(sigs + index);
 }
 
-static void send_many(struct bench *b, uint64_t turn, size_t bytes) {
-  (void)bytes;
-  send_some(b, turn, MANY_AT, spread(turn, MANY));
-}
-static void wait_many(struct bench *b, uint64_t turn) {
-  wait_some(b, turn, MANY_AT, spread(turn, MANY));
-}
-static void send_any(struct bench *b, uint64_t turn, size_t bytes) {
-  (void)bytes;
-  send_some(b, turn, MANY_AT, anywhere(turn, MANY));
-}
-static void wait_any(struct bench *b, uint64_t turn) {
-  wait_some(b, turn, MANY_AT, anywhere(turn, MANY));
-}
-static void send_few(struct bench *b, uint64_t turn, size_t bytes) {
-  (void)bytes;
-  send_some(b, turn, FEW_AT, spread(turn, FEW));
-}
-static void wait_few(struct bench *b, uint64_t turn) {
-  wait_some(b, turn, FEW_AT, spread(turn, FEW));
-}
+/* Announce and wait by a signal of the range at AT, which CHOICE takes among COUNT. */
+#define SOME(NAME, AT, CHOICE, COUNT)                                    \
+ static void send_##NAME(struct bench *b, uint64_t turn, size_t bytes) { \
+  (void)bytes;                                                           \
+  send_some(b, turn, AT, CHOICE(turn, COUNT));                           \
+ }                                                                       \
+ static void wait_##NAME(struct bench *b, uint64_t turn) {               \
+  wait_some(b, turn, AT, CHOICE(turn, COUNT));                           \
+ }
+SOME(many, MANY_AT, spread, MANY)
+SOME(any, MANY_AT, anywhere, MANY)
+SOME(few, FEW_AT, spread, FEW)
 
 static void send_tagged(struct bench *b, uint64_t turn, size_t bytes) {
   gexx_RMA_PutNotify(b->tm, b->peer, b->theirs_at + DATA_AT, floor_private(b), bytes,
@@ -132,13 +123,13 @@ static void wait_tagged(struct bench *b, uint64_t turn) {
   gexx_Notify_Wait(request, NULL);
 }
 
-/* Wait for the turn, and look at the data. */
+/* Wait for the turn, and read the data. */
 static void take(struct bench *b, wait_fn *wait) {
   wait(b, turns);
   sink = *(const uint64_t *)(const void *)(b->mine + DATA_AT);
 }
 
-/* n ping-pongs; ns of one way. */
+/* n ping-pongs; ns of one direction. */
 static double ping_pong(struct bench *b, size_t n, size_t bytes, send_fn *send, wait_fn *wait) {
   uint64_t start = 0;
   for (size_t i = 0; i < n + BENCH_WARM_OPS; i++) {
@@ -151,46 +142,27 @@ static double ping_pong(struct bench *b, size_t n, size_t bytes, send_fn *send, 
   return (double)(bench_now_ns() - start) / (double)n / 2;
 }
 
-/* Every way keeps the counters of the others at the number of turns. */
+/* Set the counters of all methods to the number of turns. */
 static void level(struct bench *b) {
   *(volatile uint64_t *)(void *)(b->mine + SIGNAL_AT) = turns;
   announced = turns;
   bench_meet(b);
 }
 
-static double put_signal(struct bench *b, size_t n, size_t bytes) {
-  level(b);
-  return ping_pong(b, n, bytes, send_signal, wait_signal);
-}
-static double put_signal_add(struct bench *b, size_t n, size_t bytes) {
-  level(b);
-  return ping_pong(b, n, bytes, send_signal_add, wait_signal);
-}
-static double put_message(struct bench *b, size_t n, size_t bytes) {
-  level(b);
-  return ping_pong(b, n, bytes, send_message, wait_message);
-}
-static double sem_put(struct bench *b, size_t n, size_t bytes) {
-  level(b);
-  return ping_pong(b, n, bytes, send_sem, wait_sem);
-}
-static double put_notify(struct bench *b, size_t n, size_t bytes) {
-  level(b);
-  return ping_pong(b, n, bytes, send_tagged, wait_tagged);
-}
-
-static double some_of_many(struct bench *b, size_t n, size_t bytes) {
-  level(b);
-  return ping_pong(b, n, bytes, send_many, wait_many);
-}
-static double any_of_many(struct bench *b, size_t n, size_t bytes) {
-  level(b);
-  return ping_pong(b, n, bytes, send_any, wait_any);
-}
-static double some_of_few(struct bench *b, size_t n, size_t bytes) {
-  level(b);
-  return ping_pong(b, n, bytes, send_few, wait_few);
-}
+/* A measurement: ping-pongs by one method of announcing and one of waiting. */
+#define METHOD(NAME, SEND, WAIT)                               \
+ static double NAME(struct bench *b, size_t n, size_t bytes) { \
+  level(b);                                                    \
+  return ping_pong(b, n, bytes, SEND, WAIT);                   \
+ }
+METHOD(put_signal, send_signal, wait_signal)
+METHOD(put_signal_add, send_signal_add, wait_signal)
+METHOD(put_message, send_message, wait_message)
+METHOD(sem_put, send_sem, wait_sem)
+METHOD(put_notify, send_tagged, wait_tagged)
+METHOD(some_of_many, send_many, wait_many)
+METHOD(any_of_many, send_any, wait_any)
+METHOD(some_of_few, send_few, wait_few)
 
 static void set_up(struct bench *b) {
   if (gexx_Sem_Alloc(&sem, GEXX_SEM_INTEGER | GEXX_SEM_SPRODUCER | GEXX_SEM_SCONSUMER) != GASNET_OK)

@@ -420,7 +420,7 @@ def _declaration(tokens, start):
             continue
         words.append(text)
         i += 1
-    return words, i
+    return None, i  # calls of macros end the file
 
 
 def _mutable_object(words):

@@ -232,6 +232,7 @@ class Rules(unittest.TestCase):
             "int f(int *a);",
             "static int f(int *a) {\n  int x = *a;\n  return x;\n}",
             "struct tmb_job tmb_job = {1};",
+            "LIST(SHAPE)",
         ):
             self.quiet(fixed + "\n")
         code, out = run({"src/base/x.c": HEAD, **table})

@@ -51,250 +51,88 @@ static struct tmb_vis_strided strided(const char *call, const size_t *dst, const
       levels};
 }
 
-void gasnet_putv_bulk(gasnet_node_t dstnode, size_t dstcount, gasnet_memvec_t const dstlist[],
-                      size_t srccount, gasnet_memvec_t const srclist[]) {
-  const gex_TM_t tm = team("gasnet_putv_bulk");
-  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
-  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
-  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
-  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return;
-  (void)tmb_vis_blocking(
-      &(struct tmb_vis){.call = "gasnet_putv_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
+/* Serve a call, unless its data are in place already. */
+static void blocking(bool done, struct tmb_vis *v) {
+  if (!done) (void)tmb_vis_blocking(v);
 }
 
-gasnet_handle_t gasnet_putv_nb_bulk(gasnet_node_t dstnode, size_t dstcount,
-                                    gasnet_memvec_t const dstlist[], size_t srccount,
-                                    gasnet_memvec_t const srclist[]) {
-  const gex_TM_t tm = team("gasnet_putv_nb_bulk");
-  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
-  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
-  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
-  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return GEX_EVENT_INVALID;
-  return tmb_vis_nb(&(struct tmb_vis){
-      .call = "gasnet_putv_nb_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
+static void nbi(bool done, struct tmb_vis *v) {
+  if (!done) (void)tmb_vis_nbi(v);
 }
 
-void gasnet_putv_nbi_bulk(gasnet_node_t dstnode, size_t dstcount, gasnet_memvec_t const dstlist[],
-                          size_t srccount, gasnet_memvec_t const srclist[]) {
-  const gex_TM_t tm = team("gasnet_putv_nbi_bulk");
-  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
-  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
-  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
-  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return;
-  (void)tmb_vis_nbi(&(struct tmb_vis){
-      .call = "gasnet_putv_nbi_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
+static gasnet_handle_t nb(bool done, struct tmb_vis *v) {
+  return done ? GEX_EVENT_INVALID : tmb_vis_nb(v);
 }
 
-void gasnet_getv_bulk(size_t dstcount, gasnet_memvec_t const dstlist[], gasnet_node_t srcnode,
-                      size_t srccount, gasnet_memvec_t const srclist[]) {
-  const gex_TM_t tm = team("gasnet_getv_bulk");
-  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
-  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
-  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
-  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return;
-  (void)tmb_vis_blocking(&(struct tmb_vis){
-      .call = "gasnet_getv_bulk", .tm = tm, .rank = srcnode, .is_get = true, .list = {dst, src}});
-}
+/* The kinds of a call: suffix, result, how the call ends, server. */
+/* tidy-allow: macro-flow because it is a parameter, which ends the functions made below */
+#define KINDS(SHAPE)                         \
+ SHAPE(bulk, void, , blocking)               \
+ SHAPE(nb_bulk, gasnet_handle_t, return, nb) \
+ SHAPE(nbi_bulk, void, , nbi)
 
-gasnet_handle_t gasnet_getv_nb_bulk(size_t dstcount, gasnet_memvec_t const dstlist[],
-                                    gasnet_node_t srcnode, size_t srccount,
-                                    gasnet_memvec_t const srclist[]) {
-  const gex_TM_t tm = team("gasnet_getv_nb_bulk");
-  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
-  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
-  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
-  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return GEX_EVENT_INVALID;
-  return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_getv_nb_bulk",
-                                      .tm = tm,
-                                      .rank = srcnode,
-                                      .is_get = true,
-                                      .list = {dst, src}});
-}
+/* What the parameters of a call describe: the peer, the two lists, the strides. */
+#define TARGET(CALL)  ((struct tmb_vis_peer){team(CALL), dstnode, false, 0})
+#define SOURCE(CALL)  ((struct tmb_vis_peer){team(CALL), srcnode, true, 0})
+#define VECTOR(L)     ((struct tmb_vis_list){.vec = entries(L##list), .count = L##count})
+#define INDEXED(L)    ((struct tmb_vis_list){.addr = L##list, .count = L##count, .len = L##len})
+#define STRIDES(CALL) strided(CALL, dststrides, srcstrides, count, stridelevels)
 
-void gasnet_getv_nbi_bulk(size_t dstcount, gasnet_memvec_t const dstlist[], gasnet_node_t srcnode,
-                          size_t srccount, gasnet_memvec_t const srclist[]) {
-  const gex_TM_t tm = team("gasnet_getv_nbi_bulk");
-  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
-  const struct tmb_vis_list dst = {.vec = entries(dstlist), .count = dstcount};
-  const struct tmb_vis_list src = {.vec = entries(srclist), .count = srccount};
-  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return;
-  (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_getv_nbi_bulk",
-                                      .tm = tm,
-                                      .rank = srcnode,
-                                      .is_get = true,
-                                      .list = {dst, src}});
-}
+#define VECTOR_PUT(KIND, RESULT, END, SERVE)                                       \
+ RESULT gasnet_putv_##KIND(gasnet_node_t dstnode, size_t dstcount,                 \
+                           gasnet_memvec_t const dstlist[], size_t srccount,       \
+                           gasnet_memvec_t const srclist[]) {                      \
+  const char *call = "gasnet_putv_" #KIND;                                         \
+  struct tmb_vis v;                                                                \
+  END SERVE(tmb_vis_vector(&v, call, TARGET(call), VECTOR(dst), VECTOR(src)), &v); \
+ }
+KINDS(VECTOR_PUT)
 
-void gasnet_puti_bulk(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[], size_t dstlen,
-                      size_t srccount, void *const srclist[], size_t srclen) {
-  const gex_TM_t tm = team("gasnet_puti_bulk");
-  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
-  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
-  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
-  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return;
-  (void)tmb_vis_blocking(
-      &(struct tmb_vis){.call = "gasnet_puti_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
-}
+#define VECTOR_GET(KIND, RESULT, END, SERVE)                                       \
+ RESULT gasnet_getv_##KIND(size_t dstcount, gasnet_memvec_t const dstlist[],       \
+                           gasnet_node_t srcnode, size_t srccount,                 \
+                           gasnet_memvec_t const srclist[]) {                      \
+  const char *call = "gasnet_getv_" #KIND;                                         \
+  struct tmb_vis v;                                                                \
+  END SERVE(tmb_vis_vector(&v, call, SOURCE(call), VECTOR(dst), VECTOR(src)), &v); \
+ }
+KINDS(VECTOR_GET)
 
-gasnet_handle_t gasnet_puti_nb_bulk(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[],
-                                    size_t dstlen, size_t srccount, void *const srclist[],
-                                    size_t srclen) {
-  const gex_TM_t tm = team("gasnet_puti_nb_bulk");
-  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
-  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
-  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
-  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return GEX_EVENT_INVALID;
-  return tmb_vis_nb(&(struct tmb_vis){
-      .call = "gasnet_puti_nb_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
-}
+#define INDEXED_PUT(KIND, RESULT, END, SERVE)                                                      \
+ RESULT gasnet_puti_##KIND(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[],          \
+                           size_t dstlen, size_t srccount, void *const srclist[], size_t srclen) { \
+  const char *call = "gasnet_puti_" #KIND;                                                         \
+  struct tmb_vis v;                                                                                \
+  END SERVE(tmb_vis_indexed(&v, call, TARGET(call), INDEXED(dst), INDEXED(src)), &v);              \
+ }
+KINDS(INDEXED_PUT)
 
-void gasnet_puti_nbi_bulk(gasnet_node_t dstnode, size_t dstcount, void *const dstlist[],
-                          size_t dstlen, size_t srccount, void *const srclist[], size_t srclen) {
-  const gex_TM_t tm = team("gasnet_puti_nbi_bulk");
-  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
-  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
-  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
-  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return;
-  (void)tmb_vis_nbi(&(struct tmb_vis){
-      .call = "gasnet_puti_nbi_bulk", .tm = tm, .rank = dstnode, .list = {dst, src}});
-}
+#define INDEXED_GET(KIND, RESULT, END, SERVE)                                             \
+ RESULT gasnet_geti_##KIND(size_t dstcount, void *const dstlist[], size_t dstlen,         \
+                           gasnet_node_t srcnode, size_t srccount, void *const srclist[], \
+                           size_t srclen) {                                               \
+  const char *call = "gasnet_geti_" #KIND;                                                \
+  struct tmb_vis v;                                                                       \
+  END SERVE(tmb_vis_indexed(&v, call, SOURCE(call), INDEXED(dst), INDEXED(src)), &v);     \
+ }
+KINDS(INDEXED_GET)
 
-void gasnet_geti_bulk(size_t dstcount, void *const dstlist[], size_t dstlen, gasnet_node_t srcnode,
-                      size_t srccount, void *const srclist[], size_t srclen) {
-  const gex_TM_t tm = team("gasnet_geti_bulk");
-  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
-  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
-  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
-  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return;
-  (void)tmb_vis_blocking(&(struct tmb_vis){
-      .call = "gasnet_geti_bulk", .tm = tm, .rank = srcnode, .is_get = true, .list = {dst, src}});
-}
+#define STRIDED_PUT(KIND, RESULT, END, SERVE)                                               \
+ RESULT gasnet_puts_##KIND(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[], \
+                           void *srcaddr, const size_t srcstrides[], const size_t count[],  \
+                           size_t stridelevels) {                                           \
+  const char *call = "gasnet_puts_" #KIND;                                                  \
+  struct tmb_vis v;                                                                         \
+  END SERVE(tmb_vis_strides(&v, call, TARGET(call), dstaddr, srcaddr, STRIDES(call)), &v);  \
+ }
+KINDS(STRIDED_PUT)
 
-gasnet_handle_t gasnet_geti_nb_bulk(size_t dstcount, void *const dstlist[], size_t dstlen,
-                                    gasnet_node_t srcnode, size_t srccount, void *const srclist[],
-                                    size_t srclen) {
-  const gex_TM_t tm = team("gasnet_geti_nb_bulk");
-  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
-  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
-  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
-  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return GEX_EVENT_INVALID;
-  return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_geti_nb_bulk",
-                                      .tm = tm,
-                                      .rank = srcnode,
-                                      .is_get = true,
-                                      .list = {dst, src}});
-}
-
-void gasnet_geti_nbi_bulk(size_t dstcount, void *const dstlist[], size_t dstlen,
-                          gasnet_node_t srcnode, size_t srccount, void *const srclist[],
-                          size_t srclen) {
-  const gex_TM_t tm = team("gasnet_geti_nbi_bulk");
-  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
-  const struct tmb_vis_list dst = {.addr = dstlist, .count = dstcount, .len = dstlen};
-  const struct tmb_vis_list src = {.addr = srclist, .count = srccount, .len = srclen};
-  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return;
-  (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_geti_nbi_bulk",
-                                      .tm = tm,
-                                      .rank = srcnode,
-                                      .is_get = true,
-                                      .list = {dst, src}});
-}
-
-void gasnet_puts_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],
-                      void *srcaddr, const size_t srcstrides[], const size_t count[],
-                      size_t stridelevels) {
-  const gex_TM_t tm = team("gasnet_puts_bulk");
-  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
-  const struct tmb_vis_strided in =
-      strided("gasnet_puts_bulk", dststrides, srcstrides, count, stridelevels);
-  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return;
-  (void)tmb_vis_blocking(&(struct tmb_vis){.call = "gasnet_puts_bulk",
-                                           .tm = tm,
-                                           .rank = dstnode,
-                                           .strided = true,
-                                           .base = {dstaddr, srcaddr},
-                                           .stride = in});
-}
-
-gasnet_handle_t gasnet_puts_nb_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],
-                                    void *srcaddr, const size_t srcstrides[], const size_t count[],
-                                    size_t stridelevels) {
-  const gex_TM_t tm = team("gasnet_puts_nb_bulk");
-  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
-  const struct tmb_vis_strided in =
-      strided("gasnet_puts_nb_bulk", dststrides, srcstrides, count, stridelevels);
-  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return GEX_EVENT_INVALID;
-  return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_puts_nb_bulk",
-                                      .tm = tm,
-                                      .rank = dstnode,
-                                      .strided = true,
-                                      .base = {dstaddr, srcaddr},
-                                      .stride = in});
-}
-
-void gasnet_puts_nbi_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],
-                          void *srcaddr, const size_t srcstrides[], const size_t count[],
-                          size_t stridelevels) {
-  const gex_TM_t tm = team("gasnet_puts_nbi_bulk");
-  const struct tmb_vis_peer peer = {tm, dstnode, false, 0};
-  const struct tmb_vis_strided in =
-      strided("gasnet_puts_nbi_bulk", dststrides, srcstrides, count, stridelevels);
-  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return;
-  (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_puts_nbi_bulk",
-                                      .tm = tm,
-                                      .rank = dstnode,
-                                      .strided = true,
-                                      .base = {dstaddr, srcaddr},
-                                      .stride = in});
-}
-
-void gasnet_gets_bulk(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode,
-                      void *srcaddr, const size_t srcstrides[], const size_t count[],
-                      size_t stridelevels) {
-  const gex_TM_t tm = team("gasnet_gets_bulk");
-  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
-  const struct tmb_vis_strided in =
-      strided("gasnet_gets_bulk", dststrides, srcstrides, count, stridelevels);
-  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return;
-  (void)tmb_vis_blocking(&(struct tmb_vis){.call = "gasnet_gets_bulk",
-                                           .tm = tm,
-                                           .rank = srcnode,
-                                           .is_get = true,
-                                           .strided = true,
-                                           .base = {dstaddr, srcaddr},
-                                           .stride = in});
-}
-
-gasnet_handle_t gasnet_gets_nb_bulk(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode,
-                                    void *srcaddr, const size_t srcstrides[], const size_t count[],
-                                    size_t stridelevels) {
-  const gex_TM_t tm = team("gasnet_gets_nb_bulk");
-  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
-  const struct tmb_vis_strided in =
-      strided("gasnet_gets_nb_bulk", dststrides, srcstrides, count, stridelevels);
-  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return GEX_EVENT_INVALID;
-  return tmb_vis_nb(&(struct tmb_vis){.call = "gasnet_gets_nb_bulk",
-                                      .tm = tm,
-                                      .rank = srcnode,
-                                      .is_get = true,
-                                      .strided = true,
-                                      .base = {dstaddr, srcaddr},
-                                      .stride = in});
-}
-
-void gasnet_gets_nbi_bulk(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode,
-                          void *srcaddr, const size_t srcstrides[], const size_t count[],
-                          size_t stridelevels) {
-  const gex_TM_t tm = team("gasnet_gets_nbi_bulk");
-  const struct tmb_vis_peer peer = {tm, srcnode, true, 0};
-  const struct tmb_vis_strided in =
-      strided("gasnet_gets_nbi_bulk", dststrides, srcstrides, count, stridelevels);
-  if (TMB_LIKELY(tmb_vis_strided_now(peer, dstaddr, srcaddr, in))) return;
-  (void)tmb_vis_nbi(&(struct tmb_vis){.call = "gasnet_gets_nbi_bulk",
-                                      .tm = tm,
-                                      .rank = srcnode,
-                                      .is_get = true,
-                                      .strided = true,
-                                      .base = {dstaddr, srcaddr},
-                                      .stride = in});
-}
+#define STRIDED_GET(KIND, RESULT, END, SERVE)                                               \
+ RESULT gasnet_gets_##KIND(void *dstaddr, const size_t dststrides[], gasnet_node_t srcnode, \
+                           void *srcaddr, const size_t srcstrides[], const size_t count[],  \
+                           size_t stridelevels) {                                           \
+  const char *call = "gasnet_gets_" #KIND;                                                  \
+  struct tmb_vis v;                                                                         \
+  END SERVE(tmb_vis_strides(&v, call, SOURCE(call), dstaddr, srcaddr, STRIDES(call)), &v);  \
+ }
+KINDS(STRIDED_GET)

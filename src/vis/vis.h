@@ -67,7 +67,7 @@ struct tmb_vis_peer {
   gex_Flags_t flags;
 };
 
-/* What to add to an address of a mapped peer; GEXX_UNMAPPED where vis.c has to look first. */
+/* What to add to an address of a mapped peer; GEXX_UNMAPPED where vis.c has to decide. */
 static TMB_ALWAYS_INLINE intptr_t tmb_vis_delta(struct tmb_vis_peer peer) {
   if (TMB_UNLIKELY(tmb_job.debug || tmb_vis_armed.handler || (peer.flags & ~TMB_VIS_SHORT_FLAGS) ||
                    peer.rank >= peer.tm->size))
@@ -117,6 +117,46 @@ static TMB_ALWAYS_INLINE bool tmb_vis_strided_now(struct tmb_vis_peer peer, char
   else
     dst += delta;
   return tmb_vis_strided_copy(dst, src, &in);
+}
+
+/* What every description begins with. */
+static inline struct tmb_vis tmb_vis_of(const char *call, struct tmb_vis_peer peer) {
+  return (struct tmb_vis){
+      .call = call, .tm = peer.tm, .rank = peer.rank, .is_get = peer.is_get, .flags = peer.flags};
+}
+
+/* Serve a call at once, or else describe it in *v for vis.c. Return whether it is done.
+ * in call: name of the public function, for messages. */
+static TMB_ALWAYS_INLINE bool tmb_vis_vector(struct tmb_vis *v, const char *call,
+                                             struct tmb_vis_peer peer, struct tmb_vis_list dst,
+                                             struct tmb_vis_list src) {
+  if (TMB_LIKELY(tmb_vis_vector_now(peer, dst, src))) return true;
+  *v = tmb_vis_of(call, peer);
+  v->list[TMB_VIS_DST] = dst;
+  v->list[TMB_VIS_SRC] = src;
+  return false;
+}
+
+static TMB_ALWAYS_INLINE bool tmb_vis_indexed(struct tmb_vis *v, const char *call,
+                                              struct tmb_vis_peer peer, struct tmb_vis_list dst,
+                                              struct tmb_vis_list src) {
+  if (TMB_LIKELY(tmb_vis_indexed_now(peer, dst, src))) return true;
+  *v = tmb_vis_of(call, peer);
+  v->list[TMB_VIS_DST] = dst;
+  v->list[TMB_VIS_SRC] = src;
+  return false;
+}
+
+static TMB_ALWAYS_INLINE bool tmb_vis_strides(struct tmb_vis *v, const char *call,
+                                              struct tmb_vis_peer peer, void *dst, void *src,
+                                              struct tmb_vis_strided in) {
+  if (TMB_LIKELY(tmb_vis_strided_now(peer, dst, src, in))) return true;
+  *v = tmb_vis_of(call, peer);
+  v->strided = true;
+  v->base[TMB_VIS_DST] = dst;
+  v->base[TMB_VIS_SRC] = src;
+  v->stride = in;
+  return false;
 }
 
 /* ---- vis.c */

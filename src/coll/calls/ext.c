@@ -4,7 +4,7 @@
  *
  * Owns: struct gexx_coll_plan_s. Called by clients. Calls: call.h, engine.h. Documentation:
  * include/tombolo/ext/ext_coll.h. Invariants: the plain calls and the persistent ones fill the same
- * gexx_Coll_Args_t and go the same way, so they match each other across ranks; size_t and uint64_t
+ * gexx_Coll_Args_t and start alike, so they match each other across ranks; size_t and uint64_t
  * arrays are the same thing on every supported machine.
  */
 #include "base/log.h"
@@ -118,39 +118,28 @@ static gex_Event_t start(gex_TM_t tm, const gexx_Coll_Args_t *args, gex_Flags_t 
 
 /* ---- blocks */
 
-gex_Event_t gexx_Coll_ScatterNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
-                                size_t nbytes, gex_Flags_t flags) {
-  const gexx_Coll_Args_t a = {.gexx_kind = GEXX_COLL_SCATTER,
-                              .gexx_root = root,
-                              .gexx_dst = dst,
-                              .gexx_src = src,
-                              .gexx_nbytes = nbytes};
-  return start(tm, &a, flags);
-}
+#define ROOTED(Name, KIND)                                                                  \
+ gex_Event_t gexx_Coll_##Name##NB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, \
+                                  size_t nbytes, gex_Flags_t flags) {                       \
+  const gexx_Coll_Args_t a = {.gexx_kind = KIND,                                            \
+                              .gexx_root = root,                                            \
+                              .gexx_dst = dst,                                              \
+                              .gexx_src = src,                                              \
+                              .gexx_nbytes = nbytes};                                       \
+  return start(tm, &a, flags);                                                              \
+ }
+ROOTED(Scatter, GEXX_COLL_SCATTER)
+ROOTED(Gather, GEXX_COLL_GATHER)
 
-gex_Event_t gexx_Coll_GatherNB(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src,
-                               size_t nbytes, gex_Flags_t flags) {
-  const gexx_Coll_Args_t a = {.gexx_kind = GEXX_COLL_GATHER,
-                              .gexx_root = root,
-                              .gexx_dst = dst,
-                              .gexx_src = src,
-                              .gexx_nbytes = nbytes};
-  return start(tm, &a, flags);
-}
-
-gex_Event_t gexx_Coll_AllGatherNB(gex_TM_t tm, void *dst, const void *src, size_t nbytes,
-                                  gex_Flags_t flags) {
-  const gexx_Coll_Args_t a = {
-      .gexx_kind = GEXX_COLL_ALL_GATHER, .gexx_dst = dst, .gexx_src = src, .gexx_nbytes = nbytes};
-  return start(tm, &a, flags);
-}
-
-gex_Event_t gexx_Coll_ExchangeNB(gex_TM_t tm, void *dst, const void *src, size_t nbytes,
-                                 gex_Flags_t flags) {
-  const gexx_Coll_Args_t a = {
-      .gexx_kind = GEXX_COLL_EXCHANGE, .gexx_dst = dst, .gexx_src = src, .gexx_nbytes = nbytes};
-  return start(tm, &a, flags);
-}
+#define ROOTLESS(Name, KIND)                                                              \
+ gex_Event_t gexx_Coll_##Name##NB(gex_TM_t tm, void *dst, const void *src, size_t nbytes, \
+                                  gex_Flags_t flags) {                                    \
+  const gexx_Coll_Args_t a = {                                                            \
+      .gexx_kind = KIND, .gexx_dst = dst, .gexx_src = src, .gexx_nbytes = nbytes};        \
+  return start(tm, &a, flags);                                                            \
+ }
+ROOTLESS(AllGather, GEXX_COLL_ALL_GATHER)
+ROOTLESS(Exchange, GEXX_COLL_EXCHANGE)
 
 /* ---- V forms */
 

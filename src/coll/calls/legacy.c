@@ -43,90 +43,63 @@ static gex_Event_t start(struct tmb_coll_call *call, int flags) {
   return tmb_coll_start(call, NULL);
 }
 
-gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t team, void *dst,
-                                              gasnet_image_t srcimage, void *src, size_t nbytes,
-                                              int flags) {
-  struct tmb_coll_call call = {.name = "gasnet_coll_broadcast",
-                               .tm = team,
-                               .kind = TMB_COLL_BROADCAST,
-                               .root = srcimage,
-                               .dst = dst,
-                               .src = src,
-                               .bytes = nbytes};
-  return start(&call, flags);
-}
+/* Each macro makes two calls: the one that returns a handle, and the one that waits. */
 
-gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void *dst,
-                                            gasnet_image_t srcimage, void *src, size_t nbytes,
-                                            int flags) {
-  struct tmb_coll_call call = {.name = "gasnet_coll_scatter",
-                               .tm = team,
-                               .kind = TMB_COLL_SCATTER,
-                               .root = srcimage,
-                               .dst = dst,
-                               .src = src,
-                               .bytes = nbytes};
-  return start(&call, flags);
-}
+#define FROM_ROOT(NAME, KIND)                                                                      \
+ gasnet_coll_handle_t gasnet_coll_##NAME##_nb(gasnet_team_handle_t team, void *dst,                \
+                                              gasnet_image_t srcimage, void *src, size_t nbytes,   \
+                                              int flags) {                                         \
+  struct tmb_coll_call call = {.name = "gasnet_coll_" #NAME,                                       \
+                               .tm = team,                                                         \
+                               .kind = KIND,                                                       \
+                               .root = srcimage,                                                   \
+                               .dst = dst,                                                         \
+                               .src = src,                                                         \
+                               .bytes = nbytes};                                                   \
+  return start(&call, flags);                                                                      \
+ }                                                                                                 \
+ void gasnet_coll_##NAME(gasnet_team_handle_t team, void *dst, gasnet_image_t srcimage, void *src, \
+                         size_t nbytes, int flags) {                                               \
+  gex_Event_Wait(gasnet_coll_##NAME##_nb(team, dst, srcimage, src, nbytes, flags));                \
+ }
+FROM_ROOT(broadcast, TMB_COLL_BROADCAST)
+FROM_ROOT(scatter, TMB_COLL_SCATTER)
 
-gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_image_t dstimage,
-                                           void *dst, void *src, size_t nbytes, int flags) {
-  struct tmb_coll_call call = {.name = "gasnet_coll_gather",
-                               .tm = team,
-                               .kind = TMB_COLL_GATHER,
-                               .root = dstimage,
-                               .dst = dst,
-                               .src = src,
-                               .bytes = nbytes};
-  return start(&call, flags);
-}
+#define TO_ROOT(NAME, KIND)                                                                        \
+ gasnet_coll_handle_t gasnet_coll_##NAME##_nb(gasnet_team_handle_t team, gasnet_image_t dstimage,  \
+                                              void *dst, void *src, size_t nbytes, int flags) {    \
+  struct tmb_coll_call call = {.name = "gasnet_coll_" #NAME,                                       \
+                               .tm = team,                                                         \
+                               .kind = KIND,                                                       \
+                               .root = dstimage,                                                   \
+                               .dst = dst,                                                         \
+                               .src = src,                                                         \
+                               .bytes = nbytes};                                                   \
+  return start(&call, flags);                                                                      \
+ }                                                                                                 \
+ void gasnet_coll_##NAME(gasnet_team_handle_t team, gasnet_image_t dstimage, void *dst, void *src, \
+                         size_t nbytes, int flags) {                                               \
+  gex_Event_Wait(gasnet_coll_##NAME##_nb(team, dstimage, dst, src, nbytes, flags));                \
+ }
+TO_ROOT(gather, TMB_COLL_GATHER)
 
-gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t team, void *dst, void *src,
-                                               size_t nbytes, int flags) {
-  struct tmb_coll_call call = {.name = "gasnet_coll_gather_all",
-                               .tm = team,
-                               .kind = TMB_COLL_ALLGATHER,
-                               .dst = dst,
-                               .src = src,
-                               .bytes = nbytes};
-  return start(&call, flags);
-}
-
-gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void *dst, void *src,
-                                             size_t nbytes, int flags) {
-  struct tmb_coll_call call = {.name = "gasnet_coll_exchange",
-                               .tm = team,
-                               .kind = TMB_COLL_EXCHANGE,
-                               .dst = dst,
-                               .src = src,
-                               .bytes = nbytes};
-  return start(&call, flags);
-}
-
-void gasnet_coll_broadcast(gasnet_team_handle_t team, void *dst, gasnet_image_t srcimage, void *src,
-                           size_t nbytes, int flags) {
-  gex_Event_Wait(gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags));
-}
-
-void gasnet_coll_scatter(gasnet_team_handle_t team, void *dst, gasnet_image_t srcimage, void *src,
-                         size_t nbytes, int flags) {
-  gex_Event_Wait(gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags));
-}
-
-void gasnet_coll_gather(gasnet_team_handle_t team, gasnet_image_t dstimage, void *dst, void *src,
-                        size_t nbytes, int flags) {
-  gex_Event_Wait(gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags));
-}
-
-void gasnet_coll_gather_all(gasnet_team_handle_t team, void *dst, void *src, size_t nbytes,
-                            int flags) {
-  gex_Event_Wait(gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags));
-}
-
-void gasnet_coll_exchange(gasnet_team_handle_t team, void *dst, void *src, size_t nbytes,
-                          int flags) {
-  gex_Event_Wait(gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
-}
+#define ROOTLESS(NAME, KIND)                                                                   \
+ gasnet_coll_handle_t gasnet_coll_##NAME##_nb(gasnet_team_handle_t team, void *dst, void *src, \
+                                              size_t nbytes, int flags) {                      \
+  struct tmb_coll_call call = {.name = "gasnet_coll_" #NAME,                                   \
+                               .tm = team,                                                     \
+                               .kind = KIND,                                                   \
+                               .dst = dst,                                                     \
+                               .src = src,                                                     \
+                               .bytes = nbytes};                                               \
+  return start(&call, flags);                                                                  \
+ }                                                                                             \
+ void gasnet_coll_##NAME(gasnet_team_handle_t team, void *dst, void *src, size_t nbytes,       \
+                         int flags) {                                                          \
+  gex_Event_Wait(gasnet_coll_##NAME##_nb(team, dst, src, nbytes, flags));                      \
+ }
+ROOTLESS(gather_all, TMB_COLL_ALLGATHER)
+ROOTLESS(exchange, TMB_COLL_EXCHANGE)
 
 static void poll_once(const char *call) {
   if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ready_at(call);

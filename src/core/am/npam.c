@@ -168,64 +168,40 @@ static gex_AM_SrcDesc_t prepare(const struct prepare *p) {
   return sd;
 }
 
+/* Arguments that all Prepare calls have, and those by which a peer is named. */
+#define PAYLOAD                                                                            \
+ .client_buf = client_buf, .least = least_payload, .most = most_payload, .lc_opt = lc_opt, \
+ .flags = flags, .nargs = numargs
+#define TO_RANK  .tm = tm, .rank = rank
+#define TO_TOKEN .is_reply = true, .token = token
+#define TO_DEST  .is_long = true, .dest = dest_addr
+
 gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
                                              size_t least_payload, size_t most_payload,
                                              gex_Event_t *lc_opt, gex_Flags_t flags,
                                              unsigned int numargs) {
-  return prepare(&(struct prepare){.tm = tm,
-                                   .rank = rank,
-                                   .client_buf = client_buf,
-                                   .least = least_payload,
-                                   .most = most_payload,
-                                   .lc_opt = lc_opt,
-                                   .flags = flags,
-                                   .nargs = numargs});
+  return prepare(&(struct prepare){TO_RANK, PAYLOAD});
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void *client_buf,
                                            size_t least_payload, size_t most_payload,
                                            void *dest_addr, gex_Event_t *lc_opt, gex_Flags_t flags,
                                            unsigned int numargs) {
-  return prepare(&(struct prepare){.is_long = true,
-                                   .tm = tm,
-                                   .rank = rank,
-                                   .client_buf = client_buf,
-                                   .least = least_payload,
-                                   .most = most_payload,
-                                   .dest = dest_addr,
-                                   .lc_opt = lc_opt,
-                                   .flags = flags,
-                                   .nargs = numargs});
+  return prepare(&(struct prepare){TO_RANK, TO_DEST, PAYLOAD});
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf,
                                            size_t least_payload, size_t most_payload,
                                            gex_Event_t *lc_opt, gex_Flags_t flags,
                                            unsigned int numargs) {
-  return prepare(&(struct prepare){.is_reply = true,
-                                   .token = token,
-                                   .client_buf = client_buf,
-                                   .least = least_payload,
-                                   .most = most_payload,
-                                   .lc_opt = lc_opt,
-                                   .flags = flags,
-                                   .nargs = numargs});
+  return prepare(&(struct prepare){TO_TOKEN, PAYLOAD});
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf,
                                          size_t least_payload, size_t most_payload, void *dest_addr,
                                          gex_Event_t *lc_opt, gex_Flags_t flags,
                                          unsigned int numargs) {
-  return prepare(&(struct prepare){.is_reply = true,
-                                   .is_long = true,
-                                   .token = token,
-                                   .client_buf = client_buf,
-                                   .least = least_payload,
-                                   .most = most_payload,
-                                   .dest = dest_addr,
-                                   .lc_opt = lc_opt,
-                                   .flags = flags,
-                                   .nargs = numargs});
+  return prepare(&(struct prepare){TO_TOKEN, TO_DEST, PAYLOAD});
 }
 
 /* Debug clients: fatal unless the descriptor is this thread's and was made by the matching
@@ -285,6 +261,12 @@ static int send_now(struct tmb_am_out *out) {
   return tmb_peer_am_long(out);
 }
 
+/* The thread's descriptor is free for the next Prepare. */
+static void retire(gex_AM_SrcDesc_t sd) {
+  sd->live = false;
+  tmb_thread()->context &= ~(uint32_t)TMB_PREPARED;
+}
+
 int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *m) {
   const bool is_long = m->category == TMB_AM_LONG;
   if (TMB_UNLIKELY(tmb_job.debug)) {
@@ -292,7 +274,6 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
     check_sd(call, sd, is_reply, is_long);
     check_commit(call, sd, m);
   }
-  struct tmb_thread *t = tmb_thread();
   struct gexx_srcdesc_s copy = *sd; /* handlers that run while we wait may prepare on this thread */
   struct tmb_am_out out = copy.out;
   out.category = m->category;
@@ -312,13 +293,11 @@ int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx_am_msg *
       if (staged < 0) tmb_peer_release(&out);
       return 1;
     }
+    retire(sd);
   } else {
-    sd->live = false;
-    t->context &= ~(uint32_t)TMB_PREPARED;
+    retire(sd);
     (void)tmb_am_inject(&out);
   }
-  sd->live = false;
-  t->context &= ~(uint32_t)TMB_PREPARED;
   if (copy.is_reply) copy.token->replied = true;
   tmb_am_complete_lc(copy.lc_opt);
   return 0;
@@ -331,20 +310,15 @@ static int cancel(gex_AM_SrcDesc_t sd, gex_Flags_t flags, int is_reply, bool is_
     tmb_check_flags(call, flags, 0);
   }
   tmb_peer_release(&sd->out);
-  sd->live = false;
-  tmb_thread()->context &= ~(uint32_t)TMB_PREPARED;
+  retire(sd);
   return 0;
 }
 
-int gex_AM_CancelRequestMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel(sd, flags, 0, false);
-}
-int gex_AM_CancelReplyMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel(sd, flags, 1, false);
-}
-int gex_AM_CancelRequestLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel(sd, flags, 0, true);
-}
-int gex_AM_CancelReplyLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel(sd, flags, 1, true);
-}
+#define CANCEL(NAME, IS_REPLY, IS_LONG)                            \
+ int gex_AM_Cancel##NAME(gex_AM_SrcDesc_t sd, gex_Flags_t flags) { \
+  return cancel(sd, flags, IS_REPLY, IS_LONG);                     \
+ }
+CANCEL(RequestMedium, 0, false)
+CANCEL(ReplyMedium, 1, false)
+CANCEL(RequestLong, 0, true)
+CANCEL(ReplyLong, 1, true)
