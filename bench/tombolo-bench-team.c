@@ -6,6 +6,8 @@
  * Calls: bench/lib, the public API. The floor of a barrier is the same thing made by hand: every
  * rank counts itself in a shared word, the last one releases all, the others spin, or, where ranks
  * outnumber processors, give the processor away; for two ranks it is the hand-off of a cache line.
+ * Where ranks outnumber processors, `switches` counts how often the kernel changed the process in a
+ * barrier, over all ranks: each rank has to run once, so ranks less processors is the least.
  * The floor of a split and destroy is the hand-off between ranks 0 and 1 while the others wait.
  * Every rank takes part in every sample; rank 0 reports.
  */
@@ -15,6 +17,7 @@
 #include <gasnet_coll.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { OPS_BARRIER = 500, OPS_SPLIT = 100, OPS_QUICK = 50 };
@@ -61,8 +64,42 @@ static double by_hand(struct bench *b, size_t n, size_t bytes) {
   return (double)(bench_now_ns() - start) / (double)n;
 }
 
+static uint64_t switches_so_far(void) {
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return (uint64_t)(used.ru_nvcsw + used.ru_nivcsw);
+}
+
+/* Switches of all ranks in one of `n` operations. The word is cleared between two barriers. */
+static double switches_in(struct bench *b, size_t n, bench_fn *operation) {
+  uint64_t *sum = &b->shared->result[1].value;
+  gex_Coll_BarrierBlocking(b->tm, 0);
+  if (b->rank == 0) __atomic_store_n(sum, 0, __ATOMIC_RELEASE);
+  gex_Coll_BarrierBlocking(b->tm, 0);
+  const uint64_t before = switches_so_far();
+  (void)operation(b, n, 0);
+  __atomic_add_fetch(sum, switches_so_far() - before, __ATOMIC_ACQ_REL);
+  gex_Coll_BarrierBlocking(b->tm, 0);
+  return (double)__atomic_load_n(sum, __ATOMIC_ACQUIRE) / (double)n;
+}
+
+static double barrier_switches(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  return switches_in(b, n, barrier);
+}
+
+static double by_hand_switches(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  return switches_in(b, n, by_hand);
+}
+
+static double split_switches(struct bench *b, size_t n, size_t bytes) {
+  (void)bytes;
+  return switches_in(b, n, split_destroy);
+}
+
 /* Everybody takes part in figure and floor. */
-static void measure(struct bench *b, const struct bench_row *row, size_t n) {
+static void measure_in(struct bench *b, const struct bench_row *row, size_t n, const char *unit) {
   static double figure[BENCH_RUNS_MAX], floor[BENCH_RUNS_MAX];
   if (b->opts.quick && n > OPS_QUICK) n = OPS_QUICK;
   (void)row->floor(b, n, 0);
@@ -71,7 +108,20 @@ static void measure(struct bench *b, const struct bench_row *row, size_t n) {
     floor[i] = row->floor(b, n, 0);
     figure[i] = row->figure(b, n, 0);
   }
-  bench_report(b, row, "ns", figure, floor, b->opts.runs);
+  bench_report(b, row, unit, figure, floor, b->opts.runs);
+}
+
+static void measure(struct bench *b, const struct bench_row *row, size_t n) {
+  measure_in(b, row, n, "ns");
+}
+
+static void measure_switches(struct bench *b, const char *name, bench_fn *figure, size_t n) {
+  const struct bench_row row = {.group = "team",
+                                .name = name,
+                                .floor_name = "by-hand",
+                                .figure = figure,
+                                .floor = by_hand_switches};
+  measure_in(b, &row, n, "count");
 }
 
 /* Of ranks 0 and 1, which floor_handoff needs both. */
@@ -84,7 +134,7 @@ static double handoff(struct bench *b, size_t n, size_t bytes) {
 
 int main(int argc, char **argv) {
   static struct bench b;
-  char names[2][32];
+  char names[4][32];
   bench_start(&b, "team", &argc, &argv);
   bench_attach(&b, NULL, 0, 4096);
   crowded = b.size > (gex_Rank_t)sysconf(_SC_NPROCESSORS_ONLN);
@@ -105,5 +155,11 @@ int main(int argc, char **argv) {
                                   .target = 20};
   measure(&b, &bar, OPS_BARRIER);
   if (b.size <= 4) measure(&b, &split, OPS_SPLIT);
+  if (crowded) {
+    snprintf(names[2], sizeof names[2], "switches_barrier_%uranks", (unsigned)b.size);
+    snprintf(names[3], sizeof names[3], "switches_split_%uranks", (unsigned)b.size);
+    measure_switches(&b, names[2], barrier_switches, OPS_BARRIER);
+    measure_switches(&b, names[3], split_switches, OPS_SPLIT);
+  }
   bench_finish(&b);
 }

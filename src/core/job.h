@@ -81,6 +81,7 @@ struct tmb_wait_policy {
   uint32_t mode;        /* GASNET_WAIT_* */
   uint32_t yield_count; /* yields before sleeping */
   uint64_t spin_ns;     /* polling before the first yield */
+  uint64_t last_ns;     /* the same for the last rank of a processor, see last_here */
   uint32_t eager_steps; /* looks without a pause between them, at the beginning of a wait */
   uint32_t
       hold_pauses[2]; /* after progress, before the next look; [1]: the last request got no reply */
@@ -119,7 +120,9 @@ struct tmb_job {
       TMB_ALIGNED(TMB_CACHE_LINE); /* handlers run and waits advanced by any thread */
   uint32_t work[TMB_WORK_KINDS];   /* what progress has to advance: barriers in flight, collectives
                                       that have something to send, puts that wait for room */
-  uint32_t crowd_waits;         /* operations in flight that need ranks which have no processor */
+  uint32_t crowd_waits; /* operations in flight that need ranks which have no processor */
+  bool last_here;       /* this rank was the last of its processor to come to what it waits for: all
+                           that the processor runs wait, too; atomic */
   uint32_t device_segments;     /* segments of this process in device memory; atomic */
   bool signals_indexed;         /* a range of signals has an index; atomic */
   struct tmb_trace_area *trace; /* where events are recorded, NULL: nowhere; see op/record.h */

@@ -109,6 +109,24 @@ uint64_t tmb_shared_write_ns(void) {
   return tmb_shared_handoff_ns() ? tmb_load_rlx(&tmb_shared_row(&tmb_job.team, 0)->write.word) : 0;
 }
 
+/* A word of `here`: bits 32..63 number of a meeting, 16..31 arrivals at the one before, 0..15 at
+ * this one. */
+#define HERE_BITS 16
+#define HERE_MASK ((UINT64_C(1) << HERE_BITS) - 1)
+
+bool tmb_shared_last_here(const struct tmb_team *team, enum tmb_meeting kind, uint64_t number) {
+  const uint32_t cpu = (uint32_t)tmb_os_cpu_current() % TMB_SHARED_CPUS;
+  uint64_t *const word = &tmb_shared_row(team, 0)->here[kind][cpu].word;
+  const uint64_t name = number << 2 * HERE_BITS;
+  uint64_t seen = tmb_load_rlx(word), now;
+  do {
+    const bool first = (seen ^ name) >> 2 * HERE_BITS;
+    now = first ? name | (seen & HERE_MASK) << HERE_BITS | 1 : seen + 1;
+  } while (!tmb_cas_acq_rel(word, &seen, now));
+  const uint64_t before = now >> HERE_BITS & HERE_MASK;
+  return before && (now & HERE_MASK) >= before;
+}
+
 /* What coll has written it clears itself, when the team ends: most teams use little of it. */
 static void clear(struct tmb_shared_row *row) {
   memset(row, 0, offsetof(struct tmb_shared_row, calls));

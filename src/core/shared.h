@@ -34,6 +34,17 @@ struct tmb_shared_line {
   uint64_t word TMB_ALIGNED(TMB_CACHE_LINE);
 };
 
+/* Meetings of a team's members, each kind numbered by itself: nobody goes on before all have come.
+ */
+enum tmb_meeting {
+  TMB_MEETING_BARRIER,
+  TMB_MEETING_NAMED,
+  TMB_MEETING_GATHER,
+  TMB_MEETING_COLL,
+  TMB_MEETING_KINDS
+};
+#define TMB_SHARED_CPUS 16u /* words of a kind: processors that are this far apart share one */
+
 /* Signature of a collective: its kind and the arguments that all members must give alike, packed
  * by tmb_coll_signature. Members compare signatures. */
 struct tmb_call_signature {
@@ -81,7 +92,10 @@ struct tmb_shared_row {
                                   changes that of job rank 0 */
   struct tmb_shared_line
       outcome; /* outcome of the last named barrier; written by the last rank to arrive */
-  struct tmb_shared_line ask;    /* number of the trip that job rank 0 begins; in its own row */
+  struct tmb_shared_line gathered; /* contributions of all members to all-gathers so far, where
+                                      processors are crowded; every member adds to that of team
+                                      rank 0 */
+  struct tmb_shared_line ask;      /* number of the trip that job rank 0 begins; in its own row */
   struct tmb_shared_line answer; /* of the trip that the last rank has answered; in the same row */
   struct tmb_shared_line write;  /* time in ns to write a slot that the last rank has read */
   struct tmb_shared_line
@@ -91,6 +105,10 @@ struct tmb_shared_row {
                                     round has signalled; written by that peer */
   struct tmb_shared_card card[2];
   struct tmb_shared_call calls[TMB_SHARED_CALLS];
+  struct tmb_shared_line here[TMB_MEETING_KINDS]
+                             [TMB_SHARED_CPUS]; /* arrivals at meetings by processor, see
+                                                   tmb_shared_last_here; all members change those
+                                                   of team rank 0; not cleared for a new team */
   struct tmb_shared_head head[TMB_SHARED_HEADS];
   struct tmb_shared_slot slot[TMB_SHARED_SLOTS];
 };
@@ -122,6 +140,16 @@ uint64_t tmb_shared_write_ns(void);
  * TMB_SHARED_NONE when all are in use; give it back with tmb_shared_give. Any thread. */
 uint32_t tmb_shared_take(void);
 void tmb_shared_give(uint32_t row);
+
+/*
+ * Count this member, which comes to a meeting, at the processor that runs it. in number: of the
+ * meeting in its team and kind; grows. Returns whether as many have come from this processor as
+ * to the meeting before: then all that it runs wait, and giving it away brings nobody sooner. A
+ * hint: after a member has changed its processor, and after a row has changed its team, one or two
+ * answers are wrong. The team has shared memory. Cost: one locked instruction on a line that stays
+ * with the processor.
+ */
+bool tmb_shared_last_here(const struct tmb_team *team, enum tmb_meeting kind, uint64_t number);
 
 /* Row of a member of a team that has shared memory. */
 static inline struct tmb_shared_row *tmb_shared_row(const struct tmb_team *team, uint32_t rank) {

@@ -314,17 +314,23 @@ static void op_free(struct tmb_coll_shared_op *op) {
 }
 
 /* Enter the team in the list of those with ops that wait, or take it out. */
-static void list(struct tmb_team *team, struct tmb_coll_shared *b) {
+static void list(struct tmb_team *team, struct tmb_coll_shared *b,
+                 const struct tmb_coll_shared_op *op) {
   b->next_team = shared_colls.teams;
   shared_colls.teams = team;
   tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] + 1);
-  if (tmb_job.wait.crowded) tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+  if (!tmb_job.wait.crowded) return;
+  tmb_fetch_add_rlx(&tmb_job.crowd_waits, 1);
+  if (kinds[op->call.kind].shower == ALL)
+    tmb_store_rlx(&tmb_job.last_here, tmb_shared_last_here(team, TMB_MEETING_COLL, op->first));
 }
 
 static void unlist(struct tmb_team **place, struct tmb_coll_shared *b) {
   *place = b->next_team;
   tmb_store_rlx(&tmb_job.work[TMB_WORK_COLLS], tmb_job.work[TMB_WORK_COLLS] - 1);
-  if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+  if (!tmb_job.wait.crowded) return;
+  tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+  tmb_store_rlx(&tmb_job.last_here, false);
 }
 
 /* Advance the ops of a team in order. Returns how many chunks were shown and read. */
@@ -405,7 +411,7 @@ static struct tmb_op *keep(struct tmb_team *team, struct tmb_coll_shared *b,
     op->client->op = op;
     tmb_store_rlx(&op->event->thread, tmb_thread()->id);
   }
-  if (!b->first) list(team, b);
+  if (!b->first) list(team, b, op);
   *b->end = op;
   b->end = &op->next;
   return op->event;

@@ -27,6 +27,8 @@
 
 #include <stdlib.h>
 
+#define LAST_NS        2000u /* for each rank of this host: a turn on another processor */
+#define LAST_NS_MAX    50000u
 #define CPU_BITS_BYTES 128        /* processors that a rank may use, one bit each */
 #define CLOCK_EVERY    8          /* idle steps between looks at the clock */
 #define PHASE_HELD     UINT32_MAX /* wait->phase: the last step made progress */
@@ -68,6 +70,8 @@ void tmb_wait_policy_init(void) {
   const int64_t yields = tmb_cfg_int(TMB_CFG_YIELD_COUNT);
   const char *mode = tmb_cfg_str(TMB_CFG_WAIT);
   w->spin_ns = spin >= 0 ? (uint64_t)spin : w->crowded ? 1000 : 100000;
+  w->last_ns = spin >= 0 ? (uint64_t)spin
+                         : TMB_MIN((uint64_t)LAST_NS * tmb_job.boot.here, (uint64_t)LAST_NS_MAX);
   w->yield_count = yields >= 0 ? (uint32_t)yields : w->crowded ? 4 : 16;
   w->mode = mode[0] == 'b' ? GASNET_WAIT_BLOCK
             : mode[4] == 0 ? GASNET_WAIT_SPIN
@@ -110,6 +114,14 @@ static uint64_t last_check(void *arg) {
   return found & TMB_FOUND_BUSY ? TMB_MIN(limit_ns, busy_ns(rule->wait)) : limit_ns;
 }
 
+/* For how long a wait spins at first; 0: not at all. Where this processor has other ranks that come
+ * to the same barrier or collective, they need it; where all of them wait, nobody does. */
+static uint64_t spins_ns(const struct tmb_wait_policy *policy) {
+  if (policy->mode != GASNET_WAIT_SPINBLOCK) return 0;
+  if (TMB_LIKELY(!tmb_load_rlx(&tmb_job.crowd_waits))) return policy->spin_ns;
+  return tmb_load_rlx(&tmb_job.last_here) ? policy->last_ns : 0;
+}
+
 /* A wait that found nothing: spin, yield or sleep. Returns whether it slept and was woken. */
 static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   const struct tmb_wait_policy *policy = &tmb_job.wait;
@@ -120,18 +132,19 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
     tmb_spin_pause(wait->steps);
     return false;
   }
-  if (wait->phase == 0 && policy->mode == GASNET_WAIT_SPINBLOCK &&
-      !tmb_load_rlx(&tmb_job.crowd_waits)) {
+  const uint64_t spin_ns = wait->phase == 0 ? spins_ns(policy) : 0;
+  if (spin_ns) {
     if (wait->steps > policy->eager_steps && wait->steps % CLOCK_EVERY == 0) {
       const uint64_t now = tmb_os_now_ns();
       if (!wait->since)
         wait->since = now;
-      else if (now - wait->since >= policy->spin_ns)
+      else if (now - wait->since >= spin_ns)
         wait->phase = 1;
     }
     tmb_spin_pause(wait->steps);
     return false;
   }
+  tmb_store_rlx(&tmb_job.last_here, false);
   if (wait->phase < PHASE_HELD - 1) wait->phase++;
   if (wait->phase <= policy->yield_count + 1) {
     if (tmb_place_yield()) return false;

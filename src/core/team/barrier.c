@@ -155,6 +155,7 @@ static uint32_t ex_rounds(const struct tmb_team *team) {
  * arrival at barrier s is the one that makes it s * size; that member releases all. */
 static void ex_arrive(const struct tmb_team *team) {
   const uint64_t number = team->barrier.done + 1;
+  tmb_store_rlx(&tmb_job.last_here, tmb_shared_last_here(team, TMB_MEETING_BARRIER, number));
   if (tmb_fetch_add_acq_rel(&tmb_shared_row(team, 0)->arrive.word, 1) + 1 !=
       number * team->head.size)
     return;
@@ -208,7 +209,10 @@ static void ex_complete(struct tmb_team *team) {
   b->done++;
   b->round = 0;
   tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
-  if (ex_central(team)) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+  if (ex_central(team)) {
+    tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+    tmb_store_rlx(&tmb_job.last_here, false);
+  }
   if (!op) return; /* a team that is destroyed without an event */
   b->first = op->next;
   if (!b->first) b->last = NULL;
@@ -389,6 +393,8 @@ TMB_REQUIRES(barrier_lock) static void named_arrive(void) {
   struct tmb_shared_row *const row = tmb_shared_row(&tmb_job.team, 0);
   barrier.named.outcome = &row->outcome.word;
   if (TMB_UNLIKELY(tmb_load_rlx(&tmb_job.team.lost))) return;
+  tmb_store_rlx(&tmb_job.last_here,
+                tmb_shared_last_here(&tmb_job.team, TMB_MEETING_NAMED, barrier.named.phase));
   const uint64_t one = UINT64_C(1) << VOTE_BITS;
   uint64_t seen = tmb_load_rlx(&row->named.word), now;
   do {
@@ -430,7 +436,10 @@ TMB_REQUIRES(barrier_lock) static int named_advance(void) {
   }
   barrier.named.complete = true;
   tmb_fetch_sub_rel(&tmb_job.work[TMB_WORK_BARRIERS], 1);
-  if (central) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+  if (central) {
+    tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+    tmb_store_rlx(&tmb_job.last_here, false);
+  }
   return passed + 1;
 }
 

@@ -10,7 +10,8 @@
  * belongs to the current or the next one, and two slots by parity suffice; within a slot each round
  * is written by one peer, to blocks that nothing else writes. In shared memory each member shows
  * its contribution and reads those of the others: one step, by the same argument two places
- * suffice. A team that has lost a member makes no further all-gather.
+ * suffice. Nobody has all before the last has come, so on crowded processors the last alone wakes
+ * the others. A team that has lost a member makes no further all-gather.
  */
 #include "core/am/kit.h"
 #include "core/check.h"
@@ -60,6 +61,11 @@ static void show(const struct tmb_team_gathering *g, const void *mine) {
   struct tmb_shared_card *card = &tmb_shared_row(team, team->head.rank)->card[g->number & 1];
   memcpy(card->block, mine, g->bytes);
   tmb_store_rel(&card->number, g->number + 1);
+  if (tmb_job.wait.crowded) {
+    uint64_t *const gathered = &tmb_shared_row(team, 0)->gathered.word;
+    tmb_store_rlx(&tmb_job.last_here, tmb_shared_last_here(team, TMB_MEETING_GATHER, g->number));
+    if (tmb_fetch_add_acq_rel(gathered, 1) + 1 != (g->number + 1) * team->head.size) return;
+  }
   for (uint32_t r = 0; r < team->head.size; r++)
     if (r != team->head.rank) tmb_peer_wake(tmb_team_jobrank(team, r));
 }
@@ -140,7 +146,10 @@ void tmb_team_gather_describe(const void *gathering, struct tmb_status_wait *out
 
 bool tmb_team_gather_end(struct tmb_team_gathering *g, void *all) {
   const struct tmb_team *team = g->team;
-  if (tmb_job.wait.crowded) tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+  if (tmb_job.wait.crowded) {
+    tmb_fetch_sub_rel(&tmb_job.crowd_waits, 1);
+    tmb_store_rlx(&tmb_job.last_here, false);
+  }
   if (g->round < (team->shared ? team->head.size : team->rounds)) {
     (void)tmb_lost_record(team->lost - 1);
     return false;

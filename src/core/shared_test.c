@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unit test of what members of a team do in shared memory where ranks outnumber processors: the
+ * last of a processor knows that it is, and of the members of an all-gather only the last wakes the
+ * others. The test plays the members by turns: it changes its rank, and which processor runs it
+ * (sched_getcpu is its own).
+ */
+#include "core/shared.h"
+
+#include "core/team.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MEMBERS = 4 };
+
+static int processor;
+static struct tmb_team team;
+static struct tmb_near_ctl *doors;
+
+int sched_getcpu(void) {
+  return processor;
+}
+
+/* A team of MEMBERS ranks of this host; nobody of it runs but this process. */
+static int start(void **state) {
+  static uint32_t near_of[MEMBERS] = {0, 1, 2, 3};
+  const size_t bytes = MEMBERS * TMB_SHARED_ROW_BYTES;
+  (void)state;
+  memset(&team, 0, sizeof team);
+  team.head.size = MEMBERS;
+  team.shared = true;
+  team.calls = &team.own_calls;
+  tmb_job.size = MEMBERS;
+  tmb_job.near_of = near_of;
+  tmb_job.wait.crowded = true;
+  tmb_job.rows_stride = TMB_SHARED_ROW_BYTES;
+  tmb_job.rows = aligned_alloc(4096, bytes);
+  doors = aligned_alloc(4096, 4096);
+  if (!tmb_job.rows || !doors) return -1;
+  memset(tmb_job.rows, 0, bytes);
+  memset(doors, 0, 4096);
+  tmb_job.near.arena = (char *)doors;
+  return 0;
+}
+
+static int end(void **state) {
+  (void)state;
+  free(tmb_job.rows);
+  free(doors);
+  return 0;
+}
+
+/* A member comes to a barrier on a processor. */
+static bool last_on(int cpu, uint64_t number) {
+  processor = cpu;
+  return tmb_shared_last_here(&team, TMB_MEETING_BARRIER, number);
+}
+
+static void last_of_each_processor(void **state) {
+  (void)state;
+  for (int i = 0; i < MEMBERS; i++) assert_false(last_on(i % 2, 1)); /* nothing is known yet */
+  for (uint64_t number = 2; number < 5; number++) {
+    assert_false(last_on(0, number));
+    assert_false(last_on(1, number));
+    assert_true(last_on(1, number));
+    assert_true(last_on(0, number));
+  }
+}
+
+static void members_move(void **state) {
+  (void)state;
+  for (int i = 0; i < MEMBERS; i++) (void)last_on(i % 2, 1);
+  assert_false(last_on(0, 2)); /* one of processor 1 has come to processor 0, which cannot know */
+  assert_true(last_on(0, 2));
+  assert_true(last_on(0, 2));
+  assert_false(last_on(1, 2)); /* which still waits for it */
+  assert_true(last_on(1, 3));
+  assert_false(last_on(0, 3));
+  assert_false(last_on(0, 3));
+  assert_true(last_on(0, 3));
+}
+
+static void kinds_are_apart(void **state) {
+  (void)state;
+  (void)last_on(0, 7);
+  (void)last_on(0, 7);
+  processor = 0;
+  assert_false(tmb_shared_last_here(&team, TMB_MEETING_NAMED, 3));
+  assert_true(tmb_shared_last_here(&team, TMB_MEETING_NAMED, 4));
+  assert_false(last_on(0, 8));
+  assert_true(last_on(0, 8));
+  assert_false(last_on((int)TMB_SHARED_CPUS, 9)); /* shares the word of processor 0 */
+  assert_true(last_on(0, 9));
+}
+
+/* What a member contributes to the next all-gather. */
+static void contribute(uint32_t rank, uint64_t number) {
+  struct tmb_team_gathering g;
+  uint64_t mine = 100 * number + rank;
+  team.head.rank = tmb_job.rank = rank;
+  team.own_calls.gathers = number;
+  tmb_team_gather_begin(&g, &team, &mine, sizeof mine);
+  if (rank + 1 != MEMBERS) {
+    assert_false(tmb_team_gather_step(&g));
+    return;
+  }
+  uint64_t all[MEMBERS];
+  assert_true(tmb_team_gather_step(&g));
+  assert_true(tmb_team_gather_end(&g, all));
+  for (uint32_t r = 0; r < MEMBERS; r++) assert_int_equal(all[r], 100 * number + r);
+}
+
+static void the_last_wakes_all(void **state) {
+  (void)state;
+  for (uint64_t number = 0; number < 3; number++) {
+    for (uint32_t r = 0; r < MEMBERS; r++) {
+      for (uint32_t i = 0; i < MEMBERS; i++) doors[i].door.sleeping = TMB_NEAR_IN_FUTEX;
+      contribute(r, number);
+      for (uint32_t i = 0; i < MEMBERS; i++)
+        assert_int_equal(doors[i].door.sleeping,
+                         r + 1 == MEMBERS && i != r ? TMB_NEAR_AWAKE : TMB_NEAR_IN_FUTEX);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(last_of_each_processor, start, end),
+      cmocka_unit_test_setup_teardown(members_move, start, end),
+      cmocka_unit_test_setup_teardown(kinds_are_apart, start, end),
+      cmocka_unit_test_setup_teardown(the_last_wakes_all, start, end),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
