@@ -36,7 +36,7 @@ struct udp_batch *udp_batch_get(struct tmb_net *e) {
   b->list = calloc(LIST_FIRST, sizeof *b->list);
   b->capacity = LIST_FIRST;
   if (!b->in.memory || !b->list) e->up->fatal("no memory to receive");
-  b->in.place = udp_tail_place;
+  b->in.place = e->tail_place;
   b->in.placer = e;
   return b;
 }
@@ -140,15 +140,6 @@ void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve) {
 
 void udp_deliver_run(struct tmb_net *e, struct udp_batch *b) {
   for (uint32_t i = 0; i < b->count; i++) e->up->am(&b->list[i].in);
-}
-
-void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
-  p->handled += cost;
-  if (p->lost || p->handled == p->told) return;
-  const uint32_t quarter = e->config.credit / 4;
-  if (p->handled - p->told >= (quarter ? quarter : 1)) udp_ack_owe(e, p);
-  if (p->ack_due_ns == UINT64_MAX) p->ack_due_ns = e->now_ns + UDP_ACK_DELAY_NS;
-  udp_peer_busy(e, p);
 }
 
 void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b) {

@@ -2,11 +2,12 @@
 /*
  * The engine of the udp conduit: state of a rank, and the calls between its parts.
  *
- * Owns the struct definitions. Included by the parts: udp_peer (peers), udp_send (packets out,
- * small operations gathered), udp_small (completion of gathered puts), udp_xfer (long transfers
- * out), udp_recv (packets in), udp_deliver (what is delivered), udp_rma (put, get), udp_progress
- * (the loop). All but udp_deliver's hand-over run
- * under engine->lock, and no call into core that may call the engine again runs under it.
+ * Owns the struct definitions. Included by the parts, each of which calls those above it in this
+ * file only: udp_engine (lock, buffers, completions), udp_peer, udp_credit, udp_told (completion of
+ * gathered operations), udp_rail, udp_send (packets out), udp_gather, udp_probe, udp_xfer (long
+ * transfers out), udp_message, udp_small, udp_rma, udp_atomic, udp_deliver (what is delivered),
+ * udp_recv (packets in), udp_lost, udp_progress (the loop), udp_open. All but udp_deliver's
+ * hand-over run under engine->lock, and no call into core that may call the engine again does.
  * Invariants: a packet lives in a slot of its peer's window until it is acknowledged; a peer is in
  * the busy list while it has anything in flight, waiting or to be acknowledged; peers that this
  * rank has not talked to have no struct.
@@ -258,6 +259,7 @@ struct tmb_net {
   struct udp_buf *free_bufs[UDP_BUF_CLASSES];
   struct udp_told *free_told;
   struct udp_batch *free_batches;
+  uint8_t *(*tail_place)(void *placer, const uint8_t *head, uint32_t bytes); /* udp_recv.c */
   struct udp_held *held_first, *held_last;
   struct udp_done *done; /* [done_capacity] */
   uint32_t done_count, done_capacity;
@@ -270,11 +272,6 @@ struct tmb_net {
 
 /* ---- udp_engine.c */
 
-/* in env: as at open, without its functions; config, io: copied. Returns the engine or NULL. */
-struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_config *config,
-                               const struct udp_io *io);
-void udp_engine_free(struct tmb_net *e);
-
 /* Memory of a packet of up to `bytes` bytes. NULL without memory. */
 struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes);
 /* Bytes that it holds. */
@@ -283,6 +280,9 @@ void udp_buf_put(struct tmb_net *e, struct udp_buf *buf);
 
 /* Note a completion for op_done, or a signal; told by udp_engine_unlock. */
 void udp_done_add(struct tmb_net *e, const struct udp_done *done);
+
+/* Memory of this process that `p` names; under a core that goes on, NULL if it may not. */
+void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t bytes);
 
 /* Take the lock and read the clock; release it and tell completions. */
 bool udp_engine_try(struct tmb_net *e) TMB_TRY_ACQUIRE(true, e->lock);
@@ -293,69 +293,34 @@ void udp_engine_unlock(struct tmb_net *e) TMB_RELEASE(e->lock);
 
 /* The peer's state, made if need be. NULL without memory. */
 struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank);
-void udp_peer_free(struct tmb_net *e, struct udp_peer *p);
 void udp_peer_busy(struct tmb_net *e, struct udp_peer *p);
-int udp_peer_lost(struct tmb_net *e, uint32_t rank);
-/* A packet has to be answered; asks counts from the first. Tells core of a peer that is gone. */
-void udp_peer_asked(struct tmb_net *e, struct udp_peer *p);
-/* Ask peers that have been silent for long whether they are there. */
-void udp_peer_keep(struct tmb_net *e);
-void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes);
-
-/* ---- udp_send.c */
-
 /* An acknowledgement is owed at once: with the next packet, or alone at the next look. */
 void udp_ack_owe(struct tmb_net *e, struct udp_peer *p);
-/* Make a numbered packet of what lies in `buf` and at `tail`, and send it. There is room. */
-struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
-                                 struct udp_buf *buf, uint32_t control, uint8_t flags);
-void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number);
-/* Send an acknowledgement alone. */
-void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags);
-/* The client has answered a signal that had been acknowledged alone. */
-void udp_ack_answered(struct udp_peer *p);
-/* Whether what is owed for a signal waits for the client's answer, until its next look. */
-bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p);
-/* What is owed is about to be sent alone. */
-void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p);
-/* Send a packet of so many bytes that asks for an answer. */
-void udp_probe_send(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, uint32_t id,
-                    uint32_t rail);
-/* Go on with the search for the length of packets. Returns when to call again. */
-uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p);
-/* Answer a probe; take an answer. */
-void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
-/* Hand over what was made. */
-void udp_out_flush(struct tmb_net *e);
-/* Add a record with its payload to what is gathered; sets UDP_TAIL where it must. in flags:
- * UDP_ACK_NOW; reserve: slots of the window to leave free. Returns false if there is no room now.
- */
-bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
-                uint32_t reserve);
+
+/* ---- udp_credit.c */
+
+/* Cost of a request in credit. */
+static inline uint32_t udp_cost(uint64_t nbytes) {
+  return 1 + (uint32_t)(nbytes / 256);
+}
 /* Whether the peer takes a request of this cost now; if not, it is asked after a while. */
 bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
-/* Send what is gathered, if the window allows. Returns false if not. */
-bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve);
-/* Send it if nothing is in flight, else let it wait for company. */
-void udp_gather_settle(struct tmb_net *e, struct udp_peer *p);
-/* Payload of one packet at most, with such a record. */
-uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r);
-/* The same, if packets have so many bytes at most. */
-uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r);
-int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
+/* A request of this cost has been handled. */
+void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
 
-/* A packet that is about to be sent. */
-struct udp_ask {
-  uint32_t rail;
-  uint64_t bytes;
-  bool stops; /* nothing more may be sent after it for now, whatever its rail's window says */
-  bool ends;  /* somebody waits until all has come */
-};
+/* ---- udp_told.c */
 
-/* Whether it asks for an acknowledgement: at an end, UDP_ASKS times a window, and where the window
- * is full, unless an answer is in flight: else a full window would be acknowledged, and refilled,
- * packet by packet. */
-bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask);
+/* One more part of (op, category) lies in the open packet. in signal: it is complete when all
+ * packets before are acknowledged, too. */
+void udp_told_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t category, bool signal);
+/* The open packet gets this number. Returns its list. */
+struct udp_told *udp_told_take(struct udp_peer *p, uint64_t number);
+/* Its packet has been acknowledged. */
+void udp_told_acked(struct tmb_net *e, struct udp_peer *p, struct udp_told *told);
+/* All packets below tx.una have been acknowledged. */
+void udp_told_passed(struct tmb_net *e, struct udp_peer *p);
+/* Forget a list. */
+void udp_told_drop(struct tmb_net *e, struct udp_told **told);
 
 /* ---- udp_rail.c */
 
@@ -380,35 +345,68 @@ uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, const struct udp_
 bool udp_rail_open(const struct udp_peer *p);
 /* Nothing of a rail has been acknowledged for its time-out. */
 void udp_rail_timeout(struct tmb_net *e, struct udp_peer *p, uint32_t r);
-/* Look whether more rails can be used, where that would help. */
-void udp_rail_ask(struct tmb_net *e, struct udp_peer *p);
+/* Whether it is to be asked now whether rail `r` carries packets of the length that is used. */
+bool udp_rail_ask(struct tmb_net *e, struct udp_peer *p, uint32_t r);
+/* The length of packets has changed. */
+void udp_rail_set_bytes(const struct tmb_net *e, struct udp_peer *p);
 /* A rail carries packets of this length. */
 void udp_rail_answered(struct udp_peer *p, uint32_t r, uint32_t bytes);
 
-/* ---- udp_small.c */
+/* ---- udp_send.c */
 
-/* Gather a put of up to UDP_INLINE_MAX bytes; its source is free on return. in r: the record
- * without its payload. Returns 0, or TMB_AGAIN if the window has no room. */
-int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
-                  const struct tmb_rma *rma);
-/* One more part of (op, category) lies in the open packet. in signal: it is complete when all
- * packets before are acknowledged, too. */
-void udp_told_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t category, bool signal);
-/* Whether a put may be gathered: it is short, fits into a packet, and no transfer waits. */
-static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *rma) {
-  const uint32_t most = TMB_MIN(p->mtu.bytes, UDP_HEADER_BYTES + UDP_RECORD_MAX);
-  return rma->nbytes <= most - (UDP_HEADER_BYTES + UDP_RECORD_MAX - UDP_INLINE_MAX) && !p->first;
-}
-/* Send what is gathered, unless more puts are likely to come at once. */
-void udp_small_settle(struct tmb_net *e, struct udp_peer *p);
-/* The open packet gets this number. Returns its list. */
-struct udp_told *udp_told_take(struct udp_peer *p, uint64_t number);
-/* Its packet has been acknowledged. */
-void udp_told_acked(struct tmb_net *e, struct udp_peer *p, struct udp_told *told);
-/* All packets below tx.una have been acknowledged. */
-void udp_told_passed(struct tmb_net *e, struct udp_peer *p);
-/* Forget a list. */
-void udp_told_drop(struct tmb_net *e, struct udp_told **told);
+/* Make a numbered packet of what lies in `buf` and at `tail`, and send it. There is room. */
+struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
+                                 struct udp_buf *buf, uint32_t control, uint8_t flags);
+void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number);
+/* Send an acknowledgement alone. */
+void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags);
+/* Send a packet without a number, whose control part ends at `end`; `buf` is freed after it. */
+void udp_loose_send(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
+                    const struct udp_out *made, uint32_t end);
+/* The client has answered a signal that had been acknowledged alone. */
+void udp_ack_answered(struct udp_peer *p);
+/* Whether what is owed for a signal waits for the client's answer, until its next look. */
+bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p);
+/* What is owed is about to be sent alone. */
+void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p);
+/* Hand over what was made. */
+void udp_out_flush(struct tmb_net *e);
+
+/* A packet that is about to be sent. */
+struct udp_ask {
+  uint32_t rail;
+  uint64_t bytes;
+  bool stops; /* nothing more may be sent after it for now, whatever its rail's window says */
+  bool ends;  /* somebody waits until all has come */
+};
+
+/* Whether it asks for an acknowledgement: at an end, UDP_ASKS times a window, and where the window
+ * is full, unless an answer is in flight: else a full window would be acknowledged, and refilled,
+ * packet by packet. */
+bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask);
+
+/* ---- udp_gather.c */
+
+/* Add a record with its payload to what is gathered; sets UDP_TAIL where it must. in flags:
+ * UDP_ACK_NOW; reserve: slots of the window to leave free. Returns false if there is no room now.
+ */
+bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
+                uint32_t reserve);
+/* Send what is gathered, if the window allows. Returns false if not. */
+bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve);
+/* Send it if nothing is in flight, else let it wait for company. */
+void udp_gather_settle(struct tmb_net *e, struct udp_peer *p);
+/* Payload of one packet at most, with such a record. */
+uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r);
+/* The same, if packets have so many bytes at most. */
+uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r);
+
+/* ---- udp_probe.c */
+
+/* Go on with the search for the length of packets. Returns when to call again. */
+uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p);
+/* Answer a probe; take an answer. */
+void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
 
 /* ---- udp_xfer.c */
 
@@ -431,44 +429,23 @@ struct udp_xfer *udp_xfer_held(struct tmb_net *e, uint32_t id);
 void udp_xfer_hold(struct tmb_net *e, struct udp_xfer *x);
 void udp_xfer_unhold(struct tmb_net *e, struct udp_xfer *x);
 
-/* ---- udp_recv.c */
+/* ---- udp_message.c */
 
-/* Take the packets of a datagram in. in data: [bytes], aligned to 8. */
-void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes);
-/* Take in what was received. */
-void udp_batch_take(struct tmb_net *e, struct udp_batch *b);
-/* Where the tail of a packet belongs, see udp_datagrams.place. NULL, too, if the packet is not
- * authentic, has come before, or has a hash or tag that covers its tail. in placer: the engine. */
-uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes);
+int udp_am_send(struct tmb_net *e, struct tmb_am_out *out);
 
-/* Memory of this process that `p` names; under a core that goes on, NULL if it may not. */
-void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t bytes);
+/* ---- udp_small.c */
 
-/* ---- udp_deliver.c */
-
-void udp_batch_free(struct udp_batch *b);
-struct udp_batch *udp_batch_get(struct tmb_net *e);
-void udp_batch_put(struct tmb_net *e, struct udp_batch *b);
-/* Empty it: free what it keeps. */
-void udp_batch_end(struct udp_batch *b);
-/* Free `memory` when the batch ends. */
-void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory);
-/* A copy of a datagram's rest, aligned; lives until the batch ends. */
-uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *data,
-                        uint32_t bytes);
-/* Note something to be delivered; what it points at lives until the end of the batch. */
-void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d);
-/* Take what was kept before and is served now. Returns whether there may be more of it: then
- * nothing is to be received before it. */
-bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve);
-/* Keep what is not served. in serve: TMB_SERVE_*, 0: nothing. */
-void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve);
-/* Hand up, without the lock. */
-void udp_deliver_run(struct tmb_net *e, struct udp_batch *b);
-/* A request of this cost has been handled. */
-void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost);
-/* Give the credit of what was delivered back; with the lock. */
-void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b);
+/* Gather a put of up to UDP_INLINE_MAX bytes; its source is free on return. in r: the record
+ * without its payload. Returns 0, or TMB_AGAIN if the window has no room. */
+int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
+                  const struct tmb_rma *rma);
+/* Whether a put may be gathered: it is short, fits into a packet, and no transfer waits. */
+static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *rma) {
+  const uint32_t most = TMB_MIN(p->mtu.bytes, UDP_HEADER_BYTES + UDP_RECORD_MAX);
+  return rma->nbytes <= most - (UDP_HEADER_BYTES + UDP_RECORD_MAX - UDP_INLINE_MAX) && !p->first;
+}
+/* Send what is gathered, unless more puts are likely to come at once. */
+void udp_small_settle(struct tmb_net *e, struct udp_peer *p);
 
 /* ---- udp_rma.c */
 
@@ -495,6 +472,50 @@ int udp_atomic(struct tmb_net *e, const struct tmb_net_atomic *atomic);
 /* One has come from `p`. */
 void udp_atomic_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r);
 
+/* ---- udp_deliver.c */
+
+void udp_batch_free(struct udp_batch *b);
+struct udp_batch *udp_batch_get(struct tmb_net *e);
+void udp_batch_put(struct tmb_net *e, struct udp_batch *b);
+/* Empty it: free what it keeps. */
+void udp_batch_end(struct udp_batch *b);
+/* Free `memory` when the batch ends. */
+void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory);
+/* A copy of a datagram's rest, aligned; lives until the batch ends. */
+uint8_t *udp_batch_copy(struct tmb_net *e, struct udp_batch *b, const uint8_t *data,
+                        uint32_t bytes);
+/* Note something to be delivered; what it points at lives until the end of the batch. */
+void udp_deliver_add(struct tmb_net *e, struct udp_batch *b, const struct udp_delivery *d);
+/* Take what was kept before and is served now. Returns whether there may be more of it: then
+ * nothing is to be received before it. */
+bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve);
+/* Keep what is not served. in serve: TMB_SERVE_*, 0: nothing. */
+void udp_deliver_hold(struct tmb_net *e, struct udp_batch *b, int serve);
+/* Hand up, without the lock. */
+void udp_deliver_run(struct tmb_net *e, struct udp_batch *b);
+/* Give the credit of what was delivered back; with the lock. */
+void udp_deliver_credit(struct tmb_net *e, struct udp_batch *b);
+
+/* ---- udp_recv.c */
+
+/* Take the packets of a datagram in. in data: [bytes], aligned to 8. */
+void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes);
+/* Take in what was received. */
+void udp_batch_take(struct tmb_net *e, struct udp_batch *b);
+/* Where the tail of a packet belongs, see udp_datagrams.place. NULL, too, if the packet is not
+ * authentic, has come before, or has a hash or tag that covers its tail. in placer: the engine. */
+uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes);
+
+/* ---- udp_lost.c */
+
+void udp_peer_free(struct tmb_net *e, struct udp_peer *p);
+int udp_peer_lost(struct tmb_net *e, uint32_t rank);
+/* A packet has to be answered; asks counts from the first. Tells core of a peer that is gone. */
+void udp_peer_asked(struct tmb_net *e, struct udp_peer *p);
+/* Ask peers that have been silent for long whether they are there. */
+void udp_peer_keep(struct tmb_net *e);
+void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes);
+
 /* ---- udp_progress.c */
 
 int udp_progress(struct tmb_net *e, int serve);
@@ -510,9 +531,11 @@ bool udp_busy_transfers(const struct tmb_net *e);
  * and waits for company; acks: also acknowledgements alone. */
 void udp_push_all(struct tmb_net *e, bool flush, bool acks);
 
-/* Cost of a request in credit. */
-static inline uint32_t udp_cost(uint64_t nbytes) {
-  return 1 + (uint32_t)(nbytes / 256);
-}
+/* ---- udp_open.c */
+
+/* in env: as at open, without its functions; config, io: copied. Returns the engine or NULL. */
+struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_config *config,
+                               const struct udp_io *io);
+void udp_engine_free(struct tmb_net *e);
 
 #endif

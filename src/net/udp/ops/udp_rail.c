@@ -106,6 +106,10 @@ uint32_t udp_rail_again(struct tmb_net *e, struct udp_peer *p, const struct udp_
   return udp_tx_main(tx)->timeouts ? (tx->main + tries) % tx->rails : tx->main;
 }
 
+void udp_rail_set_bytes(const struct tmb_net *e, struct udp_peer *p) {
+  for (uint32_t r = 0; r < e->io.rails; r++) p->tx.rail[r].cc.packet_bytes = p->mtu.bytes;
+}
+
 bool udp_rail_open(const struct udp_peer *p) {
   for (uint32_t r = 0; r < p->tx.rails; r++)
     if (p->tx.rail[r].in_flight < p->tx.rail[r].cc.window && is_usable(p, r)) return true;
@@ -157,16 +161,13 @@ static bool is_asked(const struct tmb_net *e, const struct udp_peer *p, uint32_t
   return rail->timeouts || (r != p->tx.main && rail->carries < p->mtu.bytes);
 }
 
-void udp_rail_ask(struct tmb_net *e, struct udp_peer *p) {
-  if (!p->first && !udp_tx_main(&p->tx)->timeouts) return;
-  for (uint32_t r = 0; r < p->tx.rails; r++) {
-    struct udp_rail *rail = &p->tx.rail[r];
-    if (!is_asked(e, p, r)) continue;
-    rail->ask_ns = e->now_ns + ((uint64_t)ASK_NS << TMB_MIN(rail->asks, ASK_SHIFT));
-    rail->asks++;
-    if (rail->timeouts && !rail->in_flight && ++rail->timeouts >= TIMEOUTS_MAX) give_up(e, p, r);
-    udp_probe_send(e, p, p->mtu.bytes, UDP_RAIL_ASKED | p->mtu.bytes, r);
-  }
+bool udp_rail_ask(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
+  struct udp_rail *rail = &p->tx.rail[r];
+  if (!is_asked(e, p, r)) return false;
+  rail->ask_ns = e->now_ns + ((uint64_t)ASK_NS << TMB_MIN(rail->asks, ASK_SHIFT));
+  rail->asks++;
+  if (rail->timeouts && !rail->in_flight && ++rail->timeouts >= TIMEOUTS_MAX) give_up(e, p, r);
+  return true;
 }
 
 void udp_rail_answered(struct udp_peer *p, uint32_t r, uint32_t bytes) {

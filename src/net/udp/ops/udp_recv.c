@@ -3,7 +3,8 @@
  * Packets that arrive: are they ours, what do they acknowledge, what lies in them.
  *
  * Owns the transfers of which parts have come. Called by udp_progress.c. Calls the window, core's
- * target, udp_deliver.c for what is delivered without the lock. A packet is checked in this order:
+ * target, the operations that a packet completes or asks for, and udp_deliver.c for what is
+ * delivered without the lock; none of them calls this file. A packet is checked in this order:
  * lengths, job, hash, number; what fails is counted and dropped, and nothing of it is used before.
  * Payload of puts is copied once, from the receive buffer to its place, or by the kernel: a
  * connection asks, with the head of a packet, where the tail belongs. Invariants: each packet is
@@ -57,15 +58,6 @@ static void late_take(struct tmb_net *e, struct udp_peer *p) {
     change_signal(e, l->addr, l->op, l->value);
     free(l);
   }
-}
-
-void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t bytes) {
-  void *place = e->up->target(p->rank, addr, bytes);
-  if (!place)
-    e->up->fatal("rank %u accesses %" PRIu64 " bytes at 0x%" PRIx64
-                 " of this rank, which lie in none of its segments",
-                 p->rank, bytes, addr);
-  return place;
 }
 
 static void place(struct tmb_net *e, struct udp_peer *p, uint64_t addr,

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Outgoing packets, and small operations gathered into them.
+ * Outgoing packets: header, hash, hand-over, retransmission; acknowledgements.
  *
- * Owns the open packet of each peer and the list of packets to be handed over. Called by the other
- * parts of the engine and by the slot am_send. Calls io. A message leaves at once if nothing is in
- * flight to its peer; else it waits in the open packet for others until that is full, what was in
- * flight has been acknowledged, or this rank polls twice without adding to it. Invariants: every
- * packet carries the newest acknowledgement; a packet that could not be handed over counts as lost.
+ * Owns the list of packets to be handed over. Called by the other parts of the engine. Calls io,
+ * guard, the window and udp_rail.c, and nothing that takes packets in. Invariants: every packet
+ * carries the newest acknowledgement; a packet that could not be handed over counts as lost.
  */
 #include "net/udp/ops/udp_engine.h"
 
-#include "base/error.h"
-
 #include <string.h>
-
-#define COPIED_MAX   (512u << 10) /* bytes of copied payloads that wait for one peer */
-#define GATHER_BYTES 2048u        /* of an open packet, at least, if packets are as long */
-#define PROBE_NS     5000000u     /* beyond the time-out, for an answer */
 
 /* ---- packets */
 
@@ -150,11 +142,6 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   return slot;
 }
 
-/* The length of packets has changed. */
-static void set_packet_bytes(const struct tmb_net *e, struct udp_peer *p) {
-  for (uint32_t r = 0; r < e->io.rails; r++) p->tx.rail[r].cc.packet_bytes = p->mtu.bytes;
-}
-
 void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
   struct udp_slot *slot = udp_tx_slot(&p->tx, number);
   const struct udp_header *h = (const struct udp_header *)(const void *)slot->buf->data;
@@ -167,7 +154,7 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
                         .changes = true}; /* it may have been refused because of that */
   const uint32_t bytes = slot->head_bytes + slot->tail_bytes;
   if (TMB_UNLIKELY(udp_mtu_lost(&p->mtu, bytes, slot->tries, slot->sent_ns))) {
-    set_packet_bytes(e, p);
+    udp_rail_set_bytes(e, p);
     udp_mtu_want(&p->mtu, e->now_ns);
   }
   if (TMB_UNLIKELY(bytes > p->mtu.bytes)) out.way = UDP_WAY_CUT;
@@ -178,12 +165,6 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
   udp_count(&e->stats->retransmits, 1);
   if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("resent", p->rank, bytes);
   out_add(e, p, &out, slot);
-}
-
-void udp_ack_owe(struct tmb_net *e, struct udp_peer *p) {
-  if (!p->ack_now) p->ack_tick = e->tick;
-  p->ack_now = true;
-  udp_peer_busy(e, p);
 }
 
 /* ---- acknowledgements of signals
@@ -240,207 +221,11 @@ void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags) {
   out_add(e, p, &out, NULL);
 }
 
-/* ---- the search for the length of packets */
-
-/* Send a packet without a number, whose control part ends at `end`. */
-static void send_loose(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
-                       const struct udp_out *made, uint32_t end) {
+void udp_loose_send(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
+                    const struct udp_out *made, uint32_t end) {
   struct udp_out out = *made;
   fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, 0});
   buf->next = e->loose;
   e->loose = buf;
   out_add(e, p, &out, NULL);
-}
-
-void udp_probe_send(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, uint32_t id,
-                    uint32_t rail) {
-  struct udp_record r = {.type = UDP_PROBE, .flags = UDP_TAIL, .id = id, .addr = rail};
-  r.bytes = udp_payload_max(p, &r) + bytes - p->mtu.bytes;
-  struct udp_buf *buf = udp_buf_get(e, bytes);
-  memset(buf->data, 0, bytes);
-  const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
-  const struct udp_out out = {
-      .peer = p->rank, .rail = rail, .head = buf->data, .head_bytes = bytes, .way = UDP_WAY_ALONE};
-  send_loose(e, p, buf, &out, end);
-}
-
-uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p) {
-  if (TMB_UNLIKELY(p->tx.rails > 1)) udp_rail_ask(e, p);
-  if (TMB_LIKELY(p->mtu.due_ns > e->now_ns)) return p->mtu.due_ns;
-  const struct udp_rail *rail = udp_tx_main(&p->tx);
-  const uint64_t wait_ns = udp_tx_rto(rail) + PROBE_NS;
-  if (rail->timeouts) { /* nothing passes: that says nothing about lengths */
-    p->mtu.due_ns = e->now_ns + wait_ns;
-    return p->mtu.due_ns;
-  }
-  const uint32_t bytes = udp_mtu_next(&p->mtu, e->now_ns, wait_ns);
-  if (!bytes) return UINT64_MAX;
-  udp_probe_send(e, p, bytes, p->mtu.id, p->tx.main);
-  return p->mtu.due_ns;
-}
-
-static void answer(struct tmb_net *e, struct udp_peer *p, const struct udp_record *probe) {
-  const struct udp_record r = {.type = UDP_ANSWER, .id = probe->id, .addr = probe->addr};
-  struct udp_buf *buf = udp_buf_get(e, UDP_HEADER_BYTES + UDP_RECORD_MAX);
-  const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
-  const struct udp_out out = {
-      .peer = p->rank, .rail = p->heard_rail, .head = buf->data, .head_bytes = end};
-  send_loose(e, p, buf, &out, end);
-  e->dirty = true;
-}
-
-void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
-  if (r->type == UDP_PROBE)
-    answer(e, p, r);
-  else if (r->id & UDP_RAIL_ASKED)
-    udp_rail_answered(p, (uint32_t)r->addr, r->id & ~UDP_RAIL_ASKED);
-  else if (udp_mtu_answered(&p->mtu, r->id, e->now_ns))
-    set_packet_bytes(e, p);
-}
-
-/* ---- gathering */
-
-uint32_t udp_payload_of(uint32_t packet_bytes, const struct udp_record *r) {
-  struct udp_record bare = *r;
-  bare.flags |= UDP_TAIL;
-  const uint32_t head = UDP_HEADER_BYTES + udp_record_bytes(&bare);
-  return packet_bytes - TMB_ALIGN_UP(head, 16u);
-}
-
-uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r) {
-  return udp_payload_of(p->mtu.bytes, r);
-}
-
-/* Send the open packet. in flags: UDP_ACK_NOW. */
-static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, uint8_t flags) {
-  const struct udp_rail *rail = udp_tx_main(&p->tx);
-  if (udp_tx_room(&p->tx) <= reserve || rail->in_flight >= rail->cc.window) return false;
-  struct udp_out out = {
-      .peer = p->rank, .rail = p->tx.main, .head = p->open->data, .head_bytes = p->open_end};
-  if (p->open_tail) out.head_bytes = TMB_ALIGN_UP(p->open_end, 16u) + p->open_tail;
-  const struct udp_ask ask = {.rail = out.rail, .bytes = out.head_bytes};
-  if (udp_packet_asks(p, &ask)) flags |= UDP_ACK_NOW;
-  struct udp_slot *slot = udp_packet_send(e, p, &out, p->open, p->open_end - UDP_HEADER_BYTES,
-                                          (uint8_t)(p->open_flags | flags));
-  slot->told = udp_told_take(p, p->tx.next - 1);
-  p->open = NULL;
-  p->open_end = UDP_HEADER_BYTES;
-  p->open_tail = p->open_count = 0;
-  p->open_flags = 0;
-  return true;
-}
-
-/* Whoever waits for a put in it waits for the acknowledgement. */
-bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
-  return !p->open || open_send(e, p, reserve, p->open_told ? UDP_ACK_NOW : 0);
-}
-
-/* Whether `r`, which takes `bytes` of control part, fits into the open packet. */
-static bool fits(const struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r,
-                 uint32_t bytes) {
-  const uint32_t limit = TMB_MIN(udp_buf_bytes(e, p->open), p->mtu.bytes);
-  uint32_t end = p->open_end + bytes;
-  if (r->flags & UDP_TAIL) end = TMB_ALIGN_UP(end, 16u) + r->bytes;
-  return !p->open_tail && end <= limit;
-}
-
-bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
-                uint32_t reserve) {
-  if (r->bytes > UDP_INLINE_MAX || udp_record_bytes(r) + UDP_HEADER_BYTES > p->mtu.bytes)
-    r->flags |= UDP_TAIL;
-  const uint32_t bytes = udp_record_bytes(r);
-  /* A full packet asks for no acknowledgement of its puts: the next one, which follows, does. */
-  if (p->open && !fits(e, p, r, bytes) && !open_send(e, p, reserve, 0)) return false;
-  if (!p->open) {
-    if (udp_tx_room(&p->tx) <= reserve) return false;
-    const uint32_t gathers = TMB_MIN(GATHER_BYTES, p->mtu.bytes);
-    p->open = udp_buf_get(e, TMB_MAX(UDP_HEADER_BYTES + bytes + 16 + r->bytes, gathers));
-  }
-  uint32_t payload_at = 0;
-  p->open_end = udp_record_write(p->open->data, p->open_end, r, &payload_at);
-  if (r->flags & UDP_TAIL) {
-    memcpy(p->open->data + payload_at, r->payload, r->bytes);
-    p->open_tail = r->bytes;
-  }
-  p->open_flags |= flags;
-  p->open_count++;
-  p->open_tick = e->tick;
-  udp_peer_busy(e, p);
-  return true;
-}
-
-void udp_gather_settle(struct tmb_net *e, struct udp_peer *p) {
-  if (!e->delivering && (p->tx.una == p->tx.next || !e->config.coalesce))
-    (void)udp_gather_flush(e, p, 0);
-  udp_out_flush(e);
-}
-
-/* ---- messages */
-
-/* One request is always possible. Acknowledgements that carry credit are not retransmitted when
- * they are lost, so a rank that waits for credit requests an update. */
-bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
-  const uint32_t used = p->cost_sent - p->cost_back;
-  if (TMB_LIKELY(used == 0 || used + cost <= e->config.credit)) return true;
-  if (!p->starved) {
-    p->starved = true;
-    p->starved_asks = 0;
-    p->starved_ns = e->now_ns + udp_tx_rto(udp_tx_main(&p->tx));
-    udp_peer_busy(e, p);
-  }
-  return false;
-}
-
-/* A Medium that does not fit into a packet: copied, then sent in parts. */
-static int send_parts(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
-                      const struct tmb_am_out *out) {
-  if (p->copied && p->copied + out->nbytes > COPIED_MAX * (out->is_reply ? 2u : 1u))
-    return TMB_AGAIN;
-  r->type = UDP_PART;
-  r->action = UDP_ACT_MEDIUM;
-  r->flags &= UDP_REPLY;
-  struct udp_xfer *x = udp_xfer_new(e, p, r, out->src, out->nbytes);
-  udp_xfer_copy(e, p, x);
-  udp_xfer_add(e, p, x);
-  return 0;
-}
-
-static int send_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out *out) {
-  const uint32_t cost = out->is_reply ? 0 : udp_cost(out->nbytes);
-  out->lacks = TMB_LACKS_CREDIT;
-  if (cost && !udp_credit(e, p, cost)) return TMB_AGAIN;
-  out->lacks = TMB_LACKS_WINDOW;
-  struct udp_record r = {.type = UDP_AM,
-                         .handler = out->handler,
-                         .nargs = out->nargs,
-                         .route = out->route,
-                         .args = out->args};
-  if (out->is_reply) r.flags |= UDP_REPLY;
-  if (out->category == TMB_AM_MEDIUM) {
-    r.flags |= UDP_MEDIUM;
-    r.bytes = (uint32_t)out->nbytes;
-    r.payload = out->src;
-  }
-  if (r.bytes > udp_payload_max(p, &r)) {
-    const int rc = send_parts(e, p, &r, out);
-    if (rc) return rc;
-  } else if (!udp_gather(e, p, &r, 0, out->is_reply ? 0 : UDP_REPLY_SLOTS)) {
-    return TMB_AGAIN;
-  }
-  p->cost_sent += cost;
-  udp_count(&e->stats->sent, 1);
-  udp_count(&e->stats->bytes_out, r.bytes);
-  return 0;
-}
-
-int udp_am_send(struct tmb_net *e, struct tmb_am_out *out) {
-  udp_engine_lock(e);
-  struct udp_peer *p = udp_peer_get(e, out->peer);
-  int rc = 0;
-  if (TMB_LIKELY(!p->lost)) {
-    rc = send_locked(e, p, out);
-    udp_gather_settle(e, p);
-  }
-  udp_engine_unlock(e);
-  return rc;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Credit: what a peer takes of requests that it has not handled.
+ *
+ * Owns the counts of cost in struct udp_peer. Called by whatever sends or has handled a request.
+ * Calls udp_peer.c and the window. Invariant: requests sent and not handled cost no more than
+ * config.credit, but for a single one that is larger.
+ */
+#include "net/udp/ops/udp_engine.h"
+
+/* One request is always possible. Acknowledgements that carry credit are not retransmitted when
+ * they are lost, so a rank that waits for credit requests an update. */
+bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
+  const uint32_t used = p->cost_sent - p->cost_back;
+  if (TMB_LIKELY(used == 0 || used + cost <= e->config.credit)) return true;
+  if (!p->starved) {
+    p->starved = true;
+    p->starved_asks = 0;
+    p->starved_ns = e->now_ns + udp_tx_rto(udp_tx_main(&p->tx));
+    udp_peer_busy(e, p);
+  }
+  return false;
+}
+
+void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
+  p->handled += cost;
+  if (p->lost || p->handled == p->told) return;
+  const uint32_t quarter = e->config.credit / 4;
+  if (p->handled - p->told >= (quarter ? quarter : 1)) udp_ack_owe(e, p);
+  if (p->ack_due_ns == UINT64_MAX) p->ack_due_ns = e->now_ns + UDP_ACK_DELAY_NS;
+  udp_peer_busy(e, p);
+}

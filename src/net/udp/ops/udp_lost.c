@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Peers that do not answer, and what is left of one that is lost.
+ *
+ * Owns nothing. Called by udp.c, udp_open.c, udp_progress.c. Calls the parts that keep something
+ * for a peer, to free it. A peer that owes an answer is asked again, and reported to core after the
+ * time-out. Invariant: a lost peer keeps its struct, empty, so that nothing is sent to it or taken
+ * from it again.
+ */
+#include "net/udp/ops/udp_engine.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define REFUSED_NS   2000000000u /* in which the news of a regular end would have come */
+#define FALL_BACK_NS 500000000u  /* after which a peer that was never heard is asked another way */
+#define KEEP_NS      1000000000u /* between looks for silent peers */
+
+static void free_parts(struct udp_peer *p) {
+  while (p->parts) {
+    struct udp_parts *next = p->parts->next;
+    free(p->parts->memory);
+    free(p->parts);
+    p->parts = next;
+  }
+  while (p->late) {
+    struct udp_late *next = p->late->next;
+    free(p->late);
+    p->late = next;
+  }
+}
+
+/* Transfers of which all packets are made belong to their slots. */
+static void free_slots(struct tmb_net *e, struct udp_peer *p) {
+  for (uint64_t n = p->tx.una; n < p->tx.next; n++) {
+    struct udp_slot *slot = udp_tx_slot(&p->tx, n);
+    if (slot->state != UDP_SLOT_SENT && slot->state != UDP_SLOT_LOST) continue;
+    struct udp_xfer *x = slot->xfer;
+    udp_buf_put(e, slot->buf);
+    udp_told_drop(e, &slot->told);
+    slot->state = UDP_SLOT_FREE;
+    if (x && --x->unacked == 0 && x->ended) udp_xfer_free(e, p, x);
+  }
+  p->tx.una = p->tx.next;
+  for (uint32_t r = 0; r < p->tx.rails; r++) p->tx.rail[r].in_flight = 0;
+  p->tx.lost = 0;
+}
+
+static void drop_all(struct tmb_net *e, struct udp_peer *p) {
+  free_slots(e, p);
+  while (p->first) {
+    struct udp_xfer *x = p->first;
+    p->first = x->next;
+    udp_xfer_free(e, p, x);
+  }
+  p->last = NULL;
+  while (p->passing) {
+    struct udp_xfer *x = p->passing;
+    p->passing = x->next;
+    udp_xfer_free(e, p, x);
+  }
+  udp_told_drop(e, &p->open_told);
+  udp_told_drop(e, &p->told_passing);
+  free_parts(p);
+  if (p->open) udp_buf_put(e, p->open);
+  p->open = NULL;
+  p->open_tail = p->open_count = 0;
+  p->ack_now = false;
+  p->ack_due_ns = UINT64_MAX;
+  p->detect_ns = UINT64_MAX;
+}
+
+void udp_peer_free(struct tmb_net *e, struct udp_peer *p) {
+  drop_all(e, p);
+  udp_tx_close(&p->tx);
+  e->peers[p->rank] = NULL;
+  free(p);
+}
+
+int udp_peer_lost(struct tmb_net *e, uint32_t rank) {
+  udp_engine_lock(e);
+  struct udp_peer *p = udp_peer_get(e, rank);
+  udp_out_flush(e);
+  if (!p->lost) {
+    p->lost = true;
+    drop_all(e, p);
+    for (uint32_t i = 0; i < e->get_count; i++)
+      if (e->gets[i].used && e->gets[i].peer == rank) udp_get_end(e, i);
+  }
+  bool held = e->delivering > 0;
+  for (const struct udp_held *h = e->held_first; h && !held; h = h->next)
+    held = h->delivery.peer == p;
+  udp_engine_unlock(e);
+  return held ? TMB_AGAIN : 0;
+}
+
+/* ---- peers that do not answer */
+
+static void tell_lost(struct tmb_net *e, struct udp_peer *p, const char *why) {
+  if (p->told_lost) return;
+  p->told_lost = true;
+  udp_done_add(e, &(struct udp_done){.peer = p->rank, .lost = why});
+}
+
+/* For `tombolo why`: whom this rank gets no answer from. */
+static void note_stalled(struct tmb_net *e, const struct udp_peer *p) {
+  tmb_store_rlx(&e->stats->stalled, (uint64_t)p->rank + 1);
+  tmb_store_rlx(&e->stats->stalled_heard_ns, p->heard_ns);
+  tmb_store_rlx(&e->stats->stalled_at_ns, e->now_ns);
+}
+
+void udp_peer_asked(struct tmb_net *e, struct udp_peer *p) {
+  note_stalled(e, p);
+  if (!p->asked_ns) p->asked_ns = e->now_ns;
+  if (!p->heard && e->io.ops->fall_back && e->now_ns - p->asked_ns > FALL_BACK_NS)
+    e->io.ops->fall_back(e->io.state, p->rank);
+  if (e->io.ops->refused(e->io.state, p->rank) && !p->refused_ns) p->refused_ns = e->now_ns;
+  if (p->refused_ns && e->now_ns - p->refused_ns > REFUSED_NS)
+    tell_lost(e, p, "its host says that nobody listens at its port");
+  else if (e->config.peer_timeout_ns && e->now_ns - p->asked_ns > e->config.peer_timeout_ns)
+    tell_lost(e, p, "it has not answered for TOMBOLO_PEER_TIMEOUT");
+}
+
+void udp_peer_keep(struct tmb_net *e) {
+  e->keep_ns = e->now_ns + KEEP_NS;
+  if (!e->config.peer_timeout_ns) return;
+  for (uint32_t i = 0; i < e->size; i++) {
+    struct udp_peer *p = e->peers[i];
+    if (!p || p->lost || e->now_ns - p->heard_ns < e->config.peer_timeout_ns / 4) continue;
+    udp_peer_asked(e, p);
+    udp_ack_send(e, p, UDP_ACK_NOW);
+  }
+}
+
+void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes) {
+  const struct udp_peer *p = tmb_load_acq(&e->peers[rank]);
+  if (!p) {
+    snprintf(text, bytes, "udp: nothing sent or received");
+    return;
+  }
+  const uint64_t now = e->io.ops->now(e->io.state);
+  const struct udp_rail *main = &p->tx.rail[p->tx.main];
+  snprintf(text, bytes,
+           "udp: %" PRIu64 " packets not acknowledged (%" PRIu64 " bytes, window %" PRIu64
+           "), %u to be sent again, %u time-outs in a row, round trip %" PRIu64
+           " us, last heard %" PRIu64 " ms ago%s%s",
+           p->tx.next - p->tx.una, main->in_flight, main->cc.window, p->tx.lost, main->timeouts,
+           main->srtt_ns / 1000, (now - p->heard_ns) / 1000000, p->first ? ", transfers wait" : "",
+           p->lost ? ", lost" : "");
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Short and Medium messages that leave.
+ *
+ * Owns nothing. Called through the slot am_send. Calls udp_gather.c, and udp_xfer.c for a Medium
+ * that does not fit into a packet: it is copied and sent in parts. Invariants: a request finds
+ * credit before it is sent; requests leave slots of the window to replies.
+ */
+#include "net/udp/ops/udp_engine.h"
+
+#include "base/error.h"
+
+#define COPIED_MAX (512u << 10) /* bytes of copied payloads that wait for one peer */
+
+/* A Medium that does not fit into a packet: copied, then sent in parts. */
+static int send_parts(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
+                      const struct tmb_am_out *out) {
+  if (p->copied && p->copied + out->nbytes > COPIED_MAX * (out->is_reply ? 2u : 1u))
+    return TMB_AGAIN;
+  r->type = UDP_PART;
+  r->action = UDP_ACT_MEDIUM;
+  r->flags &= UDP_REPLY;
+  struct udp_xfer *x = udp_xfer_new(e, p, r, out->src, out->nbytes);
+  udp_xfer_copy(e, p, x);
+  udp_xfer_add(e, p, x);
+  return 0;
+}
+
+static int send_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out *out) {
+  const uint32_t cost = out->is_reply ? 0 : udp_cost(out->nbytes);
+  out->lacks = TMB_LACKS_CREDIT;
+  if (cost && !udp_credit(e, p, cost)) return TMB_AGAIN;
+  out->lacks = TMB_LACKS_WINDOW;
+  struct udp_record r = {.type = UDP_AM,
+                         .handler = out->handler,
+                         .nargs = out->nargs,
+                         .route = out->route,
+                         .args = out->args};
+  if (out->is_reply) r.flags |= UDP_REPLY;
+  if (out->category == TMB_AM_MEDIUM) {
+    r.flags |= UDP_MEDIUM;
+    r.bytes = (uint32_t)out->nbytes;
+    r.payload = out->src;
+  }
+  if (r.bytes > udp_payload_max(p, &r)) {
+    const int rc = send_parts(e, p, &r, out);
+    if (rc) return rc;
+  } else if (!udp_gather(e, p, &r, 0, out->is_reply ? 0 : UDP_REPLY_SLOTS)) {
+    return TMB_AGAIN;
+  }
+  p->cost_sent += cost;
+  udp_count(&e->stats->sent, 1);
+  udp_count(&e->stats->bytes_out, r.bytes);
+  return 0;
+}
+
+int udp_am_send(struct tmb_net *e, struct tmb_am_out *out) {
+  udp_engine_lock(e);
+  struct udp_peer *p = udp_peer_get(e, out->peer);
+  int rc = 0;
+  if (TMB_LIKELY(!p->lost)) {
+    rc = send_locked(e, p, out);
+    udp_gather_settle(e, p);
+  }
+  udp_engine_unlock(e);
+  return rc;
+}

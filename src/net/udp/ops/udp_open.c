@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine's state: made when the conduit opens, freed when it closes.
+ *
+ * Owns struct tmb_net of the udp conduit. Called by udp.c and by tests. Calls the parts whose
+ * memory it frees. Invariants: no other thread is inside; the io belongs to the caller and stays
+ * open.
+ */
+#include "net/udp/ops/udp_engine.h"
+
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define DONE_FIRST 64u
+
+struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_config *config,
+                               const struct udp_io *io) {
+  struct tmb_net *e = calloc(1, sizeof *e);
+  if (!e) return NULL;
+  e->rank = env->rank;
+  e->size = env->size;
+  e->job_id = env->job_id;
+  e->secret = env->secret;
+  e->up = env->up;
+  e->stats = env->stats ? env->stats : &e->own_stats;
+  e->config = *config;
+  e->io = *io;
+  e->get_free = UINT32_MAX;
+  e->tail_place = udp_tail_place;
+  e->next_ns = UINT64_MAX;
+  e->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  e->peers = calloc(env->size, sizeof(struct udp_peer *));
+  e->done = calloc(DONE_FIRST, sizeof *e->done);
+  e->done_capacity = DONE_FIRST;
+  e->tail_key = aligned_alloc(_Alignof(struct udp_nh_key), sizeof *e->tail_key);
+  if (!e->peers || !e->done || !e->tail_key) {
+    udp_engine_free(e);
+    return NULL;
+  }
+  udp_auth_tail_key(e->secret, e->job_id, e->tail_key);
+  /* One for the client, one for the progress thread, which may receive while the client delivers.
+   * Made now, so that memory does not grow late; what is not received into is never touched. */
+  struct udp_batch *client = udp_batch_get(e);
+  udp_batch_put(e, udp_batch_get(e));
+  udp_batch_put(e, client);
+  return e;
+}
+
+void udp_engine_free(struct tmb_net *e) {
+  for (uint32_t i = 0; e->peers && i < e->size; i++)
+    if (e->peers[i]) udp_peer_free(e, e->peers[i]);
+  for (uint32_t c = 0; c < UDP_BUF_CLASSES; c++)
+    while (e->free_bufs[c]) {
+      struct udp_buf *next = e->free_bufs[c]->next;
+      free(e->free_bufs[c]);
+      e->free_bufs[c] = next;
+    }
+  while (e->free_batches) {
+    struct udp_batch *next = e->free_batches->next;
+    udp_batch_free(e->free_batches);
+    e->free_batches = next;
+  }
+  while (e->held_first) {
+    struct udp_held *next = e->held_first->next;
+    free(e->held_first);
+    e->held_first = next;
+  }
+  while (e->free_told) {
+    struct udp_told *next = e->free_told->next;
+    free(e->free_told);
+    e->free_told = next;
+  }
+  if (e->news_fd >= 0) close(e->news_fd);
+  free(e->gets);
+  free(e->tail_key);
+  free(e->done);
+  free(e->peers);
+  free(e);
+}
