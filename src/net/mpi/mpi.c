@@ -18,14 +18,6 @@
 #include <strings.h>
 
 #define CREDIT_UNITS 1024u
-#ifdef OPEN_MPI
-# define MPI_NAME     "Open MPI"
-# define MPI_LAUNCHER "mpirun.openmpi"
-#else
-# define MPI_NAME     "MPICH"
-# define MPI_LAUNCHER "mpiexec.hydra"
-#endif
-
 /* ---- what the ranks agree on */
 
 static bool agree(const struct tmb_net_env *env, bool ok) {
@@ -36,31 +28,6 @@ static bool agree(const struct tmb_net_env *env, bool ok) {
   for (uint32_t i = 0; i < env->size; i++) ok = ok && all[i];
   free(all);
   return ok;
-}
-
-/* A call of MPI has failed, on the rank where it happens. Returns false. */
-static bool says(const struct tmb_net *net, const char *call, int code) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  (void)MPI_Error_string(code, text, &length);
-  net->env.up->print("mpi: %s failed: %s (%s)", call, text, MPI_NAME);
-  return false;
-}
-
-/* Not analysed: those that call them are functions under the lock, which do not say so. */
-TMB_NO_LOCK_CHECK _Noreturn void nmpi_fatal(struct tmb_net *net, const char *call, int code) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  net->ended = true;
-  (void)MPI_Error_string(code, text, &length);
-  tmb_lock_release(&net->lock);
-  net->env.up->fatal("mpi: %s failed: %s (%s)", call, text, MPI_NAME);
-}
-
-TMB_NO_LOCK_CHECK _Noreturn void nmpi_no_memory(struct tmb_net *net, const char *what) {
-  net->ended = true;
-  tmb_lock_release(&net->lock);
-  net->env.up->fatal("mpi: out of memory for %s", what);
 }
 
 /* ---- threads */
@@ -119,7 +86,7 @@ static bool begin(struct tmb_net *net) {
   if (!begun && !agree(&net->env, nmpi_manager_start(net))) return false;
   if (!begun) rc = MPI_Init_thread(NULL, NULL, level_wanted(net), &level);
   nmpi_manager_begun();
-  if (rc != MPI_SUCCESS) return says(net, "MPI_Init_thread", rc);
+  if (rc != MPI_SUCCESS) return nmpi_says(net, "MPI_Init_thread", rc);
   net->owns = !begun;
   (void)MPI_Query_thread(&level);
   warn_of_threads(net, level);
@@ -152,7 +119,7 @@ static bool connect_all(struct tmb_net *net) {
     call = "MPI_Comm_set_attr";
     rc = nmpi_watch_end(net);
   }
-  return rc == MPI_SUCCESS || says(net, call, rc);
+  return rc == MPI_SUCCESS || nmpi_says(net, call, rc);
 }
 
 static bool make_receives(struct tmb_net *net) {
@@ -161,7 +128,7 @@ static bool make_receives(struct tmb_net *net) {
   for (uint32_t i = 0; i < pool->count && rc == MPI_SUCCESS; i++)
     rc = MPI_Recv_init(pool->all[i].data, (int)NMPI_MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, 0,
                        net->comm, pool->all[i].request);
-  if (rc != MPI_SUCCESS) return says(net, "MPI_Recv_init", rc);
+  if (rc != MPI_SUCCESS) return nmpi_says(net, "MPI_Recv_init", rc);
   tmb_lock_acquire(&net->lock);
   for (struct nmpi_buffer *b; (b = nmpi_pool_take(pool, 0));) nmpi_post(net, b);
   tmb_lock_release(&net->lock);

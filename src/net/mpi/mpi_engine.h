@@ -19,6 +19,14 @@
 
 #include <mpi.h>
 
+#ifdef OPEN_MPI
+# define MPI_NAME     "Open MPI"
+# define MPI_LAUNCHER "mpirun.openmpi"
+#else
+# define MPI_NAME     "MPICH"
+# define MPI_LAUNCHER "mpiexec.hydra"
+#endif
+
 #define NMPI_ALIGN       16u
 #define NMPI_UNIT        256u /* bytes of a message that count as one unit of credit */
 #define NMPI_SMALL_BYTES 1024u
@@ -134,6 +142,15 @@ struct tmb_net {
   MPI_Status *status;
 };
 
+/* ---- mpi_env.c */
+
+/* The job cannot go on: a call of MPI has failed. Called with the lock, which it gives back: the
+ * end of a job asks `drained`. */
+_Noreturn void nmpi_fatal(struct tmb_net *net, const char *call, int code);
+_Noreturn void nmpi_no_memory(struct tmb_net *net, const char *what);
+/* A call of MPI has failed, on the rank where it happens. Returns false. */
+bool nmpi_says(const struct tmb_net *net, const char *call, int code);
+
 /* ---- mpi_pool.c */
 
 /* Make `count` buffers of `bytes` bytes. Returns whether there was memory. */
@@ -147,13 +164,6 @@ struct nmpi_buffer *nmpi_buffer_copy(const struct nmpi_buffer *b);
 void nmpi_queue_add(struct nmpi_queue *queue, struct nmpi_buffer *b);
 /* The first one; the queue is not empty. */
 struct nmpi_buffer *nmpi_queue_take(struct nmpi_queue *queue);
-
-/* ---- mpi.c */
-
-/* The job cannot go on: a call of MPI has failed. Called with the lock, which it gives back: the
- * end of a job asks `drained`. */
-_Noreturn void nmpi_fatal(struct tmb_net *net, const char *call, int code);
-_Noreturn void nmpi_no_memory(struct tmb_net *net, const char *what);
 
 /* ---- mpi_send.c; under the lock, but for the slot */
 

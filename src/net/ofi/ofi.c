@@ -29,14 +29,6 @@
 
 /* ---- what the ranks agree on */
 
-/* Every rank's piece of some bytes. */
-void *ofi_gather(const struct tmb_net_env *env, const void *mine, size_t bytes) {
-  char *all = calloc(env->size, bytes);
-  if (!all) env->up->fatal("out of memory for %u ranks", env->size);
-  env->allgather(env->ctx, mine, bytes, all);
-  return all;
-}
-
 static bool agree(const struct tmb_net_env *env, bool ok) {
   const uint8_t mine = ok;
   uint8_t *all = ofi_gather(env, &mine, 1);
@@ -193,15 +185,6 @@ static uint64_t token_of(const struct tmb_net_env *env) {
     token ^= token >> 29;
   }
   return token;
-}
-
-/* Not analysed: those that call it are functions under the lock, which do not say so. */
-TMB_NO_LOCK_CHECK _Noreturn void ofi_fatal(struct tmb_net *net, const char *what, int error) {
-  net->ended = true;
-  tmb_lock_release(&net->lock);
-  net->env.up->fatal("ofi: %s: %s (provider %s)", what,
-                     error ? net->calls->error(error) : "out of memory",
-                     net->rail[0].info->fabric_attr->prov_name);
 }
 
 /* ---- the slots */

@@ -250,6 +250,17 @@ struct ofi_domain {
 uint32_t ofi_choose_domains(const struct ofi_calls *calls, uint32_t row,
                             struct ofi_domain domains[OFI_DOMAINS]);
 
+/* ---- ofi_env.c */
+
+/* Every rank's piece of some bytes; to be freed. */
+void *ofi_gather(const struct tmb_net_env *env, const void *mine, size_t bytes);
+
+/* The job cannot go on. Called with the lock, which it gives back: the end of a job asks `drained`.
+ * in error: of libfabric, positive; 0: memory is short. */
+_Noreturn void ofi_fatal(struct tmb_net *net, const char *what, int error);
+/* A failure of libfabric, on the rank where it happens. Returns false. */
+bool ofi_says(const struct tmb_net *net, const char *what, int rc);
+
 /* ---- ofi_rail.c */
 
 /* Open the first rail, whose provider and domain are chosen. Returns whether it went well; else it
@@ -265,18 +276,6 @@ bool ofi_rail_stop(struct tmb_net *net);
 void ofi_rail_close(struct tmb_net *net);
 /* Have the next descriptors name the queues of all rails. Returns 0, or a code of libfabric. */
 int ofi_rail_wait(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint32_t *count);
-/* A failure of libfabric, on the rank where it happens. Returns false. */
-bool ofi_says(const struct tmb_net *net, const char *what, int rc);
-
-/* ---- ofi.c */
-
-/* Every rank's piece of some bytes; to be freed. */
-void *ofi_gather(const struct tmb_net_env *env, const void *mine, size_t bytes);
-
-/* The job cannot go on. Called with the lock, which it gives back: the end of a job asks `drained`.
- * in error: of libfabric, positive; 0: memory is short. */
-_Noreturn void ofi_fatal(struct tmb_net *net, const char *what, int error);
-
 /* ---- ofi_pool.c */
 
 /* Make `count` buffers of `bytes` bytes. Returns whether there was memory. */

@@ -24,14 +24,6 @@ static bool close_fid(const struct tmb_net *net, struct fid *fid) {
 
 #define CLOSE(object) close_fid(net, (object) ? &(object)->fid : NULL)
 
-bool ofi_says(const struct tmb_net *net, const char *what, int rc) {
-  net->env.up->print("ofi: %s failed: %s (provider %s); `tombolo info` shows the providers, "
-                     "TOMBOLO_OFI_PROVIDER chooses another one",
-                     what, net->calls->error(-rc),
-                     net->rail[0].info ? net->rail[0].info->fabric_attr->prov_name : "none");
-  return false;
-}
-
 static bool open_queue(struct tmb_net *net, struct ofi_rail *rail) {
   struct fi_cq_attr attr = {.size = net->receives.count + net->small.count + net->large.count +
                                     net->silent.questions.count + OFI_ACCESSES,

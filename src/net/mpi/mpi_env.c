@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Errors of the mpi conduit, in words.
+ *
+ * Owns nothing. Called by the other files of this conduit. Calls: MPI, env->up, and no other file
+ * of this folder. Invariant: what ends the job gives the lock back before core does so, because the
+ * end asks `drained`.
+ */
+#include "base/compiler.h"
+#include "net/mpi/mpi_engine.h"
+
+bool nmpi_says(const struct tmb_net *net, const char *call, int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  (void)MPI_Error_string(code, text, &length);
+  net->env.up->print("mpi: %s failed: %s (%s)", call, text, MPI_NAME);
+  return false;
+}
+
+/* Not analysed: those that call them are functions under the lock, which do not say so. */
+TMB_NO_LOCK_CHECK _Noreturn void nmpi_fatal(struct tmb_net *net, const char *call, int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  net->ended = true;
+  (void)MPI_Error_string(code, text, &length);
+  tmb_lock_release(&net->lock);
+  net->env.up->fatal("mpi: %s failed: %s (%s)", call, text, MPI_NAME);
+}
+
+TMB_NO_LOCK_CHECK _Noreturn void nmpi_no_memory(struct tmb_net *net, const char *what) {
+  net->ended = true;
+  tmb_lock_release(&net->lock);
+  net->env.up->fatal("mpi: out of memory for %s", what);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What this conduit asks of its environment beside messages: pieces of all ranks, and errors.
+ *
+ * Owns nothing. Called by the other files of this conduit. Calls: env, env->up, and no other file
+ * but ofi_calls.c. Invariant: ofi_fatal gives the lock back before core ends the job, because the
+ * end asks `drained`.
+ */
+#include "base/compiler.h"
+#include "base/error.h"
+#include "net/ofi/ofi_engine.h"
+
+#include <stdlib.h>
+
+void *ofi_gather(const struct tmb_net_env *env, const void *mine, size_t bytes) {
+  char *all = calloc(env->size, bytes);
+  if (!all) env->up->fatal("out of memory for %u ranks", env->size);
+  env->allgather(env->ctx, mine, bytes, all);
+  return all;
+}
+
+bool ofi_says(const struct tmb_net *net, const char *what, int rc) {
+  net->env.up->print("ofi: %s failed: %s (provider %s); `tombolo info` shows the providers, "
+                     "TOMBOLO_OFI_PROVIDER chooses another one",
+                     what, net->calls->error(-rc),
+                     net->rail[0].info ? net->rail[0].info->fabric_attr->prov_name : "none");
+  return false;
+}
+
+/* Not analysed: those that call it are functions under the lock, which do not say so. */
+TMB_NO_LOCK_CHECK _Noreturn void ofi_fatal(struct tmb_net *net, const char *what, int error) {
+  net->ended = true;
+  tmb_lock_release(&net->lock);
+  net->env.up->fatal("ofi: %s: %s (provider %s)", what,
+                     error ? net->calls->error(error) : "out of memory",
+                     net->rail[0].info->fabric_attr->prov_name);
+}
