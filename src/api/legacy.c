@@ -2,13 +2,12 @@
 /*
  * GASNet-1 job control, active messages and no-interrupt sections (API 08.2, 08.4, 08.5).
  *
- * Owns: gexx_legacy_tm, and the rank and size that older clients read as variables; api/layers.c
- * sets them at initialisation. Called by the macros of gasnet.h. Calls: the EX entry points of
- * core, and its checks, so that messages to the user name the GASNet-1 function. Invariants:
- * gexx_legacy_tm is non-NULL exactly while the calls of this layer are legal: from gex_Client_Init
- * with GEX_FLAG_USES_GASNET1 on, or from gasnet_attach on after gasnet_init; handlers of
- * gasnet_attach have their bit in tmb_job.ep.legacy, which exempts them from checks of category and
- * argument count.
+ * Owns nothing: legacy_state.c holds the team, layers.c sets it at initialisation. Called by the
+ * macros of gasnet.h. Calls: the EX entry points of core, and its checks, so that messages to the
+ * user name the GASNet-1 function. Invariants: gexx_legacy_tm is non-NULL exactly while the calls
+ * of this layer are legal: from gex_Client_Init with GEX_FLAG_USES_GASNET1 on, or from
+ * gasnet_attach on after gasnet_init; handlers of gasnet_attach have their bit in
+ * tmb_job.ep.legacy, which exempts them from checks of category and argument count.
  */
 #include "core/am/am.h"
 #include "core/check.h"
@@ -19,9 +18,6 @@
 #include "core/segment/segment.h"
 
 #include <gasnet.h>
-
-gex_TM_t gexx_legacy_tm;
-gasnet_node_t gasneti_mynode, gasneti_nodes;
 
 static bool legacy_enabled(void) {
   return tmb_job_ready() && (tmb_job.client.flags & GEX_FLAG_USES_GASNET1);

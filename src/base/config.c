@@ -2,8 +2,8 @@
 /*
  * Settings and the environment: see config.h.
  *
- * Owns: the table of rows (from config.def), the values, and the list of variables already
- * reported. Names that are not in the table are config_names.c's. Called by every layer at set-up
+ * Owns: the values, and the list of variables already reported. The table of rows is
+ * config_table.c's, names that are not in it are config_names.c's. Called by every layer at set-up
  * time. Calls: fmt to parse, log to complain, libc. Invariants: `loaded[id]` is set, under `lock`,
  * after the value is complete; no message is printed and nothing fatal happens while `lock` is
  * held, because the fatal path reads settings itself.
@@ -23,28 +23,6 @@
 #include <unistd.h>
 
 enum { TEXT_BYTES = 256, NAME_BYTES = 96 };
-
-static const struct tmb_cfg_row rows[TMB_CFG_COUNT] = {
-#define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help) \
- [TMB_CFG_##id] = {#id, name, alias, TMB_##type, dflt, min, max, unit, help, false},
-#define TMB_SETTING_IGNORED(id, name, type, dflt, help) \
- [TMB_CFG_##id] = {#id, NULL, name, TMB_##type, dflt, 0, 0, "", help, true},
-#define TMB_SETTING_PREFIX(id, prefix, help)
-#include "base/config.def"
-#undef TMB_SETTING
-#undef TMB_SETTING_IGNORED
-#undef TMB_SETTING_PREFIX
-};
-
-static const struct tmb_cfg_prefix prefixes[] = {
-#define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help)
-#define TMB_SETTING_IGNORED(id, name, type, dflt, help)
-#define TMB_SETTING_PREFIX(id, prefix, help) {prefix, help},
-#include "base/config.def"
-#undef TMB_SETTING
-#undef TMB_SETTING_IGNORED
-#undef TMB_SETTING_PREFIX
-};
 
 struct value {
   bool is_set;                        /* not the default */
@@ -71,16 +49,6 @@ struct report {
 };
 
 static struct report *reports, **reports_end = &reports;
-
-const struct tmb_cfg_row *tmb_cfg_row(enum tmb_cfg_id id) {
-  tmb_assert((unsigned)id < TMB_CFG_COUNT);
-  return &rows[id];
-}
-
-const struct tmb_cfg_prefix *tmb_cfg_prefixes(size_t *count) {
-  *count = TMB_ARRAY_LEN(prefixes);
-  return prefixes;
-}
 
 const char *tmb_env_get(const char *name) {
   return getenv(name);
@@ -165,7 +133,7 @@ static int check_string(enum tmb_cfg_id id, const char *text) {
 
 /* Parses `text` (not NULL) for setting `id` into *v. `word` receives the spelling of an enum. */
 static int parse_value(enum tmb_cfg_id id, const char *text, struct value *v, char *word) {
-  const struct tmb_cfg_row *row = &rows[id];
+  const struct tmb_cfg_row *row = &tmb_cfg_rows[id];
   if (row->ignored) return TMB_OK;
   switch (row->type) {
   case TMB_STRING: return check_string(id, text);
@@ -204,7 +172,8 @@ static void explain(enum tmb_cfg_id id, const struct value *v, const char *text,
                     const char *allowed, char *why, size_t why_bytes) {
   const bool from_env = strncmp(v->source, "environment ", 12) == 0;
   snprintf(why, why_bytes, "setting %s=\"%s\"%s%s is not valid: expected %s; it means: %s", v->name,
-           text, from_env ? "" : ", from ", from_env ? "" : v->source, allowed, rows[id].help);
+           text, from_env ? "" : ", from ", from_env ? "" : v->source, allowed,
+           tmb_cfg_rows[id].help);
 }
 
 void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) {
@@ -216,7 +185,7 @@ void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) {
 
 /* Finds the text for a setting and where it comes from; fills v->name, v->source, v->is_set. */
 static const char *find_text(enum tmb_cfg_id id, struct value *v) {
-  const struct tmb_cfg_row *row = &rows[id];
+  const struct tmb_cfg_row *row = &tmb_cfg_rows[id];
   const char *const names[] = {row->name, row->alias};
   v->is_set = true;
   v->name = row->name ? row->name : row->alias;
@@ -248,7 +217,7 @@ static const char *read_setting(enum tmb_cfg_id id, struct value *v, char *word,
                                 size_t why_bytes) {
   char allowed[TEXT_BYTES];
   word[0] = why[0] = '\0';
-  v->integer = rows[id].type == TMB_ENUM ? -1 : 0;
+  v->integer = tmb_cfg_rows[id].type == TMB_ENUM ? -1 : 0;
   v->real = 0;
   const char *text = find_text(id, v);
   if (!text || parse_value(id, text, v, word) == TMB_OK) return text;
@@ -289,15 +258,15 @@ static void load(enum tmb_cfg_id id, bool again) {
   }
   pthread_mutex_unlock(&lock);
   if (no_memory) tmb_fatal("out of memory while reading setting %s", v.name);
-  if (id != TMB_CFG_VERBOSEENV && !rows[id].ignored)
+  if (id != TMB_CFG_VERBOSEENV && !tmb_cfg_rows[id].ignored)
     tmb_env_report(v.name, v.text ? v.text : "(unset)", !v.is_set);
 }
 
 /* The value of a setting, read on first use. in type_mask: bits of the types the getter is for. */
 static const struct value *fetch(enum tmb_cfg_id id, unsigned type_mask) {
   tmb_assert((unsigned)id < TMB_CFG_COUNT);
-  if (!((1u << rows[id].type) & type_mask))
-    tmb_bug("setting %s read by the getter of another type", rows[id].id);
+  if (!((1u << tmb_cfg_rows[id].type) & type_mask))
+    tmb_bug("setting %s read by the getter of another type", tmb_cfg_rows[id].id);
   if (!tmb_load_acq(&loaded[id])) load(id, false);
   return &values[id];
 }

@@ -93,7 +93,8 @@ char *tmb_cfg_allowed(enum tmb_cfg_id id, char *buf, size_t buf_bytes);
  */
 _Noreturn void tmb_cfg_bad_value(enum tmb_cfg_id id, const char *allowed) TMB_COLD;
 
-/* Row `id` of the table; never NULL for id < TMB_CFG_COUNT. */
+/* config_table.c: the table, and row `id` of it; never NULL for id < TMB_CFG_COUNT. */
+extern const struct tmb_cfg_row tmb_cfg_rows[TMB_CFG_COUNT];
 const struct tmb_cfg_row *tmb_cfg_row(enum tmb_cfg_id id);
 
 /* Prefix rows: [*count], constant. */

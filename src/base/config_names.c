@@ -3,7 +3,7 @@
  * Names in the environment that look like settings: known, of a former release, foreign, misspelt.
  *
  * Owns: the lists of names of former releases and of other builds (config_foreign.def). Called by
- * config.c once a job, in the process that speaks for it. Calls: the table of config.c, fmt, log.
+ * config.c once a job, in the process that speaks for it. Calls: config_table.c, fmt, log.
  * Invariants: one line a job; only what is surely a mistake is named: any TOMBOLO_* that is not
  * known, and a GASNET_* that is nearly the name of a setting, because job scripts set GASNET_*
  * variables for builds of other libraries, too.

@@ -3,13 +3,12 @@
  * Console messages and the fatal-error path: see log.h.
  *
  * Owns: the shown rank, the debugging hooks, the once-only state of the fatal path.
- * Called by every layer. Calls: config for TOMBOLO_VERBOSE, messages, the hooks, libc.
+ * Called by every layer. Calls: messages, the hooks, libc; not config, which reports by this file.
  * Invariants: a message is formatted on the stack and leaves in one write(2); errno survives a
  * warning; whoever enters the fatal path second never runs freeze or backtrace again.
  */
 #include "base/log.h"
 
-#include "base/config.h"
 #include "base/messages/messages.h"
 
 #include <errno.h>
@@ -131,12 +130,8 @@ void tmb_print(const char *fmt, ...) {
   va_end(args);
 }
 
-void tmb_info(const char *fmt, ...) {
-  if (!tmb_cfg_bool(TMB_CFG_VERBOSE)) return;
-  va_list args;
-  va_start(args, fmt);
+void tmb_print_list(const char *fmt, va_list args) {
   say("", 0, fmt, args);
-  va_end(args);
 }
 
 /* Flushes one stream unless another thread is inside it. */

@@ -3,7 +3,8 @@
  * Console messages and the fatal-error path.
  *
  * Owns: the process's rank as shown in messages, and the two debugging hooks that the os layer
- * fills. Called by every layer. Calls: config (verbosity, freeze and backtrace settings), libc.
+ * fills. Called by every layer. Calls: messages, libc; config calls this file, never the
+ * reverse.
  * Invariants: one message is one write(2) of whole lines, so that messages of several ranks do not
  * mix; the fatal path runs once per process: a second fatal error, on the same or another thread,
  * cannot recurse into it.
@@ -13,6 +14,7 @@
 
 #include "base/compiler.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 #define TMB_RANK_UNKNOWN UINT32_MAX
@@ -33,8 +35,12 @@ uint32_t tmb_log_size(void);
 /* Print "tombolo: rank R: warning: ..." as one line on stderr. Keeps errno. Threads: any. */
 void tmb_warn(const char *fmt, ...) TMB_PRINTF(1, 2);
 
-/* Print "tombolo: rank R: ..." on stderr if TOMBOLO_VERBOSE is set. Keeps errno. Threads: any. */
+/* Print "tombolo: rank R: ..." on stderr if TOMBOLO_VERBOSE is set. Keeps errno. Threads: any.
+ * verbose.c. */
 void tmb_info(const char *fmt, ...) TMB_PRINTF(1, 2);
+
+/* Print "tombolo: rank R: ..." on stderr, with arguments in a list. Keeps errno. Threads: any. */
+void tmb_print_list(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
 
 /* Print "tombolo: rank R: ..." on stderr always, without the word warning. Keeps errno. Threads:
  * any. */

@@ -20,7 +20,6 @@
 #include "core/segment/check_range.h"
 #include "core/segment/mk.h"
 #include "core/segment/segment_table.h"
-#include "notify/index.h"
 #include "notify/notify.h"
 #include "notify/transfer.h"
 
@@ -175,26 +174,6 @@ static gex_Event_t with_event(struct operation *o, uint32_t leaves) {
     return GEX_EVENT_NO_OP;
   }
   return tmb_op_event(op);
-}
-
-void gexx_signal_wake(gex_TM_t tm, gex_Rank_t rank) {
-  const uint32_t peer = tmb_jobrank(tm, rank);
-  if (peer != tmb_job.rank)
-    tmb_peer_wake(peer);
-  else if (tmb_job.threads)
-    tmb_wake_self();
-}
-
-void gexx_signal_changed(gex_TM_t tm, gex_Rank_t rank, const uint64_t *sig_addr) {
-  const uint32_t peer = tmb_jobrank(tm, rank);
-  if (TMB_LIKELY(peer != tmb_job.rank)) {
-    if (TMB_LIKELY(tmb_peer_wake_unindexed(peer))) return;
-    tmb_index_mark(peer, sig_addr);
-    tmb_peer_wake(peer);
-    return;
-  }
-  tmb_up_signal(sig_addr);
-  if (tmb_job.threads) tmb_wake_self();
 }
 
 int gexx_put_signal(const struct gexx_signal_op *op) {

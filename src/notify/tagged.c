@@ -5,7 +5,7 @@
  * Owns: the list of active requests in the order in which they were started, the list of kept
  * notifications in the order of arrival, and of each sender what it is owed and, if it is on
  * another host, which of its notifications is next, with those that have come too early. Called by
- * clients and by the message handler of tagged_send.c. Calls: tagged_send.c to give credit back.
+ * clients and by the message handler of tagged_send.c. Calls: tagged_credit.c to give credit back.
  * Both lists are searched from their heads. Notifications whose team has ended are dropped: those
  * that are kept when it ends, and those that come later. A team that is not known here may also be
  * one that this process is still making; a notification for it is kept until the call that makes

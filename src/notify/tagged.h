@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tagged notification: what matching (tagged.c), sending (tagged_send.c) and reading (tagged_get.c)
- * share.
+ * Tagged notification: what matching (tagged.c), credit (tagged_credit.c), sending (tagged_send.c)
+ * and reading (tagged_get.c) share.
  *
  * Owns: struct tmb_tagged. Called by those files only. Calls
  * nothing. Credits bound the memory of the target: a process may have tmb_tagged_credits()
@@ -41,7 +41,10 @@ extern const struct tmb_layer tmb_tagged_layer, tmb_tagged_send_layer, tmb_tagge
  * to give back to its sender now. Any thread; from handlers. */
 uint32_t tmb_tagged_arrive(const struct tmb_tagged *tagged);
 
-/* ---- tagged_send.c */
+/* ---- tagged_credit.c */
+
+/* Arguments of a message that returns credit: credit(0). */
+enum { TMB_TAGGED_CREDIT_ARGS = 1 };
 
 /* Most notifications for one process that are in flight or unmatched. */
 uint32_t tmb_tagged_credits(void);
@@ -54,6 +57,18 @@ void tmb_tagged_regain(uint32_t jobrank, uint32_t credits);
 
 /* Take credit, waiting for it. Returns false only for an immediate operation. */
 bool tmb_tagged_take(const char *call, uint32_t jobrank, bool immediate);
+
+/* How many sends have had to wait for credit. */
+uint64_t tmb_tagged_stalls(void);
+
+/* The number of the next notification for a process: 0 within the host. It has to be sent, or taken
+ * back. */
+uint32_t tmb_tagged_number(uint32_t jobrank);
+
+/* Take a number back. Returns false if a later one has been given since. */
+bool tmb_tagged_number_back(uint32_t jobrank, uint32_t number);
+
+/* ---- tagged_send.c */
 
 /* Reply to a message of tagged notification: credit, and completion of op (0: none). */
 void tmb_tagged_reply(uint32_t jobrank, uint64_t op, uint32_t credit);
@@ -87,8 +102,5 @@ struct tmb_tagged tmb_tagged_unpack(const int32_t *args);
 
 /* Debug clients: fatal unless the arguments of the call are valid. */
 void tmb_tagged_check(const struct tmb_tagged_send *s);
-
-/* How many sends have had to wait for credit. */
-uint64_t tmb_tagged_stalls(void);
 
 #endif

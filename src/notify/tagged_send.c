@@ -2,16 +2,12 @@
 /*
  * Tagged notification, the sender's side, and its messages.
  *
- * Owns: credit towards each process, and the numbers of notifications for processes of other hosts;
- * internal messages TAGGED (notification, with the
- * data as a Long when there are any), TAGGED_ACK (reply: credit, and completion of an operation),
- * TAGGED_CREDIT (credit). Called by
- * clients, by matching and tagged_get.c. Calls: tmb_up_am_send, tagged.c, transfer.c, op.h.
+ * Owns: internal messages TAGGED (notification, with the data as a Long when there are any),
+ * TAGGED_ACK (reply: credit, and completion of an operation), TAGGED_CREDIT (credit). Called by
+ * clients and tagged_get.c. Calls: tmb_up_am_send, tagged.c, tagged_credit.c, transfer.c, op.h.
  * Invariants: credit is taken before a notification is sent; a notification for this process itself
  * is matched at once; data are in place before the handler of their notification runs.
  */
-#include "base/atomic.h"
-#include "base/config.h"
 #include "base/error.h"
 #include "core/am/am.h"
 #include "core/check.h"
@@ -25,93 +21,10 @@
 #include "core/team.h"
 #include "notify/tagged.h"
 
-#include <stdlib.h>
-
 /* Notification: uid(0,1) target(2) source(3) tag(4) nbytes(5,6) number(7) op(8,9). Reply: op(0,1)
  * credit(2).
  * Credit: credit(0). */
-enum { NOTIFY_ARGS = TMB_TAGGED_HEAD_ARGS + 2, ACK_ARGS = 3, CREDIT_ARGS = 1 };
-
-struct towards {
-  uint32_t used;   /* credit taken; atomic */
-  uint32_t number; /* of the next notification, for a process of another host; atomic */
-};
-
-static struct {
-  struct towards *towards; /* [job size] */
-  uint32_t credits;
-  uint32_t stalls;
-} out_state;
-
-uint32_t tmb_tagged_credits(void) {
-  uint32_t credits = tmb_load_rlx(&out_state.credits);
-  if (TMB_UNLIKELY(!credits)) {
-    credits = (uint32_t)tmb_cfg_int(TMB_CFG_NOTIFY_CREDITS);
-    tmb_store_rlx(&out_state.credits, credits);
-  }
-  return credits;
-}
-
-uint64_t tmb_tagged_stalls(void) {
-  return tmb_load_rlx(&out_state.stalls);
-}
-
-/* What is known of a process; the table is made at first use, by whichever thread is first. */
-static struct towards *towards(uint32_t jobrank) {
-  struct towards *table = tmb_load_acq(&out_state.towards);
-  if (TMB_LIKELY(table != NULL)) return &table[jobrank];
-  struct towards *mine = calloc(tmb_job.size, sizeof *mine);
-  if (!mine) tmb_fatal("out of memory for notifications to %u ranks", tmb_job.size);
-  if (tmb_cas_acq_rel(&out_state.towards, &table, mine)) return &mine[jobrank];
-  free(mine);
-  return &table[jobrank];
-}
-
-static bool try_credit(uint32_t *used) {
-  uint32_t found = tmb_load_rlx(used);
-  while (found < tmb_tagged_credits())
-    if (tmb_cas_acq(used, &found, found + 1)) return true;
-  return false;
-}
-
-void tmb_tagged_regain(uint32_t jobrank, uint32_t credits) {
-  if (credits) tmb_fetch_sub_rel(&towards(jobrank)->used, credits);
-}
-
-struct credit_wait {
-  uint32_t *used;
-  uint32_t jobrank;
-  bool
-      taken; /* done: tmb_signal_wait may call again after success, and credit must be taken once */
-};
-
-static bool credit_ready(void *arg) {
-  struct credit_wait *w = arg;
-  if (!w->taken) w->taken = try_credit(w->used);
-  return w->taken || tmb_peer_lost(w->jobrank); /* a lost process gives no credit back, and what is
-                                                   sent to it is dropped */
-}
-
-static void describe(const void *arg, struct tmb_status_wait *out) {
-  const struct credit_wait *w = arg;
-  out->kind = TMB_WAIT_SEND;
-  out->what = TMB_WHAT_PUT_NOTIFY;
-  out->cmp = TMB_LACKS_NOTIFY;
-  out->peer = w->jobrank;
-}
-
-bool tmb_tagged_take(const char *call, uint32_t jobrank, bool immediate) {
-  struct credit_wait w = {&towards(jobrank)->used, jobrank, false};
-  if (TMB_LIKELY(credit_ready(&w))) return true;
-  if (immediate) return false;
-  if (jobrank == tmb_job.rank && !tmb_job.threads)
-    tmb_fatal_nopos("%s: this rank has %u unmatched notifications for itself, the limit; start "
-                    "requests for them first, or raise TOMBOLO_NOTIFY_CREDITS",
-                    call, tmb_tagged_credits());
-  tmb_fetch_add_rlx(&out_state.stalls, 1);
-  tmb_signal_wait(credit_ready, &w, describe);
-  return true;
-}
+enum { NOTIFY_ARGS = TMB_TAGGED_HEAD_ARGS + 2, ACK_ARGS = 3 };
 
 /* ---- messages */
 
@@ -158,24 +71,10 @@ static void on_credit(const struct tmb_am_in *in) {
   tmb_tagged_regain(in->src, (uint32_t)in->args[0]);
 }
 
-void tmb_tagged_give(uint32_t jobrank, uint32_t credits) {
-  if (jobrank == tmb_job.rank) {
-    tmb_tagged_regain(jobrank, credits);
-    return;
-  }
-  const int32_t args[CREDIT_ARGS] = {(int32_t)credits};
-  struct tmb_am_out out = {.peer = jobrank,
-                           .handler = TMB_KIT_TAGGED_CREDIT,
-                           .nargs = CREDIT_ARGS,
-                           .staged = -1,
-                           .args = args};
-  (void)tmb_up_am_send(&out);
-}
-
 static const struct tmb_layer_handler handlers[] = {
     {TMB_KIT_TAGGED, TMB_TAKES_SHORT_OR_LONG, NOTIFY_ARGS, 0, on_notification},
     {TMB_KIT_TAGGED_ACK, TMB_TAKES_SHORT, ACK_ARGS, 0, on_ack},
-    {TMB_KIT_TAGGED_CREDIT, TMB_TAKES_SHORT, CREDIT_ARGS, 0, on_credit},
+    {TMB_KIT_TAGGED_CREDIT, TMB_TAKES_SHORT, TMB_TAGGED_CREDIT_ARGS, 0, on_credit},
     {0}};
 
 const struct tmb_layer tmb_tagged_send_layer = {.name = "tagged_send", .handlers = handlers};
@@ -205,22 +104,18 @@ void tmb_tagged_record(uint64_t begun, const struct tmb_tagged_send *s, const st
 
 struct tmb_tagged tmb_tagged_of(const struct tmb_tagged_send *s) {
   const uint32_t jobrank = tmb_jobrank(s->data.tm, s->data.rank);
-  const uint32_t number =
-      tmb_is_near(jobrank) ? 0 : tmb_fetch_add_rlx(&towards(jobrank)->number, 1);
   return (struct tmb_tagged){.uid = tmb_team_of(s->data.tm)->uid,
                              .target = s->data.rank,
                              .source = s->data.tm->rank,
                              .jobrank = tmb_job.rank,
                              .tag = s->tag,
-                             .number = number,
+                             .number = tmb_tagged_number(jobrank),
                              .nbytes = s->data.nbytes};
 }
 
 bool tmb_tagged_withdraw(const struct tmb_tagged_send *s, const struct tmb_tagged *tagged) {
   const uint32_t jobrank = tmb_jobrank(s->data.tm, s->data.rank);
-  uint32_t next = tagged->number + 1;
-  if (!tmb_is_near(jobrank) && !tmb_cas_rlx(&towards(jobrank)->number, &next, tagged->number))
-    return false;
+  if (!tmb_tagged_number_back(jobrank, tagged->number)) return false;
   tmb_tagged_regain(jobrank, 1);
   return true;
 }

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The segment of this process: how large it may be, attach.
+ * The segment of this process: attach.
  *
- * Owns: tmb_job.segment, peer_segment, delta. Called at initialisation (limits) and by clients.
- * Calls: the on-node engine. Invariants: delta entries are GEXX_UNMAPPED before attach, and stay
- * so for teams when TOMBOLO_SHM_MAP=0; a refused attach changes nothing and says which limit
- * refused it.
+ * Owns: tmb_job.segment, peer_segment, delta. Called by clients. Calls: the on-node engine,
+ * segment_limits.c, join.c for further clients. Invariants: delta entries are GEXX_UNMAPPED before
+ * attach, and stay so for teams when TOMBOLO_SHM_MAP=0; a refused attach changes nothing and says
+ * which limit refused it.
  */
 #include "core/client/attach.h"
 
-#include "base/config.h"
 #include "base/error.h"
-#include "base/fmt.h"
 #include "core/check.h"
 #include "core/client/join.h"
 #include "core/op/check_context.h"
 #include "core/segment/segment_table.h"
-#include "os/memory/memfd.h"
-#include "os/os.h"
 
 #include <stdlib.h>
 
@@ -26,72 +22,10 @@ struct seg_info {
   uint64_t base, size;
 };
 
-/* Bytes that GASNET_MAX_SEGSIZE allows this process, before rounding. in limit: memory that this
- * process may use. */
-static uint64_t asked_max(uint64_t limit) {
-  struct tmb_segsize asked;
-  if (tmb_fmt_parse_segsize(tmb_cfg_text(TMB_CFG_MAX_SEGSIZE), &asked))
-    tmb_cfg_bad_value(TMB_CFG_MAX_SEGSIZE, "a size or a fraction of memory, then /P or /H");
-  const double bytes = asked.fraction > 0 ? asked.fraction * (double)limit : (double)asked.bytes;
-  return (uint64_t)(asked.per_host ? bytes / tmb_job.boot.here : bytes);
-}
-
-/* Most memory for the segments of this machine. out name: what sets the limit. */
-static uint64_t memory_limit(const char **name) {
-  const uint64_t memory = tmb_os_mem_limit(name);
-  const uint64_t space = tmb_memfd_space(tmb_job.boot.segment_fd);
-  if (space < memory) *name = "space of the file system for shared memory, see GASNET_TMPDIR";
-  return TMB_MIN(memory, space);
-}
-
-void tmb_segment_limits(void) {
-  const uint64_t page = tmb_os_page_size();
-  const char *name = NULL;
-  const uint64_t limit = memory_limit(&name);
-  const uint64_t address_space = UINT64_C(1) << 46;
-  uint64_t bytes = asked_max(TMB_MIN(limit, address_space));
-  bytes = TMB_ALIGN_DOWN(TMB_MIN(bytes, address_space / tmb_job.boot.here), page);
-  tmb_job.segment_bytes_max = TMB_MAX(bytes, page);
-  uint64_t mine = tmb_job.segment_bytes_max;
-  uint64_t *all = calloc(tmb_job.size, sizeof *all);
-  if (!all) tmb_fatal("out of memory for %u sizes", tmb_job.size);
-  tmb_boot_allgather(&tmb_job.boot, &mine, sizeof mine, all);
-  for (uint32_t r = 0; r < tmb_job.size; r++) mine = TMB_MIN(mine, all[r]);
-  tmb_job.segment_bytes_max_all = mine;
-  free(all);
-}
-
-uintptr_t gasnet_getMaxLocalSegmentSize(void) {
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ready_at("gasnet_getMaxLocalSegmentSize");
-  return tmb_job.segment_bytes_max;
-}
-
-uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
-  if (TMB_UNLIKELY(tmb_job.debug)) tmb_check_ready_at("gasnet_getMaxGlobalSegmentSize");
-  return tmb_job.segment_bytes_max_all;
-}
-
 static void check_attach(const gex_Segment_t *segment_p, gex_TM_t tm) {
   tmb_check_context_at("gex_Segment_Attach");
   if (!segment_p) tmb_fatal_nopos("gex_Segment_Attach: argument segment_p is NULL");
   tmb_check_tm("gex_Segment_Attach", tm, false);
-}
-
-int tmb_segment_size_verdict(const char *call, uintptr_t size) {
-  if (!size || size % tmb_os_page_size())
-    return tmb_refuse(
-        call, GASNET_ERR_BAD_ARG,
-        "argument size is %zu; it must be a non-zero multiple of GASNET_PAGESIZE (%d)",
-        (size_t)size, GASNET_PAGESIZE);
-  if (size <= tmb_job.segment_bytes_max) return GASNET_OK;
-  const char *name = NULL;
-  const uint64_t limit = memory_limit(&name);
-  return tmb_refuse(
-      call, GASNET_ERR_BAD_ARG,
-      "argument size is %zu bytes, but at most %zu are allowed here (GASNET_MAX_SEGSIZE=%s of "
-      "%llu bytes, the %s, for %u ranks); ask for less or raise the limit",
-      (size_t)size, (size_t)tmb_job.segment_bytes_max, tmb_cfg_text(TMB_CFG_MAX_SEGSIZE),
-      (unsigned long long)limit, name, tmb_job.size);
 }
 
 int tmb_segment_verdict(const char *call, uintptr_t size) {

@@ -2,15 +2,16 @@
 /*
  * Attaching the segment of this process.
  *
- * Owns: declarations of attach.c. Called by clients, GASNet-1 calls and the initialisation. Calls:
- * boot, engine, barrier. Invariant: either every rank has attached when a call returns, or none.
+ * Owns: declarations of attach.c and segment_limits.c. Called by clients, GASNet-1 calls and the
+ * initialisation. Calls: boot, engine, barrier. Invariant: either every rank has attached when a
+ * call returns, or none.
  */
 #ifndef TMB_CORE_ATTACH_H
 #define TMB_CORE_ATTACH_H
 
 #include <stdint.h>
 
-/* Compute the limits; collective. */
+/* segment_limits.c: compute the limits; collective. */
 void tmb_segment_limits(void);
 
 /*
@@ -19,7 +20,7 @@ void tmb_segment_limits(void);
  */
 int tmb_segment_verdict(const char *call, uintptr_t size);
 
-/* The same of the size alone, for endpoints that are not primordial. */
+/* segment_limits.c: the same of the size alone, for endpoints that are not primordial. */
 int tmb_segment_size_verdict(const char *call, uintptr_t size);
 
 /*

@@ -9,7 +9,6 @@
  */
 #include "net/hook/hook.h"
 
-#include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/error.h"
 
@@ -246,14 +245,4 @@ int tmb_hooks_open(const char *spec, const struct tmb_net_env *env, const struct
   *ops = &in_use[count - 1].table;
   *net = (struct tmb_net *)(void *)&in_use[count - 1];
   return 0;
-}
-
-uint64_t tmb_hook_random(const struct tmb_hook *hook, int64_t seed) {
-  static uint64_t calls;
-  /* splitmix64: G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014, doi:10.1145/2660193.2660195 */
-  uint64_t z = (uint64_t)seed * UINT64_C(0xd1342543de82ef95) + ((uint64_t)hook->rank << 32) +
-               tmb_fetch_add_rlx(&calls, 1) * UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of settings, from config.def.
+ *
+ * Owns: the rows and the prefixes of names; nothing of it changes. Called by config.c and
+ * config_names.c, and by what lists all settings. Calls: log for assertions. Invariant: row number
+ * `id` is that of enum tmb_cfg_id.
+ */
+#include "base/config.h"
+#include "base/log.h"
+
+const struct tmb_cfg_row tmb_cfg_rows[TMB_CFG_COUNT] = {
+#define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help) \
+ [TMB_CFG_##id] = {#id, name, alias, TMB_##type, dflt, min, max, unit, help, false},
+#define TMB_SETTING_IGNORED(id, name, type, dflt, help) \
+ [TMB_CFG_##id] = {#id, NULL, name, TMB_##type, dflt, 0, 0, "", help, true},
+#define TMB_SETTING_PREFIX(id, prefix, help)
+#include "base/config.def"
+#undef TMB_SETTING
+#undef TMB_SETTING_IGNORED
+#undef TMB_SETTING_PREFIX
+};
+
+static const struct tmb_cfg_prefix prefixes[] = {
+#define TMB_SETTING(id, name, alias, type, dflt, min, max, unit, help)
+#define TMB_SETTING_IGNORED(id, name, type, dflt, help)
+#define TMB_SETTING_PREFIX(id, prefix, help) {prefix, help},
+#include "base/config.def"
+#undef TMB_SETTING
+#undef TMB_SETTING_IGNORED
+#undef TMB_SETTING_PREFIX
+};
+
+const struct tmb_cfg_row *tmb_cfg_row(enum tmb_cfg_id id) {
+  tmb_assert((unsigned)id < TMB_CFG_COUNT);
+  return &tmb_cfg_rows[id];
+}
+
+const struct tmb_cfg_prefix *tmb_cfg_prefixes(size_t *count) {
+  *count = TMB_ARRAY_LEN(prefixes);
+  return prefixes;
+}
