@@ -42,6 +42,18 @@ for case in 1:1x1 2:1x2 2:2x1 4:1x4 4:4x1 4:2x2 8:2x4 8:4x2; do
   fi
 done
 
+# Ranks without common memory: slabs-signal sends parts of planes, and --bound says the least time.
+for conduit in udp loop; do
+  out=$(TOMBOLO_CONDUIT=$conduit TOMBOLO_PLACES=2 "$TOMBOLO" run -n 2 --timeout 60 -- "$ft" \
+    --class S --schedule slabs-signal --bound 2>&1) || fail "$conduit: exit code $?: $out"
+  grep -q "^VERIFIED: class S, slabs-signal" <<<"$out" || fail "$conduit: not verified: $out"
+  grep -q "448 puts a rank, 16.0 KiB each" <<<"$out" || fail "$conduit: no parts of planes: $out"
+  grep -qE "^bound: [0-9.]+ s: the longer one of wire \([0-9.]+ s\)" <<<"$out" ||
+    fail "$conduit: no bound: $out"
+done
+run 2 --bound --quiet
+grep -q "^bound: none: all ranks share memory" <<<"$out" || fail "shared memory, --bound: $out"
+
 # More iterations than reference rows: what has a reference is verified, and the report says how
 # many that is.
 run 2 --iterations 8 --quiet

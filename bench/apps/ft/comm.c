@@ -22,7 +22,9 @@
 #include <string.h>
 
 enum { AM_ARRIVE = GEX_AM_INDEX_BASE, AM_PART, AM_SUM };
-enum { LINE = 64 }; /* bytes: each team's word has a cache line */
+enum { LINE = 64 };         /* bytes: each word has a cache line */
+enum { FLIGHT_MAX = 1024 }; /* puts with signal under way */
+enum { REST_US = 1000 };
 
 static struct {
   gex_Client_t client;
@@ -30,7 +32,8 @@ static struct {
   gex_TM_t tm;
   gex_Segment_t segment;
   int rank, size;
-  size_t words;                         /* offset of the words of puts with signal, a team each */
+  size_t words;                         /* offset of the words of puts with signal,
+                                           [FT_TEAMS][FT_PARTS] lines */
   char **base;                          /* [size] segment of each rank, in its own addresses */
   volatile uint32_t *arrived[FT_TEAMS]; /* [team size] messages from each member */
   struct cplx *part;                    /* [size] contributions to a sum (rank 0) */
@@ -38,6 +41,16 @@ static struct {
   struct cplx sum;
   volatile int sum_count; /* results received (other ranks) */
 } job;
+
+/* Puts with signal under way, oldest first: a ring. */
+static struct {
+  struct {
+    gex_Event_t event;
+    size_t bytes;
+  } at[FLIGHT_MAX];
+  unsigned first, count;
+  size_t bytes;
+} flight;
 
 _Noreturn void comm_fail(const char *problem, const char *remedy) {
   fprintf(stderr, "ft: rank %d: %s: %s\n", job.rank, problem, remedy);
@@ -115,7 +128,7 @@ uint64_t comm_segment_limit(void) {
 void *comm_attach(size_t bytes) {
   size_t page = GASNET_PAGESIZE;
   job.words = (bytes + LINE - 1) / LINE * LINE;
-  size_t size = (job.words + FT_TEAMS * LINE + page - 1) / page * page;
+  size_t size = (job.words + FT_TEAMS * FT_PARTS * LINE + page - 1) / page * page;
   int rc = gex_Segment_Attach(&job.segment, job.tm, size);
   if (rc != GASNET_OK) comm_fail("gex_Segment_Attach", gasnet_ErrorDesc(rc));
   for (int rank = 0; rank < job.size; rank++) {
@@ -125,7 +138,7 @@ void *comm_attach(size_t bytes) {
     if (length < bytes) comm_fail("a segment is smaller than asked for", "report this as a bug");
     job.base[rank] = owner;
   }
-  memset(job.base[job.rank] + job.words, 0, FT_TEAMS * LINE);
+  memset(job.base[job.rank] + job.words, 0, FT_TEAMS * FT_PARTS * LINE);
   comm_barrier(); /* nobody signals before the words are clear */
   return job.base[job.rank];
 }
@@ -133,7 +146,7 @@ void *comm_attach(size_t bytes) {
 void comm_team_init(struct ft_team *team, enum ft_team_id id) {
   team->id = id;
   team->rounds = 0;
-  team->signals = 0;
+  memset(team->signals, 0, sizeof team->signals);
   job.arrived[id] = calloc((size_t)team->size, sizeof *job.arrived[id]);
   if (!job.arrived[id]) comm_fail("out of memory for a team's counters", "use fewer ranks");
 }
@@ -154,19 +167,62 @@ void comm_put(int rank, size_t offset, const void *src, size_t bytes) {
   gex_RMA_PutBlocking(job.tm, (gex_Rank_t)rank, job.base[rank] + offset, src, bytes, 0);
 }
 
-static uint64_t *signal_word(const struct ft_team *team, int rank) {
-  return (uint64_t *)(void *)(job.base[rank] + job.words + (size_t)team->id * LINE);
+static uint64_t *signal_word(const struct ft_team *team, int rank, int part) {
+  const size_t line = (size_t)team->id * FT_PARTS + (size_t)part;
+  return (uint64_t *)(void *)(job.base[rank] + job.words + line * LINE);
+}
+
+size_t comm_flight(bool poll) {
+  if (flight.count == 0 || !poll) return flight.bytes;
+  gasnet_AMPoll();
+  while (flight.count && gex_Event_Test(flight.at[flight.first].event) == GASNET_OK) {
+    flight.bytes -= flight.at[flight.first].bytes;
+    flight.first = (flight.first + 1) % FLIGHT_MAX;
+    flight.count--;
+  }
+  return flight.bytes;
 }
 
 void comm_put_signal(const struct ft_team *team, int rank, size_t offset, const void *src,
-                     size_t bytes) {
-  gexx_RMA_PutSignalNBI(job.tm, (gex_Rank_t)rank, job.base[rank] + offset, src, bytes,
-                        GEX_EVENT_DEFER, signal_word(team, rank), GEXX_SIG_ADD, 1, 0);
+                     size_t bytes, int part) {
+  const gex_Event_t event =
+      gexx_RMA_PutSignalNB(job.tm, (gex_Rank_t)rank, job.base[rank] + offset, src, bytes,
+                           GEX_EVENT_DEFER, signal_word(team, rank, part), GEXX_SIG_ADD, 1, 0);
+  if (event == GEX_EVENT_INVALID) return; /* complete */
+  while (flight.count == FLIGHT_MAX && comm_flight(true))
+    if (flight.count == FLIGHT_MAX) comm_rest();
+  const unsigned last = (flight.first + flight.count++) % FLIGHT_MAX;
+  flight.at[last].event = event;
+  flight.at[last].bytes = bytes;
+  flight.bytes += bytes;
 }
 
-void comm_signals_wait(struct ft_team *team, uint64_t puts) {
-  team->signals += puts;
-  (void)gexx_Signal_Wait(signal_word(team, job.rank), GEXX_SIG_GE, team->signals);
+bool comm_signals_come(struct ft_team *team, int part, uint64_t puts, bool wait) {
+  const uint64_t want = team->signals[part] + puts, *word = signal_word(team, job.rank, part);
+  if (wait)
+    (void)gexx_Signal_Wait(word, GEXX_SIG_GE, want);
+  else if (gexx_Signal_Test(word, GEXX_SIG_GE, want) != GASNET_OK)
+    return false;
+  team->signals[part] = want;
+  return true;
+}
+
+void comm_rest(void) {
+  (void)gexx_Poll(REST_US);
+}
+
+void comm_region(const char *name) {
+  gexx_Trace_Begin(name);
+}
+
+void comm_region_end(void) {
+  gexx_Trace_End();
+}
+
+bool comm_all_near(void) {
+  gex_Rank_t near = 0;
+  gex_System_QueryNbrhdInfo(NULL, &near, NULL);
+  return (int)near == job.size;
 }
 
 /* True once `member` has announced at least `rounds` rounds; counts wrap, so compare by difference.

@@ -13,14 +13,15 @@
 #include <stdint.h>
 
 enum ft_team_id { FT_ROW, FT_COLUMN, FT_TEAMS };
+#define FT_PARTS 8 /* words of a team that puts with signal count in */
 
 /* Ranks first, first + stride, ...: one row or column of the process grid. */
 struct ft_team {
   enum ft_team_id id;
-  int size, me;      /* members; own index */
-  int first, stride; /* job rank of member i is first + i * stride */
-  uint32_t rounds;   /* synchronisations so far */
-  uint64_t signals;  /* puts with signal that have been waited for */
+  int size, me;               /* members; own index */
+  int first, stride;          /* job rank of member i is first + i * stride */
+  uint32_t rounds;            /* synchronisations so far */
+  uint64_t signals[FT_PARTS]; /* puts with signal that have been waited for, by word */
 };
 
 /* Joins the job; argc and argv as for gex_Client_Init. Ends the process with a message on failure.
@@ -46,11 +47,28 @@ bool comm_puts_done(void); /* whether comm_put_wait would return at once; does n
 void comm_put_wait(void);
 void comm_put(int rank, size_t offset, const void *src, size_t bytes);
 
-/* comm_put_start, and when the data are there, the target's count of such puts in the team rises by
- * one. comm_signals_wait returns when it has risen by `puts` since its last return. */
+/* Starts a put; when the data are there, the target's word number `part` of the team rises by one.
+ * src must stay unchanged until comm_flight is 0. May wait where very many are under way. */
 void comm_put_signal(const struct ft_team *team, int rank, size_t offset, const void *src,
-                     size_t bytes);
-void comm_signals_wait(struct ft_team *team, uint64_t puts);
+                     size_t bytes, int part);
+
+/* Bytes of such puts that are under way; poll: after progress, else of the last call and since. */
+size_t comm_flight(bool poll);
+
+/* Whether word `part` has risen by `puts` since it last did so for this call; wait: until it has.
+ */
+bool comm_signals_come(struct ft_team *team, int part, uint64_t puts, bool wait);
+
+/* Sleeps until something arrives or is acknowledged, a millisecond at most. */
+void comm_rest(void);
+
+/* Marks what happens from here to the matching end, for `tombolo run --trace`; they may nest. name:
+ * a constant. */
+void comm_region(const char *name);
+void comm_region_end(void);
+
+/* Whether all ranks of the job share memory: then puts are copies, complete when they return. */
+bool comm_all_near(void);
 
 /* Returns when every member of the team has called it as often as this rank has; completed puts of
  * the members before their call are then visible here. */

@@ -6,11 +6,22 @@
  * everybody's target at once. Invariants: a landing zone is written by others only between two
  * synchronisations of the job that enclose one use of it (the sum of each iteration's checksum, or
  * the barrier after the forward transform), so a fast rank cannot overwrite what a slow one still
- * reads; `send` is reused only after comm_put_wait or a blocking put.
+ * reads; `send` is reused only after comm_put_wait, a blocking put, or ft_exchange_end.
+ *
+ * slabs-signal streams. At most FT_WINDOW bytes are under way; whenever there is room, the next
+ * part in the order of the receiver's planes goes, of the planes produced so far. So a slow link
+ * carries first what the receiver transforms first, and a fast one is never idle while something is
+ * ready.
  */
 #include "exchange.h"
 
 #include <string.h>
+
+enum {
+  FT_WINDOW = 2 << 20,      /* bytes: 16 ms at 1 Gbit/s, longer than any plane takes */
+  FT_PART_BYTES = 32 << 10, /* of a part, at least; */
+  FT_HALF_BYTES = 16 << 10  /* but pieces of twice this have two */
+};
 
 static size_t land_index(const struct ft_exchange *x, int source, int plane) {
   size_t slot = x->order == FT_BY_PLANE ? (size_t)plane * (size_t)x->team->size + (size_t)source
@@ -82,18 +93,95 @@ static void slabs_finish(struct ft_exchange *x) {
   comm_team_sync(x->team);
 }
 
+/* Sends one part of a plane's pieces. `slot`: where the plane is in `send`. */
+static void send_part(struct ft_exchange *x, int plane, int slot, int part) {
+  const struct ft_team *team = x->team;
+  const size_t points = x->piece / (size_t)x->parts, first = (size_t)part * points;
+  const size_t at = x->land_offset + (land_index(x, team->me, plane) + first) * sizeof(struct cplx);
+  for (int i = 1; i < team->size; i++) {
+    const int member = (team->me + i) % team->size;
+    comm_put_signal(team, rank_of(team, member), at, send_piece(x, slot, member) + first,
+                    points * sizeof(struct cplx), part);
+    count_put(x, points * sizeof(struct cplx));
+  }
+}
+
+/* Sends what is ready and has room in the window. */
+static void pump(struct ft_exchange *x) {
+  bool room = comm_flight(true) < FT_WINDOW;
+  for (int part = 0; part < x->parts && room; part++)
+    for (; x->sent[part] < x->made && room; room = comm_flight(false) < FT_WINDOW) {
+      const int plane = x->sent[part]++;
+      send_part(x, plane, plane, part);
+    }
+}
+
+/* Pieces that travel whole go at once: where puts are copies the buffer is used again while it is
+ * in cache. */
 static void signal_plane(struct ft_exchange *x, int plane) {
-  send_plane(x, plane, comm_put_signal);
-  x->slot = comm_puts_done() ? 0 : x->slot + 1;
+  ft_phases_enter(x->phases, FT_COMM);
+  if (x->parts == 1) {
+    send_part(x, plane, x->slot, 0);
+    x->sent[0] = x->made = plane + 1;
+  }
+  ft_phases_enter(x->phases, FT_MOVE);
+  memcpy(x->land + land_index(x, x->team->me, plane), send_piece(x, x->slot, x->team->me),
+         x->piece * sizeof(struct cplx));
+  if (x->parts == 1) {
+    x->slot = comm_flight(true) ? x->slot + 1 : 0;
+    return;
+  }
+  x->made = x->slot = plane + 1;
+  ft_phases_enter(x->phases, FT_COMM);
+  pump(x);
+}
+
+static void signal_finish(struct ft_exchange *x) {
+  ft_phases_enter(x->phases, FT_COMM);
+  pump(x);
 }
 
 /* What has been counted is here: no member waits for one that has sent it everything. */
-static void signal_finish(struct ft_exchange *x) {
-  ft_phases_enter(x->phases, FT_SYNC);
-  comm_signals_wait(x->team, (uint64_t)x->planes * (uint64_t)(x->team->size - 1));
+static void await_part(struct ft_exchange *x, int part) {
+  const uint64_t puts = (uint64_t)x->planes * (uint64_t)(x->team->size - 1);
+  while (x->come <= part) {
+    ft_phases_enter(x->phases, FT_COMM);
+    pump(x);
+    const bool all_sent = x->sent[x->parts - 1] == x->planes;
+    if (all_sent) ft_phases_enter(x->phases, FT_SYNC);
+    if (comm_signals_come(x->team, x->come, puts, all_sent)) {
+      x->come++;
+      continue;
+    }
+    ft_phases_enter(x->phases, FT_SYNC);
+    comm_rest();
+  }
+}
+
+static void signal_await(struct ft_exchange *x, int plane) {
+  if (x->parts == 1) {
+    await_part(x, 0);
+    return;
+  }
   ft_phases_enter(x->phases, FT_COMM);
-  comm_put_wait();
-  x->slot = 0;
+  pump(x);
+  await_part(x, plane / (x->rows / x->parts));
+}
+
+static void signal_end(struct ft_exchange *x) {
+  await_part(x, x->parts - 1);
+  ft_phases_enter(x->phases, FT_COMM);
+  while (pump(x), x->sent[x->parts - 1] < x->planes || comm_flight(true)) comm_rest();
+  memset(x->sent, 0, sizeof x->sent);
+  x->slot = x->made = x->come = 0;
+}
+
+int ft_exchange_parts(const struct ft_exchange *x) {
+  const size_t bytes = x->piece * sizeof(struct cplx);
+  int parts = x->rows < FT_PARTS ? x->rows : FT_PARTS;
+  while (parts > 2 && (x->rows % parts != 0 || bytes / (size_t)parts < FT_PART_BYTES)) parts--;
+  if (x->rows % parts != 0 || bytes / (size_t)parts < FT_HALF_BYTES) return 1;
+  return parts;
 }
 
 static void packed_plane(struct ft_exchange *x, int plane) {
@@ -146,6 +234,25 @@ static void packed_finish(struct ft_exchange *x) {
   unpack(x);
 }
 
+double ft_exchange_alone(const struct ft_exchange *x) {
+  enum { TIMES = 4 };
+  const struct ft_team *team = x->team;
+  const size_t bytes = (size_t)x->planes * x->piece * sizeof(struct cplx);
+  double least = 0;
+  for (int k = 0; k < TIMES && team->size > 1; k++) {
+    comm_barrier();
+    const double start = ft_now();
+    for (int i = 1; i < team->size; i++)
+      comm_put_start(rank_of(team, (team->me + i) % team->size),
+                     x->land_offset + (size_t)team->me * bytes, x->send, bytes);
+    comm_put_wait();
+    comm_barrier();
+    const double seconds = ft_now() - start;
+    if (k == 0 || seconds < least) least = seconds;
+  }
+  return least;
+}
+
 struct cplx *ft_exchange_target(const struct ft_exchange *x, int plane) {
   if (x->team->size == 1) return x->land + (size_t)plane * x->piece;
   return send_piece(x, x->slot, 0);
@@ -159,10 +266,18 @@ void ft_exchange_finish(const struct ft_schedule *schedule, struct ft_exchange *
   if (x->team->size > 1) schedule->finish(x);
 }
 
+void ft_exchange_await(const struct ft_schedule *schedule, struct ft_exchange *x, int plane) {
+  if (x->team->size > 1 && schedule->await) schedule->await(x, plane);
+}
+
+void ft_exchange_end(const struct ft_schedule *schedule, struct ft_exchange *x) {
+  if (x->team->size > 1 && schedule->end) schedule->end(x);
+}
+
 const struct ft_schedule ft_schedules[] = {
     {.name = "packed",
      .help = "transform all planes, pack, one large put to each rank, unpack",
-     .packs = true,
+     .extra = FT_PACKS,
      .plane = packed_plane,
      .finish = packed_finish},
     {.name = "slabs-blocking",
@@ -170,9 +285,13 @@ const struct ft_schedule ft_schedules[] = {
      .plane = blocking_plane,
      .finish = slabs_finish},
     {.name = "slabs-signal",
-     .help = "non-blocking puts with signal; a rank waits for what it gets, not for the others",
+     .help =
+         "puts with signal of parts of planes; what has come is transformed while the rest comes",
+     .extra = FT_RESULT,
      .plane = signal_plane,
-     .finish = signal_finish},
+     .finish = signal_finish,
+     .await = signal_await,
+     .end = signal_end},
     {.name = "slabs",
      .help = "non-blocking puts of each plane's pieces, overlapped with the next plane",
      .plane = slabs_plane,

@@ -6,6 +6,11 @@
  * when all that others send here has arrived. Pieces land either by source, [source][plane][piece],
  * or by plane, [plane][source][piece], whichever the next stage reads. With a team of one rank
  * nothing moves: the stage writes its planes straight to where the next one reads.
+ *
+ * A schedule that streams does not wait in ft_exchange_finish. It sends pieces in parts, first
+ * those that the next stage reads first; the next stage asks by ft_exchange_await for each of its
+ * planes, and transforms the planes that have come while the others travel. ft_exchange_end ends
+ * it.
  */
 #ifndef FT_EXCHANGE_H
 #define FT_EXCHANGE_H
@@ -21,6 +26,8 @@ struct ft_exchange {
   struct ft_team *team;
   struct ft_phases *phases;
   int planes;           /* this rank's planes of the stage; the same number on all members */
+  int rows;             /* of a piece; the next stage's plane q reads row q of pieces that land
+                           FT_BY_SOURCE */
   size_t piece;         /* complex numbers for one destination from one plane */
   enum ft_order order;  /* of what lands */
   struct cplx *send;    /* [planes][team size][piece], one slot a plane */
@@ -32,14 +39,27 @@ struct ft_exchange {
                            segment */
   size_t staging_offset;
   uint64_t messages, bytes; /* put so far, to other ranks */
+  /* of a schedule that streams */
+  int parts;          /* in which a piece travels; divides rows; 1: pieces travel whole */
+  int made;           /* planes that have been produced */
+  int sent[FT_PARTS]; /* planes of which the part has been sent */
+  int come;           /* parts that have come from everybody */
+};
+
+enum ft_extra {
+  FT_NOTHING, /* beside what every schedule needs */
+  FT_RESULT,  /* an array for the solution: `send` is in use while it is computed */
+  FT_PACKS    /* the pack buffer and the staging zone */
 };
 
 struct ft_schedule {
   const char *name;
   const char *help;
-  bool packs; /* needs the pack and staging buffers */
+  enum ft_extra extra; /* memory that it needs */
   void (*plane)(struct ft_exchange *x, int plane);
   void (*finish)(struct ft_exchange *x);
+  void (*await)(struct ft_exchange *x, int plane); /* NULL: all has come after finish */
+  void (*end)(struct ft_exchange *x);              /* NULL: nothing is left to do */
 };
 
 /* The schedules, in the order of a comparison; ft_schedule_count of them. */
@@ -51,5 +71,19 @@ struct cplx *ft_exchange_target(const struct ft_exchange *x, int plane);
 
 void ft_exchange_plane(const struct ft_schedule *schedule, struct ft_exchange *x, int plane);
 void ft_exchange_finish(const struct ft_schedule *schedule, struct ft_exchange *x);
+
+/* Into how many parts the pieces of an exchange between ranks without common memory are divided. */
+int ft_exchange_parts(const struct ft_exchange *x);
+
+/* Seconds in which the data of an exchange go to all others while nothing is computed; the least of
+ * some. Collective over the job; changes what has landed. 0: there is nothing to send. */
+double ft_exchange_alone(const struct ft_exchange *x);
+
+/* After ft_exchange_finish: returns when what plane `plane` of the next stage reads has come;
+ * planes in rising order. */
+void ft_exchange_await(const struct ft_schedule *schedule, struct ft_exchange *x, int plane);
+
+/* All has come, and `send` may be used again. */
+void ft_exchange_end(const struct ft_schedule *schedule, struct ft_exchange *x);
 
 #endif

@@ -91,6 +91,8 @@ static void json_run(FILE *out, const struct ft_result *r) {
       out,
       "     \"planning_seconds\": %.9g, \"puts_per_rank\": %llu, \"put_bytes_per_rank\": %llu,\n",
       r->planning, (unsigned long long)r->messages, (unsigned long long)r->bytes);
+  if (r->bound > 0)
+    fprintf(out, "     \"wire_seconds\": %.9g, \"bound_seconds\": %.9g,\n", r->wire, r->bound);
   fprintf(out, "     \"phases\": {");
   for (int p = 0; p < FT_PHASES; p++) {
     json_stats(out, ft_phase_key(p), &r->phase[p]);

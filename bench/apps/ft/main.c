@@ -33,7 +33,7 @@ static void choose_grid(struct ft_setting *s, const struct ft_options *o) {
 
 static struct ft_buffers check_memory(const struct ft_setting *s, const struct ft_options *o) {
   char reason[REASON_BYTES];
-  struct ft_buffers need = ft_solver_buffers(&s->layout, ft_options_pack(o));
+  struct ft_buffers need = ft_solver_buffers(&s->layout, ft_options_extra(o));
   uint64_t all = need.segment_bytes + need.private_bytes, limit = comm_segment_limit();
   if (all <= limit) return need;
   snprintf(

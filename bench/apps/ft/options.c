@@ -5,8 +5,6 @@
  */
 #include "options.h"
 
-#include "exchange.h"
-
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PLAN = 0x100, KEY_WARMUP, KEY_INJECT, KEY_LIST, KEY_USAGE };
+enum { KEY_PLAN = 0x100, KEY_WARMUP, KEY_BOUND, KEY_INJECT, KEY_LIST, KEY_USAGE };
 
 static const struct argp_option known[] = {
     {"class", 'c', "S|W|A|B|C", 0, "Problem size (required)", 0},
@@ -29,6 +27,8 @@ static const struct argp_option known[] = {
     {"fft-plan", KEY_PLAN, "estimate|measure", 0, "How FFTW plans (default estimate)", 0},
     {"warmup", KEY_WARMUP, NULL, 0, "Run one untimed iteration first (always with --schedule all)",
      0},
+    {"bound", KEY_BOUND, NULL, 0,
+     "Measure the exchange alone; show the least time: the longer one of wire and computation", 0},
     {"quiet", 'q', NULL, 0, "Print only one result line a schedule", 0},
     {"inject-error", KEY_INJECT, NULL, 0, "Flip one input value: the verification must fail", 0},
     {"list", KEY_LIST, NULL, 0, "Show the classes and the schedules", 0},
@@ -118,6 +118,7 @@ static error_t parse_one(int key, char *arg, struct argp_state *state) {
   struct parse *p = state->input;
   switch (key) {
   case KEY_WARMUP: p->options->warmup = true; return 0;
+  case KEY_BOUND: p->options->bound = true; return 0;
   case KEY_INJECT: p->options->inject_error = true; return 0;
   case 'q': p->options->quiet = true; return 0;
   case 'h':
@@ -159,6 +160,10 @@ enum ft_verdict ft_options_parse(struct ft_options *options, int argc, char **ar
   return FT_GO;
 }
 
-bool ft_options_pack(const struct ft_options *options) {
-  return options->schedule == FT_ALL_SCHEDULES || ft_schedules[options->schedule].packs;
+enum ft_extra ft_options_extra(const struct ft_options *options) {
+  enum ft_extra most = FT_NOTHING;
+  for (int i = 0; i < ft_schedule_count; i++)
+    if (options->schedule == FT_ALL_SCHEDULES || options->schedule == i)
+      if (ft_schedules[i].extra > most) most = ft_schedules[i].extra;
+  return most;
 }

@@ -6,6 +6,8 @@
 #ifndef FT_OPTIONS_H
 #define FT_OPTIONS_H
 
+#include "exchange.h"
+
 #include <stdbool.h>
 
 enum ft_verdict { FT_GO, FT_DONE, FT_USAGE };
@@ -21,6 +23,7 @@ struct ft_options {
   const char *json; /* NULL: none; "-": standard output */
   bool measure;     /* FFTW_MEASURE instead of FFTW_ESTIMATE */
   bool warmup;      /* one untimed iteration first */
+  bool bound;       /* measure the exchange alone, and say what is the least time */
   bool quiet;
   bool inject_error; /* flip one value, to see the verification fail */
 };
@@ -28,7 +31,7 @@ struct ft_options {
 /* Parses argv. speak: this rank prints help and complaints. FT_DONE: only help was wanted. */
 enum ft_verdict ft_options_parse(struct ft_options *options, int argc, char **argv, bool speak);
 
-/* Whether a schedule that is asked for needs pack buffers. */
-bool ft_options_pack(const struct ft_options *options);
+/* The most memory that a schedule which is asked for needs beside what all need. */
+enum ft_extra ft_options_extra(const struct ft_options *options);
 
 #endif

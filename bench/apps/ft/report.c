@@ -43,7 +43,7 @@ const char *ft_verification_name(enum ft_verification v) {
 
 void ft_report_head(FILE *out, const struct ft_setting *s) {
   const struct ft_layout *l = &s->layout;
-  struct ft_buffers most = ft_solver_buffers(l, ft_options_pack(s->options));
+  struct ft_buffers most = ft_solver_buffers(l, ft_options_extra(s->options));
   fprintf(
       out,
       "NAS FT class %c: %d x %d x %d points, %d iterations, %d rank%s as grid %d x %d (TY x TZ)\n",
@@ -82,6 +82,21 @@ static void print_phases(FILE *out, const struct ft_result *r) {
   fprintf(out, "  %-18s %9s  %9s  %9.4f\n", "total", "", "", r->seconds);
 }
 
+/* How near a run came to the least time, see run.c. */
+static void print_bound(FILE *out, const struct ft_setting *s, const struct ft_result *r) {
+  if (!s->options->bound) return;
+  if (r->wire > 0)
+    fprintf(out,
+            "bound: %.4f s: the longer one of wire (%.4f s) and computation (%.4f s), initial data,"
+            " first and last planes; this run takes %.3f times as long\n",
+            r->bound, r->wire, ft_result_compute(r), r->seconds / r->bound);
+  else
+    fprintf(out, "bound: none: %s\n",
+            comm_size() == 1
+                ? "one rank sends nothing"
+                : "all ranks share memory, so the processors themselves move the data");
+}
+
 static void print_verdict(FILE *out, const struct ft_setting *s, const struct ft_result *r) {
   fprintf(out, "%s: class %c, %s, %d rank%s (%dx%d): %.4f s, %.1f Mop/s",
           ft_verification_name(r->verification), s->class->name, r->schedule->name, comm_size(),
@@ -105,6 +120,7 @@ void ft_report_run(FILE *out, const struct ft_setting *s, const struct ft_result
               r->planning);
     fprintf(out, "\n");
   }
+  print_bound(out, s, r);
   print_verdict(out, s, r);
   fflush(out);
 }

@@ -25,6 +25,7 @@ struct ft_result {
   double planning; /* seconds in FFTW's planner and in touching memory, not timed */
   double seconds;  /* of the slowest rank: initial data, forward transform, iterations */
   double mops;
+  double wire, bound; /* with --bound: of all exchanges alone; the least time of the run; else 0 */
   struct ft_stats phase[FT_PHASES]; /* seconds */
   uint64_t messages, bytes;         /* put by this rank (every rank puts the same) */
   int iterations;
@@ -46,6 +47,9 @@ struct ft_setting {
  * ft_result_free. */
 void ft_run(struct ft_setting *setting, const struct ft_schedule *schedule,
             struct ft_result *result);
+/* Seconds of transforms, evolving and movement in memory, mean of the ranks. */
+double ft_result_compute(const struct ft_result *result);
+
 void ft_result_free(struct ft_result *result);
 
 /* Relative error of a checksum against its reference (modulus), and the largest that verifies. */

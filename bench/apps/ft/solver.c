@@ -3,9 +3,9 @@
  * transform.c holds the transforms. Called by run.c; calls comm.c, pencil.c, problem.c. Memory of a
  * rank, in arrays of `points` complex numbers: spectrum and work (private), one landing zone for
  * each team of more than one rank (segment; of the column team also when it is one rank, then
- * private), and for the packed schedule a pack buffer (private) and, if there is a row team, a
- * staging zone (segment). Invariant: the segment of every rank has the same layout, [gathered
- * statistics][column][row][staging].
+ * private), for the packed schedule a pack buffer (private) and, if there is a row team, a staging
+ * zone (segment); for one that streams the solution (private). Invariant: the segment of every rank
+ * has the same layout, [gathered statistics][column][row][staging].
  */
 #include "solver.h"
 
@@ -26,20 +26,31 @@ static size_t array_bytes(const struct ft_layout *layout) {
   return (bytes + ZONE_ALIGN - 1) / ZONE_ALIGN * ZONE_ALIGN;
 }
 
-static struct zones place_zones(const struct ft_layout *layout, bool packs) {
+/* Planes of both sides of a column exchange can be in work at the same time: there is no row
+ * exchange, which has to be complete in between. */
+static bool can_stream(const struct ft_layout *layout) {
+  return layout->ty == 1 && layout->tz > 1;
+}
+
+static bool has_result(const struct ft_layout *layout, enum ft_extra extra) {
+  return extra == FT_RESULT && can_stream(layout);
+}
+
+static struct zones place_zones(const struct ft_layout *layout, enum ft_extra extra) {
   size_t array = array_bytes(layout);
   size_t statistics = comm_gather_bytes(FT_PHASES + 1);
   struct zones at;
   at.column = (statistics + ZONE_ALIGN - 1) / ZONE_ALIGN * ZONE_ALIGN;
   at.row = at.column + (layout->tz > 1 ? array : 0);
   at.staging = at.row + (layout->ty > 1 ? array : 0);
-  at.end = at.staging + (packs && layout->ty > 1 ? array : 0);
+  at.end = at.staging + (extra == FT_PACKS && layout->ty > 1 ? array : 0);
   return at;
 }
 
-struct ft_buffers ft_solver_buffers(const struct ft_layout *layout, bool packs) {
-  size_t private_arrays = 2 + (packs ? 1 : 0) + (layout->tz == 1 ? 1 : 0);
-  return (struct ft_buffers){.segment_bytes = place_zones(layout, packs).end,
+struct ft_buffers ft_solver_buffers(const struct ft_layout *layout, enum ft_extra extra) {
+  const bool more = extra == FT_PACKS || has_result(layout, extra);
+  size_t private_arrays = 2 + (more ? 1 : 0) + (layout->tz == 1 ? 1 : 0);
+  return (struct ft_buffers){.segment_bytes = place_zones(layout, extra).end,
                              .private_bytes = private_arrays * array_bytes(layout)};
 }
 
@@ -68,27 +79,30 @@ static void init_exchanges(struct ft_solver *s, char *segment, const struct zone
   const struct ft_layout *l = &s->layout;
   const size_t row = (size_t)l->ny_x * (size_t)l->nx, column = (size_t)l->ny_z * (size_t)l->nx;
   const struct {
-    int planes;
+    int planes, rows;
     size_t piece;
     enum ft_order order;
   } shape[FT_EXCHANGES] = {
-      [FT_ROW_FORWARD] = {l->nz, row, FT_BY_PLANE},
-      [FT_COLUMN_FORWARD] = {l->nz, column, FT_BY_SOURCE},
-      [FT_COLUMN_INVERSE] = {l->ny_z, (size_t)l->nz * (size_t)l->nx, FT_BY_SOURCE},
-      [FT_ROW_INVERSE] = {l->nz, row, FT_BY_PLANE},
+      [FT_ROW_FORWARD] = {l->nz, l->ny_x, row, FT_BY_PLANE},
+      [FT_COLUMN_FORWARD] = {l->nz, l->ny_z, column, FT_BY_SOURCE},
+      [FT_COLUMN_INVERSE] = {l->ny_z, l->nz, (size_t)l->nz * (size_t)l->nx, FT_BY_SOURCE},
+      [FT_ROW_INVERSE] = {l->nz, l->ny_x, row, FT_BY_PLANE},
   };
+  const bool streams = has_result(l, s->schedule->extra) && !comm_all_near();
   for (int i = 0; i < FT_EXCHANGES; i++) {
     bool is_row = i == FT_ROW_FORWARD || i == FT_ROW_INVERSE;
     struct ft_exchange *x = &s->exchange[i];
     *x = (struct ft_exchange){.team = &s->team[is_row ? FT_ROW : FT_COLUMN],
                               .phases = &s->phases,
                               .planes = shape[i].planes,
+                              .rows = shape[i].rows,
                               .piece = shape[i].piece,
                               .order = shape[i].order,
                               .send = s->work,
                               .land_offset = is_row ? at->row : at->column,
                               .pack = s->pack,
                               .staging_offset = at->staging};
+    x->parts = streams && !is_row ? ft_exchange_parts(x) : 1;
     x->land = (struct cplx *)(void *)(segment + x->land_offset);
     x->staging = (struct cplx *)(void *)(segment + at->staging);
     if (!is_row && l->tz == 1) x->land = s->inner;
@@ -107,17 +121,19 @@ static bool init_plans(struct ft_solver *s, unsigned flags) {
   return ok;
 }
 
-const char *ft_solver_init(struct ft_solver *s, char *segment, bool packs, unsigned fftw_flags) {
+const char *ft_solver_init(struct ft_solver *s, char *segment, unsigned fftw_flags) {
   const struct ft_layout *l = &s->layout;
-  struct zones at = place_zones(l, packs);
+  const bool packs = s->schedule->extra == FT_PACKS, apart = has_result(l, s->schedule->extra);
+  struct zones at = place_zones(l, s->schedule->extra);
   s->spectrum = private_array(l);
   s->work = private_array(l);
   s->pack = packs ? private_array(l) : NULL;
+  s->result = apart ? private_array(l) : s->work;
   s->inner = l->tz == 1 ? private_array(l) : NULL;
   s->decay[0] = calloc((size_t)l->nx, sizeof(double));
   s->decay[1] = calloc((size_t)l->ny_z, sizeof(double));
   s->decay[2] = calloc((size_t)l->n[2], sizeof(double));
-  if (!s->spectrum || !s->work || (packs && !s->pack) || (l->tz == 1 && !s->inner))
+  if (!s->spectrum || !s->work || (packs && !s->pack) || !s->result || (l->tz == 1 && !s->inner))
     return "memory for the grid";
   if (!s->decay[0] || !s->decay[1] || !s->decay[2]) return "memory for the decay factors";
   memset(segment, 0, at.end);
@@ -132,6 +148,7 @@ void ft_solver_free(struct ft_solver *s) {
     free(s->decay[d]);
   }
   free(s->spectrum);
+  if (s->result != s->work) free(s->result);
   free(s->work);
   free(s->pack);
   free(s->inner);
@@ -152,13 +169,16 @@ struct cplx *ft_solver_point(const struct ft_solver *s, struct cplx *base, int x
 struct cplx ft_solver_checksum(struct ft_solver *s) {
   const int *n = s->layout.n;
   struct cplx sum = {0, 0};
+  comm_region("checksum");
   ft_phases_enter(&s->phases, FT_CHECKSUM);
   for (int j = 1; j <= CHECKSUM_POINTS; j++) {
-    const struct cplx *u = ft_solver_point(s, s->work, j % n[0], 3 * j % n[1], 5 * j % n[2]);
+    const struct cplx *u = ft_solver_point(s, s->result, j % n[0], 3 * j % n[1], 5 * j % n[2]);
     if (!u) continue;
     sum.re += u->re;
     sum.im += u->im;
   }
   ft_phases_enter(&s->phases, FT_SYNC);
-  return comm_sum(sum);
+  sum = comm_sum(sum);
+  comm_region_end();
+  return sum;
 }

@@ -34,24 +34,24 @@ struct ft_solver {
   struct ft_phases phases;
   struct cplx
       *spectrum; /* [ny_z][nx][nz]; before the forward transform the initial data [nz][ny_x][nx] */
-  struct cplx *
-      work; /* send buffer of every stage; at the end of an iteration the solution [nz][ny_x][nx] */
-  struct cplx *pack; /* packed schedule only, else NULL */
+  struct cplx *work;   /* send buffer of every stage */
+  struct cplx *result; /* at the end of an iteration the solution [nz][ny_x][nx]: work, or where
+                          work is still being sent, an array of its own */
+  struct cplx *pack;   /* packed schedule only, else NULL */
   struct cplx
       *inner; /* landing zone of the column exchanges when they are local (TZ = 1), else NULL */
   double *decay[3]; /* factors of x [nx], y [ny_z], z [n[2]] */
 };
 
-/* What a layout needs on each rank; `packs`: also for the packed schedule. */
-struct ft_buffers ft_solver_buffers(const struct ft_layout *layout, bool packs);
+/* What a layout needs on each rank, with the extra memory of a schedule. */
+struct ft_buffers ft_solver_buffers(const struct ft_layout *layout, enum ft_extra extra);
 
 /* The row and the column team of this rank: team is [FT_TEAMS]. Collective, before comm_attach. */
 void ft_solver_teams(struct ft_team *team, const struct ft_layout *layout);
 
 /* Buffers and plans; segment is what comm_attach returned. class, layout, schedule and team are set
  * beforehand. Returns NULL, or what could not be had. */
-const char *ft_solver_init(struct ft_solver *solver, char *segment, bool packs,
-                           unsigned fftw_flags);
+const char *ft_solver_init(struct ft_solver *solver, char *segment, unsigned fftw_flags);
 void ft_solver_free(struct ft_solver *solver);
 
 /* Initial data into spectrum. */
@@ -60,10 +60,10 @@ void ft_solver_fill(struct ft_solver *solver);
 /* Initial data to spectrum, which later iterations do not change. Ends with a barrier. */
 void ft_solver_forward(struct ft_solver *solver);
 
-/* Solution at time t into work, from the spectrum. */
+/* Solution at time t into result, from the spectrum. */
 void ft_solver_inverse(struct ft_solver *solver, int t);
 
-/* The checksum of the solution in work, the same on all ranks. Synchronises the job. */
+/* The checksum of the solution in result, the same on all ranks. Synchronises the job. */
 struct cplx ft_solver_checksum(struct ft_solver *solver);
 
 /* This rank's copy of point (x, y, z) in the x-pencils at base, or NULL if another rank holds it.

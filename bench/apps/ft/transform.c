@@ -61,7 +61,7 @@ static void y_inverse(struct ft_solver *s, int z) {
   const struct ft_layout *l = &s->layout;
   struct cplx *from = s->exchange[FT_COLUMN_INVERSE].land + area(z, l->nx);
   struct cplx *to = l->ty > 1 ? ft_exchange_target(&s->exchange[FT_ROW_INVERSE], z)
-                              : s->work + (size_t)z * area(l->n[1], l->nx);
+                              : s->result + (size_t)z * area(l->n[1], l->nx);
   struct ft_view in = ft_columns(from, l->n[1], area(l->nz, l->nx));
   struct ft_view out = ft_columns(to, l->n[1], (size_t)l->nx);
   ft_pencil_apply(&s->inverse[1], &in, &out, NULL, &s->phases);
@@ -70,23 +70,30 @@ static void y_inverse(struct ft_solver *s, int z) {
 static void x_inverse(struct ft_solver *s, int z) {
   const struct ft_layout *l = &s->layout;
   size_t plane = area(l->ny_x, l->n[0]);
-  struct ft_view out = ft_rows(s->work + (size_t)z * plane, l->n[0]), in = out;
+  struct ft_view out = ft_rows(s->result + (size_t)z * plane, l->n[0]), in = out;
   if (l->ty > 1)
     in = ft_split_rows(s->exchange[FT_ROW_INVERSE].land + (size_t)z * plane, l->nx,
                        area(l->ny_x, l->nx));
   ft_pencil_apply(&s->inverse[0], &in, &out, NULL, &s->phases);
 }
 
+/* All pieces of a row exchange are here. */
+static void finish_row(struct ft_solver *s, struct ft_exchange *row) {
+  ft_exchange_finish(s->schedule, row);
+  ft_exchange_end(s->schedule, row);
+}
+
 void ft_solver_forward(struct ft_solver *s) {
   const struct ft_layout *l = &s->layout;
   struct ft_exchange *row = &s->exchange[FT_ROW_FORWARD];
   struct ft_exchange *column = &s->exchange[FT_COLUMN_FORWARD];
+  comm_region("x and y, forward");
   if (l->ty > 1) {
     for (int z = 0; z < l->nz; z++) {
       x_forward(s, z);
       ft_exchange_plane(s->schedule, row, z);
     }
-    ft_exchange_finish(s->schedule, row);
+    finish_row(s, row);
   }
   for (int z = 0; z < l->nz; z++) {
     if (l->ty == 1) x_forward(s, z);
@@ -94,7 +101,14 @@ void ft_solver_forward(struct ft_solver *s) {
     ft_exchange_plane(s->schedule, column, z);
   }
   ft_exchange_finish(s->schedule, column);
-  for (int y = 0; y < l->ny_z; y++) z_forward(s, y);
+  comm_region_end();
+  comm_region("z, forward");
+  for (int y = 0; y < l->ny_z; y++) {
+    ft_exchange_await(s->schedule, column, y);
+    z_forward(s, y);
+  }
+  ft_exchange_end(s->schedule, column);
+  comm_region_end();
   ft_phases_enter(&s->phases, FT_SYNC);
   comm_barrier(); /* all have read their landing zones */
 }
@@ -111,20 +125,29 @@ void ft_solver_inverse(struct ft_solver *s, int t) {
   const struct ft_layout *l = &s->layout;
   struct ft_exchange *column = &s->exchange[FT_COLUMN_INVERSE];
   struct ft_exchange *row = &s->exchange[FT_ROW_INVERSE];
+  comm_region("evolve and z, inverse");
   set_decay(s, t);
   for (int y = 0; y < l->ny_z; y++) {
     z_inverse(s, y);
     ft_exchange_plane(s->schedule, column, y);
   }
   ft_exchange_finish(s->schedule, column);
+  if (l->ty > 1) ft_exchange_end(s->schedule, column); /* the row exchange has the same buffer */
+  comm_region_end();
+  comm_region("y and x, inverse");
   for (int z = 0; z < l->nz; z++) {
+    if (l->ty == 1) ft_exchange_await(s->schedule, column, z);
     y_inverse(s, z);
     if (l->ty == 1)
       x_inverse(s, z);
     else
       ft_exchange_plane(s->schedule, row, z);
   }
-  if (l->ty == 1) return;
-  ft_exchange_finish(s->schedule, row);
-  for (int z = 0; z < l->nz; z++) x_inverse(s, z);
+  if (l->ty == 1) {
+    ft_exchange_end(s->schedule, column);
+  } else {
+    finish_row(s, row);
+    for (int z = 0; z < l->nz; z++) x_inverse(s, z);
+  }
+  comm_region_end();
 }
