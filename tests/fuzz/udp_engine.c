@@ -29,7 +29,7 @@ static void sign(uint8_t *packet, uint32_t bytes) {
   struct udp_header h;
   uint64_t key[2];
   memcpy(&h, packet, sizeof h);
-  const struct udp_peer *p = rig_net[0]->peers[1];
+  const struct udp_peer *p = rig_net[0]->peers.of[1];
   h.job = (uint32_t)rig_net[0]->job_id;
   h.src = 1;
   h.bytes = (uint16_t)bytes;
@@ -101,7 +101,7 @@ static void feed(const uint8_t *data, size_t size) {
     udp_push_all(e, true, true);
     udp_batch_end(&batch);
     rig_now_ns += 1000000;
-    e->now_ns = rig_now_ns;
+    e->time.now_ns = rig_now_ns;
   }
 }
 

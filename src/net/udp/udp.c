@@ -258,9 +258,9 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **net) {
   struct tmb_net *e = udp_engine_new(env, &config, &io);
   if (!e) env->up->fatal("no memory for the network");
   if (env->up->setting_int("TOMBOLO_UDP_THREAD"))
-    e->thread = tmb_progress_thread_start(&(struct tmb_progress_work){
+    e->helper.thread = tmb_progress_thread_start(&(struct tmb_progress_work){
         .net = e,
-        .tick = &e->tick,
+        .tick = &e->time.tick,
         .tend = tend,
         .busy = udp_busy_transfers,
         .share = (uint32_t)env->up->setting_int("TOMBOLO_PROGRESS_SHARE")});
@@ -278,7 +278,7 @@ free_plan:
 static void net_close(struct tmb_net *e) {
   const struct udp_io io = e->io;
   struct udp_cipher *cipher = e->config.cipher;
-  tmb_progress_thread_stop(e->thread);
+  tmb_progress_thread_stop(e->helper.thread);
   udp_engine_free(e);
   io.ops->close(io.state);
   udp_cipher_free(cipher);

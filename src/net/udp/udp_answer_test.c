@@ -95,7 +95,7 @@ static void computing(void **state) {
   for (uint32_t i = 0; i < 10; i++) (void)turn();
   assert_int_equal(come(), 0);
   rig_current = 1;
-  assert_true(udp_tend(rig_net[1], rig_net[1]->tick, &ns));
+  assert_true(udp_tend(rig_net[1], rig_net[1]->time.tick, &ns));
   rig_current = 0;
   look(0);
   assert_int_equal(done, turns);

@@ -40,7 +40,7 @@ static void step(bool computes) {
   uint64_t ns = UINT64_MAX;
   rig_current = 1;
   if (computes)
-    (void)udp_tend(rig_net[1], rig_net[1]->tick, &ns);
+    (void)udp_tend(rig_net[1], rig_net[1]->time.tick, &ns);
   else
     (void)udp_progress(rig_net[1], TMB_SERVE_ALL);
   rig_current = 0;

@@ -243,7 +243,7 @@ static void little_memory(void **state) {
   for (uint32_t i = 0; i < 50; i++) rig_step(2);
   uint64_t kept = 0, packets = 0;
   for (uint32_t c = 0; c < UDP_BUF_CLASSES; c++)
-    for (const struct udp_buf *b = rig_net[0]->free_bufs[c]; b; b = b->next, packets++)
+    for (const struct udp_buf *b = rig_net[0]->spare.bufs[c]; b; b = b->next, packets++)
       kept += udp_buf_bytes(rig_net[0], b);
   assert_cmp(packets, >, UDP_WINDOW / 4);
   assert_cmp(kept, <=, BYTES_MAX);
@@ -360,7 +360,7 @@ static void unknown_senders(void **state) {
   assert_int_equal(rig_stats[1].duplicates, 5);
   assert_int_equal(rig_stats[2].refused, 1);
   assert_int_equal(rig_stats[0].refused, 1);
-  assert_null(rig_net[2]->peers[0]);
+  assert_null(rig_net[2]->peers.of[0]);
   /* Each bit that is covered, turned over. */
   const uint64_t before = rig_stats[1].refused;
   for (uint32_t bit = 0; bit < bytes * 8; bit++) {
@@ -445,7 +445,7 @@ static void lost_peer(void **state) {
 static void tend(uint32_t rank) {
   uint64_t ns = UINT64_MAX;
   rig_current = rank;
-  (void)udp_tend(rig_net[rank], rig_net[rank]->tick, &ns);
+  (void)udp_tend(rig_net[rank], rig_net[rank]->time.tick, &ns);
   rig_current = 0;
 }
 
@@ -465,7 +465,7 @@ static void computing_peer(void **state) {
   for (int32_t k = 0; k < 20; k++) send(0, 1, k, k % 2 ? 3000 : 0);
   requests = 0; /* those that the sending has delivered */
   const uint64_t before = replies;
-  for (uint32_t steps = 0; done < 2 || rig_net[0]->peers[1]->tx.rail[0].in_flight; steps++) {
+  for (uint32_t steps = 0; done < 2 || rig_net[0]->peers.of[1]->tx.rail[0].in_flight; steps++) {
     assert_cmp(steps, <, STEPS_MAX);
     (void)rig_progress(0, TMB_SERVE_ALL);
     tend(1);
@@ -495,7 +495,8 @@ static void gone_on(void **state) {
   (void)udp_wait_fds(rig_net[1], fds, UDP_FDS_MAX, &limit);
   rig_current = 0;
   (void)rig_progress(1, TMB_SERVE_ALL);
-  for (uint32_t steps = 0; requests < 20 || rig_net[1]->peers[0]->tx.rail[0].in_flight; steps++) {
+  for (uint32_t steps = 0; requests < 20 || rig_net[1]->peers.of[0]->tx.rail[0].in_flight;
+       steps++) {
     assert_cmp(steps, <, STEPS_MAX);
     (void)rig_progress(0, TMB_SERVE_ALL);
     tend(1);
@@ -526,7 +527,7 @@ static void woken(void **state) {
     (void)rig_progress(1, TMB_SERVE_ALL);
     assert_false(has_news(fds, count));
     send(0, 1, (int32_t)round, 100);
-    rig_net[1]->wait_tick = 0; /* it slept so long that the progress thread took over */
+    rig_net[1]->time.wait_tick = 0; /* it slept so long that the progress thread took over */
     for (uint32_t i = 0; i < 1000; i++) {
       (void)rig_progress(0, TMB_SERVE_ALL);
       tend(1);
@@ -570,7 +571,7 @@ static void kept_signals(void **state) {
     }
   }
   assert_int_equal(*signal, 400);
-  for (const struct udp_batch *b = rig_net[1]->free_batches; b; b = b->next)
+  for (const struct udp_batch *b = rig_net[1]->spare.batches; b; b = b->next)
     assert_cmp(b->capacity, <, 128); /* what was kept is not delivered all at once */
   end();
 }

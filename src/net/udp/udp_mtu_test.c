@@ -41,7 +41,7 @@ static uint32_t narrow_send(void *io, const struct udp_out *out, uint32_t count)
 }
 
 static struct udp_mtu *mtu(void) {
-  return &rig_net[0]->peers[1]->mtu;
+  return &rig_net[0]->peers.of[1]->mtu;
 }
 
 static void begin(uint32_t passes, const char *fault) {

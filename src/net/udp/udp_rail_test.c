@@ -89,7 +89,7 @@ static uint64_t put(void) {
 }
 
 static struct udp_peer *peer(void) {
-  return rig_net[0]->peers[1];
+  return rig_net[0]->peers.of[1];
 }
 
 /* Two wires carry almost twice as much; a slow one beside a fast one does no harm. */
@@ -136,7 +136,7 @@ static void cut(void **state) {
     speed[r] = 0;
     end_put();
     for (uint32_t i = 0; i < 20; i++) (void)put();
-    assert_int_equal(rig_net[0]->rails_noted, 1u << r);
+    assert_int_equal(rig_net[0]->peers.rails_noted, 1u << r);
     assert_int_equal(peer()->tx.main, !r);
     speed[r] = 125;
     carried[r] = 0;

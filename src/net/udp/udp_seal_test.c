@@ -270,7 +270,7 @@ static void unknown_senders(void **state) {
   rig_net[0]->config.cipher = rig_cipher;
   drain();
   assert_int_equal(handled, 2);
-  rig_net[0]->peers[1]->seal.out[3] ^= 1;
+  rig_net[0]->peers.of[1]->seal.out[3] ^= 1;
   send(8);
   for (uint32_t i = 0; i < 1000; i++) rig_step(2);
   assert_int_equal(handled, 2);

@@ -100,7 +100,7 @@ static void who_leaves_at_once(void **state) {
   assert_int_equal(rig_stats[0].packets_out, 2);
   assert_true(udp_busy_transfers(rig_net[0])); /* the progress thread looks often */
   uint64_t ns = UINT64_MAX;
-  assert_true(udp_tend(rig_net[0], rig_net[0]->tick, &ns));
+  assert_true(udp_tend(rig_net[0], rig_net[0]->time.tick, &ns));
   assert_int_equal(rig_stats[0].packets_out, 3);
   rig_now_ns += 5000;
   put(&rma, NULL);
@@ -194,7 +194,7 @@ static void full_window(void **state) {
   }
   assert_cmp(accepted, >, 100);
   assert_cmp(accepted, <, 100000);
-  assert_null(rig_net[0]->peers[1]->first);
+  assert_null(rig_net[0]->peers.of[1]->bulk.first);
   await(&done, accepted);
   end();
   assert_int_equal(done, accepted);
@@ -210,7 +210,7 @@ static void lost_peer(void **state) {
   const struct tmb_signal sig = {signal_word(), 1, TMB_SIGNAL_ADD};
   for (uint32_t k = 0; k < 3; k++) put(&rma, &sig);
   for (uint32_t k = 0; k < 200; k++) put(&rma, k % 2 ? &sig : NULL);
-  assert_non_null(rig_net[0]->peers[1]->open_told);
+  assert_non_null(rig_net[0]->peers.of[1]->gather.told);
   assert_int_equal(udp_peer_lost(rig_net[0], 1), 0);
   const uint64_t before = done;
   for (uint32_t i = 0; i < 1000; i++) rig_step(2);

@@ -121,7 +121,7 @@ static void run(int family, bool offload, uint32_t base_bytes, uint32_t packet_b
     assert_cmp(n, <, STEPS_MAX);
     step();
   }
-  if (base_bytes && !fault) assert_int_equal(rig_net[0]->peers[1]->mtu.bytes, packet_bytes);
+  if (base_bytes && !fault) assert_int_equal(rig_net[0]->peers.of[1]->mtu.bytes, packet_bytes);
   rig_close(2);
 }
 

@@ -79,7 +79,7 @@ static void begin(enum udp_stream_mode mode, int family, const char *fault) {
 
 static void step(void) {
   for (uint32_t i = 0; i < 2; i++) {
-    if (narrow && rig_net[i]->peers[!i]) rig_net[i]->peers[!i]->tx.rail[0].srtt_ns = 2000000;
+    if (narrow && rig_net[i]->peers.of[!i]) rig_net[i]->peers.of[!i]->tx.rail[0].srtt_ns = 2000000;
     (void)rig_progress(i, TMB_SERVE_ALL);
   }
 }
@@ -369,7 +369,7 @@ static void full_link(void **state) {
     }
     transfers(NULL);
     const bool full = standing >= 98304;
-    assert_int_equal(rig_net[0]->peers[1]->fills_link, full);
+    assert_int_equal(rig_net[0]->peers.of[1]->bulk.fills_link, full);
     assert_int_equal(packets() > by_datagrams, full);
     end(2 * PUTS);
   }

@@ -53,7 +53,7 @@ static void answer(struct tmb_net *e, struct udp_peer *p, const struct udp_recor
                    const uint64_t *old) {
   struct udp_record data = {
       .type = UDP_DATA, .id = r->id, .bytes = (uint32_t)r->total, .payload = old};
-  if (!p->first && udp_gather(e, p, &data, 0, 0)) {
+  if (!p->bulk.first && udp_gather(e, p, &data, 0, 0)) {
     udp_credit_back(e, p, udp_cost(0));
     return;
   }

@@ -11,22 +11,22 @@
 /* One request is always possible. Acknowledgements that carry credit are not retransmitted when
  * they are lost, so a rank that waits for credit requests an update. */
 bool udp_credit(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
-  const uint32_t used = p->cost_sent - p->cost_back;
+  const uint32_t used = p->credit.sent - p->credit.back;
   if (TMB_LIKELY(used == 0 || used + cost <= e->config.credit)) return true;
-  if (!p->starved) {
-    p->starved = true;
-    p->starved_asks = 0;
-    p->starved_ns = e->now_ns + udp_tx_rto(udp_tx_main(&p->tx));
+  if (!p->credit.starved) {
+    p->credit.starved = true;
+    p->credit.asks = 0;
+    p->credit.ask_ns = e->time.now_ns + udp_tx_rto(udp_tx_main(&p->tx));
     udp_peer_busy(e, p);
   }
   return false;
 }
 
 void udp_credit_back(struct tmb_net *e, struct udp_peer *p, uint32_t cost) {
-  p->handled += cost;
-  if (p->lost || p->handled == p->told) return;
+  p->credit.handled += cost;
+  if (p->lost || p->credit.handled == p->credit.told) return;
   const uint32_t quarter = e->config.credit / 4;
-  if (p->handled - p->told >= (quarter ? quarter : 1)) udp_ack_owe(e, p);
-  if (p->ack_due_ns == UINT64_MAX) p->ack_due_ns = e->now_ns + UDP_ACK_DELAY_NS;
+  if (p->credit.handled - p->credit.told >= (quarter ? quarter : 1)) udp_ack_owe(e, p);
+  if (p->ack.due_ns == UINT64_MAX) p->ack.due_ns = e->time.now_ns + UDP_ACK_DELAY_NS;
   udp_peer_busy(e, p);
 }

@@ -25,9 +25,9 @@ void udp_batch_free(struct udp_batch *b) {
 }
 
 struct udp_batch *udp_batch_get(struct tmb_net *e) {
-  struct udp_batch *b = e->free_batches;
+  struct udp_batch *b = e->spare.batches;
   if (TMB_LIKELY(b != NULL)) {
-    e->free_batches = b->next;
+    e->spare.batches = b->next;
     return b;
   }
   b = calloc(1, sizeof *b);
@@ -36,7 +36,7 @@ struct udp_batch *udp_batch_get(struct tmb_net *e) {
   b->list = calloc(LIST_FIRST, sizeof *b->list);
   b->capacity = LIST_FIRST;
   if (!b->in.memory || !b->list) e->up->fatal("no memory to receive");
-  b->in.place = e->tail_place;
+  b->in.place = e->in.tail_place;
   b->in.placer = e;
   return b;
 }
@@ -54,8 +54,8 @@ void udp_batch_end(struct udp_batch *b) {
 
 void udp_batch_put(struct tmb_net *e, struct udp_batch *b) {
   udp_batch_end(b);
-  b->next = e->free_batches;
-  e->free_batches = b;
+  b->next = e->spare.batches;
+  e->spare.batches = b;
 }
 
 void udp_batch_keep(struct tmb_net *e, struct udp_batch *b, void *memory) {
@@ -101,27 +101,27 @@ static void keep(struct tmb_net *e, const struct udp_delivery *d) {
   h->delivery.in.args = h->args;
   if (copies) h->delivery.in.payload = memcpy(h->payload, d->in.payload, d->in.nbytes);
   free(d->memory);
-  if (e->held_last)
-    e->held_last->next = h;
+  if (e->kept.last)
+    e->kept.last->next = h;
   else
-    e->held_first = h;
-  e->held_last = h;
+    e->kept.first = h;
+  e->kept.last = h;
 }
 
 bool udp_deliver_kept(struct tmb_net *e, struct udp_batch *b, int serve) {
-  struct udp_held *h = e->held_first;
-  e->held_first = e->held_last = NULL;
+  struct udp_held *h = e->kept.first;
+  e->kept.first = e->kept.last = NULL;
   while (h) {
     struct udp_held *next = h->next;
     h->next = NULL;
     if (b->count < LIST_FIRST && is_served(&h->delivery, serve)) {
       udp_deliver_add(e, b, &h->delivery);
     } else {
-      if (e->held_last)
-        e->held_last->next = h;
+      if (e->kept.last)
+        e->kept.last->next = h;
       else
-        e->held_first = h;
-      e->held_last = h;
+        e->kept.first = h;
+      e->kept.last = h;
     }
     h = next;
   }

@@ -35,9 +35,9 @@ _Static_assert(UDP_HEADER_BYTES + UDP_RECORD_MAX + 32 <= TINY_BUF, "a packet wit
 struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes) {
   uint32_t c = 0;
   while (c + 1 < UDP_BUF_CLASSES && class_bytes(e, c) < bytes) c++;
-  struct udp_buf *buf = e->free_bufs[c];
+  struct udp_buf *buf = e->spare.bufs[c];
   if (buf) {
-    e->free_bufs[c] = buf->next;
+    e->spare.bufs[c] = buf->next;
     buf->next = NULL;
     return buf;
   }
@@ -49,20 +49,20 @@ struct udp_buf *udp_buf_get(struct tmb_net *e, uint32_t bytes) {
 }
 
 void udp_buf_put(struct tmb_net *e, struct udp_buf *buf) {
-  buf->next = e->free_bufs[buf->size_class];
-  e->free_bufs[buf->size_class] = buf;
+  buf->next = e->spare.bufs[buf->size_class];
+  e->spare.bufs[buf->size_class] = buf;
 }
 
 void udp_done_add(struct tmb_net *e, const struct udp_done *done) {
   const bool completes = done->op && done->category != UDP_NO_CATEGORY;
   if (!done->addr && !done->lost && !completes) return;
-  if (e->done_count == e->done_capacity) {
-    struct udp_done *more = realloc(e->done, 2 * e->done_capacity * sizeof *more);
-    if (!more) e->up->fatal("no memory for %u completions", 2 * e->done_capacity);
-    e->done = more;
-    e->done_capacity *= 2;
+  if (e->done.count == e->done.capacity) {
+    struct udp_done *more = realloc(e->done.list, 2 * e->done.capacity * sizeof *more);
+    if (!more) e->up->fatal("no memory for %u completions", 2 * e->done.capacity);
+    e->done.list = more;
+    e->done.capacity *= 2;
   }
-  e->done[e->done_count++] = *done;
+  e->done.list[e->done.count++] = *done;
 }
 
 void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t bytes) {
@@ -75,7 +75,7 @@ void *udp_target(struct tmb_net *e, struct udp_peer *p, uint64_t addr, uint64_t 
 }
 
 static void locked(struct tmb_net *e) {
-  e->now_ns = e->io.ops->now(e->io.state);
+  e->time.now_ns = e->io.ops->now(e->io.state);
 }
 
 bool udp_engine_try(struct tmb_net *e) {
@@ -99,11 +99,11 @@ static void tell(const struct tmb_net *e, const struct udp_done *done) {
 }
 
 void udp_engine_unlock(struct tmb_net *e) {
-  while (TMB_UNLIKELY(e->done_count)) {
+  while (TMB_UNLIKELY(e->done.count)) {
     struct udp_done list[DONE_CHUNK];
-    const uint32_t count = TMB_MIN(e->done_count, DONE_CHUNK);
-    e->done_count -= count;
-    memcpy(list, e->done + e->done_count, count * sizeof *list);
+    const uint32_t count = TMB_MIN(e->done.count, DONE_CHUNK);
+    e->done.count -= count;
+    memcpy(list, e->done.list + e->done.count, count * sizeof *list);
     tmb_lock_release(&e->lock);
     for (uint32_t i = 0; i < count; i++) tell(e, &list[i]);
     tmb_lock_acquire_shared(&e->lock);

@@ -106,63 +106,106 @@ struct udp_get {
   bool used;
 };
 
+/* ---- parts of a peer; all of them change under engine->lock */
+
+/* The open packet, in which small operations are gathered. udp_gather.c, udp_told.c, udp_small.c.
+ */
+struct udp_gather {
+  struct udp_buf *buf; /* NULL: none is open */
+  uint32_t end;        /* of the control part, from the packet's start */
+  uint32_t tail;       /* bytes of the tail behind it */
+  uint32_t count;      /* of operations in it */
+  uint8_t flags;
+  uint64_t tick;                     /* engine->time.tick when the last was added */
+  struct udp_told *told, *told_last; /* of the puts in it */
+  struct udp_told *passing;          /* acknowledged, but earlier packets are not: signals */
+  uint64_t small_ns;                 /* when the last small put was made */
+  uint32_t dense;                    /* small puts that came close after one another */
+};
+
+/* Transfers to the peer. udp_xfer.c, udp_rail.c. */
+struct udp_bulk {
+  struct udp_xfer *first, *last; /* that still have packets to make */
+  struct udp_xfer *passing; /* complete, but earlier packets are not: their signals wait there */
+  uint64_t copied;          /* bytes of copies in them */
+  uint32_t next_id;
+  uint32_t rail, run; /* the rail that they take, and bytes on it so far */
+  uint64_t bytes;     /* of all transfers */
+  bool fills_link;    /* packets have stood in a queue of this host: datagrams fill its link */
+};
+
+/* When an acknowledgement was asked for. udp_send.c. */
+struct udp_asking {
+  uint64_t unasked; /* bytes sent since then */
+  uint64_t asked;   /* number of the packet that did */
+};
+
+/* What comes from the peer. udp_recv.c. */
+struct udp_coming {
+  uint64_t seq; /* of the packet that is being read */
+  struct udp_parts *parts;
+  struct udp_late *late; /* signals that came before earlier packets, by number */
+};
+
+/* Credit of requests. udp_credit.c. */
+struct udp_credits {
+  uint32_t sent, back;    /* cost of ours at the peer: sent, handled */
+  uint32_t handled, told; /* cost of the peer's here */
+  bool starved;           /* a request found no credit: the news of it may be lost */
+  uint32_t asks;          /* for that news */
+  uint64_t ask_ns;        /* when to ask */
+};
+
+/* The acknowledgement that this rank owes. udp_peer.c, udp_send.c. */
+struct udp_owed {
+  uint32_t packets;
+  bool now;
+  uint64_t tick;            /* engine->time.tick when `now` was set */
+  uint64_t due_ns, come_ns; /* UINT64_MAX: none owed; when the last numbered packet came */
+};
+
+/* Whether this rank answers signals of the peer at once, so that the answer can carry the
+ * acknowledgement. Ticks are engine->time.tick, UINT64_MAX: never. udp_send.c. */
+struct udp_answering {
+  uint64_t signal_tick; /* when it last changed one here */
+  uint64_t alone_tick;  /* when one was acknowledged by a packet of its own */
+  uint64_t hoped_tick;  /* ack.tick of an acknowledgement that waits for an answer */
+  uint8_t count;        /* signals in a row that were answered, up to UDP_ANSWERS_SURE */
+};
+
+/* Whether the peer is there. udp_lost.c, udp_recv.c. */
+struct udp_life {
+  bool heard;          /* something of it has come */
+  bool told_lost;      /* core has been told */
+  uint32_t rail;       /* that its latest packet took */
+  uint64_t heard_ns;   /* when it last said anything */
+  uint64_t asked_ns;   /* since when it owes an answer, 0: it does not */
+  uint64_t refused_ns; /* since when the network says that nobody listens, 0: it does not */
+};
+
+/* Keys of the hash, one for each direction; constant. */
+struct udp_keys {
+  uint64_t out[2], in[2];
+};
+
 struct udp_peer {
   uint32_t rank;
   bool busy, lost;
-  bool heard;                   /* something of it has come */
-  uint32_t heard_rail;          /* that its latest packet took */
-  uint32_t bulk_rail, bulk_run; /* of transfers: the rail, and bytes on it so far */
-  uint64_t bulk_bytes;          /* of all transfers */
-  bool fills_link; /* packets have stood in a queue of this host: datagrams fill its link */
   struct udp_peer *next_busy;
-  uint64_t key_out[2], key_in[2];
+  struct udp_keys key;
   struct udp_seal seal; /* with config.cipher */
   struct udp_mtu mtu;
   struct udp_tx tx;
+  uint64_t detect_ns; /* when to look for losses again */
   struct udp_rx rx;
-  uint64_t seq; /* of the packet that is being read */
-  /* small messages that are gathered */
-  struct udp_buf *open;
-  uint32_t open_end;  /* of the control part, from the packet's start */
-  uint32_t open_tail; /* bytes of the tail behind it */
-  uint32_t open_count;
-  uint8_t open_flags;
-  uint64_t open_tick;                          /* engine->tick when the last was added */
-  struct udp_told *open_told, *open_told_last; /* of the puts in it */
-  struct udp_told *told_passing; /* acknowledged, but earlier packets are not: signals */
-  uint64_t small_ns;             /* when the last small put was made */
-  uint32_t dense;                /* small puts that came close after one another */
-  /* transfers */
-  struct udp_xfer *first, *last; /* that still have packets to make */
-  uint64_t copied;               /* bytes of copies in them */
-  uint64_t unasked;              /* bytes sent since an acknowledgement was asked for */
-  uint64_t asked;                /* number of the packet that did */
-  uint32_t next_id;
-  struct udp_parts *parts;
-  struct udp_late *late;    /* signals that came before earlier packets, by number */
-  struct udp_xfer *passing; /* complete, but earlier packets are not: their signals wait there */
-  /* credit of requests */
-  uint32_t cost_sent, cost_back; /* ours at the peer: sent, handled */
-  uint32_t handled, told;        /* the peer's here */
-  bool starved;                  /* a request found no credit: the news of it may be lost */
-  uint32_t starved_asks;
-  uint64_t starved_ns; /* when to ask */
-  /* acknowledgement that this rank owes */
-  uint32_t unacked;
-  bool ack_now;
-  uint64_t ack_tick; /* engine->tick when ack_now was set */
-  /* whether this rank answers signals of the peer at once, so that the answer can carry the
-   * acknowledgement; ticks are engine->tick, UINT64_MAX: never */
-  uint64_t signal_tick;         /* when it last changed one here */
-  uint64_t alone_tick;          /* when one was acknowledged by a packet of its own */
-  uint64_t hoped_tick;          /* ack_tick of an acknowledgement that waits for an answer */
-  uint8_t answers;              /* signals in a row that were answered, up to UDP_ANSWERS_SURE */
-  uint64_t ack_due_ns, come_ns; /* UINT64_MAX: none owed; when the last numbered packet came */
-  uint64_t heard_ns;            /* when it last said anything */
-  uint64_t asked_ns;            /* since when it owes an answer, 0: it does not */
-  uint64_t refused_ns; /* since when the network says that nobody listens, 0: it does not */
-  bool told_lost;      /* core has been told */
-  uint64_t detect_ns;  /* when to look for losses again */
+  struct udp_gather gather;
+  struct udp_bulk bulk;
+  struct udp_asking ask;
+  struct udp_coming in;
+  struct udp_credits credit;
+  struct udp_owed ack;
+  struct udp_answering answer;
+  struct udp_life life;
 };
 
 /* A message to be delivered without the lock. */
@@ -222,52 +265,106 @@ struct udp_config {
   uint32_t stream_bytes; /* of a packet there at most */
 };
 
+/* ---- parts of the engine. All of them change under engine->lock; what else holds is said. */
+
+/* Peers, and who of them has something to do. udp_peer.c, udp_lost.c. */
+struct udp_peers {
+  struct udp_peer *
+      *of; /* [size] NULL: silent; read without the lock by udp_peer_explain (acquire) */
+  struct udp_peer *busy;
+  bool dirty;           /* one has something to send */
+  uint64_t keep_ns;     /* when to ask silent ones */
+  uint32_t rails_noted; /* bit r: it has been said that rail r is gone */
+};
+
+/* The clock of a call, and timers. udp_progress.c; the clock is read by udp_engine_lock. */
+struct udp_time {
+  uint64_t now_ns;    /* at the start of the call */
+  uint64_t next_ns;   /* when a timer is due at the earliest */
+  uint64_t tick;      /* calls of progress; read without the lock by the progress thread */
+  uint64_t wait_tick; /* tick when the client last asked what to wait for */
+};
+
+/* The progress thread of this conduit. udp.c, udp_progress.c. */
+struct udp_helper {
+  struct tmb_progress_thread *thread; /* NULL: none; constant once the conduit is open */
+  int news_fd;      /* event: the thread has taken what would have woken a client that sleeps; -1 */
+  bool news;        /* it is set */
+  uint64_t bulk_ns; /* when a long payload last came; atomic, read without the lock */
+};
+
+/* Packets that are made and not handed over yet. udp_send.c. */
+struct udp_outbox {
+  struct udp_out packet[UDP_OUT_MAX];
+  struct udp_slot *slot[UDP_OUT_MAX]; /* NULL: not numbered */
+  struct udp_peer *peer[UDP_OUT_MAX];
+  uint32_t count;
+  struct udp_buf *loose; /* buffers of packets that are not numbered: free after the hand-over */
+};
+
+/* Memory to be used again. udp_engine.c, udp_told.c, udp_deliver.c. */
+struct udp_spare {
+  struct udp_buf *bufs[UDP_BUF_CLASSES];
+  struct udp_told *told;
+  struct udp_batch *batches;
+};
+
+/* What receiving has found. udp_progress.c, udp_recv.c. */
+struct udp_inbox {
+  bool flood;     /* the last receive call found something */
+  bool more;      /* and left something that no descriptor tells of */
+  bool signalled; /* signals have changed since the client's last call of progress */
+  bool moved;     /* packets have brought data, credit or acknowledgements since then */
+  uint8_t *(*tail_place)(void *placer, const uint8_t *head, uint32_t bytes); /* udp_recv.c */
+};
+
+/* Messages that wait until they are served. udp_deliver.c. */
+struct udp_waiting {
+  struct udp_held *first, *last;
+  uint32_t threads; /* that deliver now, without the lock */
+};
+
+/* Completions to be told once the lock is released. udp_engine.c. */
+struct udp_reports {
+  struct udp_done *list; /* [capacity] */
+  uint32_t count, capacity;
+};
+
+/* Gets whose data have not all come. udp_rma.c. */
+struct udp_gets {
+  struct udp_get *list; /* [count] */
+  uint32_t count, free; /* free: index of the first free one; UINT32_MAX: none */
+};
+
+/* Transfers whose callers retry. udp_xfer.c. */
+struct udp_holds {
+  struct udp_xfer *first;
+  uint32_t last_id; /* given last */
+};
+
 struct tmb_net {
   struct tmb_lock lock;
+  /* constant once the conduit is open */
   uint32_t rank, size;
   uint64_t job_id;
   const uint8_t *secret;
   struct udp_nh_key *tail_key;
   const struct tmb_net_up *up;
-  struct tmb_net_stats *stats;
+  struct tmb_net_stats *stats;    /* what it points to: atomic */
   struct tmb_net_stats own_stats; /* where the environment has none */
   struct udp_config config;
   struct udp_io io;
-  struct udp_peer **peers; /* [size] NULL: silent */
-  struct udp_peer *busy;
-  uint64_t now_ns;    /* at the start of the call */
-  uint64_t tick;      /* calls of progress */
-  uint64_t wait_tick; /* tick when the client last asked what to wait for */
-  uint64_t keep_ns;   /* when to ask silent peers */
-  uint64_t bulk_ns;   /* when a long payload last came */
-  struct tmb_progress_thread *thread;
-  int news_fd; /* event: the progress thread has taken what a client that sleeps would have woken
-                  for; -1 */
-  bool news;   /* it is set */
-  uint64_t next_ns;    /* when a timer is due at the earliest */
-  bool dirty;          /* a peer has something to send */
-  bool flood;          /* the last receive call found something */
-  bool more;           /* and left something that no descriptor tells of */
-  uint32_t delivering; /* threads that deliver */
-  bool signalled;      /* signals have changed since the client's last call of progress */
-  bool moved;          /* packets have brought data, credit or acknowledgements since then */
-  struct udp_out out[UDP_OUT_MAX];
-  struct udp_slot *out_slot[UDP_OUT_MAX]; /* NULL: not numbered */
-  struct udp_peer *out_peer[UDP_OUT_MAX];
-  uint32_t out_count;
-  struct udp_buf *loose; /* buffers of packets that are not numbered: free after the hand-over */
-  struct udp_buf *free_bufs[UDP_BUF_CLASSES];
-  struct udp_told *free_told;
-  struct udp_batch *free_batches;
-  uint8_t *(*tail_place)(void *placer, const uint8_t *head, uint32_t bytes); /* udp_recv.c */
-  struct udp_held *held_first, *held_last;
-  struct udp_done *done; /* [done_capacity] */
-  uint32_t done_count, done_capacity;
-  struct udp_get *gets;
-  uint32_t get_count, get_free;
-  struct udp_xfer *held_xfers; /* their callers retry */
-  uint32_t held_id;            /* given last */
-  uint32_t rails_noted;        /* bit r: it has been said that rail r is gone */
+  /* under the lock */
+  struct udp_time time;
+  struct udp_peers peers;
+  struct udp_inbox in;
+  struct udp_waiting kept;
+  struct udp_reports done;
+  struct udp_spare spare;
+  struct udp_gets gets;
+  struct udp_holds held;
+  struct udp_helper helper;
+  struct udp_outbox out;
 };
 
 /* ---- udp_engine.c */
@@ -442,7 +539,8 @@ int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
 /* Whether a put may be gathered: it is short, fits into a packet, and no transfer waits. */
 static inline bool udp_small_is(const struct udp_peer *p, const struct tmb_rma *rma) {
   const uint32_t most = TMB_MIN(p->mtu.bytes, UDP_HEADER_BYTES + UDP_RECORD_MAX);
-  return rma->nbytes <= most - (UDP_HEADER_BYTES + UDP_RECORD_MAX - UDP_INLINE_MAX) && !p->first;
+  return rma->nbytes <= most - (UDP_HEADER_BYTES + UDP_RECORD_MAX - UDP_INLINE_MAX) &&
+         !p->bulk.first;
 }
 /* Send what is gathered, unless more puts are likely to come at once. */
 void udp_small_settle(struct tmb_net *e, struct udp_peer *p);

@@ -28,33 +28,36 @@ uint32_t udp_payload_max(const struct udp_peer *p, const struct udp_record *r) {
 static bool open_send(struct tmb_net *e, struct udp_peer *p, uint32_t reserve, uint8_t flags) {
   const struct udp_rail *rail = udp_tx_main(&p->tx);
   if (udp_tx_room(&p->tx) <= reserve || rail->in_flight >= rail->cc.window) return false;
-  struct udp_out out = {
-      .peer = p->rank, .rail = p->tx.main, .head = p->open->data, .head_bytes = p->open_end};
-  if (p->open_tail) out.head_bytes = TMB_ALIGN_UP(p->open_end, 16u) + p->open_tail;
+  struct udp_out out = {.peer = p->rank,
+                        .rail = p->tx.main,
+                        .head = p->gather.buf->data,
+                        .head_bytes = p->gather.end};
+  if (p->gather.tail) out.head_bytes = TMB_ALIGN_UP(p->gather.end, 16u) + p->gather.tail;
   const struct udp_ask ask = {.rail = out.rail, .bytes = out.head_bytes};
   if (udp_packet_asks(p, &ask)) flags |= UDP_ACK_NOW;
-  struct udp_slot *slot = udp_packet_send(e, p, &out, p->open, p->open_end - UDP_HEADER_BYTES,
-                                          (uint8_t)(p->open_flags | flags));
+  struct udp_slot *slot =
+      udp_packet_send(e, p, &out, p->gather.buf, p->gather.end - UDP_HEADER_BYTES,
+                      (uint8_t)(p->gather.flags | flags));
   slot->told = udp_told_take(p, p->tx.next - 1);
-  p->open = NULL;
-  p->open_end = UDP_HEADER_BYTES;
-  p->open_tail = p->open_count = 0;
-  p->open_flags = 0;
+  p->gather.buf = NULL;
+  p->gather.end = UDP_HEADER_BYTES;
+  p->gather.tail = p->gather.count = 0;
+  p->gather.flags = 0;
   return true;
 }
 
 /* Whoever waits for a put in it waits for the acknowledgement. */
 bool udp_gather_flush(struct tmb_net *e, struct udp_peer *p, uint32_t reserve) {
-  return !p->open || open_send(e, p, reserve, p->open_told ? UDP_ACK_NOW : 0);
+  return !p->gather.buf || open_send(e, p, reserve, p->gather.told ? UDP_ACK_NOW : 0);
 }
 
 /* Whether `r`, which takes `bytes` of control part, fits into the open packet. */
 static bool fits(const struct tmb_net *e, const struct udp_peer *p, const struct udp_record *r,
                  uint32_t bytes) {
-  const uint32_t limit = TMB_MIN(udp_buf_bytes(e, p->open), p->mtu.bytes);
-  uint32_t end = p->open_end + bytes;
+  const uint32_t limit = TMB_MIN(udp_buf_bytes(e, p->gather.buf), p->mtu.bytes);
+  uint32_t end = p->gather.end + bytes;
   if (r->flags & UDP_TAIL) end = TMB_ALIGN_UP(end, 16u) + r->bytes;
-  return !p->open_tail && end <= limit;
+  return !p->gather.tail && end <= limit;
 }
 
 bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uint8_t flags,
@@ -63,27 +66,27 @@ bool udp_gather(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, uin
     r->flags |= UDP_TAIL;
   const uint32_t bytes = udp_record_bytes(r);
   /* A full packet asks for no acknowledgement of its puts: the next one, which follows, does. */
-  if (p->open && !fits(e, p, r, bytes) && !open_send(e, p, reserve, 0)) return false;
-  if (!p->open) {
+  if (p->gather.buf && !fits(e, p, r, bytes) && !open_send(e, p, reserve, 0)) return false;
+  if (!p->gather.buf) {
     if (udp_tx_room(&p->tx) <= reserve) return false;
     const uint32_t gathers = TMB_MIN(GATHER_BYTES, p->mtu.bytes);
-    p->open = udp_buf_get(e, TMB_MAX(UDP_HEADER_BYTES + bytes + 16 + r->bytes, gathers));
+    p->gather.buf = udp_buf_get(e, TMB_MAX(UDP_HEADER_BYTES + bytes + 16 + r->bytes, gathers));
   }
   uint32_t payload_at = 0;
-  p->open_end = udp_record_write(p->open->data, p->open_end, r, &payload_at);
+  p->gather.end = udp_record_write(p->gather.buf->data, p->gather.end, r, &payload_at);
   if (r->flags & UDP_TAIL) {
-    memcpy(p->open->data + payload_at, r->payload, r->bytes);
-    p->open_tail = r->bytes;
+    memcpy(p->gather.buf->data + payload_at, r->payload, r->bytes);
+    p->gather.tail = r->bytes;
   }
-  p->open_flags |= flags;
-  p->open_count++;
-  p->open_tick = e->tick;
+  p->gather.flags |= flags;
+  p->gather.count++;
+  p->gather.tick = e->time.tick;
   udp_peer_busy(e, p);
   return true;
 }
 
 void udp_gather_settle(struct tmb_net *e, struct udp_peer *p) {
-  if (!e->delivering && (p->tx.una == p->tx.next || !e->config.coalesce))
+  if (!e->kept.threads && (p->tx.una == p->tx.next || !e->config.coalesce))
     (void)udp_gather_flush(e, p, 0);
   udp_out_flush(e);
 }

@@ -20,16 +20,16 @@
 #define KEEP_NS      1000000000u /* between looks for silent peers */
 
 static void free_parts(struct udp_peer *p) {
-  while (p->parts) {
-    struct udp_parts *next = p->parts->next;
-    free(p->parts->memory);
-    free(p->parts);
-    p->parts = next;
+  while (p->in.parts) {
+    struct udp_parts *next = p->in.parts->next;
+    free(p->in.parts->memory);
+    free(p->in.parts);
+    p->in.parts = next;
   }
-  while (p->late) {
-    struct udp_late *next = p->late->next;
-    free(p->late);
-    p->late = next;
+  while (p->in.late) {
+    struct udp_late *next = p->in.late->next;
+    free(p->in.late);
+    p->in.late = next;
   }
 }
 
@@ -51,32 +51,32 @@ static void free_slots(struct tmb_net *e, struct udp_peer *p) {
 
 static void drop_all(struct tmb_net *e, struct udp_peer *p) {
   free_slots(e, p);
-  while (p->first) {
-    struct udp_xfer *x = p->first;
-    p->first = x->next;
+  while (p->bulk.first) {
+    struct udp_xfer *x = p->bulk.first;
+    p->bulk.first = x->next;
     udp_xfer_free(e, p, x);
   }
-  p->last = NULL;
-  while (p->passing) {
-    struct udp_xfer *x = p->passing;
-    p->passing = x->next;
+  p->bulk.last = NULL;
+  while (p->bulk.passing) {
+    struct udp_xfer *x = p->bulk.passing;
+    p->bulk.passing = x->next;
     udp_xfer_free(e, p, x);
   }
-  udp_told_drop(e, &p->open_told);
-  udp_told_drop(e, &p->told_passing);
+  udp_told_drop(e, &p->gather.told);
+  udp_told_drop(e, &p->gather.passing);
   free_parts(p);
-  if (p->open) udp_buf_put(e, p->open);
-  p->open = NULL;
-  p->open_tail = p->open_count = 0;
-  p->ack_now = false;
-  p->ack_due_ns = UINT64_MAX;
+  if (p->gather.buf) udp_buf_put(e, p->gather.buf);
+  p->gather.buf = NULL;
+  p->gather.tail = p->gather.count = 0;
+  p->ack.now = false;
+  p->ack.due_ns = UINT64_MAX;
   p->detect_ns = UINT64_MAX;
 }
 
 void udp_peer_free(struct tmb_net *e, struct udp_peer *p) {
   drop_all(e, p);
   udp_tx_close(&p->tx);
-  e->peers[p->rank] = NULL;
+  e->peers.of[p->rank] = NULL;
   free(p);
 }
 
@@ -87,11 +87,11 @@ int udp_peer_lost(struct tmb_net *e, uint32_t rank) {
   if (!p->lost) {
     p->lost = true;
     drop_all(e, p);
-    for (uint32_t i = 0; i < e->get_count; i++)
-      if (e->gets[i].used && e->gets[i].peer == rank) udp_get_end(e, i);
+    for (uint32_t i = 0; i < e->gets.count; i++)
+      if (e->gets.list[i].used && e->gets.list[i].peer == rank) udp_get_end(e, i);
   }
-  bool held = e->delivering > 0;
-  for (const struct udp_held *h = e->held_first; h && !held; h = h->next)
+  bool held = e->kept.threads > 0;
+  for (const struct udp_held *h = e->kept.first; h && !held; h = h->next)
     held = h->delivery.peer == p;
   udp_engine_unlock(e);
   return held ? TMB_AGAIN : 0;
@@ -100,43 +100,46 @@ int udp_peer_lost(struct tmb_net *e, uint32_t rank) {
 /* ---- peers that do not answer */
 
 static void tell_lost(struct tmb_net *e, struct udp_peer *p, const char *why) {
-  if (p->told_lost) return;
-  p->told_lost = true;
+  if (p->life.told_lost) return;
+  p->life.told_lost = true;
   udp_done_add(e, &(struct udp_done){.peer = p->rank, .lost = why});
 }
 
 /* For `tombolo why`: whom this rank gets no answer from. */
 static void note_stalled(struct tmb_net *e, const struct udp_peer *p) {
   tmb_store_rlx(&e->stats->stalled, (uint64_t)p->rank + 1);
-  tmb_store_rlx(&e->stats->stalled_heard_ns, p->heard_ns);
-  tmb_store_rlx(&e->stats->stalled_at_ns, e->now_ns);
+  tmb_store_rlx(&e->stats->stalled_heard_ns, p->life.heard_ns);
+  tmb_store_rlx(&e->stats->stalled_at_ns, e->time.now_ns);
 }
 
 void udp_peer_asked(struct tmb_net *e, struct udp_peer *p) {
   note_stalled(e, p);
-  if (!p->asked_ns) p->asked_ns = e->now_ns;
-  if (!p->heard && e->io.ops->fall_back && e->now_ns - p->asked_ns > FALL_BACK_NS)
+  if (!p->life.asked_ns) p->life.asked_ns = e->time.now_ns;
+  if (!p->life.heard && e->io.ops->fall_back && e->time.now_ns - p->life.asked_ns > FALL_BACK_NS)
     e->io.ops->fall_back(e->io.state, p->rank);
-  if (e->io.ops->refused(e->io.state, p->rank) && !p->refused_ns) p->refused_ns = e->now_ns;
-  if (p->refused_ns && e->now_ns - p->refused_ns > REFUSED_NS)
+  if (e->io.ops->refused(e->io.state, p->rank) && !p->life.refused_ns)
+    p->life.refused_ns = e->time.now_ns;
+  if (p->life.refused_ns && e->time.now_ns - p->life.refused_ns > REFUSED_NS)
     tell_lost(e, p, "its host says that nobody listens at its port");
-  else if (e->config.peer_timeout_ns && e->now_ns - p->asked_ns > e->config.peer_timeout_ns)
+  else if (e->config.peer_timeout_ns &&
+           e->time.now_ns - p->life.asked_ns > e->config.peer_timeout_ns)
     tell_lost(e, p, "it has not answered for TOMBOLO_PEER_TIMEOUT");
 }
 
 void udp_peer_keep(struct tmb_net *e) {
-  e->keep_ns = e->now_ns + KEEP_NS;
+  e->peers.keep_ns = e->time.now_ns + KEEP_NS;
   if (!e->config.peer_timeout_ns) return;
   for (uint32_t i = 0; i < e->size; i++) {
-    struct udp_peer *p = e->peers[i];
-    if (!p || p->lost || e->now_ns - p->heard_ns < e->config.peer_timeout_ns / 4) continue;
+    struct udp_peer *p = e->peers.of[i];
+    if (!p || p->lost || e->time.now_ns - p->life.heard_ns < e->config.peer_timeout_ns / 4)
+      continue;
     udp_peer_asked(e, p);
     udp_ack_send(e, p, UDP_ACK_NOW);
   }
 }
 
 void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes) {
-  const struct udp_peer *p = tmb_load_acq(&e->peers[rank]);
+  const struct udp_peer *p = tmb_load_acq(&e->peers.of[rank]);
   if (!p) {
     snprintf(text, bytes, "udp: nothing sent or received");
     return;
@@ -148,6 +151,6 @@ void udp_peer_explain(struct tmb_net *e, uint32_t rank, char *text, size_t bytes
            "), %u to be sent again, %u time-outs in a row, round trip %" PRIu64
            " us, last heard %" PRIu64 " ms ago%s%s",
            p->tx.next - p->tx.una, main->in_flight, main->cc.window, p->tx.lost, main->timeouts,
-           main->srtt_ns / 1000, (now - p->heard_ns) / 1000000, p->first ? ", transfers wait" : "",
-           p->lost ? ", lost" : "");
+           main->srtt_ns / 1000, (now - p->life.heard_ns) / 1000000,
+           p->bulk.first ? ", transfers wait" : "", p->lost ? ", lost" : "");
 }

@@ -15,7 +15,7 @@
 /* A Medium that does not fit into a packet: copied, then sent in parts. */
 static int send_parts(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                       const struct tmb_am_out *out) {
-  if (p->copied && p->copied + out->nbytes > COPIED_MAX * (out->is_reply ? 2u : 1u))
+  if (p->bulk.copied && p->bulk.copied + out->nbytes > COPIED_MAX * (out->is_reply ? 2u : 1u))
     return TMB_AGAIN;
   r->type = UDP_PART;
   r->action = UDP_ACT_MEDIUM;
@@ -48,7 +48,7 @@ static int send_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out 
   } else if (!udp_gather(e, p, &r, 0, out->is_reply ? 0 : UDP_REPLY_SLOTS)) {
     return TMB_AGAIN;
   }
-  p->cost_sent += cost;
+  p->credit.sent += cost;
   udp_count(&e->stats->sent, 1);
   udp_count(&e->stats->bytes_out, r.bytes);
   return 0;

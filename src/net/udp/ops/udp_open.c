@@ -26,15 +26,15 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
   e->stats = env->stats ? env->stats : &e->own_stats;
   e->config = *config;
   e->io = *io;
-  e->get_free = UINT32_MAX;
-  e->tail_place = udp_tail_place;
-  e->next_ns = UINT64_MAX;
-  e->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  e->peers = calloc(env->size, sizeof(struct udp_peer *));
-  e->done = calloc(DONE_FIRST, sizeof *e->done);
-  e->done_capacity = DONE_FIRST;
+  e->gets.free = UINT32_MAX;
+  e->in.tail_place = udp_tail_place;
+  e->time.next_ns = UINT64_MAX;
+  e->helper.news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  e->peers.of = calloc(env->size, sizeof(struct udp_peer *));
+  e->done.list = calloc(DONE_FIRST, sizeof *e->done.list);
+  e->done.capacity = DONE_FIRST;
   e->tail_key = aligned_alloc(_Alignof(struct udp_nh_key), sizeof *e->tail_key);
-  if (!e->peers || !e->done || !e->tail_key) {
+  if (!e->peers.of || !e->done.list || !e->tail_key) {
     udp_engine_free(e);
     return NULL;
   }
@@ -48,33 +48,33 @@ struct tmb_net *udp_engine_new(const struct tmb_net_env *env, const struct udp_c
 }
 
 void udp_engine_free(struct tmb_net *e) {
-  for (uint32_t i = 0; e->peers && i < e->size; i++)
-    if (e->peers[i]) udp_peer_free(e, e->peers[i]);
+  for (uint32_t i = 0; e->peers.of && i < e->size; i++)
+    if (e->peers.of[i]) udp_peer_free(e, e->peers.of[i]);
   for (uint32_t c = 0; c < UDP_BUF_CLASSES; c++)
-    while (e->free_bufs[c]) {
-      struct udp_buf *next = e->free_bufs[c]->next;
-      free(e->free_bufs[c]);
-      e->free_bufs[c] = next;
+    while (e->spare.bufs[c]) {
+      struct udp_buf *next = e->spare.bufs[c]->next;
+      free(e->spare.bufs[c]);
+      e->spare.bufs[c] = next;
     }
-  while (e->free_batches) {
-    struct udp_batch *next = e->free_batches->next;
-    udp_batch_free(e->free_batches);
-    e->free_batches = next;
+  while (e->spare.batches) {
+    struct udp_batch *next = e->spare.batches->next;
+    udp_batch_free(e->spare.batches);
+    e->spare.batches = next;
   }
-  while (e->held_first) {
-    struct udp_held *next = e->held_first->next;
-    free(e->held_first);
-    e->held_first = next;
+  while (e->kept.first) {
+    struct udp_held *next = e->kept.first->next;
+    free(e->kept.first);
+    e->kept.first = next;
   }
-  while (e->free_told) {
-    struct udp_told *next = e->free_told->next;
-    free(e->free_told);
-    e->free_told = next;
+  while (e->spare.told) {
+    struct udp_told *next = e->spare.told->next;
+    free(e->spare.told);
+    e->spare.told = next;
   }
-  if (e->news_fd >= 0) close(e->news_fd);
-  free(e->gets);
+  if (e->helper.news_fd >= 0) close(e->helper.news_fd);
+  free(e->gets.list);
   free(e->tail_key);
-  free(e->done);
-  free(e->peers);
+  free(e->done.list);
+  free(e->peers.of);
   free(e);
 }

@@ -18,7 +18,7 @@ static void open_stream_rail(const struct tmb_net *e, struct udp_rail *rail) {
 }
 
 struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
-  struct udp_peer *p = e->peers[rank];
+  struct udp_peer *p = e->peers.of[rank];
   if (TMB_LIKELY(p != NULL)) return p;
   p = calloc(1, sizeof *p);
   if (!p || udp_tx_open(&p->tx, e->config.packet_bytes, e->io.rails + e->io.has_stream))
@@ -29,33 +29,33 @@ struct udp_peer *udp_peer_get(struct tmb_net *e, uint32_t rank) {
   udp_mtu_open(&p->mtu, e->config.base_bytes, e->config.packet_bytes);
   for (uint32_t r = 0; e->config.rto_min_ns && r < e->io.rails; r++)
     p->tx.rail[r].rto_min_ns = e->config.rto_min_ns;
-  p->ack_due_ns = UINT64_MAX;
-  p->signal_tick = p->alone_tick = p->hoped_tick = UINT64_MAX;
+  p->ack.due_ns = UINT64_MAX;
+  p->answer.signal_tick = p->answer.alone_tick = p->answer.hoped_tick = UINT64_MAX;
   p->detect_ns = UINT64_MAX;
-  p->heard_ns = e->now_ns;
-  p->open_end = UDP_HEADER_BYTES;
-  udp_auth_key(e->secret, e->job_id, e->rank, rank, p->key_out);
-  udp_auth_key(e->secret, e->job_id, rank, e->rank, p->key_in);
+  p->life.heard_ns = e->time.now_ns;
+  p->gather.end = UDP_HEADER_BYTES;
+  udp_auth_key(e->secret, e->job_id, e->rank, rank, p->key.out);
+  udp_auth_key(e->secret, e->job_id, rank, e->rank, p->key.in);
   if (e->config.cipher) {
     udp_seal_key(e->config.cipher, e->secret, e->job_id, (const uint32_t[2]){e->rank, rank},
                  p->seal.out);
     udp_seal_key(e->config.cipher, e->secret, e->job_id, (const uint32_t[2]){rank, e->rank},
                  p->seal.in);
   }
-  e->peers[rank] = p;
+  e->peers.of[rank] = p;
   return p;
 }
 
 void udp_peer_busy(struct tmb_net *e, struct udp_peer *p) {
-  e->dirty = true;
+  e->peers.dirty = true;
   if (p->busy) return;
   p->busy = true;
-  p->next_busy = e->busy;
-  e->busy = p;
+  p->next_busy = e->peers.busy;
+  e->peers.busy = p;
 }
 
 void udp_ack_owe(struct tmb_net *e, struct udp_peer *p) {
-  if (!p->ack_now) p->ack_tick = e->tick;
-  p->ack_now = true;
+  if (!p->ack.now) p->ack.tick = e->time.tick;
+  p->ack.now = true;
   udp_peer_busy(e, p);
 }

@@ -27,21 +27,21 @@ static void probe_send(struct tmb_net *e, struct udp_peer *p, uint32_t bytes, ui
 
 /* Ask whether more rails can be used, where that would help. */
 static void ask_rails(struct tmb_net *e, struct udp_peer *p) {
-  if (!p->first && !udp_tx_main(&p->tx)->timeouts) return;
+  if (!p->bulk.first && !udp_tx_main(&p->tx)->timeouts) return;
   for (uint32_t r = 0; r < p->tx.rails; r++)
     if (udp_rail_ask(e, p, r)) probe_send(e, p, p->mtu.bytes, UDP_RAIL_ASKED | p->mtu.bytes, r);
 }
 
 uint64_t udp_probe_push(struct tmb_net *e, struct udp_peer *p) {
   if (TMB_UNLIKELY(p->tx.rails > 1)) ask_rails(e, p);
-  if (TMB_LIKELY(p->mtu.due_ns > e->now_ns)) return p->mtu.due_ns;
+  if (TMB_LIKELY(p->mtu.due_ns > e->time.now_ns)) return p->mtu.due_ns;
   const struct udp_rail *rail = udp_tx_main(&p->tx);
   const uint64_t wait_ns = udp_tx_rto(rail) + PROBE_NS;
   if (rail->timeouts) { /* nothing passes: that says nothing about lengths */
-    p->mtu.due_ns = e->now_ns + wait_ns;
+    p->mtu.due_ns = e->time.now_ns + wait_ns;
     return p->mtu.due_ns;
   }
-  const uint32_t bytes = udp_mtu_next(&p->mtu, e->now_ns, wait_ns);
+  const uint32_t bytes = udp_mtu_next(&p->mtu, e->time.now_ns, wait_ns);
   if (!bytes) return UINT64_MAX;
   probe_send(e, p, bytes, p->mtu.id, p->tx.main);
   return p->mtu.due_ns;
@@ -52,9 +52,9 @@ static void answer(struct tmb_net *e, struct udp_peer *p, const struct udp_recor
   struct udp_buf *buf = udp_buf_get(e, UDP_HEADER_BYTES + UDP_RECORD_MAX);
   const uint32_t end = udp_record_write(buf->data, UDP_HEADER_BYTES, &r, NULL);
   const struct udp_out out = {
-      .peer = p->rank, .rail = p->heard_rail, .head = buf->data, .head_bytes = end};
+      .peer = p->rank, .rail = p->life.rail, .head = buf->data, .head_bytes = end};
   udp_loose_send(e, p, buf, &out, end);
-  e->dirty = true;
+  e->peers.dirty = true;
 }
 
 void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
@@ -62,6 +62,6 @@ void udp_probe_take(struct tmb_net *e, struct udp_peer *p, const struct udp_reco
     answer(e, p, r);
   else if (r->id & UDP_RAIL_ASKED)
     udp_rail_answered(p, (uint32_t)r->addr, r->id & ~UDP_RAIL_ASKED);
-  else if (udp_mtu_answered(&p->mtu, r->id, e->now_ns))
+  else if (udp_mtu_answered(&p->mtu, r->id, e->time.now_ns))
     udp_rail_set_bytes(e, p);
 }

@@ -41,12 +41,12 @@ static uint64_t push_timeout(struct tmb_net *e, struct udp_peer *p) {
     const struct udp_rail *rail = &p->tx.rail[r];
     if (!rail->in_flight) continue;
     uint64_t due = rail->timer_ns + udp_tx_rto(rail);
-    if (due <= e->now_ns) {
+    if (due <= e->time.now_ns) {
       udp_rail_timeout(e, p, r);
       udp_count(&e->stats->timeouts, 1);
       udp_peer_asked(e, p);
       push_lost(e, p, true);
-      due = e->now_ns + udp_tx_rto(rail);
+      due = e->time.now_ns + udp_tx_rto(rail);
     }
     next = TMB_MIN(next, due);
   }
@@ -55,20 +55,21 @@ static uint64_t push_timeout(struct tmb_net *e, struct udp_peer *p) {
 
 /* Ask for news of credit. */
 static uint64_t push_starved(struct tmb_net *e, struct udp_peer *p) {
-  if (!p->starved) return UINT64_MAX;
-  if (p->starved_ns > e->now_ns) return p->starved_ns;
-  const uint64_t wait = udp_tx_rto(udp_tx_main(&p->tx)) << TMB_MIN(p->starved_asks, 8u);
-  if (p->starved_asks++) udp_peer_asked(e, p);
-  p->starved_ns = e->now_ns + TMB_MIN(wait, (uint64_t)ASK_NS_MAX);
+  if (!p->credit.starved) return UINT64_MAX;
+  if (p->credit.ask_ns > e->time.now_ns) return p->credit.ask_ns;
+  const uint64_t wait = udp_tx_rto(udp_tx_main(&p->tx)) << TMB_MIN(p->credit.asks, 8u);
+  if (p->credit.asks++) udp_peer_asked(e, p);
+  p->credit.ask_ns = e->time.now_ns + TMB_MIN(wait, (uint64_t)ASK_NS_MAX);
   udp_ack_send(e, p, UDP_ACK_NOW);
-  return p->starved_ns;
+  return p->credit.ask_ns;
 }
 
 /* Send the acknowledgement that is owed, if it is time. */
 static uint64_t push_ack(struct tmb_net *e, struct udp_peer *p, bool now) {
-  if (!p->ack_now && p->ack_due_ns == UINT64_MAX) return UINT64_MAX;
-  if (!now && (!p->ack_now || p->ack_tick == e->tick)) return e->now_ns;
-  if (!p->ack_now && p->unacked < UDP_ACK_EVERY && p->ack_due_ns > e->now_ns) return p->ack_due_ns;
+  if (!p->ack.now && p->ack.due_ns == UINT64_MAX) return UINT64_MAX;
+  if (!now && (!p->ack.now || p->ack.tick == e->time.tick)) return e->time.now_ns;
+  if (!p->ack.now && p->ack.packets < UDP_ACK_EVERY && p->ack.due_ns > e->time.now_ns)
+    return p->ack.due_ns;
   udp_ack_alone(e, p);
   udp_ack_send(e, p, 0);
   return UINT64_MAX;
@@ -76,17 +77,18 @@ static uint64_t push_ack(struct tmb_net *e, struct udp_peer *p, bool now) {
 
 /* Whether what is gathered has waited long enough. */
 static bool gather_due(const struct tmb_net *e, const struct udp_peer *p) {
-  return p->tx.una == p->tx.next || e->tick - p->open_tick >= 2;
+  return p->tx.una == p->tx.next || e->time.tick - p->gather.tick >= 2;
 }
 
 /* Returns when to call again. */
 static uint64_t push_peer(struct tmb_net *e, struct udp_peer *p, bool flush, bool acks) {
-  if (p->detect_ns <= e->now_ns) p->detect_ns = udp_tx_detect(&p->tx, e->now_ns);
+  if (p->detect_ns <= e->time.now_ns) p->detect_ns = udp_tx_detect(&p->tx, e->time.now_ns);
   uint64_t next = p->detect_ns;
   if (p->tx.lost) push_lost(e, p, false);
-  if (p->open && (flush || p->first || gather_due(e, p))) (void)udp_gather_flush(e, p, 0);
-  if (p->open) next = e->now_ns;
-  const uint64_t paced = p->open && p->first ? e->now_ns : udp_xfer_push(e, p);
+  if (p->gather.buf && (flush || p->bulk.first || gather_due(e, p)))
+    (void)udp_gather_flush(e, p, 0);
+  if (p->gather.buf) next = e->time.now_ns;
+  const uint64_t paced = p->gather.buf && p->bulk.first ? e->time.now_ns : udp_xfer_push(e, p);
   const uint64_t timeout = push_timeout(e, p);
   const uint64_t starved = push_starved(e, p);
   const uint64_t probe = udp_probe_push(e, p);
@@ -96,22 +98,22 @@ static uint64_t push_peer(struct tmb_net *e, struct udp_peer *p, bool flush, boo
 }
 
 static bool is_idle(const struct udp_peer *p) {
-  return p->tx.una == p->tx.next && !p->open && !p->first && !p->ack_now && !p->starved &&
-         p->ack_due_ns == UINT64_MAX && p->mtu.due_ns == UINT64_MAX;
+  return p->tx.una == p->tx.next && !p->gather.buf && !p->bulk.first && !p->ack.now &&
+         !p->credit.starved && p->ack.due_ns == UINT64_MAX && p->mtu.due_ns == UINT64_MAX;
 }
 
 void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
-  struct udp_peer **at = &e->busy;
-  if (e->now_ns >= e->keep_ns) udp_peer_keep(e);
-  uint64_t next = e->keep_ns, unacked = 0, queued = 0, stalled = 0;
-  e->dirty = false;
+  struct udp_peer **at = &e->peers.busy;
+  if (e->time.now_ns >= e->peers.keep_ns) udp_peer_keep(e);
+  uint64_t next = e->peers.keep_ns, unacked = 0, queued = 0, stalled = 0;
+  e->peers.dirty = false;
   while (*at) {
     struct udp_peer *p = *at;
     const uint64_t due = p->lost ? UINT64_MAX : push_peer(e, p, flush, acks);
     next = TMB_MIN(next, due);
     unacked += p->tx.next - p->tx.una;
-    queued += p->open_count + (p->first != NULL);
-    stalled += p->asked_ns && e->now_ns - p->asked_ns > STALL_NS;
+    queued += p->gather.count + (p->bulk.first != NULL);
+    stalled += p->life.asked_ns && e->time.now_ns - p->life.asked_ns > STALL_NS;
     if (is_idle(p)) {
       p->busy = false;
       *at = p->next_busy;
@@ -120,8 +122,8 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
     }
   }
   udp_out_flush(e);
-  e->next_ns = e->dirty ? e->now_ns : next;
-  e->dirty = false;
+  e->time.next_ns = e->peers.dirty ? e->time.now_ns : next;
+  e->peers.dirty = false;
   tmb_store_rlx(&e->stats->unacked, unacked);
   tmb_store_rlx(&e->stats->queued, queued);
   tmb_store_rlx(&e->stats->stalled_count, stalled);
@@ -131,11 +133,11 @@ void udp_push_all(struct tmb_net *e, bool flush, bool acks) {
 static void hand_up(struct tmb_net *e, struct udp_batch *b) TMB_REQUIRES(e->lock);
 
 static void hand_up(struct tmb_net *e, struct udp_batch *b) {
-  e->delivering++;
+  e->kept.threads++;
   udp_engine_unlock(e);
   udp_deliver_run(e, b);
   udp_engine_lock(e);
-  e->delivering--;
+  e->kept.threads--;
   udp_deliver_credit(e, b);
   udp_push_all(e, true, false);
 }
@@ -143,34 +145,35 @@ static void hand_up(struct tmb_net *e, struct udp_batch *b) {
 /* Wake the client, should it sleep: the packets that made its descriptors readable are received. */
 static void tell_news(struct tmb_net *e) {
   const uint64_t one = 1;
-  if (e->news || e->news_fd < 0) return;
-  e->news = write(e->news_fd, &one, sizeof one) == (ssize_t)sizeof one;
+  if (e->helper.news || e->helper.news_fd < 0) return;
+  e->helper.news = write(e->helper.news_fd, &one, sizeof one) == (ssize_t)sizeof one;
 }
 
 static void hear_news(struct tmb_net *e) {
   uint64_t count;
-  e->news = read(e->news_fd, &count, sizeof count) < 0 && errno == EINTR;
+  e->helper.news = read(e->helper.news_fd, &count, sizeof count) < 0 && errno == EINTR;
 }
 
 int udp_progress(struct tmb_net *e, int serve) {
   if (!udp_engine_try(e)) return TMB_FOUND_BUSY;
-  e->tick++;
-  if (TMB_UNLIKELY(e->news)) hear_news(e);
+  e->time.tick++;
+  if (TMB_UNLIKELY(e->helper.news)) hear_news(e);
   struct udp_batch *b = udp_batch_get(e);
-  e->signalled = false;
+  e->in.signalled = false;
   b->in.count = 0;
-  if (TMB_LIKELY(!e->held_first) || !udp_deliver_kept(e, b, serve)) {
-    e->io.ops->recv(e->io.state, &b->in, e->flood);
-    e->flood = b->in.count > 0;
-    e->more = b->in.more;
+  if (TMB_LIKELY(!e->kept.first) || !udp_deliver_kept(e, b, serve)) {
+    e->io.ops->recv(e->io.state, &b->in, e->in.flood);
+    e->in.flood = b->in.count > 0;
+    e->in.more = b->in.more;
   }
   const uint32_t came = b->in.count;
   udp_batch_take(e, b);
   if (TMB_UNLIKELY(serve != TMB_SERVE_ALL)) udp_deliver_hold(e, b, serve);
-  if (came || e->dirty || e->now_ns >= e->next_ns) udp_push_all(e, false, b->count == 0);
+  if (came || e->peers.dirty || e->time.now_ns >= e->time.next_ns)
+    udp_push_all(e, false, b->count == 0);
   /* Packets that only show that a peer lives, or that came before, are no work: a wait goes on. */
-  const bool found = b->count || e->done_count || e->moved;
-  e->moved = false;
+  const bool found = b->count || e->done.count || e->in.moved;
+  e->in.moved = false;
   if (b->count) hand_up(e, b);
   udp_batch_put(e, b);
   udp_engine_unlock(e);
@@ -180,13 +183,13 @@ int udp_progress(struct tmb_net *e, int serve) {
 uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns) {
   udp_engine_lock(e);
   udp_push_all(e, true, true);
-  const uint64_t left = e->next_ns > e->now_ns ? e->next_ns - e->now_ns : 0;
+  const uint64_t left = e->time.next_ns > e->time.now_ns ? e->time.next_ns - e->time.now_ns : 0;
   if (left < *timeout_ns) *timeout_ns = left;
-  if (e->held_first || e->done_count || e->more || e->signalled) *timeout_ns = 0;
-  e->wait_tick = e->tick;
+  if (e->kept.first || e->done.count || e->in.more || e->in.signalled) *timeout_ns = 0;
+  e->time.wait_tick = e->time.tick;
   uint32_t count = e->io.ops->fds(e->io.state, fds, max);
-  if (e->news_fd >= 0 && count < max)
-    fds[count++] = (struct pollfd){.fd = e->news_fd, .events = POLLIN};
+  if (e->helper.news_fd >= 0 && count < max)
+    fds[count++] = (struct pollfd){.fd = e->helper.news_fd, .events = POLLIN};
   else if (max)
     *timeout_ns = TMB_MIN(*timeout_ns, (uint64_t)BLIND_NS);
   udp_engine_unlock(e);
@@ -197,7 +200,8 @@ uint32_t udp_wait_fds(struct tmb_net *e, struct pollfd *fds, uint32_t max, uint6
  * more since; but it may have gone on after that look, and not to sleep. One that sleeps wakes when
  * a timer is due or a datagram comes. */
 static bool is_asleep(struct tmb_net *e) {
-  if (!e->wait_tick || e->tick > e->wait_tick + 1 || e->now_ns >= e->next_ns + LATE_NS)
+  if (!e->time.wait_tick || e->time.tick > e->time.wait_tick + 1 ||
+      e->time.now_ns >= e->time.next_ns + LATE_NS)
     return false;
   struct pollfd fds[UDP_FDS_MAX];
   return poll(fds, e->io.ops->fds(e->io.state, fds, UDP_FDS_MAX), 0) <= 0;
@@ -205,7 +209,7 @@ static bool is_asleep(struct tmb_net *e) {
 
 bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
   if (!udp_engine_try(e)) return false;
-  if (e->tick != tick || is_asleep(e)) {
+  if (e->time.tick != tick || is_asleep(e)) {
     tmb_lock_release(&e->lock);
     return false;
   }
@@ -214,12 +218,12 @@ bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
   udp_batch_take(e, b);
   udp_deliver_hold(e, b, 0);
   udp_push_all(e, true, true);
-  e->more = b->in.more;
-  if (b->in.count || e->done_count || e->held_first || e->signalled) tell_news(e);
-  if (e->next_ns <= e->now_ns || e->more)
+  e->in.more = b->in.more;
+  if (b->in.count || e->done.count || e->kept.first || e->in.signalled) tell_news(e);
+  if (e->time.next_ns <= e->time.now_ns || e->in.more)
     *ns = 0;
-  else if (e->next_ns - e->now_ns < *ns)
-    *ns = e->next_ns - e->now_ns;
+  else if (e->time.next_ns - e->time.now_ns < *ns)
+    *ns = e->time.next_ns - e->time.now_ns;
   udp_batch_put(e, b);
   tmb_lock_release(&e->lock); /* completions wait for the client */
   return true;
@@ -227,17 +231,17 @@ bool udp_tend(struct tmb_net *e, uint64_t tick, uint64_t *ns) {
 
 bool udp_busy_transfers(const struct tmb_net *e) {
   const uint64_t now = e->io.ops->now(e->io.state);
-  return now - tmb_load_rlx(&e->bulk_ns) < BULK_NS;
+  return now - tmb_load_rlx(&e->helper.bulk_ns) < BULK_NS;
 }
 
 bool udp_drained(struct tmb_net *e) {
   udp_engine_lock(e);
   udp_push_all(e, true, true);
   bool drained = true;
-  for (const struct udp_peer *p = e->busy; p && drained; p = p->next_busy) {
-    if (p->tx.una != p->tx.next || p->open || p->first) drained = false;
-    if (p->ack_now || p->ack_due_ns != UINT64_MAX) {
-      udp_ack_send(e, e->peers[p->rank], 0);
+  for (const struct udp_peer *p = e->peers.busy; p && drained; p = p->next_busy) {
+    if (p->tx.una != p->tx.next || p->gather.buf || p->bulk.first) drained = false;
+    if (p->ack.now || p->ack.due_ns != UINT64_MAX) {
+      udp_ack_send(e, e->peers.of[p->rank], 0);
     }
   }
   udp_out_flush(e);

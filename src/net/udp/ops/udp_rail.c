@@ -37,9 +37,9 @@ static bool has_room(const struct udp_rail *rail) {
  * where they fill the link of this host a connection carries no more, and takes more of the
  * processor's time from a client that computes. */
 static bool wants_stream(const struct tmb_net *e, const struct udp_peer *p) {
-  const bool tried = p->bulk_bytes >= STREAM_AFTER || p->tx.rail[p->tx.main].timeouts;
-  return e->io.has_stream && p->first && p->first->total >= e->config.stream_min && tried &&
-         !p->fills_link;
+  const bool tried = p->bulk.bytes >= STREAM_AFTER || p->tx.rail[p->tx.main].timeouts;
+  return e->io.has_stream && p->bulk.first && p->bulk.first->total >= e->config.stream_min &&
+         tried && !p->bulk.fills_link;
 }
 
 bool udp_rail_streams(const struct tmb_net *e, const struct udp_peer *p) {
@@ -63,7 +63,7 @@ static uint32_t best(const struct tmb_net *e, const struct udp_peer *p, uint64_t
   for (uint32_t r = 0; r < p->tx.rails; r++) {
     const struct udp_rail *rail = &p->tx.rail[r];
     if (!is_usable(p, r) || !has_room(rail)) continue;
-    if (udp_cc_waits(&rail->cc, e->now_ns)) {
+    if (udp_cc_waits(&rail->cc, e->time.now_ns)) {
       if (rail->cc.next_ns < *due_ns) *due_ns = rail->cc.next_ns;
       continue;
     }
@@ -73,8 +73,8 @@ static uint32_t best(const struct tmb_net *e, const struct udp_peer *p, uint64_t
 }
 
 uint32_t udp_rail_bulk(struct tmb_net *e, struct udp_peer *p, uint64_t *due_ns) {
-  struct udp_rail *rail = &p->tx.rail[p->bulk_rail];
-  const bool waits = udp_cc_waits(&rail->cc, e->now_ns);
+  struct udp_rail *rail = &p->tx.rail[p->bulk.rail];
+  const bool waits = udp_cc_waits(&rail->cc, e->time.now_ns);
   if (udp_rail_streams(e, p)) return has_room(&p->tx.rail[e->io.rails]) ? e->io.rails : UDP_NO_RAIL;
   if (TMB_LIKELY(e->io.rails == 1)) {
     if (!has_room(rail)) return UDP_NO_RAIL;
@@ -82,16 +82,16 @@ uint32_t udp_rail_bulk(struct tmb_net *e, struct udp_peer *p, uint64_t *due_ns) 
     *due_ns = rail->cc.next_ns;
     return UDP_NO_RAIL;
   }
-  const bool stays = p->bulk_run < RUN_BYTES && has_room(rail) && !waits;
-  if (stays && is_usable(p, p->bulk_rail)) return p->bulk_rail;
+  const bool stays = p->bulk.run < RUN_BYTES && has_room(rail) && !waits;
+  if (stays && is_usable(p, p->bulk.rail)) return p->bulk.rail;
   uint32_t r = best(e, p, due_ns);
   if (r == UDP_NO_RAIL) {
     /* Something has to be in flight, so that a time-out can come. */
     if (*due_ns != UINT64_MAX || udp_tx_main(&p->tx)->in_flight) return r;
     r = p->tx.main;
   }
-  p->bulk_rail = r;
-  p->bulk_run = 0;
+  p->bulk.rail = r;
+  p->bulk.run = 0;
   return r;
 }
 
@@ -121,7 +121,7 @@ bool udp_rail_open(const struct udp_peer *p) {
 
 /* Another rail on which the peer has been heard, or that is known to carry packets. */
 static uint32_t other(const struct tmb_net *e, const struct udp_peer *p, uint32_t gone) {
-  const uint32_t heard = p->heard_rail;
+  const uint32_t heard = p->life.rail;
   if (heard != gone && heard < e->io.rails && !p->tx.rail[heard].timeouts) return heard;
   for (uint32_t r = 0; r < e->io.rails; r++)
     if (r != gone && p->tx.rail[r].carries && !p->tx.rail[r].timeouts) return r;
@@ -135,12 +135,12 @@ static void give_up(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
   struct udp_rail *rail = &p->tx.rail[r];
   if (r != p->tx.main && !rail->carries) return; /* done before */
   rail->carries = 0;
-  rail->ask_ns = e->now_ns + ASK_NS;
+  rail->ask_ns = e->time.now_ns + ASK_NS;
   rail->asks = 0;
   if (streams) return;
   if (p->tx.main == r) p->tx.main = next;
-  if (e->rails_noted >> r & 1) return;
-  e->rails_noted |= 1u << r;
+  if (e->peers.rails_noted >> r & 1) return;
+  e->peers.rails_noted |= 1u << r;
   e->up->print("udp: nothing comes through to rank %u by rail %u (interface number %u that "
                "TOMBOLO_UDP_INTERFACES leaves) any more; the others carry its packets",
                p->rank, r, r + 1);
@@ -149,14 +149,14 @@ static void give_up(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
 void udp_rail_timeout(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
   const bool streams = udp_rail_is_stream(e, r);
   const bool several = !streams && e->io.rails > 1 && other(e, p, r) != UDP_NO_RAIL;
-  udp_tx_timeout(&p->tx, r, several, e->now_ns);
+  udp_tx_timeout(&p->tx, r, several, e->time.now_ns);
   if ((several || streams) && p->tx.rail[r].timeouts >= TIMEOUTS_MAX) give_up(e, p, r);
 }
 
 /* Whether it is to be tried whether a rail carries packets of the length that is used. */
 static bool is_asked(const struct tmb_net *e, const struct udp_peer *p, uint32_t r) {
   const struct udp_rail *rail = &p->tx.rail[r];
-  if (rail->ask_ns > e->now_ns) return false;
+  if (rail->ask_ns > e->time.now_ns) return false;
   if (udp_rail_is_stream(e, r)) return wants_stream(e, p) && !udp_rail_streams(e, p);
   return rail->timeouts || (r != p->tx.main && rail->carries < p->mtu.bytes);
 }
@@ -164,7 +164,7 @@ static bool is_asked(const struct tmb_net *e, const struct udp_peer *p, uint32_t
 bool udp_rail_ask(struct tmb_net *e, struct udp_peer *p, uint32_t r) {
   struct udp_rail *rail = &p->tx.rail[r];
   if (!is_asked(e, p, r)) return false;
-  rail->ask_ns = e->now_ns + ((uint64_t)ASK_NS << TMB_MIN(rail->asks, ASK_SHIFT));
+  rail->ask_ns = e->time.now_ns + ((uint64_t)ASK_NS << TMB_MIN(rail->asks, ASK_SHIFT));
   rail->asks++;
   if (rail->timeouts && !rail->in_flight && ++rail->timeouts >= TIMEOUTS_MAX) give_up(e, p, r);
   return true;

@@ -36,7 +36,7 @@ static void refuse(struct tmb_net *e) {
  * report that a put with a signal is complete, and then looks at the word, sees it changed. */
 static void change_signal(struct tmb_net *e, void *addr, uint32_t op, uint64_t value) {
   if (addr) e->up->signal(addr, op, value);
-  e->signalled = true;
+  e->in.signalled = true;
 }
 
 /* Signals of one rank change in the order in which they were sent, as programs expect that mix set
@@ -44,7 +44,7 @@ static void change_signal(struct tmb_net *e, void *addr, uint32_t op, uint64_t v
 static void late_add(struct tmb_net *e, struct udp_peer *p, const struct udp_late *signal) {
   struct udp_late *l = malloc(sizeof *l);
   if (!l) e->up->fatal("no memory to keep a signal of rank %u", p->rank);
-  struct udp_late **at = &p->late;
+  struct udp_late **at = &p->in.late;
   while (*at && (*at)->number <= signal->number) at = &(*at)->next;
   *l = *signal;
   l->next = *at;
@@ -52,9 +52,9 @@ static void late_add(struct tmb_net *e, struct udp_peer *p, const struct udp_lat
 }
 
 static void late_take(struct tmb_net *e, struct udp_peer *p) {
-  while (p->late && p->late->number < p->rx.next) {
-    struct udp_late *l = p->late;
-    p->late = l->next;
+  while (p->in.late && p->in.late->number < p->rx.next) {
+    struct udp_late *l = p->in.late;
+    p->in.late = l->next;
     change_signal(e, l->addr, l->op, l->value);
     free(l);
   }
@@ -86,12 +86,12 @@ static void take_am(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
 }
 
 static void act_signal(struct tmb_net *e, struct udp_peer *p, const struct udp_record *r) {
-  const struct udp_late s = {.number = p->seq,
+  const struct udp_late s = {.number = p->in.seq,
                              .addr = udp_target(e, p, r->signal_addr, sizeof(uint64_t)),
                              .value = r->signal_value,
                              .op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD};
-  p->signal_tick = e->tick;
-  if (p->seq < p->rx.next)
+  p->answer.signal_tick = e->time.tick;
+  if (p->in.seq < p->rx.next)
     change_signal(e, s.addr, s.op, s.value);
   else
     late_add(e, p, &s);
@@ -125,7 +125,7 @@ static void act(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
 }
 
 static struct udp_parts *parts_find(struct udp_peer *p, uint32_t id) {
-  struct udp_parts *t = p->parts;
+  struct udp_parts *t = p->in.parts;
   while (t && t->id != id) t = t->next;
   return t;
 }
@@ -139,14 +139,14 @@ static struct udp_parts *parts_new(struct tmb_net *e, struct udp_peer *p,
   t->id = r->id;
   t->total = r->total;
   t->action.action = r->action;
-  t->next = p->parts;
-  p->parts = t;
+  t->next = p->in.parts;
+  p->in.parts = t;
   return t;
 }
 
 static void parts_end(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                       struct udp_parts *t) {
-  struct udp_parts **at = &p->parts;
+  struct udp_parts **at = &p->in.parts;
   while (*at != t) at = &(*at)->next;
   *at = t->next;
   if (t->memory) t->action.payload = t->memory;
@@ -182,7 +182,8 @@ static void take_part(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p
 static void take_record(struct tmb_net *e, struct udp_batch *b, struct udp_peer *p,
                         const struct udp_record *r) {
   udp_count(&e->stats->bytes_in, r->bytes);
-  if (r->bytes >= UDP_BULK_BYTES || r->type == UDP_PART) tmb_store_rlx(&e->bulk_ns, e->now_ns);
+  if (r->bytes >= UDP_BULK_BYTES || r->type == UDP_PART)
+    tmb_store_rlx(&e->helper.bulk_ns, e->time.now_ns);
   switch (r->type) {
   case UDP_AM: take_am(e, b, p, r); break;
   case UDP_PUT: place(e, p, r->addr, r); break;
@@ -226,14 +227,14 @@ static bool open_sealed(const struct tmb_net *e, struct packet *k, const struct 
 /* The peer that sent an authentic packet, or NULL. */
 static struct udp_peer *authentic(struct tmb_net *e, struct packet *k) {
   if (k->h.job != (uint32_t)e->job_id || k->h.src >= e->size || k->h.src == e->rank) return NULL;
-  struct udp_peer *p = e->peers[k->h.src];
+  struct udp_peer *p = e->peers.of[k->h.src];
   k->seq = udp_extend(p ? p->rx.next : 1, k->h.seq);
   k->ack = udp_extend(p ? p->tx.una : 1, k->h.ack);
   if (TMB_UNLIKELY(e->config.cipher != NULL)) {
     if (!open_sealed(e, k, p ? &p->seal : NULL)) return NULL;
     return udp_peer_get(e, k->h.src);
   }
-  if (TMB_LIKELY(p != NULL)) return check_hash(e, k, p->key_in) ? p : NULL;
+  if (TMB_LIKELY(p != NULL)) return check_hash(e, k, p->key.in) ? p : NULL;
   uint64_t key[2];
   udp_auth_key(e->secret, e->job_id, k->h.src, e->rank, key);
   return check_hash(e, k, key) ? udp_peer_get(e, k->h.src) : NULL;
@@ -247,8 +248,8 @@ struct acked {
 static void on_acked(void *ctx, struct udp_slot *slot) {
   const struct acked *a = ctx;
   if (!udp_rail_is_stream(a->e, slot->rail))
-    udp_mtu_passed(&a->p->mtu, slot->head_bytes + slot->tail_bytes, a->e->now_ns);
-  a->e->moved = true;
+    udp_mtu_passed(&a->p->mtu, slot->head_bytes + slot->tail_bytes, a->e->time.now_ns);
+  a->e->in.moved = true;
   udp_buf_put(a->e, slot->buf);
   if (slot->xfer) udp_xfer_acked(a->e, a->p, slot->xfer);
   if (slot->told) udp_told_acked(a->e, a->p, slot->told);
@@ -258,18 +259,18 @@ static void take_ack(struct tmb_net *e, struct udp_peer *p, const struct packet 
                      const uint8_t *map) {
   const struct udp_ack ack = {k->ack, k->h.sack, map, k->h.ack_delay_us * (uint64_t)1000};
   struct acked ctx = {e, p};
-  if (!udp_tx_ack(&p->tx, &ack, e->now_ns, on_acked, &ctx)) {
+  if (!udp_tx_ack(&p->tx, &ack, e->time.now_ns, on_acked, &ctx)) {
     refuse(e);
     return;
   }
-  if (TMB_UNLIKELY(p->passing != NULL)) udp_xfer_passed(e, p);
-  if (TMB_UNLIKELY(p->told_passing != NULL)) udp_told_passed(e, p);
+  if (TMB_UNLIKELY(p->bulk.passing != NULL)) udp_xfer_passed(e, p);
+  if (TMB_UNLIKELY(p->gather.passing != NULL)) udp_told_passed(e, p);
   if (k->h.sack || map || udp_tx_resent(&p->tx)) p->detect_ns = 0;
-  const uint32_t back = k->h.handled - p->cost_back;
-  if (!back || back > p->cost_sent - p->cost_back) return;
-  p->cost_back = k->h.handled;
-  e->moved = true;
-  p->starved = false;
+  const uint32_t back = k->h.handled - p->credit.back;
+  if (!back || back > p->credit.sent - p->credit.back) return;
+  p->credit.back = k->h.handled;
+  e->in.moved = true;
+  p->credit.starved = false;
 }
 
 /* Whether the packet is to be read: it has a number that has not come before. */
@@ -285,10 +286,10 @@ static bool take_number(struct tmb_net *e, struct udp_peer *p, const struct pack
   }
   if (k->seq != p->rx.next || udp_rx_gaps(&p->rx)) udp_ack_owe(e, p);
   udp_rx_take(&p->rx, k->seq);
-  e->moved = true;
-  p->come_ns = e->now_ns;
-  if (p->ack_due_ns == UINT64_MAX) p->ack_due_ns = e->now_ns + UDP_ACK_DELAY_NS;
-  p->unacked++;
+  e->in.moved = true;
+  p->ack.come_ns = e->time.now_ns;
+  if (p->ack.due_ns == UINT64_MAX) p->ack.due_ns = e->time.now_ns + UDP_ACK_DELAY_NS;
+  p->ack.packets++;
   return true;
 }
 
@@ -301,13 +302,14 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
   udp_count(&e->stats->packets_in, 1);
   if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("received", p->rank, k->h.bytes);
   if (p->lost) return;
-  p->heard_ns = e->now_ns;
-  if (!udp_rail_is_stream(e, k->h.rail)) p->heard = true; /* else datagrams may still be lost */
-  p->heard_rail = k->h.rail < p->tx.rails ? k->h.rail : 0;
-  p->asked_ns = p->refused_ns = 0;
+  p->life.heard_ns = e->time.now_ns;
+  if (!udp_rail_is_stream(e, k->h.rail))
+    p->life.heard = true; /* else datagrams may still be lost */
+  p->life.rail = k->h.rail < p->tx.rails ? k->h.rail : 0;
+  p->life.asked_ns = p->life.refused_ns = 0;
   take_ack(e, p, k, NULL);
   const bool fresh = take_number(e, p, k);
-  p->seq = k->seq;
+  p->in.seq = k->seq;
   const uint32_t end = UDP_HEADER_BYTES + k->h.control;
   uint32_t at = UDP_HEADER_BYTES;
   while (at < end) {
@@ -324,7 +326,7 @@ static void take_packet(struct tmb_net *e, struct udp_batch *b, struct packet *k
     else if (fresh)
       take_record(e, b, p, &r);
   }
-  if (TMB_UNLIKELY(p->late != NULL)) late_take(e, p);
+  if (TMB_UNLIKELY(p->in.late != NULL)) late_take(e, p);
 }
 
 void udp_datagram_take(struct tmb_net *e, struct udp_batch *b, uint8_t *data, uint32_t bytes) {
@@ -358,7 +360,7 @@ uint8_t *udp_tail_place(void *placer, const uint8_t *head, uint32_t bytes) {
   const uint32_t end = UDP_HEADER_BYTES + k.h.control;
   const bool late = e->config.cipher || e->config.hash_payload || k.h.flags & UDP_HASHED;
   if (late || !(k.h.flags & UDP_NUMBERED)) return NULL; /* checked with all of it, or not wanted */
-  if (k.h.control % 8 || end > bytes || k.h.src >= e->size || !e->peers[k.h.src]) return NULL;
+  if (k.h.control % 8 || end > bytes || k.h.src >= e->size || !e->peers.of[k.h.src]) return NULL;
   struct udp_peer *p = authentic(e, &k);
   if (!p || p->lost || udp_rx_look(&p->rx, k.seq) != UDP_RX_NEW) return NULL;
   struct udp_record r = {0};

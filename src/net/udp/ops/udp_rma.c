@@ -30,7 +30,7 @@ static uint8_t action_of(const struct tmb_signal *signal) {
 static bool send_short(struct tmb_net *e, struct udp_peer *p, struct udp_record *r, const void *src,
                        uint64_t nbytes) {
   if (nbytes > UDP_COPY_MAX || nbytes > udp_payload_max(p, r)) return false;
-  if (p->first) return false; /* transfers come first */
+  if (p->bulk.first) return false; /* transfers come first */
   struct udp_record one = *r;
   one.bytes = (uint32_t)nbytes;
   one.payload = src;
@@ -68,7 +68,7 @@ static int put_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rm
     udp_small_settle(e, p);
     return rc;
   }
-  if (rma->immediate && p->first) return TMB_AGAIN; /* others wait for the window */
+  if (rma->immediate && p->bulk.first) return TMB_AGAIN; /* others wait for the window */
   struct udp_xfer *x = udp_xfer_new(e, p, &r, rma->local, rma->nbytes);
   complete_to(e, p, x, rma);
   udp_xfer_add(e, p, x);
@@ -117,7 +117,7 @@ static int send_whole(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x,
 
 /* Whether so many more bytes may be copied for `p` now. */
 static bool may_copy(const struct udp_peer *p, uint64_t nbytes) {
-  return !p->copied || p->copied + nbytes <= COPIED_MAX;
+  return !p->bulk.copied || p->bulk.copied + nbytes <= COPIED_MAX;
 }
 
 static int put_signal_locked(struct tmb_net *e, struct udp_peer *p, const struct tmb_rma *rma,
@@ -180,7 +180,7 @@ static int long_locked(struct tmb_net *e, struct udp_peer *p, struct tmb_am_out 
     if (out->nbytes <= COPY_LONG_MAX && !may_copy(p, out->nbytes)) return TMB_AGAIN;
     rc = send_whole(e, p, udp_xfer_new(e, p, &r, out->src, out->nbytes), out->resume);
   }
-  p->cost_sent += cost;
+  p->credit.sent += cost;
   udp_count(&e->stats->sent, 1);
   udp_count(&e->stats->bytes_out, out->nbytes);
   return rc;
@@ -202,43 +202,43 @@ int udp_am_long(struct tmb_net *e, struct tmb_am_out *out) {
 /* ---- gets: the side that asks */
 
 static bool gets_grow(struct tmb_net *e) {
-  const uint32_t count = e->get_count ? 2 * e->get_count : GETS_FIRST;
+  const uint32_t count = e->gets.count ? 2 * e->gets.count : GETS_FIRST;
   if (count > GET_INDEX_MASK) return false;
-  struct udp_get *more = realloc(e->gets, count * sizeof *more);
+  struct udp_get *more = realloc(e->gets.list, count * sizeof *more);
   if (!more) return false;
-  for (uint32_t i = e->get_count; i < count; i++) {
-    more[i] = (struct udp_get){.next_free = e->get_free};
-    e->get_free = i;
+  for (uint32_t i = e->gets.count; i < count; i++) {
+    more[i] = (struct udp_get){.next_free = e->gets.free};
+    e->gets.free = i;
   }
-  e->gets = more;
-  e->get_count = count;
+  e->gets.list = more;
+  e->gets.count = count;
   return true;
 }
 
 void udp_get_end(struct tmb_net *e, uint32_t index) {
-  struct udp_get *g = &e->gets[index];
+  struct udp_get *g = &e->gets.list[index];
   g->used = false;
   g->generation++;
-  g->next_free = e->get_free;
-  e->get_free = index;
+  g->next_free = e->gets.free;
+  e->gets.free = index;
 }
 
 int udp_get_ask(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
                 const struct udp_get *get) {
   const uint32_t cost = udp_cost(0);
   if (!udp_credit(e, p, cost)) return TMB_AGAIN;
-  if (e->get_free == UINT32_MAX && !gets_grow(e)) return TMB_AGAIN;
-  const uint32_t index = e->get_free;
-  struct udp_get *g = &e->gets[index];
+  if (e->gets.free == UINT32_MAX && !gets_grow(e)) return TMB_AGAIN;
+  const uint32_t index = e->gets.free;
+  struct udp_get *g = &e->gets.list[index];
   r->id = index | (uint32_t)g->generation << GET_INDEX_BITS;
   if (!udp_gather(e, p, r, 0, UDP_REPLY_SLOTS)) return TMB_AGAIN;
-  e->get_free = g->next_free;
+  e->gets.free = g->next_free;
   const uint16_t generation = g->generation;
   *g = *get;
   g->peer = p->rank;
   g->generation = generation;
   g->used = true;
-  p->cost_sent += cost;
+  p->credit.sent += cost;
   udp_count(&e->stats->sent, 1);
   return 0;
 }
@@ -276,8 +276,8 @@ int udp_get(struct tmb_net *e, const struct tmb_rma *rma) {
 static struct udp_get *get_of(struct tmb_net *e, const struct udp_peer *p,
                               const struct udp_record *r) {
   const uint32_t index = r->id & GET_INDEX_MASK;
-  if (index >= e->get_count) return NULL;
-  struct udp_get *g = &e->gets[index];
+  if (index >= e->gets.count) return NULL;
+  struct udp_get *g = &e->gets.list[index];
   const uint32_t generation = g->generation & (UINT32_MAX >> GET_INDEX_BITS);
   if (!g->used || g->peer != p->rank || generation != r->id >> GET_INDEX_BITS) return NULL;
   if (r->addr > g->total || r->bytes > g->total - r->addr || r->bytes > g->total - g->come)
@@ -311,7 +311,7 @@ void udp_get_serve(struct tmb_net *e, struct udp_peer *p, const struct udp_recor
   if ((r->total && !src) || (r->action != UDP_ACT_NONE && !signal)) return;
   struct udp_record data = {.type = UDP_DATA, .id = r->id, .bytes = 0};
   const uint32_t op = r->action == UDP_ACT_SET ? TMB_SIGNAL_SET : TMB_SIGNAL_ADD;
-  if (r->total <= UDP_COPY_MAX && r->total <= udp_payload_max(p, &data) && !p->first) {
+  if (r->total <= UDP_COPY_MAX && r->total <= udp_payload_max(p, &data) && !p->bulk.first) {
     data.bytes = (uint32_t)r->total;
     data.payload = src;
     if (udp_gather(e, p, &data, 0, 0)) {

@@ -19,8 +19,8 @@ struct header_parts {
 };
 
 static uint16_t ack_delay_us(const struct tmb_net *e, const struct udp_peer *p) {
-  if (p->ack_due_ns == UINT64_MAX || e->now_ns <= p->come_ns) return 0;
-  const uint64_t us = (e->now_ns - p->come_ns) / 1000;
+  if (p->ack.due_ns == UINT64_MAX || e->time.now_ns <= p->ack.come_ns) return 0;
+  const uint64_t us = (e->time.now_ns - p->ack.come_ns) / 1000;
   return us > UINT16_MAX ? UINT16_MAX : (uint16_t)us;
 }
 
@@ -42,8 +42,8 @@ static void seal(struct tmb_net *e, struct udp_peer *p, struct udp_out *out, uin
   out->head_bytes = h->bytes;
   out->tail = NULL;
   out->tail_bytes = 0;
-  buf->next = e->loose;
-  e->loose = buf;
+  buf->next = e->out.loose;
+  e->out.loose = buf;
 }
 
 /* Send a copy of the tail. The program may write to the memory of a get while it is read, and what
@@ -51,8 +51,8 @@ static void seal(struct tmb_net *e, struct udp_peer *p, struct udp_out *out, uin
 static void copy_tail(struct tmb_net *e, struct udp_out *out) {
   struct udp_buf *buf = udp_buf_get(e, out->tail_bytes);
   out->tail = memcpy(buf->data, out->tail, out->tail_bytes);
-  buf->next = e->loose;
-  e->loose = buf;
+  buf->next = e->out.loose;
+  e->out.loose = buf;
 }
 
 /* Fill in the header of the packet in out->head, with what is known now, and hash it; or encrypt
@@ -65,7 +65,7 @@ static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *o
                            .seq = (uint32_t)parts->number,
                            .ack = (uint32_t)p->rx.next,
                            .sack = udp_rx_sack(&p->rx, NULL, NULL),
-                           .handled = p->handled,
+                           .handled = p->credit.handled,
                            .bytes = (uint16_t)(out->head_bytes + out->tail_bytes),
                            .control = (uint16_t)parts->control,
                            .flags = parts->flags,
@@ -89,37 +89,38 @@ static void fill_header(struct tmb_net *e, struct udp_peer *p, struct udp_out *o
   if (TMB_UNLIKELY(e->config.cipher != NULL))
     seal(e, p, out, parts->number);
   else
-    h->mac = udp_auth_hash(p->key_out, h, &input);
-  p->unacked = 0;
-  p->ack_now = false;
-  p->ack_due_ns = UINT64_MAX;
-  p->told = p->handled;
+    h->mac = udp_auth_hash(p->key.out, h, &input);
+  p->ack.packets = 0;
+  p->ack.now = false;
+  p->ack.due_ns = UINT64_MAX;
+  p->credit.told = p->credit.handled;
 }
 
 static void out_add(struct tmb_net *e, struct udp_peer *p, const struct udp_out *out,
                     struct udp_slot *slot) {
-  e->out[e->out_count] = *out;
-  e->out_slot[e->out_count] = slot;
-  e->out_peer[e->out_count] = p;
-  if (++e->out_count == UDP_OUT_MAX) udp_out_flush(e);
+  e->out.packet[e->out.count] = *out;
+  e->out.slot[e->out.count] = slot;
+  e->out.peer[e->out.count] = p;
+  if (++e->out.count == UDP_OUT_MAX) udp_out_flush(e);
 }
 
 void udp_out_flush(struct tmb_net *e) {
-  if (!e->out_count) return;
-  const uint32_t taken = e->io.ops->send(e->io.state, e->out, e->out_count);
-  for (uint32_t i = taken; i < e->out_count; i++) {
-    if (e->out_slot[i]) udp_tx_unsent(&e->out_peer[i]->tx, e->out_slot[i]);
-    e->dirty = true;
+  if (!e->out.count) return;
+  const uint32_t taken = e->io.ops->send(e->io.state, e->out.packet, e->out.count);
+  for (uint32_t i = taken; i < e->out.count; i++) {
+    if (e->out.slot[i]) udp_tx_unsent(&e->out.peer[i]->tx, e->out.slot[i]);
+    e->peers.dirty = true;
   }
   udp_count(&e->stats->packets_out, taken);
   if (TMB_UNLIKELY(e->up->packet != NULL))
     for (uint32_t i = 0; i < taken; i++)
-      e->up->packet("sent", e->out[i].peer, e->out[i].head_bytes + e->out[i].tail_bytes);
-  e->out_count = 0;
-  while (e->loose) {
-    struct udp_buf *next = e->loose->next;
-    udp_buf_put(e, e->loose);
-    e->loose = next;
+      e->up->packet("sent", e->out.packet[i].peer,
+                    e->out.packet[i].head_bytes + e->out.packet[i].tail_bytes);
+  e->out.count = 0;
+  while (e->out.loose) {
+    struct udp_buf *next = e->out.loose->next;
+    udp_buf_put(e, e->out.loose);
+    e->out.loose = next;
   }
 }
 
@@ -135,10 +136,10 @@ struct udp_slot *udp_packet_send(struct tmb_net *e, struct udp_peer *p, const st
   slot->rail = (uint8_t)out->rail;
   struct udp_out made = *out;
   fill_header(e, p, &made, &(struct header_parts){number, control, flags | UDP_NUMBERED});
-  udp_tx_sent(&p->tx, slot, e->now_ns);
+  udp_tx_sent(&p->tx, slot, e->time.now_ns);
   udp_peer_busy(e, p);
   out_add(e, p, &made, slot);
-  if (TMB_UNLIKELY(p->alone_tick == e->tick)) udp_ack_answered(p);
+  if (TMB_UNLIKELY(p->answer.alone_tick == e->time.tick)) udp_ack_answered(p);
   return slot;
 }
 
@@ -155,13 +156,13 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
   const uint32_t bytes = slot->head_bytes + slot->tail_bytes;
   if (TMB_UNLIKELY(udp_mtu_lost(&p->mtu, bytes, slot->tries, slot->sent_ns))) {
     udp_rail_set_bytes(e, p);
-    udp_mtu_want(&p->mtu, e->now_ns);
+    udp_mtu_want(&p->mtu, e->time.now_ns);
   }
   if (TMB_UNLIKELY(bytes > p->mtu.bytes)) out.way = UDP_WAY_CUT;
   const uint8_t flags = slot->flags | UDP_NUMBERED | UDP_ACK_NOW;
   fill_header(e, p, &out, &(struct header_parts){number, h->control, flags});
   slot->rail = (uint8_t)out.rail;
-  udp_tx_sent(&p->tx, slot, e->now_ns);
+  udp_tx_sent(&p->tx, slot, e->time.now_ns);
   udp_count(&e->stats->retransmits, 1);
   if (TMB_UNLIKELY(e->up->packet != NULL)) e->up->packet("resent", p->rank, bytes);
   out_add(e, p, &out, slot);
@@ -176,32 +177,33 @@ void udp_packet_resend(struct tmb_net *e, struct udp_peer *p, uint64_t number) {
  * again. */
 
 void udp_ack_answered(struct udp_peer *p) {
-  p->alone_tick = UINT64_MAX;
-  if (p->answers < UDP_ANSWERS_SURE) p->answers++;
+  p->answer.alone_tick = UINT64_MAX;
+  if (p->answer.count < UDP_ANSWERS_SURE) p->answer.count++;
 }
 
 bool udp_ack_hopes(const struct tmb_net *e, struct udp_peer *p) {
-  if (TMB_LIKELY(p->signal_tick != e->tick)) return false;
-  if (p->answers < UDP_ANSWERS_SURE || !p->ack_now || p->ack_tick != e->tick) return false;
-  p->hoped_tick = e->tick;
+  if (TMB_LIKELY(p->answer.signal_tick != e->time.tick)) return false;
+  if (p->answer.count < UDP_ANSWERS_SURE || !p->ack.now || p->ack.tick != e->time.tick)
+    return false;
+  p->answer.hoped_tick = e->time.tick;
   return true;
 }
 
 void udp_ack_alone(const struct tmb_net *e, struct udp_peer *p) {
-  if (p->hoped_tick == p->ack_tick) p->answers = 0;
-  p->hoped_tick = UINT64_MAX;
-  if (p->signal_tick == e->tick) p->alone_tick = e->tick;
+  if (p->answer.hoped_tick == p->ack.tick) p->answer.count = 0;
+  p->answer.hoped_tick = UINT64_MAX;
+  if (p->answer.signal_tick == e->time.tick) p->answer.alone_tick = e->time.tick;
 }
 
 bool udp_packet_asks(struct udp_peer *p, const struct udp_ask *ask) {
   const struct udp_rail *rail = &p->tx.rail[ask->rail];
   const uint64_t window = rail->cc.window;
   const bool stops = ask->stops || rail->in_flight + 2 * ask->bytes > window;
-  const bool asked = p->asked >= p->tx.una;
-  p->unasked += ask->bytes;
-  if (!ask->ends && !(stops && !asked) && p->unasked < window / UDP_ASKS) return false;
-  p->unasked = 0;
-  p->asked = p->tx.next;
+  const bool asked = p->ask.asked >= p->tx.una;
+  p->ask.unasked += ask->bytes;
+  if (!ask->ends && !(stops && !asked) && p->ask.unasked < window / UDP_ASKS) return false;
+  p->ask.unasked = 0;
+  p->ask.asked = p->tx.next;
   return true;
 }
 
@@ -214,10 +216,10 @@ void udp_ack_send(struct tmb_net *e, struct udp_peer *p, uint8_t flags) {
     end =
         udp_record_write(buf->data, end, &(struct udp_record){.type = UDP_SACK, .sack = map}, NULL);
   struct udp_out out = {
-      .peer = p->rank, .rail = p->heard_rail, .head = buf->data, .head_bytes = end};
+      .peer = p->rank, .rail = p->life.rail, .head = buf->data, .head_bytes = end};
   fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, flags});
-  buf->next = e->loose;
-  e->loose = buf;
+  buf->next = e->out.loose;
+  e->out.loose = buf;
   out_add(e, p, &out, NULL);
 }
 
@@ -225,7 +227,7 @@ void udp_loose_send(struct tmb_net *e, struct udp_peer *p, struct udp_buf *buf,
                     const struct udp_out *made, uint32_t end) {
   struct udp_out out = *made;
   fill_header(e, p, &out, &(struct header_parts){p->tx.next, end - UDP_HEADER_BYTES, 0});
-  buf->next = e->loose;
-  e->loose = buf;
+  buf->next = e->out.loose;
+  e->out.loose = buf;
   out_add(e, p, &out, NULL);
 }

@@ -32,13 +32,13 @@ int udp_small_put(struct tmb_net *e, struct udp_peer *p, struct udp_record *r,
 
 /* Time passes while packets are handed over: the next put is compared with the end of that. */
 void udp_small_settle(struct tmb_net *e, struct udp_peer *p) {
-  p->dense = e->now_ns - p->small_ns <= DENSE_NS ? p->dense + 1 : 0;
-  const bool lone = p->dense < DENSE_FIRST || p->tx.una == p->tx.next;
-  if (!e->delivering && (lone || !e->config.coalesce)) (void)udp_gather_flush(e, p, 0);
-  const bool sends = e->out_count > 0;
+  p->gather.dense = e->time.now_ns - p->gather.small_ns <= DENSE_NS ? p->gather.dense + 1 : 0;
+  const bool lone = p->gather.dense < DENSE_FIRST || p->tx.una == p->tx.next;
+  if (!e->kept.threads && (lone || !e->config.coalesce)) (void)udp_gather_flush(e, p, 0);
+  const bool sends = e->out.count > 0;
   udp_out_flush(e);
-  p->small_ns = sends ? e->io.ops->now(e->io.state) : e->now_ns;
-  if (!p->open || p->open_count > 1) return;
-  tmb_store_rlx(&e->bulk_ns, e->now_ns); /* the progress thread looks often */
-  tmb_progress_thread_kick(e->thread);
+  p->gather.small_ns = sends ? e->io.ops->now(e->io.state) : e->time.now_ns;
+  if (!p->gather.buf || p->gather.count > 1) return;
+  tmb_store_rlx(&e->helper.bulk_ns, e->time.now_ns); /* the progress thread looks often */
+  tmb_progress_thread_kick(e->helper.thread);
 }

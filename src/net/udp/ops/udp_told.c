@@ -14,9 +14,9 @@
 #include <stdlib.h>
 
 static struct udp_told *told_new(struct tmb_net *e) {
-  struct udp_told *t = e->free_told;
+  struct udp_told *t = e->spare.told;
   if (TMB_LIKELY(t != NULL)) {
-    e->free_told = t->next;
+    e->spare.told = t->next;
     return t;
   }
   t = malloc(sizeof *t);
@@ -25,12 +25,12 @@ static struct udp_told *told_new(struct tmb_net *e) {
 }
 
 static void told_free(struct tmb_net *e, struct udp_told *t) {
-  t->next = e->free_told;
-  e->free_told = t;
+  t->next = e->spare.told;
+  e->spare.told = t;
 }
 
 void udp_told_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t category, bool signal) {
-  struct udp_told *last = p->open_told ? p->open_told_last : NULL;
+  struct udp_told *last = p->gather.told ? p->gather.told_last : NULL;
   if (last && last->op == op && last->category == category && last->signal == signal) {
     last->count++;
     return;
@@ -40,13 +40,13 @@ void udp_told_add(struct tmb_net *e, struct udp_peer *p, void *op, uint32_t cate
   if (last)
     last->next = t;
   else
-    p->open_told = t;
-  p->open_told_last = t;
+    p->gather.told = t;
+  p->gather.told_last = t;
 }
 
 struct udp_told *udp_told_take(struct udp_peer *p, uint64_t number) {
-  struct udp_told *list = p->open_told;
-  p->open_told = p->open_told_last = NULL;
+  struct udp_told *list = p->gather.told;
+  p->gather.told = p->gather.told_last = NULL;
   for (struct udp_told *t = list; t; t = t->next) t->number = number;
   return list;
 }
@@ -61,8 +61,8 @@ void udp_told_acked(struct tmb_net *e, struct udp_peer *p, struct udp_told *told
   while (told) {
     struct udp_told *next = told->next;
     if (told->signal) {
-      told->next = p->told_passing;
-      p->told_passing = told;
+      told->next = p->gather.passing;
+      p->gather.passing = told;
     } else {
       tell(e, p, told);
     }
@@ -71,7 +71,7 @@ void udp_told_acked(struct tmb_net *e, struct udp_peer *p, struct udp_told *told
 }
 
 void udp_told_passed(struct tmb_net *e, struct udp_peer *p) {
-  struct udp_told **at = &p->told_passing;
+  struct udp_told **at = &p->gather.passing;
   while (*at) {
     struct udp_told *t = *at;
     if (t->number >= p->tx.una) {

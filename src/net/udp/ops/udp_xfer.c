@@ -31,7 +31,7 @@ struct udp_xfer *udp_xfer_new(struct tmb_net *e, struct udp_peer *p, const struc
   x->record.total = total;
   if (r->nargs) memcpy(x->args, r->args, r->nargs * sizeof *x->args);
   x->record.args = x->args;
-  if (r->type == UDP_PART) x->record.id = ++p->next_id;
+  if (r->type == UDP_PART) x->record.id = ++p->bulk.next_id;
   x->src = src;
   x->total = total;
   x->category = x->local_category = UDP_NO_CATEGORY;
@@ -44,28 +44,28 @@ void udp_xfer_copy(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   if (!x->copy) e->up->fatal("no memory to copy a message of %zu bytes", (size_t)x->total);
   memcpy(x->copy, x->src, x->total);
   x->src = x->copy;
-  p->copied += x->total;
+  p->bulk.copied += x->total;
 }
 
 void udp_xfer_add(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   x->next = NULL;
-  if (p->last)
-    p->last->next = x;
+  if (p->bulk.last)
+    p->bulk.last->next = x;
   else
-    p->first = x;
-  p->last = x;
+    p->bulk.first = x;
+  p->bulk.last = x;
   udp_peer_busy(e, p);
   /* What is gathered goes first: signals of one rank keep their order while nothing is lost. */
-  if (p->first == x && udp_gather_flush(e, p, 0)) (void)udp_xfer_push(e, p);
+  if (p->bulk.first == x && udp_gather_flush(e, p, 0)) (void)udp_xfer_push(e, p);
   /* More than the window takes, or the kernel for a connection. */
-  if (p->first || udp_rail_flows(e, p)) {
-    tmb_store_rlx(&e->bulk_ns, e->now_ns);
-    tmb_progress_thread_kick(e->thread);
+  if (p->bulk.first || udp_rail_flows(e, p)) {
+    tmb_store_rlx(&e->helper.bulk_ns, e->time.now_ns);
+    tmb_progress_thread_kick(e->helper.thread);
   }
 }
 
 void udp_xfer_free(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
-  if (x->copy) p->copied -= x->total;
+  if (x->copy) p->bulk.copied -= x->total;
   free(x->copy);
   x->copy = NULL;
   x->complete = true;
@@ -75,19 +75,19 @@ void udp_xfer_free(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
 
 void udp_xfer_hold(struct tmb_net *e, struct udp_xfer *x) {
   x->held = true;
-  x->id = ++e->held_id;
-  x->next_held = e->held_xfers;
-  e->held_xfers = x;
+  x->id = ++e->held.last_id;
+  x->next_held = e->held.first;
+  e->held.first = x;
 }
 
 struct udp_xfer *udp_xfer_held(struct tmb_net *e, uint32_t id) {
-  struct udp_xfer *x = e->held_xfers;
+  struct udp_xfer *x = e->held.first;
   while (x && x->id != id) x = x->next_held;
   return x;
 }
 
 void udp_xfer_unhold(struct tmb_net *e, struct udp_xfer *x) {
-  struct udp_xfer **at = &e->held_xfers;
+  struct udp_xfer **at = &e->held.first;
   while (*at != x) at = &(*at)->next_held;
   *at = x->next_held;
   free(x);
@@ -100,7 +100,7 @@ static bool has_signal(const struct udp_xfer *x) {
 
 /* The target changes a signal when all packets before it have come. */
 void udp_xfer_passed(struct tmb_net *e, struct udp_peer *p) {
-  struct udp_xfer **at = &p->passing;
+  struct udp_xfer **at = &p->bulk.passing;
   while (*at) {
     struct udp_xfer *x = *at;
     if (x->last_number >= p->tx.una) {
@@ -117,8 +117,8 @@ void udp_xfer_acked(struct tmb_net *e, struct udp_peer *p, struct udp_xfer *x) {
   if (--x->unacked || !x->ended) return;
   udp_done_add(e, &(struct udp_done){.op = x->op, .category = x->local_category, .peer = p->rank});
   if (x->op && has_signal(x)) {
-    x->next = p->passing;
-    p->passing = x;
+    x->next = p->bulk.passing;
+    p->bulk.passing = x;
     return;
   }
   udp_done_add(e, &(struct udp_done){.op = x->op, .category = x->category, .peer = p->rank});
@@ -187,11 +187,11 @@ static uint64_t push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xf
   struct udp_slot *slot = udp_packet_send(e, p, &out, buf, end - UDP_HEADER_BYTES, flags);
   slot->xfer = x;
   if (TMB_UNLIKELY(p->mtu.bytes < p->mtu.most) && !x->ended && !streams)
-    udp_mtu_want(&p->mtu, e->now_ns);
+    udp_mtu_want(&p->mtu, e->time.now_ns);
   x->last_number = p->tx.next - 1;
-  if (udp_cc_paced(cc)) udp_cc_pace(cc, bytes, e->now_ns, p->tx.rail[rail].srtt_ns);
-  p->bulk_run += (uint32_t)bytes;
-  p->bulk_bytes += bytes;
+  if (udp_cc_paced(cc)) udp_cc_pace(cc, bytes, e->time.now_ns, p->tx.rail[rail].srtt_ns);
+  p->bulk.run += (uint32_t)bytes;
+  p->bulk.bytes += bytes;
   return bytes;
 }
 
@@ -199,11 +199,11 @@ static uint64_t push_packet(struct tmb_net *e, struct udp_peer *p, struct udp_xf
  * about as short as TCP keeps what is its own there: else a link that has one would be ours, for
  * nothing is lost there before it is full. Where round trips are short no queue stands. */
 static uint64_t host_takes(const struct tmb_net *e, struct udp_peer *p) {
-  const struct udp_rail *rail = &p->tx.rail[p->bulk_rail];
+  const struct udp_rail *rail = &p->tx.rail[p->bulk.rail];
   if (udp_rail_streams(e, p)) return UINT64_MAX; /* TCP sees to it */
   if (rail->srtt_ns <= STANDS_NS || !e->io.ops->waiting) return UINT64_MAX;
-  const uint64_t waits = e->io.ops->waiting(e->io.state, p->rank, p->bulk_rail);
-  if (waits >= HOST_MIN) p->fills_link = true;
+  const uint64_t waits = e->io.ops->waiting(e->io.state, p->rank, p->bulk.rail);
+  if (waits >= HOST_MIN) p->bulk.fills_link = true;
   if (rail->srtt_ns <= HOST_NS) return UINT64_MAX;
   if (rail->in_flight < HOST_MIN) return HOST_MIN;
   const uint64_t window =
@@ -213,13 +213,13 @@ static uint64_t host_takes(const struct tmb_net *e, struct udp_peer *p) {
 }
 
 uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
-  uint64_t room = p->first ? host_takes(e, p) : 0;
-  while (p->first) {
-    struct udp_xfer *x = p->first;
+  uint64_t room = p->bulk.first ? host_takes(e, p) : 0;
+  while (p->bulk.first) {
+    struct udp_xfer *x = p->bulk.first;
     if (!room) {
       udp_out_flush(e);
       room = host_takes(e, p);
-      if (!room) return e->now_ns + GATE_NS; /* or what is in flight is acknowledged before */
+      if (!room) return e->time.now_ns + GATE_NS; /* or what is in flight is acknowledged before */
     }
     uint64_t due_ns = UINT64_MAX;
     if (udp_tx_room(&p->tx) <= UDP_XFER_SLOTS) return UINT64_MAX;
@@ -228,8 +228,8 @@ uint64_t udp_xfer_push(struct tmb_net *e, struct udp_peer *p) {
     const uint64_t bytes = push_packet(e, p, x, rail);
     room -= TMB_MIN(room, bytes);
     if (!x->ended) continue;
-    p->first = x->next;
-    if (!p->first) p->last = NULL;
+    p->bulk.first = x->next;
+    if (!p->bulk.first) p->bulk.last = NULL;
   }
   return UINT64_MAX;
 }
