@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static volatile uint64_t sink; /* what was got is looked at */
+static volatile uint64_t sink; /* keeps the read of what was got */
 
 /* What every loop below needs, in registers: a store through an unknown address would make the
  * compiler read them from *b again and again. */

@@ -24,7 +24,7 @@ struct caf_attach_list;
 /* Words of a member of a team that the others read. */
 struct caf_words {
   uint64_t begun; /* collectives of the team that this image has begun */
-  uint64_t slot;  /* what it tells the others in caf_tell */
+  uint64_t slot;  /* what it gives the others in caf_tell */
   /* Serial number of the coarray that barrier number k deallocates, at [k % 2], and the low bits of
    * k: k << 32 | serial. */
   uint64_t freed[2];
@@ -86,7 +86,7 @@ struct caf {
   int *lost;                 /* [size] 0, or CAF_STAT_STOPPED or CAF_STAT_FAILED: it is gone */
   uint32_t lost_count;
   uint8_t *reach;           /* [size] enum in pending.h: whether memory of a rank is mapped */
-  uint32_t pending;         /* of enum in pending.h: what an access has to look at first */
+  uint32_t pending;         /* of enum in pending.h: what an access has to check first */
   const uint64_t *attached; /* [size] attach_word of each rank: 0: it has attached no event */
   struct caf_attach_list *attach_list, **attach_copy; /* own, of others; attach.c */
   uint64_t *waiting;                                  /* event that this image waits for, or NULL */
@@ -110,7 +110,7 @@ struct caf_shared {
   uint64_t ended;       /* images that have ended normally: each adds 1 to all others' */
   uint64_t state;       /* of this image: 0 running, CAF_STAT_STOPPED */
   uint64_t attach_list; /* address of the list of attached sections (attach.c) */
-  uint64_t attach_word; /* what this image tells the others of it */
+  uint64_t attach_word; /* what this image gives the others of it */
   /* [size] sync images: posts by each rank, CAF_GONE when it is gone; [size] attach_word of each.
    */
   uint64_t word[];
@@ -134,7 +134,7 @@ static inline void caf_settle(void) {
 /* What a wait of the statement is for. */
 struct caf_shown {
   unsigned needs;                /* GEXX_WAIT_* */
-  int polls;                     /* 1: a loop that looks at `home` */
+  int polls;                     /* 1: a loop that polls `home` */
   gex_Rank_t peer, home;         /* GEX_RANK_INVALID: none */
   gex_Event_t event;             /* that the loop tests, or GEX_EVENT_INVALID */
   const struct caf_token *token; /* what is waited for, or NULL */

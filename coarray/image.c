@@ -132,7 +132,7 @@ static bool everybody_ended(void) {
   return true;
 }
 
-/* Tell all images that this one has ended, and wait for the others. */
+/* Report the end of this image to all, and wait for the others. */
 static void end_normally(void) {
   if (caf.ending) return;
   caf.ending = true;
@@ -256,7 +256,7 @@ static void fill_seed(uint32_t *seed, size_t words, uint64_t start) {
   }
 }
 
-/* The value of the first image that is left, told to all of the team. */
+/* The value of the first image that is left, sent to all of the team. */
 static uint64_t caf_common(uint64_t mine) {
   uint64_t *all = calloc(caf.team->size, sizeof *all), value = mine;
   if (!all) return mine;

@@ -44,7 +44,7 @@ typedef struct gexx_ad_s *gex_AD_t;
 GEXX_API void gex_AD_Create(gex_AD_t *ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
                             gex_Flags_t flags);
 
-/* Ends a domain whose operations are complete on all members (a barrier has told so). Collective;
+/* Ends a domain whose operations are complete on all members (after a barrier). Collective;
  * not a barrier; normal context. API 05.3. */
 GEXX_API void gex_AD_Destroy(gex_AD_t ad);
 

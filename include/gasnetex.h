@@ -408,7 +408,7 @@ GEXX_API int gex_EP_Create(gex_EP_t *ep_p, gex_Client_t client, gex_EP_Capabilit
  * flags, endpoint bound before). API 01.5. */
 GEXX_API int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags);
 
-/* Tells all members of `tm` the bound segments of the listed endpoints of this process, so that
+/* Gives all members of `tm` the bound segments of the listed endpoints of this process, so that
  * they may be targeted through any team or TM-pair. [in] eps: [num_eps], distinct, idle; unbound
  * ones are skipped; num_eps may be 0 and differ. [in] flags: 0. Collective; normal context; polls.
  * Returns GASNET_OK. API 01.5. */
@@ -702,7 +702,7 @@ GEXX_INLINE int gex_HSL_Trylock(gex_HSL_t *hsl) {
 #define GEX_EC_RMW (1u << 4)
 #define GEX_EC_ALL (GEX_EC_GET | GEX_EC_PUT | GEX_EC_AM | GEX_EC_LC | GEX_EC_RMW)
 
-/* The parts of the inlines below that look at an event; debug clients also bring GEX_EVENT_INVALID
+/* The parts of the inlines below that test an event; debug clients also bring GEX_EVENT_INVALID
  * here, so that the context is checked. */
 GEXX_API int gexx_event_test(gex_Event_t event);
 GEXX_API void gexx_event_wait(gex_Event_t event);

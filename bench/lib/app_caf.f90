@@ -202,7 +202,7 @@ contains
     phase = next
   end subroutine
 
-  ! After iteration `done` (0: the one that warms up); seldom more than a look at the clock of image 1.
+  ! After iteration `done` (0: the one that warms up); seldom more than a read of the clock of image 1.
   subroutine app_progress(way, done)
     character(*), intent(in) :: way
     integer, intent(in) :: done

@@ -17,7 +17,7 @@
 
 #include <gasnet_coll.h>
 
-/* Looks before the processor is offered to others: a busy machine takes it for milliseconds then.
+/* Polls before the processor is offered to others: a busy machine takes it for milliseconds then.
  */
 #define MEET_SPINS 300000u
 

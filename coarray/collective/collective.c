@@ -152,7 +152,7 @@ static void vote(void *arg, char *element) {
   }
 }
 
-/* Reals of kind 10 and 16 look alike in a descriptor: the images look at the values, and agree. */
+/* Descriptors of reals of kind 10 and 16 are equal: the images compare the values, and agree. */
 static bool agree_kind10(const struct caf_desc *a) {
   struct kind_vote v = {{0, 0}, a->dtype.elem_len / 16};
   struct caf_section s;
@@ -186,7 +186,7 @@ static const struct row *row_of(const struct caf_desc *a) {
 /* gfortran 11 and 12 pass a text of fixed length by value, and the rest of arguments as if by
  * reference. What a text that nobody has defined holds can look like an address: so it is none when
  * the lengths are those of a text in registers, of which the second one makes all later arguments
- * move by one, to `after`; and caf_fail looks whether there is memory before it writes. */
+ * move by one, to `after`; and caf_fail checks whether there is memory before it writes. */
 struct caf_status caf_collective_status(int *stat, char *errmsg, size_t errmsg_len, size_t after,
                                         int *a_len) {
   const uintptr_t at = (uintptr_t)errmsg;

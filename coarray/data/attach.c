@@ -4,7 +4,7 @@
  *
  * Owns: this image's list of attached sections, and copies of the others' lists. Called by Fortran
  * programs through the module, and by every remote assignment where a list is known. Calls:
- * signals, gets. Invariants: attaching is local: it changes the own list and tells every image the
+ * signals, gets. Invariants: attaching is local: it changes the own list and sends every image the
  * list's version by a put that ends at the next image control statement, so images that synchronise
  * with this one afterwards know it; a reader copies a list whose version did not change meanwhile
  * (an odd version: a change is in progress). A section is described by counts and strides; those of
@@ -62,7 +62,7 @@ int caf_attach_init(void) {
   return 0;
 }
 
-/* Tell all images the version and the kinds of the list. */
+/* Send all images the version and the kinds of the list. */
 static void publish(void) {
   const struct caf_attach_list *list = caf.attach_list;
   uint64_t word = list->version << 2;
@@ -196,7 +196,7 @@ void tombolo_caf_detach_notify(const void *notify, int *stat, CFI_cdesc_t *errms
 
 /* ---- the lists of others */
 
-/* The list of a rank, as of the version that its word tells. NULL: out of memory. */
+/* The list of a rank, as of the version in its word. NULL: out of memory. */
 static const struct caf_attach_list *list_of(uint32_t rank) {
   struct caf_attach_list **copy = &caf.attach_copy[rank];
   const uint64_t version = caf.attached[rank] >> 2;

@@ -24,7 +24,7 @@ static inline bool caf_is_near(uint32_t rank) {
 
 /* Bits of caf.pending. CAF_UNDER_WAY: puts to far ranks, or asynchronous transfers. CAF_SERVES:
  * other images reach the memory of this one, or its accessors, by messages, which it takes in when
- * it polls: so must a program that does nothing but look at a variable of its own image. */
+ * it polls: so must a program that does nothing but read a variable of its own image. */
 enum { CAF_UNDER_WAY = 1, CAF_SERVES = 2 };
 
 /* Called by statements of which programs make loops that wait: takes in messages; now and then
@@ -34,7 +34,7 @@ static inline void caf_serve(void) {
   if (__builtin_expect(caf.pending & CAF_SERVES || ++caf.served % SELDOM == 0, 0)) gasnet_AMPoll();
 }
 
-/* Told by statements that only look what they found and where: a loop that has found the same for
+/* Statements that only read report what they found and where: a loop that has found the same for
  * long offers its processor to others, among which may be the image that it waits for. */
 void caf_looked(const void *where, int64_t found);
 

@@ -194,7 +194,7 @@ static void answer(gex_Token_t token, const char *message) {
       r.code = CAF_STAT_ERROR;
     r.at = (uintptr_t)shared;
   }
-  if (!out) abort(); /* no memory for a few words: nothing can be told */
+  if (!out) abort(); /* no memory for a few words: nothing can be reported */
   memcpy(out, &r, sizeof r);
   if (fits && bytes) memcpy(out + sizeof r, result, bytes);
   gex_AM_ReplyMedium0(token, H_REPLY, out, sizeof r + (fits ? bytes : 0), GEX_EVENT_NOW, 0);

@@ -68,9 +68,9 @@ const struct caf_token *caf_token_at(const char *address) {
   return NULL;
 }
 
-/* Read what the members that are left have told, where the layer did not bring it. One collective,
+/* Read what the members that are left have sent, where the layer did not bring it. One collective,
  * as the layer's is: images that it did bring it to take part in no other. Until the SYNC ALL that
- * ends ALLOCATE nobody tells anything else. */
+ * ends ALLOCATE no image sends anything else. */
 static int read_told(struct caf_team *team, uint64_t *all) {
   const int code = caf_meet(team);
   for (uint32_t i = 0; i < team->size; i++) {
@@ -83,7 +83,7 @@ static int read_told(struct caf_team *team, uint64_t *all) {
   return code;
 }
 
-/* Tell the team where the memory of this image is; an odd number stands for none. Returns whether
+/* Send the team the place of this image's memory; an odd number stands for none. Returns whether
  * every image that is left has got some. */
 static bool gather(struct caf_token *t) {
   struct caf_team *team = caf.team;

@@ -23,11 +23,11 @@ CAF_EXPORT void CAF(event_wait)(void *token, size_t index, int until, int *stat,
 CAF_EXPORT void CAF(event_query)(void *token, size_t index, int image, int *count, int *stat);
 
 #define WORD    8u     /* bytes of an event or a lock */
-#define TESTS   1000u  /* looks before a wait sleeps between them */
+#define TESTS   1000u  /* tests before a wait sleeps between them */
 #define YIELDS  20000u /* of a wait that polls, before it sleeps */
 #define LOOK_US 1000u  /* longest sleep between checks which image is lost */
 
-/* Whether an event of a near rank counts more posts than EVENT_QUERY can tell. */
+/* Whether an event of a near rank counts more posts than EVENT_QUERY can return. */
 static bool too_many(uint32_t rank, void *word) {
   uint64_t value;
   gex_RMA_GetBlocking(caf.tm, &value, rank, word, sizeof value, 0);

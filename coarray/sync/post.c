@@ -5,7 +5,7 @@
  * Owns: the queue of posts that messages have brought, and the flags. Called by event.c and by the
  * files of notified access. Calls: signals, active messages, puts, remote atomics. Invariants: an
  * event's word counts posts that came and were not taken, but for those in the queue or in flags,
- * which this image adds to the word when it looks at the event. A flag is written by one poster
+ * which this image adds to the word when it reads the event. A flag is written by one poster
  * alone and only grows; its owner keeps how much of it was added. Handlers run in polls of this
  * thread.
  *
@@ -31,7 +31,7 @@ struct posted {
   uint64_t count;
 };
 
-/* What a poster tells an owner, in the owner's segment. event: address of the word; 0: not used. */
+/* What a poster gives an owner, in the owner's segment. event: address of the word; 0: not used. */
 struct flag {
   uint64_t event, count;
 };
@@ -46,7 +46,7 @@ static struct {
   struct flag *here;   /* [size][FLAGS] of each poster, in the segment */
   uint64_t *added;     /* [size][FLAGS] how much of each has been added to its event */
   uintptr_t *there;    /* [size] addresses of the others' `here` */
-  struct flag **given; /* [size][FLAGS] what this image has told each rank, NULL: nothing */
+  struct flag **given; /* [size][FLAGS] what this image has sent to each rank, NULL: nothing */
 } flags;
 
 /* ---- queue */
@@ -142,8 +142,8 @@ void caf_posts_settle_slow(void) {
 
 /* ---- flags */
 
-/* The flag of an event at a rank in this image's table; a new one is told to its owner. NULL: all
- * are used. */
+/* The flag of an event at a rank in this image's table; a new one is reported to its owner. NULL:
+ * all are used. */
 static struct flag *flag_of(uint32_t rank, uint64_t event) {
   struct flag *given = flags.given[rank];
   if (!given) given = flags.given[rank] = calloc(FLAGS, sizeof *given);
@@ -172,7 +172,7 @@ static void flag_post(uint32_t rank, void *word) {
   gex_RMA_PutBlocking(caf.tm, rank, &there->count, &flag->count, sizeof flag->count, 0);
 }
 
-/* Posts that flags of events in [low, high) tell, since the last call. */
+/* Posts by flags of events in [low, high) since the last call. */
 static uint64_t flags_remove(uintptr_t low, uintptr_t high) {
   uint64_t found = 0;
   for (uint32_t r = 0; r < caf.size; r++)

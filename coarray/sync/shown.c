@@ -8,9 +8,9 @@
  */
 #include "caf.h"
 
-static struct caf_shown shown; /* the wait, as its begin has told */
+static struct caf_shown shown; /* the wait, as its begin has described it */
 
-/* The name of the variable, which takes a look at the program's symbols. */
+/* The name of the variable, which takes a search of the program's symbols. */
 static void find_name(gexx_WaitInfo_t *info) {
   static char name[CAF_NAME_ROOM];
   const struct caf_token *token =

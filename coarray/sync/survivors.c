@@ -3,9 +3,9 @@
  * Collective subroutines of teams that were formed after the loss of an image.
  *
  * Owns nothing beyond a call. Called by collective.c. Calls: caf_tell, gets. Invariants: the layer
- * has no team for these images, so each shows its data in its segment, tells the others where, and
- * reads theirs: slow for many images, and rare. Results are combined in the order of images, so all
- * images get equal bits.
+ * has no team for these images, so each shows its data in its segment, sends the others the place,
+ * and reads theirs: slow for many images, and rare. Results are combined in the order of images, so
+ * all images get equal bits.
  */
 #include "collective/collective.h"
 

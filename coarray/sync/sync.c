@@ -19,7 +19,7 @@ CAF_EXPORT void CAF(sync_memory)(int *stat, char *errmsg, size_t errmsg_len);
 CAF_EXPORT void CAF(sync_images)(int count, int *images, int *stat, char *errmsg,
                                  size_t errmsg_len);
 
-#define TESTS   1000u /* looks before a wait sleeps between them */
+#define TESTS   1000u /* tests before a wait sleeps between them */
 #define LOOK_US 1000u /* longest sleep between checks which image has ended */
 
 enum { FEW_IMAGES = 16 };
@@ -97,7 +97,8 @@ int caf_wait_event(gex_Event_t event, struct caf_team *team) {
   return 0;
 }
 
-/* Begins to show that a rank is looked at until it does its part; at the look when it is time. */
+/* Shows, from the test on at which it is time, that this image polls a rank until it does its part.
+ */
 static void show_looks(uint32_t looks, uint32_t rank) {
   if (looks == TESTS)
     caf_show_begin(&(struct caf_shown){.needs = GEXX_WAIT_PEER,

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* What an image tells the others: its team's number, its index in it (0: as in the parent), and
+/* What an image sends the others: its team's number, its index in it (0: as in the parent), and
  * whether it knows of a loss. Never 0. */
 struct told {
   uint32_t number, index;
@@ -26,7 +26,7 @@ static struct told decode(uint64_t word) {
   return (struct told){(uint32_t)word, (uint32_t)(word >> 33), (word >> 32 & 1) != 0};
 }
 
-/* Table of the members, by what every image of the parent has told. Returns 0, or CAF_STAT_ERROR
+/* Table of the members, by what every image of the parent has sent. Returns 0, or CAF_STAT_ERROR
  * when there is no memory, or the indices are not 1, 2, .. in some order. */
 static int list_members(struct caf_team *team, const struct caf_team *parent,
                         const uint64_t *told) {
@@ -48,7 +48,7 @@ static int list_members(struct caf_team *team, const struct caf_team *parent,
   return placed == team->size ? 0 : CAF_STAT_ERROR;
 }
 
-/* Make a team: each image tells what it wants. Where anybody knows of a loss, the team is made
+/* Make a team: each image sends what it wants. Where anybody knows of a loss, the team is made
  * without the layer, which needs all members. */
 static int make_team(struct caf_team *team, struct caf_team *parent, uint32_t index) {
   uint64_t *told = calloc(parent->size, sizeof *told);

@@ -20,7 +20,7 @@ extern "C" {
 
 /* Head of an atomic domain. */
 struct gexx_ad_s {
-  const intptr_t *delta; /* [size] as that of the team, or NULL: the library has to look */
+  const intptr_t *delta; /* [size] as that of the team, or NULL: the library has to decide */
   gex_TM_t tm;
   void *cdata;
   uint32_t dt, ops, flags;
@@ -57,8 +57,8 @@ GEXX_API int gexx_ad_op_nbi(gex_AD_t ad, const struct gexx_ad_op *op);
 /* Whether an opcode is one instruction, known when compiling. */
 #define GEXX_AD_ONE(op, loops) (__builtin_constant_p(op) && !(GEXX_AD_FETCHING(op) & (loops)))
 
-/* Table of a domain, NULL: the library has to look. Read once for each operation: it changes when a
- * member is lost (ext_failure.h). */
+/* Table of a domain, NULL: the library has to decide. Read once for each operation: it changes when
+ * a member is lost (ext_failure.h). */
 GEXX_INLINE const intptr_t *gexx_ad_delta(gex_AD_t ad) {
   return GEXX_DEBUG ? (const intptr_t *)NULL : __atomic_load_n(&ad->delta, __ATOMIC_RELAXED);
 }

@@ -43,7 +43,7 @@ GEXX_API int gexx_rma_put_nbi_val(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_
 GEXX_API gex_Event_t gexx_rma_put_nb_val(gex_TM_t tm, gex_Rank_t rank, void *dest,
                                          gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags);
 
-/* What to add to an address of (tm, rank); GEXX_UNMAPPED also where the library has to look first.
+/* What to add to an address of (tm, rank); GEXX_UNMAPPED also where the library has to decide.
  * Read once for each operation: it changes when the peer is lost (ext_failure.h). */
 GEXX_INLINE intptr_t gexx_rma_delta(gex_TM_t tm, gex_Rank_t rank) {
   return GEXX_DEBUG ? GEXX_UNMAPPED : __atomic_load_n(&tm->delta[rank], __ATOMIC_RELAXED);

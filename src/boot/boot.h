@@ -64,7 +64,7 @@ struct tmb_boot {
   const uint8_t *secret; /* [TMB_BOOT_SECRET_BYTES] of the job; NULL for a single process */
   struct tmb_ctl *ctl;   /* control block, NULL if not supervised */
   const struct tmb_bootstrap_ops *ops; /* how ranks exchange data and ends, bootstrap.h */
-  int agent_fd;                        /* wakes the supervisor; -1: it need not be told */
+  int agent_fd;                        /* wakes the supervisor; -1: it needs no wake-up */
   uint32_t gathers;                    /* rounds with data so far */
   struct tmb_status *status;           /* page of this rank; never NULL in a rank */
   bool mpi_is_alone; /* an MPI of this process would know nothing of the job; not said yet */

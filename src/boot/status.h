@@ -8,7 +8,7 @@
  * block through /proc. A thread writes what it waits for just before it sleeps, and clears it
  * afterwards; nothing is written by operations that complete without sleeping. Counts of the calls
  * that all members of a team make lie here instead of in the rank's own memory, so that whoever has
- * not called can be told from outside. Invariants: everything in it is a hint for people, nothing
+ * not called can be seen from outside. Invariants: everything in it is a hint for people, nothing
  * in the library depends on it; a reader takes no value for an index or a length unchecked.
  */
 #ifndef TMB_BOOT_STATUS_H

@@ -99,7 +99,7 @@ struct tmb_near_seen {
   uint64_t head[2];
 };
 
-/* What core tells the engine at open. Lifetime: the job. */
+/* What core gives the engine at open. Lifetime: the job. */
 struct tmb_near_env {
   uint64_t *handled;     /* [2] for the positions up to which this rank has handled requests and
                             replies, or NULL */
@@ -208,7 +208,7 @@ void tmb_near_close(struct tmb_near *near);
 
 /* ---- near_am.c */
 
-/* Try to send to the rank of near index `to`; out->peer is not looked at. A Long's destination is
+/* Try to send to the rank of near index `to`; out->peer is not read. A Long's destination is
  * in that rank's mapped segment, or its payload is in place (filled). 0: the payload has been read.
  * TMB_AGAIN: no resources now; out->staged may hold one, call again with the same struct or release
  * it. Never blocks, never runs handlers. Any thread. */
@@ -271,7 +271,7 @@ void tmb_near_door_ring(struct tmb_near *near, uint32_t rank);
 bool tmb_near_sleep(struct tmb_near *near, uint64_t (*last_check)(void *), void *arg);
 
 /* The same by steps, for a thread that then sleeps in poll, on its bell among others: say that it
- * is about to, before it looks for the last time; and that it does not any more. in timed_out: it
+ * is about to, before it polls for the last time; and that it does not any more. in timed_out: it
  * slept, and nothing woke it. */
 void tmb_near_doze_begin(struct tmb_near *near);
 void tmb_near_doze_end(struct tmb_near *near, bool timed_out);

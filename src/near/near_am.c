@@ -45,7 +45,7 @@ static inline struct header header_of(uint64_t word) {
                          .slots = (uint8_t)(word >> 56)};
 }
 
-/* The store is hidden from the thread sanitizer, which is told by annotations instead: the slot
+/* The store is hidden from the thread sanitizer, which gets annotations instead: the slot
  * comes back through the consumer, often another process. */
 TMB_NO_TSAN static inline void publish(struct tmb_near_slot *slot, uint32_t lap,
                                        const struct tmb_near_slot *h) {
@@ -256,7 +256,7 @@ static int drain(struct tmb_near *near, struct tmb_near_inbox *box, uint32_t rep
 }
 
 /*
- * Whether the next record of an inbox is there; a look that decides only whether to try. With
+ * Whether the next record of an inbox is there; a hint that decides only whether to try. With
  * several consuming threads `next` and `lap` may be out of date, and then this reads a word that a
  * producer is just filling: hence not checked for races.
  */

@@ -4,7 +4,7 @@
  *
  * Owns: the `door` part of the control block. Called by the send paths (through
  * tmb_near_notify) and core. Calls: os/futex, os/wait_fd. Protocol. Sleeper: b = bell; sleeping =
- * 1; process-wide fence; look again; sleep while bell == b. Waker: publish; if sleeping: sleeping =
+ * 1; process-wide fence; poll again; sleep while bell == b. Waker: publish; if sleeping: sleeping =
  * 0, bell += 1, wake all. The waker's store-load order is enforced by the sleeper's membarrier (or,
  * on kernels without it, by a fence of the waker). bell is read before sleeping is set, so a waker
  * that clears another thread's mark also changes the value that this one sleeps on: no wake-up is

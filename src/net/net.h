@@ -88,7 +88,7 @@ struct tmb_net_up {
   void (*packet)(const char *what, uint32_t peer, size_t bytes);
 };
 
-/* What core tells a conduit at open. Lifetime: the job. */
+/* What core gives a conduit at open. Lifetime: the job. */
 struct tmb_net_env {
   uint32_t abi; /* TMB_NET_ABI */
   uint32_t rank, size;
@@ -149,7 +149,7 @@ struct tmb_net_ops {
    * `local_category` when the source has been read, possibly inside the call. The source of a put
    * must not change before that, and is not read after it. TMB_AGAIN: nothing was done, call again
    * after progress. Never blocks, never runs handlers: what does not fit now waits in the conduit,
-   * which is told of nbytes only, not of memory that it may keep. TMB_E_UNSUPPORTED: nothing was
+   * which gets nbytes only, not memory that it may keep. TMB_E_UNSUPPORTED: nothing was
    * done, and this one is to be built from messages. rma->resume is not used. Any thread, also
    * inside up->am. Both empty: built from messages by net/defaults. */
   int (*put)(struct tmb_net *net, const struct tmb_rma *rma);
@@ -185,7 +185,7 @@ struct tmb_net_ops {
    * is called once more before the thread sleeps. Called as well, with max 0, after other calls of
    * the conduit while a thread of this process sleeps: what it then says about the timer, 0 if
    * something is kept to be delivered, reaches that thread. Returns the number of entries. Any
-   * thread; cheap. Empty: a waiting thread looks again after at most a millisecond. */
+   * thread; cheap. Empty: a waiting thread polls again after at most a millisecond. */
   uint32_t (*wait_fds)(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns);
 
   /* Whether all that this rank has sent has been acknowledged. Core calls it, and progress, before

@@ -13,7 +13,7 @@
 
 #define TMB_DEFERRED_PUTS_MAX 256 /* puts that may wait in a process at a time */
 
-/* Send a put by message, now or later from progress. The caller is not told when it is complete,
+/* Send a put by message, now or later from progress. The caller does not learn when it is complete,
  * and keeps the source unchanged until the signal has changed. Returns at once, a signal without
  * data that found no room after some calls of progress, unless TMB_DEFERRED_PUTS_MAX puts wait
  * already; then it waits for room. Normal context; any thread. */

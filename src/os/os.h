@@ -67,7 +67,7 @@ int tmb_os_cpu_visit(int index);
 /* Number of the processor that runs the caller now; 0 if unknown. */
 int tmb_os_cpu_current(void);
 
-/* How the processors are arranged; fields are 0 where /sys does not tell. */
+/* How the processors are arranged; fields are 0 where /sys does not say. */
 struct tmb_os_topology {
   int online, usable;   /* processors, as the functions above */
   int sockets, cores;   /* among the online processors */
@@ -161,8 +161,8 @@ struct tmb_os_process {
                       told */
 };
 
-/* Look at a process. in memory: whether out->memory is wanted: that takes time in proportion to the
- * process's memory. Returns false if there is no such process. */
+/* Read the state of a process. in memory: whether out->memory is wanted: that takes time in
+ * proportion to the process's memory. Returns false if there is no such process. */
 bool tmb_os_process(pid_t pid, bool memory, struct tmb_os_process *out);
 
 /* Open, for reading, the file with this inode number that a process has open; -1: none. */
@@ -173,7 +173,7 @@ uint64_t tmb_os_pid_space(void);
 
 /*
  * Send a signal to a process that is not a child of ours: only if it started at `start_time`.
- * in sig: 0: only look. Returns 0, TMB_E_STATE if that process is gone, TMB_E_ARG for a start time
+ * in sig: 0: only check. Returns 0, TMB_E_STATE if that process is gone, TMB_E_ARG for a start time
  * of 0, TMB_E_SYS if it may not be signalled.
  */
 int tmb_os_signal_process(pid_t pid, uint64_t start_time, int sig);

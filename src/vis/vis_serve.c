@@ -110,7 +110,7 @@ static void move(const struct tmb_am_in *in, const struct tmb_vis_head *h, const
     move_list(in, h, wire, packed, unpack);
 }
 
-/* Take the head of a piece, and see that the parts of the message that it tells of are there. in
+/* Take the head of a piece, and check that the parts of the message that it announces are there. in
  * carries: whether the data come along. */
 static struct tmb_vis_head head_of(const struct tmb_am_in *in, bool carries) {
   struct tmb_vis_head h;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests in which processes of the job die and the others go on (ext_failure.h). On top of job.h:
- * start, ways to die, waiting for the news, a barrier of those that are left, and the end.
+ * start, methods to die, waiting for the report, a barrier of those that are left, and the end.
  */
 #ifndef TMB_TEST_LOSS_H
 #define TMB_TEST_LOSS_H

@@ -2,7 +2,7 @@
 /*
  * Devices without hardware in tests: the simulated one (tests/plugin/mk_sim.c), or with
  * TMB_DEVICE=cuda in the environment the CUDA plug-in on a mock driver (tests/plugin/cuda_mock.c).
- * Selects one, and looks at its memory beside the library.
+ * Selects one, and reads its memory beside the library.
  */
 #ifndef TMB_TEST_MK_DEV_H
 #define TMB_TEST_MK_DEV_H

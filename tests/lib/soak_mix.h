@@ -294,7 +294,7 @@ static void soak_atomic(struct soak_worker *w, gex_Rank_t to) {
   if (op == GEX_OP_SWAP || (op == GEX_OP_FCAS && expected == m->counter)) m->counter = operand;
 }
 
-/* Puts a note and raises its signal; now and then looks whether both are there. */
+/* Puts a note and raises its signal; now and then checks whether both are there. */
 static void soak_signal(struct soak_worker *w, gex_Rank_t to) {
   struct soak_model *const m = &w->model[to];
   struct soak_words *const words = soak_words_at(to, job.rank, w->id);

@@ -205,7 +205,7 @@ static void agent_frame(struct tree *t, const struct frame *f) {
 
 /* ---- getting ready */
 
-/* Something to tell programs apart by: of what the file holds. */
+/* A number that differs for programs of other contents. */
 static uint64_t hash_file(const char *path) {
   static unsigned char buffer[READ_BYTES];
   uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a, by words of 8 bytes */

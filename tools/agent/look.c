@@ -241,7 +241,7 @@ bool look_now(struct tree *t, struct tmb_snapshot *s) {
 
 /* ---- frames */
 
-/* An agent tells what it sees. */
+/* An agent sends what it reads. */
 static void tell_seen(struct tree *t, const struct frame *f) {
   struct tmb_snapshot s;
   struct pack p = {0};

@@ -57,7 +57,8 @@ static struct frame event_frame(const struct tmb_sup_event *event, uint32_t orig
       .type = FRAME_EVENT, .a = origin, .bytes = sizeof *event, .data = (const char *)event};
 }
 
-/* Whether some rank of this node's part ends when another is lost: told above when it changes. */
+/* Whether some rank of this node's part ends when another is lost: reported upwards when it
+ * changes. */
 static void tell_policy(struct tree *t) {
   bool refuses = t->own_refuses;
   for (uint32_t i = 0; i < t->children; i++) refuses |= t->child[i].refuses;

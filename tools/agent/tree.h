@@ -102,7 +102,7 @@ void tree_send_up(struct tree *tree, struct frame frame);
 void tree_send_down(struct tree *tree, struct frame frame);
 void tree_send_to(struct tree *tree, uint32_t host, struct frame frame);
 
-/* Tell all other nodes what the supervisor of this one has found. */
+/* Report to all other nodes what the supervisor of this one has found. */
 void tree_tell(struct tree *tree, const struct tmb_sup_event *event);
 
 /* A host of this node's part has come to its end. in why: NULL: in order. */

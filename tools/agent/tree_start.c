@@ -148,7 +148,7 @@ static int start_child(struct tree *t, struct tree_child *c) {
   if (c->pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(TOOL_EXIT_FAILED);
-    setpgid(0, 0); /* a Ctrl-C at the terminal is for the launcher, which tells the agents */
+    setpgid(0, 0); /* a Ctrl-C at the terminal is for the launcher, which notifies the agents */
     if (dup2(out[0], 0) < 0 || dup2(in[1], 1) < 0 || dup2(err[1], 2) < 0) _exit(TOOL_EXIT_FAILED);
     plain_signals();
     become_ssh(t, t->job.host_name[c->first]);

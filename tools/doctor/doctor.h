@@ -55,7 +55,7 @@ void doctor_hosts(struct doctor *d, const struct host_list *list);
 /* ---- doctor_programs.c: compilers, and how programs are run */
 void doctor_compilers(struct doctor *d);
 
-/* in version: as the compiler tells, "" if it is not there. */
+/* in version: as the compiler prints, "" if it is not there. */
 void doctor_judge_gfortran(struct doctor *d, const char *command, const char *version);
 
 struct doctor_program {

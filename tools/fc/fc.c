@@ -63,7 +63,7 @@ static char *root_folder(void) {
   return dirname(dirname(path));
 }
 
-/* Whether the compiler is told to stop before linking. */
+/* Whether the compiler has to stop before linking. */
 static bool links(int argc, char **argv) {
   static const char *const stops[] = {"-c", "-S", "-E", "-fsyntax-only", "-M", "-MM"};
   for (int i = 1; i < argc; i++)

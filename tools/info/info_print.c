@@ -37,7 +37,7 @@ static void make_label(const char *key, char *label) {
   }
 }
 
-/* A value as people read it, with the unit that its key tells. */
+/* A value as people read it, with the unit that its key names. */
 static void make_text(const char *key, const json_t *value, char *text, size_t text_bytes) {
   const int unit = unit_of(key);
   char scaled[TMB_FMT_BYTES];

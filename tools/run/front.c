@@ -55,7 +55,7 @@ int front_open(struct front *f, struct tree *tree, struct run_label *label) {
 
 /* ---- output */
 
-/* Tells agents how much of theirs has been delivered. */
+/* Reports to agents how much of theirs has been delivered. */
 static void tell_taken(struct front *f, uint32_t sink, size_t bytes) {
   struct front_sink *s = &f->sink[sink];
   while (bytes > 0 && s->owners.at < s->owners.bytes) {

@@ -5,7 +5,7 @@
  * Owns: struct root, on the stack of run_hosts_main. Called by run.c. Calls: hosts, tree, front,
  * boot/launch, boot/supervise. It runs no ranks itself: agents do, one for each host, this one's,
  * too. Invariants: no rank is started before every host is ready; whatever goes wrong until then is
- * told once for each host with its name, and nothing is left anywhere.
+ * reported once for each host with its name, and nothing is left anywhere.
  */
 #define _GNU_SOURCE
 #include "agent/agent.h"

@@ -207,7 +207,7 @@ private:
     if (index_ == 0) run_.result.messages += peers(s);
   }
 
-  /* After the own puts are complete, all members tell each other; with signals the data are used
+  /* After the own puts are complete, all members notify each other; with signals the data are used
    * as soon as these are there. */
   void end_puts(const Stage &s) {
     wait_transfers();

@@ -215,7 +215,7 @@ static bool draw(struct top *t) {
   return good;
 }
 
-/* Serve keys until the next look is due. Returns false when the command is to end. */
+/* Serve keys until the next reading is due. Returns false when the command is to end. */
 static bool serve_keys(struct top *t, uint64_t until_ns) {
   unsigned rows, columns;
   int key;
@@ -284,7 +284,7 @@ static bool watch(struct top *t) {
 
 int tool_top_main(int argc, char **argv) {
   static const struct argp_option options[] = {
-      {"interval", 'i', "TIME", 0, "look again after this time (default 1 s)", 0},
+      {"interval", 'i', "TIME", 0, "read again after this time (default 1 s)", 0},
       {"count", 'n', "N", 0, "end after N frames", 0},
       {"version", OPT_VERSION, NULL, 0, "print the version", 0},
       {0}};

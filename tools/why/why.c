@@ -113,13 +113,13 @@ static int explain(const struct tmb_ctl *ctl, const struct why_options *o) {
 
 int tool_why_main(int argc, char **argv) {
   static const struct argp_option options[] = {
-      {"interval", 'i', "TIME", 0, "look twice, so far apart (default 0.5 s)", 0},
+      {"interval", 'i', "TIME", 0, "read the pages twice, so far apart (default 0.5 s)", 0},
       {"all", OPT_ALL, NULL, 0, "a line for each rank, also where they are alike", 0},
       {"stacks", OPT_STACKS, NULL, 0,
        "where in the program each rank of this machine is, by eu-stack or gdb, which stop it for "
        "some tenths of a second; without this option of up to four ranks of a job that hangs",
        0},
-      {"no-stacks", OPT_NO_STACKS, NULL, 0, "do not look for that in a job that hangs", 0},
+      {"no-stacks", OPT_NO_STACKS, NULL, 0, "do not search for that in a job that hangs", 0},
       {"version", OPT_VERSION, NULL, 0, "print the version", 0},
       {0}};
   static const char doc[] =

@@ -85,7 +85,7 @@ int translate(const Arguments &a, std::string text) {
 }
 
 // Generated programs nest deeply; C compilers raise the limit of the stack for them too. The
-// kernel looks at it whenever the stack grows.
+// kernel reads it whenever the stack grows.
 void deepen_stack() {
   const rlim_t enough = rlim_t{100} << 20;
   rlimit now;

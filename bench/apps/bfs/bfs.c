@@ -21,7 +21,7 @@ enum { SWAP, PUT, LETTER, LETTERS, WAYS };
 static const char *const way_name[WAYS] = {"atomic", "put", "message", "batch"};
 static const char *const way_help[WAYS] = {
     "remote compare-and-swap for each claim",
-    "small puts, and a look for who came last",
+    "small puts, and a search for the last writer",
     "a message for each claim",
     "a message for many claims",
 };

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Synchronised pipeline in coarray Fortran: the wavefront of bench/apps/pipeline/pipeline.c, whose head
-! says what is computed. A value of the last column goes into the right neighbour's halo with the news that
+! says what is computed. A value of the last column goes into the right neighbour's halo with the notification that
 ! it has come, in one of four ways:
 !   sync_all     all images meet after every step of the wavefront
 !   sync_images  neighbours meet

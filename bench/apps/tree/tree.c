@@ -28,8 +28,8 @@ static const char *const way_help[WAYS] = {
 
 enum { ROOT, WORK };              /* of the options */
 enum { ASK, GIVE, NONE };         /* first word of a letter; then the round, then a rank or nodes */
-enum { CHILDREN = 4, POLL = 64 }; /* nodes between two looks at what has come */
-enum { SHOW = 1 << 16 };          /* nodes between two looks at the clock */
+enum { CHILDREN = 4, POLL = 64 }; /* nodes between two polls for messages */
+enum { SHOW = 1 << 16 };          /* nodes between two reads of the clock */
 #define SHOW_SECONDS  2.0
 #define WITH_CHILDREN 0.2497 /* share of nodes that have children */
 

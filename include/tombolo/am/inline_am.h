@@ -42,7 +42,7 @@ GEXX_API int gexx_am_commit(gex_AM_SrcDesc_t sd, int is_reply, const struct gexx
 /* ---------------------------------------------------------------- limits and tokens (API 02.2,
  * 02.6) */
 
-/* Page gex_AM_MaxRequestMedium: limits of messages, and what a token tells.
+/* Page gex_AM_MaxRequestMedium: limits of messages, and what a token knows.
  * [in] other_rank: a rank in the team, or GEX_RANK_INVALID for the limit that holds for all.
  * [in] info: where the facts go.
  * Names: gex_Token_Info_t: what gex_Token_Info writes;
@@ -102,7 +102,7 @@ typedef struct {
 #define GEX_TI_IS_LONG (1u << 4)
 #define GEX_TI_ALL     (GEX_TI_SRCRANK | GEX_TI_EP | GEX_TI_ENTRY | GEX_TI_IS_REQ | GEX_TI_IS_LONG)
 
-/* What a handler's token tells. [out] info: members named in the returned mask. [in] mask: OR of
+/* What a handler's token knows. [out] info: members named in the returned mask. [in] mask: OR of
  * GEX_TI_*. Legal only in the handler that owns the token. API 02.6. */
 GEXX_API gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask);
 

@@ -47,10 +47,10 @@ extern "C" {
  * once; from then on the next end of any process ends the job: with gasnet_exit after it, a process
  * ends the whole job with a code of its choice. What is lost stays lost. Returns GASNET_OK,
  * GASNET_ERR_BAD_ARG (policy), GASNET_ERR_NOT_INIT; a rank may be lost before the call returns: it
- * is told like others. Normal context. Cost of REPORT: one load for each poll, and some nanoseconds
- * for each message and each put or get that is made of messages; puts, gets, atomics and signals of
- * mapped peers cost what they cost before; collectives of large data are copied twice instead of
- * once. */
+ * is reported like others. Normal context. Cost of REPORT: one load for each poll, and some
+ * nanoseconds for each message and each put or get that is made of messages; puts, gets, atomics
+ * and signals of mapped peers cost what they cost before; collectives of large data are copied
+ * twice instead of once. */
 GEXX_API int gexx_Job_SetFailurePolicy(int policy);
 
 /* The caller's policy. */

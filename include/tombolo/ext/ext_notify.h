@@ -69,9 +69,9 @@ GEXX_API uint64_t gexx_Signal_Reset(uint64_t *sig);
  * before the call is seen; a signal that was changed otherwise (store, put, atomic) is seen after
  * at most count / 64 + 1 vain calls. Polls once when nothing is found. Cost: up to 64 signals: a
  * load for each; more: a few loads whatever the range, by an index that a range gets at its first
- * search, which looks at all signals. A process keeps 8 of them; one that was not used in 4096
- * searches goes to the next range without. Further ranges, and conduits that cannot tell of changed
- * signals, look at all. */
+ * search, which reads all signals. A process keeps 8 of them; one that was not used in 4096
+ * searches goes to the next range without. Further ranges, and conduits that cannot report changed
+ * signals, read all. */
 GEXX_API int gexx_Signal_TestSome(const uint64_t *sigs, size_t count, size_t stride, size_t *index);
 
 /* Waits for one; returns its value. The caller resets or consumes it. A signal that was changed

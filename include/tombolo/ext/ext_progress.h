@@ -25,7 +25,7 @@ extern "C" {
 /* Runs progress; when nothing had arrived, spins, then sleeps until something arrives, a peer
  * signals, or the time has passed. [in] timeout_us: 0: one poll; UINT64_MAX: no limit. Returns
  * non-zero when something was done or this process was woken, 0 when the time passed. A signal that
- * came before the call and was not looked at does not end it: wait for signals with
+ * came before the call and was not read does not end it: wait for signals with
  * gexx_Signal_Wait. Normal context; any thread. */
 GEXX_API int gexx_Poll(uint64_t timeout_us);
 
@@ -42,7 +42,7 @@ GEXX_API int gexx_Poll(uint64_t timeout_us);
 /* What is counted with TOMBOLO_STATS=1: every operation that this process starts, also to itself. A
  * strided, vector or indexed transfer to a mapped peer is one put or get. The data of a
  * tagged notification are a put or get. PUT_SIGNAL counts puts with a signal and posts of
- * semaphores, ATOMIC operations on atomic domains, WAKE the looks whether a mapped peer must be
+ * semaphores, ATOMIC operations on atomic domains, WAKE the checks whether a mapped peer must be
  * woken. What is made of messages, by a conduit that has nothing better, is counted with them.
  * Operations that are otherwise done inline call the library then. */
 #define GEXX_STATS_AM_SHORT   0

@@ -40,9 +40,9 @@ typedef struct gexx_waitinfo {
   const char *call;   /* what the programmer wrote, as "SYNC IMAGES" */
   const char *object; /* what is waited for, as "coarray ready"; NULL: unknown */
   unsigned needs;     /* GEXX_WAIT_* */
-  int polls;          /* 1: the caller waits in a loop of its own, and looks at the peers in it */
+  int polls;          /* 1: the caller waits in a loop of its own, and polls the peers in it */
   gex_Rank_t peer;    /* jobrank; GEX_RANK_INVALID: unknown. May change during the wait */
-  gex_Rank_t home;    /* jobrank at which a loop looks; GEX_RANK_INVALID: none */
+  gex_Rank_t home;    /* jobrank that a loop polls; GEX_RANK_INVALID: none */
   uint64_t object_id; /* the same number in all processes; 0: none */
   uint64_t number;    /* of the call, from 1; 0: not counted */
   const void *caller; /* return address of the call in the program; NULL: unknown */

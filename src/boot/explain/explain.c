@@ -16,7 +16,8 @@
 #define BUSY_SHARE     4          /* a rank runs if it used more than 1/4 of the time */
 #define POLLS_FRESH_NS 1000000000 /* a wait without sleep is renewed more often than this */
 #define LONG_STALL_NS  UINT64_C(2000000000) /* a longer wait for such a peer is reported */
-/* The same of a rank at which others look all the time. */
+/* As LONG_STALL_NS, for a peer whose objects other ranks poll: it has packets in flight at any
+ * time. */
 #define LOOKS_STALL_NS UINT64_C(3000000000)
 #define STALL_FRESH_NS UINT64_C(5000000000) /* it is asked more often than this */
 
@@ -56,7 +57,7 @@ static bool in_layer(const struct tmb_snapshot *s, const struct tmb_seen *a, uin
 }
 
 /* A word that is waited for has become so between the two: the rank is about to notice. in served:
- * others look at an object of this rank again and again, which keeps its network busy. */
+ * others poll an object of this rank, which keeps its network busy. */
 static bool rank_moved(const struct tmb_seen *a, const struct tmb_seen *b, bool served) {
   const struct tmb_status *x = &a->status, *y = &b->status;
   if ((b->held & ~a->held) || (!served && net_moved(x->net, y->net))) return true;
@@ -67,7 +68,7 @@ static bool rank_moved(const struct tmb_seen *a, const struct tmb_seen *b, bool 
   return memcmp(x->team, y->team, sizeof x->team) != 0;
 }
 
-/* Mark the ranks at whose objects others look again and again, and those that look. */
+/* Mark the ranks whose objects others poll, and those that poll. */
 static void mark_looked_at(const struct tmb_snapshot *before, const struct tmb_snapshot *now,
                            uint8_t *mark) {
   for (uint32_t r = 0; r < now->size; r++) {
@@ -311,7 +312,8 @@ static void mark_coming(struct tmb_explain *e) {
   for (uint32_t r = 0; r < e->now->size; r++) {
     if (e->condition[r] == TMB_SEEN_GONE || !tmb_explain_asks(e->now, r, &peer, &silent_ns))
       continue;
-    /* Looks keep a packet on its way at any time: one that is not answered at once is nothing. */
+    /* Polls of an object keep a packet in flight at any time: one without an answer yet means
+     * nothing. */
     if (e->looked_at[r] && e->looked_at[peer] && silent_ns < LOOKS_STALL_NS) continue;
     e->coming[peer] = 1;
     if (e->condition[peer] != TMB_SEEN_GONE && e->condition[peer] != TMB_SEEN_STOPPED)

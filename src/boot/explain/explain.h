@@ -47,7 +47,7 @@ struct tmb_explain {
   uint8_t *condition; /* [size] enum tmb_condition */
   uint8_t *live;      /* [size] 1: may go on */
   uint8_t *coming;    /* [size] 1: packets from or to this rank are sent again and again */
-  uint8_t *looked_at; /* [size] 1: others look at an object of this rank again and again */
+  uint8_t *looked_at; /* [size] 1: others poll an object of this rank */
 };
 
 /* Who must do something before a wait can end. */

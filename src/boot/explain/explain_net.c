@@ -67,7 +67,7 @@ static bool is_seen(const struct losses *l, uint32_t host) {
   return false;
 }
 
-/* Why, as far as it can be told. in heard: ms since others have heard host g. */
+/* Why, as far as it is known. in heard: ms since others have heard host g. */
 static const char *direction(const struct losses *l, uint32_t g, uint32_t heard) {
   const uint32_t hears = hears_ms(l, g);
   if (!is_seen(l, g)) return "it answers nobody: it is cut off, stopped, or has no power";

@@ -161,7 +161,7 @@ static void gather_group(struct causes *c, uint32_t rank, const struct tmb_statu
   }
 }
 
-/* Tell what each marked rank does instead. */
+/* Print what each marked rank does instead. */
 static void tell_marked(const struct causes *c) {
   char text[2 * TMB_WORDS_BYTES], name[TMB_WORDS_NAME];
   uint32_t shown = 0;
@@ -237,7 +237,7 @@ static uint32_t only_need(struct causes *c, uint32_t rank) {
   return found;
 }
 
-/* Follow those who wait for just one rank; tell a circle if there is one through `start`. */
+/* Follow ranks that wait for just one rank; print a circle through `start` if there is one. */
 static void tell_circle(struct causes *c, uint32_t start) {
   const struct tmb_snapshot *s = c->e->now;
   const uint32_t size = s->size;
@@ -246,7 +246,7 @@ static void tell_circle(struct causes *c, uint32_t start) {
   do r = only_need(c, r);
   while (r != UINT32_MAX && r != start && ++length < size);
   if (r != start) return;
-  uint32_t lowest = start; /* which tells it */
+  uint32_t lowest = start; /* which prints it */
   for (r = only_need(c, start); r != start; r = only_need(c, r)) lowest = TMB_MIN(lowest, r);
   if (lowest != start) return;
   fprintf(c->out, "in a circle: %s", short_name(s, start, name, sizeof name));

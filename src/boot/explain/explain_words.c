@@ -73,7 +73,7 @@ const char *tmb_words_ranks(const struct tmb_snapshot *s, const uint8_t *mark, c
   return buf;
 }
 
-/* Whether two teams have the same members, as far as pages tell. */
+/* Whether two teams have the same members, as far as pages show. */
 static bool same_members(const struct tmb_snapshot *s, uint64_t uid, uint64_t other) {
   for (uint32_t r = 0; r < s->size; r++)
     if ((tmb_explain_team(s, r, uid) >= 0) != (tmb_explain_team(s, r, other) >= 0)) return false;

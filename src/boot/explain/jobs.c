@@ -4,7 +4,7 @@
  *
  * Owns: no state. Called by `tombolo ps` and `tombolo why`. Calls: ctl, /proc. The launcher of a
  * job, and the agent of a host, hold a control block open: the descriptors of each process of this
- * user are looked through for one. Invariants: a control block is taken only from the process that
+ * user are searched for one. Invariants: a control block is taken only from the process that
  * it names as its supervisor, so each is found once; it is mapped for reading.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looking at a job from outside: what its ranks show on their status pages, and what the system
+ * A job seen from outside: what its ranks show on their status pages, and what the system
  * says of their processes.
  *
  * Owns: struct tmb_snapshot and the list of jobs. Called by explain, supervise, `tombolo ps`,
@@ -21,7 +21,7 @@
 
 /* A rank, as seen from outside. */
 struct tmb_seen {
-  bool here;          /* it could be looked at; else nothing else is known but its fate */
+  bool here;          /* its page could be read; else nothing but its fate is known */
   pid_t pid;          /* 0: has not joined */
   uint32_t state;     /* enum tmb_rank_state */
   uint32_t fate;      /* TMB_FATE_ word */
@@ -30,7 +30,7 @@ struct tmb_seen {
   uint64_t memory;    /* bytes that it has to itself, and its part of shared ones */
   uint64_t queued[2]; /* slots of 64 bytes taken in its rings of requests and replies */
   uint64_t passed;    /* slots used of both rings since the start */
-  uint64_t at_ns;     /* when it was looked at, by the clock of its host */
+  uint64_t at_ns;     /* when it was read, by the clock of its host */
   uint32_t held;      /* bit i: what status.wait[i] waits for in memory is so already */
   struct tmb_status status;
   /* Of the first wait whose caller is known: where the caller is. */
@@ -53,7 +53,7 @@ struct tmb_snapshot {
 int tmb_snapshot_take(struct tmb_snapshot *s, const struct tmb_ctl *ctl, bool memory);
 void tmb_snapshot_free(struct tmb_snapshot *s);
 
-/* Make one in which no rank has been looked at. Returns as tmb_snapshot_take. */
+/* Make one in which no rank has been read. Returns as tmb_snapshot_take. */
 int tmb_snapshot_open(struct tmb_snapshot *s, const struct tmb_ctl *ctl);
 
 /* A supervisor of a job of this user on this machine. A job on several hosts may have several

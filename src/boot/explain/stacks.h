@@ -3,7 +3,7 @@
  * Where in the program ranks are: the innermost frames of each thread that are not the library's.
  *
  * Owns: declarations of stacks.c. Called by `tombolo why` and the watchdog. Calls: eu-stack of
- * elfutils or gdb, where one is installed. Invariants: only ranks of this machine are looked at;
+ * elfutils or gdb, where one is installed. Invariants: only ranks of this machine are read;
  * each is stopped while its stack is read, some tenths of a second.
  */
 #ifndef TMB_BOOT_EXPLAIN_STACKS_H

@@ -4,7 +4,7 @@
  * control block, which the supervisor shares, and where there are other machines completes.
  *
  * Owns: no process state. Called through its table by boot. Calls: ctl, base. Invariants: the
- * supervisor is woken only where it has to tell others.
+ * supervisor is woken only where it has to report to others.
  */
 #include "boot/kv/bootstrap.h"
 

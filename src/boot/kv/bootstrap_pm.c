@@ -32,13 +32,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* What rank 0 tells all. */
+/* What rank 0 sends to all. */
 struct job_card {
   uint64_t layout, job_id; /* TMB_CTL_MAGIC */
   uint8_t secret[TMB_CTL_SECRET_BYTES];
 };
 
-/* What the leader of a host tells all. */
+/* What the leader of a host sends to all. */
 struct host_card {
   char socket[TMB_MEET_NAME_BYTES], name[TMB_CTL_HOST_BYTES];
   uint64_t pid_space;
@@ -49,7 +49,7 @@ enum { FD_CTL, FD_ARENA, FD_SEGMENT, FDS }; /* and then one bell for each rank o
 struct managed {
   struct tmb_pm pm;
   uint32_t rounds;                /* through the manager */
-  uint32_t left;                  /* 1: this rank has told the manager that it ends */
+  uint32_t left;                  /* 1: this rank has reported its end to the manager */
   uint32_t *host_of, *machine_of; /* [size] while it starts; host: as pretended */
   uint32_t hosts;
   int fds[TMB_MEET_FDS_MAX];
@@ -239,7 +239,7 @@ static int take_places(struct tmb_boot *b) {
   return TMB_E_LIMIT;
 }
 
-/* Tell the others, and hear rank 0. out listener: of a leader, else -1. */
+/* Report to the others, and receive from rank 0. out listener: of a leader, else -1. */
 static int exchange_cards(struct tmb_boot *b, struct job_card *job, int *listener) {
   struct host_card mine = {.pid_space = tmb_os_pid_space()};
   char key[TMB_PM_KEY_BYTES];

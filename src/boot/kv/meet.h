@@ -16,8 +16,8 @@
 
 enum { TMB_MEET_NAME_BYTES = 48, TMB_MEET_FDS_MAX = 2048 };
 
-/* Leader: open a socket for others to come to. out name: to tell them. Returns it, or TMB_E_SYS
- * after a message. */
+/* Leader: open a socket for others to come to. out name: what they connect to. Returns it, or
+ * TMB_E_SYS after a message. */
 int tmb_meet_open(char name[TMB_MEET_NAME_BYTES]);
 
 /* Leader: give `count` descriptors to each of `peers` others, as they come. Returns 0, or TMB_E_SYS

@@ -5,8 +5,8 @@
  *
  * Owns: its layout, the start barrier, the state of each rank. Called by launch, join, supervise
  * and boot. Calls: base, os. A job on several machines has one for each; their supervisors (agents)
- * complete rounds of the barrier and tell each other fates. Layout: the header; one record for each
- * rank of this machine; for each rank of the job its fate, host, record and whether it is
+ * complete rounds of the barrier and report fates to each other. Layout: the header; one record for
+ * each rank of this machine; for each rank of the job its fate, host, record and whether it is
  * condemned; the names of hosts; two areas for what ranks contribute to tmb_boot_allgather; a
  * status page for each rank of this machine; its trace area, where one is wanted. Invariants:
  * written only by atomic operations after the ranks exist; `state` of a rank moves along NEW ->
@@ -47,8 +47,9 @@ struct tmb_ctl {
   uint32_t size;     /* ranks of the job */
   uint32_t here;     /* ranks of this machine */
   uint32_t hosts;    /* of the job */
-  int32_t agent_fd;  /* eventfd in the supervisor, written when a round is complete on this machine,
-                        or a rank has something to tell others; -1: there are no other machines */
+  int32_t
+      agent_fd; /* eventfd in the supervisor, written when a round is complete on this machine,
+                   or a rank has something to report to others; -1: there are no other machines */
   uint32_t line_buffered; /* 1: standard output of the ranks is written line by line */
   int32_t supervisor_pid;
   uint64_t pid_space;                   /* of the supervisor, see tmb_os_pid_space */
@@ -167,7 +168,7 @@ uint32_t tmb_ctl_joined(const struct tmb_ctl *ctl);
 pid_t tmb_ctl_pid(const struct tmb_ctl *ctl, uint32_t rank);
 
 /* Supervisor: signal the process that joined as `rank` behind a wrapper, if it still is that
- * process. in sig: 0: only look. Returns as tmb_os_signal_process; TMB_E_ARG: it cannot be named.
+ * process. in sig: 0: only check. Returns as tmb_os_signal_process; TMB_E_ARG: it cannot be named.
  */
 int tmb_ctl_signal(const struct tmb_ctl *ctl, uint32_t rank, int sig);
 

@@ -306,7 +306,7 @@ static void two_leave(struct tmb_pm *pm) {
   say_end(pm, "    13cmd=finalize;");
 }
 
-/* In a signal handler: no formatting, no look for MPI. Slurm takes the code of the process, and
+/* In a signal handler: no formatting, no search for MPI. Slurm takes the code of the process, and
  * would make it that of its own signal if told to end the others. */
 static void one_fail(struct tmb_pm *pm, int code) {
   const struct wire *w = pm->state;

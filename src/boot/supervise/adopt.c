@@ -4,7 +4,7 @@
  *
  * Owns: struct watch on the stack of tmb_adopt_run. Called by bootstrap_pm.c and `tombolo watch`.
  * Calls: supervise (as one whose ranks are not its children), posix_spawn. The end of a rank is
- * seen by a pidfd, or, on kernels without, by a look every half a second; how a process ended is
+ * seen by a pidfd, or, on kernels without, by a check every half a second; how a process ended is
  * known to its parent only, so a rank that has not said its code has simply died. Invariants: see
  * adopt.h.
  */
@@ -86,7 +86,7 @@ void tmb_adopt_start(const struct tmb_boot *b, int ctl_fd) {
 struct watch {
   struct tmb_launch launch;
   int *pid_fd; /* [size] -1: not watched so */
-  bool *gone;  /* [size] seen in this look */
+  bool *gone;  /* [size] seen in this check */
 };
 
 static nfds_t watch_wait(void *arg, struct pollfd *fds, nfds_t max, int *timeout_ms) {

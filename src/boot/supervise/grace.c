@@ -3,7 +3,7 @@
  * How much time a process has had since it was ordered to end: see grace.h.
  *
  * Owns: nothing. Called by the supervisor. Calls: nothing. Invariant: what counts never shrinks,
- * and between two looks it is at most what passed.
+ * and between two readings it is at most what passed.
  */
 #include "boot/supervise/grace.h"
 

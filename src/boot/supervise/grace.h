@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 struct tmb_grace {
-  uint64_t seen_ns, cpu_ns; /* at the last look: time, and what the process had used */
+  uint64_t seen_ns, cpu_ns; /* at the last reading: time, and what the process had used */
   uint64_t had_ns;          /* what counts */
 };
 
-/* Looks once more. in now_ns: not before the last look. in state: as in /proc/PID/stat ('R': runs
+/* Reads again. in now_ns: not before the last reading. in state: as in /proc/PID/stat ('R': runs
  * or waits for a processor); 0: unknown. in cpu_ns: processor time used. Returns had_ns. */
 uint64_t tmb_grace_check(struct tmb_grace *p, uint64_t now_ns, char state, uint64_t cpu_ns);
 

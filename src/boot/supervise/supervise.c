@@ -27,9 +27,9 @@
 #define NS_PER_MS      UINT64_C(1000000)
 #define GRACE_ROUNDS   4               /* all renewals together, in grace periods */
 #define GIVE_UP_NS     (10 * NS_PER_S) /* from SIGKILL to giving up on one stuck in the kernel */
-#define ENDING_TICK_MS 20              /* how often the output is looked at while the job ends */
-#define IDLE_TICK_MS   500             /* how often ranks behind wrappers are looked at */
-#define ABSENT_TICK_MS 100             /* how often late joins are looked for */
+#define ENDING_TICK_MS 20              /* between two checks of the output while the job ends */
+#define IDLE_TICK_MS   500             /* between two checks of ranks behind wrappers */
+#define ABSENT_TICK_MS 100             /* between two checks for late joins */
 
 static uint64_t seconds_ns(double seconds) {
   return (uint64_t)(seconds * (double)NS_PER_S);
@@ -85,7 +85,7 @@ static void end_by_signal(struct tmb_sup *s, int sig) {
 }
 
 /* Stops the ranks and this process; returns when continued. SIGSTOP, because the kernel ignores
- * SIGTSTP in a process group that no shell looks after (nohup, batch systems). */
+ * SIGTSTP in a process group without a shell (nohup, batch systems). */
 static void stop_job(struct tmb_sup *s, bool forward) {
   const uint64_t from = tmb_os_now_ns();
   pass_signal(s, SIGSTOP, forward);
@@ -177,7 +177,7 @@ static bool must_give_up(const struct tmb_sup *s) {
   return true;
 }
 
-/* How long to sleep until something has to be looked at. */
+/* How long to sleep until something has to be checked. */
 static int sleep_ms(const struct tmb_sup *s) {
   if (s->phase != TMB_PHASE_RUNNING) return ENDING_TICK_MS;
   if (s->gone_unjoined) return ABSENT_TICK_MS;

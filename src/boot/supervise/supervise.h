@@ -20,7 +20,7 @@
 #define TMB_EXIT_TIMEOUT 124 /* the job's code when its time is over, as of timeout(1) */
 #define TMB_EXIT_HANG    125 /* the job's code when the watchdog has ended it */
 
-/* What supervisors of one job on several machines tell each other. */
+/* What supervisors of one job on several machines report to each other. */
 enum tmb_sup_kind {
   TMB_SUP_ENDED,  /* `rank` has ended */
   TMB_SUP_END,    /* the end of the job has begun: code, flags */
@@ -94,12 +94,12 @@ struct tmb_supervise_options {
  */
 int tmb_supervise(struct tmb_launch *launch, struct tmb_supervise_options *options);
 
-/* From far->serve, before a round of the ranks here is passed on: tells the others first whether
- * ranks here have changed their minds about losses. So the call that changes the policy returns
- * when every supervisor knows it. */
+/* From far->serve, before a round of the ranks here is passed on: reports to the others first
+ * whether ranks here have changed their minds about losses. So the call that changes the policy
+ * returns when every supervisor knows it. */
 void tmb_supervise_policy(struct tmb_sup *sup);
 
-/* From far->serve: another supervisor has told something. */
+/* From far->serve: another supervisor has reported something. */
 void tmb_supervise_apply(struct tmb_sup *sup, const struct tmb_sup_event *event);
 
 /* From far->serve: a rank that is no child of this process has ended. in status: as of waitpid. */

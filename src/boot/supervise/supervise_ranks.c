@@ -47,7 +47,7 @@ static void tell_end(const struct tmb_sup *s, uint32_t flags) {
 /* ---- signals to ranks */
 
 /* Sends to the process that was forked, which keeps its number until it is reaped, and, behind a
- * wrapper, to the one that joined, if that can be told from a later owner of its number. */
+ * wrapper, to the one that joined, if that differs from a later owner of its number. */
 static void signal_rank(const struct tmb_sup *s, uint32_t rank, int sig, bool wrapper_too) {
   const pid_t child = s->l->pids[rank];
   if (child == 0) return;
@@ -120,9 +120,9 @@ void tmb_sup_enter_grace(struct tmb_sup *s) {
 }
 
 void tmb_sup_begin_end(struct tmb_sup *s, uint32_t flags) {
-  const bool news = s->phase == TMB_PHASE_RUNNING;
+  const bool first = s->phase == TMB_PHASE_RUNNING;
   tmb_sup_enter_grace(s);
-  if (news || s->failed) tell_end(s, flags);
+  if (first || s->failed) tell_end(s, flags);
 }
 
 /* "; ending the other 7 ranks" if there are any. */
@@ -208,7 +208,7 @@ static void exiting_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int 
 
 /* ---- the job goes on without a rank */
 
-/* Writes a fate for the ranks here to see. Returns whether it is news. */
+/* Writes a fate for the ranks here to see. Returns whether it is new. */
 bool tmb_sup_note_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate) {
   if (!tmb_ctl_set_fate(s->l->ctl, rank, fate)) return false;
   for (uint32_t h = 0; h < s->l->hosts; h++)

@@ -40,7 +40,7 @@ struct tmb_sup {
   uint64_t first_end_ns, last_end_ns, asked_ns, killed_ns; /* of tmb_sup_clock_ns */
   uint64_t exiting_since_ns; /* a rank is leaving since then; 0: none */
   uint64_t held_ns;          /* time during which tmb_sup_clock_ns stood still */
-  uint64_t tick_ns;          /* last look at the output */
+  uint64_t tick_ns;          /* last check of the output */
   uint32_t condemned;        /* of ctl->condemned that have been dealt with */
   struct tmb_grace *grace;   /* [size] of ranks that were asked; NULL before */
   struct tmb_watchdog dog;
@@ -56,7 +56,7 @@ static inline uint32_t tmb_sup_all_alive(const struct tmb_sup *s) {
   return s->alive + s->far_alive;
 }
 
-/* Tells the supervisors of other machines, if there are any. */
+/* Sends an event to the supervisors of other machines, if there are any. */
 static inline void tmb_sup_tell(const struct tmb_sup *s, const struct tmb_sup_event *event) {
   if (s->far) s->far->tell(s->far->arg, event);
 }
@@ -85,7 +85,8 @@ bool tmb_sup_kill_late(const struct tmb_sup *s);
 /* Begins the phase GRACE, or renews the grace. */
 void tmb_sup_enter_grace(struct tmb_sup *s);
 
-/* The same, and tells the other machines when it is news. in flags: TMB_SUP_FINAL or 0. */
+/* Begins to end the job, and reports that to the other machines if it is new. in flags:
+ * TMB_SUP_FINAL or 0. */
 void tmb_sup_begin_end(struct tmb_sup *s, uint32_t flags);
 
 /* Whether the job goes on without the ranks that are gone. */
@@ -94,11 +95,11 @@ bool tmb_sup_goes_on(const struct tmb_sup *s);
 /* "; ending the other 7 ranks" or "; the other 7 ranks go on" in buf; "" if there are none. */
 const char *tmb_sup_others_text(const struct tmb_sup *s, bool go_on, char *buf, size_t bytes);
 
-/* Writes a fate (TMB_FATE) for the ranks here to see, and wakes them. Returns whether it is news.
+/* Writes a fate (TMB_FATE) for the ranks here to see, and wakes them. Returns whether it is new.
  */
 bool tmb_sup_note_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate);
 
-/* The same, and tells the other machines when it is news. */
+/* Writes a fate, and reports it to the other machines if it is new. */
 void tmb_sup_set_fate(struct tmb_sup *s, uint32_t rank, uint32_t fate);
 
 /* A rank here is gone: decides whether it ended by itself and what that means. in status: as of
@@ -108,7 +109,7 @@ void tmb_sup_rank_ended(struct tmb_sup *s, uint32_t rank, pid_t pid, int status)
 /* Kills a rank of this machine that others get no answer from; ranks elsewhere are left alone. */
 void tmb_sup_condemn(struct tmb_sup *s, uint32_t rank);
 
-/* Deals with the ranks that ranks here have given up; tells the machines of those elsewhere. */
+/* Deals with the ranks that ranks here have given up; reports ranks of other machines there. */
 void tmb_sup_check_condemned(struct tmb_sup *s);
 
 /* Reaps what has ended, and looks for ranks that are absent, hidden behind a wrapper, or slow to

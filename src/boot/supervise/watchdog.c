@@ -2,8 +2,8 @@
 /*
  * The watchdog of a supervisor, see watchdog.h.
  *
- * Owns: no state. Called as watchdog.h says. Calls: snapshot, explain. Each look is compared with
- * the last one that differed from its predecessor.
+ * Owns: no state. Called as watchdog.h says. Calls: snapshot, explain. Each reading is compared
+ * with the last one that differed from its predecessor.
  */
 #include "boot/supervise/watchdog.h"
 
@@ -14,8 +14,8 @@
 #include "os/os.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define LOOKS     8u                /* in the time limit */
-#define LOOK_MIN  (20 * NS_PER_MS)  /* between two looks */
+#define LOOKS     8u                /* readings in the time limit */
+#define LOOK_MIN  (20 * NS_PER_MS)  /* between two readings */
 #define LOOK_MAX  (500 * NS_PER_MS) /* the same */
 
 void tmb_watchdog_open(struct tmb_watchdog *w, double seconds) {
@@ -46,7 +46,8 @@ static void report(const struct tmb_watchdog *w, struct tmb_snapshot *now) {
   tmb_explain_free(&e);
 }
 
-/* Looks at all ranks, where they are. Returns false if there is nothing to see yet. */
+/* Reads the status pages of all ranks, on all machines. Returns false if there is nothing to see
+ * yet. */
 static bool look(const struct tmb_watchdog *w, const struct tmb_ctl *ctl, struct tmb_snapshot *s) {
   if (w->look) return w->look(w->arg, s);
   return tmb_snapshot_take(s, ctl, false) == 0;

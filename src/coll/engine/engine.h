@@ -105,7 +105,7 @@ struct tmb_coll_team {
 struct tmb_coll_at {
   bool runnable, held, live; /* live: `out` has begun to be sent */
   bool fence, finished;      /* finished: complete, but still in the run queue */
-  bool pull_refused;         /* `pull` cannot be read, and the sender is to be told */
+  bool pull_refused;         /* `pull` cannot be read; the sender must be notified */
   uint8_t offered, owed;     /* bit per buffer with an OFFER that has not been taken: made in this
                                 round, made in earlier ones */
   uint32_t pc;               /* next step */
@@ -138,7 +138,7 @@ struct tmb_coll_op {
   size_t tmp_capacity;
   struct tmb_am_out out;
   int32_t args[TMB_COLL_OFFER_ARGS];
-  uint64_t pulled; /* bytes read of at.pull; UINT64_MAX: all, and the sender is still to be told */
+  uint64_t pulled; /* bytes read of at.pull; UINT64_MAX: all; the sender must still be notified */
   uint64_t ask_at; /* more is asked for up to here, see at.asking */
   struct tmb_coll_refused *refused; /* messages whose offer was refused, to be sent; refused.c */
   struct tmb_apply apply; /* the call of a client's function that must be made before op goes on */

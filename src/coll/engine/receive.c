@@ -293,7 +293,7 @@ bool tmb_recv_ask(struct tmb_coll_op *op) {
   return true;
 }
 
-/* Tell the sender of op->at.pull that it has been read, or that the rest must be sent. Returns
+/* Notify the sender of op->at.pull that it has been read, or that the rest must be sent. Returns
  * false when there are no resources now. */
 static bool tell_sender(const struct tmb_coll_op *op) {
   return tell(op, op->at.pull->src, op->at.pull->tag,

@@ -58,7 +58,7 @@ void tmb_recv_applied(struct tmb_coll_op *op, bool made);
  * only the destination is still being read by others (then the data are kept). */
 bool tmb_recv_may_pull(struct tmb_coll_op *op, const struct tmb_stash *m);
 
-/* Read some of what was offered to this op, and tell those whose data have been read. */
+/* Read some of what was offered to this op, and notify those whose data have been read. */
 void tmb_recv_pull(struct tmb_coll_op *op);
 
 #endif

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum tmb_step_kind {
-  TMB_STEP_READY,      /* tell `peer` that the message `tag` from it may be sent */
+  TMB_STEP_READY,      /* notify `peer` that it may send its message `tag` */
   TMB_STEP_COPY,       /* to = from */
   TMB_STEP_REDUCE,     /* to = from + to, or to + from with TMB_STEP_RIGHT */
   TMB_STEP_SEND,       /* from goes to peer */

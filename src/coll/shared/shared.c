@@ -164,7 +164,7 @@ static bool show(struct tmb_team *team, struct tmb_coll_shared *b, struct tmb_co
   return true;
 }
 
-/* ---- looking */
+/* ---- waiting for members */
 
 /* Address of the data that a member shows for this one in the chunk to be read next; NULL while
  * it has not shown them. */

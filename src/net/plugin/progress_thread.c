@@ -2,10 +2,10 @@
 /*
  * The thread that tends a network while the client computes, see progress_thread.h.
  *
- * Owns the thread and its event descriptor. Called by conduits. It sleeps REST_NS between looks,
- * WATCH_NS while long transfers are in progress. When the client has not called between two looks
+ * Owns the thread and its event descriptor. Called by conduits. It sleeps REST_NS between checks,
+ * WATCH_NS while long transfers are in progress. When the client has not called between two checks
  * it waits for the network instead, until the client calls. If it has a share of a processor, it
- * then sleeps after each look until its processor time is no more than that share of the time that
+ * then sleeps after each check until its processor time is no more than that share of the time that
  * has passed. Invariant: `resting` is set only while a kick shortens its sleep.
  */
 #define _GNU_SOURCE /* ppoll */
@@ -106,7 +106,7 @@ struct tmb_progress_thread *tmb_progress_thread_start(const struct tmb_progress_
   return NULL;
 }
 
-/* Where the descriptor cannot be written the thread looks after REST_NS. */
+/* Where the descriptor cannot be written the thread checks after REST_NS. */
 static void wake(struct tmb_progress_thread *t) {
   const uint64_t one = 1;
   if (write(t->event, &one, sizeof one) < 0) return; /* it is awake */

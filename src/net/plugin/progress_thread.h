@@ -3,7 +3,7 @@
  * A thread that keeps a network going while the client computes.
  *
  * Owns the thread. Used by conduits that make progress only when they are called: compiled into
- * their plug-ins. Calls what the conduit gives it. It looks now and then whether the client has
+ * their plug-ins. Calls what the conduit gives it. It checks now and then whether the client has
  * called; if not, it tends the network, waits for what the conduit names, and tends it again, until
  * the client calls: so that long transfers overlap with computation and a rank that computes is not
  * taken for a dead one. What is meant for the client waits for its next call. Invariant: nothing is
@@ -31,7 +31,7 @@ struct tmb_progress_work {
   bool (*tend)(struct tmb_net *net, uint64_t seen, struct pollfd *fds, uint32_t *count,
                uint64_t *ns);
 
-  /* Whether long transfers are in progress: then the thread looks every 0.5 ms, else every 10 ms.
+  /* Whether long transfers are in progress: then the thread checks every 0.5 ms, else every 10 ms.
    * NULL: it is not known. */
   bool (*busy)(const struct tmb_net *net);
 
@@ -46,7 +46,7 @@ struct tmb_progress_thread *tmb_progress_thread_start(const struct tmb_progress_
 /* End it; waits for it. in thread: NULL: nothing is done. */
 void tmb_progress_thread_stop(struct tmb_progress_thread *thread);
 
-/* A long transfer has begun: look more often. Cheap. in thread: NULL: nothing is done. */
+/* A long transfer has begun: check more often. Cheap. in thread: NULL: nothing is done. */
 void tmb_progress_thread_kick(struct tmb_progress_thread *thread);
 
 #endif

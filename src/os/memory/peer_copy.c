@@ -4,7 +4,7 @@
  *
  * Owns nothing. Called by the collectives and core/rma/cross_read.c. Calls: the kernel. A call may
  * move fewer bytes than asked for (it moves whole pages of the far side), so there is a loop.
- * Invariants: errno is not looked at: any failure means that the caller takes its other way.
+ * Invariants: errno is not read: after any failure the caller uses its other method.
  */
 #define _GNU_SOURCE
 #include "os/memory/peer_copy.h"

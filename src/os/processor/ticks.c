@@ -139,7 +139,7 @@ static double measure_hz(void) {
   return (double)(now.ticks - start.ticks) * 1e9 / (double)(now.ns - start.ns);
 }
 
-/* Rate that /proc/cpuinfo tells: "@ 2.50GHz" of the model's name, else "cpu MHz"; 0 if neither. */
+/* Rate that /proc/cpuinfo gives: "@ 2.50GHz" of the model's name, else "cpu MHz"; 0 if neither. */
 static double cpuinfo_hz(void) {
   FILE *file = fopen("/proc/cpuinfo", "re");
   if (!file) return 0;

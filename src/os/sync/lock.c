@@ -18,7 +18,7 @@
 
 #include <limits.h>
 
-#define SPINS            64u /* looks with pauses between them, about one or two hand-offs */
+#define SPINS            64u /* reads with pauses between them, about one or two hand-offs */
 #define PAUSES_MAX       8u
 #define YIELDS           8u
 #define VAIN_TRIES       2u       /* after which a sleeper is hungry */

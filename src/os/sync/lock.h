@@ -6,12 +6,12 @@
  * which several client threads change. Calls: lock.c when a lock is taken. A thread that finds it
  * taken spins for about a hand-off between processors, then gives its processor away a few times,
  * because the holder may be waiting for one, then sleeps on the word. Releasing is a plain store
- * and a look whether somebody sleeps: the sleeper runs a fence on all processors of the job between
- * saying that it sleeps and its last attempt (0011 in docs/DECISIONS); where the kernel has no such
- * fence it sleeps for a bounded time. A sleeper that wakes in vain is handed the lock by the next
- * release, so a holder that takes it again at once starves nobody. Invariants: all bytes zero is a
- * free lock; locks are private to a process; not recursive; a thread that holds one neither waits
- * nor runs a client's function.
+ * and a check whether a thread sleeps: the sleeper runs a fence on all processors of the job
+ * between saying that it sleeps and its last attempt (0011 in docs/DECISIONS); where the kernel has
+ * no such fence it sleeps for a bounded time. A sleeper that wakes in vain is handed the lock by
+ * the next release, so a holder that takes it again at once starves nobody. Invariants: all bytes
+ * zero is a free lock; locks are private to a process; not recursive; a thread that holds one
+ * neither waits nor runs a client's function.
  */
 #ifndef TMB_OS_LOCK_H
 #define TMB_OS_LOCK_H

@@ -31,7 +31,7 @@ struct Rank {
   std::vector<Side> sides;
   double begun = 0, free = 0, computed = 0;
   double flushed = 0;         /* when buffers of the last exchange may be used again */
-  double posted = 0;          /* SYNC_IMAGES: when it told all neighbours */
+  double posted = 0;          /* SYNC_IMAGES: when it notified all neighbours */
   std::vector<double> there;  /* by side: when the neighbour's notice is here */
   std::vector<double> answer; /* by side: a long message's time from this rank's answer */
 };

@@ -2,12 +2,12 @@
 /*
  * Barriers, see way.h.
  *
- * Owns: who tells whom in which round. Called by experiments.cc and by the models that meet. Calls:
- * way.h. A rank's time after a round is the later of its own and of what it waits for; a message
- * costs what a short active message costs. The torus's barrier is after the rectangle protocols of
- * the machine's messaging layer: a packet along a line of nodes is left at each of them; the ranks
- * of a node count on a board there. Source of dissemination: Hensgen, Finkel, Manber, Int. J.
- * Parallel Program. 17(1), 1988. Invariants: all ranks enter at 0.
+ * Owns: which rank notifies which in each round. Called by experiments.cc and by the models that
+ * meet. Calls: way.h. A rank's time after a round is the later of its own and of what it waits for;
+ * a message costs what a short active message costs. The torus's barrier is after the rectangle
+ * protocols of the machine's messaging layer: a packet along a line of nodes is left at each of
+ * them; the ranks of a node count on a board there. Source of dissemination: Hensgen, Finkel,
+ * Manber, Int. J. Parallel Program. 17(1), 1988. Invariants: all ranks enter at 0.
  */
 #include "sim/apps/way.h"
 
@@ -18,7 +18,8 @@ namespace {
 
 using Times = std::vector<double>;
 
-/* One rank after the other tells its node's first rank, or is told by it: a tree inside the node.
+/* One rank after the other notifies its node's first rank, or is notified by it: a tree inside the
+ * node.
  */
 double inside(const Network &network, const Ways &ways) {
   const uint64_t cores = std::min(network.machine().count("cores_per_node"), network.ranks());

@@ -80,7 +80,7 @@ private:
            (meets ? ways_.short_send(near) + ways_.short_way(last, 0) + ways_.short_take(near) : 0);
   }
 
-  /* One block of all ranks, each told by the one before. */
+  /* One block of all ranks, each notified by the one before. */
   void flow() {
     double told = 0;
     for (Rank &r : ranks_) {
@@ -90,7 +90,7 @@ private:
     }
   }
 
-  /* The same where sender and receiver meet: each tells the other and waits for it. */
+  /* The same where sender and receiver meet: each notifies the other and waits for it. */
   void meet() {
     double told = 0; /* the receiver of the last message has met its sender */
     for (uint64_t p = 0; p < ranks_.size(); p++) {

@@ -5,7 +5,7 @@
  * Owns: nothing global. Called by sums.c behind view_measure. Calls: view_activity.
  * Invariants: a transfer is under way from the begin of its operation until its data are seen; if
  * they lay there before anybody looked, for the usual time of a transfer. Several transfers at a
- * time count once. Only arrows tell when data are seen, so operations without one do not count.
+ * time count once. Only arrows show when data are seen, so operations without one do not count.
  */
 #include "view/analysis/report.h"
 

@@ -302,7 +302,7 @@ bool Generator::matches(Node *n, OwnLoop &l) {
   Node *index = first_index(bare(affinity->kids[0]));
   l.unit = index ? unit_of(index, body) : 0;
   if (l.unit == 0) return false;
-  if (!l.step.empty() && l.unit > 1) // else most blocks would be looked at in vain
+  if (!l.step.empty() && l.unit > 1) // else most blocks would be tested in vain
     l.fits += " || " + l.step + " / " + std::to_string(l.unit) + " > upcr_threads";
   l.elements = count_of(index->type).value_or(1);
   if (!is_variable(bare(index->kids[1]), l.variable) && !takes_offset(index, l)) return false;

@@ -6,7 +6,7 @@
  * Called by gen_forall.cc, which has the pattern. Invariants: STEP is the same throughout; where it
  * is not positive when the loop runs, or the loop's variable cannot hold what it is in the end, the
  * plain loop runs. In blocks of one index, this thread's iterations come at equal distances: every
- * THREADS / gcd(THREADS, STEP)th one, or none. In longer blocks each of this thread's is looked at
+ * THREADS / gcd(THREADS, STEP)th one, or none. In longer blocks each of this thread's is tested
  * for indices that the loop meets.
  */
 #include "gen/gen.h"

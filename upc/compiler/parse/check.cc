@@ -19,7 +19,7 @@ void Parser::check_qualifiers(const Type &q, const Type *e, int token) {
     s_.error(token, "a type cannot be both strict and relaxed");
 }
 
-// Adds qualifiers, looking at those that the type has already.
+// Adds qualifiers to those that the type has already.
 Type *Parser::apply(Type *t, const Type &q, int token) {
   if (token < 0) token = p_;
   const Type *e = element_of(t);

@@ -3,8 +3,8 @@
  * Names of the library that a program uses without their declaration: what declares them.
  *
  * Called by the other parts of the parser, where a name is unknown or the text cannot be parsed.
- * Calls: messages. Invariants: each name is told once in a file; functions of the headers are left
- * to the C compiler, because programs of the older C call them undeclared.
+ * Calls: messages. Invariants: each name is reported once in a file; functions of the headers are
+ * left to the C compiler, because programs of the older C call them undeclared.
  */
 #include "parse.h"
 
@@ -78,7 +78,7 @@ int semicolons_in(const Source &s, int open) {
 
 } // namespace
 
-// Whether the token is an undeclared name of the library, which then is told of.
+// Whether the token is an undeclared name of the library, which is then reported.
 bool Parser::tell_unknown(int token) {
   const Token &t = s_[token];
   if (t.kind != Tk::Name || t.kw != KwNone || find(t.text)) return false;

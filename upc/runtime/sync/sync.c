@@ -3,7 +3,7 @@
  * Barriers (UPC 1.3 section 6.6.1), fences and polls.
  *
  * Called by compiled programs. Calls: the split-phase barrier of the library, which compares the
- * values that threads give. Invariants: notify and wait alternate; a thread that ends tells all
+ * values that threads give. Invariants: notify and wait alternate; a thread that ends notifies all
  * others the number of the barrier that it will not come to, then takes part in barriers once more;
  * who completes a barrier of that or a higher number in the program reports it.
  */
@@ -31,7 +31,7 @@ RT_EXPORT void upcr_notify(int has_value, int value) {
   gasnet_barrier_notify(value, has_value ? 0 : GASNET_BARRIERFLAG_ANONYMOUS);
 }
 
-/* The value of the barrier is looked at where the wait has one of its own. */
+/* The value of the barrier is compared where the wait has one of its own. */
 static void complete(int has_value, int value, gexx_WaitInfo_t *info) {
   if (!barrier.notified) rt_fatal("upc_wait without upc_notify");
   if (has_value && barrier.has_value && value != barrier.value)

@@ -5,7 +5,7 @@
  * Owns the type Future and the list of operations whose future is gone before they were complete.
  * Called by every operation of this folder that does not wait, and by the package for calls of
  * functions on other ranks. Calls: wait.c. Invariants: the memory that an operation reads or writes
- * is held until it is complete, whatever becomes of its future; one thread at a time looks at an
+ * is held until it is complete, whatever becomes of its future; one thread at a time tests an
  * event; a future that nobody has waited for is reported when it is dropped (TMBPY_FORGOTTEN).
  */
 #include "core.h"

@@ -3,7 +3,7 @@
  * Waits of the extension.
  *
  * Owns nothing. Called by every blocking operation of this folder. Calls: gexx_wait_step, which
- * spins, yields and sleeps, message.c and future.c. A wait looks at its condition, then for
+ * spins, yields and sleeps, message.c and future.c. A wait tests its condition, then checks for
  * messages, then at the clock: every LOOK_NS it asks the interpreter for signals, so that Ctrl-C
  * ends it. Invariants: the GIL is released while the library polls or sleeps; handlers of messages
  * and of signals run with it.
@@ -12,8 +12,8 @@
 
 #include <time.h>
 
-#define LOOK_NS    5000000u /* between two looks for signals of the interpreter */
-#define LOOK_STEPS 16       /* between two looks at the clock; a step lasts at most 2 ms */
+#define LOOK_NS    5000000u /* between two checks for signals of the interpreter */
+#define LOOK_STEPS 16       /* between two reads of the clock; a step lasts at most 2 ms */
 
 static uint64_t now_ns(void) {
   struct timespec now;
@@ -49,7 +49,7 @@ static enum outcome step(struct waiting *w, struct gexx_wait *wait) {
 }
 
 /* Says what this thread waits for, and where; `tombolo why` shows it. A wait inside a handler that
- * ran meanwhile has replaced it, so this is said again at each look. */
+ * ran meanwhile has replaced it, so this is set again at each check. */
 static void tell(struct waiting *w) {
   PyObject *text =
       w->place[0] ? NULL : PyObject_CallFunctionObjArgs(tmbpy.hooks[TMBPY_PLACE], NULL);

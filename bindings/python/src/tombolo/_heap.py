@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The heap: which parts of this rank's segment are in use.
 
-Each rank has its own list; an array tells all members where their parts are, so the lists of
+Each rank has its own list; an array has the places of all members' parts, so the lists of
 several ranks need not agree. First fit, in units of a cache line. Memory that was never used is
 zero already, so that large arrays cost nothing before they are written.
 """

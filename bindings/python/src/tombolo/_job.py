@@ -46,7 +46,7 @@ def type_code(dtype: np.dtype[Any]) -> str:
 
 
 class Block:
-    """A part of the heap; tells its team when nothing uses it any more."""
+    """A part of the heap; reports to its team when nothing uses it any more."""
 
     __slots__ = ("offset", "nbytes", "number", "team", "__weakref__")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank of a notebook: runs what tombolo.notebook sends, until it is told to stop.
+"""A rank of a notebook: runs what tombolo.notebook sends, until it is asked to stop.
 
 Variables live in a module __main__ of its own, where `job`, `tombolo` and `np` are defined.
 Between cells the rank makes progress, so that others can use its memory and call its functions.
@@ -23,7 +23,7 @@ import numpy as np
 
 import tombolo
 
-IDLE_S = 0.01  # between two looks for a cell
+IDLE_S = 0.01  # between two checks for a cell
 
 
 class Output(io.TextIOBase):
