@@ -16,8 +16,10 @@
 
 #include <string.h>
 
+/* Compare-and-swap that fails: tries without a rest, then rests of up to 2^REST_BITS_MAX pauses.
+ * Chosen 2026-11-21; `tombolo bench atomic` measures contended words (docs/RESULTS.md). */
 #define QUICK_TRIES   4
-#define REST_BITS_MAX 6 /* longest rest: 2^6 pauses */
+#define REST_BITS_MAX 6
 
 struct contest {
   uint32_t tries;

@@ -27,8 +27,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define YIELDS_BEFORE_SLEEP 4
-#define BARRIER_SLEEP_NS    50000000u /* a loss is noticed after this time at most */
+#define YIELDS_BEFORE_SLEEP 4 /* of a rank in a barrier of the start; chosen, not measured */
+#define BARRIER_SLEEP_NS    50000000u /* ns; a loss is noticed after this time at most */
 
 _Static_assert(sizeof(struct tmb_ctl_rank) <= 64, "a rank's record must stay small");
 

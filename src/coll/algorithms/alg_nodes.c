@@ -17,7 +17,8 @@
 #define DOUBLING_BYTES_MAX \
  8192u /* longest vector, in bytes, that the leaders combine by recursive doubling */
 
-#define FLAT_RANKS_MAX 8u /* ranks of a node that all report to the leader itself */
+/* Ranks of a node that all report to the leader itself. An estimate, 2026-11-22. */
+#define FLAT_RANKS_MAX 8u
 
 void tmb_alg_bcast_nodes(struct tmb_sched *s, const struct tmb_coll_shape *c) {
   struct tmb_levels l;

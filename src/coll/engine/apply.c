@@ -14,7 +14,8 @@
 #include "core/progress/progress.h"
 #include "os/os.h"
 
-#define GRACE_NS 20000000u /* a thread that awaits the event is back much sooner */
+/* ns after which any thread runs the function: one that waits for the event polls much sooner. */
+#define GRACE_NS 20000000u
 
 /* Calls that are posted, in order. */
 static struct { struct tmb_apply *first, **end; } queue = {NULL, &queue.first};

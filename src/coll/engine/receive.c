@@ -16,9 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PULL_PIECE   (1u << 20)   /* most bytes that one call of the progress hook reads */
-#define ASK_BYTES    (128u << 10) /* asked for at once, two of them ahead; what is kept meanwhile */
-#define BOUNCE_BYTES (32u << 10)  /* bytes that are read at a time when they are to be combined */
+/* Bytes; they bound memory and the time of one call, and were chosen, not measured (2026-11-22):
+ * most that one call of the progress hook reads; what is asked for at once, two of them ahead; what
+ * is read at a time when it is combined, so that it stays in the first-level cache. */
+#define PULL_PIECE   (1u << 20)
+#define ASK_BYTES    (128u << 10)
+#define BOUNCE_BYTES (32u << 10)
 
 void *tmb_coll_grown(void *old, size_t bytes, const char *name) {
   free(old);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL_BYTES 256u /* payload of messages on the free list */
+#define SMALL_BYTES 256u /* most payload of messages on the free list, in bytes; chosen */
 
 struct tmb_lock tmb_coll_guard;
 static struct tmb_stash *spare; /* of SMALL_BYTES each; under the lock */

@@ -19,14 +19,18 @@
  * limit; the limit of larger teams is lower. */
 #define SHARED_COMBINERS          4u
 
-/* What a member shows at most where ranks outnumber processors: in exchanges, its blocks for all;
- * and where every member combines the data of all. Bytes. */
+/* Bytes that a member shows at most where ranks outnumber processors: in exchanges, its blocks for
+ * all; and where every member combines the data of all. Measured by bench/compare/forms.py with 16,
+ * 32 and 64 ranks on 2 processors, 2026-11-23: beyond, other forms are as fast
+ * (docs/RESULTS_SESSIONS.md). */
 #define CROWDED_EXCHANGE          (512 * KB)
 #define CROWDED_COMBINE           (8 * KB)
 
-#define NODES_EXCHANGE_BLOCKS_MAX 16384u /* blocks that a leader moves one by one */
+/* Blocks that a leader moves one by one. An estimate, 2026-11-22. */
+#define NODES_EXCHANGE_BLOCKS_MAX 16384u
 
-/* Members, or nodes, up to which pipelines are chains of long segments. */
+/* Members, or nodes, up to which pipelines are chains of long segments. Simulated (`tombolo sim`),
+ * 2026-11-22: at 1024 ranks a chain takes 16 times as long as a binomial tree. */
 #define CHAIN_HOPS                8u
 
 #define KB                        UINT64_C(1024)

@@ -18,11 +18,16 @@
 
 #include <limits.h>
 
-#define SPINS            64u /* reads with pauses between them, about one or two hand-offs */
+/* A wait for the lock: reads with up to PAUSES_MAX pauses between them, about one or two hand-offs
+ * in all; then yields; then sleep. Counts chosen with the lock, 2026-11-21; `tombolo bench lock`
+ * measures it. */
+#define SPINS            64u
 #define PAUSES_MAX       8u
 #define YIELDS           8u
-#define VAIN_TRIES       2u       /* after which a sleeper is hungry */
-#define SLEEP_NS_BOUNDED 1000000u /* where a release may not see a sleeper: no fence */
+/* Wake-ups without the lock, after which the next release hands it to the sleeper. */
+#define VAIN_TRIES       2u
+/* Longest sleep in ns where there is no process-wide fence: a release may not see the sleeper. */
+#define SLEEP_NS_BOUNDED 1000000u
 
 bool tmb_lock_threads = true;
 void (*tmb_lock_on_sleep)(const struct tmb_lock *lock, bool begins);
