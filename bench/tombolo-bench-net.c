@@ -11,6 +11,7 @@
  * put_signal_rtt has the round trip of messages as its floor; overlap has the put alone:
  * the put and as long a computation at once, so that 1 is all of it hidden, 2 nothing.
  */
+#include "lib/asks.h"
 #include "lib/bench.h"
 #include "lib/sockets.h"
 
@@ -19,63 +20,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { H_ASK = 200, H_ANSWER, H_FLOOD };
+enum { H_FLOOD = H_ASKS_END };
 enum { SIGNAL_AT = 4096, WORD_AT = SIGNAL_AT + 8, DATA_AT = 1 << 20 };
 
 #define WINDOW_BYTES ((size_t)32 << 20)
 #define STREAM_BYTES ((size_t)16 << 20) /* of one sample of a stream */
 #define OVERLAP_POLL 50                 /* us of computation between two polls */
 
-static volatile uint64_t arrived, answers;
-static uint64_t expected; /* value of `arrived` on rank 1 after the current sample */
-static uint64_t turns;    /* signal ping-pongs so far, the same on both ranks */
+static uint64_t turns; /* signal ping-pongs so far, the same on both ranks */
 
-/* ---- handlers */
-
-static void on_ask(gex_Token_t token) {
-  arrived++;
-  gex_AM_ReplyShort(token, H_ANSWER, 0);
-}
-
-static void on_answer(gex_Token_t token) {
-  (void)token;
-  answers++;
-}
+/* ---- a handler */
 
 static void on_flood(gex_Token_t token) {
-  if (++arrived == expected) gex_AM_ReplyShort(token, H_ANSWER, 0);
+  if (++asks_arrived == asks_expected) gex_AM_ReplyShort(token, H_ANSWER, 0);
 }
 
 /* ---- messages */
 
-static double am_rtt(struct bench *b, size_t n, size_t bytes) {
-  uint64_t start = 0;
-  (void)bytes;
-  expected += n + BENCH_WARM_OPS;
-  if (b->rank == 1) {
-    GASNET_BLOCKUNTIL(arrived == expected);
-    return 0;
-  }
-  for (size_t i = 0; i < n + BENCH_WARM_OPS; i++) {
-    const uint64_t next = answers + 1;
-    if (i == BENCH_WARM_OPS) start = bench_now_ns();
-    gex_AM_RequestShort(b->tm, b->peer, H_ASK, 0);
-    GASNET_BLOCKUNTIL(answers == next);
-  }
-  return (double)(bench_now_ns() - start) / (double)n;
-}
-
 static double am_flood(struct bench *b, size_t n, size_t bytes) {
   (void)bytes;
-  expected += n;
+  asks_expected += n;
   bench_meet(b); /* rank 1 knows which one is the last before the first comes */
   if (b->rank == 1) {
-    GASNET_BLOCKUNTIL(arrived == expected);
+    GASNET_BLOCKUNTIL(asks_arrived == asks_expected);
     return 0;
   }
-  const uint64_t next = answers + 1, start = bench_now_ns();
+  const uint64_t next = asks_answers + 1, start = bench_now_ns();
   for (size_t i = 0; i < n; i++) gex_AM_RequestShort(b->tm, b->peer, H_FLOOD, 0);
-  GASNET_BLOCKUNTIL(answers == next);
+  GASNET_BLOCKUNTIL(asks_answers == next);
   return (double)(bench_now_ns() - start) / (double)n;
 }
 
@@ -85,16 +57,16 @@ static double am_issue(struct bench *b, size_t n, size_t bytes) {
   uint64_t sum = 0;
   (void)bytes;
   for (size_t i = 0; i < n / BURST + 1; i++) {
-    expected += BURST;
+    asks_expected += BURST;
     bench_meet(b);
     if (b->rank == 1) {
-      GASNET_BLOCKUNTIL(arrived == expected);
+      GASNET_BLOCKUNTIL(asks_arrived == asks_expected);
       continue;
     }
-    const uint64_t next = answers + 1, start = bench_now_ns();
+    const uint64_t next = asks_answers + 1, start = bench_now_ns();
     for (size_t k = 0; k < BURST; k++) gex_AM_RequestShort(b->tm, b->peer, H_FLOOD, 0);
     sum += bench_now_ns() - start;
-    GASNET_BLOCKUNTIL(answers == next);
+    GASNET_BLOCKUNTIL(asks_answers == next);
   }
   return (double)sum / (double)(n / BURST + 1) / BURST;
 }
@@ -201,9 +173,9 @@ static double overlap_silent(struct bench *b, size_t n, size_t bytes) {
  }
 
 static const struct bench_row plain_rows[] = {
-    {"net", "short_rtt", "udp_rtt", am_rtt, floor_udp_rtt, .target = 1.25},
+    {"net", "short_rtt", "udp_rtt", asks_rtt, floor_udp_rtt, .target = 1.25},
     {"net", "short_flood", "udp_send", am_flood, floor_udp_send, .target = 0.6, .count = 2000},
-    {"net", "put_signal_rtt", "short_rtt", put_signal_rtt, am_rtt, .bytes = 8, .target = 1.1},
+    {"net", "put_signal_rtt", "short_rtt", put_signal_rtt, asks_rtt, .bytes = 8, .target = 1.1},
     {"net", "put_blocking", "udp_rtt", put_blocking, floor_udp_rtt, .bytes = 8},
     {"net", "allreduce", "udp_rtt", allreduce, floor_udp_rtt, .bytes = 8, .target = 1.1},
     {"net", "allreduce", "udp_rtt", allreduce, floor_udp_rtt, .bytes = 16384, .target = 4},
@@ -229,11 +201,11 @@ static const struct bench_row overlap_rows[] = {
 };
 
 static const struct bench_row crowd_rows[] = {
-    {.group = "net", .name = "short_rtt", .figure = am_rtt},
+    {.group = "net", .name = "short_rtt", .figure = asks_rtt},
 };
 
 static const struct bench_row loggp_rows[] = {
-    {.group = "net", .name = "short_rtt", .figure = am_rtt},
+    {.group = "net", .name = "short_rtt", .figure = asks_rtt},
     {.group = "net", .name = "short_flood", .figure = am_flood, .count = 2000},
     {.group = "net", .name = "short_issue", .figure = am_issue, .count = 64},
     {.group = "net", .name = "put_flood", .figure = put_flood, .bytes = 1 << 20, .count = 8},
@@ -252,8 +224,7 @@ static void measure(struct bench *b, const struct bench_row *rows, size_t count)
 int main(int argc, char **argv) {
   static struct bench b;
   gex_AM_Entry_t table[] = {
-      {H_ASK, on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask"},
-      {H_ANSWER, on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer"},
+      ASKS_ENTRIES,
       {H_FLOOD, on_flood, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "flood"},
   };
   bench_start(&b, "net", &argc, &argv);

@@ -8,11 +8,10 @@
  * each rank to each, waits for the replies, and sums the ranks' memory (/proc/self/smaps_rollup)
  * before and after. Each rank writes its numbers into rank 0's segment.
  */
+#include "lib/asks.h"
 #include "lib/bench.h"
 
 #include <string.h>
-
-enum handler { H_ASK = 200, H_ANSWER };
 
 enum memory { PRIVATE, PSS, PSS_SHMEM, RSS, MEMORY_KINDS };
 
@@ -20,18 +19,6 @@ enum memory { PRIVATE, PSS, PSS_SHMEM, RSS, MEMORY_KINDS };
 struct usage {
   uint64_t before[MEMORY_KINDS], after[MEMORY_KINDS];
 };
-
-static volatile uint64_t arrived, replies;
-
-static void on_ask(gex_Token_t token) {
-  arrived++;
-  gex_AM_ReplyShort(token, H_ANSWER, 0);
-}
-
-static void on_answer(gex_Token_t token) {
-  (void)token;
-  replies++;
-}
 
 static void read_memory(struct bench *b, uint64_t out[MEMORY_KINDS]) {
   char line[256];
@@ -55,7 +42,7 @@ static double all_pairs(struct bench *b) {
   const uint64_t start = bench_now_ns();
   for (gex_Rank_t i = 1; i <= b->size; i++)
     gex_AM_RequestShort(b->tm, (b->rank + i) % b->size, H_ASK, 0);
-  GASNET_BLOCKUNTIL(replies == b->size && arrived == b->size);
+  GASNET_BLOCKUNTIL(asks_answers == b->size && asks_arrived == b->size);
   bench_barrier(b);
   return (double)(bench_now_ns() - start);
 }
@@ -93,8 +80,7 @@ static void measure_pairs(struct bench *b, struct usage *all, char *all_at) {
 int main(int argc, char **argv) {
   static struct bench b;
   gex_AM_Entry_t handlers[] = {
-      {H_ASK, on_ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "ask"},
-      {H_ANSWER, on_answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer"},
+      ASKS_ENTRIES,
   };
   gex_Segment_t segment;
   void *all = NULL;

@@ -18,10 +18,10 @@
 
 enum { TWO_SIDED, ONE_SIDED, WAYS, SENDS = 64, REFUSED = 2, LINE = 64 };
 
-static const struct {
-  const char *name, *help;
-} ways[WAYS] = {{"mpi", "MPI_Irecv, MPI_Isend, MPI_Wait"},
-                {"mpi-rma", "MPI_Put, MPI_Win_flush, MPI_Put of a flag that the target polls"}};
+const int job_way_count = WAYS;
+const struct job_way job_way_table[] = {
+    {"mpi", "MPI_Irecv, MPI_Isend, MPI_Wait"},
+    {"mpi-rma", "MPI_Put, MPI_Win_flush, MPI_Put of a flag that the target polls"}};
 
 static struct {
   MPI_Win window;
@@ -30,24 +30,6 @@ static struct {
   uint64_t waited[JOB_LINKS];
   int sends;
 } self;
-
-int job_ways(void) {
-  return WAYS;
-}
-
-const char *job_way_name(int way) {
-  return ways[way].name;
-}
-
-const char *job_way_help(int way) {
-  return ways[way].help;
-}
-
-int job_way_find(const char *name) {
-  for (int i = 0; i < WAYS; i++)
-    if (strcmp(ways[i].name, name) == 0) return i;
-  return -1;
-}
 
 void job_start(struct job *job, const char *program, int *argc, char ***argv) {
   MPI_Init(argc, argv);

@@ -62,15 +62,15 @@ static error_t number(struct argp_state *state, const struct app_number *n, cons
 }
 
 static int way_count(const struct app_program *p) {
-  return p->ways ? p->way_count : job_ways();
+  return p->ways ? p->way_count : job_way_count;
 }
 
 static const char *way_name(const struct app_program *p, int way) {
-  return p->ways ? p->ways[way] : job_way_name(way);
+  return p->ways ? p->ways[way] : job_way_table[way].name;
 }
 
 static const char *way_help(const struct app_program *p, int way) {
-  if (!p->ways) return job_way_help(way);
+  if (!p->ways) return job_way_table[way].help;
   return p->way_helps ? p->way_helps[way] : "";
 }
 

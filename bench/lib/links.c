@@ -22,9 +22,8 @@
 enum { AM_TELL = GEX_AM_INDEX_BASE, LINE = 64, REFUSED = 2 };
 enum { BARRIER, PAIRWISE, FLAG, SIGNAL, SEMAPHORE, TAGGED, WAYS };
 
-static const struct {
-  const char *name, *help;
-} ways[WAYS] = {
+const int job_way_count = WAYS;
+const struct job_way job_way_table[] = {
     [BARRIER] = {"barrier", "blocking put, then a barrier of all ranks"},
     [PAIRWISE] = {"pairwise", "blocking put, then a short message"},
     [FLAG] = {"flag", "blocking put, then a put of a flag that the target polls"},
@@ -56,24 +55,6 @@ static struct {
   gexx_Sem_t sem[JOB_LINKS];
   gexx_Notify_t request[JOB_LINKS];
 } self;
-
-int job_ways(void) {
-  return WAYS;
-}
-
-const char *job_way_name(int way) {
-  return ways[way].name;
-}
-
-const char *job_way_help(int way) {
-  return ways[way].help;
-}
-
-int job_way_find(const char *name) {
-  for (int i = 0; i < WAYS; i++)
-    if (strcmp(ways[i].name, name) == 0) return i;
-  return -1;
-}
 
 static void fail(const char *what, int code) {
   fprintf(stderr, "%s: %s: %s\n", self.program, what, gasnet_ErrorDesc(code));

@@ -43,11 +43,12 @@ struct job_link {
   uint64_t handle[2]; /* of the way */
 };
 
-/* The ways: how many there are, name of one, and the one of a name (-1: none); what it does. */
-int job_ways(void);
-const char *job_way_name(int way);
-const char *job_way_help(int way);
-int job_way_find(const char *name);
+/* The ways in which a link works: name, and what it does. */
+struct job_way {
+  const char *name, *help;
+};
+extern const int job_way_count;
+extern const struct job_way job_way_table[];
 
 /* Join the job. in program: a literal. */
 void job_start(struct job *job, const char *program, int *argc, char ***argv);

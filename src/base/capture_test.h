@@ -24,6 +24,16 @@ struct capture {
   char text[1 << 17];
 };
 
+/* Checks inside a child: prints and exits with 9, since cmocka's state belongs to the parent. */
+#define CHILD_CHECK(cond)                            \
+ do {                                                \
+  if (!(cond)) {                                     \
+   printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+   fflush(stdout);                                   \
+   _exit(9);                                         \
+  }                                                  \
+ } while (0)
+
 /* Runs fn(arg) in a child; stdout and stderr go to out->text. Returns 0, or -1 if it cannot start.
  */
 static inline int capture_run(struct capture *out, void (*fn)(void *arg), void *arg) {

@@ -48,16 +48,6 @@ static void run(struct capture *c, uint32_t rank, const char *const *env, void (
 
 static struct capture cap;
 
-/* Checks inside a child: prints and exits non-zero, since cmocka's state belongs to the parent. */
-#define CHILD_CHECK(cond)                            \
- do {                                                \
-  if (!(cond)) {                                     \
-   printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-   fflush(stdout);                                   \
-   _exit(9);                                         \
-  }                                                  \
- } while (0)
-
 static void expect_well(void) {
   if (capture_ended_well(&cap)) return;
   fputs(cap.text, stderr); /* cmocka cuts long messages */

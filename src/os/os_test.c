@@ -32,15 +32,6 @@
 
 static struct capture cap;
 
-#define CHILD_CHECK(cond)                            \
- do {                                                \
-  if (!(cond)) {                                     \
-   printf("%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-   fflush(stdout);                                   \
-   _exit(9);                                         \
-  }                                                  \
- } while (0)
-
 static void run_child(void (*fn)(void *), void *arg) {
   assert_int_equal(capture_run(&cap, fn, arg), 0);
   if (!capture_ended_well(&cap)) fail_msg("child failed: %s", cap.text);

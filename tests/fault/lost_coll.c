@@ -18,12 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static gex_Rank_t victim;
-static const char *how = "uexit";
 static gex_TM_t others; /* all but the victim; NULL on the victim */
 
 static int is_victim(void) {
-  return job.rank == victim;
+  return job.rank == loss_victim;
 }
 
 static void make_others(void) {
@@ -50,23 +48,23 @@ static void check_broken(void) {
   gex_Event_t event = gex_Coll_BarrierNB(job.tm, 0);
   CHECK_EQ(gexx_Event_Status(event), GEXX_ERR_LOST);
   gex_Event_Wait(event);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   event = gex_Coll_ReduceToAllNB(job.tm, &a, &b, GEX_DT_U64, 8, 1, GEX_OP_ADD, NULL, NULL, 0);
   CHECK_EQ(gexx_Event_Status(event), GEXX_ERR_LOST);
   gex_Event_Wait(event);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   gasnet_barrier_notify(3, 0);
   CHECK_EQ(gasnet_barrier_wait(3, 0), GEXX_ERR_LOST);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   gex_TM_t tm = job.tm;
   CHECK_EQ(gex_TM_Split(&tm, job.tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH), 0);
   CHECK_PTR(tm, GEX_TM_INVALID);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   LOSS_NONE();
 }
 
 static void check_all(void) {
-  loss_await(victim, 0);
+  loss_await(loss_victim, 0);
   check_broken();
   check_others();
 }
@@ -80,7 +78,7 @@ static int lost(void) {
 /* Barrier after barrier until one of them meets the loss. */
 static void barrier(void) {
   make_others();
-  if (is_victim()) loss_die_soon(how, 3000);
+  if (is_victim()) loss_die_soon(loss_how, 3000);
   do gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
   while (!lost());
   check_all();
@@ -91,19 +89,19 @@ static void asleep(void) {
   make_others();
   if (is_victim()) {
     sleep_ms(300);
-    loss_die(how);
+    loss_die(loss_how);
   }
   gex_Event_t event[3];
   for (int i = 0; i < 3; i++) event[i] = gex_Coll_BarrierNB(job.tm, 0);
   gex_Event_WaitAll(event, 3, 0);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   check_all();
 }
 
 static void named(void) {
   int rc = GASNET_OK;
   make_others();
-  if (is_victim()) loss_die_soon(how, 3000);
+  if (is_victim()) loss_die_soon(loss_how, 3000);
   for (int i = 0; rc == GASNET_OK; i++) {
     gasnet_barrier_notify(i, 0);
     if (i % 2) {
@@ -114,7 +112,7 @@ static void named(void) {
     }
   }
   CHECK_EQ(rc, GEXX_ERR_LOST);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   check_all();
 }
 
@@ -123,11 +121,11 @@ static void of_team(void) {
   gex_TM_t copy;
   make_others();
   REQUIRE(gex_TM_Dup(&copy, job.tm, NULL, 0, GEX_FLAG_TM_NO_SCRATCH) == 1);
-  if (is_victim()) loss_die_soon(how, 3000);
+  if (is_victim()) loss_die_soon(loss_how, 3000);
   do gex_Event_Wait(gex_Coll_BarrierNB(copy, 0));
   while (!lost());
   gex_Coll_BarrierBlocking(copy, 0);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   check_all();
 }
 
@@ -177,7 +175,7 @@ static int agree(int mine) {
 static void run_coll(size_t bytes, unsigned us) {
   make_others();
   make_buffers(bytes);
-  if (is_victim()) loss_die_soon(how, us);
+  if (is_victim()) loss_die_soon(loss_how, us);
   gex_Event_t event[IN_FLIGHT];
   for (int round = 0;; round++) {
     for (int i = 0; i < IN_FLIGHT; i++)
@@ -209,13 +207,13 @@ static void late(void) {
   make_others();
   if (is_victim()) {
     sleep_ms(300);
-    loss_die(how);
+    loss_die(loss_how);
   }
   for (int i = 0; i < MANY; i++)
     event[i] =
         gex_Coll_ReduceToAllNB(job.tm, out[i], in, GEX_DT_U64, 8, 2, GEX_OP_ADD, NULL, NULL, 0);
   gex_Event_WaitAll(event, MANY, 0);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   check_all();
 }
 
@@ -223,13 +221,13 @@ static void late(void) {
 
 static void split(void) {
   make_others();
-  if (is_victim()) loss_die_soon(how, 3000);
+  if (is_victim()) loss_die_soon(loss_how, 3000);
   for (;;) {
     gex_TM_t tm = job.tm;
     const size_t made = gex_TM_Split(&tm, job.tm, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
     if (!made) {
       CHECK_PTR(tm, GEX_TM_INVALID);
-      LOSS_EXPECT(victim);
+      LOSS_EXPECT(loss_victim);
       break;
     }
     REQUIRE(tm != GEX_TM_INVALID);
@@ -243,7 +241,7 @@ static void create(void) {
   REQUIRE(list != NULL);
   for (gex_Rank_t r = 0; r < job.size; r++) list[r].gex_rank = r;
   make_others();
-  if (is_victim()) loss_die_soon(how, 3000);
+  if (is_victim()) loss_die_soon(loss_how, 3000);
   for (;;) {
     gex_TM_t tm = job.tm;
     gex_Addr_t scratch = job.base;
@@ -251,7 +249,7 @@ static void create(void) {
         gex_TM_Create(&tm, 1, job.tm, list, job.size, &scratch, 65536, GEX_FLAG_TM_LOCAL_SCRATCH);
     if (!made) {
       CHECK_PTR(tm, GEX_TM_INVALID);
-      LOSS_EXPECT(victim);
+      LOSS_EXPECT(loss_victim);
       break;
     }
     gex_TM_Destroy(tm, NULL, 0);
@@ -263,25 +261,25 @@ static void create(void) {
 
 static void publish(void) {
   make_others();
-  if (is_victim()) loss_die_soon(how, 2000);
+  if (is_victim()) loss_die_soon(loss_how, 2000);
   int rc;
   do rc = gex_EP_PublishBoundSegment(job.tm, &job.ep, 1, 0);
   while (rc == GASNET_OK);
   CHECK_EQ(rc, GEXX_ERR_LOST);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   check_all();
 }
 
 static void domain(void) {
   gex_AD_t ad;
   make_others();
-  if (is_victim()) loss_die_soon(how, 2000);
+  if (is_victim()) loss_die_soon(loss_how, 2000);
   for (;;) {
     gex_AD_Create(&ad, job.tm, GEX_DT_U64, GEX_OP_FADD, 0);
     if (ad == GEX_AD_INVALID) break;
     gex_AD_Destroy(ad);
   }
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   gex_AD_Create(&ad, others, GEX_DT_U64, GEX_OP_FADD, 0);
   REQUIRE(ad != GEX_AD_INVALID);
   gex_AD_Destroy(ad);
@@ -298,12 +296,12 @@ static void destroy(void) {
   gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
   if (is_victim()) {
     sleep_ms(100);
-    loss_die(how);
+    loss_die(loss_how);
   }
   CHECK_EQ(gex_TM_Destroy(tm[1], &scratch, 0), 1);
   CHECK_PTR(scratch.gex_addr, job.base);
-  LOSS_EXPECT(victim);
-  loss_await(victim, 0);
+  LOSS_EXPECT(loss_victim);
+  loss_await(loss_victim, 0);
   CHECK_EQ(gex_TM_Destroy(tm[0], NULL, 0), 0);
   (void)lost();
   check_all();
@@ -316,40 +314,27 @@ static void two(void) {
   make_others();
   (void)gex_TM_Split(&left, job.tm, is_victim() || job.rank == second, 0, NULL, 0,
                      GEX_FLAG_TM_NO_SCRATCH);
-  if (is_victim()) loss_die_soon(how, 3000);
+  if (is_victim()) loss_die_soon(loss_how, 3000);
   do gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
   while (!lost());
   if (job.size < 3) return;
-  if (job.rank == second) loss_die_soon(how, 3000);
+  if (job.rank == second) loss_die_soon(loss_how, 3000);
   do gex_Event_Wait(gex_Coll_BarrierNB(others, 0));
   while (!lost());
-  loss_await(victim, 0);
+  loss_await(loss_victim, 0);
   loss_await(second, 0);
   for (int i = 0; i < 10; i++) gex_Event_Wait(gex_Coll_BarrierNB(left, 0));
   LOSS_NONE();
 }
 
-static const struct {
-  const char *name;
-  void (*run)(void);
-} scenarios[] = {{"barrier", barrier}, {"asleep", asleep}, {"named", named},
-                 {"team", of_team},    {"coll", coll},     {"late", late},
-                 {"large", large},     {"split", split},   {"create", create},
-                 {"publish", publish}, {"domain", domain}, {"destroy", destroy},
-                 {"two", two}};
+static const struct loss_scenario scenarios[] = {
+    {"barrier", barrier}, {"asleep", asleep},   {"named", named},   {"team", of_team},
+    {"coll", coll},       {"late", late},       {"large", large},   {"split", split},
+    {"create", create},   {"publish", publish}, {"domain", domain}, {"destroy", destroy},
+    {"two", two}};
 
 int main(int argc, char **argv) {
   loss_start(&argc, &argv, NULL, 0);
   REQUIRE(argc > 1 && job.size > 1);
-  victim = job.size - 1;
-  if (argc > 2) how = argv[2];
-  if (argc > 3) victim = (gex_Rank_t)atoi(argv[3]);
-  for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
-    if (strcmp(scenarios[i].name, argv[1]) != 0) continue;
-    scenarios[i].run();
-    loss_meet(); /* nobody leaves while others look */
-    loss_finish();
-  }
-  fprintf(stderr, "lost_coll: unknown scenario '%s'\n", argv[1]);
-  return 1;
+  return loss_play(scenarios, sizeof scenarios / sizeof *scenarios, argc, argv);
 }

@@ -19,11 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static gex_Rank_t victim;
-static const char *how = "uexit";
-
 static int is_victim(void) {
-  return job.rank == victim;
+  return job.rank == loss_victim;
 }
 
 /* ---- what is known of a lost peer */
@@ -31,22 +28,22 @@ static int is_victim(void) {
 static void check_known(void) {
   gex_Rank_t list[2] = {GEX_RANK_INVALID, GEX_RANK_INVALID};
   gexx_Peer_Info_t info;
-  const int ended = strcmp(how, "end") == 0;
+  const int ended = strcmp(loss_how, "end") == 0;
   const int want = ended ? GEXX_PEER_STOPPED : GEXX_PEER_FAILED;
-  CHECK_EQ(gexx_Peer_Query(victim), want);
-  CHECK_EQ(loss_state[victim], want);
-  gexx_Peer_QueryInfo(victim, &info);
+  CHECK_EQ(gexx_Peer_Query(loss_victim), want);
+  CHECK_EQ(loss_state[loss_victim], want);
+  gexx_Peer_QueryInfo(loss_victim, &info);
   CHECK_EQ(info.gexx_state, want);
   CHECK_EQ(info.gexx_lost, 1);
-  CHECK_EQ(info.gexx_signal, strcmp(how, "kill") == 0    ? 9
-                             : strcmp(how, "abort") == 0 ? 6
-                             : strcmp(how, "segv") == 0  ? 11
-                                                         : 0);
-  CHECK_EQ(info.gexx_code, info.gexx_signal            ? 128 + info.gexx_signal
-                           : strcmp(how, "exit3") == 0 ? 3
-                                                       : 0);
+  CHECK_EQ(info.gexx_signal, strcmp(loss_how, "kill") == 0    ? 9
+                             : strcmp(loss_how, "abort") == 0 ? 6
+                             : strcmp(loss_how, "segv") == 0  ? 11
+                                                              : 0);
+  CHECK_EQ(info.gexx_code, info.gexx_signal                 ? 128 + info.gexx_signal
+                           : strcmp(loss_how, "exit3") == 0 ? 3
+                                                            : 0);
   CHECK_EQ(gexx_Peer_QueryLost(GEXX_PEER_ALIVE, list, 2), 1);
-  CHECK_EQ(list[0], victim);
+  CHECK_EQ(list[0], loss_victim);
   CHECK_EQ(gexx_Peer_QueryLost(GEXX_PEER_FAILED, NULL, 0), !ended);
   CHECK_EQ(gexx_Peer_QueryLost(GEXX_PEER_STOPPED, NULL, 0), ended);
   gexx_Peer_QueryInfo(job.rank, &info);
@@ -55,8 +52,8 @@ static void check_known(void) {
 }
 
 static void idle(void) {
-  if (is_victim()) loss_die(how);
-  loss_await(victim, 0);
+  if (is_victim()) loss_die(loss_how);
+  loss_await(loss_victim, 0);
   check_known();
   LOSS_NONE();
 }
@@ -65,24 +62,24 @@ static void idle(void) {
 static void asleep(void) {
   if (is_victim()) {
     sleep_ms(300);
-    loss_die(how);
+    loss_die(loss_how);
   }
-  loss_await(victim, 1);
+  loss_await(loss_victim, 1);
   check_known();
 }
 
 /* Two of them, the second while the others deal with the first. */
 static void twice(void) {
-  const gex_Rank_t second = victim - 1;
+  const gex_Rank_t second = loss_victim - 1;
   if (job.size < 3) {
     idle();
     return;
   }
-  if (is_victim()) loss_die(how);
-  if (job.rank == second) loss_die_soon(how, 2000);
+  if (is_victim()) loss_die(loss_how);
+  if (job.rank == second) loss_die_soon(loss_how, 2000);
   if (job.rank == second)
     for (;;) (void)gasnet_AMPoll();
-  loss_await(victim, 1);
+  loss_await(loss_victim, 1);
   loss_await(second, 1);
   CHECK_EQ(gexx_Peer_QueryLost(GEXX_PEER_ALIVE, NULL, 0), 2);
 }
@@ -91,7 +88,7 @@ static void twice(void) {
 
 static gex_Rank_t next_alive(void) {
   gex_Rank_t next = (job.rank + 1) % job.size;
-  return next == victim ? (next + 1) % job.size : next;
+  return next == loss_victim ? (next + 1) % job.size : next;
 }
 
 /* All forms of put and get towards a peer whose loss is known. */
@@ -159,10 +156,10 @@ static void check_other(gex_Rank_t to) {
 
 static void known(void) {
   char buf[64];
-  if (is_victim()) loss_die(how);
-  loss_await(victim, 0);
-  check_rma(victim);
-  check_other(victim);
+  if (is_victim()) loss_die(loss_how);
+  loss_await(loss_victim, 0);
+  check_rma(loss_victim);
+  check_other(loss_victim);
   const gex_Rank_t next = next_alive();
   pattern_fill(buf, sizeof buf, job.rank);
   CHECK_EQ(gex_RMA_PutBlocking(job.tm, next, job.peer[next] + 64, buf, sizeof buf, 0), 0);
@@ -180,29 +177,30 @@ static void pending(void) {
   gex_Event_t event[EVENTS];
   if (is_victim()) {
     sleep_ms(400);
-    loss_die(how);
+    loss_die(loss_how);
   }
   sleep_ms(50);
   size_t count[1] = {20};
   ptrdiff_t stride[1] = {100};
-  char *const there = job.peer[victim];
+  char *const there = job.peer[loss_victim];
   for (int i = 0; i < EVENTS; i++) {
     char *const at = there + (size_t)i * BYTES;
     if (i % 4 == 0)
-      event[i] = gex_RMA_PutNB(job.tm, victim, at, data[i], BYTES, GEX_EVENT_NOW, 0);
+      event[i] = gex_RMA_PutNB(job.tm, loss_victim, at, data[i], BYTES, GEX_EVENT_NOW, 0);
     else if (i % 4 == 1)
-      event[i] = gex_RMA_GetNB(job.tm, data[i], victim, at, BYTES, 0);
+      event[i] = gex_RMA_GetNB(job.tm, data[i], loss_victim, at, BYTES, 0);
     else if (i % 4 == 2)
-      event[i] = gex_VIS_StridedGetNB(job.tm, data[i], stride, victim, at, stride, 50, count, 1, 0);
+      event[i] =
+          gex_VIS_StridedGetNB(job.tm, data[i], stride, loss_victim, at, stride, 50, count, 1, 0);
     else
-      event[i] = gexx_RMA_PutSignalNB(job.tm, victim, at, data[i], BYTES - 8, GEX_EVENT_NOW,
+      event[i] = gexx_RMA_PutSignalNB(job.tm, loss_victim, at, data[i], BYTES - 8, GEX_EVENT_NOW,
                                       (uint64_t *)(void *)(there + 500000), GEXX_SIG_ADD, 1, 0);
-    CHECK_EQ(gex_RMA_PutNBI(job.tm, victim, at, data[i], 8, GEX_EVENT_NOW, 0), 0);
+    CHECK_EQ(gex_RMA_PutNBI(job.tm, loss_victim, at, data[i], 8, GEX_EVENT_NOW, 0), 0);
   }
   gex_Event_WaitAll(event, EVENTS, 0);
   gex_NBI_Wait(GEX_EC_ALL, 0);
-  if (!job.mapped) LOSS_EXPECT(victim);
-  loss_await(victim, 0);
+  if (!job.mapped) LOSS_EXPECT(loss_victim);
+  loss_await(loss_victim, 0);
 }
 
 /* ---- notification */
@@ -211,16 +209,16 @@ static void pending(void) {
 static void credits(void) {
   if (is_victim()) {
     sleep_ms(300);
-    loss_die(how);
+    loss_die(loss_how);
   }
   gexx_Notify_Stats_t stats;
   gexx_Notify_QueryStats(&stats);
   int lost = 0;
   for (uint64_t i = 0; i < stats.gexx_credits + 10; i++)
-    lost += gexx_RMA_PutNotify(job.tm, victim, NULL, NULL, 0, 9, 0) == GEXX_ERR_LOST;
+    lost += gexx_RMA_PutNotify(job.tm, loss_victim, NULL, NULL, 0, 9, 0) == GEXX_ERR_LOST;
   CHECK(lost >= 10);
-  LOSS_EXPECT(victim);
-  loss_await(victim, 0);
+  LOSS_EXPECT(loss_victim);
+  loss_await(loss_victim, 0);
 }
 
 /* A request that names the victim ends; what it had sent before is matched. */
@@ -230,20 +228,20 @@ static void notify(void) {
   if (is_victim()) {
     for (gex_Rank_t r = 0; r < job.size; r++)
       if (r != job.rank) CHECK_EQ(gexx_RMA_PutNotify(job.tm, r, NULL, NULL, 0, 1, 0), 0);
-    loss_die(how);
+    loss_die(loss_how);
   }
-  REQUIRE(gexx_Notify_Init(job.tm, victim, GEXX_NOTIFY_ANY_TAG, 2, &named) == GASNET_OK);
+  REQUIRE(gexx_Notify_Init(job.tm, loss_victim, GEXX_NOTIFY_ANY_TAG, 2, &named) == GASNET_OK);
   REQUIRE(gexx_Notify_Init(job.tm, GEXX_NOTIFY_ANY_SOURCE, 5, 1, &any) == GASNET_OK);
-  REQUIRE(gexx_Notify_Init(job.tm, victim, 2, 1, &later) == GASNET_OK);
+  REQUIRE(gexx_Notify_Init(job.tm, loss_victim, 2, 1, &later) == GASNET_OK);
   gexx_Notify_Start(named);
   gexx_Notify_Start(any);
   gexx_Notify_Wait(named, &status);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   CHECK_EQ(status.gexx_tag, 1);
-  loss_await(victim, 0);
+  loss_await(loss_victim, 0);
   gexx_Notify_Start(later);
   CHECK_EQ(gexx_Notify_Test(later, NULL), GEXX_ERR_LOST);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   CHECK_EQ(gexx_Notify_Test(any, NULL), GASNET_ERR_NOT_READY);
   CHECK_EQ(gexx_RMA_PutNotify(job.tm, job.rank, NULL, NULL, 0, 5, 0), 0);
   gexx_Notify_Wait(any, &status);
@@ -287,7 +285,7 @@ static size_t size_of(uint64_t i) {
 
 static int all_arrived(void *arg) {
   for (gex_Rank_t r = 0; r < job.size; r++)
-    if (r != job.rank && r != victim && got[r] < *(uint64_t *)arg) return 0;
+    if (r != job.rank && r != loss_victim && got[r] < *(uint64_t *)arg) return 0;
   return 1;
 }
 
@@ -298,7 +296,7 @@ static void flood(void) {
   const uint64_t count = 400;
   uint64_t seed = test_seed() + job.rank;
   for (uint64_t k = 1; k < 4; k++) pattern_fill(data[k - 1], size_of(k), size_of(k) + job.rank);
-  if (is_victim()) loss_die_soon(how, (unsigned)rng_below(&seed, 20000));
+  if (is_victim()) loss_die_soon(loss_how, (unsigned)rng_below(&seed, 20000));
   for (uint64_t i = 0; i < count || is_victim(); i++)
     for (gex_Rank_t r = 0; r < job.size; r++) {
       if (r == job.rank) continue;
@@ -310,10 +308,10 @@ static void flood(void) {
     }
   uint64_t want = count;
   CHECK(loss_until(all_arrived, &want));
-  loss_await(victim, 1);
+  loss_await(loss_victim, 1);
   (void)gexx_Lost_Take(NULL);
   for (gex_Rank_t r = 0; r < job.size; r++)
-    if (r != job.rank && r != victim) CHECK_EQ(got[r], count);
+    if (r != job.rank && r != loss_victim) CHECK_EQ(got[r], count);
   loss_meet();
   for (int i = 0; i < 2000; i++) { /* rings of everybody work: more than they have slots */
     const gex_Rank_t next = next_alive();
@@ -331,22 +329,22 @@ static void full(void) {
   static char data[60000];
   if (is_victim()) {
     sleep_ms(500);
-    loss_die(how);
+    loss_die(loss_how);
   }
   pattern_fill(data, sizeof data, sizeof data + job.rank);
   for (int i = 0; i < 3000; i++) {
-    (void)gex_AM_RequestShort1(job.tm, victim, SHORT_INDEX, 0, 0);
+    (void)gex_AM_RequestShort1(job.tm, loss_victim, SHORT_INDEX, 0, 0);
     if (i % 20 == 0)
-      (void)gex_AM_RequestMedium1(job.tm, victim, DATA_INDEX, data, sizeof data, GEX_EVENT_NOW, 0,
-                                  0);
+      (void)gex_AM_RequestMedium1(job.tm, loss_victim, DATA_INDEX, data, sizeof data, GEX_EVENT_NOW,
+                                  0, 0);
   }
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   CHECK(gexx_Lost_QueryDropped() > 0);
-  loss_await(victim, 0);
+  loss_await(loss_victim, 0);
   const uint64_t dropped = gexx_Lost_QueryDropped();
-  CHECK_EQ(gex_AM_RequestShort1(job.tm, victim, SHORT_INDEX, 0, 0), 0);
+  CHECK_EQ(gex_AM_RequestShort1(job.tm, loss_victim, SHORT_INDEX, 0, 0), 0);
   CHECK_EQ(gexx_Lost_QueryDropped(), dropped + 1);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   const gex_Rank_t next = next_alive();
   for (int i = 0; i < 100 && next != job.rank; i++) /* buffers that the victim held are back */
     CHECK_EQ(
@@ -363,22 +361,23 @@ static void reply(void) {
         if (r != job.rank)
           for (int k = 0; k < 30; k++)
             if (gex_AM_RequestShort1(job.tm, r, SHORT_INDEX, GEX_FLAG_IMMEDIATE, 1)) sleep_ms(1);
-    loss_die(how);
+    loss_die(loss_how);
   }
-  loss_await(victim, 0);
-  CHECK(got[victim] > 0);
+  loss_await(loss_victim, 0);
+  CHECK(got[loss_victim] > 0);
   loss_meet();
 }
 
 /* A prepared message for a lost peer; its buffer goes back. */
 static void npam(void) {
-  if (is_victim()) loss_die(how);
-  loss_await(victim, 0);
+  if (is_victim()) loss_die(loss_how);
+  loss_await(loss_victim, 0);
   for (int i = 0; i < 200; i++) {
-    gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(job.tm, victim, NULL, 100, 1000, NULL, 0, 1);
+    gex_AM_SrcDesc_t sd =
+        gex_AM_PrepareRequestMedium(job.tm, loss_victim, NULL, 100, 1000, NULL, 0, 1);
     memset(gex_AM_SrcDescAddr(sd), 1, 100);
     gex_AM_CommitRequestMedium1(sd, DATA_INDEX, 100, 0);
-    LOSS_EXPECT(victim);
+    LOSS_EXPECT(loss_victim);
   }
   LOSS_NONE();
 }
@@ -391,20 +390,22 @@ static void atomics(void) {
   gex_AD_Create(&ad, job.tm, GEX_DT_U64, GEX_OP_FADD | GEX_OP_ADD | GEX_OP_GET, 0);
   if (is_victim()) {
     sleep_ms(300);
-    loss_die(how);
+    loss_die(loss_how);
   }
   sleep_ms(30);
   for (int i = 0; i < 50; i++)
-    CHECK_EQ(gex_AD_OpNBI_U64(ad, NULL, victim, job.peer[victim], GEX_OP_ADD, 1, 0, 0), 0);
+    CHECK_EQ(gex_AD_OpNBI_U64(ad, NULL, loss_victim, job.peer[loss_victim], GEX_OP_ADD, 1, 0, 0),
+             0);
   gex_NBI_Wait(GEX_EC_ALL, 0);
-  if (!job.mapped) LOSS_EXPECT(victim);
-  loss_await(victim, 0);
-  gex_Event_Wait(gex_AD_OpNB_U64(ad, &before, victim, job.peer[victim], GEX_OP_FADD, 1, 0, 0));
-  LOSS_EXPECT(victim);
+  if (!job.mapped) LOSS_EXPECT(loss_victim);
+  loss_await(loss_victim, 0);
+  gex_Event_Wait(
+      gex_AD_OpNB_U64(ad, &before, loss_victim, job.peer[loss_victim], GEX_OP_FADD, 1, 0, 0));
+  LOSS_EXPECT(loss_victim);
   if (job.mapped) CHECK(before >= 50);
-  CHECK_EQ(gex_AD_OpNBI_U64(ad, NULL, victim, job.peer[victim], GEX_OP_ADD, 1, 0, 0), 0);
+  CHECK_EQ(gex_AD_OpNBI_U64(ad, NULL, loss_victim, job.peer[loss_victim], GEX_OP_ADD, 1, 0, 0), 0);
   gex_NBI_Wait(GEX_EC_ALL, 0);
-  LOSS_EXPECT(victim);
+  LOSS_EXPECT(loss_victim);
   const gex_Rank_t next = next_alive();
   for (int i = 0; i < 20; i++)
     gex_Event_Wait(gex_AD_OpNB_U64(ad, &before, next, job.peer[next] + 8, GEX_OP_FADD, 1, 0, 0));
@@ -428,11 +429,11 @@ static void blocked(void) {
   uint64_t flag = 0;
   if (is_victim()) {
     sleep_ms(300);
-    loss_die(how);
+    loss_die(loss_how);
   }
   gexx_Job_SetFailureCallback(wake_up, &flag);
   GASNET_BLOCKUNTIL(__atomic_load_n(&flag, __ATOMIC_ACQUIRE));
-  CHECK_EQ(loss_told[victim], 1);
+  CHECK_EQ(loss_told[loss_victim], 1);
   LOSS_NONE();
 }
 
@@ -441,28 +442,27 @@ static void wait_signal(void) {
   uint64_t *const signal = (uint64_t *)(void *)(job.base + 64);
   if (is_victim()) {
     sleep_ms(300);
-    loss_die(how);
+    loss_die(loss_how);
   }
   gexx_Job_SetFailureCallback(wake_up, signal);
   CHECK_EQ(gexx_Signal_Wait(signal, GEXX_SIG_NE, 0), 1);
-  CHECK_EQ(loss_told[victim], 1);
+  CHECK_EQ(loss_told[loss_victim], 1);
 }
 
 /* The others leave one after the other; the last one sees all of them. */
 static void end(void) {
+  loss_apart = 1;
   for (gex_Rank_t r = job.size - 1; r > job.rank; r--) {
     loss_await(r, 1);
     CHECK_EQ(loss_state[r], GEXX_PEER_STOPPED);
   }
 }
 
-static const struct {
-  const char *name;
-  void (*run)(void);
-} scenarios[] = {{"idle", idle},       {"asleep", asleep},   {"twice", twice},   {"known", known},
-                 {"pending", pending}, {"credits", credits}, {"notify", notify}, {"flood", flood},
-                 {"reply", reply},     {"full", full},       {"npam", npam},     {"amo", atomics},
-                 {"until", blocked},   {"sig", wait_signal}, {"end", end}};
+static const struct loss_scenario scenarios[] = {
+    {"idle", idle},       {"asleep", asleep},   {"twice", twice},   {"known", known},
+    {"pending", pending}, {"credits", credits}, {"notify", notify}, {"flood", flood},
+    {"reply", reply},     {"full", full},       {"npam", npam},     {"amo", atomics},
+    {"until", blocked},   {"sig", wait_signal}, {"end", end}};
 
 int main(int argc, char **argv) {
   gex_AM_Entry_t table[] = {
@@ -471,15 +471,5 @@ int main(int argc, char **argv) {
       {REPLY_INDEX, (gex_AM_Fn_t)on_reply, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "r"}};
   loss_start(&argc, &argv, table, 3);
   REQUIRE(argc > 1 && job.size > 1);
-  victim = job.size - 1;
-  if (argc > 2) how = argv[2];
-  if (argc > 3) victim = (gex_Rank_t)atoi(argv[3]);
-  for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
-    if (strcmp(scenarios[i].name, argv[1]) != 0) continue;
-    scenarios[i].run();
-    if (scenarios[i].run != end) loss_meet(); /* nobody leaves while others look */
-    loss_finish();
-  }
-  fprintf(stderr, "lost_p2p: unknown scenario '%s'\n", argv[1]);
-  return 1;
+  return loss_play(scenarios, sizeof scenarios / sizeof *scenarios, argc, argv);
 }

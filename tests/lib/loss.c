@@ -131,6 +131,24 @@ void loss_expect(gex_Rank_t rank, const char *file, int line) {
     check_count(1);
 }
 
+int loss_apart;
+gex_Rank_t loss_victim;
+const char *loss_how = "uexit";
+
+int loss_play(const struct loss_scenario *scenarios, size_t count, int argc, char **argv) {
+  loss_victim = job.size - 1;
+  if (argc > 2) loss_how = argv[2];
+  if (argc > 3) loss_victim = (gex_Rank_t)atoi(argv[3]);
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(scenarios[i].name, argv[1]) != 0) continue;
+    scenarios[i].run();
+    if (!loss_apart) loss_meet(); /* no rank leaves while others wait for losses */
+    loss_finish();
+  }
+  fprintf(stderr, "%s: unknown scenario '%s'\n", argv[0], argv[1]);
+  return 1;
+}
+
 void loss_finish(void) {
   const int code = check_done();
   if (!code) printf("survived %u\n", job.rank);

@@ -16,12 +16,11 @@ extern "C" {
 
 enum { LOSS_RANKS_MAX = 64, LOSS_SEGMENT = 1 << 20 };
 
-/* Calls of the failure callback so far, by rank, and the state it was told. */
+/* Calls of the failure callback so far, by rank, and the state that it got. */
 extern volatile int loss_told[LOSS_RANKS_MAX], loss_state[LOSS_RANKS_MAX];
 
 /* Job with segments of LOSS_SEGMENT bytes, `table` and a handler of ours registered, the callback
- * set and GEXX_FAILURE_REPORT in force. Prints `ready RANK PID`. Program arguments: SCENARIO [HOW].
- */
+ * set and GEXX_FAILURE_REPORT in force. Prints `ready RANK PID`. */
 void loss_start(int *argc, char ***argv, gex_AM_Entry_t *table, size_t entries);
 
 /* Dies at once as `how` says: kill, abort, segv, uexit (_exit(0), a failure with exit code 0),
@@ -45,6 +44,23 @@ void loss_meet(void);
 void loss_expect(gex_Rank_t rank, const char *file, int line);
 #define LOSS_EXPECT(rank) loss_expect((rank), __FILE__, __LINE__)
 #define LOSS_NONE()       CHECK_EQ(gexx_Lost_Take(NULL), GASNET_OK)
+
+/* A part of a test program: its name is the first argument. */
+struct loss_scenario {
+  const char *name;
+  void (*run)(void);
+};
+
+/* A scenario sets it to 1 when the ranks cannot meet after it. */
+extern int loss_apart;
+
+/* What the arguments chose: the rank that dies, the last one by default, and how (loss_die). */
+extern gex_Rank_t loss_victim;
+extern const char *loss_how;
+
+/* After loss_start: runs the scenario that argv names (SCENARIO [HOW [VICTIM]]), and ends this
+ * process. Returns 1 with a message if there is none of that name. */
+int loss_play(const struct loss_scenario *scenarios, size_t count, int argc, char **argv);
 
 /* Prints `survived RANK` if all checks passed; ends this process: 0, else 1. */
 void loss_finish(void);

@@ -79,19 +79,22 @@ def information():
         check(code == 0 and "Usage" in out, code, out)
 
 
+def start_alone(name, value):
+    """Starts the program without a launcher, with one variable; as subprocess.run returns."""
+    return subprocess.run(
+        [VICTIM],
+        env={**os.environ, name: value},
+        timeout=30,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+    )
+
+
 def bad_node_counts():
     """GASNET_PSHM_NODES out of range is refused with name, value and range."""
     for value in ("0", "1025", "many", "-3"):
-        env = {**os.environ, "GASNET_PSHM_NODES": value}
-        done = subprocess.run(
-            [VICTIM],
-            env=env,
-            timeout=30,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        done = start_alone("GASNET_PSHM_NODES", value)
         text = done.stderr.decode()
         check(done.returncode != 0, value, "is accepted")
         check("GASNET_PSHM_NODES" in text and value in text, repr(text))
@@ -357,16 +360,7 @@ def two_programs_for_one_rank():
 
 def stale_variable():
     for value in ("garbage", "1:0:2:abc:1:90:91:92", "1:5:2:abc:1:3:4:5", ""):
-        env = {**os.environ, "TOMBOLO_BOOT": value}
-        done = subprocess.run(
-            [VICTIM],
-            env=env,
-            timeout=30,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        done = start_alone("TOMBOLO_BOOT", value)
         check(done.returncode not in (0, 134, 139), "exit code", done.returncode, done.stderr)
         check(b"tombolo run" in done.stderr, done.stderr)
 

@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
     job_refuse(&job, "%ld x %ld cells do not fit in memory; take fewer", grid.all_x, grid.all_y);
   bool good = true;
   app_head(&job, &options);
-  for (int way = 0; way < job_ways(); way++)
+  for (int way = 0; way < job_way_count; way++)
     if (options.way < 0 || options.way == way) good = run(&r, way) && good;
   halo_free(&halo);
   grid_free(&grid);

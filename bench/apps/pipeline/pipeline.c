@@ -186,7 +186,7 @@ int main(int argc, char **argv) {
                grid.columns);
   bool good = true;
   app_head(&job, &options);
-  for (int way = 0; way < job_ways(); way++)
+  for (int way = 0; way < job_way_count; way++)
     if (options.way < 0 || options.way == way) good = run(&job, &options, &grid, way) && good;
   free(grid.value);
   free(grid.out);

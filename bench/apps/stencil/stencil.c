@@ -321,7 +321,7 @@ int main(int argc, char **argv) {
                block.n);
   bool good = true;
   app_head(&job, &options);
-  for (int way = 0; way < job_ways(); way++)
+  for (int way = 0; way < job_way_count; way++)
     if (options.way < 0 || options.way == way) good = run(&job, &options, &block, way) && good;
   for (int s = 0; s < SIDES; s++) free(block.pack[s]);
   free(block.in);
