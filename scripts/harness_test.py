@@ -110,6 +110,31 @@ class Runner(unittest.TestCase):
                 same = {(s.preset, s.env, s.also, s.select, s.waits) for s in group}
                 self.assertEqual(len(same), 1, word)
 
+    def test_under(self):
+        """Stages under a group count with it; their output comes at the end; each is under one."""
+        for every in (run_tests.ALL_STAGES, run_tests.CHECK_STAGES):
+            for stage in (stage for stage in every if stage.under):
+                self.assertIn(stage.under, {other.beside for other in every})
+
+        def fake(stage, jobs, choice):
+            run_tests.say(f"ran {stage.name}")
+            if stage.name == "ends":
+                raise SystemExit(3)
+            return {stage.name: run_tests.Count(passed=1)}
+
+        above = [run_tests.Stage(name, "dev", name, beside="w") for name in "ab"]
+        run_stage, run_tests.run_stage = run_tests.run_stage, fake
+        try:
+            for names, want in (("c", "2 passed"), ("ends", "1 passed, 1 failed")):
+                under = [run_tests.Stage(names, "dev", "c", under="w")]
+                with contextlib.redirect_stdout(io.StringIO()) as text:
+                    total, lines = run_tests.run_group(above, under, 1, ())
+                self.assertIn(want, str(total))
+                self.assertRegex(text.getvalue(), rf"(?s)ran w\n.*ran {names}\n")
+                self.assertEqual([line.split()[0] for line in lines[2:]], ["c"] * (names == "c"))
+        finally:
+            run_tests.run_stage = run_stage
+
     def test_parts(self):
         """The parts K/N, together, run each test once; a part may have none."""
         with tempfile.TemporaryDirectory() as folder:

@@ -9,10 +9,11 @@ N-th of them, from number K on, so that N parts together are all. `--check`, of 
 lint, the unit tests without the long sweeps and each conformance program once. `--net`, of
 `make test-net`, makes all runs on several hosts.
 A stage is a build or the tests of one ctest label in one build tree. A test stage that runs no test
-fails. Neighbouring stages with the same word in `beside` run at the same time. A test that fails is
-run once more, alone: it counts as the second run says, and both outcomes are shown. Which test
-needed its second run, and when, is kept in TREE/second-runs.txt: such a test has a bug. More than
-SECOND_MOST of them in one run are a failure.
+fails. Neighbouring stages with the same word in `beside` run at the same time. While they run,
+stages with this word in `under` run one after the other, at low priority; their output comes at the
+end. A test that fails is run once more, alone: it counts as the second run says, and both outcomes
+are shown. Which test needed its second run, and when, is kept in TREE/second-runs.txt: such a test
+has a bug. More than SECOND_MOST of them in one run are a failure.
 At the end stands a table of the stages: results, wall-clock time, processor time; of stages that
 ran at the same time, the sum of their tests' times. Then each test that failed, with the end of
 what it printed. The last line is `N passed, N failed` with `, N skipped` where there are any; the
@@ -21,7 +22,9 @@ exit code is 1 when something failed.
 
 import argparse
 import itertools
+import multiprocessing
 import os
+import pickle
 import re
 import resource
 import shutil
@@ -50,6 +53,7 @@ ASAN_JOB_ENV = {
 TSAN_ENV = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
 
 MOST_TESTS = 100000  # ctest takes a part without an end, begun behind the last test, for all
+UNDER_NICE = 10  # priority of stages that run under others
 SECOND_MOST = 3  # tests that may need their second run
 END_LINES = 8  # of what a test that failed has printed
 END_TESTS = 12  # so many of them are shown
@@ -67,8 +71,29 @@ class Stage:
     select: tuple = ()  # options of ctest that choose among the tests of the label
     beside: str = ""  # runs together with its neighbours that have the same word here
     waits: float = 1  # its tests wait most of the time: so many times as many run at once
+    under: str = ""  # runs while the stages with this word in `beside` leave processors idle
 
 
+SANITIZER_STAGES = (
+    Stage("build-asan", "asan-ubsan", under="waiting"),
+    Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items()), under="waiting"),
+    Stage(
+        "asan-conformance",
+        "asan-ubsan",
+        "conformance|inside",
+        env=tuple(ASAN_JOB_ENV.items()),
+        under="waiting",
+    ),
+    Stage("build-tsan", "tsan", under="waiting"),
+    Stage(
+        "tsan-par",
+        "tsan",
+        "unit|conformance|inside|multi",
+        "PAR",
+        env=tuple(TSAN_ENV.items()),
+        under="waiting",
+    ),
+)
 # Stages whose tests compute fill the processors together; those whose tests wait do so in turn.
 STAGES = (
     Stage("build", "dev"),
@@ -89,11 +114,7 @@ STAGES = (
     Stage("upc", "dev", "upc", beside="waiting", waits=1.5),
     Stage("python", "dev", "python", beside="waiting", waits=1.5),
     Stage("install", "dev", "install", beside="waiting", waits=1.5),
-    Stage("build-asan", "asan-ubsan"),
-    Stage("asan-unit", "asan-ubsan", "unit", env=tuple(ASAN_ENV.items())),
-    Stage("asan-conformance", "asan-ubsan", "conformance|inside", env=tuple(ASAN_JOB_ENV.items())),
-    Stage("build-tsan", "tsan"),
-    Stage("tsan-par", "tsan", "unit|conformance|inside|multi", "PAR", env=tuple(TSAN_ENV.items())),
+    *SANITIZER_STAGES,
 )
 CHECK_STAGES = (
     Stage("build", "dev"),
@@ -324,6 +345,46 @@ def run_timed(stages, jobs, choice):
     return total, lines
 
 
+def run_under(stages, jobs, choice, log, results):
+    """Runs stages one after the other at low priority, in a process of its own. What they print
+    goes to the file `log`, their count and their lines of the table to the file `results`."""
+    os.nice(UNDER_NICE)
+    sys.stdout = open(os.dup(log.fileno()), "w", encoding="utf-8")
+    os.dup2(log.fileno(), 1)
+    os.dup2(log.fileno(), 2)
+    total, lines = Count(), []
+    for stage in stages:
+        count, rows = run_timed([stage], jobs, choice)
+        total.add(count)
+        lines += rows
+    pickle.dump((total, lines), results)
+    results.flush()
+
+
+def run_group(stages, under, jobs, choice):
+    """Runs stages at the same time, and under them others. Returns their count and lines."""
+    if not under:
+        return run_timed(stages, jobs, choice)
+    with tempfile.TemporaryFile() as log, tempfile.TemporaryFile() as results:
+        below = multiprocessing.Process(
+            target=run_under, args=(under, jobs, choice, log, results)
+        )
+        sys.stdout.flush()
+        below.start()
+        total, lines = run_timed(stages, jobs, choice)
+        below.join()
+        log.seek(0)
+        say(log.read().decode(errors="replace"))
+        results.seek(0)
+        if below.exitcode:
+            count, rows = Count(failed=1), []
+            say(f"{under[0].name} and what follows ended with code {below.exitcode}")
+        else:
+            count, rows = pickle.load(results)
+    total.add(count)
+    return total, lines + rows
+
+
 def table_line(name, count, wall, used):
     """One line of the table of stages."""
     results = f"{count.passed:7}{count.failed:7}{count.skipped:8}"
@@ -385,8 +446,11 @@ def main():
     start, used = time.monotonic(), processor_s()
     if options.only:
         stages = [stage for stage in stages if stage.name in options.only]
-    for _, several in itertools.groupby(stages, lambda stage: stage.beside or stage.name):
-        count, rows = run_timed(list(several), options.jobs, choice)
+    groups = {stage.beside for stage in stages}
+    upper = [stage for stage in stages if not stage.under or stage.under not in groups]
+    for name, several in itertools.groupby(upper, lambda stage: stage.beside or stage.name):
+        under = [stage for stage in stages if stage.under == name]
+        count, rows = run_group(list(several), under, options.jobs, choice)
         total.add(count)
         lines += rows
     wall, used = time.monotonic() - start, processor_s() - used
