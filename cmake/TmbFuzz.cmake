@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Fuzzers: tests/fuzz/<name>.c and .cc with libFuzzer, which only clang has. Each becomes the test
 # fuzz.<name> (label "fuzz"): its kept corpus, tests/fuzz/corpus/<name>, then TMB_FUZZ_SECONDS of
-# new inputs. What it finds lies in build/tests/fuzz. Without clang there are none.
+# new inputs. What it finds lies in build/tests/fuzz. Without clang there are none. Each source is
+# compiled once for all fuzzers; upc1-checked (TmbUpcTests.cmake) is linked of the same objects.
 if(NOT TMB_FUZZ)
   return()
 endif()
@@ -26,6 +27,59 @@ if(NOT tmb_fuzz_works)
   set_tests_properties(fuzz.none PROPERTIES LABELS "fuzz" SKIP_RETURN_CODE 77)
 endif()
 
+
+set(tmb_fuzz_checks -g1 -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+set(tmb_fuzz_c -std=gnu17 ${tmb_fuzz_checks} "-I${PROJECT_SOURCE_DIR}/src"
+  "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/tools"
+  "-I${PROJECT_BINARY_DIR}/generated" -Wno-literal-conversion)
+set(tmb_fuzz_cxx -std=c++17 ${tmb_fuzz_checks} -fno-sanitize=vptr,function
+  "-I${PROJECT_SOURCE_DIR}/upc" "-I${PROJECT_SOURCE_DIR}/upc/compiler")
+
+# tmb_fuzz_objects(OUT SOURCES...): an object of each source, in tests/fuzz/objects. A source that
+# another call has named is not compiled again.
+function(tmb_fuzz_objects out)
+  set(objects "")
+  foreach(src IN LISTS ARGN)
+    file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${src}")
+    set(object "${tmb_fuzz_dir}/objects/${name}.o")
+    get_filename_component(folder "${object}" DIRECTORY)
+    file(MAKE_DIRECTORY "${folder}")
+    get_property(known GLOBAL PROPERTY tmb_fuzz_known)
+    if(NOT object IN_LIST known)
+      set(options ${tmb_fuzz_c})
+      set(launcher ${CMAKE_C_COMPILER_LAUNCHER})
+      if(src MATCHES "\\.cc$")
+        set(options ${tmb_fuzz_cxx})
+        set(launcher ${CMAKE_CXX_COMPILER_LAUNCHER})
+      endif()
+      add_custom_command(OUTPUT "${object}"
+        COMMAND ${launcher} "${TMB_CLANG}" ${options} -MD -MF "${object}.d" -c "${src}"
+          -o "${object}"
+        DEPENDS "${src}" DEPFILE "${object}.d" COMMENT "Fuzzers: ${name}" VERBATIM)
+      set_property(GLOBAL APPEND PROPERTY tmb_fuzz_known "${object}")
+    endif()
+    list(APPEND objects "${object}")
+  endforeach()
+  set(${out} ${objects} PARENT_SCOPE)
+endfunction()
+
+# tmb_add_fuzzer(NAME LIMITS SOURCES...): the fuzzer NAME, of which all sources are given; LIMITS
+# are options of libFuzzer.
+function(tmb_add_fuzzer name limits)
+  set(program "${tmb_fuzz_dir}/${name}")
+  tmb_fuzz_objects(objects ${ARGN})
+  add_custom_command(OUTPUT "${program}"
+    COMMAND "${TMB_CLANG}" -fsanitize=fuzzer,address,undefined ${objects} -o "${program}"
+      -lstdc++ -lpthread -ldl -lm
+    DEPENDS ${objects} COMMENT "Fuzzers: ${name}" VERBATIM)
+  add_custom_target(fuzz_${name} ALL DEPENDS "${program}")
+  file(MAKE_DIRECTORY "${tmb_fuzz_dir}/found/${name}")
+  add_test(NAME fuzz.${name} COMMAND "${program}" -max_total_time=${TMB_FUZZ_SECONDS} ${limits}
+    -detect_leaks=0 -print_final_stats=1 "-artifact_prefix=${tmb_fuzz_dir}/"
+    "${tmb_fuzz_dir}/found/${name}" "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS "fuzz" TIMEOUT 4000)
+endfunction()
+
 # What agents speak: the tree of the command, and what it calls of the library.
 file(GLOB_RECURSE tmb_agent_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/tools/agent/*.c"
@@ -37,53 +91,21 @@ file(GLOB tmb_fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*.c")
 if(tmb_fuzz_works)
   foreach(src IN LISTS tmb_fuzzers)
     get_filename_component(name "${src}" NAME_WE)
-    set(program "${tmb_fuzz_dir}/${name}")
     if(name MATCHES "^agent")
-      set(sources "${src}" ${tmb_agent_sources})
-      file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/*.h"
-        "${PROJECT_SOURCE_DIR}/src/boot/*.h")
+      tmb_add_fuzzer(${name} -max_len=4096 "${src}" ${tmb_agent_sources})
     else()
-      set(sources "${src}" ${tmb_udp_sources} ${tmb_alone_sources})
-      file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/udp/*.h")
+      tmb_add_fuzzer(${name} -max_len=4096 "${src}" ${tmb_udp_sources} ${tmb_alone_sources})
     endif()
-    add_custom_command(OUTPUT "${program}"
-      COMMAND "${TMB_CLANG}" -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined
-        -fno-sanitize-recover=all "-I${PROJECT_SOURCE_DIR}/src" "-I${PROJECT_SOURCE_DIR}/include"
-        "-I${PROJECT_SOURCE_DIR}/tools"
-        "-I${PROJECT_BINARY_DIR}/generated"
-        -Wno-literal-conversion
-        ${sources} -o "${program}" -lpthread -ldl -lm
-      DEPENDS ${sources} ${headers} VERBATIM)
-    add_custom_target(fuzz_${name} ALL DEPENDS "${program}")
-    file(MAKE_DIRECTORY "${tmb_fuzz_dir}/found/${name}")
-    add_test(NAME fuzz.${name} COMMAND "${program}" -max_total_time=${TMB_FUZZ_SECONDS}
-      -max_len=4096 -detect_leaks=0 -print_final_stats=1 "-artifact_prefix=${tmb_fuzz_dir}/"
-      "${tmb_fuzz_dir}/found/${name}" "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
-    set_tests_properties(fuzz.${name} PROPERTIES LABELS "fuzz" TIMEOUT 4000)
   endforeach()
 endif()
 
 # upc1, all of it but main().
 if(tmb_fuzz_works AND TARGET upc1)
-  set(name upc_parser)
-  set(program "${tmb_fuzz_dir}/${name}")
-  set(src "${PROJECT_SOURCE_DIR}/tests/fuzz/${name}")
-  set(sources "${src}.cc" ${tmb_upc1_sources})
+  set(src "${PROJECT_SOURCE_DIR}/tests/fuzz/upc_parser")
+  set(sources ${tmb_upc1_sources})
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/upc/compiler/*.h")
-  add_custom_command(OUTPUT "${program}"
-    COMMAND "${TMB_CLANG}" -std=c++17 -g -O1 -fsanitize=fuzzer,address,undefined
-      -fno-sanitize=vptr,function -fno-sanitize-recover=all "-I${PROJECT_SOURCE_DIR}/upc"
-      "-I${PROJECT_SOURCE_DIR}/upc/compiler"
-      ${sources} -o "${program}" -lstdc++ -lm
-    DEPENDS ${sources} ${headers} VERBATIM)
-  add_custom_target(fuzz_${name} ALL DEPENDS "${program}")
-  file(MAKE_DIRECTORY "${tmb_fuzz_dir}/found/${name}")
-  add_test(NAME fuzz.${name} COMMAND "${program}" -max_total_time=${TMB_FUZZ_SECONDS}
-    -max_len=2048 -detect_leaks=0 -rss_limit_mb=4096 -timeout=10 -print_final_stats=1
-    "-dict=${src}.dict" "-artifact_prefix=${tmb_fuzz_dir}/" "${tmb_fuzz_dir}/found/${name}"
-    "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+  tmb_add_fuzzer(upc_parser
+    "-max_len=2048;-rss_limit_mb=4096;-timeout=10;-dict=${src}.dict" "${src}.cc" ${sources})
   # The compiler never frees its tree: each input leaves one behind.
-  set_tests_properties(fuzz.${name} PROPERTIES LABELS "fuzz" TIMEOUT 4000
-    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
+  set_tests_properties(fuzz.upc_parser PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
 endif()

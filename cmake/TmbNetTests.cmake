@@ -65,12 +65,14 @@ set(tmb_no_comfort --set TOMBOLO_UDP_CREDITS=1 --set TOMBOLO_UDP_COALESCE=0
 # What is corrupted there has a right UDP checksum: the hash over the whole payload finds it.
 set(tmb_bad_link --wire "loss=1%,duplicate=1%,reorder=2%,corrupt=0.5%,delay=50us,jitter=50us"
   --set TOMBOLO_UDP_STREAM_BYTES=0)
-tmb_add_net_suite(cyclic net --hosts 2 --ranks 4 --placement cyclic --part 1/6 --time-factor 3)
+# Programs that repeat a lot do so less often.
+set(tmb_less --set TMB_TEST_SHARE=6 --set TMB_TEST_COUNT=20000)
+tmb_add_net_suite(cyclic net --hosts 2 --ranks 4 --placement cyclic --part 1/12 --time-factor 3)
 tmb_add_net_suite(cyclic net-whole --hosts 2 --ranks 4 --placement cyclic --time-factor 3)
 tmb_add_net_suite(strict net --hosts 4 --ranks 7 --placement uneven --part 2/36 --time-factor 3
-  ${tmb_no_comfort})
+  ${tmb_no_comfort} ${tmb_less})
 tmb_add_net_suite(bad-link net --hosts 2 --ranks 3 --family 6 --part 4/80 --time-factor 3
-  ${tmb_bad_link})
+  ${tmb_bad_link} ${tmb_less})
 tmb_add_net_suite(soak net --hosts 2 --ranks 4 --select "^soak$" --time-factor 3 --wire "loss=1%"
   --set TMB_TEST_COUNT=100000)
 

@@ -58,11 +58,18 @@ if(tmb_tool_sources)
     message(FATAL_ERROR "pkg-config is needed to find jansson: run scripts/install_deps.sh")
   endif()
   pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-  add_executable(tombolo_tool ${tmb_tool_sources})
+  # All but main() is compiled once for the command and for its unit tests.
+  set(tmb_tool_parts ${tmb_tool_sources})
+  list(FILTER tmb_tool_parts EXCLUDE REGEX "/main\\.c$")
+  add_library(tmb_tool_objects OBJECT ${tmb_tool_parts})
+  add_executable(tombolo_tool "${PROJECT_SOURCE_DIR}/tools/main.c"
+    $<TARGET_OBJECTS:tmb_tool_objects>)
   set_target_properties(tombolo_tool PROPERTIES OUTPUT_NAME tombolo)
-  target_include_directories(tombolo_tool PRIVATE
-    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_BINARY_DIR}/generated")
-  target_link_libraries(tombolo_tool PRIVATE tmb_warnings tombolo_static PkgConfig::JANSSON m)
+  foreach(target tmb_tool_objects tombolo_tool)
+    target_include_directories(${target} PRIVATE
+      "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_BINARY_DIR}/generated")
+    target_link_libraries(${target} PRIVATE tmb_warnings tombolo_static PkgConfig::JANSSON m)
+  endforeach()
 
   # The page of `tombolo view` is part of the command: tools/view/assets.c includes its files.
   file(GLOB tmb_view_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/view/page/*"

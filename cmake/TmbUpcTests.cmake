@@ -22,7 +22,7 @@ function(tmb_add_upc test label program src)
     "${tmb_upc_tests_dir}/lib/*.h")
   add_custom_command(OUTPUT "${program}"
     COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
-    COMMAND $<TARGET_FILE:tombolo_tool> upcc -O1 -g -I "${tmb_upc_tests_dir}/lib" ${ARGN} "${src}"
+    COMMAND $<TARGET_FILE:tombolo_tool> upcc -O1 -g1 -I "${tmb_upc_tests_dir}/lib" ${ARGN} "${src}"
       -o "${program}"
     DEPENDS "${src}" ${headers} ${tmb_upc_needs} COMMENT "UPC: ${name}" VERBATIM)
   add_custom_target(${test} DEPENDS "${program}")
@@ -93,15 +93,27 @@ foreach(src IN LISTS tmb_upc_others)
     tmb_add_upc(upc.program.${name}.static4 upc "${program}.static4" "${src}" -T 4 -O2 -w)
   endif()
 endforeach()
-# The compiler under the sanitizers, for mutations.py.
-add_executable(upc1_checked ${tmb_upc1_sources})
-set_target_properties(upc1_checked PROPERTIES OUTPUT_NAME upc1-checked
-  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/tombolo")
-target_compile_options(upc1_checked PRIVATE -O1 -fsanitize=address,undefined
-  -fno-sanitize-recover=undefined)
-target_link_options(upc1_checked PRIVATE -fsanitize=address,undefined)
-target_include_directories(upc1_checked PRIVATE "${tmb_upc_dir}/compiler")
-target_link_libraries(upc1_checked PRIVATE tmb_warnings)
+# The compiler under the sanitizers, for mutations.py: of the objects of the fuzzers where there are
+# fuzzers.
+set(tmb_upc1_checked "${PROJECT_BINARY_DIR}/libexec/tombolo/upc1-checked")
+if(tmb_fuzz_works)
+  tmb_fuzz_objects(objects ${tmb_upc1_sources})
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/tombolo")
+  add_custom_command(OUTPUT "${tmb_upc1_checked}"
+    COMMAND "${TMB_CLANG}" -fsanitize=fuzzer-no-link,address,undefined ${objects}
+      -o "${tmb_upc1_checked}" -lstdc++ -lm
+    DEPENDS ${objects} COMMENT "UPC: upc1-checked" VERBATIM)
+  add_custom_target(upc1_checked ALL DEPENDS "${tmb_upc1_checked}")
+else()
+  add_executable(upc1_checked ${tmb_upc1_sources})
+  set_target_properties(upc1_checked PROPERTIES OUTPUT_NAME upc1-checked
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/tombolo")
+  target_compile_options(upc1_checked PRIVATE -O1 -g1 -fsanitize=address,undefined
+    -fno-sanitize-recover=undefined)
+  target_link_options(upc1_checked PRIVATE -fsanitize=address,undefined)
+  target_include_directories(upc1_checked PRIVATE "${tmb_upc_dir}/compiler")
+  target_link_libraries(upc1_checked PRIVATE tmb_warnings)
+endif()
 
 file(GLOB tmb_upc_scripts CONFIGURE_DEPENDS "${tmb_upc_tests_dir}/*.py")
 foreach(src IN LISTS tmb_upc_scripts)

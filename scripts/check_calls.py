@@ -31,21 +31,24 @@ EXPANDED = re.compile(r"src/api/(?:\w+_)?symbols\.c$")  # inline functions as re
 
 def read_objects(build, root, folder=OBJECTS):
     """{source path: (names defined, names used)} of the objects of the library, or of a plug-in."""
-    files = {}
+    files, paths = {}, []
     for path in sorted((build / folder).rglob("*.c.o")):
         source = str(path.relative_to(build / folder))[: -len(".o")]
-        if not (root / source).exists():  # left over from another state of the tree
-            continue
-        done = subprocess.run(["nm", "-P", str(path)], stdout=subprocess.PIPE, check=True)
-        defined, used = set(), set()
-        for line in done.stdout.decode().split("\n"):
-            name, _, rest = line.partition(" ")
-            kind = rest[:1]
-            if kind == "U":
-                used.add(name)
-            elif kind.isupper():
-                defined.add(name)
-        files[source] = (defined, used)
+        if (root / source).exists():  # else left over from another state of the tree
+            files[source] = (set(), set())
+            paths.append(source + ".o")
+    if not paths:
+        return files
+    done = subprocess.run(["nm", "-A", "-P", *paths], cwd=build / folder, stdout=subprocess.PIPE,
+                          check=True)
+    for line in done.stdout.decode().splitlines():
+        path, _, symbol = line.partition(": ")
+        name, kind = symbol.split(" ")[:2]
+        defined, used = files[path[: -len(".o")]]
+        if kind == "U":
+            used.add(name)
+        elif kind.isupper():
+            defined.add(name)
     return files
 
 

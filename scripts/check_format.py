@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks (or with --fix applies) .clang-format on every C and C++ source of the tree.
 
-Usage: check_format.py [--fix] [PATH...]. Exits 1 naming each file that differs, 77 without
-clang-format.
+Usage: check_format.py [--fix] [--build DIR] [PATH...]. Exits 1 naming each file that differs, 77
+without clang-format. With --build a file that passed is checked again only when it, .clang-format
+or clang-format itself has changed: DIR/format-passed.json has what passed.
 """
 
 import argparse
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -41,9 +44,32 @@ def differing(files):
     return sorted({Path(name) for name in names})
 
 
+def digest(path):
+    """A hash of a file's content."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def differing_of_new(files, kept):
+    """As `differing`, of the files that the file `kept` does not know to have passed."""
+    version = subprocess.run(["clang-format", "--version"], capture_output=True, check=True).stdout
+    common = digest(ROOT / ".clang-format") + version.decode()
+    try:
+        known = json.loads(kept.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = {}
+    passed = known.get("passed", {}) if known.get("common") == common else {}
+    hashes = {str(path): digest(path) for path in files}
+    todo = [path for path in files if passed.get(str(path)) != hashes[str(path)]]
+    bad = differing(todo) if todo else []
+    passed = {name: value for name, value in hashes.items() if Path(name) not in bad}
+    kept.write_text(json.dumps({"common": common, "passed": passed}), encoding="utf-8")
+    return bad
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fix", action="store_true", help="rewrite the files")
+    parser.add_argument("--build", type=Path, metavar="DIR", help="a build tree; see above")
     parser.add_argument("paths", nargs="*", type=Path, help="files or folders; default: all")
     options = parser.parse_args()
     if not shutil.which("clang-format"):
@@ -53,7 +79,10 @@ def main():
     if not files:
         print("check_format: no file to check")
         return 1
-    bad = differing(files)
+    if options.build:
+        bad = differing_of_new(files, options.build / "format-passed.json")
+    else:
+        bad = differing(files)
     for path in bad:
         print(f"{path.relative_to(ROOT)}: {'formatted' if options.fix else 'run make format'}")
     if options.fix and bad:

@@ -97,8 +97,8 @@ SANITIZER_STAGES = (
 # Stages whose tests compute fill the processors together; those whose tests wait do so in turn.
 STAGES = (
     Stage("build", "dev"),
-    Stage("lint", "dev", "lint"),
-    Stage("unit", "dev", "unit"),
+    Stage("lint", "dev", "lint", beside="first", waits=1.5),
+    Stage("unit", "dev", "unit", beside="first", waits=1.5),
     Stage("compile", "dev", "compile", beside="one host"),
     Stage("conformance", "dev", "conformance", beside="one host"),
     Stage("far", "dev", "far", beside="one host"),
@@ -118,9 +118,9 @@ STAGES = (
 )
 CHECK_STAGES = (
     Stage("build", "dev"),
-    Stage("lint", "dev", "lint", "check", beside="check"),
-    Stage("unit", "dev", "unit", "check", beside="check"),
-    Stage("conformance", "dev", "conformance", "check", beside="check"),
+    Stage("lint", "dev", "lint", "check", beside="check", waits=1.5),
+    Stage("unit", "dev", "unit", "check", beside="check", waits=1.5),
+    Stage("conformance", "dev", "conformance", "check", beside="check", waits=1.5),
 )
 NET_STAGES = (
     Stage("build", "dev"),
@@ -442,6 +442,8 @@ def main():
     if options.list:
         print("\n".join(stage.name for stage in stages))
         return 0
+    if choice != DAILY:
+        os.environ["TMB_TEST_WHOLE"] = "1"  # scripts leave nothing out
     total, lines = Count(), []
     start, used = time.monotonic(), processor_s()
     if options.only:

@@ -10,6 +10,7 @@ printed.
 """
 
 import argparse
+import functools
 import os
 import re
 import sys
@@ -526,6 +527,7 @@ def read_layers(root):
     return layers
 
 
+@functools.lru_cache(maxsize=None)
 def _prefix_length(path, pattern):
     """Components of `pattern` when `path` lies under it (`*` is one component), else 0."""
     parts, wanted = path.split("/"), pattern.split("/")

@@ -252,15 +252,16 @@ static int work(char **argv) {
   return rounds > 0 ? 0 : 95;
 }
 
-/* lines N: N numbered lines on each stream; after all have done so, one without an end. */
+/* lines N: N numbered lines on each stream, then one without an end. The first to return ends the
+ * job, so it waits until all have printed. */
 static int lines(char **argv) {
   const long n = atol(argv[0]);
   for (long i = 0; i < n; i++) {
     printf("out %ld of rank %d abcdefghijklmnopqrstuvwxyz\n", i, me);
     if (i % 8 == 0) fprintf(stderr, "err %ld of rank %d\n", i, me);
   }
-  barrier();
   printf("last of rank %d", me);
+  barrier();
   return 0;
 }
 

@@ -91,12 +91,13 @@ def each_way(name, ranks):
     program = BUILD / "tests/conformance" / name
     if not program.exists():
         return
+    less = {} if whole else {"TMB_TEST_COUNT": "5000"}
     for settings in ({}, {"TOMBOLO_PLACES": "cyclic:2"},
                      {"TOMBOLO_PLACES": "2", "TOMBOLO_CONDUIT": "loop"},
                      {"TOMBOLO_PLACES": "cyclic:2", "TOMBOLO_CONDUIT": "mpi"}):
         if "mpi" in settings.values() and not has_mpi_plugin():
             continue
-        run = launch(launcher, ranks, str(program), **settings)
+        run = launch(launcher, ranks, str(program), **settings, **less)
         run.check(run.code == 0, f"{name} with {settings}")
 
 

@@ -25,6 +25,7 @@ SANITIZER = "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigill=0:handle
 OUR_NAME = re.compile(r"tombolo-(ctl|arena|segment)\.")
 WAYS = ("run", "self")
 TREES = ("agent", "agents")
+WHOLE = bool(os.environ.get("TMB_TEST_WHOLE"))  # `make test-all`: nothing is left out
 
 
 class Failure(Exception):

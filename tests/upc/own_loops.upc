@@ -122,6 +122,8 @@ int main(void) {
   for (s = 0; s < 5; s++)
     for (t = 0; t < 5; t += 2)
       for (lo = 0; lo < 12; lo += 5) {
+        if (THREADS > 1 && (s + t / 2 + lo / 5) % 3 != THREADS % 3)
+          continue; /* 1, 2 and 3 threads together have them all */
         cyclic(&a[s], &b[t], lo, 13);
         cyclic(a + s, b + s, lo, 20 * THREADS);
         cyclic(a + s, b + s, lo, lo);

@@ -22,11 +22,9 @@ import sys
 import tempfile
 
 TOMBOLO = os.environ.get("TOMBOLO", "tombolo")
-LOOPS = 40
-BY_POINTER = 16
-DOWN = 16
+WHOLE = bool(os.environ.get("TMB_TEST_WHOLE"))  # `make test-all`: nothing is left out
+LOOPS, BY_POINTER, DOWN, CONTROL = (40, 16, 16, 16) if WHOLE else (20, 10, 10, 10)
 ALL = LOOPS + BY_POINTER + DOWN
-CONTROL = 16
 HEAD = """#include <upc_relaxed.h>
 #include <stdio.h>
 strict shared int pulse[THREADS];

@@ -21,7 +21,7 @@ enum {
   EAGER_MAX = 65536,   /* bytes: the default of TOMBOLO_COLL_EAGER_MAX */
   KEPT_OVERHEAD = 512, /* of a kept message, at most */
   SLACK = 512 << 10,
-  QUIET_MS = 300, /* without growth: the others are held */
+  QUIET_MS = 150, /* without growth: the others are held */
   PROGRESS = 210  /* handler */
 };
 

@@ -6,7 +6,8 @@
 /*
  * API 05.1, 05.2, 05.4: every type with every opcode at the edges of its values (wrap, signed
  * minimum, infinities, NaN, -0), as a compile-time constant and as a run-time value, NB and NBI;
- * result buffers; words beside the target.
+ * result buffers; words beside the target. Of the pairs of values each rank tries one in
+ * TMB_TEST_SHARE, by default all on one or two ranks and one in 6 on more.
  */
 #include "ad_model.h"
 
@@ -91,10 +92,11 @@ static void check_runtime(gex_AD_t ad) {
   const gex_OP_t ops = gex_AD_QueryOps(ad);
   uint64_t v[EDGES], rng = test_seed() + job.rank;
   edges_of(dt, v);
+  const long long share = env_number("TMB_TEST_SHARE", job.size > 2 ? 6 : 1);
   for (int bit = 0; bit < 29; bit++)
     for (int i = 0; i < EDGES && (ops >> bit & 1); i++)
       for (int k = 0; k < EDGES; k++) {
-        if (job.size > 4 && rng_below(&rng, 6)) continue;
+        if (rng_below(&rng, (uint64_t)share)) continue;
         try_one(ad, 1u << bit, v[i], v[k], v[(i + k) % EDGES], (i + k) & 1);
       }
 }

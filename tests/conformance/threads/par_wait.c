@@ -10,7 +10,7 @@
 #include "job.h"
 #include "threads.h"
 
-enum { THREADS = 16, ROUNDS = 30 };
+enum { THREADS = 16, ROUNDS = 30, SLOW = 15 };
 
 static gex_AM_Index_t wake_index;
 static int level[THREADS];
@@ -42,7 +42,7 @@ static gex_AM_Index_t slow_index;
  * thread 0 does. */
 static void slow(int thread) {
   const gex_Rank_t next = (job.rank + 1) % job.size;
-  for (int n = 1; n <= 40; n++) {
+  for (int n = 1; n <= SLOW; n++) {
     if (thread == 1) {
       sleep_ms(3);
       CHECK_EQ(gex_AM_RequestShort1(job.tm, next, slow_index, 0, n), 0);
@@ -121,6 +121,6 @@ int main(int argc, char **argv) {
   job_barrier();
   run_threads(4, slow);
   job_barrier();
-  CHECK_EQ(slow_done, 40);
+  CHECK_EQ(slow_done, SLOW);
   return job_finish();
 }
