@@ -52,8 +52,42 @@ def in_rounds(every, rounds, one_round, save):
             save()
 
 
+SHM = Path("/dev/shm")
+
+
+def shared_files(session):
+    """Files of /dev/shm that processes of a session have mapped or open, and that are this user's:
+    Open MPI's vader_segment files stay when a rank is killed."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            # pid (name) state parent group session ...
+            stat = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(stat[3]) != session:
+                continue
+            lines = (folder / "maps").read_text().splitlines()
+            names = [line.split(None, 5)[5] for line in lines if str(SHM) in line]
+            names += [os.readlink(fd) for fd in (folder / "fd").iterdir()]
+        except OSError:  # it has ended
+            continue
+        found.update(Path(name) for name in names if name.startswith(f"{SHM}/")
+                     and not name.endswith(" (deleted)"))
+    return {path for path in found if path.exists() and path.stat().st_uid == os.getuid()}
+
+
 def end_group(child):
-    """Ends a child that leads a session, and its group. Returns what it had printed."""
+    """Ends a child that leads a session, and its group, and removes what they leave in /dev/shm.
+    Returns what it had printed."""
+    left = shared_files(child.pid)
+    try:
+        return end_processes(child)
+    finally:
+        for path in left:
+            path.unlink(missing_ok=True)
+
+
+def end_processes(child):
+    """Asks a child and its group to end, then kills them. Returns what they had printed."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(child.pid, number)

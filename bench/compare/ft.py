@@ -3,7 +3,7 @@
 #
 # ft.py: NAS FT on Tombolo and on MPI.
 #
-# Our schedules (bench/apps/ft), the same transforms and layouts with MPI_Alltoall and with
+# Our schedules (bench/apps/ft), its three forms in UPC (ft-upc), the same transforms and layouts with MPI_Alltoall and with
 # non-blocking point-to-point (ft_mpi.c) on each MPI that is installed, and FFTW's own transform
 # over MPI (ft_fftw_mpi.c; needs libfftw3-mpi-dev, which Debian builds for Open MPI). All in
 # alternation on this machine; net.py --ft runs the same on four hosts. Each run verifies itself,
@@ -25,6 +25,7 @@ from compare import HERE, PEERS, ROOT
 FT = ROOT / "bench" / "apps" / "ft"
 OURS = ("packed", "slabs-blocking", "slabs", "slabs-signal")
 THEIRS = ("alltoall", "p2p")
+UPC = ("bulk", "nb", "signal")
 
 
 def compile_mpi(folder):
@@ -56,6 +57,11 @@ def compile_mpi(folder):
 def ways_of(programs, build):
     """{name: (side, program, schedule)} of all that is compared."""
     ways = {f"tombolo {s}": ("tombolo", build / "bench" / "ft", s) for s in OURS}
+    upc = build / "bench" / "ft-upc"
+    if upc.exists():
+        ways.update({f"tombolo UPC {s}": ("tombolo", upc, s) for s in UPC})
+    else:
+        print("UPC: not built, left out (ft-upc)", file=sys.stderr)
     for side, program in programs.items():
         if side == "fftw":
             ways["openmpi fftw"] = ("openmpi", program, None)

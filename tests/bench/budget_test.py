@@ -38,6 +38,18 @@ def runs(pid):
         return False
 
 
+def shared_memory():
+    """What a program that is cut off leaves in /dev/shm goes, and nothing of others."""
+    if not Path("/dev/shm").is_dir():
+        return
+    with tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="tmb_others.") as others:
+        leaves = "f=/dev/shm/tmb_left.$$; exec 3>$f; echo $f; sleep 300"
+        text, code = Budget(options("--timeout", "0.5")).run("leaves", ["sh", "-c", leaves])
+        assert code is None and text.startswith("/dev/shm/tmb_left."), text
+        assert not Path(text.strip()).exists(), "a file in /dev/shm is left"
+        assert Path(others.name).exists(), "somebody else's file in /dev/shm is gone"
+
+
 def peers_one_by_one(folder):
     """Where ScaLAPACK is absent, the applications that need it are left out, and no others."""
     compiler = folder / "cc"
@@ -53,6 +65,7 @@ def peers_one_by_one(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         peers_one_by_one(Path(folder))
+    shared_memory()
     swept = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.json"

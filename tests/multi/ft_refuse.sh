@@ -82,4 +82,31 @@ if command -v gnuplot >/dev/null; then
   done
   grep -q "local FFT" "$dir/it's.svg" || fail "--plot .svg: no legend entry 'local FFT'"
 fi
+# ft-upc takes the options of ft, and refuses what it does not know.
+upc=$TMB_BUILD/bench/ft-upc
+upc2() {
+  "$TOMBOLO" run -n 2 --timeout 60 -- "$upc" "$@"
+}
+if [ -x "$upc" ]; then
+  upc2 --class=S -s slabs-signal --grid 1x2 -i 2 --warmup --fft-plan estimate --quiet \
+    --json "$dir/upc.json" >"$dir/out" || fail "ft-upc: exit code $?"
+  grep -q "^signal .*VERIFIED" "$dir/out" || fail "ft-upc: not verified: $(cat "$dir/out")"
+  python3 - "$dir/upc.json" <<'P' || fail "ft-upc --json: not what was expected"
+import json, sys
+run, = json.load(open(sys.argv[1]))["runs"]
+assert run["schedule"] == "signal" and run["verification"] == "VERIFIED", run
+assert run["puts_per_rank"] > 0 and 0 < run["phases"]["fft"]["mean"] < run["seconds"], run
+P
+  upc2 --inject-error -s nb -q >"$dir/out" 2>/dev/null
+  code=$?
+  [ "$code" -eq 1 ] && grep -q FAILED "$dir/out" || fail "ft-upc --inject-error: exit code $code"
+  for words in "--class Z:expected S, W, A, B or C" "--grid 2x1:expected 1xTHREADS" \
+    "--iterations 0:expected a whole number" "--schedule x:expected bulk" \
+    "--frob:there is none of this name" "--runs:expected N" "--quiet=1:expected no value"; do
+    upc2 ${words%%:*} >/dev/null 2>"$dir/err"
+    code=$?
+    [ "$code" -eq 2 ] && grep -q "ft-upc: .*${words#*:}" "$dir/err" ||
+      fail "ft-upc ${words%%:*}: exit code $code: $(cat "$dir/err")"
+  done
+fi
 echo "all refusals and files as expected"
