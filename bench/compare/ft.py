@@ -3,11 +3,12 @@
 #
 # ft.py: NAS FT on Tombolo and on MPI.
 #
-# Our schedules (bench/apps/ft), its three forms in UPC (ft-upc), the same transforms and layouts with MPI_Alltoall and with
-# non-blocking point-to-point (ft_mpi.c) on each MPI that is installed, and FFTW's own transform
-# over MPI (ft_fftw_mpi.c; needs libfftw3-mpi-dev, which Debian builds for Open MPI). All in
-# alternation on this machine; net.py --ft runs the same on four hosts. Each run verifies itself,
-# else it does not count. A side that is not installed or does not end in time is named.
+# Our schedules (bench/apps/ft), its three forms in UPC (ft-upc), the same transforms and layouts
+# with MPI_Alltoall and with non-blocking point-to-point (ft_mpi.c) on each MPI that is installed,
+# and FFTW's own transform over MPI (ft_fftw_mpi.c; needs libfftw3-mpi-dev, which Debian builds for
+# Open MPI). All in alternation on this machine; net.py --ft runs the same on four hosts. Each run
+# verifies itself, else it does not count. A side that is not installed or does not end in time is
+# named.
 #   bench/compare/ft.py [--build build] [--ranks 2] [--class A] [--grid TYxTZ] [--rounds 5]
 #                       [--json FILE]
 import argparse

@@ -266,12 +266,15 @@ bool app_iteration(struct job *job, const struct app_options *options, long i) {
     job_barrier(job);
     job->started = job_now();
   }
+  job->marked = i <= options->iterations + 1;
+  if (job->marked) job_region(way_name(options->program, job->way));
   if (!job->watched) return i <= options->iterations;
   for (int phase = 0; phase < JOB_PHASES; phase++) job->spent[phase] = 0;
   job_flush(job);
   job->seconds = job_max(job, (job_now() - job->started) / (double)options->iterations);
   job->phase = APP_COMPUTE;
   job->since = job_now();
+  job_region(phase_name[APP_COMPUTE]);
   return true;
 }
 
@@ -280,11 +283,15 @@ void app_charge(struct job *job, enum app_phase next) {
   job->spent[job->phase] += now - job->since;
   job->since = now;
   job->phase = (int)next;
+  job_region_end();
+  job_region(phase_name[next]);
 }
 
 void app_stop(struct job *job) {
   app_enter(job, APP_COMPUTE);
-  job->watched = false;
+  if (job->watched) job_region_end();
+  if (job->marked) job_region_end();
+  job->watched = job->marked = false;
 }
 
 static void print_json(const struct job *job, const struct app_options *options,

@@ -83,7 +83,8 @@ bool app_iteration(struct job *job, const struct app_options *options, long i);
 /* Say on standard error, every two seconds at most, how far rank 0 is. app_iteration does it. */
 void app_progress(const struct job *job, const struct app_options *options, long i);
 
-/* Leave the current phase for `next`; nothing in an iteration that is not watched. */
+/* Leave the current phase for `next`; nothing in an iteration that is not watched. A trace shows
+ * the phases of that one as regions, and each iteration as a region with the name of the way. */
 void app_charge(struct job *job, enum app_phase next);
 static inline void app_enter(struct job *job, enum app_phase next) {
   if (__builtin_expect(job->watched, 0)) app_charge(job, next);

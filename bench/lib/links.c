@@ -254,6 +254,14 @@ double job_max(struct job *job, double value) {
   return reduce(value, GEX_OP_MAX);
 }
 
+void job_region(const char *name) {
+  gexx_Trace_Begin(name);
+}
+
+void job_region_end(void) {
+  gexx_Trace_End();
+}
+
 double job_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

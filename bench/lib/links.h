@@ -30,6 +30,7 @@ struct job {
 
   /* The stopwatch of app_enter. */
   bool watched;
+  bool marked; /* a region of the trace is open: an iteration */
   int phase;
   double since, spent[JOB_PHASES];
   double started; /* the timed iterations; then seconds of one, on the slowest rank */
@@ -91,6 +92,11 @@ double job_max(struct job *job, double value);
 
 /* Seconds since some moment. */
 double job_now(void);
+
+/* Marks what happens from here to the matching end, for `tombolo run --trace`; they nest. name: a
+ * constant. */
+void job_region(const char *name);
+void job_region_end(void);
 
 /* Say on rank 0 why, and end the job with code 2; all ranks call. */
 _Noreturn void job_refuse(struct job *job, const char *format, ...)

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 TOMBOLO, BUILD = os.environ["TOMBOLO"], Path(os.environ["TMB_BUILD"])
@@ -47,7 +48,25 @@ def check(app, small, impossible, reason):
     assert reason in done.stderr, (app, done.stderr)
 
 
+def regions():
+    """A trace shows each iteration as a region of its way, and the phases of the watched one."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.json"
+        command = [TOMBOLO, "run", "-n", "2", "--timeout", "60", "--trace", path, "--",
+                   BUILD / "bench" / "stencil", "-p", "50", "-i", "3", "--way", "signal"]
+        done = subprocess.run(command, text=True, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        found = [(e["pid"], e["name"]) for e in json.loads(path.read_text())["traceEvents"]
+                 if e.get("cat") == "region"]
+    for rank in {pid for pid, _ in found}:
+        names = [name for pid, name in found if pid == rank]
+        assert names.count("signal") == 5, names  # one warms up, three count, one is watched
+        assert set(names) == {"signal", "computing", "copying", "sending", "waiting"}, names
+    assert found
+
+
 def main():
+    regions()
     for app, (small, impossible, reason) in APPS.items():
         if (BUILD / "bench" / app).exists():
             check(app, small, impossible, reason)
