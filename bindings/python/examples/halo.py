@@ -17,6 +17,7 @@ import numpy as np
 import tombolo
 
 COLUMNS = 64
+SCALE = 4  # pixels of a point in pictures
 EDGE, READ = 0, 2  # signals: an edge has come from above (0) or below (1); it was read (2, 3)
 
 
@@ -91,17 +92,35 @@ def chunk(name, data):
     return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
 
 
-def write_animation(path, frames):
-    """An animated PNG of gray pictures, 25 a second."""
-    height, width = frames[0].shape
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    out = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head)
+def palette():
+    """256 colours from black over violet and orange to white; the last one is that of lines."""
+    stops = [(0, 0, 4), (80, 18, 123), (183, 55, 121), (252, 137, 97), (252, 253, 191)]
+    at = np.linspace(0, len(stops) - 1, 256)
+    colours = [np.interp(at, range(len(stops)), [s[c] for s in stops]) for c in range(3)]
+    table = np.array(colours).T.astype(np.uint8)
+    table[255] = (90, 200, 200)
+    return table.tobytes()
+
+
+def picture(frame, ranks):
+    """A temperature as numbers of colours, SCALE times as large, with a line between two ranks."""
+    numbers = np.clip(frame * 2.54, 0, 254).astype(np.uint8)
+    large = numbers.repeat(SCALE, 0).repeat(SCALE, 1)
+    for rank in range(1, ranks):
+        large[rank * len(large) // ranks, ::4] = 255
+    return large
+
+
+def animation(frames, ranks):
+    """The bytes of an animated PNG, 15 pictures a second."""
+    height, width = (SCALE * n for n in frames[0].shape)
+    head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    out = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"PLTE", palette())
     out += chunk(b"acTL", struct.pack(">II", len(frames), 0))
     number = 0
     for i, frame in enumerate(frames):
-        gray = np.clip(frame * 2.55, 0, 255).astype(np.uint8)
-        rows = b"".join(b"\0" + row.tobytes() for row in gray)
-        place = struct.pack(">IIIIIHHBB", number, width, height, 0, 0, 1, 25, 0, 0)
+        rows = b"".join(b"\0" + row.tobytes() for row in picture(frame, ranks))
+        place = struct.pack(">IIIIIHHBB", number, width, height, 0, 0, 1, 15, 0, 0)
         out += chunk(b"fcTL", place)
         number += 1
         data = zlib.compress(rows)
@@ -110,8 +129,7 @@ def write_animation(path, frames):
         else:
             out += chunk(b"fdAT", struct.pack(">I", number) + data)
             number += 1
-    with open(path, "wb") as file:
-        file.write(out + chunk(b"IEND", b""))
+    return out + chunk(b"IEND", b"")
 
 
 def main():
@@ -134,9 +152,11 @@ def main():
         assert np.array_equal(plate, alone(options.rows, options.steps))
         print(f"{options.steps} steps of {plate.shape} points on {job.size} ranks: as on one rank")
         if options.animate:
-            write_animation(options.animate, frames)
+            with open(options.animate, "wb") as file:
+                file.write(animation(frames, job.size))
             print(f"{len(frames)} pictures in {options.animate}")
     job.barrier()
 
 
-main()
+if __name__ == "__main__":
+    main()

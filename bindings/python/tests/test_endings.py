@@ -63,6 +63,13 @@ def test_daemon_threads(ranks, where):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.parametrize("n, where", [(3, "near"), (2, "far")])
+def test_others_go_on_without_a_lost_rank(ranks, n, where):
+    done = ranks(n, "programs/losses.py", where=where)
+    assert done.returncode == 137, done.stdout  # the code of the rank that was killed
+    assert done.stdout.count(f"went on with {n - 1}") == n - 1, done.stdout
+
+
 def test_forks(ranks):
     done = ranks(2, "programs/endings.py", "forked")
     assert done.returncode == 0, done.stdout

@@ -24,4 +24,4 @@ def test_animation(ranks, tmp_path):
     data = path.read_bytes()
     assert data.startswith(b"\x89PNG") and data.count(b"fcTL") == 5 and data.count(b"fdAT") == 4
     width, height = struct.unpack(">II", data[16:24])
-    assert (width, height) == (64, 96)
+    assert (width, height) == (256, 384)

@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from conftest import BUILD, environment
+from conftest import BUILD, HERE, environment
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -132,3 +132,60 @@ def test_magics():
     for text in ("2 ranks run", "[0] 2\n[1] 4", "[1] one", "no ranks run"):
         assert text in out.stdout, out.stdout
     assert "[1] ZeroDivisionError" in out.stderr and "Cluster" not in out.stderr
+
+
+def kernel(tmp_path):
+    """A kernel of this Python, and its environment: what a Jupyter notebook talks to."""
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    manager = pytest.importorskip("jupyter_client.manager", reason="no jupyter_client")
+    made = manager.KernelManager()
+    env = environment(HOME=str(tmp_path), IPYTHONDIR=str(tmp_path))
+    made.kernel_spec.argv[0] = sys.executable
+    made.start_kernel(env=env)
+    client = made.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+    return made, client
+
+
+def test_interrupt_of_a_kernel(tmp_path):
+    """Ctrl-C in a notebook: the kernel's interrupt ends the cell on all ranks, which live on."""
+    manager, client = kernel(tmp_path)
+    try:
+        started = client.execute_interactive(
+            "%load_ext tombolo.notebook\n%tombolo start -n 2", timeout=60, output_hook=lambda m: None
+        )
+        assert started["content"]["status"] == "ok", started
+        timer = threading.Timer(2, manager.interrupt_kernel)
+        timer.start()
+        cell = "%%tombolo\njob.signals(1).wait()"
+        hit = client.execute_interactive(cell, timeout=60, output_hook=lambda m: None)
+        timer.join()
+        assert hit["content"]["ename"] == "KeyboardInterrupt", hit
+        texts = []
+        cell = "%%tombolo\njob.allreduce(job.rank + 1)"
+        client.execute_interactive(
+            cell, timeout=60, output_hook=lambda m: texts.append(m["content"].get("text", ""))
+        )
+        assert "[0] 3" in "".join(texts) and "[1] 3" in "".join(texts), texts
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=False)
+
+
+def test_notebook_of_the_examples(tmp_path):
+    """The notebook of the examples runs from its first cell to its last, as in Jupyter."""
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    book = nbformat.read(HERE.parent / "examples/heat.ipynb", as_version=4)
+    before = dict(os.environ)
+    os.environ.update(environment(HOME=str(tmp_path), IPYTHONDIR=str(tmp_path)))
+    try:
+        place = {"metadata": {"path": str(HERE.parent / "examples")}}
+        nbclient.NotebookClient(book, timeout=120, resources=place).execute()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    outputs = [str(o) for cell in book.cells for o in cell.get("outputs", [])]
+    assert any("image/png" in o for o in outputs) and any("ok: " in o for o in outputs), outputs

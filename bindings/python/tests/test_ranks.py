@@ -3,7 +3,7 @@
 
 import pytest
 
-FILES = ["basics", "collectives", "onesided", "messages", "foreign"]
+FILES = ["basics", "collectives", "onesided", "notices", "messages", "foreign"]
 
 
 PLACES = [(1, "near"), (2, "near"), (4, "near"), (2, "far"), (4, "far")]

@@ -188,7 +188,7 @@ static PyObject *get_item(PyObject *self, PyObject *key) {
   if (found) return tmbpy_transfer_get_scalar(array, region.rank, addr);
   const bool element = region.ndim == 0 && PyTuple_Check(key);
   if (element) return tmbpy_transfer_get_scalar(array, region.rank, region.addr);
-  return tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL));
+  return tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL, NULL));
 }
 
 static int put_and_wait(struct tmbpy_array *array, const struct tmbpy_region *region,
@@ -222,8 +222,7 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
 
 /* ---- methods */
 
-/* Reads (rank, index): the first two arguments of a method. None is the whole part. */
-static int read_place(struct tmbpy_array *array, PyObject *const *args,
+int tmbpy_array_place(struct tmbpy_array *array, PyObject *const *args,
                       struct tmbpy_region *region) {
   uint32_t rank;
   if (tmbpy_array_check(array) != 0 || tmbpy_team_rank(array->team, args[0], &rank) != 0) return -1;
@@ -236,7 +235,7 @@ static PyObject *put_method(PyObject *self, PyObject *const *args, Py_ssize_t na
   struct tmbpy_array *array = (struct tmbpy_array *)self;
   struct tmbpy_region region;
   if (nargs != 3) return PyErr_Format(PyExc_TypeError, "put takes 3 arguments, not %zd", nargs);
-  if (read_place(array, args, &region) != 0) return NULL;
+  if (tmbpy_array_place(array, args, &region) != 0) return NULL;
   return (PyObject *)tmbpy_transfer_put(array, &region, args[2], NULL);
 }
 
@@ -245,9 +244,9 @@ static PyObject *get_method(PyObject *self, PyObject *const *args, Py_ssize_t na
   struct tmbpy_array *array = (struct tmbpy_array *)self;
   struct tmbpy_region region;
   if (nargs != 3) return PyErr_Format(PyExc_TypeError, "get takes 3 arguments, not %zd", nargs);
-  if (read_place(array, args, &region) != 0) return NULL;
+  if (tmbpy_array_place(array, args, &region) != 0) return NULL;
   PyObject *out = args[2] == Py_None ? NULL : args[2];
-  return (PyObject *)tmbpy_transfer_get(array, &region, out);
+  return (PyObject *)tmbpy_transfer_get(array, &region, out, NULL);
 }
 
 /* _put_signal(rank, index, value, signals, i, op, number) -> Future. */
@@ -256,7 +255,7 @@ static PyObject *put_signal_method(PyObject *self, PyObject *const *args, Py_ssi
   struct tmbpy_region region, word;
   if (nargs != 7)
     return PyErr_Format(PyExc_TypeError, "put_signal takes 7 arguments, not %zd", nargs);
-  if (read_place(array, args, &region) != 0) return NULL;
+  if (tmbpy_array_place(array, args, &region) != 0) return NULL;
   signals = (struct tmbpy_array *)args[3];
   if (!PyObject_TypeCheck(args[3], tmbpy.array_type) || signals->team != array->team ||
       signals->kind != 'u' || signals->itemsize != 8)
@@ -265,9 +264,10 @@ static PyObject *put_signal_method(PyObject *self, PyObject *const *args, Py_ssi
   if (tmbpy_index_parse(signals, region.rank, args[4], 0, &word) != 0) return NULL;
   if (word.ndim != 0)
     return PyErr_Format(PyExc_IndexError, "signal %R: give the index of one signal", args[4]);
-  struct tmbpy_signal signal = {.addr = (uint64_t *)(void *)word.addr,
-                                .op = (int)PyLong_AsLong(args[5]),
-                                .value = PyLong_AsUnsignedLongLong(args[6])};
+  struct tmbpy_after signal = {.kind = TMBPY_SIGNAL,
+                               .addr = (uint64_t *)(void *)word.addr,
+                               .op = (int)PyLong_AsLong(args[5]),
+                               .value = PyLong_AsUnsignedLongLong(args[6])};
   if (PyErr_Occurred()) return NULL;
   return (PyObject *)tmbpy_transfer_put(array, &region, args[2], &signal);
 }
@@ -338,6 +338,11 @@ static PyMethodDef methods[] = {
     {"_put_signal", FAST(put_signal_method), METH_FASTCALL, NULL},
     {"_peer", peer_method, METH_O, NULL},
     {"_release", release_method, METH_NOARGS, NULL},
+    {"_put_list", FAST(tmbpy_lists_put), METH_FASTCALL, NULL},
+    {"_get_list", FAST(tmbpy_lists_get), METH_FASTCALL, NULL},
+    {"_put_notify", FAST(tmbpy_notify_put), METH_FASTCALL, NULL},
+    {"_get_notify", FAST(tmbpy_notify_get), METH_FASTCALL, NULL},
+    {"_put_post", FAST(tmbpy_notify_put_post), METH_FASTCALL, NULL},
     {"_atomic", FAST(tmbpy_atomic_op), METH_FASTCALL, NULL},
     {"_signal_wait", FAST(tmbpy_signal_wait), METH_FASTCALL, NULL},
     {"_signal_consume", FAST(tmbpy_signal_consume), METH_FASTCALL, NULL},

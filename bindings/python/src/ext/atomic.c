@@ -105,10 +105,10 @@ static int run(struct operation *o) {
     event = start(o);
     Py_END_ALLOW_THREADS
   }
-  if (ready(&event)) return 0;
+  if (ready(&event)) return tmbpy_failure_check("atomic");
   const struct tmbpy_aim aim = {ready, &event, "atomic", event};
   const int failed = tmbpy_wait(&aim, -1);
-  if (!failed) return 0;
+  if (!failed) return tmbpy_failure_check("atomic");
   Py_BEGIN_ALLOW_THREADS
   gex_Event_Wait(event);
   Py_END_ALLOW_THREADS

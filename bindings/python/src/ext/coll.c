@@ -187,8 +187,7 @@ static int set_operator(struct call *c, PyObject *function, struct tmbpy_future 
 
 /* ---- the call */
 
-/* Opens a buffer that may be None. Returns its address in *address. */
-static int open_buffer(PyObject *object, int flags, struct tmbpy_future *future, void **address) {
+int tmbpy_coll_open(PyObject *object, int flags, struct tmbpy_future *future, void **address) {
   Py_buffer view;
   *address = NULL;
   if (object == Py_None) return 0;
@@ -211,8 +210,8 @@ static int read_call(struct call *c, PyObject *const *args, struct tmbpy_future 
     return -1;
   }
   if (tmbpy_team_rank(c->team, args[2], &c->root) != 0) return -1;
-  if (open_buffer(args[3], PyBUF_CONTIG, future, &c->dst) != 0) return -1;
-  if (open_buffer(args[4], PyBUF_CONTIG_RO, future, &src) != 0) return -1;
+  if (tmbpy_coll_open(args[3], PyBUF_CONTIG, future, &c->dst) != 0) return -1;
+  if (tmbpy_coll_open(args[4], PyBUF_CONTIG_RO, future, &src) != 0) return -1;
   c->src = src;
   return set_operator(c, args[9], future);
 }

@@ -198,6 +198,13 @@ static PyMethodDef methods[] = {
     {"domain", FAST(tmbpy_atomic_domain), METH_FASTCALL, "domain(team, dt): collective."},
     {"collective", FAST(tmbpy_coll_start), METH_FASTCALL,
      "collective(team, kind, root, dst, src, nbytes, dt, count, op, function)"},
+    {"collective_v", FAST(tmbpy_coll_v_start), METH_FASTCALL,
+     "collective_v(team, kind, root, dst, src, lengths)"},
+    {"post", FAST(tmbpy_notify_post), METH_FASTCALL, "post(name, n): posts a semaphore."},
+    {"policy", tmbpy_failure_policy, METH_O, "policy(report): sets it, None: only asks."},
+    {"peer", tmbpy_failure_peer, METH_O, "peer(jobrank): state, lost, code, signal."},
+    {"lost", tmbpy_failure_lost, METH_NOARGS, "lost(): jobranks that are lost."},
+    {"shrink", tmbpy_failure_shrink, METH_O, "shrink(team): the members that are left."},
     {"allreduce", FAST(tmbpy_coll_allreduce), METH_FASTCALL, "allreduce(team, dst, src, op)"},
     {NULL, NULL, 0, NULL},
 };
@@ -216,7 +223,9 @@ static int execute(PyObject *module) {
   }
   if (add_type(module, &tmbpy.team_type, &tmbpy_team_spec, "Team") != 0) return -1;
   if (add_type(module, &tmbpy.array_type, &tmbpy_array_spec, "Array") != 0) return -1;
-  return add_type(module, &tmbpy.future_type, &tmbpy_future_spec, "Future");
+  if (add_type(module, &tmbpy.future_type, &tmbpy_future_spec, "Future") != 0) return -1;
+  if (add_type(module, &tmbpy.notify_type, &tmbpy_notify_spec, "Notification") != 0) return -1;
+  return add_type(module, &tmbpy.semaphore_type, &tmbpy_semaphore_spec, "Semaphore");
 }
 
 static PyModuleDef_Slot slots[] = {

@@ -35,11 +35,12 @@ struct tmbpy_process {
   gex_TM_t tm;
   gex_Segment_t segment;
   uint32_t rank, size;
-  bool started;    /* tombolo.init has succeeded */
-  uint32_t closed; /* the program is over; atomic: message handlers read it */
-  uint32_t forked; /* this process is a copy that fork() made */
-  uint64_t quiet;  /* futures of generations below this count as waited for; atomic */
-  PyTypeObject *team_type, *array_type, *future_type;
+  bool started;     /* tombolo.init has succeeded */
+  uint32_t closed;  /* the program is over; atomic: message handlers read it */
+  uint32_t forked;  /* this process is a copy that fork() made */
+  uint32_t reports; /* the failure policy is to report; atomic */
+  uint64_t quiet;   /* futures of generations below this count as waited for; atomic */
+  PyTypeObject *team_type, *array_type, *future_type, *semaphore_type, *notify_type;
   PyObject *hooks[8]; /* functions of the package, by enum tmbpy_hook */
 };
 extern struct tmbpy_process tmbpy;
@@ -53,6 +54,7 @@ enum tmbpy_hook {
   TMBPY_AWAIT,     /* (future) -> iterator for `await` */
   TMBPY_SCALAR,    /* (memory, dtype) -> NumPy scalar */
   TMBPY_PLACE,     /* () -> file and line of the program that calls the package */
+  TMBPY_LOST,      /* (what, jobrank): raises the exception of an operation that met a loss */
   TMBPY_HOOKS
 };
 
@@ -96,6 +98,9 @@ bool tmbpy_message_waits(void);
 /* Runs the handlers of messages that wait. Returns 0 or -1. */
 int tmbpy_message_serve(void);
 
+/* Tells the package of a lost rank, as a message of that rank. Normal context, without the GIL. */
+void tmbpy_message_lost(gex_Rank_t jobrank, int state);
+
 /* Method send(rank, kind, id, payload). */
 PyObject *tmbpy_message_send(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
@@ -111,16 +116,19 @@ struct tmbpy_operator {
 /* An operation under way. Its memory is held until it is complete. */
 struct tmbpy_future {
   PyObject_HEAD gex_Event_t event;
-  uint32_t lock;       /* one thread tests the event at a time; atomic */
-  uint32_t done;       /* atomic */
-  bool by_message;     /* completed by resolve(), not by an event */
-  bool seen;           /* waited for, or found done */
+  uint32_t lock;   /* one thread tests the event at a time; atomic */
+  uint32_t done;   /* atomic */
+  bool by_message; /* completed by resolve(), not by an event */
+  bool seen;       /* waited for, or found done */
+  bool lost;       /* has met a lost rank; written under the lock */
+  gex_Rank_t lost_rank;
   uint64_t generation; /* against tmbpy.quiet */
   int nviews;
   Py_buffer views[2];
   PyObject *result;                /* what wait() returns, NULL: None */
   PyObject *error;                 /* what wait() raises instead */
   struct tmbpy_operator *operator; /* NULL: none */
+  void *lists;                     /* of malloc: what the operation reads until it is complete */
   const char *what;                /* the call that has made it; constant text */
 };
 
@@ -207,6 +215,11 @@ struct tmbpy_region {
 int tmbpy_index_parse(struct tmbpy_array *array, uint32_t rank, PyObject *key, Py_ssize_t first,
                       struct tmbpy_region *region);
 
+/* Reads (rank, index), the first two arguments of a method. An index of None is the whole part.
+ * Returns 0 or -1. */
+int tmbpy_array_place(struct tmbpy_array *array, PyObject *const *args,
+                      struct tmbpy_region *region);
+
 /* Whether a box is contiguous in C order. */
 bool tmbpy_index_contiguous(int ndim, const Py_ssize_t *shape, const Py_ssize_t *strides,
                             Py_ssize_t itemsize);
@@ -221,30 +234,37 @@ PyObject *tmbpy_index_shape(const struct tmbpy_region *region);
 
 /* ---- transfer.c: puts and gets of regions */
 
-/* A signal that follows a put. */
-struct tmbpy_signal {
-  uint64_t *addr; /* NULL: none */
-  int op;         /* GEXX_SIG_SET or ADD */
-  uint64_t value;
+/* What follows a put or get once the data are there. */
+enum tmbpy_after_kind { TMBPY_SIGNAL, TMBPY_TAG, TMBPY_POST };
+
+/* A signal that changes, a notification with a tag, or a post of a semaphore of that rank. */
+struct tmbpy_after {
+  enum tmbpy_after_kind kind;
+  uint64_t *addr;        /* TMBPY_SIGNAL: the word */
+  int op;                /* TMBPY_SIGNAL: GEXX_SIG_SET or ADD */
+  uint64_t value;        /* of the signal, the tag, or how often to post */
+  gexx_Sem_Handle_t sem; /* TMBPY_POST */
 };
 
 /* What NumPy calls the kind of a native format of the buffer protocol; 0: none of b i u f c. */
 char tmbpy_transfer_kind(const char *format);
 
-/* Starts a put of `value` into a region. Returns a future, or NULL. */
+/* Starts a put of `value` into a region. [in] after: NULL: nothing follows. Returns a future, or
+ * NULL. */
 struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
                                         const struct tmbpy_region *region, PyObject *value,
-                                        const struct tmbpy_signal *signal);
+                                        const struct tmbpy_after *after);
 
 /* Puts one element of a built-in type, and returns when it is there. Returns 1: done; 0: the value
  * needs the general way; -1: an exception. */
 int tmbpy_transfer_put_scalar(struct tmbpy_array *array, uint32_t rank, char *addr,
                               PyObject *value);
 
-/* Starts a get of a region into `out`, or into a new array if that is NULL. Returns a future with
- * the array as its result. */
+/* Starts a get of a region into `out`, or into a new array if that is NULL. [in] after: NULL, or of
+ * kind TMBPY_TAG. Returns a future with the array as its result. */
 struct tmbpy_future *tmbpy_transfer_get(struct tmbpy_array *array,
-                                        const struct tmbpy_region *region, PyObject *out);
+                                        const struct tmbpy_region *region, PyObject *out,
+                                        const struct tmbpy_after *after);
 
 /* Gets one element. Returns a Python number, or a NumPy scalar. */
 PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, char *addr);
@@ -255,6 +275,35 @@ int tmbpy_transfer_pack(char kind, Py_ssize_t itemsize, PyObject *value, void *w
 
 /* The Python number of an element. */
 PyObject *tmbpy_transfer_unpack(struct tmbpy_array *array, const void *word);
+
+/* ---- lists.c */
+
+/* Methods of arrays: puts and gets of lists of regions of one rank. */
+PyObject *tmbpy_lists_put(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *tmbpy_lists_get(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+
+/* ---- notify.c */
+
+/* Methods of arrays: puts and gets that end in a notification or in a post. */
+PyObject *tmbpy_notify_put(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *tmbpy_notify_get(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *tmbpy_notify_put_post(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+
+/* Method post(name, n): posts a semaphore of any rank. */
+PyObject *tmbpy_notify_post(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
+extern PyType_Spec tmbpy_semaphore_spec, tmbpy_notify_spec;
+
+/* ---- failure.c */
+
+/* Raises when an operation of this thread that has no event met a loss. Returns 0 or -1. */
+int tmbpy_failure_check(const char *what);
+
+/* Methods of the module: policy(report), peer(jobrank), lost(), shrink(team). */
+PyObject *tmbpy_failure_policy(PyObject *module, PyObject *arg);
+PyObject *tmbpy_failure_peer(PyObject *module, PyObject *arg);
+PyObject *tmbpy_failure_lost(PyObject *module, PyObject *unused);
+PyObject *tmbpy_failure_shrink(PyObject *module, PyObject *team);
 
 /* ---- atomic.c */
 
@@ -271,11 +320,19 @@ PyObject *tmbpy_signal_wait(PyObject *self, PyObject *const *args, Py_ssize_t na
 PyObject *tmbpy_signal_consume(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 PyObject *tmbpy_signal_some(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 
-/* ---- coll.c */
+/* ---- coll.c, coll_v.c */
+
+/* Opens a buffer that may be None, and lets the future hold it. [out] address: NULL for None.
+ * Returns 0 or -1. */
+int tmbpy_coll_open(PyObject *object, int flags, struct tmbpy_future *future, void **address);
 
 /* Method collective(team, kind, root, dst, src, nbytes, dt, count, op, function): starts one.
  * Returns a future with dst as its result. */
 PyObject *tmbpy_coll_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
+/* Method collective_v(team, kind, root, dst, src, lengths): starts one whose blocks have different
+ * lengths. Returns a future with dst as its result. */
+PyObject *tmbpy_coll_v_start(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 
 /* Method allreduce(team, dst, src, op): the whole call, for two contiguous arrays of one type that
  * the library knows. Returns dst, or NotImplemented for anything else. */

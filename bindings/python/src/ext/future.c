@@ -20,6 +20,7 @@ struct orphan {
   int nviews;
   Py_buffer views[2];
   struct tmbpy_operator *operator;
+  void *lists;
 };
 
 static pthread_mutex_t orphans_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -73,6 +74,8 @@ void tmbpy_future_hold(struct tmbpy_future *future, Py_buffer *view) {
 void tmbpy_future_set(struct tmbpy_future *future, gex_Event_t event) {
   future->event = event;
   future->done = event == GEX_EVENT_INVALID;
+  if (future->done && __atomic_load_n(&tmbpy.reports, __ATOMIC_RELAXED))
+    future->lost = gexx_Lost_Take(&future->lost_rank) == GEXX_ERR_LOST;
   if (future->done) release(future->views, &future->nviews);
 }
 
@@ -95,11 +98,22 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
 
 /* ---- completion */
 
+/* Tests the event, under the lock. Under the policy to report, a loss that it met is kept. */
+static bool test(struct tmbpy_future *future) {
+  if (!__atomic_load_n(&tmbpy.reports, __ATOMIC_RELAXED))
+    return gex_Event_Test(future->event) == GASNET_OK;
+  const int status = gexx_Event_Status(future->event);
+  if (status == GASNET_ERR_NOT_READY) return false;
+  gex_Event_Wait(future->event);
+  if (status == GEXX_ERR_LOST) future->lost = gexx_Lost_Take(&future->lost_rank) == GEXX_ERR_LOST;
+  return true;
+}
+
 static bool ready(void *arg) {
   struct tmbpy_future *future = arg;
   if (__atomic_load_n(&future->done, __ATOMIC_ACQUIRE)) return true;
   if (future->by_message || __atomic_exchange_n(&future->lock, 1, __ATOMIC_ACQUIRE)) return false;
-  if (!future->done && gex_Event_Test(future->event) == GASNET_OK) {
+  if (!future->done && test(future)) {
     future->event = GEX_EVENT_INVALID;
     __atomic_store_n(&future->done, 1, __ATOMIC_RELEASE);
   }
@@ -112,15 +126,10 @@ static int wait_for(struct tmbpy_future *future, double timeout_s) {
   return tmbpy_wait(&aim, timeout_s);
 }
 
-int tmbpy_future_finish(struct tmbpy_future *future) {
-  const int failed = wait_for(future, -1);
-  mark_seen(future);
-  if (failed) return -1;
-  release(future->views, &future->nviews);
-  return 0;
-}
-
 static PyObject *outcome(struct tmbpy_future *future) {
+  if (future->lost)
+    return PyObject_CallFunction(tmbpy.hooks[TMBPY_LOST], "sI", future->what,
+                                 (unsigned)future->lost_rank);
   if (future->error) {
     PyErr_SetObject((PyObject *)Py_TYPE(future->error), future->error);
     return NULL;
@@ -133,6 +142,16 @@ static PyObject *outcome(struct tmbpy_future *future) {
   PyObject *result = future->result ? future->result : Py_None;
   Py_INCREF(result);
   return result;
+}
+
+int tmbpy_future_finish(struct tmbpy_future *future) {
+  const int failed = wait_for(future, -1);
+  mark_seen(future);
+  if (failed) return -1;
+  release(future->views, &future->nviews);
+  if (!future->lost) return 0;
+  Py_XDECREF(outcome(future));
+  return -1;
 }
 
 PyObject *tmbpy_future_take(struct tmbpy_future *future) {
@@ -163,9 +182,11 @@ void tmbpy_future_reap(void) {
     } else {
       release(o->views, &o->nviews);
       free_operator(o->operator);
+      free(o->lists);
       free(o);
     }
   }
+  if (__atomic_load_n(&tmbpy.reports, __ATOMIC_RELAXED)) gexx_Lost_Take(NULL);
 }
 
 /* ---- methods */
@@ -260,7 +281,9 @@ static void adopt(struct tmbpy_future *future) {
   o->nviews = future->nviews;
   memcpy(o->views, future->views, sizeof o->views);
   o->operator= future->operator;
+  o->lists = future->lists;
   future->operator= NULL;
+  future->lists = NULL;
   push(o);
 }
 
@@ -288,6 +311,7 @@ static void dealloc(PyObject *self) {
   Py_XDECREF(future->result);
   Py_XDECREF(future->error);
   free_operator(future->operator);
+  free(future->lists);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }

@@ -19,7 +19,7 @@
 #define DEPTH_MAX     64 /* handlers of the program that wait inside each other */
 
 /* Kinds of messages; the package has the same numbers. */
-enum { KIND_SEND, KIND_CALL, KIND_ANSWER, KIND_ERROR, KIND_ENDED };
+enum { KIND_SEND, KIND_CALL, KIND_ANSWER, KIND_ERROR, KIND_ENDED, KIND_LOST };
 
 struct message {
   struct message *next;
@@ -108,6 +108,20 @@ static void on_piece(gex_Token_t token, void *payload, size_t nbytes, gex_AM_Arg
     message->next = queue.parts;
     queue.parts = message;
   }
+  pthread_mutex_unlock(&queue.lock);
+}
+
+void tmbpy_message_lost(gex_Rank_t jobrank, int state) {
+  struct message *message = calloc(1, sizeof *message);
+  if (!message || __atomic_load_n(&tmbpy.closed, __ATOMIC_ACQUIRE)) {
+    free(message);
+    return;
+  }
+  message->source = jobrank;
+  message->kind = KIND_LOST;
+  message->id = (uint64_t)state;
+  pthread_mutex_lock(&queue.lock);
+  append(message);
   pthread_mutex_unlock(&queue.lock);
 }
 

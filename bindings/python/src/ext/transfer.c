@@ -59,7 +59,9 @@ int tmbpy_transfer_put_scalar(struct tmbpy_array *array, uint32_t rank, char *ad
   uint64_t word;
   if (array->team->delta[rank] == GEXX_UNMAPPED) return 0;
   const int packed = tmbpy_transfer_pack(array->kind, array->itemsize, value, &word);
-  if (packed > 0) gex_RMA_PutBlocking(array->team->tm, rank, addr, &word, sizeof word, 0);
+  if (packed > 0 &&
+      gex_RMA_PutBlocking(array->team->tm, rank, addr, &word, sizeof word, 0) != GASNET_OK)
+    return tmbpy_failure_check("put") == 0 ? packed : -1;
   return packed;
 }
 
@@ -70,7 +72,7 @@ PyObject *tmbpy_transfer_get_scalar(struct tmbpy_array *array, uint32_t rank, ch
     return tmbpy_transfer_unpack(array, &small);
   }
   struct tmbpy_region region = {.rank = rank, .addr = addr, .ndim = 0, .count = 1};
-  PyObject *got = tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL));
+  PyObject *got = tmbpy_future_take(tmbpy_transfer_get(array, &region, NULL, NULL));
   Py_buffer view;
   if (!got) return NULL;
   PyObject *number = NULL;
@@ -138,19 +140,26 @@ static int prepare(struct transfer *t, struct tmbpy_array *array, const struct t
 
 /* ---- put */
 
-static gex_Event_t put_signal(const struct transfer *t, const struct tmbpy_signal *s) {
+/* A strided put is made first, and complete before the rest begins. */
+static gex_Event_t put_after(const struct transfer *t, const struct tmbpy_after *s) {
   const struct tmbpy_region *r = t->region;
   const size_t bytes = t->contiguous ? t->bytes : 0;
   if (!t->contiguous && t->bytes)
     gex_VIS_StridedPutBlocking(t->tm, r->rank, r->addr, r->strides, t->local, t->strides,
                                (size_t)t->itemsize, t->count, (size_t)r->ndim, 0);
-  return gexx_RMA_PutSignalNB(t->tm, r->rank, r->addr, t->local, bytes, GEX_EVENT_DEFER, s->addr,
-                              s->op, s->value, 0);
+  if (s->kind == TMBPY_SIGNAL)
+    return gexx_RMA_PutSignalNB(t->tm, r->rank, r->addr, t->local, bytes, GEX_EVENT_DEFER, s->addr,
+                                s->op, s->value, 0);
+  if (s->kind == TMBPY_TAG)
+    return gexx_RMA_PutNotifyNB(t->tm, r->rank, r->addr, t->local, bytes, GEX_EVENT_DEFER,
+                                (uint32_t)s->value, 0);
+  gexx_Sem_PutSignal(s->sem, r->addr, t->local, bytes, s->value);
+  return GEX_EVENT_INVALID;
 }
 
-static gex_Event_t put(const struct transfer *t, const struct tmbpy_signal *signal) {
+static gex_Event_t put(const struct transfer *t, const struct tmbpy_after *after) {
   const struct tmbpy_region *r = t->region;
-  if (signal) return put_signal(t, signal);
+  if (after) return put_after(t, after);
   if (t->bytes == 0) return GEX_EVENT_INVALID;
   if (t->contiguous)
     return gex_RMA_PutNB(t->tm, r->rank, r->addr, t->local, t->bytes, GEX_EVENT_DEFER, 0);
@@ -160,7 +169,7 @@ static gex_Event_t put(const struct transfer *t, const struct tmbpy_signal *sign
 
 struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
                                         const struct tmbpy_region *region, PyObject *value,
-                                        const struct tmbpy_signal *signal) {
+                                        const struct tmbpy_after *after) {
   Py_buffer view;
   struct transfer t;
   if (open_value(array, value, &view) != 0) return NULL;
@@ -173,10 +182,10 @@ struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
   tmbpy_future_hold(future, &view);
   gex_Event_t event;
   if (t.near && t.bytes <= TMBPY_HOLD_BYTES) {
-    event = put(&t, signal);
+    event = put(&t, after);
   } else {
     Py_BEGIN_ALLOW_THREADS
-    event = put(&t, signal);
+    event = put(&t, after);
     Py_END_ALLOW_THREADS
   }
   tmbpy_future_set(future, event);
@@ -185,8 +194,19 @@ struct tmbpy_future *tmbpy_transfer_put(struct tmbpy_array *array,
 
 /* ---- get */
 
-static gex_Event_t get(const struct transfer *t) {
+/* A strided get is made first, and complete before its owner is notified. */
+static gex_Event_t get_after(const struct transfer *t, const struct tmbpy_after *after) {
   const struct tmbpy_region *r = t->region;
+  const size_t bytes = t->contiguous ? t->bytes : 0;
+  if (!t->contiguous && t->bytes)
+    gex_VIS_StridedGetBlocking(t->tm, t->local, t->strides, r->rank, r->addr, r->strides,
+                               (size_t)t->itemsize, t->count, (size_t)r->ndim, 0);
+  return gexx_RMA_GetNotifyNB(t->tm, t->local, r->rank, r->addr, bytes, (uint32_t)after->value, 0);
+}
+
+static gex_Event_t get(const struct transfer *t, const struct tmbpy_after *after) {
+  const struct tmbpy_region *r = t->region;
+  if (after) return get_after(t, after);
   if (t->bytes == 0) return GEX_EVENT_INVALID;
   if (t->contiguous) return gex_RMA_GetNB(t->tm, t->local, r->rank, r->addr, t->bytes, 0);
   return gex_VIS_StridedGetNB(t->tm, t->local, t->strides, r->rank, r->addr, r->strides,
@@ -225,7 +245,8 @@ static int open_destination(struct tmbpy_array *array, const struct tmbpy_region
 }
 
 struct tmbpy_future *tmbpy_transfer_get(struct tmbpy_array *array,
-                                        const struct tmbpy_region *region, PyObject *out) {
+                                        const struct tmbpy_region *region, PyObject *out,
+                                        const struct tmbpy_after *after) {
   Py_buffer view;
   struct transfer t;
   struct tmbpy_future *future = NULL;
@@ -243,10 +264,10 @@ struct tmbpy_future *tmbpy_transfer_get(struct tmbpy_array *array,
   tmbpy_future_hold(future, &view);
   gex_Event_t event;
   if (t.near && t.bytes <= TMBPY_HOLD_BYTES) {
-    event = get(&t);
+    event = get(&t, after);
   } else {
     Py_BEGIN_ALLOW_THREADS
-    event = get(&t);
+    event = get(&t, after);
     Py_END_ALLOW_THREADS
   }
   tmbpy_future_set(future, event);

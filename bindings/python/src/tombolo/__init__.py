@@ -12,8 +12,9 @@ Start it with `python -m tombolo run -n 4 prog.py`. The guide is docs/PYTHON.md.
 """
 
 from ._array import Array, Signals
-from ._errors import ForgottenWait, RemoteError
+from ._errors import ForgottenWait, LostError, Peer, RemoteError
 from ._job import Job, Team, init, job
+from ._notify import Notice, Notification, Semaphore, SemaphoreName
 
 from ._core import Future
 
@@ -22,7 +23,13 @@ __all__ = [
     "ForgottenWait",
     "Future",
     "Job",
+    "LostError",
+    "Notice",
+    "Notification",
+    "Peer",
     "RemoteError",
+    "Semaphore",
+    "SemaphoreName",
     "Signals",
     "Team",
     "init",

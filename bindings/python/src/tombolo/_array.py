@@ -8,6 +8,8 @@ Future. Everything that moves data is in the extension (src/ext).
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
@@ -17,6 +19,7 @@ from . import _core, _foreign
 
 if TYPE_CHECKING:
     from ._job import Team
+    from ._notify import SemaphoreName
 
 Index = Union[SupportsIndex, slice, EllipsisType, None, tuple[Any, ...]]
 
@@ -36,6 +39,12 @@ OP_SET, OP_SWAP, OP_FCAS, OP_GET = 1 << 10, 1 << 26, 1 << 27, 1 << 28
 COMPARE = {"==": 0, "!=": 1, ">": 2, ">=": 3, "<": 4, "<=": 5}
 SIGNAL_SET, SIGNAL_ADD = 0, 1
 NOTHING = np.empty(0, np.uint64)  # the data of a signal without any
+
+
+def pieces(packed: np.ndarray[Any, Any], shapes: list[tuple[int, ...]]) -> list[Any]:
+    """Consecutive pieces of an array as arrays of these shapes, without a copy."""
+    ends = np.cumsum([math.prod(s) for s in shapes])
+    return [packed[end - math.prod(s) : end].reshape(s) for s, end in zip(shapes, ends)]
 
 
 class Array(_core.Array):
@@ -103,6 +112,60 @@ class Array(_core.Array):
     ) -> None:
         """The same, and waits until the data and the signal are there."""
         self.put_signal_nb(rank, index, value, signals, i, add=add, set=set).wait()
+
+    # ---- lists of regions
+    def _shapes(self, indices: Sequence[Index]) -> list[tuple[int, ...]]:
+        """Shapes of regions, as NumPy has them; nothing is allocated."""
+        whole = np.broadcast_to(np.empty((), np.uint8), self.shape)
+        return [whole[... if index is None else index].shape for index in indices]
+
+    def put_list_nb(
+        self, rank: SupportsIndex, indices: Sequence[Index], values: Sequence[Any]
+    ) -> _core.Future:
+        """Puts values[k] into index k of a rank, all by one operation; values may change at once."""
+        keys = list(indices)
+        if len(keys) != len(values):
+            raise ValueError(f"put_list: {len(keys)} indices, but {len(values)} values")
+        shapes = self._shapes(keys)
+        packed = np.empty(sum(math.prod(s) for s in shapes), self.dtype)
+        for piece, value in zip(pieces(packed, shapes), values):
+            piece[...] = _foreign.to_host(value) if _foreign.is_foreign(value) else value
+        return self._put_list(rank, keys, packed)
+
+    def put_list(
+        self, rank: SupportsIndex, indices: Sequence[Index], values: Sequence[Any]
+    ) -> None:
+        """The same, and waits until the data are there."""
+        self.put_list_nb(rank, indices, values).wait()
+
+    def get_list(self, rank: SupportsIndex, indices: Sequence[Index]) -> list[Any]:
+        """Gets the elements of several indices of a rank, all by one operation."""
+        keys = list(indices)
+        shapes = self._shapes(keys)
+        packed = np.empty(sum(math.prod(s) for s in shapes), self.dtype)
+        self._get_list(rank, keys, packed).wait()
+        return pieces(packed, shapes)
+
+    # ---- with a notification, or a post of a semaphore
+    def put_notify_nb(
+        self, rank: SupportsIndex, index: Index, value: Any, tag: int
+    ) -> _core.Future:
+        """Puts value, then notifies that rank with a tag once the data are there."""
+        return self._put_notify(rank, index, value, tag)
+
+    def put_notify(self, rank: SupportsIndex, index: Index, value: Any, tag: int) -> None:
+        """The same, and waits until the data are there."""
+        self._put_notify(rank, index, value, tag).wait()
+
+    def get_notify(self, rank: SupportsIndex, index: Index, tag: int, out: Any = None) -> Any:
+        """Gets elements, then notifies their owner with a tag once they have been read."""
+        return self._get_notify(rank, index, out, tag).wait()
+
+    def put_post(
+        self, rank: SupportsIndex, index: Index, value: Any, name: SemaphoreName, n: int = 1
+    ) -> None:
+        """Puts value, then posts a semaphore of that rank n times once the data are there."""
+        self._put_post(rank, index, value, name._name, n).wait()
 
     # ---- atomic operations on one element
     def atomic(self, op: str, rank: SupportsIndex, index: Index, value: Any = None) -> None:

@@ -14,7 +14,7 @@ import threading
 import traceback
 import warnings
 from types import TracebackType
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from . import _core
 
@@ -28,6 +28,28 @@ class ForgottenWait(ResourceWarning):
 
 class RemoteError(RuntimeError):
     """A function that was called on another rank has raised; the text holds its traceback."""
+
+
+class LostError(RuntimeError):
+    """An operation met a rank that is lost; data may or may not have moved. `rank` is in the job."""
+
+    def __init__(self, text: str, rank: int) -> None:
+        super().__init__(text)
+        self.rank = rank
+
+
+class Peer(NamedTuple):
+    """What has become of a rank."""
+
+    state: str  # alive, stopped (ended in good order, or suspended) or failed
+    lost: bool  # operations towards it raise LostError
+    code: int  # lost: its exit code
+    signal: int  # lost: the signal that ended it, else 0
+
+
+def lost(what: str, rank: int) -> NoReturn:
+    """Called by the extension for an operation that has met a loss."""
+    raise LostError(f"{what}: rank {rank} is lost; see job.peer({rank}) and shrink()", rank)
 
 
 def forgotten(what: str, done: bool) -> None:

@@ -8,41 +8,21 @@ must be called by all members of the team, in the same order.
 from __future__ import annotations
 
 import math
-import pickle
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex, TypeVar, Union
 
 import numpy as np
 
-from . import _aio, _core, _errors, _foreign, _messages
+from . import _aio, _core, _errors, _messages
 from ._array import Array, Signals
+from ._collectives import TYPES, Collectives, coerce, type_code
+from ._errors import Peer
 from ._heap import Heap
+from ._notify import Notification, Semaphore
 
 Shape = Union[SupportsIndex, Sequence[SupportsIndex]]
 A = TypeVar("A", bound=Array)
-Op = Union[str, Callable[[Any, Any], Any]]
-
-BROADCAST, REDUCE, ALLREDUCE, SCATTER, GATHER = 0, 1, 2, 3, 4
-ALLGATHER, EXCHANGE, REDUCE_SCATTER, SCAN, EXSCAN = 5, 6, 7, 8, 9
-DT_USER = 1 << 6
-TYPES = {"i4": 1 << 0, "u4": 1 << 1, "i8": 1 << 2, "u8": 1 << 3, "f4": 1 << 4, "f8": 1 << 5}
-OPS = {
-    "and": 1 << 0,
-    "or": 1 << 1,
-    "xor": 1 << 2,
-    "sum": 1 << 3,
-    "prod": 1 << 5,
-    "min": 1 << 6,
-    "max": 1 << 7,
-}
-SHORT = {"sum": OPS["sum"], "prod": OPS["prod"], "min": OPS["min"], "max": OPS["max"]}
-OF_BOOL = {"min": "and", "max": "or", "and": "and", "or": "or", "xor": "xor"}
-
-
-def type_code(dtype: np.dtype[Any]) -> str:
-    """Kind and bytes of an element, as in f8."""
-    return f"{dtype.kind}{dtype.itemsize}"
 
 
 class Block:
@@ -62,7 +42,7 @@ class Block:
             team._drop(self.number)
 
 
-class Team:
+class Team(Collectives):
     """An ordered set of ranks. `rank` is this process's number in it, `size` their count."""
 
     def __init__(self, core: _core.Team, heap: Heap) -> None:
@@ -88,6 +68,19 @@ class Team:
         self.barrier()  # unlike the library's call it can be interrupted
         core = self._core.split(color, key)
         return None if core is None else Team(core, self._heap)
+
+    def split_hosts(self) -> Team:
+        """One team for each host; collective. Its members can reach each other's memory."""
+        team = self.split(_core.place()[2], self.rank)
+        assert team is not None
+        return team
+
+    def shrink(self) -> Team:
+        """A team of the members that are left; collective over those, which agree on it.
+
+        See `Job.report_failures`. This team stays as it is.
+        """
+        return Team(_core.shrink(self._core), self._heap)
 
     def free(self) -> None:
         """Ends the team; collective. Its arrays can no longer be used."""
@@ -225,6 +218,12 @@ class Team:
         """`count` signals on each member, all zero; collective."""
         return self._make(Signals, count, np.uint64, True)
 
+    def notification(
+        self, source: SupportsIndex | None = None, tag: int | None = None, count: int = 1
+    ) -> Notification:
+        """A request for `count` notifications from a member with a tag; None: any. Local."""
+        return Notification(self._core, source, tag, count)
+
     def _free(self, array: Array) -> None:
         if array.freed:
             raise ValueError("the array has been freed before")
@@ -234,183 +233,6 @@ class Team:
         self._dropped.discard(block.number)
         offset, nbytes = self._blocks.pop(block.number)
         self._heap.free(offset, nbytes)
-
-    # ---- collectives
-    def _start(
-        self, kind: int, root: SupportsIndex, dst: Any, src: Any, nbytes: int, how: Any = None
-    ) -> _core.Future:
-        dt, count, op, function = how if how else (0, 0, 0, None)
-        core = self._core
-        return _core.collective(core, kind, root, dst, src, nbytes, dt, count, op, function)
-
-    def _how(self, src: np.ndarray[Any, Any], op: Op, count: int) -> tuple[Any, ...]:
-        """Type, count, operator and function of a collective that combines values."""
-        if callable(op):
-            dtype = src.dtype
-            names = getattr(op, "__name__", repr(op))
-
-            def combine(left: memoryview, right: memoryview) -> None:
-                y = np.frombuffer(right, dtype)
-                result = op(np.frombuffer(left, dtype), y)
-                if np.shape(result) != y.shape:
-                    raise ValueError(f"{names} returned shape {np.shape(result)}, not {y.shape}")
-                y[...] = result
-
-            return DT_USER, count, 0, combine
-        if op not in OPS:
-            raise ValueError(f"op is {op!r}; give one of {' '.join(OPS)}, or a function")
-        code = type_code(src.dtype)
-        if not src.dtype.isnative:
-            raise TypeError(f"dtype {src.dtype}: convert to the byte order of this machine")
-        if code == "b1":
-            if op not in OF_BOOL:
-                raise TypeError(f"op {op} of bool: convert to a type of numbers")
-            return DT_USER, count, OPS[OF_BOOL[op]], "u1"
-        if code in TYPES and not (code[0] == "f" and op in ("and", "or", "xor")):
-            return TYPES[code], count, OPS[op], None
-        if code == "f2":
-            raise TypeError("float16: convert to float32")
-        return DT_USER, count, OPS[op], code
-
-    def _combine_nb(
-        self, kind: int, src: Any, op: Op, out: Any, root: SupportsIndex = 0, parts: int = 1
-    ) -> _core.Future:
-        source = contiguous(src)
-        shape = source.shape
-        if parts > 1 or kind == REDUCE_SCATTER:
-            if not shape or shape[0] != parts:
-                raise ValueError(f"src has shape {shape}; its first axis must be {parts}")
-            shape = shape[1:]
-        writes = kind != REDUCE or self.rank == root.__index__()
-        dest = destination(out, shape, source.dtype) if writes else None
-        how = self._how(source, op, math.prod(shape))
-        if math.prod(shape) == 0:
-            raise ValueError("src is empty; a reduction needs at least one element")
-        return self._start(kind, root, dest, source, source.dtype.itemsize, how)
-
-    def bcast_nb(self, data: Any, root: SupportsIndex = 0) -> _core.Future:
-        """Sends the root's array into everybody's `data`, in place."""
-        if not isinstance(data, np.ndarray):
-            raise TypeError("bcast: data must be a NumPy array; for other objects: bcast_object")
-        if not data.flags.c_contiguous:
-            raise ValueError("bcast: data must be contiguous")
-        source = data if self.rank == root.__index__() else None
-        return self._start(BROADCAST, root, data, source, data.nbytes)
-
-    def bcast(self, data: Any, root: SupportsIndex = 0) -> Any:
-        """Sends the root's array into everybody's `data`, in place, and returns it."""
-        if _foreign.is_foreign(data):
-            return _foreign.run(lambda s, o: self.bcast(o, root), data, data)
-        return self.bcast_nb(data, root).wait()
-
-    def allreduce_nb(self, src: Any, op: Op = "sum", out: Any = None) -> _core.Future:
-        """Combines the members' arrays element by element; all get the result."""
-        return self._combine_nb(ALLREDUCE, src, op, out)
-
-    def allreduce(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
-        """The same; a number gives a number. op: sum prod min max and or xor, or a function."""
-        if type(src) is np.ndarray:
-            code = SHORT.get(op)  # type: ignore[arg-type]
-            if code is not None:
-                dst = np.empty_like(src) if out is None else out
-                result = _core.allreduce(self._core, dst, src, code)
-                if result is not NotImplemented:
-                    return result
-        elif _foreign.is_foreign(src):
-            return _foreign.run(lambda s, o: self.allreduce(s, op, o), src, out)
-        return plain(src, self._combine_nb(ALLREDUCE, src, op, out).wait())
-
-    def reduce_nb(
-        self, src: Any, op: Op = "sum", root: SupportsIndex = 0, out: Any = None
-    ) -> _core.Future:
-        """Combines as allreduce; the result is the root's, None elsewhere."""
-        return self._combine_nb(REDUCE, src, op, out, root)
-
-    def reduce(self, src: Any, op: Op = "sum", root: SupportsIndex = 0, out: Any = None) -> Any:
-        """Combines as allreduce; the result is the root's, None elsewhere."""
-        if _foreign.is_foreign(src):
-            return _foreign.run(lambda s, o: self.reduce(s, op, root, o), src, out)
-        return plain(src, self.reduce_nb(src, op, root, out).wait())
-
-    def scan(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
-        """Combines the arrays of ranks 0 to this one."""
-        if _foreign.is_foreign(src):
-            return _foreign.run(lambda s, o: self.scan(s, op, o), src, out)
-        return plain(src, self._combine_nb(SCAN, src, op, out).wait())
-
-    def exscan(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
-        """Combines the arrays of the ranks below; rank 0 gets zeros, or `out` as it was."""
-        if out is None:
-            out = np.zeros_like(contiguous(src))
-        return plain(src, self._combine_nb(EXSCAN, src, op, out).wait())
-
-    def reduce_scatter(self, src: Any, op: Op = "sum", out: Any = None) -> Any:
-        """Combines arrays of shape (size, ...); rank r gets row r of the result."""
-        return self._combine_nb(REDUCE_SCATTER, src, op, out, 0, self.size).wait()
-
-    def allgather_nb(self, src: Any, out: Any = None) -> _core.Future:
-        """Everybody gets the arrays of all as rows of one."""
-        source = contiguous(src)
-        dest = destination(out, (self.size, *source.shape), source.dtype)
-        return self._start(ALLGATHER, 0, dest, source, source.nbytes)
-
-    def allgather(self, src: Any, out: Any = None) -> Any:
-        """Everybody gets the arrays of all as rows of one."""
-        if _foreign.is_foreign(src):
-            return _foreign.run(self.allgather, src, out)
-        return self.allgather_nb(src, out).wait()
-
-    def gather(self, src: Any, root: SupportsIndex = 0, out: Any = None) -> Any:
-        """The root gets the arrays of all as rows of one; None elsewhere."""
-        if _foreign.is_foreign(src):
-            return _foreign.run(lambda s, o: self.gather(s, root, o), src, out)
-        source = contiguous(src)
-        dest = None
-        if self.rank == root.__index__():
-            dest = destination(out, (self.size, *source.shape), source.dtype)
-        return self._start(GATHER, root, dest, source, source.nbytes).wait()
-
-    def scatter(self, src: Any, out: Any, root: SupportsIndex = 0) -> Any:
-        """Row r of the root's src goes into `out` of rank r, which is returned."""
-        source = None
-        if self.rank == root.__index__():
-            source = contiguous(src)
-            if source.shape != (self.size, *out.shape) or source.dtype != out.dtype:
-                raise ValueError(
-                    f"src has shape {source.shape} and type {source.dtype}; out needs "
-                    f"{(self.size, *out.shape)} and {out.dtype}"
-                )
-        return self._start(SCATTER, root, out, source, out.nbytes).wait()
-
-    def alltoall(self, src: Any, out: Any = None) -> Any:
-        """Row j of rank i's src becomes row i of rank j's result."""
-        if _foreign.is_foreign(src):
-            return _foreign.run(self.alltoall, src, out)
-        source = contiguous(src)
-        if not source.shape or source.shape[0] != self.size:
-            raise ValueError(f"src has shape {source.shape}; its first axis must be {self.size}")
-        dest = destination(out, source.shape, source.dtype)
-        return self._start(EXCHANGE, 0, dest, source, source.nbytes // self.size).wait()
-
-    # ---- any object
-    def bcast_object(self, value: Any, root: SupportsIndex = 0) -> Any:
-        """The root's object, on all members; sent with pickle."""
-        is_root = self.rank == root.__index__()
-        data = pickle.dumps(value, protocol=5) if is_root else b""
-        length = self.bcast(np.array([len(data)], np.int64), root)
-        block = np.frombuffer(data, np.uint8).copy() if is_root else np.empty(length[0], np.uint8)
-        self.bcast(block, root)
-        return value if is_root else pickle.loads(block.tobytes())
-
-    def allgather_object(self, value: Any) -> list[Any]:
-        """The objects of all members, in the order of ranks; sent with pickle."""
-        data = np.frombuffer(pickle.dumps(value, protocol=5), np.uint8)
-        lengths = self.allgather(np.array([len(data)], np.int64))[:, 0]
-        padded = np.zeros(int(lengths.max()), np.uint8)
-        padded[: len(data)] = data
-        table = self.allgather(padded)
-        return [pickle.loads(row[:n].tobytes()) for row, n in zip(table, lengths)]
-
 
 class Job(Team):
     """The team of all ranks, and what belongs to the process."""
@@ -443,6 +265,40 @@ class Job(Team):
         """Rank that sent the message whose handler runs now."""
         return _messages.sender()
 
+    def semaphore(self, boolean: bool = False) -> Semaphore:
+        """A semaphore of this rank, empty; boolean: a post to a full one changes nothing. Local."""
+        return Semaphore(boolean)
+
+    # ---- ranks that are lost
+    def report_failures(self, report: bool = True) -> None:
+        """From now on the end of a rank does not end the job; collective (False: local, at once).
+
+        An operation that meets a lost rank raises LostError. Nothing may be under way. The guide is
+        docs/FAILURE.md.
+        """
+        _core.policy(report)
+
+    @property
+    def reports_failures(self) -> bool:
+        """Whether losses are reported; False: the end of a rank ends the job."""
+        return _core.policy(None)
+
+    def on_lost(self, function: Callable[[int, Peer], Any] | None) -> None:
+        """Calls function(rank, peer) once for each rank that is lost, from a wait or poll.
+
+        What it raises leaves that wait.
+        """
+        _messages.set_on_lost(function)
+
+    def peer(self, rank: SupportsIndex) -> Peer:
+        """What has become of a rank."""
+        state, is_lost, code, signal = _core.peer(rank.__index__())
+        return Peer(("alive", "stopped", "failed")[state], bool(is_lost), code, signal)
+
+    def lost(self) -> list[int]:
+        """The ranks that are lost, in rising order."""
+        return _core.lost()
+
     def poll(self, seconds: float = 0.0) -> bool:
         """Runs progress and handlers; with a time, sleeps so long or until something happens."""
         return _core.poll(seconds)
@@ -454,37 +310,6 @@ class Job(Team):
     def exit(self, code: int = 0) -> None:
         """Ends the whole job at once with this code."""
         _core.end_job(code)
-
-
-def contiguous(value: Any) -> np.ndarray[Any, Any]:
-    """The value as a contiguous NumPy array, without a copy where it is one."""
-    source = value if isinstance(value, np.ndarray) else np.asarray(value)
-    if source.dtype.hasobject:
-        raise TypeError(f"{type(value).__name__}: collectives need numbers; see allgather_object")
-    return source if source.flags.c_contiguous else np.ascontiguousarray(source)
-
-
-def destination(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """`out` if it fits, or a new array."""
-    if out is None:
-        return np.empty(shape, dtype)
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
-        raise ValueError(f"out must be a NumPy array of shape {shape} and type {dtype}")
-    if not out.flags.c_contiguous:
-        raise ValueError("out must be contiguous")
-    return out
-
-
-def coerce(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """What is put, as an array of the target's type."""
-    return np.asarray(_foreign.to_host(value) if _foreign.is_foreign(value) else value, dtype)
-
-
-def plain(src: Any, result: Any) -> Any:
-    """A number for a number."""
-    if isinstance(src, (bool, int, float, complex)) and result is not None:
-        return result.item()
-    return result
 
 
 _JOB: list[Job] = []
@@ -508,6 +333,7 @@ def init(heap_bytes: int | None = None) -> Job:
         _aio.iterate,
         lambda data, dtype: np.frombuffer(data, dtype)[0],
         _errors.place,
+        _errors.lost,
     )
     core = _core.start(heap_bytes or 0)
     base, size = _core.heap()

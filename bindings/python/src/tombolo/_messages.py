@@ -18,10 +18,11 @@ from typing import Any, SupportsIndex
 
 from . import _core, _errors
 
-SEND, CALL, ANSWER, ERROR, ENDED = 0, 1, 2, 3, 4
+SEND, CALL, ANSWER, ERROR, ENDED, LOST = 0, 1, 2, 3, 4, 5
 
 _numbers = itertools.count(1)
-_waiting: dict[int, _core.Future] = {}  # number of a call: its future
+_waiting: dict[int, tuple[_core.Future, int]] = {}  # number of a call: its future, and target
+_on_lost: list[Callable[[int, _errors.Peer], Any]] = []  # at most one
 _local = threading.local()
 
 
@@ -44,9 +45,14 @@ def call(rank: SupportsIndex, function: Callable[..., Any], args: tuple[Any, ...
     payload = pickle.dumps((function, args), protocol=5)
     number = next(_numbers)
     future = _core.Future()
-    _waiting[number] = future
+    target = rank.__index__()
+    if 0 <= target < _core_size() and _core.policy(None) and _core.peer(target)[1]:
+        error = _errors.LostError(f"call: rank {target} is lost", target)
+        future._resolve(None, error)
+        return future
+    _waiting[number] = (future, target)
     try:
-        _core.send(rank.__index__(), CALL, number, payload)
+        _core.send(target, CALL, number, payload)
     except BaseException:
         del _waiting[number]
         future._resolve(None, None)
@@ -57,7 +63,9 @@ def call(rank: SupportsIndex, function: Callable[..., Any], args: tuple[Any, ...
 
 def dispatch(kind: int, source: int, number: int, payload: bytes) -> None:
     """Handles one message; called by the extension from polls and waits."""
-    if kind >= ANSWER:
+    if kind == LOST:
+        lose(source)
+    elif kind >= ANSWER:
         resolve(kind, source, number, payload)
     elif kind == SEND:
         try:
@@ -100,7 +108,7 @@ def describe(error: Exception) -> Exception | None:
 
 def resolve(kind: int, source: int, number: int, payload: bytes) -> None:
     """Completes the future of a call."""
-    future = _waiting.pop(number)
+    future, _ = _waiting.pop(number)
     if kind == ANSWER:
         try:
             future._resolve(pickle.loads(payload), None)
@@ -116,6 +124,29 @@ def resolve(kind: int, source: int, number: int, payload: bytes) -> None:
     if raised is not None:
         raised.__cause__ = remote
     future._resolve(None, raised or remote)
+
+
+def set_on_lost(function: Callable[[int, _errors.Peer], Any] | None) -> None:
+    """Sets the function that is told of lost ranks."""
+    _on_lost[:] = [] if function is None else [function]
+
+
+def lose(rank: int) -> None:
+    """A rank is lost: calls to it get no answer any more."""
+    from ._job import job
+
+    for number, (future, target) in list(_waiting.items()):
+        if target == rank:
+            del _waiting[number]
+            future._resolve(None, _errors.LostError(f"call: rank {rank} is lost", rank))
+    for function in _on_lost:
+        function(rank, job().peer(rank))
+
+
+def _core_size() -> int:
+    from ._job import job
+
+    return job().size
 
 
 def _core_rank() -> int:
