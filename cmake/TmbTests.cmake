@@ -533,7 +533,8 @@ if(NOT TMB_SANITIZE)
       --cc ${CMAKE_C_COMPILER} --work ${PROJECT_BINARY_DIR}/cuda-abi ${tmb_cuda_include})
   endif()
 
-  file(GLOB tmb_public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/*.h")
+  file(GLOB tmb_public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/*.h"
+    "${PROJECT_SOURCE_DIR}/include/*.hpp")
   foreach(header IN LISTS tmb_public_headers)
     get_filename_component(name "${header}" NAME)
     tmb_add_check(${name} compile python3 ${tmb_scripts}/compile_headers.py

@@ -6,9 +6,10 @@ Usage: compile_headers.py --include DIR HEADER | --all
 HEADER is included twice; `--all` includes every public header, in both orders. The source then
 tests the guards that clients test: each belongs to one header, and a client that finds that of
 gasnet.h uses names of GASNet-1. What is combined: compiler (gcc, clang, where installed), standard
-(C99 to C17, C++11 to C++20), mode (SEQ, PARSYNC, PAR) and debug (on, off). `--all` tries each
-combination in one order; for the other one and for a header alone each pair is enough. All must
-pass with the warnings below as errors, and once more in a client that has macros of common names.
+(C99 to C17, C++11 to C++20; of a .hpp C++17 to C++23), mode (SEQ, PARSYNC, PAR) and debug (on,
+off). `--all` tries each combination in one order; for the other one and for a header alone each
+pair is enough. All must pass with the warnings below as errors, and, but for a .hpp, once more in a
+client that has macros of common names.
 """
 
 import argparse
@@ -22,6 +23,7 @@ WARNINGS += ["-Wundef", "-Wshadow", "-Wwrite-strings", "-Wcast-align", "-Wconver
 C_WARNINGS = ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Wold-style-definition"]
 C_STANDARDS = ["c99", "c11", "c17"]
 CXX_STANDARDS = ["c++11", "c++17", "c++20"]
+HPP_STANDARDS = ["c++17", "c++20", "c++2b"]  # the last one is C++23, also for older compilers
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
 MODES = ["GASNET_SEQ", "GASNET_PARSYNC", "GASNET_PAR"]
 # These also stand without a thread mode.
@@ -33,6 +35,7 @@ GUARDS = {
 }
 CONDUIT = "gasnet gasnetex gasnetex_ext gasnet_coll gasnet_mk gasnet_ratomic gasnet_vis".split()
 GUARDS["_INCLUDED_GASNETEX_H"] = {f"{name}.h" for name in CONDUIT}
+OF_HPP = {"gasnetex.h"}  # what a .hpp includes
 # What a client does with the names of the header that it has found.
 CLIENT = """
 int probe(void);
@@ -60,9 +63,10 @@ CLIENT_MACROS += "likely unlikely always_inline noinline warn_unused_result min 
 
 def program(headers):
     """A source that includes the headers, then tests which ones it has."""
+    includes = set(headers) | (OF_HPP if headers[0].endswith(".hpp") else set())
     lines = [f"#include <{header}>" for header in headers]
     for guard, owners in GUARDS.items():
-        expected = bool(owners & set(headers))
+        expected = bool(owners & includes)
         lines.append(f"#if {'!' if expected else ''}defined({guard})")
         lines.append(f'# error "{guard} must {"" if expected else "not "}be defined"')
         lines.append("#endif")
@@ -79,25 +83,28 @@ def variants(headers, number):
         for d, debug in enumerate(([], ["-DGASNET_DEBUG=1"]))
         if not alone or (i + d + number) % 2 == 0
     ]
-    sets.append(["-DGASNET_PAR=1"] + [f"-D{name}=client_macro" for name in CLIENT_MACROS])
+    if not headers[0].endswith(".hpp"):  # names of template parameters are those of the client
+        sets.append(["-DGASNET_PAR=1"] + [f"-D{name}=client_macro" for name in CLIENT_MACROS])
     if all(header in MODELESS for header in headers):
         sets.append([])
     return sets
 
 
-def compilers():
-    """(command, language, standard) for each installed compiler."""
+def compilers(is_hpp):
+    """(command, language, standard) for each installed compiler. is_hpp: a header of C++ only."""
     for c_compiler, cxx_compiler in COMPILERS:
-        if shutil.which(c_compiler):
+        if shutil.which(c_compiler) and not is_hpp:
             yield from ((c_compiler, "c", standard) for standard in C_STANDARDS)
         if shutil.which(cxx_compiler):
-            yield from ((cxx_compiler, "c++", standard) for standard in CXX_STANDARDS)
+            standards = HPP_STANDARDS if is_hpp else CXX_STANDARDS
+            yield from ((cxx_compiler, "c++", standard) for standard in standards)
 
 
 def check(include, headers):
     """Compiles the headers in every combination; returns (runs, failures)."""
     runs = failures = 0
-    for number, (compiler, language, standard) in enumerate(compilers()):
+    is_hpp = headers[0].endswith(".hpp")
+    for number, (compiler, language, standard) in enumerate(compilers(is_hpp)):
         for defines in variants(headers, number):
             command = [compiler, f"-std={standard}", *WARNINGS, f"-I{include}", *defines]
             command += C_WARNINGS if language == "c" else []

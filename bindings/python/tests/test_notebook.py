@@ -153,7 +153,9 @@ def test_interrupt_of_a_kernel(tmp_path):
     manager, client = kernel(tmp_path)
     try:
         started = client.execute_interactive(
-            "%load_ext tombolo.notebook\n%tombolo start -n 2", timeout=60, output_hook=lambda m: None
+            "%load_ext tombolo.notebook\n%tombolo start -n 2",
+            timeout=60,
+            output_hook=lambda m: None,
         )
         assert started["content"]["status"] == "ok", started
         timer = threading.Timer(2, manager.interrupt_kernel)

@@ -8,6 +8,7 @@
 #ifndef TOMBOLO_CXX_GLOBAL_PTR_HPP
 #define TOMBOLO_CXX_GLOBAL_PTR_HPP
 
+#include <algorithm>
 #include <array>
 #include <gasnet_vis.h>
 #include <memory>
@@ -141,7 +142,91 @@ template <class P, size_t N> struct view {
   P base;
   std::array<size_t, N> extents;
   std::array<ptrdiff_t, N> strides;
+
+  static constexpr size_t rank() { return N; } /* dimensions, as of std::mdspan */
+  size_t extent(size_t d) const { return extents[d]; }
+  ptrdiff_t stride(size_t d) const { return strides[d]; }
+  size_t size() const {
+    size_t n = 1;
+    for (const size_t e : extents) n *= e;
+    return n;
+  }
+  bool empty() const { return size() == 0; }
+
+  /* Element (i, j, ...): a reference to memory, or a global_ref. Not checked. */
+  template <class... I> decltype(auto) operator()(I... i) const {
+    static_assert(sizeof...(I) == N, "view: give one index for each dimension");
+    const std::array<ptrdiff_t, N> at{static_cast<ptrdiff_t>(i)...};
+    ptrdiff_t offset = 0;
+    for (size_t d = 0; d < N; d++) offset += at[d] * strides[d];
+    return base[offset];
+  }
+
+  /* Elements first, first + step, ... of dimension d, `count` of them; step may be negative. Throws
+   * error where one of them is outside. */
+  view slice(size_t d, size_t first, size_t count, ptrdiff_t step = 1) const {
+    view made = *this;
+    const ptrdiff_t last =
+        static_cast<ptrdiff_t>(first) + step * (static_cast<ptrdiff_t>(count) - 1);
+    const bool inside = count == 0 || (d < N && first < extents[d] && last >= 0 &&
+                                       static_cast<size_t>(last) < extents[d]);
+    if (d >= N || !inside)
+      throw error("view: " + std::to_string(count) + " elements from " + std::to_string(first) +
+                  " in steps of " + std::to_string(step) + " do not lie in dimension " +
+                  std::to_string(d) + (d < N ? " of " + std::to_string(extents[d]) : ""));
+    if (count) made.base = base + static_cast<ptrdiff_t>(first) * strides[d];
+    made.extents[d] = count;
+    made.strides[d] = step * strides[d];
+    return made;
+  }
+
+  /* The view of one dimension less in which index i of dimension d is fixed. */
+  view<P, N - 1> at(size_t d, size_t i) const {
+    static_assert(N > 1, "view: a view of one dimension has no smaller ones");
+    const view one = slice(d, i, 1);
+    view<P, N - 1> made{one.base, {}, {}};
+    for (size_t k = 0, to = 0; k < N; k++) {
+      if (k == d) continue;
+      made.extents[to] = extents[k];
+      made.strides[to++] = strides[k];
+    }
+    return made;
+  }
+
+  /* The view with its dimensions in the reverse order. */
+  view transposed() const {
+    view made = *this;
+    std::reverse(made.extents.begin(), made.extents.end());
+    std::reverse(made.strides.begin(), made.strides.end());
+    return made;
+  }
 };
+
+/* The view of contiguous elements in the order of C: the last index runs fastest. */
+template <class P, class... E> view<P, sizeof...(E)> row_major(P base, E... extents) {
+  view<P, sizeof...(E)> made{base, {static_cast<size_t>(extents)...}, {}};
+  ptrdiff_t stride = 1;
+  for (size_t d = sizeof...(E); d-- > 0; stride *= static_cast<ptrdiff_t>(made.extents[d]))
+    made.strides[d] = stride;
+  return made;
+}
+
+/* The view of what a std::mdspan shows, or anything with its data_handle(), rank(), extent(d) and
+ * stride(d). The data handle is a pointer or a global_ptr. */
+template <class M> auto as_view(const M &m) {
+  using pointer = std::decay_t<decltype(m.data_handle())>;
+  view<pointer, M::rank()> made{m.data_handle(), {}, {}};
+  for (size_t d = 0; d < M::rank(); d++) {
+    made.extents[d] = static_cast<size_t>(m.extent(d));
+    made.strides[d] = static_cast<ptrdiff_t>(m.stride(d));
+  }
+  return made;
+}
+
+/* The same elements through memory of this process; its base is null where that is not mapped. */
+template <class T, size_t N> view<T *, N> local(const view<global_ptr<T>, N> &v) {
+  return {v.base.local(), v.extents, v.strides};
+}
 
 /* A view of rows; `stride` elements lie between the starts of two rows. */
 template <class P> view<P, 2> view2d(P base, size_t rows, size_t columns, ptrdiff_t stride) {

@@ -11,11 +11,14 @@
 
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 
 #include "containers.hpp"
 #include "memory.hpp"
+#include "senders.hpp"
 #include "team.hpp"
+#include "trace.hpp"
 
 namespace tombolo {
 
@@ -45,6 +48,7 @@ public:
     self.base = world_.all_gather(self.mine);
     find_near();
     self.memory.open(bytes);
+    std::set_terminate(detail::on_terminate);
   }
   job(const job &) = delete;
   job &operator=(const job &) = delete;
@@ -104,25 +108,21 @@ private:
 };
 
 /* A whole program: makes the job, runs f(job), and returns what main returns: f's int, or 0. An
- * exception that leaves f ends the whole job with exit code 1, and prints rank and what(). */
+ * exception that leaves f ends the whole job with exit code 1. Nothing catches it, so that rank,
+ * what() and the functions and lines that led to it can be printed. */
 template <class F> int run(int argc, char **argv, F f, size_t heap_bytes = 0) {
+  std::optional<job> j;
   try {
-    job j(argc, argv, heap_bytes);
-    try {
-      if constexpr (std::is_void_v<std::invoke_result_t<F &, job &>>) {
-        f(j);
-        return 0;
-      } else {
-        return f(j);
-      }
-    } catch (const std::exception &e) {
-      job::abort(e.what());
-    } catch (...) {
-      job::abort("an exception that is no std::exception");
-    }
-  } catch (const std::exception &e) {
+    j.emplace(argc, argv, heap_bytes);
+  } catch (const error &e) {
     std::fprintf(stderr, "tombolo: %s\n", e.what());
     return 1;
+  }
+  if constexpr (std::is_void_v<std::invoke_result_t<F &, job &>>) {
+    f(*j);
+    return 0;
+  } else {
+    return f(*j);
   }
 }
 

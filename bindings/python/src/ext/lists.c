@@ -15,7 +15,8 @@
 struct runs {
   uint32_t rank;
   size_t count, bytes;
-  gex_Memvec_t *list; /* [count] */
+  size_t room;        /* of the list; an index that changes between two looks finds no more */
+  gex_Memvec_t *list; /* [room], and one more for the local side; NULL: only counted */
 };
 
 /* Axes of a region that are outside its runs, and bytes of one run. */
@@ -39,7 +40,7 @@ static void append(struct runs *runs, const struct tmbpy_region *region, Py_ssiz
   for (int d = 0; d >= 0;) {
     char *addr = region->addr;
     for (int k = 0; k < axes; k++) addr += at[k] * region->strides[k];
-    if (runs->list) runs->list[runs->count] = (gex_Memvec_t){addr, run};
+    if (runs->list && runs->count < runs->room) runs->list[runs->count] = (gex_Memvec_t){addr, run};
     runs->count++;
     runs->bytes += run;
     for (d = axes - 1; d >= 0 && ++at[d] == region->shape[d]; d--) at[d] = 0;
@@ -67,13 +68,16 @@ static int read_runs(struct tmbpy_array *array, PyObject *const *args, struct ru
   if (tmbpy_array_check(array) != 0) return -1;
   if (tmbpy_team_rank(array->team, args[0], &runs->rank) != 0) return -1;
   if (walk(array, args[1], runs) != 0) return -1;
-  const size_t count = runs->count;
-  runs->list = malloc((count + 1) * sizeof *runs->list); /* the last one is the local side */
+  runs->room = runs->count;
+  runs->list = malloc((runs->room + 1) * sizeof *runs->list);
   if (!runs->list) {
     PyErr_NoMemory();
     return -1;
   }
-  if (walk(array, args[1], runs) == 0 && runs->count <= count) return 0;
+  if (walk(array, args[1], runs) == 0) {
+    if (runs->count == runs->room) return 0;
+    PyErr_SetString(PyExc_RuntimeError, "an index has changed while it was read");
+  }
   free(runs->list);
   return -1;
 }

@@ -122,7 +122,7 @@ class Array(_core.Array):
     def put_list_nb(
         self, rank: SupportsIndex, indices: Sequence[Index], values: Sequence[Any]
     ) -> _core.Future:
-        """Puts values[k] into index k of a rank, all by one operation; values may change at once."""
+        """Puts values[k] into index k of a rank, all by one operation; values may change then."""
         keys = list(indices)
         if len(keys) != len(values):
             raise ValueError(f"put_list: {len(keys)} indices, but {len(values)} values")

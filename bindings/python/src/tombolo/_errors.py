@@ -31,7 +31,7 @@ class RemoteError(RuntimeError):
 
 
 class LostError(RuntimeError):
-    """An operation met a rank that is lost; data may or may not have moved. `rank` is in the job."""
+    """An operation met a rank that is lost; data may or may not have moved. `rank`: in the job."""
 
     def __init__(self, text: str, rank: int) -> None:
         super().__init__(text)

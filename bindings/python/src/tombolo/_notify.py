@@ -35,7 +35,10 @@ class SemaphoreName:
 
 
 class Semaphore:
-    """A semaphore of this rank, empty at first; made by `Job.semaphore`. Keep it while others post."""
+    """A semaphore of this rank, empty at first; made by `Job.semaphore`.
+
+    Keep it while others may post.
+    """
 
     __slots__ = ("_core", "name")
 

@@ -3,6 +3,7 @@
 
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -123,6 +124,45 @@ def test_threads():
     job.barrier()
     want = [1000 * t + i + left for t in range(4) for i in range(100)]
     assert a.local.tolist() == want and counter.load(0, 0) == 400 * size
+    job.barrier()
+
+
+def test_threads_share_objects():
+    """Several threads use one future, one semaphore, one request and one array at once."""
+    a = job.array(np.full(20_000, float(me)))
+    b = job.zeros((4, 50))
+    posts = job.semaphore()
+    failed = []
+
+    def together(function):
+        def run(t):
+            try:
+                function(t)
+            except BaseException as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=run, args=(t,)) for t in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+
+    for _ in range(5):
+        got = a.get_nb(right)
+        together(lambda t: got.wait()[t] == right or failed.append("get"))
+        assert got.wait()[-1] == right
+        told = job.notification(left, 3, 4)
+        together(lambda t: b.put_list(right, [t, (t, 5)], [np.full(50, t), 9]))
+        together(lambda t: b.put_notify(right, (t, 0), float(t), 3))
+        together(lambda t: told.wait(30).tag == 3 or failed.append("tag"))
+        together(lambda t: posts.post())
+        together(lambda t: posts.wait(timeout=30))
+        assert not failed and b.local[3, 5] == 9 and b.local[:, 0].tolist() == [0, 1, 2, 3]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tombolo.ForgottenWait)
+            together(lambda t: [a.get_nb(right) for _ in range(5)])
+        job.barrier()
+    assert not posts.try_wait()
     job.barrier()
 
 
