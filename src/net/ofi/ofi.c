@@ -133,8 +133,9 @@ static bool choose(struct tmb_net *net) {
 static bool open_first(struct tmb_net *net) {
   int rc = 0;
   if (!ofi_rail_open(net, &net->rail[0])) return false;
-  if ((rc = ofi_memory_pool(net, &net->receives)) || (rc = ofi_memory_pool(net, &net->small)) ||
-      (rc = ofi_memory_pool(net, &net->large)) ||
+  if ((rc = ofi_memory_pool(net, &net->bufs.receives)) ||
+      (rc = ofi_memory_pool(net, &net->bufs.small)) ||
+      (rc = ofi_memory_pool(net, &net->bufs.large)) ||
       (rc = ofi_memory_pool(net, &net->silent.questions)))
     return ofi_says(net, "registering the message buffers", rc);
   return true;
@@ -169,9 +170,9 @@ static void configure(struct tmb_net *net) {
       (info->tx_attr->msg_order & FI_ORDER_SAW) && (info->rx_attr->msg_order & FI_ORDER_SAW);
   const uint32_t queue = (uint32_t)TMB_MIN(info->tx_attr->size, (size_t)4096);
   net->tx_limit = queue > 16 ? queue - queue / 4 : 8;
-  if (!ofi_pool_make(&net->receives, (uint32_t)receives, OFI_MESSAGE_MAX, OFI_USE_RECV) ||
-      !ofi_pool_make(&net->small, 8 * (uint32_t)sends, OFI_SMALL_BYTES, OFI_USE_SEND) ||
-      !ofi_pool_make(&net->large, (uint32_t)sends, OFI_MESSAGE_MAX, OFI_USE_SEND) ||
+  if (!ofi_pool_make(&net->bufs.receives, (uint32_t)receives, OFI_MESSAGE_MAX, OFI_USE_RECV) ||
+      !ofi_pool_make(&net->bufs.small, 8 * (uint32_t)sends, OFI_SMALL_BYTES, OFI_USE_SEND) ||
+      !ofi_pool_make(&net->bufs.large, (uint32_t)sends, OFI_MESSAGE_MAX, OFI_USE_SEND) ||
       !ofi_access_make(net) || !ofi_silent_make(net))
     up->fatal("out of memory for the buffers of conduit ofi");
 }
@@ -199,24 +200,24 @@ static void free_copies(struct ofi_op *list) {
 }
 
 static void net_close(struct tmb_net *net) {
-  tmb_progress_thread_stop(net->thread);
+  tmb_progress_thread_stop(net->client.thread);
   if (!ofi_rail_stop(net)) return; /* the provider may still use all of it */
-  free_copies(net->held[0].first);
-  free_copies(net->held[1].first);
-  free_copies(net->unanswered);
+  free_copies(net->in.held[0].first);
+  free_copies(net->in.held[1].first);
+  free_copies(net->in.unanswered);
   ofi_memory_close(net);
-  struct ofi_pool *const pools[] = {&net->receives, &net->small, &net->large,
+  struct ofi_pool *const pools[] = {&net->bufs.receives, &net->bufs.small, &net->bufs.large,
                                     &net->silent.questions};
   for (size_t i = 0; i < TMB_ARRAY_LEN(pools); i++) {
     if (pools[i]->mr) (void)net->calls->close(&pools[i]->mr->fid);
     ofi_pool_free(pools[i]);
   }
   ofi_rail_close(net);
-  for (uint32_t i = 0; net->peer && i < net->env.size; i++) free(net->peer[i]);
+  for (uint32_t i = 0; net->peers.of && i < net->env.size; i++) free(net->peers.of[i]);
   free(net->silent.answers);
-  free(net->peer);
-  free(net->all_access);
-  if (net->nudge >= 0) close(net->nudge);
+  free(net->peers.of);
+  free(net->access.all);
+  if (net->client.nudge >= 0) close(net->client.nudge);
   free(net);
 }
 
@@ -224,19 +225,19 @@ static void net_close(struct tmb_net *net) {
 TMB_NO_LOCK_CHECK static void net_leave(struct tmb_net *net, int code) {
   (void)code;
   if (!strstr(net->rail[0].info->fabric_attr->prov_name, "shm")) return;
-  tmb_progress_thread_stop(net->thread);
-  net->thread = NULL;
+  tmb_progress_thread_stop(net->client.thread);
+  net->client.thread = NULL;
   tmb_lock_acquire_shared(&net->lock); /* for ever: nobody uses the endpoint any more */
   (void)ofi_rail_stop(net);
 }
 
 static void start_thread(struct tmb_net *net) {
   if (!net->env.up->setting_int("TOMBOLO_OFI_THREAD")) return;
-  net->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (net->nudge >= 0)
-    net->thread = tmb_progress_thread_start(&(struct tmb_progress_work){
+  net->client.nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (net->client.nudge >= 0)
+    net->client.thread = tmb_progress_thread_start(&(struct tmb_progress_work){
         .net = net,
-        .tick = &net->tick,
+        .tick = &net->client.tick,
         .tend = ofi_tend,
         .share = (uint32_t)net->env.up->setting_int("TOMBOLO_PROGRESS_SHARE")});
 }
@@ -246,11 +247,11 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
   if (!net) env->up->fatal("out of memory for conduit ofi");
   memset(net, 0, sizeof *net);
   net->env = *env;
-  net->nudge = -1;
+  net->client.nudge = -1;
   net->rails = 1;
-  for (int i = 0; i < 2; i++) net->held[i].last = &net->held[i].first;
-  net->peer = calloc(env->size, sizeof(struct ofi_peer *));
-  if (!net->peer) env->up->fatal("out of memory for %u ranks", env->size);
+  for (int i = 0; i < 2; i++) net->in.held[i].last = &net->in.held[i].first;
+  net->peers.of = calloc(env->size, sizeof(struct ofi_peer *));
+  if (!net->peers.of) env->up->fatal("out of memory for %u ranks", env->size);
   net->token = token_of(env);
   bool good = load(net);
   good = choose(net) && good;
@@ -259,10 +260,11 @@ static int net_open(const struct tmb_net_env *env, struct tmb_net **out) {
     good = ofi_rail_meet(net, &net->rail[0], open_first(net));
     ofi_rail_others(net);
     tmb_lock_acquire_shared(&net->lock);
-    for (struct ofi_buffer *b; good && (b = ofi_pool_take(&net->receives, 0));) ofi_post(net, b);
+    for (struct ofi_buffer *b; good && (b = ofi_pool_take(&net->bufs.receives, 0));)
+      ofi_post(net, b);
     tmb_lock_release(&net->lock);
     if (good) start_thread(net);
-    good = ofi_silent_agree(net, good, net->thread != NULL);
+    good = ofi_silent_agree(net, good, net->client.thread != NULL);
   } else {
     good = false;
   }

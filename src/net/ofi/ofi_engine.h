@@ -125,14 +125,14 @@ enum { OFI_REGIONS = 8 };
 struct ofi_peer {
   uint32_t flying;   /* units of requests that have not been given back */
   uint32_t owed;     /* units to be given back */
-  bool listed;       /* in net->todo */
-  bool broken;       /* nothing can be sent any more; net->broken counts it */
+  bool listed;       /* in net->peers.todo */
+  bool broken;       /* nothing can be sent any more; net->peers.broken counts it */
   bool told;         /* it knows of registered memory of this rank */
   bool asking;       /* an OFI_ASK is in progress */
   bool answer_due;   /* `answer` is still to be sent */
   uint32_t quiet;    /* accesses for which no OFI_ASK is sent, after a refusal */
   uint32_t accesses; /* in progress */
-  uint32_t next;     /* peer + 1 in net->todo; 0: the last */
+  uint32_t next;     /* peer + 1 in net->peers.todo; 0: the last */
   uint32_t regions, oldest;
   struct ofi_region region[OFI_REGIONS];
   struct ofi_region answer;
@@ -165,7 +165,62 @@ struct ofi_access;
 struct ofi_memory;
 struct tmb_progress_thread;
 
+/* ---- parts of the state; all of them change under net->lock; what else holds is said */
+
+/* Peers, and who of them has something due. ofi_send.c. */
+struct ofi_peers {
+  struct ofi_peer **of; /* [size]; NULL: nothing to do with it yet */
+  uint32_t todo;        /* peer + 1: something is still to be sent to it */
+  uint32_t broken;
+};
+
+/* Buffers of messages. ofi_pool.c. */
+struct ofi_bufs {
+  struct ofi_pool receives, small, large;
+};
+
+/* Messages that have come. ofi_progress.c. */
+struct ofi_inbox {
+  struct ofi_queue held[2];  /* that wait for a poll that serves them: requests, others */
+  uint32_t held_count;       /* of them in buffers of the pool */
+  size_t held_bytes;         /* of copies */
+  struct ofi_op *unanswered; /* OFI_SIGNAL messages whose OFI_CHANGED had no room */
+  struct ofi_op *unposted;   /* receive buffers for which the provider had no room */
+};
+
+/* Completions that have been read. ofi_progress.c. */
+struct ofi_completions {
+  struct fi_cq_data_entry events[OFI_EVENTS];
+  uint32_t at, count;
+  uint32_t rail; /* whose completion queue was read last */
+};
+
+/* Puts and gets of the provider. Lists of struct ofi_access. ofi_rma.c. */
+struct ofi_accesses {
+  struct ofi_access *all; /* [OFI_ACCESSES] */
+  struct ofi_op *free, *done;
+  struct ofi_op *pending; /* whose signal is still to be sent */
+  struct ofi_op *again;   /* that are to be tried again */
+};
+
+/* Memory of this rank that is registered. ofi_memory.c. */
+struct ofi_memories {
+  struct ofi_memory *list;
+  uint64_t next_key;
+};
+
+/* What the client does, and the thread that stands in for it. ofi_progress.c. */
+struct ofi_client {
+  struct tmb_progress_thread *thread; /* NULL: none; constant once the conduit is open */
+  int nudge;     /* descriptor that wakes a sleeping client; -1: none; constant as well */
+  bool nudged;   /* `nudge` is to be emptied */
+  bool moved;    /* completions since its last progress are not only questions and answers */
+  uint64_t tick; /* grows with each progress of the client; atomic, the thread reads it */
+  uint64_t wait_tick, wait_due_ns; /* when it asked what to wait for, and its timer */
+};
+
 struct tmb_net {
+  /* constant once the conduit is open */
   struct tmb_net_env env;
   const struct ofi_calls *calls;
   struct ofi_rail rail[OFI_RAILS];
@@ -178,34 +233,17 @@ struct tmb_net {
   bool hmem;         /* ... also with memory of devices */
   bool ordered;      /* a message arrives after the writes before it */
   uint64_t timeout_ns;
-  struct tmb_progress_thread *thread; /* NULL: none */
-  int nudge;                          /* descriptor that wakes a sleeping client; -1: none */
 
-  struct tmb_lock lock;   /* of all that follows */
-  struct ofi_peer **peer; /* [size]; NULL: nothing to do with it yet */
-  struct ofi_pool receives, small, large;
-  uint32_t tx_busy;          /* sends and accesses that have not completed */
-  struct ofi_queue held[2];  /* messages that wait for a poll that serves them: requests, others */
-  uint32_t held_count;       /* of them in buffers of the pool */
-  size_t held_bytes;         /* of copies */
-  struct ofi_op *unanswered; /* OFI_SIGNAL messages whose OFI_CHANGED had no room */
-  struct ofi_op *unposted;   /* receive buffers for which the provider had no room */
-  struct fi_cq_data_entry events[OFI_EVENTS];
-  uint32_t event_at, event_count;
-  uint32_t read_rail; /* whose completion queue was read last */
-  uint32_t todo;      /* peer + 1: something is still to be sent to it */
-  uint32_t broken;
-  struct ofi_op *free_access, *done; /* struct ofi_access */
-  struct ofi_op *pending;            /* accesses whose signal is still to be sent */
-  struct ofi_op *again;              /* accesses that are to be tried again */
-  struct ofi_access *all_access;
-  struct ofi_memory *memories; /* own memory that is registered */
-  uint64_t next_key;
-  uint64_t tick;                   /* grows with each progress of the client */
-  uint64_t wait_tick, wait_due_ns; /* when it asked what to wait for, and its timer */
-  bool nudged;                     /* `nudge` is to be emptied */
-  bool moved; /* completions since the client's last progress are not only questions and answers */
-  bool ended; /* by ofi_fatal: nothing is sent or received any more */
+  struct tmb_lock lock; /* of all that follows */
+  uint32_t tx_busy;     /* sends and accesses that have not completed */
+  bool ended; /* by ofi_fatal: nothing is sent or received any more; read without the lock, too */
+  struct ofi_peers peers;
+  struct ofi_client client;
+  struct ofi_completions cq;
+  struct ofi_inbox in;
+  struct ofi_bufs bufs;
+  struct ofi_accesses access;
+  struct ofi_memories memory;
   struct ofi_silent silent;
 };
 

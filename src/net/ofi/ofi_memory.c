@@ -2,7 +2,7 @@
 /*
  * Memory of this rank that the provider knows, see ofi_rma.h.
  *
- * Owns: the list net->memories. Called by ofi_region.c and ofi_rma.c. Calls: libfabric by its
+ * Owns: the list net->memory.list. Called by ofi_region.c and ofi_rma.c. Calls: libfabric by its
  * table, env->up->segment. Segments are registered whole, when the first peer asks for one, or the
  * first access of this rank uses one, and stay so. Other buffers are registered for as long as an
  * access uses them: nobody says when a client frees or maps them anew, and providers that pin
@@ -41,7 +41,7 @@ static int register_range(struct tmb_net *net, const struct ofi_rail *rail, cons
   const struct fi_mr_attr attr = {.mr_iov = &range,
                                   .iov_count = 1,
                                   .access = access,
-                                  .requested_key = ++net->next_key,
+                                  .requested_key = ++net->memory.next_key,
                                   .iface = interface_of(&r->memory),
                                   .device.reserved = r->memory.number};
   int rc = net->calls->mr_reg(rail->domain, &attr, mr);
@@ -66,8 +66,8 @@ static struct ofi_memory *enter(struct tmb_net *net, const struct range *r, bool
   for (uint32_t i = 1; i < net->rails && interface_of(&r->memory) == FI_HMEM_SYSTEM; i++)
     if (net->rail[i].ep && register_range(net, &net->rail[i], r, access, &m->mr[i]))
       m->mr[i] = NULL;
-  m->next = net->memories;
-  net->memories = m;
+  m->next = net->memory.list;
+  net->memory.list = m;
   return m;
 }
 
@@ -75,7 +75,7 @@ static struct ofi_memory *enter(struct tmb_net *net, const struct range *r, bool
 static struct ofi_memory *find(struct tmb_net *net, uintptr_t at, size_t bytes, bool lasting,
                                uint32_t *count) {
   *count = 0;
-  for (struct ofi_memory *m = net->memories; m; m = m->next) {
+  for (struct ofi_memory *m = net->memory.list; m; m = m->next) {
     if (at - m->base < m->bytes && bytes <= m->bytes - (at - m->base) && (m->lasting || !lasting))
       return m;
     if (!m->lasting) ++*count;
@@ -117,7 +117,7 @@ struct ofi_memory *ofi_memory_use(struct tmb_net *net, const void *addr, size_t 
 }
 
 static void drop(struct tmb_net *net, struct ofi_memory *memory) {
-  struct ofi_memory **p = &net->memories;
+  struct ofi_memory **p = &net->memory.list;
   while (*p != memory) p = &(*p)->next;
   *p = memory->next;
   for (uint32_t r = 0; r < net->rails; r++)
@@ -132,7 +132,7 @@ void ofi_memory_unuse(struct tmb_net *net, struct ofi_memory *memory) {
 bool ofi_memory_forget(struct tmb_net *net, const void *base, size_t bytes) {
   const uintptr_t at = (uintptr_t)base;
   bool found = false;
-  for (struct ofi_memory *m = net->memories, *next; m; m = next) {
+  for (struct ofi_memory *m = net->memory.list, *next; m; m = next) {
     next = m->next;
     if (!m->lasting || m->base + m->bytes <= at || at + bytes <= m->base) continue;
     found = true;
@@ -151,5 +151,5 @@ int ofi_memory_pool(struct tmb_net *net, struct ofi_pool *pool) {
 }
 
 void ofi_memory_close(struct tmb_net *net) {
-  while (net->memories) drop(net, net->memories);
+  while (net->memory.list) drop(net, net->memory.list);
 }

@@ -46,13 +46,13 @@ void ofi_post(struct tmb_net *net, struct ofi_buffer *b) {
   const ssize_t rc = net->calls->recv(net->rail[0].ep, &message);
   if (rc == 0) return;
   if (rc != -FI_EAGAIN && rc != -FI_ENOMEM) ofi_fatal(net, "no receive can be posted", (int)-rc);
-  b->op.next = net->unposted;
-  net->unposted = &b->op;
+  b->op.next = net->in.unposted;
+  net->in.unposted = &b->op;
 }
 
 static void post_rest(struct tmb_net *net) {
-  struct ofi_op *op = net->unposted;
-  net->unposted = NULL;
+  struct ofi_op *op = net->in.unposted;
+  net->in.unposted = NULL;
   while (op) {
     struct ofi_op *const next = op->next;
     ofi_post(net, ofi_buffer_of(op));
@@ -70,14 +70,14 @@ static void recycle(struct tmb_net *net, struct ofi_buffer *b) {
 
 /* Keep a message until it may be served. */
 static void hold(struct tmb_net *net, struct ofi_buffer *b, struct ofi_queue *queue) {
-  if (net->held_count >= net->receives.count / 2) {
+  if (net->in.held_count >= net->bufs.receives.count / 2) {
     struct ofi_buffer *const copy = ofi_buffer_copy(b);
     if (!copy) ofi_fatal(net, "a message cannot be kept", 0);
     recycle(net, b);
     b = copy;
-    net->held_bytes += b->bytes;
+    net->in.held_bytes += b->bytes;
   } else {
-    net->held_count++;
+    net->in.held_count++;
   }
   b->op.next = NULL;
   *queue->last = &b->op;
@@ -89,14 +89,14 @@ static struct ofi_buffer *unhold(struct tmb_net *net, struct ofi_queue *queue) {
   queue->first = b->op.next;
   if (!queue->first) queue->last = &queue->first;
   if (b->pool)
-    net->held_count--;
+    net->in.held_count--;
   else
-    net->held_bytes -= b->bytes;
+    net->in.held_bytes -= b->bytes;
   return b;
 }
 
 static bool holds_any(const struct tmb_net *net) {
-  return net->held[0].first || net->held[1].first;
+  return net->in.held[0].first || net->in.held[1].first;
 }
 
 /* ---- what has come */
@@ -138,7 +138,7 @@ static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
   b->op.peer = h->src;
   struct ofi_peer *const p = ofi_peer_of(net, h->src);
   p->life.heard = true;
-  net->moved = net->moved || !is_life(b);
+  net->client.moved = net->client.moved || !is_life(b);
   if (h->returned) ofi_credit_back(net, h->src, h->returned);
   if (h->kind <= OFI_MEDIUM || h->kind == OFI_SIGNAL) return b;
   const char *const payload = b->data + ofi_payload_at(h->nargs);
@@ -156,7 +156,7 @@ static struct ofi_buffer *arrived(struct tmb_net *net, struct ofi_buffer *b) {
 /* An operation has failed. */
 static void failed(struct tmb_net *net) {
   struct fi_cq_err_entry error = {0};
-  const ssize_t rc = net->calls->cq_readerr(net->rail[net->read_rail].cq, &error);
+  const ssize_t rc = net->calls->cq_readerr(net->rail[net->cq.rail].cq, &error);
   if (rc < 0 && rc != -FI_EAGAIN) ofi_fatal(net, "the completion queue is broken", (int)-rc);
   struct ofi_op *const op = rc == 1 ? error.op_context : NULL;
   if (!op) return;
@@ -169,7 +169,7 @@ static void failed(struct tmb_net *net) {
     return;
   }
   net->tx_busy--;
-  net->moved = true;
+  net->client.moved = true;
   if (op->use == OFI_USE_ACCESS && ofi_access_again(net, op, error.err)) return;
   ofi_peer_break(net, op->peer, error.err);
   if (op->use == OFI_USE_SEND)
@@ -192,11 +192,11 @@ static struct ofi_buffer *completed(struct tmb_net *net, const struct fi_cq_data
     return NULL;
   }
   net->tx_busy--;
-  net->moved = net->moved || op->use != OFI_USE_SEND || !is_life(ofi_buffer_of(op));
+  net->client.moved = net->client.moved || op->use != OFI_USE_SEND || !is_life(ofi_buffer_of(op));
   if (op->use == OFI_USE_SEND) {
     ofi_buffer_put(ofi_buffer_of(op));
   } else {
-    net->peer[op->peer]->life.heard = true;
+    net->peers.of[op->peer]->life.heard = true;
     ofi_access_done(net, op);
   }
   return NULL;
@@ -207,20 +207,20 @@ static struct ofi_buffer *completed(struct tmb_net *net, const struct fi_cq_data
 static TMB_NOINLINE ssize_t read_rails(struct tmb_net *net) {
   ssize_t count = -FI_EAGAIN;
   for (uint32_t i = 0; i < net->rails && count == -FI_EAGAIN; i++) {
-    net->read_rail = (net->read_rail + 1) % net->rails;
-    const struct ofi_rail *rail = &net->rail[net->read_rail];
-    if (rail->ep) count = net->calls->cq_read(rail->cq, net->events, OFI_EVENTS);
+    net->cq.rail = (net->cq.rail + 1) % net->rails;
+    const struct ofi_rail *rail = &net->rail[net->cq.rail];
+    if (rail->ep) count = net->calls->cq_read(rail->cq, net->cq.events, OFI_EVENTS);
   }
   return count;
 }
 
 /* Read completions. Returns whether there are any. */
 static bool refill(struct tmb_net *net) {
-  net->event_at = net->event_count = 0;
+  net->cq.at = net->cq.count = 0;
   const ssize_t count = TMB_LIKELY(net->rails == 1)
-                            ? net->calls->cq_read(net->rail[0].cq, net->events, OFI_EVENTS)
+                            ? net->calls->cq_read(net->rail[0].cq, net->cq.events, OFI_EVENTS)
                             : read_rails(net);
-  if (count > 0) net->event_count = (uint32_t)count;
+  if (count > 0) net->cq.count = (uint32_t)count;
   if (count > 0 || count == -FI_EAGAIN) return count > 0;
   if (count == -FI_EAVAIL) {
     failed(net);
@@ -234,20 +234,20 @@ static bool refill(struct tmb_net *net) {
 static struct ofi_buffer *next_message(struct tmb_net *net, int serve, uint32_t *dealt) {
   static const int served[2] = {TMB_SERVE_REQUESTS, TMB_SERVE_REPLIES};
   for (int i = 0; i < 2; i++)
-    if (TMB_UNLIKELY(net->held[i].first != NULL) && (serve & served[i]))
-      return unhold(net, &net->held[i]);
+    if (TMB_UNLIKELY(net->in.held[i].first != NULL) && (serve & served[i]))
+      return unhold(net, &net->in.held[i]);
   while (*dealt < EVENTS_MOST) {
-    if (net->event_at == net->event_count) {
+    if (net->cq.at == net->cq.count) {
       if (!refill(net)) return NULL;
-      if (!net->event_count) ++*dealt;
+      if (!net->cq.count) ++*dealt;
       continue;
     }
     ++*dealt;
-    struct ofi_buffer *const b = completed(net, &net->events[net->event_at++]);
+    struct ofi_buffer *const b = completed(net, &net->cq.events[net->cq.at++]);
     if (!b) continue;
     const int queue = ofi_credit_units(b) == 0;
     if (serve & served[queue]) return b;
-    hold(net, b, &net->held[queue]);
+    hold(net, b, &net->in.held[queue]);
   }
   return NULL;
 }
@@ -287,16 +287,16 @@ static void finish(struct tmb_net *net, struct ofi_buffer *b) {
       ofi_send_own(net, h->src, OFI_CHANGED, b->data + ofi_payload_at(h->nargs), h->nbytes)) {
     struct ofi_buffer *const kept = b->pool ? ofi_buffer_copy(b) : b;
     if (!kept) ofi_fatal(net, "a message cannot be kept", 0);
-    kept->op.next = net->unanswered;
-    net->unanswered = &kept->op;
+    kept->op.next = net->in.unanswered;
+    net->in.unanswered = &kept->op;
     if (kept == b) return;
   }
   recycle(net, b);
 }
 
 static void answer_rest(struct tmb_net *net) {
-  struct ofi_op *op = net->unanswered;
-  net->unanswered = NULL;
+  struct ofi_op *op = net->in.unanswered;
+  net->in.unanswered = NULL;
   while (op) {
     struct ofi_op *const next = op->next;
     finish(net, ofi_buffer_of(op));
@@ -311,12 +311,12 @@ static void tell_broken(struct tmb_net *net) {
   const uint64_t now = tmb_os_now_ns();
   for (uint32_t i = 0; i < net->env.size; i++) {
     tmb_lock_acquire_shared(&net->lock);
-    struct ofi_peer *const p = net->peer[i];
+    struct ofi_peer *const p = net->peers.of[i];
     const bool due =
         p && p->broken && p->broken_ns && (p->life.silent || now - p->broken_ns >= net->timeout_ns);
     if (due) {
       p->broken_ns = 0;
-      net->broken--;
+      net->peers.broken--;
     }
     tmb_lock_release(&net->lock);
     if (due) net->env.up->peer_lost(i, ofi_silent_why(net, p));
@@ -327,19 +327,19 @@ static void tell_broken(struct tmb_net *net) {
 
 /* Under the lock: what needs no message. Returns whether something was done. */
 static bool housekeeping(struct tmb_net *net) {
-  if (TMB_UNLIKELY(net->tick % LOOK_TICKS == 0)) (void)ofi_silent_look(net);
-  if (TMB_UNLIKELY(net->unposted != NULL)) post_rest(net);
-  if (TMB_UNLIKELY(net->unanswered != NULL)) answer_rest(net);
-  bool done = TMB_UNLIKELY(net->todo != 0) && ofi_send_rest(net);
-  if (TMB_UNLIKELY(net->pending != NULL)) done = ofi_access_rest(net) || done;
-  if (TMB_UNLIKELY(net->again != NULL)) done = ofi_access_retry(net) || done;
+  if (TMB_UNLIKELY(net->client.tick % LOOK_TICKS == 0)) (void)ofi_silent_look(net);
+  if (TMB_UNLIKELY(net->in.unposted != NULL)) post_rest(net);
+  if (TMB_UNLIKELY(net->in.unanswered != NULL)) answer_rest(net);
+  bool done = TMB_UNLIKELY(net->peers.todo != 0) && ofi_send_rest(net);
+  if (TMB_UNLIKELY(net->access.pending != NULL)) done = ofi_access_rest(net) || done;
+  if (TMB_UNLIKELY(net->access.again != NULL)) done = ofi_access_retry(net) || done;
   return done;
 }
 
 static void empty_nudge(struct tmb_net *net) {
   uint64_t times;
-  const ssize_t got = read(net->nudge, &times, sizeof times);
-  net->nudged = got < 0 && errno == EINTR;
+  const ssize_t got = read(net->client.nudge, &times, sizeof times);
+  net->client.nudged = got < 0 && errno == EINTR;
 }
 
 int ofi_progress(struct tmb_net *net, int serve) {
@@ -347,13 +347,13 @@ int ofi_progress(struct tmb_net *net, int serve) {
   uint32_t dealt = 0;
   if (tmb_load_rlx(&net->ended)) return TMB_FOUND_NOTHING;
   if (!tmb_lock_try_shared(&net->lock)) return TMB_FOUND_BUSY;
-  tmb_store_rlx(&net->tick, net->tick + 1);
-  if (TMB_UNLIKELY(net->nudged)) empty_nudge(net);
+  tmb_store_rlx(&net->client.tick, net->client.tick + 1);
+  if (TMB_UNLIKELY(net->client.nudged)) empty_nudge(net);
   if (housekeeping(net)) found = TMB_FOUND_WORK;
   for (int i = 0; i < PROGRESS_BATCH; i++) {
     struct ofi_buffer *const b = next_message(net, serve, &dealt);
-    struct ofi_op *const done = net->done;
-    net->done = NULL;
+    struct ofi_op *const done = net->access.done;
+    net->access.done = NULL;
     const uint32_t units = b ? ofi_credit_units(b) : 0;
     if (units) ofi_peer_of(net, b->op.peer)->owed += units;
     if (!b && !done) break;
@@ -369,9 +369,9 @@ int ofi_progress(struct tmb_net *net, int serve) {
     finish(net, b);
     if (units) ofi_credit_return(net, peer);
   }
-  if (net->moved) found |= TMB_FOUND_WORK;
-  net->moved = false;
-  const bool broken = net->broken != 0;
+  if (net->client.moved) found |= TMB_FOUND_WORK;
+  net->client.moved = false;
+  const bool broken = net->peers.broken != 0;
   tmb_lock_release(&net->lock);
   if (TMB_UNLIKELY(broken)) tell_broken(net);
   return found;
@@ -379,12 +379,12 @@ int ofi_progress(struct tmb_net *net, int serve) {
 
 /* For how long nobody need look, as far as this conduit knows. */
 static uint64_t quiet_ns(const struct tmb_net *net) {
-  if (holds_any(net) || net->event_at < net->event_count || net->done) return 0;
-  if (net->tx_busy || net->todo || net->unposted || net->unanswered || net->pending || net->again ||
-      net->rail[0].wait_fd < 0)
+  if (holds_any(net) || net->cq.at < net->cq.count || net->access.done) return 0;
+  if (net->tx_busy || net->peers.todo || net->in.unposted || net->in.unanswered ||
+      net->access.pending || net->access.again || net->rail[0].wait_fd < 0)
     return BLIND_NS;
-  if (net->broken && net->timeout_ns) return NS_PER_S / 10;
-  return net->thread || !net->silent.timeout_ns ? UINT64_MAX : net->silent.timeout_ns / 10;
+  if (net->peers.broken && net->timeout_ns) return NS_PER_S / 10;
+  return net->client.thread || !net->silent.timeout_ns ? UINT64_MAX : net->silent.timeout_ns / 10;
 }
 
 uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uint64_t *timeout_ns) {
@@ -396,12 +396,12 @@ uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uin
     const int rc = ofi_rail_wait(net, fds, max, &count);
     if (rc) limit = rc == -FI_EAGAIN ? 0 : TMB_MIN(limit, BLIND_NS);
   }
-  if (count < max && net->nudge >= 0)
-    fds[count++] = (struct pollfd){.fd = net->nudge, .events = POLLIN};
+  if (count < max && net->client.nudge >= 0)
+    fds[count++] = (struct pollfd){.fd = net->client.nudge, .events = POLLIN};
   if (limit < *timeout_ns) *timeout_ns = limit;
   if (max) {
-    net->wait_tick = net->tick;
-    net->wait_due_ns =
+    net->client.wait_tick = net->client.tick;
+    net->client.wait_due_ns =
         *timeout_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : tmb_os_now_ns() + *timeout_ns;
   }
   tmb_lock_release(&net->lock);
@@ -413,8 +413,8 @@ uint32_t ofi_wait_fds(struct tmb_net *net, struct pollfd *fds, uint32_t max, uin
 /* Whether the client sleeps: it has asked what to wait for, has looked at most once more since, and
  * nothing has come. It may have gone on after that look; then what comes shows it. */
 static bool is_asleep(const struct tmb_net *net) {
-  if (!net->wait_tick || net->tick > net->wait_tick + 1 ||
-      tmb_os_now_ns() >= net->wait_due_ns + LATE_NS)
+  if (!net->client.wait_tick || net->client.tick > net->client.wait_tick + 1 ||
+      tmb_os_now_ns() >= net->client.wait_due_ns + LATE_NS)
     return false;
   struct pollfd fds[OFI_RAILS];
   nfds_t count = 0;
@@ -428,8 +428,8 @@ static bool is_asleep(const struct tmb_net *net) {
  * it is about to sleep after all, or has not been scheduled yet, the queue no longer shows it. */
 static void nudge(struct tmb_net *net) {
   const uint64_t one = 1;
-  if (net->nudged || net->nudge < 0) return;
-  net->nudged = write(net->nudge, &one, sizeof one) == (ssize_t)sizeof one;
+  if (net->client.nudged || net->client.nudge < 0) return;
+  net->client.nudged = write(net->client.nudge, &one, sizeof one) == (ssize_t)sizeof one;
 }
 
 /* What the progress thread waits for next; out as for ofi_tend. in room: for further copies. */
@@ -438,8 +438,8 @@ static void tend_wait(struct tmb_net *net, bool room, struct pollfd *fds, uint32
   const int rc = room ? ofi_rail_wait(net, fds, TMB_PROGRESS_FDS, count) : -FI_ENOSYS;
   if (rc == -FI_EAGAIN)
     *ns = 0;
-  else if (rc || net->tx_busy || net->todo || net->pending || net->again || net->unposted ||
-           net->unanswered)
+  else if (rc || net->tx_busy || net->peers.todo || net->access.pending || net->access.again ||
+           net->in.unposted || net->in.unanswered)
     *ns = BLIND_NS;
 }
 
@@ -448,12 +448,12 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
   uint32_t dealt = 0;
   if (tmb_load_rlx(&net->ended) || !tmb_lock_try_shared(&net->lock)) return false;
   if (ofi_silent_look(net)) nudge(net);
-  if (net->ended || net->tick != tick || is_asleep(net)) {
+  if (net->ended || net->client.tick != tick || is_asleep(net)) {
     tmb_lock_release(&net->lock);
     return false;
   }
   const bool done = housekeeping(net);
-  const bool room = net->held_bytes < TEND_HELD_MAX || ofi_silent_full(net);
+  const bool room = net->in.held_bytes < TEND_HELD_MAX || ofi_silent_full(net);
   if (room) (void)next_message(net, 0, &dealt);
   if (dealt || done) nudge(net);
   tend_wait(net, room, fds, count, ns);
@@ -463,7 +463,8 @@ bool ofi_tend(struct tmb_net *net, uint64_t tick, struct pollfd *fds, uint32_t *
 
 bool ofi_drained(struct tmb_net *net) {
   tmb_lock_acquire_shared(&net->lock);
-  const bool drained = net->ended || (!net->tx_busy && !net->todo && !net->pending && !net->again);
+  const bool drained = net->ended || (!net->tx_busy && !net->peers.todo && !net->access.pending &&
+                                      !net->access.again);
   tmb_lock_release(&net->lock);
   if (drained) ofi_fault_tell(&net->env);
   return drained;
@@ -473,15 +474,15 @@ int ofi_lost(struct tmb_net *net, uint32_t peer) {
   tmb_lock_acquire_shared(&net->lock);
   struct ofi_peer *const p = ofi_peer_of(net, peer);
   if (!p->broken) ofi_peer_break(net, peer, FI_ECONNABORTED);
-  if (p->broken_ns) net->broken--; /* core knows */
+  if (p->broken_ns) net->peers.broken--; /* core knows */
   p->broken_ns = 0;
   ofi_access_lost(net, peer);
   const uint64_t now = tmb_os_now_ns();
   if (!p->lost_ns) p->lost_ns = now;
   /* The provider writes into the memory of accesses until it has said that they failed. */
-  bool kept = net->event_at < net->event_count || (p->accesses && now - p->lost_ns < FAIL_NS);
+  bool kept = net->cq.at < net->cq.count || (p->accesses && now - p->lost_ns < FAIL_NS);
   for (int i = 0; i < 2; i++)
-    for (const struct ofi_op *op = net->held[i].first; op && !kept; op = op->next)
+    for (const struct ofi_op *op = net->in.held[i].first; op && !kept; op = op->next)
       kept = op->peer == peer;
   tmb_lock_release(&net->lock);
   return kept ? TMB_AGAIN : 0;
@@ -489,7 +490,7 @@ int ofi_lost(struct tmb_net *net, uint32_t peer) {
 
 void ofi_explain(struct tmb_net *net, uint32_t peer, char *text, size_t bytes) {
   tmb_lock_acquire_shared(&net->lock);
-  const struct ofi_peer *p = net->peer[peer];
+  const struct ofi_peer *p = net->peers.of[peer];
   const char *provider = net->rail[0].info->fabric_attr->prov_name;
   if (!p)
     snprintf(text, bytes, "ofi (%s): nothing has been sent yet", provider);

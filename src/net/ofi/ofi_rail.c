@@ -25,8 +25,9 @@ static bool close_fid(const struct tmb_net *net, struct fid *fid) {
 #define CLOSE(object) close_fid(net, (object) ? &(object)->fid : NULL)
 
 static bool open_queue(struct tmb_net *net, struct ofi_rail *rail) {
-  struct fi_cq_attr attr = {.size = net->receives.count + net->small.count + net->large.count +
-                                    net->silent.questions.count + OFI_ACCESSES,
+  struct fi_cq_attr attr = {.size = net->bufs.receives.count + net->bufs.small.count +
+                                    net->bufs.large.count + net->silent.questions.count +
+                                    OFI_ACCESSES,
                             .format = FI_CQ_FORMAT_DATA,
                             .wait_obj = FI_WAIT_FD};
   rail->wait_fd = -1;

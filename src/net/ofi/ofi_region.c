@@ -99,7 +99,7 @@ void ofi_region_message(struct tmb_net *net, const struct ofi_head *head, const 
 
 /* Have a peer told that memory is gone; several pieces become one that covers them. */
 static void tell_gone(struct tmb_net *net, uint32_t peer, uint64_t base, uint64_t bytes) {
-  struct ofi_peer *p = net->peer[peer];
+  struct ofi_peer *p = net->peers.of[peer];
   const uint64_t end = base + bytes;
   if (p->gone.bytes) {
     const uint64_t other = p->gone.base + p->gone.bytes;
@@ -115,7 +115,7 @@ void ofi_segment_gone(struct tmb_net *net, void *base, size_t bytes) {
   tmb_lock_acquire_shared(&net->lock);
   if (ofi_memory_forget(net, base, bytes)) {
     for (uint32_t i = 0; i < net->env.size; i++)
-      if (net->peer[i] && net->peer[i]->told) tell_gone(net, i, (uintptr_t)base, bytes);
+      if (net->peers.of[i] && net->peers.of[i]->told) tell_gone(net, i, (uintptr_t)base, bytes);
     (void)ofi_send_rest(net);
   }
   tmb_lock_release(&net->lock);

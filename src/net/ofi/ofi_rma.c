@@ -22,13 +22,13 @@
 #define STRIPE_ALIGN  UINT64_C(4096)
 
 bool ofi_access_make(struct tmb_net *net) {
-  net->all_access = calloc(OFI_ACCESSES, sizeof *net->all_access);
-  if (!net->all_access) return false;
+  net->access.all = calloc(OFI_ACCESSES, sizeof *net->access.all);
+  if (!net->access.all) return false;
   for (uint32_t i = 0; i < OFI_ACCESSES; i++) {
-    struct ofi_op *op = &net->all_access[i].op;
+    struct ofi_op *op = &net->access.all[i].op;
     op->use = OFI_USE_ACCESS;
-    op->next = net->free_access;
-    net->free_access = op;
+    op->next = net->access.free;
+    net->access.free = op;
   }
   return true;
 }
@@ -40,8 +40,8 @@ static struct ofi_access *access_of(struct ofi_op *op) {
 void ofi_access_free(struct tmb_net *net, struct ofi_op *list) {
   while (list) {
     struct ofi_op *const next = list->next;
-    list->next = net->free_access;
-    net->free_access = list;
+    list->next = net->access.free;
+    net->access.free = list;
     list = next;
   }
 }
@@ -60,9 +60,9 @@ void ofi_access_tell(struct tmb_net *net, struct ofi_op *list) {
 /* One of the parts of an access is over. */
 static void part_over(struct tmb_net *net, struct ofi_access *a) {
   if (--a->parts) return;
-  net->peer[a->op.peer]->accesses--;
-  a->op.next = net->done;
-  net->done = &a->op;
+  net->peers.of[a->op.peer]->accesses--;
+  a->op.next = net->access.done;
+  net->access.done = &a->op;
 }
 
 static bool send_signal(struct tmb_net *net, struct ofi_access *a) {
@@ -74,7 +74,7 @@ static bool send_signal(struct tmb_net *net, struct ofi_access *a) {
 /* Send the signal of an access, now or when there is room. */
 static void start_signal(struct tmb_net *net, struct ofi_access *a) {
   if (send_signal(net, a)) return;
-  struct ofi_op **last = &net->pending;
+  struct ofi_op **last = &net->access.pending;
   while (*last) last = &(*last)->next;
   a->op.next = NULL;
   *last = &a->op;
@@ -82,10 +82,10 @@ static void start_signal(struct tmb_net *net, struct ofi_access *a) {
 
 bool ofi_access_rest(struct tmb_net *net) {
   bool sent = false;
-  while (net->pending) {
-    struct ofi_op *const op = net->pending, *const next = op->next;
+  while (net->access.pending) {
+    struct ofi_op *const op = net->access.pending, *const next = op->next;
     if (!send_signal(net, access_of(op))) break;
-    net->pending = next;
+    net->access.pending = next;
     sent = true;
   }
   return sent;
@@ -134,7 +134,7 @@ void ofi_access_failed(struct tmb_net *net, struct ofi_op *op) {
 }
 
 void ofi_access_changed(struct tmb_net *net, uint32_t peer, const struct ofi_change *change) {
-  struct ofi_access *a = change->access < OFI_ACCESSES ? &net->all_access[change->access] : NULL;
+  struct ofi_access *a = change->access < OFI_ACCESSES ? &net->access.all[change->access] : NULL;
   if (!a || !a->parts || !a->signalled || a->op.peer != peer || a->serial != change->serial) return;
   a->signalled = false;
   part_over(net, a);
@@ -142,7 +142,7 @@ void ofi_access_changed(struct tmb_net *net, uint32_t peer, const struct ofi_cha
 
 void ofi_access_lost(struct tmb_net *net, uint32_t peer) {
   for (uint32_t i = 0; i < OFI_ACCESSES; i++) {
-    struct ofi_access *a = &net->all_access[i];
+    struct ofi_access *a = &net->access.all[i];
     if (!a->parts || a->op.peer != peer) continue;
     if (!a->lost) (void)net->calls->cancel(net->rail[a->rail].ep, a); /* few providers can */
     a->lost = true;
@@ -173,10 +173,10 @@ struct start {
 static struct ofi_access *take_access(struct tmb_net *net, const struct start *s) {
   const struct tmb_rma *rma = s->rma;
   const struct tmb_signal *signal = s->signal;
-  struct ofi_op *op = net->free_access;
+  struct ofi_op *op = net->access.free;
   if (!op || net->tx_busy >= net->tx_limit) return NULL;
   struct ofi_access *a = access_of(op);
-  net->free_access = op->next;
+  net->access.free = op->next;
   op->peer = rma->peer;
   a->client_op = rma->op;
   a->category = rma->category;
@@ -200,7 +200,7 @@ static struct ofi_access *take_access(struct tmb_net *net, const struct start *s
     a->signal = (struct ofi_change){.addr = (uint64_t)(uintptr_t)signal->addr,
                                     .value = signal->value,
                                     .op = signal->op,
-                                    .access = (uint32_t)(a - net->all_access),
+                                    .access = (uint32_t)(a - net->access.all),
                                     .serial = a->serial};
   return a;
 }
@@ -280,8 +280,8 @@ bool ofi_access_again(struct tmb_net *net, struct ofi_op *op, int error) {
   ofi_memory_unuse(net, a->local);
   a->local = NULL;
   ofi_region_doubt(net, op->peer, a->remote);
-  op->next = net->again;
-  net->again = op;
+  op->next = net->access.again;
+  net->access.again = op;
   return true;
 }
 
@@ -298,17 +298,17 @@ static int try_again(struct tmb_net *net, struct ofi_access *a) {
 }
 
 bool ofi_access_retry(struct tmb_net *net) {
-  struct ofi_op *list = net->again;
+  struct ofi_op *list = net->access.again;
   bool any = false;
-  net->again = NULL;
+  net->access.again = NULL;
   while (list) {
     struct ofi_op *const op = list;
     list = op->next;
     const int rc = try_again(net, access_of(op));
     any = any || rc != TMB_AGAIN;
     if (rc == TMB_AGAIN) {
-      op->next = net->again;
-      net->again = op;
+      op->next = net->access.again;
+      net->access.again = op;
     } else if (rc) {
       ofi_peer_break(net, op->peer, FI_EIO);
       ofi_access_failed(net, op);
@@ -338,9 +338,9 @@ static TMB_NOINLINE struct ofi_op *divide(struct tmb_net *net, struct ofi_access
   struct ofi_op *list = NULL;
   uint64_t left = a->nbytes - share, at = share;
   for (uint32_t r = 1; r < net->rails && left; r++) {
-    struct ofi_op *const op = net->free_access;
+    struct ofi_op *const op = net->access.free;
     if (!(rails >> r & 1) || !op) continue;
-    net->free_access = op->next;
+    net->access.free = op->next;
     struct ofi_access *s = access_of(op);
     const uint32_t serial = s->serial + 1;
     const uint64_t bytes = TMB_MIN(share, left);
@@ -384,8 +384,8 @@ static TMB_NOINLINE void start_stripes(struct tmb_net *net, struct ofi_access *w
     if (rc == 0) {
       net->tx_busy++;
     } else {
-      op->next = net->again;
-      net->again = op;
+      op->next = net->access.again;
+      net->access.again = op;
     }
   }
 }

@@ -18,10 +18,10 @@
 #include <string.h>
 
 struct ofi_peer *ofi_peer_of(struct tmb_net *net, uint32_t rank) {
-  if (TMB_LIKELY(net->peer[rank] != NULL)) return net->peer[rank];
-  net->peer[rank] = calloc(1, sizeof *net->peer[rank]);
-  if (!net->peer[rank]) ofi_fatal(net, "a rank's state cannot be kept", 0);
-  return net->peer[rank];
+  if (TMB_LIKELY(net->peers.of[rank] != NULL)) return net->peers.of[rank];
+  net->peers.of[rank] = calloc(1, sizeof *net->peers.of[rank]);
+  if (!net->peers.of[rank]) ofi_fatal(net, "a rank's state cannot be kept", 0);
+  return net->peers.of[rank];
 }
 
 void ofi_peer_break(struct tmb_net *net, uint32_t peer, int error) {
@@ -30,7 +30,7 @@ void ofi_peer_break(struct tmb_net *net, uint32_t peer, int error) {
   p->broken = true;
   p->broken_ns = tmb_os_now_ns();
   p->error = error;
-  net->broken++;
+  net->peers.broken++;
 }
 
 /* ---- one message */
@@ -56,7 +56,7 @@ static ssize_t transmit(struct tmb_net *net, uint32_t peer, const struct ofi_hea
     const size_t bytes = write_message(text, head, args, payload);
     return net->calls->inject(net->rail[0].ep, text, bytes, net->rail[0].addr[peer]);
   }
-  struct ofi_pool *pool = most <= OFI_SMALL_BYTES ? &net->small : &net->large;
+  struct ofi_pool *pool = most <= OFI_SMALL_BYTES ? &net->bufs.small : &net->bufs.large;
   struct ofi_buffer *b = ofi_pool_take(pool, reserve ? pool->count / reserve : 0);
   if (!b) return -FI_EAGAIN;
   b->op.peer = peer;
@@ -129,8 +129,8 @@ void ofi_send_later(struct tmb_net *net, uint32_t peer) {
   struct ofi_peer *p = ofi_peer_of(net, peer);
   if (p->listed) return;
   p->listed = true;
-  p->next = net->todo;
-  net->todo = peer + 1;
+  p->next = net->peers.todo;
+  net->peers.todo = peer + 1;
 }
 
 /* Send what is due to one peer. Returns 0 or TMB_AGAIN. */
@@ -158,11 +158,11 @@ static bool only_answers(const struct tmb_net *net, const struct ofi_peer *p) {
 
 bool ofi_send_rest(struct tmb_net *net) {
   bool sent = false;
-  uint32_t at = net->todo;
-  net->todo = 0;
+  uint32_t at = net->peers.todo;
+  net->peers.todo = 0;
   while (at) {
     const uint32_t peer = at - 1;
-    struct ofi_peer *p = net->peer[peer];
+    struct ofi_peer *p = net->peers.of[peer];
     at = p->next;
     p->listed = false;
     const bool counts = !only_answers(net, p);

@@ -121,12 +121,12 @@ static void note_stalled(const struct tmb_net *net, uint32_t peer, const struct 
  * that knows memory of this rank: an access is complete when all of it is, and says nothing before.
  */
 static uint64_t drain_ns(const struct tmb_net *net, uint32_t peer) {
-  uint64_t bytes = (uint64_t)net->peer[peer]->flying * OFI_UNIT;
+  uint64_t bytes = (uint64_t)net->peers.of[peer]->flying * OFI_UNIT;
   for (uint32_t i = 0; i < OFI_ACCESSES && bytes < DRAIN_MAX; i++) {
-    const struct ofi_access *a = &net->all_access[i];
+    const struct ofi_access *a = &net->access.all[i];
     if (a->parts && a->op.peer == peer) bytes += TMB_MIN(a->nbytes, DRAIN_MAX);
   }
-  const uint64_t theirs = net->peer[peer]->told ? DRAIN_MAX : 0;
+  const uint64_t theirs = net->peers.of[peer]->told ? DRAIN_MAX : 0;
   return (TMB_MIN(bytes, DRAIN_MAX) + theirs) * DRAIN_BYTE_NS;
 }
 
@@ -163,12 +163,12 @@ static bool look_at(struct tmb_net *net, uint32_t peer, struct ofi_peer *p, uint
 bool ofi_silent_look(struct tmb_net *net) {
   struct ofi_silent *s = &net->silent;
   bool found = false;
-  if (!s->timeout_ns || net->event_count) return false; /* not all is read that has come */
+  if (!s->timeout_ns || net->cq.count) return false; /* not all is read that has come */
   const uint64_t now = tmb_os_now_ns();
   if (now < s->look_ns) return false;
   s->look_ns = now + s->timeout_ns / LOOKS_MIN;
   for (uint32_t i = 0; i < net->env.size; i++)
-    if (net->peer[i]) found = look_at(net, i, net->peer[i], now) || found;
+    if (net->peers.of[i]) found = look_at(net, i, net->peers.of[i], now) || found;
   return found;
 }
 
@@ -181,7 +181,7 @@ bool ofi_silent_full(struct tmb_net *net) {
   if (now < s->full_ns) return false;
   s->full_ns = now + s->timeout_ns / 4;
   for (uint32_t i = 0; i < net->env.size; i++) {
-    struct ofi_peer *p = net->peer[i];
+    struct ofi_peer *p = net->peers.of[i];
     if (!p || p->broken) continue;
     p->life.answer_due = true;
     ofi_send_later(net, i);
