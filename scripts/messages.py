@@ -6,7 +6,8 @@ Usage: messages.py            says which messages have no number, and which rows
        messages.py --write    adds a row for each new message, with the next number of its family
 
 Messages are the formats of tmb_fatal, tmb_fatal_nopos, TMB_CHECK, tmb_warn and
-tmb_wrong_setting, and of tmb_print where a row has the format already or the file is a tool's. A
+tmb_wrong_setting, of the upcalls up->fatal, print and wrong_setting of conduits, and of tmb_print
+where a row has the format already or the file is a tool's. A
 format that is "%s" alone, or no literal, has no number. A row whose message is gone becomes
 TMB_MESSAGE_OLD: by hand, for its number is never given again.
 """
@@ -18,7 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "src/base/messages/messages.def"
 CALL = re.compile(
-    r"\b(tmb_fatal_nopos|tmb_fatal|tmb_warn|tmb_print|tmb_wrong_setting|TMB_CHECK)\s*\(\s*"
+    r"\b(tmb_fatal_nopos|tmb_fatal|tmb_warn|tmb_print|tmb_wrong_setting|TMB_CHECK"
+    r"|(?<=up->)(?:fatal|print|wrong_setting))\s*\(\s*"
 )
 PIECE = re.compile(r"\s*(?:\"((?:[^\"\\]|\\.)*)\"|(PRI\w+|PROGRAM_PREFIX))")
 ROW = re.compile(r"^(TMB_MESSAGE(?:_PART|_OLD|_CODE)?)\((\d+), ", re.M)
@@ -27,6 +29,7 @@ FAMILY = re.compile(r"^TMB_MESSAGES\((\d+),\s+\"([^\"]*)\"", re.M)
 NOTICES = re.compile(
     r"watchdog:|signal %d \(%s\): ending|time limit of|%u more|still waiting|ticks: %s|process"
     r" %ld on"
+    r"|ofi: provider %s, device|ofi: rank %u handed over"
     r"|%s returns %s|diagnostics: %s|\w+: %s$|(?:%s|explain: .*)$"
 )
 WIDTH = 100

@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "base/messages/messages.h"
 #include "core/layer.h"
 #include "core/op/record.h"
 #include "core/op/trace.h"
@@ -22,7 +23,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_BYTES 1024
+#define LINE_BYTES   1024
+#define NUMBER_BYTES 16 /* of " [TMB-0123]" */
 
 /* A handler is the client's, or core's: it is not inside the conduit. */
 static void am(const struct tmb_am_in *in) {
@@ -65,11 +67,19 @@ static int64_t setting_int(const char *name) {
   }
 }
 
+/* The text of a conduit's message, with its number if it has one. */
+static void write_line(char line[LINE_BYTES], const char *format, va_list args) {
+  const unsigned number = tmb_message_number(format);
+  vsnprintf(line, LINE_BYTES - NUMBER_BYTES, format, args);
+  const size_t used = strlen(line);
+  if (number) snprintf(line + used, LINE_BYTES - used, " [TMB-%04u]", number);
+}
+
 static void print(const char *format, ...) {
   char line[LINE_BYTES];
   va_list args;
   va_start(args, format);
-  vsnprintf(line, sizeof line, format, args);
+  write_line(line, format, args);
   va_end(args);
   tmb_print("%s", line);
 }
@@ -78,7 +88,7 @@ _Noreturn static void fatal(const char *format, ...) {
   char line[LINE_BYTES];
   va_list args;
   va_start(args, format);
-  vsnprintf(line, sizeof line, format, args);
+  write_line(line, format, args);
   va_end(args);
   tmb_fatal_nopos("%s", line);
 }
@@ -87,7 +97,7 @@ _Noreturn static void wrong_setting(const char *format, ...) {
   char line[LINE_BYTES];
   va_list args;
   va_start(args, format);
-  vsnprintf(line, sizeof line, format, args);
+  write_line(line, format, args);
   va_end(args);
   tmb_wrong_setting("%s", line);
 }
