@@ -29,15 +29,18 @@
 
 #define LAST_NS        2000u /* for each rank of this host: a turn on another processor */
 #define LAST_NS_MAX    50000u
-#define CPU_BITS_BYTES 128        /* processors that a rank may use, one bit each */
-#define CLOCK_EVERY    8          /* idle steps between looks at the clock */
-#define PHASE_HELD     UINT32_MAX /* wait->phase: the last step made progress */
+#define CPU_BITS_BYTES 128              /* processors that a rank may use, one bit each */
+#define CLOCK_EVERY    8                /* idle steps between looks at the clock */
+#define PHASE_HELD     UINT32_MAX       /* wait->phase: the last step made progress */
+#define PHASE_WATCHES  (UINT32_MAX - 1) /* only other threads of this process made progress */
 /* Sleeps without a promised wake-up: length of the first one in ns; each further one is twice as
  * long, BUSY_DOUBLED times. */
 #define BUSY_NS_MIN    20000u
 #define BUSY_DOUBLED   6u         /* so at most 1.3 ms */
 #define NET_NS         100000000u /* longest sleep with a conduit, whatever it says */
 #define SHOW_EVERY     0x10000u   /* idle steps of a wait that never sleeps, between its reports */
+#define WATCH_STEPS    128u       /* looks at what other threads do, before a wait yields to them */
+#define WATCH_NS       200000u    /* a rest while they make progress */
 #define RETRY_YIELDS   64         /* attempts between yields where sleeping is not allowed */
 
 /*
@@ -92,6 +95,7 @@ struct sleep_rule {
   bool (*ready)(void *arg); /* NULL: only progress counts */
   void *arg;
   uint64_t limit_ns; /* UINT64_MAX: what is waited for is announced */
+  bool worked;       /* the last check has made progress */
   struct tmb_why why;
 };
 
@@ -104,9 +108,10 @@ static uint64_t busy_ns(const struct gexx_wait *wait) {
 
 /* Asked by the engine once the intention to sleep is visible: for how long, 0: not at all. */
 static uint64_t last_check(void *arg) {
-  const struct sleep_rule *rule = arg;
+  struct sleep_rule *rule = arg;
   if (rule->ready && rule->ready(rule->arg)) return 0;
   const int found = tmb_progress(TMB_SERVE_ALL);
+  rule->worked = found & TMB_FOUND_WORK;
   if ((found & TMB_FOUND_WORK) || tmb_load_acq(&tmb_job.progress_count) != rule->wait->seen)
     return 0;
   const uint64_t most_ns = TMB_MIN(rule->limit_ns, tmb_status_detail_ns());
@@ -145,7 +150,7 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
     return false;
   }
   tmb_store_rlx(&tmb_job.last_here, false);
-  if (wait->phase < PHASE_HELD - 1) wait->phase++;
+  if (wait->phase < PHASE_WATCHES - 1) wait->phase++;
   if (wait->phase <= policy->yield_count + 1) {
     if (tmb_place_yield()) return false;
     wait->phase = policy->yield_count + 2;
@@ -159,6 +164,22 @@ static bool idle(struct gexx_wait *wait, struct sleep_rule *rule) {
   return woken;
 }
 
+/*
+ * Other threads of this process have made progress that did not end this wait. They serve the
+ * messages: leave the processor to them. Where yields run processes that compute or spin for a
+ * whole turn, rest instead. Each of their steps may end the wait, so the rest is short, and nobody
+ * has to wake this thread from it for each message.
+ */
+static void watch_others(struct gexx_wait *wait) {
+  if (++wait->steps < WATCH_STEPS || tmb_job.wait.mode == GASNET_WAIT_SPIN) {
+    wait->phase = 0;
+    tmb_spin_pause(wait->steps);
+    return;
+  }
+  wait->phase = 1; /* where nobody makes progress any more, it has spun already */
+  if (!tmb_place_yield()) (void)tmb_os_nsleep(WATCH_NS);
+}
+
 /* Returns whether this step slept and was woken. */
 static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
   const uint32_t phase = wait->phase;
@@ -167,17 +188,22 @@ static bool step(struct gexx_wait *wait, struct sleep_rule *rule) {
   if (wait->phase == PHASE_HELD) {
     tmb_spin_hold();
     wait->phase = 0;
+  } else if (wait->phase == PHASE_WATCHES) {
+    watch_others(wait);
   }
-  if (!(tmb_progress(TMB_SERVE_ALL) & TMB_FOUND_WORK) &&
-      tmb_load_acq(&tmb_job.progress_count) == wait->seen)
+  rule->worked = tmb_progress(TMB_SERVE_ALL) & TMB_FOUND_WORK;
+  if (!rule->worked && tmb_load_acq(&tmb_job.progress_count) == wait->seen)
     woken = idle(wait, rule);
   /* Progress made while idle prepared to sleep counts too: else the next step would sleep again. */
   const uint64_t seen = tmb_load_acq(&tmb_job.progress_count);
-  if (seen != wait->seen) {
+  if (seen != wait->seen && tmb_job.threads && !rule->worked) {
+    wait->since = 0;
+    wait->phase = PHASE_WATCHES;
+  } else if (seen != wait->seen) {
     wait->steps = 0;
     wait->since = 0;
     wait->phase = PHASE_HELD;
-    tmb_place_learn(phase > 1 && phase != PHASE_HELD);
+    tmb_place_learn(phase > 1 && phase < PHASE_WATCHES);
   }
   wait->seen = seen;
   if (tmb_recording_waits()) tmb_record_waited(wait);
@@ -225,7 +251,7 @@ bool tmb_wait_until(bool (*ready)(void *arg), void *arg, uint64_t timeout_ns,
     if (!rule.limit_ns) return false;
     (void)step(&wait, &rule);
   }
-  if (TMB_UNLIKELY(wait.phase > 1 && wait.phase != PHASE_HELD)) tmb_place_learn(true);
+  if (TMB_UNLIKELY(wait.phase > 1 && wait.phase < PHASE_WATCHES)) tmb_place_learn(true);
   return true;
 }
 
