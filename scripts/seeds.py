@@ -10,6 +10,7 @@ above the patch:
   targets  what is built before the tests run: build targets, or patterns of them with `*`
   tests    regular expression of ctest: one of these tests must fail. Runs with the label "nightly"
            do not count.
+  build    instead of a test the build finds the bug, and says what this regular expression means
 The work happens in a copy of the sources, build-seeds/. There the tests are run first without any
 seed, and all must pass. A seed whose file has moved is applied to the file of the same name. The
 last line is `N found, N missed`; the exit code is 1 when one was missed.
@@ -43,6 +44,7 @@ class Seed:
     targets: list
     tests: str
     patch: str
+    build: str = ""
 
 
 def read_seed(path):
@@ -59,6 +61,7 @@ def read_seed(path):
         keys["targets"].split(),
         keys["tests"],
         moved_files(mark[1:] + patch + "\n"),
+        keys.get("build", ""),
     )
 
 
@@ -186,6 +189,8 @@ def try_seed(seed, jobs):
         return [], f"the patch does not apply: {wrong.strip()}"
     try:
         wrong = build(seed.targets, jobs)
+        if wrong and seed.build and re.search(seed.build, wrong):
+            return ["the build"], ""
         if wrong:
             return [], f"it does not build: {wrong}"
         ran, failed = failing(seed.tests, jobs, "--stop-on-failure")
