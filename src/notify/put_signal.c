@@ -75,7 +75,8 @@ static void count(const struct tmb_transfer *t) {
             t->nbytes);
 }
 
-static void record(uint64_t begun, const struct operation *o, const struct tmb_op *op) {
+static void record(uint64_t begun, const struct operation *o, const struct tmb_op *op,
+                   bool copied) {
   const struct tmb_transfer *t = &o->data;
   const struct tmb_trace_event like = {.what =
                                            t->is_get ? TMB_WHAT_GET_SIGNAL : TMB_WHAT_PUT_SIGNAL,
@@ -83,7 +84,7 @@ static void record(uint64_t begun, const struct operation *o, const struct tmb_o
                                        .bytes = t->nbytes,
                                        .object = (uintptr_t)o->sig_addr,
                                        .value = o->asked->value};
-  tmb_record_signal(begun, &like, op);
+  tmb_record_signal(begun, &like, op, copied);
 }
 
 /* Data in device memory on either side. */
@@ -103,19 +104,22 @@ static int with_device(const struct operation *o, struct tmb_op *op, uint64_t be
                                                 .signal = &signal});
   if (rc) return rc;
   count(t);
-  record(begun, o, op);
+  record(begun, o, op, false);
   return rc;
 }
 
-/* Change a mapped signal after all earlier accesses. */
-static void change(const struct tmb_transfer *t, uint64_t *sig_addr,
+/* Change a mapped signal after all earlier accesses. Returns whether that was all: its owner was
+ * awake. */
+static bool change(const struct tmb_transfer *t, uint64_t *sig_addr,
                    const struct gexx_signal_op *a) {
   uint64_t *const sig = gexx_rma_local(t->delta, sig_addr);
   if (a->op == GEXX_SIG_SET)
     tmb_store_rel(sig, a->value);
   else
     tmb_fetch_add_rel(sig, a->value);
+  const bool awake = tmb_peer_is_awake(tmb_jobrank(t->tm, t->rank));
   gexx_signal_changed(t->tm, t->rank, sig_addr);
+  return awake;
 }
 
 /*
@@ -136,9 +140,9 @@ static int start(struct operation *o, struct tmb_op *op) {
   if (tmb_transfer_device(t)) return with_device(o, op, begun);
   if (tmb_transfer_direct(t)) {
     tmb_transfer_copy(t);
-    change(t, o->sig_addr, a);
+    const bool copied = change(t, o->sig_addr, a) && !t->is_get;
     count(t);
-    record(begun, o, NULL);
+    record(begun, o, NULL, copied);
     return 0;
   }
   const struct tmb_rma rma = {.peer = tmb_jobrank(t->tm, t->rank),
@@ -153,7 +157,7 @@ static int start(struct operation *o, struct tmb_op *op) {
   const struct tmb_signal signal = {o->sig_addr, a->value, (uint32_t)a->op};
   const int rc =
       t->is_get ? tmb_peer_get_signal(&rma, &signal) : tmb_peer_put_signal(&rma, &signal);
-  if (rc == 0) record(begun, o, op);
+  if (rc == 0) record(begun, o, op, false);
   if (t->is_get) return rc;
   if (rc == 0 && op && a->lc_opt == GEX_EVENT_NOW) tmb_op_wait_local(op);
   return rc;

@@ -172,7 +172,7 @@ static void record(uint64_t begun, const gexx_Sem_Handle_t *h, uint64_t n, size_
                                        .bytes = nbytes,
                                        .object = h->gexx_addr,
                                        .value = n};
-  tmb_record_signal(begun, &like, NULL);
+  tmb_record_signal(begun, &like, NULL, counter_of(h) != NULL);
 }
 
 static void add_posts(const gexx_Sem_Handle_t *h, uint64_t *count, uint64_t n, size_t nbytes) {

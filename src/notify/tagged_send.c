@@ -99,7 +99,7 @@ void tmb_tagged_record(uint64_t begun, const struct tmb_tagged_send *s, const st
                                        .bytes = t->nbytes,
                                        .object = (uintptr_t)t->remote,
                                        .value = s->tag};
-  tmb_record_signal(begun, &like, op);
+  tmb_record_signal(begun, &like, op, false);
 }
 
 struct tmb_tagged tmb_tagged_of(const struct tmb_tagged_send *s) {

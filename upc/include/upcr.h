@@ -85,12 +85,31 @@ extern char *upcr_base[UPCR_THREADS_MAX];
 extern char *const upcr_base[UPCR_THREADS_MAX];
 #endif
 
-/* Accesses to memory that is not mapped here. */
-UPCR_SELDOM unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes);
-UPCR_SELDOM void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes);
-UPCR_SELDOM void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned long bytes);
+/* Accesses to memory that is not mapped here. `from`: where the program makes the access, for
+ * traces: the return address of a call that the program does not leave by. */
+UPCR_SELDOM unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes, const void *from);
+UPCR_SELDOM void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes,
+                              const void *from);
+UPCR_SELDOM void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned long bytes,
+                                     const void *from);
 UPCR_SELDOM void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes);
 UPCR_SELDOM void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes);
+#ifdef UPCR_RUNTIME /* the same of the run-time library, which is no place in the program */
+void rt_far_getn(void *dest, upcr_pts_t p, unsigned long bytes);
+void rt_far_putn(upcr_pts_t p, const void *src, unsigned long bytes);
+void rt_far_complete(void);
+# define UPCR_FAR_GETN     rt_far_getn
+# define UPCR_FAR_PUTN     rt_far_putn
+# define UPCR_FAR_COMPLETE rt_far_complete
+# define UPCR_FROM         ((const void *)0)
+#else
+# define UPCR_FAR_GETN     upcr_far_getn
+# define UPCR_FAR_PUTN     upcr_far_putn
+# define UPCR_FAR_COMPLETE upcr_far_complete
+# define UPCR_FROM         __builtin_return_address(0)
+#endif
+/* Behind a call that is to return here: nothing is done, but the call is no jump. */
+#define UPCR_RETURNS __asm__ __volatile__("")
 unsigned long upcr_getbits(upcr_pts_t p, unsigned long first, int width, int is_signed,
                            int is_strict);
 unsigned long upcr_putbits(upcr_pts_t p, unsigned long first, int width, int is_signed,
@@ -340,7 +359,7 @@ UPCR_INLINE void *upcr_local(upcr_pts_t p) {
 /* Relaxed puts to memory that is not mapped here are in progress when they return; here they end.
  */
 UPCR_INLINE void upcr_complete(void) {
-  if (__builtin_expect(upcr_under_way != 0, 0)) upcr_far_complete();
+  if (__builtin_expect(upcr_under_way != 0, 0)) UPCR_FAR_COMPLETE();
 }
 /* All earlier accesses of this thread are complete; also the compiler's. */
 UPCR_INLINE void upcr_fence(void) {

@@ -56,24 +56,46 @@
   UPCR_AT##FORM ARGUMENTS;                                                         \
   const char *base = upcr_base[thread];                                            \
   if (__builtin_expect(base != 0, 1)) return upcr_load##NAME(base + at);           \
-  return upcr_far_get##NAME(at, thread);                                           \
+  const T value = upcr_far_get##NAME(at, thread);                                  \
+  UPCR_RETURNS;                                                                    \
+  return value;                                                                    \
  }                                                                                 \
  UPCR_INLINE void upcr_put##NAME##FORM(UPCR_LIST PARAMETERS, T value) {            \
+  UPCR_AT##FORM ARGUMENTS;                                                         \
+  char *base = upcr_base[thread];                                                  \
+  if (__builtin_expect(base != 0, 1)) {                                            \
+   upcr_store##NAME(base + at, value);                                             \
+  } else {                                                                         \
+   upcr_far_put##NAME(at, thread, value);                                          \
+   UPCR_RETURNS;                                                                   \
+  }                                                                                \
+ }                                                                                 \
+ UPCR_ACCESSED T upcr_get##NAME##FORM##_called(UPCR_LIST PARAMETERS) {             \
+  UPCR_AT##FORM ARGUMENTS;                                                         \
+  const char *base = upcr_base[thread];                                            \
+  if (__builtin_expect(base != 0, 1)) return upcr_load##NAME(base + at);           \
+  return upcr_far_get_from##NAME(at, thread, UPCR_FROM);                           \
+ }                                                                                 \
+ UPCR_ACCESSED void upcr_put##NAME##FORM##_called(UPCR_LIST PARAMETERS, T value) { \
   UPCR_AT##FORM ARGUMENTS;                                                         \
   char *base = upcr_base[thread];                                                  \
   if (__builtin_expect(base != 0, 1))                                              \
    upcr_store##NAME(base + at, value);                                             \
   else                                                                             \
-   upcr_far_put##NAME(at, thread, value);                                          \
- }                                                                                 \
- UPCR_ACCESSED T upcr_get##NAME##FORM##_called(UPCR_LIST PARAMETERS) {             \
-  return upcr_get##NAME##FORM ARGUMENTS;                                           \
- }                                                                                 \
- UPCR_ACCESSED void upcr_put##NAME##FORM##_called(UPCR_LIST PARAMETERS, T value) { \
-  upcr_put##NAME##FORM(UPCR_LIST ARGUMENTS, value);                                \
+   upcr_far_put_from##NAME(at, thread, value, UPCR_FROM);                          \
+ }
+
+/* The far accesses as the inline forms call them: each is at a place of the program. */
+#define UPCR_FAR(NAME, T)                                                                    \
+ UPCR_ACCESSED UPCR_SELDOM T upcr_far_get##NAME(unsigned long at, long thread) {             \
+  return upcr_far_get_from##NAME(at, thread, UPCR_FROM);                                     \
+ }                                                                                           \
+ UPCR_ACCESSED UPCR_SELDOM void upcr_far_put##NAME(unsigned long at, long thread, T value) { \
+  upcr_far_put_from##NAME(at, thread, value, UPCR_FROM);                                     \
  }
 
 #define UPCR_FORMS(NAME, T)                                                             \
+ UPCR_FAR(NAME, T)                                                                      \
  UPCR_FORM(NAME, T, , (upcr_pts_t p), (p))                                              \
  UPCR_FORM(NAME, T, _0, (upcr_pts_t p, long bytes), (p, bytes))                         \
  UPCR_FORM(NAME, T, _1, (upcr_pts_t p, long k, unsigned long size, long bytes),         \
@@ -99,29 +121,30 @@
  }
 
 /* Those of a type T that has the size of the integer I. */
-#define UPCR_ACCESS(NAME, T, I)                                                              \
- typedef T upcr_mem##NAME __attribute__((__may_alias__, __aligned__(1)));                    \
- UPCR_INLINE T upcr_load##NAME(const char *at) {                                             \
-  return *(const upcr_mem##NAME *)(const void *)at;                                          \
- }                                                                                           \
- UPCR_INLINE void upcr_store##NAME(char *at, T value) {                                      \
-  *(upcr_mem##NAME *)(void *)at = value;                                                     \
- }                                                                                           \
- UPCR_ACCESSED UPCR_SELDOM T upcr_far_get##NAME(unsigned long at, long thread) {             \
-  const union {                                                                              \
-   I i;                                                                                      \
-   T t;                                                                                      \
-  } u = {(I)upcr_far_get(upcr_make(at, 0, (unsigned long)thread), sizeof(T))};               \
-  return u.t;                                                                                \
- }                                                                                           \
- UPCR_ACCESSED UPCR_SELDOM void upcr_far_put##NAME(unsigned long at, long thread, T value) { \
-  union {                                                                                    \
-   I i;                                                                                      \
-   T t;                                                                                      \
-  } u;                                                                                       \
-  u.t = value;                                                                               \
-  UPCR_FAR_PUT(upcr_make(at, 0, (unsigned long)thread), u.i, sizeof(T));                     \
- }                                                                                           \
+#define UPCR_ACCESS(NAME, T, I)                                                           \
+ typedef T upcr_mem##NAME __attribute__((__may_alias__, __aligned__(1)));                 \
+ UPCR_INLINE T upcr_load##NAME(const char *at) {                                          \
+  return *(const upcr_mem##NAME *)(const void *)at;                                       \
+ }                                                                                        \
+ UPCR_INLINE void upcr_store##NAME(char *at, T value) {                                   \
+  *(upcr_mem##NAME *)(void *)at = value;                                                  \
+ }                                                                                        \
+ UPCR_INLINE T upcr_far_get_from##NAME(unsigned long at, long thread, const void *from) { \
+  const union {                                                                           \
+   I i;                                                                                   \
+   T t;                                                                                   \
+  } u = {(I)upcr_far_get(upcr_make(at, 0, (unsigned long)thread), sizeof(T), from)};      \
+  return u.t;                                                                             \
+ }                                                                                        \
+ UPCR_INLINE void upcr_far_put_from##NAME(unsigned long at, long thread, T value,         \
+                                          const void *from) {                             \
+  union {                                                                                 \
+   I i;                                                                                   \
+   T t;                                                                                   \
+  } u;                                                                                    \
+  u.t = value;                                                                            \
+  UPCR_FAR_PUT(upcr_make(at, 0, (unsigned long)thread), u.i, sizeof(T), from);            \
+ }                                                                                        \
  UPCR_FORMS(NAME, T)
 UPCR_ACCESS(1, unsigned char, unsigned char)
 UPCR_ACCESS(2, unsigned short, unsigned short)
@@ -146,13 +169,17 @@ UPCR_INLINE void upcr_storep(char *to, upcr_pts_t value) {
   __atomic_store_n(at, (unsigned long)value, __ATOMIC_RELAXED);
   __atomic_store_n(at + 1, upcr_addrfield(value), __ATOMIC_RELEASE);
 }
-UPCR_ACCESSED UPCR_SELDOM upcr_pts_t upcr_far_getp(unsigned long at, long thread) {
+/* These are large, and so are served as any type; traces do not know their place. */
+UPCR_INLINE upcr_pts_t upcr_far_get_fromp(unsigned long at, long thread, const void *from) {
   upcr_pts_t value = 0;
-  upcr_far_getn(&value, upcr_make(at, 0, (unsigned long)thread), sizeof value);
+  (void)from;
+  UPCR_FAR_GETN(&value, upcr_make(at, 0, (unsigned long)thread), sizeof value);
   return value;
 }
-UPCR_ACCESSED UPCR_SELDOM void upcr_far_putp(unsigned long at, long thread, upcr_pts_t value) {
-  upcr_far_putn(upcr_make(at, 0, (unsigned long)thread), &value, sizeof value);
+UPCR_INLINE void upcr_far_put_fromp(unsigned long at, long thread, upcr_pts_t value,
+                                    const void *from) {
+  (void)from;
+  UPCR_FAR_PUTN(upcr_make(at, 0, (unsigned long)thread), &value, sizeof value);
 }
 UPCR_FORMS(p, upcr_pts_t)
 #else
@@ -163,17 +190,21 @@ UPCR_ACCESS(p, upcr_pts_t, unsigned long)
 
 UPCR_INLINE void upcr_getn(void *dest, upcr_pts_t p, unsigned long bytes) {
   const char *at = upcr_mapped(p);
-  if (__builtin_expect(at != 0, 1))
+  if (__builtin_expect(at != 0, 1)) {
     __builtin_memcpy(dest, at, bytes);
-  else
-    upcr_far_getn(dest, p, bytes);
+  } else {
+    UPCR_FAR_GETN(dest, p, bytes);
+    UPCR_RETURNS;
+  }
 }
 UPCR_INLINE void upcr_putn(upcr_pts_t p, const void *src, unsigned long bytes) {
   char *at = upcr_mapped(p);
-  if (__builtin_expect(at != 0, 1))
+  if (__builtin_expect(at != 0, 1)) {
     __builtin_memcpy(at, src, bytes);
-  else
-    upcr_far_putn(p, src, bytes);
+  } else {
+    UPCR_FAR_PUTN(p, src, bytes);
+    UPCR_RETURNS;
+  }
 }
 UPCR_INLINE void upcr_getns(void *dest, upcr_pts_t p, unsigned long bytes) {
   upcr_before_strict_get();

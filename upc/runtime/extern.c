@@ -101,7 +101,7 @@ void *bupc_extern_all_alloc(size_t blocks, size_t bytes) {
 /* Names memory of a thread by the address that this thread, or that one, has for it. */
 static upcr_pts_t named(void *p, int thread) {
   if (!p) return 0;
-  const char *base = upcr_base[thread] ? upcr_base[thread] : (char *)rt.owner_base[thread];
+  const char *base = rt.mapped[thread] ? rt.mapped[thread] : (char *)rt.owner_base[thread];
   uint64_t offset = (uint64_t)((char *)p - base);
   if (offset >= rt.bytes) offset = (uint64_t)((char *)p - rt.memory);
   return upcr_make(offset, 0, (unsigned long)thread);
@@ -131,5 +131,5 @@ void *tombolo_upc_peer_address(const void *p, int thread, void **owner) {
              "thread",
              p, thread);
   if (owner) *owner = (void *)(rt.owner_base[thread] + offset);
-  return upcr_base[thread] ? upcr_base[thread] + offset : NULL;
+  return rt.mapped[thread] ? rt.mapped[thread] + offset : NULL;
 }

@@ -220,7 +220,7 @@ static long thread_at(uintptr_t at, uint64_t *offset) {
   long thread = -1;
   *offset = RT_ADDR_MAX;
   for (int t = 0; t < upcr_threads; t++) {
-    const uintptr_t base = (uintptr_t)upcr_base[t];
+    const uintptr_t base = (uintptr_t)rt.mapped[t];
     if (!base || at < base || at - base >= *offset) continue;
     *offset = at - base;
     thread = t;

@@ -60,7 +60,7 @@ double bupc_tick_overheadus(void) {
 }
 
 void *upc_cast(upcr_pts_t p) {
-  return upcr_addrfield(p) && upcr_threadof(p) < upcr_threads ? upcr_mapped(p) : NULL;
+  return upcr_addrfield(p) && upcr_threadof(p) < upcr_threads ? rt_mapped(p) : NULL;
 }
 
 void *bupc_cast(upcr_pts_t p) {
@@ -72,19 +72,19 @@ int bupc_castable(upcr_pts_t p) {
 }
 
 int bupc_thread_castable(unsigned thread) {
-  return thread < (unsigned)upcr_threads && upcr_base[thread];
+  return thread < (unsigned)upcr_threads && rt.mapped[thread];
 }
 
 thread_info_t upc_thread_info(size_t thread) {
-  const int all = thread < (size_t)upcr_threads && upcr_base[thread] ? 15 : 0;
+  const int all = thread < (size_t)upcr_threads && rt.mapped[thread] ? 15 : 0;
   return (thread_info_t){all, all};
 }
 
 upcr_pts_t bupc_inverse_cast(void *local) {
   const char *at = local;
   for (int t = 0; local && t < upcr_threads; t++)
-    if (upcr_base[t] && at >= upcr_base[t] && (uint64_t)(at - upcr_base[t]) < rt.bytes)
-      return upcr_make((uint64_t)(at - upcr_base[t]), 0, (unsigned long)t);
+    if (rt.mapped[t] && at >= rt.mapped[t] && (uint64_t)(at - rt.mapped[t]) < rt.bytes)
+      return upcr_make((uint64_t)(at - rt.mapped[t]), 0, (unsigned long)t);
   return 0;
 }
 
@@ -107,13 +107,13 @@ int bupc_dump_shared(upcr_pts_t p, char *buf, int maxlen) {
     snprintf(buf, (size_t)maxlen, "<NULL>");
   else
     snprintf(buf, (size_t)maxlen, "<address=%p (addrfield=%#lx), thread=%d, phase=%lu>",
-             (void *)upcr_mapped(p), upcr_addrfield(p), upcr_threadof(p), upcr_phaseof(p));
+             (void *)rt_mapped(p), upcr_addrfield(p), upcr_threadof(p), upcr_phaseof(p));
   return 0;
 }
 
 unsigned bupc_thread_distance(int x, int y) {
   if (x == y) return 0;
-  const bool here = upcr_base[x] && upcr_base[y];
+  const bool here = rt.mapped[x] && rt.mapped[y];
   return here ? 100 : 300;
 }
 

@@ -55,8 +55,13 @@ struct upcr_state {
   uint64_t bytes;           /* of each thread's memory */
   uint64_t heap, heap_half; /* offsets: the global heap, the threads' own heaps */
   uintptr_t *owner_base;    /* [threads]: address of the memory in its owner's address space */
-  char **counters;          /* [threads]: of their semaphores, as gexx_sem_counters says */
+  char **mapped;   /* [threads]: where the memory is mapped here, or NULL. upcr_base is the same
+                      table,   but while events are recorded that has this thread's memory alone: then
+                      the   accesses of programs come to far.c */
+  char **counters; /* [threads]: of their semaphores, as gexx_sem_counters says */
   bool ready, ended;
+  bool traced;               /* events are recorded, or operations counted */
+  gexx_WaitInfo_t statement; /* of the program, whose access goes on: RT_SITE; caller NULL: none */
   uint64_t *held;  /* [GEXX_WAIT_HELD_COUNT] locks of this thread, as `tombolo why` shows them */
   bool all_mapped; /* the memory of all threads is mapped here */
 #ifdef UPCR_WIDE
@@ -76,6 +81,27 @@ __attribute__((noreturn, format(printf, 1, 2))) void rt_fatal(const char *format
 static inline struct upcr_root *rt_own_root(void) {
   return (struct upcr_root *)(void *)(rt.memory + RT_GUARD);
 }
+
+/* Where p lies here; NULL where its memory is not mapped. */
+static inline char *rt_mapped(upcr_pts_t p) {
+  char *base = rt.mapped[upcr_threadof(p)];
+  return base ? base + upcr_addrfield(p) : base;
+}
+
+/* While events are recorded, those until the end of the block are of this access of the program,
+ * unless it is a part of another one. in from: return address of the access; NULL: not known. */
+static inline bool rt_site(const char *call, const void *from) {
+  if (__builtin_expect(!rt.traced, 1) || rt.statement.caller) return false;
+  rt.statement.call = call;
+  rt.statement.caller = from;
+  return true;
+}
+static inline void rt_site_end(const bool *begun) {
+  if (*begun) rt.statement.caller = NULL;
+}
+#define RT_SITE_FROM(call, from) \
+ __attribute__((cleanup(rt_site_end), unused)) const bool rt_site_begun = rt_site((call), (from))
+#define RT_SITE(call) RT_SITE_FROM(call, __builtin_return_address(0))
 
 /* What a thread waits in, for `tombolo why`: name and place of the call in the program. */
 #define RT_WAIT(name, who)                                                            \

@@ -74,6 +74,19 @@ static char **make_table(void) {
 }
 #endif
 
+/* While events are recorded, rt.mapped is a table of its own, and upcr_base has this thread alone.
+ */
+static void make_mapped(void) {
+#ifdef UPCR_WIDE
+  const size_t count = (size_t)upcr_threads;
+#else
+  const size_t count = UPCR_THREADS_MAX; /* also for pointers whose thread does not exist */
+#endif
+  rt.traced = gexx_Trace_Follow(&rt.statement);
+  rt.mapped = rt.traced ? calloc(count, sizeof *rt.mapped) : upcr_base;
+  if (!rt.mapped) rt_fatal("out of memory for a table of %d threads", upcr_threads);
+}
+
 static void find_peers(void) {
   rt.owner_base = calloc((size_t)upcr_threads, sizeof *rt.owner_base);
   rt.counters = calloc((size_t)upcr_threads, sizeof *rt.counters);
@@ -83,6 +96,7 @@ static void find_peers(void) {
 #endif
   if (!rt.owner_base || !rt.counters)
     rt_fatal("out of memory for a table of %d threads", upcr_threads);
+  make_mapped();
   rt.all_mapped = true;
   uint64_t least = rt.bytes;
   for (int t = 0; t < upcr_threads; t++) {
@@ -91,8 +105,9 @@ static void find_peers(void) {
     gex_Event_Wait(gex_EP_QueryBoundSegmentNB(rt.tm, (gex_Rank_t)t, &owner, &here, &bytes, 0));
     rt.owner_base[t] = (uintptr_t)owner;
     rt.counters[t] = gexx_sem_counters((gex_Rank_t)t);
-    upcr_base[t] = t == upcr_mythread ? rt.memory : here;
-    rt.all_mapped = rt.all_mapped && upcr_base[t];
+    rt.mapped[t] = t == upcr_mythread ? rt.memory : here;
+    rt.all_mapped = rt.all_mapped && rt.mapped[t];
+    if (t == upcr_mythread) upcr_base[t] = rt.memory;
     if (bytes < least) least = bytes;
   }
   rt.bytes = least; /* one layout for all */
@@ -101,7 +116,7 @@ static void find_peers(void) {
 /* Accesses through null are to fail: nothing lies in the first page of a thread's memory. */
 static void guard_null(void) {
   for (int t = 0; t < upcr_threads; t++)
-    if (upcr_base[t]) mprotect(upcr_base[t], RT_GUARD, PROT_NONE);
+    if (rt.mapped[t]) mprotect(rt.mapped[t], RT_GUARD, PROT_NONE);
 }
 
 /* Gives the static shared objects their places. */
@@ -125,6 +140,8 @@ static void place_objects(const struct upcr_object *const *objects, size_t count
 
 static void initialise(const struct upcr_object *const *objects, size_t count,
                        upcr_init *const *inits, size_t init_count) {
+  const bool traced = rt.traced;
+  rt.traced = false; /* this is no access of the program */
   for (size_t i = 0; upcr_mythread == 0 && i < count; i++) {
     const struct upcr_object *o = objects[i];
     if (!o->data) continue;
@@ -133,6 +150,7 @@ static void initialise(const struct upcr_object *const *objects, size_t count,
     const unsigned long room = o->block ? own * (unsigned long)upcr_threads : own;
     upcr_spread(*o->address, o->data, o->count < room ? o->count : room, o->elem_bytes, o->block);
   }
+  rt.traced = traced;
   for (size_t i = 0; i < init_count; i++) inits[i]();
 }
 

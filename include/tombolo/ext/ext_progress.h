@@ -88,10 +88,12 @@ GEXX_API void gexx_Trace_Mark(const char *name);
 
 /* For run-time libraries: says where they note which statement of the program runs. While events
  * are recorded (TOMBOLO_TRACE) each one names the statement (`call`) and its place in the program
- * (`caller`). [in] statement: read by this process until the job ends; NULL: no more. Restricted
+ * (`caller`). [in] statement: read by this process until the job ends; NULL: no more. Returns 1
+ * while events are recorded or operations counted, else 0: a run-time library that reaches memory
+ * of other processes by load and store calls gex_RMA_* instead, so that these are seen. Restricted
  * context: yes. */
 struct gexx_waitinfo;
-GEXX_API void gexx_Trace_Follow(const struct gexx_waitinfo *statement);
+GEXX_API int gexx_Trace_Follow(const struct gexx_waitinfo *statement);
 
 #ifdef __cplusplus
 }

@@ -43,6 +43,21 @@ static uint64_t address_of(const char *file, uint64_t offset) {
   return address;
 }
 
+/* Skip what is inlined from the headers of the UPC compiler: the place is where the program uses
+ * it. Addr2line gives two lines for each function, the innermost first. */
+static char *skip_access(char *text) {
+  for (;;) {
+    char *place = strchr(text, '\n');
+    char *next = place ? strchr(place + 1, '\n') : NULL;
+    if (!next || !next[1] || !strchr(next + 1, '\n')) return text;
+    *next = '\0';
+    const bool inner = strstr(place, "/upcr.h:") || strstr(place, "/upcr_access.h:");
+    *next = '\n';
+    if (!inner) return text;
+    text = next + 1;
+  }
+}
+
 /* Words from two lines of addr2line: the function, the file with its line. */
 static bool words_of(char *text, char *to, size_t bytes) {
   char *place = strchr(text, '\n');
@@ -66,18 +81,19 @@ static bool words_of(char *text, char *to, size_t bytes) {
 
 void tmb_source_words(const char *file, uint64_t address, char *words) {
   static const char *const tools[] = {"addr2line", "eu-addr2line"};
-  char text[1024], at[32];
+  char text[4096], at[32];
   snprintf(at, sizeof at, "0x%llx", (unsigned long long)(address - 1));
   for (size_t i = 0; address && i < TMB_ARRAY_LEN(tools); i++) {
     char *const argv[] = {(char *)(uintptr_t)tools[i],
                           (char *)(uintptr_t) "-f",
+                          (char *)(uintptr_t) "-i",
                           (char *)(uintptr_t) "-C",
                           (char *)(uintptr_t) "-e",
                           (char *)(uintptr_t)file,
                           at,
                           NULL};
     if (tmb_command_output(argv, text, sizeof text, TOOL_MS) &&
-        words_of(text, words, TMB_SEEN_SOURCE))
+        words_of(skip_access(text), words, TMB_SEEN_SOURCE))
       return;
   }
   const char *base = strrchr(file, '/');

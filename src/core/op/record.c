@@ -19,7 +19,6 @@
 #include "net/message.h"
 #include "os/os.h"
 #include "os/process/code.h"
-#include "os/processor/ticks.h"
 #include "os/sync/lock.h"
 
 #include <gasnetex_ext.h>
@@ -28,11 +27,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_SLOTS 4096u /* of the table of names, a power of two */
-#define WAITS      4     /* nested waits of a thread that are told apart */
-#define REGIONS    32    /* nested regions of a thread that are recorded */
-#define AHEAD      4u    /* slots that are fetched before they are written */
-#define PLACES     256u  /* places in the program that are remembered, a power of two */
+#define NAME_SLOTS 4096u  /* of the table of names, a power of two */
+#define WAITS      4      /* nested waits of a thread that are told apart */
+#define REGIONS    32     /* nested regions of a thread that are recorded */
+#define AHEAD      8u     /* slots that are fetched before they are written */
+#define COPY_BYTES 64u    /* a copy of at most so many bytes takes less than the clock shows */
+#define TOUCHED    65536u /* events whose memory is taken at start */
+#define PLACES     256u   /* places in the program that are remembered, a power of two */
 
 static struct tmb_lock names_lock;
 static struct {
@@ -40,10 +41,10 @@ static struct {
   uint32_t used;             /* slots */
 } names TMB_GUARDED_BY(names_lock);
 
-/* Names of places in the program, by address of the code. */
+/* Names of places in the program by address of the code, and of constant texts. */
 static struct {
-  const char *call; /* the statement, or NULL */
-  const void *code;
+  const char *call; /* the statement, or NULL; a constant text */
+  const void *code; /* NULL: a constant text */
   uint32_t name;
 } place[PLACES] TMB_GUARDED_BY(names_lock);
 
@@ -104,14 +105,18 @@ static struct inside *inside(void) {
   return inside_of_thread ? inside_of_thread : make_inside();
 }
 
-uint64_t tmb_record_now(void) {
-  return tmb_os_ticks_now();
+/* Have the kernel give the pages of the ring now, up to the default's size: each costs as much as
+ * twenty records. */
+static void touch(struct tmb_trace_area *area) {
+  const uint64_t events = TMB_MIN(area->capacity, (uint64_t)TOUCHED);
+  for (uint64_t i = 0; i < events; i += 4096 / sizeof area->event[0])
+    tmb_store_rlx(&area->event[i].seq, 0u);
 }
 
 void tmb_record_init(void) {
   struct tmb_trace_area *area = tmb_boot_trace(&tmb_job.boot);
   struct tmb_status_stats *page = &tmb_job.status->stats;
-  page->tick0 = tmb_record_now();
+  page->tick0 = tmb_os_ticks_now();
   page->ns0 = tmb_os_now_ns();
   page->on = tmb_cfg_bool(TMB_CFG_STATS);
   if (page->on) tmb_job.counted = true;
@@ -122,6 +127,7 @@ void tmb_record_init(void) {
     if (!messages.sent[i] || !messages.handled[i])
       tmb_fatal("out of memory for the trace of %u ranks", tmb_job.size);
   }
+  touch(area);
   tmb_job.counted = true;
   tmb_job.special |= TMB_SPECIAL_COUNT;
   tmb_job.trace = area;
@@ -183,16 +189,36 @@ uint32_t tmb_record_name(const char *text) {
   return name;
 }
 
+/* Place of a pair in the table of places. */
+static uint32_t place_slot(const char *call, const void *code) {
+  const uint64_t key = (uintptr_t)code ^ (uint64_t)(uintptr_t)call << 20;
+  return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PLACES;
+}
+
+/* The name of a text that stays as it is: found by its address. */
+static uint32_t constant_name(const char *text) {
+  if (!text || !text[0]) return 0;
+  tmb_lock_acquire(&names_lock);
+  const uint32_t i = place_slot(text, NULL);
+  if (place[i].call != text || place[i].code) {
+    place[i].call = text;
+    place[i].code = NULL;
+    place[i].name = find_name(text);
+  }
+  const uint32_t name = place[i].name;
+  tmb_lock_release(&names_lock);
+  return name;
+}
+
 /* The name of a place in the program: file and address in that, behind the statement, if there is
  * one, and a tabulator. */
 static uint32_t place_name(const char *call, const void *code) {
-  char text[TMB_OS_CODE_BYTES + 32];
-  const int used = call ? snprintf(text, 32, "%.30s\t", call) : 0;
   if (!code) return 0;
   tmb_lock_acquire(&names_lock);
-  const uint64_t key = (uintptr_t)code ^ (uint64_t)(uintptr_t)call << 20;
-  const uint32_t i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PLACES;
+  const uint32_t i = place_slot(call, code);
   if (place[i].code != code || place[i].call != call) {
+    char text[TMB_OS_CODE_BYTES + 32];
+    const int used = call ? snprintf(text, 32, "%.30s\t", call) : 0;
     place[i].code = code;
     place[i].call = call;
     place[i].name =
@@ -212,9 +238,9 @@ static uint16_t thread_of(uint8_t kind) {
 }
 
 /* The statement that runs, in the upper half of the name. */
-static uint32_t statement_of(uint8_t kind) {
+static inline uint32_t statement_of(uint8_t kind) {
   const struct gexx_waitinfo *s = tmb_load_rlx(&followed);
-  if (!s || kind == TMB_TRACE_STATEMENT || kind == TMB_TRACE_HANDLER) return 0;
+  if (TMB_LIKELY(!s) || kind == TMB_TRACE_STATEMENT || kind == TMB_TRACE_HANDLER) return 0;
   return place_name(s->call, s->caller) << 16;
 }
 
@@ -225,8 +251,9 @@ static uint64_t next_number(struct tmb_trace_area *area) {
   return n;
 }
 
-/* Write an event into the next slot. Returns its number, from 1. */
-static uint64_t write_event(const struct tmb_trace_event *event) {
+/* Write an event into the next slot. Returns its number, from 1. Inline: callers make the event
+ * from what they have in registers. */
+static TMB_ALWAYS_INLINE uint64_t put_event(const struct tmb_trace_event *event) {
   struct tmb_trace_area *area = tmb_job.trace;
   const uint64_t n = next_number(area);
   struct tmb_trace_event *slot = &area->event[n & (area->capacity - 1)];
@@ -247,8 +274,12 @@ static uint64_t write_event(const struct tmb_trace_event *event) {
   return n + 1;
 }
 
+static TMB_NOINLINE uint64_t write_event(const struct tmb_trace_event *event) {
+  return put_event(event);
+}
+
 void tmb_record_begin(struct tmb_record *record) {
-  if (!record->event.begin) record->event.begin = tmb_record_now();
+  if (!record->event.begin) record->event.begin = tmb_os_ticks_now();
   record->number = write_event(&record->event);
 }
 
@@ -264,50 +295,74 @@ static void set_end(struct tmb_record *record, uint64_t now) {
 }
 
 void tmb_record_close(struct tmb_record *record) {
-  if (record->number && tmb_job.trace) set_end(record, tmb_record_now());
+  if (record->number && tmb_job.trace) set_end(record, tmb_os_ticks_now());
 }
 
 void tmb_record_event(const struct tmb_trace_event *event) {
   struct tmb_trace_event e = *event;
-  e.end = tmb_record_now();
+  e.end = tmb_os_ticks_now();
   if (!e.begin) e.begin = e.end;
   (void)write_event(&e);
+}
+
+/* When a copy ended that began at `begun`. */
+static uint64_t end_of_copy(uint64_t begun, size_t bytes) {
+  return bytes <= COPY_BYTES && !tmb_job.status->stats.on ? begun : tmb_os_ticks_now();
 }
 
 void tmb_record_operation(uint64_t begun, uint32_t what, uint32_t peer, size_t bytes,
                           const void *object, const void *op) {
   if (!begun) return;
-  const uint64_t end = tmb_record_now();
+  const uint64_t end = tmb_os_ticks_now();
   sum_operation(begun, end);
   if (!tmb_job.trace) return;
-  (void)write_event(&(struct tmb_trace_event){.begin = begun,
-                                              .end = end,
-                                              .kind = TMB_TRACE_OPERATION,
-                                              .what = (uint8_t)what,
-                                              .peer = peer,
-                                              .bytes = bytes,
-                                              .object = (uintptr_t)object,
-                                              .number = (uintptr_t)op});
+  (void)put_event(&(struct tmb_trace_event){.begin = begun,
+                                            .end = end,
+                                            .kind = TMB_TRACE_OPERATION,
+                                            .what = (uint8_t)what,
+                                            .peer = peer,
+                                            .bytes = bytes,
+                                            .object = (uintptr_t)object,
+                                            .number = (uintptr_t)op});
 }
 
-void tmb_record_signal(uint64_t begun, const struct tmb_trace_event *like, const void *op) {
+void tmb_record_copy(uint64_t begun, uint32_t what, uint32_t peer, size_t bytes,
+                     const void *object) {
   if (!begun) return;
-  const uint64_t end = tmb_record_now();
+  const uint64_t end = what == TMB_WHAT_PUT ? end_of_copy(begun, bytes) : tmb_os_ticks_now();
   sum_operation(begun, end);
   if (!tmb_job.trace) return;
-  struct tmb_trace_event e = *like;
-  e.kind = TMB_TRACE_OPERATION;
-  e.begin = begun;
-  e.end = end;
-  e.number = (uintptr_t)op;
-  (void)write_event(&e);
+  (void)put_event(&(struct tmb_trace_event){.begin = begun,
+                                            .end = end,
+                                            .kind = TMB_TRACE_OPERATION,
+                                            .what = (uint8_t)what,
+                                            .peer = peer,
+                                            .bytes = bytes,
+                                            .object = (uintptr_t)object});
+}
+
+void tmb_record_signal(uint64_t begun, const struct tmb_trace_event *like, const void *op,
+                       bool copied) {
+  if (!begun) return;
+  const uint64_t end = copied ? end_of_copy(begun, like->bytes) : tmb_os_ticks_now();
+  sum_operation(begun, end);
+  if (!tmb_job.trace) return;
+  (void)put_event(&(struct tmb_trace_event){.begin = begun,
+                                            .end = end,
+                                            .kind = TMB_TRACE_OPERATION,
+                                            .what = like->what,
+                                            .peer = like->peer,
+                                            .bytes = like->bytes,
+                                            .object = like->object,
+                                            .value = like->value,
+                                            .number = (uintptr_t)op});
 }
 
 /* ---- messages */
 
 void tmb_record_sent(uint64_t begun, const struct tmb_am_out *out) {
   if (!begun) return;
-  const uint64_t end = tmb_record_now();
+  const uint64_t end = tmb_os_ticks_now();
   sum_operation(begun, end);
   if (!tmb_job.trace || out->handler < TMB_HANDLER_FIRST) return;
   const uint32_t number = tmb_fetch_add_rlx(&messages.sent[out->is_reply][out->peer], 1u) + 1;
@@ -331,7 +386,7 @@ void tmb_record_handler(const struct tmb_am_in *in, const char *name) {
                                            .bytes = in->category == TMB_AM_SHORT ? 0 : in->nbytes,
                                            .number = number,
                                            .value = in->handler,
-                                           .name = tmb_record_name(name)};
+                                           .name = constant_name(name)};
   tmb_record_begin(record);
 }
 
@@ -342,7 +397,7 @@ void tmb_record_handled(const struct tmb_am_in *in) {
 void tmb_record_call(struct tmb_record *record, uint64_t begun, const struct tmb_record_call *c) {
   record->number = 0;
   if (!begun) return;
-  sum_operation(begun, tmb_record_now());
+  sum_operation(begun, tmb_os_ticks_now());
   if (!tmb_job.trace) return;
   const uint64_t team = c->team == &tmb_job.team ? 0 : c->team->uid;
   record->event = (struct tmb_trace_event){
@@ -354,7 +409,7 @@ void tmb_record_call(struct tmb_record *record, uint64_t begun, const struct tmb
       .object = team,
       .number = (uint32_t)c->number | (uint64_t)tmb_record_name(c->team->calls->name) << 32,
       .value = (uintptr_t)c->op,
-      .name = tmb_record_name(c->algorithm)};
+      .name = constant_name(c->algorithm)};
   tmb_record_begin(record);
 }
 
@@ -383,7 +438,7 @@ void tmb_record_wait(const struct gexx_wait *wait) {
   if (in->waits.depth == WAITS) return;
   struct waiting *w = &in->waits.at[in->waits.depth++];
   w->wait = wait;
-  w->begun = tmb_record_now();
+  w->begun = tmb_os_ticks_now();
   w->steps = false;
   w->summed = 0;
   w->record.number = 0;
@@ -410,7 +465,7 @@ void tmb_record_steps(const struct gexx_wait *wait, struct tmb_why why) {
 void tmb_record_waited(const struct gexx_wait *wait) {
   struct waiting *w = entry_of(wait);
   if (!w) return;
-  const uint64_t now = tmb_record_now();
+  const uint64_t now = tmb_os_ticks_now();
   w->steps = false;
   if (tmb_job.status->stats.on) sum_wait(w, now);
   if (w->record.number && tmb_job.trace) set_end(&w->record, now);

@@ -16,6 +16,7 @@
 #include "boot/trace.h"
 #include "core/job.h"
 #include "core/op/status.h"
+#include "os/processor/ticks.h"
 
 struct tmb_am_in;
 struct gexx_waitinfo;
@@ -26,9 +27,8 @@ static inline bool tmb_recording(void) {
 }
 
 /* Now, in ticks, while events are recorded or operations counted; else 0. */
-uint64_t tmb_record_now(void);
 static inline uint64_t tmb_record_clock(void) {
-  return TMB_UNLIKELY(tmb_job.counted) ? tmb_record_now() : 0;
+  return TMB_UNLIKELY(tmb_job.counted) ? tmb_os_ticks_now() : 0;
 }
 
 /* Whether waits are recorded, or their time summed up. */
@@ -62,8 +62,15 @@ void tmb_record_event(const struct tmb_trace_event *event);
 void tmb_record_operation(uint64_t begun, uint32_t what, uint32_t peer, size_t bytes,
                           const void *object, const void *op);
 
-/* A put or get with a signal. */
-void tmb_record_signal(uint64_t begun, const struct tmb_trace_event *like, const void *op);
+/* A put or get that was nothing but a copy of these bytes here. A put of a few is in the store
+ * buffer before the clock has moved, so the clock is not read a second time: reading it costs as
+ * much as all else of the record. */
+void tmb_record_copy(uint64_t begun, uint32_t what, uint32_t peer, size_t bytes,
+                     const void *object);
+
+/* A put or get with a signal. in copied: it was nothing but a copy, and woke nobody. */
+void tmb_record_signal(uint64_t begun, const struct tmb_trace_event *like, const void *op,
+                       bool copied);
 
 /* A message was sent; the attempt began at `begun`. */
 void tmb_record_sent(uint64_t begun, const struct tmb_am_out *out);

@@ -135,8 +135,9 @@ void gexx_Trace_Mark(const char *name) {
   event('i', name);
 }
 
-void gexx_Trace_Follow(const struct gexx_waitinfo *statement) {
+int gexx_Trace_Follow(const struct gexx_waitinfo *statement) {
   tmb_record_follow(statement);
+  return tmb_job.counted;
 }
 
 void tmb_trace_mark(const char *text) {

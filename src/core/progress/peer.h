@@ -73,6 +73,12 @@ static inline bool tmb_peer_wake_unindexed(uint32_t jobrank) {
   return true;
 }
 
+/* Whether a near rank neither sleeps nor has an index of its signals: waking it does nothing. */
+static inline bool tmb_peer_is_awake(uint32_t jobrank) {
+  const struct tmb_near_ctl *ctl = tmb_near_ctl(&tmb_job.near, tmb_near_of(jobrank));
+  return !(tmb_load_rlx(&ctl->door.sleeping) | tmb_load_rlx(&ctl->door.indexed));
+}
+
 /* Wake threads of this process that sleep. Cheap when there are none. */
 static inline void tmb_wake_self(void) {
   tmb_near_wake_self(&tmb_job.near);

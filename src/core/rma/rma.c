@@ -33,7 +33,10 @@
   GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_NEVER_SELF | GEX_FLAG_PEER_NEVER_NBRHD)
 
 /* The remote range may lie outside the bound segment. */
-#define RMA_ANYWHERE (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)
+#define RMA_ANYWHERE   (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)
+
+/* More than a copy may be needed. */
+#define NO_SIMPLE_COPY (RMA_ANYWHERE | GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)
 
 /* One access. `is_get`: remote is the source. */
 struct access {
@@ -101,6 +104,14 @@ static bool direct(const struct access *a, intptr_t delta) {
   return tmb_segtab_maps(a->tm, a->rank, a->remote, a->nbytes);
 }
 
+static void copy(const struct access *a, intptr_t delta) {
+  void *mapped = gexx_rma_local(delta, a->remote);
+  if (a->is_get)
+    gexx_rma_copy(a->local, mapped, a->nbytes);
+  else
+    gexx_rma_copy(mapped, a->local, a->nbytes);
+}
+
 /* Serve a resolved access that is not empty. */
 static int serve(const struct access *a, struct tmb_op *op) {
   if (tmb_mk_involved(a->tm, a->rank))
@@ -115,11 +126,7 @@ static int serve(const struct access *a, struct tmb_op *op) {
                                               .op = op});
   const intptr_t delta = tmb_segtab_delta_of(a->tm, a->rank);
   if (direct(a, delta)) {
-    void *mapped = gexx_rma_local(delta, a->remote);
-    if (a->is_get)
-      gexx_rma_copy(a->local, mapped, a->nbytes);
-    else
-      gexx_rma_copy(mapped, a->local, a->nbytes);
+    copy(a, delta);
     return 0;
   }
   if (!(a->flags & RMA_ANYWHERE))
@@ -155,7 +162,22 @@ static int start(struct access *a, struct tmb_op *op) {
   return 0;
 }
 
+/* What most accesses are that come here because operations are counted or recorded: a copy, and
+ * done. Returns false, with nothing done, for all others. */
+static bool done_by_copy(const struct access *a) {
+  if (tmb_job.debug || tmb_job.lost || a->tm->reserved || (a->flags & NO_SIMPLE_COPY)) return false;
+  const uint64_t begun = tmb_record_clock();
+  const intptr_t delta = tmb_segtab_delta_of(a->tm, a->rank);
+  if (delta == GEXX_UNMAPPED) return false;
+  copy(a, delta);
+  const uint32_t peer = tmb_jobrank(a->tm, a->rank);
+  tmb_count(a->is_get ? GEXX_STATS_GET : GEXX_STATS_PUT, peer, a->nbytes);
+  tmb_record_copy(begun, a->is_get ? TMB_WHAT_GET : TMB_WHAT_PUT, peer, a->nbytes, a->remote);
+  return true;
+}
+
 static int blocking(struct access *a) {
+  if (done_by_copy(a)) return 0;
   struct tmb_op op = {.kind = TMB_OP_SINGLE};
   if (start(a, &op)) return 1;
   if (!tmb_op_done(&op, GEX_EC_ALL)) {
@@ -168,10 +190,12 @@ static int blocking(struct access *a) {
 }
 
 static int implicit(struct access *a) {
+  if (done_by_copy(a)) return 0;
   return start(a, tmb_thread_iop(tmb_thread())) ? 1 : 0;
 }
 
 static gex_Event_t with_event(struct access *a, uint32_t leaves) {
+  if (done_by_copy(a)) return GEX_EVENT_INVALID;
   if (!tmb_job.debug && !tmb_job.lost &&
       (a->nbytes == 0 || direct(a, tmb_segtab_delta_of(a->tm, a->rank)))) {
     (void)start(a, NULL);

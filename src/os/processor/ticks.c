@@ -27,7 +27,6 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 # include <cpuid.h>
-# include <x86intrin.h>
 #endif
 
 enum { CALIBRATION_NS = 10000000, SCALE_BITS = 32, BRACKETS = 16 };
@@ -38,18 +37,15 @@ struct reading {
   uint64_t ticks, ns;
 };
 
+bool tmb_os_ticks_counter;
+
 static struct reading start;
-static bool native;    /* atomic */
 static double rate_hz; /* ticks per second */
 static uint64_t scale; /* ns per tick, times 2^SCALE_BITS */
 static const char *source = "clock_gettime";
 
 #if defined(__x86_64__) || defined(__i386__)
 # define COUNTER_NAME "rdtsc"
-
-static inline uint64_t read_counter(void) {
-  return __rdtsc();
-}
 
 /* True if the counter runs at one rate in all power states, by the processor or by the kernel's
  * choice. */
@@ -68,12 +64,6 @@ static double counter_told_hz(void) {
 #elif defined(__aarch64__)
 # define COUNTER_NAME "cntvct_el0"
 
-static inline uint64_t read_counter(void) {
-  uint64_t now;
-  __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(now));
-  return now;
-}
-
 static bool counter_is_constant(void) {
   return true;
 }
@@ -86,9 +76,6 @@ static double counter_told_hz(void) {
 
 #else
 # define COUNTER_NAME "none"
-static inline uint64_t read_counter(void) {
-  return tmb_os_now_ns();
-}
 static bool counter_is_constant(void) {
   return false;
 }
@@ -102,9 +89,9 @@ static struct reading read_both(void) {
   struct reading best = {0, 0};
   uint64_t best_width = UINT64_MAX;
   for (int i = 0; i < BRACKETS; i++) {
-    const uint64_t before = read_counter();
+    const uint64_t before = tmb_os_ticks_read();
     const uint64_t ns = tmb_os_now_ns();
-    const uint64_t width = read_counter() - before;
+    const uint64_t width = tmb_os_ticks_read() - before;
     if (width >= best_width) continue;
     best_width = width;
     best = (struct reading){before + width / 2, ns};
@@ -115,18 +102,18 @@ static struct reading read_both(void) {
 static void choose_source(void) {
   const bool constant = counter_is_constant();
   if (constant) start = read_both();
-  tmb_store_rel(&native, constant);
+  tmb_store_rel(&tmb_os_ticks_counter, constant);
 }
 
 bool tmb_os_ticks_native(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  if (TMB_LIKELY(tmb_load_acq(&native))) return true;
+  if (TMB_LIKELY(tmb_load_acq(&tmb_os_ticks_counter))) return true;
   pthread_once(&once, choose_source);
-  return tmb_load_acq(&native);
+  return tmb_load_acq(&tmb_os_ticks_counter);
 }
 
-uint64_t tmb_os_ticks_now(void) {
-  return tmb_os_ticks_native() ? read_counter() : tmb_os_now_ns();
+uint64_t tmb_os_ticks_slow(void) {
+  return tmb_os_ticks_native() ? tmb_os_ticks_read() : tmb_os_now_ns();
 }
 
 /* Measures the counter's rate since the first reading, waiting until enough time has passed. */

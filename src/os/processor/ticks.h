@@ -10,6 +10,7 @@
 #ifndef TMB_OS_TICKS_H
 #define TMB_OS_TICKS_H
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 
 #include <stdbool.h>
@@ -20,8 +21,30 @@
  */
 bool tmb_os_ticks_native(void);
 
+/* The counter is known to be the source; atomic, read by tmb_os_ticks_now only. */
+extern bool tmb_os_ticks_counter;
+
+/* A tick where the counter is not known to be the source. */
+uint64_t tmb_os_ticks_slow(void);
+
+/* The processor's counter; of another processor the clock. */
+static inline uint64_t tmb_os_ticks_read(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  uint64_t now;
+  __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(now));
+  return now;
+#else
+  return tmb_os_ticks_slow();
+#endif
+}
+
 /* Current tick, of the chosen source. Threads: any. Cost: about 10 ns. */
-uint64_t tmb_os_ticks_now(void);
+static inline uint64_t tmb_os_ticks_now(void) {
+  return TMB_LIKELY(tmb_load_acq(&tmb_os_ticks_counter)) ? tmb_os_ticks_read()
+                                                         : tmb_os_ticks_slow();
+}
 
 /*
  * Nanoseconds of a number of ticks. Threads: any.

@@ -40,18 +40,21 @@ static upcr_pts_t at(upcr_pts_t p, size_t bytes) {
 }
 
 void upc_all_broadcast(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
+  RT_SITE("upc_all_broadcast");
   rt_coll_enter(flags);
   upc_memcpy(part(dst, upcr_mythread), src, n);
   rt_coll_leave(flags);
 }
 
 void upc_all_scatter(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
+  RT_SITE("upc_all_scatter");
   rt_coll_enter(flags);
   upc_memcpy(part(dst, upcr_mythread), at(src, n * (size_t)upcr_mythread), n);
   rt_coll_leave(flags);
 }
 
 void upc_all_gather(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
+  RT_SITE("upc_all_gather");
   rt_coll_enter(flags);
   upc_memcpy(at(dst, n * (size_t)upcr_mythread), part(src, upcr_mythread), n);
   rt_coll_leave(flags);
@@ -59,6 +62,7 @@ void upc_all_gather(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
 
 /* Each thread begins with its neighbour, so that not all read from the same one. */
 void upc_all_gather_all(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
+  RT_SITE("upc_all_gather_all");
   rt_coll_enter(flags);
   for (int k = 1; k <= upcr_threads; k++) {
     const int t = (upcr_mythread + k) % upcr_threads;
@@ -68,6 +72,7 @@ void upc_all_gather_all(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
 }
 
 void upc_all_exchange(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
+  RT_SITE("upc_all_exchange");
   rt_coll_enter(flags);
   for (int k = 1; k <= upcr_threads; k++) {
     const int t = (upcr_mythread + k) % upcr_threads;
@@ -78,6 +83,7 @@ void upc_all_exchange(upcr_pts_t dst, upcr_pts_t src, size_t n, int flags) {
 }
 
 void upc_all_permute(upcr_pts_t dst, upcr_pts_t src, upcr_pts_t perm, size_t n, int flags) {
+  RT_SITE("upc_all_permute");
   rt_coll_enter(flags);
   const int to = (int)upcr_get4(part(perm, upcr_mythread));
   if (to < 0 || to >= upcr_threads)

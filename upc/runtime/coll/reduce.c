@@ -119,7 +119,7 @@ static void add(struct partial *to, const void *value, const struct reduction *r
 
 /* Combine `n` elements that lie together on this thread. */
 static void add_run(struct partial *to, upcr_pts_t p, size_t n, const struct reduction *r) {
-  const char *at = upcr_mapped(p);
+  const char *at = rt_mapped(p);
   for (size_t i = 0; i < n; i++) add(to, at + i * r->kind->bytes, r);
 }
 

@@ -112,7 +112,7 @@ static void split_at(const struct sorting *s, size_t rank, size_t *split) {
 
 /* Writes the elements of the order, one after another. */
 static void write_order(const struct order *o, size_t n, char *to) {
-  const char *from = upcr_mapped(o->p);
+  const char *from = rt_mapped(o->p);
   const size_t bytes = o->s->a.elem_bytes;
   for (size_t i = 0; i < n; i++) memcpy(to + i * bytes, from + o->v[i] * bytes, bytes);
 }
@@ -155,18 +155,18 @@ static void sort_together(struct sorting *s) {
                     rt_room(n * sizeof(size_t), "upc_all_sort")};
   size_t *bounds = rt_room((threads + 1) * sizeof *bounds, "upc_all_sort");
   s->runs = rt_room(threads * sizeof *s->runs, "upc_all_sort");
-  rt_array_range(&s->a, lo, lo + n, upcr_mapped(work), false);
+  rt_array_range(&s->a, lo, lo + n, rt_mapped(work), false);
   for (size_t i = 0; i < n; i++) o.v[i] = i;
   sort(&o, 0, n);
-  write_order(&o, n, upcr_mapped(run));
+  write_order(&o, n, rt_mapped(run));
   upcr_fence();
   gex_Event_Wait(gexx_Coll_AllGatherNB(rt.tm, s->runs, &run, sizeof run, 0));
-  fetch_share(s, upcr_mapped(work), bounds);
+  fetch_share(s, rt_mapped(work), bounds);
   all_threads(); /* the runs are free again */
   for (size_t i = 0; i < n; i++) o.v[i] = i;
   merge_runs(&o, bounds, 0, threads);
-  write_order(&o, n, upcr_mapped(run));
-  rt_array_range(&s->a, lo, lo + n, upcr_mapped(run), true);
+  write_order(&o, n, rt_mapped(run));
+  rt_array_range(&s->a, lo, lo + n, rt_mapped(run), true);
   upcr_fence();
   upc_free(work);
   upc_free(run);

@@ -104,7 +104,7 @@ static int64_t move(struct io_file *f, int64_t position, const struct region *r,
   for (size_t done = 0, n; done < count; done += n) {
     size_t run;
     const upcr_pts_t p = byte_at(r, first + done, &run);
-    char *at = upcr_mapped(p);
+    char *at = rt_mapped(p);
     const bool direct = at && (run >= DIRECT_BYTES || run >= count - done);
     n = direct ? run : BUFFER_BYTES;
     if (n > count - done) n = count - done;

@@ -15,6 +15,7 @@ RT_EXPORT void upc_memput(upcr_pts_t dst, const void *src, size_t n);
 RT_EXPORT void upc_memset(upcr_pts_t dst, int c, size_t n);
 
 RT_EXPORT void *upcr_local_slow(upcr_pts_t p) {
+  if (p && upcr_threadof(p) < upcr_threads && rt_mapped(p)) return rt_mapped(p);
   /* What a program prints of a remote lock or compares with null must not be null. */
   return upcr_addrfield(p) ? (void *)upcr_addrfield(p) : NULL;
 }
@@ -36,6 +37,7 @@ RT_EXPORT unsigned long upcr_getbits(upcr_pts_t p, unsigned long first, int widt
   unsigned char bytes[16] = {0};
   const unsigned shift = first % 8;
   const upcr_pts_t q = upcr_add0(p, (long)(first / 8));
+  RT_SITE("bit-field");
   const size_t n = (shift + (unsigned)width + 7) / 8;
   if (strict)
     upcr_getns(bytes, q, n);
@@ -49,6 +51,7 @@ RT_EXPORT unsigned long upcr_putbits(upcr_pts_t p, unsigned long first, int widt
   unsigned char bytes[16] = {0};
   const unsigned shift = first % 8;
   const upcr_pts_t q = upcr_add0(p, (long)(first / 8));
+  RT_SITE("bit-field");
   const size_t n = (shift + (unsigned)width + 7) / 8;
   const unsigned long mask = width >= 64 ? ~0UL : (1UL << width) - 1;
   if (strict)
@@ -72,36 +75,50 @@ RT_EXPORT unsigned long upcr_putbits(upcr_pts_t p, unsigned long first, int widt
 void upc_memget(void *dst, upcr_pts_t src, size_t n) {
   const char *from = upcr_mapped(src);
   upcr_serve();
-  if (from)
+  if (from) {
     memcpy(dst, from, n);
-  else
-    upcr_far_getn(dst, src, n);
+  } else {
+    RT_SITE("upc_memget");
+    rt_far_getn(dst, src, n);
+  }
 }
 
 void upc_memput(upcr_pts_t dst, const void *src, size_t n) {
   char *to = upcr_mapped(dst);
-  if (to)
+  if (to) {
     memcpy(to, src, n);
-  else
-    upcr_far_putn(dst, src, n);
+  } else {
+    RT_SITE("upc_memput");
+    rt_far_putn(dst, src, n);
+  }
 }
 
-void upc_memcpy(upcr_pts_t dst, upcr_pts_t src, size_t n) {
+/* A copy of which a side is not mapped here. */
+static void copy_far(upcr_pts_t dst, upcr_pts_t src, size_t n) {
   char *to = upcr_mapped(dst), buffer[16384];
   const char *from = upcr_mapped(src);
-  upcr_serve();
-  if (to && from)
-    memmove(to, from, n);
-  else if (to)
-    upcr_far_getn(to, src, n);
+  if (to)
+    rt_far_getn(to, src, n);
   else if (from)
-    upcr_far_putn(dst, from, n);
+    rt_far_putn(dst, from, n);
   else
     for (size_t done = 0, k; done < n; done += k) {
       k = n - done < sizeof buffer ? n - done : sizeof buffer;
-      upcr_far_getn(buffer, upcr_add0(src, (long)done), k);
-      upcr_far_putn(upcr_add0(dst, (long)done), buffer, k);
+      rt_far_getn(buffer, upcr_add0(src, (long)done), k);
+      rt_far_putn(upcr_add0(dst, (long)done), buffer, k);
     }
+}
+
+void upc_memcpy(upcr_pts_t dst, upcr_pts_t src, size_t n) {
+  char *to = upcr_mapped(dst);
+  const char *from = upcr_mapped(src);
+  upcr_serve();
+  if (to && from) {
+    memmove(to, from, n);
+  } else {
+    RT_SITE("upc_memcpy");
+    copy_far(dst, src, n);
+  }
 }
 
 void upc_memset(upcr_pts_t dst, int c, size_t n) {
@@ -110,10 +127,11 @@ void upc_memset(upcr_pts_t dst, int c, size_t n) {
     memset(to, c, n);
     return;
   }
+  RT_SITE("upc_memset");
   memset(buffer, c, sizeof buffer);
   for (size_t done = 0, k; done < n; done += k) {
     k = n - done < sizeof buffer ? n - done : sizeof buffer;
-    upcr_far_putn(upcr_add0(dst, (long)done), buffer, k);
+    rt_far_putn(upcr_add0(dst, (long)done), buffer, k);
   }
 }
 

@@ -24,15 +24,15 @@ RT_EXPORT void upc_free(upcr_pts_t p);
 RT_EXPORT void upc_all_free(upcr_pts_t p);
 
 static struct upcr_root *root_of(uint32_t thread) {
-  return (struct upcr_root *)(void *)(upcr_base[thread] + RT_GUARD);
+  return (struct upcr_root *)(void *)(rt.mapped[thread] + RT_GUARD);
 }
 
 /* Allocates or frees in a heap that is mapped here. */
 static uint64_t do_here(uint32_t thread, unsigned what, uint64_t arg) {
   struct upcr_root *root = root_of(thread);
   struct upcr_heap *heap = what & OF_GLOBAL ? &root->global : &root->own;
-  if (!(what & FREE)) return rt_heap_alloc(heap, upcr_base[thread], arg);
-  rt_heap_free(heap, upcr_base[thread], arg);
+  if (!(what & FREE)) return rt_heap_alloc(heap, rt.mapped[thread], arg);
+  rt_heap_free(heap, rt.mapped[thread], arg);
   return 0;
 }
 
@@ -66,7 +66,7 @@ size_t rt_alloc_handlers(gex_AM_Entry_t *table) {
 }
 
 static uint64_t ask(uint32_t thread, unsigned what, uint64_t arg) {
-  if (upcr_base[thread]) return do_here(thread, what, arg);
+  if (rt.mapped[thread]) return do_here(thread, what, arg);
   struct answer a = {0, false};
   const uint64_t to = (uintptr_t)&a;
   gex_AM_RequestShort5(rt.tm, thread, AM_REQUEST, 0, (gex_AM_Arg_t)what, (gex_AM_Arg_t)(arg >> 32),

@@ -34,7 +34,8 @@ enum { ROW_MAX = 1024 }; /* bytes */
 static struct {
   upcr_pts_t next; /* where the last put ends, 0: nowhere */
   upcr_pts_t begin;
-  uint64_t bytes; /* kept; they begin there */
+  uint64_t bytes;   /* kept; they begin there */
+  const void *from; /* the last of them: its place in the program */
   char data[ROW_MAX];
 } row;
 
@@ -46,10 +47,15 @@ static void finish(struct put *put) {
   upcr_under_way--;
 }
 
-RT_EXPORT void upcr_far_complete(void) {
+void rt_far_complete(void) {
   rt_far_send();
   for (struct put *p = way.put; upcr_under_way && p < way.put + PUTS_MAX; p++)
     if (p->event != GEX_EVENT_INVALID) finish(p);
+}
+
+RT_EXPORT void upcr_far_complete(void) {
+  RT_SITE("fence");
+  rt_far_complete();
 }
 
 /* Waits for the puts that were sent and touch these bytes. */
@@ -86,29 +92,41 @@ void rt_far_send(void) {
   if (!bytes) return;
   row.bytes = 0;
   upcr_under_way--;
+  const gexx_WaitInfo_t now = rt.statement;
+  rt.statement.call = "put";
+  rt.statement.caller = row.from;
   remember(gex_RMA_PutNB(rt.tm, rank_of(row.begin), rt_owner_addr(row.begin), row.data, bytes,
                          GEX_EVENT_NOW, 0),
            row.begin, bytes);
+  rt.statement = now;
 }
 
-RT_EXPORT unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes) {
+RT_EXPORT unsigned long upcr_far_get(upcr_pts_t p, unsigned long bytes, const void *from) {
   unsigned long value = 0;
+  RT_SITE_FROM("get", from);
   rt_check_pointer(p, "read");
   rt_far_order(p, bytes);
   gex_RMA_GetBlocking(rt.tm, &value, rank_of(p), rt_owner_addr(p), bytes, 0);
   return value;
 }
 
-RT_EXPORT void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes) {
+RT_EXPORT void upcr_far_put(upcr_pts_t p, unsigned long value, unsigned long bytes,
+                            const void *from) {
+  RT_SITE_FROM("put", from);
   rt_check_pointer(p, "write");
   rt_far_order(p, bytes);
   remember(gex_RMA_PutNBVal(rt.tm, rank_of(p), rt_owner_addr(p), value, bytes, 0), p, bytes);
 }
 
-RT_EXPORT void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned long bytes) {
+RT_EXPORT void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned long bytes,
+                                   const void *from) {
   const upcr_pts_t at = upcr_nophase(p);
+  if (rt.traced && upcr_threadof(p) < upcr_threads && rt_mapped(p)) {
+    upcr_far_put(p, value, bytes, from); /* it comes here to be recorded */
+    return;
+  }
   if (at != row.next || !at) {
-    upcr_far_put(p, value, bytes); /* sends the row */
+    upcr_far_put(p, value, bytes, from); /* sends the row */
     row.next = upcr_add0(at, (long)bytes);
     return;
   }
@@ -121,21 +139,32 @@ RT_EXPORT void upcr_far_put_joined(upcr_pts_t p, unsigned long value, unsigned l
   }
   memcpy(row.data + row.bytes, &value, bytes);
   row.bytes += bytes;
+  row.from = from;
   row.next = upcr_add0(at, (long)bytes);
 }
 
-RT_EXPORT void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes) {
+void rt_far_getn(void *dest, upcr_pts_t p, unsigned long bytes) {
   if (!bytes) return;
   rt_check_pointer(p, "read");
   rt_far_order(p, bytes);
   gex_RMA_GetBlocking(rt.tm, dest, rank_of(p), rt_owner_addr(p), bytes, 0);
 }
 
-RT_EXPORT void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes) {
+void rt_far_putn(upcr_pts_t p, const void *src, unsigned long bytes) {
   if (!bytes) return;
   rt_check_pointer(p, "write");
   rt_far_order(p, bytes);
   remember(gex_RMA_PutNB(rt.tm, rank_of(p), rt_owner_addr(p), (void *)(uintptr_t)src, bytes,
                          GEX_EVENT_NOW, 0),
            p, bytes);
+}
+
+RT_EXPORT void upcr_far_getn(void *dest, upcr_pts_t p, unsigned long bytes) {
+  RT_SITE("get");
+  rt_far_getn(dest, p, bytes);
+}
+
+RT_EXPORT void upcr_far_putn(upcr_pts_t p, const void *src, unsigned long bytes) {
+  RT_SITE("put");
+  rt_far_putn(p, src, bytes);
 }

@@ -23,9 +23,14 @@ static void prepare(upcr_pts_t p, size_t n, const char *what) {
   rt_far_order(p, n);
 }
 
-static handle_t get_nb(void *dst, upcr_pts_t src, size_t n) {
+/* These are parts of the functions that programs call, so that RT_SITE knows the place of the call.
+ */
+#define NB_PART static __attribute__((always_inline)) inline
+
+NB_PART handle_t get_nb(void *dst, upcr_pts_t src, size_t n) {
   const char *from = upcr_mapped(src);
   if (!from && n) {
+    RT_SITE("upc_memget_nb");
     prepare(src, n, "upc_memget_nb");
     return gex_RMA_GetNB(rt.tm, dst, RANK(src), rt_owner_addr(src), n, 0);
   }
@@ -33,9 +38,10 @@ static handle_t get_nb(void *dst, upcr_pts_t src, size_t n) {
   return GEX_EVENT_INVALID;
 }
 
-static handle_t put_nb(upcr_pts_t dst, const void *src, size_t n) {
+NB_PART handle_t put_nb(upcr_pts_t dst, const void *src, size_t n) {
   char *to = upcr_mapped(dst);
   if (!to && n) {
+    RT_SITE("upc_memput_nb");
     prepare(dst, n, "upc_memput_nb");
     return gex_RMA_PutNB(rt.tm, RANK(dst), rt_owner_addr(dst), (void *)(uintptr_t)src, n,
                          GEX_EVENT_DEFER, 0);
@@ -44,50 +50,61 @@ static handle_t put_nb(upcr_pts_t dst, const void *src, size_t n) {
   return GEX_EVENT_INVALID;
 }
 
-static handle_t copy_nb(upcr_pts_t dst, upcr_pts_t src, size_t n) {
+NB_PART handle_t copy_nb(upcr_pts_t dst, upcr_pts_t src, size_t n) {
   char *to = upcr_mapped(dst);
   const char *from = upcr_mapped(src);
   if (to) return get_nb(to, src, n);
   if (from) return put_nb(dst, from, n);
+  RT_SITE("upc_memcpy_nb");
   upc_memcpy(dst, src, n);
   return GEX_EVENT_INVALID;
 }
 
-static handle_t set_nb(upcr_pts_t dst, int c, size_t n) {
+NB_PART handle_t set_nb(upcr_pts_t dst, int c, size_t n) {
+  RT_SITE("upc_memset_nb");
   upc_memset(dst, c, n);
   return GEX_EVENT_INVALID;
 }
 
-static void get_nbi(void *dst, upcr_pts_t src, size_t n) {
+NB_PART void get_nbi(void *dst, upcr_pts_t src, size_t n) {
   const char *from = upcr_mapped(src);
   if (from) {
     memcpy(dst, from, n);
   } else if (n) {
+    RT_SITE("upc_memget_nbi");
     prepare(src, n, "upc_memget_nbi");
     gex_RMA_GetNBI(rt.tm, dst, RANK(src), rt_owner_addr(src), n, 0);
   }
 }
 
-static void put_nbi(upcr_pts_t dst, const void *src, size_t n) {
+NB_PART void put_nbi(upcr_pts_t dst, const void *src, size_t n) {
   char *to = upcr_mapped(dst);
   if (to) {
     memcpy(to, src, n);
   } else if (n) {
+    RT_SITE("upc_memput_nbi");
     prepare(dst, n, "upc_memput_nbi");
     gex_RMA_PutNBI(rt.tm, RANK(dst), rt_owner_addr(dst), (void *)(uintptr_t)src, n, GEX_EVENT_DEFER,
                    0);
   }
 }
 
-static void copy_nbi(upcr_pts_t dst, upcr_pts_t src, size_t n) {
+NB_PART void copy_nbi(upcr_pts_t dst, upcr_pts_t src, size_t n) {
   char *to = upcr_mapped(dst);
   const char *from = upcr_mapped(src);
-  if (to)
+  if (to) {
     get_nbi(to, src, n);
-  else if (from)
+  } else if (from) {
     put_nbi(dst, from, n);
-  else
+  } else {
+    RT_SITE("upc_memcpy_nbi");
     upc_memcpy(dst, src, n);
+  }
+}
+
+NB_PART void set_nbi(upcr_pts_t dst, int c, size_t n) {
+  RT_SITE("upc_memset_nbi");
+  upc_memset(dst, c, n);
 }
 
 static void wait_for(handle_t h) {
@@ -136,8 +153,7 @@ BOTH(void, upc_memget_nbi, bupc_memget_asynci, (void *d, upcr_pts_t s, size_t n)
      get_nbi)
 BOTH(void, upc_memput_nbi, bupc_memput_asynci, (upcr_pts_t d, const void *s, size_t n), (d, s, n),
      put_nbi)
-BOTH(void, upc_memset_nbi, bupc_memset_asynci, (upcr_pts_t d, int c, size_t n), (d, c, n),
-     upc_memset)
+BOTH(void, upc_memset_nbi, bupc_memset_asynci, (upcr_pts_t d, int c, size_t n), (d, c, n), set_nbi)
 BOTH(void, upc_sync, bupc_waitsync, (handle_t h), (h), wait_for)
 BOTH(int, upc_sync_attempt, bupc_trysync, (handle_t h), (h), return test)
 BOTH(void, upc_synci, bupc_waitsynci, (void), (), wait_implicit)

@@ -122,6 +122,7 @@ static void strided(struct place d, const size_t *ds, struct place s, const size
 #define FORMS(RESULT, RETURN, SUFFIX, K, DT, ST, DS, SS, DP, SP)                                   \
  RT_EXPORT RESULT bupc_mem##K##_vlist##SUFFIX(size_t nd, const void *d, size_t ns, const void *s); \
  RESULT bupc_mem##K##_vlist##SUFFIX(size_t nd, const void *d, size_t ns, const void *s) {          \
+  RT_SITE("bupc_mem" #K "_vlist" #SUFFIX);                                                         \
   transfer((struct walk){.shared = DS, .list = d, .count = nd},                                    \
            (struct walk){.shared = SS, .list = s, .count = ns});                                   \
   RETURN;                                                                                          \
@@ -130,6 +131,7 @@ static void strided(struct place d, const size_t *ds, struct place s, const size
                                               const void *s, size_t slen);                         \
  RESULT bupc_mem##K##_ilist##SUFFIX(size_t nd, const void *d, size_t dlen, size_t ns,              \
                                     const void *s, size_t slen) {                                  \
+  RT_SITE("bupc_mem" #K "_ilist" #SUFFIX);                                                         \
   if (dlen && slen)                                                                                \
    transfer((struct walk){.shared = DS, .list = d, .count = nd, .length = dlen},                   \
             (struct walk){.shared = SS, .list = s, .count = ns, .length = slen});                  \
@@ -141,6 +143,7 @@ static void strided(struct place d, const size_t *ds, struct place s, const size
                                                  size_t scount);                                   \
  RESULT bupc_mem##K##_fstrided##SUFFIX(DT d, size_t dlen, size_t dstride, size_t dcount, ST s,     \
                                        size_t slen, size_t sstride, size_t scount) {               \
+  RT_SITE("bupc_mem" #K "_fstrided" #SUFFIX);                                                      \
   if (dlen && slen)                                                                                \
    transfer((struct walk){.count = dcount, .length = dlen, .stride = dstride, .base = DP(d)},      \
             (struct walk){.count = scount, .length = slen, .stride = sstride, .base = SP(s)});     \
@@ -150,6 +153,7 @@ static void strided(struct place d, const size_t *ds, struct place s, const size
                                                 const size_t count[], size_t levels);              \
  RESULT bupc_mem##K##_strided##SUFFIX(DT d, const size_t ds[], ST s, const size_t ss[],            \
                                       const size_t count[], size_t levels) {                       \
+  RT_SITE("bupc_mem" #K "_strided" #SUFFIX);                                                       \
   strided(DP(d), ds, SP(s), ss, count, levels);                                                    \
   RETURN;                                                                                          \
  }

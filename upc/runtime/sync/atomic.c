@@ -196,6 +196,7 @@ void upc_atomic_relaxed(upcr_pts_t handle, void *fetch, upc_op_t op, upcr_pts_t 
                         const void *op1, const void *op2) {
   const struct domain *d = find(handle, "upc_atomic");
   if (!(d->ops & op)) rt_fatal("upc_atomic: operation %#lx is not one of the domain's", op);
+  RT_SITE("upc_atomic_relaxed");
   rt_check_pointer(target, "upc_atomic");
   upcr_serve();
   upcr_complete();
@@ -214,6 +215,7 @@ void upc_atomic_relaxed(upcr_pts_t handle, void *fetch, upc_op_t op, upcr_pts_t 
 
 void upc_atomic_strict(upcr_pts_t handle, void *fetch, upc_op_t op, upcr_pts_t target,
                        const void *op1, const void *op2) {
+  RT_SITE("upc_atomic_strict");
   upcr_fence();
   upc_atomic_relaxed(handle, fetch, op, target, op1, op2);
   upcr_fence();
@@ -221,5 +223,5 @@ void upc_atomic_strict(upcr_pts_t handle, void *fetch, upc_op_t op, upcr_pts_t t
 
 int upc_atomic_isfast(int type, upc_op_t ops, upcr_pts_t addr) {
   (void)ops;
-  return width_of(type) != 0 && upcr_base[upcr_threadof(addr)] != NULL;
+  return width_of(type) != 0 && rt.mapped[upcr_threadof(addr)] != NULL;
 }

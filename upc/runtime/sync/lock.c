@@ -39,7 +39,7 @@ static void check(lock_t lock, const char *what) {
 
 /* The word, where it is mapped here. */
 static uint64_t *word_of(lock_t lock) {
-  return (uint64_t *)(void *)upcr_mapped(lock);
+  return (uint64_t *)(void *)rt_mapped(lock);
 }
 
 static uint64_t operate(lock_t lock, gex_OP_t op, uint64_t a, uint64_t b) {

@@ -48,7 +48,7 @@ static unsigned complete_flags(int flags, const char *name) {
 sem_t bupc_sem_alloc(int flags) {
   const sem_t s = upc_alloc(sizeof(struct upcr_sem));
   if (!s) rt_fatal("bupc_sem_alloc: no shared memory is left; raise GASNET_MAX_SEGSIZE");
-  struct upcr_sem *here = (struct upcr_sem *)(void *)upcr_mapped(s);
+  struct upcr_sem *here = (struct upcr_sem *)(void *)rt_mapped(s);
   here->flags = complete_flags(flags, "bupc_sem_alloc");
   if (gexx_Sem_Alloc(&here->sem, (unsigned)here->flags) != GASNET_OK)
     rt_fatal("bupc_sem_alloc: no semaphore with flags %#x can be made", (unsigned)flags);
@@ -63,7 +63,7 @@ static struct upcr_sem *own(sem_t s, const char *name) {
     rt_fatal("%s: the semaphore belongs to thread %d; only that thread may wait for it", name,
              upcr_threadof(s));
   if (upcr_addrfield(s) < RT_GUARD) rt_fatal("%s: null semaphore", name);
-  return (struct upcr_sem *)(void *)upcr_mapped(s);
+  return (struct upcr_sem *)(void *)rt_mapped(s);
 }
 
 static gexx_Sem_Handle_t handle_of(sem_t s, const char *name) {
@@ -93,7 +93,7 @@ static inline void before_post(bool boolean) {
 static inline uint64_t *counter_of(sem_t s, gexx_Sem_Handle_t *handle) {
   char *const counters = rt.counters[upcr_threadof(s)];
   if (!counters || upcr_addrfield(s) < RT_GUARD) return NULL;
-  *handle = ((const struct upcr_sem *)(const void *)upcr_mapped(s))->handle;
+  *handle = ((const struct upcr_sem *)(const void *)rt_mapped(s))->handle;
   if (handle->gexx_index >= GEXX_SEM_COUNTERS) return NULL;
   return (uint64_t *)(void *)(counters + (size_t)GEXX_SEM_COUNTER_LINE * handle->gexx_index);
 }
@@ -214,9 +214,11 @@ static inline void put_signal(const struct put *p) {
 }
 
 void bupc_memput_signal(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
+  RT_SITE("bupc_memput_signal");
   put_signal(&(const struct put){dst, src, nbytes, s, n, false});
 }
 
 void bupc_memput_signal_async(upcr_pts_t dst, const void *src, size_t nbytes, sem_t s, size_t n) {
+  RT_SITE("bupc_memput_signal_async");
   put_signal(&(const struct put){dst, src, nbytes, s, n, true});
 }
