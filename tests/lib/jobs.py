@@ -102,7 +102,7 @@ class Job:
         command = [TOMBOLO, "run", "-n", str(ranks), *options, "--", *program]
         if way in TREES:
             command[2:4] = ["--hosts", host_list(way, ranks)]
-            variables["TOMBOLO_SSH"] = remote_shell()
+            variables.setdefault("TOMBOLO_SSH", remote_shell())
         if way == "self":
             command = list(program)
             variables["GASNET_PSHM_NODES"] = str(ranks)

@@ -3,7 +3,8 @@
 /*
  * A program of which each event is known, driven by trace.py: rank 0 puts, gets, adds, signals and
  * sends to rank 1, which waits and replies; both meet. Argument 1 says how it ends: "abort", "kill"
- * and "many" (a number of puts, argument 2); without one in order.
+ * "many" (a number of puts, argument 2) and "slow" (a number of questions, 10 ms apart); without
+ * one in order.
  */
 #include "job.h"
 
@@ -70,6 +71,18 @@ static void combine(void) {
   gex_Event_Wait(gex_Coll_BroadcastNB(job.tm, 1, &all, &mine, 8, 0));
 }
 
+/* Rank 0 asks, and waits for each answer: what is known of the clocks must put all in order. */
+static void ask_slowly(int times) {
+  char data[8] = {0};
+  job_barrier();
+  for (int i = 1; i <= times && job.rank == 0; i++) {
+    usleep(10000);
+    gex_AM_RequestMedium0(job.tm, 1, REQUEST, data, sizeof data, GEX_EVENT_NOW, 0);
+    GASNET_BLOCKUNTIL(replies == i);
+  }
+  job_barrier();
+}
+
 int main(int argc, char **argv) {
   gex_AM_Entry_t handlers[] = {
       {REQUEST, (gex_AM_Fn_t)on_request, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0, NULL, "ask"},
@@ -80,6 +93,10 @@ int main(int argc, char **argv) {
   if (strcmp(how, "many") == 0 && job.rank == 0)
     for (int i = atoi(argv[2]); i > 0; i--)
       gex_RMA_PutBlocking(job.tm, 1, job.peer[1], &i, sizeof i, 0);
+  if (strcmp(how, "slow") == 0) {
+    ask_slowly(atoi(argv[2]));
+    return job_finish();
+  }
   signal_late();
   access_memory();
   combine();
