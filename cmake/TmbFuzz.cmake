@@ -87,12 +87,20 @@ file(GLOB_RECURSE tmb_agent_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/src/boot/*.c")
 list(FILTER tmb_agent_sources EXCLUDE REGEX "_test\\.c$|/tools/agent/agent(_env)?\\.c$")
 
+# What reads traces: `tombolo view` without its page, and what it calls of the library.
+file(GLOB_RECURSE tmb_trace_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/tools/view/*.c" "${PROJECT_SOURCE_DIR}/src/base/*.c"
+  "${PROJECT_SOURCE_DIR}/src/os/*.c")
+list(FILTER tmb_trace_sources EXCLUDE REGEX "_test\\.c$|/view/(view|page|assets)\\.c$")
+
 file(GLOB tmb_fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*.c")
 if(tmb_fuzz_works)
   foreach(src IN LISTS tmb_fuzzers)
     get_filename_component(name "${src}" NAME_WE)
     if(name MATCHES "^agent")
       tmb_add_fuzzer(${name} -max_len=4096 "${src}" ${tmb_agent_sources})
+    elseif(name MATCHES "^trace")
+      tmb_add_fuzzer(${name} -max_len=4096 "${src}" ${tmb_trace_sources})
     else()
       tmb_add_fuzzer(${name} -max_len=4096 "${src}" ${tmb_udp_sources} ${tmb_alone_sources})
     endif()

@@ -8,6 +8,7 @@ a run uses the table is read from TOMBOLO_VERBOSE; coll_random checks the result
 """
 
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -210,10 +211,45 @@ def bad_arguments(folder):
             check(word in done.stderr, f"tune {arguments}: no {word!r} in {done.stderr!r}")
 
 
+def on_terminal(*arguments):
+    """What `tombolo tune` writes on a terminal."""
+    ours, its = pty.openpty()
+    command = [TOMBOLO, "tune", "-n", "2", "--quick", "--max-bytes", "8", *arguments]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=its) as job:
+        os.close(its)
+        seen = b""
+        while True:
+            try:
+                more = os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                more = b""
+            if not more:
+                break
+            seen += more
+        check(job.wait(timeout=200) == 0, f"tune on a terminal failed: {seen!r}")
+    os.close(ours)
+    return seen.decode()
+
+
+def progress():
+    """On a terminal one line says what is measured and what is left; in a pipe there is nothing."""
+    seen = on_terminal("--collective", "broadcast")
+    parts = re.findall(r"tombolo tune: broadcast=\S+ \((\d+) of (\d+)\)(, about \d+ s left)?", seen)
+    check(len(parts) > 2, f"progress on a terminal: {seen!r}")
+    check([int(at) for at, _, _ in parts] == list(range(1, len(parts) + 1)), f"{parts}")
+    check({int(of) for _, of, _ in parts} == {len(parts)}, f"all parts were counted: {parts}")
+    check(not parts[0][2] and all(left for _, _, left in parts[1:]), f"time left: {parts}")
+    check(seen.endswith("\r\033[K"), f"the line is cleared: {seen!r}")
+    done = tune("-n", "2", "--quick", "--max-bytes", "8", "--collective", "broadcast")
+    check(done.returncode == 0 and done.stderr == "", f"in a pipe: {done.stderr!r}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bad_arguments(folder)
+        progress()
         measured(folder)
         nodes_too(folder)
         pretended_hosts(folder)

@@ -8,6 +8,7 @@
  * output.
  */
 #include "bench/bench.h"
+#include "bench/progress.h"
 #include "tool.h"
 
 #include "base/compiler.h"
@@ -258,32 +259,44 @@ static int measure_teams(const struct bench_options *o, struct bench_results *re
 
 /* ---- all of them */
 
+/* A part of what is measured: a program of two ranks, or what has a function of its own. */
+struct part {
+  const char *name;
+  bool on;
+  int (*run)(const struct bench_options *o, struct bench_results *results); /* NULL: a program */
+};
+
 static int measure(const struct bench_options *o, struct bench_results *results) {
-  const struct {
-    const char *program;
-    bool on;
-  } pairs[] = {{"p2p", o->p2p},         {"am", o->am},         {"wake", o->wake}, {"vis", o->vis},
-               {"atomic", o->atomic},   {"notify", o->notify}, {"coll", o->coll}, {"lock", o->lock},
-               {"fortran", o->fortran}, {"upc", o->upc}};
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-    struct bench_job job = {.program = pairs[i].program, .ranks = 2, .bind = o->bind};
-    const int rc = pairs[i].on ? bench_job_run(o, &job, results) : 0;
-    if (rc) return rc;
+  const struct part parts[] = {{"p2p", o->p2p, NULL},
+                               {"am", o->am, NULL},
+                               {"wake", o->wake, NULL},
+                               {"vis", o->vis, NULL},
+                               {"atomic", o->atomic, NULL},
+                               {"notify", o->notify, NULL},
+                               {"coll", o->coll, NULL},
+                               {"lock", o->lock, NULL},
+                               {"fortran", o->fortran, NULL},
+                               {"upc", o->upc, NULL},
+                               {"teams", o->coll, measure_teams},
+                               {"oversubscribed", o->oversubscribed, measure_oversubscribed},
+                               {"ring", o->oversubscribed, measure_ring},
+                               {"loggp", o->loggp, measure_loggp},
+                               {"net", o->net, measure_net},
+                               {"startup", o->startup, bench_startup}};
+  const size_t count = sizeof parts / sizeof *parts;
+  struct bench_progress progress;
+  uint32_t on = 0;
+  int rc = 0;
+  for (size_t i = 0; i < count; i++) on += parts[i].on;
+  bench_progress_begin(&progress, "tombolo bench", on);
+  for (size_t i = 0; rc == 0 && i < count; i++) {
+    struct bench_job job = {.program = parts[i].name, .ranks = 2, .bind = o->bind};
+    if (!parts[i].on) continue;
+    bench_progress_next(&progress, parts[i].name);
+    rc = parts[i].run ? parts[i].run(o, results) : bench_job_run(o, &job, results);
   }
-  const struct {
-    int (*run)(const struct bench_options *o, struct bench_results *results);
-    bool on;
-  } suites[] = {{measure_teams, o->coll},
-                {measure_oversubscribed, o->oversubscribed},
-                {measure_ring, o->oversubscribed},
-                {measure_loggp, o->loggp},
-                {measure_net, o->net},
-                {bench_startup, o->startup}};
-  for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {
-    const int rc = suites[i].on ? suites[i].run(o, results) : 0;
-    if (rc) return rc;
-  }
-  return 0;
+  bench_progress_end(&progress);
+  return rc;
 }
 
 static int write_json(const struct bench_options *o, const struct bench_results *results) {

@@ -14,6 +14,7 @@
  * measured.
  */
 #include "bench/bench.h"
+#include "bench/progress.h"
 #include "tool.h"
 
 #include "base/compiler.h"
@@ -59,6 +60,8 @@ struct tune_options {
   uint32_t nearest;            /* with several: most ranks of a host */
   bool chosen[TMB_COLL_KINDS]; /* by --collective; none: all */
   bool quick, some;            /* some: --collective was given */
+  bool counting;               /* nothing is measured: progress.all becomes the number of runs */
+  struct bench_progress progress;
 };
 
 static const struct argp_option option_table[] = {
@@ -184,6 +187,11 @@ static int measure(struct tune_options *o, uint32_t ranks, const struct candidat
   const uint64_t most = blind(c->alg->kind) ? TMB_MIN(o->bytes_max, V_BYTES) : o->bytes_max;
   snprintf(mode, sizeof mode, "%s:%llu", kind, (unsigned long long)most);
   snprintf(setting, sizeof setting, "%s=%s:%u:%u", kind, c->alg->name, c->radix, c->segment);
+  if (o->counting) {
+    o->progress.all++;
+    return 0;
+  }
+  bench_progress_next(&o->progress, setting);
   tmb_env_set("TOMBOLO_COLL_ALG", setting);
   if (o->bench.verbose) tmb_print("tune: %s", setting);
   const int rc = bench_job_run(&o->bench, &job, &results);
@@ -341,12 +349,10 @@ static int print_loggp(const struct tune_options *o, FILE *out) {
   return rc;
 }
 
-static int tune(struct tune_options *o, FILE *out) {
-  fprintf(out, "# collective ranks_min ranks_max bytes algorithm radix segment\n");
-  int rc = print_loggp(o, out);
-  if (rc) return rc;
+/* All collectives with all numbers of ranks. */
+static int tune_kinds(struct tune_options *o, FILE *out) {
   for (size_t n = 0; n < o->counts; n++) {
-    rc = print_site(o, &o->ranks[n], out);
+    int rc = print_site(o, &o->ranks[n], out);
     if (rc) return rc;
     for (uint32_t kind = 0; kind < TMB_COLL_KINDS; kind++) {
       if (!callable(kind) || (o->some && !o->chosen[kind])) continue;
@@ -355,6 +361,24 @@ static int tune(struct tune_options *o, FILE *out) {
     }
   }
   return 0;
+}
+
+static int tune(struct tune_options *o, FILE *out) {
+  FILE *nowhere = fopen("/dev/null", "we");
+  fprintf(out, "# collective ranks_min ranks_max bytes algorithm radix segment\n");
+  int rc = print_loggp(o, out);
+  if (rc) {
+    if (nowhere) fclose(nowhere);
+    return rc;
+  }
+  bench_progress_begin(&o->progress, "tombolo tune", 0);
+  o->counting = true;
+  if (nowhere) (void)tune_kinds(o, nowhere);
+  if (nowhere) fclose(nowhere);
+  o->counting = false;
+  rc = tune_kinds(o, out);
+  bench_progress_end(&o->progress);
+  return rc;
 }
 
 /* Whether the table can be written, known before minutes of measuring. */
