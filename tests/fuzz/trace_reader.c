@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct view_trace t = {.program = VIEW_NONE};
   struct view_report r = {.share = NULL};
   char why[VIEW_WHY_BYTES], *text = malloc(size + !size);
+  if (!text) abort();
   if (!nowhere && !(nowhere = fopen("/dev/null", "w"))) abort();
   memcpy(text, data, size);
   const int rc = view_load(&t, text, size, why);

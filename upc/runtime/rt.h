@@ -55,9 +55,9 @@ struct upcr_state {
   uint64_t bytes;           /* of each thread's memory */
   uint64_t heap, heap_half; /* offsets: the global heap, the threads' own heaps */
   uintptr_t *owner_base;    /* [threads]: address of the memory in its owner's address space */
-  char **mapped;   /* [threads]: where the memory is mapped here, or NULL. upcr_base is the same
-                      table,   but while events are recorded that has this thread's memory alone: then
-                      the   accesses of programs come to far.c */
+  /* [threads]: where the memory is mapped here, or NULL. upcr_base is the same table, but while
+   * events are recorded that has this thread's memory alone: then accesses come to far.c. */
+  char **mapped;
   char **counters; /* [threads]: of their semaphores, as gexx_sem_counters says */
   bool ready, ended;
   bool traced;               /* events are recorded, or operations counted */
