@@ -51,9 +51,12 @@ endif()
 
 # The MPI plug-ins, which are the conduit mpi and the bootstrap's part: compiled for each binary
 # interface of MPI whose compiler is found. Each is linked with its MPI library, which is in the
-# process before the plug-in is loaded, or comes with it.
-find_program(TMB_MPICC_OPENMPI NAMES mpicc.openmpi DOC "Compiler command of Open MPI")
-find_program(TMB_MPICC_MPICH NAMES mpicc.mpich DOC "Compiler command of MPICH")
+# process before the plug-in is loaded, or comes with it. The compiler commands of this machine name
+# libraries of this machine, so none is looked for when the target is another one.
+if(NOT CMAKE_CROSSCOMPILING)
+  find_program(TMB_MPICC_OPENMPI NAMES mpicc.openmpi DOC "Compiler command of Open MPI")
+  find_program(TMB_MPICC_MPICH NAMES mpicc.mpich DOC "Compiler command of MPICH")
+endif()
 file(GLOB tmb_mpi_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/net/mpi/*.c")
 set(TMB_MPI_PLUGINS "")
 foreach(abi openmpi mpich)

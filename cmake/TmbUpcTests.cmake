@@ -104,7 +104,7 @@ if(tmb_fuzz_works)
       -o "${tmb_upc1_checked}" -lstdc++ -lm
     DEPENDS ${objects} COMMENT "UPC: upc1-checked" VERBATIM)
   add_custom_target(upc1_checked ALL DEPENDS "${tmb_upc1_checked}")
-else()
+elseif(NOT CMAKE_CROSSCOMPILING)
   add_executable(upc1_checked ${tmb_upc1_sources})
   set_target_properties(upc1_checked PROPERTIES OUTPUT_NAME upc1-checked
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/libexec/tombolo")
@@ -116,6 +116,9 @@ else()
 endif()
 
 file(GLOB tmb_upc_scripts CONFIGURE_DEPENDS "${tmb_upc_tests_dir}/*.py")
+if(CMAKE_CROSSCOMPILING)
+  list(FILTER tmb_upc_scripts EXCLUDE REGEX "/mutations\\.py$")
+endif()
 foreach(src IN LISTS tmb_upc_scripts)
   get_filename_component(name "${src}" NAME_WE)
   tmb_read_header(hdr ${src})

@@ -131,7 +131,10 @@ PREEMPT_STAGES = (
     Stage("build-preempt", "preempt"),
     Stage("preempt", "preempt", "conformance|inside|fault", env=tuple(PREEMPT_ENV.items())),
 )
-ALL_STAGES = STAGES + PREEMPT_STAGES + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"))
+CROSS_STAGES = (Stage("litmus", "dev", "litmus"),)
+ALL_STAGES = (
+    STAGES + PREEMPT_STAGES + CROSS_STAGES + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"))
+)
 DAILY = ("-LE", "^nightly$")  # options of ctest: what `make test` and `make check` leave out
 TREES = {
     "dev": "build",

@@ -259,6 +259,7 @@ static TMB_ALWAYS_INLINE uint64_t put_event(const struct tmb_trace_event *event)
   struct tmb_trace_event *slot = &area->event[n & (area->capacity - 1)];
   __builtin_prefetch(&area->event[(n + AHEAD) & (area->capacity - 1)], 1);
   tmb_store_rlx(&slot->seq, 0u);
+  tmb_fence_rel(); /* who sees a field of this event does not see the number of the one before */
   slot->begin = event->begin;
   slot->end = event->end;
   slot->object = event->object;
