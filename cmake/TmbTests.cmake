@@ -101,6 +101,12 @@ if(TMB_CUDA)
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/plugin/cuda")
 endif()
 
+# ---- a command without features of the kernel, for tests/multi/absent.py
+add_executable(refuse "${PROJECT_SOURCE_DIR}/tests/absent/refuse.c")
+set_target_properties(refuse PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/absent")
+target_link_libraries(refuse PRIVATE tmb_warnings)
+
 # ---- multi-rank tests
 file(GLOB tmb_test_lib CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/lib/*.c")
 # tests/lib compiled for one thread mode, debug setting and library (client), as the programs that
@@ -551,6 +557,8 @@ if(NOT TMB_SANITIZE)
   tmb_add_check(all compile python3 ${tmb_scripts}/compile_headers.py
     --include ${PROJECT_SOURCE_DIR}/include --all)
 
+  tmb_add_check(bits32 compile bash ${PROJECT_SOURCE_DIR}/tests/install/bits32.sh
+    ${PROJECT_SOURCE_DIR})
   if(TMB_INSTALL)
     foreach(way mak pkg-config udp ofi mpi cmake fortran names idioms compilers
             uninstall completion manual packages)

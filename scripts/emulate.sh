@@ -3,7 +3,8 @@
 # Runs a command so that programs of another processor start like those of this one.
 #
 # Usage: emulate.sh aarch64|riscv64 COMMAND [ARGUMENT]...
-# The kernel starts them by QEMU, also when another program executes them, as `tombolo run` does.
+# `tombolo upcc` compiles for that processor. The kernel starts its programs by QEMU, also when
+# another program executes them, as `tombolo run` does.
 # QEMU is registered in a user namespace of the command's own (Linux 6.7), so that nothing changes
 # outside. Where that fails, the command runs if the system has such a registration already. Exit
 # code 77, with the reason, if neither works.
@@ -26,7 +27,7 @@ qemu=$(command -v "qemu-$processor-static" || command -v "qemu-$processor") ||
   skip "no qemu-$processor-static (package qemu-user-static)"
 libraries=/usr/$processor-linux-gnu
 [ -d "$libraries" ] || skip "no C library in $libraries (package gcc-$processor-linux-gnu)"
-export QEMU_LD_PREFIX=$libraries
+export QEMU_LD_PREFIX=$libraries TOMBOLO_UPC_CC=${TOMBOLO_UPC_CC:-$processor-linux-gnu-gcc}
 [ "${TMB_EMULATED:-}" = "$processor" ] && exec "$@"
 export TMB_EMULATED=$processor
 
@@ -35,12 +36,20 @@ zeros='\x00\x00\x00\x00\x00\x00\x00\x00'
 ones='\xff\xff\xff\xff\xff\xff\xff'
 rule=":qemu-$processor:M::\x7fELF\x02\x01\x01\x00$zeros\x02\x00\x$machine\x00"
 rule+=":$ones\x00\xff$ones\xfe\xff\xff\xff:$qemu:PF"
+# The loader stands in its usual place, too: `tombolo run` asks whether it is there before it
+# executes a program. An overlay of the namespace adds it.
+loader=$(basename "$(compgen -G "$libraries/lib/ld-linux-*.so.1" | head -n 1)")
+system=$(realpath /lib)
 # shellcheck disable=SC2016 # the inner shell expands these
-register='mount -t binfmt_misc none /proc/sys/fs/binfmt_misc 2>/dev/null &&
-  printf %s "$1" 2>/dev/null >/proc/sys/fs/binfmt_misc/register'
+register='mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
+  printf %s "$1" >/proc/sys/fs/binfmt_misc/register &&
+  { [ -e "$3/$4" ] || { mount -t tmpfs none /mnt && ln -s "$2/lib/$4" "/mnt/$4" &&
+    mount -t overlay -o "lowerdir=/mnt:$3" none "$3" && umount -l /mnt; }; }'
+arguments=("$rule" "$libraries" "$system" "$loader")
 inside=(unshare --user --map-root-user --mount)
-if "${inside[@]}" bash -c "$register" register "$rule" 2>/dev/null; then
-  exec "${inside[@]}" bash -c "$register"' && shift && exec "$@"' register "$rule" "$@"
+if "${inside[@]}" bash -c "$register" register "${arguments[@]}" 2>/dev/null; then
+  register+=' && shift 4 && exec "$@"'
+  exec "${inside[@]}" bash -c "$register" register "${arguments[@]}" "$@"
 fi
 grep -qs '^enabled' "/proc/sys/fs/binfmt_misc/qemu-$processor" && exec "$@"
 skip "the kernel starts no $processor programs: it has no binfmt_misc in user namespaces" \

@@ -4,7 +4,8 @@
 # missing. Says first what it installs. Root installs directly; another user through sudo when sudo
 # asks no password; otherwise it prints the command to run and fails. Does nothing when everything
 # is there. `--check` installs nothing. With STUDY=1 also what `make study` compares with, with
-# BROWSER=1 the browser in which the page of `tombolo view` is tested.
+# BROWSER=1 the browser in which the page of `tombolo view` is tested, with CROSS=1 the compilers
+# and the emulator for other processors (docs/PROCESSORS.md).
 set -euo pipefail
 
 PACKAGES=(build-essential clang clang-format libclang-rt-14-dev cmake ninja-build pkg-config
@@ -22,6 +23,9 @@ STUDY_PACKAGES=(python3-matplotlib libscalapack-openmpi-dev libscalapack-mpich-d
   libcoarrays-openmpi-dev libfftw3-mpi-dev)
 if [ -n "${STUDY:-}" ]; then PACKAGES+=("${STUDY_PACKAGES[@]}"); fi
 if [ -n "${BROWSER:-}" ]; then PACKAGES+=(chromium); fi
+if [ -n "${CROSS:-}" ]; then
+  PACKAGES+=(g++-aarch64-linux-gnu g++-riscv64-linux-gnu qemu-user-static musl-tools)
+fi
 
 is_installed() {
   dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

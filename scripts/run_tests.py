@@ -131,7 +131,14 @@ PREEMPT_STAGES = (
     Stage("build-preempt", "preempt"),
     Stage("preempt", "preempt", "conformance|inside|fault", env=tuple(PREEMPT_ENV.items())),
 )
-CROSS_STAGES = (Stage("litmus", "dev", "litmus"),)
+CROSS = ("aarch64", "riscv64")  # presets for other processors, whose programs QEMU runs
+CROSS_STAGES = (
+    Stage("litmus", "dev", "litmus"),
+    Stage("build-aarch64", "aarch64"),
+    Stage("aarch64", "aarch64", "unit|conformance|upc"),
+    Stage("build-riscv64", "riscv64"),
+    Stage("riscv64", "riscv64", "unit|conformance|upc"),
+)
 ALL_STAGES = (
     STAGES + PREEMPT_STAGES + CROSS_STAGES + (NET_STAGES[-1], Stage("seeds", "dev", "seeds"))
 )
@@ -141,6 +148,8 @@ TREES = {
     "asan-ubsan": "build-asan",
     "tsan": "build-tsan",
     "preempt": "build-preempt",
+    "aarch64": "build-aarch64",
+    "riscv64": "build-riscv64",
 }
 
 
@@ -211,7 +220,17 @@ def tsan_prefix():
     return None
 
 
-def build(stage, jobs, everything):
+def cross_prefix(processor):
+    """What to put before a program to run those of another processor; None, with the reason
+    printed, where they cannot be compiled or run."""
+    emulate = ["bash", "scripts/emulate.sh", processor]
+    for command in (["bash", "scripts/cross_deps.sh", processor], emulate + ["true"]):
+        if subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode:
+            return None
+    return emulate
+
+
+def build(stage, jobs, everything, prefix=()):
     """Configures and builds a tree with warnings as errors; counts as one test. The programs that
     only `make test-all` runs are built where `everything` is wanted.
 
@@ -222,7 +241,7 @@ def build(stage, jobs, everything):
         os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
     targets = ["all", "nightly"] if everything else ["all"]
     ok = run_quietly(["cmake", "--preset", stage.preset, "-DTMB_WERROR=ON"]) and run_quietly(
-        ["cmake", "--build", TREES[stage.preset], "-j", str(jobs), "--target", *targets]
+        [*prefix, "cmake", "--build", TREES[stage.preset], "-j", str(jobs), "--target", *targets]
     )
     return Count(passed=int(ok), failed=int(not ok))
 
@@ -314,8 +333,12 @@ def run_stage(stage, jobs, choice):
         if prefix is None:
             say(f"{stage.name}: skipped: programs under the thread sanitizer do not start here")
             return {stage.name: Count(skipped=1)}
+    if stage.preset in CROSS:
+        prefix = cross_prefix(stage.preset)
+        if prefix is None:
+            return {stage.name: Count(skipped=1)}
     if not stage.label:
-        return {stage.name: build(stage, jobs, choice != DAILY)}
+        return {stage.name: build(stage, jobs, choice != DAILY, prefix)}
     counts = run_ctest(stage, int(jobs * stage.waits), prefix, choice)
     return run_again(stage, prefix, counts) if sum_of(counts.values()).ends else counts
 

@@ -115,8 +115,8 @@ static bool describe(const char *name, char *text) {
     return true;
   }
   const bool ours = strncmp(name, "TOMBOLO_", 8) == 0;
-  if (!ours && (!nearest || is_foreign(name) || name_distance(name, nearest) > SLIPS_MAX))
-    return false;
+  if (is_foreign(name)) return false;
+  if (!ours && (!nearest || name_distance(name, nearest) > SLIPS_MAX)) return false;
   if (nearest)
     snprintf(text, bytes, "%s (did you mean %s?)", name, nearest);
   else

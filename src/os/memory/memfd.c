@@ -128,8 +128,8 @@ static int reserve(int fd, uint64_t bytes) {
   const bool affordable = memory == 0 || bytes <= memory / 2;
   while (!err && affordable && fallocate(fd, 0, 0, (off_t)bytes) != 0)
     if (errno != EINTR) err = errno;
-  return err == EOPNOTSUPP ? 0 : err; /* a file system without fallocate: the space available was
-                                         compared above, which must do */
+  /* Without fallocate the space available was compared above, which must do. */
+  return err == EOPNOTSUPP || err == ENOSYS ? 0 : err;
 }
 
 /* The folder in which the object was made, as "/dev/shm"; "?" if unknown. */

@@ -206,7 +206,11 @@ int main(void) {
   }
   {
     unsigned x = 0x80000001u, r;
+#ifdef __x86_64__
     __asm__ volatile("roll $1, %0" : "=r"(r) : "0"(x) : "cc");
+#else
+    __asm__ volatile("" : "=r"(r) : "0"(x << 1 | x >> 31) : "memory");
+#endif
     CK(r == 3);
     asm("");
     __asm__ __volatile__("" ::: "memory");

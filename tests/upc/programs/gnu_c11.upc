@@ -132,7 +132,11 @@ int main(int argc, char **argv) {
   shared double *pd = &sd;
   CK(vsum(3, pd, pd, &sd) == 7.5);
   int as;
+#ifdef __x86_64__
   __asm__ volatile("movl %1, %0" : "=r"(as) : "r"(si[MYTHREAD]) : "memory");
+#else
+  __asm__ volatile("" : "=r"(as) : "0"(si[MYTHREAD]) : "memory");
+#endif
   CK(as == MYTHREAD * 10);
   CK(add1(si[MYTHREAD]) == MYTHREAD * 10 + 1);
   chooser[0] = at0;
