@@ -253,7 +253,7 @@ def linear(parts):
                 if r["panel"] == panel and r["work"]:
                     rates = [r["work"] / v / 1e9 for v in r["values"]]
                     series.setdefault(r["line"], []).append((r["ranks"], *middle(rates)))
-            names = ["blocking", "ahead", "get", "direct", "signal"]
+            names = ["blocking", "ahead", "get", "direct", "signal", "UPC"]
             series = in_order({n: sorted(p) for n, p in series.items()}, names)
             panels.append(Lines(RANKS, Axis("rate", "GFlop/s", log=False), series,
                                 f"{app}, {panel}"))
@@ -558,8 +558,9 @@ FIGURES = [
            "in C with put with signal and on MPI. Right: the part of the time of sync all that is "
            "saved.", hydro),
     Figure("linear", "Matrix product and Cholesky factorisation", ("matmul", "cholesky"),
-           "Block-cyclic matrices. blocking, ahead: team collectives; get, direct, signal: by "
-           "hand; beside ScaLAPACK with the same BLAS.", linear),
+           "Block-cyclic matrices. In C: blocking, ahead: team collectives; get, direct, signal: "
+           "by hand. UPC (where it is built): puts that post a semaphore. Beside ScaLAPACK, with "
+           "the same BLAS.", linear),
     Figure("ft", "NAS FT: where the time goes, by schedule", ("ft1",),
            "The 3-D transform of NAS FT with its exchange in one packed put a rank, or plane by "
            "plane (slabs), blocking or not, with signals; MPI_Alltoall and point-to-point MPI on "

@@ -178,6 +178,31 @@ if(TMB_BENCH AND FFTW3_FOUND)
   set(hdr_ranks 1 2 4)
   tmb_register_program(upc.ft upc "${program}")
 endif()
+# matmul and Cholesky, whose problem and verification are those of bench/apps; tests/upc/linear.py.
+if(TARGET bench__matmul)
+  tmb_bench_objects(common PARSYNC "${PROJECT_SOURCE_DIR}/bench/lib/app.c"
+    "${PROJECT_SOURCE_DIR}/bench/lib/links.c")
+  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/lib/*.h")
+  foreach(app IN ITEMS matmul cholesky)
+    set(program "${PROJECT_BINARY_DIR}/bench/${app}-upc")
+    set(src "${PROJECT_SOURCE_DIR}/bench/apps/${app}")
+    add_library(bench_upc_${app} OBJECT "${src}/problem.c")
+    target_include_directories(bench_upc_${app} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+    target_compile_definitions(bench_upc_${app} PRIVATE GASNET_PARSYNC=1)
+    target_link_libraries(bench_upc_${app} PRIVATE tmb_warnings tmb_client PkgConfig::OPENBLAS)
+    set(flags "${OPENBLAS_INCLUDE_DIRS}")
+    list(TRANSFORM flags PREPEND "-I")
+    add_custom_command(OUTPUT "${program}"
+      COMMAND $<TARGET_FILE:tombolo_tool> upcc -O2 -Wall -DGASNET_PARSYNC=1
+        -I "${PROJECT_SOURCE_DIR}/bench" -I "${PROJECT_SOURCE_DIR}/include" ${flags}
+        "${src}/${app}.upc" ${common} $<TARGET_OBJECTS:bench_upc_${app}> ${OPENBLAS_LDFLAGS} -lm
+        -o "${program}"
+      DEPENDS "${src}/${app}.upc" ${common} $<TARGET_OBJECTS:bench_upc_${app}> ${tmb_upc_needs}
+        "${src}/problem.h" ${headers}
+      COMMENT "UPC: ${app}" COMMAND_EXPAND_LISTS VERBATIM)
+    list(APPEND tmb_upc_bench "${program}")
+  endforeach()
+endif()
 add_custom_target(upc_bench ALL DEPENDS ${tmb_upc_bench})
 add_dependencies(programs upc_bench)
 add_custom_target(upc_tests ALL DEPENDS ${tmb_upc_programs})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# scaling.py: applications by number of ranks, on Tombolo in C and Fortran, MPI and OpenCoarrays.
+# scaling.py: applications by number of ranks, on Tombolo in C, UPC and Fortran, MPI, OpenCoarrays.
 #
 # One figure of the study a call: pipeline, events, stencil, hydro, matmul or cholesky. Each
 # problem runs on each number of ranks and on each side, in rounds that alternate; every run
@@ -67,6 +67,8 @@ WAYS = {"stencil": {"signal": "signal", "flag": "put + flag", "pairwise": "messa
                     "mpi": "MPI"},
         "hydro": {"barrier": "barrier", "flag": "put + flag", "signal": "signal",
                   "mpi": "MPI"}}
+# The way of the programs in UPC (matmul-upc, cholesky-upc) that is drawn, as the line "UPC".
+UPC_WAY = "signal"
 MPI_WAYS = {"mpi": "two-sided", "mpi-rma": "one-sided"}
 FORTRAN = {"pipeline": ["sync_all", "sync_images", "events", "attached"],
            "hydro": ["all", "images", "events", "attached"]}
@@ -173,6 +175,25 @@ def run_c(study, problem, ranks, sides):
             c_rows(study, panel, side, ranks, [*command, "--overlap", "1"], ", overlapped")
 
 
+def has_upc(build, app):
+    return (build / "bench" / f"{app}-upc").exists()
+
+
+def run_upc(study, problem, ranks):
+    """The program in UPC once, where there is one."""
+    panel, app, words, *iterations = problem
+    if not has_upc(study.options.build, app):
+        return
+    command = [*launchers(study.options, ranks)["tombolo"],
+               study.options.build / "bench" / f"{app}-upc",
+               *c_words(app, words(ranks), iterations[1 if study.options.quick else 0]),
+               "--way", UPC_WAY]
+    for line in study.run(panel, "UPC", ranks, command).splitlines():
+        row = json.loads(line) if line.startswith("{") else {}
+        if row.get("verified"):
+            study.add(panel, "UPC", ranks, row["seconds"], row["seconds"] * row["mflops"] * 1e6)
+
+
 def run_fortran(study, problem, ranks, sides):
     panel, app, words, *iterations = problem
     count = iterations[1 if study.options.quick else 0]
@@ -245,11 +266,16 @@ def measure(study, folder):
         fortran = caf_apps.compile_all(folder / "fortran", options.build, [figure], peers)
     runs = len(c_sides) * (2 if figure == "stencil" else 1) + sum(
         (caf_apps.PEER_FORMS if s != "tombolo" else len(FORTRAN[figure])) for s in fortran)
+    if has_upc(options.build, figure):
+        runs += 1
+    elif figure in apps.ROUTINES:
+        print(f"UPC: not built, left out ({figure}-upc)", file=sys.stderr)
     study.all = options.rounds * len(problems) * len(options.ranks) * runs
     for _ in range(options.rounds):
         for problem in problems:
             for ranks in options.ranks:
                 run_c(study, problem, ranks, c_sides)
+                run_upc(study, problem, ranks)
                 run_fortran(study, problem, ranks, fortran)
                 study.save()
 

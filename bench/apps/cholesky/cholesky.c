@@ -6,26 +6,23 @@
  * blocks below it), hand it to the others (deliver.c), and everybody subtracts its product from
  * what is left. Block column k + 1 is brought up to date, factored and delivered first, before the
  * rest of step k (lookahead), except in the way `blocking`. Local work by OpenBLAS with one thread.
- * Calls: bench/lib, deliver.h, CBLAS, LAPACK. Invariants: the matrix is extended to whole blocks by
- * a unit diagonal; a rank keeps block column j of its own as one column-major matrix of all its
- * local rows. Verified by |L (L^T x) - A x| for a given x. Exit codes: 0 verified, 1 failed, 2
- * refused.
+ * Calls: bench/lib, deliver.h, problem.h, CBLAS, LAPACK. Invariants: the matrix is extended to
+ * whole blocks by a unit diagonal; a rank keeps block column j of its own as one column-major
+ * matrix of all its local rows. Verified by |L (L^T x) - A x| for a given x. Exit codes: 0
+ * verified, 1 failed, 2 refused.
  */
 #include "apps/cholesky/deliver.h"
+#include "apps/cholesky/problem.h"
 #include "lib/app.h"
 #include "lib/blocks.h"
 #include "lib/links_gex.h"
 
 #include <cblas.h>
 
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-
-enum { SEED = 3 };
 
 static const char *const way_name[] = {"blocking", "ahead", "signal"};
 static const char *const way_help[DELIVER_WAYS] = {
@@ -35,31 +32,10 @@ static const char *const way_help[DELIVER_WAYS] = {
 };
 
 struct cholesky {
-  long n;           /* of the matrix as given */
-  struct deliver d; /* grid, block size, panels */
-  double *a;        /* [local block columns][nb][local rows] */
-  double *diagonal; /* the diagonal block that this rank makes */
+  struct cholesky_part m; /* of the matrix, that this rank has */
+  struct deliver d;       /* grid, block size, panels */
+  double *diagonal;       /* the diagonal block that this rank makes */
 };
-
-static double element(long n, long i, long j) {
-  if (i >= n || j >= n) return i == j ? 1 : 0;
-  const double value = blocks_value((uint64_t)(i > j ? i : j), (uint64_t)(i > j ? j : i), SEED);
-  return i == j ? (double)n + value : value;
-}
-
-/* Column `c` of local block column of block j, at its first local row. */
-static double *column(const struct cholesky *t, long j) {
-  return t->a + j / t->d.q * t->d.nb * t->d.rows;
-}
-
-static void fill(const struct cholesky *t) {
-  const struct deliver *d = &t->d;
-  for (long j = d->col; j < d->blocks; j += d->q)
-    for (long c = 0; c < d->nb; c++)
-      for (long r = 0; r < d->rows; r++)
-        column(t, j)[c * d->rows + r] =
-            element(t->n, blocks_global(r, d->nb, d->row, d->p), j * d->nb + c);
-}
 
 /* Block column j -= panel k times block j of panel k, transposed; rows of block j and below. */
 static void update(const struct cholesky *t, long k, long j) {
@@ -70,7 +46,7 @@ static void update(const struct cholesky *t, long k, long j) {
   if (count <= 0) return;
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)count, (int)d->nb, (int)d->nb, -1.0,
               panel.value + (first - panel.first), (int)panel.ld, right.value, (int)right.ld, 1.0,
-              column(t, j) + first, (int)d->rows);
+              cholesky_column(&t->m, j) + first, (int)d->rows);
 }
 
 /* Factor block column k, which is up to date, if it is this rank's; then deliver it. */
@@ -81,7 +57,7 @@ static void factor(struct cholesky *t, long k) {
   if (d->col == k % d->q) {
     int info = 0;
     if (d->row == k % d->p) {
-      double *const block = column(t, k) + k / d->p * d->nb;
+      double *const block = cholesky_column(&t->m, k) + k / d->p * d->nb;
       dpotrf_("L", &nb, block, &lda, &info);
       for (long c = 0; c < d->nb; c++)
         memcpy(t->diagonal + c * d->nb, block + c * d->rows, (size_t)d->nb * sizeof(double));
@@ -91,11 +67,12 @@ static void factor(struct cholesky *t, long k) {
     app_enter(d->job, APP_COMPUTE);
     if (count > 0)
       cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)count, nb,
-                  1.0, diagonal, nb, column(t, k) + first, lda);
+                  1.0, diagonal, nb, cholesky_column(&t->m, k) + first, lda);
     app_enter(d->job, APP_COPY);
     double *const pack = deliver_pack(d, k);
     for (long c = 0; c < d->nb && count > 0; c++)
-      memcpy(pack + c * count, column(t, k) + c * d->rows + first, (size_t)count * sizeof(double));
+      memcpy(pack + c * count, cholesky_column(&t->m, k) + c * d->rows + first,
+             (size_t)count * sizeof(double));
   }
   app_enter(d->job, APP_SEND);
   deliver_start(d, k);
@@ -125,44 +102,12 @@ static void factorise(struct cholesky *t) {
   deliver_end(d);
 }
 
-/* y += or z += this rank's part of L x or L^T x. */
-static void apply(const struct cholesky *t, bool transposed, const double *x, double *y) {
-  const struct deliver *d = &t->d;
-  for (long j = d->col; j < d->blocks; j += d->q)
-    for (long c = 0; c < d->nb; c++)
-      for (long r = 0; r < d->rows; r++) {
-        const long gi = blocks_global(r, d->nb, d->row, d->p), gj = j * d->nb + c;
-        const double value = column(t, j)[c * d->rows + r];
-        if (gi >= gj) y[transposed ? gj : gi] += value * x[transposed ? gi : gj];
-      }
-}
-
-/* Largest |L (L^T x) - A x| over |A| |x|. What summing n terms rounds grows by the root of n: 24
- * times DBL_EPSILON at n = 4000, 35 at n = 8000, with every way and number of ranks alike. */
-static double residual(struct job *job, const struct cholesky *t) {
-  const long n = t->d.blocks * t->d.nb;
-  double *const x = calloc((size_t)(4 * n), sizeof(double));
-  if (!x) job_refuse(job, "out of memory for vectors of %ld", n);
-  double *const z = x + n, *const y = z + n, *const b = y + n;
-  double worst = 0;
-  for (long i = 0; i < n; i++) x[i] = blocks_value((uint64_t)i, 0, SEED + 1);
-  apply(t, true, x, z);
-  deliver_sum(&t->d, z, n);
-  apply(t, false, z, y);
-  deliver_sum(&t->d, y, n);
-  for (long i = job->rank; i < n; i += job->size)
-    for (long j = 0; j < n; j++) b[i] += element(t->n, i, j) * x[j];
-  for (long i = job->rank; i < n; i += job->size) worst = fmax(worst, fabs(y[i] - b[i]));
-  free(x);
-  return job_max(job, worst) / (2.0 * (double)t->n);
-}
-
 static bool run(struct job *job, const struct app_options *o, struct cholesky *t, int way) {
   job->way = way;
   t->d.way = (enum deliver_way)way;
   double best = 0;
   for (long i = 0; app_iteration(job, o, i); i++) { /* the first one warms up */
-    fill(t);
+    cholesky_fill(&t->m);
     job_barrier(job);
     const double begin = job_now();
     factorise(t);
@@ -171,9 +116,9 @@ static bool run(struct job *job, const struct app_options *o, struct cholesky *t
     seconds = job_max(job, seconds);
     if (i && i <= o->iterations && (best == 0 || seconds < best)) best = seconds;
   }
-  if (o->inject_error && t->d.rows && t->d.col < t->d.blocks && job->rank == 0) t->a[0] += 1;
-  const double n = (double)t->n;
-  const bool good = residual(job, t) < fmax(32, sqrt(n)) * DBL_EPSILON;
+  if (o->inject_error && t->d.rows && t->d.col < t->d.blocks && job->rank == 0) t->m.a[0] += 1;
+  const double n = (double)t->m.n;
+  const bool good = cholesky_verify(job, &t->m);
   app_report(
       job, o,
       &(struct app_result){.seconds = best, .work = n * n * n / 3, .verified = good, .share = 0});
@@ -183,8 +128,8 @@ static bool run(struct job *job, const struct app_options *o, struct cholesky *t
 static bool allocate(struct cholesky *t) {
   const struct deliver *d = &t->d;
   const long columns = blocks_local(d->blocks, 1, d->col, d->q);
-  t->a = malloc((size_t)(columns * d->nb * d->rows + 1) * sizeof(double));
-  if (!t->a) return false;
+  t->m.a = malloc((size_t)(columns * d->nb * d->rows + 1) * sizeof(double));
+  if (!t->m.a) return false;
   t->diagonal = malloc((size_t)(d->nb * d->nb) * sizeof(double));
   return t->diagonal != NULL;
 }
@@ -207,11 +152,18 @@ int main(int argc, char **argv) {
   job_start(&job, program.name, &argc, &argv);
   app_options(&job, &program, &options, argc, argv);
   openblas_set_num_threads(1);
-  t.n = options.n[0];
-  deliver_open(&t.d, &job, t.n, options.n[1]);
+  t.m.n = options.n[0];
+  deliver_open(&t.d, &job, t.m.n, options.n[1]);
+  t.m.nb = t.d.nb;
+  t.m.blocks = t.d.blocks;
+  t.m.rows = t.d.rows;
+  t.m.p = t.d.p;
+  t.m.q = t.d.q;
+  t.m.row = t.d.row;
+  t.m.col = t.d.col;
   if (job_sum(&job, allocate(&t) ? 0 : 1) != 0)
-    job_refuse(&job, "a matrix of %ld x %ld does not fit in memory; take a smaller --size", t.n,
-               t.n);
+    job_refuse(&job, "a matrix of %ld x %ld does not fit in memory; take a smaller --size", t.m.n,
+               t.m.n);
   bool good = true;
   app_head(&job, &options);
   for (int way = 0; way < DELIVER_WAYS; way++)

@@ -246,9 +246,3 @@ void deliver_done(struct deliver *d, long k) {
                                GEXX_SIG_SET, (uint64_t)k + 1, 0);
   }
 }
-
-void deliver_sum(const struct deliver *d, double *vector, long n) {
-  (void)d;
-  gex_Event_Wait(gex_Coll_ReduceToAllNB(job_team(), vector, vector, GEX_DT_DBL, sizeof *vector,
-                                        (size_t)n, GEX_OP_ADD, NULL, NULL, 0));
-}

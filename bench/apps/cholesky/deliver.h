@@ -74,7 +74,4 @@ struct deliver_panel deliver_panel(const struct deliver *d, long k);
 struct deliver_block deliver_block(const struct deliver *d, long k, long j);
 void deliver_done(struct deliver *d, long k);
 
-/* Sum vectors over all ranks, in place. */
-void deliver_sum(const struct deliver *d, double *vector, long n);
-
 #endif

@@ -6,10 +6,11 @@
  * doi:10.1002/(SICI)1096-9128(199704)9:4<255::AID-CPE250>3.0.CO;2-2): for each block column of A
  * and block row of B, the ranks that own it hand it to their row and their column of the rank grid,
  * and everybody multiplies. Panels travel in one of four ways, which differ in nothing else. Local
- * products by OpenBLAS with one thread. Calls: bench/lib, the public API, CBLAS. Invariants: A and
- * B lie in the segments and do not change, so one-sided ways need no synchronisation; panel k uses
- * buffer k mod 2. Exit codes: 0 verified, 1 failed, 2 refused.
+ * products by OpenBLAS with one thread. Calls: problem.h, bench/lib, the public API, CBLAS.
+ * Invariants: A and B lie in the segments and do not change, so one-sided ways need no
+ * synchronisation; panel k uses buffer k mod 2. Exit codes: 0 verified, 1 failed, 2 refused.
  */
+#include "apps/matmul/problem.h"
 #include "lib/app.h"
 #include "lib/blocks.h"
 #include "lib/links_gex.h"
@@ -18,7 +19,6 @@
 #include <gasnet_vis.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +32,9 @@ static const char *const way_help[WAYS] = {
     "panels read in place where memory is shared",
 };
 
-enum { SEED_A = 1, SEED_B = 2, SAMPLES = 16, CALIBRATION = 512 };
-
 struct matmul {
-  long m, n, k, nb;   /* C is m x n, A is m x k */
-  int p, q, row, col; /* grid of ranks, and this rank in it */
+  struct matmul_shape s;
   gex_TM_t row_tm, col_tm;
-  long mp, nq;          /* local rows of A and C, local columns of B and C */
-  long kp, kq;          /* local rows of B, local columns of A */
   double *a, *b;        /* in the segment: [kq][mp], [nq][kp], column-major */
   double *c;            /* [nq][mp] */
   size_t b_offset;      /* bytes, of B in each segment */
@@ -55,13 +50,8 @@ struct panels {
   long lda, ldb, width;
 };
 
-static long width_of(const struct matmul *t, long block) {
-  const long left = t->k - block * t->nb;
-  return left < t->nb ? left : t->nb;
-}
-
 static int rank_of(const struct matmul *t, int row, int col) {
-  return row * t->q + col;
+  return row * t->s.q + col;
 }
 
 /* Where the owner of a panel has it: offsets of the first element in its segment, in bytes, and how
@@ -73,48 +63,49 @@ struct owned {
 };
 
 static struct owned owner_of(const struct matmul *t, long block) {
-  struct owned o = {.a_rank = rank_of(t, t->row, (int)(block % t->q)),
-                    .b_rank = rank_of(t, (int)(block % t->p), t->col)};
-  const int row = (int)(block % t->p);
-  const long theirs = blocks_local(t->k, t->nb, row, t->p); /* rows of B there */
-  o.lda = t->mp;
+  struct owned o = {.a_rank = rank_of(t, t->s.row, (int)(block % t->s.q)),
+                    .b_rank = rank_of(t, (int)(block % t->s.p), t->s.col)};
+  const int row = (int)(block % t->s.p);
+  const long theirs = blocks_local(t->s.k, t->s.nb, row, t->s.p); /* rows of B there */
+  o.lda = t->s.mp;
   o.ldb = theirs;
-  o.a_offset = (size_t)(block / t->q * t->nb * t->mp) * sizeof(double);
-  o.b_offset = t->b_offset + (size_t)(block / t->p * t->nb) * sizeof(double);
+  o.a_offset = (size_t)(block / t->s.q * t->s.nb * t->s.mp) * sizeof(double);
+  o.b_offset = t->b_offset + (size_t)(block / t->s.p * t->s.nb) * sizeof(double);
   return o;
 }
 
 /* Both panels of a block by broadcasts in row and column. */
 static void start_broadcast(struct matmul *t, long block) {
-  const int parity = (int)(block & 1), a_root = (int)(block % t->q), b_root = (int)(block % t->p);
-  const long w = width_of(t, block);
-  const double *a = t->a + block / t->q * t->nb * t->mp;
-  if (t->row == b_root)
-    for (long j = 0; j < t->nq; j++)
-      memcpy(t->packed[parity] + j * w, t->b + j * t->kp + block / t->p * t->nb,
+  const int parity = (int)(block & 1), a_root = (int)(block % t->s.q),
+            b_root = (int)(block % t->s.p);
+  const long w = matmul_width(&t->s, block);
+  const double *a = t->a + block / t->s.q * t->s.nb * t->s.mp;
+  if (t->s.row == b_root)
+    for (long j = 0; j < t->s.nq; j++)
+      memcpy(t->packed[parity] + j * w, t->b + j * t->s.kp + block / t->s.p * t->s.nb,
              (size_t)w * sizeof(double));
-  t->event[0] =
-      gex_Coll_BroadcastNB(t->row_tm, (gex_Rank_t)a_root, t->panel[0][parity],
-                           t->col == a_root ? a : NULL, (size_t)(t->mp * w) * sizeof(double), 0);
+  t->event[0] = gex_Coll_BroadcastNB(t->row_tm, (gex_Rank_t)a_root, t->panel[0][parity],
+                                     t->s.col == a_root ? a : NULL,
+                                     (size_t)(t->s.mp * w) * sizeof(double), 0);
   t->event[1] = gex_Coll_BroadcastNB(t->col_tm, (gex_Rank_t)b_root, t->panel[1][parity],
-                                     t->row == b_root ? t->packed[parity] : NULL,
-                                     (size_t)(t->nq * w) * sizeof(double), 0);
+                                     t->s.row == b_root ? t->packed[parity] : NULL,
+                                     (size_t)(t->s.nq * w) * sizeof(double), 0);
 }
 
 /* The same by reading what the owners have; they take no part. */
 static void start_get(struct matmul *t, long block) {
   const int parity = (int)(block & 1);
-  const long w = width_of(t, block);
+  const long w = matmul_width(&t->s, block);
   const struct owned o = owner_of(t, block);
   const ptrdiff_t from_stride = o.ldb * (ptrdiff_t)sizeof(double);
   const ptrdiff_t to_stride = w * (ptrdiff_t)sizeof(double);
-  const size_t count = (size_t)t->nq;
+  const size_t count = (size_t)t->s.nq;
   t->event[0] = t->event[1] = GEX_EVENT_INVALID;
-  if (t->mp)
+  if (t->s.mp)
     t->event[0] =
         gex_RMA_GetNB(job_team(), t->panel[0][parity], (gex_Rank_t)o.a_rank,
-                      job_base(o.a_rank) + o.a_offset, (size_t)(t->mp * w) * sizeof(double), 0);
-  if (t->nq)
+                      job_base(o.a_rank) + o.a_offset, (size_t)(t->s.mp * w) * sizeof(double), 0);
+  if (t->s.nq)
     t->event[1] = gex_VIS_StridedGetNB(job_team(), t->panel[1][parity], &to_stride,
                                        (gex_Rank_t)o.b_rank, job_base(o.b_rank) + o.b_offset,
                                        &from_stride, (size_t)w * sizeof(double), &count, 1, 0);
@@ -130,7 +121,7 @@ static void start(struct matmul *t, int way, long block) {
 /* Wait for the panels of a block; start the next ones if `ahead`. */
 static struct panels take(struct job *job, struct matmul *t, int way, long block, long blocks) {
   const int parity = (int)(block & 1);
-  const long w = width_of(t, block);
+  const long w = matmul_width(&t->s, block);
   if (way == DIRECT) {
     const struct owned o = owner_of(t, block);
     return (struct panels){(const double *)(void *)(job_base_mapped(o.a_rank) + o.a_offset),
@@ -144,42 +135,26 @@ static struct panels take(struct job *job, struct matmul *t, int way, long block
   gex_Event_Wait(t->event[1]);
   app_enter(job, APP_SEND);
   if (way != BLOCKING && block + 1 < blocks) start(t, way, block + 1);
-  return (struct panels){t->panel[0][parity], t->panel[1][parity], t->mp, w, w};
+  return (struct panels){t->panel[0][parity], t->panel[1][parity], t->s.mp, w, w};
 }
 
 static void multiply(struct job *job, struct matmul *t, int way) {
-  const long blocks = (t->k + t->nb - 1) / t->nb;
+  const long blocks = matmul_blocks(&t->s);
   if (way != BLOCKING) start(t, way, 0);
   for (long block = 0; block < blocks; block++) {
     const struct panels s = take(job, t, way, block, blocks);
     app_enter(job, APP_COMPUTE);
-    if (t->mp && t->nq)
-      cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)t->mp, (int)t->nq, (int)s.width,
-                  1.0, s.a, (int)s.lda, s.b, (int)s.ldb, 1.0, t->c, (int)t->mp);
+    if (t->s.mp && t->s.nq)
+      cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)t->s.mp, (int)t->s.nq,
+                  (int)s.width, 1.0, s.a, (int)s.lda, s.b, (int)s.ldb, 1.0, t->c, (int)t->s.mp);
   }
-}
-
-/* Largest deviation of some elements of C from their sums, over k. */
-static double deviation(const struct matmul *t) {
-  double worst = 0;
-  for (long s = 0; s < SAMPLES && t->mp && t->nq; s++) {
-    const long i = s * (t->mp - 1) / (SAMPLES - 1),
-               j = (s * 7 % SAMPLES) * (t->nq - 1) / (SAMPLES - 1);
-    const uint64_t gi = (uint64_t)blocks_global(i, t->nb, t->row, t->p);
-    const uint64_t gj = (uint64_t)blocks_global(j, t->nb, t->col, t->q);
-    double sum = 0;
-    for (long l = 0; l < t->k; l++)
-      sum += blocks_value(gi, (uint64_t)l, SEED_A) * blocks_value((uint64_t)l, gj, SEED_B);
-    worst = fmax(worst, fabs(sum - t->c[j * t->mp + i]) / (double)t->k);
-  }
-  return worst;
 }
 
 static bool run(struct job *job, const struct app_options *o, struct matmul *t, int way) {
   job->way = way;
   double best = 0, worst = 0;
   for (long i = 0; app_iteration(job, o, i); i++) { /* the first one warms up */
-    memset(t->c, 0, (size_t)(t->mp * t->nq) * sizeof(double));
+    memset(t->c, 0, (size_t)(t->s.mp * t->s.nq) * sizeof(double));
     job_barrier(job);
     const double begin = job_now();
     multiply(job, t, way);
@@ -187,11 +162,11 @@ static bool run(struct job *job, const struct app_options *o, struct matmul *t, 
     app_stop(job);
     seconds = job_max(job, seconds);
     if (i && i <= o->iterations && (best == 0 || seconds < best)) best = seconds;
-    if (i == 1 && o->inject_error && t->mp && t->nq) t->c[0] += 1;
-    worst = fmax(worst, deviation(t));
+    if (i == 1 && o->inject_error && t->s.mp && t->s.nq) t->c[0] += 1;
+    worst = fmax(worst, matmul_deviation(&t->s, t->c));
   }
   const bool good = job_max(job, worst) < 1e-12;
-  const double work = 2.0 * (double)t->m * (double)t->n * (double)t->k;
+  const double work = 2.0 * (double)t->s.m * (double)t->s.n * (double)t->s.k;
   app_report(job, o,
              &(struct app_result){
                  .seconds = best, .work = work, .verified = good, .share = work / best / t->rate});
@@ -199,68 +174,45 @@ static bool run(struct job *job, const struct app_options *o, struct matmul *t, 
 }
 
 static void fill(const struct matmul *t) {
-  for (long j = 0; j < t->kq; j++)
-    for (long i = 0; i < t->mp; i++)
-      t->a[j * t->mp + i] = blocks_value((uint64_t)blocks_global(i, t->nb, t->row, t->p),
-                                         (uint64_t)blocks_global(j, t->nb, t->col, t->q), SEED_A);
-  for (long j = 0; j < t->nq; j++)
-    for (long i = 0; i < t->kp; i++)
-      t->b[j * t->kp + i] = blocks_value((uint64_t)blocks_global(i, t->nb, t->row, t->p),
-                                         (uint64_t)blocks_global(j, t->nb, t->col, t->q), SEED_B);
-}
-
-/* Rate of OpenBLAS alone on all ranks at once: what a product without communication has. */
-static double calibrate(struct job *job) {
-  const int n = CALIBRATION;
-  double *const x = calloc((size_t)3 * n * n, sizeof(double));
-  if (!x) job_refuse(job, "out of memory for the calibration (%d x %d)", n, n);
-  double best = 0;
-  for (int i = 0; i < 4; i++) {
-    job_barrier(job);
-    const double begin = job_now();
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0, x, n, x + n * n, n, 1.0,
-                x + 2 * n * n, n);
-    const double rate = job_sum(job, 2.0 * n * n * n / (job_now() - begin));
-    if (rate > best) best = rate;
-  }
-  free(x);
-  return best;
+  for (long j = 0; j < t->s.kq; j++)
+    for (long i = 0; i < t->s.mp; i++)
+      t->a[j * t->s.mp + i] =
+          blocks_value((uint64_t)blocks_global(i, t->s.nb, t->s.row, t->s.p),
+                       (uint64_t)blocks_global(j, t->s.nb, t->s.col, t->s.q), MATMUL_A);
+  for (long j = 0; j < t->s.nq; j++)
+    for (long i = 0; i < t->s.kp; i++)
+      t->b[j * t->s.kp + i] =
+          blocks_value((uint64_t)blocks_global(i, t->s.nb, t->s.row, t->s.p),
+                       (uint64_t)blocks_global(j, t->s.nb, t->s.col, t->s.q), MATMUL_B);
 }
 
 static void lay_out(struct job *job, const struct app_options *o, struct matmul *t) {
-  *t = (struct matmul){.m = o->n[0], .n = o->n[0], .k = o->n[0], .nb = o->n[1]};
-  if (o->n[2]) t->n = o->n[2];
-  if (o->n[3]) t->k = o->n[3];
-  const long longest = t->m > t->n ? t->m : t->n, all = longest > t->k ? longest : t->k;
-  if (t->nb > all) t->nb = all; /* one block holds everything */
-  blocks_grid(job->size, &t->p, &t->q);
-  t->row = job->rank / t->q;
-  t->col = job->rank % t->q;
-  t->mp = blocks_local(t->m, t->nb, t->row, t->p);
-  t->nq = blocks_local(t->n, t->nb, t->col, t->q);
-  t->kp = blocks_local(t->k, t->nb, t->row, t->p);
-  t->kq = blocks_local(t->k, t->nb, t->col, t->q);
-  const long most_mp = blocks_local(t->m, t->nb, 0, t->p);
-  const long most_kq = blocks_local(t->k, t->nb, 0, t->q);
-  const long most_kp = blocks_local(t->k, t->nb, 0, t->p);
-  const long most_nq = blocks_local(t->n, t->nb, 0, t->q);
-  const double mp = (double)(most_mp + t->nb), nq = (double)(most_nq + t->nb);
-  app_need(job, sizeof(double) * (mp * (double)(most_kq + t->nb) + nq * (double)(most_kp + t->nb) +
-                                  mp * nq + (2 * mp + 4 * nq) * (double)t->nb));
-  t->b_offset = (size_t)((most_mp + t->nb) * (most_kq + t->nb)) * sizeof(double);
-  job_attach(job, t->b_offset + (size_t)((most_kp + t->nb) * (most_nq + t->nb)) * sizeof(double));
+  memset(t, 0, sizeof *t);
+  matmul_shape(&t->s, job, o->n);
+  const long most_mp = blocks_local(t->s.m, t->s.nb, 0, t->s.p);
+  const long most_kq = blocks_local(t->s.k, t->s.nb, 0, t->s.q);
+  const long most_kp = blocks_local(t->s.k, t->s.nb, 0, t->s.p);
+  const long most_nq = blocks_local(t->s.n, t->s.nb, 0, t->s.q);
+  const double mp = (double)(most_mp + t->s.nb), nq = (double)(most_nq + t->s.nb);
+  app_need(job,
+           sizeof(double) * (mp * (double)(most_kq + t->s.nb) + nq * (double)(most_kp + t->s.nb) +
+                             mp * nq + (2 * mp + 4 * nq) * (double)t->s.nb));
+  t->b_offset = (size_t)((most_mp + t->s.nb) * (most_kq + t->s.nb)) * sizeof(double);
+  job_attach(job,
+             t->b_offset + (size_t)((most_kp + t->s.nb) * (most_nq + t->s.nb)) * sizeof(double));
   t->a = (double *)(void *)job->mine;
   t->b = (double *)(void *)(job->mine + t->b_offset);
 }
 
 static bool allocate(struct matmul *t) {
-  t->c = malloc((size_t)(t->mp * t->nq + 1) * sizeof(double));
+  t->c = malloc((size_t)(t->s.mp * t->s.nq + 1) * sizeof(double));
   if (!t->c) return false;
   for (int i = 0; i < 2; i++) {
-    t->packed[i] = malloc((size_t)(t->nq * t->nb + 1) * sizeof(double));
+    t->packed[i] = malloc((size_t)(t->s.nq * t->s.nb + 1) * sizeof(double));
     if (!t->packed[i]) return false;
     for (int matrix = 0; matrix < 2; matrix++) {
-      t->panel[matrix][i] = malloc((size_t)((matrix ? t->nq : t->mp) * t->nb + 1) * sizeof(double));
+      t->panel[matrix][i] =
+          malloc((size_t)((matrix ? t->s.nq : t->s.mp) * t->s.nb + 1) * sizeof(double));
       if (!t->panel[matrix][i]) return false;
     }
   }
@@ -270,8 +222,8 @@ static bool allocate(struct matmul *t) {
 /* Every rank reads its panels in place only where it has mapped their owners. */
 static bool can_read_all(struct job *job, const struct matmul *t) {
   bool all = true;
-  for (int i = 0; i < t->p; i++) all = all && job_base_mapped(rank_of(t, i, t->col));
-  for (int j = 0; j < t->q; j++) all = all && job_base_mapped(rank_of(t, t->row, j));
+  for (int i = 0; i < t->s.p; i++) all = all && job_base_mapped(rank_of(t, i, t->s.col));
+  for (int j = 0; j < t->s.q; j++) all = all && job_base_mapped(rank_of(t, t->s.row, j));
   return job_sum(job, all ? 0 : 1) == 0;
 }
 
@@ -298,11 +250,11 @@ int main(int argc, char **argv) {
   lay_out(&job, &options, &t);
   if (job_sum(&job, allocate(&t) ? 0 : 1) != 0)
     job_refuse(&job, "matrices of this size do not fit in memory; take a smaller --size");
-  (void)gex_TM_Split(&t.row_tm, job_team(), t.row, t.col, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
-  (void)gex_TM_Split(&t.col_tm, job_team(), t.col, t.row, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  (void)gex_TM_Split(&t.row_tm, job_team(), t.s.row, t.s.col, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+  (void)gex_TM_Split(&t.col_tm, job_team(), t.s.col, t.s.row, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
   fill(&t);
   const bool direct = can_read_all(&job, &t);
-  t.rate = calibrate(&job);
+  t.rate = matmul_calibrate(&job);
   bool good = true;
   app_head(&job, &options);
   for (int way = 0; way < WAYS; way++)
