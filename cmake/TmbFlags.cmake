@@ -23,6 +23,14 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig)
 
+# RISC-V has no atomic instructions for single bytes, which locks use: gcc calls libatomic there.
+include(CheckCSourceCompiles)
+check_c_source_compiles("char c; int main(void) { return __atomic_exchange_n(&c, 1, 2); }"
+  TMB_BYTE_ATOMICS)
+if(NOT TMB_BYTE_ATOMICS)
+  link_libraries(atomic)
+endif()
+
 add_library(tmb_warnings INTERFACE)
 target_compile_options(tmb_warnings INTERFACE -Wall -Wextra $<$<COMPILE_LANGUAGE:C>:-Wvla>)
 if(TMB_WERROR)
