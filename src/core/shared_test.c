@@ -129,12 +129,31 @@ static void the_last_wakes_all(void **state) {
   }
 }
 
+/* A member has shown its contribution and is about to count itself: nobody goes on before. */
+static void shown_is_not_counted(void **state) {
+  (void)state;
+  struct tmb_team_gathering g;
+  uint64_t mine = 0;
+  team.head.rank = tmb_job.rank = 0;
+  team.own_calls.gathers = 0;
+  tmb_team_gather_begin(&g, &team, &mine, sizeof mine);
+  for (uint32_t r = 1; r < MEMBERS; r++) {
+    struct tmb_shared_row *const row = tmb_shared_row(&team, r);
+    assert_false(tmb_team_gather_step(&g));
+    tmb_store_rel(&row->card[0].number, 1u);
+  }
+  assert_false(tmb_team_gather_step(&g));
+  tmb_fetch_add_rel(&tmb_shared_row(&team, 0)->gathered.word, MEMBERS - 1);
+  assert_true(tmb_team_gather_step(&g));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(last_of_each_processor, start, end),
       cmocka_unit_test_setup_teardown(members_move, start, end),
       cmocka_unit_test_setup_teardown(kinds_are_apart, start, end),
       cmocka_unit_test_setup_teardown(the_last_wakes_all, start, end),
+      cmocka_unit_test_setup_teardown(shown_is_not_counted, start, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

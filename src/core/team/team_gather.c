@@ -113,9 +113,14 @@ static void send_round(const struct tmb_team_gathering *g) {
 }
 
 /* In a team with shared memory: count in g->round the members, in rank order, that have shown their
- * contribution. Returns whether all have. */
+ * contribution. Returns whether all have. Where processors are crowded the counter decides, not the
+ * cards: a member that went on before the last one has counted itself would count itself too early
+ * for the next all-gather, and nobody would wake those that sleep in this one. */
 static bool collect_shown(struct tmb_team_gathering *g) {
   const struct tmb_team *team = g->team;
+  if (tmb_job.wait.crowded &&
+      tmb_load_acq(&tmb_shared_row(team, 0)->gathered.word) < (g->number + 1) * team->head.size)
+    return false;
   for (; g->round < team->head.size; g->round++)
     if (tmb_load_acq(&tmb_shared_row(team, g->round)->card[g->number & 1].number) != g->number + 1)
       return false;
