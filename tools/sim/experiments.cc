@@ -15,6 +15,11 @@
 
 #include <simgrid/version.h>
 
+#include <chrono>
+#include <cstdio>
+
+#include <unistd.h>
+
 namespace sim {
 namespace {
 
@@ -23,6 +28,32 @@ namespace s4u = simgrid::s4u;
 /* Nodes up to which each pair has a flow, unless --flows says otherwise. */
 constexpr uint64_t EACH_NODES_MAX = 32;
 
+/* A line on the terminal, each second, while a simulation runs: how far it is. Nothing in a pipe.
+ * What is left is unknown before the end: the simulated time is the result. */
+class Progress {
+public:
+  Progress() : shown_(isatty(STDERR_FILENO)) {
+    if (shown_) s4u::Engine::on_time_advance_cb([this](double) { advance(); });
+  }
+  ~Progress() {
+    if (told_ != begun_) std::fputs("\r\033[K", stderr);
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  void advance() {
+    const Clock::time_point now = Clock::now();
+    if (now - told_ < std::chrono::seconds(1)) return;
+    told_ = now;
+    std::fprintf(stderr, "\r\033[Ksim: %.0f s, %.6g s of the job are simulated",
+                 std::chrono::duration<double>(now - begun_).count(), s4u::Engine::get_clock());
+    std::fflush(stderr);
+  }
+  const bool shown_;
+  const Clock::time_point begun_ = Clock::now();
+  Clock::time_point told_ = begun_;
+};
+
 /* SimGrid takes options out of the arguments; it gets none. */
 class Engine {
 public:
@@ -30,6 +61,7 @@ public:
   s4u::Engine &operator*() { return engine_; }
 
 private:
+  Progress progress_;
   int argc_ = 3;
   char name_[12] = "tombolo sim", log_[33] = "--log=root.threshold:error";
   char quiet_[33] = "--log=no_loc";
