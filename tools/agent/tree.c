@@ -301,13 +301,23 @@ static bool is_silent(const struct tree *t, const struct link *l, uint64_t from_
          (double)(tmb_os_now_ns() - TMB_MAX(l->heard_ns, from_ns)) / 1e9 > limit_s;
 }
 
+/* Notices that this process has not run for longer than those below wait for it. */
+static void note_absence(struct tree *t) {
+  const uint64_t now = tmb_os_now_ns();
+  const double passed_s = t->step_ns ? (double)(now - t->step_ns) / 1e9 : 0;
+  t->step_ns = now;
+  if (t->job.silence_s <= 0 || passed_s <= t->job.silence_s || t->paused) return;
+  t->absent_s = passed_s;
+  t->back_ns = now;
+}
+
 /* Gives a child up that has been silent for too long. */
 static void check_silence(struct tree *t, struct tree_child *child) {
   char why[TREE_WHY_BYTES];
   if (t->failed_ns && is_silent(t, &child->link, t->failed_ns, ENDING_S)) {
     tmb_print("host %s: its agent does not answer; leaving it", t->job.host_name[child->first]);
     tree_child_lost(t, child, "its agent does not answer");
-  } else if (is_silent(t, &child->link, 0, t->job.silence_s)) {
+  } else if (is_silent(t, &child->link, t->back_ns, t->job.silence_s)) {
     snprintf(why, sizeof why, "its agent has said nothing for %g s (TOMBOLO_PEER_TIMEOUT)",
              t->job.silence_s);
     tree_child_lost(t, child, why);
@@ -319,6 +329,7 @@ static void serve_child(struct tree *t, struct tree_child *child) {
   if (!child->greeted) return;
   if (!child->link.broken) link_pull(&child->link, PULL_BYTES);
   while (link_next(&child->link, &f)) from_child(t, child, &f);
+  note_absence(t); /* it may have been stopped since this step began */
   char why[TREE_WHY_BYTES];
   snprintf(why, sizeof why,
            t->absent_s > 0 ? "this launcher did not run for %.1f s (it was stopped, or its machine "
@@ -335,14 +346,6 @@ static void serve_child(struct tree *t, struct tree_child *child) {
  * for instance, waits for that. */
 static bool between(const struct tree *t) {
   return t->started && !t->sup;
-}
-
-/* Notices that this process has not run for longer than those below wait for it. */
-static void note_absence(struct tree *t) {
-  const uint64_t now = tmb_os_now_ns();
-  const double passed_s = t->step_ns ? (double)(now - t->step_ns) / 1e9 : 0;
-  t->step_ns = now;
-  if (t->job.silence_s > 0 && passed_s > t->job.silence_s && !t->paused) t->absent_s = passed_s;
 }
 
 void tree_step(struct tree *t) {

@@ -62,8 +62,9 @@ struct tree {
   struct look *look;   /* look.h; NULL: nobody is answered */
   uint32_t rounds;     /* of the bootstrap that this node has passed on */
   bool own_refuses, refuses_told;
-  uint64_t step_ns;   /* last call of tree_step */
-  double absent_s;    /* for how long this process did not run, if that was too long; else 0 */
+  uint64_t step_ns;   /* when this process was last seen to run */
+  double absent_s;    /* for how long it did not run, if that was too long; else 0 */
+  uint64_t back_ns;   /* since then it runs again; silence of others counts from there */
   uint64_t failed_ns; /* since then a job that has failed ends; 0: none does */
   bool paused;        /* the ranks are stopped, and perhaps the launcher */
   bool abandoned;     /* agents: the node above is gone */
