@@ -311,10 +311,9 @@ static uint64_t end_of_copy(uint64_t begun, size_t bytes) {
   return bytes <= COPY_BYTES && !tmb_job.status->stats.on ? begun : tmb_os_ticks_now();
 }
 
-void tmb_record_operation(uint64_t begun, uint32_t what, uint32_t peer, size_t bytes,
-                          const void *object, const void *op) {
-  if (!begun) return;
-  const uint64_t end = tmb_os_ticks_now();
+static TMB_ALWAYS_INLINE void put_operation(uint64_t begun, uint64_t end, uint32_t what,
+                                            uint32_t peer, size_t bytes,
+                                            const struct tmb_trace_event *like) {
   sum_operation(begun, end);
   if (!tmb_job.trace) return;
   (void)put_event(&(struct tmb_trace_event){.begin = begun,
@@ -323,23 +322,23 @@ void tmb_record_operation(uint64_t begun, uint32_t what, uint32_t peer, size_t b
                                             .what = (uint8_t)what,
                                             .peer = peer,
                                             .bytes = bytes,
-                                            .object = (uintptr_t)object,
-                                            .number = (uintptr_t)op});
+                                            .object = like->object,
+                                            .number = like->number});
+}
+
+void tmb_record_operation(uint64_t begun, uint32_t what, uint32_t peer, size_t bytes,
+                          const void *object, const void *op) {
+  if (!begun) return;
+  put_operation(begun, tmb_os_ticks_now(), what, peer, bytes,
+                &(struct tmb_trace_event){.object = (uintptr_t)object, .number = (uintptr_t)op});
 }
 
 void tmb_record_copy(uint64_t begun, uint32_t what, uint32_t peer, size_t bytes,
                      const void *object) {
   if (!begun) return;
   const uint64_t end = what == TMB_WHAT_PUT ? end_of_copy(begun, bytes) : tmb_os_ticks_now();
-  sum_operation(begun, end);
-  if (!tmb_job.trace) return;
-  (void)put_event(&(struct tmb_trace_event){.begin = begun,
-                                            .end = end,
-                                            .kind = TMB_TRACE_OPERATION,
-                                            .what = (uint8_t)what,
-                                            .peer = peer,
-                                            .bytes = bytes,
-                                            .object = (uintptr_t)object});
+  put_operation(begun, end, what, peer, bytes,
+                &(struct tmb_trace_event){.object = (uintptr_t)object});
 }
 
 void tmb_record_signal(uint64_t begun, const struct tmb_trace_event *like, const void *op,
